@@ -1,0 +1,81 @@
+/** \file context.h
+ *  The context: what all objects of one computation share. Device, threads, memory accounting, log, error trace.
+ *
+ *  A context is not safe for use from two threads at once, except tes_context_interrupt(). Different contexts are
+ *  independent. All other objects keep a reference to their context, so it may be destroyed in any order.
+ */
+#ifndef TESSERA_CONTEXT_H
+#define TESSERA_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TesContext TesContext;
+
+/** Precision of the numbers an object computes with. */
+typedef enum TesPrecision { TES_DOUBLE = 0, TES_SINGLE = 1 } TesPrecision;
+
+/** How much is told: each level includes those before. */
+typedef enum TesVerbosity { TES_NORMAL = 0, TES_QUIET = -1, TES_VERBOSE = 1 } TesVerbosity;
+
+/** Severity of a log line. Progress lines may be overwritten on a terminal by the next one. */
+typedef enum TesLogLevel { TES_LOG_WARNING, TES_LOG_INFO, TES_LOG_DETAIL, TES_LOG_PROGRESS } TesLogLevel;
+
+/** Host memory by other means than malloc. Both NULL means malloc and free. `allocate` may return NULL; the block
+ *  must be aligned to 64 bytes. */
+typedef struct TesAllocator {
+  void *(*allocate)(void *user, size_t bytes);
+  void (*release)(void *user, void *block);
+  void *user;
+} TesAllocator;
+
+/** What a context is made from; zero means default. */
+typedef struct TesContextDesc {
+  const char *device;     /**< "auto" (default), "cpu", "cuda", "cuda:N" or "emulator" */
+  int threads;            /**< OpenMP threads of the host device; 0: what OpenMP would use */
+  TesVerbosity verbosity; /**< lines of a higher level are dropped before `log` sees them */
+  /** Receives log lines without newline; NULL: warnings to stderr, the rest to stdout. */
+  void (*log)(void *user, TesLogLevel level, const char *line);
+  void *log_user;
+  TesAllocator allocator;
+  int simd_bits; /**< width of SIMD vectors: 128, 256 or 512; 0: the widest this processor has */
+} TesContextDesc;
+
+/** Creates a context. desc may be NULL. Errors: TES_MISSING (no such device), TES_INVALID_INPUT (no such device
+ *  name, negative threads), TES_OUT_OF_MEMORY. As there is no context to ask, a message of at most
+ *  `message_size` bytes is written to `message` (may be NULL) when creation fails. */
+TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
+                             size_t message_size);
+/** Gives the reference back and sets *context to NULL; NULL and pointer to NULL are fine. */
+void tes_context_destroy(TesContext **context);
+
+/** Message of the first failure since the last tes_context_clear(), "" when there was none. */
+const char *tes_context_message(const TesContext *context);
+/** The road of that failure, one "file:line function" a line, innermost first. */
+const char *tes_context_trace(const TesContext *context);
+void tes_context_clear(TesContext *context);
+
+/** Asks a running solve to stop at its next iteration (status TES_INTERRUPTED). Safe in a signal handler. */
+void tes_context_interrupt(TesContext *context);
+
+/** Bytes of host memory held now, and the largest figure so far. */
+size_t tes_context_memory(const TesContext *context);
+size_t tes_context_memory_peak(const TesContext *context);
+/** Number of OpenMP threads, and name of the device ("cpu", "cuda:0", "emulator"). */
+int tes_context_threads(const TesContext *context);
+const char *tes_context_device(const TesContext *context);
+/** Width of the SIMD vectors in use, in bits. */
+int tes_context_simd_bits(const TesContext *context);
+
+/** Version of the library, "major.minor.patch". */
+const char *tes_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,10 @@
+/** \file tessera.h
+ *  All of Tessera: include this one. The headers below are the manual, from the ground up. */
+#ifndef TESSERA_TESSERA_H
+#define TESSERA_TESSERA_H
+
+#include "status.h"
+#include "context.h"
+#include "function.h"
+
+#endif

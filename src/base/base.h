@@ -1,0 +1,89 @@
+/* What every other folder builds on: errors with a trace, accounted memory, reference counts, log, timers. */
+#ifndef TESI_BASE_H
+#define TESI_BASE_H
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tessera/context.h"
+#include "tessera/function.h"
+#include "tessera/status.h"
+
+#if defined(__GNUC__)
+#define TESI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define TESI_PRINTF(f, a)
+#endif
+
+/* ---- errors -----------------------------------------------------------------------------------------------------
+ * A function that can fail has locals `TesContext *ctx` and `TesStatus status = TES_OK`, and a label `done:` behind
+ * which it releases what it must and returns `status`. */
+
+/* Records the first message and returns `status`; later messages before tes_context_clear() only add to the trace. */
+TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int line, const char *function,
+                    const char *format, ...) TESI_PRINTF(6, 7);
+void tesi_trace(TesContext *ctx, const char *file, int line, const char *function);
+
+#define TES_TRY(call)                                                                                        \
+  do {                                                                                                       \
+    status = (call);                                                                                         \
+    if (status != TES_OK) {                                                                                  \
+      tesi_trace(ctx, __FILE__, __LINE__, __func__);                                                         \
+      goto done;                                                                                             \
+    }                                                                                                        \
+  } while (0)
+
+#define TES_FAIL(code, ...)                                                                                  \
+  do {                                                                                                       \
+    status = tesi_fail(ctx, code, __FILE__, __LINE__, __func__, __VA_ARGS__);                                \
+    goto done;                                                                                               \
+  } while (0)
+
+/* Refuses bad arguments: TES_CHECK(degree >= 1, "degree is %d, expected 1..20", degree). */
+#define TES_CHECK(condition, ...)                                                                            \
+  do {                                                                                                       \
+    if (!(condition)) TES_FAIL(TES_INVALID_INPUT, __VA_ARGS__);                                              \
+  } while (0)
+
+/* ---- memory: aligned to 64 bytes, zero-filled, accounted on the context ------------------------------------------ */
+TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_to_pointer);
+void tesi_free(TesContext *ctx, void *pointer_to_pointer); /* sets the pointer to NULL; NULL inside is fine */
+char *tesi_strdup(TesContext *ctx, const char *text);      /* NULL when memory is out */
+#define TES_NEW(pointer) TES_TRY(tesi_alloc(ctx, 1, sizeof **(pointer), (pointer)))
+#define TES_ALLOC(pointer, count) TES_TRY(tesi_alloc(ctx, (size_t)(count), sizeof **(pointer), (pointer)))
+
+/* Bytes of memory this machine could still give (cgroup limits honoured); SIZE_MAX when unknown. */
+size_t tesi_memory_available(void);
+
+/* ---- the context ------------------------------------------------------------------------------------------------- */
+TesContext *tesi_context_retain(TesContext *ctx);
+struct TesiDevice;
+const struct TesiDevice *tesi_context_device(const TesContext *ctx);
+void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, void *state,
+                             void (*destroy)(void *state));
+void *tesi_context_device_state(const TesContext *ctx);
+bool tesi_context_interrupted(const TesContext *ctx);
+TesVerbosity tesi_context_verbosity(const TesContext *ctx);
+
+/* ---- log --------------------------------------------------------------------------------------------------------- */
+void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) TESI_PRINTF(3, 4);
+
+/* ---- time: seconds of a monotonic clock --------------------------------------------------------------------------- */
+double tesi_now(void);
+
+/* ---- functions: how other folders make them (io/ makes expressions) ------------------------------------------------ */
+TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
+                               void (*destroy)(void *user), const char *text, TesFunction **function);
+TesFunction *tesi_function_retain(const TesFunction *function);
+
+/* ---- small arithmetic --------------------------------------------------------------------------------------------- */
+static inline int tesi_min(int a, int b) {
+  return a < b ? a : b;
+}
+static inline int tesi_max(int a, int b) {
+  return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,169 @@
+#include "base/context_new.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include "base/context_impl.h"
+
+#define TESI_STRINGIFY2(x) #x
+#define TESI_STRINGIFY(x) TESI_STRINGIFY2(x)
+
+const char *tes_version(void) {
+  return TESI_STRINGIFY(TESI_VERSION);
+}
+
+static void *default_allocate(void *user, size_t bytes) {
+  (void)user;
+  return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void default_release(void *user, void *block) {
+  (void)user;
+  free(block);
+}
+
+static void default_log(void *user, TesLogLevel level, const char *line) {
+  (void)user;
+  FILE *out = level == TES_LOG_WARNING ? stderr : stdout;
+  if (level == TES_LOG_PROGRESS && isatty(STDOUT_FILENO))
+    fprintf(out, "\r\033[K%s", line);
+  else
+    fprintf(out, "%s\n", line);
+  fflush(out);
+}
+
+static int default_threads(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context) {
+  static const TesContextDesc defaults;
+  *context = NULL;
+  if (!desc) desc = &defaults;
+  TesAllocator allocator = desc->allocator;
+  if (!allocator.allocate) allocator = (TesAllocator){default_allocate, default_release, NULL};
+  TesContext *c = allocator.allocate(allocator.user, sizeof *c);
+  if (!c) return TES_OUT_OF_MEMORY;
+  memset(c, 0, sizeof *c);
+  atomic_init(&c->references, 1);
+  c->allocator = allocator;
+  c->verbosity = desc->verbosity;
+  c->threads = desc->threads > 0 ? desc->threads : default_threads();
+  c->simd_bits = desc->simd_bits;
+  c->log = desc->log ? desc->log : default_log;
+  c->log_user = desc->log_user;
+  *context = c;
+  return TES_OK;
+}
+
+TesContext *tesi_context_retain(TesContext *ctx) {
+  atomic_fetch_add(&ctx->references, 1);
+  return ctx;
+}
+
+void tes_context_destroy(TesContext **context) {
+  if (!context || !*context) return;
+  TesContext *c = *context;
+  *context = NULL;
+  if (atomic_fetch_sub(&c->references, 1) != 1) return;
+  if (c->device_destroy) c->device_destroy(c->device_state);
+  TesAllocator allocator = c->allocator;
+  allocator.release(allocator.user, c);
+}
+
+const char *tes_context_message(const TesContext *context) {
+  return context->message;
+}
+
+const char *tes_context_trace(const TesContext *context) {
+  return context->trace;
+}
+
+void tes_context_clear(TesContext *context) {
+  context->failure = TES_OK;
+  context->message[0] = context->trace[0] = 0;
+}
+
+void tes_context_interrupt(TesContext *context) {
+  context->interrupted = 1;
+}
+
+bool tesi_context_interrupted(const TesContext *ctx) {
+  return ctx->interrupted != 0;
+}
+
+size_t tes_context_memory(const TesContext *context) {
+  return atomic_load(&context->memory);
+}
+
+size_t tes_context_memory_peak(const TesContext *context) {
+  return atomic_load(&context->memory_peak);
+}
+
+int tes_context_threads(const TesContext *context) {
+  return context->threads;
+}
+
+int tes_context_simd_bits(const TesContext *context) {
+  return context->simd_bits;
+}
+
+void tesi_context_set_simd_bits(TesContext *ctx, int bits) {
+  ctx->simd_bits = bits;
+}
+
+TesVerbosity tesi_context_verbosity(const TesContext *ctx) {
+  return ctx->verbosity;
+}
+
+const struct TesiDevice *tesi_context_device(const TesContext *ctx) {
+  return ctx->device;
+}
+
+void *tesi_context_device_state(const TesContext *ctx) {
+  return ctx->device_state;
+}
+
+void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, void *state,
+                             void (*destroy)(void *state)) {
+  ctx->device = device;
+  ctx->device_state = state;
+  ctx->device_destroy = destroy;
+}
+
+void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) {
+  const bool wanted = level == TES_LOG_WARNING || (level == TES_LOG_DETAIL ? ctx->verbosity >= TES_VERBOSE
+                                                                           : ctx->verbosity >= TES_NORMAL);
+  if (!wanted) return;
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  ctx->log(ctx->log_user, level, line);
+}
+
+TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int line, const char *function,
+                    const char *format, ...) {
+  if (!ctx->message[0]) {
+    ctx->failure = status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+    va_end(arguments);
+  }
+  tesi_trace(ctx, file, line, function);
+  return status;
+}
+
+void tesi_trace(TesContext *ctx, const char *file, int line, const char *function) {
+  const size_t used = strlen(ctx->trace);
+  snprintf(ctx->trace + used, sizeof ctx->trace - used, "%s:%d %s\n", file, line, function);
+}

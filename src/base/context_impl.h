@@ -1,0 +1,26 @@
+/* The fields of a context, for the files of base/ only. */
+#ifndef TESI_CONTEXT_IMPL_H
+#define TESI_CONTEXT_IMPL_H
+
+#include <signal.h>
+#include "base.h"
+
+enum { TESI_MESSAGE_SIZE = 2048, TESI_TRACE_SIZE = 4096 };
+
+struct TesContext {
+  atomic_int references;
+  TesAllocator allocator;
+  atomic_size_t memory, memory_peak;
+  TesVerbosity verbosity;
+  int threads, simd_bits;
+  void (*log)(void *user, TesLogLevel level, const char *line);
+  void *log_user;
+  TesStatus failure;
+  char message[TESI_MESSAGE_SIZE], trace[TESI_TRACE_SIZE];
+  volatile sig_atomic_t interrupted;
+  const struct TesiDevice *device;
+  void *device_state;
+  void (*device_destroy)(void *state);
+};
+
+#endif

@@ -1,0 +1,100 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+
+struct TesFunction {
+  atomic_int references;
+  TesContext *context;
+  TesFunctionEvaluate evaluate; /* NULL: constant */
+  void *user;
+  void (*destroy)(void *user);
+  double constant;
+  char *text;
+};
+
+static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
+                        void (*destroy)(void *user), double constant, const char *text,
+                        TesFunction **function) {
+  TesStatus status = TES_OK;
+  TesFunction *f = NULL;
+  *function = NULL;
+  TES_NEW(&f);
+  atomic_init(&f->references, 1);
+  f->text = tesi_strdup(ctx, text);
+  if (!f->text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the text of a function");
+  f->context = tesi_context_retain(ctx);
+  f->evaluate = evaluate;
+  f->user = user;
+  f->destroy = destroy;
+  f->constant = constant;
+  *function = f;
+  f = NULL;
+done:
+  tesi_free(ctx, &f);
+  return status;
+}
+
+TesStatus tes_function_create_constant(TesContext *context, double value, TesFunction **function) {
+  char text[32];
+  snprintf(text, sizeof text, "%.17g", value);
+  return create(context, NULL, NULL, NULL, value, text, function);
+}
+
+TesStatus tes_function_create_callback(TesContext *context, TesFunctionEvaluate evaluate, void *user,
+                                       void (*destroy)(void *user), TesFunction **function) {
+  return create(context, evaluate, user, destroy, 0, "callback", function);
+}
+
+TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
+                               void (*destroy)(void *user), const char *text, TesFunction **function) {
+  return create(ctx, evaluate, user, destroy, 0, text, function);
+}
+
+TesFunction *tesi_function_retain(const TesFunction *function) {
+  TesFunction *f = (TesFunction *)function;
+  if (f) atomic_fetch_add(&f->references, 1);
+  return f;
+}
+
+void tes_function_destroy(TesFunction **function) {
+  if (!function || !*function) return;
+  TesFunction *f = *function;
+  *function = NULL;
+  if (atomic_fetch_sub(&f->references, 1) != 1) return;
+  TesContext *ctx = f->context;
+  if (f->destroy) f->destroy(f->user);
+  tesi_free(ctx, &f->text);
+  tesi_free(ctx, &f);
+  tes_context_destroy(&ctx);
+}
+
+bool tes_function_constant(const TesFunction *function, double *value) {
+  if (function->evaluate) return false;
+  if (value) *value = function->constant;
+  return true;
+}
+
+const char *tes_function_text(const TesFunction *function) {
+  return function->text;
+}
+
+TesStatus tes_function_evaluate(const TesFunction *function, int64_t n, const double *x, const double *y,
+                                const double *z, double t, double *out) {
+  TesContext *ctx = function->context;
+  TesStatus status = TES_OK;
+  double *zero = NULL;
+  if (!function->evaluate) {
+    for (int64_t i = 0; i < n; i++) out[i] = function->constant;
+  } else {
+    if (!y || !z) TES_ALLOC(&zero, n);
+    function->evaluate(function->user, n, x, y ? y : zero, z ? z : zero, t, out);
+  }
+  for (int64_t i = 0; i < n; i++)
+    if (!isfinite(out[i]))
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", function->text, out[i], x[i], y ? y[i] : 0,
+               z ? z[i] : 0);
+done:
+  tesi_free(ctx, &zero);
+  return status;
+}

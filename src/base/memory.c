@@ -1,0 +1,73 @@
+/* Accounted memory: a header of 64 bytes before each block keeps its size and the alignment. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/context_impl.h"
+
+enum { HEADER = 64 };
+
+static void account(TesContext *ctx, size_t bytes) {
+  const size_t now = atomic_fetch_add(&ctx->memory, bytes) + bytes;
+  size_t peak = atomic_load(&ctx->memory_peak);
+  while (now > peak && !atomic_compare_exchange_weak(&ctx->memory_peak, &peak, now)) {
+  }
+}
+
+TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_to_pointer) {
+  void **pointer = pointer_to_pointer;
+  *pointer = NULL;
+  if (size && count > (SIZE_MAX - HEADER) / size)
+    return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
+                     "%zu items of %zu bytes exceed the address space", count, size);
+  const size_t bytes = count * size;
+  char *block = ctx->allocator.allocate(ctx->allocator.user, bytes + HEADER);
+  if (!block)
+    return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
+                     "no memory for %.3g GiB more; %.3g GiB are held already", (double)bytes / (1 << 30),
+                     (double)tes_context_memory(ctx) / (1 << 30));
+  memset(block, 0, bytes + HEADER);
+  memcpy(block, &bytes, sizeof bytes);
+  account(ctx, bytes);
+  *pointer = block + HEADER;
+  return TES_OK;
+}
+
+void tesi_free(TesContext *ctx, void *pointer_to_pointer) {
+  void **pointer = pointer_to_pointer;
+  if (!*pointer) return;
+  char *block = (char *)*pointer - HEADER;
+  size_t bytes;
+  memcpy(&bytes, block, sizeof bytes);
+  atomic_fetch_sub(&ctx->memory, bytes);
+  ctx->allocator.release(ctx->allocator.user, block);
+  *pointer = NULL;
+}
+
+char *tesi_strdup(TesContext *ctx, const char *text) {
+  char *copy;
+  const size_t size = strlen(text) + 1;
+  if (tesi_alloc(ctx, size, 1, &copy) != TES_OK) return NULL;
+  return memcpy(copy, text, size);
+}
+
+static size_t read_number(const char *path, const char *key) {
+  FILE *file = fopen(path, "r");
+  if (!file) return SIZE_MAX;
+  char line[256];
+  size_t value = SIZE_MAX;
+  const size_t length = strlen(key);
+  while (fgets(line, sizeof line, file))
+    if (!strncmp(line, key, length) && sscanf(line + length, "%zu", &value) == 1) break;
+  fclose(file);
+  return value;
+}
+
+size_t tesi_memory_available(void) {
+  const size_t kib = read_number("/proc/meminfo", "MemAvailable:");
+  size_t available = kib == SIZE_MAX ? SIZE_MAX : kib * 1024;
+  const size_t limit = read_number("/sys/fs/cgroup/memory.max", ""),
+               used = read_number("/sys/fs/cgroup/memory.current", "");
+  if (limit != SIZE_MAX && used != SIZE_MAX && limit > used && limit - used < available)
+    available = limit - used;
+  return available;
+}

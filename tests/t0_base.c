@@ -1,0 +1,67 @@
+/* Run: ctest -R t0_base. Errors, memory accounting and functions of the lowest layer. */
+#include <string.h>
+#include "base/base.h"
+#include "base/context_new.h"
+#include "testing.h"
+
+static void status_table_is_complete(void **state) {
+  (void)state;
+  assert_string_equal(tes_status_name(TES_OK), "converged");
+  assert_int_equal(tes_status_exit(TES_OK), 0);
+  assert_int_equal(tes_status_exit(TES_NOT_CONVERGED), 1);
+  assert_int_equal(tes_status_exit(TES_INVALID_INPUT), 2);
+  assert_int_equal(tes_status_exit(TES_MISSING), 3);
+  assert_int_equal(tes_status_exit(TES_OUT_OF_MEMORY), 4);
+  assert_string_equal(tes_status_name((TesStatus)999), "internal_error");
+}
+
+static void memory_is_accounted_and_zeroed(void **state) {
+  (void)state;
+  TesContext *ctx;
+  assert_int_equal(tesi_context_new(NULL, &ctx), TES_OK);
+  double *a;
+  assert_int_equal(tesi_alloc(ctx, 100, sizeof *a, &a), TES_OK);
+  assert_int_equal((uintptr_t)a % 64, 0);
+  for (int i = 0; i < 100; i++) assert_true(a[i] == 0);
+  assert_int_equal(tes_context_memory(ctx), 800);
+  tesi_free(ctx, &a);
+  assert_null(a);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  assert_int_equal(tes_context_memory_peak(ctx), 800);
+  assert_int_equal(tesi_alloc(ctx, SIZE_MAX / 4, 16, &a), TES_OUT_OF_MEMORY);
+  assert_non_null(strstr(tes_context_message(ctx), "exceed"));
+  assert_non_null(strstr(tes_context_trace(ctx), "memory.c"));
+  tes_context_destroy(&ctx);
+  assert_null(ctx);
+}
+
+static void reciprocal(void *user, int64_t n, const double *x, const double *y, const double *z, double t, double *out) {
+  (void)user, (void)y, (void)z, (void)t;
+  for (int64_t i = 0; i < n; i++) out[i] = 1 / x[i];
+}
+
+static void functions_name_the_point_of_a_nan(void **state) {
+  (void)state;
+  TesContext *ctx;
+  TesFunction *f;
+  assert_int_equal(tesi_context_new(NULL, &ctx), TES_OK);
+  assert_int_equal(tes_function_create_callback(ctx, reciprocal, NULL, NULL, &f), TES_OK);
+  const double x[] = {1, 2, 0};
+  double out[3];
+  assert_int_equal(tes_function_evaluate(f, 2, x, NULL, NULL, 0, out), TES_OK);
+  assert_near(out[1], 0.5, 0);
+  assert_int_equal(tes_function_evaluate(f, 3, x, NULL, NULL, 0, out), TES_NAN);
+  assert_non_null(strstr(tes_context_message(ctx), "(0, 0, 0)"));
+  tes_function_destroy(&f);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(status_table_is_complete),
+      cmocka_unit_test(memory_is_accounted_and_zeroed),
+      cmocka_unit_test(functions_name_the_point_of_a_nan),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

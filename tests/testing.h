@@ -1,0 +1,25 @@
+/* What every test includes: cmocka, and comparisons of floating-point numbers that fail on NaN. */
+#ifndef TESI_TESTING_H
+#define TESI_TESTING_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* |actual - expected| <= tolerance, written so that NaN fails. */
+#define assert_near(actual, expected, tolerance)                                                             \
+  do {                                                                                                       \
+    const double a_ = (actual), e_ = (expected), t_ = (tolerance);                                           \
+    if (!(fabs(a_ - e_) <= t_)) fail_msg("%s = %.17g, expected %.17g +- %.3g", #actual, a_, e_, t_);         \
+  } while (0)
+
+/* A small reproducible generator: uniform in [-1, 1). */
+static inline double test_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(int32_t)(*state >> 32) / 2147483648.0;
+}
+
+#endif
