@@ -6,5 +6,11 @@
 #include "status.h"
 #include "context.h"
 #include "function.h"
+#include "mesh.h"
+#include "space.h"
+#include "vector.h"
+#include "operator.h"
+#include "smoother.h"
+#include "transfer.h"
 
 #endif

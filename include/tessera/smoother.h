@@ -1,0 +1,70 @@
+/** \file smoother.h
+ *  Smoothers: x <- x + S (b - A x), one step of an iteration that damps oscillating errors.
+ *
+ *  - patch: multiplicative over the colours of vertex patches (patch-smoothers-cui-2024, section 3): colour = parity of
+ *    (vertex index - 1) a direction, x fastest. Local problems are solved by fast diagonalization.
+ *  - patch_additive: all patches at once from one residual, scaled by omega.
+ *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A on [lambda_max/ratio, 1.2 lambda_max].
+ *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order.
+ */
+#ifndef TESSERA_SMOOTHER_H
+#define TESSERA_SMOOTHER_H
+
+#include "operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TesSmoother TesSmoother;
+
+typedef enum TesSmootherKind {
+  TES_SMOOTHER_PATCH,
+  TES_SMOOTHER_PATCH_ADDITIVE,
+  TES_SMOOTHER_JACOBI,
+  TES_SMOOTHER_CHEBYSHEV,
+  TES_SMOOTHER_GAUSS_SEIDEL,
+  TES_SMOOTHER_GAUSS_SEIDEL_MORTON
+} TesSmootherKind;
+
+/** Local solvers of the patch smoothers when the coefficients vary (reference: docs/performance.md, "surrogates"):
+ *  exact for the separable form; otherwise one eigenbasis scaled by the mean of a on the patch (diverges for degree >= 4
+ *  and strong variation), by max(mean, 0.6 max) (safe), or 1D matrices a patch from a rank-1 fit of a (best). */
+typedef enum TesLocalSolver {
+  TES_LOCAL_AUTO,
+  TES_LOCAL_EXACT,
+  TES_LOCAL_MEAN,
+  TES_LOCAL_SCALED,
+  TES_LOCAL_RANK1
+} TesLocalSolver;
+
+/** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */
+typedef enum TesSweep { TES_FORWARD, TES_BACKWARD } TesSweep;
+
+typedef struct TesSmootherDesc {
+  const TesOperator *op; /**< a reference is kept; precision and space are taken from it */
+  TesSmootherKind kind;
+  TesLocalSolver local;
+  double
+      omega; /**< damping; 0: the kind's default (patch 1, additive and jacobi from an estimate of the largest eigenvalue) */
+  int degree;   /**< chebyshev: degree of the polynomial; 0 means 5 */
+  double ratio; /**< chebyshev: smoothing range; 0 means 20 */
+} TesSmootherDesc;
+
+TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, TesSmoother **smoother);
+void tes_smoother_destroy(TesSmoother **smoother);
+/** One step. zero_guess: x is taken as zero whatever it holds (and written). */
+TesStatus tes_smoother_apply(const TesSmoother *smoother, const TesVector *b, TesVector *x, TesSweep sweep,
+                             bool zero_guess);
+/** The plain version of the same step, patch by patch with dense local inverses. For tests; slow. */
+TesStatus tes_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,
+                                 TesSweep sweep, bool zero_guess);
+TesCost tes_smoother_cost(const TesSmoother *smoother);
+/** Whether a forward sweep before and a backward sweep after give a symmetric cycle (as CG needs). */
+bool tes_smoother_symmetric(const TesSmoother *smoother);
+const char *tes_smoother_describe(const TesSmoother *smoother);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

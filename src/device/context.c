@@ -1,0 +1,69 @@
+/* tes_context_create: a bare context, then the device and the SIMD width it asks for. */
+#include <stdio.h>
+#include <string.h>
+#include "base/context_new.h"
+#include "device/device.h"
+
+static int widest_simd(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    return 512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 256;
+#endif
+  return 128;
+}
+
+/* The widest build that both the processor and this library have. */
+static TesStatus choose_simd(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  const int asked = tes_context_simd_bits(ctx), widest = tesi_min(widest_simd(), TESI_SIMD_WIDEST);
+  TES_CHECK(asked == 0 || asked == 128 || asked == 256 || asked == 512,
+            "SIMD width %d, expected 128, 256 or 512", asked);
+  if (asked > widest)
+    TES_FAIL(TES_MISSING, "SIMD vectors of %d bits are asked for, this processor and build have %d", asked,
+             widest);
+  tesi_context_set_simd_bits(ctx, asked ? asked : widest);
+done:
+  return status;
+}
+
+static TesStatus choose_device(TesContext *ctx, const char *name) {
+  TesStatus status = TES_OK;
+  if (!name || !strcmp(name, "auto") || !strcmp(name, "cpu"))
+    tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
+  else
+    TES_FAIL(TES_INVALID_INPUT, "there is no device '%s'; expected auto or cpu", name);
+done:
+  return status;
+}
+
+const char *tes_context_device(const TesContext *context) {
+  return tesi_context_device(context)->kind;
+}
+
+TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
+                             size_t message_size) {
+  TesContext *ctx = NULL;
+  TesStatus status = TES_OK;
+  *context = NULL;
+  if (message && message_size) message[0] = 0;
+  if (desc && desc->threads < 0) {
+    if (message) snprintf(message, message_size, "threads is %d, expected 0 (all) or more", desc->threads);
+    return TES_INVALID_INPUT;
+  }
+  status = tesi_context_new(desc, &ctx);
+  if (status != TES_OK) {
+    if (message) snprintf(message, message_size, "no memory for a context");
+    return status;
+  }
+  TES_TRY(choose_simd(ctx));
+  TES_TRY(choose_device(ctx, desc ? desc->device : NULL));
+  *context = ctx;
+  ctx = NULL;
+done:
+  if (ctx && message) snprintf(message, message_size, "%s", tes_context_message(ctx));
+  tes_context_destroy(&ctx);
+  return status;
+}

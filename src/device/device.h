@@ -1,0 +1,35 @@
+/* The device table: memory, copies, vector operations. One implementation a folder: host/, cuda/, emulator/.
+ * Everything above works on device addresses and calls through this table. Reductions accumulate in float64 and give
+ * the same bits for every number of threads. `precision` arguments say what the addresses point to. */
+#ifndef TESI_DEVICE_H
+#define TESI_DEVICE_H
+
+#include "base/base.h"
+
+typedef struct TesiDevice {
+  const char *kind; /* "cpu", "cuda", "emulator" */
+  /* memory: zero-filled, aligned to at least 64 bytes */
+  TesStatus (*allocate)(TesContext *ctx, size_t bytes, void **address);
+  void (*release)(TesContext *ctx, void **address);
+  size_t (*available)(TesContext *ctx); /* bytes that could still be allocated */
+  TesStatus (*to_device)(TesContext *ctx, void *device, const void *host, size_t bytes);
+  TesStatus (*to_host)(TesContext *ctx, void *host, const void *device, size_t bytes);
+  TesStatus (*synchronize)(TesContext *ctx);
+  /* vectors */
+  TesStatus (*fill)(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y);
+  TesStatus (*copy)(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
+                    void *y);
+  TesStatus (*axpy)(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
+                    void *y);
+  TesStatus (*xpay)(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double a, void *y);
+  TesStatus (*dot)(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
+                   double *result);
+  TesStatus (*maximum)(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double *result);
+  /* y <- y + a (x_i d_i) and y <- x_i / d_i : diagonal smoothers */
+  TesStatus (*multiply_add)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                            const void *d, void *y);
+} TesiDevice;
+
+extern const TesiDevice tesi_device_host;
+
+#endif

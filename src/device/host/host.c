@@ -1,0 +1,153 @@
+/* The host device: OpenMP loops over plain memory. */
+#include <math.h>
+#include <string.h>
+#include "device/device.h"
+
+enum { BLOCK = 4096 };
+
+#define REAL double
+#define HOST(name) name##_double
+#include "device/host/host_impl.h"
+#undef REAL
+#undef HOST
+#define REAL float
+#define HOST(name) name##_float
+#include "device/host/host_impl.h"
+#undef REAL
+#undef HOST
+
+static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
+  return tesi_alloc(ctx, bytes, 1, address);
+}
+
+static void release(TesContext *ctx, void **address) {
+  tesi_free(ctx, address);
+}
+
+static size_t available(TesContext *ctx) {
+  (void)ctx;
+  return tesi_memory_available();
+}
+
+static TesStatus transfer(TesContext *ctx, void *to, const void *from, size_t bytes) {
+  (void)ctx;
+  memcpy(to, from, bytes);
+  return TES_OK;
+}
+
+static TesStatus synchronize(TesContext *ctx) {
+  (void)ctx;
+  return TES_OK;
+}
+
+static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
+  if (precision == TES_DOUBLE)
+    fill_double(tes_context_threads(ctx), n, a, y);
+  else
+    fill_float(tes_context_threads(ctx), n, (float)a, y);
+  return TES_OK;
+}
+
+#define CONVERT(TX, TY, OP)                                                                                  \
+  do {                                                                                                       \
+    const TX *xs = x;                                                                                        \
+    TY *ys = y;                                                                                              \
+    _Pragma("omp parallel for simd num_threads(threads) schedule(static)") for (int64_t i = 0; i < n; i++)   \
+        ys[i] OP(TY)(a * xs[i]);                                                                             \
+  } while (0)
+
+static TesStatus copy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
+                      void *y) {
+  const int threads = tes_context_threads(ctx);
+  if (px == TES_DOUBLE && py == TES_DOUBLE)
+    CONVERT(double, double, =);
+  else if (px == TES_DOUBLE)
+    CONVERT(double, float, =);
+  else if (py == TES_DOUBLE)
+    CONVERT(float, double, =);
+  else
+    CONVERT(float, float, =);
+  return TES_OK;
+}
+
+static TesStatus axpy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
+                      void *y) {
+  const int threads = tes_context_threads(ctx);
+  if (px == TES_DOUBLE && py == TES_DOUBLE)
+    CONVERT(double, double, +=);
+  else if (px == TES_DOUBLE)
+    CONVERT(double, float, +=);
+  else if (py == TES_DOUBLE)
+    CONVERT(float, double, +=);
+  else
+    CONVERT(float, float, +=);
+  return TES_OK;
+}
+
+static TesStatus xpay(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double a, void *y) {
+  if (precision == TES_DOUBLE)
+    xpay_double(tes_context_threads(ctx), n, x, a, y);
+  else
+    xpay_float(tes_context_threads(ctx), n, x, (float)a, y);
+  return TES_OK;
+}
+
+static TesStatus multiply_add(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                              const void *d, void *y) {
+  if (precision == TES_DOUBLE)
+    multiply_add_double(tes_context_threads(ctx), n, a, x, d, y);
+  else
+    multiply_add_float(tes_context_threads(ctx), n, (float)a, x, d, y);
+  return TES_OK;
+}
+
+static TesStatus dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
+                     double *result) {
+  TesStatus status = TES_OK;
+  double *sums = NULL;
+  const int64_t blocks = (n + BLOCK - 1) / BLOCK;
+  TES_ALLOC(&sums, blocks);
+  if (precision == TES_DOUBLE)
+    dot_double(tes_context_threads(ctx), n, x, y, sums);
+  else
+    dot_float(tes_context_threads(ctx), n, x, y, sums);
+  *result = 0;
+  for (int64_t b = 0; b < blocks; b++) *result += sums[b];
+done:
+  tesi_free(ctx, &sums);
+  return status;
+}
+
+static TesStatus maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double *result) {
+  TesStatus status = TES_OK;
+  double *sums = NULL;
+  const int64_t blocks = (n + BLOCK - 1) / BLOCK;
+  TES_ALLOC(&sums, blocks);
+  if (precision == TES_DOUBLE)
+    maximum_double(tes_context_threads(ctx), n, x, sums);
+  else
+    maximum_float(tes_context_threads(ctx), n, x, sums);
+  *result = 0;
+  for (int64_t b = 0; b < blocks; b++)
+    if (!(sums[b] <= *result)) *result = sums[b];
+done:
+  tesi_free(ctx, &sums);
+  return status;
+}
+
+const TesiDevice tesi_device_host = {
+    .kind = "cpu",
+    .allocate = allocate,
+    .release = release,
+    .available = available,
+    .to_device = transfer,
+    .to_host = transfer,
+    .synchronize = synchronize,
+    .fill = fill,
+    .copy = copy,
+    .axpy = axpy,
+    .xpay = xpay,
+    .dot = dot,
+    .maximum = maximum,
+    .multiply_add = multiply_add,
+};

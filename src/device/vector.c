@@ -1,0 +1,126 @@
+#include "device/vector.h"
+#include <math.h>
+
+TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesVector *v = NULL;
+  *vector = NULL;
+  TES_CHECK(length >= 0, "a vector of length %lld", (long long)length);
+  TES_NEW(&v);
+  v->context = tesi_context_retain(ctx);
+  v->length = length;
+  v->precision = precision;
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)length * tesi_precision_size(precision), &v->data));
+  *vector = v;
+  v = NULL;
+done:
+  tes_vector_destroy(&v);
+  return status;
+}
+
+void tes_vector_destroy(TesVector **vector) {
+  if (!vector || !*vector) return;
+  TesVector *v = *vector;
+  TesContext *ctx = v->context;
+  *vector = NULL;
+  tesi_context_device(ctx)->release(ctx, &v->data);
+  tesi_free(ctx, &v);
+  tes_context_destroy(&ctx);
+}
+
+int64_t tes_vector_length(const TesVector *vector) {
+  return vector->length;
+}
+
+TesPrecision tes_vector_precision(const TesVector *vector) {
+  return vector->precision;
+}
+
+void *tes_vector_data(TesVector *vector) {
+  return vector->data;
+}
+
+const void *tes_vector_data_const(const TesVector *vector) {
+  return vector->data;
+}
+
+TesStatus tes_vector_set(TesVector *vector, const double *values) {
+  TesContext *ctx = vector->context;
+  TesStatus status = TES_OK;
+  float *single = NULL;
+  const size_t bytes = (size_t)vector->length * tesi_precision_size(vector->precision);
+  if (vector->precision == TES_SINGLE) {
+    TES_ALLOC(&single, vector->length);
+    for (int64_t i = 0; i < vector->length; i++) single[i] = (float)values[i];
+  }
+  TES_TRY(
+      tesi_context_device(ctx)->to_device(ctx, vector->data, single ? (const void *)single : values, bytes));
+done:
+  tesi_free(ctx, &single);
+  return status;
+}
+
+TesStatus tes_vector_get(const TesVector *vector, double *values) {
+  TesContext *ctx = vector->context;
+  TesStatus status = TES_OK;
+  float *single = NULL;
+  const size_t bytes = (size_t)vector->length * tesi_precision_size(vector->precision);
+  if (vector->precision == TES_SINGLE) TES_ALLOC(&single, vector->length);
+  TES_TRY(tesi_context_device(ctx)->to_host(ctx, single ? (void *)single : values, vector->data, bytes));
+  for (int64_t i = 0; single && i < vector->length; i++) values[i] = single[i];
+done:
+  tesi_free(ctx, &single);
+  return status;
+}
+
+static TesStatus check_pair(const TesVector *x, const TesVector *y, bool same_precision) {
+  TesContext *ctx = y->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(x->length == y->length, "vectors of length %lld and %lld", (long long)x->length,
+            (long long)y->length);
+  TES_CHECK(!same_precision || x->precision == y->precision, "vectors of different precision");
+done:
+  return status;
+}
+
+TesStatus tes_vector_fill(TesVector *y, double a) {
+  return tesi_context_device(y->context)->fill(y->context, y->precision, y->length, a, y->data);
+}
+
+TesStatus tes_vector_copy(const TesVector *x, double a, TesVector *y) {
+  const TesStatus status = check_pair(x, y, false);
+  if (status != TES_OK) return status;
+  return tesi_context_device(y->context)
+      ->copy(y->context, y->length, a, x->precision, x->data, y->precision, y->data);
+}
+
+TesStatus tes_vector_axpy(double a, const TesVector *x, TesVector *y) {
+  const TesStatus status = check_pair(x, y, false);
+  if (status != TES_OK) return status;
+  return tesi_context_device(y->context)
+      ->axpy(y->context, y->length, a, x->precision, x->data, y->precision, y->data);
+}
+
+TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
+  const TesStatus status = check_pair(x, y, true);
+  if (status != TES_OK) return status;
+  return tesi_context_device(y->context)->xpay(y->context, y->precision, y->length, x->data, a, y->data);
+}
+
+TesStatus tes_vector_dot(const TesVector *x, const TesVector *y, double *dot) {
+  const TesStatus status = check_pair(x, y, true);
+  if (status != TES_OK) return status;
+  return tesi_context_device(y->context)->dot(y->context, y->precision, y->length, x->data, y->data, dot);
+}
+
+TesStatus tes_vector_norm(const TesVector *x, double *norm) {
+  double square = 0;
+  const TesStatus status = tes_vector_dot(x, x, &square);
+  *norm = sqrt(square);
+  return status;
+}
+
+TesStatus tes_vector_maximum(const TesVector *x, double *maximum) {
+  return tesi_context_device(x->context)->maximum(x->context, x->precision, x->length, x->data, maximum);
+}

@@ -1,0 +1,42 @@
+/* Operators as the other folders see them: the table, and the diffusion operator's data that smoothers build on. */
+#ifndef TESI_OPERATOR_H
+#define TESI_OPERATOR_H
+
+#include "device/vector.h"
+#include "space/space.h"
+#include "tessera/operator.h"
+
+/* Addresses are device memory of op->precision, space->length long. */
+typedef struct TesiOperatorTable {
+  TesStatus (*apply)(const TesOperator *op, const void *x, void *y);
+  TesStatus (*residual)(const TesOperator *op, const void *b, const void *x, void *r);
+  TesStatus (*diagonal)(const TesOperator *op, void *d);
+  /* float64 host arrays, any device */
+  TesStatus (*apply_ref)(const TesOperator *op, const double *x, double *y);
+  TesCost (*cost)(const TesOperator *op);
+  void (*destroy)(TesOperator *op); /* releases plan and own data */
+} TesiOperatorTable;
+
+struct TesOperator {
+  atomic_int references;
+  const TesiOperatorTable *table;
+  TesContext *context;
+  TesSpace *space;
+  TesPrecision precision;
+  TesForm form; /* separable or quadrature, never auto */
+  bool singular;
+  /* diffusion-reaction data */
+  double a, c, alpha[6];                                    /* constants: always set in the separable form */
+  TesFunction *a_function, *c_function, *alpha_function[6]; /* NULL where not given (1, 0, 0) */
+  void *plan;                                               /* of the table's implementation */
+  char description[160];
+};
+
+TesOperator *tesi_operator_retain(const TesOperator *op);
+
+/* The assembled 1D pair of direction d in the separable form: A = sum_d K_d (x) M_others with
+ *   K_d = a (stiffness) + end terms alpha (boundary faces of d) + (d == 0 ? c M_0 : 0).
+ * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For references and set-up. */
+TesStatus tesi_operator_axis_matrices(const TesOperator *op, int d, double *K, double *M);
+
+#endif

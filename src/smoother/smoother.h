@@ -1,0 +1,29 @@
+/* Smoothers as the other folders see them. */
+#ifndef TESI_SMOOTHER_H
+#define TESI_SMOOTHER_H
+
+#include "operator/operator.h"
+#include "tessera/smoother.h"
+
+/* Addresses are device memory of the operator's precision. */
+typedef struct TesiSmootherTable {
+  TesStatus (*apply)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess);
+  TesStatus (*apply_ref)(const TesSmoother *smoother, const double *b, double *x,
+                         TesSweep sweep); /* float64 host arrays */
+  TesCost (*cost)(const TesSmoother *smoother);
+  void (*destroy)(TesSmoother *smoother); /* releases the plan */
+} TesiSmootherTable;
+
+struct TesSmoother {
+  const TesiSmootherTable *table;
+  TesContext *context;
+  TesOperator *op;
+  TesSmootherKind kind;
+  TesLocalSolver local; /* never auto */
+  double omega;
+  bool symmetric;
+  void *plan;
+  char description[160];
+};
+
+#endif
