@@ -35,7 +35,8 @@ static void memory_is_accounted_and_zeroed(void **state) {
   assert_null(ctx);
 }
 
-static void reciprocal(void *user, int64_t n, const double *x, const double *y, const double *z, double t, double *out) {
+static void reciprocal(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                       double *out) {
   (void)user, (void)y, (void)z, (void)t;
   for (int64_t i = 0; i < n; i++) out[i] = 1 / x[i];
 }

@@ -1,0 +1,94 @@
+# shellcheck shell=bash
+# What ./run and ./check share: installing packages and building. Sourced with $root set to the project's folder.
+# shellcheck disable=SC2034,SC2154 # lists for, and root from, the sourcing script
+
+# What a build needs. libc6-dev is only a recommendation of gcc.
+packages_build=(gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libcjson-dev libopenblas-dev liblapacke-dev
+  zlib1g-dev libcmocka-dev)
+# What the checks need on top.
+packages_check=(clang libclang-rt-dev libomp-dev llvm python3 python3-vtk9 python3-numpy doxygen mandoc shellcheck
+  gnuplot-nox util-linux)
+# Installed where the distribution has them; the step that wants one says so when it is skipped.
+packages_optional=(clang-format-14)
+
+say() { printf '%s\n' "$*"; }
+die() {
+  say "$*" >&2
+  exit 3
+}
+
+# Prints those of the given packages that are not installed.
+missing_packages() {
+  local name
+  for name in "$@"; do
+    case $(dpkg-query -W -f='${db:Status-Abbrev}' "$name" 2>/dev/null) in
+    ?i*) ;;
+    *) say "$name" ;;
+    esac
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q '^ *Candidate: [^(]'; }
+
+apt_quietly() {
+  local log
+  log=$(mktemp)
+  if as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null; then
+    rm -f "$log"
+  else
+    tail -n 15 "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+}
+
+# Installs the given packages that are missing, and says first which. An index that knows them is not refreshed.
+ensure_packages() {
+  local missing name
+  if ! command -v dpkg-query >/dev/null; then
+    say "This is no Debian or Ubuntu: please provide what these packages hold: $*"
+    return
+  fi
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "Installing by apt: ${missing[*]}"
+  if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+    die "Neither root nor sudo: as root, run  apt-get install --no-install-recommends ${missing[*]}"
+  fi
+  for name in "${missing[@]}"; do
+    has_candidate "$name" && continue
+    apt_quietly update || die "apt-get update failed"
+    break
+  done
+  apt_quietly install --no-install-recommends "${missing[@]}" && return 0
+  # An old index may name files that are gone.
+  if apt_quietly update && apt_quietly install --no-install-recommends "${missing[@]}"; then return; fi
+  die "apt-get install failed"
+}
+
+# The same for packages that not every distribution has: those without a candidate are left out.
+ensure_optional_packages() {
+  local name
+  command -v dpkg-query >/dev/null || return 0
+  for name in $(missing_packages "$@"); do
+    if has_candidate "$name"; then ensure_packages "$name"; fi
+  done
+}
+
+# configure FOLDER [CMake arguments]: does nothing when the folder was configured with the same arguments.
+configure() {
+  local folder=$1 arguments
+  shift
+  arguments="$root $*"
+  if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/.arguments" 2>/dev/null)" = "$arguments" ]; then return; fi
+  cmake -S "$root" -B "$folder" -G Ninja "$@"
+  printf '%s' "$arguments" >"$folder/.arguments"
+}

@@ -1,0 +1,152 @@
+# shellcheck shell=bash
+# The steps of ./check: step_<name> runs under `set -e` in the project's folder; 77 means skipped, the last line says why.
+# shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
+
+all_steps=(tree format scripts docs gcc clang sanitize threads install)
+more_steps=(fuzz)
+
+describe() {
+  case $1 in
+  tree) say "include order, header guards, file lengths, words of unfinished work; and that these checkers find planted faults" ;;
+  format) say "clang-format 14" ;;
+  scripts) say "shellcheck of the shell scripts" ;;
+  docs) say "man pages (mandoc) and the comments of the public headers (doxygen) without warnings" ;;
+  gcc) say "gcc, Release, warnings are errors, all tests" ;;
+  clang) say "clang, Release, warnings are errors, quick tests" ;;
+  sanitize) say "address, leak and undefined-behaviour sanitizers, quick tests" ;;
+  threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
+  install) say "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
+  fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
+  esac
+}
+
+# One SIMD width and -O1 keep the sanitizer builds short.
+sanitized=(-DTESSERA_SIMD_MAX=128 -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g")
+
+# build NAME [targets]: the build of that name, up to date.
+build() {
+  local name=$1 options=(-DTESSERA_WERROR=ON)
+  shift
+  case $name in
+  gcc) options+=(-DCMAKE_C_COMPILER=gcc) ;;
+  clang) options+=(-DCMAKE_C_COMPILER=clang) ;;
+  sanitize) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=gcc -DTESSERA_SANITIZE=address,undefined) ;;
+  threads) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=thread) ;;
+  fuzz)
+    options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=address,undefined -DTESSERA_FUZZ=ON
+      -DTESSERA_TESTS=OFF)
+    ;;
+  esac
+  configure "$build/$name" "${options[@]}"
+  ninja -j "$jobs" -C "$build/$name" "$@"
+}
+
+# The quick tests of a build: quick_tests FOLDER [ctest arguments]
+quick_tests() {
+  local folder=$1
+  shift
+  ctest --test-dir "$folder" -j "$jobs" --output-on-failure --no-tests=error -LE slow "$@"
+}
+
+step_tree() {
+  python3 tools/check_includes.py
+  python3 tools/check_tree.py
+  python3 tools/test_checkers.py
+}
+
+step_format() {
+  local formatter version
+  formatter=$(command -v clang-format-14 || command -v clang-format || true)
+  version=$("${formatter:-false}" --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p') || true
+  if [ "$version" != 14 ]; then
+    say "clang-format 14 is the rule (others break lines differently), found: ${version:-none}"
+    return 77
+  fi
+  find src include cli tests examples bench \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 2>/dev/null |
+    xargs -0 "$formatter" --dry-run --Werror
+}
+
+step_scripts() { shellcheck -x run check .ci/run tools/*.sh; }
+
+step_docs() {
+  mandoc -T lint -W warning docs/man/*.1
+  build gcc doc
+}
+
+step_gcc() {
+  build gcc
+  ctest --test-dir "$build/gcc" -j "$jobs" --output-on-failure --no-tests=error
+}
+
+step_clang() {
+  build clang
+  quick_tests "$build/clang"
+}
+
+step_sanitize() {
+  build sanitize
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+  export UBSAN_OPTIONS=print_stacktrace=1
+  quick_tests "$build/sanitize"
+}
+
+# The runtime of clang's OpenMP tells the sanitizer of its barriers and locks (libarcher); gcc's does not.
+step_threads() {
+  local name status aslr=()
+  # Kernels with many random bits of address confuse the sanitizer of clang 14.
+  if setarch -R true 2>/dev/null; then aslr=(setarch -R); fi
+  export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+  for name in race no_race; do
+    clang -g -O1 -fopenmp -fsanitize=thread "tests/planted/$name.c" -o "$build/$name"
+    status=0
+    "${aslr[@]}" "$build/$name" || status=$?
+    [ "$name$status" = race66 ] || [ "$name$status" = no_race0 ] || die "$name: the thread sanitizer ends with $status"
+  done
+  build threads
+  "${aslr[@]}" ctest --test-dir "$build/threads" -j "$jobs" --output-on-failure -LE slow -L threads
+}
+
+# How a stranger uses the installed library.
+step_install() {
+  local prefix=$build/prefix header source name flags
+  build gcc
+  rm -rf "$prefix" "$build/user"
+  cmake --install "$build/gcc" --prefix "$prefix"
+  for header in "$prefix"/include/tessera/*.h; do
+    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
+    clang -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header"
+  done
+
+  local library_folder
+  library_folder=$(dirname "$(find "$prefix" -name tessera.pc)")
+  export PKG_CONFIG_PATH=$library_folder
+  mkdir -p "$build/user"
+  flags=$(pkg-config --cflags --libs tessera)
+  for source in examples/*.c; do
+    name=$build/user/$(basename "$source" .c)
+    # shellcheck disable=SC2086 # several flags
+    gcc -std=c11 "$source" -o "$name" $flags -lm "-Wl,-rpath,${library_folder%/pkgconfig}"
+    "$name" >"$name.out"
+  done
+
+  cmake -S examples -B "$build/user/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+  ninja -C "$build/user/cmake"
+  ctest --test-dir "$build/user/cmake" --output-on-failure --no-tests=error
+  if [ -x "$build/gcc/tessera" ]; then "$prefix/bin/tessera" info; fi
+}
+
+step_fuzz() {
+  local program name seconds=${FUZZ_SECONDS:-60} corpus
+  if [ ! -f tests/fuzz/CMakeLists.txt ]; then
+    say "there are no fuzzers"
+    return 77
+  fi
+  build fuzz
+  for program in "$build"/fuzz/tests/fuzz/fuzz_*; do
+    if [ ! -x "$program" ] || [ ! -f "$program" ]; then continue; fi
+    name=$(basename "$program")
+    corpus=$build/fuzz/corpus/$name
+    mkdir -p "$corpus"
+    "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 "$corpus" "tests/fuzz/corpus/${name#fuzz_}"
+  done
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Plants violations in a small tree, one at a time, and requires that the checkers name each, and nothing else."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import check_includes  # noqa: E402
+import check_tree  # noqa: E402
+
+GOOD = {
+    "include/tessera/mesh.h": "/** Meshes. */\n#ifndef TESSERA_MESH_H\n#define TESSERA_MESH_H\n#include <stddef.h>\n"
+                              "#include \"status.h\"\n/** Makes one. */\nint tes_mesh_create(void);\nint tes_mesh_b(void);\n#endif\n",
+    "include/tessera/status.h": "#ifndef TESSERA_STATUS_H\n#define TESSERA_STATUS_H\n#endif\n",
+    "src/base/base.h": "#ifndef TESI_BASE_H\n#define TESI_BASE_H\n#endif\n",
+    "src/mesh/box.h": "#ifndef TESI_BOX_H\n#define TESI_BOX_H\n#include \"tessera/mesh.h\"\n#endif\n",
+    "src/mesh/box.c": "#include \"box.h\"\n#include <stdio.h>\n#include \"base/base.h\"\n",
+    "src/mesh/forest/box.h": "#ifndef TESI_FOREST_BOX_H\n#define TESI_FOREST_BOX_H\n#endif\n",
+    "src/kernels/patch.cu": "#include \"device.h\"\n",
+    "src/kernels/device.h": "#ifndef TESI_DEVICE_H\n#define TESI_DEVICE_H\n#endif\n",
+    "docs/page.md": "[here](page.md) and [there](https://example.org/x)\n",
+}
+
+
+class Checkers(unittest.TestCase):
+    def found(self, name=None, text=None):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for path, content in (GOOD | ({name: text} if name else {})).items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(content, encoding="utf-8")
+            return list(check_includes.violations(root)) + list(check_tree.violations(root))
+
+    def assert_finds(self, name, text, words):
+        found = self.found(name, text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+        self.assertIn(name, found[0])
+
+    def test_a_right_tree_passes(self):
+        self.assertEqual(self.found(), [])
+
+    def test_include_of_a_later_folder(self):
+        self.assert_finds("src/base/a.c", '#include "mesh/box.h"\n', "comes later")
+        self.assert_finds("src/base/a.c", '#  include "io/nowhere.h"\n', "comes later")
+        self.assert_finds("src/base/a.c", '#include "../mesh/box.h"\n', "comes later")
+
+    def test_unknown_folder(self):
+        self.assert_finds("src/extra/a.c", "\n", "not in the include order")
+
+    def test_kernels_stand_alone(self):
+        self.assert_finds("src/kernels/a.cu", '#include "base/base.h"\n', "only kernels")
+        self.assert_finds("src/kernels/a.cu", '#include "tessera/mesh.h"\n', "only kernels")
+
+    def test_public_header_includes_private(self):
+        self.assert_finds("include/tessera/a.h", '#ifndef TESSERA_A_H\n#define TESSERA_A_H\n#include "base/base.h"\n#endif\n',
+                          "private")
+
+    def test_guards(self):
+        self.assert_finds("src/mesh/a.h", "#ifndef TESI_B_H\n#define TESI_B_H\n#endif\n", "not TESI_A_H")
+        self.assert_finds("src/mesh/a.h", "#pragma once\n", "not TESI_A_H")
+        self.assert_finds("src/space/box.h", "#ifndef TESI_BOX_H\n#define TESI_BOX_H\n#endif\n", "guard of")
+
+    def test_unfinished_work(self):
+        for word in ("TO" "DO", "FIX" "ME", "XX" "X", "not yet imple" "mented", "#if" " 0"):
+            self.assert_finds("src/base/a.c", f"{'' if word[0] == '#' else '// '}{word}\n", "unfinished")
+
+    def test_path_of_a_machine(self):
+        self.assert_finds("docs/a.md", "see /home" "/me/x\n", "path of one machine")
+
+    def test_length(self):
+        self.assert_finds("src/base/a.c", "\n" * 601, "601 lines")
+        self.assertEqual(self.found("src/base/a.c", "\n" * 600), [])
+
+    def test_white_space(self):
+        self.assert_finds("src/base/a.c", "int a; \n", "white space")
+        self.assert_finds("src/base/a.c", "\tint a;\n", "white space")
+        self.assert_finds("src/base/a.c", "int a;", "newline")
+
+    def test_public_functions_are_documented(self):
+        head, tail = "#ifndef TESSERA_A_H\n#define TESSERA_A_H\n", "#endif\n"
+        self.assert_finds("include/tessera/a.h", head + "\nint tes_a(void);\n" + tail, "no comment")
+        self.assert_finds("include/tessera/a.h", head + "/** It. */\n\nconst char *tes_a(int);\n" + tail, "no comment")
+        self.assert_finds("include/tessera/a.h", head + "/** It. */\nint other(void);\n" + tail, "begin with tes_")
+
+    def test_links(self):
+        self.assert_finds("docs/a.md", "[x](nowhere.md)\n", "leads nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=0)
