@@ -62,6 +62,10 @@ class Checkers(unittest.TestCase):
         self.assert_finds("src/mesh/a.h", "#pragma once\n", "not TESI_A_H")
         self.assert_finds("src/space/box.h", "#ifndef TESI_BOX_H\n#define TESI_BOX_H\n#endif\n", "guard of")
 
+    def test_bodies_have_no_guard(self):
+        self.assertEqual(self.found("src/mesh/a_body.h", "int a;\n"), [])
+        self.assertEqual(self.found("src/mesh/a.h", "/* Sums; included with REAL. */\nint a;\n"), [])
+
     def test_unfinished_work(self):
         for word in ("TO" "DO", "FIX" "ME", "XX" "X", "not yet imple" "mented", "#if" " 0"):
             self.assert_finds("src/base/a.c", f"{'' if word[0] == '#' else '// '}{word}\n", "unfinished")

@@ -38,6 +38,7 @@ void tes_mesh_destroy(TesMesh **mesh);
  *  smoother is exact), an odd number not at all. */
 TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse);
 
+/** 2 or 3. */
 int tes_mesh_dim(const TesMesh *mesh);
 /** Cells in direction d; 1 for d >= dim. */
 int tes_mesh_cells(const TesMesh *mesh, int d);

@@ -45,6 +45,7 @@ typedef struct TesCost {
 TesStatus tes_operator_create_diffusion(TesContext *context, const TesDiffusionDesc *desc, TesOperator **op);
 void tes_operator_destroy(TesOperator **op);
 
+/** What it was created with; the space belongs to the operator. */
 const TesSpace *tes_operator_space(const TesOperator *op);
 TesPrecision tes_operator_precision(const TesOperator *op);
 /** y <- A x. x and y differ and have the operator's precision. */

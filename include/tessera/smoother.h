@@ -51,6 +51,7 @@ typedef struct TesSmootherDesc {
   double ratio; /**< chebyshev: smoothing range; 0 means 20 */
 } TesSmootherDesc;
 
+/** Errors: TES_INVALID_INPUT (a local solver that does not fit the form of the operator), TES_OUT_OF_MEMORY. */
 TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, TesSmoother **smoother);
 void tes_smoother_destroy(TesSmoother **smoother);
 /** One step. zero_guess: x is taken as zero whatever it holds (and written). */

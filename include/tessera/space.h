@@ -24,11 +24,13 @@ typedef struct TesSpaceDesc {
   bool natural[6];     /**< by TesFace: true where the face is free (Neumann, Robin); default Dirichlet */
 } TesSpaceDesc;
 
+/** Errors: TES_INVALID_INPUT (degree out of range), TES_OUT_OF_MEMORY. */
 TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space);
 void tes_space_destroy(TesSpace **space);
 /** The space of the same degree and boundary on the coarsened mesh; NULL with TES_OK when the mesh does not coarsen. */
 TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 
+/** What it was created with; the space owns mesh and context references. */
 TesContext *tes_space_context(const TesSpace *space);
 const TesMesh *tes_space_mesh(const TesSpace *space);
 int tes_space_dim(const TesSpace *space);

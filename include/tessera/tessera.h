@@ -1,5 +1,7 @@
 /** \file tessera.h
- *  All of Tessera: include this one. The headers below are the manual, from the ground up. */
+ *  All of Tessera: include this one. The headers below are the manual, from the ground up.
+ *
+ *  Every tes_<noun>_destroy(&x) gives the reference back and sets x to NULL; NULL and a pointer to NULL are fine. */
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 

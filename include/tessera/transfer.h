@@ -17,6 +17,7 @@ typedef struct TesTransferDesc {
   TesPrecision precision;
 } TesTransferDesc;
 
+/** Errors: TES_INVALID_INPUT (spaces that are not nested), TES_OUT_OF_MEMORY. */
 TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, TesTransfer **transfer);
 void tes_transfer_destroy(TesTransfer **transfer);
 /** fine <- fine + P coarse, or fine <- P coarse when `add` is false. */

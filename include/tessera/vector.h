@@ -15,6 +15,7 @@ typedef struct TesVector TesVector;
 TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector);
 void tes_vector_destroy(TesVector **vector);
 
+/** What it was created with. */
 int64_t tes_vector_length(const TesVector *vector);
 TesPrecision tes_vector_precision(const TesVector *vector);
 /** Device address of the values, double or float. */
