@@ -34,6 +34,17 @@ struct TesOperator {
 
 TesOperator *tesi_operator_retain(const TesOperator *op);
 
+/* The two implementations: each sets op->table, plan and description of an operator whose other fields are complete.
+ * The quadrature form checks the signs of a, c and alpha at its points and may set op->singular when c and alpha turn
+ * out to vanish at all of them. */
+TesStatus tesi_operator_separable_init(TesOperator *op);
+TesStatus tesi_operator_quadrature_init(TesOperator *op);
+
+/* The plain versions of both forms, cell by cell from the definition, and the diagonal they give (1 at Dirichlet nodes).
+ * float64 host arrays. */
+TesStatus tesi_diffusion_apply_ref(const TesOperator *op, const double *x, double *y);
+TesStatus tesi_diffusion_diagonal_ref(const TesOperator *op, double *d);
+
 /* The assembled 1D pair of direction d in the separable form: A = sum_d K_d (x) M_others with
  *   K_d = a (stiffness) + end terms alpha (boundary faces of d) + (d == 0 ? c M_0 : 0).
  * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For references and set-up. */
