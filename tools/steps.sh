@@ -13,7 +13,7 @@ describe() {
   docs) say "man pages (mandoc) and the comments of the public headers (doxygen) without warnings" ;;
   gcc) say "gcc, Release, warnings are errors, all tests" ;;
   clang) say "clang, Release, warnings are errors, quick tests" ;;
-  sanitize) say "address, leak and undefined-behaviour sanitizers, quick tests" ;;
+  sanitize) say "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
   threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
   install) say "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
@@ -84,9 +84,14 @@ step_clang() {
 }
 
 step_sanitize() {
-  build sanitize
+  local fault
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   export UBSAN_OPTIONS=print_stacktrace=1
+  for fault in leak overflow; do
+    gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
+    if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
+  done
+  build sanitize
   quick_tests "$build/sanitize"
 }
 
@@ -112,6 +117,9 @@ step_install() {
   build gcc
   rm -rf "$prefix" "$build/user"
   cmake --install "$build/gcc" --prefix "$prefix"
+  if nm -D --defined-only "$build/gcc/libtessera.so" | awk '{print $NF}' | grep -vE '^tes[ik]?_'; then
+    die "the library exports names that are not its own"
+  fi
   for header in "$prefix"/include/tessera/*.h; do
     gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
     clang -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header"
