@@ -1,0 +1,41 @@
+/* Transfers as the other folders see them. */
+#ifndef TESI_TRANSFER_H
+#define TESI_TRANSFER_H
+
+#include "device/vector.h"
+#include "space/space.h"
+#include "tessera/transfer.h"
+
+/* The 1D embedding, coarse cell by coarse cell. Fine nodes step*c .. step*(c+1) lie in coarse cell c:
+ *   fine[step*c + f] = sum_p E[c][f][p] coarse[degree*c + p],  f = 0..step, p = 0..degree. */
+typedef struct TesiEmbedding {
+  int cells, degree, step; /* step = 2*degree where the direction is refined, degree where it is not */
+  int coarse_nodes, fine_nodes;
+  bool uniform;    /* E of cell 0 serves all cells */
+  bool natural[2]; /* the ends carry unknowns */
+  double *E;       /* [cells or 1][step+1][degree+1] */
+} TesiEmbedding;
+
+typedef struct TesiTransferTable {
+  TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
+  TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
+  void (*destroy)(TesTransfer *transfer); /* releases the plan */
+} TesiTransferTable;
+
+struct TesTransfer {
+  const TesiTransferTable *table;
+  TesContext *context;
+  TesSpace *coarse, *fine;
+  TesPrecision precision;
+  TesiEmbedding embedding[3];
+  void *plan; /* of the table's implementation */
+};
+
+static inline const double *tesi_embedding_cell(const TesiEmbedding *e, int cell) {
+  return e->E + (e->uniform ? 0 : (int64_t)cell * (e->step + 1) * (e->degree + 1));
+}
+
+/* The host implementation: sets table and plan. */
+TesStatus tesi_transfer_host_init(TesTransfer *transfer);
+
+#endif
