@@ -29,6 +29,10 @@ TesStatus tes_function_create_callback(TesContext *context, TesFunctionEvaluate 
  *  "1 / (0.05 + 2*(x*x + y*y))". Folded to a constant where it does not depend on x, y, z, t.
  *  Errors: TES_INVALID_INPUT with the column and what was expected there. */
 TesStatus tes_function_create_expression(TesContext *context, const char *text, TesFunction **function);
+/** The derivative of an expression or a constant in direction 0..3 (x, y, z, t), by symbolic differentiation; steps and
+ *  kinks (floor, <, abs, ?:) are differentiated piecewise. Errors: TES_INVALID_INPUT for callbacks, and for tgamma and
+ *  lgamma of an argument that varies. */
+TesStatus tes_function_create_derivative(const TesFunction *function, int direction, TesFunction **derivative);
 void tes_function_destroy(TesFunction **function);
 
 /** Values at n points; y and z may be NULL (zero). Errors: TES_NAN, naming the first point with a value that is not

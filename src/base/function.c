@@ -51,6 +51,18 @@ TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, vo
   return create(ctx, evaluate, user, destroy, 0, text, function);
 }
 
+TesStatus tesi_function_create_constant(TesContext *ctx, double value, const char *text, TesFunction **function) {
+  return create(ctx, NULL, NULL, NULL, value, text, function);
+}
+
+void *tesi_function_user(const TesFunction *function, TesFunctionEvaluate evaluate) {
+  return evaluate && function->evaluate == evaluate ? function->user : NULL;
+}
+
+TesContext *tesi_function_context(const TesFunction *function) {
+  return function->context;
+}
+
 TesFunction *tesi_function_retain(const TesFunction *function) {
   TesFunction *f = (TesFunction *)function;
   if (f) atomic_fetch_add(&f->references, 1);

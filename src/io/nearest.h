@@ -1,0 +1,23 @@
+/* "Did you mean ...?": the known name nearest to a misspelt one. */
+#ifndef TESI_NEAREST_H
+#define TESI_NEAREST_H
+
+#include <stddef.h>
+
+enum { TESI_NEAREST_LENGTH = 32 };
+
+/* Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, lower and upper case
+ * being the same; large when one of them is longer than TESI_NEAREST_LENGTH. */
+int tesi_name_distance(const char *a, const char *b);
+/* Whether a name at this distance is worth a hint: up to a third of its length, at least 1; single letters
+ * have no near names. */
+int tesi_name_is_near(const char *name, int distance);
+
+/* Keeps the best candidate of a search. Begin with {.name = what was written}. */
+typedef struct TesiNearest {
+  const char *name, *best;
+  int distance;
+} TesiNearest;
+void tesi_nearest_try(TesiNearest *nearest, const char *candidate);
+
+#endif
