@@ -26,4 +26,8 @@ struct TesSmoother {
   char description[160];
 };
 
+/* The implementations. Each sets table, plan, omega (given: 0 for the default), symmetric and description of a smoother whose
+ * other fields are complete; on failure what it leaves in plan is released by table->destroy if it has set the table. */
+TesStatus tesi_smoother_patch_init(TesSmoother *smoother); /* separable operators, exact local solver */
+
 #endif

@@ -1,0 +1,120 @@
+/* Smoothers: creation, and the public calls with their argument checks. */
+#include "smoother/smoother.h"
+
+static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
+  TesStatus status = TES_OK;
+  TES_CHECK(desc->op, "a smoother needs an operator");
+  TES_CHECK(desc->kind >= TES_SMOOTHER_PATCH && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+            "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
+  TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_RANK1,
+            "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_RANK1);
+  TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
+            "damping omega is %g, expected 0 < omega <= 2 or 0 for the default", desc->omega);
+  TES_CHECK(desc->local != TES_LOCAL_EXACT || desc->op->form == TES_FORM_SEPARABLE,
+            "exact local solves need constant coefficients (the separable form); use rank1 or scaled");
+done:
+  return status;
+}
+
+/* Sets table and plan. */
+static TesStatus init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  if (smoother->kind == TES_SMOOTHER_PATCH && smoother->local == TES_LOCAL_EXACT)
+    TES_TRY(tesi_smoother_patch_init(smoother));
+  else
+    TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
+done:
+  return status;
+}
+
+TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, TesSmoother **smoother) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesSmoother *s = NULL;
+  *smoother = NULL;
+  TES_TRY(check_desc(ctx, desc));
+  TES_NEW(&s);
+  s->context = tesi_context_retain(ctx);
+  s->op = tesi_operator_retain(desc->op);
+  s->kind = desc->kind;
+  s->local = desc->local;
+  if (s->local == TES_LOCAL_AUTO)
+    s->local = desc->op->form == TES_FORM_SEPARABLE ? TES_LOCAL_EXACT : TES_LOCAL_RANK1;
+  s->omega = desc->omega;
+  TES_TRY(init(s));
+  *smoother = s;
+  s = NULL;
+done:
+  tes_smoother_destroy(&s);
+  return status;
+}
+
+void tes_smoother_destroy(TesSmoother **smoother) {
+  if (!smoother || !*smoother) return;
+  TesSmoother *s = *smoother;
+  TesContext *ctx = s->context;
+  *smoother = NULL;
+  if (s->table) s->table->destroy(s);
+  tes_operator_destroy(&s->op);
+  tesi_free(ctx, &s);
+  tes_context_destroy(&ctx);
+}
+
+static TesStatus check_arguments(const TesSmoother *smoother, const TesVector *b, const TesVector *x,
+                                 TesSweep sweep, bool any_precision) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesOperator *op = smoother->op;
+  TES_CHECK(b && x, "vector %s is NULL", b ? "x" : "b");
+  TES_CHECK(b->length == op->space->length && x->length == op->space->length,
+            "vectors of length %lld and %lld, the space has %lld nodes", (long long)b->length,
+            (long long)x->length, (long long)op->space->length);
+  TES_CHECK(any_precision || (b->precision == op->precision && x->precision == op->precision),
+            "a vector has another precision than the smoother, which is %s",
+            op->precision == TES_DOUBLE ? "float64" : "float32");
+  TES_CHECK(b->data != x->data, "b and x are the same vector");
+  TES_CHECK(sweep == TES_FORWARD || sweep == TES_BACKWARD, "sweep is %d, expected 0 or 1", (int)sweep);
+done:
+  return status;
+}
+
+TesStatus tes_smoother_apply(const TesSmoother *smoother, const TesVector *b, TesVector *x, TesSweep sweep,
+                             bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  TES_TRY(check_arguments(smoother, b, x, sweep, false));
+  TES_TRY(smoother->table->apply(smoother, b->data, x->data, sweep, zero_guess));
+done:
+  return status;
+}
+
+TesStatus tes_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,
+                                 TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  double *bs = NULL, *xs = NULL;
+  TES_TRY(check_arguments(smoother, b, x, sweep, true));
+  TES_ALLOC(&bs, b->length);
+  TES_ALLOC(&xs, x->length); /* zeros */
+  TES_TRY(tes_vector_get(b, bs));
+  if (!zero_guess) TES_TRY(tes_vector_get(x, xs));
+  TES_TRY(smoother->table->apply_ref(smoother, bs, xs, sweep));
+  TES_TRY(tes_vector_set(x, xs));
+done:
+  tesi_free(ctx, &bs);
+  tesi_free(ctx, &xs);
+  return status;
+}
+
+TesCost tes_smoother_cost(const TesSmoother *smoother) {
+  return smoother->table->cost(smoother);
+}
+
+bool tes_smoother_symmetric(const TesSmoother *smoother) {
+  return smoother->symmetric;
+}
+
+const char *tes_smoother_describe(const TesSmoother *smoother) {
+  return smoother->description;
+}
