@@ -25,11 +25,14 @@ DECLARATION = re.compile(r"^(?!typedef|struct|enum|#|\s|/|\*|extern)\w[\w\s*]*?\
 
 
 def files(root):
-    """Files under version control, or all when there is none."""
-    listing = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
-    if listing.returncode == 0:
-        return [root / name for name in listing.stdout.splitlines() if (root / name).is_file()]
-    return [path for path in root.rglob("*") if path.is_file()]
+    """Files under version control and new ones; all outside build folders when there is no git."""
+    try:
+        listing = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True,
+                                 text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        inside = (path for path in root.rglob("*") if not re.match(r"build|dist|\.git$", path.relative_to(root).parts[0]))
+        return [path for path in inside if path.is_file()]
+    return [root / name for name in listing.stdout.splitlines() if (root / name).is_file()]
 
 
 def check_lines(name, path, lines):

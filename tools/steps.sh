@@ -45,7 +45,7 @@ build() {
 quick_tests() {
   local folder=$1
   shift
-  ctest --test-dir "$folder" -j "$jobs" --output-on-failure --no-tests=error -LE slow "$@"
+  ctest --test-dir "$folder" -j "$jobs" --output-on-failure --no-tests=error -LE 'slow|style' "$@"
 }
 
 step_tree() {
@@ -54,17 +54,7 @@ step_tree() {
   python3 tools/test_checkers.py
 }
 
-step_format() {
-  local formatter version
-  formatter=$(command -v clang-format-14 || command -v clang-format || true)
-  version=$("${formatter:-false}" --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p') || true
-  if [ "$version" != 14 ]; then
-    say "clang-format 14 is the rule (others break lines differently), found: ${version:-none}"
-    return 77
-  fi
-  find src include cli tests examples bench \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 2>/dev/null |
-    xargs -0 "$formatter" --dry-run --Werror
-}
+step_format() { tools/check_format.sh; }
 
 step_scripts() { shellcheck -x run check .ci/run tools/*.sh; }
 
@@ -75,7 +65,7 @@ step_docs() {
 
 step_gcc() {
   build gcc
-  ctest --test-dir "$build/gcc" -j "$jobs" --output-on-failure --no-tests=error
+  ctest --test-dir "$build/gcc" -j "$jobs" --output-on-failure --no-tests=error -LE style
 }
 
 step_clang() {
@@ -100,7 +90,8 @@ step_threads() {
   local name status aslr=()
   # Kernels with many random bits of address confuse the sanitizer of clang 14.
   if setarch -R true 2>/dev/null; then aslr=(setarch -R); fi
-  export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+  export TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES
+  OMP_TOOL_LIBRARIES=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
   for name in race no_race; do
     clang -g -O1 -fopenmp -fsanitize=thread "tests/planted/$name.c" -o "$build/$name"
     status=0

@@ -83,10 +83,9 @@ static void NAME(prolongate)(const TesTransfer *t, int thread, int threads, cons
       }
     for (int pz = 0; pz < nz; pz++) {
       for (int py = 0; py < ny; py++) terms[py] = in_x + line * (pz * ny + py);
-      for (int fy = 0; fy < rows_y; fy++)
-        NAME(combine)
-        (ny, tesi_embedding_cell(y, cy) + fy * ny, 1, terms, length, false,
-         in_y + line * (pz * (y->step + 1) + fy));
+      for (int fy = 0; fy < rows_y; fy++) NAME(combine)
+      (ny, tesi_embedding_cell(y, cy) + fy * ny, 1, terms, length, false,
+       in_y + line * (pz * (y->step + 1) + fy));
     }
     for (int fz = 0; fz < rows_z; fz++)
       for (int fy = 0; fy < rows_y; fy++) {
