@@ -56,28 +56,22 @@ static void compare(const char *text, Formula formula) {
 }
 
 /* The text of the formula is both the expression and its value in C. */
+// clang-format off
 #define CASES(CASE)                                                                                          \
-  CASE(x)                                                                                                    \
-  CASE(t) CASE(y + t) CASE(sin(t)) CASE(x - y - z) CASE(x - (y - z)) CASE(x / y / z) CASE(-x *y + +z)        \
-      CASE(2 * x + 3 * y * z - 4e-1) CASE(x < y) CASE(x <= y) CASE(x > y) CASE(x >= y) CASE(x == x + 0)      \
-          CASE(x != y) CASE(!(x < y)) CASE(!x) CASE(x < y && y < z) CASE(x < y || y < z && z < x)            \
-              CASE(x < y     ? y - x                                                                         \
-                   : z < 0.5 ? 2                                                                             \
-                             : x) CASE((x < 0.5) == (y < 0.5)) CASE(1 / (0.05 + 2 * (x * x + y * y)))        \
-                  CASE(sin(x) + cos(y) * tan(z)) CASE(asin(x) + acos(y) * atan(z)) CASE(atan2(x, -y))        \
-                      CASE(sinh(x) + cosh(y) * tanh(z)) CASE(asinh(x) + acosh(1 + y) * atanh(z))             \
-                          CASE(exp(x) + exp2(y) * expm1(z)) CASE(log(x) + log2(y) + log10(z) * log1p(x))     \
-                              CASE(sqrt(x) + cbrt(y)) CASE(pow(x, y)) CASE(pow(x, 2)) CASE(pow(x, 3))        \
-                                  CASE(pow(x, 4) + pow(y, 0) + pow(z, 1)) CASE(pow(-x, 3))                   \
-                                      CASE(pow(x, -1.5)) CASE(fabs(x - y))                                   \
-                                          CASE(floor(3 * x) + ceil(3 * y) + round(3 * z) + trunc(-3 * x))    \
-                                              CASE(fmin(x, y) + fmax(y, z)) CASE(hypot(x, y))                \
-                                                  CASE(erf(x) + erfc(y)) CASE(tgamma(x) + lgamma(y))         \
-                                                      CASE(fmod(5 * x, y)) CASE(copysign(x, y - z))          \
-                                                          CASE(.5 + 1. + 1.25e+1) CASE(x + x * y +           \
-                                                                                       x * y * z + x * y)    \
-                                                              CASE(x + (y + (z + (x - (y - (z - x * y))))))  \
-                                                                  CASE(cos(3 * t) * x + exp(-t))
+  CASE(x) CASE(t) CASE(y + t) CASE(sin(t)) CASE(x - y - z) CASE(x - (y - z)) CASE(x / y / z)                 \
+  CASE(-x * y + +z) CASE(2 * x + 3 * y * z - 4e-1) CASE(x < y) CASE(x <= y) CASE(x > y) CASE(x >= y)         \
+  CASE(x == x + 0) CASE(x != y) CASE(!(x < y)) CASE(!x) CASE(x < y && y < z) CASE(x < y || y < z && z < x)   \
+  CASE(x < y ? y - x : z < 0.5 ? 2 : x) CASE((x < 0.5) == (y < 0.5))                                         \
+  CASE(1 / (0.05 + 2 * (x * x + y * y))) CASE(sin(x) + cos(y) * tan(z)) CASE(asin(x) + acos(y) * atan(z))    \
+  CASE(atan2(x, -y)) CASE(sinh(x) + cosh(y) * tanh(z)) CASE(asinh(x) + acosh(1 + y) * atanh(z))              \
+  CASE(exp(x) + exp2(y) * expm1(z)) CASE(log(x) + log2(y) + log10(z) * log1p(x)) CASE(sqrt(x) + cbrt(y))     \
+  CASE(pow(x, y)) CASE(pow(x, 2)) CASE(pow(x, 3)) CASE(pow(x, 4) + pow(y, 0) + pow(z, 1)) CASE(pow(-x, 3))   \
+  CASE(pow(x, -1.5)) CASE(fabs(x - y)) CASE(floor(3 * x) + ceil(3 * y) + round(3 * z) + trunc(-3 * x))       \
+  CASE(fmin(x, y) + fmax(y, z)) CASE(hypot(x, y)) CASE(erf(x) + erfc(y)) CASE(tgamma(x) + lgamma(y))         \
+  CASE(fmod(5 * x, y)) CASE(copysign(x, y - z)) CASE(.5 + 1. + 1.25e+1)                                      \
+  CASE(x + x * y + x * y * z + x * y) CASE(x + (y + (z + (x - (y - (z - x * y))))))                          \
+  CASE(cos(3 * t) * x + exp(-t))
+// clang-format on
 
 #pragma GCC diagnostic ignored "-Wparentheses" /* precedences are what is tested */
 static int case_number;

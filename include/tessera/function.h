@@ -32,7 +32,8 @@ TesStatus tes_function_create_expression(TesContext *context, const char *text, 
 /** The derivative of an expression or a constant in direction 0..3 (x, y, z, t), by symbolic differentiation; steps and
  *  kinks (floor, <, abs, ?:) are differentiated piecewise. Errors: TES_INVALID_INPUT for callbacks, and for tgamma and
  *  lgamma of an argument that varies. */
-TesStatus tes_function_create_derivative(const TesFunction *function, int direction, TesFunction **derivative);
+TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
+                                         TesFunction **derivative);
 void tes_function_destroy(TesFunction **function);
 
 /** Values at n points; y and z may be NULL (zero). Errors: TES_NAN, naming the first point with a value that is not

@@ -77,7 +77,8 @@ double tesi_now(void);
 TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
                                void (*destroy)(void *user), const char *text, TesFunction **function);
 /* A constant that keeps the text it came from. */
-TesStatus tesi_function_create_constant(TesContext *ctx, double value, const char *text, TesFunction **function);
+TesStatus tesi_function_create_constant(TesContext *ctx, double value, const char *text,
+                                        TesFunction **function);
 /* `user` of a function made with this evaluate, NULL of all others: how io/ recognises its own. */
 void *tesi_function_user(const TesFunction *function, TesFunctionEvaluate evaluate);
 TesContext *tesi_function_context(const TesFunction *function);

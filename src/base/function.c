@@ -51,7 +51,8 @@ TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, vo
   return create(ctx, evaluate, user, destroy, 0, text, function);
 }
 
-TesStatus tesi_function_create_constant(TesContext *ctx, double value, const char *text, TesFunction **function) {
+TesStatus tesi_function_create_constant(TesContext *ctx, double value, const char *text,
+                                        TesFunction **function) {
   return create(ctx, NULL, NULL, NULL, value, text, function);
 }
 
