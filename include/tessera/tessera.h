@@ -14,5 +14,6 @@
 #include "operator.h"
 #include "smoother.h"
 #include "transfer.h"
+#include "report.h"
 
 #endif

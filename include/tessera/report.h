@@ -1,0 +1,74 @@
+/** \file report.h
+ *  What a solve tells in numbers, and its JSON form: the contract that scripts rely on.
+ *
+ *  A plain struct: the caller fills it and owns all it points to; zero means unknown. Fields that are unknown are left
+ *  out of the JSON text, except those marked "always". Numbers that are NaN or infinite become null, since JSON has no
+ *  such numbers.
+ */
+#ifndef TESSERA_REPORT_H
+#define TESSERA_REPORT_H
+
+#include <stdbool.h>
+#include "context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A part of the time, e.g. {"smoother", 0.31}. */
+typedef struct TesReportTime {
+  const char *name;
+  double seconds;
+} TesReportTime;
+
+/** A line of text about the solver, e.g. {"smoother", "coloured vertex patches, reversed after"}. */
+typedef struct TesReportText {
+  const char *name, *text;
+} TesReportText;
+
+/** A level of the multigrid hierarchy. */
+typedef struct TesReportLevel {
+  int64_t cells, dofs;
+} TesReportLevel;
+
+typedef struct TesReport {
+  TesStatus status;             /**< `status`: tes_status_name() of it; always */
+  const char *message;          /**< `message`: why it failed, where it did; NULL or "": none */
+  const char *case_file;        /**< `case` */
+  const char *problem;          /**< `problem` */
+  int iterations;               /**< `iterations`; always */
+  double fractional_iterations; /**< `fractional_iterations`: interpolated to the tolerance; always */
+  double tolerance;             /**< `tolerance` */
+  const double
+      *residuals; /**< `residuals` [residual_count], relative to |b|, the first before iteration 1; always */
+  int residual_count;
+  int64_t dofs;    /**< `dofs`; always */
+  int dim, degree; /**< `dim`, `degree` */
+  const TesReportLevel
+      *levels; /**< `hierarchy` [level_count], finest first; `levels` is their number; always */
+  int level_count;
+  bool has_errors;                     /**< whether the case has an exact solution */
+  double error_l2, error_h1;           /**< `errors` {`l2`, `h1`}: of the solution, and of its gradient */
+  double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
+  const TesReportTime *times;          /**< further members of `times` [time_count] */
+  int time_count;
+  double dofs_per_second;      /**< `dofs_per_second`: dofs / solve_seconds; always */
+  const char *device;          /**< `device`, e.g. "cpu"; always */
+  const char *precision;       /**< `precision`: "mixed", "double" or "single"; always */
+  int threads;                 /**< `threads` */
+  size_t memory_peak;          /**< `memory_peak`, bytes */
+  const TesReportText *solver; /**< `solver` {...} [solver_count] */
+  int solver_count;
+  const char *const *warnings; /**< `warnings` [warning_count] */
+  int warning_count;
+  const char *vtu; /**< `vtu`: the file that was written */
+} TesReport;
+
+/** Writes the report as JSON, with `version` added, to the file `path`, or to the standard output for "-". The file
+ *  appears complete or not at all. Errors: TES_IO, TES_OUT_OF_MEMORY. */
+TesStatus tes_report_write(TesContext *context, const TesReport *report, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,246 @@
+#include "io/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 65536 };
+
+struct TesiFile {
+  TesContext *ctx;
+  char *path, *temporary; /* temporary: NULL when written directly */
+  int descriptor;
+  bool close, seekable;
+  int64_t position;
+  size_t used;
+  char buffer[BUFFER];
+};
+
+/* A path on one line of a message. */
+static const char *name_of(const TesiFile *file) {
+  return strcmp(file->path, "-") ? file->path : "the standard output";
+}
+
+static TesStatus write_fully(TesiFile *file, const char *data, size_t bytes) {
+  TesContext *ctx = file->ctx;
+  TesStatus status = TES_OK;
+  while (bytes) {
+    const ssize_t n = write(file->descriptor, data, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) TES_FAIL(TES_IO, "cannot write %s: %s", name_of(file), strerror(errno));
+    if (n == 0) TES_FAIL(TES_IO, "cannot write %s: nothing was written", name_of(file));
+    data += n;
+    bytes -= (size_t)n;
+  }
+done:
+  return status;
+}
+
+static TesStatus flush(TesiFile *file) {
+  const size_t used = file->used;
+  file->used = 0;
+  return write_fully(file, file->buffer, used);
+}
+
+/* Permissions that the file gets: of the file it replaces, else what umask leaves. */
+static mode_t permissions(const struct stat *old, bool exists) {
+  return exists ? old->st_mode & 0777 : 0666;
+}
+
+/* "folder/.name.PID.N.tmp" would be hidden; a visible name tells a user what was left by a killed run. */
+static TesStatus open_temporary(TesiFile *file, mode_t mode) {
+  static atomic_uint counter;
+  TesContext *ctx = file->ctx;
+  TesStatus status = TES_OK;
+  const size_t size = strlen(file->path) + 48;
+  TES_ALLOC(&file->temporary, size);
+  for (int attempt = 0; file->descriptor < 0; attempt++) {
+    snprintf(file->temporary, size, "%s.%ld-%u.tmp", file->path, (long)getpid(),
+             atomic_fetch_add(&counter, 1));
+    file->descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file->descriptor >= 0 || (errno == EEXIST && attempt < 100)) continue;
+    const int error = errno;
+    tesi_free(ctx, &file->temporary); /* nothing to remove */
+    TES_FAIL(TES_IO, "cannot write %s: %s", file->path, strerror(error));
+  }
+done:
+  return status;
+}
+
+static TesStatus open_target(TesiFile *file) {
+  TesContext *ctx = file->ctx;
+  TesStatus status = TES_OK;
+  struct stat old;
+  file->close = strcmp(file->path, "-") != 0;
+  if (!file->close) {
+    fflush(stdout);
+    file->descriptor = STDOUT_FILENO;
+    goto done;
+  }
+  const bool exists = stat(file->path, &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) TES_FAIL(TES_IO, "cannot write %s: it is a folder", file->path);
+  if (exists && !S_ISREG(old.st_mode)) {
+    file->descriptor = open(file->path, O_WRONLY | O_CLOEXEC);
+    if (file->descriptor < 0) TES_FAIL(TES_IO, "cannot write %s: %s", file->path, strerror(errno));
+    goto done;
+  }
+  if (exists && access(file->path, W_OK))
+    TES_FAIL(TES_IO, "cannot write %s: %s", file->path, strerror(errno));
+  TES_TRY(open_temporary(file, permissions(&old, exists)));
+  if (exists) (void)!fchmod(file->descriptor, permissions(&old, true));
+  file->seekable = true;
+done:
+  return status;
+}
+
+/* Follows a symbolic link, so that the file it names is replaced and not the link. */
+static char *resolved(TesContext *ctx, const char *path) {
+  char *real = strcmp(path, "-") ? realpath(path, NULL) : NULL;
+  char *copy = tesi_strdup(ctx, real ? real : path);
+  free(real);
+  return copy;
+}
+
+TesStatus tesi_file_create(TesContext *ctx, const char *path, TesiFile **file) {
+  TesStatus status = TES_OK;
+  TesiFile *f = NULL;
+  *file = NULL;
+  TES_CHECK(path && *path, "the name of the file to write is empty");
+  TES_NEW(&f);
+  f->ctx = ctx;
+  f->descriptor = -1;
+  f->path = resolved(ctx, path);
+  if (!f->path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+  TES_TRY(open_target(f));
+  *file = f;
+  f = NULL;
+done:
+  tesi_file_discard(&f);
+  return status;
+}
+
+TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes) {
+  TesContext *ctx = file->ctx;
+  TesStatus status = TES_OK;
+  file->position += (int64_t)bytes;
+  if (bytes > BUFFER - file->used) TES_TRY(flush(file));
+  if (bytes >= BUFFER) {
+    TES_TRY(write_fully(file, data, bytes));
+  } else if (bytes) {
+    memcpy(file->buffer + file->used, data, bytes);
+    file->used += bytes;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_file_printf(TesiFile *file, const char *format, ...) {
+  char text[4096];
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (length < 0 || length >= (int)sizeof text)
+    return tesi_fail(file->ctx, TES_INTERNAL, __FILE__, __LINE__, __func__, "line of %d bytes for %s", length,
+                     name_of(file));
+  return tesi_file_write(file, text, (size_t)length);
+}
+
+int64_t tesi_file_position(const TesiFile *file) {
+  return file->position;
+}
+
+bool tesi_file_can_patch(const TesiFile *file) {
+  return file->seekable;
+}
+
+TesStatus tesi_file_patch(TesiFile *file, int64_t position, const void *data, size_t bytes) {
+  TesContext *ctx = file->ctx;
+  TesStatus status = TES_OK;
+  TES_TRY(flush(file));
+  const char *from = data;
+  while (bytes) {
+    const ssize_t n = pwrite(file->descriptor, from, bytes, (off_t)position);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) TES_FAIL(TES_IO, "cannot write %s: %s", name_of(file), strerror(errno));
+    from += n, position += n, bytes -= (size_t)n;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_file_commit(TesiFile **file) {
+  TesiFile *f = *file;
+  TesContext *ctx = f->ctx;
+  TesStatus status = TES_OK;
+  TES_TRY(flush(f));
+  if (f->temporary && fsync(f->descriptor) && errno != EINVAL && errno != EROFS)
+    TES_FAIL(TES_IO, "cannot write %s: %s", f->path, strerror(errno));
+  if (f->close) {
+    const int failed = close(f->descriptor);
+    f->descriptor = -1;
+    if (failed) TES_FAIL(TES_IO, "cannot write %s: %s", f->path, strerror(errno));
+  }
+  if (f->temporary) {
+    if (rename(f->temporary, f->path)) TES_FAIL(TES_IO, "cannot write %s: %s", f->path, strerror(errno));
+    tesi_free(ctx, &f->temporary);
+  }
+done:
+  tesi_file_discard(file);
+  return status;
+}
+
+void tesi_file_discard(TesiFile **file) {
+  TesiFile *f = *file;
+  *file = NULL;
+  if (!f) return;
+  TesContext *ctx = f->ctx;
+  if (f->close && f->descriptor >= 0) close(f->descriptor);
+  if (f->temporary) unlink(f->temporary);
+  tesi_free(ctx, &f->temporary);
+  tesi_free(ctx, &f->path);
+  tesi_free(ctx, &f);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
+
+static TesStatus read_all(TesContext *ctx, const char *path, FILE *stream, size_t largest, char **text,
+                          size_t *length) {
+  TesStatus status = TES_OK;
+  char *buffer = NULL, *larger = NULL;
+  size_t used = 0, size = 4096;
+  TES_ALLOC(&buffer, size);
+  for (size_t n; (n = fread(buffer + used, 1, size - used - 1, stream)) > 0;) {
+    used += n;
+    if (used > largest) TES_FAIL(TES_IO, "%s is longer than %zu bytes: not a case file?", path, largest);
+    if (size - used > 1) continue;
+    TES_ALLOC(&larger, 2 * size);
+    memcpy(larger, buffer, used);
+    tesi_free(ctx, &buffer);
+    buffer = larger, larger = NULL, size *= 2;
+  }
+  if (ferror(stream)) TES_FAIL(TES_IO, "cannot read %s: %s", path, strerror(errno));
+  buffer[used] = 0;
+  *length = used;
+  *text = buffer;
+  buffer = NULL;
+done:
+  tesi_free(ctx, &buffer);
+  return status;
+}
+
+TesStatus tesi_file_read(TesContext *ctx, const char *path, size_t largest, char **text, size_t *length) {
+  TesStatus status = TES_OK;
+  const bool standard = !strcmp(path, "-");
+  FILE *stream = standard ? stdin : fopen(path, "rb");
+  *text = NULL;
+  if (!stream) TES_FAIL(TES_IO, "cannot read %s: %s", path, strerror(errno));
+  TES_TRY(read_all(ctx, standard ? "the standard input" : path, stream, largest, text, length));
+done:
+  if (stream && !standard) fclose(stream);
+  return status;
+}

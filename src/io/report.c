@@ -1,0 +1,173 @@
+#include "io/report.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <string.h>
+#include "io/file.h"
+
+/* cJSON returns NULL when memory is out; `complete` collects that, so that it is checked once, at the end. */
+typedef struct Writer {
+  cJSON *root;
+  bool complete;
+} Writer;
+
+static void put(Writer *w, cJSON *object, const char *name, cJSON *item) {
+  const bool added = object && item && cJSON_AddItemToObject(object, name, item);
+  if (!added) cJSON_Delete(item);
+  w->complete &= added;
+}
+
+static void append(Writer *w, cJSON *array, cJSON *item) {
+  const bool added = array && item && cJSON_AddItemToArray(array, item);
+  if (!added) cJSON_Delete(item);
+  w->complete &= added;
+}
+
+/* NaN and infinities have no form in JSON. */
+static cJSON *number(double value) {
+  return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
+}
+
+static void put_number(Writer *w, const char *name, double value) {
+  put(w, w->root, name, number(value));
+}
+
+static void put_known(Writer *w, const char *name, double value) {
+  if (value != 0) put_number(w, name, value);
+}
+
+/* Texts come from files and the system: bytes that are no UTF-8 are replaced, since JSON is UTF-8. */
+static void make_utf8(char *text) {
+  unsigned char *s = (unsigned char *)text;
+  while (*s) {
+    const int more = *s < 0x80                 ? 0
+                     : *s >= 0xc2 && *s < 0xe0 ? 1
+                     : *s >= 0xe0 && *s < 0xf0 ? 2
+                     : *s >= 0xf0 && *s < 0xf5 ? 3
+                                               : -1;
+    int have = 0;
+    while (have < more && (s[have + 1] & 0xc0) == 0x80) have++;
+    const bool overlong = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
+    const bool outside =
+        (*s == 0xed && s[1] >= 0xa0) || (*s == 0xf4 && s[1] >= 0x90); /* surrogates, > U+10FFFF */
+    if (more < 0 || have < more || overlong || outside)
+      *s++ = '?';
+    else
+      s += more + 1;
+  }
+}
+
+static cJSON *text_item(const char *text) {
+  cJSON *item = cJSON_CreateString(text);
+  if (item) make_utf8(item->valuestring);
+  return item;
+}
+
+static void put_text(Writer *w, const char *name, const char *text) {
+  if (text && *text) put(w, w->root, name, text_item(text));
+}
+
+static void put_residuals(Writer *w, const TesReport *r) {
+  cJSON *array = cJSON_CreateArray();
+  for (int i = 0; i < r->residual_count; i++) append(w, array, number(r->residuals[i]));
+  put(w, w->root, "residuals", array);
+}
+
+static void put_levels(Writer *w, const TesReport *r) {
+  put_number(w, "levels", r->level_count);
+  if (!r->level_count) return;
+  cJSON *array = cJSON_CreateArray();
+  for (int i = 0; i < r->level_count; i++) {
+    cJSON *level = cJSON_CreateObject();
+    put(w, level, "cells", number((double)r->levels[i].cells));
+    put(w, level, "dofs", number((double)r->levels[i].dofs));
+    append(w, array, level);
+  }
+  put(w, w->root, "hierarchy", array);
+}
+
+static void put_errors(Writer *w, const TesReport *r) {
+  if (!r->has_errors) return;
+  cJSON *errors = cJSON_CreateObject();
+  put(w, errors, "l2", number(r->error_l2));
+  put(w, errors, "h1", number(r->error_h1));
+  put(w, w->root, "errors", errors);
+}
+
+static void put_times(Writer *w, const TesReport *r) {
+  cJSON *times = cJSON_CreateObject();
+  put(w, times, "setup", number(r->setup_seconds));
+  put(w, times, "solve", number(r->solve_seconds));
+  for (int i = 0; i < r->time_count; i++) put(w, times, r->times[i].name, number(r->times[i].seconds));
+  put(w, w->root, "times", times);
+}
+
+static void put_solver(Writer *w, const TesReport *r) {
+  if (!r->solver_count) return;
+  cJSON *solver = cJSON_CreateObject();
+  for (int i = 0; i < r->solver_count; i++) put(w, solver, r->solver[i].name, text_item(r->solver[i].text));
+  put(w, w->root, "solver", solver);
+}
+
+static void put_warnings(Writer *w, const TesReport *r) {
+  if (!r->warning_count) return;
+  cJSON *array = cJSON_CreateArray();
+  for (int i = 0; i < r->warning_count; i++) append(w, array, text_item(r->warnings[i]));
+  put(w, w->root, "warnings", array);
+}
+
+static void put_all(Writer *w, const TesReport *r) {
+  put_text(w, "status", tes_status_name(r->status));
+  put_text(w, "message", r->message);
+  put_text(w, "case", r->case_file);
+  put_text(w, "problem", r->problem);
+  put_known(w, "dim", r->dim);
+  put_known(w, "degree", r->degree);
+  put_number(w, "dofs", (double)r->dofs);
+  put_levels(w, r);
+  put_number(w, "iterations", r->iterations);
+  put_number(w, "fractional_iterations", r->fractional_iterations);
+  put_known(w, "tolerance", r->tolerance);
+  put_residuals(w, r);
+  put_errors(w, r);
+  put_times(w, r);
+  put_number(w, "dofs_per_second", r->dofs_per_second);
+  put_text(w, "device", r->device ? r->device : "unknown");
+  put_text(w, "precision", r->precision ? r->precision : "unknown");
+  put_known(w, "threads", r->threads);
+  put_known(w, "memory_peak", (double)r->memory_peak);
+  put_solver(w, r);
+  put_warnings(w, r);
+  put_text(w, "vtu", r->vtu);
+  put_text(w, "version", tes_version());
+}
+
+TesStatus tesi_report_text(TesContext *ctx, const TesReport *report, char **text) {
+  TesStatus status = TES_OK;
+  Writer w = {cJSON_CreateObject(), true};
+  char *printed = NULL;
+  *text = NULL;
+  put_all(&w, report);
+  printed = w.complete ? cJSON_Print(w.root) : NULL;
+  if (printed) *text = tesi_strdup(ctx, printed);
+  if (!*text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the report");
+done:
+  cJSON_free(printed);
+  cJSON_Delete(w.root);
+  return status;
+}
+
+TesStatus tes_report_write(TesContext *context, const TesReport *report, const char *path) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  char *text = NULL;
+  TesiFile *file = NULL;
+  TES_TRY(tesi_report_text(ctx, report, &text));
+  TES_TRY(tesi_file_create(ctx, path, &file));
+  TES_TRY(tesi_file_write(file, text, strlen(text)));
+  TES_TRY(tesi_file_write(file, "\n", 1));
+  TES_TRY(tesi_file_commit(&file));
+done:
+  tesi_file_discard(&file);
+  tesi_free(ctx, &text);
+  return status;
+}
