@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc clang sanitize threads install)
-more_steps=(fuzz)
+more_steps=(fuzz fresh)
 
 describe() {
   case $1 in
@@ -17,6 +17,7 @@ describe() {
   threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
   install) say "install into a prefix; examples through pkg-config and find_package; every public header alone in C and C++" ;;
   fuzz) say "libFuzzer on the parsers, FUZZ_SECONDS (default 60) each; not part of the default round" ;;
+  fresh) say "./run on a minimal Debian 12 in a folder (root, debootstrap, network); not part of the default round" ;;
   esac
 }
 
@@ -149,3 +150,5 @@ step_fuzz() {
     "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 "$corpus" "tests/fuzz/corpus/${name#fuzz_}"
   done
 }
+
+step_fresh() { tools/fresh_machine.sh bookworm; }
