@@ -105,7 +105,7 @@ step_threads() {
 
 # How a stranger uses the installed library.
 step_install() {
-  local prefix=$build/prefix header source name flags
+  local prefix=$build/prefix header source name flags=()
   build gcc
   rm -rf "$prefix" "$build/user"
   cmake --install "$build/gcc" --prefix "$prefix"
@@ -121,11 +121,10 @@ step_install() {
   library_folder=$(dirname "$(find "$prefix" -name tessera.pc)")
   export PKG_CONFIG_PATH=$library_folder
   mkdir -p "$build/user"
-  flags=$(pkg-config --cflags --libs tessera)
+  eval "flags=($(pkg-config --cflags --libs tessera))" # spaces in paths come with a backslash
   for source in examples/*.c; do
     name=$build/user/$(basename "$source" .c)
-    # shellcheck disable=SC2086 # several flags
-    gcc -std=c11 "$source" -o "$name" $flags -lm "-Wl,-rpath,${library_folder%/pkgconfig}"
+    gcc -std=c11 "$source" -o "$name" "${flags[@]}" -lm "-Wl,-rpath,${library_folder%/pkgconfig}"
     "$name" >"$name.out"
   done
 
