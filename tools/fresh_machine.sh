@@ -30,10 +30,10 @@ rm -f "$machine.log"
 mount -t proc proc "$machine/proc"
 mount --bind /dev "$machine/dev"
 # A path with a space, as people have them.
-mkdir "$machine/root/my files"
-git -C "$root" archive HEAD | tar -x -C "$machine/root/my files"
+mkdir "$machine/srv/my files"
+git -C "$root" archive HEAD | tar -x -C "$machine/srv/my files"
 for round in first second; do
   begin=$(date +%s)
-  chroot "$machine" /bin/sh -c "cd '/root/my files' && $command"
+  chroot "$machine" /bin/sh -c "cd '/srv/my files' && $command"
   echo "$suite: the $round $command took $(($(date +%s) - begin)) s"
 done
