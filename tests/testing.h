@@ -16,6 +16,12 @@
     if (!(fabs(a_ - e_) <= t_)) fail_msg("%s = %.17g, expected %.17g +- %.3g", #actual, a_, e_, t_);         \
   } while (0)
 
+/* A call that must succeed; its message is shown when it does not. */
+#define assert_ok(ctx, call)                                                                                 \
+  do {                                                                                                       \
+    if ((call) != TES_OK) fail_msg("%s: %s\n%s", #call, tes_context_message(ctx), tes_context_trace(ctx));   \
+  } while (0)
+
 /* A small reproducible generator: uniform in [-1, 1). */
 static inline double test_random(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;

@@ -15,5 +15,7 @@
 #include "smoother.h"
 #include "transfer.h"
 #include "report.h"
+#include "multigrid.h"
+#include "solver.h"
 
 #endif

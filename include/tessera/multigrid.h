@@ -1,0 +1,57 @@
+/** \file multigrid.h
+ *  Geometric multigrid for the diffusion operator: V-cycle and full multigrid (patch-smoothers-cui-2024, algorithms 1 and 2).
+ *
+ *  Levels are numbered from the coarsest, 0. Each level has the operator discretised anew on its mesh (which for nested
+ *  spaces and exact integration is the Galerkin product P'AP), restriction is the transpose of the embedding. The coarsest level is
+ *  solved directly: by fast diagonalization in the separable form; by conjugate gradients, preconditioned with the fast
+ *  diagonalization of the mean coefficient, to 1e-12 otherwise.
+ */
+#ifndef TESSERA_MULTIGRID_H
+#define TESSERA_MULTIGRID_H
+
+#include "operator.h"
+#include "smoother.h"
+#include "transfer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TesMultigrid TesMultigrid;
+
+typedef struct TesMultigridDesc {
+  TesDiffusionDesc
+      diffusion; /**< the finest operator: space, coefficients, form, and the precision of the cycle */
+  TesSmootherDesc smoother; /**< its `op` is ignored: every level gets its own */
+  int pre, post;            /**< smoothing steps before and after; 0 means 1, -1 means none */
+  bool symmetric;           /**< smooth backward after: the cycle is then a symmetric operator, as CG needs */
+} TesMultigridDesc;
+
+/** Errors: those of the operators and smoothers; TES_OUT_OF_MEMORY, told before anything large is allocated. */
+TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
+void tes_multigrid_destroy(TesMultigrid **multigrid);
+
+int tes_multigrid_levels(const TesMultigrid *multigrid);
+/** Space, operator and smoother of a level, owned by the multigrid; the smoother of level 0 is NULL. */
+const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level);
+const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level);
+const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int level);
+bool tes_multigrid_symmetric(const TesMultigrid *multigrid);
+
+/** One V-cycle for A x = b on the finest level, vectors of the cycle's precision. zero_guess: x is taken as zero. */
+TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess);
+/** Full multigrid: b is restricted to all levels, level 0 solved, then prolongation and one V-cycle a level. */
+TesStatus tes_multigrid_full(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
+
+/** Bytes that the multigrid of this description will allocate, roughly (within 10 % on large meshes). */
+TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes);
+/** Where the time of the last cycles went: seconds in smoothing, residuals, transfers, coarse solves, summed over levels. */
+typedef struct TesMultigridTimes {
+  double smooth, residual, transfer, coarse;
+} TesMultigridTimes;
+TesMultigridTimes tes_multigrid_times(const TesMultigrid *multigrid);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+/** \file solver.h
+ *  Iterative solution of A x = b: multigrid as an iteration of its own, or inside a Krylov method.
+ *
+ *  The outer iteration is in float64; the multigrid may be in float32 ("mixed precision"): the residual is then scaled by
+ *  its largest entry before it is rounded, so that nothing underflows. Every residual reported as final has been
+ *  recomputed as |b - A x| / |b| in float64.
+ *  - vcycle: x <- x + MG (b - A x) from the given start. Vectors besides x and b: 1 (and 2 float32 when mixed).
+ *  - fmg: the same after a full multigrid start.
+ *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and as many of the cycle's
+ *    precision (what the cycle returns is kept as it is).
+ *  - cg: conjugate gradients for symmetric cycles; new directions are made conjugate to the last one explicitly, which
+ *    tolerates the round-off of a float32 cycle. Vectors: 4.
+ */
+#ifndef TESSERA_SOLVER_H
+#define TESSERA_SOLVER_H
+
+#include "multigrid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TesSolver TesSolver;
+
+typedef enum TesMethod {
+  TES_METHOD_AUTO,
+  TES_METHOD_VCYCLE,
+  TES_METHOD_FMG,
+  TES_METHOD_GMRES,
+  TES_METHOD_CG
+} TesMethod;
+
+typedef struct TesSolverDesc {
+  const TesOperator *op; /**< float64; must outlive the solver */
+  TesMultigrid
+      *multigrid; /**< float64 or float32; must outlive the solver. NULL: no preconditioner (gmres and cg) */
+  TesMethod method;   /**< auto: fmg with a multigrid, cg without */
+  double tolerance;   /**< on |b - A x| / |b|; 0 means 1e-9 */
+  int max_iterations; /**< 0 means 100 */
+  int restart;        /**< gmres; 0 means 20 */
+  /** Called with the residual before the first and after every iteration; may be NULL. */
+  void (*monitor)(void *user, int iteration, double residual);
+  void *monitor_user;
+} TesSolverDesc;
+
+typedef struct TesSolveResult {
+  int iterations;
+  /** iterations it would take to reach the tolerance exactly: n log(tolerance) / log(r_n / r_0); NaN for n = 0 */
+  double fractional_iterations;
+  const double *residuals; /**< [iterations + 1], relative to |b|, owned by the solver until its next solve */
+  double seconds;
+} TesSolveResult;
+
+TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesSolver **solver);
+void tes_solver_destroy(TesSolver **solver);
+/** Solves from the start x (fmg: x is only written). Returns TES_OK, TES_NOT_CONVERGED, TES_DIVERGED (residual above 1e6 times
+ *  the first), TES_NAN or TES_INTERRUPTED with `result` filled and x the last iterate. b = 0 gives x = 0 after 0 iterations.
+ *  For a singular operator b is projected to mean zero first and x has mean zero (of its coefficients). */
+TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, TesSolveResult *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,207 @@
+#include "krylov/solver.h"
+#include <math.h>
+
+static TesStatus create_work(TesSolver *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int64_t length = s->desc.op->space->length;
+  const TesPrecision precision =
+      s->desc.multigrid ? tes_operator_precision(tes_multigrid_operator(s->desc.multigrid, 0)) : TES_DOUBLE;
+  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
+  if (precision == TES_SINGLE) {
+    TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_b));
+    if (s->desc.method != TES_METHOD_GMRES) TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_x));
+  }
+  if (s->desc.method == TES_METHOD_CG) {
+    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->p));
+    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->q));
+  }
+  if (s->desc.method == TES_METHOD_CG || precision == TES_DOUBLE)
+    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->z));
+  if (s->desc.method ==
+      TES_METHOD_GMRES) { /* the vectors themselves are made when an iteration first needs them */
+    TES_ALLOC(&s->basis, s->desc.restart + 1);
+    TES_ALLOC(&s->images, s->desc.restart);
+  }
+done:
+  return status;
+}
+
+TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesSolver **solver) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesSolver *s = NULL;
+  *solver = NULL;
+  TES_CHECK(desc->op && desc->op->precision == TES_DOUBLE, "the outer operator of a solver is in float64");
+  TES_CHECK(desc->tolerance >= 0 && desc->tolerance < 1,
+            "tolerance is %g, expected 0 (1e-9) or a number below 1", desc->tolerance);
+  TES_CHECK(desc->max_iterations >= 0 && desc->restart >= 0, "negative max_iterations or restart");
+  TES_NEW(&s);
+  s->context = tesi_context_retain(ctx);
+  s->desc = *desc;
+  if (s->desc.tolerance == 0) s->desc.tolerance = 1e-9;
+  if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
+  if (s->desc.restart == 0) s->desc.restart = 20;
+  if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
+  const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
+  TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
+  TES_CHECK(s->desc.method != TES_METHOD_CG || !s->desc.multigrid ||
+                tes_multigrid_symmetric(s->desc.multigrid),
+            "cg needs a symmetric cycle (order of smoothing reversed after): ask for one, or for gmres");
+  TES_TRY(create_work(s));
+  TES_ALLOC(&s->residuals, s->desc.max_iterations + 1);
+  *solver = s;
+  s = NULL;
+done:
+  tes_solver_destroy(&s);
+  return status;
+}
+
+void tes_solver_destroy(TesSolver **solver) {
+  if (!solver || !*solver) return;
+  TesSolver *s = *solver;
+  TesContext *ctx = s->context;
+  *solver = NULL;
+  TesVector **vectors[] = {&s->r, &s->p, &s->q, &s->z, &s->mg_b, &s->mg_x};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  for (int i = 0; s->basis && i <= s->desc.restart; i++) tes_vector_destroy(&s->basis[i]);
+  for (int i = 0; s->images && i < s->desc.restart; i++) tes_vector_destroy(&s->images[i]);
+  tesi_free(ctx, &s->basis);
+  tesi_free(ctx, &s->images);
+  tesi_free(ctx, &s->residuals);
+  tesi_free(ctx, &s);
+  tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, TesVector *z) {
+  TesContext *ctx = solver->context;
+  TesStatus status = TES_OK;
+  double scale;
+  if (!solver->desc.multigrid) return tes_vector_copy(r, 1, z);
+  if (!solver->mg_b) return tes_multigrid_cycle(solver->desc.multigrid, r, z, true);
+  TES_TRY(tes_vector_maximum(r, &scale));
+  if (!(scale > 0)) scale = 1; /* r = 0; NaN goes on and shows in the residual */
+  TES_TRY(tes_vector_copy(r, 1 / scale, solver->mg_b));
+  TesVector *x = solver->mg_x ? solver->mg_x : z;
+  TES_TRY(tes_multigrid_cycle(solver->desc.multigrid, solver->mg_b, x, true));
+  TES_TRY(tes_vector_copy(x, scale, z));
+done:
+  return status;
+}
+
+TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesVector *x, double *relative) {
+  TesContext *ctx = solver->context;
+  TesStatus status = TES_OK;
+  double norm;
+  TES_TRY(tes_operator_residual(solver->desc.op, b, x, solver->r));
+  TES_TRY(tes_vector_norm(solver->r, &norm));
+  *relative = norm / solver->b_norm;
+done:
+  return status;
+}
+
+TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, bool *stop) {
+  solver->residuals[iteration] = relative;
+  solver->iterations = iteration;
+  *stop = true;
+  if (solver->desc.monitor) solver->desc.monitor(solver->desc.monitor_user, iteration, relative);
+  if (!isfinite(relative)) return TES_NAN;
+  if (relative <= solver->desc.tolerance) return TES_OK;
+  if (relative > 1e6 * fmax(solver->residuals[0], 1)) return TES_DIVERGED;
+  if (tesi_context_interrupted(solver->context)) return TES_INTERRUPTED;
+  if (iteration >= solver->desc.max_iterations) return TES_NOT_CONVERGED;
+  *stop = false;
+  return TES_OK;
+}
+
+void tesi_solver_correct(TesSolver *solver, double relative) {
+  solver->residuals[solver->iterations] = relative;
+}
+
+/* v <- v - mean of its coefficients, over all nodes: for pure Neumann problems, where every node is an unknown. */
+static TesStatus remove_mean(TesSolver *s, TesVector *v) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double sum;
+  TES_TRY(tes_vector_fill(s->r, 1));
+  TES_TRY(tes_vector_dot(v, s->r, &sum));
+  TES_TRY(tes_vector_axpy(-sum / (double)v->length, s->r, v));
+done:
+  return status;
+}
+
+static TesStatus run(TesSolver *s, const TesVector *b, TesVector *x) {
+  switch (s->desc.method) {
+  case TES_METHOD_CG:
+    return tesi_solver_cg(s, b, x);
+  case TES_METHOD_GMRES:
+    return tesi_solver_gmres(s, b, x);
+  default:
+    return tesi_solver_stationary(s, b, x);
+  }
+}
+
+static void fill_result(const TesSolver *s, double seconds, TesSolveResult *result) {
+  const int n = s->iterations;
+  const double reduction = s->residuals[n] / s->residuals[0];
+  *result = (TesSolveResult){.iterations = n, .residuals = s->residuals, .seconds = seconds};
+  result->fractional_iterations = n > 0 ? n * log(s->desc.tolerance) / log(reduction) : NAN;
+}
+
+static TesStatus explain(TesSolver *s, TesStatus outcome) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const double last = s->residuals[s->iterations];
+  const int n = s->iterations;
+  if (outcome == TES_NAN)
+    TES_FAIL(outcome,
+             "the residual is %g after %d iterations: check the data for values that overflow, or solve in "
+             "double precision",
+             last, n);
+  if (outcome == TES_DIVERGED)
+    TES_FAIL(outcome, "the residual grew to %.3g after %d iterations: use method gmres, or another smoother",
+             last, n);
+  if (outcome == TES_NOT_CONVERGED)
+    TES_FAIL(outcome,
+             "the relative residual is %.3g after %d iterations, above the tolerance %.3g: allow more "
+             "iterations, or use gmres or another smoother",
+             last, n, s->desc.tolerance);
+  if (outcome == TES_INTERRUPTED)
+    TES_FAIL(outcome, "interrupted after %d iterations at a relative residual of %.3g", n, last);
+  status = outcome;
+done:
+  return status;
+}
+
+TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, TesSolveResult *result) {
+  TesContext *ctx = solver->context;
+  TesStatus status = TES_OK;
+  TesVector *projected = NULL;
+  const double start = tesi_now();
+  const int64_t length = solver->desc.op->space->length;
+  solver->iterations = 0;
+  solver->residuals[0] = NAN;
+  TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",
+            (long long)b->length, (long long)x->length, (long long)length);
+  TES_CHECK(b->precision == TES_DOUBLE && x->precision == TES_DOUBLE,
+            "right-hand side and solution are in float64");
+  if (solver->desc.op->singular) {
+    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &projected));
+    TES_TRY(tes_vector_copy(b, 1, projected));
+    TES_TRY(remove_mean(solver, projected));
+    b = projected;
+  }
+  TES_TRY(tes_vector_norm(b, &solver->b_norm));
+  if (solver->b_norm == 0) {
+    TES_TRY(tes_vector_fill(x, 0));
+    solver->residuals[0] = 0;
+  } else {
+    const TesStatus outcome = run(solver, b, x);
+    if (solver->desc.op->singular) TES_TRY(remove_mean(solver, x));
+    TES_TRY(explain(solver, outcome));
+  }
+done:
+  tes_vector_destroy(&projected);
+  fill_result(solver, tesi_now() - start, result);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* The solver as the method files see it: one state, a file a method. */
+#ifndef TESI_SOLVER_H
+#define TESI_SOLVER_H
+
+#include "device/vector.h"
+#include "operator/operator.h"
+#include "tessera/solver.h"
+
+struct TesSolver {
+  TesContext *context;
+  TesSolverDesc desc;          /* defaults filled in */
+  TesVector *r, *p, *q, *z;    /* float64 work vectors; which ones exist depends on the method */
+  TesVector *mg_b, *mg_x;      /* of the cycle's precision; NULL when that is float64 */
+  TesVector **basis, **images; /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
+  double *residuals;           /* [max_iterations + 1] */
+  double b_norm;
+  int iterations;
+};
+
+/* z <- MG r (z <- r without multigrid), through the cycle's precision; z may be of either precision. */
+TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, TesVector *z);
+/* Recomputes r <- b - A x, and its norm relative to |b|. */
+TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesVector *x, double *relative);
+/* Records the residual of iteration `iteration`; tells in *stop whether to end, and returns why as a status:
+ * TES_OK (converged or not finished), TES_NOT_CONVERGED, TES_DIVERGED, TES_NAN, TES_INTERRUPTED. */
+TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, bool *stop);
+/* Replaces the last recorded residual by the recomputed one. */
+void tesi_solver_correct(TesSolver *solver, double relative);
+
+TesStatus tesi_solver_stationary(TesSolver *solver, const TesVector *b, TesVector *x);
+TesStatus tesi_solver_cg(TesSolver *solver, const TesVector *b, TesVector *x);
+TesStatus tesi_solver_gmres(TesSolver *solver, const TesVector *b, TesVector *x);
+
+#endif

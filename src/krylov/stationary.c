@@ -1,0 +1,50 @@
+/* Multigrid as the iteration itself: x <- x + MG (b - A x), defect correction in float64. */
+#include "krylov/solver.h"
+
+static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double scale;
+  if (!s->mg_b) return tes_multigrid_full(s->desc.multigrid, b, x);
+  TES_TRY(tes_vector_maximum(b, &scale));
+  TES_TRY(tes_vector_copy(b, 1 / scale, s->mg_b));
+  TES_TRY(tes_multigrid_full(s->desc.multigrid, s->mg_b, s->mg_x));
+  TES_TRY(tes_vector_copy(s->mg_x, scale, x));
+done:
+  return status;
+}
+
+/* x <- x + MG r; with a float32 cycle the correction is added as it is. */
+static TesStatus correct(TesSolver *s, TesVector *x) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double scale;
+  if (!s->mg_b) {
+    TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->r, s->z, true));
+    TES_TRY(tes_vector_axpy(1, s->z, x));
+    return TES_OK;
+  }
+  TES_TRY(tes_vector_maximum(s->r, &scale));
+  if (!(scale > 0)) scale = 1;
+  TES_TRY(tes_vector_copy(s->r, 1 / scale, s->mg_b));
+  TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->mg_b, s->mg_x, true));
+  TES_TRY(tes_vector_axpy(scale, s->mg_x, x));
+done:
+  return status;
+}
+
+TesStatus tesi_solver_stationary(TesSolver *solver, const TesVector *b, TesVector *x) {
+  TesContext *ctx = solver->context;
+  TesStatus status = TES_OK;
+  double relative;
+  bool stop;
+  if (solver->desc.method == TES_METHOD_FMG) TES_TRY(full_multigrid(solver, b, x));
+  for (int iteration = 0;; iteration++) {
+    TES_TRY(tesi_solver_residual(solver, b, x, &relative));
+    status = tesi_solver_record(solver, iteration, relative, &stop);
+    if (stop) break;
+    TES_TRY(correct(solver, x));
+  }
+done:
+  return status;
+}

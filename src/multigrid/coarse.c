@@ -1,0 +1,164 @@
+#include "multigrid/coarse.h"
+#include <math.h>
+#include <string.h>
+#include "basis/quadrature.h"
+
+struct TesiCoarse {
+  TesContext *context;
+  TesOperator *op; /* quadrature form only: the operator itself */
+  TesiDiagonalization *diagonalization;
+  int64_t length;
+  double *b, *x, *z;            /* host */
+  TesVector *r, *p, *q, *guess; /* device, for conjugate gradients */
+};
+
+/* Mean of a function over the vertices and cell midpoints of the space's mesh: enough for a preconditioner. */
+static TesStatus mean(TesContext *ctx, const TesSpace *space, const TesFunction *f, double otherwise,
+                      double *value) {
+  TesStatus status = TES_OK;
+  double *x = NULL, sum = 0;
+  *value = otherwise;
+  if (!f) return TES_OK;
+  int n[3];
+  for (int d = 0; d < 3; d++) n[d] = d < space->dim ? 2 * space->axis[d].cells + 1 : 1;
+  const int64_t count = (int64_t)n[0] * n[1] * n[2];
+  TES_ALLOC(&x, 4 * count);
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+    for (int d = 0; d < 3; d++) {
+      const double *v = space->mesh->coordinates[d];
+      const int64_t c = at[d] / 2;
+      x[d * count + i] = at[d] % 2 ? 0.5 * (v[c] + v[c + 1]) : v[c];
+    }
+  }
+  TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, x + 3 * count));
+  for (int64_t i = 0; i < count; i++) sum += x[3 * count + i];
+  *value = sum / (double)count;
+done:
+  tesi_free(ctx, &x);
+  return status;
+}
+
+static TesStatus mean_operator(TesContext *ctx, const TesDiffusionDesc *diffusion, TesOperator **op) {
+  TesStatus status = TES_OK;
+  TesFunction *f[8] = {NULL};
+  double value;
+  *op = NULL;
+  TesDiffusionDesc desc = {.space = diffusion->space, .precision = TES_DOUBLE, .form = TES_FORM_SEPARABLE};
+  for (int i = 0; i < 8; i++) {
+    const TesFunction *source = i == 0 ? diffusion->a : i == 1 ? diffusion->c : diffusion->alpha[i - 2];
+    TES_TRY(mean(ctx, diffusion->space, source, i == 0, &value));
+    TES_TRY(tes_function_create_constant(ctx, value, &f[i]));
+  }
+  desc.a = f[0];
+  desc.c = f[1];
+  for (int i = 0; i < 6; i++)
+    if (diffusion->alpha[i]) desc.alpha[i] = f[2 + i];
+  TES_TRY(tes_operator_create_diffusion(ctx, &desc, op));
+done:
+  for (int i = 0; i < 8; i++) tes_function_destroy(&f[i]);
+  return status;
+}
+
+TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse) {
+  TesStatus status = TES_OK;
+  TesiCoarse *c = NULL;
+  TesOperator *separable = NULL;
+  TesDiffusionDesc desc = *diffusion;
+  desc.precision = TES_DOUBLE;
+  *coarse = NULL;
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  c->length = diffusion->space->length;
+  TES_ALLOC(&c->b, c->length);
+  TES_ALLOC(&c->x, c->length);
+  TES_TRY(tes_operator_create_diffusion(ctx, &desc, &c->op));
+  if (c->op->form == TES_FORM_SEPARABLE) {
+    TES_TRY(tesi_diagonalization_create(ctx, c->op, &c->diagonalization));
+  } else {
+    TES_TRY(mean_operator(ctx, diffusion, &separable));
+    TES_TRY(tesi_diagonalization_create(ctx, separable, &c->diagonalization));
+    TES_ALLOC(&c->z, c->length);
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->r));
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->p));
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->q));
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->guess));
+  }
+  *coarse = c;
+  c = NULL;
+done:
+  tes_operator_destroy(&separable);
+  tesi_coarse_destroy(&c);
+  return status;
+}
+
+void tesi_coarse_destroy(TesiCoarse **coarse) {
+  if (!coarse || !*coarse) return;
+  TesiCoarse *c = *coarse;
+  TesContext *ctx = c->context;
+  *coarse = NULL;
+  tesi_free(ctx, &c->b);
+  tesi_free(ctx, &c->x);
+  tesi_free(ctx, &c->z);
+  tes_vector_destroy(&c->r);
+  tes_vector_destroy(&c->p);
+  tes_vector_destroy(&c->q);
+  tes_vector_destroy(&c->guess);
+  tesi_diagonalization_destroy(&c->diagonalization);
+  tes_operator_destroy(&c->op);
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}
+
+/* z <- diagonalization of the device vector r, into the host array c->z. */
+static TesStatus precondition(TesiCoarse *c) {
+  const TesStatus status = tes_vector_get(c->r, c->b);
+  if (status == TES_OK) tesi_diagonalization_solve(c->diagonalization, c->b, c->z);
+  return status;
+}
+
+static double dot(int64_t n, const double *x, const double *y) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+static TesStatus conjugate_gradients(TesiCoarse *c, const TesVector *b, TesVector *x) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  double rz = 0, norm, first, pq;
+  TES_TRY(tes_vector_copy(b, 1, c->r));
+  TES_TRY(tes_vector_fill(c->guess, 0));
+  TES_TRY(tes_vector_norm(c->r, &first));
+  for (int iteration = 0; iteration < 500; iteration++) {
+    TES_TRY(tes_vector_norm(c->r, &norm));
+    if (!(norm > 1e-12 * first)) break;
+    TES_TRY(precondition(c));
+    const double rz_new = dot(c->length, c->b, c->z);
+    TES_TRY(tes_vector_set(c->q, c->z));
+    if (iteration == 0)
+      TES_TRY(tes_vector_copy(c->q, 1, c->p));
+    else
+      TES_TRY(tes_vector_xpay(c->q, rz_new / rz, c->p));
+    rz = rz_new;
+    TES_TRY(tes_operator_apply(c->op, c->p, c->q));
+    TES_TRY(tes_vector_dot(c->p, c->q, &pq));
+    if (!(pq > 0)) break; /* round-off of a vanishing direction; a NaN shows in the outer residual */
+    TES_TRY(tes_vector_axpy(rz / pq, c->p, c->guess));
+    TES_TRY(tes_vector_axpy(-rz / pq, c->q, c->r));
+  }
+  TES_TRY(tes_vector_copy(c->guess, 1, x));
+done:
+  return status;
+}
+
+TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x) {
+  TesContext *ctx = coarse->context;
+  TesStatus status = TES_OK;
+  if (coarse->p) return conjugate_gradients(coarse, b, x);
+  TES_TRY(tes_vector_get(b, coarse->b));
+  tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);
+  TES_TRY(tes_vector_set(x, coarse->x));
+done:
+  return status;
+}

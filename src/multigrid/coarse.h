@@ -1,0 +1,17 @@
+/* Direct solution on the coarsest level, in float64, whatever the precision of the cycle.
+ * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-12, preconditioned by the fast
+ * diagonalization of the operator with mean coefficients; the count is bounded by the variation of a, not by the mesh. */
+#ifndef TESI_COARSE_H
+#define TESI_COARSE_H
+
+#include "multigrid/diagonalization.h"
+
+typedef struct TesiCoarse TesiCoarse;
+
+/* diffusion: the problem on the coarsest space; its precision is ignored. */
+TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse);
+void tesi_coarse_destroy(TesiCoarse **coarse);
+/* x <- A^-1 b (least-squares solution of mean zero when A is singular); vectors of any precision. */
+TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);
+
+#endif

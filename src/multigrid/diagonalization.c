@@ -1,0 +1,123 @@
+#include "multigrid/diagonalization.h"
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+#include "basis/eigen.h"
+
+struct TesiDiagonalization {
+  TesContext *context;
+  int first[3], n[3], nodes[3];
+  double *S[3], *lambda[3]; /* [n][n], [n] */
+  double *u, *v;            /* unknowns only: [n2][n1][n0] */
+  double smallest;          /* eigenvalues of A below this are taken as zero */
+};
+
+static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d) {
+  TesContext *ctx = D->context;
+  TesStatus status = TES_OK;
+  const TesiAxis *axis = &op->space->axis[d];
+  const int nodes = D->nodes[d] = axis->nodes, first = D->first[d] = tesi_axis_first(axis),
+            n = D->n[d] = tesi_axis_end(axis) - first;
+  double *K = NULL, *M = NULL;
+  TES_ALLOC(&K, (int64_t)nodes * nodes);
+  TES_ALLOC(&M, (int64_t)nodes * nodes);
+  TES_ALLOC(&D->S[d], (int64_t)n * n);
+  TES_ALLOC(&D->lambda[d], n);
+  if (d < op->space->dim)
+    TES_TRY(tesi_operator_axis_matrices(op, d, K, M));
+  else
+    M[0] = 1; /* a direction that does not exist: one mode of eigenvalue 0 */
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      K[i * n + j] = K[(i + first) * nodes + j + first]; /* in place: the target is never behind the source */
+      M[i * n + j] = M[(i + first) * nodes + j + first];
+    }
+  TES_TRY(tesi_eigen(ctx, n, K, M, D->S[d], D->lambda[d]));
+done:
+  tesi_free(ctx, &K);
+  tesi_free(ctx, &M);
+  return status;
+}
+
+TesStatus tesi_diagonalization_create(TesContext *ctx, const TesOperator *separable,
+                                      TesiDiagonalization **diagonalization) {
+  TesStatus status = TES_OK;
+  TesiDiagonalization *D = NULL;
+  *diagonalization = NULL;
+  TES_NEW(&D);
+  D->context = tesi_context_retain(ctx);
+  double largest = 0;
+  int64_t size = 1;
+  for (int d = 0; d < 3; d++) {
+    TES_TRY(fill(D, separable, d));
+    largest += D->lambda[d][D->n[d] - 1];
+    size *= D->n[d];
+  }
+  D->smallest = 1e-13 * largest;
+  TES_ALLOC(&D->u, size);
+  TES_ALLOC(&D->v, size);
+  *diagonalization = D;
+  D = NULL;
+done:
+  tesi_diagonalization_destroy(&D);
+  return status;
+}
+
+void tesi_diagonalization_destroy(TesiDiagonalization **diagonalization) {
+  if (!diagonalization || !*diagonalization) return;
+  TesiDiagonalization *D = *diagonalization;
+  TesContext *ctx = D->context;
+  *diagonalization = NULL;
+  for (int d = 0; d < 3; d++) {
+    tesi_free(ctx, &D->S[d]);
+    tesi_free(ctx, &D->lambda[d]);
+  }
+  tesi_free(ctx, &D->u);
+  tesi_free(ctx, &D->v);
+  tesi_free(ctx, &D);
+  tes_context_destroy(&ctx);
+}
+
+/* v <- (S2 (x) S1 (x) S0) u, or with the transposes. u is overwritten. */
+static void transform(TesiDiagonalization *D, bool transpose, double *u, double *v) {
+  const int nx = D->n[0], ny = D->n[1], nz = D->n[2];
+  const CBLAS_TRANSPOSE left = transpose ? CblasTrans : CblasNoTrans,
+                        right = transpose ? CblasNoTrans : CblasTrans;
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, right, ny * nz, nx, nx, 1, u, nx, D->S[0], nx, 0, v, nx);
+  for (int z = 0; z < nz; z++) {
+    const int64_t plane = (int64_t)z * nx * ny;
+    cblas_dgemm(CblasRowMajor, left, CblasNoTrans, ny, nx, ny, 1, D->S[1], ny, v + plane, nx, 0, u + plane,
+                nx);
+  }
+  cblas_dgemm(CblasRowMajor, left, CblasNoTrans, nz, nx * ny, nz, 1, D->S[2], nz, u, nx * ny, 0, v, nx * ny);
+}
+
+static void divide(const TesiDiagonalization *D, double *v) {
+  for (int z = 0; z < D->n[2]; z++)
+    for (int y = 0; y < D->n[1]; y++)
+      for (int x = 0; x < D->n[0]; x++) {
+        const double lambda = D->lambda[0][x] + D->lambda[1][y] + D->lambda[2][z];
+        double *entry = v + ((int64_t)z * D->n[1] + y) * D->n[0] + x;
+        *entry = fabs(lambda) <= D->smallest ? 0 : *entry / lambda;
+      }
+}
+
+void tesi_diagonalization_solve(TesiDiagonalization *D, const double *b, double *x) {
+  const int64_t size = (int64_t)D->nodes[0] * D->nodes[1] * D->nodes[2];
+  const size_t row = (size_t)D->n[0] * sizeof *b;
+#define EACH_ROW(copy)                                                                                       \
+  for (int z = 0; z < D->n[2]; z++)                                                                          \
+    for (int y = 0; y < D->n[1]; y++) {                                                                      \
+      const int64_t at =                                                                                     \
+          ((int64_t)(z + D->first[2]) * D->nodes[1] + y + D->first[1]) * D->nodes[0] + D->first[0];          \
+      const int64_t unknown = ((int64_t)z * D->n[1] + y) * D->n[0];                                          \
+      copy;                                                                                                  \
+    }
+  EACH_ROW(memcpy(D->u + unknown, b + at, row))
+  transform(D, true, D->u, D->v);
+  divide(D, D->v);
+  transform(D, false, D->v, D->u);
+  memset(x, 0, (size_t)size * sizeof *x);
+  EACH_ROW(memcpy(x + at, D->u + unknown, row))
+#undef EACH_ROW
+}

@@ -1,0 +1,218 @@
+#include "tessera/multigrid.h"
+#include "multigrid/coarse.h"
+#include "smoother/smoother.h"
+#include "transfer/transfer.h"
+
+typedef struct Level {
+  TesSpace *space;
+  TesOperator *op;
+  TesSmoother *smoother; /* NULL on level 0 */
+  TesTransfer *transfer; /* from the level below; NULL on level 0 */
+  TesVector *r;          /* residual; NULL on level 0 */
+  TesVector *b, *x;      /* NULL on the finest level: the caller's */
+} Level;
+
+enum { MAX_LEVELS = 32 };
+
+struct TesMultigrid {
+  TesContext *context;
+  int levels, pre, post;
+  bool symmetric;
+  Level level[MAX_LEVELS];
+  TesiCoarse *coarse;
+  TesMultigridTimes times;
+};
+
+static TesStatus create_spaces(TesMultigrid *mg, const TesSpace *finest) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  TesSpace *space[MAX_LEVELS] = {tesi_space_retain(finest)};
+  int count = 1;
+  for (; count < MAX_LEVELS; count++) {
+    TES_TRY(tes_space_coarsen(space[count - 1], &space[count]));
+    if (!space[count]) break;
+  }
+  for (int l = 0; l < count; l++) mg->level[l].space = space[count - 1 - l], space[count - 1 - l] = NULL;
+  mg->levels = count;
+done:
+  for (int i = 0; i < count; i++) tes_space_destroy(&space[i]);
+  return status;
+}
+
+static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, int l) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  Level *level = &mg->level[l];
+  TesDiffusionDesc diffusion = desc->diffusion;
+  TesSmootherDesc smoother = desc->smoother;
+  const TesPrecision precision = diffusion.precision;
+  diffusion.space = level->space;
+  if (l == 0) TES_TRY(tesi_coarse_create(ctx, &diffusion, &mg->coarse));
+  TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &level->op));
+  if (l > 0) {
+    smoother.op = level->op;
+    TES_TRY(tes_smoother_create(ctx, &smoother, &level->smoother));
+    const TesTransferDesc transfer = {mg->level[l - 1].space, level->space, precision};
+    TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
+    TES_TRY(tes_vector_create(ctx, level->space->length, precision, &level->r));
+  }
+  if (l + 1 < mg->levels) {
+    TES_TRY(tes_vector_create(ctx, level->space->length, precision, &level->b));
+    TES_TRY(tes_vector_create(ctx, level->space->length, precision, &level->x));
+  }
+done:
+  return status;
+}
+
+/* Vectors of all levels and, in the quadrature form, one coefficient value a Gauss point. */
+TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes) {
+  (void)context;
+  const TesSpace *space = desc->diffusion.space;
+  const double size = (double)tesi_precision_size(desc->diffusion.precision), k = space->degree;
+  double points = 1, coarser = 1;
+  for (int d = 0; d < space->dim; d++) points *= (k + 1) / k, coarser /= 2;
+  const double levels = 1 / (1 - coarser);
+  const bool varies = desc->diffusion.a && !tes_function_constant(desc->diffusion.a, NULL);
+  double vectors = 1 + 3 * (levels - 1);
+  if (varies) vectors += levels * points * 2;
+  if (desc->smoother.kind == TES_SMOOTHER_CHEBYSHEV) vectors += 3 * levels;
+  *bytes = (size_t)(vectors * size * (double)space->length);
+  return TES_OK;
+}
+
+static TesStatus check_memory(TesContext *ctx, const TesMultigridDesc *desc) {
+  TesStatus status = TES_OK;
+  size_t needed;
+  TES_TRY(tes_multigrid_memory(ctx, desc, &needed));
+  const size_t available = tesi_context_device(ctx)->available(ctx);
+  if (needed > available)
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "the multigrid needs %.3g GiB, %.3g GiB are free: use a coarser mesh or a lower degree",
+             (double)needed / (1 << 30), (double)available / (1 << 30));
+done:
+  return status;
+}
+
+TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesMultigrid *mg = NULL;
+  *multigrid = NULL;
+  TES_CHECK(desc->diffusion.space, "a multigrid needs a space");
+  TES_TRY(check_memory(ctx, desc));
+  TES_NEW(&mg);
+  mg->context = tesi_context_retain(ctx);
+  mg->pre = desc->pre ? tesi_max(desc->pre, 0) : 1;
+  mg->post = desc->post ? tesi_max(desc->post, 0) : 1;
+  mg->symmetric = desc->symmetric;
+  TES_CHECK(mg->pre + mg->post > 0, "a cycle without any smoothing");
+  TES_TRY(create_spaces(mg, desc->diffusion.space));
+  for (int l = 0; l < mg->levels; l++) TES_TRY(create_level(mg, desc, l));
+  *multigrid = mg;
+  mg = NULL;
+done:
+  tes_multigrid_destroy(&mg);
+  return status;
+}
+
+void tes_multigrid_destroy(TesMultigrid **multigrid) {
+  if (!multigrid || !*multigrid) return;
+  TesMultigrid *mg = *multigrid;
+  TesContext *ctx = mg->context;
+  *multigrid = NULL;
+  for (int l = 0; l < MAX_LEVELS; l++) {
+    Level *level = &mg->level[l];
+    tes_smoother_destroy(&level->smoother);
+    tes_transfer_destroy(&level->transfer);
+    tes_operator_destroy(&level->op);
+    tes_vector_destroy(&level->r);
+    tes_vector_destroy(&level->b);
+    tes_vector_destroy(&level->x);
+    tes_space_destroy(&level->space);
+  }
+  tesi_coarse_destroy(&mg->coarse);
+  tesi_free(ctx, &mg);
+  tes_context_destroy(&ctx);
+}
+
+int tes_multigrid_levels(const TesMultigrid *multigrid) {
+  return multigrid->levels;
+}
+
+const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level) {
+  return multigrid->level[level].space;
+}
+
+const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level) {
+  return multigrid->level[level].op;
+}
+
+const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int level) {
+  return multigrid->level[level].smoother;
+}
+
+bool tes_multigrid_symmetric(const TesMultigrid *multigrid) {
+  return multigrid->symmetric;
+}
+
+TesMultigridTimes tes_multigrid_times(const TesMultigrid *multigrid) {
+  return multigrid->times;
+}
+
+/* Adds the time since *start to *total and starts anew. */
+static void lap(double *start, double *total) {
+  const double now = tesi_now();
+  *total += now - *start;
+  *start = now;
+}
+
+static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x, bool zero_guess) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  Level *level = &mg->level[l], *below = l > 0 ? level - 1 : NULL;
+  double start = tesi_now();
+  if (l == 0) {
+    TES_TRY(tesi_coarse_solve(mg->coarse, b, x));
+    lap(&start, &mg->times.coarse);
+    return TES_OK;
+  }
+  if (mg->pre == 0 && zero_guess) TES_TRY(tes_vector_fill(x, 0));
+  for (int s = 0; s < mg->pre; s++)
+    TES_TRY(tes_smoother_apply(level->smoother, b, x, TES_FORWARD, zero_guess && s == 0));
+  lap(&start, &mg->times.smooth);
+  TES_TRY(tes_operator_residual(level->op, b, x, level->r));
+  lap(&start, &mg->times.residual);
+  TES_TRY(tes_transfer_restrict(level->transfer, level->r, below->b));
+  lap(&start, &mg->times.transfer);
+  TES_TRY(cycle(mg, l - 1, below->b, below->x, true));
+  start = tesi_now();
+  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, true, x));
+  lap(&start, &mg->times.transfer);
+  for (int s = 0; s < mg->post; s++)
+    TES_TRY(tes_smoother_apply(level->smoother, b, x, mg->symmetric ? TES_BACKWARD : TES_FORWARD, false));
+  lap(&start, &mg->times.smooth);
+done:
+  return status;
+}
+
+TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
+  return cycle(multigrid, multigrid->levels - 1, b, x, zero_guess);
+}
+
+TesStatus tes_multigrid_full(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
+  TesMultigrid *mg = multigrid;
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const int top = mg->levels - 1;
+  for (int l = top; l > 0; l--)
+    TES_TRY(tes_transfer_restrict(mg->level[l].transfer, l == top ? b : mg->level[l].b, mg->level[l - 1].b));
+  for (int l = 0; l <= top; l++) {
+    Level *level = &mg->level[l];
+    const TesVector *b_level = l == top ? b : level->b;
+    TesVector *x_level = l == top ? x : level->x;
+    if (l > 0) TES_TRY(tes_transfer_prolongate(level->transfer, mg->level[l - 1].x, false, x_level));
+    TES_TRY(cycle(mg, l, b_level, x_level, false));
+  }
+done:
+  return status;
+}
