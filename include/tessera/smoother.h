@@ -19,6 +19,7 @@ extern "C" {
 typedef struct TesSmoother TesSmoother;
 
 typedef enum TesSmootherKind {
+  TES_SMOOTHER_AUTO, /**< patch */
   TES_SMOOTHER_PATCH,
   TES_SMOOTHER_PATCH_ADDITIVE,
   TES_SMOOTHER_JACOBI,

@@ -4,7 +4,7 @@
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->op, "a smoother needs an operator");
-  TES_CHECK(desc->kind >= TES_SMOOTHER_PATCH && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+  TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
             "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
   TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_RANK1,
             "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_RANK1);
@@ -37,7 +37,7 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->op = tesi_operator_retain(desc->op);
-  s->kind = desc->kind;
+  s->kind = desc->kind == TES_SMOOTHER_AUTO ? TES_SMOOTHER_PATCH : desc->kind;
   s->local = desc->local;
   if (s->local == TES_LOCAL_AUTO)
     s->local = desc->op->form == TES_FORM_SEPARABLE ? TES_LOCAL_EXACT : TES_LOCAL_RANK1;
