@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/context_new.h"
+#include "device/cuda/cuda.h"
 #include "device/device.h"
+#include "device/emulator/emulator.h"
 
 static int widest_simd(void) {
 #if defined(__x86_64__)
@@ -29,18 +31,38 @@ done:
   return status;
 }
 
+/* auto: a GPU where there is one with all it needs, else the processor; what was missing is told in verbose mode. */
+static TesStatus choose_automatically(TesContext *ctx) {
+  if (tesi_cuda_open(ctx, 0) == TES_OK) return TES_OK;
+  tesi_log(ctx, TES_LOG_DETAIL, "device cpu, since %s", tes_context_message(ctx));
+  tes_context_clear(ctx);
+  tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
+  return TES_OK;
+}
+
 static TesStatus choose_device(TesContext *ctx, const char *name) {
   TesStatus status = TES_OK;
-  if (!name || !strcmp(name, "auto") || !strcmp(name, "cpu"))
+  int number = 0, end = 0;
+  if (!name || !strcmp(name, "auto"))
+    TES_TRY(choose_automatically(ctx));
+  else if (!strcmp(name, "cpu"))
     tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
+  else if (!strcmp(name, "emulator"))
+    TES_TRY(tesi_emulator_open(ctx));
+  else if (!strcmp(name, "cuda"))
+    TES_TRY(tesi_cuda_open(ctx, 0));
+  else if (sscanf(name, "cuda:%d%n", &number, &end) == 1 && !name[end])
+    TES_TRY(tesi_cuda_open(ctx, number));
   else
-    TES_FAIL(TES_INVALID_INPUT, "there is no device '%s'; expected auto or cpu", name);
+    TES_FAIL(TES_INVALID_INPUT, "there is no device '%s'; expected auto, cpu, cuda, cuda:N or emulator",
+             name);
 done:
   return status;
 }
 
 const char *tes_context_device(const TesContext *context) {
-  return tesi_context_device(context)->kind;
+  const TesiDevice *device = tesi_context_device(context);
+  return device == &tesi_device_cuda ? tesi_cuda_name(context) : device->kind;
 }
 
 TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,

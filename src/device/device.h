@@ -28,6 +28,14 @@ typedef struct TesiDevice {
   /* y <- y + a (x_i d_i) and y <- x_i / d_i : diagonal smoothers */
   TesStatus (*multiply_add)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                             const void *d, void *y);
+  /* compiled kernels (kernel.h); NULL on the host, whose operators are loops */
+  const struct TesiKernelTable *kernels;
+  /* Recording of queued work, to be replayed at less cost a launch; NULL where there is no such thing. Between begin and end
+   * nothing runs, and calls that return numbers or copy to the host are errors. */
+  TesStatus (*graph_begin)(TesContext *ctx);
+  TesStatus (*graph_end)(TesContext *ctx, void **graph);
+  TesStatus (*graph_run)(TesContext *ctx, void *graph);
+  void (*graph_release)(TesContext *ctx, void **graph);
 } TesiDevice;
 
 extern const TesiDevice tesi_device_host;

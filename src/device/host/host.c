@@ -129,7 +129,7 @@ static TesStatus maximum(TesContext *ctx, TesPrecision precision, int64_t n, con
     maximum_float(tes_context_threads(ctx), n, x, sums);
   *result = 0;
   for (int64_t b = 0; b < blocks; b++)
-    if (!(sums[b] <= *result)) *result = sums[b];
+    if (!(sums[b] <= *result) && *result == *result) *result = sums[b]; /* a NaN stays */
 done:
   tesi_free(ctx, &sums);
   return status;

@@ -1,0 +1,12 @@
+# cmake -DOUT=file.c "-DFILES=a.cu;b.h" -P EmbedKernels.cmake: the texts as arrays of bytes, which have no limit of length.
+set(arrays "")
+set(entries "")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME)
+  string(MAKE_C_IDENTIFIER ${name} id)
+  file(READ ${file} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(APPEND arrays "static const char text_${id}[] = {${bytes}0};\n")
+  string(APPEND entries "    {\"${name}\", text_${id}},\n")
+endforeach()
+file(WRITE ${OUT} "#include \"device/kernel.h\"\n${arrays}const TesiText tesi_kernel_texts[] = {\n${entries}    {0, 0}};\n")

@@ -1,0 +1,278 @@
+#include "device/cuda/cuda.h"
+#include <stdio.h>
+#include <string.h>
+#include "device/cuda/driver.h"
+#include "device/cuda/nvrtc.h"
+#include "device/kernel.h"
+
+typedef struct CudaState {
+  TesiKernelState kernels; /* first: see kernel.h */
+  const TesiCuDriver *cu;
+  int device, max_shared;
+  TesiCuContext context;
+  TesiCuStream stream;
+  char target[32], name[192], short_name[16];
+} CudaState;
+
+static CudaState *state_of(const TesContext *ctx) {
+  return tesi_context_device_state(ctx);
+}
+
+/* Calls of the driver that can fail: the message says which. */
+#define CU(state, call)                                                                                      \
+  do {                                                                                                       \
+    const int error_ = (state)->cu->call;                                                                    \
+    if (error_)                                                                                              \
+      TES_FAIL(error_ == TESI_CU_OUT_OF_MEMORY ? TES_OUT_OF_MEMORY : TES_INTERNAL, "GPU: %s (%s) in %s",     \
+               tesi_cu_name((state)->cu, error_), tesi_cu_text((state)->cu, error_), #call);                 \
+  } while (0)
+
+/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+static size_t available(TesContext *ctx) {
+  const CudaState *s = state_of(ctx);
+  size_t free_bytes = 0, total = 0;
+  s->cu->context_set(s->context);
+  return s->cu->memory_info(&free_bytes, &total) ? SIZE_MAX : free_bytes;
+}
+
+static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  TesiCuAddress where = 0;
+  *address = NULL;
+  CU(s, context_set(s->context));
+  const int error = s->cu->allocate(&where, bytes ? bytes : 1);
+  if (error == TESI_CU_OUT_OF_MEMORY)
+    TES_FAIL(
+        TES_OUT_OF_MEMORY,
+        "the GPU has no room for %.3g GiB more; %.3g GiB are free: take a smaller problem or a coarser mesh",
+        (double)bytes / (1 << 30), (double)available(ctx) / (1 << 30));
+  if (error) TES_FAIL(TES_INTERNAL, "GPU: %s in cuMemAlloc", tesi_cu_name(s->cu, error));
+  memcpy(address, &where, sizeof *address);
+  if (bytes) CU(s, set_bytes(where, 0, bytes, s->stream));
+done:
+  return status;
+}
+
+static TesiCuAddress address_of(const void *pointer) {
+  return (TesiCuAddress)(uintptr_t)pointer;
+}
+
+static void release(TesContext *ctx, void **address) {
+  CudaState *s = state_of(ctx);
+  if (!*address) return;
+  s->cu->context_set(s->context);
+  s->cu->release(address_of(*address));
+  *address = NULL;
+}
+
+static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  CU(s, context_set(s->context));
+  CU(s, to_device(address_of(device), host, bytes, s->stream));
+  CU(s, stream_synchronize(s->stream));
+done:
+  return status;
+}
+
+static TesStatus to_host(TesContext *ctx, void *host, const void *device, size_t bytes) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  CU(s, context_set(s->context));
+  CU(s, to_host(host, address_of(device), bytes, s->stream));
+  CU(s, stream_synchronize(s->stream));
+done:
+  return status;
+}
+
+static TesStatus synchronize(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  CU(s, context_set(s->context));
+  CU(s, stream_synchronize(s->stream));
+done:
+  return status;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------------ */
+static TesStatus describe(TesContext *ctx, char *text, size_t size) {
+  TesStatus status = TES_OK;
+  int version;
+  TES_TRY(tesi_nvrtc_open(ctx, &version));
+  snprintf(text, size, "nvrtc %d.%d %s", version / 1000, version / 10 % 100, state_of(ctx)->target);
+done:
+  return status;
+}
+
+static TesStatus compile(TesContext *ctx, const TesiCompilation *compilation, char **image, size_t *bytes) {
+  return tesi_nvrtc_compile(ctx, compilation, state_of(ctx)->target, image, bytes, NULL);
+}
+
+static TesStatus load(TesContext *ctx, const char *image, size_t bytes, void **module) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  TesiCuModule m = NULL;
+  (void)bytes;
+  CU(s, context_set(s->context));
+  CU(s, module_load(&m, image, 0, NULL, NULL));
+  *module = m;
+done:
+  return status;
+}
+
+static void unload(TesContext *ctx, void *module) {
+  const CudaState *s = state_of(ctx);
+  s->cu->context_set(s->context);
+  s->cu->module_unload(module);
+}
+
+static TesStatus get(TesContext *ctx, void *module, const char *name, size_t shared, void **function) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  TesiCuFunction f = NULL;
+  *function = NULL;
+  if (shared > (size_t)s->max_shared)
+    TES_FAIL(TES_INTERNAL, "kernel %s needs %zu bytes of shared memory, a block has %d", name, shared,
+             s->max_shared);
+  CU(s, context_set(s->context));
+  CU(s, module_function(&f, module, name));
+  if (shared > 48 * 1024) CU(s, function_set(f, TESI_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)shared));
+  *function = f;
+done:
+  return status;
+}
+
+static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
+                        void **arguments) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  CU(s, context_set(s->context));
+  CU(s,
+     launch(function, grid.x, grid.y, grid.z, threads, 1, 1, (unsigned)shared, s->stream, arguments, NULL));
+done:
+  return status;
+}
+
+static const struct TesiKernelTable kernels = {
+    .describe = describe, .compile = compile, .load = load, .unload = unload, .get = get, .launch = launch};
+
+/* ---- graphs --------------------------------------------------------------------------------------------------------------- */
+static TesStatus graph_begin(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  CU(s, context_set(s->context));
+  CU(s, capture_begin(s->stream, 1)); /* 1: other threads are not disturbed */
+done:
+  return status;
+}
+
+static TesStatus graph_end(TesContext *ctx, void **graph) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  TesiCuGraph recorded = NULL;
+  TesiCuGraphExec executable = NULL;
+  *graph = NULL;
+  CU(s, capture_end(s->stream, &recorded));
+  CU(s, graph_instantiate(&executable, recorded, 0));
+  *graph = executable;
+done:
+  if (recorded) s->cu->graph_destroy(recorded);
+  return status;
+}
+
+static TesStatus graph_run(TesContext *ctx, void *graph) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  CU(s, context_set(s->context));
+  CU(s, graph_launch(graph, s->stream));
+done:
+  return status;
+}
+
+static void graph_release(TesContext *ctx, void **graph) {
+  CudaState *s = state_of(ctx);
+  if (*graph) s->cu->graph_exec_destroy(*graph);
+  *graph = NULL;
+}
+
+/* ---- opening -------------------------------------------------------------------------------------------------------------- */
+const TesiDevice tesi_device_cuda = {.kind = "cuda",
+                                     .allocate = allocate,
+                                     .release = release,
+                                     .available = available,
+                                     .to_device = to_device,
+                                     .to_host = to_host,
+                                     .synchronize = synchronize,
+                                     .fill = tesi_kernel_fill,
+                                     .copy = tesi_kernel_copy,
+                                     .axpy = tesi_kernel_axpy,
+                                     .xpay = tesi_kernel_xpay,
+                                     .dot = tesi_kernel_dot,
+                                     .maximum = tesi_kernel_maximum,
+                                     .multiply_add = tesi_kernel_multiply_add,
+                                     .kernels = &kernels,
+                                     .graph_begin = graph_begin,
+                                     .graph_end = graph_end,
+                                     .graph_run = graph_run,
+                                     .graph_release = graph_release};
+
+static void destroy(void *state) {
+  CudaState *s = state;
+  TesContext *ctx = s->kernels.ctx;
+  if (s->context) {
+    tesi_kernel_state_destroy(&s->kernels);
+    if (s->stream) s->cu->stream_destroy(s->stream);
+    s->cu->context_release(s->device);
+  }
+  tesi_free(ctx, &s);
+}
+
+/* Name, capability and target of the GPU. */
+static TesStatus identify(TesContext *ctx, CudaState *s, int number) {
+  TesStatus status = TES_OK;
+  int major = 0, minor = 0, version = 0;
+  char name[96] = "";
+  CU(s, device_attribute(&major, TESI_CU_COMPUTE_MAJOR, s->device));
+  CU(s, device_attribute(&minor, TESI_CU_COMPUTE_MINOR, s->device));
+  CU(s, device_attribute(&s->max_shared, TESI_CU_DEVICE_MAX_SHARED_OPTIN, s->device));
+  CU(s, device_name(name, (int)sizeof name, s->device));
+  CU(s, driver_version(&version));
+  if (major < 8)
+    TES_FAIL(TES_MISSING, "GPU %d (%s) has compute capability %d.%d; 8.0 or newer is needed", number, name,
+             major, minor);
+  TES_TRY(tesi_nvrtc_target(ctx, 10 * major + minor, s->target));
+  snprintf(s->short_name, sizeof s->short_name, "cuda:%d", number);
+  snprintf(s->name, sizeof s->name, "cuda:%d (%s, compute capability %d.%d, driver for CUDA %d.%d)", number,
+           name, major, minor, version / 1000, version / 10 % 100);
+done:
+  return status;
+}
+
+TesStatus tesi_cuda_open(TesContext *ctx, int number) {
+  TesStatus status = TES_OK;
+  CudaState *s = NULL;
+  int count = 0;
+  TES_NEW(&s);
+  s->kernels.ctx = ctx;
+  TES_TRY(tesi_cu_open(ctx, &s->cu));
+  CU(s, device_count(&count));
+  if (number < 0 || number >= count)
+    TES_FAIL(TES_MISSING, "GPU %d is asked for, this machine has %d", number, count);
+  CU(s, device_get(&s->device, number));
+  TES_TRY(identify(ctx, s, number));
+  CU(s, context_retain(&s->context, s->device));
+  CU(s, context_set(s->context));
+  CU(s, stream_create(&s->stream, 1)); /* 1: not ordered with the default stream */
+  tesi_context_set_device(ctx, &tesi_device_cuda, s, destroy);
+  tesi_log(ctx, TES_LOG_DETAIL, "device %s", s->name);
+  s = NULL;
+done:
+  if (s && s->context) s->cu->context_release(s->device);
+  tesi_free(ctx, &s);
+  return status;
+}
+
+const char *tesi_cuda_name(const TesContext *ctx) {
+  return state_of(ctx)->short_name;
+}

@@ -1,0 +1,13 @@
+/* The CUDA device: NVIDIA GPUs through the driver, kernels through the run-time compiler. */
+#ifndef TESI_CUDA_H
+#define TESI_CUDA_H
+
+#include "device/device.h"
+
+extern const TesiDevice tesi_device_cuda;
+/* Makes GPU `number` the device of ctx. Errors: TES_MISSING (driver, GPU or compiler), TES_OUT_OF_MEMORY. */
+TesStatus tesi_cuda_open(TesContext *ctx, int number);
+/* "cuda:0", ... */
+const char *tesi_cuda_name(const TesContext *ctx);
+
+#endif

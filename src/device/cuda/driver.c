@@ -1,0 +1,56 @@
+#include "device/cuda/driver.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static TesiCuDriver entries;
+static bool opened;
+
+/* ISO C has no cast from a data to a function pointer. */
+static bool find(void *library, const char *symbol, void *function) {
+  void *address = dlsym(library, symbol);
+  memcpy(function, &address, sizeof address);
+  return address != NULL;
+}
+
+static TesStatus open_library(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  const char *given = getenv("TESSERA_LIBCUDA");
+  void *library = dlopen(given && *given ? given : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    TES_FAIL(TES_MISSING,
+             "no NVIDIA driver (%s): install it, set TESSERA_LIBCUDA to libcuda.so.1, or use --device cpu",
+             dlerror());
+#define X(name, symbol, arguments)                                                                           \
+  if (!find(library, symbol, &entries.name))                                                                 \
+    TES_FAIL(TES_MISSING, "the NVIDIA driver is too old: it lacks %s (CUDA 12.0 or newer is needed)", symbol);
+  TESI_CU_LIST(X)
+#undef X
+  const int error = entries.init(0);
+  if (error)
+    TES_FAIL(TES_MISSING, "the NVIDIA driver found no usable GPU: %s (%s)", tesi_cu_name(&entries, error),
+             tesi_cu_text(&entries, error));
+  opened = true;
+done:
+  return status;
+}
+
+TesStatus tesi_cu_open(TesContext *ctx, const TesiCuDriver **driver) {
+  pthread_mutex_lock(&lock);
+  const TesStatus status = opened ? TES_OK : open_library(ctx);
+  pthread_mutex_unlock(&lock);
+  *driver = &entries;
+  return status;
+}
+
+const char *tesi_cu_name(const TesiCuDriver *driver, int error) {
+  const char *name = NULL;
+  return driver->error_name(error, &name) || !name ? "unknown error" : name;
+}
+
+const char *tesi_cu_text(const TesiCuDriver *driver, int error) {
+  const char *text = NULL;
+  return driver->error_text(error, &text) || !text ? "no explanation" : text;
+}

@@ -1,0 +1,244 @@
+#include "device/emulator/emulator.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "device/emulator/fiber.h"
+#include "device/kernel.h"
+
+extern char **environ;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- memory: the host's, poisoned rather than zeroed would hide the contract "zero-filled" ------------------------------ */
+static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
+  return tesi_alloc(ctx, bytes, 1, address);
+}
+
+static void release(TesContext *ctx, void **address) {
+  tesi_free(ctx, address);
+}
+
+static size_t available(TesContext *ctx) {
+  (void)ctx;
+  return tesi_memory_available();
+}
+
+static TesStatus transfer(TesContext *ctx, void *to, const void *from, size_t bytes) {
+  (void)ctx;
+  memcpy(to, from, bytes);
+  return TES_OK;
+}
+
+static TesStatus synchronize(TesContext *ctx) {
+  (void)ctx;
+  return TES_OK;
+}
+
+/* ---- compiling -------------------------------------------------------------------------------------------------------- */
+static const char *compiler(void) {
+  const char *given = getenv("TESSERA_EMULATOR_CC");
+  return given && *given ? given : "cc";
+}
+
+static TesStatus describe(TesContext *ctx, char *text, size_t size) {
+  (void)ctx;
+  snprintf(text, size, "emulator %s", compiler());
+  return TES_OK;
+}
+
+static bool write_text(const char *folder, const char *name, const char *text) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  if (!file) return false;
+  const bool good = fputs(text, file) >= 0;
+  return fclose(file) == 0 && good;
+}
+
+static void remove_folder(const char *folder, const TesiCompilation *c) {
+  char path[512];
+  for (int i = 0; i < c->count; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, c->texts[i].name);
+    unlink(path);
+  }
+  snprintf(path, sizeof path, "%s/kernel.so", folder);
+  unlink(path);
+  snprintf(path, sizeof path, "%s/log", folder);
+  unlink(path);
+  rmdir(folder);
+}
+
+/* Runs the C compiler in `folder`; its messages go to the file `log` there. */
+static int run_compiler(const char *folder, const TesiCompilation *c) {
+  char defines[TESI_OPTIONS][128], include[512], source[512], output[512], log[512];
+  char *argv[TESI_OPTIONS + 20];
+  int n = 0;
+  pid_t child;
+  snprintf(include, sizeof include, "-I%s", folder);
+  snprintf(source, sizeof source, "%s/%s", folder, c->texts[0].name);
+  snprintf(output, sizeof output, "%s/kernel.so", folder);
+  snprintf(log, sizeof log, "%s/log", folder);
+  const char *fixed[] = {
+      compiler(), "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-fno-strict-aliasing", "-DTESK_EMULATOR"};
+  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) argv[n++] = (char *)fixed[i];
+  for (int i = 0; c->options[i]; i++) {
+    snprintf(defines[i], sizeof defines[i], "-D%s", c->options[i]);
+    argv[n++] = defines[i];
+  }
+  const char *rest[] = {include, "-x", "c", source, "-o", output, "-lm"};
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) argv[n++] = (char *)rest[i];
+  argv[n] = NULL;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int error = posix_spawnp(&child, compiler(), &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int result = -1;
+  if (error) return -1;
+  while (waitpid(child, &result, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
+}
+
+static void read_log(const char *folder, char *text, size_t size) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/log", folder);
+  FILE *file = fopen(path, "r");
+  const size_t got = file ? fread(text, 1, size - 1, file) : 0;
+  text[got] = 0;
+  if (file) fclose(file);
+}
+
+static TesStatus read_image(TesContext *ctx, const char *folder, char **image, size_t *bytes) {
+  TesStatus status = TES_OK;
+  char path[512];
+  struct stat info;
+  snprintf(path, sizeof path, "%s/kernel.so", folder);
+  FILE *file = fopen(path, "rb");
+  if (!file || fstat(fileno(file), &info) != 0)
+    TES_FAIL(TES_IO, "the compiled kernel %s cannot be read", path);
+  TES_TRY(tesi_alloc(ctx, (size_t)info.st_size, 1, image));
+  *bytes = (size_t)info.st_size;
+  if (fread(*image, 1, *bytes, file) != *bytes)
+    TES_FAIL(TES_IO, "the compiled kernel %s cannot be read", path);
+done:
+  if (file) fclose(file);
+  if (status != TES_OK) tesi_free(ctx, image);
+  return status;
+}
+
+static TesStatus compile(TesContext *ctx, const TesiCompilation *c, char **image, size_t *bytes) {
+  TesStatus status = TES_OK;
+  char folder[] = "/tmp/tessera-emulator-XXXXXX", log[1500];
+  *image = NULL;
+  if (!mkdtemp(folder))
+    TES_FAIL(TES_IO, "no folder for the emulator's compiler below /tmp: %s", strerror(errno));
+  for (int i = 0; i < c->count; i++)
+    if (!write_text(folder, c->texts[i].name, c->texts[i].text))
+      TES_FAIL(TES_IO, "the kernel text %s/%s cannot be written: %s", folder, c->texts[i].name,
+               strerror(errno));
+  const int result = run_compiler(folder, c);
+  read_log(folder, log, sizeof log);
+  if (result < 0 || result == 127)
+    TES_FAIL(TES_MISSING, "the emulator needs the C compiler '%s', which does not start", compiler());
+  if (result)
+    TES_FAIL(TES_INTERNAL, "kernel %s does not compile for the emulator:\n%s", c->texts[0].name, log);
+  TES_TRY(read_image(ctx, folder, image, bytes));
+done:
+  remove_folder(folder, c);
+  return status;
+}
+
+/* dlopen wants a file, and takes two files of one name for the same. */
+static TesStatus load(TesContext *ctx, const char *image, size_t bytes, void **module) {
+  TesStatus status = TES_OK;
+  char path[] = "/tmp/tessera-kernel-XXXXXX";
+  void (*bind)(TeskEmulator *) = NULL;
+  const int file = mkstemp(path);
+  if (file < 0 || write(file, image, bytes) != (ssize_t)bytes)
+    TES_FAIL(TES_IO, "the file %s for a kernel cannot be written: %s", path, strerror(errno));
+  *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!*module) TES_FAIL(TES_INTERNAL, "an emulated kernel does not load: %s", dlerror());
+  void *symbol = dlsym(*module, "tesk_bind");
+  if (!symbol) TES_FAIL(TES_INTERNAL, "an emulated kernel has no tesk_bind");
+  memcpy(&bind, &symbol, sizeof bind);
+  bind(tesi_fiber_emulator());
+done:
+  if (file >= 0) {
+    close(file);
+    unlink(path);
+  }
+  return status;
+}
+
+static void unload(TesContext *ctx, void *module) {
+  (void)ctx;
+  dlclose(module);
+}
+
+static TesStatus get(TesContext *ctx, void *module, const char *name, size_t shared, void **function) {
+  TesStatus status = TES_OK;
+  char symbol[128];
+  (void)shared;
+  snprintf(symbol, sizeof symbol, "tesk_kernel_%s", name);
+  *function = dlsym(module, symbol);
+  if (!*function) TES_FAIL(TES_INTERNAL, "there is no kernel %s", name);
+done:
+  return status;
+}
+
+static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
+                        void **arguments) {
+  TesStatus status = TES_OK;
+  char message[512];
+  pthread_mutex_lock(&lock);
+  const bool good = tesi_fiber_launch(function, (TeskDim){grid.x, grid.y, grid.z}, threads, shared, arguments,
+                                      message, sizeof message);
+  pthread_mutex_unlock(&lock);
+  if (!good) TES_FAIL(TES_INTERNAL, "%s", message);
+done:
+  return status;
+}
+
+static const struct TesiKernelTable kernels = {
+    .describe = describe, .compile = compile, .load = load, .unload = unload, .get = get, .launch = launch};
+
+const TesiDevice tesi_device_emulator = {.kind = "emulator",
+                                         .allocate = allocate,
+                                         .release = release,
+                                         .available = available,
+                                         .to_device = transfer,
+                                         .to_host = transfer,
+                                         .synchronize = synchronize,
+                                         .fill = tesi_kernel_fill,
+                                         .copy = tesi_kernel_copy,
+                                         .axpy = tesi_kernel_axpy,
+                                         .xpay = tesi_kernel_xpay,
+                                         .dot = tesi_kernel_dot,
+                                         .maximum = tesi_kernel_maximum,
+                                         .multiply_add = tesi_kernel_multiply_add,
+                                         .kernels = &kernels};
+
+static void destroy(void *state) {
+  TesiKernelState *s = state;
+  TesContext *ctx = s->ctx;
+  tesi_kernel_state_destroy(s);
+  tesi_free(ctx, &s);
+}
+
+TesStatus tesi_emulator_open(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  TesiKernelState *state = NULL;
+  TES_NEW(&state);
+  state->ctx = ctx;
+  tesi_context_set_device(ctx, &tesi_device_emulator, state, destroy);
+done:
+  return status;
+}

@@ -1,0 +1,93 @@
+/* Kernels: CUDA C text from src/kernels, specialised by macros and a table of numbers, compiled when first asked for.
+ *
+ * A program is one file compiled with one set of options; it stays loaded as long as the context lives, so that all
+ * levels of a hierarchy share it. The text sees, besides kernel.h, the generated header "tables.h". */
+#ifndef TESI_KERNEL_H
+#define TESI_KERNEL_H
+
+#include "device/device.h"
+
+enum { TESI_OPTIONS = 24 };
+
+typedef struct TesiProgramDesc {
+  const char *file;                  /* in src/kernels, e.g. "laplace.cu" */
+  const char *options[TESI_OPTIONS]; /* "DEGREE=4", ...: macros, in a fixed order; NULL ends them */
+  const char *tables;                /* text of tables.h; NULL: empty */
+} TesiProgramDesc;
+
+typedef struct TesiProgram TesiProgram;
+typedef struct TesiKernel {
+  void *function; /* the device's */
+  TesiProgram *program;
+} TesiKernel;
+
+typedef struct TesiGrid {
+  unsigned x, y, z;
+} TesiGrid;
+
+/* A program of this context, compiled, read from the cache or at hand already. Owned by the context. */
+TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiProgram **program);
+/* Its kernel `name`, to be launched with up to `shared` bytes of shared memory. */
+TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *name, size_t shared,
+                          TesiKernel *kernel);
+/* Queues the kernel. arguments[i] points to the i-th argument's value. A grid without blocks is fine. */
+TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
+                             size_t shared, void **arguments);
+
+/* ---- what a device with kernels provides: TesiDevice.kernels ------------------------------------------------------ */
+typedef struct TesiText {
+  const char *name, *text;
+} TesiText;
+/* The embedded files of src/kernels; ends with NULLs. */
+extern const TesiText tesi_kernel_texts[];
+
+typedef struct TesiCompilation {
+  const TesiText *texts; /* the file itself, then all headers */
+  int count;
+  const char *const *options;
+} TesiCompilation;
+
+struct TesiKernelTable {
+  /* Names compiler and target, e.g. "nvrtc 13.0 sm_90": a part of the cache's key. */
+  TesStatus (*describe)(TesContext *ctx, char *text, size_t size);
+  TesStatus (*compile)(TesContext *ctx, const TesiCompilation *compilation, char **image, size_t *bytes);
+  TesStatus (*load)(TesContext *ctx, const char *image, size_t bytes, void **module);
+  void (*unload)(TesContext *ctx, void *module);
+  TesStatus (*get)(TesContext *ctx, void *module, const char *name, size_t shared, void **function);
+  TesStatus (*launch)(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
+                      void **arguments);
+};
+
+/* The state of a device with kernels begins with this. */
+typedef struct TesiKernelState {
+  TesContext *ctx; /* not a reference: the state dies with the context */
+  TesiProgram *programs;
+  bool cache_warned;
+  void *partial;               /* device memory for the partial sums of reductions */
+  TesiKernel vector[2][2][10]; /* vector kernels by precision of x, of y, and operation */
+  char description[128];
+} TesiKernelState;
+
+void tesi_kernel_state_destroy(TesiKernelState *state);
+
+/* Vector operations by kernels, for the tables of such devices. */
+TesStatus tesi_kernel_fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y);
+TesStatus tesi_kernel_copy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x,
+                           TesPrecision py, void *y);
+TesStatus tesi_kernel_axpy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x,
+                           TesPrecision py, void *y);
+TesStatus tesi_kernel_xpay(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double a,
+                           void *y);
+TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
+                          double *result);
+TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,
+                              double *result);
+TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int64_t n, double a,
+                                   const void *x, const void *d, void *y);
+
+/* Whether operators, smoothers and transfers of this context run as kernels. */
+static inline bool tesi_has_kernels(const TesContext *ctx) {
+  return tesi_context_device(ctx)->kernels != NULL;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* Vector operations by kernels (src/kernels/vector.cu). Reductions: a fixed number of blocks leaves partial sums, one block adds
+ * them; the order of the additions depends on n alone. */
+#include "device/kernel.h"
+
+enum { THREADS = 256, BLOCKS = 1024 };
+
+typedef enum Operation {
+  FILL,
+  COPY,
+  AXPY,
+  XPAY,
+  MULTIPLY_ADD,
+  DOT,
+  SUM,
+  MAXIMUM,
+  LARGEST,
+  OPERATIONS
+} Operation;
+static const char *const names[OPERATIONS] = {"tesk_fill", "tesk_copy",         "tesk_axpy",
+                                              "tesk_xpay", "tesk_multiply_add", "tesk_dot",
+                                              "tesk_sum",  "tesk_maximum",      "tesk_largest"};
+
+static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
+                     TesiKernel **kernel) {
+  TesStatus status = TES_OK;
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  TesiProgram *program;
+  *kernel = &state->vector[px][py][operation];
+  if ((*kernel)->function) goto done;
+  const TesiProgramDesc desc = {.file = "vector.cu",
+                                .options = {px == TES_DOUBLE ? "real=double" : "real=float",
+                                            py == TES_DOUBLE ? "real_out=double" : "real_out=float"}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, names[operation], THREADS * sizeof(double), *kernel));
+done:
+  return status;
+}
+
+static TesiGrid grid_of(int64_t n) {
+  const int64_t blocks = (n + THREADS - 1) / THREADS;
+  return (TesiGrid){(unsigned)(blocks < 8 * BLOCKS ? blocks : 8 * BLOCKS), 1, 1};
+}
+
+static TesStatus run(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation, int64_t n,
+                     void **arguments) {
+  TesStatus status = TES_OK;
+  TesiKernel *kernel;
+  TES_TRY(get(ctx, px, py, operation, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, grid_of(n), THREADS, 0, arguments));
+done:
+  return status;
+}
+
+TesStatus tesi_kernel_fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
+  long long count = n;
+  void *arguments[] = {&count, &a, &y};
+  return run(ctx, precision, precision, FILL, n, arguments);
+}
+
+TesStatus tesi_kernel_copy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x,
+                           TesPrecision py, void *y) {
+  long long count = n;
+  void *arguments[] = {&count, &a, &x, &y};
+  return run(ctx, px, py, COPY, n, arguments);
+}
+
+TesStatus tesi_kernel_axpy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x,
+                           TesPrecision py, void *y) {
+  long long count = n;
+  void *arguments[] = {&count, &a, &x, &y};
+  return run(ctx, px, py, AXPY, n, arguments);
+}
+
+TesStatus tesi_kernel_xpay(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double a,
+                           void *y) {
+  long long count = n;
+  void *arguments[] = {&count, &x, &a, &y};
+  return run(ctx, precision, precision, XPAY, n, arguments);
+}
+
+TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int64_t n, double a,
+                                   const void *x, const void *d, void *y) {
+  long long count = n;
+  void *arguments[] = {&count, &a, &x, &d, &y};
+  return run(ctx, precision, precision, MULTIPLY_ADD, n, arguments);
+}
+
+/* first: one value a block into `partial`; second: one block reduces these into partial[BLOCKS]. */
+static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first, Operation second, int64_t n,
+                        const void *x, const void *y, double *result) {
+  TesStatus status = TES_OK;
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesiKernel *kernel;
+  long long count = n;
+  const size_t shared = THREADS * sizeof(double);
+  if (!state->partial) TES_TRY(device->allocate(ctx, (BLOCKS + 1) * sizeof(double), &state->partial));
+  double *partial = state->partial, *sum = partial + BLOCKS;
+  int blocks = BLOCKS;
+  void *arguments[] = {&count, &x, &y, &partial}, *final_arguments[] = {&blocks, &partial, &sum};
+  TES_TRY(get(ctx, precision, precision, first, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){BLOCKS, 1, 1}, THREADS, shared, arguments));
+  TES_TRY(get(ctx, precision, precision, second, &kernel));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){1, 1, 1}, THREADS, shared, final_arguments));
+  TES_TRY(device->to_host(ctx, result, sum, sizeof *result));
+done:
+  return status;
+}
+
+TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
+                          double *result) {
+  return reduce(ctx, precision, DOT, SUM, n, x, y, result);
+}
+
+TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,
+                              double *result) {
+  return reduce(ctx, precision, MAXIMUM, LARGEST, n, x, x, result);
+}

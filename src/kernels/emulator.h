@@ -1,0 +1,34 @@
+/* The emulator's side of kernel.h: what a kernel compiled as C sees of the run time in src/device/emulator/fiber.c. */
+#ifndef TESK_EMULATOR_H
+#define TESK_EMULATOR_H
+
+typedef struct TeskDim {
+  unsigned x, y, z;
+} TeskDim;
+
+typedef struct TeskKernel {
+  const char *name;
+  void (*thunk)(void **arguments);
+  int max_threads;
+} TeskKernel;
+
+typedef struct TeskEmulator {
+  TeskDim thread, block, block_size, grid_size; /* of the running thread, rewritten at each switch */
+  void *shared; /* the block's memory, filled with NaN before the block starts */
+  void (*barrier)(const char *file, int line);
+} TeskEmulator;
+
+#ifndef TESK_EMULATOR_HOST
+#define TESK_EXPORT __attribute__((visibility("default")))
+static TeskEmulator *tesk_emulator;
+TESK_EXPORT void tesk_bind(TeskEmulator *emulator) {
+  tesk_emulator = emulator;
+}
+#define threadIdx (tesk_emulator->thread)
+#define blockIdx (tesk_emulator->block)
+#define blockDim (tesk_emulator->block_size)
+#define gridDim (tesk_emulator->grid_size)
+#define __syncthreads() tesk_emulator->barrier(__FILE__, __LINE__)
+#endif
+
+#endif

@@ -1,0 +1,78 @@
+/* What every kernel file includes first: one text, two meanings. CUDA C++ through NVRTC, or C through the emulator, which runs
+ * each thread of a block as a fiber (src/device/emulator).
+ *
+ * Kernels use the names below, C expressions, and macros of the host (real, DIM, DEGREE, ...):
+ *   TESK_KERNEL(name, max_threads, min_blocks, (type) argument, ...) { body }
+ *   TESK_SHARED(name)        all shared memory of the block, a pointer to real; the launch gives its size
+ *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become immediates
+ *   TESK_UNROLL              before a loop whose trip count is a constant
+ * Arguments are at most 16; arrays by pointer. */
+#ifndef TESK_KERNEL_H
+#define TESK_KERNEL_H
+
+#define TESK_CAT_(a, b) a##b
+#define TESK_CAT(a, b) TESK_CAT_(a, b)
+#define TESK_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, n, ...) n
+#define TESK_COUNT(...) TESK_COUNT_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define TESK_EXPAND(...) __VA_ARGS__
+#define TESK_SPLIT(...) __VA_ARGS__,
+#define TESK_HEAD_(a, ...) a
+#define TESK_HEAD(...) TESK_HEAD_(__VA_ARGS__)
+#define TESK_DECLARE(i, p) TESK_EXPAND p                                /* (T) x  ->  T x */
+#define TESK_UNPACK(i, p) *(TESK_HEAD(TESK_SPLIT p) *)tesk_arguments[i] /* (T) x  ->  the i-th argument */
+#define TESK_MAP1(m, i, p) m(i, p)
+#define TESK_MAP2(m, i, p, ...) m(i, p), TESK_MAP1(m, i + 1, __VA_ARGS__)
+#define TESK_MAP3(m, i, p, ...) m(i, p), TESK_MAP2(m, i + 1, __VA_ARGS__)
+#define TESK_MAP4(m, i, p, ...) m(i, p), TESK_MAP3(m, i + 1, __VA_ARGS__)
+#define TESK_MAP5(m, i, p, ...) m(i, p), TESK_MAP4(m, i + 1, __VA_ARGS__)
+#define TESK_MAP6(m, i, p, ...) m(i, p), TESK_MAP5(m, i + 1, __VA_ARGS__)
+#define TESK_MAP7(m, i, p, ...) m(i, p), TESK_MAP6(m, i + 1, __VA_ARGS__)
+#define TESK_MAP8(m, i, p, ...) m(i, p), TESK_MAP7(m, i + 1, __VA_ARGS__)
+#define TESK_MAP9(m, i, p, ...) m(i, p), TESK_MAP8(m, i + 1, __VA_ARGS__)
+#define TESK_MAP10(m, i, p, ...) m(i, p), TESK_MAP9(m, i + 1, __VA_ARGS__)
+#define TESK_MAP11(m, i, p, ...) m(i, p), TESK_MAP10(m, i + 1, __VA_ARGS__)
+#define TESK_MAP12(m, i, p, ...) m(i, p), TESK_MAP11(m, i + 1, __VA_ARGS__)
+#define TESK_MAP13(m, i, p, ...) m(i, p), TESK_MAP12(m, i + 1, __VA_ARGS__)
+#define TESK_MAP14(m, i, p, ...) m(i, p), TESK_MAP13(m, i + 1, __VA_ARGS__)
+#define TESK_MAP15(m, i, p, ...) m(i, p), TESK_MAP14(m, i + 1, __VA_ARGS__)
+#define TESK_MAP16(m, i, p, ...) m(i, p), TESK_MAP15(m, i + 1, __VA_ARGS__)
+#define TESK_MAP(m, ...) TESK_CAT(TESK_MAP, TESK_COUNT(__VA_ARGS__))(m, 0, __VA_ARGS__)
+
+#ifdef TESK_EMULATOR
+#include "emulator.h"
+#define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
+  static void name(TESK_MAP(TESK_DECLARE, __VA_ARGS__));                                                     \
+  static void tesk_thunk_##name(void **tesk_arguments) {                                                     \
+    name(TESK_MAP(TESK_UNPACK, __VA_ARGS__));                                                                \
+  }                                                                                                          \
+  const TeskKernel tesk_kernel_##name = {#name, tesk_thunk_##name, (max_threads)};                           \
+  static void name(TESK_MAP(TESK_DECLARE, __VA_ARGS__))
+#define TESK_DEVICE static inline
+#define TESK_SHARED(name) real *const name = (real *)tesk_emulator->shared
+#define TESK_TABLE(T, name, ...)                                                                             \
+  static inline T name(int i) {                                                                              \
+    static const T table[] = __VA_ARGS__;                                                                    \
+    return table[i];                                                                                         \
+  }
+#define TESK_RESTRICT restrict
+#define TESK_UNROLL
+#define TESK_READ(p) (*(p))
+#else
+#define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
+  extern "C" __global__ void __launch_bounds__(max_threads, min_blocks)                                      \
+      name(TESK_MAP(TESK_DECLARE, __VA_ARGS__))
+#define TESK_DEVICE static __device__ __forceinline__
+#define TESK_SHARED(name)                                                                                    \
+  extern __shared__ __align__(16) unsigned char tesk_shared_bytes[];                                         \
+  real *const name = (real *)tesk_shared_bytes
+#define TESK_TABLE(T, name, ...)                                                                             \
+  static __device__ __forceinline__ T name(int i) {                                                          \
+    constexpr T table[] = __VA_ARGS__;                                                                       \
+    return table[i];                                                                                         \
+  }
+#define TESK_RESTRICT __restrict__
+#define TESK_UNROLL _Pragma("unroll")
+#define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */
+#endif
+
+#endif

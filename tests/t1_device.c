@@ -1,0 +1,180 @@
+/* Run: ctest -R t1_device. Vector operations of every device of this machine against plain sums, the emulator against planted
+ * faults, names of devices. With a GPU its device is tested too. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device/emulator/fiber.h"
+#include "device/kernel.h"
+#include "testing.h"
+#include "tessera/tessera.h"
+
+enum { N = 10007 };
+static const char *const devices[] = {"cpu", "emulator", "cuda"};
+
+/* NULL where this machine lacks the device. */
+static TesContext *open_device(const char *name) {
+  TesContext *ctx;
+  char message[2048];
+  const TesContextDesc desc = {.device = name};
+  const TesStatus status = tes_context_create(&desc, &ctx, message, sizeof message);
+  if (status == TES_OK) return ctx;
+  assert_int_equal(status, TES_MISSING);
+  assert_true(strlen(message) > 20);
+  assert_null(ctx);
+  return NULL;
+}
+
+static TesVector *random_vector(TesContext *ctx, TesPrecision precision, double *values, uint64_t *seed) {
+  TesVector *v;
+  assert_int_equal(tes_vector_create(ctx, N, precision, &v), TES_OK);
+  for (int i = 0; i < N; i++) values[i] = (double)(float)test_random(seed);
+  assert_int_equal(tes_vector_set(v, values), TES_OK);
+  return v;
+}
+
+static void expect(const TesVector *v, const double *expected) {
+  static double got[N];
+  const double tolerance = tes_vector_precision(v) == TES_DOUBLE ? 1e-15 : 5e-7;
+  for (int i = 0; i < N; i++) got[i] = NAN;
+  assert_int_equal(tes_vector_get(v, got), TES_OK);
+  for (int i = 0; i < N; i++) assert_near(got[i], expected[i], tolerance);
+}
+
+static void check_updates(TesContext *ctx, TesPrecision px, TesPrecision py) {
+  static double x[N], y[N], d[N], e[N];
+  uint64_t seed = 3;
+  TesVector *vx = random_vector(ctx, px, x, &seed), *vy = random_vector(ctx, py, y, &seed);
+  const TesiDevice *device = tesi_context_device(ctx);
+  assert_int_equal(tes_vector_axpy(-0.5, vx, vy), TES_OK);
+  for (int i = 0; i < N; i++) y[i] -= 0.5 * x[i];
+  expect(vy, y);
+  assert_int_equal(tes_vector_fill(vy, NAN), TES_OK);
+  assert_int_equal(tes_vector_copy(vx, 3, vy), TES_OK);
+  for (int i = 0; i < N; i++) y[i] = 3 * x[i];
+  expect(vy, y);
+  if (px == py) {
+    assert_int_equal(tes_vector_xpay(vx, 0.25, vy), TES_OK);
+    for (int i = 0; i < N; i++) y[i] = x[i] + 0.25 * y[i];
+    expect(vy, y);
+    TesVector *vd = random_vector(ctx, px, d, &seed);
+    assert_int_equal(
+        device->multiply_add(ctx, px, N, 0.5, tes_vector_data(vx), tes_vector_data(vd), tes_vector_data(vy)),
+        TES_OK);
+    for (int i = 0; i < N; i++) e[i] = y[i] + 0.5 * x[i] * d[i];
+    expect(vy, e);
+    tes_vector_destroy(&vd);
+  }
+  assert_int_equal(tes_vector_fill(vy, -2), TES_OK);
+  for (int i = 0; i < N; i++) y[i] = -2;
+  expect(vy, y);
+  tes_vector_destroy(&vx);
+  tes_vector_destroy(&vy);
+}
+
+static void check_reductions(TesContext *ctx, TesPrecision precision) {
+  static double x[N], y[N];
+  uint64_t seed = 5;
+  TesVector *vx = random_vector(ctx, precision, x, &seed), *vy = random_vector(ctx, precision, y, &seed);
+  double sum = 0, largest = 0, dot = NAN, again = NAN, maximum = NAN;
+  for (int i = 0; i < N; i++) {
+    sum += x[i] * y[i];
+    largest = fmax(largest, fabs(x[i]));
+  }
+  assert_int_equal(tes_vector_dot(vx, vy, &dot), TES_OK);
+  assert_int_equal(tes_vector_dot(vx, vy, &again), TES_OK);
+  assert_near(dot, sum, 1e-11);
+  assert_true(dot == again);
+  assert_int_equal(tes_vector_maximum(vx, &maximum), TES_OK);
+  assert_true(maximum == largest);
+  for (int bad = 0; bad < 2; bad++) {
+    x[N / 3] = bad ? INFINITY : NAN;
+    assert_int_equal(tes_vector_set(vx, x), TES_OK);
+    assert_int_equal(tes_vector_maximum(vx, &maximum), TES_OK);
+    assert_true(isnan(maximum));
+  }
+  tes_vector_destroy(&vx);
+  tes_vector_destroy(&vy);
+}
+
+static void vectors_are_right_on_every_device(void **state) {
+  (void)state;
+  for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+    TesContext *ctx = open_device(devices[d]);
+    if (!ctx) continue;
+    assert_int_equal(strncmp(tes_context_device(ctx), devices[d], strlen(devices[d])), 0);
+    for (int px = 0; px < 2; px++) {
+      for (int py = 0; py < 2; py++) check_updates(ctx, (TesPrecision)px, (TesPrecision)py);
+      check_reductions(ctx, (TesPrecision)px);
+    }
+    tes_context_destroy(&ctx);
+  }
+}
+
+static void wrong_names_are_refused(void **state) {
+  (void)state;
+  static const char *const names[] = {"gpu", "cuda:", "cuda:0x", "cuda:1 ", ""};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    TesContext *ctx;
+    char message[2048];
+    const TesContextDesc desc = {.device = names[i]};
+    assert_int_equal(tes_context_create(&desc, &ctx, message, sizeof message), TES_INVALID_INPUT);
+    assert_null(ctx);
+    assert_non_null(strstr(message, "expected auto"));
+  }
+}
+
+/* The largest error of the kernel under one order of the threads; INFINITY where the launch itself was refused. */
+static double run_selftest(TesContext *ctx, int fault, TesiOrder order) {
+  enum { CHUNK = 64, BLOCKS = 3 };
+  static double x[CHUNK * BLOCKS], y[CHUNK * BLOCKS];
+  char option[32];
+  TesiProgram *program;
+  TesiKernel kernel;
+  uint64_t seed = 11;
+  const double *px = x;
+  double *py = y, error = 0;
+  snprintf(option, sizeof option, "FAULT=%d", fault);
+  const TesiProgramDesc desc = {.file = "selftest.cu", .options = {"real=double", "CHUNK=64", option}};
+  for (int i = 0; i < CHUNK * BLOCKS; i++) {
+    x[i] = test_random(&seed);
+    y[i] = NAN;
+  }
+  assert_int_equal(tesi_program_get(ctx, &desc, &program), TES_OK);
+  assert_int_equal(tesi_kernel_get(ctx, program, "tesk_selftest", sizeof x / BLOCKS, &kernel), TES_OK);
+  void *arguments[] = {&px, &py};
+  tesi_fiber_order(order, 1);
+  const TesStatus status =
+      tesi_kernel_launch(ctx, &kernel, (TesiGrid){BLOCKS, 1, 1}, CHUNK, sizeof x / BLOCKS, arguments);
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+  if (status != TES_OK) {
+    assert_non_null(strstr(tes_context_message(ctx), "divergent"));
+    tes_context_clear(ctx);
+    return INFINITY;
+  }
+  for (int i = 0; i < CHUNK * BLOCKS; i++) {
+    const int c = i / CHUNK * CHUNK, t = (i - c + 1) % CHUNK;
+    const double difference = fabs(y[i] - (x[c + CHUNK - 1 - t] + x[c + t]));
+    if (!(difference <= error)) error = difference;
+  }
+  return error;
+}
+
+static void emulator_finds_planted_faults(void **state) {
+  (void)state;
+  TesContext *ctx = open_device("emulator");
+  assert_non_null(ctx);
+  for (int fault = 0; fault <= 5; fault++) {
+    bool found = false;
+    for (int order = 0; order <= TESI_ORDER_SHUFFLED; order++)
+      if (!(run_selftest(ctx, fault, (TesiOrder)order) <= 0)) found = true;
+    if (found != (fault > 0)) fail_msg("fault %d: found is %d", fault, found);
+  }
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_are_right_on_every_device),
+                                     cmocka_unit_test(wrong_names_are_refused),
+                                     cmocka_unit_test(emulator_finds_planted_faults)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
