@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -15,9 +16,18 @@ const char *tes_version(void) {
   return TESI_STRINGIFY(TESI_VERSION);
 }
 
+/* Large blocks lie on huge pages where the system offers them: vectors and coefficients are streamed, and page walks
+ * cost up to a third of the bandwidth otherwise. */
 static void *default_allocate(void *user, size_t bytes) {
+  enum { HUGE_PAGE = 2 << 20, LARGE = 4 * HUGE_PAGE };
   (void)user;
-  return aligned_alloc(64, (bytes + 63) / 64 * 64);
+  const size_t alignment = bytes < LARGE ? 64 : HUGE_PAGE;
+  if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
+  void *block = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+#ifdef MADV_HUGEPAGE
+  if (block && bytes >= LARGE) madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+  return block;
 }
 
 static void default_release(void *user, void *block) {
