@@ -109,9 +109,7 @@ step_install() {
   build gcc
   rm -rf "$prefix" "$build/user"
   cmake --install "$build/gcc" --prefix "$prefix"
-  if nm -D --defined-only "$build/gcc/libtessera.so" | awk '{print $NF}' | grep -vE '^tes[ik]?_'; then
-    die "the library exports names that are not its own"
-  fi
+  python3 tools/check_symbols.py "$prefix/include" "$build/gcc/libtessera.so"
   for header in "$prefix"/include/tessera/*.h; do
     gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
     clang -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import check_includes  # noqa: E402
+import check_symbols  # noqa: E402
 import check_tree  # noqa: E402
 
 GOOD = {
@@ -90,6 +91,17 @@ class Checkers(unittest.TestCase):
 
     def test_links(self):
         self.assert_finds("docs/a.md", "[x](nowhere.md)\n", "leads nowhere")
+
+    def test_symbols(self):
+        self.assertEqual(list(check_symbols.violations({"tes_a"}, {"tes_a", "tesi_b", "tesk_c"})), [])
+        for declared, exported, words in (({"tes_a"}, set(), "not there"), (set(), {"tes_a"}, "no header"),
+                                          (set(), {"helper"}, "not a name")):
+            found = list(check_symbols.violations(declared, exported))
+            self.assertEqual(len(found), 1)
+            self.assertIn(words, found[0])
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a.h").write_text("/* tes_not(this) */\nint *tes_this(int a);\n", encoding="utf-8")
+            self.assertEqual(check_symbols.declared(folder), {"tes_this"})
 
 
 if __name__ == "__main__":
