@@ -17,5 +17,8 @@
 #include "report.h"
 #include "multigrid.h"
 #include "solver.h"
+#include "load.h"
+#include "norms.h"
+#include "poisson.h"
 
 #endif

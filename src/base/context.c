@@ -160,8 +160,26 @@ void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) {
   ctx->log(ctx->log_user, level, line);
 }
 
+/* Failures may come from several threads at once. */
+static atomic_flag failing = ATOMIC_FLAG_INIT;
+
+static void lock(void) {
+  while (atomic_flag_test_and_set_explicit(&failing, memory_order_acquire)) {
+  }
+}
+
+static void unlock(void) {
+  atomic_flag_clear_explicit(&failing, memory_order_release);
+}
+
+static void trace(TesContext *ctx, const char *file, int line, const char *function) {
+  const size_t used = strlen(ctx->trace);
+  snprintf(ctx->trace + used, sizeof ctx->trace - used, "%s:%d %s\n", file, line, function);
+}
+
 TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int line, const char *function,
                     const char *format, ...) {
+  lock();
   if (!ctx->message[0]) {
     ctx->failure = status;
     va_list arguments;
@@ -169,11 +187,13 @@ TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int lin
     vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
     va_end(arguments);
   }
-  tesi_trace(ctx, file, line, function);
+  trace(ctx, file, line, function);
+  unlock();
   return status;
 }
 
 void tesi_trace(TesContext *ctx, const char *file, int line, const char *function) {
-  const size_t used = strlen(ctx->trace);
-  snprintf(ctx->trace + used, sizeof ctx->trace - used, "%s:%d %s\n", file, line, function);
+  lock();
+  trace(ctx, file, line, function);
+  unlock();
 }
