@@ -14,6 +14,7 @@
 #include "operator.h"
 #include "smoother.h"
 #include "transfer.h"
+#include "case.h"
 #include "report.h"
 #include "multigrid.h"
 #include "solver.h"

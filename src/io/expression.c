@@ -36,6 +36,17 @@ static void evaluate(void *user, int64_t n, const double *x, const double *y, co
   }
 }
 
+void tesi_expression_values(const TesFunction *function, int64_t n, const double *s, double *out) {
+  void *e = tesi_function_user(function, evaluate);
+  double value = NAN;
+  if (e) {
+    evaluate(e, n, s, s, s, 0, out);
+  } else {
+    tes_function_constant(function, &value);
+    for (int64_t i = 0; i < n; i++) out[i] = value;
+  }
+}
+
 static void destroy(void *user) {
   Expression *e = user;
   TesContext *ctx = e->ctx;

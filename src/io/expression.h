@@ -97,6 +97,9 @@ void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int
 TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *variables,
                                   TesFunction **function, char *message);
 
+/* Values of a constant or of an expression in one variable at s[n], finite or not; nothing is recorded on the context. */
+void tesi_expression_values(const TesFunction *function, int64_t n, const double *s, double *out);
+
 /* Writes a C (and CUDA) function that computes the same, e.g. for declaration "static double f" and real "double"
  *   static double f(double x, double y, double z, double t) {
  *     const double v0 = x * x;

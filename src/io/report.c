@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "io/file.h"
+#include "io/utf8.h"
 
 /* cJSON returns NULL when memory is out; `complete` collects that, so that it is checked once, at the end. */
 typedef struct Writer {
@@ -37,22 +38,11 @@ static void put_known(Writer *w, const char *name, double value) {
 
 /* Texts come from files and the system: bytes that are no UTF-8 are replaced, since JSON is UTF-8. */
 static void make_utf8(char *text) {
-  unsigned char *s = (unsigned char *)text;
-  while (*s) {
-    const int more = *s < 0x80                 ? 0
-                     : *s >= 0xc2 && *s < 0xe0 ? 1
-                     : *s >= 0xe0 && *s < 0xf0 ? 2
-                     : *s >= 0xf0 && *s < 0xf5 ? 3
-                                               : -1;
-    int have = 0;
-    while (have < more && (s[have + 1] & 0xc0) == 0x80) have++;
-    const bool overlong = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
-    const bool outside =
-        (*s == 0xed && s[1] >= 0xa0) || (*s == 0xf4 && s[1] >= 0x90); /* surrogates, > U+10FFFF */
-    if (more < 0 || have < more || overlong || outside)
-      *s++ = '?';
-    else
-      s += more + 1;
+  for (int length; *text; text += length) {
+    length = tesi_utf8_length(text);
+    if (length) continue;
+    *text = '?';
+    length = 1;
   }
 }
 

@@ -1,0 +1,47 @@
+/* All keys of a case file in one table: what the reader accepts, what the help says, what docs/case-file.md lists. */
+#ifndef TESI_CASE_SCHEMA_H
+#define TESI_CASE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "tessera/case.h"
+
+typedef enum TesiKeyType {
+  TESI_KEY_MAP,        /* its children are the rows below it */
+  TESI_KEY_ONE_OF,     /* a map with exactly one of its children; target: int, 1 + the number of that child */
+  TESI_KEY_CHOICE,     /* target: int, the number of the word in `choices` */
+  TESI_KEY_INTEGER,    /* target: int */
+  TESI_KEY_INTEGERS,   /* one for all directions, or one a direction; target: int[3] */
+  TESI_KEY_NUMBER,     /* a number or a constant expression; target: double */
+  TESI_KEY_NUMBERS,    /* one for all directions, or one a direction; target: double[3] */
+  TESI_KEY_EXPRESSION, /* target: TesFunction * */
+  TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
+  TESI_KEY_FILE        /* target: char * */
+} TesiKeyType;
+
+/* Numbers must lie in [low, high], or in (low, high) where `open`. */
+typedef struct TesiKey {
+  const char *path;
+  TesiKeyType type;
+  size_t target;              /* offset in TesCase */
+  const char *const *choices; /* words in the order of the enum, NULL behind the last */
+  double low, high;
+  bool open, required;
+  bool automatic;            /* integers: "auto" is allowed and becomes -1 */
+  bool repeated;             /* rows of single faces, which the help tells once */
+  const char *fallback;      /* the default, in the words of the file; NULL: none */
+  const char *fallback_note; /* what the help says instead */
+  const char *help;
+} TesiKey;
+
+extern const TesiKey tesi_case_keys[];
+extern const int tesi_case_key_count;
+
+/* The row of a path, -1 when there is none. */
+int tesi_case_row(const char *path);
+/* The last name of a path. */
+const char *tesi_key_name(const TesiKey *key);
+/* Whether `row` stands directly below `parent` (-1: the root of the file). */
+bool tesi_case_is_child(int row, int parent);
+
+#endif

@@ -1,0 +1,391 @@
+/* Run: ctest -R t8_case. Case files: values, defaults, overrides, messages, the documentation, the cases of the repository.
+ * TESSERA_UPDATE_DOCS=1 rewrites the table of docs/case-file.md. */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "failing_allocator.h"
+#include "io/case_schema.h"
+#include "tessera/case.h"
+
+static TesContext *ctx;
+
+static int set_up(void **state) {
+  (void)state;
+  return tesi_context_new(NULL, &ctx) != TES_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  const size_t left = tes_context_memory(ctx);
+  tes_context_destroy(&ctx);
+  return left != 0;
+}
+
+static TesCase *parsed(const char *text) {
+  TesCase *c;
+  if (tes_case_parse(ctx, text, "a.yaml", 0, NULL, &c)) fail_msg("%s\n%s", text, tes_context_message(ctx));
+  return c;
+}
+
+static TesCase *overridden(const char *text, const char *override) {
+  TesCase *c;
+  if (tes_case_parse(ctx, text, "a.yaml", 1, &override, &c))
+    fail_msg("%s\n%s", override, tes_context_message(ctx));
+  return c;
+}
+
+static double value_at(const TesFunction *f, double x, double y, double z) {
+  double value = NAN;
+  if (tes_function_evaluate(f, 1, &x, &y, &z, 0, &value)) fail_msg("%s", tes_context_message(ctx));
+  return value;
+}
+
+static void defaults_are_those_of_the_documentation(void **state) {
+  (void)state;
+  TesCase *c = parsed("problem: poisson\nmesh: {box: {cells: [2, 3, 4]}}\n");
+  assert_int_equal(c->problem, TES_CASE_POISSON);
+  assert_string_equal(c->name, "a.yaml");
+  assert_int_equal(c->box.dim, 3);
+  for (int d = 0; d < 3; d++) {
+    assert_int_equal(c->box.cells[d], 2 + d);
+    assert_near(c->box.lower[d], 0, 0);
+    assert_near(c->box.upper[d], 1, 0);
+    assert_null(c->box.coordinates[d]);
+  }
+  assert_int_equal(c->degree, 4);
+  assert_string_equal(tes_function_text(c->f), "1");
+  assert_string_equal(tes_function_text(c->a), "1");
+  assert_string_equal(tes_function_text(c->c), "0");
+  assert_null(c->exact);
+  for (int i = 0; i < 6; i++) {
+    assert_int_equal(c->boundary[i].condition, TES_CASE_DIRICHLET);
+    assert_near(value_at(c->boundary[i].value, 1, 2, 3), 0, 0);
+    assert_null(c->boundary[i].alpha);
+  }
+  assert_int_equal(c->method, TES_CASE_METHOD_AUTO);
+  assert_int_equal(c->smoother, TES_CASE_SMOOTHER_AUTO);
+  assert_int_equal(c->local_solver, TES_CASE_LOCAL_AUTO);
+  assert_int_equal(c->order, TES_CASE_ORDER_AUTO);
+  assert_int_equal(c->pre_smoothing, -1);
+  assert_int_equal(c->post_smoothing, -1);
+  assert_near(c->tolerance, 1e-9, 0);
+  assert_int_equal(c->max_iterations, 100);
+  assert_int_equal(c->precision, TES_CASE_MIXED);
+  assert_null(c->vtu);
+  assert_null(c->json);
+  assert_int_equal(c->warning_count, 0);
+  tes_case_destroy(&c);
+  assert_null(c);
+}
+
+static const char full[] =
+    "problem: poisson\n"
+    "mesh:\n"
+    "  box: {dim: 3, cells: [2, 3, 4], lower: [-1, 0, 0.5], upper: [1, 2*pi, 2.5],\n"
+    "        spacing: {x: s*s, z: [0.5, 0.75, 1, 2, 2.5]}}\n"
+    "space: {degree: 7}\n"
+    "data: {f: x + t, a: 2, c: 'x*x', exact: \"min(x, y)\"}\n"
+    "boundary:\n"
+    "  all: {neumann: 3}\n"
+    "  left: {dirichlet: y}\n"
+    "  front: {robin: {alpha: 4, g: x*y}}\n"
+    "solver: {method: gmres, smoother: patch_additive, local_solver: rank1, order: reversed,\n"
+    "  pre_smoothing: 2, post_smoothing: 0, tolerance: 1e-7, max_iterations: 20, precision: single}\n"
+    "output: {vtu: out/a.vtu, json: '-'}\n";
+
+static void every_key_is_read(void **state) {
+  (void)state;
+  TesCase *c = parsed(full);
+  const double x[3] = {-1, -0.5, 1}, z[5] = {0.5, 0.75, 1, 2, 2.5};
+  for (int i = 0; i < 3; i++) assert_near(c->box.coordinates[0][i], x[i], 1e-15);
+  assert_null(c->box.coordinates[1]);
+  for (int i = 0; i < 5; i++) assert_near(c->box.coordinates[2][i], z[i], 0);
+  assert_near(c->box.lower[0], -1, 0);
+  assert_near(c->box.upper[1], 2 * M_PI, 0);
+  assert_int_equal(c->degree, 7);
+  assert_near(value_at(c->f, 2, 0, 0), 2, 0);
+  assert_near(value_at(c->a, 2, 0, 0), 2, 0);
+  assert_near(value_at(c->c, 3, 0, 0), 9, 0);
+  assert_near(value_at(c->exact, 3, 2, 0), 2, 0);
+  assert_int_equal(c->boundary[0].condition, TES_CASE_DIRICHLET);
+  assert_near(value_at(c->boundary[0].value, 1, 5, 0), 5, 0);
+  for (int i = 1; i < 5; i++) {
+    assert_int_equal(c->boundary[i].condition, TES_CASE_NEUMANN);
+    assert_near(value_at(c->boundary[i].value, 0, 0, 0), 3, 0);
+  }
+  assert_int_equal(c->boundary[5].condition, TES_CASE_ROBIN);
+  assert_near(value_at(c->boundary[5].alpha, 0, 0, 0), 4, 0);
+  assert_near(value_at(c->boundary[5].value, 2, 3, 0), 6, 0);
+  assert_int_equal(c->method, TES_CASE_METHOD_GMRES);
+  assert_int_equal(c->smoother, TES_CASE_SMOOTHER_PATCH_ADDITIVE);
+  assert_int_equal(c->local_solver, TES_CASE_LOCAL_RANK1);
+  assert_int_equal(c->order, TES_CASE_ORDER_REVERSED);
+  assert_int_equal(c->pre_smoothing, 2);
+  assert_int_equal(c->post_smoothing, 0);
+  assert_near(c->tolerance, 1e-7, 0);
+  assert_int_equal(c->max_iterations, 20);
+  assert_int_equal(c->precision, TES_CASE_SINGLE);
+  assert_string_equal(c->vtu, "out/a.vtu");
+  assert_string_equal(c->json, "-");
+  assert_int_equal(c->warning_count, 1); /* an order of an additive smoother */
+  assert_string_equal(c->warnings[0],
+                      "a.yaml:11:79: solver.order: has no effect with a smoother that is not multiplicative");
+  tes_case_destroy(&c);
+}
+
+/* Enums and words are in the same order. */
+static void choices_have_their_names(void **state) {
+  (void)state;
+  assert_string_equal(tes_case_choice("problem", TES_CASE_POISSON), "poisson");
+  assert_string_equal(tes_case_choice("solver.method", TES_CASE_METHOD_CG), "cg");
+  assert_string_equal(tes_case_choice("solver.method", TES_CASE_METHOD_FMG), "fmg");
+  assert_string_equal(tes_case_choice("solver.smoother", TES_CASE_SMOOTHER_GAUSS_SEIDEL), "gauss_seidel");
+  assert_string_equal(tes_case_choice("solver.smoother", TES_CASE_SMOOTHER_JACOBI), "jacobi");
+  assert_string_equal(tes_case_choice("solver.local_solver", TES_CASE_LOCAL_SCALED), "scaled");
+  assert_string_equal(tes_case_choice("solver.order", TES_CASE_ORDER_SAME), "same");
+  assert_string_equal(tes_case_choice("solver.precision", TES_CASE_DOUBLE), "double");
+  assert_null(tes_case_choice("solver.precision", 3));
+  assert_null(tes_case_choice("solver.precision", -1));
+  assert_null(tes_case_choice("solver.tolerance", 0));
+  assert_null(tes_case_choice("nothing", 0));
+}
+
+static void single_numbers_hold_in_all_directions(void **state) {
+  (void)state;
+  TesCase *c = parsed("problem: poisson\nmesh: {box: {dim: 2, cells: 5, lower: -pi, upper: pi/2}}\n");
+  assert_int_equal(c->box.dim, 2);
+  for (int d = 0; d < 2; d++) {
+    assert_int_equal(c->box.cells[d], 5);
+    assert_near(c->box.lower[d], -M_PI, 0);
+    assert_near(c->box.upper[d], M_PI / 2, 0);
+  }
+  assert_int_equal(c->box.cells[2], 1);
+  assert_near(c->box.lower[2], 0, 0);
+  assert_near(c->box.upper[2], 0, 0);
+  assert_int_equal(c->boundary[4].condition, TES_CASE_NO_CONDITION);
+  assert_null(c->boundary[5].value);
+  tes_case_destroy(&c);
+}
+
+static void lists_of_coordinates_give_the_corners(void **state) {
+  (void)state;
+  TesCase *c = parsed("problem: poisson\nmesh: {box: {cells: [2, 3], upper: [8, 1], lower: [2, 0], spacing: "
+                      "{x: [2, 5, 8]}}}\n");
+  assert_near(c->box.coordinates[0][1], 5, 0);
+  tes_case_destroy(&c);
+  c = parsed("problem: poisson\nmesh: {box: {cells: [2, 3], spacing: {x: [2, pi, 8]}}}\n");
+  assert_near(c->box.lower[0], 2, 0);
+  assert_near(c->box.upper[0], 8, 0);
+  assert_near(c->box.coordinates[0][1], M_PI, 0);
+  assert_near(c->box.upper[1], 1, 0);
+  tes_case_destroy(&c);
+}
+
+static const char small[] =
+    "problem: poisson\nmesh: {box: {cells: [4, 4]}}\nboundary: {left: {dirichlet: 7}}\nsolver:\n";
+
+static void overrides_change_values(void **state) {
+  (void)state;
+  TesCase *c =
+      overridden(small, "data.f=x > 0 ? max(x, 2) : 1"); /* no YAML here: colon and comma are harmless */
+  assert_near(value_at(c->f, 3, 0, 0), 3, 0);
+  tes_case_destroy(&c);
+  c = overridden(small, "data.f=  'x*x' ");
+  assert_string_equal(tes_function_text(c->f), "x*x");
+  tes_case_destroy(&c);
+  c = overridden(small, "mesh.box.cells=[3, 5, 6]");
+  assert_int_equal(c->box.dim, 3);
+  assert_int_equal(c->box.cells[2], 6);
+  tes_case_destroy(&c);
+  c = overridden(small, "solver.tolerance=1e-4");
+  assert_near(c->tolerance, 1e-4, 0);
+  tes_case_destroy(&c);
+  c = overridden(small, "boundary.left.neumann=y"); /* takes the place of the other condition */
+  assert_int_equal(c->boundary[0].condition, TES_CASE_NEUMANN);
+  tes_case_destroy(&c);
+  c = overridden(small, "boundary.left={robin: {alpha: 1, g: 2}}");
+  assert_int_equal(c->boundary[0].condition, TES_CASE_ROBIN);
+  tes_case_destroy(&c);
+  c = overridden(small, "boundary.left=null");
+  assert_int_equal(c->boundary[0].condition, TES_CASE_DIRICHLET);
+  assert_near(value_at(c->boundary[0].value, 0, 0, 0), 0, 0);
+  tes_case_destroy(&c);
+  c = overridden(small, "output.vtu=a file = name.vtu");
+  assert_string_equal(c->vtu, "a file = name.vtu");
+  tes_case_destroy(&c);
+  c = overridden(full, "output.vtu=null");
+  assert_null(c->vtu);
+  tes_case_destroy(&c);
+  const char *const robin[] = {"boundary.left.robin.alpha=1", "boundary.left.robin.g=x", "space.degree=2",
+                               "space.degree=3"};
+  assert_int_equal(tes_case_parse(ctx, small, "a.yaml", 4, robin, &c), TES_OK);
+  assert_int_equal(c->boundary[0].condition, TES_CASE_ROBIN);
+  assert_int_equal(c->degree, 3);
+  tes_case_destroy(&c);
+}
+
+static void files_are_read(void **state) {
+  (void)state;
+  TesCase *c = (TesCase *)&c;
+  assert_int_equal(tes_case_read(ctx, "/no/such/case.yaml", 0, NULL, &c), TES_IO);
+  assert_null(c);
+  assert_string_equal(tes_context_message(ctx), "cannot read /no/such/case.yaml: No such file or directory");
+  tes_context_clear(ctx);
+}
+
+/* A point in the box: on face number `face`, or inside for face -1. */
+static void random_point(const TesCase *c, int face, uint64_t *seed, double point[3]) {
+  for (int d = 0; d < 3; d++)
+    point[d] = c->box.lower[d] + (c->box.upper[d] - c->box.lower[d]) * (0.5 + 0.5 * test_random(seed));
+  if (face >= 0) point[face / 2] = face % 2 ? c->box.upper[face / 2] : c->box.lower[face / 2];
+}
+
+static double derivative_at(const TesFunction *f, int d, int order, const double p[3]) {
+  TesFunction *first, *second = NULL;
+  if (tes_function_create_derivative(f, d, &first)) fail_msg("%s", tes_context_message(ctx));
+  if (order == 2) assert_int_equal(tes_function_create_derivative(first, d, &second), TES_OK);
+  const double value = value_at(order == 2 ? second : first, p[0], p[1], p[2]);
+  tes_function_destroy(&first);
+  tes_function_destroy(&second);
+  return value;
+}
+
+/* -div(a grad u) + c u = f inside. */
+static void check_equation(const TesCase *c, const double p[3]) {
+  double sum = value_at(c->c, p[0], p[1], p[2]) * value_at(c->exact, p[0], p[1], p[2]);
+  for (int d = 0; d < c->box.dim; d++)
+    sum -= value_at(c->a, p[0], p[1], p[2]) * derivative_at(c->exact, d, 2, p) +
+           derivative_at(c->a, d, 1, p) * derivative_at(c->exact, d, 1, p);
+  const double f = value_at(c->f, p[0], p[1], p[2]);
+  assert_near(sum, f, 1e-9 * (1 + fabs(f)));
+}
+
+static void check_condition(const TesCase *c, int face, const double p[3]) {
+  const TesCaseFace *b = &c->boundary[face];
+  const double u = value_at(c->exact, p[0], p[1], p[2]), value = value_at(b->value, p[0], p[1], p[2]);
+  const double flux =
+      value_at(c->a, p[0], p[1], p[2]) * derivative_at(c->exact, face / 2, 1, p) * (face % 2 ? 1 : -1);
+  const double left = b->condition == TES_CASE_DIRICHLET ? u
+                      : b->condition == TES_CASE_NEUMANN ? flux
+                                                         : flux + value_at(b->alpha, p[0], p[1], p[2]) * u;
+  assert_near(left, value, 1e-9 * (1 + fabs(value)));
+}
+
+/* Every case of the repository is valid, and its exact solution solves it. */
+static void the_cases_of_the_repository_are_right(void **state) {
+  (void)state;
+  glob_t files;
+  uint64_t seed = 3;
+  assert_int_equal(glob(TESI_SOURCE_DIR "/cases/*.yaml", 0, NULL, &files), 0);
+  assert_true(files.gl_pathc >= 6);
+  for (size_t i = 0; i < files.gl_pathc; i++) {
+    TesCase *c;
+    if (tes_case_read(ctx, files.gl_pathv[i], 0, NULL, &c)) fail_msg("%s", tes_context_message(ctx));
+    if (c->warning_count) fail_msg("%s", c->warnings[0]);
+    for (int n = 0; n < 20 && c->exact; n++) {
+      double point[3];
+      random_point(c, -1, &seed, point);
+      check_equation(c, point);
+      for (int face = 0; face < 2 * c->box.dim; face++) {
+        random_point(c, face, &seed, point);
+        check_condition(c, face, point);
+      }
+    }
+    tes_case_destroy(&c);
+  }
+  globfree(&files);
+}
+
+static char *file_text(const char *path) {
+  FILE *file = fopen(path, "r");
+  static char text[65536];
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  return text;
+}
+
+/* The table of docs/case-file.md is what the program knows. */
+static void the_documentation_is_up_to_date(void **state) {
+  (void)state;
+  const char *path = TESI_SOURCE_DIR "/docs/case-file.md", *update = getenv("TESSERA_UPDATE_DOCS");
+  static char table[32768];
+  assert_true(tes_case_help("", TES_CASE_HELP_MARKDOWN, table, sizeof table) < sizeof table);
+  char *text = file_text(path), *begin = strstr(text, "| Key |"), *end = strstr(text, "<!-- end of keys -->");
+  assert_non_null(begin);
+  assert_non_null(end);
+  if (update) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%.*s%s%s", (int)(begin - text), text, table, end);
+    assert_int_equal(fclose(file), 0);
+    text = file_text(path), begin = strstr(text, "| Key |"), end = strstr(text, "<!-- end of keys -->");
+  }
+  *end = 0;
+  if (strcmp(begin, table)) fail_msg("docs/case-file.md lags behind: run TESSERA_UPDATE_DOCS=1 t8_case");
+}
+
+/* The examples of the documentation, the blocks marked yaml, are valid. */
+static void the_examples_of_the_documentation_are_valid(void **state) {
+  (void)state;
+  char *text = file_text(TESI_SOURCE_DIR "/docs/case-file.md");
+  int count = 0;
+  for (char *begin = text, *end; (begin = strstr(begin, "```yaml\n")); begin = end + 1, count++) {
+    begin += strlen("```yaml\n");
+    end = strstr(begin, "```");
+    assert_non_null(end);
+    *end = 0;
+    TesCase *c = parsed(begin);
+    tes_case_destroy(&c);
+  }
+  assert_true(count >= 2);
+}
+
+static void help_tells_parts(void **state) {
+  (void)state;
+  char text[4096], short_text[16];
+  const size_t length = tes_case_help("solver.method", TES_CASE_HELP_TEXT, text, sizeof text);
+  assert_int_equal(length, strlen(text));
+  assert_non_null(strstr(text, "auto, vcycle, fmg, gmres or cg; default: auto"));
+  assert_null(strstr(text, "smoother"));
+  assert_int_equal(tes_case_help("solver.method", TES_CASE_HELP_TEXT, short_text, sizeof short_text), length);
+  assert_int_equal(strlen(short_text), sizeof short_text - 1);
+  assert_int_equal(tes_case_help("solver.methods", TES_CASE_HELP_TEXT, text, sizeof text), 0);
+  assert_string_equal(text, "");
+  assert_true(tes_case_help("boundary.left.robin", TES_CASE_HELP_TEXT, text, sizeof text) > 0);
+  for (int i = 0; i < tesi_case_key_count; i++) assert_true(strlen(tesi_case_keys[i].help) > 5);
+}
+
+static TesStatus parse_and_destroy(TesContext *c, void *user) {
+  TesCase *result = NULL;
+  const char *const overrides[] = {"space.degree=3", "boundary.back.robin={alpha: 1, g: x}",
+                                   "mesh.box.cells=[2, 3, 4]"};
+  (void)user;
+  const TesStatus status = tes_case_parse(c, full, "a.yaml", 3, overrides, &result);
+  tes_case_destroy(&result);
+  return status;
+}
+
+static void failing_memory_is_survived(void **state) {
+  (void)state;
+  assert_true(every_allocation_fails(parse_and_destroy, NULL) > 200);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(defaults_are_those_of_the_documentation),
+      cmocka_unit_test(every_key_is_read),
+      cmocka_unit_test(choices_have_their_names),
+      cmocka_unit_test(single_numbers_hold_in_all_directions),
+      cmocka_unit_test(lists_of_coordinates_give_the_corners),
+      cmocka_unit_test(overrides_change_values),
+      cmocka_unit_test(files_are_read),
+      cmocka_unit_test(the_cases_of_the_repository_are_right),
+      cmocka_unit_test(the_documentation_is_up_to_date),
+      cmocka_unit_test(the_examples_of_the_documentation_are_valid),
+      cmocka_unit_test(help_tells_parts),
+      cmocka_unit_test(failing_memory_is_survived),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,247 @@
+/* Run: ctest -R t8_case_errors. Wrong case files: what is told, and where. */
+#include <stdio.h>
+#include <string.h>
+#include "base/context_new.h"
+#include "tessera/case.h"
+#include "testing.h"
+
+static TesContext *ctx;
+
+static int set_up(void **state) {
+  (void)state;
+  return tesi_context_new(NULL, &ctx) != TES_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  const size_t left = tes_context_memory(ctx);
+  tes_context_destroy(&ctx);
+  return left != 0;
+}
+
+#define HEAD "problem: poisson\nmesh: {box: {dim: 2, cells: [4, 4]}}\n"
+
+static const struct {
+  const char *text, *message; /* the whole message, or its beginning where it ends in "..." */
+} wrong[] = {
+    {"", "a.yaml:1:1: problem: is missing: the equation..."},
+    {"- 1\n- 2\n", "a.yaml:1:1: expected keys with values (problem, mesh, space, data, boundary, solver, "
+                   "output), got a list"},
+    {"poisson", "a.yaml:1:1: expected keys with values (problem, mesh, space, data, boundary, solver, "
+                "output), got a single value"},
+    {"problem: poisson\n", "a.yaml:1:1: mesh: is missing: the domain and its cells"},
+    {"problem: poisson\nmesh:\n", "a.yaml:2:1: mesh: is missing: the domain and its cells"},
+    {"problem: poisson\nmesh: {box: {dim: 2}}\n",
+     "a.yaml:2:13: mesh.box.cells: is missing: cells in each direction..."},
+    {"problem: poison\nmesh: {box: {cells: [4, 4]}}",
+     "a.yaml:1:10: problem: expected poisson, got 'poison'; did you mean 'poisson'?"},
+    {"problem: [poisson]\nmesh: {box: {cells: [4, 4]}}",
+     "a.yaml:1:10: problem: expected poisson, got a list"},
+    {HEAD "problem: poisson\n", "a.yaml:3:1: key 'problem' was given before, in line 1"},
+    {HEAD "space: {degree: 0}\n", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '0'"},
+    {HEAD "space: {degree: 99}\n", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '99'"},
+    {HEAD "space: {degree: 4.5}\n", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '4.5'"},
+    {HEAD "space: {degree: 99999999999999999999}\n",
+     "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '99999999999999999999'"},
+    {HEAD "space: {degree:}\n", "a.yaml:3:9: space.degree: expected an integer from 1 to 20, got nothing"},
+    {HEAD "space: {degree: {a: 1}}\n",
+     "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got keys with values"},
+    {HEAD "space: 4\n", "a.yaml:3:8: space: expected keys with values (degree), got a single value"},
+    {HEAD "space: {degre: 4}\n", "a.yaml:3:9: space: unknown key 'degre'; did you mean 'degree'?"},
+    {HEAD "Solver: {}\n", "a.yaml:3:1: unknown key 'Solver'; did you mean 'solver'?"},
+    {HEAD "tolerance: 1\n", "a.yaml:3:1: unknown key 'tolerance'; it belongs to solver.tolerance"},
+    {HEAD "space: {quadrature: 4}\n", "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree"},
+    {HEAD "data: {f: max(x, y)}\n",
+     "a.yaml:3:18: data: unknown key 'y)'; an expression with a comma needs quotes\n..."},
+    {HEAD "data: {f: x +}\n",
+     "a.yaml:3:11: data.f: expected a number, a name or '(', found the end at column 4 of \"x +\""},
+    {HEAD "data: {f: [1, 2]}\n", "a.yaml:3:11: data.f: expected an expression in x, y, z, t, got a list"},
+    {HEAD "data: {f: 1/0}\n", "a.yaml:3:11: data.f: \"1/0\" is infinite or undefined"},
+    {HEAD "data: {a: ''}\n", "a.yaml:3:11: data.a: expected an expression in x, y, z, t, got nothing"},
+    {HEAD "solver: {tolerance: 0}\n",
+     "a.yaml:3:21: solver.tolerance: expected a number > 0 and < 1, got '0'"},
+    {HEAD "solver: {tolerance: 1}\n",
+     "a.yaml:3:21: solver.tolerance: expected a number > 0 and < 1, got '1'"},
+    {HEAD "solver: {tolerance: nan}\n",
+     "a.yaml:3:21: solver.tolerance: expected a number > 0 and < 1, got 'nan'"},
+    {HEAD "solver: {tolerance: 1e-9x}\n",
+     "a.yaml:3:21: solver.tolerance: expected a number > 0 and < 1, got '1e-9x'"},
+    {HEAD "solver: {tolerance: x}\n",
+     "a.yaml:3:21: solver.tolerance: expected a number > 0 and < 1, got 'x'"},
+    {HEAD "solver: {max_iterations: 0}\n",
+     "a.yaml:3:26: solver.max_iterations: expected an integer from 1 to 1000000, got '0'"},
+    {HEAD "solver: {method: multigrid}\n",
+     "a.yaml:3:18: solver.method: expected auto, vcycle, fmg, gmres or cg, got 'multigrid'"},
+    {HEAD "solver: {precision: Mixed}\n",
+     "a.yaml:3:21: solver.precision: expected mixed, double or single, got 'Mixed'; did you mean 'mixed'?"},
+    {HEAD "solver: {pre_smoothing: -1}\n",
+     "a.yaml:3:25: solver.pre_smoothing: expected auto or an integer from 0 to 100, got '-1'"},
+    {HEAD "solver: {pre_smoothing: 0, post_smoothing: 0}\n",
+     "a.yaml:3:44: solver.post_smoothing: pre_smoothing and post_smoothing are both 0: nothing would smooth"},
+    {HEAD "output: {vtu: ''}\n", "a.yaml:3:15: output.vtu: expected the name of a file, got nothing"},
+    {HEAD "output: {vtk: a}\n", "a.yaml:3:10: output: unknown key 'vtk'; did you mean 'vtu'?"},
+    {HEAD "boundary: {left: {dirichlet: 0, neumann: 1}}\n",
+     "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, got 2"},
+    {HEAD "boundary: {left: {}}\n",
+     "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, got 0"},
+    {HEAD "boundary: {left: 0}\n",
+     "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, neumann, robin), got a single value"},
+    {HEAD "boundary: {left: {robin: {alpha: 1}}}\n",
+     "a.yaml:3:26: boundary.left.robin.g: is missing: right-hand side"},
+    {HEAD "boundary: {front: {neumann: 0}}\n",
+     "a.yaml:3:19: boundary.front: a box of dim 2 has no such face"},
+    {HEAD "boundary: {lef: {neumann: 0}}\n",
+     "a.yaml:3:12: boundary: unknown key 'lef'; did you mean 'left'?"},
+    {HEAD "a: b: c\n",
+     "a.yaml:3:5: not valid YAML: invalid nested block mapping on the same line; a text with..."},
+    {HEAD "data: {f: *x}\n", "a.yaml:3:11: aliases have no use here; quote a text that begins with *"},
+    {HEAD "data: {f: !x}\n", "a.yaml:3:11: tags have no use here; quote a text that begins with !"},
+    {HEAD "data: {f: &x 1}\n", "a.yaml:3:11: anchors have no use here; quote a text that begins with &"},
+    {HEAD "data: {f: \"\\0\"}\n", "a.yaml:3:12: a text must not contain a 0 byte"},
+    {HEAD "---\n" HEAD, "a.yaml:3:1: a second document begins here; a case is one document"},
+    {HEAD "data: {f: \xff}\n", "a.yaml:3:11: the byte 0xff is no UTF-8 text"},
+    {HEAD "data: {f: \x01}\n", "a.yaml:3:11: the control character 0x01 has no use here"},
+    {HEAD "? [a]\n: 1\n", "a.yaml:3:3: a key must be a plain word"},
+    {HEAD "a: [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]\n", "a.yaml:3:19: nested deeper than 16 levels"},
+};
+
+static const struct {
+  const char *box, *message; /* behind "problem: poisson\nmesh: {box: {" */
+} wrong_box[] = {
+    {"cells: 4", "a.yaml:2:21: mesh.box.cells: give one number a direction, or dim as well"},
+    {"cells: [4]", "a.yaml:2:21: mesh.box.cells: expected 2 or 3 entries, got 1"},
+    {"cells: [4, 4, 4, 4]", "a.yaml:2:21: mesh.box.cells: expected 2 or 3 entries, got 4"},
+    {"cells: [4, 0]", "a.yaml:2:25: mesh.box.cells: expected an integer, or a list of one a direction, from "
+                      "1 to 1000000, got '0'"},
+    {"cells: [4, -1]", "a.yaml:2:25: mesh.box.cells: expected an integer,..."},
+    {"cells: {x: 4}", "a.yaml:2:21: mesh.box.cells: expected an integer, or a list of one a direction, from "
+                      "1 to 1000000, got keys with values"},
+    {"cells: [4, [4, 4]]", "a.yaml:2:25: mesh.box.cells: expected an integer, or a list of one a direction, "
+                           "from 1 to 1000000, got a list"},
+    {"dim: 4, cells: 4", "a.yaml:2:19: mesh.box.dim: expected an integer from 2 to 3, got '4'"},
+    {"dim: 3, cells: [4, 4]", "a.yaml:2:29: mesh.box.cells: expected 3 entries, as dim is 3, got 2"},
+    {"cells: [4, 4], lower: [0, 0, 0]",
+     "a.yaml:2:36: mesh.box.lower: expected 2 entries, as dim is 2, got 3"},
+    {"cells: [4, 4], upper: [1, 0]",
+     "a.yaml:2:36: mesh.box.upper: the box is reversed or empty in y: lower is 0, upper 0"},
+    {"cells: [4, 4], lower: 2",
+     "a.yaml:2:36: mesh.box.lower: the box is reversed or empty in x: lower is 2, upper 1\n..."},
+    {"cells: [4, 4], upper: .inf",
+     "a.yaml:2:36: mesh.box.upper: expected a number, or a list of one a direction, got '.inf'"},
+    {"cells: [4, 4], upper: 1e999",
+     "a.yaml:2:36: mesh.box.upper: expected a number, or a list of one a direction, got '1e999'"},
+    {"cells: [4, 4], upper: [1, x]",
+     "a.yaml:2:40: mesh.box.upper: expected a number, or a list of one a direction, got 'x'"},
+    {"cells: [4, 4], lower: 1e9, upper: 1000000000.0000002",
+     "a.yaml:2:48: mesh.box.upper: cells of width..."},
+    {"cells: [4, 4], lower: -1e308, upper: 1e308", "a.yaml:2:51: mesh.box.upper: cells of width inf..."},
+    {"cells: [1000000, 1000000, 1000000]",
+     "a.yaml:2:21: mesh.box.cells: makes 6.4e+19 unknowns; at most 1e15 can be numbered"},
+    {"cells: [4, 4], spacing: {x: 1 - s}",
+     "a.yaml:2:42: mesh.box.spacing.x: must be 0 at s = 0 and 1 at s = 1, but is 1 and 0"},
+    {"cells: [4, 4], spacing: {x: 'sin(3*pi*s/2) + 2*s*s'}",
+     "a.yaml:2:42: mesh.box.spacing.x: the coordinates must ascend, but number..."},
+    {"cells: [4, 4], spacing: {x: 3*s*s - 2*s}", "a.yaml:2:42: mesh.box.spacing.x: the coordinates must "
+                                                 "ascend, but number 0 is 0 and number 1 is -0.3125"},
+    {"cells: [4, 4], spacing: {x: x}",
+     "a.yaml:2:42: mesh.box.spacing.x: unknown name 'x' at column 1 of \"x\"; variables here: s"},
+    {"cells: [4, 4], spacing: {x: s/(s - 0.5)}", "a.yaml:2:42: mesh.box.spacing.x: is inf at s = 0.5"},
+    {"cells: [4, 4], spacing: {x: 5}",
+     "a.yaml:2:42: mesh.box.spacing.x: must be 0 at s = 0 and 1 at s = 1, but is 5 and 5"},
+    {"cells: [4, 4], spacing: {z: s}",
+     "a.yaml:2:42: mesh.box.spacing.z: a box of dim 2 has no such direction"},
+    {"cells: [4, 4], spacing: {x: {a: 1}}",
+     "a.yaml:2:42: mesh.box.spacing.x: expected an expression in s or a list of 5 coordinates"},
+    {"cells: [4, 4], spacing: {y: [0, 1]}",
+     "a.yaml:2:42: mesh.box.spacing.y: expected 5 coordinates, one more than cells, got 2"},
+    {"cells: [4, 4], spacing: {y: [0, 1, 3, 3, 4]}",
+     "a.yaml:2:42: mesh.box.spacing.y: the coordinates must ascend, but number 2 is 3 and number 3 is 3"},
+    {"cells: [4, 4], spacing: {y: [0, 1, a, 3, 4]}",
+     "a.yaml:2:49: mesh.box.spacing.y: expected an expression in s or a list of coordinates, got 'a'"},
+    {"cells: [4, 4], upper: 1, spacing: {y: [0, 1, 2, 3, 4]}",
+     "a.yaml:2:36: mesh.box.upper: is 1 in y, but the list of coordinates has 4 there"},
+};
+
+/* Whether `message` is as expected; "..." in the expectation stands for anything. */
+static bool matches(const char *message, const char *expected) {
+  const char *dots = strstr(expected, "...");
+  if (!dots) return !strcmp(message, expected);
+  if (strncmp(message, expected, (size_t)(dots - expected))) return false;
+  const char *rest = dots + 3;
+  const size_t have = strlen(message), want = strlen(rest);
+  return have >= want && !strcmp(message + have - want, rest);
+}
+
+static void expect_refusal(const char *text, int count, const char *const *overrides, const char *expected) {
+  TesCase *c = (TesCase *)&c;
+  tes_context_clear(ctx);
+  assert_int_equal(tes_case_parse(ctx, text, "a.yaml", count, overrides, &c), TES_INVALID_INPUT);
+  assert_null(c);
+  const char *message = tes_context_message(ctx);
+  const char *dots = strstr(expected, "...");
+  const bool open_end = dots && !dots[3];
+  if (open_end ? strncmp(message, expected, (size_t)(dots - expected)) != 0 : !matches(message, expected))
+    fail_msg("%s\nmessage is  %s\nexpected    %s", text, message, expected);
+  tes_context_clear(ctx);
+}
+
+static void mistakes_are_explained(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    expect_refusal(wrong[i].text, 0, NULL, wrong[i].message);
+}
+
+static void wrong_boxes_are_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong_box / sizeof *wrong_box; i++) {
+    char text[300];
+    snprintf(text, sizeof text, "problem: poisson\nmesh: {box: {%s}}\n", wrong_box[i].box);
+    expect_refusal(text, 0, NULL, wrong_box[i].message);
+  }
+}
+
+static void wrong_overrides_are_named(void **state) {
+  (void)state;
+  static const char *const overrides[][2] = {
+      {"space.degree=0", "--set space.degree=0: space.degree: expected an integer from 1 to 20, got '0'"},
+      {"space.degre=3", "--set space.degre=3: space: unknown key 'degre'; did you mean 'degree'?"},
+      {"spce.degree=3", "--set spce.degree=3: unknown key 'spce'; did you mean 'space'?"},
+      {"space.degree", "--set space.degree: expected key.path=value"},
+      {"=1", "--set =1: a name is missing before '.' or '='"},
+      {"space..degree=1", "--set space..degree=1: a name is missing before '.' or '='"},
+      {"space.=1", "--set space.=1: a name is missing before '.' or '='"},
+      {"problem.a=1", "--set problem.a=1: 'problem' is a single value and has no parts"},
+      {"mesh.box.cells=[1",
+       "--set mesh.box.cells=[1: mesh.box.cells: not valid YAML: flow sequence without a closing bracket"},
+      {"mesh.box.cells=[4, 4, 4]",
+       "--set mesh.box.cells=[4, 4, 4]: mesh.box.cells: expected 2 entries, as dim is 2, got 3"},
+      {"data.f=sni(x)",
+       "--set data.f=sni(x): data.f: unknown name 'sni' at column 1 of \"sni(x)\"; did you mean 'sin'?"},
+      {"data.f=", "--set data.f=: data.f: expected an expression in x, y, z, t, got nothing"},
+      {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r=1",
+       "--set a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r=1: the key has more than 16 parts"},
+      {"solver=1", "--set solver=1: solver: expected keys with values (method, smoother..."},
+  };
+  for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++)
+    expect_refusal(HEAD, 1, overrides[i], overrides[i][1]);
+}
+
+static void all_errors_are_told_at_once(void **state) {
+  (void)state;
+  expect_refusal(HEAD "space: {degree: 0}\nsolver: {tolerance: 2}\n", 0, NULL,
+                 "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '0'\n"
+                 "a.yaml:4:21: solver.tolerance: expected a number > 0 and < 1, got '2'");
+  char many[1024] = HEAD;
+  for (int i = 0; i < 15; i++) snprintf(many + strlen(many), sizeof many - strlen(many), "k%d: 1\n", i);
+  expect_refusal(many, 0, NULL, "a.yaml:3:1: unknown key 'k0'; ...\na.yaml: and 5 more errors");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(mistakes_are_explained),
+      cmocka_unit_test(wrong_boxes_are_refused),
+      cmocka_unit_test(wrong_overrides_are_named),
+      cmocka_unit_test(all_errors_are_told_at_once),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
