@@ -25,7 +25,7 @@ typedef struct TesiDevice {
   TesStatus (*dot)(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                    double *result);
   TesStatus (*maximum)(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double *result);
-  /* y <- y + a (x_i d_i) and y <- x_i / d_i : diagonal smoothers */
+  /* y <- y + a (x_i d_i) */
   TesStatus (*multiply_add)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                             const void *d, void *y);
   /* compiled kernels (kernel.h); NULL on the host, whose operators are loops */
@@ -36,8 +36,20 @@ typedef struct TesiDevice {
   TesStatus (*graph_end)(TesContext *ctx, void **graph);
   TesStatus (*graph_run)(TesContext *ctx, void *graph);
   void (*graph_release)(TesContext *ctx, void **graph);
+  /* Optional (NULL: done by the entries above): y <- a (x_i d_i), y may be x; and one pass of a polynomial in D^-1 A,
+   * p <- c p + s (r_i d_i), x <- keep x + p. What has the factor 0 is not read. */
+  TesStatus (*multiply)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                        const void *d, void *y);
+  TesStatus (*diagonal_step)(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
+                             const void *d, double c, void *p, double keep, void *x);
 } TesiDevice;
 
 extern const TesiDevice tesi_device_host;
+
+/* The optional entries, by the device's own or by the required ones. */
+TesStatus tesi_device_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                               const void *d, void *y);
+TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s,
+                                    const void *r, const void *d, double c, void *p, double keep, void *x);
 
 #endif

@@ -10,6 +10,10 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_RANK1);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
             "damping omega is %g, expected 0 < omega <= 2 or 0 for the default", desc->omega);
+  TES_CHECK(desc->degree >= 0 && desc->degree <= 100, "chebyshev degree is %d, expected 1..100 or 0 for 5",
+            desc->degree);
+  TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
+            "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for 20", desc->ratio);
   TES_CHECK(desc->local != TES_LOCAL_EXACT || desc->op->form == TES_FORM_SEPARABLE,
             "exact local solves need constant coefficients (the separable form); use rank1 or scaled");
 done:
@@ -20,10 +24,26 @@ done:
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (smoother->kind == TES_SMOOTHER_PATCH && smoother->local == TES_LOCAL_EXACT)
+  switch (smoother->kind) {
+  case TES_SMOOTHER_AUTO: /* is patch by now */
+  case TES_SMOOTHER_PATCH:
+    if (smoother->local != TES_LOCAL_EXACT)
+      TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
     TES_TRY(tesi_smoother_patch_init(smoother));
-  else
+    break;
+  case TES_SMOOTHER_PATCH_ADDITIVE:
     TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
+  case TES_SMOOTHER_JACOBI:
+    TES_TRY(tesi_smoother_jacobi_init(smoother));
+    break;
+  case TES_SMOOTHER_CHEBYSHEV:
+    TES_TRY(tesi_smoother_chebyshev_init(smoother));
+    break;
+  case TES_SMOOTHER_GAUSS_SEIDEL:
+  case TES_SMOOTHER_GAUSS_SEIDEL_MORTON:
+    TES_TRY(tesi_smoother_gauss_seidel_init(smoother));
+    break;
+  }
 done:
   return status;
 }
@@ -42,6 +62,8 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   if (s->local == TES_LOCAL_AUTO)
     s->local = desc->op->form == TES_FORM_SEPARABLE ? TES_LOCAL_EXACT : TES_LOCAL_RANK1;
   s->omega = desc->omega;
+  s->degree = desc->degree ? desc->degree : 5;
+  s->ratio = desc->ratio != 0 ? desc->ratio : 20;
   TES_TRY(init(s));
   *smoother = s;
   s = NULL;

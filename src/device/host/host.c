@@ -101,6 +101,24 @@ static TesStatus multiply_add(TesContext *ctx, TesPrecision precision, int64_t n
   return TES_OK;
 }
 
+static TesStatus multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                          const void *d, void *y) {
+  if (precision == TES_DOUBLE)
+    multiply_double(tes_context_threads(ctx), n, a, x, d, y);
+  else
+    multiply_float(tes_context_threads(ctx), n, (float)a, x, d, y);
+  return TES_OK;
+}
+
+static TesStatus diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
+                               const void *d, double c, void *p, double keep, void *x) {
+  if (precision == TES_DOUBLE)
+    diagonal_step_double(tes_context_threads(ctx), n, s, r, d, c, p, keep, x);
+  else
+    diagonal_step_float(tes_context_threads(ctx), n, (float)s, r, d, (float)c, p, (float)keep, x);
+  return TES_OK;
+}
+
 static TesStatus dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                      double *result) {
   TesStatus status = TES_OK;
@@ -150,4 +168,6 @@ const TesiDevice tesi_device_host = {
     .dot = dot,
     .maximum = maximum,
     .multiply_add = multiply_add,
+    .multiply = multiply,
+    .diagonal_step = diagonal_step,
 };

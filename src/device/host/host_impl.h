@@ -16,6 +16,31 @@ static void HOST(multiply_add)(int threads, int64_t n, REAL a, const REAL *x, co
   for (int64_t i = 0; i < n; i++) y[i] += a * x[i] * d[i];
 }
 
+static void HOST(multiply)(int threads, int64_t n, REAL a, const REAL *x, const REAL *d, REAL *y) {
+#pragma omp parallel for simd num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < n; i++) y[i] = a * x[i] * d[i];
+}
+
+/* By cases: what has the factor 0 may be NaN, and must not cost traffic. */
+static void HOST(diagonal_step)(int threads, int64_t n, REAL s, const REAL *r, const REAL *d, REAL c, REAL *p,
+                                REAL keep, REAL *x) {
+#define STEP(OLD_P, OLD_X)                                                                                   \
+  _Pragma("omp parallel for simd num_threads(threads) schedule(static)") for (int64_t i = 0; i < n; i++) {   \
+    const REAL step = OLD_P s * r[i] * d[i];                                                                 \
+    p[i] = step;                                                                                             \
+    x[i] = OLD_X step;                                                                                       \
+  }
+  if (c == 0 && keep == 0)
+    STEP(, )
+  else if (c == 0)
+    STEP(, keep * x[i] +)
+  else if (keep == 0)
+    STEP(c * p[i] +, )
+  else
+    STEP(c * p[i] +, keep * x[i] +)
+#undef STEP
+}
+
 static void HOST(dot)(int threads, int64_t n, const REAL *x, const REAL *y, double *sums) {
   const int64_t blocks = (n + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(static)

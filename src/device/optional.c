@@ -1,0 +1,38 @@
+/* The optional entries of a device table, by the required ones where the device has no own. */
+#include "device/device.h"
+
+TesStatus tesi_device_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                               const void *d, void *y) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *copy = NULL;
+  if (device->multiply) return device->multiply(ctx, precision, n, a, x, d, y);
+  if (x == y) {
+    TES_TRY(
+        device->allocate(ctx, (size_t)n * (precision == TES_DOUBLE ? sizeof(double) : sizeof(float)), &copy));
+    TES_TRY(device->copy(ctx, n, 1, precision, x, precision, copy));
+  }
+  TES_TRY(device->fill(ctx, precision, n, 0, y));
+  TES_TRY(device->multiply_add(ctx, precision, n, a, copy ? copy : x, d, y));
+done:
+  device->release(ctx, &copy);
+  return status;
+}
+
+TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s,
+                                    const void *r, const void *d, double c, void *p, double keep, void *x) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  if (device->diagonal_step) return device->diagonal_step(ctx, precision, n, s, r, d, c, p, keep, x);
+  if (c == 0)
+    TES_TRY(device->fill(ctx, precision, n, 0, p));
+  else
+    TES_TRY(device->copy(ctx, n, c, precision, p, precision, p));
+  TES_TRY(device->multiply_add(ctx, precision, n, s, r, d, p));
+  if (keep == 0)
+    TES_TRY(device->copy(ctx, n, 1, precision, p, precision, x));
+  else
+    TES_TRY(device->xpay(ctx, precision, n, p, keep, x));
+done:
+  return status;
+}

@@ -1,0 +1,105 @@
+/* Chebyshev-Jacobi: x <- x + p(D^-1 A) D^-1 (b - A x), where 1 - t p(t) is the Chebyshev polynomial of the first kind of
+ * [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
+ * algorithm 12.1). lambda: largest eigenvalue of D^-1 A.
+ *
+ * A step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the first
+ * residual is b itself: degree m costs m - 1 applications then. */
+#include <math.h>
+#include <stdio.h>
+#include "smoother/spectrum.h"
+
+typedef struct Plan {
+  double centre, radius; /* of the interval */
+  void *inverse_diagonal, *r, *p;
+} Plan;
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const double sigma = plan->centre / plan->radius;
+  double s = 1 / plan->centre, c = 0, rho = 1 / sigma;
+  (void)sweep;
+  for (int i = 0; i < smoother->degree; i++) {
+    const bool zero = i == 0 && zero_guess;
+    if (!zero) TES_TRY(op->table->residual(op, b, x, plan->r));
+    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->space->length, s, zero ? b : plan->r,
+                                      plan->inverse_diagonal, c, plan->p, zero ? 0 : 1, x));
+    const double next = 1 / (2 * sigma - rho);
+    s = 2 * next / plan->radius;
+    c = next * rho;
+    rho = next;
+  }
+done:
+  return status;
+}
+
+/* The same polynomial as a product of Richardson steps, one for each of its roots. */
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const int64_t n = smoother->op->space->length;
+  const double pi = 3.14159265358979323846;
+  double *Ax = NULL, *d = NULL;
+  (void)sweep;
+  TES_ALLOC(&Ax, n);
+  TES_ALLOC(&d, n);
+  TES_TRY(tesi_diffusion_diagonal_ref(smoother->op, d));
+  for (int m = 0; m < smoother->degree; m++) {
+    const double root = plan->centre + plan->radius * cos((2 * m + 1) * pi / (2 * smoother->degree));
+    TES_TRY(smoother->op->table->apply_ref(smoother->op, x, Ax));
+    for (int64_t i = 0; i < n; i++) x[i] += (b[i] - Ax[i]) / (d[i] * root);
+  }
+done:
+  tesi_free(ctx, &Ax);
+  tesi_free(ctx, &d);
+  return status;
+}
+
+static TesCost cost(const TesSmoother *smoother) {
+  const TesOperator *op = smoother->op;
+  const double n = (double)op->space->length;
+  const TesCost residual = op->table->cost(op);
+  return (TesCost){.flops = smoother->degree * (residual.flops + 6 * n),
+                   .bytes = smoother->degree *
+                            (residual.bytes + 7 * n * (double)tesi_precision_size(op->precision))};
+}
+
+static void destroy(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  const TesiDevice *device = tesi_context_device(ctx);
+  Plan *plan = smoother->plan;
+  if (plan) {
+    device->release(ctx, &plan->inverse_diagonal);
+    device->release(ctx, &plan->r);
+    device->release(ctx, &plan->p);
+  }
+  tesi_free(ctx, &plan);
+}
+
+static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  Plan *plan;
+  double lambda;
+  smoother->table = &table;
+  TES_NEW(&plan);
+  smoother->plan = plan;
+  TES_CHECK(smoother->omega == 0, "omega is %g: the chebyshev smoother has no damping", smoother->omega);
+  TES_TRY(tesi_inverse_diagonal(smoother->op, &plan->inverse_diagonal));
+  TES_TRY(tesi_operator_vector(smoother->op, &plan->r));
+  TES_TRY(tesi_operator_vector(smoother->op, &plan->p));
+  TES_TRY(tesi_largest_jacobi_eigenvalue(smoother->op, plan->inverse_diagonal, &lambda));
+  plan->centre = (1.2 * lambda + lambda / smoother->ratio) / 2;
+  plan->radius = (1.2 * lambda - lambda / smoother->ratio) / 2;
+  smoother->omega = 1;
+  smoother->symmetric = true;
+  snprintf(smoother->description, sizeof smoother->description, "chebyshev-jacobi, degree %d on [%.3g, %.3g]",
+           smoother->degree, plan->centre - plan->radius, plan->centre + plan->radius);
+done:
+  return status;
+}

@@ -1,0 +1,137 @@
+/* Largest eigenvalues by conjugate gradients: the Lanczos matrix of B A is known from the step lengths (Saad, Iterative
+ * Methods for Sparse Linear Systems, 2nd ed., section 6.7.3):
+ *   T[j][j] = 1/alpha_j + beta_{j-1}/alpha_{j-1},   T[j][j+1] = sqrt(beta_j)/alpha_j. */
+#include "smoother/spectrum.h"
+#include <lapacke.h>
+#include <math.h>
+
+enum { MAX_STEPS = 64 };
+
+typedef struct Vectors {
+  void *r, *z, *p, *q;
+} Vectors;
+
+void tesi_start_vector(const TesSpace *space, double *v) {
+  const TesiAxis *axis = space->axis;
+  int64_t n = 0;
+  for (int k = 0; k < axis[2].nodes; k++)
+    for (int j = 0; j < axis[1].nodes; j++)
+      for (int i = 0; i < axis[0].nodes; i++, n++) {
+        const bool unknown = i >= tesi_axis_first(&axis[0]) && i < tesi_axis_end(&axis[0]) &&
+                             j >= tesi_axis_first(&axis[1]) && j < tesi_axis_end(&axis[1]) &&
+                             k >= tesi_axis_first(&axis[2]) && k < tesi_axis_end(&axis[2]);
+        uint64_t bits = ((uint64_t)n + 1) * 0x9e3779b97f4a7c15u; /* splitmix64 */
+        bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+        bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+        v[n] = unknown ? (double)(int64_t)(bits ^ (bits >> 31)) / 9223372036854775808.0 : 0;
+      }
+}
+
+static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *start = NULL;
+  TES_ALLOC(&start, op->space->length);
+  TES_TRY(tesi_operator_vector(op, &v->r));
+  TES_TRY(tesi_operator_vector(op, &v->z));
+  TES_TRY(tesi_operator_vector(op, &v->p));
+  TES_TRY(tesi_operator_vector(op, &v->q));
+  tesi_start_vector(op->space, start);
+  TesVector r = {.context = ctx, .length = op->space->length, .precision = op->precision, .data = v->r};
+  TES_TRY(tes_vector_set(&r, start));
+done:
+  tesi_free(ctx, &start);
+  return status;
+}
+
+static void free_vectors(TesContext *ctx, Vectors *v) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  device->release(ctx, &v->r);
+  device->release(ctx, &v->z);
+  device->release(ctx, &v->p);
+  device->release(ctx, &v->q);
+}
+
+static TesStatus largest_of_tridiagonal(TesContext *ctx, int n, double *diagonal, double *off,
+                                        double *lambda) {
+  TesStatus status = TES_OK;
+  const int info = LAPACKE_dsterf(n, diagonal, off);
+  if (info != 0)
+    TES_FAIL(TES_INTERNAL, "the tridiagonal eigenproblem of size %d failed (LAPACK dsterf: %d)", n, info);
+  *lambda = diagonal[n - 1];
+done:
+  return status;
+}
+
+TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
+                                  double *lambda) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int64_t n = op->space->length;
+  Vectors v = {0};
+  double diagonal[MAX_STEPS], off[MAX_STEPS], rz, rz_first, beta = 0, alpha = 1;
+  int count = 0;
+  TES_TRY(make_vectors(op, &v));
+  TES_TRY(precondition(user, v.r, v.z));
+  TES_TRY(device->copy(ctx, n, 1, op->precision, v.z, op->precision, v.p));
+  TES_TRY(device->dot(ctx, op->precision, n, v.r, v.z, &rz));
+  rz_first = rz;
+  while (count < tesi_min(steps, MAX_STEPS)) {
+    double pq;
+    TES_TRY(op->table->apply(op, v.p, v.q));
+    TES_TRY(device->dot(ctx, op->precision, n, v.p, v.q, &pq));
+    if (!isfinite(pq) || !isfinite(rz))
+      TES_FAIL(TES_NAN, "the operator or its preconditioner gives NaN or infinity");
+    if (!(pq > 0) || !(rz > 1e-10 * rz_first)) break; /* the Krylov space is exhausted */
+    diagonal[count] = beta / alpha;
+    alpha = rz / pq;
+    diagonal[count] += 1 / alpha;
+    TES_TRY(device->axpy(ctx, n, -alpha, op->precision, v.q, op->precision, v.r));
+    TES_TRY(precondition(user, v.r, v.z));
+    const double before = rz;
+    TES_TRY(device->dot(ctx, op->precision, n, v.r, v.z, &rz));
+    beta = rz / before;
+    off[count++] = sqrt(fmax(beta, 0)) / alpha;
+    TES_TRY(device->xpay(ctx, op->precision, n, v.z, beta, v.p));
+  }
+  if (count == 0) TES_FAIL(TES_INTERNAL, "the operator is not positive definite");
+  TES_TRY(largest_of_tridiagonal(ctx, count, diagonal, off, lambda));
+done:
+  free_vectors(ctx, &v);
+  return status;
+}
+
+TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  *d = NULL;
+  TES_ALLOC(&values, op->space->length);
+  TES_TRY(tesi_operator_vector(op, d));
+  TES_TRY(op->table->diagonal(op, *d));
+  TesVector v = {.context = ctx, .length = op->space->length, .precision = op->precision, .data = *d};
+  TES_TRY(tes_vector_get(&v, values));
+  for (int64_t i = 0; i < v.length; i++) values[i] = 1 / values[i];
+  TES_TRY(tes_vector_set(&v, values));
+done:
+  tesi_free(ctx, &values);
+  if (status != TES_OK) tesi_context_device(ctx)->release(ctx, d);
+  return status;
+}
+
+typedef struct Diagonal {
+  const TesOperator *op;
+  const void *inverse;
+} Diagonal;
+
+static TesStatus divide(void *user, const void *r, void *z) {
+  const Diagonal *d = user;
+  return tesi_device_multiply(d->op->context, d->op->precision, d->op->space->length, 1, r, d->inverse, z);
+}
+
+TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inverse_diagonal,
+                                         double *lambda) {
+  Diagonal d = {op, inverse_diagonal};
+  return tesi_largest_eigenvalue(op, divide, &d, TESI_EIGENVALUE_STEPS, lambda);
+}

@@ -1,0 +1,33 @@
+/* Estimates of the largest eigenvalue of a preconditioned operator, and the diagonal preconditioner. */
+#ifndef TESI_SPECTRUM_H
+#define TESI_SPECTRUM_H
+
+#include "smoother/smoother.h"
+
+/* z <- B r for a symmetric positive definite B; device memory of the operator's precision. */
+typedef TesStatus (*TesiPrecondition)(void *user, const void *r, void *z);
+
+/* Largest Ritz value of B A after `steps` steps of preconditioned conjugate gradients from a fixed start vector (pseudo-random
+ * in the node number): from below, a few per cent off after 12 steps. Scalars in float64. Cost: `steps` applications of
+ * A and B, four vectors of memory meanwhile. Errors: TES_NAN when A or B gives what is not a number. */
+TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
+                                  double *lambda);
+
+enum { TESI_EIGENVALUE_STEPS = 12 };
+
+/* The values of the start vector: in [-1, 1], zero at Dirichlet nodes. v [length] on the host. */
+void tesi_start_vector(const TesSpace *space, double *v);
+
+/* *d <- the inverse diagonal of A: a new device vector of length values in the operator's precision. Release by the device table. */
+TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d);
+
+/* The largest eigenvalue of D^-1 A, given the inverse diagonal. */
+TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inverse_diagonal, double *lambda);
+
+/* A vector of the operator's length and precision. */
+static inline TesStatus tesi_operator_vector(const TesOperator *op, void **v) {
+  return tesi_context_device(op->context)
+      ->allocate(op->context, (size_t)op->space->length * tesi_precision_size(op->precision), v);
+}
+
+#endif
