@@ -28,15 +28,21 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_GAUSS_SEIDEL_MORTON
 } TesSmootherKind;
 
-/** Local solvers of the patch smoothers when the coefficients vary (reference: docs/performance.md, "surrogates"):
- *  exact for the separable form; otherwise one eigenbasis scaled by the mean of a on the patch (diverges for degree >= 4
- *  and strong variation), by max(mean, 0.6 max) (safe), or 1D matrices a patch from a rank-1 fit of a (best). */
+/** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
+ *  vary (counts and costs: docs/performance-smoothers.md):
+ *  - nodal: A is taken for D^1/2 A_0 D^1/2 with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
+ *    where sqrt(a) is smooth on the scale of a cell, and cheapest: one residual and one separable sweep. Not for jumps.
+ *  - rank1: 1D matrices a patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
+ *  - scaled: one eigenbasis, scaled by max(mean, 0.6 max) of a on the patch: safe, slow.
+ *  - mean: scaled by the mean of a: diverges for degree >= 4 and strong variation.
+ *  The last three need a residual for each of the 2^dim colours. */
 typedef enum TesLocalSolver {
-  TES_LOCAL_AUTO,
+  TES_LOCAL_AUTO, /**< exact; where coefficients vary the first of nodal, rank1, scaled that contracts when tried */
   TES_LOCAL_EXACT,
   TES_LOCAL_MEAN,
   TES_LOCAL_SCALED,
-  TES_LOCAL_RANK1
+  TES_LOCAL_RANK1,
+  TES_LOCAL_NODAL
 } TesLocalSolver;
 
 /** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */

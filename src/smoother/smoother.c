@@ -6,8 +6,8 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TES_CHECK(desc->op, "a smoother needs an operator");
   TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
             "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
-  TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_RANK1,
-            "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_RANK1);
+  TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_NODAL,
+            "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_NODAL);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
             "damping omega is %g, expected 0 < omega <= 2 or 0 for the default", desc->omega);
   TES_CHECK(desc->degree >= 0 && desc->degree <= 100, "chebyshev degree is %d, expected 1..100 or 0 for 5",
@@ -15,7 +15,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for 20", desc->ratio);
   TES_CHECK(desc->local != TES_LOCAL_EXACT || desc->op->form == TES_FORM_SEPARABLE,
-            "exact local solves need constant coefficients (the separable form); use rank1 or scaled");
+            "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
 done:
   return status;
 }
@@ -27,6 +27,7 @@ static TesStatus init(TesSmoother *smoother) {
   switch (smoother->kind) {
   case TES_SMOOTHER_AUTO: /* is patch by now */
   case TES_SMOOTHER_PATCH:
+    if (smoother->local == TES_LOCAL_NODAL) return tesi_smoother_nodal_init(smoother);
     if (smoother->local != TES_LOCAL_EXACT)
       TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
     TES_TRY(tesi_smoother_patch_init(smoother));
@@ -60,7 +61,7 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   s->kind = desc->kind == TES_SMOOTHER_AUTO ? TES_SMOOTHER_PATCH : desc->kind;
   s->local = desc->local;
   if (s->local == TES_LOCAL_AUTO)
-    s->local = desc->op->form == TES_FORM_SEPARABLE ? TES_LOCAL_EXACT : TES_LOCAL_RANK1;
+    s->local = desc->op->form == TES_FORM_SEPARABLE ? TES_LOCAL_EXACT : TES_LOCAL_NODAL;
   s->omega = desc->omega;
   s->degree = desc->degree ? desc->degree : 5;
   s->ratio = desc->ratio != 0 ? desc->ratio : 20;

@@ -1,0 +1,202 @@
+/* Patch smoothers for varying coefficients by nodal scaling: with the constant-coefficient operator A_0 of the same space,
+ *   x <- x + omega D^-1/2 P D^-1/2 (b - A x),   D = diag(A) / diag(A_0),
+ * where P is one whole sweep of the separable smoother for A_0 from a zero guess: one residual and one fast sweep.
+ *
+ * Reason: for a = s^2, -div(a grad u) = s (-Lap + Lap(s)/s) (s u) (Liouville's transformation), so that A and
+ * D^1/2 A_0 D^1/2 differ by a term of lower order, which vanishes with the patch size; as do the reaction terms when A_0
+ * has the mean of c/a. s must be smooth on the scale of cells: not for jumps of a. */
+#include <math.h>
+#include <stdio.h>
+#include "smoother/spectrum.h"
+
+typedef struct Plan {
+  TesOperator *constant; /* A_0 */
+  TesSmoother *inner;    /* P */
+  void *scale, *r, *e;   /* D^-1/2 and work */
+} Plan;
+
+/* e <- P D^-1/2 r. */
+static TesStatus scaled_sweep(const TesSmoother *smoother, const void *r, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const TesOperator *op = smoother->op;
+  TES_TRY(tesi_device_multiply(ctx, op->precision, op->space->length, 1, r, plan->scale, plan->r));
+  TES_TRY(plan->inner->table->apply(plan->inner, plan->r, plan->e, sweep, true));
+done:
+  return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const int64_t n = op->space->length;
+  if (zero_guess) {
+    TES_TRY(scaled_sweep(smoother, b, sweep));
+    TES_TRY(tesi_device_multiply(ctx, op->precision, n, smoother->omega, plan->e, plan->scale, x));
+  } else {
+    TES_TRY(op->table->residual(op, b, x, plan->r));
+    TES_TRY(scaled_sweep(smoother, plan->r, sweep));
+    TES_TRY(tesi_context_device(ctx)->multiply_add(ctx, op->precision, n, smoother->omega, plan->e,
+                                                   plan->scale, x));
+  }
+done:
+  return status;
+}
+
+/* The same with the plain operators, diagonals and sweep. */
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const int64_t n = op->space->length;
+  double *r = NULL, *e = NULL, *d = NULL, *d0 = NULL;
+  TES_ALLOC(&r, n);
+  TES_ALLOC(&e, n); /* zeros */
+  TES_ALLOC(&d, n);
+  TES_ALLOC(&d0, n);
+  TES_TRY(tesi_diffusion_diagonal_ref(op, d));
+  TES_TRY(tesi_diffusion_diagonal_ref(plan->constant, d0));
+  TES_TRY(op->table->apply_ref(op, x, r));
+  for (int64_t i = 0; i < n; i++) r[i] = (b[i] - r[i]) * sqrt(d0[i] / d[i]);
+  TES_TRY(plan->inner->table->apply_ref(plan->inner, r, e, sweep));
+  for (int64_t i = 0; i < n; i++) x[i] += smoother->omega * sqrt(d0[i] / d[i]) * e[i];
+done:
+  tesi_free(ctx, &r);
+  tesi_free(ctx, &e);
+  tesi_free(ctx, &d);
+  tesi_free(ctx, &d0);
+  return status;
+}
+
+static TesCost cost(const TesSmoother *smoother) {
+  const Plan *plan = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const double n = (double)op->space->length;
+  const TesCost residual = op->table->cost(op), sweep = plan->inner->table->cost(plan->inner);
+  return (TesCost){.flops = residual.flops + sweep.flops + 4 * n,
+                   .bytes =
+                       residual.bytes + sweep.bytes + 7 * n * (double)tesi_precision_size(op->precision)};
+}
+
+static void destroy(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  Plan *plan = smoother->plan;
+  if (plan) {
+    tes_smoother_destroy(&plan->inner);
+    tes_operator_destroy(&plan->constant);
+    tesi_context_device(ctx)->release(ctx, &plan->scale);
+    tesi_context_device(ctx)->release(ctx, &plan->r);
+    tesi_context_device(ctx)->release(ctx, &plan->e);
+  }
+  tesi_free(ctx, &plan);
+}
+
+static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+/* Sum of f/a over the cell centres of one line in x; a NULL means 1. On a face, the centres of its sides. */
+static TesStatus add_line(const TesOperator *op, const TesFunction *f, int face, const int cell[3],
+                          double *x[5], double *sum) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const int count = face == 0 || face == 1 ? 1 : op->space->axis[0].cells;
+  for (int i = 0; i < count; i++)
+    for (int d = 0; d < 3; d++) {
+      const TesiAxis *axis = &op->space->axis[d];
+      const int c = d == 0 ? i : cell[d];
+      x[d][i] = d >= op->space->dim ? 0 : (axis->x[c * axis->degree] + axis->x[(c + 1) * axis->degree]) / 2;
+      if (face / 2 == d && face >= 0) x[d][i] = axis->x[face % 2 ? axis->nodes - 1 : 0];
+    }
+  TES_TRY(tes_function_evaluate(f, count, x[0], x[1], x[2], 0, x[3]));
+  for (int i = 0; i < count; i++) x[4][i] = 1;
+  if (op->a_function) TES_TRY(tes_function_evaluate(op->a_function, count, x[0], x[1], x[2], 0, x[4]));
+  for (int i = 0; i < count; i++) *sum += x[3][i] / x[4][i] / count;
+done:
+  return status;
+}
+
+/* Mean of f/a over the box, or over a face (0..5; -1: none); 0 for f = NULL. */
+static TesStatus mean_ratio(const TesOperator *op, const TesFunction *f, int face, double *mean) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *x[5] = {NULL}, sum = 0;
+  int cell[3] = {0}, lines[3], count = 0;
+  *mean = 0;
+  if (!f) return TES_OK;
+  for (int d = 1; d < 3; d++) lines[d] = face / 2 == d && face >= 0 ? 1 : op->space->axis[d].cells;
+  for (int i = 0; i < 5; i++) TES_ALLOC(&x[i], op->space->axis[0].cells);
+  for (cell[2] = 0; cell[2] < lines[2]; cell[2]++)
+    for (cell[1] = 0; cell[1] < lines[1]; cell[1]++, count++) TES_TRY(add_line(op, f, face, cell, x, &sum));
+  *mean = sum / count;
+done:
+  for (int i = 0; i < 5; i++) tesi_free(ctx, &x[i]);
+  return status;
+}
+
+/* A_0: -Lap + mean(c/a), with Robin terms mean(alpha/a). */
+static TesStatus create_constant(const TesOperator *op, TesOperator **constant) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesFunction *f[7] = {NULL};
+  TesDiffusionDesc desc = {.space = op->space, .precision = op->precision, .form = TES_FORM_SEPARABLE};
+  double mean;
+  TES_TRY(mean_ratio(op, op->c_function, -1, &mean));
+  TES_TRY(tes_function_create_constant(ctx, mean, &f[6]));
+  desc.c = f[6];
+  for (int face = 0; face < 6; face++) {
+    if (!op->alpha_function[face]) continue;
+    TES_TRY(mean_ratio(op, op->alpha_function[face], face, &mean));
+    TES_TRY(tes_function_create_constant(ctx, mean, &f[face]));
+    desc.alpha[face] = f[face];
+  }
+  TES_TRY(tes_operator_create_diffusion(ctx, &desc, constant));
+done:
+  for (int i = 0; i < 7; i++) tes_function_destroy(&f[i]);
+  return status;
+}
+
+/* scale <- sqrt(diag(A_0) / diag(A)). */
+static TesStatus fill_scale(const TesOperator *op, Plan *plan) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *d = NULL, *d0 = NULL;
+  TesVector scale = {ctx, op->space->length, op->precision, plan->scale};
+  TES_ALLOC(&d, scale.length);
+  TES_ALLOC(&d0, scale.length);
+  TES_TRY(op->table->diagonal(op, plan->scale));
+  TES_TRY(tes_vector_get(&scale, d));
+  TES_TRY(plan->constant->table->diagonal(plan->constant, plan->scale));
+  TES_TRY(tes_vector_get(&scale, d0));
+  for (int64_t i = 0; i < scale.length; i++) d[i] = sqrt(d0[i] / d[i]);
+  TES_TRY(tes_vector_set(&scale, d));
+done:
+  tesi_free(ctx, &d);
+  tesi_free(ctx, &d0);
+  return status;
+}
+
+TesStatus tesi_smoother_nodal_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesOperator *op = smoother->op;
+  Plan *plan;
+  smoother->table = &table;
+  TES_NEW(&plan);
+  smoother->plan = plan;
+  TES_TRY(create_constant(op, &plan->constant));
+  TES_TRY(tesi_operator_vector(op, &plan->scale));
+  TES_TRY(tesi_operator_vector(op, &plan->r));
+  TES_TRY(tesi_operator_vector(op, &plan->e));
+  TES_TRY(fill_scale(op, plan));
+  const TesSmootherDesc inner = {.op = plan->constant, .kind = smoother->kind, .omega = 1};
+  TES_TRY(tes_smoother_create(ctx, &inner, &plan->inner));
+  if (smoother->omega == 0) smoother->omega = 1;
+  smoother->symmetric = plan->inner->symmetric;
+  snprintf(smoother->description, sizeof smoother->description, "nodal scaling, omega %.3g, of: %.100s",
+           smoother->omega, plan->inner->description);
+done:
+  return status;
+}
