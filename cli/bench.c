@@ -1,0 +1,217 @@
+/* tessera bench: options, dispatch, output files. */
+#include "bench.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+static const char help[] =
+    "usage: tessera bench NAME [OPTION]...\n\n"
+    "  operator       one application y = A x\n"
+    "  smoother       one smoothing sweep, beside one application of the operator\n"
+    "  solver         time to solution of -div(a grad u) = f\n"
+    "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
+    "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
+    "  --dim LIST            2, 3 or 2,3                                     (3)\n"
+    "  --degree LIST         polynomial degrees, 1..20                       (1..8)\n"
+    "  --dofs LIST           unknowns, about                                 (4e6)\n"
+    "  --precision P         double, single, mixed (solver), or all          (all)\n"
+    "  --coefficient C       constant or variable: 1/(0.05+2|x|^2)           (constant)\n"
+    "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton\n"
+    "  --method M            auto vcycle fmg gmres cg\n"
+    "  --tolerance T         of the relative residual                        (1e-9)\n"
+    "  --seconds S           time for each measurement                       (0.5)\n"
+    "  --device D --threads N\n"
+    "  --csv FILE --json FILE --plot FILE.svg\n"
+    "  --quiet --verbose --help\n";
+
+static const struct {
+  const char *name;
+  TesStatus (*run)(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+} benches[] = {{"operator", bench_operator},
+               {"smoother", bench_smoother},
+               {"solver", bench_solver},
+               {"patch-tables", bench_patch_tables}};
+
+enum {
+  DIM = 256,
+  DEGREE,
+  DOFS,
+  PRECISION,
+  COEFFICIENT,
+  SMOOTHER,
+  METHOD,
+  TOLERANCE,
+  SECONDS,
+  DEVICE,
+  THREADS,
+  CSV,
+  JSON,
+  PLOT,
+  QUIET,
+  VERBOSE,
+  HELP
+};
+
+static const struct option long_options[] = {{"dim", required_argument, NULL, DIM},
+                                             {"degree", required_argument, NULL, DEGREE},
+                                             {"dofs", required_argument, NULL, DOFS},
+                                             {"precision", required_argument, NULL, PRECISION},
+                                             {"coefficient", required_argument, NULL, COEFFICIENT},
+                                             {"smoother", required_argument, NULL, SMOOTHER},
+                                             {"method", required_argument, NULL, METHOD},
+                                             {"tolerance", required_argument, NULL, TOLERANCE},
+                                             {"seconds", required_argument, NULL, SECONDS},
+                                             {"device", required_argument, NULL, DEVICE},
+                                             {"threads", required_argument, NULL, THREADS},
+                                             {"csv", required_argument, NULL, CSV},
+                                             {"json", required_argument, NULL, JSON},
+                                             {"plot", required_argument, NULL, PLOT},
+                                             {"quiet", no_argument, NULL, QUIET},
+                                             {"verbose", no_argument, NULL, VERBOSE},
+                                             {"help", no_argument, NULL, HELP},
+                                             {0}};
+
+static int whole_list(const char *option, const char *text, int lowest, int highest, int most, int *list) {
+  double numbers[BENCH_LIST];
+  const int count = cli_parse_numbers(option, text, true, lowest, highest, most, numbers);
+  for (int i = 0; i < count; i++) list[i] = (int)numbers[i];
+  return count;
+}
+
+static bool one_number(const char *option, double lowest, double highest, double *value) {
+  return cli_parse_numbers(option, optarg, false, lowest, highest, 1, value) == 1;
+}
+
+static bool parse_precision(BenchOptions *o) {
+  static const char *const names[] = {"double", "single", "mixed", "all", NULL};
+  const int choice = cli_parse_choice("precision", optarg, names);
+  o->double_precision = choice == 0 || choice == 3;
+  o->single_precision = choice == 1 || choice == 3;
+  o->mixed = choice == 2 || choice == 3;
+  return choice >= 0;
+}
+
+static bool parse_option(int option, BenchOptions *o) {
+  static const char *const coefficients[] = {"constant", "variable", NULL};
+  static const char *const smoothers[] = {"auto",      "patch",        "patch_additive",      "jacobi",
+                                          "chebyshev", "gauss_seidel", "gauss_seidel_morton", NULL};
+  static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
+  double number;
+  int choice;
+  switch (option) {
+  case DIM:
+    return (o->dims = whole_list("dim", optarg, 2, 3, 2, o->dim)) > 0;
+  case DEGREE:
+    return (o->degrees = whole_list("degree", optarg, 1, 20, BENCH_LIST, o->degree)) > 0;
+  case DOFS:
+    return (o->sizes = cli_parse_numbers("dofs", optarg, false, 1, 1e11, BENCH_LIST, o->dofs)) > 0;
+  case PRECISION:
+    return parse_precision(o);
+  case COEFFICIENT:
+    choice = cli_parse_choice("coefficient", optarg, coefficients);
+    o->variable = choice == 1;
+    return choice >= 0;
+  case SMOOTHER:
+    choice = cli_parse_choice("smoother", optarg, smoothers);
+    o->smoother = (TesSmootherKind)choice;
+    return choice >= 0;
+  case METHOD:
+    choice = cli_parse_choice("method", optarg, methods);
+    o->method = (TesMethod)choice;
+    return choice >= 0;
+  case TOLERANCE:
+    return one_number("tolerance", 1e-16, 0.999, &o->tolerance);
+  case SECONDS:
+    return one_number("seconds", 1e-3, 1e4, &o->seconds);
+  case THREADS:
+    if (!one_number("threads", 1, 4096, &number)) return false;
+    o->common.threads = (int)number;
+    return true;
+  case DEVICE:
+    o->common.device = optarg;
+    return true;
+  case CSV:
+    o->csv = optarg;
+    return true;
+  case JSON:
+    o->common.json = optarg;
+    return true;
+  case PLOT:
+    o->plot = optarg;
+    return true;
+  case QUIET:
+    o->common.verbosity = TES_QUIET;
+    return true;
+  case VERBOSE:
+    o->common.verbosity = TES_VERBOSE;
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* The line that makes a table of results worth keeping: command, machine, date. */
+static void describe_run(int argc, char **argv, TesContext *ctx, BenchOptions *o) {
+  struct utsname machine;
+  char date[32];
+  const time_t now = time(NULL);
+  size_t used = 0;
+  strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+  for (int i = 0; i < argc && used < sizeof o->comment; i++)
+    used +=
+        (size_t)snprintf(o->comment + used, sizeof o->comment - used, "%s ", i ? argv[i] : "tessera bench");
+  if (used < sizeof o->comment && uname(&machine) == 0)
+    snprintf(o->comment + used, sizeof o->comment - used,
+             "| tessera %s | %s, %d threads, %d-bit SIMD, %s | %s", tes_version(), tes_context_device(ctx),
+             tes_context_threads(ctx), tes_context_simd_bits(ctx), machine.machine, date);
+}
+
+static TesStatus write_results(TesContext *ctx, const BenchOptions *o, const BenchResult *result) {
+  TesStatus status = TES_OK;
+  if (o->csv) TES_TRY(cli_table_write_csv(ctx, &result->table, o->csv));
+  if (o->common.json) TES_TRY(cli_table_write_json(ctx, &result->table, o->common.json));
+  if (o->plot) TES_TRY(cli_table_plot(ctx, &result->table, &result->plot, o->plot));
+done:
+  return status;
+}
+
+int cli_bench(int argc, char **argv) {
+  BenchOptions o = {.dim = {3},
+                    .dims = 1,
+                    .degree = {1, 2, 3, 4, 5, 6, 7, 8},
+                    .degrees = 8,
+                    .dofs = {4e6},
+                    .sizes = 1,
+                    .single_precision = true,
+                    .double_precision = true,
+                    .mixed = true,
+                    .tolerance = 1e-9,
+                    .seconds = 0.5};
+  for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+    if (option == HELP) return fputs(help, stdout) < 0;
+    if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
+  }
+  if (optind + 1 != argc)
+    return cli_usage_error(
+        "bench takes one name: operator, smoother, solver or patch-tables (tessera bench --help)");
+  o.name = argv[optind];
+  for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+    if (strcmp(o.name, benches[i].name)) continue;
+    TesContext *ctx;
+    BenchResult result = {0};
+    TesStatus status = cli_context_create(&o.common, &ctx);
+    if (status != TES_OK) return tes_status_exit(status);
+    describe_run(argc, argv, ctx, &o);
+    status = benches[i].run(ctx, &o, &result);
+    result.table.comment = o.comment;
+    if (status == TES_OK) status = write_results(ctx, &o, &result);
+    if (status != TES_OK) cli_print_failure(ctx, status);
+    cli_table_end(&result.table);
+    tes_context_destroy(&ctx);
+    return tes_status_exit(status);
+  }
+  return cli_usage_error("there is no benchmark '%s'; expected operator, smoother, solver or patch-tables",
+                         o.name);
+}

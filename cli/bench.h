@@ -1,0 +1,56 @@
+/* What the benchmarks share: their options, meshes of about a size, timing. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "table.h"
+
+enum { BENCH_LIST = 64 };
+
+typedef struct BenchOptions {
+  const char *name;
+  CliCommon common;
+  int dim[2], dims;
+  int degree[BENCH_LIST], degrees;
+  double dofs[BENCH_LIST];
+  int sizes;
+  bool single_precision, double_precision, mixed; /* which to measure */
+  bool variable;                                  /* coefficient a(x) instead of 1 */
+  TesSmootherKind smoother;
+  TesMethod method;
+  double tolerance, seconds; /* time spent on each measurement */
+  const char *csv, *plot;
+  char comment[512];
+} BenchOptions;
+
+/* Each returns TES_OK with its rows in the table (begun by it), and says how to draw them. */
+typedef struct BenchResult {
+  CliTable table;
+  CliPlot plot;
+} BenchResult;
+
+TesStatus bench_operator(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_smoother(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+
+/* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and 5*2^l cells
+ * a direction, which multigrid can use. */
+TesStatus bench_space(TesContext *ctx, int dim, int degree, double dofs, bool coarsens, TesSpace **space);
+/* The variable coefficient of the benchmarks: 1 / (0.05 + 2 |x|^2), as in adaptive-matrix-free-ljungkvist-2017. */
+TesStatus bench_coefficient(TesContext *ctx, bool variable, TesFunction **a);
+/* Reproducible values in [-1, 1), zero at Dirichlet nodes. */
+TesStatus bench_random(const TesSpace *space, TesVector *vector);
+
+/* Seconds of one call: median of many, after a warm-up, in `seconds` of time (at least 5 calls). */
+typedef TesStatus (*BenchCall)(void *data);
+typedef struct BenchTime {
+  double median, fastest;
+  int calls;
+} BenchTime;
+TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time);
+
+/* Least seconds for this cost on this machine, from its measured peak and memory bandwidth (measured once a run), and
+ * which of both it is: "flops" or "memory". */
+double bench_floor(TesContext *ctx, TesPrecision precision, TesCost cost, const char **bound);
+
+#endif

@@ -1,0 +1,74 @@
+/* Meshes, vectors and clocks of the benchmarks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bench.h"
+
+static int nearest_coarsening(double cells) {
+  int best = 2;
+  for (int m = 2; m <= 5; m++)
+    for (int n = m == 4 ? 2 : m; n < 1 << 20; n *= 2)
+      if (fabs(log(n / cells)) < fabs(log(best / cells))) best = n;
+  return best;
+}
+
+TesStatus bench_space(TesContext *ctx, int dim, int degree, double dofs, bool coarsens, TesSpace **space) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  const double exact = fmax(1, (pow(dofs, 1.0 / dim) + 1) / degree);
+  const int cells = coarsens ? nearest_coarsening(exact) : tesi_max(degree == 1 ? 2 : 1, (int)lround(exact));
+  *space = NULL;
+  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, space));
+done:
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+TesStatus bench_coefficient(TesContext *ctx, bool variable, TesFunction **a) {
+  return tes_function_create_expression(ctx, variable ? "1 / (0.05 + 2*(x*x + y*y + z*z))" : "1", a);
+}
+
+TesStatus bench_random(const TesSpace *space, TesVector *vector) {
+  TesContext *ctx = tes_space_context(space);
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  const int64_t nx = tes_space_nodes(space, 0), ny = tes_space_nodes(space, 1),
+                length = tes_space_length(space);
+  uint64_t seed = 1;
+  TES_ALLOC(&values, length);
+  for (int64_t i = 0; i < length; i++) {
+    const int64_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
+    bool inside = true;
+    for (int d = 0; d < tes_space_dim(space); d++)
+      inside = inside && at[d] > 0 && at[d] + 1 < tes_space_nodes(space, d);
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    if (inside) values[i] = (double)(int32_t)(seed >> 32) / 2147483648.0;
+  }
+  TES_TRY(tes_vector_set(vector, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time) {
+  enum { MOST = 2000, FEWEST = 5 };
+  double sample[MOST];
+  TesStatus status = call(data);
+  const double begin = tesi_now();
+  int count = 0;
+  while (status == TES_OK && count < MOST && (count < FEWEST || tesi_now() - begin < seconds)) {
+    const double start = tesi_now();
+    status = call(data);
+    sample[count++] = tesi_now() - start;
+  }
+  if (status != TES_OK) return status;
+  qsort(sample, (size_t)count, sizeof *sample, ascending);
+  *time = (BenchTime){.median = sample[count / 2], .fastest = sample[0], .calls = count};
+  return TES_OK;
+}

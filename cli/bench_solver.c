@@ -1,0 +1,149 @@
+/* tessera bench solver: time to solution of a manufactured problem. */
+#include <math.h>
+#include <stdio.h>
+#include "bench.h"
+
+enum {
+  DIM,
+  DEGREE,
+  PRECISION,
+  CELLS,
+  DOFS,
+  LEVELS,
+  ITERATIONS,
+  SECONDS,
+  RATE,
+  SETUP,
+  L2,
+  H1,
+  VECTORS,
+  SERIES,
+  COLUMNS
+};
+
+static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
+                                           [DEGREE] = {"degree", 6, 0},
+                                           [PRECISION] = {"precision", 9, -1},
+                                           [CELLS] = {"cells", 6, 0},
+                                           [DOFS] = {"dofs", 10, 0},
+                                           [LEVELS] = {"levels", 6, 0},
+                                           [ITERATIONS] = {"iterations", 10, 0},
+                                           [SECONDS] = {"solve_s", 9, 4},
+                                           [RATE] = {"mdofs_per_s", 11, 2},
+                                           [SETUP] = {"setup_s", 8, 3},
+                                           [L2] = {"error_l2", 10, -2},
+                                           [H1] = {"error_h1", 10, -2},
+                                           [VECTORS] = {"memory_vectors", 14, 1},
+                                           [SERIES] = {"series", 0, -1}};
+
+static const char *const precision_names[] = {"mixed", "double", "single"};
+static const char *const series_names[] = {"Q1",  "Q2",  "Q3",  "Q4",  "Q5",  "Q6",  "Q7",
+                                           "Q8",  "Q9",  "Q10", "Q11", "Q12", "Q13", "Q14",
+                                           "Q15", "Q16", "Q17", "Q18", "Q19", "Q20"};
+
+typedef struct Data {
+  TesSpace *space;
+  TesFunction *a, *f, *exact;
+  TesPoisson *poisson;
+  TesSolveResult result;
+} Data;
+
+static void release(Data *d) {
+  tes_poisson_destroy(&d->poisson);
+  tes_function_destroy(&d->a);
+  tes_function_destroy(&d->f);
+  tes_function_destroy(&d->exact);
+  tes_space_destroy(&d->space);
+}
+
+/* u = product of sin(pi x); with the variable coefficient f = 1 and no exact solution. */
+static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
+                         TesSolvePrecision precision, Data *d) {
+  TesStatus status = TES_OK;
+  const char *u = dim == 2 ? "sin(pi*x)*sin(pi*y)" : "sin(pi*x)*sin(pi*y)*sin(pi*z)";
+  char f[96];
+  snprintf(f, sizeof f, "%d*pi*pi*%s", dim, u);
+  *d = (Data){0};
+  TES_TRY(bench_space(ctx, dim, degree, dofs, true, &d->space));
+  TES_TRY(bench_coefficient(ctx, o->variable, &d->a));
+  TES_TRY(tes_function_create_expression(ctx, o->variable ? "1" : f, &d->f));
+  if (!o->variable) TES_TRY(tes_function_create_expression(ctx, u, &d->exact));
+  TES_TRY(tes_poisson_create(ctx,
+                             &(TesPoissonDesc){.mesh = tes_space_mesh(d->space),
+                                               .degree = degree,
+                                               .a = d->a,
+                                               .f = d->f,
+                                               .exact = d->exact,
+                                               .method = o->method,
+                                               .smoother = o->smoother,
+                                               .tolerance = o->tolerance,
+                                               .precision = precision},
+                             &d->poisson));
+done:
+  if (status != TES_OK) release(d);
+  return status;
+}
+
+static TesStatus solve(void *data) {
+  Data *d = data;
+  return tes_poisson_solve(d->poisson, &d->result);
+}
+
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
+                         TesSolvePrecision precision, CliTable *table) {
+  TesStatus status = TES_OK;
+  Data d;
+  BenchTime time;
+  double l2 = NAN, h1 = NAN;
+  TES_TRY(prepare(ctx, o, dim, degree, dofs, precision, &d));
+  status = bench_time(solve, &d, o->seconds, &time);
+  if (status == TES_OK && d.exact) status = tes_poisson_errors(d.poisson, &l2, &h1);
+  if (status == TES_OK) {
+    const double unknowns = (double)tes_space_dofs(d.space);
+    const CliCell row[COLUMNS] = {
+        [DIM] = {dim, NULL},
+        [DEGREE] = {degree, NULL},
+        [PRECISION] = {0, precision_names[precision]},
+        [CELLS] = {tes_mesh_cells(tes_space_mesh(d.space), 0), NULL},
+        [DOFS] = {unknowns, NULL},
+        [LEVELS] = {tes_multigrid_levels(tes_poisson_multigrid(d.poisson)), NULL},
+        [ITERATIONS] = {d.result.iterations, NULL},
+        [SECONDS] = {time.median, NULL},
+        [RATE] = {1e-6 * unknowns / time.median, NULL},
+        [SETUP] = {tes_poisson_times(d.poisson).total, NULL},
+        [L2] = {l2, NULL},
+        [H1] = {h1, NULL},
+        [VECTORS] = {(double)tes_context_memory(ctx) / 8 / (double)tes_space_length(d.space), NULL},
+        [SERIES] = {0, series_names[degree - 1]}};
+    if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
+  }
+  release(&d);
+done:
+  return status;
+}
+
+TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  const BenchOptions *o = options;
+  TesStatus status = TES_OK;
+  const bool wanted[] = {o->mixed, o->double_precision, o->single_precision && !o->mixed},
+             sizes = o->sizes > 1;
+  cli_table_begin(&result->table, columns, COLUMNS, o->common.verbosity >= TES_NORMAL);
+  result->plot = (CliPlot){.title = "time to solution",
+                           .x_label = sizes ? "unknowns" : "degree",
+                           .y_label = "million unknowns a second",
+                           .x = sizes ? DOFS : DEGREE,
+                           .y = RATE,
+                           .series = sizes ? SERIES : PRECISION,
+                           .log_x = sizes};
+  for (int d = 0; d < o->dims; d++)
+    for (int k = 0; k < o->degrees; k++)
+      for (int s = 0; s < o->sizes; s++)
+        for (int precision = 0; precision < 3; precision++) {
+          if (!wanted[precision]) continue;
+          if (tesi_context_interrupted(ctx)) return TES_OK;
+          TES_TRY(measure(ctx, o, o->dim[d], o->degree[k], o->dofs[s], (TesSolvePrecision)precision,
+                          &result->table));
+        }
+done:
+  return status;
+}

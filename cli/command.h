@@ -1,0 +1,35 @@
+/* The program's commands, and what they share. A command gets its own arguments (argv[0] is its name) and returns the exit
+ * status of the program: 0, 1, 2, 3 or 4 (tes_status_exit). */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/base.h"
+#include "tessera/tessera.h"
+
+int cli_solve(int argc, char **argv);
+int cli_bench(int argc, char **argv);
+int cli_info(int argc, char **argv);
+
+/* One line to stderr, "tessera: ...", and the exit status for bad usage. */
+int cli_usage_error(const char *format, ...) TESI_PRINTF(1, 2);
+
+/* Options that all commands have. */
+typedef struct CliCommon {
+  const char *device, *json;
+  int threads;
+  TesVerbosity verbosity;
+} CliCommon;
+
+/* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
+TesStatus cli_context_create(const CliCommon *common, TesContext **context);
+/* Prints the context's message (its trace too when verbose) to stderr. */
+void cli_print_failure(TesContext *context, TesStatus status);
+
+/* Numbers of an option: "4", "1,2,7", "1..8" (whole numbers; every one) or "1e3..1e7" (factors of four in between).
+ * Returns their count, or -1 after telling what is wrong. Whole: all must be. */
+int cli_parse_numbers(const char *option, const char *text, bool whole, double lowest, double highest,
+                      int most, double *numbers);
+/* The position of `text` in the NULL-terminated list, or -1 after telling what is allowed. */
+int cli_parse_choice(const char *option, const char *text, const char *const *choices);
+
+#endif

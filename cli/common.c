@@ -1,0 +1,103 @@
+/* What the commands share: contexts, messages, numbers and choices on the command line. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+
+int cli_usage_error(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("tessera: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  return tes_status_exit(TES_INVALID_INPUT);
+}
+
+static TesContext *interruptible;
+
+/* The first Ctrl-C ends the solve at its next iteration, the second one the program. */
+static void on_interrupt(int signal_number) {
+  if (interruptible) tes_context_interrupt(interruptible);
+  signal(signal_number, SIG_DFL);
+}
+
+TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
+  char message[512];
+  const TesContextDesc desc = {
+      .device = common->device, .threads = common->threads, .verbosity = common->verbosity};
+  const TesStatus status = tes_context_create(&desc, context, message, sizeof message);
+  if (status != TES_OK) {
+    fprintf(stderr, "tessera: %s\n", message);
+    return status;
+  }
+  interruptible = *context;
+  signal(SIGINT, on_interrupt);
+  signal(SIGTERM, on_interrupt);
+  return TES_OK;
+}
+
+void cli_print_failure(TesContext *context, TesStatus status) {
+  const char *message = tes_context_message(context);
+  fprintf(stderr, "tessera: %s\n", message[0] ? message : tes_status_text(status));
+  if (tesi_context_verbosity(context) >= TES_VERBOSE || status == TES_INTERNAL)
+    fputs(tes_context_trace(context), stderr);
+}
+
+static bool parse_number(const char **text, bool whole, double *number) {
+  char *end;
+  errno = 0;
+  *number = strtod(*text, &end);
+  if (whole && end > *text && end[-1] == '.') end--; /* "1..8": strtod takes the first dot */
+  if (end == *text || errno || !isfinite(*number) || (whole && *number != floor(*number))) return false;
+  *text = end;
+  return true;
+}
+
+static int expand(double first, double last, bool whole, int most, double *numbers) {
+  int count = 0;
+  for (double v = first; v < last * (1 - 1e-9) && count < most - 1; v = whole ? v + 1 : v * 4)
+    numbers[count++] = v;
+  numbers[count++] = last;
+  return count;
+}
+
+int cli_parse_numbers(const char *option, const char *text, bool whole, double lowest, double highest,
+                      int most, double *numbers) {
+  const char *at = text;
+  int count = 0;
+  bool good = true;
+  while (good && count < most) {
+    double first, last;
+    good = parse_number(&at, whole, &first);
+    if (!good) break;
+    last = first;
+    if (!strncmp(at, "..", 2)) {
+      at += 2;
+      good = parse_number(&at, whole, &last) && last >= first;
+    }
+    good = good && first >= lowest && last <= highest;
+    if (good)
+      count += first == last ? (numbers[count] = first, 1)
+                             : expand(first, last, whole, most - count, numbers + count);
+    if (*at != ',') break;
+    at++;
+  }
+  if (good && *at == 0 && count > 0) return count;
+  cli_usage_error("--%s %s: expected %s from %g to %g, as 'A', 'A,B,C' or 'A..B'", option, text,
+                  whole ? "whole numbers" : "numbers", lowest, highest);
+  return -1;
+}
+
+int cli_parse_choice(const char *option, const char *text, const char *const *choices) {
+  for (int i = 0; choices[i]; i++)
+    if (!strcmp(text, choices[i])) return i;
+  fprintf(stderr, "tessera: --%s %s: expected", option, text);
+  for (int i = 0; choices[i]; i++)
+    fprintf(stderr, "%s %s", i ? (choices[i + 1] ? "," : " or") : "", choices[i]);
+  fputc('\n', stderr);
+  return -1;
+}

@@ -1,0 +1,42 @@
+/* tessera: the program. Finds the command and leaves the rest to it. */
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+
+static const struct {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *help;
+} commands[] = {
+    {"solve", cli_solve, "solve the problem of a case file"},
+    {"bench", cli_bench, "measure operators, smoothers and solvers; print the papers' tables"},
+    {"info", cli_info, "tell version, devices and measured limits of this machine"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int print_help(FILE *out) {
+  fprintf(out, "usage: tessera COMMAND [OPTION]...\n\n"
+               "High-order finite elements on quadrilaterals and hexahedra, matrix-free, with "
+               "multigrid.\n\ncommands:\n");
+  for (int i = 0; i < COMMANDS; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+  fprintf(
+      out,
+      "\n'tessera COMMAND --help' tells the options of a command; 'tessera --version' the version.\n"
+      "exit status: 0 converged; 1 not converged; 2 invalid input; 3 missing device or component; 4 out of "
+      "memory or I/O\n");
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return tes_status_exit(TES_INVALID_INPUT);
+  }
+  const char *name = argv[1];
+  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return print_help(stdout);
+  if (!strcmp(name, "--version")) return printf("tessera %s\n", tes_version()) < 0;
+  for (int i = 0; i < COMMANDS; i++)
+    if (!strcmp(name, commands[i].name)) return commands[i].run(argc - 1, argv + 1);
+  return cli_usage_error("there is no command '%s'; expected solve, bench or info (tessera --help)", name);
+}

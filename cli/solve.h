@@ -1,0 +1,49 @@
+/* One solve of the program: options, state, and the parts that tell about it. */
+#ifndef CLI_SOLVE_H
+#define CLI_SOLVE_H
+
+#include "command.h"
+#include "tessera/case.h"
+#include "tessera/report.h"
+
+enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32 };
+
+typedef struct SolveOptions {
+  CliCommon common;
+  const char *path, *vtu;
+  const char *overrides[SOLVE_OVERRIDES];
+  int override_count;
+  bool to_stdout; /* the report goes to the standard output, nothing else does */
+} SolveOptions;
+
+/* All that one solve knows; the report is made from it. */
+typedef struct Solve {
+  TesContext *context;
+  const SolveOptions *options;
+  TesCase *input;
+  TesMesh *mesh;
+  TesPoisson *poisson;
+  TesSolveResult result;
+  TesStatus status;
+  bool solved, has_errors;
+  double error_l2, error_h1;
+  double started, setup_seconds, errors_seconds, vtu_seconds;
+  double previous_residual, solve_started;
+  const char *vtu; /* written */
+} Solve;
+
+/* The whole command: reads, solves, writes. Prints failures. */
+TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
+
+/* Lines for people. */
+void solve_print_problem(const Solve *s);
+void solve_print_levels(const Solve *s);
+void solve_monitor(void *user, int iteration, double residual);
+void solve_print_outcome(const Solve *s);
+
+/* The JSON report, also of failures. */
+TesStatus solve_write_report(const Solve *s, const char *path);
+/* The solution as VTU, with the error as a second field where the exact solution is known. */
+TesStatus solve_write_vtu(const Solve *s, const char *path);
+
+#endif

@@ -1,0 +1,45 @@
+/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn as SVG. */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include "command.h"
+
+enum { CLI_COLUMNS = 24 };
+
+typedef struct CliColumn {
+  const char *name; /* in CSV and JSON, and as the heading */
+  int width;        /* on the terminal; 0: not shown there */
+  int digits;       /* behind the point; -1: a text; -2: significant digits as needed */
+} CliColumn;
+
+/* A number, or a text where `text` is not NULL (it must live as long as the table). NaN is printed as '-', and null in JSON. */
+typedef struct CliCell {
+  double number;
+  const char *text;
+} CliCell;
+
+typedef struct CliTable {
+  const CliColumn *column;
+  int columns, rows, room;
+  CliCell *cells; /* [rows][columns] */
+  bool print;
+  const char *comment; /* one line: the command, machine and date */
+} CliTable;
+
+void cli_table_begin(CliTable *table, const CliColumn *column, int columns, bool print);
+/* False when memory is out. */
+bool cli_table_add(CliTable *table, const CliCell *cells);
+void cli_table_end(CliTable *table);
+/* Files appear complete or not at all; "-" is the standard output. */
+TesStatus cli_table_write_csv(TesContext *ctx, const CliTable *table, const char *path);
+TesStatus cli_table_write_json(TesContext *ctx, const CliTable *table, const char *path);
+/* Draws column `y` over column `x` (logarithmic axis when log_x), a line for each value of column `series`, as SVG, by gnuplot.
+ * Errors: TES_MISSING when there is no gnuplot, TES_IO. */
+typedef struct CliPlot {
+  const char *title, *x_label, *y_label;
+  int x, y, series;
+  bool log_x;
+} CliPlot;
+TesStatus cli_table_plot(TesContext *ctx, const CliTable *table, const CliPlot *plot, const char *path);
+
+#endif

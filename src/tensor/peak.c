@@ -1,0 +1,64 @@
+#include "tensor/peak.h"
+#include <math.h>
+
+enum { CHAINS = 24 };
+
+#define DECLARE(bits)                                                                                        \
+  double tesi_peak_loop_double_##bits(int64_t rounds);                                                       \
+  float tesi_peak_loop_float_##bits(int64_t rounds);
+DECLARE(128)
+#if TESI_SIMD_WIDEST >= 256
+DECLARE(256)
+#endif
+#if TESI_SIMD_WIDEST >= 512
+DECLARE(512)
+#endif
+
+static double run(int bits, TesPrecision precision, int64_t rounds) {
+#define CALL(bits)                                                                                           \
+  (precision == TES_DOUBLE ? tesi_peak_loop_double_##bits(rounds)                                            \
+                           : (double)tesi_peak_loop_float_##bits(rounds))
+#if TESI_SIMD_WIDEST >= 512
+  if (bits >= 512) return CALL(512);
+#endif
+#if TESI_SIMD_WIDEST >= 256
+  if (bits >= 256) return CALL(256);
+#endif
+  return CALL(128);
+#undef CALL
+}
+
+TesStatus tesi_peak_flops(TesContext *ctx, TesPrecision precision, double *flops_per_second) {
+  const int threads = tes_context_threads(ctx), bits = tes_context_simd_bits(ctx);
+  const int64_t rounds = 400000;
+  double best = 0, check = 0;
+  for (int repeat = 0; repeat < 8; repeat++) {
+    const double start = tesi_now();
+#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : check)
+    for (int thread = 0; thread < threads; thread++) check += run(bits, precision, rounds);
+    const double lanes = bits / (precision == TES_DOUBLE ? 64.0 : 32.0);
+    best = fmax(best, 2 * CHAINS * lanes * (double)rounds * threads / (tesi_now() - start));
+  }
+  *flops_per_second = isfinite(check) ? best : 0;
+  return TES_OK;
+}
+
+TesStatus tesi_peak_bandwidth(TesContext *ctx, double *bytes_per_second) {
+  TesStatus status = TES_OK;
+  const int threads = tes_context_threads(ctx);
+  const int64_t n = (256 << 20) / (int64_t)sizeof(double);
+  double *x = NULL, *y = NULL;
+  *bytes_per_second = 0;
+  TES_ALLOC(&x, n);
+  TES_ALLOC(&y, n);
+  for (int repeat = 0; repeat < 8; repeat++) {
+    const double start = tesi_now();
+#pragma omp parallel for simd num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] + 0.5 * y[i];
+    *bytes_per_second = fmax(*bytes_per_second, 3.0 * 8 * (double)n / (tesi_now() - start));
+  }
+done:
+  tesi_free(ctx, &x);
+  tesi_free(ctx, &y);
+  return status;
+}

@@ -1,0 +1,12 @@
+/* What this machine can do at most, measured: the ceilings of rooflines. */
+#ifndef TESI_PEAK_H
+#define TESI_PEAK_H
+
+#include "base/base.h"
+
+/* Fused multiply-adds of independent SIMD registers on all threads of the context: flops a second (an FMA is two). Takes about 0.1 s. */
+TesStatus tesi_peak_flops(TesContext *ctx, TesPrecision precision, double *flops_per_second);
+/* Bytes a second that y <- x + a y moves (two reads, one write) on all threads, over arrays of 256 MiB. Takes about 1 s. */
+TesStatus tesi_peak_bandwidth(TesContext *ctx, double *bytes_per_second);
+
+#endif

@@ -1,0 +1,23 @@
+/* The loop behind tesi_peak_flops for one SIMD width: 24 chains of multiply-adds hide the latency of 4 to 5 cycles at two a cycle. */
+#include "tensor/simd.h"
+#include <stdint.h>
+
+#define CHAINS 24
+typedef double VecDouble __attribute__((vector_size(TESI_SIMD_BITS / 8)));
+typedef float VecFloat __attribute__((vector_size(TESI_SIMD_BITS / 8)));
+
+#define DEFINE_LOOP(name, Vec, Real)                                                                         \
+  Real TESI_SIMD(name)(int64_t rounds);                                                                      \
+  Real TESI_SIMD(name)(int64_t rounds) {                                                                     \
+    Vec sum[CHAINS], scale = {0}, offset = {0};                                                              \
+    scale += (Real)0.9999;                                                                                   \
+    offset += (Real)0.0001;                                                                                  \
+    for (int c = 0; c < CHAINS; c++) sum[c] = offset * (Real)c;                                              \
+    for (int64_t round = 0; round < rounds; round++)                                                         \
+      for (int c = 0; c < CHAINS; c++) sum[c] = sum[c] * scale + offset;                                     \
+    for (int c = 1; c < CHAINS; c++) sum[0] += sum[c];                                                       \
+    return sum[0][0];                                                                                        \
+  }
+
+DEFINE_LOOP(tesi_peak_loop_double, VecDouble, double)
+DEFINE_LOOP(tesi_peak_loop_float, VecFloat, float)

@@ -1,0 +1,222 @@
+/* Run: ctest -R t7_poisson. The whole problem against manufactured solutions: observed orders k+1 in L2 and k in H1, boundary
+ * conditions of every kind, graded boxes, variable coefficients, pure Neumann problems. */
+#include <stdio.h>
+#include <string.h>
+#include "testing.h"
+#include "tessera/tessera.h"
+
+typedef struct Setup {
+  const char *name;
+  int dim;
+  const char *exact, *a, *c; /* a, c NULL: 1, 0 */
+  const char *f;
+  TesCondition condition[6];
+  const char *g[6], *alpha[6];
+  bool graded;
+} Setup;
+
+static TesFunction *expression(TesContext *ctx, const char *text) {
+  TesFunction *f = NULL;
+  if (text) assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  return f;
+}
+
+typedef struct Functions {
+  TesFunction *exact, *a, *c, *f, *g[6], *alpha[6];
+} Functions;
+
+static void make_functions(TesContext *ctx, const Setup *s, TesPoissonDesc *desc, Functions *functions) {
+  *functions = (Functions){expression(ctx, s->exact),
+                           expression(ctx, s->a),
+                           expression(ctx, s->c),
+                           expression(ctx, s->f),
+                           {0},
+                           {0}};
+  desc->exact = functions->exact, desc->a = functions->a, desc->c = functions->c, desc->f = functions->f;
+  for (int face = 0; face < 6; face++) {
+    functions->g[face] = expression(ctx, s->g[face]);
+    functions->alpha[face] = expression(ctx, s->alpha[face]);
+    desc->boundary[face] = (TesBoundary){s->condition[face], functions->g[face], functions->alpha[face]};
+  }
+}
+
+static void destroy_functions(Functions *f) {
+  TesFunction **single[] = {&f->exact, &f->a, &f->c, &f->f};
+  for (int i = 0; i < 4; i++) tes_function_destroy(single[i]);
+  for (int face = 0; face < 6; face++) {
+    tes_function_destroy(&f->g[face]);
+    tes_function_destroy(&f->alpha[face]);
+  }
+}
+
+static TesMesh *make_mesh(TesContext *ctx, const Setup *s, int cells) {
+  TesMesh *mesh;
+  double x[65];
+  for (int i = 0; i <= cells; i++) x[i] = (exp(0.7 * i / cells) - 1) / (exp(0.7) - 1);
+  TesBoxDesc box = {.dim = s->dim, .cells = {cells, cells, cells}};
+  if (s->graded)
+    for (int d = 0; d < s->dim; d++) box.coordinates[d] = x;
+  assert_ok(ctx, tes_mesh_create_box(ctx, &box, &mesh));
+  return mesh;
+}
+
+static void solve(const Setup *s, int cells, int degree, TesSolvePrecision precision, double *l2,
+                  double *h1) {
+  TesContext *ctx;
+  TesPoisson *poisson;
+  TesSolveResult result;
+  Functions functions;
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  TesMesh *mesh = make_mesh(ctx, s, cells);
+  TesPoissonDesc desc = {.mesh = mesh, .degree = degree, .tolerance = 1e-12, .precision = precision};
+  make_functions(ctx, s, &desc, &functions);
+  assert_ok(ctx, tes_poisson_create(ctx, &desc, &poisson));
+  assert_ok(ctx, tes_poisson_solve(poisson, &result));
+  assert_true(result.iterations <= 40);
+  assert_ok(ctx, tes_poisson_errors(poisson, l2, h1));
+  tes_poisson_destroy(&poisson);
+  destroy_functions(&functions);
+  tes_mesh_destroy(&mesh);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
+/* The error falls by 2^(k+1) in L2 and 2^k in H1 between two meshes (within `slack` of the exponent), or is round-off. */
+static void check_order(const Setup *s, int degree, int cells, double slack) {
+  double l2[2], h1[2];
+  for (int level = 0; level < 2; level++)
+    solve(s, cells << level, degree, TES_SOLVE_DOUBLE, &l2[level], &h1[level]);
+  const double order_l2 = log2(l2[0] / l2[1]), order_h1 = log2(h1[0] / h1[1]);
+  if (!(order_l2 >= degree + 1 - slack) && !(l2[1] < 1e-11))
+    fail_msg("%s, Q%d: order %.2f in L2 (errors %.3g, %.3g)", s->name, degree, order_l2, l2[0], l2[1]);
+  if (!(order_h1 >= degree - slack) && !(h1[1] < 1e-9))
+    fail_msg("%s, Q%d: order %.2f in H1 (errors %.3g, %.3g)", s->name, degree, order_h1, h1[0], h1[1]);
+  if (!(l2[0] < 0.5 && l2[0] > 0)) fail_msg("%s, Q%d: error %g", s->name, degree, l2[0]);
+}
+
+static const Setup square = {
+    .name = "square", .dim = 2, .exact = "sin(pi*x)*sin(pi*y)", .f = "2*pi*pi*sin(pi*x)*sin(pi*y)"};
+static const Setup cube = {.name = "cube",
+                           .dim = 3,
+                           .exact = "sin(pi*x)*sin(pi*y)*sin(pi*z)",
+                           .f = "3*pi*pi*sin(pi*x)*sin(pi*y)*sin(pi*z)"};
+static const Setup graded_square = {.name = "graded square",
+                                    .dim = 2,
+                                    .exact = "sin(pi*x)*sin(pi*y)",
+                                    .f = "2*pi*pi*sin(pi*x)*sin(pi*y)",
+                                    .graded = true};
+static const Setup graded_cube = {.name = "graded cube",
+                                  .dim = 3,
+                                  .exact = "sin(pi*x)*sin(pi*y)*sin(pi*z)",
+                                  .f = "3*pi*pi*sin(pi*x)*sin(pi*y)*sin(pi*z)",
+                                  .graded = true};
+/* u = exp(x) cos(y): harmonic; values on three faces, flux and Robin data on the others */
+static const Setup mixed_square = {
+    .name = "mixed conditions",
+    .dim = 2,
+    .exact = "exp(x)*cos(y)",
+    .f = "exp(x)*cos(y)", /* -lap u + c u with c = 1 */
+    .c = "1",
+    .condition = {TES_DIRICHLET, TES_NEUMANN, TES_ROBIN, TES_DIRICHLET},
+    .g = {"exp(x)*cos(y)", "exp(x)*cos(y)", "exp(x)*(sin(y) + 2*cos(y))", "exp(x)*cos(y)"},
+    .alpha = {NULL, NULL, "2", NULL}};
+static const Setup variable_square = {
+    .name = "variable coefficient",
+    .dim = 2,
+    .exact = "sin(pi*x)*sin(pi*y)",
+    .a = "1 + x*y",
+    .c = "x",
+    .f = "(1 + x*y)*2*pi*pi*sin(pi*x)*sin(pi*y) - pi*y*cos(pi*x)*sin(pi*y) - "
+         "pi*x*sin(pi*x)*cos(pi*y) + x*sin(pi*x)*sin(pi*y)"};
+/* variable a and alpha, flux and Robin data on the faces of a cube; u = exp(x + y/2) cos(z) */
+static const Setup variable_cube = {
+    .name = "variable cube",
+    .dim = 3,
+    .exact = "exp(x + y/2)*cos(z)",
+    .a = "1 + x",
+    .f = "-(1 + x)*0.25*exp(x + y/2)*cos(z) - exp(x + y/2)*cos(z)",
+    .condition = {TES_DIRICHLET, TES_NEUMANN, TES_DIRICHLET, TES_ROBIN, TES_DIRICHLET, TES_DIRICHLET},
+    .g = {"exp(x + y/2)*cos(z)", "2*exp(x + y/2)*cos(z)", "exp(x + y/2)*cos(z)",
+          "((1 + x)/2 + 1 + z)*exp(x + y/2)*cos(z)", "exp(x + y/2)*cos(z)", "exp(x + y/2)*cos(z)"},
+    .alpha = {NULL, NULL, NULL, "1 + z", NULL, NULL}};
+/* only fluxes: unique up to a constant, which the exact solution fixes */
+static const Setup neumann_square = {.name = "pure Neumann",
+                                     .dim = 2,
+                                     .exact = "cos(pi*x)*cos(2*pi*y) + x",
+                                     .f = "5*pi*pi*cos(pi*x)*cos(2*pi*y)",
+                                     .condition = {TES_NEUMANN, TES_NEUMANN, TES_NEUMANN, TES_NEUMANN},
+                                     .g = {"-1", "1", NULL, NULL}};
+
+static void orders_in_2d(void **state) {
+  (void)state;
+  for (int k = 1; k <= 8; k++) check_order(&square, k, k <= 2 ? 8 : 4, 0.15);
+}
+
+static void orders_in_3d(void **state) {
+  (void)state;
+  for (int k = 1; k <= 8; k++) check_order(&cube, k, k <= 3 ? 4 : 2, 0.35);
+}
+
+static void orders_on_graded_boxes(void **state) {
+  (void)state;
+  for (int k = 1; k <= 8; k++) check_order(&graded_square, k, k <= 3 ? 8 : 4, 0.3);
+  for (int k = 1; k <= 4; k++) check_order(&graded_cube, k, 4, 0.4);
+}
+
+static void orders_with_mixed_conditions(void **state) {
+  (void)state;
+  for (int k = 1; k <= 6; k++) check_order(&mixed_square, k, 4, 0.25);
+}
+
+static void orders_with_variable_coefficients(void **state) {
+  (void)state;
+  for (int k = 1; k <= 6; k++) check_order(&variable_square, k, 4, 0.35);
+  for (int k = 1; k <= 3; k++) check_order(&variable_cube, k, 2, 0.4);
+}
+
+static void orders_of_a_pure_neumann_problem(void **state) {
+  (void)state;
+  for (int k = 1; k <= 5; k++) check_order(&neumann_square, k, 8, 0.3);
+}
+
+static void odd_and_single_cells(void **state) {
+  (void)state;
+  const int cells[] = {1, 2, 3, 5, 6, 7, 12};
+  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+    double l2, h1;
+    solve(&square, cells[i], 6, TES_SOLVE_MIXED, &l2, &h1);
+    assert_near(l2, 0, 0.01 * pow(cells[i], -6));
+    solve(&cube, cells[i], 4, TES_SOLVE_MIXED, &l2, &h1);
+    assert_near(l2, 0, 0.03 * pow(cells[i], -4));
+  }
+}
+
+static void unbalanced_neumann_data_are_refused(void **state) {
+  (void)state;
+  TesContext *ctx;
+  TesPoisson *poisson;
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  TesMesh *mesh = make_mesh(ctx, &square, 4);
+  TesPoissonDesc desc = {.mesh = mesh, .degree = 2};
+  for (int face = 0; face < 4; face++) desc.boundary[face].condition = TES_NEUMANN;
+  assert_int_equal(tes_poisson_create(ctx, &desc, &poisson), TES_INVALID_INPUT);
+  assert_null(poisson);
+  assert_non_null(strstr(tes_context_message(ctx), "int f + int g = 0; here it is 1"));
+  tes_mesh_destroy(&mesh);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(orders_in_2d),
+      cmocka_unit_test(orders_in_3d),
+      cmocka_unit_test(orders_on_graded_boxes),
+      cmocka_unit_test(orders_with_mixed_conditions),
+      cmocka_unit_test(orders_with_variable_coefficients),
+      cmocka_unit_test(orders_of_a_pure_neumann_problem),
+      cmocka_unit_test(odd_and_single_cells),
+      cmocka_unit_test(unbalanced_neumann_data_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
