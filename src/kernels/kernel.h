@@ -57,6 +57,8 @@
 #define TESK_RESTRICT restrict
 #define TESK_UNROLL
 #define TESK_READ(p) (*(p))
+#define TESK_COPY(to, from, valid) (*(to) = (valid) ? *(from) : 0)
+#define TESK_COPY_WAIT() ((void)0)
 #else
 #define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
   extern "C" __global__ void __launch_bounds__(max_threads, min_blocks)                                      \
@@ -73,6 +75,20 @@
 #define TESK_RESTRICT __restrict__
 #define TESK_UNROLL _Pragma("unroll")
 #define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */
+
+/* One number from global to shared memory without a register: zero where not valid. It has arrived after TESK_COPY_WAIT, for
+ * this thread; for others after a barrier too. */
+TESK_DEVICE void TESK_COPY(float *to, const float *from, int valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
+               "r"(valid ? 4 : 0)
+               : "memory");
+}
+TESK_DEVICE void TESK_COPY(double *to, const double *from, int valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
+               "r"(valid ? 8 : 0)
+               : "memory");
+}
+#define TESK_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 #endif
 
 #endif
