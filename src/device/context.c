@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/context_new.h"
 #include "device/cuda/cuda.h"
+#include "device/cuda/rehearsal.h"
 #include "device/device.h"
 #include "device/emulator/emulator.h"
 
@@ -49,6 +50,8 @@ static TesStatus choose_device(TesContext *ctx, const char *name) {
     tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
   else if (!strcmp(name, "emulator"))
     TES_TRY(tesi_emulator_open(ctx));
+  else if (!strncmp(name, "nvrtc:", 6))
+    TES_TRY(tesi_rehearsal_open(ctx, name + 6));
   else if (!strcmp(name, "cuda"))
     TES_TRY(tesi_cuda_open(ctx, 0));
   else if (sscanf(name, "cuda:%d%n", &number, &end) == 1 && !name[end])

@@ -1,6 +1,8 @@
 /* The multiplicative vertex-patch smoother with exact local solves, for separable operators. */
 #include <stdio.h>
+#include "device/kernel.h"
 #include "smoother/patch.h"
+#include "smoother/patch_cuda.h"
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
   TesContext *ctx = smoother->context;
@@ -49,6 +51,10 @@ TesStatus tesi_smoother_patch_init(TesSmoother *smoother) {
             smoother->omega);
   smoother->omega = 1;
   smoother->symmetric = true;
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(tesi_smoother_patch_cuda_init(smoother));
+    goto done;
+  }
   snprintf(smoother->description, sizeof smoother->description, "patch, exact local solves, plain");
   smoother->table = &table;
 done:

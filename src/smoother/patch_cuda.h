@@ -1,0 +1,11 @@
+/* The multiplicative vertex-patch smoother as kernels (GPU, emulator). */
+#ifndef TESI_PATCH_CUDA_H
+#define TESI_PATCH_CUDA_H
+
+#include "smoother/smoother.h"
+
+/* Sets table, plan and description. Equal cells a direction, Dirichlet ends, at least two cells in y and z, degree at most 8 (10 in 2D):
+ * the row kernel. Errors: TES_MISSING for other spaces. */
+TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother);
+
+#endif

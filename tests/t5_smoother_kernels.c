@@ -1,0 +1,67 @@
+/* Run: ctest -R t5_smoother_kernels. The patch smoother's kernels against the plain sweep, patch by patch: on the emulator with the
+ * threads in several orders, and on a GPU where there is one. */
+#include <string.h>
+#include "device/emulator/fiber.h"
+#include "kernel_testing.h"
+
+typedef struct Case {
+  int dim, degree, cells[3];
+  double c;
+} Case;
+
+static void run_case(const char *device, const Case *c, TesPrecision precision, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = test_device(device);
+  if (!ctx) return;
+  TesSpace *space = test_box_space(ctx, c->dim, c->degree, c->cells);
+  TesOperator *op = test_operator(ctx, space, 1.5, c->c, precision);
+  TesSmoother *smoother;
+  const TesSmootherDesc desc = {.op = op, .kind = TES_SMOOTHER_PATCH};
+  if (tes_smoother_create(ctx, &desc, &smoother) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  uint64_t seed = 17;
+  TesVector *b = test_random_vector(ctx, space, precision, &seed), *x = test_random_vector(ctx, space, precision, &seed), *y;
+  assert_int_equal(tes_vector_create(ctx, tes_space_length(space), precision, &y), TES_OK);
+  assert_int_equal(tes_vector_copy(x, 1, y), TES_OK);
+  if (zero_guess) assert_int_equal(tes_vector_fill(x, NAN), TES_OK);
+  if (tes_smoother_apply(smoother, b, x, sweep, zero_guess) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  assert_int_equal(tes_smoother_apply_ref(smoother, b, y, sweep, zero_guess), TES_OK);
+  test_compare(x, y, precision == TES_DOUBLE ? 1e-12 : 2e-5, "smoother", c->degree);
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  tes_smoother_destroy(&smoother);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_context_destroy(&ctx);
+}
+
+static void rows_equal_the_plain_sweep(void **state) {
+  (void)state;
+  static const char *const devices[] = {"emulator", "cuda"};
+  static const int sizes[][3] = {{4, 3, 5}, {5, 4, 2}, {3, 2, 3}, {1, 5, 4}};
+  for (int d = 0; d < 2; d++)
+    for (int dim = 2; dim <= 3; dim++)
+      for (int degree = 1; degree <= (dim == 3 ? 8 : 10); degree++) {
+        const int *cells = sizes[degree > 4 && dim == 3 ? 2 : degree % 3];
+        const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, degree % 2 ? 0 : 30};
+        tesi_fiber_order((TesiOrder)(degree % 3), (uint64_t)degree);
+        run_case(devices[d], &c, TES_DOUBLE, degree % 2 ? TES_FORWARD : TES_BACKWARD, degree % 4 == 3);
+        run_case(devices[d], &c, TES_SINGLE, degree % 2 ? TES_BACKWARD : TES_FORWARD, false);
+      }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+static void thin_boxes_are_right(void **state) {
+  (void)state;
+  static const Case cases[] = {{3, 3, {1, 2, 2}, 0}, {3, 2, {2, 2, 2}, 5}, {3, 4, {6, 3, 2}, 0}, {2, 3, {1, 3, 1}, 0}, {2, 5, {9, 6, 1}, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int sweep = 0; sweep < 2; sweep++) {
+      tesi_fiber_order(sweep ? TESI_ORDER_REVERSE : TESI_ORDER_SHUFFLED, i);
+      run_case("emulator", &cases[i], TES_DOUBLE, (TesSweep)sweep, false);
+    }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_equal_the_plain_sweep), cmocka_unit_test(thin_boxes_are_right)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
