@@ -1,0 +1,46 @@
+#!/bin/sh
+# tools/bundle.sh BUILD OUT: a relocatable folder with the library, the programs, tests and benches of a build, and all shared libraries
+# but the C library's. It runs on another x86-64 Linux with a C library at least as new; GPUs need only their driver and NVRTC there.
+# OUT/run PROGRAM [argument]... starts a program; OUT/check runs all tests; OUT/measure FOLDER writes the tables of bench/ as CSV.
+set -eu
+build=$1 out=$2
+rm -rf "$out"
+mkdir -p "$out/bin" "$out/lib"
+for program in "$build"/tessera "$build"/tests/t[0-9]_* "$build"/bench/bench_*; do
+  if [ -f "$program" ] && [ -x "$program" ]; then cp "$program" "$out/bin/"; fi
+done
+ours='ld-linux|libc\.so|libm\.so|libmvec|libpthread|libdl\.so|librt\.so|libresolv|libutil\.so'
+for file in "$build"/libtessera.so.? "$out"/bin/*; do
+  ldd "$file" | awk '$3 ~ /^\// { print $3 }' | grep -vE "/($ours)" || true
+done | sort -u | while read -r library; do cp -L "$library" "$out/lib/"; done
+strip --strip-unneeded "$out"/lib/*.so* "$out"/bin/* 2>/dev/null || true
+cat > "$out/run" <<'R'
+#!/bin/sh
+here=$(cd "$(dirname "$0")" && pwd)
+LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+program=$1
+shift
+exec "$here/bin/$program" "$@"
+R
+cat > "$out/check" <<'R'
+#!/bin/sh
+# All tests; the exit status is the number of those that failed.
+here=$(cd "$(dirname "$0")" && pwd)
+failed=0
+for test in "$here"/bin/t[0-9]_*; do
+  name=$(basename "$test")
+  if "$here/run" "$name" > "/tmp/$name.log" 2>&1; then echo "passed $name"; else
+    echo "FAILED $name"; tail -5 "/tmp/$name.log"; failed=$((failed + 1)); fi
+done
+exit $failed
+R
+cat > "$out/measure" <<'R'
+#!/bin/sh
+# measure FOLDER [device]: every table of the benches.
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+"$here/run" bench_kernels --device "${2:-cuda}" --csv "$1/kernels.csv"
+R
+chmod +x "$out/run" "$out/check" "$out/measure"
+du -sh "$out"
