@@ -42,11 +42,11 @@ build() {
   ninja -j "$jobs" -C "$build/$name" "$@"
 }
 
-# The quick tests of a build: quick_tests FOLDER [ctest arguments]
-quick_tests() {
-  local folder=$1
-  shift
-  ctest --test-dir "$folder" -j "$jobs" --output-on-failure --no-tests=error -LE 'slow|style' "$@"
+# The tests of a build but those with certain labels: run_tests NAME LABELS [ctest arguments]. The tests use two threads each.
+run_tests() {
+  local name=$1 without=$2
+  shift 2
+  ctest --test-dir "$build/$name" -j $(((jobs + 1) / 2)) --output-on-failure --no-tests=error -LE "$without" "$@"
 }
 
 step_tree() {
@@ -66,24 +66,24 @@ step_docs() {
 
 step_gcc() {
   build gcc
-  ctest --test-dir "$build/gcc" -j "$jobs" --output-on-failure --no-tests=error -LE style
+  run_tests gcc style
 }
 
 step_clang() {
   build clang
-  quick_tests "$build/clang"
+  run_tests clang 'slow|style|heavy'
 }
 
 step_sanitize() {
   local fault
-  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
   export UBSAN_OPTIONS=print_stacktrace=1
   for fault in leak overflow; do
     gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
     if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
   done
   build sanitize
-  quick_tests "$build/sanitize"
+  run_tests sanitize 'slow|style|heavy'
 }
 
 # The runtime of clang's OpenMP tells the sanitizer of its barriers and locks (libarcher); gcc's does not.
@@ -100,7 +100,7 @@ step_threads() {
     [ "$name$status" = race66 ] || [ "$name$status" = no_race0 ] || die "$name: the thread sanitizer ends with $status"
   done
   build threads
-  "${aslr[@]}" ctest --test-dir "$build/threads" -j "$jobs" --output-on-failure -LE slow -L threads
+  "${aslr[@]}" ctest --test-dir "$build/threads" -j 1 --output-on-failure --no-tests=error -LE slow -L threads
 }
 
 # How a stranger uses the installed library.

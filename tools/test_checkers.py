@@ -19,7 +19,8 @@ GOOD = {
     "src/mesh/box.c": "#include \"box.h\"\n#include <stdio.h>\n#include \"base/base.h\"\n",
     "src/mesh/forest/box.h": "#ifndef TESI_FOREST_BOX_H\n#define TESI_FOREST_BOX_H\n#endif\n",
     "src/kernels/patch.cu": "#include \"device.h\"\n",
-    "src/kernels/device.h": "#ifndef TESI_DEVICE_H\n#define TESI_DEVICE_H\n#endif\n",
+    "src/kernels/device.h": "#ifndef TESK_DEVICE_H\n#define TESK_DEVICE_H\n#endif\n",
+    "src/device/emulator.c": "#include \"kernels/device.h\"\n",
     "docs/page.md": "[here](page.md) and [there](https://example.org/x)\n",
 }
 

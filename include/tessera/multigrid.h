@@ -31,6 +31,7 @@ typedef struct TesMultigridDesc {
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);
 
+/** Number of levels; the finest is the last one. */
 int tes_multigrid_levels(const TesMultigrid *multigrid);
 /** Space, operator and smoother of a level, owned by the multigrid; the smoother of level 0 is NULL. */
 const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level);

@@ -63,6 +63,7 @@ void tes_poisson_destroy(TesPoisson **poisson);
 /** Solves; may be called again (it starts anew). Statuses as tes_solver_solve(); the last iterate is kept in any case. */
 TesStatus tes_poisson_solve(TesPoisson *poisson, TesSolveResult *result);
 
+/** The finest space, and the multigrid of the solver; owned by the problem. */
 const TesSpace *tes_poisson_space(const TesPoisson *poisson);
 const TesMultigrid *tes_poisson_multigrid(const TesPoisson *poisson);
 /** The solution at all nodes, boundary values included; owned by the problem. */

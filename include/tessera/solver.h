@@ -51,6 +51,7 @@ typedef struct TesSolveResult {
   double seconds;
 } TesSolveResult;
 
+/** Errors: TES_INVALID_INPUT (a method that needs a multigrid, or a symmetric one, without it), TES_OUT_OF_MEMORY. */
 TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesSolver **solver);
 void tes_solver_destroy(TesSolver **solver);
 /** Solves from the start x (fmg: x is only written). Returns TES_OK, TES_NOT_CONVERGED, TES_DIVERGED (residual above 1e6 times

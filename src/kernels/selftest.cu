@@ -3,7 +3,7 @@
  * 3 wrong index, 4 last output unwritten, 5 divergent barrier. Macros: real, CHUNK, FAULT. */
 #include "kernel.h"
 
-TESK_KERNEL(tesk_selftest, CHUNK, 1, (const real *) x, (real *) y) {
+TESK_KERNEL(tesk_selftest, CHUNK, 1, (const real *)x, (real *)y) {
   TESK_SHARED(s);
   const int t = (int)threadIdx.x;
   const long long first = (long long)blockIdx.x * CHUNK;

@@ -3,27 +3,29 @@
 
 #define THREADS 256
 #define FOR_EACH(i, n)                                                                                       \
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, tesk_step = (long long)gridDim.x * blockDim.x; i < (n); \
-       i += tesk_step)
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                                       \
+                 tesk_step = (long long)gridDim.x * blockDim.x;                                              \
+       i < (n); i += tesk_step)
 
-TESK_KERNEL(tesk_fill, THREADS, 1, (long long) n, (double) a, (real_out *) y) {
-  FOR_EACH (i, n) y[i] = (real_out)a;
+TESK_KERNEL(tesk_fill, THREADS, 1, (long long)n, (double)a, (real_out *)y) {
+  FOR_EACH(i, n) y[i] = (real_out)a;
 }
 
-TESK_KERNEL(tesk_copy, THREADS, 1, (long long) n, (double) a, (const real *) x, (real_out *) y) {
-  FOR_EACH (i, n) y[i] = (real_out)(a * (double)x[i]);
+TESK_KERNEL(tesk_copy, THREADS, 1, (long long)n, (double)a, (const real *)x, (real_out *)y) {
+  FOR_EACH(i, n) y[i] = (real_out)(a * (double)x[i]);
 }
 
-TESK_KERNEL(tesk_axpy, THREADS, 1, (long long) n, (double) a, (const real *) x, (real_out *) y) {
-  FOR_EACH (i, n) y[i] += (real_out)(a * (double)x[i]);
+TESK_KERNEL(tesk_axpy, THREADS, 1, (long long)n, (double)a, (const real *)x, (real_out *)y) {
+  FOR_EACH(i, n) y[i] += (real_out)(a * (double)x[i]);
 }
 
-TESK_KERNEL(tesk_xpay, THREADS, 1, (long long) n, (const real *) x, (double) a, (real_out *) y) {
-  FOR_EACH (i, n) y[i] = (real_out)(x[i] + (real)a * y[i]);
+TESK_KERNEL(tesk_xpay, THREADS, 1, (long long)n, (const real *)x, (double)a, (real_out *)y) {
+  FOR_EACH(i, n) y[i] = (real_out)(x[i] + (real)a * y[i]);
 }
 
-TESK_KERNEL(tesk_multiply_add, THREADS, 1, (long long) n, (double) a, (const real *) x, (const real *) d, (real_out *) y) {
-  FOR_EACH (i, n) y[i] += (real_out)((real)a * x[i] * d[i]);
+TESK_KERNEL(tesk_multiply_add, THREADS, 1, (long long)n, (double)a, (const real *)x, (const real *)d,
+            (real_out *)y) {
+  FOR_EACH(i, n) y[i] += (real_out)((real)a * x[i] * d[i]);
 }
 
 /* The larger, or NaN when one of them is: a comparison that NaN fails. */
@@ -32,11 +34,11 @@ TESK_DEVICE double larger(double a, double b) {
 }
 
 /* One sum a block; the tree is the same whatever the schedule. */
-TESK_KERNEL(tesk_dot, THREADS, 1, (long long) n, (const real *) x, (const real *) y, (double *) partial) {
+TESK_KERNEL(tesk_dot, THREADS, 1, (long long)n, (const real *)x, (const real *)y, (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
   const int t = (int)threadIdx.x;
-  FOR_EACH (i, n) sum += (double)x[i] * (double)y[i];
+  FOR_EACH(i, n) sum += (double)x[i] * (double)y[i];
   sums[t] = sum;
   for (int half = THREADS / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -45,7 +47,7 @@ TESK_KERNEL(tesk_dot, THREADS, 1, (long long) n, (const real *) x, (const real *
   if (t == 0) partial[blockIdx.x] = sums[0];
 }
 
-TESK_KERNEL(tesk_sum, THREADS, 1, (int) n, (const double *) partial, (double *) result) {
+TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)result) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
   const int t = (int)threadIdx.x;
@@ -59,12 +61,13 @@ TESK_KERNEL(tesk_sum, THREADS, 1, (int) n, (const double *) partial, (double *) 
 }
 
 /* NaN where a value is NaN or infinite, as on the host. */
-TESK_KERNEL(tesk_maximum, THREADS, 1, (long long) n, (const real *) x, (const real *) unused, (double *) partial) {
+TESK_KERNEL(tesk_maximum, THREADS, 1, (long long)n, (const real *)x, (const real *)unused,
+            (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, largest = 0;
   const int t = (int)threadIdx.x;
   (void)unused;
-  FOR_EACH (i, n) {
+  FOR_EACH(i, n) {
     const double v = x[i] < 0 ? -(double)x[i] : (double)x[i];
     largest = larger(largest, v + 0 * v);
   }
@@ -76,7 +79,7 @@ TESK_KERNEL(tesk_maximum, THREADS, 1, (long long) n, (const real *) x, (const re
   if (t == 0) partial[blockIdx.x] = sums[0];
 }
 
-TESK_KERNEL(tesk_largest, THREADS, 1, (int) n, (const double *) partial, (double *) result) {
+TESK_KERNEL(tesk_largest, THREADS, 1, (int)n, (const double *)partial, (double *)result) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, largest = 0;
   const int t = (int)threadIdx.x;
