@@ -1,4 +1,5 @@
-/* Run: ctest -R t5_transfer. Prolongation and restriction against dense embeddings; polynomials are embedded exactly. */
+/* Run: ctest -R t5_transfer. Prolongation and restriction against dense embeddings; polynomials are embedded exactly.
+ * Labels: threads */
 #include <string.h>
 #include "testing.h"
 #include "tessera/tessera.h"
