@@ -66,13 +66,27 @@ static const char *const names[] = {"copy", "dot", "apply", "residual", "smooth"
 static void run(const Job *job) {
   double sum;
   switch (job->what) {
-  case COPY: must(tes_vector_copy(job->x, 1, job->y)); break;
-  case DOT: must(tes_vector_dot(job->x, job->y, &sum)); break;
-  case APPLY: must(tes_operator_apply(job->op, job->x, job->y)); break;
-  case RESIDUAL: must(tes_operator_residual(job->op, job->y, job->x, job->y)); break;
-  case SMOOTH: must(tes_smoother_apply(job->smoother, job->x, job->y, TES_FORWARD, false)); break;
-  case PROLONGATE: must(tes_transfer_prolongate(job->transfer, job->x, true, job->y)); break;
-  case RESTRICT: must(tes_transfer_restrict(job->transfer, job->y, job->x)); break;
+  case COPY:
+    must(tes_vector_copy(job->x, 1, job->y));
+    break;
+  case DOT:
+    must(tes_vector_dot(job->x, job->y, &sum));
+    break;
+  case APPLY:
+    must(tes_operator_apply(job->op, job->x, job->y));
+    break;
+  case RESIDUAL:
+    must(tes_operator_residual(job->op, job->y, job->x, job->y));
+    break;
+  case SMOOTH:
+    must(tes_smoother_apply(job->smoother, job->x, job->y, TES_FORWARD, false));
+    break;
+  case PROLONGATE:
+    must(tes_transfer_prolongate(job->transfer, job->x, true, job->y));
+    break;
+  case RESTRICT:
+    must(tes_transfer_restrict(job->transfer, job->y, job->x));
+    break;
   }
 }
 
@@ -103,17 +117,19 @@ static double measure(const Job *job, double *spread) {
   return seconds[BATCHES / 2];
 }
 
-static void print_row(const Job *job, int degree, TesPrecision precision, int cells, double dofs, double bytes, double error) {
+static void print_row(const Job *job, int degree, TesPrecision precision, int cells, double dofs,
+                      double bytes, double error) {
   double spread;
   const double t = measure(job, &spread);
-  printf("%-10s k=%-2d %-7s n=%-4d %6.1f Mdof %9.3f ms +-%4.1f%% %8.2f ps/dof %8.2f GDoF/s %6.0f GB/s  error %.1e\n",
-         names[job->what], degree, precision == TES_DOUBLE ? "float64" : "float32", cells, dofs * 1e-6, t * 1e3, spread * 50,
-         t / dofs * 1e12, dofs / t * 1e-9, bytes / t * 1e-9, error);
+  printf("%-10s k=%-2d %-7s n=%-4d %6.1f Mdof %9.3f ms +-%4.1f%% %8.2f ps/dof %8.2f GDoF/s %6.0f GB/s  error "
+         "%.1e\n",
+         names[job->what], degree, precision == TES_DOUBLE ? "float64" : "float32", cells, dofs * 1e-6,
+         t * 1e3, spread * 50, t / dofs * 1e12, dofs / t * 1e-9, bytes / t * 1e-9, error);
   fflush(stdout);
   if (bench.csv)
     fprintf(bench.csv, "%s,%d,%s,%d,%.0f,%.6g,%.3g,%.5g,%.5g,%.5g,%.3g\n", names[job->what], degree,
-            precision == TES_DOUBLE ? "float64" : "float32", cells, dofs, t * 1e3, spread / 2, t / dofs * 1e12, dofs / t * 1e-9,
-            bytes / t * 1e-9, error);
+            precision == TES_DOUBLE ? "float64" : "float32", cells, dofs, t * 1e3, spread / 2,
+            t / dofs * 1e12, dofs / t * 1e-9, bytes / t * 1e-9, error);
 }
 
 static TesSpace *make_space(int degree, int cells) {
@@ -155,10 +171,13 @@ static double difference(const TesVector *a, const TesVector *b) {
   return error / largest;
 }
 
-static void make_objects(TesSpace *space, TesPrecision precision, bool smoother, TesOperator **op, TesSmoother **s) {
-  must(tes_operator_create_diffusion(bench.ctx, &(TesDiffusionDesc){.space = space, .precision = precision}, op));
+static void make_objects(TesSpace *space, TesPrecision precision, bool smoother, TesOperator **op,
+                         TesSmoother **s) {
+  must(tes_operator_create_diffusion(bench.ctx, &(TesDiffusionDesc){.space = space, .precision = precision},
+                                     op));
   *s = NULL;
-  if (smoother) must(tes_smoother_create(bench.ctx, &(TesSmootherDesc){.op = *op, .kind = TES_SMOOTHER_PATCH}, s));
+  if (smoother)
+    must(tes_smoother_create(bench.ctx, &(TesSmootherDesc){.op = *op, .kind = TES_SMOOTHER_PATCH}, s));
 }
 
 /* The largest relative difference to the plain version on a small box. */
@@ -195,8 +214,12 @@ static void time_space(const char *what, int degree, TesPrecision precision) {
   const bool smooth = strstr(what, "smoother"), apply = strstr(what, "operator");
   cells = tes_mesh_cells(tes_space_mesh(space), 0);
   make_objects(space, precision, smooth, &op, &smoother);
-  if (bench.verbose) printf("%s\n%s\n", tes_operator_describe(op), smoother ? tes_smoother_describe(smoother) : "");
-  Job job = {.op = op, .smoother = smoother, .x = space_vector(space, precision, 1), .y = space_vector(space, precision, 2)};
+  if (bench.verbose)
+    printf("%s\n%s\n", tes_operator_describe(op), smoother ? tes_smoother_describe(smoother) : "");
+  Job job = {.op = op,
+             .smoother = smoother,
+             .x = space_vector(space, precision, 1),
+             .y = space_vector(space, precision, 2)};
   const double dofs = (double)tes_space_dofs(space);
   if (apply) {
     const double error = bench.check ? check(APPLY, degree, precision) : NAN;
@@ -221,7 +244,8 @@ static void time_transfer(int degree, TesPrecision precision) {
   TesTransfer *transfer;
   must(tes_space_coarsen(fine, &coarse));
   must(tes_transfer_create(bench.ctx, &(TesTransferDesc){coarse, fine, precision}, &transfer));
-  Job job = {.transfer = transfer, .x = space_vector(coarse, precision, 1), .y = space_vector(fine, precision, 2)};
+  Job job = {
+      .transfer = transfer, .x = space_vector(coarse, precision, 1), .y = space_vector(fine, precision, 2)};
   const double dofs = (double)tes_space_dofs(fine), size = (double)tesi_precision_size(precision);
   job.what = PROLONGATE;
   print_row(&job, degree, precision, cells, dofs, 2.125 * dofs * size, NAN);
@@ -249,16 +273,23 @@ int main(int argc, char **argv) {
   int first = 1, last = 8;
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
-    if (!strcmp(argv[i], "--device")) device = value, i++;
-    else if (!strcmp(argv[i], "--what")) what = value, i++;
-    else if (!strcmp(argv[i], "--precision")) precision = value, i++;
+    if (!strcmp(argv[i], "--device"))
+      device = value, i++;
+    else if (!strcmp(argv[i], "--what"))
+      what = value, i++;
+    else if (!strcmp(argv[i], "--precision"))
+      precision = value, i++;
     else if (!strcmp(argv[i], "--degrees")) {
       if (sscanf(value, "%d-%d", &first, &last) == 1) last = first;
       i++;
-    } else if (!strcmp(argv[i], "--dofs")) bench.dofs = atof(value), i++;
-    else if (!strcmp(argv[i], "--csv")) bench.csv = fopen(value, "w"), i++;
-    else if (!strcmp(argv[i], "--no-check")) bench.check = false;
-    else if (!strcmp(argv[i], "--verbose")) bench.verbose = true;
+    } else if (!strcmp(argv[i], "--dofs"))
+      bench.dofs = atof(value), i++;
+    else if (!strcmp(argv[i], "--csv"))
+      bench.csv = fopen(value, "w"), i++;
+    else if (!strcmp(argv[i], "--no-check"))
+      bench.check = false;
+    else if (!strcmp(argv[i], "--verbose"))
+      bench.verbose = true;
     else {
       fprintf(stderr, "unknown option %s\n", argv[i]);
       return 2;
@@ -271,7 +302,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", message);
     return tes_status_exit(status);
   }
-  if (bench.csv) fprintf(bench.csv, "kernel,degree,precision,cells,dofs,ms,spread,ps_per_dof,gdofs,gbytes,error\n");
+  if (bench.csv)
+    fprintf(bench.csv, "kernel,degree,precision,cells,dofs,ms,spread,ps_per_dof,gdofs,gbytes,error\n");
   for (int p = 0; p < 2; p++) {
     if (!strcmp(precision, p ? "double" : "float")) continue;
     if (strstr(what, "vector")) time_vectors((TesPrecision)p);

@@ -28,7 +28,8 @@ static inline TesSpace *test_box_space(TesContext *ctx, int dim, int degree, con
   return space;
 }
 
-static inline TesOperator *test_operator(TesContext *ctx, TesSpace *space, double a, double c, TesPrecision precision) {
+static inline TesOperator *test_operator(TesContext *ctx, TesSpace *space, double a, double c,
+                                         TesPrecision precision) {
   TesFunction *fa, *fc;
   TesOperator *op;
   assert_int_equal(tes_function_create_constant(ctx, a, &fa), TES_OK);
@@ -42,7 +43,8 @@ static inline TesOperator *test_operator(TesContext *ctx, TesSpace *space, doubl
 }
 
 /* Random at unknowns, zero at Dirichlet nodes. */
-static inline TesVector *test_random_vector(TesContext *ctx, TesSpace *space, TesPrecision precision, uint64_t *seed) {
+static inline TesVector *test_random_vector(TesContext *ctx, TesSpace *space, TesPrecision precision,
+                                            uint64_t *seed) {
   TesVector *v;
   const int64_t n = tes_space_length(space);
   double *values = test_malloc((size_t)n * sizeof *values);
@@ -62,9 +64,11 @@ static inline TesVector *test_random_vector(TesContext *ctx, TesSpace *space, Te
 }
 
 /* max |a - b| <= tolerance max |b| */
-static inline void test_compare(const TesVector *a, const TesVector *b, double tolerance, const char *what, int degree) {
+static inline void test_compare(const TesVector *a, const TesVector *b, double tolerance, const char *what,
+                                int degree) {
   const int64_t n = tes_vector_length(a);
-  double *x = test_malloc((size_t)n * sizeof *x), *y = test_malloc((size_t)n * sizeof *y), largest = 0, error = 0;
+  double *x = test_malloc((size_t)n * sizeof *x), *y = test_malloc((size_t)n * sizeof *y), largest = 0,
+         error = 0;
   int64_t at = 0;
   assert_int_equal(tes_vector_get(a, x), TES_OK);
   assert_int_equal(tes_vector_get(b, y), TES_OK);
@@ -77,7 +81,8 @@ static inline void test_compare(const TesVector *a, const TesVector *b, double t
   }
   if (!(error <= tolerance * largest))
     fail_msg("%s, degree %d, %s: error %.3g of %.3g at entry %lld of %lld", what, degree,
-             tes_vector_precision(a) == TES_DOUBLE ? "float64" : "float32", error, largest, (long long)at, (long long)n);
+             tes_vector_precision(a) == TES_DOUBLE ? "float64" : "float32", error, largest, (long long)at,
+             (long long)n);
   test_free(x);
   test_free(y);
 }

@@ -9,7 +9,8 @@ typedef struct Case {
   double c;
 } Case;
 
-static void run_case(const char *device, const Case *c, TesPrecision precision, TesSweep sweep, bool zero_guess) {
+static void run_case(const char *device, const Case *c, TesPrecision precision, TesSweep sweep,
+                     bool zero_guess) {
   TesContext *ctx = test_device(device);
   if (!ctx) return;
   TesSpace *space = test_box_space(ctx, c->dim, c->degree, c->cells);
@@ -18,11 +19,13 @@ static void run_case(const char *device, const Case *c, TesPrecision precision, 
   const TesSmootherDesc desc = {.op = op, .kind = TES_SMOOTHER_PATCH};
   if (tes_smoother_create(ctx, &desc, &smoother) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   uint64_t seed = 17;
-  TesVector *b = test_random_vector(ctx, space, precision, &seed), *x = test_random_vector(ctx, space, precision, &seed), *y;
+  TesVector *b = test_random_vector(ctx, space, precision, &seed),
+            *x = test_random_vector(ctx, space, precision, &seed), *y;
   assert_int_equal(tes_vector_create(ctx, tes_space_length(space), precision, &y), TES_OK);
   assert_int_equal(tes_vector_copy(x, 1, y), TES_OK);
   if (zero_guess) assert_int_equal(tes_vector_fill(x, NAN), TES_OK);
-  if (tes_smoother_apply(smoother, b, x, sweep, zero_guess) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  if (tes_smoother_apply(smoother, b, x, sweep, zero_guess) != TES_OK)
+    fail_msg("%s", tes_context_message(ctx));
   assert_int_equal(tes_smoother_apply_ref(smoother, b, y, sweep, zero_guess), TES_OK);
   test_compare(x, y, precision == TES_DOUBLE ? 1e-12 : 2e-5, "smoother", c->degree);
   tes_vector_destroy(&b);
@@ -52,7 +55,11 @@ static void rows_equal_the_plain_sweep(void **state) {
 
 static void thin_boxes_are_right(void **state) {
   (void)state;
-  static const Case cases[] = {{3, 3, {1, 2, 2}, 0}, {3, 2, {2, 2, 2}, 5}, {3, 4, {6, 3, 2}, 0}, {2, 3, {1, 3, 1}, 0}, {2, 5, {9, 6, 1}, 1}};
+  static const Case cases[] = {{3, 3, {1, 2, 2}, 0},
+                               {3, 2, {2, 2, 2}, 5},
+                               {3, 4, {6, 3, 2}, 0},
+                               {2, 3, {1, 3, 1}, 0},
+                               {2, 5, {9, 6, 1}, 1}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int sweep = 0; sweep < 2; sweep++) {
       tesi_fiber_order(sweep ? TESI_ORDER_REVERSE : TESI_ORDER_SHUFFLED, i);
@@ -62,6 +69,7 @@ static void thin_boxes_are_right(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_equal_the_plain_sweep), cmocka_unit_test(thin_boxes_are_right)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_equal_the_plain_sweep),
+                                     cmocka_unit_test(thin_boxes_are_right)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

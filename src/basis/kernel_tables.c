@@ -13,8 +13,8 @@ typedef struct Text {
 } Text;
 
 static void print_table(Text *text, const char *name, const double *values, int count) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "TESK_TABLE(%s, tesk_%s, {", text->type,
-                                 name);
+  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
+                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
   for (int i = 0; i < count || i < 1; i++)
     text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%s%.17g", i ? ", " : "",
                                    i < count ? values[i] : 0.0);
@@ -27,7 +27,8 @@ static void print_halves(Text *text, const char *name, int n, const double *A) {
   char full[16];
   const int h = (n + 1) / 2, g = n / 2;
   for (int i = 0; i < h; i++)
-    for (int j = 0; j < h; j++) E[i * h + j] = 2 * j == n - 1 ? A[i * n + j] : (A[i * n + j] + A[i * n + n - 1 - j]) / 2;
+    for (int j = 0; j < h; j++)
+      E[i * h + j] = 2 * j == n - 1 ? A[i * n + j] : (A[i * n + j] + A[i * n + n - 1 - j]) / 2;
   for (int i = 0; i < g; i++)
     for (int j = 0; j < g; j++) O[i * g + j] = (A[i * n + j] - A[i * n + n - 1 - j]) / 2;
   snprintf(full, sizeof full, "%se", name);
@@ -97,8 +98,8 @@ done:
   return status;
 }
 
-static TesStatus print_bubbles(TesContext *ctx, Text *text, int k, const double *mass, const double *stiffness,
-                               TesiPatchNumbers *numbers) {
+static TesStatus print_bubbles(TesContext *ctx, Text *text, int k, const double *mass,
+                               const double *stiffness, TesiPatchNumbers *numbers) {
   TesStatus status = TES_OK;
   const int n = k + 1, inner = k - 1;
   double KI[N * N], MI[N * N], S[N * N];
@@ -116,7 +117,8 @@ done:
   return status;
 }
 
-TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char **text, TesiPatchNumbers *numbers) {
+TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char **text,
+                             TesiPatchNumbers *numbers) {
   TesStatus status = TES_OK;
   double mass[N * N], stiffness[N * N];
   TesiPatchNumbers own;

@@ -18,13 +18,15 @@ enum { TESI_PATCH_NODES = 2 * TESI_MAX_DEGREE - 1 };
 typedef struct TesiPatchNumbers {
   int degree;
   double lambda[TESI_PATCH_NODES], a[TESI_PATCH_NODES], c[TESI_PATCH_NODES]; /* of the patch */
-  double bubble_lambda[TESI_MAX_DEGREE];                                      /* even modes first */
-  double p[TESI_MAX_DEGREE], q[TESI_MAX_DEGREE]; /* coupling of bubble modes to the left vertex by K and by M; to the
+  double bubble_lambda[TESI_MAX_DEGREE];                                     /* even modes first */
+  double p[TESI_MAX_DEGREE],
+      q[TESI_MAX_DEGREE];    /* coupling of bubble modes to the left vertex by K and by M; to the
                                                     right one: the same for even, the negative for odd modes */
-  double K00, K0k, M00, M0k;                     /* vertex entries of the cell matrices */
+  double K00, K0k, M00, M0k; /* vertex entries of the cell matrices */
 } TesiPatchNumbers;
 
 /* `text` is to be freed with tesi_free; numbers may be NULL. type: "double" or "float". */
-TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char **text, TesiPatchNumbers *numbers);
+TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char **text,
+                             TesiPatchNumbers *numbers);
 
 #endif

@@ -79,13 +79,13 @@
 /* One number from global to shared memory without a register: zero where not valid. It has arrived after TESK_COPY_WAIT, for
  * this thread; for others after a barrier too. */
 TESK_DEVICE void TESK_COPY(float *to, const float *from, int valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
-               "r"(valid ? 4 : 0)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+               "l"(from), "r"(valid ? 4 : 0)
                : "memory");
 }
 TESK_DEVICE void TESK_COPY(double *to, const double *from, int valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
-               "r"(valid ? 8 : 0)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+               "l"(from), "r"(valid ? 8 : 0)
                : "memory");
 }
 #define TESK_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")

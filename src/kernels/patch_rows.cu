@@ -166,7 +166,8 @@ TESK_DEVICE void condense(const real *f, const real *w, real *modes, real *left,
 }
 
 /* Bubble values from modes and the final vertices. */
-TESK_DEVICE void expand(const real *modes, const real *w, const real *inverse, real left, real right, real *u) {
+TESK_DEVICE void expand(const real *modes, const real *w, const real *inverse, real left, real right,
+                        real *u) {
   real e[K], o[K];
   const real sum = left + right, difference = left - right;
   TESK_UNROLL
@@ -314,15 +315,15 @@ TESK_DEVICE void column_modes(real *x, int stride) {
 /* ---- the kernel ----------------------------------------------------------------------------------------------------------- */
 /* What a thread does in the different phases; fixed while the block marches. */
 typedef struct Thread {
-  int t, last;                     /* its number; node of the upper end in x */
+  int t, last; /* its number; node of the upper end in x */
   long long plane;
-  const real *b_line;              /* nodes: (p, y, s) */
+  const real *b_line; /* nodes: (p, y, s) */
   real *B_line, *V_line_z, *x_line;
   int s;
   int node_on;
-  const real *x_column;            /* lines in x: (p, jz, jy) */
+  const real *x_column; /* lines in x: (p, jz, jy) */
   int column_on;
-  const real *x;                   /* boundary rows: column raw_s of rows raw_row, raw_row + THREADS / (CX + 1), ... */
+  const real *x; /* boundary rows: column raw_s of rows raw_row, raw_row + THREADS / (CX + 1), ... */
   int raw_s, raw_row;
 } Thread;
 
@@ -374,7 +375,8 @@ TESK_DEVICE void forward_y(real *line, const real *G, int p, int jz, int s, real
   for (int i = 0; i < M; i++) v[i] = line[i * PITCH];
   dual_to_modes(v, w);
 #if DIM == 3
-  const real *z_faces = G + (p * 8 + (jz < NE ? 0 : 1)) * M * CX + s, *y_faces = G + (p * 8 + 4) * M * CX + jz * CX + s;
+  const real *z_faces = G + (p * 8 + (jz < NE ? 0 : 1)) * M * CX + s,
+             *y_faces = G + (p * 8 + 4) * M * CX + jz * CX + s;
 #else
   const real *y_faces = G + p * 4 * CX + s;
 #endif
@@ -421,9 +423,9 @@ TESK_DEVICE void backward_z(const Thread *me, int e) {
 /* x, b: nodes [..][..][pitch] with planes `plane` apart. cells: in x. Patches of this launch: in y at vertices
  * 1 + colour_y + 2 i, i < patches_y, in z by block. shift: 0 forward, 1 backward. lines [2 BUBBLES + 2][LINES]: couplings,
  * inverses, 1 / diagonal, off-diagonal of each line; modes [2][M]: rz a, c. */
-TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *) x, (const real *) b, (const real *) lines, (const real *) modes,
-            (int) cells, (int) patches_y, (int) colour_y, (int) colour_z, (int) shift, (int) pitch, (long long) plane,
-            (real) rz, (real) ry, (real) r0, (real) scale) {
+TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (const real *)lines,
+            (const real *)modes, (int)cells, (int)patches_y, (int)colour_y, (int)colour_z, (int)shift,
+            (int)pitch, (long long)plane, (real)rz, (real)ry, (real)r0, (real)scale) {
   TESK_SHARED(V);
   real *const B = V + SIZE_V, *const raw = B + SIZE_B, *const F = raw + SIZE_RAW, *const R = F + SIZE_F,
               *const G = R + SIZE_R, *const X = G + SIZE_G;
@@ -480,7 +482,8 @@ TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *) x, (const real *) b, 
     if (t < P * M * CX) forward_z(&me, scale);
     for (int task = t; task < P * FACES * 2 * CELLS; task += THREADS) face_products(task, raw, F, R);
 #if DIM == 3
-    for (int task = t; task < P * M * (CELLS / 2); task += THREADS) column_modes(X + task / M * LINES + task % M, M);
+    for (int task = t; task < P * M * (CELLS / 2); task += THREADS)
+      column_modes(X + task / M * LINES + task % M, M);
 #endif
     __syncthreads();
     if (!ends) load_chunk(&me, raw, offsets, e + CELLS);

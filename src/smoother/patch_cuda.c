@@ -38,10 +38,10 @@ static Cut choose_cut(int dim, int k, TesPrecision precision) {
 
 /* Shared memory of a block in numbers, and its boundary rows, as in the kernel. */
 static size_t shared_bytes(int dim, int k, Cut cut, size_t size) {
-  const int m = 2 * k - 1, mz = dim == 3 ? m : 1, lines = mz * m, cx = cut.cells * k, faces = dim == 3 ? 4 * k : 1,
-            kinds = dim == 3 ? 2 : 1;
-  const int a_row = lines * ((cx | 1) + cx + cut.cells / 2) + 2 * faces * (cx + 1) + faces * 4 * (cx + cut.cells + 1) +
-                    kinds * 4 * mz * cx;
+  const int m = 2 * k - 1, mz = dim == 3 ? m : 1, lines = mz * m, cx = cut.cells * k,
+            faces = dim == 3 ? 4 * k : 1, kinds = dim == 3 ? 2 : 1;
+  const int a_row = lines * ((cx | 1) + cx + cut.cells / 2) + 2 * faces * (cx + 1) +
+                    faces * 4 * (cx + cut.cells + 1) + kinds * 4 * mz * cx;
   return (size_t)(cut.rows * a_row) * size + (size_t)(cut.rows * 2 * faces) * sizeof(int);
 }
 
@@ -138,12 +138,14 @@ static TesStatus launch(const TesSmoother *smoother, const void *b, void *x, int
   const TesSpace *space = smoother->op->space;
   const bool single = smoother->op->precision == TES_SINGLE, three = space->dim == 3;
   const int nx = space->axis[0].nodes;
-  int cells = space->axis[0].cells, patches = (space->axis[1].cells - py) / 2, shift = sweep == TES_BACKWARD, pitch = nx;
+  int cells = space->axis[0].cells, patches = (space->axis[1].cells - py) / 2, shift = sweep == TES_BACKWARD,
+      pitch = nx;
   long long plane = (long long)nx * space->axis[1].nodes;
   double r[4] = {plan->rz, plan->ry, plan->r0, plan->scale};
   float rf[4] = {(float)r[0], (float)r[1], (float)r[2], (float)r[3]};
   const void *lines = plan->lines, *modes = plan->modes;
-  void *arguments[] = {&x, &b, &lines, &modes, &cells, &patches, &py, &pz, &shift, &pitch, &plane, NULL, NULL, NULL, NULL};
+  void *arguments[] = {&x,     &b,     &lines, &modes, &cells, &patches, &py, &pz,
+                       &shift, &pitch, &plane, NULL,   NULL,   NULL,     NULL};
   for (int i = 0; i < 4; i++) arguments[11 + i] = single ? (void *)&rf[i] : (void *)&r[i];
   const TesiGrid grid = {(unsigned)((patches + plan->cut.rows - 1) / plan->cut.rows),
                          three ? (unsigned)((space->axis[2].cells - pz) / 2) : 1, 1};
@@ -194,7 +196,8 @@ static bool is_served(const TesSpace *space) {
   bool served = space->degree <= (space->dim == 3 ? 8 : 10);
   for (int d = 0; d < space->dim; d++) {
     const TesiAxis *axis = &space->axis[d];
-    served = served && axis->uniform && !axis->natural[0] && !axis->natural[1] && (d == 0 || axis->cells >= 2);
+    served =
+        served && axis->uniform && !axis->natural[0] && !axis->natural[1] && (d == 0 || axis->cells >= 2);
   }
   return served;
 }
@@ -207,7 +210,8 @@ TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother) {
   Plan *plan = NULL;
   if (!is_served(space))
     TES_FAIL(TES_MISSING,
-             "the patch smoother on the GPU needs equal cells, Dirichlet faces and degree at most %d: use --device cpu",
+             "the patch smoother on the GPU needs equal cells, Dirichlet faces and degree at most %d: use "
+             "--device cpu",
              space->dim == 3 ? 8 : 10);
   TES_NEW(&plan);
   smoother->plan = plan;
@@ -215,8 +219,8 @@ TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother) {
   TES_TRY(compile(smoother, plan, &numbers));
   TES_TRY(make_tables(smoother, plan, &numbers));
   snprintf(smoother->description, sizeof smoother->description,
-           "patch, exact local solves, rows by kernels: %d cells a step, %d rows and %u threads a block", plan->cut.cells,
-           plan->cut.rows, plan->threads);
+           "patch, exact local solves, rows by kernels: %d cells a step, %d rows and %u threads a block",
+           plan->cut.cells, plan->cut.rows, plan->threads);
 done:
   return status;
 }
