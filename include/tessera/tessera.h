@@ -16,6 +16,7 @@
 #include "transfer.h"
 #include "case.h"
 #include "report.h"
+#include "vtu.h"
 #include "multigrid.h"
 #include "solver.h"
 #include "load.h"

@@ -1,0 +1,65 @@
+/** \file vtu.h
+ *  VTU files for ParaView and VTK (9.1 or newer): cells of any degree as Lagrange quadrilaterals and hexahedra, so that a
+ *  curved cell is curved and a solution of degree 7 is shown with degree 7.
+ *
+ *  Arrays are appended raw, in blocks compressed by zlib. Memory: a few MiB a thread, whatever the size of the mesh.
+ */
+#ifndef TESSERA_VTU_H
+#define TESSERA_VTU_H
+
+#include "context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Values in all cells, either as an array or by a function that is asked for some cells at a time.
+ *
+ *  A cell has n = (degree + 1)^dim nodes, lexicographic (x fastest). Shapes, slowest index first:
+ *    coordinates   [cells][dim][n]
+ *    point fields  [cells][components][n]
+ *    cell fields   [cells][components]
+ */
+typedef struct TesVtuArray {
+  const char *name; /**< shown by ParaView; not needed for coordinates; no < > & or quotes */
+  int components; /**< 1, 2 or 3; 0 means 1. Two are written as three, the last one 0: VTK's vectors have three. */
+  const double *values;
+  /** Used when values is NULL: writes those of cells first, ..., first + count - 1 to `values`. Called from one thread, in
+   *  ascending order, once for each cell. Another status than TES_OK ends the writing. */
+  TesStatus (*fill)(void *user, int64_t first, int64_t count, double *values);
+  void *user;
+} TesVtuArray;
+
+typedef struct TesVtuDesc {
+  int dim;    /**< 2 or 3 */
+  int degree; /**< 1..20 */
+  int64_t cells;
+  /** Positions of the nodes in one direction of the reference cell [0, 1], [degree + 1]; NULL: Gauss-Lobatto points. VTK's
+   *  nodes are equispaced: all values are interpolated to them. */
+  const double *nodes;
+  TesVtuArray coordinates;
+  const TesVtuArray *point_fields;
+  int point_field_count;
+  const TesVtuArray *cell_fields;
+  int cell_field_count;
+  TesPrecision precision; /**< of the numbers in the file; TES_SINGLE halves it */
+  int compression;        /**< zlib level 1..9; 0 means 1, the fastest */
+} TesVtuDesc;
+
+/** Writes a VTU file. It appears complete or not at all. Errors: TES_INVALID_INPUT, TES_IO (unwritable path, disk full, a
+ *  pipe), TES_OUT_OF_MEMORY, and what `fill` returns. */
+TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char *path);
+
+/** One file of a series in time. */
+typedef struct TesPvdEntry {
+  double time;
+  const char *file; /**< relative to the folder of the series */
+} TesPvdEntry;
+
+/** Writes a PVD file, the list of the VTU files of a series. Errors as above. */
+TesStatus tes_pvd_write(TesContext *context, int count, const TesPvdEntry *entries, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,59 @@
+/* The parts of a VTU writer. */
+#ifndef TESI_VTU_H
+#define TESI_VTU_H
+
+#include "io/file.h"
+#include "tessera/vtu.h"
+
+/* VTK's number of the node at (i, j, k) of a Lagrange cell of this degree, for files of version 2.2 and VTK 9.1 or newer.
+ * Corners come first, then edges, faces, the interior; see vtu_order.c. k is 0 in 2D. */
+int tesi_vtu_node(int dim, int degree, int i, int j, int k);
+
+/* ---- one appended array: [number of blocks, block size, size of a last partial block, compressed sizes], blocks --------- */
+
+typedef struct TesiVtuStream TesiVtuStream;
+
+/* Begins an array of exactly `bytes` bytes at the end of the file. */
+TesStatus tesi_vtu_stream_begin(TesContext *ctx, TesiFile *file, int64_t bytes, int level,
+                                TesiVtuStream **stream);
+TesStatus tesi_vtu_stream_write(TesiVtuStream *stream, const void *data, size_t bytes);
+/* Writes what is left and the sizes. Destroys *stream whether it succeeds or not. */
+TesStatus tesi_vtu_stream_end(TesiVtuStream **stream);
+void tesi_vtu_stream_discard(TesiVtuStream **stream);
+
+/* ---- what an array of the file holds for some cells --------------------------------------------------------------------- */
+
+typedef enum TesiVtuKind {
+  TESI_VTU_POINTS, /* coordinates and point fields: interpolated, in VTK's order of nodes */
+  TESI_VTU_CELLS,  /* cell fields */
+  TESI_VTU_CONNECTIVITY,
+  TESI_VTU_OFFSETS,
+  TESI_VTU_TYPES
+} TesiVtuKind;
+
+typedef struct TesiVtuItem {
+  TesiVtuKind kind;
+  const TesVtuArray *array; /* of POINTS and CELLS */
+  int components;           /* of the array, and in the file */
+  int written;
+  size_t bytes; /* a cell */
+} TesiVtuItem;
+
+/* What is the same for all arrays of a file. */
+typedef struct TesiVtuCells {
+  TesContext *ctx;
+  const TesVtuDesc *desc;
+  int nodes;      /* a cell */
+  bool wide;      /* 64-bit indices */
+  double *matrix; /* [degree + 1][degree + 1], from the given nodes to equispaced ones */
+  int *order;     /* [nodes]: the lexicographic number of VTK's node */
+} TesiVtuCells;
+
+TesStatus tesi_vtu_cells_create(TesContext *ctx, const TesVtuDesc *desc, TesiVtuCells *cells);
+void tesi_vtu_cells_free(TesiVtuCells *cells);
+TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const TesVtuArray *array,
+                          int components);
+/* Writes the whole array, some cells at a time. */
+TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream);
+
+#endif
