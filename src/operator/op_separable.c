@@ -33,7 +33,8 @@ static bool is_scaled(const TesOperator *op, int d) {
 
 /* Writes the record of a cell of width h, the width to its left given. From the left, row i of the cell's matrices is
  * divided by h w_i in scaled directions:
- *   even[i][j] + odd[i][j] = K[i][j] and even - odd = K[i][n-1-j];  M = weight (I + rank (W l)'). */
+ *   even[i][j] + odd[i][j] = K[i][j] and even - odd = K[i][n-1-j];  M = weight (I + rank (W l)').
+ * The last column of even is what belongs to the innermost sum when it has been subtracted from the others. */
 static void fill_record(const TesOperator *op, int d, double h_left, double h, void *records, size_t at) {
   const int k = op->space->degree, n = k + 1, E = (n + 1) / 2, O = n / 2;
   double mass[N * N], K[N * N], w[N], wl[N];
@@ -45,11 +46,13 @@ static void fill_record(const TesOperator *op, int d, double h_left, double h, v
       K[i * n + j] = is_scaled(op, d) ? entry / (h * w[i]) : entry;
     }
   set_real(op, records, at++, h_left / h);
-  for (int i = 0; i < E; i++)
-    for (int j = 0; j < E; j++) {
-      const double sum = K[i * n + j] + K[i * n + n - 1 - j];
-      set_real(op, records, at++, sum / 2);
-    }
+  for (int i = 0; i < E; i++) {
+    double sum = 0; /* of the row: only the reaction, as stiffness rows sum up to zero */
+    for (int j = 0; j < n && d == 0; j++)
+      sum += op->c * (is_scaled(op, d) ? mass[i * n + j] / w[i] : h * mass[i * n + j]);
+    for (int j = 0; j < E - 1; j++) set_real(op, records, at++, (K[i * n + j] + K[i * n + n - 1 - j]) / 2);
+    set_real(op, records, at++, n % 2 ? sum : sum / 2);
+  }
   for (int i = 0; i < O; i++)
     for (int j = 0; j < O; j++) set_real(op, records, at++, (K[i * n + j] - K[i * n + n - 1 - j]) / 2);
   for (int i = 0; i < E; i++) set_real(op, records, at++, is_scaled(op, d) ? 1 : h * w[i]);

@@ -29,12 +29,12 @@ typedef struct Kernels {
 
 #define BODY(name) name##_literal
 #define UNROLL TESI_UNROLL
-#include "operator/op_separable_bodies.h"
+#include "operator/op_separable_body.h"
 #undef BODY
 #undef UNROLL
 #define BODY(name) name##_sized
 #define UNROLL
-#include "operator/op_separable_bodies.h"
+#include "operator/op_separable_body.h"
 #undef BODY
 #undef UNROLL
 
@@ -58,7 +58,9 @@ typedef struct Kernels {
   }
 DEGREE(1)
 DEGREE(2)
-DEGREE(3) DEGREE(4) DEGREE(5) DEGREE(6) DEGREE(7) DEGREE(8) DEGREE(9) DEGREE(10)
+DEGREE(3)
+DEGREE(4)
+DEGREE(5) DEGREE(6) DEGREE(7) DEGREE(8) DEGREE(9) DEGREE(10)
 #undef DEGREE
 
     static void x_cells_any(int k, int cells, const Real *record, ptrdiff_t stride, const Real *dot,

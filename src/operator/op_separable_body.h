@@ -36,24 +36,29 @@ TESI_INLINE void BODY(add_rank)(int k, const Real *rank, V d, const V *u, V *out
   if (k % 2 == 0) out[k / 2] = u[k / 2] + rank[k / 2] * d;
 }
 
-/* out = stiffness u, plus rank * d when with_rank. */
-TESI_INLINE void BODY(stiffness)(int k, const Real *even, const Real *odd, const V *e, const V *o,
+/* out = stiffness u, plus rank * d when with_rank. Constants are in the null space of the stiffness: the even half acts on
+ * differences from the innermost sum, so that smooth u lose nothing to cancellation; the last column, what the rows
+ * sum up to, is the reaction term. */
+TESI_INLINE void BODY(stiffness)(int k, const Real *even, const Real *odd, V *e, const V *o, bool reaction,
                                  bool with_rank, const Real *rank, V d, V *out) {
   const int n = k + 1, E = (n + 1) / 2, O = n / 2;
-  UNROLL for (int i = 0; i < O; i++) {
-    V sum = even[i * E] * e[0], difference = odd[i * O] * o[0];
-    UNROLL for (int j = 1; j < E; j++) sum += even[i * E + j] * e[j];
-    UNROLL for (int j = 1; j < O; j++) difference += odd[i * O + j] * o[j];
+  const V inner = e[E - 1];
+  V twice = inner;
+  if (n % 2) twice += inner;
+  UNROLL for (int j = 0; j < E - 1; j++) e[j] -= twice;
+  UNROLL for (int i = 0; i < E; i++) {
+    V sum = {0};
+    if (reaction) sum = even[i * E + E - 1] * inner;
+    UNROLL for (int j = 0; j < E - 1; j++) sum += even[i * E + j] * e[j];
     if (with_rank && k % 2 == 0) sum += rank[i] * d;
-    if (with_rank && k % 2 != 0) difference += rank[i] * d;
-    out[i] = sum + difference;
-    out[n - 1 - i] = sum - difference;
+    out[i] = sum;
   }
-  if (n % 2) {
-    V sum = even[O * E] * e[0];
-    UNROLL for (int j = 1; j < E; j++) sum += even[O * E + j] * e[j];
-    if (with_rank) sum += rank[O] * d;
-    out[O] = sum;
+  UNROLL for (int i = 0; i < O; i++) {
+    V difference = odd[i * O] * o[0];
+    UNROLL for (int j = 1; j < O; j++) difference += odd[i * O + j] * o[j];
+    if (with_rank && k % 2 != 0) difference += rank[i] * d;
+    out[n - 1 - i] = out[i] - difference;
+    out[i] += difference;
   }
 }
 
@@ -70,7 +75,7 @@ TESI_INLINE void BODY(x_cells)(int k, int cells, const Real *record, ptrdiff_t s
     V e[N], o[N], mass[N], stiff[N];
     BODY(split)(n, u, e, o);
     BODY(add_rank)(k, rank, BODY(dot_rank)(k, dot, e, o), u, mass);
-    BODY(stiffness)(k, even, odd, e, o, false, NULL, carry_t, stiff);
+    BODY(stiffness)(k, even, odd, e, o, true, false, NULL, carry_t, stiff);
     t[0] = mass[0] + rho * carry_t;
     s[0] = stiff[0] + rho * carry_s;
     UNROLL for (int i = 1; i < k; i++) t[i] = mass[i], s[i] = stiff[i];
@@ -91,7 +96,7 @@ TESI_INLINE void BODY(y_cell)(int k, const Real *record, const Real *dot, int ve
     UNROLL for (int i = 0; i < n; i++) b[i] = *(const V *)&s[i * pitch + v];
     BODY(split)(n, a, e, o);
     BODY(add_rank)(k, rank, BODY(dot_rank)(k, dot, e, o), a, mass);
-    BODY(stiffness)(k, even, odd, e, o, true, rank, BODY(dot_rank_only)(k, dot, b), stiff);
+    BODY(stiffness)(k, even, odd, e, o, false, true, rank, BODY(dot_rank_only)(k, dot, b), stiff);
     *(V *)&U[v] = mass[0] + rho * *(V *)&carry_U[v];
     *(V *)&W[v] = stiff[0] + b[0] + rho * *(V *)&carry_W[v];
     UNROLL for (int i = 1; i < k; i++) {
@@ -113,7 +118,7 @@ TESI_INLINE void BODY(last_cell)(int k, const Real *record, const Real *dot, int
     UNROLL for (int i = 0; i < n; i++) a[i] = *(const V *)&U[i * pitch + v];
     UNROLL for (int i = 0; i < n; i++) b[i] = *(const V *)&W[i * pitch + v];
     BODY(split)(n, a, e, o);
-    BODY(stiffness)(k, even, odd, e, o, true, rank, BODY(dot_rank_only)(k, dot, b), stiff);
+    BODY(stiffness)(k, even, odd, e, o, false, true, rank, BODY(dot_rank_only)(k, dot, b), stiff);
     const V p = load(&scale[v]) * scale_row;
     store(&out[v], p * (stiff[0] + weight[0] * b[0] + *(V *)&carry[v]));
     UNROLL for (int i = 1; i < k; i++) {
