@@ -1,4 +1,4 @@
-#include "tessera/multigrid.h"
+#include "multigrid/multigrid.h"
 #include "multigrid/coarse.h"
 #include "smoother/smoother.h"
 #include "transfer/transfer.h"
@@ -199,20 +199,29 @@ TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVe
   return cycle(multigrid, multigrid->levels - 1, b, x, zero_guess);
 }
 
-TesStatus tes_multigrid_full(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
+TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
   TesMultigrid *mg = multigrid;
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const int top = mg->levels - 1;
+  if (top == 0) TES_TRY(tes_vector_fill(x, 0));
   for (int l = top; l > 0; l--)
     TES_TRY(tes_transfer_restrict(mg->level[l].transfer, l == top ? b : mg->level[l].b, mg->level[l - 1].b));
-  for (int l = 0; l <= top; l++) {
+  for (int l = 0; l < top; l++) {
     Level *level = &mg->level[l];
-    const TesVector *b_level = l == top ? b : level->b;
-    TesVector *x_level = l == top ? x : level->x;
-    if (l > 0) TES_TRY(tes_transfer_prolongate(level->transfer, mg->level[l - 1].x, false, x_level));
-    TES_TRY(cycle(mg, l, b_level, x_level, false));
+    TES_TRY(cycle(mg, l, level->b, level->x, false));
+    TES_TRY(tes_transfer_prolongate(mg->level[l + 1].transfer, level->x, false,
+                                    l + 1 == top ? x : mg->level[l + 1].x));
   }
+done:
+  return status;
+}
+
+TesStatus tes_multigrid_full(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
+  TesContext *ctx = multigrid->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_multigrid_start(multigrid, b, x));
+  TES_TRY(tes_multigrid_cycle(multigrid, b, x, false));
 done:
   return status;
 }

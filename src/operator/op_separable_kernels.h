@@ -38,6 +38,9 @@ typedef struct Kernels {
 #undef BODY
 #undef UNROLL
 
+/* Literal degrees. */
+#define EACH_DEGREE(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
+
 #define DEGREE(D)                                                                                            \
   static void x_cells_##D(int k, int cells, const Real *record, ptrdiff_t stride, const Real *dot,           \
                           const V *u, V *t, V *s, V carry[2]) {                                              \
@@ -56,15 +59,11 @@ typedef struct Kernels {
     (void)k;                                                                                                 \
     last_cell_literal(D, record, dot, vectors, U, W, pitch, out, out_pitch, carry, scale, scale_row);        \
   }
-DEGREE(1)
-DEGREE(2)
-DEGREE(3)
-DEGREE(4)
-DEGREE(5) DEGREE(6) DEGREE(7) DEGREE(8) DEGREE(9) DEGREE(10)
+EACH_DEGREE(DEGREE)
 #undef DEGREE
 
-    static void x_cells_any(int k, int cells, const Real *record, ptrdiff_t stride, const Real *dot,
-                            const V *u, V *t, V *s, V carry[2]) {
+static void x_cells_any(int k, int cells, const Real *record, ptrdiff_t stride, const Real *dot, const V *u,
+                        V *t, V *s, V carry[2]) {
   if (k < 1) return; /* tells the compiler */
   x_cells_sized(k, cells, record, stride, dot, u, t, s, carry);
 }
@@ -80,11 +79,9 @@ static void last_cell_any(int k, const Real *record, const Real *dot, int vector
   last_cell_sized(k, record, dot, vectors, U, W, pitch, out, out_pitch, carry, scale, scale_row);
 }
 
-#define DEGREE(D)                                                                                            \
-  { x_cells_##D, y_cell_##D, last_cell_##D }
-static const Kernels kernels[TESI_SEPARABLE_SPECIALISED + 1] = {DEGREE(any), DEGREE(1), DEGREE(2), DEGREE(3),
-                                                                DEGREE(4),   DEGREE(5), DEGREE(6), DEGREE(7),
-                                                                DEGREE(8),   DEGREE(9), DEGREE(10)};
+#define DEGREE(D) {x_cells_##D, y_cell_##D, last_cell_##D},
+/* By degree; the first is the fallback. */
+static const Kernels kernels[TESI_SEPARABLE_SPECIALISED + 1] = {DEGREE(any) EACH_DEGREE(DEGREE)};
 #undef DEGREE
 
 #endif
