@@ -45,6 +45,15 @@ static void nodal_equals_plain_version(void **state) {
   compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_NODAL, .omega = 0.7}, 1);
 }
 
+static void surrogates_equal_plain_versions(void **state) {
+  (void)state;
+  compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_RANK1}, 3);
+  compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_SCALED, .omega = 0.8}, 2);
+  compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_MEAN}, 2);
+  compare_all((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH_ADDITIVE, .local = TES_LOCAL_RANK1, .omega = 0.3},
+              2);
+}
+
 /* With constant coefficients the surrogate is exact: one step equals that of the separable smoother. */
 static void nodal_is_exact_for_constants(void **state) {
   (void)state;
@@ -111,6 +120,7 @@ static void counts_are_those_of_exact_solvers(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nodal_equals_plain_version),
+      cmocka_unit_test(surrogates_equal_plain_versions),
       cmocka_unit_test(nodal_is_exact_for_constants),
       cmocka_unit_test(counts_are_those_of_exact_solvers),
   };

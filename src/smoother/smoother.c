@@ -20,6 +20,21 @@ done:
   return status;
 }
 
+static TesStatus init_patch(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  if (smoother->local == TES_LOCAL_NODAL)
+    TES_TRY(tesi_smoother_nodal_init(smoother));
+  else if (smoother->local != TES_LOCAL_EXACT)
+    TES_TRY(tesi_smoother_surrogate_init(smoother));
+  else if (smoother->kind == TES_SMOOTHER_PATCH)
+    TES_TRY(tesi_smoother_patch_init(smoother));
+  else
+    TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
+done:
+  return status;
+}
+
 /* Sets table and plan. */
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
@@ -27,13 +42,9 @@ static TesStatus init(TesSmoother *smoother) {
   switch (smoother->kind) {
   case TES_SMOOTHER_AUTO: /* is patch by now */
   case TES_SMOOTHER_PATCH:
-    if (smoother->local == TES_LOCAL_NODAL) return tesi_smoother_nodal_init(smoother);
-    if (smoother->local != TES_LOCAL_EXACT)
-      TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
-    TES_TRY(tesi_smoother_patch_init(smoother));
-    break;
   case TES_SMOOTHER_PATCH_ADDITIVE:
-    TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
+    TES_TRY(init_patch(smoother));
+    break;
   case TES_SMOOTHER_JACOBI:
     TES_TRY(tesi_smoother_jacobi_init(smoother));
     break;

@@ -7,7 +7,7 @@
  * has the mean of c/a. s must be smooth on the scale of cells: not for jumps of a. */
 #include <math.h>
 #include <stdio.h>
-#include "smoother/spectrum.h"
+#include "smoother/surrogate.h"
 
 typedef struct Plan {
   TesOperator *constant; /* A_0 */
@@ -97,45 +97,6 @@ static void destroy(TesSmoother *smoother) {
 
 static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
 
-/* Sum of f/a over the cell centres of one line in x; a NULL means 1. On a face, the centres of its sides. */
-static TesStatus add_line(const TesOperator *op, const TesFunction *f, int face, const int cell[3],
-                          double *x[5], double *sum) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const int count = face == 0 || face == 1 ? 1 : op->space->axis[0].cells;
-  for (int i = 0; i < count; i++)
-    for (int d = 0; d < 3; d++) {
-      const TesiAxis *axis = &op->space->axis[d];
-      const int c = d == 0 ? i : cell[d];
-      x[d][i] = d >= op->space->dim ? 0 : (axis->x[c * axis->degree] + axis->x[(c + 1) * axis->degree]) / 2;
-      if (face / 2 == d && face >= 0) x[d][i] = axis->x[face % 2 ? axis->nodes - 1 : 0];
-    }
-  TES_TRY(tes_function_evaluate(f, count, x[0], x[1], x[2], 0, x[3]));
-  for (int i = 0; i < count; i++) x[4][i] = 1;
-  if (op->a_function) TES_TRY(tes_function_evaluate(op->a_function, count, x[0], x[1], x[2], 0, x[4]));
-  for (int i = 0; i < count; i++) *sum += x[3][i] / x[4][i] / count;
-done:
-  return status;
-}
-
-/* Mean of f/a over the box, or over a face (0..5; -1: none); 0 for f = NULL. */
-static TesStatus mean_ratio(const TesOperator *op, const TesFunction *f, int face, double *mean) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  double *x[5] = {NULL}, sum = 0;
-  int cell[3] = {0}, lines[3], count = 0;
-  *mean = 0;
-  if (!f) return TES_OK;
-  for (int d = 1; d < 3; d++) lines[d] = face / 2 == d && face >= 0 ? 1 : op->space->axis[d].cells;
-  for (int i = 0; i < 5; i++) TES_ALLOC(&x[i], op->space->axis[0].cells);
-  for (cell[2] = 0; cell[2] < lines[2]; cell[2]++)
-    for (cell[1] = 0; cell[1] < lines[1]; cell[1]++, count++) TES_TRY(add_line(op, f, face, cell, x, &sum));
-  *mean = sum / count;
-done:
-  for (int i = 0; i < 5; i++) tesi_free(ctx, &x[i]);
-  return status;
-}
-
 /* A_0: -Lap + mean(c/a), with Robin terms mean(alpha/a). */
 static TesStatus create_constant(const TesOperator *op, TesOperator **constant) {
   TesContext *ctx = op->context;
@@ -143,12 +104,12 @@ static TesStatus create_constant(const TesOperator *op, TesOperator **constant) 
   TesFunction *f[7] = {NULL};
   TesDiffusionDesc desc = {.space = op->space, .precision = op->precision, .form = TES_FORM_SEPARABLE};
   double mean;
-  TES_TRY(mean_ratio(op, op->c_function, -1, &mean));
+  TES_TRY(tesi_coefficient_ratio(op, op->c_function, -1, &mean));
   TES_TRY(tes_function_create_constant(ctx, mean, &f[6]));
   desc.c = f[6];
   for (int face = 0; face < 6; face++) {
     if (!op->alpha_function[face]) continue;
-    TES_TRY(mean_ratio(op, op->alpha_function[face], face, &mean));
+    TES_TRY(tesi_coefficient_ratio(op, op->alpha_function[face], face, &mean));
     TES_TRY(tes_function_create_constant(ctx, mean, &f[face]));
     desc.alpha[face] = f[face];
   }
