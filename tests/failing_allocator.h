@@ -33,9 +33,11 @@ static inline void failing_log(void *user, TesLogLevel level, const char *line) 
 
 static inline TesContext *failing_context(FailingAllocator *allocator) {
   TesContext *ctx = NULL;
-  const TesContextDesc desc = {.allocator = {failing_allocate, failing_release, allocator},
+  const TesContextDesc desc = {.device = "cpu",
+                               .threads = 2,
+                               .allocator = {failing_allocate, failing_release, allocator},
                                .log = failing_log};
-  assert_int_equal(tesi_context_new(&desc, &ctx), TES_OK);
+  assert_int_equal(tes_context_create(&desc, &ctx, NULL, 0), TES_OK);
   return ctx;
 }
 

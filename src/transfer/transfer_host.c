@@ -57,7 +57,8 @@ TesStatus tesi_transfer_host_init(TesTransfer *transfer) {
   transfer->plan = plan;
   transfer->table = &table;
   plan->kernels = choose(tes_context_simd_bits(ctx)) + transfer->precision;
-  plan->threads = tes_context_threads(ctx);
+  plan->threads =
+      transfer->fine->length < 32768 ? 1 : tes_context_threads(ctx); /* waking threads takes longer */
   plan->scratch_bytes = (size_t)tesi_transfer_scratch(transfer) * tesi_precision_size(transfer->precision);
   TES_ALLOC(&plan->scratch, plan->scratch_bytes * (size_t)plan->threads);
 done:

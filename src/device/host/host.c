@@ -3,7 +3,17 @@
 #include <string.h>
 #include "device/device.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 4096, BLOCKS = 1024, FEW = 16384 };
+
+/* Reductions are sums over at most BLOCKS blocks, whose length depends on n alone: the same bits for any number of threads. */
+static int64_t block_length(int64_t n) {
+  return n <= (int64_t)BLOCK * BLOCKS ? BLOCK : (n + BLOCKS - 1) / BLOCKS;
+}
+
+/* Short vectors are done by one thread: waking the others takes longer. */
+static int threads_for(const TesContext *ctx, int64_t n) {
+  return n < FEW ? 1 : tes_context_threads(ctx);
+}
 
 #define REAL double
 #define HOST(name) name##_double
@@ -42,9 +52,9 @@ static TesStatus synchronize(TesContext *ctx) {
 
 static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
   if (precision == TES_DOUBLE)
-    fill_double(tes_context_threads(ctx), n, a, y);
+    fill_double(threads_for(ctx, n), n, a, y);
   else
-    fill_float(tes_context_threads(ctx), n, (float)a, y);
+    fill_float(threads_for(ctx, n), n, (float)a, y);
   return TES_OK;
 }
 
@@ -58,7 +68,7 @@ static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double
 
 static TesStatus copy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
                       void *y) {
-  const int threads = tes_context_threads(ctx);
+  const int threads = threads_for(ctx, n);
   if (px == TES_DOUBLE && py == TES_DOUBLE)
     CONVERT(double, double, =);
   else if (px == TES_DOUBLE)
@@ -72,7 +82,7 @@ static TesStatus copy(TesContext *ctx, int64_t n, double a, TesPrecision px, con
 
 static TesStatus axpy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
                       void *y) {
-  const int threads = tes_context_threads(ctx);
+  const int threads = threads_for(ctx, n);
   if (px == TES_DOUBLE && py == TES_DOUBLE)
     CONVERT(double, double, +=);
   else if (px == TES_DOUBLE)
@@ -86,71 +96,63 @@ static TesStatus axpy(TesContext *ctx, int64_t n, double a, TesPrecision px, con
 
 static TesStatus xpay(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double a, void *y) {
   if (precision == TES_DOUBLE)
-    xpay_double(tes_context_threads(ctx), n, x, a, y);
+    xpay_double(threads_for(ctx, n), n, x, a, y);
   else
-    xpay_float(tes_context_threads(ctx), n, x, (float)a, y);
+    xpay_float(threads_for(ctx, n), n, x, (float)a, y);
   return TES_OK;
 }
 
 static TesStatus multiply_add(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                               const void *d, void *y) {
   if (precision == TES_DOUBLE)
-    multiply_add_double(tes_context_threads(ctx), n, a, x, d, y);
+    multiply_add_double(threads_for(ctx, n), n, a, x, d, y);
   else
-    multiply_add_float(tes_context_threads(ctx), n, (float)a, x, d, y);
+    multiply_add_float(threads_for(ctx, n), n, (float)a, x, d, y);
   return TES_OK;
 }
 
 static TesStatus multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                           const void *d, void *y) {
   if (precision == TES_DOUBLE)
-    multiply_double(tes_context_threads(ctx), n, a, x, d, y);
+    multiply_double(threads_for(ctx, n), n, a, x, d, y);
   else
-    multiply_float(tes_context_threads(ctx), n, (float)a, x, d, y);
+    multiply_float(threads_for(ctx, n), n, (float)a, x, d, y);
   return TES_OK;
 }
 
 static TesStatus diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
                                const void *d, double c, void *p, double keep, void *x) {
   if (precision == TES_DOUBLE)
-    diagonal_step_double(tes_context_threads(ctx), n, s, r, d, c, p, keep, x);
+    diagonal_step_double(threads_for(ctx, n), n, s, r, d, c, p, keep, x);
   else
-    diagonal_step_float(tes_context_threads(ctx), n, (float)s, r, d, (float)c, p, (float)keep, x);
+    diagonal_step_float(threads_for(ctx, n), n, (float)s, r, d, (float)c, p, (float)keep, x);
   return TES_OK;
 }
 
 static TesStatus dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                      double *result) {
-  TesStatus status = TES_OK;
-  double *sums = NULL;
-  const int64_t blocks = (n + BLOCK - 1) / BLOCK;
-  TES_ALLOC(&sums, blocks);
+  double sums[BLOCKS];
+  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
   if (precision == TES_DOUBLE)
-    dot_double(tes_context_threads(ctx), n, x, y, sums);
+    dot_double(threads_for(ctx, n), n, x, y, sums);
   else
-    dot_float(tes_context_threads(ctx), n, x, y, sums);
+    dot_float(threads_for(ctx, n), n, x, y, sums);
   *result = 0;
   for (int64_t b = 0; b < blocks; b++) *result += sums[b];
-done:
-  tesi_free(ctx, &sums);
-  return status;
+  return TES_OK;
 }
 
 static TesStatus maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double *result) {
-  TesStatus status = TES_OK;
-  double *sums = NULL;
-  const int64_t blocks = (n + BLOCK - 1) / BLOCK;
-  TES_ALLOC(&sums, blocks);
+  double sums[BLOCKS];
+  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
   if (precision == TES_DOUBLE)
-    maximum_double(tes_context_threads(ctx), n, x, sums);
+    maximum_double(threads_for(ctx, n), n, x, sums);
   else
-    maximum_float(tes_context_threads(ctx), n, x, sums);
+    maximum_float(threads_for(ctx, n), n, x, sums);
   *result = 0;
   for (int64_t b = 0; b < blocks; b++)
     if (!(sums[b] <= *result) && *result == *result) *result = sums[b]; /* a NaN stays */
-done:
-  tesi_free(ctx, &sums);
-  return status;
+  return TES_OK;
 }
 
 const TesiDevice tesi_device_host = {

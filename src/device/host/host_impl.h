@@ -42,10 +42,10 @@ static void HOST(diagonal_step)(int threads, int64_t n, REAL s, const REAL *r, c
 }
 
 static void HOST(dot)(int threads, int64_t n, const REAL *x, const REAL *y, double *sums) {
-  const int64_t blocks = (n + BLOCK - 1) / BLOCK;
+  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t b = 0; b < blocks; b++) {
-    const int64_t first = b * BLOCK, length = n - first < BLOCK ? n - first : BLOCK;
+    const int64_t first = b * block, length = n - first < block ? n - first : block;
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < length; i++) sum += (double)x[first + i] * (double)y[first + i];
@@ -55,10 +55,10 @@ static void HOST(dot)(int threads, int64_t n, const REAL *x, const REAL *y, doub
 
 /* NaN must survive: max by comparison that is false for NaN would drop it. */
 static void HOST(maximum)(int threads, int64_t n, const REAL *x, double *sums) {
-  const int64_t blocks = (n + BLOCK - 1) / BLOCK;
+  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t b = 0; b < blocks; b++) {
-    const int64_t first = b * BLOCK, length = n - first < BLOCK ? n - first : BLOCK;
+    const int64_t first = b * block, length = n - first < block ? n - first : block;
     REAL largest = 0, finite = 0;
     for (int64_t i = 0; i < length; i++) {
       const REAL v = x[first + i] < 0 ? -x[first + i] : x[first + i];

@@ -1,0 +1,328 @@
+/* Run: ctest -R t9_program. The program as a script sees it: reports, exit statuses, messages, files, signals. */
+#include <cJSON.h>
+#include <stdbool.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "testing.h"
+
+#define PROGRAM TESI_BUILD_DIR "/tessera"
+#define CASES TESI_SOURCE_DIR "/cases/"
+#define SQUARE CASES "poisson-square.yaml --set mesh.box.cells=8 --set space.degree=3"
+
+static char folder[] = "/tmp/tessera-t9-XXXXXX";
+static char output[1 << 16];
+
+static int set_up(void **state) {
+  (void)state;
+  return mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  return chdir("/") != 0 || system(command) != 0;
+}
+
+/* Runs the program with these arguments; its output (both streams) is in `output`. Returns its exit status. */
+static int run(const char *arguments) {
+  char command[2048];
+  snprintf(command, sizeof command, PROGRAM " %s 2>&1", arguments);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  const size_t length = fread(output, 1, sizeof output - 1, pipe);
+  output[length] = 0;
+  const int status = pclose(pipe);
+  if (!WIFEXITED(status)) fail_msg("tessera %s: ended by a signal\n%s", arguments, output);
+  return WEXITSTATUS(status);
+}
+
+#define assert_run(arguments, expected)                                                                      \
+  do {                                                                                                       \
+    const int got_ = run(arguments);                                                                         \
+    if (got_ != (expected))                                                                                  \
+      fail_msg("tessera %s: exit status %d, expected %d\n%s", arguments, got_, expected, output);            \
+  } while (0)
+#define assert_output(text)                                                                                  \
+  do {                                                                                                       \
+    if (!strstr(output, text)) fail_msg("'%s' is not in:\n%s", text, output);                                \
+  } while (0)
+
+static bool exists(const char *path) {
+  return access(path, F_OK) == 0;
+}
+
+/* No temporary files are left behind either. */
+static int files_here(void) {
+  FILE *pipe = popen("ls -A | wc -l", "r");
+  int count = -1;
+  assert_int_equal(fscanf(pipe, "%d", &count), 1);
+  pclose(pipe);
+  return count;
+}
+
+static cJSON *read_json(const char *path) {
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  const size_t length = fread(output, 1, sizeof output - 1, file);
+  output[length] = 0;
+  fclose(file);
+  cJSON *json = cJSON_Parse(output);
+  assert_non_null(json);
+  return json;
+}
+
+static const char *text_of(const cJSON *json, const char *key) {
+  const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(json, key));
+  return text ? text : "(missing)";
+}
+
+static void report_has_the_fields_of_the_contract(void **state) {
+  (void)state;
+  assert_run("solve " SQUARE " --json report.json", 0);
+  cJSON *json = read_json("report.json");
+  assert_string_equal(text_of(json, "status"), "converged");
+  assert_string_equal(text_of(json, "device"), "cpu");
+  assert_string_equal(text_of(json, "precision"), "mixed");
+  assert_true(strlen(text_of(json, "version")) >= 5);
+  const int iterations = cJSON_GetObjectItem(json, "iterations")->valueint;
+  const cJSON *residuals = cJSON_GetObjectItem(json, "residuals"),
+              *errors = cJSON_GetObjectItem(json, "errors");
+  assert_true(iterations >= 1 && iterations < 10);
+  assert_int_equal(cJSON_GetArraySize(residuals), iterations + 1);
+  assert_true(cJSON_GetArrayItem(residuals, iterations)->valuedouble <= 1e-9);
+  assert_true(cJSON_GetObjectItem(json, "fractional_iterations")->valuedouble > 0);
+  assert_int_equal(cJSON_GetObjectItem(json, "dofs")->valueint, 23 * 23);
+  assert_int_equal(cJSON_GetObjectItem(json, "levels")->valueint, 3);
+  assert_true(cJSON_GetObjectItem(errors, "l2")->valuedouble > 1e-9 &&
+              cJSON_GetObjectItem(errors, "l2")->valuedouble < 1e-4);
+  assert_true(cJSON_GetObjectItem(errors, "h1")->valuedouble >
+              cJSON_GetObjectItem(errors, "l2")->valuedouble);
+  assert_true(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "times"), "setup")->valuedouble > 0);
+  assert_true(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "times"), "solve")->valuedouble > 0);
+  assert_true(cJSON_GetObjectItem(json, "dofs_per_second")->valuedouble > 0);
+  cJSON_Delete(json);
+  remove("report.json");
+}
+
+static void report_on_stdout_is_nothing_else(void **state) {
+  (void)state;
+  assert_run("solve " SQUARE " --json - 2>/dev/null", 0);
+  cJSON *json = cJSON_Parse(output);
+  assert_non_null(json);
+  cJSON_Delete(json);
+}
+
+static void people_see_the_road(void **state) {
+  (void)state;
+  assert_run("solve " SQUARE " --verbose", 0);
+  assert_output("8 x 8");
+  assert_output("levels");
+  assert_output("smoother");
+  assert_output("converged after");
+  assert_output("L2");
+  assert_run("solve " SQUARE " --quiet", 0);
+  assert_string_equal(output, "");
+}
+
+static void methods_precisions_and_smoothers_agree(void **state) {
+  (void)state;
+  const char *const choices[] = {"method=vcycle",      "method=fmg",
+                                 "method=gmres",       "method=cg",
+                                 "precision=double",   "smoother=jacobi --set solver.method=cg",
+                                 "smoother=chebyshev", "smoother=gauss_seidel",
+                                 "precision=single"};
+  double first = 0;
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "solve " SQUARE " --quiet --json r.json --set solver.%s",
+             choices[i]);
+    assert_run(arguments, 0);
+    cJSON *json = read_json("r.json");
+    const double error = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "errors"), "l2")->valuedouble;
+    if (i == 0) first = error;
+    assert_near(error, first, 0.01 * first);
+    cJSON_Delete(json);
+  }
+  remove("r.json");
+}
+
+static void bad_usage_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *arguments, *message;
+  } wrong[] = {{"", "usage"},
+               {"frobnicate", "there is no command 'frobnicate'"},
+               {"solve", "takes one case file"},
+               {"solve a.yaml b.yaml", "takes one case file"},
+               {"solve --threads 0 " SQUARE, "--threads 0: expected whole numbers from 1"},
+               {"solve --threads two " SQUARE, "--threads two"},
+               {"solve --wrong " SQUARE, "--wrong"},
+               {"solve --device tpu " SQUARE, "tpu"},
+               {"solve " SQUARE " --set solver.tolerence=1e-3", "tolerance"},
+               {"solve " SQUARE " --set space.degree=0", "1 to 20"},
+               {"solve " SQUARE " --set space.degree=99", "1 to 20"},
+               {"solve " SQUARE " --set mesh.box.cells=0", "mesh.box.cells"},
+               {"solve " SQUARE " --set mesh.box.upper=[-1,1]", "mesh.box"},
+               {"solve " SQUARE " --set \"data.f=sni(x)\"", "did you mean 'sin'"},
+               {"solve " SQUARE " --set data.a=x-0.5", "positive"},
+               {"solve " SQUARE " --set solver.local_solver=exact --set data.a=1+x", "exact"},
+               {"bench nonsense", "there is no benchmark"},
+               {"bench operator --degree 0", "--degree 0"},
+               {"bench operator --degree 1..99", "--degree 1..99"},
+               {"bench operator --precision half", "double, single, mixed or all"},
+               {"info extra", "extra"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_run(wrong[i].arguments, 2);
+    assert_output(wrong[i].message);
+  }
+  assert_int_equal(files_here(), 0);
+}
+
+static void a_nan_is_named_with_its_point(void **state) {
+  (void)state;
+  assert_run("solve " SQUARE " --set \"data.f=sqrt(x - 2)\"", 1);
+  assert_output("sqrt(x - 2)");
+  assert_output("at (");
+  assert_run("solve " SQUARE " --set \"data.f=sqrt(x - 2)\" --quiet --json nan.json", 1);
+  cJSON *json = read_json("nan.json");
+  assert_string_equal(text_of(json, "status"), "nan");
+  assert_non_null(strstr(text_of(json, "message"), "sqrt(x - 2)"));
+  cJSON_Delete(json);
+  remove("nan.json");
+}
+
+static void unconverged_solves_say_so(void **state) {
+  (void)state;
+  assert_run("solve " SQUARE " --set solver.max_iterations=1 --set solver.tolerance=1e-11 --set "
+             "solver.method=vcycle --json r.json --quiet",
+             1);
+  assert_output("after 1 iterations");
+  cJSON *json = read_json("r.json");
+  assert_string_equal(text_of(json, "status"), "not_converged");
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "residuals")), 2);
+  cJSON_Delete(json);
+  remove("r.json");
+  assert_run("solve " SQUARE " --set solver.tolerance=1e-16 --set solver.max_iterations=8", 1);
+  assert_output("below the round-off floor");
+}
+
+static void files_that_cannot_be_written(void **state) {
+  (void)state;
+  assert_run("solve missing.yaml", 4);
+  assert_output("missing.yaml");
+  assert_run("solve " SQUARE " --quiet --json /nonexistent/r.json", 4);
+  assert_output("/nonexistent/r.json");
+  assert_run("solve " SQUARE " --quiet --json /dev/full", 4);
+  assert_output("/dev/full");
+  assert_run("solve " SQUARE " --quiet --json .", 4);
+  assert_int_equal(files_here(), 0);
+}
+
+static void too_large_problems_are_refused_before_they_begin(void **state) {
+  (void)state;
+  assert_run("solve " CASES "poisson-cube.yaml --set mesh.box.cells=4096", 4);
+  assert_output("GiB");
+}
+
+static void missing_devices_are_told(void **state) {
+  (void)state;
+  if (exists("/dev/nvidia0")) skip();
+  assert_run("solve " SQUARE " --device cuda", 3);
+}
+
+/* Ctrl-C during a solve that would go on for long: it ends soon, by itself, and what it has is reported. */
+static void interrupt_ends_at_the_next_iteration(void **state) {
+  (void)state;
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    if (!freopen("log.txt", "w", stderr) || !freopen("/dev/null", "w", stdout)) _exit(99);
+    execl(PROGRAM, "tessera", "solve", CASES "poisson-square.yaml", "--set", "mesh.box.cells=64", "--set",
+          "solver.smoother=jacobi", "--set", "solver.method=vcycle", "--set", "solver.tolerance=1e-15",
+          "--set", "solver.max_iterations=1000000", "--json", "r.json", (char *)NULL);
+    _exit(98);
+  }
+  sleep(2);
+  kill(child, SIGINT);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 1);
+  cJSON *json = read_json("r.json");
+  assert_string_equal(text_of(json, "status"), "interrupted");
+  assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(json, "residuals")) > 1);
+  cJSON_Delete(json);
+  remove("r.json");
+  remove("log.txt");
+}
+
+static void all_cases_of_the_repository_converge(void **state) {
+  (void)state;
+  const char *const cases[] = {"poisson-square", "graded",       "mixed-boundary",
+                               "odd-sizes",      "pure-neumann", "variable-coefficient",
+                               "high-degree"};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "solve " CASES "%s.yaml --quiet --json r.json --vtu %s", cases[i],
+             "out.vtu");
+    assert_run(arguments, 0);
+    remove("r.json");
+    remove("out.vtu");
+  }
+}
+
+static void benches_write_tables(void **state) {
+  (void)state;
+  assert_run("bench operator --dim 2 --degree 2,3 --dofs 1e3 --seconds 0.01 --csv o.csv --json o.json", 0);
+  assert_output("mdofs_per_s");
+  cJSON *json = read_json("o.json");
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "rows")), 4);
+  cJSON_Delete(json);
+  assert_true(exists("o.csv"));
+  assert_run("bench smoother --dim 2 --degree 2 --dofs 1e3 --seconds 0.01", 0);
+  assert_output("sweep_per_operator");
+  assert_run("bench solver --dim 2 --degree 4 --dofs 1e3 --seconds 0.01 --precision mixed", 0);
+  assert_output("mixed");
+  remove("o.csv");
+  remove("o.json");
+}
+
+static void info_and_help(void **state) {
+  (void)state;
+  assert_run("info --json", 0);
+  cJSON *json = cJSON_Parse(output);
+  assert_non_null(json);
+  cJSON_Delete(json);
+  assert_run("--help", 0);
+  assert_run("solve --help", 0);
+  assert_run("bench --help", 0);
+  assert_run("--version", 0);
+  assert_run("solve --keys", 0);
+  assert_output("solver.tolerance");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(report_has_the_fields_of_the_contract),
+      cmocka_unit_test(report_on_stdout_is_nothing_else),
+      cmocka_unit_test(people_see_the_road),
+      cmocka_unit_test(methods_precisions_and_smoothers_agree),
+      cmocka_unit_test(bad_usage_is_refused),
+      cmocka_unit_test(a_nan_is_named_with_its_point),
+      cmocka_unit_test(unconverged_solves_say_so),
+      cmocka_unit_test(files_that_cannot_be_written),
+      cmocka_unit_test(too_large_problems_are_refused_before_they_begin),
+      cmocka_unit_test(missing_devices_are_told),
+      cmocka_unit_test(interrupt_ends_at_the_next_iteration),
+      cmocka_unit_test(all_cases_of_the_repository_converge),
+      cmocka_unit_test(benches_write_tables),
+      cmocka_unit_test(info_and_help),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
