@@ -75,12 +75,19 @@ done:
 static TesStatus finish(Solve *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const double start = tesi_now();
+  const char *vtu = s->options->vtu ? s->options->vtu : s->input->vtu;
+  double start = tesi_now();
   if (s->input->exact && s->status != TES_NAN) {
     TES_TRY(tes_poisson_errors(s->poisson, &s->error_l2, &s->error_h1));
     s->has_errors = true;
   }
   s->errors_seconds = tesi_now() - start;
+  start = tesi_now();
+  if (vtu) {
+    TES_TRY(solve_write_vtu(s, vtu));
+    s->vtu = vtu;
+  }
+  s->vtu_seconds = tesi_now() - start;
 done:
   return status;
 }

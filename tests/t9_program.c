@@ -170,7 +170,7 @@ static void bad_usage_is_refused(void **state) {
                {"solve " SQUARE " --set mesh.box.cells=0", "mesh.box.cells"},
                {"solve " SQUARE " --set mesh.box.upper=[-1,1]", "mesh.box"},
                {"solve " SQUARE " --set \"data.f=sni(x)\"", "did you mean 'sin'"},
-               {"solve " SQUARE " --set data.a=x-0.5", "positive"},
+               {"solve " SQUARE " --set data.a=x-0.5", "the diffusion coefficient a is"},
                {"solve " SQUARE " --set solver.local_solver=exact --set data.a=1+x", "exact"},
                {"bench nonsense", "there is no benchmark"},
                {"bench operator --degree 0", "--degree 0"},

@@ -7,7 +7,9 @@
 #ifndef TESSERA_VTU_H
 #define TESSERA_VTU_H
 
-#include "context.h"
+#include "function.h"
+#include "space.h"
+#include "vector.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +51,17 @@ typedef struct TesVtuDesc {
 /** Writes a VTU file. It appears complete or not at all. Errors: TES_INVALID_INPUT, TES_IO (unwritable path, disk full, a
  *  pipe), TES_OUT_OF_MEMORY, and what `fill` returns. */
 TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char *path);
+
+/** A field over a space: vector - function at its nodes, or one of both alone where the other is NULL. */
+typedef struct TesVtuField {
+  const char *name;
+  const TesVector *vector; /**< over all nodes of the space, boundary values included */
+  const TesFunction *function;
+} TesVtuField;
+
+/** Writes fields of a box space, e.g. {"u", u, NULL}, {"error", u, exact}, {"a", NULL, a} (a function alone is
+ *  shown as it is). Errors as tes_vtu_write(), and TES_NAN from functions. */
+TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, const char *path);
 
 /** One file of a series in time. */
 typedef struct TesPvdEntry {

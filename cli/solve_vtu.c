@@ -1,0 +1,10 @@
+/* The solution of a solve as VTU. */
+#include "solve.h"
+#include "tessera/vtu.h"
+
+TesStatus solve_write_vtu(const Solve *s, const char *path) {
+  const TesVector *u = tes_poisson_solution(s->poisson);
+  const TesVtuField fields[] = {
+      {"u", u, NULL}, {"f", NULL, s->input->f}, {"a", NULL, s->input->a}, {"error", u, s->input->exact}};
+  return tes_vtu_write_fields(tes_poisson_space(s->poisson), s->input->exact ? 4 : 3, fields, path);
+}
