@@ -73,7 +73,9 @@ static void setup(Setup *s, TesContext *ctx, const Case *c, TesPrecision precisi
   for (int f = 0; f < 6; f++) desc.alpha[f] = f < 2 * c->dim && (c->natural >> f & 1) ? alpha : NULL;
   assert_int_equal(tes_operator_create_diffusion(ctx, &desc, &s->op), TES_OK);
   tes_function_destroy(&a), tes_function_destroy(&reaction), tes_function_destroy(&alpha);
-  assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s->op}, &s->smoother), TES_OK);
+  assert_int_equal(
+      tes_smoother_create(ctx, &(TesSmootherDesc){.op = s->op, .kind = TES_SMOOTHER_PATCH}, &s->smoother),
+      TES_OK);
   s->n = s->space->length;
   s->b = malloc(sizeof(double) * (size_t)s->n);
   s->x = malloc(sizeof(double) * (size_t)s->n);
@@ -239,8 +241,8 @@ static void compare_with_plain(TesContext *ctx, const Case *c, TesPrecision prec
     for (int zero_guess = 0; zero_guess < 2; zero_guess++) {
       sweep_once(&s, true, (TesSweep)sweep, zero_guess, expected);
       sweep_once(&s, false, (TesSweep)sweep, zero_guess, actual);
-      assert_equal_vectors(s.n, actual, expected, (precision == TES_DOUBLE ? 2e-13 : 5e-6) * (4 + c->degree), c,
-                           sweep == TES_FORWARD ? "forward" : "backward");
+      assert_equal_vectors(s.n, actual, expected, (precision == TES_DOUBLE ? 2e-13 : 5e-6) * (4 + c->degree),
+                           c, sweep == TES_FORWARD ? "forward" : "backward");
     }
   free(actual), free(expected);
   teardown(&s);
@@ -503,8 +505,10 @@ static void bad_arguments_are_refused(void **state) {
   assert_null(smoother);
   assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .omega = -1}, &smoother),
                    TES_INVALID_INPUT);
-  assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .omega = 0.5}, &smoother),
-                   TES_INVALID_INPUT);
+  assert_int_equal(
+      tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = TES_SMOOTHER_PATCH, .omega = 0.5},
+                          &smoother),
+      TES_INVALID_INPUT);
   assert_int_equal(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = (TesSmootherKind)99}, &smoother),
       TES_INVALID_INPUT);

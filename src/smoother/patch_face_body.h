@@ -3,8 +3,8 @@
  * Included with PATCH_DEGREE. */
 
 /* M g and (K + c M) g of cells c .. c + LANES; what goes to vertices waits in work->left and right (M), left2, right2 (K). */
-TESI_INLINE void DEGREE_NAME(face_chunk)(const TesiPatchPlan *plan, const Real *g, int c, LineWork *work,
-                                         Real *mass, Real *stiffness) {
+TESI_INLINE void face_chunk(const TesiPatchPlan *plan, const Real *g, int c, LineWork *work, Real *mass,
+                            Real *stiffness) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2;
   const TesiPatchRow *at = &plan->row;
   const Real *even = g + at->even + c / 2, *odd = g + at->odd + c / 2;
@@ -35,10 +35,9 @@ TESI_INLINE void DEGREE_NAME(face_chunk)(const TesiPatchPlan *plan, const Real *
 }
 
 /* mass <- M g, stiffness <- (K + c M) g, end terms of K included. */
-static void DEGREE_NAME(face_row)(const TesiPatchPlan *plan, const Real *g, LineWork *work, Real *mass,
-                                  Real *stiffness) {
+static void face_row(const TesiPatchPlan *plan, const Real *g, LineWork *work, Real *mass, Real *stiffness) {
   const TesiPatchRow *at = &plan->row;
-  for (int c = 0; c < plan->cells; c += LANES) DEGREE_NAME(face_chunk)(plan, g, c, work, mass, stiffness);
+  for (int c = 0; c < plan->cells; c += LANES) face_chunk(plan, g, c, work, mass, stiffness);
   gather_face_vertices(plan, work->left, work->right, mass);
   gather_face_vertices(plan, work->left2, work->right2, stiffness);
   const int last = plan->cells % 2 ? at->odd + plan->cells / 2 : at->even + plan->cells / 2 - 1;
@@ -49,8 +48,8 @@ static void DEGREE_NAME(face_row)(const TesiPatchPlan *plan, const Real *g, Line
 /* One cell of the middle direction: from mass[k + 1] = Mx g and stiffness[k + 1] = Kx g on its rows (lower vertex, bubbles, upper
  * vertex), G = My Mx g and H = (Ky Mx + My Kx) g on the lower vertex and bubbles; the vertex gets what the cell below
  * left in carry, which then holds what goes to the upper vertex. */
-static void DEGREE_NAME(face_cell)(const TesiPatchPlan *plan, Real h, Real a, const Real *mass,
-                                   const Real *stiffness, Real *G, Real *H, Real *carry) {
+static void face_cell(const TesiPatchPlan *plan, Real h, Real a, const Real *mass, const Real *stiffness,
+                      Real *G, Real *H, Real *carry) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, pitch = plan->row.pitch;
   const Real *lambda = plan->lambda, *p = plan->p, *q = plan->q;
   const Real m0 = (Real)plan->cell.mass[0], m1 = (Real)plan->cell.mass[1];
@@ -80,14 +79,13 @@ static void DEGREE_NAME(face_cell)(const TesiPatchPlan *plan, Real h, Real a, co
 
 /* Bubble rows b of one cell and one outer mode, nodes to modes, and vertex row and bubbles minus stiffness G + mass H of up to
  * two interfaces. */
-static void DEGREE_NAME(couple_cell)(const TesiPatchPlan *plan, int faces, const Real *stiffness,
-                                     const Real *mass, const Real *const *G, const Real *const *H,
-                                     Real *vertex, Real *bubbles) {
+static void couple_cell(const TesiPatchPlan *plan, int faces, const Real *stiffness, const Real *mass,
+                        const Real *const *G, const Real *const *H, Real *vertex, Real *bubbles) {
   const int k = DEGREE(plan), B = k - 1, pitch = plan->row.pitch;
   for (int c = plan->row.begin; c < plan->row.end; c += LANES) {
     V u[DEGREE_MAX], m[DEGREE_MAX], v = load(vertex + c);
     UNROLL for (int i = 0; i < B; i++) u[i] = load(bubbles + i * pitch + c);
-    DEGREE_NAME(cell_to_modes)(k, plan->dual, u, m);
+    cell_to_modes(k, plan->dual, u, m);
     for (int f = 0; f < faces; f++) {
       const Real s = stiffness[f], t = mass[f];
       const Real *g = G[f] + c, *h = H[f] + c;

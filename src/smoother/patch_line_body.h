@@ -11,8 +11,8 @@
  * Included with PATCH_DEGREE. */
 
 /* Equal cells: out[2 B + 4][stride], lines innermost. For lines i < count with mu = outer + lambda[i]: w[B], d[B], then t_01, 1 / t inside, at vertex 0, at the last one. */
-static void DEGREE_NAME(fill_coefficients)(const TesiPatchPlan *plan, int count, Real outer,
-                                           const Real *lambda, int stride, Real *out) {
+static void fill_coefficients(const TesiPatchPlan *plan, int count, Real outer, const Real *lambda,
+                              int stride, Real *out) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2;
   const Real *lam = plan->lambda, *p = plan->p, *q = plan->q, *r = plan->r;
   const Real conductance = (Real)(plan->a / plan->h), factor = (Real)(plan->h * plan->h / plan->a);
@@ -38,7 +38,7 @@ static void DEGREE_NAME(fill_coefficients)(const TesiPatchPlan *plan, int count,
 }
 
 /* The same for one line of unequal cells, lane by lane; the diagonal inverted and zero at Dirichlet vertices. */
-static void DEGREE_NAME(fill_graded)(const TesiPatchPlan *plan, Real mu, LineTables *tables) {
+static void fill_graded(const TesiPatchPlan *plan, Real mu, LineTables *tables) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, cells = plan->cells, stride = tables->stride;
   const Real *lam = plan->lambda, *p = plan->p, *q = plan->q, *r = plan->r;
   const Real *width = plan->width, *conductance = plan->conductance;
@@ -74,8 +74,8 @@ static void DEGREE_NAME(fill_graded)(const TesiPatchPlan *plan, Real mu, LineTab
 }
 
 /* What bubbles send to the vertices of their cell: left[c] to vertex c, right[c] to vertex c + 1. */
-TESI_INLINE void DEGREE_NAME(condense)(const TesiPatchPlan *plan, const bool graded, const Real *line,
-                                       const Real *w, int stride, LineWork *work) {
+TESI_INLINE void condense(const TesiPatchPlan *plan, const bool graded, const Real *line, const Real *w,
+                          int stride, LineWork *work) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, cells = plan->cells;
   const TesiPatchRow *at = &plan->row;
   for (int c = 0; c < cells; c += LANES) {
@@ -99,7 +99,7 @@ TESI_INLINE void DEGREE_NAME(condense)(const TesiPatchPlan *plan, const bool gra
 }
 
 /* f = b - what the bubbles send, at even and odd vertices. */
-TESI_INLINE void DEGREE_NAME(gather_vertices)(const TesiPatchPlan *plan, const Real *line, LineWork *work) {
+TESI_INLINE void gather_vertices(const TesiPatchPlan *plan, const Real *line, LineWork *work) {
   const TesiPatchRow *at = &plan->row;
   const int count = at->bubbles - at->odd;
   const bool bubbles = DEGREE(plan) > 1;
@@ -117,9 +117,9 @@ TESI_INLINE void DEGREE_NAME(gather_vertices)(const TesiPatchPlan *plan, const R
 }
 
 /* Gauss-Seidel at odd vertices, from even ones. */
-TESI_INLINE void DEGREE_NAME(update_odd)(const TesiPatchPlan *plan, const bool graded, const LineWork *work,
-                                         const LineTables *tables, const Real *end, int stride,
-                                         const Real *even, Real *line) {
+TESI_INLINE void update_odd(const TesiPatchPlan *plan, const bool graded, const LineWork *work,
+                            const LineTables *tables, const Real *end, int stride, const Real *even,
+                            Real *line) {
   const TesiPatchRow *at = &plan->row;
   const Real *mask = (const Real *)plan->mask + at->odd;
   Real *odd = line + at->odd;
@@ -137,9 +137,9 @@ TESI_INLINE void DEGREE_NAME(update_odd)(const TesiPatchPlan *plan, const bool g
 }
 
 /* At even vertices, from odd ones. */
-TESI_INLINE void DEGREE_NAME(update_even)(const TesiPatchPlan *plan, const bool graded, const LineWork *work,
-                                          const LineTables *tables, const Real *end, int stride,
-                                          const Real *odd, Real *line) {
+TESI_INLINE void update_even(const TesiPatchPlan *plan, const bool graded, const LineWork *work,
+                             const LineTables *tables, const Real *end, int stride, const Real *odd,
+                             Real *line) {
   const TesiPatchRow *at = &plan->row;
   const Real *mask = (const Real *)plan->mask + at->even;
   Real *even = line + at->even;
@@ -160,8 +160,8 @@ TESI_INLINE void DEGREE_NAME(update_even)(const TesiPatchPlan *plan, const bool 
 }
 
 /* Bubbles from the final vertex values. */
-TESI_INLINE void DEGREE_NAME(expand)(const TesiPatchPlan *plan, const bool graded, const Real *w,
-                                     const Real *d, int stride, Real *line) {
+TESI_INLINE void expand(const TesiPatchPlan *plan, const bool graded, const Real *w, const Real *d,
+                        int stride, Real *line) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, cells = plan->cells;
   const TesiPatchRow *at = &plan->row;
   for (int c = 0; c < cells; c += LANES) {
@@ -182,38 +182,36 @@ TESI_INLINE void DEGREE_NAME(expand)(const TesiPatchPlan *plan, const bool grade
 }
 
 /* One line: b in, v out; old holds the vertices that the first colour reads. */
-TESI_INLINE void DEGREE_NAME(smooth_line)(const TesiPatchPlan *plan, const bool graded,
-                                          const Real *coefficients, int stride, LineWork *work,
-                                          TesSweep sweep, const Real *old, Real *line) {
+TESI_INLINE void smooth_line(const TesiPatchPlan *plan, const bool graded, const Real *coefficients,
+                             int stride, LineWork *work, TesSweep sweep, const Real *old, Real *line) {
   const int B = DEGREE(plan) - 1;
   const LineTables *tables = &work->tables;
   const Real *w = graded ? tables->w : coefficients, *d = graded ? tables->d : coefficients + B * stride;
   const Real *end = coefficients + 2 * B * stride;
   const int step = graded ? tables->stride : stride;
-  if (B > 0) DEGREE_NAME(condense)(plan, graded, line, w, step, work);
-  DEGREE_NAME(gather_vertices)(plan, line, work);
+  if (B > 0) condense(plan, graded, line, w, step, work);
+  gather_vertices(plan, line, work);
   if (sweep == TES_FORWARD) {
-    DEGREE_NAME(update_odd)(plan, graded, work, tables, end, stride, old + plan->row.even, line);
-    DEGREE_NAME(update_even)(plan, graded, work, tables, end, stride, line + plan->row.odd, line);
+    update_odd(plan, graded, work, tables, end, stride, old + plan->row.even, line);
+    update_even(plan, graded, work, tables, end, stride, line + plan->row.odd, line);
   } else {
-    DEGREE_NAME(update_even)(plan, graded, work, tables, end, stride, old + plan->row.odd, line);
-    DEGREE_NAME(update_odd)(plan, graded, work, tables, end, stride, line + plan->row.even, line);
+    update_even(plan, graded, work, tables, end, stride, old + plan->row.odd, line);
+    update_odd(plan, graded, work, tables, end, stride, line + plan->row.even, line);
   }
-  if (B > 0) DEGREE_NAME(expand)(plan, graded, w, d, step, line);
+  if (B > 0) expand(plan, graded, w, d, step, line);
 }
 
 /* lines[count][pitch] with mu = outer + lambda[i]. */
-static void DEGREE_NAME(smooth_lines)(const TesiPatchPlan *plan, int count, Real outer, const Real *lambda,
-                                      LineWork *work, TesSweep sweep, const Real *old, Real *lines) {
+static void smooth_lines(const TesiPatchPlan *plan, int count, Real outer, const Real *lambda, LineWork *work,
+                         TesSweep sweep, const Real *old, Real *lines) {
   const int pitch = plan->row.pitch, stride = work->coefficient_stride;
-  if (!plan->graded) DEGREE_NAME(fill_coefficients)(plan, count, outer, lambda, stride, work->coefficients);
+  if (!plan->graded) fill_coefficients(plan, count, outer, lambda, stride, work->coefficients);
   for (int i = 0; i < count; i++)
     if (plan->graded) {
-      DEGREE_NAME(fill_graded)(plan, outer + lambda[i], &work->tables);
-      DEGREE_NAME(smooth_line)
-      (plan, true, work->coefficients, stride, work, sweep, old + i * pitch, lines + i * pitch);
+      fill_graded(plan, outer + lambda[i], &work->tables);
+      smooth_line(plan, true, work->coefficients, stride, work, sweep, old + i * pitch, lines + i * pitch);
     } else {
-      DEGREE_NAME(smooth_line)
-      (plan, false, work->coefficients + i, stride, work, sweep, old + i * pitch, lines + i * pitch);
+      smooth_line(plan, false, work->coefficients + i, stride, work, sweep, old + i * pitch,
+                  lines + i * pitch);
     }
 }

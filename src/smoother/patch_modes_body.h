@@ -3,8 +3,8 @@
  * Included with PATCH_DEGREE. */
 
 /* out[i] = sum_j table[i][j] in[j] over columns from .. to. */
-static void DEGREE_NAME(multiply_rows)(int m, const Real *table, const Real *const *in, Real *const *out,
-                                       int from, int to) {
+static void multiply_rows(int m, const Real *table, const Real *const *in, Real *const *out, int from,
+                          int to) {
   for (int i = 0; i < m; i += 4) {
     const int rows = m - i < 4 ? m - i : 4;
     const Real *t0 = table + i * m, *t1 = t0 + (rows > 1 ? m : 0), *t2 = t0 + (rows > 2 ? 2 * m : 0),
@@ -24,8 +24,8 @@ static void DEGREE_NAME(multiply_rows)(int m, const Real *table, const Real *con
 }
 
 /* rows[i] -= stiffness[i] G + mass[i] H. */
-static void DEGREE_NAME(subtract_coupling)(int m, const Real *stiffness, const Real *mass, const Real *G,
-                                           const Real *H, Real *const *rows, int from, int to) {
+static void subtract_coupling(int m, const Real *stiffness, const Real *mass, const Real *G, const Real *H,
+                              Real *const *rows, int from, int to) {
   for (int i = 0; i < m; i++)
     for (int c = from; c < to; c += LANES)
       store(rows[i] + c, load(rows[i] + c) - stiffness[i] * load(G + c) - mass[i] * load(H + c));
@@ -33,9 +33,8 @@ static void DEGREE_NAME(subtract_coupling)(int m, const Real *stiffness, const R
 
 /* ---- the outer direction: values at nodes; planes[m] rows in, modes[m] rows out ------------------------------------------ */
 
-TESI_INLINE void DEGREE_NAME(nodes_to_modes_symmetric)(const TesiPatchPlan *plan, const Real *even,
-                                                       const Real *odd, const Real *const *planes,
-                                                       Real *const *modes, int from, int to) {
+TESI_INLINE void nodes_to_modes_symmetric(const TesiPatchPlan *plan, const Real *even, const Real *odd,
+                                          const Real *const *planes, Real *const *modes, int from, int to) {
   const int k = DEGREE(plan), B = k - 1;
   for (int c = from; c < to; c += LANES) {
     V e[DEGREE_MAX], o[DEGREE_MAX], m[DEGREE_MAX];
@@ -49,20 +48,19 @@ TESI_INLINE void DEGREE_NAME(nodes_to_modes_symmetric)(const TesiPatchPlan *plan
       UNROLL for (int i = 1; i < k; i++) sum += even[j * k + i] * e[i];
       store(modes[j] + c, sum);
     }
-    DEGREE_NAME(cell_to_modes)(k, odd, o, m);
+    cell_to_modes(k, odd, o, m);
     UNROLL for (int j = 0; j < B; j++) store(modes[k + j] + c, m[j]);
   }
 }
 
-TESI_INLINE void DEGREE_NAME(modes_to_nodes_symmetric)(const TesiPatchPlan *plan, const Real *even,
-                                                       const Real *const *modes, Real *const *planes,
-                                                       int from, int to) {
+TESI_INLINE void modes_to_nodes_symmetric(const TesiPatchPlan *plan, const Real *even,
+                                          const Real *const *modes, Real *const *planes, int from, int to) {
   const int k = DEGREE(plan), B = k - 1;
   for (int c = from; c < to; c += LANES) {
     V e[DEGREE_MAX], m[DEGREE_MAX], o[DEGREE_MAX];
     UNROLL for (int j = 0; j < k; j++) e[j] = load(modes[j] + c);
     UNROLL for (int j = 0; j < B; j++) m[j] = load(modes[k + j] + c);
-    DEGREE_NAME(cell_to_nodes)(k, plan->values, m, o);
+    cell_to_nodes(k, plan->values, m, o);
     UNROLL for (int i = 0; i < k; i++) {
       V sum = even[i * k] * e[0];
       UNROLL for (int j = 1; j < k; j++) sum += even[i * k + j] * e[j];
@@ -76,36 +74,35 @@ TESI_INLINE void DEGREE_NAME(modes_to_nodes_symmetric)(const TesiPatchPlan *plan
   }
 }
 
-static void DEGREE_NAME(outer_forward)(const TesiPatchPlan *plan, const TesiPatchKind *kind,
-                                       const Real *const *planes, Real *const *modes, int from, int to) {
+static void outer_forward(const TesiPatchPlan *plan, const TesiPatchKind *kind, const Real *const *planes,
+                          Real *const *modes, int from, int to) {
   if (kind->symmetric)
-    DEGREE_NAME(nodes_to_modes_symmetric)(plan, kind->forward, kind->odd_forward, planes, modes, from, to);
+    nodes_to_modes_symmetric(plan, kind->forward, kind->odd_forward, planes, modes, from, to);
   else
-    DEGREE_NAME(multiply_rows)(kind->m, kind->forward, planes, modes, from, to);
+    multiply_rows(kind->m, kind->forward, planes, modes, from, to);
 }
 
-static void DEGREE_NAME(outer_inverse)(const TesiPatchPlan *plan, const TesiPatchKind *kind,
-                                       const Real *const *planes, Real *const *modes, int from, int to) {
+static void outer_inverse(const TesiPatchPlan *plan, const TesiPatchKind *kind, const Real *const *planes,
+                          Real *const *modes, int from, int to) {
   if (kind->symmetric)
-    DEGREE_NAME(nodes_to_modes_symmetric)(plan, kind->inverse, kind->odd_inverse, planes, modes, from, to);
+    nodes_to_modes_symmetric(plan, kind->inverse, kind->odd_inverse, planes, modes, from, to);
   else
-    DEGREE_NAME(multiply_rows)(kind->m, kind->inverse, planes, modes, from, to);
+    multiply_rows(kind->m, kind->inverse, planes, modes, from, to);
 }
 
-static void DEGREE_NAME(outer_back)(const TesiPatchPlan *plan, const TesiPatchKind *kind,
-                                    const Real *const *modes, Real *const *planes) {
+static void outer_back(const TesiPatchPlan *plan, const TesiPatchKind *kind, const Real *const *modes,
+                       Real *const *planes) {
   if (kind->symmetric)
-    DEGREE_NAME(modes_to_nodes_symmetric)(plan, kind->back, modes, planes, plan->row.begin, plan->row.end);
+    modes_to_nodes_symmetric(plan, kind->back, modes, planes, plan->row.begin, plan->row.end);
   else
-    DEGREE_NAME(multiply_rows)(kind->m, kind->back, modes, planes, plan->row.begin, plan->row.end);
+    multiply_rows(kind->m, kind->back, modes, planes, plan->row.begin, plan->row.end);
 }
 
 /* ---- the middle direction: rows in H, bubbles below, vertex, bubbles above ---------------------------------------------- */
 
 /* scale: of the odd modes. */
-TESI_INLINE void DEGREE_NAME(h_to_modes_symmetric)(const TesiPatchPlan *plan, const Real *even, Real scale,
-                                                   const Real *const *rows, Real *const *modes, int from,
-                                                   int to) {
+TESI_INLINE void h_to_modes_symmetric(const TesiPatchPlan *plan, const Real *even, Real scale,
+                                      const Real *const *rows, Real *const *modes, int from, int to) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2;
   for (int c = from; c < to; c += LANES) {
     V e[DEGREE_MAX];
@@ -123,9 +120,8 @@ TESI_INLINE void DEGREE_NAME(h_to_modes_symmetric)(const TesiPatchPlan *plan, co
   }
 }
 
-TESI_INLINE void DEGREE_NAME(modes_to_h_symmetric)(const TesiPatchPlan *plan, const Real *even,
-                                                   const Real *const *modes, Real *const *rows, int from,
-                                                   int to) {
+TESI_INLINE void modes_to_h_symmetric(const TesiPatchPlan *plan, const Real *even, const Real *const *modes,
+                                      Real *const *rows, int from, int to) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2;
   for (int c = from; c < to; c += LANES) {
     V e[DEGREE_MAX];
@@ -144,51 +140,48 @@ TESI_INLINE void DEGREE_NAME(modes_to_h_symmetric)(const TesiPatchPlan *plan, co
   }
 }
 
-static void DEGREE_NAME(middle_forward)(const TesiPatchPlan *plan, const TesiPatchKind *kind,
-                                        const Real *const *rows, Real *const *modes) {
+static void middle_forward(const TesiPatchPlan *plan, const TesiPatchKind *kind, const Real *const *rows,
+                           Real *const *modes) {
   const int from = plan->row.begin, to = plan->row.end;
   if (kind->symmetric)
-    DEGREE_NAME(h_to_modes_symmetric)
-    (plan, kind->forward, ((const Real *)kind->scale)[0], rows, modes, from, to);
+    h_to_modes_symmetric(plan, kind->forward, ((const Real *)kind->scale)[0], rows, modes, from, to);
   else
-    DEGREE_NAME(multiply_rows)(kind->m, kind->forward, rows, modes, from, to);
+    multiply_rows(kind->m, kind->forward, rows, modes, from, to);
 }
 
-static void DEGREE_NAME(middle_inverse)(const TesiPatchPlan *plan, const TesiPatchKind *kind,
-                                        const Real *const *rows, Real *const *modes, int from, int to) {
+static void middle_inverse(const TesiPatchPlan *plan, const TesiPatchKind *kind, const Real *const *rows,
+                           Real *const *modes, int from, int to) {
   if (kind->symmetric)
-    DEGREE_NAME(h_to_modes_symmetric)
-    (plan, kind->inverse, ((const Real *)kind->scale)[1], rows, modes, from, to);
+    h_to_modes_symmetric(plan, kind->inverse, ((const Real *)kind->scale)[1], rows, modes, from, to);
   else
-    DEGREE_NAME(multiply_rows)(kind->m, kind->inverse, rows, modes, from, to);
+    multiply_rows(kind->m, kind->inverse, rows, modes, from, to);
 }
 
-static void DEGREE_NAME(middle_back)(const TesiPatchPlan *plan, const TesiPatchKind *kind,
-                                     const Real *const *modes, Real *const *rows) {
+static void middle_back(const TesiPatchPlan *plan, const TesiPatchKind *kind, const Real *const *modes,
+                        Real *const *rows) {
   if (kind->symmetric)
-    DEGREE_NAME(modes_to_h_symmetric)(plan, kind->back, modes, rows, plan->row.begin, plan->row.end);
+    modes_to_h_symmetric(plan, kind->back, modes, rows, plan->row.begin, plan->row.end);
   else
-    DEGREE_NAME(multiply_rows)(kind->m, kind->back, modes, rows, plan->row.begin, plan->row.end);
+    multiply_rows(kind->m, kind->back, modes, rows, plan->row.begin, plan->row.end);
 }
 
 /* Bubble rows of one cell of the middle direction, in place: nodes to modes (table dual or coefficients), modes to nodes. */
-static void DEGREE_NAME(cell_rows_to_modes)(const TesiPatchPlan *plan, const Real *table, Real *rows,
-                                            int from, int to) {
+static void cell_rows_to_modes(const TesiPatchPlan *plan, const Real *table, Real *rows, int from, int to) {
   const int k = DEGREE(plan), B = k - 1, pitch = plan->row.pitch;
   for (int c = from; c < to && B > 0; c += LANES) {
     V u[DEGREE_MAX], m[DEGREE_MAX];
     UNROLL for (int i = 0; i < B; i++) u[i] = load(rows + i * pitch + c);
-    DEGREE_NAME(cell_to_modes)(k, table, u, m);
+    cell_to_modes(k, table, u, m);
     UNROLL for (int j = 0; j < B; j++) store(rows + j * pitch + c, m[j]);
   }
 }
 
-static void DEGREE_NAME(cell_rows_to_nodes)(const TesiPatchPlan *plan, Real *rows) {
+static void cell_rows_to_nodes(const TesiPatchPlan *plan, Real *rows) {
   const int k = DEGREE(plan), B = k - 1, pitch = plan->row.pitch;
   for (int c = plan->row.begin; c < plan->row.end && B > 0; c += LANES) {
     V u[DEGREE_MAX], m[DEGREE_MAX];
     UNROLL for (int j = 0; j < B; j++) m[j] = load(rows + j * pitch + c);
-    DEGREE_NAME(cell_to_nodes)(k, plan->values, m, u);
+    cell_to_nodes(k, plan->values, m, u);
     UNROLL for (int i = 0; i < B; i++) store(rows + i * pitch + c, u[i]);
   }
 }
