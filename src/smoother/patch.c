@@ -23,8 +23,8 @@ static void destroy(TesSmoother *smoother) {
   TesiPatchPlan *plan = smoother->plan;
   if (!plan) return;
   tesi_patch_cell_destroy(ctx, &plan->cell);
-  tesi_patch_axis_destroy(ctx, &plan->outer);
-  tesi_patch_axis_destroy(ctx, &plan->middle);
+  tesi_nested_axis_destroy(ctx, &plan->outer);
+  tesi_nested_axis_destroy(ctx, &plan->middle);
   tesi_free(ctx, &plan->dual);
   tesi_free(ctx, &plan->values);
   tesi_free(ctx, &plan->coefficients);
@@ -164,8 +164,8 @@ static TesStatus fill_plan(const TesOperator *op, TesiPatchPlan *plan) {
   place_row(plan, size);
   TES_TRY(tesi_patch_cell_create(ctx, plan->degree, &plan->cell));
   TES_TRY(fill_cell_tables(ctx, op->precision, plan));
-  TES_TRY(tesi_patch_axis_create(op, plan->dim - 1, &plan->cell, true, &plan->outer));
-  if (plan->dim == 3) TES_TRY(tesi_patch_axis_create(op, 1, &plan->cell, false, &plan->middle));
+  TES_TRY(tesi_nested_axis_create(op, plan->dim - 1, &plan->cell, true, &plan->outer));
+  if (plan->dim == 3) TES_TRY(tesi_nested_axis_create(op, 1, &plan->cell, false, &plan->middle));
   TES_TRY(fill_lanes(op, plan));
   plan->sweep = build.sweep;
   TES_TRY(fill_work(ctx, build.work(plan), plan));

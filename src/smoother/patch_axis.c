@@ -241,8 +241,8 @@ done:
   return status;
 }
 
-TesStatus tesi_patch_axis_create(const TesOperator *op, int d, const TesiPatchCell *cell, bool nodal,
-                                 TesiPatchAxis *axis) {
+TesStatus tesi_nested_axis_create(const TesOperator *op, int d, const TesiPatchCell *cell, bool nodal,
+                                  TesiPatchAxis *axis) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiAxis *from = &op->space->axis[d];
@@ -266,7 +266,7 @@ done:
   return status;
 }
 
-void tesi_patch_axis_destroy(TesContext *ctx, TesiPatchAxis *axis) {
+void tesi_nested_axis_destroy(TesContext *ctx, TesiPatchAxis *axis) {
   for (int i = 0; i < axis->kinds; i++) {
     TesiPatchKind *kind = &axis->kind[i];
     tesi_free(ctx, &kind->forward);

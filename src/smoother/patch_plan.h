@@ -82,9 +82,9 @@ typedef struct TesiPatchPlan {
 TesStatus tesi_patch_cell_create(TesContext *ctx, int degree, TesiPatchCell *cell);
 void tesi_patch_cell_destroy(TesContext *ctx, TesiPatchCell *cell);
 /* nodal: tables for values at nodes (the outer axis), not for H. */
-TesStatus tesi_patch_axis_create(const TesOperator *op, int d, const TesiPatchCell *cell, bool nodal,
-                                 TesiPatchAxis *axis);
-void tesi_patch_axis_destroy(TesContext *ctx, TesiPatchAxis *axis);
+TesStatus tesi_nested_axis_create(const TesOperator *op, int d, const TesiPatchCell *cell, bool nodal,
+                                  TesiPatchAxis *axis);
+void tesi_nested_axis_destroy(TesContext *ctx, TesiPatchAxis *axis);
 /* A copy in the given precision, zero-padded by `padding` numbers. */
 TesStatus tesi_patch_table(TesContext *ctx, TesPrecision precision, int count, int padding,
                            const double *values, void *pointer_to_pointer);
