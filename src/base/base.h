@@ -82,6 +82,9 @@ TesStatus tesi_function_create_constant(TesContext *ctx, double value, const cha
 /* `user` of a function made with this evaluate, NULL of all others: how io/ recognises its own. */
 void *tesi_function_user(const TesFunction *function, TesFunctionEvaluate evaluate);
 TesContext *tesi_function_context(const TesFunction *function);
+/* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
+void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,
+                          const double *z, double t, double *out);
 TesFunction *tesi_function_retain(const TesFunction *function);
 
 /* ---- small arithmetic --------------------------------------------------------------------------------------------- */

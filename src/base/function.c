@@ -92,17 +92,21 @@ const char *tes_function_text(const TesFunction *function) {
   return function->text;
 }
 
+void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,
+                          const double *z, double t, double *out) {
+  if (function->evaluate)
+    function->evaluate(function->user, n, x, y, z, t, out);
+  else
+    for (int64_t i = 0; i < n; i++) out[i] = function->constant;
+}
+
 TesStatus tes_function_evaluate(const TesFunction *function, int64_t n, const double *x, const double *y,
                                 const double *z, double t, double *out) {
   TesContext *ctx = function->context;
   TesStatus status = TES_OK;
   double *zero = NULL;
-  if (!function->evaluate) {
-    for (int64_t i = 0; i < n; i++) out[i] = function->constant;
-  } else {
-    if (!y || !z) TES_ALLOC(&zero, n);
-    function->evaluate(function->user, n, x, y ? y : zero, z ? z : zero, t, out);
-  }
+  if (function->evaluate && (!y || !z)) TES_ALLOC(&zero, n);
+  tesi_function_values(function, n, x, y ? y : zero, z ? z : zero, t, out);
   for (int64_t i = 0; i < n; i++)
     if (!isfinite(out[i]))
       TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", function->text, out[i], x[i], y ? y[i] : 0,

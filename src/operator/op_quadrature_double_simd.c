@@ -1,0 +1,1 @@
+#include "operator/op_quadrature_kernels_body.h"
