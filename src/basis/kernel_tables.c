@@ -133,6 +133,8 @@ TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char
   tesi_cell_matrices(k, mass, stiffness);
   print_halves(&t, "m", k + 1, mass);
   print_halves(&t, "k", k + 1, stiffness);
+  print_table(&t, "mlast", mass + k * (k + 1), k + 1);
+  print_table(&t, "klast", stiffness + k * (k + 1), k + 1);
   TES_TRY(print_patch(ctx, &t, k, mass, stiffness, numbers));
   TES_TRY(print_bubbles(ctx, &t, k, mass, stiffness, numbers));
   *text = t.data;

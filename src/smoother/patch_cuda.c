@@ -27,8 +27,8 @@ static int round_up(int n, int unit) {
 /* [precision][degree]; measured on an H200 where bench/results/h200 has a row. */
 static Cut choose_cut(int dim, int k, TesPrecision precision) {
   static const Cut cuts3[2][9] = {
-      {{0}, {8, 32, 2}, {4, 8, 4}, {2, 6, 3}, {2, 3, 3}, {2, 2, 3}, {2, 1, 3}, {2, 1, 3}, {2, 1, 2}},
-      {{0}, {8, 32, 2}, {4, 8, 5}, {2, 6, 4}, {2, 3, 4}, {2, 2, 4}, {2, 1, 5}, {2, 1, 4}, {2, 1, 4}}};
+      {{0}, {8, 32, 2}, {8, 8, 2}, {8, 2, 3}, {4, 2, 2}, {4, 1, 3}, {4, 1, 2}, {2, 1, 2}, {4, 1, 1}},
+      {{0}, {8, 32, 2}, {8, 8, 3}, {8, 2, 3}, {4, 2, 3}, {4, 1, 3}, {4, 1, 3}, {4, 1, 2}, {4, 1, 1}}};
   Cut cut;
   const char *given = getenv("TESSERA_PATCH_CUT"); /* "cells,rows,blocks": for measurements */
   if (given && sscanf(given, "%d,%d,%d", &cut.cells, &cut.rows, &cut.blocks) == 3) return cut;

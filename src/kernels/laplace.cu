@@ -1,0 +1,309 @@
+/* y <- A x, or r <- b - A x, for the separable operator on a box, gathered: every block writes complete results, no atomics.
+ *
+ *   A = My Mx (Kz + c Mz) + Ky Mx Mz + My Kx Mz     (constants and cell widths folded in, see TeskLaplace)
+ *
+ * A block owns TILE_X x TILE_Y columns of cells, with one more row of cells below each (their part of the shared nodes is computed twice),
+ * and marches up through `layers` cell layers:
+ *   z: a thread owns NODES node columns: f1 = Mz x, f2 = (Kz + c Mz) x of one layer in registers, into shared memory
+ *   x: g1 = Mx f1, g2 = Mx f2 + Kx f1                y: out = My g2 + Ky g1
+ * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other.
+ *
+ * Floor: x read once, y written once. Multiply-adds a point: about 7 (k + 1)/2 + 8.
+ * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED. Tables: src/basis/kernel_tables.h. */
+#include "kernel.h"
+#include "tables.h"
+#include "laplace_arguments.h"
+
+#define K DEGREE
+#define H ((K + 2) / 2) /* even half */
+#define O ((K + 1) / 2) /* odd half */
+#define NX ((TILE_X + 1) * K + 1)
+#define NY ((TILE_Y + 1) * K + 1)
+#define OX (TILE_X * K)
+#if DIM == 3
+#define PLANES K
+#else
+#define PLANES 1
+#endif
+#define SIZE_F (PLANES * NX * NY) /* two of these, then two of PLANES NY OX */
+#define SIZE_G (PLANES * NY * OX)
+
+TESK_DEVICE void fold(const real *v, real *e, real *o) {
+  TESK_UNROLL
+  for (int i = 0; i < O; i++) {
+    e[i] = v[i] + v[K - i];
+    o[i] = v[i] - v[K - i];
+  }
+  if (K % 2 == 0) e[K / 2] = v[K / 2];
+}
+
+/* out <- scale * A v for A = M (which 0) or K (1), from the folded v; added to out where `add`. */
+TESK_DEVICE void product(int which, const real *e, const real *o, real scale, int add, real *out) {
+  TESK_UNROLL
+  for (int i = 0; i < H; i++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int j = 0; j < H; j++) even += (which ? tesk_ke(i * H + j) : tesk_me(i * H + j)) * e[j];
+    if (2 * i != K) {
+      TESK_UNROLL
+      for (int j = 0; j < O; j++) odd += (which ? tesk_ko(i * O + j) : tesk_mo(i * O + j)) * o[j];
+      const real upper = even - odd;
+      out[K - i] = add ? out[K - i] + scale * upper : scale * upper;
+    }
+    const real lower = even + odd;
+    out[i] = add ? out[i] + scale * lower : scale * lower;
+  }
+}
+
+/* (A v)[K], the last row alone, A = M or K. */
+TESK_DEVICE real last_row(int which, const real *v) {
+  real sum = 0;
+  TESK_UNROLL
+  for (int j = 0; j <= K; j++) sum += (which ? tesk_klast(j) : tesk_mlast(j)) * v[j];
+  return sum;
+}
+
+typedef struct Block {
+  int t, x0, y0, z0, z1; /* first cells; end of the layers */
+  int nodes_x, nodes_y, nodes_z;
+} Block;
+
+#if GRADED
+#define SCALE(list, cell, otherwise) (list)[cell]
+#else
+#define SCALE(list, cell, otherwise) (otherwise)
+#endif
+
+/* ---- z ----------------------------------------------------------------------------------------------------------------- */
+typedef struct Column {
+  long long offset; /* node column, -1 outside the box */
+  real last, m, k;  /* of the layer below: top value and what it gives to the shared plane */
+} Column;
+
+#if DIM == 3
+/* Values above the bottom plane of layer `cell`: zero outside. */
+TESK_DEVICE void load_layer(const TeskLaplace *a, const real *x, const Block *block, const Column *c, int cell, real *next) {
+  TESK_UNROLL
+  for (int l = 1; l <= K; l++) {
+    const int node = cell * K + l;
+    next[l - 1] = c->offset >= 0 && node < block->nodes_z ? TESK_READ(x + c->offset + node * a->plane) : 0;
+  }
+}
+
+/* What the layer below the block's first gives to the shared plane. */
+TESK_DEVICE void start_column(const TeskLaplace *a, const real *x, const Block *block, Column *c) {
+  c->m = c->k = 0;
+  c->last = c->offset >= 0 ? x[c->offset + (long long)block->z0 * K * a->plane] : 0;
+  if (block->z0 == 0) {
+    c->k = (real)a->robin[4] * c->last;
+    return;
+  }
+  real v[K + 1];
+  TESK_UNROLL
+  for (int l = 0; l < K; l++) v[l] = c->offset >= 0 ? x[c->offset + (long long)((block->z0 - 1) * K + l) * a->plane] : 0;
+  v[K] = c->last;
+  const real m = last_row(0, v), k = last_row(1, v);
+  c->m = SCALE((const real *)a->mass[2], block->z0 - 1, 1) * m;
+  c->k = SCALE((const real *)a->stiffness[2], block->z0 - 1, (real)a->zk) * k + (real)a->zc * c->m;
+}
+
+TESK_DEVICE void z_stage(const TeskLaplace *a, Column *c, int cell, const real *next, real *f1, real *f2) {
+  real v[K + 1], e[H], o[O], m[K + 1], k[K + 1];
+  const int inside = cell < a->cells[2];
+  v[0] = inside ? c->last : 0;
+  TESK_UNROLL
+  for (int l = 0; l < K; l++) v[l + 1] = next[l];
+  fold(v, e, o);
+  const int at = inside ? cell : 0;
+  (void)at;
+  product(0, e, o, SCALE((const real *)a->mass[2], at, 1), 0, m);
+  product(1, e, o, SCALE((const real *)a->stiffness[2], at, (real)a->zk), 0, k);
+  TESK_UNROLL
+  for (int l = 0; l <= K; l++) k[l] += (real)a->zc * m[l];
+  m[0] += c->m;
+  k[0] += c->k;
+  TESK_UNROLL
+  for (int l = 0; l < K; l++) {
+    f1[l * NX * NY] = m[l];
+    f2[l * NX * NY] = k[l];
+  }
+  c->m = m[K];
+  c->k = k[K];
+  c->last = v[K];
+  if (cell == a->cells[2] - 1) c->k += (real)a->robin[5] * v[K];
+}
+#endif
+
+/* ---- x ----------------------------------------------------------------------------------------------------------------- */
+/* One cell of one row: g1, g2 of its nodes but the last, the cell to the left included. */
+TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, const real *f1, const real *f2, real *g1, real *g2) {
+  const int c = task % TILE_X, row = task / TILE_X, cell = block->x0 + c; /* row = plane NY + y */
+  real v[K + 1], e[H], o[O], m[K + 1], s[K + 1];
+  real m_left, s_left;
+  f1 += row * NX + c * K;
+  f2 += row * NX + c * K;
+  TESK_UNROLL
+  for (int l = 0; l <= K; l++) {
+    v[l] = cell > 0 ? f1[l] : 0;
+    s[l] = cell > 0 ? f2[l] : 0;
+  }
+  const int left = cell > 0 ? cell - 1 : 0;
+  (void)left;
+  m_left = SCALE((const real *)a->mass[0], left, (real)a->xr) * last_row(0, v);
+  s_left = SCALE((const real *)a->mass[0], left, 1) * last_row(0, s) + SCALE((const real *)a->stiffness[0], left, 1) * last_row(1, v);
+  const real end = f1[K]; /* this cell's first node */
+  const int inside = cell < a->cells[0], at = inside ? cell : 0;
+  (void)at;
+  TESK_UNROLL
+  for (int l = 0; l <= K; l++) v[l] = inside ? f1[K + l] : 0;
+  fold(v, e, o);
+  product(0, e, o, SCALE((const real *)a->mass[0], at, (real)a->xr), 0, m);
+  product(1, e, o, SCALE((const real *)a->stiffness[0], at, 1), 0, s);
+  TESK_UNROLL
+  for (int l = 0; l <= K; l++) v[l] = inside ? f2[K + l] : 0;
+  fold(v, e, o);
+  product(0, e, o, SCALE((const real *)a->mass[0], at, 1), 1, s);
+  m[0] += m_left;
+  s[0] += s_left;
+  if (cell == 0) s[0] += (real)a->robin[0] * end;
+  if (cell == a->cells[0]) s[0] += (real)a->robin[1] * end;
+  g1 += row * OX + c * K;
+  g2 += row * OX + c * K;
+  TESK_UNROLL
+  for (int l = 0; l < K; l++) {
+    g1[l] = m[l];
+    g2[l] = s[l];
+  }
+}
+
+/* ---- y ----------------------------------------------------------------------------------------------------------------- */
+/* Zeros at the upper Dirichlet faces next to node (x, y, z): nobody owns these nodes. */
+TESK_DEVICE void close_faces(const TeskLaplace *a, const Block *block, real *out, int x, int y, int z) {
+  const int dx = a->dirichlet[1] && x == block->nodes_x - 2, dy = a->dirichlet[3] && y == block->nodes_y - 2,
+            dz = DIM == 3 && a->dirichlet[5] && z == block->nodes_z - 2;
+  if (!(dx | dy | dz)) return;
+  for (int i = 1; i < 8; i++)
+    if (((i & 1) <= dx) && ((i / 2 & 1) <= dy) && (i / 4 <= dz)) out[(i & 1) + (i / 2 & 1) * a->pitch + i / 4 * a->plane] = 0;
+}
+
+/* One cell of one column: results at its nodes but the last. */
+TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, int task, const real *g1, const real *g2, real *y,
+                         const real *b) {
+  const int ix = task % OX, c = task / OX % TILE_Y, plane = task / OX / TILE_Y, cell = block->y0 + c;
+  const int x = block->x0 * K + ix, z = layer * PLANES + plane;
+  if (x >= block->nodes_x || cell > a->cells[1] || z >= block->nodes_z) return;
+  real v[K + 1], w[K + 1], e[H], o[O], out[K + 1], left;
+  g1 += (plane * NY + c * K) * OX + ix;
+  g2 += (plane * NY + c * K) * OX + ix;
+  TESK_UNROLL
+  for (int l = 0; l <= K; l++) {
+    v[l] = cell > 0 ? g1[l * OX] : 0;
+    w[l] = cell > 0 ? g2[l * OX] : 0;
+  }
+  const int below = cell > 0 ? cell - 1 : 0;
+  (void)below;
+  left = SCALE((const real *)a->mass[1], below, 1) * last_row(0, w) + SCALE((const real *)a->stiffness[1], below, 1) * last_row(1, v);
+  const real end = g1[K * OX];
+  const int inside = cell < a->cells[1], at = inside ? cell : 0;
+  (void)at;
+  TESK_UNROLL
+  for (int l = 0; l <= K; l++) {
+    v[l] = inside ? g1[(K + l) * OX] : 0;
+    w[l] = inside ? g2[(K + l) * OX] : 0;
+  }
+  fold(w, e, o);
+  product(0, e, o, SCALE((const real *)a->mass[1], at, 1), 0, out);
+  fold(v, e, o);
+  product(1, e, o, SCALE((const real *)a->stiffness[1], at, 1), 1, out);
+  out[0] += left;
+  if (cell == 0) out[0] += (real)a->robin[2] * end;
+  if (cell == a->cells[1]) out[0] += (real)a->robin[3] * end;
+  const int zero_xz = (a->dirichlet[0] && x == 0) || (a->dirichlet[1] && x == block->nodes_x - 1) ||
+                      (DIM == 3 && ((a->dirichlet[4] && z == 0) || (a->dirichlet[5] && z == block->nodes_z - 1)));
+  const long long first = z * a->plane + (long long)cell * K * a->pitch + x;
+  TESK_UNROLL
+  for (int l = 0; l < K; l++) {
+    const int node = cell * K + l;
+    if (node >= block->nodes_y) break;
+    const int zero = zero_xz || (a->dirichlet[2] && node == 0) || (a->dirichlet[3] && node == block->nodes_y - 1);
+    const long long i = first + (long long)l * a->pitch;
+    const real value = zero ? 0 : (real)a->scale * out[l];
+#if RESIDUAL
+    y[i] = zero ? 0 : b[i] - value;
+#else
+    y[i] = value;
+#endif
+    close_faces(a, block, y + i, x, node, z);
+  }
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------------------------------------ */
+TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT) x, (real *) y, (const real *) b, (TeskLaplace) a) {
+  TESK_SHARED(f1);
+  real *const f2 = f1 + SIZE_F, *const g1 = f2 + SIZE_F, *const g2 = g1 + SIZE_G;
+  const int t = (int)threadIdx.x;
+  Block block;
+  block.t = t;
+  block.x0 = (int)blockIdx.x * TILE_X;
+  block.y0 = (int)blockIdx.y * TILE_Y;
+  block.nodes_x = a.cells[0] * K + 1;
+  block.nodes_y = a.cells[1] * K + 1;
+  block.nodes_z = DIM == 3 ? a.cells[2] * K + 1 : 1;
+#if DIM == 3
+  block.z0 = (int)blockIdx.z * a.layers;
+  block.z1 = block.z0 + a.layers;
+  if (block.z1 > a.layers_total) block.z1 = a.layers_total;
+  Column column[NODES];
+  real next[NODES][K];
+  TESK_UNROLL
+  for (int r = 0; r < NODES; r++) {
+    const int i = t + r * THREADS, ix = (block.x0 - 1) * K + i % NX, iy = (block.y0 - 1) * K + i / NX;
+    const int inside = i < NX * NY && ix >= 0 && iy >= 0 && ix < block.nodes_x && iy < block.nodes_y;
+    column[r].offset = inside ? (long long)iy * a.pitch + ix : -1;
+    start_column(&a, x, &block, &column[r]);
+    load_layer(&a, x, &block, &column[r], block.z0, next[r]);
+  }
+  for (int layer = block.z0; layer < block.z1; layer++) {
+    TESK_UNROLL
+    for (int r = 0; r < NODES; r++) {
+      const int i = t + r * THREADS;
+      if (i < NX * NY) z_stage(&a, &column[r], layer, next[r], f1 + i, f2 + i);
+    }
+    __syncthreads();
+    if (layer + 1 < block.z1) {
+      TESK_UNROLL
+      for (int r = 0; r < NODES; r++) load_layer(&a, x, &block, &column[r], layer + 1, next[r]);
+    }
+    for (int task = t; task < PLANES * NY * TILE_X; task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
+    __syncthreads();
+    for (int task = t; task < PLANES * OX * TILE_Y; task += THREADS) y_stage(&a, &block, layer, task, g1, g2, y, b);
+  }
+#else
+  for (int i = t; i < NX * NY; i += THREADS) {
+    const int ix = (block.x0 - 1) * K + i % NX, iy = (block.y0 - 1) * K + i / NX;
+    const int inside = ix >= 0 && iy >= 0 && ix < block.nodes_x && iy < block.nodes_y;
+    const real value = inside ? x[(long long)iy * a.pitch + ix] : 0;
+    f1[i] = value;
+    f2[i] = (real)a.zc * value;
+  }
+  __syncthreads();
+  for (int task = t; task < NY * TILE_X; task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
+  __syncthreads();
+  for (int task = t; task < OX * TILE_Y; task += THREADS) y_stage(&a, &block, 0, task, g1, g2, y, b);
+#endif
+}
+
+/* d <- diagonal: products of 1D diagonals, mass [3] and stiffness [3] as arrays of nodes; 1 at Dirichlet nodes. */
+TESK_KERNEL(tesk_laplace_diagonal, 256, 1, (real *) d, (const double *) mx, (const double *) kx, (const double *) my, (const double *) ky,
+            (const double *) mz, (const double *) kz, (TeskLaplace) a) {
+  const long long nx = a.pitch, ny = a.plane / a.pitch, nz = DIM == 3 ? a.cells[2] * K + 1 : 1;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < nx * ny * nz; i += (long long)gridDim.x * blockDim.x) {
+    const long long x = i % nx, y = i / nx % ny, z = i / nx / ny;
+    const int zero = (a.dirichlet[0] && x == 0) || (a.dirichlet[1] && x == nx - 1) || (a.dirichlet[2] && y == 0) ||
+                     (a.dirichlet[3] && y == ny - 1) ||
+                     (DIM == 3 && ((a.dirichlet[4] && z == 0) || (a.dirichlet[5] && z == nz - 1)));
+    const double planar = kx[x] * my[y] + mx[x] * ky[y];
+    const double value = DIM == 3 ? planar * mz[z] + mx[x] * my[y] * kz[z] : planar;
+    d[i] = zero ? 1 : (real)value;
+  }
+}
