@@ -37,29 +37,57 @@ TESK_DEVICE void fold(const real *v, real *e, real *o) {
   if (K % 2 == 0) e[K / 2] = v[K / 2];
 }
 
-/* out <- scale * A v for A = M (which 0) or K (1), from the folded v; added to out where `add`. */
-TESK_DEVICE void product(int which, const real *e, const real *o, real scale, int add, real *out) {
+/* out <- scale M v from the folded v; added to out where `add`. */
+TESK_DEVICE void mass(const real *e, const real *o, real scale, int add, real *out) {
   TESK_UNROLL
   for (int i = 0; i < H; i++) {
     real even = 0, odd = 0;
     TESK_UNROLL
-    for (int j = 0; j < H; j++) even += (which ? tesk_ke(i * H + j) : tesk_me(i * H + j)) * e[j];
+    for (int j = 0; j < H; j++) even += tesk_me(i * H + j) * e[j];
     if (2 * i != K) {
       TESK_UNROLL
-      for (int j = 0; j < O; j++) odd += (which ? tesk_ko(i * O + j) : tesk_mo(i * O + j)) * o[j];
-      const real upper = even - odd;
-      out[K - i] = add ? out[K - i] + scale * upper : scale * upper;
+      for (int j = 0; j < O; j++) odd += tesk_mo(i * O + j) * o[j];
+      const real upper = scale * (even - odd);
+      out[K - i] = add ? out[K - i] + upper : upper;
     }
-    const real lower = even + odd;
-    out[i] = add ? out[i] + scale * lower : scale * lower;
+    const real lower = scale * (even + odd);
+    out[i] = add ? out[i] + lower : lower;
   }
 }
 
-/* (A v)[K], the last row alone, A = M or K. */
-TESK_DEVICE real last_row(int which, const real *v) {
+/* The same with K. Its rows sum up to zero: applied to differences, so that float32 loses nothing to cancellation. */
+TESK_DEVICE void stiffness(const real *e, const real *o, real scale, int add, real *out) {
+  real d[H];
+  TESK_UNROLL
+  for (int j = 0; j < H - 1; j++) d[j] = e[j] - (K % 2 ? e[H - 1] : 2 * e[H - 1]);
+  TESK_UNROLL
+  for (int i = 0; i < H; i++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int j = 0; j < H - 1; j++) even += tesk_ke(i * H + j) * d[j];
+    if (2 * i != K) {
+      TESK_UNROLL
+      for (int j = 0; j < O; j++) odd += tesk_ko(i * O + j) * o[j];
+      const real upper = scale * (even - odd);
+      out[K - i] = add ? out[K - i] + upper : upper;
+    }
+    const real lower = scale * (even + odd);
+    out[i] = add ? out[i] + lower : lower;
+  }
+}
+
+/* (M v)[K] and (K v)[K], the last rows alone. */
+TESK_DEVICE real last_mass(const real *v) {
   real sum = 0;
   TESK_UNROLL
-  for (int j = 0; j <= K; j++) sum += (which ? tesk_klast(j) : tesk_mlast(j)) * v[j];
+  for (int j = 0; j <= K; j++) sum += tesk_mlast(j) * v[j];
+  return sum;
+}
+
+TESK_DEVICE real last_stiffness(const real *v) {
+  real sum = 0;
+  TESK_UNROLL
+  for (int j = 0; j < K; j++) sum += tesk_klast(j) * (v[j] - v[K]);
   return sum;
 }
 
@@ -102,9 +130,10 @@ TESK_DEVICE void start_column(const TeskLaplace *a, const real *x, const Block *
   TESK_UNROLL
   for (int l = 0; l < K; l++) v[l] = c->offset >= 0 ? x[c->offset + (long long)((block->z0 - 1) * K + l) * a->plane] : 0;
   v[K] = c->last;
-  const real m = last_row(0, v), k = last_row(1, v);
+  const real m = last_mass(v), k = last_stiffness(v);
   c->m = SCALE((const real *)a->mass[2], block->z0 - 1, 1) * m;
   c->k = SCALE((const real *)a->stiffness[2], block->z0 - 1, (real)a->zk) * k + (real)a->zc * c->m;
+  if (block->z0 == a->cells[2]) c->k += (real)a->robin[5] * c->last;
 }
 
 TESK_DEVICE void z_stage(const TeskLaplace *a, Column *c, int cell, const real *next, real *f1, real *f2) {
@@ -116,8 +145,8 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, Column *c, int cell, const real *
   fold(v, e, o);
   const int at = inside ? cell : 0;
   (void)at;
-  product(0, e, o, SCALE((const real *)a->mass[2], at, 1), 0, m);
-  product(1, e, o, SCALE((const real *)a->stiffness[2], at, (real)a->zk), 0, k);
+  mass(e, o, SCALE((const real *)a->mass[2], at, 1), 0, m);
+  stiffness(e, o, SCALE((const real *)a->stiffness[2], at, (real)a->zk), 0, k);
   TESK_UNROLL
   for (int l = 0; l <= K; l++) k[l] += (real)a->zc * m[l];
   m[0] += c->m;
@@ -149,20 +178,20 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
   }
   const int left = cell > 0 ? cell - 1 : 0;
   (void)left;
-  m_left = SCALE((const real *)a->mass[0], left, (real)a->xr) * last_row(0, v);
-  s_left = SCALE((const real *)a->mass[0], left, 1) * last_row(0, s) + SCALE((const real *)a->stiffness[0], left, 1) * last_row(1, v);
+  m_left = SCALE((const real *)a->mass[0], left, (real)a->xr) * last_mass(v);
+  s_left = SCALE((const real *)a->mass[0], left, 1) * last_mass(s) + SCALE((const real *)a->stiffness[0], left, 1) * last_stiffness(v);
   const real end = f1[K]; /* this cell's first node */
   const int inside = cell < a->cells[0], at = inside ? cell : 0;
   (void)at;
   TESK_UNROLL
   for (int l = 0; l <= K; l++) v[l] = inside ? f1[K + l] : 0;
   fold(v, e, o);
-  product(0, e, o, SCALE((const real *)a->mass[0], at, (real)a->xr), 0, m);
-  product(1, e, o, SCALE((const real *)a->stiffness[0], at, 1), 0, s);
+  mass(e, o, SCALE((const real *)a->mass[0], at, (real)a->xr), 0, m);
+  stiffness(e, o, SCALE((const real *)a->stiffness[0], at, 1), 0, s);
   TESK_UNROLL
   for (int l = 0; l <= K; l++) v[l] = inside ? f2[K + l] : 0;
   fold(v, e, o);
-  product(0, e, o, SCALE((const real *)a->mass[0], at, 1), 1, s);
+  mass(e, o, SCALE((const real *)a->mass[0], at, 1), 1, s);
   m[0] += m_left;
   s[0] += s_left;
   if (cell == 0) s[0] += (real)a->robin[0] * end;
@@ -202,7 +231,7 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
   }
   const int below = cell > 0 ? cell - 1 : 0;
   (void)below;
-  left = SCALE((const real *)a->mass[1], below, 1) * last_row(0, w) + SCALE((const real *)a->stiffness[1], below, 1) * last_row(1, v);
+  left = SCALE((const real *)a->mass[1], below, 1) * last_mass(w) + SCALE((const real *)a->stiffness[1], below, 1) * last_stiffness(v);
   const real end = g1[K * OX];
   const int inside = cell < a->cells[1], at = inside ? cell : 0;
   (void)at;
@@ -212,9 +241,9 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
     w[l] = inside ? g2[(K + l) * OX] : 0;
   }
   fold(w, e, o);
-  product(0, e, o, SCALE((const real *)a->mass[1], at, 1), 0, out);
+  mass(e, o, SCALE((const real *)a->mass[1], at, 1), 0, out);
   fold(v, e, o);
-  product(1, e, o, SCALE((const real *)a->stiffness[1], at, 1), 1, out);
+  stiffness(e, o, SCALE((const real *)a->stiffness[1], at, 1), 1, out);
   out[0] += left;
   if (cell == 0) out[0] += (real)a->robin[2] * end;
   if (cell == a->cells[1]) out[0] += (real)a->robin[3] * end;

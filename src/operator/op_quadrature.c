@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
+#include "device/kernel.h"
 
 enum { TILES = 64 /* about as many as this, where there are as many cells: work for that many threads */ };
 
@@ -225,6 +226,8 @@ TesStatus tesi_operator_quadrature_init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiQuadPlan *plan;
+  if (tesi_has_kernels(ctx))
+    TES_FAIL(TES_MISSING, "variable coefficients have no kernels on this device: use --device cpu");
   op->table = &table;
   TES_NEW(&plan);
   op->plan = plan;

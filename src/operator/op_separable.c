@@ -4,6 +4,8 @@
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/quadrature.h"
+#include "device/kernel.h"
+#include "operator/op_separable_cuda.h"
 
 enum {
   N = TESI_MAX_DEGREE + 1,
@@ -325,6 +327,7 @@ TesStatus tesi_operator_separable_init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiSeparable *plan = NULL;
+  if (tesi_has_kernels(ctx)) return tesi_operator_separable_cuda_init(op);
   const Build *build = find_build(tes_context_simd_bits(ctx));
   op->table = &table;
   TES_NEW(&plan);

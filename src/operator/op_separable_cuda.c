@@ -1,0 +1,244 @@
+/* Set-up and launches of src/kernels/laplace.cu. */
+#include "operator/op_separable_cuda.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "basis/kernel_tables.h"
+#include "basis/lagrange.h"
+#include "device/kernel.h"
+#include "kernels/laplace_arguments.h"
+
+/* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. */
+typedef struct Cut {
+  int x, y, nodes, blocks, layers;
+} Cut;
+
+typedef struct Plan {
+  TesiKernel apply, residual, diagonal;
+  Cut cut;
+  unsigned threads;
+  size_t shared;
+  TeskLaplace arguments;
+  void *scales; /* device: widths and a / widths of the cells of all directions */
+} Plan;
+
+static Cut choose_cut(int dim, int k, TesPrecision precision) {
+  static const Cut cuts3[2][9] = {{{0}, {30, 14, 1, 2, 32}, {14, 6, 1, 2, 32}, {9, 4, 1, 2, 32}, {6, 3, 1, 1, 32}, {5, 2, 1, 1, 32},
+                                   {3, 2, 1, 1, 32}, {2, 2, 2, 2, 32}, {2, 2, 2, 1, 32}},
+                                  {{0}, {30, 14, 1, 3, 32}, {14, 6, 1, 3, 32}, {9, 4, 1, 2, 32}, {6, 3, 1, 2, 32}, {5, 2, 1, 2, 32},
+                                   {4, 2, 2, 2, 32}, {3, 2, 2, 2, 32}, {3, 2, 3, 2, 32}}};
+  Cut cut;
+  const char *given = getenv("TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers": for measurements */
+  if (given && sscanf(given, "%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers) == 5) return cut;
+  if (dim == 3) return cuts3[precision][k];
+  return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1};
+}
+
+/* Compiles the program with and without a right-hand side. */
+static TesStatus compile(const TesOperator *op, Plan *plan) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = op->space;
+  const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1;
+  const bool single = op->precision == TES_SINGLE;
+  char *tables = NULL, text[10][32];
+  TesiProgram *program;
+  const Cut cut = plan->cut = choose_cut(dim, k, op->precision);
+  const int nx = (cut.x + 1) * k + 1, ny = (cut.y + 1) * k + 1;
+  bool graded = false;
+  for (int d = 0; d < dim; d++) graded = graded || !space->axis[d].uniform;
+  plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
+  if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
+  plan->shared = (size_t)(2 * planes * ny * (nx + cut.x * k)) * tesi_precision_size(op->precision);
+  TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
+  const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, 0};
+  static const char *const names[] = {"DIM",   "DEGREE",  "TILE_X",     "TILE_Y", "NODES",
+                                      "THREADS", "MIN_BLOCKS", "GRADED", "RESIDUAL"};
+  TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
+  for (int i = 0; i < 9; i++) {
+    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
+    desc.options[i + 1] = text[i];
+  }
+  desc.options[0] = single ? "real=float" : "real=double";
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->apply));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
+  desc.options[9] = "RESIDUAL=1";
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->residual));
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+/* Few layers a block on small boxes: the machine should have some work for every multiprocessor. */
+static int choose_layers(const Cut *cut, const int blocks, int total) {
+  enum { ENOUGH = 1056 }; /* eight a multiprocessor of the largest GPUs */
+  int layers = tesi_min(cut->layers, total);
+  while (layers > 2 && blocks * ((total + layers - 1) / layers) < ENOUGH) layers = (layers + 1) / 2;
+  return layers;
+}
+
+static int tiles(const TesiAxis *axis, int cells) {
+  return (axis->cells + (axis->natural[1] ? 1 : 0) + cells - 1) / cells;
+}
+
+static void fill_arguments(const TesOperator *op, Plan *plan) {
+  const TesiAxis *axis = op->space->axis;
+  const int dim = op->space->dim;
+  TeskLaplace *a = &plan->arguments;
+  const double hx = axis[0].h[0], hy = axis[1].h[0], hz = dim == 3 ? axis[2].h[0] : 1;
+  bool graded = false;
+  for (int d = 0; d < dim; d++) {
+    a->cells[d] = axis[d].cells;
+    for (int e = 0; e < 2; e++) a->dirichlet[2 * d + e] = !axis[d].natural[e];
+    graded = graded || !axis[d].uniform;
+  }
+  a->pitch = axis[0].nodes;
+  a->plane = (long long)axis[0].nodes * axis[1].nodes;
+  a->scale = graded ? 1 : op->a * hy * hz / hx;
+  a->xr = graded ? 1 : hx * hx / (hy * hy);
+  a->zk = graded ? 1 : hx * hx / (hz * hz);
+  a->zc = graded ? op->c : op->c * hx * hx / op->a;
+  const double robin[3] = {hx / op->a, hy / op->a, hx * hx / (op->a * hz)};
+  for (int f = 0; f < 6; f++) a->robin[f] = op->alpha[f] * (graded ? 1 : robin[f / 2]);
+  const int total = dim == 3 ? tiles(&axis[2], 1) : 1;
+  a->layers_total = total;
+  a->layers = choose_layers(&plan->cut, tiles(&axis[0], plan->cut.x) * tiles(&axis[1], plan->cut.y), total);
+}
+
+/* [direction][mass, stiffness][cells] in the operator's precision, one allocation. */
+static TesStatus upload_scales(const TesOperator *op, Plan *plan) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t size = tesi_precision_size(op->precision);
+  int total = 0, at = 0;
+  double *values = NULL;
+  float *single = NULL;
+  for (int d = 0; d < op->space->dim; d++) total += 2 * op->space->axis[d].cells;
+  TES_ALLOC(&values, total);
+  TES_ALLOC(&single, total);
+  TES_TRY(device->allocate(ctx, (size_t)total * size, &plan->scales));
+  for (int d = 0; d < op->space->dim; d++) {
+    const TesiAxis *axis = &op->space->axis[d];
+    plan->arguments.mass[d] = (char *)plan->scales + (size_t)at * size;
+    plan->arguments.stiffness[d] = (char *)plan->scales + (size_t)(at + axis->cells) * size;
+    for (int c = 0; c < axis->cells; c++) {
+      values[at + c] = axis->h[c];
+      values[at + axis->cells + c] = op->a / axis->h[c];
+    }
+    at += 2 * axis->cells;
+  }
+  for (int i = 0; i < total; i++) single[i] = (float)values[i];
+  TES_TRY(device->to_device(ctx, plan->scales, op->precision == TES_SINGLE ? (const void *)single : values,
+                            (size_t)total * size));
+done:
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &single);
+  return status;
+}
+
+static TesStatus launch(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x, void *y) {
+  const Plan *plan = op->plan;
+  const TesiAxis *axis = op->space->axis;
+  TeskLaplace argument = plan->arguments;
+  void *arguments[] = {&x, &y, &b, &argument};
+  const TesiGrid grid = {(unsigned)tiles(&axis[0], plan->cut.x), (unsigned)tiles(&axis[1], plan->cut.y),
+                         (unsigned)((argument.layers_total + argument.layers - 1) / argument.layers)};
+  return tesi_kernel_launch(op->context, kernel, grid, plan->threads, plan->shared, arguments);
+}
+
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  return launch(op, &((const Plan *)op->plan)->apply, NULL, x, y);
+}
+
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  return launch(op, &((const Plan *)op->plan)->residual, b, x, r);
+}
+
+/* Diagonals of the assembled 1D matrices of one direction: mass [nodes], stiffness with end terms and reaction [nodes]. */
+static void diagonals(const TesOperator *op, int d, double *m, double *s) {
+  const TesiAxis *axis = &op->space->axis[d];
+  double mass[TESI_MAX_POINTS * TESI_MAX_POINTS], stiffness[TESI_MAX_POINTS * TESI_MAX_POINTS];
+  const int k = axis->degree, n = k + 1;
+  tesi_cell_matrices(k, mass, stiffness);
+  for (int c = 0; c < axis->cells; c++)
+    for (int i = 0; i < n; i++) {
+      m[c * k + i] += axis->h[c] * mass[i * n + i];
+      s[c * k + i] += op->a / axis->h[c] * stiffness[i * n + i] + (d == 0 ? op->c * axis->h[c] * mass[i * n + i] : 0);
+    }
+  s[0] += op->alpha[2 * d];
+  s[axis->nodes - 1] += op->alpha[2 * d + 1];
+}
+
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const Plan *plan = op->plan;
+  double *values = NULL;
+  void *table = NULL, *at[6] = {0};
+  int total = 0, used = 0;
+  for (int e = 0; e < op->space->dim; e++) total += 2 * op->space->axis[e].nodes;
+  TES_ALLOC(&values, total);
+  TES_TRY(device->allocate(ctx, (size_t)total * sizeof *values, &table));
+  for (int e = 0; e < op->space->dim; e++) {
+    const int nodes = op->space->axis[e].nodes;
+    diagonals(op, e, values + used, values + used + nodes);
+    at[2 * e] = (double *)table + used;
+    at[2 * e + 1] = (double *)table + used + nodes;
+    used += 2 * nodes;
+  }
+  TES_TRY(device->to_device(ctx, table, values, (size_t)total * sizeof *values));
+  TeskLaplace argument = plan->arguments;
+  void *arguments[] = {&d, &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &argument};
+  const int64_t blocks = (op->space->length + 255) / 256;
+  TES_TRY(tesi_kernel_launch(ctx, &plan->diagonal, (TesiGrid){(unsigned)(blocks < 4096 ? blocks : 4096), 1, 1}, 256, 0,
+                             arguments));
+  TES_TRY(device->synchronize(ctx));
+done:
+  device->release(ctx, &table);
+  tesi_free(ctx, &values);
+  return status;
+}
+
+/* Seven even-odd products of a cell's lines. */
+static TesCost cost(const TesOperator *op) {
+  const double n = (double)op->space->length, k = op->space->degree;
+  return (TesCost){.flops = n * 2 * ((op->space->dim == 3 ? 7 : 4) * (k + 1) / 2 + 8),
+                   .bytes = 2 * n * (double)tesi_precision_size(op->precision)};
+}
+
+static void destroy(TesOperator *op) {
+  Plan *plan = op->plan;
+  if (plan) tesi_context_device(op->context)->release(op->context, &plan->scales);
+  tesi_free(op->context, &op->plan);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .diagonal = diagonal,
+                                        .apply_ref = tesi_diffusion_apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy};
+
+TesStatus tesi_operator_separable_cuda_init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const int most = op->space->dim == 3 ? 8 : 10;
+  Plan *plan = NULL;
+  if (op->space->degree > most)
+    TES_FAIL(TES_MISSING, "the GPU has kernels up to degree %d in %dD, %d is asked for: use --device cpu", most,
+             op->space->dim, op->space->degree);
+  TES_NEW(&plan);
+  op->plan = plan;
+  op->table = &table;
+  TES_TRY(compile(op, plan));
+  fill_arguments(op, plan);
+  TES_TRY(upload_scales(op, plan));
+  snprintf(op->description, sizeof op->description,
+           "separable, kernels of degree %d: blocks of %d x %d cells, %d layers, %u threads", op->space->degree, plan->cut.x,
+           plan->cut.y, plan->arguments.layers, plan->threads);
+done:
+  return status;
+}

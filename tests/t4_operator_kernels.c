@@ -1,0 +1,114 @@
+/* Run: ctest -R t4_operator_kernels. The separable operator's kernels against the plain version: on the emulator with the threads in
+ * several orders, and on a GPU where there is one. Graded boxes, natural faces, Robin terms, reaction. */
+#include <string.h>
+#include "device/emulator/fiber.h"
+#include "kernel_testing.h"
+#include "operator/operator.h"
+
+typedef struct Case {
+  int dim, degree, cells[3];
+  bool graded, natural;
+} Case;
+
+static TesSpace *make_space(TesContext *ctx, const Case *c) {
+  TesMesh *mesh;
+  TesSpace *space;
+  double x[3][64];
+  TesBoxDesc box = {.dim = c->dim, .upper = {1, 0.7, 1.3}};
+  for (int d = 0; d < c->dim; d++) {
+    box.cells[d] = c->cells[d];
+    for (int i = 0; i <= c->cells[d]; i++) x[d][i] = i + 0.2 * sin(1.7 * i + d);
+    if (c->graded) box.coordinates[d] = x[d];
+  }
+  assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
+  TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
+  for (int f = 0; f < 2 * c->dim; f++) desc.natural[f] = c->natural && f != 2;
+  assert_int_equal(tes_space_create(ctx, &desc, &space), TES_OK);
+  tes_mesh_destroy(&mesh);
+  return space;
+}
+
+static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *space, TesPrecision precision) {
+  TesFunction *a, *reaction, *alpha;
+  TesOperator *op;
+  assert_int_equal(tes_function_create_constant(ctx, 1.5, &a), TES_OK);
+  assert_int_equal(tes_function_create_constant(ctx, c->degree % 2 ? 0 : 20, &reaction), TES_OK);
+  assert_int_equal(tes_function_create_constant(ctx, 0.8, &alpha), TES_OK);
+  TesDiffusionDesc desc = {.space = space, .a = a, .c = reaction, .precision = precision};
+  for (int f = 0; f < 2 * c->dim; f++)
+    if (tes_space_natural(space, (TesFace)f) && f != 1) desc.alpha[f] = alpha;
+  if (tes_operator_create_diffusion(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  tes_function_destroy(&a);
+  tes_function_destroy(&reaction);
+  tes_function_destroy(&alpha);
+  return op;
+}
+
+static void run_case(const char *device, const Case *c, TesPrecision precision) {
+  TesContext *ctx = test_device(device);
+  if (!ctx) return;
+  TesSpace *space = make_space(ctx, c);
+  TesOperator *op = make_operator(ctx, c, space, precision);
+  const double tolerance = precision == TES_DOUBLE ? 1e-13 : 2e-6;
+  uint64_t seed = 23;
+  TesVector *x = test_random_vector(ctx, space, precision, &seed), *b = test_random_vector(ctx, space, precision, &seed), *y, *z;
+  assert_int_equal(tes_vector_create(ctx, tes_space_length(space), precision, &y), TES_OK);
+  assert_int_equal(tes_vector_create(ctx, tes_space_length(space), precision, &z), TES_OK);
+  assert_int_equal(tes_vector_fill(y, NAN), TES_OK);
+  if (tes_operator_apply(op, x, y) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  assert_int_equal(tes_operator_apply_ref(op, x, z), TES_OK);
+  test_compare(y, z, tolerance, "apply", c->degree);
+  assert_int_equal(tes_vector_xpay(b, -1, z), TES_OK);
+  assert_int_equal(tes_operator_residual(op, b, x, b), TES_OK);
+  test_compare(b, z, tolerance, "residual", c->degree);
+  const int64_t n = tes_space_length(space);
+  double *diagonal = test_malloc((size_t)n * sizeof *diagonal);
+  assert_int_equal(tesi_diffusion_diagonal_ref(op, diagonal), TES_OK);
+  assert_int_equal(tes_vector_set(z, diagonal), TES_OK);
+  assert_int_equal(tes_vector_fill(y, NAN), TES_OK);
+  assert_int_equal(tes_operator_diagonal(op, y), TES_OK);
+  test_compare(y, z, tolerance, "diagonal", c->degree);
+  test_free(diagonal);
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&z);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_context_destroy(&ctx);
+}
+
+/* Boxes with fewer cells than a block, as many, and more; every degree; the four kinds in turn. */
+static void kernels_equal_the_plain_operator(void **state) {
+  (void)state;
+  static const char *const devices[] = {"emulator", "cuda"};
+  static const int sizes[][3] = {{8, 5, 3}, {3, 7, 5}, {2, 2, 4}, {4, 3, 2}};
+  for (int d = 0; d < 2; d++)
+    for (int dim = 2; dim <= 3; dim++)
+      for (int degree = 1; degree <= (dim == 3 ? 8 : 10); degree++)
+        for (int kind = 0; kind < 4; kind++) {
+          if (d == 0 && dim == 3 && degree > 3 && kind != degree % 4) continue; /* the emulator is slow */
+          const int *cells = sizes[dim == 3 && degree > 3 ? 2 + kind % 2 : (degree + kind) % 4];
+          const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, kind % 2, kind / 2};
+          tesi_fiber_order((TesiOrder)((degree + kind) % 3), (uint64_t)degree);
+          run_case(devices[d], &c, TES_DOUBLE);
+          if (d || kind == degree % 4) run_case(devices[d], &c, TES_SINGLE);
+        }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+/* Several blocks in every direction. */
+static void blocks_fit_together(void **state) {
+  (void)state;
+  static const Case cases[] = {{3, 1, {33, 17, 6}, false, true}, {3, 2, {16, 8, 5}, true, false}, {3, 3, {11, 5, 4}, false, false}, {2, 4, {19, 9, 1}, true, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tesi_fiber_order(i % 2 ? TESI_ORDER_REVERSE : TESI_ORDER_SHUFFLED, i);
+    run_case("emulator", &cases[i], TES_DOUBLE);
+  }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_plain_operator), cmocka_unit_test(blocks_fit_together)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
