@@ -4,7 +4,8 @@
  * Kernels use the names below, C expressions, and macros of the host (real, DIM, DEGREE, ...):
  *   TESK_KERNEL(name, max_threads, min_blocks, (type) argument, ...) { body }
  *   TESK_SHARED(name)        all shared memory of the block, a pointer to real; the launch gives its size
- *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become immediates
+ *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become immediates, or with
+ *                            TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
  *   TESK_UNROLL              before a loop whose trip count is a constant
  * Arguments are at most 16; arrays by pointer. */
 #ifndef TESK_KERNEL_H
@@ -67,11 +68,17 @@
 #define TESK_SHARED(name)                                                                                    \
   extern __shared__ __align__(16) unsigned char tesk_shared_bytes[];                                         \
   real *const name = (real *)tesk_shared_bytes
+#if defined(TESK_CONSTANT_TABLES) /* operands in the constant bank: a float64 immediate costs two moves */
+#define TESK_TABLE(T, name, ...)                                                                             \
+  static __constant__ T name##_table[] = __VA_ARGS__;                                                        \
+  static __device__ __forceinline__ T name(int i) { return name##_table[i]; }
+#else
 #define TESK_TABLE(T, name, ...)                                                                             \
   static __device__ __forceinline__ T name(int i) {                                                          \
     constexpr T table[] = __VA_ARGS__;                                                                       \
     return table[i];                                                                                         \
   }
+#endif
 #define TESK_RESTRICT __restrict__
 #define TESK_UNROLL _Pragma("unroll")
 #define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */

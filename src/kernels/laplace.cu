@@ -9,7 +9,7 @@
  * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other.
  *
  * Floor: x read once, y written once. Multiply-adds a point: about 7 (k + 1)/2 + 8.
- * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED. Tables: src/basis/kernel_tables.h. */
+ * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL. Tables: src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "laplace_arguments.h"
@@ -25,6 +25,8 @@
 #else
 #define PLANES 1
 #endif
+#define TASK_X (TILE_X % 2 ? 1 : 2) /* cells a thread takes in a row */
+#define TASK_Y (TILE_Y % 2 ? 1 : 2)
 #define SIZE_F (PLANES * NX * NY) /* two of these, then two of PLANES NY OX */
 #define SIZE_G (PLANES * NY * OX)
 
@@ -91,64 +93,86 @@ TESK_DEVICE real last_stiffness(const real *v) {
   return sum;
 }
 
+/* What all threads of a block share, in the kernel's precision. */
 typedef struct Block {
-  int t, x0, y0, z0, z1; /* first cells; end of the layers */
-  int nodes_x, nodes_y, nodes_z;
+  int x0, y0, z0, z1; /* first cells; end of the layers */
+  int nodes[3];
+  int at_face; /* whether it has nodes on the boundary in x or y, or next to it */
+  real scale, xr, zk, zc, robin[6];
 } Block;
 
 #if GRADED
-#define SCALE(list, cell, otherwise) (list)[cell]
+#define SCALE(list, cell, otherwise) ((const real *)(list))[cell]
 #else
 #define SCALE(list, cell, otherwise) (otherwise)
 #endif
+/* Cells outside the box give nothing. Where all faces are Dirichlet this needs no care: what they read is zero. */
+#if NATURAL
+#define IF_INSIDE(condition) (condition)
+#else
+#define IF_INSIDE(condition) 1
+#endif
+
+TESK_DEVICE void make_block(const TeskLaplace *a, Block *block) {
+  block->x0 = (int)blockIdx.x * TILE_X;
+  block->y0 = (int)blockIdx.y * TILE_Y;
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) block->nodes[d] = d < DIM ? a->cells[d] * K + 1 : 1;
+  block->z0 = (int)blockIdx.z * a->layers;
+  block->z1 = block->z0 + a->layers < a->layers_total ? block->z0 + a->layers : a->layers_total;
+  block->at_face = block->x0 == 0 || block->y0 == 0 || block->x0 + TILE_X >= a->cells[0] || block->y0 + TILE_Y >= a->cells[1];
+  block->scale = (real)a->scale;
+  block->xr = (real)a->xr;
+  block->zk = (real)a->zk;
+  block->zc = (real)a->zc;
+  TESK_UNROLL
+  for (int i = 0; i < 6; i++) block->robin[i] = (real)a->robin[i];
+}
 
 /* ---- z ----------------------------------------------------------------------------------------------------------------- */
 typedef struct Column {
-  long long offset; /* node column, -1 outside the box */
-  real last, m, k;  /* of the layer below: top value and what it gives to the shared plane */
+  const real *x;   /* bottom of the next layer to load, NULL outside the box */
+  real last, m, k; /* of the layer below: top value and what it gives to the shared plane */
 } Column;
 
 #if DIM == 3
 /* Values above the bottom plane of layer `cell`: zero outside. */
-TESK_DEVICE void load_layer(const TeskLaplace *a, const real *x, const Block *block, const Column *c, int cell, real *next) {
+TESK_DEVICE void load_layer(const TeskLaplace *a, Column *c, int cell, real *next) {
+  const int inside = c->x && cell < a->cells[2];
   TESK_UNROLL
-  for (int l = 1; l <= K; l++) {
-    const int node = cell * K + l;
-    next[l - 1] = c->offset >= 0 && node < block->nodes_z ? TESK_READ(x + c->offset + node * a->plane) : 0;
-  }
+  for (int l = 0; l < K; l++) next[l] = inside ? TESK_READ(c->x + (l + 1) * a->plane) : 0;
+  c->x += inside ? K * a->plane : 0;
 }
 
 /* What the layer below the block's first gives to the shared plane. */
-TESK_DEVICE void start_column(const TeskLaplace *a, const real *x, const Block *block, Column *c) {
+TESK_DEVICE void start_column(const TeskLaplace *a, const Block *block, Column *c) {
   c->m = c->k = 0;
-  c->last = c->offset >= 0 ? x[c->offset + (long long)block->z0 * K * a->plane] : 0;
+  c->last = c->x ? c->x[0] : 0;
   if (block->z0 == 0) {
-    c->k = (real)a->robin[4] * c->last;
+    c->k = block->robin[4] * c->last;
     return;
   }
   real v[K + 1];
   TESK_UNROLL
-  for (int l = 0; l < K; l++) v[l] = c->offset >= 0 ? x[c->offset + (long long)((block->z0 - 1) * K + l) * a->plane] : 0;
+  for (int l = 0; l < K; l++) v[l] = c->x ? c->x[(l - K) * a->plane] : 0;
   v[K] = c->last;
-  const real m = last_mass(v), k = last_stiffness(v);
-  c->m = SCALE((const real *)a->mass[2], block->z0 - 1, 1) * m;
-  c->k = SCALE((const real *)a->stiffness[2], block->z0 - 1, (real)a->zk) * k + (real)a->zc * c->m;
-  if (block->z0 == a->cells[2]) c->k += (real)a->robin[5] * c->last;
+  c->m = SCALE(a->mass[2], block->z0 - 1, 1) * last_mass(v);
+  c->k = SCALE(a->stiffness[2], block->z0 - 1, block->zk) * last_stiffness(v) + block->zc * c->m;
+  if (block->z0 == a->cells[2]) c->k += block->robin[5] * c->last;
 }
 
-TESK_DEVICE void z_stage(const TeskLaplace *a, Column *c, int cell, const real *next, real *f1, real *f2) {
+TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, int cell, const real *next, real *f1, real *f2) {
   real v[K + 1], e[H], o[O], m[K + 1], k[K + 1];
-  const int inside = cell < a->cells[2];
+  const int inside = cell < a->cells[2], at = inside ? cell : 0;
+  (void)at;
   v[0] = inside ? c->last : 0;
   TESK_UNROLL
   for (int l = 0; l < K; l++) v[l + 1] = next[l];
   fold(v, e, o);
-  const int at = inside ? cell : 0;
-  (void)at;
-  mass(e, o, SCALE((const real *)a->mass[2], at, 1), 0, m);
-  stiffness(e, o, SCALE((const real *)a->stiffness[2], at, (real)a->zk), 0, k);
+  mass(e, o, SCALE(a->mass[2], at, 1), 0, m);
+  stiffness(e, o, SCALE(a->stiffness[2], at, block->zk), 0, k);
   TESK_UNROLL
-  for (int l = 0; l <= K; l++) k[l] += (real)a->zc * m[l];
+  for (int l = 0; l <= K; l++) k[l] += block->zc * m[l];
   m[0] += c->m;
   k[0] += c->k;
   TESK_UNROLL
@@ -159,110 +183,140 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, Column *c, int cell, const real *
   c->m = m[K];
   c->k = k[K];
   c->last = v[K];
-  if (cell == a->cells[2] - 1) c->k += (real)a->robin[5] * v[K];
+  if (cell == a->cells[2] - 1) c->k += block->robin[5] * v[K];
 }
 #endif
 
 /* ---- x ----------------------------------------------------------------------------------------------------------------- */
-/* One cell of one row: g1, g2 of its nodes but the last, the cell to the left included. */
+/* TASK_X cells of one row: g1, g2 of their nodes but the last one, with what the cell to the left gives. */
 TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, const real *f1, const real *f2, real *g1, real *g2) {
-  const int c = task % TILE_X, row = task / TILE_X, cell = block->x0 + c; /* row = plane NY + y */
-  real v[K + 1], e[H], o[O], m[K + 1], s[K + 1];
-  real m_left, s_left;
+  const int c = task % (TILE_X / TASK_X) * TASK_X, row = task / (TILE_X / TASK_X); /* row = plane NY + y */
+  real v[K + 1], s[K + 1], e[H], o[O], m[K + 1], k[K + 1];
+  int cell = block->x0 + c;
   f1 += row * NX + c * K;
   f2 += row * NX + c * K;
-  TESK_UNROLL
-  for (int l = 0; l <= K; l++) {
-    v[l] = cell > 0 ? f1[l] : 0;
-    s[l] = cell > 0 ? f2[l] : 0;
-  }
-  const int left = cell > 0 ? cell - 1 : 0;
-  (void)left;
-  m_left = SCALE((const real *)a->mass[0], left, (real)a->xr) * last_mass(v);
-  s_left = SCALE((const real *)a->mass[0], left, 1) * last_mass(s) + SCALE((const real *)a->stiffness[0], left, 1) * last_stiffness(v);
-  const real end = f1[K]; /* this cell's first node */
-  const int inside = cell < a->cells[0], at = inside ? cell : 0;
-  (void)at;
-  TESK_UNROLL
-  for (int l = 0; l <= K; l++) v[l] = inside ? f1[K + l] : 0;
-  fold(v, e, o);
-  mass(e, o, SCALE((const real *)a->mass[0], at, (real)a->xr), 0, m);
-  stiffness(e, o, SCALE((const real *)a->stiffness[0], at, 1), 0, s);
-  TESK_UNROLL
-  for (int l = 0; l <= K; l++) v[l] = inside ? f2[K + l] : 0;
-  fold(v, e, o);
-  mass(e, o, SCALE((const real *)a->mass[0], at, 1), 1, s);
-  m[0] += m_left;
-  s[0] += s_left;
-  if (cell == 0) s[0] += (real)a->robin[0] * end;
-  if (cell == a->cells[0]) s[0] += (real)a->robin[1] * end;
   g1 += row * OX + c * K;
   g2 += row * OX + c * K;
   TESK_UNROLL
-  for (int l = 0; l < K; l++) {
-    g1[l] = m[l];
-    g2[l] = s[l];
+  for (int l = 0; l <= K; l++) {
+    v[l] = IF_INSIDE(cell > 0) ? f1[l] : 0;
+    s[l] = IF_INSIDE(cell > 0) ? f2[l] : 0;
+  }
+  const int left = cell > 0 ? cell - 1 : 0;
+  (void)left;
+  real m_left = SCALE(a->mass[0], left, block->xr) * last_mass(v);
+  real k_left = SCALE(a->mass[0], left, 1) * last_mass(s) + SCALE(a->stiffness[0], left, 1) * last_stiffness(v);
+  TESK_UNROLL
+  for (int i = 0; i < TASK_X; i++, cell++) {
+    const int inside = cell < a->cells[0], at = inside ? cell : 0;
+    (void)at;
+    const real end = f1[(i + 1) * K]; /* this cell's first node */
+    v[0] = IF_INSIDE(inside) ? end : 0;
+    TESK_UNROLL
+    for (int l = 1; l <= K; l++) v[l] = f1[(i + 1) * K + l];
+    fold(v, e, o);
+    mass(e, o, SCALE(a->mass[0], at, block->xr), 0, m);
+    stiffness(e, o, SCALE(a->stiffness[0], at, 1), 0, k);
+    v[0] = IF_INSIDE(inside) ? f2[(i + 1) * K] : 0;
+    TESK_UNROLL
+    for (int l = 1; l <= K; l++) v[l] = f2[(i + 1) * K + l];
+    fold(v, e, o);
+    mass(e, o, SCALE(a->mass[0], at, 1), 1, k);
+    m[0] += m_left;
+    k[0] += k_left;
+    if (cell == 0) k[0] += block->robin[0] * end;
+    if (cell == a->cells[0]) k[0] += block->robin[1] * end;
+    TESK_UNROLL
+    for (int l = 0; l < K; l++) {
+      g1[i * K + l] = m[l];
+      g2[i * K + l] = k[l];
+    }
+    m_left = m[K];
+    k_left = k[K];
   }
 }
 
 /* ---- y ----------------------------------------------------------------------------------------------------------------- */
 /* Zeros at the upper Dirichlet faces next to node (x, y, z): nobody owns these nodes. */
 TESK_DEVICE void close_faces(const TeskLaplace *a, const Block *block, real *out, int x, int y, int z) {
-  const int dx = a->dirichlet[1] && x == block->nodes_x - 2, dy = a->dirichlet[3] && y == block->nodes_y - 2,
-            dz = DIM == 3 && a->dirichlet[5] && z == block->nodes_z - 2;
+  const int dx = a->dirichlet[1] && x == block->nodes[0] - 2, dy = a->dirichlet[3] && y == block->nodes[1] - 2,
+            dz = DIM == 3 && a->dirichlet[5] && z == block->nodes[2] - 2;
   if (!(dx | dy | dz)) return;
   for (int i = 1; i < 8; i++)
     if (((i & 1) <= dx) && ((i / 2 & 1) <= dy) && (i / 4 <= dz)) out[(i & 1) + (i / 2 & 1) * a->pitch + i / 4 * a->plane] = 0;
 }
 
-/* One cell of one column: results at its nodes but the last. */
+/* One result, of a block at a face. */
+TESK_DEVICE void store_at_face(const TeskLaplace *a, const Block *block, real *y, const real *b, int x, int node, int z, real value) {
+  if (x >= block->nodes[0] || node >= block->nodes[1] || z >= block->nodes[2]) return;
+  const int zero = (a->dirichlet[0] && x == 0) || (a->dirichlet[1] && x == block->nodes[0] - 1) || (a->dirichlet[2] && node == 0) ||
+                   (a->dirichlet[3] && node == block->nodes[1] - 1) ||
+                   (DIM == 3 && ((a->dirichlet[4] && z == 0) || (a->dirichlet[5] && z == block->nodes[2] - 1)));
+  const long long i = z * a->plane + (long long)node * a->pitch + x;
+#if RESIDUAL
+  y[i] = zero ? 0 : b[i] - value;
+#else
+  y[i] = zero ? 0 : value;
+#endif
+  close_faces(a, block, y + i, x, node, z);
+}
+
+/* TASK_Y cells of one column: results at their nodes but the last one, with what the cell below gives. */
 TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, int task, const real *g1, const real *g2, real *y,
                          const real *b) {
-  const int ix = task % OX, c = task / OX % TILE_Y, plane = task / OX / TILE_Y, cell = block->y0 + c;
+  const int ix = task % OX, c = task / OX % (TILE_Y / TASK_Y) * TASK_Y, plane = task / OX / (TILE_Y / TASK_Y);
   const int x = block->x0 * K + ix, z = layer * PLANES + plane;
-  if (x >= block->nodes_x || cell > a->cells[1] || z >= block->nodes_z) return;
-  real v[K + 1], w[K + 1], e[H], o[O], out[K + 1], left;
+  const int at_face = block->at_face || (DIM == 3 && (layer == 0 || layer >= a->cells[2] - 1));
+  int cell = block->y0 + c;
+  real v[K + 1], w[K + 1], e[H], o[O], out[K + 1];
   g1 += (plane * NY + c * K) * OX + ix;
   g2 += (plane * NY + c * K) * OX + ix;
   TESK_UNROLL
   for (int l = 0; l <= K; l++) {
-    v[l] = cell > 0 ? g1[l * OX] : 0;
-    w[l] = cell > 0 ? g2[l * OX] : 0;
+    v[l] = IF_INSIDE(cell > 0) ? g1[l * OX] : 0;
+    w[l] = IF_INSIDE(cell > 0) ? g2[l * OX] : 0;
   }
   const int below = cell > 0 ? cell - 1 : 0;
   (void)below;
-  left = SCALE((const real *)a->mass[1], below, 1) * last_mass(w) + SCALE((const real *)a->stiffness[1], below, 1) * last_stiffness(v);
-  const real end = g1[K * OX];
-  const int inside = cell < a->cells[1], at = inside ? cell : 0;
-  (void)at;
-  TESK_UNROLL
-  for (int l = 0; l <= K; l++) {
-    v[l] = inside ? g1[(K + l) * OX] : 0;
-    w[l] = inside ? g2[(K + l) * OX] : 0;
-  }
-  fold(w, e, o);
-  mass(e, o, SCALE((const real *)a->mass[1], at, 1), 0, out);
-  fold(v, e, o);
-  stiffness(e, o, SCALE((const real *)a->stiffness[1], at, 1), 1, out);
-  out[0] += left;
-  if (cell == 0) out[0] += (real)a->robin[2] * end;
-  if (cell == a->cells[1]) out[0] += (real)a->robin[3] * end;
-  const int zero_xz = (a->dirichlet[0] && x == 0) || (a->dirichlet[1] && x == block->nodes_x - 1) ||
-                      (DIM == 3 && ((a->dirichlet[4] && z == 0) || (a->dirichlet[5] && z == block->nodes_z - 1)));
+  real left = SCALE(a->mass[1], below, 1) * last_mass(w) + SCALE(a->stiffness[1], below, 1) * last_stiffness(v);
   const long long first = z * a->plane + (long long)cell * K * a->pitch + x;
+  real *out_y = y + first;
+  const real *in_b = b + (RESIDUAL ? first : 0);
   TESK_UNROLL
-  for (int l = 0; l < K; l++) {
-    const int node = cell * K + l;
-    if (node >= block->nodes_y) break;
-    const int zero = zero_xz || (a->dirichlet[2] && node == 0) || (a->dirichlet[3] && node == block->nodes_y - 1);
-    const long long i = first + (long long)l * a->pitch;
-    const real value = zero ? 0 : (real)a->scale * out[l];
+  for (int i = 0; i < TASK_Y; i++, cell++) {
+    const int inside = cell < a->cells[1], at = inside ? cell : 0;
+    (void)at;
+    const real end = g1[(i + 1) * K * OX];
+    v[0] = IF_INSIDE(inside) ? end : 0;
+    w[0] = IF_INSIDE(inside) ? g2[(i + 1) * K * OX] : 0;
+    TESK_UNROLL
+    for (int l = 1; l <= K; l++) {
+      v[l] = g1[((i + 1) * K + l) * OX];
+      w[l] = g2[((i + 1) * K + l) * OX];
+    }
+    fold(w, e, o);
+    mass(e, o, SCALE(a->mass[1], at, 1), 0, out);
+    fold(v, e, o);
+    stiffness(e, o, SCALE(a->stiffness[1], at, 1), 1, out);
+    out[0] += left;
+    left = out[K];
+    if (cell == 0) out[0] += block->robin[2] * end;
+    if (cell == a->cells[1]) out[0] += block->robin[3] * end;
+    if (at_face) {
+      TESK_UNROLL
+      for (int l = 0; l < K; l++) store_at_face(a, block, y, b, x, cell * K + l, z, block->scale * out[l]);
+    } else {
+      TESK_UNROLL
+      for (int l = 0; l < K; l++) {
 #if RESIDUAL
-    y[i] = zero ? 0 : b[i] - value;
+        out_y[l * a->pitch] = in_b[l * a->pitch] - block->scale * out[l];
 #else
-    y[i] = value;
+        out_y[l * a->pitch] = block->scale * out[l];
 #endif
-    close_faces(a, block, y + i, x, node, z);
+      }
+      out_y += K * a->pitch;
+      in_b += RESIDUAL ? K * a->pitch : 0;
+    }
   }
 }
 
@@ -272,53 +326,45 @@ TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT) x, (r
   real *const f2 = f1 + SIZE_F, *const g1 = f2 + SIZE_F, *const g2 = g1 + SIZE_G;
   const int t = (int)threadIdx.x;
   Block block;
-  block.t = t;
-  block.x0 = (int)blockIdx.x * TILE_X;
-  block.y0 = (int)blockIdx.y * TILE_Y;
-  block.nodes_x = a.cells[0] * K + 1;
-  block.nodes_y = a.cells[1] * K + 1;
-  block.nodes_z = DIM == 3 ? a.cells[2] * K + 1 : 1;
+  make_block(&a, &block);
 #if DIM == 3
-  block.z0 = (int)blockIdx.z * a.layers;
-  block.z1 = block.z0 + a.layers;
-  if (block.z1 > a.layers_total) block.z1 = a.layers_total;
   Column column[NODES];
   real next[NODES][K];
   TESK_UNROLL
   for (int r = 0; r < NODES; r++) {
     const int i = t + r * THREADS, ix = (block.x0 - 1) * K + i % NX, iy = (block.y0 - 1) * K + i / NX;
-    const int inside = i < NX * NY && ix >= 0 && iy >= 0 && ix < block.nodes_x && iy < block.nodes_y;
-    column[r].offset = inside ? (long long)iy * a.pitch + ix : -1;
-    start_column(&a, x, &block, &column[r]);
-    load_layer(&a, x, &block, &column[r], block.z0, next[r]);
+    const int inside = i < NX * NY && ix >= 0 && iy >= 0 && ix < block.nodes[0] && iy < block.nodes[1];
+    column[r].x = inside ? x + (long long)block.z0 * K * a.plane + (long long)iy * a.pitch + ix : 0;
+    start_column(&a, &block, &column[r]);
+    load_layer(&a, &column[r], block.z0, next[r]);
   }
   for (int layer = block.z0; layer < block.z1; layer++) {
     TESK_UNROLL
     for (int r = 0; r < NODES; r++) {
       const int i = t + r * THREADS;
-      if (i < NX * NY) z_stage(&a, &column[r], layer, next[r], f1 + i, f2 + i);
+      if (i < NX * NY) z_stage(&a, &block, &column[r], layer, next[r], f1 + i, f2 + i);
     }
     __syncthreads();
     if (layer + 1 < block.z1) {
       TESK_UNROLL
-      for (int r = 0; r < NODES; r++) load_layer(&a, x, &block, &column[r], layer + 1, next[r]);
+      for (int r = 0; r < NODES; r++) load_layer(&a, &column[r], layer + 1, next[r]);
     }
-    for (int task = t; task < PLANES * NY * TILE_X; task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
+    for (int task = t; task < PLANES * NY * (TILE_X / TASK_X); task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
     __syncthreads();
-    for (int task = t; task < PLANES * OX * TILE_Y; task += THREADS) y_stage(&a, &block, layer, task, g1, g2, y, b);
+    for (int task = t; task < PLANES * OX * (TILE_Y / TASK_Y); task += THREADS) y_stage(&a, &block, layer, task, g1, g2, y, b);
   }
 #else
   for (int i = t; i < NX * NY; i += THREADS) {
     const int ix = (block.x0 - 1) * K + i % NX, iy = (block.y0 - 1) * K + i / NX;
-    const int inside = ix >= 0 && iy >= 0 && ix < block.nodes_x && iy < block.nodes_y;
+    const int inside = ix >= 0 && iy >= 0 && ix < block.nodes[0] && iy < block.nodes[1];
     const real value = inside ? x[(long long)iy * a.pitch + ix] : 0;
     f1[i] = value;
-    f2[i] = (real)a.zc * value;
+    f2[i] = block.zc * value;
   }
   __syncthreads();
-  for (int task = t; task < NY * TILE_X; task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
+  for (int task = t; task < NY * (TILE_X / TASK_X); task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
   __syncthreads();
-  for (int task = t; task < OX * TILE_Y; task += THREADS) y_stage(&a, &block, 0, task, g1, g2, y, b);
+  for (int task = t; task < OX * (TILE_Y / TASK_Y); task += THREADS) y_stage(&a, &block, 0, task, g1, g2, y, b);
 #endif
 }
 

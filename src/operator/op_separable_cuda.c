@@ -40,29 +40,33 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   const TesSpace *space = op->space;
   const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1;
   const bool single = op->precision == TES_SINGLE;
-  char *tables = NULL, text[10][32];
+  char *tables = NULL, text[12][32];
   TesiProgram *program;
   const Cut cut = plan->cut = choose_cut(dim, k, op->precision);
   const int nx = (cut.x + 1) * k + 1, ny = (cut.y + 1) * k + 1;
-  bool graded = false;
-  for (int d = 0; d < dim; d++) graded = graded || !space->axis[d].uniform;
+  bool graded = false, natural = false;
+  for (int d = 0; d < dim; d++) {
+    graded = graded || !space->axis[d].uniform;
+    natural = natural || space->axis[d].natural[0] || space->axis[d].natural[1];
+  }
   plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
   plan->shared = (size_t)(2 * planes * ny * (nx + cut.x * k)) * tesi_precision_size(op->precision);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
-  const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, 0};
+  const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, natural, 0};
   static const char *const names[] = {"DIM",   "DEGREE",  "TILE_X",     "TILE_Y", "NODES",
-                                      "THREADS", "MIN_BLOCKS", "GRADED", "RESIDUAL"};
+                                      "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "RESIDUAL"};
   TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
-  for (int i = 0; i < 9; i++) {
+  for (int i = 0; i < 10; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 1] = text[i];
   }
   desc.options[0] = single ? "real=float" : "real=double";
+  if (getenv("TESSERA_TABLES") ? atoi(getenv("TESSERA_TABLES")) : !single) desc.options[11] = "TESK_CONSTANT_TABLES";
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->apply));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
-  desc.options[9] = "RESIDUAL=1";
+  desc.options[10] = "RESIDUAL=1";
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->residual));
 done:
