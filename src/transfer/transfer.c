@@ -2,6 +2,7 @@
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/quadrature.h"
+#include "device/kernel.h"
 
 /* Rows of the embedding of coarse cell c: the fine nodes of its one or two fine cells, in its reference coordinate. */
 static void fill_cell(const TesiAxis *coarse, const TesiAxis *fine, int c, int parts, double *E) {
@@ -56,7 +57,7 @@ TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, 
   t->fine = tesi_space_retain(desc->fine);
   t->precision = desc->precision;
   for (int d = 0; d < 3; d++) TES_TRY(fill_embedding(t, d));
-  TES_TRY(tesi_transfer_host_init(t));
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_transfer_cuda_init(t) : tesi_transfer_host_init(t));
   *transfer = t;
   t = NULL;
 done:

@@ -37,5 +37,7 @@ static inline const double *tesi_embedding_cell(const TesiEmbedding *e, int cell
 
 /* The host implementation: sets table and plan. */
 TesStatus tesi_transfer_host_init(TesTransfer *transfer);
+/* The same for devices with kernels. */
+TesStatus tesi_transfer_cuda_init(TesTransfer *transfer);
 
 #endif

@@ -1,0 +1,65 @@
+/* The embedding of nested spaces and its transpose along one direction of an array [outer][nodes][inner]; a transfer is one pass a refined
+ * direction. A thread owns one coarse cell of one line; with inner > 1 neighbours in a warp are neighbours in memory.
+ * Macros: real, DEGREE, STEP (2 DEGREE), UNIFORM. Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM. */
+#include "kernel.h"
+#include "tables.h"
+
+#define K DEGREE
+#define THREADS 256
+#if UNIFORM
+#define E(cell, f, p) tesk_e((f) * (K + 1) + (p))
+#else
+#define E(cell, f, p) embedding[((cell) * (STEP + 1) + (f)) * (K + 1) + (p)]
+#endif
+#define FOR_EACH_CELL                                                                                                \
+  for (long long id = (long long)blockIdx.x * THREADS + threadIdx.x; id < inner * cells * outer; id += (long long)gridDim.x * THREADS)
+
+/* fine <- E coarse, or fine + E coarse. */
+TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT) coarse, (real *) fine, (const real *TESK_RESTRICT) embedding,
+            (long long) inner, (int) cells, (long long) outer, (int) add) {
+  FOR_EACH_CELL {
+    const long long i = id % inner, rest = id / inner, o = rest / cells;
+    const int c = (int)(rest % cells);
+    const real *from = coarse + (o * (cells * K + 1) + c * K) * inner + i;
+    real *to = fine + (o * (cells * STEP + 1) + c * STEP) * inner + i, v[K + 1];
+    TESK_UNROLL
+    for (int p = 0; p <= K; p++) v[p] = from[p * inner];
+    TESK_UNROLL
+    for (int f = 0; f <= STEP; f++) {
+      real sum = f == 0 ? v[0] : f == STEP ? v[K] : 0;
+      if (f > 0 && f < STEP) {
+        TESK_UNROLL
+        for (int p = 0; p <= K; p++) sum += E(c, f, p) * v[p];
+      }
+      if (f < STEP || c == cells - 1) to[f * inner] = add ? to[f * inner] + sum : sum;
+    }
+  }
+}
+
+/* coarse <- E' fine; zero at Dirichlet ends. */
+TESK_KERNEL(tesk_restrict, THREADS, 1, (const real *TESK_RESTRICT) fine, (real *) coarse, (const real *TESK_RESTRICT) embedding,
+            (long long) inner, (int) cells, (long long) outer, (int) natural_lower, (int) natural_upper) {
+  FOR_EACH_CELL {
+    const long long i = id % inner, rest = id / inner, o = rest / cells;
+    const int c = (int)(rest % cells);
+    const real *from = fine + (o * (cells * STEP + 1) + c * STEP) * inner + i;
+    real *to = coarse + (o * (cells * K + 1) + c * K) * inner + i, v[STEP + 1], sum[K + 1];
+    TESK_UNROLL
+    for (int f = 0; f <= STEP; f++) v[f] = from[f * inner];
+    TESK_UNROLL
+    for (int p = 0; p <= K; p++) {
+      sum[p] = p == 0 ? v[0] : p == K ? v[STEP] : 0;
+      TESK_UNROLL
+      for (int f = 1; f < STEP; f++) sum[p] += E(c, f, p) * v[f];
+    }
+    if (c > 0) {
+      TESK_UNROLL
+      for (int f = 1; f < STEP; f++) sum[0] += E(c - 1, f, K) * from[(f - STEP) * inner];
+    } else if (!natural_lower) {
+      sum[0] = 0;
+    }
+    TESK_UNROLL
+    for (int p = 0; p < K; p++) to[p * inner] = sum[p];
+    if (c == cells - 1) to[K * inner] = natural_upper ? sum[K] : 0;
+  }
+}

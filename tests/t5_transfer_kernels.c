@@ -1,0 +1,83 @@
+/* Run: ctest -R t5_transfer_kernels. Transfers by kernels against the dense embedding: emulator, and a GPU where there is one. */
+#include "device/emulator/fiber.h"
+#include "kernel_testing.h"
+
+typedef struct Case {
+  int dim, degree, cells[3];
+  bool graded, natural;
+} Case;
+
+static TesSpace *make_space(TesContext *ctx, const Case *c) {
+  TesMesh *mesh;
+  TesSpace *space;
+  double x[3][32];
+  TesBoxDesc box = {.dim = c->dim, .upper = {1, 2, 0.5}};
+  for (int d = 0; d < c->dim; d++) {
+    box.cells[d] = c->cells[d];
+    for (int i = 0; i <= c->cells[d]; i++) x[d][i] = i + 0.3 * sin(2.0 * i + d);
+    if (c->graded) box.coordinates[d] = x[d];
+  }
+  assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
+  TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
+  for (int f = 0; f < 2 * c->dim; f += 3) desc.natural[f] = c->natural;
+  assert_int_equal(tes_space_create(ctx, &desc, &space), TES_OK);
+  tes_mesh_destroy(&mesh);
+  return space;
+}
+
+static void run_case(const char *device, const Case *c, TesPrecision precision) {
+  TesContext *ctx = test_device(device);
+  if (!ctx) return;
+  TesSpace *fine = make_space(ctx, c), *coarse;
+  TesTransfer *transfer;
+  assert_int_equal(tes_space_coarsen(fine, &coarse), TES_OK);
+  if (!coarse) coarse = make_space(ctx, c); /* nothing to halve: the embedding is the identity */
+  const TesTransferDesc desc = {coarse, fine, precision};
+  if (tes_transfer_create(ctx, &desc, &transfer) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  const double tolerance = precision == TES_DOUBLE ? 1e-13 : 2e-6;
+  uint64_t seed = 7;
+  TesVector *u = test_random_vector(ctx, coarse, precision, &seed), *v = test_random_vector(ctx, fine, precision, &seed),
+            *w = test_random_vector(ctx, fine, precision, &seed), *r = test_random_vector(ctx, coarse, precision, &seed),
+            *s = test_random_vector(ctx, coarse, precision, &seed);
+  for (int add = 0; add < 2; add++) {
+    if (add) assert_int_equal(tes_vector_copy(w, 1, v), TES_OK);
+    if (!add) assert_int_equal(tes_vector_fill(v, NAN), TES_OK);
+    assert_int_equal(tes_transfer_prolongate(transfer, u, add, v), TES_OK);
+    assert_int_equal(tes_transfer_prolongate_ref(transfer, u, add, w), TES_OK);
+    test_compare(v, w, tolerance, "prolongate", c->degree);
+  }
+  assert_int_equal(tes_vector_fill(r, NAN), TES_OK);
+  assert_int_equal(tes_transfer_restrict(transfer, v, r), TES_OK);
+  assert_int_equal(tes_transfer_restrict_ref(transfer, v, s), TES_OK);
+  test_compare(r, s, tolerance, "restrict", c->degree);
+  tes_vector_destroy(&u);
+  tes_vector_destroy(&v);
+  tes_vector_destroy(&w);
+  tes_vector_destroy(&r);
+  tes_vector_destroy(&s);
+  tes_transfer_destroy(&transfer);
+  tes_space_destroy(&fine);
+  tes_space_destroy(&coarse);
+  tes_context_destroy(&ctx);
+}
+
+static void kernels_equal_the_embedding(void **state) {
+  (void)state;
+  static const char *const devices[] = {"emulator", "cuda"};
+  static const int sizes[][3] = {{4, 6, 4}, {8, 4, 2}, {4, 3, 4}, {5, 3, 3}};
+  for (int d = 0; d < 2; d++)
+    for (int dim = 2; dim <= 3; dim++)
+      for (int degree = 1; degree <= (dim == 3 ? 8 : 10); degree++) {
+        const int s = degree == 3 ? 3 : dim == 3 && degree > 4 ? 2 : degree % 3;
+        const Case c = {dim, degree, {sizes[s][0], sizes[s][1], sizes[s][2]}, degree % 2, degree % 4 > 1};
+        tesi_fiber_order((TesiOrder)(degree % 3), (uint64_t)degree);
+        run_case(devices[d], &c, degree % 3 ? TES_DOUBLE : TES_SINGLE);
+        if (d) run_case(devices[d], &c, degree % 3 ? TES_SINGLE : TES_DOUBLE);
+      }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_embedding)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
