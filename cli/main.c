@@ -1,4 +1,5 @@
 /* tessera: the program. Finds the command and leaves the rest to it. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
@@ -29,6 +30,8 @@ static int print_help(FILE *out) {
 }
 
 int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); /* a file-size limit or a closed pipe is an error of the write, told as one */
+  signal(SIGPIPE, SIG_IGN);
   if (argc < 2) {
     print_help(stderr);
     return tes_status_exit(TES_INVALID_INPUT);
