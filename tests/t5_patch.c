@@ -73,7 +73,9 @@ static void setup(Setup *s, TesContext *ctx, const Case *c, TesPrecision precisi
   for (int f = 0; f < 6; f++) desc.alpha[f] = f < 2 * c->dim && (c->natural >> f & 1) ? alpha : NULL;
   assert_int_equal(tes_operator_create_diffusion(ctx, &desc, &s->op), TES_OK);
   tes_function_destroy(&a), tes_function_destroy(&reaction), tes_function_destroy(&alpha);
-  assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s->op}, &s->smoother), TES_OK);
+  assert_int_equal(
+      tes_smoother_create(ctx, &(TesSmootherDesc){.op = s->op, .kind = TES_SMOOTHER_PATCH}, &s->smoother),
+      TES_OK);
   s->n = s->space->length;
   s->b = malloc(sizeof(double) * (size_t)s->n);
   s->x = malloc(sizeof(double) * (size_t)s->n);
@@ -239,40 +241,113 @@ static void compare_with_plain(TesContext *ctx, const Case *c, TesPrecision prec
     for (int zero_guess = 0; zero_guess < 2; zero_guess++) {
       sweep_once(&s, true, (TesSweep)sweep, zero_guess, expected);
       sweep_once(&s, false, (TesSweep)sweep, zero_guess, actual);
-      assert_equal_vectors(s.n, actual, expected, precision == TES_DOUBLE ? 1e-12 : 2e-5, c,
-                           sweep == TES_FORWARD ? "forward" : "backward");
+      assert_equal_vectors(s.n, actual, expected, (precision == TES_DOUBLE ? 2e-13 : 5e-6) * (4 + c->degree),
+                           c, sweep == TES_FORWARD ? "forward" : "backward");
     }
   free(actual), free(expected);
   teardown(&s);
 }
 
-/* Cases for every degree: cubes, odd boxes, one cell, graded, free ends. */
+/* Cases for every degree: even, odd, one cell, graded, free ends. */
 static const Case shapes[] = {
     {.dim = 2, .cells = {4, 4}},
     {.dim = 2, .cells = {3, 5}, .graded = true, .natural = 0x6, .alpha = 1.5, .a = 2, .c = 3},
     {.dim = 2, .cells = {2, 1}, .natural = 0x1},
+    {.dim = 2, .cells = {9, 2}, .natural = 0xf, .alpha = 0.5},
     {.dim = 3, .cells = {2, 3, 5}},
     {.dim = 3, .cells = {4, 2, 3}, .graded = true, .c = 0.5},
     {.dim = 3, .cells = {3, 3, 2}, .natural = 0x15, .alpha = 2, .a = 0.5},
+    {.dim = 3, .cells = {1, 4, 1}, .natural = 0x2a, .c = 1},
 };
 
 static void compare_degree(TesContext *ctx, int degree) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     Case c = shapes[i];
     c.degree = degree;
-    if (degree == 1 && c.cells[1] == 1) c.natural |= 4; /* else without unknowns */
-    if (degree > 6 && c.dim == 3) c.cells[0] = c.cells[1] = c.cells[2] = 2;
+    if (degree == 1) c.natural |= (c.cells[1] == 1) << 2 | (c.cells[2] == 1) << 4; /* else without unknowns */
+    for (int d = 0; d < 3 && c.dim == 3 && degree > 4; d++)
+      c.cells[d] = c.cells[d] < 2 ? c.cells[d] : 2 + (d == 1);
     compare_with_plain(ctx, &c, TES_DOUBLE);
     compare_with_plain(ctx, &c, TES_SINGLE);
   }
 }
 
+static void compare_degrees(int simd_bits, int first, int last) {
+  TesContext *ctx;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.simd_bits = simd_bits}, &ctx, NULL, 0), TES_OK);
+  for (int degree = first; degree <= last; degree++) compare_degree(ctx, degree);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
 static void sweep_equals_plain_version(void **state) {
+  (void)state;
+  compare_degrees(0, 1, 10);
+}
+
+static void fallback_equals_plain_version(void **state) {
+  (void)state;
+  compare_degrees(0, 12, 12);
+}
+
+static void every_simd_width_equals_plain_version(void **state) {
   (void)state;
   TesContext *ctx;
   assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
-  for (int degree = 1; degree <= 4; degree++) compare_degree(ctx, degree);
+  const int widest = tes_context_simd_bits(ctx);
   tes_context_destroy(&ctx);
+  for (int bits = 128; bits < widest; bits *= 2) compare_degrees(bits, 1, 5);
+}
+
+/* Lines longer than a vector, with and without a tail, and every number of cells modulo what the ring of the sweep holds. */
+static void long_lines_and_all_cell_counts(void **state) {
+  (void)state;
+  TesContext *ctx;
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  for (int cells = 1; cells <= 9; cells++)
+    for (int degree = 1; degree <= 3; degree += 1 + (cells > 5)) {
+      compare_with_plain(ctx, &(Case){.dim = 3, .degree = degree, .cells = {2, cells, 2}, .natural = 0x8},
+                         TES_DOUBLE);
+      compare_with_plain(ctx, &(Case){.dim = 3, .degree = degree, .cells = {2, 3, cells}, .natural = 0x10},
+                         TES_DOUBLE);
+    }
+  for (int cells = 14; cells <= 35; cells += 3) {
+    const Case c = {.dim = 2,
+                    .degree = 1 + cells % 4,
+                    .cells = {cells, 3},
+                    .natural = (unsigned)cells % 4,
+                    .alpha = 1,
+                    .graded = cells % 2};
+    compare_with_plain(ctx, &c, TES_DOUBLE);
+    compare_with_plain(ctx, &c, TES_SINGLE);
+  }
+  tes_context_destroy(&ctx);
+}
+
+static void threads_do_not_change_bits(void **state) {
+  (void)state;
+  static const Case cases[] = {
+      {.dim = 2, .degree = 3, .cells = {6, 11}},
+      {.dim = 3, .degree = 2, .cells = {4, 3, 9}, .natural = 0x30},
+      {.dim = 3, .degree = 1, .cells = {5, 6, 8}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int sweep = TES_FORWARD; sweep <= TES_BACKWARD; sweep++)
+      for (int zero_guess = 0; zero_guess < 2; zero_guess++) {
+        double *x[4];
+        for (int threads = 1; threads <= 4; threads++) {
+          TesContext *ctx;
+          Setup s;
+          assert_int_equal(tes_context_create(&(TesContextDesc){.threads = threads}, &ctx, NULL, 0), TES_OK);
+          setup(&s, ctx, &cases[i], TES_DOUBLE);
+          x[threads - 1] = malloc(sizeof(double) * (size_t)s.n);
+          sweep_once(&s, false, (TesSweep)sweep, zero_guess, x[threads - 1]);
+          assert_memory_equal(x[threads - 1], x[0], sizeof(double) * (size_t)s.n);
+          teardown(&s);
+          tes_context_destroy(&ctx);
+        }
+        for (int threads = 0; threads < 4; threads++) free(x[threads]);
+      }
 }
 
 /* ---- V-cycles against the histories of an independent prototype --------------------------------------------------------- */
@@ -430,8 +505,10 @@ static void bad_arguments_are_refused(void **state) {
   assert_null(smoother);
   assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .omega = -1}, &smoother),
                    TES_INVALID_INPUT);
-  assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .omega = 0.5}, &smoother),
-                   TES_INVALID_INPUT);
+  assert_int_equal(
+      tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = TES_SMOOTHER_PATCH, .omega = 0.5},
+                          &smoother),
+      TES_INVALID_INPUT);
   assert_int_equal(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = (TesSmootherKind)99}, &smoother),
       TES_INVALID_INPUT);
@@ -449,6 +526,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plain_version_equals_dense_solves),
       cmocka_unit_test(sweep_equals_plain_version),
+      cmocka_unit_test(fallback_equals_plain_version),
+      cmocka_unit_test(every_simd_width_equals_plain_version),
+      cmocka_unit_test(long_lines_and_all_cell_counts),
+      cmocka_unit_test(threads_do_not_change_bits),
       cmocka_unit_test(cycles_reproduce_residual_histories),
       cmocka_unit_test(bad_arguments_are_refused),
   };
