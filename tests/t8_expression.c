@@ -1,5 +1,4 @@
-/* Run: ctest -R t8_expression. Expressions: values against libm, messages, derivatives, C text, failing memory.
- * Labels: threads */
+/* Run: ctest -R t8_expression. Expressions: values against libm, messages, derivatives, C text, failing memory. */
 #include "io/expression.h"
 #include <dlfcn.h>
 #include <stdio.h>
