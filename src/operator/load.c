@@ -1,7 +1,7 @@
 #include "tessera/load.h"
-#include <math.h>
+#include <omp.h>
 #include "device/vector.h"
-#include "operator/cell_rows.h"
+#include "operator/cell_batch.h"
 #include "operator/operator.h"
 
 /* Rows of cells of one parity in y and z share no nodes: they are done at once, the four parities in turn. */
@@ -10,45 +10,47 @@ typedef struct Rows {
 } Rows;
 
 static Rows parity_rows(const TesSpace *space, int parity) {
-  const int py = parity % 2, pz = parity / 2;
-  return (Rows){py, pz, (space->axis[1].cells - py + 1) / 2, (space->axis[2].cells - pz + 1) / 2};
+  const int py = parity % 2, pz = parity / 2, cells_z = space->dim == 3 ? space->axis[2].cells : 1;
+  return (Rows){py, pz, (space->axis[1].cells - py + 1) / 2, (cells_z - pz + 1) / 2};
 }
 
-static TesStatus add_row(const TesiCellRows *rows, int cy, int cz, const TesFunction *f, double *work,
-                         double *b) {
-  const int64_t n = rows->points;
-  double *x = work, *y = work + n, *z = work + 2 * n, *values = work + 3 * n;
-  tesi_cell_rows_coordinates(rows, cy, cz, x, y, z);
-  const TesStatus status = tes_function_evaluate(f, n, x, y, z, 0, values);
-  if (status != TES_OK) return status;
-  tesi_cell_rows_weights(rows, cy, cz, x);
-  for (int64_t i = 0; i < n; i++) values[i] *= x[i];
-  tesi_cell_rows_integrate(rows, cy, cz, values, b, x); /* x and y are free again */
+enum { ARRAYS = 6 }; /* coordinates, weights, values, scratch: [points][lane] */
+
+static TesStatus add_row(const TesiCells *cells, int row, const TesFunction *f, double *work, double *b) {
+  const int64_t n = cells->points * TESI_BATCH;
+  double *x = work, *y = x + n, *z = y + n, *w = z + n, *values = w + n, *scratch = values + n;
+  for (int i = 0; i < cells->batches; i++) {
+    const TesiBatch batch = tesi_cells_batch(cells, row, i);
+    tesi_cells_points(cells, &batch, x, y, z, w);
+    const TesStatus status = tes_function_evaluate(f, n, x, y, z, 0, values);
+    if (status != TES_OK) return status;
+    for (int64_t q = 0; q < n; q++) values[q] *= w[q];
+    tesi_cells_integrate(cells, &batch, values, b, scratch);
+  }
   return TES_OK;
 }
 
 static TesStatus add_volume(TesContext *ctx, const TesSpace *space, const TesFunction *f, double *b) {
   TesStatus status = TES_OK;
   double *work = NULL;
-  TesiCellRows rows;
+  TesiCells cells;
   const int threads = tes_context_threads(ctx);
-  tesi_cell_rows_init(space, space->degree + 3, &rows);
-  TES_ALLOC(&work, 4 * rows.points * threads);
+  tesi_cells_init(space, space->degree + 3, &cells);
+  const int64_t size = ARRAYS * cells.points * TESI_BATCH;
+  int failed = TES_OK;
+  TES_ALLOC(&work, size * threads);
   for (int parity = 0; parity < 4; parity++) {
     const Rows set = parity_rows(space, parity);
-    const int count = set.count_y * set.count_z;
-    int failed = TES_OK;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int thread = 0; thread < threads; thread++)
-      for (int i = thread; i < count; i += threads) {
-        const TesStatus row = add_row(&rows, set.cy + 2 * (i % set.count_y), set.cz + 2 * (i / set.count_y),
-                                      f, work + 4 * rows.points * thread, b);
-        if (row != TES_OK) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int i = 0; i < set.count_y * set.count_z; i++) {
+      const int cy = set.cy + 2 * (i % set.count_y), cz = set.cz + 2 * (i / set.count_y);
+      const TesStatus row =
+          add_row(&cells, cy + cz * space->axis[1].cells, f, work + size * omp_get_thread_num(), b);
+      if (row != TES_OK) {
 #pragma omp atomic write
-          failed = row;
-          break;
-        }
+        failed = row;
       }
+    }
     TES_TRY((TesStatus)failed);
   }
 done:
@@ -57,7 +59,7 @@ done:
 }
 
 /* One cell face, `cell` counting the cells of the two tangential directions s and t. */
-static TesStatus add_face_cell(const TesSpace *space, int face, int cell, const TesiCellRows *rows,
+static TesStatus add_face_cell(const TesSpace *space, int face, int cell, const TesiCells *cells,
                                const TesFunction *g, double *b) {
   enum { N = TESI_MAX_POINTS };
   const int d = face / 2, s = d == 0 ? 1 : 0, t = d == 2 ? 1 : 2,
@@ -65,14 +67,14 @@ static TesStatus add_face_cell(const TesSpace *space, int face, int cell, const 
   const TesiAxis *axis = space->axis, *tangent[2] = {&axis[s], &axis[t]};
   const int64_t stride[3] = {1, axis[0].nodes, (int64_t)axis[0].nodes * axis[1].nodes};
   const double level = face % 2 ? axis[d].x[axis[d].nodes - 1] : axis[d].x[0];
-  const int qs = rows->q[s], qt = rows->q[t], n = space->degree + 1;
+  const int qs = cells->q, qt = space->dim == 3 ? cells->q : 1, n = space->degree + 1;
   double point[3][N * N], value[N * N];
   for (int i = 0; i < qs * qt; i++) {
     const int q[2] = {i % qs, i / qs};
     point[d][i] = level;
     for (int e = 0; e < 2; e++)
       point[e ? t : s][i] = tangent[e]->degree ? tangent[e]->x[cell_of[e] * (n - 1)] +
-                                                     rows->point[q[e]] * tangent[e]->h[cell_of[e]]
+                                                     cells->point[q[e]] * tangent[e]->h[cell_of[e]]
                                                : 0;
   }
   const TesStatus status = tes_function_evaluate(g, qs * qt, point[0], point[1], point[2], 0, value);
@@ -82,25 +84,25 @@ static TesStatus add_face_cell(const TesSpace *space, int face, int cell, const 
                    (int64_t)cell_of[1] * tangent[1]->degree * stride[t];
   for (int i = 0; i < qs * qt; i++) {
     const int is = i % qs, it = i / qs;
-    const double w = value[i] * rows->weight[is] * tangent[0]->h[cell_of[0]] *
-                     (tangent[1]->degree ? rows->weight[it] * tangent[1]->h[cell_of[1]] : 1);
+    const double w = value[i] * cells->weight[is] * tangent[0]->h[cell_of[0]] *
+                     (tangent[1]->degree ? cells->weight[it] * tangent[1]->h[cell_of[1]] : 1);
     for (int pt = 0; pt <= tangent[1]->degree; pt++)
       for (int ps = 0; ps < n; ps++)
         corner[ps * stride[s] + pt * stride[t]] +=
-            w * rows->B[is * n + ps] * (tangent[1]->degree ? rows->B[it * n + pt] : 1);
+            w * cells->B[is * n + ps] * (tangent[1]->degree ? cells->B[it * n + pt] : 1);
   }
   return TES_OK;
 }
 
 static TesStatus add_face(TesContext *ctx, const TesSpace *space, int face, const TesFunction *g, double *b) {
   TesStatus status = TES_OK;
-  TesiCellRows rows;
+  TesiCells cells;
   const int d = face / 2, s = d == 0 ? 1 : 0, t = d == 2 ? 1 : 2;
   TES_CHECK(d < space->dim && space->axis[d].natural[face % 2],
             "a flux is given on face %d, which is not a natural one", face);
-  tesi_cell_rows_init(space, space->degree + 3, &rows);
+  tesi_cells_init(space, space->degree + 3, &cells);
   for (int cell = 0; cell < space->axis[s].cells * space->axis[t].cells; cell++)
-    TES_TRY(add_face_cell(space, face, cell, &rows, g, b));
+    TES_TRY(add_face_cell(space, face, cell, &cells, g, b));
 done:
   return status;
 }
