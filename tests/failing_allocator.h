@@ -41,9 +41,10 @@ static inline TesContext *failing_context(FailingAllocator *allocator) {
   return ctx;
 }
 
-/* `work` makes things and destroys them again; it returns the first failure. Returns how many allocations it makes. */
-static inline long every_allocation_fails(TesStatus (*work)(TesContext *ctx, void *user), void *user) {
-  for (long n = 1;; n++) {
+/* `work` makes things and destroys them again; it returns the first failure. Returns how many allocations it makes.
+ * sparse 0: every allocation fails once; sparse s: the first s do, then fewer and fewer (steps of n/s), for long work. */
+static inline long allocations_fail(TesStatus (*work)(TesContext *ctx, void *user), void *user, int sparse) {
+  for (long n = 1;; n += sparse ? 1 + n / sparse : 1) {
     FailingAllocator allocator = {0};
     TesContext *ctx = failing_context(&allocator);
     const long before = atomic_load(&allocator.count);
@@ -63,6 +64,10 @@ static inline long every_allocation_fails(TesStatus (*work)(TesContext *ctx, voi
     assert_int_equal(atomic_load(&allocator.live), 0);
     if (count < n) return count;
   }
+}
+
+static inline long every_allocation_fails(TesStatus (*work)(TesContext *ctx, void *user), void *user) {
+  return allocations_fail(work, user, 0);
 }
 
 #endif

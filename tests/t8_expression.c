@@ -1,4 +1,5 @@
-/* Run: ctest -R t8_expression. Expressions: values against libm, messages, derivatives, C text, failing memory. */
+/* Run: ctest -R t8_expression. Expressions: values against libm, messages, derivatives, C text, failing memory.
+ * Labels: threads */
 #include "io/expression.h"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -127,7 +127,8 @@ TesStatus tesi_solver_gmres(TesSolver *solver, const TesVector *b, TesVector *x)
   TES_TRY(make(ctx, solver->desc.restart, &h));
   TES_TRY(tesi_solver_residual(solver, b, x, &relative));
   status = tesi_solver_record(solver, 0, relative, &stop);
-  while (!stop) status = restart_cycle(solver, &h, solver->residuals[solver->iterations], b, x, &stop);
+  while (status == TES_OK && !stop)
+    status = restart_cycle(solver, &h, solver->residuals[solver->iterations], b, x, &stop);
 done:
   release(ctx, &h);
   return status;
