@@ -55,6 +55,33 @@ static void surrogates_equal_plain_versions(void **state) {
 }
 
 /* With constant coefficients the surrogate is exact: one step equals that of the separable smoother. */
+/* The separable form: all patches at once, exact local solves. */
+static void additive_equals_plain_version(void **state) {
+  (void)state;
+  const TesSmootherDesc desc = {.kind = TES_SMOOTHER_PATCH_ADDITIVE};
+  TesContext *ctx = context();
+  for (int degree = 1; degree <= 8; degree++)
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+      Case c = shapes[i];
+      c.degree = degree, c.variable = false;
+      if (degree > 5 - c.dim) c.cells[0] = c.cells[2] = 1, c.cells[1] = 2;
+      if (c.dim == 3 && degree > 3) continue;
+      compare_with_plain(ctx, &c, TES_DOUBLE, desc, 1e-11);
+      compare_with_plain(ctx, &c, TES_SINGLE, desc, 1e-4);
+    }
+  tes_context_destroy(&ctx);
+}
+
+static void threads_give_the_same_bits(void **state) {
+  (void)state;
+  const Case c = {.dim = 3, .degree = 3, .cells = {3, 4, 5}, .natural = 0x8, .variable = true, .c = 1};
+  for (TesLocalSolver local = TES_LOCAL_MEAN; local <= TES_LOCAL_NODAL; local++)
+    for (TesSmootherKind kind = TES_SMOOTHER_PATCH; kind <= TES_SMOOTHER_PATCH_ADDITIVE; kind++) {
+      compare_threads(&c, TES_DOUBLE, (TesSmootherDesc){.kind = kind, .local = local});
+      compare_threads(&c, TES_SINGLE, (TesSmootherDesc){.kind = kind, .local = local});
+    }
+}
+
 static void nodal_is_exact_for_constants(void **state) {
   (void)state;
   TesContext *ctx = context();
@@ -107,22 +134,145 @@ static int gmres_iterations(TesContext *ctx, int dim, int degree, int cells, Tes
   return count;
 }
 
+/* 1, but 1000 in every other quadrant. */
+static void jumping(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                    double *out) {
+  (void)user, (void)z, (void)t;
+  for (int64_t i = 0; i < n; i++) out[i] = (x[i] > 0.5) != (y[i] > 0.5) ? 1000 : 1;
+}
+
+/* Creates a smoother of the given kind for a coefficient that jumps, or 1/(0.05 + 2|x|^2). */
+static void choose(TesContext *ctx, bool jump, TesSmootherKind kind, TesSmootherKind *chosen,
+                   TesLocalSolver *local) {
+  static const double one = 1;
+  Setup s = {.ctx = ctx};
+  TesFunction *a;
+  create_space(&s, &(Case){.dim = 2, .degree = 4, .cells = {8, 8}});
+  assert_int_equal(tes_function_create_callback(ctx, jump ? jumping : varying, (void *)&one, NULL, &a),
+                   TES_OK);
+  assert_int_equal(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = s.space, .a = a}, &s.op),
+                   TES_OK);
+  assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = kind}, &s.smoother),
+                   TES_OK);
+  *chosen = s.smoother->kind, *local = s.smoother->local;
+  tes_function_destroy(&a);
+  teardown(&s);
+}
+
+static void smoothers_are_chosen_by_trial(void **state) {
+  (void)state;
+  TesContext *ctx = context();
+  TesSmootherKind kind;
+  TesLocalSolver local;
+  choose(ctx, false, TES_SMOOTHER_AUTO, &kind, &local);
+  assert_true(kind == TES_SMOOTHER_PATCH && local == TES_LOCAL_NODAL);
+  choose(ctx, true, TES_SMOOTHER_AUTO, &kind, &local);
+  assert_true(kind == TES_SMOOTHER_CHEBYSHEV);
+  choose(ctx, false, TES_SMOOTHER_PATCH, &kind, &local);
+  assert_true(kind == TES_SMOOTHER_PATCH && local == TES_LOCAL_NODAL);
+  choose(ctx, true, TES_SMOOTHER_PATCH, &kind, &local);
+  assert_true(kind == TES_SMOOTHER_PATCH && local == TES_LOCAL_RANK1);
+  choose(ctx, true, TES_SMOOTHER_PATCH_ADDITIVE, &kind, &local);
+  assert_true(kind == TES_SMOOTHER_PATCH_ADDITIVE);
+  tes_context_destroy(&ctx);
+}
+
 static void counts_are_those_of_exact_solvers(void **state) {
   (void)state;
   TesContext *ctx = context();
-  const TesSmootherDesc nodal = {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_NODAL};
+  const TesSmootherDesc nodal = {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_NODAL},
+                        rank1 = {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_RANK1},
+                        scaled = {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_SCALED},
+                        mean = {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_MEAN},
+                        additive = {.kind = TES_SMOOTHER_PATCH_ADDITIVE};
   assert_in_range(gmres_iterations(ctx, 2, 2, 16, nodal), 4, 5);
-  assert_in_range(gmres_iterations(ctx, 2, 4, 8, nodal), 3, 4);
-  assert_in_range(gmres_iterations(ctx, 3, 2, 4, nodal), 4, 5);
+  assert_in_range(gmres_iterations(ctx, 2, 4, 16, nodal), 3, 4);
+  assert_in_range(gmres_iterations(ctx, 2, 7, 8, nodal), 3, 4);
+  assert_in_range(gmres_iterations(ctx, 3, 2, 8, nodal), 4, 5);
+  assert_in_range(gmres_iterations(ctx, 3, 4, 4, nodal), 3, 4);
+  assert_in_range(gmres_iterations(ctx, 2, 2, 16, rank1), 4, 5);
+  assert_in_range(gmres_iterations(ctx, 2, 4, 16, rank1), 3, 4);
+  assert_in_range(gmres_iterations(ctx, 2, 7, 8, rank1), 3, 4);
+  assert_in_range(gmres_iterations(ctx, 3, 2, 8, rank1), 4, 6);
+  assert_in_range(gmres_iterations(ctx, 2, 2, 16, scaled), 5, 7);
+  assert_in_range(gmres_iterations(ctx, 2, 4, 16, scaled), 5, 7);
+  assert_in_range(gmres_iterations(ctx, 3, 2, 8, scaled), 7, 9);
+  assert_in_range(gmres_iterations(ctx, 2, 7, 8, mean), 15, 99); /* diverges as an iteration of its own */
+  assert_in_range(gmres_iterations(ctx, 2, 4, 16, additive), 9, 13);
   tes_context_destroy(&ctx);
+}
+
+/* S of x <- x + S b from zero: u' S v = v' S u, forward against backward. */
+static void steps_are_symmetric(void **state) {
+  (void)state;
+  TesContext *ctx = context();
+  const Case c = {.dim = 2, .degree = 4, .cells = {3, 4}, .natural = 0x2, .variable = true, .c = 1};
+  for (TesLocalSolver local = TES_LOCAL_MEAN; local <= TES_LOCAL_NODAL; local++)
+    for (TesSmootherKind kind = TES_SMOOTHER_PATCH; kind <= TES_SMOOTHER_PATCH_ADDITIVE; kind++) {
+      Setup s;
+      setup(&s, ctx, &c, TES_DOUBLE, (TesSmootherDesc){.kind = kind, .local = local});
+      assert_true(tes_smoother_symmetric(s.smoother));
+      double *Sb = malloc(sizeof(double) * (size_t)s.n), *Sx = malloc(sizeof(double) * (size_t)s.n), *b = s.b,
+             *x = s.x;
+      double xSb = 0, bSx = 0;
+      sweep_once(&s, false, TES_FORWARD, true, Sb);
+      s.b = x;
+      sweep_once(&s, false, TES_BACKWARD, true, Sx);
+      s.b = b;
+      for (int64_t i = 0; i < s.n; i++) xSb += x[i] * Sb[i], bSx += b[i] * Sx[i];
+      assert_near(xSb, bSx, 1e-11 * fabs(xSb));
+      free(Sb), free(Sx);
+      teardown(&s);
+    }
+  tes_context_destroy(&ctx);
+}
+
+static TesStatus create_and_destroy(TesContext *ctx, void *user) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  TesOperator *op = NULL;
+  TesSmoother *smoother = NULL;
+  TesFunction *a = NULL;
+  TesSmootherDesc desc = *(const TesSmootherDesc *)user;
+  static const double one = 1;
+  tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
+  tesi_context_set_simd_bits(ctx, 128);
+  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {2, 2}}, &mesh));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space));
+  TES_TRY(tes_function_create_callback(ctx, desc.kind == TES_SMOOTHER_AUTO ? jumping : varying, (void *)&one,
+                                       NULL, &a));
+  TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space, .a = a}, &op));
+  desc.op = op;
+  TES_TRY(tes_smoother_create(ctx, &desc, &smoother));
+done:
+  tes_smoother_destroy(&smoother);
+  tes_function_destroy(&a);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+static void failing_allocations_leave_nothing(void **state) {
+  (void)state;
+  static const TesSmootherDesc descs[] = {
+      {.kind = TES_SMOOTHER_AUTO},
+      {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_RANK1},
+      {.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_NODAL},
+      {.kind = TES_SMOOTHER_PATCH_ADDITIVE},
+  };
+  for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
+    assert_true(every_allocation_fails(create_and_destroy, (void *)&descs[i]) > 10);
 }
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nodal_equals_plain_version),
-      cmocka_unit_test(surrogates_equal_plain_versions),
-      cmocka_unit_test(nodal_is_exact_for_constants),
-      cmocka_unit_test(counts_are_those_of_exact_solvers),
+      cmocka_unit_test(nodal_equals_plain_version),        cmocka_unit_test(surrogates_equal_plain_versions),
+      cmocka_unit_test(additive_equals_plain_version),     cmocka_unit_test(threads_give_the_same_bits),
+      cmocka_unit_test(nodal_is_exact_for_constants),      cmocka_unit_test(smoothers_are_chosen_by_trial),
+      cmocka_unit_test(counts_are_those_of_exact_solvers), cmocka_unit_test(steps_are_symmetric),
+      cmocka_unit_test(failing_allocations_leave_nothing),
   };
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);

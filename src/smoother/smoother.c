@@ -23,14 +23,14 @@ done:
 static TesStatus init_patch(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (smoother->local == TES_LOCAL_NODAL)
+  if (smoother->local == TES_LOCAL_AUTO)
+    TES_TRY(tesi_smoother_choose_local(smoother));
+  else if (smoother->local == TES_LOCAL_NODAL)
     TES_TRY(tesi_smoother_nodal_init(smoother));
-  else if (smoother->local != TES_LOCAL_EXACT)
-    TES_TRY(tesi_smoother_surrogate_init(smoother));
-  else if (smoother->kind == TES_SMOOTHER_PATCH)
+  else if (smoother->local == TES_LOCAL_EXACT && smoother->kind == TES_SMOOTHER_PATCH)
     TES_TRY(tesi_smoother_patch_init(smoother));
   else
-    TES_FAIL(TES_MISSING, "this smoother does not exist for this operator yet");
+    TES_TRY(tesi_smoother_surrogate_init(smoother));
 done:
   return status;
 }
@@ -39,8 +39,11 @@ done:
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
+  const bool any = smoother->kind == TES_SMOOTHER_AUTO;
+  if (any) smoother->kind = TES_SMOOTHER_PATCH;
+  if (any && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   switch (smoother->kind) {
-  case TES_SMOOTHER_AUTO: /* is patch by now */
+  case TES_SMOOTHER_AUTO:
   case TES_SMOOTHER_PATCH:
   case TES_SMOOTHER_PATCH_ADDITIVE:
     TES_TRY(init_patch(smoother));
@@ -69,10 +72,9 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->op = tesi_operator_retain(desc->op);
-  s->kind = desc->kind == TES_SMOOTHER_AUTO ? TES_SMOOTHER_PATCH : desc->kind;
+  s->kind = desc->kind;
   s->local = desc->local;
-  if (s->local == TES_LOCAL_AUTO)
-    s->local = desc->op->form == TES_FORM_SEPARABLE ? TES_LOCAL_EXACT : TES_LOCAL_NODAL;
+  if (s->local == TES_LOCAL_AUTO && desc->op->form == TES_FORM_SEPARABLE) s->local = TES_LOCAL_EXACT;
   s->omega = desc->omega;
   s->degree = desc->degree ? desc->degree : 5;
   s->ratio = desc->ratio != 0 ? desc->ratio : 20;

@@ -135,3 +135,11 @@ TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inve
   Diagonal d = {op, inverse_diagonal};
   return tesi_largest_eigenvalue(op, divide, &d, TESI_EIGENVALUE_STEPS, lambda);
 }
+
+TesStatus tesi_additive_damping(const TesOperator *op, TesiPrecondition precondition, void *user,
+                                double *omega) {
+  double lambda;
+  const TesStatus status = tesi_largest_eigenvalue(op, precondition, user, TESI_EIGENVALUE_STEPS, &lambda);
+  if (status == TES_OK) *omega = 1.5 / lambda;
+  return status;
+}

@@ -104,7 +104,6 @@ TesStatus tesi_smoother_surrogate_init(TesSmoother *smoother) {
   const bool additive = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
   const TesOperator *op = smoother->op;
   Plan *plan;
-  double lambda;
   smoother->table = &table;
   if (tesi_context_device(ctx)->kernels)
     TES_FAIL(TES_MISSING, "patches with %s local solves exist on the host only; nodal runs on every device",
@@ -117,12 +116,9 @@ TesStatus tesi_smoother_surrogate_init(TesSmoother *smoother) {
   plan->work_bytes = 2 * 64;
   for (int d = 0; d < op->space->dim; d++) plan->work_bytes *= (size_t)(2 * op->space->degree);
   TES_ALLOC(&plan->work, plan->work_bytes * (size_t)tes_context_threads(ctx));
-  if (smoother->omega == 0 && additive) {
+  if (smoother->omega == 0) {
     smoother->omega = 1;
-    TES_TRY(tesi_largest_eigenvalue(op, precondition, smoother, TESI_EIGENVALUE_STEPS, &lambda));
-    smoother->omega = 1.5 / lambda;
-  } else if (smoother->omega == 0) {
-    smoother->omega = 1;
+    if (additive) TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
   }
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,

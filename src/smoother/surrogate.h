@@ -16,6 +16,9 @@ enum { TESI_PATCH_LANES = 16, TESI_FACTOR = 2 * (TESI_MAX_DEGREE + 1) };
 /* Mean over the box, or over a face (0..5; -1: none), of f/a at cell centres; 0 for f = NULL. */
 TesStatus tesi_coefficient_ratio(const TesOperator *op, const TesFunction *f, int face, double *mean);
 
+/* Of a nodal smoother: the largest ratio of D = diag(A) / diag(A_0) between nodes of one cell. */
+double tesi_nodal_variation(const TesSmoother *smoother);
+
 /* Intervals (patches of one direction) of one colour and shape. */
 typedef struct TesiPatchFamily {
   int colour, m, cells; /* m nodes inside 1 or 2 cells */
@@ -26,14 +29,14 @@ typedef struct TesiPatchFamily {
 
 enum { TESI_MAX_FAMILIES = 6 };
 
-typedef struct TesiPatchAxis {
+typedef struct TesiSurrogateAxis {
   int count, families;
   TesiPatchInterval *interval; /* [count] */
   TesiPatchFamily family[TESI_MAX_FAMILIES];
-} TesiPatchAxis;
+} TesiSurrogateAxis;
 
-TesStatus tesi_patch_axis_create(TesContext *ctx, const TesiAxis *axis, TesiPatchAxis *patches);
-void tesi_patch_axis_destroy(TesContext *ctx, TesiPatchAxis *patches);
+TesStatus tesi_surrogate_axis_create(TesContext *ctx, const TesiAxis *axis, TesiSurrogateAxis *patches);
+void tesi_surrogate_axis_destroy(TesContext *ctx, TesiSurrogateAxis *patches);
 
 /* First cell of an interval. */
 static inline int tesi_interval_cell(const TesiAxis *axis, const TesiPatchInterval *interval) {
@@ -56,7 +59,7 @@ typedef struct TesiLayer {
   double *a, *log_a;
 } TesiLayer;
 
-void tesi_fit_factors(const TesiSurrogateData *data, const TesiPatchAxis axis[3], TesLocalSolver local,
+void tesi_fit_factors(const TesiSurrogateData *data, const TesiSurrogateAxis axis[3], TesLocalSolver local,
                       int pz, const TesiLayer layer[2], int threads, double *factors);
 /* a of cell layer cz. Errors: TES_NAN, TES_INVALID_INPUT when a is not positive, with the point. */
 TesStatus tesi_evaluate_layer(const TesOperator *op, const TesiSurrogateData *data, int cz, TesiLayer *layer);
@@ -72,7 +75,7 @@ typedef struct TesiSurrogate {
   TesiSurrogateData data;
   TesLocalSolver local;
   int lanes;
-  TesiPatchAxis axis[3];
+  TesiSurrogateAxis axis[3];
   int64_t groups, first_of_colour[9];
   TesiPatchGroup *group; /* sorted by colour */
   void *tables;

@@ -17,7 +17,7 @@ static bool same_family(const TesiPatchFamily *f, const TesiPatchFamily *g) {
          f->end[0] == g->end[0] && f->end[1] == g->end[1];
 }
 
-TesStatus tesi_patch_axis_create(TesContext *ctx, const TesiAxis *axis, TesiPatchAxis *patches) {
+TesStatus tesi_surrogate_axis_create(TesContext *ctx, const TesiAxis *axis, TesiSurrogateAxis *patches) {
   TesStatus status = TES_OK;
   TES_ALLOC(&patches->interval, axis->cells + 1);
   patches->count = tesi_patch_intervals(axis, patches->interval);
@@ -37,7 +37,7 @@ done:
   return status;
 }
 
-void tesi_patch_axis_destroy(TesContext *ctx, TesiPatchAxis *patches) {
+void tesi_surrogate_axis_destroy(TesContext *ctx, TesiSurrogateAxis *patches) {
   for (int f = 0; f < TESI_MAX_FAMILIES; f++) tesi_free(ctx, &patches->family[f].interval);
   tesi_free(ctx, &patches->interval);
 }

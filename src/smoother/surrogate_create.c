@@ -181,7 +181,7 @@ done:
   return status;
 }
 
-static const TesiPatchFamily *family_of(const TesiPatchAxis *axis, int p) {
+static const TesiPatchFamily *family_of(const TesiSurrogateAxis *axis, int p) {
   for (int f = 0; f < axis->families; f++)
     for (int i = 0; i < axis->family[f].count; i++)
       if (axis->family[f].interval[i] == p) return &axis->family[f];
@@ -246,7 +246,8 @@ TesStatus tesi_surrogate_create(const TesOperator *op, TesLocalSolver local, Tes
   surrogate->local = local;
   surrogate->lanes = op->precision == TES_DOUBLE ? 8 : 16;
   TES_TRY(fill_data(op, &surrogate->data));
-  for (int d = 0; d < 3; d++) TES_TRY(tesi_patch_axis_create(ctx, &op->space->axis[d], &surrogate->axis[d]));
+  for (int d = 0; d < 3; d++)
+    TES_TRY(tesi_surrogate_axis_create(ctx, &op->space->axis[d], &surrogate->axis[d]));
   TES_TRY(count_groups(ctx, surrogate, tesi_precision_size(op->precision)));
   TES_TRY(fill_groups(op, surrogate));
 done:
@@ -254,7 +255,7 @@ done:
 }
 
 void tesi_surrogate_destroy(TesContext *ctx, TesiSurrogate *surrogate) {
-  for (int d = 0; d < 3; d++) tesi_patch_axis_destroy(ctx, &surrogate->axis[d]);
+  for (int d = 0; d < 3; d++) tesi_surrogate_axis_destroy(ctx, &surrogate->axis[d]);
   tesi_free(ctx, &surrogate->group);
   tesi_free(ctx, &surrogate->tables);
 }

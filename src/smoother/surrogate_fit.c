@@ -15,7 +15,7 @@ typedef struct Points {
   const double *a[TESI_FACTOR][TESI_FACTOR], *log_a[TESI_FACTOR][TESI_FACTOR]; /* [z][y] */
 } Points;
 
-static void fill_weights(const TesiSurrogateData *data, int d, const TesiPatchAxis *patches, int p,
+static void fill_weights(const TesiSurrogateData *data, int d, const TesiSurrogateAxis *patches, int p,
                          Points *points) {
   const TesiAxis *axis = &data->space->axis[d];
   const int first = tesi_interval_cell(axis, &patches->interval[p]);
@@ -29,7 +29,7 @@ static void fill_weights(const TesiSurrogateData *data, int d, const TesiPatchAx
       points->w[d][points->n[d]++] = data->weights[q] * axis->h[c] / length;
 }
 
-static void locate(const TesiSurrogateData *data, const TesiPatchAxis axis[3], const int p[3],
+static void locate(const TesiSurrogateData *data, const TesiSurrogateAxis axis[3], const int p[3],
                    const TesiLayer layer[2], Points *points) {
   const TesiAxis *axes = data->space->axis;
   const int n = data->points, planes = data->space->dim > 2 ? n : 1;
@@ -106,7 +106,7 @@ static void lift_factors(const Points *points, double f[3][TESI_FACTOR]) {
   }
 }
 
-static void fit_patch(const TesiSurrogateData *data, const TesiPatchAxis axis[3], TesLocalSolver local,
+static void fit_patch(const TesiSurrogateData *data, const TesiSurrogateAxis axis[3], TesLocalSolver local,
                       const int p[3], const TesiLayer layer[2], double f[3][TESI_FACTOR]) {
   Points points;
   locate(data, axis, p, layer, &points);
@@ -120,7 +120,7 @@ static void fit_patch(const TesiSurrogateData *data, const TesiPatchAxis axis[3]
   }
 }
 
-void tesi_fit_factors(const TesiSurrogateData *data, const TesiPatchAxis axis[3], TesLocalSolver local,
+void tesi_fit_factors(const TesiSurrogateData *data, const TesiSurrogateAxis axis[3], TesLocalSolver local,
                       int pz, const TesiLayer layer[2], int threads, double *factors) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int py = 0; py < axis[1].count; py++)

@@ -13,6 +13,7 @@ typedef struct Plan {
   TesOperator *constant; /* A_0 */
   TesSmoother *inner;    /* P */
   void *scale, *r, *e;   /* D^-1/2 and work */
+  double variation;      /* largest ratio of D between nodes of one cell */
 } Plan;
 
 /* e <- P D^-1/2 r. */
@@ -119,6 +120,35 @@ done:
   return status;
 }
 
+/* The largest ratio of values between nodes of one cell that are unknowns. */
+static double largest_ratio(const TesSpace *space, const double *values) {
+  const TesiAxis *axis = space->axis;
+  double ratio = 1;
+  int cell[3], i[3];
+  for (cell[2] = 0; cell[2] < axis[2].cells; cell[2]++)
+    for (cell[1] = 0; cell[1] < axis[1].cells; cell[1]++)
+      for (cell[0] = 0; cell[0] < axis[0].cells; cell[0]++) {
+        double smallest = INFINITY, largest = 0;
+        int from[3], to[3];
+        for (int d = 0; d < 3; d++) {
+          from[d] = tesi_max(cell[d] * axis[d].degree, tesi_axis_first(&axis[d]));
+          to[d] = tesi_min(cell[d] * axis[d].degree + axis[d].degree + 1, tesi_axis_end(&axis[d]));
+        }
+        for (i[2] = from[2]; i[2] < to[2]; i[2]++)
+          for (i[1] = from[1]; i[1] < to[1]; i[1]++)
+            for (i[0] = from[0]; i[0] < to[0]; i[0]++) {
+              const double v = values[((int64_t)i[2] * axis[1].nodes + i[1]) * axis[0].nodes + i[0]];
+              smallest = fmin(smallest, v), largest = fmax(largest, v);
+            }
+        if (largest > 0) ratio = fmax(ratio, largest / smallest);
+      }
+  return ratio;
+}
+
+double tesi_nodal_variation(const TesSmoother *smoother) {
+  return ((const Plan *)smoother->plan)->variation;
+}
+
 /* scale <- sqrt(diag(A_0) / diag(A)). */
 static TesStatus fill_scale(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
@@ -133,10 +163,17 @@ static TesStatus fill_scale(const TesOperator *op, Plan *plan) {
   TES_TRY(tes_vector_get(&scale, d0));
   for (int64_t i = 0; i < scale.length; i++) d[i] = sqrt(d0[i] / d[i]);
   TES_TRY(tes_vector_set(&scale, d));
+  plan->variation = largest_ratio(op->space, d);
+  plan->variation *= plan->variation;
 done:
   tesi_free(ctx, &d);
   tesi_free(ctx, &d0);
   return status;
+}
+
+static TesStatus precondition(void *user, const void *r, void *z) {
+  const TesSmoother *smoother = user;
+  return apply(smoother, r, z, TES_FORWARD, true);
 }
 
 TesStatus tesi_smoother_nodal_init(TesSmoother *smoother) {
@@ -154,7 +191,11 @@ TesStatus tesi_smoother_nodal_init(TesSmoother *smoother) {
   TES_TRY(fill_scale(op, plan));
   const TesSmootherDesc inner = {.op = plan->constant, .kind = smoother->kind, .omega = 1};
   TES_TRY(tes_smoother_create(ctx, &inner, &plan->inner));
-  if (smoother->omega == 0) smoother->omega = 1;
+  if (smoother->omega == 0) {
+    smoother->omega = 1;
+    if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE)
+      TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
+  }
   smoother->symmetric = plan->inner->symmetric;
   snprintf(smoother->description, sizeof smoother->description, "nodal scaling, omega %.3g, of: %.100s",
            smoother->omega, plan->inner->description);
