@@ -242,13 +242,14 @@ static void interrupt_ends_at_the_next_iteration(void **state) {
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    if (!freopen("log.txt", "w", stderr) || !freopen("/dev/null", "w", stdout)) _exit(99);
+    if (!freopen("/dev/null", "w", stderr) || !freopen("log.txt", "w", stdout)) _exit(99);
     execl(PROGRAM, "tessera", "solve", CASES "poisson-square.yaml", "--set", "mesh.box.cells=64", "--set",
           "solver.smoother=jacobi", "--set", "solver.method=vcycle", "--set", "solver.tolerance=1e-15",
           "--set", "solver.max_iterations=1000000", "--json", "r.json", (char *)NULL);
     _exit(98);
   }
-  sleep(2);
+  for (int tries = 0; tries < 600 && system("grep -q '^ *2  ' log.txt 2>/dev/null") != 0; tries++)
+    usleep(100000);
   kill(child, SIGINT);
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);

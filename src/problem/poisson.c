@@ -36,21 +36,21 @@ static double aspect_ratio(const TesSpace *space) {
 }
 
 /* The default solver. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a
- * few defect corrections beat any Krylov method, and need no further vectors. Otherwise GMRES, which makes up for what the
- * smoother does not reach; conjugate gradients where the smoother is symmetric anyway. */
+ * few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients: every level tries which smoother
+ * serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it does not reach. Conjugate
+ * gradients where the smoother is symmetric anyway. */
 static void choose(TesPoisson *p, const TesPoissonDesc *desc, TesMultigridDesc *mg) {
   const bool separable = p->op->form == TES_FORM_SEPARABLE;
   const double aspect = aspect_ratio(p->space);
-  if (mg->smoother.kind == TES_SMOOTHER_AUTO)
-    mg->smoother.kind = separable ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
-  const bool patch = mg->smoother.kind == TES_SMOOTHER_PATCH;
-  const bool point =
-      mg->smoother.kind == TES_SMOOTHER_GAUSS_SEIDEL || mg->smoother.kind == TES_SMOOTHER_GAUSS_SEIDEL_MORTON;
+  if (mg->smoother.kind == TES_SMOOTHER_AUTO && separable) mg->smoother.kind = TES_SMOOTHER_PATCH;
+  const TesSmootherKind kind = mg->smoother.kind;
+  const bool symmetric =
+      kind == TES_SMOOTHER_PATCH_ADDITIVE || kind == TES_SMOOTHER_JACOBI || kind == TES_SMOOTHER_CHEBYSHEV;
   p->method = desc->method;
   if (p->method == TES_METHOD_AUTO)
-    p->method = patch && separable && aspect <= 1.5 ? TES_METHOD_FMG
-                : patch || point                    ? TES_METHOD_GMRES
-                                                    : TES_METHOD_CG;
+    p->method = kind == TES_SMOOTHER_PATCH && separable && aspect <= 1.5 ? TES_METHOD_FMG
+                : symmetric                                              ? TES_METHOD_CG
+                                                                         : TES_METHOD_GMRES;
   mg->symmetric = desc->post_sweep_given ? desc->post_sweep == TES_BACKWARD : p->method == TES_METHOD_CG;
   static const char *const names[] = {"", "V-cycles", "full multigrid, then V-cycles",
                                       "GMRES, right-preconditioned by a V-cycle",
