@@ -1,4 +1,4 @@
-/* The plain transfers: the whole 1D embedding matrices, written out, and one sum over all coarse nodes for each fine node. */
+/* The plain transfers: the whole 1D embedding matrices, written out, applied direction by direction. */
 #include "transfer/transfer.h"
 
 /* dense[fine_nodes][coarse_nodes]; rows of shared fine nodes agree from both sides. Dirichlet columns are zero. */
@@ -14,35 +14,49 @@ static void expand(const TesiEmbedding *e, double *dense) {
   }
 }
 
-static double weight(double *const *P, const TesTransfer *t, int64_t fine, int64_t coarse) {
-  double w = 1;
-  for (int d = 0; d < 3; d++) {
-    const TesiEmbedding *e = &t->embedding[d];
-    w *= P[d][fine % e->fine_nodes * e->coarse_nodes + coarse % e->coarse_nodes];
-    fine /= e->fine_nodes, coarse /= e->coarse_nodes;
-  }
-  return w;
+/* out[o][r][i] = sum over c of P(r, c) in[o][c][i], or of P(c, r) when transposed; `in` has `from` numbers a line, `out` has `to`. */
+static void contract(const double *P, bool transpose, int from, int to, int64_t inner, int64_t outer,
+                     const double *in, double *out) {
+  for (int64_t o = 0; o < outer; o++)
+    for (int r = 0; r < to; r++)
+      for (int64_t i = 0; i < inner; i++) {
+        double sum = 0;
+        for (int c = 0; c < from; c++)
+          sum += (transpose ? P[(int64_t)c * to + r] : P[(int64_t)r * from + c]) *
+                 in[(o * from + c) * inner + i];
+        out[(o * to + r) * inner + i] = sum;
+      }
 }
 
 static TesStatus apply(const TesTransfer *t, const TesVector *from, bool transpose, bool add, TesVector *to) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  double *P[3] = {NULL, NULL, NULL}, *x = NULL, *y = NULL;
-  TES_ALLOC(&x, from->length);
+  double *P = NULL, *swap, *y = NULL, *in = NULL, *out = NULL;
+  const int64_t longest = t->fine->length; /* every direction only lengthens */
+  TES_ALLOC(&in, longest);
+  TES_ALLOC(&out, longest);
   TES_ALLOC(&y, to->length);
-  for (int d = 0; d < 3; d++) {
-    TES_ALLOC(&P[d], (int64_t)t->embedding[d].fine_nodes * t->embedding[d].coarse_nodes);
-    expand(&t->embedding[d], P[d]);
-  }
-  TES_TRY(tes_vector_get(from, x));
+  TES_TRY(tes_vector_get(from, in));
   if (add) TES_TRY(tes_vector_get(to, y));
-  for (int64_t i = 0; i < to->length; i++)
-    for (int64_t j = 0; j < from->length; j++)
-      y[i] += (transpose ? weight(P, t, j, i) : weight(P, t, i, j)) * x[j];
+  int64_t inner = 1, outer = from->length;
+  for (int d = 0; d < 3; d++) {
+    const TesiEmbedding *e = &t->embedding[d];
+    const int before = transpose ? e->fine_nodes : e->coarse_nodes,
+              after = transpose ? e->coarse_nodes : e->fine_nodes;
+    TES_ALLOC(&P, (int64_t)e->fine_nodes * e->coarse_nodes);
+    expand(e, P);
+    outer /= before;
+    contract(P, transpose, before, after, inner, outer, in, out);
+    inner *= after;
+    tesi_free(ctx, &P);
+    swap = in, in = out, out = swap;
+  }
+  for (int64_t i = 0; i < to->length; i++) y[i] += in[i];
   TES_TRY(tes_vector_set(to, y));
 done:
-  for (int d = 0; d < 3; d++) tesi_free(ctx, &P[d]);
-  tesi_free(ctx, &x);
+  tesi_free(ctx, &P);
+  tesi_free(ctx, &in);
+  tesi_free(ctx, &out);
   tesi_free(ctx, &y);
   return status;
 }

@@ -1,0 +1,2 @@
+/* Transfers in float64. */
+#include "transfer/transfer_march.h"
