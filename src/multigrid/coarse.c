@@ -2,11 +2,14 @@
 #include <math.h>
 #include <string.h>
 #include "basis/quadrature.h"
+#include "device/kernel.h"
+#include "multigrid/coarse_cuda.h"
 
 struct TesiCoarse {
   TesContext *context;
   TesOperator *op; /* quadrature form only: the operator itself */
   TesiDiagonalization *diagonalization;
+  TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
   int64_t length;
   double *b, *x, *z;            /* host */
   TesVector *r, *p, *q, *guess; /* device, for conjugate gradients */
@@ -75,6 +78,8 @@ TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion,
   TES_TRY(tes_operator_create_diffusion(ctx, &desc, &c->op));
   if (c->op->form == TES_FORM_SEPARABLE) {
     TES_TRY(tesi_diagonalization_create(ctx, c->op, &c->diagonalization));
+    if (tesi_has_kernels(ctx))
+      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, diffusion->precision, &c->device));
   } else {
     TES_TRY(mean_operator(ctx, diffusion, &separable));
     TES_TRY(tesi_diagonalization_create(ctx, separable, &c->diagonalization));
@@ -104,6 +109,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tes_vector_destroy(&c->p);
   tes_vector_destroy(&c->q);
   tes_vector_destroy(&c->guess);
+  tesi_coarse_device_destroy(&c->device);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
   tesi_free(ctx, &c);
@@ -155,6 +161,7 @@ done:
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
+  if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
   tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);

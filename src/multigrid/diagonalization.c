@@ -63,6 +63,10 @@ done:
   return status;
 }
 
+TesiDiagonalizationAxis tesi_diagonalization_axis(const TesiDiagonalization *D, int d) {
+  return (TesiDiagonalizationAxis){D->n[d], D->first[d], D->nodes[d], D->S[d], D->lambda[d], D->smallest};
+}
+
 void tesi_diagonalization_destroy(TesiDiagonalization **diagonalization) {
   if (!diagonalization || !*diagonalization) return;
   TesiDiagonalization *D = *diagonalization;

@@ -10,6 +10,14 @@ typedef struct TesiDiagonalization TesiDiagonalization;
 
 TesStatus tesi_diagonalization_create(TesContext *ctx, const TesOperator *separable,
                                       TesiDiagonalization **diagonalization);
+/* One direction: unknowns first .. first + n - 1 of `nodes`, modes S[n][n] (node, mode), eigenvalues lambda[n]; eigenvalue sums up to
+ * `smallest` count as zero. Owned by the diagonalization. */
+typedef struct TesiDiagonalizationAxis {
+  int n, first, nodes;
+  const double *S, *lambda;
+  double smallest;
+} TesiDiagonalizationAxis;
+TesiDiagonalizationAxis tesi_diagonalization_axis(const TesiDiagonalization *diagonalization, int d);
 void tesi_diagonalization_destroy(TesiDiagonalization **diagonalization);
 /* x <- A^-1 b; host arrays over all nodes of the space, zero at Dirichlet nodes. */
 void tesi_diagonalization_solve(TesiDiagonalization *diagonalization, const double *b, double *x);

@@ -12,7 +12,15 @@ typedef struct Level {
   TesVector *b, *x;      /* NULL on the finest level: the caller's */
 } Level;
 
-enum { MAX_LEVELS = 32 };
+enum { MAX_LEVELS = 32, MAX_GRAPHS = 4 };
+
+/* A cycle for given vectors, recorded when it is asked for the second time, where the device can. */
+typedef struct Recorded {
+  const void *b;
+  void *x;
+  bool zero_guess;
+  void *graph; /* NULL: seen once */
+} Recorded;
 
 struct TesMultigrid {
   TesContext *context;
@@ -21,6 +29,8 @@ struct TesMultigrid {
   Level level[MAX_LEVELS];
   TesiCoarse *coarse;
   TesMultigridTimes times;
+  Recorded recorded[MAX_GRAPHS];
+  int recorded_count;
 };
 
 static TesStatus create_spaces(TesMultigrid *mg, const TesSpace *finest) {
@@ -131,6 +141,8 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
     tes_space_destroy(&level->space);
   }
   tesi_coarse_destroy(&mg->coarse);
+  for (int i = 0; i < mg->recorded_count; i++)
+    if (mg->recorded[i].graph) tesi_context_device(ctx)->graph_release(ctx, &mg->recorded[i].graph);
   tesi_free(ctx, &mg);
   tes_context_destroy(&ctx);
 }
@@ -195,8 +207,36 @@ done:
   return status;
 }
 
+/* The entry of these arguments, or NULL when there are too many different ones. */
+static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVector *x, bool zero_guess) {
+  for (int i = 0; i < mg->recorded_count; i++) {
+    Recorded *r = &mg->recorded[i];
+    if (r->b == b->data && r->x == x->data && r->zero_guess == zero_guess) return r;
+  }
+  if (mg->recorded_count == MAX_GRAPHS) return NULL;
+  Recorded *r = &mg->recorded[mg->recorded_count++];
+  *r = (Recorded){b->data, x->data, zero_guess, NULL};
+  return r;
+}
+
+/* The first time a cycle runs as it is, which compiles what it needs; the second time it is recorded; from then on replayed. */
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
-  return cycle(multigrid, multigrid->levels - 1, b, x, zero_guess);
+  TesMultigrid *mg = multigrid;
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int known = mg->recorded_count;
+  Recorded *recorded = device->graph_begin ? find_recorded(mg, b, x, zero_guess) : NULL;
+  if (!recorded || mg->recorded_count > known) return cycle(mg, mg->levels - 1, b, x, zero_guess);
+  if (!recorded->graph) {
+    TES_TRY(device->graph_begin(ctx));
+    status = cycle(mg, mg->levels - 1, b, x, zero_guess);
+    const TesStatus ended = device->graph_end(ctx, &recorded->graph);
+    TES_TRY(status != TES_OK ? status : ended);
+  }
+  TES_TRY(device->graph_run(ctx, recorded->graph));
+done:
+  return status;
 }
 
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
