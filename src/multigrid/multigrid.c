@@ -18,8 +18,8 @@ enum { MAX_LEVELS = 32, MAX_GRAPHS = 4 };
 typedef struct Recorded {
   const void *b;
   void *x;
-  bool zero_guess;
-  void *graph; /* NULL: seen once */
+  enum { ZERO_GUESS, GUESS, START } what; /* a cycle, or the start of full multigrid */
+  void *graph;                            /* NULL: seen once */
 } Recorded;
 
 struct TesMultigrid {
@@ -208,39 +208,19 @@ done:
 }
 
 /* The entry of these arguments, or NULL when there are too many different ones. */
-static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVector *x, bool zero_guess) {
+static Recorded *find_recorded(TesMultigrid *mg, const TesVector *b, const TesVector *x, int what) {
   for (int i = 0; i < mg->recorded_count; i++) {
     Recorded *r = &mg->recorded[i];
-    if (r->b == b->data && r->x == x->data && r->zero_guess == zero_guess) return r;
+    if (r->b == b->data && r->x == x->data && (int)r->what == what) return r;
   }
   if (mg->recorded_count == MAX_GRAPHS) return NULL;
   Recorded *r = &mg->recorded[mg->recorded_count++];
-  *r = (Recorded){b->data, x->data, zero_guess, NULL};
+  *r = (Recorded){.b = b->data, .x = x->data, .what = what};
   return r;
 }
 
-/* The first time a cycle runs as it is, which compiles what it needs; the second time it is recorded; from then on replayed. */
-TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
-  TesMultigrid *mg = multigrid;
-  TesContext *ctx = mg->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const int known = mg->recorded_count;
-  Recorded *recorded = device->graph_begin ? find_recorded(mg, b, x, zero_guess) : NULL;
-  if (!recorded || mg->recorded_count > known) return cycle(mg, mg->levels - 1, b, x, zero_guess);
-  if (!recorded->graph) {
-    TES_TRY(device->graph_begin(ctx));
-    status = cycle(mg, mg->levels - 1, b, x, zero_guess);
-    const TesStatus ended = device->graph_end(ctx, &recorded->graph);
-    TES_TRY(status != TES_OK ? status : ended);
-  }
-  TES_TRY(device->graph_run(ctx, recorded->graph));
-done:
-  return status;
-}
-
-TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
-  TesMultigrid *mg = multigrid;
+/* b restricted to all levels; level 0 solved; on each level but the finest a cycle from the prolongated solution. */
+static TesStatus start_levels(TesMultigrid *mg, const TesVector *b, TesVector *x) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const int top = mg->levels - 1;
@@ -255,6 +235,37 @@ TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesV
   }
 done:
   return status;
+}
+
+static TesStatus run(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
+  return what == START ? start_levels(mg, b, x) : cycle(mg, mg->levels - 1, b, x, what == ZERO_GUESS);
+}
+
+/* The first time it runs as it is, which compiles what it needs; the second time it is recorded; from then on replayed. */
+static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int known = mg->recorded_count;
+  Recorded *recorded = device->graph_begin ? find_recorded(mg, b, x, what) : NULL;
+  if (!recorded || mg->recorded_count > known) return run(mg, b, x, what);
+  if (!recorded->graph) {
+    TES_TRY(device->graph_begin(ctx));
+    status = run(mg, b, x, what);
+    const TesStatus ended = device->graph_end(ctx, &recorded->graph);
+    TES_TRY(status != TES_OK ? status : ended);
+  }
+  TES_TRY(device->graph_run(ctx, recorded->graph));
+done:
+  return status;
+}
+
+TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {
+  return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS);
+}
+
+TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
+  return run_recorded(multigrid, b, x, START);
 }
 
 TesStatus tes_multigrid_full(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {

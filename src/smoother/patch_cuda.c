@@ -214,6 +214,7 @@ TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother) {
              "the patch smoother on the GPU needs equal cells, Dirichlet faces and degree at most %d: use "
              "--device cpu",
              space->dim == 3 ? 8 : 10);
+  if (tesi_patch_q1_serves(space)) return tesi_smoother_patch_q1_init(smoother);
   TES_NEW(&plan);
   smoother->plan = plan;
   smoother->table = &table;

@@ -7,5 +7,8 @@
 /* Sets table, plan and description. Equal cells a direction, Dirichlet ends, at least two cells in y and z, degree at most 8 (10 in 2D):
  * the row kernel. Errors: TES_MISSING for other spaces. */
 TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother);
+/* The same for degree 1, and whether it serves this space (of those that the row kernel serves). */
+bool tesi_patch_q1_serves(const TesSpace *space);
+TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother);
 
 #endif

@@ -1,0 +1,98 @@
+/* Coloured vertex sweep for Q1 on equal cells with Dirichlet ends: every vertex patch has one unknown, so the patch smoother is a
+ * coloured point Gauss-Seidel with the 27-point stencil (9 in 2D). One launch does both x-colours of one (y, z)-colour: a block owns
+ * the rows y, y + 2, ... of one plane, a thread the vertices 2t + 1 and 2t + 2 of each row.
+ *
+ * A row needs its own plane's and the neighbour planes' rows y - 1, y, y + 1; the last serve the next row as its first. In x:
+ *   q = scale b - Q(x) - P(x-1) - P(x+1),   v = (q - off (x_left + x_right)) / diagonal
+ * with Q, P the rows around weighted by the stencil at the same and the neighbouring x.
+ * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real, DIM, THREADS. */
+#include "kernel.h"
+
+#define ROWS 16 /* rows a block */
+
+/* Stencil: s[i][j], i = 0: same x, 1: neighbouring x; j = 0: own row, 1: dy, 2: dz, 3: dy and dz. */
+typedef struct TeskStencil {
+  double s[2][4], scale;
+} TeskStencil;
+
+typedef struct Row {
+  real c, e; /* own plane; sum of the planes below and above */
+} Row;
+
+TESK_DEVICE Row load_row(const real *x, long long plane, int valid) {
+  Row row;
+  row.c = valid ? x[0] : 0;
+#if DIM == 3
+  row.e = valid ? x[-plane] + x[plane] : 0;
+#else
+  row.e = 0;
+#endif
+  return row;
+}
+
+/* x, b: nodes [..][..][cells + 1]; rows y = 1 + colour_y + 2 i below cells_y, planes z = 1 + colour_z + 2 blockIdx.y. first: parity (0: odd
+ * vertices first, 1: even ones). */
+TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *) x, (const real *) b, (int) cells, (int) cells_y, (int) colour_y, (int) colour_z,
+            (int) first, (long long) plane, (TeskStencil) a) {
+  TESK_SHARED(memory); /* twice P and x of a row: [2][2][2 THREADS + 3] */
+  enum { SIZE = 2 * THREADS + 3 };
+  const int t = (int)threadIdx.x, pitch = cells + 1;
+  const real s00 = (real)(1 / a.s[0][0]), s10 = (real)a.s[1][0], scale = (real)a.scale;
+  const real q1 = (real)a.s[0][1], q2 = (real)a.s[0][2], q3 = (real)a.s[0][3], p1 = (real)a.s[1][1], p2 = (real)a.s[1][2],
+             p3 = (real)a.s[1][3];
+  int y = 1 + colour_y + 2 * ROWS * (int)blockIdx.x;
+  const long long in_plane = (DIM == 3 ? (1 + colour_z + 2 * (long long)blockIdx.y) * plane : 0) + 2 * t + 1;
+  const int on[2] = {2 * t + 1 < cells, 2 * t + 2 < cells};
+  for (int i = t; i < 4 * SIZE; i += THREADS) memory[i] = 0;
+  Row below[2], own[2], above[2], next_own[2], next_above[2];
+  real f[2], next_f[2];
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) {
+    const long long at = in_plane + (long long)y * pitch + i;
+    const int valid = on[i] && y < cells_y;
+    below[i] = load_row(x + at - pitch, plane, valid);
+    own[i] = load_row(x + at, plane, valid);
+    above[i] = load_row(x + at + pitch, plane, valid);
+    f[i] = valid ? b[at] : 0;
+  }
+  __syncthreads();
+  for (int r = 0; r < ROWS && y < cells_y; r++, y += 2) {
+    real *const P = memory + (r & 1) * 2 * SIZE + 2 * t + 1, *const X = P + SIZE; /* at vertex 2 t + 1 */
+    real q[2], v[2];
+    const int more = y + 2 < cells_y && r + 1 < ROWS;
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) {
+      const long long at = in_plane + (long long)(y + 2) * pitch + i;
+      next_own[i] = load_row(x + at, plane, on[i] && more);
+      next_above[i] = load_row(x + at + pitch, plane, on[i] && more);
+      next_f[i] = on[i] && more ? b[at] : 0;
+      const real Y = below[i].c + above[i].c, Z = own[i].e, D = below[i].e + above[i].e;
+      q[i] = scale * f[i] - (q1 * Y + q2 * Z + q3 * D);
+      P[i] = p1 * Y + p2 * Z + p3 * D;
+      X[i] = own[i].c;
+    }
+    __syncthreads();
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) q[i] -= P[i - 1] + P[i + 1];
+    if (first == 0)
+      v[0] = s00 * (q[0] - s10 * (X[-1] + X[1]));
+    else
+      v[1] = on[1] ? s00 * (q[1] - s10 * (X[0] + X[2])) : 0;
+    /* only the first colour is written, only the second has been read */
+    if (first == 0 && on[0]) X[0] = v[0];
+    if (first == 1 && on[1]) X[1] = v[1];
+    __syncthreads();
+    if (first == 0)
+      v[1] = s00 * (q[1] - s10 * (X[0] + X[2]));
+    else
+      v[0] = s00 * (q[0] - s10 * (X[-1] + X[1]));
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) {
+      if (on[i]) x[in_plane + (long long)y * pitch + i] = v[i];
+      below[i] = above[i];
+      own[i] = next_own[i];
+      above[i] = next_above[i];
+      f[i] = next_f[i];
+    }
+  }
+}
