@@ -7,11 +7,14 @@ if [ "$version" != 14 ]; then
   echo "clang-format 14 is the rule (others break lines differently), found: ${version:-none}"
   exit 77
 fi
-case ${1-} in
---fix) set -- -i ;;
-*) set -- --dry-run --Werror ;;
-esac
-find include src cli tests examples bench \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 2>/dev/null |
-  xargs -0 "$formatter" "$@" && exit 0
-echo "to mend it: tools/check_format.sh --fix"
+files() {
+  find include src cli tests examples bench \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 2>/dev/null
+}
+if [ "${1-}" = --fix ]; then
+  files | xargs -0 "$formatter" -i
+  exit
+fi
+faults=$(files | xargs -0 "$formatter" --dry-run 2>&1 | sed -n 's/: warning: code should be.*//p' | awk -F: '!seen[$1]++')
+[ -n "$faults" ] || exit 0
+printf 'not formatted, first at:\n%s\nto mend it: tools/check_format.sh --fix\n' "$faults"
 exit 1
