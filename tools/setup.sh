@@ -89,6 +89,7 @@ configure() {
   shift
   arguments="$root $*"
   if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/.arguments" 2>/dev/null)" = "$arguments" ]; then return; fi
+  rm -f "$folder/CMakeCache.txt" # old arguments would live on in it
   cmake -S "$root" -B "$folder" -G Ninja "$@"
   printf '%s' "$arguments" >"$folder/.arguments"
 }

@@ -21,16 +21,16 @@ describe() {
   esac
 }
 
-# One SIMD width and -O1 keep the sanitizer builds short.
+# One SIMD width and -O1 keep the sanitizer builds short. Their instrumentation confuses gcc's warnings, so these are no errors.
 sanitized=(-DTESSERA_SIMD_MAX=128 -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g")
 
 # build NAME [targets]: the build of that name, up to date.
 build() {
-  local name=$1 options=(-DTESSERA_WERROR=ON)
+  local name=$1 options=()
   shift
   case $name in
-  gcc) options+=(-DCMAKE_C_COMPILER=gcc) ;;
-  clang) options+=(-DCMAKE_C_COMPILER=clang) ;;
+  gcc) options+=(-DCMAKE_C_COMPILER=gcc -DTESSERA_WERROR=ON) ;;
+  clang) options+=(-DCMAKE_C_COMPILER=clang -DTESSERA_WERROR=ON) ;;
   sanitize) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=gcc -DTESSERA_SANITIZE=address,undefined) ;;
   threads) options+=("${sanitized[@]}" -DCMAKE_C_COMPILER=clang -DTESSERA_SANITIZE=thread) ;;
   fuzz)

@@ -15,6 +15,7 @@ DECLARE(512)
 #endif
 
 static double run(int bits, TesPrecision precision, int64_t rounds) {
+  (void)bits; /* where there is one width only */
 #define CALL(bits)                                                                                           \
   (precision == TES_DOUBLE ? tesi_peak_loop_double_##bits(rounds)                                            \
                            : (double)tesi_peak_loop_float_##bits(rounds))
