@@ -51,7 +51,8 @@ static void run_case(const char *device, const Case *c, TesPrecision precision) 
   TesOperator *op = make_operator(ctx, c, space, precision);
   const double tolerance = precision == TES_DOUBLE ? 1e-13 : 2e-6;
   uint64_t seed = 23;
-  TesVector *x = test_random_vector(ctx, space, precision, &seed), *b = test_random_vector(ctx, space, precision, &seed), *y, *z;
+  TesVector *x = test_random_vector(ctx, space, precision, &seed),
+            *b = test_random_vector(ctx, space, precision, &seed), *y, *z;
   assert_int_equal(tes_vector_create(ctx, tes_space_length(space), precision, &y), TES_OK);
   assert_int_equal(tes_vector_create(ctx, tes_space_length(space), precision, &z), TES_OK);
   assert_int_equal(tes_vector_fill(y, NAN), TES_OK);
@@ -100,7 +101,10 @@ static void kernels_equal_the_plain_operator(void **state) {
 /* Several blocks in every direction. */
 static void blocks_fit_together(void **state) {
   (void)state;
-  static const Case cases[] = {{3, 1, {33, 17, 6}, false, true}, {3, 2, {16, 8, 5}, true, false}, {3, 3, {11, 5, 4}, false, false}, {2, 4, {19, 9, 1}, true, true}};
+  static const Case cases[] = {{3, 1, {33, 17, 6}, false, true},
+                               {3, 2, {16, 8, 5}, true, false},
+                               {3, 3, {11, 5, 4}, false, false},
+                               {2, 4, {19, 9, 1}, true, true}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tesi_fiber_order(i % 2 ? TESI_ORDER_REVERSE : TESI_ORDER_SHUFFLED, i);
     run_case("emulator", &cases[i], TES_DOUBLE);
@@ -109,6 +113,7 @@ static void blocks_fit_together(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_plain_operator), cmocka_unit_test(blocks_fit_together)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_plain_operator),
+                                     cmocka_unit_test(blocks_fit_together)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,8 +36,10 @@ static void run_case(const char *device, const Case *c, TesPrecision precision) 
   if (tes_transfer_create(ctx, &desc, &transfer) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   const double tolerance = precision == TES_DOUBLE ? 1e-13 : 2e-6;
   uint64_t seed = 7;
-  TesVector *u = test_random_vector(ctx, coarse, precision, &seed), *v = test_random_vector(ctx, fine, precision, &seed),
-            *w = test_random_vector(ctx, fine, precision, &seed), *r = test_random_vector(ctx, coarse, precision, &seed),
+  TesVector *u = test_random_vector(ctx, coarse, precision, &seed),
+            *v = test_random_vector(ctx, fine, precision, &seed),
+            *w = test_random_vector(ctx, fine, precision, &seed),
+            *r = test_random_vector(ctx, coarse, precision, &seed),
             *s = test_random_vector(ctx, coarse, precision, &seed);
   for (int add = 0; add < 2; add++) {
     if (add) assert_int_equal(tes_vector_copy(w, 1, v), TES_OK);

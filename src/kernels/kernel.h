@@ -71,7 +71,9 @@
 #if defined(TESK_CONSTANT_TABLES) /* operands in the constant bank: a float64 immediate costs two moves */
 #define TESK_TABLE(T, name, ...)                                                                             \
   static __constant__ T name##_table[] = __VA_ARGS__;                                                        \
-  static __device__ __forceinline__ T name(int i) { return name##_table[i]; }
+  static __device__ __forceinline__ T name(int i) {                                                          \
+    return name##_table[i];                                                                                  \
+  }
 #else
 #define TESK_TABLE(T, name, ...)                                                                             \
   static __device__ __forceinline__ T name(int i) {                                                          \

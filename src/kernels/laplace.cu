@@ -120,7 +120,8 @@ TESK_DEVICE void make_block(const TeskLaplace *a, Block *block) {
   for (int d = 0; d < 3; d++) block->nodes[d] = d < DIM ? a->cells[d] * K + 1 : 1;
   block->z0 = (int)blockIdx.z * a->layers;
   block->z1 = block->z0 + a->layers < a->layers_total ? block->z0 + a->layers : a->layers_total;
-  block->at_face = block->x0 == 0 || block->y0 == 0 || block->x0 + TILE_X >= a->cells[0] || block->y0 + TILE_Y >= a->cells[1];
+  block->at_face = block->x0 == 0 || block->y0 == 0 || block->x0 + TILE_X >= a->cells[0] ||
+                   block->y0 + TILE_Y >= a->cells[1];
   block->scale = (real)a->scale;
   block->xr = (real)a->xr;
   block->zk = (real)a->zk;
@@ -161,7 +162,8 @@ TESK_DEVICE void start_column(const TeskLaplace *a, const Block *block, Column *
   if (block->z0 == a->cells[2]) c->k += block->robin[5] * c->last;
 }
 
-TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, int cell, const real *next, real *f1, real *f2) {
+TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, int cell, const real *next,
+                         real *f1, real *f2) {
   real v[K + 1], e[H], o[O], m[K + 1], k[K + 1];
   const int inside = cell < a->cells[2], at = inside ? cell : 0;
   (void)at;
@@ -189,7 +191,8 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, in
 
 /* ---- x ----------------------------------------------------------------------------------------------------------------- */
 /* TASK_X cells of one row: g1, g2 of their nodes but the last one, with what the cell to the left gives. */
-TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, const real *f1, const real *f2, real *g1, real *g2) {
+TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, const real *f1, const real *f2,
+                         real *g1, real *g2) {
   const int c = task % (TILE_X / TASK_X) * TASK_X, row = task / (TILE_X / TASK_X); /* row = plane NY + y */
   real v[K + 1], s[K + 1], e[H], o[O], m[K + 1], k[K + 1];
   int cell = block->x0 + c;
@@ -205,7 +208,8 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
   const int left = cell > 0 ? cell - 1 : 0;
   (void)left;
   real m_left = SCALE(a->mass[0], left, block->xr) * last_mass(v);
-  real k_left = SCALE(a->mass[0], left, 1) * last_mass(s) + SCALE(a->stiffness[0], left, 1) * last_stiffness(v);
+  real k_left =
+      SCALE(a->mass[0], left, 1) * last_mass(s) + SCALE(a->stiffness[0], left, 1) * last_stiffness(v);
   TESK_UNROLL
   for (int i = 0; i < TASK_X; i++, cell++) {
     const int inside = cell < a->cells[0], at = inside ? cell : 0;
@@ -239,19 +243,23 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
 /* ---- y ----------------------------------------------------------------------------------------------------------------- */
 /* Zeros at the upper Dirichlet faces next to node (x, y, z): nobody owns these nodes. */
 TESK_DEVICE void close_faces(const TeskLaplace *a, const Block *block, real *out, int x, int y, int z) {
-  const int dx = a->dirichlet[1] && x == block->nodes[0] - 2, dy = a->dirichlet[3] && y == block->nodes[1] - 2,
+  const int dx = a->dirichlet[1] && x == block->nodes[0] - 2,
+            dy = a->dirichlet[3] && y == block->nodes[1] - 2,
             dz = DIM == 3 && a->dirichlet[5] && z == block->nodes[2] - 2;
   if (!(dx | dy | dz)) return;
   for (int i = 1; i < 8; i++)
-    if (((i & 1) <= dx) && ((i / 2 & 1) <= dy) && (i / 4 <= dz)) out[(i & 1) + (i / 2 & 1) * a->pitch + i / 4 * a->plane] = 0;
+    if (((i & 1) <= dx) && ((i / 2 & 1) <= dy) && (i / 4 <= dz))
+      out[(i & 1) + (i / 2 & 1) * a->pitch + i / 4 * a->plane] = 0;
 }
 
 /* One result, of a block at a face. */
-TESK_DEVICE void store_at_face(const TeskLaplace *a, const Block *block, real *y, const real *b, int x, int node, int z, real value) {
+TESK_DEVICE void store_at_face(const TeskLaplace *a, const Block *block, real *y, const real *b, int x,
+                               int node, int z, real value) {
   if (x >= block->nodes[0] || node >= block->nodes[1] || z >= block->nodes[2]) return;
-  const int zero = (a->dirichlet[0] && x == 0) || (a->dirichlet[1] && x == block->nodes[0] - 1) || (a->dirichlet[2] && node == 0) ||
-                   (a->dirichlet[3] && node == block->nodes[1] - 1) ||
-                   (DIM == 3 && ((a->dirichlet[4] && z == 0) || (a->dirichlet[5] && z == block->nodes[2] - 1)));
+  const int zero =
+      (a->dirichlet[0] && x == 0) || (a->dirichlet[1] && x == block->nodes[0] - 1) ||
+      (a->dirichlet[2] && node == 0) || (a->dirichlet[3] && node == block->nodes[1] - 1) ||
+      (DIM == 3 && ((a->dirichlet[4] && z == 0) || (a->dirichlet[5] && z == block->nodes[2] - 1)));
   const long long i = z * a->plane + (long long)node * a->pitch + x;
 #if RESIDUAL
   y[i] = zero ? 0 : b[i] - value;
@@ -262,8 +270,8 @@ TESK_DEVICE void store_at_face(const TeskLaplace *a, const Block *block, real *y
 }
 
 /* TASK_Y cells of one column: results at their nodes but the last one, with what the cell below gives. */
-TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, int task, const real *g1, const real *g2, real *y,
-                         const real *b) {
+TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, int task, const real *g1,
+                         const real *g2, real *y, const real *b) {
   const int ix = task % OX, c = task / OX % (TILE_Y / TASK_Y) * TASK_Y, plane = task / OX / (TILE_Y / TASK_Y);
   const int x = block->x0 * K + ix, z = layer * PLANES + plane;
   const int at_face = block->at_face || (DIM == 3 && (layer == 0 || layer >= a->cells[2] - 1));
@@ -278,7 +286,8 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
   }
   const int below = cell > 0 ? cell - 1 : 0;
   (void)below;
-  real left = SCALE(a->mass[1], below, 1) * last_mass(w) + SCALE(a->stiffness[1], below, 1) * last_stiffness(v);
+  real left =
+      SCALE(a->mass[1], below, 1) * last_mass(w) + SCALE(a->stiffness[1], below, 1) * last_stiffness(v);
   const long long first = z * a->plane + (long long)cell * K * a->pitch + x;
   real *out_y = y + first;
   const real *in_b = b + (RESIDUAL ? first : 0);
@@ -321,7 +330,8 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------------ */
-TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT) x, (real *) y, (const real *) b, (TeskLaplace) a) {
+TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (const real *)b,
+            (TeskLaplace)a) {
   TESK_SHARED(f1);
   real *const f2 = f1 + SIZE_F, *const g1 = f2 + SIZE_F, *const g2 = g1 + SIZE_G;
   const int t = (int)threadIdx.x;
@@ -349,9 +359,11 @@ TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT) x, (r
       TESK_UNROLL
       for (int r = 0; r < NODES; r++) load_layer(&a, &column[r], layer + 1, next[r]);
     }
-    for (int task = t; task < PLANES * NY * (TILE_X / TASK_X); task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
+    for (int task = t; task < PLANES * NY * (TILE_X / TASK_X); task += THREADS)
+      x_stage(&a, &block, task, f1, f2, g1, g2);
     __syncthreads();
-    for (int task = t; task < PLANES * OX * (TILE_Y / TASK_Y); task += THREADS) y_stage(&a, &block, layer, task, g1, g2, y, b);
+    for (int task = t; task < PLANES * OX * (TILE_Y / TASK_Y); task += THREADS)
+      y_stage(&a, &block, layer, task, g1, g2, y, b);
   }
 #else
   for (int i = t; i < NX * NY; i += THREADS) {
@@ -362,20 +374,23 @@ TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT) x, (r
     f2[i] = block.zc * value;
   }
   __syncthreads();
-  for (int task = t; task < NY * (TILE_X / TASK_X); task += THREADS) x_stage(&a, &block, task, f1, f2, g1, g2);
+  for (int task = t; task < NY * (TILE_X / TASK_X); task += THREADS)
+    x_stage(&a, &block, task, f1, f2, g1, g2);
   __syncthreads();
-  for (int task = t; task < OX * (TILE_Y / TASK_Y); task += THREADS) y_stage(&a, &block, 0, task, g1, g2, y, b);
+  for (int task = t; task < OX * (TILE_Y / TASK_Y); task += THREADS)
+    y_stage(&a, &block, 0, task, g1, g2, y, b);
 #endif
 }
 
 /* d <- diagonal: products of 1D diagonals, mass [3] and stiffness [3] as arrays of nodes; 1 at Dirichlet nodes. */
-TESK_KERNEL(tesk_laplace_diagonal, 256, 1, (real *) d, (const double *) mx, (const double *) kx, (const double *) my, (const double *) ky,
-            (const double *) mz, (const double *) kz, (TeskLaplace) a) {
+TESK_KERNEL(tesk_laplace_diagonal, 256, 1, (real *)d, (const double *)mx, (const double *)kx,
+            (const double *)my, (const double *)ky, (const double *)mz, (const double *)kz, (TeskLaplace)a) {
   const long long nx = a.pitch, ny = a.plane / a.pitch, nz = DIM == 3 ? a.cells[2] * K + 1 : 1;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < nx * ny * nz; i += (long long)gridDim.x * blockDim.x) {
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < nx * ny * nz;
+       i += (long long)gridDim.x * blockDim.x) {
     const long long x = i % nx, y = i / nx % ny, z = i / nx / ny;
-    const int zero = (a.dirichlet[0] && x == 0) || (a.dirichlet[1] && x == nx - 1) || (a.dirichlet[2] && y == 0) ||
-                     (a.dirichlet[3] && y == ny - 1) ||
+    const int zero = (a.dirichlet[0] && x == 0) || (a.dirichlet[1] && x == nx - 1) ||
+                     (a.dirichlet[2] && y == 0) || (a.dirichlet[3] && y == ny - 1) ||
                      (DIM == 3 && ((a.dirichlet[4] && z == 0) || (a.dirichlet[5] && z == nz - 1)));
     const double planar = kx[x] * my[y] + mx[x] * ky[y];
     const double value = DIM == 3 ? planar * mz[z] + mx[x] * my[y] * kz[z] : planar;

@@ -11,7 +11,8 @@
 typedef struct TeskLaplace {
   int cells[3];
   int dirichlet[6];
-  int layers, layers_total; /* cell layers a block; of all: one more than cells where the upper face is natural */
+  int layers,
+      layers_total; /* cell layers a block; of all: one more than cells where the upper face is natural */
   int pitch;
   long long plane;
   double scale, xr, zk, zc, robin[6];

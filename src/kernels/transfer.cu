@@ -11,12 +11,13 @@
 #else
 #define E(cell, f, p) embedding[((cell) * (STEP + 1) + (f)) * (K + 1) + (p)]
 #endif
-#define FOR_EACH_CELL                                                                                                \
-  for (long long id = (long long)blockIdx.x * THREADS + threadIdx.x; id < inner * cells * outer; id += (long long)gridDim.x * THREADS)
+#define FOR_EACH_CELL                                                                                        \
+  for (long long id = (long long)blockIdx.x * THREADS + threadIdx.x; id < inner * cells * outer;             \
+       id += (long long)gridDim.x * THREADS)
 
 /* fine <- E coarse, or fine + E coarse. */
-TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT) coarse, (real *) fine, (const real *TESK_RESTRICT) embedding,
-            (long long) inner, (int) cells, (long long) outer, (int) add) {
+TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT)coarse, (real *)fine,
+            (const real *TESK_RESTRICT)embedding, (long long)inner, (int)cells, (long long)outer, (int)add) {
   FOR_EACH_CELL {
     const long long i = id % inner, rest = id / inner, o = rest / cells;
     const int c = (int)(rest % cells);
@@ -37,8 +38,9 @@ TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT) coarse, (re
 }
 
 /* coarse <- E' fine; zero at Dirichlet ends. */
-TESK_KERNEL(tesk_restrict, THREADS, 1, (const real *TESK_RESTRICT) fine, (real *) coarse, (const real *TESK_RESTRICT) embedding,
-            (long long) inner, (int) cells, (long long) outer, (int) natural_lower, (int) natural_upper) {
+TESK_KERNEL(tesk_restrict, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)coarse,
+            (const real *TESK_RESTRICT)embedding, (long long)inner, (int)cells, (long long)outer,
+            (int)natural_lower, (int)natural_upper) {
   FOR_EACH_CELL {
     const long long i = id % inner, rest = id / inner, o = rest / cells;
     const int c = (int)(rest % cells);

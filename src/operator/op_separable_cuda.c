@@ -23,13 +23,28 @@ typedef struct Plan {
 
 static Cut choose_cut(int dim, int k, TesPrecision precision) {
   /* [precision][degree], the fastest of about ten on an H200 */
-  static const Cut cuts3[2][9] = {{{0}, {30, 14, 2, 2, 32}, {16, 6, 3, 3, 32}, {10, 6, 2, 2, 32}, {6, 3, 2, 3, 32}, {4, 4, 3, 2, 32},
-                                   {4, 4, 3, 1, 32}, {2, 2, 2, 2, 32}, {2, 2, 2, 1, 32}},
-                                  {{0}, {30, 14, 2, 2, 32}, {16, 6, 3, 3, 32}, {8, 4, 2, 4, 32}, {8, 4, 3, 2, 32}, {6, 4, 3, 1, 32},
-                                   {4, 2, 2, 3, 32}, {4, 2, 3, 2, 32}, {2, 2, 2, 2, 32}}};
+  static const Cut cuts3[2][9] = {{{0},
+                                   {30, 14, 2, 2, 32},
+                                   {16, 6, 3, 3, 32},
+                                   {10, 6, 2, 2, 32},
+                                   {6, 3, 2, 3, 32},
+                                   {4, 4, 3, 2, 32},
+                                   {4, 4, 3, 1, 32},
+                                   {2, 2, 2, 2, 32},
+                                   {2, 2, 2, 1, 32}},
+                                  {{0},
+                                   {30, 14, 2, 2, 32},
+                                   {16, 6, 3, 3, 32},
+                                   {8, 4, 2, 4, 32},
+                                   {8, 4, 3, 2, 32},
+                                   {6, 4, 3, 1, 32},
+                                   {4, 2, 2, 3, 32},
+                                   {4, 2, 3, 2, 32},
+                                   {2, 2, 2, 2, 32}}};
   Cut cut;
   const char *given = getenv("TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers": for measurements */
-  if (given && sscanf(given, "%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers) == 5) return cut;
+  if (given && sscanf(given, "%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers) == 5)
+    return cut;
   if (dim == 3) return cuts3[precision][k];
   return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1};
 }
@@ -55,7 +70,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   plan->shared = (size_t)(2 * planes * ny * (nx + cut.x * k)) * tesi_precision_size(op->precision);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
   const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, natural, 0};
-  static const char *const names[] = {"DIM",   "DEGREE",  "TILE_X",     "TILE_Y", "NODES",
+  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
                                       "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "RESIDUAL"};
   TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
   for (int i = 0; i < 10; i++) {
@@ -143,7 +158,8 @@ done:
   return status;
 }
 
-static TesStatus launch(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x, void *y) {
+static TesStatus launch(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x,
+                        void *y) {
   const Plan *plan = op->plan;
   const TesiAxis *axis = op->space->axis;
   TeskLaplace argument = plan->arguments;
@@ -170,7 +186,8 @@ static void diagonals(const TesOperator *op, int d, double *m, double *s) {
   for (int c = 0; c < axis->cells; c++)
     for (int i = 0; i < n; i++) {
       m[c * k + i] += axis->h[c] * mass[i * n + i];
-      s[c * k + i] += op->a / axis->h[c] * stiffness[i * n + i] + (d == 0 ? op->c * axis->h[c] * mass[i * n + i] : 0);
+      s[c * k + i] +=
+          op->a / axis->h[c] * stiffness[i * n + i] + (d == 0 ? op->c * axis->h[c] * mass[i * n + i] : 0);
     }
   s[0] += op->alpha[2 * d];
   s[axis->nodes - 1] += op->alpha[2 * d + 1];
@@ -198,8 +215,8 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TeskLaplace argument = plan->arguments;
   void *arguments[] = {&d, &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &argument};
   const int64_t blocks = (op->space->length + 255) / 256;
-  TES_TRY(tesi_kernel_launch(ctx, &plan->diagonal, (TesiGrid){(unsigned)(blocks < 4096 ? blocks : 4096), 1, 1}, 256, 0,
-                             arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &plan->diagonal,
+                             (TesiGrid){(unsigned)(blocks < 4096 ? blocks : 4096), 1, 1}, 256, 0, arguments));
   TES_TRY(device->synchronize(ctx));
 done:
   device->release(ctx, &table);
@@ -233,8 +250,8 @@ TesStatus tesi_operator_separable_cuda_init(TesOperator *op) {
   const int most = op->space->dim == 3 ? 8 : 10;
   Plan *plan = NULL;
   if (op->space->degree > most)
-    TES_FAIL(TES_MISSING, "the GPU has kernels up to degree %d in %dD, %d is asked for: use --device cpu", most,
-             op->space->dim, op->space->degree);
+    TES_FAIL(TES_MISSING, "the GPU has kernels up to degree %d in %dD, %d is asked for: use --device cpu",
+             most, op->space->dim, op->space->degree);
   TES_NEW(&plan);
   op->plan = plan;
   op->table = &table;
@@ -242,8 +259,8 @@ TesStatus tesi_operator_separable_cuda_init(TesOperator *op) {
   fill_arguments(op, plan);
   TES_TRY(upload_scales(op, plan));
   snprintf(op->description, sizeof op->description,
-           "separable, kernels of degree %d: blocks of %d x %d cells, %d layers, %u threads", op->space->degree, plan->cut.x,
-           plan->cut.y, plan->arguments.layers, plan->threads);
+           "separable, kernels of degree %d: blocks of %d x %d cells, %d layers, %u threads",
+           op->space->degree, plan->cut.x, plan->cut.y, plan->arguments.layers, plan->threads);
 done:
   return status;
 }

@@ -29,7 +29,8 @@ static TesStatus print_embedding(TesContext *ctx, const TesiEmbedding *e, const 
   *text = NULL;
   TES_TRY(tesi_alloc(ctx, size, 1, text));
   size_t used = (size_t)snprintf(*text, size, "TESK_TABLE(%s, tesk_e, {", type);
-  for (int i = 0; i < count; i++) used += (size_t)snprintf(*text + used, size - used, "%s%.17g", i ? ", " : "", e->E[i]);
+  for (int i = 0; i < count; i++)
+    used += (size_t)snprintf(*text + used, size - used, "%s%.17g", i ? ", " : "", e->E[i]);
   snprintf(*text + used, size - used, "})\n");
 done:
   return status;
@@ -66,8 +67,9 @@ static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {
     TES_TRY(print_embedding(ctx, e, type, &tables));
   else
     TES_TRY(upload(transfer, e, &pass->embedding));
-  const TesiProgramDesc desc = {
-      .file = "transfer.cu", .options = {real, degree, step, e->uniform ? "UNIFORM=1" : "UNIFORM=0"}, .tables = tables};
+  const TesiProgramDesc desc = {.file = "transfer.cu",
+                                .options = {real, degree, step, e->uniform ? "UNIFORM=1" : "UNIFORM=0"},
+                                .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate", 0, &pass->prolongate));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict", 0, &pass->restrict_));
