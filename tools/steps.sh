@@ -10,7 +10,7 @@ describe() {
   tree) say "include order, header guards, file lengths, words of unfinished work; and that these checkers find planted faults" ;;
   format) say "clang-format 14" ;;
   scripts) say "shellcheck of the shell scripts" ;;
-  docs) say "man pages (mandoc) and the comments of the public headers (doxygen) without warnings" ;;
+  docs) say "man pages (mandoc), which know the program's options, and the comments of the public headers (doxygen)" ;;
   gcc) say "gcc, Release, warnings are errors, all tests" ;;
   clang) say "clang, Release, warnings are errors, quick tests" ;;
   sanitize) say "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
@@ -61,7 +61,8 @@ step_scripts() { shellcheck -x run check .ci/run tools/*.sh; }
 
 step_docs() {
   mandoc -T lint -W warning docs/man/*.1
-  build gcc doc
+  build gcc doc tessera_cli
+  tools/check_man.sh "$build/gcc/tessera"
 }
 
 step_gcc() {
