@@ -55,11 +55,9 @@ static void rows_equal_the_plain_sweep(void **state) {
 
 static void thin_boxes_are_right(void **state) {
   (void)state;
-  static const Case cases[] = {{3, 1, {7, 5, 40}, 0}, {3, 1, {2, 38, 4}, 3}, {2, 1, {70, 5, 1}, 3}, {3, 3, {1, 2, 2}, 0},
-                               {3, 2, {2, 2, 2}, 5},
-                               {3, 4, {6, 3, 2}, 0},
-                               {2, 3, {1, 3, 1}, 0},
-                               {2, 5, {9, 6, 1}, 1}};
+  static const Case cases[] = {{3, 1, {7, 5, 40}, 0}, {3, 1, {2, 38, 4}, 3}, {2, 1, {70, 5, 1}, 3},
+                               {3, 3, {1, 2, 2}, 0},  {3, 2, {2, 2, 2}, 5},  {3, 4, {6, 3, 2}, 0},
+                               {2, 3, {1, 3, 1}, 0},  {2, 5, {9, 6, 1}, 1}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int sweep = 0; sweep < 2; sweep++) {
       tesi_fiber_order(sweep ? TESI_ORDER_REVERSE : TESI_ORDER_SHUFFLED, i);

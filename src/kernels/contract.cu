@@ -3,8 +3,9 @@
 #include "kernel.h"
 
 #define THREADS 128
-#define FOR_EACH(id, n) \
-  for (int id = (int)(blockIdx.x * THREADS + threadIdx.x), tesk_end = (n); id < tesk_end; id += (int)gridDim.x * THREADS)
+#define FOR_EACH(id, n)                                                                                      \
+  for (int id = (int)(blockIdx.x * THREADS + threadIdx.x), tesk_end = (n); id < tesk_end;                    \
+       id += (int)gridDim.x * THREADS)
 
 /* Boxes of unknowns [n2][n1][n0] inside arrays of nodes, first unknown at `first`. */
 typedef struct TeskBox {
@@ -18,13 +19,13 @@ TESK_DEVICE int node_of(const TeskBox *box, int id) {
 }
 
 /* v <- unknowns of b. */
-TESK_KERNEL(tesk_gather, THREADS, 1, (const real *) b, (double *) v, (TeskBox) box) {
-  FOR_EACH (id, box.n[0] * box.n[1] * box.n[2]) v[id] = (double)b[node_of(&box, id)];
+TESK_KERNEL(tesk_gather, THREADS, 1, (const real *)b, (double *)v, (TeskBox)box) {
+  FOR_EACH(id, box.n[0] * box.n[1] * box.n[2]) v[id] = (double)b[node_of(&box, id)];
 }
 
 /* Unknowns of x <- v; the Dirichlet nodes around them are zeros. */
-TESK_KERNEL(tesk_scatter, THREADS, 1, (const double *) v, (real *) x, (TeskBox) box) {
-  FOR_EACH (id, box.nodes[0] * box.nodes[1] * box.nodes[2]) {
+TESK_KERNEL(tesk_scatter, THREADS, 1, (const double *)v, (real *)x, (TeskBox)box) {
+  FOR_EACH(id, box.nodes[0] * box.nodes[1] * box.nodes[2]) {
     const int at[3] = {id % box.nodes[0] - box.first[0], id / box.nodes[0] % box.nodes[1] - box.first[1],
                        id / box.nodes[0] / box.nodes[1] - box.first[2]};
     int inside = 1;
@@ -35,9 +36,9 @@ TESK_KERNEL(tesk_scatter, THREADS, 1, (const double *) v, (real *) x, (TeskBox) 
 
 /* to[o][i][c] = sum_j S[i][j] from[o][j][c], or S[j][i] where transposed; divided by the eigenvalue sum where lambda is given: then
  * [o][i][c] is [z][y][x] with inner = n0 n1 and lambda = lambda_x, lambda_y, lambda_z behind each other; sums up to `smallest` give 0. */
-TESK_KERNEL(tesk_contract, THREADS, 1, (const double *) from, (double *) to, (const double *) S, (int) inner, (int) n, (int) outer,
-            (int) transposed, (const double *) lambda, (int) n0, (double) smallest) {
-  FOR_EACH (id, inner * n * outer) {
+TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (const double *)S, (int)inner,
+            (int)n, (int)outer, (int)transposed, (const double *)lambda, (int)n0, (double)smallest) {
+  FOR_EACH(id, inner * n * outer) {
     const int c = id % inner, i = id / inner % n, o = id / inner / n;
     const double *v = from + o * n * inner + c;
     double sum = 0;

@@ -32,14 +32,14 @@ TESK_DEVICE Row load_row(const real *x, long long plane, int valid) {
 
 /* x, b: nodes [..][..][cells + 1]; rows y = 1 + colour_y + 2 i below cells_y, planes z = 1 + colour_z + 2 blockIdx.y. first: parity (0: odd
  * vertices first, 1: even ones). */
-TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *) x, (const real *) b, (int) cells, (int) cells_y, (int) colour_y, (int) colour_z,
-            (int) first, (long long) plane, (TeskStencil) a) {
+TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *)x, (const real *)b, (int)cells, (int)cells_y, (int)colour_y,
+            (int)colour_z, (int)first, (long long)plane, (TeskStencil)a) {
   TESK_SHARED(memory); /* twice P and x of a row: [2][2][2 THREADS + 3] */
   enum { SIZE = 2 * THREADS + 3 };
   const int t = (int)threadIdx.x, pitch = cells + 1;
   const real s00 = (real)(1 / a.s[0][0]), s10 = (real)a.s[1][0], scale = (real)a.scale;
-  const real q1 = (real)a.s[0][1], q2 = (real)a.s[0][2], q3 = (real)a.s[0][3], p1 = (real)a.s[1][1], p2 = (real)a.s[1][2],
-             p3 = (real)a.s[1][3];
+  const real q1 = (real)a.s[0][1], q2 = (real)a.s[0][2], q3 = (real)a.s[0][3], p1 = (real)a.s[1][1],
+             p2 = (real)a.s[1][2], p3 = (real)a.s[1][3];
   int y = 1 + colour_y + 2 * ROWS * (int)blockIdx.x;
   const long long in_plane = (DIM == 3 ? (1 + colour_z + 2 * (long long)blockIdx.y) * plane : 0) + 2 * t + 1;
   const int on[2] = {2 * t + 1 < cells, 2 * t + 2 < cells};

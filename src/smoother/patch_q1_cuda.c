@@ -32,8 +32,8 @@ static void fill_stencil(const TesOperator *op, Stencil *stencil) {
     for (int j = 0; j < 4; j++) {
       const double kx = stiffness[i], mx = mass[i], ky = stiffness[j & 1], my = mass[j & 1],
                    kz = three ? stiffness[j / 2] : 0, mz = three ? mass[j / 2] : 1;
-      stencil->s[i][j] = hx * hx / (hz * hz) * kz * my * mx + hx * hx / (hy * hy) * mz * ky * mx + mz * my * kx +
-                         op->c * hx * hx / op->a * mz * my * mx;
+      stencil->s[i][j] = hx * hx / (hz * hz) * kz * my * mx + hx * hx / (hy * hy) * mz * ky * mx +
+                         mz * my * kx + op->c * hx * hx / op->a * mz * my * mx;
       if (!three && j / 2) stencil->s[i][j] = 0;
     }
   stencil->scale = hx / (op->a * hy * hz);
@@ -49,8 +49,8 @@ static TesStatus launch(const TesSmoother *smoother, const void *b, void *x, int
   void *arguments[] = {&x, &b, &cells, &cells_y, &py, &pz, &first, &plane, &stencil};
   const int rows = (cells_y - py) / 2, planes = three ? (axis[2].cells - pz) / 2 : 1;
   return tesi_kernel_launch(smoother->context, &plan->kernel,
-                            (TesiGrid){(unsigned)((rows + ROWS - 1) / ROWS), (unsigned)planes, 1}, plan->threads,
-                            plan->shared, arguments);
+                            (TesiGrid){(unsigned)((rows + ROWS - 1) / ROWS), (unsigned)planes, 1},
+                            plan->threads, plan->shared, arguments);
 }
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
@@ -95,13 +95,13 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
   plan->shared = 4 * (2 * (size_t)plan->threads + 3) * tesi_precision_size(smoother->op->precision);
   fill_stencil(smoother->op, &plan->stencil);
   snprintf(threads, sizeof threads, "THREADS=%u", plan->threads);
-  const TesiProgramDesc desc = {
-      .file = "patch_q1.cu",
-      .options = {single ? "real=float" : "real=double", smoother->op->space->dim == 3 ? "DIM=3" : "DIM=2", threads}};
+  const TesiProgramDesc desc = {.file = "patch_q1.cu",
+                                .options = {single ? "real=float" : "real=double",
+                                            smoother->op->space->dim == 3 ? "DIM=3" : "DIM=2", threads}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1", plan->shared, &plan->kernel));
-  snprintf(smoother->description, sizeof smoother->description, "patch, degree 1: rows by kernels of %u threads",
-           plan->threads);
+  snprintf(smoother->description, sizeof smoother->description,
+           "patch, degree 1: rows by kernels of %u threads", plan->threads);
 done:
   return status;
 }
