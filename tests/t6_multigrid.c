@@ -35,7 +35,8 @@ typedef struct Problem {
   TesVector *b, *x;
 } Problem;
 
-static Problem make_problem(int dim, int cells, int degree, TesPrecision precision, bool symmetric) {
+static Problem make_problem_with(int dim, int cells, int degree, TesPrecision precision, bool symmetric,
+                                 TesSmootherKind smoother) {
   Problem p;
   TesMesh *mesh;
   assert_int_equal(tes_context_create(NULL, &p.ctx, NULL, 0), TES_OK);
@@ -47,12 +48,17 @@ static Problem make_problem(int dim, int cells, int degree, TesPrecision precisi
   const TesDiffusionDesc diffusion = {.space = p.space};
   assert_ok(p.ctx, tes_operator_create_diffusion(p.ctx, &diffusion, &p.op));
   const TesMultigridDesc desc = {.diffusion = {.space = p.space, .precision = precision},
+                                 .smoother = {.kind = smoother},
                                  .symmetric = symmetric};
   assert_ok(p.ctx, tes_multigrid_create(p.ctx, &desc, &p.mg));
   assert_ok(p.ctx, tes_vector_create(p.ctx, tes_space_length(p.space), TES_DOUBLE, &p.b));
   assert_ok(p.ctx, tes_vector_create(p.ctx, tes_space_length(p.space), TES_DOUBLE, &p.x));
   load_of_one(p.space, p.b);
   return p;
+}
+
+static Problem make_problem(int dim, int cells, int degree, TesPrecision precision, bool symmetric) {
+  return make_problem_with(dim, cells, degree, precision, symmetric, TES_SMOOTHER_PATCH);
 }
 
 static void destroy_problem(Problem *p) {
@@ -172,11 +178,37 @@ static void values_of_the_unit_load(void **state) {
   destroy_problem(&p);
 }
 
+/* The paper's counts of point Gauss-Seidel (its Table 3, tests/data/patch_vs_point_gauss_seidel.csv): right-hand side of ones,
+ * full multigrid start, forward sweeps before and after, unknowns numbered cell by cell in Morton order. */
+static void point_gauss_seidel_counts_of_the_paper(void **state) {
+  (void)state;
+  FILE *file = fopen(TESI_SOURCE_DIR "/tests/data/patch_vs_point_gauss_seidel.csv", "r");
+  char line[256];
+  int paper[8] = {0};
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file))
+    if (sscanf(line, "point_gauss_seidel,%d,%d,%d,%d,%d,%d,%d,%d", &paper[0], &paper[1], &paper[2], &paper[3],
+               &paper[4], &paper[5], &paper[6], &paper[7]) == 8)
+      break;
+  fclose(file);
+  assert_int_equal(paper[0], 6);
+  for (int degree = 1; degree <= 5; degree++) { /* tessera bench patch-tables has all eight */
+    Problem p = make_problem_with(3, 8, degree, TES_DOUBLE, false, TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
+    double *values = tes_vector_data(p.b);
+    for (int64_t i = 0; i < tes_vector_length(p.b); i++) values[i] = values[i] != 0;
+    const int iterations = solve(&p, TES_METHOD_FMG, NULL);
+    if (iterations != paper[degree - 1])
+      fail_msg("Q%d: %d iterations, the paper has %d", degree, iterations, paper[degree - 1]);
+    destroy_problem(&p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(histories_equal_the_prototype),
       cmocka_unit_test(mixed_precision_costs_no_iteration),
       cmocka_unit_test(values_of_the_unit_load),
+      cmocka_unit_test(point_gauss_seidel_counts_of_the_paper),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

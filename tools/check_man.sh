@@ -9,6 +9,7 @@ for command in solve bench info; do
     echo "$page does not know $option"
     faults=1
   done
+    # shellcheck disable=SC2013 # options are words
   for option in $(grep -oE 'Fl -[a-z]+' "$page" | sed 's/Fl -/--/' | sort -u); do
     "$1" $command --help | grep -qE -e "$option( |$)" && continue
     echo "$page tells of $option, which tessera $command --help does not"

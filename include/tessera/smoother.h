@@ -5,7 +5,8 @@
  *    (vertex index - 1) a direction, x fastest. Local problems are solved by fast diagonalization.
  *  - patch_additive: all patches at once from one residual, scaled by omega.
  *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A on [lambda_max/ratio, 1.2 lambda_max].
- *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order.
+ *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (inside a cell:
+ *    vertices, lines, faces, interior).
  */
 #ifndef TESSERA_SMOOTHER_H
 #define TESSERA_SMOOTHER_H

@@ -11,23 +11,28 @@ static bool unknown(const TesiAxis *axis, int node) {
 }
 
 /* A node belongs first to the cell with the lowest Morton code among those around it. That is the one with the lowest index
- * in every direction, since codes grow with each index: so a cell numbers its nodes but those on lower faces that another cell has. */
+ * in every direction, since codes grow with each index: so a cell numbers its nodes but those on lower faces that another cell has.
+ * Inside a cell: vertices, then nodes on lines, on faces, in the interior, each lexicographic. With this order the counts of
+ * patch-smoothers-cui-2024, Table 3, come out, all of them; with plain lexicographic order inside a cell four of eight do. */
 static void number_cell(Walk *walk, const int cell[3]) {
   const TesiAxis *axis = walk->space->axis;
   int i[3], first[3];
   for (int d = 0; d < 3; d++) first[d] = cell[d] > 0 ? 1 : 0;
-  for (i[2] = first[2]; i[2] <= axis[2].degree; i[2]++)
-    for (i[1] = first[1]; i[1] <= axis[1].degree; i[1]++)
-      for (i[0] = first[0]; i[0] <= axis[0].degree; i[0]++) {
-        int64_t node = 0;
-        bool keep = true;
-        for (int d = 2; d >= 0; d--) {
-          const int n = cell[d] * axis[d].degree + i[d];
-          keep = keep && unknown(&axis[d], n);
-          node = node * axis[d].nodes + n;
+  for (int inside = 0; inside <= 3; inside++) /* vertices, lines, faces, interior */
+    for (i[2] = first[2]; i[2] <= axis[2].degree; i[2]++)
+      for (i[1] = first[1]; i[1] <= axis[1].degree; i[1]++)
+        for (i[0] = first[0]; i[0] <= axis[0].degree; i[0]++) {
+          int64_t node = 0;
+          int interior = 0;
+          for (int d = 0; d < 3; d++) interior += i[d] > 0 && i[d] < axis[d].degree;
+          bool keep = interior == inside;
+          for (int d = 2; d >= 0; d--) {
+            const int n = cell[d] * axis[d].degree + i[d];
+            keep = keep && unknown(&axis[d], n);
+            node = node * axis[d].nodes + n;
+          }
+          if (keep) walk->order[walk->count++] = node;
         }
-        if (keep) walk->order[walk->count++] = node;
-      }
 }
 
 /* The cube of cells of side `size` at `corner`, clipped to the mesh. */

@@ -19,8 +19,15 @@ static int by_code(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Numbers the nodes of a cell that have no number yet; rank [length] is -1 for those. */
-static void number_cell(const TesSpace *space, const int cell[3], int64_t *count, int64_t *rank,
+/* Directions in which a node is not at an end of its cell: 0 vertex, 1 line, 2 face. */
+static int inner_directions(const TesiAxis *axis, const int i[3]) {
+  int inner = 0;
+  for (int d = 0; d < 3; d++) inner += i[d] != 0 && i[d] != axis[d].degree;
+  return inner;
+}
+
+/* Numbers the nodes of a cell that have no number yet and lie so; rank [length] is -1 for those. */
+static void number_cell(const TesSpace *space, const int cell[3], int inner, int64_t *count, int64_t *rank,
                         int64_t *order) {
   const TesiAxis *axis = space->axis;
   int i[3];
@@ -28,7 +35,7 @@ static void number_cell(const TesSpace *space, const int cell[3], int64_t *count
     for (i[1] = 0; i[1] <= axis[1].degree; i[1]++)
       for (i[0] = 0; i[0] <= axis[0].degree; i[0]++) {
         int64_t node = 0;
-        bool keep = true;
+        bool keep = inner_directions(axis, i) == inner;
         for (int d = 2; d >= 0; d--) {
           const int n = cell[d] * axis[d].degree + i[d];
           keep = keep && n >= tesi_axis_first(&axis[d]) && n < tesi_axis_end(&axis[d]);
@@ -59,7 +66,8 @@ static TesStatus number_unknowns(const TesSmoother *smoother, int64_t *order) {
     cell[c].code = morton_code(cell[c].index);
   }
   qsort(cell, (size_t)cells, sizeof *cell, by_code);
-  for (int64_t c = 0; c < cells; c++) number_cell(space, cell[c].index, &count, rank, order);
+  for (int64_t c = 0; c < cells; c++)
+    for (int inner = 0; inner <= 3; inner++) number_cell(space, cell[c].index, inner, &count, rank, order);
   if (smoother->kind == TES_SMOOTHER_GAUSS_SEIDEL) { /* ascending instead */
     count = 0;
     for (int64_t n = 0; n < space->length; n++)
