@@ -1,6 +1,6 @@
 /* Run: ctest -R t1_device. Vector operations of every device of this machine against plain sums, the emulator against planted
  * faults, names of devices. With a GPU its device is tested too.
- * Labels: threads */
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
