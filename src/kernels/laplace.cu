@@ -20,6 +20,9 @@
 #define NX ((TILE_X + 1) * K + 1)
 #define NY ((TILE_Y + 1) * K + 1)
 #define OX (TILE_X * K)
+/* Rows of an odd number of values: threads on different rows meet different banks. */
+#define PITCH_F (NX | 1)
+#define PITCH_G (OX | 1)
 #if DIM == 3
 #define PLANES K
 #else
@@ -27,8 +30,8 @@
 #endif
 #define TASK_X (TILE_X % 2 ? 1 : 2) /* cells a thread takes in a row */
 #define TASK_Y (TILE_Y % 2 ? 1 : 2)
-#define SIZE_F (PLANES * NX * NY) /* two of these, then two of PLANES NY OX */
-#define SIZE_G (PLANES * NY * OX)
+#define SIZE_F (PLANES * NY * PITCH_F) /* two of these, then two of SIZE_G */
+#define SIZE_G (PLANES * NY * PITCH_G)
 
 TESK_DEVICE void fold(const real *v, real *e, real *o) {
   TESK_UNROLL
@@ -54,6 +57,33 @@ TESK_DEVICE void mass(const real *e, const real *o, real scale, int add, real *o
     }
     const real lower = scale * (even + odd);
     out[i] = add ? out[i] + lower : lower;
+  }
+}
+
+/* Two of them at once, so that the matrix is fetched once: out1 <- scale1 M v1, out2 <- out2 + scale2 M v2. */
+TESK_DEVICE void mass_twice(const real *e1, const real *o1, real scale1, real *out1, const real *e2, const real *o2, real scale2,
+                            real *out2) {
+  TESK_UNROLL
+  for (int i = 0; i < H; i++) {
+    real even1 = 0, odd1 = 0, even2 = 0, odd2 = 0;
+    TESK_UNROLL
+    for (int j = 0; j < H; j++) {
+      const real entry = tesk_me(i * H + j);
+      even1 += entry * e1[j];
+      even2 += entry * e2[j];
+    }
+    if (2 * i != K) {
+      TESK_UNROLL
+      for (int j = 0; j < O; j++) {
+        const real entry = tesk_mo(i * O + j);
+        odd1 += entry * o1[j];
+        odd2 += entry * o2[j];
+      }
+      out1[K - i] = scale1 * (even1 - odd1);
+      out2[K - i] += scale2 * (even2 - odd2);
+    }
+    out1[i] = scale1 * (even1 + odd1);
+    out2[i] += scale2 * (even2 + odd2);
   }
 }
 
@@ -179,8 +209,8 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, in
   k[0] += c->k;
   TESK_UNROLL
   for (int l = 0; l < K; l++) {
-    f1[l * NX * NY] = m[l];
-    f2[l * NX * NY] = k[l];
+    f1[l * NY * PITCH_F] = m[l];
+    f2[l * NY * PITCH_F] = k[l];
   }
   c->m = m[K];
   c->k = k[K];
@@ -196,10 +226,10 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
   const int c = task % (TILE_X / TASK_X) * TASK_X, row = task / (TILE_X / TASK_X); /* row = plane NY + y */
   real v[K + 1], s[K + 1], e[H], o[O], m[K + 1], k[K + 1];
   int cell = block->x0 + c;
-  f1 += row * NX + c * K;
-  f2 += row * NX + c * K;
-  g1 += row * OX + c * K;
-  g2 += row * OX + c * K;
+  f1 += row * PITCH_F + c * K;
+  f2 += row * PITCH_F + c * K;
+  g1 += row * PITCH_G + c * K;
+  g2 += row * PITCH_G + c * K;
   TESK_UNROLL
   for (int l = 0; l <= K; l++) {
     v[l] = IF_INSIDE(cell > 0) ? f1[l] : 0;
@@ -219,13 +249,13 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
     TESK_UNROLL
     for (int l = 1; l <= K; l++) v[l] = f1[(i + 1) * K + l];
     fold(v, e, o);
-    mass(e, o, SCALE(a->mass[0], at, block->xr), 0, m);
     stiffness(e, o, SCALE(a->stiffness[0], at, 1), 0, k);
-    v[0] = IF_INSIDE(inside) ? f2[(i + 1) * K] : 0;
+    s[0] = IF_INSIDE(inside) ? f2[(i + 1) * K] : 0;
     TESK_UNROLL
-    for (int l = 1; l <= K; l++) v[l] = f2[(i + 1) * K + l];
-    fold(v, e, o);
-    mass(e, o, SCALE(a->mass[0], at, 1), 1, k);
+    for (int l = 1; l <= K; l++) s[l] = f2[(i + 1) * K + l];
+    real e2[H], o2[O];
+    fold(s, e2, o2);
+    mass_twice(e, o, SCALE(a->mass[0], at, block->xr), m, e2, o2, SCALE(a->mass[0], at, 1), k);
     m[0] += m_left;
     k[0] += k_left;
     if (cell == 0) k[0] += block->robin[0] * end;
@@ -277,12 +307,12 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
   const int at_face = block->at_face || (DIM == 3 && (layer == 0 || layer >= a->cells[2] - 1));
   int cell = block->y0 + c;
   real v[K + 1], w[K + 1], e[H], o[O], out[K + 1];
-  g1 += (plane * NY + c * K) * OX + ix;
-  g2 += (plane * NY + c * K) * OX + ix;
+  g1 += (plane * NY + c * K) * PITCH_G + ix;
+  g2 += (plane * NY + c * K) * PITCH_G + ix;
   TESK_UNROLL
   for (int l = 0; l <= K; l++) {
-    v[l] = IF_INSIDE(cell > 0) ? g1[l * OX] : 0;
-    w[l] = IF_INSIDE(cell > 0) ? g2[l * OX] : 0;
+    v[l] = IF_INSIDE(cell > 0) ? g1[l * PITCH_G] : 0;
+    w[l] = IF_INSIDE(cell > 0) ? g2[l * PITCH_G] : 0;
   }
   const int below = cell > 0 ? cell - 1 : 0;
   (void)below;
@@ -295,13 +325,13 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
   for (int i = 0; i < TASK_Y; i++, cell++) {
     const int inside = cell < a->cells[1], at = inside ? cell : 0;
     (void)at;
-    const real end = g1[(i + 1) * K * OX];
+    const real end = g1[(i + 1) * K * PITCH_G];
     v[0] = IF_INSIDE(inside) ? end : 0;
-    w[0] = IF_INSIDE(inside) ? g2[(i + 1) * K * OX] : 0;
+    w[0] = IF_INSIDE(inside) ? g2[(i + 1) * K * PITCH_G] : 0;
     TESK_UNROLL
     for (int l = 1; l <= K; l++) {
-      v[l] = g1[((i + 1) * K + l) * OX];
-      w[l] = g2[((i + 1) * K + l) * OX];
+      v[l] = g1[((i + 1) * K + l) * PITCH_G];
+      w[l] = g2[((i + 1) * K + l) * PITCH_G];
     }
     fold(w, e, o);
     mass(e, o, SCALE(a->mass[1], at, 1), 0, out);
@@ -352,7 +382,8 @@ TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (re
     TESK_UNROLL
     for (int r = 0; r < NODES; r++) {
       const int i = t + r * THREADS;
-      if (i < NX * NY) z_stage(&a, &block, &column[r], layer, next[r], f1 + i, f2 + i);
+      const int at = i / NX * PITCH_F + i % NX;
+      if (i < NX * NY) z_stage(&a, &block, &column[r], layer, next[r], f1 + at, f2 + at);
     }
     __syncthreads();
     if (layer + 1 < block.z1) {
@@ -370,8 +401,8 @@ TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (re
     const int ix = (block.x0 - 1) * K + i % NX, iy = (block.y0 - 1) * K + i / NX;
     const int inside = ix >= 0 && iy >= 0 && ix < block.nodes[0] && iy < block.nodes[1];
     const real value = inside ? x[(long long)iy * a.pitch + ix] : 0;
-    f1[i] = value;
-    f2[i] = block.zc * value;
+    f1[i / NX * PITCH_F + i % NX] = value;
+    f2[i / NX * PITCH_F + i % NX] = block.zc * value;
   }
   __syncthreads();
   for (int task = t; task < NY * (TILE_X / TASK_X); task += THREADS)

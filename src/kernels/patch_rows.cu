@@ -45,7 +45,7 @@
 #define SIZE_V (P * LINES * PITCH)
 #define SIZE_B (P * LINES * CX)
 #define SIZE_RAW (P * 2 * FACES * (CX + 1))
-#define SIZE_F (P * FACES * 4 * CX)
+#define SIZE_F (P * FACES * 4 * PITCH)
 #define SIZE_R (P * FACES * 4 * (CELLS + 1))
 #define SIZE_G (P * KINDS * 4 * MZ * CX)
 #define SIZE_X (P * LINES * (CELLS / 2))
@@ -227,7 +227,7 @@ TESK_DEVICE void line_step(Line *line, real *v, const real *table, int e, int n,
 
 /* ---- boundary rows ------------------------------------------------------------------------------------------------------ */
 /* x-products of one cell of one pair of boundary rows; the sum (part 0) or the difference (part 1) of the two.
- * F[row][part][M, K][CX] holds left vertices and inner nodes, R[row][part][M, K][CELLS + 1] what the cell before gives to vertices. */
+ * F[row][part][M, K][PITCH] holds left vertices and inner nodes, R[row][part][M, K][CELLS + 1] what the cell before gives to vertices. */
 TESK_DEVICE void face_products(int task, const real *raw, real *F, real *R) {
   const int cell = task % CELLS, part = task / CELLS % 2, row = task / CELLS / 2; /* row = p FACES + q */
   const real *lower = raw + 2 * row * (CX + 1) + cell * K, *upper = lower + CX + 1;
@@ -235,11 +235,11 @@ TESK_DEVICE void face_products(int task, const real *raw, real *F, real *R) {
   TESK_UNROLL
   for (int i = 0; i <= K; i++) g[i] = part ? lower[i] - upper[i] : lower[i] + upper[i];
   cell_products(g, gm, gk);
-  real *f = F + (row * 2 + part) * 2 * CX + cell * K, *r = R + (row * 2 + part) * 2 * (CELLS + 1);
+  real *f = F + (row * 2 + part) * 2 * PITCH + cell * K, *r = R + (row * 2 + part) * 2 * (CELLS + 1);
   TESK_UNROLL
   for (int i = 0; i < K; i++) {
     f[i] = gm[i];
-    f[CX + i] = gk[i];
+    f[PITCH + i] = gk[i];
   }
   if (cell == CELLS - 1) { /* the last cell of the chunk before */
     r[0] = r[CELLS];
@@ -259,24 +259,24 @@ TESK_DEVICE real face_value(const real *f, const real *r, int s) {
 TESK_DEVICE void face_modes(int task, const real *F, const real *R, real *G, real rz, real ry, real r0) {
   const int s = task % CX, part = task / CX % 2, kind = task / CX / 2 % 2, p = task / CX / 4;
   const int first = p * FACES + (kind ? FACE_Z : 1);
-  const real *f = F + (first * 2 + part) * 2 * CX, *r = R + (first * 2 + part) * 2 * (CELLS + 1);
+  const real *f = F + (first * 2 + part) * 2 * PITCH, *r = R + (first * 2 + part) * 2 * (CELLS + 1);
   const real weight = kind ? rz : ry;
   real v[M], gm[M], gk[M], m_sum = 0, m_difference = 0, k_sum = 0, k_difference = 0;
   TESK_UNROLL
-  for (int i = 0; i < M; i++) v[i] = face_value(f + i * 4 * CX, r + i * 4 * (CELLS + 1), s);
+  for (int i = 0; i < M; i++) v[i] = face_value(f + i * 4 * PITCH, r + i * 4 * (CELLS + 1), s);
   primal_to_modes(v, gm);
-  f += CX;
+  f += PITCH;
   r += CELLS + 1;
   TESK_UNROLL
-  for (int i = 0; i < M; i++) v[i] = face_value(f + i * 4 * CX, r + i * 4 * (CELLS + 1), s);
+  for (int i = 0; i < M; i++) v[i] = face_value(f + i * 4 * PITCH, r + i * 4 * (CELLS + 1), s);
   primal_to_modes(v, gk);
   if (!kind) { /* edges of the z-face, where it meets the y-faces */
-    const real k_lower = face_value(f - 4 * CX, r - 4 * (CELLS + 1), s),
-               k_upper = face_value(f + M * 4 * CX, r + M * 4 * (CELLS + 1), s);
-    f -= CX;
+    const real k_lower = face_value(f - 4 * PITCH, r - 4 * (CELLS + 1), s),
+               k_upper = face_value(f + M * 4 * PITCH, r + M * 4 * (CELLS + 1), s);
+    f -= PITCH;
     r -= CELLS + 1;
-    const real m_lower = face_value(f - 4 * CX, r - 4 * (CELLS + 1), s),
-               m_upper = face_value(f + M * 4 * CX, r + M * 4 * (CELLS + 1), s);
+    const real m_lower = face_value(f - 4 * PITCH, r - 4 * (CELLS + 1), s),
+               m_upper = face_value(f + M * 4 * PITCH, r + M * 4 * (CELLS + 1), s);
     m_sum = m_lower + m_upper;
     m_difference = m_lower - m_upper;
     k_sum = k_lower + k_upper;
@@ -295,10 +295,10 @@ TESK_DEVICE void face_modes(int task, const real *F, const real *R, real *G, rea
 #else
 TESK_DEVICE void face_modes(int task, const real *F, const real *R, real *G, real rz, real ry, real r0) {
   const int s = task % CX, part = task / CX % 2, p = task / CX / 2;
-  const real *f = F + (p * 2 + part) * 2 * CX, *r = R + (p * 2 + part) * 2 * (CELLS + 1);
+  const real *f = F + (p * 2 + part) * 2 * PITCH, *r = R + (p * 2 + part) * 2 * (CELLS + 1);
   const real value = face_value(f, r, s);
   G[(p * 4 + part) * CX + s] = value;
-  G[(p * 4 + 2 + part) * CX + s] = face_value(f + CX, r + CELLS + 1, s) + r0 * value;
+  G[(p * 4 + 2 + part) * CX + s] = face_value(f + PITCH, r + CELLS + 1, s) + r0 * value;
 }
 #endif
 

@@ -67,7 +67,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   }
   plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
-  plan->shared = (size_t)(2 * planes * ny * (nx + cut.x * k)) * tesi_precision_size(op->precision);
+  plan->shared = (size_t)(2 * planes * ny * ((nx | 1) + (cut.x * k | 1))) * tesi_precision_size(op->precision);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
   const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, natural, 0};
   static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",

@@ -41,7 +41,7 @@ static size_t shared_bytes(int dim, int k, Cut cut, size_t size) {
   const int m = 2 * k - 1, mz = dim == 3 ? m : 1, lines = mz * m, cx = cut.cells * k,
             faces = dim == 3 ? 4 * k : 1, kinds = dim == 3 ? 2 : 1;
   const int a_row = lines * ((cx | 1) + cx + cut.cells / 2) + 2 * faces * (cx + 1) +
-                    faces * 4 * (cx + cut.cells + 1) + kinds * 4 * mz * cx;
+                    faces * 4 * ((cx | 1) + cut.cells + 1) + kinds * 4 * mz * cx;
   return (size_t)(cut.rows * a_row) * size + (size_t)(cut.rows * 2 * faces) * sizeof(int);
 }
 
