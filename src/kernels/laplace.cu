@@ -9,7 +9,8 @@
  * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other.
  *
  * Floor: x read once, y written once. Multiply-adds a point: about 7 (k + 1)/2 + 8.
- * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL. Tables: src/basis/kernel_tables.h. */
+ * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL, JOINT (mass products in x share the
+ * matrix: fewer instructions, more registers), PAD (rows of an odd number of values in shared memory). Tables: src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "laplace_arguments.h"
@@ -20,9 +21,9 @@
 #define NX ((TILE_X + 1) * K + 1)
 #define NY ((TILE_Y + 1) * K + 1)
 #define OX (TILE_X * K)
-/* Rows of an odd number of values: threads on different rows meet different banks. */
-#define PITCH_F (NX | 1)
-#define PITCH_G (OX | 1)
+/* With PAD rows have an odd number of values: threads on different rows meet different banks. */
+#define PITCH_F (NX | PAD)
+#define PITCH_G (OX | PAD)
 #if DIM == 3
 #define PLANES K
 #else
@@ -235,7 +236,7 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
     v[l] = IF_INSIDE(cell > 0) ? f1[l] : 0;
     s[l] = IF_INSIDE(cell > 0) ? f2[l] : 0;
   }
-  const int left = cell > 0 ? cell - 1 : 0;
+  const int left = cell > a->cells[0] ? a->cells[0] - 1 : cell > 0 ? cell - 1 : 0;
   (void)left;
   real m_left = SCALE(a->mass[0], left, block->xr) * last_mass(v);
   real k_left =
@@ -249,13 +250,21 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
     TESK_UNROLL
     for (int l = 1; l <= K; l++) v[l] = f1[(i + 1) * K + l];
     fold(v, e, o);
+#if !JOINT
+    mass(e, o, SCALE(a->mass[0], at, block->xr), 0, m);
+#endif
     stiffness(e, o, SCALE(a->stiffness[0], at, 1), 0, k);
     s[0] = IF_INSIDE(inside) ? f2[(i + 1) * K] : 0;
     TESK_UNROLL
     for (int l = 1; l <= K; l++) s[l] = f2[(i + 1) * K + l];
+#if JOINT
     real e2[H], o2[O];
     fold(s, e2, o2);
     mass_twice(e, o, SCALE(a->mass[0], at, block->xr), m, e2, o2, SCALE(a->mass[0], at, 1), k);
+#else
+    fold(s, e, o);
+    mass(e, o, SCALE(a->mass[0], at, 1), 1, k);
+#endif
     m[0] += m_left;
     k[0] += k_left;
     if (cell == 0) k[0] += block->robin[0] * end;
@@ -314,7 +323,7 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
     v[l] = IF_INSIDE(cell > 0) ? g1[l * PITCH_G] : 0;
     w[l] = IF_INSIDE(cell > 0) ? g2[l * PITCH_G] : 0;
   }
-  const int below = cell > 0 ? cell - 1 : 0;
+  const int below = cell > a->cells[1] ? a->cells[1] - 1 : cell > 0 ? cell - 1 : 0;
   (void)below;
   real left =
       SCALE(a->mass[1], below, 1) * last_mass(w) + SCALE(a->stiffness[1], below, 1) * last_stiffness(v);

@@ -10,6 +10,7 @@
 /* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. */
 typedef struct Cut {
   int x, y, nodes, blocks, layers;
+  int joint, pad; /* variants of the kernel, see laplace.cu */
 } Cut;
 
 typedef struct Plan {
@@ -24,29 +25,29 @@ typedef struct Plan {
 static Cut choose_cut(int dim, int k, TesPrecision precision) {
   /* [precision][degree], the fastest of about ten on an H200 */
   static const Cut cuts3[2][9] = {{{0},
-                                   {30, 14, 2, 2, 32},
-                                   {16, 6, 3, 3, 32},
-                                   {10, 6, 2, 2, 32},
-                                   {6, 3, 2, 3, 32},
-                                   {4, 4, 3, 2, 32},
-                                   {4, 4, 3, 1, 32},
-                                   {2, 2, 2, 2, 32},
-                                   {2, 2, 2, 1, 32}},
+                                   {30, 14, 2, 2, 32, 0, 1},
+                                   {16, 6, 3, 3, 32, 0, 0},
+                                   {10, 6, 2, 2, 32, 0, 0},
+                                   {8, 3, 2, 2, 32, 1, 1},
+                                   {4, 4, 3, 2, 32, 0, 0},
+                                   {4, 4, 3, 1, 32, 0, 0},
+                                   {2, 2, 2, 2, 32, 1, 1},
+                                   {2, 2, 2, 1, 32, 1, 1}},
                                   {{0},
-                                   {30, 14, 2, 2, 32},
-                                   {16, 6, 3, 3, 32},
-                                   {8, 4, 2, 4, 32},
-                                   {8, 4, 3, 2, 32},
-                                   {6, 4, 3, 1, 32},
-                                   {4, 2, 2, 3, 32},
-                                   {4, 2, 3, 2, 32},
-                                   {2, 2, 2, 2, 32}}};
+                                   {30, 14, 2, 2, 32, 0, 1},
+                                   {16, 6, 3, 3, 32, 0, 0},
+                                   {8, 4, 2, 4, 32, 0, 0},
+                                   {8, 4, 3, 2, 32, 0, 0},
+                                   {6, 4, 3, 1, 32, 0, 0},
+                                   {4, 2, 2, 3, 32, 0, 0},
+                                   {4, 2, 3, 2, 32, 0, 0},
+                                   {2, 2, 2, 2, 32, 1, 1}}};
   Cut cut;
-  const char *given = getenv("TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers": for measurements */
-  if (given && sscanf(given, "%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers) == 5)
+  const char *given = getenv("TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers,joint,pad": for measurements */
+  if (given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers, &cut.joint, &cut.pad) == 7)
     return cut;
   if (dim == 3) return cuts3[precision][k];
-  return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1};
+  return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0};
 }
 
 /* Compiles the program with and without a right-hand side. */
@@ -67,22 +68,21 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   }
   plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
-  plan->shared = (size_t)(2 * planes * ny * ((nx | 1) + (cut.x * k | 1))) * tesi_precision_size(op->precision);
+  plan->shared = (size_t)(2 * planes * ny * ((nx | cut.pad) + (cut.x * k | cut.pad))) * tesi_precision_size(op->precision);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
-  const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, natural, 0};
+  const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, natural, cut.joint, cut.pad, 0};
   static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
-                                      "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "RESIDUAL"};
+                                      "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT", "PAD", "RESIDUAL"};
   TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 12; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 1] = text[i];
   }
   desc.options[0] = single ? "real=float" : "real=double";
-  if (getenv("TESSERA_TABLES") && atoi(getenv("TESSERA_TABLES"))) desc.options[11] = "TESK_CONSTANT_TABLES";
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->apply));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
-  desc.options[10] = "RESIDUAL=1";
+  desc.options[12] = "RESIDUAL=1";
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->residual));
 done:

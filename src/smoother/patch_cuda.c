@@ -65,8 +65,7 @@ static TesStatus compile(const TesSmoother *smoother, Plan *plan, TesiPatchNumbe
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, numbers));
   const TesiProgramDesc desc = {
       .file = "patch_rows.cu",
-      .options = {single ? "real=float" : "real=double", dimension, degree, cells, rows, threads, blocks,
-                  getenv("TESSERA_TABLES") && atoi(getenv("TESSERA_TABLES")) ? "TESK_CONSTANT_TABLES" : NULL},
+      .options = {single ? "real=float" : "real=double", dimension, degree, cells, rows, threads, blocks},
       .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_rows", plan->shared, &plan->kernel));
