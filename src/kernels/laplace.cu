@@ -62,8 +62,8 @@ TESK_DEVICE void mass(const real *e, const real *o, real scale, int add, real *o
 }
 
 /* Two of them at once, so that the matrix is fetched once: out1 <- scale1 M v1, out2 <- out2 + scale2 M v2. */
-TESK_DEVICE void mass_twice(const real *e1, const real *o1, real scale1, real *out1, const real *e2, const real *o2, real scale2,
-                            real *out2) {
+TESK_DEVICE void mass_twice(const real *e1, const real *o1, real scale1, real *out1, const real *e2,
+                            const real *o2, real scale2, real *out2) {
   TESK_UNROLL
   for (int i = 0; i < H; i++) {
     real even1 = 0, odd1 = 0, even2 = 0, odd2 = 0;

@@ -43,8 +43,10 @@ static Cut choose_cut(int dim, int k, TesPrecision precision) {
                                    {4, 2, 3, 2, 32, 0, 0},
                                    {2, 2, 2, 2, 32, 1, 1}}};
   Cut cut;
-  const char *given = getenv("TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers,joint,pad": for measurements */
-  if (given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers, &cut.joint, &cut.pad) == 7)
+  const char *given =
+      getenv("TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers,joint,pad": for measurements */
+  if (given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers,
+                      &cut.joint, &cut.pad) == 7)
     return cut;
   if (dim == 3) return cuts3[precision][k];
   return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0};
@@ -68,11 +70,13 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   }
   plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
-  plan->shared = (size_t)(2 * planes * ny * ((nx | cut.pad) + (cut.x * k | cut.pad))) * tesi_precision_size(op->precision);
+  plan->shared = (size_t)(2 * planes * ny * ((nx | cut.pad) + (cut.x * k | cut.pad))) *
+                 tesi_precision_size(op->precision);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
-  const int values[] = {dim, k, cut.x, cut.y, cut.nodes, (int)plan->threads, cut.blocks, graded, natural, cut.joint, cut.pad, 0};
-  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
-                                      "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT", "PAD", "RESIDUAL"};
+  const int values[] = {dim,        k,      cut.x,   cut.y,     cut.nodes, (int)plan->threads,
+                        cut.blocks, graded, natural, cut.joint, cut.pad,   0};
+  static const char *const names[] = {"DIM",        "DEGREE", "TILE_X",  "TILE_Y", "NODES", "THREADS",
+                                      "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",  "PAD",   "RESIDUAL"};
   TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
   for (int i = 0; i < 12; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
