@@ -45,8 +45,10 @@ typedef struct TesCost {
 TesStatus tes_operator_create_diffusion(TesContext *context, const TesDiffusionDesc *desc, TesOperator **op);
 void tes_operator_destroy(TesOperator **op);
 
-/** What it was created with; the space belongs to the operator. */
+/** What it was created with; the space belongs to the operator, and is NULL for operators on mapped cells (mapped.h). */
 const TesSpace *tes_operator_space(const TesOperator *op);
+/** Length of its vectors. */
+int64_t tes_operator_length(const TesOperator *op);
 TesPrecision tes_operator_precision(const TesOperator *op);
 /** y <- A x. x and y differ and have the operator's precision. */
 TesStatus tes_operator_apply(const TesOperator *op, const TesVector *x, TesVector *y);

@@ -4,7 +4,7 @@
 static TesStatus create_work(TesSolver *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int64_t length = s->desc.op->space->length;
+  const int64_t length = s->desc.op->length;
   const TesPrecision precision =
       s->desc.multigrid ? tes_operator_precision(tes_multigrid_operator(s->desc.multigrid, 0)) : TES_DOUBLE;
   TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
@@ -178,7 +178,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   TesStatus status = TES_OK;
   TesVector *projected = NULL;
   const double start = tesi_now();
-  const int64_t length = solver->desc.op->space->length;
+  const int64_t length = solver->desc.op->length;
   solver->iterations = 0;
   solver->residuals[0] = NAN;
   TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",

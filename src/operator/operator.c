@@ -65,6 +65,7 @@ TesStatus tes_operator_create_diffusion(TesContext *context, const TesDiffusionD
   atomic_init(&o->references, 1);
   o->context = tesi_context_retain(ctx);
   o->space = tesi_space_retain(desc->space);
+  o->length = o->space->length;
   o->precision = desc->precision;
   TES_TRY(set_coefficients(o, desc, &constant));
   TES_CHECK(desc->form != TES_FORM_SEPARABLE || constant,
@@ -107,8 +108,8 @@ static TesStatus check_vector(const TesOperator *op, const TesVector *v, const c
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TES_CHECK(v, "vector %s is NULL", name);
-  TES_CHECK(v->length == op->space->length, "vector %s has length %lld, the space has %lld nodes", name,
-            (long long)v->length, (long long)op->space->length);
+  TES_CHECK(v->length == op->length, "vector %s has length %lld, the space has %lld nodes", name,
+            (long long)v->length, (long long)op->length);
   TES_CHECK(any_precision || v->precision == op->precision, "vector %s is %s, the operator is %s", name,
             v->precision == TES_DOUBLE ? "float64" : "float32",
             op->precision == TES_DOUBLE ? "float64" : "float32");
@@ -167,6 +168,10 @@ done:
 
 const TesSpace *tes_operator_space(const TesOperator *op) {
   return op->space;
+}
+
+int64_t tes_operator_length(const TesOperator *op) {
+  return op->length;
 }
 
 TesPrecision tes_operator_precision(const TesOperator *op) {

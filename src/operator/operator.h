@@ -6,7 +6,7 @@
 #include "space/space.h"
 #include "tessera/operator.h"
 
-/* Addresses are device memory of op->precision, space->length long. */
+/* Addresses are device memory of op->precision, op->length long. */
 typedef struct TesiOperatorTable {
   TesStatus (*apply)(const TesOperator *op, const void *x, void *y);
   TesStatus (*residual)(const TesOperator *op, const void *b, const void *x, void *r);
@@ -21,7 +21,9 @@ struct TesOperator {
   atomic_int references;
   const TesiOperatorTable *table;
   TesContext *context;
-  TesSpace *space;
+  TesSpace *space;           /* NULL for operators on mapped cells */
+  struct TesiMapped *mapped; /* op_mapped.h; NULL for all others */
+  int64_t length;            /* of vectors */
   TesPrecision precision;
   TesForm form; /* separable or quadrature, never auto */
   bool singular;
