@@ -3,46 +3,57 @@
  * Included with PATCH_DEGREE. */
 
 /* M g and (K + c M) g of cells c .. c + LANES; what goes to vertices waits in work->left and right (M), left2, right2 (K). */
-TESI_INLINE void face_chunk(const TesiPatchPlan *plan, const Real *g, int c, LineWork *work, Real *mass,
+TESI_INLINE void face_chunk(const TesiPatchPlan *plan, const FaceRow *g, int c, LineWork *work, Real *mass,
                             Real *stiffness) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2;
   const TesiPatchRow *at = &plan->row;
-  const Real *even = g + at->even + c / 2, *odd = g + at->odd + c / 2;
   const V h = load((const Real *)plan->width + c), a = load((const Real *)plan->conductance + c);
-  const V left = weave(load(even - 1), load(odd)), right = weave(load(odd), load(even));
+  const V even = load_face_values(g, at->even + c / 2), odd = load_face_values(g, at->odd + c / 2);
+  const V left = weave(load_face_values(g, at->even + c / 2 - 1), odd), right = weave(odd, even);
   const V sum = left + right, difference = left - right;
   const Real *lambda = plan->lambda, *p = plan->p, *q = plan->q, reaction = (Real)plan->c;
   const Real m0 = (Real)plan->cell.mass[0], m1 = (Real)plan->cell.mass[1];
   const Real k0 = (Real)plan->cell.stiffness[0], k1 = (Real)plan->cell.stiffness[1];
-  V ml = m0 * left + m1 * right, mr = m1 * left + m0 * right, kl = k0 * left + k1 * right,
-    kr = k1 * left + k0 * right;
+  V m_even = {0}, m_odd = {0}, k_even = {0}, k_odd = {0};
   UNROLL for (int j = 0; j < B; j++) {
-    const V b = load(g + at->bubbles + j * at->stride + c), ends = j < E ? sum : difference;
+    const int place = at->bubbles + j * at->stride + c;
+    const V b = load_face_values(g, place), ends = j < E ? sum : difference;
     const V m = h * (b + q[j] * ends), s = a * (lambda[j] * b + p[j] * ends) + reaction * m;
-    ml += q[j] * b, kl += p[j] * b;
-    mr += j < E ? q[j] * b : -q[j] * b, kr += j < E ? p[j] * b : -p[j] * b;
+    if (j < E)
+      m_even += q[j] * b, k_even += p[j] * b;
+    else
+      m_odd += q[j] * b, k_odd += p[j] * b;
     if (plan->cells - c < LANES) {
-      store_part(mass + at->bubbles + j * at->stride + c, m, plan->cells - c);
-      store_part(stiffness + at->bubbles + j * at->stride + c, s, plan->cells - c);
+      store_part(mass + place, m, plan->cells - c);
+      store_part(stiffness + place, s, plan->cells - c);
     } else {
-      store(mass + at->bubbles + j * at->stride + c, m);
-      store(stiffness + at->bubbles + j * at->stride + c, s);
+      store(mass + place, m);
+      store(stiffness + place, s);
     }
   }
-  ml *= h, mr *= h;
+  const V ml = h * (m0 * left + m1 * right + (m_even + m_odd)),
+          mr = h * (m1 * left + m0 * right + (m_even - m_odd));
   store(work->left + c, ml), store(work->right + c, mr);
-  store(work->left2 + c, a * kl + reaction * ml), store(work->right2 + c, a * kr + reaction * mr);
+  store(work->left2 + c, a * (k0 * left + k1 * right + (k_even + k_odd)) + reaction * ml);
+  store(work->right2 + c, a * (k1 * left + k0 * right + (k_even - k_odd)) + reaction * mr);
 }
 
 /* mass <- M g, stiffness <- (K + c M) g, end terms of K included. */
-static void face_row(const TesiPatchPlan *plan, const Real *g, LineWork *work, Real *mass, Real *stiffness) {
+static void face_rows(const TesiPatchPlan *plan, const FaceRow *g, LineWork *work, Real *mass,
+                      Real *stiffness) {
   const TesiPatchRow *at = &plan->row;
   for (int c = 0; c < plan->cells; c += LANES) face_chunk(plan, g, c, work, mass, stiffness);
   gather_face_vertices(plan, work->left, work->right, mass);
   gather_face_vertices(plan, work->left2, work->right2, stiffness);
+  const int first = at->even - 1;
   const int last = plan->cells % 2 ? at->odd + plan->cells / 2 : at->even + plan->cells / 2 - 1;
-  stiffness[at->even - 1] += (Real)plan->alpha[0] * g[at->even - 1];
-  stiffness[last] += (Real)plan->alpha[1] * g[last];
+  stiffness[first] += (Real)plan->alpha[0] * (g->upper[first] + g->weight * g->lower[first]);
+  stiffness[last] += (Real)plan->alpha[1] * (g->upper[last] + g->weight * g->lower[last]);
+}
+
+static void face_row(const TesiPatchPlan *plan, const Real *g, LineWork *work, Real *mass, Real *stiffness) {
+  const FaceRow row = {g, g, 0};
+  face_rows(plan, &row, work, mass, stiffness);
 }
 
 /* One cell of the middle direction: from mass[k + 1] = Mx g and stiffness[k + 1] = Kx g on its rows (lower vertex, bubbles, upper

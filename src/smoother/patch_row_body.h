@@ -55,7 +55,7 @@ TESI_INLINE void store_cells(const int k, V *v, Real *values) {
 #endif
 }
 
-/* Cells c .. c + LANES, of which `valid` exist. */
+/* Cells c .. c + LANES, c even, of which `valid` exist. */
 TESI_INLINE void chunk_to_row(const TesiPatchPlan *plan, const Real *table, const Real *values, int c,
                               int valid, Real *row) {
   const int k = DEGREE(plan), B = k - 1;
@@ -64,18 +64,25 @@ TESI_INLINE void chunk_to_row(const TesiPatchPlan *plan, const Real *table, cons
   load_cells(k, values, v);
   store_split(v[0], row + at->even + c / 2 - 1, row + at->odd + c / 2);
   cell_to_modes(k, table, v + 1, m);
-  UNROLL for (int j = 0; j < B; j++) if (valid < LANES)
+  UNROLL for (int j = 0; j < B; j++) {
+    if (valid < LANES)
       store_part(row + at->bubbles + j * at->stride + c, m[j], valid);
-  else store(row + at->bubbles + j * at->stride + c, m[j]);
+    else
+      store(row + at->bubbles + j * at->stride + c, m[j]);
+  }
 }
 
-/* The last cells through a buffer, so that nothing behind the line is read. */
+/* The last chunk reaches back over cells that are done, or, where it would begin at an odd cell or before the first, goes through
+ * a buffer: nothing outside the line is read. */
 static void line_to_row(const TesiPatchPlan *plan, const Real *table, const Real *values, Real *row) {
   const int k = DEGREE(plan), cells = plan->cells;
   int c = 0;
   for (; c + LANES <= cells; c += LANES) chunk_to_row(plan, table, values + (ptrdiff_t)c * k, c, LANES, row);
-  if (c == cells) {
-    row[plan->row.even + c / 2 - 1] = values[(ptrdiff_t)c * k];
+  if (c == cells || (c > 0 && cells % 2 == 0)) {
+    row[plan->row.even + cells / 2 - 1] = values[(ptrdiff_t)cells * k];
+    if (c == cells) return;
+    c = cells - LANES;
+    chunk_to_row(plan, table, values + (ptrdiff_t)c * k, c, LANES, row);
     return;
   }
   Real buffer[DEGREE_MAX * LANES] = {0};
@@ -97,8 +104,11 @@ static void row_to_line(const TesiPatchPlan *plan, const Real *row, Real *values
   const int k = DEGREE(plan), cells = plan->cells;
   int c = 0;
   for (; c + LANES <= cells; c += LANES) chunk_to_line(plan, row, c, values + (ptrdiff_t)c * k);
-  if (c == cells) {
-    values[(ptrdiff_t)c * k] = row[plan->row.even + c / 2 - 1];
+  if (c == cells || (c > 0 && cells % 2 == 0)) {
+    values[(ptrdiff_t)cells * k] = row[plan->row.even + cells / 2 - 1];
+    if (c == cells) return;
+    c = cells - LANES;
+    chunk_to_line(plan, row, c, values + (ptrdiff_t)c * k);
     return;
   }
   Real buffer[DEGREE_MAX * LANES];

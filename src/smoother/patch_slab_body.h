@@ -57,7 +57,7 @@ static void couple_2d(const Slab *slab, Real *const *rows) {
     Real weight[2];
     face_weights(kind, side, weight);
     const Real *values = face_line(plan, work, weight, slab->lower, slab->upper);
-    if (!values) continue;
+    if (!values || count == 0) continue;
     line_to_row(plan, plan->coefficients, values, work->face);
     face_row(plan, work->face, &work->line, work->mass[0], work->stiffness[0]);
     subtract_coupling(count, (const Real *)kind->stiffness[table] + first,
@@ -154,7 +154,8 @@ static void couple_slab(const Slab *slab, int cell) {
   Real *rows = ring_row(slab, work->b, cell * k);
   Real *top = ring_row(slab, work->b, (cell + 1) * k);
   const bool with_top = cell == plan->middle.cells - 1 && plan->middle.natural[1];
-  for (int side = 0; side < 2 && slab->faces; side++) load_face(slab, side, cell);
+  const int sides = slab->kind->symmetric && k == 1 ? 1 : 2; /* one mode, an even one */
+  for (int side = 0; side < sides && slab->faces; side++) load_face(slab, side, cell);
   for (int mode = 0; mode < slab->kind->m; mode++) {
     int side[2];
     Real stiffness[2], mass[2];
@@ -185,32 +186,55 @@ static void load_cell(const Slab *slab, int cell) {
                        slab->old_to);
 }
 
-/* What the faces of a block send to its lines. */
-static void couple_block(const Slab *slab, const TesiPatchInterval *interval, const TesiPatchKind *kind,
-                         int mode) {
+/* The coupling of a symmetric block. H = (K + lambda M) g in x, so M g goes with stiffness + lambda mass, K g with mass. */
+static void couple_symmetric(const Slab *slab, const TesiPatchKind *kind, Real lambda,
+                             const BlockFaces *faces, Coupling *coupling) {
+  const Real *stiffness = kind->stiffness[0], *mass = kind->mass[0];
+  Work *work = slab->work;
+  for (int side = 0; side < 2; side++) {
+    const FaceRow row = {faces->lower, faces->upper, side ? -1 : 1};
+    coupling->G[side] = work->block_mass[side], coupling->H[side] = work->block_stiffness[side];
+    if (side == 0 || kind->below > 0)
+      face_rows(slab->plan, &row, &work->line, work->block_mass[side], work->block_stiffness[side]);
+  }
+  for (int j = 0; j < kind->m; j++)
+    coupling->stiffness[j] = stiffness[j] + lambda * mass[j], coupling->mass[j] = mass[j];
+}
+
+/* The same for other kinds, after their transform. */
+static void subtract_faces(const Slab *slab, const TesiPatchKind *kind, Real lambda,
+                           const BlockFaces *faces) {
   const TesiPatchPlan *plan = slab->plan;
   Work *work = slab->work;
-  const ptrdiff_t offset = mode * work->mode_stride;
-  const Real lambda = ((const Real *)slab->kind->lambda)[mode];
-  const Real *lower = interval->first > 0 ? ring_row(slab, work->x, interval->first - 1) + offset : NULL;
-  const Real *upper =
-      interval->end < plan->middle.nodes ? ring_row(slab, work->x, interval->end) + offset : NULL;
   for (int side = 0; side < 2; side++) {
-    const int first = kind->symmetric && side ? kind->below + 1 : 0;
-    const int count = kind->symmetric && !side ? kind->below + 1 : kind->m - first;
-    const Real *stiffness = (const Real *)kind->stiffness[kind->symmetric ? 0 : side] + first;
-    const Real *mass = (const Real *)kind->mass[kind->symmetric ? 0 : side] + first;
-    Real weight[2], shifted[2 * DEGREE_MAX];
-    face_weights(kind, side, weight);
-    if (!lower) weight[0] = 0, lower = upper;
-    if (!upper) weight[1] = 0, upper = lower;
-    if (weight[0] == 0 && weight[1] == 0) continue;
-    for (int c = 0; c < plan->row.end; c += LANES)
-      store(work->face + c, weight[0] * load(lower + c) + weight[1] * load(upper + c));
-    face_row(plan, work->face, &work->line, work->block_mass, work->block_stiffness);
-    for (int j = 0; j < count; j++) shifted[j] = stiffness[j] + lambda * mass[j];
-    subtract_coupling(count, shifted, mass, work->block_mass, work->block_stiffness, work->line_row + first,
+    const Real *row = side ? faces->upper : faces->lower;
+    const Real *stiffness = kind->stiffness[side], *mass = kind->mass[side];
+    Real shifted[2 * DEGREE_MAX];
+    if (!row) continue;
+    face_row(plan, row, &work->line, work->block_mass[0], work->block_stiffness[0]);
+    for (int j = 0; j < kind->m; j++) shifted[j] = stiffness[j] + lambda * mass[j];
+    subtract_coupling(kind->m, shifted, mass, work->block_mass[0], work->block_stiffness[0], work->line_row,
                       plan->row.begin, plan->row.end);
+  }
+}
+
+/* Right-hand sides of the lines of one block and mode. zero: the faces are. */
+static void load_lines(const Slab *slab, const TesiPatchInterval *interval, const TesiPatchKind *kind,
+                       int mode, bool zero, const Real *const *b) {
+  const TesiPatchPlan *plan = slab->plan;
+  const Real lambda = ((const Real *)slab->kind->lambda)[mode];
+  const ptrdiff_t offset = mode * slab->work->mode_stride;
+  BlockFaces faces = {NULL, NULL};
+  if (interval->first > 0 && !zero) faces.lower = ring_row(slab, slab->work->x, interval->first - 1) + offset;
+  if (interval->end < plan->middle.nodes && !zero)
+    faces.upper = ring_row(slab, slab->work->x, interval->end) + offset;
+  if (kind->symmetric && !zero) {
+    Coupling coupling;
+    couple_symmetric(slab, kind, lambda, &faces, &coupling);
+    middle_forward(plan, kind, &coupling, b, slab->work->line_row);
+  } else {
+    middle_forward(plan, kind, NULL, b, slab->work->line_row);
+    subtract_faces(slab, kind, lambda, &faces);
   }
 }
 
@@ -226,8 +250,7 @@ static void smooth_block(const Slab *slab, int p, bool zero) {
     x[i] = ring_row(slab, work->x, interval->first + i);
   }
   for (int mode = 0; mode < slab->kind->m; mode++) {
-    middle_forward(plan, kind, (const Real *const *)b, work->line_row);
-    if (!zero) couple_block(slab, interval, kind, mode);
+    load_lines(slab, interval, kind, mode, zero, (const Real *const *)b);
     middle_inverse(plan, kind, (const Real *const *)x, work->old_row, slab->old_from, slab->old_to);
     smooth_lines(plan, kind->m, ((const Real *)slab->kind->lambda)[mode], kind->lambda, &work->line,
                  slab->sweep, work->old, work->lines);

@@ -23,18 +23,21 @@
 #define smooth_line DEGREE_NAME(smooth_line)
 #define smooth_lines DEGREE_NAME(smooth_lines)
 #define face_chunk DEGREE_NAME(face_chunk)
+#define face_rows DEGREE_NAME(face_rows)
 #define face_row DEGREE_NAME(face_row)
 #define face_cell DEGREE_NAME(face_cell)
 #define couple_cell DEGREE_NAME(couple_cell)
 #define multiply_rows DEGREE_NAME(multiply_rows)
 #define subtract_coupling DEGREE_NAME(subtract_coupling)
+#define nodes_to_modes_columns DEGREE_NAME(nodes_to_modes_columns)
+#define modes_to_nodes_columns DEGREE_NAME(modes_to_nodes_columns)
 #define nodes_to_modes_symmetric DEGREE_NAME(nodes_to_modes_symmetric)
 #define modes_to_nodes_symmetric DEGREE_NAME(modes_to_nodes_symmetric)
 #define outer_forward DEGREE_NAME(outer_forward)
 #define outer_inverse DEGREE_NAME(outer_inverse)
 #define outer_back DEGREE_NAME(outer_back)
-#define h_to_modes_symmetric DEGREE_NAME(h_to_modes_symmetric)
-#define modes_to_h_symmetric DEGREE_NAME(modes_to_h_symmetric)
+#define h_to_modes_columns DEGREE_NAME(h_to_modes_columns)
+#define modes_to_h_columns DEGREE_NAME(modes_to_h_columns)
 #define middle_forward DEGREE_NAME(middle_forward)
 #define middle_inverse DEGREE_NAME(middle_inverse)
 #define middle_back DEGREE_NAME(middle_back)
@@ -54,7 +57,9 @@
 #define load_face DEGREE_NAME(load_face)
 #define couple_slab DEGREE_NAME(couple_slab)
 #define load_cell DEGREE_NAME(load_cell)
-#define couple_block DEGREE_NAME(couple_block)
+#define couple_symmetric DEGREE_NAME(couple_symmetric)
+#define subtract_faces DEGREE_NAME(subtract_faces)
+#define load_lines DEGREE_NAME(load_lines)
 #define smooth_block DEGREE_NAME(smooth_block)
 #define store_row DEGREE_NAME(store_row)
 #define store_cell DEGREE_NAME(store_cell)
@@ -64,6 +69,10 @@
 #define DEGREE(plan) ((void)(plan), PATCH_DEGREE)
 #define DEGREE_MAX PATCH_DEGREE
 #define UNROLL TESI_UNROLL
+/* Vectors of columns at once, as many as registers allow. */
+#define WIDTH_MAX 2
+#define NODE_WIDTH (TESI_SIMD_BITS == 512 && PATCH_DEGREE <= 5 ? 2 : 1)
+#define H_WIDTH (TESI_SIMD_BITS == 512 ? 2 : 1)
 #define PATCH_DEGREE 1
 #include "smoother/patch_degree_body.h"
 #define PATCH_DEGREE 2
@@ -87,6 +96,10 @@
 #undef DEGREE
 #undef DEGREE_MAX
 #undef UNROLL
+#undef NODE_WIDTH
+#undef H_WIDTH
+#define NODE_WIDTH 1
+#define H_WIDTH 1
 #define DEGREE(plan) ((plan)->degree)
 #define DEGREE_MAX 20
 #define UNROLL

@@ -32,10 +32,29 @@ typedef struct Work {
   Real *lines, *old; /* [modes] */
   Real *line_row[MAX_MODES], *old_row[MAX_MODES], *plane[MAX_MODES];
   Real *values;                               /* one line of nodes */
-  Real *face, *block_mass, *block_stiffness;  /* [degree + 1], one, one */
+  Real *face;                                 /* [degree + 1] */
+  Real *block_mass[2], *block_stiffness[2];   /* one each */
   Real *mass[2], *stiffness[2], *G[2], *H[2]; /* [degree + 1] each */
   Real *carry[2];                             /* [2] */
 } Work;
+
+/* A row of values: g = upper + weight lower. */
+typedef struct FaceRow {
+  const Real *lower, *upper;
+  Real weight;
+} FaceRow;
+
+/* The values on the faces of a block, one mode of the slab: rows of the middle direction, NULL where there is none. */
+typedef struct BlockFaces {
+  const Real *lower, *upper;
+} BlockFaces;
+
+/* What the two faces of a block send to each mode: stiffness G + mass H, of their sum (0) to even modes, of their
+ * difference (1) to odd ones. */
+typedef struct Coupling {
+  const Real *G[2], *H[2]; /* rows */
+  Real stiffness[MAX_MODES], mass[MAX_MODES];
+} Coupling;
 
 typedef struct Slab {
   const TesiPatchPlan *plan;
@@ -103,11 +122,11 @@ static void place_work(const TesiPatchPlan *plan, Arena *arena, Work *work) {
   work->lines = work->line_row[0], work->old = work->old_row[0];
   work->values = take(arena, 0, (size_t)plan->nodes + LANES);
   work->face = take(arena, 0, rows * pitch);
-  work->block_mass = take(arena, 0, pitch), work->block_stiffness = take(arena, 0, pitch);
   for (int side = 0; side < 2; side++) {
     work->mass[side] = take(arena, 0, rows * pitch), work->stiffness[side] = take(arena, 0, rows * pitch);
     work->G[side] = take(arena, 0, rows * pitch), work->H[side] = take(arena, 0, rows * pitch);
     work->carry[side] = take(arena, 0, 2 * pitch);
+    work->block_mass[side] = take(arena, 0, pitch), work->block_stiffness[side] = take(arena, 0, pitch);
   }
 }
 
@@ -137,6 +156,10 @@ static bool is_middle_unknown(const TesiPatchPlan *plan, int y) {
 
 static ptrdiff_t line_at(const Slab *slab, int y) {
   return slab->interval->first * slab->plane + (ptrdiff_t)y * slab->plan->nodes;
+}
+
+TESI_INLINE V load_face_values(const FaceRow *g, int at) {
+  return load(g->upper + at) + g->weight * load(g->lower + at);
 }
 
 TESI_INLINE void gather_face_vertices(const TesiPatchPlan *plan, const Real *left, const Real *right,
