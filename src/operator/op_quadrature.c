@@ -23,14 +23,22 @@ static TesiQuadKernels choose_kernels(const TesOperator *op) {
   }
 }
 
+/* Lanes without cell in all tiles of `rows` rows, a layer. */
+static int wasted_lanes(const TesiQuadPlan *plan, int rows) {
+  const int lanes = plan->kernels.lanes, tiles = plan->cells[1] / rows, rest = plan->cells[1] % rows;
+  const int full = rows * plan->cells[0], part = rest * plan->cells[0];
+  return tiles * ((lanes - full % lanes) % lanes) + (lanes - part % lanes) % lanes;
+}
+
 /* Cells a tile in y and z. Thin tiles repeat the nodes between them: about as many tiles in y as in z. */
 static void choose_tile(const TesiQuadPlan *plan, int size[2]) {
   const int y = plan->cells[1], z = plan->cells[2];
-  int tiles_y = plan->dim == 2 ? TILES : 8;
-  size[1] = (z + 7) / 8;
-  if (plan->dim == 3 && z < 8) tiles_y = TILES / z;
-  size[0] = (y + tiles_y - 1) / tiles_y;
-  if (plan->dim == 3 && y < 8) size[1] = tesi_max(1, z * tesi_min(y, 8) / TILES);
+  const int tiles_y = plan->dim == 2 ? TILES : z < 8 ? TILES / z : 8;
+  const int least = (y + tiles_y - 1) / tiles_y;
+  size[0] = least;
+  for (int rows = least + 1; rows <= tesi_min(2 * least + 2, y); rows++)
+    if (wasted_lanes(plan, rows) < wasted_lanes(plan, size[0])) size[0] = rows;
+  size[1] = plan->dim == 3 && y < 8 ? tesi_max(1, z * y / TILES) : (z + 7) / 8;
 }
 
 static void set_tile(TesiQuadPlan *plan, TesiQuadTile *tile, const int at[2], const int size[2]) {
@@ -102,7 +110,7 @@ static void set_sizes(const TesOperator *op, TesiQuadPlan *plan) {
 static TesStatus make_work(TesContext *ctx, TesiQuadPlan *plan) {
   TesStatus status = TES_OK;
   const size_t vector = (size_t)plan->kernels.lanes * tesi_precision_size(plan->precision);
-  plan->work_size = (size_t)(2 * plan->points + plan->n * plan->n + 4) * vector;
+  plan->work_size = (size_t)(2 * plan->points + 2 * plan->n * plan->n + 4) * vector;
   plan->work_size = (plan->work_size + 4095) / 4096 * 4096;
   TES_TRY(tesi_alloc(ctx, (size_t)plan->threads, plan->work_size, &plan->work));
 done:

@@ -3,6 +3,17 @@
  *
  * Arrays of a batch [slow][mid][x]: `values` (nodes, then points) and `result` (points, then nodes). */
 
+/* Broken batches read LANES cells from the first of each row on: into the rows of nodes behind and before, which are there
+ * unless the batch is near an end of the vector. Where the two rows are short their lanes have nodes in common. */
+TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
+  const int k = plan->n - 1;
+  const int64_t row = plan->nodes[0], plane = row * plan->nodes[1];
+  const int64_t last = batch->base + k * row + (plan->dim == 3 ? k * plane : 0) + LANES * k;
+  if (!SPECIALISED) return SCATTERED;
+  if (batch->cx + LANES <= plan->cells[0]) return WHOLE;
+  return plan->cells[0] > LANES && last < plane * plan->nodes[2] ? BROKEN : SCATTERED;
+}
+
 TESI_INLINE void LINE(locate)(const TesiQuadPlan *plan, const TesiQuadTile *tile, int cz, int cell,
                               Batch *batch) {
   const int k = plan->n - 1, nx = plan->cells[0], cells = (tile->y[1] - tile->y[0]) * nx;
@@ -11,9 +22,11 @@ TESI_INLINE void LINE(locate)(const TesiQuadPlan *plan, const TesiQuadTile *tile
   int cx = cell % nx, cy = tile->y[0] + cell / nx;
   batch->cx = cx, batch->cy = cy, batch->cz = cz;
   batch->count = tesi_min(LANES, cells - cell);
-  batch->whole = SPECIALISED && cx + LANES <= nx;
+  batch->part = tesi_min(batch->count, nx - cx);
   batch->base = cx * k + cy * k * row + cz * k * plane;
-  if (batch->whole) {
+  batch->second = batch->base + k * row - nx * k;
+  batch->shape = LINE(shape)(plan, batch);
+  if (batch->shape == WHOLE) {
     const Real h2 = 1 / (plan->dim == 3 ? rz[cz] : ry[cy]);
     batch->scale_x = h2 * load(rx + cx);
     batch->scale_y = h2 * ry[cy] - (V){0};
@@ -37,6 +50,16 @@ TESI_INLINE void LINE(gather_row)(int n, const Batch *batch, const Real *x, V *p
     for (int i = 0; i < n; i++) values[i * LANES + l] = x[batch->offset[l] + i];
 }
 
+/* The same for a broken batch. Lanes without cell get numbers of no meaning; their coefficients are zero. */
+TESI_INLINE void LINE(load_broken_row)(int n, const Batch *batch, const Real *x, V *u) {
+  V v[TESI_QUAD_N];
+  const LaneMask first = lanes_below(batch->part);
+  load_row(n - 1, x + batch->base, u);
+  if (batch->part == batch->count) return;
+  load_row(n - 1, x + batch->second, v);
+  LINE_UNROLL for (int i = 0; i < n; i++) u[i] = blend(first, u[i], v[i]);
+}
+
 /* values <- B u along x (and mid): x rows of slow node s. */
 TESI_INLINE void LINE(rows_in)(int n, int mid, const Real *tables, const Batch *batch, const Real *x,
                                const Real *next, int64_t stride, V *plane) {
@@ -45,8 +68,10 @@ TESI_INLINE void LINE(rows_in)(int n, int mid, const Real *tables, const Batch *
     const Real *row = x + j * stride;
     LINE_UNROLL for (int v = 0; v < (SPECIALISED ? n - 1 : 0); v++)
         __builtin_prefetch(next + j * stride + v * LANES, 0, 2);
-    if (SPECIALISED && batch->whole)
+    if (SPECIALISED && batch->shape == WHOLE)
       load_row(n - 1, row + batch->base, u);
+    else if (SPECIALISED && batch->shape == BROKEN)
+      LINE(load_broken_row)(n, batch, row, u);
     else {
       LINE(gather_row)(n, batch, row, p);
       LINE_UNROLL for (int i = 0; i < n; i++) u[i] = p[i];
@@ -157,6 +182,26 @@ TESI_INLINE void LINE(put_row)(int k, const Batch *batch, const TesiQuadPlan *pl
   if (batch->cx + LANES == plan->cells[0] && !plan->natural[TES_RIGHT]) y[last] = 0;
 }
 
+/* The same for `cells` cells from cx on, one part of a broken batch. */
+TESI_INLINE void LINE(put_part)(int k, int cx, int cells, const TesiQuadPlan *plan, int state, const Real *b,
+                                const Real *t, Real *y) {
+  const Real before = y[0], sign = b ? -1 : 1;
+  const int last = cells * k;
+  if (state == TESI_ROW_ZERO) {
+    memset(y, 0, (size_t)(last + 1) * sizeof *y);
+    return;
+  }
+  if (state == TESI_ROW_ADD)
+    for (int i = 0; i <= last; i++) y[i] += sign * t[i];
+  else if (b)
+    for (int i = 0; i <= last; i++) y[i] = b[i] - t[i];
+  else
+    for (int i = 0; i <= last; i++) y[i] = t[i];
+  if (state == TESI_ROW_FIRST && cx > 0) y[0] = before + sign * t[0];
+  if (cx == 0 && !plan->natural[TES_LEFT]) y[0] = 0;
+  if (cx + cells == plan->cells[0] && !plan->natural[TES_RIGHT]) y[last] = 0;
+}
+
 /* The same for one lane, number by number. */
 TESI_INLINE void LINE(put_lane)(int n, int state, int cx, const TesiQuadPlan *plan, const Real *b,
                                 const Real *t, Real *y) {
@@ -203,6 +248,33 @@ TESI_INLINE void LINE(rows_out)(int n, int dim, int j, int count, const TesiQuad
   }
 }
 
+/* The same for a broken batch: the rows of its two parts lie in the buffer side by side. */
+TESI_INLINE void LINE(broken_rows_out)(int n, int dim, int j, int count, const TesiQuadPlan *plan,
+                                       const TesiQuadTile *tile, const Batch *batch, const V *result,
+                                       const Real *b, Real *y, Real *buffer) {
+  const int k = n - 1, pitch = LANES * n, part = batch->part, rest = batch->count - part;
+  const int64_t row = plan->nodes[0], slow = dim == 3 ? row * plan->nodes[1] : row,
+                first = dim == 3 ? j * row : 0;
+  const LaneMask below = lanes_below(part);
+  for (int s = 0; s < n; s++) {
+    V u[TESI_QUAD_N], v[TESI_QUAD_N];
+    LINE_UNROLL for (int i = 0; i < n; i++) {
+      u[i] = blend(below, result[s * count + i], (V){0});
+      v[i] = blend(below, (V){0}, result[s * count + i]);
+    }
+    store_row(k, u, buffer + 2 * s * pitch);
+    store_row(k, v, buffer + (2 * s + 1) * pitch);
+  }
+  for (int s = 0; s < n; s++) {
+    const int64_t at = batch->base + first + s * slow, then = batch->second + first + s * slow + part * k;
+    const int state = LINE(row_state)(dim, plan, tile, s, j, batch->cy, batch->cz);
+    const int state2 = LINE(row_state)(dim, plan, tile, s, j, batch->cy + 1, batch->cz);
+    const Real *t = buffer + 2 * s * pitch;
+    LINE(put_part)(k, batch->cx, part, plan, state, b ? b + at : NULL, t, y + at);
+    if (rest) LINE(put_part)(k, 0, rest, plan, state2, b ? b + then : NULL, t + pitch + part * k, y + then);
+  }
+}
+
 /* The whole result of lanes that do not follow one another, cell by cell: each adds to what those before it wrote. */
 TESI_INLINE void LINE(lanes_out)(int n, int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile,
                                  const Batch *batch, const V *result, const Real *b, Real *y) {
@@ -246,10 +318,12 @@ TESI_INLINE void LINE(cells)(int dim, int n, const TesiQuadPlan *plan, const Tes
   }
   for (int j = 0; j < mid; j++) {
     LINE(along)(n, n, count, bt_even, bt_odd, result + j * n);
-    if (SPECIALISED && batch->whole)
+    if (SPECIALISED && batch->shape == WHOLE)
       LINE(rows_out)(n, dim, j, count, plan, tile, batch, result + j * n, b, y, buffer, next);
+    else if (SPECIALISED && batch->shape == BROKEN)
+      LINE(broken_rows_out)(n, dim, j, count, plan, tile, batch, result + j * n, b, y, buffer);
   }
-  if (!SPECIALISED || !batch->whole) LINE(lanes_out)(n, dim, plan, tile, batch, result, b, y);
+  if (!SPECIALISED || batch->shape == SCATTERED) LINE(lanes_out)(n, dim, plan, tile, batch, result, b, y);
 }
 
 /* All batches of a tile. */

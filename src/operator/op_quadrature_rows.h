@@ -135,14 +135,33 @@ TESI_INLINE void store_runs(int k, const V c[RUN], Real *p) {
 #endif
 #endif
 
-/* One batch of cells: where its lanes are. */
+/* One batch of cells: where its lanes are. A whole batch lies in one row of cells, a broken one in two (or ends before
+ * its last lane), a scattered one anywhere. */
 typedef struct Batch {
-  int cx, cy, cz, count; /* first cell and number of cells */
-  bool whole;            /* LANES cells of one row; offsets are not set then */
-  int64_t base;          /* node 0 of the first cell */
-  int64_t offset[TESI_QUAD_LANES];
-  V scale_x, scale_y; /* h_slow^2 / h^2 */
+  enum { WHOLE, BROKEN, SCATTERED } shape;
+  int cx, cy, cz, count;           /* first cell and number of cells */
+  int part;                        /* lanes in the first row */
+  int64_t base, second;            /* node 0 of lane 0, and of the (missing) lane 0 of the second row */
+  int64_t offset[TESI_QUAD_LANES]; /* of scattered batches */
+  V scale_x, scale_y;              /* h_slow^2 / h^2 */
 } Batch;
+
+/* Lanes below `part` of a, the others of b. */
+#ifdef TESI_REAL_SINGLE
+typedef int32_t LaneMask __attribute__((vector_size(TESI_SIMD_BYTES)));
+#else
+typedef int64_t LaneMask __attribute__((vector_size(TESI_SIMD_BYTES)));
+#endif
+
+TESI_INLINE LaneMask lanes_below(int part) {
+  LaneMask mask;
+  for (int l = 0; l < LANES; l++) mask[l] = l < part ? -1 : 0;
+  return mask;
+}
+
+TESI_INLINE V blend(LaneMask mask, V a, V b) {
+  return (V)(((LaneMask)a & mask) | ((LaneMask)b & ~mask));
+}
 
 TESI_INLINE void load_row(int k, const Real *p, V *u) {
   if (k == 1) {
