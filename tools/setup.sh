@@ -8,7 +8,9 @@ packages_build=(gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libcjson
 # What the checks need on top.
 packages_check=(clang libclang-rt-dev libomp-dev llvm python3 python3-vtk9 python3-numpy doxygen mandoc shellcheck
   gnuplot-nox util-linux)
-# Installed where the distribution has them; the step that wants one says so when it is skipped.
+# Installed where the distribution has them. Without these the program has no adaptive meshes or no checkpoints, and says so.
+packages_parts=(libp4est-dev libhdf5-dev)
+# The step that wants one of these says so when it is skipped.
 packages_optional=(clang-format-14)
 
 say() { printf '%s\n' "$*"; }
@@ -87,7 +89,7 @@ ensure_optional_packages() {
 configure() {
   local folder=$1 arguments
   shift
-  arguments="$root $*"
+  arguments="$root $* without: $(missing_packages "${packages_parts[@]}" | tr '\n' ' ')"
   if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/.arguments" 2>/dev/null)" = "$arguments" ]; then return; fi
   rm -f "$folder/CMakeCache.txt" # old arguments would live on in it
   cmake -S "$root" -B "$folder" -G Ninja "$@"
