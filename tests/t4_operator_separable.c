@@ -171,6 +171,32 @@ static Plain make_plain(const TesOperator *op) {
   return p;
 }
 
+/* x <- x + scale e, r <- factor (b - A x) rounded, and its norm, in one call: from an x that lacks the correction; then without one. */
+static void correct_and_compare(const TesOperator *op, const double *right, const double *b,
+                                const double *residual, double tolerance) {
+  const int64_t n = op->length;
+  double *x = malloc((size_t)n * sizeof *x), *scaled = malloc((size_t)n * sizeof *x), sum = 0, norm = NAN;
+  float *e = malloc((size_t)n * sizeof *e);
+  TesVector *r;
+  uint64_t seed = 19;
+  assert_int_equal(tes_vector_create(op->context, n, TES_SINGLE, &r), TES_OK);
+  for (int64_t i = 0; i < n; i++) {
+    e[i] = (float)test_random(&seed) * (right[i] != 0);
+    x[i] = right[i] - 0.5 * e[i]; /* exact: right and e have 24 bits */
+    scaled[i] = 4 * residual[i], sum += residual[i] * residual[i];
+  }
+  for (int corrected = 0; corrected < 2; corrected++) {
+    const TesiCorrection job = {b, x, corrected ? NULL : e, 0.5, 4, r->data};
+    assert_int_equal(tes_vector_fill(r, NAN), TES_OK);
+    assert_int_equal(op->table->correct_residual(op, &job, &norm), TES_OK);
+    assert_memory_equal(x, right, (size_t)n * sizeof *x);
+    assert_vector(op, r, scaled, 4 * tolerance);
+    assert_near(norm, sqrt(sum), 1e-10 * sqrt(sum) + 1e-14);
+  }
+  free(x), free(e), free(scaled);
+  tes_vector_destroy(&r);
+}
+
 /* apply, residual (also with r = b) and diagonal, all outputs poisoned before. */
 static void compare_with_plain(const TesOperator *op, const Plain *p) {
   const int64_t n = op->space->length;
@@ -189,6 +215,8 @@ static void compare_with_plain(const TesOperator *op, const Plain *p) {
     assert_vector(op, y, p->d, epsilon * largest(n, p->d));
   }
   tes_vector_destroy(&x), tes_vector_destroy(&b), tes_vector_destroy(&y);
+  if (op->precision == TES_DOUBLE)
+    correct_and_compare(op, p->x, p->b, p->r, 1e-12 * largest(n, p->y) + 1e-7 * largest(n, p->r));
 }
 
 /* Every SIMD width that this processor has, both precisions. */
@@ -265,6 +293,19 @@ static void threads_do_not_change_bits(void **state) {
         TesVector *vx = make_vector(op, x), *vy = make_vector(op, NULL);
         assert_int_equal(tes_operator_apply(op, vx, vy), TES_OK);
         assert_int_equal(tes_vector_get(vy, y), TES_OK);
+        if (precision ==
+            TES_DOUBLE) { /* corrected in the pass or before, by tasks of any shape: as the plain residual */
+          double *zero = calloc(1, bytes), *minus = malloc(bytes);
+          for (int64_t i = 0; i < op->length; i++) x[i] = (float)x[i];
+          assert_int_equal(tes_vector_set(vx, x), TES_OK);
+          TesVector *vz = make_vector(op, NULL);
+          assert_int_equal(tes_operator_apply(op, vx, vz), TES_OK);
+          assert_int_equal(tes_vector_get(vz, minus), TES_OK);
+          for (int64_t i = 0; i < op->length; i++) minus[i] = -minus[i];
+          correct_and_compare(op, x, zero, minus, 1e-7 * largest(op->length, minus));
+          tes_vector_destroy(&vz);
+          free(zero), free(minus);
+        }
         if (first)
           assert_memory_equal(first, y, bytes);
         else

@@ -1,13 +1,20 @@
 #include "krylov/solver.h"
 #include <math.h>
 
+bool tesi_solver_rounds(const TesSolver *s) {
+  return (s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE) &&
+         tesi_full_possible(s->desc.multigrid) && s->desc.op->table->correct_residual;
+}
+
 static TesStatus create_work(TesSolver *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int64_t length = s->desc.op->length;
   const TesPrecision precision =
       s->desc.multigrid ? tes_operator_precision(tes_multigrid_operator(s->desc.multigrid, 0)) : TES_DOUBLE;
-  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
+  const bool rounds = tesi_solver_rounds(s);
+  if (!rounds || s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
+  if (rounds && s->desc.method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_b));
     if (s->desc.method != TES_METHOD_GMRES) TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_x));
@@ -64,6 +71,7 @@ void tes_solver_destroy(TesSolver **solver) {
   *solver = NULL;
   TesVector **vectors[] = {&s->r, &s->p, &s->q, &s->z, &s->mg_b, &s->mg_x};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  tesi_full_destroy(&s->full);
   for (int i = 0; s->basis && i <= s->desc.restart; i++) tes_vector_destroy(&s->basis[i]);
   for (int i = 0; s->images && i < s->desc.restart; i++) tes_vector_destroy(&s->images[i]);
   tesi_free(ctx, &s->basis);

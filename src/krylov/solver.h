@@ -3,6 +3,7 @@
 #define TESI_SOLVER_H
 
 #include "device/vector.h"
+#include "multigrid/full.h"
 #include "operator/operator.h"
 #include "tessera/solver.h"
 
@@ -11,12 +12,15 @@ struct TesSolver {
   TesSolverDesc desc;          /* defaults filled in */
   TesVector *r, *p, *q, *z;    /* float64 work vectors; which ones exist depends on the method */
   TesVector *mg_b, *mg_x;      /* of the cycle's precision; NULL when that is float64 */
+  TesiFull *full;              /* the start of full multigrid around a float32 cycle */
   TesVector **basis, **images; /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
   double *residuals;           /* [max_iterations + 1] */
   double b_norm;
   int iterations;
 };
 
+/* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not needed then. */
+bool tesi_solver_rounds(const TesSolver *solver);
 /* z <- MG r (z <- r without multigrid), through the cycle's precision; z may be of either precision. */
 TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, TesVector *z);
 /* Recomputes r <- b - A x, and its norm relative to |b|. */

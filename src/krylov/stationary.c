@@ -1,4 +1,5 @@
 /* Multigrid as the iteration itself: x <- x + MG (b - A x), defect correction in float64. */
+#include <math.h>
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 
@@ -42,11 +43,41 @@ done:
   return status;
 }
 
+/* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without it. */
+static double choose_factor(const TesSolver *s, double norm) {
+  int exponent;
+  frexp(norm / sqrt((double)s->desc.op->length), &exponent);
+  return norm > 0 && isfinite(norm) ? ldexp(1, -tesi_max(-500, tesi_min(exponent, 500))) : 1;
+}
+
+/* The same around a float32 cycle, for operators that correct x, round the residual and measure it in one pass. The norm used
+ * for scaling is the one before: of b, then of the last residual. */
+static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector *x) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double norm = s->b_norm;
+  bool stop = false;
+  TesiCorrection correction = {.b = b->data, .x = x->data, .r = s->mg_b->data};
+  if (s->full) TES_TRY(tesi_full_start(s->full, b, choose_factor(s, norm), x));
+  for (int iteration = s->full ? -1 : 0; !stop; iteration++) {
+    correction.factor = choose_factor(s, norm);
+    TES_TRY(s->desc.op->table->correct_residual(s->desc.op, &correction, &norm));
+    if (iteration >= 0) status = tesi_solver_record(s, iteration, norm / s->b_norm, &stop);
+    if (stop) break;
+    TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->mg_b, s->mg_x, true));
+    correction.e = s->mg_x->data;
+    correction.scale = 1 / correction.factor;
+  }
+done:
+  return status;
+}
+
 TesStatus tesi_solver_stationary(TesSolver *solver, const TesVector *b, TesVector *x) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
   double relative;
   bool stop;
+  if (tesi_solver_rounds(solver)) return stationary_rounded(solver, b, x);
   if (solver->desc.method == TES_METHOD_FMG) TES_TRY(full_multigrid(solver, b, x));
   for (int iteration = 0;; iteration++) {
     TES_TRY(tesi_solver_residual(solver, b, x, &relative));

@@ -264,6 +264,19 @@ TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVe
   return run_recorded(multigrid, b, x, zero_guess ? ZERO_GUESS : GUESS);
 }
 
+void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x) {
+  *b = multigrid->level[level].b;
+  *x = multigrid->level[level].x;
+}
+
+TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x) {
+  return cycle(multigrid, level, b, x, true);
+}
+
+TesiCoarse *tesi_multigrid_coarse(TesMultigrid *multigrid) {
+  return multigrid->coarse;
+}
+
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
   return run_recorded(multigrid, b, x, START);
 }

@@ -7,4 +7,10 @@
 /* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. */
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
 
+/* For the start around a float32 cycle (full.h): right-hand side and solution of the cycles on a level below the finest, one cycle
+ * from zero there, and the coarsest level's solver. */
+void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);
+TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
+struct TesiCoarse *tesi_multigrid_coarse(TesMultigrid *multigrid);
+
 #endif

@@ -1,5 +1,6 @@
 /* The separable form: constant coefficients on a box. Set-up, diagonal and cost; the contractions are in the SIMD builds. */
 #include "operator/op_separable.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "basis/lagrange.h"
@@ -152,18 +153,18 @@ static void choose_split(const TesiSeparable *plan, int threads, int split[3]) {
       }
 }
 
-typedef void (*Run)(const TesiSeparable *, const TesiSeparableTask *, const void *, const void *, void *,
-                    bool);
+typedef void (*Run)(const TesiSeparable *, int, const TesiSeparableJob *);
 typedef size_t (*WorkspaceSize)(const TesiSeparable *, const TesiSeparableTask *);
 typedef struct Build {
   int bits;
-  Run run[2]; /* by TesPrecision */
+  Run run[2], save[2]; /* by TesPrecision */
   WorkspaceSize workspace[2];
 } Build;
 
 #define BUILD(bits)                                                                                          \
   {                                                                                                          \
     bits, {tesk_separable_double_##bits, tesk_separable_float_##bits},                                       \
+        {tesk_separable_double_##bits##_save, tesk_separable_float_##bits##_save},                           \
         {tesk_separable_double_##bits##_workspace, tesk_separable_float_##bits##_workspace},                 \
   }
 static const Build builds[] = {
@@ -193,6 +194,8 @@ static TesStatus fill_tasks(const TesOperator *op, TesiSeparable *plan, const Bu
   for (int d = 0; d < 3; d++) largest[d] = (op->space->axis[d].cells + split[d] - 1) / split[d];
   choose_tiles(op, plan, largest);
   plan->task_count = split[0] * split[1] * split[2];
+  plan->corrects = op->precision == TES_DOUBLE && plan->dim == 3 && split[0] * split[1] == 1 &&
+                   plan->tile[0] == plan->axis[0].cells;
   TES_ALLOC(&plan->tasks, plan->task_count);
   for (int t = 0; t < plan->task_count; t++) {
     TesiSeparableTask *task = &plan->tasks[t];
@@ -203,27 +206,57 @@ static TesStatus fill_tasks(const TesOperator *op, TesiSeparable *plan, const Bu
       task->last[d] = (int)(cells * (part[d] + 1) / split[d]);
     }
     TES_TRY(tesi_alloc(ctx, build->workspace[op->precision](plan, task), 1, &task->workspace));
+    if (plan->corrects && plan->task_count > 1) {
+      const size_t plane = (size_t)plan->axis[0].nodes * (size_t)plan->axis[1].nodes;
+      TES_TRY(tesi_alloc(ctx, (size_t)(plan->degree + 1) * plane, sizeof(double), &task->saved));
+    }
   }
 done:
   return status;
 }
 
-static void run(const TesOperator *op, const void *x, const void *b, void *y) {
+static void run(const TesOperator *op, TesiSeparableJob job) {
   const TesiSeparable *plan = op->plan;
   /* results larger than the near caches are not kept there */
-  const bool stream = (size_t)op->space->length * tesi_precision_size(op->precision) > 4 * CACHE;
+  job.stream = (size_t)op->length * tesi_precision_size(op->precision) > 4 * CACHE;
 #pragma omp parallel for num_threads(plan->task_count) schedule(static, 1) if (plan->task_count > 1)
-  for (int t = 0; t < plan->task_count; t++) plan->run(plan, &plan->tasks[t], x, b, y, stream);
+  for (int t = 0; t < plan->task_count; t++) plan->run(plan, t, &job);
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
-  run(op, x, NULL, y);
+  run(op, (TesiSeparableJob){.x = (void *)x, .y = y});
   return TES_OK;
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
-  run(op, x, b, r);
+  run(op, (TesiSeparableJob){.x = (void *)x, .b = b, .y = r});
   return TES_OK;
+}
+
+/* The correction is added on the way of x into the contractions where tasks own whole planes, else by a pass before. */
+static TesStatus correct_residual(const TesOperator *op, const TesiCorrection *job, double *norm) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSeparable *plan = op->plan;
+  TesiSeparableJob fused = {.x = job->x, .b = job->b, .factor = job->factor, .rounded = job->r};
+  double sum = 0;
+  TES_ALLOC(&fused.sums, plan->task_count);
+  if (job->e && plan->corrects) {
+    fused.e = job->e;
+    fused.scale = job->scale;
+#pragma omp parallel for num_threads(plan->task_count) schedule(static, 1) if (plan->task_count > 1)
+    for (int t = 0; t < plan->task_count; t++)
+      if (plan->task_count > 1) plan->save(plan, t, &fused);
+  } else if (job->e) {
+    TES_TRY(
+        tesi_context_device(ctx)->axpy(ctx, op->length, job->scale, TES_SINGLE, job->e, TES_DOUBLE, job->x));
+  }
+  run(op, fused);
+  for (int t = 0; t < plan->task_count; t++) sum += fused.sums[t];
+  *norm = sqrt(sum);
+done:
+  tesi_free(ctx, &fused.sums);
+  return status;
 }
 
 /* Diagonals of the assembled K_d and M_d. */
@@ -298,7 +331,10 @@ static void destroy(TesOperator *op) {
   if (!plan) return;
   for (int d = 0; d < 3; d++) tesi_free(ctx, &plan->axis[d].records);
   for (int d = 0; d < 2; d++) tesi_free(ctx, &plan->scale[d]);
-  for (int t = 0; plan->tasks && t < plan->task_count; t++) tesi_free(ctx, &plan->tasks[t].workspace);
+  for (int t = 0; plan->tasks && t < plan->task_count; t++) {
+    tesi_free(ctx, &plan->tasks[t].workspace);
+    tesi_free(ctx, &plan->tasks[t].saved);
+  }
   tesi_free(ctx, &plan->tasks);
   tesi_free(ctx, &plan->dot);
   tesi_free(ctx, &op->plan);
@@ -306,6 +342,7 @@ static void destroy(TesOperator *op) {
 
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
+                                        .correct_residual = correct_residual,
                                         .diagonal = diagonal,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,
@@ -335,6 +372,7 @@ TesStatus tesi_operator_separable_init(TesOperator *op) {
   plan->dim = op->space->dim;
   plan->degree = op->space->degree;
   plan->run = build->run[op->precision];
+  plan->save = build->save[op->precision];
   plan->lanes = build->bits / 8 / (int)tesi_precision_size(op->precision);
   TES_TRY(fill_dot(op, plan));
   for (int d = 0; d < plan->dim; d++) TES_TRY(fill_axis(op, plan, d));

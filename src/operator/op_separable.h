@@ -30,7 +30,21 @@ typedef struct TesiSeparableAxis {
 typedef struct TesiSeparableTask {
   int first[3], last[3]; /* the cells whose lower nodes (and the mesh's last nodes) this task writes */
   void *workspace;
+  void *saved; /* [k + 1] planes: x of the layer below and of the plane above, once corrected */
 } TesiSeparableTask;
+
+/* One application: y <- A x, y <- b - A x, or, with `rounded`,
+ *   x <- x + scale e (where e is given);  rounded <- factor (b - A x);  sum of a task <- |b - A x|^2 over its nodes. */
+typedef struct TesiSeparableJob {
+  void *x; /* written only where e is given */
+  const void *b;
+  void *y;
+  bool stream;
+  const float *e;
+  double scale, factor;
+  float *rounded;
+  double *sums; /* [tasks] */
+} TesiSeparableJob;
 
 typedef struct TesiSeparable {
   int dim, degree;
@@ -44,8 +58,9 @@ typedef struct TesiSeparable {
   size_t plane; /* numbers from one buffered plane to the next */
   int task_count;
   TesiSeparableTask *tasks;
-  void (*run)(const struct TesiSeparable *plan, const TesiSeparableTask *task, const void *x, const void *b,
-              void *y, bool stream);
+  bool corrects; /* tasks are layers of whole planes: x may be corrected in the same pass */
+  void (*run)(const struct TesiSeparable *plan, int task, const TesiSeparableJob *job);
+  void (*save)(const struct TesiSeparable *plan, int task, const TesiSeparableJob *job);
 } TesiSeparable;
 
 enum { TESI_SEPARABLE_SPECIALISED = 10 };
@@ -64,8 +79,8 @@ static inline int tesi_separable_window(const TesiSeparable *plan) {
 }
 
 #define TESI_SEPARABLE_RUN(name)                                                                             \
-  void name(const TesiSeparable *plan, const TesiSeparableTask *task, const void *x, const void *b, void *y, \
-            bool stream);                                                                                    \
+  void name(const TesiSeparable *plan, int task, const TesiSeparableJob *job);                               \
+  void name##_save(const TesiSeparable *plan, int task, const TesiSeparableJob *job);                        \
   size_t name##_workspace(const TesiSeparable *plan, const TesiSeparableTask *task);
 TESI_SEPARABLE_RUN(tesk_separable_double_128)
 TESI_SEPARABLE_RUN(tesk_separable_double_256)

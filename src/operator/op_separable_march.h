@@ -10,6 +10,7 @@
 #define TESI_OP_SEPARABLE_MARCH_H
 
 #include "operator/op_separable_kernels.h"
+#include "operator/op_separable_put.h"
 
 /* Cells of a tile, and the geometry that follows. Rows and columns count from the tile's first node. */
 typedef struct Tile {
@@ -22,9 +23,7 @@ typedef struct March {
   const TesiSeparable *plan;
   const TesiSeparableTask *task;
   const Kernels *kernels;
-  const Real *x, *b;
-  Real *y;
-  bool stream;
+  const TesiSeparableJob *job;
   int k, pitch, chunk_pitch;
   /* workspace */
   V *columns, *t_columns, *s_columns; /* [LANES + chunk k + 1 + LANES] columns of LANES rows */
@@ -35,6 +34,8 @@ typedef struct March {
   Real *U, *W;                        /* [k+1] planes of [rows][pitch], spaced by plan->plane */
   Real *stage;                        /* results on their way to memory */
   Real *waste;                        /* [k][pitch] of what is not wanted */
+  Real *corrected;                    /* rows of a plane of x, the correction added */
+  V sum;                              /* of squares of the residual */
 } March;
 
 static const Real *record(const TesiSeparableAxis *axis, int cell) {
@@ -67,6 +68,7 @@ static size_t lay_out(March *m, char *base) {
   TAKE(m->waste, Real, k * pitch);
   if (plan->dim == 3) {
     TAKE(m->carry_z, Real, (size_t)plan->rows * pitch);
+    TAKE(m->corrected, Real, plan->corrects ? (size_t)(plan->rows * plan->axis[0].nodes) : 0);
     TAKE(m->U, Real, (k + 1) * plan->plane);
     TAKE(m->W, Real, (k + 1) * plan->plane);
   }
@@ -233,22 +235,13 @@ static void chunk_rows(const March *m, const Tile *tile, const Real *plane, int 
 
 /* ---- results to memory ------------------------------------------------------------------------------------------------ */
 
-/* y <- values, or b - values; past the caches when streaming. */
-static void put(const March *m, ptrdiff_t offset, const Real *values, int count) {
-  Real *y = m->y + offset;
-  const Real *b = m->b ? m->b + offset : NULL;
-  int i = 0;
-  if (m->stream)
-    for (; i < count && (uintptr_t)(y + i) % sizeof(V) != 0; i++) y[i] = b ? b[i] - values[i] : values[i];
-  for (; i + LANES <= count; i += LANES) {
-    V v = load(values + i);
-    if (b) v = load(b + i) - v;
-    if (m->stream)
-      tesi_stream(y + i, &v);
-    else
-      store(y + i, v);
-  }
-  for (; i < count; i++) y[i] = b ? b[i] - values[i] : values[i];
+static void put_row(March *m, ptrdiff_t offset, const Real *values, int count) {
+  const TesiSeparableJob *job = m->job;
+  const Real *b = job->b ? (const Real *)job->b + offset : NULL;
+  if (job->rounded)
+    put_rounded(values, b, job->rounded + offset, (Real)job->factor, count, &m->sum);
+  else
+    put(values, b, (Real *)job->y + offset, count, job->stream);
 }
 
 static bool is_dirichlet(const TesiSeparableAxis *axis, int node) {
@@ -259,8 +252,7 @@ static bool is_dirichlet(const TesiSeparableAxis *axis, int node) {
 
 /* Contracts a layer of cells along z, row by row, and writes its planes. U, W: the layer's lowest plane; `step` leads
  * to the next one. The last node of the mesh is written too where the layer is the last. */
-static void layer_rows(const March *m, const Tile *tile, int layer, const Real *U, const Real *W,
-                       ptrdiff_t step) {
+static void layer_rows(March *m, const Tile *tile, int layer, const Real *U, const Real *W, ptrdiff_t step) {
   const TesiSeparable *plan = m->plan;
   const TesiSeparableAxis *axis = &plan->axis[2];
   const int k = m->k, vectors = (tile->columns + LANES - 1) / LANES;
@@ -286,13 +278,32 @@ static void layer_rows(const March *m, const Tile *tile, int layer, const Real *
           *(V *)&values[v] = load(&scale[v]) * scale_y *
                              (*(const V *)&carry[v] + (Real)axis->end[1] * *(const V *)&u[k * step + v]);
       if (is_dirichlet(axis, z)) memset(values, 0, sizeof(Real) * (size_t)tile->columns);
-      put(m, ((ptrdiff_t)z * plan->axis[1].nodes + y) * plan->axis[0].nodes + tile->x0 * k, values,
-          tile->columns);
+      put_row(m, ((ptrdiff_t)z * plan->axis[1].nodes + y) * plan->axis[0].nodes + tile->x0 * k, values,
+              tile->columns);
     }
   }
 }
 
-static void march_tile(const March *m, const Tile *tile) {
+/* Plane z of x for this tile, corrected where the job says so. Planes of other tasks were corrected before (save_planes),
+ * rows above the tile are the next tile's to write. */
+static const Real *plane_of(March *m, const Tile *tile, int z) {
+  const TesiSeparable *plan = m->plan;
+  const TesiSeparableTask *task = m->task;
+  const TesiSeparableJob *job = m->job;
+  const int k = m->k, rows = (tile->y1 - tile->y0) * k + 1;
+  const ptrdiff_t row = plan->axis[0].nodes, plane = row * plan->axis[1].nodes;
+  const ptrdiff_t skip = (ptrdiff_t)tile->y0 * k * row;
+  Real *x = (Real *)job->x + z * plane;
+  if (!job->e) return x;
+  if (z < task->first[2] * k) return (const Real *)task->saved + (z - task->first[2] * k + k) * plane;
+  if (z == task->last[2] * k && task->last[2] < plan->axis[2].cells)
+    return (const Real *)task->saved + k * plane;
+  add_correction(x + skip, job->e + z * plane + skip, (Real)job->scale, tile->rows * row, rows * row,
+                 m->corrected);
+  return m->corrected - skip;
+}
+
+static void march_tile(March *m, const Tile *tile) {
   const TesiSeparable *plan = m->plan;
   const TesiSeparableTask *task = m->task;
   const int k = m->k, start = task->first[2] - (task->first[2] > 0);
@@ -301,30 +312,31 @@ static void march_tile(const March *m, const Tile *tile) {
   for (int layer = start; layer < task->last[2]; layer++, base += k * step, step = -step) {
     for (int i = layer > start; i <= k; i++) {
       const int z = layer * k + i;
-      const ptrdiff_t ahead = z + 1 < plan->axis[2].nodes ? length : 0;
+      const ptrdiff_t ahead = z + 1 < plan->axis[2].nodes && !m->job->e ? length : 0;
+      const Real *plane = plane_of(m, tile, z);
       Out out = {.U = m->U + base + i * step,
                  .W = m->W + base + i * step,
                  .carry = m->carry_y + (ptrdiff_t)(z - start * k) * 2 * m->pitch};
       for (int c = tile->x0; c < tile->x1; c += plan->chunk)
-        chunk_rows(m, tile, m->x + z * length, c, tesi_min(c + plan->chunk, tile->x1), ahead, &out);
+        chunk_rows(m, tile, plane, c, tesi_min(c + plan->chunk, tile->x1), ahead, &out);
     }
     layer_rows(m, tile, layer, m->U + base, m->W + base, step);
   }
 }
 
 /* 2D: the rows of a tile at once. */
-static void rows_tile(const March *m, const Tile *tile) {
+static void rows_tile(March *m, const Tile *tile) {
   const TesiSeparable *plan = m->plan;
   Out out = {.U = m->stage, .W = NULL, .carry = m->carry_y};
   for (int c = tile->x0; c < tile->x1; c += plan->chunk) {
     const int next = tesi_min(c + plan->chunk, tile->x1);
-    chunk_rows(m, tile, m->x, c, next, next < tile->x1 ? (next - c) * m->k : 0, &out);
+    chunk_rows(m, tile, m->job->x, c, next, next < tile->x1 ? (next - c) * m->k : 0, &out);
   }
   for (int r = 0; r < tile->rows; r++) {
     const int y = tile->y0 * m->k + r;
     Real *values = m->stage + (ptrdiff_t)r * m->pitch;
     if (is_dirichlet(&plan->axis[1], y)) memset(values, 0, sizeof(Real) * (size_t)tile->columns);
-    put(m, (ptrdiff_t)y * plan->axis[0].nodes + tile->x0 * m->k, values, tile->columns);
+    put_row(m, (ptrdiff_t)y * plan->axis[0].nodes + tile->x0 * m->k, values, tile->columns);
   }
 }
 
@@ -334,11 +346,24 @@ size_t TESI_PASTE(REAL_NAME(tesk_separable), workspace)(const TesiSeparable *pla
   return lay_out(&m, NULL);
 }
 
-void REAL_NAME(tesk_separable)(const TesiSeparable *plan, const TesiSeparableTask *task, const void *x,
-                               const void *b, void *y, bool stream) {
+/* What this task reads of x but other tasks write, corrected: planes of the layer below, and the one above. */
+void TESI_PASTE(REAL_NAME(tesk_separable), save)(const TesiSeparable *plan, int number,
+                                                 const TesiSeparableJob *job) {
+  const TesiSeparableTask *task = &plan->tasks[number];
   const int k = plan->degree;
-  March m = {
-      .plan = plan, .task = task, .x = x, .b = b, .y = y, .stream = stream, .k = k, .pitch = plan->pitch};
+  const ptrdiff_t plane = (ptrdiff_t)plan->axis[0].nodes * plan->axis[1].nodes;
+  for (int i = 0; i <= k; i++) {
+    const ptrdiff_t z = i < k ? task->first[2] * k - k + i : task->last[2] * k;
+    if (z >= 0 && z < plan->axis[2].nodes - 1)
+      add_correction((Real *)job->x + z * plane, job->e + z * plane, (Real)job->scale, 0, plane,
+                     (Real *)task->saved + i * plane);
+  }
+}
+
+void REAL_NAME(tesk_separable)(const TesiSeparable *plan, int number, const TesiSeparableJob *job) {
+  const int k = plan->degree;
+  const TesiSeparableTask *task = &plan->tasks[number];
+  March m = {.plan = plan, .task = task, .job = job, .k = k, .pitch = plan->pitch};
   m.kernels = &kernels[k <= TESI_SEPARABLE_SPECIALISED ? k : 0];
   lay_out(&m, task->workspace);
   for (int x0 = task->first[0]; x0 < task->last[0]; x0 += plan->tile[0])
@@ -355,7 +380,11 @@ void REAL_NAME(tesk_separable)(const TesiSeparable *plan, const TesiSeparableTas
       else
         rows_tile(&m, &tile);
     }
-  if (stream) tesi_stream_fence();
+  if (job->stream) tesi_stream_fence();
+  if (job->rounded) {
+    job->sums[number] = 0;
+    for (int l = 0; l < LANES; l++) job->sums[number] += m.sum[l];
+  }
 }
 
 #endif

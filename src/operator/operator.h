@@ -6,10 +6,21 @@
 #include "space/space.h"
 #include "tessera/operator.h"
 
+/* x <- x + scale e (e may be NULL); r <- factor (b - A x), rounded to float32. b and x are float64, e and r float32. */
+typedef struct TesiCorrection {
+  const double *b;
+  double *x;
+  const float *e;
+  double scale, factor;
+  float *r;
+} TesiCorrection;
+
 /* Addresses are device memory of op->precision, op->length long. */
 typedef struct TesiOperatorTable {
   TesStatus (*apply)(const TesOperator *op, const void *x, void *y);
   TesStatus (*residual)(const TesOperator *op, const void *b, const void *x, void *r);
+  /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators only. */
+  TesStatus (*correct_residual)(const TesOperator *op, const TesiCorrection *correction, double *norm);
   TesStatus (*diagonal)(const TesOperator *op, void *d);
   /* float64 host arrays, any device */
   TesStatus (*apply_ref)(const TesOperator *op, const double *x, double *y);

@@ -145,12 +145,21 @@ done:
   return status;
 }
 
+/* Vectors run across the cells of a line: no wider than there are cells. */
+static int choose_bits(const TesOperator *op) {
+  int bits = tes_context_simd_bits(op->context);
+  const int number = 8 * (int)tesi_precision_size(op->precision);
+  while (bits > 128 && bits / number > op->space->axis[0].cells) bits /= 2;
+  return bits;
+}
+
 static TesStatus fill_plan(const TesOperator *op, TesiPatchPlan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesSpace *space = op->space;
   const size_t size = tesi_precision_size(op->precision);
-  const Build build = choose_build(tes_context_simd_bits(ctx), op->precision);
+  const int bits = choose_bits(op);
+  const Build build = choose_build(bits, op->precision);
   plan->dim = space->dim, plan->degree = space->degree;
   plan->a = op->a, plan->c = op->c;
   plan->cells = space->axis[0].cells, plan->nodes = space->axis[0].nodes;
@@ -160,7 +169,7 @@ static TesStatus fill_plan(const TesOperator *op, TesiPatchPlan *plan) {
     plan->natural[end] = space->axis[0].natural[end];
     plan->alpha[end] = op->alpha[end];
   }
-  plan->row.lanes = (int)((size_t)tes_context_simd_bits(ctx) / 8 / size);
+  plan->row.lanes = (int)((size_t)bits / 8 / size);
   place_row(plan, size);
   TES_TRY(tesi_patch_cell_create(ctx, plan->degree, &plan->cell));
   TES_TRY(fill_cell_tables(ctx, op->precision, plan));
@@ -200,7 +209,7 @@ TesStatus tesi_smoother_patch_init(TesSmoother *smoother) {
   snprintf(smoother->description, sizeof smoother->description,
            "patch, exact local solves, nested sweep, degree %d (%s), %s, %d-bit SIMD", plan->degree,
            plan->degree <= TESI_PATCH_SPECIALISED ? "specialised" : "fallback",
-           smoother->op->precision == TES_DOUBLE ? "float64" : "float32", tes_context_simd_bits(ctx));
+           smoother->op->precision == TES_DOUBLE ? "float64" : "float32", choose_bits(smoother->op));
 done:
   return status;
 }

@@ -185,6 +185,15 @@ static void smooth_range(const Sweep *sweep, Work *work, int first, int last) {
     if (!in_first_colour(sweep, p) && !is_own(outer, p, first, last)) smooth_slab(sweep, work, p);
 }
 
+/* One colour after the other, slabs dealt out in turn: for few slabs, where ranges would be uneven. */
+static void smooth_colours(const Sweep *sweep, Work *work, int thread, int threads) {
+  for (int colour = 0; colour < 2; colour++) {
+    for (int p = 0, i = 0; p < sweep->plan->outer.count; p++)
+      if (in_first_colour(sweep, p) == (colour == 0) && i++ % threads == thread) smooth_slab(sweep, work, p);
+#pragma omp barrier
+  }
+}
+
 /* Zeroes the planes that no slab of the first colour writes. */
 static void clear_rest(const Sweep *sweep) {
   const TesiNestedAxis *outer = &sweep->plan->outer;
@@ -208,6 +217,9 @@ static void smooth_all(const TesiPatchPlan *plan, const Real *b, Real *x, TesSwe
     Work work;
     const int all = omp_get_num_threads(), t = omp_get_thread_num();
     place_work(plan, &(Arena){plan->work[t], 0}, &work);
-    smooth_range(&sweep, &work, (int)((int64_t)count * t / all), (int)((int64_t)count * (t + 1) / all));
+    if (count <= 4 * all)
+      smooth_colours(&sweep, &work, t, all);
+    else
+      smooth_range(&sweep, &work, (int)((int64_t)count * t / all), (int)((int64_t)count * (t + 1) / all));
   }
 }
