@@ -9,7 +9,7 @@ packages_build=(gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libcjson
 packages_check=(clang libclang-rt-dev libomp-dev llvm python3 python3-vtk9 python3-numpy doxygen mandoc shellcheck
   gnuplot-nox util-linux)
 # Installed where the distribution has them. Without these the program has no adaptive meshes or no checkpoints, and says so.
-packages_parts=(libp4est-dev libhdf5-dev)
+packages_parts=(libp4est-dev mpi-default-dev libhdf5-dev)
 # The step that wants one of these says so when it is skipped.
 packages_optional=(clang-format-14)
 

@@ -1,0 +1,37 @@
+# Optional libraries. Sets part_libraries, part_includes, part_definitions, and says what is left out.
+set(part_libraries)
+set(part_includes)
+set(part_definitions)
+
+# Ends the configuration when a part that is ON lacks something; says so when an AUTO part does.
+function(tessera_part_missing option what)
+  if(${option} STREQUAL "ON")
+    message(FATAL_ERROR "${option} is ON and ${what} is missing")
+  endif()
+  message(STATUS "${what} not found: built without (${option})")
+endfunction()
+
+if(NOT TESSERA_P4EST STREQUAL "OFF")
+  find_path(P4EST_INCLUDE p4est.h)
+  find_library(P4EST_LIBRARY p4est)
+  find_library(SC_LIBRARY sc)
+  # FindMPI ends the configuration where mpicc is there without its headers; pkg-config says no.
+  pkg_search_module(MPI QUIET IMPORTED_TARGET mpi-c ompi-c mpich mpi)
+  if(P4EST_INCLUDE AND P4EST_LIBRARY AND SC_LIBRARY AND MPI_FOUND)
+    list(APPEND part_libraries ${P4EST_LIBRARY} ${SC_LIBRARY} PkgConfig::MPI)
+    list(APPEND part_includes ${P4EST_INCLUDE})
+    list(APPEND part_definitions TESI_P4EST)
+  else()
+    tessera_part_missing(TESSERA_P4EST "p4est with MPI (libp4est-dev, mpi-default-dev)")
+  endif()
+endif()
+
+if(NOT TESSERA_HDF5 STREQUAL "OFF")
+  pkg_check_modules(HDF5 QUIET IMPORTED_TARGET hdf5)
+  if(HDF5_FOUND)
+    list(APPEND part_libraries PkgConfig::HDF5)
+    list(APPEND part_definitions TESI_HDF5)
+  else()
+    tessera_part_missing(TESSERA_HDF5 "HDF5 (libhdf5-dev)")
+  endif()
+endif()

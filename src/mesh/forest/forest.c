@@ -1,0 +1,181 @@
+/* Forests: creation, refinement, coarsening, references. */
+#include "mesh/forest/forest.h"
+#include <math.h>
+#include <string.h>
+
+TesForest *tesi_forest_retain(const TesForest *forest) {
+  TesForest *f = (TesForest *)forest;
+  atomic_fetch_add(&f->references, 1);
+  return f;
+}
+
+void tes_forest_destroy(TesForest **forest) {
+  if (!forest || !*forest) return;
+  TesForest *f = *forest;
+  *forest = NULL;
+  if (atomic_fetch_sub(&f->references, 1) != 1) return;
+  TesContext *ctx = f->context;
+  if (f->forest) f->p4est->destroy(f->forest);
+  tesi_trees_release(&f->coarse);
+  tesi_free(ctx, &f->leaves.tree);
+  tesi_free(ctx, &f->leaves.level);
+  tesi_free(ctx, &f->leaves.child);
+  tesi_free(ctx, &f->leaves.origin);
+  tesi_free(ctx, &f);
+  tes_context_destroy(&ctx);
+}
+
+int64_t tes_forest_memory(int dim, int64_t cells, int degree, int geometry_degree) {
+  const double n = degree > 0 ? pow(degree + 1, dim) : 0, fresh = degree > 0 ? pow(degree, dim) : 0,
+               m = degree > 0 ? pow((geometry_degree ? geometry_degree : 2) + 1, dim) * dim : 0;
+  /* p4est's quadrants, twice while they change; our arrays. Space: p4est's numbering and ours, masks, one vector. */
+  const double forest = 2 * 32 + 18, space = 2 * 4 * n + 16 + 8 * fresh, geometry = 8 * m;
+  const double bytes = (double)cells * (forest + (degree > 0 ? space + geometry : 0));
+  return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
+
+TesStatus tesi_forest_afford(TesContext *context, int64_t bytes, const char *what, int64_t cells) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  const size_t available = tesi_memory_available();
+  const double gib = 1024.0 * 1024 * 1024;
+  if (bytes > 0 && (uint64_t)bytes > available)
+    TES_FAIL(TES_OUT_OF_MEMORY, "%s of %lld cells needs about %.1f GiB, and %.1f GiB are free", what,
+             (long long)cells, (double)bytes / gib, (double)available / gib);
+done:
+  return status;
+}
+
+/* The object around a forest of p4est, which is taken over even when this fails. */
+static TesStatus wrap(TesContext *context, TesiTrees *coarse, void *p4est, TesForest **forest) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesForest *f = NULL;
+  const TesiP4est *functions = tesi_p4est(coarse->dim);
+  *forest = NULL;
+  TES_NEW(&f);
+  atomic_init(&f->references, 1);
+  f->context = tesi_context_retain(ctx);
+  f->coarse = tesi_trees_retain(coarse);
+  f->p4est = functions;
+  f->forest = p4est;
+  f->dim = coarse->dim;
+  p4est = NULL;
+  f->leaves.cells = functions->cells(f->forest);
+  TES_ALLOC(&f->leaves.tree, f->leaves.cells);
+  TES_ALLOC(&f->leaves.level, f->leaves.cells);
+  TES_ALLOC(&f->leaves.child, f->leaves.cells);
+  TES_ALLOC(&f->leaves.origin, 3 * f->leaves.cells);
+  functions->leaves(f->forest, &f->leaves);
+  for (int64_t c = 0; c < f->leaves.cells; c++) f->max_level = tesi_max(f->max_level, f->leaves.level[c]);
+  *forest = f;
+  f = NULL;
+done:
+  if (p4est) functions->destroy(p4est);
+  tes_forest_destroy(&f);
+  return status;
+}
+
+/* Cells of a uniform forest, counted before it is made. */
+static TesStatus check_level(TesContext *context, const TesiTrees *c, int level) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  const int highest = tesi_p4est(c->dim)->max_level;
+  const double cells = (double)c->trees * pow(2, (double)level * c->dim);
+  TES_CHECK(level >= 0 && level <= highest, "%d uniform refinements, expected 0..%d", level, highest);
+  if (cells > INT32_MAX)
+    TES_FAIL(TES_OUT_OF_MEMORY, "%d refinements of %lld trees make %.3g cells; 2^31 - 1 are possible", level,
+             (long long)c->trees, cells);
+  TES_TRY(
+      tesi_forest_afford(ctx, tes_forest_memory(c->dim, (int64_t)cells, 0, 0), "a forest", (int64_t)cells));
+done:
+  return status;
+}
+
+TesStatus tes_forest_create(TesContext *context, const TesForestDesc *desc, TesForest **forest) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiTrees *coarse = NULL;
+  *forest = NULL;
+  TES_TRY(tesi_trees_create(ctx, desc, &coarse));
+  TES_TRY(tesi_p4est_check(ctx));
+  TES_TRY(check_level(ctx, coarse, desc->level));
+  const TesiP4est *functions = tesi_p4est(coarse->dim);
+  coarse->connectivity = functions->connect(coarse);
+  TES_TRY(wrap(ctx, coarse, functions->create(coarse->connectivity, desc->level), forest));
+done:
+  tesi_trees_release(&coarse);
+  return status;
+}
+
+/* The most cells that marks can lead to is not known before the balance has been made; twice the refined ones is rarely passed. */
+static int64_t guess_cells(const TesForest *f, const int8_t *mark) {
+  int64_t refined = 0;
+  for (int64_t c = 0; c < f->leaves.cells; c++) refined += mark[c] > 0;
+  return f->leaves.cells + 2 * refined * ((1 << f->dim) - 1);
+}
+
+TesStatus tes_forest_adapt(const TesForest *forest, const int8_t *mark, TesForest **adapted) {
+  TesContext *ctx = forest->context;
+  TesStatus status = TES_OK;
+  const int64_t cells = guess_cells(forest, mark);
+  *adapted = NULL;
+  for (int64_t c = 0; c < forest->leaves.cells; c++)
+    TES_CHECK(mark[c] <= 0 || forest->leaves.level[c] < forest->p4est->max_level,
+              "cell %lld is of level %d already, the highest", (long long)c, forest->leaves.level[c]);
+  TES_TRY(tesi_forest_afford(ctx, tes_forest_memory(forest->dim, cells, 0, 0), "a forest", cells));
+  TES_TRY(wrap(ctx, forest->coarse, forest->p4est->adapt(forest->forest, mark), adapted));
+done:
+  return status;
+}
+
+TesStatus tes_forest_coarsen(const TesForest *forest, TesForest **coarse) {
+  TesContext *ctx = forest->context;
+  TesStatus status = TES_OK;
+  *coarse = NULL;
+  if (forest->max_level == 0) return TES_OK;
+  TES_TRY(wrap(ctx, forest->coarse, forest->p4est->adapt(forest->forest, NULL), coarse));
+  if (tes_forest_cells(*coarse) == tes_forest_cells(forest)) tes_forest_destroy(coarse);
+done:
+  return status;
+}
+
+/* Whether the leaves cover their trees without gaps in Morton order: each begins where the one before ended. Positions along the curve count
+ * cells of the deepest level, which needs dim * depth = 60 bits at most. */
+static bool leaves_are_complete(const TesiTrees *coarse, const TesiP4est *p4est, const TesiLeaves *l) {
+  const int dim = coarse->dim, depth = p4est->depth;
+  uint64_t position = 0;
+  int64_t tree = 0;
+  for (int64_t c = 0; c < l->cells; c++) {
+    uint64_t begin = 0;
+    if (l->level[c] < 0 || l->level[c] > p4est->max_level || l->tree[c] != tree) return false;
+    for (int d = 0; d < dim; d++) {
+      const int32_t at = l->origin[3 * c + d], size = (int32_t)1 << (depth - l->level[c]);
+      if (at < 0 || at > ((int32_t)1 << depth) - size || at % size) return false;
+      for (int b = 0; b < depth; b++) begin |= (uint64_t)(at >> b & 1) << (b * dim + d);
+    }
+    if (begin != position) return false;
+    position += (uint64_t)1 << (dim * (depth - l->level[c]));
+    if (position == (uint64_t)1 << (dim * depth)) {
+      position = 0;
+      tree++;
+    }
+  }
+  return position == 0 && tree == coarse->trees;
+}
+
+TesStatus tesi_forest_rebuild(TesContext *context, TesiTrees *coarse, const TesiLeaves *leaves,
+                              TesForest **forest) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  *forest = NULL;
+  TES_TRY(tesi_p4est_check(ctx));
+  const TesiP4est *functions = tesi_p4est(coarse->dim);
+  TES_CHECK(leaves_are_complete(coarse, functions, leaves), "the cells do not cover the trees of the mesh");
+  if (!coarse->connectivity) coarse->connectivity = functions->connect(coarse);
+  void *p4est = functions->rebuild(coarse->connectivity, leaves);
+  TES_CHECK(p4est, "neighbouring cells differ by more than one level");
+  TES_TRY(wrap(ctx, coarse, p4est, forest));
+done:
+  return status;
+}

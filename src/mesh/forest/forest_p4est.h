@@ -1,0 +1,41 @@
+/* What is asked of p4est, for two and for three dimensions alike: forest_p4est_body.h, compiled for each. */
+#ifndef TESI_FOREST_P4EST_H
+#define TESI_FOREST_P4EST_H
+
+#include "mesh/forest/trees.h"
+
+/* Leaves in Morton order, tree by tree; origins in units of 2^-depth of a tree. */
+typedef struct TesiLeaves {
+  int64_t cells;
+  int32_t *tree;   /* [cells] */
+  int8_t *level;   /* [cells] */
+  int8_t *child;   /* [cells] */
+  int32_t *origin; /* [cells][3] */
+} TesiLeaves;
+
+typedef struct TesiP4est {
+  int depth; /* a tree is 2^depth long */
+  int max_level;
+  void *(*connect)(const TesiTrees *coarse);
+  void (*disconnect)(void *connectivity);
+  void *(*create)(void *connectivity, int level);
+  /* A forest with these leaves, which are complete and in order. NULL when they are not balanced. */
+  void *(*rebuild)(void *connectivity, const TesiLeaves *leaves);
+  void (*destroy)(void *forest);
+  /* See tes_forest_adapt(); mark NULL: all -1. */
+  void *(*adapt)(void *forest, const int8_t *mark);
+  int64_t (*cells)(const void *forest);
+  /* Fills allocated arrays. */
+  void (*leaves)(const void *forest, TesiLeaves *leaves);
+  /* Local nodes: index[cells][(degree+1)^dim] and mask[cells] (caller's) as forest_space.h tells; *nodes of them. */
+  void (*number)(void *forest, int degree, int32_t *index, uint16_t *mask, int64_t *nodes);
+} TesiP4est;
+
+/* NULL when the library was built without p4est. Initialises MPI and p4est at the first call. */
+const TesiP4est *tesi_p4est(int dim);
+/* TES_MISSING in that case. */
+TesStatus tesi_p4est_check(TesContext *ctx);
+
+extern const TesiP4est tesi_p4est_2d, tesi_p4est_3d;
+
+#endif

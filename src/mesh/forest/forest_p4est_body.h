@@ -1,0 +1,177 @@
+/* The table of p4est's functions for one dimension; included with the headers of p4est, or those of p8est under p4est's
+ * names, and TABLE, the name of the table. */
+#include <stdlib.h>
+#include <string.h>
+
+/* A box in p4est's own order of trees, renumbered to the lexicographic one of the coarse mesh: periodic directions are known there. */
+static p4est_connectivity_t *connect_box(const TesiTrees *c) {
+#ifdef P4_TO_P8
+  p4est_connectivity_t *brick = p8est_connectivity_new_brick(c->box[0], c->box[1], c->box[2], c->periodic[0],
+                                                             c->periodic[1], c->periodic[2]);
+#else
+  p4est_connectivity_t *brick =
+      p4est_connectivity_new_brick(c->box[0], c->box[1], c->periodic[0], c->periodic[1]);
+#endif
+  sc_array_t *lexicographic = sc_array_new_count(sizeof(size_t), (size_t)brick->num_trees);
+  for (p4est_topidx_t t = 0; t < brick->num_trees; t++) {
+    const double *corner = brick->vertices + 3 * brick->tree_to_vertex[P4EST_CHILDREN * t];
+    size_t at = (size_t)(corner[0] + 0.5) + (size_t)c->box[0] * (size_t)(corner[1] + 0.5);
+#ifdef P4_TO_P8
+    at += (size_t)c->box[0] * (size_t)c->box[1] * (size_t)(corner[2] + 0.5);
+#endif
+    *(size_t *)sc_array_index(lexicographic, (size_t)t) = at;
+  }
+  p4est_connectivity_permute(brick, lexicographic, 1);
+  sc_array_destroy(lexicographic);
+  return brick;
+}
+
+static void *connect_trees(const TesiTrees *c) {
+  if (c->box[0]) return connect_box(c);
+  p4est_connectivity_t *conn =
+      p4est_connectivity_new((p4est_topidx_t)c->vertex_count, (p4est_topidx_t)c->trees, 0, 0
+#ifdef P4_TO_P8
+                             ,
+                             0, 0
+#endif
+      );
+  memset(conn->vertices, 0, (size_t)conn->num_vertices * 3 * sizeof *conn->vertices);
+  for (int64_t i = 0; i < c->trees * P4EST_CHILDREN; i++) conn->tree_to_vertex[i] = c->vertices[i];
+  for (p4est_topidx_t t = 0; t < conn->num_trees; t++)
+    for (int8_t f = 0; f < P4EST_FACES; f++) {
+      conn->tree_to_tree[P4EST_FACES * t + f] = t;
+      conn->tree_to_face[P4EST_FACES * t + f] = f;
+    }
+  p4est_connectivity_complete(conn);
+  return conn;
+}
+
+static void disconnect(void *connectivity) {
+  p4est_connectivity_destroy(connectivity);
+}
+
+static void *create_uniform(void *connectivity, int level) {
+  return p4est_new_ext(MPI_COMM_SELF, connectivity, 0, level, 1, 0, NULL, NULL);
+}
+
+static void destroy(void *forest) {
+  p4est_destroy(forest);
+}
+
+static void set_mark(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q) {
+  (void)forest, (void)tree;
+  q->p.user_int = 0;
+}
+
+static int refine_marked(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q) {
+  (void)forest, (void)tree;
+  return q->p.user_int > 0;
+}
+
+static int coarsen_marked(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q[]) {
+  (void)forest, (void)tree;
+  for (int c = 0; c < P4EST_CHILDREN; c++)
+    if (q[c]->p.user_int >= 0) return 0;
+  return 1;
+}
+
+static void *adapt(void *old, const int8_t *mark) {
+  p4est_t *forest = p4est_copy(old, 0);
+  int64_t cell = 0;
+  for (size_t t = 0; t < forest->trees->elem_count; t++) {
+    sc_array_t *leaves = &p4est_tree_array_index(forest->trees, (p4est_topidx_t)t)->quadrants;
+    for (size_t i = 0; i < leaves->elem_count; i++)
+      p4est_quadrant_array_index(leaves, i)->p.user_int = mark ? mark[cell++] : -1;
+  }
+  p4est_refine(forest, 0, refine_marked, set_mark);
+  p4est_coarsen(forest, 0, coarsen_marked, set_mark);
+  p4est_balance(forest, P4EST_CONNECT_FULL, NULL);
+  return forest;
+}
+
+/* The next leaf wanted, while refinement walks down in Morton order. */
+typedef struct Cursor {
+  const TesiLeaves *leaves;
+  int64_t next;
+} Cursor;
+
+static int refine_to_leaf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q) {
+  Cursor *at = forest->user_pointer;
+  const TesiLeaves *l = at->leaves;
+  (void)tree;
+  if (at->next < l->cells && l->level[at->next] > q->level) return 1;
+  at->next++;
+  return 0;
+}
+
+static void *rebuild(void *connectivity, const TesiLeaves *leaves) {
+  Cursor at = {leaves, 0};
+  p4est_t *forest = p4est_new_ext(MPI_COMM_SELF, connectivity, 0, 0, 1, 0, NULL, &at);
+  p4est_refine(forest, 1, refine_to_leaf, NULL);
+  forest->user_pointer = NULL;
+  if (forest->local_num_quadrants == leaves->cells && p4est_is_balanced(forest, P4EST_CONNECT_FULL))
+    return forest;
+  p4est_destroy(forest);
+  return NULL;
+}
+
+static int64_t count_cells(const void *forest) {
+  return ((const p4est_t *)forest)->local_num_quadrants;
+}
+
+static void fill_leaves(const void *pointer, TesiLeaves *l) {
+  const p4est_t *forest = pointer;
+  int64_t cell = 0;
+  for (size_t t = 0; t < forest->trees->elem_count; t++) {
+    sc_array_t *leaves = &p4est_tree_array_index(forest->trees, (p4est_topidx_t)t)->quadrants;
+    for (size_t i = 0; i < leaves->elem_count; i++, cell++) {
+      const p4est_quadrant_t *q = p4est_quadrant_array_index(leaves, i);
+      l->tree[cell] = (int32_t)t;
+      l->level[cell] = q->level;
+      l->child[cell] = (int8_t)(q->level ? p4est_quadrant_child_id(q) : 0);
+      l->origin[3 * cell] = q->x;
+      l->origin[3 * cell + 1] = q->y;
+#ifdef P4_TO_P8
+      l->origin[3 * cell + 2] = q->z;
+#else
+      l->origin[3 * cell + 2] = 0;
+#endif
+    }
+  }
+}
+
+/* p4est's face code: child bits, a bit a hanging face, and in 3D a bit a hanging edge, also where one of its faces hangs. */
+static uint16_t mask_of(int code) {
+#ifdef P4_TO_P8
+  for (int d = 0; d < 3; d++) {
+    const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+    if (code >> (3 + e) & 1 || code >> (3 + f) & 1) code &= ~(1 << (6 + d));
+  }
+  return (uint16_t)code;
+#else
+  return (uint16_t)((code & 3) | (code >> 2 & 3) << 3);
+#endif
+}
+
+static void number(void *forest, int degree, int32_t *index, uint16_t *mask, int64_t *nodes) {
+  p4est_ghost_t *ghost = p4est_ghost_new(forest, P4EST_CONNECT_FULL);
+  p4est_lnodes_t *l = p4est_lnodes_new(forest, ghost, degree);
+  memcpy(index, l->element_nodes, (size_t)l->num_local_elements * (size_t)l->vnodes * sizeof *index);
+  for (p4est_locidx_t cell = 0; cell < l->num_local_elements; cell++)
+    mask[cell] = mask_of(l->face_code[cell]);
+  *nodes = l->num_local_nodes;
+  p4est_lnodes_destroy(l);
+  p4est_ghost_destroy(ghost);
+}
+
+const TesiP4est TABLE = {.depth = P4EST_MAXLEVEL,
+                         .max_level = P4EST_QMAXLEVEL,
+                         .connect = connect_trees,
+                         .disconnect = disconnect,
+                         .create = create_uniform,
+                         .rebuild = rebuild,
+                         .destroy = destroy,
+                         .adapt = adapt,
+                         .cells = count_cells,
+                         .leaves = fill_leaves,
+                         .number = number};

@@ -1,0 +1,22 @@
+/* Hanging faces and edges of one cell: what include/tessera/forest_space.h tells as steps 1 and 2, plain. */
+#ifndef TESI_HANGING_H
+#define TESI_HANGING_H
+
+#include "mesh/forest/forest.h"
+#include "tessera/forest_space.h"
+
+enum { TESI_HANGING_NODES = 9 };
+
+/* W[2][n][n] for n Gauss-Lobatto points. */
+void tesi_hanging_halves(int n, double *W);
+/* Directions (bits) in which the node at (i[0], i[1], i[2]) of n a direction stands on an interpolated line. */
+unsigned tesi_hanging_directions(int dim, int n, unsigned mask, const int i[3]);
+/* In place on u[n^dim]: values of the coarse side to those of the cell's own nodes; and the transpose. */
+void tesi_hanging_read(int dim, int n, const double *W, unsigned mask, double *u);
+void tesi_hanging_write(int dim, int n, const double *W, unsigned mask, double *u);
+/* Positions x[n^dim][dim] of the cell's nodes, as forest.h wants them of geometries: on hanging faces and edges those of the coarse
+ * side's polynomial. node[n], W as above. */
+void tesi_hanging_positions(const TesForest *f, int64_t cell, unsigned mask, int n, const double *node,
+                            const double *W, double *x);
+
+#endif

@@ -1,0 +1,194 @@
+/* The coarse mesh: from arrays, its names, references. */
+#include "mesh/forest/trees.h"
+#include <math.h>
+#include <string.h>
+#include "basis/quadrature.h"
+#include "mesh/forest/forest_p4est.h"
+
+static int power(int base, int exponent) {
+  int result = 1;
+  for (int i = 0; i < exponent; i++) result *= base;
+  return result;
+}
+
+TesiTrees *tesi_trees_retain(TesiTrees *coarse) {
+  atomic_fetch_add(&coarse->references, 1);
+  return coarse;
+}
+
+static void free_names(TesContext *ctx, int count, char ***names) {
+  for (int i = 0; *names && i < count; i++) tesi_free(ctx, &(*names)[i]);
+  tesi_free(ctx, names);
+}
+
+void tesi_trees_release(TesiTrees **coarse) {
+  TesiTrees *c = *coarse;
+  *coarse = NULL;
+  if (!c || atomic_fetch_sub(&c->references, 1) != 1) return;
+  TesContext *ctx = c->context;
+  if (c->connectivity) tesi_p4est(c->dim)->disconnect(c->connectivity);
+  free_names(ctx, c->boundaries, &c->boundary_name);
+  free_names(ctx, c->materials, &c->material_name);
+  tesi_free(ctx, &c->nodes);
+  tesi_free(ctx, &c->vertices);
+  tesi_free(ctx, &c->map);
+  tesi_free(ctx, &c->boundary);
+  tesi_free(ctx, &c->material);
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}
+
+static TesStatus copy_names(TesContext *ctx, int count, const char *const *from, char ***to) {
+  TesStatus status = TES_OK;
+  if (!count) return TES_OK;
+  TES_ALLOC(to, count);
+  for (int i = 0; i < count; i++) {
+    TES_CHECK(from && from[i] && *from[i], "name %d of a boundary or material is empty", i);
+    for (int j = 0; j < i; j++) TES_CHECK(strcmp(from[i], from[j]) != 0, "the name %s stands twice", from[i]);
+    (*to)[i] = tesi_strdup(ctx, from[i]);
+    if (!(*to)[i]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+  }
+done:
+  return status;
+}
+
+static TesStatus check_cells(TesContext *ctx, int dim, const TesCellsDesc *c) {
+  TesStatus status = TES_OK;
+  const int degree = c->degree ? c->degree : 1;
+  TES_CHECK(dim == 2 || dim == 3, "dim is %d, expected 2 or 3", dim);
+  TES_CHECK(c->trees >= 1 && c->trees <= 1 << 26, "%lld trees, expected 1..2^26", (long long)c->trees);
+  TES_CHECK(degree >= 1 && degree <= TESI_TREES_DEGREE, "the trees' degree is %d, expected 1..%d", degree,
+            TESI_TREES_DEGREE);
+  TES_CHECK(c->nodes && c->vertices, "a coarse mesh needs nodes and vertices");
+  TES_CHECK(c->boundaries >= 0 && c->materials >= 0, "a negative number of names");
+  for (int64_t i = 0; i < c->trees * power(degree + 1, dim) * dim; i++)
+    if (!isfinite(c->nodes[i]))
+      TES_FAIL(TES_NAN, "tree %lld has a node that is not finite",
+               (long long)(i / (power(degree + 1, dim) * dim)));
+  for (int64_t i = 0; i < c->trees << dim; i++)
+    TES_CHECK(c->vertices[i] >= 0, "vertex %d of tree %lld has number %d", (int)(i % (1 << dim)),
+              (long long)(i >> dim), c->vertices[i]);
+  for (int64_t i = 0; c->boundary && i < c->trees * 2 * dim; i++)
+    TES_CHECK(c->boundary[i] >= -1 && c->boundary[i] < c->boundaries,
+              "face %d of tree %lld has boundary %d, expected -1..%d", (int)(i % (2 * dim)),
+              (long long)(i / (2 * dim)), c->boundary[i], c->boundaries - 1);
+  for (int64_t i = 0; c->material && i < c->trees; i++)
+    TES_CHECK(c->material[i] >= -1 && c->material[i] < c->materials,
+              "tree %lld has material %d, expected -1..%d", (long long)i, c->material[i], c->materials - 1);
+done:
+  return status;
+}
+
+/* The arrays of a mesh with names, nothing looked at yet. */
+static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *c) {
+  TesStatus status = TES_OK;
+  const int dim = c->dim;
+  c->trees = d->trees;
+  c->degree = d->degree ? d->degree : 1;
+  c->tree_nodes = power(c->degree + 1, dim);
+  tesi_gauss_lobatto(c->degree + 1, c->node, NULL);
+  TES_ALLOC(&c->nodes, c->trees * c->tree_nodes * dim);
+  memcpy(c->nodes, d->nodes, (size_t)(c->trees * c->tree_nodes * dim) * sizeof *c->nodes);
+  TES_ALLOC(&c->vertices, c->trees << dim);
+  for (int64_t i = 0; i < c->trees << dim; i++) {
+    c->vertices[i] = d->vertices[i];
+    if (d->vertices[i] >= c->vertex_count) c->vertex_count = d->vertices[i] + (int64_t)1;
+  }
+  TES_ALLOC(&c->boundary, c->trees * 2 * dim);
+  for (int64_t i = 0; i < c->trees * 2 * dim; i++)
+    c->boundary[i] = d->boundary ? d->boundary[i] : TESI_TREES_UNNAMED;
+  TES_ALLOC(&c->material, c->trees);
+  for (int64_t i = 0; i < c->trees; i++) c->material[i] = d->material ? d->material[i] : TESI_TREES_UNNAMED;
+  c->boundaries = d->boundaries;
+  c->materials = d->materials;
+  TES_TRY(copy_names(ctx, d->boundaries, d->boundary_names, &c->boundary_name));
+  TES_TRY(copy_names(ctx, d->materials, d->material_names, &c->material_name));
+done:
+  return status;
+}
+
+TesStatus tesi_trees_from_cells(TesContext *context, int dim, const TesCellsDesc *cells, TesiTrees **coarse) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiTrees *c = NULL;
+  *coarse = NULL;
+  TES_TRY(check_cells(ctx, dim, cells));
+  TES_NEW(&c);
+  atomic_init(&c->references, 1);
+  c->context = tesi_context_retain(ctx);
+  c->dim = dim;
+  TES_TRY(copy_arrays(ctx, cells, c));
+  TES_TRY(tesi_trees_match_faces(ctx, c));
+  *coarse = c;
+  c = NULL;
+done:
+  tesi_trees_release(&c);
+  return status;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) { /* FNV-1a */
+  for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static uint64_t identity(const TesiTrees *c) {
+  const struct {
+    int64_t dim, degree, trees, periodic;
+    double round[6];
+  } head = {c->dim,
+            c->degree,
+            c->trees,
+            c->periodic[0] + 2 * c->periodic[1] + 4 * c->periodic[2],
+            {c->centre[0], c->centre[1], c->centre[2], c->radius, c->inner, c->core}};
+  uint64_t hash = hash_bytes(0xcbf29ce484222325u, &head, sizeof head);
+  hash = hash_bytes(hash, c->nodes, (size_t)(c->trees * c->tree_nodes * c->dim) * sizeof *c->nodes);
+  hash = hash_bytes(hash, c->vertices, (size_t)(c->trees << c->dim) * sizeof *c->vertices);
+  hash = hash_bytes(hash, c->boundary, (size_t)(c->trees * 2 * c->dim) * sizeof *c->boundary);
+  hash = hash_bytes(hash, c->material, (size_t)c->trees * sizeof *c->material);
+  if (c->map) hash = hash_bytes(hash, c->map, (size_t)c->trees);
+  for (int i = 0; i < c->boundaries; i++)
+    hash = hash_bytes(hash, c->boundary_name[i], strlen(c->boundary_name[i]) + 1);
+  for (int i = 0; i < c->materials; i++)
+    hash = hash_bytes(hash, c->material_name[i], strlen(c->material_name[i]) + 1);
+  return hash;
+}
+
+TesStatus tesi_trees_create(TesContext *context, const TesForestDesc *desc, TesiTrees **coarse) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiTrees *c = NULL;
+  const int dim = desc->dim ? desc->dim : 3;
+  *coarse = NULL;
+  TES_CHECK(dim == 2 || dim == 3, "dim is %d, expected 2 or 3", desc->dim);
+  switch (desc->domain) {
+  case TES_DOMAIN_BOX:
+  case TES_DOMAIN_L_SHAPE:
+  case TES_DOMAIN_FICHERA:
+    TES_TRY(tesi_trees_lattice(ctx, desc, dim, &c));
+    break;
+  case TES_DOMAIN_BALL:
+  case TES_DOMAIN_SHELL:
+    TES_TRY(tesi_trees_round(ctx, desc, dim, &c));
+    break;
+  case TES_DOMAIN_CHANNEL:
+    TES_TRY(tesi_trees_channel(ctx, desc, dim, &c));
+    break;
+  case TES_DOMAIN_FILE:
+    TES_CHECK(desc->file && *desc->file, "a mesh file needs a name");
+    TES_TRY(tesi_trees_file(ctx, desc->file, desc->dim, &c));
+    break;
+  case TES_DOMAIN_CELLS:
+    TES_CHECK(desc->trees, "TES_DOMAIN_CELLS needs trees");
+    TES_TRY(tesi_trees_from_cells(ctx, dim, desc->trees, &c));
+    TES_TRY(tesi_trees_check_trees(ctx, c));
+    break;
+  default:
+    TES_FAIL(TES_INVALID_INPUT, "there is no domain %d", (int)desc->domain);
+  }
+  c->identity = identity(c);
+  *coarse = c;
+  c = NULL;
+done:
+  tesi_trees_release(&c);
+  return status;
+}

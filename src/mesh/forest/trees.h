@@ -1,0 +1,61 @@
+/* The coarse mesh under a forest: trees, how they map to space, and the names of their faces and of themselves. */
+#ifndef TESI_TREES_H
+#define TESI_TREES_H
+
+#include "base/base.h"
+#include "tessera/forest.h"
+
+enum { TESI_TREES_DEGREE = 8, TESI_TREES_INSIDE = -2, TESI_TREES_UNNAMED = -1 };
+
+/* How a tree maps xi in [0, 1]^dim to space; `nodes` are its data.
+ *   polynomial: Q_m through the nodes
+ *   sector of a ball or a shell: the last direction is the radius s; the outer vertices say a patch y of the surface of the cube [-1, 1]^dim,
+ *     whose points lie on the sphere at y* = tan(pi/4 y) / |tan(pi/4 y)| (equal angles); ball: x = centre + (1-s) core y + s radius y*,
+ *     shell: x = centre + ((1-s) inner + s radius) y*
+ *   ring round a cylinder: direction 0 along the circle, 1 outwards: (1-s) p + s q, p on the circle between the angles of the inner
+ *     vertices, q between the outer vertices; z is linear */
+typedef enum TesiTreeMap { TESI_MAP_POLYNOMIAL, TESI_MAP_BALL, TESI_MAP_SHELL, TESI_MAP_RING } TesiTreeMap;
+
+typedef struct TesiTrees {
+  atomic_int references;
+  TesContext *context;
+  int dim, degree; /* m of the nodes */
+  int64_t trees, vertex_count, tree_nodes;
+  double *nodes;                      /* [trees][(m+1)^dim][dim] */
+  int32_t *vertices;                  /* [trees][2^dim] */
+  int8_t *map;                        /* [trees] TesiTreeMap; NULL: all polynomial */
+  double node[TESI_TREES_DEGREE + 1]; /* Gauss-Lobatto points */
+  double centre[3], radius, inner, core;
+  int32_t *boundary; /* [trees][2 dim]: number of a name, or one of the constants above */
+  int32_t *material; /* [trees] */
+  int boundaries, materials;
+  char **boundary_name, **material_name;
+  int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: no box */
+  bool periodic[3];
+  uint64_t identity;  /* hash of all that, to know a mesh again */
+  void *connectivity; /* of p4est */
+} TesiTrees;
+
+/* The mesh of a description. Errors as tes_forest_create(). */
+TesStatus tesi_trees_create(TesContext *ctx, const TesForestDesc *desc, TesiTrees **coarse);
+TesStatus tesi_trees_from_cells(TesContext *ctx, int dim, const TesCellsDesc *cells, TesiTrees **coarse);
+TesiTrees *tesi_trees_retain(TesiTrees *coarse);
+void tesi_trees_release(TesiTrees **coarse);
+
+/* x[n][dim] of points xi[n][dim] of a tree. */
+void tesi_trees_evaluate(const TesiTrees *coarse, int64_t tree, int n, const double *xi, double *x);
+
+/* ---- steps of the above ---- */
+
+/* The built-in domains but the box; coarse_domains.c. */
+TesStatus tesi_trees_round(TesContext *ctx, const TesForestDesc *desc, int dim, TesiTrees **coarse);
+TesStatus tesi_trees_lattice(TesContext *ctx, const TesForestDesc *desc, int dim, TesiTrees **coarse);
+TesStatus tesi_trees_channel(TesContext *ctx, const TesForestDesc *desc, int dim, TesiTrees **coarse);
+/* A Gmsh file; dim 0: what it has. */
+TesStatus tesi_trees_file(TesContext *ctx, const char *path, int dim, TesiTrees **coarse);
+/* Which tree faces lie on the boundary: fills those of coarse->boundary that lie inside. `cells` may name faces. */
+TesStatus tesi_trees_match_faces(TesContext *ctx, TesiTrees *coarse);
+/* |J| > 0 in all trees, at the Gauss-Lobatto points of degree m + 1 (TES_INVALID_INPUT naming tree and point). */
+TesStatus tesi_trees_check_trees(TesContext *ctx, const TesiTrees *coarse);
+
+#endif

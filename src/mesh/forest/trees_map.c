@@ -1,0 +1,128 @@
+/* The maps of trees, and whether they are invertible. */
+#include <math.h>
+#include <string.h>
+#include "basis/lagrange.h"
+#include "basis/quadrature.h"
+#include "mesh/forest/trees.h"
+
+enum { MAX_NODES = TESI_TREES_DEGREE + 1 };
+
+/* Values of the Lagrange polynomials of n nodes at t; a node gives exact zeros and one. */
+static void basis(int n, const double *node, double t, double *value) {
+  for (int i = 0; i < n; i++) {
+    value[i] = 1;
+    for (int j = 0; j < n; j++)
+      if (j != i) value[i] *= (t - node[j]) / (node[i] - node[j]);
+  }
+}
+
+static void polynomial(const TesiTrees *c, const double *nodes, const double xi[3], double *x) {
+  const int n = c->degree + 1, dim = c->dim, nz = dim == 3 ? n : 1;
+  double b[3][MAX_NODES] = {{0}};
+  b[2][0] = 1;
+  for (int d = 0; d < dim; d++) basis(n, c->node, xi[d], b[d]);
+  for (int r = 0; r < dim; r++) x[r] = 0;
+  for (int k = 0, p = 0; k < nz; k++)
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++, p++) {
+        const double w = b[0][i] * b[1][j] * b[2][k];
+        for (int r = 0; r < dim; r++) x[r] += w * nodes[p * dim + r];
+      }
+}
+
+/* See TesiTreeMap. */
+static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, const double xi[3], double *x) {
+  const int dim = c->dim, outer = 1 << (dim - 1);
+  const double s = xi[dim - 1];
+  double y[3] = {0}, direction[3], length = 0;
+  for (int v = 0; v < outer; v++) {
+    double w = v & 1 ? xi[0] : 1 - xi[0];
+    if (dim == 3) w *= v >> 1 & 1 ? xi[1] : 1 - xi[1];
+    for (int r = 0; r < dim; r++) y[r] += w * nodes[(outer + v) * dim + r];
+  }
+  for (int r = 0; r < dim; r++) {
+    direction[r] = tan(atan(1) * y[r]);
+    length += direction[r] * direction[r];
+  }
+  length = sqrt(length);
+  for (int r = 0; r < dim; r++)
+    x[r] = c->centre[r] + (map == TESI_MAP_BALL
+                               ? (1 - s) * c->core * y[r] + s * c->radius * direction[r] / length
+                               : ((1 - s) * c->inner + s * c->radius) * direction[r] / length);
+}
+
+static void ring(const TesiTrees *c, const double *nodes, const double xi[3], double *x) {
+  const int dim = c->dim;
+  const double a = xi[0], s = xi[1], *p = nodes, *q = nodes + dim, *u = nodes + 2 * dim, *v = nodes + 3 * dim;
+  const double begin = atan2(p[1] - c->centre[1], p[0] - c->centre[0]);
+  double turn = atan2(q[1] - c->centre[1], q[0] - c->centre[0]) - begin;
+  if (turn > 4 * atan(1)) turn -= 8 * atan(1);
+  if (turn < -4 * atan(1)) turn += 8 * atan(1);
+  const double angle = begin + a * turn;
+  x[0] = (1 - s) * (c->centre[0] + c->radius * cos(angle)) + s * ((1 - a) * u[0] + a * v[0]);
+  x[1] = (1 - s) * (c->centre[1] + c->radius * sin(angle)) + s * ((1 - a) * u[1] + a * v[1]);
+  if (dim == 3) x[2] = (1 - xi[2]) * nodes[2] + xi[2] * nodes[4 * dim + 2];
+}
+
+void tesi_trees_evaluate(const TesiTrees *c, int64_t tree, int n, const double *xi, double *x) {
+  const double *nodes = c->nodes + tree * c->tree_nodes * c->dim;
+  const TesiTreeMap map = c->map ? (TesiTreeMap)c->map[tree] : TESI_MAP_POLYNOMIAL;
+  for (int p = 0; p < n; p++) {
+    double at[3] = {0};
+    memcpy(at, xi + p * c->dim, (size_t)c->dim * sizeof *at);
+    if (map == TESI_MAP_POLYNOMIAL)
+      polynomial(c, nodes, at, x + p * c->dim);
+    else if (map == TESI_MAP_RING)
+      ring(c, nodes, at, x + p * c->dim);
+    else
+      sector(c, map, nodes, at, x + p * c->dim);
+  }
+}
+
+/* Sine-like measure of det J: 1 for orthogonal columns, <= 1e-8 counts as flat, whatever the sizes of the columns. *det: det J itself.
+ * J[r][c] = d x_r / d xi_c at point (i, j, k) of values x[q^dim][dim] at points with differentiation matrix D[q][q]. */
+static bool invertible(int dim, int q, const double *D, const double *x, const int at[3], double *det) {
+  const int step[3] = {1, q, q * q};
+  double J[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, scale = 1;
+  for (int c = 0; c < dim; c++) {
+    for (int r = 0; r < dim; r++) {
+      const int base = at[0] + q * (at[1] + q * at[2]) - at[c] * step[c];
+      J[r][c] = 0;
+      for (int l = 0; l < q; l++) J[r][c] += D[at[c] * q + l] * x[(base + l * step[c]) * dim + r];
+    }
+    scale *= sqrt(J[0][c] * J[0][c] + J[1][c] * J[1][c] + (dim == 3 ? J[2][c] * J[2][c] : 0));
+  }
+  *det = J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
+         J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
+         J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
+  return *det > 1e-8 * scale;
+}
+
+TesStatus tesi_trees_check_trees(TesContext *context, const TesiTrees *c) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  enum { Q = TESI_TREES_DEGREE + 2 };
+  const int dim = c->dim, q = c->degree + 2, points = dim == 2 ? q * q : q * q * q;
+  double at[Q], D[Q * Q], *xi = NULL, *x = NULL;
+  tesi_gauss_lobatto(q, at, NULL);
+  tesi_lagrange(q, at, q, at, NULL, D);
+  TES_ALLOC(&xi, points * dim);
+  TES_ALLOC(&x, points * dim);
+  for (int p = 0; p < points; p++) {
+    const int i[3] = {p % q, p / q % q, p / q / q};
+    for (int d = 0; d < dim; d++) xi[p * dim + d] = at[i[d]];
+  }
+  for (int64_t t = 0; t < c->trees; t++) {
+    tesi_trees_evaluate(c, t, points, xi, x);
+    for (int p = 0; p < points; p++) {
+      double J;
+      TES_CHECK(invertible(dim, q, D, x, (const int[3]){p % q, p / q % q, p / q / q}, &J),
+                "tree %lld is inverted or degenerate: |J| = %.3g at (%g, %g, %g)", (long long)t, J,
+                x[p * dim], x[p * dim + 1], dim == 3 ? x[p * dim + 2] : 0);
+    }
+  }
+done:
+  tesi_free(ctx, &xi);
+  tesi_free(ctx, &x);
+  return status;
+}

@@ -1,0 +1,89 @@
+/* Random forests for tests: lattices of trees in random orientations, built-in domains, boxes; random refinement. */
+#ifndef TESI_FOREST_TESTING_H
+#define TESI_FOREST_TESTING_H
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "tessera/forest_space.h"
+#include "testing.h"
+
+static inline int test_below(uint64_t *seed, int n) {
+  return (int)((test_random(seed) + 1) / 2 * n) % n;
+}
+
+/* Skips the test where forests cannot be made; false then. */
+static inline bool test_has_forests(TesContext *ctx) {
+  TesForest *forest;
+  const TesStatus status = tes_forest_create(ctx, &(TesForestDesc){.dim = 2}, &forest);
+  tes_forest_destroy(&forest);
+  tes_context_clear(ctx);
+  return status != TES_MISSING;
+}
+
+/* A random symmetry of the cube with determinant 1: new direction d is old direction axis[d], reversed where flip[d]. */
+static inline void test_orientation(uint64_t *seed, int dim, int axis[3], int flip[3]) {
+  int odd = 0;
+  for (int d = 0; d < 3; d++) axis[d] = d, flip[d] = 0;
+  for (int d = dim - 1; d > 0; d--) {
+    const int e = test_below(seed, d + 1), swap = axis[d];
+    axis[d] = axis[e];
+    axis[e] = swap;
+    odd ^= e != d;
+  }
+  for (int d = 0; d < dim; d++) odd ^= flip[d] = test_below(seed, 2);
+  flip[0] ^= odd;
+}
+
+/* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations; boundary 0 "low" at x = 0, 1 "rest". */
+static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double shake, uint64_t *seed,
+                                TesForest **forest) {
+  enum { MOST = 64 };
+  double nodes[MOST * 8 * 3], vertex[4 * 4 * 4][3];
+  int32_t vertices[MOST * 8], boundary[MOST * 6];
+  const int nz = dim == 3 ? n[2] : 1, trees = n[0] * n[1] * nz;
+  for (int v = 0; v < 64; v++)
+    for (int d = 0; d < dim; d++)
+      vertex[v][d] = (const int[3]){v % 4, v / 4 % 4, v / 16}[d] + shake * test_random(seed);
+  for (int t = 0; t < trees; t++) {
+    const int at[3] = {t % n[0], t / n[0] % n[1], t / n[0] / n[1]};
+    int axis[3], flip[3];
+    test_orientation(seed, dim, axis, flip);
+    for (int v = 0; v < 1 << dim; v++) {
+      int i[3] = {at[0], at[1], at[2]};
+      for (int d = 0; d < dim; d++) i[axis[d]] += (v >> d & 1) ^ flip[d];
+      const int number = i[0] + 4 * i[1] + 16 * (dim == 3 ? i[2] : 0);
+      vertices[(t << dim) + v] = number;
+      memcpy(nodes + ((t << dim) + v) * dim, vertex[number], (size_t)dim * sizeof(double));
+    }
+    for (int f = 0; f < 2 * dim; f++)
+      boundary[t * 2 * dim + f] = axis[f / 2] == 0 && ((f & 1) ^ flip[f / 2]) == 0 && at[0] == 0 ? 0 : 1;
+  }
+  static const char *const names[] = {"low", "rest"};
+  const TesCellsDesc cells = {.trees = trees,
+                              .nodes = nodes,
+                              .vertices = vertices,
+                              .boundary = boundary,
+                              .boundaries = 2,
+                              .boundary_names = names};
+  assert_ok(ctx, tes_forest_create(
+                     ctx, &(TesForestDesc){.domain = TES_DOMAIN_CELLS, .dim = dim, .trees = &cells}, forest));
+}
+
+/* Replaces the forest by one whose cells were refined, or coarsened, with these probabilities, where it has less than `most` cells. */
+static inline void test_adapt(TesContext *ctx, uint64_t *seed, double refine, double coarsen, int64_t most,
+                              TesForest **forest) {
+  const int64_t cells = tes_forest_cells(*forest);
+  int8_t *mark = calloc((size_t)cells, 1);
+  TesForest *adapted;
+  for (int64_t c = 0; c < cells; c++) {
+    const double r = (test_random(seed) + 1) / 2;
+    mark[c] = r < refine && cells < most ? 1 : r > 1 - coarsen ? -1 : 0;
+  }
+  assert_ok(ctx, tes_forest_adapt(*forest, mark, &adapted));
+  free(mark);
+  tes_forest_destroy(forest);
+  *forest = adapted;
+}
+
+#endif
