@@ -43,6 +43,9 @@ typedef struct TesContextDesc {
   void (*log)(void *user, TesLogLevel level, const char *line);
   void *log_user;
   TesAllocator allocator;
+  /** Devices with kernels: sums over cells by atomic additions, in no fixed order, where that is another way: the last bits of
+   *  results then vary from run to run. Default: one order, the same bits every time. */
+  int unordered;
   int simd_bits; /**< width of SIMD vectors: 128, 256 or 512; 0: the widest this processor has */
 } TesContextDesc;
 

@@ -67,6 +67,7 @@ TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context) {
   c->verbosity = desc->verbosity;
   c->threads = desc->threads > 0 ? desc->threads : default_threads();
   c->simd_bits = desc->simd_bits;
+  c->unordered = desc->unordered != 0;
   c->log = desc->log ? desc->log : default_log;
   c->log_user = desc->log_user;
   *context = c;
@@ -127,6 +128,10 @@ int tes_context_simd_bits(const TesContext *context) {
 
 void tesi_context_set_simd_bits(TesContext *ctx, int bits) {
   ctx->simd_bits = bits;
+}
+
+bool tesi_context_unordered(const TesContext *ctx) {
+  return ctx->unordered;
 }
 
 TesVerbosity tesi_context_verbosity(const TesContext *ctx) {

@@ -13,6 +13,7 @@ struct TesContext {
   atomic_size_t memory, memory_peak;
   TesVerbosity verbosity;
   int threads, simd_bits;
+  bool unordered;
   void (*log)(void *user, TesLogLevel level, const char *line);
   void *log_user;
   TesStatus failure;

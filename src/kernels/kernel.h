@@ -7,6 +7,8 @@
  *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become immediates, or with
  *                            TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
  *   TESK_UNROLL              before a loop whose trip count is a constant
+ *   TESK_ADD(p, v)           *p += v by an atomic addition
+ *   TESK_ALIGNED(n)          after `struct`: aligned to n bytes, so that it is read at once
  * Arguments are at most 16; arrays by pointer. */
 #ifndef TESK_KERNEL_H
 #define TESK_KERNEL_H
@@ -58,6 +60,8 @@
 #define TESK_RESTRICT restrict
 #define TESK_UNROLL
 #define TESK_READ(p) (*(p))
+#define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
+#define TESK_ALIGNED(n) __attribute__((aligned(n)))
 #define TESK_COPY(to, from, valid) (*(to) = (valid) ? *(from) : 0)
 #define TESK_COPY_WAIT() ((void)0)
 #else
@@ -84,6 +88,8 @@
 #define TESK_RESTRICT __restrict__
 #define TESK_UNROLL _Pragma("unroll")
 #define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */
+#define TESK_ADD(p, v) ((void)atomicAdd(p, v))
+#define TESK_ALIGNED(n) __align__(n)
 
 /* One number from global to shared memory without a register: zero where not valid. It has arrived after TESK_COPY_WAIT, for
  * this thread; for others after a barrier too. */

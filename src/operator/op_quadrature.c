@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
+#include "operator/op_quadrature_cuda.h"
 
 enum { TILES = 64 /* about as many as this, where there are as many cells: work for that many threads */ };
 
@@ -234,8 +235,7 @@ TesStatus tesi_operator_quadrature_init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiQuadPlan *plan;
-  if (tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "variable coefficients have no kernels on this device: use --device cpu");
+  if (tesi_has_kernels(ctx)) return tesi_operator_quadrature_cuda_init(op);
   op->table = &table;
   TES_NEW(&plan);
   op->plan = plan;

@@ -6,6 +6,7 @@
 #include "basis/lagrange.h"
 #include "device/kernel.h"
 #include "kernels/laplace_arguments.h"
+#include "operator/op_quadrature_cuda.h"
 
 /* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. */
 typedef struct Cut {
@@ -253,9 +254,7 @@ TesStatus tesi_operator_separable_cuda_init(TesOperator *op) {
   TesStatus status = TES_OK;
   const int most = op->space->dim == 3 ? 8 : 10;
   Plan *plan = NULL;
-  if (op->space->degree > most)
-    TES_FAIL(TES_MISSING, "the GPU has kernels up to degree %d in %dD, %d is asked for: use --device cpu",
-             most, op->space->dim, op->space->degree);
+  if (op->space->degree > most) return tesi_operator_quadrature_cuda_init(op);
   TES_NEW(&plan);
   op->plan = plan;
   op->table = &table;

@@ -1,0 +1,30 @@
+/* The quadrature form on devices with kernels: plan, set-up of coefficients and launches. */
+#ifndef TESI_OP_QUADRATURE_CUDA_H
+#define TESI_OP_QUADRATURE_CUDA_H
+
+#include "device/kernel.h"
+#include "kernels/diffusion_arguments.h"
+#include "operator/operator.h"
+
+typedef struct TesiQuadDevice {
+  TesiKernel apply, start, diagonal, face;
+  int n;                 /* points a direction */
+  int64_t points, cells; /* of a cell; of the box */
+  int batch, side_batch; /* cells a block; sides of a face a block */
+  unsigned threads, side_threads;
+  size_t shared, diagonal_shared, side_shared;
+  bool coloured; /* cells in 2^dim launches of one order, or one launch with atomics */
+  TeskDiffusion arguments;
+  void *h, *a, *c, *alpha[6]; /* device */
+} TesiQuadDevice;
+
+/* op_quadrature_cuda.c: for varying coefficients, and for constant ones where the separable kernels end. */
+TesStatus tesi_operator_quadrature_cuda_init(TesOperator *op);
+
+/* op_quadrature_cuda_setup.c: evaluates a, c and alpha into plan->a, c, alpha; checks their signs; may set op->singular. */
+TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan);
+
+/* Whether a coefficient is given and does not vanish everywhere as a constant. */
+bool tesi_coefficient_given(const TesFunction *function);
+
+#endif
