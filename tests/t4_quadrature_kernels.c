@@ -42,7 +42,8 @@ static TesSpace *make_space(TesContext *ctx, const Case *c) {
 
 static TesFunction *make_function(TesContext *ctx, const char *text, double constant, bool is_constant) {
   TesFunction *f;
-  assert_int_equal(is_constant ? tes_function_create_constant(ctx, constant, &f) : tes_function_create_expression(ctx, text, &f),
+  assert_int_equal(is_constant ? tes_function_create_constant(ctx, constant, &f)
+                               : tes_function_create_expression(ctx, text, &f),
                    TES_OK);
   return f;
 }
@@ -63,11 +64,13 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   return op;
 }
 
-static void compare_all(TesContext *ctx, TesOperator *op, TesSpace *space, int degree, TesPrecision precision) {
+static void compare_all(TesContext *ctx, TesOperator *op, TesSpace *space, int degree,
+                        TesPrecision precision) {
   const double tolerance = precision == TES_DOUBLE ? 1e-12 : 1e-5;
   const int64_t n = tes_space_length(space);
   uint64_t seed = 23;
-  TesVector *x = test_random_vector(ctx, space, precision, &seed), *b = test_random_vector(ctx, space, precision, &seed), *y, *z;
+  TesVector *x = test_random_vector(ctx, space, precision, &seed),
+            *b = test_random_vector(ctx, space, precision, &seed), *y, *z;
   assert_int_equal(tes_vector_create(ctx, n, precision, &y), TES_OK);
   assert_int_equal(tes_vector_create(ctx, n, precision, &z), TES_OK);
   assert_int_equal(tes_vector_fill(y, NAN), TES_OK);
@@ -128,13 +131,15 @@ static void kernels_equal_the_plain_operator(void **state) {
 static void degrees_beyond_take_the_general_path(void **state) {
   (void)state;
   static const char *const devices[] = {"emulator", "cuda"};
-  static const Case cases[] = {{2, 11, {2, 2, 1}, false, true, false},  {2, 16, {3, 1, 1}, true, false, false},
-                               {2, 20, {1, 2, 1}, false, true, true},   {3, 9, {2, 1, 1}, true, true, false},
-                               {3, 12, {1, 1, 2}, false, false, false}, {3, 20, {1, 1, 1}, true, true, false}};
+  static const Case cases[] = {
+      {2, 11, {2, 2, 1}, false, true, false},  {2, 16, {3, 1, 1}, true, false, false},
+      {2, 20, {1, 2, 1}, false, true, true},   {3, 9, {2, 1, 1}, true, true, false},
+      {3, 12, {1, 1, 2}, false, false, false}, {3, 20, {1, 1, 1}, true, true, false}};
   for (int d = 0; d < 2; d++)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
       if (d == 0 && cases[i].dim == 3 && cases[i].degree > 9) continue;
-      for (int precision = 0; precision < 2; precision++) run_case(devices[d], &cases[i], (TesPrecision)precision);
+      for (int precision = 0; precision < 2; precision++)
+        run_case(devices[d], &cases[i], (TesPrecision)precision);
     }
 }
 

@@ -12,9 +12,11 @@ typedef struct Text {
 } Text;
 
 static void print(Text *text, const char *name, const double *values, int count) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "TESK_TABLE(%s, tesk_%s, {", text->type, name);
+  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
+                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
   for (int i = 0; i < count; i++)
-    text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%s%.17g", i ? ", " : "", values[i]);
+    text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%s%.17g", i ? ", " : "",
+                                   values[i]);
   text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "})\n");
 }
 

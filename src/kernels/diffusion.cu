@@ -59,7 +59,7 @@ DEFINE_PRODUCT(derivative, tesk_dde, tesk_ddo, -)
 DEFINE_PRODUCT(derivative_transposed, tesk_dte, tesk_dto, -)
 
 typedef struct Cell {
-  int on, at[3]; /* whether there is one; its place in the box */
+  int on, at[3];          /* whether there is one; its place in the box */
   long long node, points; /* its first node and, in units of N^DIM, its coefficients */
   real inverse_h2[3];
   real volume;
@@ -126,7 +126,8 @@ TESK_DEVICE void store_line(const real *v, int stride, real *to) {
 }
 
 /* The x-line: values to points, their image under D' a D and c. */
-TESK_DEVICE void x_line(const TeskDiffusion *a, const Cell *cell, int row, real others, const real *A, real *U, real *W) {
+TESK_DEVICE void x_line(const TeskDiffusion *a, const Cell *cell, int row, real others, const real *A,
+                        real *U, real *W) {
   real v[N], p[N], r[N], f[N];
   load_line(U, 1, v);
   to_points(v, p);
@@ -170,7 +171,8 @@ TESK_KERNEL(tesk_diffusion, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
   const int t = (int)threadIdx.x, c = t / LINES < CELLS ? t / LINES : CELLS - 1, i = t % N, j = t / N % N;
   const int on = t < CELLS * LINES;
   const Cell cell = make_cell(&a, (int)blockIdx.x * CELLS + c);
-  real *const U = memory + c * SIZE, *const W = memory + (CELLS + c) * SIZE, *const A = memory + (2 * CELLS + c) * SIZE;
+  real *const U = memory + c * SIZE, *const W = memory + (CELLS + c) * SIZE,
+              *const A = memory + (2 * CELLS + c) * SIZE;
   const real size = (real)a.constant * cell.volume;
   real v[N], w[N];
   (void)j;
@@ -180,7 +182,8 @@ TESK_KERNEL(tesk_diffusion, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
   if (on) {
     const real *from = (const real *)a.a + cell.points * ROWS * N;
     TESK_UNROLL
-    for (int l = 0; l < N; l++) TESK_COPY(A + (l * (LINES / N) + j * (DIM == 3)) * PX + i, from + l * LINES + t % LINES, cell.on);
+    for (int l = 0; l < N; l++)
+      TESK_COPY(A + (l * (LINES / N) + j * (DIM == 3)) * PX + i, from + l * LINES + t % LINES, cell.on);
   }
 #endif
 #if DIM == 3
@@ -205,7 +208,9 @@ TESK_KERNEL(tesk_diffusion, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
     const int zero = !cell.on || is_fixed(&a, &cell, 0, i);
     TESK_UNROLL
     for (int l = 0; l < N; l++)
-      v[l] = zero || ((l == 0 || l == K) && is_fixed(&a, &cell, 1, l)) ? 0 : TESK_READ(from + (long long)l * a.pitch);
+      v[l] = zero || ((l == 0 || l == K) && is_fixed(&a, &cell, 1, l))
+                 ? 0
+                 : TESK_READ(from + (long long)l * a.pitch);
     to_points(v, w);
     store_line(w, PX, U + i);
   }
@@ -216,7 +221,8 @@ TESK_KERNEL(tesk_diffusion, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
   __syncthreads();
   const int row = t % LINES; /* x: (j, l) */
   if (on)
-    x_line(&a, &cell, row, size * tesk_w(row % N) * (DIM == 3 ? tesk_w(row / N) : 1), A + row * PX, U + row * PX, W + row * PX);
+    x_line(&a, &cell, row, size * tesk_w(row % N) * (DIM == 3 ? tesk_w(row / N) : 1), A + row * PX,
+           U + row * PX, W + row * PX);
   __syncthreads();
 #if DIM == 3
   if (on) { /* y: (i, l = j) */

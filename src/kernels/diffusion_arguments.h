@@ -8,10 +8,11 @@ typedef struct TeskDiffusion {
   int first[3], step[3], count[3]; /* of this launch: cells first + i step, i < count */
   int pitch;
   long long plane;
-  double constant;    /* a, where it is one number */
-  double sign;        /* 1, or -1 for a residual */
-  const void *h[3];   /* real: widths of the cells of each direction */
-  const void *a, *c;  /* real: a w |J| and c w |J| at the points, [cell][z][y][x], x fastest everywhere; NULL: none */
+  double constant;  /* a, where it is one number */
+  double sign;      /* 1, or -1 for a residual */
+  const void *h[3]; /* real: widths of the cells of each direction */
+  const void *a,
+      *c; /* real: a w |J| and c w |J| at the points, [cell][z][y][x], x fastest everywhere; NULL: none */
 } TeskDiffusion;
 
 #endif

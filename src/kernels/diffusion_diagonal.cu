@@ -22,8 +22,8 @@ TESK_KERNEL(tesk_diffusion_start, 256, 1, (real *)y, (const real *)b, (double)fi
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < nx * ny * nz;
        i += (long long)gridDim.x * blockDim.x) {
     const long long x = i % nx, row = i / nx % ny, z = i / nx / ny;
-    const int zero = (a.dirichlet[0] && x == 0) || (a.dirichlet[1] && x == nx - 1) || (a.dirichlet[2] && row == 0) ||
-                     (a.dirichlet[3] && row == ny - 1) ||
+    const int zero = (a.dirichlet[0] && x == 0) || (a.dirichlet[1] && x == nx - 1) ||
+                     (a.dirichlet[2] && row == 0) || (a.dirichlet[3] && row == ny - 1) ||
                      (DIM == 3 && ((a.dirichlet[4] && z == 0) || (a.dirichlet[5] && z == nz - 1)));
     y[i] = zero ? (real)fixed : b ? b[i] : 0;
   }
@@ -37,7 +37,8 @@ typedef struct Cell {
 
 TESK_DEVICE Cell make_cell(const TeskDiffusion *a, int number) {
   Cell cell;
-  const int i[3] = {number % a->count[0], number / a->count[0] % a->count[1], number / a->count[0] / a->count[1]};
+  const int i[3] = {number % a->count[0], number / a->count[0] % a->count[1],
+                    number / a->count[0] / a->count[1]};
   cell.volume = 1;
   for (int d = 0; d < 3; d++) {
     cell.at[d] = a->first[d] + i[d] * a->step[d];
@@ -79,7 +80,8 @@ TESK_KERNEL(tesk_diffusion_diagonal, THREADS, 1, (real *)d, (TeskDiffusion)a) {
         u += tesk_b2(q * N + k) * value;
         w += tesk_g2(q * N + k) * (value * cell.inverse_h2[DIM - 1]);
 #if REACTION
-        w += tesk_b2(q * N + k) * ((const real *)a.c)[(cell.points * ROWS + (DIM == 3 ? q * N : q)) * N + line];
+        w += tesk_b2(q * N + k) *
+             ((const real *)a.c)[(cell.points * ROWS + (DIM == 3 ? q * N : q)) * N + line];
 #endif
       }
       U[at + k * step] = u;
@@ -112,7 +114,9 @@ TESK_KERNEL(tesk_diffusion_diagonal, THREADS, 1, (real *)d, (TeskDiffusion)a) {
   for (int k = 0; k < N; k++) {
     real sum = 0;
     for (int q = 0; q < N; q++)
-      sum += tesk_g2(q * N + k) * (U[line * PX + q] * cell.inverse_h2[0]) + tesk_b2(q * N + k) * W[line * PX + q];
-    if (!is_fixed(&a, &cell, 0, k)) d[cell.node + (DIM == 3 ? l * a.plane : 0) + (long long)j * a.pitch + k] += sum;
+      sum += tesk_g2(q * N + k) * (U[line * PX + q] * cell.inverse_h2[0]) +
+             tesk_b2(q * N + k) * W[line * PX + q];
+    if (!is_fixed(&a, &cell, 0, k))
+      d[cell.node + (DIM == 3 ? l * a.plane : 0) + (long long)j * a.pitch + k] += sum;
   }
 }

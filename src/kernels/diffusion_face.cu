@@ -18,18 +18,23 @@ typedef struct TeskFace {
 } TeskFace;
 
 TESK_DEVICE int is_fixed(const TeskFace *f, int e, int cell, int i) {
-  return (i == 0 && cell == 0 && f->dirichlet[2 * e]) || (i == DEGREE && cell == f->cells[e] - 1 && f->dirichlet[2 * e + 1]);
+  return (i == 0 && cell == 0 && f->dirichlet[2 * e]) ||
+         (i == DEGREE && cell == f->cells[e] - 1 && f->dirichlet[2 * e + 1]);
 }
 
 TESK_KERNEL(tesk_diffusion_face, THREADS, 1, (const real *)x, (real *)y, (TeskFace)f) {
   TESK_SHARED(memory);
-  const int t = (int)threadIdx.x, c = t / SIDE, number = (int)blockIdx.x * CELLS + c, i = t % N, j = t / N % M;
+  const int t = (int)threadIdx.x, c = t / SIDE, number = (int)blockIdx.x * CELLS + c, i = t % N,
+            j = t / N % M;
   const int on = c < CELLS && number < f.count[0] * f.count[1];
-  const int s0 = on ? f.first[0] + number % f.count[0] * f.step[0] : 0, s1 = on ? f.first[1] + number / f.count[0] * f.step[1] : 0;
+  const int s0 = on ? f.first[0] + number % f.count[0] * f.step[0] : 0,
+            s1 = on ? f.first[1] + number / f.count[0] * f.step[1] : 0;
   real *const U = memory + (c < CELLS ? c : 0) * SIDE, *const V = U + CELLS * SIDE;
   const int fixed = is_fixed(&f, 0, s0, i) || (DIM == 3 && is_fixed(&f, 1, s1, j));
-  const long long node = f.base + (s0 * DEGREE + i) * f.stride[0] + (DIM == 3 ? (s1 * DEGREE + j) * f.stride[1] : 0);
-  const real alpha = on ? ((const real *)f.alpha)[((long long)s1 * f.cells[0] + s0) * SIDE + j * N + i] : 0; /* at point (i, j) */
+  const long long node =
+      f.base + (s0 * DEGREE + i) * f.stride[0] + (DIM == 3 ? (s1 * DEGREE + j) * f.stride[1] : 0);
+  const real alpha = on ? ((const real *)f.alpha)[((long long)s1 * f.cells[0] + s0) * SIDE + j * N + i]
+                        : 0; /* at point (i, j) */
   real value = 0;
   if (!x) {
     if (on) U[j * N + i] = alpha;

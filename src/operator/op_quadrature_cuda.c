@@ -36,7 +36,8 @@ static TesStatus get_program(const TesOperator *op, const TesiQuadDevice *plan, 
                              const char *tables, TesiProgram **program) {
   const bool single = op->precision == TES_SINGLE;
   char text[OPTIONS][32];
-  static const char *const names[OPTIONS] = {"DIM", "DEGREE", "CELLS", "THREADS", "VARIABLE", "REACTION", "COLOURED"};
+  static const char *const names[OPTIONS] = {"DIM",      "DEGREE",   "CELLS",   "THREADS",
+                                             "VARIABLE", "REACTION", "COLOURED"};
   const int values[OPTIONS] = {op->space->dim,
                                op->space->degree,
                                sides ? plan->side_batch : plan->batch,
@@ -60,7 +61,8 @@ static TesStatus compile(const TesOperator *op, TesiQuadDevice *plan) {
   TesStatus status = TES_OK;
   TesiProgram *program;
   char *tables = NULL;
-  TES_TRY(tesi_quadrature_tables(ctx, op->space->degree, op->precision == TES_SINGLE ? "float" : "double", &tables));
+  TES_TRY(tesi_quadrature_tables(ctx, op->space->degree, op->precision == TES_SINGLE ? "float" : "double",
+                                 &tables));
   TES_TRY(get_program(op, plan, "diffusion.cu", false, tables, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_diffusion", plan->shared, &plan->apply));
   TES_TRY(get_program(op, plan, "diffusion_diagonal.cu", false, tables, &program));
@@ -118,8 +120,8 @@ static TesStatus start(const TesOperator *op, const void *b, double fixed, void 
   TeskDiffusion argument = plan->arguments;
   void *arguments[] = {&y, &b, &fixed, &argument};
   const int64_t blocks = (op->space->length + 255) / 256;
-  return tesi_kernel_launch(op->context, &plan->start, (TesiGrid){(unsigned)(blocks < 8192 ? blocks : 8192), 1, 1}, 256, 0,
-                            arguments);
+  return tesi_kernel_launch(op->context, &plan->start,
+                            (TesiGrid){(unsigned)(blocks < 8192 ? blocks : 8192), 1, 1}, 256, 0, arguments);
 }
 
 /* The cells of one colour: parity p of their place in each direction; -1: all. */
@@ -237,10 +239,11 @@ done:
 /* Nine products of a line in 3D, six in 2D; a result is written, then added to. */
 static TesCost cost(const TesOperator *op) {
   const TesiQuadDevice *plan = op->plan;
-  const double size = (double)tesi_precision_size(op->precision), points = (double)plan->points * (double)plan->cells,
-               n = plan->n;
-  return (TesCost){.flops = points * ((op->space->dim == 3 ? 9 : 6) * (n + 2) + 6),
-                   .bytes = size * (2 * (double)op->space->length + points * ((plan->a != NULL) + (plan->c != NULL)))};
+  const double size = (double)tesi_precision_size(op->precision),
+               points = (double)plan->points * (double)plan->cells, n = plan->n;
+  return (TesCost){
+      .flops = points * ((op->space->dim == 3 ? 9 : 6) * (n + 2) + 6),
+      .bytes = size * (2 * (double)op->space->length + points * ((plan->a != NULL) + (plan->c != NULL)))};
 }
 
 static void destroy(TesOperator *op) {
@@ -273,16 +276,19 @@ TesStatus tesi_operator_quadrature_cuda_init(TesOperator *op) {
   op->plan = plan;
   plan->n = space->degree + 1;
   plan->points = (int64_t)plan->n * plan->n * (space->dim == 3 ? plan->n : 1);
-  plan->cells = (int64_t)space->axis[0].cells * space->axis[1].cells * (space->dim == 3 ? space->axis[2].cells : 1);
+  plan->cells =
+      (int64_t)space->axis[0].cells * space->axis[1].cells * (space->dim == 3 ? space->axis[2].cells : 1);
   plan->coloured = !tesi_context_unordered(ctx);
   choose_sizes(op, plan);
   TES_TRY(upload_widths(op, plan));
   TES_TRY(tesi_quad_device_evaluate(op, plan));
   set_arguments(op, plan);
   TES_TRY(compile(op, plan));
-  snprintf(op->description, sizeof op->description, "quadrature%s, kernels of degree %d: %d cells and %u threads a block, %s%s",
-           op->form == TES_FORM_SEPARABLE ? " of constant coefficients" : "", space->degree, plan->batch, plan->threads,
-           plan->coloured ? "coloured" : "atomic sums", slow ? "; beyond the specialised degrees, slower" : "");
+  snprintf(op->description, sizeof op->description,
+           "quadrature%s, kernels of degree %d: %d cells and %u threads a block, %s%s",
+           op->form == TES_FORM_SEPARABLE ? " of constant coefficients" : "", space->degree, plan->batch,
+           plan->threads, plan->coloured ? "coloured" : "atomic sums",
+           slow ? "; beyond the specialised degrees, slower" : "");
 done:
   return status;
 }

@@ -41,7 +41,8 @@ static Points make_points(const TesOperator *op, int fixed, double level) {
 
 /* Coordinates and weights of the points of cell `number`: [z][y][x], a direction that is not there one point. */
 static void place(const Points *p, int64_t number, double *x[3], double *weight) {
-  int64_t cell[3] = {number % p->cells[0], number / p->cells[0] % p->cells[1], number / p->cells[0] / p->cells[1]};
+  int64_t cell[3] = {number % p->cells[0], number / p->cells[0] % p->cells[1],
+                     number / p->cells[0] / p->cells[1]};
   for (int64_t q = 0; q < p->a_cell; q++) {
     int64_t rest = q;
     weight[q] = 1;
@@ -73,7 +74,8 @@ static void refuse(Part *part, int64_t order, double *const x[3], int64_t q, dou
 
 /* One cell: work is [5][a_cell]. */
 static void fill_cell(const Points *p, Part *part, int64_t first, int64_t cell, double *work) {
-  double *const x[3] = {work, work + p->a_cell, work + 2 * p->a_cell}, *weight = work + 3 * p->a_cell, *value = weight + p->a_cell;
+  double *const x[3] = {work, work + p->a_cell, work + 2 * p->a_cell}, *weight = work + 3 * p->a_cell,
+                *value = weight + p->a_cell;
   bool any = false;
   place(p, cell, (double **)x, weight);
   if (part->function)
@@ -102,23 +104,24 @@ static TesStatus tell_refusal(const TesOperator *op, const Part *part, const cha
   const Refusal *r = &part->refusal;
   const char *text = part->function ? tes_function_text(part->function) : "1";
   if (!isfinite(r->value))
-    TES_FAIL(TES_NAN, "the %s is %g at (%.6g, %.6g, %.6g): %s", name, r->value, r->x[0], r->x[1], r->x[2], text);
-  TES_FAIL(TES_INVALID_INPUT, "the %s is %g at (%.6g, %.6g, %.6g), expected %s 0: %s", name, r->value, r->x[0], r->x[1], r->x[2],
-           part->positive ? ">" : ">=", text);
+    TES_FAIL(TES_NAN, "the %s is %g at (%.6g, %.6g, %.6g): %s", name, r->value, r->x[0], r->x[1], r->x[2],
+             text);
+  TES_FAIL(TES_INVALID_INPUT, "the %s is %g at (%.6g, %.6g, %.6g), expected %s 0: %s", name, r->value,
+           r->x[0], r->x[1], r->x[2], part->positive ? ">" : ">=", text);
 done:
   return status;
 }
 
 /* Evaluates all cells of p into a new device array. */
-static TesStatus evaluate(const Points *p, const TesFunction *function, double constant, bool positive, const char *name,
-                          bool *any, void **out) {
+static TesStatus evaluate(const Points *p, const TesFunction *function, double constant, bool positive,
+                          const char *name, bool *any, void **out) {
   const TesOperator *op = p->op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
-  const int64_t total = (int64_t)p->cells[0] * p->cells[1] * p->cells[2], most = tesi_max(1, (int)(PART / p->a_cell)),
-                part_cells = total < most ? total : most;
+  const int64_t total = (int64_t)p->cells[0] * p->cells[1] * p->cells[2],
+                most = tesi_max(1, (int)(PART / p->a_cell)), part_cells = total < most ? total : most;
   const int threads = tes_context_threads(ctx);
   Part part = {.function = function, .constant = constant, .positive = positive, .refusal = {.order = -1}};
   double *work = NULL;
@@ -148,7 +151,8 @@ static TesStatus evaluate_faces(const TesOperator *op, TesiQuadDevice *plan, boo
     const TesiAxis *axis = &op->space->axis[face / 2];
     if (!tesi_coefficient_given(op->alpha_function[face])) continue;
     const Points p = make_points(op, face / 2, axis->x[face % 2 ? axis->nodes - 1 : 0]);
-    TES_TRY(evaluate(&p, op->alpha_function[face], 0, false, "Robin coefficient alpha", any, &plan->alpha[face]));
+    TES_TRY(
+        evaluate(&p, op->alpha_function[face], 0, false, "Robin coefficient alpha", any, &plan->alpha[face]));
   }
 done:
   return status;
@@ -165,7 +169,8 @@ TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan) {
   if (tesi_coefficient_given(op->c_function))
     TES_TRY(evaluate(&p, op->c_function, 0, false, "reaction coefficient c", &any, &plan->c));
   TES_TRY(evaluate_faces(op, plan, &any));
-  for (int face = 0; face < 2 * op->space->dim; face++) natural = natural && op->space->axis[face / 2].natural[face % 2];
+  for (int face = 0; face < 2 * op->space->dim; face++)
+    natural = natural && op->space->axis[face / 2].natural[face % 2];
   op->singular = natural && !any;
 done:
   return status;

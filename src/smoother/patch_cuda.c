@@ -208,11 +208,7 @@ TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother) {
   const TesSpace *space = smoother->op->space;
   TesiPatchNumbers numbers;
   Plan *plan = NULL;
-  if (!is_served(space))
-    TES_FAIL(TES_MISSING,
-             "the patch smoother on the GPU needs equal cells, Dirichlet faces and degree at most %d: use "
-             "--device cpu",
-             space->dim == 3 ? 8 : 10);
+  if (!is_served(space)) return tesi_smoother_patch_local_init(smoother);
   if (tesi_patch_q1_serves(space)) return tesi_smoother_patch_q1_init(smoother);
   TES_NEW(&plan);
   smoother->plan = plan;

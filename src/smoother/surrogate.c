@@ -4,6 +4,8 @@
  * A local residual would cost the same: patches of a colour tile the mesh. The true residual and not the shortcut by the
  * boundary values: that is an identity for exact local solves only. */
 #include <stdio.h>
+#include "device/kernel.h"
+#include "smoother/patch_cuda.h"
 #include "smoother/surrogate.h"
 #ifdef _OPENMP
 #include <omp.h>
@@ -104,10 +106,8 @@ TesStatus tesi_smoother_surrogate_init(TesSmoother *smoother) {
   const bool additive = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
   const TesOperator *op = smoother->op;
   Plan *plan;
+  if (tesi_has_kernels(ctx)) return tesi_smoother_patch_local_init(smoother);
   smoother->table = &table;
-  if (tesi_context_device(ctx)->kernels)
-    TES_FAIL(TES_MISSING, "patches with %s local solves exist on the host only; nodal runs on every device",
-             names[smoother->local]);
   TES_NEW(&plan);
   smoother->plan = plan;
   plan->kernels = tesi_surrogate_kernels(op);

@@ -83,11 +83,10 @@ TesStatus tesi_smoother_choose_local(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const double omega = smoother->omega;
-  const bool host = !tesi_context_device(ctx)->kernels;
   bool good;
   TES_TRY(try_nodal(smoother, &good));
-  if (!good && host) TES_TRY(try_surrogate(smoother, TES_LOCAL_RANK1, omega, &good));
-  if (!good && host) TES_TRY(try_surrogate(smoother, TES_LOCAL_SCALED, omega, &good));
+  if (!good) TES_TRY(try_surrogate(smoother, TES_LOCAL_RANK1, omega, &good));
+  if (!good) TES_TRY(try_surrogate(smoother, TES_LOCAL_SCALED, omega, &good));
   if (!good)
     tesi_log(ctx, TES_LOG_WARNING, "the diffusion coefficient jumps too much for patches: use chebyshev");
 done:

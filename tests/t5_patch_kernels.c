@@ -1,0 +1,113 @@
+/* Run: ctest -R t5_patch_kernels. Smoothers patch by patch in kernels against their plain versions: exact and surrogate local solves,
+ * multiplicative and additive, graded cells, every boundary condition; degrees beyond the specialised ones; Jacobi, Chebyshev and point
+ * Gauss-Seidel over the operators' kernels. On the emulator, and on a GPU where there is one. */
+#include "device/emulator/fiber.h"
+#include "smoother_testing.h"
+
+static const char *const devices[] = {"emulator", "cuda"};
+
+static TesContext *open_device(const char *name) {
+  TesContext *ctx;
+  char message[2048];
+  const char *only = getenv("TESSERA_TEST_DEVICE");
+  if (only && strcmp(only, name)) return NULL;
+  const TesContextDesc desc = {.device = name};
+  const TesStatus status = tes_context_create(&desc, &ctx, message, sizeof message);
+  if (status == TES_OK) return ctx;
+  if (status != TES_MISSING || name[0] == 'e') fail_msg("%s: %s", name, message);
+  return NULL;
+}
+
+/* One forward and one backward step, from x and from zero, against the plain version. */
+static void check(TesContext *ctx, const Case *c, TesPrecision precision, TesSmootherDesc desc,
+                  const char *kernel) {
+  Setup s;
+  setup(&s, ctx, c, precision, desc);
+  if (kernel && !strstr(tes_smoother_describe(s.smoother), kernel))
+    fail_msg("%s", tes_smoother_describe(s.smoother));
+  double *x = malloc(sizeof *x * (size_t)s.n), *y = malloc(sizeof *y * (size_t)s.n);
+  for (int sweep = 0; sweep < 2; sweep++) {
+    sweep_once(&s, false, (TesSweep)sweep, sweep == 1, x);
+    sweep_once(&s, true, (TesSweep)sweep, sweep == 1, y);
+    assert_equal_vectors(s.n, x, y, precision == TES_DOUBLE ? 1e-11 : 1e-4, c,
+                         tes_smoother_describe(s.smoother));
+  }
+  free(x), free(y);
+  teardown(&s);
+}
+
+static const Case shapes[] = {
+    {.dim = 2, .cells = {4, 3}, .graded = true},
+    {.dim = 2, .cells = {3, 5}, .natural = 0x6, .alpha = 1.5, .a = 2, .c = 3},
+    {.dim = 2, .cells = {2, 1}, .natural = 0xb, .c = 1},
+    {.dim = 3, .cells = {2, 3, 1}, .natural = 0x30, .alpha = 1},
+    {.dim = 3, .cells = {1, 2, 3}, .graded = true, .natural = 0x3, .c = 0.5, .alpha = 2}};
+
+static void run_shapes(TesSmootherDesc desc, bool variable, int largest_2d, int largest_3d,
+                       const char *kernel) {
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = open_device(devices[d]);
+    for (int degree = 1; ctx && degree <= 10; degree++)
+      for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        Case c = shapes[i];
+        c.degree = degree, c.variable = variable;
+        if (degree > 5 - c.dim) c.cells[0] = c.cells[2] = 1, c.cells[1] = 2;
+        if (degree > (c.dim == 3 ? largest_3d : largest_2d)) continue;
+        tesi_fiber_order((TesiOrder)((degree + (int)i) % 3), (uint64_t)degree);
+        check(ctx, &c, TES_DOUBLE, desc, kernel);
+        if (d || (degree + i) % 2) check(ctx, &c, TES_SINGLE, desc, kernel);
+      }
+    tes_context_destroy(&ctx);
+  }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+static void exact_patches_equal_the_plain_sweep(void **state) {
+  (void)state;
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH}, false, 10, 3, "patch by patch");
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH_ADDITIVE}, false, 4, 2, "patch additive");
+}
+
+static void surrogates_equal_their_plain_versions(void **state) {
+  (void)state;
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_RANK1}, true, 4, 2, "rank1");
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_SCALED, .omega = 0.8}, true, 2,
+             1, "scaled");
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH_ADDITIVE, .local = TES_LOCAL_RANK1, .omega = 0.3},
+             true, 3, 1, "additive");
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_PATCH, .local = TES_LOCAL_NODAL}, true, 4, 2, "nodal");
+}
+
+static void point_smoothers_equal_their_plain_versions(void **state) {
+  (void)state;
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_JACOBI}, true, 3, 2, "jacobi");
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_CHEBYSHEV}, true, 3, 2, "chebyshev");
+  run_shapes((TesSmootherDesc){.kind = TES_SMOOTHER_GAUSS_SEIDEL}, false, 3, 1, "Gauss-Seidel");
+}
+
+/* High degrees work in shared memory, then in global memory. */
+static void degrees_beyond_take_the_general_path(void **state) {
+  (void)state;
+  static const Case cases[] = {{.dim = 2, .degree = 12, .cells = {2, 3}},
+                               {.dim = 2, .degree = 20, .cells = {2, 2}, .natural = 1},
+                               {.dim = 3, .degree = 9, .cells = {2, 1, 2}},
+                               {.dim = 3, .degree = 16, .cells = {2, 2, 1}},
+                               {.dim = 3, .degree = 20, .cells = {1, 1, 2}}};
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = open_device(devices[d]);
+    for (size_t i = 0; ctx && i < sizeof cases / sizeof *cases; i++)
+      for (int precision = 0; precision < 2; precision++)
+        if (d || cases[i].dim == 2)
+          check(ctx, &cases[i], (TesPrecision)precision, (TesSmootherDesc){.kind = TES_SMOOTHER_PATCH},
+                "slower");
+    tes_context_destroy(&ctx);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_patches_equal_the_plain_sweep),
+                                     cmocka_unit_test(surrogates_equal_their_plain_versions),
+                                     cmocka_unit_test(point_smoothers_equal_their_plain_versions),
+                                     cmocka_unit_test(degrees_beyond_take_the_general_path)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
