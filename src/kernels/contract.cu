@@ -51,3 +51,18 @@ TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (cons
     to[id] = sum;
   }
 }
+
+/* x <- A b for a dense A [n][n] of all nodes, a row a block. Bytes: A once. */
+TESK_KERNEL(tesk_dense, THREADS, 1, (const double *)A, (const real *)b, (real *)x, (int)n) {
+  TESK_SHARED(memory);
+  double *sums = (double *)memory, sum = 0;
+  const int t = (int)threadIdx.x;
+  const double *row = A + (long long)blockIdx.x * n;
+  for (int j = t; j < n; j += THREADS) sum += row[j] * (double)b[j];
+  sums[t] = sum;
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] += sums[t + half];
+  }
+  if (t == 0) x[blockIdx.x] = (real)sums[0];
+}

@@ -10,6 +10,7 @@ struct TesiCoarse {
   TesOperator *op; /* quadrature form only: the operator itself */
   TesiDiagonalization *diagonalization;
   TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
+  TesiCoarseDense *dense;   /* quadrature form on such a device, where the level is small */
   int64_t length;
   double *b, *x, *z;            /* host */
   TesVector *r, *p, *q, *guess; /* device, for conjugate gradients */
@@ -80,6 +81,8 @@ TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion,
     TES_TRY(tesi_diagonalization_create(ctx, c->op, &c->diagonalization));
     if (tesi_has_kernels(ctx))
       TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, diffusion->precision, &c->device));
+  } else if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE) {
+    TES_TRY(tesi_coarse_dense_create(ctx, c->op, diffusion->precision, &c->dense));
   } else {
     TES_TRY(mean_operator(ctx, diffusion, &separable));
     TES_TRY(tesi_diagonalization_create(ctx, separable, &c->diagonalization));
@@ -110,6 +113,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tes_vector_destroy(&c->q);
   tes_vector_destroy(&c->guess);
   tesi_coarse_device_destroy(&c->device);
+  tesi_coarse_dense_destroy(&c->dense);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
   tesi_free(ctx, &c);
@@ -162,6 +166,7 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
+  if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
   tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);

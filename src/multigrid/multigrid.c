@@ -31,6 +31,7 @@ struct TesMultigrid {
   TesMultigridTimes times;
   Recorded recorded[MAX_GRAPHS];
   int recorded_count;
+  bool not_recordable; /* something in the cycle waits for the host */
 };
 
 static TesStatus create_spaces(TesMultigrid *mg, const TesSpace *finest) {
@@ -241,20 +242,32 @@ static TesStatus run(TesMultigrid *mg, const TesVector *b, TesVector *x, int wha
   return what == START ? start_levels(mg, b, x) : cycle(mg, mg->levels - 1, b, x, what == ZERO_GUESS);
 }
 
+/* Records what `what` does; *graph stays NULL where something in it waits for the host, which a recording refuses. */
+static TesStatus record(TesMultigrid *mg, const TesVector *b, TesVector *x, int what, void **graph) {
+  TesContext *ctx = mg->context;
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesStatus status = device->graph_begin(ctx);
+  if (status != TES_OK) return status;
+  status = run(mg, b, x, what);
+  const TesStatus ended = device->graph_end(ctx, graph);
+  if (status == TES_OK && ended == TES_OK) return TES_OK;
+  tesi_log(ctx, TES_LOG_DETAIL, "the cycle is launched kernel by kernel: %s", tes_context_message(ctx));
+  tes_context_clear(ctx);
+  if (*graph) device->graph_release(ctx, graph);
+  mg->not_recordable = true;
+  return TES_OK;
+}
+
 /* The first time it runs as it is, which compiles what it needs; the second time it is recorded; from then on replayed. */
 static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const int known = mg->recorded_count;
-  Recorded *recorded = device->graph_begin ? find_recorded(mg, b, x, what) : NULL;
+  Recorded *recorded = device->graph_begin && !mg->not_recordable ? find_recorded(mg, b, x, what) : NULL;
   if (!recorded || mg->recorded_count > known) return run(mg, b, x, what);
-  if (!recorded->graph) {
-    TES_TRY(device->graph_begin(ctx));
-    status = run(mg, b, x, what);
-    const TesStatus ended = device->graph_end(ctx, &recorded->graph);
-    TES_TRY(status != TES_OK ? status : ended);
-  }
+  if (!recorded->graph) TES_TRY(record(mg, b, x, what, &recorded->graph));
+  if (!recorded->graph) return run(mg, b, x, what);
   TES_TRY(device->graph_run(ctx, recorded->graph));
 done:
   return status;

@@ -4,6 +4,7 @@
  * With exact local matrices the first is the same sweep as that of the row kernel, at the cost of 2^dim residuals. */
 #include "smoother/patch_local.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include "smoother/patch_cuda.h"
 #include "smoother/spectrum.h"
 
@@ -30,7 +31,9 @@ TesStatus tesi_patch_local_compile(const TesOperator *op, TesiPatchLocal *local)
   local->table_size = (int64_t)(nodes + 1) * local->row;
   local->batch = tesi_max(1, (lines < 128 ? 128 : 256) / lines);
   local->threads = (unsigned)tesi_min(256, (local->batch * lines + 31) / 32 * 32);
-  local->shared = (size_t)local->batch * patch <= SHARED_MOST ? (size_t)local->batch * patch : 0;
+  const bool fits =
+      (size_t)local->batch * patch <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL"); /* for tests */
+  local->shared = fits ? (size_t)local->batch * patch : 0;
   static const char *const names[OPTIONS] = {"DIM", "NODES", "PATCHES", "THREADS", "GLOBAL_WORK"};
   const int values[OPTIONS] = {dim, nodes, local->batch, (int)local->threads, local->shared == 0};
   TesiProgramDesc desc = {.file = "patch_local.cu", .options = {single ? "real=float" : "real=double"}};
@@ -178,9 +181,10 @@ TesStatus tesi_smoother_patch_local_init(TesSmoother *smoother) {
   }
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,
-           "patch%s, %s local solves, omega %.3g, patch by patch in kernels: %d a block, %u threads%s",
+           "patch%s, %s local solves, omega %.3g, patch by patch in kernels: %d a block, %u threads%s%s",
            additive ? " additive" : "", names[smoother->local], smoother->omega, plan->local.batch,
-           plan->local.threads, slow ? "; beyond the specialised degrees, slower" : "");
+           plan->local.threads, plan->local.shared ? "" : " in global memory",
+           slow ? "; beyond the specialised degrees, slower" : "");
 done:
   return status;
 }

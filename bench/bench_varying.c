@@ -1,0 +1,186 @@
+/* What varying coefficients cost: the quadrature form's kernels, sums in one order and by atomics, and whole solves.
+ * bench_varying [--device D] [--what apply,solve] [--dofs N] [--csv FILE]
+ * a = 1/(0.05 + 2 (x^2 + y^2 + z^2)) on the unit cube. apply: kernel, degree, precision, sums, unknowns, ps a dof (median of 5), GB/s of
+ * the least traffic, error against the plain version on a small box. solve: degree, cells, unknowns, seconds of set-up and solve (best of
+ * 3), iterations, residual, nanoseconds a dof; the default solver, tolerance 1e-9, mixed precision. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device/vector.h"
+#include "tessera/tessera.h"
+
+enum { RUNS = 5 };
+
+static const char *device_name = "cuda";
+static FILE *csv;
+static TesContext *ctx;
+
+static void must(TesStatus status) {
+  if (status == TES_OK) return;
+  fprintf(stderr, "%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
+  exit(tes_status_exit(status));
+}
+
+static void open_context(bool unordered) {
+  char message[2048];
+  if (tes_context_create(&(TesContextDesc){.device = device_name, .unordered = unordered}, &ctx, message,
+                         sizeof message) == TES_OK)
+    return;
+  fprintf(stderr, "%s\n", message);
+  exit(3);
+}
+
+static double synchronized_now(void) {
+  must(tesi_context_device(ctx)->synchronize(ctx));
+  return tesi_now();
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static TesOperator *make_operator(int degree, int cells, TesPrecision precision, TesSpace **space) {
+  TesMesh *mesh;
+  TesFunction *a;
+  TesOperator *op;
+  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
+  must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, space));
+  must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
+  must(tes_operator_create_diffusion(
+      ctx, &(TesDiffusionDesc){.space = *space, .a = a, .precision = precision}, &op));
+  tes_function_destroy(&a);
+  tes_mesh_destroy(&mesh);
+  return op;
+}
+
+static TesVector *make_vector(const TesSpace *space, TesPrecision precision, bool random) {
+  TesVector *v;
+  const int64_t n = tes_space_length(space);
+  must(tes_vector_create(ctx, n, precision, &v));
+  if (!random) return v;
+  double *values = malloc((size_t)n * sizeof *values);
+  uint64_t state = 7;
+  for (int64_t i = 0; i < n; i++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    values[i] = (double)(float)((double)(int32_t)(state >> 32) / 2147483648.0);
+  }
+  must(tes_vector_set(v, values));
+  free(values);
+  return v;
+}
+
+/* The largest difference from the plain version, relative to the largest value. */
+static double check(int degree, TesPrecision precision) {
+  TesSpace *space;
+  TesOperator *op = make_operator(degree, 2, precision, &space);
+  TesVector *x = make_vector(space, precision, true), *y = make_vector(space, precision, false),
+            *z = make_vector(space, precision, false);
+  double error, largest;
+  must(tes_operator_apply(op, x, y));
+  must(tes_operator_apply_ref(op, x, z));
+  must(tes_vector_maximum(z, &largest));
+  must(tes_vector_axpy(-1, z, y));
+  must(tes_vector_maximum(y, &error));
+  tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&z);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  return error / largest;
+}
+
+static void time_apply(int degree, TesPrecision precision, bool unordered, double dofs) {
+  TesSpace *space;
+  double seconds[RUNS];
+  open_context(unordered);
+  const double error = check(degree, precision);
+  const int cells = (int)(cbrt(dofs) / degree);
+  TesOperator *op = make_operator(degree, cells, precision, &space);
+  TesVector *x = make_vector(space, precision, true), *y = make_vector(space, precision, false);
+  const double n = (double)tes_space_dofs(space);
+  for (int r = -1; r < RUNS; r++) {
+    const double start = synchronized_now();
+    for (int i = 0; i < 10; i++) must(tes_operator_apply(op, x, y));
+    if (r >= 0) seconds[r] = (synchronized_now() - start) / 10;
+  }
+  qsort(seconds, RUNS, sizeof *seconds, ascending);
+  const char *type = precision == TES_DOUBLE ? "float64" : "float32",
+             *sums = unordered ? "atomic" : "coloured";
+  const double ps = seconds[RUNS / 2] / n * 1e12,
+               bandwidth = tes_operator_cost(op).bytes / seconds[RUNS / 2] * 1e-9;
+  printf("apply Q%d %s %-8s %4d cells %9.0f dofs %8.2f ps a dof %7.1f GB/s error %.1e\n", degree, type, sums,
+         cells, n, ps, bandwidth, error);
+  if (csv)
+    fprintf(csv, "apply,%d,%s,%s,%d,%.0f,%.4g,%.5g,%.3g\n", degree, type, sums, cells, n, ps, bandwidth,
+            error);
+  tes_vector_destroy(&x), tes_vector_destroy(&y);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_context_destroy(&ctx);
+}
+
+static void time_solve(int degree, int cells, TesSmootherKind smoother, const char *name) {
+  TesMesh *mesh;
+  TesFunction *a, *f;
+  TesPoisson *poisson;
+  TesSolveResult result;
+  double best = INFINITY;
+  open_context(false);
+  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
+  must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
+  must(tes_function_create_constant(ctx, 1, &f));
+  double start = synchronized_now();
+  must(tes_poisson_create(
+      ctx, &(TesPoissonDesc){.mesh = mesh, .degree = degree, .a = a, .f = f, .smoother = smoother},
+      &poisson));
+  const double setup = synchronized_now() - start;
+  for (int r = 0; r < 3; r++) {
+    start = synchronized_now();
+    must(tes_poisson_solve(poisson, &result));
+    best = fmin(best, synchronized_now() - start);
+  }
+  const double n = (double)tes_space_dofs(tes_poisson_space(poisson));
+  printf("solve Q%d %4d cells %9.0f dofs %-10s set-up %.3f s, solve %.5f s, %d iterations to %.1e, %.3f ns a "
+         "dof\n",
+         degree, cells, n, name, setup, best, result.iterations, result.residuals[result.iterations],
+         best / n * 1e9);
+  printf("  %s\n  %s\n", tes_poisson_choice(poisson).op, tes_poisson_choice(poisson).smoother);
+  if (csv)
+    fprintf(csv, "solve,%d,%s,%d,%.0f,%.4g,%.5g,%d,%.3g\n", degree, name, cells, n, setup, best,
+            result.iterations, result.residuals[result.iterations]);
+  tes_poisson_destroy(&poisson);
+  tes_function_destroy(&a), tes_function_destroy(&f);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
+int main(int argc, char **argv) {
+  const char *what = "apply,solve";
+  double dofs = 3e7;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!strcmp(argv[i], "--device"))
+      device_name = argv[i + 1];
+    else if (!strcmp(argv[i], "--what"))
+      what = argv[i + 1];
+    else if (!strcmp(argv[i], "--dofs"))
+      dofs = atof(argv[i + 1]);
+    else if (!strcmp(argv[i], "--csv"))
+      csv = fopen(argv[i + 1], "w");
+    else
+      return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+  }
+  for (int degree = 1; degree <= 8 && strstr(what, "apply"); degree++)
+    for (int precision = 0; precision < 2; precision++)
+      for (int unordered = 0; unordered < 2; unordered++)
+        time_apply(degree, (TesPrecision)precision, unordered, dofs);
+  static const int degrees[] = {2, 4, 7};
+  for (int i = 0; i < 3 && strstr(what, "solve"); i++) {
+    const int k = degrees[i], most = (int)(cbrt(dofs) / k);
+    int cells = 2;
+    while (2 * cells <= most + 1) cells *= 2;
+    time_solve(k, cells, TES_SMOOTHER_AUTO, "auto");
+    time_solve(k, cells, TES_SMOOTHER_CHEBYSHEV, "chebyshev");
+  }
+  if (csv) fclose(csv);
+  return 0;
+}

@@ -1,0 +1,104 @@
+/* Run: ctest -R t9_devices. Every case of cases/ on the processor and in kernels: the same iterations and errors. Made small for the
+ * emulator; as they are for a GPU, where there is one. TESSERA_TEST_PROGRAM ("tessera" with its path) and TESSERA_TEST_CASES (the
+ * folder) are for tests that were moved to another machine.
+ * Labels: heavy */
+#include <cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "testing.h"
+
+typedef struct Outcome {
+  int exit_status, iterations;
+  double residual, l2;
+  char device[64], text[1 << 15];
+} Outcome;
+
+static const struct {
+  const char *name, *small; /* options that make it small */
+} cases[] = {
+    {"graded", "--set mesh.box.cells=[4,2] --set mesh.box.spacing.y=[0,0.3,1] --set space.degree=3"},
+    {"high-degree", "--set mesh.box.cells=[2,2] --set space.degree=12"},
+    {"mixed-boundary", "--set mesh.box.cells=[2,2,2] --set space.degree=2"},
+    {"odd-sizes", "--set mesh.box.cells=[6,5,2] --set space.degree=2"},
+    {"poisson-cube", "--set mesh.box.cells=[4,4,4] --set space.degree=2"},
+    {"poisson-square", "--set mesh.box.cells=8"},
+    {"pure-neumann", "--set mesh.box.cells=8 --set space.degree=3"},
+    {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3"},
+    {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3 --set solver.local_solver=auto"},
+    {"variable-coefficient",
+     "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=chebyshev --set solver.method=cg"},
+    {"variable-coefficient",
+     "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=patch_additive "
+     "--set solver.method=cg"},
+    {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=jacobi --set "
+                       "solver.precision=double"},
+    {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=gauss_seidel --set "
+                       "solver.method=gmres"}};
+
+static const char *from_environment(const char *name, const char *otherwise) {
+  const char *value = getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+static void solve(const char *name, const char *options, const char *device, Outcome *outcome) {
+  char command[2048];
+  memset(outcome, 0, sizeof *outcome);
+  snprintf(command, sizeof command,
+           "%s solve %s/%s.yaml %s --device %s --json - --quiet 2>/tmp/tessera-devices.log",
+           from_environment("TESSERA_TEST_PROGRAM", TESI_BUILD_DIR "/tessera"),
+           from_environment("TESSERA_TEST_CASES", TESI_SOURCE_DIR "/cases"), name, options, device);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  const size_t length = fread(outcome->text, 1, sizeof outcome->text - 1, pipe);
+  outcome->text[length] = 0;
+  outcome->exit_status = WEXITSTATUS(pclose(pipe));
+  if (outcome->exit_status) return;
+  cJSON *json = cJSON_Parse(outcome->text);
+  if (!json) fail_msg("%s\n%s", command, outcome->text);
+  const cJSON *residuals = cJSON_GetObjectItem(json, "residuals");
+  outcome->iterations = (int)cJSON_GetNumberValue(cJSON_GetObjectItem(json, "iterations"));
+  outcome->residual = cJSON_GetNumberValue(cJSON_GetArrayItem(residuals, cJSON_GetArraySize(residuals) - 1));
+  outcome->l2 = cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "errors"), "l2"));
+  snprintf(outcome->device, sizeof outcome->device, "%s",
+           cJSON_GetStringValue(cJSON_GetObjectItem(json, "device")));
+  cJSON_Delete(json);
+}
+
+/* Counts are the same; residuals differ by round-off, which the last digits before the tolerance of float32 cycles show. */
+static void compare(const char *name, const char *options, const char *device) {
+  static Outcome host, other;
+  solve(name, options, "cpu", &host);
+  solve(name, options, device, &other);
+  if (other.exit_status == 3 && device[0] == 'c') skip();
+  if (host.exit_status || other.exit_status) fail_msg("%s %s: %s\n%s", name, options, host.text, other.text);
+  assert_int_equal(strncmp(other.device, device, strlen(device)), 0);
+  printf("%s %s: %d iterations to %.2e, on the host %.2e\n", name, options, other.iterations, other.residual,
+         host.residual);
+  if (host.iterations != other.iterations)
+    fail_msg("%s %s: %d iterations on the %s, %d on the host", name, options, other.iterations, device,
+             host.iterations);
+  assert_near(other.l2, host.l2, 1e-3 * host.l2 + 1e-12);
+}
+
+static void cases_take_the_same_iterations_on_the_emulator(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    compare(cases[i].name, cases[i].small, "emulator");
+}
+
+static void cases_take_the_same_iterations_on_a_gpu(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare(cases[i].name, "--vtu /tmp/tessera-devices.vtu", "cuda");
+    compare(cases[i].name, cases[i].small, "cuda");
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cases_take_the_same_iterations_on_the_emulator),
+                                     cmocka_unit_test(cases_take_the_same_iterations_on_a_gpu)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
