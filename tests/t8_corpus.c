@@ -32,7 +32,13 @@ static void cases(void **state) {
   replay("case", fuzz_case);
 }
 
+static void meshes(void **state) {
+  (void)state;
+  replay("mesh", fuzz_mesh);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(expressions), cmocka_unit_test(cases)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(expressions), cmocka_unit_test(cases),
+                                     cmocka_unit_test(meshes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

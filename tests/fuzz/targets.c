@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/context_new.h"
 #include "io/expression.h"
+#include "mesh/forest/gmsh.h"
 #include "tessera/case.h"
 
 enum { OVERRIDES = 4, LARGEST = 1 << 16 };
@@ -91,6 +92,24 @@ void fuzz_case(const uint8_t *data, size_t size) {
     use_function(c->f);
   }
   tes_case_destroy(&c);
+  demand(tes_context_memory(ctx) == 0);
+  tes_context_destroy(&ctx);
+  free(text);
+}
+
+void fuzz_mesh(const uint8_t *data, size_t size) {
+  if (size > LARGEST) return;
+  char *text = as_text(data, size);
+  TesContext *ctx = new_context();
+  TesiGmsh mesh;
+  TesiTrees *trees = NULL;
+  TesStatus status = tesi_gmsh_parse(ctx, text, size, "fuzz.msh", &mesh);
+  if (status == TES_OK) status = tesi_gmsh_trees(&mesh, 0, &trees);
+  tesi_gmsh_free(&mesh);
+  demand(status == TES_OK || status == TES_INVALID_INPUT || status == TES_OUT_OF_MEMORY);
+  demand((status == TES_OK) == (trees != NULL));
+  demand(status == TES_OK || *tes_context_message(ctx));
+  tesi_trees_release(&trees);
   demand(tes_context_memory(ctx) == 0);
   tes_context_destroy(&ctx);
   free(text);

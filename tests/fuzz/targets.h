@@ -9,5 +9,7 @@
 void fuzz_expression(const uint8_t *data, size_t size);
 /* A case file; leading lines "#set key.path=value" are overrides. */
 void fuzz_case(const uint8_t *data, size_t size);
+/* A Gmsh file. */
+void fuzz_mesh(const uint8_t *data, size_t size);
 
 #endif

@@ -55,6 +55,8 @@ TesStatus tesi_trees_channel(TesContext *ctx, const TesForestDesc *desc, int dim
 TesStatus tesi_trees_file(TesContext *ctx, const char *path, int dim, TesiTrees **coarse);
 /* Which tree faces lie on the boundary: fills those of coarse->boundary that lie inside. `cells` may name faces. */
 TesStatus tesi_trees_match_faces(TesContext *ctx, TesiTrees *coarse);
+/* The first tree with |J| <= 0 at a Gauss-Lobatto point of degree m + 1, -1: none. */
+TesStatus tesi_trees_find_inverted(const TesiTrees *trees, int64_t *tree, double *J, double where[3]);
 /* |J| > 0 in all trees, at the Gauss-Lobatto points of degree m + 1 (TES_INVALID_INPUT naming tree and point). */
 TesStatus tesi_trees_check_trees(TesContext *ctx, const TesiTrees *coarse);
 

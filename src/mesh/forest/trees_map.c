@@ -98,31 +98,41 @@ static bool invertible(int dim, int q, const double *D, const double *x, const i
   return *det > 1e-8 * scale;
 }
 
-TesStatus tesi_trees_check_trees(TesContext *context, const TesiTrees *c) {
-  TesContext *ctx = context;
+TesStatus tesi_trees_find_inverted(const TesiTrees *c, int64_t *tree, double *J, double where[3]) {
+  TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   enum { Q = TESI_TREES_DEGREE + 2 };
   const int dim = c->dim, q = c->degree + 2, points = dim == 2 ? q * q : q * q * q;
   double at[Q], D[Q * Q], *xi = NULL, *x = NULL;
+  *tree = -1;
   tesi_gauss_lobatto(q, at, NULL);
   tesi_lagrange(q, at, q, at, NULL, D);
   TES_ALLOC(&xi, points * dim);
   TES_ALLOC(&x, points * dim);
-  for (int p = 0; p < points; p++) {
-    const int i[3] = {p % q, p / q % q, p / q / q};
-    for (int d = 0; d < dim; d++) xi[p * dim + d] = at[i[d]];
-  }
-  for (int64_t t = 0; t < c->trees; t++) {
+  for (int p = 0; p < points; p++)
+    for (int d = 0; d < dim; d++) xi[p * dim + d] = at[(const int[3]){p % q, p / q % q, p / q / q}[d]];
+  for (int64_t t = 0; t < c->trees && *tree < 0; t++) {
     tesi_trees_evaluate(c, t, points, xi, x);
-    for (int p = 0; p < points; p++) {
-      double J;
-      TES_CHECK(invertible(dim, q, D, x, (const int[3]){p % q, p / q % q, p / q / q}, &J),
-                "tree %lld is inverted or degenerate: |J| = %.3g at (%g, %g, %g)", (long long)t, J,
-                x[p * dim], x[p * dim + 1], dim == 3 ? x[p * dim + 2] : 0);
-    }
+    for (int p = 0; p < points && *tree < 0; p++)
+      if (!invertible(dim, q, D, x, (const int[3]){p % q, p / q % q, p / q / q}, J)) {
+        *tree = t;
+        for (int d = 0; d < 3; d++) where[d] = d < dim ? x[p * dim + d] : 0;
+      }
   }
 done:
   tesi_free(ctx, &xi);
   tesi_free(ctx, &x);
+  return status;
+}
+
+TesStatus tesi_trees_check_trees(TesContext *context, const TesiTrees *c) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  int64_t tree;
+  double J, x[3] = {0};
+  TES_TRY(tesi_trees_find_inverted(c, &tree, &J, x));
+  TES_CHECK(tree < 0, "tree %lld is inverted or degenerate: |J| = %.3g at (%g, %g, %g)", (long long)tree, J,
+            x[0], x[1], x[2]);
+done:
   return status;
 }

@@ -1,0 +1,314 @@
+/* Numbers and sections of a Gmsh file. Formats 2.2 and 4.1, as section 10 of Gmsh's manual tells them. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mesh/forest/gmsh.h"
+
+TesStatus tesi_gmsh_fail(const TesiGmshCursor *c, const char *format, ...) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  char text[600];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (c->binary)
+    TES_FAIL(TES_INVALID_INPUT, "%s: byte %lld: %s", c->file, (long long)(c->at - c->begin), text);
+  TES_FAIL(TES_INVALID_INPUT, "%s:%lld: %s", c->file, (long long)c->line, text);
+done:
+  return status;
+}
+
+TesStatus tesi_gmsh_grow(TesContext *context, void *pointer_to_pointer, size_t size, int64_t used,
+                         int64_t need, int64_t *room) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  void **pointer = pointer_to_pointer, *larger = NULL;
+  if (need <= *room) return TES_OK;
+  const int64_t wanted = need > 2 * *room ? need : 2 * *room;
+  TES_TRY(tesi_alloc(ctx, (size_t)wanted, size, &larger));
+  if (used) memcpy(larger, *pointer, (size_t)used * size);
+  tesi_free(ctx, pointer);
+  *pointer = larger;
+  *room = wanted;
+done:
+  return status;
+}
+
+static void skip_space(TesiGmshCursor *c) {
+  for (; c->at < c->end && strchr(" \t\r\n", *c->at); c->at++) c->line += *c->at == '\n';
+}
+
+/* The next bytes of a binary file, in this machine's order. */
+static TesStatus take_bytes(TesiGmshCursor *c, const char *what, int bytes, void *value) {
+  if (c->end - c->at < bytes) return tesi_gmsh_fail(c, "the file ends where %s should stand", what);
+  for (int i = 0; i < bytes; i++) ((char *)value)[c->swap ? bytes - 1 - i : i] = c->at[i];
+  c->at += bytes;
+  return TES_OK;
+}
+
+/* What stands at the cursor, for messages. */
+static void quote(const TesiGmshCursor *c, char word[32]) {
+  int n = 0;
+  for (const char *p = c->at; p < c->end && n < 20 && (unsigned char)*p > ' '; p++)
+    word[n++] = (unsigned char)*p < 127 ? *p : '?';
+  word[n] = 0;
+}
+
+static TesStatus refuse_word(const TesiGmshCursor *c, const char *what) {
+  char word[32];
+  quote(c, word);
+  return *word ? tesi_gmsh_fail(c, "found \"%s\" where %s should stand", word, what)
+               : tesi_gmsh_fail(c, "the file ends where %s should stand", what);
+}
+
+static TesStatus text_integer(TesiGmshCursor *c, const char *what, int64_t *value) {
+  char *end;
+  skip_space(c);
+  errno = 0;
+  *value = strtoll(c->at, &end, 10);
+  if (end == c->at || errno || (*end && !strchr(" \t\r\n", *end))) return refuse_word(c, what);
+  c->at = end;
+  return TES_OK;
+}
+
+TesStatus tesi_gmsh_integer(TesiGmshCursor *c, const char *what, int64_t *value) {
+  int32_t number;
+  if (!c->binary) {
+    TesStatus status = text_integer(c, what, value);
+    if (status == TES_OK && (*value < INT32_MIN || *value > INT32_MAX))
+      status = tesi_gmsh_fail(c, "%s is %lld, too large", what, (long long)*value);
+    return status;
+  }
+  const TesStatus status = take_bytes(c, what, 4, &number);
+  if (status == TES_OK) *value = number;
+  return status;
+}
+
+TesStatus tesi_gmsh_count(TesiGmshCursor *c, const char *what, int64_t *value) {
+  if (!c->binary) return text_integer(c, what, value);
+  if (c->version == 2) return tesi_gmsh_integer(c, what, value);
+  return take_bytes(c, what, 8, value);
+}
+
+TesStatus tesi_gmsh_number(TesiGmshCursor *c, const char *what, double *value) {
+  char *end;
+  if (c->binary) {
+    const TesStatus status = take_bytes(c, what, 8, value);
+    if (status != TES_OK) return status;
+  } else {
+    skip_space(c);
+    *value = strtod(c->at, &end);
+    if (end == c->at || (*end && !strchr(" \t\r\n", *end))) return refuse_word(c, what);
+    c->at = end;
+  }
+  return isfinite(*value) ? TES_OK : tesi_gmsh_fail(c, "%s is not finite", what);
+}
+
+TesStatus tesi_gmsh_total(TesiGmshCursor *c, const char *what, size_t bytes, int64_t *value) {
+  const bool binary = c->binary;
+  if (c->version == 4) return tesi_gmsh_count_of(c, what, bytes, value);
+  c->binary = false;
+  TesStatus status = tesi_gmsh_count_of(c, what, bytes, value);
+  c->binary = binary;
+  if (binary && status == TES_OK) c->at += c->at < c->end;
+  return status;
+}
+
+TesStatus tesi_gmsh_count_of(TesiGmshCursor *c, const char *what, size_t bytes, int64_t *value) {
+  const TesStatus status = tesi_gmsh_count(c, what, value);
+  if (status != TES_OK) return status;
+  const size_t least = c->binary ? bytes : 2, rest = (size_t)(c->end - c->at);
+  if (*value < 0 || (uint64_t)*value > rest / least + 1)
+    return tesi_gmsh_fail(c, "%s is %lld, and the file has %zu bytes left", what, (long long)*value, rest);
+  return TES_OK;
+}
+
+/* "$Name" behind blank space. */
+static TesStatus read_mark(TesiGmshCursor *c, char name[40]) {
+  size_t n = 0;
+  skip_space(c);
+  if (c->at == c->end || *c->at != '$') return refuse_word(c, "the beginning of a section ($...)");
+  for (c->at++; c->at < c->end && (unsigned char)*c->at > ' '; c->at++)
+    if (n < 39) name[n++] = (unsigned char)*c->at < 127 ? *c->at : '?';
+  name[n] = 0;
+  return TES_OK;
+}
+
+static TesStatus read_end(TesiGmshCursor *c, const char *section) {
+  char name[40];
+  const TesStatus status = read_mark(c, name);
+  if (status != TES_OK) return status;
+  if (strncmp(name, "End", 3) || strcmp(name + 3, section))
+    return tesi_gmsh_fail(c, "found $%s where $End%s should stand", name, section);
+  return TES_OK;
+}
+
+/* Goes behind the end of a section that is not read. */
+static TesStatus skip_section(TesiGmshCursor *c, const char *section) {
+  char mark[50];
+  const size_t length = (size_t)snprintf(mark, sizeof mark, "$End%s", section);
+  for (; (size_t)(c->end - c->at) >= length; c->at++) {
+    if (*c->at == '$' && !memcmp(c->at, mark, length)) {
+      c->at += length;
+      return TES_OK;
+    }
+    c->line += *c->at == '\n';
+  }
+  return tesi_gmsh_fail(c, "section $%s has no end", section);
+}
+
+static TesStatus read_format(TesiGmshCursor *c) {
+  double version;
+  int64_t binary, size;
+  int32_t one = 1;
+  TesStatus status = tesi_gmsh_number(c, "the version", &version);
+  if (status == TES_OK) status = tesi_gmsh_integer(c, "the file type", &binary);
+  if (status == TES_OK) status = tesi_gmsh_integer(c, "the size of numbers", &size);
+  if (status != TES_OK) return status;
+  if (fabs(version - 2.2) > 1e-9 && fabs(version - 4.1) > 1e-9)
+    return tesi_gmsh_fail(c, "format %g is not read; save the mesh as version 4.1 or 2.2", version);
+  if (binary < 0 || binary > 1 || size != 8)
+    return tesi_gmsh_fail(c, "file type %lld with numbers of %lld bytes; expected 0 or 1, and 8",
+                          (long long)binary, (long long)size);
+  c->version = version < 3 ? 2 : 4;
+  if (binary) {
+    while (c->at < c->end && *c->at != '\n') c->at++;
+    c->at += c->at < c->end;
+    c->binary = true;
+    status = take_bytes(c, "the number 1", 4, &one);
+    c->swap = one != 1;
+    if (status == TES_OK && one != 1 && one != 1 << 24) status = tesi_gmsh_fail(c, "the number 1 is %d", one);
+  }
+  return status == TES_OK ? read_end(c, "MeshFormat") : status;
+}
+
+/* dim tag "name", text even in binary files. */
+static TesStatus read_name(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t dim, tag;
+  char text[128];
+  size_t n = 0;
+  TES_TRY(text_integer(c, "a dimension", &dim));
+  TES_TRY(text_integer(c, "the tag of a physical group", &tag));
+  skip_space(c);
+  if (c->at == c->end || *c->at != '"') TES_TRY(refuse_word(c, "a name in quotes"));
+  for (c->at++; c->at < c->end && *c->at != '"' && *c->at != '\n' && n < sizeof text - 1; c->at++)
+    text[n++] = (unsigned char)*c->at < ' ' ? '?' : *c->at;
+  text[n] = 0;
+  if (c->at == c->end || *c->at != '"' || !n)
+    TES_TRY(tesi_gmsh_fail(c, "a name of 1..%zu characters in quotes should stand here", sizeof text - 1));
+  c->at++;
+  if (dim < 0 || dim > 3 || tag < 0 || tag > INT32_MAX)
+    TES_TRY(tesi_gmsh_fail(c, "physical group %s has dimension %lld and tag %lld", text, (long long)dim,
+                           (long long)tag));
+  TES_TRY(
+      tesi_gmsh_grow(ctx, &mesh->name, sizeof *mesh->name, mesh->names, mesh->names + 1, &mesh->name_room));
+  mesh->name[mesh->names] = (TesiGmshName){(int)dim, (int32_t)tag, tesi_strdup(ctx, text)};
+  if (!mesh->name[mesh->names].name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+  mesh->names++;
+done:
+  return status;
+}
+
+static TesStatus read_names(TesiGmshCursor *c, TesiGmsh *mesh) {
+  int64_t count;
+  TesStatus status = text_integer(c, "the number of names", &count);
+  for (int64_t i = 0; status == TES_OK && i < count; i++) status = read_name(c, mesh);
+  return status;
+}
+
+/* Of one entity only its tag and its first physical group are kept. */
+static TesStatus read_entity(TesiGmshCursor *c, int dim, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t tag, groups, group, bounding = 0, first = 0;
+  double x;
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  for (int i = 0; i < (dim ? 6 : 3); i++) TES_TRY(tesi_gmsh_number(c, "a coordinate of an entity", &x));
+  TES_TRY(tesi_gmsh_count_of(c, "the number of physical groups", 4, &groups));
+  for (int64_t i = 0; i < groups; i++) {
+    TES_TRY(tesi_gmsh_integer(c, "a physical group", &group));
+    if (i == 0) first = group < 0 ? -group : group; /* negative: reversed */
+  }
+  if (dim) TES_TRY(tesi_gmsh_count_of(c, "the number of bounding entities", 4, &bounding));
+  for (int64_t i = 0; i < bounding; i++) TES_TRY(tesi_gmsh_integer(c, "a bounding entity", &group));
+  TES_TRY(tesi_gmsh_grow(ctx, &mesh->entity, sizeof *mesh->entity, mesh->entities, mesh->entities + 1,
+                         &mesh->entity_room));
+  mesh->entity[mesh->entities++] = (TesiGmshEntity){dim, (int32_t)tag, (int32_t)first};
+done:
+  return status;
+}
+
+static TesStatus read_entities(TesiGmshCursor *c, TesiGmsh *mesh) {
+  int64_t count[4];
+  TesStatus status = TES_OK;
+  for (int d = 0; status == TES_OK && d < 4; d++)
+    status = tesi_gmsh_count_of(c, "a number of entities", 4, &count[d]);
+  for (int d = 0; status == TES_OK && d < 4; d++)
+    for (int64_t i = 0; status == TES_OK && i < count[d]; i++) status = read_entity(c, d, mesh);
+  return status;
+}
+
+static TesStatus read_section(TesiGmshCursor *c, const char *name, TesiGmsh *mesh) {
+  TesStatus status;
+  if (!strcmp(name, "PhysicalNames"))
+    status = read_names(c, mesh);
+  else if (!strcmp(name, "Entities") && c->version == 4)
+    status = read_entities(c, mesh);
+  else if (!strcmp(name, "Nodes"))
+    status = mesh->nodes ? tesi_gmsh_fail(c, "section $Nodes stands twice") : tesi_gmsh_nodes(c, mesh);
+  else if (!strcmp(name, "Elements"))
+    status =
+        mesh->elements ? tesi_gmsh_fail(c, "section $Elements stands twice") : tesi_gmsh_elements(c, mesh);
+  else if (!strcmp(name, "PartitionedEntities"))
+    return tesi_gmsh_fail(c, "partitioned meshes are not read");
+  else
+    return skip_section(c, name);
+  return status == TES_OK ? read_end(c, name) : status;
+}
+
+/* Binary sections begin behind the end of the line of their mark. */
+static void begin_section(TesiGmshCursor *c) {
+  if (!c->binary) return;
+  while (c->at < c->end && *c->at != '\n') c->at++;
+  c->at += c->at < c->end;
+}
+
+TesStatus tesi_gmsh_parse(TesContext *context, const char *text, size_t length, const char *file,
+                          TesiGmsh *mesh) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiGmshCursor c = {.ctx = ctx, .file = file, .begin = text, .at = text, .end = text + length, .line = 1};
+  char name[40];
+  *mesh = (TesiGmsh){.ctx = ctx, .file = file};
+  if (length < 11 || memcmp(text, "$MeshFormat", 11) != 0)
+    TES_FAIL(TES_INVALID_INPUT, "%s: not a Gmsh file: it does not begin with $MeshFormat", file);
+  TES_TRY(read_mark(&c, name));
+  TES_TRY(read_format(&c));
+  mesh->binary = c.binary;
+  for (skip_space(&c); c.at < c.end; skip_space(&c)) {
+    TES_TRY(read_mark(&c, name));
+    begin_section(&c);
+    TES_TRY(read_section(&c, name, mesh));
+  }
+  if (!mesh->nodes) TES_TRY(tesi_gmsh_fail(&c, "the mesh has no nodes"));
+  if (!mesh->elements) TES_TRY(tesi_gmsh_fail(&c, "the mesh has no lines, quadrilaterals or hexahedra"));
+done:
+  return status;
+}
+
+void tesi_gmsh_free(TesiGmsh *mesh) {
+  TesContext *ctx = mesh->ctx;
+  if (!ctx) return;
+  for (int64_t i = 0; i < mesh->names; i++) tesi_free(ctx, &mesh->name[i].name);
+  tesi_free(ctx, &mesh->name);
+  tesi_free(ctx, &mesh->entity);
+  tesi_free(ctx, &mesh->node_number);
+  tesi_free(ctx, &mesh->node);
+  tesi_free(ctx, &mesh->element);
+  tesi_free(ctx, &mesh->element_node);
+}

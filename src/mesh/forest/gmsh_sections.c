@@ -1,0 +1,258 @@
+/* Nodes and elements of a Gmsh file. */
+#include <stdlib.h>
+#include <string.h>
+#include "mesh/forest/gmsh.h"
+
+/* What is read, and what is not, by Gmsh's numbers of types; degree 0: refused. */
+static const TesiGmshType types[] = {
+    {1, 1, 1, 2, "line"},
+    {2, 2, 0, 3, "triangle"},
+    {3, 2, 1, 4, "quadrilateral"},
+    {4, 3, 0, 4, "tetrahedron"},
+    {5, 3, 1, 8, "hexahedron"},
+    {6, 3, 0, 6, "prism"},
+    {7, 3, 0, 5, "pyramid"},
+    {8, 1, 2, 3, "line"},
+    {9, 2, 0, 6, "triangle of 6 nodes"},
+    {10, 2, 2, 9, "quadrilateral"},
+    {11, 3, 0, 10, "tetrahedron of 10 nodes"},
+    {12, 3, 2, 27, "hexahedron"},
+    {13, 3, 0, 18, "prism of 18 nodes"},
+    {14, 3, 0, 14, "pyramid of 14 nodes"},
+    {15, 0, 1, 1, "point"},
+    {16, 2, 2, 8, "quadrilateral"},
+    {17, 3, 2, 20, "hexahedron"},
+    {18, 3, 0, 15, "prism of 15 nodes"},
+    {19, 3, 0, 13, "pyramid of 13 nodes"},
+};
+
+static TesStatus find_type(const TesiGmshCursor *c, int64_t number, int64_t element,
+                           const TesiGmshType **type) {
+  static const char allowed[] =
+      "lines, quadrilaterals of 4, 8 or 9 nodes and hexahedra of 8, 20 or 27 nodes are read";
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (types[i].type == number) {
+      *type = types + i;
+      if (types[i].degree) return TES_OK;
+      return tesi_gmsh_fail(c, "element %lld is a %s; %s", (long long)element, types[i].name, allowed);
+    }
+  return tesi_gmsh_fail(c, "element %lld is of Gmsh's type %lld; %s", (long long)element, (long long)number,
+                        allowed);
+}
+
+static TesStatus read_node(TesiGmshCursor *c, double x[3]) {
+  for (int d = 0; d < 3; d++) {
+    const TesStatus status = tesi_gmsh_number(c, "a coordinate of a node", &x[d]);
+    if (status != TES_OK) return status;
+  }
+  return TES_OK;
+}
+
+typedef struct Place {
+  int64_t number, at;
+} Place;
+
+static int by_number(const void *a, const void *b) {
+  const Place *p = a, *q = b;
+  return (p->number > q->number) - (p->number < q->number);
+}
+
+static int by_value(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Puts nodes into the order of their numbers, which must differ. */
+static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  Place *place = NULL;
+  double(*node)[3] = NULL;
+  TES_ALLOC(&place, mesh->nodes);
+  TES_ALLOC(&node, mesh->nodes);
+  for (int64_t i = 0; i < mesh->nodes; i++) place[i] = (Place){mesh->node_number[i], i};
+  qsort(place, (size_t)mesh->nodes, sizeof *place, by_number);
+  for (int64_t i = 0; i < mesh->nodes; i++) {
+    if (i && place[i].number == place[i - 1].number)
+      TES_TRY(tesi_gmsh_fail(c, "node %lld stands twice", (long long)place[i].number));
+    mesh->node_number[i] = place[i].number;
+    memcpy(node[i], mesh->node[place[i].at], sizeof node[i]);
+  }
+  tesi_free(ctx, &mesh->node);
+  mesh->node = node;
+  node = NULL;
+done:
+  tesi_free(ctx, &place);
+  tesi_free(ctx, &node);
+  return status;
+}
+
+/* Nodes of one entity in format 4: all numbers, then all coordinates. */
+static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t dim, tag, parametric, count, room = mesh->node_room;
+  double parameter;
+  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", &dim));
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  TES_TRY(tesi_gmsh_integer(c, "0 or 1", &parametric));
+  TES_TRY(tesi_gmsh_count_of(c, "the number of nodes", 32, &count));
+  if (dim < 0 || dim > 3 || parametric < 0 || parametric > 1)
+    TES_TRY(tesi_gmsh_fail(c, "a block of nodes of dimension %lld, parametric %lld", (long long)dim,
+                           (long long)parametric));
+  TES_TRY(tesi_gmsh_grow(ctx, &mesh->node_number, sizeof *mesh->node_number, mesh->nodes, mesh->nodes + count,
+                         &room));
+  TES_TRY(tesi_gmsh_grow(ctx, &mesh->node, sizeof *mesh->node, mesh->nodes, mesh->nodes + count,
+                         &mesh->node_room));
+  for (int64_t i = 0; i < count; i++)
+    TES_TRY(tesi_gmsh_count(c, "the number of a node", &mesh->node_number[mesh->nodes + i]));
+  for (int64_t i = 0; i < count; i++) {
+    TES_TRY(read_node(c, mesh->node[mesh->nodes + i]));
+    for (int64_t d = 0; parametric && d < dim; d++)
+      TES_TRY(tesi_gmsh_number(c, "a parameter of a node", &parameter));
+  }
+  mesh->nodes += count;
+done:
+  return status;
+}
+
+TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t count, total;
+  if (c->version == 4) {
+    TES_TRY(tesi_gmsh_total(c, "the number of blocks of nodes", 20, &count));
+    for (int i = 0; i < 3; i++) TES_TRY(tesi_gmsh_count(c, "a number of nodes", &total));
+    for (int64_t i = 0; i < count; i++) TES_TRY(read_node_block(c, mesh));
+  } else {
+    TES_TRY(tesi_gmsh_total(c, "the number of nodes", 28, &count));
+    TES_ALLOC(&mesh->node_number, count);
+    TES_ALLOC(&mesh->node, count);
+    for (; mesh->nodes < count; mesh->nodes++) {
+      TES_TRY(tesi_gmsh_integer(c, "the number of a node", &mesh->node_number[mesh->nodes]));
+      TES_TRY(read_node(c, mesh->node[mesh->nodes]));
+    }
+  }
+  if (mesh->nodes) TES_TRY(sort_nodes(c, mesh));
+done:
+  return status;
+}
+
+/* The nodes of an element whose head has been read. Points are passed over. */
+static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64_t number, int64_t physical,
+                              TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t node;
+  TES_TRY(tesi_gmsh_grow(ctx, &mesh->element, sizeof *mesh->element, mesh->elements, mesh->elements + 1,
+                         &mesh->element_room));
+  TES_TRY(tesi_gmsh_grow(ctx, &mesh->element_node, sizeof *mesh->element_node, mesh->element_nodes,
+                         mesh->element_nodes + type->nodes, &mesh->element_node_room));
+  mesh->element[mesh->elements] = (TesiGmshElement){.number = number,
+                                                    .line = c->binary ? c->at - c->begin : c->line,
+                                                    .first = mesh->element_nodes,
+                                                    .type = type,
+                                                    .physical = (int32_t)physical};
+  for (int i = 0; i < type->nodes; i++) {
+    TES_TRY(tesi_gmsh_count(c, "the node of an element", &node));
+    const int64_t *found = bsearch(&node, mesh->node_number, (size_t)mesh->nodes, sizeof node, by_value);
+    if (!found)
+      TES_TRY(tesi_gmsh_fail(c, "element %lld has node %lld, which does not exist", (long long)number,
+                             (long long)node));
+    mesh->element_node[mesh->element_nodes + i] = found - mesh->node_number;
+  }
+  if (type->dim == 0) return TES_OK;
+  mesh->elements++;
+  mesh->element_nodes += type->nodes;
+done:
+  return status;
+}
+
+static int32_t physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag) {
+  for (int64_t i = 0; i < mesh->entities; i++)
+    if (mesh->entity[i].dim == dim && mesh->entity[i].tag == tag) return mesh->entity[i].physical;
+  return 0;
+}
+
+static TesStatus read_element_block(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t dim, tag, number, count, element = 0;
+  const TesiGmshType *type;
+  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", &dim));
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
+  TES_TRY(tesi_gmsh_count_of(c, "the number of elements", 16, &count));
+  const int32_t physical = physical_of(mesh, dim, tag);
+  for (int64_t i = 0; i < count; i++) {
+    TES_TRY(tesi_gmsh_count(c, "the number of an element", &element));
+    TES_TRY(find_type(c, number, element, &type));
+    TES_TRY(read_element(c, type, element, physical, mesh));
+  }
+done:
+  return status;
+}
+
+/* Format 2, text: number type tags... nodes...; the first tag is the physical group. */
+static TesStatus read_element_line(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t element, number, tags, tag, physical = 0;
+  const TesiGmshType *type;
+  TES_TRY(tesi_gmsh_integer(c, "the number of an element", &element));
+  TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
+  TES_TRY(find_type(c, number, element, &type));
+  TES_TRY(tesi_gmsh_count_of(c, "the number of tags", 4, &tags));
+  for (int64_t i = 0; i < tags; i++) {
+    TES_TRY(tesi_gmsh_integer(c, "a tag", &tag));
+    if (i == 0) physical = tag;
+  }
+  TES_TRY(read_element(c, type, element, physical, mesh));
+done:
+  return status;
+}
+
+/* Format 2, binary: type, how many, tags; then for each: number, tags, nodes. */
+static TesStatus read_binary_elements(TesiGmshCursor *c, int64_t total, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t number, count, tags, element, tag, physical;
+  const TesiGmshType *type;
+  while (total > 0) {
+    TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
+    TES_TRY(tesi_gmsh_count_of(c, "the number of elements", 8, &count));
+    TES_TRY(tesi_gmsh_count_of(c, "the number of tags", 4, &tags));
+    if (!count) TES_TRY(tesi_gmsh_fail(c, "a block without elements"));
+    for (int64_t i = 0; i < count; i++) {
+      TES_TRY(tesi_gmsh_integer(c, "the number of an element", &element));
+      TES_TRY(find_type(c, number, element, &type));
+      physical = 0;
+      for (int64_t t = 0; t < tags; t++) {
+        TES_TRY(tesi_gmsh_integer(c, "a tag", &tag));
+        if (t == 0) physical = tag;
+      }
+      TES_TRY(read_element(c, type, element, physical, mesh));
+    }
+    total -= count;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_gmsh_elements(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t count, total;
+  if (!mesh->nodes) TES_TRY(tesi_gmsh_fail(c, "elements stand before nodes"));
+  TES_TRY(tesi_gmsh_total(c, "the number of elements", 8, &count));
+  if (c->version == 4) {
+    for (int i = 0; i < 3; i++) TES_TRY(tesi_gmsh_count(c, "a number of elements", &total));
+    for (int64_t i = 0; i < count; i++) TES_TRY(read_element_block(c, mesh));
+  } else if (c->binary) {
+    TES_TRY(read_binary_elements(c, count, mesh));
+  } else {
+    for (int64_t i = 0; i < count; i++) TES_TRY(read_element_line(c, mesh));
+  }
+done:
+  return status;
+}

@@ -1,0 +1,242 @@
+/* Gmsh files: those of tests/fuzz/corpus/mesh were written by Gmsh 4.8 (a quarter of a ring; two layers of it in 3D); broken ones are
+ * made of text here. Names of files: degree (s: serendipity), format, b: binary. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mesh/forest/gmsh.h"
+#include "testing.h"
+
+static TesContext *ctx;
+static char warning[512];
+
+static void keep_warning(void *user, TesLogLevel level, const char *line) {
+  (void)user;
+  if (level == TES_LOG_WARNING) snprintf(warning, sizeof warning, "%s", line);
+}
+
+static size_t read_corpus(const char *name, char *text, size_t room) {
+  char path[512];
+  snprintf(path, sizeof path, TESI_SOURCE_DIR "/tests/fuzz/corpus/mesh/%s", name);
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("cannot open %s", path);
+  const size_t size = fread(text, 1, room - 1, file);
+  fclose(file);
+  text[size] = 0;
+  return size;
+}
+
+static TesStatus parse(const char *text, size_t length, int dim, TesiTrees **trees) {
+  TesiGmsh mesh;
+  *trees = NULL;
+  TesStatus status = tesi_gmsh_parse(ctx, text, length, "t.msh", &mesh);
+  if (status == TES_OK) status = tesi_gmsh_trees(&mesh, dim, trees);
+  tesi_gmsh_free(&mesh);
+  return status;
+}
+
+/* Area or volume: the divergence theorem is no help for wrong maps, so |J| by central differences at midpoints of a fine grid. */
+static double measure(const TesiTrees *t) {
+  enum { N = 6 };
+  const int dim = t->dim;
+  double sum = 0;
+  for (int64_t tree = 0; tree < t->trees; tree++)
+    for (int p = 0; p < (dim == 2 ? N * N : N * N * N); p++) {
+      const double h = 1e-4;
+      double J[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+             at[3] = {(p % N + 0.5) / N, (p / N % N + 0.5) / N, (p / N / N + 0.5) / N};
+      for (int c = 0; c < dim; c++) {
+        double plus[3], minus[3];
+        at[c] += h;
+        tesi_trees_evaluate(t, tree, 1, at, plus);
+        at[c] -= 2 * h;
+        tesi_trees_evaluate(t, tree, 1, at, minus);
+        at[c] += h;
+        for (int r = 0; r < dim; r++) J[r][c] = (plus[r] - minus[r]) / (2 * h);
+      }
+      sum += (J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
+              J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
+              J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0])) /
+             pow(N, dim);
+    }
+  return sum;
+}
+
+static int count_faces(const TesiTrees *t, int value) {
+  int count = 0;
+  for (int64_t i = 0; i < t->trees * 2 * t->dim; i++) count += t->boundary[i] == value;
+  return count;
+}
+
+static int number_of(int count, char *const *names, const char *name) {
+  for (int i = 0; i < count; i++)
+    if (!strcmp(names[i], name)) return i;
+  fail_msg("there is no %s", name);
+  return -1;
+}
+
+static void check_ring(const TesiTrees *t, const char *kind) {
+  assert_int_equal(t->dim, 2);
+  assert_int_equal(t->trees, 6);
+  assert_int_equal(t->boundaries, 4);
+  assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name, "axis x")), 2);
+  assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name, "outer")), 3);
+  assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name, "9")), 3);
+  assert_int_equal(count_faces(t, TESI_TREES_UNNAMED), 0);
+  assert_string_equal(t->material_name[t->material[5]], "steel");
+  const double exact = 0.75 * 4 * atan(1), polygon = 4.5 * sin(atan(1) * 2 / 3);
+  assert_near(measure(t), kind[0] == '1' ? polygon : exact, kind[0] == '1' ? 1e-6 : 2e-3);
+  if (kind[0] == '2') assert_true(fabs(measure(t) - polygon) > 0.05);
+}
+
+static void check_block(const TesiTrees *t, const char *kind) {
+  assert_int_equal(t->dim, 3);
+  assert_int_equal(t->trees, 4);
+  assert_int_equal(t->boundaries, 2);
+  assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name, "top")), 2);
+  assert_int_equal(count_faces(t, TESI_TREES_UNNAMED), 12);
+  int lower = 0;
+  for (int i = 0; i < 4; i++)
+    lower += t->material[i] == number_of(t->materials, t->material_name, "lower part");
+  assert_int_equal(lower, 2);
+  const double exact = 0.75 * 4 * atan(1) * 2, polygon = 2 * 3 * sin(atan(1));
+  assert_near(measure(t), kind[0] == '1' ? polygon : exact, kind[0] == '1' ? 1e-6 : 2e-2);
+}
+
+/* Every format says the same. */
+static void test_formats(void **state) {
+  (void)state;
+  static const char *const bases[] = {"ring", "block"}, *const kinds[] = {"1", "2", "2s"},
+                           *const formats[] = {"msh22", "msh22b", "msh41", "msh41b"};
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < 3; k++) {
+      TesiTrees *first = NULL;
+      for (int f = 0; f < 4; f++) {
+        static char text[1 << 16];
+        char name[64];
+        TesiTrees *trees;
+        snprintf(name, sizeof name, "%s-%s-%s.msh", bases[b], kinds[k], formats[f]);
+        assert_ok(ctx, parse(text, read_corpus(name, text, sizeof text), 0, &trees));
+        (b ? check_block : check_ring)(trees, kinds[k]);
+        for (int64_t i = 0; first && i < trees->trees * trees->tree_nodes * trees->dim; i++)
+          assert_near(trees->nodes[i], first->nodes[i], 1e-14);
+        if (first)
+          tesi_trees_release(&trees);
+        else
+          first = trees;
+      }
+      tesi_trees_release(&first);
+    }
+}
+
+/* Files cut anywhere, or with a byte changed: refused or read, never more. */
+static void test_damage(void **state) {
+  (void)state;
+  static const char *const names[] = {"ring-2-msh22.msh", "ring-1-msh22b.msh", "ring-2s-msh41.msh",
+                                      "block-1-msh41b.msh"};
+  uint64_t seed = 3;
+  for (int n = 0; n < 4; n++) {
+    static char text[1 << 16], damaged[1 << 16];
+    const size_t size = read_corpus(names[n], text, sizeof text);
+    int refused = 0;
+    for (size_t length = 0; length < size; length += 7) {
+      TesiTrees *trees;
+      memcpy(damaged, text, length);
+      damaged[length] = 0;
+      const TesStatus cut = parse(damaged, length, 0, &trees);
+      assert_true(cut == TES_OK || cut == TES_INVALID_INPUT);
+      refused += cut != TES_OK;
+      tesi_trees_release(&trees);
+      memcpy(damaged, text, size + 1);
+      damaged[length] = (char)(128 * (test_random(&seed) + 1));
+      const TesStatus changed = parse(damaged, size, 0, &trees);
+      assert_true(changed == TES_OK || changed == TES_INVALID_INPUT || changed == TES_OUT_OF_MEMORY);
+      tesi_trees_release(&trees);
+      tes_context_clear(ctx);
+    }
+    assert_true(refused > (int)(size / 7) - 4);
+  }
+}
+
+#define HEAD "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
+#define SIX "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\n6 2 1 0\n$EndNodes\n"
+
+/* What is wrong is named. */
+static void test_refusals(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } bad[] = {
+      {"hello", "not a Gmsh file"},
+      {"$MeshFormat\n4.0 0 8\n$EndMeshFormat\n",
+       "t.msh:2: format 4 is not read; save the mesh as version 4.1 or 2.2"},
+      {"$MeshFormat\n2.2 2 8\n$EndMeshFormat\n", "file type 2"},
+      {HEAD "$Nodes\n1\n1 0 0 x\n$EndNodes\n",
+       "t.msh:6: found \"x\" where a coordinate of a node should stand"},
+      {HEAD "$Nodes\n1\n1 0 0 nan\n$EndNodes\n", "not finite"},
+      {HEAD "$Nodes\n999999999\n1 0 0 0\n$EndNodes\n", "the number of nodes is 999999999, and the file has"},
+      {HEAD "$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n", "node 1 stands twice"},
+      {HEAD SIX, "no lines, quadrilaterals or hexahedra"},
+      {HEAD SIX "$Elements\n1\n1 1 0 1 2\n$EndElements\n", "there are lines and no quadrilaterals"},
+      {HEAD SIX "$Elements\n2\n1 3 0 1 2 3 4\n2 2 0 2 5 3\n$EndElements\n",
+       "t.msh:16: element 2 is a triangle; lines, quadrilaterals of 4, 8 or 9 nodes"},
+      {HEAD SIX "$Elements\n1\n7 4 0 1 2 3 4\n$EndElements\n", "element 7 is a tetrahedron"},
+      {HEAD SIX "$Elements\n1\n7 36 0 1 2 3 4\n$EndElements\n", "element 7 is of Gmsh's type 36"},
+      {HEAD SIX "$Elements\n1\n7 3 0 1 2 3 8\n$EndElements\n", "element 7 has node 8, which does not exist"},
+      {HEAD SIX "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 2 3 6 5\n$EndElements\n",
+       "element 2 (a quadrilateral, line 16): inverted or degenerate: |J| = -1"},
+      {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 3\n$EndElements\n", "node 3 stands twice in it"},
+      {HEAD SIX "$Elements\n1\n1 3 0 1 2 5 4\n$EndElements\n", "inverted or degenerate"},
+      {HEAD SIX "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 1 2 3 4\n3 3 0 1 2 3 4\n$EndElements\n",
+       "meet at one face"},
+      {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n", "the file ends"},
+      {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n$EndNodes\n", "found $EndNodes where $EndElements"},
+      {HEAD "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 1\n$EndNodes\n$Elements\n1\n1 3 0 1 2 3 "
+            "4\n$EndElements\n",
+       "does not lie in the plane"},
+      {HEAD "$Nodes\n7\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 1 0 0\n6 2 0 0\n7 2 1 0\n$EndNodes\n"
+            "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 5 6 7 3\n$EndElements\n",
+       "nodes 2 and 5 are at one point"},
+      {HEAD "$Elements\n1\n1 3 0 1 2 3 4\n$EndElements\n", "elements stand before nodes"},
+      {HEAD "$Strange\nabc\n", "section $Strange has no end"},
+      {HEAD SIX SIX, "section $Nodes stands twice"},
+      {"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PartitionedEntities\n", "partitioned meshes"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    TesiTrees *trees;
+    tes_context_clear(ctx);
+    assert_int_equal(parse(bad[i].text, strlen(bad[i].text), 0, &trees), TES_INVALID_INPUT);
+    if (!strstr(tes_context_message(ctx), bad[i].message))
+      fail_msg("%s\nis not\n%s", tes_context_message(ctx), bad[i].message);
+    assert_null(trees);
+  }
+  tes_context_clear(ctx);
+}
+
+static void test_warnings_and_dim(void **state) {
+  (void)state;
+  static const char apart[] =
+      HEAD "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 3 0 0\n6 4 0 0\n7 4 1 0\n8 3 1 0\n$EndNodes\n"
+           "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 5 6 7 8\n$EndElements\n";
+  TesiTrees *trees;
+  assert_ok(ctx, parse(apart, sizeof apart - 1, 2, &trees));
+  assert_non_null(strstr(warning, "2 parts that share no vertex"));
+  tesi_trees_release(&trees);
+  assert_int_equal(parse(apart, sizeof apart - 1, 3, &trees), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "the mesh has 2 dimensions, and 3 are asked for"));
+  tes_context_clear(ctx);
+  assert_int_equal(tesi_trees_file(ctx, "/no/such.msh", 0, &trees), TES_IO);
+  tes_context_clear(ctx);
+  assert_int_equal(tesi_trees_file(ctx, TESI_SOURCE_DIR, 0, &trees), TES_IO);
+  tes_context_clear(ctx);
+}
+
+int main(void) {
+  assert_int_equal(tes_context_create(&(TesContextDesc){.log = keep_warning}, &ctx, NULL, 0), TES_OK);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formats), cmocka_unit_test(test_damage),
+                                     cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_warnings_and_dim)};
+  const int failures = cmocka_run_group_tests(tests, NULL, NULL);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+  return failures;
+}
