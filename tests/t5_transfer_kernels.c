@@ -79,7 +79,26 @@ static void kernels_equal_the_embedding(void **state) {
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 
+/* Equal cells: one pass, with the blocks of small and of large boxes, which cover these boxes only in part. */
+static void one_pass_equals_the_embedding(void **state) {
+  (void)state;
+  static const char *const devices[] = {"emulator", "cuda"};
+  for (int large = 0; large < 2; large++) {
+    if (large) setenv("TESSERA_TRANSFER", "large", 1);
+    for (int d = 0; d < 2; d++)
+      for (int degree = 1; degree <= 8; degree++) {
+        const Case c = {3, degree, {degree < 4 ? 14 : 6, 4, degree < 3 ? 10 : 2}, false, degree % 2};
+        tesi_fiber_order((TesiOrder)(degree % 3), (uint64_t)degree);
+        run_case(devices[d], &c, degree % 3 ? TES_DOUBLE : TES_SINGLE);
+        if (d) run_case(devices[d], &c, degree % 3 ? TES_SINGLE : TES_DOUBLE);
+      }
+    unsetenv("TESSERA_TRANSFER");
+  }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_embedding)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_embedding),
+                                     cmocka_unit_test(one_pass_equals_the_embedding)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,12 @@
  * and marches up through `layers` cell layers:
  *   z: a thread owns NODES node columns: f1 = Mz x, f2 = (Kz + c Mz) x of one layer in registers, into shared memory
  *   x: g1 = Mx f1, g2 = Mx f2 + Kx f1                y: out = My g2 + Ky g1
- * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other.
+ * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other. IN_PLACE: a thread takes a whole
+ * row of the x-stage and writes behind what it has read: 0.6 of the shared memory, so more blocks at a time, for a third barrier.
  *
  * Floor: x read once, y written once. Multiply-adds a point: about 7 (k + 1)/2 + 8.
- * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL, JOINT (mass products in x share the
+ * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL, IN_PLACE, TASK_Y (cells of a column a
+ * thread takes in the y-stage), JOINT (mass products in x share the
  * matrix: fewer instructions, more registers), PAD (rows of an odd number of values in shared memory). Tables: src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
@@ -23,15 +25,23 @@
 #define OX (TILE_X * K)
 /* With PAD rows have an odd number of values: threads on different rows meet different banks. */
 #define PITCH_F (NX | PAD)
+#if IN_PLACE
+#define PITCH_G PITCH_F
+#else
 #define PITCH_G (OX | PAD)
+#endif
 #if DIM == 3
 #define PLANES K
 #else
 #define PLANES 1
 #endif
-#define TASK_X (TILE_X % 2 ? 1 : 2) /* cells a thread takes in a row */
-#define TASK_Y (TILE_Y % 2 ? 1 : 2)
-#define SIZE_F (PLANES * NY * PITCH_F) /* two of these, then two of SIZE_G */
+/* cells a thread takes in a row */
+#if IN_PLACE
+#define TASK_X TILE_X
+#else
+#define TASK_X (TILE_X % 2 ? 1 : 2)
+#endif
+#define SIZE_F (PLANES * NY * PITCH_F) /* two of these, then two of SIZE_G where not in place */
 #define SIZE_G (PLANES * NY * PITCH_G)
 
 TESK_DEVICE void fold(const real *v, real *e, real *o) {
@@ -372,7 +382,12 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
 TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (const real *)b,
             (TeskLaplace)a) {
   TESK_SHARED(f1);
-  real *const f2 = f1 + SIZE_F, *const g1 = f2 + SIZE_F, *const g2 = g1 + SIZE_G;
+  real *const f2 = f1 + SIZE_F;
+#if IN_PLACE
+  real *const g1 = f1, *const g2 = f2;
+#else
+  real *const g1 = f2 + SIZE_F, *const g2 = g1 + SIZE_G;
+#endif
   const int t = (int)threadIdx.x;
   Block block;
   make_block(&a, &block);
@@ -404,6 +419,9 @@ TESK_KERNEL(tesk_laplace, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (re
     __syncthreads();
     for (int task = t; task < PLANES * OX * (TILE_Y / TASK_Y); task += THREADS)
       y_stage(&a, &block, layer, task, g1, g2, y, b);
+#if IN_PLACE
+    __syncthreads();
+#endif
   }
 #else
   for (int i = t; i < NX * NY; i += THREADS) {

@@ -5,7 +5,8 @@
  * A row needs its own plane's and the neighbour planes' rows y - 1, y, y + 1; the last serve the next row as its first. In x:
  *   q = scale b - Q(x) - P(x-1) - P(x+1),   v = (q - off (x_left + x_right)) / diagonal
  * with Q, P the rows around weighted by the stencil at the same and the neighbouring x.
- * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real, DIM, THREADS. */
+ * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real, DIM, THREADS, MIN_BLOCKS
+ * (of the plane kernel). */
 #include "kernel.h"
 
 #define ROWS 16 /* rows a block */
@@ -96,3 +97,114 @@ TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *)x, (const real *)b, (int)cells, (
     }
   }
 }
+
+#if DIM == 3
+/* The same with both y-colours in one launch: a block owns a plane and marches through its rows, the second y-colour one row behind
+ * the first, so that x is read once where two launches read it twice: 4 values an unknown in a sweep in place of 6. Nobody writes
+ * the planes around meanwhile. Vertices t + 1 and t + 1 + THREADS a thread: neighbours in a warp are neighbours in memory. */
+enum { LENGTH = 2 * THREADS + 2 }; /* of a row in shared memory, boundary vertices included */
+
+typedef struct Weights {
+  real s00, s10, scale, q1, q2, q3, p1, p2, p3;
+} Weights;
+
+/* Two vertices of one row: own values, sums of the planes below and above, right-hand side. */
+typedef struct Pair {
+  real c[2], e[2], f[2];
+} Pair;
+
+TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int valid, const int *on, Pair *row) {
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) {
+    const int at = i * THREADS, good = valid && on[i];
+    row->c[i] = good ? x[at] : 0;
+    row->e[i] = good ? x[at - plane] + x[at + plane] : 0;
+    row->f[i] = good ? b[at] : 0;
+  }
+}
+
+/* Both x-colours of a row; v: the new values. Y, D: sums of the two rows beside it in this plane and in the planes around.
+ * P: this thread's place in a row of shared memory, that of x follows; two such pairs take turns, so that two barriers a row do. */
+TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const real *Y, const real *D, int mine_first,
+                           const int *on, int valid, real *v) {
+  real *const X = P + LENGTH, q[2];
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) {
+    q[i] = a->scale * row->f[i] - (a->q1 * Y[i] + a->q2 * row->e[i] + a->q3 * D[i]);
+    P[i * THREADS] = a->p1 * Y[i] + a->p2 * row->e[i] + a->p3 * D[i];
+    X[i * THREADS] = row->c[i];
+  }
+  __syncthreads();
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) q[i] -= P[i * THREADS - 1] + P[i * THREADS + 1];
+  if (mine_first) { /* reads the other colour, which nobody writes yet */
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) {
+      v[i] = a->s00 * (q[i] - a->s10 * (X[i * THREADS - 1] + X[i * THREADS + 1]));
+      if (!valid || !on[i]) v[i] = 0;
+      X[i * THREADS] = v[i];
+    }
+  }
+  __syncthreads();
+  if (!mine_first) {
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) {
+      v[i] = a->s00 * (q[i] - a->s10 * (X[i * THREADS - 1] + X[i * THREADS + 1]));
+      if (!valid || !on[i]) v[i] = 0;
+    }
+  }
+}
+
+TESK_DEVICE void store_pair(real *x, const int *on, int valid, const real *v) {
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++)
+    if (valid && on[i]) x[i * THREADS] = v[i];
+}
+
+/* Plane z = 1 + colour_z + 2 blockIdx.x. first: parity in x and y of what comes first (0: odd, 1: even). */
+TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (int)cells, (int)cells_y,
+            (int)colour_z, (int)first, (long long)plane, (TeskStencil)s) {
+  TESK_SHARED(memory); /* [2][P, x][LENGTH] */
+  const int t = (int)threadIdx.x, pitch = cells + 1, mine_first = t % 2 == first;
+  const Weights a = {(real)(1 / s.s[0][0]), (real)s.s[1][0], (real)s.scale,   (real)s.s[0][1], (real)s.s[0][2],
+                     (real)s.s[0][3],       (real)s.s[1][1], (real)s.s[1][2], (real)s.s[1][3]};
+  const int on[2] = {t + 1 < cells, t + 1 + THREADS < cells};
+  const long long begin = (1 + colour_z + 2 * (long long)blockIdx.x) * plane + t + 1;
+  for (int i = t; i < 4 * LENGTH; i += THREADS) memory[i] = 0;
+  int y = 1 + first; /* of the first colour; the second one's is y - 1 */
+  Pair behind, row, ahead, next_row, next_ahead;
+  real done[2] = {0, 0}, done_e[2] = {0, 0}; /* of row y - 2: new values, sums */
+  load_pair(x + begin + (long long)(y - 1) * pitch, b + begin + (long long)(y - 1) * pitch, plane, y > 1 && y - 1 < cells_y, on, &behind);
+  load_pair(x + begin + (long long)y * pitch, b + begin + (long long)y * pitch, plane, y < cells_y, on, &row);
+  load_pair(x + begin + (long long)(y + 1) * pitch, b + begin + (long long)(y + 1) * pitch, plane, y + 1 < cells_y, on, &ahead);
+  __syncthreads();
+  for (; y - 1 < cells_y; y += 2) {
+    const long long at = begin + (long long)y * pitch;
+    real Y[2], D[2], v[2], w[2];
+    load_pair(x + at + 2 * pitch, b + at + 2 * pitch, plane, y + 2 < cells_y, on, &next_row);
+    load_pair(x + at + 3 * pitch, b + at + 3 * pitch, plane, y + 3 < cells_y, on, &next_ahead);
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) {
+      Y[i] = behind.c[i] + ahead.c[i];
+      D[i] = behind.e[i] + ahead.e[i];
+    }
+    solve_row(&a, memory + t + 1, &row, Y, D, mine_first, on, y < cells_y, v);
+    store_pair(x + at, on, y < cells_y, v);
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) {
+      Y[i] = done[i] + v[i];
+      D[i] = done_e[i] + row.e[i];
+    }
+    solve_row(&a, memory + 2 * LENGTH + t + 1, &behind, Y, D, mine_first, on, y > 1, w);
+    store_pair(x + at - pitch, on, y > 1, w);
+    TESK_UNROLL
+    for (int i = 0; i < 2; i++) {
+      done[i] = v[i];
+      done_e[i] = row.e[i];
+    }
+    behind = ahead;
+    row = next_row;
+    ahead = next_ahead;
+  }
+}
+#endif

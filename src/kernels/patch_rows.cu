@@ -15,7 +15,8 @@
  * A chunk holds the nodes [e k, (e + CELLS) k) with e of the colour that comes second. Vertex e and the bubbles of cell
  * e - 1 wait for vertex e + 1: what is written lags k - 1 nodes behind what is read.
  *
- * Macros: real, DIM, DEGREE, CELLS (even), ROWS_A_BLOCK, THREADS, MIN_BLOCKS. Tables: see src/basis/kernel_tables.h. */
+ * Macros: real, DIM, DEGREE, CELLS (even), ROWS_A_BLOCK, THREADS, MIN_BLOCKS, PAD (rows of an odd number of values in shared memory).
+ * Tables: see src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
 
@@ -27,7 +28,7 @@
 #define BUBBLES_E (K / 2)
 #define BUBBLES_O ((K - 1) / 2)
 #define CX (CELLS * K)
-#define PITCH (CX | 1)
+#define PITCH (CX | PAD)
 #define P ROWS_A_BLOCK
 #if DIM == 3
 #define MZ M

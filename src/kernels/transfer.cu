@@ -1,6 +1,7 @@
 /* The embedding of nested spaces and its transpose along one direction of an array [outer][nodes][inner]; a transfer is one pass a refined
  * direction. A thread owns one coarse cell of one line; with inner > 1 neighbours in a warp are neighbours in memory.
- * Macros: real, DEGREE, STEP (2 DEGREE), UNIFORM. Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM. */
+ * Macros: real, DEGREE, STEP (2 DEGREE), UNIFORM.
+ * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM. transfer_box.cu has all directions in one pass. */
 #include "kernel.h"
 #include "tables.h"
 

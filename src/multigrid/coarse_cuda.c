@@ -1,4 +1,4 @@
-/* Nine small launches of src/kernels/contract.cu. */
+/* Kernels of src/kernels/contract.cu: one block does all where the unknowns fit into its shared memory, else nine small launches. */
 #include "multigrid/coarse_cuda.h"
 #include "device/kernel.h"
 
@@ -6,9 +6,12 @@ typedef struct Box { /* as in contract.cu */
   int n[3], first[3], nodes[3];
 } Box;
 
+enum { MOST_SHARED = 96 << 10 };
+
 struct TesiCoarseDevice {
   TesContext *context;
-  TesiKernel gather, scatter, contract;
+  TesiKernel gather, scatter, contract, whole;
+  size_t shared; /* of `whole`; 0: nine launches */
   Box box;
   int count; /* unknowns */
   double smallest;
@@ -27,6 +30,7 @@ static TesStatus get_kernels(TesiCoarseDevice *c, TesPrecision precision) {
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_gather", 0, &c->gather));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_scatter", 0, &c->scatter));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_contract", 0, &c->contract));
+  if (c->shared) TES_TRY(tesi_kernel_get(ctx, program, "tesk_coarse", c->shared, &c->whole));
 done:
   return status;
 }
@@ -51,7 +55,6 @@ TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *
     numbers += (size_t)axis[d].n * (size_t)(axis[d].n + 1);
   }
   c->smallest = axis[0].smallest;
-  TES_TRY(get_kernels(c, precision));
   TES_TRY(table->allocate(ctx, (numbers + 2 * (size_t)c->count) * sizeof(double), &c->memory));
   double *at = c->memory;
   for (int d = 0; d < 3; d++) {
@@ -65,6 +68,9 @@ TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *
     TES_TRY(table->to_device(ctx, at, axis[d].lambda, (size_t)axis[d].n * sizeof(double)));
     at += axis[d].n;
   }
+  if ((numbers + 2 * (size_t)c->count) * sizeof(double) <= MOST_SHARED)
+    c->shared = (numbers + 2 * (size_t)c->count) * sizeof(double);
+  TES_TRY(get_kernels(c, precision));
   c->u = at;
   c->v = at + c->count;
   *device = c;
@@ -104,6 +110,10 @@ TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void
   TesiCoarseDevice *c = device;
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
+  if (c->shared) {
+    void *arguments[] = {&b, &x, &c->S[0], &c->box, &c->smallest};
+    return tesi_kernel_launch(ctx, &c->whole, (TesiGrid){1, 1, 1}, 512, c->shared, arguments);
+  }
   void *gather[] = {&b, &c->u, &c->box}, *scatter[] = {&c->u, &x, &c->box};
   TES_TRY(run(c, &c->gather, c->count, gather));
   TES_TRY(contract(c, 0, c->u, c->v, 1, false));

@@ -11,7 +11,7 @@
 /* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. */
 typedef struct Cut {
   int x, y, nodes, blocks, layers;
-  int joint, pad; /* variants of the kernel, see laplace.cu */
+  int joint, pad, in_place, task_y; /* variants of the kernel, see laplace.cu; task_y 0: 2 where even */
 } Cut;
 
 typedef struct Plan {
@@ -26,31 +26,31 @@ typedef struct Plan {
 static Cut choose_cut(int dim, int k, TesPrecision precision) {
   /* [precision][degree], the fastest of about ten on an H200 */
   static const Cut cuts3[2][9] = {{{0},
-                                   {30, 14, 2, 2, 32, 0, 1},
-                                   {16, 6, 3, 3, 32, 0, 0},
-                                   {10, 6, 2, 2, 32, 0, 0},
-                                   {8, 3, 2, 2, 32, 1, 1},
-                                   {4, 4, 3, 2, 32, 0, 0},
-                                   {4, 4, 3, 1, 32, 0, 0},
-                                   {2, 2, 2, 2, 32, 1, 1},
-                                   {2, 2, 2, 1, 32, 1, 1}},
+                                   {30, 14, 2, 2, 32, 0, 1, 0, 0},
+                                   {16, 6, 3, 3, 32, 0, 0, 0, 0},
+                                   {10, 6, 2, 2, 32, 0, 0, 0, 0},
+                                   {8, 3, 2, 2, 32, 1, 1, 0, 0},
+                                   {4, 4, 3, 2, 32, 0, 0, 0, 0},
+                                   {4, 4, 3, 1, 32, 0, 0, 0, 0},
+                                   {2, 2, 2, 2, 32, 1, 1, 0, 0},
+                                   {2, 2, 2, 1, 32, 1, 1, 0, 0}},
                                   {{0},
-                                   {30, 14, 2, 2, 32, 0, 1},
-                                   {16, 6, 3, 3, 32, 0, 0},
-                                   {8, 4, 2, 4, 32, 0, 0},
-                                   {8, 4, 3, 2, 32, 0, 0},
-                                   {6, 4, 3, 1, 32, 0, 0},
-                                   {4, 2, 2, 3, 32, 0, 0},
-                                   {4, 2, 3, 2, 32, 0, 0},
-                                   {2, 2, 2, 2, 32, 1, 1}}};
+                                   {30, 14, 2, 2, 32, 0, 1, 0, 0},
+                                   {16, 6, 3, 3, 32, 0, 0, 0, 0},
+                                   {8, 4, 2, 4, 32, 0, 0, 0, 0},
+                                   {8, 4, 3, 2, 32, 0, 0, 0, 0},
+                                   {6, 4, 3, 1, 32, 0, 0, 0, 0},
+                                   {4, 2, 2, 3, 32, 0, 0, 0, 0},
+                                   {4, 2, 3, 2, 32, 0, 0, 0, 0},
+                                   {2, 2, 2, 2, 32, 1, 1, 0, 0}}};
   Cut cut;
-  const char *given =
-      getenv("TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers,joint,pad": for measurements */
-  if (given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks, &cut.layers,
-                      &cut.joint, &cut.pad) == 7)
+  const char *given = getenv(
+      "TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers,joint,pad,in_place,task_y": for measurements */
+  if (given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks,
+                      &cut.layers, &cut.joint, &cut.pad, &cut.in_place, &cut.task_y) == 9)
     return cut;
   if (dim == 3) return cuts3[precision][k];
-  return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0};
+  return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0, 0, 0};
 }
 
 /* Compiles the program with and without a right-hand side. */
@@ -60,7 +60,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   const TesSpace *space = op->space;
   const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1;
   const bool single = op->precision == TES_SINGLE;
-  char *tables = NULL, text[12][32];
+  char *tables = NULL, text[14][32];
   TesiProgram *program;
   const Cut cut = plan->cut = choose_cut(dim, k, op->precision);
   const int nx = (cut.x + 1) * k + 1, ny = (cut.y + 1) * k + 1;
@@ -71,15 +71,28 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   }
   plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
-  plan->shared = (size_t)(2 * planes * ny * ((nx | cut.pad) + (cut.x * k | cut.pad))) *
+  plan->shared = (size_t)(2 * planes * ny * ((nx | cut.pad) + (cut.in_place ? 0 : cut.x * k | cut.pad))) *
                  tesi_precision_size(op->precision);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
-  const int values[] = {dim,        k,      cut.x,   cut.y,     cut.nodes, (int)plan->threads,
-                        cut.blocks, graded, natural, cut.joint, cut.pad,   0};
-  static const char *const names[] = {"DIM",        "DEGREE", "TILE_X",  "TILE_Y", "NODES", "THREADS",
-                                      "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",  "PAD",   "RESIDUAL"};
+  const int values[] = {dim,
+                        k,
+                        cut.x,
+                        cut.y,
+                        cut.nodes,
+                        (int)plan->threads,
+                        cut.blocks,
+                        graded,
+                        natural,
+                        cut.joint,
+                        cut.pad,
+                        cut.in_place,
+                        cut.task_y ? cut.task_y : 2 - cut.y % 2,
+                        0};
+  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
+                                      "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",
+                                      "PAD",     "IN_PLACE",   "TASK_Y", "RESIDUAL"};
   TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < 14; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 1] = text[i];
   }
@@ -87,7 +100,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->apply));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
-  desc.options[12] = "RESIDUAL=1";
+  desc.options[14] = "RESIDUAL=1";
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->residual));
 done:

@@ -6,9 +6,9 @@
 #include "device/kernel.h"
 #include "smoother/patch.h"
 
-/* How a block is cut: cells a chunk, rows a block, least number of resident blocks a multiprocessor. */
+/* How a block is cut: cells a chunk, rows a block, least number of resident blocks a multiprocessor, odd rows in shared memory. */
 typedef struct Cut {
-  int cells, rows, blocks;
+  int cells, rows, blocks, pad;
 } Cut;
 
 typedef struct Plan {
@@ -26,22 +26,37 @@ static int round_up(int n, int unit) {
 
 /* [precision][degree]; measured on an H200 where bench/results/h200 has a row. */
 static Cut choose_cut(int dim, int k, TesPrecision precision) {
-  static const Cut cuts3[2][9] = {
-      {{0}, {8, 32, 2}, {8, 8, 2}, {8, 2, 3}, {4, 2, 2}, {4, 1, 3}, {4, 1, 2}, {2, 1, 2}, {4, 1, 1}},
-      {{0}, {8, 32, 2}, {8, 8, 3}, {8, 2, 3}, {4, 2, 3}, {4, 1, 3}, {4, 1, 3}, {4, 1, 2}, {4, 1, 1}}};
+  static const Cut cuts3[2][9] = {{{0},
+                                   {8, 32, 2, 1},
+                                   {8, 8, 2, 0},
+                                   {8, 2, 3, 1},
+                                   {4, 2, 2, 1},
+                                   {4, 1, 3, 1},
+                                   {4, 1, 2, 1},
+                                   {2, 1, 2, 1},
+                                   {4, 1, 1, 1}},
+                                  {{0},
+                                   {8, 32, 2, 1},
+                                   {8, 8, 3, 1},
+                                   {8, 2, 3, 1},
+                                   {4, 2, 3, 1},
+                                   {4, 1, 3, 1},
+                                   {4, 1, 3, 1},
+                                   {4, 1, 2, 1},
+                                   {4, 1, 1, 1}}};
   Cut cut;
-  const char *given = getenv("TESSERA_PATCH_CUT"); /* "cells,rows,blocks": for measurements */
-  if (given && sscanf(given, "%d,%d,%d", &cut.cells, &cut.rows, &cut.blocks) == 3) return cut;
+  const char *given = getenv("TESSERA_PATCH_CUT"); /* "cells,rows,blocks,pad": for measurements */
+  if (given && sscanf(given, "%d,%d,%d,%d", &cut.cells, &cut.rows, &cut.blocks, &cut.pad) == 4) return cut;
   if (dim == 3) return cuts3[precision][k];
-  return (Cut){2, tesi_max(1, 192 / (2 * k * (2 * k - 1))), 2};
+  return (Cut){2, tesi_max(1, 192 / (2 * k * (2 * k - 1))), 2, 1};
 }
 
 /* Shared memory of a block in numbers, and its boundary rows, as in the kernel. */
 static size_t shared_bytes(int dim, int k, Cut cut, size_t size) {
   const int m = 2 * k - 1, mz = dim == 3 ? m : 1, lines = mz * m, cx = cut.cells * k,
             faces = dim == 3 ? 4 * k : 1, kinds = dim == 3 ? 2 : 1;
-  const int a_row = lines * ((cx | 1) + cx + cut.cells / 2) + 2 * faces * (cx + 1) +
-                    faces * 4 * ((cx | 1) + cut.cells + 1) + kinds * 4 * mz * cx;
+  const int a_row = lines * ((cx | cut.pad) + cx + cut.cells / 2) + 2 * faces * (cx + 1) +
+                    faces * 4 * ((cx | cut.pad) + cut.cells + 1) + kinds * 4 * mz * cx;
   return (size_t)(cut.rows * a_row) * size + (size_t)(cut.rows * 2 * faces) * sizeof(int);
 }
 
@@ -50,7 +65,7 @@ static TesStatus compile(const TesSmoother *smoother, Plan *plan, TesiPatchNumbe
   TesStatus status = TES_OK;
   const int k = smoother->op->space->degree, dim = smoother->op->space->dim, m = 2 * k - 1;
   const bool single = smoother->op->precision == TES_SINGLE;
-  char degree[24], dimension[24], cells[24], rows[32], threads[24], blocks[24], *tables = NULL;
+  char degree[24], dimension[24], cells[24], rows[32], threads[24], blocks[24], pad[24], *tables = NULL;
   TesiProgram *program;
   const Cut cut = plan->cut = choose_cut(dim, k, smoother->op->precision);
   const int work = cut.rows * tesi_max(m * cut.cells * k, dim == 3 ? m * m : m);
@@ -62,11 +77,12 @@ static TesStatus compile(const TesSmoother *smoother, Plan *plan, TesiPatchNumbe
   snprintf(rows, sizeof rows, "ROWS_A_BLOCK=%d", cut.rows);
   snprintf(threads, sizeof threads, "THREADS=%u", plan->threads);
   snprintf(blocks, sizeof blocks, "MIN_BLOCKS=%d", cut.blocks);
+  snprintf(pad, sizeof pad, "PAD=%d", cut.pad);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, numbers));
-  const TesiProgramDesc desc = {
-      .file = "patch_rows.cu",
-      .options = {single ? "real=float" : "real=double", dimension, degree, cells, rows, threads, blocks},
-      .tables = tables};
+  const TesiProgramDesc desc = {.file = "patch_rows.cu",
+                                .options = {single ? "real=float" : "real=double", dimension, degree, cells,
+                                            rows, threads, blocks, pad},
+                                .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_rows", plan->shared, &plan->kernel));
 done:

@@ -1,6 +1,9 @@
-/* Transfers as kernels (src/kernels/transfer.cu): one pass a refined direction; x first on the way up, last on the way down, where the
- * arrays are smallest, since its accesses are strided. */
+/* Transfers as kernels. Where a 3D box of equal cells is refined in all directions, prolongation is one pass (src/kernels/transfer_box.cu), and
+ * restriction too on small boxes. Else (src/kernels/transfer.cu) one pass a refined direction; x first on the way up, last on the way down, where
+ * the arrays are smallest, since its accesses are strided. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "basis/quadrature.h"
 #include "device/kernel.h"
 #include "transfer/transfer.h"
@@ -11,10 +14,19 @@ typedef struct Pass {
   void *embedding; /* device; NULL where uniform */
 } Pass;
 
+/* All directions at once; cells of a block of prolongation. */
+typedef struct Box {
+  TesiKernel prolongate, restrict_;
+  bool prolongates, restricts;
+  int cells[3];
+  size_t shared, shared_restrict;
+} Box;
+
 typedef struct Plan {
   int count;
   Pass pass[3];
   void *buffer[2]; /* device: between passes */
+  Box box;
 } Plan;
 
 static bool is_refined(const TesiEmbedding *e) {
@@ -89,6 +101,101 @@ static void extents(const TesTransfer *transfer, int d, int fine_below, long lon
   }
 }
 
+/* ---- one pass ------------------------------------------------------------------------------------------------------------ */
+/* Blocks whose fine rows fill a warp, with work for several, in z as many as keep the coarse nodes that are read twice few. */
+static void choose_box(int k, bool small, int cells[3]) {
+  static const int large[9][3] = {{0},       {16, 8, 4}, {8, 4, 2}, {5, 2, 1}, {4, 2, 1},
+                                  {3, 1, 1}, {3, 1, 1},  {2, 1, 1}, {2, 1, 1}};
+  static const int few[9][3] = {{0},       {4, 4, 4}, {2, 2, 2}, {2, 1, 1}, {1, 1, 1},
+                                {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+  for (int d = 0; d < 3; d++) cells[d] = small ? few[k][d] : large[k][d];
+}
+
+enum {
+  SMALL = 2000000,
+  MOST_DEGREE_RESTRICTED = 4
+}; /* fine nodes; fine nodes in reach fill the shared memory above this degree */
+
+static size_t box_bytes(int k, const int cells[3], size_t size) {
+  const size_t nx = (size_t)(cells[0] * k + 1), ny = (size_t)(cells[1] * k + 1),
+               nz = (size_t)(cells[2] * k + 1), fx = (size_t)(2 * cells[0] * k + 1),
+               fy = (size_t)(2 * cells[1] * k + 1);
+  (void)nx; /* fewer than fx */
+  return nz * (ny * fx + fy * fx) * size;
+}
+
+static TesStatus create_box(const TesTransfer *transfer, Box *box) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiEmbedding *e = transfer->embedding;
+  const char *type = transfer->precision == TES_SINGLE ? "float" : "double",
+             *given = getenv("TESSERA_TRANSFER"); /* large: blocks as of large boxes, for tests */
+  const int k = e->degree;
+  const bool small = transfer->fine->length < SMALL && !(given && !strcmp(given, "large"));
+  const size_t size = tesi_precision_size(transfer->precision), w = 4 * (size_t)k, n = (size_t)k + 1;
+  char text[5][24], *tables = NULL;
+  TesiProgram *program;
+  choose_box(k, small, box->cells);
+  snprintf(text[0], sizeof text[0], "real=%s", type);
+  snprintf(text[1], sizeof text[1], "DEGREE=%d", k);
+  for (int d = 0; d < 3; d++) snprintf(text[2 + d], sizeof text[0], "CELLS_%c=%d", 'X' + d, box->cells[d]);
+  TES_TRY(print_embedding(ctx, e, type, &tables));
+  const TesiProgramDesc desc = {
+      .file = "transfer_box.cu",
+      .options = {text[0], text[1], text[2], text[3], text[4],
+                  transfer->precision == TES_DOUBLE ? "TESK_CONSTANT_TABLES=1" : NULL},
+      .tables = tables};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  box->shared = box_bytes(k, box->cells, size);
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_box", box->shared, &box->prolongate));
+  box->prolongates = true;
+  box->restricts = small && k <= MOST_DEGREE_RESTRICTED;
+  box->shared_restrict = (w * w * w + w * w * n) * size;
+  if (box->restricts)
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_box", box->shared_restrict, &box->restrict_));
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+/* Whether it is served at once; TESSERA_TRANSFER=passes: never, for measurements and tests. */
+static bool is_box(const TesTransfer *transfer) {
+  const TesiEmbedding *e = transfer->embedding;
+  const char *given = getenv("TESSERA_TRANSFER");
+  bool box = transfer->fine->dim == 3 && e->degree <= 8 && !(given && !strcmp(given, "passes"));
+  for (int d = 0; d < 3; d++) box = box && is_refined(&e[d]) && e[d].uniform;
+  return box;
+}
+
+static TesStatus prolongate_box(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
+  const Plan *plan = transfer->plan;
+  const Box *box = &plan->box;
+  int cells[3], adds = add;
+  unsigned blocks[3];
+  for (int d = 0; d < 3; d++) {
+    cells[d] = transfer->embedding[d].cells;
+    blocks[d] = (unsigned)((cells[d] + box->cells[d] - 1) / box->cells[d]);
+  }
+  void *arguments[] = {&coarse, &fine, &cells[0], &cells[1], &cells[2], &adds};
+  return tesi_kernel_launch(transfer->context, &box->prolongate, (TesiGrid){blocks[0], blocks[1], blocks[2]},
+                            256, box->shared, arguments);
+}
+
+static TesStatus restrict_box(const TesTransfer *transfer, const void *fine, void *coarse) {
+  const Plan *plan = transfer->plan;
+  const TesiEmbedding *e = transfer->embedding;
+  int cells[3], natural = 0;
+  for (int d = 0; d < 3; d++) {
+    cells[d] = e[d].cells;
+    natural |= (e[d].natural[0] ? 1 : 0) << (2 * d) | (e[d].natural[1] ? 1 : 0) << (2 * d + 1);
+  }
+  void *arguments[] = {&fine, &coarse, &cells[0], &cells[1], &cells[2], &natural};
+  return tesi_kernel_launch(transfer->context, &plan->box.restrict_,
+                            (TesiGrid){(unsigned)cells[0], (unsigned)cells[1], (unsigned)cells[2]}, 256,
+                            plan->box.shared_restrict, arguments);
+}
+
+/* ---- passes -------------------------------------------------------------------------------------------------------------- */
 static TesiGrid grid_of(long long cells) {
   const long long blocks = (cells + 255) / 256, most = 1 << 20;
   return (TesiGrid){(unsigned)(blocks < most ? blocks : most), 1, 1};
@@ -101,6 +208,7 @@ static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, boo
   const TesPrecision p = transfer->precision;
   const TesiDevice *device = tesi_context_device(ctx);
   const void *from = coarse;
+  if (plan->box.prolongates) return prolongate_box(transfer, coarse, add, fine);
   if (plan->count == 0)
     TES_TRY(add ? device->axpy(ctx, transfer->fine->length, 1, p, coarse, p, fine)
                 : device->copy(ctx, transfer->fine->length, 1, p, coarse, p, fine));
@@ -125,6 +233,7 @@ static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *
   const Plan *plan = transfer->plan;
   const TesPrecision p = transfer->precision;
   const void *from = fine;
+  if (plan->box.restricts) return restrict_box(transfer, fine, coarse);
   if (plan->count == 0)
     TES_TRY(tesi_context_device(ctx)->copy(ctx, transfer->fine->length, 1, p, fine, p, coarse));
   for (int i = plan->count - 1; i >= 0; i--) {
@@ -171,11 +280,14 @@ TesStatus tesi_transfer_cuda_init(TesTransfer *transfer) {
   TES_NEW(&plan);
   transfer->plan = plan;
   transfer->table = &table;
+  if (is_box(transfer)) TES_TRY(create_box(transfer, &plan->box));
+  if (plan->box.restricts) goto done;
   for (int d = 0; d < 3; d++) {
     if (!is_refined(&transfer->embedding[d])) continue;
     plan->pass[plan->count].direction = d;
     TES_TRY(create_pass(transfer, &plan->pass[plan->count++]));
   }
+  /* after pass i of prolongation and before it of restriction */
   for (int i = 0; i + 1 < plan->count; i++)
     TES_TRY(device->allocate(ctx, buffer_bytes(transfer, &plan->pass[i]), &plan->buffer[i]));
 done:
