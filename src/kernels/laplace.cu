@@ -12,7 +12,7 @@
  * Floor: x read once, y written once. Multiply-adds a point: about 7 (k + 1)/2 + 8.
  * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL, IN_PLACE, TASK_Y (cells of a column a
  * thread takes in the y-stage), JOINT (mass products in x share the
- * matrix: fewer instructions, more registers), PAD (rows of an odd number of values in shared memory). Tables: src/basis/kernel_tables.h. */
+ * matrix: fewer instructions, more registers), PAD (rows of an odd number of values in shared memory), SKEW. Tables: src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "laplace_arguments.h"
@@ -41,8 +41,16 @@
 #else
 #define TASK_X (TILE_X % 2 ? 1 : 2)
 #endif
-#define SIZE_F (PLANES * NY * PITCH_F) /* two of these, then two of SIZE_G where not in place */
-#define SIZE_G (PLANES * NY * PITCH_G)
+/* Planes are SKEW numbers further apart than their rows need, so that threads at the end of a row and those at the start of the next
+ * plane's meet different banks. */
+#if IN_PLACE
+#define PLANE_F (NY * PITCH_F + SKEW)
+#else
+#define PLANE_F (NY * PITCH_F)
+#endif
+#define PLANE_G (NY * PITCH_G + SKEW)
+#define SIZE_F (PLANES * PLANE_F) /* two of these, then two of SIZE_G where not in place */
+#define SIZE_G (PLANES * PLANE_G)
 
 TESK_DEVICE void fold(const real *v, real *e, real *o) {
   TESK_UNROLL
@@ -220,8 +228,8 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, in
   k[0] += c->k;
   TESK_UNROLL
   for (int l = 0; l < K; l++) {
-    f1[l * NY * PITCH_F] = m[l];
-    f2[l * NY * PITCH_F] = k[l];
+    f1[l * PLANE_F] = m[l];
+    f2[l * PLANE_F] = k[l];
   }
   c->m = m[K];
   c->k = k[K];
@@ -234,13 +242,14 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, in
 /* TASK_X cells of one row: g1, g2 of their nodes but the last one, with what the cell to the left gives. */
 TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, const real *f1, const real *f2,
                          real *g1, real *g2) {
-  const int c = task % (TILE_X / TASK_X) * TASK_X, row = task / (TILE_X / TASK_X); /* row = plane NY + y */
+  const int c = task % (TILE_X / TASK_X) * TASK_X, row = task / (TILE_X / TASK_X) % NY,
+            plane = task / (TILE_X / TASK_X) / NY;
   real v[K + 1], s[K + 1], e[H], o[O], m[K + 1], k[K + 1];
   int cell = block->x0 + c;
-  f1 += row * PITCH_F + c * K;
-  f2 += row * PITCH_F + c * K;
-  g1 += row * PITCH_G + c * K;
-  g2 += row * PITCH_G + c * K;
+  f1 += plane * PLANE_F + row * PITCH_F + c * K;
+  f2 += plane * PLANE_F + row * PITCH_F + c * K;
+  g1 += plane * PLANE_G + row * PITCH_G + c * K;
+  g2 += plane * PLANE_G + row * PITCH_G + c * K;
   TESK_UNROLL
   for (int l = 0; l <= K; l++) {
     v[l] = IF_INSIDE(cell > 0) ? f1[l] : 0;
@@ -321,13 +330,13 @@ TESK_DEVICE void store_at_face(const TeskLaplace *a, const Block *block, real *y
 /* TASK_Y cells of one column: results at their nodes but the last one, with what the cell below gives. */
 TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, int task, const real *g1,
                          const real *g2, real *y, const real *b) {
-  const int ix = task % OX, c = task / OX % (TILE_Y / TASK_Y) * TASK_Y, plane = task / OX / (TILE_Y / TASK_Y);
+  const int ix = task % OX, plane = task / OX % PLANES, c = task / OX / PLANES * TASK_Y;
   const int x = block->x0 * K + ix, z = layer * PLANES + plane;
   const int at_face = block->at_face || (DIM == 3 && (layer == 0 || layer >= a->cells[2] - 1));
   int cell = block->y0 + c;
   real v[K + 1], w[K + 1], e[H], o[O], out[K + 1];
-  g1 += (plane * NY + c * K) * PITCH_G + ix;
-  g2 += (plane * NY + c * K) * PITCH_G + ix;
+  g1 += plane * PLANE_G + c * K * PITCH_G + ix;
+  g2 += plane * PLANE_G + c * K * PITCH_G + ix;
   TESK_UNROLL
   for (int l = 0; l <= K; l++) {
     v[l] = IF_INSIDE(cell > 0) ? g1[l * PITCH_G] : 0;

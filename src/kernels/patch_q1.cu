@@ -113,7 +113,8 @@ typedef struct Pair {
   real c[2], e[2], f[2];
 } Pair;
 
-TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int valid, const int *on, Pair *row) {
+TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int valid, const int *on,
+                           Pair *row) {
   TESK_UNROLL
   for (int i = 0; i < 2; i++) {
     const int at = i * THREADS, good = valid && on[i];
@@ -125,8 +126,8 @@ TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int va
 
 /* Both x-colours of a row; v: the new values. Y, D: sums of the two rows beside it in this plane and in the planes around.
  * P: this thread's place in a row of shared memory, that of x follows; two such pairs take turns, so that two barriers a row do. */
-TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const real *Y, const real *D, int mine_first,
-                           const int *on, int valid, real *v) {
+TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const real *Y, const real *D,
+                           int mine_first, const int *on, int valid, real *v) {
   real *const X = P + LENGTH, q[2];
   TESK_UNROLL
   for (int i = 0; i < 2; i++) {
@@ -166,17 +167,20 @@ TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b
             (int)colour_z, (int)first, (long long)plane, (TeskStencil)s) {
   TESK_SHARED(memory); /* [2][P, x][LENGTH] */
   const int t = (int)threadIdx.x, pitch = cells + 1, mine_first = t % 2 == first;
-  const Weights a = {(real)(1 / s.s[0][0]), (real)s.s[1][0], (real)s.scale,   (real)s.s[0][1], (real)s.s[0][2],
-                     (real)s.s[0][3],       (real)s.s[1][1], (real)s.s[1][2], (real)s.s[1][3]};
+  const Weights a = {(real)(1 / s.s[0][0]), (real)s.s[1][0], (real)s.scale,
+                     (real)s.s[0][1],       (real)s.s[0][2], (real)s.s[0][3],
+                     (real)s.s[1][1],       (real)s.s[1][2], (real)s.s[1][3]};
   const int on[2] = {t + 1 < cells, t + 1 + THREADS < cells};
   const long long begin = (1 + colour_z + 2 * (long long)blockIdx.x) * plane + t + 1;
   for (int i = t; i < 4 * LENGTH; i += THREADS) memory[i] = 0;
   int y = 1 + first; /* of the first colour; the second one's is y - 1 */
   Pair behind, row, ahead, next_row, next_ahead;
   real done[2] = {0, 0}, done_e[2] = {0, 0}; /* of row y - 2: new values, sums */
-  load_pair(x + begin + (long long)(y - 1) * pitch, b + begin + (long long)(y - 1) * pitch, plane, y > 1 && y - 1 < cells_y, on, &behind);
+  load_pair(x + begin + (long long)(y - 1) * pitch, b + begin + (long long)(y - 1) * pitch, plane,
+            y > 1 && y - 1 < cells_y, on, &behind);
   load_pair(x + begin + (long long)y * pitch, b + begin + (long long)y * pitch, plane, y < cells_y, on, &row);
-  load_pair(x + begin + (long long)(y + 1) * pitch, b + begin + (long long)(y + 1) * pitch, plane, y + 1 < cells_y, on, &ahead);
+  load_pair(x + begin + (long long)(y + 1) * pitch, b + begin + (long long)(y + 1) * pitch, plane,
+            y + 1 < cells_y, on, &ahead);
   __syncthreads();
   for (; y - 1 < cells_y; y += 2) {
     const long long at = begin + (long long)y * pitch;

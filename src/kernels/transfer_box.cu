@@ -41,9 +41,13 @@ TESK_DEVICE void embed(const real *from, int from_stride, real *to, int to_strid
   if (last) to[STEP * to_stride] = v[K];
 }
 
-/* The column of one coarse cell in z, to memory. */
-TESK_DEVICE void embed_column(const real *from, int from_stride, real *to, long long plane, int last, int add) {
-  real v[K + 1];
+/* The column of one coarse cell in z, to memory. All old values are asked for before the first is written: stores and loads of one
+ * array keep their order, and waiting for each load costs more than everything else. */
+TESK_DEVICE void embed_column(const real *from, int from_stride, real *to, long long plane, int last,
+                              int add) {
+  real v[K + 1], old[STEP + 1];
+  TESK_UNROLL
+  for (int f = 0; f <= STEP; f++) old[f] = add && (f < STEP || last) ? to[f * plane] : 0;
   TESK_UNROLL
   for (int p = 0; p <= K; p++) v[p] = from[p * from_stride];
   TESK_UNROLL
@@ -53,40 +57,43 @@ TESK_DEVICE void embed_column(const real *from, int from_stride, real *to, long 
       TESK_UNROLL
       for (int p = 0; p <= K; p++) sum += E(f, p) * v[p];
     }
-    to[f * plane] = add ? to[f * plane] + sum : sum;
+    to[f * plane] = old[f] + sum;
   }
-  if (last) to[STEP * plane] = add ? to[STEP * plane] + v[K] : v[K];
+  if (last) to[STEP * plane] = old[STEP] + v[K];
 }
 
 /* fine <- E coarse, or fine + E coarse. Cells cx, cy, cz in all; arrays of all nodes. */
-TESK_KERNEL(tesk_prolongate_box, THREADS, 1, (const real *TESK_RESTRICT)coarse, (real *)fine, (int)cx, (int)cy, (int)cz, (int)add) {
+TESK_KERNEL(tesk_prolongate_box, THREADS, 1, (const real *TESK_RESTRICT)coarse, (real *)fine, (int)cx,
+            (int)cy, (int)cz, (int)add) {
   TESK_SHARED(A); /* [NZ][NY][FX], then the coarse nodes [NZ][NY][NX], in their place [NZ][FY][FX] */
   real *const B = A + SIZE_A;
   const int x0 = (int)blockIdx.x * CELLS_X, y0 = (int)blockIdx.y * CELLS_Y, z0 = (int)blockIdx.z * CELLS_Z;
   const long long pitch = cx * K + 1, plane = pitch * (cy * K + 1);
-  FOR_TASKS (id, NZ * NY * NX) {
+  FOR_TASKS(id, NZ * NY * NX) {
     const int x = x0 * K + id % NX, y = y0 * K + id / NX % NY, z = z0 * K + id / NX / NY;
     B[id] = x <= cx * K && y <= cy * K && z <= cz * K ? coarse[z * plane + y * pitch + x] : 0;
   }
   __syncthreads();
-  FOR_TASKS (id, NZ * NY * CELLS_X) {
+  FOR_TASKS(id, NZ * NY * CELLS_X) {
     const int c = id % CELLS_X, line = id / CELLS_X;
     embed(B + line * NX + c * K, 1, A + line * FX + c * STEP, 1, c == CELLS_X - 1);
   }
   __syncthreads();
-  FOR_TASKS (id, NZ * CELLS_Y * FX) {
+  FOR_TASKS(id, NZ * CELLS_Y * FX) {
     const int x = id % FX, c = id / FX % CELLS_Y, z = id / FX / CELLS_Y;
     embed(A + (z * NY + c * K) * FX + x, FX, B + (z * FY + c * STEP) * FX + x, FX, c == CELLS_Y - 1);
   }
   __syncthreads();
   const long long fine_pitch = cx * STEP + 1, fine_plane = fine_pitch * (cy * STEP + 1);
-  FOR_TASKS (id, FY * FX) {
+  FOR_TASKS(id, FY * FX) {
     const int ix = id % FX, iy = id / FX, x = x0 * STEP + ix, y = y0 * STEP + iy;
     /* the upper nodes are the next block's, where there is one */
-    if ((ix < FX - 1 || x == cx * STEP) && (iy < FY - 1 || y == cy * STEP) && x <= cx * STEP && y <= cy * STEP) {
+    if ((ix < FX - 1 || x == cx * STEP) && (iy < FY - 1 || y == cy * STEP) && x <= cx * STEP &&
+        y <= cy * STEP) {
       for (int c = 0; c < CELLS_Z && z0 + c < cz; c++)
-        embed_column(B + (c * K * FY + iy) * FX + ix, FY * FX, fine + (long long)(z0 + c) * STEP * fine_plane + y * fine_pitch + x,
-                     fine_plane, z0 + c == cz - 1, add);
+        embed_column(B + (c * K * FY + iy) * FX + ix, FY * FX,
+                     fine + (long long)(z0 + c) * STEP * fine_plane + y * fine_pitch + x, fine_plane,
+                     z0 + c == cz - 1, add);
     }
   }
 }
@@ -112,34 +119,39 @@ TESK_DEVICE void gather(const real *from, int from_stride, real *to, int to_stri
 }
 
 /* coarse <- E' fine; zero at Dirichlet ends: bit 2 d + e of natural tells whether end e of direction d is none. */
-TESK_KERNEL(tesk_restrict_box, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)coarse, (int)cx, (int)cy, (int)cz, (int)natural) {
+TESK_KERNEL(tesk_restrict_box, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)coarse, (int)cx, (int)cy,
+            (int)cz, (int)natural) {
   TESK_SHARED(F); /* [W][W][W], [W][W][K + 1]; then [W][K + 1][K + 1] in place of the first */
   real *const X = F + W * W * W;
   const int cells[3] = {cx, cy, cz}, at[3] = {(int)blockIdx.x, (int)blockIdx.y, (int)blockIdx.z};
   const long long fine_pitch = cx * STEP + 1, fine_plane = fine_pitch * (cy * STEP + 1);
-  FOR_TASKS (id, W * W * W) {
-    const int x = (at[0] - 1) * STEP + 1 + id % W, y = (at[1] - 1) * STEP + 1 + id / W % W, z = (at[2] - 1) * STEP + 1 + id / W / W;
+  FOR_TASKS(id, W * W * W) {
+    const int x = (at[0] - 1) * STEP + 1 + id % W, y = (at[1] - 1) * STEP + 1 + id / W % W,
+              z = (at[2] - 1) * STEP + 1 + id / W / W;
     F[id] = x >= 0 && y >= 0 && z >= 0 ? fine[z * fine_plane + y * fine_pitch + x] : 0;
   }
   __syncthreads();
-  FOR_TASKS (id, W * W) gather(F + id * W, 1, X + id * (K + 1), 1);
+  FOR_TASKS(id, W * W) gather(F + id * W, 1, X + id * (K + 1), 1);
   __syncthreads();
-  FOR_TASKS (id, W * (K + 1)) {
+  FOR_TASKS(id, W * (K + 1)) {
     const int x = id % (K + 1), z = id / (K + 1);
     gather(X + z * W * (K + 1) + x, K + 1, F + z * (K + 1) * (K + 1) + x, K + 1);
   }
   __syncthreads();
-  FOR_TASKS (id, (K + 1) * (K + 1)) gather(F + id, (K + 1) * (K + 1), X + id, (K + 1) * (K + 1));
+  FOR_TASKS(id, (K + 1) * (K + 1)) gather(F + id, (K + 1) * (K + 1), X + id, (K + 1) * (K + 1));
   __syncthreads();
-  FOR_TASKS (id, (K + 1) * (K + 1) * (K + 1)) {
+  FOR_TASKS(id, (K + 1) * (K + 1) * (K + 1)) {
     const int p[3] = {id % (K + 1), id / (K + 1) % (K + 1), id / (K + 1) / (K + 1)};
     int mine = 1, zero = 0;
     for (int d = 0; d < 3; d++) {
       const int node = at[d] * K + p[d];
       mine = mine && (p[d] < K || at[d] == cells[d] - 1);
-      zero = zero || (node == 0 && !(natural >> (2 * d) & 1)) || (node == cells[d] * K && !(natural >> (2 * d + 1) & 1));
+      zero = zero || (node == 0 && !(natural >> (2 * d) & 1)) ||
+             (node == cells[d] * K && !(natural >> (2 * d + 1) & 1));
     }
     const long long pitch = cx * K + 1;
-    if (mine) coarse[((at[2] * K + p[2]) * (long long)(cy * K + 1) + at[1] * K + p[1]) * pitch + at[0] * K + p[0]] = zero ? 0 : X[id];
+    if (mine)
+      coarse[((at[2] * K + p[2]) * (long long)(cy * K + 1) + at[1] * K + p[1]) * pitch + at[0] * K + p[0]] =
+          zero ? 0 : X[id];
   }
 }

@@ -53,6 +53,12 @@ static Cut choose_cut(int dim, int k, TesPrecision precision) {
   return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0, 0, 0};
 }
 
+/* What planes of `size` numbers lack for a row of `row` numbers to go on in the banks where it ends. */
+static int choose_skew(int size, int row, bool single) {
+  const int banks = single ? 32 : 16;
+  return ((row - size) % banks + banks) % banks;
+}
+
 /* Compiles the program with and without a right-hand side. */
 static TesStatus compile(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
@@ -60,7 +66,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   const TesSpace *space = op->space;
   const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1;
   const bool single = op->precision == TES_SINGLE;
-  char *tables = NULL, text[14][32];
+  char *tables = NULL, text[15][32];
   TesiProgram *program;
   const Cut cut = plan->cut = choose_cut(dim, k, op->precision);
   const int nx = (cut.x + 1) * k + 1, ny = (cut.y + 1) * k + 1;
@@ -71,8 +77,11 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   }
   plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
-  plan->shared = (size_t)(2 * planes * ny * ((nx | cut.pad) + (cut.in_place ? 0 : cut.x * k | cut.pad))) *
-                 tesi_precision_size(op->precision);
+  const int skew =
+      dim == 3 ? choose_skew(ny * (cut.in_place ? nx | cut.pad : cut.x * k | cut.pad), cut.x * k, single) : 0;
+  plan->shared =
+      (size_t)(2 * planes * (ny * ((nx | cut.pad) + (cut.in_place ? 0 : cut.x * k | cut.pad)) + skew)) *
+      tesi_precision_size(op->precision);
   TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
   const int values[] = {dim,
                         k,
@@ -87,12 +96,13 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
                         cut.pad,
                         cut.in_place,
                         cut.task_y ? cut.task_y : 2 - cut.y % 2,
+                        skew,
                         0};
   static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
                                       "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",
-                                      "PAD",     "IN_PLACE",   "TASK_Y", "RESIDUAL"};
+                                      "PAD",     "IN_PLACE",   "TASK_Y", "SKEW",    "RESIDUAL"};
   TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
-  for (int i = 0; i < 14; i++) {
+  for (int i = 0; i < 15; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 1] = text[i];
   }
@@ -100,7 +110,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan) {
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->apply));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
-  desc.options[14] = "RESIDUAL=1";
+  desc.options[15] = "RESIDUAL=1";
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->residual));
 done:

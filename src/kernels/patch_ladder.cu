@@ -1,0 +1,406 @@
+/* The vertex-patch smoother in 3D, patch by patch, in the variants of patch-smoothers-cui-2024, section 4, and in ours: to be measured, not to
+ * be fast. For each patch of one colour, from its (2k+1)^3 closed nodes u and (2k-1)^3 inner values of b:
+ *   r = b - A u = b - [Kx My Mz + ry Mx Ky Mz + rz Mx My Kz + r0 Mx My Mz] u       7 contractions, matrices of width 1
+ *   u_I <- u_I + (S (x) S (x) S) (lambda_x + ry lambda_y + rz lambda_z + r0)^-1 (S (x) S (x) S)' r      6 contractions
+ * or, DENSE, with the inverse of the patch's matrix; SHORTCUT: u_I is taken for 0 and r solved for u_I itself, which an exact local solver
+ * allows. Multiply-adds a patch: about 13 (2k-1)^4, or (2k-1)^6; all data in shared memory between contractions.
+ *
+ * PHASES: 1 residual to memory, 2 solve from memory (GLOBAL: the residual of the operator, not scaled), 3 both (fused). FORM of a contraction:
+ *   0 basic         arrays with the pitches of the closed patch, threads over the closed patch, those outside idle
+ *   1 linear        the same arrays, threads over the results by a linear index
+ *   2 conflict_free arrays without gaps (odd pitches: neighbours meet different banks)
+ *   3 lines         a thread owns a line in registers, entries of the matrix are immediates
+ *   4 even_odd      the same with the even and odd halves of the matrices: half the multiplications
+ *   5 tiles         tensor cores: 16 x 8 results of 8 lines a step (m16n8k8), matrix and lines padded with zeros
+ * ROUND of form 5: 0 none (float64), 1 TF32, 2 TF32 in three products (the value's leading part and its rest).
+ *
+ * Macros: real, DEGREE, PATCHES (a block), TEAM (threads a patch; of whole warps in form 5), PHASES, FORM, ROUND, SHORTCUT, DENSE, GLOBAL. Tables: tesk_m, tesk_k (closed patch, [M][N]),
+ * tesk_s (modes, (node, mode)), and their halves tesk_me, tesk_mo, .., where FORM asks for them. */
+#include "kernel.h"
+#include "tables.h"
+
+#define K DEGREE
+#define M (2 * K - 1)
+#define N (2 * K + 1)
+#define M3 (M * M * M)
+#define N3 (N * N * N)
+#if FORM < 2
+#define ROW(n) N
+#define PLANE(n0, n1) (N * N)
+#define SIZE(n0, n1, n2) N3
+#else
+#define ROW(n) (n)
+#define PLANE(n0, n1) ((n0) * (n1))
+#define SIZE(n0, n1, n2) ((n0) * (n1) * (n2))
+#endif
+enum { MASS, STIFFNESS, TO_MODES, TO_NODES };
+/* One patch: U closed, P and Q after x, V after y; later results take the place of what is no longer needed. */
+#define SIZE_U SIZE(N, N, N)
+#define SIZE_P SIZE(M, N, N)
+#define SIZE_V SIZE(M, M, N)
+#define SIZE_PATCH (SIZE_U + 2 * SIZE_P + SIZE_V)
+#define SIZE_MATRICES (2 * M * N + M * M + M) /* M, K, S, lambda behind the patches */
+#define THREADS (PATCHES * TEAM)
+#define FOR_TASKS(id, n) for (int id = (int)threadIdx.x % TEAM; id < (n); id += TEAM)
+
+typedef struct TeskLadder {
+  int cells[3], colour[3];
+  int pitch;
+  long long plane;
+  double ry, rz, r0, scale;
+} TeskLadder;
+
+/* ---- lines in registers ---------------------------------------------------------------------------------------------- */
+#if FORM == 3 || FORM == 4
+TESK_DEVICE real entry(int which, int i, int j) {
+  return which == MASS ? tesk_m(i * N + j) : which == STIFFNESS ? tesk_k(i * N + j) : which == TO_MODES ? tesk_s(j * M + i) : tesk_s(i * M + j);
+}
+
+#if FORM == 3
+TESK_DEVICE void multiply_line(int which, const real *v, real *w) {
+  TESK_UNROLL
+  for (int i = 0; i < M; i++) {
+    real sum = 0;
+    TESK_UNROLL
+    for (int j = 0; j < (which < TO_MODES ? N : M); j++) sum += entry(which, i, j) * v[j];
+    w[i] = sum;
+  }
+}
+#else
+/* Halves: of mass and stiffness E[K][K + 1], O[K - 1][K]; of the modes (node, mode) E[K][K], O[K - 1][K - 1], even modes first. */
+TESK_DEVICE real even_entry(int which, int i, int j) {
+  return which == MASS        ? tesk_me(i * (K + 1) + j)
+         : which == STIFFNESS ? tesk_ke(i * (K + 1) + j)
+         : which == TO_MODES  ? tesk_se(j * K + i)
+                              : tesk_se(i * K + j);
+}
+TESK_DEVICE real odd_entry(int which, int i, int j) {
+  return which == MASS        ? tesk_mo(i * K + j)
+         : which == STIFFNESS ? tesk_ko(i * K + j)
+         : which == TO_MODES  ? tesk_so(j * (K - 1) + i)
+                              : tesk_so(i * (K - 1) + j);
+}
+
+TESK_DEVICE void multiply_line(int which, const real *v, real *w) {
+  const int closed = which < TO_MODES, evens = closed ? K + 1 : K, odds = closed ? K : K - 1, last = closed ? N - 1 : M - 1;
+  real e[K + 1], o[K + 1];
+  TESK_UNROLL
+  for (int j = 0; j < evens; j++) {
+    e[j] = which == TO_NODES ? v[j] : j < odds ? v[j] + v[last - j] : v[j];
+    if (j < odds) o[j] = which == TO_NODES ? v[K + j] : v[j] - v[last - j];
+  }
+  TESK_UNROLL
+  for (int i = 0; i < K; i++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int j = 0; j < evens; j++) even += even_entry(which, i, j) * e[j];
+    if (i < K - 1) {
+      TESK_UNROLL
+      for (int j = 0; j < odds; j++) odd += odd_entry(which, i, j) * o[j];
+    }
+    if (which == TO_MODES) {
+      w[i] = even;
+      if (i < K - 1) w[K + i] = odd;
+    } else {
+      w[i] = even + odd;
+      if (i < K - 1) w[M - 1 - i] = even - odd;
+    }
+  }
+}
+#endif
+#endif
+
+/* ---- contractions ------------------------------------------------------------------------------------------------------ */
+/* Entry of a matrix in shared memory. */
+TESK_DEVICE real shared_entry(const real *matrices, int which, int i, int j) {
+  return which == MASS        ? matrices[i * N + j]
+         : which == STIFFNESS ? matrices[M * N + i * N + j]
+         : which == TO_MODES  ? matrices[2 * M * N + j * M + i]
+                              : matrices[2 * M * N + i * M + j];
+}
+
+/* Whether a line in x of the closed patch runs through inner nodes, of which a shortcut knows that they are zero. */
+TESK_DEVICE int is_hollow(int which, int direction, int y, int z) {
+  return SHORTCUT && which < TO_MODES && direction == 0 && y > 0 && y < N - 1 && z > 0 && z < N - 1;
+}
+
+#if FORM == 5
+/* c[r] <- a 16 x 8 tile of matrix times lines; lane: rows lane / 4 and lane / 4 + 8, lines 2 (lane % 4) and the next.
+ * The emulator has no warps: each lane sums its own four results from shared memory, with operands rounded as the hardware rounds. */
+#ifdef TESK_EMULATOR
+TESK_DEVICE real round_value(real v) {
+#if ROUND
+  union {
+    float value;
+    unsigned bits;
+  } u = {(float)v};
+  u.bits = (u.bits + 0x1000u) & ~0x1fffu; /* to nearest, ties away from zero */
+  return u.value;
+#else
+  return v;
+#endif
+}
+#else
+#if ROUND
+TESK_DEVICE unsigned to_tf32(float v) {
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+  return bits;
+}
+TESK_DEVICE void mma(float *c, const unsigned *a, const unsigned *b) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+TESK_DEVICE void multiply_tile(float *c, const float *a, const float *b) {
+  unsigned ah[4], bh[2];
+  TESK_UNROLL
+  for (int i = 0; i < 4; i++) ah[i] = to_tf32(a[i]);
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) bh[i] = to_tf32(b[i]);
+#if ROUND == 2
+  unsigned al[4], bl[2];
+  TESK_UNROLL
+  for (int i = 0; i < 4; i++) al[i] = to_tf32(a[i] - __uint_as_float(ah[i]));
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) bl[i] = to_tf32(b[i] - __uint_as_float(bh[i]));
+  mma(c, al, bh);
+  mma(c, ah, bl);
+#endif
+  mma(c, ah, bh);
+}
+#else
+TESK_DEVICE void multiply_tile(double *c, const double *a, const double *b) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+               : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+  TESK_UNROLL
+  for (int half = 0; half < 2; half++) {
+    TESK_UNROLL
+    for (int step = 0; step < 2; step++)
+      asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                   : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
+                   : "d"(a[2 * step + half]), "d"(b[step]));
+  }
+#endif
+}
+#endif
+#endif
+
+#define STEPS ((N + 7) / 8)
+
+/* Lines 8 tile .. 8 tile + 7, of which line l begins at first(l): outer l / lines_0, inner l % lines_0. */
+TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in, int in_stride, int in_outer, real *out, int out_stride,
+                                int out_outer, int inner_step, int inner, int outer, real weight, int add) {
+  const int inputs = which < TO_MODES ? N : M, lane = (int)threadIdx.x % 32, group = lane / 4, member = lane % 4;
+  const int lines = inner * outer;
+#ifndef TESK_EMULATOR
+  real a[STEPS][4];
+  TESK_UNROLL
+  for (int step = 0; step < STEPS; step++) {
+    TESK_UNROLL
+    for (int i = 0; i < 4; i++) {
+      const int row = group + i % 2 * 8, column = 8 * step + member + i / 2 * 4;
+      a[step][i] = row < M && column < inputs ? shared_entry(matrices, which, row, column) : 0;
+    }
+  }
+#endif
+  for (int tile = (int)threadIdx.x % TEAM / 32; tile < (lines + 7) / 8; tile += TEAM / 32) {
+    real c[4] = {0, 0, 0, 0};
+#ifndef TESK_EMULATOR
+    const int line = tile * 8 + group, good = line < lines;
+    const real *from = in + line % inner * inner_step + line / inner * in_outer;
+    TESK_UNROLL
+    for (int step = 0; step < STEPS; step++) {
+      real b[2];
+      TESK_UNROLL
+      for (int i = 0; i < 2; i++) {
+        const int j = 8 * step + member + 4 * i;
+        b[i] = good && j < inputs ? from[j * in_stride] : 0;
+      }
+      if (8 * step < inputs) multiply_tile(c, a[step], b);
+    }
+#endif
+    for (int r = 0; r < 4; r++) {
+      const int row = group + r / 2 * 8, mine = tile * 8 + 2 * member + r % 2;
+      if (row >= M || mine >= lines) continue;
+#ifdef TESK_EMULATOR
+      const real *from = in + mine % inner * inner_step + mine / inner * in_outer;
+      for (int j = 0; j < inputs; j++) {
+        const real e = shared_entry(matrices, which, row, j), v = from[j * in_stride];
+        c[r] += round_value(e) * round_value(v);
+        if (ROUND == 2) c[r] += round_value(e) * round_value(v - round_value(v)) + round_value(e - round_value(e)) * round_value(v);
+      }
+#endif
+      real *to = out + mine % inner * inner_step + mine / inner * out_outer + row * out_stride;
+      *to = weight * c[r] + (add ? *to : 0);
+    }
+  }
+}
+#endif
+
+/* out[z][y][x] <- weight (matrix along `direction`) in, added to out where `add`. Sizes are of the results; in has N or M along
+ * `direction` and the same in the others. All threads; the caller waits for in. */
+TESK_DEVICE void contract(const real *matrices, int which, int direction, const real *in, real *out, int n0, int n1, int n2, real weight,
+                          int add) {
+  const int inputs = which < TO_MODES ? N : M;
+  const int i0 = direction == 0 ? inputs : n0, i1 = direction == 1 ? inputs : n1;
+  const int row_in = ROW(i0), plane_in = PLANE(i0, i1), row_out = ROW(n0), plane_out = PLANE(n0, n1);
+  const int stride_in = direction == 0 ? 1 : direction == 1 ? row_in : plane_in;
+  (void)stride_in;
+#if FORM <= 2
+#if FORM == 0
+  FOR_TASKS (id, N3) {
+    const int x = id % N, y = id / N % N, z = id / N / N;
+    if (x >= n0 || y >= n1 || z >= n2) continue;
+#else
+  FOR_TASKS (id, n0 * n1 * n2) {
+    const int x = id % n0, y = id / n0 % n1, z = id / n0 / n1;
+#endif
+    const int i = direction == 0 ? x : direction == 1 ? y : z;
+    const real *from = in + (direction == 0 ? 0 : x) + (direction == 1 ? 0 : y) * row_in + (direction == 2 ? 0 : z) * plane_in;
+    real sum = 0;
+    if (is_hollow(which, direction, y, z)) {
+      sum = shared_entry(matrices, which, i, 0) * from[0] + shared_entry(matrices, which, i, N - 1) * from[N - 1];
+    } else {
+      TESK_UNROLL
+      for (int j = 0; j < inputs; j++) sum += shared_entry(matrices, which, i, j) * from[j * stride_in];
+    }
+    real *to = out + x + y * row_out + z * plane_out;
+    *to = weight * sum + (add ? *to : 0);
+  }
+#elif FORM <= 4
+  /* lines: inner and outer are the two other directions */
+  const int inner = direction == 0 ? n1 : n0, outer = direction == 2 ? n1 : n2;
+  const int stride_out = direction == 0 ? 1 : direction == 1 ? row_out : plane_out;
+  FOR_TASKS (id, inner * outer) {
+    const int a = id % inner, b = id / inner;
+    const real *from = in + (direction == 0 ? a * row_in : a) + (direction == 2 ? b * row_in : b * plane_in);
+    real *to = out + (direction == 0 ? a * row_out : a) + (direction == 2 ? b * row_out : b * plane_out), v[N], w[M];
+    if (is_hollow(which, direction, a, b)) {
+      const real first = from[0], last = from[N - 1];
+      TESK_UNROLL
+      for (int i = 0; i < M; i++) w[i] = entry(which, i, 0) * first + entry(which, i, N - 1) * last;
+    } else {
+      TESK_UNROLL
+      for (int j = 0; j < inputs; j++) v[j] = from[j * stride_in];
+      multiply_line(which, v, w);
+    }
+    TESK_UNROLL
+    for (int i = 0; i < M; i++) to[i * stride_out] = weight * w[i] + (add ? to[i * stride_out] : 0);
+  }
+  (void)matrices;
+#else
+  const int inner = direction == 0 ? n1 : n0, outer = direction == 2 ? n1 : n2;
+  const int outer_in = direction == 2 ? row_in : plane_in, outer_out = direction == 2 ? row_out : plane_out;
+  if (direction == 0) { /* rows: their distances differ between in and out, so the lines go plane by plane behind each other */
+    contract_tiles(matrices, which, in, 1, row_in, out, 1, row_out, 0, 1, inner * outer, weight, add);
+  } else {
+    contract_tiles(matrices, which, in, stride_in, outer_in, out, direction == 1 ? row_out : plane_out, outer_out, 1, inner, outer, weight,
+                   add);
+  }
+#endif
+}
+
+/* ---- patches ------------------------------------------------------------------------------------------------------------- */
+/* Place of inner node id in buffers and, from the first closed node, in vectors. */
+TESK_DEVICE int place(int id) {
+  return id % M + id / M % M * ROW(M) + id / M / M * PLANE(M, M);
+}
+TESK_DEVICE long long node_of(const TeskLadder *a, int id) {
+  return (id / M / M + 1) * a->plane + (id / M % M + 1) * a->pitch + id % M + 1;
+}
+
+#if PHASES & 1
+/* P <- -A u from U. */
+TESK_DEVICE void apply(const real *matrices, real *U, real *P, real *Q, real *V, const TeskLadder *a) {
+  contract(matrices, MASS, 0, U, P, M, N, N, 1, 0);
+  contract(matrices, STIFFNESS, 0, U, Q, M, N, N, 1, 0);
+  __syncthreads();
+  contract(matrices, MASS, 1, P, U, M, M, N, 1, 0);
+  contract(matrices, MASS, 1, Q, V, M, M, N, 1, 0);
+  __syncthreads();
+  contract(matrices, STIFFNESS, 1, P, V, M, M, N, (real)a->ry, 1);
+  __syncthreads();
+  if (a->r0 != 0) FOR_TASKS (id, M3 + 2 * M * M) V[place(id)] += (real)a->r0 * U[place(id)];
+  __syncthreads();
+  contract(matrices, MASS, 2, V, P, M, M, M, -1, 0);
+  __syncthreads();
+  contract(matrices, STIFFNESS, 2, U, P, M, M, M, -(real)a->rz, 1);
+  __syncthreads();
+}
+#endif
+
+#if PHASES & 2
+/* The patch's solution, from P to P by Q. */
+TESK_DEVICE void solve(const real *matrices, const real *inverse, real *P, real *Q, const TeskLadder *a) {
+#if DENSE
+  FOR_TASKS (id, M3) {
+    real sum = 0;
+    for (int j = 0; j < M3; j++) sum += inverse[j * M3 + id] * P[place(j)];
+    Q[place(id)] = sum;
+  }
+  __syncthreads();
+  FOR_TASKS (id, M3) P[place(id)] = Q[place(id)];
+#else
+  const real *lambda = matrices + 2 * M * N + M * M;
+  contract(matrices, TO_MODES, 0, P, Q, M, M, M, 1, 0);
+  __syncthreads();
+  contract(matrices, TO_MODES, 1, Q, P, M, M, M, 1, 0);
+  __syncthreads();
+  contract(matrices, TO_MODES, 2, P, Q, M, M, M, 1, 0);
+  __syncthreads();
+  FOR_TASKS (id, M3) Q[place(id)] /= lambda[id % M] + (real)a->ry * lambda[id / M % M] + (real)a->rz * lambda[id / M / M] + (real)a->r0;
+  __syncthreads();
+  contract(matrices, TO_NODES, 2, Q, P, M, M, M, 1, 0);
+  __syncthreads();
+  contract(matrices, TO_NODES, 1, P, Q, M, M, M, 1, 0);
+  __syncthreads();
+  contract(matrices, TO_NODES, 0, Q, P, M, M, M, 1, 0);
+#endif
+  __syncthreads();
+}
+#endif
+
+/* The patches of one colour: teams along x, blockIdx.y and z one each. numbers: M, K [M][N], S [M][M], lambda [M]; inverse [M3][M3]: DENSE
+ * only; r: nodes, between the phases where they are apart. Teams without a patch compute, and keep it for themselves. */
+TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *) x, (const real *) b, (const real *) numbers, (const real *) inverse, (real *) r,
+            (TeskLadder) a) {
+  TESK_SHARED(memory);
+  const int team = (int)threadIdx.x / TEAM, patch = (int)blockIdx.x * PATCHES + team, on = patch < (a.cells[0] - a.colour[0]) / 2;
+  const long long corner = ((a.colour[2] + 2 * (long long)blockIdx.z) * a.plane +
+                            (a.colour[1] + 2 * (long long)blockIdx.y) * a.pitch + a.colour[0] + 2 * patch) * K;
+  real *const matrices = memory + PATCHES * SIZE_PATCH, *const U = memory + team * SIZE_PATCH, *const P = U + SIZE_U, *const Q = P + SIZE_P,
+              *const V = Q + SIZE_P;
+  (void)V;
+  for (int id = (int)threadIdx.x; id < SIZE_MATRICES; id += THREADS) matrices[id] = numbers[id];
+#if PHASES & 1
+  FOR_TASKS (id, N3) {
+    const int ix = id % N, iy = id / N % N, iz = id / N / N;
+    const int inside = ix > 0 && iy > 0 && iz > 0 && ix < N - 1 && iy < N - 1 && iz < N - 1;
+    U[ix + iy * ROW(N) + iz * PLANE(N, N)] = !on || (SHORTCUT && inside) ? 0 : x[corner + iz * a.plane + iy * a.pitch + ix];
+  }
+  __syncthreads();
+  apply(matrices, U, P, Q, V, &a);
+  FOR_TASKS (id, M3) {
+    const real value = P[place(id)] + (on ? (real)a.scale * b[corner + node_of(&a, id)] : 0);
+#if PHASES == 1
+    if (on) r[corner + node_of(&a, id)] = value;
+#else
+    P[place(id)] = value;
+#endif
+  }
+#else
+  FOR_TASKS (id, M3) P[place(id)] = on ? (GLOBAL ? (real)a.scale : 1) * r[corner + node_of(&a, id)] : 0;
+#endif
+#if PHASES & 2
+  __syncthreads();
+  solve(matrices, inverse, P, Q, &a);
+  FOR_TASKS (id, M3) {
+    const long long node = corner + node_of(&a, id);
+    if (on) x[node] = P[place(id)] + (SHORTCUT ? 0 : x[node]);
+  }
+#endif
+}
