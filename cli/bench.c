@@ -19,6 +19,9 @@ static const char help[] =
     "  --precision P         double, single, mixed (solver), or all          (all)\n"
     "  --coefficient C       constant or variable: 1/(0.05+2|x|^2)           (constant)\n"
     "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton\n"
+    "  --variant V           smoother: one kernel of the patch smoother on a GPU, or all (tessera bench "
+    "smoother\n"
+    "                        --variant list): the paper's ladder and ours beside it\n"
     "  --method M            auto vcycle fmg gmres cg\n"
     "  --tolerance T         of the relative residual                        (1e-9)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
@@ -41,6 +44,7 @@ enum {
   PRECISION,
   COEFFICIENT,
   SMOOTHER,
+  VARIANT,
   METHOD,
   TOLERANCE,
   SECONDS,
@@ -60,6 +64,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"precision", required_argument, NULL, PRECISION},
                                              {"coefficient", required_argument, NULL, COEFFICIENT},
                                              {"smoother", required_argument, NULL, SMOOTHER},
+                                             {"variant", required_argument, NULL, VARIANT},
                                              {"method", required_argument, NULL, METHOD},
                                              {"tolerance", required_argument, NULL, TOLERANCE},
                                              {"seconds", required_argument, NULL, SECONDS},
@@ -117,6 +122,9 @@ static bool parse_option(int option, BenchOptions *o) {
     choice = cli_parse_choice("smoother", optarg, smoothers);
     o->smoother = (TesSmootherKind)choice;
     return choice >= 0;
+  case VARIANT:
+    o->variant = optarg;
+    return true;
   case METHOD:
     choice = cli_parse_choice("method", optarg, methods);
     o->method = (TesMethod)choice;

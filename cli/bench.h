@@ -16,6 +16,7 @@ typedef struct BenchOptions {
   bool single_precision, double_precision, mixed; /* which to measure */
   bool variable;                                  /* coefficient a(x) instead of 1 */
   TesSmootherKind smoother;
+  const char *variant; /* NULL: the smoother of programs */
   TesMethod method;
   double tolerance, seconds; /* time spent on each measurement */
   const char *csv, *plot;
@@ -30,6 +31,8 @@ typedef struct BenchResult {
 
 TesStatus bench_operator(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_smoother(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+/* The same for variants of the patch kernel on a GPU: options->variant is a name, "all" or "list". */
+TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 
@@ -41,10 +44,13 @@ TesStatus bench_coefficient(TesContext *ctx, bool variable, TesFunction **a);
 /* Reproducible values in [-1, 1), zero at Dirichlet nodes. */
 TesStatus bench_random(const TesSpace *space, TesVector *vector);
 
+/* Waits for queued work of a GPU. */
+TesStatus bench_wait(const TesOperator *op);
+
 /* Seconds of one call: median of many, after a warm-up, in `seconds` of time (at least 5 calls). */
 typedef TesStatus (*BenchCall)(void *data);
 typedef struct BenchTime {
-  double median, fastest;
+  double median, fastest, slowest;
   int calls;
 } BenchTime;
 TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time);

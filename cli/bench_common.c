@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
+#include "device/device.h"
 
 static int nearest_coarsening(double cells) {
   int best = 2;
@@ -51,6 +52,11 @@ done:
   return status;
 }
 
+TesStatus bench_wait(const TesOperator *op) {
+  TesContext *ctx = tes_space_context(tes_operator_space(op));
+  return tesi_context_device(ctx)->synchronize(ctx);
+}
+
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -69,6 +75,7 @@ TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time
   }
   if (status != TES_OK) return status;
   qsort(sample, (size_t)count, sizeof *sample, ascending);
-  *time = (BenchTime){.median = sample[count / 2], .fastest = sample[0], .calls = count};
+  *time = (BenchTime){
+      .median = sample[count / 2], .fastest = sample[0], .slowest = sample[count - 1], .calls = count};
   return TES_OK;
 }

@@ -40,12 +40,14 @@ done:
 
 static TesStatus apply(void *data) {
   const Subject *s = data;
-  return tes_operator_apply(s->op, s->x, s->y);
+  const TesStatus status = tes_operator_apply(s->op, s->x, s->y);
+  return status == TES_OK ? bench_wait(s->op) : status;
 }
 
 static TesStatus sweep(void *data) {
   const Subject *s = data;
-  return tes_smoother_apply(s->smoother, s->x, s->y, TES_FORWARD, false);
+  const TesStatus status = tes_smoother_apply(s->smoother, s->x, s->y, TES_FORWARD, false);
+  return status == TES_OK ? bench_wait(s->op) : status;
 }
 
 enum {
@@ -210,6 +212,7 @@ TesStatus bench_operator(TesContext *ctx, const BenchOptions *options, BenchResu
 }
 
 TesStatus bench_smoother(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  if (options->variant) return bench_variants(ctx, options, result);
   const bool sizes = options->sizes > 1;
   cli_table_begin(&result->table, smoother_columns, SM_COLUMNS, options->common.verbosity >= TES_NORMAL);
   result->plot = (CliPlot){.title = "one smoothing sweep",
