@@ -72,10 +72,10 @@ TESK_KERNEL(tesk_dense, THREADS, 1, (const double *)A, (const real *)b, (real *)
 #define FOR_ALL(id, n) for (int id = (int)threadIdx.x; id < (n); id += BLOCK)
 
 /* One direction, from shared to shared memory: as tesk_contract, with the division behind the last transposed one. */
-TESK_DEVICE void contract_here(const double *from, double *to, const double *S, int inner, int n, int count, int transposed,
-                               const double *lambda, int n0, double smallest) {
+TESK_DEVICE void contract_here(const double *from, double *to, const double *S, int inner, int n, int count,
+                               int transposed, const double *lambda, int n0, double smallest) {
   __syncthreads();
-  FOR_ALL (id, count) {
+  FOR_ALL(id, count) {
     const int c = id % inner, i = id / inner % n, o = id / inner / n;
     const double *v = from + o * n * inner + c, *row = transposed ? S + i : S + i * n;
     const int step = transposed ? n : 1;
@@ -91,14 +91,15 @@ TESK_DEVICE void contract_here(const double *from, double *to, const double *S, 
 }
 
 /* x <- A^-1 b on a box of few unknowns. numbers: S of the three directions, then their eigenvalues. Shared: two arrays of unknowns, numbers. */
-TESK_KERNEL(tesk_coarse, BLOCK, 1, (const real *) b, (real *) x, (const double *) numbers, (TeskBox) box, (double) smallest) {
+TESK_KERNEL(tesk_coarse, BLOCK, 1, (const real *)b, (real *)x, (const double *)numbers, (TeskBox)box,
+            (double)smallest) {
   TESK_SHARED(memory);
   const int n0 = box.n[0], n1 = box.n[1], n2 = box.n[2], count = n0 * n1 * n2;
   const int numbers_count = n0 * (n0 + 1) + n1 * (n1 + 1) + n2 * (n2 + 1);
-  double *const u = (double *)memory, *const v = u + count, *const S0 = v + count, *const S1 = S0 + n0 * n0, *const S2 = S1 + n1 * n1,
-                *const lambda = S2 + n2 * n2;
-  FOR_ALL (id, numbers_count) S0[id] = numbers[id];
-  FOR_ALL (id, count) u[id] = (double)b[node_of(&box, id)];
+  double *const u = (double *)memory, *const v = u + count, *const S0 = v + count, *const S1 = S0 + n0 * n0,
+                *const S2 = S1 + n1 * n1, *const lambda = S2 + n2 * n2;
+  FOR_ALL(id, numbers_count) S0[id] = numbers[id];
+  FOR_ALL(id, count) u[id] = (double)b[node_of(&box, id)];
   contract_here(u, v, S0, 1, n0, count, 1, 0, n0, smallest);
   contract_here(v, u, S1, n0, n1, count, 1, 0, n0, smallest);
   contract_here(u, v, S2, n0 * n1, n2, count, 1, lambda, n0, smallest);
@@ -106,7 +107,7 @@ TESK_KERNEL(tesk_coarse, BLOCK, 1, (const real *) b, (real *) x, (const double *
   contract_here(u, v, S1, n0, n1, count, 0, 0, n0, smallest);
   contract_here(v, u, S2, n0 * n1, n2, count, 0, 0, n0, smallest);
   __syncthreads();
-  FOR_ALL (id, box.nodes[0] * box.nodes[1] * box.nodes[2]) {
+  FOR_ALL(id, box.nodes[0] * box.nodes[1] * box.nodes[2]) {
     const int at[3] = {id % box.nodes[0] - box.first[0], id / box.nodes[0] % box.nodes[1] - box.first[1],
                        id / box.nodes[0] / box.nodes[1] - box.first[2]};
     int inside = 1;

@@ -53,7 +53,10 @@ typedef struct TeskLadder {
 /* ---- lines in registers ---------------------------------------------------------------------------------------------- */
 #if FORM == 3 || FORM == 4
 TESK_DEVICE real entry(int which, int i, int j) {
-  return which == MASS ? tesk_m(i * N + j) : which == STIFFNESS ? tesk_k(i * N + j) : which == TO_MODES ? tesk_s(j * M + i) : tesk_s(i * M + j);
+  return which == MASS        ? tesk_m(i * N + j)
+         : which == STIFFNESS ? tesk_k(i * N + j)
+         : which == TO_MODES  ? tesk_s(j * M + i)
+                              : tesk_s(i * M + j);
 }
 
 #if FORM == 3
@@ -82,7 +85,8 @@ TESK_DEVICE real odd_entry(int which, int i, int j) {
 }
 
 TESK_DEVICE void multiply_line(int which, const real *v, real *w) {
-  const int closed = which < TO_MODES, evens = closed ? K + 1 : K, odds = closed ? K : K - 1, last = closed ? N - 1 : M - 1;
+  const int closed = which < TO_MODES, evens = closed ? K + 1 : K, odds = closed ? K : K - 1,
+            last = closed ? N - 1 : M - 1;
   real e[K + 1], o[K + 1];
   TESK_UNROLL
   for (int j = 0; j < evens; j++) {
@@ -148,7 +152,8 @@ TESK_DEVICE unsigned to_tf32(float v) {
   return bits;
 }
 TESK_DEVICE void mma(float *c, const unsigned *a, const unsigned *b) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+               "{%0,%1,%2,%3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
@@ -172,9 +177,10 @@ TESK_DEVICE void multiply_tile(float *c, const float *a, const float *b) {
 #else
 TESK_DEVICE void multiply_tile(double *c, const double *a, const double *b) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-               : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 #else
   TESK_UNROLL
   for (int half = 0; half < 2; half++) {
@@ -192,9 +198,11 @@ TESK_DEVICE void multiply_tile(double *c, const double *a, const double *b) {
 #define STEPS ((N + 7) / 8)
 
 /* Lines 8 tile .. 8 tile + 7, of which line l begins at first(l): outer l / lines_0, inner l % lines_0. */
-TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in, int in_stride, int in_outer, real *out, int out_stride,
-                                int out_outer, int inner_step, int inner, int outer, real weight, int add) {
-  const int inputs = which < TO_MODES ? N : M, lane = (int)threadIdx.x % 32, group = lane / 4, member = lane % 4;
+TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in, int in_stride, int in_outer,
+                                real *out, int out_stride, int out_outer, int inner_step, int inner,
+                                int outer, real weight, int add) {
+  const int inputs = which < TO_MODES ? N : M, lane = (int)threadIdx.x % 32, group = lane / 4,
+            member = lane % 4;
   const int lines = inner * outer;
 #ifndef TESK_EMULATOR
   real a[STEPS][4];
@@ -231,7 +239,9 @@ TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in,
       for (int j = 0; j < inputs; j++) {
         const real e = shared_entry(matrices, which, row, j), v = from[j * in_stride];
         c[r] += round_value(e) * round_value(v);
-        if (ROUND == 2) c[r] += round_value(e) * round_value(v - round_value(v)) + round_value(e - round_value(e)) * round_value(v);
+        if (ROUND == 2)
+          c[r] += round_value(e) * round_value(v - round_value(v)) +
+                  round_value(e - round_value(e)) * round_value(v);
       }
 #endif
       real *to = out + mine % inner * inner_step + mine / inner * out_outer + row * out_stride;
@@ -243,8 +253,8 @@ TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in,
 
 /* out[z][y][x] <- weight (matrix along `direction`) in, added to out where `add`. Sizes are of the results; in has N or M along
  * `direction` and the same in the others. All threads; the caller waits for in. */
-TESK_DEVICE void contract(const real *matrices, int which, int direction, const real *in, real *out, int n0, int n1, int n2, real weight,
-                          int add) {
+TESK_DEVICE void contract(const real *matrices, int which, int direction, const real *in, real *out, int n0,
+                          int n1, int n2, real weight, int add) {
   const int inputs = which < TO_MODES ? N : M;
   const int i0 = direction == 0 ? inputs : n0, i1 = direction == 1 ? inputs : n1;
   const int row_in = ROW(i0), plane_in = PLANE(i0, i1), row_out = ROW(n0), plane_out = PLANE(n0, n1);
@@ -252,18 +262,20 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
   (void)stride_in;
 #if FORM <= 2
 #if FORM == 0
-  FOR_TASKS (id, N3) {
+  FOR_TASKS(id, N3) {
     const int x = id % N, y = id / N % N, z = id / N / N;
     if (x >= n0 || y >= n1 || z >= n2) continue;
 #else
-  FOR_TASKS (id, n0 * n1 * n2) {
+  FOR_TASKS(id, n0 * n1 * n2) {
     const int x = id % n0, y = id / n0 % n1, z = id / n0 / n1;
 #endif
     const int i = direction == 0 ? x : direction == 1 ? y : z;
-    const real *from = in + (direction == 0 ? 0 : x) + (direction == 1 ? 0 : y) * row_in + (direction == 2 ? 0 : z) * plane_in;
+    const real *from = in + (direction == 0 ? 0 : x) + (direction == 1 ? 0 : y) * row_in +
+                       (direction == 2 ? 0 : z) * plane_in;
     real sum = 0;
     if (is_hollow(which, direction, y, z)) {
-      sum = shared_entry(matrices, which, i, 0) * from[0] + shared_entry(matrices, which, i, N - 1) * from[N - 1];
+      sum = shared_entry(matrices, which, i, 0) * from[0] +
+            shared_entry(matrices, which, i, N - 1) * from[N - 1];
     } else {
       TESK_UNROLL
       for (int j = 0; j < inputs; j++) sum += shared_entry(matrices, which, i, j) * from[j * stride_in];
@@ -275,10 +287,11 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
   /* lines: inner and outer are the two other directions */
   const int inner = direction == 0 ? n1 : n0, outer = direction == 2 ? n1 : n2;
   const int stride_out = direction == 0 ? 1 : direction == 1 ? row_out : plane_out;
-  FOR_TASKS (id, inner * outer) {
+  FOR_TASKS(id, inner * outer) {
     const int a = id % inner, b = id / inner;
     const real *from = in + (direction == 0 ? a * row_in : a) + (direction == 2 ? b * row_in : b * plane_in);
-    real *to = out + (direction == 0 ? a * row_out : a) + (direction == 2 ? b * row_out : b * plane_out), v[N], w[M];
+    real *to = out + (direction == 0 ? a * row_out : a) + (direction == 2 ? b * row_out : b * plane_out),
+         v[N], w[M];
     if (is_hollow(which, direction, a, b)) {
       const real first = from[0], last = from[N - 1];
       TESK_UNROLL
@@ -295,11 +308,12 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
 #else
   const int inner = direction == 0 ? n1 : n0, outer = direction == 2 ? n1 : n2;
   const int outer_in = direction == 2 ? row_in : plane_in, outer_out = direction == 2 ? row_out : plane_out;
-  if (direction == 0) { /* rows: their distances differ between in and out, so the lines go plane by plane behind each other */
+  if (direction ==
+      0) { /* rows: their distances differ between in and out, so the lines go plane by plane behind each other */
     contract_tiles(matrices, which, in, 1, row_in, out, 1, row_out, 0, 1, inner * outer, weight, add);
   } else {
-    contract_tiles(matrices, which, in, stride_in, outer_in, out, direction == 1 ? row_out : plane_out, outer_out, 1, inner, outer, weight,
-                   add);
+    contract_tiles(matrices, which, in, stride_in, outer_in, out, direction == 1 ? row_out : plane_out,
+                   outer_out, 1, inner, outer, weight, add);
   }
 #endif
 }
@@ -324,7 +338,7 @@ TESK_DEVICE void apply(const real *matrices, real *U, real *P, real *Q, real *V,
   __syncthreads();
   contract(matrices, STIFFNESS, 1, P, V, M, M, N, (real)a->ry, 1);
   __syncthreads();
-  if (a->r0 != 0) FOR_TASKS (id, M3 + 2 * M * M) V[place(id)] += (real)a->r0 * U[place(id)];
+  if (a->r0 != 0) FOR_TASKS(id, M3 + 2 * M * M) V[place(id)] += (real)a->r0 * U[place(id)];
   __syncthreads();
   contract(matrices, MASS, 2, V, P, M, M, M, -1, 0);
   __syncthreads();
@@ -337,13 +351,13 @@ TESK_DEVICE void apply(const real *matrices, real *U, real *P, real *Q, real *V,
 /* The patch's solution, from P to P by Q. */
 TESK_DEVICE void solve(const real *matrices, const real *inverse, real *P, real *Q, const TeskLadder *a) {
 #if DENSE
-  FOR_TASKS (id, M3) {
+  FOR_TASKS(id, M3) {
     real sum = 0;
     for (int j = 0; j < M3; j++) sum += inverse[j * M3 + id] * P[place(j)];
     Q[place(id)] = sum;
   }
   __syncthreads();
-  FOR_TASKS (id, M3) P[place(id)] = Q[place(id)];
+  FOR_TASKS(id, M3) P[place(id)] = Q[place(id)];
 #else
   const real *lambda = matrices + 2 * M * N + M * M;
   contract(matrices, TO_MODES, 0, P, Q, M, M, M, 1, 0);
@@ -352,7 +366,9 @@ TESK_DEVICE void solve(const real *matrices, const real *inverse, real *P, real 
   __syncthreads();
   contract(matrices, TO_MODES, 2, P, Q, M, M, M, 1, 0);
   __syncthreads();
-  FOR_TASKS (id, M3) Q[place(id)] /= lambda[id % M] + (real)a->ry * lambda[id / M % M] + (real)a->rz * lambda[id / M / M] + (real)a->r0;
+  FOR_TASKS(id, M3)
+  Q[place(id)] /=
+      lambda[id % M] + (real)a->ry * lambda[id / M % M] + (real)a->rz * lambda[id / M / M] + (real)a->r0;
   __syncthreads();
   contract(matrices, TO_NODES, 2, Q, P, M, M, M, 1, 0);
   __syncthreads();
@@ -366,25 +382,28 @@ TESK_DEVICE void solve(const real *matrices, const real *inverse, real *P, real 
 
 /* The patches of one colour: teams along x, blockIdx.y and z one each. numbers: M, K [M][N], S [M][M], lambda [M]; inverse [M3][M3]: DENSE
  * only; r: nodes, between the phases where they are apart. Teams without a patch compute, and keep it for themselves. */
-TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *) x, (const real *) b, (const real *) numbers, (const real *) inverse, (real *) r,
-            (TeskLadder) a) {
+TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *)x, (const real *)b, (const real *)numbers,
+            (const real *)inverse, (real *)r, (TeskLadder)a) {
   TESK_SHARED(memory);
-  const int team = (int)threadIdx.x / TEAM, patch = (int)blockIdx.x * PATCHES + team, on = patch < (a.cells[0] - a.colour[0]) / 2;
+  const int team = (int)threadIdx.x / TEAM, patch = (int)blockIdx.x * PATCHES + team,
+            on = patch < (a.cells[0] - a.colour[0]) / 2;
   const long long corner = ((a.colour[2] + 2 * (long long)blockIdx.z) * a.plane +
-                            (a.colour[1] + 2 * (long long)blockIdx.y) * a.pitch + a.colour[0] + 2 * patch) * K;
-  real *const matrices = memory + PATCHES * SIZE_PATCH, *const U = memory + team * SIZE_PATCH, *const P = U + SIZE_U, *const Q = P + SIZE_P,
-              *const V = Q + SIZE_P;
+                            (a.colour[1] + 2 * (long long)blockIdx.y) * a.pitch + a.colour[0] + 2 * patch) *
+                           K;
+  real *const matrices = memory + PATCHES * SIZE_PATCH, *const U = memory + team * SIZE_PATCH,
+              *const P = U + SIZE_U, *const Q = P + SIZE_P, *const V = Q + SIZE_P;
   (void)V;
   for (int id = (int)threadIdx.x; id < SIZE_MATRICES; id += THREADS) matrices[id] = numbers[id];
 #if PHASES & 1
-  FOR_TASKS (id, N3) {
+  FOR_TASKS(id, N3) {
     const int ix = id % N, iy = id / N % N, iz = id / N / N;
     const int inside = ix > 0 && iy > 0 && iz > 0 && ix < N - 1 && iy < N - 1 && iz < N - 1;
-    U[ix + iy * ROW(N) + iz * PLANE(N, N)] = !on || (SHORTCUT && inside) ? 0 : x[corner + iz * a.plane + iy * a.pitch + ix];
+    U[ix + iy * ROW(N) + iz * PLANE(N, N)] =
+        !on || (SHORTCUT && inside) ? 0 : x[corner + iz * a.plane + iy * a.pitch + ix];
   }
   __syncthreads();
   apply(matrices, U, P, Q, V, &a);
-  FOR_TASKS (id, M3) {
+  FOR_TASKS(id, M3) {
     const real value = P[place(id)] + (on ? (real)a.scale * b[corner + node_of(&a, id)] : 0);
 #if PHASES == 1
     if (on) r[corner + node_of(&a, id)] = value;
@@ -393,12 +412,12 @@ TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *) x, (const real *) b, (const 
 #endif
   }
 #else
-  FOR_TASKS (id, M3) P[place(id)] = on ? (GLOBAL ? (real)a.scale : 1) * r[corner + node_of(&a, id)] : 0;
+  FOR_TASKS(id, M3) P[place(id)] = on ? (GLOBAL ? (real)a.scale : 1) * r[corner + node_of(&a, id)] : 0;
 #endif
 #if PHASES & 2
   __syncthreads();
   solve(matrices, inverse, P, Q, &a);
-  FOR_TASKS (id, M3) {
+  FOR_TASKS(id, M3) {
     const long long node = corner + node_of(&a, id);
     if (on) x[node] = P[place(id)] + (SHORTCUT ? 0 : x[node]);
   }
