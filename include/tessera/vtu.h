@@ -7,6 +7,7 @@
 #ifndef TESSERA_VTU_H
 #define TESSERA_VTU_H
 
+#include "forest_space.h"
 #include "function.h"
 #include "space.h"
 #include "vector.h"
@@ -62,6 +63,12 @@ typedef struct TesVtuField {
 /** Writes fields of a box space, e.g. {"u", u, NULL}, {"error", u, exact}, {"a", NULL, a} (a function alone is
  *  shown as it is). Errors as tes_vtu_write(), and TES_NAN from functions. */
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, const char *path);
+
+/** The same over a forest: cells of the space's degree, curved as the trees' maps; a cell on a hanging face shows what it interpolates
+ *  from the coarse side, so that nothing gapes. Fields of cells: "level", "material" (number of the name) where there are
+ *  any, and the caller's. */
+TesStatus tes_vtu_write_forest(const TesForestSpace *space, int count, const TesVtuField *fields,
+                               int cell_count, const TesVtuArray *cell_fields, const char *path);
 
 /** One file of a series in time. */
 typedef struct TesPvdEntry {
