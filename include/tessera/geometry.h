@@ -76,7 +76,7 @@ TesStatus tes_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n
 /** How nodes are numbered. */
 typedef enum TesNumberingOrder {
   TES_NUMBER_BY_CELLS,      /**< as cells meet them, lexicographic in the cell: runs of degree nodes */
-  TES_NUMBER_LEXICOGRAPHIC, /**< by coordinates, x fastest: what a structured box has */
+  TES_NUMBER_LEXICOGRAPHIC, /**< x fastest, then y, then z, over a whole box; only for geometries of a box */
   TES_NUMBER_SHUFFLED       /**< at random */
 } TesNumberingOrder;
 

@@ -33,8 +33,9 @@ typedef enum TesTensorKind { TES_TENSOR_SCALAR, TES_TENSOR_DIAGONAL, TES_TENSOR_
 typedef enum TesFactors {
   TES_FACTORS_AUTO, /**< affine where cells and coefficients allow it, else the faster of vertices and stored, timed */
   TES_FACTORS_STORED,   /**< 6 (3 in 2D) numbers a point for stiffness, 1 for mass */
-  TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant coefficient a, c */
-  TES_FACTORS_AFFINE    /**< one matrix and |J| a cell: affine cells, constant coefficients */
+  TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant scalar a, constant c */
+  TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */
+  TES_FACTORS_MATRIX    /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
 } TesFactors;
 
 /** How cells that share nodes add to them. auto: what is fastest on the device. */
@@ -84,7 +85,7 @@ typedef struct TesMatrix {
 /** The assembled twin of a mapped operator in global form (one component: all are alike). The memory needed is computed
  *  first, logged in verbose mode, and refused with TES_OUT_OF_MEMORY where the machine does not have it. */
 TesStatus tes_mapped_assemble(const TesOperator *op, TesMatrix *matrix);
-void tes_matrix_free(const TesOperator *op, TesMatrix *matrix);
+void tes_mapped_matrix_free(const TesOperator *op, TesMatrix *matrix);
 
 #ifdef __cplusplus
 }

@@ -46,6 +46,8 @@ typedef struct TesiMapped {
 /* Fill caller's arrays, float64, with the numbers of cells first .. first + count - 1, in parallel. Coefficients are checked. */
 TesStatus tesi_mapped_fill_factors(const TesiMapped *m, int64_t first, int64_t count,
                                    double *g); /* [count][s][q^dim] */
+/* Only checks them, and that no cell is inverted, at the points. */
+TesStatus tesi_mapped_check(const TesiMapped *m);
 TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t count,
                                     double *x); /* [count][2^dim][dim]; can_vertices */
 TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t count,
@@ -56,11 +58,15 @@ TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t co
 TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order);
 /* Cells along a space-filling curve through their centres: order[cells]. */
 TesStatus tesi_mapped_make_curve(const TesiMapped *m, int32_t **order);
+/* Positions of the cells on that curve: keys[cells]. */
+TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
 
 /* op->mapped, for the implementations. */
 static inline TesiMapped *tesi_mapped(const TesOperator *op) {
   return op->mapped;
 }
+
+void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped);
 
 /* The implementations: each sets op->table, plan and description of an operator whose op->mapped is complete, and mapped->desc.factors to
  * what it uses (stored, vertices or affine; never auto). */

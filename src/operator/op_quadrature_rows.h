@@ -27,19 +27,22 @@
 #define LOW(l) TESI_UNPACK(LANE_COUNT, BLOCK, 0, l)
 #define HIGH(l) TESI_UNPACK(LANE_COUNT, BLOCK, 1, l)
 
+/* Where the run of lane l begins: at offset[l], or where offset is NULL at l k. */
+#define LANE_AT(l) (offset ? (int64_t)offset[l] : (int64_t)(l)*k)
+
 #if LANE_COUNT == 2
 
 enum { RUN = 2 };
 
 /* c[i][lane] = p[lane * k + i] for i = 0, 1; and back. */
-TESI_INLINE void load_runs(int k, const Real *p, V c[RUN]) {
-  const V a = load(p), b = load(p + k);
+TESI_INLINE void load_runs(int k, const int32_t *offset, const Real *p, V c[RUN]) {
+  const V a = load(p + LANE_AT(0)), b = load(p + LANE_AT(1));
   c[0] = SHUFFLE(a, b, LOW), c[1] = SHUFFLE(a, b, HIGH);
 }
 
-TESI_INLINE void store_runs(int k, const V c[RUN], Real *p) {
-  store(p, SHUFFLE(c[0], c[1], LOW));
-  store(p + k, SHUFFLE(c[0], c[1], HIGH));
+TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *p) {
+  store(p + LANE_AT(0), SHUFFLE(c[0], c[1], LOW));
+  store(p + LANE_AT(1), SHUFFLE(c[0], c[1], HIGH));
 }
 
 #else
@@ -49,8 +52,8 @@ typedef Real Run __attribute__((vector_size(4 * sizeof(Real)), may_alias));
 typedef Real RunAnywhere __attribute__((vector_size(4 * sizeof(Real)), may_alias, aligned(sizeof(Real))));
 
 /* The vector of the runs of lanes l, l + step, ... at p; and back. */
-TESI_INLINE V join_runs(int k, const Real *p, int l, int step) {
-#define AT(i) (*(const RunAnywhere *)(p + (l + (i)*step) * k))
+TESI_INLINE V join_runs(int k, const int32_t *offset, const Real *p, int l, int step) {
+#define AT(i) (*(const RunAnywhere *)(p + LANE_AT(l + (i)*step)))
 #if LANE_COUNT == 4
   (void)step;
   return AT(0);
@@ -67,8 +70,8 @@ TESI_INLINE V join_runs(int k, const Real *p, int l, int step) {
 #undef AT
 }
 
-TESI_INLINE void part_runs(int k, V v, Real *p, int l, int step) {
-#define AT(i) (*(RunAnywhere *)(p + (l + (i)*step) * k))
+TESI_INLINE void part_runs(int k, const int32_t *offset, V v, Real *p, int l, int step) {
+#define AT(i) (*(RunAnywhere *)(p + LANE_AT(l + (i)*step)))
   AT(0) = __builtin_shufflevector(v, v, 0, 1, 2, 3);
 #if LANE_COUNT >= 8
   AT(1) = __builtin_shufflevector(v, v, 4, 5, 6, 7);
@@ -91,15 +94,15 @@ TESI_INLINE void transpose_runs(V c[RUN]) {
   c[2] = SHUFFLE(d, e, LOW), c[3] = SHUFFLE(d, e, HIGH);
 }
 
-TESI_INLINE void load_runs(int k, const Real *p, V c[RUN]) {
-  TESI_UNROLL for (int l = 0; l < RUN; l++) c[l] = join_runs(k, p, l, 4);
+TESI_INLINE void load_runs(int k, const int32_t *offset, const Real *p, V c[RUN]) {
+  TESI_UNROLL for (int l = 0; l < RUN; l++) c[l] = join_runs(k, offset, p, l, 4);
   transpose_runs(c);
 }
 
-TESI_INLINE void store_runs(int k, const V c[RUN], Real *p) {
+TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *p) {
   V v[RUN] = {c[0], c[1], c[2], c[3]};
   transpose_runs(v);
-  TESI_UNROLL for (int l = 0; l < RUN; l++) part_runs(k, v[l], p, l, 4);
+  TESI_UNROLL for (int l = 0; l < RUN; l++) part_runs(k, offset, v[l], p, l, 4);
 }
 
 #else
@@ -112,24 +115,24 @@ TESI_INLINE void store_runs(int k, const V c[RUN], Real *p) {
 #define BLOCKS_HIGH(l) BLOCKS_ZIP(l, 1)
 
 /* A run is two blocks of 128 bits: numbers inside the blocks first, then the blocks. 512 bits hold the runs of two lanes. */
-TESI_INLINE void load_runs(int k, const Real *p, V c[RUN]) {
+TESI_INLINE void load_runs(int k, const int32_t *offset, const Real *p, V c[RUN]) {
   enum { H = LANE_COUNT / 2 };
-  const V a = join_runs(k, p, 0, 2), b = join_runs(k, p, 1, 2);
-  const V d = join_runs(k, p, H, 2), e = join_runs(k, p, H + 1, 2);
+  const V a = join_runs(k, offset, p, 0, 2), b = join_runs(k, offset, p, 1, 2);
+  const V d = join_runs(k, offset, p, H, 2), e = join_runs(k, offset, p, H + 1, 2);
   const V ab = SHUFFLE(a, b, LOW), de = SHUFFLE(d, e, LOW);
   c[0] = SHUFFLE(ab, de, BLOCKS_EVEN), c[2] = SHUFFLE(ab, de, BLOCKS_ODD);
   const V ab1 = SHUFFLE(a, b, HIGH), de1 = SHUFFLE(d, e, HIGH);
   c[1] = SHUFFLE(ab1, de1, BLOCKS_EVEN), c[3] = SHUFFLE(ab1, de1, BLOCKS_ODD);
 }
 
-TESI_INLINE void store_runs(int k, const V c[RUN], Real *p) {
+TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *p) {
   enum { H = LANE_COUNT / 2 };
   const V a = SHUFFLE(c[0], c[1], LOW), b = SHUFFLE(c[2], c[3], LOW);
   const V d = SHUFFLE(c[0], c[1], HIGH), e = SHUFFLE(c[2], c[3], HIGH);
-  part_runs(k, SHUFFLE(a, b, BLOCKS_LOW), p, 0, 2);
-  part_runs(k, SHUFFLE(d, e, BLOCKS_LOW), p, 1, 2);
-  part_runs(k, SHUFFLE(a, b, BLOCKS_HIGH), p, H, 2);
-  part_runs(k, SHUFFLE(d, e, BLOCKS_HIGH), p, H + 1, 2);
+  part_runs(k, offset, SHUFFLE(a, b, BLOCKS_LOW), p, 0, 2);
+  part_runs(k, offset, SHUFFLE(d, e, BLOCKS_LOW), p, 1, 2);
+  part_runs(k, offset, SHUFFLE(a, b, BLOCKS_HIGH), p, H, 2);
+  part_runs(k, offset, SHUFFLE(d, e, BLOCKS_HIGH), p, H + 1, 2);
 }
 
 #endif
@@ -176,7 +179,7 @@ TESI_INLINE void load_row(int k, const Real *p, V *u) {
     return;
   }
   TESI_UNROLL for (int s = 0; s < k; s += RUN)
-      load_runs(k, p + tesi_min(s, k + 1 - RUN), u + tesi_min(s, k + 1 - RUN));
+      load_runs(k, NULL, p + tesi_min(s, k + 1 - RUN), u + tesi_min(s, k + 1 - RUN));
   if (k % RUN == 0) u[k] = SHUFFLE(u[0], end, NEXT); /* the last node is the first of the next lane */
 }
 
@@ -191,13 +194,13 @@ TESI_INLINE void store_row(int k, const V *u, Real *p) {
     store(p + LANES, SHUFFLE(first, u[1], ZIP_HIGH));
   } else if (k < RUN) { /* k = 3: the fourth is the next lane's first */
     const V c[4] = {first, u[1], u[2], SHUFFLE(first, u[k], NEXT_OR_LAST)};
-    store_runs(k, c, p);
+    store_runs(k, NULL, c, p);
   } else {
     TESI_UNROLL for (int t = 0; t < k; t += RUN) {
       const int s = tesi_min(t, k - RUN);
       V c[RUN];
       TESI_UNROLL for (int i = 0; i < RUN; i++) c[i] = s + i ? u[s + i] : first;
-      store_runs(k, c, p + s);
+      store_runs(k, NULL, c, p + s);
     }
   }
 }

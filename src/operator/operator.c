@@ -1,5 +1,5 @@
 /* Operators: creation, references, and the public calls with their argument checks. */
-#include "operator/operator.h"
+#include "operator/op_mapped.h"
 #include <math.h>
 #include <string.h>
 
@@ -99,6 +99,7 @@ void tes_operator_destroy(TesOperator **op) {
   tes_function_destroy(&o->c_function);
   for (int face = 0; face < 6; face++) tes_function_destroy(&o->alpha_function[face]);
   tes_space_destroy(&o->space);
+  tesi_mapped_release(ctx, &o->mapped);
   tesi_free(ctx, &o);
   tes_context_destroy(&ctx);
 }

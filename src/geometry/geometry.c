@@ -1,0 +1,252 @@
+/* Geometry: creation, what kind it is, references. */
+#include "geometry/geometry.h"
+#include <float.h>
+#include <omp.h>
+#include <math.h>
+#include <string.h>
+#include "basis/lagrange.h"
+#include "basis/quadrature.h"
+
+static int power(int base, int exponent) {
+  int result = 1;
+  for (int i = 0; i < exponent; i++) result *= base;
+  return result;
+}
+
+TesGeometry *tesi_geometry_retain(const TesGeometry *geometry) {
+  TesGeometry *g = (TesGeometry *)geometry;
+  atomic_fetch_add(&g->references, 1);
+  return g;
+}
+
+void tes_geometry_destroy(TesGeometry **geometry) {
+  if (!geometry || !*geometry) return;
+  TesGeometry *g = *geometry;
+  *geometry = NULL;
+  if (atomic_fetch_sub(&g->references, 1) != 1) return;
+  TesContext *ctx = g->context;
+  for (int d = 0; d < 3; d++) {
+    tes_function_destroy(&g->map[d]);
+    for (int e = 0; e < 3; e++) tes_function_destroy(&g->gradient[d][e]);
+  }
+  tesi_free(ctx, &g->nodes);
+  tesi_free(ctx, &g->vertices);
+  tesi_free(ctx, &g->cell_of_box);
+  tesi_free(ctx, &g);
+  tes_context_destroy(&ctx);
+}
+
+/* Largest distance, in any coordinate, of a cell's nodes from the trilinear map of its vertices, and from the affine map of the first
+ * dim + 1; `size`: largest coordinate, which tells the round-off. */
+static void cell_deviation(const TesGeometry *g, const double *shape, const double *nodes, double *trilinear,
+                           double *affine, double *size) {
+  const int dim = g->dim, corners = 1 << dim, m = g->degree;
+  const int step[3] = {m, m * (m + 1), m * (m + 1) * (m + 1)};
+  int corner[8];
+  for (int v = 0; v < corners; v++)
+    corner[v] = (v & 1) * step[0] + (v >> 1 & 1) * step[1] + (v >> 2) * step[2];
+  for (int r = 0; r < dim; r++) {
+    const double origin = nodes[r];
+    for (int v = 0; v < corners; v++) {
+      double sum = origin;
+      for (int d = 0; d < dim; d++)
+        if (v >> d & 1) sum += nodes[corner[1 << d] * dim + r] - origin;
+      *affine = fmax(*affine, fabs(nodes[corner[v] * dim + r] - sum));
+      *size = fmax(*size, fabs(nodes[corner[v] * dim + r]));
+    }
+    for (int p = 0; m > 1 && p < g->cell_nodes; p++) {
+      double sum = 0;
+      for (int v = 0; v < corners; v++) sum += shape[p * corners + v] * nodes[corner[v] * dim + r];
+      *trilinear = fmax(*trilinear, fabs(nodes[p * dim + r] - sum));
+    }
+  }
+}
+
+/* Values of the vertex functions at the nodes: shape[nodes][2^dim]. */
+static void vertex_shapes(const TesGeometry *g, double *shape) {
+  double at[TESI_GEOMETRY_DEGREE + 1];
+  const int n = g->degree + 1;
+  tesi_gauss_lobatto(n, at, NULL);
+  for (int p = 0; p < g->cell_nodes; p++)
+    for (int v = 0; v < 1 << g->dim; v++) {
+      const int i[3] = {p % n, p / n % n, p / n / n};
+      double value = 1;
+      for (int d = 0; d < g->dim; d++) value *= v >> d & 1 ? at[i[d]] : 1 - at[i[d]];
+      shape[p * (1 << g->dim) + v] = value;
+    }
+}
+
+static TesStatus keep_vertices_only(TesContext *ctx, TesGeometry *g) {
+  TesStatus status = TES_OK;
+  const int dim = g->dim, corners = 1 << dim, m = g->degree;
+  double *vertices = NULL;
+  TES_ALLOC(&vertices, g->cells * corners * dim);
+  for (int64_t c = 0; c < g->cells; c++)
+    for (int v = 0; v < corners; v++) {
+      const int at = m * ((v & 1) + (m + 1) * ((v >> 1 & 1) + (m + 1) * (v >> 2)));
+      memcpy(vertices + (c * corners + v) * dim, g->nodes + (c * g->cell_nodes + at) * dim,
+             (size_t)dim * sizeof(double));
+    }
+  tesi_free(ctx, &g->nodes);
+  g->nodes = vertices;
+  g->degree = 1;
+  g->cell_nodes = corners;
+done:
+  return status;
+}
+
+/* The cheapest kind that gives the nodes up to round-off. */
+static TesStatus find_kind(TesContext *ctx, TesGeometry *g) {
+  TesStatus status = TES_OK;
+  double *shape = NULL, trilinear = 0, affine = 0, size = 0;
+  if (g->map[0]) {
+    g->kind = TES_GEOMETRY_ANALYTIC;
+    return TES_OK;
+  }
+  TES_ALLOC(&shape, g->cell_nodes << g->dim);
+  vertex_shapes(g, shape);
+#pragma omp parallel for reduction(max : trilinear, affine, size) num_threads(tes_context_threads(ctx))
+  for (int64_t c = 0; c < g->cells; c++)
+    cell_deviation(g, shape, g->nodes + c * g->cell_nodes * g->dim, &trilinear, &affine, &size);
+  const double round_off = 16 * DBL_EPSILON * size;
+  g->kind = trilinear > round_off ? TES_GEOMETRY_CURVED
+            : affine > round_off  ? TES_GEOMETRY_TRILINEAR
+                                  : TES_GEOMETRY_AFFINE;
+  if (g->kind != TES_GEOMETRY_CURVED && g->degree > 1) TES_TRY(keep_vertices_only(ctx, g));
+done:
+  tesi_free(ctx, &shape);
+  return status;
+}
+
+/* Gradients of the map. When all are constants the map is affine and moves the vertices instead. */
+static TesStatus take_map(TesContext *ctx, TesGeometry *g) {
+  TesStatus status = TES_OK;
+  bool affine = true;
+  double value;
+  if (!g->map[0]) return TES_OK;
+  for (int r = 0; r < g->dim; r++)
+    for (int c = 0; c < g->dim; c++) {
+      TES_TRY(tes_function_create_derivative(g->map[r], c, &g->gradient[r][c]));
+      affine = affine && tes_function_constant(g->gradient[r][c], &value);
+    }
+  if (!affine) return TES_OK;
+  for (int64_t p = 0; p < g->cells * g->cell_nodes; p++) {
+    double at[3] = {0}, to[3];
+    memcpy(at, g->nodes + p * g->dim, (size_t)g->dim * sizeof *at);
+    for (int r = 0; r < g->dim; r++) tesi_function_values(g->map[r], 1, &at[0], &at[1], &at[2], 0, &to[r]);
+    memcpy(g->nodes + p * g->dim, to, (size_t)g->dim * sizeof *at);
+  }
+  for (int r = 0; r < 3; r++) tes_function_destroy(&g->map[r]);
+done:
+  return status;
+}
+
+/* |J| > 0 at degree + 2 Gauss-Lobatto points a direction (corners and, for trilinear cells, middles). */
+static TesStatus check_cells(TesContext *ctx, const TesGeometry *g) {
+  enum { Q = TESI_GEOMETRY_DEGREE + 2, BLOCK = 16 };
+  TesStatus status = TES_OK;
+  const int dim = g->dim, q = g->kind == TES_GEOMETRY_AFFINE ? 2 : g->degree + 2, points = power(q, dim);
+  double at[Q], B[Q * Q], G[Q * Q], *work = NULL;
+  const int threads = tes_context_threads(ctx), share = BLOCK * points * (4 + dim * dim);
+  int64_t first = INT64_MAX;
+  tesi_gauss_lobatto(q, at, NULL);
+  tesi_geometry_tables(g, q, at, B, G);
+  TES_ALLOC(&work, (size_t)threads * (size_t)share);
+#pragma omp parallel for schedule(static) reduction(min : first) num_threads(threads)
+  for (int64_t c = 0; c < g->cells; c += BLOCK) {
+    const int64_t count = c + BLOCK < g->cells ? BLOCK : g->cells - c, n = count * points;
+    double *x = work + omp_get_thread_num() * share, *J = x + 3 * BLOCK * points,
+           *det = J + dim * dim * BLOCK * points;
+    if (c > first) continue;
+    tesi_geometry_tensor(g, c, count, q, B, G, x, J);
+    tesi_geometry_determinant(dim, n, J, det);
+    for (int64_t p = n - 1; p >= 0; p--)
+      if (!(det[p] > 0) || !isfinite(det[p])) first = c + p / points < first ? c + p / points : first;
+  }
+  if (first < INT64_MAX) {
+    int p = 0;
+    tesi_geometry_tensor(g, first, 1, q, B, G, work, work + 3 * points);
+    double *det = work + (3 + dim * dim) * points;
+    tesi_geometry_determinant(dim, points, work + 3 * points, det);
+    while (det[p] > 0 && isfinite(det[p])) p++;
+    const double z = dim == 3 ? work[2 * points + p] : 0;
+    if (!isfinite(det[p]))
+      TES_FAIL(TES_NAN, "cell %lld has no finite |J| near (%g, %g, %g)", (long long)first, work[p],
+               work[points + p], z);
+    TES_FAIL(TES_INVALID_INPUT, "cell %lld is inverted or degenerate: |J| = %.3g at (%g, %g, %g)",
+             (long long)first, det[p], work[p], work[points + p], z);
+  }
+done:
+  tesi_free(ctx, &work);
+  return status;
+}
+
+TesStatus tesi_geometry_finish(TesContext *ctx, TesGeometry *g, TesGeometry **geometry) {
+  TesStatus status = TES_OK;
+  TES_TRY(take_map(ctx, g));
+  TES_TRY(find_kind(ctx, g));
+  TES_TRY(check_cells(ctx, g));
+  *geometry = g;
+  g = NULL;
+done:
+  tes_geometry_destroy(&g);
+  return status;
+}
+
+static TesStatus check_desc(TesContext *ctx, const TesGeometryDesc *desc) {
+  TesStatus status = TES_OK;
+  TES_CHECK(desc->dim == 2 || desc->dim == 3, "dim is %d, expected 2 or 3", desc->dim);
+  TES_CHECK(desc->cells >= 1 && desc->cells <= INT32_MAX, "%lld cells, expected 1..2^31-1",
+            (long long)desc->cells);
+  TES_CHECK(desc->degree >= 0 && desc->degree <= TESI_GEOMETRY_DEGREE,
+            "the geometry's degree is %d, expected 1..%d", desc->degree, TESI_GEOMETRY_DEGREE);
+  TES_CHECK(desc->nodes, "a geometry needs nodes");
+  for (int64_t i = 0; desc->vertices && i < desc->cells << desc->dim; i++)
+    TES_CHECK(desc->vertices[i] >= 0, "vertex %d of cell %lld has number %d", (int)(i % (1 << desc->dim)),
+              (long long)(i >> desc->dim), desc->vertices[i]);
+  for (int d = 0; d < desc->dim; d++)
+    TES_CHECK(!desc->map[d] == !desc->map[0], "a map needs all %d functions", desc->dim);
+done:
+  return status;
+}
+
+TesStatus tes_geometry_create(TesContext *context, const TesGeometryDesc *desc, TesGeometry **geometry) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesGeometry *g = NULL;
+  *geometry = NULL;
+  TES_TRY(check_desc(ctx, desc));
+  TES_NEW(&g);
+  atomic_init(&g->references, 1);
+  g->context = tesi_context_retain(ctx);
+  g->dim = desc->dim;
+  g->cells = desc->cells;
+  g->degree = desc->degree ? desc->degree : 1;
+  TES_CHECK(!desc->map[0] || g->degree == 1, "a map acts on vertices: the degree is 1");
+  g->cell_nodes = power(g->degree + 1, g->dim);
+  TES_ALLOC(&g->nodes, g->cells * g->cell_nodes * g->dim);
+  memcpy(g->nodes, desc->nodes, (size_t)(g->cells * g->cell_nodes * g->dim) * sizeof *g->nodes);
+  if (desc->vertices) {
+    TES_ALLOC(&g->vertices, g->cells << g->dim);
+    memcpy(g->vertices, desc->vertices, (size_t)(g->cells << g->dim) * sizeof *g->vertices);
+  }
+  for (int d = 0; d < g->dim; d++) g->map[d] = desc->map[d] ? tesi_function_retain(desc->map[d]) : NULL;
+  TesGeometry *whole = g;
+  g = NULL;
+  TES_TRY(tesi_geometry_finish(ctx, whole, geometry));
+done:
+  tes_geometry_destroy(&g);
+  return status;
+}
+
+int tes_geometry_dim(const TesGeometry *geometry) {
+  return geometry->dim;
+}
+
+int64_t tes_geometry_cells(const TesGeometry *geometry) {
+  return geometry->cells;
+}
+
+TesGeometryKind tes_geometry_kind(const TesGeometry *geometry) {
+  return geometry->kind;
+}

@@ -1,0 +1,113 @@
+/* Numbers of nodes: slots of shared entities (entities.c) put into the order that is asked for. */
+#include <string.h>
+#include "geometry/entities.h"
+#include "geometry/random.h"
+
+static int64_t power(int64_t base, int exponent) {
+  int64_t result = 1;
+  for (int i = 0; i < exponent; i++) result *= base;
+  return result;
+}
+
+/* A structured box needs no look-up: the lexicographic position is the slot. */
+static int64_t box_slots(const TesGeometry *g, int k, int64_t *slot) {
+  const int64_t nodes[3] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1,
+                            (int64_t)g->box[2] * k + 1};
+  const int n = k + 1;
+  const int64_t points = power(n, g->dim);
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(g->context))
+  for (int64_t c = 0; c < g->cells; c++) {
+    const int64_t box = g->cell_of_box ? g->cell_of_box[c] : c;
+    const int64_t at[3] = {box % g->box[0], box / g->box[0] % g->box[1], box / g->box[0] / g->box[1]};
+    for (int64_t p = 0; p < points; p++)
+      slot[c * points + p] =
+          at[0] * k + p % n + nodes[0] * (at[1] * k + p / n % n + nodes[1] * (at[2] * k + p / n / n));
+  }
+  return nodes[0] * nodes[1] * (g->dim == 3 ? nodes[2] : 1);
+}
+
+static void box_boundary(const TesGeometry *g, int k, char *boundary) {
+  const int64_t nx = (int64_t)g->box[0] * k, ny = (int64_t)g->box[1] * k,
+                nz = g->dim == 3 ? (int64_t)g->box[2] * k : 0;
+  for (int64_t z = 0, at = 0; z <= nz; z++)
+    for (int64_t y = 0; y <= ny; y++)
+      for (int64_t x = 0; x <= nx; x++, at++)
+        boundary[at] = x == 0 || x == nx || y == 0 || y == ny || (g->dim == 3 && (z == 0 || z == nz));
+}
+
+/* number[slots] <- in order of first meeting, -1 where no cell has it; returns how many. */
+static int64_t number_by_cells(int64_t entries, const int64_t *slot, int64_t slots, int32_t *number) {
+  int64_t count = 0;
+  memset(number, -1, (size_t)slots * sizeof *number);
+  for (int64_t i = 0; i < entries; i++)
+    if (number[slot[i]] < 0) number[slot[i]] = (int32_t)count++;
+  return count;
+}
+
+static TesStatus shuffle_numbers(TesContext *ctx, uint64_t seed, int64_t slots, int64_t count,
+                                 int32_t *number) {
+  TesStatus status = TES_OK;
+  int32_t *to = NULL;
+  TES_ALLOC(&to, count);
+  for (int64_t i = 0; i < count; i++) to[i] = (int32_t)i;
+  tesi_random_shuffle(seed, count, to);
+  for (int64_t s = 0; s < slots; s++)
+    if (number[s] >= 0) number[s] = to[number[s]];
+done:
+  tesi_free(ctx, &to);
+  return status;
+}
+
+static TesStatus check_desc(TesContext *ctx, const TesGeometry *g, const TesNumberingDesc *desc) {
+  TesStatus status = TES_OK;
+  TES_CHECK(desc->degree >= 1 && desc->degree <= 15, "degree is %d, expected 1..15", desc->degree);
+  TES_CHECK(desc->order >= TES_NUMBER_BY_CELLS && desc->order <= TES_NUMBER_SHUFFLED,
+            "order is %d, expected 0..2", (int)desc->order);
+  TES_CHECK(desc->order != TES_NUMBER_LEXICOGRAPHIC || g->box[0],
+            "only the cells of a box have a lexicographic order; number by cells");
+  TES_CHECK(g->vertices || !desc->dirichlet, "a geometry without vertex numbers knows no boundary");
+  double nodes = (double)g->cells * (double)power(desc->degree, g->dim);
+  TES_CHECK(nodes < 4e9, "about %.3g nodes, at most 2^31-1 are possible", nodes);
+done:
+  return status;
+}
+
+TesStatus tes_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
+                              int64_t *nodes) {
+  const TesGeometry *g = geometry;
+  TesContext *ctx = g->context;
+  TesStatus status = TES_OK;
+  int64_t *slot = NULL, slots = 0;
+  int32_t *number = NULL;
+  char *boundary = NULL;
+  const int64_t entries = g->cells * power(desc->degree + 1, g->dim);
+  TES_TRY(check_desc(ctx, g, desc));
+  TES_ALLOC(&slot, entries);
+  if (g->box[0]) {
+    slots = box_slots(g, desc->degree, slot);
+    if (desc->dirichlet) {
+      TES_ALLOC(&boundary, slots);
+      box_boundary(g, desc->degree, boundary);
+    }
+  } else
+    TES_TRY(tesi_entities_slots(g, desc->degree, slot, &slots, desc->dirichlet ? &boundary : NULL));
+  TES_ALLOC(&number, slots);
+  int64_t count = slots;
+  if (desc->order == TES_NUMBER_LEXICOGRAPHIC)
+    for (int64_t s = 0; s < slots && slots <= INT32_MAX; s++) number[s] = (int32_t)s;
+  else if (slots <= INT32_MAX)
+    count = number_by_cells(entries, slot, slots, number);
+  TES_CHECK(slots <= INT32_MAX, "%lld nodes, at most 2^31-1 are possible", (long long)slots);
+  if (desc->order == TES_NUMBER_SHUFFLED) TES_TRY(shuffle_numbers(ctx, desc->seed, slots, count, number));
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t i = 0; i < entries; i++) {
+    const int32_t node = number[slot[i]];
+    index[i] = boundary && boundary[slot[i]] ? -1 - node : node;
+  }
+  *nodes = count;
+done:
+  tesi_free(ctx, &slot);
+  tesi_free(ctx, &number);
+  tesi_free(ctx, &boundary);
+  return status;
+}

@@ -1,0 +1,1 @@
+#include "operator/op_mapped_kernels_body.h"

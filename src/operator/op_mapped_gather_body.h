@@ -1,0 +1,125 @@
+/* Nodes of a batch into vectors u[node], and back. Included after tensor/simd_real.h and op_quadrature_rows.h. JOIN(n): whether rows of
+ * n nodes are literal, for the rows that lanes share. */
+
+/* v in the lanes whose bit is set, 0 in others (whatever they hold, NaN too). */
+TESI_INLINE V mapped_keep(V v, unsigned bits) {
+#if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
+  return (V)_mm512_maskz_mov_pd((__mmask8)bits, (__m512d)v);
+#elif TESI_SIMD_BITS == 512 && defined(__AVX512F__)
+  return (V)_mm512_maskz_mov_ps((__mmask16)bits, (__m512)v);
+#else
+  V kept = {0};
+  for (int l = 0; l < LANES; l++)
+    if (bits >> l & 1) kept[l] = v[l];
+  return kept;
+#endif
+}
+
+TESI_INLINE V mapped_gather(const Real *x, const int32_t *index) {
+#if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
+  return (V)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)index), x, 8);
+#elif TESI_SIMD_BITS == 512 && defined(__AVX512F__)
+  return (V)_mm512_i32gather_ps(_mm512_loadu_si512(index), x, 4);
+#else
+  V v;
+  for (int l = 0; l < LANES; l++) v[l] = x[index[l]];
+  return v;
+#endif
+}
+
+TESI_INLINE void mapped_scatter(V v, const int32_t *index, Real *y) {
+  Real values[LANES];
+  store(values, v);
+  TESI_UNROLL for (int l = 0; l < LANES; l++) y[index[l]] += values[l];
+}
+
+/* One number a node and lane. Several components: their values follow one another at each node. */
+static void mapped_gather_any(const TesiMappedHost *plan, const int32_t *index, int component, const Real *x,
+                              V *u) {
+  const int C = plan->components;
+  for (int64_t p = 0; p < plan->nodes; p++, index += LANES) {
+    if (C == 1) {
+      u[p] = mapped_gather(x, index);
+      continue;
+    }
+    Real values[LANES];
+    for (int l = 0; l < LANES; l++) values[l] = x[(int64_t)index[l] * C + component];
+    u[p] = load(values);
+  }
+}
+
+static void mapped_scatter_any(const TesiMappedHost *plan, const int32_t *index, int component, const V *u,
+                               Real *y) {
+  const int C = plan->components;
+  for (int64_t p = 0; p < plan->nodes; p++, index += LANES) {
+    if (C == 1) {
+      mapped_scatter(u[p], index, y);
+      continue;
+    }
+    Real values[LANES];
+    store(values, u[p]);
+    for (int l = 0; l < LANES; l++) y[(int64_t)index[l] * C + component] += values[l];
+  }
+}
+
+/* Rows whose inner nodes are runs: numbers of nodes 0, 1 and n - 1 of each row. n >= 6. */
+static void mapped_gather_runs(const TesiMappedHost *plan, const int32_t *index, const Real *x, V *u) {
+  const int n = plan->n;
+  for (int64_t p = 0; p < plan->nodes; p += n, index += 3 * LANES, u += n) {
+    u[0] = mapped_gather(x, index);
+    u[n - 1] = mapped_gather(x, index + 2 * LANES);
+    for (int s = 0; s < n - 2; s += RUN) {
+      const int t = tesi_min(s, n - 2 - RUN);
+      load_runs(0, index + LANES, x + t, u + 1 + t);
+    }
+  }
+}
+
+static void mapped_scatter_runs(const TesiMappedHost *plan, const int32_t *index, const V *u, Real *y) {
+  const int n = plan->n;
+  for (int64_t p = 0; p < plan->nodes; p += n, index += 3 * LANES, u += n) {
+    Real inner[LANES][TESI_MAPPED_POINTS];
+    for (int s = 0; s < n - 2; s += RUN) {
+      const int t = tesi_min(s, n - 2 - RUN);
+      store_runs(TESI_MAPPED_POINTS, NULL, u + 1 + t, &inner[0][t]);
+    }
+    mapped_scatter(u[0], index, y);
+    mapped_scatter(u[n - 1], index + 2 * LANES, y);
+    for (int l = 0; l < LANES; l++) {
+      Real *to = y + index[LANES + l];
+      for (int i = 0; i < n - 2; i++) to[i] += inner[l][i];
+    }
+  }
+}
+
+/* Element vectors: each lane has its nodes in a row, `distance` from lane to lane; `count` lanes have any. */
+static void mapped_gather_element(const TesiMappedHost *plan, int count, const Real *x, V *u) {
+  const int nodes = (int)plan->nodes, distance = nodes * plan->components;
+  if (count == LANES) {
+    for (int s = 0; s < nodes; s += RUN)
+      load_runs(distance, NULL, x + tesi_min(s, nodes - RUN), u + tesi_min(s, nodes - RUN));
+    return;
+  }
+  for (int p = 0; p < nodes; p++) {
+    Real values[LANES] = {0};
+    for (int l = 0; l < count; l++) values[l] = x[l * distance + p];
+    u[p] = load(values);
+  }
+}
+
+/* y <- b + sign u, b NULL: 0 */
+static void mapped_scatter_element(const TesiMappedHost *plan, int count, Real sign, const Real *b, V *u,
+                                   Real *y) {
+  const int nodes = (int)plan->nodes, distance = nodes * plan->components;
+  for (int s = 0; s < nodes; s += RUN) {
+    const int t = s, few = tesi_min(RUN, nodes - s);
+    for (int l = 0; (count < LANES || few < RUN) && l < count; l++)
+      for (int i = 0; i < few; i++)
+        y[l * distance + t + i] = (b ? b[l * distance + t + i] : 0) + sign * u[t + i][l];
+    if (count < LANES || few < RUN) continue;
+    V c[RUN];
+    if (b) load_runs(distance, NULL, b + t, c);
+    TESI_UNROLL for (int i = 0; i < RUN; i++) c[i] = (b ? c[i] : (V){0}) + sign * u[t + i];
+    store_runs(distance, NULL, c, y + t);
+  }
+}

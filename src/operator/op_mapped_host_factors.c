@@ -1,0 +1,199 @@
+/* The factors as the host's kernels read them, a batch after another, [..][lane] in the operator's precision:
+ *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
+ *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d); mass alone: |J| as [3^dim] monomials
+ *   affine    [entry]
+ *   matrix    the rows of the lower triangle */
+#include <omp.h>
+#include <string.h>
+#include "geometry/geometry.h"
+#include "operator/op_mapped_dense.h"
+#include "operator/op_mapped_host.h"
+
+static void set_real(const TesiMappedHost *plan, void *array, int64_t at, double value) {
+  if (plan->m->precision == TES_DOUBLE)
+    ((double *)array)[at] = value;
+  else
+    ((float *)array)[at] = (float)value;
+}
+
+static int64_t power(int64_t base, int exponent) {
+  int64_t result = 1;
+  for (int i = 0; i < exponent; i++) result *= base;
+  return result;
+}
+
+/* Numbers a cell. */
+static int64_t numbers(const TesiMappedHost *plan) {
+  switch (plan->factors) {
+  case TES_FACTORS_VERTICES:
+    return plan->stiffness ? (int64_t)plan->dim << plan->dim : power(3, plan->dim);
+  case TES_FACTORS_AFFINE:
+    return plan->entries;
+  case TES_FACTORS_MATRIX:
+    return plan->nodes * (plan->nodes + 1) / 2;
+  default:
+    return plan->entries * plan->points;
+  }
+}
+
+/* in[entry][point] of a cell to the batch's order. */
+static void place_stored(const TesiMappedHost *plan, const double *in, int64_t at, int lane) {
+  const int64_t lanes = plan->kernels.lanes, lines = plan->points / plan->q;
+  for (int e = 0; e < plan->entries; e++)
+    for (int64_t p = 0; p < plan->points; p++) {
+      const int64_t to = plan->stiffness ? p * plan->entries + e : p % lines * plan->q + p / lines;
+      set_real(plan, plan->g, at + to * lanes + lane, in[e * plan->points + p]);
+    }
+}
+
+/* Monomials of the trilinear map: c[bits] of prod over bits xi_d, from x[2^dim][dim]. */
+static void monomials(int dim, const double *x, double *c) {
+  memcpy(c, x, ((size_t)dim << dim) * sizeof *c);
+  for (int d = 0; d < dim; d++)
+    for (int v = 0; v < 1 << dim; v++)
+      for (int r = 0; v >> d & 1 && r < dim; r++) c[v * dim + r] -= c[(v ^ 1 << d) * dim + r];
+}
+
+/* |J| of the trilinear map is a polynomial of degree 2 a direction: monomials [3^dim] from values at 0, 1/2, 1. */
+static void determinant_monomials(const TesiMappedHost *plan, int64_t cell, double *c) {
+  static const double at[3] = {0, 0.5, 1}, to[3][3] = {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}};
+  double B[6], G[6], x[3 * 27], J[9 * 27], det[27];
+  const int dim = plan->dim, count = dim == 3 ? 27 : 9;
+  tesi_geometry_tables(plan->m->geometry, 3, at, B, G);
+  tesi_geometry_tensor(plan->m->geometry, cell, 1, 3, B, G, x, J);
+  tesi_geometry_determinant(dim, count, J, det);
+  for (int d = 0, stride = 1; d < dim; d++, stride *= 3) {
+    for (int p = 0; p < count; p++) {
+      const int i = p / stride % 3, base = p - i * stride;
+      c[p] = 0;
+      for (int s = 0; s < 3; s++) c[p] += to[i][s] * det[base + s * stride];
+    }
+    memcpy(det, c, (size_t)count * sizeof *c);
+  }
+}
+
+static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
+  enum { BLOCK = 64 };
+  TesStatus status = TES_OK;
+  const int lanes = plan->kernels.lanes;
+  const int64_t size = plan->entries * plan->points, cells = plan->m->cells;
+  int64_t *place = NULL; /* of each cell: batch * lanes + lane */
+  double *in = NULL;
+  TES_ALLOC(&place, cells);
+  TES_ALLOC(&in, BLOCK * lanes * size);
+  for (int64_t i = plan->batches * lanes - 1; i >= 0; i--)
+    if (i % lanes < plan->batch[i / lanes].count) place[plan->cell[i]] = i;
+  for (int64_t first = 0; first < cells; first += BLOCK * lanes) {
+    const int64_t count = tesi_min64(BLOCK * lanes, cells - first);
+    TES_TRY(tesi_mapped_fill_factors(plan->m, first, count, in));
+#pragma omp parallel for schedule(static) num_threads(plan->threads)
+    for (int64_t c = 0; c < count; c++)
+      place_stored(plan, in + c * size, place[first + c] / lanes * plan->stride,
+                   (int)(place[first + c] % lanes));
+  }
+done:
+  tesi_free(ctx, &place);
+  tesi_free(ctx, &in);
+  return status;
+}
+
+/* Numbers of one cell by the other kinds; affine[cells][entries] was filled before. */
+static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64_t cell, double *work,
+                         double *out) {
+  const TesiMapped *m = plan->m;
+  if (plan->factors == TES_FACTORS_AFFINE) {
+    memcpy(out, affine + cell * plan->entries, (size_t)plan->entries * sizeof *out);
+  } else if (plan->factors == TES_FACTORS_MATRIX) {
+    tesi_mapped_matrix(m, cell, work + plan->nodes * plan->nodes, work);
+    for (int64_t a = 0; a < plan->nodes; a++)
+      for (int64_t b = 0; b <= a; b++) *out++ = work[a * plan->nodes + b];
+  } else if (plan->stiffness) {
+    monomials(plan->dim, m->geometry->nodes + cell * ((int64_t)plan->dim << plan->dim), out);
+  } else {
+    determinant_monomials(plan, cell, out);
+  }
+}
+
+static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const int lanes = plan->kernels.lanes;
+  const int64_t count = numbers(plan), matrix = plan->factors == TES_FACTORS_MATRIX ? plan->nodes : 0;
+  const int64_t share = count + matrix * (matrix + plan->dim + 2);
+  double *work = NULL, *affine = NULL;
+  if (plan->factors == TES_FACTORS_AFFINE) {
+    TES_ALLOC(&affine, plan->m->cells * plan->entries);
+    TES_TRY(tesi_mapped_fill_affine(plan->m, 0, plan->m->cells, affine));
+  } else {
+    TES_TRY(tesi_mapped_check(plan->m));
+  }
+  TES_ALLOC(&work, plan->threads * share);
+#pragma omp parallel for schedule(static) num_threads(plan->threads)
+  for (int64_t b = 0; b < plan->batches; b++) {
+    double *out = work + omp_get_thread_num() * share;
+    for (int l = 0; l < lanes; l++) {
+      cell_numbers(plan, affine, plan->cell[b * lanes + l], out + count, out);
+      for (int64_t e = 0; e < count; e++) set_real(plan, plan->g, b * plan->stride + e * lanes + l, out[e]);
+    }
+  }
+done:
+  tesi_free(ctx, &affine);
+  tesi_free(ctx, &work);
+  return status;
+}
+
+TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const bool stored = plan->factors == TES_FACTORS_STORED;
+  plan->stride = numbers(plan) * plan->kernels.lanes;
+  plan->a = plan->factors == TES_FACTORS_VERTICES ? plan->m->a[0] : 1;
+  plan->mass_factor = plan->m->lambda * (plan->factors == TES_FACTORS_VERTICES ? plan->m->c : 1);
+  TES_TRY(tesi_alloc(ctx, (size_t)(plan->batches * plan->stride), tesi_precision_size(plan->m->precision),
+                     &plan->g));
+  if (stored)
+    TES_TRY(fill_stored(ctx, plan));
+  else
+    TES_TRY(fill_others(ctx, plan));
+done:
+  return status;
+}
+
+/* Half table of T [rows][columns]: even on sums, odd on differences of mirrored entries; `changes`: T maps even to odd. */
+static void set_half(TesiMappedHost *plan, int table, bool odd, bool changes, int rows, int columns,
+                     const double *T) {
+  const int count_in = odd ? columns / 2 : (columns + 1) / 2;
+  const int count_out = odd != changes ? rows / 2 : (rows + 1) / 2;
+  for (int i = 0; i < count_out; i++)
+    for (int j = 0; j < count_in; j++) {
+      const double a = T[i * columns + j], b = T[i * columns + columns - 1 - j];
+      set_real(plan, plan->tables, (int64_t)table * TESI_MAPPED_HALF + i * count_in + j,
+               j == columns - 1 - j ? a : 0.5 * (odd ? a - b : a + b));
+    }
+}
+
+static void set_halves(TesiMappedHost *plan, int table, bool changes, int rows, int columns,
+                       const double *T) {
+  double transposed[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < columns; j++) transposed[j * rows + i] = T[i * columns + j];
+  for (int odd = 0; odd < 2; odd++) {
+    set_half(plan, table + odd, odd, changes, rows, columns, T);
+    set_half(plan, table + 2 + odd, odd, changes, columns, rows, transposed);
+  }
+}
+
+TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  const size_t size = tesi_precision_size(m->precision);
+  TES_TRY(tesi_alloc(ctx, TESI_MAPPED_TABLES * TESI_MAPPED_HALF, size, &plan->tables));
+  TES_TRY(tesi_alloc(ctx, (size_t)m->q, size, &plan->points_1d));
+  TES_TRY(tesi_alloc(ctx, (size_t)m->q, size, &plan->weights_1d));
+  set_halves(plan, TESI_I_EVEN, false, m->q, m->n, m->I);
+  set_halves(plan, TESI_DM_EVEN, true, m->q, m->q, m->D);
+  for (int i = 0; i < m->q; i++) {
+    set_real(plan, plan->points_1d, i, m->point[i]);
+    set_real(plan, plan->weights_1d, i, m->weight[i]);
+  }
+done:
+  return status;
+}
