@@ -131,7 +131,7 @@ done:
   return status;
 }
 
-/* The constrained nodes, ascending; a node that is constrained in one cell only is an error. */
+/* The constrained nodes, ascending, and those that no cell has; a node that is constrained in one cell only is an error. */
 static TesStatus take_constrained(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
   char *state = NULL; /* 1: seen free, 2: seen constrained */
@@ -143,10 +143,10 @@ static TesStatus take_constrained(TesContext *ctx, TesiMapped *m) {
     TES_CHECK(*s != 3, "node %d is constrained in one cell and free in another; cell %lld",
               constrained ? ~m->index[i] : m->index[i], (long long)(i / m->cell_nodes));
   }
-  for (int64_t i = 0; i < m->nodes; i++) m->constrained += state[i] == 2;
+  for (int64_t i = 0; i < m->nodes; i++) m->constrained += state[i] != 1;
   TES_ALLOC(&m->constrained_nodes, m->constrained);
   for (int64_t i = 0, at = 0; i < m->nodes; i++)
-    if (state[i] == 2) m->constrained_nodes[at++] = (int32_t)i;
+    if (state[i] != 1) m->constrained_nodes[at++] = (int32_t)i;
 done:
   tesi_free(ctx, &state);
   return status;

@@ -30,7 +30,7 @@ typedef struct TesiMapped {
   int64_t cells, nodes, length;    /* nodes of the global vector (global form); length of vectors */
   int64_t cell_nodes, cell_points; /* n^dim, q^dim */
   int32_t *index;                  /* NULL in the element form */
-  int64_t constrained;             /* how many nodes are */
+  int64_t constrained;             /* nodes that are, and nodes that no cell has */
   int32_t *constrained_nodes;      /* [constrained], ascending */
   /* 1D tables, float64: nodes [n], points and weights [q] on [0, 1]; I[q][n]; D[q][q] differentiates at the points */
   double node[TESI_MAPPED_POINTS], point[TESI_MAPPED_POINTS], weight[TESI_MAPPED_POINTS];

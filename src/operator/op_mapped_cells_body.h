@@ -57,85 +57,63 @@ TESI_INLINE void LINE(lines_out)(int n, int q, int count, bool interpolates, con
   }
 }
 
-/* Jacobian columns of the trilinear map from its monomials c[2^dim][dim]: jx[slow][mid], jy[slow][x], jz[mid][x] (2D: jx[slow], jz[x]),
- * each [dim]. */
-TESI_INLINE void LINE(jacobians)(int dim, int q, const Real *at, const V *c, V *jx, V *jy, V *jz) {
-  if (dim == 2) {
-    for (int i = 0; i < q; i++) TESI_UNROLL for (int r = 0; r < 2; r++) {
-        jx[2 * i + r] = c[2 + r] + at[i] * c[6 + r];
-        jz[2 * i + r] = c[4 + r] + at[i] * c[6 + r];
-      }
-    return;
-  }
-  for (int s = 0; s < q; s++) TESI_UNROLL for (int r = 0; r < 3; r++) {
-      const V x = c[3 + r] + at[s] * c[15 + r], xy = c[9 + r] + at[s] * c[21 + r];   /* x + y xy, at z = s */
-      const V y = c[6 + r] + at[s] * c[18 + r];                                      /* y + x xy */
-      const V z = c[12 + r] + at[s] * c[18 + r], zx = c[15 + r] + at[s] * c[21 + r]; /* z + x zx, at y = s */
-      for (int i = 0; i < q; i++) {
-        jx[(s * q + i) * 3 + r] = x + at[i] * xy;
-        jy[(s * q + i) * 3 + r] = y + at[i] * xy;
-        jz[(s * q + i) * 3 + r] = z + at[i] * zx;
-      }
-    }
-}
-
-/* Row (s, j) of points: u its values, gx, gy, gz to fluxes, m the mass term. */
+/* Row (s, j) of points: gx, gy, gz to fluxes. */
 TESI_INLINE void LINE(row_flux)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian,
-                                int s, int j, const V *u, V *gx, V *gy, V *gz, V *m) {
+                                int s, int j, V *gx, V *gy, V *gz) {
   const Real *w = plan->weights_1d;
   const Real weight = dim == 3 ? w[s] * w[j] : w[s];
-  const V factor = (V){0} + (Real)plan->mass_factor;
   const V *jx = jacobian, *jy = jx + 3 * q * q, *jz = jy + 3 * q * q;
-  if (plan->factors == TES_FACTORS_STORED) {
-    const V *row = g + (int64_t)(dim == 3 ? s * q + j : s) * q * plan->entries;
-    if (plan->mass)
-      LINE(row_stored)(dim, q, true, factor, row, u, gx, gy, gz, m);
-    else
-      LINE(row_stored)(dim, q, false, factor, row, u, gx, gy, gz, m);
-  } else if (plan->factors == TES_FACTORS_AFFINE) {
-    LINE(row_affine)(dim, q, plan->mass, factor, g, w, weight, u, gx, gy, gz, m);
-  } else if (dim == 3) {
-    LINE(row_vertices_3d)
-    (q, plan->mass, (Real)(plan->mass_factor / plan->a), jx + 3 * (s * q + j), jy + 3 * s * q, jz + 3 * j * q,
-     w, weight * (Real)plan->a, u, gx, gy, gz, m);
-  } else {
-    LINE(row_vertices_2d)
-    (q, plan->mass, (Real)(plan->mass_factor / plan->a), jx + 2 * s, jz, w, weight * (Real)plan->a, u, gx, gz,
-     m);
+  if (plan->factors == TES_FACTORS_STORED) LINE(row_stored)
+  (dim, q, plan->entries, g + (int64_t)(dim == 3 ? s * q + j : s) * q * plan->entries, gx, gy, gz);
+  else if (plan->factors == TES_FACTORS_AFFINE) LINE(row_affine)(dim, q, g, w, weight, gx, gy, gz);
+  else if (dim == 3) LINE(row_vertices_3d)(q, jx + 3 * (s * q + j), jy + 3 * s * q, jz + 3 * j * q, w,
+                                           weight * (Real)plan->a, gx, gy, gz);
+  else LINE(row_vertices_2d)(q, jx + 2 * s, jz, w, weight * (Real)plan->a, gx, gz);
+}
+
+/* kept[mid][x] <- lambda c w |J| u of the plane s. */
+TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian,
+                                  int s, const V *u, V *kept) {
+  const Real *w = plan->weights_1d;
+  const int last = plan->entries - 1, mid = dim == 3 ? q : 1;
+  const V *jx = jacobian, *jy = jx + 3 * q * q, *jz = jy + 3 * q * q;
+  for (int j = 0; j < mid; j++) {
+    const Real factor = (Real)plan->mass_factor, weight = factor * (dim == 3 ? w[s] * w[j] : w[s]);
+    for (int i = 0; i < q; i++) {
+      const int at = j * q + i;
+      V m;
+      if (plan->factors == TES_FACTORS_STORED)
+        m = factor * g[((int64_t)s * mid * q + at) * plan->entries + last];
+      else if (plan->factors == TES_FACTORS_AFFINE)
+        m = weight * w[i] * g[last];
+      else if (dim == 3) {
+        V a[3];
+        cross(jy + 3 * (s * q + i), jz + 3 * at, a);
+        m = weight * w[i] * dot3(jx + 3 * (s * q + j), a);
+      } else
+        m = weight * w[i] * (jx[2 * s] * jz[2 * i + 1] - jx[2 * s + 1] * jz[2 * i]);
+      kept[at] = m * u[at];
+    }
   }
 }
 
 /* values, d [q][mid][q]: D and factors and D' in the plane s; d becomes the flux in the slow direction. */
-TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const Real *tables, const V *g,
-                             const V *jacobian, int s, V *values, V *d, V *plane) {
+TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian, int s,
+                             V *values, V *d, V *plane) {
+  const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
+  V *kept = plane + 10 * q * q;
+  if (plan->mass) LINE(plane_mass)(dim, q, plan, g, jacobian, s, values, kept);
   for (int i = 0; dim == 3 && i < q; i++)
     LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);
   for (int j = 0; j < mid; j++) {
-    V gx[MAPPED_N], m[MAPPED_N], *u = values + j * q;
+    V gx[MAPPED_N], *u = values + j * q;
     LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, gx, 1);
-    LINE(row_flux)(dim, q, plan, g, jacobian, s, j, u, gx, plane + j * q, d + j * q, m);
+    LINE(row_flux)(dim, q, plan, g, jacobian, s, j, gx, plane + j * q, d + j * q);
     LINE(differentiate)(q, tables, TESI_DMT_EVEN, gx, 1, u, 1);
-    if (plan->mass) LINE_UNROLL for (int i = 0; i < q; i++) u[i] += m[i];
   }
   for (int i = 0; dim == 3 && i < q; i++) LINE(add_transposed)(q, tables, plane + i, q, values + i, q);
-}
-
-/* Stiffness, with or without mass. u [n^dim] in place; work: values, d [q^dim], plane, Jacobians. */
-TESI_INLINE void LINE(stiffness)(int dim, int n, int q, bool interpolates, const TesiMappedHost *plan,
-                                 const V *g, V *u, V *work) {
-  const Real *tables = plan->tables;
-  const int count = dim == 3 ? q * q : q;
-  V *values = interpolates ? work : u, *d = work + count * q, *plane = d + count * q,
-    *jacobian = plane + q * q;
-  if (plan->factors == TES_FACTORS_VERTICES)
-    LINE(jacobians)(dim, q, plan->points_1d, g, jacobian, jacobian + 3 * q * q, jacobian + 6 * q * q);
-  if (interpolates) LINE(in)(dim, n, q, tables, u, values, plane);
-  LINE(lines)(n, q, count, interpolates, tables, values, d);
-  for (int s = 0; s < q; s++)
-    LINE(plane)(dim, q, plan, tables, g, jacobian, s, values + s * count, d + s * count, plane);
-  LINE(lines_out)(n, q, count, interpolates, tables, values, d);
-  if (interpolates) LINE(out)(dim, n, q, tables, values, u, plane);
+  for (int i = 0; plan->mass && i < mid * q; i++) values[i] += kept[i];
 }
 
 /* Weights of a slow line of points at (i, j), mass alone, to w[q]. det: |J| as monomials [3^dim], reduced to the slow direction. */
@@ -170,12 +148,11 @@ TESI_INLINE void LINE(line_weights)(int dim, int q, const TesiMappedHost *plan, 
   LINE_UNROLL for (int s = 0; s < q; s++) w[s] = weight[s] * (c[0] + at[s] * (c[1] + at[s] * c[2]));
 }
 
+/* Slow lines of mass alone: values [n or q][count] -> I' w I values. */
 TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const TesiMappedHost *plan, const V *g,
-                            V *u, V *work) {
+                            V *values) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1, count = mid * q;
-  V *values = interpolates ? work : u, *plane = work + count * q;
-  if (interpolates) LINE(in)(dim, n, q, tables, u, values, plane);
   for (int j = 0; j < mid; j++)
     for (int i = 0; i < q; i++) {
       V line[MAPPED_N], w[MAPPED_N], *at = values + j * q + i;
@@ -188,7 +165,6 @@ TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const Tesi
         LINE_UNROLL for (int s = 0; s < q; s++) at[s * count] *= w[s];
       }
     }
-  if (interpolates) LINE(out)(dim, n, q, tables, values, u, plane);
 }
 
 /* y += K x with the lower triangle of K by rows. */

@@ -57,6 +57,7 @@ typedef struct TesiMappedKernels {
   int lanes;
   bool specialised;
   TesiMappedRun run;
+  const void *phases; /* the kernels' own */
 } TesiMappedKernels;
 
 typedef struct TesiMappedChunk {

@@ -26,72 +26,241 @@ enum { MAPPED_N = TESI_MAPPED_POINTS, PREFETCH = 4096 / TESI_SIMD_BYTES };
 #include "operator/op_mapped_cells_body.h"
 #include "operator/op_mapped_rows_body.h"
 
-#define ARGUMENTS                                                                                            \
-  const TesiMappedHost *plan, int64_t first, int64_t end, double sign, const void *b, const void *x,         \
-      void *y, void *work
-#define VALUES plan, first, end, sign, b, x, y, work
+/* The phases of a batch, each a function of its own: those that depend on n or q alone are shared. */
+typedef struct Phases {
+  void (*gather)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, const Real *x,
+                 V *u);
+  void (*scatter)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, Real sign,
+                  const Real *b, V *u, Real *y);
+  void (*in)(const TesiMappedHost *plan, const V *u, V *values, V *plane);
+  void (*out)(const TesiMappedHost *plan, const V *values, V *u, V *plane);
+  void (*lines)(const TesiMappedHost *plan, V *values, V *d);
+  void (*plane)(const TesiMappedHost *plan, const V *g, const V *jacobian, int s, V *values, V *d, V *plane);
+  void (*lines_out)(const TesiMappedHost *plan, V *values, const V *d);
+  void (*mass)(const TesiMappedHost *plan, const V *g, V *values);
+  void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
+} Phases;
 
-/* For degree k: Gauss with k + 2 points, stiffness and mass; collocated stiffness; each in 2D and 3D. */
-#define DEFINE(k)                                                                                            \
-  static void mapped_gauss_2d_##k(ARGUMENTS) {                                                               \
-    mapped_fixed_run(2, k + 1, k + 2, true, true, 0, VALUES);                                                \
-  }                                                                                                          \
-  static void mapped_gauss_3d_##k(ARGUMENTS) {                                                               \
-    mapped_fixed_run(3, k + 1, k + 2, true, true, 0, VALUES);                                                \
-  }                                                                                                          \
-  static void mapped_mass_2d_##k(ARGUMENTS) {                                                                \
-    mapped_fixed_run(2, k + 1, k + 2, true, false, 0, VALUES);                                               \
-  }                                                                                                          \
-  static void mapped_mass_3d_##k(ARGUMENTS) {                                                                \
-    mapped_fixed_run(3, k + 1, k + 2, true, false, 0, VALUES);                                               \
-  }                                                                                                          \
-  static void mapped_collocated_2d_##k(ARGUMENTS) {                                                          \
-    mapped_fixed_run(2, k + 1, k + 1, false, true, 0, VALUES);                                               \
-  }                                                                                                          \
-  static void mapped_collocated_3d_##k(ARGUMENTS) {                                                          \
-    mapped_fixed_run(3, k + 1, k + 1, false, true, 0, VALUES);                                               \
+/* Jacobian columns of the trilinear map from its monomials c[2^dim][dim]: jx[slow][mid], jy[slow][x], jz[mid][x] (2D: jx[slow], jz[x]),
+ * each [dim]. */
+static void mapped_jacobians(int dim, int q, const Real *at, const V *c, V *jx, V *jy, V *jz) {
+  if (dim == 2) {
+    for (int i = 0; i < q; i++) TESI_UNROLL for (int r = 0; r < 2; r++) {
+        jx[2 * i + r] = c[2 + r] + at[i] * c[6 + r];
+        jz[2 * i + r] = c[4 + r] + at[i] * c[6 + r];
+      }
+    return;
   }
-DEFINE(1)
-DEFINE(2)
-DEFINE(3)
-DEFINE(4)
-DEFINE(5)
-DEFINE(6)
-DEFINE(7)
-DEFINE(8)
+  for (int s = 0; s < q; s++) TESI_UNROLL for (int r = 0; r < 3; r++) {
+      const V x = c[3 + r] + at[s] * c[15 + r], xy = c[9 + r] + at[s] * c[21 + r];   /* x + y xy, at z = s */
+      const V y = c[6 + r] + at[s] * c[18 + r];                                      /* y + x xy */
+      const V z = c[12 + r] + at[s] * c[18 + r], zx = c[15 + r] + at[s] * c[21 + r]; /* z + x zx, at y = s */
+      for (int i = 0; i < q; i++) {
+        jx[(s * q + i) * 3 + r] = x + at[i] * xy;
+        jy[(s * q + i) * 3 + r] = y + at[i] * xy;
+        jz[(s * q + i) * 3 + r] = z + at[i] * zx;
+      }
+    }
+}
 
-static void mapped_matrix_4(ARGUMENTS) {
-  mapped_fixed_run(2, 2, 2, false, false, 4, VALUES);
+static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const V *g, V *u, V *work) {
+  const int q = plan->q, count = (int)plan->points / q;
+  const bool interpolates = !plan->m->collocated;
+  V *values = interpolates ? work : u, *d = work + plan->points, *plane = d + plan->points,
+    *jacobian = plane + q * q;
+  if (plan->factors == TES_FACTORS_MATRIX) {
+    phase->matrix(plan, g, u);
+    return;
+  }
+  if (interpolates) phase->in(plan, u, values, plane);
+  if (plan->stiffness) {
+    if (plan->factors == TES_FACTORS_VERTICES)
+      mapped_jacobians(plan->dim, q, plan->points_1d, g, jacobian, jacobian + 3 * q * q,
+                       jacobian + 6 * q * q);
+    phase->lines(plan, values, d);
+    for (int s = 0; s < q; s++) phase->plane(plan, g, jacobian, s, values + s * count, d + s * count, plane);
+    phase->lines_out(plan, values, d);
+  } else {
+    phase->mass(plan, g, values);
+  }
+  if (interpolates) phase->out(plan, values, u, plane);
 }
-static void mapped_matrix_8(ARGUMENTS) {
-  mapped_fixed_run(3, 2, 2, false, false, 8, VALUES);
+
+static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, double sign, const void *b,
+                       const void *x, void *y, void *work) {
+  const Phases *phase = plan->kernels.phases;
+  V *u = (V *)(((uintptr_t)work + 63) / 64 * 64), *rest = u + plan->nodes;
+  for (int64_t at = first; at < end; at++) {
+    const TesiMappedBatch *batch = &plan->batch[at];
+    const V *g = (const V *)((const Real *)plan->g + at * plan->stride);
+    for (int c = 0; c < plan->components; c++) {
+      phase->gather(plan, batch, c, x, u);
+      mapped_cell(plan, phase, g, u, rest);
+      phase->scatter(plan, batch, c, (Real)sign, b, u, y);
+    }
+  }
 }
-static void mapped_matrix_any(ARGUMENTS) {
-  mapped_any_run(plan->dim, plan->n, plan->n, false, false, (int)plan->nodes, VALUES);
+
+#define GATHER_ARGUMENTS                                                                                     \
+  const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, const Real *x, V *u
+#define SCATTER_ARGUMENTS                                                                                    \
+  const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, Real sign, const Real *b, V *u,   \
+      Real *y
+#define IN_ARGUMENTS const TesiMappedHost *plan, const V *u, V *values, V *plane
+#define OUT_ARGUMENTS const TesiMappedHost *plan, const V *values, V *u, V *plane
+#define LINES_ARGUMENTS const TesiMappedHost *plan, V *values, V *d
+#define LINES_OUT_ARGUMENTS const TesiMappedHost *plan, V *values, const V *d
+#define PLANE_ARGUMENTS                                                                                      \
+  const TesiMappedHost *plan, const V *g, const V *jacobian, int s, V *values, V *d, V *plane
+#define MASS_ARGUMENTS const TesiMappedHost *plan, const V *g, V *values
+#define COUNT(dim, q) ((dim) == 3 ? (q) * (q) : (q))
+
+static void mapped_any_phase_mass(MASS_ARGUMENTS);
+
+#if TESI_SIMD_BITS >= 256 /* on older machines the general body has to do */
+
+#define SPECIALISE_NODES(n)                                                                                  \
+  static void mapped_gather_##n(GATHER_ARGUMENTS) {                                                          \
+    mapped_fixed_gather(n, plan, batch, component, x, u);                                                    \
+  }                                                                                                          \
+  static void mapped_scatter_##n(SCATTER_ARGUMENTS) {                                                        \
+    mapped_fixed_scatter(n, plan, batch, component, sign, b, u, y);                                          \
+  }
+#define SPECIALISE_POINTS(dim, q)                                                                            \
+  static void mapped_plane_##dim##d_##q(PLANE_ARGUMENTS) {                                                   \
+    mapped_fixed_plane(dim, q, plan, g, jacobian, s, values, d, plane);                                      \
+  }
+#define SPECIALISE_COLLOCATED(dim, q)                                                                        \
+  static void mapped_lines_##dim##d_##q(LINES_ARGUMENTS) {                                                   \
+    mapped_fixed_lines(q, q, COUNT(dim, q), false, plan->tables, values, d);                                 \
+  }                                                                                                          \
+  static void mapped_lines_out_##dim##d_##q(LINES_OUT_ARGUMENTS) {                                           \
+    mapped_fixed_lines_out(q, q, COUNT(dim, q), false, plan->tables, values, d);                             \
+  }
+#define SPECIALISE_GAUSS(dim, n, q)                                                                          \
+  static void mapped_in_##dim##d_##n(IN_ARGUMENTS) {                                                         \
+    mapped_fixed_in(dim, n, q, plan->tables, u, values, plane);                                              \
+  }                                                                                                          \
+  static void mapped_out_##dim##d_##n(OUT_ARGUMENTS) {                                                       \
+    mapped_fixed_out(dim, n, q, plan->tables, values, u, plane);                                             \
+  }                                                                                                          \
+  static void mapped_gauss_lines_##dim##d_##n(LINES_ARGUMENTS) {                                             \
+    mapped_fixed_lines(n, q, COUNT(dim, q), true, plan->tables, values, d);                                  \
+  }                                                                                                          \
+  static void mapped_gauss_lines_out_##dim##d_##n(LINES_OUT_ARGUMENTS) {                                     \
+    mapped_fixed_lines_out(n, q, COUNT(dim, q), true, plan->tables, values, d);                              \
+  }                                                                                                          \
+  static void mapped_mass_##dim##d_##n(MASS_ARGUMENTS) {                                                     \
+    mapped_fixed_mass(dim, n, q, true, plan, g, values);                                                     \
+  }
+#define SPECIALISE(n, q)                                                                                     \
+  SPECIALISE_NODES(n)                                                                                        \
+  SPECIALISE_COLLOCATED(2, n)                                                                                \
+  SPECIALISE_COLLOCATED(3, n) SPECIALISE_POINTS(2, q) SPECIALISE_POINTS(3, q) SPECIALISE_GAUSS(2, n, q)      \
+      SPECIALISE_GAUSS(3, n, q)
+
+SPECIALISE_POINTS(2, 2)
+SPECIALISE_POINTS(3, 2)
+SPECIALISE(2, 3)
+SPECIALISE(3, 4)
+SPECIALISE(4, 5)
+SPECIALISE(5, 6)
+SPECIALISE(6, 7)
+SPECIALISE(7, 8)
+SPECIALISE(8, 9)
+SPECIALISE(9, 10)
+
+static void mapped_matrix_4(const TesiMappedHost *plan, const V *g, V *u) {
+  (void)plan;
+  mapped_fixed_matrix(4, g, u);
 }
-static void mapped_any(ARGUMENTS) {
-  mapped_any_run(plan->dim, plan->n, plan->q, !plan->m->collocated, plan->stiffness, 0, VALUES);
+static void mapped_matrix_8(const TesiMappedHost *plan, const V *g, V *u) {
+  (void)plan;
+  mapped_fixed_matrix(8, g, u);
 }
+
+/* [degree - 1][dim - 2] */
+#define GAUSS(dim, n, q)                                                                                     \
+  {                                                                                                          \
+    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .in = mapped_in_##dim##d_##n,                \
+    .out = mapped_out_##dim##d_##n, .lines = mapped_gauss_lines_##dim##d_##n,                                \
+    .plane = mapped_plane_##dim##d_##q, .lines_out = mapped_gauss_lines_out_##dim##d_##n,                    \
+    .mass = mapped_mass_##dim##d_##n                                                                         \
+  }
+#define COLLOCATED(dim, n)                                                                                   \
+  {                                                                                                          \
+    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .lines = mapped_lines_##dim##d_##n,          \
+    .plane = mapped_plane_##dim##d_##n, .lines_out = mapped_lines_out_##dim##d_##n,                          \
+    .mass = mapped_any_phase_mass                                                                            \
+  }
+#define BOTH(KIND, ...)                                                                                      \
+  { KIND(2, __VA_ARGS__), KIND(3, __VA_ARGS__) }
+#endif
+
+static void mapped_any_phase_gather(GATHER_ARGUMENTS) {
+  mapped_any_gather(plan->n, plan, batch, component, x, u);
+}
+static void mapped_any_phase_scatter(SCATTER_ARGUMENTS) {
+  mapped_any_scatter(plan->n, plan, batch, component, sign, b, u, y);
+}
+static void mapped_any_phase_in(IN_ARGUMENTS) {
+  mapped_any_in(plan->dim, plan->n, plan->q, plan->tables, u, values, plane);
+}
+static void mapped_any_phase_out(OUT_ARGUMENTS) {
+  mapped_any_out(plan->dim, plan->n, plan->q, plan->tables, values, u, plane);
+}
+static void mapped_any_phase_lines(LINES_ARGUMENTS) {
+  mapped_any_lines(plan->n, plan->q, COUNT(plan->dim, plan->q), !plan->m->collocated, plan->tables, values,
+                   d);
+}
+static void mapped_any_phase_plane(PLANE_ARGUMENTS) {
+  mapped_any_plane(plan->dim, plan->q, plan, g, jacobian, s, values, d, plane);
+}
+static void mapped_any_phase_lines_out(LINES_OUT_ARGUMENTS) {
+  mapped_any_lines_out(plan->n, plan->q, COUNT(plan->dim, plan->q), !plan->m->collocated, plan->tables,
+                       values, d);
+}
+static void mapped_any_phase_mass(MASS_ARGUMENTS) {
+  mapped_any_mass(plan->dim, plan->n, plan->q, !plan->m->collocated, plan, g, values);
+}
+static void mapped_any_phase_matrix(const TesiMappedHost *plan, const V *g, V *u) {
+  mapped_any_matrix((int)plan->nodes, g, u);
+}
+
+static const Phases mapped_any_phases = {.gather = mapped_any_phase_gather,
+                                         .scatter = mapped_any_phase_scatter,
+                                         .in = mapped_any_phase_in,
+                                         .out = mapped_any_phase_out,
+                                         .lines = mapped_any_phase_lines,
+                                         .plane = mapped_any_phase_plane,
+                                         .lines_out = mapped_any_phase_lines_out,
+                                         .mass = mapped_any_phase_mass,
+                                         .matrix = mapped_any_phase_matrix};
 
 TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan);
 
 TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan) {
-#define SIX(k)                                                                                               \
-  {                                                                                                          \
-    {mapped_gauss_2d_##k, mapped_gauss_3d_##k}, {mapped_mass_2d_##k, mapped_mass_3d_##k}, {                  \
-      mapped_collocated_2d_##k, mapped_collocated_3d_##k                                                     \
-    }                                                                                                        \
-  }
-  static const TesiMappedRun runs[8][3][2] = {SIX(1), SIX(2), SIX(3), SIX(4), SIX(5), SIX(6), SIX(7), SIX(8)};
-  const int degree = plan->n - 1, three = plan->dim == 3;
-  const bool collocated = plan->m->collocated;
-  const bool fixed = degree <= 8 && (collocated ? plan->stiffness : plan->q == plan->n + 1);
-  const int kind = collocated ? 2 : plan->stiffness ? 0 : 1;
-  TesiMappedKernels kernels = {
-      .lanes = LANES, .specialised = fixed, .run = fixed ? runs[degree - 1][kind][three] : mapped_any};
-  if (plan->factors == TES_FACTORS_MATRIX) {
-    kernels.specialised = degree == 1;
-    kernels.run = degree > 1 ? mapped_matrix_any : three ? mapped_matrix_8 : mapped_matrix_4;
-  }
+  TesiMappedKernels kernels = {.lanes = LANES, .run = mapped_run, .phases = &mapped_any_phases};
+#if TESI_SIMD_BITS >= 256
+  static const Phases gauss[8][2] = {BOTH(GAUSS, 2, 3), BOTH(GAUSS, 3, 4), BOTH(GAUSS, 4, 5),
+                                     BOTH(GAUSS, 5, 6), BOTH(GAUSS, 6, 7), BOTH(GAUSS, 7, 8),
+                                     BOTH(GAUSS, 8, 9), BOTH(GAUSS, 9, 10)};
+  static const Phases collocated[8][2] = {BOTH(COLLOCATED, 2), BOTH(COLLOCATED, 3), BOTH(COLLOCATED, 4),
+                                          BOTH(COLLOCATED, 5), BOTH(COLLOCATED, 6), BOTH(COLLOCATED, 7),
+                                          BOTH(COLLOCATED, 8), BOTH(COLLOCATED, 9)};
+  static const Phases matrix[2] = {
+      {.gather = mapped_gather_2, .scatter = mapped_scatter_2, .matrix = mapped_matrix_4},
+      {.gather = mapped_gather_2, .scatter = mapped_scatter_2, .matrix = mapped_matrix_8}};
+  const int degree = plan->n - 1, at = plan->dim - 2;
+  const bool is_matrix = plan->factors == TES_FACTORS_MATRIX;
+  if (is_matrix && degree == 1)
+    kernels.phases = &matrix[at], kernels.specialised = true;
+  else if (!is_matrix && degree <= 8 && plan->m->collocated)
+    kernels.phases = &collocated[degree - 1][at], kernels.specialised = true;
+  else if (!is_matrix && degree <= 8 && plan->q == plan->n + 1)
+    kernels.phases = &gauss[degree - 1][at], kernels.specialised = true;
+#else
+  (void)plan;
+#endif
   return kernels;
 }

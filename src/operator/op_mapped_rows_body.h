@@ -66,30 +66,3 @@ TESI_INLINE void LINE(scatter)(int n, const TesiMappedHost *plan, const TesiMapp
   else
     mapped_scatter_any(plan, index, component, u, y);
 }
-
-TESI_INLINE void LINE(cells)(int dim, int n, int q, bool interpolates, bool stiffness,
-                             const TesiMappedHost *plan, const V *g, V *u, V *work) {
-  if (stiffness)
-    LINE(stiffness)(dim, n, q, interpolates, plan, g, u, work);
-  else
-    LINE(mass)(dim, n, q, interpolates, plan, g, u, work);
-}
-
-/* How a cell is worked on: the literals of a specialised kernel. `nodes`: of a cell where its matrix is given, else 0. */
-TESI_INLINE void LINE(run)(int dim, int n, int q, bool interpolates, bool stiffness, int nodes,
-                           const TesiMappedHost *plan, int64_t first, int64_t end, double sign, const Real *b,
-                           const Real *x, Real *y, void *work) {
-  V *u = (V *)(((uintptr_t)work + 63) / 64 * 64), *rest = u + plan->nodes;
-  for (int64_t at = first; at < end; at++) {
-    const TesiMappedBatch *batch = &plan->batch[at];
-    const V *g = (const V *)((const Real *)plan->g + at * plan->stride);
-    for (int c = 0; c < plan->components; c++) {
-      LINE(gather)(n, plan, batch, c, x, u);
-      if (nodes)
-        LINE(matrix)(nodes, g, u);
-      else
-        LINE(cells)(dim, n, q, interpolates, stiffness, plan, g, u, rest);
-      LINE(scatter)(n, plan, batch, c, (Real)sign, b, u, y);
-    }
-  }
-}
