@@ -175,7 +175,7 @@ static void test_variants(void **state) {
   for (int dim = 2; dim <= 3; dim++)
     for (int shape = CUBE; shape < SHAPES; shape++) {
       TesGeometry *g = geometry(dim, (Shape)shape, 9);
-      for (int variant = 0; variant < 16; variant++)
+      for (int variant = dim == 3 ? shape % 2 : 0; variant < 16; variant += dim == 3 ? 2 : 1)
         for (int form = TES_GLOBAL_VECTORS; form <= TES_ELEMENT_VECTORS; form++) {
           const int k = 1 + (variant + shape) % 6;
           TesMappedDesc desc = {.geometry = g,
@@ -423,12 +423,13 @@ static int teardown(void **state) {
   return 0;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_exact),          cmocka_unit_test(test_variants),
       cmocka_unit_test(test_own_index),      cmocka_unit_test(test_assembled),
       cmocka_unit_test(test_refused),        cmocka_unit_test(test_allocations),
       cmocka_unit_test(test_degrees_2d),     cmocka_unit_test(test_degrees_3d),
       cmocka_unit_test(test_degrees_3d_high)};
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests(tests, setup, teardown);
 }

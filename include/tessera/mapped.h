@@ -35,7 +35,7 @@ typedef enum TesFactors {
   TES_FACTORS_STORED,   /**< 6 (3 in 2D) numbers a point for stiffness, 1 for mass */
   TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant scalar a, constant c */
   TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */
-  TES_FACTORS_MATRIX    /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
+  TES_FACTORS_MATRIX /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
 } TesFactors;
 
 /** How cells that share nodes add to them. auto: what is fastest on the device. */

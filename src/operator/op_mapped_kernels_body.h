@@ -156,8 +156,8 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS);
 #define SPECIALISE(n, q)                                                                                     \
   SPECIALISE_NODES(n)                                                                                        \
   SPECIALISE_COLLOCATED(2, n)                                                                                \
-  SPECIALISE_COLLOCATED(3, n) SPECIALISE_POINTS(2, q) SPECIALISE_POINTS(3, q) SPECIALISE_GAUSS(2, n, q)      \
-      SPECIALISE_GAUSS(3, n, q)
+  SPECIALISE_COLLOCATED(3, n)                                                                                \
+  SPECIALISE_POINTS(2, q) SPECIALISE_POINTS(3, q) SPECIALISE_GAUSS(2, n, q) SPECIALISE_GAUSS(3, n, q)
 
 SPECIALISE_POINTS(2, 2)
 SPECIALISE_POINTS(3, 2)
