@@ -1,16 +1,26 @@
 #include "device/kernel.h"
 #include <stdio.h>
 #include <string.h>
-#include "device/cache.h"
+#include "device/build.h"
 #include "device/sha256.h"
 
 enum { CACHE_FORMAT = 1, MAX_TEXTS = 32 };
+
+struct TesiKernelEntry {
+  TesiKernelEntry *next;
+  char name[48];
+  size_t shared;
+  void *function; /* the device's; NULL before the program is there */
+};
 
 struct TesiProgram {
   TesiProgram *next;
   char key[65];
   char name[64];
+  TesiBuild *build; /* under way; NULL: done */
+  bool loaded;
   void *module;
+  TesiKernelEntry *entries;
 };
 
 static void add_text(TesiSha256 *sha, const char *text) {
@@ -52,24 +62,6 @@ done:
   return status;
 }
 
-/* The image: from the cache, or compiled and kept there. */
-static TesStatus get_image(TesContext *ctx, const TesiCompilation *compilation, const TesiProgram *program,
-                           char **image, size_t *bytes) {
-  TesStatus status = TES_OK;
-  TesiKernelState *state = tesi_context_device_state(ctx);
-  TES_TRY(tesi_cache_read(ctx, program->name, program->key, image, bytes));
-  if (*image) goto done;
-  const double start = tesi_now();
-  TES_TRY(tesi_context_device(ctx)->kernels->compile(ctx, compilation, image, bytes));
-  tesi_log(ctx, TES_LOG_DETAIL, "compiled %s in %.2f s", program->name, tesi_now() - start);
-  if (!tesi_cache_write(program->name, program->key, *image, *bytes) && !state->cache_warned) {
-    state->cache_warned = true;
-    tesi_log(ctx, TES_LOG_DETAIL, "compiled kernels are not kept: the cache is off or cannot be written");
-  }
-done:
-  return status;
-}
-
 /* degree and precision in the file's name tell a person what is what */
 static void name_program(const TesiProgramDesc *desc, char *name, size_t size) {
   size_t used = (size_t)snprintf(name, size, "%.*s", (int)strcspn(desc->file, "."), desc->file);
@@ -83,10 +75,9 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
   TesiKernelState *state = tesi_context_device_state(ctx);
   const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
   TesiText texts[MAX_TEXTS];
-  TesiCompilation compilation = {.texts = texts, .options = desc->options};
+  TesiCompilation compilation = {.texts = texts, .options = desc->options, .description = state->description};
   TesiProgram *p = NULL;
-  char *image = NULL, key[65];
-  size_t bytes = 0;
+  char key[65];
   *program = NULL;
   if (!state->description[0]) TES_TRY(table->describe(ctx, state->description, sizeof state->description));
   TES_TRY(collect(ctx, desc, texts, &compilation.count));
@@ -99,27 +90,67 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
   TES_NEW(&p);
   memcpy(p->key, key, sizeof key);
   name_program(desc, p->name, sizeof p->name);
-  TES_TRY(get_image(ctx, &compilation, p, &image, &bytes));
-  TES_TRY(table->load(ctx, image, bytes, &p->module));
+  TES_TRY(tesi_build_start(ctx, table, &compilation, p->name, p->key, &p->build));
   p->next = state->programs;
   state->programs = *program = p;
   p = NULL;
 done:
-  tesi_free(ctx, &image);
   tesi_free(ctx, &p);
+  return status;
+}
+
+/* Waits for the build and loads what it gave. A failure is told at every launch. */
+static TesStatus finish(TesContext *ctx, TesiProgram *program) {
+  TesStatus status = TES_OK;
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  TesiBuilt built = {0};
+  if (program->loaded) return TES_OK;
+  TES_TRY(tesi_build_wait(ctx, program->build, &built));
+  if (built.compiled) tesi_log(ctx, TES_LOG_DETAIL, "compiled %s in %.2f s", program->name, built.seconds);
+  if (!built.kept && !state->cache_warned) {
+    state->cache_warned = true;
+    tesi_log(ctx, TES_LOG_DETAIL, "compiled kernels are not kept: the cache is off or cannot be written");
+  }
+  TES_TRY(tesi_context_device(ctx)->kernels->load(ctx, built.image, built.bytes, &program->module));
+  program->loaded = true;
+  tesi_build_destroy(&program->build);
+done:
+  return status;
+}
+
+static TesStatus resolve(TesContext *ctx, TesiProgram *program, TesiKernelEntry *entry) {
+  TesStatus status = TES_OK;
+  TES_TRY(finish(ctx, program));
+  TES_TRY(tesi_context_device(ctx)->kernels->get(ctx, program->module, entry->name, entry->shared,
+                                                 &entry->function));
+done:
   return status;
 }
 
 TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *name, size_t shared,
                           TesiKernel *kernel) {
-  kernel->program = program;
-  return tesi_context_device(ctx)->kernels->get(ctx, program->module, name, shared, &kernel->function);
+  TesStatus status = TES_OK;
+  TesiKernelEntry *entry = NULL;
+  TES_NEW(&entry);
+  snprintf(entry->name, sizeof entry->name, "%s", name);
+  entry->shared = shared;
+  entry->next = program->entries;
+  program->entries = entry;
+  *kernel = (TesiKernel){entry, program};
+  if (program->loaded || tesi_context_device(ctx)->kernels->at_once) TES_TRY(resolve(ctx, program, entry));
+done:
+  return status;
 }
 
 TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
                              size_t shared, void **arguments) {
+  TesStatus status = TES_OK;
   if (!grid.x || !grid.y || !grid.z) return TES_OK;
-  return tesi_context_device(ctx)->kernels->launch(ctx, kernel->function, grid, threads, shared, arguments);
+  if (!kernel->entry->function) TES_TRY(resolve(ctx, kernel->program, kernel->entry));
+  TES_TRY(tesi_context_device(ctx)->kernels->launch(ctx, kernel->entry->function, grid, threads, shared,
+                                                    arguments));
+done:
+  return status;
 }
 
 void tesi_kernel_state_destroy(TesiKernelState *state) {
@@ -129,7 +160,13 @@ void tesi_kernel_state_destroy(TesiKernelState *state) {
   while (state->programs) {
     TesiProgram *program = state->programs;
     state->programs = program->next;
-    device->kernels->unload(ctx, program->module);
+    tesi_build_destroy(&program->build);
+    if (program->loaded) device->kernels->unload(ctx, program->module);
+    while (program->entries) {
+      TesiKernelEntry *entry = program->entries;
+      program->entries = entry->next;
+      tesi_free(ctx, &entry);
+    }
     tesi_free(ctx, &program);
   }
 }

@@ -1,7 +1,8 @@
 /* Kernels: CUDA C text from src/kernels, specialised by macros and a table of numbers, compiled when first asked for.
  *
  * A program is one file compiled with one set of options; it stays loaded as long as the context lives, so that all
- * levels of a hierarchy share it. The text sees, besides kernel.h, the generated header "tables.h". */
+ * levels of a hierarchy share it. Compiling runs in threads of its own, several programs at a time, and is waited for by the
+ * first launch: what fails to compile is told there. The text sees, besides kernel.h, the generated header "tables.h". */
 #ifndef TESI_KERNEL_H
 #define TESI_KERNEL_H
 
@@ -16,8 +17,9 @@ typedef struct TesiProgramDesc {
 } TesiProgramDesc;
 
 typedef struct TesiProgram TesiProgram;
+typedef struct TesiKernelEntry TesiKernelEntry;
 typedef struct TesiKernel {
-  void *function; /* the device's */
+  TesiKernelEntry *entry; /* of the program; NULL: none */
   TesiProgram *program;
 } TesiKernel;
 
@@ -25,7 +27,7 @@ typedef struct TesiGrid {
   unsigned x, y, z;
 } TesiGrid;
 
-/* A program of this context, compiled, read from the cache or at hand already. Owned by the context. */
+/* A program of this context: at hand already, or on its way from the cache or the compiler. Owned by the context. */
 TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiProgram **program);
 /* Its kernel `name`, to be launched with up to `shared` bytes of shared memory. */
 TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *name, size_t shared,
@@ -45,17 +47,20 @@ typedef struct TesiCompilation {
   const TesiText *texts; /* the file itself, then all headers */
   int count;
   const char *const *options;
+  const char *description; /* compiler and target, as `describe` gave them: the target is the last word */
 } TesiCompilation;
 
 struct TesiKernelTable {
   /* Names compiler and target, e.g. "nvrtc 13.0 sm_90": a part of the cache's key. */
   TesStatus (*describe)(TesContext *ctx, char *text, size_t size);
+  /* May run in another thread, with a context that has no device and serves messages and memory only. */
   TesStatus (*compile)(TesContext *ctx, const TesiCompilation *compilation, char **image, size_t *bytes);
   TesStatus (*load)(TesContext *ctx, const char *image, size_t bytes, void **module);
   void (*unload)(TesContext *ctx, void *module);
   TesStatus (*get)(TesContext *ctx, void *module, const char *name, size_t shared, void **function);
   TesStatus (*launch)(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
                       void **arguments);
+  bool at_once; /* compile in tesi_program_get, with the context itself */
 };
 
 /* The state of a device with kernels begins with this. */

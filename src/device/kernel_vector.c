@@ -26,7 +26,7 @@ static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operatio
   TesiKernelState *state = tesi_context_device_state(ctx);
   TesiProgram *program;
   *kernel = &state->vector[px][py][operation];
-  if ((*kernel)->function) goto done;
+  if ((*kernel)->entry) goto done;
   const TesiProgramDesc desc = {.file = "vector.cu",
                                 .options = {px == TES_DOUBLE ? "real=double" : "real=float",
                                             py == TES_DOUBLE ? "real_out=double" : "real_out=float"}};

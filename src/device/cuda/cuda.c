@@ -106,7 +106,7 @@ done:
 }
 
 static TesStatus compile(TesContext *ctx, const TesiCompilation *compilation, char **image, size_t *bytes) {
-  return tesi_nvrtc_compile(ctx, compilation, state_of(ctx)->target, image, bytes, NULL);
+  return tesi_nvrtc_compile(ctx, compilation, strrchr(compilation->description, ' ') + 1, image, bytes, NULL);
 }
 
 static TesStatus load(TesContext *ctx, const char *image, size_t bytes, void **module) {

@@ -99,8 +99,13 @@ static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned
   return TES_OK;
 }
 
-static const struct TesiKernelTable kernels = {
-    .describe = describe, .compile = compile, .load = load, .unload = unload, .get = get, .launch = launch};
+static const struct TesiKernelTable kernels = {.describe = describe,
+                                               .compile = compile,
+                                               .load = load,
+                                               .unload = unload,
+                                               .get = get,
+                                               .launch = launch,
+                                               .at_once = true};
 
 static const TesiDevice device = {.kind = "nvrtc",
                                   .allocate = allocate,
