@@ -5,10 +5,13 @@
 #include <string.h>
 #include <cJSON.h>
 #include "command.h"
+#include "device/cache.h"
 
 static const char help[] =
-    "usage: tessera info [--json]\n\n"
+    "usage: tessera info [--cache] [--clear-cache] [--json]\n\n"
     "Tells the version, the parts built in, the processor, its SIMD width, threads and memory.\n\n"
+    "  --cache        about the cache of compiled GPU kernels instead: folder, entries, bytes, bound\n"
+    "  --clear-cache  remove all its entries\n"
     "  --json         as JSON\n  --help         this text\n";
 
 /* "model name" of the first processor. */
@@ -50,16 +53,52 @@ static int print(TesContext *ctx, bool json) {
   return 0;
 }
 
+/* The cache of compiled kernels, after removing its entries where asked for. */
+static int print_cache(bool clear, bool json) {
+  char folder[TESI_CACHE_PATH] = "";
+  int entries = 0, removed = 0;
+  size_t bytes = 0;
+  const bool there = tesi_cache_folder(folder);
+  if (clear) removed = tesi_cache_trim(0);
+  tesi_cache_usage(&entries, &bytes);
+  if (!there && !json)
+    printf("cache         none: switched off (TESSERA_CACHE_DIR=none), or its folder cannot be written\n");
+  if (there && !json) {
+    if (clear) printf("removed       %d entries\n", removed);
+    printf("folder        %s\nentries       %d\nbytes         %zu (%.1f MiB)\nbound         %.0f MiB\n",
+           folder, entries, bytes, (double)bytes / (1 << 20), (double)tesi_cache_limit() / (1 << 20));
+  }
+  if (json) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "folder", there ? folder : "");
+    cJSON_AddNumberToObject(root, "entries", entries);
+    cJSON_AddNumberToObject(root, "bytes", (double)bytes);
+    cJSON_AddNumberToObject(root, "bound", (double)tesi_cache_limit());
+    if (clear) cJSON_AddNumberToObject(root, "removed", removed);
+    char *text = cJSON_Print(root);
+    if (text) puts(text);
+    free(text);
+    cJSON_Delete(root);
+  }
+  return clear && entries > 0 ? tes_status_exit(TES_IO) : 0;
+}
+
 int cli_info(int argc, char **argv) {
-  static const struct option options[] = {
-      {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-  bool json = false;
+  static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                          {"cache", no_argument, NULL, 'c'},
+                                          {"clear-cache", no_argument, NULL, 'C'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+  bool json = false, cache = false, clear = false;
   for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
     if (c == 'h') return fputs(help, stdout) < 0;
-    if (c != 'j') return tes_status_exit(TES_INVALID_INPUT);
-    json = true;
+    if (c == '?') return tes_status_exit(TES_INVALID_INPUT);
+    json = json || c == 'j';
+    cache = cache || c == 'c' || c == 'C';
+    clear = clear || c == 'C';
   }
   if (optind < argc) return cli_usage_error("info takes no argument '%s'", argv[optind]);
+  if (cache) return print_cache(clear, json);
   TesContext *ctx;
   const TesStatus status = cli_context_create(&(CliCommon){0}, &ctx);
   if (status != TES_OK) return tes_status_exit(status);

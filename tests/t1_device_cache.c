@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/context_new.h"
 #include "device/cache.h"
@@ -113,9 +114,82 @@ static void it_is_counted_trimmed_and_cleared(void **state) {
   setenv("TESSERA_CACHE_DIR", folder, 1);
 }
 
+/* Writes beyond the bound remove what was used least recently, never the newest. */
+static void its_size_is_bounded(void **state) {
+  TesContext *ctx = *state;
+  enum { BYTES = 20000 };
+  static char image[BYTES];
+  char name[16];
+  size_t bytes;
+  int files;
+  tesi_cache_trim(0);
+  setenv("TESSERA_CACHE_MIB", "0.1", 1);
+  for (int i = 0; i < 12; i++) {
+    memset(image, 'a' + i, BYTES);
+    snprintf(name, sizeof name, "b%d", i);
+    assert_true(tesi_cache_write(name, key, image, BYTES));
+    tesi_cache_usage(&files, &bytes);
+    assert_true(bytes <= tesi_cache_limit());
+    char *back;
+    size_t length;
+    assert_int_equal(tesi_cache_read(ctx, name, key, &back, &length), TES_OK);
+    assert_non_null(back);
+    tesi_free(ctx, &back);
+    usleep(2000);
+  }
+  static const char *const odd[] = {"", "x", "-1", "3 MiB", "nan"};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    setenv("TESSERA_CACHE_MIB", odd[i], 1);
+    assert_int_equal(tesi_cache_limit(), (size_t)512 << 20);
+  }
+  unsetenv("TESSERA_CACHE_MIB");
+  tesi_cache_trim(0);
+}
+
+/* One of several processes: writes and reads the same few entries, each full of one letter; one process removes them meanwhile. */
+static int disturb(TesContext *ctx, int process) {
+  static char image[30000];
+  char name[16];
+  for (int i = 0; i < 60; i++) {
+    const int entry = (i * 7 + process) % 5, letter = 'a' + entry;
+    char *back;
+    size_t bytes;
+    snprintf(name, sizeof name, "p%d", entry);
+    memset(image, letter, sizeof image);
+    if (process == 0 && i % 10 == 9) tesi_cache_trim(0);
+    if (!tesi_cache_write(name, key, image, sizeof image)) return 1;
+    if (tesi_cache_read(ctx, name, key, &back, &bytes) != TES_OK) return 2;
+    if (back && (bytes != sizeof image || memcmp(back, image, bytes))) return 3;
+    tesi_free(ctx, &back);
+  }
+  return 0;
+}
+
+static void processes_do_not_disturb_each_other(void **state) {
+  TesContext *ctx = *state;
+  enum { PROCESSES = 6 };
+  pid_t child[PROCESSES];
+  int status, files;
+  for (int p = 0; p < PROCESSES; p++) {
+    child[p] = fork();
+    assert_true(child[p] >= 0);
+    if (child[p] == 0) _exit(disturb(ctx, p));
+  }
+  for (int p = 0; p < PROCESSES; p++) {
+    assert_int_equal(waitpid(child[p], &status, 0), child[p]);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+  }
+  tesi_cache_usage(&files, NULL);
+  assert_true(files <= 5); /* and no temporary files */
+  tesi_cache_trim(0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(checksums_are_those_of_the_standard),
                                      cmocka_unit_test(damaged_records_are_absent_and_written_anew),
-                                     cmocka_unit_test(it_is_counted_trimmed_and_cleared)};
+                                     cmocka_unit_test(it_is_counted_trimmed_and_cleared),
+                                     cmocka_unit_test(its_size_is_bounded),
+                                     cmocka_unit_test(processes_do_not_disturb_each_other)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

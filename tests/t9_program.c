@@ -297,6 +297,20 @@ static void benches_write_tables(void **state) {
 
 static void info_and_help(void **state) {
   (void)state;
+  setenv("TESSERA_CACHE_DIR", "kernels", 1);
+  assert_run("info --clear-cache", 0);
+  assert_output("entries       0");
+  assert_run(
+      "solve " CASES "poisson-square.yaml --set mesh.box.cells=2 --set space.degree=1 --device emulator", 0);
+  assert_run("info --cache", 0);
+  assert_output("folder        kernels");
+  if (strstr(output, "entries       0")) fail_msg("the cache is empty after a solve:\n%s", output);
+  assert_run("info --clear-cache --json", 0);
+  assert_output("\"entries\":\t0");
+  setenv("TESSERA_CACHE_DIR", "none", 1);
+  assert_run("info --cache", 0);
+  assert_output("none: switched off");
+  unsetenv("TESSERA_CACHE_DIR");
   assert_run("info --json", 0);
   cJSON *json = cJSON_Parse(output);
   assert_non_null(json);

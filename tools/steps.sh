@@ -2,8 +2,8 @@
 # The steps of ./check: step_<name> runs under `set -e` in the project's folder; 77 means skipped, the last line says why.
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
-all_steps=(tree format scripts docs gcc clang sanitize threads install)
-more_steps=(fuzz fresh)
+all_steps=(tree format scripts docs gcc kernels clang sanitize threads install)
+more_steps=(kernels_all fuzz fresh)
 
 describe() {
   case $1 in
@@ -12,6 +12,8 @@ describe() {
   scripts) say "shellcheck of the shell scripts" ;;
   docs) say "man pages (mandoc), which know the program's options, and the comments of the public headers (doxygen)" ;;
   gcc) say "gcc, Release, warnings are errors, all tests" ;;
+  kernels) say "kernels of degree 4 compile for sm_80, sm_90, sm_100 (NVRTC); registers, and no spills where none are promised" ;;
+  kernels_all) say "the same for every degree, with the table in build-check/kernels.csv; not part of the default round" ;;
   clang) say "clang, Release, warnings are errors, quick tests" ;;
   sanitize) say "address, leak and undefined-behaviour sanitizers: they find planted faults, and pass the quick tests" ;;
   threads) say "thread sanitizer: finds a planted race, passes clean loops and the tests labelled threads" ;;
@@ -69,6 +71,22 @@ step_gcc() {
   build gcc
   run_tests gcc style
 }
+
+# No GPU is needed; without the run-time compiler the step is skipped.
+compile_kernels() {
+  local status=0
+  build gcc bench_registers
+  "$build/gcc/bench/bench_registers" --csv "$build/kernels.csv" "$@" || status=$?
+  if [ $status = 3 ]; then
+    say "NVRTC is not installed: kernels are not compiled for GPUs"
+    return 77
+  fi
+  return $status
+}
+
+step_kernels() { compile_kernels --degrees 4; }
+
+step_kernels_all() { compile_kernels --all; }
 
 step_clang() {
   build clang

@@ -11,7 +11,13 @@
 /* magic, key, checksum of the image, length of the image in decimal: all text, then the image */
 enum { MAGIC = 8, HEX = 64, LENGTH = 16, HEADER = MAGIC + 2 * HEX + LENGTH };
 static const char magic[MAGIC + 1] = "TESKERN1";
-static const size_t cache_limit = (size_t)512 << 20;
+
+size_t tesi_cache_limit(void) {
+  const char *given = getenv("TESSERA_CACHE_MIB");
+  char *end = NULL;
+  const double mib = given ? strtod(given, &end) : 512;
+  return (size_t)((given && (end == given || *end || !(mib >= 0 && mib <= 1e9)) ? 512 : mib) * (1 << 20));
+}
 
 static bool make_folders(char *path) {
   for (char *p = path + 1; *p; p++)
@@ -75,7 +81,7 @@ TesStatus tesi_cache_read(TesContext *ctx, const char *name, const char *key, ch
   if (!file_path(name, key, path) || !(file = fopen(path, "rb"))) goto done;
   if (fread(header, 1, HEADER, file) != HEADER || memcmp(header, magic, MAGIC) ||
       memcmp(header + MAGIC, key, HEX) || sscanf(header + MAGIC + 2 * HEX, "%16zu", &length) != 1 ||
-      length > cache_limit)
+      length > (size_t)1 << 40)
     goto done;
   TES_ALLOC(&data, length + 1);
   if (fread(data, 1, length, file) != length || fgetc(file) != EOF) goto done;
@@ -110,7 +116,7 @@ bool tesi_cache_write(const char *name, const char *key, const void *image, size
   }
   size_t used;
   tesi_cache_usage(NULL, &used);
-  if (used > cache_limit) tesi_cache_trim(cache_limit / 2);
+  if (used > tesi_cache_limit()) tesi_cache_trim(tesi_cache_limit() / 2);
   return true;
 }
 

@@ -16,6 +16,8 @@ bool tesi_cache_folder(char folder[TESI_CACHE_PATH]);
 TesStatus tesi_cache_read(TesContext *ctx, const char *name, const char *key, char **image, size_t *bytes);
 /* Keeps an image. Never fails: a cache that cannot be written is a warning, told once a context state. */
 bool tesi_cache_write(const char *name, const char *key, const void *image, size_t bytes);
+/* The bound of the cache in bytes: $TESSERA_CACHE_MIB (default 512). A write that passes it trims to half of it. */
+size_t tesi_cache_limit(void);
 /* Files and bytes in the cache. */
 void tesi_cache_usage(int *files, size_t *bytes);
 /* Removes the files used least recently until at most `bytes` are left; 0 clears the cache. Returns the files removed. */

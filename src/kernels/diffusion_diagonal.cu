@@ -16,16 +16,18 @@
 #define LINES ROWS
 #define SIZE (ROWS * PX)
 
-/* y <- b, or 0 without b; `fixed` at Dirichlet nodes. r may be b. */
+/* y <- b, or 0 without b; `fixed` at Dirichlet nodes. r may be b. A warp a row of nodes. */
 TESK_KERNEL(tesk_diffusion_start, 256, 1, (real *)y, (const real *)b, (double)fixed, (TeskDiffusion)a) {
-  const long long nx = a.pitch, ny = a.plane / a.pitch, nz = DIM == 3 ? a.cells[2] * K + 1 : 1;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < nx * ny * nz;
-       i += (long long)gridDim.x * blockDim.x) {
-    const long long x = i % nx, row = i / nx % ny, z = i / nx / ny;
-    const int zero = (a.dirichlet[0] && x == 0) || (a.dirichlet[1] && x == nx - 1) ||
-                     (a.dirichlet[2] && row == 0) || (a.dirichlet[3] && row == ny - 1) ||
+  const int nx = a.pitch, ny = (int)(a.plane / a.pitch), nz = DIM == 3 ? a.cells[2] * K + 1 : 1;
+  for (int row = (int)blockIdx.x * 8 + (int)threadIdx.x / 32; row < ny * nz; row += (int)gridDim.x * 8) {
+    const int at_y = row % ny, z = row / ny;
+    const int zero = (a.dirichlet[2] && at_y == 0) || (a.dirichlet[3] && at_y == ny - 1) ||
                      (DIM == 3 && ((a.dirichlet[4] && z == 0) || (a.dirichlet[5] && z == nz - 1)));
-    y[i] = zero ? (real)fixed : b ? b[i] : 0;
+    const long long first = (long long)row * nx;
+    for (int x = (int)threadIdx.x % 32; x < nx; x += 32)
+      y[first + x] = zero || (a.dirichlet[0] && x == 0) || (a.dirichlet[1] && x == nx - 1) ? (real)fixed
+                     : b                                                                   ? b[first + x]
+                                                                                           : 0;
   }
 }
 

@@ -119,7 +119,7 @@ static TesStatus start(const TesOperator *op, const void *b, double fixed, void 
   const TesiQuadDevice *plan = op->plan;
   TeskDiffusion argument = plan->arguments;
   void *arguments[] = {&y, &b, &fixed, &argument};
-  const int64_t blocks = (op->space->length + 255) / 256;
+  const int64_t rows = op->space->length / op->space->axis[0].nodes, blocks = (rows + 7) / 8;
   return tesi_kernel_launch(op->context, &plan->start,
                             (TesiGrid){(unsigned)(blocks < 8192 ? blocks : 8192), 1, 1}, 256, 0, arguments);
 }

@@ -1,0 +1,170 @@
+/* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
+ * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
+ * Operators (separable and quadrature form), patch smoothers and transfers, in 2D and 3D, float64 and float32; --all: every specialised
+ * degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and loads in bytes. The exit status is
+ * 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "device/kernel.h"
+#include "tessera/tessera.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static FILE *csv;
+static int lines, broken;
+
+/* The kernels that promise no spills: those of float32 up to degree 4, where all fits in the registers of every target. */
+static bool promises(const char *options) {
+  int degree = 1;
+  const char *at = strstr(options, "DEGREE=");
+  if (at) degree = atoi(at + 7);
+  return strstr(options, "real=float") && degree <= 4;
+}
+
+/* "tesk_dot sm_90 real=double ...: 26 registers, stack 0, spills 0 + 0" */
+static void on_line(void *user, TesLogLevel level, const char *line) {
+  char kernel[96], target[32];
+  int registers, stack, stores, loads, at = 0;
+  const char *colon = strrchr(line, ':');
+  (void)user, (void)level;
+  if (!colon || sscanf(line, "%95s %31s%n", kernel, target, &at) != 2 ||
+      sscanf(colon, ": %d registers, stack %d, spills %d + %d", &registers, &stack, &stores, &loads) != 4)
+    return;
+  const bool spills = stores + loads > 0, bad = spills && promises(line);
+  pthread_mutex_lock(&lock);
+  lines++;
+  broken += bad;
+  if (spills)
+    printf("%s %s%.*s: %d registers, spills %d + %d%s\n", target, kernel, (int)(colon - line) - at, line + at,
+           registers, stores, loads, bad ? "  PROMISED NONE" : "");
+  if (csv)
+    fprintf(csv, "%s,%s,%.*s,%d,%d,%d,%d\n", target, kernel, (int)(colon - line) - at, line + at, registers,
+            stack, stores, loads);
+  pthread_mutex_unlock(&lock);
+}
+
+typedef struct Job {
+  char target[24];
+  int dim, degree;
+  TesPrecision precision;
+} Job;
+
+static TesStatus compile_forms(TesContext *ctx, const Job *job) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL, *coarse = NULL, *natural = NULL;
+  TesFunction *a = NULL;
+  TesOperator *op = NULL, *varying = NULL, *free_op = NULL;
+  TesSmoother *smoother[3] = {NULL};
+  TesTransfer *transfer = NULL;
+  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = job->dim, .cells = {4, 4, 4}}, &mesh));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree}, &space));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .natural = {true}},
+                           &natural));
+  TES_TRY(tes_space_coarsen(space, &coarse));
+  TES_TRY(tes_function_create_expression(ctx, "1 + x", &a));
+  TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space, .precision = job->precision},
+                                        &op));
+  TES_TRY(tes_operator_create_diffusion(
+      ctx, &(TesDiffusionDesc){.space = natural, .precision = job->precision}, &free_op));
+  TES_TRY(tes_operator_create_diffusion(
+      ctx, &(TesDiffusionDesc){.space = space, .a = a, .precision = job->precision}, &varying));
+  TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother[0]));
+  TES_TRY(
+      tes_smoother_create(ctx, &(TesSmootherDesc){.op = free_op, .kind = TES_SMOOTHER_PATCH}, &smoother[1]));
+  TES_TRY(tes_transfer_create(ctx, &(TesTransferDesc){coarse, space, job->precision}, &transfer));
+done:
+  for (int i = 0; i < 3; i++) tes_smoother_destroy(&smoother[i]);
+  tes_transfer_destroy(&transfer);
+  tes_operator_destroy(&op);
+  tes_operator_destroy(&free_op);
+  tes_operator_destroy(&varying);
+  tes_function_destroy(&a);
+  tes_space_destroy(&coarse);
+  tes_space_destroy(&natural);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+static Job jobs[512];
+static int job_count, next_job;
+
+static void *work(void *unused) {
+  (void)unused;
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    const Job *job = next_job < job_count ? &jobs[next_job++] : NULL;
+    pthread_mutex_unlock(&lock);
+    if (!job) return NULL;
+    TesContext *ctx;
+    char device[32], message[2048];
+    snprintf(device, sizeof device, "nvrtc:%s", job->target);
+    TesStatus status = tes_context_create(&(TesContextDesc){.device = device, .threads = 1, .log = on_line},
+                                          &ctx, message, sizeof message);
+    if (status != TES_OK) {
+      fprintf(stderr, "%s\n", message);
+      exit(tes_status_exit(status));
+    }
+    status = compile_forms(ctx, job);
+    if (status != TES_OK) {
+      fprintf(stderr, "%s %dD degree %d: %s\n%s", job->target, job->dim, job->degree,
+              tes_context_message(ctx), tes_context_trace(ctx));
+      exit(1);
+    }
+    tes_context_destroy(&ctx);
+  }
+}
+
+static bool contains(const char *list, int number) {
+  char text[16];
+  const size_t length = (size_t)snprintf(text, sizeof text, "%d", number);
+  for (const char *at = list; (at = strstr(at, text)); at++)
+    if ((at == list || at[-1] == ',') && (at[length] == 0 || at[length] == ',')) return true;
+  return false;
+}
+
+static void add_jobs(const char *target, const char *degrees, bool all) {
+  for (int dim = 3; dim >= 2; dim--)
+    for (int degree = 1; degree <= (dim == 3 ? 9 : 11); degree++)
+      for (int precision = 0; precision < 2 && (all || contains(degrees, degree)); precision++) {
+        Job *job = &jobs[job_count++];
+        *job = (Job){.dim = dim, .degree = degree, .precision = (TesPrecision)precision};
+        snprintf(job->target, sizeof job->target, "%s", target);
+      }
+}
+
+int main(int argc, char **argv) {
+  char targets[128] = "sm_80,sm_90,sm_100";
+  const char *degrees = "2,4,7";
+  bool all = false;
+  pthread_t thread[64];
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--all"))
+      all = true;
+    else if (i + 1 < argc && !strcmp(argv[i], "--targets"))
+      snprintf(targets, sizeof targets, "%s", argv[++i]);
+    else if (i + 1 < argc && !strcmp(argv[i], "--degrees"))
+      degrees = argv[++i];
+    else if (i + 1 < argc && !strcmp(argv[i], "--csv"))
+      csv = fopen(argv[++i], "w");
+    else
+      return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+  }
+  setenv("TESSERA_CACHE_DIR", "none", 1); /* the table is what the assembler says now */
+  for (char *target = strtok(targets, ","); target; target = strtok(NULL, ","))
+    add_jobs(target, degrees, all);
+  if (csv) fprintf(csv, "target,kernel,options,registers,stack,spill_stores,spill_loads\n");
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  if (count > 64) count = 64;
+  const double start = tesi_now();
+  for (long i = 0; i < count; i++)
+    if (pthread_create(&thread[i], NULL, work, NULL)) return 1;
+  for (long i = 0; i < count; i++) pthread_join(thread[i], NULL);
+  printf("%d kernels compiled in %.1f s; %d spill that promised not to\n", lines, tesi_now() - start, broken);
+  if (csv) fclose(csv);
+  return broken > 0;
+}
