@@ -22,6 +22,7 @@
 #include "case.h"
 #include "report.h"
 #include "vtu.h"
+#include "checkpoint.h"
 #include "multigrid.h"
 #include "solver.h"
 #include "load.h"

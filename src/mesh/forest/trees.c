@@ -192,3 +192,43 @@ done:
   tesi_trees_release(&c);
   return status;
 }
+
+TesStatus tesi_trees_restore(TesContext *context, const TesiTrees *image, TesiTrees **trees) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiTrees *t = NULL;
+  const int64_t faces = image->trees * 2 * image->dim;
+  const TesCellsDesc cells = {.trees = image->trees,
+                              .degree = image->degree,
+                              .nodes = image->nodes,
+                              .vertices = image->vertices,
+                              .material = image->material,
+                              .boundaries = image->boundaries,
+                              .boundary_names = (const char *const *)image->boundary_name,
+                              .materials = image->materials,
+                              .material_names = (const char *const *)image->material_name};
+  *trees = NULL;
+  TES_TRY(tesi_trees_from_cells(ctx, image->dim, &cells, &t));
+  for (int64_t i = 0; i < faces; i++)
+    TES_CHECK(image->boundary[i] >= TESI_TREES_INSIDE && image->boundary[i] < image->boundaries &&
+                  (t->boundary[i] != TESI_TREES_INSIDE || image->boundary[i] == TESI_TREES_INSIDE),
+              "face %lld has boundary %d", (long long)i, image->boundary[i]);
+  memcpy(t->boundary, image->boundary, (size_t)faces * sizeof *t->boundary);
+  if (image->map) {
+    TES_ALLOC(&t->map, t->trees);
+    memcpy(t->map, image->map, (size_t)t->trees);
+  }
+  memcpy(t->centre, image->centre, sizeof t->centre);
+  memcpy(t->box, image->box, sizeof t->box);
+  memcpy(t->periodic, image->periodic, sizeof t->periodic);
+  t->radius = image->radius;
+  t->inner = image->inner;
+  t->core = image->core;
+  t->identity = identity(t);
+  TES_CHECK(t->identity == image->identity, "the coarse mesh is not the one that was written");
+  *trees = t;
+  t = NULL;
+done:
+  tesi_trees_release(&t);
+  return status;
+}

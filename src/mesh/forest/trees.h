@@ -39,6 +39,8 @@ typedef struct TesiTrees {
 /* The mesh of a description. Errors as tes_forest_create(). */
 TesStatus tesi_trees_create(TesContext *ctx, const TesForestDesc *desc, TesiTrees **coarse);
 TesStatus tesi_trees_from_cells(TesContext *ctx, int dim, const TesCellsDesc *cells, TesiTrees **coarse);
+/* A copy of trees whose arrays were read from a file: shapes are right, contents are checked. */
+TesStatus tesi_trees_restore(TesContext *ctx, const TesiTrees *image, TesiTrees **trees);
 TesiTrees *tesi_trees_retain(TesiTrees *coarse);
 void tesi_trees_release(TesiTrees **coarse);
 

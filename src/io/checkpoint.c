@@ -1,0 +1,396 @@
+/* Checkpoints: what is put into the store, and forest and space made of it again. */
+#include "tessera/checkpoint.h"
+#include <stdio.h>
+#include <string.h>
+#include "device/vector.h"
+#include "io/store.h"
+#include "space/forest_space.h"
+
+enum { FIELDS = 16, NAME = 64, VERSION = 1 };
+static const char format[] = "tessera checkpoint";
+
+/* Whole numbers of the head, in this order. */
+typedef enum Whole {
+  W_VERSION,
+  W_DIM,
+  W_TREE_DEGREE,
+  W_TREES,
+  W_CELLS,
+  W_DEGREE,
+  W_LENGTH,
+  W_STEP,
+  W_FIELDS,
+  W_BOUNDARIES,
+  W_MATERIALS,
+  W_MAPPED,
+  W_BOX,
+  W_PERIODIC = W_BOX + 3,
+  W_IDENTITY = W_PERIODIC + 3,
+  W_NUMBERING,
+  W_COUNT
+} Whole;
+enum { N_TIME, N_CENTRE, N_RADIUS = N_CENTRE + 3, N_INNER, N_CORE, N_COUNT };
+
+/* Of index and masks: another numbering, as of another version of p4est, would put values in wrong places. */
+static int64_t numbering_hash(const TesForestSpace *s) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
+    hash = (hash ^ (uint32_t)s->index[i]) * 0x100000001b3u;
+  for (int64_t i = 0; i < s->cells; i++) hash = (hash ^ s->mask[i]) * 0x100000001b3u;
+  return (int64_t)hash;
+}
+
+/* ---- writing ---- */
+
+/* Names one after the other, each with its 0. */
+static TesStatus put_names(TesContext *context, TesiStore *store, const char *what, int count,
+                           char *const *names) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  char *text = NULL;
+  size_t length = 0, at = 0;
+  for (int i = 0; i < count; i++) length += strlen(names[i]) + 1;
+  TES_ALLOC(&text, length + 1);
+  for (int i = 0; i < count; i++) {
+    strcpy(text + at, names[i]);
+    at += strlen(names[i]) + 1;
+  }
+  TES_TRY(tesi_store_put(store, what, TESI_STORE_BYTES, (int64_t)length, text));
+done:
+  tesi_free(ctx, &text);
+  return status;
+}
+
+static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
+  TesContext *ctx = desc->space->context;
+  TesStatus status = TES_OK;
+  const TesForestSpace *s = desc->space;
+  const TesiTrees *t = s->forest->coarse;
+  int64_t whole[W_COUNT] = {[W_VERSION] = VERSION,
+                            [W_DIM] = s->dim,
+                            [W_TREE_DEGREE] = t->degree,
+                            [W_TREES] = t->trees,
+                            [W_CELLS] = s->cells,
+                            [W_DEGREE] = s->degree,
+                            [W_LENGTH] = s->length,
+                            [W_STEP] = desc->step,
+                            [W_FIELDS] = desc->count,
+                            [W_BOUNDARIES] = t->boundaries,
+                            [W_MATERIALS] = t->materials,
+                            [W_MAPPED] = t->map != NULL,
+                            [W_IDENTITY] = (int64_t)t->identity,
+                            [W_NUMBERING] = numbering_hash(s)};
+  double number[N_COUNT] = {
+      [N_TIME] = desc->time, [N_RADIUS] = t->radius, [N_INNER] = t->inner, [N_CORE] = t->core};
+  for (int d = 0; d < 3; d++) {
+    whole[W_BOX + d] = t->box[d];
+    whole[W_PERIODIC + d] = t->periodic[d];
+    number[N_CENTRE + d] = t->centre[d];
+  }
+  TES_TRY(tesi_store_put(store, "format", TESI_STORE_BYTES, sizeof format, format));
+  TES_TRY(tesi_store_put(store, "head", TESI_STORE_INT64, W_COUNT, whole));
+  TES_TRY(tesi_store_put(store, "numbers", TESI_STORE_DOUBLE, N_COUNT, number));
+done:
+  return status;
+}
+
+static TesStatus put_mesh(TesiStore *store, const TesForestSpace *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesiTrees *t = s->forest->coarse;
+  const TesiLeaves *l = &s->forest->leaves;
+  TES_TRY(
+      tesi_store_put(store, "tree_nodes", TESI_STORE_DOUBLE, t->trees * t->tree_nodes * t->dim, t->nodes));
+  TES_TRY(tesi_store_put(store, "tree_vertices", TESI_STORE_INT32, t->trees << t->dim, t->vertices));
+  TES_TRY(tesi_store_put(store, "tree_boundary", TESI_STORE_INT32, t->trees * 2 * t->dim, t->boundary));
+  TES_TRY(tesi_store_put(store, "tree_material", TESI_STORE_INT32, t->trees, t->material));
+  if (t->map) TES_TRY(tesi_store_put(store, "tree_map", TESI_STORE_BYTES, t->trees, t->map));
+  TES_TRY(put_names(ctx, store, "boundary_names", t->boundaries, t->boundary_name));
+  TES_TRY(put_names(ctx, store, "material_names", t->materials, t->material_name));
+  TES_TRY(tesi_store_put(store, "cell_tree", TESI_STORE_INT32, l->cells, l->tree));
+  TES_TRY(tesi_store_put(store, "cell_level", TESI_STORE_BYTES, l->cells, l->level));
+  TES_TRY(tesi_store_put(store, "cell_origin", TESI_STORE_INT32, 3 * l->cells, l->origin));
+  TES_TRY(tesi_store_put(store, "dirichlet", TESI_STORE_BYTES, t->boundaries + 1, s->dirichlet));
+done:
+  return status;
+}
+
+static TesStatus put_field(TesiStore *store, const TesForestSpace *s, int number,
+                           const TesCheckpointField *field) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  char name[32];
+  snprintf(name, sizeof name, "field_%d_name", number);
+  TES_TRY(tesi_store_put(store, name, TESI_STORE_BYTES, (int64_t)strlen(field->name) + 1, field->name));
+  TES_ALLOC(&values, s->length);
+  TES_TRY(tes_vector_get(field->vector, values));
+  snprintf(name, sizeof name, "field_%d_values", number);
+  TES_TRY(tesi_store_put(store, name, TESI_STORE_DOUBLE, s->length, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc, const char *path) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiStore *store = NULL;
+  TES_CHECK(desc->space, "a checkpoint needs a space");
+  TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
+  for (int i = 0; i < desc->count; i++) {
+    const TesCheckpointField *f = &desc->fields[i];
+    TES_CHECK(f->name && *f->name && strlen(f->name) < NAME, "field %d needs a name of 1..%d characters", i,
+              NAME - 1);
+    TES_CHECK(f->vector && f->vector->length == desc->space->length, "field %s needs a vector of %lld values",
+              f->name, (long long)desc->space->length);
+  }
+  TES_TRY(tesi_store_create(ctx, path, &store));
+  TES_TRY(put_head(store, desc));
+  TES_TRY(put_mesh(store, desc->space));
+  for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, i, &desc->fields[i]));
+  TES_TRY(tesi_store_commit(&store));
+done:
+  tesi_store_close(&store);
+  return status;
+}
+
+/* ---- reading ---- */
+
+struct TesCheckpoint {
+  TesContext *context;
+  TesForestSpace *space;
+  double time;
+  int64_t step;
+  int fields;
+  char *name[FIELDS];
+  double *values[FIELDS];
+};
+
+/* What is read before it becomes a forest. */
+typedef struct Image {
+  TesContext *ctx;
+  TesiStore *store;
+  const char *path;
+  int64_t *head;
+  double *number;
+  TesiTrees trees;
+  char *texts[2]; /* of the names of boundaries and materials */
+  TesiLeaves leaves;
+  char *dirichlet;
+} Image;
+
+static void image_free(Image *m) {
+  TesContext *ctx = m->ctx;
+  tesi_free(ctx, &m->head);
+  tesi_free(ctx, &m->number);
+  tesi_free(ctx, &m->trees.nodes);
+  tesi_free(ctx, &m->trees.vertices);
+  tesi_free(ctx, &m->trees.boundary);
+  tesi_free(ctx, &m->trees.material);
+  tesi_free(ctx, &m->trees.map);
+  tesi_free(ctx, &m->trees.boundary_name);
+  tesi_free(ctx, &m->trees.material_name);
+  for (int i = 0; i < 2; i++) tesi_free(ctx, &m->texts[i]);
+  tesi_free(ctx, &m->leaves.tree);
+  tesi_free(ctx, &m->leaves.level);
+  tesi_free(ctx, &m->leaves.origin);
+  tesi_free(ctx, &m->dirichlet);
+  tesi_store_close(&m->store);
+}
+
+static TesStatus get_names(Image *m, const char *what, int64_t count, char **text, char ***names) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  int64_t length, at = 0;
+  TES_TRY(tesi_store_get(m->store, what, TESI_STORE_BYTES, -1, text, &length));
+  TES_ALLOC(names, count + 1);
+  for (int64_t i = 0; i < count; i++) {
+    TES_CHECK(at < length, "%s is damaged: %s are cut short", m->path, what);
+    (*names)[i] = *text + at;
+    at += (int64_t)strlen(*text + at) + 1; /* the store leaves a 0 behind the bytes */
+  }
+done:
+  return status;
+}
+
+static TesStatus get_head(Image *m) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  char *text = NULL;
+  int64_t *h;
+  status = tesi_store_get(m->store, "format", TESI_STORE_BYTES, sizeof format, &text, NULL);
+  if (status == TES_OUT_OF_MEMORY) TES_TRY(status);
+  if (status != TES_OK || strcmp(text, format) != 0) {
+    tes_context_clear(ctx);
+    TES_FAIL(TES_INVALID_INPUT, "%s is an HDF5 file, and no checkpoint of Tessera", m->path);
+  }
+  TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, -1, &m->head, NULL));
+  h = m->head;
+  TES_CHECK(h[W_VERSION] == VERSION, "%s is a checkpoint of version %lld; this is version %d", m->path,
+            (long long)h[W_VERSION], VERSION);
+  tesi_free(ctx, &m->head);
+  TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, W_COUNT, &m->head, NULL));
+  h = m->head;
+  TES_TRY(tesi_store_get(m->store, "numbers", TESI_STORE_DOUBLE, N_COUNT, &m->number, NULL));
+  TES_CHECK((h[W_DIM] == 2 || h[W_DIM] == 3) && h[W_TREE_DEGREE] >= 1 &&
+                h[W_TREE_DEGREE] <= TESI_TREES_DEGREE && h[W_TREES] >= 1 && h[W_TREES] <= 1 << 26 &&
+                h[W_CELLS] >= 1 && h[W_CELLS] <= INT32_MAX && h[W_DEGREE] >= 1 &&
+                h[W_DEGREE] <= TESI_FOREST_DEGREE && h[W_FIELDS] >= 0 && h[W_FIELDS] <= FIELDS &&
+                h[W_BOUNDARIES] >= 0 && h[W_BOUNDARIES] < 1 << 24 && h[W_MATERIALS] >= 0 &&
+                h[W_MATERIALS] < 1 << 24,
+            "%s is damaged: its head holds impossible numbers", m->path);
+done:
+  tesi_free(ctx, &text);
+  return status;
+}
+
+static TesStatus get_trees(Image *m) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  const int64_t *h = m->head;
+  TesiTrees *t = &m->trees;
+  t->dim = (int)h[W_DIM];
+  t->degree = (int)h[W_TREE_DEGREE];
+  t->trees = h[W_TREES];
+  t->tree_nodes = t->degree + 1;
+  for (int d = 1; d < t->dim; d++) t->tree_nodes *= t->degree + 1;
+  t->boundaries = (int)h[W_BOUNDARIES];
+  t->materials = (int)h[W_MATERIALS];
+  t->identity = (uint64_t)h[W_IDENTITY];
+  t->radius = m->number[N_RADIUS];
+  t->inner = m->number[N_INNER];
+  t->core = m->number[N_CORE];
+  for (int d = 0; d < 3; d++) {
+    t->box[d] = (int)h[W_BOX + d];
+    t->periodic[d] = h[W_PERIODIC + d] != 0;
+    t->centre[d] = m->number[N_CENTRE + d];
+  }
+  const int64_t box = (int64_t)t->box[0] * t->box[1] * (t->dim == 3 ? t->box[2] : 1);
+  TES_CHECK(!t->box[0] || box == t->trees, "%s is damaged: its box has %lld trees, expected %lld", m->path,
+            (long long)box, (long long)t->trees);
+  TES_TRY(tesi_store_get(m->store, "tree_nodes", TESI_STORE_DOUBLE, t->trees * t->tree_nodes * t->dim,
+                         &t->nodes, NULL));
+  TES_TRY(
+      tesi_store_get(m->store, "tree_vertices", TESI_STORE_INT32, t->trees << t->dim, &t->vertices, NULL));
+  TES_TRY(
+      tesi_store_get(m->store, "tree_boundary", TESI_STORE_INT32, t->trees * 2 * t->dim, &t->boundary, NULL));
+  TES_TRY(tesi_store_get(m->store, "tree_material", TESI_STORE_INT32, t->trees, &t->material, NULL));
+  if (h[W_MAPPED]) TES_TRY(tesi_store_get(m->store, "tree_map", TESI_STORE_BYTES, t->trees, &t->map, NULL));
+  TES_TRY(get_names(m, "boundary_names", t->boundaries, &m->texts[0], &t->boundary_name));
+  TES_TRY(get_names(m, "material_names", t->materials, &m->texts[1], &t->material_name));
+done:
+  return status;
+}
+
+static TesStatus make_space(Image *m, TesForestSpace **space) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  const int64_t *h = m->head;
+  TesiTrees *trees = NULL;
+  TesForest *forest = NULL;
+  TesiLeaves *l = &m->leaves;
+  const char **dirichlet = NULL;
+  int count = 0;
+  TES_TRY(tesi_store_get(m->store, "cell_tree", TESI_STORE_INT32, h[W_CELLS], &l->tree, NULL));
+  TES_TRY(tesi_store_get(m->store, "cell_level", TESI_STORE_BYTES, h[W_CELLS], &l->level, NULL));
+  TES_TRY(tesi_store_get(m->store, "cell_origin", TESI_STORE_INT32, 3 * h[W_CELLS], &l->origin, NULL));
+  TES_TRY(tesi_store_get(m->store, "dirichlet", TESI_STORE_BYTES, h[W_BOUNDARIES] + 1, &m->dirichlet, NULL));
+  l->cells = h[W_CELLS];
+  TES_TRY(tesi_trees_restore(ctx, &m->trees, &trees));
+  TES_TRY(tesi_forest_rebuild(ctx, trees, l, &forest));
+  TES_ALLOC(&dirichlet, h[W_BOUNDARIES] + 1);
+  for (int i = 0; i < h[W_BOUNDARIES]; i++)
+    if (m->dirichlet[i]) dirichlet[count++] = m->trees.boundary_name[i];
+  TES_TRY(tes_forest_space_create(
+      ctx,
+      &(TesForestSpaceDesc){.forest = forest,
+                            .degree = (int)h[W_DEGREE],
+                            .dirichlet = m->dirichlet[h[W_BOUNDARIES]] ? NULL : dirichlet},
+      space));
+  TES_CHECK((*space)->length == h[W_LENGTH] && numbering_hash(*space) == h[W_NUMBERING],
+            "%s: its nodes are numbered in another way than here (another version of p4est?)", m->path);
+done:
+  tesi_free(ctx, &dirichlet);
+  tes_forest_destroy(&forest);
+  tesi_trees_release(&trees);
+  return status;
+}
+
+static TesStatus get_fields(Image *m, TesCheckpoint *c) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  char name[32];
+  for (; c->fields < m->head[W_FIELDS]; c->fields++) {
+    snprintf(name, sizeof name, "field_%d_name", c->fields);
+    TES_TRY(tesi_store_get(m->store, name, TESI_STORE_BYTES, -1, &c->name[c->fields], NULL));
+    snprintf(name, sizeof name, "field_%d_values", c->fields);
+    TES_TRY(
+        tesi_store_get(m->store, name, TESI_STORE_DOUBLE, m->head[W_LENGTH], &c->values[c->fields], NULL));
+  }
+done:
+  return status;
+}
+
+TesStatus tes_checkpoint_read(TesContext *context, const char *path, TesCheckpoint **checkpoint) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesCheckpoint *c = NULL;
+  Image m = {.ctx = ctx, .path = path};
+  *checkpoint = NULL;
+  TES_TRY(tesi_store_open(ctx, path, &m.store));
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  TES_TRY(get_head(&m));
+  TES_TRY(get_trees(&m));
+  TES_TRY(make_space(&m, &c->space));
+  TES_TRY(get_fields(&m, c));
+  c->time = m.number[N_TIME];
+  c->step = m.head[W_STEP];
+  *checkpoint = c;
+  c = NULL;
+done:
+  image_free(&m);
+  tes_checkpoint_destroy(&c);
+  return status;
+}
+
+void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
+  if (!checkpoint || !*checkpoint) return;
+  TesCheckpoint *c = *checkpoint;
+  TesContext *ctx = c->context;
+  *checkpoint = NULL;
+  tes_forest_space_destroy(&c->space);
+  for (int i = 0; i < FIELDS; i++) {
+    tesi_free(ctx, &c->name[i]);
+    tesi_free(ctx, &c->values[i]);
+  }
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}
+
+const TesForestSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint) {
+  return checkpoint->space;
+}
+
+double tes_checkpoint_time(const TesCheckpoint *checkpoint) {
+  return checkpoint->time;
+}
+
+int64_t tes_checkpoint_step(const TesCheckpoint *checkpoint) {
+  return checkpoint->step;
+}
+
+int tes_checkpoint_fields(const TesCheckpoint *checkpoint) {
+  return checkpoint->fields;
+}
+
+const char *tes_checkpoint_name(const TesCheckpoint *checkpoint, int field) {
+  return field >= 0 && field < checkpoint->fields ? checkpoint->name[field] : "";
+}
+
+const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char *name) {
+  for (int i = 0; i < checkpoint->fields; i++)
+    if (!strcmp(checkpoint->name[i], name)) return checkpoint->values[i];
+  return NULL;
+}

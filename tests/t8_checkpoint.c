@@ -1,0 +1,263 @@
+/* Run: ctest -R t8_checkpoint. Checkpoints: what is read is what was written; damage and foreign files are refused; what breaks while writing leaves
+ * the file before. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "failing_allocator.h"
+#include "forest_testing.h"
+#include "io/store.h"
+#include "space/forest_space.h"
+#include "tessera/checkpoint.h"
+
+static TesContext *ctx;
+static const char file[] = TESI_BUILD_DIR "/t8_checkpoint.h5",
+                  other[] = TESI_BUILD_DIR "/t8_checkpoint_other.h5";
+
+typedef struct Made {
+  TesForest *forest;
+  TesForestSpace *space;
+  TesVector *u, *v;
+} Made;
+
+static Made make(TesForestDesc desc, int degree, const char *const *dirichlet, uint64_t seed) {
+  Made m;
+  assert_ok(ctx, tes_forest_create(ctx, &desc, &m.forest));
+  for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.3, 0.1, 150, &m.forest);
+  assert_ok(ctx, tes_forest_space_create(
+                     ctx, &(TesForestSpaceDesc){.forest = m.forest, .degree = degree, .dirichlet = dirichlet},
+                     &m.space));
+  assert_ok(ctx, tes_vector_create(ctx, m.space->length, TES_DOUBLE, &m.u));
+  assert_ok(ctx, tes_vector_create(ctx, m.space->length, TES_SINGLE, &m.v));
+  double *values = malloc((size_t)m.space->length * sizeof *values);
+  for (int64_t i = 0; i < m.space->length; i++) values[i] = test_random(&seed);
+  assert_ok(ctx, tes_vector_set(m.u, values));
+  for (int64_t i = 0; i < m.space->length; i++) values[i] = (double)(float)values[i];
+  assert_ok(ctx, tes_vector_set(m.v, values));
+  free(values);
+  return m;
+}
+
+static void destroy(Made *m) {
+  tes_vector_destroy(&m->u);
+  tes_vector_destroy(&m->v);
+  tes_forest_space_destroy(&m->space);
+  tes_forest_destroy(&m->forest);
+}
+
+static TesStatus write_to(const Made *m, double time, const char *path) {
+  const TesCheckpointField fields[] = {{"u", m->u}, {"v", m->v}};
+  return tes_checkpoint_write(
+      ctx, &(TesCheckpointDesc){.space = m->space, .count = 2, .fields = fields, .time = time, .step = 7},
+      path);
+}
+
+static void compare(const Made *m, const TesCheckpoint *c) {
+  const TesForestSpace *s = tes_checkpoint_space(c);
+  assert_int_equal(s->length, m->space->length);
+  assert_int_equal(s->dofs, m->space->dofs);
+  assert_memory_equal(s->index, m->space->index, (size_t)(s->cells * s->cell_nodes) * sizeof *s->index);
+  assert_int_equal(tes_forest_boundaries(s->forest), tes_forest_boundaries(m->forest));
+  for (int b = 0; b < tes_forest_boundaries(s->forest); b++)
+    assert_string_equal(tes_forest_boundary_name(s->forest, b), tes_forest_boundary_name(m->forest, b));
+  for (int64_t cell = 0; cell < s->cells; cell++) {
+    double x[3] = {0}, y[3] = {0};
+    tes_forest_evaluate(s->forest, cell, 1, (const double[3]){0.3, 0.9, 0.6}, x);
+    tes_forest_evaluate(m->forest, cell, 1, (const double[3]){0.3, 0.9, 0.6}, y);
+    for (int d = 0; d < s->dim; d++) assert_near(x[d], y[d], 0);
+    assert_int_equal(tes_forest_material(s->forest, cell), tes_forest_material(m->forest, cell));
+  }
+  double *values = malloc((size_t)s->length * sizeof *values);
+  assert_ok(ctx, tes_vector_get(m->u, values));
+  assert_memory_equal(tes_checkpoint_values(c, "u"), values, (size_t)s->length * sizeof *values);
+  assert_ok(ctx, tes_vector_get(m->v, values));
+  assert_memory_equal(tes_checkpoint_values(c, "v"), values, (size_t)s->length * sizeof *values);
+  assert_null(tes_checkpoint_values(c, "w"));
+  free(values);
+}
+
+static void test_round_trip(void **state) {
+  (void)state;
+  static const char *const some[] = {"left", NULL}, *const none[] = {NULL};
+  const TesForestDesc descs[] = {
+      {.dim = 2, .cells = {3, 2}, .periodic = {false, true}},
+      {.domain = TES_DOMAIN_BALL, .centre = {1, 2, 3}},
+      {.domain = TES_DOMAIN_SHELL, .dim = 2, .level = 1},
+      {.domain = TES_DOMAIN_CHANNEL, .dim = 2},
+      {.domain = TES_DOMAIN_FILE, .file = TESI_SOURCE_DIR "/tests/fuzz/corpus/mesh/block-2-msh41.msh"},
+  };
+  for (size_t i = 0; i < sizeof descs / sizeof *descs; i++) {
+    Made m = make(descs[i], 1 + (int)i, i == 0 ? some : i == 1 ? none : NULL, 100 + i);
+    TesCheckpoint *c;
+    TesForest *coarse;
+    assert_ok(ctx, write_to(&m, 0.25, file));
+    assert_ok(ctx, tes_checkpoint_read(ctx, file, &c));
+    assert_near(tes_checkpoint_time(c), 0.25, 0);
+    assert_int_equal(tes_checkpoint_step(c), 7);
+    assert_int_equal(tes_checkpoint_fields(c), 2);
+    assert_string_equal(tes_checkpoint_name(c, 1), "v");
+    compare(&m, c);
+    /* and it goes on: relations to what was there, refinement, coarsening */
+    TesRelation *relation = calloc((size_t)m.space->cells, sizeof *relation);
+    assert_ok(ctx, tes_forest_relate(m.forest, tes_forest_space_forest(tes_checkpoint_space(c)), relation));
+    assert_ok(ctx, tes_forest_coarsen(tes_forest_space_forest(tes_checkpoint_space(c)), &coarse));
+    free(relation);
+    tes_forest_destroy(&coarse);
+    tes_checkpoint_destroy(&c);
+    destroy(&m);
+  }
+}
+
+static char *load(const char *path, long *size) {
+  FILE *f = fopen(path, "rb");
+  assert_non_null(f);
+  fseek(f, 0, SEEK_END);
+  *size = ftell(f);
+  rewind(f);
+  char *bytes = malloc((size_t)*size);
+  assert_int_equal(fread(bytes, 1, (size_t)*size, f), *size);
+  fclose(f);
+  return bytes;
+}
+
+static void save(const char *path, const char *bytes, long size) {
+  FILE *f = fopen(path, "wb");
+  assert_non_null(f);
+  assert_int_equal(fwrite(bytes, 1, (size_t)size, f), size);
+  fclose(f);
+}
+
+/* Every change of a byte is found, or changes nothing that is read. */
+static void test_damage(void **state) {
+  (void)state;
+  uint64_t seed = 21;
+  long size;
+  int refused = 0, unchanged = 0;
+  Made m = make((TesForestDesc){.dim = 2, .cells = {2, 1}}, 2, NULL, 3);
+  assert_ok(ctx, write_to(&m, 1, file));
+  char *bytes = load(file, &size);
+  for (int trial = 0; trial < 200; trial++) {
+    TesCheckpoint *c;
+    const long at = test_below(&seed, (int)size);
+    const char kept = bytes[at];
+    bytes[at] = (char)(kept ^ (1 << test_below(&seed, 8)));
+    save(other, bytes, size);
+    bytes[at] = kept;
+    const TesStatus status = tes_checkpoint_read(ctx, other, &c);
+    if (status == TES_OK) {
+      compare(&m, c);
+      unchanged++;
+    } else {
+      assert_int_equal(status, TES_INVALID_INPUT);
+      assert_non_null(strstr(tes_context_message(ctx), "t8_checkpoint_other.h5"));
+      refused++;
+    }
+    tes_checkpoint_destroy(&c);
+    tes_context_clear(ctx);
+  }
+  assert_true(refused > 40);
+  print_message("%d refused, %d without effect\n", refused, unchanged);
+  for (long cut = 0; cut < size; cut += size / 23 + 1) {
+    TesCheckpoint *c;
+    save(other, bytes, cut);
+    assert_int_equal(tes_checkpoint_read(ctx, other, &c), TES_INVALID_INPUT);
+    assert_null(c);
+    tes_context_clear(ctx);
+  }
+  free(bytes);
+  destroy(&m);
+  unlink(other);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  TesCheckpoint *c;
+  TesiStore *store;
+  Made m = make((TesForestDesc){.dim = 2}, 1, NULL, 3),
+       n = make((TesForestDesc){.dim = 2, .level = 3}, 1, NULL, 4);
+  assert_int_equal(tes_checkpoint_read(ctx, "/no/such.h5", &c), TES_IO);
+  tes_context_clear(ctx);
+  assert_int_equal(tes_checkpoint_read(ctx, TESI_SOURCE_DIR "/README.md", &c), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "is no HDF5 file"));
+  tes_context_clear(ctx);
+  assert_ok(ctx, tesi_store_create(ctx, other, &store));
+  assert_ok(ctx, tesi_store_put(store, "data", TESI_STORE_DOUBLE, 2, (const double[2]){1, 2}));
+  assert_ok(ctx, tesi_store_commit(&store));
+  assert_int_equal(tes_checkpoint_read(ctx, other, &c), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "is an HDF5 file, and no checkpoint of Tessera"));
+  tes_context_clear(ctx);
+  assert_int_equal(write_to(&m, 0, "/no/such/folder/c.h5"), TES_IO);
+  tes_context_clear(ctx);
+  const TesCheckpointField wrong[] = {{"u", n.u}}, nameless[] = {{"", m.u}};
+  assert_int_equal(
+      tes_checkpoint_write(ctx, &(TesCheckpointDesc){.space = m.space, .count = 1, .fields = wrong}, other),
+      TES_INVALID_INPUT);
+  tes_context_clear(ctx);
+  assert_int_equal(tes_checkpoint_write(
+                       ctx, &(TesCheckpointDesc){.space = m.space, .count = 1, .fields = nameless}, other),
+                   TES_INVALID_INPUT);
+  tes_context_clear(ctx);
+  unlink(other);
+  destroy(&m);
+  destroy(&n);
+}
+
+/* A process that dies between two arrays leaves the checkpoint before, and the next one is written over its remains. */
+static void test_killed_while_writing(void **state) {
+  (void)state;
+  TesCheckpoint *c;
+  int status;
+  Made m = make((TesForestDesc){.dim = 2, .level = 1}, 3, NULL, 5);
+  assert_ok(ctx, write_to(&m, 1, file));
+  const pid_t child = fork();
+  if (child == 0) {
+    TesiStore *store;
+    if (tesi_store_create(ctx, file, &store) == TES_OK)
+      tesi_store_put(store, "head", TESI_STORE_BYTES, 4, "half");
+    kill(getpid(), SIGKILL);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  assert_ok(ctx, tes_checkpoint_read(ctx, file, &c));
+  compare(&m, c);
+  tes_checkpoint_destroy(&c);
+  assert_ok(ctx, write_to(&m, 2, file));
+  assert_ok(ctx, tes_checkpoint_read(ctx, file, &c));
+  assert_near(tes_checkpoint_time(c), 2, 0);
+  assert_int_not_equal(access(TESI_BUILD_DIR "/t8_checkpoint.h5.part", F_OK), 0);
+  tes_checkpoint_destroy(&c);
+  destroy(&m);
+}
+
+static TesStatus read_again(TesContext *context, void *user) {
+  TesCheckpoint *c;
+  const TesStatus status = tes_checkpoint_read(context, user, &c);
+  tes_checkpoint_destroy(&c);
+  return status;
+}
+
+static void test_allocations(void **state) {
+  (void)state;
+  assert_true(allocations_fail(read_again, (void *)(uintptr_t)file, 0) > 20);
+  unlink(file);
+}
+
+int main(void) {
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  TesiStore *store;
+  const TesStatus hdf5 = tesi_store_create(ctx, other, &store);
+  tesi_store_close(&store);
+  tes_context_clear(ctx);
+  if (hdf5 == TES_MISSING || !test_has_forests(ctx)) {
+    print_message("built without p4est or HDF5\n");
+    tes_context_destroy(&ctx);
+    return 0;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_killed_while_writing), cmocka_unit_test(test_allocations)};
+  const int failures = cmocka_run_group_tests(tests, NULL, NULL);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+  return failures;
+}
