@@ -1,0 +1,44 @@
+/* The cells of a forest as a geometry. */
+#include "basis/quadrature.h"
+#include "mesh/forest/hanging.h"
+
+/* Masks of the cells: any degree's numbering has them. */
+static TesStatus find_masks(TesContext *context, const TesForest *f, uint16_t **mask) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  int32_t *index = NULL;
+  int64_t nodes;
+  TES_ALLOC(mask, f->leaves.cells);
+  if (f->max_level == 0) return TES_OK;
+  TES_ALLOC(&index, f->leaves.cells << f->dim);
+  f->p4est->number(f->forest, 1, index, *mask, &nodes);
+done:
+  tesi_free(ctx, &index);
+  return status;
+}
+
+TesStatus tes_geometry_create_forest(const TesForest *forest, int degree, TesGeometry **geometry) {
+  TesContext *ctx = forest->context;
+  TesStatus status = TES_OK;
+  const int dim = forest->dim, m = degree ? degree : 2, n = m + 1, points = dim == 2 ? n * n : n * n * n;
+  const int64_t cells = forest->leaves.cells;
+  double node[TESI_HANGING_NODES], W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES], *x = NULL;
+  uint16_t *mask = NULL;
+  *geometry = NULL;
+  TES_CHECK(m >= 1 && m < TESI_HANGING_NODES, "the geometry's degree is %d, expected 1..%d", m,
+            TESI_HANGING_NODES - 1);
+  TES_TRY(tesi_forest_afford(ctx, cells * points * dim * 16, "a geometry", cells));
+  TES_TRY(find_masks(ctx, forest, &mask));
+  TES_ALLOC(&x, cells * points * dim);
+  tesi_gauss_lobatto(n, node, NULL);
+  tesi_hanging_halves(n, W);
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t c = 0; c < cells; c++)
+    tesi_hanging_positions(forest, c, mask[c], n, node, W, x + c * points * dim);
+  TES_TRY(tes_geometry_create(ctx, &(TesGeometryDesc){.dim = dim, .cells = cells, .degree = m, .nodes = x},
+                              geometry));
+done:
+  tesi_free(ctx, &mask);
+  tesi_free(ctx, &x);
+  return status;
+}
