@@ -1,7 +1,8 @@
 #!/bin/sh
 # tools/bundle.sh BUILD OUT: a relocatable folder with the library, the programs, tests and benches of a build, and all shared libraries
 # but the C library's. It runs on another x86-64 Linux with a C library at least as new; GPUs need only their driver and NVRTC there.
-# OUT/run PROGRAM [argument]... starts a program; OUT/check runs all tests; OUT/measure FOLDER writes the tables of bench/ as CSV.
+# OUT/run PROGRAM [argument]... starts a program; OUT/check runs all tests; OUT/measure FOLDER writes the tables of bench/ as CSV;
+# OUT/gpu FOLDER runs all checks and benches of a GPU.
 set -eu
 build=$1 out=$2
 rm -rf "$out"
@@ -42,5 +43,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 "$here/run" bench_kernels --device "${2:-cuda}" --csv "$1/kernels.csv"
 R
-chmod +x "$out/run" "$out/check" "$out/measure"
+cp "$(dirname "$0")/bundle_gpu.sh" "$out/gpu"
+git -C "$(dirname "$0")" log -1 --format='%h %cs' > "$out/commit" 2>/dev/null || true
+chmod +x "$out/run" "$out/check" "$out/measure" "$out/gpu"
 du -sh "$out"

@@ -5,6 +5,7 @@
 #include "basis/kernel_tables.h"
 #include "basis/lagrange.h"
 #include "device/kernel.h"
+#include "device/tuning.h"
 #include "kernels/laplace_arguments.h"
 #include "operator/op_quadrature_cuda.h"
 
@@ -23,7 +24,7 @@ typedef struct Plan {
   void *scales; /* device: widths and a / widths of the cells of all directions */
 } Plan;
 
-static Cut choose_cut(int dim, int k, TesPrecision precision) {
+static Cut default_cut(int dim, int k, TesPrecision precision) {
   /* [precision][degree], the fastest of about ten on an H200 */
   static const Cut cuts3[2][9] = {{{0},
                                    {30, 14, 2, 2, 32, 0, 1, 0, 0},
@@ -31,9 +32,9 @@ static Cut choose_cut(int dim, int k, TesPrecision precision) {
                                    {10, 6, 2, 2, 32, 0, 0, 0, 0},
                                    {8, 3, 2, 2, 32, 1, 1, 0, 0},
                                    {4, 4, 3, 2, 32, 0, 0, 0, 0},
-                                   {4, 4, 3, 1, 32, 0, 0, 0, 0},
-                                   {2, 2, 2, 2, 32, 1, 1, 0, 0},
-                                   {2, 2, 2, 1, 32, 1, 1, 0, 0}},
+                                   {4, 4, 2, 1, 32, 0, 0, 1, 2},
+                                   {2, 2, 2, 2, 32, 1, 1, 0, 1},
+                                   {2, 4, 3, 1, 32, 1, 1, 1, 2}},
                                   {{0},
                                    {30, 14, 2, 2, 32, 0, 1, 0, 0},
                                    {16, 6, 3, 3, 32, 0, 0, 0, 0},
@@ -42,13 +43,7 @@ static Cut choose_cut(int dim, int k, TesPrecision precision) {
                                    {6, 4, 3, 1, 32, 0, 0, 0, 0},
                                    {4, 2, 2, 3, 32, 0, 0, 0, 0},
                                    {4, 2, 3, 2, 32, 0, 0, 0, 0},
-                                   {2, 2, 2, 2, 32, 1, 1, 0, 0}}};
-  Cut cut;
-  const char *given = getenv(
-      "TESSERA_LAPLACE_CUT"); /* "x,y,nodes,blocks,layers,joint,pad,in_place,task_y": for measurements */
-  if (given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d,%d,%d", &cut.x, &cut.y, &cut.nodes, &cut.blocks,
-                      &cut.layers, &cut.joint, &cut.pad, &cut.in_place, &cut.task_y) == 9)
-    return cut;
+                                   {2, 2, 2, 2, 32, 1, 1, 0, 1}}};
   if (dim == 3) return cuts3[precision][k];
   return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0, 0, 0};
 }
@@ -59,59 +54,70 @@ static int choose_skew(int size, int row, bool single) {
   return ((row - size) % banks + banks) % banks;
 }
 
-/* Compiles the program with and without a right-hand side. */
-static TesStatus compile(const TesOperator *op, Plan *plan) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
+/* "x,y,nodes,blocks,layers,joint,pad,in_place,task_y" in the environment: for measurements. */
+static bool given_cut(Cut *cut) {
+  const char *given = getenv("TESSERA_LAPLACE_CUT");
+  return given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d,%d,%d", &cut->x, &cut->y, &cut->nodes, &cut->blocks,
+                         &cut->layers, &cut->joint, &cut->pad, &cut->in_place, &cut->task_y) == 9;
+}
+
+/* The kernel's macros for one cut, and how it is launched. */
+typedef struct Text {
+  TesiProgramDesc desc; /* points into `option`; RESIDUAL=0 is its last option */
+  char option[15][32];
+  unsigned threads;
+  size_t shared;
+} Text;
+
+static void describe_program(const TesOperator *op, const Cut cut, const char *tables, Text *t) {
   const TesSpace *space = op->space;
-  const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1;
+  const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1, nx = (cut.x + 1) * k + 1,
+            ny = (cut.y + 1) * k + 1, row_f = nx | cut.pad, row_g = cut.x * k | cut.pad;
   const bool single = op->precision == TES_SINGLE;
-  char *tables = NULL, text[15][32];
-  TesiProgram *program;
-  const Cut cut = plan->cut = choose_cut(dim, k, op->precision);
-  const int nx = (cut.x + 1) * k + 1, ny = (cut.y + 1) * k + 1;
   bool graded = false, natural = false;
   for (int d = 0; d < dim; d++) {
     graded = graded || !space->axis[d].uniform;
     natural = natural || space->axis[d].natural[0] || space->axis[d].natural[1];
   }
-  plan->threads = (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
-  if (dim == 2) plan->threads = 256; /* the nodes of a block in turns */
-  const int skew =
-      dim == 3 ? choose_skew(ny * (cut.in_place ? nx | cut.pad : cut.x * k | cut.pad), cut.x * k, single) : 0;
-  plan->shared =
-      (size_t)(2 * planes * (ny * ((nx | cut.pad) + (cut.in_place ? 0 : cut.x * k | cut.pad)) + skew)) *
-      tesi_precision_size(op->precision);
-  TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, NULL));
-  const int values[] = {dim,
-                        k,
-                        cut.x,
-                        cut.y,
-                        cut.nodes,
-                        (int)plan->threads,
-                        cut.blocks,
-                        graded,
-                        natural,
-                        cut.joint,
-                        cut.pad,
-                        cut.in_place,
-                        cut.task_y ? cut.task_y : 2 - cut.y % 2,
-                        skew,
-                        0};
+  const int skew = dim == 3 ? choose_skew(ny * (cut.in_place ? row_f : row_g), cut.x * k, single) : 0;
+  t->threads = dim == 2 ? 256 /* the nodes of a block in turns */
+                        : (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
+  t->shared = (size_t)(2 * planes * (ny * (row_f + (cut.in_place ? 0 : row_g)) + skew)) *
+              tesi_precision_size(op->precision);
+  const int task_y = cut.task_y ? cut.task_y : 2 - cut.y % 2;
+  const int values[] = {dim,        k,      cut.x,   cut.y,     cut.nodes, (int)t->threads,
+                        cut.blocks, graded, natural, cut.joint, cut.pad,   cut.in_place,
+                        task_y,     skew,   0};
   static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
                                       "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",
                                       "PAD",     "IN_PLACE",   "TASK_Y", "SKEW",    "RESIDUAL"};
-  TesiProgramDesc desc = {.file = "laplace.cu", .tables = tables};
+  t->desc = (TesiProgramDesc){.file = "laplace.cu", .tables = tables};
+  t->desc.options[0] = single ? "real=float" : "real=double";
   for (int i = 0; i < 15; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
+    snprintf(t->option[i], sizeof t->option[i], "%s=%d", names[i], values[i]);
+    t->desc.options[i + 1] = t->option[i];
   }
-  desc.options[0] = single ? "real=float" : "real=double";
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+}
+
+/* Compiles the program; with the others than `apply` where `all`. */
+static TesStatus compile(const TesOperator *op, Plan *plan, const Cut cut, bool all) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  char *tables = NULL;
+  TesiProgram *program;
+  Text text;
+  TES_TRY(tesi_kernel_tables(ctx, op->space->degree, op->precision == TES_SINGLE ? "float" : "double",
+                             &tables, NULL));
+  describe_program(op, cut, tables, &text);
+  plan->cut = cut;
+  plan->threads = text.threads;
+  plan->shared = text.shared;
+  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->apply));
+  if (!all) goto done;
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
-  desc.options[15] = "RESIDUAL=1";
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  text.desc.options[15] = "RESIDUAL=1";
+  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->residual));
 done:
   tesi_free(ctx, &tables);
@@ -272,6 +278,136 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = cost,
                                         .destroy = destroy};
 
+/* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ------------------------------------------------ */
+typedef struct Trial {
+  TesOperator op; /* of a box that stands for the class of sizes */
+  TesVector *x, *y;
+  Cut cut[TESI_TUNING_CANDIDATES];
+  int count;
+} Trial;
+
+static TesStatus run_trial(void *data) {
+  const Trial *trial = data;
+  return apply(&trial->op, tes_vector_data(trial->x), tes_vector_data(trial->y));
+}
+
+static TesStatus time_cut(void *data, int candidate, double *seconds) {
+  Trial *trial = data;
+  TesOperator *op = &trial->op;
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  Plan *plan = NULL;
+  TES_NEW(&plan);
+  op->plan = plan;
+  TES_TRY(compile(op, plan, trial->cut[candidate], false));
+  fill_arguments(op, plan);
+  TES_TRY(upload_scales(op, plan));
+  TES_TRY(tesi_tuning_time(ctx, run_trial, trial, seconds));
+done:
+  if (op->plan) destroy(op);
+  return status;
+}
+
+/* All candidates are on their way through the compiler before the first is waited for. */
+static void prepare_trial(void *data) {
+  const Trial *trial = data;
+  TesContext *ctx = trial->op.context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  char *tables = NULL;
+  Text *text = NULL;
+  TesiProgramDesc descs[2 * TESI_TUNING_CANDIDATES];
+  status = tesi_kernel_tables(ctx, trial->op.space->degree,
+                              trial->op.precision == TES_SINGLE ? "float" : "double", &tables, NULL);
+  if (status == TES_OK) status = tesi_alloc(ctx, (size_t)trial->count, sizeof *text, &text);
+  if (status == TES_OK) {
+    for (int i = 0; i < trial->count; i++) {
+      describe_program(&trial->op, trial->cut[i], tables, &text[i]);
+      descs[2 * i] = descs[2 * i + 1] = text[i].desc;
+      descs[2 * i + 1].options[15] = "RESIDUAL=1";
+    }
+    for (int i = 0; i < 2 * trial->count && status == TES_OK; i++)
+      status = tesi_program_get(ctx, &descs[i], &program);
+  }
+  if (status != TES_OK) tes_context_clear(ctx); /* shows again when it is timed */
+  tesi_free(ctx, &tables);
+  tesi_free(ctx, &text);
+}
+
+/* The default, larger and smaller blocks in place and not; small boxes need many blocks. */
+static int list_cuts(int k, TesPrecision precision, Cut cuts[TESI_TUNING_CANDIDATES]) {
+  static const Cut others[] = {{4, 4, 3, 1, 32, 1, 1, 1, 2}, {2, 4, 3, 1, 32, 1, 1, 1, 2},
+                               {3, 4, 3, 1, 32, 1, 1, 1, 2}, {4, 4, 4, 1, 32, 1, 1, 1, 2},
+                               {2, 4, 3, 2, 32, 1, 1, 1, 1}, {4, 4, 2, 1, 32, 0, 0, 1, 2},
+                               {2, 2, 2, 2, 32, 1, 1, 1, 1}, {2, 2, 2, 2, 32, 1, 1, 0, 1}};
+  const int size = precision == TES_SINGLE ? 4 : 8;
+  int count = 1;
+  cuts[0] = default_cut(3, k, precision);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const Cut *c = &others[i];
+    const int nx = (c->x + 1) * k + 1, ny = (c->y + 1) * k + 1;
+    const int shared = 2 * k * ny * (nx + (c->in_place ? 0 : c->x * k)) * size;
+    if (shared < 222 << 10 && nx * ny / c->nodes >= 32 && nx * ny / c->nodes <= 992) cuts[count++] = *c;
+  }
+  return count;
+}
+
+static TesStatus make_trial(const TesOperator *op, int nodes, Trial *trial) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  const int k = op->space->degree, n = tesi_max(2, nodes / k / 2 * 2);
+  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n, n, n}}, &mesh));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
+  trial->op.context = ctx;
+  trial->op.precision = op->precision;
+  trial->op.form = op->form;
+  trial->op.a = 1;
+  trial->op.space = space;
+  space = NULL;
+  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->x));
+  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->y));
+  TES_TRY(tes_vector_fill(trial->x, 0.7));
+done:
+  tes_mesh_destroy(&mesh);
+  tes_space_destroy(&space);
+  return status;
+}
+
+static bool is_tuned(const TesOperator *op) {
+  bool tuned = tesi_tuning_is_on(op->context) && op->space->dim == 3;
+  for (int d = 0; d < op->space->dim; d++) {
+    const TesiAxis *axis = &op->space->axis[d];
+    tuned = tuned && axis->uniform && !axis->natural[0] && !axis->natural[1];
+  }
+  return tuned;
+}
+
+static Cut choose_cut(const TesOperator *op) {
+  const int k = op->space->degree;
+  char name[64], text[TESI_TUNING_CANDIDATES][48];
+  Cut given = default_cut(op->space->dim, k, op->precision);
+  Trial trial = {0};
+  TesiTuning tuning = {.name = name, .prepare = prepare_trial, .time = time_cut, .data = &trial};
+  int nodes;
+  if (given_cut(&given) || !is_tuned(op)) return given;
+  snprintf(name, sizeof name, "operator-3d-q%d-%s-%s", k, op->precision == TES_SINGLE ? "float32" : "float64",
+           tesi_tuning_class(op->space->length, &nodes));
+  const int count = trial.count = list_cuts(k, op->precision, trial.cut);
+  for (int i = 0; i < count; i++) {
+    const Cut *c = &trial.cut[i];
+    snprintf(text[i], sizeof text[i], "%d,%d,%d,%d,%d,%d,%d,%d,%d", c->x, c->y, c->nodes, c->blocks,
+             c->layers, c->joint, c->pad, c->in_place, c->task_y);
+    tuning.candidate[i] = text[i];
+  }
+  const int choice = make_trial(op, nodes, &trial) == TES_OK ? tesi_tune(op->context, &tuning) : 0;
+  tes_vector_destroy(&trial.x);
+  tes_vector_destroy(&trial.y);
+  tes_space_destroy(&trial.op.space);
+  return trial.cut[choice];
+}
+
 TesStatus tesi_operator_separable_cuda_init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -281,7 +417,7 @@ TesStatus tesi_operator_separable_cuda_init(TesOperator *op) {
   TES_NEW(&plan);
   op->plan = plan;
   op->table = &table;
-  TES_TRY(compile(op, plan));
+  TES_TRY(compile(op, plan, choose_cut(op), true));
   fill_arguments(op, plan);
   TES_TRY(upload_scales(op, plan));
   snprintf(op->description, sizeof op->description,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "basis/kernel_tables.h"
 #include "device/kernel.h"
+#include "device/tuning.h"
 #include "smoother/patch.h"
 
 /* How a block is cut: cells a chunk, rows a block, least number of resident blocks a multiprocessor, odd rows in shared memory. */
@@ -25,10 +26,10 @@ static int round_up(int n, int unit) {
 }
 
 /* [precision][degree]; measured on an H200 where bench/results/h200 has a row. */
-static Cut choose_cut(int dim, int k, TesPrecision precision) {
+static Cut default_cut(int dim, int k, TesPrecision precision) {
   static const Cut cuts3[2][9] = {{{0},
                                    {8, 32, 2, 1},
-                                   {8, 8, 2, 0},
+                                   {16, 4, 2, 0},
                                    {8, 2, 3, 1},
                                    {4, 2, 2, 1},
                                    {4, 1, 3, 1},
@@ -37,16 +38,13 @@ static Cut choose_cut(int dim, int k, TesPrecision precision) {
                                    {4, 1, 1, 1}},
                                   {{0},
                                    {8, 32, 2, 1},
-                                   {8, 8, 3, 1},
+                                   {16, 4, 2, 0},
                                    {8, 2, 3, 1},
                                    {4, 2, 3, 1},
                                    {4, 1, 3, 1},
                                    {4, 1, 3, 1},
                                    {4, 1, 2, 1},
                                    {4, 1, 1, 1}}};
-  Cut cut;
-  const char *given = getenv("TESSERA_PATCH_CUT"); /* "cells,rows,blocks,pad": for measurements */
-  if (given && sscanf(given, "%d,%d,%d,%d", &cut.cells, &cut.rows, &cut.blocks, &cut.pad) == 4) return cut;
   if (dim == 3) return cuts3[precision][k];
   return (Cut){2, tesi_max(1, 192 / (2 * k * (2 * k - 1))), 2, 1};
 }
@@ -60,30 +58,52 @@ static size_t shared_bytes(int dim, int k, Cut cut, size_t size) {
   return (size_t)(cut.rows * a_row) * size + (size_t)(cut.rows * 2 * faces) * sizeof(int);
 }
 
-static TesStatus compile(const TesSmoother *smoother, Plan *plan, TesiPatchNumbers *numbers) {
+/* "cells,rows,blocks,pad" in the environment: for measurements. */
+static bool given_cut(Cut *cut) {
+  const char *given = getenv("TESSERA_PATCH_CUT");
+  return given && sscanf(given, "%d,%d,%d,%d", &cut->cells, &cut->rows, &cut->blocks, &cut->pad) == 4;
+}
+
+static int block_threads(int dim, int k, Cut cut) {
+  const int m = 2 * k - 1, work = cut.rows * tesi_max(m * cut.cells * k, dim == 3 ? m * m : m);
+  return round_up(tesi_max(work, cut.cells * k + 1), 32);
+}
+
+/* The kernel's macros for one cut. */
+typedef struct Text {
+  TesiProgramDesc desc; /* points into `option` */
+  char option[7][32];
+} Text;
+
+static void describe_program(const TesSmoother *smoother, const Cut cut, const char *tables, Text *t) {
+  const TesSpace *space = smoother->op->space;
+  static const char *const names[] = {"DIM",     "DEGREE",     "CELLS", "ROWS_A_BLOCK",
+                                      "THREADS", "MIN_BLOCKS", "PAD"};
+  const int values[] = {
+      space->dim, space->degree, cut.cells, cut.rows, block_threads(space->dim, space->degree, cut),
+      cut.blocks, cut.pad};
+  t->desc = (TesiProgramDesc){.file = "patch_rows.cu", .tables = tables};
+  t->desc.options[0] = smoother->op->precision == TES_SINGLE ? "real=float" : "real=double";
+  for (int i = 0; i < 7; i++) {
+    snprintf(t->option[i], sizeof t->option[i], "%s=%d", names[i], values[i]);
+    t->desc.options[i + 1] = t->option[i];
+  }
+}
+
+static TesStatus compile(const TesSmoother *smoother, Plan *plan, const Cut cut, TesiPatchNumbers *numbers) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  const int k = smoother->op->space->degree, dim = smoother->op->space->dim, m = 2 * k - 1;
-  const bool single = smoother->op->precision == TES_SINGLE;
-  char degree[24], dimension[24], cells[24], rows[32], threads[24], blocks[24], pad[24], *tables = NULL;
+  const int k = smoother->op->space->degree, dim = smoother->op->space->dim;
+  char *tables = NULL;
   TesiProgram *program;
-  const Cut cut = plan->cut = choose_cut(dim, k, smoother->op->precision);
-  const int work = cut.rows * tesi_max(m * cut.cells * k, dim == 3 ? m * m : m);
-  plan->threads = (unsigned)round_up(tesi_max(work, cut.cells * k + 1), 32);
+  Text text;
+  plan->cut = cut;
+  plan->threads = (unsigned)block_threads(dim, k, cut);
   plan->shared = shared_bytes(dim, k, cut, tesi_precision_size(smoother->op->precision));
-  snprintf(degree, sizeof degree, "DEGREE=%d", k);
-  snprintf(dimension, sizeof dimension, "DIM=%d", dim);
-  snprintf(cells, sizeof cells, "CELLS=%d", cut.cells);
-  snprintf(rows, sizeof rows, "ROWS_A_BLOCK=%d", cut.rows);
-  snprintf(threads, sizeof threads, "THREADS=%u", plan->threads);
-  snprintf(blocks, sizeof blocks, "MIN_BLOCKS=%d", cut.blocks);
-  snprintf(pad, sizeof pad, "PAD=%d", cut.pad);
-  TES_TRY(tesi_kernel_tables(ctx, k, single ? "float" : "double", &tables, numbers));
-  const TesiProgramDesc desc = {.file = "patch_rows.cu",
-                                .options = {single ? "real=float" : "real=double", dimension, degree, cells,
-                                            rows, threads, blocks, pad},
-                                .tables = tables};
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_tables(ctx, k, smoother->op->precision == TES_SINGLE ? "float" : "double", &tables,
+                             numbers));
+  describe_program(smoother, cut, tables, &text);
+  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_rows", plan->shared, &plan->kernel));
 done:
   tesi_free(ctx, &tables);
@@ -218,6 +238,127 @@ static bool is_served(const TesSpace *space) {
   return served;
 }
 
+/* ---- the choice of a cut by timing, 3D ------------------------------------------------------------------------------------- */
+typedef struct Trial {
+  TesOperator op; /* of a box that stands for the class of sizes; not set up itself */
+  TesSmoother smoother;
+  TesVector *b, *x;
+  Cut cut[TESI_TUNING_CANDIDATES];
+  int count;
+} Trial;
+
+static TesStatus run_trial(void *data) {
+  const Trial *trial = data;
+  return apply(&trial->smoother, tes_vector_data(trial->b), tes_vector_data(trial->x), TES_FORWARD, false);
+}
+
+static TesStatus time_cut(void *data, int candidate, double *seconds) {
+  Trial *trial = data;
+  TesSmoother *smoother = &trial->smoother;
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  TesiPatchNumbers numbers;
+  Plan *plan = NULL;
+  TES_NEW(&plan);
+  smoother->plan = plan;
+  TES_TRY(compile(smoother, plan, trial->cut[candidate], &numbers));
+  TES_TRY(make_tables(smoother, plan, &numbers));
+  TES_TRY(tesi_tuning_time(ctx, run_trial, trial, seconds));
+done:
+  if (smoother->plan) destroy(smoother);
+  return status;
+}
+
+/* All candidates are on their way through the compiler before the first is waited for. */
+static void prepare_trial(void *data) {
+  const Trial *trial = data;
+  TesContext *ctx = trial->smoother.context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  char *tables = NULL;
+  Text *text = NULL;
+  TesiProgramDesc descs[TESI_TUNING_CANDIDATES];
+  status = tesi_kernel_tables(ctx, trial->op.space->degree,
+                              trial->op.precision == TES_SINGLE ? "float" : "double", &tables, NULL);
+  if (status == TES_OK) status = tesi_alloc(ctx, (size_t)trial->count, sizeof *text, &text);
+  if (status == TES_OK) {
+    for (int i = 0; i < trial->count; i++) {
+      describe_program(&trial->smoother, trial->cut[i], tables, &text[i]);
+      descs[i] = text[i].desc;
+    }
+    for (int i = 0; i < trial->count && status == TES_OK; i++)
+      status = tesi_program_get(ctx, &descs[i], &program);
+  }
+  if (status != TES_OK) tes_context_clear(ctx); /* shows again when it is timed */
+  tesi_free(ctx, &tables);
+  tesi_free(ctx, &text);
+}
+
+/* The default; long chunks of few rows, which take the fewest steps through small boxes. */
+static int list_cuts(int k, TesPrecision precision, Cut cuts[TESI_TUNING_CANDIDATES]) {
+  const Cut first = cuts[0] = default_cut(3, k, precision);
+  const Cut others[] = {{2 * first.cells, tesi_max(1, first.rows / 2), tesi_min(2, first.blocks), 0},
+                        {first.cells, 1, 1, first.pad},
+                        {2 * first.cells, 1, 1, first.pad},
+                        {4 * first.cells, 1, 1, first.pad}};
+  int count = 1;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (block_threads(3, k, others[i]) <= 1024 &&
+        shared_bytes(3, k, others[i], tesi_precision_size(precision)) < 220 << 10)
+      cuts[count++] = others[i];
+  return count;
+}
+
+static TesStatus make_trial(const TesSmoother *smoother, int nodes, Trial *trial) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  const TesOperator *op = smoother->op;
+  const int k = op->space->degree, n = tesi_max(2, nodes / k / 2 * 2);
+  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n, n, n}}, &mesh));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
+  trial->op.context = trial->smoother.context = ctx;
+  trial->op.precision = op->precision;
+  trial->op.form = op->form;
+  trial->op.a = 1;
+  trial->op.space = space;
+  trial->smoother.op = &trial->op;
+  space = NULL;
+  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->b));
+  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->x));
+  TES_TRY(tes_vector_fill(trial->b, 0.7));
+done:
+  tes_mesh_destroy(&mesh);
+  tes_space_destroy(&space);
+  return status;
+}
+
+static Cut choose_cut(const TesSmoother *smoother) {
+  const TesOperator *op = smoother->op;
+  const int k = op->space->degree;
+  char name[64], text[TESI_TUNING_CANDIDATES][48];
+  Cut given = default_cut(op->space->dim, k, op->precision);
+  Trial trial = {0};
+  TesiTuning tuning = {.name = name, .prepare = prepare_trial, .time = time_cut, .data = &trial};
+  int nodes;
+  if (given_cut(&given) || op->space->dim != 3 || !tesi_tuning_is_on(smoother->context)) return given;
+  snprintf(name, sizeof name, "patch-3d-q%d-%s-%s", k, op->precision == TES_SINGLE ? "float32" : "float64",
+           tesi_tuning_class(op->space->length, &nodes));
+  const int count = trial.count = list_cuts(k, op->precision, trial.cut);
+  for (int i = 0; i < count; i++) {
+    const Cut *c = &trial.cut[i];
+    snprintf(text[i], sizeof text[i], "%d,%d,%d,%d", c->cells, c->rows, c->blocks, c->pad);
+    tuning.candidate[i] = text[i];
+  }
+  const int choice =
+      make_trial(smoother, nodes, &trial) == TES_OK ? tesi_tune(smoother->context, &tuning) : 0;
+  tes_vector_destroy(&trial.b);
+  tes_vector_destroy(&trial.x);
+  tes_space_destroy(&trial.op.space);
+  return trial.cut[choice];
+}
+
 TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -229,7 +370,7 @@ TesStatus tesi_smoother_patch_cuda_init(TesSmoother *smoother) {
   TES_NEW(&plan);
   smoother->plan = plan;
   smoother->table = &table;
-  TES_TRY(compile(smoother, plan, &numbers));
+  TES_TRY(compile(smoother, plan, choose_cut(smoother), &numbers));
   TES_TRY(make_tables(smoother, plan, &numbers));
   snprintf(smoother->description, sizeof smoother->description,
            "patch, exact local solves, rows by kernels: %d cells a step, %d rows and %u threads a block",

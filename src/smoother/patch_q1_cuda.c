@@ -101,10 +101,10 @@ static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = tesi_smoother_patch_apply_ref, .cost = cost, .destroy = destroy};
 
 /* Planes by default where a launch has one for every multiprocessor of the largest GPUs. */
-static bool choose_planes(const TesSpace *space, int *blocks) {
+static bool choose_planes(const TesSpace *space, bool single, int *blocks) {
   const char *given =
       getenv("TESSERA_Q1_PLANES"); /* least resident blocks, 0: rows; for measurements and tests */
-  *blocks = 2;
+  *blocks = single ? 3 : 2;
   if (space->dim == 2 || space->axis[1].cells < 2) return false;
   if (given) return (*blocks = atoi(given)) > 0;
   return space->axis[2].cells >= 256;
@@ -122,7 +122,7 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
   TES_NEW(&plan);
   smoother->plan = plan;
   smoother->table = &table;
-  plan->planes = choose_planes(space, &blocks);
+  plan->planes = choose_planes(space, single, &blocks);
   plan->threads = (unsigned)tesi_max(32, (space->axis[0].cells / 2 + 31) / 32 * 32);
   plan->shared = 4 * (2 * (size_t)plan->threads + 3) * tesi_precision_size(smoother->op->precision);
   fill_stencil(smoother->op, &plan->stencil);

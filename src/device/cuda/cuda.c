@@ -11,7 +11,7 @@ typedef struct CudaState {
   int device, max_shared;
   TesiCuContext context;
   TesiCuStream stream;
-  char target[32], name[192], short_name[16];
+  char target[32], name[192], short_name[16], model[96];
 } CudaState;
 
 static CudaState *state_of(const TesContext *ctx) {
@@ -242,6 +242,7 @@ static TesStatus identify(TesContext *ctx, CudaState *s, int number) {
     TES_FAIL(TES_MISSING, "GPU %d (%s) has compute capability %d.%d; 8.0 or newer is needed", number, name,
              major, minor);
   TES_TRY(tesi_nvrtc_target(ctx, 10 * major + minor, s->target));
+  snprintf(s->model, sizeof s->model, "%s", name);
   snprintf(s->short_name, sizeof s->short_name, "cuda:%d", number);
   snprintf(s->name, sizeof s->name, "cuda:%d (%s, compute capability %d.%d, driver for CUDA %d.%d)", number,
            name, major, minor, version / 1000, version / 10 % 100);
@@ -275,4 +276,8 @@ done:
 
 const char *tesi_cuda_name(const TesContext *ctx) {
   return state_of(ctx)->short_name;
+}
+
+const char *tesi_cuda_model(const TesContext *ctx) {
+  return state_of(ctx)->model;
 }

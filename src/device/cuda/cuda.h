@@ -9,5 +9,7 @@ extern const TesiDevice tesi_device_cuda;
 TesStatus tesi_cuda_open(TesContext *ctx, int number);
 /* "cuda:0", ... */
 const char *tesi_cuda_name(const TesContext *ctx);
+/* "NVIDIA H200", ... */
+const char *tesi_cuda_model(const TesContext *ctx);
 
 #endif
