@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 
-enum { TESI_OPTIONS = 24 };
+enum { TESI_OPTIONS = 36 };
 
 typedef struct TesiProgramDesc {
   const char *file;                  /* in src/kernels, e.g. "laplace.cu" */

@@ -64,6 +64,16 @@
 #define TESK_ALIGNED(n) __attribute__((aligned(n)))
 #define TESK_COPY(to, from, valid) (*(to) = (valid) ? *(from) : 0)
 #define TESK_COPY_WAIT() ((void)0)
+#define TESK_ADD(p, v) (*(p) += (v)) /* threads take turns */
+#define TESK_ADD_WARP(p, v) (*(p) += (v))
+#define TESK_WARP_BARRIER() __syncthreads()
+#define TESK_PREFETCH(p, bytes) ((void)(p), (void)(bytes))
+#define TESK_PREFETCH_KEPT(p, bytes) ((void)(p), (void)(bytes))
+#define TESK_STREAM(p) (*(p))
+typedef unsigned long long TeskArrival;
+#define TESK_BULK(to, from, bytes, arrival) __builtin_memcpy(to, from, (unsigned long)(bytes))
+#define TESK_ARRIVED(arrival) ((void)(arrival))
+#define TESK_RECIPROCAL(v) (1 / (v))
 #else
 #define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
   extern "C" __global__ void __launch_bounds__(max_threads, min_blocks)                                      \
@@ -104,6 +114,98 @@ TESK_DEVICE void TESK_COPY(double *to, const double *from, int valid) {
                : "memory");
 }
 #define TESK_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
+#define TESK_ADD(p, v) atomicAdd(p, v) /* other threads add to *p too */
+#define TESK_WARP_BARRIER() __syncwarp()
+
+/* *p += the sum of v over a whole warp, by one addition. */
+TESK_DEVICE void TESK_ADD_WARP(double *p, double v) {
+  for (int step = 16; step > 0; step /= 2) v += __shfl_down_sync(0xffffffffu, v, step);
+  if (threadIdx.x % 32 == 0) atomicAdd(p, v);
+}
+
+/* What is read once should leave the L2 cache first. */
+TESK_DEVICE unsigned long long tesk_once(void) {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+/* As TESK_READ, for what is read once. */
+TESK_DEVICE double TESK_STREAM(const double *p) {
+  double v;
+  asm("ld.global.nc.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(v) : "l"(p), "l"(tesk_once()));
+  return v;
+}
+TESK_DEVICE float TESK_STREAM(const float *p) {
+  float v;
+  asm("ld.global.nc.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(v) : "l"(p), "l"(tesk_once()));
+  return v;
+}
+
+TESK_DEVICE int TESK_STREAM(const int *p) {
+  int v;
+  asm("ld.global.nc.L2::cache_hint.s32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(tesk_once()));
+  return v;
+}
+
+/* Asks for `bytes` bytes from p on to be brought into the L2 cache, to be read once or (KEPT) like all else: one instruction of one thread.
+ * No more than that is read. */
+TESK_DEVICE void tesk_prefetch(const void *p, long long bytes, int once) {
+#if __CUDA_ARCH__ >= 900
+  const unsigned long long first = ((unsigned long long)p + 15) & ~15ull,
+                           last = ((unsigned long long)p + (unsigned long long)bytes) & ~15ull;
+  if (last <= first) return;
+  if (once)
+    asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(first),
+                 "r"((unsigned)(last - first)), "l"(tesk_once())
+                 : "memory");
+  else
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(first), "r"((unsigned)(last - first))
+                 : "memory");
+#endif
+}
+#define TESK_PREFETCH(p, bytes) tesk_prefetch(p, bytes, 1)
+#define TESK_PREFETCH_KEPT(p, bytes) tesk_prefetch(p, bytes, 0)
+
+/* `bytes` bytes (a multiple of 16) from global to shared memory (both aligned to 16), to be read once: started by one thread of a warp or
+ * block, without registers. The copy engine of sm_90 does it; elsewhere the thread itself. All have it after a barrier and TESK_ARRIVED. */
+typedef unsigned long long TeskArrival; /* in shared memory, used once */
+TESK_DEVICE void TESK_BULK(void *to, const void *from, long long bytes, TeskArrival *arrival) {
+#if __CUDA_ARCH__ >= 900
+  const unsigned at = (unsigned)__cvta_generic_to_shared(arrival);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"((unsigned)bytes)
+               : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], "
+               "%2, [%3], %4;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+               "l"(from), "r"((unsigned)bytes), "r"(at), "l"(tesk_once())
+               : "memory");
+#else
+  for (long long i = 0; i < bytes / 8; i++) ((double *)to)[i] = ((const double *)from)[i];
+  (void)arrival;
+#endif
+}
+TESK_DEVICE void TESK_ARRIVED(TeskArrival *arrival) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0;\n@!done "
+               "bra again;\n}" ::"r"((unsigned)__cvta_generic_to_shared(arrival))
+               : "memory");
+#else
+  (void)arrival;
+#endif
+}
+
+/* 1 / v to the last bit or two, without the slow path of a division: v is neither zero nor denormal. */
+TESK_DEVICE double TESK_RECIPROCAL(double v) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
+  r = fma(fma(-v, r, 1.0), r, r);
+  return fma(fma(-v, r, 1.0), r, r);
+}
+TESK_DEVICE float TESK_RECIPROCAL(float v) {
+  return 1 / v;
+}
 #endif
 
 #endif

@@ -95,6 +95,19 @@ done:
   return status;
 }
 
+/* Zeros of long vectors by the driver: a fifth faster than a kernel; 3 us slower for short ones. */
+static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
+  TesStatus status = TES_OK;
+  CudaState *s = state_of(ctx);
+  enum { LONG = 1 << 21 };
+  if (a != 0 || n < LONG) return tesi_kernel_fill(ctx, precision, n, a, y);
+  CU(s, context_set(s->context));
+  CU(s, set_bytes(address_of(y), 0, (size_t)n * (precision == TES_DOUBLE ? sizeof(double) : sizeof(float)),
+                  s->stream));
+done:
+  return status;
+}
+
 /* ---- kernels ------------------------------------------------------------------------------------------------------------ */
 static TesStatus describe(TesContext *ctx, char *text, size_t size) {
   TesStatus status = TES_OK;
@@ -204,7 +217,7 @@ const TesiDevice tesi_device_cuda = {.kind = "cuda",
                                      .to_device = to_device,
                                      .to_host = to_host,
                                      .synchronize = synchronize,
-                                     .fill = tesi_kernel_fill,
+                                     .fill = fill,
                                      .copy = tesi_kernel_copy,
                                      .axpy = tesi_kernel_axpy,
                                      .xpay = tesi_kernel_xpay,

@@ -1,0 +1,572 @@
+/* Mass and stiffness on mapped hexahedra, y = sum over cells of I' (D' G D + mass W) I x, element vectors or global ones.
+ *
+ * A thread owns a line of a cell in registers and contracts along it with even-odd halves of the 1D matrix (tables.h); shared
+ * memory is only the transpose between directions. With n nodes, q points a direction, a cell has q^2 threads:
+ *   I    y-lines (k, i) [n^2], read from x | x-lines (k, j) [n q] | z-lines (j, i) [q^2]: v[q] stays in registers
+ *   D    v to A | x-lines: A -> B, y-lines: A -> C | z-lines: dz in registers, multiply by G | x- and y-lines transposed | z-lines
+ *   I'   as I, backwards; y-lines are written to y
+ * "|" is a barrier: of the warp where a cell's threads fit in one (q <= 5), else of the block. A collocated operator (q = n, points =
+ * nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
+ * Shared memory: BUFFERS (mass alone: 1) q^3 numbers a cell, with pitches that the host chooses against bank conflicts.
+ * Registers: v and dz, 2 q numbers, besides the line at work (2 q) or a column's trilinear coefficients (24).
+ * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2) lines, D and D' 6 q^2;
+ * a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
+ * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 + 8 s q^3 and the
+ * zeroing of y; vertices: 192 for the factors, affine: 8 s.
+ * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY, OUTPUT, ORDERED, DOT (parts of x.y
+ * too); CELLS a group of
+ * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (factors go through shared memory, STAGE_BYTES a group),
+ * PREFETCH (into the L2 cache); BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z:
+ * neighbouring threads have neighbouring z. */
+#include "kernel.h"
+#include "mapped_arguments.h"
+#include "tables.h"
+
+#define STORED 0 /* GEOMETRY */
+#define VERTICES 1
+#define AFFINE 2
+#define ELEMENT 0 /* OUTPUT */
+#define ATOMIC 1
+#define COLOURED 2
+#define THREADS (GROUP * GROUPS)
+#define FACTORS (6 * STIFFNESS + MASS)
+#define HN ((N + 1) / 2)
+#define GN (N / 2)
+#define HQ ((Q + 1) / 2)
+#define GQ (Q / 2)
+#define NODES (N * N * N)
+#define POINTS (Q * Q * Q)
+#if WARPS
+#define BARRIER() TESK_WARP_BARRIER()
+#else
+#define BARRIER() __syncthreads()
+#endif
+
+/* ---- contractions along a line ------------------------------------------------------------------------------------------- */
+/* Sums and differences of opposite values; the middle one of an odd length alone. */
+#define FOLD(length, in, e, o)                                                                               \
+  TESK_UNROLL                                                                                                \
+  for (int l = 0; l < (length) / 2; l++) {                                                                   \
+    e[l] = in[l] + in[(length)-1 - l];                                                                       \
+    o[l] = in[l] - in[(length)-1 - l];                                                                       \
+  }                                                                                                          \
+  if ((length) % 2) e[(length) / 2] = in[(length) / 2];
+
+#if !COLLOCATED
+TESK_DEVICE void interpolate(const real in[N], real out[Q]) {
+  real e[HN], o[GN];
+  FOLD(N, in, e, o)
+  TESK_UNROLL
+  for (int r = 0; r < HQ; r++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int l = 0; l < HN; l++) even += tesk_ie(r * HN + l) * e[l];
+    TESK_UNROLL
+    for (int l = 0; l < GN && r < GQ; l++) odd += tesk_io(r * GN + l) * o[l];
+    out[r] = even + odd;
+    if (r < GQ) out[Q - 1 - r] = even - odd;
+  }
+}
+
+TESK_DEVICE void interpolate_transposed(const real in[Q], real out[N]) {
+  real e[HQ], o[GQ];
+  FOLD(Q, in, e, o)
+  TESK_UNROLL
+  for (int r = 0; r < HN; r++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int l = 0; l < HQ; l++) even += tesk_ie(l * HN + r) * e[l];
+    TESK_UNROLL
+    for (int l = 0; l < GQ && r < GN; l++) odd += tesk_io(l * GN + r) * o[l];
+    out[r] = even + odd;
+    if (r < GN) out[N - 1 - r] = even - odd;
+  }
+}
+#endif
+
+#if STIFFNESS
+/* Differentiation turns even into odd. */
+TESK_DEVICE void differentiate(const real in[Q], real out[Q]) {
+  real e[HQ], o[GQ];
+  FOLD(Q, in, e, o)
+  TESK_UNROLL
+  for (int r = 0; r < HQ; r++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int l = 0; l < GQ; l++) even += tesk_do(r * GQ + l) * o[l];
+    TESK_UNROLL
+    for (int l = 0; l < HQ && r < GQ; l++) odd += tesk_de(r * HQ + l) * e[l];
+    out[r] = even + odd;
+    if (r < GQ) out[Q - 1 - r] = even - odd;
+  }
+}
+
+/* out <- D' in, or out += D' in */
+TESK_DEVICE void differentiate_transposed(const real in[Q], const int add, real out[Q]) {
+  real e[HQ], o[GQ];
+  FOLD(Q, in, e, o)
+  TESK_UNROLL
+  for (int r = 0; r < HQ; r++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int l = 0; l < GQ; l++) even += tesk_de(l * HQ + r) * o[l];
+    TESK_UNROLL
+    for (int l = 0; l < HQ && r < GQ; l++) odd += tesk_do(l * GQ + r) * e[l];
+    out[r] = add ? out[r] + (even + odd) : even + odd;
+    if (r < GQ) out[Q - 1 - r] = add ? out[Q - 1 - r] + (even - odd) : even - odd;
+  }
+}
+#endif
+
+/* ---- lines in shared memory ------------------------------------------------------------------------------------------------ */
+#define READ_LINE(length, s, stride, v)                                                                      \
+  TESK_UNROLL                                                                                                \
+  for (int tesk_l = 0; tesk_l < (length); tesk_l++) v[tesk_l] = (s)[tesk_l * (stride)];
+#define WRITE_LINE(length, s, stride, v)                                                                     \
+  TESK_UNROLL                                                                                                \
+  for (int tesk_l = 0; tesk_l < (length); tesk_l++) (s)[tesk_l * (stride)] = v[tesk_l];
+
+/* Where line `l` of x-lines with `layers` z and Q y begins; of y-lines with Q z and Q x. */
+TESK_DEVICE int x_line(int l, int layers) {
+  return X_BY_Z ? l % layers * PZ + l / layers * PY : l / Q * PZ + l % Q * PY;
+}
+TESK_DEVICE int y_line(int l) {
+  return Y_BY_Z ? l % Q * PZ + l / Q : l / Q * PZ + l % Q;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
+typedef struct Cell {
+  long long number; /* of the cell this thread works for; a valid one even where there is none */
+  int valid;
+} Cell;
+
+TESK_DEVICE Cell find_cell(const TeskMapped *a, long long first, int c) {
+  Cell cell;
+  const long long at = first + c;
+  cell.valid = at < a->cells;
+  cell.number = cell.valid ? at : 0;
+#if ORDERED
+  cell.number = a->order[cell.number];
+#endif
+  return cell;
+}
+
+#if INDEX_ONCE /* the index leaves the L2 cache first: better where factors are many, worse where they are computed */
+#define READ_INDEX(p) TESK_STREAM(p)
+#else
+#define READ_INDEX(p) TESK_READ(p)
+#endif
+
+/* Where the `count` nodes node, node + step, ... of a cell are: a line that is read at the start and written at the end. */
+typedef struct Line {
+  int at[N];
+} Line;
+
+TESK_DEVICE void find_line(const TeskMapped *a, Cell cell, int node, int step, Line *line) {
+#if OUTPUT != ELEMENT
+  TESK_UNROLL
+  for (int l = 0; l < N; l++)
+    line->at[l] = cell.valid ? READ_INDEX(a->index + cell.number * NODES + node + l * step) : -1;
+#else
+  (void)a, (void)cell, (void)node, (void)step, (void)line;
+#endif
+}
+
+TESK_DEVICE void load_line(const real *x, Cell cell, int component, int node, int step, const Line *line,
+                           real v[N]) {
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) {
+#if OUTPUT == ELEMENT
+    v[l] = cell.valid ? TESK_READ(x + (cell.number * COMPONENTS + component) * NODES + node + l * step) : 0;
+#else
+    const int i = line->at[l];
+    v[l] = i < 0 ? 0 : TESK_READ(x + (long long)i * COMPONENTS + component);
+#endif
+  }
+  (void)line;
+}
+
+/* A constrained row is the identity; all its cells write the same. Returns what the line adds to x . y, with DOT. */
+TESK_DEVICE real store_line(const real *x, real *y, Cell cell, int component, int node, int step,
+                            const Line *line, const real v[N]) {
+  real dot = 0;
+  if (!cell.valid) return 0;
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) {
+#if OUTPUT == ELEMENT
+    const long long at = (cell.number * COMPONENTS + component) * NODES + node + l * step;
+    y[at] = v[l];
+    if (DOT) dot += v[l] * x[at];
+#else
+    const int i = line->at[l];
+    const long long at = (long long)(i < 0 ? ~i : i) * COMPONENTS + component;
+    if (i < 0) {
+      y[at] = x[at];
+    } else {
+#if OUTPUT == ATOMIC
+      TESK_ADD(y + at, v[l]);
+#else
+      y[at] += v[l];
+#endif
+      if (DOT) dot += v[l] * TESK_READ(x + at);
+    }
+#endif
+  }
+  (void)line;
+  return dot;
+}
+
+/* ---- geometry: the factors of the points of a z-line ---------------------------------------------------------------------- */
+#if GEOMETRY == STORED
+typedef struct Column {
+  const factor *g; /* of the first point */
+} Column;
+
+/* STAGE: the factors of a group's cells are copied to shared memory, `staged`, while it works on the nodes. An odd number of float64 a cell
+ * begins between two multiples of 16 bytes: the copy begins before. */
+#define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
+#if STAGE
+#define READ_FACTOR(p) (*(p))
+#else
+#define READ_FACTOR(p) TESK_STREAM(p)
+#endif
+
+TESK_DEVICE void stage(const TeskMapped *a, long long first, unsigned char *staged, TeskArrival *arrival) {
+  const long long left = a->cells - first, cells = left < CELLS ? left : CELLS, start = first * CELL_BYTES,
+                  from = start & ~15ll, to = (start + cells * CELL_BYTES + 15) & ~15ll;
+  if (left <= 0) return;
+  TESK_BULK(staged, (const unsigned char *)a->geometry + from, to - from, arrival);
+}
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+#if STAGE
+  (void)a;
+  column.g =
+      (const factor *)(staged + (first * CELL_BYTES & 15)) + (cell.valid ? c : 0) * FACTORS * POINTS + l;
+#else
+  (void)first, (void)c, (void)staged;
+  column.g = (const factor *)a->geometry + cell.number * FACTORS * POINTS + l;
+#endif
+  return column;
+}
+
+TESK_DEVICE real mass_factor(const TeskMapped *a, const Column *c, int k) {
+  return (real)a->mass * (real)READ_FACTOR(c->g + 6 * STIFFNESS * POINTS + k * Q * Q);
+}
+
+#if STIFFNESS
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  real m[6], w[3];
+  TESK_UNROLL
+  for (int s = 0; s < 6; s++) m[s] = (real)READ_FACTOR(c->g + s * POINTS + k * Q * Q);
+  w[0] = m[0] * g[0] + m[1] * g[1] + m[2] * g[2];
+  w[1] = m[1] * g[0] + m[3] * g[1] + m[4] * g[2];
+  w[2] = m[2] * g[0] + m[4] * g[1] + m[5] * g[2];
+  TESK_UNROLL
+  for (int s = 0; s < 3; s++) g[s] = w[s];
+  return MASS ? mass_factor(a, c, k) : 0;
+}
+#endif
+
+#elif GEOMETRY == AFFINE
+typedef struct Column {
+  real g[6], mass, weight;
+} Column;
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+  (void)first, (void)c, (void)staged;
+  const real *g = (const real *)a->geometry + cell.number * FACTORS;
+  column.weight = (real)(a->weight[l / Q] * a->weight[l % Q]);
+  TESK_UNROLL
+  for (int s = 0; s < 6 * STIFFNESS; s++) column.g[s] = (real)a->stiffness * TESK_READ(g + s);
+  column.mass = MASS ? (real)a->mass * TESK_READ(g + 6 * STIFFNESS) : 0;
+  return column;
+}
+
+TESK_DEVICE real mass_factor(const TeskMapped *a, const Column *c, int k) {
+  return c->mass * c->weight * (real)a->weight[k];
+}
+
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  const real w = c->weight * (real)a->weight[k], g0 = w * g[0], g1 = w * g[1], g2 = w * g[2];
+  g[0] = c->g[0] * g0 + c->g[1] * g1 + c->g[2] * g2;
+  g[1] = c->g[1] * g0 + c->g[3] * g1 + c->g[4] * g2;
+  g[2] = c->g[2] * g0 + c->g[4] * g1 + c->g[5] * g2;
+  return c->mass * w;
+}
+
+#else
+/* Trilinear cell: along a z-line, with z from 0 to 1, the derivatives of the position are A = a0 + a1 z (by xi), B = b0 + b1 z (by
+ * eta) and C (by zeta), constant. Rows of |J| J^-1: r = B x C = r0 + r1 z, s = C x A = s0 + s1 z, t = A x B = t0 + t1 z + t2 z^2;
+ * |J| = C . t. */
+typedef struct Column {
+  real c[3], r0[3], r1[3], s0[3], s1[3], t0[3], t1[3], t2[3], weight;
+} Column;
+
+TESK_DEVICE void cross(const real u[3], const real v[3], real w[3]) {
+  w[0] = u[1] * v[2] - u[2] * v[1];
+  w[1] = u[2] * v[0] - u[0] * v[2];
+  w[2] = u[0] * v[1] - u[1] * v[0];
+}
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+  (void)first, (void)c, (void)staged;
+  const real *v = (const real *)a->geometry + cell.number * 24;
+  const real eta = (real)a->point[l / Q], xi = (real)a->point[l % Q];
+  real a0[3], a1[3], b0[3], b1[3], t[3];
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+    const real x0 = TESK_READ(v + d), x1 = TESK_READ(v + 3 + d), x2 = TESK_READ(v + 6 + d),
+               x3 = TESK_READ(v + 9 + d), x4 = TESK_READ(v + 12 + d), x5 = TESK_READ(v + 15 + d),
+               x6 = TESK_READ(v + 18 + d), x7 = TESK_READ(v + 21 + d);
+    const real ex0 = x1 - x0, ex1 = x5 - x4, ey0 = x2 - x0, ey1 = x6 - x4, lower = x3 - x2 - ex0,
+               upper = x7 - x6 - ex1;
+    a0[d] = ex0 + eta * lower;
+    a1[d] = ex1 + eta * upper - a0[d];
+    b0[d] = ey0 + xi * lower;
+    b1[d] = ey1 + xi * upper - b0[d];
+    column.c[d] = x4 - x0 + xi * (ex1 - ex0) + eta * (ey1 - ey0 + xi * (upper - lower));
+  }
+  cross(b0, column.c, column.r0);
+  cross(b1, column.c, column.r1);
+  cross(column.c, a0, column.s0);
+  cross(column.c, a1, column.s1);
+  cross(a0, b0, column.t0);
+  cross(a1, b1, column.t2);
+  cross(a0, b1, column.t1);
+  cross(a1, b0, t);
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) column.t1[d] += t[d];
+  column.weight = (real)(a->weight[l / Q] * a->weight[l % Q]);
+  return column;
+}
+
+TESK_DEVICE real mass_factor(const TeskMapped *a, const Column *c, int k) {
+  const real z = (real)a->point[k];
+  real det = 0;
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) det += c->c[d] * (c->t0[d] + z * (c->t1[d] + z * c->t2[d]));
+  return (real)a->mass * c->weight * (real)a->weight[k] * det;
+}
+
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  const real z = (real)a->point[k], w = c->weight * (real)a->weight[k];
+  real det = 0, r[3], s[3], t[3], p[3];
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+    r[d] = c->r0[d] + z * c->r1[d];
+    s[d] = c->s0[d] + z * c->s1[d];
+    t[d] = c->t0[d] + z * (c->t1[d] + z * c->t2[d]);
+    det += c->c[d] * t[d];
+    p[d] = r[d] * g[0] + s[d] * g[1] + t[d] * g[2];
+  }
+  const real scale = (real)a->stiffness * w * TESK_RECIPROCAL(det);
+  g[0] = scale * (r[0] * p[0] + r[1] * p[1] + r[2] * p[2]);
+  g[1] = scale * (s[0] * p[0] + s[1] * p[1] + s[2] * p[2]);
+  g[2] = scale * (t[0] * p[0] + t[1] * p[1] + t[2] * p[2]);
+  return (real)a->mass * w * det;
+}
+#endif
+
+/* ---- from nodes to points and back ------------------------------------------------------------------------------------------- */
+/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines. */
+#if COLLOCATED
+#define LINES (Q * Q)
+#define STEP (Q * Q)
+#define FIRST_NODE(l) (l)
+#else
+#define LINES (N * N)
+#define STEP N
+#define FIRST_NODE(l) ((l) / N * N * N + (l) % N)
+#endif
+
+/* v[Q] <- the thread's z-line of the interpolated vector. */
+TESK_DEVICE void read_points(const real *x, Cell cell, int component, int t, const Line *at, real *s,
+                             real v[Q]) {
+#if COLLOCATED
+  (void)s;
+  if (t < CELLS * LINES) load_line(x, cell, component, FIRST_NODE(t % LINES), STEP, at, v);
+#else
+  real in[N], out[Q];
+  if (t < CELLS * LINES) {
+    const int l = t % LINES;
+    load_line(x, cell, component, FIRST_NODE(l), STEP, at, in);
+    interpolate(in, out);
+    WRITE_LINE(Q, s + t / LINES * PC + l / N * PZ + l % N, PY, out)
+  }
+  BARRIER();
+  if (t < CELLS * N * Q) {
+    real *const line = s + t / (N * Q) * PC + x_line(t % (N * Q), N);
+    READ_LINE(N, line, 1, in)
+    interpolate(in, out);
+    WRITE_LINE(Q, line, 1, out)
+  }
+  BARRIER();
+  if (t < CELLS * Q * Q) {
+    READ_LINE(N, s + t / (Q * Q) * PC + t % (Q * Q) / Q * PY + t % Q, PZ, in)
+    interpolate(in, v);
+  }
+#endif
+}
+
+/* The transposed, into y. */
+TESK_DEVICE real write_points(const real *x, real *y, Cell cell, int component, int t, const Line *at,
+                              real *s, const real v[Q]) {
+#if COLLOCATED
+  (void)s;
+  return t < CELLS * LINES ? store_line(x, y, cell, component, FIRST_NODE(t % LINES), STEP, at, v) : 0;
+#else
+  real in[Q], out[N];
+  if (t < CELLS * Q * Q) {
+    interpolate_transposed(v, out);
+    WRITE_LINE(N, s + t / (Q * Q) * PC + t % (Q * Q) / Q * PY + t % Q, PZ, out)
+  }
+  BARRIER();
+  if (t < CELLS * N * Q) {
+    real *const line = s + t / (N * Q) * PC + x_line(t % (N * Q), N);
+    READ_LINE(Q, line, 1, in)
+    interpolate_transposed(in, out);
+    WRITE_LINE(N, line, 1, out)
+  }
+  BARRIER();
+  if (t >= CELLS * LINES) return 0;
+  const int l = t % LINES;
+  READ_LINE(Q, s + t / LINES * PC + l / N * PZ + l % N, PY, in)
+  interpolate_transposed(in, out);
+  return store_line(x, y, cell, component, FIRST_NODE(l), STEP, at, out);
+#endif
+}
+
+/* ---- at the points ------------------------------------------------------------------------------------------------------------- */
+#if STIFFNESS
+/* v[Q] <- z-line of (D' G D + mass W) v */
+TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s, const unsigned char *staged,
+                           TeskArrival *arrival, real v[Q]) {
+  const int mine = t < CELLS * Q * Q, c = t / (Q * Q), l = t % (Q * Q);
+  real *const A = s + (mine ? c * PC : 0), *const B = A + PB, *const C = BUFFERS == 3 ? B + PB : A;
+  const int z_line = mine ? l / Q * PY + l % Q : 0;
+  real in[Q], out[Q], dz[Q];
+  if (mine) {
+    WRITE_LINE(Q, A + z_line, PZ, v)
+  }
+  BARRIER();
+  if (mine) {
+    READ_LINE(Q, A + x_line(l, Q), 1, in)
+    differentiate(in, out);
+    WRITE_LINE(Q, B + x_line(l, Q), 1, out)
+  }
+#if BUFFERS == 2
+  BARRIER();
+#endif
+  if (mine) {
+    READ_LINE(Q, A + y_line(l), PY, in)
+    differentiate(in, out);
+    WRITE_LINE(Q, C + y_line(l), PY, out)
+  }
+  BARRIER();
+  if (mine) {
+    const Column column = make_column(a, find_cell(a, first, c), first, c, l, staged);
+    differentiate(v, dz);
+    if (STAGE && first < a->cells) TESK_ARRIVED(arrival);
+    TESK_UNROLL
+    for (int k = 0; k < Q; k++) {
+      real g[3] = {B[z_line + k * PZ], C[z_line + k * PZ], dz[k]};
+      const real m = apply_factors(a, &column, k, g);
+      B[z_line + k * PZ] = g[0];
+      C[z_line + k * PZ] = g[1];
+      dz[k] = g[2];
+      if (MASS) v[k] *= m;
+    }
+    differentiate_transposed(dz, MASS, v);
+  }
+  BARRIER();
+  if (mine) {
+    READ_LINE(Q, B + x_line(l, Q), 1, in)
+    differentiate_transposed(in, 0, out);
+    WRITE_LINE(Q, B + x_line(l, Q), 1, out)
+    READ_LINE(Q, C + y_line(l), PY, in)
+    differentiate_transposed(in, 0, out);
+    WRITE_LINE(Q, C + y_line(l), PY, out)
+  }
+  BARRIER();
+  if (mine) {
+    TESK_UNROLL
+    for (int k = 0; k < Q; k++) v[k] += B[z_line + k * PZ] + C[z_line + k * PZ];
+  }
+}
+#else
+TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s, const unsigned char *staged,
+                           TeskArrival *arrival, real v[Q]) {
+  const int c = t / (Q * Q);
+#if STAGE && COLLOCATED
+  BARRIER(); /* before the arrival is looked at */
+#endif
+  if (t >= CELLS * Q * Q) return;
+  const Column column = make_column(a, find_cell(a, first, c), first, c, t % (Q * Q), staged);
+  if (STAGE && first < a->cells) TESK_ARRIVED(arrival);
+  (void)s;
+  TESK_UNROLL
+  for (int k = 0; k < Q; k++) v[k] *= mass_factor(a, &column, k);
+}
+#endif
+
+/* A block's factors are on their way to the L2 cache while it works on the nodes; the index, of a block some way ahead: factors would
+ * fill the cache. */
+TESK_DEVICE void prefetch(const TeskMapped *a) {
+  const long long size = GROUPS * CELLS, first = blockIdx.x * size, next = first + a->ahead * size,
+                  left = a->cells - first, left_next = a->cells - next;
+#if GEOMETRY == STORED && !STAGE
+  if (PREFETCH && threadIdx.x == 0)
+    TESK_PREFETCH((const factor *)a->geometry + first * FACTORS * POINTS,
+                  (left < size ? left : size) * FACTORS * POINTS * (long long)sizeof(factor));
+#elif GEOMETRY == VERTICES
+  if (threadIdx.x == 0 && left_next > 0)
+    TESK_PREFETCH_KEPT((const real *)a->geometry + next * 24,
+                       (left_next < size ? left_next : size) * 24 * (long long)sizeof(real));
+#endif
+#if OUTPUT != ELEMENT
+  if (threadIdx.x == 1 && left_next > 0)
+    TESK_PREFETCH_KEPT(a->index + next * NODES,
+                       (left_next < size ? left_next : size) * NODES * (long long)sizeof(int));
+#endif
+  (void)left, (void)left_next;
+}
+
+TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (TeskMapped)a) {
+  TESK_SHARED(memory);
+  const int t = (int)threadIdx.x % GROUP, group = (int)threadIdx.x / GROUP;
+  const long long first = ((long long)blockIdx.x * GROUPS + group) * CELLS;
+  real *const s = memory + group * CELLS * PC;
+  /* work arrays of all groups, staged factors of all groups, their arrivals */
+  unsigned char *const stages =
+                           (unsigned char *)memory + (GROUPS * CELLS * PC * (int)sizeof(real) + 15) / 16 * 16,
+                       *const staged = stages + group * STAGE_BYTES;
+  TeskArrival *const arrival = (TeskArrival *)(stages + GROUPS * STAGE_BYTES) + group;
+#if !ORDERED
+  prefetch(&a);
+#endif
+#if STAGE
+  if (t == 0) stage(&a, first, staged, arrival);
+#endif
+  const Cell cell = find_cell(&a, first, t < CELLS * LINES ? t / LINES : CELLS - 1);
+  Line line;
+  real dot = 0;
+  find_line(&a, cell, FIRST_NODE(t % LINES), STEP, &line);
+  for (int component = 0; component < COMPONENTS; component++) {
+    real v[Q];
+    if (component) BARRIER();
+    read_points(x, cell, component, t, &line, s, v);
+    at_points(&a, first, t, s, staged, arrival, v);
+    dot += write_points(x, y, cell, component, t, &line, s, v);
+  }
+#if DOT
+  TESK_ADD_WARP(a.parts + blockIdx.x % TESK_MAPPED_PARTS, (double)dot);
+#endif
+  (void)dot;
+}

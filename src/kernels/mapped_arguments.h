@@ -1,0 +1,19 @@
+/* What the kernels of mapped cells get by value; the host includes this text too. */
+#ifndef TESK_MAPPED_ARGUMENTS_H
+#define TESK_MAPPED_ARGUMENTS_H
+
+enum { TESK_MAPPED_POINTS = 18, TESK_MAPPED_PARTS = 1024 };
+
+typedef struct TeskMapped {
+  long long cells;
+  const int *index;     /* [cell][n^dim], global form: node, or ~node where it is constrained */
+  const int *order;     /* [cells]: the cells of this launch; NULL: 0, 1, 2, ... */
+  const void *geometry; /* stored: [cell][s][q^dim]; vertices: [cell][2^dim][dim]; affine: [cell][s] */
+  double stiffness,
+      mass;        /* what the two terms are multiplied with: a (1 where it is in the factors) and lambda c */
+  long long ahead; /* the index of block b + ahead is brought into the L2 cache by block b */
+  double *parts;   /* [TESK_MAPPED_PARTS], added to: x . y in parts, where the kernel was made with dot */
+  double point[TESK_MAPPED_POINTS], weight[TESK_MAPPED_POINTS]; /* of a direction, on [0, 1] */
+} TeskMapped;
+
+#endif

@@ -1,0 +1,94 @@
+/* Conjugate gradients with a diagonal preconditioner, in three kernels an iteration and no number on the host: the operator (mapped.cu with
+ * DOT) leaves the parts of p.q, q = A p, and
+ *   tesk_cg_residual   alpha = rz / p.q;  r <- r - alpha q;  parts of rz' = r . D r           32 bytes a dof
+ *   tesk_cg_direction  beta = rz' / rz;  x <- x + alpha p;  p <- D r + beta p;  q <- 0          56 bytes a dof
+ * x is updated late, where p is read anyway; q is zeroed here, so that the operator need not. Each block sums all parts itself.
+ * scalars: rz of even and of odd iterations, alpha. */
+#include "kernel.h"
+
+#define THREADS 256
+#define PARTS 1024 /* of a sum; the grid of these kernels */
+#define FOR_EACH(i, n)                                                                                       \
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                                       \
+                 tesk_step = (long long)gridDim.x * blockDim.x;                                              \
+       i < (n); i += tesk_step)
+
+/* The sum of the threads' values, for all of them. */
+TESK_DEVICE double add_threads(double value, double *sums) {
+  const int t = (int)threadIdx.x;
+  sums[t] = value;
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] += sums[t + half];
+  }
+  __syncthreads();
+  value = sums[0];
+  __syncthreads();
+  return value;
+}
+
+TESK_DEVICE double add_parts(const double *parts, double *sums) {
+  double sum = 0;
+  for (int i = (int)threadIdx.x; i < PARTS; i += THREADS) sum += parts[i];
+  return add_threads(sum, sums);
+}
+
+/* p <- D r, q <- 0, parts of r . D r; x <- 0 */
+TESK_KERNEL(tesk_cg_start, THREADS, 1, (long long)n, (const real *)d, (const real *)r, (real *)p, (real *)q,
+            (real *)x, (double *)parts_rz, (double *)parts_pq) {
+  TESK_SHARED(memory);
+  double sum = 0;
+  FOR_EACH(i, n) {
+    const real z = d[i] * r[i];
+    p[i] = z;
+    q[i] = x[i] = 0;
+    sum += (double)z * (double)r[i];
+  }
+  sum = add_threads(sum, (double *)memory);
+  if (threadIdx.x == 0) {
+    parts_rz[blockIdx.x] = sum;
+    parts_pq[blockIdx.x] = 0;
+  }
+}
+
+TESK_KERNEL(tesk_cg_first, THREADS, 1, (const double *)parts_rz, (double *)scalars) {
+  TESK_SHARED(memory);
+  const double sum = add_parts(parts_rz, (double *)memory);
+  if (threadIdx.x == 0) scalars[0] = sum;
+}
+
+TESK_KERNEL(tesk_cg_residual, THREADS, 4, (long long)n, (int)parity, (const real *TESK_RESTRICT)d,
+            (const real *TESK_RESTRICT)q, (real * TESK_RESTRICT) r, (const double *)parts_pq,
+            (double *)parts_rz, (double *)scalars) {
+  TESK_SHARED(memory);
+  const double pq = add_parts(parts_pq, (double *)memory), alpha = pq != 0 ? scalars[parity] / pq : 0;
+  double sum = 0;
+  FOR_EACH(i, n) {
+    const real value = r[i] - (real)alpha * q[i];
+    r[i] = value;
+    sum += (double)(d[i] * value) * (double)value;
+  }
+  sum = add_threads(sum, (double *)memory);
+  if (threadIdx.x == 0) {
+    parts_rz[blockIdx.x] = sum;
+    if (blockIdx.x == 0) scalars[2] = alpha;
+  }
+}
+
+TESK_KERNEL(tesk_cg_direction, THREADS, 4, (long long)n, (int)parity, (const real *TESK_RESTRICT)d,
+            (const real *TESK_RESTRICT)r, (real * TESK_RESTRICT) p, (real * TESK_RESTRICT) q,
+            (real * TESK_RESTRICT) x, (const double *)parts_rz, (double *)parts_pq, (double *)scalars) {
+  TESK_SHARED(memory);
+  const double rz = add_parts(parts_rz, (double *)memory), before = scalars[parity],
+               beta = before != 0 ? rz / before : 0, alpha = scalars[2];
+  FOR_EACH(i, n) {
+    const real direction = p[i];
+    x[i] += (real)alpha * direction;
+    p[i] = d[i] * r[i] + (real)beta * direction;
+    q[i] = 0;
+  }
+  if (threadIdx.x == 0) {
+    parts_pq[blockIdx.x] = 0;
+    if (blockIdx.x == 0) scalars[1 - parity] = rz;
+  }
+}

@@ -1,0 +1,180 @@
+/* How src/kernels/mapped.cu is cut into groups and blocks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "operator/mapped_kernel.h"
+
+enum { MOST_SHARED = 220 << 10, KINDS = 3, DEGREES = 15 }; /* bytes of a multiprocessor; BP1, BP3, BP5 */
+
+/* cells a group (0: groups are warps), least blocks a multiprocessor (with warps: groups a block), buffers, stage. All zero: by rule. */
+typedef struct Entry {
+  signed char cells, blocks, buffers, stage;
+} Entry;
+
+/* Measured on an H200 in float64: 20 million dofs, about 15 cuts each; element vectors with mass, global ones without. */
+static const Entry element[KINDS][DEGREES] = {{{14, 6, 1, 2},
+                                               {0, 4, 1, 0},
+                                               {10, 4, 1, 1},
+                                               {7, 3, 1, 1},
+                                               {5, 3, 1, 1},
+                                               {1, 11, 1, 2},
+                                               {1, 8, 1, 2},
+                                               {2, 2, 1, 1},
+                                               {1, 8, 1, 0},
+                                               {1, 3, 1, 1},
+                                               {1, 2, 1, 1},
+                                               {1, 2, 1, 1},
+                                               {1, 1, 1, 1},
+                                               {1, 1, 1, 1},
+                                               {1, 1, 1, 1}},
+                                              {{28, 2, 3, 0},
+                                               {0, 4, 3, 0},
+                                               {0, 4, 2, 1},
+                                               {3, 4, 2, 1},
+                                               {4, 2, 2, 1},
+                                               {1, 8, 2, 1},
+                                               {1, 5, 2, 1},
+                                               {1, 3, 2, 1},
+                                               {1, 4, 2, 1},
+                                               {1, 2, 2, 2},
+                                               {1, 2, 2, 1},
+                                               {1, 1, 2, 1},
+                                               {1, 1, 2, 0},
+                                               {1, 1, 2, 2},
+                                               {1, 1, 2, 2}},
+                                              {{0, 4, 3, 1},
+                                               {0, 4, 3, 0},
+                                               {0, 4, 3, 0},
+                                               {0, 4, 3, 0},
+                                               {7, 2, 3, 0},
+                                               {1, 8, 2, 0},
+                                               {1, 8, 3, 0},
+                                               {1, 5, 2, 1},
+                                               {1, 3, 2, 1},
+                                               {1, 3, 2, 1},
+                                               {1, 3, 2, 0},
+                                               {1, 2, 2, 1},
+                                               {1, 1, 2, 1},
+                                               {1, 1, 3, 0},
+                                               {1, 1, 2, 2}}};
+static const Entry global[KINDS][DEGREES] = {{{14, 8, 1, 0},
+                                              {12, 4, 1, 0},
+                                              {5, 6, 1, 0},
+                                              {7, 4, 1, 0},
+                                              {5, 2, 1, 1},
+                                              {1, 12, 1, 0},
+                                              {3, 4, 1, 0},
+                                              {1, 5, 1, 1},
+                                              {1, 8, 1, 0},
+                                              {1, 3, 1, 1},
+                                              {1, 2, 1, 1},
+                                              {1, 2, 1, 1},
+                                              {1, 1, 1, 1},
+                                              {1, 1, 1, 1},
+                                              {1, 1, 1, 1}},
+                                             {{14, 6, 3, 0},
+                                              {4, 16, 3, 0},
+                                              {2, 12, 3, 1},
+                                              {5, 4, 3, 0},
+                                              {5, 2, 2, 1},
+                                              {2, 4, 2, 1},
+                                              {1, 5, 2, 1},
+                                              {1, 4, 2, 1},
+                                              {1, 4, 2, 1},
+                                              {1, 2, 2, 2},
+                                              {1, 2, 2, 1},
+                                              {1, 1, 2, 1},
+                                              {1, 1, 2, 0},
+                                              {1, 1, 2, 2},
+                                              {1, 1, 2, 2}},
+                                             {{0, 1, 3, 0},
+                                              {7, 9, 3, 0},
+                                              {16, 2, 3, 0},
+                                              {5, 5, 3, 0},
+                                              {3, 5, 3, 0},
+                                              {5, 2, 2, 1},
+                                              {3, 2, 2, 0},
+                                              {1, 5, 2, 1},
+                                              {1, 3, 2, 1},
+                                              {1, 3, 2, 1},
+                                              {1, 2, 2, 1},
+                                              {1, 2, 2, 1},
+                                              {1, 1, 2, 1},
+                                              {1, 1, 2, 0},
+                                              {1, 1, 2, 2}}};
+/* Factors computed in the kernel, global vectors. */
+static const Entry computed[KINDS][DEGREES] = {
+    {{14, 8, 1, 0}, {12, 4, 1, 0}, {5, 6, 1, 0}},
+    {{7, 9, 3, 0}, {0, 4, 3, 0}, {5, 5, 3, 0}, {3, 5, 3, 0}, {5, 2, 2, 0}, {0}, {0}, {1, 4, 2, 0}},
+    {{0, 4, 3, 0}, {7, 9, 3, 0}, {0, 2, 3, 0}, {5, 5, 3, 0}, {3, 4, 3, 0}, {3, 3, 2, 0}}};
+
+int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
+  const int points = d->q * d->q * d->q, factors = 6 * d->stiffness + d->mass;
+  /* what a copy of whole 16 bytes adds, too */
+  return (cut->cells * factors * points * (int)tesi_precision_size(d->factors) + 16 + 15) / 16 * 16;
+}
+
+static Entry look_up(const TesiMappedKernelDesc *d) {
+  const int kind = !d->stiffness ? 0 : d->collocated ? 2 : 1, degree = d->n - 1;
+  const bool usual = kind == 2 || d->q == d->n + 1;
+  if (!usual || degree > DEGREES || d->dim != 3) return (Entry){0};
+  if (d->geometry != TESI_MAPPED_STORED) return computed[kind][degree - 1];
+  return d->output == TESI_MAPPED_ELEMENT ? element[kind][degree - 1] : global[kind][degree - 1];
+}
+
+/* The cells of a group: whole warps as full as can be, with not many more than `threads` threads. */
+static int fill_warps(int lanes, int threads) {
+  int best = 1;
+  double fill = 0;
+  for (int cells = 1; cells * lanes <= threads || cells == 1; cells++) {
+    const int used = cells * lanes, full = (used + 31) / 32 * 32;
+    if (used > fill * full * 1.02) {
+      fill = (double)used / full;
+      best = cells;
+    }
+  }
+  return best;
+}
+
+/* The table's entry, replaced by what is not 0 of "cells,groups,warps,blocks,buffers,stage" in TESSERA_MAPPED_CUT (warps: 1 yes, 2 no;
+ * stage: 1, 2, 3 for none, shared, L2): for measurements. */
+static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
+  int given[6] = {0};
+  const int lanes = d->q * d->q;
+  const char *text = getenv("TESSERA_MAPPED_CUT");
+  Entry e = look_up(d);
+  if (text) sscanf(text, "%d,%d,%d,%d,%d,%d", given, given + 1, given + 2, given + 3, given + 4, given + 5);
+  const bool ruled = e.blocks == 0 || given[0] || given[2];
+  if (ruled) e = (Entry){.cells = (signed char)(lanes <= 32 ? 0 : fill_warps(lanes, 256)), .stage = 1};
+  if (given[2] == 1 && lanes <= 32) e.cells = 0;
+  if (given[2] == 2 && e.cells == 0) e.cells = (signed char)fill_warps(lanes, 256);
+  if (given[0] && e.cells) e.cells = (signed char)given[0];
+  if (d->dim == 2 && e.cells == 0) e.cells = (signed char)fill_warps(lanes, 128);
+  *groups = e.cells ? 1 : given[1] ? given[1] : e.blocks ? e.blocks : 4;
+  if (e.cells == 0 || ruled) e.blocks = 0;
+  if (given[3]) e.blocks = (signed char)given[3];
+  if (given[4]) e.buffers = (signed char)given[4];
+  if (given[5]) e.stage = (signed char)(given[5] - 1);
+  return e;
+}
+
+TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
+  const int lanes = d->q * d->q;
+  TesiMappedCut cut = {0};
+  const Entry e = choose_entry(d, &cut.groups);
+  cut.warps = e.cells == 0;
+  cut.cells = cut.warps ? 32 / lanes : e.cells;
+  cut.group = (cut.cells * lanes + 31) / 32 * 32;
+  cut.buffers = !d->stiffness || d->dim == 2 ? 1 : e.buffers > 1 ? e.buffers : d->q <= 10 ? 3 : 2;
+  const int threads = cut.group * cut.groups,
+            registers = tesi_min(255, d->stiffness ? 72 + 6 * d->q : 40 + 6 * d->q);
+  cut.blocks = e.blocks ? e.blocks : tesi_max(1, 65536 / (registers * threads));
+  if (d->dim == 2) cut.blocks = 1;
+  if (d->dim != 3 || d->geometry != TESI_MAPPED_STORED || d->ordered) return cut;
+  const int bytes = tesi_mapped_stage_bytes(d, &cut) + cut.cells * cut.buffers * d->q * d->q * (d->q + 1) *
+                                                           (int)tesi_precision_size(d->precision);
+  cut.stage = e.stage;
+  cut.index_once = d->stiffness && d->n <= 5; /* measured: 2 to 5 % there, a loss elsewhere */
+  if (e.stage == 1 && e.blocks == 0 && bytes * cut.groups * cut.blocks > MOST_SHARED) cut.stage = 2;
+  if (e.stage == 1 && bytes * cut.groups > MOST_SHARED) cut.stage = 2;
+  return cut;
+}

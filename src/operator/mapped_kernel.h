@@ -1,0 +1,62 @@
+/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu): what op_mapped_cuda.c makes its
+ * operator of, and what bench_mapped times alone. Vectors and geometry are the caller's. */
+#ifndef TESI_MAPPED_KERNEL_H
+#define TESI_MAPPED_KERNEL_H
+
+#include "device/kernel.h"
+#include "device/vector.h"
+#include "kernels/mapped_arguments.h"
+
+typedef enum TesiMappedGeometry {
+  TESI_MAPPED_STORED,
+  TESI_MAPPED_VERTICES,
+  TESI_MAPPED_AFFINE
+} TesiMappedGeometry;
+/* element vectors; global ones, added to by atomics; the same, cells of a launch share no node */
+typedef enum TesiMappedOutput {
+  TESI_MAPPED_ELEMENT,
+  TESI_MAPPED_ATOMIC,
+  TESI_MAPPED_COLOURED
+} TesiMappedOutput;
+
+typedef struct TesiMappedKernelDesc {
+  int dim, n, q, components; /* nodes and points a direction, q >= n */
+  bool collocated;           /* the points are the nodes */
+  bool mass, stiffness;
+  TesPrecision precision, factors; /* of vectors and arithmetic; of stored factors */
+  TesiMappedGeometry geometry;
+  TesiMappedOutput output;
+  bool ordered;                         /* cells are taken from TeskMapped.order */
+  bool dot;                             /* 3D: adds x . y to TeskMapped.parts */
+  const double *point, *weight, *I, *D; /* [q], [q], [q][n], [q][q] */
+} TesiMappedKernelDesc;
+
+/* How threads are laid out. A group of threads works for `cells` cells. */
+typedef struct TesiMappedCut {
+  int cells, group, groups, warps, blocks, buffers;
+  int index_once; /* the index is not kept in the L2 cache */
+  int stage; /* stored factors: 0 loaded when needed, 1 copied to shared memory before, 2 brought into the L2 cache before */
+} TesiMappedCut;
+
+typedef struct TesiMappedKernel {
+  TesiKernel kernel;
+  TesiMappedCut cut;
+  int pitch[4]; /* PY, PZ, PB, PC */
+  size_t shared;
+  TeskMapped arguments; /* points and weights filled in; the caller sets the rest */
+} TesiMappedKernel;
+
+TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *desc,
+                                  TesiMappedKernel *kernel);
+/* y += A x (global; y = x in constrained rows) or y = A x (element) for the cells `first` .. of kernel->arguments.order or all. */
+TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
+                                 const void *x, void *y);
+
+/* The fastest measured on an H200, or a rule where nothing was measured. */
+TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
+/* Shared memory of a group for factors that are staged there. */
+int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *desc, const TesiMappedCut *cut);
+/* Pitches with the fewest bank conflicts; by_z: whether neighbouring threads have neighbouring z in x-lines and in y-lines. */
+void tesi_mapped_pitches(int n, int q, const TesiMappedCut *cut, size_t size, int pitch[4], int by_z[2]);
+
+#endif
