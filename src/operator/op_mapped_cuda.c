@@ -1,10 +1,263 @@
-/* Mapped operators as kernels (GPU, emulator). */
+/* Mapped operators as kernels (GPU, emulator): the plan of src/kernels/mapped.cu and mapped_plane.cu for a TesiMapped. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "operator/mapped_kernel.h"
 #include "operator/op_mapped.h"
 
-TesStatus tesi_mapped_cuda_init(TesOperator *op) {
+enum { TIMES = 3 };
+
+typedef struct Plan {
+  TesiMappedKernel kernel;
+  TeskMapped arguments;
+  TesFactors factors;
+  void *geometry, *index, *order;
+  int launches;
+  int64_t *first; /* cells of colour c: order[first[c]] .. ; NULL: one launch for all */
+} Plan;
+
+/* ---- data of the device ------------------------------------------------------------------------------------------------- */
+/* Rows of `row` numbers a cell, in the order of the plan's cells (NULL: theirs), in the given precision. */
+static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
+                             TesPrecision precision, void **address) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t size = tesi_precision_size(precision);
+  const int64_t most = 1 + ((int64_t)1 << 24) / row; /* cells at a time: 128 MiB */
+  double *values = NULL;
+  TES_ALLOC(&values, (most < m->cells ? most : m->cells) * row);
+  TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size, address));
+  for (int64_t first = 0; first < m->cells; first += most) {
+    const int64_t count = m->cells - first < most ? m->cells - first : most;
+    if (kind == TES_FACTORS_STORED) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
+    if (kind == TES_FACTORS_VERTICES) TES_TRY(tesi_mapped_fill_vertices(m, first, count, values));
+    if (kind == TES_FACTORS_AFFINE) TES_TRY(tesi_mapped_fill_affine(m, first, count, values));
+    if (precision == TES_SINGLE)
+      for (int64_t i = 0; i < count * row; i++) ((float *)values)[i] = (float)values[i];
+    TES_TRY(device->to_device(ctx, (char *)*address + (size_t)(first * row) * size, values,
+                              (size_t)(count * row) * size));
+  }
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static TesStatus upload_integers(TesContext *ctx, const int32_t *values, int64_t count, void **address) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  TES_TRY(device->allocate(ctx, (size_t)count * sizeof *values, address));
+  TES_TRY(device->to_device(ctx, *address, values, (size_t)count * sizeof *values));
+done:
+  return status;
+}
+
+/* Numbers a cell. */
+static int64_t row_length(const TesiMapped *m, TesFactors kind) {
+  if (kind == TES_FACTORS_STORED) return m->factors * m->cell_points;
+  if (kind == TES_FACTORS_VERTICES) return m->dim == 3 ? 24 : 8;
+  return m->factors;
+}
+
+static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
+  const bool colours = m->desc.conflicts == TES_CONFLICTS_COLOURS;
+  return (TesiMappedKernelDesc){.dim = m->dim,
+                                .n = m->n,
+                                .q = m->q,
+                                .components = m->components,
+                                .collocated = m->collocated,
+                                .mass = m->mass,
+                                .stiffness = m->stiffness,
+                                .precision = m->precision,
+                                .factors = m->precision,
+                                .geometry = kind == TES_FACTORS_STORED     ? TESI_MAPPED_STORED
+                                            : kind == TES_FACTORS_VERTICES ? TESI_MAPPED_VERTICES
+                                                                           : TESI_MAPPED_AFFINE,
+                                .output = !m->global ? TESI_MAPPED_ELEMENT
+                                          : colours  ? TESI_MAPPED_COLOURED
+                                                     : TESI_MAPPED_ATOMIC,
+                                .ordered = m->global && colours,
+                                .point = m->point,
+                                .weight = m->weight,
+                                .I = m->I,
+                                .D = m->D};
+}
+
+static void release_plan(TesContext *ctx, Plan *plan) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  device->release(ctx, &plan->geometry);
+  device->release(ctx, &plan->index);
+  device->release(ctx, &plan->order);
+  tesi_free(ctx, &plan->first);
+  memset(plan, 0, sizeof *plan);
+}
+
+static TesStatus make_colours(TesContext *ctx, const TesiMapped *m, Plan *plan) {
+  TesStatus status = TES_OK;
+  int32_t *order = NULL;
+  TES_TRY(tesi_mapped_make_colours(m, &plan->launches, &plan->first, &order));
+  TES_TRY(upload_integers(ctx, order, m->cells, &plan->order));
+done:
+  tesi_free(ctx, &order);
+  return status;
+}
+
+static TesStatus make_plan(const TesOperator *op, TesFactors kind, Plan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  TES_FAIL(TES_MISSING, "operators on mapped cells have no kernels on this device: use --device cpu");
+  const TesiMapped *m = op->mapped;
+  const TesiMappedKernelDesc desc = describe(m, kind);
+  memset(plan, 0, sizeof *plan);
+  plan->factors = kind;
+  TES_TRY(tesi_mapped_kernel_make(ctx, &desc, &plan->kernel));
+  TES_TRY(upload_rows(ctx, m, kind, row_length(m, kind), m->precision, &plan->geometry));
+  if (m->global) TES_TRY(upload_integers(ctx, m->index, m->cells * m->cell_nodes, &plan->index));
+  plan->launches = 1;
+  if (desc.ordered) TES_TRY(make_colours(ctx, m, plan));
+  plan->arguments = plan->kernel.arguments;
+  plan->arguments.geometry = plan->geometry;
+  plan->arguments.index = plan->index;
+  plan->arguments.stiffness = kind == TES_FACTORS_VERTICES ? m->a[0] : 1;
+  plan->arguments.mass = m->lambda * (kind == TES_FACTORS_VERTICES ? m->c : 1);
+done:
+  if (status != TES_OK) release_plan(ctx, plan);
+  return status;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------------------------- */
+static TesStatus run(const TesOperator *op, const Plan *plan, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = op->mapped;
+  TeskMapped a = plan->arguments;
+  if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, m->length, 0, y));
+  for (int i = 0; i < plan->launches; i++) {
+    a.cells = plan->first ? plan->first[i + 1] - plan->first[i] : m->cells;
+    a.order = plan->first ? (const int *)plan->order + plan->first[i] : NULL;
+    TES_TRY(tesi_mapped_kernel_run(ctx, &plan->kernel, &a, x, y));
+  }
+done:
+  return status;
+}
+
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  return run(op, op->plan, x, y);
+}
+
+/* r <- b - A x; r may be b. */
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *product = r;
+  const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
+  if (r == b) TES_TRY(device->allocate(ctx, bytes, &product));
+  TES_TRY(run(op, op->plan, x, product));
+  if (r == b)
+    TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
+  else
+    TES_TRY(device->xpay(ctx, op->precision, op->length, b, -1, r));
+done:
+  if (product != r) device->release(ctx, &product);
+  return status;
+}
+
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const size_t size = tesi_precision_size(op->precision);
+  double *values = NULL;
+  TES_ALLOC(&values, op->length);
+  TES_TRY(tesi_mapped_diagonal_host(op, values));
+  if (op->precision == TES_SINGLE)
+    for (int64_t i = 0; i < op->length; i++) ((float *)values)[i] = (float)values[i];
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, values, (size_t)op->length * size));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static void destroy(TesOperator *op) {
+  Plan *plan = op->plan;
+  if (plan) release_plan(op->context, plan);
+  tesi_free(op->context, &op->plan);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .diagonal = diagonal,
+                                        .apply_ref = tesi_mapped_apply_ref,
+                                        .cost = tesi_mapped_cost,
+                                        .destroy = destroy};
+
+/* ---- which factors ----------------------------------------------------------------------------------------------------------- */
+/* Fastest of a few applications. */
+static TesStatus time_plan(const TesOperator *op, const Plan *plan, double *seconds) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *x = NULL, *y = NULL;
+  const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
+  *seconds = INFINITY;
+  TES_TRY(device->allocate(ctx, bytes, &x));
+  TES_TRY(device->allocate(ctx, bytes, &y));
+  TES_TRY(device->fill(ctx, op->precision, op->length, 1, x));
+  for (int i = 0; i <= TIMES; i++) {
+    const double start = tesi_now();
+    TES_TRY(run(op, plan, x, y));
+    TES_TRY(device->synchronize(ctx));
+    if (i) *seconds = fmin(*seconds, tesi_now() - start);
+  }
+done:
+  device->release(ctx, &x);
+  device->release(ctx, &y);
+  return status;
+}
+
+static TesStatus choose(TesOperator *op, Plan *plan) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = op->mapped;
+  Plan other = {0};
+  double seconds[2];
+  TesFactors kind = m->desc.factors;
+  if (kind == TES_FACTORS_AUTO) kind = m->can_affine ? TES_FACTORS_AFFINE : TES_FACTORS_STORED;
+  TES_TRY(make_plan(op, kind, plan));
+  if (m->desc.factors != TES_FACTORS_AUTO || m->can_affine || !m->can_vertices || !m->a_identity) goto done;
+  TES_TRY(make_plan(op, TES_FACTORS_VERTICES, &other));
+  TES_TRY(time_plan(op, plan, &seconds[0]));
+  TES_TRY(time_plan(op, &other, &seconds[1]));
+  tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: stored factors take %.3g ms, vertices %.3g ms",
+           m->degree, 1e3 * seconds[0], 1e3 * seconds[1]);
+  if (seconds[1] < seconds[0]) {
+    const Plan kept = other;
+    other = *plan;
+    *plan = kept;
+  }
+done:
+  release_plan(ctx, &other);
+  return status;
+}
+
+TesStatus tesi_mapped_cuda_init(TesOperator *op) {
+  static const char *const names[] = {"", "stored", "from vertices", "affine"};
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiMapped *m = op->mapped;
+  Plan *plan = NULL;
+  op->table = &table;
+  TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX,
+            "kernels have no factors of kind matrix: stored, vertices or affine");
+  TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->a_identity || !m->stiffness,
+            "kernels take factors from vertices for scalar coefficients only");
+  TES_CHECK(!m->desc.variant, "there is no kernel variant \"%s\": bench_mapped --variant has the ladder",
+            m->desc.variant);
+  TES_NEW(&plan);
+  op->plan = plan;
+  TES_TRY(choose(op, plan));
+  m->desc.factors = plan->factors;
+  snprintf(op->description, sizeof op->description,
+           "mapped cells, kernels of degree %d, %d points, factors %s, %d cells a group of %d threads",
+           m->degree, m->q, names[plan->factors], plan->kernel.cut.cells, plan->kernel.cut.group);
 done:
   return status;
 }

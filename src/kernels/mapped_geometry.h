@@ -1,0 +1,164 @@
+/* Geometry and coefficients at the points of mapped.cu, which includes this where its macros, Cell and the reads are known: a Column is
+ * what a thread needs for its z-line of points; apply_factors multiplies a gradient by G there and returns the factor of the mass. */
+#ifndef TESK_MAPPED_GEOMETRY_H
+#define TESK_MAPPED_GEOMETRY_H
+
+/* ---- geometry: the factors of the points of a z-line ---------------------------------------------------------------------- */
+#if GEOMETRY == STORED
+typedef struct Column {
+  const factor *g; /* of the first point */
+} Column;
+
+/* STAGE: the factors of a group's cells are copied to shared memory, `staged`, while it works on the nodes. An odd number of float64 a cell
+ * begins between two multiples of 16 bytes: the copy begins before. */
+#define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
+#if STAGE
+#define READ_FACTOR(p) (*(p))
+#else
+#define READ_FACTOR(p) TESK_STREAM(p)
+#endif
+
+TESK_DEVICE void stage(const TeskMapped *a, long long first, unsigned char *staged, TeskArrival *arrival) {
+  const long long left = a->cells - first, cells = left < CELLS ? left : CELLS, start = first * CELL_BYTES,
+                  from = start & ~15ll, to = (start + cells * CELL_BYTES + 15) & ~15ll;
+  if (left <= 0) return;
+  TESK_BULK(staged, (const unsigned char *)a->geometry + from, to - from, arrival);
+}
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+#if STAGE
+  (void)a;
+  column.g =
+      (const factor *)(staged + (first * CELL_BYTES & 15)) + (cell.valid ? c : 0) * FACTORS * POINTS + l;
+#else
+  (void)first, (void)c, (void)staged;
+  column.g = (const factor *)a->geometry + cell.number * FACTORS * POINTS + l;
+#endif
+  return column;
+}
+
+TESK_DEVICE real mass_factor(const TeskMapped *a, const Column *c, int k) {
+  return (real)a->mass * (real)READ_FACTOR(c->g + 6 * STIFFNESS * POINTS + k * Q * Q);
+}
+
+#if STIFFNESS
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  real m[6], w[3];
+  TESK_UNROLL
+  for (int s = 0; s < 6; s++) m[s] = (real)READ_FACTOR(c->g + s * POINTS + k * Q * Q);
+  w[0] = m[0] * g[0] + m[1] * g[1] + m[2] * g[2];
+  w[1] = m[1] * g[0] + m[3] * g[1] + m[4] * g[2];
+  w[2] = m[2] * g[0] + m[4] * g[1] + m[5] * g[2];
+  TESK_UNROLL
+  for (int s = 0; s < 3; s++) g[s] = w[s];
+  return MASS ? mass_factor(a, c, k) : 0;
+}
+#endif
+
+#elif GEOMETRY == AFFINE
+typedef struct Column {
+  real g[6], mass, weight;
+} Column;
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+  (void)first, (void)c, (void)staged;
+  const real *g = (const real *)a->geometry + cell.number * FACTORS;
+  column.weight = (real)(a->weight[l / Q] * a->weight[l % Q]);
+  TESK_UNROLL
+  for (int s = 0; s < 6 * STIFFNESS; s++) column.g[s] = (real)a->stiffness * TESK_READ(g + s);
+  column.mass = MASS ? (real)a->mass * TESK_READ(g + 6 * STIFFNESS) : 0;
+  return column;
+}
+
+TESK_DEVICE real mass_factor(const TeskMapped *a, const Column *c, int k) {
+  return c->mass * c->weight * (real)a->weight[k];
+}
+
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  const real w = c->weight * (real)a->weight[k], g0 = w * g[0], g1 = w * g[1], g2 = w * g[2];
+  g[0] = c->g[0] * g0 + c->g[1] * g1 + c->g[2] * g2;
+  g[1] = c->g[1] * g0 + c->g[3] * g1 + c->g[4] * g2;
+  g[2] = c->g[2] * g0 + c->g[4] * g1 + c->g[5] * g2;
+  return c->mass * w;
+}
+
+#else
+/* Trilinear cell: along a z-line, with z from 0 to 1, the derivatives of the position are A = a0 + a1 z (by xi), B = b0 + b1 z (by
+ * eta) and C (by zeta), constant. Rows of |J| J^-1: r = B x C = r0 + r1 z, s = C x A = s0 + s1 z, t = A x B = t0 + t1 z + t2 z^2;
+ * |J| = C . t. */
+typedef struct Column {
+  real c[3], r0[3], r1[3], s0[3], s1[3], t0[3], t1[3], t2[3], weight;
+} Column;
+
+TESK_DEVICE void cross(const real u[3], const real v[3], real w[3]) {
+  w[0] = u[1] * v[2] - u[2] * v[1];
+  w[1] = u[2] * v[0] - u[0] * v[2];
+  w[2] = u[0] * v[1] - u[1] * v[0];
+}
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+  (void)first, (void)c, (void)staged;
+  const real *v = (const real *)a->geometry + cell.number * 24;
+  const real eta = (real)a->point[l / Q], xi = (real)a->point[l % Q];
+  real a0[3], a1[3], b0[3], b1[3], t[3];
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+    const real x0 = TESK_READ(v + d), x1 = TESK_READ(v + 3 + d), x2 = TESK_READ(v + 6 + d),
+               x3 = TESK_READ(v + 9 + d), x4 = TESK_READ(v + 12 + d), x5 = TESK_READ(v + 15 + d),
+               x6 = TESK_READ(v + 18 + d), x7 = TESK_READ(v + 21 + d);
+    const real ex0 = x1 - x0, ex1 = x5 - x4, ey0 = x2 - x0, ey1 = x6 - x4, lower = x3 - x2 - ex0,
+               upper = x7 - x6 - ex1;
+    a0[d] = ex0 + eta * lower;
+    a1[d] = ex1 + eta * upper - a0[d];
+    b0[d] = ey0 + xi * lower;
+    b1[d] = ey1 + xi * upper - b0[d];
+    column.c[d] = x4 - x0 + xi * (ex1 - ex0) + eta * (ey1 - ey0 + xi * (upper - lower));
+  }
+  cross(b0, column.c, column.r0);
+  cross(b1, column.c, column.r1);
+  cross(column.c, a0, column.s0);
+  cross(column.c, a1, column.s1);
+  cross(a0, b0, column.t0);
+  cross(a1, b1, column.t2);
+  cross(a0, b1, column.t1);
+  cross(a1, b0, t);
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) column.t1[d] += t[d];
+  column.weight = (real)(a->weight[l / Q] * a->weight[l % Q]);
+  return column;
+}
+
+TESK_DEVICE real mass_factor(const TeskMapped *a, const Column *c, int k) {
+  const real z = (real)a->point[k];
+  real det = 0;
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) det += c->c[d] * (c->t0[d] + z * (c->t1[d] + z * c->t2[d]));
+  return (real)a->mass * c->weight * (real)a->weight[k] * det;
+}
+
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  const real z = (real)a->point[k], w = c->weight * (real)a->weight[k];
+  real det = 0, r[3], s[3], t[3], p[3];
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+    r[d] = c->r0[d] + z * c->r1[d];
+    s[d] = c->s0[d] + z * c->s1[d];
+    t[d] = c->t0[d] + z * (c->t1[d] + z * c->t2[d]);
+    det += c->c[d] * t[d];
+    p[d] = r[d] * g[0] + s[d] * g[1] + t[d] * g[2];
+  }
+  const real scale = (real)a->stiffness * w * TESK_RECIPROCAL(det);
+  g[0] = scale * (r[0] * p[0] + r[1] * p[1] + r[2] * p[2]);
+  g[1] = scale * (s[0] * p[0] + s[1] * p[1] + s[2] * p[2]);
+  g[2] = scale * (t[0] * p[0] + t[1] * p[1] + t[2] * p[2]);
+  return (real)a->mass * w * det;
+}
+#endif
+
+#endif

@@ -1,0 +1,137 @@
+/* Run: ctest -R t4_mapped_device. Mapped operators on devices with kernels, through the public header, against the plain version: on the
+ * emulator, and on a GPU where there is one. The kernels themselves: t4_mapped_kernels. */
+#include <string.h>
+#include "kernel_testing.h"
+#include "tessera/mapped.h"
+
+static void must(TesContext *ctx, TesStatus status) {
+  if (status != TES_OK) fail_msg("%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
+}
+
+static TesGeometry *make_geometry(TesContext *ctx, int dim, bool affine) {
+  TesMesh *mesh;
+  TesGeometry *g;
+  must(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {3, 2, 2}, .upper = {1, 0.8, 1.3}},
+                                &mesh));
+  const TesGeometryBoxDesc desc = {.mesh = mesh, .seed = 11, .perturbation = affine ? 0 : 0.15};
+  must(ctx, tes_geometry_create_box(ctx, &desc, &g));
+  tes_mesh_destroy(&mesh);
+  return g;
+}
+
+static TesVector *random_vector(TesContext *ctx, const TesOperator *op, uint64_t seed) {
+  TesVector *v;
+  const int64_t n = tes_operator_length(op);
+  double *values = test_malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; i++) values[i] = (double)(float)test_random(&seed);
+  must(ctx, tes_vector_create(ctx, n, tes_operator_precision(op), &v));
+  must(ctx, tes_vector_set(v, values));
+  test_free(values);
+  return v;
+}
+
+/* apply, residual (in place too), and the diagonal as e_i A e_i for a few rows. */
+static void check(TesContext *ctx, const TesMappedDesc *desc) {
+  TesOperator *op;
+  must(ctx, tes_operator_create_mapped(ctx, desc, &op));
+  const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 2e-5;
+  const char *const name = tes_operator_describe(op);
+  const int64_t n = tes_operator_length(op);
+  TesVector *x = random_vector(ctx, op, 1), *b = random_vector(ctx, op, 2), *y = random_vector(ctx, op, 3),
+            *z = random_vector(ctx, op, 4);
+  must(ctx, tes_vector_fill(y, NAN));
+  must(ctx, tes_operator_apply(op, x, y));
+  must(ctx, tes_operator_apply_ref(op, x, z));
+  test_compare(y, z, tolerance, name, desc->degree);
+  must(ctx, tes_vector_xpay(b, -1, z)); /* z = b - A x */
+  must(ctx, tes_vector_fill(y, NAN));
+  must(ctx, tes_operator_residual(op, b, x, y));
+  test_compare(y, z, tolerance, name, desc->degree);
+  must(ctx, tes_operator_residual(op, b, x, b));
+  test_compare(b, z, tolerance, name, desc->degree);
+  must(ctx, tes_vector_fill(z, NAN));
+  must(ctx, tes_operator_diagonal(op, z));
+  double *unit = test_calloc((size_t)n, sizeof *unit), *diagonal = test_malloc((size_t)n * sizeof *diagonal);
+  must(ctx, tes_vector_get(z, diagonal));
+  for (int64_t i = n / 5; i < n; i += n / 3 + 1) {
+    unit[i] = 1;
+    must(ctx, tes_vector_set(x, unit));
+    must(ctx, tes_operator_apply(op, x, y));
+    must(ctx, tes_vector_get(y, unit));
+    if (!(fabs(unit[i] - diagonal[i]) <= tolerance * fabs(diagonal[i])))
+      fail_msg("%s: diagonal entry %lld is %.17g, A e gives %.17g", name, (long long)i, diagonal[i], unit[i]);
+    memset(unit, 0, (size_t)n * sizeof *unit);
+  }
+  test_free(unit);
+  test_free(diagonal);
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&z);
+  tes_operator_destroy(&op);
+}
+
+/* Case i: forms, terms, points, factors, components, precisions, conflicts, boundary, in turns that meet. */
+static void check_case(TesContext *ctx, int i) {
+  const int dim = 2 + i % 2, factors = i / 2 % 4;
+  TesGeometry *g = make_geometry(ctx, dim, factors == TES_FACTORS_AFFINE);
+  TesFunction *a = NULL;
+  TesMappedDesc desc = {
+      .geometry = g,
+      .degree = 1 + i % 4,
+      .terms = (TesMappedTerms)(1 + i % 3),
+      .collocated = i / 3 % 2,
+      .components = 1 + i / 4 % 4,
+      .lambda = 1.7,
+      .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
+      .form = i % 7 < 2 ? TES_ELEMENT_VECTORS : TES_GLOBAL_VECTORS,
+      .factors = (TesFactors)factors,
+      .conflicts = (TesConflicts)(i / 5 % 3),
+      .numbering = {.order = (TesNumberingOrder)(i % 3), .seed = 3, .dirichlet = i / 2 % 2}};
+  if (factors == TES_FACTORS_STORED) {
+    must(ctx, tes_function_create_expression(ctx, "1 + x*x + 0.3*y", &a));
+    desc.a[0] = a;
+  } else if (factors != TES_FACTORS_AUTO) {
+    must(ctx, tes_function_create_constant(ctx, 2.5, &a));
+    desc.a[0] = a;
+  }
+  check(ctx, &desc);
+  tes_function_destroy(&a);
+  tes_geometry_destroy(&g);
+}
+
+static void kernels_equal_the_plain_operator(void **state) {
+  (void)state;
+  enum { CASES = 40 };
+  static const char *const devices[] = {"emulator", "cuda"};
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    if (!ctx) continue;
+    for (int i = 0; i < CASES; i++) check_case(ctx, i);
+    tes_context_destroy(&ctx);
+  }
+}
+
+/* What kernels do not have is refused, by name. */
+static void refusals_tell_why(void **state) {
+  (void)state;
+  TesContext *ctx = test_device("emulator");
+  TesGeometry *g = make_geometry(ctx, 3, false);
+  TesOperator *op;
+  TesMappedDesc desc = {.geometry = g, .degree = 2, .factors = TES_FACTORS_MATRIX};
+  assert_int_not_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_OK);
+  assert_null(op);
+  assert_non_null(strstr(tes_context_message(ctx), "matrix"));
+  tes_context_clear(ctx);
+  desc = (TesMappedDesc){.geometry = g, .degree = 2, .variant = "nonsense"};
+  assert_int_not_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_OK);
+  assert_non_null(strstr(tes_context_message(ctx), "nonsense"));
+  tes_geometry_destroy(&g);
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_plain_operator),
+                                     cmocka_unit_test(refusals_tell_why)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
