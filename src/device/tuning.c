@@ -8,7 +8,7 @@
 #include "device/kernel.h"
 #include "device/sha256.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 bool tesi_tuning_is_on(const TesContext *ctx) {
   const char *given = getenv("TESSERA_TUNE");
@@ -23,11 +23,16 @@ const char *tesi_tuning_class(int64_t length, int *nodes) {
     const char *name;
     int nodes;
   } classes[] = {
-      {8000, "tiny", 16}, {60000, "small", 32}, {3000000, "medium", 64}, {INT64_MAX, "large", 256}};
+      {8000, "tiny", 16}, {60000, "small", 32}, {3000000, "medium", 64}, {INT64_MAX, "large", 384}};
   int c = 0;
   while (length >= classes[c].below && c < 3) c++;
   *nodes = classes[c].nodes;
   return classes[c].name;
+}
+
+int tesi_tuning_cells(int nodes, int degree) {
+  const int n = nodes / degree;
+  return n < 32 ? tesi_max(2, n / 2 * 2) : (n + 8) / 16 * 16;
 }
 
 TesStatus tesi_tuning_time(TesContext *ctx, TesStatus (*queue)(void *data), void *data, double *seconds) {

@@ -30,5 +30,7 @@ TesStatus tesi_tuning_time(TesContext *ctx, TesStatus (*queue)(void *data), void
 
 /* Classes of sizes by unknowns: the name, and nodes a direction of the box that stands for it. */
 const char *tesi_tuning_class(int64_t length, int *nodes);
+/* Cells a direction of that box; large ones can be cut into blocks without a rest, as large boxes mostly can. */
+int tesi_tuning_cells(int nodes, int degree);
 
 #endif

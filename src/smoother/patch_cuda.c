@@ -315,7 +315,7 @@ static TesStatus make_trial(const TesSmoother *smoother, int nodes, Trial *trial
   TesMesh *mesh = NULL;
   TesSpace *space = NULL;
   const TesOperator *op = smoother->op;
-  const int k = op->space->degree, n = tesi_max(2, nodes / k / 2 * 2);
+  const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
   TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n, n, n}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
   trial->op.context = trial->smoother.context = ctx;
