@@ -128,7 +128,13 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   if (s.status == TES_OK) {
     s.solve_started = tesi_now();
     s.status = tes_poisson_solve(s.poisson, &s.result);
-    s.solved = true;
+    if (chose_too_much(&s)) { /* kernels may be compiled when they are needed first */
+      release(&s);
+      return run_on_cpu(&s);
+    }
+    s.solved = s.result.residuals != NULL; /* not when even the start failed */
+  }
+  if (s.solved) {
     const TesStatus after = finish(&s);
     if (s.status == TES_OK) s.status = after;
     solve_print_outcome(&s);
