@@ -122,6 +122,34 @@ done:
   return status;
 }
 
+/* Cells a direction of the mesh for about so many unknowns: neighbouring sizes may have the same one. */
+static TesStatus cells_for(TesContext *ctx, int dim, int degree, double dofs, int *cells) {
+  TesStatus status = TES_OK;
+  TesSpace *space = NULL;
+  TES_TRY(bench_space(ctx, dim, degree, dofs, true, &space));
+  *cells = tes_mesh_cells(tes_space_mesh(space), 0);
+done:
+  tes_space_destroy(&space);
+  return status;
+}
+
+/* All sizes and precisions of one dimension and degree, no mesh twice. */
+static TesStatus measure_sizes(TesContext *ctx, const BenchOptions *o, int dim, int degree,
+                               const bool wanted[3], CliTable *table) {
+  TesStatus status = TES_OK;
+  int cells, before = 0;
+  for (int s = 0; s < o->sizes; s++, before = cells) {
+    TES_TRY(cells_for(ctx, dim, degree, o->dofs[s], &cells));
+    for (int precision = 0; precision < 3 && cells != before; precision++) {
+      if (!wanted[precision]) continue;
+      if (tesi_context_interrupted(ctx)) return TES_OK;
+      TES_TRY(measure(ctx, o, dim, degree, o->dofs[s], (TesSolvePrecision)precision, table));
+    }
+  }
+done:
+  return status;
+}
+
 TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   const BenchOptions *o = options;
   TesStatus status = TES_OK;
@@ -137,13 +165,7 @@ TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult
                            .log_x = sizes};
   for (int d = 0; d < o->dims; d++)
     for (int k = 0; k < o->degrees; k++)
-      for (int s = 0; s < o->sizes; s++)
-        for (int precision = 0; precision < 3; precision++) {
-          if (!wanted[precision]) continue;
-          if (tesi_context_interrupted(ctx)) return TES_OK;
-          TES_TRY(measure(ctx, o, o->dim[d], o->degree[k], o->dofs[s], (TesSolvePrecision)precision,
-                          &result->table));
-        }
+      TES_TRY(measure_sizes(ctx, o, o->dim[d], o->degree[k], wanted, &result->table));
 done:
   return status;
 }

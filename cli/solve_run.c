@@ -98,13 +98,43 @@ static void release(Solve *s) {
   tes_case_destroy(&s->input);
 }
 
+/* Whether the program chose the device itself and that one lacks something this case needs. */
+static bool chose_too_much(const Solve *s) {
+  const char *asked = s->options->common.device;
+  return s->status == TES_MISSING && (!asked || !strcmp(asked, "auto")) &&
+         strcmp(tes_context_device(s->context), "cpu") != 0;
+}
+
+static TesStatus run_on_cpu(const Solve *s) {
+  SolveOptions options = *s->options;
+  TesContext *cpu;
+  options.common.device = "cpu";
+  TesStatus status = cli_context_create(&options.common, &cpu);
+  if (status != TES_OK) return status;
+  tesi_log(cpu, TES_LOG_INFO, "device    cpu instead of %s: %s", tes_context_device(s->context),
+           tes_context_message(s->context));
+  status = solve_run(cpu, &options);
+  tes_context_destroy(&cpu);
+  return status;
+}
+
 TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   Solve s = {.context = ctx, .options = options, .started = tesi_now()};
   s.status = set_up(&s);
+  if (chose_too_much(&s)) {
+    release(&s);
+    return run_on_cpu(&s);
+  }
   if (s.status == TES_OK) {
     s.solve_started = tesi_now();
     s.status = tes_poisson_solve(s.poisson, &s.result);
-    s.solved = true;
+    if (chose_too_much(&s)) { /* kernels may be compiled when they are needed first */
+      release(&s);
+      return run_on_cpu(&s);
+    }
+    s.solved = s.result.residuals != NULL; /* not when even the start failed */
+  }
+  if (s.solved) {
     const TesStatus after = finish(&s);
     if (s.status == TES_OK) s.status = after;
     solve_print_outcome(&s);

@@ -160,7 +160,7 @@ static void orders_in_3d(void **state) {
 static void orders_on_graded_boxes(void **state) {
   (void)state;
   for (int k = 1; k <= 8; k++) check_order(&graded_square, k, k <= 3 ? 8 : 4, 0.3);
-  for (int k = 1; k <= 4; k++) check_order(&graded_cube, k, 4, 0.4);
+  for (int k = 1; k <= 8; k++) check_order(&graded_cube, k, k <= 6 ? 4 : 3, 0.4);
 }
 
 static void orders_with_mixed_conditions(void **state) {
@@ -170,8 +170,17 @@ static void orders_with_mixed_conditions(void **state) {
 
 static void orders_with_variable_coefficients(void **state) {
   (void)state;
-  for (int k = 1; k <= 6; k++) check_order(&variable_square, k, 4, 0.35);
-  for (int k = 1; k <= 3; k++) check_order(&variable_cube, k, 2, 0.4);
+  for (int k = 1; k <= 8; k++) check_order(&variable_square, k, 4, 0.35);
+  for (int k = 1; k <= 8; k++) check_order(&variable_cube, k, 2, 0.4);
+}
+
+static void orders_with_variable_coefficients_on_graded_boxes(void **state) {
+  (void)state;
+  Setup square_too = variable_square, cube_too = variable_cube;
+  square_too.name = "variable coefficient, graded square", square_too.graded = true;
+  cube_too.name = "variable coefficient, graded cube", cube_too.graded = true;
+  for (int k = 1; k <= 8; k++) check_order(&square_too, k, k <= 2 ? 8 : 4, 0.4);
+  for (int k = 1; k <= 8; k++) check_order(&cube_too, k, k <= 6 ? 4 : 3, 0.4);
 }
 
 static void orders_of_a_pure_neumann_problem(void **state) {
@@ -214,6 +223,7 @@ int main(void) {
       cmocka_unit_test(orders_on_graded_boxes),
       cmocka_unit_test(orders_with_mixed_conditions),
       cmocka_unit_test(orders_with_variable_coefficients),
+      cmocka_unit_test(orders_with_variable_coefficients_on_graded_boxes),
       cmocka_unit_test(orders_of_a_pure_neumann_problem),
       cmocka_unit_test(odd_and_single_cells),
       cmocka_unit_test(unbalanced_neumann_data_are_refused),

@@ -236,6 +236,21 @@ static void missing_devices_are_told(void **state) {
   assert_run("solve " SQUARE " --device cuda", 3);
 }
 
+/* A device that lacks something (here its compiler): refused where it is named, replaced by the CPU where the program chose it. */
+static void automatic_choice_falls_back_to_the_cpu(void **state) {
+  (void)state;
+  setenv("TESSERA_EMULATOR_CC", "/nonexistent/cc", 1);
+  setenv("TESSERA_CACHE_DIR", "/dev/null", 1);
+  assert_run("solve " SQUARE " --device emulator", 3);
+  assert_output("/nonexistent/cc");
+  setenv("TESSERA_DEVICE", "emulator", 1);
+  assert_run("solve " SQUARE, 0);
+  assert_output("cpu instead of emulator");
+  assert_run("solve " SQUARE " --device cpu", 0);
+  assert_null(strstr(output, "instead"));
+  unsetenv("TESSERA_DEVICE"), unsetenv("TESSERA_EMULATOR_CC"), unsetenv("TESSERA_CACHE_DIR");
+}
+
 /* Ctrl-C during a solve that would go on for long: it ends soon, by itself, and what it has is reported. */
 static void interrupt_ends_at_the_next_iteration(void **state) {
   (void)state;
@@ -335,6 +350,7 @@ int main(void) {
       cmocka_unit_test(files_that_cannot_be_written),
       cmocka_unit_test(too_large_problems_are_refused_before_they_begin),
       cmocka_unit_test(missing_devices_are_told),
+      cmocka_unit_test(automatic_choice_falls_back_to_the_cpu),
       cmocka_unit_test(interrupt_ends_at_the_next_iteration),
       cmocka_unit_test(all_cases_of_the_repository_converge),
       cmocka_unit_test(benches_write_tables),

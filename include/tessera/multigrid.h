@@ -4,7 +4,7 @@
  *  Levels are numbered from the coarsest, 0. Each level has the operator discretised anew on its mesh (which for nested
  *  spaces and exact integration is the Galerkin product P'AP), restriction is the transpose of the embedding. The coarsest level is
  *  solved directly: by fast diagonalization in the separable form; by conjugate gradients, preconditioned with the fast
- *  diagonalization of the mean coefficient, to 1e-12 otherwise.
+ *  diagonalization of the mean coefficient, scaled node by node, to 1e-8 otherwise.
  */
 #ifndef TESSERA_MULTIGRID_H
 #define TESSERA_MULTIGRID_H

@@ -1,5 +1,6 @@
 /* tes_context_create: a bare context, then the device and the SIMD width it asks for. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/context_new.h"
 #include "device/cuda/cuda.h"
@@ -32,8 +33,13 @@ done:
   return status;
 }
 
-/* auto: a GPU where there is one with all it needs, else the processor; what was missing is told in verbose mode. */
+static TesStatus choose_device(TesContext *ctx, const char *name);
+
+/* auto: what TESSERA_DEVICE names; else a GPU where there is one with all it needs, else the processor; what was missing is told in
+ * verbose mode. */
 static TesStatus choose_automatically(TesContext *ctx) {
+  const char *wish = getenv("TESSERA_DEVICE");
+  if (wish && *wish && strcmp(wish, "auto") != 0) return choose_device(ctx, wish);
   if (tesi_cuda_open(ctx, 0) == TES_OK) return TES_OK;
   tesi_log(ctx, TES_LOG_DETAIL, "device cpu, since %s", tes_context_message(ctx));
   tes_context_clear(ctx);

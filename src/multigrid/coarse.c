@@ -5,6 +5,9 @@
 #include "device/kernel.h"
 #include "multigrid/coarse_cuda.h"
 
+/* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit from more. */
+static const double tolerance = 1e-8;
+
 struct TesiCoarse {
   TesContext *context;
   TesOperator *op; /* quadrature form only: the operator itself */
@@ -13,6 +16,7 @@ struct TesiCoarse {
   TesiCoarseDense *dense;   /* quadrature form on such a device, where the level is small */
   int64_t length;
   double *b, *x, *z;            /* host */
+  double *scale;                /* host; sqrt(diag(A_0) / diag(A)), A_0 with mean coefficients */
   TesVector *r, *p, *q, *guess; /* device, for conjugate gradients */
 };
 
@@ -64,6 +68,20 @@ done:
   return status;
 }
 
+/* scale <- sqrt(diag(A_0) / diag(A)), through the work vectors. */
+static TesStatus fill_scale(TesiCoarse *c, const TesOperator *mean) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TES_ALLOC(&c->scale, c->length);
+  TES_TRY(tes_operator_diagonal(mean, c->r));
+  TES_TRY(tes_vector_get(c->r, c->scale));
+  TES_TRY(tes_operator_diagonal(c->op, c->r));
+  TES_TRY(tes_vector_get(c->r, c->z));
+  for (int64_t i = 0; i < c->length; i++) c->scale[i] = sqrt(c->scale[i] / c->z[i]);
+done:
+  return status;
+}
+
 TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse) {
   TesStatus status = TES_OK;
   TesiCoarse *c = NULL;
@@ -91,6 +109,7 @@ TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion,
     TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->p));
     TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->q));
     TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->guess));
+    TES_TRY(fill_scale(c, separable));
   }
   *coarse = c;
   c = NULL;
@@ -108,6 +127,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_free(ctx, &c->b);
   tesi_free(ctx, &c->x);
   tesi_free(ctx, &c->z);
+  tesi_free(ctx, &c->scale);
   tes_vector_destroy(&c->r);
   tes_vector_destroy(&c->p);
   tes_vector_destroy(&c->q);
@@ -120,10 +140,14 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tes_context_destroy(&ctx);
 }
 
-/* z <- diagonalization of the device vector r, into the host array c->z. */
+/* z <- D A_0^-1 D r with D = scale, into the host array c->z: D^-1 A_0 D^-1 differs from A by a term of lower order where a is
+ * smooth (see smoother/surrogate_nodal.c), so the count of iterations hardly depends on how much a varies. */
 static TesStatus precondition(TesiCoarse *c) {
   const TesStatus status = tes_vector_get(c->r, c->b);
-  if (status == TES_OK) tesi_diagonalization_solve(c->diagonalization, c->b, c->z);
+  if (status != TES_OK) return status;
+  for (int64_t i = 0; i < c->length; i++) c->x[i] = c->b[i] * c->scale[i];
+  tesi_diagonalization_solve(c->diagonalization, c->x, c->z);
+  for (int64_t i = 0; i < c->length; i++) c->z[i] *= c->scale[i];
   return status;
 }
 
@@ -142,7 +166,7 @@ static TesStatus conjugate_gradients(TesiCoarse *c, const TesVector *b, TesVecto
   TES_TRY(tes_vector_norm(c->r, &first));
   for (int iteration = 0; iteration < 500; iteration++) {
     TES_TRY(tes_vector_norm(c->r, &norm));
-    if (!(norm > 1e-12 * first)) break;
+    if (!(norm > tolerance * first)) break;
     TES_TRY(precondition(c));
     const double rz_new = dot(c->length, c->b, c->z);
     TES_TRY(tes_vector_set(c->q, c->z));

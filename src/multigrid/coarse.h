@@ -1,7 +1,7 @@
 /* Direct solution on the coarsest level, in float64, whatever the precision of the cycle.
- * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-12, preconditioned by the fast
- * diagonalization of the operator with mean coefficients; the count is bounded by the variation of a, not by the mesh. On devices
- * with kernels small ones are inverted instead, so that a cycle never waits for the host. */
+ * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
+ * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in a cell,
+ * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
 

@@ -1,15 +1,17 @@
 #include "multigrid/diagonalization.h"
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 #include "basis/eigen.h"
+#include "tensor/matmul.h"
 
 struct TesiDiagonalization {
   TesContext *context;
   int first[3], n[3], nodes[3];
-  double *S[3], *lambda[3]; /* [n][n], [n] */
-  double *u, *v;            /* unknowns only: [n2][n1][n0] */
-  double smallest;          /* eigenvalues of A below this are taken as zero */
+  double *S[3], *T[3], *lambda[3]; /* [n][n], its transpose, [n] */
+  double *u, *v;                   /* unknowns only: [n2][n1][n0] */
+  TesiMatmul multiply;
+  int threads;
+  double smallest; /* eigenvalues of A below this are taken as zero */
 };
 
 static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d) {
@@ -33,6 +35,9 @@ static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d) {
       M[i * n + j] = M[(i + first) * nodes + j + first];
     }
   TES_TRY(tesi_eigen(ctx, n, K, M, D->S[d], D->lambda[d]));
+  TES_ALLOC(&D->T[d], (int64_t)n * n);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) D->T[d][i * n + j] = D->S[d][j * n + i];
 done:
   tesi_free(ctx, &K);
   tesi_free(ctx, &M);
@@ -54,6 +59,9 @@ TesStatus tesi_diagonalization_create(TesContext *ctx, const TesOperator *separa
     size *= D->n[d];
   }
   D->smallest = 1e-13 * largest;
+  D->multiply = tesi_matmul(tes_context_simd_bits(ctx));
+  D->threads =
+      size < 4096 ? 1 : tes_context_threads(ctx); /* below, a second thread costs more than it gives */
   TES_ALLOC(&D->u, size);
   TES_ALLOC(&D->v, size);
   *diagonalization = D;
@@ -74,6 +82,7 @@ void tesi_diagonalization_destroy(TesiDiagonalization **diagonalization) {
   *diagonalization = NULL;
   for (int d = 0; d < 3; d++) {
     tesi_free(ctx, &D->S[d]);
+    tesi_free(ctx, &D->T[d]);
     tesi_free(ctx, &D->lambda[d]);
   }
   tesi_free(ctx, &D->u);
@@ -84,16 +93,21 @@ void tesi_diagonalization_destroy(TesiDiagonalization **diagonalization) {
 
 /* v <- (S2 (x) S1 (x) S0) u, or with the transposes. u is overwritten. */
 static void transform(TesiDiagonalization *D, bool transpose, double *u, double *v) {
-  const int nx = D->n[0], ny = D->n[1], nz = D->n[2];
-  const CBLAS_TRANSPOSE left = transpose ? CblasTrans : CblasNoTrans,
-                        right = transpose ? CblasNoTrans : CblasTrans;
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, right, ny * nz, nx, nx, 1, u, nx, D->S[0], nx, 0, v, nx);
-  for (int z = 0; z < nz; z++) {
-    const int64_t plane = (int64_t)z * nx * ny;
-    cblas_dgemm(CblasRowMajor, left, CblasNoTrans, ny, nx, ny, 1, D->S[1], ny, v + plane, nx, 0, u + plane,
-                nx);
+  enum { STRIP = 64 };
+  const int nx = D->n[0], ny = D->n[1], nz = D->n[2], plane = nx * ny;
+  double *const *left = transpose ? D->T : D->S, *right = transpose ? D->S[0] : D->T[0];
+#pragma omp parallel num_threads(D->threads) if (D->threads > 1)
+  {
+#pragma omp for schedule(static)
+    for (int z = 0; z < nz; z++) {
+      const int64_t at = (int64_t)z * plane;
+      D->multiply(ny, nx, nx, u + at, nx, right, nx, v + at, nx);
+      D->multiply(ny, nx, ny, left[1], ny, v + at, nx, u + at, nx);
+    }
+#pragma omp for schedule(static)
+    for (int c = 0; c < plane; c += STRIP)
+      D->multiply(nz, tesi_min(STRIP, plane - c), nz, left[2], nz, u + c, plane, v + c, plane);
   }
-  cblas_dgemm(CblasRowMajor, left, CblasNoTrans, nz, nx * ny, nz, 1, D->S[2], nz, u, nx * ny, 0, v, nx * ny);
 }
 
 static void divide(const TesiDiagonalization *D, double *v) {
