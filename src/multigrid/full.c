@@ -21,6 +21,7 @@ struct TesiFull {
   const void *b;
   void *x, *graph;
   double factor;
+  bool not_recordable;
 };
 
 bool tesi_full_possible(const TesMultigrid *multigrid) {
@@ -124,7 +125,7 @@ TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, Tes
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const bool known = full->b == b->data && full->x == x->data && full->factor == factor;
-  if (!device->graph_begin) return start(full, b, factor, x);
+  if (!device->graph_begin || full->not_recordable) return start(full, b, factor, x);
   if (!known) {
     if (full->graph) device->graph_release(ctx, &full->graph);
     full->b = b->data, full->x = x->data, full->factor = factor;
@@ -134,7 +135,12 @@ TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, Tes
     TES_TRY(device->graph_begin(ctx));
     status = start(full, b, factor, x);
     const TesStatus ended = device->graph_end(ctx, &full->graph);
-    TES_TRY(status != TES_OK ? status : ended);
+    if (status != TES_OK || ended != TES_OK) { /* something waits for the host */
+      tes_context_clear(ctx);
+      full->not_recordable = true;
+      if (full->graph) device->graph_release(ctx, &full->graph);
+      return start(full, b, factor, x);
+    }
   }
   TES_TRY(device->graph_run(ctx, full->graph));
 done:
