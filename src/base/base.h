@@ -82,6 +82,12 @@ TesStatus tesi_function_create_constant(TesContext *ctx, double value, const cha
                                         TesFunction **function);
 /* `user` of a function made with this evaluate, NULL of all others: how io/ recognises its own. */
 void *tesi_function_user(const TesFunction *function, TesFunctionEvaluate evaluate);
+/* Text for devices: a C function that computes the same, see tesi_expression_emit_c; -1 where a function has none. */
+typedef int (*TesiFunctionEmit)(const TesFunction *function, const char *declaration, const char *real,
+                                char *buffer, size_t size);
+void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit);
+int tesi_function_emit(const TesFunction *function, const char *declaration, const char *real, char *buffer,
+                       size_t size);
 TesContext *tesi_function_context(const TesFunction *function);
 /* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
 void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,

@@ -11,6 +11,7 @@ struct TesFunction {
   void (*destroy)(void *user);
   double constant;
   char *text;
+  TesiFunctionEmit emit;
 };
 
 static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
@@ -58,6 +59,15 @@ TesStatus tesi_function_create_constant(TesContext *ctx, double value, const cha
 
 void *tesi_function_user(const TesFunction *function, TesFunctionEvaluate evaluate) {
   return evaluate && function->evaluate == evaluate ? function->user : NULL;
+}
+
+void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit) {
+  function->emit = emit;
+}
+
+int tesi_function_emit(const TesFunction *function, const char *declaration, const char *real, char *buffer,
+                       size_t size) {
+  return function->emit ? function->emit(function, declaration, real, buffer, size) : -1;
 }
 
 TesContext *tesi_function_context(const TesFunction *function) {

@@ -85,6 +85,7 @@ static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char 
   e->root = root;
   TES_TRY(tesi_program_create(ctx, terms, root, &e->program, message));
   TES_TRY(tesi_function_create(ctx, evaluate, e, destroy, text, function));
+  tesi_function_set_emit(*function, tesi_expression_emit_c);
   e->terms = *terms;
   *terms = (TesiTerms){.ctx = ctx};
   e = NULL;

@@ -19,6 +19,7 @@ typedef struct TeskEmulator {
 } TeskEmulator;
 
 #ifndef TESK_EMULATOR_HOST
+#include <math.h> /* expressions of the user's */
 #define TESK_EXPORT __attribute__((visibility("default")))
 static TeskEmulator *tesk_emulator;
 TESK_EXPORT void tesk_bind(TeskEmulator *emulator) {

@@ -8,6 +8,7 @@
  *                            TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
  *   TESK_UNROLL              before a loop whose trip count is a constant
  *   TESK_ADD(p, v)           *p += v by an atomic addition
+ *   TESK_LOWER(p, v)         *p becomes the smaller of itself and v (long long), atomically
  *   TESK_ALIGNED(n)          after `struct`: aligned to n bytes, so that it is read at once
  * Arguments are at most 16; arrays by pointer. */
 #ifndef TESK_KERNEL_H
@@ -61,6 +62,7 @@
 #define TESK_UNROLL
 #define TESK_READ(p) (*(p))
 #define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
+#define TESK_LOWER(p, v) (*(p) = (v) < *(p) ? (v) : *(p))
 #define TESK_ALIGNED(n) __attribute__((aligned(n)))
 #define TESK_COPY(to, from, valid) (*(to) = (valid) ? *(from) : 0)
 #define TESK_COPY_WAIT() ((void)0)
@@ -99,6 +101,7 @@ typedef unsigned long long TeskArrival;
 #define TESK_UNROLL _Pragma("unroll")
 #define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */
 #define TESK_ADD(p, v) ((void)atomicAdd(p, v))
+#define TESK_LOWER(p, v) ((void)atomicMin(p, v))
 #define TESK_ALIGNED(n) __align__(n)
 
 /* One number from global to shared memory without a register: zero where not valid. It has arrived after TESK_COPY_WAIT, for

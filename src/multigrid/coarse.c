@@ -12,8 +12,9 @@ struct TesiCoarse {
   TesContext *context;
   TesOperator *op; /* quadrature form only: the operator itself */
   TesiDiagonalization *diagonalization;
-  TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
-  TesiCoarseDense *dense;   /* quadrature form on such a device, where the level is small */
+  TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
+  TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
+  TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
   int64_t length;
   double *b, *x, *z;            /* host */
   double *scale;                /* host; sqrt(diag(A_0) / diag(A)), A_0 with mean coefficients */
@@ -99,6 +100,8 @@ TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion,
     TES_TRY(tesi_diagonalization_create(ctx, c->op, &c->diagonalization));
     if (tesi_has_kernels(ctx))
       TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, diffusion->precision, &c->device));
+    if (tesi_has_kernels(ctx) && diffusion->precision == TES_SINGLE)
+      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, TES_DOUBLE, &c->device_double));
   } else if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE) {
     TES_TRY(tesi_coarse_dense_create(ctx, c->op, diffusion->precision, &c->dense));
   } else {
@@ -133,6 +136,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tes_vector_destroy(&c->q);
   tes_vector_destroy(&c->guess);
   tesi_coarse_device_destroy(&c->device);
+  tesi_coarse_device_destroy(&c->device_double);
   tesi_coarse_dense_destroy(&c->dense);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
@@ -189,6 +193,8 @@ done:
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
+  if (coarse->device_double && b->precision == TES_DOUBLE)
+    return tesi_coarse_device_solve(coarse->device_double, b->data, x->data);
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);

@@ -1,4 +1,5 @@
 #include "multigrid/full.h"
+#include "device/kernel.h"
 #include "multigrid/coarse.h"
 #include "operator/operator.h"
 #include "tessera/transfer.h"
@@ -16,6 +17,11 @@ struct TesiFull {
   TesMultigrid *multigrid;
   int top;
   Level level[MAX_LEVELS];
+  /* The start for these arguments: recorded when it is asked for the second time, where the device can. */
+  const void *b;
+  void *x, *graph;
+  double factor;
+  bool not_recordable;
 };
 
 bool tesi_full_possible(const TesMultigrid *multigrid) {
@@ -74,6 +80,7 @@ void tesi_full_destroy(TesiFull **full) {
     tes_vector_destroy(&level->b);
     tes_vector_destroy(&level->x);
   }
+  if (f->graph) tesi_context_device(ctx)->graph_release(ctx, &f->graph);
   tesi_free(ctx, &f);
   tes_context_destroy(&ctx);
 }
@@ -88,14 +95,14 @@ static TesStatus improve(TesiFull *full, int l, double factor) {
   tesi_multigrid_vectors(full->multigrid, l, &r, &e);
   const TesiCorrection correction = {
       .b = level->b->data, .x = level->x->data, .factor = factor, .r = r->data};
-  TES_TRY(level->op->table->correct_residual(level->op, &correction, &norm));
+  TES_TRY(level->op->table->correct_residual(level->op, &correction, tesi_has_kernels(ctx) ? NULL : &norm));
   TES_TRY(tesi_multigrid_cycle_level(full->multigrid, l, r, e));
   TES_TRY(tes_vector_axpy(1 / factor, e, level->x));
 done:
   return status;
 }
 
-TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
+static TesStatus start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
   TesContext *ctx = full->context;
   TesStatus status = TES_OK;
   const int top = full->top;
@@ -109,6 +116,33 @@ TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, Tes
                                     l == top ? x : full->level[l].x));
     if (l < top) TES_TRY(improve(full, l, factor));
   }
+done:
+  return status;
+}
+
+TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
+  TesContext *ctx = full->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const bool known = full->b == b->data && full->x == x->data && full->factor == factor;
+  if (!device->graph_begin || full->not_recordable) return start(full, b, factor, x);
+  if (!known) {
+    if (full->graph) device->graph_release(ctx, &full->graph);
+    full->b = b->data, full->x = x->data, full->factor = factor;
+    return start(full, b, factor, x);
+  }
+  if (!full->graph) {
+    TES_TRY(device->graph_begin(ctx));
+    status = start(full, b, factor, x);
+    const TesStatus ended = device->graph_end(ctx, &full->graph);
+    if (status != TES_OK || ended != TES_OK) { /* something waits for the host */
+      tes_context_clear(ctx);
+      full->not_recordable = true;
+      if (full->graph) device->graph_release(ctx, &full->graph);
+      return start(full, b, factor, x);
+    }
+  }
+  TES_TRY(device->graph_run(ctx, full->graph));
 done:
   return status;
 }

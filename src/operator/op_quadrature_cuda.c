@@ -264,6 +264,14 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
+/* Constant coefficients, as the separable form has it. */
+static const TesiOperatorTable constant_table = {.apply = apply,
+                                                 .residual = residual,
+                                                 .correct_residual = tesi_operator_correct_residual_cuda,
+                                                 .diagonal = diagonal,
+                                                 .apply_ref = tesi_diffusion_apply_ref,
+                                                 .cost = cost,
+                                                 .destroy = destroy};
 
 TesStatus tesi_operator_quadrature_cuda_init(TesOperator *op) {
   TesContext *ctx = op->context;
@@ -272,7 +280,7 @@ TesStatus tesi_operator_quadrature_cuda_init(TesOperator *op) {
   const bool slow = space->degree > (space->dim == 3 ? 8 : 10);
   TesiQuadDevice *plan = NULL;
   TES_NEW(&plan);
-  op->table = &table;
+  op->table = op->form == TES_FORM_SEPARABLE ? &constant_table : &table;
   op->plan = plan;
   plan->n = space->degree + 1;
   plan->points = (int64_t)plan->n * plan->n * (space->dim == 3 ? plan->n : 1);

@@ -1,7 +1,8 @@
-/* Coefficients of the quadrature form for a device: evaluated at the Gauss points on the host, in parallel, checked, and sent in parts;
- * times weight and size of cell or side. */
+/* Coefficients of the quadrature form for a device, times weight and size of cell or side: expressions in a kernel made from their text
+ * (src/kernels/coefficients.cu); functions of the caller's at the Gauss points on the host, in parallel, sent in parts. Both are checked. */
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include "operator/op_quadrature_cuda.h"
 #include "basis/quadrature.h"
 
@@ -112,9 +113,9 @@ done:
   return status;
 }
 
-/* Evaluates all cells of p into a new device array. */
-static TesStatus evaluate(const Points *p, const TesFunction *function, double constant, bool positive,
-                          const char *name, bool *any, void **out) {
+/* Evaluates all cells of p into a new device array, on the host. */
+static TesStatus evaluate_on_host(const Points *p, const TesFunction *function, double constant,
+                                  bool positive, const char *name, bool *any, void **out) {
   const TesOperator *op = p->op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -141,6 +142,132 @@ static TesStatus evaluate(const Points *p, const TesFunction *function, double c
 done:
   tesi_free(ctx, &work);
   tesi_free(ctx, &part.values);
+  return status;
+}
+
+/* Lower ends and widths of the cells of an axis. */
+static TesStatus send_axis(TesContext *ctx, const TesiAxis *axis, double **ends, double **widths) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t bytes = (size_t)axis->cells * sizeof(double);
+  double *values = NULL;
+  void *address = NULL;
+  TES_ALLOC(&values, axis->cells);
+  for (int c = 0; c < axis->cells; c++) values[c] = axis->x[c * axis->degree];
+  TES_TRY(device->allocate(ctx, 2 * bytes, &address));
+  *ends = address;
+  *widths = *ends + axis->cells;
+  TES_TRY(device->to_device(ctx, *ends, values, bytes));
+  TES_TRY(device->to_device(ctx, *widths, axis->h, bytes));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+/* The function's text, points and weights as tables.h; NULL where it has no text. */
+static TesStatus make_text(const Points *p, const TesFunction *function, char **text) {
+  TesContext *ctx = p->op->context;
+  TesStatus status = TES_OK;
+  static const char declaration[] = "TESK_DEVICE double tesk_f";
+  const int length = function ? tesi_function_emit(function, declaration, "double", NULL, 0) : -1;
+  *text = NULL;
+  if (length < 0) return TES_OK;
+  const size_t size = (size_t)length + 128 + 64 * N;
+  TES_TRY(tesi_alloc(ctx, size, 1, text));
+  size_t used = (size_t)tesi_function_emit(function, declaration, "double", *text, size);
+  for (int table = 0; table < 2; table++) {
+    used +=
+        (size_t)snprintf(*text + used, size - used, "TESK_TABLE(double, tesk_%s, {", table ? "w" : "point");
+    for (int q = 0; q < p->n; q++)
+      used += (size_t)snprintf(*text + used, size - used, "%s%.17g", q ? ", " : "",
+                               table ? p->weight[q] : p->point[q]);
+    used += (size_t)snprintf(*text + used, size - used, "})\n");
+  }
+done:
+  return status;
+}
+
+typedef struct DevicePoints { /* as in coefficients.cu */
+  int cells[3], there[3];
+  double level[3];
+  const double *x[3], *h[3];
+} DevicePoints;
+
+static TesStatus launch(const Points *p, const char *text, bool positive, void *out, long long notes[2]) {
+  const TesOperator *op = p->op;
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  DevicePoints points = {.level = {0}};
+  double *axis[3] = {NULL}, *widths;
+  void *found = NULL;
+  char count[24];
+  TesiProgram *program;
+  TesiKernel kernel;
+  int sign = positive;
+  void *arguments[] = {&out, &points, &sign, &found};
+  snprintf(count, sizeof count, "POINTS=%d", p->n);
+  const TesiProgramDesc desc = {.file = "coefficients.cu",
+                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double", count,
+                                            "TESK_CONSTANT_TABLES=1"},
+                                .tables = text};
+  for (int d = 0; d < 3; d++) {
+    points.cells[d] = p->cells[d];
+    points.there[d] = d < op->space->dim && d != p->fixed;
+    points.level[d] = d == p->fixed ? p->level : 0;
+    if (!points.there[d]) continue;
+    TES_TRY(send_axis(ctx, &op->space->axis[d], &axis[d], &widths));
+    points.x[d] = axis[d], points.h[d] = widths;
+  }
+  TES_TRY(device->allocate(ctx, 2 * sizeof *notes, &found));
+  TES_TRY(device->to_device(ctx, found, notes, 2 * sizeof *notes));
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_coefficient", 0, &kernel));
+  const int64_t cells = (int64_t)p->cells[0] * p->cells[1] * p->cells[2];
+  TES_TRY(tesi_kernel_launch(ctx, &kernel, (TesiGrid){(unsigned)(cells < 16384 ? cells : 16384), 1, 1}, 128,
+                             0, arguments));
+  TES_TRY(device->to_host(ctx, notes, found, 2 * sizeof *notes));
+done:
+  for (int d = 0; d < 3; d++) device->release(ctx, (void **)&axis[d]);
+  device->release(ctx, &found);
+  return status;
+}
+
+/* What the device refused, as the host sees it: the same cell once more. */
+static TesStatus find_refusal(const Points *p, const TesFunction *function, bool positive, const char *name,
+                              int64_t order) {
+  TesContext *ctx = p->op->context;
+  TesStatus status = TES_OK;
+  const int64_t cell = order / p->a_cell;
+  Part part = {.function = function, .positive = positive, .refusal = {.order = -1}};
+  double *work = NULL;
+  TES_ALLOC(&work, 6 * p->a_cell);
+  part.values = work + 5 * p->a_cell;
+  fill_cell(p, &part, cell, cell, work);
+  if (part.refusal.order < 0) part.refusal.value = NAN; /* by round-off the device alone meets it */
+  TES_TRY(tell_refusal(p->op, &part, name));
+done:
+  tesi_free(ctx, &work);
+  return status;
+}
+
+/* Evaluates all cells of p into a new device array. */
+static TesStatus evaluate(const Points *p, const TesFunction *function, double constant, bool positive,
+                          const char *name, bool *any, void **out) {
+  TesContext *ctx = p->op->context;
+  TesStatus status = TES_OK;
+  const int64_t total = (int64_t)p->cells[0] * p->cells[1] * p->cells[2] * p->a_cell;
+  long long notes[2] = {INT64_MAX, 0};
+  char *text = NULL;
+  TES_TRY(make_text(p, function, &text));
+  if (!text) return evaluate_on_host(p, function, constant, positive, name, any, out);
+  TES_TRY(
+      tesi_context_device(ctx)->allocate(ctx, (size_t)total * tesi_precision_size(p->op->precision), out));
+  TES_TRY(launch(p, text, positive, *out, notes));
+  if (notes[0] < INT64_MAX) TES_TRY(find_refusal(p, function, positive, name, notes[0]));
+  *any = *any || notes[1];
+done:
+  tesi_free(ctx, &text);
   return status;
 }
 

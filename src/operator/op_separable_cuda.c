@@ -273,6 +273,7 @@ static void destroy(TesOperator *op) {
 
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
+                                        .correct_residual = tesi_operator_correct_residual_cuda,
                                         .diagonal = diagonal,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,

@@ -95,6 +95,7 @@ void tes_operator_destroy(TesOperator **op) {
   if (atomic_fetch_sub(&o->references, 1) != 1) return;
   TesContext *ctx = o->context;
   if (o->table) o->table->destroy(o);
+  if (o->work) tesi_context_device(ctx)->release(ctx, &o->work);
   tes_function_destroy(&o->a_function);
   tes_function_destroy(&o->c_function);
   for (int face = 0; face < 6; face++) tes_function_destroy(&o->alpha_function[face]);

@@ -19,7 +19,8 @@ typedef struct TesiCorrection {
 typedef struct TesiOperatorTable {
   TesStatus (*apply)(const TesOperator *op, const void *x, void *y);
   TesStatus (*residual)(const TesOperator *op, const void *b, const void *x, void *r);
-  /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators only. */
+  /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators only. On devices with
+   * kernels `norm` may be NULL: then nothing waits for the host. */
   TesStatus (*correct_residual)(const TesOperator *op, const TesiCorrection *correction, double *norm);
   TesStatus (*diagonal)(const TesOperator *op, void *d);
   /* float64 host arrays, any device */
@@ -42,10 +43,15 @@ struct TesOperator {
   double a, c, alpha[6];                                    /* constants: always set in the separable form */
   TesFunction *a_function, *c_function, *alpha_function[6]; /* NULL where not given (1, 0, 0) */
   void *plan;                                               /* of the table's implementation */
+  void *work; /* device, float64, of correct_residual there; NULL before it was needed */
   char description[160];
 };
 
 TesOperator *tesi_operator_retain(const TesOperator *op);
+
+/* correct_residual for tables on devices with kernels. */
+TesStatus tesi_operator_correct_residual_cuda(const TesOperator *op, const TesiCorrection *correction,
+                                              double *norm);
 
 /* The two implementations: each sets op->table, plan and description of an operator whose other fields are complete.
  * The quadrature form checks the signs of a, c and alpha at its points and may set op->singular when c and alpha turn
