@@ -85,7 +85,7 @@ static int by_group_key(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The rest along the curve. */
+/* The rest in the order of keys. */
 static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest) {
   TesStatus status = TES_OK;
   const int lanes = s->plan->kernels.lanes;
@@ -199,16 +199,30 @@ done:
   return status;
 }
 
+/* Cells in their order as keys; Hilbert's curve instead when few rows join. */
+static TesStatus make_keys(TesContext *ctx, Batching *s, int32_t *rest, int64_t *left) {
+  TesStatus status = TES_OK;
+  TES_ALLOC(&s->keys, s->m->cells);
+  for (int64_t c = 0; c < s->m->cells; c++) s->keys[c] = (uint64_t)c;
+  *left = join_cells(s, rest);
+  if (*left <= s->m->cells / 2) return TES_OK;
+  tesi_free(ctx, &s->keys);
+  TES_TRY(tesi_mapped_make_keys(s->m, &s->keys));
+  for (int64_t b = 0; b < s->plan->batches; b++) s->group[b].key = s->keys[s->list[s->group[b].first]];
+done:
+  return status;
+}
+
 static TesStatus make_global(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
   Batching s = {.plan = plan, .m = m};
   int32_t *rest = NULL;
-  TES_TRY(tesi_mapped_make_keys(m, &s.keys));
+  int64_t left = 0;
   TES_ALLOC(&s.list, m->cells);
   TES_ALLOC(&s.group, m->cells);
   TES_ALLOC(&rest, m->cells);
-  const int64_t left = join_cells(&s, rest);
+  TES_TRY(make_keys(ctx, &s, rest, &left));
   TES_TRY(group_rest(ctx, &s, left, rest));
   qsort(s.group, (size_t)plan->batches, sizeof *s.group, by_group_key);
   TES_TRY(list_cells(ctx, plan, &s));

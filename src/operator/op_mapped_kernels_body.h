@@ -63,12 +63,32 @@ static void mapped_jacobians(int dim, int q, const Real *at, const V *c, V *jx, 
     }
 }
 
-static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const V *g, V *u, V *work) {
+/* What the batch after this one needs: rows of nodes that are shared, of x and of y. Asked for in q parts, between the phases, as
+ * all at once would fill the queue to memory. */
+typedef struct Ahead {
+  const int32_t *row; /* NULL: nothing */
+  int rows, length;   /* numbers a row */
+  const Real *x, *y;
+} Ahead;
+
+static void mapped_prefetch(const Ahead *ahead, int part, int parts) {
+  enum { LINE_REALS = 64 / sizeof(Real) };
+  if (!ahead->row) return;
+  for (int r = ahead->rows * part / parts; r < ahead->rows * (part + 1) / parts; r++)
+    for (int i = 0; i < ahead->length + LINE_REALS - 1; i += LINE_REALS) {
+      __builtin_prefetch(ahead->x + ahead->row[r] + i, 0, 2);
+      __builtin_prefetch(ahead->y + ahead->row[r] + i, 1, 2);
+    }
+}
+
+static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const Ahead *ahead, const V *g, V *u,
+                        V *work) {
   const int q = plan->q, count = (int)plan->points / q;
   const bool interpolates = !plan->m->collocated;
   V *values = interpolates ? work : u, *d = work + plan->points, *plane = d + plan->points,
     *jacobian = plane + q * q;
   if (plan->factors == TES_FACTORS_MATRIX) {
+    mapped_prefetch(ahead, 0, 1);
     phase->matrix(plan, g, u);
     return;
   }
@@ -78,9 +98,13 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const V
       mapped_jacobians(plan->dim, q, plan->points_1d, g, jacobian, jacobian + 3 * q * q,
                        jacobian + 6 * q * q);
     phase->lines(plan, values, d);
-    for (int s = 0; s < q; s++) phase->plane(plan, g, jacobian, s, values + s * count, d + s * count, plane);
+    for (int s = 0; s < q; s++) {
+      mapped_prefetch(ahead, s, q);
+      phase->plane(plan, g, jacobian, s, values + s * count, d + s * count, plane);
+    }
     phase->lines_out(plan, values, d);
   } else {
+    mapped_prefetch(ahead, 0, 1);
     phase->mass(plan, g, values);
   }
   if (interpolates) phase->out(plan, values, u, plane);
@@ -93,9 +117,11 @@ static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, d
   for (int64_t at = first; at < end; at++) {
     const TesiMappedBatch *batch = &plan->batch[at];
     const V *g = (const V *)((const Real *)plan->g + at * plan->stride);
+    Ahead ahead = {NULL, (int)(plan->nodes / plan->n), (plan->n - 1) * LANES + 1, x, y};
+    if (at + 1 < end && batch[1].kind == TESI_GATHER_JOINED) ahead.row = plan->index + batch[1].index;
     for (int c = 0; c < plan->components; c++) {
       phase->gather(plan, batch, c, x, u);
-      mapped_cell(plan, phase, g, u, rest);
+      mapped_cell(plan, phase, &ahead, g, u, rest);
       phase->scatter(plan, batch, c, (Real)sign, b, u, y);
     }
   }
