@@ -104,16 +104,25 @@ done:
   return status;
 }
 
-/* The inner nodes of all rows of all lanes follow one another: worth it from 4 on. */
+static bool row_is_run(const TesiMapped *m, const int32_t *row) {
+  for (int i = 2; i < m->degree; i++)
+    if (decode(row[i]) != decode(row[1]) + i - 1) return false;
+  return true;
+}
+
+/* The inner nodes of all rows of all lanes follow one another, and no two lanes have the same in one row (cells that are turned
+ * against each other), as they are added at a time: worth it from 4 on. */
 static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
   const TesiMapped *m = plan->m;
+  const int lanes = plan->kernels.lanes;
   if (m->degree < 5 || m->components > 1) return false;
-  for (int l = 0; l < plan->kernels.lanes; l++) {
-    const int32_t *index = m->index + cells[l] * m->cell_nodes;
-    for (int64_t row = 0; row < m->cell_nodes; row += m->n)
-      for (int i = 2; i < m->degree; i++)
-        if (decode(index[row + i]) != decode(index[row + 1]) + i - 1) return false;
-  }
+  for (int l = 0; l < lanes; l++)
+    for (int64_t row = 0; row < m->cell_nodes; row += m->n) {
+      const int32_t *own = m->index + cells[l] * m->cell_nodes + row;
+      if (!row_is_run(m, own)) return false;
+      for (int o = 0; o < l; o++)
+        if (decode(m->index[cells[o] * m->cell_nodes + row + 1]) == decode(own[1])) return false;
+    }
   return true;
 }
 

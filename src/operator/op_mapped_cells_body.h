@@ -98,8 +98,8 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
 }
 
 /* values, d [q][mid][q]: D and factors and D' in the plane s; d becomes the flux in the slow direction. */
-TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian, int s,
-                             V *values, V *d, V *plane) {
+TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const Ahead *ahead, const V *g,
+                             const V *jacobian, int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
   V *kept = plane + 10 * q * q;
@@ -108,6 +108,7 @@ TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const V
     LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);
   for (int j = 0; j < mid; j++) {
     V gx[MAPPED_N], *u = values + j * q;
+    mapped_prefetch(ahead, s * mid + j, q * mid);
     LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, gx, 1);
     LINE(row_flux)(dim, q, plan, g, jacobian, s, j, gx, plane + j * q, d + j * q);
     LINE(differentiate)(q, tables, TESI_DMT_EVEN, gx, 1, u, 1);
@@ -149,12 +150,13 @@ TESI_INLINE void LINE(line_weights)(int dim, int q, const TesiMappedHost *plan, 
 }
 
 /* Slow lines of mass alone: values [n or q][count] -> I' w I values. */
-TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const TesiMappedHost *plan, const V *g,
-                            V *values) {
+TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const TesiMappedHost *plan,
+                            const Ahead *ahead, const V *g, V *values) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1, count = mid * q;
   for (int j = 0; j < mid; j++)
     for (int i = 0; i < q; i++) {
+      mapped_prefetch(ahead, j * q + i, mid * q);
       V line[MAPPED_N], w[MAPPED_N], *at = values + j * q + i;
       LINE(line_weights)(dim, q, plan, g, i, j, w);
       if (interpolates) {

@@ -55,24 +55,60 @@ static void order_chunks(TesiMappedHost *plan, int64_t size, int64_t step, const
   plan->chunk[at] = plan->steps = steps;
 }
 
-/* owner[node]: the first step that has it; -1: none has, the last one sets it. Then ranges of nodes with one owner. */
+/* owner[node]: the first batch, in the order of steps, that has it; -1: none has. */
+static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
+  const TesiMapped *m = plan->m;
+  const int lanes = plan->kernels.lanes;
+  memset(owner, -1, (size_t)m->nodes * sizeof *owner);
+  for (int64_t k = 0; k < plan->steps; k++)
+    for (int64_t b = plan->step[k].first; b < plan->step[k].end; b++)
+      for (int64_t e = 0; e < lanes * m->cell_nodes; e++) {
+        const int32_t i =
+            m->index[plan->cell[b * lanes + e / m->cell_nodes] * m->cell_nodes + e % m->cell_nodes];
+        if (owner[i < 0 ? ~i : i] < 0) owner[i < 0 ? ~i : i] = (int32_t)b;
+      }
+}
+
+/* Joined rows all of whose nodes but the first no batch had before are stored, not added: their number becomes negative, and
+ * those nodes need no zero: SET. */
+enum { SET = -2 };
+
+static void mark_rows(TesiMappedHost *plan, int32_t *owner) {
+  const int64_t rows = plan->nodes / plan->n, length = (int64_t)(plan->n - 1) * plan->kernels.lanes;
+  for (int64_t b = 0; b < plan->batches; b++)
+    for (int64_t row = 0; plan->batch[b].kind == TESI_GATHER_JOINED && row < rows; row++) {
+      int32_t *first = &plan->index[plan->batch[b].index + row], *of = owner + *first;
+      bool own = true;
+      for (int64_t i = 1; i <= length; i++) own = own && of[i] == b;
+      if (!own) continue;
+      for (int64_t i = 1; i <= length; i++) of[i] = SET;
+      *first = ~*first;
+    }
+}
+
+/* Batches to steps. */
+static TesStatus steps_of(TesContext *ctx, const TesiMappedHost *plan, int32_t **step) {
+  TesStatus status = TES_OK;
+  TES_ALLOC(step, plan->batches);
+  for (int64_t k = 0; k < plan->steps; k++)
+    for (int64_t b = plan->step[k].first; b < plan->step[k].end; b++) (*step)[b] = (int32_t)k;
+done:
+  return status;
+}
+
+/* The ranges of nodes that each step sets to zero first; those that no cell has are the last one's. */
 static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
-  const int lanes = plan->kernels.lanes;
-  int32_t *owner = NULL;
+  int32_t *owner = NULL, *step = NULL;
   TES_ALLOC(&owner, m->nodes);
-  memset(owner, -1, (size_t)m->nodes * sizeof *owner);
-  for (int64_t k = 0; k < plan->steps; k++)
-    for (int64_t c = plan->step[k].first * lanes; c < plan->step[k].end * lanes; c++)
-      for (int64_t p = 0; p < m->cell_nodes; p++) {
-        const int32_t i = m->index[plan->cell[c] * m->cell_nodes + p];
-        if (owner[i < 0 ? ~i : i] < 0) owner[i < 0 ? ~i : i] = (int32_t)k;
-      }
+  TES_TRY(steps_of(ctx, plan, &step));
+  find_owners(plan, owner);
+  mark_rows(plan, owner);
   int64_t ranges = 0;
   for (int64_t i = 0; i < m->nodes; i++) {
-    if (owner[i] < 0) owner[i] = (int32_t)plan->steps - 1;
-    if (i && owner[i] == owner[i - 1]) continue;
+    if (owner[i] != SET) owner[i] = owner[i] < 0 ? (int32_t)plan->steps - 1 : step[owner[i]];
+    if (owner[i] == SET || (i && owner[i] == owner[i - 1])) continue;
     plan->step[owner[i]].zero_end++;
     ranges++;
   }
@@ -84,12 +120,15 @@ static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   for (int64_t i = 0; i < m->nodes;) {
     int64_t end = i + 1;
     while (end < m->nodes && owner[end] == owner[i]) end++;
-    int32_t *range = plan->zero[plan->step[owner[i]].zero_end++];
-    range[0] = (int32_t)i, range[1] = (int32_t)end;
+    if (owner[i] != SET) {
+      int32_t *range = plan->zero[plan->step[owner[i]].zero_end++];
+      range[0] = (int32_t)i, range[1] = (int32_t)end;
+    }
     i = end;
   }
 done:
   tesi_free(ctx, &owner);
+  tesi_free(ctx, &step);
   return status;
 }
 
