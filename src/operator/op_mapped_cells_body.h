@@ -169,16 +169,24 @@ TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const Tesi
     }
 }
 
-/* y += K x with the lower triangle of K by rows. */
-TESI_INLINE void LINE(matrix)(int nodes, const V *K, V *u) {
+/* u <- K u with the lower triangle of K by rows. Rows of stiffness alone sum to 0: its diagonal is left out, and
+ * (K u)_a = sum over b of K_ab (u_b - u_a). */
+TESI_INLINE void LINE(matrix)(int nodes, bool mass, const V *K, V *u) {
   V x[27], y[27]; /* degree 2 in 3D at most */
   LINE_UNROLL for (int a = 0; a < nodes; a++) x[a] = u[a], y[a] = (V){0};
   LINE_UNROLL for (int a = 0; a < nodes; a++) {
     LINE_UNROLL for (int b = 0; b < a; b++, K++) {
-      y[a] += K[0] * x[b];
-      y[b] += K[0] * x[a];
+      __builtin_prefetch(K + PREFETCH, 0, 2);
+      if (mass) {
+        y[a] += *K * x[b];
+        y[b] += *K * x[a];
+      } else {
+        const V d = x[b] - x[a];
+        y[a] += *K * d;
+        y[b] -= *K * d;
+      }
     }
-    y[a] += *K++ * x[a];
+    if (mass) y[a] += *K++ * x[a];
   }
   LINE_UNROLL for (int a = 0; a < nodes; a++) u[a] = y[a];
 }

@@ -197,12 +197,16 @@ SPECIALISE(8, 9)
 SPECIALISE(9, 10)
 
 static void mapped_matrix_4(const TesiMappedHost *plan, const V *g, V *u) {
-  (void)plan;
-  mapped_fixed_matrix(4, g, u);
+  if (plan->mass)
+    mapped_fixed_matrix(4, true, g, u);
+  else
+    mapped_fixed_matrix(4, false, g, u);
 }
 static void mapped_matrix_8(const TesiMappedHost *plan, const V *g, V *u) {
-  (void)plan;
-  mapped_fixed_matrix(8, g, u);
+  if (plan->mass)
+    mapped_fixed_matrix(8, true, g, u);
+  else
+    mapped_fixed_matrix(8, false, g, u);
 }
 
 /* [degree - 1][dim - 2] */
@@ -250,7 +254,7 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS) {
   mapped_any_mass(plan->dim, plan->n, plan->q, !plan->m->collocated, plan, ahead, g, values);
 }
 static void mapped_any_phase_matrix(const TesiMappedHost *plan, const V *g, V *u) {
-  mapped_any_matrix((int)plan->nodes, g, u);
+  mapped_any_matrix((int)plan->nodes, plan->mass, g, u);
 }
 
 static const Phases mapped_any_phases = {.gather = mapped_any_phase_gather,
