@@ -11,6 +11,8 @@ static const char help[] =
     "  operator       one application y = A x\n"
     "  smoother       one smoothing sweep, beside one application of the operator\n"
     "  solver         time to solution of -div(a grad u) = f\n"
+    "  bp             the benchmark problems BP1..BP6 on deformed cells: mass, stiffness, Gauss or "
+    "collocated\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
     "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
     "  --dim LIST            2, 3 or 2,3                                     (3)\n"
@@ -24,6 +26,12 @@ static const char help[] =
     "                        --variant list): the paper's ladder and ours beside it\n"
     "  --method M            auto vcycle fmg gmres cg\n"
     "  --tolerance T         of the relative residual                        (1e-9)\n"
+    "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
+    "  --form F              bp: global or element vectors                   (global)\n"
+    "  --geometry G          bp: auto stored vertices affine matrix curved   (auto)\n"
+    "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
+    "  --cells LIST          bp: cells in all, instead of --dofs\n"
+    "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --device D --threads N\n"
     "  --csv FILE --json FILE --plot FILE.svg\n"
@@ -35,6 +43,7 @@ static const struct {
 } benches[] = {{"operator", bench_operator},
                {"smoother", bench_smoother},
                {"solver", bench_solver},
+               {"bp", bench_bp},
                {"patch-tables", bench_patch_tables}};
 
 enum {
@@ -47,6 +56,12 @@ enum {
   VARIANT,
   METHOD,
   TOLERANCE,
+  BP,
+  FORM,
+  GEOMETRY,
+  NUMBERING,
+  CELLS,
+  CONJUGATE_GRADIENTS,
   SECONDS,
   DEVICE,
   THREADS,
@@ -67,6 +82,12 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"variant", required_argument, NULL, VARIANT},
                                              {"method", required_argument, NULL, METHOD},
                                              {"tolerance", required_argument, NULL, TOLERANCE},
+                                             {"bp", required_argument, NULL, BP},
+                                             {"form", required_argument, NULL, FORM},
+                                             {"geometry", required_argument, NULL, GEOMETRY},
+                                             {"numbering", required_argument, NULL, NUMBERING},
+                                             {"cells", required_argument, NULL, CELLS},
+                                             {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"device", required_argument, NULL, DEVICE},
                                              {"threads", required_argument, NULL, THREADS},
@@ -96,6 +117,38 @@ static bool parse_precision(BenchOptions *o) {
   o->single_precision = choice == 1 || choice == 3;
   o->mixed = choice == 2 || choice == 3;
   return choice >= 0;
+}
+
+/* The options of bp alone. */
+static bool parse_bp(int option, BenchOptions *o) {
+  static const char *const forms[] = {"global", "element", NULL};
+  static const char *const geometries[] = {"auto", "stored", "vertices", "affine", "matrix", "curved", NULL};
+  static const char *const orders[] = {"cells", "lexicographic", "shuffled", NULL};
+  double number;
+  int choice;
+  switch (option) {
+  case BP:
+    return (o->bps = whole_list("bp", optarg, 1, 6, 6, o->bp)) > 0;
+  case FORM:
+    choice = cli_parse_choice("form", optarg, forms);
+    o->element = choice == 1;
+    return choice >= 0;
+  case GEOMETRY:
+    choice = cli_parse_choice("geometry", optarg, geometries);
+    o->curved = choice == 5;
+    o->geometry = choice == 5 ? TES_FACTORS_STORED : (TesFactors)choice;
+    return choice >= 0;
+  case NUMBERING:
+    choice = cli_parse_choice("numbering", optarg, orders);
+    o->numbering = (TesNumberingOrder)choice;
+    return choice >= 0;
+  case CELLS:
+    return (o->cells = cli_parse_numbers("cells", optarg, true, 1, 2e9, BENCH_LIST, o->cell_counts)) > 0;
+  default:
+    if (!one_number("cg", 1, 1e6, &number)) return false;
+    o->cg = (int)number;
+    return true;
+  }
 }
 
 static bool parse_option(int option, BenchOptions *o) {
@@ -129,6 +182,13 @@ static bool parse_option(int option, BenchOptions *o) {
     choice = cli_parse_choice("method", optarg, methods);
     o->method = (TesMethod)choice;
     return choice >= 0;
+  case BP:
+  case FORM:
+  case GEOMETRY:
+  case NUMBERING:
+  case CELLS:
+  case CONJUGATE_GRADIENTS:
+    return parse_bp(option, o);
   case TOLERANCE:
     return one_number("tolerance", 1e-16, 0.999, &o->tolerance);
   case SECONDS:
@@ -196,14 +256,17 @@ int cli_bench(int argc, char **argv) {
                     .double_precision = true,
                     .mixed = true,
                     .tolerance = 1e-9,
-                    .seconds = 0.5};
+                    .seconds = 0.5,
+                    .bp = {1, 3, 5},
+                    .bps = 3,
+                    .numbering = TES_NUMBER_LEXICOGRAPHIC};
   for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc)
     return cli_usage_error(
-        "bench takes one name: operator, smoother, solver or patch-tables (tessera bench --help)");
+        "bench takes one name: operator, smoother, solver, bp or patch-tables (tessera bench --help)");
   o.name = argv[optind];
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
     if (strcmp(o.name, benches[i].name)) continue;
@@ -220,6 +283,6 @@ int cli_bench(int argc, char **argv) {
     tes_context_destroy(&ctx);
     return tes_status_exit(status);
   }
-  return cli_usage_error("there is no benchmark '%s'; expected operator, smoother, solver or patch-tables",
-                         o.name);
+  return cli_usage_error(
+      "there is no benchmark '%s'; expected operator, smoother, solver, bp or patch-tables", o.name);
 }

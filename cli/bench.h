@@ -19,6 +19,13 @@ typedef struct BenchOptions {
   const char *variant; /* NULL: the smoother of programs */
   TesMethod method;
   double tolerance, seconds; /* time spent on each measurement */
+  /* bp */
+  int bp[6], bps;
+  bool element, curved; /* element vectors; cells by a smooth map instead of moved vertices */
+  TesFactors geometry;
+  TesNumberingOrder numbering;
+  double cell_counts[BENCH_LIST]; /* cells in all, instead of dofs */
+  int cells, cg;                  /* how many counts; iterations of conjugate gradients, 0: none */
   const char *csv, *plot;
   char comment[512];
 } BenchOptions;
@@ -34,6 +41,7 @@ TesStatus bench_smoother(TesContext *ctx, const BenchOptions *options, BenchResu
 /* The same for variants of the patch kernel on a GPU: options->variant is a name, "all" or "list". */
 TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 
 /* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and 5*2^l cells

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/context_impl.h"
 
 enum { HEADER = 64 };
@@ -11,6 +12,18 @@ static void account(TesContext *ctx, size_t bytes) {
   size_t peak = atomic_load(&ctx->memory_peak);
   while (now > peak && !atomic_compare_exchange_weak(&ctx->memory_peak, &peak, now)) {
   }
+}
+
+/* Asks for huge pages where a block is large: a miss of the TLB costs as much as one of the caches. Advice only. */
+static void advise(char *block, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  enum { HUGE_PAGE = 1 << 21, PAGE = 4096 };
+  if (bytes < 2 * HUGE_PAGE) return;
+  char *const first = block + (PAGE - (uintptr_t)block % PAGE) % PAGE;
+  madvise(first, (bytes - (size_t)(first - block)) / PAGE * PAGE, MADV_HUGEPAGE);
+#else
+  (void)block, (void)bytes;
+#endif
 }
 
 TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_to_pointer) {
@@ -25,6 +38,7 @@ TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_t
     return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
                      "no memory for %.3g GiB more; %.3g GiB are held already", (double)bytes / (1 << 30),
                      (double)tes_context_memory(ctx) / (1 << 30));
+  advise(block, bytes + HEADER);
   memset(block, 0, bytes + HEADER);
   memcpy(block, &bytes, sizeof bytes);
   account(ctx, bytes);

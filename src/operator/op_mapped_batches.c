@@ -85,7 +85,7 @@ static int by_group_key(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The rest along the curve. */
+/* The rest in the order of keys. */
 static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest) {
   TesStatus status = TES_OK;
   const int lanes = s->plan->kernels.lanes;
@@ -104,16 +104,25 @@ done:
   return status;
 }
 
-/* The inner nodes of all rows of all lanes follow one another: worth it from 4 on. */
+static bool row_is_run(const TesiMapped *m, const int32_t *row) {
+  for (int i = 2; i < m->degree; i++)
+    if (decode(row[i]) != decode(row[1]) + i - 1) return false;
+  return true;
+}
+
+/* The inner nodes of all rows of all lanes follow one another, and no two lanes have the same in one row (cells that are turned
+ * against each other), as they are added at a time: worth it from 4 on. */
 static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
   const TesiMapped *m = plan->m;
+  const int lanes = plan->kernels.lanes;
   if (m->degree < 5 || m->components > 1) return false;
-  for (int l = 0; l < plan->kernels.lanes; l++) {
-    const int32_t *index = m->index + cells[l] * m->cell_nodes;
-    for (int64_t row = 0; row < m->cell_nodes; row += m->n)
-      for (int i = 2; i < m->degree; i++)
-        if (decode(index[row + i]) != decode(index[row + 1]) + i - 1) return false;
-  }
+  for (int l = 0; l < lanes; l++)
+    for (int64_t row = 0; row < m->cell_nodes; row += m->n) {
+      const int32_t *own = m->index + cells[l] * m->cell_nodes + row;
+      if (!row_is_run(m, own)) return false;
+      for (int o = 0; o < l; o++)
+        if (decode(m->index[cells[o] * m->cell_nodes + row + 1]) == decode(own[1])) return false;
+    }
   return true;
 }
 
@@ -199,16 +208,30 @@ done:
   return status;
 }
 
+/* Cells in their order as keys; Hilbert's curve instead when few rows join. */
+static TesStatus make_keys(TesContext *ctx, Batching *s, int32_t *rest, int64_t *left) {
+  TesStatus status = TES_OK;
+  TES_ALLOC(&s->keys, s->m->cells);
+  for (int64_t c = 0; c < s->m->cells; c++) s->keys[c] = (uint64_t)c;
+  *left = join_cells(s, rest);
+  if (*left <= s->m->cells / 2) return TES_OK;
+  tesi_free(ctx, &s->keys);
+  TES_TRY(tesi_mapped_make_keys(s->m, &s->keys));
+  for (int64_t b = 0; b < s->plan->batches; b++) s->group[b].key = s->keys[s->list[s->group[b].first]];
+done:
+  return status;
+}
+
 static TesStatus make_global(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
   Batching s = {.plan = plan, .m = m};
   int32_t *rest = NULL;
-  TES_TRY(tesi_mapped_make_keys(m, &s.keys));
+  int64_t left = 0;
   TES_ALLOC(&s.list, m->cells);
   TES_ALLOC(&s.group, m->cells);
   TES_ALLOC(&rest, m->cells);
-  const int64_t left = join_cells(&s, rest);
+  TES_TRY(make_keys(ctx, &s, rest, &left));
   TES_TRY(group_rest(ctx, &s, left, rest));
   qsort(s.group, (size_t)plan->batches, sizeof *s.group, by_group_key);
   TES_TRY(list_cells(ctx, plan, &s));

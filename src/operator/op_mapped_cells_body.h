@@ -98,8 +98,8 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
 }
 
 /* values, d [q][mid][q]: D and factors and D' in the plane s; d becomes the flux in the slow direction. */
-TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian, int s,
-                             V *values, V *d, V *plane) {
+TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const Ahead *ahead, const V *g,
+                             const V *jacobian, int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
   V *kept = plane + 10 * q * q;
@@ -108,6 +108,7 @@ TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const V
     LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);
   for (int j = 0; j < mid; j++) {
     V gx[MAPPED_N], *u = values + j * q;
+    mapped_prefetch(ahead, s * mid + j, q * mid);
     LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, gx, 1);
     LINE(row_flux)(dim, q, plan, g, jacobian, s, j, gx, plane + j * q, d + j * q);
     LINE(differentiate)(q, tables, TESI_DMT_EVEN, gx, 1, u, 1);
@@ -149,12 +150,13 @@ TESI_INLINE void LINE(line_weights)(int dim, int q, const TesiMappedHost *plan, 
 }
 
 /* Slow lines of mass alone: values [n or q][count] -> I' w I values. */
-TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const TesiMappedHost *plan, const V *g,
-                            V *values) {
+TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const TesiMappedHost *plan,
+                            const Ahead *ahead, const V *g, V *values) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1, count = mid * q;
   for (int j = 0; j < mid; j++)
     for (int i = 0; i < q; i++) {
+      mapped_prefetch(ahead, j * q + i, mid * q);
       V line[MAPPED_N], w[MAPPED_N], *at = values + j * q + i;
       LINE(line_weights)(dim, q, plan, g, i, j, w);
       if (interpolates) {
@@ -167,16 +169,24 @@ TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const Tesi
     }
 }
 
-/* y += K x with the lower triangle of K by rows. */
-TESI_INLINE void LINE(matrix)(int nodes, const V *K, V *u) {
+/* u <- K u with the lower triangle of K by rows. Rows of stiffness alone sum to 0: its diagonal is left out, and
+ * (K u)_a = sum over b of K_ab (u_b - u_a). */
+TESI_INLINE void LINE(matrix)(int nodes, bool mass, const V *K, V *u) {
   V x[27], y[27]; /* degree 2 in 3D at most */
   LINE_UNROLL for (int a = 0; a < nodes; a++) x[a] = u[a], y[a] = (V){0};
   LINE_UNROLL for (int a = 0; a < nodes; a++) {
     LINE_UNROLL for (int b = 0; b < a; b++, K++) {
-      y[a] += K[0] * x[b];
-      y[b] += K[0] * x[a];
+      __builtin_prefetch(K + PREFETCH, 0, 2);
+      if (mass) {
+        y[a] += *K * x[b];
+        y[b] += *K * x[a];
+      } else {
+        const V d = x[b] - x[a];
+        y[a] += *K * d;
+        y[b] -= *K * d;
+      }
     }
-    y[a] += *K++ * x[a];
+    if (mass) y[a] += *K++ * x[a];
   }
   LINE_UNROLL for (int a = 0; a < nodes; a++) u[a] = y[a];
 }

@@ -130,7 +130,7 @@ TesCost tesi_mapped_cost(const TesOperator *op) {
     factors = m->factors;
     break;
   case TES_FACTORS_MATRIX:
-    factors = (double)(m->cell_nodes * (m->cell_nodes + 1) / 2);
+    factors = (double)(m->cell_nodes * (m->cell_nodes + (m->mass ? 1 : -1)) / 2);
     flops = cells * m->components * 2 * (double)(m->cell_nodes * m->cell_nodes);
     break;
   default:

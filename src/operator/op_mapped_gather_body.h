@@ -1,6 +1,11 @@
 /* Nodes of a batch into vectors u[node], and back. Included after tensor/simd_real.h and op_quadrature_rows.h. JOIN(n): whether rows of
  * n nodes are literal, for the rows that lanes share. */
 
+/* The first node of a joined row; its number is negative where the row is stored, not added. */
+TESI_INLINE int64_t mapped_first(int32_t number) {
+  return number < 0 ? ~number : number;
+}
+
 /* v in the lanes whose bit is set, 0 in others (whatever they hold, NaN too). */
 TESI_INLINE V mapped_keep(V v, unsigned bits) {
 #if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
@@ -78,18 +83,26 @@ static void mapped_gather_runs(const TesiMappedHost *plan, const int32_t *index,
 static void mapped_scatter_runs(const TesiMappedHost *plan, const int32_t *index, const V *u, Real *y) {
   const int n = plan->n;
   for (int64_t p = 0; p < plan->nodes; p += n, index += 3 * LANES, u += n) {
-    Real inner[LANES][TESI_MAPPED_POINTS];
-    for (int s = 0; s < n - 2; s += RUN) {
-      const int t = tesi_min(s, n - 2 - RUN);
-      store_runs(TESI_MAPPED_POINTS, NULL, u + 1 + t, &inner[0][t]);
-    }
     mapped_scatter(u[0], index, y);
     mapped_scatter(u[n - 1], index + 2 * LANES, y);
-    for (int l = 0; l < LANES; l++) {
-      Real *to = y + index[LANES + l];
-      for (int i = 0; i < n - 2; i++) to[i] += inner[l][i];
+    for (int s = 0; s < n - 2; s += RUN) {
+      const int t = tesi_min(s, n - 2 - RUN); /* the last run overlaps the one before */
+      V c[RUN];
+      load_runs(0, index + LANES, y + t, c);
+      TESI_UNROLL for (int i = 0; i < RUN; i++) if (t + i >= s) c[i] += u[1 + t + i];
+      store_runs(0, index + LANES, c, y + t);
     }
   }
+}
+
+/* A joined row, number by number. from: old values, NULL: 0; the first node's are in y. */
+static void mapped_scatter_row(int n, const Real *from, const V *u, Real *to) {
+  Real sums[TESI_MAPPED_POINTS * LANES + 1] = {0};
+  const int length = (n - 1) * LANES + 1;
+  for (int i = 0; i < n; i++)
+    for (int l = 0; l < LANES; l++) sums[l * (n - 1) + i] += u[i][l];
+  to[0] += sums[0];
+  for (int i = 1; i < length; i++) to[i] = (from ? from[i] : 0) + sums[i];
 }
 
 /* Element vectors: each lane has its nodes in a row, `distance` from lane to lane; `count` lanes have any. */

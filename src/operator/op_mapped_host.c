@@ -31,11 +31,11 @@ static void set_sizes(const TesOperator *op, TesiMappedHost *plan) {
   plan->threads = tes_context_threads(op->context);
 }
 
-/* Zero, or b, on the nodes that a chunk is first to touch. */
-static void set_first(const TesiMappedHost *plan, const TesiMappedChunk *chunk, const void *b, void *y) {
+/* Zero, or b, on the nodes that a step is first to touch. */
+static void set_first(const TesiMappedHost *plan, const TesiMappedStep *step, const void *b, void *y) {
   const size_t size = tesi_precision_size(plan->m->precision) * (size_t)plan->components;
   if (b == y) return;
-  for (int64_t i = chunk->zero; i < chunk->zero_end; i++) {
+  for (int64_t i = step->zero; i < step->zero_end; i++) {
     const size_t at = (size_t)plan->zero[i][0] * size, bytes = (size_t)plan->zero[i][1] * size - at;
     if (b)
       memcpy((char *)y + at, (const char *)b + at, bytes);
@@ -64,12 +64,13 @@ static TesStatus run(const TesiMappedHost *plan, double sign, const void *b, con
 #pragma omp parallel num_threads(plan->threads)
   for (int colour = 0; colour < plan->colours; colour++) {
 #pragma omp for schedule(dynamic)
-    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1]; k++) {
-      const TesiMappedChunk *chunk = &plan->chunk[k];
-      if (global) set_first(plan, chunk, b, y);
-      plan->kernels.run(plan, chunk->first, chunk->end, sign, b, x, y,
-                        plan->work + (size_t)omp_get_thread_num() * plan->work_size);
-    }
+    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1]; k++)
+      for (const TesiMappedStep *step = plan->step + plan->chunk[k]; step < plan->step + plan->chunk[k + 1];
+           step++) {
+        if (global) set_first(plan, step, b, y);
+        plan->kernels.run(plan, step->first, step->end, sign, b, x, y,
+                          plan->work + (size_t)omp_get_thread_num() * plan->work_size);
+      }
   }
   if (global) set_constrained(plan, sign, b, x, y);
   return TES_OK;
@@ -102,6 +103,7 @@ static void free_plan(TesContext *ctx, TesiMappedHost *plan) {
   tesi_free(ctx, &plan->index);
   tesi_free(ctx, &plan->masks);
   tesi_free(ctx, &plan->chunk);
+  tesi_free(ctx, &plan->step);
   tesi_free(ctx, &plan->zero);
   tesi_free(ctx, &plan->g);
   tesi_free(ctx, &plan->tables);

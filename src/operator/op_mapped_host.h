@@ -2,14 +2,16 @@
  *
  * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum factorization, and
  * added back. Where nodes come in runs they are loaded as such and transposed in registers:
- *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one number a row
+ *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one number a row,
+ *            -1 - number where its nodes but the first are set, not added to
  *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers a row and lane
  *   any      one number a node and lane
  *   element  element vectors: rows at a fixed distance
  * Constrained nodes and lanes without cell are masked: read as 0, and 0 is added.
  *
- * Batches lie along a space-filling curve; chunks of them are what threads take. No two chunks of a colour share a node, colours come
- * one after another, so sums have one order whatever the number of threads. A chunk sets the nodes it is first to touch. */
+ * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees), else along a space-filling
+ * curve; chunks of them are what threads take. No two chunks of a colour share a node, colours come one after another, so sums have one
+ * order whatever the number of threads. A step of a chunk sets the nodes it is first to touch. */
 #ifndef TESI_OP_MAPPED_HOST_H
 #define TESI_OP_MAPPED_HOST_H
 
@@ -60,10 +62,11 @@ typedef struct TesiMappedKernels {
   const void *phases; /* the kernels' own */
 } TesiMappedKernels;
 
-typedef struct TesiMappedChunk {
+/* Batches that a thread works through before it goes on: few enough that the nodes it sets first are still in the caches. */
+typedef struct TesiMappedStep {
   int64_t first, end;     /* batches */
   int64_t zero, zero_end; /* plan->zero: ranges of nodes that it sets first */
-} TesiMappedChunk;
+} TesiMappedStep;
 
 struct TesiMappedHost {
   const TesiMapped *m;
@@ -77,11 +80,12 @@ struct TesiMappedHost {
   int32_t *cell;   /* [batches][lanes]; padding repeats the first */
   int32_t *index;  /* as the batches' kinds want */
   uint16_t *masks; /* [node]: bit of each lane that counts */
-  int64_t chunks;
-  TesiMappedChunk *chunk; /* ordered by colour */
+  int64_t steps, chunks;
+  TesiMappedStep *step; /* ordered by chunk */
+  int64_t *chunk;       /* [chunks + 1] first step; ordered by colour */
   int colours;
-  int64_t first_of_colour[65];
-  int32_t (*zero)[2]; /* [begin, end) of nodes */
+  int64_t first_of_colour[65]; /* chunks */
+  int32_t (*zero)[2];          /* [begin, end) of nodes */
   /* factors: per batch `stride` numbers of the operator's precision, see op_mapped_host_factors.c */
   void *g;
   int64_t stride;

@@ -2,7 +2,7 @@
  *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
  *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d); mass alone: |J| as [3^dim] monomials
  *   affine    [entry]
- *   matrix    the rows of the lower triangle */
+ *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
 #include <omp.h>
 #include <string.h>
 #include "geometry/geometry.h"
@@ -30,7 +30,7 @@ static int64_t numbers(const TesiMappedHost *plan) {
   case TES_FACTORS_AFFINE:
     return plan->entries;
   case TES_FACTORS_MATRIX:
-    return plan->nodes * (plan->nodes + 1) / 2;
+    return plan->nodes * (plan->nodes + (plan->mass ? 1 : -1)) / 2;
   default:
     return plan->entries * plan->points;
   }
@@ -72,13 +72,63 @@ static void determinant_monomials(const TesiMappedHost *plan, int64_t cell, doub
   }
 }
 
+/* The triangle of a cell's matrix from its factors in[entry][point]; f[point][1 + dim][nodes]: functions and derivatives. */
+static void cell_triangle(const TesiMappedHost *plan, const double *f, const double *in, double *out) {
+  enum { MOST = 27 };
+  const int64_t nodes = plan->nodes, points = plan->points;
+  const int dim = plan->dim;
+  double K[MOST * MOST] = {0}, flux[4][MOST];
+  for (int64_t p = 0; p < points; p++, f += (dim + 1) * nodes) {
+    for (int64_t a = 0; a < nodes; a++) {
+      flux[0][a] = plan->mass ? plan->mass_factor * in[(plan->entries - 1) * points + p] * f[a] : 0;
+      for (int c = 0; plan->stiffness && c < dim; c++) {
+        flux[c + 1][a] = 0;
+        for (int e = 0; e < dim; e++) {
+          const int low = c < e ? c : e, high = c < e ? e : c;
+          const int at = dim == 2 ? low + high : low == 0 ? high : low + high + 1;
+          flux[c + 1][a] += in[at * points + p] * f[(e + 1) * nodes + a];
+        }
+      }
+    }
+    for (int c = plan->mass ? 0 : 1; c <= (plan->stiffness ? dim : 0); c++)
+      for (int64_t a = 0; a < nodes; a++)
+        for (int64_t b = 0; b < a + plan->mass; b++) K[a * nodes + b] += f[c * nodes + a] * flux[c][b];
+  }
+  for (int64_t a = 0; a < nodes; a++)
+    for (int64_t b = 0; b < a + plan->mass; b++) *out++ = K[a * nodes + b];
+}
+
+static void place_matrix(const TesiMappedHost *plan, const double *f, const double *in, int64_t at,
+                         int lane) {
+  double out[27 * 28 / 2];
+  cell_triangle(plan, f, in, out);
+  for (int64_t e = 0; e < numbers(plan); e++)
+    set_real(plan, plan->g, at + e * plan->kernels.lanes + lane, out[e]);
+}
+
+/* f[point][1 + dim][nodes] */
+static TesStatus make_functions(TesContext *ctx, const TesiMappedHost *plan, double **f) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  TES_ALLOC(f, plan->points * (plan->dim + 1) * plan->nodes);
+  for (int64_t p = 0; p < plan->points; p++) {
+    const double xi[3] = {m->point[p % m->q], m->point[p / m->q % m->q], m->point[p / m->q / m->q % m->q]};
+    tesi_mapped_functions(m, xi, *f + p * (plan->dim + 1) * plan->nodes);
+  }
+done:
+  return status;
+}
+
+/* Stored factors, or matrices made of them. */
 static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
   enum { BLOCK = 64 };
   TesStatus status = TES_OK;
   const int lanes = plan->kernels.lanes;
   const int64_t size = plan->entries * plan->points, cells = plan->m->cells;
   int64_t *place = NULL; /* of each cell: batch * lanes + lane */
-  double *in = NULL;
+  double *in = NULL, *f = NULL;
+  const bool matrix = plan->factors == TES_FACTORS_MATRIX;
+  if (matrix) TES_TRY(make_functions(ctx, plan, &f));
   TES_ALLOC(&place, cells);
   TES_ALLOC(&in, BLOCK * lanes * size);
   for (int64_t i = plan->batches * lanes - 1; i >= 0; i--)
@@ -87,26 +137,26 @@ static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
     const int64_t count = tesi_min64(BLOCK * lanes, cells - first);
     TES_TRY(tesi_mapped_fill_factors(plan->m, first, count, in));
 #pragma omp parallel for schedule(static) num_threads(plan->threads)
-    for (int64_t c = 0; c < count; c++)
-      place_stored(plan, in + c * size, place[first + c] / lanes * plan->stride,
-                   (int)(place[first + c] % lanes));
+    for (int64_t c = 0; c < count; c++) {
+      const int64_t batch = place[first + c] / lanes * plan->stride, lane = place[first + c] % lanes;
+      if (matrix)
+        place_matrix(plan, f, in + c * size, batch, (int)lane);
+      else
+        place_stored(plan, in + c * size, batch, (int)lane);
+    }
   }
 done:
   tesi_free(ctx, &place);
+  tesi_free(ctx, &f);
   tesi_free(ctx, &in);
   return status;
 }
 
 /* Numbers of one cell by the other kinds; affine[cells][entries] was filled before. */
-static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64_t cell, double *work,
-                         double *out) {
+static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64_t cell, double *out) {
   const TesiMapped *m = plan->m;
   if (plan->factors == TES_FACTORS_AFFINE) {
     memcpy(out, affine + cell * plan->entries, (size_t)plan->entries * sizeof *out);
-  } else if (plan->factors == TES_FACTORS_MATRIX) {
-    tesi_mapped_matrix(m, cell, work + plan->nodes * plan->nodes, work);
-    for (int64_t a = 0; a < plan->nodes; a++)
-      for (int64_t b = 0; b <= a; b++) *out++ = work[a * plan->nodes + b];
   } else if (plan->stiffness) {
     monomials(plan->dim, m->geometry->nodes + cell * ((int64_t)plan->dim << plan->dim), out);
   } else {
@@ -117,8 +167,7 @@ static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64
 static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const int lanes = plan->kernels.lanes;
-  const int64_t count = numbers(plan), matrix = plan->factors == TES_FACTORS_MATRIX ? plan->nodes : 0;
-  const int64_t share = count + matrix * (matrix + plan->dim + 2);
+  const int64_t count = numbers(plan);
   double *work = NULL, *affine = NULL;
   if (plan->factors == TES_FACTORS_AFFINE) {
     TES_ALLOC(&affine, plan->m->cells * plan->entries);
@@ -126,12 +175,12 @@ static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
   } else {
     TES_TRY(tesi_mapped_check(plan->m));
   }
-  TES_ALLOC(&work, plan->threads * share);
+  TES_ALLOC(&work, plan->threads * count);
 #pragma omp parallel for schedule(static) num_threads(plan->threads)
   for (int64_t b = 0; b < plan->batches; b++) {
-    double *out = work + omp_get_thread_num() * share;
+    double *out = work + omp_get_thread_num() * count;
     for (int l = 0; l < lanes; l++) {
-      cell_numbers(plan, affine, plan->cell[b * lanes + l], out + count, out);
+      cell_numbers(plan, affine, plan->cell[b * lanes + l], out);
       for (int64_t e = 0; e < count; e++) set_real(plan, plan->g, b * plan->stride + e * lanes + l, out[e]);
     }
   }
@@ -143,7 +192,7 @@ done:
 
 TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
-  const bool stored = plan->factors == TES_FACTORS_STORED;
+  const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_MATRIX;
   plan->stride = numbers(plan) * plan->kernels.lanes;
   plan->a = plan->factors == TES_FACTORS_VERTICES ? plan->m->a[0] : 1;
   plan->mass_factor = plan->m->lambda * (plan->factors == TES_FACTORS_VERTICES ? plan->m->c : 1);

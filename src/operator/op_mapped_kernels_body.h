@@ -6,6 +6,24 @@ enum { MAPPED_N = TESI_MAPPED_POINTS, PREFETCH = 4096 / TESI_SIMD_BYTES };
 
 #include "operator/op_mapped_gather_body.h"
 
+/* What the batch after this one needs: rows of nodes, of x and of y, that no batch had before. Asked for row by row of points: all at
+ * once would fill the queue to memory and wait. */
+typedef struct Ahead {
+  const int32_t *row; /* NULL: nothing */
+  int rows, length;   /* numbers a row */
+  const Real *x, *y;
+} Ahead;
+
+TESI_INLINE void mapped_prefetch(const Ahead *ahead, int part, int parts) {
+  enum { LINE_REALS = 64 / sizeof(Real) };
+  if (!ahead->row) return;
+  for (int r = ahead->rows * part / parts; r < ahead->rows * (part + 1) / parts; r++)
+    for (int i = 0; ahead->row[r] < 0 && i < ahead->length + LINE_REALS - 1; i += LINE_REALS) {
+      __builtin_prefetch(ahead->x + ~ahead->row[r] + i, 0, 2);
+      __builtin_prefetch(ahead->y + ~ahead->row[r] + i, 1, 2);
+    }
+}
+
 #define LINE(name) mapped_fixed_##name
 #define LINE_UNROLL TESI_UNROLL
 #define SPECIALISED 1
@@ -35,9 +53,10 @@ typedef struct Phases {
   void (*in)(const TesiMappedHost *plan, const V *u, V *values, V *plane);
   void (*out)(const TesiMappedHost *plan, const V *values, V *u, V *plane);
   void (*lines)(const TesiMappedHost *plan, V *values, V *d);
-  void (*plane)(const TesiMappedHost *plan, const V *g, const V *jacobian, int s, V *values, V *d, V *plane);
+  void (*plane)(const TesiMappedHost *plan, const Ahead *ahead, const V *g, const V *jacobian, int s,
+                V *values, V *d, V *plane);
   void (*lines_out)(const TesiMappedHost *plan, V *values, const V *d);
-  void (*mass)(const TesiMappedHost *plan, const V *g, V *values);
+  void (*mass)(const TesiMappedHost *plan, const Ahead *ahead, const V *g, V *values);
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
 } Phases;
 
@@ -63,12 +82,14 @@ static void mapped_jacobians(int dim, int q, const Real *at, const V *c, V *jx, 
     }
 }
 
-static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const V *g, V *u, V *work) {
+static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const Ahead *ahead, const V *g, V *u,
+                        V *work) {
   const int q = plan->q, count = (int)plan->points / q;
   const bool interpolates = !plan->m->collocated;
   V *values = interpolates ? work : u, *d = work + plan->points, *plane = d + plan->points,
     *jacobian = plane + q * q;
   if (plan->factors == TES_FACTORS_MATRIX) {
+    mapped_prefetch(ahead, 0, 1);
     phase->matrix(plan, g, u);
     return;
   }
@@ -78,10 +99,12 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const V
       mapped_jacobians(plan->dim, q, plan->points_1d, g, jacobian, jacobian + 3 * q * q,
                        jacobian + 6 * q * q);
     phase->lines(plan, values, d);
-    for (int s = 0; s < q; s++) phase->plane(plan, g, jacobian, s, values + s * count, d + s * count, plane);
+    for (int s = 0; s < q; s++) {
+      phase->plane(plan, ahead, g, jacobian, s, values + s * count, d + s * count, plane);
+    }
     phase->lines_out(plan, values, d);
   } else {
-    phase->mass(plan, g, values);
+    phase->mass(plan, ahead, g, values);
   }
   if (interpolates) phase->out(plan, values, u, plane);
 }
@@ -93,9 +116,11 @@ static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, d
   for (int64_t at = first; at < end; at++) {
     const TesiMappedBatch *batch = &plan->batch[at];
     const V *g = (const V *)((const Real *)plan->g + at * plan->stride);
+    Ahead ahead = {NULL, (int)(plan->nodes / plan->n), (plan->n - 1) * LANES + 1, x, y};
+    if (at + 1 < end && batch[1].kind == TESI_GATHER_JOINED) ahead.row = plan->index + batch[1].index;
     for (int c = 0; c < plan->components; c++) {
       phase->gather(plan, batch, c, x, u);
-      mapped_cell(plan, phase, g, u, rest);
+      mapped_cell(plan, phase, &ahead, g, u, rest);
       phase->scatter(plan, batch, c, (Real)sign, b, u, y);
     }
   }
@@ -111,8 +136,9 @@ static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, d
 #define LINES_ARGUMENTS const TesiMappedHost *plan, V *values, V *d
 #define LINES_OUT_ARGUMENTS const TesiMappedHost *plan, V *values, const V *d
 #define PLANE_ARGUMENTS                                                                                      \
-  const TesiMappedHost *plan, const V *g, const V *jacobian, int s, V *values, V *d, V *plane
-#define MASS_ARGUMENTS const TesiMappedHost *plan, const V *g, V *values
+  const TesiMappedHost *plan, const Ahead *ahead, const V *g, const V *jacobian, int s, V *values, V *d,     \
+      V *plane
+#define MASS_ARGUMENTS const TesiMappedHost *plan, const Ahead *ahead, const V *g, V *values
 #define COUNT(dim, q) ((dim) == 3 ? (q) * (q) : (q))
 
 static void mapped_any_phase_mass(MASS_ARGUMENTS);
@@ -128,7 +154,7 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS);
   }
 #define SPECIALISE_POINTS(dim, q)                                                                            \
   static void mapped_plane_##dim##d_##q(PLANE_ARGUMENTS) {                                                   \
-    mapped_fixed_plane(dim, q, plan, g, jacobian, s, values, d, plane);                                      \
+    mapped_fixed_plane(dim, q, plan, ahead, g, jacobian, s, values, d, plane);                               \
   }
 #define SPECIALISE_COLLOCATED(dim, q)                                                                        \
   static void mapped_lines_##dim##d_##q(LINES_ARGUMENTS) {                                                   \
@@ -151,7 +177,7 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS);
     mapped_fixed_lines_out(n, q, COUNT(dim, q), true, plan->tables, values, d);                              \
   }                                                                                                          \
   static void mapped_mass_##dim##d_##n(MASS_ARGUMENTS) {                                                     \
-    mapped_fixed_mass(dim, n, q, true, plan, g, values);                                                     \
+    mapped_fixed_mass(dim, n, q, true, plan, ahead, g, values);                                              \
   }
 #define SPECIALISE(n, q)                                                                                     \
   SPECIALISE_NODES(n)                                                                                        \
@@ -171,12 +197,16 @@ SPECIALISE(8, 9)
 SPECIALISE(9, 10)
 
 static void mapped_matrix_4(const TesiMappedHost *plan, const V *g, V *u) {
-  (void)plan;
-  mapped_fixed_matrix(4, g, u);
+  if (plan->mass)
+    mapped_fixed_matrix(4, true, g, u);
+  else
+    mapped_fixed_matrix(4, false, g, u);
 }
 static void mapped_matrix_8(const TesiMappedHost *plan, const V *g, V *u) {
-  (void)plan;
-  mapped_fixed_matrix(8, g, u);
+  if (plan->mass)
+    mapped_fixed_matrix(8, true, g, u);
+  else
+    mapped_fixed_matrix(8, false, g, u);
 }
 
 /* [degree - 1][dim - 2] */
@@ -214,17 +244,17 @@ static void mapped_any_phase_lines(LINES_ARGUMENTS) {
                    d);
 }
 static void mapped_any_phase_plane(PLANE_ARGUMENTS) {
-  mapped_any_plane(plan->dim, plan->q, plan, g, jacobian, s, values, d, plane);
+  mapped_any_plane(plan->dim, plan->q, plan, ahead, g, jacobian, s, values, d, plane);
 }
 static void mapped_any_phase_lines_out(LINES_OUT_ARGUMENTS) {
   mapped_any_lines_out(plan->n, plan->q, COUNT(plan->dim, plan->q), !plan->m->collocated, plan->tables,
                        values, d);
 }
 static void mapped_any_phase_mass(MASS_ARGUMENTS) {
-  mapped_any_mass(plan->dim, plan->n, plan->q, !plan->m->collocated, plan, g, values);
+  mapped_any_mass(plan->dim, plan->n, plan->q, !plan->m->collocated, plan, ahead, g, values);
 }
 static void mapped_any_phase_matrix(const TesiMappedHost *plan, const V *g, V *u) {
-  mapped_any_matrix((int)plan->nodes, g, u);
+  mapped_any_matrix((int)plan->nodes, plan->mass, g, u);
 }
 
 static const Phases mapped_any_phases = {.gather = mapped_any_phase_gather,

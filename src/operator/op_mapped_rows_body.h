@@ -3,7 +3,7 @@
 
 TESI_INLINE void LINE(gather_joined)(int n, int64_t rows, const int32_t *first, const Real *x, V *u) {
   for (int64_t row = 0; row < rows; row++, u += n) {
-    const Real *at = x + first[row];
+    const Real *at = x + mapped_first(first[row]);
     if (SPECIALISED) {
       load_row(n - 1, at, u);
       continue;
@@ -16,19 +16,28 @@ TESI_INLINE void LINE(gather_joined)(int n, int64_t rows, const int32_t *first, 
   }
 }
 
-TESI_INLINE void LINE(scatter_joined)(int n, int64_t rows, const int32_t *first, const V *u, Real *y) {
+/* Added to y; where the number of the row is negative, all but its first node have not been set yet: y <- b + u there. Old values are
+ * loaded the way new ones are stored: reading stores of other widths back would wait until they reach the cache. */
+TESI_INLINE void LINE(scatter_joined)(int n, int64_t rows, const int32_t *first, const V *u, const Real *b,
+                                      Real *y) {
   for (int64_t row = 0; row < rows; row++, u += n) {
-    Real *to = y + first[row];
-    if (SPECIALISED) {
-      Real sums[(TESI_MAPPED_POINTS + 1) * LANES];
-      store_row(n - 1, u, sums);
-      LINE_UNROLL for (int i = 0; i < n - 1; i++)
-          store(to + i * LANES, load(to + i * LANES) + load(sums + i * LANES));
-      to[(n - 1) * LANES] += sums[(n - 1) * LANES];
+    const int64_t at = mapped_first(first[row]);
+    const bool sets = first[row] < 0;
+    const Real *from = sets ? b ? b + at : NULL : y + at;
+    if (!SPECIALISED) {
+      mapped_scatter_row(n, from, u, y + at);
       continue;
     }
-    for (int i = 0; i < n; i++)
-      for (int l = 0; l < LANES; l++) to[l * (n - 1) + i] += u[i][l];
+    V v[MAPPED_N], old[MAPPED_N], node0 = {0};
+    LINE_UNROLL for (int i = 0; i < n; i++) v[i] = u[i];
+    if (sets) node0[0] = y[at] - (b ? b[at] : 0);
+    if (from) {
+      load_row(n - 1, from, old);
+      LINE_UNROLL for (int i = 0; i < n - 1; i++) v[i] += old[i];
+      v[n - 1] += mapped_keep(old[n - 1], 1u << (LANES - 1));
+    }
+    v[0] += node0;
+    store_row(n - 1, v, y + at);
   }
 }
 
@@ -60,7 +69,7 @@ TESI_INLINE void LINE(scatter)(int n, const TesiMappedHost *plan, const TesiMapp
   if (sign < 0)
     for (int64_t p = 0; p < plan->nodes; p++) u[p] = -u[p];
   if (batch->kind == TESI_GATHER_JOINED)
-    LINE(scatter_joined)(n, plan->nodes / n, index, u, y);
+    LINE(scatter_joined)(n, plan->nodes / n, index, u, b, y);
   else if (batch->kind == TESI_GATHER_RUNS)
     mapped_scatter_runs(plan, index, u, y);
   else

@@ -1,0 +1,346 @@
+/* tessera bench bp: the benchmark problems BP1 to BP6 on deformed cells, in unknowns a second, beside the copy roofline of
+ * tensor-product-bp-swirydowicz-2019 (its byte counts: vectors once, factors once). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "bench.h"
+#include "device/vector.h"
+
+typedef struct Problem {
+  TesGeometry *geometry;
+  TesOperator *op;
+  TesVector *x, *y;
+  /* conjugate gradients */
+  TesVector *r, *z, *p, *inverse;
+  double rz;
+  int dim, bp, degree, components, points, entries;
+  double cells, unknowns; /* unknowns: unique ones, or element nodes in the element form */
+} Problem;
+
+static void release(Problem *s) {
+  TesVector **vectors[] = {&s->x, &s->y, &s->r, &s->z, &s->p, &s->inverse};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  tes_operator_destroy(&s->op);
+  tes_geometry_destroy(&s->geometry);
+}
+
+/* A smooth map of the unit box to itself. */
+static TesStatus smooth_map(TesContext *ctx, int dim, TesFunction *map[3]) {
+  static const char *const texts[2][3] = {
+      {"x + 0.05*sin(pi*x)*sin(pi*y)", "y - 0.05*sin(pi*x)*sin(2*pi*y)", NULL},
+      {"x + 0.05*sin(pi*x)*sin(pi*y)*sin(pi*z)", "y - 0.05*sin(pi*x)*sin(2*pi*y)*sin(pi*z)",
+       "z + 0.05*sin(pi*x)*sin(pi*y)*sin(pi*z)"}};
+  TesStatus status = TES_OK;
+  for (int d = 0; d < dim; d++) TES_TRY(tes_function_create_expression(ctx, texts[dim - 2][d], &map[d]));
+done:
+  return status;
+}
+
+/* Cells a direction: the wanted number of cells, or about so many unknowns, split evenly. */
+static void choose_cells(const BenchOptions *o, int dim, int degree, double size, int cells[3]) {
+  double left = o->cells ? size : size / pow(degree, dim);
+  for (int d = dim; d > 0; d--) {
+    cells[d - 1] = tesi_max(1, (int)lround(pow(left, 1.0 / d)));
+    left /= cells[d - 1];
+  }
+}
+
+static TesStatus make_geometry(TesContext *ctx, const BenchOptions *o, int dim, int degree, double size,
+                               Problem *s) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesFunction *map[3] = {NULL};
+  int cells[3] = {0};
+  const bool affine = o->geometry == TES_FACTORS_AFFINE;
+  choose_cells(o, dim, degree, size, cells);
+  TES_TRY(
+      tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells[0], cells[1], cells[2]}}, &mesh));
+  TesGeometryBoxDesc desc = {.mesh = mesh, .perturbation = affine || o->curved ? 0 : 0.15, .seed = 1};
+  if (o->curved) {
+    TES_TRY(smooth_map(ctx, dim, map));
+    for (int d = 0; d < dim; d++) desc.map[d] = map[d];
+  }
+  if (o->numbering == TES_NUMBER_SHUFFLED) desc.shuffle = 1;
+  TES_TRY(tes_geometry_create_box(ctx, &desc, &s->geometry));
+  s->cells = (double)tes_geometry_cells(s->geometry);
+done:
+  for (int d = 0; d < 3; d++) tes_function_destroy(&map[d]);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+static TesStatus fill_random(TesVector *v) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  uint64_t seed = 1;
+  TES_ALLOC(&values, v->length);
+  for (int64_t i = 0; i < v->length; i++) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    values[i] = (double)(int32_t)(seed >> 32) / 2147483648.0;
+  }
+  TES_TRY(tes_vector_set(v, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
+                         TesPrecision precision, Problem *s) {
+  TesStatus status = TES_OK;
+  *s = (Problem){.dim = dim, .bp = bp, .degree = degree};
+  TES_TRY(make_geometry(ctx, o, dim, degree, size, s));
+  const bool mass = bp <= 2, both = !mass && o->element;
+  s->components = bp % 2 ? 1 : dim;
+  s->points = bp >= 5 ? degree + 1 : degree + 2;
+  s->entries = mass ? 1 : dim * (dim + 1) / 2 + both;
+  const TesMappedDesc desc = {
+      .geometry = s->geometry,
+      .degree = degree,
+      .terms = mass   ? TES_MASS
+               : both ? TES_STIFFNESS_MASS
+                      : TES_STIFFNESS,
+      .collocated = bp >= 5,
+      .components = s->components,
+      .precision = precision,
+      .form = o->element ? TES_ELEMENT_VECTORS : TES_GLOBAL_VECTORS,
+      .numbering = {.order = o->numbering, .seed = 2, .dirichlet = o->cg > 0 && !mass},
+      .factors = o->geometry,
+      .variant = o->variant};
+  TES_TRY(tes_operator_create_mapped(ctx, &desc, &s->op));
+  const int64_t length = tes_operator_length(s->op);
+  s->unknowns = (double)length;
+  TES_TRY(tes_vector_create(ctx, length, precision, &s->x));
+  TES_TRY(tes_vector_create(ctx, length, precision, &s->y));
+  TES_TRY(fill_random(s->x));
+  tesi_log(ctx, TES_LOG_DETAIL, "%s", tes_operator_describe(s->op));
+done:
+  if (status != TES_OK) release(s);
+  return status;
+}
+
+static TesStatus apply(void *data) {
+  const Problem *s = data;
+  TesStatus status = tes_operator_apply(s->op, s->x, s->y);
+  if (status == TES_OK) status = tesi_context_device(s->x->context)->synchronize(s->x->context);
+  return status;
+}
+
+/* x = 0, r = b (random), z = D^-1 r, p = z. */
+static TesStatus start_cg(Problem *s) {
+  TesContext *ctx = s->x->context;
+  TesStatus status = TES_OK;
+  const int64_t n = s->x->length;
+  const TesPrecision precision = s->x->precision;
+  TesVector **vectors[] = {&s->r, &s->z, &s->p, &s->inverse};
+  double *values = NULL;
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    if (!*vectors[i]) TES_TRY(tes_vector_create(ctx, n, precision, vectors[i]));
+  TES_ALLOC(&values, n);
+  TES_TRY(tes_operator_diagonal(s->op, s->inverse));
+  TES_TRY(tes_vector_get(s->inverse, values));
+  for (int64_t i = 0; i < n; i++) values[i] = 1 / values[i];
+  TES_TRY(tes_vector_set(s->inverse, values));
+  TES_TRY(fill_random(s->r));
+  TES_TRY(tes_vector_fill(s->x, 0));
+  TES_TRY(tesi_device_multiply(ctx, precision, n, 1, s->r->data, s->inverse->data, s->z->data));
+  TES_TRY(tes_vector_copy(s->z, 1, s->p));
+  TES_TRY(tes_vector_dot(s->r, s->z, &s->rz));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+/* One iteration of conjugate gradients with diagonal preconditioning. */
+static TesStatus iterate(Problem *s) {
+  TesContext *ctx = s->x->context;
+  TesStatus status = TES_OK;
+  double pq, rz;
+  TES_TRY(tes_operator_apply(s->op, s->p, s->y));
+  TES_TRY(tes_vector_dot(s->p, s->y, &pq));
+  if (!(pq > 0)) TES_FAIL(TES_NAN, "conjugate gradients: p.Ap is %g", pq);
+  TES_TRY(tes_vector_axpy(s->rz / pq, s->p, s->x));
+  TES_TRY(tes_vector_axpy(-s->rz / pq, s->y, s->r));
+  TES_TRY(
+      tesi_device_multiply(ctx, s->x->precision, s->x->length, 1, s->r->data, s->inverse->data, s->z->data));
+  TES_TRY(tes_vector_dot(s->r, s->z, &rz));
+  TES_TRY(tes_vector_xpay(s->z, rz / s->rz, s->p));
+  s->rz = rz;
+done:
+  return status;
+}
+
+/* Seconds an iteration over `iterations`, and |r| at the end over |r| at the beginning. An exact solution ends it early. */
+static TesStatus solve(Problem *s, int iterations, double *seconds, double *reduction) {
+  TesContext *ctx = s->x->context;
+  TesStatus status = TES_OK;
+  double first, last;
+  int done = 0;
+  TES_TRY(start_cg(s));
+  TES_TRY(tes_vector_norm(s->r, &first));
+  const double start = tesi_now();
+  for (; done < iterations && s->rz > 0; done++) TES_TRY(iterate(s));
+  TES_TRY(tes_vector_norm(s->r, &last));
+  *seconds = (tesi_now() - start) / tesi_max(1, done);
+  *reduction = last / first;
+done:
+  return status;
+}
+
+typedef struct Pair {
+  TesVector *x, *y;
+} Pair;
+
+static TesStatus copy(void *data) {
+  const Pair *pair = data;
+  TesContext *ctx = pair->x->context;
+  TesStatus status = tes_vector_copy(pair->x, 1, pair->y);
+  return status == TES_OK ? tesi_context_device(ctx)->synchronize(ctx) : status;
+}
+
+/* Bytes a second that a copy of 256 MiB reads and writes on this device: the roofline of the paper. Measured once. */
+static TesStatus copy_bandwidth(TesContext *ctx, double *bandwidth) {
+  enum { LENGTH = 1 << 25 };
+  static double measured;
+  TesStatus status = TES_OK;
+  Pair pair = {NULL, NULL};
+  BenchTime time;
+  if (measured == 0) {
+    TES_TRY(tes_vector_create(ctx, LENGTH, TES_DOUBLE, &pair.x));
+    TES_TRY(tes_vector_create(ctx, LENGTH, TES_DOUBLE, &pair.y));
+    TES_TRY(bench_time(copy, &pair, 0.5, &time));
+    measured = 16.0 * LENGTH / time.median;
+  }
+  *bandwidth = measured;
+done:
+  tes_vector_destroy(&pair.x);
+  tes_vector_destroy(&pair.y);
+  return status;
+}
+
+/* The paper's least traffic: 2 values a node and the factors of each point. */
+static double paper_bytes(const Problem *s, TesPrecision precision) {
+  const double points = pow(s->points, s->dim);
+  return (2 * s->unknowns + s->cells * s->entries * points) * (double)tesi_precision_size(precision);
+}
+
+enum {
+  BP_PROBLEM,
+  BP_DIM,
+  BP_DEGREE,
+  BP_PRECISION,
+  BP_CELLS,
+  BP_DOFS,
+  BP_FACTORS,
+  BP_MS,
+  BP_FASTEST,
+  BP_SLOWEST,
+  BP_RATE,
+  BP_GFLOPS,
+  BP_GBYTES,
+  BP_COPY,
+  BP_CG,
+  BP_REDUCTION,
+  BP_SERIES,
+  BP_COLUMNS
+};
+
+static const CliColumn columns[BP_COLUMNS] = {
+    [BP_PROBLEM] = {"bp", 2, 0},           [BP_DIM] = {"dim", 3, 0},
+    [BP_DEGREE] = {"degree", 6, 0},        [BP_PRECISION] = {"precision", 9, -1},
+    [BP_CELLS] = {"cells", 8, 0},          [BP_DOFS] = {"dofs", 10, 0},
+    [BP_FACTORS] = {"factors", 8, -1},     [BP_MS] = {"median_ms", 10, 4},
+    [BP_FASTEST] = {"fastest_ms", 10, 4},  [BP_SLOWEST] = {"slowest_ms", 0, 4},
+    [BP_RATE] = {"gdofs_per_s", 11, 4},    [BP_GFLOPS] = {"gflops", 8, 1},
+    [BP_GBYTES] = {"gbytes_per_s", 12, 1}, [BP_COPY] = {"share_of_copy", 13, 3},
+    [BP_CG] = {"cg_gdofs_per_s", 14, 4},   [BP_REDUCTION] = {"cg_reduction", 12, -2},
+    [BP_SERIES] = {"series", 0, -1}};
+
+static const char *series_name(int bp, int dim, TesPrecision precision) {
+  static char names[7][2][2][24];
+  char *name = names[bp][dim - 2][precision];
+  snprintf(name, sizeof names[0][0][0], "BP%d %dD %s", bp, dim,
+           precision == TES_DOUBLE ? "double" : "single");
+  return name;
+}
+
+static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, TesPrecision precision,
+                         CliTable *table) {
+  static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix"};
+  TesStatus status = TES_OK;
+  BenchTime time;
+  double bandwidth, iteration = NAN, reduction = NAN;
+  TES_TRY(bench_time(apply, s, o->seconds, &time));
+  TES_TRY(copy_bandwidth(ctx, &bandwidth));
+  if (o->cg) TES_TRY(solve(s, o->cg, &iteration, &reduction));
+  const TesCost cost = tes_operator_cost(s->op);
+  const double bytes = paper_bytes(s, precision);
+  const CliCell row[BP_COLUMNS] = {[BP_PROBLEM] = {s->bp, NULL},
+                                   [BP_DIM] = {s->dim, NULL},
+                                   [BP_DEGREE] = {s->degree, NULL},
+                                   [BP_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
+                                   [BP_CELLS] = {s->cells, NULL},
+                                   [BP_DOFS] = {s->unknowns, NULL},
+                                   [BP_FACTORS] = {0, factors[tes_mapped_factors(s->op)]},
+                                   [BP_MS] = {1e3 * time.median, NULL},
+                                   [BP_FASTEST] = {1e3 * time.fastest, NULL},
+                                   [BP_SLOWEST] = {1e3 * time.slowest, NULL},
+                                   [BP_RATE] = {1e-9 * s->unknowns / time.median, NULL},
+                                   [BP_GFLOPS] = {1e-9 * cost.flops / time.median, NULL},
+                                   [BP_GBYTES] = {1e-9 * bytes / time.median, NULL},
+                                   [BP_COPY] = {bytes / time.median / bandwidth, NULL},
+                                   [BP_CG] = {1e-9 * s->unknowns / iteration, NULL},
+                                   [BP_REDUCTION] = {reduction, NULL},
+                                   [BP_SERIES] = {0, series_name(s->bp, s->dim, precision)}};
+  if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
+done:
+  return status;
+}
+
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
+                         TesPrecision precision, CliTable *table) {
+  TesStatus status = TES_OK;
+  Problem s;
+  TES_TRY(prepare(ctx, o, bp, dim, degree, size, precision, &s));
+  status = add_row(ctx, o, &s, precision, table);
+  release(&s);
+done:
+  return status;
+}
+
+static TesStatus for_sizes(TesContext *ctx, const BenchOptions *o, int bp, int dim, TesPrecision precision,
+                           CliTable *table) {
+  TesStatus status = TES_OK;
+  const double *sizes = o->cells ? o->cell_counts : o->dofs;
+  const int count = o->cells ? o->cells : o->sizes;
+  for (int k = 0; k < o->degrees; k++)
+    for (int i = 0; i < count; i++) {
+      if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
+      TES_CHECK(o->degree[k] <= 15, "bench bp: degree %d, expected 1..15", o->degree[k]);
+      TES_TRY(measure(ctx, o, bp, dim, o->degree[k], sizes[i], precision, table));
+    }
+done:
+  return status;
+}
+
+TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  const BenchOptions *o = options;
+  TesStatus status = TES_OK;
+  const bool sizes = (o->cells ? o->cells : o->sizes) > 1;
+  cli_table_begin(&result->table, columns, BP_COLUMNS, o->common.verbosity >= TES_NORMAL);
+  result->plot = (CliPlot){.title = o->element ? "benchmark problems, element vectors"
+                                               : "benchmark problems, global vectors",
+                           .x_label = sizes ? "unknowns" : "degree",
+                           .y_label = "billion unknowns a second",
+                           .x = sizes ? BP_DOFS : BP_DEGREE,
+                           .y = BP_RATE,
+                           .series = BP_SERIES,
+                           .log_x = sizes};
+  for (int i = 0; i < o->bps; i++)
+    for (int d = 0; d < o->dims; d++)
+      for (int precision = TES_DOUBLE; precision <= TES_SINGLE; precision++)
+        if (precision == TES_DOUBLE ? o->double_precision : o->single_precision)
+          TES_TRY(for_sizes(ctx, o, o->bp[i], o->dim[d], (TesPrecision)precision, &result->table));
+done:
+  return status;
+}
