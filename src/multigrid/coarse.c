@@ -12,6 +12,7 @@ struct TesiCoarse {
   TesContext *context;
   TesOperator *op; /* quadrature form only: the operator itself */
   TesiDiagonalization *diagonalization;
+  TesiCoarseMatrix *matrix; /* operators over forests only */
   TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
@@ -122,6 +123,23 @@ done:
   return status;
 }
 
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesiCoarse **coarse) {
+  TesStatus status = TES_OK;
+  TesiCoarse *c = NULL;
+  *coarse = NULL;
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  c->length = op->length;
+  TES_ALLOC(&c->b, c->length);
+  TES_ALLOC(&c->x, c->length);
+  TES_TRY(tesi_coarse_matrix_create(ctx, op, &c->matrix));
+  *coarse = c;
+  c = NULL;
+done:
+  tesi_coarse_destroy(&c);
+  return status;
+}
+
 void tesi_coarse_destroy(TesiCoarse **coarse) {
   if (!coarse || !*coarse) return;
   TesiCoarse *c = *coarse;
@@ -138,6 +156,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_device_destroy(&c->device);
   tesi_coarse_device_destroy(&c->device_double);
   tesi_coarse_dense_destroy(&c->dense);
+  tesi_coarse_matrix_destroy(&c->matrix);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
   tesi_free(ctx, &c);
@@ -199,7 +218,10 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
   if (coarse->p) return conjugate_gradients(coarse, b, x);
   TES_TRY(tes_vector_get(b, coarse->b));
-  tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);
+  if (coarse->matrix)
+    TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
+  else
+    tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);
   TES_TRY(tes_vector_set(x, coarse->x));
 done:
   return status;

@@ -1,4 +1,4 @@
-/* Direct solution on the coarsest level, in float64, whatever the precision of the cycle.
+/* Solution on the coarsest level, in float64, whatever the precision of the cycle.
  * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
  * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in a cell,
  * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host. */
@@ -8,11 +8,22 @@
 #include "multigrid/diagonalization.h"
 
 typedef struct TesiCoarse TesiCoarse;
+/* Any operator: dense Cholesky factorization up to TESI_DENSE unknowns, beyond that conjugate gradients with the diagonal. */
+typedef struct TesiCoarseMatrix TesiCoarseMatrix;
+enum { TESI_DENSE = 3000 };
 
 /* diffusion: the problem on the coarsest space; its precision is ignored. */
 TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse);
+/* Any float64 operator (of a forest). */
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesiCoarse **coarse);
 void tesi_coarse_destroy(TesiCoarse **coarse);
 /* x <- A^-1 b (least-squares solution of mean zero when A is singular); vectors of any precision. */
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);
+
+
+/* coarse_matrix.c; host vectors b, x [length]. */
+TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesiCoarseMatrix **matrix);
+void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix);
+TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x);
 
 #endif

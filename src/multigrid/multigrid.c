@@ -4,7 +4,7 @@
 #include "transfer/transfer.h"
 
 typedef struct Level {
-  TesSpace *space;
+  TesSpace *space; /* NULL over forests */
   TesOperator *op;
   TesSmoother *smoother; /* NULL on level 0 */
   TesTransfer *transfer; /* from the level below; NULL on level 0 */
@@ -50,27 +50,41 @@ done:
   return status;
 }
 
+/* What a level needs besides its operator and transfer. */
+static TesStatus complete_level(TesMultigrid *mg, const TesSmootherDesc *desc, int l) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  Level *level = &mg->level[l];
+  const TesPrecision precision = level->op->precision;
+  const int64_t length = level->op->length;
+  if (l > 0) {
+    TesSmootherDesc smoother = *desc;
+    smoother.op = level->op;
+    TES_TRY(tes_smoother_create(ctx, &smoother, &level->smoother));
+    TES_TRY(tes_vector_create(ctx, length, precision, &level->r));
+  }
+  if (l + 1 < mg->levels) {
+    TES_TRY(tes_vector_create(ctx, length, precision, &level->b));
+    TES_TRY(tes_vector_create(ctx, length, precision, &level->x));
+  }
+done:
+  return status;
+}
+
 static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, int l) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l];
   TesDiffusionDesc diffusion = desc->diffusion;
-  TesSmootherDesc smoother = desc->smoother;
   const TesPrecision precision = diffusion.precision;
   diffusion.space = level->space;
   if (l == 0) TES_TRY(tesi_coarse_create(ctx, &diffusion, &mg->coarse));
   TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &level->op));
   if (l > 0) {
-    smoother.op = level->op;
-    TES_TRY(tes_smoother_create(ctx, &smoother, &level->smoother));
     const TesTransferDesc transfer = {mg->level[l - 1].space, level->space, precision};
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
-    TES_TRY(tes_vector_create(ctx, level->space->length, precision, &level->r));
   }
-  if (l + 1 < mg->levels) {
-    TES_TRY(tes_vector_create(ctx, level->space->length, precision, &level->b));
-    TES_TRY(tes_vector_create(ctx, level->space->length, precision, &level->x));
-  }
+  TES_TRY(complete_level(mg, &desc->smoother, l));
 done:
   return status;
 }
@@ -104,6 +118,40 @@ done:
   return status;
 }
 
+static TesStatus set_steps(TesMultigrid *mg, int pre, int post, bool symmetric) {
+  TesContext *ctx = mg->context;
+  TesStatus status = TES_OK;
+  mg->pre = pre ? tesi_max(pre, 0) : 1;
+  mg->post = post ? tesi_max(post, 0) : 1;
+  mg->symmetric = symmetric;
+  TES_CHECK(mg->pre + mg->post > 0, "a cycle without any smoothing");
+done:
+  return status;
+}
+
+TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *levels, TesMultigrid **multigrid) {
+  TesStatus status = TES_OK;
+  TesMultigrid *mg = NULL;
+  *multigrid = NULL;
+  TES_CHECK(levels->count >= 1 && levels->count <= MAX_LEVELS, "%d levels, expected 1..%d", levels->count,
+            MAX_LEVELS);
+  TES_NEW(&mg);
+  mg->context = tesi_context_retain(ctx);
+  TES_TRY(set_steps(mg, levels->pre, levels->post, levels->symmetric));
+  mg->levels = levels->count;
+  mg->coarse = levels->coarse, levels->coarse = NULL;
+  for (int l = 0; l < mg->levels; l++) {
+    mg->level[l].op = levels->op[l], levels->op[l] = NULL;
+    mg->level[l].transfer = levels->transfer[l], levels->transfer[l] = NULL;
+    TES_TRY(complete_level(mg, &levels->smoother, l));
+  }
+  *multigrid = mg;
+  mg = NULL;
+done:
+  tes_multigrid_destroy(&mg);
+  return status;
+}
+
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
@@ -113,10 +161,7 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);
   mg->context = tesi_context_retain(ctx);
-  mg->pre = desc->pre ? tesi_max(desc->pre, 0) : 1;
-  mg->post = desc->post ? tesi_max(desc->post, 0) : 1;
-  mg->symmetric = desc->symmetric;
-  TES_CHECK(mg->pre + mg->post > 0, "a cycle without any smoothing");
+  TES_TRY(set_steps(mg, desc->pre, desc->post, desc->symmetric));
   TES_TRY(create_spaces(mg, desc->diffusion.space));
   for (int l = 0; l < mg->levels; l++) TES_TRY(create_level(mg, desc, l));
   *multigrid = mg;

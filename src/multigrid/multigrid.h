@@ -12,5 +12,19 @@ TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesV
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(TesMultigrid *multigrid);
+/* A multigrid of given levels, coarsest first; transfer[l] leads from level l - 1 to l, transfer[0] is NULL. What it takes over it
+ * replaces by NULL. */
+struct TesiCoarse;
+typedef struct TesiMultigridLevels {
+  int count;
+  TesOperator **op;       /* [count] */
+  TesTransfer **transfer; /* [count] */
+  struct TesiCoarse *coarse;
+  TesSmootherDesc smoother; /* its `op` is ignored */
+  int pre, post;            /* as in TesMultigridDesc */
+  bool symmetric;
+} TesiMultigridLevels;
+TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *levels,
+                                       TesMultigrid **multigrid);
 
 #endif

@@ -24,7 +24,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   for (int i = 0; i < smoother->degree; i++) {
     const bool zero = i == 0 && zero_guess;
     if (!zero) TES_TRY(op->table->residual(op, b, x, plan->r));
-    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->space->length, s, zero ? b : plan->r,
+    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, s, zero ? b : plan->r,
                                       plan->inverse_diagonal, c, plan->p, zero ? 0 : 1, x));
     const double next = 1 / (2 * sigma - rho);
     s = 2 * next / plan->radius;
@@ -40,13 +40,13 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
-  const int64_t n = smoother->op->space->length;
+  const int64_t n = smoother->op->length;
   const double pi = 3.14159265358979323846;
   double *Ax = NULL, *d = NULL;
   (void)sweep;
   TES_ALLOC(&Ax, n);
   TES_ALLOC(&d, n);
-  TES_TRY(tesi_diffusion_diagonal_ref(smoother->op, d));
+  TES_TRY(tesi_diagonal_ref(smoother->op, d));
   for (int m = 0; m < smoother->degree; m++) {
     const double root = plan->centre + plan->radius * cos((2 * m + 1) * pi / (2 * smoother->degree));
     TES_TRY(smoother->op->table->apply_ref(smoother->op, x, Ax));
@@ -60,7 +60,7 @@ done:
 
 static TesCost cost(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
-  const double n = (double)op->space->length;
+  const double n = (double)op->length;
   const TesCost residual = op->table->cost(op);
   return (TesCost){.flops = smoother->degree * (residual.flops + 6 * n),
                    .bytes = smoother->degree *

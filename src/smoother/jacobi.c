@@ -12,7 +12,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const TesOperator *op = smoother->op;
-  const int64_t n = op->space->length;
+  const int64_t n = op->length;
   (void)sweep;
   if (zero_guess) {
     TES_TRY(tesi_device_multiply(ctx, op->precision, n, smoother->omega, b, plan->inverse_diagonal, x));
@@ -28,13 +28,13 @@ done:
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  const int64_t n = smoother->op->space->length;
+  const int64_t n = smoother->op->length;
   double *Ax = NULL, *d = NULL;
   (void)sweep;
   TES_ALLOC(&Ax, n);
   TES_ALLOC(&d, n);
   TES_TRY(smoother->op->table->apply_ref(smoother->op, x, Ax));
-  TES_TRY(tesi_diffusion_diagonal_ref(smoother->op, d));
+  TES_TRY(tesi_diagonal_ref(smoother->op, d));
   for (int64_t i = 0; i < n; i++) x[i] += smoother->omega * (b[i] - Ax[i]) / d[i];
 done:
   tesi_free(ctx, &Ax);
@@ -44,7 +44,7 @@ done:
 
 static TesCost cost(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
-  const double n = (double)op->space->length;
+  const double n = (double)op->length;
   const TesCost residual = op->table->cost(op);
   return (TesCost){.flops = residual.flops + 4 * n,
                    .bytes = residual.bytes + 5 * n * (double)tesi_precision_size(op->precision)};

@@ -4,7 +4,8 @@
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->op, "a smoother needs an operator");
-  TES_CHECK(desc->op->space, "smoothers work on operators of a box space, not on those of mapped cells");
+  TES_CHECK(desc->op->space || desc->kind == TES_SMOOTHER_JACOBI || desc->kind == TES_SMOOTHER_CHEBYSHEV,
+            "operators that are not over a box have the smoothers jacobi and chebyshev");
   TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
             "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
   TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_NODAL,
@@ -104,7 +105,7 @@ static TesStatus check_arguments(const TesSmoother *smoother, const TesVector *b
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
   TES_CHECK(b && x, "vector %s is NULL", b ? "x" : "b");
-  TES_CHECK(b->length == op->length && x->length == op->space->length,
+  TES_CHECK(b->length == op->length && x->length == op->length,
             "vectors of length %lld and %lld, the space has %lld nodes", (long long)b->length,
             (long long)x->length, (long long)op->length);
   TES_CHECK(any_precision || (b->precision == op->precision && x->precision == op->precision),

@@ -11,6 +11,14 @@ typedef struct Vectors {
   void *r, *z, *p, *q;
 } Vectors;
 
+/* splitmix64 of the node number */
+static double start_value(int64_t n) {
+  uint64_t bits = ((uint64_t)n + 1) * 0x9e3779b97f4a7c15u;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  return (double)(int64_t)(bits ^ (bits >> 31)) / 9223372036854775808.0;
+}
+
 void tesi_start_vector(const TesSpace *space, double *v) {
   const TesiAxis *axis = space->axis;
   int64_t n = 0;
@@ -20,10 +28,7 @@ void tesi_start_vector(const TesSpace *space, double *v) {
         const bool unknown = i >= tesi_axis_first(&axis[0]) && i < tesi_axis_end(&axis[0]) &&
                              j >= tesi_axis_first(&axis[1]) && j < tesi_axis_end(&axis[1]) &&
                              k >= tesi_axis_first(&axis[2]) && k < tesi_axis_end(&axis[2]);
-        uint64_t bits = ((uint64_t)n + 1) * 0x9e3779b97f4a7c15u; /* splitmix64 */
-        bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-        bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-        v[n] = unknown ? (double)(int64_t)(bits ^ (bits >> 31)) / 9223372036854775808.0 : 0;
+        v[n] = unknown ? start_value(n) : 0;
       }
 }
 
@@ -31,13 +36,16 @@ static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *start = NULL;
-  TES_ALLOC(&start, op->space->length);
+  TES_ALLOC(&start, op->length);
   TES_TRY(tesi_operator_vector(op, &v->r));
   TES_TRY(tesi_operator_vector(op, &v->z));
   TES_TRY(tesi_operator_vector(op, &v->p));
   TES_TRY(tesi_operator_vector(op, &v->q));
-  tesi_start_vector(op->space, start);
-  TesVector r = {.context = ctx, .length = op->space->length, .precision = op->precision, .data = v->r};
+  if (op->space)
+    tesi_start_vector(op->space, start);
+  else /* rows of constrained nodes are those of the identity: no large eigenvalue comes from them */
+    for (int64_t i = 0; i < op->length; i++) start[i] = start_value(i);
+  TesVector r = {.context = ctx, .length = op->length, .precision = op->precision, .data = v->r};
   TES_TRY(tes_vector_set(&r, start));
 done:
   tesi_free(ctx, &start);
@@ -68,7 +76,7 @@ TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precon
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  const int64_t n = op->space->length;
+  const int64_t n = op->length;
   Vectors v = {0};
   double diagonal[MAX_STEPS], off[MAX_STEPS], rz, rz_first, beta = 0, alpha = 1;
   int count = 0;
@@ -102,15 +110,28 @@ done:
   return status;
 }
 
+TesStatus tesi_diagonal_ref(const TesOperator *op, double *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesVector *v = NULL;
+  if (op->space) return tesi_diffusion_diagonal_ref(op, d);
+  TES_TRY(tes_vector_create(ctx, op->length, op->precision, &v));
+  TES_TRY(op->table->diagonal(op, v->data));
+  TES_TRY(tes_vector_get(v, d));
+done:
+  tes_vector_destroy(&v);
+  return status;
+}
+
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *values = NULL;
   *d = NULL;
-  TES_ALLOC(&values, op->space->length);
+  TES_ALLOC(&values, op->length);
   TES_TRY(tesi_operator_vector(op, d));
   TES_TRY(op->table->diagonal(op, *d));
-  TesVector v = {.context = ctx, .length = op->space->length, .precision = op->precision, .data = *d};
+  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = *d};
   TES_TRY(tes_vector_get(&v, values));
   for (int64_t i = 0; i < v.length; i++) values[i] = 1 / values[i];
   TES_TRY(tes_vector_set(&v, values));
@@ -127,7 +148,7 @@ typedef struct Diagonal {
 
 static TesStatus divide(void *user, const void *r, void *z) {
   const Diagonal *d = user;
-  return tesi_device_multiply(d->op->context, d->op->precision, d->op->space->length, 1, r, d->inverse, z);
+  return tesi_device_multiply(d->op->context, d->op->precision, d->op->length, 1, r, d->inverse, z);
 }
 
 TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inverse_diagonal,

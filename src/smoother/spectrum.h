@@ -18,6 +18,9 @@ enum { TESI_EIGENVALUE_STEPS = 12 };
 /* The values of the start vector: in [-1, 1], zero at Dirichlet nodes. v [length] on the host. */
 void tesi_start_vector(const TesSpace *space, double *v);
 
+/* d[length] on the host, float64: from the definition over boxes, as the operator gives it otherwise. */
+TesStatus tesi_diagonal_ref(const TesOperator *op, double *d);
+
 /* *d <- the inverse diagonal of A: a new device vector of length values in the operator's precision. Release by the device table. */
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d);
 
@@ -31,7 +34,7 @@ TesStatus tesi_additive_damping(const TesOperator *op, TesiPrecondition precondi
 /* A vector of the operator's length and precision. */
 static inline TesStatus tesi_operator_vector(const TesOperator *op, void **v) {
   return tesi_context_device(op->context)
-      ->allocate(op->context, (size_t)op->space->length * tesi_precision_size(op->precision), v);
+      ->allocate(op->context, (size_t)op->length * tesi_precision_size(op->precision), v);
 }
 
 #endif

@@ -55,6 +55,7 @@ TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, 
   t->context = tesi_context_retain(ctx);
   t->coarse = tesi_space_retain(desc->coarse);
   t->fine = tesi_space_retain(desc->fine);
+  t->coarse_length = t->coarse->length, t->fine_length = t->fine->length;
   t->precision = desc->precision;
   for (int d = 0; d < 3; d++) TES_TRY(fill_embedding(t, d));
   TES_TRY(tesi_has_kernels(ctx) ? tesi_transfer_cuda_init(t) : tesi_transfer_host_init(t));
@@ -81,10 +82,10 @@ void tes_transfer_destroy(TesTransfer **transfer) {
 static TesStatus check(const TesTransfer *transfer, const TesVector *coarse, const TesVector *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  TES_CHECK(coarse->length == transfer->coarse->length && fine->length == transfer->fine->length,
+  TES_CHECK(coarse->length == transfer->coarse_length && fine->length == transfer->fine_length,
             "transfer between vectors of length %lld and %lld, expected %lld and %lld",
-            (long long)coarse->length, (long long)fine->length, (long long)transfer->coarse->length,
-            (long long)transfer->fine->length);
+            (long long)coarse->length, (long long)fine->length, (long long)transfer->coarse_length,
+            (long long)transfer->fine_length);
   TES_CHECK(coarse->precision == transfer->precision && fine->precision == transfer->precision,
             "transfer between vectors of another precision");
 done:

@@ -20,12 +20,16 @@ typedef struct TesiTransferTable {
   TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
   TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
   void (*destroy)(TesTransfer *transfer); /* releases the plan */
+  /* plain versions, float64 host arrays; NULL: by the embeddings (transfer_ref.c) */
+  TesStatus (*prolongate_ref)(const TesTransfer *transfer, const double *coarse, bool add, double *fine);
+  TesStatus (*restrict_ref)(const TesTransfer *transfer, const double *fine, double *coarse);
 } TesiTransferTable;
 
 struct TesTransfer {
   const TesiTransferTable *table;
   TesContext *context;
-  TesSpace *coarse, *fine;
+  TesSpace *coarse, *fine; /* NULL between forests */
+  int64_t coarse_length, fine_length;
   TesPrecision precision;
   TesiEmbedding embedding[3];
   void *plan; /* of the table's implementation */

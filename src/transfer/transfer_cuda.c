@@ -260,7 +260,7 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &transfer->plan);
 }
 
-static const TesiTransferTable table = {prolongate, restrict_, destroy};
+static const TesiTransferTable table = {.prolongate = prolongate, .restrict_ = restrict_, .destroy = destroy};
 
 /* The array after pass i: directions up to its own are fine. */
 static size_t buffer_bytes(const TesTransfer *transfer, const Pass *pass) {

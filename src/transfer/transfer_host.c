@@ -65,7 +65,7 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &transfer->plan);
 }
 
-static const TesiTransferTable table = {prolongate, restrict_, destroy};
+static const TesiTransferTable table = {.prolongate = prolongate, .restrict_ = restrict_, .destroy = destroy};
 
 static TesiTransferKind kind_of(const TesiEmbedding *e) {
   const int k = e->degree, n = k + 1;

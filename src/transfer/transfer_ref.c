@@ -61,11 +61,31 @@ done:
   return status;
 }
 
+/* By the plain entries of the table. */
+static TesStatus apply_table(const TesTransfer *t, const TesVector *from, bool transpose, bool add,
+                             TesVector *to) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  double *in = NULL, *out = NULL;
+  TES_ALLOC(&in, from->length);
+  TES_ALLOC(&out, to->length);
+  TES_TRY(tes_vector_get(from, in));
+  if (add) TES_TRY(tes_vector_get(to, out));
+  TES_TRY(transpose ? t->table->restrict_ref(t, in, out) : t->table->prolongate_ref(t, in, add, out));
+  TES_TRY(tes_vector_set(to, out));
+done:
+  tesi_free(ctx, &in);
+  tesi_free(ctx, &out);
+  return status;
+}
+
 TesStatus tes_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
                                       TesVector *fine) {
+  if (transfer->table->prolongate_ref) return apply_table(transfer, coarse, false, add, fine);
   return apply(transfer, coarse, false, add, fine);
 }
 
 TesStatus tes_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse) {
+  if (transfer->table->restrict_ref) return apply_table(transfer, fine, true, false, coarse);
   return apply(transfer, fine, true, false, coarse);
 }

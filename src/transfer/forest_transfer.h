@@ -1,0 +1,50 @@
+/* Transfers between spaces with hanging nodes: the plan. */
+#ifndef TESI_FOREST_TRANSFER_H
+#define TESI_FOREST_TRANSFER_H
+
+#include "tessera/forest_space.h"
+#include "transfer/transfer.h"
+
+enum { TESI_FOREST_NODES = 9, TESI_FOREST_CELL = 9 * 9 * 9 };
+
+/* A coarse cell: fine cell `first` is itself, or the first of its 2^dim children. */
+typedef struct TesiForestFamily {
+  int32_t first;
+  bool refined;
+} TesiForestFamily;
+
+/* Coarse cells first .. end - 1; those of a colour share no coarse node. */
+typedef struct TesiForestChunk {
+  int64_t first, end;
+} TesiForestChunk;
+
+typedef struct TesiForestTransfer {
+  TesForestSpace *coarse, *fine;
+  int dim, m, n; /* nodes a direction of a coarse and of a fine cell */
+  int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
+  TesiForestFamily *family;                            /* [cells] */
+  int32_t *own; /* [fine cells][fine_nodes] node that is written from here; -1: none is */
+  /* in the transfer's precision: E[n][m] of the same cell, of the lower and the upper child; their transposes [m][n]; W[2][m][m] and its
+   * transposes, of hanging nodes */
+  void *embed[3], *embed_transposed[3], *half[2], *half_transposed[2];
+  int threads, colours;
+  int64_t first_of_colour[65];
+  TesiForestChunk *chunk; /* ordered by colour */
+} TesiForestTransfer;
+
+/* forest_transfer_body.h, in both precisions: coarse cells first .. end - 1. */
+void tesi_forest_prolongate_double(const TesiForestTransfer *t, int64_t first, int64_t end,
+                                   const void *coarse, void *fine);
+void tesi_forest_prolongate_float(const TesiForestTransfer *t, int64_t first, int64_t end, const void *coarse,
+                                  void *fine);
+void tesi_forest_restrict_double(const TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
+                                 void *coarse);
+void tesi_forest_restrict_float(const TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
+                                void *coarse);
+
+/* Plain versions, forest_transfer_ref.c. */
+TesStatus tesi_forest_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
+                                     double *fine);
+TesStatus tesi_forest_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse);
+
+#endif
