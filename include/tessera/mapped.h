@@ -59,6 +59,14 @@ typedef struct TesMappedDesc {
   TesNumberingDesc numbering; /**< global form without index: how to number; its degree is ignored */
   const int32_t *index; /**< [cells][(degree+1)^dim]; copied; NULL: numbered from the geometry's vertices */
   int64_t nodes;        /**< with index: nodes of the global vector */
+  /** With index: [cells] TesMask of forest_space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel; copied; NULL: none.
+   *  Cells are grouped by whether they have any, so that the others pay nothing. */
+  const uint16_t *masks;
+  /** Coefficients that differ from cell to cell (materials), scalar tensor: part[cells] is a number of part_a and part_c [parts], or -1; NULL there
+   *  and -1 mean a[0] and c. Copied. */
+  const int32_t *part;
+  int parts;
+  const TesFunction *const *part_a, *const *part_c;
   TesFactors factors;
   TesConflicts conflicts;
   /** Name of a kernel of the device (the paper's ladder on a GPU); NULL: the fastest. */

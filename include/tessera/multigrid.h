@@ -9,6 +9,7 @@
 #ifndef TESSERA_MULTIGRID_H
 #define TESSERA_MULTIGRID_H
 
+#include "forest_operator.h"
 #include "operator.h"
 #include "smoother.h"
 #include "transfer.h"
@@ -29,12 +30,31 @@ typedef struct TesMultigridDesc {
 
 /** Errors: those of the operators and smoothers; TES_OUT_OF_MEMORY, told before anything large is allocated. */
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
+
+/** Multigrid over forests by global coarsening: on every coarser level as many refinements are taken back as possible
+ *  (tes_forest_coarsen()), so that each level covers the domain (adaptive-multigrid-liebchen); then on the trees the degree is halved until the
+ *  coarsest problem is small. Operators are discretised anew on each level. Smoother: chebyshev (auto) or jacobi. The cycle is symmetric.
+ *  Coarsest level: dense factorization up to 3000 unknowns, else conjugate gradients. */
+typedef struct TesForestMultigridDesc {
+  TesForestDiffusionDesc diffusion; /**< the finest operator, and the precision of the cycle */
+  int geometry_degree;              /**< of the coarser levels' geometries; 0 means 2 */
+  bool degree_first;                /**< the degree is halved on the finest mesh, before meshes are coarsened with degree 1 */
+  TesSmootherDesc smoother;         /**< its `op` is ignored */
+  int pre, post;                    /**< as above */
+} TesForestMultigridDesc;
+
+/** Errors: as above. */
+TesStatus tes_multigrid_create_forest(TesContext *context, const TesForestMultigridDesc *desc,
+                                      TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);
 
 /** Number of levels; the finest is the last one. */
 int tes_multigrid_levels(const TesMultigrid *multigrid);
 /** Space, operator and smoother of a level, owned by the multigrid; the smoother of level 0 is NULL. */
-const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level);
+const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level); /**< NULL over forests */
+const TesForestSpace *tes_multigrid_forest_space(const TesMultigrid *multigrid,
+                                                 int level); /**< NULL over boxes */
+const TesForestSpace *tes_multigrid_forest_space(const TesMultigrid *multigrid, int level);
 const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level);
 const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int level);
 bool tes_multigrid_symmetric(const TesMultigrid *multigrid);

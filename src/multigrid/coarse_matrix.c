@@ -140,7 +140,7 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   for (int64_t i = 0; matrix->op->singular && i < n; i++) mean += b[i] / (double)n;
   for (int64_t i = 0; i < n; i++) x[i] = b[i] - mean;
   const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor,
-                                       (lapack_int)n, x, 1);
+                                       (lapack_int)n, x, (lapack_int)n);
   if (info != 0) TES_FAIL(TES_INTERNAL, "LAPACK dpotrs: %d", info);
 done:
   return status;

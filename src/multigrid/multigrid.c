@@ -4,7 +4,8 @@
 #include "transfer/transfer.h"
 
 typedef struct Level {
-  TesSpace *space; /* NULL over forests */
+  TesSpace *space;        /* NULL over forests */
+  TesForestSpace *forest; /* NULL over boxes */
   TesOperator *op;
   TesSmoother *smoother; /* NULL on level 0 */
   TesTransfer *transfer; /* from the level below; NULL on level 0 */
@@ -137,12 +138,13 @@ TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *lev
             MAX_LEVELS);
   TES_NEW(&mg);
   mg->context = tesi_context_retain(ctx);
-  TES_TRY(set_steps(mg, levels->pre, levels->post, levels->symmetric));
   mg->levels = levels->count;
   mg->coarse = levels->coarse, levels->coarse = NULL;
+  TES_TRY(set_steps(mg, levels->pre, levels->post, levels->symmetric));
   for (int l = 0; l < mg->levels; l++) {
     mg->level[l].op = levels->op[l], levels->op[l] = NULL;
     mg->level[l].transfer = levels->transfer[l], levels->transfer[l] = NULL;
+    mg->level[l].forest = levels->forest[l], levels->forest[l] = NULL;
     TES_TRY(complete_level(mg, &levels->smoother, l));
   }
   *multigrid = mg;
@@ -185,6 +187,7 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
     tes_vector_destroy(&level->b);
     tes_vector_destroy(&level->x);
     tes_space_destroy(&level->space);
+    tes_forest_space_destroy(&level->forest);
   }
   tesi_coarse_destroy(&mg->coarse);
   for (int i = 0; i < mg->recorded_count; i++)
@@ -199,6 +202,10 @@ int tes_multigrid_levels(const TesMultigrid *multigrid) {
 
 const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level) {
   return multigrid->level[level].space;
+}
+
+const TesForestSpace *tes_multigrid_forest_space(const TesMultigrid *multigrid, int level) {
+  return multigrid->level[level].forest;
 }
 
 const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level) {

@@ -19,6 +19,7 @@ typedef struct TesiMultigridLevels {
   int count;
   TesOperator **op;       /* [count] */
   TesTransfer **transfer; /* [count] */
+  TesForestSpace **forest; /* [count] */
   struct TesiCoarse *coarse;
   TesSmootherDesc smoother; /* its `op` is ignored */
   int pre, post;            /* as in TesMultigridDesc */

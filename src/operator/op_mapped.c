@@ -6,6 +6,7 @@
 #include "basis/quadrature.h"
 #include "device/kernel.h"
 #include "geometry/geometry.h"
+#include "mesh/forest/hanging.h"
 
 static int64_t power(int64_t base, int exponent) {
   int64_t result = 1;
@@ -41,6 +42,9 @@ static TesStatus check_desc(TesContext *ctx, const TesMappedDesc *d) {
   const int last = d->tensor == TES_TENSOR_SCALAR     ? 1
                    : d->tensor == TES_TENSOR_DIAGONAL ? d->geometry->dim
                                                       : d->geometry->dim * (d->geometry->dim + 1) / 2;
+  TES_CHECK(!d->masks || (d->index && d->degree <= TESI_HANGING_NODES - 1 && d->components <= 1),
+            "masks of hanging nodes go with an index, degrees 1..8 and one component");
+  TES_CHECK(!d->part || (d->tensor == TES_TENSOR_SCALAR && d->parts >= 0), "parts go with scalar coefficients");
   for (int i = last; i < 6; i++)
     TES_CHECK(!d->a[i], "coefficient a[%d] is given, the tensor has %d", i, last);
 done:
@@ -108,7 +112,7 @@ static bool take_constants(TesiMapped *m) {
 
 static TesStatus take_coefficients(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
-  const bool constant = take_constants(m);
+  const bool constant = take_constants(m) && !m->part;
   m->can_affine = constant && m->geometry->kind == TES_GEOMETRY_AFFINE;
   m->can_vertices = constant && m->a_identity && m->geometry->kind <= TES_GEOMETRY_TRILINEAR;
   TES_CHECK(m->desc.factors != TES_FACTORS_AFFINE || m->can_affine,
@@ -172,6 +176,37 @@ done:
   return status;
 }
 
+static TesStatus take_masks(TesContext *ctx, TesiMapped *m) {
+  TesStatus status = TES_OK;
+  if (m->desc.masks) {
+    TES_ALLOC(&m->mask, m->cells);
+    memcpy(m->mask, m->desc.masks, (size_t)m->cells * sizeof *m->mask);
+  }
+done:
+  return status;
+}
+
+static TesStatus take_parts(TesContext *ctx, TesiMapped *m) {
+  TesStatus status = TES_OK;
+  const TesMappedDesc *d = &m->desc;
+  if (!d->part || d->parts == 0) return TES_OK;
+  TES_ALLOC(&m->part_a, d->parts);
+  TES_ALLOC(&m->part_c, d->parts);
+  m->parts = d->parts;
+  for (int i = 0; i < d->parts; i++) {
+    m->part_a[i] = d->part_a ? tesi_function_retain(d->part_a[i]) : NULL;
+    m->part_c[i] = d->part_c ? tesi_function_retain(d->part_c[i]) : NULL;
+  }
+  TES_ALLOC(&m->part, m->cells);
+  for (int64_t c = 0; c < m->cells; c++) {
+    m->part[c] = d->part[c];
+    TES_CHECK(m->part[c] >= -1 && m->part[c] < m->parts, "cell %lld is of part %d, there are %d", (long long)c,
+              m->part[c], m->parts);
+  }
+done:
+  return status;
+}
+
 static void retain_functions(TesiMapped *m) {
   for (int i = 0; i < 6; i++)
     if (m->desc.a[i]) tesi_function_retain(m->desc.a[i]);
@@ -186,6 +221,14 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   tes_function_destroy((TesFunction **)&m->desc.c);
   tesi_free(ctx, &m->index);
   tesi_free(ctx, &m->constrained_nodes);
+  for (int i = 0; i < m->parts; i++) {
+    tes_function_destroy(&m->part_a[i]);
+    tes_function_destroy(&m->part_c[i]);
+  }
+  tesi_free(ctx, &m->part_a);
+  tesi_free(ctx, &m->part_c);
+  tesi_free(ctx, &m->part);
+  tesi_free(ctx, &m->mask);
   tesi_free(ctx, mapped);
 }
 
@@ -198,7 +241,9 @@ static TesStatus set_up(TesContext *ctx, const TesMappedDesc *desc, TesiMapped *
   retain_functions(m);
   set_sizes(m);
   set_tables(m);
+  TES_TRY(take_parts(ctx, m));
   TES_TRY(take_coefficients(ctx, m));
+  TES_TRY(take_masks(ctx, m));
   TES_TRY(take_index(ctx, m));
 done:
   return status;

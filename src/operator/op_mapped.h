@@ -32,6 +32,10 @@ typedef struct TesiMapped {
   int32_t *index;                  /* NULL in the element form */
   int64_t constrained;             /* nodes that are, and nodes that no cell has */
   int32_t *constrained_nodes;      /* [constrained], ascending */
+  uint16_t *mask;                  /* [cells] TesMask; NULL: nothing hangs */
+  int32_t *part;                   /* [cells], -1: none; NULL: no parts */
+  int parts;
+  TesFunction **part_a, **part_c; /* [parts]; NULL inside: a[0], c */
   /* 1D tables, float64: nodes [n], points and weights [q] on [0, 1]; I[q][n]; D[q][q] differentiates at the points */
   double node[TESI_MAPPED_POINTS], point[TESI_MAPPED_POINTS], weight[TESI_MAPPED_POINTS];
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
@@ -60,6 +64,26 @@ TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **
 TesStatus tesi_mapped_make_curve(const TesiMapped *m, int32_t **order);
 /* Positions of the cells on that curve: keys[cells]. */
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
+
+/* The functions that hold in a cell (NULL: 1), scalar tensor. */
+static inline const TesFunction *tesi_mapped_a(const TesiMapped *m, int64_t cell) {
+  const int32_t part = m->part ? m->part[cell] : -1;
+  return part >= 0 && m->part_a[part] ? m->part_a[part] : m->desc.a[0];
+}
+static inline const TesFunction *tesi_mapped_c(const TesiMapped *m, int64_t cell) {
+  const int32_t part = m->part ? m->part[cell] : -1;
+  return part >= 0 && m->part_c[part] ? m->part_c[part] : m->desc.c;
+}
+
+/* Whether something hangs on a cell. */
+static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
+  return m->mask && m->mask[cell] >> 3;
+}
+
+/* The same terms on some of the cells, float64, on element vectors. */
+TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell, TesOperator **op);
+/* d += what hanging nodes get of the diagonal (op_mapped_hanging.c). */
+TesStatus tesi_mapped_hanging_diagonal(const TesOperator *op, double *d);
 
 /* op->mapped, for the implementations. */
 static inline TesiMapped *tesi_mapped(const TesOperator *op) {

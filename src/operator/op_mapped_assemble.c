@@ -112,6 +112,7 @@ static TesStatus add_cells(TesContext *ctx, Assembly *s) {
   for (int64_t c = 0; c < m->cells; c++) {
     double *matrix = work + omp_get_thread_num() * share;
     tesi_mapped_matrix(m, c, matrix + n * n, matrix);
+    if (tesi_mapped_hangs(m, c)) tesi_mapped_hang_matrix(m, c, matrix);
     add_cell(s, c, matrix);
   }
   for (int64_t i = 0; i < m->constrained; i++) s->matrix.value[s->matrix.row[m->constrained_nodes[i]]] = 1;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "operator/op_mapped_host.h"
+#include "tessera/forest_space.h"
 
 typedef struct Group {
   uint64_t key;  /* on the curve */
@@ -54,8 +55,10 @@ static int64_t join_cells(Batching *s, int32_t *rest) {
   int64_t left = 0;
   for (int64_t c = 0; c < m->cells;) {
     int64_t end = c + 1;
-    const bool runs = has_runs(m, c);
-    while (runs && end < m->cells && end - c < lanes && has_runs(m, end) && follows(m, end - 1)) end++;
+    const bool runs = !tesi_mapped_hangs(m, c) && has_runs(m, c);
+    while (runs && end < m->cells && end - c < lanes && !tesi_mapped_hangs(m, end) && has_runs(m, end) &&
+           follows(m, end - 1))
+      end++;
     if (end - c < lanes) {
       rest[left++] = (int32_t)c++;
       continue;
@@ -85,13 +88,16 @@ static int by_group_key(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The rest in the order of keys. */
-static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest) {
+/* The rest along the curve: of those on which nothing hangs, or of those on which something does. */
+static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest, bool hanging) {
   TesStatus status = TES_OK;
   const int lanes = s->plan->kernels.lanes;
   Keyed *keyed = NULL;
   TES_ALLOC(&keyed, left);
-  for (int64_t i = 0; i < left; i++) keyed[i] = (Keyed){s->keys[rest[i]], rest[i]};
+  int64_t kept = 0;
+  for (int64_t i = 0; i < left; i++)
+    if (tesi_mapped_hangs(s->m, rest[i]) == hanging) keyed[kept++] = (Keyed){s->keys[rest[i]], rest[i]};
+  left = kept;
   qsort(keyed, (size_t)left, sizeof *keyed, by_key);
   for (int64_t i = 0; i < left; i += lanes) {
     int32_t cells[TESI_MAPPED_LANES];
@@ -167,11 +173,28 @@ static bool lane_masks(const TesiMappedHost *plan, const TesiMappedBatch *batch,
   return any;
 }
 
+/* Lanes by child and by kind of line. */
+static void fill_hanging(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells,
+                         TesiMappedHanging *h) {
+  for (int l = 0; l < batch->count; l++) {
+    const unsigned mask = plan->m->mask[cells[l]];
+    for (int d = 0; d < plan->dim; d++) {
+      const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+      const int side_e = mask >> e & 1 ? 2 : 0, side_f = mask >> f & 1 ? 2 : 0;
+      h->upper[d] = (uint16_t)(h->upper[d] | (mask >> d & 1) << l);
+      for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+          if (tes_mask_line(mask, d, a == side_e, plan->dim == 3 && b == side_f))
+            h->line[d][a][b] = (uint16_t)(h->line[d][a][b] | 1u << l);
+    }
+  }
+}
+
 /* Kinds, sizes and places of all batches; then their numbers. */
 static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Batching *s) {
   TesStatus status = TES_OK;
   const int lanes = plan->kernels.lanes;
-  int64_t entries = 0, masks = 0;
+  int64_t entries = 0, masks = 0, hanging = 0;
   for (int64_t b = 0; b < plan->batches; b++) {
     const int32_t *cells = plan->cell + b * lanes;
     TesiMappedBatch *batch = &plan->batch[b];
@@ -183,12 +206,16 @@ static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Ba
     entries += index_size(plan, batch->kind);
     batch->mask = lane_masks(plan, batch, cells, NULL) ? masks : -1;
     if (batch->mask >= 0) masks += plan->nodes;
+    batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? hanging++ : -1;
   }
+  TES_ALLOC(&plan->hanging, hanging);
   TES_ALLOC(&plan->index, entries);
   TES_ALLOC(&plan->masks, masks);
 #pragma omp parallel for schedule(static) num_threads(plan->threads)
   for (int64_t b = 0; b < plan->batches; b++) {
     fill_index(plan, &plan->batch[b], plan->cell + b * lanes);
+    if (plan->batch[b].hanging >= 0)
+      fill_hanging(plan, &plan->batch[b], plan->cell + b * lanes, &plan->hanging[plan->batch[b].hanging]);
     if (plan->batch[b].mask >= 0)
       lane_masks(plan, &plan->batch[b], plan->cell + b * lanes, plan->masks + plan->batch[b].mask);
   }
@@ -232,7 +259,8 @@ static TesStatus make_global(TesContext *ctx, TesiMappedHost *plan) {
   TES_ALLOC(&s.group, m->cells);
   TES_ALLOC(&rest, m->cells);
   TES_TRY(make_keys(ctx, &s, rest, &left));
-  TES_TRY(group_rest(ctx, &s, left, rest));
+  TES_TRY(group_rest(ctx, &s, left, rest, false));
+  if (m->mask) TES_TRY(group_rest(ctx, &s, left, rest, true));
   qsort(s.group, (size_t)plan->batches, sizeof *s.group, by_group_key);
   TES_TRY(list_cells(ctx, plan, &s));
   TES_TRY(describe_global(ctx, plan, &s));
@@ -256,6 +284,7 @@ static TesStatus make_element(TesContext *ctx, TesiMappedHost *plan) {
     const int64_t first = b * lanes;
     plan->batch[b] = (TesiMappedBatch){.index = first * plan->components * plan->nodes,
                                        .mask = -1,
+                                       .hanging = -1,
                                        .kind = TESI_GATHER_ELEMENT,
                                        .count = cells - first < lanes ? (int)(cells - first) : lanes};
     for (int l = 0; l < lanes; l++) plan->cell[first + l] = (int32_t)(first + l < cells ? first + l : first);

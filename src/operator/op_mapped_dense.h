@@ -12,5 +12,7 @@ void tesi_mapped_weights(const TesiMapped *m, int64_t cell, int64_t p, double xi
                          double *mass);
 /* The matrix of a cell, [n^dim][n^dim]; `work` [(2 + dim) n^dim]. */
 void tesi_mapped_matrix(const TesiMapped *m, int64_t cell, double *work, double *matrix);
+/* K <- C' K C with the interpolation C of a cell's hanging nodes; op_mapped_hanging.c. */
+void tesi_mapped_hang_matrix(const TesiMapped *m, int64_t cell, double *matrix);
 
 #endif

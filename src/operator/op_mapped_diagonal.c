@@ -1,6 +1,7 @@
 /* Diagonal and cost of mapped operators. */
 #include <omp.h>
 #include <string.h>
+#include "mesh/forest/hanging.h"
 #include "operator/op_mapped.h"
 
 /* d[n^dim] += sum over points of g[q^dim] t0[q][n] (x) t1 (x) t2; work holds 2 q^dim numbers and more. */
@@ -52,6 +53,12 @@ static void cell_diagonal(const TesiMapped *m, const double *tables, const doubl
   if (m->mass) add_squares(m->dim, m->n, m->q, t, m->lambda, g, work, d);
 }
 
+/* Whether a node is interpolated: tesi_mapped_hanging_diagonal() has those. */
+static bool hangs(const TesiMapped *m, int64_t cell, int64_t p) {
+  const int n = m->n, at[3] = {(int)(p % n), (int)(p / n % n), (int)(p / n / n)};
+  return tesi_mapped_hangs(m, cell) && tesi_hanging_directions(m->dim, n, m->mask[cell], at);
+}
+
 static void add_cell(const TesiMapped *m, int64_t cell, const double *values, double *d) {
   for (int64_t p = 0; p < m->cell_nodes; p++)
     for (int c = 0; c < m->components; c++) {
@@ -60,7 +67,7 @@ static void add_cell(const TesiMapped *m, int64_t cell, const double *values, do
         continue;
       }
       const int32_t node = m->index[cell * m->cell_nodes + p];
-      if (node < 0) continue;
+      if (node < 0 || hangs(m, cell, p)) continue;
 #pragma omp atomic
       d[(int64_t)node * m->components + c] += values[p];
     }
@@ -89,6 +96,7 @@ TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
       add_cell(m, first + c, own + share - m->cell_nodes, d);
     }
   }
+  TES_TRY(tesi_mapped_hanging_diagonal(op, d));
   for (int64_t i = 0; i < m->constrained; i++)
     for (int c = 0; c < m->components; c++) d[(int64_t)m->constrained_nodes[i] * m->components + c] = 1;
 done:

@@ -62,6 +62,23 @@ static void metric(int dim, const double J[9], const double *a, double factor, d
     }
 }
 
+/* The same where cells have functions of their own: scalar a and c, cell by cell. */
+static void part_coefficients(const Points *s, int64_t first, int64_t count, const double *x, double *a,
+                              double *c) {
+  const int64_t n = count * s->points, points = s->points;
+  for (int64_t cell = 0; cell < count; cell++) {
+    const double *at = x + cell * points;
+    const TesFunction *f = tesi_mapped_a(s->m, first + cell), *g = tesi_mapped_c(s->m, first + cell);
+    double *value = a + cell * points, *mass = c + cell * points;
+    for (int64_t p = 0; p < points; p++) value[p] = 1, mass[p] = 1;
+    if (f) tesi_function_values(f, points, at, at + n, at + 2 * n, 0, value);
+    if (g) tesi_function_values(g, points, at, at + n, at + 2 * n, 0, mass);
+    for (int r = 0, e = 0; r < s->dim; r++)
+      for (int t = r; t < s->dim; t++, e++)
+        for (int64_t p = 0; p < points && e > 0; p++) a[e * n + cell * points + p] = r == t ? value[p] : 0;
+  }
+}
+
 /* Coefficients at n points x[3][n]: a[entries][n], c[n]. */
 static void coefficients(const Points *s, int64_t n, const double *x, double *a, double *c) {
   const TesMappedDesc *d = &s->m->desc;
@@ -96,7 +113,10 @@ static Fault fill_block(const Points *s, int64_t first, int64_t count, double *w
   double *x = work, *J = x + 3 * n, *det = J + s->dim * s->dim * n, *a = det + n, *c = a + s->entries * n;
   tesi_geometry_tensor(m->geometry, first, count, s->q, s->B, s->G, x, J);
   tesi_geometry_determinant(s->dim, n, J, det);
-  coefficients(s, n, x, a, c);
+  if (m->part)
+    part_coefficients(s, first, count, x, a, c);
+  else
+    coefficients(s, n, x, a, c);
   for (int64_t p = 0; p < n; p++) {
     const int64_t point = p % s->points;
     const double w = s->unweighted ? 1 : s->weight[point];

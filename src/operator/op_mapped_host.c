@@ -102,6 +102,8 @@ static void free_plan(TesContext *ctx, TesiMappedHost *plan) {
   tesi_free(ctx, &plan->cell);
   tesi_free(ctx, &plan->index);
   tesi_free(ctx, &plan->masks);
+  tesi_free(ctx, &plan->hanging);
+  tesi_free(ctx, &plan->halves);
   tesi_free(ctx, &plan->chunk);
   tesi_free(ctx, &plan->step);
   tesi_free(ctx, &plan->zero);
@@ -128,7 +130,7 @@ static const TesiOperatorTable table = {.apply = apply,
 static TesStatus make_work(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const size_t vector = (size_t)plan->kernels.lanes * tesi_precision_size(plan->m->precision);
-  plan->work_size = (size_t)(plan->nodes + 2 * plan->points + 12 * plan->q * plan->q + 64) * vector;
+  plan->work_size = (size_t)(plan->nodes + 2 * plan->points + 12 * plan->q * plan->q + plan->n * plan->n + 64) * vector;
   plan->work_size = (plan->work_size + 4095) / 4096 * 4096 + 128;
   TES_TRY(tesi_alloc(ctx, (size_t)plan->threads, plan->work_size, &plan->work));
 done:
@@ -216,6 +218,7 @@ TesStatus tesi_mapped_host_init(TesOperator *op) {
   plan->kernels = choose_kernels(op, plan);
   TES_TRY(tesi_mapped_make_batches(ctx, plan));
   TES_TRY(tesi_mapped_make_chunks(ctx, plan));
+  TES_TRY(tesi_mapped_make_halves(ctx, plan));
   TES_TRY(tesi_mapped_make_tables(ctx, plan));
   TES_TRY(make_work(ctx, plan));
   TES_TRY(choose_factors(op, plan));

@@ -47,9 +47,16 @@ typedef enum TesiGather {
 typedef struct TesiMappedBatch {
   int64_t index; /* first entry in plan->index; element form: first entry of the vector */
   int64_t mask;  /* first entry in plan->masks, -1: nothing is masked */
+  int64_t hanging; /* entry of plan->hanging, -1: nothing hangs */
   TesiGather kind;
   int count; /* lanes with cells */
 } TesiMappedBatch;
+
+/* Hanging nodes of a batch, bits of lanes: those that are upper children in d; those in which the lines along d are interpolated, by
+ * where the other two coordinates (ascending directions) stand: 0 lower side, 1 inside, 2 upper side. 2D: the last is 0. */
+typedef struct TesiMappedHanging {
+  uint16_t upper[3], line[3][3][3];
+} TesiMappedHanging;
 
 typedef struct TesiMappedHost TesiMappedHost;
 /* Batches first .. end - 1: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). */
@@ -80,6 +87,8 @@ struct TesiMappedHost {
   int32_t *cell;   /* [batches][lanes]; padding repeats the first */
   int32_t *index;  /* as the batches' kinds want */
   uint16_t *masks; /* [node]: bit of each lane that counts */
+  TesiMappedHanging *hanging;
+  void *halves; /* W [2][n][n] of forest_space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
   int64_t steps, chunks;
   TesiMappedStep *step; /* ordered by chunk */
   int64_t *chunk;       /* [chunks + 1] first step; ordered by colour */
@@ -108,6 +117,8 @@ TesiMappedKernels tesi_mapped_kernels_512(const TesiMappedHost *plan, TesPrecisi
 /* op_mapped_batches.c: batches, their index and masks; op_mapped_chunks.c: chunks, colours and what they set first. */
 TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
+/* op_mapped_hanging.c: plan->halves. */
+TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
 /* op_mapped_host_factors.c: plan->g and stride for plan->factors. */
 TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan);

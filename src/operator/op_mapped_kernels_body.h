@@ -2,9 +2,10 @@
 #include "operator/op_mapped_host.h"
 #include "operator/op_quadrature_rows.h"
 
-enum { MAPPED_N = TESI_MAPPED_POINTS, PREFETCH = 4096 / TESI_SIMD_BYTES };
+enum { TESI_HANGING_LINE = 9, MAPPED_N = TESI_MAPPED_POINTS, PREFETCH = 4096 / TESI_SIMD_BYTES };
 
 #include "operator/op_mapped_gather_body.h"
+#include "operator/op_mapped_hang_body.h"
 
 /* What the batch after this one needs: rows of nodes, of x and of y, that no batch had before. Asked for row by row of points: all at
  * once would fill the queue to memory and wait. */
@@ -120,7 +121,9 @@ static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, d
     if (at + 1 < end && batch[1].kind == TESI_GATHER_JOINED) ahead.row = plan->index + batch[1].index;
     for (int c = 0; c < plan->components; c++) {
       phase->gather(plan, batch, c, x, u);
+      if (batch->hanging >= 0) mapped_hang(plan, batch, false, u, rest);
       mapped_cell(plan, phase, &ahead, g, u, rest);
+      if (batch->hanging >= 0) mapped_hang(plan, batch, true, u, rest);
       phase->scatter(plan, batch, c, (Real)sign, b, u, y);
     }
   }

@@ -2,7 +2,10 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
+#include "mesh/forest/hanging.h"
 #include "operator/op_mapped_dense.h"
+
+enum { MOST_NODES = TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES };
 
 void tesi_mapped_functions(const TesiMapped *m, const double xi[3], double *f) {
   double B[3][TESI_MAPPED_POINTS], G[3][TESI_MAPPED_POINTS];
@@ -42,14 +45,16 @@ static double value_at(const TesFunction *f, const double x[3], double otherwise
 }
 
 /* The coefficient as a full matrix a[dim][dim]. */
-static void tensor_at(const TesMappedDesc *d, int dim, const double x[3], double *a) {
+static void tensor_at(const TesiMapped *m, int64_t cell, const double x[3], double *a) {
+  const TesMappedDesc *d = &m->desc;
+  const int dim = m->dim;
   for (int r = 0, at = 0; r < dim; r++)
     for (int c = r; c < dim; c++, at++) {
       double value = r == c;
       if (d->tensor == TES_TENSOR_FULL)
         value = value_at(d->a[at], x, value);
       else if (r == c)
-        value = value_at(d->tensor == TES_TENSOR_DIAGONAL ? d->a[r] : d->a[0], x, 1);
+        value = value_at(d->tensor == TES_TENSOR_DIAGONAL ? d->a[r] : tesi_mapped_a(m, cell), x, 1);
       a[r * dim + c] = a[c * dim + r] = value;
     }
 }
@@ -62,7 +67,7 @@ void tesi_mapped_weights(const TesiMapped *m, int64_t cell, int64_t p, double xi
   for (int d = 0; d < dim; d++) xi[d] = m->point[i[d]], weight *= m->weight[i[d]];
   tes_geometry_evaluate(m->geometry, cell, 1, xi, x, J);
   const double det = invert(dim, J, inverse);
-  tensor_at(&m->desc, dim, x, a);
+  tensor_at(m, cell, x, a);
   for (int c = 0; c < dim; c++)
     for (int e = 0; e < dim; e++) {
       double sum = 0;
@@ -70,7 +75,7 @@ void tesi_mapped_weights(const TesiMapped *m, int64_t cell, int64_t p, double xi
         for (int s = 0; s < dim; s++) sum += inverse[c * dim + r] * a[r * dim + s] * inverse[e * dim + s];
       metric[c * dim + e] = m->stiffness ? weight * det * sum : 0;
     }
-  *mass = m->mass ? m->lambda * weight * det * value_at(m->desc.c, x, 1) : 0;
+  *mass = m->mass ? m->lambda * weight * det * value_at(tesi_mapped_c(m, cell), x, 1) : 0;
 }
 
 /* y += K x of one cell and component; values of stride `stride` at the nodes index[] (NULL: 0, 1, ...), constrained ones left out. */
@@ -98,6 +103,19 @@ static void apply_cell(const TesiMapped *m, int64_t cell, const int32_t *index, 
   }
 }
 
+/* The same of a cell with hanging nodes (one component): y += C' K C x, interpolated line by line. */
+static void apply_hanging(const TesiMapped *m, int64_t cell, const double *x, double *y, double *f) {
+  double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES], u[MOST_NODES], v[MOST_NODES] = {0};
+  const int32_t *index = m->index + cell * m->cell_nodes;
+  tesi_hanging_halves(m->n, W);
+  for (int64_t p = 0; p < m->cell_nodes; p++) u[p] = index[p] < 0 ? 0 : x[index[p]];
+  tesi_hanging_read(m->dim, m->n, W, m->mask[cell], u);
+  apply_cell(m, cell, NULL, 1, u, v, f);
+  tesi_hanging_write(m->dim, m->n, W, m->mask[cell], v);
+  for (int64_t p = 0; p < m->cell_nodes; p++)
+    if (index[p] >= 0) y[index[p]] += v[p];
+}
+
 TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -109,6 +127,10 @@ TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *
   for (int64_t cell = 0; cell < m->cells; cell++)
     for (int c = 0; c < C; c++) {
       const int64_t at = (cell * C + c) * m->cell_nodes;
+      if (tesi_mapped_hangs(m, cell)) {
+        apply_hanging(m, cell, x, y, f);
+        continue;
+      }
       if (m->global)
         apply_cell(m, cell, m->index + cell * m->cell_nodes, C, x + c, y + c, f);
       else

@@ -78,12 +78,8 @@ done:
 
 /* Whether node p of a cell with this mask is interpolated. */
 static bool hangs(int dim, int n, unsigned mask, int64_t p) {
-  const int at[3] = {(int)(p % n), (int)(p / n % n), (int)(p / n / n)};
-  bool side[3], any = false;
-  for (int d = 0; d < 3; d++) side[d] = d < dim && at[d] == (mask >> d & 1 ? n - 1 : 0);
-  for (int d = 0; d < dim; d++)
-    any = any || tes_mask_line(mask, d, side[d == 0 ? 1 : 0], side[d == 2 ? 1 : 2]);
-  return any;
+  return mask >> 3 &&
+         tesi_hanging_directions(dim, n, mask, (const int[3]){(int)(p % n), (int)(p / n % n), (int)(p / n / n)});
 }
 
 /* The first cell in which a node does not hang writes it. */

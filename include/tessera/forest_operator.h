@@ -1,0 +1,77 @@
+/** \file forest_operator.h
+ *  Diffusion and reaction over forests (forest_space.h), their right-hand sides and errors:
+ *
+ *      (A u, v) = int a grad u . grad v + int c u v + sum over boundaries int_F alpha u v,
+ *
+ *  with a and c by expression, or by the name of a material, and alpha by the name of a boundary. The operators are those of mapped.h, whose kernels
+ *  interpolate hanging faces and edges inside (adaptive-matrix-free-ljungkvist-2017, section 3).
+ *
+ *  Arrays over boundaries and materials are in the order of their numbers (forest.h), NULL inside: the default. A NULL array: all default.
+ */
+#ifndef TESSERA_FOREST_OPERATOR_H
+#define TESSERA_FOREST_OPERATOR_H
+
+#include "forest_space.h"
+#include "mapped.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TesForestDiffusionDesc {
+  const TesForestSpace *space; /**< a reference is kept */
+  const TesGeometry *geometry; /**< of the same forest; a reference is kept */
+  const TesFunction *a, *c;    /**< NULL: 1, 0 */
+  const TesFunction *const *material_a, *const *material_c; /**< [materials]; NULL inside: a, c */
+  const TesFunction *const *alpha;                          /**< [boundaries] Robin coefficients, not negative; NULL inside: 0 */
+  TesPrecision precision;
+  int points; /**< Gauss points a direction, degree + 1 or degree + 2; 0 means degree + 1 */
+  /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of the space. */
+  bool ignore_hanging;
+} TesForestDiffusionDesc;
+
+/** Rows of Dirichlet nodes are those of the identity (tes_operator_apply: y = x there); tes_operator_diagonal() is exact, hanging nodes
+ *  included. Errors: TES_INVALID_INPUT (a not positive, c or alpha negative: the point is named), TES_NAN, TES_OUT_OF_MEMORY. */
+TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusionDesc *desc, TesOperator **op);
+
+/** The assembled twin, constraints eliminated: rows and columns of the unknowns, 1 on the diagonal of Dirichlet rows. Operators with a Robin term are
+ *  refused. Released by tes_forest_matrix_free(). Memory: told as by tes_mapped_assemble(). */
+TesStatus tes_forest_assemble(const TesOperator *op, TesMatrix *matrix);
+void tes_forest_matrix_free(const TesForestSpace *space, TesMatrix *matrix);
+/** y <- matrix x, host arrays, on all threads of the context. */
+void tes_matrix_apply(const TesContext *context, const TesMatrix *matrix, const double *x, double *y);
+/** The matrix H of hanging nodes (adaptive-multigrid-liebchen): rows are all values of all cells, cell * n^dim + node, columns the entries of vectors;
+ *  a row has one entry 1 where the node does not hang. Dirichlet columns are kept. */
+TesStatus tes_forest_constraints(const TesForestSpace *space, TesMatrix *H);
+
+/** b_i = int f phi_i + sum over boundaries int_F g phi_i with degree + 3 Gauss points a direction; b[length], zero at Dirichlet nodes. f NULL: 0.
+ *  material_f [materials], g [boundaries]. */
+typedef struct TesForestLoadDesc {
+  const TesForestSpace *space;
+  const TesGeometry *geometry;
+  const TesFunction *f;
+  const TesFunction *const *material_f, *const *g;
+} TesForestLoadDesc;
+TesStatus tes_forest_load(const TesForestLoadDesc *desc, double *b);
+/** u <- g[boundary] at the Dirichlet nodes (NULL: 0), zero elsewhere; where boundaries meet the later one wins. u[length]. */
+TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geometry, const TesFunction *const *g,
+                             double *u);
+/** b <- b - A u for a u that is zero but at Dirichlet nodes, by the cells that touch them; entries of b at Dirichlet nodes become 0. op: of
+ *  tes_operator_create_forest() in float64. */
+TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpace *space, const double *u, double *b);
+
+/** Cell by cell: l2[cells] <- |u - exact|^2 and h1[cells] <- |grad(u - exact)|^2 integrated with degree + 3 points (either may be NULL; exact NULL: 0).
+ *  h1 needs an expression. Dirichlet values are those u[length] has. */
+TesStatus tes_forest_cell_errors(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
+                                 const TesFunction *exact, double *l2, double *h1);
+/** The norms: square roots of the sums. */
+TesStatus tes_forest_errors(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
+                            const TesFunction *exact, double *l2, double *h1);
+/** integral <- int u, volume <- int 1. */
+TesStatus tes_forest_integral(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
+                              double *integral, double *volume);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

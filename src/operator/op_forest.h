@@ -1,0 +1,13 @@
+/* Operators over forests as the other files see them. */
+#ifndef TESI_OP_FOREST_H
+#define TESI_OP_FOREST_H
+
+#include "operator/operator.h"
+#include "tessera/forest_operator.h"
+
+/* The operator on mapped cells inside one over a forest. */
+const TesOperator *tesi_forest_inner(const TesOperator *op);
+/* b <- b - R u with the Robin terms, Dirichlet values of u included. */
+void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *b);
+
+#endif

@@ -1,0 +1,44 @@
+/* Hanging nodes of a batch: in each direction the lines on hanging faces and edges are multiplied by W of the lane's child, in the lanes
+ * that have such a line there; with the transposed tables this is the transpose (the order of directions does not matter).
+ * Cost: per direction n^2 blends for the table, and n^2 multiply-adds a line that hangs in any lane: for one face in 3D 4 n^3 in all, where the
+ * cell takes about 24 n^4. */
+
+/* a in the lanes whose bit is set, b in others. */
+TESI_INLINE V mapped_blend(V a, V b, unsigned bits) {
+#if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
+  return (V)_mm512_mask_mov_pd((__m512d)b, (__mmask8)bits, (__m512d)a);
+#elif TESI_SIMD_BITS == 512 && defined(__AVX512F__)
+  return (V)_mm512_mask_mov_ps((__m512)b, (__mmask16)bits, (__m512)a);
+#else
+  for (int l = 0; l < LANES; l++)
+    if (bits >> l & 1) b[l] = a[l];
+  return b;
+#endif
+}
+
+TESI_INLINE void mapped_hang_line(int n, int stride, const V *W, unsigned bits, V *u) {
+  V line[TESI_HANGING_LINE];
+  for (int i = 0; i < n; i++) line[i] = u[i * stride];
+  for (int i = 0; i < n; i++) {
+    V sum = W[i * n] * line[0];
+    for (int j = 1; j < n; j++) sum += W[i * n + j] * line[j];
+    u[i * stride] = mapped_blend(sum, line[i], bits);
+  }
+}
+
+static void mapped_hang(const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed, V *u, V *W) {
+  const int dim = plan->dim, n = plan->n;
+  const TesiMappedHanging *h = &plan->hanging[batch->hanging];
+  const Real *halves = (const Real *)plan->halves + (transposed ? 2 * n * n : 0);
+  const int stride[3] = {1, n, n * n};
+  for (int d = 0; d < dim; d++) {
+    const int e = stride[d == 0 ? 1 : 0], f = stride[d == 2 ? 1 : 2];
+    for (int i = 0; i < n * n; i++)
+      W[i] = mapped_blend((V){0} + halves[n * n + i], (V){0} + halves[i], h->upper[d]);
+    for (int b = 0; b < (dim == 3 ? n : 1); b++)
+      for (int a = 0; a < n; a++) {
+        const unsigned bits = h->line[d][a == 0 ? 0 : a == n - 1 ? 2 : 1][b == 0 ? 0 : b == n - 1 ? 2 : 1];
+        if (bits) mapped_hang_line(n, stride[d], W, bits, u + a * e + b * f);
+      }
+  }
+}

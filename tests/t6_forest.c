@@ -1,0 +1,372 @@
+/* Run: ctest -R t6_forest. Operators, transfers and multigrid over forests with hanging nodes: against explicit sparse matrices, polynomials,
+ * and counts of iterations. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "testing.h"
+#include "tessera/tessera.h"
+#include "smoother/spectrum.h"
+
+typedef struct Mesh {
+  TesContext *ctx;
+  TesForest *forest;
+  TesGeometry *geometry;
+} Mesh;
+
+/* Cells are marked at random `times` times. */
+static Mesh make_mesh(const TesForestDesc *desc, int times, uint64_t seed) {
+  Mesh m = {0};
+  assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET}, &m.ctx, NULL, 0), TES_OK);
+  if (tes_forest_create(m.ctx, desc, &m.forest) == TES_MISSING) skip();
+  assert_non_null(m.forest);
+  for (int t = 0; t < times; t++) {
+    const int64_t cells = tes_forest_cells(m.forest);
+    int8_t *mark = test_malloc((size_t)cells);
+    for (int64_t c = 0; c < cells; c++) mark[c] = test_random(&seed) > 0.5;
+    TesForest *next;
+    assert_ok(m.ctx, tes_forest_adapt(m.forest, mark, &next));
+    tes_forest_destroy(&m.forest);
+    m.forest = next;
+    test_free(mark);
+  }
+  assert_ok(m.ctx, tes_geometry_create_forest(m.forest, 2, &m.geometry));
+  return m;
+}
+
+static void free_mesh(Mesh *m) {
+  tes_geometry_destroy(&m->geometry);
+  tes_forest_destroy(&m->forest);
+  tes_context_destroy(&m->ctx);
+}
+
+static TesForestSpace *make_space(const Mesh *m, int degree, bool dirichlet) {
+  static const char *const none[] = {NULL};
+  TesForestSpace *space;
+  assert_ok(m->ctx, tes_forest_space_create(m->ctx,
+                                            &(TesForestSpaceDesc){.forest = m->forest,
+                                                                  .degree = degree,
+                                                                  .dirichlet = dirichlet ? NULL : none},
+                                            &space));
+  return space;
+}
+
+static TesVector *make_vector(TesContext *ctx, int64_t n, TesPrecision precision, uint64_t seed) {
+  TesVector *v;
+  double *values = test_malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; i++) values[i] = seed ? test_random(&seed) : NAN;
+  assert_ok(ctx, tes_vector_create(ctx, n, precision, &v));
+  assert_ok(ctx, tes_vector_set(v, values));
+  test_free(values);
+  return v;
+}
+
+static void assert_close(const TesVector *a, const TesVector *b, double tolerance) {
+  const int64_t n = tes_vector_length(a);
+  double *x = test_malloc((size_t)n * sizeof *x), *y = test_malloc((size_t)n * sizeof *y), most = 0;
+  assert_int_equal(tes_vector_get(a, x), TES_OK);
+  assert_int_equal(tes_vector_get(b, y), TES_OK);
+  for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(y[i]));
+  for (int64_t i = 0; i < n; i++) assert_near(x[i] / most, y[i] / most, tolerance);
+  test_free(x);
+  test_free(y);
+}
+
+/* Apply, residual and diagonal of one operator against its plain version and its sparse matrix. */
+static void compare(const Mesh *m, const TesForestSpace *space, const TesForestDiffusionDesc *desc, double tolerance) {
+  TesContext *ctx = m->ctx;
+  TesOperator *op;
+  TesMatrix matrix;
+  assert_ok(ctx, tes_operator_create_forest(ctx, desc, &op));
+  const int64_t n = tes_operator_length(op);
+  TesVector *x = make_vector(ctx, n, desc->precision, 7), *y = make_vector(ctx, n, desc->precision, 0),
+            *ref = make_vector(ctx, n, TES_DOUBLE, 0), *b = make_vector(ctx, n, desc->precision, 9),
+            *d = make_vector(ctx, n, desc->precision, 0);
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tes_operator_apply_ref(op, x, ref));
+  assert_close(y, ref, tolerance);
+  assert_ok(ctx, tes_operator_residual(op, b, x, d));
+  assert_ok(ctx, tes_vector_axpy(1, y, d));
+  assert_close(d, b, 10 * tolerance);
+  if (!desc->alpha) {
+    double *u = test_malloc((size_t)n * sizeof *u), *v = test_malloc((size_t)n * sizeof *v);
+    assert_ok(ctx, tes_forest_assemble(op, &matrix));
+    assert_ok(ctx, tes_vector_get(x, u));
+    tes_matrix_apply(ctx, &matrix, u, v);
+    assert_ok(ctx, tes_vector_set(ref, v));
+    assert_close(y, ref, tolerance);
+    assert_ok(ctx, tes_operator_diagonal(op, d));
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t e = matrix.row[i]; e < matrix.row[i + 1]; e++)
+        if (matrix.column[e] == i) v[i] = matrix.value[e];
+    assert_ok(ctx, tes_vector_set(ref, v));
+    assert_close(d, ref, tolerance);
+    tes_forest_matrix_free(space, &matrix);
+    test_free(u);
+    test_free(v);
+  } else { /* e_i' A e_i */
+    double *u = test_calloc((size_t)n, sizeof *u), *v = test_malloc((size_t)n * sizeof *v),
+           *w = test_malloc((size_t)n * sizeof *w);
+    assert_ok(ctx, tes_operator_diagonal(op, d));
+    assert_ok(ctx, tes_vector_get(d, w));
+    for (int64_t i = 0; i < n; i += 3) {
+      u[i] = 1;
+      assert_ok(ctx, tes_vector_set(x, u));
+      u[i] = 0;
+      assert_ok(ctx, tes_operator_apply(op, x, y));
+      assert_ok(ctx, tes_vector_get(y, v));
+      assert_near(w[i] / v[i], 1, tolerance);
+    }
+    test_free(u);
+    test_free(v);
+    test_free(w);
+  }
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&d);
+  tes_vector_destroy(&ref);
+  tes_operator_destroy(&op);
+}
+
+static void operators(void **state) {
+  (void)state;
+  int hanging = 0;
+  for (int dim = 2; dim <= 3; dim++)
+    for (int k = 1; k <= (dim == 3 ? 3 : 8); k += dim == 3 ? 1 : k < 3 ? 1 : 5)
+      for (int variant = 0; variant < 4; variant++) {
+        Mesh m = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 3 && k > 1 ? 1 : 2,
+                           (uint64_t)(11 + variant));
+        TesForestSpace *space = make_space(&m, k, variant != 2);
+        TesFunction *a, *c;
+        assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
+        assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 + x*x", &c));
+        const TesFunction *alpha[] = {c};
+        const TesForestDiffusionDesc desc = {.space = space,
+                                             .geometry = m.geometry,
+                                             .a = a,
+                                             .c = variant == 1 ? c : NULL,
+                                             .alpha = variant == 2 ? alpha : NULL,
+                                             .precision = variant == 3 ? TES_SINGLE : TES_DOUBLE};
+        hanging += tes_forest_space_hanging(space) > 0;
+        compare(&m, space, &desc, variant == 3 ? 3e-5 : 1e-11);
+        tes_function_destroy(&a);
+        tes_function_destroy(&c);
+        tes_forest_space_destroy(&space);
+        free_mesh(&m);
+      }
+  assert_true(hanging > 20);
+}
+
+/* The operator is H' A H with the matrix H of hanging nodes and cell matrices from element vectors. */
+static void constraints(void **state) {
+  (void)state;
+  Mesh m = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 3}, 1, 5);
+  for (int k = 1; k <= 3; k++) {
+    TesForestSpace *space = make_space(&m, k, false);
+    TesOperator *op, *cells;
+    TesMatrix H;
+    assert_ok(m.ctx, tes_operator_create_forest(m.ctx, &(TesForestDiffusionDesc){.space = space, .geometry = m.geometry},
+                                                &op));
+    assert_ok(m.ctx, tes_operator_create_mapped(m.ctx,
+                                                &(TesMappedDesc){.geometry = m.geometry,
+                                                                 .degree = k,
+                                                                 .points = k + 1,
+                                                                 .form = TES_ELEMENT_VECTORS},
+                                                &cells));
+    assert_ok(m.ctx, tes_forest_constraints(space, &H));
+    const int64_t n = tes_operator_length(op);
+    assert_int_equal(H.rows, tes_operator_length(cells));
+    TesVector *x = make_vector(m.ctx, n, TES_DOUBLE, 3), *y = make_vector(m.ctx, n, TES_DOUBLE, 0),
+              *u = make_vector(m.ctx, H.rows, TES_DOUBLE, 0), *v = make_vector(m.ctx, H.rows, TES_DOUBLE, 0);
+    double *xs = test_malloc((size_t)n * sizeof *xs), *us = test_malloc((size_t)H.rows * sizeof *us);
+    assert_ok(m.ctx, tes_vector_get(x, xs));
+    tes_matrix_apply(m.ctx, &H, xs, us);
+    assert_ok(m.ctx, tes_vector_set(u, us));
+    assert_ok(m.ctx, tes_operator_apply(cells, u, v));
+    assert_ok(m.ctx, tes_vector_get(v, us));
+    memset(xs, 0, (size_t)n * sizeof *xs);
+    for (int64_t i = 0; i < H.rows; i++)
+      for (int64_t e = H.row[i]; e < H.row[i + 1]; e++) xs[H.column[e]] += H.value[e] * us[i];
+    assert_ok(m.ctx, tes_operator_apply(op, x, y));
+    assert_ok(m.ctx, tes_vector_set(x, xs));
+    assert_close(y, x, 1e-12);
+    tes_forest_matrix_free(space, &H);
+    tes_vector_destroy(&x);
+    tes_vector_destroy(&y);
+    tes_vector_destroy(&u);
+    tes_vector_destroy(&v);
+    test_free(xs);
+    test_free(us);
+    tes_operator_destroy(&op);
+    tes_operator_destroy(&cells);
+    tes_forest_space_destroy(&space);
+  }
+  free_mesh(&m);
+}
+
+static void check_transfer(const Mesh *m, const TesForestSpace *coarse, const TesForestSpace *fine, TesPrecision precision) {
+  TesContext *ctx = m->ctx;
+  const double tolerance = precision == TES_DOUBLE ? 1e-12 : 1e-5;
+  TesTransfer *t;
+  assert_ok(ctx, tes_transfer_create_forest(ctx, &(TesForestTransferDesc){coarse, fine, precision}, &t));
+  const int64_t nc = tes_forest_space_length(coarse), nf = tes_forest_space_length(fine);
+  TesVector *c = make_vector(ctx, nc, precision, 3), *f = make_vector(ctx, nf, precision, 4),
+            *pc = make_vector(ctx, nf, precision, 0), *rf = make_vector(ctx, nc, precision, 0),
+            *pref = make_vector(ctx, nf, precision, 0), *rref = make_vector(ctx, nc, precision, 0);
+  assert_ok(ctx, tes_transfer_prolongate(t, c, false, pc));
+  assert_ok(ctx, tes_transfer_prolongate_ref(t, c, false, pref));
+  assert_close(pc, pref, tolerance);
+  assert_ok(ctx, tes_transfer_restrict(t, f, rf));
+  assert_ok(ctx, tes_transfer_restrict_ref(t, f, rref));
+  assert_close(rf, rref, tolerance);
+  double left, right; /* (P c, f) = (c, P' f) */
+  assert_ok(ctx, tes_vector_dot(pc, f, &left));
+  assert_ok(ctx, tes_vector_dot(c, rf, &right));
+  assert_near(left, right, 100 * tolerance * fabs(left) + tolerance);
+  assert_ok(ctx, tes_transfer_prolongate(t, c, true, f));
+  assert_ok(ctx, tes_vector_axpy(-1, pc, f));
+  TesVector *again = make_vector(ctx, nf, precision, 4);
+  assert_close(f, again, 4 * tolerance);
+  TesVector *all[] = {c, f, pc, rf, pref, rref, again};
+  for (int i = 0; i < 7; i++) tes_vector_destroy(&all[i]);
+  tes_transfer_destroy(&t);
+}
+
+static void transfers(void **state) {
+  (void)state;
+  for (int dim = 2; dim <= 3; dim++)
+    for (int seed = 1; seed <= 3; seed++) {
+      Mesh fine = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 2 ? 3 : 2, (uint64_t)seed);
+      Mesh coarse = {.ctx = fine.ctx};
+      assert_ok(fine.ctx, tes_forest_coarsen(fine.forest, &coarse.forest));
+      assert_non_null(coarse.forest);
+      assert_ok(fine.ctx, tes_geometry_create_forest(coarse.forest, 2, &coarse.geometry));
+      for (int k = 1; k <= (dim == 2 ? 8 : 3); k += dim == 2 && k > 2 ? 5 : 1) {
+        TesForestSpace *f = make_space(&fine, k, seed != 2), *c = make_space(&coarse, k, seed != 2),
+                       *low = make_space(&fine, (k + 1) / 2, seed != 2);
+        check_transfer(&fine, c, f, seed == 3 ? TES_SINGLE : TES_DOUBLE);
+        check_transfer(&fine, low, f, TES_DOUBLE);
+        tes_forest_space_destroy(&f);
+        tes_forest_space_destroy(&c);
+        tes_forest_space_destroy(&low);
+      }
+      tes_geometry_destroy(&coarse.geometry);
+      tes_forest_destroy(&coarse.forest);
+      free_mesh(&fine);
+    }
+}
+
+/* A polynomial of degree k on a box is carried over exactly. */
+static void polynomials(void **state) {
+  (void)state;
+  for (int dim = 2; dim <= 3; dim++) {
+    Mesh fine = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BOX, .dim = dim, .cells = {2, 1, 1}}, 3, 21);
+    Mesh coarse = {.ctx = fine.ctx};
+    assert_ok(fine.ctx, tes_forest_coarsen(fine.forest, &coarse.forest));
+    assert_ok(fine.ctx, tes_geometry_create_forest(coarse.forest, 1, &coarse.geometry));
+    for (int k = 1; k <= 3; k++) {
+      static const char *const text[] = {"", "1 + x*y - y", "x*x*y*y - x + y*y", "x*x*x*y*y*y + y*x*x - 1"};
+      TesForestSpace *f = make_space(&fine, k, false), *c = make_space(&coarse, k, false);
+      TesFunction *p;
+      TesTransfer *t;
+      TesVector *uc = make_vector(fine.ctx, tes_forest_space_length(c), TES_DOUBLE, 0),
+                *uf = make_vector(fine.ctx, tes_forest_space_length(f), TES_DOUBLE, 0),
+                *exact = make_vector(fine.ctx, tes_forest_space_length(f), TES_DOUBLE, 0);
+      assert_ok(fine.ctx, tes_function_create_expression(fine.ctx, text[k], &p));
+      assert_ok(fine.ctx, tes_forest_space_interpolate(c, coarse.geometry, p, tes_vector_data(uc)));
+      assert_ok(fine.ctx, tes_forest_space_interpolate(f, fine.geometry, p, tes_vector_data(exact)));
+      assert_ok(fine.ctx, tes_transfer_create_forest(fine.ctx, &(TesForestTransferDesc){c, f, TES_DOUBLE}, &t));
+      assert_ok(fine.ctx, tes_transfer_prolongate(t, uc, false, uf));
+      assert_close(uf, exact, 1e-12);
+      tes_transfer_destroy(&t);
+      tes_function_destroy(&p);
+      tes_vector_destroy(&uc);
+      tes_vector_destroy(&uf);
+      tes_vector_destroy(&exact);
+      tes_forest_space_destroy(&f);
+      tes_forest_space_destroy(&c);
+    }
+    tes_geometry_destroy(&coarse.geometry);
+    tes_forest_destroy(&coarse.forest);
+    free_mesh(&fine);
+  }
+}
+
+/* Cells that the sphere of radius 0.55 round a point off the centre cuts are refined; how often conjugate gradients iterate. */
+static int count_iterations(int dim, int k, int level, int depth) {
+  Mesh m = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .level = level}, 0, 1);
+  for (int t = 0; t < depth; t++) {
+    const int64_t cells = tes_forest_cells(m.forest);
+    int8_t *mark = test_calloc((size_t)cells, 1);
+    for (int64_t c = 0; c < cells; c++) {
+      double least = 1e9, most = 0;
+      for (int v = 0; v < 1 << dim; v++) {
+        const double xi[3] = {v & 1, v >> 1 & 1, v >> 2};
+        double x[3] = {0};
+        tes_forest_evaluate(m.forest, c, 1, xi, x);
+        const double r = hypot(hypot(x[0] - 0.1, x[1] + 0.05), x[2] - (dim == 3 ? 0.07 : 0));
+        least = fmin(least, r), most = fmax(most, r);
+      }
+      mark[c] = least < 0.55 && most > 0.55;
+    }
+    TesForest *next;
+    assert_ok(m.ctx, tes_forest_adapt(m.forest, mark, &next));
+    tes_forest_destroy(&m.forest);
+    m.forest = next;
+    test_free(mark);
+  }
+  tes_geometry_destroy(&m.geometry);
+  assert_ok(m.ctx, tes_geometry_create_forest(m.forest, 2, &m.geometry));
+  TesForestSpace *space = make_space(&m, k, true);
+  TesFunction *a, *one;
+  TesOperator *op;
+  TesMultigrid *mg;
+  TesSolver *solver;
+  TesSolveResult result;
+  assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
+  assert_ok(m.ctx, tes_function_create_constant(m.ctx, 1, &one));
+  TesForestMultigridDesc desc = {.diffusion = {.space = space, .geometry = m.geometry, .a = a}};
+  assert_ok(m.ctx, tes_operator_create_forest(m.ctx, &desc.diffusion, &op));
+  desc.diffusion.precision = TES_SINGLE;
+  assert_ok(m.ctx, tes_multigrid_create_forest(m.ctx, &desc, &mg));
+  TesVector *b = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0),
+            *x = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0);
+  assert_ok(m.ctx, tes_vector_fill(x, 0));
+  assert_ok(m.ctx, tes_forest_load(&(TesForestLoadDesc){.space = space, .geometry = m.geometry, .f = one},
+                                   tes_vector_data(b)));
+  assert_ok(m.ctx, tes_solver_create(m.ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG}, &solver));
+  assert_ok(m.ctx, tes_solver_solve(solver, b, x, &result));
+  const int iterations = result.iterations;
+  print_message("dim %d degree %d depth %d: %lld cells, %lld dofs, %lld hanging: %d iterations\n", dim, k, depth,
+                (long long)tes_forest_cells(m.forest), (long long)tes_forest_space_dofs(space),
+                (long long)tes_forest_space_hanging(space), iterations);
+  tes_solver_destroy(&solver);
+  tes_multigrid_destroy(&mg);
+  tes_operator_destroy(&op);
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&x);
+  tes_function_destroy(&a);
+  tes_function_destroy(&one);
+  tes_forest_space_destroy(&space);
+  free_mesh(&m);
+  return iterations;
+}
+
+static void iterations(void **state) {
+  (void)state;
+  for (int k = 1; k <= 4; k++) {
+    const int first = count_iterations(2, k, 1, 2), last = count_iterations(2, k, 1, 6);
+    assert_true(last <= first + 2 && last <= 14);
+  }
+  for (int k = 1; k <= 2; k++) {
+    const int first = count_iterations(3, k, 0, 2), last = count_iterations(3, k, 0, 4);
+    assert_true(last <= first + 2 && last <= 14);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(constraints),
+                                     cmocka_unit_test(transfers), cmocka_unit_test(polynomials),
+                                     cmocka_unit_test(iterations)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
