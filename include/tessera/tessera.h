@@ -9,7 +9,6 @@
 #include "context.h"
 #include "function.h"
 #include "mesh.h"
-#include "geometry.h"
 #include "space.h"
 #include "geometry.h"
 #include "forest.h"
@@ -23,10 +22,13 @@
 #include "report.h"
 #include "vtu.h"
 #include "checkpoint.h"
+#include "forest_operator.h"
 #include "multigrid.h"
 #include "solver.h"
 #include "load.h"
 #include "norms.h"
 #include "poisson.h"
+#include "forest_poisson.h"
+#include "adapt.h"
 
 #endif

@@ -1,0 +1,88 @@
+/** \file adapt.h
+ *  Adaptive solution: solve, estimate the error of each cell, mark, refine, and again, the solution carried from mesh to mesh.
+ *
+ *  Residual estimator (for the energy norm; Kelly-type jumps with the residual inside; Verfuerth: A Posteriori Error Estimation Techniques, section 1.4;
+ *  degrees as Melenk, Wohlmuth: Adv. Comput. Math. 15, 2001):
+ *      eta_K^2 = s { h_K^2 / (k^2 a) |f + div(a grad u) - c u|_K^2 + sum over faces h_F / (k a) [1/2 inside] |j|_F^2 },   s = 1/8,
+ *      j = [a du/dn] inside, g - alpha u - a du/dn on Neumann and Robin boundaries, 0 on Dirichlet boundaries;
+ *  h: diameter by volume. Hanging faces count from their fine side, where both gradients are smooth.
+ *
+ *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of degree k + 1 weighs the residual,
+ *      eta_K = (f + div(a grad u) - c u, w)_K - sum over faces ([1/2 inside] j', w)_F,   w = z - I_k z,
+ *  and the sum over cells is the estimate of J(exact) - J(u), with its sign.
+ */
+#ifndef TESSERA_ADAPT_H
+#define TESSERA_ADAPT_H
+
+#include "forest_poisson.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum TesEstimator { TES_ESTIMATE_RESIDUAL, TES_ESTIMATE_DWR } TesEstimator;
+/** J(u) = u(point), or the mean of u on a boundary that is not Dirichlet. */
+typedef enum TesGoalKind { TES_GOAL_POINT, TES_GOAL_MEAN } TesGoalKind;
+typedef struct TesGoal {
+  TesGoalKind kind;
+  double point[3];
+  const char *boundary;
+} TesGoal;
+
+/** Bulk: the fewest cells whose squared indicators (residual) or absolute ones (DWR) make up `fraction` of all (Doerfler 1996). Fraction: that part of the
+ *  cells, largest indicators first. */
+typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
+
+/** eta2[cells] of the residual estimator for the solution of a problem of this description. */
+TesStatus tes_estimate_residual(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, double *eta2);
+/** eta[cells] of dual-weighted residuals, signed. Solves the dual problem, degree + 1 <= 8, to 1e-6. */
+TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, const TesGoal *goal,
+                           double *eta);
+/** value <- J(u). Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */
+TesStatus tes_goal_value(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal, const double *u,
+                         double *value);
+/** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. */
+int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
+                       const double *indicator, int8_t *mark);
+/** Coarse-to-fine and fine-to-coarse: u on `from` as a function in `to` (same coarse mesh, at most one level between): exact where cells are the same or
+ *  finer, interpolated where they are coarser. Degrees may differ. */
+TesStatus tes_forest_carry(const TesForestSpace *from, const double *u, const TesForestSpace *to, double *v);
+
+/** One step of the loop; pointers are valid during the call. */
+typedef struct TesAdaptStep {
+  int step; /**< from 0 */
+  int64_t cells, dofs, hanging;
+  int iterations;
+  double estimate;    /**< of the energy norm, or of J(exact) - J(u) */
+  double goal;        /**< J(u); NaN without goal */
+  double error;       /**< true error in that sense; NaN where no exact solution is given */
+  double effectivity; /**< estimate / error */
+  double error_l2, error_h1;
+  double setup_seconds, solve_seconds, estimate_seconds;
+  TesSolveResult result;
+  const TesForest *forest;
+  const TesForestPoisson *poisson;
+  const double *indicator; /**< [cells]: eta_K, not negative */
+} TesAdaptStep;
+
+typedef struct TesAdaptDesc {
+  TesForestPoissonDesc poisson; /**< the first mesh and the problem */
+  TesEstimator estimator;
+  TesGoal goal; /**< DWR */
+  TesMarking marking;
+  double fraction;  /**< 0 means 0.5 (bulk), 0.2 (fraction) */
+  int steps;        /**< solves at most; 0 means 10 */
+  double tolerance; /**< stop when |estimate| is below; 0: never */
+  int64_t max_dofs; /**< no mesh beyond so many unknowns is solved; 0: no limit */
+  /** Called after each step; anything but TES_OK ends the loop with that status. May be NULL. */
+  TesStatus (*report)(void *user, const TesAdaptStep *step);
+  void *report_user;
+} TesAdaptDesc;
+
+/** Runs the loop. `last` (may be NULL) is filled but for its pointers. Errors: those of its parts; a solve that does not converge ends it. */
+TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptStep *last);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,219 @@
+/* The adaptive loop: solve, estimate, mark, refine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "problem/estimate.h"
+
+typedef struct Ranked {
+  double value;
+  int64_t cell;
+} Ranked;
+
+static int descending(const void *a, const void *b) {
+  const Ranked *x = a, *y = b;
+  if (x->value != y->value) return x->value < y->value ? 1 : -1;
+  return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
+                       const double *indicator, int8_t *mark) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  Ranked *ranked = NULL;
+  double sum = 0, part = 0;
+  int64_t count = 0;
+  memset(mark, 0, (size_t)cells);
+  TES_ALLOC(&ranked, cells);
+  for (int64_t c = 0; c < cells; c++) ranked[c] = (Ranked){indicator[c], c}, sum += indicator[c];
+  qsort(ranked, (size_t)cells, sizeof *ranked, descending);
+  while (count < cells && (marking == TES_MARK_BULK ? part < fraction * sum : (double)count < fraction * (double)cells)) {
+    part += ranked[count].value;
+    mark[ranked[count++].cell] = 1;
+  }
+done:
+  tesi_free(ctx, &ranked);
+  return status == TES_OK ? count : -1;
+}
+
+typedef struct Loop {
+  TesContext *context;
+  const TesAdaptDesc *desc;
+  TesForestPoissonDesc problem; /* of the step at hand */
+  TesForest *forest;            /* of later steps */
+  TesForestPoisson *poisson;
+  double *indicator, *guess;
+  int8_t *mark;
+  TesAdaptStep at;
+} Loop;
+
+static TesStatus solve(Loop *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const double start = tesi_now();
+  TES_TRY(tes_forest_poisson_create(ctx, &s->problem, &s->poisson));
+  s->at.setup_seconds = tesi_now() - start;
+  const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
+  s->at.cells = space->cells, s->at.dofs = space->dofs, s->at.hanging = space->hanging;
+  s->at.poisson = s->poisson, s->at.forest = s->problem.forest;
+  TES_TRY(tes_forest_poisson_solve(s->poisson, &s->at.result));
+  s->at.iterations = s->at.result.iterations;
+  s->at.solve_seconds = s->at.result.seconds;
+done:
+  return status;
+}
+
+/* |sqrt(a) grad e| with a at the middle of each cell; the two norms of the report. */
+static TesStatus energy_error(Loop *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
+  TesiResidual residual = {.desc = &s->problem, .space = space, .geometry = tes_forest_poisson_geometry(s->poisson)};
+  double *l2 = NULL, *h1 = NULL, sum[3] = {0};
+  TES_ALLOC(&l2, space->cells);
+  TES_ALLOC(&h1, space->cells);
+  TES_TRY(tes_forest_cell_errors(space, residual.geometry, tes_forest_poisson_solution(s->poisson),
+                                 s->problem.exact, l2, h1));
+  for (int64_t c = 0; c < space->cells; c++) {
+    sum[0] += l2[c], sum[1] += h1[c];
+    sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
+  }
+  s->at.error_l2 = sqrt(sum[0]), s->at.error_h1 = sqrt(sum[1]);
+  if (s->desc->estimator == TES_ESTIMATE_RESIDUAL) s->at.error = sqrt(sum[2]);
+done:
+  tesi_free(ctx, &l2);
+  tesi_free(ctx, &h1);
+  return status;
+}
+
+/* J(exact) - J(u): the point's value, or the mean of the interpolated exact solution in degree 8. */
+static TesStatus goal_error(Loop *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesGoal *goal = &s->desc->goal;
+  const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
+  const TesGeometry *geometry = tes_forest_poisson_geometry(s->poisson);
+  double exact, *v = NULL;
+  static const char *const none[] = {NULL};
+  TesForestSpace *fine = NULL;
+  if (goal->kind == TES_GOAL_POINT) {
+    TES_TRY(tes_function_evaluate(s->problem.exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0, &exact));
+  } else {
+    TES_TRY(tes_forest_space_create(
+        ctx,
+        &(TesForestSpaceDesc){.forest = s->problem.forest, .degree = tesi_min(space->degree + 3, 8), .dirichlet = none},
+        &fine));
+    TES_ALLOC(&v, fine->length);
+    TES_TRY(tes_forest_space_interpolate(fine, geometry, s->problem.exact, v));
+    TES_TRY(tes_goal_value(fine, geometry, goal, v, &exact));
+  }
+  s->at.error = exact - s->at.goal;
+done:
+  tes_forest_space_destroy(&fine);
+  tesi_free(ctx, &v);
+  return status;
+}
+
+static TesStatus estimate(Loop *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const double start = tesi_now();
+  double sum = 0;
+  TES_ALLOC(&s->indicator, s->at.cells);
+  s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
+  if (s->desc->estimator == TES_ESTIMATE_DWR) {
+    TES_TRY(tes_goal_value(tes_forest_poisson_space(s->poisson), tes_forest_poisson_geometry(s->poisson),
+                           &s->desc->goal, tes_forest_poisson_solution(s->poisson), &s->at.goal));
+    TES_TRY(tes_estimate_dwr(&s->problem, s->poisson, &s->desc->goal, s->indicator));
+  } else {
+    TES_TRY(tes_estimate_residual(&s->problem, s->poisson, s->indicator));
+  }
+  for (int64_t c = 0; c < s->at.cells; c++) sum += s->indicator[c];
+  s->at.estimate = s->desc->estimator == TES_ESTIMATE_DWR ? sum : sqrt(sum);
+  if (!isfinite(sum)) TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
+  s->at.estimate_seconds = tesi_now() - start;
+  if (s->problem.exact) {
+    TES_TRY(energy_error(s));
+    if (s->desc->estimator == TES_ESTIMATE_DWR) TES_TRY(goal_error(s));
+  }
+  s->at.effectivity = s->at.estimate / s->at.error;
+done:
+  return status;
+}
+
+/* The next mesh, and the solution on it as the start of its iteration. *stop: the next mesh would be too large. */
+static TesStatus refine(Loop *s, double fraction, bool *stop) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesForest *next = NULL;
+  TesForestSpace *space = NULL;
+  const TesForestSpace *old = tes_forest_poisson_space(s->poisson);
+  TES_ALLOC(&s->mark, s->at.cells);
+  for (int64_t c = 0; c < s->at.cells && s->desc->estimator == TES_ESTIMATE_DWR; c++)
+    s->indicator[c] = fabs(s->indicator[c]);
+  if (tes_mark_cells(ctx, s->desc->marking, fraction, s->at.cells, s->indicator, s->mark) < 0)
+    TES_FAIL(TES_OUT_OF_MEMORY, "no memory for marking cells");
+  TES_TRY(tes_forest_adapt(s->problem.forest, s->mark, &next));
+  TES_TRY(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = next, .degree = old->degree}, &space));
+  *stop = s->desc->max_dofs > 0 && space->length > s->desc->max_dofs;
+  if (*stop) goto done;
+  tesi_free(ctx, &s->guess);
+  TES_ALLOC(&s->guess, space->length);
+  TES_TRY(tes_forest_carry(old, tes_forest_poisson_solution(s->poisson), space, s->guess));
+  tes_forest_poisson_destroy(&s->poisson);
+  tes_forest_destroy(&s->forest);
+  s->forest = next, next = NULL;
+  s->problem.forest = s->forest;
+  s->problem.guess = s->guess;
+done:
+  tes_forest_destroy(&next);
+  tes_forest_space_destroy(&space);
+  tesi_free(ctx, &s->mark);
+  return status;
+}
+
+/* One step; the loop's indicators become eta_K for the report. */
+static TesStatus step(Loop *s, int number) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double *eta = NULL;
+  s->at = (TesAdaptStep){.step = number};
+  TES_TRY(solve(s));
+  TES_TRY(estimate(s));
+  TES_ALLOC(&eta, s->at.cells);
+  for (int64_t c = 0; c < s->at.cells; c++)
+    eta[c] = s->desc->estimator == TES_ESTIMATE_DWR ? fabs(s->indicator[c]) : sqrt(s->indicator[c]);
+  s->at.indicator = eta;
+  if (s->desc->report) TES_TRY(s->desc->report(s->desc->report_user, &s->at));
+done:
+  s->at.indicator = NULL;
+  tesi_free(ctx, &eta);
+  return status;
+}
+
+TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptStep *last) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  Loop s = {.context = context, .desc = desc, .problem = desc->poisson};
+  const int steps = desc->steps ? desc->steps : 10;
+  const double fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
+  bool stop = false;
+  TES_CHECK(fraction > 0 && fraction <= 1, "the fraction to be refined is %g, expected 0 < fraction <= 1", fraction);
+  TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0, "negative steps, tolerance or max_dofs");
+  for (int i = 0; i < steps && !stop; i++) {
+    TES_TRY(step(&s, i));
+    stop = i + 1 == steps || fabs(s.at.estimate) <= desc->tolerance;
+    if (!stop) TES_TRY(refine(&s, fraction, &stop));
+    tesi_free(ctx, &s.indicator);
+  }
+done:
+  if (last) {
+    *last = s.at;
+    last->forest = NULL, last->poisson = NULL, last->indicator = NULL, last->result.residuals = NULL;
+  }
+  tes_forest_poisson_destroy(&s.poisson);
+  tes_forest_destroy(&s.forest);
+  tesi_free(ctx, &s.indicator);
+  tesi_free(ctx, &s.guess);
+  tesi_free(ctx, &s.mark);
+  return status;
+}

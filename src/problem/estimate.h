@@ -1,0 +1,39 @@
+/* Residuals of a discrete solution over a forest: inside cells and on faces, at quadrature points. */
+#ifndef TESI_ESTIMATE_H
+#define TESI_ESTIMATE_H
+
+#include "operator/forest_cells.h"
+#include "problem/face_pairs.h"
+#include "tessera/adapt.h"
+
+typedef struct TesiResidual {
+  const TesForestPoissonDesc *desc;
+  const TesForestSpace *space;
+  const TesGeometry *geometry;
+  const double *u;
+  TesiCellRule rule;
+  TesiFaceRule face_rule;
+  double D[TESI_FACE_POINTS * TESI_FACE_POINTS]; /* differentiates at the cell rule's points */
+  TesiFacePair *pair;
+  int64_t pairs;
+} TesiResidual;
+
+TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, TesiResidual **residual);
+void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
+
+/* r[points] <- f + div(a grad u) - c u in a cell; at: its points. */
+void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r);
+/* On face pair i: j[points] (inside: a du/dn of the cell minus that of the other, along the cell's outward normal; Neumann and Robin:
+ * a du/dn + alpha u - g; Dirichlet: 0), weight[points] = w |J_F|. Returns whether the face counts. */
+bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight);
+/* Diffusion at the middle of a cell. */
+double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
+/* values[n] of a function of degree k by its cell's nodes local[(k+1)^dim] at points xi[n][dim]; gradient [n][dim], reference (may be NULL). */
+void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
+                       double *gradient);
+/* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
+void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
+/* b += J(phi_i); checks the goal. */
+TesStatus tesi_goal_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal, double *b);
+
+#endif

@@ -1,0 +1,19 @@
+/* The faces between cells of a forest, found from the numbers of their nodes: cells on both sides of a face name the same nodes, on hanging
+ * faces those of the coarse side. */
+#ifndef TESI_FACE_PAIRS_H
+#define TESI_FACE_PAIRS_H
+
+#include "space/forest_space.h"
+
+/* A face as the finer side sees it. Point s of its own face is t = origin + axis[0] s_0 + axis[1] s_1 of the other's, face coordinates in
+ * ascending directions. */
+typedef struct TesiFacePair {
+  int32_t cell, other; /* other -1: on the boundary */
+  int8_t face, other_face;
+  double origin[2], axis[2][2];
+} TesiFacePair;
+
+/* Every inner face once, by halves where it hangs, and every boundary face. *pair is released with tesi_free. */
+TesStatus tesi_face_pairs(const TesForestSpace *space, TesiFacePair **pair, int64_t *count);
+
+#endif

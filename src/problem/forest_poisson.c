@@ -1,0 +1,301 @@
+#include "tessera/forest_poisson.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "operator/operator.h"
+#include "smoother/smoother.h"
+#include "space/forest_space.h"
+
+struct TesForestPoisson {
+  TesContext *context;
+  TesForestSpace *space;
+  TesGeometry *geometry;
+  TesOperator *op; /* float64 */
+  TesMultigrid *multigrid;
+  TesSolver *solver;
+  TesVector *b, *x;
+  double *u, *lifting; /* [length] host */
+  double *start;       /* [length]; NULL: zero */
+  TesFunction *exact;
+  double tolerance, mean;
+  TesPoissonTimes times;
+  char method_text[160], precision_text[96];
+};
+
+/* What differs from number to number: the desc's functions as the operator and the load want them. */
+typedef struct Boundaries {
+  const char **dirichlet; /* names, NULL behind the last; NULL: everywhere */
+  const TesFunction **alpha, **value, **flux;
+} Boundaries;
+
+static void free_boundaries(TesContext *ctx, Boundaries *b) {
+  tesi_free(ctx, &b->dirichlet);
+  tesi_free(ctx, &b->alpha);
+  tesi_free(ctx, &b->value);
+  tesi_free(ctx, &b->flux);
+}
+
+static TesStatus sort_boundaries(TesContext *ctx, const TesForestPoissonDesc *desc, Boundaries *b) {
+  TesStatus status = TES_OK;
+  const int names = tes_forest_boundaries(desc->forest);
+  int64_t tree;
+  int face, count = 0;
+  if (!desc->boundary) return TES_OK;
+  TES_CHECK(tes_forest_unnamed(desc->forest, &tree, &face) == 0,
+            "face %d of tree %lld lies on the boundary and has no name: there is no condition for it", face,
+            (long long)tree);
+  TES_ALLOC(&b->dirichlet, names + 1);
+  TES_ALLOC(&b->alpha, names + 1);
+  TES_ALLOC(&b->value, names + 1);
+  TES_ALLOC(&b->flux, names + 1);
+  for (int i = 0; i < names; i++) {
+    const TesBoundary *boundary = &desc->boundary[i];
+    if (boundary->condition == TES_DIRICHLET) {
+      b->dirichlet[count++] = tes_forest_boundary_name(desc->forest, i);
+      b->value[i] = boundary->g;
+    } else {
+      b->flux[i] = boundary->g;
+      if (boundary->condition == TES_ROBIN) b->alpha[i] = boundary->alpha;
+    }
+  }
+done:
+  return status;
+}
+
+static TesStatus create_operators(TesForestPoisson *p, const TesForestPoissonDesc *desc, const Boundaries *boundaries) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesForestMultigridDesc mg = {.diffusion = {.space = p->space,
+                                             .geometry = p->geometry,
+                                             .a = desc->a,
+                                             .c = desc->c,
+                                             .material_a = desc->material_a,
+                                             .material_c = desc->material_c,
+                                             .alpha = boundaries->alpha},
+                               .geometry_degree = desc->geometry_degree,
+                               .degree_first = desc->degree_first,
+                               .smoother = {.kind = desc->smoother, .degree = desc->smoother_degree},
+                               .pre = desc->pre,
+                               .post = desc->post};
+  TES_TRY(tes_operator_create_forest(ctx, &mg.diffusion, &p->op));
+  mg.diffusion.precision = desc->precision == TES_SOLVE_DOUBLE ? TES_DOUBLE : TES_SINGLE;
+  TES_TRY(tes_multigrid_create_forest(ctx, &mg, &p->multigrid));
+done:
+  return status;
+}
+
+static double sum_of(const TesForestPoisson *p, const double *b) {
+  double sum = 0;
+  for (int64_t i = 0; i < p->space->length; i++) sum += b[i];
+  return sum;
+}
+
+/* A singular problem has a solution only if the data are in balance. */
+static TesStatus check_balance(TesForestPoisson *p, const TesForestPoissonDesc *desc, double *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double size = 0;
+  const double sum = sum_of(p, b);
+  for (int64_t i = 0; i < p->space->length; i++) size += fabs(b[i]);
+  TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
+            "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = 0; here it is %.6g. "
+            "Change f or g, or give a Dirichlet value on a boundary",
+            sum);
+  if (desc->exact) {
+    TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = p->space, .geometry = p->geometry, .f = desc->exact}, b));
+    p->mean = sum_of(p, b); /* int exact */
+  }
+done:
+  return status;
+}
+
+static void clear_dirichlet(const TesForestSpace *s, double *u) {
+  for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
+    if (s->index[i] < 0) u[~s->index[i]] = 0;
+}
+
+static TesStatus create_right_hand_side(TesForestPoisson *p, const TesForestPoissonDesc *desc,
+                                        const Boundaries *boundaries) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double start = tesi_now();
+  double *b = NULL;
+  TesFunction *one = NULL;
+  if (!desc->f) TES_TRY(tes_function_create_constant(ctx, 1, &one));
+  TES_ALLOC(&b, p->space->length);
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->x));
+  TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = p->space,
+                                               .geometry = p->geometry,
+                                               .f = one ? one : desc->f,
+                                               .material_f = desc->material_f,
+                                               .g = boundaries->flux},
+                          b));
+  if (desc->add_load) {
+    TES_TRY(desc->add_load(desc->add_load_user, p->space, p->geometry, b));
+    clear_dirichlet(p->space, b);
+  }
+  TES_TRY(tes_forest_lifting(p->space, p->geometry, boundaries->value, p->lifting));
+  TES_TRY(tes_forest_subtract_lifting(p->op, p->space, p->lifting, b));
+  TES_TRY(tes_vector_set(p->b, b));
+  if (p->op->singular) TES_TRY(check_balance(p, desc, b));
+  p->times.right_hand_side = tesi_now() - start;
+done:
+  tes_function_destroy(&one);
+  tesi_free(ctx, &b);
+  return status;
+}
+
+static TesStatus take_guess(TesForestPoisson *p, const double *guess) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (!guess) return TES_OK;
+  TES_ALLOC(&p->start, p->space->length);
+  memcpy(p->start, guess, (size_t)p->space->length * sizeof *guess);
+  clear_dirichlet(p->space, p->start);
+done:
+  return status;
+}
+
+static TesStatus create_solver(TesForestPoisson *p, const TesForestPoissonDesc *desc) {
+  static const char *const methods[] = {"", "V-cycles", "full multigrid, then V-cycles",
+                                        "GMRES, right-preconditioned by a V-cycle",
+                                        "conjugate gradients, preconditioned by a symmetric V-cycle"};
+  static const char *const precisions[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
+                                           "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
+  const TesMethod method = desc->method == TES_METHOD_AUTO ? TES_METHOD_CG : desc->method;
+  p->tolerance = desc->tolerance > 0 ? desc->tolerance : 1e-9;
+  if (desc->precision == TES_SOLVE_SINGLE) p->tolerance = fmax(p->tolerance, 1e-6);
+  snprintf(p->method_text, sizeof p->method_text, "%s%s", methods[method],
+           desc->method == TES_METHOD_AUTO ? " (chosen)" : "");
+  snprintf(p->precision_text, sizeof p->precision_text, "%s", precisions[desc->precision]);
+  return tes_solver_create(p->context,
+                           &(TesSolverDesc){.op = p->op,
+                                            .multigrid = p->multigrid,
+                                            .method = method,
+                                            .tolerance = p->tolerance,
+                                            .max_iterations = desc->max_iterations,
+                                            .monitor = desc->monitor,
+                                            .monitor_user = desc->monitor_user},
+                           &p->solver);
+}
+
+TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonDesc *desc, TesForestPoisson **poisson) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesForestPoisson *p = NULL;
+  Boundaries boundaries = {0};
+  const double start = tesi_now();
+  *poisson = NULL;
+  TES_CHECK(desc->forest, "a problem needs a forest");
+  TES_NEW(&p);
+  p->context = tesi_context_retain(ctx);
+  p->exact = tesi_function_retain(desc->exact);
+  TES_TRY(sort_boundaries(ctx, desc, &boundaries));
+  TES_TRY(tes_forest_space_create(
+      ctx,
+      &(TesForestSpaceDesc){.forest = desc->forest, .degree = desc->degree, .dirichlet = boundaries.dirichlet},
+      &p->space));
+  TES_TRY(tes_geometry_create_forest(desc->forest, desc->geometry_degree, &p->geometry));
+  TES_TRY(create_operators(p, desc, &boundaries));
+  p->times.operators = tesi_now() - start;
+  TES_ALLOC(&p->u, p->space->length);
+  TES_ALLOC(&p->lifting, p->space->length);
+  TES_TRY(create_right_hand_side(p, desc, &boundaries));
+  TES_TRY(take_guess(p, desc->guess));
+  TES_TRY(create_solver(p, desc));
+  p->times.total = tesi_now() - start;
+  *poisson = p;
+  p = NULL;
+done:
+  free_boundaries(ctx, &boundaries);
+  tes_forest_poisson_destroy(&p);
+  return status;
+}
+
+void tes_forest_poisson_destroy(TesForestPoisson **poisson) {
+  if (!poisson || !*poisson) return;
+  TesForestPoisson *p = *poisson;
+  TesContext *ctx = p->context;
+  *poisson = NULL;
+  tes_solver_destroy(&p->solver);
+  tes_multigrid_destroy(&p->multigrid);
+  tes_operator_destroy(&p->op);
+  tes_vector_destroy(&p->b);
+  tes_vector_destroy(&p->x);
+  tesi_free(ctx, &p->u);
+  tesi_free(ctx, &p->lifting);
+  tesi_free(ctx, &p->start);
+  tes_function_destroy(&p->exact);
+  tes_geometry_destroy(&p->geometry);
+  tes_forest_space_destroy(&p->space);
+  tesi_free(ctx, &p);
+  tes_context_destroy(&ctx);
+}
+
+/* u <- x + u_D, or x + a constant where that is free. */
+static TesStatus complete(TesForestPoisson *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double integral, volume, shift = 0;
+  TES_TRY(tes_vector_get(p->x, p->u));
+  if (p->op->singular) {
+    TES_TRY(tes_forest_integral(p->space, p->geometry, p->u, &integral, &volume));
+    shift = (p->mean - integral) / volume;
+  }
+  for (int64_t i = 0; i < p->space->length; i++) p->u[i] += p->lifting[i] + shift;
+done:
+  return status;
+}
+
+TesStatus tes_forest_poisson_solve(TesForestPoisson *poisson, TesSolveResult *result) {
+  TesStatus status =
+      poisson->start ? tes_vector_set(poisson->x, poisson->start) : tes_vector_fill(poisson->x, 0);
+  if (status != TES_OK) return status;
+  const TesStatus outcome = tes_solver_solve(poisson->solver, poisson->b, poisson->x, result);
+  status = complete(poisson);
+  return outcome != TES_OK ? outcome : status;
+}
+
+const TesForestSpace *tes_forest_poisson_space(const TesForestPoisson *poisson) {
+  return poisson->space;
+}
+
+const TesGeometry *tes_forest_poisson_geometry(const TesForestPoisson *poisson) {
+  return poisson->geometry;
+}
+
+const TesMultigrid *tes_forest_poisson_multigrid(const TesForestPoisson *poisson) {
+  return poisson->multigrid;
+}
+
+const double *tes_forest_poisson_solution(const TesForestPoisson *poisson) {
+  return poisson->u;
+}
+
+TesStatus tes_forest_poisson_errors(const TesForestPoisson *poisson, double *l2, double *h1) {
+  TesContext *ctx = poisson->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(poisson->exact, "there is no exact solution to compare with");
+  TES_TRY(tes_forest_errors(poisson->space, poisson->geometry, poisson->u, poisson->exact, l2, h1));
+done:
+  return status;
+}
+
+TesPoissonTimes tes_forest_poisson_times(const TesForestPoisson *poisson) {
+  return poisson->times;
+}
+
+double tes_forest_poisson_tolerance(const TesForestPoisson *poisson) {
+  return poisson->tolerance;
+}
+
+TesPoissonChoice tes_forest_poisson_choice(const TesForestPoisson *poisson) {
+  const int top = tes_multigrid_levels(poisson->multigrid) - 1;
+  const TesSmoother *smoother = tes_multigrid_smoother(poisson->multigrid, top);
+  return (TesPoissonChoice){.op = tes_operator_describe(poisson->op),
+                            .smoother = smoother ? tes_smoother_describe(smoother)
+                                                 : "none: solved directly on the only level",
+                            .method = poisson->method_text,
+                            .precision = poisson->precision_text};
+}

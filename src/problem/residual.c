@@ -1,0 +1,202 @@
+/* Residuals: see estimate.h. */
+#include <math.h>
+#include <string.h>
+#include "basis/lagrange.h"
+#include "problem/estimate.h"
+
+TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, TesiResidual **residual) {
+  const TesForestSpace *space = tes_forest_poisson_space(poisson);
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiResidual *s = NULL;
+  *residual = NULL;
+  TES_NEW(&s);
+  s->desc = desc;
+  s->space = space;
+  s->geometry = tes_forest_poisson_geometry(poisson);
+  s->u = tes_forest_poisson_solution(poisson);
+  tesi_cell_rule(space, s->geometry, space->degree + 2, &s->rule);
+  tesi_face_rule(space->dim, space->degree, space->degree + 2, &s->face_rule);
+  tesi_lagrange(s->rule.q, s->rule.point, s->rule.q, s->rule.point, NULL, s->D);
+  TES_TRY(tesi_face_pairs(space, &s->pair, &s->pairs));
+  *residual = s;
+  s = NULL;
+done:
+  tesi_residual_destroy(ctx, &s);
+  return status;
+}
+
+void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual) {
+  if (!*residual) return;
+  tesi_free(ctx, &(*residual)->pair);
+  tesi_free(ctx, residual);
+}
+
+static const TesFunction *pick(const TesFunction *const *by_material, int material, const TesFunction *otherwise) {
+  return by_material && material >= 0 && by_material[material] ? by_material[material] : otherwise;
+}
+
+static int material_of(const TesiResidual *s, int64_t cell) {
+  return tes_forest_material(s->space->forest, cell);
+}
+
+/* Values at n points x[3][n]; `constant` where there is no function. */
+static void values_of(const TesFunction *f, double constant, int64_t n, const double *x, double *value) {
+  for (int64_t p = 0; p < n && !f; p++) value[p] = constant;
+  if (f) tesi_function_values(f, n, x, x + n, x + 2 * n, 0, value);
+}
+
+double tesi_residual_diffusion(const TesiResidual *s, int64_t cell) {
+  const TesFunction *a = pick(s->desc->material_a, material_of(s, cell), s->desc->a);
+  const double middle[3] = {0.5, 0.5, 0.5};
+  double x[3] = {0}, value = 1;
+  if (tes_geometry_evaluate(s->geometry, cell, 1, middle, x, NULL) != TES_OK) return NAN;
+  if (a) tesi_function_values(a, 1, &x[0], &x[1], &x[2], 0, &value);
+  return value;
+}
+
+/* out[p] += sum over direction c of D in[p']. */
+static void add_derivative(const TesiResidual *s, int c, const double *in, double *out) {
+  const int q = s->rule.q, stride = c == 0 ? 1 : c == 1 ? q : q * q;
+  for (int64_t p = 0; p < s->rule.points; p++) {
+    const int at = (int)(p / stride % q);
+    const double *line = in + p - at * stride;
+    double sum = 0;
+    for (int i = 0; i < q; i++) sum += s->D[at * q + i] * line[i * stride];
+    out[p] += sum;
+  }
+}
+
+/* div F = 1/|J| sum over c of d/dxi_c (|J| J^-1 F)_c. */
+void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r) {
+  const TesiCellRule *rule = &s->rule;
+  const int dim = rule->dim, material = material_of(s, cell);
+  const int64_t n = rule->points;
+  double local[TESI_CELL_MOST], g[3 * TESI_CELL_POINTS], value[TESI_CELL_POINTS], source[TESI_CELL_POINTS];
+  tesi_cell_points(rule, cell, at);
+  tes_forest_space_read(s->space, cell, s->u, local);
+  for (int d = 0; d < dim; d++) tesi_cell_evaluate(rule, d, local, g + d * n);
+  tesi_cell_gradient(rule, at, g, g);
+  values_of(pick(s->desc->material_a, material, s->desc->a), 1, n, at->x, value);
+  for (int64_t p = 0; p < n; p++) {
+    double inverse[9], flux[3];
+    tesi_cell_inverse(rule, at, p, inverse);
+    for (int d = 0; d < dim; d++) flux[d] = value[p] * at->det[p] * g[d * n + p];
+    for (int c = 0; c < dim; c++) {
+      g[c * n + p] = 0;
+      for (int d = 0; d < dim; d++) g[c * n + p] += inverse[c * dim + d] * flux[d];
+    }
+  }
+  memset(r, 0, (size_t)n * sizeof *r);
+  for (int c = 0; c < dim; c++) add_derivative(s, c, g + c * n, r);
+  for (int64_t p = 0; p < n; p++) r[p] /= at->det[p];
+  values_of(pick(s->desc->material_f, material, s->desc->f), 1, n, at->x, source);
+  for (int64_t p = 0; p < n; p++) r[p] += source[p];
+  const TesFunction *c = pick(s->desc->material_c, material, s->desc->c);
+  if (!c) return;
+  tesi_cell_evaluate(rule, -1, local, g);
+  values_of(c, 0, n, at->x, value);
+  for (int64_t p = 0; p < n; p++) r[p] -= value[p] * g[p];
+}
+
+void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
+                       double *gradient) {
+  const int m = degree + 1, nz = dim == 3 ? m : 1;
+  double node[TESI_HANGING_NODES + 1], B[3][TESI_HANGING_NODES + 1] = {{1}, {1}, {1}},
+                                       G[3][TESI_HANGING_NODES + 1] = {{0}};
+  tesi_gauss_lobatto(m, node, NULL);
+  for (int p = 0; p < n; p++) {
+    double sum[4] = {0};
+    for (int d = 0; d < dim; d++) tesi_lagrange(m, node, 1, &xi[p * dim + d], B[d], G[d]);
+    for (int k = 0; k < nz; k++)
+      for (int j = 0; j < m; j++) {
+        double v = 0, g = 0;
+        const double *row = local + (k * m + j) * m;
+        for (int i = 0; i < m; i++) v += B[0][i] * row[i], g += G[0][i] * row[i];
+        sum[0] += B[1][j] * B[2][k] * v;
+        sum[1] += B[1][j] * B[2][k] * g;
+        sum[2] += G[1][j] * B[2][k] * v;
+        if (dim == 3) sum[3] += B[1][j] * G[2][k] * v;
+      }
+    if (values) values[p] = sum[0];
+    for (int d = 0; gradient && d < dim; d++) gradient[p * dim + d] = sum[d + 1];
+  }
+}
+
+void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi) {
+  const TesiFaceRule *rule = &s->face_rule;
+  const int dim = rule->dim, face = other ? pair->other_face : pair->face;
+  for (int p = 0; p < rule->points; p++) {
+    const double at[2] = {rule->point[p % rule->q], rule->point[p / rule->q % rule->q]};
+    double t[2] = {at[0], at[1]};
+    for (int d = 0; other && d < dim - 1; d++)
+      t[d] = pair->origin[d] + pair->axis[0][d] * at[0] + (dim == 3 ? pair->axis[1][d] * at[1] : 0);
+    for (int d = 0, e = 0; d < dim; d++) xi[p * dim + d] = d == face / 2 ? face & 1 : t[e++];
+  }
+}
+
+/* a grad u . normal in one cell at points of a face. */
+static void normal_flux(const TesiResidual *s, int64_t cell, const double *xi, const double *normal, double *flux) {
+  const int dim = s->rule.dim, n = s->face_rule.points;
+  double local[TESI_CELL_MOST], g[3 * TESI_FACE_MOST], x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST],
+      a[TESI_FACE_MOST], at[3 * TESI_FACE_MOST] = {0};
+  tes_forest_space_read(s->space, cell, s->u, local);
+  tesi_local_values(dim, s->space->degree, local, n, xi, NULL, g);
+  tes_geometry_evaluate(s->geometry, cell, n, xi, x, J);
+  for (int p = 0; p < n; p++)
+    for (int d = 0; d < dim; d++) at[d * n + p] = x[p * dim + d];
+  values_of(pick(s->desc->material_a, material_of(s, cell), s->desc->a), 1, n, at, a);
+  for (int p = 0; p < n; p++) {
+    const double *Jp = J + p * dim * dim;
+    double rows[3][3], det = 0, sum = 0;
+    if (dim == 2) {
+      rows[0][0] = Jp[3], rows[0][1] = -Jp[1], rows[1][0] = -Jp[2], rows[1][1] = Jp[0];
+      det = Jp[0] * Jp[3] - Jp[1] * Jp[2];
+    } else {
+      for (int c = 0; c < 3; c++)
+        for (int r = 0; r < 3; r++) {
+          const int d = (c + 1) % 3, e = (c + 2) % 3, i = (r + 1) % 3, k = (r + 2) % 3;
+          rows[c][r] = Jp[i * 3 + d] * Jp[k * 3 + e] - Jp[k * 3 + d] * Jp[i * 3 + e];
+        }
+      for (int r = 0; r < 3; r++) det += Jp[r * 3] * rows[0][r];
+    }
+    for (int r = 0; r < dim; r++)
+      for (int c = 0; c < dim; c++) sum += rows[c][r] * g[p * dim + c] * normal[p * dim + r];
+    flux[p] = a[p] * sum / det;
+  }
+}
+
+static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const double *x, const double *flux, double *j) {
+  const int n = s->face_rule.points, dim = s->rule.dim;
+  int name;
+  if (!tes_forest_on_boundary(s->space->forest, pair->cell, pair->face, &name)) return false;
+  if (tes_forest_space_dirichlet(s->space, name)) return false;
+  const TesBoundary *boundary = s->desc->boundary && name >= 0 ? &s->desc->boundary[name] : NULL;
+  double g[TESI_FACE_MOST] = {0}, alpha[TESI_FACE_MOST] = {0}, u[TESI_FACE_MOST] = {0};
+  if (boundary && boundary->g) tesi_face_values(&s->face_rule, boundary->g, x, g);
+  if (boundary && boundary->condition == TES_ROBIN && boundary->alpha) {
+    double local[TESI_CELL_MOST], xi[3 * TESI_FACE_MOST];
+    tesi_face_values(&s->face_rule, boundary->alpha, x, alpha);
+    tesi_pair_points(s, pair, false, xi);
+    tes_forest_space_read(s->space, pair->cell, s->u, local);
+    tesi_local_values(dim, s->space->degree, local, n, xi, u, NULL);
+  }
+  for (int p = 0; p < n; p++) j[p] = flux[p] + alpha[p] * u[p] - g[p];
+  return true;
+}
+
+bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight) {
+  const TesiFacePair *pair = &s->pair[i];
+  double xi[3 * TESI_FACE_MOST], x[3 * TESI_FACE_MOST], normal[3 * TESI_FACE_MOST], flux[TESI_FACE_MOST];
+  tesi_face_geometry(&s->face_rule, s->geometry, pair->cell, pair->face, x, weight, normal);
+  tesi_pair_points(s, pair, false, xi);
+  normal_flux(s, pair->cell, xi, normal, j);
+  if (pair->other < 0) {
+    memcpy(flux, j, sizeof flux);
+    return boundary_face(s, pair, x, flux, j);
+  }
+  tesi_pair_points(s, pair, true, xi);
+  normal_flux(s, pair->other, xi, normal, flux);
+  for (int p = 0; p < s->face_rule.points; p++) j[p] -= flux[p];
+  return true;
+}
