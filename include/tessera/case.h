@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include "context.h"
+#include "forest.h"
 #include "function.h"
 
 #ifdef __cplusplus
@@ -69,6 +70,46 @@ typedef struct TesCaseFace {
   TesFunction *alpha; /**< Robin only, else NULL */
 } TesCaseFace;
 
+/** What holds on a boundary that the mesh names. */
+typedef struct TesCaseNamed {
+  char *name;
+  TesCaseFace face;
+} TesCaseNamed;
+
+/** Functions of a material that the mesh names; NULL: those of the case. */
+typedef struct TesCaseMaterial {
+  char *name;
+  TesFunction *a, *c, *f;
+} TesCaseMaterial;
+
+/** A mesh of trees, which may be refined locally: every mesh but a box, and boxes with `refine` or `adapt`. */
+typedef struct TesCaseForest {
+  bool used;
+  TesDomain domain;
+  int dim; /**< 0: the domain's default */
+  int refine, geometry_degree;
+  double centre[3], radius, inner_radius;
+  TesFunction *where; /**< cells in which it is positive at a vertex or the middle are refined `times` times more; NULL: none */
+  int times;
+  char *file;
+} TesCaseForest;
+
+typedef enum TesCaseEstimator { TES_CASE_RESIDUAL, TES_CASE_DWR } TesCaseEstimator;
+typedef enum TesCaseMarking { TES_CASE_BULK, TES_CASE_FRACTION } TesCaseMarking;
+
+/** Adaptive refinement. */
+typedef struct TesCaseAdapt {
+  bool used;
+  TesCaseEstimator estimator;
+  bool has_point; /**< the goal is the value at `point` */
+  double point[3];
+  char *boundary; /**< the goal is the mean on it; NULL: no such goal */
+  TesCaseMarking marking;
+  double fraction; /**< 0: the marking's default */
+  int steps, max_dofs;
+  double tolerance;
+} TesCaseAdapt;
+
 /** A checked case. All members are owned by it. */
 typedef struct TesCase {
   TesContext *context;
@@ -80,6 +121,12 @@ typedef struct TesCase {
   TesFunction *exact;       /**< exact solution; NULL: none is given */
   TesCaseFace boundary[6];  /**< left, right, bottom, top, back, front: x lower, x upper, y lower, ... */
   TesCaseFace boundary_all; /**< what faces without an entry of their own got */
+  TesCaseForest forest;
+  TesCaseNamed *named; /**< [named_count] boundaries of a forest by name */
+  int named_count;
+  TesCaseMaterial *materials; /**< [material_count] */
+  int material_count;
+  TesCaseAdapt adapt;
   TesCaseMethod method;
   TesCaseSmoother smoother;
   TesCaseLocalSolver local_solver;

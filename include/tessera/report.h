@@ -31,6 +31,13 @@ typedef struct TesReportLevel {
   int64_t cells, dofs;
 } TesReportLevel;
 
+/** A step of an adaptive solution. NaN where unknown. */
+typedef struct TesReportStep {
+  int64_t cells, dofs, hanging;
+  int iterations;
+  double estimate, error, effectivity, goal, l2, h1;
+} TesReportStep;
+
 typedef struct TesReport {
   TesStatus status;             /**< `status`: tes_status_name() of it; always */
   const char *message;          /**< `message`: why it failed, where it did; NULL or "": none */
@@ -47,6 +54,8 @@ typedef struct TesReport {
   const TesReportLevel
       *levels; /**< `hierarchy` [level_count], finest first; `levels` is their number; always */
   int level_count;
+  const TesReportStep *steps; /**< `steps` [step_count] of an adaptive solution */
+  int step_count;
   bool has_errors;                     /**< whether the case has an exact solution */
   double error_l2, error_h1;           /**< `errors` {`l2`, `h1`}: of the solution, and of its gradient */
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */

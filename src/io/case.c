@@ -4,7 +4,7 @@
 #include "io/file.h"
 
 enum { LARGEST_FILE = 16 << 20 };
-_Static_assert(TESI_CASE_ROWS >= 96, "a row of the table may lack its place in the reader");
+_Static_assert(TESI_CASE_ROWS >= 128, "a row of the table may lack its place in the reader");
 
 static TesStatus tell_errors(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
@@ -102,6 +102,21 @@ void tes_case_destroy(TesCase **result) {
   for (int i = 0; i < 6; i++) destroy_face(&c->boundary[i]);
   destroy_face(&c->boundary_all);
   for (int d = 0; d < 3; d++) tesi_free(ctx, &c->box.coordinates[d]);
+  for (int i = 0; i < c->named_count; i++) {
+    tesi_free(ctx, &c->named[i].name);
+    destroy_face(&c->named[i].face);
+  }
+  for (int i = 0; i < c->material_count; i++) {
+    tesi_free(ctx, &c->materials[i].name);
+    tes_function_destroy(&c->materials[i].a);
+    tes_function_destroy(&c->materials[i].c);
+    tes_function_destroy(&c->materials[i].f);
+  }
+  tesi_free(ctx, &c->named);
+  tesi_free(ctx, &c->materials);
+  tes_function_destroy(&c->forest.where);
+  tesi_free(ctx, &c->forest.file);
+  tesi_free(ctx, &c->adapt.boundary);
   for (int i = 0; i < c->warning_count; i++) tesi_free(ctx, &c->warnings[i]);
   tesi_free(ctx, &c->name);
   tesi_free(ctx, &c->vtu);

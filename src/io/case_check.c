@@ -151,8 +151,13 @@ done:
 TesStatus tesi_case_check(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TES_TRY(check_box(r));
-  TES_TRY(check_faces(r));
+  TES_TRY(tesi_case_check_forest(r));
+  if (r->error_count) goto done;
+  if (given(r, "mesh.box")) TES_TRY(check_box(r));
+  if (given(r, "mesh.box"))
+    TES_TRY(check_faces(r));
+  else
+    TES_TRY(complete_all(r));
   TES_TRY(check_solver(r));
 done:
   return status;

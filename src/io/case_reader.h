@@ -6,7 +6,7 @@
 #include "io/case_schema.h"
 #include "io/yaml.h"
 
-enum { TESI_CASE_ROWS = 96, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
+enum { TESI_CASE_ROWS = 160, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
 typedef struct TesiCaseReader {
   TesContext *ctx;
@@ -29,6 +29,12 @@ TesStatus tesi_case_override(TesiCaseReader *r, const char *text);
 
 /* Reads all rows into r->result. */
 TesStatus tesi_case_walk(TesiCaseReader *r);
+/* Reads a value of a row that may have rows below it. */
+TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node);
+/* Meshes of trees: which one, boundaries and materials by name, adaptation (case_forest.c). */
+TesStatus tesi_case_check_forest(TesiCaseReader *r);
+/* Whether keys below this row are names of the mesh. */
+bool tesi_case_takes_names(const TesiCaseReader *r, int row);
 /* Reads one value of a row that is no map, from its node or, where that is NULL, from its default. */
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node);
 /* A number within the range of the row; *valid is false after an error. */

@@ -69,7 +69,8 @@ static TesStatus refuse_unknown(TesiCaseReader *r, int parent, const TesiYaml *m
   for (const TesiYaml *child = map->first; child; child = child->next) {
     bool known = false;
     for (int i = 0; i < tesi_case_key_count && !known; i++)
-      known = tesi_case_is_child(i, parent) && !strcmp(tesi_key_name(&tesi_case_keys[i]), child->key);
+      known = tesi_case_takes_names(r, parent) ||
+              (tesi_case_is_child(i, parent) && !strcmp(tesi_key_name(&tesi_case_keys[i]), child->key));
     if (!known) TES_TRY(unknown_key(r, parent, child));
   }
 done:
@@ -127,6 +128,10 @@ static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node) {
   const bool map = tesi_case_keys[row].type == TESI_KEY_MAP || tesi_case_keys[row].type == TESI_KEY_ONE_OF;
   r->node[row] = node;
   return map ? walk_map(r, row, node) : tesi_case_value(r, row, node);
+}
+
+TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node) {
+  return walk(r, row, node);
 }
 
 TesStatus tesi_case_walk(TesiCaseReader *r) {

@@ -75,6 +75,27 @@ static void put_levels(Writer *w, const TesReport *r) {
   put(w, w->root, "hierarchy", array);
 }
 
+static void put_steps(Writer *w, const TesReport *r) {
+  if (!r->step_count) return;
+  cJSON *array = cJSON_CreateArray();
+  for (int i = 0; i < r->step_count; i++) {
+    const TesReportStep *s = &r->steps[i];
+    cJSON *step = cJSON_CreateObject();
+    put(w, step, "cells", number((double)s->cells));
+    put(w, step, "dofs", number((double)s->dofs));
+    put(w, step, "hanging", number((double)s->hanging));
+    put(w, step, "iterations", number(s->iterations));
+    put(w, step, "estimate", number(s->estimate));
+    put(w, step, "error", number(s->error));
+    put(w, step, "effectivity", number(s->effectivity));
+    put(w, step, "goal", number(s->goal));
+    put(w, step, "l2", number(s->l2));
+    put(w, step, "h1", number(s->h1));
+    append(w, array, step);
+  }
+  put(w, w->root, "steps", array);
+}
+
 static void put_errors(Writer *w, const TesReport *r) {
   if (!r->has_errors) return;
   cJSON *errors = cJSON_CreateObject();
@@ -118,6 +139,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_number(w, "fractional_iterations", r->fractional_iterations);
   put_known(w, "tolerance", r->tolerance);
   put_residuals(w, r);
+  put_steps(w, r);
   put_errors(w, r);
   put_times(w, r);
   put_number(w, "dofs_per_second", r->dofs_per_second);
