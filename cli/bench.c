@@ -13,6 +13,8 @@ static const char help[] =
     "  solver         time to solution of -div(a grad u) = f\n"
     "  bp             the benchmark problems BP1..BP6 on deformed cells: mass, stiffness, Gauss or "
     "collocated\n"
+    "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, uniform and with hanging nodes: "
+    "matrix-free beside CSR\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
     "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
     "  --dim LIST            2, 3 or 2,3                                     (3)\n"
@@ -40,11 +42,9 @@ static const char help[] =
 static const struct {
   const char *name;
   TesStatus (*run)(TesContext *ctx, const BenchOptions *options, BenchResult *result);
-} benches[] = {{"operator", bench_operator},
-               {"smoother", bench_smoother},
-               {"solver", bench_solver},
-               {"bp", bench_bp},
-               {"patch-tables", bench_patch_tables}};
+} benches[] = {{"operator", bench_operator}, {"smoother", bench_smoother},
+               {"solver", bench_solver},     {"bp", bench_bp},
+               {"adaptive", bench_adaptive}, {"patch-tables", bench_patch_tables}};
 
 enum {
   DIM = 256,
@@ -265,8 +265,8 @@ int cli_bench(int argc, char **argv) {
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc)
-    return cli_usage_error(
-        "bench takes one name: operator, smoother, solver, bp or patch-tables (tessera bench --help)");
+    return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive or patch-tables "
+                           "(tessera bench --help)");
   o.name = argv[optind];
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
     if (strcmp(o.name, benches[i].name)) continue;
@@ -284,5 +284,6 @@ int cli_bench(int argc, char **argv) {
     return tes_status_exit(status);
   }
   return cli_usage_error(
-      "there is no benchmark '%s'; expected operator, smoother, solver, bp or patch-tables", o.name);
+      "there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive or patch-tables",
+      o.name);
 }

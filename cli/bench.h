@@ -42,6 +42,7 @@ TesStatus bench_smoother(TesContext *ctx, const BenchOptions *options, BenchResu
 TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 
 /* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and 5*2^l cells

@@ -16,6 +16,24 @@ typedef struct SolveOptions {
   bool to_stdout; /* the report goes to the standard output, nothing else does */
 } SolveOptions;
 
+enum { SOLVE_STEPS = 1000 };
+
+/* What a solve over a forest leaves for the report: meshes and solvers of its steps are gone by then. */
+typedef struct SolveForest {
+  TesForest *mesh;
+  TesReportStep steps[SOLVE_STEPS];
+  int step_count;
+  bool adaptive;
+  TesReportLevel levels[SOLVE_LEVELS]; /* of the last step, finest first */
+  int level_count;
+  int64_t dofs;
+  double *residuals; /* of the last step */
+  double tolerance;
+  char text[4][200]; /* method, smoother, operator, precision */
+  TesPvdEntry files[SOLVE_STEPS];
+  int file_count;
+} SolveForest;
+
 /* All that one solve knows; the report is made from it. */
 typedef struct Solve {
   TesContext *context;
@@ -30,10 +48,19 @@ typedef struct Solve {
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
   const char *vtu; /* written */
+  SolveForest *forest; /* NULL: a box */
 } Solve;
 
 /* The whole command: reads, solves, writes. Prints failures. */
 TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
+
+/* Meshes of trees, uniform or adaptive. */
+TesStatus solve_forest(Solve *s);
+void solve_forest_free(Solve *s);
+/* Values of the case as the library's. */
+TesCondition solve_condition(TesCaseCondition condition);
+void solve_fill_method(const TesCase *c, TesMethod *method, TesSmootherKind *smoother, TesSolvePrecision *precision,
+                       int *pre, int *post);
 
 /* Lines for people. */
 void solve_print_problem(const Solve *s);

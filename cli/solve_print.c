@@ -56,7 +56,8 @@ void solve_print_levels(const Solve *s) {
 
 /* Seconds still to go at the rate of the last iteration; negative: unknown. */
 static double time_left(const Solve *s, int iteration, double residual, double elapsed) {
-  const double factor = residual / s->previous_residual, target = tes_poisson_tolerance(s->poisson);
+  const double factor = residual / s->previous_residual,
+               target = s->forest ? s->forest->tolerance : tes_poisson_tolerance(s->poisson);
   if (iteration == 0 || !(factor < 1) || !(residual > target)) return -1;
   return ceil(log(target / residual) / log(factor)) * elapsed / (iteration + 1);
 }

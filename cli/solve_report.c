@@ -12,6 +12,20 @@ static int fill_levels(const Solve *s, TesReportLevel *levels) {
   return count;
 }
 
+static void fill_forest(const Solve *s, TesReport *report, TesReportText *texts) {
+  static const char *const names[] = {"method", "smoother", "operator", "precision"};
+  const SolveForest *f = s->forest;
+  for (int i = 0; i < 4; i++) texts[i] = (TesReportText){names[i], f->text[i]};
+  report->solver = texts;
+  report->solver_count = f->text[0][0] ? 4 : 0;
+  report->dim = tes_forest_dim(f->mesh);
+  report->levels = f->levels;
+  report->level_count = f->level_count;
+  report->dofs = f->dofs;
+  report->tolerance = f->tolerance;
+  if (f->adaptive) report->steps = f->steps, report->step_count = f->step_count;
+}
+
 TesStatus solve_write_report(const Solve *s, const char *path) {
   TesReportLevel levels[SOLVE_LEVELS];
   TesReportTime times[8];
@@ -34,6 +48,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     report.warnings = (const char *const *)s->input->warnings;
     report.warning_count = s->input->warning_count;
   }
+  if (s->forest && s->forest->mesh) fill_forest(s, &report, texts);
   if (s->poisson) {
     const TesPoissonChoice choice = tes_poisson_choice(s->poisson);
     const TesPoissonTimes setup = tes_poisson_times(s->poisson);

@@ -30,6 +30,18 @@ static int steps(int given) {
   return given < 0 ? 0 : given == 0 ? -1 : given;
 }
 
+TesCondition solve_condition(TesCaseCondition condition) {
+  return conditions[condition];
+}
+
+void solve_fill_method(const TesCase *c, TesMethod *method, TesSmootherKind *smoother,
+                       TesSolvePrecision *precision, int *pre, int *post) {
+  *method = methods[c->method];
+  *smoother = smoothers[c->smoother];
+  *precision = precisions[c->precision];
+  *pre = steps(c->pre_smoothing), *post = steps(c->post_smoothing);
+}
+
 static TesStatus create_poisson(Solve *s) {
   const TesCase *c = s->input;
   TesPoissonDesc desc = {.mesh = s->mesh,
@@ -62,6 +74,7 @@ static TesStatus set_up(Solve *s) {
   TES_TRY(tes_case_read(ctx, s->options->path, s->options->override_count, s->options->overrides, &s->input));
   for (int i = 0; i < s->input->warning_count; i++)
     tesi_log(ctx, TES_LOG_WARNING, "warning: %s", s->input->warnings[i]);
+  if (s->input->forest.used) return TES_OK;
   TES_TRY(create_mesh(s));
   solve_print_problem(s);
   TES_TRY(create_poisson(s));
@@ -93,6 +106,7 @@ done:
 }
 
 static void release(Solve *s) {
+  solve_forest_free(s);
   tes_poisson_destroy(&s->poisson);
   tes_mesh_destroy(&s->mesh);
   tes_case_destroy(&s->input);
@@ -125,7 +139,13 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
     release(&s);
     return run_on_cpu(&s);
   }
-  if (s.status == TES_OK) {
+  if (s.status == TES_OK && s.input->forest.used) {
+    s.status = solve_forest(&s);
+    if (chose_too_much(&s)) {
+      release(&s);
+      return run_on_cpu(&s);
+    }
+  } else if (s.status == TES_OK) {
     s.solve_started = tesi_now();
     s.status = tes_poisson_solve(s.poisson, &s.result);
     if (chose_too_much(&s)) { /* kernels may be compiled when they are needed first */
@@ -134,7 +154,7 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
     }
     s.solved = s.result.residuals != NULL; /* not when even the start failed */
   }
-  if (s.solved) {
+  if (s.solved && !s.forest) {
     const TesStatus after = finish(&s);
     if (s.status == TES_OK) s.status = after;
     solve_print_outcome(&s);

@@ -182,8 +182,24 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS);
   static void mapped_mass_##dim##d_##n(MASS_ARGUMENTS) {                                                     \
     mapped_fixed_mass(dim, n, q, true, plan, ahead, g, values);                                              \
   }
+/* The same with as many points as nodes. */
+#define SPECIALISE_FEWER(dim, n)                                                                             \
+  static void mapped_fewer_in_##dim##d_##n(IN_ARGUMENTS) {                                                   \
+    mapped_fixed_in(dim, n, n, plan->tables, u, values, plane);                                              \
+  }                                                                                                          \
+  static void mapped_fewer_out_##dim##d_##n(OUT_ARGUMENTS) {                                                 \
+    mapped_fixed_out(dim, n, n, plan->tables, values, u, plane);                                             \
+  }                                                                                                          \
+  static void mapped_fewer_lines_##dim##d_##n(LINES_ARGUMENTS) {                                             \
+    mapped_fixed_lines(n, n, COUNT(dim, n), true, plan->tables, values, d);                                  \
+  }                                                                                                          \
+  static void mapped_fewer_lines_out_##dim##d_##n(LINES_OUT_ARGUMENTS) {                                     \
+    mapped_fixed_lines_out(n, n, COUNT(dim, n), true, plan->tables, values, d);                              \
+  }
 #define SPECIALISE(n, q)                                                                                     \
   SPECIALISE_NODES(n)                                                                                        \
+  SPECIALISE_FEWER(2, n)                                                                                     \
+  SPECIALISE_FEWER(3, n)                                                                                     \
   SPECIALISE_COLLOCATED(2, n)                                                                                \
   SPECIALISE_COLLOCATED(3, n)                                                                                \
   SPECIALISE_POINTS(2, q) SPECIALISE_POINTS(3, q) SPECIALISE_GAUSS(2, n, q) SPECIALISE_GAUSS(3, n, q)
@@ -219,6 +235,13 @@ static void mapped_matrix_8(const TesiMappedHost *plan, const V *g, V *u) {
     .out = mapped_out_##dim##d_##n, .lines = mapped_gauss_lines_##dim##d_##n,                                \
     .plane = mapped_plane_##dim##d_##q, .lines_out = mapped_gauss_lines_out_##dim##d_##n,                    \
     .mass = mapped_mass_##dim##d_##n                                                                         \
+  }
+#define FEWER(dim, n)                                                                                        \
+  {                                                                                                          \
+    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .in = mapped_fewer_in_##dim##d_##n,          \
+    .out = mapped_fewer_out_##dim##d_##n, .lines = mapped_fewer_lines_##dim##d_##n,                          \
+    .plane = mapped_plane_##dim##d_##n, .lines_out = mapped_fewer_lines_out_##dim##d_##n,                    \
+    .mass = mapped_any_phase_mass                                                                            \
   }
 #define COLLOCATED(dim, n)                                                                                   \
   {                                                                                                          \
@@ -278,6 +301,8 @@ TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan) {
   static const Phases gauss[8][2] = {BOTH(GAUSS, 2, 3), BOTH(GAUSS, 3, 4), BOTH(GAUSS, 4, 5),
                                      BOTH(GAUSS, 5, 6), BOTH(GAUSS, 6, 7), BOTH(GAUSS, 7, 8),
                                      BOTH(GAUSS, 8, 9), BOTH(GAUSS, 9, 10)};
+  static const Phases fewer[8][2] = {BOTH(FEWER, 2), BOTH(FEWER, 3), BOTH(FEWER, 4), BOTH(FEWER, 5),
+                                     BOTH(FEWER, 6), BOTH(FEWER, 7), BOTH(FEWER, 8), BOTH(FEWER, 9)};
   static const Phases collocated[8][2] = {BOTH(COLLOCATED, 2), BOTH(COLLOCATED, 3), BOTH(COLLOCATED, 4),
                                           BOTH(COLLOCATED, 5), BOTH(COLLOCATED, 6), BOTH(COLLOCATED, 7),
                                           BOTH(COLLOCATED, 8), BOTH(COLLOCATED, 9)};
@@ -292,6 +317,8 @@ TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan) {
     kernels.phases = &collocated[degree - 1][at], kernels.specialised = true;
   else if (!is_matrix && degree <= 8 && plan->q == plan->n + 1)
     kernels.phases = &gauss[degree - 1][at], kernels.specialised = true;
+  else if (!is_matrix && degree <= 8 && plan->q == plan->n)
+    kernels.phases = &fewer[degree - 1][at], kernels.specialised = true;
 #else
   (void)plan;
 #endif

@@ -1,0 +1,359 @@
+/* tessera solve on meshes of trees: the mesh of the case, the problem over it, one solve or the adaptive loop. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "solve.h"
+
+/* Functions by the numbers of boundaries and materials. */
+typedef struct Numbered {
+  TesBoundary *boundary;
+  const TesFunction **a, **c, **f;
+} Numbered;
+
+static void free_numbered(TesContext *ctx, Numbered *n) {
+  tesi_free(ctx, &n->boundary);
+  tesi_free(ctx, &n->a);
+  tesi_free(ctx, &n->c);
+  tesi_free(ctx, &n->f);
+}
+
+/* Marks the cells in which the expression is positive at a vertex or the middle. */
+static TesStatus mark_where(const TesForest *forest, const TesFunction *where, int8_t *mark) {
+  TesContext *ctx = tes_forest_context(forest);
+  TesStatus status = TES_OK;
+  const int dim = tes_forest_dim(forest), points = (1 << dim) + 1;
+  double xi[27] = {0}, x[27], at[3][9] = {{0}}, value[9];
+  for (int p = 0; p < points; p++)
+    for (int d = 0; d < dim; d++) xi[p * dim + d] = p == points - 1 ? 0.5 : p >> d & 1;
+  for (int64_t c = 0; c < tes_forest_cells(forest); c++) {
+    tes_forest_evaluate(forest, c, points, xi, x);
+    for (int p = 0; p < points; p++)
+      for (int d = 0; d < dim; d++) at[d][p] = x[p * dim + d];
+    TES_TRY(tes_function_evaluate(where, points, at[0], at[1], at[2], 0, value));
+    mark[c] = 0;
+    for (int p = 0; p < points; p++) mark[c] = mark[c] || value[p] > 0;
+  }
+done:
+  return status;
+}
+
+static TesStatus refine_where(Solve *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  int8_t *mark = NULL;
+  TesForest *next = NULL;
+  for (int i = 0; s->input->forest.where && i < s->input->forest.times; i++) {
+    TES_ALLOC(&mark, tes_forest_cells(s->forest->mesh));
+    TES_TRY(mark_where(s->forest->mesh, s->input->forest.where, mark));
+    TES_TRY(tes_forest_adapt(s->forest->mesh, mark, &next));
+    tes_forest_destroy(&s->forest->mesh);
+    s->forest->mesh = next, next = NULL;
+    tesi_free(ctx, &mark);
+  }
+done:
+  tesi_free(ctx, &mark);
+  tes_forest_destroy(&next);
+  return status;
+}
+
+static TesStatus create_mesh(Solve *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesCaseForest *f = &s->input->forest;
+  const TesCaseBox *box = &s->input->box;
+  TesForestDesc desc = {.domain = f->domain,
+                        .dim = f->dim,
+                        .level = f->refine,
+                        .radius = f->radius,
+                        .inner_radius = f->inner_radius,
+                        .file = f->file};
+  memcpy(desc.centre, f->centre, sizeof desc.centre);
+  if (f->domain == TES_DOMAIN_BOX) {
+    desc.dim = box->dim;
+    for (int d = 0; d < box->dim; d++) {
+      desc.cells[d] = box->cells[d], desc.lower[d] = box->lower[d], desc.upper[d] = box->upper[d];
+      TES_CHECK(!box->coordinates[d], "a box with refine or adapt has equal cells: leave spacing out");
+    }
+  }
+  TES_TRY(tes_forest_create(ctx, &desc, &s->forest->mesh));
+  TES_TRY(refine_where(s));
+done:
+  return status;
+}
+
+/* The condition of a boundary: its own, or that of `all`. */
+static void set_boundary(const Solve *s, int number, TesBoundary *boundary) {
+  const TesCase *c = s->input;
+  const char *name = tes_forest_boundary_name(s->forest->mesh, number);
+  const TesCaseFace *face = c->forest.domain == TES_DOMAIN_BOX ? &c->boundary[number] : &c->boundary_all;
+  for (int i = 0; i < c->named_count; i++)
+    if (!strcmp(c->named[i].name, name)) face = &c->named[i].face;
+  *boundary = (TesBoundary){solve_condition(face->condition), face->value, face->alpha};
+}
+
+static TesStatus number_functions(const Solve *s, Numbered *n) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesCase *c = s->input;
+  const TesForest *mesh = s->forest->mesh;
+  const int boundaries = tes_forest_boundaries(mesh), materials = tes_forest_materials(mesh);
+  int number;
+  for (int i = 0; i < c->named_count; i++) TES_TRY(tes_forest_find_boundary(mesh, c->named[i].name, &number));
+  TES_ALLOC(&n->boundary, boundaries + 1);
+  for (int i = 0; i < boundaries; i++) set_boundary(s, i, &n->boundary[i]);
+  TES_ALLOC(&n->a, materials + 1);
+  TES_ALLOC(&n->c, materials + 1);
+  TES_ALLOC(&n->f, materials + 1);
+  for (int i = 0; i < c->material_count; i++) {
+    const TesCaseMaterial *m = &c->materials[i];
+    TES_TRY(tes_forest_find_material(mesh, m->name, &number));
+    n->a[number] = m->a, n->c[number] = m->c, n->f[number] = m->f;
+  }
+done:
+  return status;
+}
+
+static void print_problem(const Solve *s) {
+  static const char *const domains[] = {"box", "ball", "shell", "L-shape", "Fichera corner", "channel", "file", "cells"};
+  const TesForest *mesh = s->forest->mesh;
+  TesContext *ctx = s->context;
+  tesi_log(ctx, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", s->input->name);
+  tesi_log(ctx, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(s->input->a), tes_function_text(s->input->c));
+  tesi_log(ctx, TES_LOG_INFO, "          f = %s", tes_function_text(s->input->f));
+  tesi_log(ctx, TES_LOG_INFO, "mesh      %s in %dD: %lld cells on %lld trees, finest level %d, degree %d",
+           domains[s->input->forest.domain], tes_forest_dim(mesh), (long long)tes_forest_cells(mesh),
+           (long long)tes_forest_trees(mesh), tes_forest_max_level(mesh), s->input->degree);
+}
+
+/* Levels and choices of a step's solver, for the report. */
+static void keep_solver(Solve *s, const TesForestPoisson *poisson) {
+  SolveForest *f = s->forest;
+  const TesMultigrid *mg = tes_forest_poisson_multigrid(poisson);
+  const TesPoissonChoice choice = tes_forest_poisson_choice(poisson);
+  const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
+  f->level_count = tes_multigrid_levels(mg);
+  for (int l = 0; l < f->level_count; l++) {
+    const TesForestSpace *space = tes_multigrid_forest_space(mg, f->level_count - 1 - l);
+    f->levels[l] =
+        (TesReportLevel){tes_forest_cells(tes_forest_space_forest(space)), tes_forest_space_dofs(space)};
+  }
+  for (int i = 0; i < 4; i++) snprintf(f->text[i], sizeof f->text[i], "%s", texts[i]);
+  f->dofs = tes_forest_space_dofs(tes_forest_poisson_space(poisson));
+  f->tolerance = tes_forest_poisson_tolerance(poisson);
+}
+
+static TesStatus keep_result(Solve *s, const TesSolveResult *result) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  tesi_free(ctx, &s->forest->residuals);
+  TES_ALLOC(&s->forest->residuals, result->iterations + 1);
+  memcpy(s->forest->residuals, result->residuals, (size_t)(result->iterations + 1) * sizeof *result->residuals);
+  s->result = *result;
+  s->result.residuals = s->forest->residuals;
+  s->solved = true;
+done:
+  return status;
+}
+
+static void print_solver(const Solve *s) {
+  const SolveForest *f = s->forest;
+  static const char *const names[] = {"method", "smoother", "operator", "precision"};
+  tesi_log(s->context, TES_LOG_INFO, "levels    %5s  %12s  %12s", "level", "cells", "unknowns");
+  for (int l = 0; l < f->level_count; l++)
+    tesi_log(s->context, TES_LOG_INFO, "          %5d  %12lld  %12lld%s", f->level_count - 1 - l,
+             (long long)f->levels[l].cells, (long long)f->levels[l].dofs,
+             l == f->level_count - 1 ? "  solved directly" : "");
+  for (int i = 0; i < 4; i++) tesi_log(s->context, TES_LOG_INFO, "%-9s %s", names[i], f->text[i]);
+  tesi_log(s->context, TES_LOG_INFO, "set-up    %.3f s", s->setup_seconds);
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+/* "name.vtu" -> "name-007.vtu"; the same without folder in *base. */
+static TesStatus step_file(TesContext *context, const char *path, int step, char **file) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  const size_t length = strlen(path), stem = length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length;
+  TES_ALLOC(file, length + 16);
+  snprintf(*file, length + 16, "%.*s-%03d.vtu", (int)stem, path, step);
+done:
+  return status;
+}
+
+static TesStatus write_vtu(Solve *s, const TesForestPoisson *poisson, const double *indicator, const char *path) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesForestSpace *space = tes_forest_poisson_space(poisson);
+  TesVector *u = NULL;
+  const double start = tesi_now();
+  TES_TRY(tes_vector_create(ctx, tes_forest_space_length(space), TES_DOUBLE, &u));
+  TES_TRY(tes_vector_set(u, tes_forest_poisson_solution(poisson)));
+  const TesVtuField fields[] = {
+      {"u", u, NULL}, {"f", NULL, s->input->f}, {"a", NULL, s->input->a}, {"error", u, s->input->exact}};
+  const TesVtuArray cells = {.name = "indicator", .values = indicator};
+  TES_TRY(tes_vtu_write_forest(space, s->input->exact ? 4 : 3, fields, indicator ? 1 : 0, &cells, path));
+  s->vtu_seconds += tesi_now() - start;
+done:
+  tes_vector_destroy(&u);
+  return status;
+}
+
+static const char *without_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* A file of this step, and the collection of all so far. */
+static TesStatus write_step(Solve *s, const TesAdaptStep *step, const char *path) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  SolveForest *f = s->forest;
+  char *file = NULL, *collection = NULL;
+  const size_t length = strlen(path);
+  if (f->file_count == SOLVE_STEPS) return TES_OK;
+  TES_TRY(step_file(ctx, path, step->step, &file));
+  TES_TRY(write_vtu(s, step->poisson, step->indicator, file));
+  char *base = tesi_strdup(ctx, without_folder(file));
+  if (!base) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+  f->files[f->file_count++] = (TesPvdEntry){step->step, base};
+  TES_ALLOC(&collection, length + 8);
+  snprintf(collection, length + 8, "%.*s.pvd",
+           (int)(length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length), path);
+  TES_TRY(tes_pvd_write(ctx, f->file_count, f->files, collection));
+  s->vtu = path;
+done:
+  tesi_free(ctx, &file);
+  tesi_free(ctx, &collection);
+  return status;
+}
+
+/* ---- solves ---------------------------------------------------------------------------------------------------------- */
+
+static TesStatus solve_once(Solve *s, TesForestPoissonDesc *desc, const char *vtu) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesForestPoisson *poisson = NULL;
+  TesSolveResult result;
+  desc->monitor = solve_monitor, desc->monitor_user = s;
+  TES_TRY(tes_forest_poisson_create(ctx, desc, &poisson));
+  s->setup_seconds = tesi_now() - s->started;
+  keep_solver(s, poisson);
+  print_solver(s);
+  tesi_log(ctx, TES_LOG_INFO, "iteration     residual     factor    seconds  to go");
+  s->solve_started = tesi_now();
+  const TesStatus outcome = tes_forest_poisson_solve(poisson, &result);
+  TES_TRY(keep_result(s, &result));
+  if (s->input->exact && outcome != TES_NAN) {
+    const double start = tesi_now();
+    TES_TRY(tes_forest_poisson_errors(poisson, &s->error_l2, &s->error_h1));
+    s->has_errors = true;
+    s->errors_seconds = tesi_now() - start;
+  }
+  if (vtu) {
+    TES_TRY(write_vtu(s, poisson, NULL, vtu));
+    s->vtu = vtu;
+  }
+  tesi_log(ctx, TES_LOG_INFO, "%s after %d iterations, %.3f s: %.2f million unknowns a second",
+           outcome == TES_OK ? "converged" : tes_status_name(outcome), result.iterations, result.seconds,
+           1e-6 * (double)s->forest->dofs / result.seconds);
+  if (s->has_errors) tesi_log(ctx, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
+  status = outcome;
+done:
+  tes_forest_poisson_destroy(&poisson);
+  return status;
+}
+
+static TesStatus report_step(void *user, const TesAdaptStep *step) {
+  Solve *s = user;
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  SolveForest *f = s->forest;
+  const char *vtu = s->options->vtu ? s->options->vtu : s->input->vtu;
+  char error[64] = "";
+  keep_solver(s, step->poisson);
+  s->setup_seconds += step->setup_seconds + step->estimate_seconds;
+  const double solved = s->result.seconds + step->solve_seconds;
+  TES_TRY(keep_result(s, &step->result));
+  s->result.seconds = solved;
+  if (f->step_count == 0) {
+    print_solver(s);
+    tesi_log(ctx, TES_LOG_INFO, " step        cells     unknowns      hanging  its   estimate      error  effectivity  seconds");
+  }
+  f->steps[f->step_count++] = (TesReportStep){step->cells,    step->dofs,  step->hanging,     step->iterations,
+                                              step->estimate, step->error, step->effectivity, step->goal,
+                                              step->error_l2, step->error_h1};
+  if (!isnan(step->error)) snprintf(error, sizeof error, "%9.2e  %11.3f", step->error, step->effectivity);
+  tesi_log(ctx, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %-22s  %7.2f", step->step, (long long)step->cells,
+           (long long)step->dofs, (long long)step->hanging, step->iterations, step->estimate, error,
+           step->setup_seconds + step->solve_seconds + step->estimate_seconds);
+  s->has_errors = s->input->exact != NULL;
+  s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
+  if (vtu) TES_TRY(write_step(s, step, vtu));
+done:
+  return status;
+}
+
+static TesStatus adapt(Solve *s, const TesForestPoissonDesc *problem) {
+  const TesCaseAdapt *a = &s->input->adapt;
+  TesAdaptDesc desc = {.poisson = *problem,
+                       .estimator = a->estimator == TES_CASE_DWR ? TES_ESTIMATE_DWR : TES_ESTIMATE_RESIDUAL,
+                       .goal = {.kind = a->has_point ? TES_GOAL_POINT : TES_GOAL_MEAN, .boundary = a->boundary},
+                       .marking = a->marking == TES_CASE_FRACTION ? TES_MARK_FRACTION : TES_MARK_BULK,
+                       .fraction = a->fraction,
+                       .steps = tesi_min(a->steps, SOLVE_STEPS),
+                       .tolerance = a->tolerance,
+                       .max_dofs = a->max_dofs,
+                       .report = report_step,
+                       .report_user = s};
+  memcpy(desc.goal.point, a->point, sizeof desc.goal.point);
+  if (tes_forest_dim(problem->forest) == 2) desc.goal.point[2] = 0;
+  s->forest->adaptive = true;
+  return tes_adapt_run(s->context, &desc, NULL);
+}
+
+TesStatus solve_forest(Solve *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesCase *c = s->input;
+  Numbered n = {0};
+  TES_NEW(&s->forest);
+  TES_TRY(create_mesh(s));
+  TES_TRY(number_functions(s, &n));
+  print_problem(s);
+  TesForestPoissonDesc desc = {.forest = s->forest->mesh,
+                               .degree = c->degree,
+                               .geometry_degree = c->forest.geometry_degree,
+                               .a = c->a,
+                               .c = c->c,
+                               .f = c->f,
+                               .material_a = n.a,
+                               .material_c = n.c,
+                               .material_f = n.f,
+                               .boundary = n.boundary,
+                               .exact = c->exact,
+                               .tolerance = c->tolerance,
+                               .max_iterations = c->max_iterations};
+  s->forest->tolerance = c->tolerance;
+  solve_fill_method(c, &desc.method, &desc.smoother, &desc.precision, &desc.pre, &desc.post);
+  TES_CHECK(desc.smoother == TES_SMOOTHER_AUTO || desc.smoother == TES_SMOOTHER_CHEBYSHEV || desc.smoother == TES_SMOOTHER_JACOBI,
+            "solver.smoother: meshes of trees have auto, chebyshev and jacobi");
+  if (c->adapt.used)
+    TES_TRY(adapt(s, &desc));
+  else
+    TES_TRY(solve_once(s, &desc, s->options->vtu ? s->options->vtu : c->vtu));
+done:
+  free_numbered(ctx, &n);
+  return status;
+}
+
+void solve_forest_free(Solve *s) {
+  TesContext *ctx = s->context;
+  if (!s->forest) return;
+  for (int i = 0; i < s->forest->file_count; i++) {
+    char *file = (char *)s->forest->files[i].file;
+    tesi_free(ctx, &file);
+  }
+  tes_forest_destroy(&s->forest->mesh);
+  tesi_free(ctx, &s->forest->residuals);
+  tesi_free(ctx, &s->forest);
+}
