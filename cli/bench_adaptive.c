@@ -47,7 +47,8 @@ static TesStatus make_forest(TesContext *ctx, int dim, int level, bool shells, T
   TesStatus status = TES_OK;
   int8_t *mark = NULL;
   TesForest *next = NULL;
-  TES_TRY(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .level = level}, forest));
+  TES_TRY(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .level = level},
+                            forest));
   for (int t = 0; shells && t < (dim == 3 ? 2 : 3); t++) {
     const int64_t cells = tes_forest_cells(*forest);
     TES_ALLOC(&mark, cells);
@@ -64,7 +65,8 @@ done:
 }
 
 /* The level whose mesh has about so many unknowns: each is 2^dim times larger than the one before. */
-static TesStatus nearest_forest(TesContext *ctx, int dim, int degree, double dofs, bool shells, TesForest **forest) {
+static TesStatus nearest_forest(TesContext *ctx, int dim, int degree, double dofs, bool shells,
+                                TesForest **forest) {
   TesStatus status = TES_OK;
   TesForest *next = NULL;
   *forest = NULL;
@@ -91,7 +93,8 @@ static TesStatus prepare(TesContext *ctx, const TesFunction *a, int dim, int deg
   double *values = NULL;
   uint64_t seed = 1;
   TES_TRY(nearest_forest(ctx, dim, degree, dofs, shells, &s->forest));
-  TES_TRY(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = s->forest, .degree = degree}, &s->space));
+  TES_TRY(
+      tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = s->forest, .degree = degree}, &s->space));
   TES_TRY(tes_geometry_create_forest(s->forest, 2, &s->geometry));
   TesForestDiffusionDesc desc = {.space = s->space, .geometry = s->geometry, .a = a, .precision = precision};
   const size_t before = tes_context_memory(ctx);
@@ -125,7 +128,8 @@ static TesStatus apply_plain(void *data) {
 
 static TesStatus multiply(void *data) {
   const Subject *s = data;
-  tes_matrix_apply(tes_forest_space_context(s->space), &s->matrix, tes_vector_data_const(s->x), tes_vector_data(s->y));
+  tes_matrix_apply(tes_forest_space_context(s->space), &s->matrix, tes_vector_data_const(s->x),
+                   tes_vector_data(s->y));
   return TES_OK;
 }
 
@@ -191,8 +195,8 @@ static double count_dofs(const Subject *s) {
 }
 
 /* The assembled matrix, on a coarser mesh where assembling would take long: its rate hardly depends on the size beyond the caches. */
-static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim, int degree,
-                                double dofs, bool shells, CliCell *row) {
+static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim,
+                                int degree, double dofs, bool shells, CliCell *row) {
   TesStatus status = TES_OK;
   const double n = pow(degree + 1, dim), work = n * n * n * (dim + 1) / pow(degree, dim);
   Subject s = {0};
@@ -210,8 +214,8 @@ done:
   return status;
 }
 
-static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs, bool shells,
-                         TesPrecision precision, BenchResult *result) {
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
+                         bool shells, TesPrecision precision, BenchResult *result) {
   static const char *const series[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}};
   TesStatus status = TES_OK;
   TesFunction *a = NULL;

@@ -47,7 +47,7 @@ typedef struct Solve {
   double error_l2, error_h1;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
-  const char *vtu; /* written */
+  const char *vtu;     /* written */
   SolveForest *forest; /* NULL: a box */
 } Solve;
 
@@ -59,8 +59,8 @@ TesStatus solve_forest(Solve *s);
 void solve_forest_free(Solve *s);
 /* Values of the case as the library's. */
 TesCondition solve_condition(TesCaseCondition condition);
-void solve_fill_method(const TesCase *c, TesMethod *method, TesSmootherKind *smoother, TesSolvePrecision *precision,
-                       int *pre, int *post);
+void solve_fill_method(const TesCase *c, TesMethod *method, TesSmootherKind *smoother,
+                       TesSolvePrecision *precision, int *pre, int *post);
 
 /* Lines for people. */
 void solve_print_problem(const Solve *s);

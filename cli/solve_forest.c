@@ -114,11 +114,13 @@ done:
 }
 
 static void print_problem(const Solve *s) {
-  static const char *const domains[] = {"box", "ball", "shell", "L-shape", "Fichera corner", "channel", "file", "cells"};
+  static const char *const domains[] = {"box",     "ball", "shell", "L-shape", "Fichera corner",
+                                        "channel", "file", "cells"};
   const TesForest *mesh = s->forest->mesh;
   TesContext *ctx = s->context;
   tesi_log(ctx, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", s->input->name);
-  tesi_log(ctx, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(s->input->a), tes_function_text(s->input->c));
+  tesi_log(ctx, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(s->input->a),
+           tes_function_text(s->input->c));
   tesi_log(ctx, TES_LOG_INFO, "          f = %s", tes_function_text(s->input->f));
   tesi_log(ctx, TES_LOG_INFO, "mesh      %s in %dD: %lld cells on %lld trees, finest level %d, degree %d",
            domains[s->input->forest.domain], tes_forest_dim(mesh), (long long)tes_forest_cells(mesh),
@@ -147,7 +149,8 @@ static TesStatus keep_result(Solve *s, const TesSolveResult *result) {
   TesStatus status = TES_OK;
   tesi_free(ctx, &s->forest->residuals);
   TES_ALLOC(&s->forest->residuals, result->iterations + 1);
-  memcpy(s->forest->residuals, result->residuals, (size_t)(result->iterations + 1) * sizeof *result->residuals);
+  memcpy(s->forest->residuals, result->residuals,
+         (size_t)(result->iterations + 1) * sizeof *result->residuals);
   s->result = *result;
   s->result.residuals = s->forest->residuals;
   s->solved = true;
@@ -173,14 +176,16 @@ static void print_solver(const Solve *s) {
 static TesStatus step_file(TesContext *context, const char *path, int step, char **file) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  const size_t length = strlen(path), stem = length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length;
+  const size_t length = strlen(path),
+               stem = length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length;
   TES_ALLOC(file, length + 16);
   snprintf(*file, length + 16, "%.*s-%03d.vtu", (int)stem, path, step);
 done:
   return status;
 }
 
-static TesStatus write_vtu(Solve *s, const TesForestPoisson *poisson, const double *indicator, const char *path) {
+static TesStatus write_vtu(Solve *s, const TesForestPoisson *poisson, const double *indicator,
+                           const char *path) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesForestSpace *space = tes_forest_poisson_space(poisson);
@@ -277,15 +282,16 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   s->result.seconds = solved;
   if (f->step_count == 0) {
     print_solver(s);
-    tesi_log(ctx, TES_LOG_INFO, " step        cells     unknowns      hanging  its   estimate      error  effectivity  seconds");
+    tesi_log(ctx, TES_LOG_INFO,
+             " step        cells     unknowns      hanging  its   estimate      error  effectivity  seconds");
   }
-  f->steps[f->step_count++] = (TesReportStep){step->cells,    step->dofs,  step->hanging,     step->iterations,
-                                              step->estimate, step->error, step->effectivity, step->goal,
-                                              step->error_l2, step->error_h1};
+  f->steps[f->step_count++] =
+      (TesReportStep){step->cells, step->dofs,        step->hanging, step->iterations, step->estimate,
+                      step->error, step->effectivity, step->goal,    step->error_l2,   step->error_h1};
   if (!isnan(step->error)) snprintf(error, sizeof error, "%9.2e  %11.3f", step->error, step->effectivity);
-  tesi_log(ctx, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %-22s  %7.2f", step->step, (long long)step->cells,
-           (long long)step->dofs, (long long)step->hanging, step->iterations, step->estimate, error,
-           step->setup_seconds + step->solve_seconds + step->estimate_seconds);
+  tesi_log(ctx, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %-22s  %7.2f", step->step,
+           (long long)step->cells, (long long)step->dofs, (long long)step->hanging, step->iterations,
+           step->estimate, error, step->setup_seconds + step->solve_seconds + step->estimate_seconds);
   s->has_errors = s->input->exact != NULL;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
   if (vtu) TES_TRY(write_step(s, step, vtu));
@@ -295,16 +301,17 @@ done:
 
 static TesStatus adapt(Solve *s, const TesForestPoissonDesc *problem) {
   const TesCaseAdapt *a = &s->input->adapt;
-  TesAdaptDesc desc = {.poisson = *problem,
-                       .estimator = a->estimator == TES_CASE_DWR ? TES_ESTIMATE_DWR : TES_ESTIMATE_RESIDUAL,
-                       .goal = {.kind = a->has_point ? TES_GOAL_POINT : TES_GOAL_MEAN, .boundary = a->boundary},
-                       .marking = a->marking == TES_CASE_FRACTION ? TES_MARK_FRACTION : TES_MARK_BULK,
-                       .fraction = a->fraction,
-                       .steps = tesi_min(a->steps, SOLVE_STEPS),
-                       .tolerance = a->tolerance,
-                       .max_dofs = a->max_dofs,
-                       .report = report_step,
-                       .report_user = s};
+  TesAdaptDesc desc = {
+      .poisson = *problem,
+      .estimator = a->estimator == TES_CASE_DWR ? TES_ESTIMATE_DWR : TES_ESTIMATE_RESIDUAL,
+      .goal = {.kind = a->has_point ? TES_GOAL_POINT : TES_GOAL_MEAN, .boundary = a->boundary},
+      .marking = a->marking == TES_CASE_FRACTION ? TES_MARK_FRACTION : TES_MARK_BULK,
+      .fraction = a->fraction,
+      .steps = tesi_min(a->steps, SOLVE_STEPS),
+      .tolerance = a->tolerance,
+      .max_dofs = a->max_dofs,
+      .report = report_step,
+      .report_user = s};
   memcpy(desc.goal.point, a->point, sizeof desc.goal.point);
   if (tes_forest_dim(problem->forest) == 2) desc.goal.point[2] = 0;
   s->forest->adaptive = true;
@@ -335,7 +342,8 @@ TesStatus solve_forest(Solve *s) {
                                .max_iterations = c->max_iterations};
   s->forest->tolerance = c->tolerance;
   solve_fill_method(c, &desc.method, &desc.smoother, &desc.precision, &desc.pre, &desc.post);
-  TES_CHECK(desc.smoother == TES_SMOOTHER_AUTO || desc.smoother == TES_SMOOTHER_CHEBYSHEV || desc.smoother == TES_SMOOTHER_JACOBI,
+  TES_CHECK(desc.smoother == TES_SMOOTHER_AUTO || desc.smoother == TES_SMOOTHER_CHEBYSHEV ||
+                desc.smoother == TES_SMOOTHER_JACOBI,
             "solver.smoother: meshes of trees have auto, chebyshev and jacobi");
   if (c->adapt.used)
     TES_TRY(adapt(s, &desc));

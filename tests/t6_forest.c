@@ -16,7 +16,7 @@ typedef struct Mesh {
 /* Cells are marked at random `times` times. */
 static Mesh make_mesh(const TesForestDesc *desc, int times, uint64_t seed) {
   Mesh m = {0};
-  assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET}, &m.ctx, NULL, 0), TES_OK);
+  assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET, .threads = 1}, &m.ctx, NULL, 0), TES_OK);
   if (tes_forest_create(m.ctx, desc, &m.forest) == TES_MISSING) skip();
   assert_non_null(m.forest);
   for (int t = 0; t < times; t++) {
@@ -72,7 +72,8 @@ static void assert_close(const TesVector *a, const TesVector *b, double toleranc
 }
 
 /* Apply, residual and diagonal of one operator against its plain version and its sparse matrix. */
-static void compare(const Mesh *m, const TesForestSpace *space, const TesForestDiffusionDesc *desc, double tolerance) {
+static void compare(const Mesh *m, const TesForestSpace *space, const TesForestDiffusionDesc *desc,
+                    double tolerance) {
   TesContext *ctx = m->ctx;
   TesOperator *op;
   TesMatrix matrix;
@@ -165,8 +166,8 @@ static void constraints(void **state) {
     TesForestSpace *space = make_space(&m, k, false);
     TesOperator *op, *cells;
     TesMatrix H;
-    assert_ok(m.ctx, tes_operator_create_forest(m.ctx, &(TesForestDiffusionDesc){.space = space, .geometry = m.geometry},
-                                                &op));
+    assert_ok(m.ctx, tes_operator_create_forest(
+                         m.ctx, &(TesForestDiffusionDesc){.space = space, .geometry = m.geometry}, &op));
     assert_ok(m.ctx, tes_operator_create_mapped(m.ctx,
                                                 &(TesMappedDesc){.geometry = m.geometry,
                                                                  .degree = k,
@@ -204,7 +205,8 @@ static void constraints(void **state) {
   free_mesh(&m);
 }
 
-static void check_transfer(const Mesh *m, const TesForestSpace *coarse, const TesForestSpace *fine, TesPrecision precision) {
+static void check_transfer(const Mesh *m, const TesForestSpace *coarse, const TesForestSpace *fine,
+                           TesPrecision precision) {
   TesContext *ctx = m->ctx;
   const double tolerance = precision == TES_DOUBLE ? 1e-12 : 1e-5;
   TesTransfer *t;
@@ -236,7 +238,8 @@ static void transfers(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++)
     for (int seed = 1; seed <= 3; seed++) {
-      Mesh fine = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 2 ? 3 : 2, (uint64_t)seed);
+      Mesh fine = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 2 ? 3 : 2,
+                            (uint64_t)seed);
       Mesh coarse = {.ctx = fine.ctx};
       assert_ok(fine.ctx, tes_forest_coarsen(fine.forest, &coarse.forest));
       assert_non_null(coarse.forest);
@@ -275,7 +278,8 @@ static void polynomials(void **state) {
       assert_ok(fine.ctx, tes_function_create_expression(fine.ctx, text[k], &p));
       assert_ok(fine.ctx, tes_forest_space_interpolate(c, coarse.geometry, p, tes_vector_data(uc)));
       assert_ok(fine.ctx, tes_forest_space_interpolate(f, fine.geometry, p, tes_vector_data(exact)));
-      assert_ok(fine.ctx, tes_transfer_create_forest(fine.ctx, &(TesForestTransferDesc){c, f, TES_DOUBLE}, &t));
+      assert_ok(fine.ctx,
+                tes_transfer_create_forest(fine.ctx, &(TesForestTransferDesc){c, f, TES_DOUBLE}, &t));
       assert_ok(fine.ctx, tes_transfer_prolongate(t, uc, false, uf));
       assert_close(uf, exact, 1e-12);
       tes_transfer_destroy(&t);
@@ -334,11 +338,12 @@ static int count_iterations(int dim, int k, int level, int depth) {
   assert_ok(m.ctx, tes_vector_fill(x, 0));
   assert_ok(m.ctx, tes_forest_load(&(TesForestLoadDesc){.space = space, .geometry = m.geometry, .f = one},
                                    tes_vector_data(b)));
-  assert_ok(m.ctx, tes_solver_create(m.ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG}, &solver));
+  assert_ok(m.ctx, tes_solver_create(
+                       m.ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG}, &solver));
   assert_ok(m.ctx, tes_solver_solve(solver, b, x, &result));
   const int iterations = result.iterations;
-  print_message("dim %d degree %d depth %d: %lld cells, %lld dofs, %lld hanging: %d iterations\n", dim, k, depth,
-                (long long)tes_forest_cells(m.forest), (long long)tes_forest_space_dofs(space),
+  print_message("dim %d degree %d depth %d: %lld cells, %lld dofs, %lld hanging: %d iterations\n", dim, k,
+                depth, (long long)tes_forest_cells(m.forest), (long long)tes_forest_space_dofs(space),
                 (long long)tes_forest_space_hanging(space), iterations);
   tes_solver_destroy(&solver);
   tes_multigrid_destroy(&mg);

@@ -89,7 +89,8 @@ typedef struct TesCaseForest {
   int dim; /**< 0: the domain's default */
   int refine, geometry_degree;
   double centre[3], radius, inner_radius;
-  TesFunction *where; /**< cells in which it is positive at a vertex or the middle are refined `times` times more; NULL: none */
+  TesFunction *
+      where; /**< cells in which it is positive at a vertex or the middle are refined `times` times more; NULL: none */
   int times;
   char *file;
 } TesCaseForest;

@@ -19,11 +19,11 @@ extern "C" {
 #endif
 
 typedef struct TesForestDiffusionDesc {
-  const TesForestSpace *space; /**< a reference is kept */
-  const TesGeometry *geometry; /**< of the same forest; a reference is kept */
-  const TesFunction *a, *c;    /**< NULL: 1, 0 */
+  const TesForestSpace *space;                              /**< a reference is kept */
+  const TesGeometry *geometry;                              /**< of the same forest; a reference is kept */
+  const TesFunction *a, *c;                                 /**< NULL: 1, 0 */
   const TesFunction *const *material_a, *const *material_c; /**< [materials]; NULL inside: a, c */
-  const TesFunction *const *alpha;                          /**< [boundaries] Robin coefficients, not negative; NULL inside: 0 */
+  const TesFunction *const *alpha; /**< [boundaries] Robin coefficients, not negative; NULL inside: 0 */
   TesPrecision precision;
   int points; /**< Gauss points a direction, degree + 1 or degree + 2; 0 means degree + 1 */
   /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of the space. */
@@ -32,7 +32,8 @@ typedef struct TesForestDiffusionDesc {
 
 /** Rows of Dirichlet nodes are those of the identity (tes_operator_apply: y = x there); tes_operator_diagonal() is exact, hanging nodes
  *  included. Errors: TES_INVALID_INPUT (a not positive, c or alpha negative: the point is named), TES_NAN, TES_OUT_OF_MEMORY. */
-TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusionDesc *desc, TesOperator **op);
+TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusionDesc *desc,
+                                     TesOperator **op);
 
 /** The assembled twin, constraints eliminated: rows and columns of the unknowns, 1 on the diagonal of Dirichlet rows. Operators with a Robin term are
  *  refused. Released by tes_forest_matrix_free(). Memory: told as by tes_mapped_assemble(). */
@@ -54,11 +55,12 @@ typedef struct TesForestLoadDesc {
 } TesForestLoadDesc;
 TesStatus tes_forest_load(const TesForestLoadDesc *desc, double *b);
 /** u <- g[boundary] at the Dirichlet nodes (NULL: 0), zero elsewhere; where boundaries meet the later one wins. u[length]. */
-TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geometry, const TesFunction *const *g,
-                             double *u);
+TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geometry,
+                             const TesFunction *const *g, double *u);
 /** b <- b - A u for a u that is zero but at Dirichlet nodes, by the cells that touch them; entries of b at Dirichlet nodes become 0. op: of
  *  tes_operator_create_forest() in float64. */
-TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpace *space, const double *u, double *b);
+TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpace *space, const double *u,
+                                      double *b);
 
 /** Cell by cell: l2[cells] <- |u - exact|^2 and h1[cells] <- |grad(u - exact)|^2 integrated with degree + 3 points (either may be NULL; exact NULL: 0).
  *  h1 needs an expression. Dirichlet values are those u[length] has. */

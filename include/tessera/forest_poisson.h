@@ -14,10 +14,10 @@ typedef struct TesForestPoisson TesForestPoisson;
 
 /** Arrays over materials and boundaries as in forest_operator.h. */
 typedef struct TesForestPoissonDesc {
-  const TesForest *forest;      /**< a reference is kept */
-  int degree;                   /**< 1..8; 0 means 4 */
-  int geometry_degree;          /**< 0 means 2 */
-  const TesFunction *a, *c, *f; /**< NULL: 1, 0, 1 */
+  const TesForest *forest;                                                      /**< a reference is kept */
+  int degree;                                                                   /**< 1..8; 0 means 4 */
+  int geometry_degree;                                                          /**< 0 means 2 */
+  const TesFunction *a, *c, *f;                                                 /**< NULL: 1, 0, 1 */
   const TesFunction *const *material_a, *const *material_c, *const *material_f; /**< [materials] */
   const TesBoundary *boundary; /**< [boundaries]; NULL: u = 0 everywhere. Then every face must have a name */
   const TesFunction *exact;    /**< NULL: unknown */
@@ -25,20 +25,21 @@ typedef struct TesForestPoissonDesc {
   /** Adds to the right-hand side b[length] (NULL: nothing is added): point loads, functionals of dual problems. */
   TesStatus (*add_load)(void *user, const TesForestSpace *space, const TesGeometry *geometry, double *b);
   void *add_load_user;
-  TesMethod method;            /**< auto: cg */
-  TesSmootherKind smoother;    /**< auto: chebyshev; jacobi */
-  int smoother_degree;         /**< chebyshev; 0 means 5 */
-  bool degree_first;           /**< as in TesForestMultigridDesc */
-  int pre, post;               /**< smoothing steps; 0 means 1, -1 none */
-  double tolerance;            /**< on the relative residual; 0 means 1e-9 */
-  int max_iterations;          /**< 0 means 100 */
+  TesMethod method;         /**< auto: cg */
+  TesSmootherKind smoother; /**< auto: chebyshev; jacobi */
+  int smoother_degree;      /**< chebyshev; 0 means 5 */
+  bool degree_first;        /**< as in TesForestMultigridDesc */
+  int pre, post;            /**< smoothing steps; 0 means 1, -1 none */
+  double tolerance;         /**< on the relative residual; 0 means 1e-9 */
+  int max_iterations;       /**< 0 means 100 */
   TesSolvePrecision precision;
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;
 } TesForestPoissonDesc;
 
 /** Sets everything up. Functions are referenced as long as needed. Errors: TES_INVALID_INPUT, TES_OUT_OF_MEMORY (told before), TES_NAN. */
-TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonDesc *desc, TesForestPoisson **poisson);
+TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonDesc *desc,
+                                    TesForestPoisson **poisson);
 void tes_forest_poisson_destroy(TesForestPoisson **poisson);
 /** Statuses as tes_solver_solve(); the last iterate is kept in any case. */
 TesStatus tes_forest_poisson_solve(TesForestPoisson *poisson, TesSolveResult *result);

@@ -38,9 +38,10 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
 typedef struct TesForestMultigridDesc {
   TesForestDiffusionDesc diffusion; /**< the finest operator, and the precision of the cycle */
   int geometry_degree;              /**< of the coarser levels' geometries; 0 means 2 */
-  bool degree_first;                /**< the degree is halved on the finest mesh, before meshes are coarsened with degree 1 */
-  TesSmootherDesc smoother;         /**< its `op` is ignored */
-  int pre, post;                    /**< as above */
+  bool
+      degree_first; /**< the degree is halved on the finest mesh, before meshes are coarsened with degree 1 */
+  TesSmootherDesc smoother; /**< its `op` is ignored */
+  int pre, post;            /**< as above */
 } TesForestMultigridDesc;
 
 /** Errors: as above. */

@@ -32,10 +32,11 @@ static TesStatus choose_mesh(TesiCaseReader *r) {
     if (!forest->dim) forest->dim = meshes[i].dim;
   }
   if (count != 1)
-    return tesi_case_error(r, tesi_case_row("mesh"), given(r, "mesh"),
-                           "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
-  forest->used = forest->domain != TES_DOMAIN_BOX || given(r, "mesh.refine") || given(r, "mesh.refine_where") ||
-                 given(r, "adapt");
+    return tesi_case_error(
+        r, tesi_case_row("mesh"), given(r, "mesh"),
+        "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
+  forest->used = forest->domain != TES_DOMAIN_BOX || given(r, "mesh.refine") ||
+                 given(r, "mesh.refine_where") || given(r, "adapt");
   return TES_OK;
 }
 
@@ -58,7 +59,8 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   named->name = tesi_strdup(ctx, node->key);
   if (!named->name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
   if (named->face.condition == TES_CASE_NO_CONDITION && !r->error_count)
-    TES_TRY(tesi_case_error(r, row, node, "%.60s has no condition: give dirichlet, neumann or robin", node->key));
+    TES_TRY(
+        tesi_case_error(r, row, node, "%.60s has no condition: give dirichlet, neumann or robin", node->key));
 done:
   return status;
 }
@@ -75,8 +77,8 @@ done:
   return status;
 }
 
-static TesStatus read_function(TesiCaseReader *r, const char *path, const TesiYaml *node, TesFunction **target,
-                               TesFunction **slot) {
+static TesStatus read_function(TesiCaseReader *r, const char *path, const TesiYaml *node,
+                               TesFunction **target, TesFunction **slot) {
   TesFunction *kept = *slot;
   *slot = NULL;
   const TesStatus status = tesi_case_value(r, tesi_case_row(path), node);

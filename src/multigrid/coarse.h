@@ -20,7 +20,6 @@ void tesi_coarse_destroy(TesiCoarse **coarse);
 /* x <- A^-1 b (least-squares solution of mean zero when A is singular); vectors of any precision. */
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);
 
-
 /* coarse_matrix.c; host vectors b, x [length]. */
 TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesiCoarseMatrix **matrix);
 void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix);

@@ -11,9 +11,9 @@ struct TesiCoarseMatrix {
   TesContext *context;
   TesOperator *op;
   int64_t length;
-  double *factor;                        /* [length][length], lower triangle; NULL: conjugate gradients */
-  double *diagonal, *r, *z;              /* [length] inverse; host */
-  TesVector *p, *q;                      /* device */
+  double *factor;           /* [length][length], lower triangle; NULL: conjugate gradients */
+  double *diagonal, *r, *z; /* [length] inverse; host */
+  TesVector *p, *q;         /* device */
 };
 
 static TesStatus assemble(TesiCoarseMatrix *m) {
@@ -42,7 +42,8 @@ static TesStatus factorize(TesiCoarseMatrix *m) {
   for (int64_t i = 0; m->op->singular && i < n * n; i++) m->factor[i] += trace / ((double)n * (double)n);
   const int info = (int)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, m->factor, (lapack_int)n);
   if (info != 0)
-    TES_FAIL(TES_INTERNAL, "the matrix of the coarsest level is not positive definite (LAPACK dpotrf: %d)", info);
+    TES_FAIL(TES_INTERNAL, "the matrix of the coarsest level is not positive definite (LAPACK dpotrf: %d)",
+             info);
 done:
   return status;
 }
@@ -50,7 +51,8 @@ done:
 static TesStatus invert_diagonal(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  tesi_log(ctx, TES_LOG_DETAIL, "coarsest level: %lld unknowns are many for a dense solver: conjugate gradients",
+  tesi_log(ctx, TES_LOG_DETAIL,
+           "coarsest level: %lld unknowns are many for a dense solver: conjugate gradients",
            (long long)m->length);
   TES_ALLOC(&m->diagonal, m->length);
   TES_TRY(tes_operator_diagonal(m->op, m->p));
@@ -139,8 +141,8 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   if (!matrix->factor) return conjugate_gradients(matrix, b, x);
   for (int64_t i = 0; matrix->op->singular && i < n; i++) mean += b[i] / (double)n;
   for (int64_t i = 0; i < n; i++) x[i] = b[i] - mean;
-  const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor,
-                                       (lapack_int)n, x, (lapack_int)n);
+  const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
+                                       x, (lapack_int)n);
   if (info != 0) TES_FAIL(TES_INTERNAL, "LAPACK dpotrs: %d", info);
 done:
   return status;

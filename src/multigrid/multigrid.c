@@ -130,7 +130,8 @@ done:
   return status;
 }
 
-TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *levels, TesMultigrid **multigrid) {
+TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *levels,
+                                       TesMultigrid **multigrid) {
   TesStatus status = TES_OK;
   TesMultigrid *mg = NULL;
   *multigrid = NULL;

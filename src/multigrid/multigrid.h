@@ -17,8 +17,8 @@ struct TesiCoarse *tesi_multigrid_coarse(TesMultigrid *multigrid);
 struct TesiCoarse;
 typedef struct TesiMultigridLevels {
   int count;
-  TesOperator **op;       /* [count] */
-  TesTransfer **transfer; /* [count] */
+  TesOperator **op;        /* [count] */
+  TesTransfer **transfer;  /* [count] */
   TesForestSpace **forest; /* [count] */
   struct TesiCoarse *coarse;
   TesSmootherDesc smoother; /* its `op` is ignored */

@@ -23,8 +23,8 @@ void tesi_cell_points(const TesiCellRule *rule, int64_t cell, TesiCellPoints *at
 }
 
 /* out[o][r][i] = sum over c of T[r][c] in[o][c][i], or with T[c][r]. */
-static void contract(int rows, int columns, bool transpose, int inner, int outer, const double *T, const double *in,
-                     double *out) {
+static void contract(int rows, int columns, bool transpose, int inner, int outer, const double *T,
+                     const double *in, double *out) {
   for (int o = 0; o < outer; o++, in += columns * inner)
     for (int r = 0; r < rows; r++, out += inner)
       for (int i = 0; i < inner; i++) {
@@ -36,7 +36,8 @@ static void contract(int rows, int columns, bool transpose, int inner, int outer
 }
 
 /* From m to k numbers a direction. */
-static void transform(const TesiCellRule *rule, int d, bool transpose, int m, int k, const double *in, double *out) {
+static void transform(const TesiCellRule *rule, int d, bool transpose, int m, int k, const double *in,
+                      double *out) {
   double a[TESI_CELL_POINTS], b[TESI_CELL_POINTS];
   const double *T[3];
   for (int e = 0; e < 3; e++) T[e] = e == d ? rule->G : rule->B;
@@ -71,12 +72,14 @@ void tesi_cell_inverse(const TesiCellRule *rule, const TesiCellPoints *at, int64
     const int d = (c + 1) % 3, e = (c + 2) % 3;
     for (int r = 0; r < 3; r++) {
       const int i = (r + 1) % 3, k = (r + 2) % 3;
-      inverse[c * 3 + r] = s * (J[(i * 3 + d) * n] * J[(k * 3 + e) * n] - J[(k * 3 + d) * n] * J[(i * 3 + e) * n]);
+      inverse[c * 3 + r] =
+          s * (J[(i * 3 + d) * n] * J[(k * 3 + e) * n] - J[(k * 3 + d) * n] * J[(i * 3 + e) * n]);
     }
   }
 }
 
-void tesi_cell_gradient(const TesiCellRule *rule, const TesiCellPoints *at, const double *reference, double *gradient) {
+void tesi_cell_gradient(const TesiCellRule *rule, const TesiCellPoints *at, const double *reference,
+                        double *gradient) {
   const int dim = rule->dim;
   const int64_t n = rule->points;
   for (int64_t p = 0; p < n; p++) {

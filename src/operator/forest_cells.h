@@ -30,7 +30,8 @@ void tesi_cell_evaluate(const TesiCellRule *rule, int d, const double *u, double
 /* u[nodes] += the transpose. */
 void tesi_cell_project(const TesiCellRule *rule, int d, const double *in, double *u);
 /* gradient[dim][points] in space, from the derivatives reference[dim][points] (may be the same). */
-void tesi_cell_gradient(const TesiCellRule *rule, const TesiCellPoints *at, const double *reference, double *gradient);
+void tesi_cell_gradient(const TesiCellRule *rule, const TesiCellPoints *at, const double *reference,
+                        double *gradient);
 /* inverse[c][r] = d xi_c / d x_r at point p. */
 void tesi_cell_inverse(const TesiCellRule *rule, const TesiCellPoints *at, int64_t p, double inverse[9]);
 

@@ -11,10 +11,10 @@ enum { TESI_FACE_POINTS = 12, TESI_FACE_MOST = 144, TESI_CELL_MOST = 729 };
 
 /* q Gauss points a direction of a face. Points of a face are numbered by its own directions, ascending, the first fastest. */
 typedef struct TesiFaceRule {
-  int dim, n, q, nodes, points;                                  /* n nodes a direction; nodes, points of a face */
-  double point[TESI_FACE_POINTS], weight[TESI_FACE_POINTS];      /* 1D */
-  double B[TESI_FACE_POINTS * TESI_HANGING_NODES];               /* [q][n] */
-  double G[TESI_FACE_POINTS * TESI_HANGING_NODES];               /* [q][n] */
+  int dim, n, q, nodes, points;                             /* n nodes a direction; nodes, points of a face */
+  double point[TESI_FACE_POINTS], weight[TESI_FACE_POINTS]; /* 1D */
+  double B[TESI_FACE_POINTS * TESI_HANGING_NODES];          /* [q][n] */
+  double G[TESI_FACE_POINTS * TESI_HANGING_NODES];          /* [q][n] */
 } TesiFaceRule;
 
 void tesi_face_rule(int dim, int degree, int q, TesiFaceRule *rule);

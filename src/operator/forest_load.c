@@ -10,7 +10,8 @@ static const TesFunction *source_of(const TesForestLoadDesc *desc, int64_t cell)
   return material >= 0 && desc->material_f[material] ? desc->material_f[material] : desc->f;
 }
 
-static TesStatus check_values(TesContext *ctx, const TesFunction *f, int64_t n, const double *values, int64_t cell) {
+static TesStatus check_values(TesContext *ctx, const TesFunction *f, int64_t n, const double *values,
+                              int64_t cell) {
   TesStatus status = TES_OK;
   for (int64_t p = 0; p < n; p++)
     if (!isfinite(values[p]))
@@ -35,8 +36,8 @@ done:
   return status;
 }
 
-static TesStatus add_flux(const TesiFaceRule *rule, const TesForestLoadDesc *desc, const TesFunction *g, int64_t cell,
-                          int face, double *local) {
+static TesStatus add_flux(const TesiFaceRule *rule, const TesForestLoadDesc *desc, const TesFunction *g,
+                          int64_t cell, int face, double *local) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
   double x[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], value[TESI_FACE_MOST], out[TESI_FACE_MOST] = {0};
@@ -107,8 +108,8 @@ static void mark_nodes(const TesForestSpace *s, const TesFunction *const *g, int
     }
 }
 
-TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geometry, const TesFunction *const *g,
-                             double *u) {
+TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geometry,
+                             const TesFunction *const *g, double *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   int32_t *boundary = NULL;
@@ -131,7 +132,8 @@ done:
 }
 
 /* The cells with an entry of u that is not zero. */
-static TesStatus find_lifted(TesContext *ctx, const TesForestSpace *s, const double *u, int32_t **cell, int64_t *count) {
+static TesStatus find_lifted(TesContext *ctx, const TesForestSpace *s, const double *u, int32_t **cell,
+                             int64_t *count) {
   TesStatus status = TES_OK;
   TES_ALLOC(cell, s->cells);
   *count = 0;
@@ -147,7 +149,8 @@ done:
   return status;
 }
 
-TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpace *space, const double *u, double *b) {
+TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpace *space, const double *u,
+                                      double *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   int32_t *cell = NULL;

@@ -25,7 +25,8 @@ void tes_matrix_apply(const TesContext *context, const TesMatrix *matrix, const 
 #pragma omp parallel for schedule(static) num_threads(tes_context_threads(context))
   for (int64_t i = 0; i < matrix->rows; i++) {
     double sum = 0;
-    for (int64_t e = matrix->row[i]; e < matrix->row[i + 1]; e++) sum += matrix->value[e] * x[matrix->column[e]];
+    for (int64_t e = matrix->row[i]; e < matrix->row[i + 1]; e++)
+      sum += matrix->value[e] * x[matrix->column[e]];
     y[i] = sum;
   }
 }

@@ -72,7 +72,8 @@ static TesStatus root_of_sum(TesContext *ctx, int64_t n, const double *values, d
   TesStatus status = TES_OK;
   double sum = 0;
   for (int64_t i = 0; i < n; i++) sum += values[i];
-  if (!isfinite(sum)) TES_FAIL(TES_NAN, "the error is not a number: the exact solution is not finite at a point");
+  if (!isfinite(sum))
+    TES_FAIL(TES_NAN, "the error is not a number: the exact solution is not finite at a point");
   *root = sqrt(sum);
 done:
   return status;
@@ -109,7 +110,8 @@ TesStatus tes_forest_integral(const TesForestSpace *space, const TesGeometry *ge
     tesi_cell_points(rule, c, at);
     tes_forest_space_read(space, c, u, local);
     tesi_cell_evaluate(rule, -1, local, value);
-    for (int64_t p = 0; p < rule->points; p++) *integral += at->weight[p] * value[p], *volume += at->weight[p];
+    for (int64_t p = 0; p < rule->points; p++)
+      *integral += at->weight[p] * value[p], *volume += at->weight[p];
   }
 done:
   tesi_free(ctx, &rule);

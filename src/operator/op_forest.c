@@ -51,7 +51,8 @@ static void face_term(const Plan *plan, int64_t i, const double *u, double *v) {
 }
 
 /* y += sign R x; `every`: Dirichlet nodes too. */
-static void add_faces(const Plan *plan, TesPrecision precision, double sign, bool every, const void *x, void *y) {
+static void add_faces(const Plan *plan, TesPrecision precision, double sign, bool every, const void *x,
+                      void *y) {
   const TesForestSpace *s = plan->space;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; i < plan->faces; i++) {
@@ -170,7 +171,8 @@ static TesStatus fill_faces(TesContext *ctx, const TesForestDiffusionDesc *desc,
       TES_TRY(tesi_face_geometry(rule, desc->geometry, c, f, x, weight, NULL));
       tesi_face_values(rule, alpha_of(desc, name), x, value);
       for (int p = 0; p < rule->points; p++) {
-        TES_CHECK(value[p] >= 0 && isfinite(value[p]), "the Robin coefficient on %s is %g in cell %lld, expected >= 0",
+        TES_CHECK(value[p] >= 0 && isfinite(value[p]),
+                  "the Robin coefficient on %s is %g in cell %lld, expected >= 0",
                   tes_forest_boundary_name(forest, name), value[p], (long long)c);
         weight[p] *= value[p];
       }
@@ -187,10 +189,12 @@ static bool vanishes(const TesFunction *c) {
 static TesStatus check_desc(TesContext *ctx, const TesForestDiffusionDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->space && desc->geometry, "an operator over a forest needs a space and a geometry");
-  TES_CHECK(tes_geometry_cells(desc->geometry) == desc->space->cells && tes_geometry_dim(desc->geometry) == desc->space->dim,
+  TES_CHECK(tes_geometry_cells(desc->geometry) == desc->space->cells &&
+                tes_geometry_dim(desc->geometry) == desc->space->dim,
             "the geometry has %lld cells, the space %lld", (long long)tes_geometry_cells(desc->geometry),
             (long long)desc->space->cells);
-  TES_CHECK(desc->points == 0 || desc->points == desc->space->degree + 1 || desc->points == desc->space->degree + 2,
+  TES_CHECK(desc->points == 0 || desc->points == desc->space->degree + 1 ||
+                desc->points == desc->space->degree + 2,
             "%d points a direction, expected degree + 1 or degree + 2", desc->points);
 done:
   return status;
@@ -264,7 +268,8 @@ done:
   return status;
 }
 
-TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusionDesc *desc, TesOperator **op) {
+TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusionDesc *desc,
+                                     TesOperator **op) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesOperator *inner = NULL;

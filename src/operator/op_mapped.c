@@ -44,7 +44,8 @@ static TesStatus check_desc(TesContext *ctx, const TesMappedDesc *d) {
                                                       : d->geometry->dim * (d->geometry->dim + 1) / 2;
   TES_CHECK(!d->masks || (d->index && d->degree <= TESI_HANGING_NODES - 1 && d->components <= 1),
             "masks of hanging nodes go with an index, degrees 1..8 and one component");
-  TES_CHECK(!d->part || (d->tensor == TES_TENSOR_SCALAR && d->parts >= 0), "parts go with scalar coefficients");
+  TES_CHECK(!d->part || (d->tensor == TES_TENSOR_SCALAR && d->parts >= 0),
+            "parts go with scalar coefficients");
   for (int i = last; i < 6; i++)
     TES_CHECK(!d->a[i], "coefficient a[%d] is given, the tensor has %d", i, last);
 done:
@@ -200,8 +201,8 @@ static TesStatus take_parts(TesContext *ctx, TesiMapped *m) {
   TES_ALLOC(&m->part, m->cells);
   for (int64_t c = 0; c < m->cells; c++) {
     m->part[c] = d->part[c];
-    TES_CHECK(m->part[c] >= -1 && m->part[c] < m->parts, "cell %lld is of part %d, there are %d", (long long)c,
-              m->part[c], m->parts);
+    TES_CHECK(m->part[c] >= -1 && m->part[c] < m->parts, "cell %lld is of part %d, there are %d",
+              (long long)c, m->part[c], m->parts);
   }
 done:
   return status;

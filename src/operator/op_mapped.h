@@ -81,7 +81,8 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
 }
 
 /* The same terms on some of the cells, float64, on element vectors. */
-TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell, TesOperator **op);
+TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
+                                    TesOperator **op);
 /* d += what hanging nodes get of the diagonal (op_mapped_hanging.c). */
 TesStatus tesi_mapped_hanging_diagonal(const TesOperator *op, double *d);
 

@@ -26,7 +26,8 @@ TESI_INLINE void mapped_hang_line(int n, int stride, const V *W, unsigned bits, 
   }
 }
 
-static void mapped_hang(const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed, V *u, V *W) {
+static void mapped_hang(const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed, V *u,
+                        V *W) {
   const int dim = plan->dim, n = plan->n;
   const TesiMappedHanging *h = &plan->hanging[batch->hanging];
   const Real *halves = (const Real *)plan->halves + (transposed ? 2 * n * n : 0);

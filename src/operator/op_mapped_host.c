@@ -130,7 +130,8 @@ static const TesiOperatorTable table = {.apply = apply,
 static TesStatus make_work(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const size_t vector = (size_t)plan->kernels.lanes * tesi_precision_size(plan->m->precision);
-  plan->work_size = (size_t)(plan->nodes + 2 * plan->points + 12 * plan->q * plan->q + plan->n * plan->n + 64) * vector;
+  plan->work_size =
+      (size_t)(plan->nodes + 2 * plan->points + 12 * plan->q * plan->q + plan->n * plan->n + 64) * vector;
   plan->work_size = (plan->work_size + 4095) / 4096 * 4096 + 128;
   TES_TRY(tesi_alloc(ctx, (size_t)plan->threads, plan->work_size, &plan->work));
 done:

@@ -45,8 +45,8 @@ typedef enum TesiGather {
 } TesiGather;
 
 typedef struct TesiMappedBatch {
-  int64_t index; /* first entry in plan->index; element form: first entry of the vector */
-  int64_t mask;  /* first entry in plan->masks, -1: nothing is masked */
+  int64_t index;   /* first entry in plan->index; element form: first entry of the vector */
+  int64_t mask;    /* first entry in plan->masks, -1: nothing is masked */
   int64_t hanging; /* entry of plan->hanging, -1: nothing hangs */
   TesiGather kind;
   int count; /* lanes with cells */

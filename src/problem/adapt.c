@@ -26,7 +26,8 @@ int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction,
   TES_ALLOC(&ranked, cells);
   for (int64_t c = 0; c < cells; c++) ranked[c] = (Ranked){indicator[c], c}, sum += indicator[c];
   qsort(ranked, (size_t)cells, sizeof *ranked, descending);
-  while (count < cells && (marking == TES_MARK_BULK ? part < fraction * sum : (double)count < fraction * (double)cells)) {
+  while (count < cells &&
+         (marking == TES_MARK_BULK ? part < fraction * sum : (double)count < fraction * (double)cells)) {
     part += ranked[count].value;
     mark[ranked[count++].cell] = 1;
   }
@@ -67,7 +68,8 @@ static TesStatus energy_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
-  TesiResidual residual = {.desc = &s->problem, .space = space, .geometry = tes_forest_poisson_geometry(s->poisson)};
+  TesiResidual residual = {
+      .desc = &s->problem, .space = space, .geometry = tes_forest_poisson_geometry(s->poisson)};
   double *l2 = NULL, *h1 = NULL, sum[3] = {0};
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
@@ -96,12 +98,14 @@ static TesStatus goal_error(Loop *s) {
   static const char *const none[] = {NULL};
   TesForestSpace *fine = NULL;
   if (goal->kind == TES_GOAL_POINT) {
-    TES_TRY(tes_function_evaluate(s->problem.exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0, &exact));
+    TES_TRY(tes_function_evaluate(s->problem.exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0,
+                                  &exact));
   } else {
-    TES_TRY(tes_forest_space_create(
-        ctx,
-        &(TesForestSpaceDesc){.forest = s->problem.forest, .degree = tesi_min(space->degree + 3, 8), .dirichlet = none},
-        &fine));
+    TES_TRY(tes_forest_space_create(ctx,
+                                    &(TesForestSpaceDesc){.forest = s->problem.forest,
+                                                          .degree = tesi_min(space->degree + 3, 8),
+                                                          .dirichlet = none},
+                                    &fine));
     TES_ALLOC(&v, fine->length);
     TES_TRY(tes_forest_space_interpolate(fine, geometry, s->problem.exact, v));
     TES_TRY(tes_goal_value(fine, geometry, goal, v, &exact));
@@ -197,8 +201,10 @@ TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptS
   const int steps = desc->steps ? desc->steps : 10;
   const double fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
   bool stop = false;
-  TES_CHECK(fraction > 0 && fraction <= 1, "the fraction to be refined is %g, expected 0 < fraction <= 1", fraction);
-  TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0, "negative steps, tolerance or max_dofs");
+  TES_CHECK(fraction > 0 && fraction <= 1, "the fraction to be refined is %g, expected 0 < fraction <= 1",
+            fraction);
+  TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
+            "negative steps, tolerance or max_dofs");
   for (int i = 0; i < steps && !stop; i++) {
     TES_TRY(step(&s, i));
     stop = i + 1 == steps || fabs(s.at.estimate) <= desc->tolerance;

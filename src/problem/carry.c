@@ -20,8 +20,8 @@ static void locate(const TesRelation *r, int dim, const double *node, double *xi
   }
 }
 
-static void carry_cell(const TesForestSpace *from, const double *u, const TesForestSpace *to, const TesRelation *r,
-                       int64_t cell, double *v) {
+static void carry_cell(const TesForestSpace *from, const double *u, const TesForestSpace *to,
+                       const TesRelation *r, int64_t cell, double *v) {
   const int n = to->n;
   double local[TESI_CELL_MOST];
   int64_t last = -1, source;
@@ -44,7 +44,8 @@ TesStatus tes_forest_carry(const TesForestSpace *from, const double *u, const Te
   TesRelation *relation = NULL;
   TES_ALLOC(&relation, to->cells);
   if (from->forest == to->forest)
-    for (int64_t c = 0; c < to->cells; c++) relation[c] = (TesRelation){.from = (int32_t)c, .kinship = TES_KIN_SAME};
+    for (int64_t c = 0; c < to->cells; c++)
+      relation[c] = (TesRelation){.from = (int32_t)c, .kinship = TES_KIN_SAME};
   else
     TES_TRY(tes_forest_relate(from->forest, to->forest, relation));
   for (int64_t c = 0; c < to->cells; c++) carry_cell(from, u, to, &relation[c], c, v);

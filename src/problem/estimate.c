@@ -36,7 +36,8 @@ static void add_faces(const TesiResidual *s, double *eta2) {
     double j[TESI_FACE_MOST], weight[TESI_FACE_MOST];
     if (!tesi_residual_face(s, i, j, weight)) continue;
     const double area = sum_of(weight, s->face_rule.points), h = s->rule.dim == 3 ? sqrt(area) : area;
-    const double eta = h / (k * tesi_residual_diffusion(s, pair->cell)) * square(j, weight, s->face_rule.points) / 8;
+    const double eta =
+        h / (k * tesi_residual_diffusion(s, pair->cell)) * square(j, weight, s->face_rule.points) / 8;
     const double share = pair->other < 0 ? 1 : 0.5;
 #pragma omp atomic
     eta2[pair->cell] += share * eta;
@@ -46,7 +47,8 @@ static void add_faces(const TesiResidual *s, double *eta2) {
   }
 }
 
-TesStatus tes_estimate_residual(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, double *eta2) {
+TesStatus tes_estimate_residual(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
+                                double *eta2) {
   TesContext *ctx = tes_forest_poisson_space(poisson)->context;
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
@@ -80,7 +82,8 @@ done:
   return status;
 }
 
-static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, TesiCellPoints *at, double *eta) {
+static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, TesiCellPoints *at,
+                       double *eta) {
   double r[TESI_CELL_POINTS], high[TESI_CELL_POINTS], low[TESI_CELL_POINTS], local[TESI_CELL_MOST];
   tesi_residual_cell(s, cell, at, r);
   tes_forest_space_read(w->dual, cell, w->z, local);
@@ -133,8 +136,8 @@ static TesStatus add_goal(void *user, const TesForestSpace *space, const TesGeom
   return tesi_goal_load(space, geometry, user, b);
 }
 
-TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, const TesGoal *goal,
-                           double *eta) {
+TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
+                           const TesGoal *goal, double *eta) {
   const TesForestSpace *space = tes_forest_poisson_space(poisson);
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -146,8 +149,9 @@ TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPois
   Weights w = {.space = space};
   TesSolveResult result;
   const int names = tes_forest_boundaries(desc->forest);
-  TES_CHECK(space->degree < TESI_FOREST_DEGREE, "dual-weighted residuals need degree %d or less, the space has %d",
-            TESI_FOREST_DEGREE - 1, space->degree);
+  TES_CHECK(space->degree < TESI_FOREST_DEGREE,
+            "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
+            space->degree);
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
   TES_ALLOC(&boundary, names + 1);
   for (int i = 0; desc->boundary && i < names; i++) boundary[i] = desc->boundary[i], boundary[i].g = NULL;

@@ -18,7 +18,8 @@ typedef struct TesiResidual {
   int64_t pairs;
 } TesiResidual;
 
-TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, TesiResidual **residual);
+TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
+                               TesiResidual **residual);
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
 
 /* r[points] <- f + div(a grad u) - c u in a cell; at: its points. */
@@ -34,6 +35,7 @@ void tesi_local_values(int dim, int degree, const double *local, int n, const do
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* b += J(phi_i); checks the goal. */
-TesStatus tesi_goal_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal, double *b);
+TesStatus tesi_goal_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
+                         double *b);
 
 #endif

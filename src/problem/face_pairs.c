@@ -43,11 +43,11 @@ static int by_key(const void *a, const void *b) {
 /* Which corner (bits of face coordinates) of `other` is node v of `side`; -1: none. */
 static int find_corner(const TesForestSpace *s, const Side *side, const Side *other, int v) {
   const int n = s->n, corners = s->dim == 3 ? 4 : 2;
-  const int32_t node =
-      node_of(s, side->cell, tesi_face_node(s->dim, n, side->face, (v & 1) * (n - 1) + (v >> 1) * (n - 1) * n));
+  const int32_t node = node_of(
+      s, side->cell, tesi_face_node(s->dim, n, side->face, (v & 1) * (n - 1) + (v >> 1) * (n - 1) * n));
   for (int w = 0; w < corners; w++)
-    if (node_of(s, other->cell, tesi_face_node(s->dim, n, other->face, (w & 1) * (n - 1) + (w >> 1) * (n - 1) * n)) ==
-        node)
+    if (node_of(s, other->cell,
+                tesi_face_node(s->dim, n, other->face, (w & 1) * (n - 1) + (w >> 1) * (n - 1) * n)) == node)
       return w;
   return -1;
 }
@@ -56,7 +56,8 @@ static TesStatus match(const TesForestSpace *s, const Side *side, const Side *ot
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int directions = s->dim - 1, zero = find_corner(s, side, other, 0);
-  *pair = (TesiFacePair){.cell = side->cell, .face = side->face, .other = other->cell, .other_face = other->face};
+  *pair =
+      (TesiFacePair){.cell = side->cell, .face = side->face, .other = other->cell, .other_face = other->face};
   for (int e = 0; e < directions; e++) {
     const int at = find_corner(s, side, other, 1 << e);
     if (zero < 0 || at < 0)
@@ -97,7 +98,8 @@ TesStatus tesi_face_pairs(const TesForestSpace *space, TesiFacePair **pair, int6
   for (int64_t i = 0; i < sides;) {
     int64_t end = i + 1;
     while (end < sides && side[end].key == side[i].key) end++;
-    for (int64_t k = i; k < end - 1; k++) TES_TRY(match(space, &side[k], &side[end - 1], &(*pair)[(*count)++]));
+    for (int64_t k = i; k < end - 1; k++)
+      TES_TRY(match(space, &side[k], &side[end - 1], &(*pair)[(*count)++]));
     if (end == i + 1)
       (*pair)[(*count)++] = (TesiFacePair){.cell = side[i].cell, .face = side[i].face, .other = -1};
     i = end;

@@ -62,7 +62,8 @@ done:
   return status;
 }
 
-static TesStatus create_operators(TesForestPoisson *p, const TesForestPoissonDesc *desc, const Boundaries *boundaries) {
+static TesStatus create_operators(TesForestPoisson *p, const TesForestPoissonDesc *desc,
+                                  const Boundaries *boundaries) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesForestMultigridDesc mg = {.diffusion = {.space = p->space,
@@ -98,11 +99,13 @@ static TesStatus check_balance(TesForestPoisson *p, const TesForestPoissonDesc *
   const double sum = sum_of(p, b);
   for (int64_t i = 0; i < p->space->length; i++) size += fabs(b[i]);
   TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
-            "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = 0; here it is %.6g. "
+            "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = "
+            "0; here it is %.6g. "
             "Change f or g, or give a Dirichlet value on a boundary",
             sum);
   if (desc->exact) {
-    TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = p->space, .geometry = p->geometry, .f = desc->exact}, b));
+    TES_TRY(tes_forest_load(
+        &(TesForestLoadDesc){.space = p->space, .geometry = p->geometry, .f = desc->exact}, b));
     p->mean = sum_of(p, b); /* int exact */
   }
 done:
@@ -161,8 +164,9 @@ static TesStatus create_solver(TesForestPoisson *p, const TesForestPoissonDesc *
   static const char *const methods[] = {"", "V-cycles", "full multigrid, then V-cycles",
                                         "GMRES, right-preconditioned by a V-cycle",
                                         "conjugate gradients, preconditioned by a symmetric V-cycle"};
-  static const char *const precisions[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
-                                           "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
+  static const char *const precisions[] = {
+      "mixed: float32 cycle in a float64 iteration", "double: float64",
+      "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
   const TesMethod method = desc->method == TES_METHOD_AUTO ? TES_METHOD_CG : desc->method;
   p->tolerance = desc->tolerance > 0 ? desc->tolerance : 1e-9;
   if (desc->precision == TES_SOLVE_SINGLE) p->tolerance = fmax(p->tolerance, 1e-6);
@@ -180,7 +184,8 @@ static TesStatus create_solver(TesForestPoisson *p, const TesForestPoissonDesc *
                            &p->solver);
 }
 
-TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonDesc *desc, TesForestPoisson **poisson) {
+TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonDesc *desc,
+                                    TesForestPoisson **poisson) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesForestPoisson *p = NULL;
@@ -192,10 +197,11 @@ TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonD
   p->context = tesi_context_retain(ctx);
   p->exact = tesi_function_retain(desc->exact);
   TES_TRY(sort_boundaries(ctx, desc, &boundaries));
-  TES_TRY(tes_forest_space_create(
-      ctx,
-      &(TesForestSpaceDesc){.forest = desc->forest, .degree = desc->degree, .dirichlet = boundaries.dirichlet},
-      &p->space));
+  TES_TRY(tes_forest_space_create(ctx,
+                                  &(TesForestSpaceDesc){.forest = desc->forest,
+                                                        .degree = desc->degree,
+                                                        .dirichlet = boundaries.dirichlet},
+                                  &p->space));
   TES_TRY(tes_geometry_create_forest(desc->forest, desc->geometry_degree, &p->geometry));
   TES_TRY(create_operators(p, desc, &boundaries));
   p->times.operators = tesi_now() - start;

@@ -23,7 +23,8 @@ static bool find_in_cell(const TesGeometry *geometry, int dim, int64_t cell, con
           rows[c][i] = J[k * 3 + d] * J[l * 3 + e] - J[l * 3 + d] * J[k * 3 + e];
         }
       for (int i = 0; i < 3; i++) det += J[i * 3] * rows[0][i];
-      for (int c = 0; c < 3; c++) delta[c] = (rows[c][0] * r[0] + rows[c][1] * r[1] + rows[c][2] * r[2]) / det;
+      for (int c = 0; c < 3; c++)
+        delta[c] = (rows[c][0] * r[0] + rows[c][1] * r[1] + rows[c][2] * r[2]) / det;
     }
     for (int d = 0; d < dim; d++) {
       xi[d] += delta[d];
@@ -40,8 +41,8 @@ static bool find_in_cell(const TesGeometry *geometry, int dim, int64_t cell, con
   return inside;
 }
 
-static TesStatus find_point(const TesForestSpace *space, const TesGeometry *geometry, const double *x, int64_t *cell,
-                            double *xi) {
+static TesStatus find_point(const TesForestSpace *space, const TesGeometry *geometry, const double *x,
+                            int64_t *cell, double *xi) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   for (*cell = 0; *cell < space->cells; ++*cell)
@@ -57,15 +58,16 @@ static TesStatus find_boundary(const TesForestSpace *space, const TesGoal *goal,
   TES_CHECK(goal->boundary, "the goal is a mean on a boundary: which one?");
   TES_TRY(tes_forest_find_boundary(space->forest, goal->boundary, boundary));
   TES_CHECK(!tes_forest_space_dirichlet(space, *boundary),
-            "the goal is the mean on %s, where the values are given: choose a boundary with a neumann or robin condition",
+            "the goal is the mean on %s, where the values are given: choose a boundary with a neumann or "
+            "robin condition",
             goal->boundary);
 done:
   return status;
 }
 
 /* int over the boundary of phi_i to b, and its area. */
-static TesStatus boundary_load(const TesForestSpace *space, const TesGeometry *geometry, int boundary, double *b,
-                               double *area) {
+static TesStatus boundary_load(const TesForestSpace *space, const TesGeometry *geometry, int boundary,
+                               double *b, double *area) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int names = tes_forest_boundaries(space->forest);
@@ -92,7 +94,8 @@ done:
 }
 
 /* functional[length] of the mean. */
-static TesStatus mean_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal, double *b) {
+static TesStatus mean_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
+                           double *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   int boundary;
@@ -114,7 +117,8 @@ static void functions_at(const TesForestSpace *space, const double *xi, double *
   }
 }
 
-TesStatus tesi_goal_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal, double *b) {
+TesStatus tesi_goal_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
+                         double *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double local[TESI_CELL_MOST], xi[3], *load = NULL;
@@ -158,8 +162,8 @@ done:
   return status;
 }
 
-TesStatus tes_goal_value(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal, const double *u,
-                         double *value) {
+TesStatus tes_goal_value(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
+                         const double *u, double *value) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double local[TESI_CELL_MOST], xi[3];

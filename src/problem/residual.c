@@ -4,7 +4,8 @@
 #include "basis/lagrange.h"
 #include "problem/estimate.h"
 
-TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson, TesiResidual **residual) {
+TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
+                               TesiResidual **residual) {
   const TesForestSpace *space = tes_forest_poisson_space(poisson);
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -32,7 +33,8 @@ void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual) {
   tesi_free(ctx, residual);
 }
 
-static const TesFunction *pick(const TesFunction *const *by_material, int material, const TesFunction *otherwise) {
+static const TesFunction *pick(const TesFunction *const *by_material, int material,
+                               const TesFunction *otherwise) {
   return by_material && material >= 0 && by_material[material] ? by_material[material] : otherwise;
 }
 
@@ -103,7 +105,7 @@ void tesi_local_values(int dim, int degree, const double *local, int n, const do
                        double *gradient) {
   const int m = degree + 1, nz = dim == 3 ? m : 1;
   double node[TESI_HANGING_NODES + 1], B[3][TESI_HANGING_NODES + 1] = {{1}, {1}, {1}},
-                                       G[3][TESI_HANGING_NODES + 1] = {{0}};
+                                                                 G[3][TESI_HANGING_NODES + 1] = {{0}};
   tesi_gauss_lobatto(m, node, NULL);
   for (int p = 0; p < n; p++) {
     double sum[4] = {0};
@@ -136,7 +138,8 @@ void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool othe
 }
 
 /* a grad u . normal in one cell at points of a face. */
-static void normal_flux(const TesiResidual *s, int64_t cell, const double *xi, const double *normal, double *flux) {
+static void normal_flux(const TesiResidual *s, int64_t cell, const double *xi, const double *normal,
+                        double *flux) {
   const int dim = s->rule.dim, n = s->face_rule.points;
   double local[TESI_CELL_MOST], g[3 * TESI_FACE_MOST], x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST],
       a[TESI_FACE_MOST], at[3 * TESI_FACE_MOST] = {0};
@@ -166,7 +169,8 @@ static void normal_flux(const TesiResidual *s, int64_t cell, const double *xi, c
   }
 }
 
-static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const double *x, const double *flux, double *j) {
+static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const double *x,
+                          const double *flux, double *j) {
   const int n = s->face_rule.points, dim = s->rule.dim;
   int name;
   if (!tes_forest_on_boundary(s->space->forest, pair->cell, pair->face, &name)) return false;

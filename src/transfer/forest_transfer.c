@@ -78,8 +78,8 @@ done:
 
 /* Whether node p of a cell with this mask is interpolated. */
 static bool hangs(int dim, int n, unsigned mask, int64_t p) {
-  return mask >> 3 &&
-         tesi_hanging_directions(dim, n, mask, (const int[3]){(int)(p % n), (int)(p / n % n), (int)(p / n / n)});
+  return mask >> 3 && tesi_hanging_directions(
+                          dim, n, mask, (const int[3]){(int)(p % n), (int)(p / n % n), (int)(p / n / n)});
 }
 
 /* The first cell in which a node does not hang writes it. */
@@ -116,8 +116,7 @@ static TesStatus store(const TesTransfer *transfer, int rows, int columns, const
       if (transfer->precision == TES_DOUBLE) {
         ((double *)*plain)[r * columns + c] = ((double *)*transposed)[c * rows + r] = E[r * columns + c];
       } else {
-        ((float *)*plain)[r * columns + c] = ((float *)*transposed)[c * rows + r] =
-            (float)E[r * columns + c];
+        ((float *)*plain)[r * columns + c] = ((float *)*transposed)[c * rows + r] = (float)E[r * columns + c];
       }
 done:
   return status;
@@ -143,7 +142,8 @@ done:
 }
 
 /* The lowest colour that no chunk with a common coarse node has. */
-static TesStatus colour_chunks(TesContext *ctx, TesiForestTransfer *t, int64_t chunks, unsigned char *colour) {
+static TesStatus colour_chunks(TesContext *ctx, TesiForestTransfer *t, int64_t chunks,
+                               unsigned char *colour) {
   TesStatus status = TES_OK;
   const int32_t *index = tes_forest_space_index(t->coarse);
   uint64_t *used = NULL;

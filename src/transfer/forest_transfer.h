@@ -20,7 +20,7 @@ typedef struct TesiForestChunk {
 
 typedef struct TesiForestTransfer {
   TesForestSpace *coarse, *fine;
-  int dim, m, n; /* nodes a direction of a coarse and of a fine cell */
+  int dim, m, n;                                       /* nodes a direction of a coarse and of a fine cell */
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
   TesiForestFamily *family;                            /* [cells] */
   int32_t *own; /* [fine cells][fine_nodes] node that is written from here; -1: none is */

@@ -86,8 +86,7 @@ static void NAME(restrict_cell)(const TesiForestTransfer *t, int64_t cell, const
     for (int cy = 0; cy < halves; cy++) {
       for (int cz = 0; cz < (three ? halves : 1); cz++) {
         NAME(read_own)(t, family->first + cx + 2 * cy + 4 * cz, fine, three ? z : y);
-        if (three)
-          NAME(contract)(m, n, n * n, 1, t->embed_transposed[family->refined + cz], z, cz > 0, y);
+        if (three) NAME(contract)(m, n, n * n, 1, t->embed_transposed[family->refined + cz], z, cz > 0, y);
       }
       NAME(contract)(m, n, n, three ? m : 1, t->embed_transposed[family->refined + cy], y, cy > 0, x);
     }

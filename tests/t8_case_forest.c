@@ -1,0 +1,131 @@
+/* Run: ctest -R t8_case_forest. Case files with meshes of trees: domains, names of the mesh as keys, adaptation, and what is refused. */
+#include <stdio.h>
+#include <string.h>
+#include "failing_allocator.h"
+#include "tessera/case.h"
+
+static TesContext *ctx;
+
+static int set_up(void **state) {
+  (void)state;
+  return tesi_context_new(NULL, &ctx) != TES_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  const size_t left = tes_context_memory(ctx);
+  tes_context_destroy(&ctx);
+  return left != 0;
+}
+
+static const char full[] =
+    "problem: poisson\n"
+    "mesh: {file: part.msh, refine: 2, refine_where: x - 0.5, refine_times: 3, geometry_degree: 3}\n"
+    "data: {a: 2, materials: {steel: {a: 50, c: 1}, air: {f: x}}}\n"
+    "boundary: {all: {neumann: 0}, inlet: {dirichlet: y}, shell: {robin: {alpha: 2, g: 3}}}\n"
+    "adapt: {estimator: dwr, goal: {mean: shell}, marking: fraction, fraction: 0.3, steps: 4, tolerance: "
+    "1e-5, max_dofs: 5000}\n";
+
+static double constant(const TesFunction *f) {
+  double value = NAN;
+  assert_non_null(f);
+  assert_true(tes_function_constant(f, &value));
+  return value;
+}
+
+static void everything_is_read(void **state) {
+  (void)state;
+  TesCase *c;
+  if (tes_case_parse(ctx, full, "a.yaml", 0, NULL, &c)) fail_msg("%s", tes_context_message(ctx));
+  assert_true(c->forest.used && c->forest.domain == TES_DOMAIN_FILE && c->forest.dim == 0);
+  assert_string_equal(c->forest.file, "part.msh");
+  assert_int_equal(c->forest.refine, 2);
+  assert_int_equal(c->forest.times, 3);
+  assert_int_equal(c->forest.geometry_degree, 3);
+  assert_non_null(c->forest.where);
+  assert_int_equal(c->named_count, 2);
+  assert_string_equal(c->named[0].name, "inlet");
+  assert_int_equal(c->named[0].face.condition, TES_CASE_DIRICHLET);
+  assert_string_equal(c->named[1].name, "shell");
+  assert_int_equal(c->named[1].face.condition, TES_CASE_ROBIN);
+  assert_near(constant(c->named[1].face.alpha), 2, 0);
+  assert_near(constant(c->named[1].face.value), 3, 0);
+  assert_int_equal(c->boundary_all.condition, TES_CASE_NEUMANN);
+  assert_int_equal(c->material_count, 2);
+  assert_near(constant(c->materials[0].a), 50, 0);
+  assert_near(constant(c->materials[0].c), 1, 0);
+  assert_null(c->materials[0].f);
+  assert_non_null(c->materials[1].f);
+  assert_near(constant(c->a), 2, 0);
+  assert_true(c->adapt.used && !c->adapt.has_point);
+  assert_int_equal(c->adapt.estimator, TES_CASE_DWR);
+  assert_string_equal(c->adapt.boundary, "shell");
+  assert_int_equal(c->adapt.marking, TES_CASE_FRACTION);
+  assert_near(c->adapt.fraction, 0.3, 0);
+  assert_int_equal(c->adapt.steps, 4);
+  assert_near(c->adapt.tolerance, 1e-5, 0);
+  assert_int_equal(c->adapt.max_dofs, 5000);
+  tes_case_destroy(&c);
+}
+
+static void domains_are_known(void **state) {
+  (void)state;
+  static const struct {
+    const char *mesh;
+    TesDomain domain;
+    int dim;
+  } rows[] = {{"ball: {radius: 2}", TES_DOMAIN_BALL, 3},
+              {"ball: {dim: 2}, refine: 3", TES_DOMAIN_BALL, 2},
+              {"shell: {inner_radius: 0.25}", TES_DOMAIN_SHELL, 3},
+              {"l_shape: {dim: 3}", TES_DOMAIN_L_SHAPE, 3},
+              {"fichera: {dim: 3}", TES_DOMAIN_FICHERA, 3},
+              {"channel: {dim: 2}", TES_DOMAIN_CHANNEL, 2},
+              {"box: {cells: [2, 3]}, refine: 1", TES_DOMAIN_BOX, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[200];
+    TesCase *c;
+    snprintf(text, sizeof text, "problem: poisson\nmesh: {%s}\n", rows[i].mesh);
+    if (tes_case_parse(ctx, text, "a.yaml", 0, NULL, &c)) fail_msg("%s\n%s", text, tes_context_message(ctx));
+    assert_true(c->forest.used);
+    assert_int_equal(c->forest.domain, rows[i].domain);
+    assert_int_equal(c->forest.dim, rows[i].dim);
+    tes_case_destroy(&c);
+  }
+}
+
+static void mistakes_are_told(void **state) {
+  (void)state;
+  static const struct {
+    const char *rest, *message;
+  } rows[] = {
+      {"mesh: {}", "expected exactly one of box, ball"},
+      {"mesh: {refine: 2}",
+       "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got 0"},
+      {"mesh: {ball: {dim: 3}, l_shape: {dim: 2}}", "got 2"},
+      {"mesh: {ball: {dim: 4}}", "mesh.ball.dim: expected an integer from 2 to 3"},
+      {"mesh: {ball: {dim: 3}}\nspace: {degree: 9}", "expected 1 to 8 on this mesh, got 9"},
+      {"mesh: {ball: {dim: 3}}\nboundary: {surface: {dirichlet: 1, neumann: 2}}", "expected exactly one of"},
+      {"mesh: {ball: {dim: 3}}\nboundary: {surface: }", "expected keys with values (dirichlet"},
+      {"mesh: {ball: {dim: 3}}\nadapt: {estimator: dwr}", "need one goal: point or mean"},
+      {"mesh: {ball: {dim: 3}}\nadapt: {fraction: 2}", "adapt.fraction: expected a number"},
+      {"mesh: {ball: {dim: 3}}\ndata: {materials: {steel: {b: 2}}}", "unknown key 'b'; known keys: a, c, f"},
+      {"mesh: {ball: {dim: 3}}\ndata: {materials: {steel: 5}}", "expected a, c or f of material steel"},
+      {"mesh: {box: {cells: [2, 2]}}\nboundary: {surface: {dirichlet: 1}}", "unknown key 'surface'"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[300];
+    TesCase *c = (TesCase *)&c;
+    snprintf(text, sizeof text, "problem: poisson\n%s\n", rows[i].rest);
+    assert_int_equal(tes_case_parse(ctx, text, "a.yaml", 0, NULL, &c), TES_INVALID_INPUT);
+    assert_null(c);
+    if (!strstr(tes_context_message(ctx), rows[i].message))
+      fail_msg("%s\n%s", text, tes_context_message(ctx));
+    tes_context_clear(ctx);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(everything_is_read, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(domains_are_known, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(mistakes_are_told, set_up, tear_down)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
