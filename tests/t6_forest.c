@@ -16,7 +16,8 @@ typedef struct Mesh {
 /* Cells are marked at random `times` times. */
 static Mesh make_mesh(const TesForestDesc *desc, int times, uint64_t seed) {
   Mesh m = {0};
-  assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET, .threads = 1}, &m.ctx, NULL, 0), TES_OK);
+  assert_int_equal(
+      tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET, .threads = 1}, &m.ctx, NULL, 0), TES_OK);
   if (tes_forest_create(m.ctx, desc, &m.forest) == TES_MISSING) skip();
   assert_non_null(m.forest);
   for (int t = 0; t < times; t++) {

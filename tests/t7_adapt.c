@@ -7,7 +7,8 @@
 
 static TesContext *make_context(void) {
   TesContext *ctx;
-  assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET, .threads = 1}, &ctx, NULL, 0), TES_OK);
+  assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET, .threads = 1}, &ctx, NULL, 0),
+                   TES_OK);
   return ctx;
 }
 
