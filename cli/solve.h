@@ -29,7 +29,9 @@ typedef struct SolveForest {
   int64_t dofs;
   double *residuals; /* of the last step */
   double tolerance;
-  char text[4][200]; /* method, smoother, operator, precision */
+  TesPoissonTimes setup;   /* of the last step */
+  TesMultigridTimes cycle; /* the same */
+  char text[4][200];       /* method, smoother, operator, precision */
   TesPvdEntry files[SOLVE_STEPS];
   int file_count;
 } SolveForest;

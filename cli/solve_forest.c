@@ -140,6 +140,8 @@ static void keep_solver(Solve *s, const TesForestPoisson *poisson) {
         (TesReportLevel){tes_forest_cells(tes_forest_space_forest(space)), tes_forest_space_dofs(space)};
   }
   for (int i = 0; i < 4; i++) snprintf(f->text[i], sizeof f->text[i], "%s", texts[i]);
+  f->setup = tes_forest_poisson_times(poisson);
+  f->cycle = tes_multigrid_times(mg);
   f->dofs = tes_forest_space_dofs(tes_forest_poisson_space(poisson));
   f->tolerance = tes_forest_poisson_tolerance(poisson);
 }
@@ -248,6 +250,7 @@ static TesStatus solve_once(Solve *s, TesForestPoissonDesc *desc, const char *vt
   s->solve_started = tesi_now();
   const TesStatus outcome = tes_forest_poisson_solve(poisson, &result);
   TES_TRY(keep_result(s, &result));
+  keep_solver(s, poisson);
   if (s->input->exact && outcome != TES_NAN) {
     const double start = tesi_now();
     TES_TRY(tes_forest_poisson_errors(poisson, &s->error_l2, &s->error_h1));

@@ -12,7 +12,19 @@ static int fill_levels(const Solve *s, TesReportLevel *levels) {
   return count;
 }
 
-static void fill_forest(const Solve *s, TesReport *report, TesReportText *texts) {
+static int fill_times(const Solve *s, TesPoissonTimes setup, TesMultigridTimes cycle, TesReportTime *times) {
+  times[0] = (TesReportTime){"operators", setup.operators};
+  times[1] = (TesReportTime){"right_hand_side", setup.right_hand_side};
+  times[2] = (TesReportTime){"smooth", cycle.smooth};
+  times[3] = (TesReportTime){"residual", cycle.residual};
+  times[4] = (TesReportTime){"transfer", cycle.transfer};
+  times[5] = (TesReportTime){"coarse", cycle.coarse};
+  times[6] = (TesReportTime){"errors", s->errors_seconds};
+  times[7] = (TesReportTime){"vtu", s->vtu_seconds};
+  return 8;
+}
+
+static void fill_forest(const Solve *s, TesReport *report, TesReportText *texts, TesReportTime *times) {
   static const char *const names[] = {"method", "smoother", "operator", "precision"};
   const SolveForest *f = s->forest;
   for (int i = 0; i < 4; i++) texts[i] = (TesReportText){names[i], f->text[i]};
@@ -23,6 +35,8 @@ static void fill_forest(const Solve *s, TesReport *report, TesReportText *texts)
   report->level_count = f->level_count;
   report->dofs = f->dofs;
   report->tolerance = f->tolerance;
+  report->times = times;
+  report->time_count = fill_times(s, f->setup, f->cycle, times);
   if (f->adaptive) report->steps = f->steps, report->step_count = f->step_count;
 }
 
@@ -48,7 +62,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     report.warnings = (const char *const *)s->input->warnings;
     report.warning_count = s->input->warning_count;
   }
-  if (s->forest && s->forest->mesh) fill_forest(s, &report, texts);
+  if (s->forest && s->forest->mesh) fill_forest(s, &report, texts, times);
   if (s->poisson) {
     const TesPoissonChoice choice = tes_poisson_choice(s->poisson);
     const TesPoissonTimes setup = tes_poisson_times(s->poisson);
@@ -57,18 +71,10 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     texts[1] = (TesReportText){"smoother", choice.smoother};
     texts[2] = (TesReportText){"operator", choice.op};
     texts[3] = (TesReportText){"precision", choice.precision};
-    times[0] = (TesReportTime){"operators", setup.operators};
-    times[1] = (TesReportTime){"right_hand_side", setup.right_hand_side};
-    times[2] = (TesReportTime){"smooth", cycle.smooth};
-    times[3] = (TesReportTime){"residual", cycle.residual};
-    times[4] = (TesReportTime){"transfer", cycle.transfer};
-    times[5] = (TesReportTime){"coarse", cycle.coarse};
-    times[6] = (TesReportTime){"errors", s->errors_seconds};
-    times[7] = (TesReportTime){"vtu", s->vtu_seconds};
     report.solver = texts;
     report.solver_count = 4;
     report.times = times;
-    report.time_count = 8;
+    report.time_count = fill_times(s, setup, cycle, times);
     report.levels = levels;
     report.level_count = fill_levels(s, levels);
     report.dofs = tes_space_dofs(tes_poisson_space(s->poisson));
