@@ -2,7 +2,7 @@
  * goals; solutions carried from mesh to mesh. */
 #include <stdlib.h>
 #include <string.h>
-#include "testing.h"
+#include "failing_allocator.h"
 #include "tessera/tessera.h"
 
 static TesContext *make_context(void) {
@@ -169,8 +169,42 @@ static void goals(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* Two steps of both loops while allocations fail. */
+static TesStatus small_loop(TesContext *ctx, void *user) {
+  TesStatus status = TES_OK;
+  TesForest *forest = NULL;
+  TesFunction *g = NULL;
+  TesBoundary boundary[2] = {{0}, {.condition = TES_ROBIN}};
+  TES_TRY(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2}, &forest));
+  TES_TRY(tes_function_create_expression(ctx, "1 + x*x", &g));
+  boundary[0].g = boundary[1].g = boundary[1].alpha = g;
+  TES_TRY(tes_adapt_run(
+      ctx,
+      &(TesAdaptDesc){.poisson = {.forest = forest, .degree = 2, .boundary = boundary, .exact = g},
+                      .estimator = *(const TesEstimator *)user,
+                      .goal = {.kind = TES_GOAL_MEAN, .boundary = "notch"},
+                      .fraction = 0.2,
+                      .steps = 2},
+      NULL));
+done:
+  tes_function_destroy(&g);
+  tes_forest_destroy(&forest);
+  return status;
+}
+
+static void allocations(void **state) {
+  (void)state;
+  TesContext *ctx = make_context();
+  TesForest *probe = make_forest(ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2});
+  tes_forest_destroy(&probe);
+  tes_context_destroy(&ctx);
+  for (TesEstimator e = TES_ESTIMATE_RESIDUAL; e <= TES_ESTIMATE_DWR; e++)
+    assert_true(allocations_fail(small_loop, &e, 6) > 100);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(polynomial), cmocka_unit_test(corners),
-                                     cmocka_unit_test(fichera), cmocka_unit_test(goals)};
+                                     cmocka_unit_test(fichera), cmocka_unit_test(goals),
+                                     cmocka_unit_test(allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
