@@ -12,7 +12,7 @@ struct TesiCoarse {
   TesContext *context;
   TesOperator *op; /* quadrature form only: the operator itself */
   TesiDiagonalization *diagonalization;
-  TesiCoarseMatrix *matrix; /* operators over forests only */
+  TesiCoarseMatrix *matrix;        /* operators over forests only */
   TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */

@@ -88,7 +88,8 @@ struct TesiMappedHost {
   int32_t *index;  /* as the batches' kinds want */
   uint16_t *masks; /* [node]: bit of each lane that counts */
   TesiMappedHanging *hanging;
-  void *halves; /* W [2][n][n] of forest_space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
+  void *
+      halves; /* W [2][n][n] of forest_space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
   int64_t steps, chunks;
   TesiMappedStep *step; /* ordered by chunk */
   int64_t *chunk;       /* [chunks + 1] first step; ordered by colour */
