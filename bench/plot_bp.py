@@ -56,7 +56,7 @@ def main():
     element = rows(f"{folder}/bp_element.csv")
     for row in element:
         row["percent"] = 100 * float(row["share"])
-    large = [row for row in element if row["precision"] == "float64" and float(row["dofs"]) > 1.5e7]
+    large = [row for row in element if row["precision"] == "float64" and int(row["cells"]) > 4096]
     plot(f"{folder}/bp_element.svg", "Element vectors, float64, H200: share of the copy roofline", "% of the roofline",
          collect(large, lambda row: names[row["bp"]], "percent", lambda row: True), 110)
     ladder = rows(f"{folder}/bp_ladder.csv")
