@@ -1,5 +1,6 @@
 /* Run: ctest -R t4_operator_kernels. The separable operator's kernels against the plain version: on the emulator with the threads in
  * several orders, and on a GPU where there is one. Graded boxes, natural faces, Robin terms, reaction. */
+#include <stdlib.h>
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
@@ -112,8 +113,36 @@ static void blocks_fit_together(void **state) {
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 
+/* What timing chooses from: in place and not, one or two cells of a column a thread, rows padded or not; natural and graded too. */
+static void all_cuts_equal_the_plain_operator(void **state) {
+  (void)state;
+  static const char *const cuts[] = {"4,4,3,1,32,1,1,1,2", "2,4,3,1,32,1,1,1,2", "3,4,3,1,32,1,1,1,2",
+                                     "4,4,4,1,32,1,1,1,2", "2,4,3,2,32,1,1,1,1", "4,4,2,1,32,0,0,1,2",
+                                     "2,2,2,2,32,1,1,1,1", "2,2,2,2,32,1,1,0,1"};
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+    const int degree = 2 + (int)(i % 4);
+    const Case c = {3, degree, {5, 6, 3}, i % 3 == 1, i % 3 == 2};
+    tesi_fiber_order((TesiOrder)(i % 3), i);
+    setenv("TESSERA_LAPLACE_CUT", cuts[i], 1);
+    run_case("emulator", &c, i % 2 ? TES_SINGLE : TES_DOUBLE);
+  }
+  unsetenv("TESSERA_LAPLACE_CUT");
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+/* With choices by timing, twice: what is timed and what is remembered give the same operator. */
+static void timed_choices_equal_the_plain_operator(void **state) {
+  (void)state;
+  const Case c = {3, 2, {5, 6, 3}, false, false};
+  setenv("TESSERA_TUNE", "on", 1);
+  for (int i = 0; i < 2; i++) run_case("emulator", &c, TES_DOUBLE);
+  unsetenv("TESSERA_TUNE");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_plain_operator),
-                                     cmocka_unit_test(blocks_fit_together)};
+                                     cmocka_unit_test(blocks_fit_together),
+                                     cmocka_unit_test(all_cuts_equal_the_plain_operator),
+                                     cmocka_unit_test(timed_choices_equal_the_plain_operator)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Run: ctest -R t5_smoother_kernels. The patch smoother's kernels against the plain sweep, patch by patch: on the emulator with the
  * threads in several orders, and on a GPU where there is one. */
+#include <stdlib.h>
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
@@ -66,8 +67,35 @@ static void thin_boxes_are_right(void **state) {
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 
+/* Degree 1 by planes, which small boxes do not take of themselves; chunks and rows that timing chooses from; timing itself. */
+static void all_cuts_equal_the_plain_sweep(void **state) {
+  (void)state;
+  static const char *const cuts[] = {"16,1,1,0", "16,4,2,0", "4,1,1,1", "8,2,3,0"};
+  static const Case planes[] = {{3, 1, {7, 5, 40}, 0}, {3, 1, {66, 4, 4}, 3}, {3, 1, {2, 9, 3}, 3}};
+  setenv("TESSERA_Q1_PLANES", "2", 1);
+  for (size_t i = 0; i < 2 * sizeof planes / sizeof *planes; i++) {
+    tesi_fiber_order((TesiOrder)(i % 3), i);
+    run_case("emulator", &planes[i / 2], i % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)(i % 2), i == 3);
+    run_case("cuda", &planes[i / 2], i % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)(i % 2), i == 3);
+  }
+  unsetenv("TESSERA_Q1_PLANES");
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+    const Case c = {3, 2 + (int)(i % 3), {5, 4, 3}, i % 2 ? 7 : 0};
+    tesi_fiber_order((TesiOrder)(i % 3), i);
+    setenv("TESSERA_PATCH_CUT", cuts[i], 1);
+    run_case("emulator", &c, TES_DOUBLE, (TesSweep)(i % 2), false);
+  }
+  unsetenv("TESSERA_PATCH_CUT");
+  setenv("TESSERA_TUNE", "on", 1);
+  const Case tuned = {3, 2, {5, 4, 3}, 0};
+  for (int i = 0; i < 2; i++) run_case("emulator", &tuned, TES_DOUBLE, TES_FORWARD, false);
+  unsetenv("TESSERA_TUNE");
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(rows_equal_the_plain_sweep),
-                                     cmocka_unit_test(thin_boxes_are_right)};
+                                     cmocka_unit_test(thin_boxes_are_right),
+                                     cmocka_unit_test(all_cuts_equal_the_plain_sweep)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
