@@ -90,6 +90,9 @@ TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n
 TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int64_t n, double a,
                                    const void *x, const void *d, void *y);
 
+TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                               const void *d, void *y);
+
 /* Whether operators, smoothers and transfers of this context run as kernels. */
 static inline bool tesi_has_kernels(const TesContext *ctx) {
   return tesi_context_device(ctx)->kernels != NULL;

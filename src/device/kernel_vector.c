@@ -10,15 +10,16 @@ typedef enum Operation {
   AXPY,
   XPAY,
   MULTIPLY_ADD,
+  MULTIPLY,
   DOT,
   SUM,
   MAXIMUM,
   LARGEST,
   OPERATIONS
 } Operation;
-static const char *const names[OPERATIONS] = {"tesk_fill", "tesk_copy",         "tesk_axpy",
-                                              "tesk_xpay", "tesk_multiply_add", "tesk_dot",
-                                              "tesk_sum",  "tesk_maximum",      "tesk_largest"};
+static const char *const names[OPERATIONS] = {"tesk_fill",         "tesk_copy",     "tesk_axpy", "tesk_xpay",
+                                              "tesk_multiply_add", "tesk_multiply", "tesk_dot",  "tesk_sum",
+                                              "tesk_maximum",      "tesk_largest"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -115,4 +116,11 @@ TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, co
 TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,
                               double *result) {
   return reduce(ctx, precision, MAXIMUM, LARGEST, n, x, x, result);
+}
+
+TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
+                               const void *d, void *y) {
+  long long count = n;
+  void *arguments[] = {&count, &a, &x, &d, &y};
+  return run(ctx, precision, precision, MULTIPLY, n, arguments);
 }

@@ -28,6 +28,12 @@ TESK_KERNEL(tesk_multiply_add, THREADS, 1, (long long)n, (double)a, (const real 
   FOR_EACH(i, n) y[i] += (real_out)((real)a * x[i] * d[i]);
 }
 
+/* y may be x. */
+TESK_KERNEL(tesk_multiply, THREADS, 1, (long long)n, (double)a, (const real *)x, (const real *)d,
+            (real_out *)y) {
+  FOR_EACH(i, n) y[i] = (real_out)((real)a * x[i] * d[i]);
+}
+
 /* The larger, or NaN when one of them is: a comparison that NaN fails. */
 TESK_DEVICE double larger(double a, double b) {
   return a >= b || a != a ? a : b;

@@ -121,6 +121,7 @@ static const TesiDevice device = {.kind = "nvrtc",
                                   .dot = tesi_kernel_dot,
                                   .maximum = tesi_kernel_maximum,
                                   .multiply_add = tesi_kernel_multiply_add,
+                                  .multiply = tesi_kernel_multiply,
                                   .kernels = &kernels};
 
 static void destroy(void *state) {

@@ -225,6 +225,7 @@ const TesiDevice tesi_device_emulator = {.kind = "emulator",
                                          .dot = tesi_kernel_dot,
                                          .maximum = tesi_kernel_maximum,
                                          .multiply_add = tesi_kernel_multiply_add,
+                                         .multiply = tesi_kernel_multiply,
                                          .kernels = &kernels};
 
 static void destroy(void *state) {
