@@ -75,7 +75,7 @@ static TesStatus text_integer(TesiGmshCursor *c, const char *what, int64_t *valu
 }
 
 TesStatus tesi_gmsh_integer(TesiGmshCursor *c, const char *what, int64_t *value) {
-  int32_t number;
+  int32_t number = 0;
   if (!c->binary) {
     TesStatus status = text_integer(c, what, value);
     if (status == TES_OK && (*value < INT32_MIN || *value > INT32_MAX))

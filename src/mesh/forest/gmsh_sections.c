@@ -178,7 +178,7 @@ static TesStatus read_element_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t dim, tag, number, count, element = 0;
-  const TesiGmshType *type;
+  const TesiGmshType *type = NULL;
   TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", &dim));
   TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
   TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
@@ -198,7 +198,7 @@ static TesStatus read_element_line(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t element, number, tags, tag, physical = 0;
-  const TesiGmshType *type;
+  const TesiGmshType *type = NULL;
   TES_TRY(tesi_gmsh_integer(c, "the number of an element", &element));
   TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
   TES_TRY(find_type(c, number, element, &type));
@@ -217,7 +217,7 @@ static TesStatus read_binary_elements(TesiGmshCursor *c, int64_t total, TesiGmsh
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t number, count, tags, element, tag, physical;
-  const TesiGmshType *type;
+  const TesiGmshType *type = NULL;
   while (total > 0) {
     TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
     TES_TRY(tesi_gmsh_count_of(c, "the number of elements", 8, &count));
