@@ -101,7 +101,8 @@ class Checkers(unittest.TestCase):
             self.assertEqual(len(found), 1)
             self.assertIn(words, found[0])
         with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "a.h").write_text("/* tes_not(this) */\nint *tes_this(int a);\n", encoding="utf-8")
+            inline = "static inline int tes_inline(int a) {\n  return tes_other(a);\n}\n"
+            (Path(folder) / "a.h").write_text("/* tes_not(this) */\n" + inline + "int *tes_this(int a);\n", encoding="utf-8")
             self.assertEqual(check_symbols.declared(folder), {"tes_this"})
 
 
