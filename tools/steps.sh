@@ -130,8 +130,8 @@ step_install() {
   cmake --install "$build/gcc" --prefix "$prefix"
   python3 tools/check_symbols.py "$prefix/include" "$build/gcc/libtessera.so"
   for header in "$prefix"/include/tessera/*.h; do
-    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
-    clang -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header"
+    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -include "$header" -x c /dev/null
+    clang -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -include "$header" -x c++ /dev/null
   done
 
   local library_folder
