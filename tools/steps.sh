@@ -96,7 +96,8 @@ step_clang() {
 step_sanitize() {
   local fault
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
-  export LSAN_OPTIONS=use_tls=0 # the threads of MPI, ended before, have storage that the leak check cannot read
+  # The threads of MPI, ended before, have storage that the leak check cannot read.
+  export LSAN_OPTIONS=use_tls=0:print_suppressions=0:suppressions=$root/tests/leaks.supp
   export UBSAN_OPTIONS=print_stacktrace=1
   for fault in leak overflow; do
     gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all "tests/planted/$fault.c" -o "$build/$fault"
