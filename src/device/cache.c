@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "device/sha256.h"
 
@@ -124,7 +125,10 @@ typedef struct Entry {
   char name[256];
   size_t bytes;
   struct timespec time;
+  bool being_written; /* a temporary file, young enough that a process may be about to rename it */
 } Entry;
+
+enum { LONGEST_WRITE = 600 }; /* seconds; older temporary files were left behind */
 
 /* Plain malloc: there is no context when the program clears its cache. NULL with *count 0 when there is nothing. */
 static Entry *list(const char *folder, int *count) {
@@ -136,7 +140,8 @@ static Entry *list(const char *folder, int *count) {
   for (struct dirent *d; (d = readdir(directory));) {
     char path[TESI_CACHE_PATH + 256];
     struct stat info;
-    if (!strstr(d->d_name, ".bin")) continue;
+    const char *const ending = strstr(d->d_name, ".bin");
+    if (!ending) continue;
     snprintf(path, sizeof path, "%s/%s", folder, d->d_name);
     if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
     if (*count == capacity) {
@@ -148,6 +153,7 @@ static Entry *list(const char *folder, int *count) {
     snprintf(entry->name, sizeof entry->name, "%s", d->d_name);
     entry->bytes = (size_t)info.st_size;
     entry->time = info.st_mtim;
+    entry->being_written = strcmp(ending, ".bin") != 0 && time(NULL) - info.st_mtim.tv_sec < LONGEST_WRITE;
   }
   closedir(directory);
   return entries;
@@ -179,6 +185,7 @@ int tesi_cache_trim(size_t bytes) {
   for (int i = 0; i < count; i++) left += entries[i].bytes;
   qsort(entries, (size_t)count, sizeof *entries, by_age);
   for (int i = 0; i < count && left > bytes; i++) {
+    if (entries[i].being_written) continue;
     snprintf(path, sizeof path, "%s/%s", folder, entries[i].name);
     if (unlink(path) == 0) removed++;
     left -= entries[i].bytes;
