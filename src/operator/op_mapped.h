@@ -83,8 +83,12 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
 /* The same terms on some of the cells, float64, on element vectors. */
 TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
                                     TesOperator **op);
-/* d += what hanging nodes get of the diagonal (op_mapped_hanging.c). */
-TesStatus tesi_mapped_hanging_diagonal(const TesOperator *op, double *d);
+
+/* op_mapped_hanging_diagonal.c: tables, then cell by cell what hanging nodes get of the diagonal: those entries of d[n^dim] are replaced, from the
+ * factors g[s][q^dim] of the cell. */
+typedef struct TesiHangingDiagonal TesiHangingDiagonal;
+TesStatus tesi_hanging_diagonal_create(const TesiMapped *m, TesiHangingDiagonal **tables);
+void tesi_hanging_diagonal_cell(const TesiHangingDiagonal *tables, unsigned mask, const double *g, double *d);
 
 /* op->mapped, for the implementations. */
 static inline TesiMapped *tesi_mapped(const TesOperator *op) {

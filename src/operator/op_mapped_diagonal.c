@@ -1,7 +1,6 @@
 /* Diagonal and cost of mapped operators. */
 #include <omp.h>
 #include <string.h>
-#include "mesh/forest/hanging.h"
 #include "operator/op_mapped.h"
 
 /* d[n^dim] += sum over points of g[q^dim] t0[q][n] (x) t1 (x) t2; work holds 2 q^dim numbers and more. */
@@ -53,12 +52,6 @@ static void cell_diagonal(const TesiMapped *m, const double *tables, const doubl
   if (m->mass) add_squares(m->dim, m->n, m->q, t, m->lambda, g, work, d);
 }
 
-/* Whether a node is interpolated: tesi_mapped_hanging_diagonal() has those. */
-static bool hangs(const TesiMapped *m, int64_t cell, int64_t p) {
-  const int n = m->n, at[3] = {(int)(p % n), (int)(p / n % n), (int)(p / n / n)};
-  return tesi_mapped_hangs(m, cell) && tesi_hanging_directions(m->dim, n, m->mask[cell], at);
-}
-
 static void add_cell(const TesiMapped *m, int64_t cell, const double *values, double *d) {
   for (int64_t p = 0; p < m->cell_nodes; p++)
     for (int c = 0; c < m->components; c++) {
@@ -67,7 +60,7 @@ static void add_cell(const TesiMapped *m, int64_t cell, const double *values, do
         continue;
       }
       const int32_t node = m->index[cell * m->cell_nodes + p];
-      if (node < 0 || hangs(m, cell, p)) continue;
+      if (node < 0) continue;
 #pragma omp atomic
       d[(int64_t)node * m->components + c] += values[p];
     }
@@ -81,6 +74,8 @@ TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
   const int threads = tes_context_threads(ctx);
   const int64_t share = 2 * (int64_t)m->q * m->q * m->q + m->cell_nodes, size = m->factors * m->cell_points;
   double *tables = NULL, *g = NULL, *work = NULL;
+  TesiHangingDiagonal *hanging = NULL;
+  if (m->mask) TES_TRY(tesi_hanging_diagonal_create(m, &hanging));
   TES_ALLOC(&tables, 3 * m->q * m->n);
   TES_ALLOC(&g, BLOCK * size);
   TES_ALLOC(&work, threads * share);
@@ -91,15 +86,17 @@ TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t c = 0; c < count; c++) {
-      double *own = work + omp_get_thread_num() * share;
-      cell_diagonal(m, tables, g + c * size, own, own + share - m->cell_nodes);
-      add_cell(m, first + c, own + share - m->cell_nodes, d);
+      double *own = work + omp_get_thread_num() * share, *values = own + share - m->cell_nodes;
+      cell_diagonal(m, tables, g + c * size, own, values);
+      if (tesi_mapped_hangs(m, first + c))
+        tesi_hanging_diagonal_cell(hanging, m->mask[first + c], g + c * size, values);
+      add_cell(m, first + c, values, d);
     }
   }
-  TES_TRY(tesi_mapped_hanging_diagonal(op, d));
   for (int64_t i = 0; i < m->constrained; i++)
     for (int c = 0; c < m->components; c++) d[(int64_t)m->constrained_nodes[i] * m->components + c] = 1;
 done:
+  tesi_free(ctx, &hanging);
   tesi_free(ctx, &tables);
   tesi_free(ctx, &g);
   tesi_free(ctx, &work);
