@@ -32,7 +32,7 @@ typedef struct TesForestTransferDesc {
  *  interpolates them to its child or children, and each fine node is written by one cell in which it does not hang:
  *  functions of the coarse space are continuous, so that any cell gives the same. Dirichlet nodes count as 0. Cost a coarse cell that
  *  is refined: about 2 (n m^3 + 2 n^2 m^2 + 4 n^3 m) multiply-adds in 3D, n and m nodes a direction of fine and coarse. Errors:
- *  TES_INVALID_INPUT (not nested), TES_MISSING (on a GPU), TES_OUT_OF_MEMORY. */
+ *  TES_INVALID_INPUT (not nested), TES_OUT_OF_MEMORY. The result does not depend on the number of threads, nor on the order of blocks on a GPU. */
 TesStatus tes_transfer_create_forest(TesContext *context, const TesForestTransferDesc *desc,
                                      TesTransfer **transfer);
 void tes_transfer_destroy(TesTransfer **transfer);

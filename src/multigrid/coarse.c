@@ -123,7 +123,8 @@ done:
   return status;
 }
 
-TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesiCoarse **coarse) {
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision,
+                                 TesiCoarse **coarse) {
   TesStatus status = TES_OK;
   TesiCoarse *c = NULL;
   *coarse = NULL;
@@ -132,7 +133,10 @@ TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesiCoarse **
   c->length = op->length;
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  TES_TRY(tesi_coarse_matrix_create(ctx, op, &c->matrix));
+  if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE)
+    TES_TRY(tesi_coarse_dense_create(ctx, op, precision, &c->dense));
+  else
+    TES_TRY(tesi_coarse_matrix_create(ctx, op, &c->matrix));
   *coarse = c;
   c = NULL;
 done:

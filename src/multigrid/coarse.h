@@ -1,7 +1,8 @@
 /* Solution on the coarsest level, in float64, whatever the precision of the cycle.
  * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
  * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in a cell,
- * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host. */
+ * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host.
+ * Forests: factorized, or on devices with kernels inverted too. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
 
@@ -14,8 +15,9 @@ enum { TESI_DENSE = 3000 };
 
 /* diffusion: the problem on the coarsest space; its precision is ignored. */
 TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse);
-/* Any float64 operator (of a forest). */
-TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesiCoarse **coarse);
+/* Any float64 operator (of a forest); precision: of the cycle's vectors. */
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision,
+                                 TesiCoarse **coarse);
 void tesi_coarse_destroy(TesiCoarse **coarse);
 /* x <- A^-1 b (least-squares solution of mean zero when A is singular); vectors of any precision. */
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);

@@ -14,7 +14,7 @@ struct TesiCoarseDense {
 
 static TesStatus fill_columns(TesContext *ctx, const TesOperator *op, double *A) {
   TesStatus status = TES_OK;
-  const int64_t n = op->space->length;
+  const int64_t n = op->length;
   TesVector *x = NULL, *y = NULL;
   double *unit = NULL;
   TES_ALLOC(&unit, n);
@@ -59,7 +59,7 @@ TesStatus tesi_coarse_dense_create(TesContext *ctx, const TesOperator *op, TesPr
   TesiCoarseDense *d = NULL;
   TesiProgram *program;
   double *A = NULL;
-  const int n = (int)op->space->length;
+  const int n = (int)op->length;
   const size_t bytes = (size_t)n * (size_t)n * sizeof *A;
   const TesiProgramDesc desc = {.file = "contract.cu",
                                 .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};

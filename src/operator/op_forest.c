@@ -4,22 +4,20 @@
 #include <string.h>
 #include "device/kernel.h"
 #include "operator/forest_faces.h"
+#include "operator/forest_robin_cuda.h"
 #include "operator/op_forest.h"
 #include "operator/op_mapped.h"
 #include "space/forest_space.h"
-
-typedef struct RobinFace {
-  int32_t cell;
-  int8_t face;
-} RobinFace;
 
 typedef struct Plan {
   TesOperator *inner;
   TesForestSpace *space;
   TesiFaceRule rule;
   int64_t faces;
-  RobinFace *face;
-  double *weight; /* [faces][points] alpha w|J| */
+  int32_t *cell; /* [faces] */
+  int8_t *face;
+  double *weight;          /* [faces][points] alpha w|J| */
+  TesiRobinKernel *kernel; /* NULL on the host */
 } Plan;
 
 const TesOperator *tesi_forest_inner(const TesOperator *op) {
@@ -40,14 +38,14 @@ static void add(TesPrecision precision, void *y, int64_t i, double value) {
 /* v <- sum over the face's points, for u in the cell's own nodes. */
 static void face_term(const Plan *plan, int64_t i, const double *u, double *v) {
   const TesiFaceRule *rule = &plan->rule;
-  const RobinFace *face = &plan->face[i];
+  const int face = plan->face[i];
   double in[TESI_FACE_MOST], at[TESI_FACE_MOST], out[TESI_FACE_MOST] = {0};
-  for (int a = 0; a < rule->nodes; a++) in[a] = u[tesi_face_node(rule->dim, rule->n, face->face, a)];
+  for (int a = 0; a < rule->nodes; a++) in[a] = u[tesi_face_node(rule->dim, rule->n, face, a)];
   tesi_face_interpolate(rule, in, at);
   for (int p = 0; p < rule->points; p++) at[p] *= plan->weight[i * rule->points + p];
   tesi_face_project(rule, at, out);
   memset(v, 0, (size_t)plan->space->cell_nodes * sizeof *v);
-  for (int a = 0; a < rule->nodes; a++) v[tesi_face_node(rule->dim, rule->n, face->face, a)] = out[a];
+  for (int a = 0; a < rule->nodes; a++) v[tesi_face_node(rule->dim, rule->n, face, a)] = out[a];
 }
 
 /* y += sign R x; `every`: Dirichlet nodes too. */
@@ -56,7 +54,7 @@ static void add_faces(const Plan *plan, TesPrecision precision, double sign, boo
   const TesForestSpace *s = plan->space;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; i < plan->faces; i++) {
-    const int64_t cell = plan->face[i].cell;
+    const int64_t cell = plan->cell[i];
     const int32_t *index = s->index + cell * s->cell_nodes;
     for (int p = 0; p < s->cell_nodes; p++)
       u[p] = index[p] >= 0 ? get(precision, x, index[p]) : every ? get(precision, x, ~index[p]) : 0;
@@ -72,30 +70,34 @@ void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *
   if (!op->mapped) add_faces(op->plan, TES_DOUBLE, -1, true, u, b);
 }
 
+/* y += sign R x where the operator runs. */
+static TesStatus add_here(const TesOperator *op, double sign, const void *x, void *y) {
+  const Plan *plan = op->plan;
+  if (plan->kernel) return tesi_robin_kernel_add(op->context, plan->kernel, sign, x, y);
+  add_faces(plan, op->precision, sign, false, x, y);
+  return TES_OK;
+}
+
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   const Plan *plan = op->plan;
   const TesStatus status = plan->inner->table->apply(plan->inner, x, y);
-  if (status == TES_OK) add_faces(plan, op->precision, 1, false, x, y);
-  return status;
+  return status == TES_OK ? add_here(op, 1, x, y) : status;
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   const Plan *plan = op->plan;
   const TesStatus status = plan->inner->table->residual(plan->inner, b, x, r);
-  if (status == TES_OK) add_faces(plan, op->precision, -1, false, x, r);
-  return status;
+  return status == TES_OK ? add_here(op, -1, x, r) : status;
 }
 
-/* e_p' C' R C e_p for all nodes of the cells with Robin faces. */
-static TesStatus diagonal(const TesOperator *op, void *d) {
-  const Plan *plan = op->plan;
+/* d += e_p' C' R C e_p for all nodes of the cells with Robin faces. */
+static void add_diagonal(const Plan *plan, TesPrecision precision, void *d) {
   const TesForestSpace *s = plan->space;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
-  const TesStatus status = plan->inner->table->diagonal(plan->inner, d);
-  for (int64_t i = 0; status == TES_OK && i < plan->faces; i++)
+  for (int64_t i = 0; i < plan->faces; i++)
     for (int a = 0; a < plan->rule.nodes; a++) {
-      const int64_t cell = plan->face[i].cell;
-      const int p = tesi_face_node(s->dim, s->n, plan->face[i].face, a);
+      const int64_t cell = plan->cell[i];
+      const int p = tesi_face_node(s->dim, s->n, plan->face[i], a);
       const int32_t node = s->index[cell * s->cell_nodes + p];
       if (node < 0) continue;
       memset(u, 0, sizeof u);
@@ -104,8 +106,27 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
       face_term(plan, i, u, v);
       double sum = 0;
       for (int k = 0; k < s->cell_nodes; k++) sum += u[k] * v[k];
-      add(op->precision, d, node, sum);
+      add(precision, d, node, sum);
     }
+}
+
+/* On devices through host memory: it is asked for once. */
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = op->plan;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
+  char *values = NULL;
+  TES_TRY(plan->inner->table->diagonal(plan->inner, d));
+  if (plan->kernel) {
+    TES_ALLOC(&values, bytes);
+    TES_TRY(device->to_host(ctx, values, d, bytes));
+  }
+  add_diagonal(plan, op->precision, values ? (void *)values : d);
+  if (values) TES_TRY(device->to_device(ctx, d, values, bytes));
+done:
+  tesi_free(ctx, &values);
   return status;
 }
 
@@ -130,6 +151,8 @@ static void destroy(TesOperator *op) {
   if (!plan) return;
   tes_operator_destroy(&plan->inner);
   tes_forest_space_destroy(&plan->space);
+  tesi_robin_kernel_destroy(op->context, &plan->kernel);
+  tesi_free(op->context, &plan->cell);
   tesi_free(op->context, &plan->face);
   tesi_free(op->context, &plan->weight);
   tesi_free(op->context, &op->plan);
@@ -161,13 +184,14 @@ static TesStatus fill_faces(TesContext *ctx, const TesForestDiffusionDesc *desc,
   const TesiFaceRule *rule = &plan->rule;
   double x[3 * TESI_FACE_MOST], value[TESI_FACE_MOST];
   int64_t at = 0;
+  TES_ALLOC(&plan->cell, plan->faces);
   TES_ALLOC(&plan->face, plan->faces);
   TES_ALLOC(&plan->weight, plan->faces * rule->points);
   for (int64_t c = 0; c < desc->space->cells; c++)
     for (int f = 0, name; f < 2 * desc->space->dim; f++) {
       if (!tes_forest_on_boundary(forest, c, f, &name) || !alpha_of(desc, name)) continue;
       double *weight = plan->weight + at * rule->points;
-      plan->face[at++] = (RobinFace){(int32_t)c, (int8_t)f};
+      plan->cell[at] = (int32_t)c, plan->face[at++] = (int8_t)f;
       TES_TRY(tesi_face_geometry(rule, desc->geometry, c, f, x, weight, NULL));
       tesi_face_values(rule, alpha_of(desc, name), x, value);
       for (int p = 0; p < rule->points; p++) {
@@ -243,8 +267,6 @@ static TesStatus wrap(TesContext *ctx, const TesForestDiffusionDesc *desc, int64
   TesStatus status = TES_OK;
   TesOperator *o = NULL;
   Plan *plan;
-  if (tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "Robin boundaries of adaptive meshes run on the CPU only: use --device cpu");
   TES_NEW(&o);
   atomic_init(&o->references, 1);
   o->context = tesi_context_retain(ctx);
@@ -259,6 +281,14 @@ static TesStatus wrap(TesContext *ctx, const TesForestDiffusionDesc *desc, int64
   plan->faces = faces;
   tesi_face_rule(desc->space->dim, desc->space->degree, desc->space->degree + 2, &plan->rule);
   TES_TRY(fill_faces(ctx, desc, plan));
+  const TesiRobinDesc kernel = {.space = plan->space,
+                                .rule = &plan->rule,
+                                .faces = faces,
+                                .cell = plan->cell,
+                                .face = plan->face,
+                                .weight = plan->weight,
+                                .precision = desc->precision};
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_robin_kernel_create(ctx, &kernel, &plan->kernel));
   snprintf(o->description, sizeof o->description, "%.120s; %lld Robin faces", plan->inner->description,
            (long long)faces);
   *op = o;

@@ -43,6 +43,7 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &t->family);
   tesi_free(ctx, &t->own);
   tesi_free(ctx, &t->chunk);
+  tesi_forest_kernels_destroy(ctx, &t->kernels);
   tes_forest_space_destroy(&t->coarse);
   tes_forest_space_destroy(&t->fine);
   tesi_free(ctx, &transfer->plan);
@@ -53,6 +54,12 @@ static const TesiTransferTable table = {.prolongate = prolongate,
                                         .destroy = destroy,
                                         .prolongate_ref = tesi_forest_prolongate_ref,
                                         .restrict_ref = tesi_forest_restrict_ref};
+
+static const TesiTransferTable table_of_kernels = {.prolongate = tesi_forest_kernels_prolongate,
+                                                   .restrict_ = tesi_forest_kernels_restrict,
+                                                   .destroy = destroy,
+                                                   .prolongate_ref = tesi_forest_prolongate_ref,
+                                                   .restrict_ref = tesi_forest_restrict_ref};
 
 static TesStatus find_families(TesContext *ctx, TesiForestTransfer *t) {
   TesStatus status = TES_OK;
@@ -209,7 +216,7 @@ static TesStatus create_plan(TesTransfer *transfer, const TesForestTransferDesc 
   TES_TRY(find_families(ctx, t));
   TES_TRY(find_owners(ctx, t));
   TES_TRY(make_tables(transfer, t));
-  TES_TRY(make_chunks(ctx, t));
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_forest_kernels_create(transfer, &t->kernels) : make_chunks(ctx, t));
 done:
   return status;
 }
@@ -221,14 +228,12 @@ TesStatus tes_transfer_create_forest(TesContext *context, const TesForestTransfe
   TesTransfer *t = NULL;
   *transfer = NULL;
   TES_CHECK(desc->coarse && desc->fine, "a transfer needs a coarse and a fine space");
-  if (tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "transfers between adaptive meshes run on the CPU only: use --device cpu");
   TES_NEW(&t);
   t->context = tesi_context_retain(ctx);
   t->precision = desc->precision;
   t->coarse_length = tes_forest_space_length(desc->coarse);
   t->fine_length = tes_forest_space_length(desc->fine);
-  t->table = &table;
+  t->table = tesi_has_kernels(ctx) ? &table_of_kernels : &table;
   TES_TRY(create_plan(t, desc));
   *transfer = t;
   t = NULL;

@@ -18,6 +18,8 @@ typedef struct TesiForestChunk {
   int64_t first, end;
 } TesiForestChunk;
 
+typedef struct TesiForestKernels TesiForestKernels;
+
 typedef struct TesiForestTransfer {
   TesForestSpace *coarse, *fine;
   int dim, m, n;                                       /* nodes a direction of a coarse and of a fine cell */
@@ -27,9 +29,11 @@ typedef struct TesiForestTransfer {
   /* in the transfer's precision: E[n][m] of the same cell, of the lower and the upper child; their transposes [m][n]; W[2][m][m] and its
    * transposes, of hanging nodes */
   void *embed[3], *embed_transposed[3], *half[2], *half_transposed[2];
+  /* on the host */
   int threads, colours;
   int64_t first_of_colour[65];
   TesiForestChunk *chunk; /* ordered by colour */
+  TesiForestKernels *kernels; /* on devices with kernels */
 } TesiForestTransfer;
 
 /* forest_transfer_body.h, in both precisions: coarse cells first .. end - 1. */
@@ -41,6 +45,13 @@ void tesi_forest_restrict_double(const TesiForestTransfer *t, int64_t first, int
                                  void *coarse);
 void tesi_forest_restrict_float(const TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
                                 void *coarse);
+
+/* forest_transfer_cuda.c: for a transfer whose plan is complete but for `kernels`; may be destroyed after failure too. */
+TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKernels **kernels);
+void tesi_forest_kernels_destroy(TesContext *ctx, TesiForestKernels **kernels);
+TesStatus tesi_forest_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
+                                         void *fine);
+TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse);
 
 /* Plain versions, forest_transfer_ref.c. */
 TesStatus tesi_forest_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,

@@ -1,0 +1,87 @@
+/* Robin terms of operators over forests: y += sign R x, R = sum over boundary faces int_F alpha u v. A block owns a face; surfaces are small beside
+ * the cells, so that nothing here is tuned.
+ *
+ * The cell's nodes go to shared memory, where hanging lines are interpolated; the face's are interpolated to its points a direction at a
+ * time, weighed, and all of it transposed. Shared: Q N + 2 N^2 numbers, the cell's N^DIM nodes, two arrays of the face's points: 10 KiB at most.
+ * Flops a face: 4 N Q (N + Q) in 3D. Bytes: the cell's nodes and indices, Q^(DIM-1) weights.
+ *
+ * index[faces][NODES], mask[faces]: of the faces' cells.
+ * Macros: real, DIM, N (nodes a direction), Q (points). tables: B[Q][N], W[2][N][N]. */
+#include "kernel.h"
+#include "forest_cells.h"
+
+#define THREADS 128
+#if DIM == 3
+#define LINES N
+#define LINES_HANGING (N * N)
+#define NODES (N * N * N)
+#define POINTS (Q * Q)
+#else
+#define LINES 1
+#define LINES_HANGING N
+#define NODES (N * N)
+#define POINTS Q
+#endif
+#define TABLES (Q * N + 2 * N * N)
+#define FOR_TASKS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
+
+/* tesi_face_node(). */
+TESK_DEVICE int face_node(int face, int i) {
+  const int d = face / 2, end = face & 1 ? N - 1 : 0, a = i % N, b = i / N;
+  return d == 0 ? end + N * a + N * N * b : d == 1 ? a + N * end + N * N * b : a + N * b + N * N * end;
+}
+
+/* to[o][r][i] = sum over c of B[r][c] from[o][c][i], or of B[c][r]. */
+TESK_DEVICE void contract(const real *B, int transposed, int rows, int columns, int inner, int outer,
+                          const real *from, real *to) {
+  FOR_TASKS(id, outer * rows * inner) {
+    const int i = id % inner, r = id / inner % rows, o = id / inner / rows;
+    real sum = 0;
+    for (int c = 0; c < columns; c++)
+      sum += (transposed ? B[c * rows + r] : B[r * columns + c]) * from[(o * columns + c) * inner + i];
+    to[id] = sum;
+  }
+  __syncthreads();
+}
+
+TESK_KERNEL(tesk_robin, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
+            (const signed char *TESK_RESTRICT)face, (const int *TESK_RESTRICT)index,
+            (const unsigned short *TESK_RESTRICT)mask, (const real *TESK_RESTRICT)weight,
+            (const real *TESK_RESTRICT)tables, (real)sign) {
+  TESK_SHARED(memory);
+  real *const B = memory, *const W = B + Q * N, *const u = memory + TABLES, *const a = u + NODES,
+              *const b = a + POINTS;
+  const int f = face[blockIdx.x], bits = mask[blockIdx.x];
+  const int *nodes = index + (long long)blockIdx.x * NODES;
+  FOR_TASKS(id, TABLES) B[id] = tables[id];
+  FOR_TASKS(id, NODES) u[id] = nodes[id] < 0 ? 0 : x[nodes[id]];
+  __syncthreads();
+  for (int d = 0; d < DIM; d++) {
+    FOR_TASKS(id, LINES_HANGING) tesk_hang_line(DIM, N, bits, d, id, 0, W, u);
+    __syncthreads();
+  }
+  FOR_TASKS(id, LINES * N) a[id] = u[face_node(f, id)];
+  __syncthreads();
+  contract(B, 0, Q, N, 1, LINES, a, b);
+#if DIM == 3
+  contract(B, 0, Q, N, Q, 1, b, a);
+  FOR_TASKS(id, POINTS) a[id] *= weight[(long long)blockIdx.x * POINTS + id];
+  __syncthreads();
+  contract(B, 1, N, Q, Q, 1, a, b);
+#else
+  FOR_TASKS(id, POINTS) b[id] *= weight[(long long)blockIdx.x * POINTS + id];
+  __syncthreads();
+#endif
+  contract(B, 1, N, Q, 1, LINES, b, a);
+  FOR_TASKS(id, NODES) u[id] = 0;
+  __syncthreads();
+  FOR_TASKS(id, LINES * N) u[face_node(f, id)] = a[id];
+  __syncthreads();
+  for (int d = DIM - 1; d >= 0; d--) {
+    FOR_TASKS(id, LINES_HANGING) tesk_hang_line(DIM, N, bits, d, id, 1, W, u);
+    __syncthreads();
+  }
+  FOR_TASKS(id, NODES) {
+    if (nodes[id] >= 0 && u[id] != 0) TESK_ADD(&y[nodes[id]], sign * u[id]);
+  }
+}

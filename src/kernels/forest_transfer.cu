@@ -1,0 +1,202 @@
+/* Transfers between spaces with hanging nodes, coarse cell by coarse cell (include/tessera/transfer.h). Those that are refined and those that
+ * are not are launched apart, so that all cells of a launch do the same.
+ *
+ * A block owns CELLS coarse cells of a list. Their nodes go to shared memory, where lines of hanging nodes are interpolated; one direction after
+ * another is contracted, a line a thread, the last one from or to the fine vector itself, so that fine values are touched once and never
+ * stored in between. With ROWS = 2 N rows (both halves) where a cell is refined, N where it is not:
+ *   prolongation   M^3 -> ROWS M^2 -> ROWS^2 M -> memory         restriction   the way back, transposed
+ * Restriction leaves the result of each cell in an array of its own; tesk_gather_cells sums them node by node in a fixed order, so that
+ * the result does not depend on the order in which blocks run. That array is as large as the coarse vector and a bit: an eighth of the fine one.
+ *
+ * Shared: ROWS M + 2 M^2 numbers and, a cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers: a line, ROWS at most.
+ * Flops a refined cell, 3D: 2 ROWS M (M^2 + ROWS M + ROWS^2). Bytes a fine node: 4 (who writes it) times ((k+1)/k)^3, read and written once.
+ *
+ * Macros: real, DIM, M, N (nodes a direction of coarse and fine cells), REFINED, CELLS. tables: E[ROWS][M], W[2][M][M]. */
+#include "kernel.h"
+#include "forest_cells.h"
+
+#define THREADS 256
+#define ROWS (REFINED ? 2 * N : N)
+#define COPIES (!REFINED && M == N) /* E is the identity */
+#if DIM == 3
+#define LINES_IN (M * M)
+#define LINES_OUT (ROWS * ROWS)
+#define NODES (M * M * M)
+#define FINE_NODES (N * N * N)
+#define MIDDLE (ROWS * ROWS * M)
+#else
+#define LINES_IN M
+#define LINES_OUT ROWS
+#define NODES (M * M)
+#define FINE_NODES (N * N)
+#define MIDDLE 0
+#endif
+#define TABLES (ROWS * M + 2 * M * M)
+#define FOR_TASKS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
+
+/* The arrays of cell i of the block. */
+#define SHARED                                                                                               \
+  TESK_SHARED(memory);                                                                                       \
+  real *const E = memory, *const W = E + ROWS * M, *const u = memory + TABLES, *const x = u + CELLS * NODES, \
+              *const y = x + CELLS * ROWS * LINES_IN;                                                        \
+  const int begin = (int)blockIdx.x * CELLS, cells = count - begin < CELLS ? count - begin : CELLS;          \
+  FOR_TASKS(id, TABLES) E[id] = tables[id];
+
+/* Lines of hanging nodes of all cells of the block, direction by direction. */
+TESK_DEVICE void hang(const int *list, const unsigned short *mask, int cells, int transposed, const real *W,
+                      real *u) {
+  for (int d = 0; d < DIM; d++) {
+    FOR_TASKS(id, cells * LINES_IN) {
+      const int i = id / LINES_IN, bits = mask[list[i]];
+      if (bits >> 3) tesk_hang_line(DIM, M, bits, d, id % LINES_IN, transposed, W, u + i * NODES);
+    }
+    __syncthreads();
+  }
+}
+
+/* Where row t of the last direction of line `line` (its other rows, x fastest) stands among the fine nodes of a family. */
+TESK_DEVICE int fine_node(int line, int t) {
+  const int r = line % ROWS, s = DIM == 3 ? line / ROWS : t;
+  const int child = r / N + 2 * (s / N) + (DIM == 3 ? 4 * (t / N) : 0);
+  return child * FINE_NODES + r % N + N * (s % N) + (DIM == 3 ? N * N * (t % N) : 0);
+}
+
+/* fine <- P coarse, or fine + P coarse, at the nodes that a fine cell writes. */
+TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse, (real *)fine,
+            (const int *TESK_RESTRICT)list, (const int *TESK_RESTRICT)first, (int)count,
+            (const int *TESK_RESTRICT)index, (const unsigned short *TESK_RESTRICT)mask,
+            (const int *TESK_RESTRICT)own, (const real *TESK_RESTRICT)tables, (int)add) {
+  SHARED
+  FOR_TASKS(id, cells * NODES) {
+    const int node = index[(long long)list[begin + id / NODES] * NODES + id % NODES];
+    u[id] = node < 0 ? 0 : coarse[node];
+  }
+  __syncthreads();
+  hang(list + begin, mask, cells, 0, W, u);
+#if COPIES
+  FOR_TASKS(id, cells * NODES) {
+    const int to = own[(long long)first[begin + id / NODES] * NODES + id % NODES];
+    if (to >= 0) fine[to] = add ? fine[to] + u[id] : u[id];
+  }
+  (void)x, (void)y;
+#else
+  FOR_TASKS(id, cells * LINES_IN) {
+    real v[M];
+    TESK_UNROLL
+    for (int c = 0; c < M; c++) v[c] = u[id * M + c];
+    for (int r = 0; r < ROWS; r++) {
+      real sum = 0;
+      TESK_UNROLL
+      for (int c = 0; c < M; c++) sum += E[r * M + c] * v[c];
+      x[id * ROWS + r] = sum;
+    }
+  }
+  __syncthreads();
+#if DIM == 3
+  FOR_TASKS(id, cells * ROWS * M) { /* cell and z, then x */
+    const int r = id % ROWS;
+    const real *from = x + id / ROWS * (ROWS * M) + r;
+    real *to = y + id / ROWS * (ROWS * ROWS) + r, v[M];
+    TESK_UNROLL
+    for (int c = 0; c < M; c++) v[c] = from[c * ROWS];
+    for (int s = 0; s < ROWS; s++) {
+      real sum = 0;
+      TESK_UNROLL
+      for (int c = 0; c < M; c++) sum += E[s * M + c] * v[c];
+      to[s * ROWS] = sum;
+    }
+  }
+  __syncthreads();
+#endif
+  FOR_TASKS(id, cells * LINES_OUT) {
+    const int i = id / LINES_OUT, line = id % LINES_OUT;
+    const real *from = DIM == 3 ? y + i * MIDDLE + line : x + i * ROWS * M + line;
+    const int *to = own + (long long)first[begin + i] * FINE_NODES;
+    real v[M];
+    TESK_UNROLL
+    for (int c = 0; c < M; c++) v[c] = from[c * LINES_OUT];
+    for (int t = 0; t < ROWS; t++) {
+      const int node = to[fine_node(line, t)];
+      real sum = 0;
+      TESK_UNROLL
+      for (int c = 0; c < M; c++) sum += E[t * M + c] * v[c];
+      if (node >= 0) fine[node] = add ? fine[node] + sum : sum;
+    }
+  }
+#endif
+}
+
+/* values[cell][NODES] <- its part of P' fine. */
+TESK_KERNEL(tesk_restrict_cells, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)values,
+            (const int *TESK_RESTRICT)list, (const int *TESK_RESTRICT)first, (int)count,
+            (const unsigned short *TESK_RESTRICT)mask, (const int *TESK_RESTRICT)own,
+            (const real *TESK_RESTRICT)tables) {
+  SHARED
+#if COPIES
+  FOR_TASKS(id, cells * NODES) {
+    const int from = own[(long long)first[begin + id / NODES] * NODES + id % NODES];
+    u[id] = from < 0 ? 0 : fine[from];
+  }
+  (void)x, (void)y;
+  __syncthreads();
+#else
+  __syncthreads();
+  FOR_TASKS(id, cells * LINES_OUT) {
+    const int i = id / LINES_OUT, line = id % LINES_OUT;
+    const int *from = own + (long long)first[begin + i] * FINE_NODES;
+    real *to = DIM == 3 ? y + i * MIDDLE + line : x + i * ROWS * M + line, v[ROWS];
+    TESK_UNROLL
+    for (int t = 0; t < ROWS; t++) {
+      const int node = from[fine_node(line, t)];
+      v[t] = node < 0 ? 0 : fine[node];
+    }
+    for (int c = 0; c < M; c++) {
+      real sum = 0;
+      TESK_UNROLL
+      for (int t = 0; t < ROWS; t++) sum += E[t * M + c] * v[t];
+      to[c * LINES_OUT] = sum;
+    }
+  }
+  __syncthreads();
+#if DIM == 3
+  FOR_TASKS(id, cells * ROWS * M) {
+    const int r = id % ROWS;
+    const real *from = y + id / ROWS * (ROWS * ROWS) + r;
+    real *to = x + id / ROWS * (ROWS * M) + r, v[ROWS];
+    TESK_UNROLL
+    for (int s = 0; s < ROWS; s++) v[s] = from[s * ROWS];
+    for (int c = 0; c < M; c++) {
+      real sum = 0;
+      TESK_UNROLL
+      for (int s = 0; s < ROWS; s++) sum += E[s * M + c] * v[s];
+      to[c * ROWS] = sum;
+    }
+  }
+  __syncthreads();
+#endif
+  FOR_TASKS(id, cells * LINES_IN) {
+    real v[ROWS];
+    TESK_UNROLL
+    for (int r = 0; r < ROWS; r++) v[r] = x[id * ROWS + r];
+    for (int c = 0; c < M; c++) {
+      real sum = 0;
+      TESK_UNROLL
+      for (int r = 0; r < ROWS; r++) sum += E[r * M + c] * v[r];
+      u[id * M + c] = sum;
+    }
+  }
+  __syncthreads();
+#endif
+  hang(list + begin, mask, cells, 1, W, u);
+  FOR_TASKS(id, cells * NODES) values[(long long)list[begin + id / NODES] * NODES + id % NODES] = u[id];
+}
+
+/* coarse <- for each node the sum over its places in the cells, entry[first[node]] .. ; nothing at Dirichlet nodes: zero. */
+TESK_KERNEL(tesk_gather_cells, THREADS, 1, (const real *TESK_RESTRICT)values, (real *)coarse,
+            (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)entry, (int)nodes) {
+  const int node = (int)(blockIdx.x * THREADS + threadIdx.x);
+  if (node >= nodes) return;
+  real sum = 0;
+  for (int e = first[node]; e < first[node + 1]; e++) sum += values[entry[e]];
+  coarse[node] = sum;
+}

@@ -1,0 +1,213 @@
+/* Transfers between forests as kernels: lists of the coarse cells that are refined and of those that are not, and where the values of each coarse
+ * node stand in the cells (src/kernels/forest_transfer.cu). */
+#include <stdio.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "space/forest_space.h"
+#include "transfer/forest_transfer.h"
+
+enum { THREADS = 256, MOST_CELLS = 64 };
+
+/* One launch: cells of a kind. */
+typedef struct Kind {
+  TesiKernel prolongate, restrict_;
+  int count, cells; /* cells a block */
+  size_t shared;
+  void *list, *first, *tables; /* device: coarse cells, their first fine cells */
+} Kind;
+
+struct TesiForestKernels {
+  Kind kind[2]; /* cells that are not refined; that are */
+  TesiKernel gather;
+  void *index, *mask, *own;            /* device */
+  void *values, *node_first, *entries; /* device: restricted values of cells; where those of a node stand */
+};
+
+static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, address));
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, *address, values, bytes));
+done:
+  return status;
+}
+
+/* As many cells as there are last lines for the threads of a block. */
+static void choose_cells(const TesiForestTransfer *t, int rows, size_t size, Kind *kind) {
+  const int lines = t->dim == 3 ? rows * rows : rows, m = t->m, in = t->dim == 3 ? m * m : m;
+  const int cell = in * m + rows * in + (t->dim == 3 ? rows * rows * m : 0);
+  kind->cells = tesi_min(tesi_max(THREADS / lines, 1), MOST_CELLS);
+  kind->shared = (size_t)(rows * m + 2 * m * m + kind->cells * cell) * size;
+}
+
+static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *kind, TesiKernel *gather) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  char text[5][24];
+  TesiProgram *program;
+  snprintf(text[0], sizeof text[0], "DIM=%d", t->dim);
+  snprintf(text[1], sizeof text[1], "M=%d", t->m);
+  snprintf(text[2], sizeof text[2], "N=%d", t->n);
+  snprintf(text[3], sizeof text[3], "REFINED=%d", refined);
+  snprintf(text[4], sizeof text[4], "CELLS=%d", kind->cells);
+  const TesiProgramDesc desc = {.file = "forest_transfer.cu",
+                                .options = {transfer->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            text[0], text[1], text[2], text[3], text[4]}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_cells", kind->shared, &kind->prolongate));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_cells", kind->shared, &kind->restrict_));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_gather_cells", 0, gather));
+done:
+  return status;
+}
+
+/* E of one or of two halves, then W. */
+static TesStatus upload_tables(const TesTransfer *transfer, bool refined, Kind *kind) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  const size_t size = tesi_precision_size(transfer->precision), E = (size_t)(t->n * t->m) * size,
+               W = (size_t)(t->m * t->m) * size, rows = refined ? 2 : 1;
+  char *tables = NULL;
+  TES_ALLOC(&tables, rows * E + 2 * W);
+  for (size_t i = 0; i < rows; i++) memcpy(tables + i * E, t->embed[refined + i], E);
+  for (size_t i = 0; i < 2; i++) memcpy(tables + rows * E + i * W, t->half[i], W);
+  TES_TRY(upload(ctx, tables, rows * E + 2 * W, &kind->tables));
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+static TesStatus make_kind(const TesTransfer *transfer, bool refined, Kind *kind, TesiKernel *gather) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  int32_t *list = NULL, *first = NULL;
+  for (int64_t c = 0; c < t->cells; c++) kind->count += t->family[c].refined == refined;
+  if (!kind->count) return TES_OK;
+  TES_ALLOC(&list, kind->count);
+  TES_ALLOC(&first, kind->count);
+  for (int64_t c = 0, at = 0; c < t->cells; c++)
+    if (t->family[c].refined == refined) list[at] = (int32_t)c, first[at++] = t->family[c].first;
+  TES_TRY(upload(ctx, list, (size_t)kind->count * sizeof *list, &kind->list));
+  TES_TRY(upload(ctx, first, (size_t)kind->count * sizeof *first, &kind->first));
+  TES_TRY(upload_tables(transfer, refined, kind));
+  choose_cells(t, refined ? 2 * t->n : t->n, tesi_precision_size(transfer->precision), kind);
+  TES_TRY(get_kernels(transfer, refined, kind, gather));
+done:
+  tesi_free(ctx, &list);
+  tesi_free(ctx, &first);
+  return status;
+}
+
+/* The places of each node in the cells, counted, then filled in the order of cells. */
+static TesStatus make_entries(const TesTransfer *transfer, TesiForestKernels *k) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  const int32_t *index = tes_forest_space_index(t->coarse);
+  const int64_t places = t->cells * t->coarse_nodes, nodes = transfer->coarse_length;
+  int32_t *first = NULL, *entry = NULL;
+  if (places > INT32_MAX)
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "the coarse cells have %lld nodes, a transfer on a GPU takes 2^31 - 1: use a coarser mesh",
+             (long long)places);
+  TES_ALLOC(&first, nodes + 2);
+  TES_ALLOC(&entry, places);
+  for (int64_t i = 0; i < places; i++)
+    if (index[i] >= 0) first[index[i] + 2]++;
+  for (int64_t i = 0; i < nodes; i++) first[i + 2] += first[i + 1];
+  for (int64_t i = 0; i < places; i++)
+    if (index[i] >= 0) entry[first[index[i] + 1]++] = (int32_t)i;
+  TES_TRY(upload(ctx, first, (size_t)(nodes + 1) * sizeof *first, &k->node_first));
+  TES_TRY(upload(ctx, entry, (size_t)places * sizeof *entry, &k->entries));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)places * tesi_precision_size(transfer->precision),
+                                             &k->values));
+done:
+  tesi_free(ctx, &first);
+  tesi_free(ctx, &entry);
+  return status;
+}
+
+TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKernels **kernels) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  TES_NEW(kernels);
+  TesiForestKernels *k = *kernels;
+  for (int refined = 0; refined < 2; refined++)
+    TES_TRY(make_kind(transfer, refined, &k->kind[refined], &k->gather));
+  TES_TRY(make_entries(transfer, k));
+  TES_TRY(upload(ctx, tes_forest_space_index(t->coarse),
+                 (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
+  TES_TRY(upload(ctx, tes_forest_space_masks(t->coarse), (size_t)t->cells * sizeof(uint16_t), &k->mask));
+  TES_TRY(upload(ctx, t->own, (size_t)(t->fine_cells * t->fine_nodes) * sizeof *t->own, &k->own));
+done:
+  return status;
+}
+
+void tesi_forest_kernels_destroy(TesContext *ctx, TesiForestKernels **kernels) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesiForestKernels *k = *kernels;
+  if (!k) return;
+  void **all[] = {&k->index,          &k->mask,         &k->own,           &k->values,
+                  &k->node_first,     &k->entries,      &k->kind[0].list,  &k->kind[0].first,
+                  &k->kind[0].tables, &k->kind[1].list, &k->kind[1].first, &k->kind[1].tables};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, kernels);
+}
+
+static TesiGrid blocks_of(const Kind *kind) {
+  return (TesiGrid){(unsigned)((kind->count + kind->cells - 1) / kind->cells), 1, 1};
+}
+
+TesStatus tesi_forest_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
+                                         void *fine) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestKernels *k = ((const TesiForestTransfer *)transfer->plan)->kernels;
+  int adds = add;
+  if (!add) TES_TRY(tesi_context_device(ctx)->fill(ctx, transfer->precision, transfer->fine_length, 0, fine));
+  for (int i = 0; i < 2; i++) {
+    const Kind *kind = &k->kind[i];
+    if (!kind->count) continue;
+    void *arguments[] = {&coarse,
+                         &fine,
+                         (void *)&kind->list,
+                         (void *)&kind->first,
+                         (void *)&kind->count,
+                         (void *)&k->index,
+                         (void *)&k->mask,
+                         (void *)&k->own,
+                         (void *)&kind->tables,
+                         &adds};
+    TES_TRY(tesi_kernel_launch(ctx, &kind->prolongate, blocks_of(kind), THREADS, kind->shared, arguments));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestKernels *k = ((const TesiForestTransfer *)transfer->plan)->kernels;
+  int nodes = (int)transfer->coarse_length;
+  for (int i = 0; i < 2; i++) {
+    const Kind *kind = &k->kind[i];
+    if (!kind->count) continue;
+    void *arguments[] = {&fine,
+                         (void *)&k->values,
+                         (void *)&kind->list,
+                         (void *)&kind->first,
+                         (void *)&kind->count,
+                         (void *)&k->mask,
+                         (void *)&k->own,
+                         (void *)&kind->tables};
+    TES_TRY(tesi_kernel_launch(ctx, &kind->restrict_, blocks_of(kind), THREADS, kind->shared, arguments));
+  }
+  void *arguments[] = {(void *)&k->values, &coarse, (void *)&k->node_first, (void *)&k->entries, &nodes};
+  TES_TRY(tesi_kernel_launch(ctx, &k->gather, (TesiGrid){(unsigned)((nodes + THREADS - 1) / THREADS), 1, 1},
+                             THREADS, 0, arguments));
+done:
+  return status;
+}

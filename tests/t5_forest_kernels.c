@@ -1,0 +1,183 @@
+/* Run: ctest -R t5_forest_kernels. Transfers between forests with hanging nodes and Robin terms by kernels, against the plain versions: emulator, and
+ * a GPU where there is one. */
+#include "device/emulator/fiber.h"
+#include "forest_testing.h"
+#include "kernel_testing.h"
+
+/* A random forest of trees in random orientations, most of it refined. */
+static TesForest *random_forest(TesContext *ctx, int dim, uint64_t seed, int times) {
+  TesForest *forest;
+  test_lattice(ctx, dim, (const int[3]){2, dim == 2 ? 2 : 1, 1}, 0.1, &seed, &forest);
+  for (int t = 0; t < times; t++) test_adapt(ctx, &seed, 0.5, 0, dim == 2 ? 60 : 40, &forest);
+  return forest;
+}
+
+static TesForestSpace *make_space(TesContext *ctx, const TesForest *forest, int degree, bool dirichlet) {
+  static const char *const low[] = {"low", NULL}, *const none[] = {NULL};
+  TesForestSpace *space;
+  assert_ok(
+      ctx,
+      tes_forest_space_create(
+          ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree, .dirichlet = dirichlet ? low : none},
+          &space));
+  return space;
+}
+
+static TesVector *make_vector(TesContext *ctx, int64_t n, TesPrecision precision, uint64_t seed) {
+  TesVector *v;
+  double *values = test_malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; i++) values[i] = seed ? (double)(float)test_random(&seed) : NAN;
+  assert_ok(ctx, tes_vector_create(ctx, n, precision, &v));
+  assert_ok(ctx, tes_vector_set(v, values));
+  test_free(values);
+  return v;
+}
+
+static void assert_same_bits(const TesVector *a, const TesVector *b) {
+  const int64_t n = tes_vector_length(a);
+  double *x = test_malloc((size_t)n * sizeof *x), *y = test_malloc((size_t)n * sizeof *y);
+  assert_int_equal(tes_vector_get(a, x), TES_OK);
+  assert_int_equal(tes_vector_get(b, y), TES_OK);
+  assert_memory_equal(x, y, (size_t)n * sizeof *x);
+  test_free(x);
+  test_free(y);
+}
+
+static void check_transfer(TesContext *ctx, const TesForestSpace *coarse, const TesForestSpace *fine,
+                           TesPrecision precision) {
+  const double tolerance = precision == TES_DOUBLE ? 1e-13 : 3e-6;
+  const int degree = tes_forest_space_degree(fine);
+  const int64_t nc = tes_forest_space_length(coarse), nf = tes_forest_space_length(fine);
+  TesTransfer *t;
+  assert_ok(ctx, tes_transfer_create_forest(ctx, &(TesForestTransferDesc){coarse, fine, precision}, &t));
+  TesVector *c = make_vector(ctx, nc, precision, 3), *f = make_vector(ctx, nf, precision, 4),
+            *v = make_vector(ctx, nf, precision, 0), *w = make_vector(ctx, nf, precision, 5),
+            *r = make_vector(ctx, nc, precision, 0), *s = make_vector(ctx, nc, precision, 0);
+  for (int add = 0; add < 2; add++) {
+    if (add) assert_ok(ctx, tes_vector_copy(w, 1, v));
+    assert_ok(ctx, tes_transfer_prolongate(t, c, add, v));
+    assert_ok(ctx, tes_transfer_prolongate_ref(t, c, add, w));
+    test_compare(v, w, tolerance, "prolongate", degree);
+  }
+  assert_ok(ctx, tes_transfer_restrict(t, f, r));
+  assert_ok(ctx, tes_transfer_restrict_ref(t, f, s));
+  test_compare(r, s, tolerance, "restrict", degree);
+  tesi_fiber_order(TESI_ORDER_SHUFFLED, 99); /* another order of blocks and threads: the same bits */
+  assert_ok(ctx, tes_vector_fill(s, NAN));
+  assert_ok(ctx, tes_transfer_restrict(t, f, s));
+  assert_same_bits(r, s);
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+  TesVector *all[] = {c, f, v, w, r, s};
+  for (int i = 0; i < 6; i++) tes_vector_destroy(&all[i]);
+  tes_transfer_destroy(&t);
+}
+
+/* The coarsened forest and, of some degrees, lower ones on the same cells. */
+static void check_case(TesContext *ctx, int dim, int degree, TesPrecision precision) {
+  TesForest *fine = random_forest(ctx, dim, (uint64_t)(10 * degree + dim), degree > 4 && dim == 3 ? 2 : 3),
+            *coarse;
+  assert_ok(ctx, tes_forest_coarsen(fine, &coarse));
+  assert_non_null(coarse);
+  TesForestSpace *f = make_space(ctx, fine, degree, degree % 3),
+                 *c = make_space(ctx, coarse, degree, degree % 3);
+  assert_true(tes_forest_space_hanging(f) > 0);
+  check_transfer(ctx, c, f, precision);
+  if (degree % 3 == 2) {
+    TesForestSpace *low = make_space(ctx, fine, degree / 2, degree % 2),
+                   *high = make_space(ctx, fine, degree, degree % 2);
+    check_transfer(ctx, low, high, precision);
+    tes_forest_space_destroy(&low);
+    tes_forest_space_destroy(&high);
+  }
+  tes_forest_space_destroy(&f);
+  tes_forest_space_destroy(&c);
+  tes_forest_destroy(&fine);
+  tes_forest_destroy(&coarse);
+}
+
+static const char *const devices[] = {"emulator", "cuda"};
+
+static void transfers_equal_the_embedding(void **state) {
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    if (!ctx) continue;
+    if (!test_has_forests(ctx)) skip();
+    for (int dim = 2; dim <= 3; dim++)
+      for (int degree = 1; degree <= 8; degree++) {
+        check_case(ctx, dim, degree, (degree + dim) % 2 ? TES_DOUBLE : TES_SINGLE);
+        if (d) check_case(ctx, dim, degree, (degree + dim) % 2 ? TES_SINGLE : TES_DOUBLE);
+      }
+    tes_context_destroy(&ctx);
+  }
+}
+
+/* apply, residual, and the diagonal as e_i' A e_i. */
+static void check_robin(TesContext *ctx, int dim, int degree, TesPrecision precision, bool hanging) {
+  const double tolerance = precision == TES_DOUBLE ? 1e-12 : 3e-5;
+  uint64_t seed = (uint64_t)(degree + 7);
+  TesForest *forest;
+  TesGeometry *geometry;
+  TesFunction *alpha;
+  TesOperator *op;
+  test_lattice(ctx, dim, (const int[3]){2, 1, 1}, 0.1, &seed, &forest);
+  if (hanging) test_adapt(ctx, &seed, 0.5, 0, 100, &forest);
+  if (hanging && dim == 2) test_adapt(ctx, &seed, 0.5, 0, 100, &forest);
+  assert_ok(ctx, tes_geometry_create_forest(forest, 1, &geometry));
+  TesForestSpace *space = make_space(ctx, forest, degree, true);
+  assert_ok(ctx, tes_function_create_expression(ctx, "2 + x*y", &alpha));
+  const TesFunction *alphas[] = {NULL, alpha};
+  assert_ok(ctx, tes_operator_create_forest(
+                     ctx,
+                     &(TesForestDiffusionDesc){
+                         .space = space, .geometry = geometry, .alpha = alphas, .precision = precision},
+                     &op));
+  const int64_t n = tes_operator_length(op);
+  TesVector *x = make_vector(ctx, n, precision, 1), *b = make_vector(ctx, n, precision, 2),
+            *y = make_vector(ctx, n, precision, 0), *z = make_vector(ctx, n, precision, 0);
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tes_operator_apply_ref(op, x, z));
+  test_compare(y, z, tolerance, "robin", degree);
+  assert_ok(ctx, tes_vector_xpay(b, -1, z));
+  assert_ok(ctx, tes_operator_residual(op, b, x, y));
+  test_compare(y, z, tolerance, "robin residual", degree);
+  double *unit = test_calloc((size_t)n, sizeof *unit), *diagonal = test_malloc((size_t)n * sizeof *diagonal);
+  assert_ok(ctx, tes_operator_diagonal(op, z));
+  assert_ok(ctx, tes_vector_get(z, diagonal));
+  for (int64_t i = 0; i < n; i += n / 7 + 1) {
+    unit[i] = 1;
+    assert_ok(ctx, tes_vector_set(x, unit));
+    assert_ok(ctx, tes_operator_apply(op, x, y));
+    assert_ok(ctx, tes_vector_get(y, unit));
+    assert_near(diagonal[i], unit[i], tolerance * fabs(unit[i]));
+    memset(unit, 0, (size_t)n * sizeof *unit);
+  }
+  test_free(unit);
+  test_free(diagonal);
+  TesVector *all[] = {x, b, y, z};
+  for (int i = 0; i < 4; i++) tes_vector_destroy(&all[i]);
+  tes_operator_destroy(&op);
+  tes_function_destroy(&alpha);
+  tes_forest_space_destroy(&space);
+  tes_geometry_destroy(&geometry);
+  tes_forest_destroy(&forest);
+}
+
+static void robin_terms_equal_the_plain_ones(void **state) {
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    if (!ctx) continue;
+    if (!test_has_forests(ctx)) skip();
+    for (int dim = 2; dim <= 3; dim++)
+      for (int degree = 1; degree <= 8; degree += degree == 3 ? 5 : 1)
+        check_robin(ctx, dim, degree, degree == 2 ? TES_SINGLE : TES_DOUBLE, false);
+    tes_context_destroy(&ctx);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(transfers_equal_the_embedding),
+                                     cmocka_unit_test(robin_terms_equal_the_plain_ones)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
