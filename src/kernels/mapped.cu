@@ -7,14 +7,16 @@
  *   I'   as I, backwards; y-lines are written to y
  * "|" is a barrier: of the warp where a cell's threads fit in one (q <= 5), else of the block. A collocated operator (q = n, points =
  * nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
+ * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back (mapped_hanging.h): four barriers and two
+ * passes through shared memory more each way, for blocks with such cells.
  * Shared memory: BUFFERS (mass alone: 1) q^3 numbers a cell, with pitches that the host chooses against bank conflicts.
  * Registers: v and dz, 2 q numbers, besides the line at work (2 q) or a column's trilinear coefficients (24).
  * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2) lines, D and D' 6 q^2;
  * a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
  * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 + 8 s q^3 and the
  * zeroing of y; vertices: 192 for the factors, affine: 8 s.
- * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY, OUTPUT, ORDERED, DOT (parts of x.y
- * too); CELLS a group of
+ * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY, OUTPUT, ORDERED, HANGING, DOT (parts
+ * of x.y too); CELLS a group of
  * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (factors go through shared memory, STAGE_BYTES a group),
  * PREFETCH (into the L2 cache); BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z:
  * neighbouring threads have neighbouring z. */
@@ -219,30 +221,44 @@ TESK_DEVICE real store_line(const real *x, real *y, Cell cell, int component, in
 #include "mapped_geometry.h"
 
 /* ---- from nodes to points and back ------------------------------------------------------------------------------------------- */
-/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines. */
+/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines; and where a thread's
+ * line stands in shared memory. */
 #if COLLOCATED
 #define LINES (Q * Q)
 #define STEP (Q * Q)
 #define FIRST_NODE(l) (l)
+#define OWN_LINE(s, t) ((s) + (t) / LINES * PC + (t) % LINES / N * PY + (t) % N)
+#define OWN_STEP PZ
 #else
 #define LINES (N * N)
 #define STEP N
 #define FIRST_NODE(l) ((l) / N * N * N + (l) % N)
+#define OWN_LINE(s, t) ((s) + (t) / LINES * PC + (t) % LINES / N * PZ + (t) % N)
+#define OWN_STEP PY
+#endif
+
+#if HANGING
+#include "mapped_hanging.h"
+#define HANG(h, transposed, t, s, v) hang(h, transposed, t, OWN_LINE(s, t), OWN_STEP, v)
+#else
+typedef int Hanging;
+#define HANG(h, transposed, t, s, v) ((void)(h))
 #endif
 
 /* v[Q] <- the thread's z-line of the interpolated vector. */
-TESK_DEVICE void read_points(const real *x, Cell cell, int component, int t, const Line *at, real *s,
-                             real v[Q]) {
+TESK_DEVICE void read_points(const real *x, Cell cell, int component, int t, const Line *at,
+                             const Hanging *hanging, real *s, real v[Q]) {
 #if COLLOCATED
   (void)s;
   if (t < CELLS * LINES) load_line(x, cell, component, FIRST_NODE(t % LINES), STEP, at, v);
+  HANG(hanging, 0, t, s, v);
 #else
   real in[N], out[Q];
+  if (t < CELLS * LINES) load_line(x, cell, component, FIRST_NODE(t % LINES), STEP, at, in);
+  HANG(hanging, 0, t, s, in);
   if (t < CELLS * LINES) {
-    const int l = t % LINES;
-    load_line(x, cell, component, FIRST_NODE(l), STEP, at, in);
     interpolate(in, out);
-    WRITE_LINE(Q, s + t / LINES * PC + l / N * PZ + l % N, PY, out)
+    WRITE_LINE(Q, OWN_LINE(s, t), PY, out)
   }
   BARRIER();
   if (t < CELLS * N * Q) {
@@ -261,9 +277,10 @@ TESK_DEVICE void read_points(const real *x, Cell cell, int component, int t, con
 
 /* The transposed, into y. */
 TESK_DEVICE real write_points(const real *x, real *y, Cell cell, int component, int t, const Line *at,
-                              real *s, const real v[Q]) {
+                              const Hanging *hanging, real *s, real v[Q]) {
 #if COLLOCATED
   (void)s;
+  HANG(hanging, 1, t, s, v);
   return t < CELLS * LINES ? store_line(x, y, cell, component, FIRST_NODE(t % LINES), STEP, at, v) : 0;
 #else
   real in[Q], out[N];
@@ -279,11 +296,13 @@ TESK_DEVICE real write_points(const real *x, real *y, Cell cell, int component, 
     WRITE_LINE(N, line, 1, out)
   }
   BARRIER();
+  if (t < CELLS * LINES) {
+    READ_LINE(Q, OWN_LINE(s, t), PY, in)
+    interpolate_transposed(in, out);
+  }
+  HANG(hanging, 1, t, s, out);
   if (t >= CELLS * LINES) return 0;
-  const int l = t % LINES;
-  READ_LINE(Q, s + t / LINES * PC + l / N * PZ + l % N, PY, in)
-  interpolate_transposed(in, out);
-  return store_line(x, y, cell, component, FIRST_NODE(l), STEP, at, out);
+  return store_line(x, y, cell, component, FIRST_NODE(t % LINES), STEP, at, out);
 #endif
 }
 
@@ -402,12 +421,17 @@ TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (rea
   Line line;
   real dot = 0;
   find_line(&a, cell, FIRST_NODE(t % LINES), STEP, &line);
+#if HANGING
+  const Hanging hanging = find_hanging(&a, first, t, s);
+#else
+  const Hanging hanging = 0;
+#endif
   for (int component = 0; component < COMPONENTS; component++) {
     real v[Q];
     if (component) BARRIER();
-    read_points(x, cell, component, t, &line, s, v);
+    read_points(x, cell, component, t, &line, &hanging, s, v);
     at_points(&a, first, t, s, staged, arrival, v);
-    dot += write_points(x, y, cell, component, t, &line, s, v);
+    dot += write_points(x, y, cell, component, t, &line, &hanging, s, v);
   }
 #if DOT
   TESK_ADD_WARP(a.parts + blockIdx.x % TESK_MAPPED_PARTS, (double)dot);

@@ -6,8 +6,10 @@ enum { TESK_MAPPED_POINTS = 18, TESK_MAPPED_PARTS = 1024 };
 
 typedef struct TeskMapped {
   long long cells;
-  const int *index;     /* [cell][n^dim], global form: node, or ~node where it is constrained */
-  const int *order;     /* [cells]: the cells of this launch; NULL: 0, 1, 2, ... */
+  const int *index; /* [cell][n^dim], global form: node, or ~node where it is constrained */
+  const int *order; /* [cells]: the cells of this launch; NULL: 0, 1, 2, ... */
+  /* [cells] TesMask, of kernels made with hanging; the first cell of a block has hanging nodes if any of its cells has */
+  const unsigned short *masks;
   const void *geometry; /* stored: [cell][s][q^dim]; vertices: [cell][2^dim][dim]; affine: [cell][s] */
   double stiffness,
       mass;        /* what the two terms are multiplied with: a (1 where it is in the factors) and lambda c */

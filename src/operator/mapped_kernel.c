@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mesh/forest/hanging.h"
 
 /* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu) ------------------------------------- */
 typedef struct Text {
@@ -40,10 +41,17 @@ static void print_matrix(Text *text, const char *name, const double *A, int coun
   end_table(text);
 }
 
+/* Where nodes hang: from the nodes of [0, 1] to those of [0, 1/2]. */
+static void print_halves(Text *text, int n) {
+  double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
+  tesi_hanging_halves(n, W);
+  print_matrix(text, "w", W, n * n);
+}
+
 static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, char **tables) {
   TesStatus status = TES_OK;
   const int n = d->n, q = d->q;
-  Text text = {.size = (size_t)(q * n + q * q + 64) * 32 * 2,
+  Text text = {.size = (size_t)(2 * q * n + q * q + 64) * 32 * 2,
                .type = d->precision == TES_SINGLE ? "float" : "double"};
   TES_ALLOC(&text.data, text.size);
   if (d->dim == 3) {
@@ -55,6 +63,7 @@ static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, cha
     print_matrix(&text, "i", d->I, q * n);
     print_matrix(&text, "d", d->D, q * q);
   }
+  if (d->hanging) print_halves(&text, n);
   *tables = text.data;
 done:
   return status;
@@ -65,6 +74,12 @@ static int choose_ahead(const TesiMappedCut *cut) {
   enum { MULTIPROCESSORS = 132 };
   const char *given = getenv("TESSERA_MAPPED_AHEAD");
   return MULTIPROCESSORS * (given ? atoi(given) : cut->blocks);
+}
+
+int64_t tesi_mapped_window(const TesiMappedCut *cut) {
+  enum { CELLS = 2048 };
+  const int64_t block = cut->cells * cut->groups;
+  return (CELLS + block - 1) / block * block;
 }
 
 TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedKernel *kernel) {
@@ -89,6 +104,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
                  {"GEOMETRY", d->geometry},
                  {"OUTPUT", d->output},
                  {"ORDERED", d->ordered},
+                 {"HANGING", d->hanging},
                  {"INDEX_ONCE", cut.index_once},
                  {"DOT", d->dot},
                  {"STAGE", cut.stage == 1},

@@ -27,6 +27,7 @@ typedef struct TesiMappedKernelDesc {
   TesiMappedGeometry geometry;
   TesiMappedOutput output;
   bool ordered;                         /* cells are taken from TeskMapped.order */
+  bool hanging;                         /* cells have masks of hanging nodes, TeskMapped.masks */
   bool dot;                             /* 3D: adds x . y to TeskMapped.parts */
   const double *point, *weight, *I, *D; /* [q], [q], [q][n], [q][q] */
 } TesiMappedKernelDesc;
@@ -52,6 +53,9 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
 TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
                                  const void *x, void *y);
 
+/* Cells with hanging nodes come first in each run of so many cells, whole blocks (TeskMapped.masks says why): runs are long, so that few
+ * blocks have cells of both kinds, and short, so that neighbours stay near. */
+int64_t tesi_mapped_window(const TesiMappedCut *cut);
 /* The fastest measured on an H200, or a rule where nothing was measured. */
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
 /* Shared memory of a group for factors that are staged there. */

@@ -179,8 +179,6 @@ done:
 
 static TesStatus take_masks(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
-  if (m->desc.masks && tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "meshes with hanging nodes run on the CPU only: use --device cpu");
   if (m->desc.masks) {
     TES_ALLOC(&m->mask, m->cells);
     memcpy(m->mask, m->desc.masks, (size_t)m->cells * sizeof *m->mask);

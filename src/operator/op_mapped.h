@@ -60,10 +60,16 @@ TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t co
 /* Cells by colour: no two cells of a colour share a node (global form). order[cells], ascending in a colour; colour c has
  * order[first[c]] .. order[first[c+1] - 1]; first[colours + 1]. Both released with tesi_free. */
 TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order);
+/* Cells with hanging nodes first, in each window of so many cells (in a colour of the above, too): order[cells]. */
+TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order);
 /* Cells along a space-filling curve through their centres: order[cells]. */
 TesStatus tesi_mapped_make_curve(const TesiMapped *m, int32_t **order);
 /* Positions of the cells on that curve: keys[cells]. */
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
+
+static inline int64_t tesi_min64(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 /* The functions that hold in a cell (NULL: 1), scalar tensor. */
 static inline const TesFunction *tesi_mapped_a(const TesiMapped *m, int64_t cell) {

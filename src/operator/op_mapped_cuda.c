@@ -11,43 +11,87 @@ typedef struct Plan {
   TesiMappedKernel kernel;
   TeskMapped arguments;
   TesFactors factors;
-  void *geometry, *index, *order;
+  void *geometry, *index, *order, *masks;
+  int32_t *place; /* [cells]: which cell stands where; NULL: the first first, set-up only */
   int launches;
   int64_t *first; /* cells of colour c: order[first[c]] .. ; NULL: one launch for all */
 } Plan;
 
 /* ---- data of the device ------------------------------------------------------------------------------------------------- */
-/* Rows of `row` numbers a cell, in the order of the plan's cells (NULL: theirs), in the given precision. */
+/* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in place where the order is
+ * theirs. */
+static void pack_rows(const Plan *plan, TesPrecision precision, int64_t first, int64_t count, int64_t row,
+                      const double *values, void *packed) {
+  for (int64_t c = 0; c < count; c++) {
+    const double *from = values + (plan->place ? plan->place[first + c] - first : c) * row;
+    if (precision == TES_SINGLE)
+      for (int64_t i = 0; i < row; i++) ((float *)packed)[c * row + i] = (float)from[i];
+    else if (from != packed)
+      memcpy((double *)packed + c * row, from, (size_t)row * sizeof *from);
+  }
+}
+
+/* Rows of `row` numbers a cell, in the given precision: windows of cells, inside which they change places, at a time. */
 static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
-                             TesPrecision precision, void **address) {
+                             TesPrecision precision, Plan *plan) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(precision);
-  const int64_t most = 1 + ((int64_t)1 << 24) / row; /* cells at a time: 128 MiB */
-  double *values = NULL;
-  TES_ALLOC(&values, (most < m->cells ? most : m->cells) * row);
-  TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size, address));
+  const int64_t window = tesi_mapped_window(&plan->kernel.cut), windows = ((int64_t)1 << 24) / (row * window),
+                most = tesi_min64(m->cells, (windows ? windows : 1) * window); /* about 128 MiB */
+  double *values = NULL, *packed = NULL;
+  TES_ALLOC(&values, most * row);
+  if (plan->place) TES_ALLOC(&packed, most * row);
+  TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size, &plan->geometry));
   for (int64_t first = 0; first < m->cells; first += most) {
-    const int64_t count = m->cells - first < most ? m->cells - first : most;
+    const int64_t count = tesi_min64(most, m->cells - first);
+    double *const to = packed ? packed : values;
     if (kind == TES_FACTORS_STORED) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
     if (kind == TES_FACTORS_VERTICES) TES_TRY(tesi_mapped_fill_vertices(m, first, count, values));
     if (kind == TES_FACTORS_AFFINE) TES_TRY(tesi_mapped_fill_affine(m, first, count, values));
-    if (precision == TES_SINGLE)
-      for (int64_t i = 0; i < count * row; i++) ((float *)values)[i] = (float)values[i];
-    TES_TRY(device->to_device(ctx, (char *)*address + (size_t)(first * row) * size, values,
+    pack_rows(plan, precision, first, count, row, values, to);
+    TES_TRY(device->to_device(ctx, (char *)plan->geometry + (size_t)(first * row) * size, to,
                               (size_t)(count * row) * size));
   }
 done:
   tesi_free(ctx, &values);
+  tesi_free(ctx, &packed);
   return status;
 }
 
-static TesStatus upload_integers(TesContext *ctx, const int32_t *values, int64_t count, void **address) {
+static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  TES_TRY(device->allocate(ctx, (size_t)count * sizeof *values, address));
-  TES_TRY(device->to_device(ctx, *address, values, (size_t)count * sizeof *values));
+  TES_TRY(device->allocate(ctx, bytes, address));
+  TES_TRY(device->to_device(ctx, *address, values, bytes));
 done:
+  return status;
+}
+
+static TesStatus upload_index(TesContext *ctx, const TesiMapped *m, Plan *plan) {
+  TesStatus status = TES_OK;
+  const int64_t nodes = m->cell_nodes;
+  const size_t bytes = (size_t)(m->cells * nodes) * sizeof(int32_t);
+  int32_t *index = NULL;
+  if (!plan->place) return upload(ctx, m->index, bytes, &plan->index);
+  TES_ALLOC(&index, m->cells * nodes);
+  for (int64_t c = 0; c < m->cells; c++)
+    memcpy(index + c * nodes, m->index + plan->place[c] * nodes, (size_t)nodes * sizeof *index);
+  TES_TRY(upload(ctx, index, bytes, &plan->index));
+done:
+  tesi_free(ctx, &index);
+  return status;
+}
+
+static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, Plan *plan) {
+  TesStatus status = TES_OK;
+  uint16_t *masks = NULL;
+  if (!m->mask) return TES_OK;
+  TES_ALLOC(&masks, m->cells);
+  for (int64_t c = 0; c < m->cells; c++) masks[c] = m->mask[plan->place ? plan->place[c] : c];
+  TES_TRY(upload(ctx, masks, (size_t)m->cells * sizeof *masks, &plan->masks));
+done:
+  tesi_free(ctx, &masks);
   return status;
 }
 
@@ -76,6 +120,7 @@ static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
                                           : colours  ? TESI_MAPPED_COLOURED
                                                      : TESI_MAPPED_ATOMIC,
                                 .ordered = m->global && colours,
+                                .hanging = m->mask != NULL,
                                 .point = m->point,
                                 .weight = m->weight,
                                 .I = m->I,
@@ -87,7 +132,9 @@ static void release_plan(TesContext *ctx, Plan *plan) {
   device->release(ctx, &plan->geometry);
   device->release(ctx, &plan->index);
   device->release(ctx, &plan->order);
+  device->release(ctx, &plan->masks);
   tesi_free(ctx, &plan->first);
+  tesi_free(ctx, &plan->place);
   memset(plan, 0, sizeof *plan);
 }
 
@@ -95,7 +142,7 @@ static TesStatus make_colours(TesContext *ctx, const TesiMapped *m, Plan *plan) 
   TesStatus status = TES_OK;
   int32_t *order = NULL;
   TES_TRY(tesi_mapped_make_colours(m, &plan->launches, &plan->first, &order));
-  TES_TRY(upload_integers(ctx, order, m->cells, &plan->order));
+  TES_TRY(upload(ctx, order, (size_t)m->cells * sizeof *order, &plan->order));
 done:
   tesi_free(ctx, &order);
   return status;
@@ -109,13 +156,18 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, Plan *plan) {
   memset(plan, 0, sizeof *plan);
   plan->factors = kind;
   TES_TRY(tesi_mapped_kernel_make(ctx, &desc, &plan->kernel));
-  TES_TRY(upload_rows(ctx, m, kind, row_length(m, kind), m->precision, &plan->geometry));
-  if (m->global) TES_TRY(upload_integers(ctx, m->index, m->cells * m->cell_nodes, &plan->index));
+  if (m->mask && !desc.ordered)
+    TES_TRY(tesi_mapped_group_hanging(m, tesi_mapped_window(&plan->kernel.cut), &plan->place));
+  TES_TRY(upload_rows(ctx, m, kind, row_length(m, kind), m->precision, plan));
+  if (m->global) TES_TRY(upload_index(ctx, m, plan));
+  TES_TRY(upload_masks(ctx, m, plan));
+  tesi_free(ctx, &plan->place);
   plan->launches = 1;
   if (desc.ordered) TES_TRY(make_colours(ctx, m, plan));
   plan->arguments = plan->kernel.arguments;
   plan->arguments.geometry = plan->geometry;
   plan->arguments.index = plan->index;
+  plan->arguments.masks = plan->masks;
   plan->arguments.stiffness = kind == TES_FACTORS_VERTICES ? m->a[0] : 1;
   plan->arguments.mass = m->lambda * (kind == TES_FACTORS_VERTICES ? m->c : 1);
 done:

@@ -107,10 +107,6 @@ struct TesiMappedHost {
   char *work;
 };
 
-static inline int64_t tesi_min64(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 TesiMappedKernels tesi_mapped_kernels_128(const TesiMappedHost *plan, TesPrecision precision);
 TesiMappedKernels tesi_mapped_kernels_256(const TesiMappedHost *plan, TesPrecision precision);
 TesiMappedKernels tesi_mapped_kernels_512(const TesiMappedHost *plan, TesPrecision precision);

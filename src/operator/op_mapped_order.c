@@ -1,6 +1,7 @@
 /* Orders of cells: colours (no two cells of a colour share a node), and a space-filling curve. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "geometry/geometry.h"
 #include "operator/op_mapped.h"
 
@@ -22,11 +23,35 @@ static int colour_of(const TesiMapped *m, int64_t cell, uint64_t *mask) {
   return colour;
 }
 
+/* Those of order[0] .. order[count - 1] with hanging nodes first, else as they were; `work` [count]. */
+static void hanging_first(const TesiMapped *m, int64_t count, int32_t *order, int32_t *work) {
+  int64_t at = 0;
+  for (int hangs = 1; hangs >= 0; hangs--)
+    for (int64_t i = 0; i < count; i++)
+      if (tesi_mapped_hangs(m, order[i]) == hangs) work[at++] = order[i];
+  memcpy(order, work, (size_t)count * sizeof *order);
+}
+
+TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order) {
+  TesContext *ctx = m->geometry->context;
+  TesStatus status = TES_OK;
+  int32_t *work = NULL;
+  TES_ALLOC(&work, window);
+  TES_ALLOC(order, m->cells);
+  for (int64_t c = 0; c < m->cells; c++) (*order)[c] = (int32_t)c;
+  for (int64_t first = 0; first < m->cells; first += window)
+    hanging_first(m, m->cells - first < window ? m->cells - first : window, *order + first, work);
+done:
+  tesi_free(ctx, &work);
+  return status;
+}
+
 TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   uint64_t *mask = NULL;
   unsigned char *colour = NULL;
+  int32_t *work = NULL;
   int64_t next[MOST_COLOURS + 1] = {0};
   *first = NULL, *order = NULL;
   TES_ALLOC(&mask, m->global ? m->nodes : 1);
@@ -44,7 +69,11 @@ TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **
   TES_ALLOC(first, *colours + 1);
   for (int k = 0; k < *colours; k++) (*first)[k + 1] = next[k + 1] += next[k];
   for (int64_t c = 0; c < m->cells; c++) (*order)[next[colour[c]]++] = (int32_t)c;
+  TES_ALLOC(&work, m->cells);
+  for (int k = 0; m->mask && k < *colours; k++)
+    hanging_first(m, (*first)[k + 1] - (*first)[k], *order + (*first)[k], work);
 done:
+  tesi_free(ctx, &work);
   tesi_free(ctx, &mask);
   tesi_free(ctx, &colour);
   if (status != TES_OK) {

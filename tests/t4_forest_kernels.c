@@ -1,0 +1,148 @@
+/* Run: ctest -R t4_forest_kernels. Mapped operators with hanging nodes on devices with kernels, on random forests of trees in random
+ * orientations, against the plain version and the assembled matrix: every degree, geometries, terms, points, precisions, conflicts; on the
+ * emulator, and on a GPU where there is one. */
+#include "forest_testing.h"
+#include "kernel_testing.h"
+
+typedef struct Mesh {
+  TesForest *forest;
+  TesForestSpace *space;
+  TesGeometry *geometry;
+} Mesh;
+
+/* Lattices of trees, refined at random till there are about `cells` cells; curved: by second degree, on a ball. */
+static Mesh make_mesh(TesContext *ctx, int dim, int degree, int64_t cells, bool affine, bool curved,
+                      uint64_t seed) {
+  static const char *const low[] = {"low", NULL};
+  Mesh m;
+  if (curved)
+    assert_ok(ctx,
+              tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &m.forest));
+  else
+    test_lattice(ctx, dim, (const int[3]){2, 2, degree < 5 ? 2 : 1}, affine ? 0 : 0.15, &seed, &m.forest);
+  do test_adapt(ctx, &seed, 0.3, 0, cells, &m.forest);
+  while (tes_forest_cells(m.forest) < cells);
+  const TesForestSpaceDesc desc = {.forest = m.forest, .degree = degree, .dirichlet = curved ? NULL : low};
+  assert_ok(ctx, tes_forest_space_create(ctx, &desc, &m.space));
+  assert_ok(ctx, tes_geometry_create_forest(m.forest, curved ? 2 : 1, &m.geometry));
+  return m;
+}
+
+static void free_mesh(Mesh *m) {
+  tes_geometry_destroy(&m->geometry);
+  tes_forest_space_destroy(&m->space);
+  tes_forest_destroy(&m->forest);
+}
+
+static TesVector *make_vector(TesContext *ctx, const TesOperator *op, uint64_t seed) {
+  TesVector *v;
+  const int64_t n = tes_operator_length(op);
+  double *values = test_malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; i++) values[i] = seed ? (double)(float)test_random(&seed) : NAN;
+  assert_ok(ctx, tes_vector_create(ctx, n, tes_operator_precision(op), &v));
+  assert_ok(ctx, tes_vector_set(v, values));
+  test_free(values);
+  return v;
+}
+
+/* z <- A x and d <- the diagonal, by the assembled matrix. */
+static void multiply(TesContext *ctx, const TesOperator *op, const TesVector *x, TesVector *z, TesVector *d) {
+  const int64_t n = tes_operator_length(op);
+  double *u = test_malloc((size_t)n * sizeof *u), *v = test_malloc((size_t)n * sizeof *v);
+  TesMatrix matrix;
+  assert_ok(ctx, tes_mapped_assemble(op, &matrix));
+  assert_ok(ctx, tes_vector_get(x, u));
+  tes_matrix_apply(ctx, &matrix, u, v);
+  assert_ok(ctx, tes_vector_set(z, v));
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t e = matrix.row[i]; e < matrix.row[i + 1]; e++)
+      if (matrix.column[e] == i) v[i] = matrix.value[e];
+  assert_ok(ctx, tes_vector_set(d, v));
+  tes_mapped_matrix_free(op, &matrix);
+  test_free(u);
+  test_free(v);
+}
+
+static void check(TesContext *ctx, const TesMappedDesc *desc, bool assemble) {
+  const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 1e-5;
+  TesOperator *op;
+  assert_ok(ctx, tes_operator_create_mapped(ctx, desc, &op));
+  const char *const name = tes_operator_describe(op);
+  TesVector *x = make_vector(ctx, op, 1), *b = make_vector(ctx, op, 2), *y = make_vector(ctx, op, 0),
+            *z = make_vector(ctx, op, 0), *d = make_vector(ctx, op, 0);
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tes_operator_apply_ref(op, x, z));
+  test_compare(y, z, tolerance, name, desc->degree);
+  if (assemble) {
+    multiply(ctx, op, x, z, d);
+    test_compare(y, z, tolerance, name, desc->degree);
+    assert_ok(ctx, tes_vector_fill(y, NAN));
+    assert_ok(ctx, tes_operator_diagonal(op, y));
+    test_compare(y, d, tolerance, name, desc->degree);
+  }
+  assert_ok(ctx, tes_operator_residual(op, b, x, d));
+  assert_ok(ctx, tes_vector_xpay(b, -1, z)); /* z = b - A x */
+  test_compare(d, z, tolerance, name, desc->degree);
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&z);
+  tes_vector_destroy(&d);
+  tes_operator_destroy(&op);
+}
+
+/* Case i: what the kernels know, in turns that meet. Returns how many nodes hang. */
+static int64_t check_case(TesContext *ctx, int dim, int degree, int i) {
+  const TesFactors factors = (TesFactors)(1 + i % 3);
+  const bool curved = factors == TES_FACTORS_STORED && i % 2;
+  const int64_t few = degree < 3 ? 40 : degree < 5 ? 20 : 9, cells = dim == 3 ? few : 12 * few;
+  Mesh m =
+      make_mesh(ctx, dim, degree, cells, factors == TES_FACTORS_AFFINE, curved, (uint64_t)(97 * i + degree));
+  TesFunction *a, *c;
+  const bool varies = factors == TES_FACTORS_STORED;
+  assert_ok(ctx,
+            tes_function_create_expression(ctx, varies ? "1 / (0.05 + 2*(x*x + y*y + z*z))" : "2.5", &a));
+  assert_ok(ctx, tes_function_create_expression(ctx, varies ? "1 + x*x" : "0.7", &c));
+  const TesMappedDesc desc = {.geometry = m.geometry,
+                              .degree = degree,
+                              .terms = (TesMappedTerms)(1 + (i + degree) % 3),
+                              .points = degree + 1 + i / 2 % 2,
+                              .collocated = i % 5 == 4,
+                              .lambda = 1.3,
+                              .a = {a},
+                              .c = c,
+                              .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE,
+                              .index = tes_forest_space_index(m.space),
+                              .nodes = tes_forest_space_length(m.space),
+                              .masks = tes_forest_space_masks(m.space),
+                              .factors = factors,
+                              .conflicts = i % 7 == 6 ? TES_CONFLICTS_COLOURS : TES_CONFLICTS_ATOMIC};
+  check(ctx, &desc, degree < 5 || dim == 2);
+  const int64_t hanging = tes_forest_space_hanging(m.space);
+  tes_function_destroy(&a);
+  tes_function_destroy(&c);
+  free_mesh(&m);
+  return hanging;
+}
+
+static void equal_the_plain_operator(void **state) {
+  (void)state;
+  static const char *const devices[] = {"emulator", "cuda"};
+  for (int device = 0; device < 2; device++) {
+    TesContext *ctx = test_device(devices[device]);
+    if (!ctx) continue;
+    if (!test_has_forests(ctx)) skip();
+    int64_t hanging = 0;
+    for (int dim = 2, i = 0; dim <= 3; dim++)
+      for (int degree = 1; degree <= 8; degree++)
+        for (int turn = 0; turn < (degree < 4 ? 3 : 1); turn++, i++)
+          hanging += check_case(ctx, dim, degree, i);
+    assert_true(hanging > 1000);
+    tes_context_destroy(&ctx);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_the_plain_operator)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
