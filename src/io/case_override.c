@@ -8,7 +8,8 @@
 static bool is_literal(int row) {
   if (row < 0) return true;
   const TesiKeyType type = tesi_case_keys[row].type;
-  return type == TESI_KEY_EXPRESSION || type == TESI_KEY_FILE || type == TESI_KEY_CHOICE;
+  return type == TESI_KEY_EXPRESSION || type == TESI_KEY_FILE || type == TESI_KEY_NAME ||
+         type == TESI_KEY_CHOICE;
 }
 
 /* A scalar without blanks around it, and without quotes around those. */

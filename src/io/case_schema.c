@@ -148,7 +148,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "adapt.goal", .type = TESI_KEY_MAP, .fallback_note = "none", .help = "what dwr is to find: `point` or `mean`"},
   {.path = "adapt.goal.point", .type = TESI_KEY_NUMBERS, .target = AT(adapt.point), ANY, .fallback_note = "none",
    .help = "the value of u at this point"},
-  {.path = "adapt.goal.mean", .type = TESI_KEY_FILE, .target = AT(adapt.boundary), .fallback_note = "none",
+  {.path = "adapt.goal.mean", .type = TESI_KEY_NAME, .target = AT(adapt.boundary), .fallback_note = "none",
    .help = "the mean of u on the boundary of this name, which is not Dirichlet"},
   {.path = "adapt.marking", .type = TESI_KEY_CHOICE, .target = AT(adapt.marking), .choices = WORDS("bulk", "fraction"),
    .fallback = "bulk", .help = "bulk: the cells that make up a fraction of the estimate; fraction: a fraction of the cells"},

@@ -16,7 +16,8 @@ typedef enum TesiKeyType {
   TESI_KEY_NUMBERS,    /* one for all directions, or one a direction; target: double[3] */
   TESI_KEY_EXPRESSION, /* target: TesFunction * */
   TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
-  TESI_KEY_FILE        /* target: char * */
+  TESI_KEY_FILE,       /* target: char * */
+  TESI_KEY_NAME        /* of a boundary; target: char * */
 } TesiKeyType;
 
 /* Numbers must lie in [low, high], or in (low, high) where `open`. */

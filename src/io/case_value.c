@@ -1,4 +1,5 @@
 /* Single values of a case file. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +22,11 @@ static void list_choices(const char *const *choices, char *text, size_t size) {
 }
 
 static void range(const TesiKey *key, const char *what, char text[200]) {
-  const bool any = key->low <= -1e300;
-  if (any)
+  const bool below = key->low > -DBL_MAX, above = key->high < DBL_MAX;
+  if (!below && !above)
     snprintf(text, 200, "%s", what);
+  else if (!above)
+    snprintf(text, 200, "%s %s %g", what, key->open ? ">" : ">=", key->low);
   else if (key->open)
     snprintf(text, 200, "%s > %g and < %g", what, key->low, key->high);
   else
@@ -59,6 +62,9 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
     break;
   case TESI_KEY_FILE:
     snprintf(text, 200, "the name of a file");
+    break;
+  case TESI_KEY_NAME:
+    snprintf(text, 200, "a name");
     break;
   }
 }
@@ -177,7 +183,7 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
-static TesStatus read_file_name(TesiCaseReader *r, int row, const TesiYaml *node) {
+static TesStatus read_name(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   char **name = target(r, row);
@@ -208,6 +214,6 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   case TESI_KEY_EXPRESSION:
     return read_expression(r, row, node);
   default:
-    return read_file_name(r, row, node);
+    return read_name(r, row, node);
   }
 }
