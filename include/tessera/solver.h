@@ -2,14 +2,18 @@
  *  Iterative solution of A x = b: multigrid as an iteration of its own, or inside a Krylov method.
  *
  *  The outer iteration is in float64; the multigrid may be in float32 ("mixed precision"): the residual is then scaled by
- *  its largest entry before it is rounded, so that nothing underflows. Every residual reported as final has been
- *  recomputed as |b - A x| / |b| in float64.
+ *  a power of two to entries of about 1 before it is rounded, so that nothing underflows. Every residual reported as final has
+ *  been recomputed as |b - A x| / |b| in float64.
  *  - vcycle: x <- x + MG (b - A x) from the given start. Vectors besides x and b: 1 (and 2 float32 when mixed).
  *  - fmg: the same after a full multigrid start.
  *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and as many of the cycle's
- *    precision (what the cycle returns is kept as it is).
+ *    precision (what the cycle returns is kept as it is). On the host they are made when an iteration first needs them.
  *  - cg: conjugate gradients for symmetric cycles; new directions are made conjugate to the last one explicitly, which
  *    tolerates the round-off of a float32 cycle. Vectors: 4.
+ *
+ *  On devices with kernels an iteration of cg or gmres, its cycle included, is one recorded graph. Its scalars stay on the device; the host
+ *  is sent one number an iteration, the residual, and one more for each residual recomputed (at the end, and at restarts). A solve allocates
+ *  nothing; GMRES there orthogonalises all directions in one pass, with the coefficients of the modified Gram-Schmidt process.
  */
 #ifndef TESSERA_SOLVER_H
 #define TESSERA_SOLVER_H
@@ -37,7 +41,7 @@ typedef struct TesSolverDesc {
   TesMethod method;   /**< auto: fmg with a multigrid, cg without */
   double tolerance;   /**< on |b - A x| / |b|; 0 means 1e-9 */
   int max_iterations; /**< 0 means 100 */
-  int restart;        /**< gmres; 0 means 20 */
+  int restart;        /**< gmres; 0 means 20, or fewer (at least 5) where a GPU lacks the memory */
   /** Called with the residual before the first and after every iteration; may be NULL. */
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;

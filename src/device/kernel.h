@@ -63,11 +63,17 @@ struct TesiKernelTable {
   bool at_once; /* compile in tesi_program_get, with the context itself */
 };
 
+/* What a context asked of its device since it was opened. */
+typedef struct TesiCounts {
+  long long to_host, allocations, launches, graphs;
+} TesiCounts;
+
 /* The state of a device with kernels begins with this. */
 typedef struct TesiKernelState {
   TesContext *ctx; /* not a reference: the state dies with the context */
   TesiProgram *programs;
-  bool cache_warned;
+  bool cache_warned, recording;
+  TesiCounts counts;
   void *partial;               /* device memory for the partial sums of reductions */
   TesiKernel vector[2][2][10]; /* vector kernels by precision of x, of y, and operation */
   char description[128];
@@ -92,6 +98,9 @@ TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int6
 
 TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                                const void *d, void *y);
+
+/* What reductions need, allocated now rather than by the first of them. */
+TesStatus tesi_kernel_reserve(TesContext *ctx);
 
 /* Whether operators, smoothers and transfers of this context run as kernels. */
 static inline bool tesi_has_kernels(const TesContext *ctx) {

@@ -86,6 +86,12 @@ TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int6
   return run(ctx, precision, precision, MULTIPLY_ADD, n, arguments);
 }
 
+TesStatus tesi_kernel_reserve(TesContext *ctx) {
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  if (state->partial) return TES_OK;
+  return tesi_context_device(ctx)->allocate(ctx, (BLOCKS + 1) * sizeof(double), &state->partial);
+}
+
 /* first: one value a block into `partial`; second: one block reduces these into partial[BLOCKS]. */
 static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first, Operation second, int64_t n,
                         const void *x, const void *y, double *result) {
@@ -95,7 +101,7 @@ static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first
   TesiKernel *kernel;
   long long count = n;
   const size_t shared = THREADS * sizeof(double);
-  if (!state->partial) TES_TRY(device->allocate(ctx, (BLOCKS + 1) * sizeof(double), &state->partial));
+  TES_TRY(tesi_kernel_reserve(ctx));
   double *partial = state->partial, *sum = partial + BLOCKS;
   int blocks = BLOCKS;
   void *arguments[] = {&count, &x, &y, &partial}, *final_arguments[] = {&blocks, &partial, &sum};

@@ -9,7 +9,8 @@ typedef struct TeskDim {
 typedef struct TeskKernel {
   const char *name;
   void (*thunk)(void **arguments);
-  int max_threads;
+  int max_threads, count;
+  const unsigned *sizes; /* [count] of the arguments, in bytes */
 } TeskKernel;
 
 typedef struct TeskEmulator {

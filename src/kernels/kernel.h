@@ -24,6 +24,7 @@
 #define TESK_HEAD(...) TESK_HEAD_(__VA_ARGS__)
 #define TESK_DECLARE(i, p) TESK_EXPAND p                                /* (T) x  ->  T x */
 #define TESK_UNPACK(i, p) *(TESK_HEAD(TESK_SPLIT p) *)tesk_arguments[i] /* (T) x  ->  the i-th argument */
+#define TESK_SIZE(i, p) sizeof(TESK_HEAD(TESK_SPLIT p))                 /* (T) x  ->  sizeof(T) */
 #define TESK_MAP1(m, i, p) m(i, p)
 #define TESK_MAP2(m, i, p, ...) m(i, p), TESK_MAP1(m, i + 1, __VA_ARGS__)
 #define TESK_MAP3(m, i, p, ...) m(i, p), TESK_MAP2(m, i + 1, __VA_ARGS__)
@@ -49,7 +50,9 @@
   static void tesk_thunk_##name(void **tesk_arguments) {                                                     \
     name(TESK_MAP(TESK_UNPACK, __VA_ARGS__));                                                                \
   }                                                                                                          \
-  const TeskKernel tesk_kernel_##name = {#name, tesk_thunk_##name, (max_threads)};                           \
+  static const unsigned tesk_sizes_##name[] = {TESK_MAP(TESK_SIZE, __VA_ARGS__)};                            \
+  const TeskKernel tesk_kernel_##name = {#name, tesk_thunk_##name, (max_threads), TESK_COUNT(__VA_ARGS__),   \
+                                         tesk_sizes_##name};                                                 \
   static void name(TESK_MAP(TESK_DECLARE, __VA_ARGS__))
 #define TESK_DEVICE static inline
 #define TESK_SHARED(name) real *const name = (real *)tesk_emulator->shared

@@ -4,11 +4,11 @@
 #include "krylov/solver.h"
 
 /* p <- next search direction from the residual solver->r. */
-static TesStatus next_direction(TesSolver *s, bool first, double pq) {
+static TesStatus next_direction(TesSolver *s, bool first, double pq, double norm) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double zq;
-  TES_TRY(tesi_solver_precondition(s, s->r, s->z));
+  TES_TRY(tesi_solver_precondition(s, s->r, norm, s->z));
   if (first) {
     TES_TRY(tes_vector_copy(s->z, 1, s->p));
   } else {
@@ -28,7 +28,7 @@ TesStatus tesi_solver_cg(TesSolver *solver, const TesVector *b, TesVector *x) {
   TES_TRY(tesi_solver_residual(s, b, x, &relative));
   TesStatus outcome = tesi_solver_record(s, 0, relative, &stop);
   for (int iteration = 1; !stop; iteration++) {
-    TES_TRY(next_direction(s, iteration == 1, pq));
+    TES_TRY(next_direction(s, iteration == 1, pq, relative * s->b_norm));
     TES_TRY(tes_operator_apply(s->desc.op, s->p, s->q));
     TES_TRY(tes_vector_dot(s->p, s->q, &pq));
     TES_TRY(tes_vector_dot(s->p, s->r, &rp));

@@ -68,7 +68,7 @@ static TesStatus arnoldi(TesSolver *s, Hessenberg *h, int j) {
   double *column = h->H + (int64_t)j * (h->size + 1);
   TES_TRY(need(s, &s->images[j], s->mg_b ? TES_SINGLE : TES_DOUBLE));
   TES_TRY(need(s, &s->basis[j + 1], TES_DOUBLE));
-  TES_TRY(tesi_solver_precondition(s, s->basis[j], s->images[j]));
+  TES_TRY(tesi_solver_precondition(s, s->basis[j], 1, s->images[j]));
   const TesVector *image = s->images[j];
   if (s->mg_b) { /* r is free during a restart cycle: the float64 copy that the operator needs */
     TES_TRY(tes_vector_copy(image, 1, s->r));

@@ -1,37 +1,65 @@
 #include "krylov/solver.h"
 #include <math.h>
+#include "krylov/krylov_cuda.h"
 
 bool tesi_solver_rounds(const TesSolver *s) {
   return (s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE) &&
          tesi_full_possible(s->desc.multigrid) && s->desc.op->table->correct_residual;
 }
 
+/* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an iteration first needs them. */
+static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int64_t length = s->desc.op->length;
+  TES_ALLOC(&s->basis, s->desc.restart + 1);
+  TES_ALLOC(&s->images, s->desc.restart);
+  if (!tesi_has_kernels(ctx)) return TES_OK;
+  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->q));
+  for (int i = 0; i <= s->desc.restart; i++)
+    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->basis[i]));
+  for (int i = 0; i < s->desc.restart; i++) TES_TRY(tes_vector_create(ctx, length, precision, &s->images[i]));
+done:
+  return status;
+}
+
 static TesStatus create_work(TesSolver *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int64_t length = s->desc.op->length;
+  const TesMethod method = s->desc.method;
   const TesPrecision precision =
       s->desc.multigrid ? tes_operator_precision(tes_multigrid_operator(s->desc.multigrid, 0)) : TES_DOUBLE;
-  const bool rounds = tesi_solver_rounds(s);
+  const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
   if (!rounds || s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
-  if (rounds && s->desc.method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, &s->full));
+  if (s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->projected));
+  if (rounds && method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_b));
-    if (s->desc.method != TES_METHOD_GMRES) TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_x));
+    if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))
+      TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_x));
   }
-  if (s->desc.method == TES_METHOD_CG) {
+  if (method == TES_METHOD_CG) {
     TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->p));
     TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->q));
   }
-  if (s->desc.method == TES_METHOD_CG || precision == TES_DOUBLE)
+  if (precision == TES_DOUBLE || (method == TES_METHOD_CG && !tesi_has_kernels(ctx)))
     TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->z));
-  if (s->desc.method ==
-      TES_METHOD_GMRES) { /* the vectors themselves are made when an iteration first needs them */
-    TES_ALLOC(&s->basis, s->desc.restart + 1);
-    TES_ALLOC(&s->images, s->desc.restart);
-  }
+  if (method == TES_METHOD_GMRES) TES_TRY(create_basis(s, precision));
+  if (!tesi_has_kernels(ctx)) return TES_OK;
+  TES_TRY(tesi_kernel_reserve(ctx));
+  if (rounds) TES_TRY(tesi_operator_reserve(s->desc.op));
+  if (krylov) TES_TRY(tesi_krylov_device_create(s, &s->device));
 done:
   return status;
+}
+
+/* 20 columns of GMRES, or fewer where a device has no room for them beside all else. */
+static int choose_restart(const TesSolver *s) {
+  enum { USUAL = 20, LEAST = 5 };
+  const double column = (double)s->desc.op->length * (sizeof(double) + sizeof(double)),
+               available = (double)tesi_context_device(s->context)->available(s->context);
+  return !tesi_has_kernels(s->context) ? USUAL : (int)fmax(LEAST, fmin(USUAL, available / 2 / column));
 }
 
 TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesSolver **solver) {
@@ -48,7 +76,7 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   s->desc = *desc;
   if (s->desc.tolerance == 0) s->desc.tolerance = 1e-9;
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
-  if (s->desc.restart == 0) s->desc.restart = 20;
+  if (s->desc.restart == 0) s->desc.restart = choose_restart(s);
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
@@ -69,7 +97,8 @@ void tes_solver_destroy(TesSolver **solver) {
   TesSolver *s = *solver;
   TesContext *ctx = s->context;
   *solver = NULL;
-  TesVector **vectors[] = {&s->r, &s->p, &s->q, &s->z, &s->mg_b, &s->mg_x};
+  tesi_krylov_device_destroy(&s->device);
+  TesVector **vectors[] = {&s->r, &s->p, &s->q, &s->z, &s->mg_b, &s->mg_x, &s->projected};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tesi_full_destroy(&s->full);
   for (int i = 0; s->basis && i <= s->desc.restart; i++) tes_vector_destroy(&s->basis[i]);
@@ -81,18 +110,22 @@ void tes_solver_destroy(TesSolver **solver) {
   tes_context_destroy(&ctx);
 }
 
-TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, TesVector *z) {
+double tesi_solver_factor(const TesSolver *s, double norm) {
+  int exponent;
+  frexp(norm / sqrt((double)s->desc.op->length), &exponent);
+  return norm > 0 && isfinite(norm) ? ldexp(1, -tesi_max(-500, tesi_min(exponent, 500))) : 1;
+}
+
+TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, double norm, TesVector *z) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
-  double scale;
   if (!solver->desc.multigrid) return tes_vector_copy(r, 1, z);
   if (!solver->mg_b) return tes_multigrid_cycle(solver->desc.multigrid, r, z, true);
-  TES_TRY(tes_vector_maximum(r, &scale));
-  if (!(scale > 0)) scale = 1; /* r = 0; NaN goes on and shows in the residual */
-  TES_TRY(tes_vector_copy(r, 1 / scale, solver->mg_b));
+  const double factor = tesi_solver_factor(solver, norm);
+  TES_TRY(tes_vector_copy(r, factor, solver->mg_b));
   TesVector *x = solver->mg_x ? solver->mg_x : z;
   TES_TRY(tes_multigrid_cycle(solver->desc.multigrid, solver->mg_b, x, true));
-  TES_TRY(tes_vector_copy(x, scale, z));
+  TES_TRY(tes_vector_copy(x, 1 / factor, z));
 done:
   return status;
 }
@@ -141,9 +174,9 @@ done:
 static TesStatus run(TesSolver *s, const TesVector *b, TesVector *x) {
   switch (s->desc.method) {
   case TES_METHOD_CG:
-    return tesi_solver_cg(s, b, x);
+    return s->device ? tesi_solver_cg_device(s, b, x) : tesi_solver_cg(s, b, x);
   case TES_METHOD_GMRES:
-    return tesi_solver_gmres(s, b, x);
+    return s->device ? tesi_solver_gmres_device(s, b, x) : tesi_solver_gmres(s, b, x);
   default:
     return tesi_solver_stationary(s, b, x);
   }
@@ -184,7 +217,6 @@ done:
 TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, TesSolveResult *result) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
-  TesVector *projected = NULL;
   const double start = tesi_now();
   const int64_t length = solver->desc.op->length;
   solver->iterations = 0;
@@ -194,10 +226,9 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   TES_CHECK(b->precision == TES_DOUBLE && x->precision == TES_DOUBLE,
             "right-hand side and solution are in float64");
   if (solver->desc.op->singular) {
-    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &projected));
-    TES_TRY(tes_vector_copy(b, 1, projected));
-    TES_TRY(remove_mean(solver, projected));
-    b = projected;
+    TES_TRY(tes_vector_copy(b, 1, solver->projected));
+    TES_TRY(remove_mean(solver, solver->projected));
+    b = solver->projected;
   }
   TES_TRY(tes_vector_norm(b, &solver->b_norm));
   if (solver->b_norm == 0) {
@@ -209,7 +240,6 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     TES_TRY(explain(solver, outcome));
   }
 done:
-  tes_vector_destroy(&projected);
   fill_result(solver, tesi_now() - start, result);
   return status;
 }

@@ -7,22 +7,28 @@
 #include "operator/operator.h"
 #include "tessera/solver.h"
 
+struct TesiKrylovDevice;
+
 struct TesSolver {
   TesContext *context;
-  TesSolverDesc desc;          /* defaults filled in */
-  TesVector *r, *p, *q, *z;    /* float64 work vectors; which ones exist depends on the method */
-  TesVector *mg_b, *mg_x;      /* of the cycle's precision; NULL when that is float64 */
-  TesiFull *full;              /* the start of full multigrid around a float32 cycle */
-  TesVector **basis, **images; /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
-  double *residuals;           /* [max_iterations + 1] */
+  TesSolverDesc desc;              /* defaults filled in */
+  TesVector *r, *p, *q, *z;        /* float64 work vectors; which ones exist depends on the method */
+  TesVector *mg_b, *mg_x;          /* of the cycle's precision; NULL when that is float64 */
+  TesiFull *full;                  /* the start of full multigrid around a float32 cycle */
+  TesVector **basis, **images;     /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
+  struct TesiKrylovDevice *device; /* krylov_cuda.h: cg and gmres on devices with kernels, else NULL */
+  TesVector *projected;            /* b without its mean, for singular operators */
+  double *residuals;               /* [max_iterations + 1] */
   double b_norm;
   int iterations;
 };
 
 /* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not needed then. */
 bool tesi_solver_rounds(const TesSolver *solver);
-/* z <- MG r (z <- r without multigrid), through the cycle's precision; z may be of either precision. */
-TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, TesVector *z);
+/* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without it. */
+double tesi_solver_factor(const TesSolver *solver, double norm);
+/* z <- MG r (z <- r without multigrid), through the cycle's precision; z may be of either precision. norm: about |r|. */
+TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, double norm, TesVector *z);
 /* Recomputes r <- b - A x, and its norm relative to |b|. */
 TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesVector *x, double *relative);
 /* Records the residual of iteration `iteration`; tells in *stop whether to end, and returns why as a status:

@@ -3,21 +3,19 @@
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 
-/* x <- x + MG r; with a float32 cycle the correction is added as it is. */
-static TesStatus correct(TesSolver *s, TesVector *x) {
+/* x <- x + MG r, |r| = norm; with a float32 cycle the correction is added as it is. */
+static TesStatus correct(TesSolver *s, double norm, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  double scale;
+  const double factor = tesi_solver_factor(s, norm);
   if (!s->mg_b) {
     TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->r, s->z, true));
     TES_TRY(tes_vector_axpy(1, s->z, x));
     return TES_OK;
   }
-  TES_TRY(tes_vector_maximum(s->r, &scale));
-  if (!(scale > 0)) scale = 1;
-  TES_TRY(tes_vector_copy(s->r, 1 / scale, s->mg_b));
+  TES_TRY(tes_vector_copy(s->r, factor, s->mg_b));
   TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->mg_b, s->mg_x, true));
-  TES_TRY(tes_vector_axpy(scale, s->mg_x, x));
+  TES_TRY(tes_vector_axpy(1 / factor, s->mg_x, x));
 done:
   return status;
 }
@@ -28,26 +26,19 @@ done:
 static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  double scale, relative;
+  double relative;
+  const double factor = tesi_solver_factor(s, s->b_norm);
   if (s->mg_b) {
-    TES_TRY(tes_vector_maximum(b, &scale));
-    TES_TRY(tes_vector_copy(b, 1 / scale, s->mg_b));
+    TES_TRY(tes_vector_copy(b, factor, s->mg_b));
     TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, s->mg_x));
-    TES_TRY(tes_vector_copy(s->mg_x, scale, x));
+    TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
   } else {
     TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, x));
   }
   TES_TRY(tesi_solver_residual(s, b, x, &relative));
-  TES_TRY(correct(s, x));
+  TES_TRY(correct(s, relative * s->b_norm, x));
 done:
   return status;
-}
-
-/* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without it. */
-static double choose_factor(const TesSolver *s, double norm) {
-  int exponent;
-  frexp(norm / sqrt((double)s->desc.op->length), &exponent);
-  return norm > 0 && isfinite(norm) ? ldexp(1, -tesi_max(-500, tesi_min(exponent, 500))) : 1;
 }
 
 /* The same around a float32 cycle, for operators that correct x, round the residual and measure it in one pass. The norm used
@@ -58,9 +49,9 @@ static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector 
   double norm = s->b_norm;
   bool stop = false;
   TesiCorrection correction = {.b = b->data, .x = x->data, .r = s->mg_b->data};
-  if (s->full) TES_TRY(tesi_full_start(s->full, b, choose_factor(s, norm), x));
+  if (s->full) TES_TRY(tesi_full_start(s->full, b, tesi_solver_factor(s, norm), x));
   for (int iteration = s->full ? -1 : 0; !stop; iteration++) {
-    correction.factor = choose_factor(s, norm);
+    correction.factor = tesi_solver_factor(s, norm);
     TES_TRY(s->desc.op->table->correct_residual(s->desc.op, &correction, &norm));
     if (iteration >= 0) status = tesi_solver_record(s, iteration, norm / s->b_norm, &stop);
     if (stop) break;
@@ -83,7 +74,7 @@ TesStatus tesi_solver_stationary(TesSolver *solver, const TesVector *b, TesVecto
     TES_TRY(tesi_solver_residual(solver, b, x, &relative));
     status = tesi_solver_record(solver, iteration, relative, &stop);
     if (stop) break;
-    TES_TRY(correct(solver, x));
+    TES_TRY(correct(solver, relative * solver->b_norm, x));
   }
 done:
   return status;

@@ -1,5 +1,5 @@
 #include "multigrid/full.h"
-#include "device/kernel.h"
+#include "device/recorded.h"
 #include "multigrid/coarse.h"
 #include "operator/operator.h"
 #include "tessera/transfer.h"
@@ -17,11 +17,11 @@ struct TesiFull {
   TesMultigrid *multigrid;
   int top;
   Level level[MAX_LEVELS];
-  /* The start for these arguments: recorded when it is asked for the second time, where the device can. */
+  /* The start for these arguments. */
   const void *b;
-  void *x, *graph;
+  void *x;
   double factor;
-  bool not_recordable;
+  TesiRecorded recorded;
 };
 
 bool tesi_full_possible(const TesMultigrid *multigrid) {
@@ -46,6 +46,7 @@ static TesStatus create_level(TesiFull *full, int l) {
     TesDiffusionDesc desc = {.space = space, .a = op->a_function, .c = op->c_function, .form = op->form};
     for (int face = 0; face < 6; face++) desc.alpha[face] = op->alpha_function[face];
     TES_TRY(tes_operator_create_diffusion(ctx, &desc, &level->op));
+    TES_TRY(tesi_operator_reserve(level->op));
   }
 done:
   return status;
@@ -80,7 +81,7 @@ void tesi_full_destroy(TesiFull **full) {
     tes_vector_destroy(&level->b);
     tes_vector_destroy(&level->x);
   }
-  if (f->graph) tesi_context_device(ctx)->graph_release(ctx, &f->graph);
+  tesi_recorded_release(ctx, &f->recorded);
   tesi_free(ctx, &f);
   tes_context_destroy(&ctx);
 }
@@ -120,29 +121,23 @@ done:
   return status;
 }
 
+typedef struct Run {
+  TesiFull *full;
+  const TesVector *b;
+  double factor;
+  TesVector *x;
+} Run;
+
+static TesStatus run(void *user) {
+  const Run *r = user;
+  return start(r->full, r->b, r->factor, r->x);
+}
+
 TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x) {
-  TesContext *ctx = full->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const bool known = full->b == b->data && full->x == x->data && full->factor == factor;
-  if (!device->graph_begin || full->not_recordable) return start(full, b, factor, x);
-  if (!known) {
-    if (full->graph) device->graph_release(ctx, &full->graph);
+  Run r = {full, b, factor, x};
+  if (full->b != b->data || full->x != x->data || full->factor != factor) {
+    tesi_recorded_release(full->context, &full->recorded);
     full->b = b->data, full->x = x->data, full->factor = factor;
-    return start(full, b, factor, x);
   }
-  if (!full->graph) {
-    TES_TRY(device->graph_begin(ctx));
-    status = start(full, b, factor, x);
-    const TesStatus ended = device->graph_end(ctx, &full->graph);
-    if (status != TES_OK || ended != TES_OK) { /* something waits for the host */
-      tes_context_clear(ctx);
-      full->not_recordable = true;
-      if (full->graph) device->graph_release(ctx, &full->graph);
-      return start(full, b, factor, x);
-    }
-  }
-  TES_TRY(device->graph_run(ctx, full->graph));
-done:
-  return status;
+  return tesi_recorded_run(full->context, &full->recorded, run, &r);
 }

@@ -1,4 +1,5 @@
 #include "multigrid/multigrid.h"
+#include "device/recorded.h"
 #include "multigrid/coarse.h"
 #include "smoother/smoother.h"
 #include "transfer/transfer.h"
@@ -15,12 +16,12 @@ typedef struct Level {
 
 enum { MAX_LEVELS = 32, MAX_GRAPHS = 4 };
 
-/* A cycle for given vectors, recorded when it is asked for the second time, where the device can. */
+/* A cycle for given vectors. */
 typedef struct Recorded {
   const void *b;
   void *x;
   enum { ZERO_GUESS, GUESS, START } what; /* a cycle, or the start of full multigrid */
-  void *graph;                            /* NULL: seen once */
+  TesiRecorded work;
 } Recorded;
 
 struct TesMultigrid {
@@ -32,7 +33,6 @@ struct TesMultigrid {
   TesMultigridTimes times;
   Recorded recorded[MAX_GRAPHS];
   int recorded_count;
-  bool not_recordable; /* something in the cycle waits for the host */
 };
 
 static TesStatus create_spaces(TesMultigrid *mg, const TesSpace *finest) {
@@ -191,8 +191,7 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
     tes_forest_space_destroy(&level->forest);
   }
   tesi_coarse_destroy(&mg->coarse);
-  for (int i = 0; i < mg->recorded_count; i++)
-    if (mg->recorded[i].graph) tesi_context_device(ctx)->graph_release(ctx, &mg->recorded[i].graph);
+  for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
   tesi_free(ctx, &mg);
   tes_context_destroy(&ctx);
 }
@@ -291,39 +290,24 @@ done:
   return status;
 }
 
-static TesStatus run(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
-  return what == START ? start_levels(mg, b, x) : cycle(mg, mg->levels - 1, b, x, what == ZERO_GUESS);
+typedef struct Run {
+  TesMultigrid *multigrid;
+  const TesVector *b;
+  TesVector *x;
+  int what;
+} Run;
+
+static TesStatus run(void *user) {
+  const Run *r = user;
+  TesMultigrid *mg = r->multigrid;
+  return r->what == START ? start_levels(mg, r->b, r->x)
+                          : cycle(mg, mg->levels - 1, r->b, r->x, r->what == ZERO_GUESS);
 }
 
-/* Records what `what` does; *graph stays NULL where something in it waits for the host, which a recording refuses. */
-static TesStatus record(TesMultigrid *mg, const TesVector *b, TesVector *x, int what, void **graph) {
-  TesContext *ctx = mg->context;
-  const TesiDevice *device = tesi_context_device(ctx);
-  TesStatus status = device->graph_begin(ctx);
-  if (status != TES_OK) return status;
-  status = run(mg, b, x, what);
-  const TesStatus ended = device->graph_end(ctx, graph);
-  if (status == TES_OK && ended == TES_OK) return TES_OK;
-  tesi_log(ctx, TES_LOG_DETAIL, "the cycle is launched kernel by kernel: %s", tes_context_message(ctx));
-  tes_context_clear(ctx);
-  if (*graph) device->graph_release(ctx, graph);
-  mg->not_recordable = true;
-  return TES_OK;
-}
-
-/* The first time it runs as it is, which compiles what it needs; the second time it is recorded; from then on replayed. */
 static TesStatus run_recorded(TesMultigrid *mg, const TesVector *b, TesVector *x, int what) {
-  TesContext *ctx = mg->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const int known = mg->recorded_count;
-  Recorded *recorded = device->graph_begin && !mg->not_recordable ? find_recorded(mg, b, x, what) : NULL;
-  if (!recorded || mg->recorded_count > known) return run(mg, b, x, what);
-  if (!recorded->graph) TES_TRY(record(mg, b, x, what, &recorded->graph));
-  if (!recorded->graph) return run(mg, b, x, what);
-  TES_TRY(device->graph_run(ctx, recorded->graph));
-done:
-  return status;
+  Recorded *recorded = find_recorded(mg, b, x, what);
+  Run r = {mg, b, x, what};
+  return recorded ? tesi_recorded_run(mg->context, &recorded->work, run, &r) : run(&r);
 }
 
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess) {

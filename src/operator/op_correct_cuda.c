@@ -2,14 +2,19 @@
 #include <math.h>
 #include "operator/op_quadrature_cuda.h"
 
+TesStatus tesi_operator_reserve(const TesOperator *op) {
+  const TesiDevice *device = tesi_context_device(op->context);
+  if (op->work || !tesi_has_kernels(op->context) || !op->table->correct_residual) return TES_OK;
+  return device->allocate(op->context, (size_t)op->length * sizeof(double), &((TesOperator *)op)->work);
+}
+
 TesStatus tesi_operator_correct_residual_cuda(const TesOperator *op, const TesiCorrection *correction,
                                               double *norm) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiCorrection *c = correction;
-  TesOperator *owner = (TesOperator *)op;
-  if (!op->work) TES_TRY(device->allocate(ctx, (size_t)op->length * sizeof(double), &owner->work));
+  TES_TRY(tesi_operator_reserve(op));
   if (c->e) TES_TRY(device->axpy(ctx, op->length, c->scale, TES_SINGLE, c->e, TES_DOUBLE, c->x));
   TES_TRY(op->table->residual(op, c->b, c->x, op->work));
   TES_TRY(device->copy(ctx, op->length, c->factor, TES_DOUBLE, op->work, TES_SINGLE, c->r));

@@ -53,6 +53,9 @@ TesOperator *tesi_operator_retain(const TesOperator *op);
 TesStatus tesi_operator_correct_residual_cuda(const TesOperator *op, const TesiCorrection *correction,
                                               double *norm);
 
+/* Allocates what the operator's correct_residual needs on devices, rather than in its first use. */
+TesStatus tesi_operator_reserve(const TesOperator *op);
+
 /* The two implementations: each sets op->table, plan and description of an operator whose other fields are complete.
  * The quadrature form checks the signs of a, c and alpha at its points and may set op->singular when c and alpha turn
  * out to vanish at all of them. */

@@ -14,10 +14,11 @@ struct TesPoisson {
   TesMultigrid *multigrid;
   TesSolver *solver;
   TesVector *b, *u; /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
+  TesVector *shift; /* what is added after: u_D, or 1 where a constant is free; NULL: nothing */
   TesFunction *exact, *dirichlet[6];
   bool lifted; /* u_D is not zero */
   TesMethod method;
-  double tolerance, floor, mean; /* mean of u, where a constant is free */
+  double tolerance, floor, mean, volume; /* int u and int 1, where a constant is free */
   TesPoissonTimes times;
   char method_text[160], precision_text[96];
 };
@@ -124,7 +125,7 @@ static TesStatus subtract_lifting(TesPoisson *p, const TesPoissonDesc *desc) {
   diffusion = diffusion_of(full, desc);
   TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &op));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &r));
-  TES_TRY(tes_operator_residual(op, p->b, p->u, r));
+  TES_TRY(tes_operator_residual(op, p->b, p->shift, r));
   TES_TRY(tesi_space_clear_dirichlet(p->space, r));
   TES_TRY(tes_vector_copy(r, 1, p->b));
 done:
@@ -138,11 +139,11 @@ done:
 static TesStatus check_balance(TesPoisson *p, const TesPoissonDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *one = NULL;
   double sum, size;
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &one));
-  TES_TRY(tes_vector_fill(one, 1));
-  TES_TRY(tes_vector_dot(p->b, one, &sum));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  TES_TRY(tes_vector_fill(p->shift, 1));
+  TES_TRY(tes_norms_integral(p->space, p->shift, &p->volume));
+  TES_TRY(tes_vector_dot(p->b, p->shift, &sum));
   TES_TRY(tes_vector_norm(p->b, &size));
   size *= sqrt((double)p->space->length);
   TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
@@ -151,13 +152,10 @@ static TesStatus check_balance(TesPoisson *p, const TesPoissonDesc *desc) {
             "Change f or g, or give a Dirichlet value on a face",
             sum);
   if (desc->exact) {
-    TES_TRY(tes_load_assemble(p->space, desc->exact, NULL, one));
-    TES_TRY(tes_vector_copy(one, 1, p->u));
-    TES_TRY(tes_vector_fill(one, 1));
-    TES_TRY(tes_vector_dot(p->u, one, &p->mean)); /* int exact */
+    TES_TRY(tes_load_assemble(p->space, desc->exact, NULL, p->u));
+    TES_TRY(tes_vector_dot(p->u, p->shift, &p->mean)); /* int exact */
   }
 done:
-  tes_vector_destroy(&one);
   return status;
 }
 
@@ -183,7 +181,8 @@ static TesStatus create_right_hand_side(TesPoisson *p, const TesPoissonDesc *des
   }
   TES_TRY(tes_load_assemble(p->space, one ? one : desc->f, flux, p->b));
   if (p->lifted) {
-    TES_TRY(tes_load_lifting(p->space, (const TesFunction *const *)p->dirichlet, p->u));
+    TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+    TES_TRY(tes_load_lifting(p->space, (const TesFunction *const *)p->dirichlet, p->shift));
     TES_TRY(subtract_lifting(p, desc));
   }
   if (p->op->singular) TES_TRY(check_balance(p, desc));
@@ -244,6 +243,7 @@ void tes_poisson_destroy(TesPoisson **poisson) {
   tes_operator_destroy(&p->op);
   tes_vector_destroy(&p->b);
   tes_vector_destroy(&p->u);
+  tes_vector_destroy(&p->shift);
   for (int face = 0; face < 6; face++) tes_function_destroy(&p->dirichlet[face]);
   tes_function_destroy(&p->exact);
   tes_space_destroy(&p->space);
@@ -257,21 +257,12 @@ void tes_poisson_destroy(TesPoisson **poisson) {
 static TesStatus complete(TesPoisson *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *v = NULL;
-  double integral, volume;
-  if (!p->lifted && !p->op->singular) return TES_OK;
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &v));
-  if (p->lifted) {
-    TES_TRY(tes_load_lifting(p->space, (const TesFunction *const *)p->dirichlet, v));
-    TES_TRY(tes_vector_axpy(1, v, p->u));
-  } else {
-    TES_TRY(tes_norms_integral(p->space, p->u, &integral));
-    TES_TRY(tes_vector_fill(v, 1));
-    TES_TRY(tes_norms_integral(p->space, v, &volume));
-    TES_TRY(tes_vector_axpy((p->mean - integral) / volume, v, p->u));
-  }
+  double integral;
+  if (p->lifted) return tes_vector_axpy(1, p->shift, p->u);
+  if (!p->op->singular) return TES_OK;
+  TES_TRY(tes_norms_integral(p->space, p->u, &integral));
+  TES_TRY(tes_vector_axpy((p->mean - integral) / p->volume, p->shift, p->u));
 done:
-  tes_vector_destroy(&v);
   return status;
 }
 

@@ -40,6 +40,7 @@ static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   CudaState *s = state_of(ctx);
   TesiCuAddress where = 0;
   *address = NULL;
+  s->kernels.counts.allocations++;
   CU(s, context_set(s->context));
   const int error = s->cu->allocate(&where, bytes ? bytes : 1);
   if (error == TESI_CU_OUT_OF_MEMORY)
@@ -79,6 +80,7 @@ done:
 static TesStatus to_host(TesContext *ctx, void *host, const void *device, size_t bytes) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  s->kernels.counts.to_host++;
   CU(s, context_set(s->context));
   CU(s, to_host(host, address_of(device), bytes, s->stream));
   CU(s, stream_synchronize(s->stream));
@@ -160,6 +162,7 @@ static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned
                         void **arguments) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  s->kernels.counts.launches++;
   CU(s, context_set(s->context));
   CU(s,
      launch(function, grid.x, grid.y, grid.z, threads, 1, 1, (unsigned)shared, s->stream, arguments, NULL));
@@ -197,6 +200,7 @@ done:
 static TesStatus graph_run(TesContext *ctx, void *graph) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  s->kernels.counts.graphs++;
   CU(s, context_set(s->context));
   CU(s, graph_launch(graph, s->stream));
 done:

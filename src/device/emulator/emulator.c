@@ -11,14 +11,38 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "device/emulator/fiber.h"
+#include "device/emulator/graph.h"
 #include "device/kernel.h"
 
 extern char **environ;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- memory: the host's, poisoned rather than zeroed would hide the contract "zero-filled" ------------------------------ */
+typedef struct EmulatorState {
+  TesiKernelState kernels; /* first: see kernel.h */
+  TesiEmulatedGraph *recording;
+} EmulatorState;
+
+static EmulatorState *state_of(const TesContext *ctx) {
+  return tesi_context_device_state(ctx);
+}
+
+/* As a GPU refuses what waits while work is recorded. */
+static TesStatus refuse_in_recording(TesContext *ctx, const char *what) {
+  TesStatus status = TES_OK;
+  if (state_of(ctx)->recording) TES_FAIL(TES_INTERNAL, "%s while work is recorded", what);
+done:
+  return status;
+}
+
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
-  return tesi_alloc(ctx, bytes, 1, address);
+  TesStatus status = TES_OK;
+  *address = NULL;
+  TES_TRY(refuse_in_recording(ctx, "an allocation"));
+  state_of(ctx)->kernels.counts.allocations++;
+  TES_TRY(tesi_alloc(ctx, bytes, 1, address));
+done:
+  return status;
 }
 
 static void release(TesContext *ctx, void **address) {
@@ -30,15 +54,21 @@ static size_t available(TesContext *ctx) {
   return tesi_memory_available();
 }
 
-static TesStatus transfer(TesContext *ctx, void *to, const void *from, size_t bytes) {
-  (void)ctx;
-  memcpy(to, from, bytes);
-  return TES_OK;
+static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {
+  const TesStatus status = refuse_in_recording(ctx, "a copy to the device");
+  if (status == TES_OK) memcpy(device, host, bytes);
+  return status;
+}
+
+static TesStatus to_host(TesContext *ctx, void *host, const void *device, size_t bytes) {
+  const TesStatus status = refuse_in_recording(ctx, "a copy to the host");
+  state_of(ctx)->kernels.counts.to_host++;
+  if (status == TES_OK) memcpy(host, device, bytes);
+  return status;
 }
 
 static TesStatus synchronize(TesContext *ctx) {
-  (void)ctx;
-  return TES_OK;
+  return refuse_in_recording(ctx, "a wait");
 }
 
 /* ---- compiling -------------------------------------------------------------------------------------------------------- */
@@ -199,6 +229,10 @@ static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned
                         void **arguments) {
   TesStatus status = TES_OK;
   char message[512];
+  EmulatorState *s = state_of(ctx);
+  s->kernels.counts.launches++;
+  if (s->recording)
+    return tesi_emulated_graph_add(ctx, s->recording, function, grid, threads, shared, arguments);
   pthread_mutex_lock(&lock);
   const bool good = tesi_fiber_launch(function, (TeskDim){grid.x, grid.y, grid.z}, threads, shared, arguments,
                                       message, sizeof message);
@@ -211,12 +245,33 @@ done:
 static const struct TesiKernelTable kernels = {
     .describe = describe, .compile = compile, .load = load, .unload = unload, .get = get, .launch = launch};
 
+/* ---- graphs: launches with copies of their arguments ------------------------------------------------------------------ */
+static TesStatus graph_begin(TesContext *ctx) {
+  return tesi_emulated_graph_create(ctx, &state_of(ctx)->recording);
+}
+
+static TesStatus graph_end(TesContext *ctx, void **graph) {
+  EmulatorState *s = state_of(ctx);
+  *graph = s->recording;
+  s->recording = NULL;
+  return TES_OK;
+}
+
+static TesStatus graph_run(TesContext *ctx, void *graph) {
+  state_of(ctx)->kernels.counts.graphs++;
+  return tesi_emulated_graph_run(ctx, graph, launch);
+}
+
+static void graph_release(TesContext *ctx, void **graph) {
+  tesi_emulated_graph_destroy(ctx, (TesiEmulatedGraph **)graph);
+}
+
 const TesiDevice tesi_device_emulator = {.kind = "emulator",
                                          .allocate = allocate,
                                          .release = release,
                                          .available = available,
-                                         .to_device = transfer,
-                                         .to_host = transfer,
+                                         .to_device = to_device,
+                                         .to_host = to_host,
                                          .synchronize = synchronize,
                                          .fill = tesi_kernel_fill,
                                          .copy = tesi_kernel_copy,
@@ -226,20 +281,24 @@ const TesiDevice tesi_device_emulator = {.kind = "emulator",
                                          .maximum = tesi_kernel_maximum,
                                          .multiply_add = tesi_kernel_multiply_add,
                                          .multiply = tesi_kernel_multiply,
-                                         .kernels = &kernels};
+                                         .kernels = &kernels,
+                                         .graph_begin = graph_begin,
+                                         .graph_end = graph_end,
+                                         .graph_run = graph_run,
+                                         .graph_release = graph_release};
 
 static void destroy(void *state) {
-  TesiKernelState *s = state;
-  TesContext *ctx = s->ctx;
-  tesi_kernel_state_destroy(s);
+  EmulatorState *s = state;
+  TesContext *ctx = s->kernels.ctx;
+  tesi_kernel_state_destroy(&s->kernels);
   tesi_free(ctx, &s);
 }
 
 TesStatus tesi_emulator_open(TesContext *ctx) {
   TesStatus status = TES_OK;
-  TesiKernelState *state = NULL;
+  EmulatorState *state = NULL;
   TES_NEW(&state);
-  state->ctx = ctx;
+  state->kernels.ctx = ctx;
   tesi_context_set_device(ctx, &tesi_device_emulator, state, destroy);
 done:
   return status;

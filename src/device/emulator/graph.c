@@ -1,0 +1,81 @@
+#include "device/emulator/graph.h"
+#include <string.h>
+#include "device/emulator/fiber.h"
+
+enum { MOST_ARGUMENTS = 16 };
+
+typedef struct Node Node;
+struct Node {
+  Node *next;
+  void *function;
+  TesiGrid grid;
+  unsigned threads;
+  size_t shared;
+  void *arguments[MOST_ARGUMENTS]; /* into bytes */
+  char *bytes;
+};
+
+struct TesiEmulatedGraph {
+  Node *first, **last;
+};
+
+TesStatus tesi_emulated_graph_create(TesContext *ctx, TesiEmulatedGraph **graph) {
+  TesStatus status = TES_OK;
+  TES_NEW(graph);
+  (*graph)->last = &(*graph)->first;
+done:
+  return status;
+}
+
+void tesi_emulated_graph_destroy(TesContext *ctx, TesiEmulatedGraph **graph) {
+  if (!*graph) return;
+  while ((*graph)->first) {
+    Node *node = (*graph)->first;
+    (*graph)->first = node->next;
+    tesi_free(ctx, &node->bytes);
+    tesi_free(ctx, &node);
+  }
+  tesi_free(ctx, graph);
+}
+
+enum { SLOT = 16 }; /* alignment of an argument */
+
+static TesStatus copy_arguments(TesContext *ctx, Node *node, const TeskKernel *kernel, void **arguments) {
+  TesStatus status = TES_OK;
+  size_t at = 0;
+  for (int i = 0; i < kernel->count; i++) at += (kernel->sizes[i] + SLOT - 1) / SLOT * SLOT;
+  TES_ALLOC(&node->bytes, at);
+  at = 0;
+  for (int i = 0; i < kernel->count; i++) {
+    node->arguments[i] = memcpy(node->bytes + at, arguments[i], kernel->sizes[i]);
+    at += (kernel->sizes[i] + SLOT - 1) / SLOT * SLOT;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_emulated_graph_add(TesContext *ctx, TesiEmulatedGraph *graph, void *function, TesiGrid grid,
+                                  unsigned threads, size_t shared, void **arguments) {
+  TesStatus status = TES_OK;
+  Node *node = NULL;
+  TES_NEW(&node);
+  node->function = function;
+  node->grid = grid;
+  node->threads = threads;
+  node->shared = shared;
+  TES_TRY(copy_arguments(ctx, node, function, arguments));
+  *graph->last = node;
+  graph->last = &node->next;
+  node = NULL;
+done:
+  tesi_free(ctx, &node);
+  return status;
+}
+
+TesStatus tesi_emulated_graph_run(TesContext *ctx, const TesiEmulatedGraph *graph, TesiLaunch launch) {
+  TesStatus status = TES_OK;
+  for (Node *n = graph->first; n; n = n->next)
+    TES_TRY(launch(ctx, n->function, n->grid, n->threads, n->shared, n->arguments));
+done:
+  return status;
+}

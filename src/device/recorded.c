@@ -1,0 +1,39 @@
+#include "device/recorded.h"
+
+static TesStatus record(TesContext *ctx, TesiRecorded *recorded, TesiWork work, void *user) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesiKernelState *state = tesi_context_device_state(ctx);
+  TesStatus status = device->graph_begin(ctx);
+  if (status != TES_OK) return status;
+  state->recording = true;
+  status = work(user);
+  state->recording = false;
+  const TesStatus ended = device->graph_end(ctx, &recorded->graph);
+  if (status == TES_OK && ended == TES_OK) return TES_OK;
+  tesi_log(ctx, TES_LOG_DETAIL, "launched kernel by kernel: %s", tes_context_message(ctx));
+  tes_context_clear(ctx);
+  if (recorded->graph) device->graph_release(ctx, &recorded->graph);
+  recorded->refused = true;
+  return TES_OK;
+}
+
+TesStatus tesi_recorded_run(TesContext *ctx, TesiRecorded *recorded, TesiWork work, void *user) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const TesiKernelState *state = device->graph_begin ? tesi_context_device_state(ctx) : NULL;
+  if (!state || state->recording || recorded->refused) return work(user);
+  if (!recorded->seen) {
+    TES_TRY(work(user));
+    recorded->seen = true;
+    goto done;
+  }
+  if (!recorded->graph) TES_TRY(record(ctx, recorded, work, user));
+  TES_TRY(recorded->graph ? device->graph_run(ctx, recorded->graph) : work(user));
+done:
+  return status;
+}
+
+void tesi_recorded_release(TesContext *ctx, TesiRecorded *recorded) {
+  if (recorded->graph) tesi_context_device(ctx)->graph_release(ctx, &recorded->graph);
+  *recorded = (TesiRecorded){0};
+}

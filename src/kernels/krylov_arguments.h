@@ -1,0 +1,26 @@
+/* The scalars of conjugate gradients and GMRES, which stay in device memory; the host includes this text too. */
+#ifndef TESK_KRYLOV_ARGUMENTS_H
+#define TESK_KRYLOV_ARGUMENTS_H
+
+enum { TESK_PARTS = 1024 }; /* most blocks, each of which leaves a part of a sum */
+
+typedef struct TeskKrylov {
+  double relative;           /* what the host is sent: |r| / |b|, or its estimate; -1: p.Ap <= 0 */
+  double b_norm, pq, factor; /* factor: a power of two that brings the residual to entries of about 1 */
+  double inverse;            /* GMRES: 1 / |v| of the basis vector that is to be normalised */
+  double root;               /* sqrt(length) */
+  long long column;          /* GMRES: the Arnoldi step under way */
+} TeskKrylov;
+
+/* Of GMRES: addresses of the vectors, and the small least-squares problem with n = restart columns. */
+typedef struct TeskArnoldi {
+  TeskKrylov *scalars;
+  double *const *basis;          /* [n + 1] */
+  void *const *image;            /* [n], of the cycle's precision */
+  double *H;                     /* [n][n + 1], column by column; upper triangular once rotated */
+  double *L;                     /* [n][n]: v_i . v_k, k < i */
+  double *cosine, *sine, *g, *y; /* [n], [n], [n + 1], [n] */
+  int n, parts;
+} TeskArnoldi;
+
+#endif
