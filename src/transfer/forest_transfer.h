@@ -32,7 +32,7 @@ typedef struct TesiForestTransfer {
   /* on the host */
   int threads, colours;
   int64_t first_of_colour[65];
-  TesiForestChunk *chunk; /* ordered by colour */
+  TesiForestChunk *chunk;     /* ordered by colour */
   TesiForestKernels *kernels; /* on devices with kernels */
 } TesiForestTransfer;
 
