@@ -26,11 +26,13 @@ typedef struct SolveForest {
   bool adaptive;
   TesReportLevel levels[SOLVE_LEVELS]; /* of the last step, finest first */
   int level_count;
-  int64_t dofs;
+  int64_t dofs;      /* of the last step */
+  int64_t all_dofs;  /* of all steps */
+  int iterations;    /* of all steps */
   double *residuals; /* of the last step */
   double tolerance;
   TesPoissonTimes setup;   /* of the last step */
-  TesMultigridTimes cycle; /* the same */
+  TesMultigridTimes cycle; /* of all steps */
   char text[4][200];       /* method, smoother, operator, precision */
   TesPvdEntry files[SOLVE_STEPS];
   int file_count;
@@ -69,6 +71,8 @@ void solve_print_problem(const Solve *s);
 void solve_print_levels(const Solve *s);
 void solve_monitor(void *user, int iteration, double residual);
 void solve_print_outcome(const Solve *s);
+/* Unknowns a second, over all steps of an adaptive solve. */
+double solve_rate(const Solve *s);
 
 /* The JSON report, also of failures. */
 TesStatus solve_write_report(const Solve *s, const char *path);

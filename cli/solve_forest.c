@@ -56,6 +56,27 @@ done:
   return status;
 }
 
+/* As few trees as there can be, each refined: cells of trees are coarsened no further by a multigrid. Periodic directions keep two. */
+static TesStatus describe_box(TesContext *ctx, const TesCaseBox *box, TesForestDesc *desc) {
+  TesStatus status = TES_OK;
+  bool even = true;
+  desc->dim = box->dim;
+  for (int d = 0; d < box->dim; d++) {
+    desc->cells[d] = box->cells[d], desc->lower[d] = box->lower[d], desc->upper[d] = box->upper[d];
+    desc->periodic[d] = box->periodic >> d & 1;
+    TES_CHECK(!box->coordinates[d],
+              "a box with refine, adapt or periodic has equal cells: leave spacing out");
+  }
+  while (even && desc->level < 18) {
+    for (int d = 0; d < box->dim; d++)
+      even = even && desc->cells[d] % 2 == 0 && (!desc->periodic[d] || desc->cells[d] >= 4);
+    for (int d = 0; even && d < box->dim; d++) desc->cells[d] /= 2;
+    desc->level += even;
+  }
+done:
+  return status;
+}
+
 static TesStatus create_mesh(Solve *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -69,11 +90,7 @@ static TesStatus create_mesh(Solve *s) {
                         .file = f->file};
   memcpy(desc.centre, f->centre, sizeof desc.centre);
   if (f->domain == TES_DOMAIN_BOX) {
-    desc.dim = box->dim;
-    for (int d = 0; d < box->dim; d++) {
-      desc.cells[d] = box->cells[d], desc.lower[d] = box->lower[d], desc.upper[d] = box->upper[d];
-      TES_CHECK(!box->coordinates[d], "a box with refine or adapt has equal cells: leave spacing out");
-    }
+    TES_TRY(describe_box(ctx, box, &desc));
   }
   TES_TRY(tes_forest_create(ctx, &desc, &s->forest->mesh));
   TES_TRY(refine_where(s));
@@ -127,7 +144,7 @@ static void print_problem(const Solve *s) {
            (long long)tes_forest_trees(mesh), tes_forest_max_level(mesh), s->input->degree);
 }
 
-/* Levels and choices of a step's solver, for the report. */
+/* Levels and choices of a step's solver, for the report. Called before the solve too, whose times are added after it. */
 static void keep_solver(Solve *s, const TesForestPoisson *poisson) {
   SolveForest *f = s->forest;
   const TesMultigrid *mg = tes_forest_poisson_multigrid(poisson);
@@ -141,20 +158,30 @@ static void keep_solver(Solve *s, const TesForestPoisson *poisson) {
   }
   for (int i = 0; i < 4; i++) snprintf(f->text[i], sizeof f->text[i], "%s", texts[i]);
   f->setup = tes_forest_poisson_times(poisson);
-  f->cycle = tes_multigrid_times(mg);
   f->dofs = tes_forest_space_dofs(tes_forest_poisson_space(poisson));
   f->tolerance = tes_forest_poisson_tolerance(poisson);
 }
 
-static TesStatus keep_result(Solve *s, const TesSolveResult *result) {
+static void add_times(TesMultigridTimes *sum, TesMultigridTimes t) {
+  sum->smooth += t.smooth, sum->residual += t.residual;
+  sum->transfer += t.transfer, sum->coarse += t.coarse;
+}
+
+/* The residuals of this solve; seconds, iterations and unknowns of all. */
+static TesStatus keep_result(Solve *s, const TesForestPoisson *poisson, const TesSolveResult *result) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   tesi_free(ctx, &s->forest->residuals);
   TES_ALLOC(&s->forest->residuals, result->iterations + 1);
   memcpy(s->forest->residuals, result->residuals,
          (size_t)(result->iterations + 1) * sizeof *result->residuals);
+  const double seconds = s->result.seconds + result->seconds;
   s->result = *result;
+  s->result.seconds = seconds;
   s->result.residuals = s->forest->residuals;
+  s->forest->iterations += result->iterations;
+  s->forest->all_dofs += s->forest->dofs;
+  add_times(&s->forest->cycle, tes_multigrid_times(tes_forest_poisson_multigrid(poisson)));
   s->solved = true;
 done:
   return status;
@@ -249,8 +276,7 @@ static TesStatus solve_once(Solve *s, TesForestPoissonDesc *desc, const char *vt
   tesi_log(ctx, TES_LOG_INFO, "iteration     residual     factor    seconds  to go");
   s->solve_started = tesi_now();
   const TesStatus outcome = tes_forest_poisson_solve(poisson, &result);
-  TES_TRY(keep_result(s, &result));
-  keep_solver(s, poisson);
+  TES_TRY(keep_result(s, poisson, &result));
   if (s->input->exact && outcome != TES_NAN) {
     const double start = tesi_now();
     TES_TRY(tes_forest_poisson_errors(poisson, &s->error_l2, &s->error_h1));
@@ -261,10 +287,6 @@ static TesStatus solve_once(Solve *s, TesForestPoissonDesc *desc, const char *vt
     TES_TRY(write_vtu(s, poisson, NULL, vtu));
     s->vtu = vtu;
   }
-  tesi_log(ctx, TES_LOG_INFO, "%s after %d iterations, %.3f s: %.2f million unknowns a second",
-           outcome == TES_OK ? "converged" : tes_status_name(outcome), result.iterations, result.seconds,
-           1e-6 * (double)s->forest->dofs / result.seconds);
-  if (s->has_errors) tesi_log(ctx, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
   status = outcome;
 done:
   tes_forest_poisson_destroy(&poisson);
@@ -280,9 +302,7 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   char error[64] = "";
   keep_solver(s, step->poisson);
   s->setup_seconds += step->setup_seconds + step->estimate_seconds;
-  const double solved = s->result.seconds + step->solve_seconds;
-  TES_TRY(keep_result(s, &step->result));
-  s->result.seconds = solved;
+  TES_TRY(keep_result(s, step->poisson, &step->result));
   if (f->step_count == 0) {
     print_solver(s);
     tesi_log(ctx, TES_LOG_INFO,

@@ -73,13 +73,35 @@ void solve_monitor(void *user, int iteration, double residual) {
   s->previous_residual = residual;
 }
 
+double solve_rate(const Solve *s) {
+  const int64_t dofs = s->forest ? s->forest->all_dofs : tes_space_dofs(tes_poisson_space(s->poisson));
+  return (double)dofs / s->result.seconds;
+}
+
+/* Why an adaptive solve ended. */
+static void print_end_of_steps(const Solve *s) {
+  const TesCaseAdapt *a = &s->input->adapt;
+  const SolveForest *f = s->forest;
+  const double estimate = fabs(f->steps[f->step_count - 1].estimate);
+  const char *const what = a->estimator == TES_CASE_DWR ? "the goal" : "the energy norm";
+  if (estimate <= a->tolerance)
+    tesi_log(s->context, TES_LOG_INFO, "estimate  %.3e in %s, not above the tolerance of %.3g", estimate,
+             what, a->tolerance);
+  else
+    tesi_log(s->context, TES_LOG_INFO, "estimate  %.3e in %s; %s", estimate, what,
+             f->step_count == a->steps ? "that was the last step allowed"
+                                       : "the next mesh has more unknowns than max_dofs");
+}
+
 void solve_print_outcome(const Solve *s) {
   TesContext *ctx = s->context;
-  const double dofs = (double)tes_space_dofs(tes_poisson_space(s->poisson));
-  const TesMultigridTimes t = tes_multigrid_times(tes_poisson_multigrid(s->poisson));
-  tesi_log(ctx, TES_LOG_INFO, "%s after %d iterations, %.3f s: %.2f million unknowns a second",
-           s->status == TES_OK ? "converged" : tes_status_name(s->status), s->result.iterations,
-           s->result.seconds, 1e-6 * dofs / s->result.seconds);
+  const SolveForest *f = s->forest;
+  const TesMultigridTimes t = f ? f->cycle : tes_multigrid_times(tes_poisson_multigrid(s->poisson));
+  char steps[32] = "";
+  if (f && f->adaptive) snprintf(steps, sizeof steps, "%d steps, ", f->step_count);
+  tesi_log(ctx, TES_LOG_INFO, "%s after %s%d iterations, %.3f s: %.2f million unknowns a second",
+           s->status == TES_OK ? "converged" : tes_status_name(s->status), steps,
+           f ? f->iterations : s->result.iterations, s->result.seconds, 1e-6 * solve_rate(s));
   tesi_log(ctx, TES_LOG_DETAIL,
            "time in   smoothing %.3f s, residuals %.3f s, transfers %.3f s, coarse level %.3f s, outer "
            "iteration %.3f s",
@@ -87,6 +109,7 @@ void solve_print_outcome(const Solve *s) {
            s->result.seconds - t.smooth - t.residual - t.transfer - t.coarse);
   tesi_log(ctx, TES_LOG_DETAIL, "memory    %.3f GiB at most",
            (double)tes_context_memory_peak(ctx) / (1 << 30));
+  if (f && f->adaptive && s->status == TES_OK) print_end_of_steps(s);
   if (s->has_errors) tesi_log(ctx, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
   if (s->vtu) tesi_log(ctx, TES_LOG_INFO, "written   %s", s->vtu);
 }

@@ -86,7 +86,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     report.residuals = s->result.residuals;
     report.residual_count = s->result.iterations + 1;
     report.solve_seconds = s->result.seconds;
-    report.dofs_per_second = (double)report.dofs / s->result.seconds;
+    report.dofs_per_second = solve_rate(s);
     report.has_errors = s->has_errors;
     report.error_l2 = s->error_l2;
     report.error_h1 = s->error_h1;

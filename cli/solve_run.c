@@ -157,8 +157,8 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   if (s.solved && !s.forest) {
     const TesStatus after = finish(&s);
     if (s.status == TES_OK) s.status = after;
-    solve_print_outcome(&s);
   }
+  if (s.solved) solve_print_outcome(&s);
   const char *json = options->common.json ? options->common.json : s.input ? s.input->json : NULL;
   if (json) {
     const TesStatus written = solve_write_report(&s, json);

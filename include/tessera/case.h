@@ -62,6 +62,7 @@ typedef struct TesCaseBox {
   /** Vertex coordinates [cells[d] + 1] of graded directions, strictly ascending from lower[d] to upper[d]; NULL: equal
    *  cells. */
   double *coordinates[3];
+  int periodic; /**< bit d: in direction d */
 } TesCaseBox;
 
 typedef struct TesCaseFace {

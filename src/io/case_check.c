@@ -57,6 +57,28 @@ static TesStatus check_size(TesiCaseReader *r) {
   return TES_OK;
 }
 
+/* Three cells a direction: with fewer, two faces of a cell may have the same nodes. */
+static TesStatus check_periodic(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesCaseBox *box = &r->result->box;
+  const int row = tesi_case_row("mesh.box.periodic");
+  for (int d = 0; d < 3; d++) {
+    if (!(box->periodic >> d & 1)) continue;
+    if (d >= box->dim)
+      TES_TRY(tesi_case_error(r, row, r->node[row], "a box of dim 2 has no direction z"));
+    else if (ldexp(box->cells[d], r->result->forest.refine) < 3)
+      TES_TRY(tesi_case_error(r, row, r->node[row],
+                              "a periodic direction needs 3 cells at least, refinement counted"));
+    for (int f = 2 * d; f < 2 * d + 2; f++)
+      if (given(r, face_paths[f]))
+        TES_TRY(tesi_case_error(r, tesi_case_row(face_paths[f]), given(r, face_paths[f]),
+                                "the box is periodic in %c: there is no such face", "xyz"[d]));
+  }
+done:
+  return status;
+}
+
 static TesStatus check_box(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -71,6 +93,7 @@ static TesStatus check_box(TesiCaseReader *r) {
     if (d < box->dim) TES_TRY(check_corners(r, d));
     if (!r->error_count) TES_TRY(tesi_case_spacing(r, d));
   }
+  TES_TRY(check_periodic(r));
 done:
   return status;
 }

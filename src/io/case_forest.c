@@ -36,7 +36,7 @@ static TesStatus choose_mesh(TesiCaseReader *r) {
         r, tesi_case_row("mesh"), given(r, "mesh"),
         "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
   forest->used = forest->domain != TES_DOMAIN_BOX || given(r, "mesh.refine") ||
-                 given(r, "mesh.refine_where") || given(r, "adapt");
+                 given(r, "mesh.refine_where") || given(r, "adapt") || r->result->box.periodic;
   return TES_OK;
 }
 
@@ -125,6 +125,24 @@ done:
   return status;
 }
 
+/* The mesh stands beside its case; with --set it is the caller's. */
+static TesStatus locate_file(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml *node = given(r, "mesh.file");
+  const char *slash = strrchr(r->name, '/');
+  char *file = r->result->forest.file, *path = NULL;
+  if (!file || file[0] == '/' || !node || node->source || !slash) return TES_OK;
+  const size_t folder = (size_t)(slash - r->name) + 1, length = strlen(file);
+  TES_ALLOC(&path, folder + length + 1);
+  memcpy(path, r->name, folder);
+  memcpy(path + folder, file, length + 1);
+  tesi_free(ctx, &r->result->forest.file);
+  r->result->forest.file = path;
+done:
+  return status;
+}
+
 static TesStatus check_adapt(TesiCaseReader *r) {
   TesCaseAdapt *adapt = &r->result->adapt;
   const TesiYaml *node = given(r, "adapt"), *goal = given(r, "adapt.goal");
@@ -141,6 +159,7 @@ TesStatus tesi_case_check_forest(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TES_TRY(choose_mesh(r));
   TES_TRY(check_adapt(r));
+  TES_TRY(locate_file(r));
   if (!r->error_count && r->result->forest.domain != TES_DOMAIN_BOX) TES_TRY(read_boundaries(r));
   TES_TRY(read_materials(r));
   if (!r->error_count && r->result->forest.used && r->result->degree > 8) {

@@ -63,6 +63,9 @@ const TesiKey tesi_case_keys[] = {
            "cells + 1 coordinates, ascending (`lower` and `upper` may then be left out)"},
   {.path = "mesh.box.spacing.y", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in y"},
   {.path = "mesh.box.spacing.z", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in z"},
+  {.path = "mesh.box.periodic", .type = TESI_KEY_CHOICE, .target = AT(box.periodic), /* a bit a direction */
+   .choices = WORDS("none", "x", "y", "xy", "z", "xz", "yz", "xyz"), .fallback = "none",
+   .help = "directions in which opposite faces are one; such a box becomes a mesh of trees"},
   {.path = "mesh.ball", .type = TESI_KEY_MAP, .help = "a disk or ball; boundary: surface"},
   {.path = "mesh.ball.dim", .type = TESI_KEY_INTEGER, .target = AT(forest.dim), .low = 2, .high = 3,
    .fallback_note = "3", .help = "directions"},
@@ -87,7 +90,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.channel.dim", .type = TESI_KEY_INTEGER, .target = AT(forest.dim), .low = 2, .high = 3,
    .fallback_note = "2", .help = "directions"},
   {.path = "mesh.file", .type = TESI_KEY_FILE, .target = AT(forest.file), .fallback_note = "none",
-   .help = "a Gmsh file of quadrilaterals or hexahedra; its physical groups name boundaries and materials"},
+   .help = "a Gmsh file of quadrilaterals or hexahedra, relative to the case's folder; its physical groups name boundaries and materials"},
   {.path = "mesh.refine", .type = TESI_KEY_INTEGER, .target = AT(forest.refine), .low = 0, .high = 18, .fallback = "0",
    .help = "uniform refinements; a box with this key becomes a mesh of trees, as it does for `adapt`"},
   {.path = "mesh.refine_where", .type = TESI_KEY_EXPRESSION, .target = AT(forest.where), .fallback_note = "nowhere",
