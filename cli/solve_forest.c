@@ -305,6 +305,8 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   TES_TRY(keep_result(s, step->poisson, &step->result));
   if (f->step_count == 0) {
     print_solver(s);
+    if (strcmp(tes_context_device(ctx), "cpu") != 0)
+      tesi_log(ctx, TES_LOG_INFO, "estimator on the host, from a copy of the solution");
     tesi_log(ctx, TES_LOG_INFO,
              " step        cells     unknowns      hanging  its   estimate      error  effectivity  seconds");
   }

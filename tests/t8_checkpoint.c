@@ -9,6 +9,7 @@
 #include "io/store.h"
 #include "space/forest_space.h"
 #include "tessera/checkpoint.h"
+#include "tessera/forest_poisson.h"
 
 static TesContext *ctx;
 static const char file[] = TESI_BUILD_DIR "/t8_checkpoint.h5",
@@ -242,6 +243,62 @@ static void test_allocations(void **state) {
   unlink(file);
 }
 
+static TesForestPoisson *solve_on(TesContext *device, const TesForest *forest, const double *guess,
+                                  int *iterations) {
+  TesForestPoisson *poisson;
+  TesSolveResult result;
+  const TesForestPoissonDesc desc = {
+      .forest = forest, .degree = 2, .guess = guess, .tolerance = guess ? 1e-8 : 1e-10};
+  assert_ok(device, tes_forest_poisson_create(device, &desc, &poisson));
+  assert_ok(device, tes_forest_poisson_solve(poisson, &result));
+  *iterations = result.iterations;
+  return poisson;
+}
+
+/* Solved and written on one device, read on another: there it is the solution at once. */
+static void restart(TesContext *from, TesContext *to) {
+  TesForest *forest;
+  TesVector *u;
+  TesCheckpoint *c;
+  uint64_t seed = 3;
+  int iterations;
+  assert_ok(from, tes_forest_create(from, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 2}, &forest));
+  for (int pass = 0; pass < 2; pass++) test_adapt(from, &seed, 0.4, 0, 100, &forest);
+  TesForestPoisson *first = solve_on(from, forest, NULL, &iterations);
+  assert_true(iterations > 0);
+  const TesForestSpace *space = tes_forest_poisson_space(first);
+  assert_true(space->hanging > 0);
+  assert_ok(from, tes_vector_create(from, space->length, TES_DOUBLE, &u));
+  assert_ok(from, tes_vector_set(u, tes_forest_poisson_solution(first)));
+  const TesCheckpointField field = {"u", u};
+  assert_ok(from, tes_checkpoint_write(
+                      from, &(TesCheckpointDesc){.space = space, .count = 1, .fields = &field}, file));
+  assert_ok(to, tes_checkpoint_read(to, file, &c));
+  const double *read = tes_checkpoint_values(c, "u"), *solution = tes_forest_poisson_solution(first);
+  TesForestPoisson *second =
+      solve_on(to, tes_forest_space_forest(tes_checkpoint_space(c)), read, &iterations);
+  assert_int_equal(iterations, 0);
+  for (int64_t i = 0; i < space->length; i++)
+    assert_near(tes_forest_poisson_solution(second)[i], solution[i], 1e-12);
+  tes_forest_poisson_destroy(&first);
+  tes_forest_poisson_destroy(&second);
+  tes_checkpoint_destroy(&c);
+  tes_vector_destroy(&u);
+  tes_forest_destroy(&forest);
+}
+
+static void test_restart_on_another_device(void **state) {
+  (void)state;
+  TesContext *emulator;
+  char message[1000];
+  if (tes_context_create(&(TesContextDesc){.device = "emulator"}, &emulator, message, sizeof message))
+    fail_msg("%s", message);
+  restart(ctx, emulator);
+  restart(emulator, ctx);
+  tes_context_destroy(&emulator);
+  remove(file);
+}
+
 int main(void) {
   assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
   TesiStore *store;
@@ -254,8 +311,9 @@ int main(void) {
     return 0;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage), cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_killed_while_writing), cmocka_unit_test(test_allocations)};
+      cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_damage),
+      cmocka_unit_test(test_refusals),    cmocka_unit_test(test_killed_while_writing),
+      cmocka_unit_test(test_allocations), cmocka_unit_test(test_restart_on_another_device)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

@@ -19,10 +19,15 @@ typedef struct Outcome {
 static const struct {
   const char *name, *small; /* options that make it small */
 } cases[] = {
+    {"ball", "--set mesh.refine=0 --set mesh.refine_times=1 --set space.degree=1"},
+    {"fichera", "--set adapt.steps=2 --set space.degree=1 --set solver.precision=double"},
     {"graded", "--set mesh.box.cells=[4,2] --set mesh.box.spacing.y=[0,0.3,1] --set space.degree=3"},
     {"high-degree", "--set mesh.box.cells=[2,2] --set space.degree=12"},
+    {"l-shape", "--set adapt.steps=2 --set space.degree=2 --set mesh.refine=0"},
     {"mixed-boundary", "--set mesh.box.cells=[2,2,2] --set space.degree=2"},
     {"odd-sizes", "--set mesh.box.cells=[6,5,2] --set space.degree=2"},
+    {"periodic", "--set mesh.box.cells=[4,4] --set space.degree=2 --set mesh.refine_where=0.1-x"},
+    {"plate", "--set adapt.steps=2 --set space.degree=1"},
     {"poisson-cube", "--set mesh.box.cells=[4,4,4] --set space.degree=2"},
     {"poisson-square", "--set mesh.box.cells=8"},
     {"pure-neumann", "--set mesh.box.cells=8 --set space.degree=3"},
@@ -80,7 +85,8 @@ static void compare(const char *name, const char *options, const char *device) {
   if (host.iterations != other.iterations)
     fail_msg("%s %s: %d iterations on the %s, %d on the host", name, options, other.iterations, device,
              host.iterations);
-  assert_near(other.l2, host.l2, 1e-3 * host.l2 + 1e-12);
+  assert_int_equal(isnan(other.l2), isnan(host.l2)); /* not told without an exact solution */
+  if (!isnan(host.l2)) assert_near(other.l2, host.l2, 1e-3 * host.l2 + 1e-12);
 }
 
 static void cases_take_the_same_iterations_on_the_emulator(void **state) {

@@ -294,6 +294,80 @@ static void all_cases_of_the_repository_converge(void **state) {
   }
 }
 
+/* Whether the program was built with p4est. */
+static bool has_forests(void) {
+  const int status = run("solve " CASES "periodic.yaml --quiet");
+  if (status != 0 && status != 3) fail_msg("exit status %d\n%s", status, output);
+  return status == 0;
+}
+
+static void cases_on_meshes_of_trees_converge(void **state) {
+  (void)state;
+  static const char *const cases[] = {"l-shape.yaml --set adapt.steps=4", "fichera.yaml --set adapt.steps=3",
+                                      "ball.yaml --set mesh.refine=0", "periodic.yaml", "plate.yaml"};
+  if (!has_forests()) skip();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "solve " CASES "%s --quiet", cases[i]);
+    assert_run(arguments, 0);
+  }
+}
+
+static void adaptive_solves_tell_how_they_ended(void **state) {
+  (void)state;
+  if (!has_forests()) skip();
+  assert_run("solve " CASES "l-shape.yaml --set adapt.steps=3 --json r.json --vtu u.vtu", 0);
+  assert_output("effectivity");
+  assert_output("converged after 3 steps, ");
+  assert_output("that was the last step allowed");
+  assert_output("error     L2");
+  assert_output("written   u.vtu");
+  cJSON *json = read_json("r.json");
+  assert_true(cJSON_GetObjectItem(json, "dofs_per_second")->valuedouble > 0);
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "steps")), 3);
+  cJSON_Delete(json);
+  assert_run("solve " CASES "l-shape.yaml --set adapt.tolerance=0.09", 0);
+  assert_output("not above the tolerance of 0.09");
+  assert_run("solve " CASES "l-shape.yaml --set adapt.max_dofs=150", 0);
+  assert_output("more unknowns than max_dofs");
+  assert_int_equal(system("rm -f r.json u*.vtu u.pvd"), 0);
+}
+
+/* Solutions that go on across opposite faces, with hanging nodes there. */
+static void periodic_boxes(void **state) {
+  (void)state;
+  static const struct {
+    const char *options;
+    double most;
+  } cases[] = {
+      {"", 1e-7},
+      {"--set mesh.box.cells=[8,8] --set mesh.box.periodic=xy --set \"data.exact=sin(2*pi*x)*cos(2*pi*y)\" "
+       "--set \"data.f=8*pi*pi*sin(2*pi*x)*cos(2*pi*y)\"",
+       1e-5},
+      {"--set mesh.box.cells=[4,2,4] --set mesh.box.periodic=xz --set space.degree=5 --set "
+       "mesh.refine_where=0.1-z --set \"data.exact=sin(2*pi*x)*cos(2*pi*z)*y*(1-y)\" --set "
+       "\"data.f=(8*pi*pi*y*(1-y)+2)*sin(2*pi*x)*cos(2*pi*z)\"",
+       1e-4}};
+  if (!has_forests()) skip();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char arguments[640];
+    snprintf(arguments, sizeof arguments, "solve " CASES "periodic.yaml --quiet --json r.json %s",
+             cases[i].options);
+    assert_run(arguments, 0);
+    cJSON *json = read_json("r.json");
+    const double error = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "errors"), "l2")->valuedouble;
+    assert_near(error, 0, cases[i].most);
+    cJSON_Delete(json);
+  }
+  remove("r.json");
+  assert_run("solve " CASES "periodic.yaml --set mesh.box.periodic=z", 2);
+  assert_output("a box of dim 2 has no direction z");
+  assert_run("solve " CASES "periodic.yaml --set mesh.box.cells=[2,8]", 2);
+  assert_output("a periodic direction needs 3 cells");
+  assert_run("solve " CASES "periodic.yaml --set boundary.left.neumann=0", 2);
+  assert_output("the box is periodic in x");
+}
+
 static void benches_write_tables(void **state) {
   (void)state;
   assert_run("bench operator --dim 2 --degree 2,3 --dofs 1e3 --seconds 0.01 --csv o.csv --json o.json", 0);
@@ -353,6 +427,9 @@ int main(void) {
       cmocka_unit_test(automatic_choice_falls_back_to_the_cpu),
       cmocka_unit_test(interrupt_ends_at_the_next_iteration),
       cmocka_unit_test(all_cases_of_the_repository_converge),
+      cmocka_unit_test(cases_on_meshes_of_trees_converge),
+      cmocka_unit_test(adaptive_solves_tell_how_they_ended),
+      cmocka_unit_test(periodic_boxes),
       cmocka_unit_test(benches_write_tables),
       cmocka_unit_test(info_and_help),
   };

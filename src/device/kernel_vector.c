@@ -1,4 +1,4 @@
-/* Vector operations by kernels (src/kernels/vector.cu). Reductions: a fixed number of blocks leaves partial sums, one block adds
+/* Vector operations by kernels (src/kernels/vector.cu). Reductions: up to 1024 blocks leave partial sums, one block adds
  * them; the order of the additions depends on n alone. */
 #include "device/kernel.h"
 
@@ -103,10 +103,11 @@ static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first
   const size_t shared = THREADS * sizeof(double);
   TES_TRY(tesi_kernel_reserve(ctx));
   double *partial = state->partial, *sum = partial + BLOCKS;
-  int blocks = BLOCKS;
+  const int64_t wanted = (n + THREADS - 1) / THREADS;
+  int blocks = wanted < 1 ? 1 : wanted < BLOCKS ? (int)wanted : BLOCKS;
   void *arguments[] = {&count, &x, &y, &partial}, *final_arguments[] = {&blocks, &partial, &sum};
   TES_TRY(get(ctx, precision, precision, first, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){BLOCKS, 1, 1}, THREADS, shared, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){(unsigned)blocks, 1, 1}, THREADS, shared, arguments));
   TES_TRY(get(ctx, precision, precision, second, &kernel));
   TES_TRY(tesi_kernel_launch(ctx, kernel, (TesiGrid){1, 1, 1}, THREADS, shared, final_arguments));
   TES_TRY(device->to_host(ctx, result, sum, sizeof *result));
