@@ -1,7 +1,7 @@
-/* What varying coefficients cost: the quadrature form's kernels, sums in one order and by atomics, and whole solves.
- * bench_varying [--device D] [--what apply,solve] [--dofs N] [--csv FILE]
- * a = 1/(0.05 + 2 (x^2 + y^2 + z^2)) on the unit cube. apply: kernel, degree, precision, sums, unknowns, ps a dof (median of 5), GB/s of
- * the least traffic, error against the plain version on a small box. solve: degree, cells, unknowns, seconds of set-up and solve (best of
+/* What varying coefficients cost: the quadrature form's kernels, and whole solves.
+ * bench_varying [--device D] [--what apply,solve] [--dim 2 or 3, of apply] [--degree K, all without it] [--dofs N] [--csv FILE]
+ * a = 1/(0.05 + 2 (x^2 + y^2 + z^2)) on the unit cube. apply: dimension, degree, precision, cells, unknowns, ps a dof (median of 5),
+ * GB/s of the least traffic, error against the plain version on a small box. solve: degree, cells, unknowns, seconds of set-up and solve (best of
  * 3), iterations, residual, nanoseconds a dof; the default solver, tolerance 1e-9, mixed precision. */
 #include <math.h>
 #include <stdio.h>
@@ -22,10 +22,9 @@ static void must(TesStatus status) {
   exit(tes_status_exit(status));
 }
 
-static void open_context(bool unordered) {
+static void open_context(void) {
   char message[2048];
-  if (tes_context_create(&(TesContextDesc){.device = device_name, .unordered = unordered}, &ctx, message,
-                         sizeof message) == TES_OK)
+  if (tes_context_create(&(TesContextDesc){.device = device_name}, &ctx, message, sizeof message) == TES_OK)
     return;
   fprintf(stderr, "%s\n", message);
   exit(3);
@@ -41,11 +40,11 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static TesOperator *make_operator(int degree, int cells, TesPrecision precision, TesSpace **space) {
+static TesOperator *make_operator(int dim, int degree, int cells, TesPrecision precision, TesSpace **space) {
   TesMesh *mesh;
   TesFunction *a;
   TesOperator *op;
-  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
+  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, space));
   must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_operator_create_diffusion(
@@ -72,9 +71,9 @@ static TesVector *make_vector(const TesSpace *space, TesPrecision precision, boo
 }
 
 /* The largest difference from the plain version, relative to the largest value. */
-static double check(int degree, TesPrecision precision) {
+static double check(int dim, int degree, int cells, TesPrecision precision) {
   TesSpace *space;
-  TesOperator *op = make_operator(degree, 2, precision, &space);
+  TesOperator *op = make_operator(dim, degree, cells, precision, &space);
   TesVector *x = make_vector(space, precision, true), *y = make_vector(space, precision, false),
             *z = make_vector(space, precision, false);
   double error, largest;
@@ -89,13 +88,13 @@ static double check(int degree, TesPrecision precision) {
   return error / largest;
 }
 
-static void time_apply(int degree, TesPrecision precision, bool unordered, double dofs) {
+static void time_apply(int dim, int degree, TesPrecision precision, double dofs) {
   TesSpace *space;
   double seconds[RUNS];
-  open_context(unordered);
-  const double error = check(degree, precision);
-  const int cells = (int)(cbrt(dofs) / degree);
-  TesOperator *op = make_operator(degree, cells, precision, &space);
+  open_context();
+  const double error = check(dim, degree, dim == 3 ? 40 / degree + 1 : 200 / degree + 1, precision);
+  const int cells = (int)(pow(dofs, 1.0 / dim) / degree);
+  TesOperator *op = make_operator(dim, degree, cells, precision, &space);
   TesVector *x = make_vector(space, precision, true), *y = make_vector(space, precision, false);
   const double n = (double)tes_space_dofs(space);
   for (int r = -1; r < RUNS; r++) {
@@ -104,14 +103,13 @@ static void time_apply(int degree, TesPrecision precision, bool unordered, doubl
     if (r >= 0) seconds[r] = (synchronized_now() - start) / 10;
   }
   qsort(seconds, RUNS, sizeof *seconds, ascending);
-  const char *type = precision == TES_DOUBLE ? "float64" : "float32",
-             *sums = unordered ? "atomic" : "coloured";
+  const char *type = precision == TES_DOUBLE ? "float64" : "float32";
   const double ps = seconds[RUNS / 2] / n * 1e12,
                bandwidth = tes_operator_cost(op).bytes / seconds[RUNS / 2] * 1e-9;
-  printf("apply Q%d %s %-8s %4d cells %9.0f dofs %8.2f ps a dof %7.1f GB/s error %.1e\n", degree, type, sums,
-         cells, n, ps, bandwidth, error);
+  printf("apply %dD Q%d %s %4d cells %9.0f dofs %8.2f ps a dof %7.1f GB/s error %.1e %s\n", dim, degree, type,
+         cells, n, ps, bandwidth, error, tes_operator_describe(op));
   if (csv)
-    fprintf(csv, "apply,%d,%s,%s,%d,%.0f,%.4g,%.5g,%.3g\n", degree, type, sums, cells, n, ps, bandwidth,
+    fprintf(csv, "apply,%d,%d,%s,%d,%.0f,%.4g,%.5g,%.3g\n", dim, degree, type, cells, n, ps, bandwidth,
             error);
   tes_vector_destroy(&x), tes_vector_destroy(&y);
   tes_operator_destroy(&op);
@@ -125,7 +123,7 @@ static void time_solve(int degree, int cells, TesSmootherKind smoother, const ch
   TesPoisson *poisson;
   TesSolveResult result;
   double best = INFINITY;
-  open_context(false);
+  open_context();
   must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
   must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_function_create_constant(ctx, 1, &f));
@@ -157,6 +155,7 @@ static void time_solve(int degree, int cells, TesSmootherKind smoother, const ch
 int main(int argc, char **argv) {
   const char *what = "apply,solve";
   double dofs = 3e7;
+  int dim = 3, only = 0;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--device"))
       device_name = argv[i + 1];
@@ -164,17 +163,21 @@ int main(int argc, char **argv) {
       what = argv[i + 1];
     else if (!strcmp(argv[i], "--dofs"))
       dofs = atof(argv[i + 1]);
+    else if (!strcmp(argv[i], "--dim"))
+      dim = atoi(argv[i + 1]);
+    else if (!strcmp(argv[i], "--degree"))
+      only = atoi(argv[i + 1]);
     else if (!strcmp(argv[i], "--csv"))
       csv = fopen(argv[i + 1], "w");
     else
       return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
   }
-  for (int degree = 1; degree <= 8 && strstr(what, "apply"); degree++)
+  for (int degree = 1; degree <= (dim == 3 ? 8 : 10) && strstr(what, "apply"); degree++)
     for (int precision = 0; precision < 2; precision++)
-      for (int unordered = 0; unordered < 2; unordered++)
-        time_apply(degree, (TesPrecision)precision, unordered, dofs);
+      if (!only || only == degree) time_apply(dim, degree, (TesPrecision)precision, dofs);
   static const int degrees[] = {2, 4, 7};
   for (int i = 0; i < 3 && strstr(what, "solve"); i++) {
+    if (only && only != degrees[i]) continue;
     const int k = degrees[i], most = (int)(cbrt(dofs) / k);
     int cells = 2;
     while (2 * cells <= most + 1) cells *= 2;

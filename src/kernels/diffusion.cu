@@ -13,15 +13,12 @@
  * and nodes between cells are added to by atomics.
  *
  * Macros: real, DIM, DEGREE, CELLS, THREADS, VARIABLE (a at the points; else a number), REACTION, COLOURED.
- * Tables: tesk_bee, tesk_beo (B, even-odd halves), tesk_bte.. (B'), tesk_dde.. (D), tesk_dte.. (D'), tesk_w (weights). */
+ * Tables: those of diffusion_lines.h, tesk_w (weights). */
 #include "kernel.h"
 #include "tables.h"
 #include "diffusion_arguments.h"
+#include "diffusion_lines.h"
 
-#define K DEGREE
-#define N (K + 1)
-#define H ((N + 1) / 2)
-#define G (N / 2)
 #define PX (N | 1)
 #if DIM == 3
 #define LINES (N * N)
@@ -31,32 +28,6 @@
 #define ROWS N
 #endif
 #define SIZE (ROWS * PX) /* of one cell in shared memory */
-
-/* w <- T v: w_i = E e + O o, w_(N-1-i) = +-(E e - O o). */
-#define DEFINE_PRODUCT(name, EVEN, ODD, SIGN)                                                                \
-  TESK_DEVICE void name(const real *v, real *w) {                                                            \
-    real e[H], o[H];                                                                                         \
-    TESK_UNROLL                                                                                              \
-    for (int i = 0; i < G; i++) {                                                                            \
-      e[i] = v[i] + v[N - 1 - i];                                                                            \
-      o[i] = v[i] - v[N - 1 - i];                                                                            \
-    }                                                                                                        \
-    if (N % 2) e[G] = v[G];                                                                                  \
-    TESK_UNROLL                                                                                              \
-    for (int i = 0; i < H; i++) {                                                                            \
-      real even = 0, odd = 0;                                                                                \
-      TESK_UNROLL                                                                                            \
-      for (int j = 0; j < H; j++) even += EVEN(i * H + j) * e[j];                                            \
-      TESK_UNROLL                                                                                            \
-      for (int j = 0; j < G; j++) odd += ODD(i * G + j) * o[j];                                              \
-      w[i] = even + odd;                                                                                     \
-      if (i < G) w[N - 1 - i] = SIGN(even - odd);                                                            \
-    }                                                                                                        \
-  }
-DEFINE_PRODUCT(to_points, tesk_bee, tesk_beo, +)
-DEFINE_PRODUCT(to_nodes, tesk_bte, tesk_bto, +)
-DEFINE_PRODUCT(derivative, tesk_dde, tesk_ddo, -)
-DEFINE_PRODUCT(derivative_transposed, tesk_dte, tesk_dto, -)
 
 typedef struct Cell {
   int on, at[3];          /* whether there is one; its place in the box */
@@ -113,16 +84,6 @@ TESK_DEVICE void line_coefficient(const real *A, int stride, real others, real *
   TESK_UNROLL
   for (int i = 0; i < N; i++) a[i] = others * tesk_w(i);
 #endif
-}
-
-TESK_DEVICE void load_line(const real *from, int stride, real *v) {
-  TESK_UNROLL
-  for (int i = 0; i < N; i++) v[i] = from[i * stride];
-}
-
-TESK_DEVICE void store_line(const real *v, int stride, real *to) {
-  TESK_UNROLL
-  for (int i = 0; i < N; i++) to[i * stride] = v[i];
 }
 
 /* The x-line: values to points, their image under D' a D and c. */

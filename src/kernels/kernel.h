@@ -69,7 +69,6 @@
 #define TESK_ALIGNED(n) __attribute__((aligned(n)))
 #define TESK_COPY(to, from, valid) (*(to) = (valid) ? *(from) : 0)
 #define TESK_COPY_WAIT() ((void)0)
-#define TESK_ADD(p, v) (*(p) += (v)) /* threads take turns */
 #define TESK_ADD_WARP(p, v) (*(p) += (v))
 #define TESK_WARP_BARRIER() __syncthreads()
 #define TESK_PREFETCH(p, bytes) ((void)(p), (void)(bytes))
@@ -120,7 +119,6 @@ TESK_DEVICE void TESK_COPY(double *to, const double *from, int valid) {
                : "memory");
 }
 #define TESK_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
-#define TESK_ADD(p, v) atomicAdd(p, v) /* other threads add to *p too */
 #define TESK_WARP_BARRIER() __syncwarp()
 
 /* *p += the sum of v over a whole warp, by one addition. */

@@ -63,8 +63,12 @@ static TesStatus compile(const TesOperator *op, TesiQuadDevice *plan) {
   char *tables = NULL;
   TES_TRY(tesi_quadrature_tables(ctx, op->space->degree, op->precision == TES_SINGLE ? "float" : "double",
                                  &tables));
-  TES_TRY(get_program(op, plan, "diffusion.cu", false, tables, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_diffusion", plan->shared, &plan->apply));
+  if (plan->tiled) {
+    TES_TRY(tesi_quad_tiles_init(op, plan, tables));
+  } else {
+    TES_TRY(get_program(op, plan, "diffusion.cu", false, tables, &program));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_diffusion", plan->shared, &plan->apply));
+  }
   TES_TRY(get_program(op, plan, "diffusion_diagonal.cu", false, tables, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_diffusion_start", 0, &plan->start));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_diffusion_diagonal", plan->diagonal_shared, &plan->diagonal));
@@ -208,8 +212,12 @@ static TesStatus run(const TesOperator *op, const void *b, const void *x, double
   TeskDiffusion argument = plan->arguments;
   void *arguments[] = {&x, &y, &argument};
   argument.sign = sign;
-  TES_TRY(start(op, b, 0, y));
-  TES_TRY(run_cells(op, &plan->apply, plan->coloured, plan->shared, &argument, arguments));
+  if (plan->tiled) {
+    TES_TRY(tesi_quad_tiles_run(op, b, x, sign, y));
+  } else {
+    TES_TRY(start(op, b, 0, y));
+    TES_TRY(run_cells(op, &plan->apply, plan->coloured, plan->shared, &argument, arguments));
+  }
   TES_TRY(run_faces(op, x, sign, y));
 done:
   return status;
@@ -254,6 +262,7 @@ static void destroy(TesOperator *op) {
   device->release(ctx, &plan->h);
   device->release(ctx, &plan->a);
   device->release(ctx, &plan->c);
+  device->release(ctx, &plan->tiles.values);
   for (int face = 0; face < 6; face++) device->release(ctx, &plan->alpha[face]);
   tesi_free(ctx, &op->plan);
 }
@@ -273,6 +282,20 @@ static const TesiOperatorTable constant_table = {.apply = apply,
                                                  .cost = cost,
                                                  .destroy = destroy};
 
+static void describe(TesOperator *op, const TesiQuadDevice *plan, bool slow) {
+  const TesiTileCut *cut = &plan->tiles.cut;
+  if (plan->tiled)
+    snprintf(op->description, sizeof op->description,
+             "quadrature, kernels of degree %d: blocks of %d x %d cells, %d layers, %u threads",
+             op->space->degree, cut->x, cut->y, plan->arguments.layers, plan->tiles.threads);
+  else
+    snprintf(op->description, sizeof op->description,
+             "quadrature%s, kernels of degree %d: %d cells and %u threads a block, %s%s",
+             op->form == TES_FORM_SEPARABLE ? " of constant coefficients" : "", op->space->degree,
+             plan->batch, plan->threads, plan->coloured ? "coloured" : "atomic sums",
+             slow ? "; beyond the specialised degrees, slower" : "");
+}
+
 TesStatus tesi_operator_quadrature_cuda_init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -287,16 +310,13 @@ TesStatus tesi_operator_quadrature_cuda_init(TesOperator *op) {
   plan->cells =
       (int64_t)space->axis[0].cells * space->axis[1].cells * (space->dim == 3 ? space->axis[2].cells : 1);
   plan->coloured = !tesi_context_unordered(ctx);
+  plan->tiled = op->form == TES_FORM_QUADRATURE && !slow;
   choose_sizes(op, plan);
   TES_TRY(upload_widths(op, plan));
   TES_TRY(tesi_quad_device_evaluate(op, plan));
   set_arguments(op, plan);
   TES_TRY(compile(op, plan));
-  snprintf(op->description, sizeof op->description,
-           "quadrature%s, kernels of degree %d: %d cells and %u threads a block, %s%s",
-           op->form == TES_FORM_SEPARABLE ? " of constant coefficients" : "", space->degree, plan->batch,
-           plan->threads, plan->coloured ? "coloured" : "atomic sums",
-           slow ? "; beyond the specialised degrees, slower" : "");
+  describe(op, plan, slow);
 done:
   return status;
 }

@@ -6,6 +6,20 @@
 #include "kernels/diffusion_arguments.h"
 #include "operator/operator.h"
 
+/* src/kernels/diffusion_tiles.cu: cells of a block in x and y, least resident blocks. */
+typedef struct TesiTileCut {
+  int x, y, blocks;
+} TesiTileCut;
+
+typedef struct TesiQuadTiles {
+  TesiKernel apply, residual, faces;
+  TesiTileCut cut;
+  TesiGrid grid;
+  unsigned threads, face_blocks;
+  size_t shared;
+  void *values; /* device: what blocks leave on their upper faces */
+} TesiQuadTiles;
+
 typedef struct TesiQuadDevice {
   TesiKernel apply, start, diagonal, face;
   int n;                 /* points a direction */
@@ -14,12 +28,18 @@ typedef struct TesiQuadDevice {
   unsigned threads, side_threads;
   size_t shared, diagonal_shared, side_shared;
   bool coloured; /* cells in 2^dim launches of one order, or one launch with atomics */
+  bool tiled;    /* varying a, specialised degrees: blocks that march, `apply` is not there */
+  TesiQuadTiles tiles;
   TeskDiffusion arguments;
   void *h, *a, *c, *alpha[6]; /* device */
 } TesiQuadDevice;
 
 /* op_quadrature_cuda.c: for varying coefficients, and for constant ones where the separable kernels end. */
 TesStatus tesi_operator_quadrature_cuda_init(TesOperator *op);
+
+/* op_quadrature_tiles.c: needs arguments and coefficients; y <- A x (sign 1) or b - A x (sign -1), without the faces' terms. */
+TesStatus tesi_quad_tiles_init(const TesOperator *op, TesiQuadDevice *plan, const char *tables);
+TesStatus tesi_quad_tiles_run(const TesOperator *op, const void *b, const void *x, double sign, void *y);
 
 /* op_quadrature_cuda_setup.c: evaluates a, c and alpha into plan->a, c, alpha; checks their signs; may set op->singular. */
 TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan);
