@@ -1,11 +1,19 @@
 /* tessera bench adaptive: the ball of adaptive-matrix-free-ljungkvist-2017, uniform and refined on spherical shells, a(x) = 1/(0.05 + 2|x|^2):
  * matrix-free beside the assembled matrix, hanging nodes on beside off, memory of both.
  *
+ * On a GPU the matrix is multiplied by cuSPARSE, and queued applications are timed several at a time. "times_larger" compares what an unknown
+ * needs in memory with each, the two vectors included.
+ *
  * Shells: cells whose vertices lie on both sides of the spheres of radius 0.35 and 0.75 about (0.1, -0.05, 0.07), which no face follows, are refined
  * twice in 3D, three times in 2D. Unknowns are counted as other codes do, hanging and boundary nodes included. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "bench.h"
+#include "device/cuda/cusparse.h"
+#include "device/device.h"
+
+enum { BATCH = 10 };
 
 typedef struct Subject {
   TesForest *forest;
@@ -14,11 +22,27 @@ typedef struct Subject {
   TesOperator *op, *plain; /* with and without interpolation */
   TesMatrix matrix;
   TesVector *x, *y;
-  size_t bytes; /* of the operator */
+  double bytes;               /* of the operator, on the device */
+  int batch;                  /* applications that are queued before one waits for them */
+  void *row, *column, *value; /* the matrix on a GPU */
+  TesiSpmv *spmv;
 } Subject;
 
+static bool on_gpu(const TesContext *ctx) {
+  return !strcmp(tesi_context_device(ctx)->kind, "cuda");
+}
+
+/* What is in use, in bytes: differences count. */
+static double memory(TesContext *ctx) {
+  return on_gpu(ctx) ? -(double)tesi_context_device(ctx)->available(ctx) : (double)tes_context_memory(ctx);
+}
+
 static void release(TesContext *ctx, Subject *s) {
-  (void)ctx;
+  const TesiDevice *device = tesi_context_device(ctx);
+  tesi_spmv_destroy(ctx, &s->spmv);
+  device->release(ctx, &s->row);
+  device->release(ctx, &s->column);
+  device->release(ctx, &s->value);
   tes_vector_destroy(&s->x);
   tes_vector_destroy(&s->y);
   if (s->space) tes_forest_matrix_free(s->space, &s->matrix);
@@ -97,9 +121,10 @@ static TesStatus prepare(TesContext *ctx, const TesFunction *a, int dim, int deg
       tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = s->forest, .degree = degree}, &s->space));
   TES_TRY(tes_geometry_create_forest(s->forest, 2, &s->geometry));
   TesForestDiffusionDesc desc = {.space = s->space, .geometry = s->geometry, .a = a, .precision = precision};
-  const size_t before = tes_context_memory(ctx);
+  const double before = memory(ctx);
   TES_TRY(tes_operator_create_forest(ctx, &desc, &s->op));
-  s->bytes = tes_context_memory(ctx) - before;
+  s->bytes = memory(ctx) - before;
+  s->batch = on_gpu(ctx) ? BATCH : 1;
   desc.ignore_hanging = true;
   if (tes_forest_space_hanging(s->space)) TES_TRY(tes_operator_create_forest(ctx, &desc, &s->plain));
   const int64_t length = tes_operator_length(s->op);
@@ -116,21 +141,67 @@ done:
   return status;
 }
 
+/* So many applications, and what they take: bench_time() gives seconds of all. */
+static TesStatus apply_batch(const Subject *s, const TesOperator *op) {
+  TesStatus status = TES_OK;
+  TesContext *ctx = tes_forest_space_context(s->space);
+  for (int i = 0; i < s->batch; i++) TES_TRY(tes_operator_apply(op, s->x, s->y));
+  TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
+done:
+  return status;
+}
+
 static TesStatus apply(void *data) {
   const Subject *s = data;
-  return tes_operator_apply(s->op, s->x, s->y);
+  return apply_batch(s, s->op);
 }
 
 static TesStatus apply_plain(void *data) {
   const Subject *s = data;
-  return tes_operator_apply(s->plain, s->x, s->y);
+  return apply_batch(s, s->plain);
 }
 
 static TesStatus multiply(void *data) {
   const Subject *s = data;
-  tes_matrix_apply(tes_forest_space_context(s->space), &s->matrix, tes_vector_data_const(s->x),
-                   tes_vector_data(s->y));
-  return TES_OK;
+  TesStatus status = TES_OK;
+  TesContext *ctx = tes_forest_space_context(s->space);
+  if (s->spmv) {
+    for (int i = 0; i < s->batch; i++) TES_TRY(tesi_spmv_run(ctx, s->spmv));
+    TES_TRY(tesi_spmv_wait(ctx));
+  } else {
+    tes_matrix_apply(ctx, &s->matrix, tes_vector_data_const(s->x), tes_vector_data(s->y));
+  }
+done:
+  return status;
+}
+
+static TesStatus upload(TesContext *ctx, const void *host, size_t bytes, void **address) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  TES_TRY(device->allocate(ctx, bytes, address));
+  TES_TRY(device->to_device(ctx, *address, host, bytes));
+done:
+  return status;
+}
+
+/* The matrix to the GPU, where cuSPARSE has 32-bit numbers. */
+static TesStatus upload_matrix(TesContext *ctx, Subject *s) {
+  TesStatus status = TES_OK;
+  const TesMatrix *m = &s->matrix;
+  int32_t *row = NULL;
+  TES_CHECK(m->entries <= INT32_MAX,
+            "%lld entries are too many for cuSPARSE with 32-bit numbers: less --dofs", (long long)m->entries);
+  TES_ALLOC(&row, m->rows + 1);
+  for (int64_t i = 0; i <= m->rows; i++) row[i] = (int32_t)m->row[i];
+  TES_TRY(upload(ctx, row, (size_t)(m->rows + 1) * sizeof *row, &s->row));
+  TES_TRY(upload(ctx, m->column, (size_t)m->entries * sizeof *m->column, &s->column));
+  TES_TRY(upload(ctx, m->value, (size_t)m->entries * sizeof *m->value, &s->value));
+  TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
+  TES_TRY(tesi_spmv_create(ctx, m->rows, m->entries, s->row, s->column, s->value, tes_vector_data(s->x),
+                           tes_vector_data(s->y), &s->spmv));
+done:
+  tesi_free(ctx, &row);
+  return status;
 }
 
 /* Both in turn, so that a machine's moods strike both. */
@@ -168,6 +239,7 @@ enum {
   CSR_RATE,
   CSR_BYTES,
   SPEEDUP,
+  LARGER,
   SERIES,
   COLUMNS
 };
@@ -188,6 +260,7 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [CSR_RATE] = {"csr_mdofs_per_s", 15, 1},
                                            [CSR_BYTES] = {"csr_bytes_per_dof", 17, 1},
                                            [SPEEDUP] = {"times_csr", 9, 2},
+                                           [LARGER] = {"times_larger", 12, 2},
                                            [SERIES] = {"series", 0, -1}};
 
 static double count_dofs(const Subject *s) {
@@ -198,17 +271,22 @@ static double count_dofs(const Subject *s) {
 static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim,
                                 int degree, double dofs, bool shells, CliCell *row) {
   TesStatus status = TES_OK;
-  const double n = pow(degree + 1, dim), work = n * n * n * (dim + 1) / pow(degree, dim);
+  const double n = pow(degree + 1, dim), work = n * n * n * (dim + 1) / pow(degree, dim),
+               most = on_gpu(ctx) ? 4e10 : 2e10;
   Subject s = {0};
   BenchTime time;
-  TES_TRY(prepare(ctx, a, dim, degree, fmin(dofs, fmax(2e10 / work, 5e3)), shells, TES_DOUBLE, &s));
+  TES_TRY(prepare(ctx, a, dim, degree, fmin(dofs, fmax(most / work, 5e3)), shells, TES_DOUBLE, &s));
   TES_TRY(tes_forest_assemble(s.op, &s.matrix));
+  if (on_gpu(ctx)) TES_TRY(upload_matrix(ctx, &s));
   TES_TRY(bench_time(multiply, &s, o->seconds / 2, &time));
+  const double seconds = time.median / (s.spmv ? s.batch : 1), bytes_a_row = s.spmv ? 4 : 8;
   row[CSR_DOFS].number = count_dofs(&s);
-  row[CSR_MS].number = 1e3 * time.median;
-  row[CSR_RATE].number = 1e-6 * count_dofs(&s) / time.median;
-  row[CSR_BYTES].number = (12.0 * (double)s.matrix.entries + 8.0 * (double)s.matrix.rows) / count_dofs(&s);
+  row[CSR_MS].number = 1e3 * seconds;
+  row[CSR_RATE].number = 1e-6 * count_dofs(&s) / seconds;
+  row[CSR_BYTES].number =
+      (12.0 * (double)s.matrix.entries + bytes_a_row * (double)s.matrix.rows) / count_dofs(&s);
   row[SPEEDUP].number = row[RATE].number / row[CSR_RATE].number;
+  row[LARGER].number = (row[CSR_BYTES].number + 16) / (row[BYTES].number + 16);
 done:
   release(ctx, &s);
   return status;
@@ -233,10 +311,10 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   row[CELLS].number = (double)tes_forest_cells(s.forest);
   row[DOFS].number = count_dofs(&s);
   row[HANGING].number = 100 * (double)tes_forest_space_hanging(s.space) / count_dofs(&s);
-  row[MS].number = 1e3 * with.median;
-  row[RATE].number = 1e-6 * count_dofs(&s) / with.median;
+  row[MS].number = 1e3 * with.median / s.batch;
+  row[RATE].number = 1e-6 * count_dofs(&s) * s.batch / with.median;
   row[OVERHEAD].number = with.median / without.median - 1;
-  row[BYTES].number = (double)s.bytes / count_dofs(&s);
+  row[BYTES].number = s.bytes / count_dofs(&s);
   release(ctx, &s);
   s = (Subject){0};
   if (precision == TES_DOUBLE) TES_TRY(measure_matrix(ctx, o, a, dim, degree, dofs, shells, row));

@@ -7,7 +7,8 @@
 
 typedef struct TesiSpmv TesiSpmv;
 
-/* Device addresses: row [rows + 1] and column [entries] int32, value, x, y float64; square. They stay the caller's. */
+/* Device addresses: row [rows + 1] and column [entries] int32, value, x, y float64; square. They stay the caller's. The library's algorithms
+ * for compressed rows are timed on them (y is overwritten), and the fastest is used. */
 TesStatus tesi_spmv_create(TesContext *ctx, int64_t rows, int64_t entries, void *row, void *column,
                            void *value, void *x, void *y, TesiSpmv **spmv);
 /* Queued on the default stream of the device: synchronize what went before on the context. */
