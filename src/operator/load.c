@@ -1,6 +1,7 @@
 #include "tessera/load.h"
 #include <omp.h>
 #include "device/vector.h"
+#include "operator/box_device.h"
 #include "operator/cell_batch.h"
 #include "operator/operator.h"
 
@@ -128,6 +129,7 @@ TesStatus tesi_space_clear_dirichlet(const TesSpace *space, TesVector *v) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;
+  if (tesi_has_kernels(ctx)) return tesi_clear_dirichlet_device(space, v);
   TES_ALLOC(&values, space->length);
   TES_TRY(tes_vector_get(v, values));
   clear_dirichlet(space, values);
@@ -142,8 +144,11 @@ TesStatus tes_load_assemble(const TesSpace *space, const TesFunction *f, const T
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;
+  bool made = false;
   TES_CHECK(b->length == space->length && b->precision == TES_DOUBLE,
             "a load needs a float64 vector of the space");
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_load_assemble_device(space, f, g, b, &made));
+  if (made) goto done;
   TES_ALLOC(&values, space->length);
   if (f) TES_TRY(add_volume(ctx, space, f, values));
   for (int face = 0; face < 6; face++)
@@ -181,8 +186,11 @@ TesStatus tes_load_lifting(const TesSpace *space, const TesFunction *const g[6],
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;
+  bool made = false;
   TES_CHECK(u->length == space->length && u->precision == TES_DOUBLE,
             "a lifting needs a float64 vector of the space");
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_load_lifting_device(space, g, u, &made));
+  if (made) goto done;
   TES_ALLOC(&values, space->length);
   for (int face = 0; face < 2 * space->dim; face++)
     if (!space->axis[face / 2].natural[face % 2]) TES_TRY(lift_face(ctx, space, face, g[face], values));

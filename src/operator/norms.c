@@ -3,7 +3,7 @@
 #include <omp.h>
 #include "basis/lagrange.h"
 #include "device/vector.h"
-#include "operator/cell_batch.h"
+#include "operator/box_device.h"
 
 enum { ARRAYS = 8 }; /* a thread's, [points][lane] */
 
@@ -101,11 +101,16 @@ TesStatus tes_norms_error(const TesSpace *space, const TesVector *u, const TesFu
   TesStatus status = TES_OK;
   TesFunction *gradient[3] = {NULL, NULL, NULL};
   double *values = NULL;
+  bool made = false;
   TES_CHECK(u->length == space->length, "a vector of length %lld, the space has %lld nodes",
             (long long)u->length, (long long)space->length);
+  TES_TRY(differentiate(ctx, space->dim, exact, gradient));
+  const TesFunction *const all[4] = {exact, gradient[0], gradient[1], gradient[2]};
+  if (tesi_has_kernels(ctx) && u->precision == TES_DOUBLE && (!exact || gradient[0]))
+    TES_TRY(tesi_norms_error_device(space, u, all, l2, h1, &made));
+  if (made) goto done;
   TES_ALLOC(&values, space->length);
   TES_TRY(tes_vector_get(u, values));
-  TES_TRY(differentiate(ctx, space->dim, exact, gradient));
   Task task = {.u = values, .exact = exact, .gradient = {gradient[0], gradient[1], gradient[2]}};
   tesi_cells_init(space, space->degree + (exact && !gradient[0] ? 6 : 3), &task.cells);
   TES_TRY(sum_rows(ctx, &task, l2, h1));

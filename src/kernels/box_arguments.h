@@ -1,0 +1,19 @@
+/* Cells of a box, as kernels that evaluate functions at their Gauss points get them by value; the host includes this text too. */
+#ifndef TESK_BOX_ARGUMENTS_H
+#define TESK_BOX_ARGUMENTS_H
+
+typedef struct TeskBox {
+  int cells[3], there[3]; /* 0: the direction has one point, at `level` */
+  int parity[3], step[3]; /* cells of one colour: parity + step i */
+  double level[3];
+  const double *x[3], *h[3]; /* lower ends and widths of the cells */
+  long long stride[3];       /* between nodes */
+  long long first;           /* node of the directions that are not there */
+} TeskBox;
+
+typedef struct TeskFace {
+  int nodes[3], axis, side;
+  const double *x[3]; /* of the nodes */
+} TeskFace;
+
+#endif

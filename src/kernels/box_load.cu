@@ -1,0 +1,73 @@
+/* Loads and boundary values of a user's expression (tesk_f0 in "tables.h"), in float64.
+ *   tesk_load  b_i += int f phi_i over the cells of one colour of a box, or the sides of a face, so that the sums have one order. A block takes
+ *              cells in turn: f at the Gauss points, a thread a point, into shared memory, then one contraction a direction.
+ *   tesk_lift  u <- f at the nodes of a face, a thread a node.
+ * Values that are not finite are told by notes[0] = 1. For set-up: what f costs, 2 POINTS flops a point and direction, 16 bytes a node and cell.
+ * Shared memory: B, points, weights, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
+#include "kernel.h"
+#include "tables.h"
+#include "box_points.h"
+
+TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes) {
+  TESK_SHARED(memory);
+  double *B = memory, *point = B + POINTS * NODES, *w = point + POINTS, *values = w + POINTS, *other;
+  const int t = (int)threadIdx.x;
+  long long cells = 1;
+  int points = 1, nodes = 1;
+  for (int d = 0; d < 3; d++) {
+    cells *= box_count(&box, d);
+    points *= box_size(&box, d, POINTS);
+    nodes *= box_size(&box, d, NODES);
+  }
+  other = values + points;
+  for (int i = t; i < POINTS * NODES; i += TESK_BOX_THREADS) B[i] = tesk_B(i);
+  for (int i = t; i < POINTS; i += TESK_BOX_THREADS) {
+    point[i] = tesk_point(i);
+    w[i] = tesk_w(i);
+  }
+  for (long long cell = blockIdx.x; cell < cells; cell += gridDim.x) {
+    int at[3], inner = 1, outer = points;
+    double *from = values, *to = other;
+    __syncthreads();
+    box_cell(&box, cell, at);
+    for (int q = t; q < points; q += TESK_BOX_THREADS) {
+      double x[3];
+      const double weight = box_point(&box, at, q, point, w, x), value = tesk_f0(x[0], x[1], x[2], 0.0);
+      if (!(value - value == 0)) notes[0] = 1;
+      values[q] = weight * value;
+    }
+    for (int d = 0; d < 3; d++) { /* inner: nodes of the directions before, outer: points of those after */
+      if (!box.there[d]) continue;
+      outer /= POINTS;
+      box_contract(B, NODES, POINTS, 1, NODES, inner, outer, from, to);
+      double *swapped = from;
+      from = to;
+      to = swapped;
+      inner *= NODES;
+    }
+    const long long corner = box_corner(&box, at);
+    for (int i = t; i < nodes; i += TESK_BOX_THREADS) {
+      long long node = corner;
+      int rest = i;
+      for (int d = 0; d < 3; d++) {
+        if (!box.there[d]) continue;
+        node += rest % NODES * box.stride[d];
+        rest /= NODES;
+      }
+      b[node] += from[i];
+    }
+  }
+}
+
+TESK_KERNEL(tesk_lift, 128, 1, (double *)u, (TeskFace)face, (long long *)notes) {
+  const long long count = face_nodes(&face);
+  for (long long i = (long long)blockIdx.x * TESK_BOX_THREADS + threadIdx.x; i < count;
+       i += (long long)gridDim.x * TESK_BOX_THREADS) {
+    const long long node = face_node(&face, i);
+    const double value =
+        tesk_f0(face.x[0][node % face.nodes[0]], face.x[1][node / face.nodes[0] % face.nodes[1]],
+                face.x[2][node / face.nodes[0] / face.nodes[1]], 0.0);
+    if (!(value - value == 0)) notes[0] = 1;
+    u[node] = value;
+  }
+}

@@ -1,0 +1,93 @@
+/* Squares of the L2 norm of u - f and of its gradient, f and its derivatives expressions (tesk_f0 .. tesk_f3 in "tables.h"), in float64: one part
+ * a block for each, in partial[2 blockIdx.x]. A block takes cells in turn: the nodes of a cell into shared memory, and for the value and each
+ * derivative one contraction a direction to the Gauss points, of which a thread squares its own. 8 bytes a node and cell;
+ * 2 POINTS (1 + DIM) flops a point and direction, and what f costs. Shared memory: B and its derivative, points, weights, tree of the sum,
+ * the nodes, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
+#include "kernel.h"
+#include "tables.h"
+#include "box_points.h"
+
+TESK_DEVICE double exact(int derivative, const double x[3]) {
+  return derivative == 0   ? tesk_f0(x[0], x[1], x[2], 0.0)
+         : derivative == 1 ? tesk_f1(x[0], x[1], x[2], 0.0)
+         : derivative == 2 ? tesk_f2(x[0], x[1], x[2], 0.0)
+                           : tesk_f3(x[0], x[1], x[2], 0.0);
+}
+
+TESK_DEVICE double add_threads(double value, double *sums) {
+  const int t = (int)threadIdx.x;
+  __syncthreads();
+  sums[t] = value;
+  for (int half = TESK_BOX_THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] += sums[t + half];
+  }
+  __syncthreads();
+  return sums[0];
+}
+
+TESK_KERNEL(tesk_norms, 128, 1, (const double *)u, (double *)partial, (TeskBox)box) {
+  TESK_SHARED(memory);
+  double *B = memory, *G = B + POINTS * NODES, *point = G + POINTS * NODES, *w = point + POINTS,
+         *sums = w + POINTS, *cell_nodes = sums + TESK_BOX_THREADS, squares[2] = {0, 0};
+  const int t = (int)threadIdx.x;
+  long long cells = 1;
+  int points = 1, nodes = 1;
+  for (int d = 0; d < 3; d++) {
+    cells *= box_count(&box, d);
+    points *= box_size(&box, d, POINTS);
+    nodes *= box_size(&box, d, NODES);
+  }
+  double *values = cell_nodes + nodes, *other = values + points;
+  for (int i = t; i < POINTS * NODES; i += TESK_BOX_THREADS) {
+    B[i] = tesk_B(i);
+    G[i] = tesk_G(i);
+  }
+  for (int i = t; i < POINTS; i += TESK_BOX_THREADS) {
+    point[i] = tesk_point(i);
+    w[i] = tesk_w(i);
+  }
+  for (long long cell = blockIdx.x; cell < cells; cell += gridDim.x) {
+    int at[3];
+    box_cell(&box, cell, at);
+    const long long corner = box_corner(&box, at);
+    __syncthreads();
+    for (int i = t; i < nodes; i += TESK_BOX_THREADS) {
+      long long node = corner;
+      int rest = i;
+      for (int d = 0; d < 3; d++) {
+        if (!box.there[d]) continue;
+        node += rest % NODES * box.stride[d];
+        rest /= NODES;
+      }
+      cell_nodes[i] = u[node];
+    }
+    for (int m = 0; m <= 3; m++) { /* the value, then the derivative in direction m - 1 */
+      if (m > 0 && !box.there[m - 1]) continue;
+      const double *from = cell_nodes;
+      double *to = values;
+      int inner = 1, outer = nodes;
+      for (int d = 0; d < 3; d++) {
+        if (!box.there[d]) continue;
+        outer /= NODES;
+        box_contract(m == d + 1 ? G : B, POINTS, NODES, NODES, 1, inner, outer, from, to);
+        from = to;
+        to = to == values ? other : values;
+        inner *= POINTS;
+      }
+      const double scale = m > 0 ? 1 / box.h[m - 1][at[m - 1]] : 1;
+      double sum = 0;
+      for (int q = t; q < points; q += TESK_BOX_THREADS) {
+        double x[3];
+        const double weight = box_point(&box, at, q, point, w, x), e = scale * from[q] - exact(m, x);
+        sum += weight * e * e;
+      }
+      squares[m > 0] += sum;
+      __syncthreads();
+    }
+  }
+  for (int i = 0; i < 2; i++) {
+    const double sum = add_threads(squares[i], sums);
+    if (t == 0) partial[2 * (long long)blockIdx.x + i] = sum;
+  }
+}

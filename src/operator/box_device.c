@@ -1,0 +1,145 @@
+#include "operator/box_device.h"
+#include <stdio.h>
+#include <string.h>
+#include "basis/lagrange.h"
+
+/* Coordinates of the nodes, lower ends and widths of the cells of each axis, behind each other. */
+static TesStatus send(TesiBoxDevice *b) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const TesiAxis *axis = b->cells.space->axis;
+  size_t size = 2, at = 2;
+  double *values = NULL;
+  for (int d = 0; d < 3; d++) size += (size_t)axis[d].nodes + 2 * (size_t)axis[d].cells;
+  TES_ALLOC(&values, size);
+  TES_TRY(device->allocate(ctx, size * sizeof(double), &b->memory));
+  b->notes = b->memory;
+  for (int d = 0; d < 3; d++) {
+    const TesiAxis *a = &axis[d];
+    b->nodes[d] = (double *)b->memory + at;
+    if (a->degree) memcpy(values + at, a->x, (size_t)a->nodes * sizeof *values);
+    at += (size_t)a->nodes;
+    b->ends[d] = (double *)b->memory + at;
+    for (int c = 0; a->degree && c < a->cells; c++) values[at + (size_t)c] = a->x[c * a->degree];
+    at += (size_t)a->cells;
+    b->widths[d] = (double *)b->memory + at;
+    if (a->degree) memcpy(values + at, a->h, (size_t)a->cells * sizeof *values);
+    at += (size_t)a->cells;
+  }
+  TES_TRY(device->to_device(ctx, b->memory, values, size * sizeof(double)));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tesi_box_device_create(const TesSpace *space, int q, TesiBoxDevice **box) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiBoxDevice *b = NULL;
+  *box = NULL;
+  TES_NEW(&b);
+  b->context = ctx;
+  tesi_cells_init(space, q, &b->cells);
+  TES_TRY(send(b));
+  *box = b;
+  b = NULL;
+done:
+  tesi_box_device_destroy(&b);
+  return status;
+}
+
+void tesi_box_device_destroy(TesiBoxDevice **box) {
+  if (!*box) return;
+  TesContext *ctx = (*box)->context;
+  tesi_context_device(ctx)->release(ctx, &(*box)->memory);
+  tesi_free(ctx, box);
+}
+
+TeskBox tesi_box_arguments(const TesiBoxDevice *box, int face) {
+  const TesiAxis *axis = box->cells.space->axis;
+  TeskBox b = {.first = 0};
+  long long stride = 1;
+  for (int d = 0; d < 3; d++) {
+    b.there[d] = axis[d].degree > 0 && (face < 0 || d != face / 2);
+    b.cells[d] = b.there[d] ? axis[d].cells : 1;
+    b.step[d] = 1;
+    b.stride[d] = stride;
+    b.x[d] = box->ends[d], b.h[d] = box->widths[d];
+    if (face >= 0 && d == face / 2) {
+      b.level[d] = axis[d].x[face % 2 ? axis[d].nodes - 1 : 0];
+      b.first = face % 2 ? (axis[d].nodes - 1) * stride : 0;
+    }
+    stride *= axis[d].nodes;
+  }
+  return b;
+}
+
+TeskFace tesi_face_arguments(const TesiBoxDevice *box, int face) {
+  TeskFace f = {.axis = face / 2, .side = face % 2};
+  for (int d = 0; d < 3; d++) {
+    f.nodes[d] = box->cells.space->axis[d].nodes;
+    f.x[d] = box->nodes[d];
+  }
+  return f;
+}
+
+/* ---- text ---------------------------------------------------------------------------------------------------------- */
+
+/* Appends tesk_f<number>, or only counts (size 0); -1 where the function has no text. */
+static int put_function(const TesFunction *f, int number, char *buffer, size_t size) {
+  double value = 0;
+  char declaration[48];
+  snprintf(declaration, sizeof declaration, "TESK_DEVICE double tesk_f%d", number);
+  if (!f || tes_function_constant(f, &value))
+    return snprintf(buffer, size, "%s(double x, double y, double z, double t) {\n  return %.17g;\n}\n",
+                    declaration, value);
+  return tesi_function_emit(f, declaration, "double", buffer, size);
+}
+
+static size_t put_table(const char *name, int count, const double *values, char *buffer, size_t size) {
+  size_t used = (size_t)snprintf(buffer, size, "TESK_TABLE(double, tesk_%s, {", name);
+  for (int i = 0; i < count; i++)
+    used += (size_t)snprintf(buffer + used, size - used, "%s%.17g", i ? ", " : "", values[i]);
+  return used + (size_t)snprintf(buffer + used, size - used, "})\n");
+}
+
+TesStatus tesi_box_text(const TesiBoxDevice *box, int count, const TesFunction *const *f, char **text) {
+  TesContext *ctx = box->context;
+  TesStatus status = TES_OK;
+  const TesiCells *c = &box->cells;
+  double nodes[TESI_MAX_POINTS], G[TESI_MAX_POINTS * TESI_MAX_POINTS];
+  size_t used = 0, size = 512 + 32 * (size_t)(2 * c->q * c->n + 2 * c->q);
+  *text = NULL;
+  for (int i = 0; i < count; i++) {
+    const int length = put_function(f[i], i, NULL, 0);
+    if (length < 0) return TES_OK;
+    size += (size_t)length + 1;
+  }
+  TES_TRY(tesi_alloc(ctx, size, 1, text));
+  for (int i = 0; i < count; i++) used += (size_t)put_function(f[i], i, *text + used, size - used);
+  tesi_gauss_lobatto(c->n, nodes, NULL);
+  tesi_lagrange(c->n, nodes, c->q, c->point, NULL, G);
+  used += put_table("point", c->q, c->point, *text + used, size - used);
+  used += put_table("w", c->q, c->weight, *text + used, size - used);
+  used += put_table("B", c->q * c->n, c->B, *text + used, size - used);
+  put_table("G", c->q * c->n, G, *text + used, size - used);
+done:
+  return status;
+}
+
+TesStatus tesi_box_kernel(const TesiBoxDevice *box, const char *file, const char *name, const char *text,
+                          size_t shared, TesiKernel *kernel) {
+  TesContext *ctx = box->context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  char points[24], nodes[24];
+  snprintf(points, sizeof points, "POINTS=%d", box->cells.q);
+  snprintf(nodes, sizeof nodes, "NODES=%d", box->cells.n);
+  const TesiProgramDesc desc = {
+      .file = file, .options = {"real=double", points, nodes, "TESK_CONSTANT_TABLES=1"}, .tables = text};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, name, shared, kernel));
+done:
+  return status;
+}
