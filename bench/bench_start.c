@@ -1,6 +1,7 @@
 /* What a process pays before its first kernel, whatever Tessera does: the NVIDIA driver opened, cuInit, the primary context, a stream, memory, and
  * the same given back; then NVRTC opened, which a start with a filled kernel cache does without.
- * bench_start [--csv FILE]. One process a measurement: start it several times. */
+ * bench_start [--csv FILE] [--keep]. One process a measurement: start it several times. --keep: it ends without giving anything back or opening
+ * NVRTC, for a clock around the process. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static void lap(double *mark, double *seconds) {
   *mark = now;
 }
 
-static bool measure(double seconds[STEPS]) {
+static bool measure(bool keep, double seconds[STEPS]) {
   TesiCuDriver cu;
   TesiCuContext context;
   TesiCuStream stream;
@@ -48,6 +49,7 @@ static bool measure(double seconds[STEPS]) {
       cu.stream_synchronize(stream))
     return false;
   lap(&mark, &seconds[4]);
+  if (keep) return true;
   cu.release(memory);
   cu.stream_destroy(stream);
   cu.context_release(device);
@@ -60,9 +62,11 @@ static bool measure(double seconds[STEPS]) {
 
 int main(int argc, char **argv) {
   double seconds[STEPS] = {0};
+  const bool keep = argc > 1 && !strcmp(argv[argc - 1], "--keep");
+  argc -= keep;
   if (argc != 1 && !(argc == 3 && !strcmp(argv[1], "--csv")))
-    return fprintf(stderr, "usage: bench_start [--csv FILE]\n"), 2;
-  if (!measure(seconds)) return fprintf(stderr, "there is no GPU with its driver here\n"), 3;
+    return fprintf(stderr, "usage: bench_start [--csv FILE] [--keep]\n"), 2;
+  if (!measure(keep, seconds)) return fprintf(stderr, "there is no GPU with its driver here\n"), 3;
   FILE *file = argc == 3 ? fopen(argv[2], "a") : stdout;
   if (!file) return 6;
   for (int i = 0; i < STEPS; i++) fprintf(file, "%s%s", names[i], i + 1 < STEPS ? "," : "\n");

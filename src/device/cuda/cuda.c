@@ -1,6 +1,7 @@
 #include "device/cuda/cuda.h"
 #include <stdio.h>
 #include <string.h>
+#include "device/cuda/compiler.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/nvrtc.h"
 #include "device/kernel.h"
@@ -8,7 +9,7 @@
 typedef struct CudaState {
   TesiKernelState kernels; /* first: see kernel.h */
   const TesiCuDriver *cu;
-  int device, max_shared;
+  int device, max_shared, compiler; /* its version: 1000 major + 10 minor */
   TesiCuContext context;
   TesiCuStream stream;
   char target[32], name[192], short_name[16], model[96];
@@ -112,12 +113,9 @@ done:
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------ */
 static TesStatus describe(TesContext *ctx, char *text, size_t size) {
-  TesStatus status = TES_OK;
-  int version;
-  TES_TRY(tesi_nvrtc_open(ctx, &version));
-  snprintf(text, size, "nvrtc %d.%d %s", version / 1000, version / 10 % 100, state_of(ctx)->target);
-done:
-  return status;
+  const CudaState *s = state_of(ctx);
+  snprintf(text, size, "nvrtc %d.%d %s", s->compiler / 1000, s->compiler / 10 % 100, s->target);
+  return TES_OK;
 }
 
 static TesStatus compile(TesContext *ctx, const TesiCompilation *compilation, char **image, size_t *bytes) {
@@ -259,7 +257,7 @@ static TesStatus identify(TesContext *ctx, CudaState *s, int number) {
   if (major < 8)
     TES_FAIL(TES_MISSING, "GPU %d (%s) has compute capability %d.%d; 8.0 or newer is needed", number, name,
              major, minor);
-  TES_TRY(tesi_nvrtc_target(ctx, 10 * major + minor, s->target));
+  TES_TRY(tesi_compiler_find(ctx, 10 * major + minor, &s->compiler, s->target));
   snprintf(s->model, sizeof s->model, "%s", name);
   snprintf(s->short_name, sizeof s->short_name, "cuda:%d", number);
   snprintf(s->name, sizeof s->name, "cuda:%d (%s, compute capability %d.%d, driver for CUDA %d.%d)", number,
@@ -272,19 +270,25 @@ TesStatus tesi_cuda_open(TesContext *ctx, int number) {
   TesStatus status = TES_OK;
   CudaState *s = NULL;
   int count = 0;
+  const double start = tesi_now();
   TES_NEW(&s);
   s->kernels.ctx = ctx;
   TES_TRY(tesi_cu_open(ctx, &s->cu));
+  const double driver = tesi_now();
   CU(s, device_count(&count));
   if (number < 0 || number >= count)
     TES_FAIL(TES_MISSING, "GPU %d is asked for, this machine has %d", number, count);
   CU(s, device_get(&s->device, number));
   TES_TRY(identify(ctx, s, number));
+  const double identified = tesi_now();
   CU(s, context_retain(&s->context, s->device));
   CU(s, context_set(s->context));
   CU(s, stream_create(&s->stream, 1)); /* 1: not ordered with the default stream */
   tesi_context_set_device(ctx, &tesi_device_cuda, s, destroy);
   tesi_log(ctx, TES_LOG_DETAIL, "device %s", s->name);
+  tesi_log(ctx, TES_LOG_DETAIL,
+           "driver opened in %.0f ms, compiler found in %.0f ms, context made in %.0f ms",
+           1e3 * (driver - start), 1e3 * (identified - driver), 1e3 * (tesi_now() - identified));
   s = NULL;
 done:
   if (s && s->context) s->cu->context_release(s->device);

@@ -48,15 +48,20 @@ static void *open_library(void) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* libnvrtc looks for its builtins in the system's folders only: bring them in from its own. */
-static void open_builtins(void) {
-  char path[2048];
+bool tesi_nvrtc_path(char *path, size_t size) {
   void *address;
   Dl_info info;
   memcpy(&address, &rtc.version, sizeof address);
-  if (!dladdr(address, &info) || !info.dli_fname || !strchr(info.dli_fname, '/')) return;
-  snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d",
-           (int)(strrchr(info.dli_fname, '/') - info.dli_fname), info.dli_fname, rtc.major, rtc.minor);
+  if (!address || !dladdr(address, &info) || !info.dli_fname || !strchr(info.dli_fname, '/')) return false;
+  return snprintf(path, size, "%s", info.dli_fname) < (int)size;
+}
+
+/* libnvrtc looks for its builtins in the system's folders only: bring them in from its own. */
+static void open_builtins(void) {
+  char path[2048], own[1900];
+  if (!tesi_nvrtc_path(own, sizeof own)) return;
+  snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(strrchr(own, '/') - own), own,
+           rtc.major, rtc.minor);
   dlopen(path, RTLD_NOW | RTLD_LOCAL); /* a failure shows when something is compiled */
 }
 
