@@ -88,14 +88,15 @@ static void kernels_equal_the_plain_operator(void **state) {
   for (int d = 0; d < 2; d++)
     for (int dim = 2; dim <= 3; dim++)
       for (int degree = 1; degree <= (dim == 3 ? 8 : 10); degree++)
-        for (int kind = 0; kind < 4; kind++) {
-          if (d == 0 && dim == 3 && degree > 3 && kind != degree % 4) continue; /* the emulator is slow */
-          const int *cells = sizes[dim == 3 && degree > 3 ? 2 + kind % 2 : (degree + kind) % 4];
-          const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, kind % 2, kind / 2};
-          tesi_fiber_order((TesiOrder)((degree + kind) % 3), (uint64_t)degree);
-          run_case(devices[d], &c, TES_DOUBLE);
-          if (d || kind == degree % 4) run_case(devices[d], &c, TES_SINGLE);
-        }
+        if (test_degree(degree))
+          for (int kind = 0; kind < 4; kind++) {
+            if (d == 0 && dim == 3 && degree > 3 && kind != degree % 4) continue; /* the emulator is slow */
+            const int *cells = sizes[dim == 3 && degree > 3 ? 2 + kind % 2 : (degree + kind) % 4];
+            const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, kind % 2, kind / 2};
+            tesi_fiber_order((TesiOrder)((degree + kind) % 3), (uint64_t)degree);
+            run_case(devices[d], &c, TES_DOUBLE);
+            if (d || kind == degree % 4) run_case(devices[d], &c, TES_SINGLE);
+          }
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 

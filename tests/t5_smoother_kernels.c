@@ -44,13 +44,14 @@ static void rows_equal_the_plain_sweep(void **state) {
   static const int sizes[][3] = {{4, 3, 5}, {5, 4, 2}, {3, 2, 3}, {1, 5, 4}};
   for (int d = 0; d < 2; d++)
     for (int dim = 2; dim <= 3; dim++)
-      for (int degree = 1; degree <= (dim == 3 ? 8 : 10); degree++) {
-        const int *cells = sizes[degree > 4 && dim == 3 ? 2 : degree % 3];
-        const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, degree % 2 ? 0 : 30};
-        tesi_fiber_order((TesiOrder)(degree % 3), (uint64_t)degree);
-        run_case(devices[d], &c, TES_DOUBLE, degree % 2 ? TES_FORWARD : TES_BACKWARD, degree % 4 == 3);
-        run_case(devices[d], &c, TES_SINGLE, degree % 2 ? TES_BACKWARD : TES_FORWARD, false);
-      }
+      for (int degree = 1; degree <= (dim == 3 ? 8 : 10); degree++)
+        if (test_degree(degree)) {
+          const int *cells = sizes[degree > 4 && dim == 3 ? 2 : degree % 3];
+          const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, degree % 2 ? 0 : 30};
+          tesi_fiber_order((TesiOrder)(degree % 3), (uint64_t)degree);
+          run_case(devices[d], &c, TES_DOUBLE, degree % 2 ? TES_FORWARD : TES_BACKWARD, degree % 4 == 3);
+          run_case(devices[d], &c, TES_SINGLE, degree % 2 ? TES_BACKWARD : TES_FORWARD, false);
+        }
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 

@@ -5,8 +5,11 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 /* |actual - expected| <= tolerance, written so that NaN fails. */
@@ -26,6 +29,15 @@
 static inline double test_random(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (double)(int32_t)(*state >> 32) / 2147483648.0;
+}
+
+/* Whether TESSERA_TEST_DEGREES ("1,4,7"; not set: all) names this degree: for tools that slow everything down. */
+static inline bool test_degree(int degree) {
+  const char *only = getenv("TESSERA_TEST_DEGREES");
+  if (!only || !*only) return true;
+  for (const char *at = only; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+    if (atoi(at) == degree) return true;
+  return false;
 }
 
 #endif

@@ -30,6 +30,7 @@ if ls "$out"/lib/libmpi.so* >/dev/null 2>&1 && command -v ompi_info >/dev/null; 
   done | sort -u | while read -r library; do cp -L "$library" "$out/lib/"; done
   cp -rL "$data" "$out/share/openmpi"
 fi
+cp -r "$(dirname "$0")/../cases" "$out/cases"
 strip --strip-unneeded "$out"/lib/*.so* "$out"/bin/* 2>/dev/null || true
 cat > "$out/run" <<'R'
 #!/bin/sh
