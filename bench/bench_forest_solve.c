@@ -1,0 +1,171 @@
+/* Iterations and time to solution on balls refined round a sphere, a(x) = 1/(0.05 + 2|x|^2), f = 1, u = 0 on the surface: CG with a float32 V-cycle,
+ * relative residual 1e-9.
+ * bench_forest_solve [--device D] [--threads N] [--dim D] [--degree K] [--base LEVEL] [--depth FROM:TO] [--smoother DEGREE] [--ratio R] [--first degree|mesh]
+ *                    [--most DOFS] [--csv FILE]
+ * Depth: how often the cells that the sphere of radius 0.55 about (0.1, -0.05, 0.07) cuts are refined, on top of LEVEL uniform refinements. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "tessera/multigrid.h"
+#include "tessera/solver.h"
+#include "tessera/tessera.h"
+
+static TesContext *ctx;
+
+static void must(TesStatus status) {
+  if (status == TES_OK) return;
+  fprintf(stderr, "%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
+  exit(tes_status_exit(status));
+}
+
+typedef struct Options {
+  const char *device, *csv;
+  int threads, dim, degree, base, from, to, smoother;
+  double ratio, most;
+  bool degree_first;
+} Options;
+
+static bool cuts(const TesForest *forest, int64_t cell) {
+  const int dim = tes_forest_dim(forest);
+  double xi[24], x[24], least = INFINITY, most = 0;
+  for (int v = 0; v < 1 << dim; v++)
+    for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
+  tes_forest_evaluate(forest, cell, 1 << dim, xi, x);
+  for (int v = 0; v < 1 << dim; v++) {
+    const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
+    least = fmin(least, r), most = fmax(most, r);
+  }
+  return least < 0.55 && most > 0.55;
+}
+
+static TesForest *refine(TesForest *forest) {
+  TesForest *next;
+  const int64_t cells = tes_forest_cells(forest);
+  int8_t *mark = malloc((size_t)cells);
+  for (int64_t c = 0; c < cells; c++) mark[c] = cuts(forest, c);
+  must(tes_forest_adapt(forest, mark, &next));
+  free(mark);
+  tes_forest_destroy(&forest);
+  return next;
+}
+
+static void print(const Options *o, int depth, const TesForestSpace *space, const TesMultigrid *mg,
+                  double setup, double best, TesStatus status, const TesSolveResult *r) {
+  char line[256];
+  const double dofs = (double)tes_forest_space_dofs(space), hanging = (double)tes_forest_space_hanging(space);
+  snprintf(line, sizeof line, "%d,%d,%d,%lld,%.0f,%.2f,%d,%d,%.2f,%.3g,%.3g,%.4g,%s", o->dim, o->degree,
+           depth, (long long)tes_forest_cells(tes_forest_space_forest(space)), dofs,
+           100 * hanging / (hanging + (double)tes_forest_space_length(space)), tes_multigrid_levels(mg),
+           r->iterations, r->fractional_iterations, setup, best, 1e-6 * dofs / best, tes_status_name(status));
+  puts(line);
+  fflush(stdout);
+  FILE *file = o->csv ? fopen(o->csv, "a") : NULL;
+  if (!file) return;
+  fprintf(file, "%s\n", line);
+  fclose(file);
+}
+
+/* Returns the number of unknowns. */
+static double measure(const Options *o, int depth, TesForest *forest) {
+  enum { REPEAT = 3 };
+  TesForestSpace *space;
+  TesGeometry *geometry;
+  TesFunction *a, *one;
+  TesOperator *op;
+  TesMultigrid *mg;
+  TesSolver *solver;
+  TesVector *b, *x;
+  TesSolveResult result = {0};
+  TesStatus status = TES_OK;
+  double best = INFINITY, start = tesi_now();
+  must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
+  must(tes_function_create_constant(ctx, 1, &one));
+  must(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = o->degree}, &space));
+  must(tes_geometry_create_forest(forest, 2, &geometry));
+  TesForestMultigridDesc desc = {.diffusion = {.space = space, .geometry = geometry, .a = a},
+                                 .degree_first = o->degree_first,
+                                 .smoother = {.degree = o->smoother, .ratio = o->ratio}};
+  must(tes_operator_create_forest(ctx, &desc.diffusion, &op));
+  desc.diffusion.precision = TES_SINGLE;
+  must(tes_multigrid_create_forest(ctx, &desc, &mg));
+  must(tes_solver_create(ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG}, &solver));
+  const double setup = tesi_now() - start;
+  double *load = malloc((size_t)tes_operator_length(op) * sizeof *load);
+  must(tes_forest_load(&(TesForestLoadDesc){.space = space, .geometry = geometry, .f = one}, load));
+  must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &b));
+  must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &x));
+  must(tes_vector_set(b, load));
+  for (int r = 0; r < REPEAT; r++) {
+    must(tes_vector_fill(x, 0));
+    must(tesi_context_device(ctx)->synchronize(ctx));
+    start = tesi_now();
+    status = tes_solver_solve(solver, b, x, &result);
+    must(tesi_context_device(ctx)->synchronize(ctx));
+    best = fmin(best, tesi_now() - start);
+  }
+  print(o, depth, space, mg, setup, best, status, &result);
+  const double dofs = (double)tes_forest_space_dofs(space);
+  free(load);
+  tes_solver_destroy(&solver);
+  tes_multigrid_destroy(&mg);
+  tes_operator_destroy(&op);
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&x);
+  tes_function_destroy(&a);
+  tes_function_destroy(&one);
+  tes_geometry_destroy(&geometry);
+  tes_forest_space_destroy(&space);
+  return dofs;
+}
+
+static bool parse(int argc, char **argv, Options *o) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const char *key = argv[i], *value = argv[i + 1];
+    if (!strcmp(key, "--device"))
+      o->device = value;
+    else if (!strcmp(key, "--threads"))
+      o->threads = atoi(value);
+    else if (!strcmp(key, "--dim"))
+      o->dim = atoi(value);
+    else if (!strcmp(key, "--degree"))
+      o->degree = atoi(value);
+    else if (!strcmp(key, "--base"))
+      o->base = atoi(value);
+    else if (!strcmp(key, "--depth"))
+      o->from = atoi(value), o->to = strchr(value, ':') ? atoi(strchr(value, ':') + 1) : o->from;
+    else if (!strcmp(key, "--smoother"))
+      o->smoother = atoi(value);
+    else if (!strcmp(key, "--ratio"))
+      o->ratio = atof(value);
+    else if (!strcmp(key, "--first"))
+      o->degree_first = !strcmp(value, "degree");
+    else if (!strcmp(key, "--most"))
+      o->most = atof(value);
+    else if (!strcmp(key, "--csv"))
+      o->csv = value;
+    else
+      return fprintf(stderr, "unknown option %s\n", key), false;
+  }
+  return argc % 2 == 1;
+}
+
+int main(int argc, char **argv) {
+  Options o = {.device = "cpu", .dim = 2, .degree = 2, .from = 3, .to = 8, .most = 3e6};
+  char message[2048];
+  TesForest *forest;
+  if (!parse(argc, argv, &o)) return 2;
+  if (tes_context_create(&(TesContextDesc){.device = o.device, .threads = o.threads}, &ctx, message,
+                         sizeof message) != TES_OK)
+    return fprintf(stderr, "%s\n", message), 3;
+  must(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = o.dim, .level = o.base},
+                         &forest));
+  for (int depth = 0; depth <= o.to; depth++) {
+    if (depth >= o.from && measure(&o, depth, forest) > o.most / 2) break;
+    if (depth < o.to) forest = refine(forest);
+  }
+  tes_forest_destroy(&forest);
+  tes_context_destroy(&ctx);
+  return 0;
+}
