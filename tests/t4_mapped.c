@@ -114,9 +114,10 @@ static void check_degrees(int dim, int lowest, int highest) {
       TesGeometry *g = geometry(dim, (Shape)shape, k > 8 ? 2 : 11);
       for (int collocated = 0; collocated < 2; collocated++)
         for (int terms = TES_STIFFNESS; terms <= TES_STIFFNESS_MASS; terms++)
-          for (int factors = TES_FACTORS_STORED; factors <= TES_FACTORS_MATRIX; factors++) {
+          for (int factors = TES_FACTORS_STORED; factors <= TES_FACTORS_WEIGHTS; factors++) {
             if (factors == TES_FACTORS_AFFINE && shape != CUBE) continue;
             if (factors == TES_FACTORS_MATRIX && (k > 2 || shape == CUBE)) continue;
+            if (factors == TES_FACTORS_WEIGHTS && (terms == TES_MASS || shape == CUBE)) continue;
             if (k > 8 && (terms != TES_STIFFNESS_MASS || (dim == 3 && factors != TES_FACTORS_STORED)))
               continue;
             if (dim == 3 && k > 4 && k <= 8 && terms == TES_MASS && collocated) continue;
@@ -359,6 +360,7 @@ static void test_refused(void **state) {
       {.geometry = g, .degree = 2, .factors = TES_FACTORS_AFFINE},
       {.geometry = g, .degree = 3, .factors = TES_FACTORS_MATRIX},
       {.geometry = g, .degree = 2, .variant = "shared"},
+      {.geometry = affine, .degree = 2, .terms = TES_MASS, .factors = TES_FACTORS_WEIGHTS},
       {.geometry = affine, .degree = 2, .a = {negative}},
       {.geometry = affine, .degree = 2, .a = {NULL, negative}},
       {.geometry = affine, .degree = 2, .terms = TES_MASS, .c = negative},
@@ -389,7 +391,7 @@ static TesStatus make_all(TesContext *context, void *user) {
   TesStatus status = tes_mesh_create_box(context, &(TesBoxDesc){.dim = 2, .cells = {9, 2}}, &mesh);
   if (status == TES_OK)
     status = tes_geometry_create_box(context, &(TesGeometryBoxDesc){.mesh = mesh, .perturbation = 0.1}, &g);
-  for (int factors = 0; factors <= TES_FACTORS_MATRIX && status == TES_OK; factors++) {
+  for (int factors = 0; factors <= TES_FACTORS_WEIGHTS && status == TES_OK; factors++) {
     if (factors == TES_FACTORS_AFFINE) continue;
     const TesMappedDesc desc = {
         .geometry = g, .degree = 1, .factors = (TesFactors)factors, .numbering = {.dirichlet = true}};

@@ -31,11 +31,12 @@ typedef enum TesTensorKind { TES_TENSOR_SCALAR, TES_TENSOR_DIAGONAL, TES_TENSOR_
 
 /** Where the kernel has the factors of geometry and coefficient from. */
 typedef enum TesFactors {
-  TES_FACTORS_AUTO, /**< affine where cells and coefficients allow it, else the faster of vertices and stored, timed */
+  TES_FACTORS_AUTO, /**< affine where cells and coefficients allow it, else the fastest of the others, timed */
   TES_FACTORS_STORED,   /**< 6 (3 in 2D) numbers a point for stiffness, 1 for mass */
   TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant scalar a, constant c */
   TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */
-  TES_FACTORS_MATRIX /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
+  TES_FACTORS_MATRIX, /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
+  TES_FACTORS_WEIGHTS /**< CPU, stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 */
 } TesFactors;
 
 /** How cells that share nodes add to them. auto: what is fastest on the device. */

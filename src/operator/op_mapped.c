@@ -32,8 +32,8 @@ static TesStatus check_desc(TesContext *ctx, const TesMappedDesc *d) {
             (int)d->precision);
   TES_CHECK(d->form == TES_GLOBAL_VECTORS || d->form == TES_ELEMENT_VECTORS, "form is %d, expected 0 or 1",
             (int)d->form);
-  TES_CHECK(d->factors >= TES_FACTORS_AUTO && d->factors <= TES_FACTORS_MATRIX,
-            "factors are %d, expected 0..4", (int)d->factors);
+  TES_CHECK(d->factors >= TES_FACTORS_AUTO && d->factors <= TES_FACTORS_WEIGHTS,
+            "factors are %d, expected 0..5", (int)d->factors);
   TES_CHECK(d->conflicts >= TES_CONFLICTS_AUTO && d->conflicts <= TES_CONFLICTS_COLOURS,
             "conflicts are %d, expected 0..2", (int)d->conflicts);
   TES_CHECK(!d->index || d->form == TES_GLOBAL_VECTORS, "an index belongs to the global form");
@@ -116,6 +116,10 @@ static TesStatus take_coefficients(TesContext *ctx, TesiMapped *m) {
   const bool constant = take_constants(m) && !m->part;
   m->can_affine = constant && m->geometry->kind == TES_GEOMETRY_AFFINE;
   m->can_vertices = constant && m->a_identity && m->geometry->kind <= TES_GEOMETRY_TRILINEAR;
+  m->can_weights = m->stiffness && m->a_identity && m->geometry->kind != TES_GEOMETRY_ANALYTIC &&
+                   m->geometry->degree <= TESI_MAPPED_WEIGHTS;
+  TES_CHECK(m->desc.factors != TES_FACTORS_WEIGHTS || m->can_weights,
+            "factors from weights need stiffness, a scalar coefficient, and cells of degree 1 or 2");
   TES_CHECK(m->desc.factors != TES_FACTORS_AFFINE || m->can_affine,
             "affine factors need affine cells and constant coefficients");
   TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->can_vertices,

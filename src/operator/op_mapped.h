@@ -16,6 +16,7 @@
 #include "operator/operator.h"
 #include "tessera/mapped.h"
 
+enum { TESI_MAPPED_WEIGHTS = 2 }; /* degree of cells, at most */
 enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS = 4 };
 
 typedef struct TesiMapped {
@@ -40,7 +41,7 @@ typedef struct TesiMapped {
   double node[TESI_MAPPED_POINTS], point[TESI_MAPPED_POINTS], weight[TESI_MAPPED_POINTS];
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   /* what the cells and coefficients allow */
-  bool can_vertices, can_affine;
+  bool can_vertices, can_affine, can_weights;
   double a[6],
       c; /* constant coefficients: dim == 3: 00 01 02 11 12 22, dim == 2: 00 01 11; set where can_vertices or can_affine */
   bool a_identity; /* a = a[0] times the identity */
@@ -50,6 +51,8 @@ typedef struct TesiMapped {
 /* Fill caller's arrays, float64, with the numbers of cells first .. first + count - 1, in parallel. Coefficients are checked. */
 TesStatus tesi_mapped_fill_factors(const TesiMapped *m, int64_t first, int64_t count,
                                    double *g); /* [count][s][q^dim] */
+/* w a / |J| of a scalar coefficient a and, with a mass term, c w |J|: [count][1 or 2][q^dim]. */
+TesStatus tesi_mapped_fill_weights(const TesiMapped *m, int64_t first, int64_t count, double *g);
 /* Only checks them, and that no cell is inverted, at the points. */
 TesStatus tesi_mapped_check(const TesiMapped *m);
 TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t count,

@@ -57,17 +57,34 @@ TESI_INLINE void LINE(lines_out)(int n, int q, int count, bool interpolates, con
   }
 }
 
+/* Factors from weights: the polynomials of a plane, values and then slopes in the slow direction, each 27 at most. */
+TESI_INLINE void LINE(plane_polynomials)(int dim, const TesiMappedHost *plan, const V *g, int s, V *out) {
+  const V *c = g + plan->entries * plan->points;
+  const Real *points = plan->points_1d, at = points[s];
+  if (plan->geometry_degree == 1)
+    LINE(reduce)(1, dim == 3 ? 12 : 4, at, c, out, out + POLYNOMIALS);
+  else
+    LINE(reduce)(2, dim == 3 ? 27 : 6, at, c, out, out + POLYNOMIALS);
+}
+
 /* Row (s, j) of points: gx, gy, gz to fluxes. */
 TESI_INLINE void LINE(row_flux)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian,
                                 int s, int j, V *gx, V *gy, V *gz) {
   const Real *w = plan->weights_1d;
   const Real weight = dim == 3 ? w[s] * w[j] : w[s];
   const V *jx = jacobian, *jy = jx + 3 * q * q, *jz = jy + 3 * q * q;
-  if (plan->factors == TES_FACTORS_STORED) LINE(row_stored)
-  (dim, q, plan->entries, g + (int64_t)(dim == 3 ? s * q + j : s) * q * plan->entries, gx, gy, gz);
-  else if (plan->factors == TES_FACTORS_AFFINE) LINE(row_affine)(dim, q, g, w, weight, gx, gy, gz);
-  else if (dim == 3) LINE(row_vertices_3d)(q, jx + 3 * (s * q + j), jy + 3 * s * q, jz + 3 * j * q, w,
-                                           weight * (Real)plan->a, gx, gy, gz);
+  const V *row = g + (int64_t)(dim == 3 ? s * q + j : s) * q * plan->entries;
+  if (plan->factors == TES_FACTORS_STORED)
+    LINE(row_stored)(dim, q, plan->entries, row, gx, gy, gz);
+  else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1)
+    LINE(row_weights)(dim, q, 1, plan, jacobian, jacobian + POLYNOMIALS, row, j, gx, gy, gz);
+  else if (plan->factors == TES_FACTORS_WEIGHTS)
+    LINE(row_weights)(dim, q, 2, plan, jacobian, jacobian + POLYNOMIALS, row, j, gx, gy, gz);
+  else if (plan->factors == TES_FACTORS_AFFINE)
+    LINE(row_affine)(dim, q, g, w, weight, gx, gy, gz);
+  else if (dim == 3)
+    LINE(row_vertices_3d)
+  (q, jx + 3 * (s * q + j), jy + 3 * s * q, jz + 3 * j * q, w, weight * (Real)plan->a, gx, gy, gz);
   else LINE(row_vertices_2d)(q, jx + 2 * s, jz, w, weight * (Real)plan->a, gx, gz);
 }
 
@@ -76,13 +93,14 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
                                   int s, const V *u, V *kept) {
   const Real *w = plan->weights_1d;
   const int last = plan->entries - 1, mid = dim == 3 ? q : 1;
+  const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_WEIGHTS;
   const V *jx = jacobian, *jy = jx + 3 * q * q, *jz = jy + 3 * q * q;
   for (int j = 0; j < mid; j++) {
     const Real factor = (Real)plan->mass_factor, weight = factor * (dim == 3 ? w[s] * w[j] : w[s]);
     for (int i = 0; i < q; i++) {
       const int at = j * q + i;
       V m;
-      if (plan->factors == TES_FACTORS_STORED)
+      if (stored)
         m = factor * g[((int64_t)s * mid * q + at) * plan->entries + last];
       else if (plan->factors == TES_FACTORS_AFFINE)
         m = weight * w[i] * g[last];
@@ -102,7 +120,11 @@ TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const A
                              const V *jacobian, int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
-  V *kept = plane + 10 * q * q;
+  V *kept = plane + 10 * q * q, polynomials[2 * POLYNOMIALS];
+  if (plan->factors == TES_FACTORS_WEIGHTS) {
+    LINE(plane_polynomials)(dim, plan, g, s, polynomials);
+    jacobian = polynomials;
+  }
   if (plan->mass) LINE(plane_mass)(dim, q, plan, g, jacobian, s, values, kept);
   for (int i = 0; dim == 3 && i < q; i++)
     LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);

@@ -297,8 +297,8 @@ TesStatus tesi_mapped_cuda_init(TesOperator *op) {
   TesiMapped *m = op->mapped;
   Plan *plan = NULL;
   op->table = &table;
-  TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX,
-            "kernels have no factors of kind matrix: stored, vertices or affine");
+  TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX && m->desc.factors != TES_FACTORS_WEIGHTS,
+            "kernels have no factors of kind matrix or weights: stored, vertices or affine");
   TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->a_identity || !m->stiffness,
             "kernels take factors from vertices for scalar coefficients only");
   TES_CHECK(!m->desc.variant, "there is no kernel variant \"%s\": bench_mapped --variant has the ladder",

@@ -1,6 +1,7 @@
 /* Diagonal and cost of mapped operators. */
 #include <omp.h>
 #include <string.h>
+#include "geometry/geometry.h"
 #include "operator/op_mapped.h"
 
 /* d[n^dim] += sum over points of g[q^dim] t0[q][n] (x) t1 (x) t2; work holds 2 q^dim numbers and more. */
@@ -133,6 +134,10 @@ TesCost tesi_mapped_cost(const TesOperator *op) {
     break;
   case TES_FACTORS_AFFINE:
     factors = m->factors;
+    break;
+  case TES_FACTORS_WEIGHTS:
+    factors = (double)((m->mass ? 2 : 1) * m->cell_points + dim * m->geometry->cell_nodes);
+    flops += cells * (double)m->cell_points * (dim == 3 ? 72 : 16);
     break;
   case TES_FACTORS_MATRIX:
     factors = (double)(m->cell_nodes * (m->cell_nodes + (m->mass ? 1 : -1)) / 2);

@@ -13,6 +13,8 @@ typedef struct Points {
   int64_t points;                     /* a cell */
   double B[TABLE], G[TABLE], *weight; /* weight[points] */
   bool unweighted;
+  int numbers;       /* a point that are given out */
+  bool weights_only; /* not the metric, but what it is multiplied with */
 } Points;
 
 /* What is wrong at a point, if anything. */
@@ -120,16 +122,20 @@ static Fault fill_block(const Points *s, int64_t first, int64_t count, double *w
   for (int64_t p = 0; p < n; p++) {
     const int64_t point = p % s->points;
     const double w = s->unweighted ? 1 : s->weight[point];
-    double jacobian[9], tensor[6], out[6], *to = g + p / s->points * m->factors * s->points + point;
+    double jacobian[9], tensor[6], out[6], *to = g + p / s->points * s->numbers * s->points + point;
     *where = p;
     if (!(det[p] > 0) || !isfinite(det[p])) return INVERTED;
     if (m->stiffness) {
       for (int e = 0; e < s->dim * s->dim; e++) jacobian[e] = J[e * n + p];
       for (int e = 0; e < s->entries; e++) tensor[e] = a[e * n + p];
       if (!positive_definite(s->dim, tensor)) return NOT_POSITIVE;
-      metric(s->dim, jacobian, tensor, w / det[p], out);
-      for (int e = 0; e < s->entries; e++) to[e * s->points] = out[e];
-      to += s->entries * s->points;
+      if (s->weights_only) {
+        *to = w / det[p] * tensor[0];
+      } else {
+        metric(s->dim, jacobian, tensor, w / det[p], out);
+        for (int e = 0; e < s->entries; e++) to[e * s->points] = out[e];
+      }
+      to += (s->numbers - m->mass) * s->points;
     }
     if (!m->mass) continue;
     if (!(c[p] >= 0) || !isfinite(c[p])) return NEGATIVE_MASS;
@@ -151,11 +157,13 @@ done:
   return status;
 }
 
-static TesStatus fill(const TesiMapped *m, int q, const double *point, const double *weight, int64_t first,
-                      int64_t count, double *g) {
+static TesStatus fill(const TesiMapped *m, int q, const double *point, const double *weight,
+                      bool weights_only, int64_t first, int64_t count, double *g) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   Points s = {.m = m, .dim = m->dim, .q = q, .entries = m->dim * (m->dim + 1) / 2, .unweighted = !weight};
+  s.weights_only = weights_only;
+  s.numbers = weights_only ? 1 + m->mass : m->factors;
   s.points = m->dim == 3 ? q * q * q : q * q;
   const int64_t block = s.points >= 256 ? 1 : 256 / s.points;
   const int threads = tes_context_threads(ctx);
@@ -171,13 +179,13 @@ static TesStatus fill(const TesiMapped *m, int q, const double *point, const dou
     const int64_t cells = c + block < count ? block : count - c;
     int64_t where = 0;
     if (fill_block(&s, first + c, cells, work + omp_get_thread_num() * work_size(&s, block),
-                   g + c * m->factors * s.points, &where) != NO_FAULT) {
+                   g + c * s.numbers * s.points, &where) != NO_FAULT) {
       const int64_t cell = first + c + where / s.points;
       bad = cell < bad ? cell : bad;
     }
   }
   if (bad < INT64_MAX) {
-    TES_ALLOC(&scratch, m->factors * s.points);
+    TES_ALLOC(&scratch, s.numbers * s.points);
     TES_TRY(tell(ctx, &s, bad, work, scratch));
   }
 done:
@@ -188,12 +196,16 @@ done:
 }
 
 TesStatus tesi_mapped_fill_factors(const TesiMapped *m, int64_t first, int64_t count, double *g) {
-  return fill(m, m->q, m->point, m->weight, first, count, g);
+  return fill(m, m->q, m->point, m->weight, false, first, count, g);
+}
+
+TesStatus tesi_mapped_fill_weights(const TesiMapped *m, int64_t first, int64_t count, double *g) {
+  return fill(m, m->q, m->point, m->weight, true, first, count, g);
 }
 
 TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t count, double *g) {
   const double middle = 0.5;
-  return fill(m, 1, &middle, NULL, first, count, g);
+  return fill(m, 1, &middle, NULL, false, first, count, g);
 }
 
 TesStatus tesi_mapped_check(const TesiMapped *m) {

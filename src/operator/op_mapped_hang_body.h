@@ -1,8 +1,10 @@
 /* Hanging nodes of a batch: in each direction the lines on hanging faces and edges are multiplied by W of the lane's child, in the lanes
  * that have such a line there; with the transposed tables this is the transpose (the order of directions does not matter).
- * Cost: per direction n^2 blends for the table, and n^2 multiply-adds a line that hangs in any lane: for one face in 3D 4 n^3 in all, where the
- * cell takes about 24 n^4. */
+ * Included like op_mapped_lines_body.h.
+ * Cost: per direction n^2 blends for the table, and n^2 multiply-adds a line that hangs in any lane: for one face in 3D 4 n^3 in all, where
+ * the cell takes about 24 n^4. */
 
+#ifndef MAPPED_SECOND
 /* a in the lanes whose bit is set, b in others. */
 TESI_INLINE V mapped_blend(V a, V b, unsigned bits) {
 #if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
@@ -15,20 +17,21 @@ TESI_INLINE V mapped_blend(V a, V b, unsigned bits) {
   return b;
 #endif
 }
+#endif
 
-TESI_INLINE void mapped_hang_line(int n, int stride, const V *W, unsigned bits, V *u) {
-  V line[TESI_HANGING_LINE];
-  for (int i = 0; i < n; i++) line[i] = u[i * stride];
-  for (int i = 0; i < n; i++) {
-    V sum = W[i * n] * line[0];
-    for (int j = 1; j < n; j++) sum += W[i * n + j] * line[j];
-    u[i * stride] = mapped_blend(sum, line[i], bits);
+TESI_INLINE void LINE(hang_line)(int n, int stride, const V *W, unsigned bits, V *u) {
+  V line[TESI_HANGING_LINE], sum[TESI_HANGING_LINE];
+  LINE_UNROLL for (int i = 0; i < n; i++) line[i] = u[i * stride];
+  LINE_UNROLL for (int i = 0; i < n; i++) sum[i] = W[i * n] * line[0];
+  LINE_UNROLL for (int j = 1; j < n; j++) {
+    LINE_UNROLL for (int i = 0; i < n; i++) sum[i] += W[i * n + j] * line[j];
   }
+  LINE_UNROLL for (int i = 0; i < n; i++) u[i * stride] = mapped_blend(sum[i], line[i], bits);
 }
 
-static void mapped_hang(const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed, V *u,
-                        V *W) {
-  const int dim = plan->dim, n = plan->n;
+TESI_INLINE void LINE(hang)(int n, const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed,
+                            V *u, V *W) {
+  const int dim = plan->dim;
   const TesiMappedHanging *h = &plan->hanging[batch->hanging];
   const Real *halves = (const Real *)plan->halves + (transposed ? 2 * n * n : 0);
   const int stride[3] = {1, n, n * n};
@@ -39,7 +42,7 @@ static void mapped_hang(const TesiMappedHost *plan, const TesiMappedBatch *batch
     for (int b = 0; b < (dim == 3 ? n : 1); b++)
       for (int a = 0; a < n; a++) {
         const unsigned bits = h->line[d][a == 0 ? 0 : a == n - 1 ? 2 : 1][b == 0 ? 0 : b == n - 1 ? 2 : 1];
-        if (bits) mapped_hang_line(n, stride[d], W, bits, u + a * e + b * f);
+        if (bits) LINE(hang_line)(n, stride[d], W, bits, u + a * e + b * f);
       }
   }
 }

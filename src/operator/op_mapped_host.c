@@ -170,7 +170,10 @@ static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
     if (m->degree > 1 || !m->stiffness) return count;
   } else {
     list[count++] = TES_FACTORS_STORED;
-    if (m->can_vertices) list[count++] = TES_FACTORS_VERTICES;
+    if (m->can_vertices)
+      list[count++] = TES_FACTORS_VERTICES;
+    else if (m->can_weights && m->degree > 1)
+      list[count++] = TES_FACTORS_WEIGHTS;
   }
   if (m->degree == 1) list[count++] = TES_FACTORS_MATRIX;
   return count;
@@ -203,7 +206,8 @@ done:
 }
 
 TesStatus tesi_mapped_host_init(TesOperator *op) {
-  static const char *const names[] = {"", "stored", "from vertices", "affine", "cell matrices"};
+  static const char *const names[] = {"",       "stored",        "from vertices",
+                                      "affine", "cell matrices", "weights and cell polynomials"};
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = op->mapped;

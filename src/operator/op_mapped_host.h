@@ -79,7 +79,9 @@ struct TesiMappedHost {
   const TesiMapped *m;
   TesiMappedKernels kernels;
   TesFactors factors;
-  int dim, n, q, components, entries; /* entries: factors a point */
+  int dim, n, q, components;
+  int entries;         /* stored numbers a point: factors, or weights */
+  int geometry_degree; /* of cells, where Jacobians come from their polynomials (weights) */
   bool stiffness, mass;
   int64_t nodes, points; /* a cell */
   int64_t batches;

@@ -2,6 +2,8 @@
  *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
  *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d); mass alone: |J| as [3^dim] monomials
  *   affine    [entry]
+ *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of degree m: [m + 1]^dim, x
+ *             fastest, [dim]
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
 #include <omp.h>
 #include <string.h>
@@ -29,6 +31,8 @@ static int64_t numbers(const TesiMappedHost *plan) {
     return plan->stiffness ? (int64_t)plan->dim << plan->dim : power(3, plan->dim);
   case TES_FACTORS_AFFINE:
     return plan->entries;
+  case TES_FACTORS_WEIGHTS:
+    return plan->entries * plan->points + plan->dim * power(plan->geometry_degree + 1, plan->dim);
   case TES_FACTORS_MATRIX:
     return plan->nodes * (plan->nodes + (plan->mass ? 1 : -1)) / 2;
   default:
@@ -52,6 +56,25 @@ static void monomials(int dim, const double *x, double *c) {
   for (int d = 0; d < dim; d++)
     for (int v = 0; v < 1 << dim; v++)
       for (int r = 0; v >> d & 1 && r < dim; r++) c[v * dim + r] -= c[(v ^ 1 << d) * dim + r];
+}
+
+/* Behind the weights: the monomials of a cell's polynomial, direction by direction from its values at nodes. */
+static void place_polynomial(const TesiMappedHost *plan, int64_t cell, int64_t at, int lane) {
+  static const double to[2][3][3] = {{{1, 0}, {-1, 1}}, {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}}};
+  const int dim = plan->dim, m = plan->geometry_degree, nodes = (int)power(m + 1, dim),
+            lanes = plan->kernels.lanes;
+  double x[3 * 27], c[3 * 27];
+  memcpy(x, plan->m->geometry->nodes + cell * nodes * dim, (size_t)(nodes * dim) * sizeof *x);
+  for (int d = 0, stride = dim; d < dim; d++, stride *= m + 1) {
+    for (int p = 0; p < nodes * dim; p++) {
+      const int i = p / stride % (m + 1), base = p - i * stride;
+      c[p] = 0;
+      for (int s = 0; s <= m; s++) c[p] += to[m - 1][i][s] * x[base + s * stride];
+    }
+    memcpy(x, c, (size_t)(nodes * dim) * sizeof *x);
+  }
+  at += plan->entries * plan->points * lanes + lane;
+  for (int p = 0; p < nodes * dim; p++) set_real(plan, plan->g, at + (int64_t)p * lanes, c[p]);
 }
 
 /* |J| of the trilinear map is a polynomial of degree 2 a direction: monomials [3^dim] from values at 0, 1/2, 1. */
@@ -127,7 +150,7 @@ static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
   const int64_t size = plan->entries * plan->points, cells = plan->m->cells;
   int64_t *place = NULL; /* of each cell: batch * lanes + lane */
   double *in = NULL, *f = NULL;
-  const bool matrix = plan->factors == TES_FACTORS_MATRIX;
+  const bool matrix = plan->factors == TES_FACTORS_MATRIX, weights = plan->factors == TES_FACTORS_WEIGHTS;
   if (matrix) TES_TRY(make_functions(ctx, plan, &f));
   TES_ALLOC(&place, cells);
   TES_ALLOC(&in, BLOCK * lanes * size);
@@ -135,7 +158,7 @@ static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
     if (i % lanes < plan->batch[i / lanes].count) place[plan->cell[i]] = i;
   for (int64_t first = 0; first < cells; first += BLOCK * lanes) {
     const int64_t count = tesi_min64(BLOCK * lanes, cells - first);
-    TES_TRY(tesi_mapped_fill_factors(plan->m, first, count, in));
+    TES_TRY((weights ? tesi_mapped_fill_weights : tesi_mapped_fill_factors)(plan->m, first, count, in));
 #pragma omp parallel for schedule(static) num_threads(plan->threads)
     for (int64_t c = 0; c < count; c++) {
       const int64_t batch = place[first + c] / lanes * plan->stride, lane = place[first + c] % lanes;
@@ -143,6 +166,7 @@ static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
         place_matrix(plan, f, in + c * size, batch, (int)lane);
       else
         place_stored(plan, in + c * size, batch, (int)lane);
+      if (weights) place_polynomial(plan, first + c, batch, (int)lane);
     }
   }
 done:
@@ -192,7 +216,10 @@ done:
 
 TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
-  const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_MATRIX;
+  const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_MATRIX ||
+                      plan->factors == TES_FACTORS_WEIGHTS;
+  plan->entries = plan->factors == TES_FACTORS_WEIGHTS ? 1 + plan->mass : plan->m->factors;
+  plan->geometry_degree = plan->m->geometry->degree;
   plan->stride = numbers(plan) * plan->kernels.lanes;
   plan->a = plan->factors == TES_FACTORS_VERTICES ? plan->m->a[0] : 1;
   plan->mass_factor = plan->m->lambda * (plan->factors == TES_FACTORS_VERTICES ? plan->m->c : 1);

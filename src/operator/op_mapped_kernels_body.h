@@ -2,10 +2,14 @@
 #include "operator/op_mapped_host.h"
 #include "operator/op_quadrature_rows.h"
 
-enum { TESI_HANGING_LINE = 9, MAPPED_N = TESI_MAPPED_POINTS, PREFETCH = 4096 / TESI_SIMD_BYTES };
+enum {
+  TESI_HANGING_LINE = 9,
+  MAPPED_N = TESI_MAPPED_POINTS,
+  PREFETCH = 4096 / TESI_SIMD_BYTES,
+  POLYNOMIALS = 27
+};
 
 #include "operator/op_mapped_gather_body.h"
-#include "operator/op_mapped_hang_body.h"
 
 /* What the batch after this one needs: rows of nodes, of x and of y, that no batch had before. Asked for row by row of points: all at
  * once would fill the queue to memory and wait. */
@@ -32,6 +36,7 @@ TESI_INLINE void mapped_prefetch(const Ahead *ahead, int part, int parts) {
 #include "operator/op_mapped_points_body.h"
 #include "operator/op_mapped_cells_body.h"
 #include "operator/op_mapped_rows_body.h"
+#include "operator/op_mapped_hang_body.h"
 #undef LINE
 #undef LINE_UNROLL
 #undef SPECIALISED
@@ -44,6 +49,7 @@ TESI_INLINE void mapped_prefetch(const Ahead *ahead, int part, int parts) {
 #include "operator/op_mapped_points_body.h"
 #include "operator/op_mapped_cells_body.h"
 #include "operator/op_mapped_rows_body.h"
+#include "operator/op_mapped_hang_body.h"
 
 /* The phases of a batch, each a function of its own: those that depend on n or q alone are shared. */
 typedef struct Phases {
@@ -51,6 +57,8 @@ typedef struct Phases {
                  V *u);
   void (*scatter)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, Real sign,
                   const Real *b, V *u, Real *y);
+  /* interpolation of hanging nodes, or its transpose; W: work */
+  void (*hang)(const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed, V *u, V *W);
   void (*in)(const TesiMappedHost *plan, const V *u, V *values, V *plane);
   void (*out)(const TesiMappedHost *plan, const V *values, V *u, V *plane);
   void (*lines)(const TesiMappedHost *plan, V *values, V *d);
@@ -121,9 +129,9 @@ static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, d
     if (at + 1 < end && batch[1].kind == TESI_GATHER_JOINED) ahead.row = plan->index + batch[1].index;
     for (int c = 0; c < plan->components; c++) {
       phase->gather(plan, batch, c, x, u);
-      if (batch->hanging >= 0) mapped_hang(plan, batch, false, u, rest);
+      if (batch->hanging >= 0) phase->hang(plan, batch, false, u, rest);
       mapped_cell(plan, phase, &ahead, g, u, rest);
-      if (batch->hanging >= 0) mapped_hang(plan, batch, true, u, rest);
+      if (batch->hanging >= 0) phase->hang(plan, batch, true, u, rest);
       phase->scatter(plan, batch, c, (Real)sign, b, u, y);
     }
   }
@@ -134,6 +142,7 @@ static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, d
 #define SCATTER_ARGUMENTS                                                                                    \
   const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, Real sign, const Real *b, V *u,   \
       Real *y
+#define HANG_ARGUMENTS const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed, V *u, V *W
 #define IN_ARGUMENTS const TesiMappedHost *plan, const V *u, V *values, V *plane
 #define OUT_ARGUMENTS const TesiMappedHost *plan, const V *values, V *u, V *plane
 #define LINES_ARGUMENTS const TesiMappedHost *plan, V *values, V *d
@@ -154,6 +163,9 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS);
   }                                                                                                          \
   static void mapped_scatter_##n(SCATTER_ARGUMENTS) {                                                        \
     mapped_fixed_scatter(n, plan, batch, component, sign, b, u, y);                                          \
+  }                                                                                                          \
+  static void mapped_hang_##n(HANG_ARGUMENTS) {                                                              \
+    mapped_fixed_hang(n, plan, batch, transposed, u, W);                                                     \
   }
 #define SPECIALISE_POINTS(dim, q)                                                                            \
   static void mapped_plane_##dim##d_##q(PLANE_ARGUMENTS) {                                                   \
@@ -231,23 +243,23 @@ static void mapped_matrix_8(const TesiMappedHost *plan, const V *g, V *u) {
 /* [degree - 1][dim - 2] */
 #define GAUSS(dim, n, q)                                                                                     \
   {                                                                                                          \
-    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .in = mapped_in_##dim##d_##n,                \
-    .out = mapped_out_##dim##d_##n, .lines = mapped_gauss_lines_##dim##d_##n,                                \
+    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
+    .in = mapped_in_##dim##d_##n, .out = mapped_out_##dim##d_##n, .lines = mapped_gauss_lines_##dim##d_##n,  \
     .plane = mapped_plane_##dim##d_##q, .lines_out = mapped_gauss_lines_out_##dim##d_##n,                    \
     .mass = mapped_mass_##dim##d_##n                                                                         \
   }
 #define FEWER(dim, n)                                                                                        \
   {                                                                                                          \
-    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .in = mapped_fewer_in_##dim##d_##n,          \
-    .out = mapped_fewer_out_##dim##d_##n, .lines = mapped_fewer_lines_##dim##d_##n,                          \
-    .plane = mapped_plane_##dim##d_##n, .lines_out = mapped_fewer_lines_out_##dim##d_##n,                    \
-    .mass = mapped_any_phase_mass                                                                            \
+    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
+    .in = mapped_fewer_in_##dim##d_##n, .out = mapped_fewer_out_##dim##d_##n,                                \
+    .lines = mapped_fewer_lines_##dim##d_##n, .plane = mapped_plane_##dim##d_##n,                            \
+    .lines_out = mapped_fewer_lines_out_##dim##d_##n, .mass = mapped_any_phase_mass                          \
   }
 #define COLLOCATED(dim, n)                                                                                   \
   {                                                                                                          \
-    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .lines = mapped_lines_##dim##d_##n,          \
-    .plane = mapped_plane_##dim##d_##n, .lines_out = mapped_lines_out_##dim##d_##n,                          \
-    .mass = mapped_any_phase_mass                                                                            \
+    .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
+    .lines = mapped_lines_##dim##d_##n, .plane = mapped_plane_##dim##d_##n,                                  \
+    .lines_out = mapped_lines_out_##dim##d_##n, .mass = mapped_any_phase_mass                                \
   }
 #define BOTH(KIND, ...)                                                                                      \
   { KIND(2, __VA_ARGS__), KIND(3, __VA_ARGS__) }
@@ -258,6 +270,9 @@ static void mapped_any_phase_gather(GATHER_ARGUMENTS) {
 }
 static void mapped_any_phase_scatter(SCATTER_ARGUMENTS) {
   mapped_any_scatter(plan->n, plan, batch, component, sign, b, u, y);
+}
+static void mapped_any_phase_hang(HANG_ARGUMENTS) {
+  mapped_any_hang(plan->n, plan, batch, transposed, u, W);
 }
 static void mapped_any_phase_in(IN_ARGUMENTS) {
   mapped_any_in(plan->dim, plan->n, plan->q, plan->tables, u, values, plane);
@@ -285,6 +300,7 @@ static void mapped_any_phase_matrix(const TesiMappedHost *plan, const V *g, V *u
 
 static const Phases mapped_any_phases = {.gather = mapped_any_phase_gather,
                                          .scatter = mapped_any_phase_scatter,
+                                         .hang = mapped_any_phase_hang,
                                          .in = mapped_any_phase_in,
                                          .out = mapped_any_phase_out,
                                          .lines = mapped_any_phase_lines,
@@ -306,9 +322,14 @@ TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan) {
   static const Phases collocated[8][2] = {BOTH(COLLOCATED, 2), BOTH(COLLOCATED, 3), BOTH(COLLOCATED, 4),
                                           BOTH(COLLOCATED, 5), BOTH(COLLOCATED, 6), BOTH(COLLOCATED, 7),
                                           BOTH(COLLOCATED, 8), BOTH(COLLOCATED, 9)};
-  static const Phases matrix[2] = {
-      {.gather = mapped_gather_2, .scatter = mapped_scatter_2, .matrix = mapped_matrix_4},
-      {.gather = mapped_gather_2, .scatter = mapped_scatter_2, .matrix = mapped_matrix_8}};
+  static const Phases matrix[2] = {{.gather = mapped_gather_2,
+                                    .scatter = mapped_scatter_2,
+                                    .hang = mapped_hang_2,
+                                    .matrix = mapped_matrix_4},
+                                   {.gather = mapped_gather_2,
+                                    .scatter = mapped_scatter_2,
+                                    .hang = mapped_hang_2,
+                                    .matrix = mapped_matrix_8}};
   const int degree = plan->n - 1, at = plan->dim - 2;
   const bool is_matrix = plan->factors == TES_FACTORS_MATRIX;
   if (is_matrix && degree == 1)

@@ -20,6 +20,65 @@ TESI_INLINE V dot3(const V a[3], const V b[3]) {
 }
 #endif
 
+/* Value (and slope, if asked for) at t of polynomials c[m + 1][count]. */
+TESI_INLINE void LINE(reduce)(int m, int count, Real t, const V *c, V *value, V *slope) {
+  LINE_UNROLL for (int i = 0; i < count; i++) {
+    V a = c[count + i], b = {0};
+    if (m == 2) b = c[2 * count + i];
+    if (slope) slope[i] = a;
+    if (m == 2) {
+      if (slope) slope[i] += 2 * t * b;
+      a += t * b;
+    }
+    value[i] = c[i] + t * a;
+  }
+}
+
+/* Factors from weights: fluxes of row_vertices_3d() with the weight w a / |J| of each point, Jacobians from the polynomials of position and of its
+ * derivatives in y and z along the row, [m + 1][3]. */
+TESI_INLINE void LINE(row_weights_3d)(int q, int m, int entries, const Real *at, const V *x, const V *y,
+                                      const V *z, const V *g, V *gx, V *gy, V *gz) {
+  LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
+    V jx[3], jy[3], jz[3], position[3], a[3], b[3], c[3], t[3];
+    __builtin_prefetch(g + PREFETCH, 0, 2);
+    LINE(reduce)(m, 3, at[i], x, position, jx);
+    LINE(reduce)(m, 3, at[i], y, jy, NULL);
+    LINE(reduce)(m, 3, at[i], z, jz, NULL);
+    cross(jy, jz, a);
+    cross(jz, jx, b);
+    cross(jx, jy, c);
+    TESI_UNROLL for (int r = 0; r < 3; r++) t[r] = (a[r] * gx[i] + b[r] * gy[i] + c[r] * gz[i]) * g[0];
+    gx[i] = dot3(a, t), gy[i] = dot3(b, t), gz[i] = dot3(c, t);
+  }
+}
+
+TESI_INLINE void LINE(row_weights_2d)(int q, int m, int entries, const Real *at, const V *x, const V *z,
+                                      const V *g, V *gx, V *gz) {
+  LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
+    V jx[2], jz[2], position[2];
+    __builtin_prefetch(g + PREFETCH, 0, 2);
+    LINE(reduce)(m, 2, at[i], x, position, jx);
+    LINE(reduce)(m, 2, at[i], z, jz, NULL);
+    const V t0 = (jz[1] * gx[i] - jx[1] * gz[i]) * g[0], t1 = (jx[0] * gz[i] - jz[0] * gx[i]) * g[0];
+    gx[i] = jz[1] * t0 - jz[0] * t1;
+    gz[i] = jx[0] * t1 - jx[1] * t0;
+  }
+}
+
+/* Row (s, j) of points; the polynomials of the plane s, value and slope in the slow direction, [m + 1][m + 1][3] (2D: [m + 1][2]). */
+TESI_INLINE void LINE(row_weights)(int dim, int q, int m, const TesiMappedHost *plan, const V *value,
+                                   const V *slope, const V *g, int j, V *gx, V *gy, V *gz) {
+  const Real *at = plan->points_1d;
+  if (dim == 2) {
+    LINE(row_weights_2d)(q, m, plan->entries, at, value, slope, g, gx, gz);
+    return;
+  }
+  V x[9], y[9], z[9];
+  LINE(reduce)(m, 3 * (m + 1), at[j], value, x, y);
+  LINE(reduce)(m, 3 * (m + 1), at[j], slope, z, NULL);
+  LINE(row_weights_3d)(q, m, plan->entries, at, x, y, z, g, gx, gy, gz);
+}
+
 TESI_INLINE void LINE(row_stored)(int dim, int q, int entries, const V *g, V *gx, V *gy, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
     LINE_UNROLL for (int e = 0; e < dim * (dim + 1) / 2; e++) __builtin_prefetch(g + PREFETCH + e, 0, 2);
