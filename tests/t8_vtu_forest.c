@@ -35,7 +35,7 @@ static void write(const char *folder, int dim, int degree) {
   char path[600], text[200];
   TesForest *forest;
   TesForestSpace *space;
-  TesFunction *f;
+  TesFunction *f, *singular;
   TesVector *u;
   assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.dim = dim, .level = 1}, &forest));
   for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.3, 0, 100, &forest);
@@ -43,6 +43,7 @@ static void write(const char *folder, int dim, int degree) {
             tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
   formula(dim, degree, text);
   assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  assert_ok(ctx, tes_function_create_expression(ctx, "1/x", &singular));
   double *values = calloc((size_t)space->length, sizeof *values), x[3 * 729];
   for (int64_t c = 0; c < space->cells; c++) {
     tesi_hanging_positions(forest, c, space->mask[c], space->n, space->node, space->halves, x);
@@ -58,15 +59,16 @@ static void write(const char *folder, int dim, int degree) {
   assert_ok(ctx, tes_vector_set(u, values));
   double *number = calloc((size_t)space->cells, sizeof *number);
   for (int64_t c = 0; c < space->cells; c++) number[c] = (double)c;
-  const TesVtuField fields[] = {{"u", u, NULL}, {"error", u, f}, {"f", NULL, f}};
+  const TesVtuField fields[] = {{"u", u, NULL}, {"error", u, f}, {"f", NULL, f}, {"singular", NULL, singular}};
   const TesVtuArray cells = {.name = "estimate", .values = number};
   snprintf(path, sizeof path, "%s/%d-%d.vtu", folder, dim, degree);
-  assert_ok(ctx, tes_vtu_write_forest(space, 3, fields, 1, &cells, path));
+  assert_ok(ctx, tes_vtu_write_forest(space, 4, fields, 1, &cells, path));
   assert_int_equal(tes_vtu_write_forest(space, 17, fields, 0, NULL, path), TES_INVALID_INPUT);
   tes_context_clear(ctx);
   free(values);
   free(number);
   tes_vector_destroy(&u);
+  tes_function_destroy(&singular);
   tes_function_destroy(&f);
   tes_forest_space_destroy(&space);
   tes_forest_destroy(&forest);

@@ -61,7 +61,7 @@ typedef struct TesVtuField {
 } TesVtuField;
 
 /** Writes fields of a box space, e.g. {"u", u, NULL}, {"error", u, exact}, {"a", NULL, a} (a function alone is
- *  shown as it is). Errors as tes_vtu_write(), and TES_NAN from functions. */
+ *  shown as it is). A cell in which a function is not finite at a node is left blank (NaN). Errors as tes_vtu_write(). */
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, const char *path);
 
 /** The same over a forest: cells of the space's degree, curved as the trees' maps; a cell on a hanging face shows what it interpolates

@@ -53,6 +53,9 @@ TesStatus tesi_vtu_cells_create(TesContext *ctx, const TesVtuDesc *desc, TesiVtu
 void tesi_vtu_cells_free(TesiVtuCells *cells);
 TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const TesVtuArray *array,
                           int components);
+/* Values of a function at n points of a cell, x = [3][n]: NaN, which viewers leave blank, where it is not finite, as a singular f at
+ * a corner: a file that is looked at need not fail for a point that the method never asks for. */
+void tesi_vtu_function(const TesFunction *function, int n, const double *x, double *values);
 /* Writes the whole array, some cells at a time. */
 TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream);
 

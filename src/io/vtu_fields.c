@@ -1,4 +1,5 @@
 /* Vectors and functions over a box space, as the point fields of a VTU file. */
+#include "io/vtu.h"
 #include "device/vector.h"
 #include "space/space.h"
 #include "tessera/vtu.h"
@@ -48,18 +49,15 @@ static void gather(const TesSpace *space, int64_t cell, const double *vector, do
 
 static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
-  TesContext *ctx = field->space->context;
-  TesStatus status = TES_OK;
   for (int64_t c = 0; c < count; c++) {
     const int n = cell_coordinates(field->space, first + c, field->work);
     double *x = field->work, *f = field->work + 3 * n, *out = values + c * n;
     if (field->values) gather(field->space, first + c, field->values, out);
     if (!field->function) continue;
-    TES_TRY(tes_function_evaluate(field->function, n, x, x + n, x + 2 * n, 0, f));
+    tesi_vtu_function(field->function, n, x, f);
     for (int i = 0; i < n; i++) out[i] = field->values ? out[i] - f[i] : f[i];
   }
-done:
-  return status;
+  return TES_OK;
 }
 
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields,

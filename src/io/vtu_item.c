@@ -1,8 +1,10 @@
 /* The content of the arrays: from Gauss-Lobatto nodes, lexicographic, components slowest, to VTK's equispaced nodes in
  * VTK's order, components fastest. As the points are written in VTK's order, the connectivity is 0, 1, 2, ... */
+#include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/quadrature.h"
+#include "base/base.h"
 #include "io/vtu.h"
 
 enum { LARGEST_CHUNK = 1 << 16 }; /* doubles asked from `fill` at a time, when a cell has no more */
@@ -176,6 +178,12 @@ static TesStatus put_chunk(const TesiVtuCells *cells, const TesiVtuItem *item, C
   }
 done:
   return status;
+}
+
+void tesi_vtu_function(const TesFunction *function, int n, const double *x, double *values) {
+  tesi_function_values(function, n, x, x + n, x + 2 * n, 0, values);
+  for (int i = 0; i < n; i++)
+    if (!isfinite(values[i])) values[i] = NAN;
 }
 
 TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream) {
