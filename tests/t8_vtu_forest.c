@@ -59,7 +59,8 @@ static void write(const char *folder, int dim, int degree) {
   assert_ok(ctx, tes_vector_set(u, values));
   double *number = calloc((size_t)space->cells, sizeof *number);
   for (int64_t c = 0; c < space->cells; c++) number[c] = (double)c;
-  const TesVtuField fields[] = {{"u", u, NULL}, {"error", u, f}, {"f", NULL, f}, {"singular", NULL, singular}};
+  const TesVtuField fields[] = {
+      {"u", u, NULL}, {"error", u, f}, {"f", NULL, f}, {"singular", NULL, singular}};
   const TesVtuArray cells = {.name = "estimate", .values = number};
   snprintf(path, sizeof path, "%s/%d-%d.vtu", folder, dim, degree);
   assert_ok(ctx, tes_vtu_write_forest(space, 4, fields, 1, &cells, path));
