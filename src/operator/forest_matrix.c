@@ -7,8 +7,8 @@ TesStatus tes_forest_assemble(const TesOperator *op, TesMatrix *matrix) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   *matrix = (TesMatrix){0};
-  TES_CHECK(op->mapped, "operators with Robin boundaries have no assembled twin");
-  TES_TRY(tes_mapped_assemble(op, matrix));
+  TES_TRY(tes_mapped_assemble(tesi_forest_inner(op), matrix));
+  tesi_forest_add_faces(op, matrix);
 done:
   return status;
 }

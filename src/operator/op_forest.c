@@ -70,6 +70,39 @@ void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *
   if (!op->mapped) add_faces(op->plan, TES_DOUBLE, -1, true, u, b);
 }
 
+/* The entry of a row and column that the matrix has. */
+static double *entry(TesMatrix *A, int32_t row, int32_t column) {
+  int64_t low = A->row[row], high = A->row[row + 1] - 1;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (A->column[middle] < column)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return &A->value[low];
+}
+
+/* Columns C' R C e_p of the nodes p of cells with Robin faces. */
+void tesi_forest_add_faces(const TesOperator *op, TesMatrix *matrix) {
+  const Plan *plan = op->mapped ? NULL : op->plan;
+  double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
+  for (int64_t i = 0; plan && i < plan->faces; i++) {
+    const TesForestSpace *s = plan->space;
+    const int32_t *index = s->index + plan->cell[i] * s->cell_nodes;
+    for (int p = 0; p < s->cell_nodes; p++) {
+      if (index[p] < 0) continue;
+      memset(u, 0, sizeof u);
+      u[p] = 1;
+      tesi_hanging_read(s->dim, s->n, s->halves, s->mask[plan->cell[i]], u);
+      face_term(plan, i, u, v);
+      tesi_hanging_write(s->dim, s->n, s->halves, s->mask[plan->cell[i]], v);
+      for (int q = 0; q < s->cell_nodes; q++)
+        if (index[q] >= 0 && v[q] != 0) *entry(matrix, index[q], index[p]) += v[q];
+    }
+  }
+}
+
 /* y += sign R x where the operator runs. */
 static TesStatus add_here(const TesOperator *op, double sign, const void *x, void *y) {
   const Plan *plan = op->plan;

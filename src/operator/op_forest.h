@@ -7,6 +7,8 @@
 
 /* The operator on mapped cells inside one over a forest. */
 const TesOperator *tesi_forest_inner(const TesOperator *op);
+/* The entries of the Robin terms, added to a matrix in compressed rows that has a place for all pairs of nodes of a cell. */
+void tesi_forest_add_faces(const TesOperator *op, TesMatrix *matrix);
 /* b <- b - R u with the Robin terms, Dirichlet values of u included. */
 void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *b);
 

@@ -10,9 +10,5 @@ void tesi_mapped_functions(const TesiMapped *m, const double xi[3], double *f);
 /* At point p of a cell: xi, metric[dim][dim] = w |J| J^-1 a J^-T and mass = lambda w |J| c (0 where a term is absent). */
 void tesi_mapped_weights(const TesiMapped *m, int64_t cell, int64_t p, double xi[3], double metric[9],
                          double *mass);
-/* The matrix of a cell, [n^dim][n^dim]; `work` [(2 + dim) n^dim]. */
-void tesi_mapped_matrix(const TesiMapped *m, int64_t cell, double *work, double *matrix);
-/* K <- C' K C with the interpolation C of a cell's hanging nodes; op_mapped_hanging.c. */
-void tesi_mapped_hang_matrix(const TesiMapped *m, int64_t cell, double *matrix);
 
 #endif

@@ -1,9 +1,8 @@
-/* Mapped operators with hanging nodes, C' K C cell by cell with the interpolation C of forest_space.h: tables of the host's kernels, cell
- * matrices, some cells by themselves. */
+/* Mapped operators with hanging nodes, C' K C cell by cell with the interpolation C of forest_space.h: tables of the host's kernels, some
+ * cells by themselves. */
 #include <string.h>
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
-#include "operator/op_mapped_dense.h"
 #include "operator/op_mapped_host.h"
 
 TesStatus tesi_mapped_make_halves(TesContext *context, TesiMappedHost *plan) {
@@ -23,22 +22,6 @@ TesStatus tesi_mapped_make_halves(TesContext *context, TesiMappedHost *plan) {
   }
 done:
   return status;
-}
-
-/* Rows are multiplied by C, then the matrix is transposed: twice, as it is symmetric. */
-void tesi_mapped_hang_matrix(const TesiMapped *m, int64_t cell, double *matrix) {
-  double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
-  const int64_t n = m->cell_nodes;
-  tesi_hanging_halves(m->n, W);
-  for (int pass = 0; pass < 2; pass++) {
-    for (int64_t a = 0; a < n; a++) tesi_hanging_write(m->dim, m->n, W, m->mask[cell], matrix + a * n);
-    for (int64_t a = 0; a < n; a++)
-      for (int64_t b = 0; b < a; b++) {
-        const double swap = matrix[a * n + b];
-        matrix[a * n + b] = matrix[b * n + a];
-        matrix[b * n + a] = swap;
-      }
-  }
 }
 
 TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,

@@ -1,4 +1,4 @@
-/* Mapped operators from the definition: dense application, cell matrices. */
+/* Mapped operators from the definition: dense application. */
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
@@ -142,24 +142,4 @@ TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *
 done:
   tesi_free(ctx, &f);
   return status;
-}
-
-void tesi_mapped_matrix(const TesiMapped *m, int64_t cell, double *work, double *matrix) {
-  const int dim = m->dim;
-  const int64_t n = m->cell_nodes;
-  double *f = work, *flux = work + (dim + 1) * n;
-  memset(matrix, 0, (size_t)(n * n) * sizeof *matrix);
-  for (int64_t p = 0; p < m->cell_points; p++) {
-    double xi[3], metric[9], mass;
-    tesi_mapped_weights(m, cell, p, xi, metric, &mass);
-    tesi_mapped_functions(m, xi, f);
-    for (int k = m->mass ? 0 : 1; k <= (m->stiffness ? dim : 0); k++) {
-      for (int64_t a = 0; a < n; a++) {
-        flux[a] = k == 0 ? mass * f[a] : 0;
-        for (int e = 0; k > 0 && e < dim; e++) flux[a] += metric[(k - 1) * dim + e] * f[(e + 1) * n + a];
-      }
-      for (int64_t a = 0; a < n; a++)
-        for (int64_t b = 0; b < n; b++) matrix[a * n + b] += f[k * n + a] * flux[b];
-    }
-  }
 }
