@@ -6,30 +6,27 @@
 #include "device/kernel.h"
 #include "space/forest_space.h"
 
-enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64 };
+enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64, ROOM = 16 }; /* numbers of the widest vector */
 
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
   const TesiForestTransfer *t = transfer->plan;
-  const bool two = transfer->precision == TES_DOUBLE;
   if (!add) memset(fine, 0, (size_t)transfer->fine_length * tesi_precision_size(transfer->precision));
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (t->cells > 4 * CELLS_A_CHUNK)
   for (int64_t c = 0; c < t->cells; c += CELLS_A_CHUNK) {
     const int64_t end = c + CELLS_A_CHUNK < t->cells ? c + CELLS_A_CHUNK : t->cells;
-    (two ? tesi_forest_prolongate_double : tesi_forest_prolongate_float)(t, c, end, coarse, fine);
+    t->prolongate(t, c, end, coarse, fine);
   }
   return TES_OK;
 }
 
 static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *coarse) {
   const TesiForestTransfer *t = transfer->plan;
-  const bool two = transfer->precision == TES_DOUBLE;
   memset(coarse, 0, (size_t)transfer->coarse_length * tesi_precision_size(transfer->precision));
 #pragma omp parallel num_threads(t->threads) if (t->cells > 4 * CELLS_A_CHUNK)
   for (int colour = 0; colour < t->colours; colour++) {
 #pragma omp for schedule(static)
     for (int64_t k = t->first_of_colour[colour]; k < t->first_of_colour[colour + 1]; k++)
-      (two ? tesi_forest_restrict_double : tesi_forest_restrict_float)(t, t->chunk[k].first, t->chunk[k].end,
-                                                                       fine, coarse);
+      t->restrict_(t, t->chunk[k].first, t->chunk[k].end, fine, coarse);
   }
   return TES_OK;
 }
@@ -38,7 +35,7 @@ static void destroy(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
   TesiForestTransfer *t = transfer->plan;
   if (!t) return;
-  for (int i = 0; i < 3; i++) tesi_free(ctx, &t->embed[i]), tesi_free(ctx, &t->embed_transposed[i]);
+  for (int i = 0; i < 2; i++) tesi_free(ctx, &t->E[i]), tesi_free(ctx, &t->T[i]);
   for (int i = 0; i < 2; i++) tesi_free(ctx, &t->half[i]), tesi_free(ctx, &t->half_transposed[i]);
   tesi_free(ctx, &t->family);
   tesi_free(ctx, &t->own);
@@ -115,7 +112,7 @@ static TesStatus store(const TesTransfer *transfer, int rows, int columns, const
                        void **transposed) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const size_t count = (size_t)rows * (size_t)columns;
+  const size_t count = (size_t)rows * (size_t)columns + ROOM;
   TES_TRY(tesi_alloc(ctx, count, tesi_precision_size(transfer->precision), plain));
   TES_TRY(tesi_alloc(ctx, count, tesi_precision_size(transfer->precision), transposed));
   for (int r = 0; r < rows; r++)
@@ -132,20 +129,41 @@ done:
 static TesStatus make_tables(const TesTransfer *transfer, TesiForestTransfer *t) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  double coarse[TESI_FOREST_NODES], fine[TESI_FOREST_NODES], points[TESI_FOREST_NODES],
-      E[TESI_FOREST_NODES * TESI_FOREST_NODES];
+  double coarse[TESI_FOREST_NODES], fine[TESI_FOREST_NODES], points[2 * TESI_FOREST_NODES],
+      E[2 * TESI_FOREST_NODES * TESI_FOREST_NODES];
   tesi_gauss_lobatto(t->m, coarse, NULL);
   tesi_gauss_lobatto(t->n, fine, NULL);
-  for (int i = 0; i < 3; i++) {
-    for (int p = 0; p < t->n; p++) points[p] = i == 0 ? fine[p] : (fine[p] + (i - 1)) / 2;
-    tesi_lagrange(t->m, coarse, t->n, points, E, NULL);
-    TES_TRY(store(transfer, t->n, t->m, E, &t->embed[i], &t->embed_transposed[i]));
+  for (int refined = 0; refined < 2; refined++) {
+    const int rows = refined ? 2 * t->n : t->n;
+    for (int p = 0; p < rows; p++) points[p] = refined ? (fine[p % t->n] + p / t->n) / 2 : fine[p];
+    tesi_lagrange(t->m, coarse, rows, points, E, NULL);
+    TES_TRY(store(transfer, rows, t->m, E, &t->E[refined], &t->T[refined]));
   }
   for (int i = 0; i < 2; i++)
     TES_TRY(store(transfer, t->m, t->m, tes_forest_space_halves(t->coarse) + i * t->m * t->m, &t->half[i],
                   &t->half_transposed[i]));
 done:
   return status;
+}
+
+static void choose_build(const TesTransfer *transfer, TesiForestTransfer *t) {
+  const int bits = tes_context_simd_bits(transfer->context);
+  const bool two = transfer->precision == TES_DOUBLE;
+  t->prolongate = two ? tesi_forest_prolongate_double_128 : tesi_forest_prolongate_float_128;
+  t->restrict_ = two ? tesi_forest_restrict_double_128 : tesi_forest_restrict_float_128;
+#if TESI_SIMD_WIDEST >= 256
+  if (bits >= 256) {
+    t->prolongate = two ? tesi_forest_prolongate_double_256 : tesi_forest_prolongate_float_256;
+    t->restrict_ = two ? tesi_forest_restrict_double_256 : tesi_forest_restrict_float_256;
+  }
+#endif
+#if TESI_SIMD_WIDEST >= 512
+  if (bits >= 512) {
+    t->prolongate = two ? tesi_forest_prolongate_double_512 : tesi_forest_prolongate_float_512;
+    t->restrict_ = two ? tesi_forest_restrict_double_512 : tesi_forest_restrict_float_512;
+  }
+#endif
+  (void)bits;
 }
 
 /* The lowest colour that no chunk with a common coarse node has. */
@@ -216,6 +234,7 @@ static TesStatus create_plan(TesTransfer *transfer, const TesForestTransferDesc 
   TES_TRY(find_families(ctx, t));
   TES_TRY(find_owners(ctx, t));
   TES_TRY(make_tables(transfer, t));
+  choose_build(transfer, t);
   TES_TRY(tesi_has_kernels(ctx) ? tesi_forest_kernels_create(transfer, &t->kernels) : make_chunks(ctx, t));
 done:
   return status;

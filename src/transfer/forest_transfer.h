@@ -26,25 +26,33 @@ typedef struct TesiForestTransfer {
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
   TesiForestFamily *family;                            /* [cells] */
   int32_t *own; /* [fine cells][fine_nodes] node that is written from here; -1: none is */
-  /* in the transfer's precision: E[n][m] of the same cell, of the lower and the upper child; their transposes [m][n]; W[2][m][m] and its
-   * transposes, of hanging nodes */
-  void *embed[3], *embed_transposed[3], *half[2], *half_transposed[2];
+  /* in the transfer's precision, with room for a vector behind: E[rows][m] of a cell that is not refined (rows = n) and of one that is (rows
+   * = 2 n, both halves); T[m][rows], their transposes; W[2][m][m] of hanging nodes, and its transposes */
+  void *E[2], *T[2], *half[2], *half_transposed[2];
   /* on the host */
   int threads, colours;
   int64_t first_of_colour[65];
-  TesiForestChunk *chunk;     /* ordered by colour */
+  TesiForestChunk *chunk; /* ordered by colour */
+  void (*prolongate)(const struct TesiForestTransfer *t, int64_t first, int64_t end, const void *coarse,
+                     void *fine);
+  void (*restrict_)(const struct TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
+                    void *coarse);
   TesiForestKernels *kernels; /* on devices with kernels */
 } TesiForestTransfer;
 
-/* forest_transfer_body.h, in both precisions: coarse cells first .. end - 1. */
-void tesi_forest_prolongate_double(const TesiForestTransfer *t, int64_t first, int64_t end,
-                                   const void *coarse, void *fine);
-void tesi_forest_prolongate_float(const TesiForestTransfer *t, int64_t first, int64_t end, const void *coarse,
-                                  void *fine);
-void tesi_forest_restrict_double(const TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
-                                 void *coarse);
-void tesi_forest_restrict_float(const TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
-                                void *coarse);
+/* forest_transfer_body.h, in both precisions and each SIMD width: coarse cells first .. end - 1. */
+#define TESI_FOREST_TRANSFER_BUILD(bits)                                                                     \
+  void tesi_forest_prolongate_double_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,         \
+                                            const void *coarse, void *fine);                                 \
+  void tesi_forest_prolongate_float_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,          \
+                                           const void *coarse, void *fine);                                  \
+  void tesi_forest_restrict_double_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,           \
+                                          const void *fine, void *coarse);                                   \
+  void tesi_forest_restrict_float_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,            \
+                                         const void *fine, void *coarse);
+TESI_FOREST_TRANSFER_BUILD(128)
+TESI_FOREST_TRANSFER_BUILD(256)
+TESI_FOREST_TRANSFER_BUILD(512)
 
 /* forest_transfer_cuda.c: for a transfer whose plan is complete but for `kernels`; may be destroyed after failure too. */
 TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKernels **kernels);

@@ -1,16 +1,40 @@
-/* Embedding of coarse cells and its transpose, included with Real and NAME(x). Arrays of a cell: x fastest.
- * fine <- fine + P coarse on the nodes that a fine cell writes; coarse <- coarse + P' fine. */
+/* Embedding of coarse cells and its transpose, included with Real, NAME(x) and LANES (numbers of a SIMD vector). Arrays of a cell: x fastest.
+ * fine <- fine + P coarse on the nodes that a fine cell writes; coarse <- coarse + P' fine.
+ *
+ * With rows = 2 n for a cell that is refined (both halves), n for one that is not: m^3 -> rows m^2 -> rows^2 m -> rows^3, and back. A vector holds
+ * neighbours in x; the last vector of a row of numbers reaches into the next row, which is written after it, or behind the
+ * array, which has room (PAD). All sizes are constants where a degree has its own body. */
+typedef Real NAME(Vector)
+    __attribute__((vector_size(LANES * sizeof(Real)), aligned(sizeof(Real)), may_alias));
 
-/* out[o][r][i] = (add: out +) sum over c of E[r][c] in[o][c][i]. */
-static void NAME(contract)(int rows, int columns, int inner, int outer, const Real *E, const Real *in,
-                           bool add, Real *out) {
-  for (int o = 0; o < outer; o++, in += columns * inner)
-    for (int r = 0; r < rows; r++, out += inner)
-      for (int i = 0; i < inner; i++) {
-        Real sum = add ? out[i] : 0;
-        for (int c = 0; c < columns; c++) sum += E[r * columns + c] * in[c * inner + i];
-        out[i] = sum;
+enum { NAME(PAD) = 64, NAME(MIDDLE) = 18 * 18 * 9 + NAME(PAD), NAME(ALL) = 18 * 18 * 18 + NAME(PAD) };
+
+/* out[line][j] = sum over i of in[line][i] T[i][j]. */
+TESI_INLINE void NAME(across)(int lines, int n_in, int n_out, const Real *T, const Real *in, Real *out) {
+  for (int j = (n_out - 1) / LANES * LANES; j >= 0; j -= LANES) {
+    NAME(Vector) t[18];
+    for (int i = 0; i < n_in; i++) t[i] = *(const NAME(Vector) *)(T + i * n_out + j);
+    for (int line = 0; line < lines; line++) {
+      NAME(Vector) sum = in[line * n_in] * t[0];
+      for (int i = 1; i < n_in; i++) sum += in[line * n_in + i] * t[i];
+      *(NAME(Vector) *)(out + line * n_out + j) = sum;
+    }
+  }
+}
+
+/* out[o][r][i] = sum over c of E[r][c] in[o][c][i]. */
+TESI_INLINE void NAME(along)(int n_in, int n_out, int inner, int outer, const Real *E, const Real *in,
+                             Real *out) {
+  for (int o = 0; o < outer; o++, in += n_in * inner, out += n_out * inner)
+    for (int i = (inner - 1) / LANES * LANES; i >= 0; i -= LANES) {
+      NAME(Vector) v[18];
+      for (int c = 0; c < n_in; c++) v[c] = *(const NAME(Vector) *)(in + c * inner + i);
+      for (int r = 0; r < n_out; r++) {
+        NAME(Vector) sum = E[r * n_in] * v[0];
+        for (int c = 1; c < n_in; c++) sum += E[r * n_in + c] * v[c];
+        *(NAME(Vector) *)(out + r * inner + i) = sum;
       }
+    }
 }
 
 /* Lines of hanging nodes: u <- W u, or W' u. */
@@ -35,10 +59,21 @@ static void NAME(hang)(const TesiForestTransfer *t, unsigned mask, void *const t
   }
 }
 
+/* Nodes that nobody has, below zero, are read from and written to a place apart: branches would be mispredicted. */
+TESI_INLINE Real NAME(get)(const Real *x, int32_t i) {
+  const Real v = x[i < 0 ? 0 : i];
+  return i < 0 ? 0 : v;
+}
+
+TESI_INLINE void NAME(add_to)(Real *x, int32_t i, Real v) {
+  Real apart = 0, *const to = i < 0 ? &apart : x + i;
+  *to += v;
+}
+
 static void NAME(read)(const TesiForestTransfer *t, int64_t cell, const Real *x, Real *u) {
   const int32_t *index = tes_forest_space_index(t->coarse) + cell * t->coarse_nodes;
   const unsigned mask = tes_forest_space_masks(t->coarse)[cell];
-  for (int64_t p = 0; p < t->coarse_nodes; p++) u[p] = index[p] < 0 ? 0 : x[index[p]];
+  for (int64_t p = 0; p < t->coarse_nodes; p++) u[p] = NAME(get)(x, index[p]);
   if (mask >> 3) NAME(hang)(t, mask, t->half, u);
 }
 
@@ -46,68 +81,118 @@ static void NAME(add)(const TesiForestTransfer *t, int64_t cell, Real *u, Real *
   const int32_t *index = tes_forest_space_index(t->coarse) + cell * t->coarse_nodes;
   const unsigned mask = tes_forest_space_masks(t->coarse)[cell];
   if (mask >> 3) NAME(hang)(t, mask, t->half_transposed, u);
-  for (int64_t p = 0; p < t->coarse_nodes; p++)
-    if (index[p] >= 0) x[index[p]] += u[p];
+  for (int64_t p = 0; p < t->coarse_nodes; p++) NAME(add_to)(x, index[p], u[p]);
 }
 
-static void NAME(write_own)(const TesiForestTransfer *t, int64_t fine, const Real *u, Real *x) {
-  const int32_t *own = t->own + fine * t->fine_nodes;
-  for (int64_t p = 0; p < t->fine_nodes; p++)
-    if (own[p] >= 0) x[own[p]] += u[p];
-}
-
-static void NAME(read_own)(const TesiForestTransfer *t, int64_t fine, const Real *x, Real *u) {
-  const int32_t *own = t->own + fine * t->fine_nodes;
-  for (int64_t p = 0; p < t->fine_nodes; p++) u[p] = own[p] < 0 ? 0 : x[own[p]];
-}
-
-/* The x-contraction of each half serves all halves of y, and so on: cz (slow) inside cy inside cx. */
-static void NAME(prolongate_cell)(const TesiForestTransfer *t, int64_t cell, const Real *u, Real *fine) {
-  const TesiForestFamily *family = &t->family[cell];
-  const int n = t->n, m = t->m, three = t->dim == 3, halves = family->refined ? 2 : 1;
-  Real x[TESI_FOREST_CELL], y[TESI_FOREST_CELL], z[TESI_FOREST_CELL];
-  for (int cx = 0; cx < halves; cx++) {
-    NAME(contract)(n, m, 1, three ? m * m : m, t->embed[family->refined + cx], u, false, x);
-    for (int cy = 0; cy < halves; cy++) {
-      NAME(contract)(n, m, n, three ? m : 1, t->embed[family->refined + cy], x, false, y);
-      for (int cz = 0; cz < (three ? halves : 1); cz++) {
-        if (three) NAME(contract)(n, m, n * n, 1, t->embed[family->refined + cz], y, false, z);
-        NAME(write_own)(t, family->first + cx + 2 * cy + 4 * cz, three ? z : y, fine);
+/* The fine cells of a family between the array z[rows][rows][rows] (2D: [rows][rows]) and the vector x. */
+TESI_INLINE void NAME(exchange)(const TesiForestTransfer *t, const TesiForestFamily *family, int n,
+                                bool write, Real *x, Real *z) {
+  const int rows = family->refined ? 2 * n : n, three = t->dim == 3, deep = three ? n : 1;
+  for (int child = 0; child < (family->refined ? 1 << t->dim : 1); child++) {
+    const int32_t *own = t->own + (family->first + child) * t->fine_nodes;
+    Real *corner = z + ((child >> 2) * rows * rows + (child >> 1 & 1) * rows + (child & 1)) * n;
+    for (int k = 0; k < deep; k++)
+      for (int j = 0; j < n; j++, own += n) {
+        Real *at = corner + (k * rows + j) * rows;
+        for (int i = 0; i < n; i++)
+          if (write)
+            NAME(add_to)(x, own[i], at[i]);
+          else
+            at[i] = NAME(get)(x, own[i]);
       }
-    }
   }
 }
 
-static void NAME(restrict_cell)(const TesiForestTransfer *t, int64_t cell, const Real *fine, Real *u) {
+TESI_INLINE void NAME(prolongate_cell)(const TesiForestTransfer *t, int64_t cell, int m, int n, Real *u,
+                                       Real *fine) {
   const TesiForestFamily *family = &t->family[cell];
-  const int n = t->n, m = t->m, three = t->dim == 3, halves = family->refined ? 2 : 1;
-  Real x[TESI_FOREST_CELL], y[TESI_FOREST_CELL], z[TESI_FOREST_CELL];
-  for (int cx = 0; cx < halves; cx++) {
-    for (int cy = 0; cy < halves; cy++) {
-      for (int cz = 0; cz < (three ? halves : 1); cz++) {
-        NAME(read_own)(t, family->first + cx + 2 * cy + 4 * cz, fine, three ? z : y);
-        if (three) NAME(contract)(m, n, n * n, 1, t->embed_transposed[family->refined + cz], z, cz > 0, y);
-      }
-      NAME(contract)(m, n, n, three ? m : 1, t->embed_transposed[family->refined + cy], y, cy > 0, x);
-    }
-    NAME(contract)(m, n, 1, three ? m * m : m, t->embed_transposed[family->refined + cx], x, cx > 0, u);
+  const int rows = family->refined ? 2 * n : n, three = t->dim == 3;
+  const Real *E = t->E[family->refined], *T = t->T[family->refined];
+  Real x[NAME(MIDDLE)], y[NAME(MIDDLE)], z[NAME(ALL)];
+  if (!family->refined && m == n) {
+    NAME(exchange)(t, family, n, true, fine, u);
+    return;
   }
+  NAME(across)(three ? m * m : m, m, rows, T, u, x);
+  NAME(along)(m, rows, rows, three ? m : 1, E, x, three ? y : z);
+  if (three) NAME(along)(m, rows, rows * rows, 1, E, y, z);
+  NAME(exchange)(t, family, n, true, fine, z);
 }
 
-void NAME(tesi_forest_prolongate)(const TesiForestTransfer *t, int64_t first, int64_t end, const void *coarse,
-                                  void *fine) {
-  Real u[TESI_FOREST_CELL];
+TESI_INLINE void NAME(restrict_cell)(const TesiForestTransfer *t, int64_t cell, int m, int n, Real *fine,
+                                     Real *u) {
+  const TesiForestFamily *family = &t->family[cell];
+  const int rows = family->refined ? 2 * n : n, three = t->dim == 3;
+  const Real *E = t->E[family->refined], *T = t->T[family->refined];
+  Real x[NAME(MIDDLE)], y[NAME(MIDDLE)], z[NAME(ALL)];
+  if (!family->refined && m == n) {
+    NAME(exchange)(t, family, n, false, fine, u);
+    return;
+  }
+  NAME(exchange)(t, family, n, false, fine, z);
+  if (three) NAME(along)(rows, m, rows * rows, 1, T, z, y);
+  NAME(along)(rows, m, rows, three ? m : 1, T, three ? y : z, x);
+  NAME(across)(three ? m * m : m, rows, m, E, x, u);
+}
+
+TESI_INLINE void NAME(prolongate_range)(const TesiForestTransfer *t, int64_t first, int64_t end, int m, int n,
+                                        const Real *coarse, Real *fine) {
+  Real u[TESI_FOREST_CELL + NAME(PAD)];
   for (int64_t cell = first; cell < end; cell++) {
     NAME(read)(t, cell, coarse, u);
-    NAME(prolongate_cell)(t, cell, u, fine);
+    NAME(prolongate_cell)(t, cell, m, n, u, fine);
   }
 }
 
-void NAME(tesi_forest_restrict)(const TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
-                                void *coarse) {
-  Real u[TESI_FOREST_CELL];
+TESI_INLINE void NAME(restrict_range)(const TesiForestTransfer *t, int64_t first, int64_t end, int m, int n,
+                                      Real *fine, Real *coarse) {
+  Real u[TESI_FOREST_CELL + NAME(PAD)];
   for (int64_t cell = first; cell < end; cell++) {
-    NAME(restrict_cell)(t, cell, fine, u);
+    NAME(restrict_cell)(t, cell, m, n, fine, u);
     NAME(add)(t, cell, u, coarse);
   }
 }
+
+/* Degrees 1 to 8 between meshes; what is left are degrees between each other. */
+#define NAME_CASES(f, a, b)                                                                                  \
+  if (t->m != t->n) {                                                                                        \
+    f(t, first, end, t->m, t->n, a, b);                                                                      \
+    return;                                                                                                  \
+  }                                                                                                          \
+  switch (t->n) {                                                                                            \
+  case 2:                                                                                                    \
+    f(t, first, end, 2, 2, a, b);                                                                            \
+    break;                                                                                                   \
+  case 3:                                                                                                    \
+    f(t, first, end, 3, 3, a, b);                                                                            \
+    break;                                                                                                   \
+  case 4:                                                                                                    \
+    f(t, first, end, 4, 4, a, b);                                                                            \
+    break;                                                                                                   \
+  case 5:                                                                                                    \
+    f(t, first, end, 5, 5, a, b);                                                                            \
+    break;                                                                                                   \
+  case 6:                                                                                                    \
+    f(t, first, end, 6, 6, a, b);                                                                            \
+    break;                                                                                                   \
+  case 7:                                                                                                    \
+    f(t, first, end, 7, 7, a, b);                                                                            \
+    break;                                                                                                   \
+  case 8:                                                                                                    \
+    f(t, first, end, 8, 8, a, b);                                                                            \
+    break;                                                                                                   \
+  default:                                                                                                   \
+    f(t, first, end, 9, 9, a, b);                                                                            \
+  }
+
+void TESI_SIMD(NAME(tesi_forest_prolongate))(const TesiForestTransfer *t, int64_t first, int64_t end,
+                                             const void *coarse, void *fine) {
+  NAME_CASES(NAME(prolongate_range), coarse, fine)
+}
+
+/* fine is only read. */
+void TESI_SIMD(NAME(tesi_forest_restrict))(const TesiForestTransfer *t, int64_t first, int64_t end,
+                                           const void *fine, void *coarse) {
+  NAME_CASES(NAME(restrict_range), (void *)(uintptr_t)fine, coarse)
+}
+#undef NAME_CASES

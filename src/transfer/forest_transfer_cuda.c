@@ -61,18 +61,18 @@ done:
   return status;
 }
 
-/* E of one or of two halves, then W. */
+/* E, then W. */
 static TesStatus upload_tables(const TesTransfer *transfer, bool refined, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiForestTransfer *t = transfer->plan;
-  const size_t size = tesi_precision_size(transfer->precision), E = (size_t)(t->n * t->m) * size,
-               W = (size_t)(t->m * t->m) * size, rows = refined ? 2 : 1;
+  const size_t size = tesi_precision_size(transfer->precision), W = (size_t)(t->m * t->m) * size,
+               E = (size_t)((refined ? 2 : 1) * t->n * t->m) * size;
   char *tables = NULL;
-  TES_ALLOC(&tables, rows * E + 2 * W);
-  for (size_t i = 0; i < rows; i++) memcpy(tables + i * E, t->embed[refined + i], E);
-  for (size_t i = 0; i < 2; i++) memcpy(tables + rows * E + i * W, t->half[i], W);
-  TES_TRY(upload(ctx, tables, rows * E + 2 * W, &kind->tables));
+  TES_ALLOC(&tables, E + 2 * W);
+  memcpy(tables, t->E[refined], E);
+  for (size_t i = 0; i < 2; i++) memcpy(tables + E + i * W, t->half[i], W);
+  TES_TRY(upload(ctx, tables, E + 2 * W, &kind->tables));
 done:
   tesi_free(ctx, &tables);
   return status;
