@@ -11,8 +11,8 @@ fail() { echo "FAILED $*" | tee -a "$failures"; }
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1 | tr ',' ' ')
 head="# $gpu | tessera $(cat "$here/commit" 2>/dev/null) | $(date -u +%Y-%m-%d)"
 tests="t4_operator_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t4_mapped_device t5_smoother_kernels t5_patch_kernels
-  t5_transfer_kernels t5_patch_ladder t1_device"
-sanitized="t4_operator_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t5_smoother_kernels t5_patch_kernels t5_transfer_kernels t5_patch_ladder"
+  t5_transfer_kernels t5_patch_ladder t7_device_solve t1_device"
+sanitized="t7_device_solve t4_operator_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t5_smoother_kernels t5_patch_kernels t5_transfer_kernels t5_patch_ladder"
 
 wants() { case " $parts " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 # table NAME COMMAND...: the command writes the CSV that its last argument names
@@ -32,6 +32,9 @@ if wants check; then
     if TESSERA_TEST_DEVICE=cuda "$here/run" "$test" > "$out/$test.log" 2>&1; then echo "passed $test"; else
       fail "$test"; grep -E 'Failure|degree' "$out/$test.log" | head -5; fi
   done
+  export TESSERA_TEST_PROGRAM="$here/run tessera" TESSERA_TEST_CASES="$here/cases"
+  if "$here/run" t9_devices > "$out/t9_devices.log" 2>&1; then echo "passed t9_devices"; else
+    fail t9_devices; grep -E 'ERROR|Failure' "$out/t9_devices.log" | head -5; fi
 fi
 
 # sanitize TOOL TEST DEGREES: one line of the outcome. racecheck follows every access to shared memory: it gets few degrees, so that it ends.
