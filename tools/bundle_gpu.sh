@@ -39,7 +39,7 @@ fi
 
 # sanitize TOOL TEST DEGREES: one line of the outcome. racecheck follows every access to shared memory: it gets few degrees, so that it ends.
 sanitize() {
-  log=$out/sanitize-$1-$2.log
+  log=$out/sanitize-$1-$2-${3%%,*}.log
   TESSERA_TEST_DEVICE=cuda TESSERA_TEST_DEGREES=$3 TESSERA_TUNE=off LD_LIBRARY_PATH=$here/lib timeout "${SANITIZE_SECONDS:-240}" \
     compute-sanitizer --tool "$1" --error-exitcode 9 "$here/bin/$2" > "$log" 2>&1
   status=$?
