@@ -31,10 +31,12 @@ static const char help[] =
     "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
     "  --form F              bp: global or element vectors                   (global)\n"
     "  --geometry G          bp: auto stored vertices affine matrix curved   (auto)\n"
+    "                        adaptive: curved, or vertices for multilinear cells\n"
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
     "  --cells LIST          bp: cells in all, instead of --dofs\n"
     "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
+    "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N\n"
     "  --csv FILE --json FILE --plot FILE.svg\n"
     "  --quiet --verbose --help\n";
@@ -63,6 +65,7 @@ enum {
   CELLS,
   CONJUGATE_GRADIENTS,
   SECONDS,
+  CLOCK,
   DEVICE,
   THREADS,
   CSV,
@@ -89,6 +92,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"cells", required_argument, NULL, CELLS},
                                              {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
                                              {"seconds", required_argument, NULL, SECONDS},
+                                             {"clock", required_argument, NULL, CLOCK},
                                              {"device", required_argument, NULL, DEVICE},
                                              {"threads", required_argument, NULL, THREADS},
                                              {"csv", required_argument, NULL, CSV},
@@ -156,6 +160,7 @@ static bool parse_option(int option, BenchOptions *o) {
   static const char *const smoothers[] = {"auto",      "patch",        "patch_additive",      "jacobi",
                                           "chebyshev", "gauss_seidel", "gauss_seidel_morton", NULL};
   static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
+  static const char *const clocks[] = {"wall", "cpu", NULL};
   double number;
   int choice;
   switch (option) {
@@ -193,6 +198,10 @@ static bool parse_option(int option, BenchOptions *o) {
     return one_number("tolerance", 1e-16, 0.999, &o->tolerance);
   case SECONDS:
     return one_number("seconds", 1e-3, 1e4, &o->seconds);
+  case CLOCK:
+    choice = cli_parse_choice("clock", optarg, clocks);
+    if (choice == 1) bench_use_processor_clock();
+    return choice >= 0;
   case THREADS:
     if (!one_number("threads", 1, 4096, &number)) return false;
     o->common.threads = (int)number;

@@ -63,6 +63,8 @@ typedef struct BenchTime {
   int calls;
 } BenchTime;
 TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time);
+/* Measures in processor time of the calling thread from now on: for one thread on a machine that others use too. */
+void bench_use_processor_clock(void);
 
 /* Least seconds for this cost on this machine, from its measured peak and memory bandwidth (measured once a run), and
  * which of both it is: "flops" or "memory". */

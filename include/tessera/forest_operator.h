@@ -25,7 +25,8 @@ typedef struct TesForestDiffusionDesc {
   const TesFunction *const *material_a, *const *material_c; /**< [materials]; NULL inside: a, c */
   const TesFunction *const *alpha; /**< [boundaries] Robin coefficients, not negative; NULL inside: 0 */
   TesPrecision precision;
-  int points; /**< Gauss points a direction, degree + 1 or degree + 2; 0 means degree + 1 */
+  int points;         /**< Gauss points a direction, degree + 1 or degree + 2; 0 means degree + 1 */
+  TesFactors factors; /**< where the kernels have geometry and coefficient from; 0: what is fastest */
   /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of the space. */
   bool ignore_hanging;
 } TesForestDiffusionDesc;

@@ -270,6 +270,7 @@ static TesStatus create_inner(TesContext *ctx, const TesForestDiffusionDesc *des
                           .points = desc->points ? desc->points : s->degree + 1,
                           .a = {desc->a},
                           .precision = desc->precision,
+                          .factors = desc->factors,
                           .index = s->index,
                           .nodes = s->length,
                           .masks = desc->ignore_hanging || s->hanging == 0 ? NULL : s->mask};
