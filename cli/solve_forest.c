@@ -363,6 +363,8 @@ TesStatus solve_forest(Solve *s) {
                                .material_f = n.f,
                                .boundary = n.boundary,
                                .exact = c->exact,
+                               .coarse = (TesCoarseKind)c->coarse,
+                               .degree_first = c->coarsening == TES_CASE_COARSEN_DEGREE,
                                .tolerance = c->tolerance,
                                .max_iterations = c->max_iterations};
   s->forest->tolerance = c->tolerance;

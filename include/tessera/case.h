@@ -52,6 +52,14 @@ typedef enum TesCaseLocalSolver {
   TES_CASE_LOCAL_RANK1   /**< a replaced by its best product of 1D functions on the patch */
 } TesCaseLocalSolver;
 typedef enum TesCaseOrder { TES_CASE_ORDER_AUTO, TES_CASE_ORDER_SAME, TES_CASE_ORDER_REVERSED } TesCaseOrder;
+/** solver.coarse and solver.coarsening, for meshes of trees. */
+typedef enum TesCaseCoarse {
+  TES_CASE_COARSE_AUTO,
+  TES_CASE_COARSE_DIRECT, /**< dense factorization */
+  TES_CASE_COARSE_AMG,    /**< conjugate gradients with BoomerAMG of hypre */
+  TES_CASE_COARSE_CG      /**< conjugate gradients with the diagonal */
+} TesCaseCoarse;
+typedef enum TesCaseCoarsening { TES_CASE_COARSEN_MESH, TES_CASE_COARSEN_DEGREE } TesCaseCoarsening;
 typedef enum TesCasePrecision { TES_CASE_MIXED, TES_CASE_DOUBLE, TES_CASE_SINGLE } TesCasePrecision;
 
 /** A box of dim directions. In 2D cells[2] is 1 and lower[2], upper[2] are 0. */
@@ -131,6 +139,8 @@ typedef struct TesCase {
   TesCaseAdapt adapt;
   TesCaseMethod method;
   TesCaseSmoother smoother;
+  TesCaseCoarse coarse;
+  TesCaseCoarsening coarsening;
   TesCaseLocalSolver local_solver;
   TesCaseOrder order;
   int pre_smoothing, post_smoothing; /**< -1: chosen by the program */

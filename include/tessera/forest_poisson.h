@@ -29,9 +29,10 @@ typedef struct TesForestPoissonDesc {
   TesSmootherKind smoother; /**< auto: chebyshev; jacobi */
   int smoother_degree;      /**< chebyshev; 0 means 5 */
   bool degree_first;        /**< as in TesForestMultigridDesc */
-  int pre, post;            /**< smoothing steps; 0 means 1, -1 none */
-  double tolerance;         /**< on the relative residual; 0 means 1e-9 */
-  int max_iterations;       /**< 0 means 100 */
+  TesCoarseKind coarse;
+  int pre, post;      /**< smoothing steps; 0 means 1, -1 none */
+  double tolerance;   /**< on the relative residual; 0 means 1e-9 */
+  int max_iterations; /**< 0 means 100 */
   TesSolvePrecision precision;
   void (*monitor)(void *user, int iteration, double residual);
   void *monitor_user;

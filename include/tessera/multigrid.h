@@ -31,10 +31,18 @@ typedef struct TesMultigridDesc {
 /** Errors: those of the operators and smoothers; TES_OUT_OF_MEMORY, told before anything large is allocated. */
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
 
+/** How the coarsest level of a forest is solved. */
+typedef enum TesCoarseKind {
+  TES_COARSE_AUTO,   /**< direct up to 3000 unknowns, then amg, or cg in a build without it */
+  TES_COARSE_DIRECT, /**< dense Cholesky factorization: n^2 numbers, n^3/3 flops once */
+  TES_COARSE_AMG, /**< conjugate gradients to 1e-10 with BoomerAMG of hypre, an optional part; on the host */
+  TES_COARSE_CG   /**< conjugate gradients to 1e-10 with the diagonal */
+} TesCoarseKind;
+
 /** Multigrid over forests by global coarsening: on every coarser level as many refinements are taken back as possible
  *  (tes_forest_coarsen()), so that each level covers the domain (adaptive-multigrid-liebchen); then on the trees the degree is halved until the
  *  coarsest problem is small. Operators are discretised anew on each level. Smoother: chebyshev (auto) or jacobi. The cycle is symmetric.
- *  Coarsest level: dense factorization up to 3000 unknowns, else conjugate gradients. */
+ *  Coarsest level: TesCoarseKind. */
 typedef struct TesForestMultigridDesc {
   TesForestDiffusionDesc diffusion; /**< the finest operator, and the precision of the cycle */
   int geometry_degree;              /**< of the coarser levels' geometries; 0 means 2 */
@@ -42,9 +50,10 @@ typedef struct TesForestMultigridDesc {
       degree_first; /**< the degree is halved on the finest mesh, before meshes are coarsened with degree 1 */
   TesSmootherDesc smoother; /**< its `op` is ignored */
   int pre, post;            /**< as above */
+  TesCoarseKind coarse;
 } TesForestMultigridDesc;
 
-/** Errors: as above. */
+/** Errors: as above; TES_MISSING: amg in a build without hypre. */
 TesStatus tes_multigrid_create_forest(TesContext *context, const TesForestMultigridDesc *desc,
                                       TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);

@@ -154,10 +154,25 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   return TES_OK;
 }
 
+/* Keys of the hierarchy that boxes do not have. */
+static TesStatus check_hierarchy(TesiCaseReader *r) {
+  static const char *const keys[] = {"solver.coarse", "solver.coarsening"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 2 && !r->result->forest.used; i++)
+    if (given(r, keys[i]))
+      TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
+                              "%s is for meshes of trees: a box becomes one with mesh.refine or adapt",
+                              keys[i]));
+done:
+  return status;
+}
+
 TesStatus tesi_case_check_forest(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TES_TRY(choose_mesh(r));
+  TES_TRY(check_hierarchy(r));
   TES_TRY(check_adapt(r));
   TES_TRY(locate_file(r));
   if (!r->error_count && r->result->forest.domain != TES_DOMAIN_BOX) TES_TRY(read_boundaries(r));

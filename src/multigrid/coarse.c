@@ -123,7 +123,7 @@ done:
   return status;
 }
 
-TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision,
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision, TesCoarseKind kind,
                                  TesiCoarse **coarse) {
   TesStatus status = TES_OK;
   TesiCoarse *c = NULL;
@@ -133,10 +133,10 @@ TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision 
   c->length = op->length;
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE)
+  if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
     TES_TRY(tesi_coarse_dense_create(ctx, op, precision, &c->dense));
   else
-    TES_TRY(tesi_coarse_matrix_create(ctx, op, &c->matrix));
+    TES_TRY(tesi_coarse_matrix_create(ctx, op, kind, &c->matrix));
   *coarse = c;
   c = NULL;
 done:

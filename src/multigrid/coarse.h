@@ -7,23 +7,25 @@
 #define TESI_COARSE_H
 
 #include "multigrid/diagonalization.h"
+#include "tessera/multigrid.h"
 
 typedef struct TesiCoarse TesiCoarse;
-/* Any operator: dense Cholesky factorization up to TESI_DENSE unknowns, beyond that conjugate gradients with the diagonal. */
+/* Any operator: a dense Cholesky factorization, or conjugate gradients with an algebraic multigrid (amg.h) or with the diagonal. */
 typedef struct TesiCoarseMatrix TesiCoarseMatrix;
 enum { TESI_DENSE = 3000 };
 
 /* diffusion: the problem on the coarsest space; its precision is ignored. */
 TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse);
 /* Any float64 operator (of a forest); precision: of the cycle's vectors. */
-TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision,
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision, TesCoarseKind kind,
                                  TesiCoarse **coarse);
 void tesi_coarse_destroy(TesiCoarse **coarse);
 /* x <- A^-1 b (least-squares solution of mean zero when A is singular); vectors of any precision. */
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);
 
 /* coarse_matrix.c; host vectors b, x [length]. */
-TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesiCoarseMatrix **matrix);
+TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesCoarseKind kind,
+                                    TesiCoarseMatrix **matrix);
 void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix);
 TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x);
 

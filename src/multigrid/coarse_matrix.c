@@ -1,9 +1,11 @@
-/* The coarsest level of a forest: the operator applied to unit vectors makes its matrix, factorized once. A singular operator (constants in
+/* The coarsest level of a forest. Direct: the operator applied to unit vectors makes its matrix, factorized once. A singular operator (constants in
  * its null space) gets s 1 1' added, s = trace / n^2: for right-hand sides of mean zero the solution is that of mean zero. */
 #include <lapacke.h>
 #include <math.h>
+#include "multigrid/amg.h"
 #include "multigrid/coarse.h"
 #include "operator/operator.h"
+#include "tessera/forest_operator.h"
 
 enum { MOST_STEPS = 2000 };
 
@@ -12,6 +14,7 @@ struct TesiCoarseMatrix {
   TesOperator *op;
   int64_t length;
   double *factor;           /* [length][length], lower triangle; NULL: conjugate gradients */
+  TesiAmg *amg;             /* of conjugate gradients; NULL: the diagonal */
   double *diagonal, *r, *z; /* [length] inverse; host */
   TesVector *p, *q;         /* device */
 };
@@ -48,11 +51,35 @@ done:
   return status;
 }
 
+/* Enough to be solvable on the coarsest level of the algebraic multigrid, too little to be felt elsewhere. */
+static void shift_diagonal(TesMatrix *A) {
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t e = A->row[i]; e < A->row[i + 1]; e++)
+      if (A->column[e] == i) A->value[e] *= 1 + 1e-8;
+}
+
+static TesStatus create_amg(TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesMatrix A = {0};
+  const double start = tesi_now();
+  if (!tesi_amg_available()) return tesi_amg_create(ctx, &A, &m->amg); /* says why */
+  TES_TRY(tes_forest_assemble(m->op, &A));
+  if (m->op->singular) shift_diagonal(&A);
+  TES_TRY(tesi_amg_create(ctx, &A, &m->amg));
+  tesi_log(ctx, TES_LOG_DETAIL, "coarsest level: %lld unknowns, algebraic multigrid, set up in %.3g s",
+           (long long)m->length, tesi_now() - start);
+done:
+  tesi_free(ctx, &A.row);
+  tesi_free(ctx, &A.column);
+  tesi_free(ctx, &A.value);
+  return status;
+}
+
 static TesStatus invert_diagonal(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  tesi_log(ctx, TES_LOG_DETAIL,
-           "coarsest level: %lld unknowns are many for a dense solver: conjugate gradients",
+  tesi_log(ctx, TES_LOG_DETAIL, "coarsest level: %lld unknowns, conjugate gradients with the diagonal",
            (long long)m->length);
   TES_ALLOC(&m->diagonal, m->length);
   TES_TRY(tes_operator_diagonal(m->op, m->p));
@@ -62,7 +89,37 @@ done:
   return status;
 }
 
-TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesiCoarseMatrix **matrix) {
+static TesStatus check_memory(const TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const double bytes = 8 * (double)m->length * (double)m->length, free = (double)tesi_memory_available();
+  if (bytes > free)
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "the coarsest level has %lld unknowns: a direct solver needs %.3g GiB, %.3g GiB are free",
+             (long long)m->length, bytes / (1 << 30), free / (1 << 30));
+done:
+  return status;
+}
+
+static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  if (kind == TES_COARSE_AUTO)
+    kind = m->length <= TESI_DENSE ? TES_COARSE_DIRECT
+           : tesi_amg_available()  ? TES_COARSE_AMG
+                                   : TES_COARSE_CG;
+  if (kind == TES_COARSE_DIRECT) {
+    TES_TRY(check_memory(m));
+    TES_TRY(factorize(m));
+  } else {
+    TES_TRY(kind == TES_COARSE_AMG ? create_amg(m) : invert_diagonal(m));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesCoarseKind kind,
+                                    TesiCoarseMatrix **matrix) {
   TesStatus status = TES_OK;
   TesiCoarseMatrix *m = NULL;
   *matrix = NULL;
@@ -75,7 +132,7 @@ TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, Tesi
   TES_ALLOC(&m->z, m->length);
   TES_TRY(tes_vector_create(ctx, m->length, TES_DOUBLE, &m->p));
   TES_TRY(tes_vector_create(ctx, m->length, TES_DOUBLE, &m->q));
-  TES_TRY(m->length <= TESI_DENSE ? factorize(m) : invert_diagonal(m));
+  TES_TRY(choose(m, kind));
   *matrix = m;
   m = NULL;
 done:
@@ -88,6 +145,7 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
   TesiCoarseMatrix *m = *matrix;
   TesContext *ctx = m->context;
   *matrix = NULL;
+  tesi_amg_destroy(&m->amg);
   tesi_free(ctx, &m->factor);
   tesi_free(ctx, &m->diagonal);
   tesi_free(ctx, &m->r);
@@ -99,6 +157,25 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
   tes_context_destroy(&ctx);
 }
 
+/* What a singular operator has no solution for. */
+static double mean_of(const TesiCoarseMatrix *m, const double *b) {
+  double sum = 0;
+  for (int64_t i = 0; m->op->singular && i < m->length; i++) sum += b[i];
+  return sum / (double)m->length;
+}
+
+/* z <- the preconditioned residual, of mean zero where constants are free. */
+static TesStatus precondition(TesiCoarseMatrix *m) {
+  TesStatus status = TES_OK;
+  if (m->amg)
+    status = tesi_amg_apply(m->amg, m->r, m->z);
+  else
+    for (int64_t i = 0; i < m->length; i++) m->z[i] = m->r[i] * m->diagonal[i];
+  const double mean = mean_of(m, m->z);
+  for (int64_t i = 0; i < m->length; i++) m->z[i] -= mean;
+  return status;
+}
+
 /* To 1e-10, from zero. p <- z + beta p and q = A p through host memory: the level is small. */
 static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, double *x) {
   TesContext *ctx = m->context;
@@ -107,13 +184,17 @@ static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, doubl
   double *direction = NULL, *image = NULL, first = 0, norm, rz = 0;
   TES_ALLOC(&direction, n);
   TES_ALLOC(&image, n);
-  for (int64_t i = 0; i < n; i++) m->r[i] = b[i], x[i] = 0, first += b[i] * b[i];
+  const double mean = mean_of(m, b);
+  for (int64_t i = 0; i < n; i++) {
+    m->r[i] = b[i] - mean, x[i] = 0;
+    first += m->r[i] * m->r[i];
+  }
   norm = first;
   for (int step = 0; step < MOST_STEPS && norm > 1e-20 * first; step++) {
     double next = 0, pq = 0;
-    for (int64_t i = 0; i < n; i++) next += m->r[i] * m->r[i] * m->diagonal[i];
-    for (int64_t i = 0; i < n; i++)
-      direction[i] = m->r[i] * m->diagonal[i] + (step ? next / rz : 0) * direction[i];
+    TES_TRY(precondition(m));
+    for (int64_t i = 0; i < n; i++) next += m->r[i] * m->z[i];
+    for (int64_t i = 0; i < n; i++) direction[i] = m->z[i] + (step ? next / rz : 0) * direction[i];
     rz = next;
     TES_TRY(tes_vector_set(m->p, direction));
     TES_TRY(tes_operator_apply(m->op, m->p, m->q));
@@ -137,9 +218,8 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   TesContext *ctx = matrix->context;
   TesStatus status = TES_OK;
   const int64_t n = matrix->length;
-  double mean = 0;
+  const double mean = mean_of(matrix, b);
   if (!matrix->factor) return conjugate_gradients(matrix, b, x);
-  for (int64_t i = 0; matrix->op->singular && i < n; i++) mean += b[i] / (double)n;
   for (int64_t i = 0; i < n; i++) x[i] = b[i] - mean;
   const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
                                        x, (lapack_int)n);

@@ -116,7 +116,7 @@ static TesStatus make_operators(Levels *s) {
     }
     diffusion.precision = TES_DOUBLE;
     TES_TRY(tes_operator_create_forest(ctx, &diffusion, &exact));
-    TES_TRY(tesi_coarse_create_any(ctx, exact, s->desc->diffusion.precision, &s->coarse));
+    TES_TRY(tesi_coarse_create_any(ctx, exact, s->desc->diffusion.precision, s->desc->coarse, &s->coarse));
   }
 done:
   tes_operator_destroy(&exact);

@@ -75,6 +75,7 @@ static TesStatus create_operators(TesForestPoisson *p, const TesForestPoissonDes
                                              .alpha = boundaries->alpha},
                                .geometry_degree = desc->geometry_degree,
                                .degree_first = desc->degree_first,
+                               .coarse = desc->coarse,
                                .smoother = {.kind = desc->smoother, .degree = desc->smoother_degree},
                                .pre = desc->pre,
                                .post = desc->post};
