@@ -11,11 +11,11 @@
  * Shared: ROWS M + 2 M^2 numbers and, a cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers: a line, ROWS at most.
  * Flops a refined cell, 3D: 2 ROWS M (M^2 + ROWS M + ROWS^2). Bytes a fine node: 4 (who writes it) times ((k+1)/k)^3, read and written once.
  *
- * Macros: real, DIM, M, N (nodes a direction of coarse and fine cells), REFINED, CELLS. tables: E[ROWS][M], W[2][M][M]. */
+ * Macros: real, DIM, M, N (nodes a direction of coarse and fine cells), REFINED, CELLS, THREADS. tables: E[ROWS][M], W[2][M][M]. */
 #include "kernel.h"
 #include "forest_cells.h"
 
-#define THREADS 256
+#define GATHERERS 256
 #define ROWS (REFINED ? 2 * N : N)
 #define COPIES (!REFINED && M == N) /* E is the identity */
 #if DIM == 3
@@ -115,12 +115,21 @@ TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse
     real v[M];
     TESK_UNROLL
     for (int c = 0; c < M; c++) v[c] = from[c * LINES_OUT];
-    for (int t = 0; t < ROWS; t++) {
-      const int node = to[fine_node(line, t)];
-      real sum = 0;
+    for (int t = 0; t < ROWS; t += N) { /* half by half, for the registers' sake */
+      /* All that is read is asked for before the first value is written: else each value waits for those before it. */
+      real old[N];
+      int node[N];
       TESK_UNROLL
-      for (int c = 0; c < M; c++) sum += E[t * M + c] * v[c];
-      if (node >= 0) fine[node] = add ? fine[node] + sum : sum;
+      for (int i = 0; i < N; i++) node[i] = to[fine_node(line, t + i)];
+      TESK_UNROLL
+      for (int i = 0; i < N; i++) old[i] = add && node[i] >= 0 ? fine[node[i]] : 0;
+      TESK_UNROLL
+      for (int i = 0; i < N; i++) {
+        real sum = old[i];
+        TESK_UNROLL
+        for (int c = 0; c < M; c++) sum += E[(t + i) * M + c] * v[c];
+        if (node[i] >= 0) fine[node[i]] = sum;
+      }
     }
   }
 #endif
@@ -192,9 +201,9 @@ TESK_KERNEL(tesk_restrict_cells, THREADS, 1, (const real *TESK_RESTRICT)fine, (r
 }
 
 /* coarse <- for each node the sum over its places in the cells, entry[first[node]] .. ; nothing at Dirichlet nodes: zero. */
-TESK_KERNEL(tesk_gather_cells, THREADS, 1, (const real *TESK_RESTRICT)values, (real *)coarse,
+TESK_KERNEL(tesk_gather_cells, GATHERERS, 1, (const real *TESK_RESTRICT)values, (real *)coarse,
             (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)entry, (int)nodes) {
-  const int node = (int)(blockIdx.x * THREADS + threadIdx.x);
+  const int node = (int)(blockIdx.x * GATHERERS + threadIdx.x);
   if (node >= nodes) return;
   real sum = 0;
   for (int e = first[node]; e < first[node + 1]; e++) sum += values[entry[e]];

@@ -6,12 +6,12 @@
 #include "space/forest_space.h"
 #include "transfer/forest_transfer.h"
 
-enum { THREADS = 256, MOST_CELLS = 64 };
+enum { LINES = 256, GATHERERS = 256, MOST_CELLS = 64 };
 
 /* One launch: cells of a kind. */
 typedef struct Kind {
   TesiKernel prolongate, restrict_;
-  int count, cells; /* cells a block */
+  int count, cells, threads; /* cells and threads a block */
   size_t shared;
   void *list, *first, *tables; /* device: coarse cells, their first fine cells */
 } Kind;
@@ -31,11 +31,12 @@ done:
   return status;
 }
 
-/* As many cells as there are last lines for the threads of a block. */
+/* Cells with about LINES last lines in all, and a thread for each line. */
 static void choose_cells(const TesiForestTransfer *t, int rows, size_t size, Kind *kind) {
   const int lines = t->dim == 3 ? rows * rows : rows, m = t->m, in = t->dim == 3 ? m * m : m;
   const int cell = in * m + rows * in + (t->dim == 3 ? rows * rows * m : 0);
-  kind->cells = tesi_min(tesi_max(THREADS / lines, 1), MOST_CELLS);
+  kind->cells = tesi_min(tesi_max(LINES / lines, 1), MOST_CELLS);
+  kind->threads = (kind->cells * lines + 31) / 32 * 32;
   kind->shared = (size_t)(rows * m + 2 * m * m + kind->cells * cell) * size;
 }
 
@@ -43,16 +44,17 @@ static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *ki
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiForestTransfer *t = transfer->plan;
-  char text[5][24];
+  char text[6][24];
   TesiProgram *program;
   snprintf(text[0], sizeof text[0], "DIM=%d", t->dim);
   snprintf(text[1], sizeof text[1], "M=%d", t->m);
   snprintf(text[2], sizeof text[2], "N=%d", t->n);
   snprintf(text[3], sizeof text[3], "REFINED=%d", refined);
   snprintf(text[4], sizeof text[4], "CELLS=%d", kind->cells);
+  snprintf(text[5], sizeof text[5], "THREADS=%d", kind->threads);
   const TesiProgramDesc desc = {.file = "forest_transfer.cu",
                                 .options = {transfer->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4]}};
+                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_cells", kind->shared, &kind->prolongate));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_cells", kind->shared, &kind->restrict_));
@@ -181,7 +183,8 @@ TesStatus tesi_forest_kernels_prolongate(const TesTransfer *transfer, const void
                          (void *)&k->own,
                          (void *)&kind->tables,
                          &adds};
-    TES_TRY(tesi_kernel_launch(ctx, &kind->prolongate, blocks_of(kind), THREADS, kind->shared, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &kind->prolongate, blocks_of(kind), (unsigned)kind->threads, kind->shared,
+                               arguments));
   }
 done:
   return status;
@@ -203,11 +206,13 @@ TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *
                          (void *)&k->mask,
                          (void *)&k->own,
                          (void *)&kind->tables};
-    TES_TRY(tesi_kernel_launch(ctx, &kind->restrict_, blocks_of(kind), THREADS, kind->shared, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &kind->restrict_, blocks_of(kind), (unsigned)kind->threads, kind->shared,
+                               arguments));
   }
   void *arguments[] = {(void *)&k->values, &coarse, (void *)&k->node_first, (void *)&k->entries, &nodes};
-  TES_TRY(tesi_kernel_launch(ctx, &k->gather, (TesiGrid){(unsigned)((nodes + THREADS - 1) / THREADS), 1, 1},
-                             THREADS, 0, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &k->gather,
+                             (TesiGrid){(unsigned)((nodes + GATHERERS - 1) / GATHERERS), 1, 1}, GATHERERS, 0,
+                             arguments));
 done:
   return status;
 }
