@@ -1,7 +1,7 @@
 /* Iterations and time to solution on balls refined round a sphere, a(x) = 1/(0.05 + 2|x|^2), f = 1, u = 0 on the surface: CG with a float32 V-cycle,
  * relative residual 1e-9.
  * bench_forest_solve [--device D] [--threads N] [--dim D] [--degree K] [--base LEVEL] [--depth FROM:TO] [--smoother DEGREE] [--ratio R] [--first degree|mesh]
- *                    [--most DOFS] [--csv FILE]
+ *                    [--most DOFS] [--tolerance T] [--csv FILE]
  * Depth: how often the cells that the sphere of radius 0.55 about (0.1, -0.05, 0.07) cuts are refined, on top of LEVEL uniform refinements. */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void must(TesStatus status) {
 typedef struct Options {
   const char *device, *csv;
   int threads, dim, degree, base, from, to, smoother;
-  double ratio, most;
+  double ratio, most, tolerance;
   bool degree_first;
 } Options;
 
@@ -90,7 +90,9 @@ static double measure(const Options *o, int depth, TesForest *forest) {
   must(tes_operator_create_forest(ctx, &desc.diffusion, &op));
   desc.diffusion.precision = TES_SINGLE;
   must(tes_multigrid_create_forest(ctx, &desc, &mg));
-  must(tes_solver_create(ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG}, &solver));
+  must(tes_solver_create(
+      ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG, .tolerance = o->tolerance},
+      &solver));
   const double setup = tesi_now() - start;
   double *load = malloc((size_t)tes_operator_length(op) * sizeof *load);
   must(tes_forest_load(&(TesForestLoadDesc){.space = space, .geometry = geometry, .f = one}, load));
@@ -141,6 +143,8 @@ static bool parse(int argc, char **argv, Options *o) {
       o->ratio = atof(value);
     else if (!strcmp(key, "--first"))
       o->degree_first = !strcmp(value, "degree");
+    else if (!strcmp(key, "--tolerance"))
+      o->tolerance = atof(value);
     else if (!strcmp(key, "--most"))
       o->most = atof(value);
     else if (!strcmp(key, "--csv"))

@@ -76,6 +76,7 @@ static void solve(const char *name, const char *options, const char *device, Out
 static void compare(const char *name, const char *options, const char *device) {
   static Outcome host, other;
   solve(name, options, "cpu", &host);
+  if (host.exit_status == 3) return; /* a mesh of trees, and a build without them */
   solve(name, options, device, &other);
   if (other.exit_status == 3 && device[0] == 'c') skip();
   if (host.exit_status || other.exit_status) fail_msg("%s %s: %s\n%s", name, options, host.text, other.text);
@@ -98,7 +99,9 @@ static void cases_take_the_same_iterations_on_the_emulator(void **state) {
 static void cases_take_the_same_iterations_on_a_gpu(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    compare(cases[i].name, "--vtu /tmp/tessera-devices.vtu", "cuda");
+    const bool adapts = !strcmp(cases[i].name, "l-shape") || !strcmp(cases[i].name, "fichera");
+    const char *large = adapts ? "--set adapt.steps=6" : "--vtu /tmp/tessera-devices.vtu";
+    compare(cases[i].name, large, "cuda");
     compare(cases[i].name, cases[i].small, "cuda");
   }
 }
