@@ -116,7 +116,7 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
 }
 
 /* values, d [q][mid][q]: D and factors and D' in the plane s; d becomes the flux in the slow direction. */
-TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, const Ahead *ahead, const V *g,
+TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, Ahead *ahead, const V *g,
                              const V *jacobian, int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
@@ -173,7 +173,7 @@ TESI_INLINE void LINE(line_weights)(int dim, int q, const TesiMappedHost *plan, 
 
 /* Slow lines of mass alone: values [n or q][count] -> I' w I values. */
 TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const TesiMappedHost *plan,
-                            const Ahead *ahead, const V *g, V *values) {
+                            Ahead *ahead, const V *g, V *values) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1, count = mid * q;
   for (int j = 0; j < mid; j++)

@@ -3,7 +3,7 @@
 #include "operator/op_mapped_host.h"
 
 /* Chunks share nodes along their borders, which are touched twice: few of them, but enough for many threads. */
-enum { CHUNKS = 32, NODES_A_STEP = 1 << 15, MOST_COLOURS = 64 };
+enum { CHUNKS = 32, NODES_A_STEP = 1 << 12, MOST_COLOURS = 64 };
 
 /* colour[chunk]: the lowest that no chunk with a common node has. Each node remembers the colours at it. */
 static TesStatus colour_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t size, unsigned char *colour) {
@@ -69,6 +69,47 @@ static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
       }
 }
 
+/* The cache lines that each step is first to touch, as ranges in ascending order: streams that the hardware foresees, if they are asked
+ * for in this order. */
+static TesStatus find_lines(TesContext *ctx, TesiMappedHost *plan, const int32_t *owner,
+                            const int32_t *step) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  const int64_t size = (int64_t)tesi_precision_size(m->precision) * m->components;
+  const int64_t lines = (m->nodes * size + 63) / 64;
+  int32_t *first = NULL;
+  int64_t ranges = 0;
+  TES_ALLOC(&first, lines);
+  for (int64_t l = 0; l < lines; l++) first[l] = INT32_MAX;
+  for (int64_t i = 0; i < m->nodes; i++)
+    for (int64_t l = i * size / 64; owner[i] >= 0 && l <= ((i + 1) * size - 1) / 64; l++)
+      first[l] = tesi_min(first[l], step[owner[i]]);
+  for (int64_t l = 0; l < lines; l++) {
+    if (first[l] == INT32_MAX) continue;
+    plan->step[first[l]].lines++;
+    if (l && first[l] == first[l - 1]) continue;
+    plan->step[first[l]].ahead_end++;
+    ranges++;
+  }
+  TES_ALLOC(&plan->ahead, ranges);
+  for (int64_t k = 0, at = 0; k < plan->steps; k++) {
+    at += plan->step[k].ahead_end;
+    plan->step[k].ahead = plan->step[k].ahead_end = at - plan->step[k].ahead_end;
+  }
+  for (int64_t l = 0; l < lines;) {
+    int64_t end = l + 1;
+    while (end < lines && first[end] == first[l]) end++;
+    if (first[l] != INT32_MAX) {
+      int32_t *range = plan->ahead[plan->step[first[l]].ahead_end++];
+      range[0] = (int32_t)l, range[1] = (int32_t)end;
+    }
+    l = end;
+  }
+done:
+  tesi_free(ctx, &first);
+  return status;
+}
+
 /* Joined rows all of whose nodes but the first no batch had before are stored, not added: their number becomes negative, and
  * those nodes need no zero: SET. */
 enum { SET = -2 };
@@ -104,6 +145,7 @@ static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   TES_ALLOC(&owner, m->nodes);
   TES_TRY(steps_of(ctx, plan, &step));
   find_owners(plan, owner);
+  TES_TRY(find_lines(ctx, plan, owner, step));
   mark_rows(plan, owner);
   int64_t ranges = 0;
   for (int64_t i = 0; i < m->nodes; i++) {

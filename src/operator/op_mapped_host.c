@@ -58,19 +58,36 @@ static void set_constrained(const TesiMappedHost *plan, double sign, const void 
     }
 }
 
-/* y <- b + sign A x */
+/* The next chunk of a colour that no thread has. */
+static int64_t take_chunk(int64_t *next) {
+  int64_t k;
+#pragma omp atomic capture
+  k = (*next)++;
+  return k;
+}
+
+/* y <- b + sign A x. A thread takes a chunk while it works on the one before, so that it can ask for its nodes. */
 static TesStatus run(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y) {
   const bool global = plan->m->global;
+  int64_t taken[65];
+  memcpy(taken, plan->first_of_colour, sizeof taken);
 #pragma omp parallel num_threads(plan->threads)
   for (int colour = 0; colour < plan->colours; colour++) {
-#pragma omp for schedule(dynamic)
-    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1]; k++)
-      for (const TesiMappedStep *step = plan->step + plan->chunk[k]; step < plan->step + plan->chunk[k + 1];
-           step++) {
+    char *const work = plan->work + (size_t)omp_get_thread_num() * plan->work_size;
+    const int64_t end = plan->first_of_colour[colour + 1];
+    for (int64_t k = take_chunk(&taken[colour]); k < end;) {
+      const int64_t follows = take_chunk(&taken[colour]);
+      const TesiMappedStep *step = plan->step + plan->chunk[k], *last = plan->step + plan->chunk[k + 1] - 1;
+      for (; step <= last; step++) {
+        const TesiMappedStep *next = step < last     ? step + 1
+                                     : follows < end ? plan->step + plan->chunk[follows]
+                                                     : NULL;
         if (global) set_first(plan, step, b, y);
-        plan->kernels.run(plan, step->first, step->end, sign, b, x, y,
-                          plan->work + (size_t)omp_get_thread_num() * plan->work_size);
+        plan->kernels.run(plan, step, next, sign, b, x, y, work);
       }
+      k = follows;
+    }
+#pragma omp barrier
   }
   if (global) set_constrained(plan, sign, b, x, y);
   return TES_OK;
@@ -107,6 +124,7 @@ static void free_plan(TesContext *ctx, TesiMappedHost *plan) {
   tesi_free(ctx, &plan->chunk);
   tesi_free(ctx, &plan->step);
   tesi_free(ctx, &plan->zero);
+  tesi_free(ctx, &plan->ahead);
   tesi_free(ctx, &plan->g);
   tesi_free(ctx, &plan->tables);
   tesi_free(ctx, &plan->points_1d);

@@ -59,9 +59,12 @@ typedef struct TesiMappedHanging {
 } TesiMappedHanging;
 
 typedef struct TesiMappedHost TesiMappedHost;
-/* Batches first .. end - 1: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). */
-typedef void (*TesiMappedRun)(const TesiMappedHost *plan, int64_t first, int64_t end, double sign,
-                              const void *b, const void *x, void *y, void *work);
+typedef struct TesiMappedStep TesiMappedStep;
+/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the step whose nodes
+ * are asked for meanwhile, NULL: none. */
+typedef void (*TesiMappedRun)(const TesiMappedHost *plan, const TesiMappedStep *step,
+                              const TesiMappedStep *next, double sign, const void *b, const void *x, void *y,
+                              void *work);
 typedef struct TesiMappedKernels {
   int lanes;
   bool specialised;
@@ -69,11 +72,13 @@ typedef struct TesiMappedKernels {
   const void *phases; /* the kernels' own */
 } TesiMappedKernels;
 
-/* Batches that a thread works through before it goes on: few enough that the nodes it sets first are still in the caches. */
-typedef struct TesiMappedStep {
-  int64_t first, end;     /* batches */
-  int64_t zero, zero_end; /* plan->zero: ranges of nodes that it sets first */
-} TesiMappedStep;
+/* Batches that a thread works through before it goes on: few enough that its nodes and those of the next step fit into the L2 cache. */
+struct TesiMappedStep {
+  int64_t first, end;       /* batches */
+  int64_t zero, zero_end;   /* plan->zero: ranges of nodes that it sets first */
+  int64_t ahead, ahead_end; /* plan->ahead: cache lines that no step had before */
+  int64_t lines;            /* in those */
+};
 
 struct TesiMappedHost {
   const TesiMapped *m;
@@ -98,6 +103,7 @@ struct TesiMappedHost {
   int colours;
   int64_t first_of_colour[65]; /* chunks */
   int32_t (*zero)[2];          /* [begin, end) of nodes */
+  int32_t (*ahead)[2];         /* [begin, end) of lines of 64 bytes of a vector that begins with one */
   /* factors: per batch `stride` numbers of the operator's precision, see op_mapped_host_factors.c */
   void *g;
   int64_t stride;

@@ -11,22 +11,26 @@ enum {
 
 #include "operator/op_mapped_gather_body.h"
 
-/* What the batch after this one needs: rows of nodes, of x and of y, that no batch had before. Asked for row by row of points: all at
- * once would fill the queue to memory and wait. */
+/* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as streams they come
+ * twice as fast as row by row, and spread over the work they do not fill the queue to memory. */
 typedef struct Ahead {
-  const int32_t *row; /* NULL: nothing */
-  int rows, length;   /* numbers a row */
-  const Real *x, *y;
+  const int32_t (*range)[2]; /* NULL: nothing */
+  int64_t line, end;         /* in the range at hand */
+  int64_t lines;             /* for this batch */
+  const char *x, *y;
 } Ahead;
 
-TESI_INLINE void mapped_prefetch(const Ahead *ahead, int part, int parts) {
-  enum { LINE_REALS = 64 / sizeof(Real) };
-  if (!ahead->row) return;
-  for (int r = ahead->rows * part / parts; r < ahead->rows * (part + 1) / parts; r++)
-    for (int i = 0; ahead->row[r] < 0 && i < ahead->length + LINE_REALS - 1; i += LINE_REALS) {
-      __builtin_prefetch(ahead->x + ~ahead->row[r] + i, 0, 2);
-      __builtin_prefetch(ahead->y + ~ahead->row[r] + i, 1, 2);
+TESI_INLINE void mapped_prefetch(Ahead *ahead, int part, int parts) {
+  if (!ahead->range) return;
+  for (int64_t i = ahead->lines * part / parts; i < ahead->lines * (part + 1) / parts; i++) {
+    if (ahead->line == ahead->end) {
+      ahead->range++;
+      ahead->line = (*ahead->range)[0], ahead->end = (*ahead->range)[1];
     }
+    __builtin_prefetch(ahead->x + 64 * ahead->line, 0, 2);
+    __builtin_prefetch(ahead->y + 64 * ahead->line, 1, 2);
+    ahead->line++;
+  }
 }
 
 #define LINE(name) mapped_fixed_##name
@@ -62,10 +66,10 @@ typedef struct Phases {
   void (*in)(const TesiMappedHost *plan, const V *u, V *values, V *plane);
   void (*out)(const TesiMappedHost *plan, const V *values, V *u, V *plane);
   void (*lines)(const TesiMappedHost *plan, V *values, V *d);
-  void (*plane)(const TesiMappedHost *plan, const Ahead *ahead, const V *g, const V *jacobian, int s,
+  void (*plane)(const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s,
                 V *values, V *d, V *plane);
   void (*lines_out)(const TesiMappedHost *plan, V *values, const V *d);
-  void (*mass)(const TesiMappedHost *plan, const Ahead *ahead, const V *g, V *values);
+  void (*mass)(const TesiMappedHost *plan, Ahead *ahead, const V *g, V *values);
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
 } Phases;
 
@@ -91,7 +95,7 @@ static void mapped_jacobians(int dim, int q, const Real *at, const V *c, V *jx, 
     }
 }
 
-static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const Ahead *ahead, const V *g, V *u,
+static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *ahead, const V *g, V *u,
                         V *work) {
   const int q = plan->q, count = (int)plan->points / q;
   const bool interpolates = !plan->m->collocated;
@@ -118,16 +122,25 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, const A
   if (interpolates) phase->out(plan, values, u, plane);
 }
 
-static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, double sign, const void *b,
-                       const void *x, void *y, void *work) {
+static Ahead mapped_ahead(const TesiMappedHost *plan, const TesiMappedStep *next, const void *x,
+                          const void *y) {
+  if (!next || !next->lines) return (Ahead){NULL};
+  const int32_t(*range)[2] = (const int32_t(*)[2])plan->ahead + next->ahead;
+  return (Ahead){.range = range, .line = (*range)[0], .end = (*range)[1], .x = x, .y = y};
+}
+
+static void mapped_run(const TesiMappedHost *plan, const TesiMappedStep *step, const TesiMappedStep *next,
+                       double sign, const void *b, const void *x, void *y, void *work) {
   const Phases *phase = plan->kernels.phases;
+  const int64_t batches = step->end - step->first, parts = batches * plan->components;
   V *u = (V *)(((uintptr_t)work + 63) / 64 * 64), *rest = u + plan->nodes;
-  for (int64_t at = first; at < end; at++) {
-    const TesiMappedBatch *batch = &plan->batch[at];
-    const V *g = (const V *)((const Real *)plan->g + at * plan->stride);
-    Ahead ahead = {NULL, (int)(plan->nodes / plan->n), (plan->n - 1) * LANES + 1, x, y};
-    if (at + 1 < end && batch[1].kind == TESI_GATHER_JOINED) ahead.row = plan->index + batch[1].index;
+  Ahead ahead = mapped_ahead(plan, next, x, y);
+  for (int64_t i = 0; i < batches; i++) {
+    const TesiMappedBatch *batch = &plan->batch[step->first + i];
+    const V *g = (const V *)((const Real *)plan->g + (step->first + i) * plan->stride);
     for (int c = 0; c < plan->components; c++) {
+      const int64_t part = i * plan->components + c;
+      if (ahead.range) ahead.lines = next->lines * (part + 1) / parts - next->lines * part / parts;
       phase->gather(plan, batch, c, x, u);
       if (batch->hanging >= 0) phase->hang(plan, batch, false, u, rest);
       mapped_cell(plan, phase, &ahead, g, u, rest);
@@ -148,9 +161,9 @@ static void mapped_run(const TesiMappedHost *plan, int64_t first, int64_t end, d
 #define LINES_ARGUMENTS const TesiMappedHost *plan, V *values, V *d
 #define LINES_OUT_ARGUMENTS const TesiMappedHost *plan, V *values, const V *d
 #define PLANE_ARGUMENTS                                                                                      \
-  const TesiMappedHost *plan, const Ahead *ahead, const V *g, const V *jacobian, int s, V *values, V *d,     \
+  const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s, V *values, V *d,     \
       V *plane
-#define MASS_ARGUMENTS const TesiMappedHost *plan, const Ahead *ahead, const V *g, V *values
+#define MASS_ARGUMENTS const TesiMappedHost *plan, Ahead *ahead, const V *g, V *values
 #define COUNT(dim, q) ((dim) == 3 ? (q) * (q) : (q))
 
 static void mapped_any_phase_mass(MASS_ARGUMENTS);
