@@ -67,36 +67,65 @@ TESI_INLINE void LINE(plane_polynomials)(int dim, const TesiMappedHost *plan, co
     LINE(reduce)(2, dim == 3 ? 27 : 6, at, c, out, out + POLYNOMIALS);
 }
 
+/* ax[x][3]: the part of the cofactor a that a plane has in common. */
+TESI_INLINE void LINE(plane_cofactors)(int q, const TesiMappedHost *plan, const V *tables, int s, V *ax) {
+  const Real *at = plan->points_1d;
+  for (int i = 0; i < q; i++) linear3(tables + 9 * i, at[s], tables + 9 * i + 6, ax + 3 * i);
+}
+
+TESI_INLINE void LINE(row_column)(const TesiMappedHost *plan, const V *m, int s, int j, V jx[3]) {
+  const Real *at = plan->points_1d, y = at[j], z = at[s];
+  TESI_UNROLL for (int r = 0; r < 3; r++) jx[r] = m[3 + r] + y * m[9 + r] + z * (m[15 + r] + y * m[21 + r]);
+}
+
+/* m: monomials of the map, NULL where the determinant is not wanted. */
+TESI_INLINE void LINE(row_cofactors)(int q, const TesiMappedHost *plan, const V *m, const V *tables, int s,
+                                     int j, Real weight, CofactorRow *row) {
+  const V *b = tables + 9 * q + 9 * j, *c = tables + 18 * q + 9 * s;
+  const Real *at = plan->points_1d;
+  if (m) LINE(row_column)(plan, m, s, j, row->jx);
+  TESI_UNROLL for (int r = 0; m && r < 3; r++) row->jx[r] *= 1 / weight;
+  linear3(b, at[s], b + 3, row->b), linear3(c, at[j], c + 6, row->c);
+  TESI_UNROLL for (int r = 0; r < 3; r++) row->bx[r] = b[6 + r], row->cx[r] = c[3 + r];
+  row->y = at[j];
+}
+
 /* Row (s, j) of points: gx, gy, gz to fluxes. */
 TESI_INLINE void LINE(row_flux)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian,
-                                int s, int j, V *gx, V *gy, V *gz) {
+                                const V *ax, int s, int j, V *gx, V *gy, V *gz) {
   const Real *w = plan->weights_1d;
   const Real weight = dim == 3 ? w[s] * w[j] : w[s];
-  const V *jx = jacobian, *jy = jx + 3 * q * q, *jz = jy + 3 * q * q;
   const V *row = g + (int64_t)(dim == 3 ? s * q + j : s) * q * plan->entries;
+  CofactorRow common;
   if (plan->factors == TES_FACTORS_STORED)
     LINE(row_stored)(dim, q, plan->entries, row, gx, gy, gz);
-  else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1)
+  else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1 && dim == 3) {
+    LINE(row_cofactors)(q, plan, NULL, jacobian, s, j, 1, &common);
+    LINE(row_vertices_3d)(q, &common, ax, jacobian + 3, plan->points_1d, NULL, row, plan->entries, gx, gy, gz);
+  } else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1)
     LINE(row_weights)(dim, q, 1, plan, jacobian, jacobian + POLYNOMIALS, row, j, gx, gy, gz);
   else if (plan->factors == TES_FACTORS_WEIGHTS)
     LINE(row_weights)(dim, q, 2, plan, jacobian, jacobian + POLYNOMIALS, row, j, gx, gy, gz);
   else if (plan->factors == TES_FACTORS_AFFINE)
     LINE(row_affine)(dim, q, g, w, weight, gx, gy, gz);
-  else if (dim == 3)
-    LINE(row_vertices_3d)
-  (q, jx + 3 * (s * q + j), jy + 3 * s * q, jz + 3 * j * q, w, weight * (Real)plan->a, gx, gy, gz);
-  else LINE(row_vertices_2d)(q, jx + 2 * s, jz, w, weight * (Real)plan->a, gx, gz);
+  else if (dim == 3) {
+    LINE(row_cofactors)(q, plan, g, jacobian, s, j, weight * (Real)plan->a, &common);
+    LINE(row_vertices_3d)(q, &common, ax, jacobian + 3, plan->points_1d, w, NULL, 0, gx, gy, gz);
+  } else
+    LINE(row_vertices_2d)(q, jacobian + 2 * s, jacobian + 2 * q, w, weight * (Real)plan->a, gx, gz);
 }
 
 /* kept[mid][x] <- lambda c w |J| u of the plane s. */
 TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian,
-                                  int s, const V *u, V *kept) {
-  const Real *w = plan->weights_1d;
+                                  const V *ax, int s, const V *u, V *kept) {
+  const Real *w = plan->weights_1d, *points = plan->points_1d;
   const int last = plan->entries - 1, mid = dim == 3 ? q : 1;
   const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_WEIGHTS;
-  const V *jx = jacobian, *jy = jx + 3 * q * q, *jz = jy + 3 * q * q;
+  const V *jx = jacobian + 2 * s, *jz = jacobian + 2 * q;
   for (int j = 0; j < mid; j++) {
     const Real factor = (Real)plan->mass_factor, weight = factor * (dim == 3 ? w[s] * w[j] : w[s]);
+    V column[3];
+    if (dim == 3 && plan->factors == TES_FACTORS_VERTICES) LINE(row_column)(plan, g, s, j, column);
     for (int i = 0; i < q; i++) {
       const int at = j * q + i;
       V m;
@@ -106,10 +135,10 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
         m = weight * w[i] * g[last];
       else if (dim == 3) {
         V a[3];
-        cross(jy + 3 * (s * q + i), jz + 3 * at, a);
-        m = weight * w[i] * dot3(jx + 3 * (s * q + j), a);
+        linear3(ax + 3 * i, points[j], jacobian + 9 * i + 3, a);
+        m = weight * w[i] * dot3(column, a);
       } else
-        m = weight * w[i] * (jx[2 * s] * jz[2 * i + 1] - jx[2 * s + 1] * jz[2 * i]);
+        m = weight * w[i] * (jx[0] * jz[2 * i + 1] - jx[1] * jz[2 * i]);
       kept[at] = m * u[at];
     }
   }
@@ -120,19 +149,21 @@ TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, Ahead *
                              const V *jacobian, int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
-  V *kept = plane + 10 * q * q, polynomials[2 * POLYNOMIALS];
-  if (plan->factors == TES_FACTORS_WEIGHTS) {
+  V *kept = plane + q * q + 27 * q, ax[3 * MAPPED_N], polynomials[2 * POLYNOMIALS];
+  if (mapped_has_cofactors(plan)) {
+    LINE(plane_cofactors)(q, plan, jacobian, s, ax);
+  } else if (plan->factors == TES_FACTORS_WEIGHTS) {
     LINE(plane_polynomials)(dim, plan, g, s, polynomials);
     jacobian = polynomials;
   }
-  if (plan->mass) LINE(plane_mass)(dim, q, plan, g, jacobian, s, values, kept);
+  if (plan->mass) LINE(plane_mass)(dim, q, plan, g, jacobian, ax, s, values, kept);
   for (int i = 0; dim == 3 && i < q; i++)
     LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);
   for (int j = 0; j < mid; j++) {
     V gx[MAPPED_N], *u = values + j * q;
     mapped_prefetch(ahead, s * mid + j, q * mid);
     LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, gx, 1);
-    LINE(row_flux)(dim, q, plan, g, jacobian, s, j, gx, plane + j * q, d + j * q);
+    LINE(row_flux)(dim, q, plan, g, jacobian, ax, s, j, gx, plane + j * q, d + j * q);
     LINE(differentiate)(q, tables, TESI_DMT_EVEN, gx, 1, u, 1);
   }
   for (int i = 0; dim == 3 && i < q; i++) LINE(add_transposed)(q, tables, plane + i, q, values + i, q);

@@ -73,26 +73,37 @@ typedef struct Phases {
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
 } Phases;
 
-/* Jacobian columns of the trilinear map from its monomials c[2^dim][dim]: jx[slow][mid], jy[slow][x], jz[mid][x] (2D: jx[slow], jz[x]),
- * each [dim]. */
-static void mapped_jacobians(int dim, int q, const Real *at, const V *c, V *jx, V *jy, V *jz) {
-  if (dim == 2) {
-    for (int i = 0; i < q; i++) TESI_UNROLL for (int r = 0; r < 2; r++) {
-        jx[2 * i + r] = c[2 + r] + at[i] * c[6 + r];
-        jz[2 * i + r] = c[4 + r] + at[i] * c[6 + r];
-      }
-    return;
+/* Cofactors of the trilinear map from its monomials m[8][3] (bit 0 x, 1 y, 2 z). Columns jx = m1 + y m3 + z (m5 + y m7), jy and jz
+ * likewise; as jy and jz have the same coefficient of y z at a given x, there is no such term in their product:
+ *   a = jy x jz = A0 + y A1 + z A2 at x, b = jz x jx = B0 + z B1 + x B2 at y, c = jx x jy = C0 + x C1 + y C2 at z.
+ * to: A[q][3][3], B[q][3][3], C[q][3][3]. */
+static void mapped_cofactors(int q, const Real *at, const V *m, V *to) {
+  for (int i = 0; i < q; i++) {
+    V p[3], r[3], s[3], *A = to + 9 * i, *B = A + 9 * q, *C = B + 9 * q;
+    linear3(m + 6, at[i], m + 9, p), linear3(m + 18, at[i], m + 21, r), linear3(m + 12, at[i], m + 15, s);
+    cross(p, s, A), cross(p, r, A + 3), cross(r, s, A + 6);
+    linear3(m + 12, at[i], m + 18, p), linear3(m + 15, at[i], m + 21, r), linear3(m + 3, at[i], m + 9, s);
+    cross(p, s, B), cross(p, r, B + 3), cross(r, s, B + 6);
+    linear3(m + 3, at[i], m + 15, p), linear3(m + 9, at[i], m + 21, r), linear3(m + 6, at[i], m + 18, s);
+    cross(p, s, C), cross(p, r, C + 3), cross(r, s, C + 6);
   }
-  for (int s = 0; s < q; s++) TESI_UNROLL for (int r = 0; r < 3; r++) {
-      const V x = c[3 + r] + at[s] * c[15 + r], xy = c[9 + r] + at[s] * c[21 + r];   /* x + y xy, at z = s */
-      const V y = c[6 + r] + at[s] * c[18 + r];                                      /* y + x xy */
-      const V z = c[12 + r] + at[s] * c[18 + r], zx = c[15 + r] + at[s] * c[21 + r]; /* z + x zx, at y = s */
-      for (int i = 0; i < q; i++) {
-        jx[(s * q + i) * 3 + r] = x + at[i] * xy;
-        jy[(s * q + i) * 3 + r] = y + at[i] * xy;
-        jz[(s * q + i) * 3 + r] = z + at[i] * zx;
-      }
+}
+
+/* Columns of the bilinear map: jx[slow], jz[x], each [2]. */
+static void mapped_columns(int q, const Real *at, const V *m, V *jx, V *jz) {
+  for (int i = 0; i < q; i++) TESI_UNROLL for (int r = 0; r < 2; r++) {
+      jx[2 * i + r] = m[2 + r] + at[i] * m[6 + r];
+      jz[2 * i + r] = m[4 + r] + at[i] * m[6 + r];
     }
+}
+
+static void mapped_geometry(const TesiMappedHost *plan, const V *g, V *to) {
+  const int q = plan->q;
+  const bool weights = plan->factors == TES_FACTORS_WEIGHTS;
+  if (mapped_has_cofactors(plan))
+    mapped_cofactors(q, plan->points_1d, g + (weights ? plan->entries * plan->points : 0), to);
+  else if (plan->factors == TES_FACTORS_VERTICES)
+    mapped_columns(q, plan->points_1d, g, to, to + 2 * q);
 }
 
 static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *ahead, const V *g, V *u,
@@ -108,9 +119,7 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
   }
   if (interpolates) phase->in(plan, u, values, plane);
   if (plan->stiffness) {
-    if (plan->factors == TES_FACTORS_VERTICES)
-      mapped_jacobians(plan->dim, q, plan->points_1d, g, jacobian, jacobian + 3 * q * q,
-                       jacobian + 6 * q * q);
+    mapped_geometry(plan, g, jacobian);
     phase->lines(plan, values, d);
     for (int s = 0; s < q; s++) {
       phase->plane(plan, ahead, g, jacobian, s, values + s * count, d + s * count, plane);

@@ -2,6 +2,12 @@
  * op_mapped_lines_body.h. On entry gx, gy, gz are reference derivatives of the row; on return they are fluxes. */
 
 #ifndef MAPPED_SECOND
+/* Cofactors from tables: trilinear cells. */
+static bool mapped_has_cofactors(const TesiMappedHost *plan) {
+  return plan->dim == 3 && (plan->factors == TES_FACTORS_VERTICES ||
+                            (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1));
+}
+
 /* f <- G g with the symmetric G at factors[]. */
 TESI_INLINE void flux_3d(const V *G, V x, V y, V z, V *gx, V *gy, V *gz) {
   *gx = G[0] * x + G[1] * y + G[2] * z;
@@ -15,9 +21,19 @@ TESI_INLINE void cross(const V a[3], const V b[3], V out[3]) {
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+TESI_INLINE void linear3(const V *a, Real x, const V *b, V out[3]) {
+  TESI_UNROLL for (int r = 0; r < 3; r++) out[r] = a[r] + x * b[r];
+}
+
 TESI_INLINE V dot3(const V a[3], const V b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
+
+/* What a row of points has in common, see mapped_cofactors. */
+typedef struct CofactorRow {
+  V jx[3], b[3], bx[3], c[3], cx[3];
+  Real y;
+} CofactorRow;
 #endif
 
 /* Value (and slope, if asked for) at t of polynomials c[m + 1][count]. */
@@ -106,17 +122,21 @@ TESI_INLINE void LINE(row_affine)(int dim, int q, const V *G, const Real *w, Rea
   }
 }
 
-/* Jacobian columns jx (of the row), jy[i][3], jz[i][3]. With the cofactors a = jy x jz, b = jz x jx, c = jx x jy, which are |J| times
- * the rows of J^-1: t = (a gx + b gy + c gz) w / |J|, fluxes a.t, b.t, c.t. That is less work than the six entries of G. */
-TESI_INLINE void LINE(row_vertices_3d)(int q, const V *jx, const V *jy, const V *jz, const Real *w,
-                                       Real row_weight, V *gx, V *gy, V *gz) {
-  const V x[3] = {jx[0], jx[1], jx[2]};
+/* With the cofactors a = jy x jz, b = jz x jx, c = jx x jy of the Jacobian's columns, which are |J| times the rows of J^-1:
+ * t = (a gx + b gy + c gz) w / |J|, fluxes a.t, b.t, c.t. That is less work than the six entries of G. In a row b and c are linear, a is
+ * linear in y: op_mapped_kernels_body.h has the tables. jx: column of the row over the row's weight; or weights w / |J| are given, a number
+ * every `step`. */
+TESI_INLINE void LINE(row_vertices_3d)(int q, const CofactorRow *row, const V *ax, const V *ay, const Real *at,
+                                       const Real *w, const V *weights, int step, V *gx, V *gy, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++) {
     V a[3], b[3], c[3], t[3];
-    cross(jy + 3 * i, jz + 3 * i, a);
-    cross(jz + 3 * i, x, b);
-    cross(x, jy + 3 * i, c);
-    const V scale = row_weight * w[i] / dot3(x, a);
+    TESI_UNROLL for (int r = 0; r < 3; r++) {
+      a[r] = ax[3 * i + r] + row->y * ay[9 * i + r];
+      b[r] = row->b[r] + at[i] * row->bx[r];
+      c[r] = row->c[r] + at[i] * row->cx[r];
+    }
+    if (weights) __builtin_prefetch(weights + i * step + PREFETCH, 0, 2);
+    const V scale = weights ? weights[i * step] : w[i] / dot3(row->jx, a);
     TESI_UNROLL for (int r = 0; r < 3; r++) t[r] = (a[r] * gx[i] + b[r] * gy[i] + c[r] * gz[i]) * scale;
     gx[i] = dot3(a, t), gy[i] = dot3(b, t), gz[i] = dot3(c, t);
   }
