@@ -83,6 +83,7 @@ TESI_INLINE void LINE(row_cofactors)(int q, const TesiMappedHost *plan, const V 
                                      int j, Real weight, CofactorRow *row) {
   const V *b = tables + 9 * q + 9 * j, *c = tables + 18 * q + 9 * s;
   const Real *at = plan->points_1d;
+  TESI_UNROLL for (int r = 0; r < 3; r++) row->jx[r] = (V){0};
   if (m) LINE(row_column)(plan, m, s, j, row->jx);
   TESI_UNROLL for (int r = 0; m && r < 3; r++) row->jx[r] *= 1 / weight;
   linear3(b, at[s], b + 3, row->b), linear3(c, at[j], c + 6, row->c);
@@ -101,7 +102,8 @@ TESI_INLINE void LINE(row_flux)(int dim, int q, const TesiMappedHost *plan, cons
     LINE(row_stored)(dim, q, plan->entries, row, gx, gy, gz);
   else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1 && dim == 3) {
     LINE(row_cofactors)(q, plan, NULL, jacobian, s, j, 1, &common);
-    LINE(row_vertices_3d)(q, &common, ax, jacobian + 3, plan->points_1d, NULL, row, plan->entries, gx, gy, gz);
+    LINE(row_vertices_3d)
+    (q, &common, ax, jacobian + 3, plan->points_1d, w, row, plan->entries, gx, gy, gz);
   } else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1)
     LINE(row_weights)(dim, q, 1, plan, jacobian, jacobian + POLYNOMIALS, row, j, gx, gy, gz);
   else if (plan->factors == TES_FACTORS_WEIGHTS)
@@ -124,7 +126,7 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
   const V *jx = jacobian + 2 * s, *jz = jacobian + 2 * q;
   for (int j = 0; j < mid; j++) {
     const Real factor = (Real)plan->mass_factor, weight = factor * (dim == 3 ? w[s] * w[j] : w[s]);
-    V column[3];
+    V column[3] = {0};
     if (dim == 3 && plan->factors == TES_FACTORS_VERTICES) LINE(row_column)(plan, g, s, j, column);
     for (int i = 0; i < q; i++) {
       const int at = j * q + i;
@@ -149,7 +151,7 @@ TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, Ahead *
                              const V *jacobian, int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
-  V *kept = plane + q * q + 27 * q, ax[3 * MAPPED_N], polynomials[2 * POLYNOMIALS];
+  V *ax = plane + q * q + 27 * q, *kept = ax + 3 * q, polynomials[2 * POLYNOMIALS];
   if (mapped_has_cofactors(plan)) {
     LINE(plane_cofactors)(q, plan, jacobian, s, ax);
   } else if (plan->factors == TES_FACTORS_WEIGHTS) {

@@ -148,8 +148,9 @@ static const TesiOperatorTable table = {.apply = apply,
 static TesStatus make_work(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const size_t vector = (size_t)plan->kernels.lanes * tesi_precision_size(plan->m->precision);
-  plan->work_size =
-      (size_t)(plan->nodes + 2 * plan->points + 2 * plan->q * plan->q + 27 * plan->q + plan->n * plan->n + 64) * vector;
+  plan->work_size = (size_t)(plan->nodes + 2 * plan->points + 2 * plan->q * plan->q + 30 * plan->q +
+                             plan->n * plan->n + 64) *
+                    vector;
   plan->work_size = (plan->work_size + 4095) / 4096 * 4096 + 128;
   TES_TRY(tesi_alloc(ctx, (size_t)plan->threads, plan->work_size, &plan->work));
 done:
@@ -188,8 +189,10 @@ static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
     if (m->degree > 1 || !m->stiffness) return count;
   } else {
     list[count++] = TES_FACTORS_STORED;
-    if (m->can_vertices) list[count++] = TES_FACTORS_VERTICES;
-    if (m->can_weights && m->degree > 1) list[count++] = TES_FACTORS_WEIGHTS;
+    if (m->can_vertices)
+      list[count++] = TES_FACTORS_VERTICES;
+    else if (m->can_weights && m->degree > 1)
+      list[count++] = TES_FACTORS_WEIGHTS;
   }
   if (m->degree == 1) list[count++] = TES_FACTORS_MATRIX;
   return count;

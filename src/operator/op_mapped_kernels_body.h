@@ -66,8 +66,8 @@ typedef struct Phases {
   void (*in)(const TesiMappedHost *plan, const V *u, V *values, V *plane);
   void (*out)(const TesiMappedHost *plan, const V *values, V *u, V *plane);
   void (*lines)(const TesiMappedHost *plan, V *values, V *d);
-  void (*plane)(const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s,
-                V *values, V *d, V *plane);
+  void (*plane)(const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s, V *values,
+                V *d, V *plane);
   void (*lines_out)(const TesiMappedHost *plan, V *values, const V *d);
   void (*mass)(const TesiMappedHost *plan, Ahead *ahead, const V *g, V *values);
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
@@ -170,8 +170,7 @@ static void mapped_run(const TesiMappedHost *plan, const TesiMappedStep *step, c
 #define LINES_ARGUMENTS const TesiMappedHost *plan, V *values, V *d
 #define LINES_OUT_ARGUMENTS const TesiMappedHost *plan, V *values, const V *d
 #define PLANE_ARGUMENTS                                                                                      \
-  const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s, V *values, V *d,     \
-      V *plane
+  const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s, V *values, V *d, V *plane
 #define MASS_ARGUMENTS const TesiMappedHost *plan, Ahead *ahead, const V *g, V *values
 #define COUNT(dim, q) ((dim) == 3 ? (q) * (q) : (q))
 

@@ -126,8 +126,9 @@ TESI_INLINE void LINE(row_affine)(int dim, int q, const V *G, const Real *w, Rea
  * t = (a gx + b gy + c gz) w / |J|, fluxes a.t, b.t, c.t. That is less work than the six entries of G. In a row b and c are linear, a is
  * linear in y: op_mapped_kernels_body.h has the tables. jx: column of the row over the row's weight; or weights w / |J| are given, a number
  * every `step`. */
-TESI_INLINE void LINE(row_vertices_3d)(int q, const CofactorRow *row, const V *ax, const V *ay, const Real *at,
-                                       const Real *w, const V *weights, int step, V *gx, V *gy, V *gz) {
+TESI_INLINE void LINE(row_vertices_3d)(int q, const CofactorRow *row, const V *ax, const V *ay,
+                                       const Real *at, const Real *w, const V *weights, int step, V *gx,
+                                       V *gy, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++) {
     V a[3], b[3], c[3], t[3];
     TESI_UNROLL for (int r = 0; r < 3; r++) {
@@ -135,8 +136,13 @@ TESI_INLINE void LINE(row_vertices_3d)(int q, const CofactorRow *row, const V *a
       b[r] = row->b[r] + at[i] * row->bx[r];
       c[r] = row->c[r] + at[i] * row->cx[r];
     }
-    if (weights) __builtin_prefetch(weights + i * step + PREFETCH, 0, 2);
-    const V scale = weights ? weights[i * step] : w[i] / dot3(row->jx, a);
+    V scale;
+    if (weights) {
+      __builtin_prefetch(weights + i * step + PREFETCH, 0, 2);
+      scale = weights[i * step];
+    } else {
+      scale = w[i] / dot3(row->jx, a);
+    }
     TESI_UNROLL for (int r = 0; r < 3; r++) t[r] = (a[r] * gx[i] + b[r] * gy[i] + c[r] * gz[i]) * scale;
     gx[i] = dot3(a, t), gy[i] = dot3(b, t), gz[i] = dot3(c, t);
   }
