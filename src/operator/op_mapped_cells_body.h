@@ -163,7 +163,7 @@ TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, Ahead *
     LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);
   for (int j = 0; j < mid; j++) {
     V gx[MAPPED_N], *u = values + j * q;
-    mapped_prefetch(ahead, s * mid + j, q * mid);
+    mapped_prefetch(ahead);
     LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, gx, 1);
     LINE(row_flux)(dim, q, plan, g, jacobian, ax, s, j, gx, plane + j * q, d + j * q);
     LINE(differentiate)(q, tables, TESI_DMT_EVEN, gx, 1, u, 1);
@@ -211,7 +211,7 @@ TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const Tesi
   const int mid = dim == 3 ? q : 1, count = mid * q;
   for (int j = 0; j < mid; j++)
     for (int i = 0; i < q; i++) {
-      mapped_prefetch(ahead, j * q + i, mid * q);
+      mapped_prefetch(ahead);
       V line[MAPPED_N], w[MAPPED_N], *at = values + j * q + i;
       LINE(line_weights)(dim, q, plan, g, i, j, w);
       if (interpolates) {

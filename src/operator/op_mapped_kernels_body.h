@@ -14,15 +14,14 @@ enum {
 /* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as streams they come
  * twice as fast as row by row, and spread over the work they do not fill the queue to memory. */
 typedef struct Ahead {
-  const int32_t (*range)[2]; /* NULL: nothing */
-  int64_t line, end;         /* in the range at hand */
-  int64_t lines;             /* for this batch */
+  const int32_t (*range)[2];
+  int64_t line, end; /* in the range at hand */
+  int64_t rate, due; /* lines to ask for each time, and so far: 2^-16 of a line */
   const char *x, *y;
 } Ahead;
 
-TESI_INLINE void mapped_prefetch(Ahead *ahead, int part, int parts) {
-  if (!ahead->range) return;
-  for (int64_t i = ahead->lines * part / parts; i < ahead->lines * (part + 1) / parts; i++) {
+TESI_INLINE void mapped_prefetch(Ahead *ahead) {
+  for (ahead->due += ahead->rate; ahead->due >= 1 << 16; ahead->due -= 1 << 16) {
     if (ahead->line == ahead->end) {
       ahead->range++;
       ahead->line = (*ahead->range)[0], ahead->end = (*ahead->range)[1];
@@ -113,7 +112,7 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
   V *values = interpolates ? work : u, *d = work + plan->points, *plane = d + plan->points,
     *jacobian = plane + q * q;
   if (plan->factors == TES_FACTORS_MATRIX) {
-    mapped_prefetch(ahead, 0, 1);
+    mapped_prefetch(ahead);
     phase->matrix(plan, g, u);
     return;
   }
@@ -131,25 +130,30 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
   if (interpolates) phase->out(plan, values, u, plane);
 }
 
-static Ahead mapped_ahead(const TesiMappedHost *plan, const TesiMappedStep *next, const void *x,
-                          const void *y) {
+/* A batch asks once a row of points; cell matrices once in all. */
+static Ahead mapped_ahead(const TesiMappedHost *plan, int64_t batches, const TesiMappedStep *next,
+                          const void *x, const void *y) {
   if (!next || !next->lines) return (Ahead){NULL};
+  const int64_t times = plan->factors == TES_FACTORS_MATRIX ? 1 : plan->points / plan->q;
   const int32_t(*range)[2] = (const int32_t(*)[2])plan->ahead + next->ahead;
-  return (Ahead){.range = range, .line = (*range)[0], .end = (*range)[1], .x = x, .y = y};
+  return (Ahead){.range = range,
+                 .line = (*range)[0],
+                 .end = (*range)[1],
+                 .rate = (next->lines << 16) / (batches * plan->components * times),
+                 .x = x,
+                 .y = y};
 }
 
 static void mapped_run(const TesiMappedHost *plan, const TesiMappedStep *step, const TesiMappedStep *next,
                        double sign, const void *b, const void *x, void *y, void *work) {
   const Phases *phase = plan->kernels.phases;
-  const int64_t batches = step->end - step->first, parts = batches * plan->components;
+  const int64_t batches = step->end - step->first;
   V *u = (V *)(((uintptr_t)work + 63) / 64 * 64), *rest = u + plan->nodes;
-  Ahead ahead = mapped_ahead(plan, next, x, y);
+  Ahead ahead = mapped_ahead(plan, batches, next, x, y);
   for (int64_t i = 0; i < batches; i++) {
     const TesiMappedBatch *batch = &plan->batch[step->first + i];
     const V *g = (const V *)((const Real *)plan->g + (step->first + i) * plan->stride);
     for (int c = 0; c < plan->components; c++) {
-      const int64_t part = i * plan->components + c;
-      if (ahead.range) ahead.lines = next->lines * (part + 1) / parts - next->lines * part / parts;
       phase->gather(plan, batch, c, x, u);
       if (batch->hanging >= 0) phase->hang(plan, batch, false, u, rest);
       mapped_cell(plan, phase, &ahead, g, u, rest);
