@@ -333,6 +333,15 @@ static void adaptive_solves_tell_how_they_ended(void **state) {
   assert_int_equal(system("rm -f r.json u*.vtu u.pvd"), 0);
 }
 
+static void tolerances_below_round_off_are_told_on_meshes_of_trees(void **state) {
+  (void)state;
+  if (!has_forests()) skip();
+  assert_run("solve " CASES "periodic.yaml --set solver.tolerance=1e-17 --set solver.max_iterations=12", 1);
+  assert_output("tolerance 1.0e-17 is below the round-off floor");
+  assert_run("solve " CASES "periodic.yaml --set solver.tolerance=1e-12 --set solver.max_iterations=2", 1);
+  assert_null(strstr(output, "round-off"));
+}
+
 /* Solutions that go on across opposite faces, with hanging nodes there. */
 static void periodic_boxes(void **state) {
   (void)state;
@@ -430,6 +439,7 @@ int main(void) {
       cmocka_unit_test(cases_on_meshes_of_trees_converge),
       cmocka_unit_test(adaptive_solves_tell_how_they_ended),
       cmocka_unit_test(periodic_boxes),
+      cmocka_unit_test(tolerances_below_round_off_are_told_on_meshes_of_trees),
       cmocka_unit_test(benches_write_tables),
       cmocka_unit_test(info_and_help),
   };

@@ -1,4 +1,5 @@
 #include "tessera/forest_poisson.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -255,12 +256,38 @@ done:
   return status;
 }
 
+/* A solve that ends above a tolerance which float64 cannot reach says so: b - A x, computed, is never below about eps |D x|, D the diagonal. */
+static TesStatus tell_floor(TesForestPoisson *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *d = NULL;
+  double *diagonal = NULL, sum = 0, norm;
+  const double *x = p->u; /* before it is completed */
+  TES_ALLOC(&diagonal, p->space->length);
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &d));
+  TES_TRY(tes_operator_diagonal(p->op, d));
+  TES_TRY(tes_vector_get(d, diagonal));
+  TES_TRY(tes_vector_get(p->x, p->u));
+  TES_TRY(tes_vector_norm(p->b, &norm));
+  for (int64_t i = 0; i < p->space->length; i++) sum += diagonal[i] * x[i] * diagonal[i] * x[i];
+  const double floor = DBL_EPSILON * sqrt(sum) / norm;
+  if (p->tolerance < floor)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
+             floor);
+done:
+  tes_vector_destroy(&d);
+  tesi_free(ctx, &diagonal);
+  return status;
+}
+
 TesStatus tes_forest_poisson_solve(TesForestPoisson *poisson, TesSolveResult *result) {
   TesStatus status =
       poisson->start ? tes_vector_set(poisson->x, poisson->start) : tes_vector_fill(poisson->x, 0);
   if (status != TES_OK) return status;
   const TesStatus outcome = tes_solver_solve(poisson->solver, poisson->b, poisson->x, result);
-  status = complete(poisson);
+  status = outcome == TES_NOT_CONVERGED ? tell_floor(poisson) : TES_OK;
+  if (status == TES_OK) status = complete(poisson);
   return outcome != TES_OK ? outcome : status;
 }
 
