@@ -173,9 +173,8 @@ int main(int argc, char **argv) {
                          &fine));
   for (int t = 0; t < o.depth; t++) fine = refine(fine);
   must(tes_forest_coarsen(fine, &coarse));
-  puts("dim,degree,precision,fine_nodes,coarse_nodes,hanging_percent,prolongate_ms,times_floor,restrict_ms,"
-       "times_floor,apply_"
-       "ms,copy_ms,transfer_percent_of_level");
+  puts("dim,degree,precision,fine_nodes,coarse_nodes,hanging_percent,prolongate_ms,prolongate_times_floor,"
+       "restrict_ms,restrict_times_floor,apply_ms,copy_ms,transfer_percent_of_level");
   for (int k = o.from; k <= o.to; k++) measure(&o, k, fine, coarse);
   tes_forest_destroy(&fine);
   tes_forest_destroy(&coarse);
