@@ -116,6 +116,7 @@ static void kernels_equal_the_plain_operator(void **state) {
 static void refusals_tell_why(void **state) {
   (void)state;
   TesContext *ctx = test_device("emulator");
+  if (!ctx) return;
   TesGeometry *g = make_geometry(ctx, 3, false);
   TesOperator *op;
   TesMappedDesc desc = {.geometry = g, .degree = 2, .factors = TES_FACTORS_MATRIX};

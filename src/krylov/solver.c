@@ -33,7 +33,7 @@ static TesStatus create_work(TesSolver *s) {
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
   if (!rounds || s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
   if (s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->projected));
-  if (rounds && method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, &s->full));
+  if (rounds && method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, &s->full));
   if (precision == TES_SINGLE) {
     TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_b));
     if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))

@@ -10,7 +10,8 @@ typedef struct TesiFull TesiFull;
 
 /* Whether this multigrid has one: a float32 cycle on the host, for operators that correct and round in one pass. */
 bool tesi_full_possible(const TesMultigrid *multigrid);
-TesStatus tesi_full_create(TesMultigrid *multigrid, TesiFull **full);
+/* op: the float64 operator of the finest level. */
+TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, TesiFull **full);
 void tesi_full_destroy(TesiFull **full);
 /* x <- the prolongated solution of the level below the finest (of the problem itself where there is only one level). Residuals
  * are multiplied by `factor` before they are rounded. b, x: float64. */

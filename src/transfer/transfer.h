@@ -43,5 +43,8 @@ static inline const double *tesi_embedding_cell(const TesiEmbedding *e, int cell
 TesStatus tesi_transfer_host_init(TesTransfer *transfer);
 /* The same for devices with kernels. */
 TesStatus tesi_transfer_cuda_init(TesTransfer *transfer);
+/* Memory as large as a fine vector, of no use to others while the transfer works: taken instead of its own where that is a device's. It must
+ * outlive the transfer's use. */
+void tesi_transfer_lend(TesTransfer *transfer, void *memory);
 
 #endif

@@ -26,6 +26,7 @@ typedef struct Plan {
   int count;
   Pass pass[3];
   void *buffer[2]; /* device: between passes */
+  bool lent;       /* the buffers are somebody else's */
   Box box;
 } Plan;
 
@@ -256,7 +257,7 @@ static void destroy(TesTransfer *transfer) {
   const TesiDevice *device = tesi_context_device(ctx);
   Plan *plan = transfer->plan;
   for (int i = 0; plan && i < 3; i++) device->release(ctx, &plan->pass[i].embedding);
-  for (int i = 0; plan && i < 2; i++) device->release(ctx, &plan->buffer[i]);
+  for (int i = 0; plan && !plan->lent && i < 2; i++) device->release(ctx, &plan->buffer[i]);
   tesi_free(ctx, &transfer->plan);
 }
 
@@ -270,6 +271,20 @@ static size_t buffer_bytes(const TesTransfer *transfer, const Pass *pass) {
     bytes *= (size_t)(d <= pass->direction ? e->fine_nodes : e->coarse_nodes);
   }
   return bytes;
+}
+
+void tesi_transfer_lend(TesTransfer *transfer, void *memory) {
+  TesContext *ctx = transfer->context;
+  const TesiDevice *device = tesi_context_device(ctx);
+  Plan *plan = transfer->plan;
+  if (transfer->table != &table || plan->count < 3 || plan->lent) return;
+  const size_t first = (buffer_bytes(transfer, &plan->pass[0]) + 63) / 64 * 64,
+               second = buffer_bytes(transfer, &plan->pass[1]);
+  if (first + second > (size_t)transfer->fine_length * tesi_precision_size(transfer->precision)) return;
+  for (int i = 0; i < 2; i++) device->release(ctx, &plan->buffer[i]);
+  plan->buffer[0] = memory;
+  plan->buffer[1] = (char *)memory + first;
+  plan->lent = true;
 }
 
 TesStatus tesi_transfer_cuda_init(TesTransfer *transfer) {
