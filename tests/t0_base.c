@@ -35,6 +35,19 @@ static void memory_is_accounted_and_zeroed(void **state) {
   assert_null(ctx);
 }
 
+/* More than the machine has free is refused before it is filled. */
+static void too_much_is_refused(void **state) {
+  (void)state;
+  TesContext *ctx;
+  char *block = (char *)&ctx;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET}, &ctx, NULL, 0), TES_OK);
+  const size_t free = tesi_memory_available();
+  assert_int_equal(tesi_alloc(ctx, free / 8 * 9, 1, &block), TES_OUT_OF_MEMORY);
+  assert_null(block);
+  assert_non_null(strstr(tes_context_message(ctx), "GiB"));
+  tes_context_destroy(&ctx);
+}
+
 static void reciprocal(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                        double *out) {
   (void)user, (void)y, (void)z, (void)t;
@@ -62,6 +75,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_table_is_complete),
       cmocka_unit_test(memory_is_accounted_and_zeroed),
+      cmocka_unit_test(too_much_is_refused),
       cmocka_unit_test(functions_name_the_point_of_a_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,34 @@ static void goals(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* A face of the boundary without a name has no condition: the first is told, and how many. */
+static void unnamed_boundary(void **state) {
+  (void)state;
+  TesContext *ctx = make_context();
+  static const double nodes[] = {0, 0, 1, 0, 0, 1, 1, 1};
+  static const int32_t vertices[] = {0, 1, 2, 3}, boundary[] = {0, -1, 0, -1};
+  static const char *const names[] = {"wall"};
+  const TesCellsDesc cells = {.trees = 1,
+                              .nodes = nodes,
+                              .vertices = vertices,
+                              .boundary = boundary,
+                              .boundaries = 1,
+                              .boundary_names = names};
+  const TesBoundary wall = {0};
+  TesForest *forest =
+      make_forest(ctx, &(TesForestDesc){.domain = TES_DOMAIN_CELLS, .dim = 2, .trees = &cells, .level = 2});
+  TesForestPoisson *poisson = NULL;
+  assert_int_equal(
+      tes_forest_poisson_create(
+          ctx, &(TesForestPoissonDesc){.forest = forest, .degree = 1, .boundary = &wall}, &poisson),
+      TES_INVALID_INPUT);
+  assert_null(poisson);
+  assert_non_null(strstr(tes_context_message(ctx), "2 faces"));
+  assert_non_null(strstr(tes_context_message(ctx), "the first is face 1 of cell 0"));
+  tes_forest_destroy(&forest);
+  tes_context_destroy(&ctx);
+}
+
 /* Two steps of both loops while allocations fail. */
 static TesStatus small_loop(TesContext *ctx, void *user) {
   TesStatus status = TES_OK;
@@ -203,8 +231,8 @@ static void allocations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(polynomial), cmocka_unit_test(corners),
-                                     cmocka_unit_test(fichera), cmocka_unit_test(goals),
-                                     cmocka_unit_test(allocations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(polynomial),       cmocka_unit_test(corners),
+                                     cmocka_unit_test(fichera),          cmocka_unit_test(goals),
+                                     cmocka_unit_test(unnamed_boundary), cmocka_unit_test(allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

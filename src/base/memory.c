@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include "base/context_impl.h"
 
-enum { HEADER = 64 };
+enum { HEADER = 64, LARGE = 256 << 20 };
 
 static void account(TesContext *ctx, size_t bytes) {
   const size_t now = atomic_fetch_add(&ctx->memory, bytes) + bytes;
@@ -26,6 +26,11 @@ static void advise(char *block, size_t bytes) {
 #endif
 }
 
+/* A block that the machine does not have would be given all the same, and the process killed while it is filled. */
+static bool fits(size_t bytes) {
+  return bytes < LARGE || bytes < tesi_memory_available();
+}
+
 TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_to_pointer) {
   void **pointer = pointer_to_pointer;
   *pointer = NULL;
@@ -33,7 +38,7 @@ TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_t
     return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
                      "%zu items of %zu bytes exceed the address space", count, size);
   const size_t bytes = count * size;
-  char *block = ctx->allocator.allocate(ctx->allocator.user, bytes + HEADER);
+  char *block = fits(bytes) ? ctx->allocator.allocate(ctx->allocator.user, bytes + HEADER) : NULL;
   if (!block)
     return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
                      "no memory for %.3g GiB more; %.3g GiB are held already", (double)bytes / (1 << 30),

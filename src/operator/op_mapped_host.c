@@ -167,7 +167,7 @@ static TesStatus try_factors(TesOperator *op, TesiMappedHost *plan, TesFactors f
   plan->kernels = choose_kernels(op, plan);
   TES_TRY(tesi_mapped_make_host_factors(ctx, plan));
   *seconds = INFINITY;
-  for (int i = 0; x && i < 4; i++) {
+  for (int i = 0; x && i < 8; i++) {
     const double start = tesi_now();
     run(plan, 1, NULL, x, y);
     *seconds = fmin(*seconds, tesi_now() - start);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "device/kernel.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 #include "space/forest_space.h"
@@ -42,9 +43,13 @@ static TesStatus sort_boundaries(TesContext *ctx, const TesForestPoissonDesc *de
   int64_t tree;
   int face, count = 0;
   if (!desc->boundary) return TES_OK;
-  TES_CHECK(tes_forest_unnamed(desc->forest, &tree, &face) == 0,
-            "face %d of tree %lld lies on the boundary and has no name: there is no condition for it", face,
-            (long long)tree);
+  const int64_t unnamed = tes_forest_unnamed(desc->forest, &tree, &face);
+  TES_CHECK(unnamed == 0,
+            "%lld faces of cells of the coarse mesh lie on the boundary and have no name, so there is no "
+            "condition for "
+            "them; the first is face %d of cell %lld (from 0). In Gmsh: a Physical Curve (3D: Surface) that "
+            "holds them",
+            (long long)unnamed, face, (long long)tree);
   TES_ALLOC(&b->dirichlet, names + 1);
   TES_ALLOC(&b->alpha, names + 1);
   TES_ALLOC(&b->value, names + 1);
@@ -59,6 +64,30 @@ static TesStatus sort_boundaries(TesContext *ctx, const TesForestPoissonDesc *de
       if (boundary->condition == TES_ROBIN) b->alpha[i] = boundary->alpha;
     }
   }
+done:
+  return status;
+}
+
+/* Roughly what operators, multigrid and vectors will take on the host: positions of cells, two operators with numbers of nodes (twice)
+ * and factors, the one of the cycle with its coarser levels, some ten vectors. */
+static TesStatus check_memory(TesForestPoisson *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesForestSpace *s = p->space;
+  const double cells = (double)s->cells, nodes = cells * s->cell_nodes,
+               levels = s->dim == 3 ? 8 / 7. : 4 / 3.;
+  const double factors = s->dim == 3 ? 6 : 3, length = (double)s->length;
+  const double operators = nodes * (8 + factors * 8) + levels * nodes * (8 + factors * 4);
+  const double vectors = length * (6 * 8 + levels * 7 * 4);
+  const double cell_positions = levels * cells * (s->dim == 3 ? 81 : 18) * 8;
+  const double bytes = operators + vectors + cell_positions, available = (double)tesi_memory_available();
+  tesi_log(ctx, TES_LOG_DETAIL, "operators, multigrid and vectors: about %.3g GiB", bytes / (1 << 30));
+  if (bytes > available && !tesi_has_kernels(ctx))
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "%lld unknowns of degree %d on %lld cells need about %.3g GiB, %.3g GiB are free: refine less "
+             "or lower "
+             "the degree",
+             (long long)s->length, s->degree, (long long)s->cells, bytes / (1 << 30), available / (1 << 30));
 done:
   return status;
 }
@@ -204,6 +233,7 @@ TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonD
                                                         .degree = desc->degree,
                                                         .dirichlet = boundaries.dirichlet},
                                   &p->space));
+  TES_TRY(check_memory(p));
   TES_TRY(tes_geometry_create_forest(desc->forest, desc->geometry_degree, &p->geometry));
   TES_TRY(create_operators(p, desc, &boundaries));
   p->times.operators = tesi_now() - start;
