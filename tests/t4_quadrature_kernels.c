@@ -136,13 +136,14 @@ static void kernels_equal_the_plain_operator(void **state) {
 /* Boxes of several blocks in each direction, some of them in part outside: what they leave on their faces reaches every neighbour. */
 static void blocks_add_what_they_share(void **state) {
   (void)state;
-  static const char *const devices[] = {"emulator", "cuda"}, *const cuts[] = {"2,1,1", "1,2,1", "2,2,1"};
+  static const char *const devices[] = {"emulator", "cuda"}, *const cuts[] = {"2,1,1,0", "1,2,1,0", "2,2,1,0",
+                                                                              "32,2,1,1"};
   for (int d = 0; d < 2; d++)
     for (int dim = 2; dim <= 3; dim++)
-      for (int i = 0; i < 3; i++)
-        for (int degree = 1; degree <= 3; degree++)
+      for (int i = 0; i < dim + 1; i++)
+        for (int degree = 1; degree <= 3 - i / 3; degree++) /* whole cells are for low degrees */
           if (test_degree(degree)) {
-            const Case c = {dim, degree, {5, 3 + i % 2, 3}, i != 1, false, false};
+            const Case c = {dim, degree, {i == 3 ? 35 : 5, 3 + i % 2, 3}, i != 1, false, false};
             tesi_fiber_order((TesiOrder)((degree + i) % 3), (uint64_t)degree);
             setenv("TESSERA_DIFFUSION_TILES", cuts[i], 1);
             run_case(devices[d], &c, (degree + i) % 2 ? TES_DOUBLE : TES_SINGLE);

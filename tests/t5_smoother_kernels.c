@@ -73,11 +73,12 @@ static void all_cuts_equal_the_plain_sweep(void **state) {
   (void)state;
   static const char *const cuts[] = {"16,1,1,0", "16,4,2,0", "4,1,1,1", "8,2,3,0"};
   static const Case planes[] = {{3, 1, {7, 5, 40}, 0}, {3, 1, {66, 4, 4}, 3}, {3, 1, {2, 9, 3}, 3}};
-  setenv("TESSERA_Q1_PLANES", "2", 1);
-  for (size_t i = 0; i < 2 * sizeof planes / sizeof *planes; i++) {
+  static const char *const kinds[] = {"2,0,264", "3,1,264", "2,0,3"}; /* the last leaves planes to rows */
+  for (size_t i = 0; i < 3 * sizeof planes / sizeof *planes; i++) {
+    setenv("TESSERA_Q1_PLANES", kinds[(i + i / 3) % 3], 1);
     tesi_fiber_order((TesiOrder)(i % 3), i);
-    run_case("emulator", &planes[i / 2], i % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)(i % 2), i == 3);
-    run_case("cuda", &planes[i / 2], i % 3 ? TES_DOUBLE : TES_SINGLE, (TesSweep)(i % 2), i == 3);
+    run_case("emulator", &planes[i % 3], i % 2 ? TES_DOUBLE : TES_SINGLE, (TesSweep)(i / 2 % 2), i == 3);
+    run_case("cuda", &planes[i % 3], i % 2 ? TES_DOUBLE : TES_SINGLE, (TesSweep)(i % 2), i == 3);
   }
   unsetenv("TESSERA_Q1_PLANES");
   for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {

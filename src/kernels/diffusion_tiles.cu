@@ -10,7 +10,7 @@
  *   | x  B': a cell's nodes but the last one, then the last ones of all cells of the row        W -> U
  *   | y  B' of a column of cells: results                                                      U -> y
  * What cells of a block share is summed up in registers or while the y-stage reads. Nodes on a block's upper faces belong to its neighbours:
- * they go to `faces`, and tesk_diffusion_faces adds them in one order. No atomics, no zeroing of y, no halo.
+ * they go to `faces` (tile_faces.h), which are added in one order. No atomics, no zeroing of y, no halo.
  * The next layer's coefficient and nodes are on their way during the last two stages.
  *
  * Shared memory: U, W and the coefficient A, N^DIM TILE_X TILE_Y each, rows odd. Numbers read or written there a point: 17; work: nine
@@ -21,6 +21,8 @@
 #include "tables.h"
 #include "diffusion_arguments.h"
 #include "diffusion_lines.h"
+#define ARGUMENTS TeskDiffusion
+#include "tile_faces.h"
 
 #if DIM == 3
 #define PLANES N  /* of points in a layer */
@@ -31,45 +33,12 @@
 #define RESULTS 1
 #define CELL_ROWS N
 #endif
-#define NX (TILE_X * K + 1) /* nodes, both ends counted */
-#define NY (TILE_Y * K + 1)
 #define QX (TILE_X * N) /* points */
 #define QY (TILE_Y * N)
 #define PX (QX | 1)
 #define PL (QY * PX)
 #define SIZE (PLANES * PL)
 #define LINES (PLANES * QX * TILE_Y) /* of points of a layer, in any direction */
-
-/* What all threads of a block share. */
-typedef struct Block {
-  int x0, y0, z0, z1; /* first cells; end of the layers */
-  int nodes[3];
-  int inner[2]; /* whether there is a block behind it in x, y */
-  real *x_face, *y_face, *z_face;
-} Block;
-
-TESK_DEVICE Block make_block(const TeskDiffusion *a, real *faces) {
-  Block block;
-  block.x0 = (int)blockIdx.x * TILE_X;
-  block.y0 = (int)blockIdx.y * TILE_Y;
-  block.z0 = (int)blockIdx.z * a->layers;
-  block.z1 = block.z0 + a->layers < a->cells[2] ? block.z0 + a->layers : a->cells[2];
-  TESK_UNROLL
-  for (int d = 0; d < 3; d++) block.nodes[d] = d < DIM ? a->cells[d] * K + 1 : 1;
-  block.inner[0] = block.x0 + TILE_X < a->cells[0];
-  block.inner[1] = block.y0 + TILE_Y < a->cells[1];
-  const long long number = ((long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-  const int planes = DIM == 3 ? a->layers * K + 1 : 1;
-  block.x_face = faces + number * a->block_faces;
-  block.y_face = block.x_face + planes * NY;
-  block.z_face = block.y_face + planes * NX;
-  return block;
-}
-
-/* Node i of direction d, of the whole box, lies on a Dirichlet face. */
-TESK_DEVICE int is_fixed(const TeskDiffusion *a, int d, int i, int nodes) {
-  return (i == 0 && a->dirichlet[2 * d]) || (i == nodes - 1 && a->dirichlet[2 * d + 1]);
-}
 
 /* ---- coefficient and nodes from memory -------------------------------------------------------------------------------------- */
 /* A <- the layer's coefficient: thread t has one of N lines of a cell's last but one direction. */
@@ -156,40 +125,6 @@ TESK_DEVICE void x_nodes(int t, int planes, const real *from, real *to) {
   to[TILE_X * K + c] = w[K];
 }
 
-/* Where a column of results goes: to y, or to a face of the block. */
-typedef struct Target {
-  real *to, *top; /* first row, row TILE_Y K */
-  const real *b;
-  int zero, owned;
-  long long step;
-} Target;
-
-TESK_DEVICE Target make_target(const TeskDiffusion *a, const Block *block, int ix, int iz, real *y,
-                               const real *b) {
-  Target target;
-  const int x = block->x0 * K + ix, z = block->z0 * K + iz;
-  const int x_face = ix == NX - 1 && block->inner[0],
-            z_face = DIM == 3 && iz == (block->z1 - block->z0) * K && block->z1 < a->cells[2];
-  const long long at = z * a->plane + (long long)block->y0 * K * a->pitch + x;
-  target.zero = is_fixed(a, 0, x, block->nodes[0]) || (DIM == 3 && is_fixed(a, 2, z, block->nodes[2]));
-  target.owned = !x_face && !z_face;
-  target.to = x_face ? block->x_face + iz * NY : z_face ? block->z_face + ix : y + at;
-  target.step = x_face ? 1 : z_face ? NX : a->pitch;
-  target.b = b + (RESIDUAL && target.owned ? at : 0);
-  target.top = target.to + TILE_Y * K * target.step;
-  if (!x_face && block->inner[1]) target.top = block->y_face + iz * NX + ix;
-  return target;
-}
-
-TESK_DEVICE void put(const Target *target, int row, int owned, int zero, real *to, real value) {
-#if RESIDUAL
-  if (owned) value = target->b[row * target->step] - value;
-#else
-  (void)target, (void)row, (void)owned;
-#endif
-  *to = zero ? 0 : value;
-}
-
 /* From points to nodes in y: column `t` of the `planes` planes of nodes from iz on, counted from the block's first. */
 TESK_DEVICE void y_nodes(const TeskDiffusion *a, const Block *block, int t, int planes, int iz,
                          const real *from, real *y, const real *b) {
@@ -197,13 +132,12 @@ TESK_DEVICE void y_nodes(const TeskDiffusion *a, const Block *block, int t, int 
   if (t >= planes * NX || block->x0 * K + ix >= block->nodes[0]) return;
   const int shared = ix > 0 && ix < NX - 1 && ix % K == 0; /* by two cells */
   const int last = TILE_X * K + ix / K - 1;                /* of the cell to the left */
-  const Target target = make_target(a, block, ix, iz + plane, y, b);
+  Target target = make_target(a, block, ix, iz + plane, y, b);
   real carry = 0;
   from += plane * PL;
   TESK_UNROLL
   for (int c = 0; c < TILE_Y; c++) {
     real v[N], w[N];
-    const int row = (block->y0 + c) * K, lines = block->nodes[1] - row;
     load_line(from + c * N * PX + (ix < NX - 1 ? ix : last), PX, v);
     if (shared) {
       TESK_UNROLL
@@ -212,16 +146,9 @@ TESK_DEVICE void y_nodes(const TeskDiffusion *a, const Block *block, int t, int 
     to_nodes(v, w);
     w[0] += carry;
     carry = w[K];
-    TESK_UNROLL
-    for (int l = 0; l < K; l++)
-      if (l < lines)
-        put(&target, c * K + l, target.owned, target.zero || (l == 0 && is_fixed(a, 1, row, block->nodes[1])),
-            target.to + (c * K + l) * target.step, w[l]);
+    put_cell(a, block, &target, (block->y0 + c) * K, w);
   }
-  const int row = (block->y0 + TILE_Y) * K;
-  if (row < block->nodes[1])
-    put(&target, TILE_Y * K, target.owned && !block->inner[1],
-        target.zero || is_fixed(a, 1, row, block->nodes[1]), target.top, carry);
+  put_top(a, block, &target, carry);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------------- */
@@ -333,69 +260,4 @@ TESK_KERNEL(tesk_diffusion_tiles, THREADS, MIN_BLOCKS, (const real *TESK_RESTRIC
 #else
   }
 #endif
-}
-
-/* ---- what blocks share ------------------------------------------------------------------------------------------------------ */
-/* Where a node lies: its block's number in each direction, its place in it; where there is a block below that has it too. */
-typedef struct Place {
-  int block[3], at[3], shared[3];
-} Place;
-
-TESK_DEVICE Place find_place(const TeskDiffusion *a, const int node[3]) {
-  const int size[3] = {TILE_X * K, TILE_Y * K, DIM == 3 ? a->layers * K : 1};
-  Place place;
-  TESK_UNROLL
-  for (int d = 0; d < 3; d++) {
-    const int blocks = d < DIM ? (a->cells[d] * K + size[d] - 1) / size[d] : 1;
-    place.block[d] = node[d] / size[d] < blocks ? node[d] / size[d] : blocks - 1;
-    place.at[d] = node[d] - place.block[d] * size[d];
-    place.shared[d] = place.at[d] == 0 && place.block[d] > 0;
-  }
-  return place;
-}
-
-/* y <- y + sign * what the blocks below give to this node: at most seven, one after another. */
-TESK_DEVICE void add_shared(const TeskDiffusion *a, const real *faces, int blocks_x, int blocks_y,
-                            const Place *place, real *y) {
-  const int planes = DIM == 3 ? a->layers * K + 1 : 1;
-  real sum = 0;
-  for (int i = 1; i < 8; i++) {
-    const int below[3] = {i & 1, i / 2 & 1, i / 4};
-    if (below[0] > place->shared[0] || below[1] > place->shared[1] || below[2] > place->shared[2]) continue;
-    const int bx = place->block[0] - below[0], by = place->block[1] - below[1],
-              bz = place->block[2] - below[2];
-    const int ix = below[0] ? TILE_X * K : place->at[0], iy = below[1] ? TILE_Y * K : place->at[1],
-              iz = below[2] ? a->layers * K : place->at[2];
-    const real *x_face = faces + (((long long)bz * blocks_y + by) * blocks_x + bx) * a->block_faces,
-               *y_face = x_face + planes * NY, *z_face = y_face + planes * NX;
-    sum += below[0] ? x_face[iz * NY + iy] : below[1] ? y_face[iz * NX + ix] : z_face[iy * NX + ix];
-  }
-  *y += (real)a->sign * sum;
-}
-
-/* Nodes on planes between blocks, those of the planes in x first (y fastest), then in y and in z (x fastest). */
-TESK_KERNEL(tesk_diffusion_faces, 256, 1, (real *)y, (const real *)faces, (TeskDiffusion)a) {
-  const long long nx = a.cells[0] * K + 1, ny = a.cells[1] * K + 1, nz = DIM == 3 ? a.cells[2] * K + 1 : 1;
-  const int blocks[3] = {(a.cells[0] + TILE_X - 1) / TILE_X, (a.cells[1] + TILE_Y - 1) / TILE_Y,
-                         DIM == 3 ? (a.cells[2] + a.layers - 1) / a.layers : 1};
-  const long long of_x = (blocks[0] - 1) * ny * nz, of_y = (blocks[1] - 1) * nx * nz,
-                  of_z = (blocks[2] - 1) * nx * ny;
-  const int nodes[3] = {(int)nx, (int)ny, (int)nz};
-  for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < of_x + of_y + of_z;
-       i += (long long)gridDim.x * 256) {
-    const int kind = i < of_x ? 0 : i < of_x + of_y ? 1 : 2;
-    const long long j = kind == 0 ? i : kind == 1 ? i - of_x : i - of_x - of_y;
-    const int fast = (int)(j % (kind ? nx : ny)), slow = (int)(j / (kind ? nx : ny) % (kind == 2 ? ny : nz)),
-              plane = (int)(j / (kind ? nx : ny) / (kind == 2 ? ny : nz)) + 1;
-    int node[3] = {fast, slow, slow};
-    if (kind == 0) node[0] = plane * TILE_X * K, node[1] = fast;
-    if (kind == 1) node[1] = plane * TILE_Y * K;
-    if (kind == 2) node[2] = plane * a.layers * K;
-    const Place place = find_place(&a, node);
-    int skip = (kind > 0 && place.shared[0]) || (kind > 1 && place.shared[1]);
-    for (int d = 0; d < DIM; d++) skip = skip || is_fixed(&a, d, node[d], nodes[d]);
-    if (!skip)
-      add_shared(&a, faces, blocks[0], blocks[1], &place,
-                 y + node[2] * a.plane + (long long)node[1] * a.pitch + node[0]);
-  }
 }

@@ -15,6 +15,8 @@ typedef struct TeskLaplace {
       layers_total; /* cell layers a block; of all: one more than cells where the upper face is natural */
   int pitch;
   long long plane;
+  long long block_faces; /* laplace_tiles.cu: numbers a block may leave on its upper faces */
+  double sign;           /* there: 1, or -1 for a residual */
   double scale, xr, zk, zc, robin[6];
   const void *mass[3], *stiffness[3]; /* real [cells], graded only */
 } TeskLaplace;

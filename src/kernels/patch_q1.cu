@@ -5,8 +5,8 @@
  * A row needs its own plane's and the neighbour planes' rows y - 1, y, y + 1; the last serve the next row as its first. In x:
  *   q = scale b - Q(x) - P(x-1) - P(x+1),   v = (q - off (x_left + x_right)) / diagonal
  * with Q, P the rows around weighted by the stencil at the same and the neighbouring x.
- * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real, DIM, THREADS, MIN_BLOCKS
- * (of the plane kernel). */
+ * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real, DIM, THREADS; MIN_BLOCKS
+ * and STAGED of the plane kernel. */
 #include "kernel.h"
 
 #define ROWS 16 /* rows a block */
@@ -156,6 +156,31 @@ TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const rea
   }
 }
 
+/* STAGED: the next two rows come in through shared memory, 16 numbers a thread that nobody else reads, in place of 24 registers (float64):
+ * more planes at a time. */
+TESK_DEVICE void copy_pair(const real *x, const real *b, long long plane, int valid, const int *on,
+                           real *stage) {
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) {
+    const int at = i * THREADS, good = valid && on[i];
+    const long long z = good ? plane : 0, to = 4 * i * THREADS;
+    const real *const from = good ? x + at : x - threadIdx.x - 1; /* somewhere inside */
+    TESK_COPY(stage + to, from, good);
+    TESK_COPY(stage + to + THREADS, from - z, good);
+    TESK_COPY(stage + to + 2 * THREADS, from + z, good);
+    TESK_COPY(stage + to + 3 * THREADS, good ? b + at : from, good);
+  }
+}
+
+TESK_DEVICE void read_pair(const real *stage, Pair *row) {
+  TESK_UNROLL
+  for (int i = 0; i < 2; i++) {
+    row->c[i] = stage[4 * i * THREADS];
+    row->e[i] = stage[(4 * i + 1) * THREADS] + stage[(4 * i + 2) * THREADS];
+    row->f[i] = stage[(4 * i + 3) * THREADS];
+  }
+}
+
 TESK_DEVICE void store_pair(real *x, const int *on, int valid, const real *v) {
   TESK_UNROLL
   for (int i = 0; i < 2; i++)
@@ -165,7 +190,7 @@ TESK_DEVICE void store_pair(real *x, const int *on, int valid, const real *v) {
 /* Plane z = 1 + colour_z + 2 blockIdx.x. first: parity in x and y of what comes first (0: odd, 1: even). */
 TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (int)cells, (int)cells_y,
             (int)colour_z, (int)first, (long long)plane, (TeskStencil)s) {
-  TESK_SHARED(memory); /* [2][P, x][LENGTH] */
+  TESK_SHARED(memory); /* [2][P, x][LENGTH], STAGED: [16][THREADS] */
   const int t = (int)threadIdx.x, pitch = cells + 1, mine_first = t % 2 == first;
   const Weights a = {(real)(1 / s.s[0][0]), (real)s.s[1][0], (real)s.scale,
                      (real)s.s[0][1],       (real)s.s[0][2], (real)s.s[0][3],
@@ -174,7 +199,12 @@ TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b
   const long long begin = (1 + colour_z + 2 * (long long)blockIdx.x) * plane + t + 1;
   for (int i = t; i < 4 * LENGTH; i += THREADS) memory[i] = 0;
   int y = 1 + first; /* of the first colour; the second one's is y - 1 */
-  Pair behind, row, ahead, next_row, next_ahead;
+  Pair behind, row, ahead;
+#if STAGED
+  real *const stage = memory + 4 * LENGTH + t;
+#else
+  Pair next_row, next_ahead;
+#endif
   real done[2] = {0, 0}, done_e[2] = {0, 0}; /* of row y - 2: new values, sums */
   load_pair(x + begin + (long long)(y - 1) * pitch, b + begin + (long long)(y - 1) * pitch, plane,
             y > 1 && y - 1 < cells_y, on, &behind);
@@ -185,8 +215,13 @@ TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b
   for (; y - 1 < cells_y; y += 2) {
     const long long at = begin + (long long)y * pitch;
     real Y[2], D[2], v[2], w[2];
+#if STAGED
+    copy_pair(x + at + 2 * pitch, b + at + 2 * pitch, plane, y + 2 < cells_y, on, stage);
+    copy_pair(x + at + 3 * pitch, b + at + 3 * pitch, plane, y + 3 < cells_y, on, stage + 8 * THREADS);
+#else
     load_pair(x + at + 2 * pitch, b + at + 2 * pitch, plane, y + 2 < cells_y, on, &next_row);
     load_pair(x + at + 3 * pitch, b + at + 3 * pitch, plane, y + 3 < cells_y, on, &next_ahead);
+#endif
     TESK_UNROLL
     for (int i = 0; i < 2; i++) {
       Y[i] = behind.c[i] + ahead.c[i];
@@ -207,8 +242,14 @@ TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b
       done_e[i] = row.e[i];
     }
     behind = ahead;
+#if STAGED
+    TESK_COPY_WAIT();
+    read_pair(stage, &row);
+    read_pair(stage + 8 * THREADS, &ahead);
+#else
     row = next_row;
     ahead = next_ahead;
+#endif
   }
 }
 #endif

@@ -5,17 +5,18 @@
 #include "device/kernel.h"
 #include "kernels/diffusion_arguments.h"
 #include "operator/operator.h"
+#include "operator/tile_grid.h"
 
-/* src/kernels/diffusion_tiles.cu: cells of a block in x and y, least resident blocks. */
+/* src/kernels/diffusion_tiles.cu: cells of a block in x and y, least resident blocks; whole: a cell a thread, diffusion_cells.cu. */
 typedef struct TesiTileCut {
-  int x, y, blocks;
+  int x, y, blocks, whole;
 } TesiTileCut;
 
 typedef struct TesiQuadTiles {
   TesiKernel apply, residual, faces;
   TesiTileCut cut;
-  TesiGrid grid;
-  unsigned threads, face_blocks;
+  TesiTileGrid grid;
+  unsigned threads;
   size_t shared;
   void *values; /* device: what blocks leave on their upper faces */
 } TesiQuadTiles;

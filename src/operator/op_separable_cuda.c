@@ -1,4 +1,4 @@
-/* Set-up and launches of src/kernels/laplace.cu. */
+/* Set-up and launches of src/kernels/laplace.cu and laplace_tiles.cu. */
 #include "operator/op_separable_cuda.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,20 +8,24 @@
 #include "device/tuning.h"
 #include "kernels/laplace_arguments.h"
 #include "operator/op_quadrature_cuda.h"
+#include "operator/tile_grid.h"
 
-/* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. */
+/* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. No columns (0):
+ * laplace_tiles.cu, of which x, y and blocks alone count. */
 typedef struct Cut {
   int x, y, nodes, blocks, layers;
   int joint, pad, in_place, task_y; /* variants of the kernel, see laplace.cu; task_y 0: 2 where even */
 } Cut;
 
 typedef struct Plan {
-  TesiKernel apply, residual, diagonal;
+  TesiKernel apply, residual, diagonal, faces;
   Cut cut;
   unsigned threads;
   size_t shared;
   TeskLaplace arguments;
-  void *scales; /* device: widths and a / widths of the cells of all directions */
+  TesiTileGrid grid; /* with tiles */
+  void *values;      /* device, with tiles: what blocks leave on their faces */
+  void *scales;      /* device: widths and a / widths of the cells of all directions */
 } Plan;
 
 static Cut default_cut(int dim, int k, TesPrecision precision) {
@@ -48,6 +52,10 @@ static Cut default_cut(int dim, int k, TesPrecision precision) {
   return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0, 0, 0};
 }
 
+static bool is_tiled(const Cut *cut) {
+  return cut->nodes == 0;
+}
+
 /* What planes of `size` numbers lack for a row of `row` numbers to go on in the banks where it ends. */
 static int choose_skew(int size, int row, bool single) {
   const int banks = single ? 32 : 16;
@@ -63,11 +71,34 @@ static bool given_cut(Cut *cut) {
 
 /* The kernel's macros for one cut, and how it is launched. */
 typedef struct Text {
-  TesiProgramDesc desc; /* points into `option`; RESIDUAL=0 is its last option */
+  TesiProgramDesc desc; /* points into `option` */
   char option[15][32];
+  int last; /* the option RESIDUAL=0 */
   unsigned threads;
   size_t shared;
 } Text;
+
+static void describe_options(Text *t, TesPrecision precision, const char *const *names, const int *values,
+                             int count) {
+  t->desc.options[0] = precision == TES_SINGLE ? "real=float" : "real=double";
+  for (int i = 0; i < count; i++) {
+    snprintf(t->option[i], sizeof t->option[i], "%s=%d", names[i], values[i]);
+    t->desc.options[i + 1] = t->option[i];
+  }
+  t->last = count;
+}
+
+static void describe_tiles(const TesOperator *op, const Cut cut, const char *tables, Text *t) {
+  const int k = op->space->degree, nx = cut.x * k + 1, ny = cut.y * k + 1, row_g = cut.x * (k + 1) | 1;
+  const int plane_f = ny * (nx | 1), plane_g = ny * row_g + choose_skew(ny * row_g, nx, false);
+  t->threads = (unsigned)((nx * ny + 31) / 32 * 32);
+  t->shared = (size_t)(2 * k * (plane_f + plane_g)) * tesi_precision_size(op->precision);
+  t->desc = (TesiProgramDesc){.file = "laplace_tiles.cu", .tables = tables};
+  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X",  "TILE_Y",
+                                      "THREADS", "MIN_BLOCKS", "RESIDUAL"};
+  const int values[] = {3, k, cut.x, cut.y, (int)t->threads, cut.blocks, 0};
+  describe_options(t, op->precision, names, values, 7);
+}
 
 static void describe_program(const TesOperator *op, const Cut cut, const char *tables, Text *t) {
   const TesSpace *space = op->space;
@@ -75,6 +106,10 @@ static void describe_program(const TesOperator *op, const Cut cut, const char *t
             ny = (cut.y + 1) * k + 1, row_f = nx | cut.pad, row_g = cut.x * k | cut.pad;
   const bool single = op->precision == TES_SINGLE;
   bool graded = false, natural = false;
+  if (is_tiled(&cut)) {
+    describe_tiles(op, cut, tables, t);
+    return;
+  }
   for (int d = 0; d < dim; d++) {
     graded = graded || !space->axis[d].uniform;
     natural = natural || space->axis[d].natural[0] || space->axis[d].natural[1];
@@ -92,11 +127,7 @@ static void describe_program(const TesOperator *op, const Cut cut, const char *t
                                       "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",
                                       "PAD",     "IN_PLACE",   "TASK_Y", "SKEW",    "RESIDUAL"};
   t->desc = (TesiProgramDesc){.file = "laplace.cu", .tables = tables};
-  t->desc.options[0] = single ? "real=float" : "real=double";
-  for (int i = 0; i < 15; i++) {
-    snprintf(t->option[i], sizeof t->option[i], "%s=%d", names[i], values[i]);
-    t->desc.options[i + 1] = t->option[i];
-  }
+  describe_options(t, op->precision, names, values, 15);
 }
 
 /* Compiles the program; with the others than `apply` where `all`. */
@@ -113,12 +144,16 @@ static TesStatus compile(const TesOperator *op, Plan *plan, const Cut cut, bool 
   plan->threads = text.threads;
   plan->shared = text.shared;
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->apply));
+  const char *name = is_tiled(&cut) ? "tesk_laplace_tiles" : "tesk_laplace";
+  TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->apply));
+  if (is_tiled(&cut)) TES_TRY(tesi_kernel_get(ctx, program, "tesk_tile_faces", 0, &plan->faces));
   if (!all) goto done;
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
-  text.desc.options[15] = "RESIDUAL=1";
+  text.desc.options[text.last] = "RESIDUAL=1";
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace", plan->shared, &plan->residual));
+  TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->residual));
+  describe_program(op, default_cut(op->space->dim, op->space->degree, op->precision), tables, &text);
+  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
 done:
   tesi_free(ctx, &tables);
   return status;
@@ -160,6 +195,16 @@ static void fill_arguments(const TesOperator *op, Plan *plan) {
   a->layers = choose_layers(&plan->cut, tiles(&axis[0], plan->cut.x) * tiles(&axis[1], plan->cut.y), total);
 }
 
+static TesStatus cut_tiles(const TesOperator *op, Plan *plan) {
+  TesContext *ctx = op->context;
+  if (!is_tiled(&plan->cut)) return TES_OK;
+  plan->grid = tesi_tile_grid(op->space, plan->cut.x, plan->cut.y);
+  plan->arguments.layers = plan->grid.layers;
+  plan->arguments.block_faces = plan->grid.block_faces;
+  return tesi_context_device(ctx)->allocate(
+      ctx, (size_t)plan->grid.values * tesi_precision_size(op->precision), &plan->values);
+}
+
 /* [direction][mass, stiffness][cells] in the operator's precision, one allocation. */
 static TesStatus upload_scales(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
@@ -192,8 +237,25 @@ done:
   return status;
 }
 
+static TesStatus launch_tiles(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x,
+                              void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = op->plan;
+  TeskLaplace argument = plan->arguments;
+  void *values = plan->values, *arguments[] = {&x, &y, &b, &values, &argument},
+       *face_arguments[] = {&y, &values, &argument};
+  argument.sign = b ? -1 : 1;
+  TES_TRY(tesi_kernel_launch(ctx, kernel, plan->grid.grid, plan->threads, plan->shared, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &plan->faces, (TesiGrid){plan->grid.face_blocks, 1, 1}, 256, 0,
+                             face_arguments));
+done:
+  return status;
+}
+
 static TesStatus launch(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x,
                         void *y) {
+  if (is_tiled(&((const Plan *)op->plan)->cut)) return launch_tiles(op, kernel, b, x, y);
   const Plan *plan = op->plan;
   const TesiAxis *axis = op->space->axis;
   TeskLaplace argument = plan->arguments;
@@ -267,7 +329,10 @@ static TesCost cost(const TesOperator *op) {
 
 static void destroy(TesOperator *op) {
   Plan *plan = op->plan;
-  if (plan) tesi_context_device(op->context)->release(op->context, &plan->scales);
+  if (plan) {
+    tesi_context_device(op->context)->release(op->context, &plan->scales);
+    tesi_context_device(op->context)->release(op->context, &plan->values);
+  }
   tesi_free(op->context, &op->plan);
 }
 
@@ -302,6 +367,7 @@ static TesStatus time_cut(void *data, int candidate, double *seconds) {
   op->plan = plan;
   TES_TRY(compile(op, plan, trial->cut[candidate], false));
   fill_arguments(op, plan);
+  TES_TRY(cut_tiles(op, plan));
   TES_TRY(upload_scales(op, plan));
   TES_TRY(tesi_tuning_time(ctx, run_trial, trial, seconds));
 done:
@@ -325,7 +391,7 @@ static void prepare_trial(void *data) {
     for (int i = 0; i < trial->count; i++) {
       describe_program(&trial->op, trial->cut[i], tables, &text[i]);
       descs[2 * i] = descs[2 * i + 1] = text[i].desc;
-      descs[2 * i + 1].options[15] = "RESIDUAL=1";
+      descs[2 * i + 1].options[text[i].last] = "RESIDUAL=1";
     }
     for (int i = 0; i < 2 * trial->count && status == TES_OK; i++)
       status = tesi_program_get(ctx, &descs[i], &program);
@@ -376,13 +442,14 @@ done:
   return status;
 }
 
-static bool is_tuned(const TesOperator *op) {
-  bool tuned = tesi_tuning_is_on(op->context) && op->space->dim == 3;
+/* Equal cells, Dirichlet faces. */
+static bool is_plain(const TesOperator *op) {
+  bool plain = op->space->dim == 3;
   for (int d = 0; d < op->space->dim; d++) {
     const TesiAxis *axis = &op->space->axis[d];
-    tuned = tuned && axis->uniform && !axis->natural[0] && !axis->natural[1];
+    plain = plain && axis->uniform && !axis->natural[0] && !axis->natural[1];
   }
-  return tuned;
+  return plain;
 }
 
 static Cut choose_cut(const TesOperator *op) {
@@ -392,7 +459,9 @@ static Cut choose_cut(const TesOperator *op) {
   Trial trial = {0};
   TesiTuning tuning = {.name = name, .prepare = prepare_trial, .time = time_cut, .data = &trial};
   int nodes;
-  if (given_cut(&given) || !is_tuned(op)) return given;
+  const Cut other = given;
+  if (given_cut(&given)) return is_tiled(&given) && !is_plain(op) ? other : given;
+  if (!is_plain(op) || !tesi_tuning_is_on(op->context)) return given;
   snprintf(name, sizeof name, "operator-3d-q%d-%s-%s", k, op->precision == TES_SINGLE ? "float32" : "float64",
            tesi_tuning_class(op->space->length, &nodes));
   const int count = trial.count = list_cuts(k, op->precision, trial.cut);
@@ -420,6 +489,7 @@ TesStatus tesi_operator_separable_cuda_init(TesOperator *op) {
   op->table = &table;
   TES_TRY(compile(op, plan, choose_cut(op), true));
   fill_arguments(op, plan);
+  TES_TRY(cut_tiles(op, plan));
   TES_TRY(upload_scales(op, plan));
   snprintf(op->description, sizeof op->description,
            "separable, kernels of degree %d: blocks of %d x %d cells, %d layers, %u threads",
