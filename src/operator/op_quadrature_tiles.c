@@ -5,11 +5,11 @@
 
 enum { OPTIONS = 9 };
 
-/* The fastest of six a degree on an H200; long in x, where a block's face costs whole sectors a number. */
+/* The fastest of six and more a degree on an H200; long in x, where a block's face costs whole sectors a number. */
 static TesiTileCut default_cut(int dim, int k, TesPrecision precision) {
   static const TesiTileCut cuts3[2][9] = {{{0},
-                                           {16, 4, 4, 0},
-                                           {16, 2, 3, 0},
+                                           {32, 4, 3, 1},
+                                           {32, 4, 1, 1},
                                            {8, 2, 4, 0},
                                            {8, 2, 2, 0},
                                            {4, 2, 3, 0},
@@ -17,13 +17,13 @@ static TesiTileCut default_cut(int dim, int k, TesPrecision precision) {
                                            {4, 1, 2, 0},
                                            {2, 1, 3, 0}},
                                           {{0},
-                                           {16, 4, 4, 0},
-                                           {16, 2, 3, 0},
+                                           {32, 4, 2, 1},
+                                           {32, 4, 1, 1},
                                            {8, 2, 4, 0},
                                            {8, 2, 2, 0},
                                            {4, 2, 3, 0},
                                            {4, 2, 2, 0},
-                                           {2, 2, 3, 0},
+                                           {4, 1, 2, 0},
                                            {2, 1, 4, 0}}};
   if (dim == 3) return cuts3[precision][k];
   return (TesiTileCut){tesi_max(2, 16 / k), tesi_max(2, 16 / k), 2, 0};

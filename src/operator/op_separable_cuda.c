@@ -401,12 +401,13 @@ static void prepare_trial(void *data) {
   tesi_free(ctx, &text);
 }
 
-/* The default, larger and smaller blocks in place and not; small boxes need many blocks. */
+/* The default, larger and smaller blocks in place and not, without a halo where that has won; small boxes need many blocks. */
 static int list_cuts(int k, TesPrecision precision, Cut cuts[TESI_TUNING_CANDIDATES]) {
   static const Cut others[] = {{4, 4, 3, 1, 32, 1, 1, 1, 2}, {2, 4, 3, 1, 32, 1, 1, 1, 2},
                                {3, 4, 3, 1, 32, 1, 1, 1, 2}, {4, 4, 4, 1, 32, 1, 1, 1, 2},
                                {2, 4, 3, 2, 32, 1, 1, 1, 1}, {4, 4, 2, 1, 32, 0, 0, 1, 2},
                                {2, 2, 2, 2, 32, 1, 1, 1, 1}, {2, 2, 2, 2, 32, 1, 1, 0, 1}};
+  static const Cut tiled[] = {{4, 1, 0, 2, 0, 0, 0, 0, 0}, {5, 1, 0, 1, 0, 0, 0, 0, 0}};
   const int size = precision == TES_SINGLE ? 4 : 8;
   int count = 1;
   cuts[0] = default_cut(3, k, precision);
@@ -416,6 +417,7 @@ static int list_cuts(int k, TesPrecision precision, Cut cuts[TESI_TUNING_CANDIDA
     const int shared = 2 * k * ny * (nx + (c->in_place ? 0 : c->x * k)) * size;
     if (shared < 222 << 10 && nx * ny / c->nodes >= 32 && nx * ny / c->nodes <= 992) cuts[count++] = *c;
   }
+  for (int i = 0; i < 2 && k >= 7 && precision == TES_DOUBLE; i++) cuts[count++] = tiled[i];
   return count;
 }
 
