@@ -30,9 +30,10 @@ static const char help[] =
     "  --tolerance T         of the relative residual                        (1e-9)\n"
     "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
     "  --form F              bp: global or element vectors                   (global)\n"
-    "  --geometry G          bp: auto stored vertices affine matrix curved   (auto)\n"
+    "  --geometry G          bp: auto stored vertices affine matrix weights curved (auto)\n"
     "                        adaptive: curved, or vertices for multilinear cells\n"
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
+    "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
     "  --cells LIST          bp: cells in all, instead of --dofs\n"
     "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
@@ -62,6 +63,7 @@ enum {
   FORM,
   GEOMETRY,
   NUMBERING,
+  POINTS,
   CELLS,
   CONJUGATE_GRADIENTS,
   SECONDS,
@@ -89,6 +91,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"form", required_argument, NULL, FORM},
                                              {"geometry", required_argument, NULL, GEOMETRY},
                                              {"numbering", required_argument, NULL, NUMBERING},
+                                             {"points", required_argument, NULL, POINTS},
                                              {"cells", required_argument, NULL, CELLS},
                                              {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
                                              {"seconds", required_argument, NULL, SECONDS},
@@ -126,7 +129,8 @@ static bool parse_precision(BenchOptions *o) {
 /* The options of bp alone. */
 static bool parse_bp(int option, BenchOptions *o) {
   static const char *const forms[] = {"global", "element", NULL};
-  static const char *const geometries[] = {"auto", "stored", "vertices", "affine", "matrix", "curved", NULL};
+  static const char *const geometries[] = {"auto",   "stored",  "vertices", "affine",
+                                           "matrix", "weights", "curved",   NULL};
   static const char *const orders[] = {"cells", "lexicographic", "shuffled", NULL};
   double number;
   int choice;
@@ -139,13 +143,17 @@ static bool parse_bp(int option, BenchOptions *o) {
     return choice >= 0;
   case GEOMETRY:
     choice = cli_parse_choice("geometry", optarg, geometries);
-    o->curved = choice == 5;
-    o->geometry = choice == 5 ? TES_FACTORS_STORED : (TesFactors)choice;
+    o->curved = choice == 6;
+    o->geometry = choice == 6 ? TES_FACTORS_STORED : (TesFactors)choice;
     return choice >= 0;
   case NUMBERING:
     choice = cli_parse_choice("numbering", optarg, orders);
     o->numbering = (TesNumberingOrder)choice;
     return choice >= 0;
+  case POINTS:
+    if (!one_number("points", 1, 3, &number)) return false;
+    o->points = (int)number;
+    return true;
   case CELLS:
     return (o->cells = cli_parse_numbers("cells", optarg, true, 1, 2e9, BENCH_LIST, o->cell_counts)) > 0;
   default:
@@ -191,6 +199,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case FORM:
   case GEOMETRY:
   case NUMBERING:
+  case POINTS:
   case CELLS:
   case CONJUGATE_GRADIENTS:
     return parse_bp(option, o);

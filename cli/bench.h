@@ -24,6 +24,7 @@ typedef struct BenchOptions {
   bool element, curved; /* element vectors; cells by a smooth map instead of moved vertices */
   TesFactors geometry;
   TesNumberingOrder numbering;
+  int points;                     /* Gauss points a direction, more than the degree; 0: 2 */
   double cell_counts[BENCH_LIST]; /* cells in all, instead of dofs */
   int cells, cg;                  /* how many counts; iterations of conjugate gradients, 0: none */
   const char *csv, *plot;

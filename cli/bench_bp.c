@@ -92,7 +92,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
   TES_TRY(make_geometry(ctx, o, dim, degree, size, s));
   const bool mass = bp <= 2, both = !mass && o->element;
   s->components = bp % 2 ? 1 : dim;
-  s->points = bp >= 5 ? degree + 1 : degree + 2;
+  s->points = bp >= 5 ? degree + 1 : degree + (o->points ? o->points : 2);
   s->entries = mass ? 1 : dim * (dim + 1) / 2 + both;
   const TesMappedDesc desc = {
       .geometry = s->geometry,
@@ -101,6 +101,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
                : both ? TES_STIFFNESS_MASS
                       : TES_STIFFNESS,
       .collocated = bp >= 5,
+      .points = s->points,
       .components = s->components,
       .precision = precision,
       .form = o->element ? TES_ELEMENT_VECTORS : TES_GLOBAL_VECTORS,
@@ -266,7 +267,7 @@ static const char *series_name(int bp, int dim, TesPrecision precision) {
 
 static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, TesPrecision precision,
                          CliTable *table) {
-  static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix"};
+  static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix", "weights"};
   TesStatus status = TES_OK;
   BenchTime time;
   double bandwidth, iteration = NAN, reduction = NAN;
