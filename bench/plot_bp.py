@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""SVG plots of the tables that bench_mapped writes: plot_bp.py FOLDER (bp_global.csv, bp_element.csv, bp_ladder.csv there).
+"""SVG plots of the tables that bench_mapped and tessera bench bp write: plot_bp.py FOLDER (bp_global.csv, bp_element.csv, bp_ladder.csv
+there, or, of a CPU, bp.csv).
 
 bp_element.svg: share of the copy roofline against the degree, as figures 5, 9 and 12 of Swirydowicz et al. (2019); bp_ladder_*.svg: the
-same for the steps of their ladder; bp_global.svg: GDoF/s of global vectors."""
+same for the steps of their ladder; bp_global.svg: GDoF/s of global vectors; bp.svg: the same on a CPU, one core."""
 import csv
+import os
 import sys
 
 COLOURS = ["#1b6ca8", "#c8553d", "#3a7d44", "#7d4f9e", "#b8860b", "#444444", "#e07a9a"]
@@ -50,8 +52,24 @@ def collect(table, name, value, keep):
     return {key: sorted(points) for key, points in sorted(series.items())}
 
 
+def host(folder):
+    table = [row for row in rows(f"{folder}/bp.csv") if row["threads"] == "1"]
+    for row in table:
+        row["rate"] = 1e3 * float(row["gdofs_per_s"])
+
+    def name(row):
+        points = "" if row["bp"] == "5" else f', p + {int(row["points"]) - int(row["degree"])} points'
+        return f'{row["dim"]}D BP{row["bp"]}{points}'
+
+    plot(f"{folder}/bp.svg", "Global vectors, 2 to 5 million unknowns, float64, one core", "million unknowns a second",
+         collect(table, name, "rate", lambda row: True), 400)
+
+
 def main():
     folder = sys.argv[1]
+    if os.path.exists(f"{folder}/bp.csv"):
+        host(folder)
+        return
     names = {"1": "BP1.0", "3": "BP3.0", "5": "BP3.5"}
     element = rows(f"{folder}/bp_element.csv")
     for row in element:
