@@ -5,28 +5,40 @@
  * the cell takes about 24 n^4. */
 
 #ifndef MAPPED_SECOND
-/* a in the lanes whose bit is set, b in others. */
-TESI_INLINE V mapped_blend(V a, V b, unsigned bits) {
-#if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
-  return (V)_mm512_mask_mov_pd((__m512d)b, (__mmask8)bits, (__m512d)a);
-#elif TESI_SIMD_BITS == 512 && defined(__AVX512F__)
-  return (V)_mm512_mask_mov_ps((__m512)b, (__mmask16)bits, (__m512)a);
+#if TESI_SIMD_BITS == 512 && defined(__AVX512F__)
+typedef unsigned Flags;
+TESI_INLINE Flags mapped_flags(unsigned bits) {
+  return bits;
+}
 #else
-  for (int l = 0; l < LANES; l++)
-    if (bits >> l & 1) b[l] = a[l];
-  return b;
+typedef V Flags; /* 0 or 1 */
+TESI_INLINE Flags mapped_flags(unsigned bits) {
+  Flags flags;
+  for (int l = 0; l < LANES; l++) flags[l] = (Real)(bits >> l & 1);
+  return flags;
+}
+#endif
+
+/* a in the lanes that are flagged, b in others. */
+TESI_INLINE V mapped_blend(V a, V b, Flags flags) {
+#if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
+  return (V)_mm512_mask_mov_pd((__m512d)b, (__mmask8)flags, (__m512d)a);
+#elif TESI_SIMD_BITS == 512 && defined(__AVX512F__)
+  return (V)_mm512_mask_mov_ps((__m512)b, (__mmask16)flags, (__m512)a);
+#else
+  return b + flags * (a - b);
 #endif
 }
 #endif
 
-TESI_INLINE void LINE(hang_line)(int n, int stride, const V *W, unsigned bits, V *u) {
+TESI_INLINE void LINE(hang_line)(int n, int stride, const V *W, Flags flags, V *u) {
   V line[TESI_HANGING_LINE], sum[TESI_HANGING_LINE];
   LINE_UNROLL for (int i = 0; i < n; i++) line[i] = u[i * stride];
   LINE_UNROLL for (int i = 0; i < n; i++) sum[i] = W[i * n] * line[0];
   LINE_UNROLL for (int j = 1; j < n; j++) {
     LINE_UNROLL for (int i = 0; i < n; i++) sum[i] += W[i * n + j] * line[j];
   }
-  LINE_UNROLL for (int i = 0; i < n; i++) u[i * stride] = mapped_blend(sum[i], line[i], bits);
+  LINE_UNROLL for (int i = 0; i < n; i++) u[i * stride] = mapped_blend(sum[i], line[i], flags);
 }
 
 TESI_INLINE void LINE(hang)(int n, const TesiMappedHost *plan, const TesiMappedBatch *batch, bool transposed,
@@ -37,12 +49,13 @@ TESI_INLINE void LINE(hang)(int n, const TesiMappedHost *plan, const TesiMappedB
   const int stride[3] = {1, n, n * n};
   for (int d = 0; d < dim; d++) {
     const int e = stride[d == 0 ? 1 : 0], f = stride[d == 2 ? 1 : 2];
+    const Flags upper = mapped_flags(h->upper[d]);
     for (int i = 0; i < n * n; i++)
-      W[i] = mapped_blend((V){0} + halves[n * n + i], (V){0} + halves[i], h->upper[d]);
+      W[i] = mapped_blend((V){0} + halves[n * n + i], (V){0} + halves[i], upper);
     for (int b = 0; b < (dim == 3 ? n : 1); b++)
       for (int a = 0; a < n; a++) {
         const unsigned bits = h->line[d][a == 0 ? 0 : a == n - 1 ? 2 : 1][b == 0 ? 0 : b == n - 1 ? 2 : 1];
-        if (bits) LINE(hang_line)(n, stride[d], W, bits, u + a * e + b * f);
+        if (bits) LINE(hang_line)(n, stride[d], W, mapped_flags(bits), u + a * e + b * f);
       }
   }
 }
