@@ -2,6 +2,7 @@
 #include <math.h>
 #include "krylov/krylov_cuda.h"
 
+enum { READ_AT_ONCE = 8 /* coefficients: the compiler reads pairs beyond the last one */ };
 enum { TAKE, PUT, DOTS, PROJECT, UPDATE, FINISH, SOLVE, CORRECT, KERNELS };
 
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device) {
@@ -44,7 +45,7 @@ static TesStatus step(void *user) {
   TES_TRY(tes_operator_apply(s->desc.op, s->r, s->q));
   TES_TRY(tesi_krylov_launch(d, DOTS, ((unsigned)d->arnoldi.n + 3) / 4, 0, dots));
   TES_TRY(tesi_krylov_launch(d, PROJECT, 0, 0, project));
-  TES_TRY(tesi_krylov_launch(d, UPDATE, 1, d->arnoldi.n, update));
+  TES_TRY(tesi_krylov_launch(d, UPDATE, 1, d->arnoldi.n + READ_AT_ONCE, update));
   TES_TRY(tesi_krylov_launch(d, FINISH, 0, 0, finish));
 done:
   return status;
