@@ -162,8 +162,7 @@ static TesStatus check_hierarchy(TesiCaseReader *r) {
   for (int i = 0; i < 2 && !r->result->forest.used; i++)
     if (given(r, keys[i]))
       TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
-                              "%s is for meshes of trees: a box becomes one with mesh.refine or adapt",
-                              keys[i]));
+                              "only meshes of trees have this; a box becomes one with mesh.refine or adapt"));
 done:
   return status;
 }
