@@ -155,6 +155,42 @@ static void restarted_gmres_is_the_hosts(void **state) {
   }
 }
 
+static double full_multigrid_3d(const char *device, int *iterations) {
+  char message[1024];
+  TesContext *ctx;
+  TesMesh *mesh;
+  TesFunction *f;
+  TesPoisson *poisson;
+  TesSolveResult result;
+  if (tes_context_create(&(TesContextDesc){.device = device}, &ctx, message, sizeof message) != TES_OK)
+    fail_msg("%s", message);
+  assert_ok(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {8, 4, 4}}, &mesh));
+  assert_ok(ctx, tes_function_create_expression(ctx, "exp(x*y) - z", &f));
+  const TesPoissonDesc problem = {.mesh = mesh, .degree = 2, .f = f, .method = TES_METHOD_FMG};
+  assert_ok(ctx, tes_poisson_create(ctx, &problem, &poisson));
+  assert_ok(ctx, tes_poisson_solve(poisson, &result));
+  assert_ok(ctx, tes_poisson_solve(poisson, &result)); /* recorded */
+  *iterations = result.iterations;
+  const double residual = result.residuals[0];
+  tes_poisson_destroy(&poisson);
+  tes_function_destroy(&f);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+  return residual;
+}
+
+/* Transfers in passes go through memory that is lent to them, as they do on large boxes. */
+static void lent_memory_changes_nothing(void **state) {
+  (void)state;
+  int host, device;
+  const double expected = full_multigrid_3d("cpu", &host);
+  setenv("TESSERA_TRANSFER", "passes", 1);
+  const double got = full_multigrid_3d(device_name(), &device);
+  unsetenv("TESSERA_TRANSFER");
+  assert_int_equal(host, device);
+  assert_near(got, expected, 1e-3 * expected);
+}
+
 /* A singular problem's projections, too. */
 static void pure_neumann(void **state) {
   (void)state;
@@ -162,8 +198,11 @@ static void pure_neumann(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(multigrid_alone), cmocka_unit_test(conjugate_gradients),
-                                     cmocka_unit_test(gmres), cmocka_unit_test(restarted_gmres_is_the_hosts),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(multigrid_alone),
+                                     cmocka_unit_test(conjugate_gradients),
+                                     cmocka_unit_test(gmres),
+                                     cmocka_unit_test(restarted_gmres_is_the_hosts),
+                                     cmocka_unit_test(lent_memory_changes_nothing),
                                      cmocka_unit_test(pure_neumann)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
