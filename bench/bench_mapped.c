@@ -1,7 +1,9 @@
 /* Times the kernels of mapped cells alone, on a box of perturbed trilinear cells made on the device.
  * bench_mapped [--device D] [--bp 1,3,5] [--mass] [--degrees 1-15] [--form element,global] [--geometry stored,vertices,affine]
  *              [--precision double|float] [--factors double|float] [--dofs N] [--side CELLS] [--colours] [--brick B] [--seconds S]
- *              [--sweep] [--variant global|shared|registers|unrolled|barriers|symmetric] [--csv FILE]
+ *              [--full-index] [--sweep] [--variant global|shared|registers|unrolled|barriers|symmetric] [--csv FILE]
+ * The index has an integer a row of consecutive nodes, as an operator finds out by itself; --full-index: one a node, as for any numbering.
+ * BENCH_CUT in the environment: cuts to time too (TESSERA_MAPPED_CUT), with ';' between them.
  * --brick: cells numbered in bricks of B a direction; --variant: the ladder of src/kernels/mapped_ladder.cu, element form.
  * --mass adds the mass to BP3 and BP5; --side: cells a direction, instead of about --dofs unknowns (2e7); --sweep: several cuts.
  * Element form: dofs are nodes of cells, GB/s and share count the bytes of Swirydowicz et al. (2019), table 1; global form: each vector
@@ -21,6 +23,11 @@ static void apply(const Job *job) {
   TeskMapped a = job->kernel.arguments;
   a.geometry = job->g;
   a.index = job->index;
+  a.cells = job->cells;
+  if (job->global && !bench.colours) {
+    must(tesi_mapped_kernel_run_on_zeros(bench.ctx, &job->kernel, &a, &job->zeros, job->x, job->y));
+    return;
+  }
   if (job->global) must(bench.device->fill(bench.ctx, bench.precision, job->length, 0, job->y));
   for (int i = 0; i < job->launches; i++) {
     a.cells = job->first[i + 1] - job->first[i];
@@ -77,9 +84,10 @@ static double count_bytes(const Job *job) {
                fsize = (double)tesi_precision_size(bench.factors);
   const int s = 6 * job->stiffness + job->mass;
   double g = job->geometry == TESI_MAPPED_STORED     ? fsize * s * points
-             : job->geometry == TESI_MAPPED_VERTICES ? size * 24
+             : job->geometry == TESI_MAPPED_VERTICES ? size * 21
                                                      : size * s;
-  return job->global ? 2 * size * (double)job->length + cells * (g + 4 * np) : cells * (g + 2 * np * size);
+  const double index = bench.full ? 4 * np : 4 * np / job->n;
+  return job->global ? 2 * size * (double)job->length + cells * (g + index) : cells * (g + 2 * np * size);
 }
 
 /* One contraction of `lines` lines from a to b points, even-odd. */
@@ -102,8 +110,12 @@ static void print_row(const Job *job, double t, double spread, double error, con
   const TesiMappedCut *c = &job->kernel.cut;
   const double bytes = count_bytes(job), flops = count_flops(job), dofs = (double)job->length;
   char used[64];
-  snprintf(used, sizeof used, "%dx%dx%d/%d/%d/%d", c->cells, c->groups, c->group, c->blocks, c->buffers,
-           c->stage);
+  snprintf(used, sizeof used, "%dx%dx%d/%d/%d/%d%s%s", c->cells, c->groups, c->group, c->blocks, c->buffers,
+           c->stage,
+           c->ahead == 2 ? "/xx"
+           : c->ahead    ? "/x"
+                         : "",
+           c->gradients ? "/g" : "");
   if (bench.rung >= 0) snprintf(used, sizeof used, "%s", tesi_mapped_rungs[bench.rung]);
   printf("BP%d%s %-7s %-8s %s p=%-2d %8lld cells %6.2f Mdof %9.4f ms +-%4.1f%% %7.2f GDoF/s %6.0f GFLOP/s "
          "%5.0f GB/s %5.1f%% "
@@ -114,9 +126,10 @@ static void print_row(const Job *job, double t, double spread, double error, con
          bytes / t * 1e-9, 100 * bytes / t / COPY, error, used, cut);
   fflush(stdout);
   if (!bench.csv) return;
-  fprintf(bench.csv, "%d,%d,%s%s,%s,%s,%s,%d,%lld,%.0f,%.6g,%.3g,%.5g,%.5g,%.5g,%.4f,%.2g,%s\n", job->bp,
+  fprintf(bench.csv, "%d,%d,%s%s%s,%s,%s,%s,%d,%lld,%.0f,%.6g,%.3g,%.5g,%.5g,%.5g,%.4f,%.2g,%s\n", job->bp,
           job->mass, job->global ? "global" : "element", bench.colours ? " coloured" : "",
-          geometries[job->geometry], bench.precision == TES_DOUBLE ? "float64" : "float32",
+          job->global && bench.full ? " full index" : "", geometries[job->geometry],
+          bench.precision == TES_DOUBLE ? "float64" : "float32",
           bench.factors == TES_DOUBLE ? "float64" : "float32", job->degree, (long long)job->cells, dofs,
           t * 1e3, spread, dofs / t * 1e-9, flops / t * 1e-9, bytes / t * 1e-9, bytes / t / COPY, error,
           used);
@@ -133,10 +146,12 @@ static void time_cut(Job *job, const char *cut) {
     job->ladder.geometry = job->g;
   }
   if (bench.rehearsal) return;
+  make_zeros(job);
   error = check(job);
   const double t = measure(job, &spread);
   print_row(job, t, spread, error, cut);
   tesi_mapped_ladder_release(bench.ctx, &job->ladder);
+  tesi_mapped_zeros_release(bench.ctx, &job->zeros);
 }
 
 /* Cuts as TESSERA_MAPPED_CUT: cells,groups,warps (1 yes, 2 no),blocks,buffers,stage */
@@ -167,10 +182,28 @@ static void sweep(Job *job) {
   }
 }
 
+/* The cuts of a list with ';' between them; all are compiled at a time before. */
+static void try_cuts(Job *job, const char *list) {
+  for (int timed = 0; timed < 2; timed++)
+    for (const char *at = list; *at; at += strcspn(at, ";"), at += *at == ';') {
+      char cut[64];
+      TesiMappedKernel kernel;
+      snprintf(cut, sizeof cut, "%.*s", (int)strcspn(at, ";"), at);
+      setenv("TESSERA_MAPPED_CUT", cut, 1);
+      const TesiMappedKernelDesc desc = describe(job);
+      if (timed)
+        time_cut(job, cut);
+      else
+        must(tesi_mapped_kernel_make(bench.ctx, &desc, &kernel));
+    }
+}
+
 static void run_job(int bp, int degree, bool global, TesiMappedGeometry geometry) {
   Job job = {.bp = bp, .degree = degree, .global = global, .geometry = geometry};
+  const char *cuts = getenv("BENCH_CUT");
   make_job(&job);
-  time_cut(&job, getenv("BENCH_CUT") ? getenv("BENCH_CUT") : "");
+  time_cut(&job, "");
+  if (cuts) try_cuts(&job, cuts);
   if (bench.sweep) sweep(&job);
   unsetenv("TESSERA_MAPPED_CUT");
   free_job(&job);
@@ -215,6 +248,8 @@ int main(int argc, char **argv) {
         bench.mass = true;
       else if (!strcmp(option, "--sweep"))
         bench.sweep = true;
+      else if (!strcmp(option, "--full-index"))
+        bench.full = true;
       else if (!strcmp(option, "--colours"))
         bench.colours = true;
       else {

@@ -20,7 +20,8 @@ static struct {
   FILE *csv;
   double dofs, seconds;
   int side, brick, rung; /* rung: of the ladder, -1 for the fast kernel */
-  bool mass, sweep, colours, rehearsal, dot;
+  bool mass, sweep, colours, rehearsal, dot,
+      full;  /* full: an integer a node in the index, although rows are consecutive */
   int fixed; /* boundary nodes are constrained */
   TesPrecision precision, factors;
 } bench = {.rung = -1, .dofs = 2e7, .seconds = 0.03};
@@ -33,6 +34,7 @@ typedef struct Job {
   int64_t cells, length;
   TesiMappedKernel kernel;
   TesiMappedLadder ladder;
+  TesiMappedZeros zeros;
   TeskMapped arguments;
   int launches;
   int64_t first[9];
@@ -64,6 +66,7 @@ static inline TesiMappedKernelDesc describe(const Job *job) {
                                           : bench.colours ? TESI_MAPPED_COLOURED
                                                           : TESI_MAPPED_ATOMIC,
                                 .ordered = bench.colours,
+                                .rows = job->global && !bench.full,
                                 .dot = bench.dot,
                                 .point = job->point,
                                 .weight = job->weight,
@@ -100,7 +103,10 @@ static inline void make_geometry(Job *job) {
   allocate(job->cells * 24, size, &vertices);
   box_kernel(job, "tesk_box_vertices", false, (void *[]){&job->side, &bench.brick, &shift, &vertices});
   if (job->geometry == TESI_MAPPED_VERTICES) {
-    job->g = vertices;
+    long long cells = job->cells;
+    allocate(cells * 21, size, &job->g);
+    box_kernel(job, "tesk_box_coefficients", false, (void *[]){&cells, &vertices, &job->g});
+    bench.device->release(bench.ctx, &vertices);
     return;
   }
   if (job->geometry == TESI_MAPPED_AFFINE) { /* equal cubes */
@@ -176,9 +182,33 @@ static inline void make_job(Job *job) {
     allocate(job->cells * cube(job->n), sizeof(int32_t), &job->index);
     box_kernel(job, "tesk_box_index", false, (void *[]){&job->side, &bench.brick, &bench.fixed, &job->index});
   }
+  if (job->global && !bench.full) {
+    void *full = job->index;
+    long long rows = job->cells * job->n * job->n;
+    allocate(rows, sizeof(int32_t), &job->index);
+    box_kernel(job, "tesk_box_rows", false, (void *[]){&rows, &full, &job->index});
+    must(bench.device->synchronize(bench.ctx));
+    bench.device->release(bench.ctx, &full);
+  }
   job->launches = 1;
   job->first[1] = job->cells;
   if (bench.colours && job->global) make_order(job);
+}
+
+/* The highest node that cells up to `last` have, cells and nodes in the order of their places. */
+static inline int64_t highest_node(const Job *job, int64_t last) {
+  const int64_t m = job->side, width = m * job->degree + 1;
+  const int64_t x = last % m + 1, y = last / m % m + 1, z = last / m / m + 1;
+  return ((z * width + y) * width + x) * job->degree;
+}
+
+/* After the kernel has been made. */
+static inline void make_zeros(Job *job) {
+  if (!job->global || bench.colours) return;
+  must(tesi_mapped_zeros_make(bench.ctx, &job->kernel, job->cells, job->length,
+                              !bench.brick && !getenv("BENCH_ZEROS"), &job->zeros));
+  for (int i = 0; i + 1 < job->zeros.chunks; i++)
+    job->zeros.end[i] = highest_node(job, job->zeros.first[i + 1] - 1) + 1;
 }
 
 static inline void free_job(Job *job) {

@@ -1,6 +1,7 @@
 /* Run: ctest -R t4_mapped_device. Mapped operators on devices with kernels, through the public header, against the plain version: on the
  * emulator, and on a GPU where there is one. The kernels themselves: t4_mapped_kernels. */
 #include <string.h>
+#include "device/device.h"
 #include "kernel_testing.h"
 #include "tessera/mapped.h"
 
@@ -28,6 +29,39 @@ static TesVector *random_vector(TesContext *ctx, const TesOperator *op, uint64_t
   must(ctx, tes_vector_set(v, values));
   test_free(values);
   return v;
+}
+
+static void *download(TesContext *ctx, const void *address, size_t bytes) {
+  void *values = test_malloc(bytes);
+  must(ctx, tesi_context_device(ctx)->to_host(ctx, values, address, bytes));
+  return values;
+}
+
+/* The matrix made by kernels is the one made on the host: the same pattern, the same values. */
+static void check_matrix(TesContext *ctx, const TesOperator *op, double tolerance) {
+  TesMatrix a;
+  TesDeviceMatrix b;
+  double largest = 0, error = 0;
+  must(ctx, tes_mapped_assemble(op, &a));
+  must(ctx, tes_mapped_assemble_device(op, &b));
+  assert_int_equal(a.rows, b.rows);
+  assert_int_equal(a.entries, b.entries);
+  int32_t *row = download(ctx, b.row, (size_t)(b.rows + 1) * sizeof *row),
+          *column = download(ctx, b.column, (size_t)b.entries * sizeof *column);
+  double *value = download(ctx, b.value, (size_t)b.entries * sizeof *value);
+  for (int64_t i = 0; i <= a.rows; i++) assert_int_equal(a.row[i], row[i]);
+  for (int64_t i = 0; i < a.entries; i++) {
+    assert_int_equal(a.column[i], column[i]);
+    if (!(fabs(a.value[i]) <= largest)) largest = fabs(a.value[i]);
+    if (!(fabs(a.value[i] - value[i]) <= error)) error = fabs(a.value[i] - value[i]);
+  }
+  if (!(error <= tolerance * largest))
+    fail_msg("%s: entries of the matrix differ by %.3g of %.3g", tes_operator_describe(op), error, largest);
+  test_free(row);
+  test_free(column);
+  test_free(value);
+  tes_device_matrix_free(op, &b);
+  tes_mapped_matrix_free(op, &a);
 }
 
 /* apply, residual (in place too), and the diagonal as e_i A e_i for a few rows. */
@@ -62,6 +96,7 @@ static void check(TesContext *ctx, const TesMappedDesc *desc) {
       fail_msg("%s: diagonal entry %lld is %.17g, A e gives %.17g", name, (long long)i, diagonal[i], unit[i]);
     memset(unit, 0, (size_t)n * sizeof *unit);
   }
+  if (desc->form == TES_GLOBAL_VECTORS && desc->degree < 4) check_matrix(ctx, op, tolerance);
   test_free(unit);
   test_free(diagonal);
   tes_vector_destroy(&x);

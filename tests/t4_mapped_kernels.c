@@ -188,8 +188,10 @@ static void make_data(Data *d, const Case *c) {
   for (int i = 0; i < c->cells; i++) d->order[i] = (i * 3 + 1) % c->cells; /* cells: no multiple of 3 */
   for (int cell = 0; cell < c->cells; cell++)
     for (int64_t point = 0; point < d->cell_points; point++) add_point(d, cell, point);
-  if (c->geometry == TESI_MAPPED_VERTICES)
+  if (c->geometry == TESI_MAPPED_VERTICES && c->dim == 2)
     memcpy(d->geometry, d->vertices, (size_t)d->geometry_size * sizeof(double));
+  for (int i = 0; c->geometry == TESI_MAPPED_VERTICES && c->dim == 3 && i < c->cells; i++)
+    tesi_mapped_trilinear(d->vertices + 24 * i, d->geometry + 21 * i);
   for (int64_t i = 0; i < c->cells * d->cell_nodes && c->output != TESI_MAPPED_ELEMENT; i++)
     for (int e = 0; e < c->components && d->index[i] < 0; e++)
       d->y[(int64_t)~d->index[i] * c->components + e] = d->x[(int64_t)~d->index[i] * c->components + e];

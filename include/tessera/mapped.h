@@ -96,6 +96,21 @@ typedef struct TesMatrix {
 TesStatus tes_mapped_assemble(const TesOperator *op, TesMatrix *matrix);
 void tes_mapped_matrix_free(const TesOperator *op, TesMatrix *matrix);
 
+/** The same made by kernels, in the memory of a device that has them: addresses there, to be given to its sparse libraries. Columns ascend; the
+ *  pattern is that of tes_mapped_assemble(), values differ in their last bits (sums by atomics). */
+typedef struct TesDeviceMatrix {
+  int64_t rows, entries;
+  int32_t *row;    /**< [rows + 1] */
+  int32_t *column; /**< [entries] */
+  double *value;   /**< [entries] */
+} TesDeviceMatrix;
+
+/** Needs 12 bytes an entry and 4 a row, and while it works 4 bytes for each node of each cell, twice. Errors: TES_MISSING where the device has no kernels
+ *  or nodes hang (use tes_mapped_assemble()), TES_OUT_OF_MEMORY, also for 2^31 entries and more; TES_INVALID_INPUT for cells of degree 15
+ *  with 17 points, which a block has no room for. */
+TesStatus tes_mapped_assemble_device(const TesOperator *op, TesDeviceMatrix *matrix);
+void tes_device_matrix_free(const TesOperator *op, TesDeviceMatrix *matrix);
+
 #ifdef __cplusplus
 }
 #endif

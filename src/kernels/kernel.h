@@ -8,6 +8,9 @@
  *                            TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
  *   TESK_UNROLL              before a loop whose trip count is a constant
  *   TESK_ADD(p, v)           *p += v by an atomic addition
+ *   TESK_TAKE(p)             the old value of the int *p, which grows by 1, atomically
+ *   TESK_FENCE()             what this thread wrote is seen by others before what it writes next
+ *   TESK_ACQUIRE(p)          the int *p now; what its writer wrote before (with a fence between) is seen
  *   TESK_LOWER(p, v)         *p becomes the smaller of itself and v (long long), atomically
  *   TESK_ALIGNED(n)          after `struct`: aligned to n bytes, so that it is read at once
  * Arguments are at most 16; arrays by pointer. */
@@ -65,6 +68,9 @@
 #define TESK_UNROLL
 #define TESK_READ(p) (*(p))
 #define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
+#define TESK_TAKE(p) ((*(p))++)
+#define TESK_FENCE() ((void)0)
+#define TESK_ACQUIRE(p) (*(volatile int *)(p))
 #define TESK_LOWER(p, v) (*(p) = (v) < *(p) ? (v) : *(p))
 #define TESK_ALIGNED(n) __attribute__((aligned(n)))
 #define TESK_COPY(to, from, valid) (*(to) = (valid) ? *(from) : 0)
@@ -75,8 +81,12 @@
 #define TESK_PREFETCH_KEPT(p, bytes) ((void)(p), (void)(bytes))
 #define TESK_STREAM(p) (*(p))
 typedef unsigned long long TeskArrival;
+#define TESK_EXPECT_NONE(arrival) ((void)(arrival))
+#define TESK_EXPECT(arrival, bytes) ((void)(arrival), (void)(bytes))
 #define TESK_BULK(to, from, bytes, arrival) __builtin_memcpy(to, from, (unsigned long)(bytes))
-#define TESK_ARRIVED(arrival) ((void)(arrival))
+#define TESK_ARRIVED(arrival, phase) ((void)(arrival), (void)(phase))
+#define TESK_WAIT_PRECEDING() ((void)0)
+#define TESK_START_FOLLOWING() ((void)0)
 #define TESK_RECIPROCAL(v) (1 / (v))
 #else
 #define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
@@ -103,6 +113,13 @@ typedef unsigned long long TeskArrival;
 #define TESK_UNROLL _Pragma("unroll")
 #define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */
 #define TESK_ADD(p, v) ((void)atomicAdd(p, v))
+#define TESK_TAKE(p) atomicAdd(p, 1)
+#define TESK_FENCE() __threadfence()
+TESK_DEVICE int TESK_ACQUIRE(const int *p) {
+  int v;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
 #define TESK_LOWER(p, v) ((void)atomicMin(p, v))
 #define TESK_ALIGNED(n) __align__(n)
 
@@ -171,34 +188,62 @@ TESK_DEVICE void tesk_prefetch(const void *p, long long bytes, int once) {
 #define TESK_PREFETCH(p, bytes) tesk_prefetch(p, bytes, 1)
 #define TESK_PREFETCH_KEPT(p, bytes) tesk_prefetch(p, bytes, 0)
 
-/* `bytes` bytes (a multiple of 16) from global to shared memory (both aligned to 16), to be read once: started by one thread of a warp or
- * block, without registers. The copy engine of sm_90 does it; elsewhere the thread itself. All have it after a barrier and TESK_ARRIVED. */
-typedef unsigned long long TeskArrival; /* in shared memory, used once */
+/* Copies of whole 16 bytes (both sides aligned to 16) from global to shared memory, of what is read once: started by one thread of a warp
+ * or block, without registers. The copy engine of sm_90 does it; elsewhere the thread itself. That thread makes the arrival (EXPECT_NONE),
+ * and for each phase, 0, 1, 0, ..., says how many bytes come (EXPECT) and starts the copies (BULK). All threads have them after a barrier
+ * and TESK_ARRIVED; the next phase may begin a barrier later. */
+typedef unsigned long long TeskArrival; /* in shared memory */
+TESK_DEVICE void TESK_EXPECT_NONE(TeskArrival *arrival) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(arrival))
+               : "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#else
+  (void)arrival;
+#endif
+}
+TESK_DEVICE void TESK_EXPECT(TeskArrival *arrival, long long bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(arrival)),
+               "r"((unsigned)bytes)
+               : "memory");
+#else
+  (void)arrival, (void)bytes;
+#endif
+}
 TESK_DEVICE void TESK_BULK(void *to, const void *from, long long bytes, TeskArrival *arrival) {
 #if __CUDA_ARCH__ >= 900
-  const unsigned at = (unsigned)__cvta_generic_to_shared(arrival);
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"((unsigned)bytes)
-               : "memory");
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], "
                "%2, [%3], %4;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
-               "l"(from), "r"((unsigned)bytes), "r"(at), "l"(tesk_once())
+               "l"(from), "r"((unsigned)bytes), "r"((unsigned)__cvta_generic_to_shared(arrival)),
+               "l"(tesk_once())
                : "memory");
 #else
   for (long long i = 0; i < bytes / 8; i++) ((double *)to)[i] = ((const double *)from)[i];
   (void)arrival;
 #endif
 }
-TESK_DEVICE void TESK_ARRIVED(TeskArrival *arrival) {
+TESK_DEVICE void TESK_ARRIVED(TeskArrival *arrival, int phase) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0;\n@!done "
-               "bra again;\n}" ::"r"((unsigned)__cvta_generic_to_shared(arrival))
+  asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done "
+               "bra again;\n}" ::"r"((unsigned)__cvta_generic_to_shared(arrival)),
+               "r"(phase)
                : "memory");
 #else
-  (void)arrival;
+  (void)arrival, (void)phase;
 #endif
 }
+
+/* A kernel launched early (tesi_kernel_launch_early) runs beside the one before it: what that writes is there after WAIT_PRECEDING. A kernel that
+ * says START_FOLLOWING lets the next one begin when all its blocks have said so or ended. */
+#if __CUDA_ARCH__ >= 900
+#define TESK_WAIT_PRECEDING() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define TESK_START_FOLLOWING() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define TESK_WAIT_PRECEDING() ((void)0)
+#define TESK_START_FOLLOWING() ((void)0)
+#endif
 
 /* 1 / v to the last bit or two, without the slow path of a division: v is neither zero nor denormal. */
 TESK_DEVICE double TESK_RECIPROCAL(double v) {

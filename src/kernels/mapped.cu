@@ -14,12 +14,13 @@
  * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2) lines, D and D' 6 q^2;
  * a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
  * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 + 8 s q^3 and the
- * zeroing of y; vertices: 192 for the factors, affine: 8 s.
+ * zeroing of y; vertices: 168 for the factors, affine: 8 s.
  * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY, OUTPUT, ORDERED, HANGING, DOT (parts
  * of x.y too); CELLS a group of
- * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (factors go through shared memory, STAGE_BYTES a group),
- * PREFETCH (into the L2 cache); BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z:
- * neighbouring threads have neighbouring z. */
+ * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared memory, STAGE_BYTES a group,
+ * LAYERS layers of points of it), PREFETCH (into the L2 cache); AHEAD: blocks stay for many groups of cells, and the geometry and index of the
+ * next are on their way while a group works; GRADIENTS (see mapped_gradients.h); ROWS: the index has the first node of each row of N in
+ * x only (rows of consecutive nodes); BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -44,81 +45,7 @@
 #define BARRIER() __syncthreads()
 #endif
 
-/* ---- contractions along a line ------------------------------------------------------------------------------------------- */
-/* Sums and differences of opposite values; the middle one of an odd length alone. */
-#define FOLD(length, in, e, o)                                                                               \
-  TESK_UNROLL                                                                                                \
-  for (int l = 0; l < (length) / 2; l++) {                                                                   \
-    e[l] = in[l] + in[(length)-1 - l];                                                                       \
-    o[l] = in[l] - in[(length)-1 - l];                                                                       \
-  }                                                                                                          \
-  if ((length) % 2) e[(length) / 2] = in[(length) / 2];
-
-#if !COLLOCATED
-TESK_DEVICE void interpolate(const real in[N], real out[Q]) {
-  real e[HN], o[GN];
-  FOLD(N, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HQ; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < HN; l++) even += tesk_ie(r * HN + l) * e[l];
-    TESK_UNROLL
-    for (int l = 0; l < GN && r < GQ; l++) odd += tesk_io(r * GN + l) * o[l];
-    out[r] = even + odd;
-    if (r < GQ) out[Q - 1 - r] = even - odd;
-  }
-}
-
-TESK_DEVICE void interpolate_transposed(const real in[Q], real out[N]) {
-  real e[HQ], o[GQ];
-  FOLD(Q, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HN; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < HQ; l++) even += tesk_ie(l * HN + r) * e[l];
-    TESK_UNROLL
-    for (int l = 0; l < GQ && r < GN; l++) odd += tesk_io(l * GN + r) * o[l];
-    out[r] = even + odd;
-    if (r < GN) out[N - 1 - r] = even - odd;
-  }
-}
-#endif
-
-#if STIFFNESS
-/* Differentiation turns even into odd. */
-TESK_DEVICE void differentiate(const real in[Q], real out[Q]) {
-  real e[HQ], o[GQ];
-  FOLD(Q, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HQ; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < GQ; l++) even += tesk_do(r * GQ + l) * o[l];
-    TESK_UNROLL
-    for (int l = 0; l < HQ && r < GQ; l++) odd += tesk_de(r * HQ + l) * e[l];
-    out[r] = even + odd;
-    if (r < GQ) out[Q - 1 - r] = even - odd;
-  }
-}
-
-/* out <- D' in, or out += D' in */
-TESK_DEVICE void differentiate_transposed(const real in[Q], const int add, real out[Q]) {
-  real e[HQ], o[GQ];
-  FOLD(Q, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HQ; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < GQ; l++) even += tesk_de(l * HQ + r) * o[l];
-    TESK_UNROLL
-    for (int l = 0; l < HQ && r < GQ; l++) odd += tesk_do(l * GQ + r) * e[l];
-    out[r] = add ? out[r] + (even + odd) : even + odd;
-    if (r < GQ) out[Q - 1 - r] = add ? out[Q - 1 - r] + (even - odd) : even - odd;
-  }
-}
-#endif
+#include "mapped_lines.h"
 
 /* ---- lines in shared memory ------------------------------------------------------------------------------------------------ */
 #define READ_LINE(length, s, stride, v)                                                                      \
@@ -164,8 +91,24 @@ typedef struct Line {
   int at[N];
 } Line;
 
+#if ROWS
+/* Node i of a row: code 4 first + (1 where the first is constrained) + (2 where the last is), or ~first where all are. */
+TESK_DEVICE int row_node(int code, int i) {
+  if (code < 0) return code - i; /* ~(~code + i) */
+  const int node = (code >> 2) + i;
+  return (i == 0 && (code & 1)) || (i == N - 1 && (code & 2)) ? ~node : node;
+}
+#endif
+
 TESK_DEVICE void find_line(const TeskMapped *a, Cell cell, int node, int step, Line *line) {
-#if OUTPUT != ELEMENT
+#if OUTPUT != ELEMENT && ROWS
+  TESK_UNROLL
+  for (int l = 0; l < N; l++)
+    line->at[l] =
+        cell.valid
+            ? row_node(READ_INDEX(a->index + cell.number * (N * N) + node / N + l * (step / N)), node % N)
+            : -1;
+#elif OUTPUT != ELEMENT
   TESK_UNROLL
   for (int l = 0; l < N; l++)
     line->at[l] = cell.valid ? READ_INDEX(a->index + cell.number * NODES + node + l * step) : -1;
@@ -220,6 +163,23 @@ TESK_DEVICE real store_line(const real *x, real *y, Cell cell, int component, in
 
 #include "mapped_geometry.h"
 
+/* A group's geometry in shared memory. */
+typedef struct Staging {
+  unsigned char *memory;
+  TeskArrival *arrival;
+  int phase;
+  long long next; /* the cells that come after these, from here on; none: past the end */
+} Staging;
+
+/* After a barrier behind the last use of what is there. */
+TESK_DEVICE void stage_next(const TeskMapped *a, const Staging *staging, int t) {
+#if STAGE && AHEAD
+  if (t == 0) stage(a, staging->next, staging->memory, staging->arrival);
+#else
+  (void)a, (void)staging, (void)t;
+#endif
+}
+
 /* ---- from nodes to points and back ------------------------------------------------------------------------------------------- */
 /* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines; and where a thread's
  * line stands in shared memory. */
@@ -245,17 +205,17 @@ typedef int Hanging;
 #define HANG(h, transposed, t, s, v) ((void)(h))
 #endif
 
-/* v[Q] <- the thread's z-line of the interpolated vector. */
-TESK_DEVICE void read_points(const real *x, Cell cell, int component, int t, const Line *at,
-                             const Hanging *hanging, real *s, real v[Q]) {
-#if COLLOCATED
-  (void)s;
-  if (t < CELLS * LINES) load_line(x, cell, component, FIRST_NODE(t % LINES), STEP, at, v);
-  HANG(hanging, 0, t, s, v);
+#if GRADIENTS
+#include "mapped_gradients.h"
 #else
-  real in[N], out[Q];
-  if (t < CELLS * LINES) load_line(x, cell, component, FIRST_NODE(t % LINES), STEP, at, in);
-  HANG(hanging, 0, t, s, in);
+/* v[Q] <- the thread's z-line of the vector interpolated from the line `in` of nodes. */
+TESK_DEVICE void to_points(const real in[N], int t, real *s, real v[Q]) {
+#if COLLOCATED
+  (void)t, (void)s;
+  TESK_UNROLL
+  for (int l = 0; l < Q; l++) v[l] = in[l];
+#else
+  real u[N], out[Q];
   if (t < CELLS * LINES) {
     interpolate(in, out);
     WRITE_LINE(Q, OWN_LINE(s, t), PY, out)
@@ -263,32 +223,33 @@ TESK_DEVICE void read_points(const real *x, Cell cell, int component, int t, con
   BARRIER();
   if (t < CELLS * N * Q) {
     real *const line = s + t / (N * Q) * PC + x_line(t % (N * Q), N);
-    READ_LINE(N, line, 1, in)
-    interpolate(in, out);
+    READ_LINE(N, line, 1, u)
+    interpolate(u, out);
     WRITE_LINE(Q, line, 1, out)
   }
   BARRIER();
   if (t < CELLS * Q * Q) {
-    READ_LINE(N, s + t / (Q * Q) * PC + t % (Q * Q) / Q * PY + t % Q, PZ, in)
-    interpolate(in, v);
+    READ_LINE(N, s + t / (Q * Q) * PC + t % (Q * Q) / Q * PY + t % Q, PZ, u)
+    interpolate(u, v);
   }
 #endif
 }
 
-/* The transposed, into y. */
-TESK_DEVICE real write_points(const real *x, real *y, Cell cell, int component, int t, const Line *at,
-                              const Hanging *hanging, real *s, real v[Q]) {
+/* The transposed: out[N] <- the thread's line of nodes. */
+TESK_DEVICE void from_points(const real v[Q], const TeskMapped *a, const Staging *staging, int t, real *s,
+                             real out[N]) {
 #if COLLOCATED
-  (void)s;
-  HANG(hanging, 1, t, s, v);
-  return t < CELLS * LINES ? store_line(x, y, cell, component, FIRST_NODE(t % LINES), STEP, at, v) : 0;
+  (void)a, (void)staging, (void)t, (void)s;
+  TESK_UNROLL
+  for (int l = 0; l < Q; l++) out[l] = v[l];
 #else
-  real in[Q], out[N];
+  real in[Q];
   if (t < CELLS * Q * Q) {
     interpolate_transposed(v, out);
     WRITE_LINE(N, s + t / (Q * Q) * PC + t % (Q * Q) / Q * PY + t % Q, PZ, out)
   }
   BARRIER();
+  if (!STIFFNESS) stage_next(a, staging, t);
   if (t < CELLS * N * Q) {
     real *const line = s + t / (N * Q) * PC + x_line(t % (N * Q), N);
     READ_LINE(Q, line, 1, in)
@@ -296,21 +257,17 @@ TESK_DEVICE real write_points(const real *x, real *y, Cell cell, int component, 
     WRITE_LINE(N, line, 1, out)
   }
   BARRIER();
-  if (t < CELLS * LINES) {
-    READ_LINE(Q, OWN_LINE(s, t), PY, in)
-    interpolate_transposed(in, out);
-  }
-  HANG(hanging, 1, t, s, out);
-  if (t >= CELLS * LINES) return 0;
-  return store_line(x, y, cell, component, FIRST_NODE(t % LINES), STEP, at, out);
+  if (t >= CELLS * LINES) return;
+  READ_LINE(Q, OWN_LINE(s, t), PY, in)
+  interpolate_transposed(in, out);
 #endif
 }
 
 /* ---- at the points ------------------------------------------------------------------------------------------------------------- */
 #if STIFFNESS
 /* v[Q] <- z-line of (D' G D + mass W) v */
-TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s, const unsigned char *staged,
-                           TeskArrival *arrival, real v[Q]) {
+TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s, const Staging *staging,
+                           real v[Q]) {
   const int mine = t < CELLS * Q * Q, c = t / (Q * Q), l = t % (Q * Q);
   real *const A = s + (mine ? c * PC : 0), *const B = A + PB, *const C = BUFFERS == 3 ? B + PB : A;
   const int z_line = mine ? l / Q * PY + l % Q : 0;
@@ -334,9 +291,9 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
   }
   BARRIER();
   if (mine) {
-    const Column column = make_column(a, find_cell(a, first, c), first, c, l, staged);
     differentiate(v, dz);
-    if (STAGE && first < a->cells) TESK_ARRIVED(arrival);
+    if (STAGE && first < a->cells) TESK_ARRIVED(staging->arrival, staging->phase);
+    const Column column = make_column(a, find_cell(a, first, c), first, c, l, staging->memory);
     TESK_UNROLL
     for (int k = 0; k < Q; k++) {
       real g[3] = {B[z_line + k * PZ], C[z_line + k * PZ], dz[k]};
@@ -349,6 +306,7 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
     differentiate_transposed(dz, MASS, v);
   }
   BARRIER();
+  stage_next(a, staging, t);
   if (mine) {
     READ_LINE(Q, B + x_line(l, Q), 1, in)
     differentiate_transposed(in, 0, out);
@@ -364,19 +322,25 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
   }
 }
 #else
-TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s, const unsigned char *staged,
-                           TeskArrival *arrival, real v[Q]) {
+TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s, const Staging *staging,
+                           real v[Q]) {
   const int c = t / (Q * Q);
 #if STAGE && COLLOCATED
   BARRIER(); /* before the arrival is looked at */
 #endif
-  if (t >= CELLS * Q * Q) return;
-  const Column column = make_column(a, find_cell(a, first, c), first, c, t % (Q * Q), staged);
-  if (STAGE && first < a->cells) TESK_ARRIVED(arrival);
   (void)s;
-  TESK_UNROLL
-  for (int k = 0; k < Q; k++) v[k] *= mass_factor(a, &column, k);
+  if (t < CELLS * Q * Q) {
+    if (STAGE && first < a->cells) TESK_ARRIVED(staging->arrival, staging->phase);
+    const Column column = make_column(a, find_cell(a, first, c), first, c, t % (Q * Q), staging->memory);
+    TESK_UNROLL
+    for (int k = 0; k < Q; k++) v[k] *= mass_factor(a, &column, k);
+  }
+#if STAGE && AHEAD && COLLOCATED
+  BARRIER();
+  stage_next(a, staging, t);
+#endif
 }
+#endif
 #endif
 
 /* A block's factors are on their way to the L2 cache while it works on the nodes; the index, of a block some way ahead: factors would
@@ -390,49 +354,140 @@ TESK_DEVICE void prefetch(const TeskMapped *a) {
                   (left < size ? left : size) * FACTORS * POINTS * (long long)sizeof(factor));
 #elif GEOMETRY == VERTICES
   if (threadIdx.x == 0 && left_next > 0)
-    TESK_PREFETCH_KEPT((const real *)a->geometry + next * 24,
-                       (left_next < size ? left_next : size) * 24 * (long long)sizeof(real));
+    TESK_PREFETCH_KEPT((const real *)a->geometry + next * 21,
+                       (left_next < size ? left_next : size) * 21 * (long long)sizeof(real));
 #endif
 #if OUTPUT != ELEMENT
+  const long long row = ROWS ? N * N : NODES;
   if (threadIdx.x == 1 && left_next > 0)
-    TESK_PREFETCH_KEPT(a->index + next * NODES,
-                       (left_next < size ? left_next : size) * NODES * (long long)sizeof(int));
+    TESK_PREFETCH_KEPT(a->index + next * row,
+                       (left_next < size ? left_next : size) * row * (long long)sizeof(int));
 #endif
   (void)left, (void)left_next;
+}
+
+/* The thread's line of nodes `in` of one component to `out`. */
+TESK_DEVICE void work(const TeskMapped *a, long long first, int t, real *s, const Staging *staging,
+                      const real in[N], real out[N]) {
+  real v[Q];
+#if GRADIENTS
+  real g[3][Q];
+  to_gradients(in, t, s, g, v);
+  at_gradients(a, first, t, staging, g, v);
+  from_gradients(g, v, a, staging, t, s, out);
+#else
+  to_points(in, t, s, v);
+  at_points(a, first, t, s, staging, v);
+  from_points(v, a, staging, t, s, out);
+#endif
+}
+
+/* What is known of a group's cells before their turn comes. */
+typedef struct Task {
+  Cell cell;
+  Line line;
+} Task;
+
+TESK_DEVICE void find_task(const TeskMapped *a, long long first, int t, Task *task) {
+  task->cell = find_cell(a, first, t < CELLS * LINES ? t / LINES : CELLS - 1);
+  find_line(a, task->cell, FIRST_NODE(t % LINES), STEP, &task->line);
+}
+
+TESK_DEVICE void load_task(const real *x, const Task *task, int component, int t, real in[N]) {
+  if (t < CELLS * LINES) load_line(x, task->cell, component, FIRST_NODE(t % LINES), STEP, &task->line, in);
+}
+
+TESK_DEVICE real store_task(const real *x, real *y, const Task *task, int component, int t,
+                            const real out[N]) {
+  if (t >= CELLS * LINES) return 0;
+  return store_line(x, y, task->cell, component, FIRST_NODE(t % LINES), STEP, &task->line, out);
+}
+
+/* Zeros for cells to come (TeskMapped); all blocks meet after it where a.meeting is. Returns the round that they meet in. */
+TESK_DEVICE int make_zeros(const TeskMapped *a, real *y) {
+  int round = 0;
+#if OUTPUT == ATOMIC
+  const long long blocks = gridDim.x - a->zero_block, at = blockIdx.x - a->zero_block,
+                  share = (a->zeros + blocks - 1) / blocks, first = at * share, left = a->zeros - first,
+                  count = left < share ? left : share;
+  TESK_START_FOLLOWING();
+  if (a->meeting) round = TESK_ACQUIRE(a->meeting + 1);
+  if (at >= 0)
+    for (long long i = threadIdx.x; i < count; i += THREADS) y[a->zero_first + first + i] = 0;
+  if (a->meeting) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      TESK_FENCE();
+      if (TESK_TAKE(a->meeting) == (int)gridDim.x - 1) {
+        a->meeting[0] = 0;
+        TESK_FENCE();
+        (void)TESK_TAKE(a->meeting + 1);
+      }
+    }
+  }
+#else
+  (void)a, (void)y;
+#endif
+  return round;
+}
+
+/* Until y is zero. */
+TESK_DEVICE void await_zeros(const TeskMapped *a, int round) {
+#if OUTPUT == ATOMIC
+  TESK_WAIT_PRECEDING();
+  if (a->meeting)
+    while (TESK_ACQUIRE(a->meeting + 1) == round) {
+    }
+#else
+  (void)a, (void)round;
+#endif
 }
 
 TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (TeskMapped)a) {
   TESK_SHARED(memory);
   const int t = (int)threadIdx.x % GROUP, group = (int)threadIdx.x / GROUP;
-  const long long first = ((long long)blockIdx.x * GROUPS + group) * CELLS;
+  const long long step = AHEAD ? (long long)gridDim.x * (GROUPS * CELLS) : 0;
+  long long first = ((long long)blockIdx.x * GROUPS + group) * CELLS;
   real *const s = memory + group * CELLS * PC;
-  /* work arrays of all groups, staged factors of all groups, their arrivals */
+  /* work arrays of all groups, staged geometry of all groups, their arrivals */
   unsigned char *const stages =
-                           (unsigned char *)memory + (GROUPS * CELLS * PC * (int)sizeof(real) + 15) / 16 * 16,
-                       *const staged = stages + group * STAGE_BYTES;
-  TeskArrival *const arrival = (TeskArrival *)(stages + GROUPS * STAGE_BYTES) + group;
-#if !ORDERED
+      (unsigned char *)memory + (GROUPS * CELLS * PC * (int)sizeof(real) + 15) / 16 * 16;
+  Staging staging = {stages + group * STAGE_BYTES, (TeskArrival *)(stages + GROUPS * STAGE_BYTES) + group, 0,
+                     first + step};
+  Task task;
+  real in[N], out[N], dot = 0;
+#if !ORDERED && !AHEAD
   prefetch(&a);
 #endif
 #if STAGE
-  if (t == 0) stage(&a, first, staged, arrival);
+  if (t == 0) {
+    TESK_EXPECT_NONE(staging.arrival);
+    stage(&a, first, staging.memory, staging.arrival);
+  }
 #endif
-  const Cell cell = find_cell(&a, first, t < CELLS * LINES ? t / LINES : CELLS - 1);
-  Line line;
-  real dot = 0;
-  find_line(&a, cell, FIRST_NODE(t % LINES), STEP, &line);
+  find_task(&a, first, t, &task);
 #if HANGING
   const Hanging hanging = find_hanging(&a, first, t, s);
 #else
   const Hanging hanging = 0;
 #endif
-  for (int component = 0; component < COMPONENTS; component++) {
-    real v[Q];
-    if (component) BARRIER();
-    read_points(x, cell, component, t, &line, &hanging, s, v);
-    at_points(&a, first, t, s, staged, arrival, v);
-    dot += write_points(x, y, cell, component, t, &line, &hanging, s, v);
-  }
+  const int round = make_zeros(&a, y);
+  do {
+    for (int component = 0; component < COMPONENTS; component++) {
+      if (component) BARRIER();
+      staging.next = component == COMPONENTS - 1 ? first + step : a.cells;
+      load_task(x, &task, component, t, in);
+      HANG(&hanging, 0, t, s, in);
+      work(&a, first, t, s, &staging, in, out);
+      HANG(&hanging, 1, t, s, out);
+      await_zeros(&a, round);
+      dot += store_task(x, y, &task, component, t, out);
+    }
+    if (AHEAD) find_task(&a, first + step, t, &task);
+    if (AHEAD && !COLLOCATED) BARRIER();
+    first += step;
+    staging.phase ^= 1;
+  } while (AHEAD && first - group * CELLS < a.cells);
 #if DOT
   TESK_ADD_WARP(a.parts + blockIdx.x % TESK_MAPPED_PARTS, (double)dot);
 #endif

@@ -6,15 +6,22 @@ enum { TESK_MAPPED_POINTS = 18, TESK_MAPPED_PARTS = 1024 };
 
 typedef struct TeskMapped {
   long long cells;
-  const int *index; /* [cell][n^dim], global form: node, or ~node where it is constrained */
+  /* global form: [cell][n^dim], node, or ~node where it is constrained; rows of consecutive nodes: [cell][n^2], see row_node() */
+  const int *index;
   const int *order; /* [cells]: the cells of this launch; NULL: 0, 1, 2, ... */
   /* [cells] TesMask, of kernels made with hanging; the first cell of a block has hanging nodes if any of its cells has */
   const unsigned short *masks;
-  const void *geometry; /* stored: [cell][s][q^dim]; vertices: [cell][2^dim][dim]; affine: [cell][s] */
+  /* stored: [cell][s][q^dim]; vertices: coefficients of the trilinear map, [cell][7][3] (mapped_geometry.h), 2D: [cell][4][2], vertices;
+   * affine: [cell][s] */
+  const void *geometry;
   double stiffness,
       mass;        /* what the two terms are multiplied with: a (1 where it is in the factors) and lambda c */
   long long ahead; /* the index of block b + ahead is brought into the L2 cache by block b */
-  double *parts;   /* [TESK_MAPPED_PARTS], added to: x . y in parts, where the kernel was made with dot */
+  /* atomic: blocks from zero_block on write zeros to y[zero_first] .. y[zero_first + zeros - 1], nodes of cells of later launches; or of
+   * this one, if all blocks run at a time and meet: meeting[2], zero at the beginning */
+  long long zero_first, zeros, zero_block;
+  int *meeting;
+  double *parts; /* [TESK_MAPPED_PARTS], added to: x . y in parts, where the kernel was made with dot */
   double point[TESK_MAPPED_POINTS], weight[TESK_MAPPED_POINTS]; /* of a direction, on [0, 1] */
 } TeskMapped;
 

@@ -56,6 +56,33 @@ TESK_KERNEL(tesk_box_vertices, 256, 1, (int)cells, (int)brick, (double)shift, (r
   }
 }
 
+/* The coefficients that mapped_geometry.h wants, c[cell][7][3], of vertices v[cell][8][3]. */
+TESK_KERNEL(tesk_box_coefficients, 256, 1, (long long)cells, (const real *)v, (real *)c) {
+  FOR_EACH(i, cells * 3) {
+    const real *x = v + i / 3 * 24 + i % 3;
+    real *to = c + i / 3 * 21 + i % 3;
+    const real x1 = x[3] - x[0], x2 = x[6] - x[0], x3 = x[12] - x[0];
+    const real x12 = x[9] - x[6] - x1, x13 = x[15] - x[12] - x1, x23 = x[18] - x[12] - x2;
+    to[0] = x1;
+    to[3] = x2;
+    to[6] = x3;
+    to[9] = x12;
+    to[12] = x13;
+    to[15] = x23;
+    to[18] = x[21] - x[18] - (x[15] - x[12]) - x12;
+  }
+}
+
+/* The same as codes of rows of consecutive nodes, rows[cell][N^2] (row_node() of mapped.cu). */
+TESK_KERNEL(tesk_box_rows, 256, 1, (long long)n, (const int *)index, (int *)rows) {
+  FOR_EACH(i, n) {
+    const int first = index[i * N], middle = index[i * N + 1], last = index[i * N + N - 1];
+    const int node = first < 0 ? ~first : first;
+    rows[i] =
+        (N == 2 || middle < 0) && first < 0 && last < 0 ? ~node : 4 * node + (first < 0) + 2 * (last < 0);
+  }
+}
+
 /* index[cell][N^3]; boundary nodes are constrained if `fixed`. */
 TESK_KERNEL(tesk_box_index, 256, 1, (int)cells, (int)brick, (int)fixed, (int *)index) {
   const long long total = (long long)cells * cells * cells * (N * N * N),

@@ -3,32 +3,60 @@
 #ifndef TESK_MAPPED_GEOMETRY_H
 #define TESK_MAPPED_GEOMETRY_H
 
+/* ---- what is staged ----------------------------------------------------------------------------------------------------- */
+/* STAGE: the geometry of a group's cells is copied to shared memory while it works on the nodes: the vertices, or the factors of the first
+ * LAYERS of Q layers of points (LAYERS < Q: a group has one cell, each factor is a copy of its own; the rest is loaded when needed). What
+ * begins between two multiples of 16 bytes is copied from the one before. */
+#if GEOMETRY == STORED
+#define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
+#define PIECE_BYTES ((long long)POINTS * (int)sizeof(factor))
+#define PIECE_PITCH ((LAYERS * Q * Q * (int)sizeof(factor) + 31) / 16 * 16)
+#else
+#define CELL_BYTES ((long long)21 * (int)sizeof(real))
+#endif
+#define DOWN_16(bytes) ((bytes) & ~15ll)
+#define UP_16(bytes) DOWN_16((bytes) + 15)
+
+#if STAGE
+TESK_DEVICE void stage(const TeskMapped *a, long long first, unsigned char *staged, TeskArrival *arrival) {
+  const long long left = a->cells - first, cells = left < CELLS ? left : CELLS, start = first * CELL_BYTES;
+  const unsigned char *const geometry = (const unsigned char *)a->geometry;
+  if (left <= 0) return;
+#if LAYERS == Q
+  const long long from = DOWN_16(start), bytes = UP_16(start + cells * CELL_BYTES) - from;
+  TESK_EXPECT(arrival, bytes);
+  TESK_BULK(staged, geometry + from, bytes, arrival);
+#else
+  long long bytes = 0;
+  (void)cells;
+  for (int s = 0; s < FACTORS; s++) {
+    const long long from = start + s * PIECE_BYTES;
+    bytes += UP_16(from + LAYERS * Q * Q * (int)sizeof(factor)) - DOWN_16(from);
+  }
+  TESK_EXPECT(arrival, bytes);
+  for (int s = 0; s < FACTORS; s++) {
+    const long long from = start + s * PIECE_BYTES;
+    TESK_BULK(staged + s * PIECE_PITCH, geometry + DOWN_16(from),
+              UP_16(from + LAYERS * Q * Q * (int)sizeof(factor)) - DOWN_16(from), arrival);
+  }
+#endif
+}
+#endif
+
 /* ---- geometry: the factors of the points of a z-line ---------------------------------------------------------------------- */
 #if GEOMETRY == STORED
 typedef struct Column {
   const factor *g; /* of the first point */
-} Column;
-
-/* STAGE: the factors of a group's cells are copied to shared memory, `staged`, while it works on the nodes. An odd number of float64 a cell
- * begins between two multiples of 16 bytes: the copy begins before. */
-#define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
-#if STAGE
-#define READ_FACTOR(p) (*(p))
-#else
-#define READ_FACTOR(p) TESK_STREAM(p)
+#if STAGE && LAYERS < Q
+  const unsigned char *staged; /* the same of the first factor, there */
+  int start;                   /* where the cell begins, modulo 16 */
 #endif
-
-TESK_DEVICE void stage(const TeskMapped *a, long long first, unsigned char *staged, TeskArrival *arrival) {
-  const long long left = a->cells - first, cells = left < CELLS ? left : CELLS, start = first * CELL_BYTES,
-                  from = start & ~15ll, to = (start + cells * CELL_BYTES + 15) & ~15ll;
-  if (left <= 0) return;
-  TESK_BULK(staged, (const unsigned char *)a->geometry + from, to - from, arrival);
-}
+} Column;
 
 TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
                                const unsigned char *staged) {
   Column column;
-#if STAGE
+#if STAGE && LAYERS == Q
   (void)a;
   column.g =
       (const factor *)(staged + (first * CELL_BYTES & 15)) + (cell.valid ? c : 0) * FACTORS * POINTS + l;
@@ -36,18 +64,34 @@ TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, 
   (void)first, (void)c, (void)staged;
   column.g = (const factor *)a->geometry + cell.number * FACTORS * POINTS + l;
 #endif
+#if STAGE && LAYERS < Q
+  column.staged = staged + l * (int)sizeof(factor);
+  column.start = (int)(first * CELL_BYTES & 15);
+#endif
   return column;
 }
 
+TESK_DEVICE real read_factor(const Column *c, int s, int k) {
+#if !STAGE
+  return (real)TESK_STREAM(c->g + s * POINTS + k * Q * Q);
+#elif LAYERS == Q
+  return (real)c->g[s * POINTS + k * Q * Q];
+#else
+  if (k >= LAYERS) return (real)TESK_STREAM(c->g + s * POINTS + k * Q * Q);
+  const int begin = (c->start + (int)(s * PIECE_BYTES)) & 15;
+  return (real)((const factor *)(c->staged + s * PIECE_PITCH + begin))[k * Q * Q];
+#endif
+}
+
 TESK_DEVICE real mass_factor(const TeskMapped *a, const Column *c, int k) {
-  return (real)a->mass * (real)READ_FACTOR(c->g + 6 * STIFFNESS * POINTS + k * Q * Q);
+  return (real)a->mass * read_factor(c, 6 * STIFFNESS, k);
 }
 
 #if STIFFNESS
 TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
   real m[6], w[3];
   TESK_UNROLL
-  for (int s = 0; s < 6; s++) m[s] = (real)READ_FACTOR(c->g + s * POINTS + k * Q * Q);
+  for (int s = 0; s < 6; s++) m[s] = read_factor(c, s, k);
   w[0] = m[0] * g[0] + m[1] * g[1] + m[2] * g[2];
   w[1] = m[1] * g[0] + m[3] * g[1] + m[4] * g[2];
   w[2] = m[2] * g[0] + m[4] * g[1] + m[5] * g[2];
@@ -87,9 +131,10 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
 }
 
 #else
-/* Trilinear cell: along a z-line, with z from 0 to 1, the derivatives of the position are A = a0 + a1 z (by xi), B = b0 + b1 z (by
- * eta) and C (by zeta), constant. Rows of |J| J^-1: r = B x C = r0 + r1 z, s = C x A = s0 + s1 z, t = A x B = t0 + t1 z + t2 z^2;
- * |J| = C . t. */
+/* Trilinear cell x = c_0 + c_1 xi + c_2 eta + c_3 zeta + c_12 xi eta + c_13 xi zeta + c_23 eta zeta + c_123 xi eta zeta; memory has, of each cell,
+ * c_1 c_2 c_3 c_12 c_13 c_23 c_123, three numbers each: a third of the operations that vertices would cost. Along a z-line, with z = zeta, the
+ * derivatives of x are A = a0 + a1 z (by xi), B = b0 + b1 z (by eta) and C (by zeta), constant. Rows of |J| J^-1: r = B x C = r0 + r1 z,
+ * s = C x A = s0 + s1 z, t = A x B = t0 + t1 z + t2 z^2; |J| = C . t. */
 typedef struct Column {
   real c[3], r0[3], r1[3], s0[3], s1[3], t0[3], t1[3], t2[3], weight;
 } Column;
@@ -103,22 +148,25 @@ TESK_DEVICE void cross(const real u[3], const real v[3], real w[3]) {
 TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
                                const unsigned char *staged) {
   Column column;
+#if STAGE
+#define READ_VERTEX(p) (*(p))
+  const real *v = (const real *)(staged + (first * CELL_BYTES & 15)) + (cell.valid ? c : 0) * 21;
+#else
+#define READ_VERTEX(p) TESK_READ(p)
+  const real *v = (const real *)a->geometry + cell.number * 21;
   (void)first, (void)c, (void)staged;
-  const real *v = (const real *)a->geometry + cell.number * 24;
+#endif
   const real eta = (real)a->point[l / Q], xi = (real)a->point[l % Q];
   real a0[3], a1[3], b0[3], b1[3], t[3];
   TESK_UNROLL
   for (int d = 0; d < 3; d++) {
-    const real x0 = TESK_READ(v + d), x1 = TESK_READ(v + 3 + d), x2 = TESK_READ(v + 6 + d),
-               x3 = TESK_READ(v + 9 + d), x4 = TESK_READ(v + 12 + d), x5 = TESK_READ(v + 15 + d),
-               x6 = TESK_READ(v + 18 + d), x7 = TESK_READ(v + 21 + d);
-    const real ex0 = x1 - x0, ex1 = x5 - x4, ey0 = x2 - x0, ey1 = x6 - x4, lower = x3 - x2 - ex0,
-               upper = x7 - x6 - ex1;
-    a0[d] = ex0 + eta * lower;
-    a1[d] = ex1 + eta * upper - a0[d];
-    b0[d] = ey0 + xi * lower;
-    b1[d] = ey1 + xi * upper - b0[d];
-    column.c[d] = x4 - x0 + xi * (ex1 - ex0) + eta * (ey1 - ey0 + xi * (upper - lower));
+    const real c12 = READ_VERTEX(v + 9 + d), c13 = READ_VERTEX(v + 12 + d), c23 = READ_VERTEX(v + 15 + d),
+               c123 = READ_VERTEX(v + 18 + d);
+    a0[d] = READ_VERTEX(v + d) + eta * c12;
+    a1[d] = c13 + eta * c123;
+    b0[d] = READ_VERTEX(v + 3 + d) + xi * c12;
+    b1[d] = c23 + xi * c123;
+    column.c[d] = READ_VERTEX(v + 6 + d) + xi * c13 + eta * b1[d];
   }
   cross(b0, column.c, column.r0);
   cross(b1, column.c, column.r1);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include "mesh/forest/hanging.h"
 
+enum { MOST_POINTS = TESK_MAPPED_POINTS };
+
 /* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu) ------------------------------------- */
 typedef struct Text {
   char *data;
@@ -51,6 +53,7 @@ static void print_halves(Text *text, int n) {
 static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, char **tables) {
   TesStatus status = TES_OK;
   const int n = d->n, q = d->q;
+  double G[MOST_POINTS * MOST_POINTS] = {0};
   Text text = {.size = (size_t)(2 * q * n + q * q + 64) * 32 * 2,
                .type = d->precision == TES_SINGLE ? "float" : "double"};
   TES_ALLOC(&text.data, text.size);
@@ -59,6 +62,10 @@ static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, cha
     print_half(&text, "io", d->I, q / 2, n / 2, n, -1);
     print_half(&text, "de", d->D, q / 2, (q + 1) / 2, q, 1);
     print_half(&text, "do", d->D, (q + 1) / 2, q / 2, q, -1);
+    for (int r = 0; r < q * n; r++) /* derivatives of the nodes' functions at the points */
+      for (int s = 0; s < q; s++) G[r] += d->D[r / n * q + s] * d->I[s * n + r % n];
+    print_half(&text, "ge", G, q / 2, (n + 1) / 2, n, 1);
+    print_half(&text, "go", G, (q + 1) / 2, n / 2, n, -1);
   } else {
     print_matrix(&text, "i", d->I, q * n);
     print_matrix(&text, "d", d->D, q * q);
@@ -70,10 +77,26 @@ done:
 }
 
 /* About the blocks that a GPU has at a time. */
-static int choose_ahead(const TesiMappedCut *cut) {
-  enum { MULTIPROCESSORS = 132 };
+static int choose_ahead(const TesContext *ctx, const TesiMappedCut *cut) {
   const char *given = getenv("TESSERA_MAPPED_AHEAD");
-  return MULTIPROCESSORS * (given ? atoi(given) : cut->blocks);
+  return tesi_kernel_multiprocessors(ctx) * (given ? atoi(given) : cut->blocks);
+}
+
+/* Blocks that are sure to run at a time. */
+static int64_t count_resident(TesContext *ctx, const TesiMappedCut *cut, size_t shared) {
+  enum { MOST_SHARED = 227 << 10, RESERVED = 1 << 10 };
+  const int64_t fit = MOST_SHARED / (int64_t)(shared + RESERVED),
+                blocks = fit < cut->blocks ? fit : cut->blocks;
+  return tesi_kernel_resident(ctx, blocks > 1 ? blocks : 1);
+}
+
+static int64_t count_cell_bytes(const TesiMappedKernelDesc *d) {
+  const int points = d->dim == 3 ? d->q * d->q * d->q : d->q * d->q;
+  const int factors = d->dim * (d->dim + 1) / 2 * d->stiffness + d->mass;
+  if (d->geometry == TESI_MAPPED_STORED) return (int64_t)tesi_precision_size(d->factors) * factors * points;
+  return (int64_t)tesi_precision_size(d->precision) * (d->geometry == TESI_MAPPED_AFFINE ? factors
+                                                       : d->dim == 3                     ? 21
+                                                                                         : 8);
 }
 
 int64_t tesi_mapped_window(const TesiMappedCut *cut) {
@@ -89,6 +112,8 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   TesiProgram *program;
   const size_t size = tesi_precision_size(d->precision);
   memset(kernel, 0, sizeof *kernel);
+  kernel->precision = d->precision;
+  kernel->waits = d->dim == 3 && d->output == TESI_MAPPED_ATOMIC;
   const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
   tesi_mapped_pitches(d->n, d->q, &cut, size, kernel->pitch, by_z);
   TES_TRY(make_tables(ctx, d, &tables));
@@ -106,9 +131,13 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
                  {"ORDERED", d->ordered},
                  {"HANGING", d->hanging},
                  {"INDEX_ONCE", cut.index_once},
+                 {"ROWS", d->rows},
                  {"DOT", d->dot},
                  {"STAGE", cut.stage == 1},
                  {"STAGE_BYTES", cut.stage == 1 ? tesi_mapped_stage_bytes(d, &cut) : 0},
+                 {"LAYERS", cut.layers},
+                 {"AHEAD", cut.ahead},
+                 {"GRADIENTS", cut.gradients},
                  {"PREFETCH", cut.stage == 2},
                  {"CELLS", cut.cells},
                  {"GROUP", cut.group},
@@ -145,19 +174,24 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped", kernel->shared, &kernel->kernel));
   memcpy(kernel->arguments.point, d->point, (size_t)d->q * sizeof *d->point);
   memcpy(kernel->arguments.weight, d->weight, (size_t)d->q * sizeof *d->weight);
-  kernel->arguments.ahead = choose_ahead(&cut);
+  kernel->arguments.ahead = choose_ahead(ctx, &cut);
+  kernel->cell_index = d->rows ? d->n * d->n : d->dim == 3 ? d->n * d->n * d->n : d->n * d->n;
+  kernel->cell_bytes = count_cell_bytes(d);
+  kernel->resident = count_resident(ctx, &cut, kernel->shared);
+  kernel->most_blocks = cut.ahead ? tesi_kernel_multiprocessors(ctx) * cut.blocks : INT64_MAX;
   kernel->arguments.stiffness = kernel->arguments.mass = 1;
 done:
   tesi_free(ctx, &tables);
   return status;
 }
 
-TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
-                                 const void *x, void *y) {
-  TeskMapped argument = *arguments;
-  void *list[] = {&x, &y, &argument};
-  const int64_t cells = kernel->cut.cells * kernel->cut.groups;
-  const int64_t blocks = (arguments->cells + cells - 1) / cells;
-  return tesi_kernel_launch(ctx, &kernel->kernel, (TesiGrid){(unsigned)blocks, 1, 1},
-                            (unsigned)(kernel->cut.group * kernel->cut.groups), kernel->shared, list);
+void tesi_mapped_trilinear(const double *v, double *c) {
+  for (int d = 0; d < 3; d++) {
+    const double x1 = v[3 + d] - v[d], x2 = v[6 + d] - v[d], x3 = v[12 + d] - v[d];
+    const double x12 = v[9 + d] - v[6 + d] - x1, x13 = v[15 + d] - v[12 + d] - x1,
+                 x23 = v[18 + d] - v[12 + d] - x2;
+    const double x123 = v[21 + d] - v[18 + d] - (v[15 + d] - v[12 + d]) - x12;
+    const double values[] = {x1, x2, x3, x12, x13, x23, x123};
+    for (int i = 0; i < 7; i++) c[3 * i + d] = values[i];
+  }
 }

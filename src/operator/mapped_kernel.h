@@ -28,6 +28,7 @@ typedef struct TesiMappedKernelDesc {
   TesiMappedOutput output;
   bool ordered;                         /* cells are taken from TeskMapped.order */
   bool hanging;                         /* cells have masks of hanging nodes, TeskMapped.masks */
+  bool rows;                            /* the index has rows of consecutive nodes (TeskMapped) */
   bool dot;                             /* 3D: adds x . y to TeskMapped.parts */
   const double *point, *weight, *I, *D; /* [q], [q], [q][n], [q][q] */
 } TesiMappedKernelDesc;
@@ -36,7 +37,10 @@ typedef struct TesiMappedKernelDesc {
 typedef struct TesiMappedCut {
   int cells, group, groups, warps, blocks, buffers;
   int index_once; /* the index is not kept in the L2 cache */
-  int stage; /* stored factors: 0 loaded when needed, 1 copied to shared memory before, 2 brought into the L2 cache before */
+  int stage; /* geometry: 0 loaded when needed, 1 copied to shared memory before, 2 (stored factors) brought into the L2 cache before */
+  int layers;    /* of points, of the q, whose factors are staged */
+  int ahead;     /* blocks stay: 0 no, 1 geometry and index come ahead, 2 values of x too */
+  int gradients; /* 1D derivatives on the way to the points */
 } TesiMappedCut;
 
 typedef struct TesiMappedKernel {
@@ -44,7 +48,12 @@ typedef struct TesiMappedKernel {
   TesiMappedCut cut;
   int pitch[4]; /* PY, PZ, PB, PC */
   size_t shared;
-  TeskMapped arguments; /* points and weights filled in; the caller sets the rest */
+  TesPrecision precision;
+  bool waits;                     /* for the kernel before it, before it touches y */
+  int64_t most_blocks;            /* of a launch */
+  int64_t resident;               /* blocks that are sure to run at a time */
+  int64_t cell_bytes, cell_index; /* of geometry; integers of the index */
+  TeskMapped arguments;           /* points and weights filled in; the caller sets the rest */
 } TesiMappedKernel;
 
 TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *desc,
@@ -56,9 +65,34 @@ TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel
 /* Cells with hanging nodes come first in each run of so many cells, whole blocks (TeskMapped.masks says why): runs are long, so that few
  * blocks have cells of both kinds, and short, so that neighbours stay near. */
 int64_t tesi_mapped_window(const TesiMappedCut *cut);
+/* How y gets its zeros (mapped_zeros.c): cells first[i] .. first[i + 1] - 1 are launched together, and touch y[0] .. y[end[i] - 1] with those
+ * before them. */
+enum { TESI_MAPPED_CHUNKS = 32 };
+typedef struct TesiMappedZeros {
+  int64_t length;
+  int chunks;
+  int64_t first[TESI_MAPPED_CHUNKS + 1], end[TESI_MAPPED_CHUNKS];
+  void *meeting; /* one launch whose blocks meet; NULL: none */
+} TesiMappedZeros;
+
+/* For all cells in their order, in chunks or at once; every end is `length` until it is set, by tesi_mapped_zeros_find() from the index in host memory. */
+TesStatus tesi_mapped_zeros_make(TesContext *ctx, const TesiMappedKernel *kernel, int64_t cells,
+                                 int64_t length, bool chunks, TesiMappedZeros *zeros);
+void tesi_mapped_zeros_find(TesiMappedZeros *zeros, int64_t cell_nodes, int components, const int32_t *index);
+void tesi_mapped_zeros_release(TesContext *ctx, TesiMappedZeros *zeros);
+/* y = A x in the global form, atomics: as tesi_mapped_kernel_run() after zeros. */
+TesStatus tesi_mapped_kernel_run_on_zeros(TesContext *ctx, const TesiMappedKernel *kernel,
+                                          const TeskMapped *arguments, const TesiMappedZeros *zeros,
+                                          const void *x, void *y);
+
+/* The codes of an index of rows of n nodes where all are consecutive: code[rows] (TeskMapped); false where they are not. */
+bool tesi_mapped_find_rows(const int32_t *index, int n, int64_t rows, int32_t *code);
+/* Coefficients c[7][3] of the trilinear map with vertices v[8][3] (mapped_geometry.h). */
+void tesi_mapped_trilinear(const double *v, double *c);
+
 /* The fastest measured on an H200, or a rule where nothing was measured. */
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
-/* Shared memory of a group for factors that are staged there. */
+/* Shared memory of a group for geometry that is staged there. */
 int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *desc, const TesiMappedCut *cut);
 /* Pitches with the fewest bank conflicts; by_z: whether neighbouring threads have neighbouring z in x-lines and in y-lines. */
 void tesi_mapped_pitches(int n, int q, const TesiMappedCut *cut, size_t size, int pitch[4], int by_z[2]);

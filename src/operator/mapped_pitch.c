@@ -52,7 +52,8 @@ void tesi_mapped_pitches(int n, int q, const TesiMappedCut *cut, size_t size, in
     for (int pz = q * py; pz <= q * py + 9; pz++)
       for (int pad = 0; pad < (cut->cells > 1 ? 16 : 1); pad++)
         for (int order = 0; order < 4; order++) {
-          const int orders[2] = {order & 1, order >> 1}, pb = q * pz, pc = cut->buffers * pb + pad;
+          const int orders[2] = {order & 1, order >> 1}, pb = (cut->gradients ? n : q) * pz,
+                    pc = cut->buffers * pb + pad;
           const int cycles = count_all(n, q, cut, py, pz, pc, orders, banks);
           if (cycles >= best) continue;
           best = cycles;

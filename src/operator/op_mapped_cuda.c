@@ -2,26 +2,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "operator/mapped_kernel.h"
-#include "operator/op_mapped.h"
+#include "operator/op_mapped_cuda.h"
 
 enum { TIMES = 3 };
-
-typedef struct Plan {
-  TesiMappedKernel kernel;
-  TeskMapped arguments;
-  TesFactors factors;
-  void *geometry, *index, *order, *masks;
-  int32_t *place; /* [cells]: which cell stands where; NULL: the first first, set-up only */
-  int launches;
-  int64_t *first; /* cells of colour c: order[first[c]] .. ; NULL: one launch for all */
-} Plan;
 
 /* ---- data of the device ------------------------------------------------------------------------------------------------- */
 /* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in place where the order is
  * theirs. */
-static void pack_rows(const Plan *plan, TesPrecision precision, int64_t first, int64_t count, int64_t row,
-                      const double *values, void *packed) {
+static void pack_rows(const TesiMappedPlan *plan, TesPrecision precision, int64_t first, int64_t count,
+                      int64_t row, const double *values, void *packed) {
   for (int64_t c = 0; c < count; c++) {
     const double *from = values + (plan->place ? plan->place[first + c] - first : c) * row;
     if (precision == TES_SINGLE)
@@ -33,14 +22,14 @@ static void pack_rows(const Plan *plan, TesPrecision precision, int64_t first, i
 
 /* Rows of `row` numbers a cell, in the given precision: windows of cells, inside which they change places, at a time. */
 static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
-                             TesPrecision precision, Plan *plan) {
+                             TesPrecision precision, TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(precision);
   const int64_t window = tesi_mapped_window(&plan->kernel.cut), windows = ((int64_t)1 << 24) / (row * window),
                 most = tesi_min64(m->cells, (windows ? windows : 1) * window); /* about 128 MiB */
   double *values = NULL, *packed = NULL;
-  TES_ALLOC(&values, most * row);
+  TES_ALLOC(&values, most * (row < 24 ? 24 : row)); /* 24: of vertices */
   if (plan->place) TES_ALLOC(&packed, most * row);
   TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size, &plan->geometry));
   for (int64_t first = 0; first < m->cells; first += most) {
@@ -49,6 +38,8 @@ static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors ki
     if (kind == TES_FACTORS_STORED) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
     if (kind == TES_FACTORS_VERTICES) TES_TRY(tesi_mapped_fill_vertices(m, first, count, values));
     if (kind == TES_FACTORS_AFFINE) TES_TRY(tesi_mapped_fill_affine(m, first, count, values));
+    for (int64_t i = 0; kind == TES_FACTORS_VERTICES && m->dim == 3 && i < count; i++)
+      tesi_mapped_trilinear(values + 24 * i, values + 21 * i);
     pack_rows(plan, precision, first, count, row, values, to);
     TES_TRY(device->to_device(ctx, (char *)plan->geometry + (size_t)(first * row) * size, to,
                               (size_t)(count * row) * size));
@@ -68,22 +59,35 @@ done:
   return status;
 }
 
-static TesStatus upload_index(TesContext *ctx, const TesiMapped *m, Plan *plan) {
+/* The numbers of the index, `row` a cell, in the plan's order. */
+static TesStatus upload_index(TesContext *ctx, const TesiMapped *m, const int32_t *values, int64_t row,
+                              TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
-  const int64_t nodes = m->cell_nodes;
-  const size_t bytes = (size_t)(m->cells * nodes) * sizeof(int32_t);
+  const size_t bytes = (size_t)(m->cells * row) * sizeof(int32_t);
   int32_t *index = NULL;
-  if (!plan->place) return upload(ctx, m->index, bytes, &plan->index);
-  TES_ALLOC(&index, m->cells * nodes);
+  if (!plan->place) return upload(ctx, values, bytes, &plan->index);
+  TES_ALLOC(&index, m->cells * row);
   for (int64_t c = 0; c < m->cells; c++)
-    memcpy(index + c * nodes, m->index + plan->place[c] * nodes, (size_t)nodes * sizeof *index);
+    memcpy(index + c * row, values + plan->place[c] * row, (size_t)row * sizeof *index);
   TES_TRY(upload(ctx, index, bytes, &plan->index));
 done:
   tesi_free(ctx, &index);
   return status;
 }
 
-static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, Plan *plan) {
+/* The index's short form, if it has one: codes [cells][n^2], else NULL. */
+static TesStatus find_rows(TesContext *ctx, const TesiMapped *m, int32_t **codes) {
+  TesStatus status = TES_OK;
+  const int64_t rows = m->cells * m->n * m->n;
+  *codes = NULL;
+  if (!m->global || m->dim == 2) return TES_OK;
+  TES_ALLOC(codes, rows);
+  if (!tesi_mapped_find_rows(m->index, m->n, rows, *codes)) tesi_free(ctx, codes);
+done:
+  return status;
+}
+
+static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
   uint16_t *masks = NULL;
   if (!m->mask) return TES_OK;
@@ -98,11 +102,11 @@ done:
 /* Numbers a cell. */
 static int64_t row_length(const TesiMapped *m, TesFactors kind) {
   if (kind == TES_FACTORS_STORED) return m->factors * m->cell_points;
-  if (kind == TES_FACTORS_VERTICES) return m->dim == 3 ? 24 : 8;
+  if (kind == TES_FACTORS_VERTICES) return m->dim == 3 ? 21 : 8;
   return m->factors;
 }
 
-static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
+static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind, bool rows) {
   const bool colours = m->desc.conflicts == TES_CONFLICTS_COLOURS;
   return (TesiMappedKernelDesc){.dim = m->dim,
                                 .n = m->n,
@@ -121,24 +125,26 @@ static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
                                                      : TESI_MAPPED_ATOMIC,
                                 .ordered = m->global && colours,
                                 .hanging = m->mask != NULL,
+                                .rows = rows,
                                 .point = m->point,
                                 .weight = m->weight,
                                 .I = m->I,
                                 .D = m->D};
 }
 
-static void release_plan(TesContext *ctx, Plan *plan) {
+static void release_plan(TesContext *ctx, TesiMappedPlan *plan) {
   const TesiDevice *device = tesi_context_device(ctx);
   device->release(ctx, &plan->geometry);
   device->release(ctx, &plan->index);
   device->release(ctx, &plan->order);
   device->release(ctx, &plan->masks);
+  tesi_mapped_zeros_release(ctx, &plan->zeros);
   tesi_free(ctx, &plan->first);
   tesi_free(ctx, &plan->place);
   memset(plan, 0, sizeof *plan);
 }
 
-static TesStatus make_colours(TesContext *ctx, const TesiMapped *m, Plan *plan) {
+static TesStatus make_colours(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
   int32_t *order = NULL;
   TES_TRY(tesi_mapped_make_colours(m, &plan->launches, &plan->first, &order));
@@ -148,21 +154,35 @@ done:
   return status;
 }
 
-static TesStatus make_plan(const TesOperator *op, TesFactors kind, Plan *plan) {
+/* Cells that change places would touch other nodes than those of their chunk. */
+static TesStatus make_zeros(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan) {
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_mapped_zeros_make(ctx, &plan->kernel, m->cells, m->length, !m->mask, &plan->zeros));
+  tesi_mapped_zeros_find(&plan->zeros, m->cell_nodes, m->components, m->index);
+done:
+  return status;
+}
+
+static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPlan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = op->mapped;
-  const TesiMappedKernelDesc desc = describe(m, kind);
+  TesiMappedKernelDesc desc;
+  int32_t *codes = NULL;
   memset(plan, 0, sizeof *plan);
   plan->factors = kind;
+  TES_TRY(find_rows(ctx, m, &codes));
+  desc = describe(m, kind, codes != NULL);
   TES_TRY(tesi_mapped_kernel_make(ctx, &desc, &plan->kernel));
   if (m->mask && !desc.ordered)
     TES_TRY(tesi_mapped_group_hanging(m, tesi_mapped_window(&plan->kernel.cut), &plan->place));
   TES_TRY(upload_rows(ctx, m, kind, row_length(m, kind), m->precision, plan));
-  if (m->global) TES_TRY(upload_index(ctx, m, plan));
+  if (m->global)
+    TES_TRY(upload_index(ctx, m, codes ? codes : m->index, codes ? m->n * m->n : m->cell_nodes, plan));
   TES_TRY(upload_masks(ctx, m, plan));
   tesi_free(ctx, &plan->place);
   plan->launches = 1;
+  if (desc.output == TESI_MAPPED_ATOMIC) TES_TRY(make_zeros(ctx, m, plan));
   if (desc.ordered) TES_TRY(make_colours(ctx, m, plan));
   plan->arguments = plan->kernel.arguments;
   plan->arguments.geometry = plan->geometry;
@@ -171,20 +191,28 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, Plan *plan) {
   plan->arguments.stiffness = kind == TES_FACTORS_VERTICES ? m->a[0] : 1;
   plan->arguments.mass = m->lambda * (kind == TES_FACTORS_VERTICES ? m->c : 1);
 done:
+  tesi_free(ctx, &codes);
   if (status != TES_OK) release_plan(ctx, plan);
   return status;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------- */
-static TesStatus run(const TesOperator *op, const Plan *plan, const void *x, void *y) {
+static TesStatus run(const TesOperator *op, const TesiMappedPlan *plan, const void *x, void *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = op->mapped;
   TeskMapped a = plan->arguments;
+  a.cells = m->cells;
+  if (plan->zeros.chunks) {
+    TES_TRY(tesi_mapped_kernel_run_on_zeros(ctx, &plan->kernel, &a, &plan->zeros, x, y));
+    goto done;
+  }
   if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, m->length, 0, y));
   for (int i = 0; i < plan->launches; i++) {
-    a.cells = plan->first ? plan->first[i + 1] - plan->first[i] : m->cells;
-    a.order = plan->first ? (const int *)plan->order + plan->first[i] : NULL;
+    if (plan->first) {
+      a.cells = plan->first[i + 1] - plan->first[i];
+      a.order = (const int *)plan->order + plan->first[i];
+    }
     TES_TRY(tesi_mapped_kernel_run(ctx, &plan->kernel, &a, x, y));
   }
 done:
@@ -213,7 +241,8 @@ done:
   return status;
 }
 
-static TesStatus diagonal(const TesOperator *op, void *d) {
+/* Where nodes hang the host knows it. */
+static TesStatus hanging_diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(op->precision);
@@ -228,8 +257,12 @@ done:
   return status;
 }
 
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  return op->mapped->mask ? hanging_diagonal(op, d) : tesi_mapped_cuda_diagonal(op, d);
+}
+
 static void destroy(TesOperator *op) {
-  Plan *plan = op->plan;
+  TesiMappedPlan *plan = op->plan;
   if (plan) release_plan(op->context, plan);
   tesi_free(op->context, &op->plan);
 }
@@ -243,7 +276,7 @@ static const TesiOperatorTable table = {.apply = apply,
 
 /* ---- which factors ----------------------------------------------------------------------------------------------------------- */
 /* Fastest of a few applications. */
-static TesStatus time_plan(const TesOperator *op, const Plan *plan, double *seconds) {
+static TesStatus time_plan(const TesOperator *op, const TesiMappedPlan *plan, double *seconds) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
@@ -265,11 +298,11 @@ done:
   return status;
 }
 
-static TesStatus choose(TesOperator *op, Plan *plan) {
+static TesStatus choose(TesOperator *op, TesiMappedPlan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = op->mapped;
-  Plan other = {0};
+  TesiMappedPlan other = {0};
   double seconds[2];
   TesFactors kind = m->desc.factors;
   if (kind == TES_FACTORS_AUTO) kind = m->can_affine ? TES_FACTORS_AFFINE : TES_FACTORS_STORED;
@@ -281,7 +314,7 @@ static TesStatus choose(TesOperator *op, Plan *plan) {
   tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: stored factors take %.3g ms, vertices %.3g ms",
            m->degree, 1e3 * seconds[0], 1e3 * seconds[1]);
   if (seconds[1] < seconds[0]) {
-    const Plan kept = other;
+    const TesiMappedPlan kept = other;
     other = *plan;
     *plan = kept;
   }
@@ -295,7 +328,7 @@ TesStatus tesi_mapped_cuda_init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiMapped *m = op->mapped;
-  Plan *plan = NULL;
+  TesiMappedPlan *plan = NULL;
   op->table = &table;
   TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX && m->desc.factors != TES_FACTORS_WEIGHTS,
             "kernels have no factors of kind matrix or weights: stored, vertices or affine");

@@ -99,12 +99,19 @@ static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned
   return TES_OK;
 }
 
+/* Of an H200. */
+static int multiprocessors(const TesContext *ctx) {
+  (void)ctx;
+  return 132;
+}
+
 static const struct TesiKernelTable kernels = {.describe = describe,
                                                .compile = compile,
                                                .load = load,
                                                .unload = unload,
                                                .get = get,
                                                .launch = launch,
+                                               .multiprocessors = multiprocessors,
                                                .at_once = true};
 
 static const TesiDevice device = {.kind = "nvrtc",

@@ -242,8 +242,20 @@ done:
   return status;
 }
 
-static const struct TesiKernelTable kernels = {
-    .describe = describe, .compile = compile, .load = load, .unload = unload, .get = get, .launch = launch};
+/* One, so that blocks that stay for many cells do so in tests. */
+static int multiprocessors(const TesContext *ctx) {
+  (void)ctx;
+  return 1;
+}
+
+static const struct TesiKernelTable kernels = {.describe = describe,
+                                               .compile = compile,
+                                               .load = load,
+                                               .unload = unload,
+                                               .get = get,
+                                               .launch = launch,
+                                               .multiprocessors = multiprocessors,
+                                               .in_turn = true};
 
 /* ---- graphs: launches with copies of their arguments ------------------------------------------------------------------ */
 static TesStatus graph_begin(TesContext *ctx) {

@@ -1,0 +1,114 @@
+/* Run: ctest -R t4_mapped_cuts. The ways to cut the kernel of mapped cells that its table does not choose by itself, against the plain version:
+ * blocks that stay for many cells, geometry staged whole, in layers or not, values that come ahead, derivatives on the way to the points,
+ * warps alone. TESSERA_MAPPED_CUT is "cells,groups,warps,blocks,buffers,stage,ahead,gradients"; TESSERA_MAPPED_CHUNK
+ * the bytes of y that one launch zeroes for the next. */
+#include <string.h>
+#include "kernel_testing.h"
+#include "tessera/mapped.h"
+
+typedef struct Cut {
+  const char *cut;
+  int degree;
+  TesMappedTerms terms;
+  bool collocated;
+  TesFactors factors;
+  TesVectorForm form;
+  int components;
+  TesPrecision precision;
+} Cut;
+
+static const Cut cuts[] = {
+    {"0,2,1,1,3,2,2,1", 2, TES_STIFFNESS, true, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 1, TES_DOUBLE},
+    {"0,1,1,1,3,2,2,1", 3, TES_STIFFNESS_MASS, true, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 1, TES_DOUBLE},
+    {"5,0,2,1,2,1,2,1", 2, TES_STIFFNESS, true, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 1, TES_SINGLE},
+    {"1,0,2,1,2,2,2,1", 4, TES_STIFFNESS_MASS, true, TES_FACTORS_STORED, TES_ELEMENT_VECTORS, 1, TES_DOUBLE},
+    {"1,0,2,1,2,2,2,1", 13, TES_STIFFNESS_MASS, true, TES_FACTORS_STORED, TES_ELEMENT_VECTORS, 1, TES_DOUBLE},
+    {"1,0,2,1,2,2,2,1", 14, TES_STIFFNESS, true, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 1, TES_DOUBLE},
+    {"2,0,2,1,3,2,2,1", 3, TES_STIFFNESS, true, TES_FACTORS_VERTICES, TES_GLOBAL_VECTORS, 3, TES_DOUBLE},
+    {"0,3,1,1,3,2,2,1", 2, TES_STIFFNESS_MASS, true, TES_FACTORS_VERTICES, TES_GLOBAL_VECTORS, 1, TES_SINGLE},
+    {"0,1,1,1,3,1,1,2", 1, TES_STIFFNESS, false, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 2, TES_DOUBLE},
+    {"0,2,1,1,3,2,2,2", 2, TES_STIFFNESS_MASS, false, TES_FACTORS_VERTICES, TES_GLOBAL_VECTORS, 1,
+     TES_DOUBLE},
+    {"2,0,2,1,3,2,2,2", 3, TES_STIFFNESS, false, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 1, TES_DOUBLE},
+    {"1,0,2,1,3,1,1,2", 6, TES_STIFFNESS_MASS, false, TES_FACTORS_AFFINE, TES_ELEMENT_VECTORS, 1, TES_DOUBLE},
+    {"2,0,2,1,1,2,2,1", 4, TES_MASS, false, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 1, TES_DOUBLE},
+    {"2,0,2,1,1,2,2,1", 3, TES_MASS, true, TES_FACTORS_STORED, TES_GLOBAL_VECTORS, 2, TES_SINGLE},
+    {"0,2,1,1,1,2,2,1", 2, TES_MASS, false, TES_FACTORS_VERTICES, TES_ELEMENT_VECTORS, 1, TES_DOUBLE}};
+
+static void must(TesContext *ctx, TesStatus status) {
+  if (status != TES_OK) fail_msg("%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
+}
+
+static TesVector *random_vector(TesContext *ctx, const TesOperator *op, uint64_t seed) {
+  TesVector *v;
+  const int64_t n = tes_operator_length(op);
+  double *values = test_malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; i++) values[i] = (double)(float)test_random(&seed);
+  must(ctx, tes_vector_create(ctx, n, tes_operator_precision(op), &v));
+  must(ctx, tes_vector_set(v, values));
+  test_free(values);
+  return v;
+}
+
+static void check(TesContext *ctx, const Cut *c) {
+  TesMesh *mesh;
+  TesGeometry *geometry;
+  TesOperator *op;
+  const int few = c->degree > 8;
+  must(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {few ? 1 : 3, few ? 1 : 2, 3}}, &mesh));
+  must(ctx, tes_geometry_create_box(
+                ctx,
+                &(TesGeometryBoxDesc){
+                    .mesh = mesh, .seed = 7, .perturbation = c->factors == TES_FACTORS_AFFINE ? 0 : 0.15},
+                &geometry));
+  must(ctx, tes_operator_create_mapped(
+                ctx,
+                &(TesMappedDesc){.geometry = geometry,
+                                 .degree = c->degree,
+                                 .terms = c->terms,
+                                 .collocated = c->collocated,
+                                 .components = c->components,
+                                 .lambda = 1.3,
+                                 .precision = c->precision,
+                                 .form = c->form,
+                                 .factors = c->factors,
+                                 .numbering = {.dirichlet = !few,
+                                               .order = c->components % 2 ? TES_NUMBER_LEXICOGRAPHIC
+                                                                          : TES_NUMBER_BY_CELLS}},
+                &op));
+  TesVector *x = random_vector(ctx, op, 1), *y = random_vector(ctx, op, 2), *z = random_vector(ctx, op, 3);
+  must(ctx, tes_operator_apply_ref(op, x, z));
+  for (int i = 0; i < 2; i++) {
+    must(ctx, tes_vector_fill(y, NAN));
+    must(ctx, tes_operator_apply(op, x, y));
+    test_compare(y, z, c->precision == TES_DOUBLE ? 1e-12 : 2e-5, c->cut, c->degree);
+  }
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&z);
+  tes_operator_destroy(&op);
+  tes_geometry_destroy(&geometry);
+  tes_mesh_destroy(&mesh);
+}
+
+static void every_cut(void **state) {
+  (void)state;
+  static const char *const devices[] = {"emulator", "cuda"};
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    if (!ctx) continue;
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+      assert_int_equal(setenv("TESSERA_MAPPED_CUT", cuts[i].cut, 1), 0);
+      assert_int_equal(setenv("TESSERA_MAPPED_CHUNK", i % 2 ? "400" : "100000", 1), 0);
+      check(ctx, &cuts[i]);
+    }
+    assert_int_equal(unsetenv("TESSERA_MAPPED_CUT"), 0);
+    assert_int_equal(unsetenv("TESSERA_MAPPED_CHUNK"), 0);
+    tes_context_destroy(&ctx);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_cut)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
