@@ -36,6 +36,7 @@ static const char help[] =
     "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
     "  --cells LIST          bp: cells in all, instead of --dofs\n"
     "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
+    "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N\n"
@@ -66,6 +67,7 @@ enum {
   POINTS,
   CELLS,
   CONJUGATE_GRADIENTS,
+  CG_TOLERANCE,
   SECONDS,
   CLOCK,
   DEVICE,
@@ -94,6 +96,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"points", required_argument, NULL, POINTS},
                                              {"cells", required_argument, NULL, CELLS},
                                              {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
+                                             {"cg-tolerance", required_argument, NULL, CG_TOLERANCE},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
                                              {"device", required_argument, NULL, DEVICE},
@@ -156,6 +159,8 @@ static bool parse_bp(int option, BenchOptions *o) {
     return true;
   case CELLS:
     return (o->cells = cli_parse_numbers("cells", optarg, true, 1, 2e9, BENCH_LIST, o->cell_counts)) > 0;
+  case CG_TOLERANCE:
+    return one_number("cg-tolerance", 1e-16, 0.999, &o->cg_tolerance);
   default:
     if (!one_number("cg", 1, 1e6, &number)) return false;
     o->cg = (int)number;
@@ -202,6 +207,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case POINTS:
   case CELLS:
   case CONJUGATE_GRADIENTS:
+  case CG_TOLERANCE:
     return parse_bp(option, o);
   case TOLERANCE:
     return one_number("tolerance", 1e-16, 0.999, &o->tolerance);

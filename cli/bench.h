@@ -27,6 +27,7 @@ typedef struct BenchOptions {
   int points;                     /* Gauss points a direction, more than the degree; 0: 2 */
   double cell_counts[BENCH_LIST]; /* cells in all, instead of dofs */
   int cells, cg;                  /* how many counts; iterations of conjugate gradients, 0: none */
+  double cg_tolerance;            /* at which they end; 0: never */
   const char *csv, *plot;
   char comment[512];
 } BenchOptions;

@@ -1,10 +1,12 @@
 /* tessera bench bp: the benchmark problems BP1 to BP6 on deformed cells, in unknowns a second, beside the copy roofline of
- * tensor-product-bp-swirydowicz-2019 (its byte counts: vectors once, factors once). */
+ * tensor-product-bp-swirydowicz-2019 (its byte counts: vectors once, factors once), and on a GPU beside that of shared memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "bench.h"
+#include "device/shared_rate.h"
 #include "device/vector.h"
+#include "operator/op_mapped.h"
 
 typedef struct Problem {
   TesGeometry *geometry;
@@ -171,19 +173,24 @@ done:
   return status;
 }
 
-/* Seconds an iteration over `iterations`, and |r| at the end over |r| at the beginning. An exact solution ends it early. */
-static TesStatus solve(Problem *s, int iterations, double *seconds, double *reduction) {
+typedef struct Solve {
+  int iterations;
+  double seconds, reduction; /* |r| at the end over |r| at the beginning */
+} Solve;
+
+/* At most `iterations`; with a tolerance until |r|, in the norm of D^-1, is reduced by it. An exact solution ends it early. */
+static TesStatus solve(Problem *s, int iterations, double tolerance, Solve *result) {
   TesContext *ctx = s->x->context;
   TesStatus status = TES_OK;
   double first, last;
-  int done = 0;
   TES_TRY(start_cg(s));
   TES_TRY(tes_vector_norm(s->r, &first));
-  const double start = tesi_now();
-  for (; done < iterations && s->rz > 0; done++) TES_TRY(iterate(s));
+  const double start = tesi_now(), enough = tolerance * tolerance * s->rz;
+  *result = (Solve){0};
+  for (; result->iterations < iterations && s->rz > enough; result->iterations++) TES_TRY(iterate(s));
   TES_TRY(tes_vector_norm(s->r, &last));
-  *seconds = (tesi_now() - start) / tesi_max(1, done);
-  *reduction = last / first;
+  result->seconds = tesi_now() - start;
+  result->reduction = last / first;
 done:
   return status;
 }
@@ -219,6 +226,17 @@ done:
   return status;
 }
 
+/* Share of the measured rate of shared memory that one application takes; NAN where there is none. */
+static TesStatus shared_share(TesContext *ctx, const Problem *s, double seconds, double *share) {
+  static double rate = -1;
+  TesStatus status = TES_OK;
+  const double bytes = tesi_mapped_shared_bytes(s->op);
+  if (rate < 0) TES_TRY(tesi_shared_rate(ctx, &rate));
+  *share = rate > 0 && bytes > 0 ? bytes / seconds / rate : NAN;
+done:
+  return status;
+}
+
 /* The paper's least traffic: 2 values a node and the factors of each point. */
 static double paper_bytes(const Problem *s, TesPrecision precision) {
   const double points = pow(s->points, s->dim);
@@ -240,22 +258,35 @@ enum {
   BP_GFLOPS,
   BP_GBYTES,
   BP_COPY,
+  BP_SHARED,
   BP_CG,
+  BP_ITERATIONS,
+  BP_SECONDS,
   BP_REDUCTION,
   BP_SERIES,
   BP_COLUMNS
 };
 
-static const CliColumn columns[BP_COLUMNS] = {
-    [BP_PROBLEM] = {"bp", 2, 0},           [BP_DIM] = {"dim", 3, 0},
-    [BP_DEGREE] = {"degree", 6, 0},        [BP_PRECISION] = {"precision", 9, -1},
-    [BP_CELLS] = {"cells", 8, 0},          [BP_DOFS] = {"dofs", 10, 0},
-    [BP_FACTORS] = {"factors", 8, -1},     [BP_MS] = {"median_ms", 10, 4},
-    [BP_FASTEST] = {"fastest_ms", 10, 4},  [BP_SLOWEST] = {"slowest_ms", 0, 4},
-    [BP_RATE] = {"gdofs_per_s", 11, 4},    [BP_GFLOPS] = {"gflops", 8, 1},
-    [BP_GBYTES] = {"gbytes_per_s", 12, 1}, [BP_COPY] = {"share_of_copy", 13, 3},
-    [BP_CG] = {"cg_gdofs_per_s", 14, 4},   [BP_REDUCTION] = {"cg_reduction", 12, -2},
-    [BP_SERIES] = {"series", 0, -1}};
+static const CliColumn columns[BP_COLUMNS] = {[BP_PROBLEM] = {"bp", 2, 0},
+                                              [BP_DIM] = {"dim", 3, 0},
+                                              [BP_DEGREE] = {"degree", 6, 0},
+                                              [BP_PRECISION] = {"precision", 9, -1},
+                                              [BP_CELLS] = {"cells", 8, 0},
+                                              [BP_DOFS] = {"dofs", 10, 0},
+                                              [BP_FACTORS] = {"factors", 8, -1},
+                                              [BP_MS] = {"median_ms", 10, 4},
+                                              [BP_FASTEST] = {"fastest_ms", 10, 4},
+                                              [BP_SLOWEST] = {"slowest_ms", 0, 4},
+                                              [BP_RATE] = {"gdofs_per_s", 11, 4},
+                                              [BP_GFLOPS] = {"gflops", 8, 1},
+                                              [BP_GBYTES] = {"gbytes_per_s", 12, 1},
+                                              [BP_COPY] = {"share_of_copy", 13, 3},
+                                              [BP_SHARED] = {"share_of_shared", 15, 3},
+                                              [BP_ITERATIONS] = {"cg_iterations", 13, 0},
+                                              [BP_SECONDS] = {"cg_s", 8, 3},
+                                              [BP_CG] = {"cg_gdofs_per_s", 14, 4},
+                                              [BP_REDUCTION] = {"cg_reduction", 12, -2},
+                                              [BP_SERIES] = {"series", 0, -1}};
 
 static const char *series_name(int bp, int dim, TesPrecision precision) {
   static char names[7][2][2][24];
@@ -270,10 +301,12 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
   static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix", "weights"};
   TesStatus status = TES_OK;
   BenchTime time;
-  double bandwidth, iteration = NAN, reduction = NAN;
+  Solve cg = {0, NAN, NAN};
+  double bandwidth, shared;
   TES_TRY(bench_time(apply, s, o->seconds, &time));
   TES_TRY(copy_bandwidth(ctx, &bandwidth));
-  if (o->cg) TES_TRY(solve(s, o->cg, &iteration, &reduction));
+  TES_TRY(shared_share(ctx, s, time.median, &shared));
+  if (o->cg) TES_TRY(solve(s, o->cg, o->cg_tolerance, &cg));
   const TesCost cost = tes_operator_cost(s->op);
   const double bytes = paper_bytes(s, precision);
   const CliCell row[BP_COLUMNS] = {[BP_PROBLEM] = {s->bp, NULL},
@@ -290,8 +323,11 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
                                    [BP_GFLOPS] = {1e-9 * cost.flops / time.median, NULL},
                                    [BP_GBYTES] = {1e-9 * bytes / time.median, NULL},
                                    [BP_COPY] = {bytes / time.median / bandwidth, NULL},
-                                   [BP_CG] = {1e-9 * s->unknowns / iteration, NULL},
-                                   [BP_REDUCTION] = {reduction, NULL},
+                                   [BP_SHARED] = {shared, NULL},
+                                   [BP_CG] = {1e-9 * s->unknowns * cg.iterations / cg.seconds, NULL},
+                                   [BP_ITERATIONS] = {o->cg ? cg.iterations : NAN, NULL},
+                                   [BP_SECONDS] = {cg.seconds, NULL},
+                                   [BP_REDUCTION] = {cg.reduction, NULL},
                                    [BP_SERIES] = {0, series_name(s->bp, s->dim, precision)}};
   if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
 done:

@@ -105,6 +105,22 @@ int64_t tesi_mapped_window(const TesiMappedCut *cut) {
   return (CELLS + block - 1) / block * block;
 }
 
+/* The transposes between directions, as the heads of mapped.cu and mapped_gradients.h count them, and what is staged, written and read. */
+static double count_shared(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
+  const double n = d->n, q = d->q, layer = q * q * (6 * d->stiffness + d->mass);
+  double numbers = 0, staged = 0;
+  if (d->dim == 2) return 0;
+  if (cut->gradients)
+    numbers = 8 * n * n * q + 12 * n * q * q;
+  else
+    numbers = (d->collocated ? 0 : 4 * n * n * q + 4 * n * q * q) + (d->stiffness ? 15 * q * q * q : 0);
+  if (cut->stage == 1)
+    staged =
+        2 * (d->geometry == TESI_MAPPED_STORED ? cut->layers * layer * (double)tesi_precision_size(d->factors)
+                                               : 21 * (double)tesi_precision_size(d->precision));
+  return d->components * numbers * (double)tesi_precision_size(d->precision) + staged;
+}
+
 TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedKernel *kernel) {
   TesStatus status = TES_OK;
   char *tables = NULL, text[TESI_OPTIONS][32];
@@ -176,6 +192,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   memcpy(kernel->arguments.weight, d->weight, (size_t)d->q * sizeof *d->weight);
   kernel->arguments.ahead = choose_ahead(ctx, &cut);
   kernel->cell_index = d->rows ? d->n * d->n : d->dim == 3 ? d->n * d->n * d->n : d->n * d->n;
+  kernel->cell_shared = count_shared(d, &cut);
   kernel->cell_bytes = count_cell_bytes(d);
   kernel->resident = count_resident(ctx, &cut, kernel->shared);
   kernel->most_blocks = cut.ahead ? tesi_kernel_multiprocessors(ctx) * cut.blocks : INT64_MAX;

@@ -52,6 +52,7 @@ typedef struct TesiMappedKernel {
   bool waits;                     /* for the kernel before it, before it touches y */
   int64_t most_blocks;            /* of a launch */
   int64_t resident;               /* blocks that are sure to run at a time */
+  double cell_shared;             /* bytes written to and read from shared memory, a cell; 2D: 0 */
   int64_t cell_bytes, cell_index; /* of geometry; integers of the index */
   TeskMapped arguments;           /* points and weights filled in; the caller sets the rest */
 } TesiMappedKernel;

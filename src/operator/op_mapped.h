@@ -115,6 +115,8 @@ TesStatus tesi_mapped_cuda_init(TesOperator *op);
  * counted from sum factorization with even-odd products, bytes as the factors in use need them. */
 TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *y);
 TesCost tesi_mapped_cost(const TesOperator *op);
+/* Bytes that one application writes to and reads from shared memory: of operators of devices with kernels, 3D; else 0. */
+double tesi_mapped_shared_bytes(const TesOperator *op);
 /* The diagonal, float64, host; 1 in constrained rows. From the definition, by squares of 1D tables. */
 TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d);
 

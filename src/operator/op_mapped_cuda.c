@@ -346,3 +346,9 @@ TesStatus tesi_mapped_cuda_init(TesOperator *op) {
 done:
   return status;
 }
+
+double tesi_mapped_shared_bytes(const TesOperator *op) {
+  const TesiMappedPlan *plan = op->plan;
+  if (!op->mapped || !tesi_has_kernels(op->context)) return 0;
+  return plan->kernel.cell_shared * (double)op->mapped->cells;
+}
