@@ -54,7 +54,8 @@ static void make_system(Cg *cg) {
   allocate(cube(job->q), sizeof(double), &D);
   if (!bench.rehearsal)
     must(bench.device->to_device(bench.ctx, D, job->D, (size_t)(job->q * job->q) * sizeof(double)));
-  box_kernel(job, "tesk_box_diagonal", true, (void *[]){&cells, &g, &job->index, &D, &cg->d});
+  void *nodes = job->nodes ? job->nodes : job->index;
+  box_kernel(job, "tesk_box_diagonal", true, (void *[]){&cells, &g, &nodes, &D, &cg->d});
   box_kernel(job, "tesk_box_invert", false, (void *[]){&n, &cg->d, &cg->b});
   must(bench.device->synchronize(bench.ctx));
   bench.device->release(bench.ctx, &D);

@@ -19,12 +19,12 @@ static struct {
   const TesiDevice *device;
   FILE *csv;
   double dofs, seconds;
-  int side, brick, rung; /* rung: of the ladder, -1 for the fast kernel */
+  int components, side, brick, rung; /* rung: of the ladder, -1 for the fast kernel */
   bool mass, sweep, colours, rehearsal, dot,
       full;  /* full: an integer a node in the index, although rows are consecutive */
   int fixed; /* boundary nodes are constrained */
   TesPrecision precision, factors;
-} bench = {.rung = -1, .dofs = 2e7, .seconds = 0.03};
+} bench = {.components = 1, .rung = -1, .dofs = 2e7, .seconds = 0.03};
 
 typedef struct Job {
   int bp, degree, n, q, side;
@@ -39,6 +39,7 @@ typedef struct Job {
   int launches;
   int64_t first[9];
   void *x, *y, *g, *index, *order;
+  void *nodes; /* the full index where `index` has rows */
 } Job;
 
 static inline void must(TesStatus status) {
@@ -55,7 +56,7 @@ static inline TesiMappedKernelDesc describe(const Job *job) {
   return (TesiMappedKernelDesc){.dim = 3,
                                 .n = job->n,
                                 .q = job->q,
-                                .components = 1,
+                                .components = bench.components,
                                 .collocated = job->bp == 5,
                                 .mass = job->mass,
                                 .stiffness = job->stiffness,
@@ -170,9 +171,12 @@ static inline void make_job(Job *job) {
   }
   tesi_lagrange(job->n, node, job->q, job->point, job->I, NULL);
   tesi_lagrange(job->q, job->point, job->q, job->point, NULL, job->D);
-  job->side = bench.side ? bench.side : (int)(cbrt(bench.dofs) / (job->global ? job->degree : job->n) + 0.5);
+  job->side = bench.side
+                  ? bench.side
+                  : (int)(cbrt(bench.dofs / bench.components) / (job->global ? job->degree : job->n) + 0.5);
   job->cells = cube(job->side);
-  job->length = job->global ? cube((int64_t)job->side * job->degree + 1) : job->cells * cube(job->n);
+  job->length = bench.components *
+                (job->global ? cube((int64_t)job->side * job->degree + 1) : job->cells * cube(job->n));
   const TesiMappedKernelDesc desc = describe(job);
   must(tesi_mapped_kernel_make(bench.ctx, &desc, &job->kernel));
   make_geometry(job);
@@ -183,12 +187,10 @@ static inline void make_job(Job *job) {
     box_kernel(job, "tesk_box_index", false, (void *[]){&job->side, &bench.brick, &bench.fixed, &job->index});
   }
   if (job->global && !bench.full) {
-    void *full = job->index;
+    void *full = job->nodes = job->index;
     long long rows = job->cells * job->n * job->n;
     allocate(rows, sizeof(int32_t), &job->index);
     box_kernel(job, "tesk_box_rows", false, (void *[]){&rows, &full, &job->index});
-    must(bench.device->synchronize(bench.ctx));
-    bench.device->release(bench.ctx, &full);
   }
   job->launches = 1;
   job->first[1] = job->cells;
@@ -208,7 +210,7 @@ static inline void make_zeros(Job *job) {
   must(tesi_mapped_zeros_make(bench.ctx, &job->kernel, job->cells, job->length,
                               !bench.brick && !getenv("BENCH_ZEROS"), &job->zeros));
   for (int i = 0; i + 1 < job->zeros.chunks; i++)
-    job->zeros.end[i] = highest_node(job, job->zeros.first[i + 1] - 1) + 1;
+    job->zeros.end[i] = bench.components * (highest_node(job, job->zeros.first[i + 1] - 1) + 1);
 }
 
 static inline void free_job(Job *job) {
@@ -216,6 +218,7 @@ static inline void free_job(Job *job) {
   bench.device->release(bench.ctx, &job->y);
   bench.device->release(bench.ctx, &job->g);
   bench.device->release(bench.ctx, &job->index);
+  bench.device->release(bench.ctx, &job->nodes);
   bench.device->release(bench.ctx, &job->order);
 }
 
