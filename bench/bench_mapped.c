@@ -142,7 +142,7 @@ static void time_cut(Job *job, const char *cut) {
   double spread, error;
   setenv("TESSERA_MAPPED_CUT", cut, 1);
   const TesiMappedKernelDesc desc = describe(job);
-  must(tesi_mapped_kernel_make(bench.ctx, &desc, &job->kernel));
+  must(tesi_mapped_kernel_make_for(bench.ctx, &desc, job->cells, &job->kernel));
   if (bench.rung >= 0) {
     must(tesi_mapped_ladder_make(bench.ctx, &desc, bench.rung, job->cells, &job->ladder));
     job->ladder.geometry = job->g;
@@ -196,7 +196,7 @@ static void try_cuts(Job *job, const char *list) {
       if (timed)
         time_cut(job, cut);
       else
-        must(tesi_mapped_kernel_make(bench.ctx, &desc, &kernel));
+        must(tesi_mapped_kernel_make_for(bench.ctx, &desc, job->cells, &kernel));
     }
 }
 

@@ -99,11 +99,13 @@ static void every_cut(void **state) {
     if (!ctx) continue;
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
       assert_int_equal(setenv("TESSERA_MAPPED_CUT", cuts[i].cut, 1), 0);
+      assert_int_equal(i % 3 ? setenv("TESSERA_MAPPED_ZEROS", "1", 1) : unsetenv("TESSERA_MAPPED_ZEROS"), 0);
       assert_int_equal(setenv("TESSERA_MAPPED_CHUNK", i % 2 ? "400" : "100000", 1), 0);
       check(ctx, &cuts[i]);
     }
     assert_int_equal(unsetenv("TESSERA_MAPPED_CUT"), 0);
     assert_int_equal(unsetenv("TESSERA_MAPPED_CHUNK"), 0);
+    assert_int_equal(unsetenv("TESSERA_MAPPED_ZEROS"), 0);
     tes_context_destroy(&ctx);
   }
 }

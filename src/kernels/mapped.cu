@@ -20,7 +20,7 @@
  * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared memory, STAGE_BYTES a group,
  * LAYERS layers of points of it), PREFETCH (into the L2 cache); AHEAD: blocks stay for many groups of cells, and the geometry and index of the
  * next are on their way while a group works; GRADIENTS (see mapped_gradients.h); ROWS: the index has the first node of each row of N in
- * x only (rows of consecutive nodes); BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
+ * x only (rows of consecutive nodes); ZEROS: who makes y zero, 0 a pass before, 1 the launch before, 2 this one; BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -403,44 +403,45 @@ TESK_DEVICE real store_task(const real *x, real *y, const Task *task, int compon
   return store_line(x, y, task->cell, component, FIRST_NODE(t % LINES), STEP, &task->line, out);
 }
 
-/* Zeros for cells to come (TeskMapped); all blocks meet after it where a.meeting is. Returns the round that they meet in. */
+/* Zeros for cells of the next launch, or of this one: then all blocks meet in a round, whose number this returns. */
 TESK_DEVICE int make_zeros(const TeskMapped *a, real *y) {
   int round = 0;
-#if OUTPUT == ATOMIC
+#if ZEROS
   const long long blocks = gridDim.x - a->zero_block, at = blockIdx.x - a->zero_block,
                   share = (a->zeros + blocks - 1) / blocks, first = at * share, left = a->zeros - first,
                   count = left < share ? left : share;
+#if ZEROS == 1
   TESK_START_FOLLOWING();
-  if (a->meeting) round = TESK_ACQUIRE(a->meeting + 1);
+#else
+  round = TESK_ACQUIRE(a->meeting + 1);
+#endif
   if (at >= 0)
     for (long long i = threadIdx.x; i < count; i += THREADS) y[a->zero_first + first + i] = 0;
-  if (a->meeting) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
+#endif
+#if ZEROS == 2
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TESK_FENCE();
+    if (TESK_TAKE(a->meeting) == (int)gridDim.x - 1) {
+      a->meeting[0] = 0;
       TESK_FENCE();
-      if (TESK_TAKE(a->meeting) == (int)gridDim.x - 1) {
-        a->meeting[0] = 0;
-        TESK_FENCE();
-        (void)TESK_TAKE(a->meeting + 1);
-      }
+      (void)TESK_TAKE(a->meeting + 1);
     }
   }
-#else
-  (void)a, (void)y;
 #endif
+  (void)a, (void)y;
   return round;
 }
 
 /* Until y is zero. */
 TESK_DEVICE void await_zeros(const TeskMapped *a, int round) {
-#if OUTPUT == ATOMIC
+#if OUTPUT == ATOMIC && ZEROS < 2
   TESK_WAIT_PRECEDING();
-  if (a->meeting)
-    while (TESK_ACQUIRE(a->meeting + 1) == round) {
-    }
-#else
-  (void)a, (void)round;
+#elif ZEROS == 2
+  while (TESK_ACQUIRE(a->meeting + 1) == round) {
+  }
 #endif
+  (void)a, (void)round;
 }
 
 TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (TeskMapped)a) {

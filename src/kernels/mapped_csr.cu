@@ -91,8 +91,10 @@ TESK_DEVICE void sort(int *list, int size) {
     for (int step = width / 2; step > 0; step /= 2) {
       __syncthreads();
       FOR_EACH_OF(i, size) {
-        const int other = i ^ step, a = list[i], b = list[other < size ? other : i];
-        if (other > i && (a > b) == ((i & width) == 0)) {
+        const int other = i ^ step;
+        if (other < i) continue; /* the pair is the other one's */
+        const int a = list[i], b = list[other];
+        if ((a > b) == ((i & width) == 0)) {
           list[i] = b;
           list[other] = a;
         }
@@ -136,7 +138,7 @@ TESK_KERNEL(tesk_csr_columns, THREADS, 1, (const int *)index, (const int *)first
 /* Where `wanted` is among the ascending columns of a row. */
 TESK_DEVICE int find(const int *column, int begin, int end, int wanted) {
   while (end - begin > 1) {
-    const int middle = (begin + end) / 2;
+    const int middle = begin + (end - begin) / 2;
     if (column[middle] <= wanted)
       begin = middle;
     else

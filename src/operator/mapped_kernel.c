@@ -130,6 +130,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   memset(kernel, 0, sizeof *kernel);
   kernel->precision = d->precision;
   kernel->waits = d->dim == 3 && d->output == TESI_MAPPED_ATOMIC;
+  kernel->zeros = kernel->waits ? d->zeros : 0;
   const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
   tesi_mapped_pitches(d->n, d->q, &cut, size, kernel->pitch, by_z);
   TES_TRY(make_tables(ctx, d, &tables));
@@ -148,6 +149,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
                  {"HANGING", d->hanging},
                  {"INDEX_ONCE", cut.index_once},
                  {"ROWS", d->rows},
+                 {"ZEROS", d->zeros},
                  {"DOT", d->dot},
                  {"STAGE", cut.stage == 1},
                  {"STAGE_BYTES", cut.stage == 1 ? tesi_mapped_stage_bytes(d, &cut) : 0},

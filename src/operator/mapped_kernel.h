@@ -26,10 +26,11 @@ typedef struct TesiMappedKernelDesc {
   TesPrecision precision, factors; /* of vectors and arithmetic; of stored factors */
   TesiMappedGeometry geometry;
   TesiMappedOutput output;
-  bool ordered;                         /* cells are taken from TeskMapped.order */
-  bool hanging;                         /* cells have masks of hanging nodes, TeskMapped.masks */
-  bool rows;                            /* the index has rows of consecutive nodes (TeskMapped) */
-  bool dot;                             /* 3D: adds x . y to TeskMapped.parts */
+  bool ordered; /* cells are taken from TeskMapped.order */
+  bool hanging; /* cells have masks of hanging nodes, TeskMapped.masks */
+  bool rows;    /* the index has rows of consecutive nodes (TeskMapped) */
+  int zeros;    /* atomic: how y gets its zeros (TesiMappedZeros), chosen by kernel_make_for */
+  bool dot;     /* 3D: adds x . y to TeskMapped.parts */
   const double *point, *weight, *I, *D; /* [q], [q], [q][n], [q][q] */
 } TesiMappedKernelDesc;
 
@@ -50,6 +51,7 @@ typedef struct TesiMappedKernel {
   size_t shared;
   TesPrecision precision;
   bool waits;                     /* for the kernel before it, before it touches y */
+  int zeros;                      /* of the desc; 0 unless atomic, 3D */
   int64_t most_blocks;            /* of a launch */
   int64_t resident;               /* blocks that are sure to run at a time */
   double cell_shared;             /* bytes written to and read from shared memory, a cell; 2D: 0 */
@@ -59,6 +61,9 @@ typedef struct TesiMappedKernel {
 
 TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *desc,
                                   TesiMappedKernel *kernel);
+/* The same for this many cells, run by tesi_mapped_kernel_run_on_zeros(). */
+TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDesc *desc, int64_t cells,
+                                      TesiMappedKernel *kernel);
 /* y += A x (global; y = x in constrained rows) or y = A x (element) for the cells `first` .. of kernel->arguments.order or all. */
 TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
                                  const void *x, void *y);

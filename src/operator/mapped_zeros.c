@@ -6,11 +6,25 @@
 #include <string.h>
 #include "operator/mapped_kernel.h"
 
-enum { CHUNK_BYTES = 8 << 20 }; /* of y: so many zeros wait in the L2 cache */
+enum { BY_DEFAULT = 0, CHUNK_BYTES = 8 << 20 }; /* of y: so many zeros wait in the L2 cache */
 
 static int64_t count_blocks(const TesiMappedKernel *kernel, int64_t cells) {
   const int64_t size = (int64_t)kernel->cut.cells * kernel->cut.groups, needed = (cells + size - 1) / size;
   return needed < kernel->most_blocks ? needed : kernel->most_blocks;
+}
+
+TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDesc *desc, int64_t cells,
+                                      TesiMappedKernel *kernel) {
+  TesStatus status = TES_OK;
+  TesiMappedKernelDesc d = *desc;
+  const char *given = getenv("TESSERA_MAPPED_ZEROS");
+  d.zeros = d.dim == 3 && d.output == TESI_MAPPED_ATOMIC ? given ? atoi(given) : BY_DEFAULT : 0;
+  TES_TRY(tesi_mapped_kernel_make(ctx, &d, kernel));
+  if (!kernel->waits || given || count_blocks(kernel, cells) > kernel->resident) goto done;
+  d.zeros = 2;
+  TES_TRY(tesi_mapped_kernel_make(ctx, &d, kernel));
+done:
+  return status;
 }
 
 /* A chunk is whole blocks, and its factors begin at a multiple of 16 bytes. */
@@ -22,7 +36,7 @@ static void cut_cells(const TesiMappedKernel *kernel, int64_t cells, int64_t len
   int64_t chunks = length * (int64_t)tesi_precision_size(kernel->precision) / (bytes > 0 ? bytes : 1);
   if (chunks > TESI_MAPPED_CHUNKS) chunks = TESI_MAPPED_CHUNKS;
   if (chunks > units) chunks = units;
-  if (chunks < 1 || !kernel->waits || !several) chunks = 1;
+  if (chunks < 1 || kernel->zeros != 1 || !several) chunks = 1;
   zeros->chunks = (int)chunks;
   for (int64_t i = 0; i < chunks; i++) zeros->first[i] = i * units / chunks * unit;
   zeros->first[chunks] = cells;
@@ -35,8 +49,7 @@ TesStatus tesi_mapped_zeros_make(TesContext *ctx, const TesiMappedKernel *kernel
   zeros->length = length;
   cut_cells(kernel, cells, length, chunks, zeros);
   for (int i = 0; i < zeros->chunks; i++) zeros->end[i] = length;
-  if (kernel->waits && count_blocks(kernel, cells) <= kernel->resident)
-    TES_TRY(tesi_context_device(ctx)->allocate(ctx, 2 * sizeof(int), &zeros->meeting));
+  if (kernel->zeros == 2) TES_TRY(tesi_context_device(ctx)->allocate(ctx, 2 * sizeof(int), &zeros->meeting));
 done:
   return status;
 }

@@ -31,7 +31,8 @@ static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors ki
   double *values = NULL, *packed = NULL;
   TES_ALLOC(&values, most * (row < 24 ? 24 : row)); /* 24: of vertices */
   if (plan->place) TES_ALLOC(&packed, most * row);
-  TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size, &plan->geometry));
+  TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size + 16,
+                           &plan->geometry)); /* copies of whole 16 bytes */
   for (int64_t first = 0; first < m->cells; first += most) {
     const int64_t count = tesi_min64(most, m->cells - first);
     double *const to = packed ? packed : values;
@@ -173,7 +174,7 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPla
   plan->factors = kind;
   TES_TRY(find_rows(ctx, m, &codes));
   desc = describe(m, kind, codes != NULL);
-  TES_TRY(tesi_mapped_kernel_make(ctx, &desc, &plan->kernel));
+  TES_TRY(tesi_mapped_kernel_make_for(ctx, &desc, m->cells, &plan->kernel));
   if (m->mask && !desc.ordered)
     TES_TRY(tesi_mapped_group_hanging(m, tesi_mapped_window(&plan->kernel.cut), &plan->place));
   TES_TRY(upload_rows(ctx, m, kind, row_length(m, kind), m->precision, plan));
