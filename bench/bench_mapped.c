@@ -25,7 +25,8 @@ static void apply(const Job *job) {
   a.index = job->index;
   a.cells = job->cells;
   if (job->global && !bench.colours) {
-    must(tesi_mapped_kernel_run_on_zeros(bench.ctx, &job->kernel, &a, &job->zeros, job->x, job->y));
+    must(tesi_mapped_kernel_run_on_zeros(bench.ctx, &job->kernel, &a, job->length, job->meeting, job->x,
+                                         job->y));
     return;
   }
   if (job->global) must(bench.device->fill(bench.ctx, bench.precision, job->length, 0, job->y));
@@ -86,7 +87,8 @@ static double count_bytes(const Job *job) {
   double g = job->geometry == TESI_MAPPED_STORED     ? fsize * s * points
              : job->geometry == TESI_MAPPED_VERTICES ? size * 21
                                                      : size * s;
-  const double index = bench.full ? 4 * np : 4 * np / job->n;
+  const TesiMappedKernelDesc desc = describe(job);
+  const double index = desc.rows ? 4 * np / job->n : 4 * np;
   return job->global ? 2 * size * (double)job->length + cells * (g + index)
                      : cells * (g + 2 * bench.components * np * size);
 }
@@ -148,12 +150,12 @@ static void time_cut(Job *job, const char *cut) {
     job->ladder.geometry = job->g;
   }
   if (bench.rehearsal) return;
-  make_zeros(job);
+  must(tesi_mapped_meeting_make(bench.ctx, &job->kernel, &job->meeting));
   error = check(job);
   const double t = measure(job, &spread);
   print_row(job, t, spread, error, cut);
   tesi_mapped_ladder_release(bench.ctx, &job->ladder);
-  tesi_mapped_zeros_release(bench.ctx, &job->zeros);
+  bench.device->release(bench.ctx, &job->meeting);
 }
 
 /* Cuts as TESSERA_MAPPED_CUT: cells,groups,warps (1 yes, 2 no),blocks,buffers,stage */

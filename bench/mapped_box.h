@@ -34,11 +34,11 @@ typedef struct Job {
   int64_t cells, length;
   TesiMappedKernel kernel;
   TesiMappedLadder ladder;
-  TesiMappedZeros zeros;
   TeskMapped arguments;
   int launches;
   int64_t first[9];
   void *x, *y, *g, *index, *order;
+  void *meeting;
   void *nodes; /* the full index where `index` has rows */
 } Job;
 
@@ -53,26 +53,27 @@ static inline int64_t cube(int64_t a) {
 }
 
 static inline TesiMappedKernelDesc describe(const Job *job) {
-  return (TesiMappedKernelDesc){.dim = 3,
-                                .n = job->n,
-                                .q = job->q,
-                                .components = bench.components,
-                                .collocated = job->bp == 5,
-                                .mass = job->mass,
-                                .stiffness = job->stiffness,
-                                .precision = bench.precision,
-                                .factors = bench.factors,
-                                .geometry = job->geometry,
-                                .output = !job->global    ? TESI_MAPPED_ELEMENT
-                                          : bench.colours ? TESI_MAPPED_COLOURED
-                                                          : TESI_MAPPED_ATOMIC,
-                                .ordered = bench.colours,
-                                .rows = job->global && !bench.full,
-                                .dot = bench.dot,
-                                .point = job->point,
-                                .weight = job->weight,
-                                .I = job->I,
-                                .D = job->D};
+  TesiMappedKernelDesc desc = {.dim = 3,
+                               .n = job->n,
+                               .q = job->q,
+                               .components = bench.components,
+                               .collocated = job->bp == 5,
+                               .mass = job->mass,
+                               .stiffness = job->stiffness,
+                               .precision = bench.precision,
+                               .factors = bench.factors,
+                               .geometry = job->geometry,
+                               .output = !job->global    ? TESI_MAPPED_ELEMENT
+                                         : bench.colours ? TESI_MAPPED_COLOURED
+                                                         : TESI_MAPPED_ATOMIC,
+                               .ordered = bench.colours,
+                               .dot = bench.dot,
+                               .point = job->point,
+                               .weight = job->weight,
+                               .I = job->I,
+                               .D = job->D};
+  desc.rows = !bench.full && tesi_mapped_wants_rows(&desc);
+  return desc;
 }
 
 /* ---- the mesh, on the device ------------------------------------------------------------------------------------------------ */
@@ -186,7 +187,7 @@ static inline void make_job(Job *job) {
     allocate(job->cells * cube(job->n), sizeof(int32_t), &job->index);
     box_kernel(job, "tesk_box_index", false, (void *[]){&job->side, &bench.brick, &bench.fixed, &job->index});
   }
-  if (job->global && !bench.full) {
+  if (job->global && desc.rows) {
     void *full = job->nodes = job->index;
     long long rows = job->cells * job->n * job->n;
     allocate(rows, sizeof(int32_t), &job->index);
@@ -195,22 +196,6 @@ static inline void make_job(Job *job) {
   job->launches = 1;
   job->first[1] = job->cells;
   if (bench.colours && job->global) make_order(job);
-}
-
-/* The highest node that cells up to `last` have, cells and nodes in the order of their places. */
-static inline int64_t highest_node(const Job *job, int64_t last) {
-  const int64_t m = job->side, width = m * job->degree + 1;
-  const int64_t x = last % m + 1, y = last / m % m + 1, z = last / m / m + 1;
-  return ((z * width + y) * width + x) * job->degree;
-}
-
-/* After the kernel has been made. */
-static inline void make_zeros(Job *job) {
-  if (!job->global || bench.colours) return;
-  must(tesi_mapped_zeros_make(bench.ctx, &job->kernel, job->cells, job->length,
-                              !bench.brick && !getenv("BENCH_ZEROS"), &job->zeros));
-  for (int i = 0; i + 1 < job->zeros.chunks; i++)
-    job->zeros.end[i] = bench.components * (highest_node(job, job->zeros.first[i + 1] - 1) + 1);
 }
 
 static inline void free_job(Job *job) {

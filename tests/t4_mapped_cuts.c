@@ -1,7 +1,6 @@
 /* Run: ctest -R t4_mapped_cuts. The ways to cut the kernel of mapped cells that its table does not choose by itself, against the plain version:
  * blocks that stay for many cells, geometry staged whole, in layers or not, values that come ahead, derivatives on the way to the points,
- * warps alone. TESSERA_MAPPED_CUT is "cells,groups,warps,blocks,buffers,stage,ahead,gradients"; TESSERA_MAPPED_CHUNK
- * the bytes of y that one launch zeroes for the next. */
+ * warps alone. TESSERA_MAPPED_CUT is "cells,groups,warps,blocks,buffers,stage,ahead,gradients". */
 #include <string.h>
 #include "kernel_testing.h"
 #include "tessera/mapped.h"
@@ -99,13 +98,9 @@ static void every_cut(void **state) {
     if (!ctx) continue;
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
       assert_int_equal(setenv("TESSERA_MAPPED_CUT", cuts[i].cut, 1), 0);
-      assert_int_equal(i % 3 ? setenv("TESSERA_MAPPED_ZEROS", "1", 1) : unsetenv("TESSERA_MAPPED_ZEROS"), 0);
-      assert_int_equal(setenv("TESSERA_MAPPED_CHUNK", i % 2 ? "400" : "100000", 1), 0);
       check(ctx, &cuts[i]);
     }
     assert_int_equal(unsetenv("TESSERA_MAPPED_CUT"), 0);
-    assert_int_equal(unsetenv("TESSERA_MAPPED_CHUNK"), 0);
-    assert_int_equal(unsetenv("TESSERA_MAPPED_ZEROS"), 0);
     tes_context_destroy(&ctx);
   }
 }

@@ -142,28 +142,15 @@ done:
   return status;
 }
 
-static TesStatus launch(TesContext *ctx, const TesiKernel *kernel, bool early, TesiGrid grid,
-                        unsigned threads, size_t shared, void **arguments) {
-  TesStatus status = TES_OK;
-  const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
-  if (!grid.x || !grid.y || !grid.z) return TES_OK;
-  if (!kernel->entry->function) TES_TRY(resolve(ctx, kernel->program, kernel->entry));
-  if (early && table->launch_early)
-    TES_TRY(table->launch_early(ctx, kernel->entry->function, grid, threads, shared, arguments));
-  else
-    TES_TRY(table->launch(ctx, kernel->entry->function, grid, threads, shared, arguments));
-done:
-  return status;
-}
-
 TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
                              size_t shared, void **arguments) {
-  return launch(ctx, kernel, false, grid, threads, shared, arguments);
-}
-
-TesStatus tesi_kernel_launch_early(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
-                                   size_t shared, void **arguments) {
-  return launch(ctx, kernel, true, grid, threads, shared, arguments);
+  TesStatus status = TES_OK;
+  if (!grid.x || !grid.y || !grid.z) return TES_OK;
+  if (!kernel->entry->function) TES_TRY(resolve(ctx, kernel->program, kernel->entry));
+  TES_TRY(tesi_context_device(ctx)->kernels->launch(ctx, kernel->entry->function, grid, threads, shared,
+                                                    arguments));
+done:
+  return status;
 }
 
 int tesi_kernel_multiprocessors(const TesContext *ctx) {

@@ -36,10 +36,6 @@ TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *nam
 TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
                              size_t shared, void **arguments);
 
-/* The same for a kernel that runs beside the one queued before it, where the device can do that: it waits itself (TESK_WAIT_PRECEDING) before it
- * touches what that one writes. */
-TesStatus tesi_kernel_launch_early(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
-                                   size_t shared, void **arguments);
 /* Multiprocessors of the device, 1 or more. */
 int tesi_kernel_multiprocessors(const TesContext *ctx);
 /* Blocks that are sure to run at a time, if `each` do on a multiprocessor. */
@@ -69,9 +65,6 @@ struct TesiKernelTable {
   TesStatus (*get)(TesContext *ctx, void *module, const char *name, size_t shared, void **function);
   TesStatus (*launch)(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
                       void **arguments);
-  /* NULL: as launch */
-  TesStatus (*launch_early)(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
-                            void **arguments);
   int (*multiprocessors)(const TesContext *ctx);
   bool in_turn; /* blocks run one after another: they cannot wait for each other */
   bool at_once; /* compile in tesi_program_get, with the context itself */

@@ -80,13 +80,12 @@
 #define TESK_PREFETCH(p, bytes) ((void)(p), (void)(bytes))
 #define TESK_PREFETCH_KEPT(p, bytes) ((void)(p), (void)(bytes))
 #define TESK_STREAM(p) (*(p))
+#define TESK_HELD(p) (*(p))
 typedef unsigned long long TeskArrival;
 #define TESK_EXPECT_NONE(arrival) ((void)(arrival))
 #define TESK_EXPECT(arrival, bytes) ((void)(arrival), (void)(bytes))
 #define TESK_BULK(to, from, bytes, arrival) __builtin_memcpy(to, from, (unsigned long)(bytes))
 #define TESK_ARRIVED(arrival, phase) ((void)(arrival), (void)(phase))
-#define TESK_WAIT_PRECEDING() ((void)0)
-#define TESK_START_FOLLOWING() ((void)0)
 #define TESK_RECIPROCAL(v) (1 / (v))
 #else
 #define TESK_KERNEL(name, max_threads, min_blocks, ...)                                                      \
@@ -163,9 +162,15 @@ TESK_DEVICE float TESK_STREAM(const float *p) {
   return v;
 }
 
+/* Integers that stay in registers, as TESK_STREAM or (HELD) as TESK_READ: `volatile` forbids to read them again instead. */
 TESK_DEVICE int TESK_STREAM(const int *p) {
   int v;
-  asm("ld.global.nc.L2::cache_hint.s32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(tesk_once()));
+  asm volatile("ld.global.nc.L2::cache_hint.s32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(tesk_once()));
+  return v;
+}
+TESK_DEVICE int TESK_HELD(const int *p) {
+  int v;
+  asm volatile("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(p));
   return v;
 }
 
@@ -234,16 +239,6 @@ TESK_DEVICE void TESK_ARRIVED(TeskArrival *arrival, int phase) {
   (void)arrival, (void)phase;
 #endif
 }
-
-/* A kernel launched early (tesi_kernel_launch_early) runs beside the one before it: what that writes is there after WAIT_PRECEDING. A kernel that
- * says START_FOLLOWING lets the next one begin when all its blocks have said so or ended. */
-#if __CUDA_ARCH__ >= 900
-#define TESK_WAIT_PRECEDING() asm volatile("griddepcontrol.wait;" ::: "memory")
-#define TESK_START_FOLLOWING() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
-#else
-#define TESK_WAIT_PRECEDING() ((void)0)
-#define TESK_START_FOLLOWING() ((void)0)
-#endif
 
 /* 1 / v to the last bit or two, without the slow path of a division: v is neither zero nor denormal. */
 TESK_DEVICE double TESK_RECIPROCAL(double v) {

@@ -20,7 +20,7 @@
  * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared memory, STAGE_BYTES a group,
  * LAYERS layers of points of it), PREFETCH (into the L2 cache); AHEAD: blocks stay for many groups of cells, and the geometry and index of the
  * next are on their way while a group works; GRADIENTS (see mapped_gradients.h); ROWS: the index has the first node of each row of N in
- * x only (rows of consecutive nodes); ZEROS: who makes y zero, 0 a pass before, 1 the launch before, 2 this one; BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
+ * x only (rows of consecutive nodes); MEET: y is zeroed here; BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -83,7 +83,7 @@ TESK_DEVICE Cell find_cell(const TeskMapped *a, long long first, int c) {
 #if INDEX_ONCE /* the index leaves the L2 cache first: better where factors are many, worse where they are computed */
 #define READ_INDEX(p) TESK_STREAM(p)
 #else
-#define READ_INDEX(p) TESK_READ(p)
+#define READ_INDEX(p) TESK_HELD(p)
 #endif
 
 /* Where the `count` nodes node, node + step, ... of a cell are: a line that is read at the start and written at the end. */
@@ -403,22 +403,14 @@ TESK_DEVICE real store_task(const real *x, real *y, const Task *task, int compon
   return store_line(x, y, task->cell, component, FIRST_NODE(t % LINES), STEP, &task->line, out);
 }
 
-/* Zeros for cells of the next launch, or of this one: then all blocks meet in a round, whose number this returns. */
+/* MEET: zeros in y, then all blocks meet in a round, whose number this returns; they run at a time. */
 TESK_DEVICE int make_zeros(const TeskMapped *a, real *y) {
   int round = 0;
-#if ZEROS
-  const long long blocks = gridDim.x - a->zero_block, at = blockIdx.x - a->zero_block,
-                  share = (a->zeros + blocks - 1) / blocks, first = at * share, left = a->zeros - first,
-                  count = left < share ? left : share;
-#if ZEROS == 1
-  TESK_START_FOLLOWING();
-#else
+#if MEET
   round = TESK_ACQUIRE(a->meeting + 1);
-#endif
-  if (at >= 0)
-    for (long long i = threadIdx.x; i < count; i += THREADS) y[a->zero_first + first + i] = 0;
-#endif
-#if ZEROS == 2
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x, step = (long long)gridDim.x * THREADS;
+       i < a->zeros; i += step)
+    y[i] = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
     TESK_FENCE();
@@ -435,9 +427,7 @@ TESK_DEVICE int make_zeros(const TeskMapped *a, real *y) {
 
 /* Until y is zero. */
 TESK_DEVICE void await_zeros(const TeskMapped *a, int round) {
-#if OUTPUT == ATOMIC && ZEROS < 2
-  TESK_WAIT_PRECEDING();
-#elif ZEROS == 2
+#if MEET
   while (TESK_ACQUIRE(a->meeting + 1) == round) {
   }
 #endif

@@ -17,11 +17,9 @@ typedef struct TeskMapped {
   double stiffness,
       mass;        /* what the two terms are multiplied with: a (1 where it is in the factors) and lambda c */
   long long ahead; /* the index of block b + ahead is brought into the L2 cache by block b */
-  /* atomic: blocks from zero_block on write zeros to y[zero_first] .. y[zero_first + zeros - 1], nodes of cells of later launches; or of
-   * this one, if all blocks run at a time and meet: meeting[2], zero at the beginning */
-  long long zero_first, zeros, zero_block;
-  int *meeting;
-  double *parts; /* [TESK_MAPPED_PARTS], added to: x . y in parts, where the kernel was made with dot */
+  long long zeros; /* of kernels made with meet: the length of y */
+  int *meeting;    /* [2], zero at the beginning */
+  double *parts;   /* [TESK_MAPPED_PARTS], added to: x . y in parts, where the kernel was made with dot */
   double point[TESK_MAPPED_POINTS], weight[TESK_MAPPED_POINTS]; /* of a direction, on [0, 1] */
 } TeskMapped;
 

@@ -8,7 +8,6 @@
        i < (n); i += tesk_step)
 
 TESK_KERNEL(tesk_fill, THREADS, 1, (long long)n, (double)a, (real_out *)y) {
-  TESK_START_FOLLOWING();
   FOR_EACH(i, n) y[i] = (real_out)a;
 }
 

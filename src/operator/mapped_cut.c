@@ -40,7 +40,7 @@ static const Entry element[KINDS][DEGREES] = {{{14, 6, 1, 2, 0, 0},
                                                {1, 2, 2, 2, 0, 0},
                                                {1, 2, 2, 1, 0, 0},
                                                {1, 1, 2, 1, 0, 0},
-                                               {1, 1, 2, 0, 0, 0},
+                                               {1, 1, 2, 1, 1, 0},
                                                {1, 1, 2, 2, 0, 0},
                                                {1, 1, 2, 2, 0, 0}},
                                               {{0, 4, 3, 1, 0, 0},
@@ -53,10 +53,10 @@ static const Entry element[KINDS][DEGREES] = {{{14, 6, 1, 2, 0, 0},
                                                {1, 5, 2, 1, 0, 0},
                                                {1, 3, 2, 1, 0, 0},
                                                {1, 3, 2, 1, 0, 0},
-                                               {1, 2, 2, 1, 0, 0},
+                                               {1, 3, 2, 0, 0, 0},
                                                {1, 2, 3, 0, 0, 0},
                                                {1, 1, 2, 1, 0, 0},
-                                               {1, 1, 2, 0, 0, 0},
+                                               {1, 1, 2, 1, 1, 0},
                                                {1, 1, 2, 2, 0, 0}}};
 static const Entry global[KINDS][DEGREES] = {{{14, 8, 1, 0, 0, 0},
                                               {12, 4, 1, 0, 0, 0},
@@ -73,12 +73,12 @@ static const Entry global[KINDS][DEGREES] = {{{14, 8, 1, 0, 0, 0},
                                               {1, 1, 1, 1, 0, 0},
                                               {1, 1, 1, 1, 0, 0},
                                               {1, 1, 1, 1, 0, 0}},
-                                             {{14, 6, 3, 0, 0, 0},
+                                             {{14, 6, 3, 0, 0, 1},
                                               {4, 16, 3, 0, 0, 0},
-                                              {2, 12, 3, 1, 0, 0},
+                                              {5, 5, 3, 0, 0, 1},
                                               {5, 4, 3, 0, 0, 0},
                                               {5, 2, 2, 1, 0, 0},
-                                              {2, 4, 2, 1, 0, 0},
+                                              {1, 8, 3, 1, 0, 1},
                                               {1, 5, 2, 1, 0, 0},
                                               {1, 4, 2, 1, 0, 0},
                                               {1, 4, 2, 1, 0, 0},
@@ -105,14 +105,14 @@ static const Entry global[KINDS][DEGREES] = {{{14, 8, 1, 0, 0, 0},
                                               {1, 1, 2, 2, 0, 0}}};
 /* Factors computed in the kernel, global vectors. */
 static const Entry computed[KINDS][DEGREES] = {{{14, 8, 1, 0, 0, 0}, {12, 4, 1, 0, 0, 0}, {5, 6, 1, 0, 0, 0}},
-                                               {{7, 9, 3, 0, 0, 0},
-                                                {0, 4, 3, 0, 0, 0},
-                                                {5, 5, 3, 0, 0, 0},
-                                                {3, 5, 3, 0, 0, 0},
-                                                {5, 2, 2, 0, 0, 0},
+                                               {{7, 8, 3, 0, 0, 1},
+                                                {0, 4, 3, 0, 0, 1},
+                                                {5, 5, 3, 0, 0, 1},
+                                                {3, 4, 3, 0, 0, 1},
+                                                {5, 2, 3, 0, 0, 1},
                                                 {0, 0, 0, 0, 0, 0},
-                                                {0, 0, 0, 0, 0, 0},
-                                                {1, 4, 2, 0, 0, 0}},
+                                                {3, 2, 3, 0, 0, 1},
+                                                {1, 4, 3, 0, 0, 1}},
                                                {{0, 4, 3, 0, 0, 0},
                                                 {7, 9, 3, 0, 0, 0},
                                                 {0, 2, 3, 0, 0, 0},
@@ -163,6 +163,7 @@ static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
            given + 6, given + 7);
   const bool ruled = e.blocks == 0 || given[0] || given[2];
   if (ruled) e = (Entry){.cells = (signed char)(lanes <= 32 ? 0 : fill_warps(lanes, 256)), .stage = 1};
+  if (ruled && d->geometry != TESI_MAPPED_STORED) e.stage = 0;
   if (given[2] == 1 && lanes <= 32) e.cells = 0;
   if (given[2] == 2 && e.cells == 0) e.cells = (signed char)fill_warps(lanes, 256);
   if (given[0] && e.cells) e.cells = (signed char)given[0];
@@ -225,4 +226,12 @@ TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
                    d->n <= 5; /* measured: 2 to 5 % there, a loss elsewhere */
   if (!d->ordered) choose_stage(d, &e, &cut);
   return cut;
+}
+
+/* Beside the full index in the same run on an H200: mass 1 to 8 % faster at degrees 2 to 7, collocated stiffness 2 and 5 % at 2 and 3; elsewhere
+ * slower, the codes cost registers. */
+bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *d) {
+  const int degree = d->n - 1;
+  if (d->dim == 2 || d->output == TESI_MAPPED_ELEMENT || d->geometry != TESI_MAPPED_STORED) return false;
+  return degree >= 2 && degree <= (!d->stiffness ? 7 : d->collocated ? 3 : 0);
 }

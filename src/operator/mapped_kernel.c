@@ -90,15 +90,6 @@ static int64_t count_resident(TesContext *ctx, const TesiMappedCut *cut, size_t 
   return tesi_kernel_resident(ctx, blocks > 1 ? blocks : 1);
 }
 
-static int64_t count_cell_bytes(const TesiMappedKernelDesc *d) {
-  const int points = d->dim == 3 ? d->q * d->q * d->q : d->q * d->q;
-  const int factors = d->dim * (d->dim + 1) / 2 * d->stiffness + d->mass;
-  if (d->geometry == TESI_MAPPED_STORED) return (int64_t)tesi_precision_size(d->factors) * factors * points;
-  return (int64_t)tesi_precision_size(d->precision) * (d->geometry == TESI_MAPPED_AFFINE ? factors
-                                                       : d->dim == 3                     ? 21
-                                                                                         : 8);
-}
-
 int64_t tesi_mapped_window(const TesiMappedCut *cut) {
   enum { CELLS = 2048 };
   const int64_t block = cut->cells * cut->groups;
@@ -129,8 +120,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   const size_t size = tesi_precision_size(d->precision);
   memset(kernel, 0, sizeof *kernel);
   kernel->precision = d->precision;
-  kernel->waits = d->dim == 3 && d->output == TESI_MAPPED_ATOMIC;
-  kernel->zeros = kernel->waits ? d->zeros : 0;
+  kernel->meet = d->meet;
   const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
   tesi_mapped_pitches(d->n, d->q, &cut, size, kernel->pitch, by_z);
   TES_TRY(make_tables(ctx, d, &tables));
@@ -149,7 +139,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
                  {"HANGING", d->hanging},
                  {"INDEX_ONCE", cut.index_once},
                  {"ROWS", d->rows},
-                 {"ZEROS", d->zeros},
+                 {"MEET", d->meet},
                  {"DOT", d->dot},
                  {"STAGE", cut.stage == 1},
                  {"STAGE_BYTES", cut.stage == 1 ? tesi_mapped_stage_bytes(d, &cut) : 0},
@@ -193,9 +183,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   memcpy(kernel->arguments.point, d->point, (size_t)d->q * sizeof *d->point);
   memcpy(kernel->arguments.weight, d->weight, (size_t)d->q * sizeof *d->weight);
   kernel->arguments.ahead = choose_ahead(ctx, &cut);
-  kernel->cell_index = d->rows ? d->n * d->n : d->dim == 3 ? d->n * d->n * d->n : d->n * d->n;
   kernel->cell_shared = count_shared(d, &cut);
-  kernel->cell_bytes = count_cell_bytes(d);
   kernel->resident = count_resident(ctx, &cut, kernel->shared);
   kernel->most_blocks = cut.ahead ? tesi_kernel_multiprocessors(ctx) * cut.blocks : INT64_MAX;
   kernel->arguments.stiffness = kernel->arguments.mass = 1;

@@ -26,11 +26,11 @@ typedef struct TesiMappedKernelDesc {
   TesPrecision precision, factors; /* of vectors and arithmetic; of stored factors */
   TesiMappedGeometry geometry;
   TesiMappedOutput output;
-  bool ordered; /* cells are taken from TeskMapped.order */
-  bool hanging; /* cells have masks of hanging nodes, TeskMapped.masks */
-  bool rows;    /* the index has rows of consecutive nodes (TeskMapped) */
-  int zeros;    /* atomic: how y gets its zeros (TesiMappedZeros), chosen by kernel_make_for */
-  bool dot;     /* 3D: adds x . y to TeskMapped.parts */
+  bool ordered;                         /* cells are taken from TeskMapped.order */
+  bool hanging;                         /* cells have masks of hanging nodes, TeskMapped.masks */
+  bool rows;                            /* the index has rows of consecutive nodes (TeskMapped) */
+  bool meet;                            /* blocks write zeros and meet: all run at a time (kernel_make_for) */
+  bool dot;                             /* 3D: adds x . y to TeskMapped.parts */
   const double *point, *weight, *I, *D; /* [q], [q], [q][n], [q][q] */
 } TesiMappedKernelDesc;
 
@@ -40,7 +40,7 @@ typedef struct TesiMappedCut {
   int index_once; /* the index is not kept in the L2 cache */
   int stage; /* geometry: 0 loaded when needed, 1 copied to shared memory before, 2 (stored factors) brought into the L2 cache before */
   int layers;    /* of points, of the q, whose factors are staged */
-  int ahead;     /* blocks stay: 0 no, 1 geometry and index come ahead, 2 values of x too */
+  int ahead;     /* blocks stay, geometry and index of their next cells come ahead */
   int gradients; /* 1D derivatives on the way to the points */
 } TesiMappedCut;
 
@@ -50,13 +50,11 @@ typedef struct TesiMappedKernel {
   int pitch[4]; /* PY, PZ, PB, PC */
   size_t shared;
   TesPrecision precision;
-  bool waits;                     /* for the kernel before it, before it touches y */
-  int zeros;                      /* of the desc; 0 unless atomic, 3D */
-  int64_t most_blocks;            /* of a launch */
-  int64_t resident;               /* blocks that are sure to run at a time */
-  double cell_shared;             /* bytes written to and read from shared memory, a cell; 2D: 0 */
-  int64_t cell_bytes, cell_index; /* of geometry; integers of the index */
-  TeskMapped arguments;           /* points and weights filled in; the caller sets the rest */
+  bool meet;
+  int64_t most_blocks;  /* of a launch */
+  int64_t resident;     /* blocks that are sure to run at a time */
+  double cell_shared;   /* bytes written to and read from shared memory, a cell; 2D: 0 */
+  TeskMapped arguments; /* points and weights filled in; the caller sets the rest */
 } TesiMappedKernel;
 
 TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *desc,
@@ -71,28 +69,17 @@ TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel
 /* Cells with hanging nodes come first in each run of so many cells, whole blocks (TeskMapped.masks says why): runs are long, so that few
  * blocks have cells of both kinds, and short, so that neighbours stay near. */
 int64_t tesi_mapped_window(const TesiMappedCut *cut);
-/* How y gets its zeros (mapped_zeros.c): cells first[i] .. first[i + 1] - 1 are launched together, and touch y[0] .. y[end[i] - 1] with those
- * before them. */
-enum { TESI_MAPPED_CHUNKS = 32 };
-typedef struct TesiMappedZeros {
-  int64_t length;
-  int chunks;
-  int64_t first[TESI_MAPPED_CHUNKS + 1], end[TESI_MAPPED_CHUNKS];
-  void *meeting; /* one launch whose blocks meet; NULL: none */
-} TesiMappedZeros;
-
-/* For all cells in their order, in chunks or at once; every end is `length` until it is set, by tesi_mapped_zeros_find() from the index in host memory. */
-TesStatus tesi_mapped_zeros_make(TesContext *ctx, const TesiMappedKernel *kernel, int64_t cells,
-                                 int64_t length, bool chunks, TesiMappedZeros *zeros);
-void tesi_mapped_zeros_find(TesiMappedZeros *zeros, int64_t cell_nodes, int components, const int32_t *index);
-void tesi_mapped_zeros_release(TesContext *ctx, TesiMappedZeros *zeros);
-/* y = A x in the global form, atomics: as tesi_mapped_kernel_run() after zeros. */
+/* Two integers on the device for kernels whose blocks meet; NULL for others. Released with the device's release. */
+TesStatus tesi_mapped_meeting_make(TesContext *ctx, const TesiMappedKernel *kernel, void **meeting);
+/* y [length] = A x in the global form, atomics: as tesi_mapped_kernel_run() after zeros. */
 TesStatus tesi_mapped_kernel_run_on_zeros(TesContext *ctx, const TesiMappedKernel *kernel,
-                                          const TeskMapped *arguments, const TesiMappedZeros *zeros,
+                                          const TeskMapped *arguments, int64_t length, void *meeting,
                                           const void *x, void *y);
 
 /* The codes of an index of rows of n nodes where all are consecutive: code[rows] (TeskMapped); false where they are not. */
 bool tesi_mapped_find_rows(const int32_t *index, int n, int64_t rows, int32_t *code);
+/* Whether such an index is worth it. */
+bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *desc);
 /* Coefficients c[7][3] of the trilinear map with vertices v[8][3] (mapped_geometry.h). */
 void tesi_mapped_trilinear(const double *v, double *c);
 

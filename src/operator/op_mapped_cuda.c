@@ -77,11 +77,12 @@ done:
 }
 
 /* The index's short form, if it has one: codes [cells][n^2], else NULL. */
-static TesStatus find_rows(TesContext *ctx, const TesiMapped *m, int32_t **codes) {
+static TesStatus find_rows(TesContext *ctx, const TesiMapped *m, const TesiMappedKernelDesc *desc,
+                           int32_t **codes) {
   TesStatus status = TES_OK;
   const int64_t rows = m->cells * m->n * m->n;
   *codes = NULL;
-  if (!m->global || m->dim == 2) return TES_OK;
+  if (!tesi_mapped_wants_rows(desc)) return TES_OK;
   TES_ALLOC(codes, rows);
   if (!tesi_mapped_find_rows(m->index, m->n, rows, *codes)) tesi_free(ctx, codes);
 done:
@@ -107,7 +108,7 @@ static int64_t row_length(const TesiMapped *m, TesFactors kind) {
   return m->factors;
 }
 
-static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind, bool rows) {
+static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
   const bool colours = m->desc.conflicts == TES_CONFLICTS_COLOURS;
   return (TesiMappedKernelDesc){.dim = m->dim,
                                 .n = m->n,
@@ -126,7 +127,6 @@ static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind, bool 
                                                      : TESI_MAPPED_ATOMIC,
                                 .ordered = m->global && colours,
                                 .hanging = m->mask != NULL,
-                                .rows = rows,
                                 .point = m->point,
                                 .weight = m->weight,
                                 .I = m->I,
@@ -139,7 +139,7 @@ static void release_plan(TesContext *ctx, TesiMappedPlan *plan) {
   device->release(ctx, &plan->index);
   device->release(ctx, &plan->order);
   device->release(ctx, &plan->masks);
-  tesi_mapped_zeros_release(ctx, &plan->zeros);
+  device->release(ctx, &plan->meeting);
   tesi_free(ctx, &plan->first);
   tesi_free(ctx, &plan->place);
   memset(plan, 0, sizeof *plan);
@@ -155,15 +155,6 @@ done:
   return status;
 }
 
-/* Cells that change places would touch other nodes than those of their chunk. */
-static TesStatus make_zeros(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan) {
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_mapped_zeros_make(ctx, &plan->kernel, m->cells, m->length, !m->mask, &plan->zeros));
-  tesi_mapped_zeros_find(&plan->zeros, m->cell_nodes, m->components, m->index);
-done:
-  return status;
-}
-
 static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPlan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -172,8 +163,9 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPla
   int32_t *codes = NULL;
   memset(plan, 0, sizeof *plan);
   plan->factors = kind;
-  TES_TRY(find_rows(ctx, m, &codes));
-  desc = describe(m, kind, codes != NULL);
+  desc = describe(m, kind);
+  TES_TRY(find_rows(ctx, m, &desc, &codes));
+  desc.rows = codes != NULL;
   TES_TRY(tesi_mapped_kernel_make_for(ctx, &desc, m->cells, &plan->kernel));
   if (m->mask && !desc.ordered)
     TES_TRY(tesi_mapped_group_hanging(m, tesi_mapped_window(&plan->kernel.cut), &plan->place));
@@ -183,7 +175,7 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPla
   TES_TRY(upload_masks(ctx, m, plan));
   tesi_free(ctx, &plan->place);
   plan->launches = 1;
-  if (desc.output == TESI_MAPPED_ATOMIC) TES_TRY(make_zeros(ctx, m, plan));
+  TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));
   if (desc.ordered) TES_TRY(make_colours(ctx, m, plan));
   plan->arguments = plan->kernel.arguments;
   plan->arguments.geometry = plan->geometry;
@@ -204,8 +196,8 @@ static TesStatus run(const TesOperator *op, const TesiMappedPlan *plan, const vo
   const TesiMapped *m = op->mapped;
   TeskMapped a = plan->arguments;
   a.cells = m->cells;
-  if (plan->zeros.chunks) {
-    TES_TRY(tesi_mapped_kernel_run_on_zeros(ctx, &plan->kernel, &a, &plan->zeros, x, y));
+  if (m->global && !plan->first) {
+    TES_TRY(tesi_mapped_kernel_run_on_zeros(ctx, &plan->kernel, &a, m->length, plan->meeting, x, y));
     goto done;
   }
   if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, m->length, 0, y));

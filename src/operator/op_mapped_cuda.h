@@ -11,8 +11,8 @@ typedef struct TesiMappedPlan {
   TeskMapped arguments;
   TesFactors factors;
   void *geometry, *index, *order, *masks;
-  int32_t *place;        /* [cells]: which cell stands where; NULL: the first first, set-up only */
-  TesiMappedZeros zeros; /* atomics */
+  int32_t *place; /* [cells]: which cell stands where; NULL: the first first, set-up only */
+  void *meeting;  /* of the blocks, atomics; NULL: they do not */
   int launches;
   int64_t *first; /* cells of colour c: order[first[c]] .. ; NULL: one launch for all */
 } TesiMappedPlan;

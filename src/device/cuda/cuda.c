@@ -9,7 +9,7 @@
 typedef struct CudaState {
   TesiKernelState kernels; /* first: see kernel.h */
   const TesiCuDriver *cu;
-  int device, max_shared, multiprocessors, major, compiler; /* its version: 1000 major + 10 minor */
+  int device, max_shared, multiprocessors, compiler; /* its version: 1000 major + 10 minor */
   TesiCuContext context;
   TesiCuStream stream;
   char target[32], name[192], short_name[16], model[96];
@@ -168,24 +168,6 @@ done:
   return status;
 }
 
-/* From compute capability 9.0 on the hardware starts the next kernel early. */
-static TesStatus launch_early(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
-                              void **arguments) {
-  TesStatus status = TES_OK;
-  CudaState *s = state_of(ctx);
-  TesiCuAttribute beside = {.id = TESI_CU_LAUNCH_BESIDE, .value = {.number = 1}};
-  const TesiCuLaunch config = {.grid = {grid.x, grid.y, grid.z},
-                               .block = {threads, 1, 1},
-                               .shared = (unsigned)shared,
-                               .stream = s->stream,
-                               .attributes = &beside,
-                               .count = s->major >= 9};
-  CU(s, context_set(s->context));
-  CU(s, launch_with(&config, function, arguments, NULL));
-done:
-  return status;
-}
-
 static int multiprocessors(const TesContext *ctx) {
   return state_of(ctx)->multiprocessors;
 }
@@ -196,7 +178,6 @@ static const struct TesiKernelTable kernels = {.describe = describe,
                                                .unload = unload,
                                                .get = get,
                                                .launch = launch,
-                                               .launch_early = launch_early,
                                                .multiprocessors = multiprocessors};
 
 /* ---- graphs --------------------------------------------------------------------------------------------------------------- */
@@ -281,7 +262,6 @@ static TesStatus identify(TesContext *ctx, CudaState *s, int number) {
   CU(s, device_attribute(&minor, TESI_CU_COMPUTE_MINOR, s->device));
   CU(s, device_attribute(&s->max_shared, TESI_CU_DEVICE_MAX_SHARED_OPTIN, s->device));
   CU(s, device_attribute(&s->multiprocessors, TESI_CU_MULTIPROCESSORS, s->device));
-  s->major = major;
   CU(s, device_name(name, (int)sizeof name, s->device));
   CU(s, driver_version(&version));
   if (major < 8)

@@ -23,22 +23,6 @@ enum {
   TESI_CU_OUT_OF_MEMORY = 2
 };
 
-/* A launch with attributes: CUlaunchConfig and CUlaunchAttribute, 64 bytes of value. */
-enum { TESI_CU_LAUNCH_BESIDE = 6 }; /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
-typedef struct TesiCuAttribute {
-  int id, pad;
-  union {
-    int number;
-    char bytes[64];
-  } value;
-} TesiCuAttribute;
-typedef struct TesiCuLaunch {
-  unsigned grid[3], block[3], shared;
-  TesiCuStream stream;
-  TesiCuAttribute *attributes;
-  unsigned count;
-} TesiCuLaunch;
-
 /* All entry points in use: X(name here, exported symbol, arguments). */
 #define TESI_CU_LIST(X)                                                                                      \
   X(init, "cuInit", (unsigned))                                                                              \
@@ -57,7 +41,6 @@ typedef struct TesiCuLaunch {
   X(launch, "cuLaunchKernel",                                                                                \
     (TesiCuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, TesiCuStream,     \
      void **, void **))                                                                                      \
-  X(launch_with, "cuLaunchKernelEx", (const TesiCuLaunch *, TesiCuFunction, void **, void **))               \
   X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                                                    \
   X(allocate, "cuMemAlloc_v2", (TesiCuAddress *, size_t))                                                    \
   X(release, "cuMemFree_v2", (TesiCuAddress))                                                                \
