@@ -7,8 +7,8 @@
  *   I'   as I, backwards; y-lines are written to y
  * "|" is a barrier: of the warp where a cell's threads fit in one (q <= 5), else of the block. A collocated operator (q = n, points =
  * nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
- * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back (mapped_hanging.h): four barriers and two
- * passes through shared memory more each way, for blocks with such cells.
+ * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back (mapped_hanging.h): in registers, or with
+ * two or three barriers and two passes through shared memory more each way, for blocks with such cells.
  * Shared memory: BUFFERS (mass alone: 1) q^3 numbers a cell, with pitches that the host chooses against bank conflicts.
  * Registers: v and dz, 2 q numbers, besides the line at work (2 q) or a column's trilinear coefficients (24).
  * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2) lines, D and D' 6 q^2;
@@ -458,7 +458,7 @@ TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (rea
 #endif
   find_task(&a, first, t, &task);
 #if HANGING
-  const Hanging hanging = find_hanging(&a, first, t, s);
+  const Hanging hanging = find_hanging(&a, first, t, task.cell, s);
 #else
   const Hanging hanging = 0;
 #endif

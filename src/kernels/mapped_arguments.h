@@ -2,14 +2,15 @@
 #ifndef TESK_MAPPED_ARGUMENTS_H
 #define TESK_MAPPED_ARGUMENTS_H
 
-enum { TESK_MAPPED_POINTS = 18, TESK_MAPPED_PARTS = 1024 };
+enum { TESK_MAPPED_POINTS = 18, TESK_MAPPED_PARTS = 1024, TESK_DIRECTIONS = 9 };
 
 typedef struct TeskMapped {
   long long cells;
   /* global form: [cell][n^dim], node, or ~node where it is constrained; rows of consecutive nodes: [cell][n^2], see row_node() */
   const int *index;
   const int *order; /* [cells]: the cells of this launch; NULL: 0, 1, 2, ... */
-  /* [cells] TesMask, of kernels made with hanging; the first cell of a block has hanging nodes if any of its cells has */
+  /* [cells] TesMask, of kernels made with hanging; the first cell of a block has, besides, the directions in which anything is
+   * interpolated in the block: bit TESK_DIRECTIONS + d */
   const unsigned short *masks;
   /* stored: [cell][s][q^dim]; vertices: coefficients of the trilinear map, [cell][7][3] (mapped_geometry.h), 2D: [cell][4][2], vertices;
    * affine: [cell][s] */

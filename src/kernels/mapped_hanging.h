@@ -1,69 +1,102 @@
-/* Hanging nodes of the cells of mapped.cu, which includes this: the steps of include/tessera/forest_space.h on nodes in shared memory.
+/* Hanging nodes of the cells of mapped.cu, which includes this: the steps of include/tessera/forest_space.h.
  *
- * Only lines in the three planes in which a child touches its parent's boundary can be interpolated: a thread has one of the 2 N lines a
- * cell and direction, N in either of the two planes along that direction (the line in both is the first one's). Upper children are lower
+ * Lines along the direction of a thread's own line are interpolated in its registers. For the two others the nodes go to shared memory and
+ * back: only lines in the three planes in which a child touches its parent's boundary can be interpolated, and a thread takes one of the 2 N
+ * of a cell and direction, N in either of the two planes along that direction (the line in both is the first one's). Upper children are lower
  * ones seen from the other end, so one matrix W serves both: their lines are read and written backwards.
- * A block does all this if its first cell has hanging nodes: the host puts cells that have them first. Others pass by without a barrier. */
+ * The mask of a block's first cell says in which directions anything is to be done in the block (bit DIRECTIONS + d); the host puts
+ * cells of the same directions together. Most blocks of an adapted mesh do two directions of three, one of them in registers. */
 #ifndef TESK_MAPPED_HANGING_H
 #define TESK_MAPPED_HANGING_H
 
+#define OWN (COLLOCATED ? 2 : 1) /* the direction of a thread's own line */
+#define SIDE(mask, d) ((mask) >> (d)&1 ? N - 1 : 0)
+
 typedef struct Hanging {
-  int any; /* of the block */
-  int mask, plane, at;
+  int directions; /* of the block */
+  int own;        /* whether the thread's own line is interpolated: 1 of a lower child, 2 of an upper one */
+  int mask, plane, at; /* of its line in the sweeps */
   real *cube;
 } Hanging;
 
-TESK_DEVICE Hanging find_hanging(const TeskMapped *a, long long first, int t, real *s) {
+/* tes_mask_line() of forest_space.h */
+TESK_DEVICE int line_hangs(int mask, const int d, int on_e, int on_f) {
+  const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+  return (on_e && (mask >> (3 + e) & 1)) || (on_f && (mask >> (3 + f) & 1)) ||
+         (on_e && on_f && (mask >> (6 + d) & 1));
+}
+
+TESK_DEVICE int mask_of(const TeskMapped *a, Cell cell) {
+  return cell.valid ? TESK_READ(a->masks + cell.number) : 0;
+}
+
+TESK_DEVICE Hanging find_hanging(const TeskMapped *a, long long first, int t, Cell cell, real *s) {
   Hanging h;
-  const int c = t / (2 * N), l = t % (2 * N);
-  const Cell head = find_cell(a, (long long)blockIdx.x * GROUPS * CELLS, 0);
-  h.any = TESK_READ(a->masks + head.number) >> 3;
-  h.mask = 0;
+  const int c = t / (2 * N), l = t % (2 * N), line = t % LINES;
+  h.directions = mask_of(a, find_cell(a, (long long)blockIdx.x * GROUPS * CELLS, 0)) >> TESK_DIRECTIONS;
+  h.own = h.mask = 0;
   h.plane = l / N;
   h.at = l % N;
   h.cube = s + c * PC;
-  if (h.any && t < CELLS * 2 * N) {
-    const Cell cell = find_cell(a, first, c);
-    if (cell.valid) h.mask = TESK_READ(a->masks + cell.number);
+  if (h.directions) {
+    const int mask = t < CELLS * LINES ? mask_of(a, cell) : 0;
+    if (line_hangs(mask, OWN, line % N == SIDE(mask, 0), line / N == SIDE(mask, COLLOCATED ? 1 : 2)))
+      h.own = 1 + (mask >> OWN & 1);
+    if (t < CELLS * 2 * N) h.mask = mask_of(a, find_cell(a, first, c));
   }
   return h;
 }
 
-/* u <- W u, or W' u, on the thread's line along d, if it hangs. */
+/* in <- W in, or W' in, with the W of lower children. */
+#define MULTIPLY_BY_W(in, result)                                                                            \
+  TESK_UNROLL                                                                                                \
+  for (int i = 0; i < N; i++) {                                                                              \
+    real sum = 0;                                                                                            \
+    TESK_UNROLL                                                                                              \
+    for (int j = 0; j < N; j++) sum += (transposed ? tesk_w(j * N + i) : tesk_w(i * N + j)) * in[j];         \
+    result = sum;                                                                                            \
+  }
+
+TESK_DEVICE void hang_own(const Hanging *h, const int transposed, real v[N]) {
+  real in[N], out[N];
+  if (!h->own) return;
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) in[l] = h->own == 2 ? v[N - 1 - l] : v[l];
+  MULTIPLY_BY_W(in, out[i])
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) v[l] = h->own == 2 ? out[N - 1 - l] : out[l];
+}
+
 TESK_DEVICE void hang_line(const Hanging *h, const int d, const int transposed) {
   const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2, stride[3] = {1, PY, PZ};
-  const int side_e = h->mask >> e & 1 ? N - 1 : 0, side_f = h->mask >> f & 1 ? N - 1 : 0;
+  const int side_e = SIDE(h->mask, e), side_f = SIDE(h->mask, f);
   const int at_e = h->plane ? h->at : side_e, at_f = h->plane ? side_f : h->at;
-  const int on_e = at_e == side_e, on_f = at_f == side_f;
-  const int hangs = (on_e && (h->mask >> (3 + e) & 1)) || (on_f && (h->mask >> (3 + f) & 1)) ||
-                    (on_e && on_f && (h->mask >> (6 + d) & 1));
-  if (!hangs || (h->plane && on_e)) return;
+  if ((h->plane && at_e == side_e) || !line_hangs(h->mask, d, at_e == side_e, at_f == side_f)) return;
   const int upper = h->mask >> d & 1, step = upper ? -stride[d] : stride[d];
   real *const line = h->cube + at_e * stride[e] + at_f * stride[f] + upper * (N - 1) * stride[d];
   real in[N];
   READ_LINE(N, line, step, in)
-  TESK_UNROLL
-  for (int i = 0; i < N; i++) {
-    real sum = 0;
-    TESK_UNROLL
-    for (int j = 0; j < N; j++) sum += (transposed ? tesk_w(j * N + i) : tesk_w(i * N + j)) * in[j];
-    line[i * step] = sum;
-  }
+  MULTIPLY_BY_W(in, line[i * step])
 }
 
-/* v: the thread's own line, `own` where it stands in shared memory; from nodes of the coarse side to the cell's own, or transposed. */
+/* v: the thread's own line, `own` where it stands in shared memory; from nodes of the coarse side to the cell's own, or transposed. The
+ * directions may come in any order. */
 TESK_DEVICE void hang(const Hanging *h, const int transposed, int t, real *own, const int step, real v[N]) {
-  if (!h->any) return;
+  const int second = COLLOCATED ? 1 : 2;
+  hang_own(h, transposed, v);
+  if (!(h->directions & (1 | 1 << second))) return;
   if (t < CELLS * LINES) {
     WRITE_LINE(N, own, step, v)
   }
   BARRIER();
-  hang_line(h, transposed ? 2 : 0, transposed);
-  BARRIER();
-  hang_line(h, 1, transposed);
-  BARRIER();
-  hang_line(h, transposed ? 0 : 2, transposed);
-  BARRIER();
+  if (h->directions & 1) {
+    hang_line(h, 0, transposed);
+    BARRIER();
+  }
+  if (h->directions >> second & 1) {
+    hang_line(h, second, transposed);
+    BARRIER();
+  }
   if (t < CELLS * LINES) {
     READ_LINE(N, own, step, v)
   }

@@ -128,12 +128,13 @@ TESK_DEVICE real to_node(real value, const Task *task, real *A, real *B) {
 
 #if HANGING
 /* Hanging nodes (mapped_hanging.h says how), on the values at the nodes: W, or W', along x on the side in y and along y on the side in x. */
-TESK_DEVICE real hang(real value, const Task *task, int mask, int transposed, real *A) {
+TESK_DEVICE real hang(real value, const Task *task, int directions, int mask, int transposed, real *A) {
   const int is_node = task->j < N && task->i < N, node = task->j * Q + task->i;
-  for (int pass = 0; pass < 2; pass++) {
-    const int d = transposed ? 1 - pass : pass, stride = d == 0 ? 1 : Q, at = d == 0 ? task->i : task->j,
-              across = d == 0 ? task->j : task->i, side = mask >> (1 - d) & 1 ? N - 1 : 0,
-              upper = mask >> d & 1, row = upper ? N - 1 - at : at, step = upper ? -stride : stride;
+  for (int d = 0; d < 2; d++) {
+    if (!(directions >> d & 1)) continue;
+    const int stride = d == 0 ? 1 : Q, at = d == 0 ? task->i : task->j, across = d == 0 ? task->j : task->i,
+              side = mask >> (1 - d) & 1 ? N - 1 : 0, upper = mask >> d & 1, row = upper ? N - 1 - at : at,
+              step = upper ? -stride : stride;
     if (is_node) A[node] = value;
     __syncthreads();
     if (is_node && across == side && (mask >> (4 - d) & 1)) {
@@ -185,20 +186,20 @@ TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (rea
   const int is_node = task.valid && task.i < N && task.j < N;
 #if HANGING
   const long long head = (long long)blockIdx.x * GROUPS * CELLS;
-  const int hanging = a.masks[ORDERED ? a.order[head] : head] >> 3,
+  const int directions = a.masks[ORDERED ? a.order[head] : head] >> TESK_DIRECTIONS,
             mask = task.valid ? a.masks[task.cell] : 0;
 #endif
   for (int component = 0; component < COMPONENTS; component++) {
     real value = is_node ? load_node(&a, x, &task, component) : 0;
     if (component) __syncthreads();
 #if HANGING
-    if (hanging) value = hang(value, &task, mask, 0, A);
+    if (directions) value = hang(value, &task, directions, mask, 0, A);
 #endif
     value = to_point(value, &task, A, B);
     value = at_point(&a, &task, value, E, F);
     value = to_node(value, &task, A, B);
 #if HANGING
-    if (hanging) value = hang(value, &task, mask, 1, A);
+    if (directions) value = hang(value, &task, directions, mask, 1, A);
 #endif
     if (is_node) store_node(&a, x, y, &task, component, value);
   }

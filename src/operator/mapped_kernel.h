@@ -66,8 +66,8 @@ TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDes
 TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
                                  const void *x, void *y);
 
-/* Cells with hanging nodes come first in each run of so many cells, whole blocks (TeskMapped.masks says why): runs are long, so that few
- * blocks have cells of both kinds, and short, so that neighbours stay near. */
+/* Cells whose hanging nodes want the same (TeskMapped.masks) come together in each run of so many cells, whole blocks: runs are long, so that
+ * few blocks have cells of several kinds, and short, so that neighbours stay near. */
 int64_t tesi_mapped_window(const TesiMappedCut *cut);
 /* Two integers on the device for kernels whose blocks meet; NULL for others. Released with the device's release. */
 TesStatus tesi_mapped_meeting_make(TesContext *ctx, const TesiMappedKernel *kernel, void **meeting);

@@ -63,7 +63,9 @@ TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t co
 /* Cells by colour: no two cells of a colour share a node (global form). order[cells], ascending in a colour; colour c has
  * order[first[c]] .. order[first[c+1] - 1]; first[colours + 1]. Both released with tesi_free. */
 TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order);
-/* Cells with hanging nodes first, in each window of so many cells (in a colour of the above, too): order[cells]. */
+/* Directions (bits) in which lines of a cell are interpolated. */
+unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell);
+/* Cells of equal directions together, most first, in each window of so many cells: order[cells]. Orders of colours have it in each colour. */
 TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order);
 /* Cells along a space-filling curve through their centres: order[cells]. */
 TesStatus tesi_mapped_make_curve(const TesiMapped *m, int32_t **order);

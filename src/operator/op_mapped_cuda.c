@@ -89,12 +89,29 @@ done:
   return status;
 }
 
-static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan) {
+/* Adds to the mask of the first cell of each block of a launch what is to be done in the block; place[cells]: NULL: 0, 1, ... */
+static void add_directions(const TesiMapped *m, int64_t block, int64_t cells, const int32_t *place,
+                           const int32_t *order, uint16_t *masks) {
+  for (int64_t first = 0; first < cells; first += block) {
+    unsigned directions = 0;
+    for (int64_t c = first; c < tesi_min64(first + block, cells); c++)
+      directions |= tesi_mapped_directions(m, order ? order[c] : place[c]);
+    masks[order ? order[first] : first] |= (uint16_t)(directions << TESK_DIRECTIONS);
+  }
+}
+
+/* `order`: of the cells of all launches, where they are not 0, 1, ... */
+static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan,
+                              const int32_t *order) {
   TesStatus status = TES_OK;
+  const int64_t block = plan->kernel.cut.cells * plan->kernel.cut.groups;
   uint16_t *masks = NULL;
   if (!m->mask) return TES_OK;
   TES_ALLOC(&masks, m->cells);
   for (int64_t c = 0; c < m->cells; c++) masks[c] = m->mask[plan->place ? plan->place[c] : c];
+  for (int i = 0; i < plan->launches; i++)
+    add_directions(m, block, plan->first ? plan->first[i + 1] - plan->first[i] : m->cells, plan->place,
+                   order ? order + plan->first[i] : NULL, masks);
   TES_TRY(upload(ctx, masks, (size_t)m->cells * sizeof *masks, &plan->masks));
 done:
   tesi_free(ctx, &masks);
@@ -150,6 +167,7 @@ static TesStatus make_colours(TesContext *ctx, const TesiMapped *m, TesiMappedPl
   int32_t *order = NULL;
   TES_TRY(tesi_mapped_make_colours(m, &plan->launches, &plan->first, &order));
   TES_TRY(upload(ctx, order, (size_t)m->cells * sizeof *order, &plan->order));
+  TES_TRY(upload_masks(ctx, m, plan, order));
 done:
   tesi_free(ctx, &order);
   return status;
@@ -172,9 +190,9 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPla
   TES_TRY(upload_rows(ctx, m, kind, row_length(m, kind), m->precision, plan));
   if (m->global)
     TES_TRY(upload_index(ctx, m, codes ? codes : m->index, codes ? m->n * m->n : m->cell_nodes, plan));
-  TES_TRY(upload_masks(ctx, m, plan));
-  tesi_free(ctx, &plan->place);
   plan->launches = 1;
+  if (!desc.ordered) TES_TRY(upload_masks(ctx, m, plan, NULL));
+  tesi_free(ctx, &plan->place);
   TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));
   if (desc.ordered) TES_TRY(make_colours(ctx, m, plan));
   plan->arguments = plan->kernel.arguments;

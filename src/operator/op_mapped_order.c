@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "geometry/geometry.h"
+#include "mesh/forest/hanging.h"
 #include "operator/op_mapped.h"
 
 enum { MOST_COLOURS = 64 };
@@ -23,12 +24,23 @@ static int colour_of(const TesiMapped *m, int64_t cell, uint64_t *mask) {
   return colour;
 }
 
-/* Those of order[0] .. order[count - 1] with hanging nodes first, else as they were; `work` [count]. */
-static void hanging_first(const TesiMapped *m, int64_t count, int32_t *order, int32_t *work) {
+unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell) {
+  const unsigned mask = m->mask ? m->mask[cell] : 0;
+  unsigned directions = 0;
+  for (int d = 0; d < m->dim; d++) { /* the faces along d, its edge */
+    const unsigned faces =
+        (TES_MASK_FACE_X | TES_MASK_FACE_Y | TES_MASK_FACE_Z) & ~((unsigned)TES_MASK_FACE_X << d);
+    if (mask & (faces | (unsigned)TES_MASK_EDGE_X << d)) directions |= 1u << d;
+  }
+  return directions;
+}
+
+/* Those of order[0] .. order[count - 1] by directions, all of them first, else as they were; `work` [count]. */
+static void group_directions(const TesiMapped *m, int64_t count, int32_t *order, int32_t *work) {
   int64_t at = 0;
-  for (int hangs = 1; hangs >= 0; hangs--)
+  for (int directions = 7; directions >= 0; directions--)
     for (int64_t i = 0; i < count; i++)
-      if (tesi_mapped_hangs(m, order[i]) == hangs) work[at++] = order[i];
+      if (tesi_mapped_directions(m, order[i]) == (unsigned)directions) work[at++] = order[i];
   memcpy(order, work, (size_t)count * sizeof *order);
 }
 
@@ -40,7 +52,7 @@ TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t
   TES_ALLOC(order, m->cells);
   for (int64_t c = 0; c < m->cells; c++) (*order)[c] = (int32_t)c;
   for (int64_t first = 0; first < m->cells; first += window)
-    hanging_first(m, m->cells - first < window ? m->cells - first : window, *order + first, work);
+    group_directions(m, m->cells - first < window ? m->cells - first : window, *order + first, work);
 done:
   tesi_free(ctx, &work);
   return status;
@@ -71,7 +83,7 @@ TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **
   for (int64_t c = 0; c < m->cells; c++) (*order)[next[colour[c]]++] = (int32_t)c;
   TES_ALLOC(&work, m->cells);
   for (int k = 0; m->mask && k < *colours; k++)
-    hanging_first(m, (*first)[k + 1] - (*first)[k], *order + (*first)[k], work);
+    group_directions(m, (*first)[k + 1] - (*first)[k], *order + (*first)[k], work);
 done:
   tesi_free(ctx, &work);
   tesi_free(ctx, &mask);
