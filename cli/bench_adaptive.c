@@ -282,11 +282,13 @@ static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const Te
                                 int degree, double dofs, bool shells, CliCell *row) {
   TesStatus status = TES_OK;
   const double n = pow(degree + 1, dim), k = pow(degree, dim), most = on_gpu(ctx) ? 4e11 : 4e10;
-  const double flops = 8 * n * n * (degree + 1) / k, entries = 1.5 * n; /* an unknown */
+  /* entries: 20 times what the caches hold */
+  const double flops = 8 * n * n * (degree + 1) / k, entries = 1.5 * n, /* an unknown */
+      enough = on_gpu(ctx) ? 8e7 : 4e8;
   Subject s = {0};
   BenchTime time;
-  TES_TRY(
-      prepare(ctx, o, a, dim, degree, fmin(dofs, fmin(most / flops, 4e8 / entries)), shells, TES_DOUBLE, &s));
+  TES_TRY(prepare(ctx, o, a, dim, degree, fmin(dofs, fmin(most / flops, enough / entries)), shells,
+                  TES_DOUBLE, &s));
   TES_TRY(tes_forest_assemble(s.op, &s.matrix));
   if (on_gpu(ctx)) TES_TRY(upload_matrix(ctx, &s));
   TES_TRY(bench_time(multiply, &s, o->seconds / 2, &time));
