@@ -9,6 +9,8 @@
 #ifndef TESK_MAPPED_HANGING_H
 #define TESK_MAPPED_HANGING_H
 
+#include "forest_cells.h"
+
 #define OWN (COLLOCATED ? 2 : 1) /* the direction of a thread's own line */
 #define SIDE(mask, d) ((mask) >> (d)&1 ? N - 1 : 0)
 
@@ -18,13 +20,6 @@ typedef struct Hanging {
   int mask, plane, at; /* of its line in the sweeps */
   real *cube;
 } Hanging;
-
-/* tes_mask_line() of forest_space.h */
-TESK_DEVICE int line_hangs(int mask, const int d, int on_e, int on_f) {
-  const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
-  return (on_e && (mask >> (3 + e) & 1)) || (on_f && (mask >> (3 + f) & 1)) ||
-         (on_e && on_f && (mask >> (6 + d) & 1));
-}
 
 TESK_DEVICE int mask_of(const TeskMapped *a, Cell cell) {
   return cell.valid ? TESK_READ(a->masks + cell.number) : 0;
@@ -40,7 +35,7 @@ TESK_DEVICE Hanging find_hanging(const TeskMapped *a, long long first, int t, Ce
   h.cube = s + c * PC;
   if (h.directions) {
     const int mask = t < CELLS * LINES ? mask_of(a, cell) : 0;
-    if (line_hangs(mask, OWN, line % N == SIDE(mask, 0), line / N == SIDE(mask, COLLOCATED ? 1 : 2)))
+    if (tesk_mask_line(mask, OWN, line % N == SIDE(mask, 0), line / N == SIDE(mask, COLLOCATED ? 1 : 2)))
       h.own = 1 + (mask >> OWN & 1);
     if (t < CELLS * 2 * N) h.mask = mask_of(a, find_cell(a, first, c));
   }
@@ -71,7 +66,7 @@ TESK_DEVICE void hang_line(const Hanging *h, const int d, const int transposed) 
   const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2, stride[3] = {1, PY, PZ};
   const int side_e = SIDE(h->mask, e), side_f = SIDE(h->mask, f);
   const int at_e = h->plane ? h->at : side_e, at_f = h->plane ? side_f : h->at;
-  if ((h->plane && at_e == side_e) || !line_hangs(h->mask, d, at_e == side_e, at_f == side_f)) return;
+  if ((h->plane && at_e == side_e) || !tesk_mask_line(h->mask, d, at_e == side_e, at_f == side_f)) return;
   const int upper = h->mask >> d & 1, step = upper ? -stride[d] : stride[d];
   real *const line = h->cube + at_e * stride[e] + at_f * stride[f] + upper * (N - 1) * stride[d];
   real in[N];

@@ -192,7 +192,6 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPla
     TES_TRY(upload_index(ctx, m, codes ? codes : m->index, codes ? m->n * m->n : m->cell_nodes, plan));
   plan->launches = 1;
   if (!desc.ordered) TES_TRY(upload_masks(ctx, m, plan, NULL));
-  tesi_free(ctx, &plan->place);
   TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));
   if (desc.ordered) TES_TRY(make_colours(ctx, m, plan));
   plan->arguments = plan->kernel.arguments;
@@ -252,26 +251,6 @@ done:
   return status;
 }
 
-/* Where nodes hang the host knows it. */
-static TesStatus hanging_diagonal(const TesOperator *op, void *d) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const size_t size = tesi_precision_size(op->precision);
-  double *values = NULL;
-  TES_ALLOC(&values, op->length);
-  TES_TRY(tesi_mapped_diagonal_host(op, values));
-  if (op->precision == TES_SINGLE)
-    for (int64_t i = 0; i < op->length; i++) ((float *)values)[i] = (float)values[i];
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, values, (size_t)op->length * size));
-done:
-  tesi_free(ctx, &values);
-  return status;
-}
-
-static TesStatus diagonal(const TesOperator *op, void *d) {
-  return op->mapped->mask ? hanging_diagonal(op, d) : tesi_mapped_cuda_diagonal(op, d);
-}
-
 static void destroy(TesOperator *op) {
   TesiMappedPlan *plan = op->plan;
   if (plan) release_plan(op->context, plan);
@@ -280,7 +259,7 @@ static void destroy(TesOperator *op) {
 
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
-                                        .diagonal = diagonal,
+                                        .diagonal = tesi_mapped_cuda_diagonal,
                                         .apply_ref = tesi_mapped_apply_ref,
                                         .cost = tesi_mapped_cost,
                                         .destroy = destroy};

@@ -11,13 +11,13 @@ typedef struct TesiMappedPlan {
   TeskMapped arguments;
   TesFactors factors;
   void *geometry, *index, *order, *masks;
-  int32_t *place; /* [cells]: which cell stands where; NULL: the first first, set-up only */
+  int32_t *place; /* [cells]: which cell stands where; NULL: the first first */
   void *meeting;  /* of the blocks, atomics; NULL: they do not */
   int launches;
   int64_t *first; /* cells of colour c: order[first[c]] .. ; NULL: one launch for all */
 } TesiMappedPlan;
 
-/* d <- the diagonal where nothing hangs, an address on the device, in the operator's precision. */
+/* d <- the diagonal, an address on the device, in the operator's precision. */
 TesStatus tesi_mapped_cuda_diagonal(const TesOperator *op, void *d);
 
 #endif

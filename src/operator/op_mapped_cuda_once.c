@@ -1,6 +1,7 @@
 /* What kernels make of a mapped operator once: its diagonal and its assembled twin (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
 #include <stdio.h>
 #include <string.h>
+#include "mesh/forest/hanging.h"
 #include "operator/op_mapped_cuda.h"
 
 enum { THREADS = 128, CHUNK = 32 * THREADS, MOST_SHARED = 227 << 10 }; /* as the kernels have them */
@@ -19,18 +20,19 @@ static TesStatus get_program(TesContext *context, Once *o, const char *file) {
   TesStatus status = TES_OK;
   const TesiMapped *m = o->m;
   const TesiMappedPlan *plan = o->op->plan;
-  char text[9][24];
+  char text[10][24];
   const int geometry = plan->factors == TES_FACTORS_STORED     ? TESI_MAPPED_STORED
                        : plan->factors == TES_FACTORS_VERTICES ? TESI_MAPPED_VERTICES
                                                                : TESI_MAPPED_AFFINE;
-  static const char *const names[] = {"DIM",       "N",          "Q",        "MASS",
-                                      "STIFFNESS", "COMPONENTS", "GEOMETRY", "GLOBAL"};
-  const int values[] = {m->dim, m->n, m->q, m->mass, m->stiffness, m->components, geometry, m->global};
+  static const char *const names[] = {"DIM",        "N",        "Q",      "MASS",   "STIFFNESS",
+                                      "COMPONENTS", "GEOMETRY", "GLOBAL", "HANGING"};
+  const int values[] = {m->dim,        m->n,     m->q,      m->mass,        m->stiffness,
+                        m->components, geometry, m->global, m->mask != NULL};
   const bool single = m->precision == TES_SINGLE;
   TesiProgramDesc desc = {
       .file = file,
       .options = {single ? "real=float" : "real=double", single ? "factor=float" : "factor=double"}};
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 9; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 2] = text[i];
   }
@@ -48,6 +50,22 @@ done:
   return status;
 }
 
+/* The whole index, cells in the order of their factors. */
+static TesStatus upload_index(TesContext *ctx, Once *o) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = o->m;
+  const int32_t *place = ((const TesiMappedPlan *)o->op->plan)->place;
+  const int64_t nodes = m->cell_nodes;
+  int32_t *index = NULL;
+  TES_ALLOC(&index, m->cells * nodes);
+  for (int64_t c = 0; c < m->cells; c++)
+    memcpy(index + c * nodes, m->index + (place ? place[c] : c) * nodes, (size_t)nodes * sizeof *index);
+  TES_TRY(upload(ctx, index, (size_t)(m->cells * nodes) * sizeof *index, &o->index));
+done:
+  tesi_free(ctx, &index);
+  return status;
+}
+
 /* tables [count][q][n] */
 static TesStatus begin(TesContext *context, const TesOperator *op, const char *file, const double *tables,
                        int count, Once *o) {
@@ -58,8 +76,7 @@ static TesStatus begin(TesContext *context, const TesOperator *op, const char *f
   *o = (Once){.op = op, .m = m, .arguments = plan->arguments};
   TES_TRY(get_program(ctx, o, file));
   TES_TRY(upload(ctx, tables, (size_t)(count * m->q * m->n) * sizeof *tables, &o->tables));
-  if (m->global)
-    TES_TRY(upload(ctx, m->index, (size_t)(m->cells * m->cell_nodes) * sizeof *m->index, &o->index));
+  if (m->global) TES_TRY(upload_index(ctx, o));
   o->arguments.index = o->index;
   o->arguments.cells = m->cells;
 done:
@@ -99,11 +116,30 @@ static void make_tables(const TesiMapped *m, double *I, double *G) {
     }
 }
 
+/* The same of the functions of the coarse side in the two children, [2][2][q][n]. */
+static void make_halves(const TesiMapped *m, double *tables) {
+  double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
+  const int n = m->n, size = m->q * n;
+  tesi_hanging_halves(n, W);
+  for (int child = 0; child < 2; child++) {
+    double *I = tables + 2 * child * size, *G = I + size, own[2][TESI_MAPPED_POINTS * TESI_HANGING_NODES];
+    make_tables(m, own[0], own[1]);
+    for (int i = 0; i < size; i++) {
+      I[i] = G[i] = 0;
+      for (int j = 0; j < n; j++) {
+        const double w = W[(child * n + j) * n + i % n];
+        I[i] += own[0][i / n * n + j] * w;
+        G[i] += own[1][i / n * n + j] * w;
+      }
+    }
+  }
+}
+
 /* ---- diagonal --------------------------------------------------------------------------------------------------------------- */
 static TesStatus run_diagonal(TesContext *ctx, Once *o, void *d) {
   TesStatus status = TES_OK;
   const TesiMapped *m = o->m;
-  const size_t shared = (size_t)(2 * m->cell_points + m->cell_nodes) * sizeof(double);
+  const size_t shared = (size_t)((m->mask ? 9 : 2) * m->cell_points + m->cell_nodes) * sizeof(double);
   void *constrained = NULL;
   long long count = m->constrained;
   if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, m->precision, m->length, 0, d));
@@ -123,16 +159,18 @@ TesStatus tesi_mapped_cuda_diagonal(const TesOperator *op, void *d) {
   TesStatus status = TES_OK;
   const TesiMapped *m = op->mapped;
   const int size = m->q * m->n;
-  double tables[3 * TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
+  double tables[9 * TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   Once o = {0};
   make_tables(m, tables, tables + size);
+  if (m->mask) make_tables(m, tables + 3 * size, tables + 4 * size);
+  if (m->mask) make_halves(m, tables + 5 * size);
   for (int i = 0; i < size; i++) {
     const double value = tables[i], slope = tables[size + i];
     tables[i] = value * value;
     tables[size + i] = value * slope;
     tables[2 * size + i] = slope * slope;
   }
-  TES_TRY(begin(ctx, op, "mapped_diagonal.cu", tables, 3, &o));
+  TES_TRY(begin(ctx, op, "mapped_diagonal.cu", tables, m->mask ? 9 : 3, &o));
   TES_TRY(run_diagonal(ctx, &o, d));
 done:
   end(ctx, &o);
