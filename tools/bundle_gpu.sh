@@ -10,7 +10,7 @@ failures=$(mktemp) # a line each: loops behind pipes are processes of their own
 fail() { echo "FAILED $*" | tee -a "$failures"; }
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1 | tr ',' ' ')
 head="# $gpu | tessera $(cat "$here/commit" 2>/dev/null) | $(date -u +%Y-%m-%d)"
-tests="t4_operator_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t4_mapped_device t5_smoother_kernels t5_patch_kernels
+tests="t4_operator_kernels t4_forest_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t4_mapped_device t5_smoother_kernels t5_patch_kernels
   t5_transfer_kernels t5_patch_ladder t7_device_solve t1_device"
 sanitized=${SANITIZED:-t7_device_solve t4_operator_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t5_smoother_kernels t5_patch_kernels t5_transfer_kernels t5_patch_ladder}
 
@@ -129,6 +129,11 @@ fi
 
 if wants ladder; then
   table ladder tessera bench smoother --device cuda --variant all --degree 1..8 --dofs "${LADDER_DOFS:-3e7}" --seconds 0.03 --csv
+fi
+
+if wants adaptive; then # degree 1: fewer unknowns, whose cells are many
+  table adaptive tessera bench adaptive --device cuda --dim 3,2 --degree 2..8 --dofs "${ADAPTIVE_DOFS:-1e7}" --seconds 0.2 --csv
+  table adaptive_q1 tessera bench adaptive --device cuda --dim 3,2 --degree 1 --dofs 2e6 --seconds 0.2 --csv
 fi
 
 if wants profile && command -v ncu > /dev/null; then
