@@ -1,6 +1,14 @@
-/* The kernel of src/kernels/mapped.cu for quadrilaterals: a thread has one point (j, i) of a cell, the contractions read shared memory.
- * Shared memory: 4 q^2 numbers a cell. Flops a cell: 4 contractions of I and I', 4 of D and D', 2 q a result; a point: 6 (stiffness),
- * 2 (mass). Bytes a cell: 8 (2 n^2 + s q^2), s = 1 mass, 3 stiffness, 4 both; index 4 n^2. Macros: as there. */
+/* The kernel of src/kernels/mapped.cu for quadrilaterals: a thread owns a line of a cell in registers, q threads a cell; shared memory is only the
+ * transpose between directions. With n nodes, q points a direction:
+ *   I    x-lines (j) [n], read from x | y-lines (i) [q]: v[q] and dy = D v stay in registers
+ *   D    v | x-lines: D | y-lines: multiply by G | x-lines: D' | y-lines: added to v and D' dy
+ *   I'   y-lines | x-lines, written to y
+ * "|" is a barrier. A collocated operator starts and ends with y-lines. All lines are read and written in place by their threads.
+ * HANGING: lines along a thread's own line are interpolated in its registers; across it the one line on the side where the child touches its
+ * parent's boundary, of which each thread has a node, goes through shared memory (mapped_hanging.h tells more).
+ * Shared memory: q^2 numbers a cell, rows of odd pitch PY. Registers: v, dy and the line at work, 4 q numbers.
+ * Flops a cell, even-odd: a line from n to q: n q + 2 n + 2 q; I and I' 2 (n + q) lines, D and D' 4 q; a point: 6 (stiffness), 2 (mass), 14 more
+ * from vertices. Bytes a cell: 8 (2 n^2 + s q^2), s = 1 mass, 3 stiffness, 4 both; index 4 n^2. Macros: as there. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -15,67 +23,191 @@
 #define FACTORS (3 * STIFFNESS + MASS)
 #define NODES (N * N)
 #define POINTS (Q * Q)
+#define HN ((N + 1) / 2)
+#define GN (N / 2)
+#define HQ ((Q + 1) / 2)
+#define GQ (Q / 2)
+#include "mapped_lines.h"
+
+#define READ_LINE(length, s, stride, v)                                                                      \
+  TESK_UNROLL                                                                                                \
+  for (int tesk_l = 0; tesk_l < (length); tesk_l++) v[tesk_l] = (s)[tesk_l * (stride)];
+#define WRITE_LINE(length, s, stride, v)                                                                     \
+  TESK_UNROLL                                                                                                \
+  for (int tesk_l = 0; tesk_l < (length); tesk_l++) (s)[tesk_l * (stride)] = v[tesk_l];
+
+/* A thread's own line of nodes: node FIRST + l STEP, at place FIRST_PLACE + l PLACE_STEP of the cell in shared memory. */
+#if COLLOCATED
+#define OWN 1
+#define FIRST(t) (t)
+#define STEP N
+#define FIRST_PLACE(t) (t)
+#define PLACE_STEP PY
+#else
+#define OWN 0
+#define FIRST(t) ((t)*N)
+#define STEP 1
+#define FIRST_PLACE(t) ((t)*PY)
+#define PLACE_STEP 1
+#endif
 
 typedef struct Task {
   long long cell;
-  int valid, i, j;
+  int valid, l; /* the thread's line */
+  real *s;      /* the cell in shared memory */
 } Task;
 
-TESK_DEVICE real load_node(const TeskMapped *a, const real *x, const Task *task, int component) {
-  const int node = task->j * N + task->i;
-#if OUTPUT == ELEMENT
-  return x[(task->cell * COMPONENTS + component) * NODES + node];
+typedef struct Line {
+  int at[N];
+} Line;
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
+TESK_DEVICE int has_nodes(const Task *task) {
+  return task->valid && task->l < N;
+}
+
+TESK_DEVICE void find_line(const TeskMapped *a, const Task *task, Line *line) {
+#if OUTPUT != ELEMENT
+  TESK_UNROLL
+  for (int l = 0; l < N; l++)
+    line->at[l] = has_nodes(task) ? TESK_READ(a->index + task->cell * NODES + FIRST(task->l) + l * STEP) : -1;
 #else
-  const int i = a->index[task->cell * NODES + node];
-  return i < 0 ? 0 : x[(long long)i * COMPONENTS + component];
+  (void)a, (void)task, (void)line;
 #endif
 }
 
-TESK_DEVICE void store_node(const TeskMapped *a, const real *x, real *y, const Task *task, int component,
-                            real value) {
-  const int node = task->j * N + task->i;
+TESK_DEVICE void load_line(const real *x, const Task *task, int component, const Line *line, real v[N]) {
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) {
 #if OUTPUT == ELEMENT
-  y[(task->cell * COMPONENTS + component) * NODES + node] = value;
+    const long long at = (task->cell * COMPONENTS + component) * NODES + FIRST(task->l) + l * STEP;
+    v[l] = has_nodes(task) ? TESK_READ(x + at) : 0;
 #else
-  const int i = a->index[task->cell * NODES + node];
-  const long long at = (long long)(i < 0 ? ~i : i) * COMPONENTS + component;
-  if (i < 0)
-    y[at] = x[at];
-  else
+    const int i = line->at[l];
+    v[l] = i < 0 ? 0 : TESK_READ(x + (long long)i * COMPONENTS + component);
+#endif
+  }
+  (void)line;
+}
+
+TESK_DEVICE void store_line(const real *x, real *y, const Task *task, int component, const Line *line,
+                            const real v[N]) {
+  if (!has_nodes(task)) return;
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) {
+#if OUTPUT == ELEMENT
+    y[(task->cell * COMPONENTS + component) * NODES + FIRST(task->l) + l * STEP] = v[l];
+#else
+    const int i = line->at[l];
+    const long long at = (long long)(i < 0 ? ~i : i) * COMPONENTS + component;
+    if (i < 0)
+      y[at] = x[at];
+    else
 #if OUTPUT == ATOMIC
-    TESK_ADD(y + at, value);
+      TESK_ADD(y + at, v[l]);
 #else
-    y[at] += value;
+      y[at] += v[l];
 #endif
 #endif
+  }
+  (void)x, (void)line;
 }
 
-/* g <- G g at the thread's point; returns the factor of the mass. */
-TESK_DEVICE real apply_factors(const TeskMapped *a, const Task *task, real g[2]) {
-  const real weight = (real)(a->weight[task->j] * a->weight[task->i]);
-  real m[3] = {0, 0, 0}, mass = 0;
+/* ---- hanging nodes ---------------------------------------------------------------------------------------------------------- */
+#if HANGING
+#define ACROSS (1 - OWN)
+#define SIDE(mask, d) ((mask) >> (d)&1 ? N - 1 : 0)
+
+/* v <- W v, or W' v, of the child in direction d: upper children are lower ones seen from the other end. */
+TESK_DEVICE void hang_line(int mask, const int d, const int transposed, real v[N]) {
+  const int upper = mask >> d & 1;
+  real in[N], out[N];
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) in[l] = upper ? v[N - 1 - l] : v[l];
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) {
+    out[i] = 0;
+    TESK_UNROLL
+    for (int j = 0; j < N; j++) out[i] += (transposed ? tesk_w(j * N + i) : tesk_w(i * N + j)) * in[j];
+  }
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) v[l] = upper ? out[N - 1 - l] : out[l];
+}
+
+TESK_DEVICE void hang(const Task *task, int directions, int mask, const int transposed, real v[N]) {
+  /* the face with normal d has bit 3 + d; lines along OWN lie on that with normal ACROSS */
+  if ((mask >> (3 + ACROSS) & 1) && task->l == SIDE(mask, ACROSS)) hang_line(mask, OWN, transposed, v);
+  if (!(directions >> ACROSS & 1)) return;
+  const int hangs = (mask >> (3 + OWN) & 1) && task->l < N, side = SIDE(mask, OWN);
+  real *const node = task->s + task->l;
+  if (hangs) *node = side ? v[N - 1] : v[0];
+  __syncthreads();
+  if (hangs && task->l == 0) {
+    real line[N];
+    READ_LINE(N, task->s, 1, line)
+    hang_line(mask, ACROSS, transposed, line);
+    WRITE_LINE(N, task->s, 1, line)
+  }
+  __syncthreads();
+  if (hangs && side) v[N - 1] = *node;
+  if (hangs && !side) v[0] = *node;
+  __syncthreads();
+}
+#endif
+
+/* ---- at the points ---------------------------------------------------------------------------------------------------------- */
 #if GEOMETRY == STORED
-  const factor *f = (const factor *)a->geometry + task->cell * FACTORS * POINTS + task->j * Q + task->i;
-  for (int s = 0; s < 3 * STIFFNESS; s++) m[s] = (real)f[s * POINTS];
-  if (MASS) mass = (real)a->mass * (real)f[3 * STIFFNESS * POINTS];
-  (void)weight;
-#elif GEOMETRY == AFFINE
+typedef struct Column {
+  const factor *g;
+} Column;
+TESK_DEVICE Column make_column(const TeskMapped *a, const Task *task) {
+  const Column c = {(const factor *)a->geometry + task->cell * FACTORS * POINTS + task->l};
+  return c;
+}
+#else
+typedef struct Column {
+  real m[3], mass, weight; /* affine */
+  real x[2], dx[2], dy[2]; /* vertices: d/deta, and d/dxi = dx + eta dy */
+} Column;
+TESK_DEVICE Column make_column(const TeskMapped *a, const Task *task) {
+  Column c;
+  c.weight = (real)a->weight[task->l];
+#if GEOMETRY == AFFINE
   const real *f = (const real *)a->geometry + task->cell * FACTORS;
-  for (int s = 0; s < 3 * STIFFNESS; s++) m[s] = (real)a->stiffness * weight * f[s];
-  if (MASS) mass = (real)a->mass * weight * f[3 * STIFFNESS];
+  for (int s = 0; s < 3 * STIFFNESS; s++) c.m[s] = (real)a->stiffness * c.weight * f[s];
+  c.mass = MASS ? (real)a->mass * c.weight * f[3 * STIFFNESS] : 0;
 #else
   const real *v = (const real *)a->geometry + task->cell * 8;
-  const real xi = (real)a->point[task->i], eta = (real)a->point[task->j];
-  real J[2][2]; /* [coordinate][direction] */
+  const real xi = (real)a->point[task->l];
   for (int d = 0; d < 2; d++) {
-    J[d][0] = (1 - eta) * (v[2 + d] - v[d]) + eta * (v[6 + d] - v[4 + d]);
-    J[d][1] = (1 - xi) * (v[4 + d] - v[d]) + xi * (v[6 + d] - v[2 + d]);
+    c.x[d] = (1 - xi) * (v[4 + d] - v[d]) + xi * (v[6 + d] - v[2 + d]);
+    c.dx[d] = v[2 + d] - v[d];
+    c.dy[d] = v[6 + d] - v[4 + d] - c.dx[d];
   }
-  const real det = J[0][0] * J[1][1] - J[0][1] * J[1][0], scale = (real)a->stiffness * weight / det;
-  m[0] = scale * (J[0][1] * J[0][1] + J[1][1] * J[1][1]);
-  m[1] = -scale * (J[0][0] * J[0][1] + J[1][0] * J[1][1]);
-  m[2] = scale * (J[0][0] * J[0][0] + J[1][0] * J[1][0]);
-  mass = (real)a->mass * weight * det;
+#endif
+  return c;
+}
+#endif
+
+/* g <- G g at point (l, k) of the thread's y-line; returns the factor of the mass. */
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[2]) {
+  real m[3] = {0, 0, 0}, mass = 0;
+#if GEOMETRY == STORED
+  TESK_UNROLL
+  for (int s = 0; s < 3 * STIFFNESS; s++) m[s] = (real)TESK_STREAM(c->g + s * POINTS + k * Q);
+  if (MASS) mass = (real)a->mass * (real)TESK_STREAM(c->g + 3 * STIFFNESS * POINTS + k * Q);
+#elif GEOMETRY == AFFINE
+  const real w = (real)a->weight[k];
+  for (int s = 0; s < 3 * STIFFNESS; s++) m[s] = w * c->m[s];
+  mass = w * c->mass;
+#else
+  const real eta = (real)a->point[k], w = c->weight * (real)a->weight[k], x0 = c->dx[0] + eta * c->dy[0],
+             x1 = c->dx[1] + eta * c->dy[1], det = x0 * c->x[1] - c->x[0] * x1;
+  const real scale = (real)a->stiffness * w / det;
+  m[0] = scale * (c->x[0] * c->x[0] + c->x[1] * c->x[1]);
+  m[1] = -scale * (x0 * c->x[0] + x1 * c->x[1]);
+  m[2] = scale * (x0 * x0 + x1 * x1);
+  mass = (real)a->mass * w * det;
 #endif
   const real g0 = g[0];
   g[0] = m[0] * g0 + m[1] * g[1];
@@ -83,124 +215,99 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Task *task, real g[2])
   return mass;
 }
 
-/* sum of c over l < length of matrix(l) s[l stride] */
-#define CONTRACT(sum, length, s, stride, entry)                                                              \
-  for (int l = 0; l < (length); l++) (sum) += (entry) * (s)[l * (stride)];
-
-/* The thread's value of a vector of nodes at its point; B is work space. */
-TESK_DEVICE real to_point(real value, const Task *task, real *A, real *B) {
-#if COLLOCATED
-  (void)task, (void)A, (void)B;
-  return value;
+/* v[Q] <- y-line of (D' G D + mass W) v; all threads of a block. */
+TESK_DEVICE void at_points(const TeskMapped *a, const Task *task, real v[Q]) {
+  const Column column = make_column(a, task);
+#if STIFFNESS
+  real *const row = task->s + task->l * PY, *const line = task->s + task->l;
+  real dx[Q], dy[Q], work[Q];
+  WRITE_LINE(Q, line, PY, v)
+  __syncthreads();
+  READ_LINE(Q, row, 1, work)
+  differentiate(work, dx);
+  WRITE_LINE(Q, row, 1, dx)
+  differentiate(v, dy);
+  __syncthreads();
+  TESK_UNROLL
+  for (int k = 0; k < Q; k++) {
+    real g[2] = {line[k * PY], dy[k]};
+    const real mass = apply_factors(a, &column, k, g);
+    line[k * PY] = g[0];
+    dy[k] = g[1];
+    if (MASS) v[k] *= mass;
+  }
+  __syncthreads();
+  READ_LINE(Q, row, 1, work)
+  differentiate_transposed(work, 0, dx);
+  WRITE_LINE(Q, row, 1, dx)
+  differentiate_transposed(dy, MASS, v);
+  __syncthreads();
+  TESK_UNROLL
+  for (int k = 0; k < Q; k++) v[k] += line[k * PY];
 #else
-  real sum = 0;
-  if (task->j < N && task->i < N) A[task->j * Q + task->i] = value;
-  __syncthreads();
-  if (task->j < N) {
-    CONTRACT(sum, N, A + task->j * Q, 1, tesk_i(task->i * N + l))
-    B[task->j * Q + task->i] = sum;
+  TESK_UNROLL
+  for (int k = 0; k < Q; k++) {
+    real none[2] = {0, 0};
+    v[k] *= apply_factors(a, &column, k, none);
   }
-  __syncthreads();
-  sum = 0;
-  CONTRACT(sum, N, B + task->i, Q, tesk_i(task->j * N + l))
-  return sum;
 #endif
 }
 
-TESK_DEVICE real to_node(real value, const Task *task, real *A, real *B) {
+/* ---- all of it -------------------------------------------------------------------------------------------------------------- */
+/* The thread's own line of nodes, in place. */
+TESK_DEVICE void work(const TeskMapped *a, const Task *task, real in[N]) {
 #if COLLOCATED
-  (void)task, (void)A, (void)B;
-  return value;
+  at_points(a, task, in);
 #else
-  real sum = 0;
-  A[task->j * Q + task->i] = value;
-  __syncthreads();
-  if (task->j < N) {
-    CONTRACT(sum, Q, A + task->i, Q, tesk_i(l * N + task->j))
-    B[task->j * Q + task->i] = sum;
+  real *const row = task->s + task->l * PY, *const line = task->s + task->l;
+  real v[Q];
+  if (task->l < N) {
+    interpolate(in, v);
+    WRITE_LINE(Q, row, 1, v)
   }
   __syncthreads();
-  sum = 0;
-  if (task->j < N && task->i < N) CONTRACT(sum, Q, B + task->j * Q, 1, tesk_i(l * N + task->i))
-  return sum;
+  READ_LINE(N, line, PY, in)
+  interpolate(in, v);
+  at_points(a, task, v);
+  interpolate_transposed(v, in);
+  WRITE_LINE(N, line, PY, in)
+  __syncthreads();
+  if (task->l < N) {
+    READ_LINE(Q, row, 1, v)
+    interpolate_transposed(v, in);
+  }
 #endif
-}
-
-#if HANGING
-/* Hanging nodes (mapped_hanging.h says how), on the values at the nodes: W, or W', along x on the side in y and along y on the side in x. */
-TESK_DEVICE real hang(real value, const Task *task, int directions, int mask, int transposed, real *A) {
-  const int is_node = task->j < N && task->i < N, node = task->j * Q + task->i;
-  for (int d = 0; d < 2; d++) {
-    if (!(directions >> d & 1)) continue;
-    const int stride = d == 0 ? 1 : Q, at = d == 0 ? task->i : task->j, across = d == 0 ? task->j : task->i,
-              side = mask >> (1 - d) & 1 ? N - 1 : 0, upper = mask >> d & 1, row = upper ? N - 1 - at : at,
-              step = upper ? -stride : stride;
-    if (is_node) A[node] = value;
-    __syncthreads();
-    if (is_node && across == side && (mask >> (4 - d) & 1)) {
-      const real *const line = A + across * (Q + 1 - stride) + upper * (N - 1) * stride;
-      value = 0;
-      for (int l = 0; l < N; l++)
-        value += (transposed ? tesk_w(l * N + row) : tesk_w(row * N + l)) * line[l * step];
-    }
-    __syncthreads();
-  }
-  return value;
-}
-#endif
-
-/* D' G D + mass W at the thread's point */
-TESK_DEVICE real at_point(const TeskMapped *a, const Task *task, real value, real *A, real *B) {
-  real g[2] = {0, 0}, sum = 0;
-  A[task->j * Q + task->i] = value;
-  __syncthreads();
-  if (STIFFNESS) {
-    CONTRACT(g[0], Q, A + task->j * Q, 1, tesk_d(task->i * Q + l))
-    CONTRACT(g[1], Q, A + task->i, Q, tesk_d(task->j * Q + l))
-  }
-  const real mass = apply_factors(a, task, g);
-  if (MASS) sum = mass * value;
-  if (STIFFNESS) {
-    __syncthreads();
-    A[task->j * Q + task->i] = g[0];
-    B[task->j * Q + task->i] = g[1];
-    __syncthreads();
-    CONTRACT(sum, Q, A + task->j * Q, 1, tesk_d(l * Q + task->i))
-    CONTRACT(sum, Q, B + task->i, Q, tesk_d(l * Q + task->j))
-  }
-  return sum;
 }
 
 TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (TeskMapped)a) {
   TESK_SHARED(memory);
-  const int t = (int)threadIdx.x % GROUP, group = (int)threadIdx.x / GROUP;
-  const int mine = t < CELLS * POINTS, c = mine ? t / POINTS : 0;
-  const long long at = ((long long)blockIdx.x * GROUPS + group) * CELLS + c;
-  real *const A = memory + ((mine ? group * CELLS + c : GROUPS * CELLS) * 4) * POINTS, *const B = A + POINTS,
-              *const E = B + POINTS, *const F = E + POINTS;
-  Task task = {0, mine && at < a.cells, t % POINTS % Q, t % POINTS / Q};
+  const int t = (int)threadIdx.x, mine = t < CELLS * Q, c = mine ? t / Q : CELLS;
+  const long long at = (long long)blockIdx.x * CELLS + c;
+  Task task = {0, mine && at < a.cells, t % Q,
+               memory + c * PC}; /* threads without a cell have shared memory */
+  Line line;
+  real v[N];
   task.cell = task.valid ? at : 0;
 #if ORDERED
   task.cell = a.order[task.cell];
 #endif
-  const int is_node = task.valid && task.i < N && task.j < N;
 #if HANGING
-  const long long head = (long long)blockIdx.x * GROUPS * CELLS;
+  const long long head = (long long)blockIdx.x * CELLS;
   const int directions = a.masks[ORDERED ? a.order[head] : head] >> TESK_DIRECTIONS,
-            mask = task.valid ? a.masks[task.cell] : 0;
+            mask = directions && task.valid ? a.masks[task.cell] : 0;
 #endif
+  find_line(&a, &task, &line);
   for (int component = 0; component < COMPONENTS; component++) {
-    real value = is_node ? load_node(&a, x, &task, component) : 0;
+    load_line(x, &task, component, &line, v);
     if (component) __syncthreads();
 #if HANGING
-    if (directions) value = hang(value, &task, directions, mask, 0, A);
+    if (directions) hang(&task, directions, mask, 0, v);
 #endif
-    value = to_point(value, &task, A, B);
-    value = at_point(&a, &task, value, E, F);
-    value = to_node(value, &task, A, B);
+    work(&a, &task, v);
 #if HANGING
-    if (directions) value = hang(value, &task, directions, mask, 1, A);
+    if (directions) __syncthreads();
+    if (directions) hang(&task, directions, mask, 1, v);
 #endif
-    if (is_node) store_node(&a, x, y, &task, component, value);
+    store_line(x, y, &task, component, &line, v);
   }
 }

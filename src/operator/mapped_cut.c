@@ -155,7 +155,7 @@ static int fill_warps(int lanes, int threads) {
  * yes, 2 no; stage: 1, 2, 3 for none, shared, L2; ahead and gradients: 1 no, 2 yes): for measurements. */
 static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
   int given[8] = {0};
-  const int lanes = d->q * d->q;
+  const int lanes = d->dim == 2 ? d->q : d->q * d->q;
   const char *text = getenv("TESSERA_MAPPED_CUT");
   Entry e = look_up(d);
   if (text)
@@ -207,7 +207,7 @@ static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMapp
 }
 
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
-  const int lanes = d->q * d->q;
+  const int lanes = d->dim == 2 ? d->q : d->q * d->q;
   TesiMappedCut cut = {.layers = d->q};
   const Entry e = choose_entry(d, &cut.groups);
   cut.warps = e.cells == 0;
@@ -215,6 +215,7 @@ TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
   cut.group = (cut.cells * lanes + 31) / 32 * 32;
   cut.buffers = !d->stiffness || d->dim == 2 ? 1 : e.buffers > 1 ? e.buffers : d->q <= 10 ? 3 : 2;
   cut.blocks = 1;
+  if (d->dim == 2) cut.blocks = tesi_max(1, 65536 / (tesi_min(255, 48 + 10 * d->q) * cut.group));
   if (d->dim == 2) return cut;
   cut.gradients = d->stiffness && !d->collocated && e.gradients;
   if (cut.gradients) cut.buffers = 3;

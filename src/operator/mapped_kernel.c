@@ -57,19 +57,14 @@ static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, cha
   Text text = {.size = (size_t)(2 * q * n + q * q + 64) * 32 * 2,
                .type = d->precision == TES_SINGLE ? "float" : "double"};
   TES_ALLOC(&text.data, text.size);
-  if (d->dim == 3) {
-    print_half(&text, "ie", d->I, (q + 1) / 2, (n + 1) / 2, n, 1);
-    print_half(&text, "io", d->I, q / 2, n / 2, n, -1);
-    print_half(&text, "de", d->D, q / 2, (q + 1) / 2, q, 1);
-    print_half(&text, "do", d->D, (q + 1) / 2, q / 2, q, -1);
-    for (int r = 0; r < q * n; r++) /* derivatives of the nodes' functions at the points */
-      for (int s = 0; s < q; s++) G[r] += d->D[r / n * q + s] * d->I[s * n + r % n];
-    print_half(&text, "ge", G, q / 2, (n + 1) / 2, n, 1);
-    print_half(&text, "go", G, (q + 1) / 2, n / 2, n, -1);
-  } else {
-    print_matrix(&text, "i", d->I, q * n);
-    print_matrix(&text, "d", d->D, q * q);
-  }
+  print_half(&text, "ie", d->I, (q + 1) / 2, (n + 1) / 2, n, 1);
+  print_half(&text, "io", d->I, q / 2, n / 2, n, -1);
+  print_half(&text, "de", d->D, q / 2, (q + 1) / 2, q, 1);
+  print_half(&text, "do", d->D, (q + 1) / 2, q / 2, q, -1);
+  for (int r = 0; r < q * n; r++) /* derivatives of the nodes' functions at the points */
+    for (int s = 0; s < q; s++) G[r] += d->D[r / n * q + s] * d->I[s * n + r % n];
+  print_half(&text, "ge", G, q / 2, (n + 1) / 2, n, 1);
+  print_half(&text, "go", G, (q + 1) / 2, n / 2, n, -1);
   if (d->hanging) print_halves(&text, n);
   *tables = text.data;
 done:
@@ -123,7 +118,10 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   kernel->precision = d->precision;
   kernel->meet = d->meet;
   const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
-  tesi_mapped_pitches(d->n, d->q, &cut, size, kernel->pitch, by_z);
+  if (d->dim == 3)
+    tesi_mapped_pitches(d->n, d->q, &cut, size, kernel->pitch, by_z);
+  else
+    kernel->pitch[0] = d->q | 1, kernel->pitch[3] = d->q * (d->q | 1);
   TES_TRY(make_tables(ctx, d, &tables));
   const struct {
     const char *name;
@@ -178,7 +176,7 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
     kernel->shared = (kernel->shared + 15) / 16 * 16;
     kernel->shared += (size_t)cut.groups * ((size_t)tesi_mapped_stage_bytes(d, &cut) + sizeof(long long));
   }
-  if (d->dim == 2) kernel->shared = (size_t)((cut.groups * cut.cells + 1) * 4 * d->q * d->q) * size;
+  if (d->dim == 2) kernel->shared += (size_t)kernel->pitch[3] * size; /* of threads without a cell */
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped", kernel->shared, &kernel->kernel));
   memcpy(kernel->arguments.point, d->point, (size_t)d->q * sizeof *d->point);
