@@ -10,7 +10,7 @@ failures=$(mktemp) # a line each: loops behind pipes are processes of their own
 fail() { echo "FAILED $*" | tee -a "$failures"; }
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1 | tr ',' ' ')
 head="# $gpu | tessera $(cat "$here/commit" 2>/dev/null) | $(date -u +%Y-%m-%d)"
-tests="t4_operator_kernels t4_forest_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t4_mapped_device t5_smoother_kernels t5_patch_kernels
+tests="t4_operator_kernels t4_forest_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t4_mapped_device t4_mapped_cuts t5_smoother_kernels t5_patch_kernels
   t5_transfer_kernels t5_patch_ladder t7_device_solve t1_device"
 sanitized=${SANITIZED:-t7_device_solve t4_operator_kernels t4_quadrature_kernels t4_load_device t4_mapped_kernels t5_smoother_kernels t5_patch_kernels t5_transfer_kernels t5_patch_ladder}
 
