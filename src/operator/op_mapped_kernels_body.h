@@ -6,6 +6,7 @@ enum {
   TESI_HANGING_LINE = 9,
   MAPPED_N = TESI_MAPPED_POINTS,
   PREFETCH = 4096 / TESI_SIMD_BYTES,
+  MAPPED_ROWS = 9, /* sums that a general product keeps in registers: half of MAPPED_N */
   POLYNOMIALS = 27
 };
 

@@ -20,6 +20,7 @@ TESI_INLINE void LINE(join)(int n, const V *e, const V *o, V *u, int stride) {
   if (n % 2) u[n / 2 * stride] = e[n / 2];
 }
 
+#if SPECIALISED
 /* out[i] <- sum over j of t[i][j] in[j]. Column by column, so that as many sums as there are rows are under way. */
 TESI_INLINE void LINE(multiply)(int rows, int columns, const Real *t, const V *in, V *out) {
   LINE_UNROLL for (int i = 0; i < rows; i++) out[i] = t[i * columns] * in[0];
@@ -27,6 +28,37 @@ TESI_INLINE void LINE(multiply)(int rows, int columns, const Real *t, const V *i
     LINE_UNROLL for (int i = 0; i < rows; i++) out[i] += t[i * columns + j] * in[j];
   }
 }
+#else
+/* The same for so many rows, a literal, and any number of columns: the sums stay in registers. */
+TESI_INLINE void LINE(multiply_rows)(int rows, int columns, const Real *t, const V *in, V *out) {
+  V sum[MAPPED_ROWS];
+  TESI_UNROLL for (int i = 0; i < rows; i++) sum[i] = t[i * columns] * in[0];
+  for (int j = 1; j < columns; j++)
+    TESI_UNROLL for (int i = 0; i < rows; i++) sum[i] += t[i * columns + j] * in[j];
+  TESI_UNROLL for (int i = 0; i < rows; i++) out[i] = sum[i];
+}
+
+static void LINE(multiply)(int rows, int columns, const Real *t, const V *in, V *out) {
+  for (; rows > MAPPED_ROWS; rows -= MAPPED_ROWS, t += MAPPED_ROWS * columns, out += MAPPED_ROWS)
+    LINE(multiply_rows)(MAPPED_ROWS, columns, t, in, out);
+#define ROWS(n)                                                                                              \
+  case n:                                                                                                    \
+    LINE(multiply_rows)(n, columns, t, in, out);                                                             \
+    break
+  switch (rows) {
+    ROWS(1);
+    ROWS(2);
+    ROWS(3);
+    ROWS(4);
+    ROWS(5);
+    ROWS(6);
+    ROWS(7);
+    ROWS(8);
+    ROWS(9);
+  }
+#undef ROWS
+}
+#endif
 
 /* Halves of T u from halves of u: through a table that keeps parity (I), or changes it (D). */
 TESI_INLINE void LINE(keep)(int rows, int columns, const Real *tables, int table, const V *e, const V *o,
