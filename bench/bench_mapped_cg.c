@@ -9,7 +9,7 @@
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/quadrature.h"
-#include "operator/mapped_kernel.h"
+#include "operator/mapped/mapped_kernel.h"
 #include "tessera/tessera.h"
 #include "mapped_box.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/quadrature.h"
-#include "operator/mapped_kernel.h"
-#include "operator/mapped_ladder.h"
+#include "operator/mapped/mapped_kernel.h"
+#include "operator/mapped/mapped_ladder.h"
 #include "tessera/tessera.h"
 
 enum { MOST = 18 };

@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "device/shared_rate.h"
 #include "device/vector.h"
-#include "operator/op_mapped.h"
+#include "operator/mapped/op_mapped.h"
 
 typedef struct Problem {
   TesGeometry *geometry;

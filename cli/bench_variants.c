@@ -4,7 +4,7 @@
 #include <string.h>
 #include "bench.h"
 #include "device/kernel.h"
-#include "smoother/patch_ladder.h"
+#include "smoother/patch/patch_ladder.h"
 
 typedef struct Subject {
   TesSpace *space;

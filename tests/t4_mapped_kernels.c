@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
-#include "operator/mapped_ladder.h"
+#include "operator/mapped/mapped_ladder.h"
 
 enum { MOST = 18 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/quadrature.h"
-#include "smoother/patch.h"
+#include "smoother/patch/patch.h"
 #include "tessera/tessera.h"
 #include "testing.h"
 

@@ -2,7 +2,7 @@
  * the threads in several orders, and on a GPU where there is one. */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
-#include "smoother/patch_ladder.h"
+#include "smoother/patch/patch_ladder.h"
 
 /* Both precisions where the variant has them; TF32 keeps ten bits of a value. */
 static void run_case(const char *device, const TesiLadderVariant *variant, int degree, const int cells[3],

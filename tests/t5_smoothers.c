@@ -2,7 +2,7 @@
  * eigenvalue estimates, orders, optional device entries, trouble.
  * Labels: threads */
 #include "failing_allocator.h"
-#include "smoother/gauss_seidel.h"
+#include "smoother/gauss_seidel/gauss_seidel.h"
 #include "smoother/spectrum.h"
 #include "smoother_testing.h"
 

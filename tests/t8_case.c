@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "failing_allocator.h"
-#include "io/case_schema.h"
+#include "io/case/case_schema.h"
 #include "tessera/case.h"
 
 static TesContext *ctx;

@@ -1,6 +1,6 @@
 /* Run: ctest -R t8_expression. Expressions: values against libm, messages, derivatives, C text, failing memory.
  * Labels: threads */
-#include "io/expression.h"
+#include "io/expression/expression.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Run: ctest -R t8_vtu. VTU files: node order, blocks, XML, what goes wrong. t8_vtu_read.py has VTK read what
  * `t8_vtu write FOLDER` leaves there.
  * Labels: threads */
-#include "io/vtu.h"
+#include "io/vtu/vtu.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -168,7 +168,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
 }
 
 /* z <- D A_0^-1 D r with D = scale, into the host array c->z: D^-1 A_0 D^-1 differs from A by a term of lower order where a is
- * smooth (see smoother/surrogate_nodal.c), so the count of iterations hardly depends on how much a varies. */
+ * smooth (see smoother/surrogate/surrogate_nodal.c), so the count of iterations hardly depends on how much a varies. */
 static TesStatus precondition(TesiCoarse *c) {
   const TesStatus status = tes_vector_get(c->r, c->b);
   if (status != TES_OK) return status;

@@ -1,6 +1,6 @@
 /* correct_residual on devices with kernels: in passes, with a float64 vector of work that the operator keeps once it was needed. */
 #include <math.h>
-#include "operator/op_quadrature_cuda.h"
+#include "operator/quadrature/op_quadrature_cuda.h"
 
 TesStatus tesi_operator_reserve(const TesOperator *op) {
   const TesiDevice *device = tesi_context_device(op->context);

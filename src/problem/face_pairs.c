@@ -1,6 +1,6 @@
 #include "problem/face_pairs.h"
 #include <stdlib.h>
-#include "operator/forest_faces.h"
+#include "operator/forest/forest_faces.h"
 
 typedef struct Side {
   uint64_t key;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/context_new.h"
-#include "io/expression.h"
+#include "io/expression/expression.h"
 #include "mesh/forest/gmsh.h"
 #include "tessera/case.h"
 

@@ -1,0 +1,126 @@
+/* Cases: from a file or a text to the checked struct. */
+#include <string.h>
+#include "io/case/case_reader.h"
+#include "io/file.h"
+
+enum { LARGEST_FILE = 16 << 20 };
+_Static_assert(TESI_CASE_ROWS >= 128, "a row of the table may lack its place in the reader");
+
+static TesStatus tell_errors(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  if (!r->error_count) goto done;
+  if (r->error_count > TESI_CASE_ERRORS)
+    TES_FAIL(TES_INVALID_INPUT, "%s\n%s: and %d more errors", r->errors, r->name,
+             r->error_count - TESI_CASE_ERRORS);
+  TES_FAIL(TES_INVALID_INPUT, "%s", r->errors);
+done:
+  return status;
+}
+
+static TesStatus parse_file(TesiCaseReader *r, const char *text, size_t length) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  char message[TESI_YAML_MESSAGE];
+  status = tesi_yaml_parse(ctx, text, length, r->name, &r->root, message);
+  if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
+  TES_TRY(status);
+done:
+  return status;
+}
+
+static TesStatus read_text(TesiCaseReader *r, const char *text, size_t length, int override_count,
+                           const char *const *overrides) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TES_TRY(parse_file(r, text, length));
+  for (int i = 0; i < override_count; i++) TES_TRY(tesi_case_override(r, overrides[i]));
+  TES_TRY(tesi_case_walk(r));
+  if (!r->error_count) TES_TRY(tesi_case_check(r));
+  TES_TRY(tell_errors(r));
+done:
+  return status;
+}
+
+static TesStatus create(TesContext *ctx, const char *text, size_t length, const char *name,
+                        int override_count, const char *const *overrides, TesCase **result) {
+  TesStatus status = TES_OK;
+  TesCase *c = NULL;
+  TesiCaseReader *r = NULL;
+  *result = NULL;
+  TES_CHECK(tesi_case_key_count <= TESI_CASE_ROWS, "the table of keys has outgrown the reader");
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  TES_NEW(&r);
+  r->ctx = ctx, r->result = c, r->name = name;
+  c->name = tesi_strdup(ctx, name);
+  if (!c->name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of the case");
+  TES_TRY(read_text(r, text, length, override_count, overrides));
+  *result = c;
+  c = NULL;
+done:
+  if (r) tesi_yaml_free(ctx, &r->root);
+  tesi_free(ctx, &r);
+  tes_case_destroy(&c);
+  return status;
+}
+
+TesStatus tes_case_parse(TesContext *context, const char *text, const char *name, int override_count,
+                         const char *const *overrides, TesCase **result) {
+  return create(context, text, strlen(text), name, override_count, overrides, result);
+}
+
+TesStatus tes_case_read(TesContext *context, const char *path, int override_count,
+                        const char *const *overrides, TesCase **result) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  char *text = NULL;
+  size_t length;
+  *result = NULL;
+  TES_TRY(tesi_file_read(ctx, path, LARGEST_FILE, &text, &length));
+  TES_TRY(create(ctx, text, length, strcmp(path, "-") ? path : "standard input", override_count, overrides,
+                 result));
+done:
+  tesi_free(ctx, &text);
+  return status;
+}
+
+static void destroy_face(TesCaseFace *face) {
+  tes_function_destroy(&face->value);
+  tes_function_destroy(&face->alpha);
+}
+
+void tes_case_destroy(TesCase **result) {
+  TesCase *c = result ? *result : NULL;
+  if (!c) return;
+  *result = NULL;
+  TesContext *ctx = c->context;
+  tes_function_destroy(&c->f);
+  tes_function_destroy(&c->a);
+  tes_function_destroy(&c->c);
+  tes_function_destroy(&c->exact);
+  for (int i = 0; i < 6; i++) destroy_face(&c->boundary[i]);
+  destroy_face(&c->boundary_all);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &c->box.coordinates[d]);
+  for (int i = 0; i < c->named_count; i++) {
+    tesi_free(ctx, &c->named[i].name);
+    destroy_face(&c->named[i].face);
+  }
+  for (int i = 0; i < c->material_count; i++) {
+    tesi_free(ctx, &c->materials[i].name);
+    tes_function_destroy(&c->materials[i].a);
+    tes_function_destroy(&c->materials[i].c);
+    tes_function_destroy(&c->materials[i].f);
+  }
+  tesi_free(ctx, &c->named);
+  tesi_free(ctx, &c->materials);
+  tes_function_destroy(&c->forest.where);
+  tesi_free(ctx, &c->forest.file);
+  tesi_free(ctx, &c->adapt.boundary);
+  for (int i = 0; i < c->warning_count; i++) tesi_free(ctx, &c->warnings[i]);
+  tesi_free(ctx, &c->name);
+  tesi_free(ctx, &c->vtu);
+  tesi_free(ctx, &c->json);
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}

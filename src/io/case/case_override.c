@@ -1,0 +1,143 @@
+/* Overrides "key.path=value": put into the tree before it is checked, so that they are checked like the file. */
+#include <stdio.h>
+#include <string.h>
+#include "io/case/case_reader.h"
+
+/* Values of these types are taken as they are; of the others, and of unknown keys, as YAML. Expressions so need no second
+ * pair of quotes on the command line. */
+static bool is_literal(int row) {
+  if (row < 0) return true;
+  const TesiKeyType type = tesi_case_keys[row].type;
+  return type == TESI_KEY_EXPRESSION || type == TESI_KEY_FILE || type == TESI_KEY_NAME ||
+         type == TESI_KEY_CHOICE;
+}
+
+/* A scalar without blanks around it, and without quotes around those. */
+static TesStatus literal(TesiCaseReader *r, const char *text, TesiYaml **node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  char *copy = NULL;
+  text += strspn(text, " \t");
+  size_t length = strlen(text);
+  while (length && strchr(" \t\r\n", text[length - 1])) length--;
+  const bool quoted = length >= 2 && (*text == '"' || *text == '\'') && text[length - 1] == *text;
+  TES_ALLOC(&copy, length + 1);
+  memcpy(copy, text + quoted, length - 2 * quoted);
+  TES_TRY(tesi_yaml_add(ctx, NULL, TESI_YAML_SCALAR, NULL, copy, node));
+  (*node)->plain = !quoted;
+done:
+  tesi_free(ctx, &copy);
+  return status;
+}
+
+static void mark_source(TesiYaml *node, const char *source) {
+  node->source = source;
+  for (TesiYaml *child = node->first; child; child = child->next) mark_source(child, source);
+}
+
+static TesStatus parse_value(TesiCaseReader *r, int row, const char *text, const char *value,
+                             TesiYaml **node) {
+  char message[TESI_YAML_MESSAGE], name[100];
+  TesStatus status;
+  if (is_literal(row)) {
+    status = literal(r, value, node);
+  } else {
+    snprintf(name, sizeof name, "--set %.80s", text);
+    status = tesi_yaml_parse(r->ctx, value, strlen(value), name, node, message);
+    if (status == TES_INVALID_INPUT) {
+      *node = NULL;
+      const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
+      const char *what = strstr(message, ": ");
+      return tesi_case_error(r, row, &here, "%s", what ? what + 2 : message);
+    }
+  }
+  if (!status) mark_source(*node, text);
+  return status;
+}
+
+/* The map at `name` below `parent`, made when there is none. *map is NULL after an error. */
+static TesStatus enter(TesiCaseReader *r, TesiYaml *parent, const char *name, const char *text,
+                       TesiYaml **map) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiYaml *child = tesi_yaml_find(parent, name);
+  const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
+  *map = NULL;
+  if (child && tesi_yaml_is_null(child)) {
+    tesi_yaml_remove(ctx, parent, child);
+    child = NULL;
+  }
+  if (!child) {
+    TES_TRY(tesi_yaml_add(ctx, parent, TESI_YAML_MAP, name, NULL, &child));
+    child->source = text;
+  }
+  if (child->kind == TESI_YAML_MAP)
+    *map = child;
+  else
+    TES_TRY(tesi_case_error(r, -1, &here, "'%.60s' is a single value and has no parts", name));
+done:
+  return status;
+}
+
+/* Puts the value under the last name of the path, over an older one. In a map that takes one of its children only, it
+ * replaces whichever there was. */
+static TesStatus put(TesiCaseReader *r, TesiYaml *map, int parent_row, const char *name, TesiYaml **value) {
+  const bool one = parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF;
+  TesiYaml *old;
+  while ((old = one ? map->first : tesi_yaml_find(map, name))) tesi_yaml_remove(r->ctx, map, old);
+  return tesi_yaml_attach(r->ctx, map, name, value);
+}
+
+static TesStatus apply(TesiCaseReader *r, const char *text, char *path, const char *value) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiYaml *map = r->root, *node = NULL;
+  const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
+  const int row = tesi_case_row(path);
+  char *name = path, *dot;
+  int parent_row = -1;
+  if (r->root->kind != TESI_YAML_MAP) goto done; /* told by the walk */
+  for (; (dot = strchr(name, '.')); name = dot + 1) {
+    *dot = 0;
+    if (!*name) break;
+    TES_TRY(enter(r, map, name, text, &map));
+    if (!map) goto done;
+    parent_row = tesi_case_row(path);
+    if (parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF && map->count) {
+      TesiYaml *other = map->first; /* boundary.left.robin.g over a dirichlet */
+      const size_t length = strcspn(dot + 1, ".");
+      if (strlen(other->key) != length || strncmp(other->key, dot + 1, length))
+        tesi_yaml_remove(ctx, map, other);
+    }
+    *dot = '.';
+  }
+  if (!*name) {
+    TES_TRY(tesi_case_error(r, -1, &here, "a name is missing before '.' or '='"));
+    goto done;
+  }
+  TES_TRY(parse_value(r, row, text, value, &node));
+  if (node) TES_TRY(put(r, map, parent_row, name, &node));
+done:
+  tesi_yaml_free(ctx, &node);
+  return status;
+}
+
+TesStatus tesi_case_override(TesiCaseReader *r, const char *text) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
+  const char *equals = strchr(text, '=');
+  char *path = NULL;
+  int parts = 1;
+  if (!equals) return tesi_case_error(r, -1, &here, "expected key.path=value");
+  TES_ALLOC(&path, equals - text + 1);
+  memcpy(path, text, (size_t)(equals - text));
+  for (const char *c = path; *c; c++) parts += *c == '.';
+  if (parts > TESI_YAML_DEPTH)
+    TES_TRY(tesi_case_error(r, -1, &here, "the key has more than %d parts", TESI_YAML_DEPTH));
+  else
+    TES_TRY(apply(r, text, path, equals + 1));
+done:
+  tesi_free(ctx, &path);
+  return status;
+}

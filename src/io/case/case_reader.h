@@ -1,0 +1,53 @@
+/* What the files case_*.c share while a case is read. */
+#ifndef TESI_CASE_READER_H
+#define TESI_CASE_READER_H
+
+#include "base/base.h"
+#include "io/case/case_schema.h"
+#include "io/yaml.h"
+
+enum { TESI_CASE_ROWS = 160, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
+
+typedef struct TesiCaseReader {
+  TesContext *ctx;
+  TesCase *result;
+  const char *name;
+  TesiYaml *root;
+  const TesiYaml *node[TESI_CASE_ROWS]; /* the value given for each row; NULL: none */
+  int entries[TESI_CASE_ROWS];          /* of lists of integers or numbers; 0: one value for all directions */
+  char errors[TESI_CASE_TEXT];
+  int error_count;
+} TesiCaseReader;
+
+/* Adds an error at a node ("FILE:LINE:COLUMN: KEY: ...") and returns TES_OK: reading goes on, to find more of them. Only
+ * what cannot go on, memory that is out, is returned as a status. row -1: the root. node NULL: the file. */
+TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...)
+    TESI_PRINTF(4, 5);
+
+/* Applies "key.path=value". */
+TesStatus tesi_case_override(TesiCaseReader *r, const char *text);
+
+/* Reads all rows into r->result. */
+TesStatus tesi_case_walk(TesiCaseReader *r);
+/* Reads a value of a row that may have rows below it. */
+TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node);
+/* Meshes of trees: which one, boundaries and materials by name, adaptation (case_forest.c). */
+TesStatus tesi_case_check_forest(TesiCaseReader *r);
+/* Whether keys below this row are names of the mesh. */
+bool tesi_case_takes_names(const TesiCaseReader *r, int row);
+/* Reads one value of a row that is no map, from its node or, where that is NULL, from its default. */
+TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node);
+/* A number within the range of the row; *valid is false after an error. */
+TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid);
+
+/* What needs more than one key: the box, the faces. */
+TesStatus tesi_case_check(TesiCaseReader *r);
+/* Vertices of direction d from its spacing, when it has one. */
+TesStatus tesi_case_spacing(TesiCaseReader *r, int d);
+/* Whether direction d takes lower and upper from a list of coordinates. */
+bool tesi_case_has_list(const TesiCaseReader *r, int d);
+
+/* "expected ..." of a row, e.g. "a number > 0 and < 1". */
+void tesi_case_expected(const TesiKey *key, char text[200]);
+
+#endif

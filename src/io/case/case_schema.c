@@ -1,0 +1,200 @@
+#include "io/case/case_schema.h"
+#include <float.h>
+#include <string.h>
+
+#define AT(member) offsetof(TesCase, member)
+#define ANY .low = -DBL_MAX, .high = DBL_MAX
+#define WORDS(...)                                                                                           \
+  (const char *const[]) {                                                                                    \
+    __VA_ARGS__, NULL                                                                                        \
+  }
+
+/* The rows of one face, or of all; the enum TesCaseCondition counts the three conditions from 1. */
+#define FACE(name, member, hide, note, text)                                                                 \
+  {.path = "boundary." name,                                                                                 \
+   .type = TESI_KEY_ONE_OF,                                                                                  \
+   .target = AT(member.condition),                                                                           \
+   .repeated = hide,                                                                                         \
+   .fallback_note = note,                                                                                    \
+   .help = text},                                                                                            \
+      {.path = "boundary." name ".dirichlet",                                                                \
+       .type = TESI_KEY_EXPRESSION,                                                                          \
+       .target = AT(member.value),                                                                           \
+       .repeated = true,                                                                                     \
+       .help = "u = this"},                                                                                  \
+      {.path = "boundary." name ".neumann",                                                                  \
+       .type = TESI_KEY_EXPRESSION,                                                                          \
+       .target = AT(member.value),                                                                           \
+       .repeated = true,                                                                                     \
+       .help = "a du/dn = this, n the outer normal"},                                                        \
+      {.path = "boundary." name ".robin",                                                                    \
+       .type = TESI_KEY_MAP,                                                                                 \
+       .repeated = true,                                                                                     \
+       .help = "a du/dn + alpha u = g"},                                                                     \
+      {.path = "boundary." name ".robin.alpha",                                                              \
+       .type = TESI_KEY_EXPRESSION,                                                                          \
+       .target = AT(member.alpha),                                                                           \
+       .required = true,                                                                                     \
+       .repeated = true,                                                                                     \
+       .help = "coefficient of u, not negative"},                                                            \
+  {                                                                                                          \
+    .path = "boundary." name ".robin.g", .type = TESI_KEY_EXPRESSION, .target = AT(member.value),            \
+    .required = true, .repeated = true, .help = "right-hand side"                                            \
+  }
+
+/* clang-format off */
+const TesiKey tesi_case_keys[] = {
+  {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(problem), .choices = WORDS("poisson"), .required = true,
+   .help = "the equation; poisson: -div(a grad u) + c u = f"},
+
+  {.path = "mesh", .type = TESI_KEY_MAP, .required = true, .help = "the domain and its cells"},
+  {.path = "mesh.box", .type = TESI_KEY_MAP, .help = "a rectangle or cuboid"},
+  {.path = "mesh.box.dim", .type = TESI_KEY_INTEGER, .target = AT(box.dim), .low = 2, .high = 3,
+   .fallback_note = "the number of entries of `cells`", .help = "directions: 2 (x, y) or 3 (x, y, z)"},
+  {.path = "mesh.box.cells", .type = TESI_KEY_INTEGERS, .target = AT(box.cells), .low = 1, .high = 1000000,
+   .required = true, .help = "cells in each direction; multigrid halves even numbers"},
+  {.path = "mesh.box.lower", .type = TESI_KEY_NUMBERS, .target = AT(box.lower), ANY, .fallback = "0",
+   .help = "lower corner"},
+  {.path = "mesh.box.upper", .type = TESI_KEY_NUMBERS, .target = AT(box.upper), ANY, .fallback = "1",
+   .help = "upper corner, above the lower one in each direction"},
+  {.path = "mesh.box.spacing", .type = TESI_KEY_MAP, .fallback_note = "equal cells", .help = "graded cells"},
+  {.path = "mesh.box.spacing.x", .type = TESI_KEY_SPACING, .fallback_note = "equal cells",
+   .help = "where the vertices lie: an expression in s that ascends from 0 at s = 0 to 1 at s = 1, or the list of all "
+           "cells + 1 coordinates, ascending (`lower` and `upper` may then be left out)"},
+  {.path = "mesh.box.spacing.y", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in y"},
+  {.path = "mesh.box.spacing.z", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in z"},
+  {.path = "mesh.box.periodic", .type = TESI_KEY_CHOICE, .target = AT(box.periodic), /* a bit a direction */
+   .choices = WORDS("none", "x", "y", "xy", "z", "xz", "yz", "xyz"), .fallback = "none",
+   .help = "directions in which opposite faces are one; such a box becomes a mesh of trees"},
+  {.path = "mesh.ball", .type = TESI_KEY_MAP, .help = "a disk or ball; boundary: surface"},
+  {.path = "mesh.ball.dim", .type = TESI_KEY_INTEGER, .target = AT(forest.dim), .low = 2, .high = 3,
+   .fallback_note = "3", .help = "directions"},
+  {.path = "mesh.ball.centre", .type = TESI_KEY_NUMBERS, .target = AT(forest.centre), ANY, .fallback_note = "0", .help = "its centre"},
+  {.path = "mesh.ball.radius", .type = TESI_KEY_NUMBER, .target = AT(forest.radius), .low = 0, .high = DBL_MAX, .open = true,
+   .fallback_note = "1", .help = "its radius"},
+  {.path = "mesh.shell", .type = TESI_KEY_MAP, .help = "a ring or spherical shell; boundaries: inner, outer"},
+  {.path = "mesh.shell.dim", .type = TESI_KEY_INTEGER, .target = AT(forest.dim), .low = 2, .high = 3,
+   .fallback_note = "3", .help = "directions"},
+  {.path = "mesh.shell.centre", .type = TESI_KEY_NUMBERS, .target = AT(forest.centre), ANY, .fallback_note = "0", .help = "its centre"},
+  {.path = "mesh.shell.radius", .type = TESI_KEY_NUMBER, .target = AT(forest.radius), .low = 0, .high = DBL_MAX, .open = true,
+   .fallback_note = "1", .help = "the outer radius"},
+  {.path = "mesh.shell.inner_radius", .type = TESI_KEY_NUMBER, .target = AT(forest.inner_radius), .low = 0, .high = DBL_MAX,
+   .open = true, .fallback_note = "half the radius", .help = "the inner radius"},
+  {.path = "mesh.l_shape", .type = TESI_KEY_MAP, .help = "(-1, 1)^2 without its lower right quarter; boundaries: outer, notch (3D: back, front)"},
+  {.path = "mesh.l_shape.dim", .type = TESI_KEY_INTEGER, .target = AT(forest.dim), .low = 2, .high = 3,
+   .fallback_note = "2", .help = "directions"},
+  {.path = "mesh.fichera", .type = TESI_KEY_MAP, .help = "(-1, 1)^3 without one eighth; boundaries: outer, notch"},
+  {.path = "mesh.fichera.dim", .type = TESI_KEY_INTEGER, .target = AT(forest.dim), .low = 2, .high = 3,
+   .fallback_note = "3", .help = "directions"},
+  {.path = "mesh.channel", .type = TESI_KEY_MAP, .help = "a channel round a cylinder; boundaries: inflow, outflow, walls, cylinder"},
+  {.path = "mesh.channel.dim", .type = TESI_KEY_INTEGER, .target = AT(forest.dim), .low = 2, .high = 3,
+   .fallback_note = "2", .help = "directions"},
+  {.path = "mesh.file", .type = TESI_KEY_FILE, .target = AT(forest.file), .fallback_note = "none",
+   .help = "a Gmsh file of quadrilaterals or hexahedra, relative to the case's folder; its physical groups name boundaries and materials"},
+  {.path = "mesh.refine", .type = TESI_KEY_INTEGER, .target = AT(forest.refine), .low = 0, .high = 18, .fallback = "0",
+   .help = "uniform refinements; a box with this key becomes a mesh of trees, as it does for `adapt`"},
+  {.path = "mesh.refine_where", .type = TESI_KEY_EXPRESSION, .target = AT(forest.where), .fallback_note = "nowhere",
+   .help = "cells in which this is positive at a vertex or the middle are refined further"},
+  {.path = "mesh.refine_times", .type = TESI_KEY_INTEGER, .target = AT(forest.times), .low = 0, .high = 18, .fallback = "1",
+   .help = "how often `refine_where` is applied"},
+  {.path = "mesh.geometry_degree", .type = TESI_KEY_INTEGER, .target = AT(forest.geometry_degree), .low = 1, .high = 8,
+   .fallback = "2", .help = "polynomial degree of curved cells"},
+
+  {.path = "space", .type = TESI_KEY_MAP, .help = "the finite elements"},
+  {.path = "space.degree", .type = TESI_KEY_INTEGER, .target = AT(degree), .low = 1, .high = 20, .fallback = "4",
+   .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower"},
+
+  {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
+  {.path = "data.f", .type = TESI_KEY_EXPRESSION, .target = AT(f), .fallback = "1", .help = "right-hand side"},
+  {.path = "data.a", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback = "1", .help = "diffusion, positive"},
+  {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(c), .fallback = "0", .help = "reaction, not negative"},
+  {.path = "data.exact", .type = TESI_KEY_EXPRESSION, .target = AT(exact), .fallback_note = "not known",
+   .help = "exact solution: the report tells the errors"},
+
+  {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
+   .help = "NAME: {a, c, f} for materials that a mesh file names; what is left out is as above"},
+
+  {.path = "boundary", .type = TESI_KEY_MAP, .help = "what holds on the faces of the box, or on boundaries by their names"},
+  FACE("all", boundary_all, false, "dirichlet: 0", "faces without an entry of their own"),
+  FACE("left", boundary[0], false, "as `all`", "the face x = lower"),
+  FACE("right", boundary[1], false, "as `all`", "the face x = upper"),
+  FACE("bottom", boundary[2], false, "as `all`", "the face y = lower"),
+  FACE("top", boundary[3], false, "as `all`", "the face y = upper"),
+  FACE("back", boundary[4], false, "as `all`", "the face z = lower; 3D only"),
+  FACE("front", boundary[5], false, "as `all`", "the face z = upper; 3D only"),
+
+  {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
+  {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = AT(method), .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg"),
+   .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle"},
+  {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = AT(smoother),
+   .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel"), .fallback = "auto",
+   .help = "vertex patches (multiplicative or damped additive) or a point smoother"},
+  {.path = "solver.local_solver", .type = TESI_KEY_CHOICE, .target = AT(local_solver),
+   .choices = WORDS("auto", "exact", "mean", "scaled", "rank1"), .fallback = "auto",
+   .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit"},
+  {.path = "solver.order", .type = TESI_KEY_CHOICE, .target = AT(order), .choices = WORDS("auto", "same", "reversed"),
+   .fallback = "auto", .help = "order of the patches after the coarse correction, compared with before"},
+  {.path = "solver.pre_smoothing", .type = TESI_KEY_INTEGER, .target = AT(pre_smoothing), .low = 0, .high = 100,
+   .automatic = true, .fallback = "auto", .help = "sweeps before the coarse correction"},
+  {.path = "solver.post_smoothing", .type = TESI_KEY_INTEGER, .target = AT(post_smoothing), .low = 0, .high = 100,
+   .automatic = true, .fallback = "auto", .help = "sweeps after it"},
+  {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = AT(coarse), .choices = WORDS("auto", "direct", "amg", "cg"),
+   .fallback = "auto", .help = "the coarsest level of meshes of trees: factorized, or conjugate gradients with algebraic multigrid (hypre) or with the diagonal"},
+  {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = AT(coarsening), .choices = WORDS("mesh", "degree"),
+   .fallback = "mesh", .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved"},
+  {.path = "solver.tolerance", .type = TESI_KEY_NUMBER, .target = AT(tolerance), .low = 0, .high = 1, .open = true,
+   .fallback = "1e-9", .help = "stop when the residual is this fraction of the right-hand side"},
+  {.path = "solver.max_iterations", .type = TESI_KEY_INTEGER, .target = AT(max_iterations), .low = 1, .high = 1000000,
+   .fallback = "100", .help = "give up after so many iterations"},
+  {.path = "solver.precision", .type = TESI_KEY_CHOICE, .target = AT(precision), .choices = WORDS("mixed", "double", "single"),
+   .fallback = "mixed", .help = "mixed: multigrid in single inside a method in double precision"},
+
+  {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none", .help = "refinement where the error is"},
+  {.path = "adapt.estimator", .type = TESI_KEY_CHOICE, .target = AT(adapt.estimator), .choices = WORDS("residual", "dwr"),
+   .fallback = "residual", .help = "residual: for the energy norm; dwr: dual-weighted residuals, for the goal"},
+  {.path = "adapt.goal", .type = TESI_KEY_MAP, .fallback_note = "none", .help = "what dwr is to find: `point` or `mean`"},
+  {.path = "adapt.goal.point", .type = TESI_KEY_NUMBERS, .target = AT(adapt.point), ANY, .fallback_note = "none",
+   .help = "the value of u at this point"},
+  {.path = "adapt.goal.mean", .type = TESI_KEY_NAME, .target = AT(adapt.boundary), .fallback_note = "none",
+   .help = "the mean of u on the boundary of this name, which is not Dirichlet"},
+  {.path = "adapt.marking", .type = TESI_KEY_CHOICE, .target = AT(adapt.marking), .choices = WORDS("bulk", "fraction"),
+   .fallback = "bulk", .help = "bulk: the cells that make up a fraction of the estimate; fraction: a fraction of the cells"},
+  {.path = "adapt.fraction", .type = TESI_KEY_NUMBER, .target = AT(adapt.fraction), .low = 0, .high = 1,
+   .fallback_note = "0.5 (bulk), 0.2 (fraction)", .help = "that fraction"},
+  {.path = "adapt.steps", .type = TESI_KEY_INTEGER, .target = AT(adapt.steps), .low = 1, .high = 1000, .fallback = "10",
+   .help = "solves at most"},
+  {.path = "adapt.tolerance", .type = TESI_KEY_NUMBER, .target = AT(adapt.tolerance), .low = 0, .high = DBL_MAX, .fallback = "0",
+   .help = "stop when the estimate is below; 0: never"},
+  {.path = "adapt.max_dofs", .type = TESI_KEY_INTEGER, .target = AT(adapt.max_dofs), .low = 0, .high = 2147483647, .fallback = "0",
+   .help = "no mesh with more unknowns is solved; 0: no limit"},
+
+  {.path = "output", .type = TESI_KEY_MAP, .help = "files to write, relative to the working folder"},
+  {.path = "output.vtu", .type = TESI_KEY_FILE, .target = AT(vtu), .fallback_note = "none",
+   .help = "the solution for ParaView"},
+  {.path = "output.json", .type = TESI_KEY_FILE, .target = AT(json), .fallback_note = "none",
+   .help = "the report; - is the standard output"},
+};
+/* clang-format on */
+
+const int tesi_case_key_count = sizeof tesi_case_keys / sizeof *tesi_case_keys;
+
+int tesi_case_row(const char *path) {
+  for (int i = 0; i < tesi_case_key_count; i++)
+    if (!strcmp(tesi_case_keys[i].path, path)) return i;
+  return -1;
+}
+
+const char *tesi_key_name(const TesiKey *key) {
+  const char *dot = strrchr(key->path, '.');
+  return dot ? dot + 1 : key->path;
+}
+
+bool tesi_case_is_child(int row, int parent) {
+  const char *path = tesi_case_keys[row].path, *rest = path;
+  if (parent >= 0) {
+    const size_t length = strlen(tesi_case_keys[parent].path);
+    if (strncmp(path, tesi_case_keys[parent].path, length) || path[length] != '.') return false;
+    rest = path + length + 1;
+  }
+  return !strchr(rest, '.');
+}

@@ -1,0 +1,219 @@
+/* Single values of a case file. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "io/case/case_reader.h"
+#include "io/expression/expression.h"
+#include "io/nearest.h"
+#include "io/number.h"
+
+static void *target(const TesiCaseReader *r, int row) {
+  return (char *)r->result + tesi_case_keys[row].target;
+}
+
+/* "1, 2 or 3". */
+static void list_choices(const char *const *choices, char *text, size_t size) {
+  size_t length = 0;
+  for (int i = 0; choices[i] && length < size; i++) {
+    const char *before = !i ? "" : choices[i + 1] ? ", " : " or ";
+    length += (size_t)snprintf(text + length, size - length, "%s%s", before, choices[i]);
+  }
+}
+
+static void range(const TesiKey *key, const char *what, char text[200]) {
+  const bool below = key->low > -DBL_MAX, above = key->high < DBL_MAX;
+  if (!below && !above)
+    snprintf(text, 200, "%s", what);
+  else if (!above)
+    snprintf(text, 200, "%s %s %g", what, key->open ? ">" : ">=", key->low);
+  else if (key->open)
+    snprintf(text, 200, "%s > %g and < %g", what, key->low, key->high);
+  else
+    snprintf(text, 200, "%s from %.0f to %.0f", what, key->low, key->high);
+}
+
+void tesi_case_expected(const TesiKey *key, char text[200]) {
+  switch (key->type) {
+  case TESI_KEY_MAP:
+  case TESI_KEY_ONE_OF:
+    snprintf(text, 200, "keys with values");
+    break;
+  case TESI_KEY_CHOICE:
+    list_choices(key->choices, text, 200);
+    break;
+  case TESI_KEY_INTEGER:
+    range(key, key->automatic ? "auto or an integer" : "an integer", text);
+    break;
+  case TESI_KEY_INTEGERS:
+    range(key, "an integer, or a list of one a direction,", text);
+    break;
+  case TESI_KEY_NUMBER:
+    range(key, "a number", text);
+    break;
+  case TESI_KEY_NUMBERS:
+    range(key, "a number, or a list of one a direction", text);
+    break;
+  case TESI_KEY_EXPRESSION:
+    snprintf(text, 200, "an expression in x, y, z, t");
+    break;
+  case TESI_KEY_SPACING:
+    snprintf(text, 200, "an expression in s or a list of coordinates");
+    break;
+  case TESI_KEY_FILE:
+    snprintf(text, 200, "the name of a file");
+    break;
+  case TESI_KEY_NAME:
+    snprintf(text, 200, "a name");
+    break;
+  }
+}
+
+/* "expected ..., got ...". */
+static TesStatus wrong(TesiCaseReader *r, int row, const TesiYaml *node) {
+  char expected[200];
+  tesi_case_expected(&tesi_case_keys[row], expected);
+  if (node->kind == TESI_YAML_SCALAR && *node->text)
+    return tesi_case_error(r, row, node, "expected %s, got '%.60s'", expected, node->text);
+  return tesi_case_error(r, row, node, "expected %s, got %s", expected,
+                         node->kind == TESI_YAML_MAP    ? "keys with values"
+                         : node->kind == TESI_YAML_LIST ? "a list"
+                                                        : "nothing");
+}
+
+static bool in_range(const TesiKey *key, double value) {
+  return key->open ? value > key->low && value < key->high : value >= key->low && value <= key->high;
+}
+
+static TesStatus read_choice(TesiCaseReader *r, int row, const TesiYaml *node) {
+  const char *const *choices = tesi_case_keys[row].choices;
+  TesiNearest nearest = {.name = node->text};
+  char expected[200];
+  for (int i = 0; choices[i]; i++) {
+    tesi_nearest_try(&nearest, choices[i]);
+    if (strcmp(choices[i], node->text)) continue;
+    *(int *)target(r, row) = i;
+    return TES_OK;
+  }
+  if (!nearest.best) return wrong(r, row, node);
+  tesi_case_expected(&tesi_case_keys[row], expected);
+  return tesi_case_error(r, row, node, "expected %s, got '%.60s'; did you mean '%s'?", expected, node->text,
+                         nearest.best);
+}
+
+static TesStatus read_integer(TesiCaseReader *r, int row, const TesiYaml *node, int *value) {
+  const TesiKey *key = &tesi_case_keys[row];
+  int number;
+  if (node->kind != TESI_YAML_SCALAR) return wrong(r, row, node);
+  if (key->automatic && !strcmp(node->text, "auto")) {
+    *value = -1;
+    return TES_OK;
+  }
+  if (!tesi_integer_parse(node->text, &number) || !in_range(key, number)) return wrong(r, row, node);
+  *value = number;
+  return TES_OK;
+}
+
+/* A decimal number, or an expression without variables. */
+static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bool *is_constant) {
+  char message[TESI_EXPRESSION_MESSAGE];
+  TesiTerms terms = {.ctx = r->ctx};
+  int root = 0;
+  *is_constant = tesi_number_parse(text, value);
+  if (*is_constant) return TES_OK;
+  TesStatus status = tesi_expression_parse(&terms, text, "", &root, message);
+  if (!status && terms.term[root].op == TESI_OP_CONSTANT) {
+    *value = terms.term[root].value;
+    *is_constant = true;
+  }
+  tesi_terms_free(&terms);
+  return status == TES_INVALID_INPUT ? TES_OK : status;
+}
+
+TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  double number = 0;
+  *valid = false;
+  if (node->kind != TESI_YAML_SCALAR) return wrong(r, row, node);
+  TES_TRY(constant(r, node->text, &number, valid));
+  *valid = *valid && isfinite(number) &&
+           (tesi_case_keys[row].type == TESI_KEY_SPACING || in_range(&tesi_case_keys[row], number));
+  if (*valid)
+    *value = number;
+  else
+    TES_TRY(wrong(r, row, node));
+done:
+  return status;
+}
+
+/* One value, or two or three of them in a list. */
+static TesStatus read_directions(TesiCaseReader *r, int row, const TesiYaml *node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const bool integers = tesi_case_keys[row].type == TESI_KEY_INTEGERS, list = node->kind == TESI_YAML_LIST;
+  int *to_integers = target(r, row), n = 0;
+  double *to_numbers = target(r, row);
+  bool valid;
+  if (node->kind == TESI_YAML_MAP) return wrong(r, row, node);
+  if (list && (node->count < 2 || node->count > 3))
+    return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);
+  for (const TesiYaml *item = list ? node->first : node; n < 3; n++) {
+    if (integers)
+      TES_TRY(read_integer(r, row, item, &to_integers[n]));
+    else
+      TES_TRY(tesi_case_number(r, row, item, &to_numbers[n], &valid));
+    if (list && !(item = item->next)) break;
+    if (!list) break;
+  }
+  for (int d = 1; d < 3 && !list; d++) {
+    if (integers)
+      to_integers[d] = to_integers[0];
+    else
+      to_numbers[d] = to_numbers[0];
+  }
+  r->entries[row] = list ? node->count : 0;
+done:
+  return status;
+}
+
+static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *node) {
+  char message[TESI_EXPRESSION_MESSAGE];
+  TesStatus status = tesi_function_from_text(r->ctx, node->text, "xyzt", target(r, row), message);
+  return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
+}
+
+static TesStatus read_name(TesiCaseReader *r, int row, const TesiYaml *node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  char **name = target(r, row);
+  *name = tesi_strdup(ctx, node->text);
+  if (!*name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+done:
+  return status;
+}
+
+TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
+  const TesiKey *key = &tesi_case_keys[row];
+  const TesiYaml fallback = {.kind = TESI_YAML_SCALAR, .text = (char *)key->fallback};
+  bool valid;
+  if (node && tesi_yaml_is_null(node) && *node->text)
+    node = r->node[row] = NULL; /* "null": as if not given */
+  if (!node && !key->fallback) return TES_OK;
+  if (!node) node = &fallback;
+  if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);
+  if (key->type == TESI_KEY_SPACING) return TES_OK;
+  if (node->kind != TESI_YAML_SCALAR || !*node->text) return wrong(r, row, node);
+  switch (key->type) {
+  case TESI_KEY_CHOICE:
+    return read_choice(r, row, node);
+  case TESI_KEY_INTEGER:
+    return read_integer(r, row, node, target(r, row));
+  case TESI_KEY_NUMBER:
+    return tesi_case_number(r, row, node, target(r, row), &valid);
+  case TESI_KEY_EXPRESSION:
+    return read_expression(r, row, node);
+  default:
+    return read_name(r, row, node);
+  }
+}

@@ -1,0 +1,139 @@
+/* Walks the table and the file side by side. */
+#include <stdio.h>
+#include <string.h>
+#include "io/case/case_reader.h"
+#include "io/nearest.h"
+
+static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node);
+
+TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...) {
+  char text[700], where[256];
+  if (r->error_count++ >= TESI_CASE_ERRORS) return TES_OK;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (!node)
+    snprintf(where, sizeof where, "%.200s", r->name);
+  else if (node->source)
+    snprintf(where, sizeof where, "--set %.200s", node->source);
+  else if (tesi_yaml_is_null(node) && node->key_line)
+    snprintf(where, sizeof where, "%.200s:%d:%d", r->name, node->key_line, node->key_column);
+  else
+    snprintf(where, sizeof where, "%.200s:%d:%d", r->name, node->line, node->column);
+  const size_t used = strlen(r->errors);
+  snprintf(r->errors + used, sizeof r->errors - used, "%s%s: %s%s%s", used ? "\n" : "", where,
+           row < 0 ? "" : tesi_case_keys[row].path, row < 0 ? "" : ": ", text);
+  return TES_OK;
+}
+
+/* Where else a key of this name may stand, e.g. 'tolerance' below 'mesh'. */
+static const char *elsewhere(const char *name) {
+  for (int i = 0; i < tesi_case_key_count && name[0] && name[1]; i++)
+    if (!tesi_case_keys[i].repeated && !strcmp(tesi_key_name(&tesi_case_keys[i]), name))
+      return tesi_case_keys[i].path;
+  return NULL;
+}
+
+static void list_children(int parent, char *text, size_t size) {
+  size_t length = 0;
+  for (int i = 0; i < tesi_case_key_count && length < size; i++)
+    if (tesi_case_is_child(i, parent))
+      length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+                                 tesi_key_name(&tesi_case_keys[i]));
+}
+
+static TesStatus unknown_key(TesiCaseReader *r, int parent, const TesiYaml *node) {
+  TesiNearest nearest = {.name = node->key};
+  TesiYaml at_key = *node; /* the key is what is wrong, not its value */
+  char known[300] = "", hint[400];
+  for (int i = 0; i < tesi_case_key_count; i++)
+    if (tesi_case_is_child(i, parent)) tesi_nearest_try(&nearest, tesi_key_name(&tesi_case_keys[i]));
+  at_key.line = node->key_line, at_key.column = node->key_column;
+  list_children(parent, known, sizeof known);
+  const char *other = elsewhere(node->key);
+  if (nearest.best)
+    snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
+  else if (other)
+    snprintf(hint, sizeof hint, "; it belongs to %s", other);
+  else if (strpbrk(node->key, "()*/+"))
+    snprintf(hint, sizeof hint, "; an expression with a comma needs quotes");
+  else
+    snprintf(hint, sizeof hint, "; known keys: %s", known);
+  return tesi_case_error(r, parent, &at_key, "unknown key '%.60s'%s", node->key, hint);
+}
+
+static TesStatus refuse_unknown(TesiCaseReader *r, int parent, const TesiYaml *map) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  for (const TesiYaml *child = map->first; child; child = child->next) {
+    bool known = false;
+    for (int i = 0; i < tesi_case_key_count && !known; i++)
+      known = tesi_case_takes_names(r, parent) ||
+              (tesi_case_is_child(i, parent) && !strcmp(tesi_key_name(&tesi_case_keys[i]), child->key));
+    if (!known) TES_TRY(unknown_key(r, parent, child));
+  }
+done:
+  return status;
+}
+
+/* Exactly one child is wanted. */
+static TesStatus choose_one(TesiCaseReader *r, int row, const TesiYaml *map) {
+  int *chosen = (int *)((char *)r->result + tesi_case_keys[row].target), number = 0;
+  char known[100] = "";
+  list_children(row, known, sizeof known);
+  if (map->count != 1)
+    return tesi_case_error(r, row, map, "expected exactly one of %s, got %d", known, map->count);
+  for (int i = 0; i < tesi_case_key_count; i++) {
+    if (!tesi_case_is_child(i, row)) continue;
+    number++;
+    if (!strcmp(tesi_key_name(&tesi_case_keys[i]), map->first->key)) *chosen = number;
+  }
+  return TES_OK;
+}
+
+static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const bool one = row >= 0 && tesi_case_keys[row].type == TESI_KEY_ONE_OF;
+  if (map && tesi_yaml_is_null(map) && (!one || *map->text)) map = NULL;
+  if (map && map->kind != TESI_YAML_MAP) {
+    char known[300] = "";
+    list_children(row, known, sizeof known);
+    TES_TRY(tesi_case_error(r, row, map, "expected keys with values (%s), got %s", known,
+                            map->kind == TESI_YAML_LIST ? "a list"
+                            : *map->text                ? "a single value"
+                                                        : "nothing"));
+    map = NULL;
+  } else if (map) {
+    TES_TRY(refuse_unknown(r, row, map));
+  }
+  if (one && map) TES_TRY(choose_one(r, row, map));
+  if (one && (!map || map->count != 1)) goto done; /* two conditions would write to one target */
+  for (int i = 0; i < tesi_case_key_count; i++) {
+    if (!tesi_case_is_child(i, row)) continue;
+    const TesiYaml *child = tesi_yaml_find(map, tesi_key_name(&tesi_case_keys[i]));
+    if (one && !child) continue;
+    if (map && tesi_case_keys[i].required && (!child || tesi_yaml_is_null(child))) {
+      TES_TRY(tesi_case_error(r, i, child ? child : map, "is missing: %s", tesi_case_keys[i].help));
+      child = NULL;
+    }
+    TES_TRY(walk(r, i, child));
+  }
+done:
+  return status;
+}
+
+static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node) {
+  const bool map = tesi_case_keys[row].type == TESI_KEY_MAP || tesi_case_keys[row].type == TESI_KEY_ONE_OF;
+  r->node[row] = node;
+  return map ? walk_map(r, row, node) : tesi_case_value(r, row, node);
+}
+
+TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node) {
+  return walk(r, row, node);
+}
+
+TesStatus tesi_case_walk(TesiCaseReader *r) {
+  return walk_map(r, -1, r->root);
+}

@@ -1,0 +1,175 @@
+/* Functions made from expressions. */
+#include "io/expression/expression.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* 64-KiB chunks: enough work for a thread, and a few dozen a thread for 2e7 points. */
+enum { CHUNK = 8192, PARALLEL_FROM = 65536 };
+
+typedef struct Expression {
+  TesContext *ctx; /* kept alive by the function */
+  TesiTerms terms;
+  int root, threads;
+  TesiProgram program;
+  const TesiKernel *kernels;
+} Expression;
+
+static const TesiKernel *choose_kernels(const TesContext *ctx) {
+#if TESI_SIMD_COUNT > 1
+  if (tes_context_simd_bits(ctx) >= 512) return tesi_expression_kernels_512;
+  if (tes_context_simd_bits(ctx) >= 256) return tesi_expression_kernels_256;
+#endif
+  (void)ctx;
+  return tesi_expression_kernels_128;
+}
+
+static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                     double *out) {
+  const Expression *e = user;
+  const int64_t chunks = (n + CHUNK - 1) / CHUNK;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n >= PARALLEL_FROM)
+  for (int64_t i = 0; i < chunks; i++) {
+    const int64_t first = i * CHUNK, count = n - first < CHUNK ? n - first : CHUNK;
+    const double *const variables[4] = {x + first, y + first, z + first, &t};
+    tesi_program_run(&e->program, e->kernels, count, variables, out + first);
+  }
+}
+
+void tesi_expression_values(const TesFunction *function, int64_t n, const double *s, double *out) {
+  void *e = tesi_function_user(function, evaluate);
+  double value = NAN;
+  if (e) {
+    evaluate(e, n, s, s, s, 0, out);
+  } else {
+    tes_function_constant(function, &value);
+    for (int64_t i = 0; i < n; i++) out[i] = value;
+  }
+}
+
+static void destroy(void *user) {
+  Expression *e = user;
+  TesContext *ctx = e->ctx;
+  tesi_program_free(ctx, &e->program);
+  tesi_terms_free(&e->terms);
+  tesi_free(ctx, &e);
+}
+
+static bool depends_on_variables(const TesiTerms *terms, int root) {
+  bool needed[TESI_EXPRESSION_TERMS];
+  tesi_terms_needed(terms, root, needed);
+  for (int i = 0; i <= root; i++)
+    if (needed[i] && terms->term[i].op == TESI_OP_VARIABLE) return true;
+  return false;
+}
+
+/* Takes the terms over. */
+static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char *text, TesFunction **function,
+                        char *message) {
+  TesStatus status = TES_OK;
+  Expression *e = NULL;
+  *function = NULL;
+  if (terms->term[root].op == TESI_OP_CONSTANT) {
+    TES_TRY(tesi_function_create_constant(ctx, terms->term[root].value, text, function));
+    goto done;
+  }
+  if (!depends_on_variables(terms, root)) { /* constants are folded unless they are not finite */
+    snprintf(message, TESI_EXPRESSION_MESSAGE, "\"%.60s\" is infinite or undefined", text);
+    status = TES_INVALID_INPUT;
+    goto done;
+  }
+  TES_NEW(&e);
+  e->ctx = e->terms.ctx = ctx;
+  e->threads = tes_context_threads(ctx);
+  e->kernels = choose_kernels(ctx);
+  e->root = root;
+  TES_TRY(tesi_program_create(ctx, terms, root, &e->program, message));
+  TES_TRY(tesi_function_create(ctx, evaluate, e, destroy, text, function));
+  tesi_function_set_emit(*function, tesi_expression_emit_c);
+  e->terms = *terms;
+  *terms = (TesiTerms){.ctx = ctx};
+  e = NULL;
+done:
+  if (e) destroy(e);
+  return status;
+}
+
+TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *variables,
+                                  TesFunction **function, char *message) {
+  TesStatus status = TES_OK;
+  TesiTerms terms = {.ctx = ctx};
+  int root = 0;
+  *function = NULL;
+  TES_TRY(tesi_expression_parse(&terms, text, variables, &root, message));
+  TES_TRY(create(ctx, &terms, root, text, function, message));
+done:
+  tesi_terms_free(&terms);
+  return status;
+}
+
+TesStatus tes_function_create_expression(TesContext *context, const char *text, TesFunction **function) {
+  TesContext *ctx = context;
+  char message[TESI_EXPRESSION_MESSAGE] = "";
+  TesStatus status = tesi_function_from_text(ctx, text, "xyzt", function, message);
+  if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
+done:
+  return status;
+}
+
+/* ---- derivatives ---------------------------------------------------------------------------------------------------- */
+
+static const char *op_name(int op) {
+  static const char *const names[TESI_OPS] = {
+#define OP(constant, operands, name, value) [TESI_OP_##constant] = name,
+      TESI_OP_LIST(OP)
+#undef OP
+  };
+  return names[op] ? names[op] : "this";
+}
+
+static TesStatus copy_terms(const TesiTerms *from, TesiTerms *to) {
+  for (int i = 0; i < from->count && !to->status; i++) tesi_term_copy(to, &from->term[i]);
+  return to->status;
+}
+
+TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
+                                         TesFunction **derivative) {
+  TesContext *ctx = tesi_function_context(function);
+  TesStatus status = TES_OK;
+  TesiTerms terms = {.ctx = ctx};
+  char message[TESI_EXPRESSION_MESSAGE] = "", text[256];
+  int without = -1;
+  const Expression *e = tesi_function_user(function, evaluate);
+  *derivative = NULL;
+  TES_CHECK(direction >= 0 && direction <= 3, "direction is %d, expected 0..3 for x, y, z, t", direction);
+  snprintf(text, sizeof text, "d/d%c of %s", "xyzt"[direction], tes_function_text(function));
+  if (tes_function_constant(function, NULL)) {
+    TES_TRY(tesi_function_create_constant(ctx, 0, text, derivative));
+    goto done;
+  }
+  TES_CHECK(e, "a callback cannot be differentiated: give an expression");
+  TES_TRY(copy_terms(&e->terms, &terms));
+  const int root = tesi_term_derivative(&terms, e->root, direction, &without);
+  TES_CHECK(without < 0, "%s() has no derivative here: \"%.200s\"", op_name(without),
+            tes_function_text(function));
+  TES_CHECK(terms.status != TES_INVALID_INPUT, "%.200s has more than %d terms", text, TESI_EXPRESSION_TERMS);
+  TES_TRY(terms.status);
+  status = create(ctx, &terms, root, text, derivative, message);
+  if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
+  TES_TRY(status);
+done:
+  tesi_terms_free(&terms);
+  return status;
+}
+
+/* ---- C text --------------------------------------------------------------------------------------------------------- */
+
+int tesi_expression_emit_c(const TesFunction *function, const char *declaration, const char *real,
+                           char *buffer, size_t size) {
+  const Expression *e = tesi_function_user(function, evaluate);
+  double value;
+  if (e) return tesi_terms_emit_c(&e->terms, e->root, declaration, real, buffer, size);
+  if (!tes_function_constant(function, &value)) return -1;
+  const TesiTerms terms = {.term = &(TesiTerm){.op = TESI_OP_CONSTANT, .value = value}, .count = 1};
+  return tesi_terms_emit_c(&terms, 0, declaration, real, buffer, size);
+}

@@ -1,0 +1,115 @@
+/* Expressions in up to four variables: text -> terms (a graph without repeated sub-expressions) -> program -> values.
+ *
+ * The terms stay with the function, so that it can be differentiated and written as C or CUDA text. */
+#ifndef TESI_EXPRESSION_H
+#define TESI_EXPRESSION_H
+
+#include "base/base.h"
+#include "io/expression/expression_ops.h"
+
+enum {
+  TESI_EXPRESSION_TERMS = 4096,  /* largest number of different sub-expressions */
+  TESI_EXPRESSION_SLOTS = 1024,  /* largest number of intermediate values alive at once */
+  TESI_EXPRESSION_NESTING = 200, /* deepest nesting of parentheses, calls, signs and ?: */
+  TESI_EXPRESSION_TEXT = 65536,  /* longest text, bytes */
+  TESI_EXPRESSION_MESSAGE = 512
+};
+
+/* One node of the graph: an operation on earlier terms, a variable (a = 0..3) or a constant (value). */
+typedef struct TesiTerm {
+  uint16_t op; /* TesiOp */
+  uint16_t a, b, c;
+  double value;
+} TesiTerm;
+
+/* Terms in an order in which operands come first; equal ones are stored once, found through a hash table. */
+typedef struct TesiTerms {
+  TesContext *ctx;
+  TesiTerm *term; /* [capacity] */
+  uint16_t *table;
+  int count, capacity, table_size;
+  TesStatus status; /* of the first failure; later calls do nothing then. TES_INVALID_INPUT: too many terms */
+} TesiTerms;
+
+/* Each returns the index of its term, 0 after a failure. Operations on constants are carried out at once, unless their
+ * value is not finite; pow(a, n) with n = 0..4 becomes multiplications. */
+int tesi_term_constant(TesiTerms *terms, double value);
+int tesi_term_variable(TesiTerms *terms, int variable);
+int tesi_term(TesiTerms *terms, TesiOp op, int a, int b, int c);
+/* d term / d variable. An operation without a derivative (tgamma, lgamma) is told in *without, else -1. */
+int tesi_term_derivative(TesiTerms *terms, int term, int variable, int *without);
+/* Adds a term of another list at the same place, when all before it were added so. */
+int tesi_term_copy(TesiTerms *terms, const TesiTerm *term);
+void tesi_terms_free(TesiTerms *terms);
+/* Operand k = 0, 1, 2 of a term, and how many its operation has. */
+int tesi_term_operand(const TesiTerm *term, int k);
+extern const uint8_t tesi_op_operands[TESI_OPS];
+/* needed[i] (of TESI_EXPRESSION_TERMS) becomes true where term i takes part in the value of `root`. */
+void tesi_terms_needed(const TesiTerms *terms, int root, bool *needed);
+/* The operation on numbers. */
+double tesi_op_value(TesiOp op, double a, double b, double c);
+/* lgamma() without its global variable signgam, which threads would race for. */
+double tesi_lgamma(double a);
+
+/* Parses `text` into terms; variables is a string of one-letter names, "xyzt" for functions of space and time.
+ * On TES_INVALID_INPUT `message` (of TESI_EXPRESSION_MESSAGE bytes) says what is wrong at which column; nothing is
+ * recorded on the context, so that the caller can tell where the text stands. */
+TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *variables, int *root,
+                                char *message);
+
+/* ---- programs: straight-line code on blocks of points -------------------------------------------------------------- */
+
+/* Where an operand lies. */
+typedef enum TesiOperandKind { TESI_VARIABLE, TESI_CONSTANT, TESI_SLOT, TESI_OUT } TesiOperandKind;
+typedef struct TesiOperand {
+  uint16_t kind, index;
+} TesiOperand;
+
+typedef struct TesiInstruction {
+  TesiOp op;
+  TesiOperand a, b, c, out;
+} TesiInstruction;
+
+typedef struct TesiProgram {
+  TesiInstruction *code; /* [length], the first `prologue` do not depend on x, y, z */
+  double *constants;     /* [constant_count][block], each repeated */
+  int length, prologue, constant_count, slots;
+  int block; /* points at a time: smaller when many slots are needed, so that all lie in 64 KiB of stack */
+  TesiOperand result;
+} TesiProgram;
+
+TesStatus tesi_program_create(TesContext *ctx, const TesiTerms *terms, int root, TesiProgram *program,
+                              char *message);
+void tesi_program_free(TesContext *ctx, TesiProgram *program);
+
+/* One operation on n numbers, n a multiple of 8; out does not overlap a, b, c. */
+typedef void (*TesiKernel)(int n, const double *a, const double *b, const double *c, double *out);
+extern const TesiKernel tesi_expression_kernels_128[TESI_OPS], tesi_expression_kernels_256[TESI_OPS],
+    tesi_expression_kernels_512[TESI_OPS];
+
+/* Values at n points. variables[0..2]: [n] each, variables[3]: one number. */
+void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int64_t n,
+                      const double *const variables[4], double *out);
+
+/* ---- functions made from expressions ------------------------------------------------------------------------------- */
+
+/* Creates the function of an expression in `variables` (the first is what is called x elsewhere). Messages as above. */
+TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *variables,
+                                  TesFunction **function, char *message);
+
+/* Values of a constant or of an expression in one variable at s[n], finite or not; nothing is recorded on the context. */
+void tesi_expression_values(const TesFunction *function, int64_t n, const double *s, double *out);
+
+/* Writes a C (and CUDA) function that computes the same, e.g. for declaration "static double f" and real "double"
+ *   static double f(double x, double y, double z, double t) {
+ *     const double v0 = x * x;
+ *     return v0;
+ *   }
+ * Like snprintf: returns the length without the final 0, which may be more than `size`; -1 for a callback, which has no
+ * text. */
+int tesi_expression_emit_c(const TesFunction *function, const char *declaration, const char *real,
+                           char *buffer, size_t size);
+int tesi_terms_emit_c(const TesiTerms *terms, int root, const char *declaration, const char *real,
+                      char *buffer, size_t size);
+
+#endif

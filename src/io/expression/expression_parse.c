@@ -1,0 +1,243 @@
+/* Recursive descent with precedence climbing:
+ *   expression = binary(1) [ "?" expression ":" expression ]
+ *   binary(p)  = unary { operator of precedence >= p, binary(its precedence + 1) }
+ *   unary      = { "-" | "+" | "!" } primary
+ *   primary    = number | name | name "(" expression { "," expression } ")" | "(" expression ")" */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "io/expression/expression_token.h"
+#include "io/nearest.h"
+
+typedef struct Parser {
+  TesiScanner scanner;
+  TesiTerms *terms;
+  const char *variables;
+  int depth;
+} Parser;
+
+static const struct {
+  const char *name;
+  double value;
+} constants[] = {{"pi", 3.14159265358979323846}, {"e", 2.7182818284590452354}};
+
+static const struct Function {
+  const char *name;
+  TesiOp op;
+  int operands;
+} functions[] = {
+#define OP(constant, operands, name, value) {name, TESI_OP_##constant, operands},
+    TESI_OP_LIST(OP)
+#undef OP
+        {"abs", TESI_OP_FABS, 1},
+    {"min", TESI_OP_FMIN, 2},
+    {"max", TESI_OP_FMAX, 2},
+};
+
+/* swap: a > b is b < a. */
+static const struct Binary {
+  const char *text;
+  TesiOp op;
+  int precedence;
+  bool swap;
+} binaries[] = {
+    {"||", TESI_OP_OR, 1, false},         {"&&", TESI_OP_AND, 2, false},
+    {"==", TESI_OP_EQUAL, 3, false},      {"!=", TESI_OP_NOT_EQUAL, 3, false},
+    {"<", TESI_OP_LESS, 4, false},        {">", TESI_OP_LESS, 4, true},
+    {"<=", TESI_OP_LESS_EQUAL, 4, false}, {">=", TESI_OP_LESS_EQUAL, 4, true},
+    {"+", TESI_OP_ADD, 5, false},         {"-", TESI_OP_SUBTRACT, 5, false},
+    {"*", TESI_OP_MULTIPLY, 6, false},    {"/", TESI_OP_DIVIDE, 6, false},
+    {"%", TESI_OP_FMOD, 6, false},
+};
+
+static int expression(Parser *p);
+static int unary(Parser *p);
+
+static const struct Function *find_function(const char *name) {
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (functions[i].name && !strcmp(functions[i].name, name)) return &functions[i];
+  return NULL;
+}
+
+static int find_variable(const Parser *p, const char *name) {
+  const char *found = name[0] && !name[1] ? strchr(p->variables, name[0]) : NULL;
+  return found ? (int)(found - p->variables) : -1;
+}
+
+static const double *find_constant(const char *name) {
+  for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+    if (!strcmp(constants[i].name, name)) return &constants[i].value;
+  return NULL;
+}
+
+/* "; did you mean 'sin'?", or the variables there are. */
+static void fail_unknown(Parser *p, const TesiToken *name) {
+  TesiNearest nearest = {.name = name->name};
+  char tail[80], list[16] = "";
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (functions[i].name) tesi_nearest_try(&nearest, functions[i].name);
+  for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+    tesi_nearest_try(&nearest, constants[i].name);
+  for (size_t i = 0; p->variables[i] && i < 4; i++)
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%c", i ? ", " : "", p->variables[i]);
+  if (nearest.best)
+    snprintf(tail, sizeof tail, "; did you mean '%s'?", nearest.best);
+  else
+    snprintf(tail, sizeof tail, "; variables here: %s", list);
+  tesi_scanner_fail(&p->scanner, name->first, tail, "unknown name '%s'", name->name);
+}
+
+/* The parenthesis is the current token. */
+static int call(Parser *p, const TesiToken *name, const struct Function *f) {
+  int argument[3] = {0}, count = 0;
+  tesi_scanner_advance(&p->scanner);
+  if (!tesi_scanner_at(&p->scanner, ")")) {
+    do {
+      const int value = expression(p);
+      if (count < 3) argument[count] = value;
+      count++;
+    } while (tesi_scanner_accept(&p->scanner, ","));
+  }
+  if (!p->scanner.failed && !tesi_scanner_at(&p->scanner, ")"))
+    tesi_scanner_expected(&p->scanner, count < f->operands ? "',' or an operator" : "')' or an operator", "");
+  if (count != f->operands)
+    tesi_scanner_fail(&p->scanner, name->first, "", "%s takes %d argument%s, got %d,", f->name, f->operands,
+                      f->operands > 1 ? "s" : "", count);
+  tesi_scanner_advance(&p->scanner);
+  return p->scanner.failed ? 0 : tesi_term(p->terms, f->op, argument[0], argument[1], 0);
+}
+
+static int name(Parser *p) {
+  const TesiToken token = p->scanner.token;
+  const struct Function *f = find_function(token.name);
+  const double *constant = find_constant(token.name);
+  const int variable = find_variable(p, token.name);
+  tesi_scanner_advance(&p->scanner);
+  if (f && tesi_scanner_at(&p->scanner, "(")) return call(p, &token, f);
+  if (f) {
+    tesi_scanner_fail(&p->scanner, token.first, "",
+                      "%s is a function and needs its argument%s in parentheses,", token.name,
+                      f->operands > 1 ? "s" : "");
+    return 0;
+  }
+  if (variable < 0 && !constant) {
+    fail_unknown(p, &token);
+    return 0;
+  }
+  if (tesi_scanner_at(&p->scanner, "("))
+    tesi_scanner_expected(&p->scanner, "an operator", "; a product is written with *");
+  return variable >= 0 ? tesi_term_variable(p->terms, variable) : tesi_term_constant(p->terms, *constant);
+}
+
+static int primary(Parser *p) {
+  const TesiToken *t = &p->scanner.token;
+  if (t->kind == TESI_TOKEN_NUMBER) {
+    const double number = t->number;
+    tesi_scanner_advance(&p->scanner);
+    return tesi_term_constant(p->terms, number);
+  }
+  if (t->kind == TESI_TOKEN_NAME) return name(p);
+  if (!tesi_scanner_accept(&p->scanner, "(")) {
+    if (!p->scanner.failed) tesi_scanner_expected(&p->scanner, "a number, a name or '('", "");
+    return 0;
+  }
+  const int inner = expression(p);
+  if (!p->scanner.failed && !tesi_scanner_accept(&p->scanner, ")"))
+    tesi_scanner_expected(&p->scanner, "')' or an operator", "");
+  return inner;
+}
+
+/* False, with a message, when nested too deeply. Each enter() that returns true needs its p->depth--. */
+static bool enter(Parser *p) {
+  if (p->depth >= TESI_EXPRESSION_NESTING) {
+    tesi_scanner_fail(&p->scanner, p->scanner.token.first, "", "nested deeper than %d levels",
+                      TESI_EXPRESSION_NESTING);
+    return false;
+  }
+  p->depth++;
+  return true;
+}
+
+static int signed_value(Parser *p, TesiOp op) {
+  if (!enter(p)) return 0;
+  const int value = unary(p);
+  p->depth--;
+  return op == TESI_OP_ADD || p->scanner.failed ? value : tesi_term(p->terms, op, value, 0, 0);
+}
+
+static int unary(Parser *p) {
+  if (tesi_scanner_accept(&p->scanner, "-")) return signed_value(p, TESI_OP_NEGATE);
+  if (tesi_scanner_accept(&p->scanner, "!")) return signed_value(p, TESI_OP_NOT);
+  if (tesi_scanner_accept(&p->scanner, "+")) return signed_value(p, TESI_OP_ADD);
+  return primary(p);
+}
+
+static const struct Binary *binary_operator(const Parser *p) {
+  for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
+    if (tesi_scanner_at(&p->scanner, binaries[i].text)) return &binaries[i];
+  return NULL;
+}
+
+static bool compares(const struct Binary *b) {
+  return b->precedence == 3 || b->precedence == 4;
+}
+
+static int binary(Parser *p, int precedence) {
+  int left = unary(p);
+  const struct Binary *b, *last = NULL;
+  while (!p->scanner.failed && (b = binary_operator(p)) && b->precedence >= precedence) {
+    if (last && compares(b) && last->precedence == b->precedence)
+      tesi_scanner_fail(&p->scanner, p->scanner.token.first, "; write a < b && b < c",
+                        "second comparison in a row");
+    tesi_scanner_advance(&p->scanner);
+    const int right = binary(p, b->precedence + 1);
+    if (p->scanner.failed) break;
+    left = tesi_term(p->terms, b->op, b->swap ? right : left, b->swap ? left : right, 0);
+    last = b;
+  }
+  return left;
+}
+
+static int expression(Parser *p) {
+  if (!enter(p)) return 0;
+  int value = binary(p, 1);
+  if (tesi_scanner_accept(&p->scanner, "?")) {
+    const int yes = expression(p);
+    if (!p->scanner.failed && !tesi_scanner_accept(&p->scanner, ":"))
+      tesi_scanner_expected(&p->scanner, "':' of a ?:", "");
+    const int no = p->scanner.failed ? 0 : expression(p);
+    if (!p->scanner.failed) value = tesi_term(p->terms, TESI_OP_SELECT, value, yes, no);
+  }
+  p->depth--;
+  return value;
+}
+
+/* Behind the end of a complete expression: "2x", "x y", "1)", ... */
+static void fail_trailing(Parser *p) {
+  const TesiToken *t = &p->scanner.token;
+  const bool product =
+      t->kind == TESI_TOKEN_NAME || t->kind == TESI_TOKEN_NUMBER || tesi_scanner_at(&p->scanner, "(");
+  tesi_scanner_expected(&p->scanner, "an operator or the end",
+                        product ? "; a product is written with *" : "");
+}
+
+TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *variables, int *root,
+                                char *message) {
+  Parser p = {.scanner = {.text = text, .message = message}, .terms = terms, .variables = variables};
+  message[0] = 0;
+  if (strlen(text) > TESI_EXPRESSION_TEXT) {
+    snprintf(message, TESI_EXPRESSION_MESSAGE, "longer than %d bytes", TESI_EXPRESSION_TEXT);
+    return TES_INVALID_INPUT;
+  }
+  tesi_scanner_advance(&p.scanner);
+  if (!p.scanner.failed && p.scanner.token.kind == TESI_TOKEN_END) {
+    snprintf(message, TESI_EXPRESSION_MESSAGE, "the expression is empty");
+    return TES_INVALID_INPUT;
+  }
+  *root = expression(&p);
+  if (!p.scanner.failed && p.scanner.token.kind != TESI_TOKEN_END) fail_trailing(&p);
+  if (p.scanner.failed) return TES_INVALID_INPUT;
+  if (terms->status == TES_INVALID_INPUT)
+    snprintf(message, TESI_EXPRESSION_MESSAGE, "more than %d different terms", TESI_EXPRESSION_TERMS);
+  return terms->status;
+}

@@ -1,0 +1,202 @@
+/* VTU files: the XML part, whose offsets are filled in when the arrays behind it are written. */
+#include "io/vtu/vtu.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "io/number.h"
+
+enum { OFFSET_WIDTH = 22, LARGEST_DEGREE = 20 }; /* "..." with up to 20 digits */
+
+typedef struct Writer {
+  TesContext *ctx;
+  const TesVtuDesc *desc;
+  TesiFile *file;
+  TesiVtuCells cells;
+  TesiVtuItem *items; /* [count], in the order of the file */
+  int64_t *places;    /* [count], of their offset attributes */
+  int count;
+} Writer;
+
+/* ---- checks -------------------------------------------------------------------------------------------------------- */
+
+static bool is_plain(const char *name) {
+  if (!name || !*name) return false;
+  for (const char *c = name; *c; c++)
+    if (strchr("<>&\"'", *c) || (unsigned char)*c < 32) return false;
+  return true;
+}
+
+static TesStatus check_array(TesContext *ctx, const TesVtuArray *a, const char *what, int64_t cells) {
+  TesStatus status = TES_OK;
+  TES_CHECK(is_plain(a->name), "%s needs a name without < > & and quotes", what);
+  TES_CHECK(a->components >= 0 && a->components <= 3, "%s '%s' has %d components, expected 1 to 3", what,
+            a->name, a->components);
+  TES_CHECK(a->values || a->fill || !cells, "%s '%s' has neither values nor a function", what, a->name);
+done:
+  return status;
+}
+
+static TesStatus check(TesContext *ctx, const TesVtuDesc *d) {
+  TesStatus status = TES_OK;
+  TES_CHECK(d->dim == 2 || d->dim == 3, "dim is %d, expected 2 or 3", d->dim);
+  TES_CHECK(d->degree >= 1 && d->degree <= LARGEST_DEGREE, "degree is %d, expected 1 to %d", d->degree,
+            LARGEST_DEGREE);
+  TES_CHECK(d->cells >= 0 && d->cells < INT64_MAX / 1000000, "there are %lld cells", (long long)d->cells);
+  TES_CHECK(d->compression >= 0 && d->compression <= 9, "compression is %d, expected 0 to 9", d->compression);
+  TES_CHECK(d->coordinates.values || d->coordinates.fill || !d->cells, "there are no coordinates");
+  for (int i = 0; i < d->point_field_count; i++)
+    TES_TRY(check_array(ctx, &d->point_fields[i], "a point field", d->cells));
+  for (int i = 0; i < d->cell_field_count; i++)
+    TES_TRY(check_array(ctx, &d->cell_fields[i], "a cell field", d->cells));
+done:
+  return status;
+}
+
+/* ---- XML ----------------------------------------------------------------------------------------------------------- */
+
+static TesStatus put_item(Writer *w, TesiVtuKind kind, const TesVtuArray *array, const char *name,
+                          int components) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  const TesiVtuItem item = tesi_vtu_item(&w->cells, kind, array, components);
+  const char *type = kind == TESI_VTU_TYPES                              ? "UInt8"
+                     : kind != TESI_VTU_POINTS && kind != TESI_VTU_CELLS ? (w->cells.wide ? "Int64" : "Int32")
+                     : w->desc->precision == TES_SINGLE                  ? "Float32"
+                                                                         : "Float64";
+  TES_TRY(tesi_file_printf(w->file, "<DataArray type=\"%s\" Name=\"%.1000s\" ", type, name));
+  if (item.written > 1) TES_TRY(tesi_file_printf(w->file, "NumberOfComponents=\"%d\" ", item.written));
+  TES_TRY(tesi_file_printf(w->file, "format=\"appended\" offset="));
+  w->places[w->count] = tesi_file_position(w->file);
+  w->items[w->count++] = item;
+  TES_TRY(tesi_file_printf(w->file, "%*s/>\n", OFFSET_WIDTH, ""));
+done:
+  return status;
+}
+
+static TesStatus put_fields(Writer *w, const char *element, TesiVtuKind kind, int count,
+                            const TesVtuArray *fields) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_file_printf(w->file, "<%s", element));
+  if (count)
+    TES_TRY(tesi_file_printf(w->file, " %s=\"%.1000s\"", fields->components > 1 ? "Vectors" : "Scalars",
+                             fields->name));
+  TES_TRY(tesi_file_printf(w->file, ">\n"));
+  for (int i = 0; i < count; i++)
+    TES_TRY(put_item(w, kind, &fields[i], fields[i].name, fields[i].components ? fields[i].components : 1));
+  TES_TRY(tesi_file_printf(w->file, "</%s>\n", element));
+done:
+  return status;
+}
+
+static TesStatus put_head(Writer *w) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  const TesVtuDesc *d = w->desc;
+  const uint16_t one = 1;
+  const char *order = *(const unsigned char *)&one ? "LittleEndian" : "BigEndian";
+  TES_TRY(
+      tesi_file_printf(w->file,
+                       "<?xml version=\"1.0\"?>\n<!-- written by Tessera %s -->\n"
+                       "<VTKFile type=\"UnstructuredGrid\" version=\"2.2\" byte_order=\"%s\" "
+                       "header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n<UnstructuredGrid>\n"
+                       "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n",
+                       tes_version(), order, (long long)d->cells * w->cells.nodes, (long long)d->cells));
+  TES_TRY(put_fields(w, "PointData", TESI_VTU_POINTS, d->point_field_count, d->point_fields));
+  TES_TRY(put_fields(w, "CellData", TESI_VTU_CELLS, d->cell_field_count, d->cell_fields));
+  TES_TRY(tesi_file_printf(w->file, "<Points>\n"));
+  TES_TRY(put_item(w, TESI_VTU_POINTS, &d->coordinates, "Points", d->dim));
+  TES_TRY(tesi_file_printf(w->file, "</Points>\n<Cells>\n"));
+  TES_TRY(put_item(w, TESI_VTU_CONNECTIVITY, NULL, "connectivity", 0));
+  TES_TRY(put_item(w, TESI_VTU_OFFSETS, NULL, "offsets", 0));
+  TES_TRY(put_item(w, TESI_VTU_TYPES, NULL, "types", 0));
+  TES_TRY(tesi_file_printf(w->file,
+                           "</Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_"));
+done:
+  return status;
+}
+
+/* ---- arrays -------------------------------------------------------------------------------------------------------- */
+
+static TesStatus put_array(Writer *w, int i, int64_t begin) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  const TesiVtuItem *item = &w->items[i];
+  TesiVtuStream *stream = NULL;
+  char offset[OFFSET_WIDTH + 1];
+  const int length =
+      snprintf(offset, sizeof offset, "\"%lld\"", (long long)(tesi_file_position(w->file) - begin));
+  TES_TRY(tesi_file_patch(w->file, w->places[i], offset, (size_t)length));
+  TES_TRY(tesi_vtu_stream_begin(ctx, w->file, w->desc->cells * (int64_t)item->bytes,
+                                w->desc->compression ? w->desc->compression : 1, &stream));
+  TES_TRY(tesi_vtu_item_write(&w->cells, item, stream));
+  TES_TRY(tesi_vtu_stream_end(&stream));
+done:
+  tesi_vtu_stream_discard(&stream);
+  return status;
+}
+
+static TesStatus put_arrays(Writer *w) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  const int64_t begin = tesi_file_position(w->file);
+  for (int i = 0; i < w->count; i++) TES_TRY(put_array(w, i, begin));
+  TES_TRY(tesi_file_printf(w->file, "\n</AppendedData>\n</VTKFile>\n"));
+done:
+  return status;
+}
+
+static TesStatus prepare(Writer *w, const char *path) {
+  TesContext *ctx = w->ctx;
+  TesStatus status = TES_OK;
+  const int count = w->desc->point_field_count + w->desc->cell_field_count + 4;
+  TES_TRY(tesi_vtu_cells_create(ctx, w->desc, &w->cells));
+  TES_ALLOC(&w->items, count);
+  TES_ALLOC(&w->places, count);
+  TES_TRY(tesi_file_create(ctx, path, &w->file));
+  if (!tesi_file_can_patch(w->file))
+    TES_FAIL(TES_IO, "cannot write %s: a VTU file needs a regular file, no pipe or device", path);
+done:
+  return status;
+}
+
+TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char *path) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  Writer w = {.ctx = ctx, .desc = desc, .cells = {.ctx = ctx}};
+  TES_TRY(check(ctx, desc));
+  TES_TRY(prepare(&w, path));
+  TES_TRY(put_head(&w));
+  TES_TRY(put_arrays(&w));
+  TES_TRY(tesi_file_commit(&w.file));
+done:
+  tesi_file_discard(&w.file);
+  tesi_vtu_cells_free(&w.cells);
+  tesi_free(ctx, &w.items);
+  tesi_free(ctx, &w.places);
+  return status;
+}
+
+TesStatus tes_pvd_write(TesContext *context, int count, const TesPvdEntry *entries, const char *path) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesiFile *file = NULL;
+  for (int i = 0; i < count; i++) {
+    TES_CHECK(is_plain(entries[i].file), "file %d of a series needs a name without < > & and quotes", i);
+    TES_CHECK(isfinite(entries[i].time), "the time of '%s' is %g", entries[i].file, entries[i].time);
+  }
+  TES_TRY(tesi_file_create(ctx, path, &file));
+  TES_TRY(tesi_file_printf(
+      file, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n"));
+  for (int i = 0; i < count; i++) {
+    char time[32];
+    tesi_number_write(time, sizeof time, entries[i].time);
+    TES_TRY(tesi_file_printf(file, "<DataSet timestep=\"%s\" part=\"0\" file=\"%.3000s\"/>\n", time,
+                             entries[i].file));
+  }
+  TES_TRY(tesi_file_printf(file, "</Collection>\n</VTKFile>\n"));
+  TES_TRY(tesi_file_commit(&file));
+done:
+  tesi_file_discard(&file);
+  return status;
+}

@@ -1,0 +1,211 @@
+/* The content of the arrays: from Gauss-Lobatto nodes, lexicographic, components slowest, to VTK's equispaced nodes in
+ * VTK's order, components fastest. As the points are written in VTK's order, the connectivity is 0, 1, 2, ... */
+#include <math.h>
+#include <string.h>
+#include "basis/lagrange.h"
+#include "basis/quadrature.h"
+#include "base/base.h"
+#include "io/vtu/vtu.h"
+
+enum { LARGEST_CHUNK = 1 << 16 }; /* doubles asked from `fill` at a time, when a cell has no more */
+
+static TesStatus make_matrix(TesiVtuCells *cells) {
+  TesContext *ctx = cells->ctx;
+  TesStatus status = TES_OK;
+  const int n = cells->desc->degree + 1;
+  double lobatto[TESI_MAX_DEGREE + 1], equispaced[TESI_MAX_DEGREE + 1];
+  tesi_gauss_lobatto(n, lobatto, NULL);
+  for (int i = 0; i < n; i++) equispaced[i] = (double)i / (n - 1);
+  TES_ALLOC(&cells->matrix, n * n);
+  tesi_lagrange(n, cells->desc->nodes ? cells->desc->nodes : lobatto, n, equispaced, cells->matrix, NULL);
+done:
+  return status;
+}
+
+TesStatus tesi_vtu_cells_create(TesContext *ctx, const TesVtuDesc *desc, TesiVtuCells *cells) {
+  TesStatus status = TES_OK;
+  const int n = desc->degree + 1, nz = desc->dim == 3 ? n : 1;
+  *cells = (TesiVtuCells){.ctx = ctx, .desc = desc, .nodes = n * n * nz};
+  cells->wide = desc->cells > INT32_MAX / cells->nodes;
+  TES_TRY(make_matrix(cells));
+  TES_ALLOC(&cells->order, cells->nodes);
+  for (int k = 0; k < nz; k++)
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++)
+        cells->order[tesi_vtu_node(desc->dim, desc->degree, i, j, k)] = i + n * (j + n * k);
+done:
+  if (status) tesi_vtu_cells_free(cells);
+  return status;
+}
+
+void tesi_vtu_cells_free(TesiVtuCells *cells) {
+  tesi_free(cells->ctx, &cells->matrix);
+  tesi_free(cells->ctx, &cells->order);
+}
+
+TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const TesVtuArray *array,
+                          int components) {
+  const size_t real = cells->desc->precision == TES_SINGLE ? 4 : 8, index = cells->wide ? 8 : 4;
+  TesiVtuItem item = {.kind = kind, .array = array, .components = components};
+  item.written = components == 2 ? 3 : components;
+  switch (kind) {
+  case TESI_VTU_POINTS:
+    item.bytes = (size_t)cells->nodes * (size_t)item.written * real;
+    break;
+  case TESI_VTU_CELLS:
+    item.bytes = (size_t)item.written * real;
+    break;
+  case TESI_VTU_CONNECTIVITY:
+    item.bytes = (size_t)cells->nodes * index;
+    break;
+  case TESI_VTU_OFFSETS:
+    item.bytes = index;
+    break;
+  case TESI_VTU_TYPES:
+    item.bytes = 1;
+    break;
+  }
+  return item;
+}
+
+/* y[o][i][s] = sum_j A[i][j] x[o][j][s], s fastest, on an array of n^dim numbers. */
+static void apply_1d(int n, const double *A, int outer, int stride, const double *x, double *y) {
+  for (int o = 0; o < outer; o++)
+    for (int i = 0; i < n; i++)
+      for (int s = 0; s < stride; s++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++) sum += A[i * n + j] * x[(o * n + j) * stride + s];
+        y[(o * n + i) * stride + s] = sum;
+      }
+}
+
+/* To equispaced nodes, in place; `work` has the size of x. */
+static void interpolate(const TesiVtuCells *cells, double *x, double *work) {
+  const int n = cells->desc->degree + 1, nodes = cells->nodes;
+  double *from = x, *to = work;
+  for (int d = 0, stride = 1; d < cells->desc->dim; d++, stride *= n) {
+    apply_1d(n, cells->matrix, nodes / (n * stride), stride, from, to);
+    double *swap = from;
+    from = to, to = swap;
+  }
+  if (from != x) memcpy(x, from, (size_t)nodes * sizeof *x);
+}
+
+static void store(const TesiVtuCells *cells, unsigned char *out, size_t i, double value) {
+  const float single = (float)value;
+  if (cells->desc->precision == TES_SINGLE)
+    memcpy(out + 4 * i, &single, 4);
+  else
+    memcpy(out + 8 * i, &value, 8);
+}
+
+/* One cell: values[components][nodes], destroyed, become out[nodes][written]. */
+static void put_points(const TesiVtuCells *cells, const TesiVtuItem *item, double *values, double *work,
+                       unsigned char *out) {
+  const size_t nodes = (size_t)cells->nodes, written = (size_t)item->written;
+  for (int c = 0; c < item->components; c++) {
+    double *x = values + (size_t)c * nodes;
+    interpolate(cells, x, work);
+    for (size_t v = 0; v < nodes; v++) store(cells, out, v * written + (size_t)c, x[cells->order[v]]);
+  }
+  for (size_t v = 0; v < nodes; v++)
+    if (item->components == 2) store(cells, out, v * written + 2, 0);
+}
+
+static void put_cell_values(const TesiVtuCells *cells, const TesiVtuItem *item, const double *values,
+                            unsigned char *out) {
+  for (int c = 0; c < item->written; c++) store(cells, out, (size_t)c, c < item->components ? values[c] : 0);
+}
+
+static void put_index(const TesiVtuCells *cells, unsigned char *out, size_t i, int64_t value) {
+  const int32_t narrow = (int32_t)value;
+  if (cells->wide)
+    memcpy(out + 8 * i, &value, 8);
+  else
+    memcpy(out + 4 * i, &narrow, 4);
+}
+
+/* VTK_LAGRANGE_QUADRILATERAL and VTK_LAGRANGE_HEXAHEDRON of vtkCellType.h. */
+static unsigned char cell_type(const TesiVtuCells *cells) {
+  return cells->desc->dim == 2 ? 70 : 72;
+}
+
+static void put_topology(const TesiVtuCells *cells, const TesiVtuItem *item, int64_t cell,
+                         unsigned char *out) {
+  if (item->kind == TESI_VTU_TYPES)
+    *out = cell_type(cells);
+  else if (item->kind == TESI_VTU_OFFSETS)
+    put_index(cells, out, 0, (cell + 1) * cells->nodes);
+  else
+    for (int v = 0; v < cells->nodes; v++) put_index(cells, out, (size_t)v, cell * cells->nodes + v);
+}
+
+/* Buffers of one chunk of cells. */
+typedef struct Chunk {
+  int64_t first, count;
+  size_t numbers;        /* doubles a cell */
+  double *values, *work; /* work: [threads][nodes] */
+  unsigned char *out;
+} Chunk;
+
+static TesStatus fill_values(const TesiVtuCells *cells, const TesiVtuItem *item, Chunk *chunk) {
+  TesContext *ctx = cells->ctx;
+  TesStatus status = TES_OK;
+  const TesVtuArray *a = item->array;
+  if (a->values)
+    memcpy(chunk->values, a->values + (size_t)chunk->first * chunk->numbers,
+           (size_t)chunk->count * chunk->numbers * sizeof(double));
+  else
+    TES_TRY(a->fill(a->user, chunk->first, chunk->count, chunk->values));
+done:
+  return status;
+}
+
+static TesStatus put_chunk(const TesiVtuCells *cells, const TesiVtuItem *item, Chunk *chunk) {
+  TesContext *ctx = cells->ctx;
+  TesStatus status = TES_OK;
+  if (item->array) TES_TRY(fill_values(cells, item, chunk));
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t i = 0; i < chunk->count; i++) {
+    unsigned char *out = chunk->out + (size_t)i * item->bytes;
+    double *values = chunk->values + (size_t)i * chunk->numbers;
+    if (item->kind == TESI_VTU_POINTS)
+      put_points(cells, item, values, chunk->work + (size_t)i * (size_t)cells->nodes, out);
+    else if (item->kind == TESI_VTU_CELLS)
+      put_cell_values(cells, item, values, out);
+    else
+      put_topology(cells, item, chunk->first + i, out);
+  }
+done:
+  return status;
+}
+
+void tesi_vtu_function(const TesFunction *function, int n, const double *x, double *values) {
+  tesi_function_values(function, n, x, x + n, x + 2 * n, 0, values);
+  for (int i = 0; i < n; i++)
+    if (!isfinite(values[i])) values[i] = NAN;
+}
+
+TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream) {
+  TesContext *ctx = cells->ctx;
+  TesStatus status = TES_OK;
+  const size_t values_per_node = (size_t)item->components;
+  Chunk chunk = {.numbers = item->kind == TESI_VTU_POINTS ? values_per_node * (size_t)cells->nodes
+                                                          : values_per_node};
+  const int64_t per_cell = cells->nodes * (item->components ? item->components : 1);
+  const int64_t most = per_cell < LARGEST_CHUNK ? LARGEST_CHUNK / per_cell : 1;
+  const int64_t size = cells->desc->cells < most ? cells->desc->cells : most;
+  TES_ALLOC(&chunk.values, size * (int64_t)chunk.numbers + 1);
+  TES_ALLOC(&chunk.work, item->kind == TESI_VTU_POINTS ? size * cells->nodes : 1);
+  TES_ALLOC(&chunk.out, size * (int64_t)item->bytes);
+  for (; chunk.first < cells->desc->cells; chunk.first += size) {
+    chunk.count = cells->desc->cells - chunk.first < size ? cells->desc->cells - chunk.first : size;
+    TES_TRY(put_chunk(cells, item, &chunk));
+    TES_TRY(tesi_vtu_stream_write(stream, chunk.out, (size_t)chunk.count * item->bytes));
+  }
+done:
+  tesi_free(ctx, &chunk.values);
+  tesi_free(ctx, &chunk.work);
+  tesi_free(ctx, &chunk.out);
+  return status;
+}

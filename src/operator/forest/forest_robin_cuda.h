@@ -1,0 +1,26 @@
+/* Robin terms of operators over forests as a kernel. */
+#ifndef TESI_FOREST_ROBIN_CUDA_H
+#define TESI_FOREST_ROBIN_CUDA_H
+
+#include "operator/forest/forest_faces.h"
+#include "space/forest_space.h"
+
+typedef struct TesiRobinKernel TesiRobinKernel;
+
+/* Faces face[faces] of cells cell[faces], weight[faces][points] of alpha w|J|. May be destroyed after failure too. */
+typedef struct TesiRobinDesc {
+  const TesForestSpace *space;
+  const TesiFaceRule *rule;
+  int64_t faces;
+  const int32_t *cell;
+  const int8_t *face;
+  const double *weight;
+  TesPrecision precision;
+} TesiRobinDesc;
+TesStatus tesi_robin_kernel_create(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel **kernel);
+void tesi_robin_kernel_destroy(TesContext *ctx, TesiRobinKernel **kernel);
+/* y += sign R x on device arrays. */
+TesStatus tesi_robin_kernel_add(TesContext *ctx, const TesiRobinKernel *kernel, double sign, const void *x,
+                                void *y);
+
+#endif

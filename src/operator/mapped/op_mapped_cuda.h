@@ -1,0 +1,23 @@
+/* The plan of mapped operators for devices with kernels, shared by application (op_mapped_cuda.c) and what is made of it once
+ * (op_mapped_cuda_once.c: diagonal, assembled matrix). */
+#ifndef TESI_OP_MAPPED_CUDA_H
+#define TESI_OP_MAPPED_CUDA_H
+
+#include "operator/mapped/mapped_kernel.h"
+#include "operator/mapped/op_mapped.h"
+
+typedef struct TesiMappedPlan {
+  TesiMappedKernel kernel;
+  TeskMapped arguments;
+  TesFactors factors;
+  void *geometry, *index, *order, *masks;
+  int32_t *place; /* [cells]: which cell stands where; NULL: the first first */
+  void *meeting;  /* of the blocks, atomics; NULL: they do not */
+  int launches;
+  int64_t *first; /* cells of colour c: order[first[c]] .. ; NULL: one launch for all */
+} TesiMappedPlan;
+
+/* d <- the diagonal, an address on the device, in the operator's precision. */
+TesStatus tesi_mapped_cuda_diagonal(const TesOperator *op, void *d);
+
+#endif

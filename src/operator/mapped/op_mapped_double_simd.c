@@ -1,0 +1,1 @@
+#include "operator/mapped/op_mapped_kernels_body.h"

@@ -1,0 +1,1 @@
+#include "operator/quadrature/op_quadrature_kernels_body.h"

@@ -1,0 +1,20 @@
+#include "smoother/patch/patch.h"
+
+int tesi_patch_intervals(const TesiAxis *axis, TesiPatchInterval *intervals) {
+  const int k = axis->degree, cells = axis->cells;
+  int count = 0;
+  if (k == 0) { /* a direction that does not exist: one node */
+    intervals[0] = (TesiPatchInterval){0, 1, 0};
+    return 1;
+  }
+  for (int v = 0; v <= cells; v++) {
+    if ((v == 0 && !axis->natural[0]) || (v == cells && !axis->natural[1])) continue;
+    intervals[count++] = (TesiPatchInterval){
+        .first = v == 0 ? 0 : (v - 1) * k + 1,
+        .end = v == cells ? axis->nodes : (v + 1) * k,
+        .colour = (v + 1) % 2,
+    };
+  }
+  if (count == 0) intervals[count++] = (TesiPatchInterval){1, k, 0};
+  return count;
+}
