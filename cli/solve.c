@@ -15,17 +15,19 @@ static const char help[] =
     "  --threads N            threads of the CPU                                 (all)\n"
     "  --json FILE            writes a report, to the standard output for '-'\n"
     "  --vtu FILE             writes the solution for ParaView\n"
+    "  --restart FILE         goes on from a checkpoint (output.checkpoint)\n"
     "  --verbose | --quiet    more, or nothing but errors\n"
     "  --keys [KEY]           lists the keys of case files, all or below KEY\n"
     "  --help                 this text\n";
 
-enum { SET = 256, DEVICE, THREADS, JSON, VTU, VERBOSE, QUIET, KEYS, HELP };
+enum { SET = 256, DEVICE, THREADS, JSON, VTU, RESTART, VERBOSE, QUIET, KEYS, HELP };
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              {"device", required_argument, NULL, DEVICE},
                                              {"threads", required_argument, NULL, THREADS},
                                              {"json", required_argument, NULL, JSON},
                                              {"vtu", required_argument, NULL, VTU},
+                                             {"restart", required_argument, NULL, RESTART},
                                              {"verbose", no_argument, NULL, VERBOSE},
                                              {"quiet", no_argument, NULL, QUIET},
                                              {"keys", optional_argument, NULL, KEYS},
@@ -61,6 +63,9 @@ static bool parse_option(int option, SolveOptions *o) {
     return true;
   case VTU:
     o->vtu = optarg;
+    return true;
+  case RESTART:
+    o->restart = optarg;
     return true;
   case VERBOSE:
     o->common.verbosity = TES_VERBOSE;

@@ -10,7 +10,7 @@ enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32 };
 
 typedef struct SolveOptions {
   CliCommon common;
-  const char *path, *vtu;
+  const char *path, *vtu, *restart;
   const char *overrides[SOLVE_OVERRIDES];
   int override_count;
   bool to_stdout; /* the report goes to the standard output, nothing else does */
@@ -36,6 +36,8 @@ typedef struct SolveForest {
   char text[4][200];       /* method, smoother, operator, precision */
   TesPvdEntry files[SOLVE_STEPS];
   int file_count;
+  double *guess;  /* of a restart: where the first iteration starts */
+  int first_step; /* the number of the checkpoint's step */
 } SolveForest;
 
 /* All that one solve knows; the report is made from it. */
@@ -61,6 +63,12 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
 /* Meshes of trees, uniform or adaptive. */
 TesStatus solve_forest(Solve *s);
 void solve_forest_free(Solve *s);
+/* Before anything is computed: whether the case's checkpoint can be written and a restart makes sense. */
+TesStatus solve_checkpoint_check(const Solve *s);
+/* The case's checkpoint, if it has one. */
+TesStatus solve_checkpoint_write(Solve *s, const TesForestPoisson *poisson, int step);
+/* Replaces the mesh of the case by that of the checkpoint, and takes its solution as the start. */
+TesStatus solve_checkpoint_read(Solve *s);
 /* Values of the case as the library's. */
 TesCondition solve_condition(TesCaseCondition condition);
 void solve_fill_method(const TesCase *c, TesMethod *method, TesSmootherKind *smoother,

@@ -93,7 +93,7 @@ static TesStatus create_mesh(Solve *s) {
     TES_TRY(describe_box(ctx, box, &desc));
   }
   TES_TRY(tes_forest_create(ctx, &desc, &s->forest->mesh));
-  TES_TRY(refine_where(s));
+  TES_TRY(s->options->restart ? solve_checkpoint_read(s) : refine_where(s));
 done:
   return status;
 }
@@ -245,11 +245,11 @@ static TesStatus write_step(Solve *s, const TesAdaptStep *step, const char *path
   char *file = NULL, *collection = NULL;
   const size_t length = strlen(path);
   if (f->file_count == SOLVE_STEPS) return TES_OK;
-  TES_TRY(step_file(ctx, path, step->step, &file));
+  TES_TRY(step_file(ctx, path, f->first_step + step->step, &file));
   TES_TRY(write_vtu(s, step->poisson, step->indicator, file));
   char *base = tesi_strdup(ctx, without_folder(file));
   if (!base) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
-  f->files[f->file_count++] = (TesPvdEntry){step->step, base};
+  f->files[f->file_count++] = (TesPvdEntry){f->first_step + step->step, base};
   TES_ALLOC(&collection, length + 8);
   snprintf(collection, length + 8, "%.*s.pvd",
            (int)(length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length), path);
@@ -287,6 +287,7 @@ static TesStatus solve_once(Solve *s, TesForestPoissonDesc *desc, const char *vt
     TES_TRY(write_vtu(s, poisson, NULL, vtu));
     s->vtu = vtu;
   }
+  if (outcome != TES_NAN) TES_TRY(solve_checkpoint_write(s, poisson, s->forest->first_step));
   status = outcome;
 done:
   tes_forest_poisson_destroy(&poisson);
@@ -299,6 +300,7 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   TesStatus status = TES_OK;
   SolveForest *f = s->forest;
   const char *vtu = s->options->vtu ? s->options->vtu : s->input->vtu;
+  const int number = f->first_step + step->step;
   char error[64] = "";
   keep_solver(s, step->poisson);
   s->setup_seconds += step->setup_seconds + step->estimate_seconds;
@@ -314,12 +316,13 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
       (TesReportStep){step->cells, step->dofs,        step->hanging, step->iterations, step->estimate,
                       step->error, step->effectivity, step->goal,    step->error_l2,   step->error_h1};
   if (!isnan(step->error)) snprintf(error, sizeof error, "%9.2e  %11.3f", step->error, step->effectivity);
-  tesi_log(ctx, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %-22s  %7.2f", step->step,
+  tesi_log(ctx, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %-22s  %7.2f", number,
            (long long)step->cells, (long long)step->dofs, (long long)step->hanging, step->iterations,
            step->estimate, error, step->setup_seconds + step->solve_seconds + step->estimate_seconds);
   s->has_errors = s->input->exact != NULL;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
   if (vtu) TES_TRY(write_step(s, step, vtu));
+  TES_TRY(solve_checkpoint_write(s, step->poisson, number));
 done:
   return status;
 }
@@ -363,6 +366,7 @@ TesStatus solve_forest(Solve *s) {
                                .material_f = n.f,
                                .boundary = n.boundary,
                                .exact = c->exact,
+                               .guess = s->forest->guess,
                                .coarse = (TesCoarseKind)c->coarse,
                                .degree_first = c->coarsening == TES_CASE_COARSEN_DEGREE,
                                .tolerance = c->tolerance,
@@ -390,5 +394,6 @@ void solve_forest_free(Solve *s) {
   }
   tes_forest_destroy(&s->forest->mesh);
   tesi_free(ctx, &s->forest->residuals);
+  tesi_free(ctx, &s->forest->guess);
   tesi_free(ctx, &s->forest);
 }

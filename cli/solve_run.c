@@ -74,6 +74,7 @@ static TesStatus set_up(Solve *s) {
   TES_TRY(tes_case_read(ctx, s->options->path, s->options->override_count, s->options->overrides, &s->input));
   for (int i = 0; i < s->input->warning_count; i++)
     tesi_log(ctx, TES_LOG_WARNING, "warning: %s", s->input->warnings[i]);
+  TES_TRY(solve_checkpoint_check(s));
   if (s->input->forest.used) return TES_OK;
   TES_TRY(create_mesh(s));
   solve_print_problem(s);

@@ -333,6 +333,43 @@ static void adaptive_solves_tell_how_they_ended(void **state) {
   assert_int_equal(system("rm -f r.json u*.vtu u.pvd"), 0);
 }
 
+/* Three steps and a restart of two give the meshes and errors of four steps at once (the last step is solved again, from its solution). */
+static void a_restart_goes_on(void **state) {
+  (void)state;
+  double error[2];
+  char cells[64];
+  if (!has_forests()) skip();
+  const int status = run("solve " CASES "l-shape.yaml --set adapt.steps=3 --set output.checkpoint=c.h5");
+  if (status == 3 && strstr(output, "without HDF5")) skip();
+  assert_int_equal(status, 0);
+  const char *const solves[] = {"--set adapt.steps=4", "--set adapt.steps=2 --restart c.h5"};
+  for (int i = 0; i < 2; i++) {
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "solve " CASES "l-shape.yaml %s --json r.json", solves[i]);
+    assert_run(arguments, 0);
+    if (i) assert_output("restart   from step 2 of c.h5");
+    const char *last = strstr(output, "\n    3 ");
+    assert_non_null(last);
+    assert_int_equal(sscanf(last, " 3 %63s", cells), 1);
+    assert_string_equal(cells, "33");
+    cJSON *json = read_json("r.json");
+    const cJSON *steps = cJSON_GetObjectItem(json, "steps");
+    assert_int_equal(cJSON_GetArraySize(steps), i ? 2 : 4);
+    error[i] = cJSON_GetObjectItem(cJSON_GetArrayItem(steps, i ? 1 : 3), "error")->valuedouble;
+    cJSON_Delete(json);
+  }
+  assert_near(error[1], error[0], 1e-8 * error[0]);
+  assert_run("solve " CASES "fichera.yaml --restart c.h5", 2);
+  assert_output("c.h5 is of another mesh than the case: 2D with 3 trees, not 3D with 7");
+  assert_run("solve " CASES "poisson-square.yaml --restart c.h5", 2);
+  assert_output("only meshes of trees have checkpoints");
+  assert_run("solve " CASES "l-shape.yaml --restart r.json", 2);
+  assert_output("r.json is no HDF5 file");
+  assert_run("solve " CASES "l-shape.yaml --restart none.h5", 4);
+  assert_run("solve " CASES "l-shape.yaml --set output.checkpoint=none/c.h5", 4);
+  assert_int_equal(system("rm r.json c.h5"), 0);
+}
+
 static void tolerances_below_round_off_are_told_on_meshes_of_trees(void **state) {
   (void)state;
   if (!has_forests()) skip();
@@ -438,6 +475,7 @@ int main(void) {
       cmocka_unit_test(all_cases_of_the_repository_converge),
       cmocka_unit_test(cases_on_meshes_of_trees_converge),
       cmocka_unit_test(adaptive_solves_tell_how_they_ended),
+      cmocka_unit_test(a_restart_goes_on),
       cmocka_unit_test(periodic_boxes),
       cmocka_unit_test(tolerances_below_round_off_are_told_on_meshes_of_trees),
       cmocka_unit_test(benches_write_tables),

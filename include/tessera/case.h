@@ -147,7 +147,7 @@ typedef struct TesCase {
   double tolerance;                  /**< of the residual, relative to |b| */
   int max_iterations;
   TesCasePrecision precision;
-  char *vtu, *json; /**< output files, relative to the working folder; NULL: none */
+  char *vtu, *json, *checkpoint; /**< output files, relative to the working folder; NULL: none */
   char *warnings[4];
   int warning_count;
 } TesCase;

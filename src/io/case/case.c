@@ -121,6 +121,7 @@ void tes_case_destroy(TesCase **result) {
   tesi_free(ctx, &c->name);
   tesi_free(ctx, &c->vtu);
   tesi_free(ctx, &c->json);
+  tesi_free(ctx, &c->checkpoint);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
 }

@@ -171,6 +171,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output", .type = TESI_KEY_MAP, .help = "files to write, relative to the working folder"},
   {.path = "output.vtu", .type = TESI_KEY_FILE, .target = AT(vtu), .fallback_note = "none",
    .help = "the solution for ParaView"},
+  {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(checkpoint), .fallback_note = "none",
+   .help = "mesh and solution after each step on a mesh of trees, as HDF5, with which `tessera solve --restart` goes on"},
   {.path = "output.json", .type = TESI_KEY_FILE, .target = AT(json), .fallback_note = "none",
    .help = "the report; - is the standard output"},
 };

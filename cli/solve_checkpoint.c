@@ -1,0 +1,91 @@
+/* Checkpoints of solves over meshes of trees: mesh and solution after each step, with which --restart goes on. */
+#include <string.h>
+#include "io/store.h"
+#include "mesh/forest/forest.h"
+#include "solve.h"
+#include "tessera/adapt.h"
+#include "tessera/checkpoint.h"
+
+static const char field[] = "u";
+
+/* A store that is never committed leaves nothing behind. */
+TesStatus solve_checkpoint_check(const Solve *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesiStore *store = NULL;
+  const bool trees = s->input->forest.used;
+  TES_CHECK(trees || !s->input->checkpoint,
+            "output.checkpoint: only meshes of trees have checkpoints; a box becomes one with mesh.refine");
+  TES_CHECK(trees || !s->options->restart,
+            "--restart: only meshes of trees have checkpoints; a box becomes one with mesh.refine");
+  if (s->input->checkpoint) TES_TRY(tesi_store_create(ctx, s->input->checkpoint, &store));
+done:
+  tesi_store_close(&store);
+  return status;
+}
+
+TesStatus solve_checkpoint_write(Solve *s, const TesForestPoisson *poisson, int step) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesForestSpace *space = tes_forest_poisson_space(poisson);
+  TesVector *u = NULL;
+  if (!s->input->checkpoint) return TES_OK;
+  TES_TRY(tes_vector_create(ctx, tes_forest_space_length(space), TES_DOUBLE, &u));
+  TES_TRY(tes_vector_set(u, tes_forest_poisson_solution(poisson)));
+  TES_TRY(tes_checkpoint_write(
+      ctx,
+      &(TesCheckpointDesc){
+          .space = space, .count = 1, .fields = &(TesCheckpointField){field, u}, .step = step},
+      s->input->checkpoint));
+done:
+  tes_vector_destroy(&u);
+  return status;
+}
+
+/* Names and numbers that the case's data refer to must be the same. */
+static TesStatus compare(const Solve *s, const TesForest *found) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const char *path = s->options->restart;
+  const TesForest *mesh = s->forest->mesh;
+  TES_CHECK(tes_forest_dim(found) == tes_forest_dim(mesh) &&
+                tes_forest_trees(found) == tes_forest_trees(mesh),
+            "%s is of another mesh than the case: %dD with %lld trees, not %dD with %lld", path,
+            tes_forest_dim(found), (long long)tes_forest_trees(found), tes_forest_dim(mesh),
+            (long long)tes_forest_trees(mesh));
+  TES_CHECK(tes_forest_boundaries(found) == tes_forest_boundaries(mesh) &&
+                tes_forest_materials(found) == tes_forest_materials(mesh),
+            "%s is of another mesh than the case: numbers of boundaries or materials differ", path);
+  for (int i = 0; i < tes_forest_boundaries(mesh); i++)
+    TES_CHECK(!strcmp(tes_forest_boundary_name(found, i), tes_forest_boundary_name(mesh, i)),
+              "%s is of another mesh than the case: boundary %d is '%s', not '%s'", path, i,
+              tes_forest_boundary_name(found, i), tes_forest_boundary_name(mesh, i));
+done:
+  return status;
+}
+
+TesStatus solve_checkpoint_read(Solve *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  SolveForest *f = s->forest;
+  TesCheckpoint *checkpoint = NULL;
+  TesForestSpace *space = NULL;
+  TES_TRY(tes_checkpoint_read(ctx, s->options->restart, &checkpoint));
+  const TesForestSpace *from = tes_checkpoint_space(checkpoint);
+  const TesForest *found = tes_forest_space_forest(from);
+  const double *u = tes_checkpoint_values(checkpoint, field);
+  TES_TRY(compare(s, found));
+  TES_CHECK(u, "%s holds no solution '%s'", s->options->restart, field);
+  TES_TRY(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = found, .degree = s->input->degree},
+                                  &space));
+  TES_ALLOC(&f->guess, tes_forest_space_length(space));
+  TES_TRY(tes_forest_carry(from, u, space, f->guess));
+  tes_forest_destroy(&f->mesh);
+  f->mesh = tesi_forest_retain(found);
+  f->first_step = (int)tes_checkpoint_step(checkpoint);
+  tesi_log(ctx, TES_LOG_INFO, "restart   from step %d of %s", f->first_step, s->options->restart);
+done:
+  tes_forest_space_destroy(&space);
+  tes_checkpoint_destroy(&checkpoint);
+  return status;
+}
