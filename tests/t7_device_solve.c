@@ -35,7 +35,7 @@ static const TesiCounts *counts_of(TesContext *ctx) {
 
 static TesPoisson *create(TesContext *ctx, const Case *c, Watch *w) {
   TesMesh *mesh;
-  TesFunction *a, *f;
+  TesFunction *a = NULL, *f = NULL;
   TesPoisson *poisson;
   if (tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {8, 8}}, &mesh) != TES_OK ||
       tes_function_create_expression(ctx, c->a, &a) != TES_OK ||

@@ -134,7 +134,7 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
 /* A batch asks once a row of points; cell matrices once in all. */
 static Ahead mapped_ahead(const TesiMappedHost *plan, int64_t batches, const TesiMappedStep *next,
                           const void *x, const void *y) {
-  if (!next || !next->lines) return (Ahead){NULL};
+  if (!next || !next->lines) return (Ahead){0};
   const int64_t times = plan->factors == TES_FACTORS_MATRIX ? 1 : plan->points / plan->q;
   const int32_t(*range)[2] = (const int32_t(*)[2])plan->ahead + next->ahead;
   return (Ahead){.range = range,
