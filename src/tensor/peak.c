@@ -1,8 +1,6 @@
 #include "tensor/peak.h"
 #include <math.h>
 
-enum { CHAINS = 24 };
-
 #define DECLARE(bits)                                                                                        \
   double tesi_peak_loop_double_##bits(int64_t rounds);                                                       \
   float tesi_peak_loop_float_##bits(int64_t rounds);
@@ -38,7 +36,7 @@ TesStatus tesi_peak_flops(TesContext *ctx, TesPrecision precision, double *flops
 #pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : check)
     for (int thread = 0; thread < threads; thread++) check += run(bits, precision, rounds);
     const double lanes = bits / (precision == TES_DOUBLE ? 64.0 : 32.0);
-    best = fmax(best, 2 * CHAINS * lanes * (double)rounds * threads / (tesi_now() - start));
+    best = fmax(best, 2 * TESI_PEAK_CHAINS(bits) * lanes * (double)rounds * threads / (tesi_now() - start));
   }
   *flops_per_second = isfinite(check) ? best : 0;
   return TES_OK;

@@ -1,8 +1,9 @@
-/* The loop behind tesi_peak_flops for one SIMD width: 24 chains of multiply-adds hide the latency of 4 to 5 cycles at two a cycle. */
+/* The loop behind tesi_peak_flops for one SIMD width. The chains stay in registers only where both loops over them are unrolled. */
+#include "tensor/peak.h"
 #include "tensor/simd.h"
 #include <stdint.h>
 
-#define CHAINS 24
+enum { CHAINS = TESI_PEAK_CHAINS(TESI_SIMD_BITS) };
 typedef double VecDouble __attribute__((vector_size(TESI_SIMD_BITS / 8)));
 typedef float VecFloat __attribute__((vector_size(TESI_SIMD_BITS / 8)));
 
@@ -12,10 +13,10 @@ typedef float VecFloat __attribute__((vector_size(TESI_SIMD_BITS / 8)));
     Vec sum[CHAINS], scale = {0}, offset = {0};                                                              \
     scale += (Real)0.9999;                                                                                   \
     offset += (Real)0.0001;                                                                                  \
-    for (int c = 0; c < CHAINS; c++) sum[c] = offset * (Real)c;                                              \
+    TESI_UNROLL for (int c = 0; c < CHAINS; c++) sum[c] = offset * (Real)c;                                  \
     for (int64_t round = 0; round < rounds; round++)                                                         \
-      for (int c = 0; c < CHAINS; c++) sum[c] = sum[c] * scale + offset;                                     \
-    for (int c = 1; c < CHAINS; c++) sum[0] += sum[c];                                                       \
+      TESI_UNROLL for (int c = 0; c < CHAINS; c++) sum[c] = sum[c] * scale + offset;                         \
+    TESI_UNROLL for (int c = 1; c < CHAINS; c++) sum[0] += sum[c];                                           \
     return sum[0][0];                                                                                        \
   }
 
