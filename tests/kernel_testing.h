@@ -78,11 +78,9 @@ static inline void test_compare(const TesVector *a, const TesVector *b, double t
   assert_int_equal(tes_vector_get(a, x), TES_OK);
   assert_int_equal(tes_vector_get(b, y), TES_OK);
   for (int64_t i = 0; i < n; i++) {
-    if (!(fabs(y[i]) <= largest)) largest = fabs(y[i]);
-    if (!(fabs(x[i] - y[i]) <= error)) {
-      error = fabs(x[i] - y[i]);
-      at = i;
-    }
+    if (!(fabs(x[i] - y[i]) <= error) && !isnan(error)) at = i;
+    largest = test_larger(largest, fabs(y[i]));
+    error = test_larger(error, fabs(x[i] - y[i]));
   }
   if (!(error <= tolerance * largest))
     fail_msg("%s, degree %d, %s: error %.3g of %.3g at entry %lld of %lld", what, degree,

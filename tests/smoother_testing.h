@@ -128,8 +128,7 @@ static inline void sweep_once(const Setup *s, bool ref, TesSweep sweep, bool zer
 
 static inline double maximum(int64_t n, const double *v) {
   double largest = 0;
-  for (int64_t i = 0; i < n; i++)
-    if (!(fabs(v[i]) <= largest)) largest = fabs(v[i]);
+  for (int64_t i = 0; i < n; i++) largest = test_larger(largest, fabs(v[i]));
   return largest;
 }
 

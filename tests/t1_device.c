@@ -155,7 +155,7 @@ static double run_selftest(TesContext *ctx, int fault, TesiOrder order) {
   for (int i = 0; i < CHUNK * BLOCKS; i++) {
     const int c = i / CHUNK * CHUNK, t = (i - c + 1) % CHUNK;
     const double difference = fabs(y[i] - (x[c + CHUNK - 1 - t] + x[c + t]));
-    if (!(difference <= error)) error = difference;
+    error = test_larger(error, difference);
   }
   return error;
 }

@@ -52,8 +52,8 @@ static void check_matrix(TesContext *ctx, const TesOperator *op, double toleranc
   for (int64_t i = 0; i <= a.rows; i++) assert_int_equal(a.row[i], row[i]);
   for (int64_t i = 0; i < a.entries; i++) {
     assert_int_equal(a.column[i], column[i]);
-    if (!(fabs(a.value[i]) <= largest)) largest = fabs(a.value[i]);
-    if (!(fabs(a.value[i] - value[i]) <= error)) error = fabs(a.value[i] - value[i]);
+    largest = test_larger(largest, fabs(a.value[i]));
+    error = test_larger(error, fabs(a.value[i] - value[i]));
   }
   if (!(error <= tolerance * largest))
     fail_msg("%s: entries of the matrix differ by %.3g of %.3g", tes_operator_describe(op), error, largest);

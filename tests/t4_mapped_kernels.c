@@ -284,8 +284,8 @@ static void compare(const Data *d, const void *values, const char *device) {
   const double tolerance = c->precision == TES_SINGLE ? 4e-6 : c->factors == TES_SINGLE ? 1e-6 : 1e-12;
   for (int64_t i = 0; i < d->length; i++) {
     const double v = c->precision == TES_SINGLE ? ((const float *)values)[i] : ((const double *)values)[i];
-    if (!(fabs(d->y[i]) <= largest)) largest = fabs(d->y[i]);
-    if (!(fabs(v - d->y[i]) <= error)) error = fabs(v - d->y[i]);
+    largest = test_larger(largest, fabs(d->y[i]));
+    error = test_larger(error, fabs(v - d->y[i]));
   }
   if (!(error <= tolerance * largest))
     fail_msg(

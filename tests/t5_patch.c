@@ -109,8 +109,7 @@ static void sweep_once(const Setup *s, bool ref, TesSweep sweep, bool zero_guess
 
 static double maximum(int64_t n, const double *v) {
   double largest = 0;
-  for (int64_t i = 0; i < n; i++)
-    if (!(fabs(v[i]) <= largest)) largest = fabs(v[i]);
+  for (int64_t i = 0; i < n; i++) largest = test_larger(largest, fabs(v[i]));
   return largest;
 }
 

@@ -19,6 +19,11 @@
     if (!(fabs(a_ - e_) <= t_)) fail_msg("%s = %.17g, expected %.17g +- %.3g", #actual, a_, e_, t_);         \
   } while (0)
 
+/* The larger of both, NaN once either was: the largest error of many, of which a NaN in the middle must not be forgotten. */
+static inline double test_larger(double largest, double value) {
+  return isnan(largest) || value <= largest ? largest : value;
+}
+
 /* A call that must succeed; its message is shown when it does not. */
 #define assert_ok(ctx, call)                                                                                 \
   do {                                                                                                       \
