@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common.h"
 #include "device/kernel.h"
 #include "device/vector.h"
 #include "tessera/tessera.h"
@@ -14,9 +15,7 @@
 static TesContext *ctx;
 
 static void must(TesStatus status) {
-  if (status == TES_OK) return;
-  fprintf(stderr, "%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
-  exit(tes_status_exit(status));
+  bench_must(ctx, status);
 }
 
 typedef struct Options {

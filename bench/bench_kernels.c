@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common.h"
 #include "device/vector.h"
 #include "tessera/tessera.h"
 
@@ -20,9 +21,7 @@ static struct {
 } bench = {.dofs = 2.6e8, .check = true};
 
 static void must(TesStatus status) {
-  if (status == TES_OK) return;
-  fprintf(stderr, "%s\n%s", tes_context_message(bench.ctx), tes_context_trace(bench.ctx));
-  exit(tes_status_exit(status));
+  bench_must(bench.ctx, status);
 }
 
 static double random_number(uint64_t *state) {
@@ -157,20 +156,6 @@ static TesVector *space_vector(const TesSpace *space, TesPrecision precision, ui
   return v;
 }
 
-static double difference(const TesVector *a, const TesVector *b) {
-  const int64_t n = tes_vector_length(a);
-  double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y), error = 0, largest = 0;
-  must(tes_vector_get(a, x));
-  must(tes_vector_get(b, y));
-  for (int64_t i = 0; i < n; i++) {
-    if (!(fabs(x[i] - y[i]) <= error)) error = fabs(x[i] - y[i]);
-    if (!(fabs(y[i]) <= largest)) largest = fabs(y[i]);
-  }
-  free(x);
-  free(y);
-  return error / largest;
-}
-
 static void make_objects(TesSpace *space, TesPrecision precision, bool smoother, TesOperator **op,
                          TesSmoother **s) {
   must(tes_operator_create_diffusion(bench.ctx, &(TesDiffusionDesc){.space = space, .precision = precision},
@@ -196,7 +181,7 @@ static double check(int what, int degree, TesPrecision precision) {
     must(tes_operator_apply(op, x, y));
     must(tes_operator_apply_ref(op, x, z));
   }
-  const double error = difference(y, z);
+  const double error = bench_difference(bench.ctx, y, z);
   tes_vector_destroy(&x);
   tes_vector_destroy(&y);
   tes_vector_destroy(&z);

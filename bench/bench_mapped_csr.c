@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common.h"
 #include "device/cuda/cusparse.h"
 #include "device/vector.h"
 #include "tessera/mapped.h"
@@ -17,9 +18,7 @@ static TesContext *ctx;
 static FILE *csv;
 
 static void must(TesStatus status) {
-  if (status == TES_OK) return;
-  fprintf(stderr, "%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
-  exit(tes_status_exit(status));
+  bench_must(ctx, status);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -38,20 +37,6 @@ static double measure(const TesOperator *op, const TesVector *x, TesVector *y, c
   }
   qsort(seconds, BATCHES, sizeof *seconds, ascending);
   return seconds[BATCHES / 2];
-}
-
-static double difference(const TesVector *a, const TesVector *b) {
-  const int64_t n = tes_vector_length(a);
-  double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y), error = 0, largest = 0;
-  must(tes_vector_get(a, x));
-  must(tes_vector_get(b, y));
-  for (int64_t i = 0; i < n; i++) {
-    if (!(fabs(x[i] - y[i]) <= error)) error = fabs(x[i] - y[i]);
-    if (!(fabs(y[i]) <= largest)) largest = fabs(y[i]);
-  }
-  free(x);
-  free(y);
-  return error / largest;
 }
 
 static TesOperator *make_operator(int degree, double dofs) {
@@ -96,7 +81,7 @@ static void run_degree(int degree, double dofs) {
                         tes_vector_data(z), &spmv));
   must(tesi_context_device(ctx)->synchronize(ctx));
   const double free_seconds = measure(op, x, y, NULL), matrix_seconds = measure(op, x, z, spmv),
-               error = difference(z, y);
+               error = bench_difference(ctx, z, y);
   printf("p=%d %9lld unknowns %11lld entries: matrix-free %8.4f ms %6.2f GDoF/s, cuSPARSE %8.4f ms %6.2f "
          "GDoF/s, ratio %5.2f, "
          "assembled in %.3f s, %.3f GiB (matrix-free %.3f), difference %.1e\n",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common.h"
 #include "device/kernel.h"
 #include "device/vector.h"
 #include "tessera/load.h"
@@ -37,9 +38,7 @@ typedef struct Outcome {
 } Outcome;
 
 static void must(TesStatus status) {
-  if (status == TES_OK) return;
-  fprintf(stderr, "%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
-  exit(tes_status_exit(status));
+  bench_must(ctx, status);
 }
 
 static bool parse(int argc, char **argv, Options *o) {

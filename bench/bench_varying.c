@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common.h"
 #include "device/vector.h"
 #include "tessera/tessera.h"
 
@@ -17,9 +18,7 @@ static FILE *csv;
 static TesContext *ctx;
 
 static void must(TesStatus status) {
-  if (status == TES_OK) return;
-  fprintf(stderr, "%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
-  exit(tes_status_exit(status));
+  bench_must(ctx, status);
 }
 
 static void open_context(void) {

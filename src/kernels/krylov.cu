@@ -6,30 +6,7 @@
 #include "krylov_arguments.h"
 
 #define THREADS 256
-#define FOR_EACH(i, n)                                                                                       \
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                                       \
-                 tesk_step = (long long)gridDim.x * blockDim.x;                                              \
-       i < (n); i += tesk_step)
-
-/* The sum of the threads' values, for all of them. */
-TESK_DEVICE double add_threads(double value, double *sums) {
-  const int t = (int)threadIdx.x;
-  sums[t] = value;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] += sums[t + half];
-  }
-  __syncthreads();
-  value = sums[0];
-  __syncthreads();
-  return value;
-}
-
-TESK_DEVICE double add_parts(const double *partial, int parts, double *sums) {
-  double sum = 0;
-  for (int i = (int)threadIdx.x; i < parts; i += THREADS) sum += partial[i];
-  return add_threads(sum, sums);
-}
+#include "sums.h"
 
 TESK_DEVICE double choose_factor(double norm, double root) {
   int exponent = 0;

@@ -8,30 +8,8 @@
 
 #define THREADS 256
 #define PARTS 1024 /* of a sum; the grid of these kernels */
-#define FOR_EACH(i, n)                                                                                       \
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                                       \
-                 tesk_step = (long long)gridDim.x * blockDim.x;                                              \
-       i < (n); i += tesk_step)
 
-/* The sum of the threads' values, for all of them. */
-TESK_DEVICE double add_threads(double value, double *sums) {
-  const int t = (int)threadIdx.x;
-  sums[t] = value;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] += sums[t + half];
-  }
-  __syncthreads();
-  value = sums[0];
-  __syncthreads();
-  return value;
-}
-
-TESK_DEVICE double add_parts(const double *parts, double *sums) {
-  double sum = 0;
-  for (int i = (int)threadIdx.x; i < PARTS; i += THREADS) sum += parts[i];
-  return add_threads(sum, sums);
-}
+#include "sums.h"
 
 /* p <- D r, q <- 0, parts of r . D r; x <- 0 */
 TESK_KERNEL(tesk_cg_start, THREADS, 1, (long long)n, (const real *)d, (const real *)r, (real *)p, (real *)q,
@@ -53,7 +31,7 @@ TESK_KERNEL(tesk_cg_start, THREADS, 1, (long long)n, (const real *)d, (const rea
 
 TESK_KERNEL(tesk_cg_first, THREADS, 1, (const double *)parts_rz, (double *)scalars) {
   TESK_SHARED(memory);
-  const double sum = add_parts(parts_rz, (double *)memory);
+  const double sum = add_parts(parts_rz, PARTS, (double *)memory);
   if (threadIdx.x == 0) scalars[0] = sum;
 }
 
@@ -61,7 +39,7 @@ TESK_KERNEL(tesk_cg_residual, THREADS, 4, (long long)n, (int)parity, (const real
             (const real *TESK_RESTRICT)q, (real * TESK_RESTRICT) r, (const double *)parts_pq,
             (double *)parts_rz, (double *)scalars) {
   TESK_SHARED(memory);
-  const double pq = add_parts(parts_pq, (double *)memory), alpha = pq != 0 ? scalars[parity] / pq : 0;
+  const double pq = add_parts(parts_pq, PARTS, (double *)memory), alpha = pq != 0 ? scalars[parity] / pq : 0;
   double sum = 0;
   FOR_EACH(i, n) {
     const real value = r[i] - (real)alpha * q[i];
@@ -79,7 +57,7 @@ TESK_KERNEL(tesk_cg_direction, THREADS, 4, (long long)n, (int)parity, (const rea
             (const real *TESK_RESTRICT)r, (real * TESK_RESTRICT) p, (real * TESK_RESTRICT) q,
             (real * TESK_RESTRICT) x, (const double *)parts_rz, (double *)parts_pq, (double *)scalars) {
   TESK_SHARED(memory);
-  const double rz = add_parts(parts_rz, (double *)memory), before = scalars[parity],
+  const double rz = add_parts(parts_rz, PARTS, (double *)memory), before = scalars[parity],
                beta = before != 0 ? rz / before : 0, alpha = scalars[2];
   FOR_EACH(i, n) {
     const real direction = p[i];

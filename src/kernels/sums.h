@@ -1,0 +1,31 @@
+/* Grid-stride loops, and sums over a block of THREADS threads that are the same in each of its threads and in every run. Before: THREADS. */
+#ifndef TESK_SUMS_H
+#define TESK_SUMS_H
+
+#define FOR_EACH(i, n)                                                                                       \
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x,                                       \
+                 tesk_step = (long long)gridDim.x * blockDim.x;                                              \
+       i < (n); i += tesk_step)
+
+/* The sum of the threads' values, for all of them; sums[THREADS] in shared memory. */
+TESK_DEVICE double add_threads(double value, double *sums) {
+  const int t = (int)threadIdx.x;
+  sums[t] = value;
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] += sums[t + half];
+  }
+  __syncthreads();
+  value = sums[0];
+  __syncthreads();
+  return value;
+}
+
+/* The sum of partial[parts], for all threads. */
+TESK_DEVICE double add_parts(const double *partial, int parts, double *sums) {
+  double sum = 0;
+  for (int i = (int)threadIdx.x; i < parts; i += THREADS) sum += partial[i];
+  return add_threads(sum, sums);
+}
+
+#endif
