@@ -1,0 +1,8 @@
+/* What dealii_bp.cc refers to and never calls (hanging nodes, faces), for a width that the library was not built with: README.md. */
+#include <deal.II/matrix_free/evaluation_template_face_factory.templates.h>
+#include <deal.II/matrix_free/evaluation_template_factory_hanging_nodes.templates.h>
+
+DEAL_II_NAMESPACE_OPEN
+template struct internal::FEEvaluationHangingNodesFactory<3, double, VectorizedArray<double>>;
+template struct internal::FEFaceEvaluationFactory<3, VectorizedArray<double>>;
+DEAL_II_NAMESPACE_CLOSE
