@@ -5,6 +5,8 @@
  *    (vertex index - 1) a direction, x fastest. Local problems are solved by fast diagonalization.
  *  - patch_additive: all patches at once from one residual, scaled by omega.
  *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A on [lambda_max/ratio, 1.2 lambda_max].
+ *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of the assembled operator among the
+ *    nodes of the cell, weighted symmetrically; on meshes of trees, on the host. For stretched cells (docs/adaptive.md).
  *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (inside a cell:
  *    vertices, lines, faces, interior).
  */
@@ -26,7 +28,8 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_JACOBI,
   TES_SMOOTHER_CHEBYSHEV,
   TES_SMOOTHER_GAUSS_SEIDEL,
-  TES_SMOOTHER_GAUSS_SEIDEL_MORTON
+  TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+  TES_SMOOTHER_CELL_PATCH
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
@@ -55,8 +58,8 @@ typedef struct TesSmootherDesc {
   TesLocalSolver local;
   double
       omega; /**< damping; 0: the kind's default (patch 1, additive and jacobi from an estimate of the largest eigenvalue) */
-  int degree;   /**< chebyshev: degree of the polynomial; 0 means 5 */
-  double ratio; /**< chebyshev: smoothing range; 0 means 20 */
+  int degree;   /**< chebyshev, cell_patch: degree of the polynomial; 0 means 5 */
+  double ratio; /**< the same: smoothing range; 0 means 20 */
 } TesSmootherDesc;
 
 /** Errors: TES_INVALID_INPUT (a local solver that does not fit the form of the operator), TES_OUT_OF_MEMORY. */

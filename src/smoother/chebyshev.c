@@ -1,17 +1,29 @@
-/* Chebyshev-Jacobi: x <- x + p(D^-1 A) D^-1 (b - A x), where 1 - t p(t) is the Chebyshev polynomial of the first kind of
+/* Chebyshev: x <- x + p(B A) B (b - A x), where 1 - t p(t) is the Chebyshev polynomial of the first kind of
  * [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
- * algorithm 12.1). lambda: largest eigenvalue of D^-1 A.
+ * algorithm 12.1). lambda: largest eigenvalue of B A. B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of
+ * D^-1 in the update.
  *
- * A step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the first
+ * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the first
  * residual is b itself: degree m costs m - 1 applications then. */
 #include <math.h>
 #include <stdio.h>
+#include "smoother/cell_patch/cell_patch.h"
 #include "smoother/spectrum.h"
 
 typedef struct Plan {
-  double centre, radius; /* of the interval */
-  void *inverse_diagonal, *r, *p;
+  double centre, radius;          /* of the interval */
+  void *inverse_diagonal, *r, *p; /* inverse_diagonal NULL: patches */
+  TesiCellPatches *patches;       /* NULL: none */
+  void *z;                        /* of patches */
 } Plan;
+
+/* *z, *d <- vectors with B r = (z_i d_i). */
+static TesStatus precondition(const Plan *plan, const void *r, const void **z, const void **d) {
+  *z = r, *d = plan->inverse_diagonal;
+  if (!plan->patches) return TES_OK;
+  *z = plan->z, *d = plan->patches->weight;
+  return tesi_cell_patches_apply(plan->patches, r, plan->z);
+}
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
   TesContext *ctx = smoother->context;
@@ -24,13 +36,33 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   for (int i = 0; i < smoother->degree; i++) {
     const bool zero = i == 0 && zero_guess;
     if (!zero) TES_TRY(op->table->residual(op, b, x, plan->r));
-    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, s, zero ? b : plan->r,
-                                      plan->inverse_diagonal, c, plan->p, zero ? 0 : 1, x));
+    const void *z, *d;
+    TES_TRY(precondition(plan, zero ? b : plan->r, &z, &d));
+    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, s, z, d, c, plan->p, zero ? 0 : 1, x));
     const double next = 1 / (2 * sigma - rho);
     s = 2 * next / plan->radius;
     c = next * rho;
     rho = next;
   }
+done:
+  return status;
+}
+
+/* r <- B r, plain; d, z [length]: of D, work. */
+static TesStatus precondition_ref(const TesSmoother *smoother, const double *d, double *r, double *z) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const int64_t n = smoother->op->length;
+  if (!plan->patches) {
+    for (int64_t i = 0; i < n; i++) r[i] /= d[i];
+    return TES_OK;
+  }
+  TES_TRY(tesi_cell_patches_apply_ref(plan->patches, r, z));
+  const TesVector w = {
+      .context = ctx, .length = n, .precision = smoother->op->precision, .data = plan->patches->weight};
+  TES_TRY(tes_vector_get(&w, r));
+  for (int64_t i = 0; i < n; i++) r[i] *= z[i];
 done:
   return status;
 }
@@ -42,17 +74,21 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   const Plan *plan = smoother->plan;
   const int64_t n = smoother->op->length;
   const double pi = 3.14159265358979323846;
-  double *Ax = NULL, *d = NULL;
+  double *Ax = NULL, *d = NULL, *z = NULL;
   (void)sweep;
   TES_ALLOC(&Ax, n);
+  TES_ALLOC(&z, n);
   TES_ALLOC(&d, n);
   TES_TRY(tesi_diagonal_ref(smoother->op, d));
   for (int m = 0; m < smoother->degree; m++) {
     const double root = plan->centre + plan->radius * cos((2 * m + 1) * pi / (2 * smoother->degree));
     TES_TRY(smoother->op->table->apply_ref(smoother->op, x, Ax));
-    for (int64_t i = 0; i < n; i++) x[i] += (b[i] - Ax[i]) / (d[i] * root);
+    for (int64_t i = 0; i < n; i++) Ax[i] = b[i] - Ax[i];
+    TES_TRY(precondition_ref(smoother, d, Ax, z));
+    for (int64_t i = 0; i < n; i++) x[i] += Ax[i] / root;
   }
 done:
+  tesi_free(ctx, &z);
   tesi_free(ctx, &Ax);
   tesi_free(ctx, &d);
   return status;
@@ -61,10 +97,12 @@ done:
 static TesCost cost(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
   const double n = (double)op->length;
+  const Plan *plan = smoother->plan;
   const TesCost residual = op->table->cost(op);
-  return (TesCost){.flops = smoother->degree * (residual.flops + 6 * n),
-                   .bytes = smoother->degree *
-                            (residual.bytes + 7 * n * (double)tesi_precision_size(op->precision))};
+  const TesCost patches = plan->patches ? tesi_cell_patches_cost(plan->patches) : (TesCost){0};
+  return (TesCost){.flops = smoother->degree * (residual.flops + patches.flops + 6 * n),
+                   .bytes = smoother->degree * (residual.bytes + patches.bytes +
+                                                7 * n * (double)tesi_precision_size(op->precision))};
 }
 
 static void destroy(TesSmoother *smoother) {
@@ -75,11 +113,38 @@ static void destroy(TesSmoother *smoother) {
     device->release(ctx, &plan->inverse_diagonal);
     device->release(ctx, &plan->r);
     device->release(ctx, &plan->p);
+    device->release(ctx, &plan->z);
+    tesi_cell_patches_destroy(&plan->patches);
   }
   tesi_free(ctx, &plan);
 }
 
 static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+static TesStatus apply_patches(void *user, const void *r, void *z) {
+  const TesSmoother *smoother = user;
+  const Plan *plan = smoother->plan;
+  const TesStatus status = tesi_cell_patches_apply(plan->patches, r, z);
+  if (status != TES_OK) return status;
+  return tesi_device_multiply(smoother->context, smoother->op->precision, smoother->op->length, 1, z,
+                              plan->patches->weight, z);
+}
+
+/* B, and lambda. */
+static TesStatus make_preconditioner(TesSmoother *smoother, Plan *plan, double *lambda) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  if (smoother->kind == TES_SMOOTHER_CELL_PATCH) {
+    TES_TRY(tesi_cell_patches_create(smoother->op, &plan->patches));
+    TES_TRY(tesi_operator_vector(smoother->op, &plan->z));
+    TES_TRY(tesi_largest_eigenvalue(smoother->op, apply_patches, smoother, TESI_EIGENVALUE_STEPS, lambda));
+  } else {
+    TES_TRY(tesi_inverse_diagonal(smoother->op, &plan->inverse_diagonal));
+    TES_TRY(tesi_largest_jacobi_eigenvalue(smoother->op, plan->inverse_diagonal, lambda));
+  }
+done:
+  return status;
+}
 
 TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
@@ -89,17 +154,17 @@ TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
   smoother->table = &table;
   TES_NEW(&plan);
   smoother->plan = plan;
-  TES_CHECK(smoother->omega == 0, "omega is %g: the chebyshev smoother has no damping", smoother->omega);
-  TES_TRY(tesi_inverse_diagonal(smoother->op, &plan->inverse_diagonal));
+  TES_CHECK(smoother->omega == 0, "omega is %g: a chebyshev polynomial has no damping", smoother->omega);
   TES_TRY(tesi_operator_vector(smoother->op, &plan->r));
   TES_TRY(tesi_operator_vector(smoother->op, &plan->p));
-  TES_TRY(tesi_largest_jacobi_eigenvalue(smoother->op, plan->inverse_diagonal, &lambda));
+  TES_TRY(make_preconditioner(smoother, plan, &lambda));
   plan->centre = (1.2 * lambda + lambda / smoother->ratio) / 2;
   plan->radius = (1.2 * lambda - lambda / smoother->ratio) / 2;
   smoother->omega = 1;
   smoother->symmetric = true;
-  snprintf(smoother->description, sizeof smoother->description, "chebyshev-jacobi, degree %d on [%.3g, %.3g]",
-           smoother->degree, plan->centre - plan->radius, plan->centre + plan->radius);
+  snprintf(smoother->description, sizeof smoother->description, "chebyshev-%s, degree %d on [%.3g, %.3g]",
+           plan->patches ? "cell patches" : "jacobi", smoother->degree, plan->centre - plan->radius,
+           plan->centre + plan->radius);
 done:
   return status;
 }

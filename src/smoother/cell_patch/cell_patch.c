@@ -1,0 +1,295 @@
+/* Set-up of cell patches: see cell_patch.h. */
+#include "smoother/cell_patch/cell_patch.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "basis/eigen.h"
+#include "device/kernel.h"
+#include "operator/forest/op_forest.h"
+#include "smoother/spectrum.h"
+
+enum { MOST = TESI_CELL_PATCH_NODES, WINDOW = 512 };
+
+/* The basis of a pair of ends; what is gone has no mode. */
+static TesStatus make_class(TesContext *ctx, int n, const uint8_t end[2], double *S, double *lambda) {
+  TesStatus status = TES_OK;
+  double M[MOST * MOST], K[MOST * MOST], own[MOST * MOST];
+  const int first = end[0] == TESI_END_GONE, size = n - first - (end[1] == TESI_END_GONE);
+  for (int i = 0; i < n; i++) lambda[i] = 1;
+  if (size == 0) return TES_OK;
+  tesi_cell_patch_matrices(n, end, K, M);
+  for (int i = 0; i < size; i++)
+    for (int j = 0; j < size; j++) { /* in place: the target is never behind the source */
+      K[i * size + j] = K[(i + first) * n + j + first];
+      M[i * size + j] = M[(i + first) * n + j + first];
+    }
+  TES_TRY(tesi_eigen(ctx, size, K, M, own, lambda));
+  for (int i = 0; i < size; i++)
+    for (int j = 0; j < size; j++) S[(i + first) * n + j] = own[i * size + j];
+done:
+  return status;
+}
+
+static TesStatus make_classes(TesiCellPatches *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  const int n = m->n;
+  memset(p->class_of, -1, sizeof p->class_of);
+  for (int64_t c = 0; c < m->cells; c++)
+    for (int d = 0; d < m->dim; d++) {
+      int *k = &p->class_of[p->end[c][d][0]][p->end[c][d][1]];
+      if (*k < 0) *k = p->classes++;
+    }
+  TES_ALLOC(&p->S, p->classes * n * n);
+  TES_ALLOC(&p->lambda, p->classes * n);
+  for (int a = 0; a < TESI_ENDS; a++)
+    for (int b = 0; b < TESI_ENDS; b++) {
+      const int k = p->class_of[a][b];
+      const uint8_t end[2] = {(uint8_t)a, (uint8_t)b};
+      if (k >= 0) TES_TRY(make_class(ctx, n, end, p->S + k * n * n, p->lambda + k * n));
+    }
+done:
+  return status;
+}
+
+/* A cell with no neighbour and no Dirichlet face is singular without a mass. */
+static void keep_definite(const TesiCellPatches *p, int64_t c) {
+  double *g = p->g[c];
+  for (int d = 0; d < p->m->dim; d++)
+    if (p->end[c][d][0] != TESI_END_FREE || p->end[c][d][1] != TESI_END_FREE) return;
+  if (g[3] == 0) g[3] = g[0] + g[1] + g[2];
+}
+
+static TesStatus make_factors(TesiCellPatches *p) {
+  enum { BLOCK = 256 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  const int64_t size = m->factors * m->cell_points;
+  const int of_direction[3] = {0, m->dim == 2 ? 2 : 3, 5};
+  double *g = NULL;
+  TES_ALLOC(&g, BLOCK * size);
+  for (int64_t first = 0; first < m->cells; first += BLOCK) {
+    const int64_t count = tesi_min64(BLOCK, m->cells - first);
+    TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
+    for (int64_t c = 0; c < count; c++) {
+      double mean[7] = {0};
+      for (int64_t i = 0; i < size; i++) mean[i / m->cell_points] += g[c * size + i];
+      for (int d = 0; m->stiffness && d < m->dim; d++) p->g[first + c][d] = mean[of_direction[d]];
+      if (m->mass) p->g[first + c][3] = m->lambda * mean[m->factors - 1];
+      keep_definite(p, first + c);
+    }
+  }
+done:
+  tesi_free(ctx, &g);
+  return status;
+}
+
+/* d[n^dim] <- the diagonal of A_c. */
+static void surrogate_diagonal(const TesiCellPatches *p, int64_t c, double *d) {
+  const TesiMapped *m = p->m;
+  const int n = m->n;
+  double K[3][MOST * MOST], M[3][MOST * MOST];
+  for (int e = 0; e < m->dim; e++) tesi_cell_patch_matrices(n, p->end[c][e], K[e], M[e]);
+  for (int64_t at = 0; at < m->cell_nodes; at++) {
+    const int i[3] = {(int)(at % n) * (n + 1), (int)(at / n % n) * (n + 1), (int)(at / n / n) * (n + 1)};
+    d[at] = 0;
+    for (int t = 0; t <= m->dim; t++) {
+      double product = p->g[c][t < m->dim ? t : 3];
+      for (int e = 0; e < m->dim; e++) product *= (e == t ? K : M)[e][i[e]];
+      d[at] += product;
+    }
+  }
+}
+
+static TesStatus make_weights(TesiCellPatches *p, const TesOperator *op) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  double *sum = NULL, *count = NULL, *diagonal = NULL, own[MOST * MOST * MOST];
+  TES_ALLOC(&sum, m->nodes);
+  TES_ALLOC(&count, m->nodes);
+  TES_ALLOC(&diagonal, m->nodes);
+  for (int64_t c = 0; c < m->cells; c++) {
+    surrogate_diagonal(p, c, own);
+    for (int64_t at = 0; at < m->cell_nodes; at++) {
+      if (!tesi_cell_patch_has(m, c, at)) continue;
+      sum[m->index[c * m->cell_nodes + at]] += own[at];
+      count[m->index[c * m->cell_nodes + at]] += 1;
+    }
+  }
+  TES_TRY(tesi_diagonal_ref(op, diagonal));
+  for (int64_t i = 0; i < m->nodes; i++)
+    diagonal[i] = count[i] > 0 ? sqrt(sum[i] / (count[i] * count[i] * diagonal[i])) : 0;
+  TES_TRY(tesi_operator_vector(op, &p->weight));
+  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = p->weight};
+  TES_TRY(tes_vector_set(&v, diagonal));
+done:
+  tesi_free(ctx, &sum);
+  tesi_free(ctx, &count);
+  tesi_free(ctx, &diagonal);
+  return status;
+}
+
+typedef struct Sorted {
+  int64_t window;
+  int key[3];
+  int32_t cell;
+} Sorted;
+
+static int by_class(const void *a, const void *b) {
+  const Sorted *x = a, *y = b;
+  if (x->window != y->window) return x->window < y->window ? -1 : 1;
+  for (int d = 0; d < 3; d++)
+    if (x->key[d] != y->key[d]) return x->key[d] - y->key[d];
+  return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+/* Cells of a colour, those of the same classes together in windows that keep neighbours near. */
+static TesStatus sort_colour(const TesiCellPatches *p, int64_t count, int32_t *order) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  Sorted *list = NULL;
+  TES_ALLOC(&list, count);
+  for (int64_t i = 0; i < count; i++) {
+    list[i] = (Sorted){.window = i / WINDOW, .cell = order[i]};
+    for (int d = 0; d < p->m->dim; d++)
+      list[i].key[d] = p->class_of[p->end[order[i]][d][0]][p->end[order[i]][d][1]];
+  }
+  qsort(list, (size_t)count, sizeof *list, by_class);
+  for (int64_t i = 0; i < count; i++) order[i] = list[i].cell;
+done:
+  tesi_free(ctx, &list);
+  return status;
+}
+
+static void fill_batch(TesiCellPatches *p, int64_t batch, int64_t count, const int32_t *cells) {
+  const TesiMapped *m = p->m;
+  const int lanes = p->lanes;
+  for (int l = 0; l < lanes; l++) {
+    const int64_t c = l < count ? cells[l] : -1;
+    p->cell[batch * lanes + l] = (int32_t)c;
+    for (int64_t at = 0; at < m->cell_nodes; at++)
+      p->index[(batch * m->cell_nodes + at) * lanes + l] =
+          c >= 0 && tesi_cell_patch_has(m, c, at) ? m->index[c * m->cell_nodes + at] : -1;
+  }
+}
+
+static TesStatus make_batches(TesiCellPatches *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  int64_t *first = NULL;
+  int32_t *order = NULL;
+  TES_TRY(tesi_mapped_make_colours(m, &p->colours, &first, &order));
+  for (int k = 0; k < p->colours; k++) {
+    const int64_t count = first[k + 1] - first[k];
+    p->first_of_colour[k + 1] = p->first_of_colour[k] + (count + p->lanes - 1) / p->lanes;
+    TES_TRY(sort_colour(p, count, order + first[k]));
+  }
+  p->batches = p->first_of_colour[p->colours];
+  TES_ALLOC(&p->cell, p->batches * p->lanes);
+  TES_ALLOC(&p->index, p->batches * p->lanes * m->cell_nodes);
+  for (int k = 0; k < p->colours; k++)
+    for (int64_t b = p->first_of_colour[k], at = first[k]; b < p->first_of_colour[k + 1]; b++, at += p->lanes)
+      fill_batch(p, b, tesi_min64(p->lanes, first[k + 1] - at), order + at);
+done:
+  tesi_free(ctx, &first);
+  tesi_free(ctx, &order);
+  return status;
+}
+
+static void choose_kernel(TesiCellPatches *p, TesPrecision precision) {
+  const bool is_double = precision == TES_DOUBLE;
+  int bits = 128;
+  p->run = is_double ? tesi_cell_patches_run_double_128 : tesi_cell_patches_run_float_128;
+#if TESI_SIMD_WIDEST >= 256
+  if (tes_context_simd_bits(p->context) >= 256) {
+    bits = 256;
+    p->run = is_double ? tesi_cell_patches_run_double_256 : tesi_cell_patches_run_float_256;
+  }
+#endif
+#if TESI_SIMD_WIDEST >= 512
+  if (tes_context_simd_bits(p->context) >= 512) {
+    bits = 512;
+    p->run = is_double ? tesi_cell_patches_run_double_512 : tesi_cell_patches_run_float_512;
+  }
+#endif
+  p->lanes = bits / 8 / (int)tesi_precision_size(precision);
+}
+
+static TesStatus check_operator(const TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(!op->space, "cell patches are for meshes of trees; boxes have vertex patches (patch)");
+  TES_CHECK(!tesi_has_kernels(ctx), "the smoother cell_patch has no kernels: it runs on the device cpu; "
+                                    "chebyshev and jacobi run on all");
+  const TesOperator *inner = tesi_forest_inner(op);
+  TES_CHECK(inner, "cell patches need a matrix-free operator over a mesh of trees");
+  const TesiMapped *m = inner->mapped;
+  TES_CHECK(m->global && m->components == 1 && m->n <= MOST,
+            "cell patches need the global form, one component and degrees up to %d", MOST - 1);
+done:
+  return status;
+}
+
+TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patches) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiCellPatches *p = NULL;
+  *patches = NULL;
+  TES_TRY(check_operator(op));
+  TES_NEW(&p);
+  p->context = tesi_context_retain(ctx);
+  p->m = tesi_forest_inner(op)->mapped;
+  TES_ALLOC(&p->end, p->m->cells);
+  TES_ALLOC(&p->g, p->m->cells);
+  choose_kernel(p, op->precision);
+  TES_TRY(tesi_cell_patches_find_ends(p));
+  TES_TRY(make_classes(p));
+  TES_TRY(make_factors(p));
+  TES_TRY(make_weights(p, op));
+  TES_TRY(make_batches(p));
+  *patches = p;
+  p = NULL;
+done:
+  tesi_cell_patches_destroy(&p);
+  return status;
+}
+
+void tesi_cell_patches_destroy(TesiCellPatches **patches) {
+  TesiCellPatches *p = *patches;
+  if (!p) return;
+  TesContext *ctx = p->context;
+  *patches = NULL;
+  tesi_context_device(ctx)->release(ctx, &p->weight);
+  tesi_free(ctx, &p->S);
+  tesi_free(ctx, &p->lambda);
+  tesi_free(ctx, &p->end);
+  tesi_free(ctx, &p->g);
+  tesi_free(ctx, &p->cell);
+  tesi_free(ctx, &p->index);
+  tesi_free(ctx, &p);
+  tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z) {
+  enum { CHUNK = 4 };
+  const int threads = tes_context_threads(p->context);
+  memset(z, 0, (size_t)p->m->length * tesi_precision_size(p->m->precision));
+  for (int k = 0; k < p->colours; k++) {
+    const int64_t end = p->first_of_colour[k + 1];
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t first = p->first_of_colour[k]; first < end; first += CHUNK)
+      p->run(p, first, tesi_min64(first + CHUNK, end), r, z);
+  }
+  return TES_OK;
+}
+
+TesCost tesi_cell_patches_cost(const TesiCellPatches *p) {
+  const double n = p->m->n, nodes = (double)(p->m->cells * p->m->cell_nodes);
+  return (TesCost){.flops = nodes * (4 * p->m->dim * n + p->m->dim + 2),
+                   .bytes =
+                       4 * nodes + 4 * (double)p->m->length * (double)tesi_precision_size(p->m->precision)};
+}

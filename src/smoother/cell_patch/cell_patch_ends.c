@@ -1,0 +1,145 @@
+/* What is at the ends of the cells: neighbours are found by the vertices of their common face. */
+#include <math.h>
+#include <stdlib.h>
+#include "basis/lagrange.h"
+#include "geometry/geometry.h"
+#include "mesh/forest/hanging.h"
+#include "smoother/cell_patch/cell_patch.h"
+
+typedef struct Face {
+  uint64_t key;
+  int32_t cell;
+  int8_t face;
+} Face;
+
+static int by_key(const void *a, const void *b) {
+  const Face *x = a, *y = b;
+  if (x->key != y->key) return x->key < y->key ? -1 : 1;
+  return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+/* The fine side of a hanging face. */
+static bool hangs(const TesiMapped *m, int64_t cell, int face) {
+  const unsigned mask = m->mask ? m->mask[cell] : 0;
+  return (mask >> (3 + face / 2) & 1) && (int)(mask >> (face / 2) & 1) == (face & 1);
+}
+
+/* splitmix64 */
+static uint64_t mix(uint64_t bits) {
+  bits += 0x9e3779b97f4a7c15u;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  return bits ^ (bits >> 31);
+}
+
+/* Of the node that the index has at vertex v: on hanging lines one of the coarse side. */
+static uint64_t index_key(const TesiMapped *m, int64_t cell, int v) {
+  const int n = m->n, step[3] = {1, n, n * n};
+  int at = 0;
+  for (int d = 0; d < m->dim; d++) at += (v >> d & 1) * (n - 1) * step[d];
+  const int32_t node = m->index[cell * m->cell_nodes + at];
+  return mix((uint64_t)(node < 0 ? ~node : node));
+}
+
+/* The same for a vertex in all cells: where it halves an edge or a face of the coarse side, from the corners of that. */
+static uint64_t vertex_key(const TesiMapped *m, int64_t cell, int v) {
+  const int last = m->n - 1, i[3] = {(v & 1) * last, (v >> 1 & 1) * last, (v >> 2 & 1) * last};
+  if (!tesi_mapped_hangs(m, cell)) return 4 * index_key(m, cell, v);
+  const unsigned halved =
+      tesi_hanging_directions(m->dim, m->n, m->mask[cell], i) & ((unsigned)v ^ m->mask[cell]);
+  uint64_t sum = 0;
+  for (unsigned t = 0; t < 4;
+       t++) { /* corners come twice, or four times, where fewer directions are halved */
+    unsigned corner = (unsigned)v, bit = 0;
+    for (int d = 0; d < 3; d++)
+      if (halved >> d & 1) corner ^= (t >> bit++ & 1) << d;
+    sum += index_key(m, cell, (int)corner);
+  }
+  return sum;
+}
+
+/* Both sides of a hanging face have the key of the coarse one. */
+static Face face_of(const TesiMapped *m, int64_t cell, int face) {
+  Face f = {.cell = (int32_t)cell, .face = (int8_t)face};
+  for (int v = 0; v < 1 << m->dim; v++)
+    if ((v >> (face / 2) & 1) == (face & 1))
+      f.key += mix(hangs(m, cell, face) ? 4 * index_key(m, cell, v) : vertex_key(m, cell, v));
+  return f;
+}
+
+/* All nodes of the face are constrained. */
+static bool constrained(const TesiMapped *m, int64_t cell, int face) {
+  const int n = m->n, step = face < 2 ? 1 : face < 4 ? n : n * n;
+  for (int at = 0; at < (int)m->cell_nodes; at++)
+    if (at / step % n == (face & 1) * (n - 1) && m->index[cell * m->cell_nodes + at] >= 0) return false;
+  return true;
+}
+
+/* Lengths of the middle lines of a cell. */
+static TesStatus thickness(const TesiMapped *m, int64_t cell, double h[3]) {
+  const double xi[3] = {0.5, 0.5, 0.5};
+  double x[3], J[9];
+  const TesStatus status = tes_geometry_evaluate(m->geometry, cell, 1, xi, x, J);
+  for (int d = 0; d < m->dim; d++) {
+    double sum = 0;
+    for (int r = 0; r < m->dim; r++) sum += J[r * m->dim + d] * J[r * m->dim + d];
+    h[d] = sqrt(sum);
+  }
+  return status;
+}
+
+/* Of face f among those of the same key, first .. end - 1. */
+static uint8_t end_of(const TesiMapped *m, const Face *f, const Face *first, const Face *end,
+                      double (*const h)[3]) {
+  const bool fine = hangs(m, f->cell, f->face);
+  const Face *other = NULL;
+  if (fine || constrained(m, f->cell, f->face)) return TESI_END_GONE;
+  for (const Face *o = first; o < end; o++)
+    if (o != f && (!other || hangs(m, o->cell, o->face))) other = o;
+  if (!other) return TESI_END_FREE;
+  const double ratio = h[other->cell][other->face / 2] / h[f->cell][f->face / 2];
+  return (uint8_t)(TESI_END_MIDDLE + (int)lrint(fmin(fmax(2 * log2(ratio), -6), 6)));
+}
+
+TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  const int faces = 2 * m->dim;
+  const int64_t count = faces * m->cells;
+  Face *face = NULL;
+  double(*h)[3] = NULL;
+  TES_ALLOC(&face, count);
+  TES_ALLOC(&h, m->cells);
+  for (int64_t c = 0; c < m->cells; c++) {
+    TES_TRY(thickness(m, c, h[c]));
+    for (int f = 0; f < faces; f++) face[c * faces + f] = face_of(m, c, f);
+  }
+  qsort(face, (size_t)count, sizeof *face, by_key);
+  for (int64_t i = 0, j; i < count; i = j) {
+    for (j = i + 1; j < count && face[j].key == face[i].key;) j++;
+    for (int64_t k = i; k < j; k++)
+      p->end[face[k].cell][face[k].face / 2][face[k].face & 1] = end_of(m, &face[k], face + i, face + j, h);
+  }
+done:
+  tesi_free(ctx, &face);
+  tesi_free(ctx, &h);
+  return status;
+}
+
+void tesi_cell_patch_matrices(int n, const uint8_t end[2], double *K, double *M) {
+  tesi_cell_matrices(n - 1, M, K);
+  const double k = K[0], m = M[0];
+  for (int s = 0; s < 2; s++) {
+    const int at = s * (n * n - 1);
+    if (end[s] < TESI_END_RATIO) continue;
+    const double ratio = exp2((end[s] - TESI_END_MIDDLE) / 2.0);
+    K[at] += k / ratio, M[at] += m * ratio;
+  }
+}
+
+bool tesi_cell_patch_has(const TesiMapped *m, int64_t cell, int64_t at) {
+  const int n = m->n, i[3] = {(int)(at % n), (int)(at / n % n), (int)(at / n / n)};
+  if (m->index[cell * m->cell_nodes + at] < 0) return false;
+  return !m->mask || !tesi_hanging_directions(m->dim, n, m->mask[cell], i);
+}
