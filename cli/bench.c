@@ -23,9 +23,10 @@ static const char help[] =
     "  --precision P         double, single, mixed (solver), or all          (all)\n"
     "  --coefficient C       constant or variable: 1/(0.05+2|x|^2)           (constant)\n"
     "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton\n"
-    "  --variant V           smoother: one kernel of the patch smoother on a GPU, or all (tessera bench "
-    "smoother\n"
-    "                        --variant list): the paper's ladder and ours beside it\n"
+    "  --variant V           smoother, bp: one kernel of the papers' ladders on a GPU, all of them beside "
+    "ours, "
+    "or list\n"
+    "                        (bp: element vectors)\n"
     "  --method M            auto vcycle fmg gmres cg\n"
     "  --tolerance T         of the relative residual                        (1e-9)\n"
     "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
@@ -34,6 +35,7 @@ static const char help[] =
     "                        adaptive: curved, or vertices for multilinear cells\n"
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
     "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
+    "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
     "  --cells LIST          bp: cells in all, instead of --dofs\n"
     "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
     "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"
@@ -43,12 +45,14 @@ static const char help[] =
     "  --csv FILE --json FILE --plot FILE.svg\n"
     "  --quiet --verbose --help\n";
 
-static const struct {
+typedef struct Bench {
   const char *name;
   TesStatus (*run)(TesContext *ctx, const BenchOptions *options, BenchResult *result);
-} benches[] = {{"operator", bench_operator}, {"smoother", bench_smoother},
-               {"solver", bench_solver},     {"bp", bench_bp},
-               {"adaptive", bench_adaptive}, {"patch-tables", bench_patch_tables}};
+  int degrees; /* 1 .. */
+} Bench;
+static const Bench benches[] = {{"operator", bench_operator, 20}, {"smoother", bench_smoother, 20},
+                                {"solver", bench_solver, 20},     {"bp", bench_bp, 15},
+                                {"adaptive", bench_adaptive, 8},  {"patch-tables", bench_patch_tables, 20}};
 
 enum {
   DIM = 256,
@@ -65,6 +69,7 @@ enum {
   GEOMETRY,
   NUMBERING,
   POINTS,
+  LAMBDA,
   CELLS,
   CONJUGATE_GRADIENTS,
   CG_TOLERANCE,
@@ -94,6 +99,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"geometry", required_argument, NULL, GEOMETRY},
                                              {"numbering", required_argument, NULL, NUMBERING},
                                              {"points", required_argument, NULL, POINTS},
+                                             {"lambda", required_argument, NULL, LAMBDA},
                                              {"cells", required_argument, NULL, CELLS},
                                              {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
                                              {"cg-tolerance", required_argument, NULL, CG_TOLERANCE},
@@ -157,6 +163,8 @@ static bool parse_bp(int option, BenchOptions *o) {
     if (!one_number("points", 1, 3, &number)) return false;
     o->points = (int)number;
     return true;
+  case LAMBDA:
+    return one_number("lambda", 1e-6, 1e6, &o->lambda);
   case CELLS:
     return (o->cells = cli_parse_numbers("cells", optarg, true, 1, 2e9, BENCH_LIST, o->cell_counts)) > 0;
   case CG_TOLERANCE:
@@ -205,6 +213,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case GEOMETRY:
   case NUMBERING:
   case POINTS:
+  case LAMBDA:
   case CELLS:
   case CONJUGATE_GRADIENTS:
   case CG_TOLERANCE:
@@ -244,6 +253,69 @@ static bool parse_option(int option, BenchOptions *o) {
   }
 }
 
+/* Options that not all benchmarks have, and those that do. */
+static const struct {
+  int option;
+  const char *benches;
+} special[] = {{DIM, "operator smoother solver bp adaptive"},
+               {DEGREE, "operator smoother solver bp adaptive"},
+               {DOFS, "operator smoother solver bp adaptive"},
+               {PRECISION, "operator smoother solver bp adaptive"},
+               {COEFFICIENT, "operator smoother solver"},
+               {SMOOTHER, "smoother solver"},
+               {VARIANT, "smoother bp"},
+               {METHOD, "solver"},
+               {TOLERANCE, "solver"},
+               {BP, "bp"},
+               {FORM, "bp"},
+               {GEOMETRY, "bp adaptive"},
+               {NUMBERING, "bp"},
+               {POINTS, "bp"},
+               {LAMBDA, "bp"},
+               {CELLS, "bp"},
+               {CONJUGATE_GRADIENTS, "bp"},
+               {CG_TOLERANCE, "bp"}};
+
+/* Whether `names` has this one. */
+static bool has_name(const char *names, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) return true;
+  return false;
+}
+
+static bool was_given(unsigned given, int option) {
+  return given >> (option - DIM) & 1;
+}
+
+/* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0 or an exit status. */
+static int check_options(const Bench *bench, const BenchOptions *o, unsigned given) {
+  for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+    if (was_given(given, special[i].option) && !has_name(special[i].benches, bench->name))
+      return cli_usage_error("bench %s has no --%s; that is for: %s", bench->name,
+                             long_options[special[i].option - DIM].name, special[i].benches);
+  for (int k = 0; was_given(given, DEGREE) && k < o->degrees; k++)
+    if (o->degree[k] > bench->degrees)
+      return cli_usage_error("bench %s: degree %d, expected 1 to %d", bench->name, o->degree[k],
+                             bench->degrees);
+  if (strcmp(bench->name, "solver") != 0 && !o->single_precision && !o->double_precision)
+    return cli_usage_error("bench %s: --precision double, single or all; mixed is for solver", bench->name);
+  if (was_given(given, DOFS) && was_given(given, CELLS))
+    return cli_usage_error("bench bp takes --dofs or --cells, not both");
+  if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
+  return 0;
+}
+
+/* Files that cannot be written are told before the time is spent. */
+static TesStatus check_outputs(TesContext *ctx, const BenchOptions *o) {
+  TesStatus status = TES_OK;
+  const char *const paths[] = {o->csv, o->common.json, o->plot};
+  for (int i = 0; i < 3; i++) TES_TRY(cli_check_output(ctx, paths[i]));
+  if (o->plot) TES_TRY(cli_plot_check(ctx, o->plot));
+done:
+  return status;
+}
+
 /* The line that makes a table of results worth keeping: command, machine, date. */
 static void describe_run(int argc, char **argv, TesContext *ctx, BenchOptions *o) {
   struct utsname machine;
@@ -269,6 +341,26 @@ done:
   return status;
 }
 
+/* The rows that are there are written also where a later one fails. */
+static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o) {
+  TesContext *ctx;
+  BenchResult result = {0};
+  TesStatus status = cli_context_create(&o->common, &ctx);
+  if (status != TES_OK) return tes_status_exit(status);
+  describe_run(argc, argv, ctx, o);
+  status = check_outputs(ctx, o);
+  if (status == TES_OK) status = bench->run(ctx, o, &result);
+  result.table.comment = o->comment;
+  if (result.table.rows > 0) {
+    const TesStatus written = write_results(ctx, o, &result);
+    if (status == TES_OK) status = written;
+  }
+  if (status != TES_OK) cli_print_failure(ctx, status);
+  cli_table_end(&result.table);
+  tes_context_destroy(&ctx);
+  return tes_status_exit(status);
+}
+
 int cli_bench(int argc, char **argv) {
   BenchOptions o = {.dim = {3},
                     .dims = 1,
@@ -284,29 +376,23 @@ int cli_bench(int argc, char **argv) {
                     .bp = {1, 3, 5},
                     .bps = 3,
                     .numbering = TES_NUMBER_LEXICOGRAPHIC};
+  unsigned given = 0;
   for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
+    given |= 1u << (option - DIM);
   }
   if (optind + 1 != argc)
     return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive or patch-tables "
                            "(tessera bench --help)");
   o.name = argv[optind];
-  for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
-    if (strcmp(o.name, benches[i].name)) continue;
-    TesContext *ctx;
-    BenchResult result = {0};
-    TesStatus status = cli_context_create(&o.common, &ctx);
-    if (status != TES_OK) return tes_status_exit(status);
-    describe_run(argc, argv, ctx, &o);
-    status = benches[i].run(ctx, &o, &result);
-    result.table.comment = o.comment;
-    if (status == TES_OK) status = write_results(ctx, &o, &result);
-    if (status != TES_OK) cli_print_failure(ctx, status);
-    cli_table_end(&result.table);
-    tes_context_destroy(&ctx);
-    return tes_status_exit(status);
-  }
+  if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
+    o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
+  for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
+    if (!strcmp(o.name, benches[i].name)) {
+      const int refused = check_options(&benches[i], &o, given);
+      return refused ? refused : run_bench(&benches[i], argc, argv, &o);
+    }
   return cli_usage_error(
       "there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive or patch-tables",
       o.name);

@@ -16,7 +16,7 @@ typedef struct BenchOptions {
   bool single_precision, double_precision, mixed; /* which to measure */
   bool variable;                                  /* coefficient a(x) instead of 1 */
   TesSmootherKind smoother;
-  const char *variant; /* NULL: the smoother of programs */
+  const char *variant; /* smoother, bp: of the kernel; NULL: that of programs */
   TesMethod method;
   double tolerance, seconds; /* time spent on each measurement */
   /* bp */
@@ -26,8 +26,9 @@ typedef struct BenchOptions {
   TesNumberingOrder numbering;
   int points;                     /* Gauss points a direction, more than the degree; 0: 2 */
   double cell_counts[BENCH_LIST]; /* cells in all, instead of dofs */
-  int cells, cg;                  /* how many counts; iterations of conjugate gradients, 0: none */
-  double cg_tolerance;            /* at which they end; 0: never */
+  double lambda; /* factor of the mass added to stiffness; 0: 1 in the element form, none in the global one */
+  int cells, cg; /* how many counts; iterations of conjugate gradients, 0: none */
+  double cg_tolerance; /* at which they end; 0: never */
   const char *csv, *plot;
   char comment[512];
 } BenchOptions;

@@ -1,8 +1,10 @@
 /* tessera bench adaptive: the ball of adaptive-matrix-free-ljungkvist-2017, uniform and refined on spherical shells, a(x) = 1/(0.05 + 2|x|^2):
- * matrix-free beside the assembled matrix, hanging nodes on beside off, memory of both.
+ * matrix-free beside the assembled operator in its two forms, hanging nodes on beside off, memory of all.
  *
- * On a GPU the matrix is multiplied by cuSPARSE, and queued applications are timed several at a time. "times_larger" compares what an unknown
- * needs in memory with each, the two vectors included.
+ * csr: the matrix with hanging nodes eliminated. h: y = H' A H x, A over all nodes, H the matrix of hanging nodes. On a GPU kernels assemble,
+ * cuSPARSE multiplies where it is installed (else a kernel), and queued applications are timed several at a time. "difference": largest entry of
+ * what the two forms differ from the matrix-free operator, relative to its largest. "times_larger" compares what an unknown needs in memory with each,
+ * the two vectors included.
  *
  * Shells: cells whose vertices lie on both sides of the spheres of radius 0.35 and 0.75 about (0.1, -0.05, 0.07), which no face follows, are refined
  * twice in 3D, three times in 2D. Unknowns are counted as other codes do, hanging and boundary nodes included. */
@@ -10,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "bench.h"
-#include "device/cuda/cusparse.h"
 #include "device/device.h"
+#include "operator/assembled/op_assembled.h"
 
 enum { BATCH = 10 };
 
@@ -20,12 +22,9 @@ typedef struct Subject {
   TesForestSpace *space;
   TesGeometry *geometry;
   TesOperator *op, *plain; /* with and without interpolation */
-  TesMatrix matrix;
-  TesVector *x, *y;
-  double bytes;               /* of the operator, on the device */
-  int batch;                  /* applications that are queued before one waits for them */
-  void *row, *column, *value; /* the matrix on a GPU */
-  TesiSpmv *spmv;
+  TesVector *x, *y, *z;
+  double bytes; /* of the operator, on the device */
+  int batch;    /* applications that are queued before one waits for them */
 } Subject;
 
 static bool on_gpu(const TesContext *ctx) {
@@ -37,15 +36,10 @@ static double memory(TesContext *ctx) {
   return on_gpu(ctx) ? -(double)tesi_context_device(ctx)->available(ctx) : (double)tes_context_memory(ctx);
 }
 
-static void release(TesContext *ctx, Subject *s) {
-  const TesiDevice *device = tesi_context_device(ctx);
-  tesi_spmv_destroy(ctx, &s->spmv);
-  device->release(ctx, &s->row);
-  device->release(ctx, &s->column);
-  device->release(ctx, &s->value);
+static void release(Subject *s) {
   tes_vector_destroy(&s->x);
   tes_vector_destroy(&s->y);
-  if (s->space) tes_forest_matrix_free(s->space, &s->matrix);
+  tes_vector_destroy(&s->z);
   tes_operator_destroy(&s->op);
   tes_operator_destroy(&s->plain);
   tes_geometry_destroy(&s->geometry);
@@ -116,6 +110,12 @@ static int cell_degree(const BenchOptions *o) {
   return o->geometry == TES_FACTORS_VERTICES ? 1 : 2;
 }
 
+/* Stored or from weights where --geometry asks for it, else as the operator chooses. */
+static TesFactors factors_of(const BenchOptions *o) {
+  return o->geometry == TES_FACTORS_STORED || o->geometry == TES_FACTORS_WEIGHTS ? o->geometry
+                                                                                 : TES_FACTORS_AUTO;
+}
+
 static TesStatus prepare(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim, int degree,
                          double dofs, bool shells, TesPrecision precision, Subject *s) {
   TesStatus status = TES_OK;
@@ -125,7 +125,8 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, const TesFuncti
   TES_TRY(
       tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = s->forest, .degree = degree}, &s->space));
   TES_TRY(tes_geometry_create_forest(s->forest, cell_degree(o), &s->geometry));
-  TesForestDiffusionDesc desc = {.space = s->space, .geometry = s->geometry, .a = a, .precision = precision};
+  TesForestDiffusionDesc desc = {
+      .space = s->space, .geometry = s->geometry, .a = a, .precision = precision, .factors = factors_of(o)};
   const double before = memory(ctx);
   TES_TRY(tes_operator_create_forest(ctx, &desc, &s->op));
   s->bytes = memory(ctx) - before;
@@ -167,49 +168,6 @@ static TesStatus apply_plain(void *data) {
   return apply_batch(s, s->plain);
 }
 
-static TesStatus multiply(void *data) {
-  const Subject *s = data;
-  TesStatus status = TES_OK;
-  TesContext *ctx = tes_forest_space_context(s->space);
-  if (s->spmv) {
-    for (int i = 0; i < s->batch; i++) TES_TRY(tesi_spmv_run(ctx, s->spmv));
-    TES_TRY(tesi_spmv_wait(ctx));
-  } else {
-    tes_matrix_apply(ctx, &s->matrix, tes_vector_data_const(s->x), tes_vector_data(s->y));
-  }
-done:
-  return status;
-}
-
-static TesStatus upload(TesContext *ctx, const void *host, size_t bytes, void **address) {
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  TES_TRY(device->allocate(ctx, bytes, address));
-  TES_TRY(device->to_device(ctx, *address, host, bytes));
-done:
-  return status;
-}
-
-/* The matrix to the GPU, where cuSPARSE has 32-bit numbers. */
-static TesStatus upload_matrix(TesContext *ctx, Subject *s) {
-  TesStatus status = TES_OK;
-  const TesMatrix *m = &s->matrix;
-  int32_t *row = NULL;
-  TES_CHECK(m->entries <= INT32_MAX,
-            "%lld entries are too many for cuSPARSE with 32-bit numbers: less --dofs", (long long)m->entries);
-  TES_ALLOC(&row, m->rows + 1);
-  for (int64_t i = 0; i <= m->rows; i++) row[i] = (int32_t)m->row[i];
-  TES_TRY(upload(ctx, row, (size_t)(m->rows + 1) * sizeof *row, &s->row));
-  TES_TRY(upload(ctx, m->column, (size_t)m->entries * sizeof *m->column, &s->column));
-  TES_TRY(upload(ctx, m->value, (size_t)m->entries * sizeof *m->value, &s->value));
-  TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
-  TES_TRY(tesi_spmv_create(ctx, m->rows, m->entries, s->row, s->column, s->value, tes_vector_data(s->x),
-                           tes_vector_data(s->y), &s->spmv));
-done:
-  tesi_free(ctx, &row);
-  return status;
-}
-
 /* Both in turn, so that a machine's moods strike both. */
 static TesStatus time_both(Subject *s, double seconds, BenchTime *with, BenchTime *without) {
   enum { TURNS = 4 };
@@ -234,6 +192,7 @@ enum {
   CELL_DEGREE,
   DEGREE,
   PRECISION,
+  FACTORS,
   CELLS,
   DOFS,
   HANGING,
@@ -246,8 +205,14 @@ enum {
   CSR_MS,
   CSR_RATE,
   CSR_BYTES,
+  CSR_SETUP,
   SPEEDUP,
   LARGER,
+  H_MS,
+  H_RATE,
+  H_BYTES,
+  H_SETUP,
+  DIFFERENCE,
   SERIES,
   COLUMNS
 };
@@ -257,6 +222,7 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [CELL_DEGREE] = {"cell_degree", 11, 0},
                                            [DEGREE] = {"degree", 6, 0},
                                            [PRECISION] = {"precision", 9, -1},
+                                           [FACTORS] = {"factors", 8, -1},
                                            [CELLS] = {"cells", 9, 0},
                                            [DOFS] = {"dofs", 10, 0},
                                            [HANGING] = {"hanging_percent", 15, 2},
@@ -269,45 +235,107 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [CSR_MS] = {"csr_ms", 9, 3},
                                            [CSR_RATE] = {"csr_mdofs_per_s", 15, 1},
                                            [CSR_BYTES] = {"csr_bytes_per_dof", 17, 1},
+                                           [CSR_SETUP] = {"csr_setup_s", 11, 3},
                                            [SPEEDUP] = {"times_csr", 9, 2},
                                            [LARGER] = {"times_larger", 12, 2},
+                                           [H_MS] = {"h_ms", 9, 3},
+                                           [H_RATE] = {"h_mdofs_per_s", 13, 1},
+                                           [H_BYTES] = {"h_bytes_per_dof", 15, 1},
+                                           [H_SETUP] = {"h_setup_s", 9, 3},
+                                           [DIFFERENCE] = {"difference", 10, -2},
                                            [SERIES] = {"series", 0, -1}};
 
 static double count_dofs(const Subject *s) {
   return (double)(tes_forest_space_length(s->space) + tes_forest_space_hanging(s->space));
 }
 
-/* The assembled matrix, on a coarser mesh where assembling would take long: its rate hardly depends on the size beyond the caches. */
-static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim,
-                                int degree, double dofs, bool shells, CliCell *row) {
+/* *difference <- the larger of itself and max |y - z| / max |z|. */
+static TesStatus compare(const Subject *s, double *difference) {
+  TesContext *ctx = tes_forest_space_context(s->space);
   TesStatus status = TES_OK;
-  const double n = pow(degree + 1, dim), k = pow(degree, dim), most = on_gpu(ctx) ? 4e11 : 4e10;
-  /* entries: 20 times what the caches hold */
+  double *y = NULL, *z = NULL, largest = 0, error = 0;
+  const int64_t length = tes_vector_length(s->y);
+  TES_ALLOC(&y, length);
+  TES_ALLOC(&z, length);
+  TES_TRY(tes_vector_get(s->y, y));
+  TES_TRY(tes_vector_get(s->z, z));
+  for (int64_t i = 0; i < length; i++) {
+    largest = fmax(largest, fabs(z[i]));
+    if (!(fabs(y[i] - z[i]) <= error)) error = fabs(y[i] - z[i]); /* NaN too */
+  }
+  if (!(error / largest <= *difference)) *difference = error / largest;
+done:
+  tesi_free(ctx, &y);
+  tesi_free(ctx, &z);
+  return status;
+}
+
+typedef struct Assembled {
+  double seconds, setup, bytes; /* of a product, of assembling */
+} Assembled;
+
+/* One form; s->op becomes it, s->z has what the matrix-free operator makes of s->x. */
+static TesStatus measure_form(TesContext *ctx, const TesForestDiffusionDesc *desc, TesAssembly form,
+                              double seconds, Subject *s, Assembled *result, double *difference) {
+  TesStatus status = TES_OK;
+  BenchTime time;
+  tes_operator_destroy(&s->op);
+  const double start = tesi_now();
+  TES_TRY(tes_operator_create_assembled(ctx, desc, form, &s->op));
+  result->setup = tesi_now() - start;
+  TES_TRY(tes_vector_fill(s->y, NAN));
+  TES_TRY(tes_operator_apply(s->op, s->x, s->y));
+  TES_TRY(compare(s, difference));
+  TES_TRY(bench_time(apply, s, seconds, &time));
+  result->seconds = time.median / s->batch;
+  result->bytes = tesi_assembled_bytes(s->op);
+done:
+  return status;
+}
+
+/* The assembled forms, on a coarser mesh where assembling would take long: their rate hardly depends on the size beyond the caches. */
+static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim,
+                                int degree, double dofs, bool shells, TesPrecision precision, CliCell *row) {
+  TesStatus status = TES_OK;
+  const double n = pow(degree + 1, dim), k = pow(degree, dim), most = on_gpu(ctx) ? 4e12 : 4e10;
+  /* entries: more than 20 times what the caches hold */
   const double flops = 8 * n * n * (degree + 1) / k, entries = 1.5 * n, /* an unknown */
       enough = on_gpu(ctx) ? 8e7 : 4e8;
+  const double vectors = 2 * (precision == TES_DOUBLE ? 8 : 4);
+  double difference = 0;
+  Assembled csr, h;
   Subject s = {0};
-  BenchTime time;
-  TES_TRY(prepare(ctx, o, a, dim, degree, fmin(dofs, fmin(most / flops, enough / entries)), shells,
-                  TES_DOUBLE, &s));
-  TES_TRY(tes_forest_assemble(s.op, &s.matrix));
-  if (on_gpu(ctx)) TES_TRY(upload_matrix(ctx, &s));
-  TES_TRY(bench_time(multiply, &s, o->seconds / 2, &time));
-  const double seconds = time.median / (s.spmv ? s.batch : 1), bytes_a_row = s.spmv ? 4 : 8;
+  TES_TRY(prepare(ctx, o, a, dim, degree, fmin(dofs, fmin(most / flops, enough / entries)), shells, precision,
+                  &s));
+  const TesForestDiffusionDesc desc = {
+      .space = s.space, .geometry = s.geometry, .a = a, .precision = precision};
+  TES_TRY(tes_vector_create(ctx, tes_operator_length(s.op), precision, &s.z));
+  TES_TRY(tes_operator_apply(s.op, s.x, s.z));
+  TES_TRY(measure_form(ctx, &desc, TES_ASSEMBLY_ELIMINATED, o->seconds / 2, &s, &csr, &difference));
   row[CSR_DOFS].number = count_dofs(&s);
-  row[CSR_MS].number = 1e3 * seconds;
-  row[CSR_RATE].number = 1e-6 * count_dofs(&s) / seconds;
-  row[CSR_BYTES].number =
-      (12.0 * (double)s.matrix.entries + bytes_a_row * (double)s.matrix.rows) / count_dofs(&s);
+  row[CSR_MS].number = 1e3 * csr.seconds;
+  row[CSR_RATE].number = 1e-6 * count_dofs(&s) / csr.seconds;
+  row[CSR_BYTES].number = csr.bytes / count_dofs(&s);
+  row[CSR_SETUP].number = csr.setup;
   row[SPEEDUP].number = row[RATE].number / row[CSR_RATE].number;
-  row[LARGER].number = (row[CSR_BYTES].number + 16) / (row[BYTES].number + 16);
+  row[LARGER].number = (row[CSR_BYTES].number + vectors) / (row[BYTES].number + vectors);
+  if (tes_forest_space_hanging(s.space)) {
+    TES_TRY(measure_form(ctx, &desc, TES_ASSEMBLY_HANGING, o->seconds / 2, &s, &h, &difference));
+    row[H_MS].number = 1e3 * h.seconds;
+    row[H_RATE].number = 1e-6 * count_dofs(&s) / h.seconds;
+    row[H_BYTES].number = h.bytes / count_dofs(&s);
+    row[H_SETUP].number = h.setup;
+  }
+  row[DIFFERENCE].number = difference;
 done:
-  release(ctx, &s);
+  release(&s);
   return status;
 }
 
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
                          bool shells, TesPrecision precision, BenchResult *result) {
   static const char *const series[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}};
+  static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix", "weights"};
   TesStatus status = TES_OK;
   TesFunction *a = NULL;
   Subject s = {0};
@@ -320,6 +348,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   row[DIM].number = dim, row[DEGREE].number = degree;
   row[MESH].text = shells ? "shells" : "uniform";
   row[SERIES].text = series[dim - 2][shells];
+  row[FACTORS].text = factors[tes_mapped_factors(s.op)];
   row[PRECISION].text = precision == TES_DOUBLE ? "double" : "single";
   row[CELLS].number = (double)tes_forest_cells(s.forest);
   row[DOFS].number = count_dofs(&s);
@@ -330,12 +359,12 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   row[RATE].number = 1e-6 * count_dofs(&s) * s.batch / with.median;
   row[OVERHEAD].number = with.median / without.median - 1;
   row[BYTES].number = s.bytes / count_dofs(&s);
-  release(ctx, &s);
+  release(&s);
   s = (Subject){0};
-  if (precision == TES_DOUBLE) TES_TRY(measure_matrix(ctx, o, a, dim, degree, dofs, shells, row));
+  TES_TRY(measure_matrix(ctx, o, a, dim, degree, dofs, shells, precision, row));
   if (!cli_table_add(&result->table, row)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the table");
 done:
-  release(ctx, &s);
+  release(&s);
   tes_function_destroy(&a);
   return status;
 }

@@ -3,9 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "bench.h"
 #include "device/shared_rate.h"
 #include "device/vector.h"
+#include "operator/mapped/mapped_ladder.h"
 #include "operator/mapped/op_mapped.h"
 
 typedef struct Problem {
@@ -88,11 +90,11 @@ done:
 }
 
 static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
-                         TesPrecision precision, Problem *s) {
+                         TesPrecision precision, const char *variant, Problem *s) {
   TesStatus status = TES_OK;
   *s = (Problem){.dim = dim, .bp = bp, .degree = degree};
   TES_TRY(make_geometry(ctx, o, dim, degree, size, s));
-  const bool mass = bp <= 2, both = !mass && o->element;
+  const bool mass = bp <= 2, both = !mass && (o->element || o->lambda > 0);
   s->components = bp % 2 ? 1 : dim;
   s->points = bp >= 5 ? degree + 1 : degree + (o->points ? o->points : 2);
   s->entries = mass ? 1 : dim * (dim + 1) / 2 + both;
@@ -105,11 +107,12 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
       .collocated = bp >= 5,
       .points = s->points,
       .components = s->components,
+      .lambda = both ? o->lambda : 0,
       .precision = precision,
       .form = o->element ? TES_ELEMENT_VECTORS : TES_GLOBAL_VECTORS,
       .numbering = {.order = o->numbering, .seed = 2, .dirichlet = o->cg > 0 && !mass},
       .factors = o->geometry,
-      .variant = o->variant};
+      .variant = variant};
   TES_TRY(tes_operator_create_mapped(ctx, &desc, &s->op));
   const int64_t length = tes_operator_length(s->op);
   s->unknowns = (double)length;
@@ -251,6 +254,7 @@ enum {
   BP_CELLS,
   BP_DOFS,
   BP_FACTORS,
+  BP_VARIANT,
   BP_MS,
   BP_FASTEST,
   BP_SLOWEST,
@@ -259,6 +263,8 @@ enum {
   BP_GBYTES,
   BP_COPY,
   BP_SHARED,
+  BP_COPY_LIMIT,
+  BP_SHARED_LIMIT,
   BP_CG,
   BP_ITERATIONS,
   BP_SECONDS,
@@ -274,6 +280,7 @@ static const CliColumn columns[BP_COLUMNS] = {[BP_PROBLEM] = {"bp", 2, 0},
                                               [BP_CELLS] = {"cells", 8, 0},
                                               [BP_DOFS] = {"dofs", 10, 0},
                                               [BP_FACTORS] = {"factors", 8, -1},
+                                              [BP_VARIANT] = {"variant", 9, -1},
                                               [BP_MS] = {"median_ms", 10, 4},
                                               [BP_FASTEST] = {"fastest_ms", 10, 4},
                                               [BP_SLOWEST] = {"slowest_ms", 0, 4},
@@ -282,22 +289,26 @@ static const CliColumn columns[BP_COLUMNS] = {[BP_PROBLEM] = {"bp", 2, 0},
                                               [BP_GBYTES] = {"gbytes_per_s", 12, 1},
                                               [BP_COPY] = {"share_of_copy", 13, 3},
                                               [BP_SHARED] = {"share_of_shared", 15, 3},
+                                              [BP_COPY_LIMIT] = {"copy_roofline_gflops", 0, 1},
+                                              [BP_SHARED_LIMIT] = {"shared_roofline_gflops", 0, 1},
                                               [BP_ITERATIONS] = {"cg_iterations", 13, 0},
                                               [BP_SECONDS] = {"cg_s", 8, 3},
                                               [BP_CG] = {"cg_gdofs_per_s", 14, 4},
                                               [BP_REDUCTION] = {"cg_reduction", 12, -2},
                                               [BP_SERIES] = {"series", 0, -1}};
 
-static const char *series_name(int bp, int dim, TesPrecision precision) {
-  static char names[7][2][2][24];
-  char *name = names[bp][dim - 2][precision];
-  snprintf(name, sizeof names[0][0][0], "BP%d %dD %s", bp, dim,
-           precision == TES_DOUBLE ? "double" : "single");
+/* variant: number of the ladder's kernel, TESI_MAPPED_RUNGS: that of programs. */
+static const char *series_name(int bp, int dim, TesPrecision precision, int variant) {
+  static char names[7][2][2][TESI_MAPPED_RUNGS + 1][40];
+  char *name = names[bp][dim - 2][precision][variant];
+  snprintf(name, sizeof names[0][0][0][0], "BP%d %dD %s%s%s", bp, dim,
+           precision == TES_DOUBLE ? "double" : "single", variant < TESI_MAPPED_RUNGS ? " " : "",
+           variant < TESI_MAPPED_RUNGS ? tesi_mapped_rungs[variant] : "");
   return name;
 }
 
 static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, TesPrecision precision,
-                         CliTable *table) {
+                         int variant, CliTable *table) {
   static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix", "weights"};
   TesStatus status = TES_OK;
   BenchTime time;
@@ -306,41 +317,55 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
   TES_TRY(bench_time(apply, s, o->seconds, &time));
   TES_TRY(copy_bandwidth(ctx, &bandwidth));
   TES_TRY(shared_share(ctx, s, time.median, &shared));
+  const bool limits =
+      variant == TESI_MAPPED_RUNGS || strcmp(o->variant, "all") != 0; /* once beside a ladder */
   if (o->cg) TES_TRY(solve(s, o->cg, o->cg_tolerance, &cg));
   const TesCost cost = tes_operator_cost(s->op);
-  const double bytes = paper_bytes(s, precision);
-  const CliCell row[BP_COLUMNS] = {[BP_PROBLEM] = {s->bp, NULL},
-                                   [BP_DIM] = {s->dim, NULL},
-                                   [BP_DEGREE] = {s->degree, NULL},
-                                   [BP_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
-                                   [BP_CELLS] = {s->cells, NULL},
-                                   [BP_DOFS] = {s->unknowns, NULL},
-                                   [BP_FACTORS] = {0, factors[tes_mapped_factors(s->op)]},
-                                   [BP_MS] = {1e3 * time.median, NULL},
-                                   [BP_FASTEST] = {1e3 * time.fastest, NULL},
-                                   [BP_SLOWEST] = {1e3 * time.slowest, NULL},
-                                   [BP_RATE] = {1e-9 * s->unknowns / time.median, NULL},
-                                   [BP_GFLOPS] = {1e-9 * cost.flops / time.median, NULL},
-                                   [BP_GBYTES] = {1e-9 * bytes / time.median, NULL},
-                                   [BP_COPY] = {bytes / time.median / bandwidth, NULL},
-                                   [BP_SHARED] = {shared, NULL},
-                                   [BP_CG] = {1e-9 * s->unknowns * cg.iterations / cg.seconds, NULL},
-                                   [BP_ITERATIONS] = {o->cg ? cg.iterations : NAN, NULL},
-                                   [BP_SECONDS] = {cg.seconds, NULL},
-                                   [BP_REDUCTION] = {cg.reduction, NULL},
-                                   [BP_SERIES] = {0, series_name(s->bp, s->dim, precision)}};
+  const double bytes = paper_bytes(s, precision), gflops = 1e-9 * cost.flops / time.median,
+               share = bytes / time.median / bandwidth;
+  const CliCell row[BP_COLUMNS] = {
+      [BP_PROBLEM] = {s->bp, NULL},
+      [BP_DIM] = {s->dim, NULL},
+      [BP_DEGREE] = {s->degree, NULL},
+      [BP_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
+      [BP_CELLS] = {s->cells, NULL},
+      [BP_DOFS] = {s->unknowns, NULL},
+      [BP_FACTORS] = {0, factors[tes_mapped_factors(s->op)]},
+      [BP_MS] = {1e3 * time.median, NULL},
+      [BP_FASTEST] = {1e3 * time.fastest, NULL},
+      [BP_SLOWEST] = {1e3 * time.slowest, NULL},
+      [BP_RATE] = {1e-9 * s->unknowns / time.median, NULL},
+      [BP_VARIANT] = {0, variant < TESI_MAPPED_RUNGS ? tesi_mapped_rungs[variant] : NULL},
+      [BP_GFLOPS] = {gflops, NULL},
+      [BP_GBYTES] = {1e-9 * bytes / time.median, NULL},
+      [BP_COPY] = {share, NULL},
+      [BP_SHARED] = {shared, NULL},
+      [BP_COPY_LIMIT] = {limits ? gflops / share : NAN, NULL},
+      [BP_SHARED_LIMIT] = {limits ? gflops / shared : NAN, NULL},
+      [BP_CG] = {1e-9 * s->unknowns * cg.iterations / cg.seconds, NULL},
+      [BP_ITERATIONS] = {o->cg ? cg.iterations : NAN, NULL},
+      [BP_SECONDS] = {cg.seconds, NULL},
+      [BP_REDUCTION] = {cg.reduction, NULL},
+      [BP_SERIES] = {0, series_name(s->bp, s->dim, precision, variant)}};
   if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
 done:
   return status;
 }
 
+/* The kernel of programs, one of the ladder, or all. */
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
                          TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
-  Problem s;
-  TES_TRY(prepare(ctx, o, bp, dim, degree, size, precision, &s));
-  status = add_row(ctx, o, &s, precision, table);
-  release(&s);
+  const bool all = o->variant && !strcmp(o->variant, "all");
+  for (int v = 0; v <= TESI_MAPPED_RUNGS; v++) {
+    const char *name = v < TESI_MAPPED_RUNGS ? tesi_mapped_rungs[v] : NULL;
+    Problem s;
+    if (!all && (o->variant ? !name || strcmp(o->variant, name) != 0 : name != NULL)) continue;
+    TES_TRY(prepare(ctx, o, bp, dim, degree, size, precision, name, &s));
+    status = add_row(ctx, o, &s, precision, v, table);
+    release(&s);
+    if (status != TES_OK || tesi_context_interrupted(ctx)) break;
+  }
 done:
   return status;
 }
@@ -353,26 +378,64 @@ static TesStatus for_sizes(TesContext *ctx, const BenchOptions *o, int bp, int d
   for (int k = 0; k < o->degrees; k++)
     for (int i = 0; i < count; i++) {
       if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
-      TES_CHECK(o->degree[k] <= 15, "bench bp: degree %d, expected 1..15", o->degree[k]);
       TES_TRY(measure(ctx, o, bp, dim, o->degree[k], sizes[i], precision, table));
     }
 done:
   return status;
 }
 
-TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
-  const BenchOptions *o = options;
+static TesStatus list_variants(const BenchOptions *o) {
+  static const char *const texts[TESI_MAPPED_RUNGS] = {
+      "every contraction reads and writes global memory",
+      "work arrays in shared memory",
+      "columns in registers, layers and matrices in shared memory",
+      "the same, loops unrolled",
+      "whole cells in shared memory: a barrier a direction",
+      "the same, an entry of the matrices loaded once for two"};
+  for (int v = 0; v < TESI_MAPPED_RUNGS && o->common.verbosity >= TES_NORMAL; v++)
+    printf("  %-12s %s\n", tesi_mapped_rungs[v], texts[v]);
+  return TES_OK;
+}
+
+static TesStatus check_variant(TesContext *ctx, const BenchOptions *o) {
   TesStatus status = TES_OK;
+  bool known = !strcmp(o->variant, "all");
+  for (int v = 0; v < TESI_MAPPED_RUNGS; v++) known = known || !strcmp(o->variant, tesi_mapped_rungs[v]);
+  TES_CHECK(known, "there is no variant '%s': see bench bp --variant list", o->variant);
+  TES_CHECK(o->dims == 1 && o->dim[0] == 3, "variants are for --dim 3");
+  for (int i = 0; i < o->bps; i++) TES_CHECK(o->bp[i] % 2, "variants are for one component: --bp 1, 3 and 5");
+  if (!tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "variants are kernels: --device cuda or emulator");
+done:
+  return status;
+}
+
+/* GFLOP/s beside both rooflines, as the figures of the paper, for its element vectors; unknowns a second for global ones. */
+static CliPlot describe_plot(const BenchOptions *o) {
   const bool sizes = (o->cells ? o->cells : o->sizes) > 1;
+  CliPlot plot = {.title = "benchmark problems, global vectors",
+                  .x_label = sizes ? "unknowns" : "degree",
+                  .y_label = "billion unknowns a second",
+                  .x = sizes ? BP_DOFS : BP_DEGREE,
+                  .y = BP_RATE,
+                  .series = BP_SERIES,
+                  .log_x = sizes};
+  if (!o->element) return plot;
+  plot.title = "benchmark problems, element vectors";
+  plot.y_label = "GFLOP/s";
+  plot.y = BP_GFLOPS;
+  plot.limit[0] = BP_COPY_LIMIT, plot.limit[1] = BP_SHARED_LIMIT;
+  return plot;
+}
+
+TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  BenchOptions with = *options;
+  const BenchOptions *o = &with;
+  TesStatus status = TES_OK;
+  if (o->variant && !strcmp(o->variant, "list")) return list_variants(o);
+  if (o->variant) TES_TRY(check_variant(ctx, o));
+  with.element = o->element || o->variant; /* the ladder's form */
   cli_table_begin(&result->table, columns, BP_COLUMNS, o->common.verbosity >= TES_NORMAL);
-  result->plot = (CliPlot){.title = o->element ? "benchmark problems, element vectors"
-                                               : "benchmark problems, global vectors",
-                           .x_label = sizes ? "unknowns" : "degree",
-                           .y_label = "billion unknowns a second",
-                           .x = sizes ? BP_DOFS : BP_DEGREE,
-                           .y = BP_RATE,
-                           .series = BP_SERIES,
-                           .log_x = sizes};
+  result->plot = describe_plot(o);
   for (int i = 0; i < o->bps; i++)
     for (int d = 0; d < o->dims; d++)
       for (int precision = TES_DOUBLE; precision <= TES_SINGLE; precision++)

@@ -22,6 +22,8 @@ typedef struct CliCommon {
 
 /* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
 TesStatus cli_context_create(const CliCommon *common, TesContext **context);
+/* Before time is spent: whether a file can be written there (TES_IO). NULL, "-" and what is no file, such as a pipe, are left alone. */
+TesStatus cli_check_output(TesContext *context, const char *path);
 /* Prints the context's message (its trace too when verbose) to stderr. */
 void cli_print_failure(TesContext *context, TesStatus status);
 

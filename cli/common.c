@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "command.h"
+#include "io/file.h"
 
 int cli_usage_error(const char *format, ...) {
   va_list arguments;
@@ -38,6 +40,16 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
   signal(SIGINT, on_interrupt);
   signal(SIGTERM, on_interrupt);
   return TES_OK;
+}
+
+TesStatus cli_check_output(TesContext *context, const char *path) {
+  TesiFile *file = NULL;
+  struct stat there;
+  if (!path || !strcmp(path, "-")) return TES_OK;
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) return TES_OK;
+  const TesStatus status = tesi_file_create(context, path, &file);
+  tesi_file_discard(&file); /* what is not committed leaves nothing behind */
+  return status;
 }
 
 void cli_print_failure(TesContext *context, TesStatus status) {

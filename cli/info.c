@@ -29,28 +29,71 @@ static void processor_name(char *name, size_t size) {
   if (file) fclose(file);
 }
 
+/* Optional parts of a build, and what they are for. */
+static const char *const parts[][2] = {
+    {"p4est", "meshes of trees"}, {"hdf5", "checkpoints"}, {"hypre", "algebraic coarse solver"}};
+enum { PARTS = sizeof parts / sizeof *parts, TEXT = 512 };
+
+static void keep_device(void *user, TesLogLevel level, const char *line) {
+  (void)level;
+  if (!strncmp(line, "device ", 7)) snprintf(user, TEXT, "%s", line + 7);
+}
+
+/* Its name, or false and why there is none. */
+static bool find_gpu(char text[TEXT]) {
+  TesContext *ctx;
+  char name[TEXT] = "cuda";
+  const TesContextDesc desc = {
+      .device = "cuda", .verbosity = TES_VERBOSE, .log = keep_device, .log_user = name};
+  if (tes_context_create(&desc, &ctx, text, TEXT) != TES_OK) return false;
+  tes_context_destroy(&ctx);
+  snprintf(text, TEXT, "%s", name);
+  return true;
+}
+
+static void print_text(TesContext *ctx, const char *processor, double gib) {
+  char gpu[TEXT];
+  const bool found = find_gpu(gpu);
+  printf(
+      "tessera       %s\nprocessor     %s\nthreads       %d\nSIMD          %d bits\nmemory free   %.1f GiB\n",
+      tes_version(), processor, tes_context_threads(ctx), tes_context_simd_bits(ctx), gib);
+  printf("devices       cpu%s\nGPU           %s%s\n", found ? " cuda" : "", found ? "" : "none: ", gpu);
+  for (int i = 0; i < PARTS; i++)
+    printf("%-13s %s: %s\n", parts[i][0], tes_has_part(parts[i][0]) ? "built in" : "not built in",
+           parts[i][1]);
+}
+
+static int print_json(cJSON *root) {
+  char *text = cJSON_Print(root);
+  cJSON_Delete(root);
+  if (!text) return tes_status_exit(TES_OUT_OF_MEMORY);
+  puts(text);
+  free(text);
+  return 0;
+}
+
 static int print(TesContext *ctx, bool json) {
-  char processor[256];
+  char processor[256], gpu[TEXT];
   processor_name(processor, sizeof processor);
   const double gib = (double)tesi_memory_available() / (1 << 30);
   if (!json) {
-    printf("tessera       %s\nprocessor     %s\nthreads       %d\nSIMD          %d bits\nmemory free   %.1f "
-           "GiB\ndevices       cpu\n",
-           tes_version(), processor, tes_context_threads(ctx), tes_context_simd_bits(ctx), gib);
+    print_text(ctx, processor, gib);
     return 0;
   }
+  const bool found = find_gpu(gpu);
   cJSON *root = cJSON_CreateObject();
   cJSON_AddStringToObject(root, "version", tes_version());
   cJSON_AddStringToObject(root, "processor", processor);
   cJSON_AddNumberToObject(root, "threads", tes_context_threads(ctx));
   cJSON_AddNumberToObject(root, "simd_bits", tes_context_simd_bits(ctx));
   cJSON_AddNumberToObject(root, "memory_free_gib", gib);
-  cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "devices"), cJSON_CreateString("cpu"));
-  char *text = cJSON_Print(root);
-  if (text) puts(text);
-  free(text);
-  cJSON_Delete(root);
-  return 0;
+  cJSON *devices = cJSON_AddArrayToObject(root, "devices");
+  cJSON_AddItemToArray(devices, cJSON_CreateString("cpu"));
+  if (found) cJSON_AddItemToArray(devices, cJSON_CreateString("cuda"));
+  cJSON_AddStringToObject(root, found ? "gpu" : "gpu_missing", gpu);
+  cJSON *built = cJSON_AddObjectToObject(root, "parts");
+  for (int i = 0; i < PARTS; i++) cJSON_AddBoolToObject(built, parts[i][0], tes_has_part(parts[i][0]));
+  return print_json(root);
 }
 
 /* The cache of compiled kernels, after removing its entries where asked for. */
@@ -75,10 +118,7 @@ static int print_cache(bool clear, bool json) {
     cJSON_AddNumberToObject(root, "bytes", (double)bytes);
     cJSON_AddNumberToObject(root, "bound", (double)tesi_cache_limit());
     if (clear) cJSON_AddNumberToObject(root, "removed", removed);
-    char *text = cJSON_Print(root);
-    if (text) puts(text);
-    free(text);
-    cJSON_Delete(root);
+    print_json(root);
   }
   return clear && entries > 0 ? tes_status_exit(TES_IO) : 0;
 }

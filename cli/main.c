@@ -11,7 +11,7 @@ static const struct {
 } commands[] = {
     {"solve", cli_solve, "solve the problem of a case file"},
     {"bench", cli_bench, "measure operators, smoothers and solvers; print the papers' tables"},
-    {"info", cli_info, "tell version, devices and measured limits of this machine"},
+    {"info", cli_info, "tell version, built-in parts, processor, memory and devices"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

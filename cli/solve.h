@@ -36,8 +36,10 @@ typedef struct SolveForest {
   char text[4][200];       /* method, smoother, operator, precision */
   TesPvdEntry files[SOLVE_STEPS];
   int file_count;
-  double *guess;  /* of a restart: where the first iteration starts */
-  int first_step; /* the number of the checkpoint's step */
+  char *collection;                             /* PVD file of them */
+  const TesFunction **material_a, **material_f; /* [materials], for VTU files; owned by solve_forest() */
+  double *guess;                                /* of a restart: where the first iteration starts */
+  int first_step;                               /* the number of the checkpoint's step */
 } SolveForest;
 
 /* All that one solve knows; the report is made from it. */
@@ -63,8 +65,8 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
 /* Meshes of trees, uniform or adaptive. */
 TesStatus solve_forest(Solve *s);
 void solve_forest_free(Solve *s);
-/* Before anything is computed: whether the case's checkpoint can be written and a restart makes sense. */
-TesStatus solve_checkpoint_check(const Solve *s);
+/* Before anything is computed: whether the files of the case can be written and a restart makes sense. */
+TesStatus solve_outputs_check(const Solve *s);
 /* The case's checkpoint, if it has one. */
 TesStatus solve_checkpoint_write(Solve *s, const TesForestPoisson *poisson, int step);
 /* Replaces the mesh of the case by that of the checkpoint, and takes its solution as the start. */

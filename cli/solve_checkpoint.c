@@ -9,7 +9,7 @@
 static const char field[] = "u";
 
 /* A store that is never committed leaves nothing behind. */
-TesStatus solve_checkpoint_check(const Solve *s) {
+static TesStatus solve_checkpoint_check(const Solve *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiStore *store = NULL;
@@ -21,6 +21,16 @@ TesStatus solve_checkpoint_check(const Solve *s) {
   if (s->input->checkpoint) TES_TRY(tesi_store_create(ctx, s->input->checkpoint, &store));
 done:
   tesi_store_close(&store);
+  return status;
+}
+
+TesStatus solve_outputs_check(const Solve *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TES_TRY(cli_check_output(ctx, s->options->vtu ? s->options->vtu : s->input->vtu));
+  TES_TRY(cli_check_output(ctx, s->options->common.json ? s->options->common.json : s->input->json));
+  TES_TRY(solve_checkpoint_check(s));
+done:
   return status;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "solve.h"
 
 /* Functions by the numbers of boundaries and materials. */
@@ -87,7 +88,8 @@ static TesStatus create_mesh(Solve *s) {
                         .level = f->refine,
                         .radius = f->radius,
                         .inner_radius = f->inner_radius,
-                        .file = f->file};
+                        .file = f->file,
+                        .rest = s->input->all_given ? "rest" : NULL};
   memcpy(desc.centre, f->centre, sizeof desc.centre);
   if (f->domain == TES_DOMAIN_BOX) {
     TES_TRY(describe_box(ctx, box, &desc));
@@ -115,7 +117,12 @@ static TesStatus number_functions(const Solve *s, Numbered *n) {
   const TesForest *mesh = s->forest->mesh;
   const int boundaries = tes_forest_boundaries(mesh), materials = tes_forest_materials(mesh);
   int number;
-  for (int i = 0; i < c->named_count; i++) TES_TRY(tes_forest_find_boundary(mesh, c->named[i].name, &number));
+  for (int i = 0; i < c->named_count; i++) {
+    TES_TRY(tes_forest_find_boundary(mesh, c->named[i].name, &number));
+    TES_CHECK(tes_forest_boundary_faces(mesh, number) > 0,
+              "boundary.%s: all faces of this name lie between cells, where no condition can hold",
+              c->named[i].name);
+  }
   TES_ALLOC(&n->boundary, boundaries + 1);
   for (int i = 0; i < boundaries; i++) set_boundary(s, i, &n->boundary[i]);
   TES_ALLOC(&n->a, materials + 1);
@@ -222,8 +229,10 @@ static TesStatus write_vtu(Solve *s, const TesForestPoisson *poisson, const doub
   const double start = tesi_now();
   TES_TRY(tes_vector_create(ctx, tes_forest_space_length(space), TES_DOUBLE, &u));
   TES_TRY(tes_vector_set(u, tes_forest_poisson_solution(poisson)));
-  const TesVtuField fields[] = {
-      {"u", u, NULL}, {"f", NULL, s->input->f}, {"a", NULL, s->input->a}, {"error", u, s->input->exact}};
+  const TesVtuField fields[] = {{"u", u, NULL, NULL},
+                                {"f", NULL, s->input->f, s->forest->material_f},
+                                {"a", NULL, s->input->a, s->forest->material_a},
+                                {"error", u, s->input->exact, NULL}};
   const TesVtuArray cells = {.name = "indicator", .values = indicator};
   TES_TRY(tes_vtu_write_forest(space, s->input->exact ? 4 : 3, fields, indicator ? 1 : 0, &cells, path));
   s->vtu_seconds += tesi_now() - start;
@@ -237,27 +246,54 @@ static const char *without_folder(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+/* Adds the file of a step to the collection. */
+static TesStatus list_file(Solve *s, int step, const char *file) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  SolveForest *f = s->forest;
+  char *base = tesi_strdup(ctx, without_folder(file));
+  if (!base) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+  f->files[f->file_count++] = (TesPvdEntry){step, base};
+done:
+  return status;
+}
+
+/* The name of the collection; after a restart it begins with the files of the steps before, as far as they are there. */
+static TesStatus begin_collection(Solve *s, const char *path) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  SolveForest *f = s->forest;
+  char *file = NULL;
+  const size_t length = strlen(path);
+  TES_ALLOC(&f->collection, length + 8);
+  snprintf(f->collection, length + 8, "%.*s.pvd",
+           (int)(length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length), path);
+  for (int i = 0; i < f->first_step && f->file_count < SOLVE_STEPS; i++) {
+    tesi_free(ctx, &file);
+    TES_TRY(step_file(ctx, path, i, &file));
+    if (access(file, R_OK) == 0) TES_TRY(list_file(s, i, file));
+  }
+done:
+  tesi_free(ctx, &file);
+  return status;
+}
+
 /* A file of this step, and the collection of all so far. */
 static TesStatus write_step(Solve *s, const TesAdaptStep *step, const char *path) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   SolveForest *f = s->forest;
-  char *file = NULL, *collection = NULL;
-  const size_t length = strlen(path);
-  if (f->file_count == SOLVE_STEPS) return TES_OK;
-  TES_TRY(step_file(ctx, path, f->first_step + step->step, &file));
+  char *file = NULL;
+  const int number = f->first_step + step->step;
+  if (!f->collection) TES_TRY(begin_collection(s, path));
+  if (f->file_count == SOLVE_STEPS) goto done;
+  TES_TRY(step_file(ctx, path, number, &file));
   TES_TRY(write_vtu(s, step->poisson, step->indicator, file));
-  char *base = tesi_strdup(ctx, without_folder(file));
-  if (!base) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
-  f->files[f->file_count++] = (TesPvdEntry){f->first_step + step->step, base};
-  TES_ALLOC(&collection, length + 8);
-  snprintf(collection, length + 8, "%.*s.pvd",
-           (int)(length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length), path);
-  TES_TRY(tes_pvd_write(ctx, f->file_count, f->files, collection));
-  s->vtu = path;
+  TES_TRY(list_file(s, number, file));
+  TES_TRY(tes_pvd_write(ctx, f->file_count, f->files, f->collection));
+  s->vtu = f->collection;
 done:
   tesi_free(ctx, &file);
-  tesi_free(ctx, &collection);
   return status;
 }
 
@@ -354,6 +390,7 @@ TesStatus solve_forest(Solve *s) {
   TES_NEW(&s->forest);
   TES_TRY(create_mesh(s));
   TES_TRY(number_functions(s, &n));
+  s->forest->material_a = n.a, s->forest->material_f = n.f;
   print_problem(s);
   TesForestPoissonDesc desc = {.forest = s->forest->mesh,
                                .degree = c->degree,
@@ -374,8 +411,8 @@ TesStatus solve_forest(Solve *s) {
   s->forest->tolerance = c->tolerance;
   solve_fill_method(c, &desc.method, &desc.smoother, &desc.precision, &desc.pre, &desc.post);
   TES_CHECK(desc.smoother == TES_SMOOTHER_AUTO || desc.smoother == TES_SMOOTHER_CHEBYSHEV ||
-                desc.smoother == TES_SMOOTHER_JACOBI,
-            "solver.smoother: meshes of trees have auto, chebyshev and jacobi");
+                desc.smoother == TES_SMOOTHER_JACOBI || desc.smoother == TES_SMOOTHER_CELL_PATCH,
+            "solver.smoother: meshes of trees have auto, chebyshev, jacobi and cell_patch");
   if (c->adapt.used)
     TES_TRY(adapt(s, &desc));
   else
@@ -393,6 +430,7 @@ void solve_forest_free(Solve *s) {
     tesi_free(ctx, &file);
   }
   tes_forest_destroy(&s->forest->mesh);
+  tesi_free(ctx, &s->forest->collection);
   tesi_free(ctx, &s->forest->residuals);
   tesi_free(ctx, &s->forest->guess);
   tesi_free(ctx, &s->forest);

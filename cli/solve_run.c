@@ -18,9 +18,9 @@ static TesStatus create_mesh(Solve *s) {
 static const TesCondition conditions[] = {TES_DIRICHLET, TES_DIRICHLET, TES_NEUMANN, TES_ROBIN};
 static const TesMethod methods[] = {TES_METHOD_AUTO, TES_METHOD_VCYCLE, TES_METHOD_FMG, TES_METHOD_GMRES,
                                     TES_METHOD_CG};
-static const TesSmootherKind smoothers[] = {TES_SMOOTHER_AUTO,           TES_SMOOTHER_PATCH,
-                                            TES_SMOOTHER_PATCH_ADDITIVE, TES_SMOOTHER_JACOBI,
-                                            TES_SMOOTHER_CHEBYSHEV,      TES_SMOOTHER_GAUSS_SEIDEL};
+static const TesSmootherKind smoothers[] = {
+    TES_SMOOTHER_AUTO,      TES_SMOOTHER_PATCH,        TES_SMOOTHER_PATCH_ADDITIVE, TES_SMOOTHER_JACOBI,
+    TES_SMOOTHER_CHEBYSHEV, TES_SMOOTHER_GAUSS_SEIDEL, TES_SMOOTHER_CELL_PATCH};
 static const TesLocalSolver local_solvers[] = {TES_LOCAL_AUTO, TES_LOCAL_EXACT, TES_LOCAL_MEAN,
                                                TES_LOCAL_SCALED, TES_LOCAL_RANK1};
 static const TesSolvePrecision precisions[] = {TES_SOLVE_MIXED, TES_SOLVE_DOUBLE, TES_SOLVE_SINGLE};
@@ -74,7 +74,7 @@ static TesStatus set_up(Solve *s) {
   TES_TRY(tes_case_read(ctx, s->options->path, s->options->override_count, s->options->overrides, &s->input));
   for (int i = 0; i < s->input->warning_count; i++)
     tesi_log(ctx, TES_LOG_WARNING, "warning: %s", s->input->warnings[i]);
-  TES_TRY(solve_checkpoint_check(s));
+  TES_TRY(solve_outputs_check(s));
   if (s->input->forest.used) return TES_OK;
   TES_TRY(create_mesh(s));
   solve_print_problem(s);

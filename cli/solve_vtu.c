@@ -4,7 +4,9 @@
 
 TesStatus solve_write_vtu(const Solve *s, const char *path) {
   const TesVector *u = tes_poisson_solution(s->poisson);
-  const TesVtuField fields[] = {
-      {"u", u, NULL}, {"f", NULL, s->input->f}, {"a", NULL, s->input->a}, {"error", u, s->input->exact}};
+  const TesVtuField fields[] = {{"u", u, NULL, NULL},
+                                {"f", NULL, s->input->f, NULL},
+                                {"a", NULL, s->input->a, NULL},
+                                {"error", u, s->input->exact, NULL}};
   return tes_vtu_write_fields(tes_poisson_space(s->poisson), s->input->exact ? 4 : 3, fields, path);
 }

@@ -80,7 +80,8 @@ typedef struct TesAdaptDesc {
   void *report_user;
 } TesAdaptDesc;
 
-/** Runs the loop. `last` (may be NULL) is filled but for its pointers. Errors: those of its parts; a solve that does not converge ends it. */
+/** Runs the loop. `last` (may be NULL) is filled but for its pointers. Errors: those of its parts; TES_INVALID_INPUT for a first mesh beyond max_dofs; a
+ *  solve that does not converge ends it. */
 TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptStep *last);
 
 #ifdef __cplusplus

@@ -42,7 +42,8 @@ typedef enum TesCaseSmoother {
   TES_CASE_SMOOTHER_PATCH_ADDITIVE, /**< vertex patches, additive, damped */
   TES_CASE_SMOOTHER_JACOBI,
   TES_CASE_SMOOTHER_CHEBYSHEV,
-  TES_CASE_SMOOTHER_GAUSS_SEIDEL
+  TES_CASE_SMOOTHER_GAUSS_SEIDEL,
+  TES_CASE_SMOOTHER_CELL_PATCH
 } TesCaseSmoother;
 typedef enum TesCaseLocalSolver {
   TES_CASE_LOCAL_AUTO,
@@ -131,6 +132,7 @@ typedef struct TesCase {
   TesFunction *exact;       /**< exact solution; NULL: none is given */
   TesCaseFace boundary[6];  /**< left, right, bottom, top, back, front: x lower, x upper, y lower, ... */
   TesCaseFace boundary_all; /**< what faces without an entry of their own got */
+  bool all_given; /**< `boundary.all` stands in the case, and so holds on faces without a name too */
   TesCaseForest forest;
   TesCaseNamed *named; /**< [named_count] boundaries of a forest by name */
   int named_count;

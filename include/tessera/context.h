@@ -7,6 +7,7 @@
 #ifndef TESSERA_CONTEXT_H
 #define TESSERA_CONTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "status.h"
@@ -74,6 +75,9 @@ int tes_context_threads(const TesContext *context);
 const char *tes_context_device(const TesContext *context);
 /** Width of the SIMD vectors in use, in bits. */
 int tes_context_simd_bits(const TesContext *context);
+
+/** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic coarse solver). */
+bool tes_has_part(const char *name);
 
 /** Version of the library, "major.minor.patch". */
 const char *tes_version(void);

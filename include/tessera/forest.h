@@ -68,6 +68,8 @@ typedef struct TesForestDesc {
   double length, height, cylinder[2], cylinder_radius;
   const char *file;          /**< of TES_DOMAIN_FILE */
   const TesCellsDesc *trees; /**< of TES_DOMAIN_CELLS; copied */
+  const char
+      *rest; /**< name for those faces of the boundary that have none, e.g. "rest"; NULL: they keep none */
 } TesForestDesc;
 
 /** Makes the coarse mesh and refines it uniformly. Gmsh files: formats 2.2 and 4.1, ASCII or binary; quadrilaterals of 4, 8 or 9
@@ -125,6 +127,8 @@ int tes_forest_boundaries(const TesForest *forest);
 const char *tes_forest_boundary_name(const TesForest *forest, int boundary);
 int tes_forest_materials(const TesForest *forest);
 const char *tes_forest_material_name(const TesForest *forest, int material);
+/** Faces of trees on the boundary that have this name; 0 where all of them lie between trees. */
+int64_t tes_forest_boundary_faces(const TesForest *forest, int boundary);
 /** Number of a name; TES_INVALID_INPUT with the known ones where there is none. */
 TesStatus tes_forest_find_boundary(const TesForest *forest, const char *name, int *boundary);
 TesStatus tes_forest_find_material(const TesForest *forest, const char *name, int *material);

@@ -42,9 +42,30 @@ TesStatus tes_forest_assemble(const TesOperator *op, TesMatrix *matrix);
 void tes_forest_matrix_free(const TesForestSpace *space, TesMatrix *matrix);
 /** y <- matrix x, host arrays, on all threads of the context. */
 void tes_matrix_apply(const TesContext *context, const TesMatrix *matrix, const double *x, double *y);
-/** The matrix H of hanging nodes (adaptive-multigrid-liebchen): rows are all values of all cells, cell * n^dim + node, columns the entries of vectors;
- *  a row has one entry 1 where the node does not hang. Dirichlet columns are kept. */
-TesStatus tes_forest_constraints(const TesForestSpace *space, TesMatrix *H);
+/** tes_forest_assemble() by kernels, in the memory of a device that has them; released by tes_device_matrix_free(). Memory, time and errors: as
+ *  tes_mapped_assemble_device(). */
+TesStatus tes_forest_assemble_device(const TesOperator *op, TesDeviceMatrix *matrix);
+
+/** The space without constraints and the matrix H of hanging nodes (adaptive-multigrid-liebchen): `all` has the nodes of `space`, with their numbers,
+ *  and behind them the hanging nodes, each once; H [nodes of all][length of space] makes their values: 1 for a node that does not hang, else
+ *  the numbers of the interpolation, without the columns of Dirichlet nodes, where operators read 0. An operator created over `all` is the one without
+ *  elimination, A, and H' A H the one over `space`. A hanging node at the place of one that does not hang is that one. Cells and geometry are the
+ *  same. H is released by tes_forest_matrix_free(). */
+TesStatus tes_forest_unconstrain(const TesForestSpace *space, TesForestSpace **all, TesMatrix *H);
+
+/** What an assembled operator is made of. */
+typedef enum TesAssembly {
+  TES_ASSEMBLY_ELIMINATED, /**< y = A x, hanging nodes eliminated cell by cell: tes_forest_assemble() */
+  TES_ASSEMBLY_HANGING     /**< y = H' (A (H x)): three sparse products, tes_forest_unconstrain() */
+} TesAssembly;
+/** The assembled twin as an operator, for comparison and for finding errors: the matrix or matrices, in compressed rows of int32 columns and values of
+ *  desc->precision (assembled in float64, then rounded), on the device of the context, where kernels make them. Products by the context's
+ *  threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its file), else by a kernel. Bytes: 12 an entry (8 in
+ *  float32) and 4 a row (8 on the host), told by tes_operator_describe() and in verbose mode; an entry per pair of nodes that share a cell, about
+ *  (2k + 1)^d a row for degree k. The matrix-free operator that it is made from is released before this returns. H and H' are made on the
+ *  host. tes_operator_apply_ref() multiplies row by row on the host. Errors: as tes_operator_create_forest() and tes_mapped_assemble(). */
+TesStatus tes_operator_create_assembled(TesContext *context, const TesForestDiffusionDesc *desc,
+                                        TesAssembly form, TesOperator **op);
 
 /** b_i = int f phi_i + sum over boundaries int_F g phi_i with degree + 3 Gauss points a direction; b[length], zero at Dirichlet nodes. f NULL: 0.
  *  material_f [materials], g [boundaries]. */

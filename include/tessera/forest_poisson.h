@@ -38,7 +38,8 @@ typedef struct TesForestPoissonDesc {
   void *monitor_user;
 } TesForestPoissonDesc;
 
-/** Sets everything up. Functions are referenced as long as needed. Errors: TES_INVALID_INPUT, TES_OUT_OF_MEMORY (told before), TES_NAN. */
+/** Sets everything up. Functions are referenced as long as needed. Errors: TES_INVALID_INPUT (a face without a name; one of several parts that share no
+ *  vertex, in which neither a boundary nor c determines u; a coefficient with the wrong sign: the point is named), TES_OUT_OF_MEMORY (told before), TES_NAN. */
 TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonDesc *desc,
                                     TesForestPoisson **poisson);
 void tes_forest_poisson_destroy(TesForestPoisson **poisson);

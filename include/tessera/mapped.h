@@ -36,7 +36,8 @@ typedef enum TesFactors {
   TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant scalar a, constant c */
   TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */
   TES_FACTORS_MATRIX, /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
-  TES_FACTORS_WEIGHTS /**< CPU, stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 */
+  TES_FACTORS_WEIGHTS /**< stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 (3D: 21 or 78 numbers
+                       * a cell; those of second degree that are multilinear but for rounding count as such) */
 } TesFactors;
 
 /** How cells that share nodes add to them. auto: what is fastest on the device. */
@@ -70,7 +71,8 @@ typedef struct TesMappedDesc {
   const TesFunction *const *part_a, *const *part_c;
   TesFactors factors;
   TesConflicts conflicts;
-  /** Name of a kernel of the device (the paper's ladder on a GPU); NULL: the fastest. */
+  /** A kernel of devices that have them, to be compared with: a step of the paper's ladder, "global", "shared", "registers", "unrolled",
+   *  "barriers" or "symmetric" (3D, element form, one component, stored factors). NULL: the fastest. */
   const char *variant;
 } TesMappedDesc;
 
@@ -105,8 +107,8 @@ typedef struct TesDeviceMatrix {
   double *value;   /**< [entries] */
 } TesDeviceMatrix;
 
-/** Needs 12 bytes an entry and 4 a row, and while it works 4 bytes for each node of each cell, twice. Errors: TES_MISSING where the device has no kernels
- *  or nodes hang (use tes_mapped_assemble()), TES_OUT_OF_MEMORY, also for 2^31 entries and more; TES_INVALID_INPUT for cells of degree 15
+/** Needs 12 bytes an entry and 4 a row, and while it works 4 bytes for each node of each cell, twice. Hanging nodes are eliminated in the kernel. Errors:
+ *  TES_MISSING where the device has no kernels (use tes_mapped_assemble()), TES_OUT_OF_MEMORY, also for 2^31 entries and more; TES_INVALID_INPUT for cells of degree 15
  *  with 17 points, which a block has no room for. */
 TesStatus tes_mapped_assemble_device(const TesOperator *op, TesDeviceMatrix *matrix);
 void tes_device_matrix_free(const TesOperator *op, TesDeviceMatrix *matrix);

@@ -41,7 +41,7 @@ typedef enum TesCoarseKind {
 
 /** Multigrid over forests by global coarsening: on every coarser level as many refinements are taken back as possible
  *  (tes_forest_coarsen()), so that each level covers the domain (adaptive-multigrid-liebchen); then on the trees the degree is halved until the
- *  coarsest problem is small. Operators are discretised anew on each level. Smoother: chebyshev (auto) or jacobi. The cycle is symmetric.
+ *  coarsest problem is small. Operators are discretised anew on each level. Smoother: chebyshev (auto), jacobi or cell_patch. The cycle is symmetric.
  *  Coarsest level: TesCoarseKind. */
 typedef struct TesForestMultigridDesc {
   TesForestDiffusionDesc diffusion; /**< the finest operator, and the precision of the cycle */

@@ -58,6 +58,8 @@ typedef struct TesVtuField {
   const char *name;
   const TesVector *vector; /**< over all nodes of the space, boundary values included */
   const TesFunction *function;
+  /** Forests: in its place in cells of a material, [materials]; NULL inside: `function` there too. */
+  const TesFunction *const *material;
 } TesVtuField;
 
 /** Writes fields of a box space, e.g. {"u", u, NULL}, {"error", u, exact}, {"a", NULL, a} (a function alone is

@@ -136,7 +136,7 @@ TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *nam
   entry->shared = shared;
   entry->next = program->entries;
   program->entries = entry;
-  *kernel = (TesiKernel){entry, program};
+  *kernel = (TesiKernel){.entry = entry, .program = program};
   if (program->loaded || tesi_context_device(ctx)->kernels->at_once) TES_TRY(resolve(ctx, program, entry));
 done:
   return status;
@@ -147,8 +147,8 @@ TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid
   TesStatus status = TES_OK;
   if (!grid.x || !grid.y || !grid.z) return TES_OK;
   if (!kernel->entry->function) TES_TRY(resolve(ctx, kernel->program, kernel->entry));
-  TES_TRY(tesi_context_device(ctx)->kernels->launch(ctx, kernel->entry->function, grid, threads, shared,
-                                                    arguments));
+  TES_TRY(tesi_context_device(ctx)->kernels->launch(ctx, kernel->entry->function, grid, kernel->together,
+                                                    threads, shared, arguments));
 done:
   return status;
 }

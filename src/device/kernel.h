@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 
-enum { TESI_OPTIONS = 36 };
+enum { TESI_OPTIONS = 40 };
 
 typedef struct TesiProgramDesc {
   const char *file;                  /* in src/kernels, e.g. "laplace.cu" */
@@ -21,6 +21,8 @@ typedef struct TesiKernelEntry TesiKernelEntry;
 typedef struct TesiKernel {
   TesiKernelEntry *entry; /* of the program; NULL: none */
   TesiProgram *program;
+  bool
+      together; /* set by the caller: blocks wait for each other, all at once, or a launch fails (CUDA: cooperative) */
 } TesiKernel;
 
 typedef struct TesiGrid {
@@ -63,8 +65,8 @@ struct TesiKernelTable {
   TesStatus (*load)(TesContext *ctx, const char *image, size_t bytes, void **module);
   void (*unload)(TesContext *ctx, void *module);
   TesStatus (*get)(TesContext *ctx, void *module, const char *name, size_t shared, void **function);
-  TesStatus (*launch)(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
-                      void **arguments);
+  TesStatus (*launch)(TesContext *ctx, void *function, TesiGrid grid, bool together, unsigned threads,
+                      size_t shared, void **arguments);
   int (*multiprocessors)(const TesContext *ctx);
   bool in_turn; /* blocks run one after another: they cannot wait for each other */
   bool at_once; /* compile in tesi_program_get, with the context itself */

@@ -90,6 +90,16 @@ void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, in
   if (g->map[0]) apply_map(g, n, x, J);
 }
 
+void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const TesiFaceTables *tables, double *x,
+                        double *J) {
+  const int dim = g->dim, n = dim == 3 ? tables->q * tables->q : tables->q;
+  if (dim == 2) memset(x + 2 * n, 0, (size_t)n * sizeof *x);
+  for (int r = 0; r < dim; r++)
+    tesi_tensor_face(dim, face, tables, g->nodes + cell * g->cell_nodes * dim + r, dim, x + r * n,
+                     J + r * dim * n, n);
+  if (g->map[0]) apply_map(g, n, x, J);
+}
+
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det) {
   for (int64_t p = 0; p < n; p++) {
     const double *j = J + p;
@@ -108,11 +118,11 @@ TesStatus tes_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;
   const int dim = g->dim, m = g->degree + 1;
+  double nodes[TESI_GEOMETRY_DEGREE + 1];
   TES_CHECK(cell >= 0 && cell < g->cells, "cell %lld of %lld", (long long)cell, (long long)g->cells);
+  tesi_gauss_lobatto(m, nodes, NULL);
   for (int p = 0; p < n; p++) {
-    double nodes[TESI_GEOMETRY_DEGREE + 1], B[3][TESI_GEOMETRY_DEGREE + 1], D[3][TESI_GEOMETRY_DEGREE + 1];
-    double at[3] = {0}, jacobian[9] = {0};
-    tesi_gauss_lobatto(m, nodes, NULL);
+    double B[3][TESI_GEOMETRY_DEGREE + 1], D[3][TESI_GEOMETRY_DEGREE + 1], at[3] = {0}, jacobian[9] = {0};
     for (int d = 0; d < dim; d++) tesi_lagrange(m, nodes, 1, &xi[p * dim + d], B[d], D[d]);
     for (int a = 0; a < g->cell_nodes; a++) {
       const int i[3] = {a % m, a / m % m, a / m / m};

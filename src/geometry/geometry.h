@@ -3,6 +3,7 @@
 #define TESI_GEOMETRY_H
 
 #include "mesh/mesh.h"
+#include "tensor/face.h"
 #include "tessera/geometry.h"
 
 enum { TESI_GEOMETRY_DEGREE = 8, TESI_GEOMETRY_POINTS = 20 };
@@ -28,6 +29,9 @@ TesGeometry *tesi_geometry_retain(const TesGeometry *geometry);
  * x[3][n] (2D: x[2] is 0), J[dim*dim][n] with J[r * dim + c] = d x_r / d xi_c. */
 void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, int q, const double *B,
                           const double *G, double *x, double *J);
+/* The same at points of a face, with tables of n = m + 1 nodes: x[3][q^(dim-1)], J[dim*dim][q^(dim-1)]. */
+void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const TesiFaceTables *tables, double *x,
+                        double *J);
 /* det J of the n points as tesi_geometry_tensor gives them. */
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det);
 /* The tables that tesi_geometry_tensor wants for these points. */

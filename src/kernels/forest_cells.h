@@ -2,6 +2,10 @@
 #ifndef TESK_FOREST_CELLS_H
 #define TESK_FOREST_CELLS_H
 
+#ifndef HANG_NUMBER
+#define HANG_NUMBER real /* what tesk_hang_line() interpolates */
+#endif
+
 /* tes_mask_line(), from forest_space.h. */
 TESK_DEVICE int tesk_mask_line(int mask, int d, int first, int second) {
   const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
@@ -11,17 +15,17 @@ TESK_DEVICE int tesk_mask_line(int mask, int d, int first, int second) {
 
 /* u <- W u, or W' u, on line `line` of direction d of a cell u[m^dim], where the mask says that it is interpolated. W[2][m][m]. */
 TESK_DEVICE void tesk_hang_line(int dim, const int m, int mask, int d, int line, int transposed,
-                                const real *W, real *u) {
+                                const HANG_NUMBER *W, HANG_NUMBER *u) {
   const int a = line % m, b = line / m, e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
   const int step = d == 0 ? 1 : d == 1 ? m : m * m, step_e = e == 0 ? 1 : m, step_f = f == 1 ? m : m * m;
   const int first = a == (mask >> e & 1 ? m - 1 : 0), second = dim == 3 && b == (mask >> f & 1 ? m - 1 : 0);
-  real v[9], *const at = u + a * step_e + b * step_f;
+  HANG_NUMBER v[9], *const at = u + a * step_e + b * step_f;
   if (!tesk_mask_line(mask, d, first, second)) return;
   W += (mask >> d & 1) * m * m;
   TESK_UNROLL
   for (int i = 0; i < m; i++) v[i] = at[i * step];
   for (int i = 0; i < m; i++) {
-    real sum = 0;
+    HANG_NUMBER sum = 0;
     TESK_UNROLL
     for (int j = 0; j < m; j++) sum += (transposed ? W[j * m + i] : W[i * m + j]) * v[j];
     at[i * step] = sum;

@@ -9,6 +9,7 @@
  * Macros: real, DIM, N (nodes a direction), Q (points). tables: B[Q][N], W[2][N][N]. */
 #include "kernel.h"
 #include "forest_cells.h"
+#include "csr.h"
 
 #define THREADS 128
 #if DIM == 3
@@ -44,18 +45,10 @@ TESK_DEVICE void contract(const real *B, int transposed, int rows, int columns, 
   __syncthreads();
 }
 
-TESK_KERNEL(tesk_robin, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
-            (const signed char *TESK_RESTRICT)face, (const int *TESK_RESTRICT)index,
-            (const unsigned short *TESK_RESTRICT)mask, (const real *TESK_RESTRICT)weight,
-            (const real *TESK_RESTRICT)tables, (real)sign) {
-  TESK_SHARED(memory);
-  real *const B = memory, *const W = B + Q * N, *const u = memory + TABLES, *const a = u + NODES,
-              *const b = a + POINTS;
-  const int f = face[blockIdx.x], bits = mask[blockIdx.x];
-  const int *nodes = index + (long long)blockIdx.x * NODES;
-  FOR_TASKS(id, TABLES) B[id] = tables[id];
-  FOR_TASKS(id, NODES) u[id] = nodes[id] < 0 ? 0 : x[nodes[id]];
-  __syncthreads();
+/* u <- C' R C u on the cell's nodes in shared memory, behind which there is room for two arrays of the face's points. tables: in shared memory. */
+TESK_DEVICE void face_term(const real *tables, int f, int bits, const real *weight, real *u) {
+  const real *const B = tables, *const W = B + Q * N;
+  real *const a = u + NODES, *const b = a + POINTS;
   for (int d = 0; d < DIM; d++) {
     FOR_TASKS(id, LINES_HANGING) tesk_hang_line(DIM, N, bits, d, id, 0, W, u);
     __syncthreads();
@@ -65,11 +58,11 @@ TESK_KERNEL(tesk_robin, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
   contract(B, 0, Q, N, 1, LINES, a, b);
 #if DIM == 3
   contract(B, 0, Q, N, Q, 1, b, a);
-  FOR_TASKS(id, POINTS) a[id] *= weight[(long long)blockIdx.x * POINTS + id];
+  FOR_TASKS(id, POINTS) a[id] *= weight[id];
   __syncthreads();
   contract(B, 1, N, Q, Q, 1, a, b);
 #else
-  FOR_TASKS(id, POINTS) b[id] *= weight[(long long)blockIdx.x * POINTS + id];
+  FOR_TASKS(id, POINTS) b[id] *= weight[id];
   __syncthreads();
 #endif
   contract(B, 1, N, Q, 1, LINES, b, a);
@@ -81,7 +74,46 @@ TESK_KERNEL(tesk_robin, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
     FOR_TASKS(id, LINES_HANGING) tesk_hang_line(DIM, N, bits, d, id, 1, W, u);
     __syncthreads();
   }
+}
+
+TESK_KERNEL(tesk_robin, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
+            (const signed char *TESK_RESTRICT)face, (const int *TESK_RESTRICT)index,
+            (const unsigned short *TESK_RESTRICT)mask, (const real *TESK_RESTRICT)weight,
+            (const real *TESK_RESTRICT)tables, (real)sign) {
+  TESK_SHARED(memory);
+  real *const u = memory + TABLES;
+  const int *nodes = index + (long long)blockIdx.x * NODES;
+  FOR_TASKS(id, TABLES) memory[id] = tables[id];
+  FOR_TASKS(id, NODES) u[id] = nodes[id] < 0 ? 0 : x[nodes[id]];
+  __syncthreads();
+  face_term(memory, face[blockIdx.x], mask[blockIdx.x], weight + (long long)blockIdx.x * POINTS, u);
   FOR_TASKS(id, NODES) {
     if (nodes[id] >= 0 && u[id] != 0) TESK_ADD(&y[nodes[id]], sign * u[id]);
+  }
+}
+
+/* The same column by column, once: the diagonal is added to `diagonal`, all entries to the matrix (`diagonal` or `value` may be 0). Only nodes of the
+ * face have any, hanging ones too: a boundary is a side of the parent as well. */
+TESK_KERNEL(tesk_robin_columns, THREADS, 1, (const signed char *TESK_RESTRICT)face,
+            (const int *TESK_RESTRICT)index, (const unsigned short *TESK_RESTRICT)mask,
+            (const real *TESK_RESTRICT)weight, (const real *TESK_RESTRICT)tables, (real *)diagonal,
+            (const int *)row, (const int *)column, (double *)value) {
+  TESK_SHARED(memory);
+  real *const u = memory + TABLES;
+  const int f = face[blockIdx.x];
+  const int *nodes = index + (long long)blockIdx.x * NODES;
+  FOR_TASKS(id, TABLES) memory[id] = tables[id];
+  for (int i = 0; i < LINES * N; i++) {
+    const int p = face_node(f, i);
+    if (nodes[p] < 0) continue;
+    FOR_TASKS(id, NODES) u[id] = id == p;
+    __syncthreads();
+    face_term(memory, f, mask[blockIdx.x], weight + (long long)blockIdx.x * POINTS, u);
+    if (diagonal && threadIdx.x == 0) TESK_ADD(&diagonal[nodes[p]], u[p]);
+    FOR_TASKS(id, NODES) {
+      if (value && nodes[id] >= 0 && u[id] != 0)
+        TESK_ADD(&value[tesk_find(column, row[nodes[id]], row[nodes[id] + 1], nodes[p])], (double)u[id]);
+    }
+    __syncthreads();
   }
 }

@@ -7,6 +7,7 @@
  *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become immediates, or with
  *                            TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
  *   TESK_UNROLL              before a loop whose trip count is a constant
+ *   TESK_ROLL                before a loop that is not to be unrolled
  *   TESK_ADD(p, v)           *p += v by an atomic addition
  *   TESK_TAKE(p)             the old value of the int *p, which grows by 1, atomically
  *   TESK_FENCE()             what this thread wrote is seen by others before what it writes next
@@ -66,6 +67,7 @@
   }
 #define TESK_RESTRICT restrict
 #define TESK_UNROLL
+#define TESK_ROLL
 #define TESK_READ(p) (*(p))
 #define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
 #define TESK_TAKE(p) ((*(p))++)
@@ -110,6 +112,7 @@ typedef unsigned long long TeskArrival;
 #endif
 #define TESK_RESTRICT __restrict__
 #define TESK_UNROLL _Pragma("unroll")
+#define TESK_ROLL _Pragma("unroll 1")
 #define TESK_READ(p) __ldg(p) /* memory that nobody writes while the kernel runs */
 #define TESK_ADD(p, v) ((void)atomicAdd(p, v))
 #define TESK_TAKE(p) atomicAdd(p, 1)
@@ -136,6 +139,9 @@ TESK_DEVICE void TESK_COPY(double *to, const double *from, int valid) {
 }
 #define TESK_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 #define TESK_WARP_BARRIER() __syncwarp()
+/* From the lane that is `by` below, and a bit a lane; all lanes of a warp come here. The emulator, whose lanes are not in step, has neither. */
+#define TESK_SHIFT(v, by) __shfl_up_sync(0xffffffffu, v, by)
+#define TESK_BALLOT(v) __ballot_sync(0xffffffffu, v)
 
 /* *p += the sum of v over a whole warp, by one addition. */
 TESK_DEVICE void TESK_ADD_WARP(double *p, double v) {
@@ -150,15 +156,20 @@ TESK_DEVICE unsigned long long tesk_once(void) {
   return policy;
 }
 
-/* As TESK_READ, for what is read once. */
+/* As TESK_READ, for what is read once. TESK_WIDE: memory gives 128 bytes at a time, for pieces that neighbours read next. */
+#if defined(TESK_WIDE) && TESK_WIDE
+#define TESK_STREAM_HINTS "L2::cache_hint.L2::128B"
+#else
+#define TESK_STREAM_HINTS "L2::cache_hint"
+#endif
 TESK_DEVICE double TESK_STREAM(const double *p) {
   double v;
-  asm("ld.global.nc.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(v) : "l"(p), "l"(tesk_once()));
+  asm("ld.global.nc." TESK_STREAM_HINTS ".f64 %0, [%1], %2;" : "=d"(v) : "l"(p), "l"(tesk_once()));
   return v;
 }
 TESK_DEVICE float TESK_STREAM(const float *p) {
   float v;
-  asm("ld.global.nc.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(v) : "l"(p), "l"(tesk_once()));
+  asm("ld.global.nc." TESK_STREAM_HINTS ".f32 %0, [%1], %2;" : "=f"(v) : "l"(p), "l"(tesk_once()));
   return v;
 }
 
@@ -243,9 +254,9 @@ TESK_DEVICE void TESK_ARRIVED(TeskArrival *arrival, int phase) {
 /* 1 / v to the last bit or two, without the slow path of a division: v is neither zero nor denormal. */
 TESK_DEVICE double TESK_RECIPROCAL(double v) {
   double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
-  r = fma(fma(-v, r, 1.0), r, r);
-  return fma(fma(-v, r, 1.0), r, r);
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v)); /* 1 - v r is about 2^-20 */
+  const double e = fma(-v, r, 1.0);
+  return fma(r, fma(e, e, e), r);
 }
 TESK_DEVICE float TESK_RECIPROCAL(float v) {
   return 1 / v;

@@ -1,5 +1,5 @@
-/* The separable operator of laplace.cu in 3D for equal cells and Dirichlet faces, without its halo: a block computes what its own cells give
- * and leaves its upper faces to its neighbours (tile_faces.h).
+/* The separable operator of laplace.cu in 3D for equal cells and Dirichlet faces, without its halo in y: a block computes what its own cells
+ * give and leaves its upper faces to its neighbours (tile_faces.h); in x it does so too or has a halo of one cell (HALO).
  *
  *   z   a thread owns a column of nodes: f1 = Mz x, f2 = (Kz + c Mz) x of a layer, what the layer below gives added    -> F
  *   | x  a cell of a row: g1 = Mx f1, g2 = Mx f2 + Kx f1: its nodes but the last one, then the last ones of all cells  -> G
@@ -8,7 +8,7 @@
  *
  * Shared memory: two arrays each of K NY NX (F) and K NY (TILE_X N) numbers (G). Multiply-adds a point: about 7 N / 2 + 8, and no more: what
  * laplace.cu repeats in its halo, 1.5 to 2.2 times the work, are here 8 numbers of traffic a node of a block's faces.
- * Macros: real, DIM = 3, DEGREE, TILE_X, TILE_Y, THREADS, MIN_BLOCKS, RESIDUAL. Tables: src/basis/kernel_tables.h. */
+ * Macros: real, DIM = 3, DEGREE, TILE_X, TILE_Y, HALO, THREADS, MIN_BLOCKS, RESIDUAL. Tables: src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "laplace_arguments.h"
@@ -40,7 +40,7 @@ TESK_DEVICE void load_layer(const TeskLaplace *a, Column *c) {
 
 TESK_DEVICE void start_column(const TeskLaplace *a, const Block *block, const real *x, int t, Column *c) {
   const int ix = block->x0 * K + t % NX, iy = block->y0 * K + t / NX;
-  const int inside = t < NX * NY && ix < block->nodes[0] && iy < block->nodes[1];
+  const int inside = t < NX * NY && ix >= 0 && ix < block->nodes[0] && iy < block->nodes[1];
   c->x = inside ? x + (long long)block->z0 * K * a->plane + (long long)iy * a->pitch + ix : 0;
   c->last = inside ? TESK_READ(c->x) : 0;
   c->m = c->k = 0;
@@ -109,6 +109,7 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int t, int pl
                          real *y, const real *b) {
   const int ix = t % NX, plane = t / NX;
   if (t >= planes * NX || block->x0 * K + ix >= block->nodes[0]) return;
+  if (HALO && (ix < K || (ix == NX - 1 && block->inner[0]))) return; /* a neighbour's */
   Target target = make_target(a, block, ix, iz + plane, y, b);
   const real scale = (real)a->scale;
   real carry = 0;

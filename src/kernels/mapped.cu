@@ -14,13 +14,14 @@
  * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2) lines, D and D' 6 q^2;
  * a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
  * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 + 8 s q^3 and the
- * zeroing of y; vertices: 168 for the factors, affine: 8 s.
- * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY, OUTPUT, ORDERED, HANGING, DOT (parts
+ * zeroing of y; vertices: 168 for the factors, affine: 8 s; weights: 8 q^3 (mass: twice) and 168 or 624 (cells of degree 1, 2).
+ * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY (weights: CELL_DEGREE), OUTPUT, ORDERED, HANGING, DOT (parts
  * of x.y too); CELLS a group of
  * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared memory, STAGE_BYTES a group,
  * LAYERS layers of points of it), PREFETCH (into the L2 cache); AHEAD: blocks stay for many groups of cells, and the geometry and index of the
  * next are on their way while a group works; GRADIENTS (see mapped_gradients.h); ROWS: the index has the first node of each row of N in
- * x only (rows of consecutive nodes); MEET: y is zeroed here; BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
+ * x only (rows of consecutive nodes); MEET: y is zeroed here;
+ * MERGE: nodes that neighbouring cells of a warp share are added to once; BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -28,6 +29,7 @@
 #define STORED 0 /* GEOMETRY */
 #define VERTICES 1
 #define AFFINE 2
+#define WEIGHTS 3
 #define ELEMENT 0 /* OUTPUT */
 #define ATOMIC 1
 #define COLOURED 2
@@ -63,104 +65,24 @@ TESK_DEVICE int y_line(int l) {
   return Y_BY_Z ? l % Q * PZ + l / Q : l / Q * PZ + l % Q;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
-typedef struct Cell {
-  long long number; /* of the cell this thread works for; a valid one even where there is none */
-  int valid;
-} Cell;
-
-TESK_DEVICE Cell find_cell(const TeskMapped *a, long long first, int c) {
-  Cell cell;
-  const long long at = first + c;
-  cell.valid = at < a->cells;
-  cell.number = cell.valid ? at : 0;
-#if ORDERED
-  cell.number = a->order[cell.number];
-#endif
-  return cell;
-}
-
-#if INDEX_ONCE /* the index leaves the L2 cache first: better where factors are many, worse where they are computed */
-#define READ_INDEX(p) TESK_STREAM(p)
+/* ---- nodes ---- */
+/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines; and where a thread's
+ * line stands in shared memory. */
+#if COLLOCATED
+#define LINES (Q * Q)
+#define STEP (Q * Q)
+#define FIRST_NODE(l) (l)
+#define OWN_LINE(s, t) ((s) + (t) / LINES * PC + (t) % LINES / N * PY + (t) % N)
+#define OWN_STEP PZ
 #else
-#define READ_INDEX(p) TESK_HELD(p)
+#define LINES (N * N)
+#define STEP N
+#define FIRST_NODE(l) ((l) / N * N * N + (l) % N)
+#define OWN_LINE(s, t) ((s) + (t) / LINES * PC + (t) % LINES / N * PZ + (t) % N)
+#define OWN_STEP PY
 #endif
 
-/* Where the `count` nodes node, node + step, ... of a cell are: a line that is read at the start and written at the end. */
-typedef struct Line {
-  int at[N];
-} Line;
-
-#if ROWS
-/* Node i of a row: code 4 first + (1 where the first is constrained) + (2 where the last is), or ~first where all are. */
-TESK_DEVICE int row_node(int code, int i) {
-  if (code < 0) return code - i; /* ~(~code + i) */
-  const int node = (code >> 2) + i;
-  return (i == 0 && (code & 1)) || (i == N - 1 && (code & 2)) ? ~node : node;
-}
-#endif
-
-TESK_DEVICE void find_line(const TeskMapped *a, Cell cell, int node, int step, Line *line) {
-#if OUTPUT != ELEMENT && ROWS
-  TESK_UNROLL
-  for (int l = 0; l < N; l++)
-    line->at[l] =
-        cell.valid
-            ? row_node(READ_INDEX(a->index + cell.number * (N * N) + node / N + l * (step / N)), node % N)
-            : -1;
-#elif OUTPUT != ELEMENT
-  TESK_UNROLL
-  for (int l = 0; l < N; l++)
-    line->at[l] = cell.valid ? READ_INDEX(a->index + cell.number * NODES + node + l * step) : -1;
-#else
-  (void)a, (void)cell, (void)node, (void)step, (void)line;
-#endif
-}
-
-TESK_DEVICE void load_line(const real *x, Cell cell, int component, int node, int step, const Line *line,
-                           real v[N]) {
-  TESK_UNROLL
-  for (int l = 0; l < N; l++) {
-#if OUTPUT == ELEMENT
-    v[l] = cell.valid ? TESK_READ(x + (cell.number * COMPONENTS + component) * NODES + node + l * step) : 0;
-#else
-    const int i = line->at[l];
-    v[l] = i < 0 ? 0 : TESK_READ(x + (long long)i * COMPONENTS + component);
-#endif
-  }
-  (void)line;
-}
-
-/* A constrained row is the identity; all its cells write the same. Returns what the line adds to x . y, with DOT. */
-TESK_DEVICE real store_line(const real *x, real *y, Cell cell, int component, int node, int step,
-                            const Line *line, const real v[N]) {
-  real dot = 0;
-  if (!cell.valid) return 0;
-  TESK_UNROLL
-  for (int l = 0; l < N; l++) {
-#if OUTPUT == ELEMENT
-    const long long at = (cell.number * COMPONENTS + component) * NODES + node + l * step;
-    y[at] = v[l];
-    if (DOT) dot += v[l] * x[at];
-#else
-    const int i = line->at[l];
-    const long long at = (long long)(i < 0 ? ~i : i) * COMPONENTS + component;
-    if (i < 0) {
-      y[at] = x[at];
-    } else {
-#if OUTPUT == ATOMIC
-      TESK_ADD(y + at, v[l]);
-#else
-      y[at] += v[l];
-#endif
-      if (DOT) dot += v[l] * TESK_READ(x + at);
-    }
-#endif
-  }
-  (void)line;
-  return dot;
-}
-
+#include "mapped_nodes.h"
 #include "mapped_geometry.h"
 
 /* A group's geometry in shared memory. */
@@ -181,22 +103,6 @@ TESK_DEVICE void stage_next(const TeskMapped *a, const Staging *staging, int t) 
 }
 
 /* ---- from nodes to points and back ------------------------------------------------------------------------------------------- */
-/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines; and where a thread's
- * line stands in shared memory. */
-#if COLLOCATED
-#define LINES (Q * Q)
-#define STEP (Q * Q)
-#define FIRST_NODE(l) (l)
-#define OWN_LINE(s, t) ((s) + (t) / LINES * PC + (t) % LINES / N * PY + (t) % N)
-#define OWN_STEP PZ
-#else
-#define LINES (N * N)
-#define STEP N
-#define FIRST_NODE(l) ((l) / N * N * N + (l) % N)
-#define OWN_LINE(s, t) ((s) + (t) / LINES * PC + (t) % LINES / N * PZ + (t) % N)
-#define OWN_STEP PY
-#endif
-
 #if HANGING
 #include "mapped_hanging.h"
 #define HANG(h, transposed, t, s, v) hang(h, transposed, t, OWN_LINE(s, t), OWN_STEP, v)
@@ -348,10 +254,10 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
 TESK_DEVICE void prefetch(const TeskMapped *a) {
   const long long size = GROUPS * CELLS, first = blockIdx.x * size, next = first + a->ahead * size,
                   left = a->cells - first, left_next = a->cells - next;
-#if GEOMETRY == STORED && !STAGE
+#if (GEOMETRY == STORED || GEOMETRY == WEIGHTS) && !STAGE
   if (PREFETCH && threadIdx.x == 0)
-    TESK_PREFETCH((const factor *)a->geometry + first * FACTORS * POINTS,
-                  (left < size ? left : size) * FACTORS * POINTS * (long long)sizeof(factor));
+    TESK_PREFETCH((const unsigned char *)a->geometry + first * CELL_BYTES,
+                  (left < size ? left : size) * CELL_BYTES);
 #elif GEOMETRY == VERTICES
   if (threadIdx.x == 0 && left_next > 0)
     TESK_PREFETCH_KEPT((const real *)a->geometry + next * 21,
@@ -397,42 +303,17 @@ TESK_DEVICE void load_task(const real *x, const Task *task, int component, int t
   if (t < CELLS * LINES) load_line(x, task->cell, component, FIRST_NODE(t % LINES), STEP, &task->line, in);
 }
 
-TESK_DEVICE real store_task(const real *x, real *y, const Task *task, int component, int t,
-                            const real out[N]) {
+TESK_DEVICE real store_task(const real *x, real *y, const Task *task, int component, int t, real out[N]) {
+#if MERGE
+  const int taken = merge_line(t % LINES, t < CELLS * LINES, &task->line, out);
+#else
+  const int taken = 0;
+#endif
   if (t >= CELLS * LINES) return 0;
-  return store_line(x, y, task->cell, component, FIRST_NODE(t % LINES), STEP, &task->line, out);
+  return store_line(x, y, task->cell, component, FIRST_NODE(t % LINES), STEP, &task->line, out, taken);
 }
 
-/* MEET: zeros in y, then all blocks meet in a round, whose number this returns; they run at a time. */
-TESK_DEVICE int make_zeros(const TeskMapped *a, real *y) {
-  int round = 0;
-#if MEET
-  round = TESK_ACQUIRE(a->meeting + 1);
-  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x, step = (long long)gridDim.x * THREADS;
-       i < a->zeros; i += step)
-    y[i] = 0;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    TESK_FENCE();
-    if (TESK_TAKE(a->meeting) == (int)gridDim.x - 1) {
-      a->meeting[0] = 0;
-      TESK_FENCE();
-      (void)TESK_TAKE(a->meeting + 1);
-    }
-  }
-#endif
-  (void)a, (void)y;
-  return round;
-}
-
-/* Until y is zero. */
-TESK_DEVICE void await_zeros(const TeskMapped *a, int round) {
-#if MEET
-  while (TESK_ACQUIRE(a->meeting + 1) == round) {
-  }
-#endif
-  (void)a, (void)round;
-}
+#include "mapped_zeros.h"
 
 TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (TeskMapped)a) {
   TESK_SHARED(memory);

@@ -13,7 +13,8 @@ typedef struct TeskMapped {
    * interpolated in the block: bit TESK_DIRECTIONS + d */
   const unsigned short *masks;
   /* stored: [cell][s][q^dim]; vertices: coefficients of the trilinear map, [cell][7][3] (mapped_geometry.h), 2D: [cell][4][2], vertices;
-   * affine: [cell][s] */
+   * affine: [cell][s]; weights: [cell] w a / |J| [q^dim], with a mass c w |J| [q^dim], then the monomials of the cell's polynomial of degree
+   * m = CELL_DEGREE but the constant, [(m+1)^dim - 1][dim], x fastest. Copies of whole 16 bytes reach up to 15 bytes behind the last cell. */
   const void *geometry;
   double stiffness,
       mass;        /* what the two terms are multiplied with: a (1 where it is in the factors) and lambda c */

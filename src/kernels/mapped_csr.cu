@@ -5,9 +5,15 @@
  *   tesk_csr_columns  again, written: column[row[node] ..] ascending
  *   tesk_csr_values   cell matrices, added
  * A cell matrix is made column by column: the flux G grad phi_b at the points from products of 1D numbers, then tested with all phi_a by sum
- * factorization, 2 (9 q n (q + n) + ...) flops an entry. Macros: as mapped_points.h. */
+ * factorization, 2 (9 q n (q + n) + ...) flops an entry. Where nodes hang, phi_b is C phi_b (hanging_points.h: about 50 flops a point more), and
+ * what was tested is interpolated backwards, C' K C. Macros: as mapped_points.h, and HANGING. */
 #include "kernel.h"
 #include "mapped_points.h"
+#include "csr.h"
+#if HANGING
+#define HANG_NUMBER double
+#include "hanging_points.h"
+#endif
 
 #define CHUNK (32 * THREADS) /* numbers that a block scans */
 
@@ -135,40 +141,54 @@ TESK_KERNEL(tesk_csr_columns, THREADS, 1, (const int *)index, (const int *)first
 }
 
 /* ---- values --------------------------------------------------------------------------------------------------------------------- */
-/* Where `wanted` is among the ascending columns of a row. */
-TESK_DEVICE int find(const int *column, int begin, int end, int wanted) {
-  while (end - begin > 1) {
-    const int middle = begin + (end - begin) / 2;
-    if (column[middle] <= wanted)
-      begin = middle;
-    else
-      end = middle;
+/* g[0..DIM-1] <- gradient, g[3] <- value of phi_b at a point; own: I, then G. */
+TESK_DEVICE void basis_at(int b, const double *own, int point, double g[4]) {
+  const int p[3] = {point % Q, point / Q % Q, point / (Q * Q)}, at[3] = {b % N, b / N % N, b / (N * N)};
+  g[0] = g[1] = g[2] = g[3] = 1;
+  for (int d = 0; d < DIM; d++) {
+    const double *const value = own + p[d] * N + at[d];
+    g[3] *= value[0];
+    for (int e = 0; e < DIM; e++) g[e] *= value[d == e ? Q * N : 0];
   }
-  return begin;
 }
 
 /* F[0..DIM-1] <- G grad phi_b, F[DIM] <- W phi_b, at the points. */
-TESK_DEVICE void make_flux(const TeskMapped *a, long long cell, int b, const double *I, const double *G,
-                           double *F) {
-  const int at[3] = {b % N, b / N % N, b / (N * N)};
+TESK_DEVICE void make_flux(const TeskMapped *a, long long cell, int b, const double *own, double *F) {
+#if HANGING
+  const Node node = find_node(a->masks[cell], b);
+  const int interpolated = TESK_HANGS(node.mask) && is_interpolated(&node);
+#endif
   FOR_EACH_OF(point, POINTS) {
-    const int p[3] = {point % Q, point / Q % Q, point / (Q * Q)};
-    double m[7], gradient[3] = {1, 1, 1}, value = 1;
+    double m[7], g[4];
     factors_at(a, cell, point, m);
-    for (int d = 0; d < DIM; d++) {
-      value *= I[p[d] * N + at[d]];
-      for (int e = 0; e < DIM; e++) gradient[e] *= (d == e ? G : I)[p[d] * N + at[d]];
-    }
+#if HANGING
+    if (interpolated)
+      interpolated_at(&node, own, point, g);
+    else
+#endif
+      basis_at(b, own, point, g);
     for (int c = 0; c < DIM; c++) {
       double sum = 0;
-      for (int e = 0; e < DIM && STIFFNESS; e++) sum += m[c < e ? packed(c, e) : packed(e, c)] * gradient[e];
+      for (int e = 0; e < DIM && STIFFNESS; e++) sum += m[c < e ? packed(c, e) : packed(e, c)] * g[e];
       F[c * POINTS + point] = sum;
     }
-    F[DIM * POINTS + point] = MASS ? m[6] * value : 0;
+    F[DIM * POINTS + point] = MASS ? m[6] * g[3] : 0;
   }
 }
 
-/* A block has a cell. tables: I [Q][N], then its derivatives G. Shared memory: (DIM + 1) q^dim + 3 n q^(dim - 1) float64. */
+#if HANGING
+/* K [NODES] <- C' K; W [2][N][N]. */
+TESK_DEVICE void hang_back(int mask, const double *W, double *K) {
+  if (!TESK_HANGS(mask)) return;
+  for (int d = DIM - 1; d >= 0; d--) {
+    FOR_EACH_OF(line, NODES / N) tesk_hang_line(DIM, N, mask, d, line, 1, W, K);
+    __syncthreads();
+  }
+}
+#endif
+
+/* A block has a cell. tables: I [Q][N], then its derivatives G; where nodes hang those of functions interpolated in lower children, in upper ones,
+ * and W [2][N][N]. Shared memory: (DIM + 1) q^dim + 3 n q^(dim - 1) float64. */
 TESK_KERNEL(tesk_csr_values, THREADS, 1, (TeskMapped)a, (const double *)tables, (const int *)row,
             (const int *)column, (double *)value) {
   TESK_SHARED(memory);
@@ -179,7 +199,7 @@ TESK_KERNEL(tesk_csr_values, THREADS, 1, (TeskMapped)a, (const double *)tables, 
   const int *const index = a.index + cell * NODES;
   for (int b = 0; b < NODES; b++) {
     if (index[b] < 0) continue;
-    make_flux(&a, cell, b, I, G, F);
+    make_flux(&a, cell, b, tables, F);
     __syncthreads();
     contract(0, G, F, I, F + DIM * POINTS, X);
     for (int d = 1; d < DIM; d++) contract(0, I, F + d * POINTS, I, 0, X + d * size);
@@ -193,8 +213,11 @@ TESK_KERNEL(tesk_csr_values, THREADS, 1, (TeskMapped)a, (const double *)tables, 
       K = X;
       __syncthreads();
     }
+#if HANGING
+    hang_back(a.masks[cell], tables + 6 * Q * N, K);
+#endif
     FOR_EACH_OF(i, NODES)
-    if (index[i] >= 0) TESK_ADD(value + find(column, row[index[i]], row[index[i] + 1], index[b]), K[i]);
+    if (index[i] >= 0) TESK_ADD(value + tesk_find(column, row[index[i]], row[index[i] + 1], index[b]), K[i]);
     __syncthreads();
   }
 }

@@ -11,6 +11,10 @@
 #define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
 #define PIECE_BYTES ((long long)POINTS * (int)sizeof(factor))
 #define PIECE_PITCH ((LAYERS * Q * Q * (int)sizeof(factor) + 31) / 16 * 16)
+#elif GEOMETRY == WEIGHTS
+#define CELL_EDGE (CELL_DEGREE + 1)
+#define CELL_NUMBERS ((1 + MASS) * POINTS + 3 * (CELL_EDGE * CELL_EDGE * CELL_EDGE - 1))
+#define CELL_BYTES ((long long)CELL_NUMBERS * (int)sizeof(real))
 #else
 #define CELL_BYTES ((long long)21 * (int)sizeof(real))
 #endif
@@ -128,6 +132,89 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
   g[1] = c->g[1] * g0 + c->g[3] * g1 + c->g[4] * g2;
   g[2] = c->g[2] * g0 + c->g[4] * g1 + c->g[5] * g2;
   return c->mass * w;
+}
+
+#elif GEOMETRY == WEIGHTS
+/* One weight w a / |J| a point, and the cell as a polynomial x = sum c_ijp xi^i eta^j zeta^p, i, j, p <= CELL_DEGREE. Along a z-line, with
+ * z = zeta, the derivatives of x by xi, eta and zeta are A = sum a_p z^p, B = sum b_p z^p and C = sum c_p z^p. Rows of |J| J^-1: B x C, C x A, A x B.
+ * Flops: 100 (trilinear) or 250 a line, 110 a point. */
+typedef struct Column {
+  const real *weight; /* of the first point */
+  real a[CELL_EDGE][3], b[CELL_EDGE][3], c[CELL_DEGREE][3];
+} Column;
+
+#if STAGE
+#define READ_WEIGHT(p) (*(p))
+#define READ_MONOMIAL(p) (*(p))
+#else
+#define READ_WEIGHT(p) TESK_STREAM(p)
+#define READ_MONOMIAL(p) TESK_READ(p)
+#endif
+
+TESK_DEVICE Column make_column(const TeskMapped *a, Cell cell, long long first, int c, int l,
+                               const unsigned char *staged) {
+  Column column;
+#if STAGE
+  const real *const numbers =
+      (const real *)(staged + (first * CELL_BYTES & 15)) + (cell.valid ? c : 0) * CELL_NUMBERS;
+#else
+  const real *const numbers = (const real *)a->geometry + cell.number * CELL_NUMBERS;
+  (void)first, (void)c, (void)staged;
+#endif
+  const real eta = (real)a->point[l / Q], xi = (real)a->point[l % Q];
+  column.weight = numbers + l;
+  TESK_UNROLL
+  for (int p = 0; p < CELL_EDGE; p++) {
+    TESK_UNROLL
+    for (int d = 0; d < 3; d++) {
+      /* v_i = sum_j c_ijp eta^j and its derivative s_i, i = 0, 1, 2 */
+      real v[3] = {0, 0, 0}, s[3] = {0, 0, 0};
+      TESK_UNROLL
+      for (int i = 0; i < CELL_EDGE; i++) {
+        const real *const m = numbers + (1 + MASS) * POINTS + 3 * (i + CELL_EDGE * CELL_EDGE * p - 1) + d;
+        const real m0 = i + p ? READ_MONOMIAL(m) : 0, m1 = READ_MONOMIAL(m + 3 * CELL_EDGE),
+                   m2 = CELL_DEGREE == 2 ? READ_MONOMIAL(m + 6 * CELL_EDGE * (CELL_DEGREE - 1)) : 0;
+        s[i] = CELL_DEGREE == 2 ? m1 + 2 * eta * m2 : m1;
+        v[i] = m0 + eta * (CELL_DEGREE == 2 ? m1 + eta * m2 : m1);
+      }
+      column.a[p][d] = CELL_DEGREE == 2 ? v[1] + 2 * xi * v[2] : v[1];
+      column.b[p][d] = s[0] + xi * (CELL_DEGREE == 2 ? s[1] + xi * s[2] : s[1]);
+      if (p) column.c[p - 1][d] = (real)p * (v[0] + xi * (CELL_DEGREE == 2 ? v[1] + xi * v[2] : v[1]));
+    }
+  }
+  return column;
+}
+
+TESK_DEVICE void cross(const real u[3], const real v[3], real w[3]) {
+  w[0] = u[1] * v[2] - u[2] * v[1];
+  w[1] = u[2] * v[0] - u[0] * v[2];
+  w[2] = u[0] * v[1] - u[1] * v[0];
+}
+
+TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real g[3]) {
+  const real z = (real)a->point[k], scale = (real)a->stiffness * READ_WEIGHT(c->weight + k * Q * Q);
+  real A[3], B[3], C[3], r[3], s[3], t[3], p[3];
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+#if CELL_DEGREE == 2
+    A[d] = c->a[0][d] + z * (c->a[1][d] + z * c->a[2][d]);
+    B[d] = c->b[0][d] + z * (c->b[1][d] + z * c->b[2][d]);
+    C[d] = c->c[0][d] + z * c->c[1][d];
+#else
+    A[d] = c->a[0][d] + z * c->a[1][d];
+    B[d] = c->b[0][d] + z * c->b[1][d];
+    C[d] = c->c[0][d];
+#endif
+  }
+  cross(B, C, r);
+  cross(C, A, s);
+  cross(A, B, t);
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) p[d] = scale * (r[d] * g[0] + s[d] * g[1] + t[d] * g[2]);
+  g[0] = r[0] * p[0] + r[1] * p[1] + r[2] * p[2];
+  g[1] = s[0] * p[0] + s[1] * p[1] + s[2] * p[2];
+  g[2] = t[0] * p[0] + t[1] * p[1] + t[2] * p[2];
+  return MASS ? (real)a->mass * READ_WEIGHT(c->weight + (MASS * POINTS + k * Q * Q)) : 0;
 }
 
 #else

@@ -16,6 +16,7 @@
 #define STORED 0 /* GEOMETRY */
 #define VERTICES 1
 #define AFFINE 2
+#define WEIGHTS 3
 #define ELEMENT 0 /* OUTPUT */
 #define ATOMIC 1
 #define COLOURED 2
@@ -164,6 +165,29 @@ TESK_DEVICE Column make_column(const TeskMapped *a, const Task *task) {
   const Column c = {(const factor *)a->geometry + task->cell * FACTORS * POINTS + task->l};
   return c;
 }
+#elif GEOMETRY == WEIGHTS
+/* x = sum c_ij xi^i eta^j: along a y-line the derivatives by xi and eta are A = sum a_j eta^j and B = sum b_j eta^j. */
+#define CELL_EDGE (CELL_DEGREE + 1)
+#define CELL_NUMBERS ((1 + MASS) * POINTS + 2 * (CELL_EDGE * CELL_EDGE - 1))
+typedef struct Column {
+  const real *weight;
+  real a[CELL_EDGE][2], b[CELL_DEGREE][2];
+} Column;
+TESK_DEVICE Column make_column(const TeskMapped *a, const Task *task) {
+  Column c;
+  const real xi = (real)a->point[task->l];
+  c.weight = (const real *)a->geometry + task->cell * CELL_NUMBERS + task->l;
+  TESK_UNROLL
+  for (int j = 0; j < CELL_EDGE; j++)
+    for (int d = 0; d < 2; d++) {
+      const real *const m = c.weight - task->l + (1 + MASS) * POINTS + 2 * (CELL_EDGE * j - 1) + d;
+      const real m0 = j ? TESK_READ(m) : 0, m1 = TESK_READ(m + 2),
+                 m2 = CELL_DEGREE == 2 ? TESK_READ(m + 4 * (CELL_DEGREE - 1)) : 0;
+      c.a[j][d] = m1 + 2 * xi * m2;
+      if (j) c.b[j - 1][d] = (real)j * (m0 + xi * (m1 + xi * m2));
+    }
+  return c;
+}
 #else
 typedef struct Column {
   real m[3], mass, weight; /* affine */
@@ -200,6 +224,17 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
   const real w = (real)a->weight[k];
   for (int s = 0; s < 3 * STIFFNESS; s++) m[s] = w * c->m[s];
   mass = w * c->mass;
+#elif GEOMETRY == WEIGHTS
+  const real eta = (real)a->point[k], scale = (real)a->stiffness * TESK_STREAM(c->weight + k * Q);
+  real A[2], B[2];
+  for (int d = 0; d < 2; d++) {
+    A[d] = c->a[0][d] + eta * (c->a[1][d] + (CELL_DEGREE == 2 ? eta * c->a[CELL_DEGREE][d] : 0));
+    B[d] = c->b[0][d] + (CELL_DEGREE == 2 ? eta * c->b[CELL_DEGREE - 1][d] : 0);
+  }
+  m[0] = scale * (B[0] * B[0] + B[1] * B[1]);
+  m[1] = -scale * (A[0] * B[0] + A[1] * B[1]);
+  m[2] = scale * (A[0] * A[0] + A[1] * A[1]);
+  if (MASS) mass = (real)a->mass * TESK_STREAM(c->weight + (MASS * POINTS + k * Q));
 #else
   const real eta = (real)a->point[k], w = c->weight * (real)a->weight[k], x0 = c->dx[0] + eta * c->dy[0],
              x1 = c->dx[1] + eta * c->dy[1], det = x0 * c->x[1] - c->x[0] * x1;

@@ -8,6 +8,7 @@
 #define STORED 0 /* GEOMETRY */
 #define VERTICES 1
 #define AFFINE 2
+#define WEIGHTS 3
 #define THREADS 128
 #define ENTRIES (DIM * (DIM + 1) / 2)
 #define FACTORS (ENTRIES * STIFFNESS + MASS)
@@ -20,10 +21,26 @@ TESK_DEVICE int packed(int c, int e) {
   return DIM == 2 ? c + e : c == 0 ? e : c + e + 1;
 }
 
-#if GEOMETRY == VERTICES
+#if GEOMETRY == WEIGHTS
+#define CELL_EDGE (CELL_DEGREE + 1)
+#define MONOMIALS (DIM == 3 ? CELL_EDGE * CELL_EDGE * CELL_EDGE : CELL_EDGE * CELL_EDGE)
+#endif
+
+#if GEOMETRY == VERTICES || GEOMETRY == WEIGHTS
 /* J[r][c] = d x_r / d xi_c; returns |J|, and its cofactors in rows[c][r], |J| times row c of the inverse. */
 TESK_DEVICE double cofactors(const real *v, const double *xi, double rows[3][3]) {
   double J[3][3] = {{0}};
+#if GEOMETRY == WEIGHTS
+  for (int m = 1; m < MONOMIALS; m++) {
+    const int power[3] = {m % CELL_EDGE, m / CELL_EDGE % CELL_EDGE, m / (CELL_EDGE * CELL_EDGE)};
+    for (int c = 0; c < DIM; c++) {
+      double term = power[c];
+      for (int d = 0; d < DIM; d++)
+        for (int i = d == c; i < power[d]; i++) term *= xi[d];
+      for (int r = 0; r < DIM; r++) J[r][c] += term * (double)v[(m - 1) * DIM + r];
+    }
+  }
+#else
   for (int r = 0; r < DIM; r++) {
     double c[7];
     for (int i = 0; i < (DIM == 3 ? 7 : 4); i++) c[i] = (double)v[i * DIM + r];
@@ -36,6 +53,7 @@ TESK_DEVICE double cofactors(const real *v, const double *xi, double rows[3][3])
     J[r][2] = c[2] + xi[0] * c[4] + xi[1] * (c[5] + xi[0] * c[6]);
 #endif
   }
+#endif
 #if DIM == 2
   rows[0][0] = J[1][1];
   rows[0][1] = -J[0][1];
@@ -69,14 +87,21 @@ TESK_DEVICE void factors_at(const TeskMapped *a, long long cell, int point, doub
 #else
   double xi[3] = {0, 0, 0}, rows[3][3];
   for (int d = 0; d < DIM; d++) xi[d] = a->point[p[d]];
+#if GEOMETRY == WEIGHTS
+  const real *const g = (const real *)a->geometry + cell * ((1 + MASS) * POINTS + (MONOMIALS - 1) * DIM);
+  (void)cofactors(g + (1 + MASS) * POINTS, xi, rows);
+  const double scale = a->stiffness * (double)g[point], mass = MASS ? (double)g[MASS * POINTS + point] : 0;
+#else
   const double det = cofactors((const real *)a->geometry + cell * (DIM == 3 ? 21 : 8), xi, rows);
+  const double scale = a->stiffness * w / det, mass = w * det;
+#endif
   for (int c = 0; c < DIM && STIFFNESS; c++)
     for (int e = c; e < DIM; e++) {
       double sum = 0;
       for (int r = 0; r < DIM; r++) sum += rows[c][r] * rows[e][r];
-      m[packed(c, e)] = a->stiffness * w / det * sum;
+      m[packed(c, e)] = scale * sum;
     }
-  if (MASS) m[6] = a->mass * w * det;
+  if (MASS) m[6] = a->mass * mass;
 #endif
 #endif
 }

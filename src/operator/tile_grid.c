@@ -6,11 +6,11 @@ static int divide_up(int64_t a, int64_t b) {
   return (int)((a + b - 1) / b);
 }
 
-TesiTileGrid tesi_tile_grid(const TesSpace *space, int x, int y) {
+TesiTileGrid tesi_tile_grid(const TesSpace *space, int x, int y, int halo) {
   const TesiAxis *axis = space->axis;
   const int dim = space->dim, k = space->degree, cells_z = dim == 3 ? axis[2].cells : 1;
   const int64_t nx = x * k + 1, ny = y * k + 1;
-  const int blocks_x = divide_up(axis[0].cells, x), blocks_y = divide_up(axis[1].cells, y);
+  const int blocks_x = divide_up(axis[0].cells, x - halo), blocks_y = divide_up(axis[1].cells, y);
   int layers = tesi_min(MOST_LAYERS, cells_z);
   while (layers > 1 && (int64_t)blocks_x * blocks_y * divide_up(cells_z, layers) < ENOUGH)
     layers = (layers + 1) / 2;

@@ -13,7 +13,7 @@ typedef struct TesiTileGrid {
   unsigned face_blocks; /* of tesk_tile_faces, 256 threads each */
 } TesiTileGrid;
 
-/* Blocks of x times y columns of cells. */
-TesiTileGrid tesi_tile_grid(const TesSpace *space, int x, int y);
+/* Blocks of x times y columns of cells, of which the first `halo` in x are their neighbour's. */
+TesiTileGrid tesi_tile_grid(const TesSpace *space, int x, int y, int halo);
 
 #endif

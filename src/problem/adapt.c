@@ -56,6 +56,9 @@ static TesStatus solve(Loop *s) {
   const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
   s->at.cells = space->cells, s->at.dofs = space->dofs, s->at.hanging = space->hanging;
   s->at.poisson = s->poisson, s->at.forest = s->problem.forest;
+  TES_CHECK(s->at.step || !s->desc->max_dofs || space->dofs <= s->desc->max_dofs,
+            "the first mesh has %lld unknowns, and max_dofs allows %lld", (long long)space->dofs,
+            (long long)s->desc->max_dofs);
   TES_TRY(tes_forest_poisson_solve(s->poisson, &s->at.result));
   s->at.iterations = s->at.result.iterations;
   s->at.solve_seconds = s->at.result.seconds;
@@ -135,6 +138,9 @@ static TesStatus estimate(Loop *s) {
   s->at.estimate = s->desc->estimator == TES_ESTIMATE_DWR ? sum : sqrt(sum);
   if (!isfinite(sum)) TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
   s->at.estimate_seconds = tesi_now() - start;
+  tesi_log(ctx, TES_LOG_DETAIL, "step %d: set up in %.3g s, solved in %.3g s, estimated in %.3g s",
+           s->at.step, tes_forest_poisson_times(s->poisson).total, s->at.solve_seconds,
+           s->at.estimate_seconds);
   if (s->problem.exact) {
     TES_TRY(energy_error(s));
     if (s->desc->estimator == TES_ESTIMATE_DWR) TES_TRY(goal_error(s));

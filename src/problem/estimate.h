@@ -6,6 +6,15 @@
 #include "problem/face_pairs.h"
 #include "tessera/adapt.h"
 
+/* 1D tables at the points that a face has in a direction of a cell's own or of the cell across, whose face runs backwards or has it as its lower or upper
+ * half: number 3 backwards + half (0: whole). */
+enum { TESI_SIDES = 6, TESI_SIDE_TABLE = TESI_FACE_POINTS * TESI_HANGING_NODES };
+typedef struct TesiSideTables {
+  int n;
+  double B[TESI_SIDES][TESI_SIDE_TABLE], G[TESI_SIDES][TESI_SIDE_TABLE]; /* [q][n] */
+  double ends[2 * TESI_HANGING_NODES];                                   /* derivatives at 0 and 1 */
+} TesiSideTables;
+
 typedef struct TesiResidual {
   const TesForestPoissonDesc *desc;
   const TesForestSpace *space;
@@ -14,6 +23,7 @@ typedef struct TesiResidual {
   TesiCellRule rule;
   TesiFaceRule face_rule;
   double D[TESI_FACE_POINTS * TESI_FACE_POINTS]; /* differentiates at the cell rule's points */
+  TesiSideTables side, geometry_side;            /* of the solution, of the geometry */
   TesiFacePair *pair;
   int64_t pairs;
 } TesiResidual;

@@ -1,5 +1,6 @@
 #include "problem/face_pairs.h"
 #include <stdlib.h>
+#include <string.h>
 #include "operator/forest/forest_faces.h"
 
 typedef struct Side {
@@ -9,27 +10,43 @@ typedef struct Side {
   bool hangs;
 } Side;
 
-static int32_t node_of(const TesForestSpace *s, int64_t cell, int local) {
-  const int32_t i = s->index[cell * s->cell_nodes + local];
-  return i < 0 ? ~i : i;
-}
-
-/* Independent of the order of the nodes (splitmix64 of each, summed). */
-static uint64_t face_key(const TesForestSpace *s, int64_t cell, int face) {
-  const int nodes = s->dim == 3 ? s->n * s->n : s->n;
-  uint64_t key = 0;
-  for (int i = 0; i < nodes; i++) {
-    uint64_t bits = (uint64_t)node_of(s, cell, tesi_face_node(s->dim, s->n, face, i)) * 0x9e3779b97f4a7c15u;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    key += bits ^ (bits >> 31);
-  }
-  return key;
-}
-
 static bool face_hangs(const TesForestSpace *s, int64_t cell, int face) {
   const unsigned mask = s->mask[cell];
   return mask >> (3 + face / 2) & 1 && (mask >> (face / 2) & 1) == (unsigned)(face & 1);
+}
+
+static int corner_node(const TesForestSpace *s, int face, int corner) {
+  const int end = s->n - 1;
+  return tesi_face_node(s->dim, s->n, face, (corner & 1) * end + (corner >> 1) * end * s->n);
+}
+
+static uint64_t interpolated_key(const TesForestSpace *s, int64_t cell, int p) {
+  double row[TESI_CELL_MOST];
+  memset(row, 0, (size_t)s->cell_nodes * sizeof *row);
+  row[p] = 1;
+  tesi_hanging_write(s->dim, s->n, s->halves, s->mask[cell], row);
+  return tesi_forest_row_key(s->cell_nodes, s->index + cell * s->cell_nodes, row);
+}
+
+/* Of a hanging face: the corner of the coarse face that it names. */
+static uint64_t corner_key(const TesForestSpace *s, int64_t cell, int face, int corner) {
+  const int n = s->n, p = corner_node(s, face, corner);
+  const bool names =
+      !(s->mask[cell] >> 3) || face_hangs(s, cell, face) ||
+      !tesi_hanging_directions(s->dim, n, s->mask[cell], (const int[3]){p % n, p / n % n, p / n / n});
+  return names ? tesi_forest_node_key(s->index[cell * s->cell_nodes + p]) : interpolated_key(s, cell, p);
+}
+
+/* Of the corners and the nodes inside, in any order: these never hang on a face that does not. */
+static uint64_t face_key(const TesForestSpace *s, int64_t cell, int face) {
+  const int n = s->n;
+  uint64_t key = 0;
+  for (int v = 0; v < 1 << (s->dim - 1); v++) key += corner_key(s, cell, face, v);
+  for (int j = s->dim == 3 ? 1 : 0; j < (s->dim == 3 ? n - 1 : 1); j++)
+    for (int i = 1; i < n - 1; i++)
+      key +=
+          tesi_forest_node_key(s->index[cell * s->cell_nodes + tesi_face_node(s->dim, n, face, j * n + i)]);
+  return key;
 }
 
 /* The coarse side comes last. */
@@ -40,35 +57,26 @@ static int by_key(const void *a, const void *b) {
   return x->cell != y->cell ? (x->cell > y->cell) - (x->cell < y->cell) : x->face - y->face;
 }
 
-/* Which corner (bits of face coordinates) of `other` is node v of `side`; -1: none. */
+/* Which corner (bits of face coordinates) of `other` is corner v of `side`; -1: none. */
 static int find_corner(const TesForestSpace *s, const Side *side, const Side *other, int v) {
-  const int n = s->n, corners = s->dim == 3 ? 4 : 2;
-  const int32_t node = node_of(
-      s, side->cell, tesi_face_node(s->dim, n, side->face, (v & 1) * (n - 1) + (v >> 1) * (n - 1) * n));
-  for (int w = 0; w < corners; w++)
-    if (node_of(s, other->cell,
-                tesi_face_node(s->dim, n, other->face, (w & 1) * (n - 1) + (w >> 1) * (n - 1) * n)) == node)
-      return w;
+  const uint64_t key = corner_key(s, side->cell, side->face, v);
+  for (int w = 0; w < 1 << (s->dim - 1); w++)
+    if (corner_key(s, other->cell, other->face, w) == key) return w;
   return -1;
 }
 
-static TesStatus match(const TesForestSpace *s, const Side *side, const Side *other, TesiFacePair *pair) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
+/* Whether the corners match; fills the rest of the pair. */
+static bool match(const TesForestSpace *s, const Side *side, const Side *other, TesiFacePair *pair) {
   const int directions = s->dim - 1, zero = find_corner(s, side, other, 0);
-  *pair =
-      (TesiFacePair){.cell = side->cell, .face = side->face, .other = other->cell, .other_face = other->face};
   for (int e = 0; e < directions; e++) {
     const int at = find_corner(s, side, other, 1 << e);
-    if (zero < 0 || at < 0)
-      TES_FAIL(TES_INTERNAL, "faces of cells %d and %d do not match", side->cell, other->cell);
+    if (zero < 0 || at < 0) return false;
     for (int d = 0; d < directions; d++) {
       pair->origin[d] = zero >> d & 1;
       pair->axis[e][d] = (at >> d & 1) - (zero >> d & 1);
     }
   }
-  if (!side->hangs) goto done;
-  for (int e = 0, d = 0; d < s->dim; d++) { /* a half of the coarse face: s -> (child + s) / 2 */
+  for (int e = 0, d = 0; side->hangs && d < s->dim; d++) { /* half of the coarse face: s -> (child + s) / 2 */
     if (d == side->face / 2) continue;
     const double low = 0.5 * (s->mask[side->cell] >> d & 1);
     for (int t = 0; t < directions; t++) {
@@ -77,35 +85,76 @@ static TesStatus match(const TesForestSpace *s, const Side *side, const Side *ot
     }
     e++;
   }
+  return true;
+}
+
+/* sorted[sides] <- all sides by key: in buckets by the first bits of their keys, each sorted by itself. */
+static TesStatus sort_sides(const TesForestSpace *s, int64_t sides, Side *sorted) {
+  enum { BUCKETS = 1024, SHIFT = 54 };
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int threads = tes_context_threads(ctx);
+  Side *side = NULL;
+  int64_t first[BUCKETS + 2] = {0};
+  TES_ALLOC(&side, sides);
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int64_t i = 0; i < sides; i++) {
+    const int64_t cell = i / (2 * s->dim);
+    const int face = (int)(i % (2 * s->dim));
+    side[i] = (Side){face_key(s, cell, face), (int32_t)cell, (int8_t)face, face_hangs(s, cell, face)};
+  }
+  for (int64_t i = 0; i < sides; i++) first[(side[i].key >> SHIFT) + 2]++;
+  for (int b = 0; b < BUCKETS; b++) first[b + 2] += first[b + 1];
+  for (int64_t i = 0; i < sides; i++) sorted[first[(side[i].key >> SHIFT) + 1]++] = side[i];
+#pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
+  for (int b = 0; b < BUCKETS; b++)
+    qsort(sorted + first[b], (size_t)(first[b + 1] - first[b]), sizeof *sorted, by_key);
 done:
+  tesi_free(ctx, &side);
   return status;
+}
+
+/* Pairs without their geometry; of[i]: places among the sorted sides of its own and of the one across (-1: none). Returns how many. */
+static int64_t find_pairs(const Side *sorted, int64_t sides, TesiFacePair *pair, int64_t (*of)[2]) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < sides;) {
+    int64_t end = i + 1;
+    while (end < sides && sorted[end].key == sorted[i].key) end++;
+    for (int64_t k = i; k < end - 1 || k == i; k++) {
+      const bool alone = end == i + 1;
+      pair[count] = (TesiFacePair){.cell = sorted[k].cell, .face = sorted[k].face, .other = -1};
+      if (!alone) pair[count].other = sorted[end - 1].cell, pair[count].other_face = sorted[end - 1].face;
+      of[count][0] = k, of[count++][1] = alone ? -1 : end - 1;
+    }
+    i = end;
+  }
+  return count;
 }
 
 TesStatus tesi_face_pairs(const TesForestSpace *space, TesiFacePair **pair, int64_t *count) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int64_t sides = space->cells * 2 * space->dim;
-  Side *side = NULL;
+  Side *sorted = NULL;
+  int64_t(*of)[2] = NULL, wrong = -1;
   *count = 0;
-  TES_ALLOC(&side, sides);
+  TES_ALLOC(&sorted, sides);
+  TES_ALLOC(&of, sides);
   TES_ALLOC(pair, sides);
-  for (int64_t i = 0; i < sides; i++) {
-    const int64_t cell = i / (2 * space->dim);
-    const int face = (int)(i % (2 * space->dim));
-    side[i] = (Side){face_key(space, cell, face), (int32_t)cell, (int8_t)face, face_hangs(space, cell, face)};
-  }
-  qsort(side, (size_t)sides, sizeof *side, by_key);
-  for (int64_t i = 0; i < sides;) {
-    int64_t end = i + 1;
-    while (end < sides && side[end].key == side[i].key) end++;
-    for (int64_t k = i; k < end - 1; k++)
-      TES_TRY(match(space, &side[k], &side[end - 1], &(*pair)[(*count)++]));
-    if (end == i + 1)
-      (*pair)[(*count)++] = (TesiFacePair){.cell = side[i].cell, .face = side[i].face, .other = -1};
-    i = end;
-  }
+  TES_TRY(sort_sides(space, sides, sorted));
+  *count = find_pairs(sorted, sides, *pair, of);
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t i = 0; i < *count; i++)
+    if (of[i][1] >= 0 && !match(space, &sorted[of[i][0]], &sorted[of[i][1]], &(*pair)[i])) {
+#pragma omp atomic write
+      wrong = i;
+    }
+  if (wrong >= 0)
+    TES_FAIL(TES_INTERNAL, "faces of cells %d and %d do not match", (*pair)[wrong].cell,
+             (*pair)[wrong].other);
 done:
-  tesi_free(ctx, &side);
+  tesi_free(ctx, &sorted);
+  tesi_free(ctx, &of);
   if (status != TES_OK) tesi_free(ctx, pair);
   return status;
 }

@@ -1,5 +1,5 @@
-/* The faces between cells of a forest, found from the numbers of their nodes: cells on both sides of a face name the same nodes, on hanging
- * faces those of the coarse side. */
+/* The faces between cells of a forest, found from names of their nodes: cells on both sides of a face have the same nodes, and on hanging
+ * faces name those of the coarse side. A corner of a face may hang on a third cell: its name is its interpolation (tesi_forest_row_key()). */
 #ifndef TESI_FACE_PAIRS_H
 #define TESI_FACE_PAIRS_H
 

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
+#include "mesh/forest/forest.h"
 #include "operator/operator.h"
+#include "problem/disconnected.h"
 #include "smoother/smoother.h"
 #include "space/forest_space.h"
 
@@ -37,19 +39,34 @@ static void free_boundaries(TesContext *ctx, Boundaries *b) {
   tesi_free(ctx, &b->flux);
 }
 
+/* Every face needs a condition, and conditions go by name. */
+static TesStatus refuse_unnamed(const TesForest *forest) {
+  TesContext *ctx = tes_forest_context(forest);
+  TesStatus status = TES_OK;
+  int64_t tree;
+  int face;
+  double xi[3] = {0.5, 0.5, 0.5}, x[3] = {0};
+  const int64_t unnamed = tes_forest_unnamed(forest, &tree, &face);
+  if (!unnamed) return TES_OK;
+  xi[face / 2] = face % 2;
+  tesi_trees_evaluate(forest->coarse, tree, 1, xi, x);
+  TES_FAIL(TES_INVALID_INPUT,
+           "%lld faces of the coarse mesh lie on the boundary and have no name, so there is no condition for "
+           "them; the first is face %d of cell %lld (both from 0), round (%g, %g, %g). Name them in the mesh "
+           "(Gmsh: Physical Curve, in 3D Surface), or say what holds on all of them: boundary.all in a case, "
+           "TesForestDesc.rest in a program",
+           (long long)unnamed, face, (long long)tree, x[0], x[1], x[2]);
+done:
+  return status;
+}
+
 static TesStatus sort_boundaries(TesContext *ctx, const TesForestPoissonDesc *desc, Boundaries *b) {
   TesStatus status = TES_OK;
   const int names = tes_forest_boundaries(desc->forest);
-  int64_t tree;
-  int face, count = 0;
+  int count = 0;
   if (!desc->boundary) return TES_OK;
-  const int64_t unnamed = tes_forest_unnamed(desc->forest, &tree, &face);
-  TES_CHECK(unnamed == 0,
-            "%lld faces of cells of the coarse mesh lie on the boundary and have no name, so there is no "
-            "condition for "
-            "them; the first is face %d of cell %lld (from 0). In Gmsh: a Physical Curve (3D: Surface) that "
-            "holds them",
-            (long long)unnamed, face, (long long)tree);
+  TES_TRY(refuse_unnamed(desc->forest));
+  TES_TRY(tesi_forest_parts_check(desc));
   TES_ALLOC(&b->dirichlet, names + 1);
   TES_ALLOC(&b->alpha, names + 1);
   TES_ALLOC(&b->value, names + 1);

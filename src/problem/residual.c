@@ -4,6 +4,20 @@
 #include "basis/lagrange.h"
 #include "problem/estimate.h"
 
+static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
+  static const double ends[2] = {0, 1};
+  double node[TESI_HANGING_NODES], point[TESI_FACE_POINTS];
+  t->n = n;
+  tesi_gauss_lobatto(n, node, NULL);
+  tesi_lagrange(n, node, 2, ends, NULL, t->ends);
+  for (int i = 0; i < TESI_SIDES; i++) {
+    const int half = i % 3;
+    for (int p = 0; p < rule->q; p++)
+      point[p] = (half == 2 ? 0.5 : 0) + (half ? 0.5 : 1) * (i < 3 ? rule->point[p] : 1 - rule->point[p]);
+    tesi_lagrange(n, node, rule->q, point, t->B[i], t->G[i]);
+  }
+}
+
 TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
                                TesiResidual **residual) {
   const TesForestSpace *space = tes_forest_poisson_space(poisson);
@@ -19,6 +33,8 @@ TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForest
   tesi_cell_rule(space, s->geometry, space->degree + 2, &s->rule);
   tesi_face_rule(space->dim, space->degree, space->degree + 2, &s->face_rule);
   tesi_lagrange(s->rule.q, s->rule.point, s->rule.q, s->rule.point, NULL, s->D);
+  side_tables(space->n, &s->face_rule, &s->side);
+  side_tables(s->geometry->degree + 1, &s->face_rule, &s->geometry_side);
   TES_TRY(tesi_face_pairs(space, &s->pair, &s->pairs));
   *residual = s;
   s = NULL;
@@ -137,70 +153,134 @@ void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool othe
   }
 }
 
-/* a grad u . normal in one cell at points of a face. */
-static void normal_flux(const TesiResidual *s, int64_t cell, const double *xi, const double *normal,
+/* One side of a face at its points, n of them, in the order of the pair's own face. */
+typedef struct SidePoints {
+  double x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST], u[TESI_FACE_MOST], gradient[3 * TESI_FACE_MOST];
+} SidePoints;
+
+/* Which of the six tables the points t = origin + axis s need. */
+static int side_number(double origin, double axis) {
+  const double size = fabs(axis), low = axis < 0 ? origin - size : origin;
+  return (axis < 0 ? 3 : 0) + (size > 0.75 ? 0 : low < 0.25 ? 1 : 2);
+}
+
+static TesiFaceTables pick_tables(const TesiSideTables *t, int q, const int number[2]) {
+  return (TesiFaceTables){.n = t->n,
+                          .q = q,
+                          .B = {t->B[number[0]], t->B[number[1]]},
+                          .G = {t->G[number[0]], t->G[number[1]]},
+                          .ends = t->ends};
+}
+
+static void transpose(int q, int count, double *values) {
+  for (int c = 0; c < count; c++, values += q * q)
+    for (int i = 0; i < q; i++)
+      for (int j = 0; j < i; j++) {
+        const double swap = values[i * q + j];
+        values[i * q + j] = values[j * q + i];
+        values[j * q + i] = swap;
+      }
+}
+
+static void evaluate_side(const TesiResidual *s, const TesiFacePair *pair, bool other, SidePoints *at) {
+  const int dim = s->rule.dim, q = s->face_rule.q, n = s->face_rule.points;
+  const int cell = other ? pair->other : pair->cell, face = other ? pair->other_face : pair->face;
+  int number[2] = {0, 0};
+  bool swapped = false; /* the face's first direction is the second of the own one */
+  double local[TESI_CELL_MOST];
+  for (int d = 0; other && d < dim - 1; d++) {
+    const int e = pair->axis[0][d] != 0 ? 0 : 1;
+    number[d] = side_number(pair->origin[d], pair->axis[e][d]);
+    swapped = e != d;
+  }
+  const TesiFaceTables tables = pick_tables(&s->side, q, number),
+                       geometry = pick_tables(&s->geometry_side, q, number);
+  tes_forest_space_read(s->space, cell, s->u, local);
+  tesi_tensor_face(dim, face, &tables, local, 1, at->u, at->gradient, n);
+  tesi_geometry_face(s->geometry, cell, face, &geometry, at->x, at->J);
+  if (!swapped) return;
+  transpose(q, 3, at->x);
+  transpose(q, 9, at->J);
+  transpose(q, 1, at->u);
+  transpose(q, 3, at->gradient);
+}
+
+static void jacobian_at(int dim, int n, const SidePoints *at, int p, double *J) {
+  for (int e = 0; e < dim * dim; e++) J[e] = at->J[e * n + p];
+}
+
+/* |J| times the rows of the inverse of J; returns |J|. */
+static double cofactors(int dim, const double *J, double rows[3][3]) {
+  double det = 0;
+  if (dim == 2) {
+    rows[0][0] = J[3], rows[0][1] = -J[1], rows[1][0] = -J[2], rows[1][1] = J[0];
+    return J[0] * J[3] - J[1] * J[2];
+  }
+  for (int c = 0; c < 3; c++)
+    for (int r = 0; r < 3; r++) {
+      const int d = (c + 1) % 3, e = (c + 2) % 3, i = (r + 1) % 3, k = (r + 2) % 3;
+      rows[c][r] = J[i * 3 + d] * J[k * 3 + e] - J[k * 3 + d] * J[i * 3 + e];
+    }
+  for (int r = 0; r < 3; r++) det += J[r * 3] * rows[0][r];
+  return det;
+}
+
+/* a grad u . normal of one side; normal[points][dim]. */
+static void normal_flux(const TesiResidual *s, int64_t cell, const SidePoints *at, const double *normal,
                         double *flux) {
   const int dim = s->rule.dim, n = s->face_rule.points;
-  double local[TESI_CELL_MOST], g[3 * TESI_FACE_MOST], x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST],
-      a[TESI_FACE_MOST], at[3 * TESI_FACE_MOST] = {0};
-  tes_forest_space_read(s->space, cell, s->u, local);
-  tesi_local_values(dim, s->space->degree, local, n, xi, NULL, g);
-  tes_geometry_evaluate(s->geometry, cell, n, xi, x, J);
-  for (int p = 0; p < n; p++)
-    for (int d = 0; d < dim; d++) at[d * n + p] = x[p * dim + d];
-  values_of(pick(s->desc->material_a, material_of(s, cell), s->desc->a), 1, n, at, a);
+  double a[TESI_FACE_MOST];
+  values_of(pick(s->desc->material_a, material_of(s, cell), s->desc->a), 1, n, at->x, a);
   for (int p = 0; p < n; p++) {
-    const double *Jp = J + p * dim * dim;
-    double rows[3][3], det = 0, sum = 0;
-    if (dim == 2) {
-      rows[0][0] = Jp[3], rows[0][1] = -Jp[1], rows[1][0] = -Jp[2], rows[1][1] = Jp[0];
-      det = Jp[0] * Jp[3] - Jp[1] * Jp[2];
-    } else {
-      for (int c = 0; c < 3; c++)
-        for (int r = 0; r < 3; r++) {
-          const int d = (c + 1) % 3, e = (c + 2) % 3, i = (r + 1) % 3, k = (r + 2) % 3;
-          rows[c][r] = Jp[i * 3 + d] * Jp[k * 3 + e] - Jp[k * 3 + d] * Jp[i * 3 + e];
-        }
-      for (int r = 0; r < 3; r++) det += Jp[r * 3] * rows[0][r];
-    }
+    double J[9], rows[3][3], sum = 0;
+    jacobian_at(dim, n, at, p, J);
+    const double det = cofactors(dim, J, rows);
     for (int r = 0; r < dim; r++)
-      for (int c = 0; c < dim; c++) sum += rows[c][r] * g[p * dim + c] * normal[p * dim + r];
+      for (int c = 0; c < dim; c++) sum += rows[c][r] * at->gradient[c * n + p] * normal[p * dim + r];
     flux[p] = a[p] * sum / det;
   }
 }
 
-static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const double *x,
-                          const double *flux, double *j) {
-  const int n = s->face_rule.points, dim = s->rule.dim;
+/* weight = w |J_F| and the unit normal outwards of the pair's own cell. */
+static void normals(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at, double *weight,
+                    double *normal) {
+  const TesiFaceRule *rule = &s->face_rule;
+  const int dim = rule->dim;
+  for (int p = 0; p < rule->points; p++) {
+    double J[9], n[3], size = 0;
+    jacobian_at(dim, rule->points, at, p, J);
+    tesi_face_normal(dim, J, pair->face, n);
+    for (int r = 0; r < dim; r++) size += n[r] * n[r];
+    size = sqrt(size);
+    weight[p] = rule->weight[p % rule->q] * (dim == 3 ? rule->weight[p / rule->q] : 1) * size;
+    for (int r = 0; r < dim; r++) normal[p * dim + r] = n[r] / size;
+  }
+}
+
+/* j: the flux before. */
+static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at, double *j) {
+  const int n = s->face_rule.points;
   int name;
   if (!tes_forest_on_boundary(s->space->forest, pair->cell, pair->face, &name)) return false;
   if (tes_forest_space_dirichlet(s->space, name)) return false;
   const TesBoundary *boundary = s->desc->boundary && name >= 0 ? &s->desc->boundary[name] : NULL;
-  double g[TESI_FACE_MOST] = {0}, alpha[TESI_FACE_MOST] = {0}, u[TESI_FACE_MOST] = {0};
-  if (boundary && boundary->g) tesi_face_values(&s->face_rule, boundary->g, x, g);
-  if (boundary && boundary->condition == TES_ROBIN && boundary->alpha) {
-    double local[TESI_CELL_MOST], xi[3 * TESI_FACE_MOST];
-    tesi_face_values(&s->face_rule, boundary->alpha, x, alpha);
-    tesi_pair_points(s, pair, false, xi);
-    tes_forest_space_read(s->space, pair->cell, s->u, local);
-    tesi_local_values(dim, s->space->degree, local, n, xi, u, NULL);
-  }
-  for (int p = 0; p < n; p++) j[p] = flux[p] + alpha[p] * u[p] - g[p];
+  double g[TESI_FACE_MOST], alpha[TESI_FACE_MOST];
+  values_of(boundary ? boundary->g : NULL, 0, n, at->x, g);
+  values_of(boundary && boundary->condition == TES_ROBIN ? boundary->alpha : NULL, 0, n, at->x, alpha);
+  for (int p = 0; p < n; p++) j[p] += alpha[p] * at->u[p] - g[p];
   return true;
 }
 
 bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight) {
   const TesiFacePair *pair = &s->pair[i];
-  double xi[3 * TESI_FACE_MOST], x[3 * TESI_FACE_MOST], normal[3 * TESI_FACE_MOST], flux[TESI_FACE_MOST];
-  tesi_face_geometry(&s->face_rule, s->geometry, pair->cell, pair->face, x, weight, normal);
-  tesi_pair_points(s, pair, false, xi);
-  normal_flux(s, pair->cell, xi, normal, j);
-  if (pair->other < 0) {
-    memcpy(flux, j, sizeof flux);
-    return boundary_face(s, pair, x, flux, j);
-  }
-  tesi_pair_points(s, pair, true, xi);
-  normal_flux(s, pair->other, xi, normal, flux);
+  double normal[3 * TESI_FACE_MOST], flux[TESI_FACE_MOST];
+  SidePoints at;
+  evaluate_side(s, pair, false, &at);
+  normals(s, pair, &at, weight, normal);
+  normal_flux(s, pair->cell, &at, normal, j);
+  if (pair->other < 0) return boundary_face(s, pair, &at, j);
+  evaluate_side(s, pair, true, &at);
+  normal_flux(s, pair->other, &at, normal, flux);
   for (int p = 0; p < s->face_rule.points; p++) j[p] -= flux[p];
   return true;
 }

@@ -24,6 +24,13 @@ static inline int32_t tesi_forest_node(int32_t index) {
   return index < 0 ? -1 - index : index;
 }
 
+/* A name of a node of a cell, the same in all cells that have it: of its row of the interpolation of hanging nodes, numbers to 2^-30, by the nodes
+ * index[n] of the cell. Numbers below TESI_FOREST_SMALL are round-off. */
+#define TESI_FOREST_SMALL 1e-13
+uint64_t tesi_forest_row_key(int n, const int32_t *index, const double *row);
+/* That of a node that does not hang. */
+uint64_t tesi_forest_node_key(int32_t index);
+
 /* The values at all nodes of all cells from those at the unknowns, as a sparse matrix: row cell * n^dim + node. Made for tests, from
  * positions alone: which faces and edges hang on which, and what is one node, is found by comparing coordinates. */
 typedef struct TesiConstraints {

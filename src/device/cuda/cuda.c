@@ -156,14 +156,18 @@ done:
   return status;
 }
 
-static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
-                        void **arguments) {
+static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, bool together, unsigned threads,
+                        size_t shared, void **arguments) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
   s->kernels.counts.launches++;
   CU(s, context_set(s->context));
-  CU(s,
-     launch(function, grid.x, grid.y, grid.z, threads, 1, 1, (unsigned)shared, s->stream, arguments, NULL));
+  if (together)
+    CU(s, launch_together(function, grid.x, grid.y, grid.z, threads, 1, 1, (unsigned)shared, s->stream,
+                          arguments));
+  else
+    CU(s,
+       launch(function, grid.x, grid.y, grid.z, threads, 1, 1, (unsigned)shared, s->stream, arguments, NULL));
 done:
   return status;
 }
@@ -312,4 +316,8 @@ const char *tesi_cuda_name(const TesContext *ctx) {
 
 const char *tesi_cuda_model(const TesContext *ctx) {
   return state_of(ctx)->model;
+}
+
+void *tesi_cuda_stream(const TesContext *ctx) {
+  return state_of(ctx)->stream;
 }

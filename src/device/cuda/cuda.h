@@ -11,5 +11,7 @@ TesStatus tesi_cuda_open(TesContext *ctx, int number);
 const char *tesi_cuda_name(const TesContext *ctx);
 /* "NVIDIA H200", ... */
 const char *tesi_cuda_model(const TesContext *ctx);
+/* The stream on which everything is queued, for libraries. */
+void *tesi_cuda_stream(const TesContext *ctx);
 
 #endif

@@ -3,19 +3,29 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/cuda/cuda.h"
 #include "device/cuda/driver.h"
-#include "device/device.h"
 
 /* From the library's public header: enumerators that stay as they are. */
-enum { INDEX_32 = 2, BASE_ZERO = 0, REAL_64 = 1, NO_TRANSPOSE = 0, FIRST_ALGORITHM = 2, LAST_ALGORITHM = 3 };
+enum {
+  INDEX_32 = 2,
+  BASE_ZERO = 0,
+  REAL_32 = 0,
+  REAL_64 = 1,
+  NO_TRANSPOSE = 0,
+  FIRST_ALGORITHM = 2,
+  LAST_ALGORITHM = 3
+};
 
 /* X(name here, exported symbol, arguments) */
 #define CUSPARSE_LIST(X)                                                                                     \
   X(create, "cusparseCreate", (void **))                                                                     \
   X(destroy, "cusparseDestroy", (void *))                                                                    \
+  X(set_stream, "cusparseSetStream", (void *, void *))                                                       \
   X(create_csr, "cusparseCreateCsr",                                                                         \
     (void **, int64_t, int64_t, int64_t, void *, void *, void *, int, int, int, int))                        \
   X(create_vector, "cusparseCreateDnVec", (void **, int64_t, void *, int))                                   \
+  X(set_vector, "cusparseDnVecSetValues", (void *, void *))                                                  \
   X(destroy_matrix, "cusparseDestroySpMat", (void *))                                                        \
   X(destroy_vector, "cusparseDestroyDnVec", (void *))                                                        \
   X(buffer_size, "cusparseSpMV_bufferSize",                                                                  \
@@ -29,7 +39,8 @@ struct TesiSpmv {
   CUSPARSE_LIST(X)
 #undef X
   void *library, *handle, *matrix, *x, *y, *buffer;
-  int algorithm;
+  int algorithm, type;
+  double one[1], zero[1]; /* 1 and 0 of the matrix's type */
 };
 
 #define CUSPARSE(call)                                                                                       \
@@ -38,17 +49,29 @@ struct TesiSpmv {
     if (error_) TES_FAIL(TES_INTERNAL, "cuSPARSE: error %d in %s", error_, #call);                           \
   } while (0)
 
-static TesStatus open_library(TesContext *ctx, TesiSpmv *s) {
+static void *find_library(void) {
   static const char *const names[] = {"libcusparse.so.12", "libcusparse.so",
                                       "/usr/local/cuda/lib64/libcusparse.so"};
-  TesStatus status = TES_OK;
   const char *given = getenv("TESSERA_LIBCUSPARSE");
-  if (given && *given) s->library = dlopen(given, RTLD_NOW | RTLD_LOCAL);
-  for (size_t i = 0; !s->library && !(given && *given) && i < sizeof names / sizeof *names; i++)
-    s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  void *library = NULL;
+  if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL);
+  for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
+    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  return library;
+}
+
+bool tesi_spmv_available(void) {
+  void *library = find_library();
+  if (library) dlclose(library);
+  return library != NULL;
+}
+
+static TesStatus open_library(TesContext *ctx, TesiSpmv *s) {
+  TesStatus status = TES_OK;
+  s->library = find_library();
   if (!s->library)
     TES_FAIL(TES_MISSING,
-             "no libcusparse for the assembled comparison (%s): install it, or set TESSERA_LIBCUSPARSE",
+             "no libcusparse for assembled operators (%s): install it, or set TESSERA_LIBCUSPARSE",
              dlerror());
 #define X(name, symbol, arguments)                                                                           \
   {                                                                                                          \
@@ -66,40 +89,41 @@ done:
 static TesStatus prepare(TesContext *ctx, TesiSpmv *s, int algorithm) {
   TesStatus status = TES_OK;
   size_t bytes = 0;
-  const double one = 1, zero = 0;
   tesi_context_device(ctx)->release(ctx, &s->buffer);
   s->algorithm = algorithm;
-  CUSPARSE(s->buffer_size(s->handle, NO_TRANSPOSE, &one, s->matrix, s->x, &zero, s->y, REAL_64, algorithm,
+  CUSPARSE(s->buffer_size(s->handle, NO_TRANSPOSE, s->one, s->matrix, s->x, s->zero, s->y, s->type, algorithm,
                           &bytes));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &s->buffer));
-  CUSPARSE(s->preprocess(s->handle, NO_TRANSPOSE, &one, s->matrix, s->x, &zero, s->y, REAL_64, algorithm,
+  CUSPARSE(s->preprocess(s->handle, NO_TRANSPOSE, s->one, s->matrix, s->x, s->zero, s->y, s->type, algorithm,
                          s->buffer));
 done:
   return status;
 }
 
 /* Seconds of the fastest of a few products. */
-static TesStatus time_product(TesContext *ctx, const TesiSpmv *s, double *seconds) {
+static TesStatus time_product(TesContext *ctx, const TesiSpmv *s, const void *x, void *y, double *seconds) {
   enum { TIMES = 4 };
   TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
   *seconds = INFINITY;
+  TES_TRY(device->synchronize(ctx));
   for (int i = 0; i <= TIMES; i++) {
     const double start = tesi_now();
-    TES_TRY(tesi_spmv_run(ctx, s));
-    TES_TRY(tesi_spmv_wait(ctx));
+    TES_TRY(tesi_spmv_run(ctx, s, x, y));
+    TES_TRY(device->synchronize(ctx));
     if (i) *seconds = fmin(*seconds, tesi_now() - start);
   }
 done:
   return status;
 }
 
-static TesStatus choose(TesContext *ctx, TesiSpmv *s) {
+static TesStatus choose(TesContext *ctx, TesiSpmv *s, const void *x, void *y) {
   TesStatus status = TES_OK;
   double seconds, fastest = INFINITY;
   int best = FIRST_ALGORITHM;
   for (int algorithm = FIRST_ALGORITHM; algorithm <= LAST_ALGORITHM; algorithm++) {
     TES_TRY(prepare(ctx, s, algorithm));
-    TES_TRY(time_product(ctx, s, &seconds));
+    TES_TRY(time_product(ctx, s, x, y, &seconds));
     if (seconds < fastest) fastest = seconds, best = algorithm;
   }
   if (s->algorithm != best) TES_TRY(prepare(ctx, s, best));
@@ -107,40 +131,47 @@ done:
   return status;
 }
 
-TesStatus tesi_spmv_create(TesContext *ctx, int64_t rows, int64_t entries, void *row, void *column,
-                           void *value, void *x, void *y, TesiSpmv **spmv) {
+static void set_type(TesiSpmv *s, TesPrecision precision) {
+  const float one = 1;
+  s->type = precision == TES_DOUBLE ? REAL_64 : REAL_32;
+  s->one[0] = 1;
+  if (precision == TES_SINGLE) memcpy(s->one, &one, sizeof one);
+}
+
+TesStatus tesi_spmv_create(TesContext *ctx, const TesiSpmvDesc *desc, TesiSpmv **spmv) {
   TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t size = desc->precision == TES_DOUBLE ? sizeof(double) : sizeof(float);
   TesiSpmv *s = NULL;
+  void *x = NULL, *y = NULL;
   *spmv = NULL;
   TES_NEW(&s);
+  set_type(s, desc->precision);
   TES_TRY(open_library(ctx, s));
+  TES_TRY(device->allocate(ctx, (size_t)desc->columns * size, &x));
+  TES_TRY(device->allocate(ctx, (size_t)desc->rows * size, &y));
   CUSPARSE(s->create(&s->handle));
-  CUSPARSE(s->create_csr(&s->matrix, rows, rows, entries, row, column, value, INDEX_32, INDEX_32, BASE_ZERO,
-                         REAL_64));
-  CUSPARSE(s->create_vector(&s->x, rows, x, REAL_64));
-  CUSPARSE(s->create_vector(&s->y, rows, y, REAL_64));
-  TES_TRY(choose(ctx, s));
+  CUSPARSE(s->set_stream(s->handle, tesi_cuda_stream(ctx)));
+  CUSPARSE(s->create_csr(&s->matrix, desc->rows, desc->columns, desc->entries, desc->row, desc->column,
+                         desc->value, INDEX_32, INDEX_32, BASE_ZERO, s->type));
+  CUSPARSE(s->create_vector(&s->x, desc->columns, x, s->type));
+  CUSPARSE(s->create_vector(&s->y, desc->rows, y, s->type));
+  TES_TRY(choose(ctx, s, x, y));
   *spmv = s;
   s = NULL;
 done:
   tesi_spmv_destroy(ctx, &s);
+  device->release(ctx, &x);
+  device->release(ctx, &y);
   return status;
 }
 
-TesStatus tesi_spmv_run(TesContext *ctx, const TesiSpmv *s) {
+TesStatus tesi_spmv_run(TesContext *ctx, const TesiSpmv *s, const void *x, void *y) {
   TesStatus status = TES_OK;
-  const double one = 1, zero = 0;
-  CUSPARSE(
-      s->spmv(s->handle, NO_TRANSPOSE, &one, s->matrix, s->x, &zero, s->y, REAL_64, s->algorithm, s->buffer));
-done:
-  return status;
-}
-
-TesStatus tesi_spmv_wait(TesContext *ctx) {
-  TesStatus status = TES_OK;
-  const TesiCuDriver *cu;
-  TES_TRY(tesi_cu_open(ctx, &cu));
-  CUSPARSE(cu->stream_synchronize(NULL));
+  CUSPARSE(s->set_vector(s->x, (void *)x));
+  CUSPARSE(s->set_vector(s->y, y));
+  CUSPARSE(s->spmv(s->handle, NO_TRANSPOSE, s->one, s->matrix, s->x, s->zero, s->y, s->type, s->algorithm,
+                   s->buffer));
 done:
   return status;
 }

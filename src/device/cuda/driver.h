@@ -41,6 +41,9 @@ enum {
   X(launch, "cuLaunchKernel",                                                                                \
     (TesiCuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, TesiCuStream,     \
      void **, void **))                                                                                      \
+  X(launch_together, "cuLaunchCooperativeKernel",                                                            \
+    (TesiCuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, TesiCuStream,     \
+     void **))                                                                                               \
   X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                                                    \
   X(allocate, "cuMemAlloc_v2", (TesiCuAddress *, size_t))                                                    \
   X(release, "cuMemFree_v2", (TesiCuAddress))                                                                \

@@ -53,10 +53,11 @@ static void report(TesContext *ctx, const char *target, const TesiCompilation *c
     snprintf(options + strlen(options), sizeof options - strlen(options), " %s", c->options[i]);
   for (const char *line = log; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
     const char *entry = strstr(line, "entry function '"), *used = strstr(line, "Used "),
-               *end = strchr(line, '\n');
+               *frame = strstr(line, "bytes stack frame"), *end = strchr(line, '\n');
     if (entry && entry < end) sscanf(entry, "entry function '%95[^']", name);
-    sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores,
-           &loads);
+    if (frame && frame < end) /* what stands before the numbers differs between compilers */
+      sscanf(line + strcspn(line, "0123456789"),
+             "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads);
     if (used && used < end && sscanf(used, "Used %d registers", &registers) == 1)
       tesi_log(ctx, TES_LOG_INFO, "%s %s%s: %d registers, stack %d, spills %d + %d", name, target, options,
                registers, stack, stores, loads);
@@ -93,9 +94,9 @@ done:
   return status;
 }
 
-static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
-                        void **arguments) {
-  (void)ctx, (void)function, (void)grid, (void)threads, (void)shared, (void)arguments;
+static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, bool together, unsigned threads,
+                        size_t shared, void **arguments) {
+  (void)ctx, (void)function, (void)grid, (void)together, (void)threads, (void)shared, (void)arguments;
   return TES_OK;
 }
 

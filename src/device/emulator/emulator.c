@@ -225,12 +225,14 @@ done:
   return status;
 }
 
-static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, unsigned threads, size_t shared,
-                        void **arguments) {
+static TesStatus launch(TesContext *ctx, void *function, TesiGrid grid, bool together, unsigned threads,
+                        size_t shared, void **arguments) {
   TesStatus status = TES_OK;
   char message[512];
   EmulatorState *s = state_of(ctx);
   s->kernels.counts.launches++;
+  if (together && (int64_t)grid.x * grid.y * grid.z > 1)
+    TES_FAIL(TES_INTERNAL, "blocks that wait for each other, on a device that runs them in turn");
   if (s->recording)
     return tesi_emulated_graph_add(ctx, s->recording, function, grid, threads, shared, arguments);
   pthread_mutex_lock(&lock);

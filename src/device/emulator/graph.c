@@ -75,7 +75,7 @@ done:
 TesStatus tesi_emulated_graph_run(TesContext *ctx, const TesiEmulatedGraph *graph, TesiLaunch launch) {
   TesStatus status = TES_OK;
   for (Node *n = graph->first; n; n = n->next)
-    TES_TRY(launch(ctx, n->function, n->grid, n->threads, n->shared, n->arguments));
+    TES_TRY(launch(ctx, n->function, n->grid, false, n->threads, n->shared, n->arguments));
 done:
   return status;
 }

@@ -6,8 +6,8 @@
 #include "device/kernel.h"
 
 typedef struct TesiEmulatedGraph TesiEmulatedGraph;
-typedef TesStatus (*TesiLaunch)(TesContext *ctx, void *function, TesiGrid grid, unsigned threads,
-                                size_t shared, void **arguments);
+typedef TesStatus (*TesiLaunch)(TesContext *ctx, void *function, TesiGrid grid, bool together,
+                                unsigned threads, size_t shared, void **arguments);
 
 TesStatus tesi_emulated_graph_create(TesContext *ctx, TesiEmulatedGraph **graph);
 void tesi_emulated_graph_destroy(TesContext *ctx, TesiEmulatedGraph **graph);

@@ -103,7 +103,8 @@ static TesStatus complete_all(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesCaseFace *all = &r->result->boundary_all;
-  if (all->condition != TES_CASE_NO_CONDITION) goto done;
+  r->result->all_given = all->condition != TES_CASE_NO_CONDITION;
+  if (r->result->all_given) goto done;
   TES_TRY(tes_function_create_constant(ctx, 0, &all->value));
   all->condition = TES_CASE_DIRICHLET;
 done:

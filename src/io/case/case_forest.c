@@ -72,7 +72,8 @@ static TesStatus read_boundaries(TesiCaseReader *r) {
   if (!map || map->kind != TESI_YAML_MAP) return TES_OK;
   TES_ALLOC(&r->result->named, map->count);
   for (const TesiYaml *child = map->first; child; child = child->next)
-    if (strcmp(child->key, "all")) TES_TRY(read_named(r, child));
+    if (strcmp(child->key, "all") && !(tesi_yaml_is_null(child) && *child->text)) /* null takes it away */
+      TES_TRY(read_named(r, child));
 done:
   return status;
 }
@@ -151,6 +152,9 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   if (adapt->used && adapt->estimator == TES_CASE_DWR && adapt->has_point == (adapt->boundary != NULL))
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal ? goal : node,
                            "dual-weighted residuals need one goal: point or mean");
+  if (adapt->used && adapt->estimator == TES_CASE_RESIDUAL && goal)
+    return tesi_case_error(r, tesi_case_row("adapt.goal"), goal,
+                           "the residual estimator serves the energy norm, no goal: estimator: dwr");
   return TES_OK;
 }
 

@@ -3,8 +3,24 @@
 #include <string.h>
 #include "io/case/case_reader.h"
 
-/* Values of these types are taken as they are; of the others, and of unknown keys, as YAML. Expressions so need no second
- * pair of quotes on the command line. */
+/* The row of a path, in which names of the mesh stand for rows that all of them share: boundary.NAME, data.materials.NAME. */
+static int row_of(const char *path) {
+  static const struct {
+    const char *map, *like;
+  } named[] = {{"boundary.", "boundary.all"}, {"data.materials.", "data"}};
+  char like[100];
+  int row = tesi_case_row(path);
+  for (int i = 0; i < 2 && row < 0; i++) {
+    const size_t length = strlen(named[i].map);
+    if (strncmp(path, named[i].map, length)) continue;
+    snprintf(like, sizeof like, "%s%s", named[i].like, path + length + strcspn(path + length, "."));
+    row = tesi_case_row(like);
+  }
+  return row;
+}
+
+/* Values of these types are taken as they are; of the others as YAML. Expressions so need no second pair of quotes on the command line.
+ * What follows an unknown key stands in its message only. */
 static bool is_literal(int row) {
   if (row < 0) return true;
   const TesiKeyType type = tesi_case_keys[row].type;
@@ -93,7 +109,7 @@ static TesStatus apply(TesiCaseReader *r, const char *text, char *path, const ch
   TesStatus status = TES_OK;
   TesiYaml *map = r->root, *node = NULL;
   const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
-  const int row = tesi_case_row(path);
+  const int row = row_of(path);
   char *name = path, *dot;
   int parent_row = -1;
   if (r->root->kind != TESI_YAML_MAP) goto done; /* told by the walk */
@@ -102,7 +118,7 @@ static TesStatus apply(TesiCaseReader *r, const char *text, char *path, const ch
     if (!*name) break;
     TES_TRY(enter(r, map, name, text, &map));
     if (!map) goto done;
-    parent_row = tesi_case_row(path);
+    parent_row = row_of(path);
     if (parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF && map->count) {
       TesiYaml *other = map->first; /* boundary.left.robin.g over a dirichlet */
       const size_t length = strcspn(dot + 1, ".");

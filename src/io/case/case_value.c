@@ -30,7 +30,8 @@ static void range(const TesiKey *key, const char *what, char text[200]) {
   else if (key->open)
     snprintf(text, 200, "%s > %g and < %g", what, key->low, key->high);
   else
-    snprintf(text, 200, "%s from %.0f to %.0f", what, key->low, key->high);
+    snprintf(text, 200, key->low == floor(key->low) ? "%s from %.0f to %.0f" : "%s from %g to %g", what,
+             key->low, key->high);
 }
 
 void tesi_case_expected(const TesiKey *key, char text[200]) {

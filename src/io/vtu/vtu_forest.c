@@ -11,7 +11,8 @@ enum { FIELDS = 16 };
 typedef struct Field {
   const TesForestSpace *space;
   const TesFunction *function;
-  double *values, *work; /* [length] or NULL; [5 nodes of a cell] */
+  const TesFunction *const *material; /* [materials] or NULL */
+  double *values, *work;              /* [length] or NULL; [5 nodes of a cell] */
 } Field;
 
 /* Positions of a cell's nodes, [3][n]. */
@@ -34,6 +35,11 @@ static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, doub
   return TES_OK;
 }
 
+static const TesFunction *function_in(const Field *field, int64_t cell) {
+  const int material = field->material ? tes_forest_material(field->space->forest, cell) : -1;
+  return material >= 0 && field->material[material] ? field->material[material] : field->function;
+}
+
 static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
   const int n = field->space->cell_nodes;
@@ -41,9 +47,10 @@ static TesStatus fill_field(void *user, int64_t first, int64_t count, double *va
   for (int64_t c = 0; c < count; c++) {
     double *out = values + c * n;
     if (field->values) tes_forest_space_read(field->space, first + c, field->values, out);
-    if (!field->function) continue;
+    const TesFunction *function = function_in(field, first + c);
+    if (!function) continue;
     cell_coordinates(field, first + c, x);
-    tesi_vtu_function(field->function, n, x, f);
+    tesi_vtu_function(function, n, x, f);
     for (int i = 0; i < n; i++) out[i] = field->values ? out[i] - f[i] : f[i];
   }
   return TES_OK;
@@ -65,7 +72,7 @@ static TesStatus begin_field(const TesForestSpace *space, const TesVtuField *fie
                              Field *state, TesVtuArray *array) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  *state = (Field){.space = space, .function = field->function, .work = work};
+  *state = (Field){.space = space, .function = field->function, .material = field->material, .work = work};
   *array = (TesVtuArray){.name = field->name, .fill = fill_field, .user = state};
   TES_CHECK(field->vector || field->function, "field %s has neither a vector nor a function", field->name);
   if (!field->vector) return TES_OK;

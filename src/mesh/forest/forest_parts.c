@@ -112,6 +112,13 @@ int tes_forest_material(const TesForest *forest, int64_t cell) {
   return forest->coarse->material[forest->leaves.tree[cell]];
 }
 
+int64_t tes_forest_boundary_faces(const TesForest *forest, int boundary) {
+  const TesiTrees *c = forest->coarse;
+  int64_t faces = 0;
+  for (int64_t i = 0; boundary >= 0 && i < c->trees * 2 * c->dim; i++) faces += c->boundary[i] == boundary;
+  return faces;
+}
+
 int64_t tes_forest_unnamed(const TesForest *forest, int64_t *tree, int *face) {
   const TesiTrees *c = forest->coarse;
   int64_t unnamed = 0;

@@ -206,6 +206,32 @@ static int by_vertices(const void *a, const void *b) {
   return 0;
 }
 
+static int by_vertices_and_place(const void *a, const void *b) {
+  const int order = by_vertices(a, b);
+  return order ? order : ((const Side *)a)->element - ((const Side *)b)->element;
+}
+
+/* Elements that lie on one another, sorted by their place in the file, become the first of them that is in a physical group. */
+static void join_sides(Builder *b) {
+  int64_t kept = 0, several = 0;
+  for (int64_t i = 0; i < b->sides; i++) {
+    const TesiGmshElement *element = &b->mesh->element[b->side[i].element];
+    Side *last = kept ? &b->side[kept - 1] : NULL;
+    if (!last || by_vertices(last, &b->side[i])) {
+      b->side[kept++] = b->side[i];
+      continue;
+    }
+    const int32_t group = b->mesh->element[last->element].physical;
+    if (!group) last->element = b->side[i].element;
+    several += group && element->physical && element->physical != group;
+  }
+  b->sides = kept;
+  if (several)
+    tesi_log(b->ctx, TES_LOG_WARNING,
+             "%s: %lld %s are in more than one physical group; the group that stands first names them",
+             b->mesh->file, (long long)several, b->dim == 2 ? "lines" : "quadrilaterals");
+}
+
 /* Names of tree faces, from the elements that lie on them. */
 static TesStatus name_faces(Builder *b) {
   TesContext *ctx = b->ctx;
@@ -216,7 +242,8 @@ static TesStatus name_faces(Builder *b) {
       b->side[i].vertex[v] = v < 1 << (b->dim - 1) ? (int32_t)node_of(b, b->side[i].element, v) : -1;
     sort_vertices(b->side[i].vertex);
   }
-  qsort(b->side, (size_t)b->sides, sizeof *b->side, by_vertices);
+  qsort(b->side, (size_t)b->sides, sizeof *b->side, by_vertices_and_place);
+  join_sides(b);
   for (int64_t t = 0; t < b->trees; t++)
     for (int f = 0; f < 2 * b->dim; f++) {
       Side key = {.vertex = {-1, -1, -1, -1}};
@@ -316,6 +343,18 @@ static TesStatus check_plane(const Builder *b) {
   return TES_OK;
 }
 
+/* Twice the area within the corners of a quadrilateral, negative where they run clockwise. */
+static double signed_area(const Builder *b, int64_t tree) {
+  static const int round[5] = {0, 1, 3, 2, 0};
+  double area = 0;
+  for (int i = 0; i < 4; i++) {
+    const double *p = b->mesh->node[b->vertices[4 * tree + round[i]]],
+                 *q = b->mesh->node[b->vertices[4 * tree + round[i + 1]]];
+    area += p[0] * q[1] - q[0] * p[1];
+  }
+  return area;
+}
+
 /* As the check of trees, but telling Gmsh's element. */
 static TesStatus check_shapes(const Builder *b, const TesiTrees *trees) {
   int64_t tree;
@@ -323,7 +362,10 @@ static TesStatus check_shapes(const Builder *b, const TesiTrees *trees) {
   TesStatus status = tesi_trees_find_inverted(trees, &tree, &J, x);
   if (status == TES_OK && tree >= 0)
     status =
-        refuse(b, b->cell[tree], "inverted or degenerate: |J| = %.3g at (%g, %g, %g)", J, x[0], x[1], x[2]);
+        refuse(b, b->cell[tree], "inverted or degenerate: |J| = %.3g at (%g, %g, %g)%s", J, x[0], x[1], x[2],
+               b->dim == 2 && signed_area(b, tree) < 0
+                   ? "; its nodes run clockwise, which ReverseMesh Surface{:} in Gmsh turns"
+                   : "");
   return status;
 }
 

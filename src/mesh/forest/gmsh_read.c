@@ -221,7 +221,7 @@ static TesStatus read_names(TesiGmshCursor *c, TesiGmsh *mesh) {
   return status;
 }
 
-/* Of one entity only its tag and its first physical group are kept. */
+/* Of one entity only its tag and its first physical group are kept; of curves and more, others are told. */
 static TesStatus read_entity(TesiGmshCursor *c, int dim, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
@@ -234,6 +234,14 @@ static TesStatus read_entity(TesiGmshCursor *c, int dim, TesiGmsh *mesh) {
     TES_TRY(tesi_gmsh_integer(c, "a physical group", &group));
     if (i == 0) first = group < 0 ? -group : group; /* negative: reversed */
   }
+  if (dim && groups > 1)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "%s: the %s %lld is in %lld physical groups; %lld, which stands first, names its elements",
+             c->file,
+             dim == 1   ? "curve"
+             : dim == 2 ? "surface"
+                        : "volume",
+             (long long)tag, (long long)groups, (long long)first);
   if (dim) TES_TRY(tesi_gmsh_count_of(c, "the number of bounding entities", 4, &bounding));
   for (int64_t i = 0; i < bounding; i++) TES_TRY(tesi_gmsh_integer(c, "a bounding entity", &group));
   TES_TRY(tesi_gmsh_grow(ctx, &mesh->entity, sizeof *mesh->entity, mesh->entities, mesh->entities + 1,

@@ -153,6 +153,33 @@ static uint64_t identity(const TesiTrees *c) {
   return hash;
 }
 
+/* Faces of the boundary without a name get this one, which may be there already. */
+static TesStatus name_rest(TesiTrees *c, const char *name) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const int64_t faces = c->trees * 2 * c->dim;
+  int64_t unnamed = 0;
+  char **names = NULL;
+  int number = 0;
+  for (int64_t i = 0; i < faces; i++) unnamed += c->boundary[i] == TESI_TREES_UNNAMED;
+  if (!unnamed) return TES_OK;
+  while (number < c->boundaries && strcmp(c->boundary_name[number], name) != 0) number++;
+  if (number == c->boundaries) {
+    TES_ALLOC(&names, number + 1);
+    if (number) memcpy(names, c->boundary_name, (size_t)number * sizeof *names);
+    names[number] = tesi_strdup(ctx, name);
+    if (!names[number]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+    tesi_free(ctx, &c->boundary_name);
+    c->boundary_name = names, names = NULL;
+    c->boundaries++;
+  }
+  for (int64_t i = 0; i < faces; i++)
+    if (c->boundary[i] == TESI_TREES_UNNAMED) c->boundary[i] = number;
+done:
+  tesi_free(ctx, &names);
+  return status;
+}
+
 TesStatus tesi_trees_create(TesContext *context, const TesForestDesc *desc, TesiTrees **coarse) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
@@ -185,6 +212,8 @@ TesStatus tesi_trees_create(TesContext *context, const TesForestDesc *desc, Tesi
   default:
     TES_FAIL(TES_INVALID_INPUT, "there is no domain %d", (int)desc->domain);
   }
+  TES_CHECK(!desc->rest || *desc->rest, "the name of the rest of the boundary is empty");
+  if (desc->rest) TES_TRY(name_rest(c, desc->rest));
   c->identity = identity(c);
   *coarse = c;
   c = NULL;

@@ -19,8 +19,7 @@ int tesi_face_node(int dim, int n, int face, int i) {
   return (face & 1 ? n - 1 : 0) * step[d] + i % n * step[e] + (dim == 3 ? i / n * step[f] : 0);
 }
 
-/* The outward normal times |J| |J^-T n|: rows of the cofactors of J. */
-static void scaled_normal(int dim, const double *J, int face, double *normal) {
+void tesi_face_normal(int dim, const double *J, int face, double *normal) {
   const int c = face / 2;
   const double sign = face & 1 ? 1 : -1;
   if (dim == 2) {
@@ -47,7 +46,7 @@ TesStatus tesi_face_geometry(const TesiFaceRule *rule, const TesGeometry *geomet
   const TesStatus status = tes_geometry_evaluate(geometry, cell, rule->points, xi, x, J);
   for (int p = 0; status == TES_OK && p < rule->points; p++) {
     double n[3] = {0}, size = 0;
-    scaled_normal(dim, J + p * dim * dim, face, n);
+    tesi_face_normal(dim, J + p * dim * dim, face, n);
     for (int r = 0; r < dim; r++) size += n[r] * n[r];
     size = sqrt(size);
     weight[p] = rule->weight[p % q] * (dim == 3 ? rule->weight[p / q] : 1) * size;

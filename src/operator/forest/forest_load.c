@@ -10,12 +10,16 @@ static const TesFunction *source_of(const TesForestLoadDesc *desc, int64_t cell)
   return material >= 0 && desc->material_f[material] ? desc->material_f[material] : desc->f;
 }
 
-static TesStatus check_values(TesContext *ctx, const TesFunction *f, int64_t n, const double *values,
-                              int64_t cell) {
+/* Point p, direction d stands at x[p * point + d * direction]. */
+static TesStatus check_values(TesContext *ctx, const TesFunction *f, int dim, int64_t n, const double *values,
+                              const double *x, int64_t point, int64_t direction, int64_t cell) {
   TesStatus status = TES_OK;
-  for (int64_t p = 0; p < n; p++)
+  for (int64_t p = 0; p < n; p++) {
+    const double *at = x + p * point;
     if (!isfinite(values[p]))
-      TES_FAIL(TES_NAN, "%s is %g in cell %lld", tes_function_text(f), values[p], (long long)cell);
+      TES_FAIL(TES_NAN, "%s is %g at (%g, %g, %g) in cell %lld", tes_function_text(f), values[p], at[0],
+               at[direction], dim == 3 ? at[2 * direction] : 0, (long long)cell);
+  }
 done:
   return status;
 }
@@ -29,7 +33,7 @@ static TesStatus add_source(const TesiCellRule *rule, const TesFunction *f, int6
   const int64_t n = rule->points;
   tesi_cell_points(rule, cell, at);
   tesi_function_values(f, n, at->x, at->x + n, at->x + 2 * n, 0, value);
-  TES_TRY(check_values(ctx, f, n, value, cell));
+  TES_TRY(check_values(ctx, f, 3, n, value, at->x, 1, n, cell));
   for (int64_t p = 0; p < n; p++) value[p] *= at->weight[p];
   tesi_cell_project(rule, -1, value, local);
 done:
@@ -43,7 +47,7 @@ static TesStatus add_flux(const TesiFaceRule *rule, const TesForestLoadDesc *des
   double x[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], value[TESI_FACE_MOST], out[TESI_FACE_MOST] = {0};
   TES_TRY(tesi_face_geometry(rule, desc->geometry, cell, face, x, weight, NULL));
   tesi_face_values(rule, g, x, value);
-  TES_TRY(check_values(ctx, g, rule->points, value, cell));
+  TES_TRY(check_values(ctx, g, rule->dim, rule->points, value, x, rule->dim, 1, cell));
   for (int p = 0; p < rule->points; p++) value[p] *= weight[p];
   tesi_face_project(rule, value, out);
   for (int a = 0; a < rule->nodes; a++) local[tesi_face_node(rule->dim, rule->n, face, a)] += out[a];

@@ -6,7 +6,7 @@
 enum { THREADS = 128 };
 
 struct TesiRobinKernel {
-  TesiKernel kernel;
+  TesiKernel kernel, columns;
   TesPrecision precision;
   int64_t faces;
   size_t shared;
@@ -79,6 +79,7 @@ static TesStatus get_kernel(TesContext *ctx, const TesiRobinDesc *desc, TesiRobi
       .options = {k->precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1], text[2]}};
   TES_TRY(tesi_program_get(ctx, &program_desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_robin", k->shared, &k->kernel));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_robin_columns", k->shared, &k->columns));
 done:
   return status;
 }
@@ -119,6 +120,18 @@ TesStatus tesi_robin_kernel_add(TesContext *ctx, const TesiRobinKernel *kernel, 
                        (void *)&k->weight,
                        (void *)&k->tables,
                        k->precision == TES_DOUBLE ? (void *)&sign : (void *)&single};
-  return tesi_kernel_launch(ctx, &k->kernel, (TesiGrid){(unsigned)k->faces, 1, 1}, THREADS, k->shared,
-                            arguments);
+  return tesi_kernel_launch(ctx, &k->kernel, (TesiGrid){.x = (unsigned)k->faces, .y = 1, .z = 1}, THREADS,
+                            k->shared, arguments);
+}
+
+TesStatus tesi_robin_kernel_columns(TesContext *ctx, const TesiRobinKernel *kernel, void *d,
+                                    const TesDeviceMatrix *matrix) {
+  const TesiRobinKernel *k = kernel;
+  TesDeviceMatrix to = {0};
+  if (matrix) to = *matrix;
+  void *arguments[] = {
+      (void *)&k->face, (void *)&k->index, (void *)&k->mask, (void *)&k->weight, (void *)&k->tables, &d,
+      &to.row,          &to.column,        &to.value};
+  return tesi_kernel_launch(ctx, &k->columns, (TesiGrid){.x = (unsigned)k->faces, .y = 1, .z = 1}, THREADS,
+                            k->shared, arguments);
 }

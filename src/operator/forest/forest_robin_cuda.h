@@ -4,6 +4,7 @@
 
 #include "operator/forest/forest_faces.h"
 #include "space/forest_space.h"
+#include "tessera/mapped.h"
 
 typedef struct TesiRobinKernel TesiRobinKernel;
 
@@ -22,5 +23,8 @@ void tesi_robin_kernel_destroy(TesContext *ctx, TesiRobinKernel **kernel);
 /* y += sign R x on device arrays. */
 TesStatus tesi_robin_kernel_add(TesContext *ctx, const TesiRobinKernel *kernel, double sign, const void *x,
                                 void *y);
+/* d += the diagonal of R; matrix += R, which has a place for all pairs of nodes of a cell. Either may be NULL. */
+TesStatus tesi_robin_kernel_columns(TesContext *ctx, const TesiRobinKernel *kernel, void *d,
+                                    const TesDeviceMatrix *matrix);
 
 #endif

@@ -20,10 +20,6 @@ typedef struct Plan {
   TesiRobinKernel *kernel; /* NULL on the host */
 } Plan;
 
-const TesOperator *tesi_forest_inner(const TesOperator *op) {
-  return op->mapped ? op : ((const Plan *)op->plan)->inner;
-}
-
 static double get(TesPrecision precision, const void *x, int64_t i) {
   return precision == TES_DOUBLE ? ((const double *)x)[i] : (double)((const float *)x)[i];
 }
@@ -103,6 +99,11 @@ void tesi_forest_add_faces(const TesOperator *op, TesMatrix *matrix) {
   }
 }
 
+TesStatus tesi_forest_add_faces_device(const TesOperator *op, const TesDeviceMatrix *matrix) {
+  const Plan *plan = op->mapped ? NULL : op->plan;
+  return plan ? tesi_robin_kernel_columns(op->context, plan->kernel, NULL, matrix) : TES_OK;
+}
+
 /* y += sign R x where the operator runs. */
 static TesStatus add_here(const TesOperator *op, double sign, const void *x, void *y) {
   const Plan *plan = op->plan;
@@ -143,23 +144,16 @@ static void add_diagonal(const Plan *plan, TesPrecision precision, void *d) {
     }
 }
 
-/* On devices through host memory: it is asked for once. */
 static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const Plan *plan = op->plan;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
-  char *values = NULL;
   TES_TRY(plan->inner->table->diagonal(plan->inner, d));
-  if (plan->kernel) {
-    TES_ALLOC(&values, bytes);
-    TES_TRY(device->to_host(ctx, values, d, bytes));
-  }
-  add_diagonal(plan, op->precision, values ? (void *)values : d);
-  if (values) TES_TRY(device->to_device(ctx, d, values, bytes));
+  if (plan->kernel)
+    TES_TRY(tesi_robin_kernel_columns(ctx, plan->kernel, d, NULL));
+  else
+    add_diagonal(plan, op->precision, d);
 done:
-  tesi_free(ctx, &values);
   return status;
 }
 
@@ -198,6 +192,11 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = cost,
                                         .destroy = destroy};
 
+const TesOperator *tesi_forest_inner(const TesOperator *op) {
+  if (op->mapped) return op;
+  return op->table == &table ? ((const Plan *)op->plan)->inner : NULL;
+}
+
 static const TesFunction *alpha_of(const TesForestDiffusionDesc *desc, int boundary) {
   return desc->alpha && boundary >= 0 ? desc->alpha[boundary] : NULL;
 }
@@ -229,8 +228,9 @@ static TesStatus fill_faces(TesContext *ctx, const TesForestDiffusionDesc *desc,
       tesi_face_values(rule, alpha_of(desc, name), x, value);
       for (int p = 0; p < rule->points; p++) {
         TES_CHECK(value[p] >= 0 && isfinite(value[p]),
-                  "the Robin coefficient on %s is %g in cell %lld, expected >= 0",
-                  tes_forest_boundary_name(forest, name), value[p], (long long)c);
+                  "the Robin coefficient on %s is %g at (%g, %g, %g) in cell %lld, expected >= 0",
+                  tes_forest_boundary_name(forest, name), value[p], x[p * rule->dim], x[p * rule->dim + 1],
+                  rule->dim == 3 ? x[p * rule->dim + 2] : 0, (long long)c);
         weight[p] *= value[p];
       }
     }

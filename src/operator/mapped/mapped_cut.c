@@ -89,12 +89,12 @@ static const Entry global[KINDS][DEGREES] = {{{14, 8, 1, 0, 0, 0},
                                               {1, 1, 2, 2, 0, 0},
                                               {1, 1, 2, 2, 0, 0}},
                                              {{0, 1, 3, 0, 0, 0},
-                                              {7, 9, 3, 0, 0, 0},
-                                              {16, 2, 3, 0, 0, 0},
+                                              {0, 4, 3, 0, 0, 0},
+                                              {16, 3, 3, 0, 0, 0},
                                               {5, 5, 3, 0, 0, 0},
                                               {3, 5, 3, 0, 0, 0},
                                               {5, 2, 2, 1, 0, 0},
-                                              {3, 2, 2, 0, 0, 0},
+                                              {1, 8, 3, 0, 0, 0},
                                               {1, 5, 2, 1, 0, 0},
                                               {1, 3, 2, 1, 0, 0},
                                               {1, 3, 2, 1, 0, 0},
@@ -120,11 +120,26 @@ static const Entry computed[KINDS][DEGREES] = {{{14, 8, 1, 0, 0, 0}, {12, 4, 1, 
                                                 {3, 4, 3, 0, 0, 0},
                                                 {3, 3, 2, 0, 0, 0}}};
 
+int tesi_mapped_numbers(const TesiMappedKernelDesc *d) {
+  const int points = d->dim == 3 ? d->q * d->q * d->q : d->q * d->q, edge = d->cell_degree + 1,
+            factors = d->dim * (d->dim + 1) / 2 * d->stiffness + d->mass;
+  switch (d->geometry) {
+  case TESI_MAPPED_VERTICES:
+    return d->dim == 3 ? 21 : 8;
+  case TESI_MAPPED_AFFINE:
+    return factors;
+  case TESI_MAPPED_WEIGHTS:
+    return (1 + d->mass) * points + d->dim * ((d->dim == 3 ? edge : 1) * edge * edge - 1);
+  default:
+    return factors * points;
+  }
+}
+
 int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   const int layer = d->q * d->q * (int)tesi_precision_size(d->factors), factors = 6 * d->stiffness + d->mass;
   /* a copy of whole 16 bytes may have as many more */
-  if (d->geometry == TESI_MAPPED_VERTICES)
-    return (cut->cells * 21 * (int)tesi_precision_size(d->precision) + 31) / 16 * 16;
+  if (d->geometry != TESI_MAPPED_STORED)
+    return (cut->cells * tesi_mapped_numbers(d) * (int)tesi_precision_size(d->precision) + 31) / 16 * 16;
   if (cut->layers < d->q) return factors * ((cut->layers * layer + 31) / 16 * 16);
   return (cut->cells * factors * d->q * layer + 31) / 16 * 16;
 }
@@ -135,6 +150,31 @@ static Entry look_up(const TesiMappedKernelDesc *d) {
   if (!usual || degree > DEGREES || d->dim != 3) return (Entry){0};
   if (d->geometry != TESI_MAPPED_STORED) return computed[kind][degree - 1];
   return d->output == TESI_MAPPED_ELEMENT ? element[kind][degree - 1] : global[kind][degree - 1];
+}
+
+/* Of degree + 1 Gauss points, stiffness, global vectors (operators over forests), degrees 1 to 8, as TESSERA_MAPPED_CUT would say it: stored
+ * factors, weights and trilinear cells, weights and cells of second degree; without and with hanging nodes. Measured on an H200 on the ball
+ * refined on shells (bench/results/h200/adaptive_cuts.txt); degree 1, and trilinear cells beyond degree 2, by analogy. */
+enum { GAUSS_DEGREES = 8 };
+static const char *const gauss[3][2][GAUSS_DEGREES] = {
+    {{"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,0,0,1,1,2", "0,4,1,0,0,2,1,2", "3,0,2,4,0,2,1,2",
+      "1,0,2,8,0,2,1,2", "1,0,2,8,0,1,1,1", "1,0,2,5,0,2,1,2"},
+     {"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,7,0,1,1,2", "0,4,1,5,0,2,1,2", "3,0,2,4,0,2,1,2",
+      "1,0,2,8,0,1,1,2", "1,0,2,8,0,1,1,1", "1,0,2,4,0,1,1,2"}},
+    {{"0,4,1,7,0,2,1,1", "0,4,1,7,0,2,1,1", "0,4,1,5,0,2,1,2", "5,0,2,5,0,2,1,2", "3,0,2,4,0,2,1,2",
+      "1,0,2,8,0,2,1,2", "1,0,2,8,0,2,1,1", "1,0,2,5,0,2,1,1"},
+     {"0,4,1,5,0,2,1,1", "0,4,1,5,0,2,1,1", "0,4,1,5,0,2,1,2", "5,0,2,5,0,2,1,2", "3,0,2,4,0,2,1,1",
+      "1,0,2,8,0,2,1,1", "1,0,2,8,0,2,1,1", "3,0,2,2,0,2,1,2"}},
+    {{"0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "5,0,2,5,0,2,1,2", "3,0,2,4,0,2,1,2",
+      "1,0,2,8,0,2,1,2", "1,0,2,8,0,2,1,1", "1,0,2,5,0,2,1,1"},
+     {"0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "0,4,1,5,0,2,1,2", "5,0,2,5,0,2,1,2", "3,0,2,4,0,2,1,1",
+      "1,0,2,8,0,2,1,1", "1,0,2,8,0,2,1,1", "3,0,2,2,0,2,1,2"}}};
+
+static const char *look_up_gauss(const TesiMappedKernelDesc *d) {
+  const bool stored = d->geometry == TESI_MAPPED_STORED;
+  if (d->dim != 3 || !d->stiffness || d->collocated || d->q != d->n || d->n > GAUSS_DEGREES + 1) return NULL;
+  if (d->output == TESI_MAPPED_ELEMENT || (!stored && d->geometry != TESI_MAPPED_WEIGHTS)) return NULL;
+  return gauss[stored ? 0 : d->cell_degree][d->hanging][d->n - 2];
 }
 
 /* The cells of a group: whole warps as full as can be, with not many more than `threads` threads. */
@@ -151,19 +191,19 @@ static int fill_warps(int lanes, int threads) {
   return best;
 }
 
-/* The table's entry, replaced by what is not 0 of "cells,groups,warps,blocks,buffers,stage,ahead,gradients" in TESSERA_MAPPED_CUT (warps: 1
+/* The table's entry, replaced by what is not 0 of the other table or of "cells,groups,warps,blocks,buffers,stage,ahead,gradients" in TESSERA_MAPPED_CUT (warps: 1
  * yes, 2 no; stage: 1, 2, 3 for none, shared, L2; ahead and gradients: 1 no, 2 yes): for measurements. */
 static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
   int given[8] = {0};
   const int lanes = d->dim == 2 ? d->q : d->q * d->q;
-  const char *text = getenv("TESSERA_MAPPED_CUT");
+  const char *measured = getenv("TESSERA_MAPPED_CUT"), *text = measured ? measured : look_up_gauss(d);
   Entry e = look_up(d);
   if (text)
     sscanf(text, "%d,%d,%d,%d,%d,%d,%d,%d", given, given + 1, given + 2, given + 3, given + 4, given + 5,
            given + 6, given + 7);
   const bool ruled = e.blocks == 0 || given[0] || given[2];
   if (ruled) e = (Entry){.cells = (signed char)(lanes <= 32 ? 0 : fill_warps(lanes, 256)), .stage = 1};
-  if (ruled && d->geometry != TESI_MAPPED_STORED) e.stage = 0;
+  if (ruled && d->geometry != TESI_MAPPED_STORED && d->geometry != TESI_MAPPED_WEIGHTS) e.stage = 0;
   if (given[2] == 1 && lanes <= 32) e.cells = 0;
   if (given[2] == 2 && e.cells == 0) e.cells = (signed char)fill_warps(lanes, 256);
   if (given[0] && e.cells) e.cells = (signed char)given[0];
@@ -194,10 +234,10 @@ static bool fits(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
 /* What may be staged, in the layers that fit; blocks that stay must all fit a multiprocessor, for which blocks are given up where they were
  * not asked for. */
 static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMappedCut *cut) {
-  const bool stored = d->geometry == TESI_MAPPED_STORED;
-  cut->stage = stored || (d->geometry == TESI_MAPPED_VERTICES && e->stage == 1) ? e->stage : 0;
+  const bool stored = d->geometry == TESI_MAPPED_STORED, weights = d->geometry == TESI_MAPPED_WEIGHTS;
+  cut->stage = stored || weights || (d->geometry == TESI_MAPPED_VERTICES && e->stage == 1) ? e->stage : 0;
   if (cut->stage == 1 && !cut->ahead && !fits(d, cut) && (!e->blocks || block_bytes(d, cut) > BLOCK_SHARED))
-    cut->stage = stored ? 2 : 0;
+    cut->stage = stored || weights ? 2 : 0;
   if (!cut->ahead) return;
   if (cut->stage == 2) cut->stage = 0;
   while (cut->stage && stored && cut->cells == 1 && !fits(d, cut) && (e->blocks || cut->blocks == 1))
@@ -206,7 +246,37 @@ static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMapp
   if (!fits(d, cut)) cut->stage = 0;
 }
 
+/* Stiffness at Gauss points of trilinear cells with so few lines that lanes would be idle: 1.6 and 1.2 times as fast as lines at degrees 1 and 2, slower at 3.
+ * A cut that was asked for is one of lines. */
+static bool wants_layers(const TesiMappedKernelDesc *d) {
+  const char *given = getenv("TESSERA_MAPPED_CUT");
+  return d->dim == 3 && d->geometry == TESI_MAPPED_VERTICES && d->stiffness && !d->collocated &&
+         d->q == d->n + 1 && d->n <= 3 && !d->hanging && (!given || !*given);
+}
+
+/* As many registers as keep the layer's numbers out of memory. */
+static TesiMappedCut cut_layers(const TesiMappedKernelDesc *d) {
+  TesiMappedCut cut = {.layered = 1, .warps = 1, .group = 32, .groups = 4, .buffers = 1};
+  cut.cells = cut.group / d->q;
+  cut.layers = d->q;
+  cut.blocks = d->n == 2 ? 3 : 2;
+  return cut;
+}
+
+/* Measured: 3 to 6 % faster for collocated stiffness of degrees 1 to 3; slower for mass, and where registers are short. */
+static bool wants_merging(const TesiMappedKernelDesc *d) {
+  return d->collocated && d->stiffness && d->geometry == TESI_MAPPED_STORED && d->n <= 4 && !d->hanging &&
+         d->output == TESI_MAPPED_ATOMIC;
+}
+
+/* Measured for collocated stiffness: 1.6, 0 and 0.7 % faster at degrees 2 to 4. */
+static bool wants_wide(const TesiMappedKernelDesc *d) {
+  return d->collocated && d->stiffness && d->geometry == TESI_MAPPED_STORED && d->n >= 3 && d->n <= 5 &&
+         !d->hanging && d->output == TESI_MAPPED_ATOMIC;
+}
+
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
+  if (wants_layers(d)) return cut_layers(d);
   const int lanes = d->dim == 2 ? d->q : d->q * d->q;
   TesiMappedCut cut = {.layers = d->q};
   const Entry e = choose_entry(d, &cut.groups);
@@ -226,13 +296,15 @@ TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
   cut.index_once = d->geometry == TESI_MAPPED_STORED && !d->ordered && d->stiffness &&
                    d->n <= 5; /* measured: 2 to 5 % there, a loss elsewhere */
   if (!d->ordered) choose_stage(d, &e, &cut);
+  cut.merge = wants_merging(d);
+  cut.wide = wants_wide(d);
   return cut;
 }
 
-/* Beside the full index in the same run on an H200: mass 1 to 8 % faster at degrees 2 to 7, collocated stiffness 2 and 5 % at 2 and 3; elsewhere
+/* Beside the full index in the same run on an H200: mass 1 to 8 % faster at degrees 2 to 7, collocated stiffness 2, 5 and 2 % at 2 to 4; elsewhere
  * slower, the codes cost registers. */
 bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *d) {
   const int degree = d->n - 1;
   if (d->dim == 2 || d->output == TESI_MAPPED_ELEMENT || d->geometry != TESI_MAPPED_STORED) return false;
-  return degree >= 2 && degree <= (!d->stiffness ? 7 : d->collocated ? 3 : 0);
+  return degree >= 2 && degree <= (!d->stiffness ? 7 : !d->collocated ? 0 : d->mass ? 2 : 4);
 }

@@ -50,11 +50,11 @@ static void print_halves(Text *text, int n) {
   print_matrix(text, "w", W, n * n);
 }
 
-static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, char **tables) {
+static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, bool layered, char **tables) {
   TesStatus status = TES_OK;
   const int n = d->n, q = d->q;
   double G[MOST_POINTS * MOST_POINTS] = {0};
-  Text text = {.size = (size_t)(2 * q * n + q * q + 64) * 32 * 2,
+  Text text = {.size = (size_t)(4 * q * n + q * q + 64) * 32 * 2,
                .type = d->precision == TES_SINGLE ? "float" : "double"};
   TES_ALLOC(&text.data, text.size);
   print_half(&text, "ie", d->I, (q + 1) / 2, (n + 1) / 2, n, 1);
@@ -66,6 +66,10 @@ static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, cha
   print_half(&text, "ge", G, q / 2, (n + 1) / 2, n, 1);
   print_half(&text, "go", G, (q + 1) / 2, n / 2, n, -1);
   if (d->hanging) print_halves(&text, n);
+  if (layered) {
+    print_matrix(&text, "i", d->I, q * n);
+    print_matrix(&text, "g", G, q * n);
+  }
   *tables = text.data;
 done:
   return status;
@@ -97,32 +101,30 @@ static double count_shared(const TesiMappedKernelDesc *d, const TesiMappedCut *c
   const double n = d->n, q = d->q, layer = q * q * (6 * d->stiffness + d->mass);
   double numbers = 0, staged = 0;
   if (d->dim == 2) return 0;
-  if (cut->gradients)
+  if (cut->layered)
+    numbers = (1 + q) * n * n * n + 4 * q * n * n;
+  else if (cut->gradients)
     numbers = 8 * n * n * q + 12 * n * q * q;
   else
     numbers = (d->collocated ? 0 : 4 * n * n * q + 4 * n * q * q) + (d->stiffness ? 15 * q * q * q : 0);
   if (cut->stage == 1)
-    staged =
-        2 * (d->geometry == TESI_MAPPED_STORED ? cut->layers * layer * (double)tesi_precision_size(d->factors)
-                                               : 21 * (double)tesi_precision_size(d->precision));
+    staged = 2 * (d->geometry == TESI_MAPPED_STORED
+                      ? cut->layers * layer * (double)tesi_precision_size(d->factors)
+                      : tesi_mapped_numbers(d) * (double)tesi_precision_size(d->precision));
   return d->components * numbers * (double)tesi_precision_size(d->precision) + staged;
 }
 
-TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedKernel *kernel) {
-  TesStatus status = TES_OK;
-  char *tables = NULL, text[TESI_OPTIONS][32];
-  int by_z[2] = {0, 0}, n = 0;
-  TesiProgram *program;
-  const size_t size = tesi_precision_size(d->precision);
-  memset(kernel, 0, sizeof *kernel);
-  kernel->precision = d->precision;
-  kernel->meet = d->meet;
-  const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
-  if (d->dim == 3)
-    tesi_mapped_pitches(d->n, d->q, &cut, size, kernel->pitch, by_z);
-  else
-    kernel->pitch[0] = d->q | 1, kernel->pitch[3] = d->q * (d->q | 1);
-  TES_TRY(make_tables(ctx, d, &tables));
+/* Of a cell in the shared memory of mapped_layers.cu: the Q lanes of a cell read neighbours, the next cell's the Q banks behind. */
+static int layered_pitch(int n, int q) {
+  int pitch = 2 * q * n * n;
+  while (pitch % 16 != q) pitch++;
+  return pitch;
+}
+
+/* The macros of the kernel. text: where those that are numbers stand. */
+static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel, const int *by_z,
+                         char text[TESI_OPTIONS][32], TesiProgramDesc *desc) {
+  const TesiMappedCut *cut = &kernel->cut;
   const struct {
     const char *name;
     int value;
@@ -133,52 +135,91 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
                  {"STIFFNESS", d->stiffness},
                  {"COMPONENTS", d->components},
                  {"GEOMETRY", d->geometry},
+                 {"CELL_DEGREE", d->cell_degree},
                  {"OUTPUT", d->output},
                  {"ORDERED", d->ordered},
                  {"HANGING", d->hanging},
-                 {"INDEX_ONCE", cut.index_once},
+                 {"INDEX_ONCE", cut->index_once},
                  {"ROWS", d->rows},
                  {"MEET", d->meet},
+                 {"MERGE", cut->merge},
+                 {"TESK_WIDE", cut->wide},
                  {"DOT", d->dot},
-                 {"STAGE", cut.stage == 1},
-                 {"STAGE_BYTES", cut.stage == 1 ? tesi_mapped_stage_bytes(d, &cut) : 0},
-                 {"LAYERS", cut.layers},
-                 {"AHEAD", cut.ahead},
-                 {"GRADIENTS", cut.gradients},
-                 {"PREFETCH", cut.stage == 2},
-                 {"CELLS", cut.cells},
-                 {"GROUP", cut.group},
-                 {"GROUPS", cut.groups},
-                 {"WARPS", cut.warps},
-                 {"MIN_BLOCKS", cut.blocks},
-                 {"BUFFERS", cut.buffers},
+                 {"STAGE", cut->stage == 1},
+                 {"STAGE_BYTES", cut->stage == 1 ? tesi_mapped_stage_bytes(d, cut) : 0},
+                 {"LAYERS", cut->layers},
+                 {"AHEAD", cut->ahead},
+                 {"GRADIENTS", cut->gradients},
+                 {"PREFETCH", cut->stage == 2},
+                 {"CELLS", cut->cells},
+                 {"GROUP", cut->group},
+                 {"GROUPS", cut->groups},
+                 {"WARPS", cut->warps},
+                 {"MIN_BLOCKS", cut->blocks},
+                 {"BUFFERS", cut->buffers},
                  {"PY", kernel->pitch[0]},
                  {"PZ", kernel->pitch[1]},
                  {"PB", kernel->pitch[2]},
-                 {"PC", kernel->pitch[3]}};
-  TesiProgramDesc desc = {.file = d->dim == 3 ? "mapped.cu" : "mapped_plane.cu", .tables = tables};
-  for (size_t i = 0; i < sizeof options / sizeof *options; i++, n++) {
-    snprintf(text[n], sizeof *text, "%s=%d", options[i].name, options[i].value);
-    desc.options[n] = text[n];
+                 {"PC", kernel->pitch[3]},
+                 {"X_BY_Z", by_z[0]},
+                 {"Y_BY_Z", by_z[1]}};
+  enum { COUNT = sizeof options / sizeof *options, MORE = 3 };
+  _Static_assert(COUNT + MORE < TESI_OPTIONS, "NULL ends them");
+  for (int i = 0; i < COUNT; i++) {
+    snprintf(text[i], sizeof *text, "%s=%d", options[i].name, options[i].value);
+    desc->options[i] = text[i];
   }
-  snprintf(text[n], sizeof *text, "X_BY_Z=%d", by_z[0]);
-  desc.options[n] = text[n];
-  n++;
-  snprintf(text[n], sizeof *text, "Y_BY_Z=%d", by_z[1]);
-  desc.options[n] = text[n];
-  n++;
-  desc.options[n++] = d->precision == TES_SINGLE ? "real=float" : "real=double";
-  desc.options[n++] = d->factors == TES_SINGLE ? "factor=float" : "factor=double";
+  desc->options[COUNT] = d->precision == TES_SINGLE ? "real=float" : "real=double";
+  desc->options[COUNT + 1] = d->factors == TES_SINGLE ? "factor=float" : "factor=double";
   const char *constant = getenv("TESSERA_TABLES");
-  if (!constant || atoi(constant)) desc.options[n++] = "TESK_CONSTANT_TABLES";
-  kernel->shared = (size_t)(cut.groups * cut.cells * kernel->pitch[3]) * size;
-  if (cut.stage == 1) {
-    kernel->shared = (kernel->shared + 15) / 16 * 16;
-    kernel->shared += (size_t)cut.groups * ((size_t)tesi_mapped_stage_bytes(d, &cut) + sizeof(long long));
+  if (!constant || atoi(constant)) desc->options[COUNT + 2] = "TESK_CONSTANT_TABLES";
+}
+
+/* Bytes of shared memory of a block. */
+static size_t count_block_shared(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel) {
+  const TesiMappedCut *cut = &kernel->cut;
+  const size_t size = tesi_precision_size(d->precision);
+  const int places = cut->cells + (cut->layered && 32 % d->q); /* one for lanes without a cell */
+  size_t shared = (size_t)(cut->groups * places * kernel->pitch[3]) * size;
+  if (cut->stage == 1) {
+    shared = (shared + 15) / 16 * 16;
+    shared += (size_t)cut->groups * ((size_t)tesi_mapped_stage_bytes(d, cut) + sizeof(long long));
   }
-  if (d->dim == 2) kernel->shared += (size_t)kernel->pitch[3] * size; /* of threads without a cell */
+  if (d->dim == 2) shared += (size_t)kernel->pitch[3] * size; /* of threads without a cell */
+  return shared;
+}
+
+/* How far apart lines and planes stand in shared memory. */
+static void choose_pitches(const TesiMappedKernelDesc *d, TesiMappedKernel *kernel, int *by_z) {
+  const TesiMappedCut *cut = &kernel->cut;
+  if (cut->layered)
+    kernel->pitch[3] = layered_pitch(d->n, d->q);
+  else if (d->dim == 3)
+    tesi_mapped_pitches(d->n, d->q, cut, tesi_precision_size(d->precision), kernel->pitch, by_z);
+  else
+    kernel->pitch[0] = d->q | 1, kernel->pitch[3] = d->q * (d->q | 1);
+}
+
+TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedKernel *kernel) {
+  TesStatus status = TES_OK;
+  char *tables = NULL, text[TESI_OPTIONS][32];
+  int by_z[2] = {0, 0};
+  TesiProgram *program;
+  memset(kernel, 0, sizeof *kernel);
+  kernel->precision = d->precision;
+  kernel->meet = d->meet;
+  const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
+  choose_pitches(d, kernel, by_z);
+  TES_TRY(make_tables(ctx, d, cut.layered, &tables));
+  TesiProgramDesc desc = {.file = cut.layered   ? "mapped_layers.cu"
+                                  : d->dim == 3 ? "mapped.cu"
+                                                : "mapped_plane.cu",
+                          .tables = tables};
+  list_options(d, kernel, by_z, text, &desc);
+  kernel->shared = count_block_shared(d, kernel);
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped", kernel->shared, &kernel->kernel));
+  kernel->kernel.together = d->meet;
   memcpy(kernel->arguments.point, d->point, (size_t)d->q * sizeof *d->point);
   memcpy(kernel->arguments.weight, d->weight, (size_t)d->q * sizeof *d->weight);
   kernel->arguments.ahead = choose_ahead(ctx, &cut);

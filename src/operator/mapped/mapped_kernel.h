@@ -10,7 +10,8 @@
 typedef enum TesiMappedGeometry {
   TESI_MAPPED_STORED,
   TESI_MAPPED_VERTICES,
-  TESI_MAPPED_AFFINE
+  TESI_MAPPED_AFFINE,
+  TESI_MAPPED_WEIGHTS
 } TesiMappedGeometry;
 /* element vectors; global ones, added to by atomics; the same, cells of a launch share no node */
 typedef enum TesiMappedOutput {
@@ -25,6 +26,7 @@ typedef struct TesiMappedKernelDesc {
   bool mass, stiffness;
   TesPrecision precision, factors; /* of vectors and arithmetic; of stored factors */
   TesiMappedGeometry geometry;
+  int cell_degree; /* with weights: 1 or 2, of the cells' polynomials */
   TesiMappedOutput output;
   bool ordered;                         /* cells are taken from TeskMapped.order */
   bool hanging;                         /* cells have masks of hanging nodes, TeskMapped.masks */
@@ -42,6 +44,9 @@ typedef struct TesiMappedCut {
   int layers;    /* of points, of the q, whose factors are staged */
   int ahead;     /* blocks stay, geometry and index of their next cells come ahead */
   int gradients; /* 1D derivatives on the way to the points */
+  int merge;     /* nodes that neighbouring cells of a warp share are added to once */
+  int wide;      /* factors are asked for 128 bytes at a time */
+  int layered;   /* a thread a layer of points (mapped_layers.cu) */
 } TesiMappedCut;
 
 typedef struct TesiMappedKernel {
@@ -83,6 +88,8 @@ bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *desc);
 /* Coefficients c[7][3] of the trilinear map with vertices v[8][3] (mapped_geometry.h). */
 void tesi_mapped_trilinear(const double *v, double *c);
 
+/* Numbers of a cell's geometry (TeskMapped.geometry). */
+int tesi_mapped_numbers(const TesiMappedKernelDesc *desc);
 /* The fastest measured on an H200, or a rule where nothing was measured. */
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
 /* Shared memory of a group for geometry that is staged there. */

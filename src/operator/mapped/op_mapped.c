@@ -117,7 +117,8 @@ static TesStatus take_coefficients(TesContext *ctx, TesiMapped *m) {
   m->can_affine = constant && m->geometry->kind == TES_GEOMETRY_AFFINE;
   m->can_vertices = constant && m->a_identity && m->geometry->kind <= TES_GEOMETRY_TRILINEAR;
   m->can_weights = m->stiffness && m->a_identity && m->geometry->kind != TES_GEOMETRY_ANALYTIC &&
-                   m->geometry->degree <= TESI_MAPPED_WEIGHTS;
+                   m->geometry->degree <= TESI_MAPPED_CELL_DEGREE;
+  if (m->can_weights) m->cell_degree = tesi_mapped_cell_degree(m);
   TES_CHECK(m->desc.factors != TES_FACTORS_WEIGHTS || m->can_weights,
             "factors from weights need stiffness, a scalar coefficient, and cells of degree 1 or 2");
   TES_CHECK(m->desc.factors != TES_FACTORS_AFFINE || m->can_affine,

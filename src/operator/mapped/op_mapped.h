@@ -16,7 +16,7 @@
 #include "operator/operator.h"
 #include "tessera/mapped.h"
 
-enum { TESI_MAPPED_WEIGHTS = 2 }; /* degree of cells, at most */
+enum { TESI_MAPPED_CELL_DEGREE = 2 }; /* degree of cells, at most */
 enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS = 4 };
 
 typedef struct TesiMapped {
@@ -42,6 +42,7 @@ typedef struct TesiMapped {
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   /* what the cells and coefficients allow */
   bool can_vertices, can_affine, can_weights;
+  int cell_degree; /* where can_weights: of the cells' polynomials; 1 where those of second degree are multilinear but for rounding */
   double a[6],
       c; /* constant coefficients: dim == 3: 00 01 02 11 12 22, dim == 2: 00 01 11; set where can_vertices or can_affine */
   bool a_identity; /* a = a[0] times the identity */
@@ -59,6 +60,9 @@ TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t 
                                     double *x); /* [count][2^dim][dim]; can_vertices */
 TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t count,
                                   double *g); /* [count][s]; can_affine */
+/* Monomials of a cell's polynomial, c[(degree+1)^dim][dim], x fastest; can_weights, degree: that of the geometry, or cell_degree. */
+int tesi_mapped_cell_degree(const TesiMapped *m);
+void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c);
 
 /* Cells by colour: no two cells of a colour share a node (global form). order[cells], ascending in a colour; colour c has
  * order[first[c]] .. order[first[c+1] - 1]; first[colours + 1]. Both released with tesi_free. */

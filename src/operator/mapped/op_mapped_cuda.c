@@ -1,10 +1,13 @@
 /* Mapped operators as kernels (GPU, emulator): the plan of src/kernels/mapped.cu and mapped_plane.cu for a TesiMapped. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "device/tuning.h"
 #include "operator/mapped/op_mapped_cuda.h"
 
-enum { TIMES = 3 };
+static const char *const factor_names[] = {[TES_FACTORS_STORED] = "stored",
+                                           [TES_FACTORS_VERTICES] = "from vertices",
+                                           [TES_FACTORS_AFFINE] = "affine",
+                                           [TES_FACTORS_WEIGHTS] = "from weights"};
 
 /* ---- data of the device ------------------------------------------------------------------------------------------------- */
 /* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in place where the order is
@@ -20,6 +23,23 @@ static void pack_rows(const TesiMappedPlan *plan, TesPrecision precision, int64_
   }
 }
 
+/* [count][row]: weights, then monomials but the constant; `work`: as large. */
+static TesStatus fill_weights(TesContext *ctx, const TesiMapped *m, int64_t first, int64_t count, int64_t row,
+                              double *work, double *values) {
+  TesStatus status = TES_OK;
+  const int64_t weights = (1 + m->mass) * m->cell_points;
+  TES_TRY(tesi_mapped_fill_weights(m, first, count, work));
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t c = 0; c < count; c++) {
+    double monomials[3 * 27];
+    tesi_mapped_monomials(m, first + c, m->cell_degree, monomials);
+    memcpy(values + c * row, work + c * weights, (size_t)weights * sizeof *values);
+    memcpy(values + c * row + weights, monomials + m->dim, (size_t)(row - weights) * sizeof *values);
+  }
+done:
+  return status;
+}
+
 /* Rows of `row` numbers a cell, in the given precision: windows of cells, inside which they change places, at a time. */
 static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
                              TesPrecision precision, TesiMappedPlan *plan) {
@@ -30,15 +50,16 @@ static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors ki
                 most = tesi_min64(m->cells, (windows ? windows : 1) * window); /* about 128 MiB */
   double *values = NULL, *packed = NULL;
   TES_ALLOC(&values, most * (row < 24 ? 24 : row)); /* 24: of vertices */
-  if (plan->place) TES_ALLOC(&packed, most * row);
+  if (plan->place || kind == TES_FACTORS_WEIGHTS) TES_ALLOC(&packed, most * row);
   TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size + 16,
                            &plan->geometry)); /* copies of whole 16 bytes */
   for (int64_t first = 0; first < m->cells; first += most) {
     const int64_t count = tesi_min64(most, m->cells - first);
-    double *const to = packed ? packed : values;
+    double *const to = plan->place ? packed : values;
     if (kind == TES_FACTORS_STORED) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
     if (kind == TES_FACTORS_VERTICES) TES_TRY(tesi_mapped_fill_vertices(m, first, count, values));
     if (kind == TES_FACTORS_AFFINE) TES_TRY(tesi_mapped_fill_affine(m, first, count, values));
+    if (kind == TES_FACTORS_WEIGHTS) TES_TRY(fill_weights(ctx, m, first, count, row, packed, values));
     for (int64_t i = 0; kind == TES_FACTORS_VERTICES && m->dim == 3 && i < count; i++)
       tesi_mapped_trilinear(values + 24 * i, values + 21 * i);
     pack_rows(plan, precision, first, count, row, values, to);
@@ -118,11 +139,17 @@ done:
   return status;
 }
 
-/* Numbers a cell. */
-static int64_t row_length(const TesiMapped *m, TesFactors kind) {
-  if (kind == TES_FACTORS_STORED) return m->factors * m->cell_points;
-  if (kind == TES_FACTORS_VERTICES) return m->dim == 3 ? 21 : 8;
-  return m->factors;
+TesiMappedGeometry tesi_mapped_geometry_of(TesFactors kind) {
+  switch (kind) {
+  case TES_FACTORS_STORED:
+    return TESI_MAPPED_STORED;
+  case TES_FACTORS_VERTICES:
+    return TESI_MAPPED_VERTICES;
+  case TES_FACTORS_WEIGHTS:
+    return TESI_MAPPED_WEIGHTS;
+  default:
+    return TESI_MAPPED_AFFINE;
+  }
 }
 
 static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
@@ -136,9 +163,8 @@ static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
                                 .stiffness = m->stiffness,
                                 .precision = m->precision,
                                 .factors = m->precision,
-                                .geometry = kind == TES_FACTORS_STORED     ? TESI_MAPPED_STORED
-                                            : kind == TES_FACTORS_VERTICES ? TESI_MAPPED_VERTICES
-                                                                           : TESI_MAPPED_AFFINE,
+                                .geometry = tesi_mapped_geometry_of(kind),
+                                .cell_degree = kind == TES_FACTORS_WEIGHTS ? m->cell_degree : 0,
                                 .output = !m->global ? TESI_MAPPED_ELEMENT
                                           : colours  ? TESI_MAPPED_COLOURED
                                                      : TESI_MAPPED_ATOMIC,
@@ -157,6 +183,8 @@ static void release_plan(TesContext *ctx, TesiMappedPlan *plan) {
   device->release(ctx, &plan->order);
   device->release(ctx, &plan->masks);
   device->release(ctx, &plan->meeting);
+  if (plan->ladder) tesi_mapped_ladder_release(ctx, plan->ladder);
+  tesi_free(ctx, &plan->ladder);
   tesi_free(ctx, &plan->first);
   tesi_free(ctx, &plan->place);
   memset(plan, 0, sizeof *plan);
@@ -173,10 +201,25 @@ done:
   return status;
 }
 
-static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPlan *plan) {
-  TesContext *ctx = op->context;
+/* The kernel of this name from the paper's ladder. */
+static TesStatus make_ladder(TesContext *ctx, const TesiMapped *m, const TesiMappedKernelDesc *desc,
+                             TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
+  int rung = 0;
+  while (rung < TESI_MAPPED_RUNGS && strcmp(tesi_mapped_rungs[rung], m->desc.variant) != 0) rung++;
+  TES_CHECK(rung < TESI_MAPPED_RUNGS,
+            "there is no kernel variant \"%s\": global, shared, registers, unrolled, barriers or symmetric",
+            m->desc.variant);
+  TES_NEW(&plan->ladder);
+  TES_TRY(tesi_mapped_ladder_make(ctx, desc, rung, m->cells, plan->ladder));
+  plan->ladder->geometry = plan->geometry;
+  plan->ladder->mass = m->lambda;
+done:
+  return status;
+}
+
+static TesStatus make_plan(TesContext *ctx, const TesiMapped *m, TesFactors kind, TesiMappedPlan *plan) {
+  TesStatus status = TES_OK;
   TesiMappedKernelDesc desc;
   int32_t *codes = NULL;
   memset(plan, 0, sizeof *plan);
@@ -187,9 +230,10 @@ static TesStatus make_plan(const TesOperator *op, TesFactors kind, TesiMappedPla
   TES_TRY(tesi_mapped_kernel_make_for(ctx, &desc, m->cells, &plan->kernel));
   if (m->mask && !desc.ordered)
     TES_TRY(tesi_mapped_group_hanging(m, tesi_mapped_window(&plan->kernel.cut), &plan->place));
-  TES_TRY(upload_rows(ctx, m, kind, row_length(m, kind), m->precision, plan));
+  TES_TRY(upload_rows(ctx, m, kind, tesi_mapped_numbers(&desc), m->precision, plan));
   if (m->global)
     TES_TRY(upload_index(ctx, m, codes ? codes : m->index, codes ? m->n * m->n : m->cell_nodes, plan));
+  if (m->desc.variant) TES_TRY(make_ladder(ctx, m, &desc, plan));
   plan->launches = 1;
   if (!desc.ordered) TES_TRY(upload_masks(ctx, m, plan, NULL));
   TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));
@@ -207,17 +251,17 @@ done:
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------- */
-static TesStatus run(const TesOperator *op, const TesiMappedPlan *plan, const void *x, void *y) {
-  TesContext *ctx = op->context;
+static TesStatus run(TesContext *ctx, const TesiMapped *m, const TesiMappedPlan *plan, const void *x,
+                     void *y) {
   TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
   TeskMapped a = plan->arguments;
   a.cells = m->cells;
+  if (plan->ladder) return tesi_mapped_ladder_run(ctx, plan->ladder, m->cells, x, y);
   if (m->global && !plan->first) {
     TES_TRY(tesi_mapped_kernel_run_on_zeros(ctx, &plan->kernel, &a, m->length, plan->meeting, x, y));
     goto done;
   }
-  if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, m->length, 0, y));
+  if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, m->precision, m->length, 0, y));
   for (int i = 0; i < plan->launches; i++) {
     if (plan->first) {
       a.cells = plan->first[i + 1] - plan->first[i];
@@ -230,7 +274,7 @@ done:
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
-  return run(op, op->plan, x, y);
+  return run(op->context, op->mapped, op->plan, x, y);
 }
 
 /* r <- b - A x; r may be b. */
@@ -241,7 +285,7 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   void *product = r;
   const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
   if (r == b) TES_TRY(device->allocate(ctx, bytes, &product));
-  TES_TRY(run(op, op->plan, x, product));
+  TES_TRY(run(ctx, op->mapped, op->plan, x, product));
   if (r == b)
     TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
   else
@@ -265,80 +309,134 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .destroy = destroy};
 
 /* ---- which factors ----------------------------------------------------------------------------------------------------------- */
-/* Fastest of a few applications. */
-static TesStatus time_plan(const TesOperator *op, const TesiMappedPlan *plan, double *seconds) {
-  TesContext *ctx = op->context;
+enum { MOST_KINDS = 3 };
+
+/* A part of the operator that stands for it. */
+typedef struct Sample {
+  TesContext *ctx;
+  TesiMapped m;
+  TesFactors kind[MOST_KINDS];
+  TesiMappedPlan plan;
+  void *x, *y;
+} Sample;
+
+/* The first cells, of about 4 million points, and the nodes that they have. */
+static void take_sample(const TesiMapped *m, Sample *s) {
+  enum { POINTS = 1 << 22 };
+  int64_t nodes = 0;
+  s->m = *m;
+  s->m.cells = tesi_min64(m->cells, POINTS / m->cell_points + 1);
+  for (int64_t i = 0; m->global && i < s->m.cells * m->cell_nodes; i++) {
+    const int64_t node = m->index[i] < 0 ? ~(int64_t)m->index[i] : m->index[i];
+    if (node >= nodes) nodes = node + 1;
+  }
+  s->m.nodes = nodes;
+  s->m.length = m->components * (m->global ? nodes : s->m.cells * m->cell_nodes);
+}
+
+static TesStatus apply_sample(void *data) {
+  const Sample *s = data;
+  return run(s->ctx, &s->m, &s->plan, s->x, s->y);
+}
+
+static TesStatus time_kind(void *data, int candidate, double *seconds) {
+  Sample *s = data;
+  TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  void *x = NULL, *y = NULL;
-  const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
-  *seconds = INFINITY;
-  TES_TRY(device->allocate(ctx, bytes, &x));
-  TES_TRY(device->allocate(ctx, bytes, &y));
-  TES_TRY(device->fill(ctx, op->precision, op->length, 1, x));
-  for (int i = 0; i <= TIMES; i++) {
-    const double start = tesi_now();
-    TES_TRY(run(op, plan, x, y));
-    TES_TRY(device->synchronize(ctx));
-    if (i) *seconds = fmin(*seconds, tesi_now() - start);
-  }
+  const size_t bytes = (size_t)s->m.length * tesi_precision_size(s->m.precision);
+  TES_TRY(device->allocate(ctx, bytes, &s->x));
+  TES_TRY(device->allocate(ctx, bytes, &s->y));
+  TES_TRY(device->fill(ctx, s->m.precision, s->m.length, 1, s->x));
+  TES_TRY(make_plan(ctx, &s->m, s->kind[candidate], &s->plan));
+  TES_TRY(tesi_tuning_time(ctx, apply_sample, s, seconds));
 done:
-  device->release(ctx, &x);
-  device->release(ctx, &y);
+  release_plan(ctx, &s->plan);
+  device->release(ctx, &s->x);
+  device->release(ctx, &s->y);
   return status;
 }
 
-static TesStatus choose(TesOperator *op, TesiMappedPlan *plan) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
-  TesiMappedPlan other = {0};
-  double seconds[2];
-  TesFactors kind = m->desc.factors;
-  if (kind == TES_FACTORS_AUTO) kind = m->can_affine ? TES_FACTORS_AFFINE : TES_FACTORS_STORED;
-  TES_TRY(make_plan(op, kind, plan));
-  if (m->desc.factors != TES_FACTORS_AUTO || m->can_affine || !m->can_vertices || !m->a_identity) goto done;
-  TES_TRY(make_plan(op, TES_FACTORS_VERTICES, &other));
-  TES_TRY(time_plan(op, plan, &seconds[0]));
-  TES_TRY(time_plan(op, &other, &seconds[1]));
-  tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: stored factors take %.3g ms, vertices %.3g ms",
-           m->degree, 1e3 * seconds[0], 1e3 * seconds[1]);
-  if (seconds[1] < seconds[0]) {
-    const TesiMappedPlan kept = other;
-    other = *plan;
-    *plan = kept;
+/* All programs are asked for, so that they compile side by side. What fails is told by time_kind(). */
+static void prepare_kinds(void *data) {
+  const Sample *s = data;
+  TesiMappedKernel kernel;
+  for (int i = 0; i < MOST_KINDS && s->kind[i] != TES_FACTORS_AUTO; i++) {
+    const TesiMappedKernelDesc desc = describe(&s->m, s->kind[i]);
+    if (tesi_mapped_kernel_make_for(s->ctx, &desc, s->m.cells, &kernel) != TES_OK) tes_context_clear(s->ctx);
   }
-done:
-  release_plan(ctx, &other);
-  return status;
+}
+
+/* Those that the cells allow, first what is taken where nothing is timed. */
+static void list_kinds(const TesiMapped *m, TesFactors kind[MOST_KINDS]) {
+  int n = 0;
+  if (m->can_affine) {
+    kind[0] = TES_FACTORS_AFFINE;
+    return;
+  }
+  if (m->can_weights) kind[n++] = TES_FACTORS_WEIGHTS;
+  kind[n++] = TES_FACTORS_STORED;
+  if (m->can_vertices) kind[n++] = TES_FACTORS_VERTICES;
+}
+
+/* Stored factors that the device has no room for give way to weights, a third of them or less. */
+static TesFactors afford(TesContext *ctx, const TesiMapped *m, TesFactors kind) {
+  const double bytes =
+      (double)(m->cells * m->factors * m->cell_points) * (double)tesi_precision_size(m->precision);
+  const bool fits = bytes < 0.9 * (double)tesi_context_device(ctx)->available(ctx);
+  if (kind != TES_FACTORS_STORED || !m->can_weights || fits) return kind;
+  tesi_log(ctx, TES_LOG_DETAIL,
+           "mapped operator, degree %d: no room for %.3g GiB of factors, weights instead", m->degree,
+           bytes / (1 << 30));
+  return TES_FACTORS_WEIGHTS;
+}
+
+static TesFactors choose(TesContext *ctx, const TesiMapped *m) {
+  Sample s = {.ctx = ctx};
+  char name[128];
+  int nodes;
+  TesiTuning tuning = {.name = name, .prepare = prepare_kinds, .time = time_kind, .data = &s};
+  list_kinds(m, s.kind);
+  if (s.kind[1] == TES_FACTORS_AUTO || !tesi_tuning_is_on(ctx)) return s.kind[0];
+  snprintf(name, sizeof name, "mapped-%dd-k%d-q%d%s-terms%d%d-components%d-cells%d%s%s-float%d-%s", m->dim,
+           m->degree, m->q, m->collocated ? "-collocated" : "", m->stiffness, m->mass, m->components,
+           m->cell_degree, m->mask ? "-hanging" : "", m->global ? "" : "-element",
+           m->precision == TES_DOUBLE ? 64 : 32, tesi_tuning_class(m->length, &nodes));
+  for (int i = 0; i < MOST_KINDS && s.kind[i] != TES_FACTORS_AUTO; i++)
+    tuning.candidate[i] = factor_names[s.kind[i]];
+  take_sample(m, &s);
+  return afford(ctx, m, s.kind[tesi_tune(ctx, &tuning)]);
 }
 
 TesStatus tesi_mapped_cuda_init(TesOperator *op) {
-  static const char *const names[] = {"", "stored", "from vertices", "affine"};
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiMapped *m = op->mapped;
   TesiMappedPlan *plan = NULL;
   op->table = &table;
-  TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX && m->desc.factors != TES_FACTORS_WEIGHTS,
-            "kernels have no factors of kind matrix or weights: stored, vertices or affine");
+  TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX,
+            "kernels have no factors of kind matrix: stored, vertices, affine or weights");
   TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->a_identity || !m->stiffness,
             "kernels take factors from vertices for scalar coefficients only");
-  TES_CHECK(!m->desc.variant, "there is no kernel variant \"%s\": bench_mapped --variant has the ladder",
-            m->desc.variant);
   TES_NEW(&plan);
   op->plan = plan;
-  TES_TRY(choose(op, plan));
-  m->desc.factors = plan->factors;
-  snprintf(op->description, sizeof op->description,
-           "mapped cells, kernels of degree %d, %d points, factors %s, %d cells a group of %d threads",
-           m->degree, m->q, names[plan->factors], plan->kernel.cut.cells, plan->kernel.cut.group);
+  if (m->desc.factors == TES_FACTORS_AUTO)
+    m->desc.factors = m->desc.variant ? TES_FACTORS_STORED : choose(ctx, m);
+  TES_TRY(make_plan(ctx, m, m->desc.factors, plan));
+  if (plan->ladder)
+    snprintf(op->description, sizeof op->description,
+             "mapped cells, kernel \"%s\" of the ladder, degree %d, %d points", m->desc.variant, m->degree,
+             m->q);
+  else
+    snprintf(op->description, sizeof op->description,
+             "mapped cells, kernels of degree %d, %d points, factors %s, %d cells a group of %d threads",
+             m->degree, m->q, factor_names[plan->factors], plan->kernel.cut.cells, plan->kernel.cut.group);
 done:
   return status;
 }
 
 double tesi_mapped_shared_bytes(const TesOperator *op) {
   const TesiMappedPlan *plan = op->plan;
-  if (!op->mapped || !tesi_has_kernels(op->context)) return 0;
+  if (!op->mapped || !tesi_has_kernels(op->context) || plan->ladder) return 0;
   return plan->kernel.cell_shared * (double)op->mapped->cells;
 }

@@ -4,6 +4,7 @@
 #define TESI_OP_MAPPED_CUDA_H
 
 #include "operator/mapped/mapped_kernel.h"
+#include "operator/mapped/mapped_ladder.h"
 #include "operator/mapped/op_mapped.h"
 
 typedef struct TesiMappedPlan {
@@ -11,12 +12,14 @@ typedef struct TesiMappedPlan {
   TeskMapped arguments;
   TesFactors factors;
   void *geometry, *index, *order, *masks;
-  int32_t *place; /* [cells]: which cell stands where; NULL: the first first */
-  void *meeting;  /* of the blocks, atomics; NULL: they do not */
+  int32_t *place;           /* [cells]: which cell stands where; NULL: the first first */
+  void *meeting;            /* of the blocks, atomics; NULL: they do not */
+  TesiMappedLadder *ladder; /* in the place of `kernel` for applications; NULL: none */
   int launches;
   int64_t *first; /* cells of colour c: order[first[c]] .. ; NULL: one launch for all */
 } TesiMappedPlan;
 
+TesiMappedGeometry tesi_mapped_geometry_of(TesFactors kind);
 /* d <- the diagonal, an address on the device, in the operator's precision. */
 TesStatus tesi_mapped_cuda_diagonal(const TesOperator *op, void *d);
 

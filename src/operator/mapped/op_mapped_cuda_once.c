@@ -21,18 +21,16 @@ static TesStatus get_program(TesContext *context, Once *o, const char *file) {
   const TesiMapped *m = o->m;
   const TesiMappedPlan *plan = o->op->plan;
   char text[10][24];
-  const int geometry = plan->factors == TES_FACTORS_STORED     ? TESI_MAPPED_STORED
-                       : plan->factors == TES_FACTORS_VERTICES ? TESI_MAPPED_VERTICES
-                                                               : TESI_MAPPED_AFFINE;
-  static const char *const names[] = {"DIM",        "N",        "Q",      "MASS",   "STIFFNESS",
-                                      "COMPONENTS", "GEOMETRY", "GLOBAL", "HANGING"};
-  const int values[] = {m->dim,        m->n,     m->q,      m->mass,        m->stiffness,
-                        m->components, geometry, m->global, m->mask != NULL};
+  const int geometry = tesi_mapped_geometry_of(plan->factors);
+  static const char *const names[] = {"DIM",        "N",        "Q",      "MASS",    "STIFFNESS",
+                                      "COMPONENTS", "GEOMETRY", "GLOBAL", "HANGING", "CELL_DEGREE"};
+  const int values[] = {m->dim,        m->n,     m->q,      m->mass,         m->stiffness,
+                        m->components, geometry, m->global, m->mask != NULL, m->cell_degree};
   const bool single = m->precision == TES_SINGLE;
   TesiProgramDesc desc = {
       .file = file,
       .options = {single ? "real=float" : "real=double", single ? "factor=float" : "factor=double"}};
-  for (int i = 0; i < 9; i++) {
+  for (int i = 0; i < 10; i++) {
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 2] = text[i];
   }
@@ -66,7 +64,7 @@ done:
   return status;
 }
 
-/* tables [count][q][n] */
+/* tables: `count` numbers */
 static TesStatus begin(TesContext *context, const TesOperator *op, const char *file, const double *tables,
                        int count, Once *o) {
   TesContext *ctx = context;
@@ -75,7 +73,7 @@ static TesStatus begin(TesContext *context, const TesOperator *op, const char *f
   const TesiMappedPlan *plan = op->plan;
   *o = (Once){.op = op, .m = m, .arguments = plan->arguments};
   TES_TRY(get_program(ctx, o, file));
-  TES_TRY(upload(ctx, tables, (size_t)(count * m->q * m->n) * sizeof *tables, &o->tables));
+  TES_TRY(upload(ctx, tables, (size_t)count * sizeof *tables, &o->tables));
   if (m->global) TES_TRY(upload_index(ctx, o));
   o->arguments.index = o->index;
   o->arguments.cells = m->cells;
@@ -170,7 +168,7 @@ TesStatus tesi_mapped_cuda_diagonal(const TesOperator *op, void *d) {
     tables[size + i] = value * slope;
     tables[2 * size + i] = slope * slope;
   }
-  TES_TRY(begin(ctx, op, "mapped_diagonal.cu", tables, m->mask ? 9 : 3, &o));
+  TES_TRY(begin(ctx, op, "mapped_diagonal.cu", tables, (m->mask ? 9 : 3) * size, &o));
   TES_TRY(run_diagonal(ctx, &o, d));
 done:
   end(ctx, &o);
@@ -294,17 +292,20 @@ TesStatus tes_mapped_assemble_device(const TesOperator *op, TesDeviceMatrix *mat
   TesStatus status = TES_OK;
   const TesiMapped *m = op->mapped;
   const TesiDevice *device = tesi_context_device(ctx);
-  double tables[2 * TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
+  const int size = m ? m->q * m->n : 0;
+  double tables[8 * TESI_MAPPED_POINTS * TESI_MAPPED_POINTS]; /* I, G; [2][2] of halves; W */
   void *count = NULL, *first = NULL, *cell = NULL;
   int64_t most;
   TesDeviceMatrix made = {0};
   Once o = {0};
   *matrix = made;
   TES_CHECK(m && m->global, "only mapped operators in the global form are assembled");
-  if (!tesi_has_kernels(ctx) || m->mask)
+  if (!tesi_has_kernels(ctx))
     TES_FAIL(TES_MISSING, "the matrix is assembled on the host: tes_mapped_assemble()");
-  make_tables(m, tables, tables + m->q * m->n);
-  TES_TRY(begin(ctx, op, "mapped_csr.cu", tables, 2, &o));
+  make_tables(m, tables, tables + size);
+  if (m->mask) make_halves(m, tables + 2 * size);
+  if (m->mask) tesi_hanging_halves(m->n, tables + 6 * size);
+  TES_TRY(begin(ctx, op, "mapped_csr.cu", tables, m->mask ? 6 * size + 2 * m->n * m->n : 2 * size, &o));
   TES_TRY(device->allocate(ctx, (size_t)m->nodes * sizeof(int), &count));
   TES_TRY(device->allocate(ctx, (size_t)(m->nodes + 1) * sizeof(int), &first));
   TES_TRY(find_cells(ctx, &o, count, first, &cell, &most));

@@ -1,6 +1,8 @@
 /* Diagonal and cost of mapped operators. */
+#include <math.h>
 #include <omp.h>
 #include <string.h>
+#include "device/kernel.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/op_mapped.h"
 
@@ -136,7 +138,9 @@ TesCost tesi_mapped_cost(const TesOperator *op) {
     factors = m->factors;
     break;
   case TES_FACTORS_WEIGHTS:
-    factors = (double)((m->mass ? 2 : 1) * m->cell_points + dim * m->geometry->cell_nodes);
+    factors = (double)((m->mass ? 2 : 1) * m->cell_points) + dim * (tesi_has_kernels(op->context)
+                                                                        ? pow(m->cell_degree + 1, dim) - 1
+                                                                        : (double)m->geometry->cell_nodes);
     flops += cells * (double)m->cell_points * (dim == 3 ? 72 : 16);
     break;
   case TES_FACTORS_MATRIX:

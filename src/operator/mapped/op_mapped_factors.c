@@ -148,9 +148,22 @@ static TesStatus tell(TesContext *ctx, const Points *s, int64_t cell, double *wo
   TesStatus status = TES_OK;
   static const char *const faults[] = {"", "the cell is inverted or degenerate",
                                        "the coefficient a is not positive definite",
-                                       "the coefficient c of the mass is negative or not a number"};
+                                       "the coefficient c is negative"};
+  const TesMappedDesc *d = &s->m->desc;
+  const int64_t n = s->points;
   int64_t p = 0;
   const Fault fault = fill_block(s, cell, 1, work, g, &p);
+  const double *a = work + (4 + s->dim * s->dim) * n, *c = a + s->entries * n;
+  const bool scalar = fault == NOT_POSITIVE && d->tensor == TES_TENSOR_SCALAR;
+  if (scalar || fault == NEGATIVE_MASS) {
+    const double value = scalar ? a[p] : c[p];
+    const TesFunction *f = scalar ? d->a[0] : d->c;
+    if (s->m->part) f = scalar ? tesi_mapped_a(s->m, cell) : tesi_mapped_c(s->m, cell);
+    TES_FAIL(isfinite(value) ? TES_INVALID_INPUT : TES_NAN,
+             "the coefficient %s is %g at (%g, %g, %g) in cell %lld, expected %s 0%s%s", scalar ? "a" : "c",
+             value, work[p], work[n + p], work[2 * n + p], (long long)cell,
+             scalar ? ">" : ">=", f ? ": " : "", f ? tes_function_text(f) : "");
+  }
   TES_FAIL(TES_INVALID_INPUT, "%s at (%g, %g, %g) in cell %lld", faults[fault], work[p], work[s->points + p],
            work[2 * s->points + p], (long long)cell);
 done:

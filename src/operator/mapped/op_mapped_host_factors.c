@@ -58,21 +58,11 @@ static void monomials(int dim, const double *x, double *c) {
       for (int r = 0; v >> d & 1 && r < dim; r++) c[v * dim + r] -= c[(v ^ 1 << d) * dim + r];
 }
 
-/* Behind the weights: the monomials of a cell's polynomial, direction by direction from its values at nodes. */
+/* Behind the weights. */
 static void place_polynomial(const TesiMappedHost *plan, int64_t cell, int64_t at, int lane) {
-  static const double to[2][3][3] = {{{1, 0}, {-1, 1}}, {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}}};
-  const int dim = plan->dim, m = plan->geometry_degree, nodes = (int)power(m + 1, dim),
-            lanes = plan->kernels.lanes;
-  double x[3 * 27], c[3 * 27];
-  memcpy(x, plan->m->geometry->nodes + cell * nodes * dim, (size_t)(nodes * dim) * sizeof *x);
-  for (int d = 0, stride = dim; d < dim; d++, stride *= m + 1) {
-    for (int p = 0; p < nodes * dim; p++) {
-      const int i = p / stride % (m + 1), base = p - i * stride;
-      c[p] = 0;
-      for (int s = 0; s <= m; s++) c[p] += to[m - 1][i][s] * x[base + s * stride];
-    }
-    memcpy(x, c, (size_t)(nodes * dim) * sizeof *x);
-  }
+  const int dim = plan->dim, nodes = (int)power(plan->geometry_degree + 1, dim), lanes = plan->kernels.lanes;
+  double c[3 * 27];
+  tesi_mapped_monomials(plan->m, cell, plan->geometry_degree, c);
   at += plan->entries * plan->points * lanes + lane;
   for (int p = 0; p < nodes * dim; p++) set_real(plan, plan->g, at + (int64_t)p * lanes, c[p]);
 }

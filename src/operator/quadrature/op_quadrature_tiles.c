@@ -84,7 +84,7 @@ static TesStatus cut_box(const TesOperator *op, TesiQuadDevice *plan) {
   TesiQuadTiles *tiles = &plan->tiles;
   const size_t size = tesi_precision_size(op->precision);
   size_block(op, tiles);
-  tiles->grid = tesi_tile_grid(op->space, tiles->cut.x, tiles->cut.y);
+  tiles->grid = tesi_tile_grid(op->space, tiles->cut.x, tiles->cut.y, 0);
   plan->arguments.layers = tiles->grid.layers;
   plan->arguments.block_faces = tiles->grid.block_faces;
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)tiles->grid.values * size, &tiles->values));

@@ -1,25 +1,18 @@
 /* Set-up and launches of src/kernels/laplace.cu and laplace_tiles.cu. */
 #include "operator/separable/op_separable_cuda.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include "basis/kernel_tables.h"
 #include "basis/lagrange.h"
 #include "device/kernel.h"
 #include "device/tuning.h"
 #include "kernels/laplace_arguments.h"
 #include "operator/quadrature/op_quadrature_cuda.h"
+#include "operator/separable/op_separable_cut.h"
 #include "operator/tile_grid.h"
-
-/* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. No columns (0):
- * laplace_tiles.cu, of which x, y and blocks alone count. */
-typedef struct Cut {
-  int x, y, nodes, blocks, layers;
-  int joint, pad, in_place, task_y; /* variants of the kernel, see laplace.cu; task_y 0: 2 where even */
-} Cut;
 
 typedef struct Plan {
   TesiKernel apply, residual, diagonal, faces;
-  Cut cut;
+  TesiLaplaceCut cut;
   unsigned threads;
   size_t shared;
   TeskLaplace arguments;
@@ -28,130 +21,29 @@ typedef struct Plan {
   void *scales;      /* device: widths and a / widths of the cells of all directions */
 } Plan;
 
-static Cut default_cut(int dim, int k, TesPrecision precision) {
-  /* [precision][degree], the fastest of about ten on an H200 */
-  static const Cut cuts3[2][9] = {{{0},
-                                   {30, 14, 2, 2, 32, 0, 1, 0, 0},
-                                   {16, 6, 3, 3, 32, 0, 0, 0, 0},
-                                   {10, 6, 2, 2, 32, 0, 0, 0, 0},
-                                   {8, 3, 2, 2, 32, 1, 1, 0, 0},
-                                   {4, 4, 3, 2, 32, 0, 0, 0, 0},
-                                   {4, 4, 2, 1, 32, 0, 0, 1, 2},
-                                   {2, 2, 2, 2, 32, 1, 1, 0, 1},
-                                   {2, 4, 3, 1, 32, 1, 1, 1, 2}},
-                                  {{0},
-                                   {30, 14, 2, 2, 32, 0, 1, 0, 0},
-                                   {16, 6, 3, 3, 32, 0, 0, 0, 0},
-                                   {8, 4, 2, 4, 32, 0, 0, 0, 0},
-                                   {8, 4, 3, 2, 32, 0, 0, 0, 0},
-                                   {6, 4, 3, 1, 32, 0, 0, 0, 0},
-                                   {4, 2, 2, 3, 32, 0, 0, 0, 0},
-                                   {4, 2, 3, 2, 32, 0, 0, 0, 0},
-                                   {2, 2, 2, 2, 32, 1, 1, 0, 1}}};
-  if (dim == 3) return cuts3[precision][k];
-  return (Cut){tesi_max(1, 32 / k), tesi_max(1, 16 / k), 1, 1, 1, 0, 0, 0, 0};
-}
-
-static bool is_tiled(const Cut *cut) {
-  return cut->nodes == 0;
-}
-
-/* What planes of `size` numbers lack for a row of `row` numbers to go on in the banks where it ends. */
-static int choose_skew(int size, int row, bool single) {
-  const int banks = single ? 32 : 16;
-  return ((row - size) % banks + banks) % banks;
-}
-
-/* "x,y,nodes,blocks,layers,joint,pad,in_place,task_y" in the environment: for measurements. */
-static bool given_cut(Cut *cut) {
-  const char *given = getenv("TESSERA_LAPLACE_CUT");
-  return given && sscanf(given, "%d,%d,%d,%d,%d,%d,%d,%d,%d", &cut->x, &cut->y, &cut->nodes, &cut->blocks,
-                         &cut->layers, &cut->joint, &cut->pad, &cut->in_place, &cut->task_y) == 9;
-}
-
-/* The kernel's macros for one cut, and how it is launched. */
-typedef struct Text {
-  TesiProgramDesc desc; /* points into `option` */
-  char option[15][32];
-  int last; /* the option RESIDUAL=0 */
-  unsigned threads;
-  size_t shared;
-} Text;
-
-static void describe_options(Text *t, TesPrecision precision, const char *const *names, const int *values,
-                             int count) {
-  t->desc.options[0] = precision == TES_SINGLE ? "real=float" : "real=double";
-  for (int i = 0; i < count; i++) {
-    snprintf(t->option[i], sizeof t->option[i], "%s=%d", names[i], values[i]);
-    t->desc.options[i + 1] = t->option[i];
-  }
-  t->last = count;
-}
-
-static void describe_tiles(const TesOperator *op, const Cut cut, const char *tables, Text *t) {
-  const int k = op->space->degree, nx = cut.x * k + 1, ny = cut.y * k + 1, row_g = cut.x * (k + 1) | 1;
-  const int plane_f = ny * (nx | 1), plane_g = ny * row_g + choose_skew(ny * row_g, nx, false);
-  t->threads = (unsigned)((nx * ny + 31) / 32 * 32);
-  t->shared = (size_t)(2 * k * (plane_f + plane_g)) * tesi_precision_size(op->precision);
-  t->desc = (TesiProgramDesc){.file = "laplace_tiles.cu", .tables = tables};
-  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X",  "TILE_Y",
-                                      "THREADS", "MIN_BLOCKS", "RESIDUAL"};
-  const int values[] = {3, k, cut.x, cut.y, (int)t->threads, cut.blocks, 0};
-  describe_options(t, op->precision, names, values, 7);
-}
-
-static void describe_program(const TesOperator *op, const Cut cut, const char *tables, Text *t) {
-  const TesSpace *space = op->space;
-  const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1, nx = (cut.x + 1) * k + 1,
-            ny = (cut.y + 1) * k + 1, row_f = nx | cut.pad, row_g = cut.x * k | cut.pad;
-  const bool single = op->precision == TES_SINGLE;
-  bool graded = false, natural = false;
-  if (is_tiled(&cut)) {
-    describe_tiles(op, cut, tables, t);
-    return;
-  }
-  for (int d = 0; d < dim; d++) {
-    graded = graded || !space->axis[d].uniform;
-    natural = natural || space->axis[d].natural[0] || space->axis[d].natural[1];
-  }
-  const int skew = dim == 3 ? choose_skew(ny * (cut.in_place ? row_f : row_g), cut.x * k, single) : 0;
-  t->threads = dim == 2 ? 256 /* the nodes of a block in turns */
-                        : (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
-  t->shared = (size_t)(2 * planes * (ny * (row_f + (cut.in_place ? 0 : row_g)) + skew)) *
-              tesi_precision_size(op->precision);
-  const int task_y = cut.task_y ? cut.task_y : 2 - cut.y % 2;
-  const int values[] = {dim,        k,      cut.x,   cut.y,     cut.nodes, (int)t->threads,
-                        cut.blocks, graded, natural, cut.joint, cut.pad,   cut.in_place,
-                        task_y,     skew,   0};
-  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
-                                      "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",
-                                      "PAD",     "IN_PLACE",   "TASK_Y", "SKEW",    "RESIDUAL"};
-  t->desc = (TesiProgramDesc){.file = "laplace.cu", .tables = tables};
-  describe_options(t, op->precision, names, values, 15);
-}
-
 /* Compiles the program; with the others than `apply` where `all`. */
-static TesStatus compile(const TesOperator *op, Plan *plan, const Cut cut, bool all) {
+static TesStatus compile(const TesOperator *op, Plan *plan, const TesiLaplaceCut cut, bool all) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   char *tables = NULL;
   TesiProgram *program;
-  Text text;
+  TesiLaplaceText text;
   TES_TRY(tesi_kernel_tables(ctx, op->space->degree, op->precision == TES_SINGLE ? "float" : "double",
                              &tables, NULL));
-  describe_program(op, cut, tables, &text);
+  tesi_laplace_describe(op, cut, tables, &text);
   plan->cut = cut;
   plan->threads = text.threads;
   plan->shared = text.shared;
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
-  const char *name = is_tiled(&cut) ? "tesk_laplace_tiles" : "tesk_laplace";
+  const char *name = tesi_laplace_is_tiled(&cut) ? "tesk_laplace_tiles" : "tesk_laplace";
   TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->apply));
-  if (is_tiled(&cut)) TES_TRY(tesi_kernel_get(ctx, program, "tesk_tile_faces", 0, &plan->faces));
+  if (tesi_laplace_is_tiled(&cut)) TES_TRY(tesi_kernel_get(ctx, program, "tesk_tile_faces", 0, &plan->faces));
   if (!all) goto done;
   text.desc.options[text.last] = "RESIDUAL=1";
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->residual));
-  describe_program(op, default_cut(op->space->dim, op->space->degree, op->precision), tables, &text);
+  tesi_laplace_describe(op, tesi_laplace_default_cut(op->space->dim, op->space->degree, op->precision),
+                        tables, &text);
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_laplace_diagonal", 0, &plan->diagonal));
 done:
@@ -160,7 +52,7 @@ done:
 }
 
 /* Few layers a block on small boxes: the machine should have some work for every multiprocessor. */
-static int choose_layers(const Cut *cut, const int blocks, int total) {
+static int choose_layers(const TesiLaplaceCut *cut, const int blocks, int total) {
   enum { ENOUGH = 1056 }; /* eight a multiprocessor of the largest GPUs */
   int layers = tesi_min(cut->layers, total);
   while (layers > 2 && blocks * ((total + layers - 1) / layers) < ENOUGH) layers = (layers + 1) / 2;
@@ -197,8 +89,8 @@ static void fill_arguments(const TesOperator *op, Plan *plan) {
 
 static TesStatus cut_tiles(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
-  if (!is_tiled(&plan->cut)) return TES_OK;
-  plan->grid = tesi_tile_grid(op->space, plan->cut.x, plan->cut.y);
+  if (!tesi_laplace_is_tiled(&plan->cut)) return TES_OK;
+  plan->grid = tesi_tile_grid(op->space, plan->cut.x, plan->cut.y, plan->cut.pad);
   plan->arguments.layers = plan->grid.layers;
   plan->arguments.block_faces = plan->grid.block_faces;
   return tesi_context_device(ctx)->allocate(
@@ -255,7 +147,7 @@ done:
 
 static TesStatus launch(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x,
                         void *y) {
-  if (is_tiled(&((const Plan *)op->plan)->cut)) return launch_tiles(op, kernel, b, x, y);
+  if (tesi_laplace_is_tiled(&((const Plan *)op->plan)->cut)) return launch_tiles(op, kernel, b, x, y);
   const Plan *plan = op->plan;
   const TesiAxis *axis = op->space->axis;
   TeskLaplace argument = plan->arguments;
@@ -348,7 +240,7 @@ static const TesiOperatorTable table = {.apply = apply,
 typedef struct Trial {
   TesOperator op; /* of a box that stands for the class of sizes */
   TesVector *x, *y;
-  Cut cut[TESI_TUNING_CANDIDATES];
+  TesiLaplaceCut cut[TESI_TUNING_CANDIDATES];
   int count;
 } Trial;
 
@@ -382,14 +274,14 @@ static void prepare_trial(void *data) {
   TesStatus status = TES_OK;
   TesiProgram *program;
   char *tables = NULL;
-  Text *text = NULL;
+  TesiLaplaceText *text = NULL;
   TesiProgramDesc descs[2 * TESI_TUNING_CANDIDATES];
   status = tesi_kernel_tables(ctx, trial->op.space->degree,
                               trial->op.precision == TES_SINGLE ? "float" : "double", &tables, NULL);
   if (status == TES_OK) status = tesi_alloc(ctx, (size_t)trial->count, sizeof *text, &text);
   if (status == TES_OK) {
     for (int i = 0; i < trial->count; i++) {
-      describe_program(&trial->op, trial->cut[i], tables, &text[i]);
+      tesi_laplace_describe(&trial->op, trial->cut[i], tables, &text[i]);
       descs[2 * i] = descs[2 * i + 1] = text[i].desc;
       descs[2 * i + 1].options[text[i].last] = "RESIDUAL=1";
     }
@@ -401,33 +293,15 @@ static void prepare_trial(void *data) {
   tesi_free(ctx, &text);
 }
 
-/* The default, larger and smaller blocks in place and not, without a halo where that has won; small boxes need many blocks. */
-static int list_cuts(int k, TesPrecision precision, Cut cuts[TESI_TUNING_CANDIDATES]) {
-  static const Cut others[] = {{4, 4, 3, 1, 32, 1, 1, 1, 2}, {2, 4, 3, 1, 32, 1, 1, 1, 2},
-                               {3, 4, 3, 1, 32, 1, 1, 1, 2}, {4, 4, 4, 1, 32, 1, 1, 1, 2},
-                               {2, 4, 3, 2, 32, 1, 1, 1, 1}, {4, 4, 2, 1, 32, 0, 0, 1, 2},
-                               {2, 2, 2, 2, 32, 1, 1, 1, 1}, {2, 2, 2, 2, 32, 1, 1, 0, 1}};
-  static const Cut tiled[] = {{4, 1, 0, 2, 0, 0, 0, 0, 0}, {5, 1, 0, 1, 0, 0, 0, 0, 0}};
-  const int size = precision == TES_SINGLE ? 4 : 8;
-  int count = 1;
-  cuts[0] = default_cut(3, k, precision);
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    const Cut *c = &others[i];
-    const int nx = (c->x + 1) * k + 1, ny = (c->y + 1) * k + 1;
-    const int shared = 2 * k * ny * (nx + (c->in_place ? 0 : c->x * k)) * size;
-    if (shared < 222 << 10 && nx * ny / c->nodes >= 32 && nx * ny / c->nodes <= 992) cuts[count++] = *c;
-  }
-  for (int i = 0; i < 2 && k >= 7 && precision == TES_DOUBLE; i++) cuts[count++] = tiled[i];
-  return count;
-}
-
 static TesStatus make_trial(const TesOperator *op, int nodes, Trial *trial) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
   TesSpace *space = NULL;
   const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n, n, n}}, &mesh));
+  /* Blocks of laplace_tiles.cu are 5, 6 or 8 cells long without their halo: a long box has no rest. */
+  const int n_x = k >= 7 && n >= 32 ? 120 : n;
+  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
   trial->op.context = ctx;
   trial->op.precision = op->precision;
@@ -444,31 +318,22 @@ done:
   return status;
 }
 
-/* Equal cells, Dirichlet faces. */
-static bool is_plain(const TesOperator *op) {
-  bool plain = op->space->dim == 3;
-  for (int d = 0; d < op->space->dim; d++) {
-    const TesiAxis *axis = &op->space->axis[d];
-    plain = plain && axis->uniform && !axis->natural[0] && !axis->natural[1];
-  }
-  return plain;
-}
-
-static Cut choose_cut(const TesOperator *op) {
+static TesiLaplaceCut choose_cut(const TesOperator *op) {
   const int k = op->space->degree;
   char name[64], text[TESI_TUNING_CANDIDATES][48];
-  Cut given = default_cut(op->space->dim, k, op->precision);
+  TesiLaplaceCut given = tesi_laplace_default_cut(op->space->dim, k, op->precision);
   Trial trial = {0};
   TesiTuning tuning = {.name = name, .prepare = prepare_trial, .time = time_cut, .data = &trial};
   int nodes;
-  const Cut other = given;
-  if (given_cut(&given)) return is_tiled(&given) && !is_plain(op) ? other : given;
-  if (!is_plain(op) || !tesi_tuning_is_on(op->context)) return given;
+  const TesiLaplaceCut other = given;
+  if (tesi_laplace_given_cut(&given))
+    return tesi_laplace_is_tiled(&given) && !tesi_laplace_is_plain(op) ? other : given;
+  if (!tesi_laplace_is_plain(op) || !tesi_tuning_is_on(op->context)) return given;
   snprintf(name, sizeof name, "operator-3d-q%d-%s-%s", k, op->precision == TES_SINGLE ? "float32" : "float64",
            tesi_tuning_class(op->space->length, &nodes));
-  const int count = trial.count = list_cuts(k, op->precision, trial.cut);
+  const int count = trial.count = tesi_laplace_list_cuts(k, op->precision, trial.cut);
   for (int i = 0; i < count; i++) {
-    const Cut *c = &trial.cut[i];
+    const TesiLaplaceCut *c = &trial.cut[i];
     snprintf(text[i], sizeof text[i], "%d,%d,%d,%d,%d,%d,%d,%d,%d", c->x, c->y, c->nodes, c->blocks,
              c->layers, c->joint, c->pad, c->in_place, c->task_y);
     tuning.candidate[i] = text[i];

@@ -1,0 +1,17 @@
+/* Which optional parts a build has: their definitions reach the library alone. */
+#include <string.h>
+#include "base/base.h"
+
+bool tes_has_part(const char *name) {
+#ifdef TESI_P4EST
+  if (!strcmp(name, "p4est")) return true;
+#endif
+#ifdef TESI_HDF5
+  if (!strcmp(name, "hdf5")) return true;
+#endif
+#ifdef TESI_HYPRE
+  if (!strcmp(name, "hypre")) return true;
+#endif
+  (void)name;
+  return false;
+}

@@ -1,0 +1,255 @@
+#include "operator/assembled/sparse.h"
+#include <stdio.h>
+#include <string.h>
+#include "device/cuda/cusparse.h"
+#include "device/kernel.h"
+#include "device/vector.h"
+
+enum { THREADS = 128, MOST_LANES = 32 };
+
+struct TesiSparse {
+  int64_t rows, columns, entries;
+  TesPrecision precision;
+  int64_t *first;             /* [rows + 1], host */
+  void *row, *column, *value; /* row: int32, of devices with kernels; the others of either */
+  int lanes;
+  TesiKernel kernel;
+  TesiSpmv *spmv; /* NULL: the kernel */
+};
+
+static TesStatus new_sparse(TesContext *ctx, int64_t rows, int64_t columns, int64_t entries,
+                            TesPrecision precision, TesiSparse **sparse) {
+  TesStatus status = TES_OK;
+  TES_NEW(sparse);
+  **sparse = (TesiSparse){.rows = rows, .columns = columns, .entries = entries, .precision = precision};
+done:
+  return status;
+}
+
+/* ---- set-up ------------------------------------------------------------------------------------------------------------------- */
+static TesStatus get_kernel(TesContext *ctx, TesiSparse *s) {
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  char lanes[16];
+  s->lanes = 1; /* about 8 entries each */
+  while (s->lanes < MOST_LANES && 8 * s->lanes * s->rows < s->entries) s->lanes *= 2;
+  snprintf(lanes, sizeof lanes, "LANES=%d", s->lanes);
+  const TesiProgramDesc desc = {
+      .file = "sparse.cu", .options = {s->precision == TES_SINGLE ? "real=float" : "real=double", lanes}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_sparse", THREADS * (size_t)tesi_precision_size(s->precision),
+                          &s->kernel));
+done:
+  return status;
+}
+
+/* cuSPARSE where it is there and wanted. */
+static TesStatus find_product(TesContext *ctx, TesiSparse *s) {
+  TesStatus status = TES_OK;
+  if (!strcmp(tesi_context_device(ctx)->kind, "cuda") && tesi_spmv_available() && s->entries > 0) {
+    TES_TRY(tesi_spmv_create(ctx,
+                             &(TesiSpmvDesc){.rows = s->rows,
+                                             .columns = s->columns,
+                                             .entries = s->entries,
+                                             .precision = s->precision,
+                                             .row = s->row,
+                                             .column = s->column,
+                                             .value = s->value},
+                             &s->spmv));
+  } else {
+    TES_TRY(get_kernel(ctx, s));
+  }
+done:
+  return status;
+}
+
+static TesStatus round_values(TesContext *ctx, TesiSparse *s) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *rounded = NULL;
+  if (s->precision == TES_DOUBLE) return TES_OK;
+  TES_TRY(device->allocate(ctx, (size_t)s->entries * sizeof(float), &rounded));
+  TES_TRY(device->copy(ctx, s->entries, 1, TES_DOUBLE, s->value, TES_SINGLE, rounded));
+  TES_TRY(device->synchronize(ctx));
+  device->release(ctx, &s->value);
+  s->value = rounded;
+done:
+  return status;
+}
+
+TesStatus tesi_sparse_create_device(TesContext *ctx, TesDeviceMatrix *matrix, int64_t columns,
+                                    TesPrecision precision, TesiSparse **sparse) {
+  TesStatus status = TES_OK;
+  TesiSparse *s = NULL;
+  *sparse = NULL;
+  TES_TRY(new_sparse(ctx, matrix->rows, columns, matrix->entries, precision, &s));
+  s->row = matrix->row, s->column = matrix->column, s->value = matrix->value;
+  *matrix = (TesDeviceMatrix){0};
+  TES_TRY(round_values(ctx, s));
+  TES_TRY(find_product(ctx, s));
+  *sparse = s;
+  s = NULL;
+done:
+  tesi_sparse_destroy(ctx, &s);
+  return status;
+}
+
+static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, address));
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, *address, values, bytes));
+done:
+  return status;
+}
+
+static void free_matrix(TesContext *ctx, TesMatrix *matrix) {
+  tesi_free(ctx, &matrix->row);
+  tesi_free(ctx, &matrix->column);
+  tesi_free(ctx, &matrix->value);
+  *matrix = (TesMatrix){0};
+}
+
+static TesStatus upload_matrix(TesContext *ctx, TesMatrix *m, TesDeviceMatrix *made) {
+  TesStatus status = TES_OK;
+  int32_t *row = NULL;
+  void *address[3] = {NULL, NULL, NULL};
+  TES_CHECK(m->entries <= INT32_MAX, "%lld entries are too many for a device: at most 2^31 - 1",
+            (long long)m->entries);
+  TES_ALLOC(&row, m->rows + 1);
+  for (int64_t i = 0; i <= m->rows; i++) row[i] = (int32_t)m->row[i];
+  TES_TRY(upload(ctx, row, (size_t)(m->rows + 1) * sizeof *row, &address[0]));
+  TES_TRY(upload(ctx, m->column, (size_t)m->entries * sizeof *m->column, &address[1]));
+  TES_TRY(upload(ctx, m->value, (size_t)m->entries * sizeof *m->value, &address[2]));
+  *made = (TesDeviceMatrix){m->rows, m->entries, address[0], address[1], address[2]};
+done:
+  for (int i = 0; status != TES_OK && i < 3; i++) tesi_context_device(ctx)->release(ctx, &address[i]);
+  tesi_free(ctx, &row);
+  return status;
+}
+
+static TesStatus take_on_host(TesContext *ctx, TesMatrix *m, TesiSparse *s) {
+  TesStatus status = TES_OK;
+  float *rounded = NULL;
+  if (s->precision == TES_SINGLE) TES_ALLOC(&rounded, m->entries);
+  for (int64_t i = 0; rounded && i < m->entries; i++) rounded[i] = (float)m->value[i];
+  s->first = m->row, s->column = m->column, s->value = rounded ? (void *)rounded : m->value;
+  if (!rounded) m->value = NULL;
+  m->row = NULL, m->column = NULL;
+done:
+  free_matrix(ctx, m);
+  return status;
+}
+
+TesStatus tesi_sparse_create(TesContext *ctx, TesMatrix *matrix, int64_t columns, TesPrecision precision,
+                             TesiSparse **sparse) {
+  TesStatus status = TES_OK;
+  TesiSparse *s = NULL;
+  TesDeviceMatrix made = {0};
+  *sparse = NULL;
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(upload_matrix(ctx, matrix, &made));
+    TES_TRY(tesi_sparse_create_device(ctx, &made, columns, precision, sparse));
+  } else {
+    TES_TRY(new_sparse(ctx, matrix->rows, columns, matrix->entries, precision, &s));
+    TES_TRY(take_on_host(ctx, matrix, s));
+    *sparse = s;
+    s = NULL;
+  }
+done:
+  free_matrix(ctx, matrix);
+  tesi_sparse_destroy(ctx, &s);
+  return status;
+}
+
+void tesi_sparse_destroy(TesContext *ctx, TesiSparse **sparse) {
+  TesiSparse *s = *sparse;
+  if (!s) return;
+  tesi_spmv_destroy(ctx, &s->spmv);
+  if (s->first) {
+    tesi_free(ctx, &s->first);
+    tesi_free(ctx, &s->column);
+    tesi_free(ctx, &s->value);
+  }
+  void **const addresses[] = {&s->row, &s->column, &s->value};
+  for (int i = 0; i < 3; i++) tesi_context_device(ctx)->release(ctx, addresses[i]);
+  tesi_free(ctx, sparse);
+}
+
+/* ---- products ----------------------------------------------------------------------------------------------------------------- */
+#define MULTIPLY_ROWS(T)                                                                                     \
+  {                                                                                                          \
+    const T *const value = s->value, *const from = x;                                                        \
+    T *const to = y;                                                                                         \
+    _Pragma("omp parallel for schedule(static) num_threads(threads)") for (int64_t i = 0; i < s->rows;       \
+                                                                           i++) {                            \
+      T sum = 0;                                                                                             \
+      for (int64_t e = s->first[i]; e < s->first[i + 1]; e++) sum += value[e] * from[column[e]];             \
+      to[i] = sum;                                                                                           \
+    }                                                                                                        \
+  }
+
+static void multiply_on_host(const TesContext *ctx, const TesiSparse *s, const void *x, void *y) {
+  const int threads = tes_context_threads(ctx);
+  const int32_t *const column = s->column;
+  if (s->precision == TES_DOUBLE)
+    MULTIPLY_ROWS(double)
+  else
+    MULTIPLY_ROWS(float)
+}
+
+TesStatus tesi_sparse_apply(TesContext *ctx, const TesiSparse *s, const void *x, void *y) {
+  int rows = (int)s->rows;
+  if (s->spmv) return tesi_spmv_run(ctx, s->spmv, x, y);
+  if (!s->first) {
+    const int64_t each = THREADS / s->lanes;
+    return tesi_kernel_launch(
+        ctx, &s->kernel, (TesiGrid){.x = (unsigned)((s->rows + each - 1) / each), .y = 1, .z = 1}, THREADS,
+        THREADS * (size_t)tesi_precision_size(s->precision),
+        (void *[]){&rows, (void *)&s->row, (void *)&s->column, (void *)&s->value, &x, &y});
+  }
+  multiply_on_host(ctx, s, x, y);
+  return TES_OK;
+}
+
+TesStatus tesi_sparse_apply_ref(TesContext *ctx, const TesiSparse *s, const double *x, double *y) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t size = tesi_precision_size(s->precision);
+  int32_t *row = NULL, *column = NULL;
+  char *value = NULL;
+  TES_ALLOC(&row, s->rows + 1);
+  TES_ALLOC(&column, s->entries);
+  TES_ALLOC(&value, (size_t)s->entries * size);
+  if (!s->first) TES_TRY(device->to_host(ctx, row, s->row, (size_t)(s->rows + 1) * sizeof *row));
+  TES_TRY(device->to_host(ctx, column, s->column, (size_t)s->entries * sizeof *column));
+  TES_TRY(device->to_host(ctx, value, s->value, (size_t)s->entries * size));
+  for (int64_t i = 0; i < s->rows; i++) {
+    y[i] = 0;
+    for (int64_t e = s->first ? s->first[i] : row[i]; e < (s->first ? s->first[i + 1] : row[i + 1]); e++)
+      y[i] += x[column[e]] *
+              (size == sizeof(float) ? (double)((float *)(void *)value)[e] : ((double *)(void *)value)[e]);
+  }
+done:
+  tesi_free(ctx, &row);
+  tesi_free(ctx, &column);
+  tesi_free(ctx, &value);
+  return status;
+}
+
+/* ---- parts -------------------------------------------------------------------------------------------------------------------- */
+int64_t tesi_sparse_rows(const TesiSparse *s) {
+  return s->rows;
+}
+
+int64_t tesi_sparse_entries(const TesiSparse *s) {
+  return s->entries;
+}
+
+double tesi_sparse_bytes(const TesiSparse *s) {
+  const double entry = 4 + (double)tesi_precision_size(s->precision);
+  return entry * (double)s->entries + (s->first ? 8.0 : 4.0) * (double)(s->rows + 1);
+}
+
+const char *tesi_sparse_how(const TesiSparse *s) {
+  return s->first ? "threads" : s->spmv ? "cuSPARSE" : "kernel";
+}

@@ -1,0 +1,57 @@
+#include "problem/disconnected.h"
+#include "mesh/forest/forest.h"
+
+static int32_t find_root(int32_t *parent, int32_t v) {
+  while (parent[v] != v) v = parent[v] = parent[parent[v]];
+  return v;
+}
+
+/* Whether a tree has what fixes the constant: c, or a face with a Dirichlet or Robin condition. */
+static bool is_held(const TesForestPoissonDesc *desc, const TesiTrees *t, int64_t tree) {
+  const int material = t->material[tree];
+  const TesFunction *c =
+      material >= 0 && desc->material_c && desc->material_c[material] ? desc->material_c[material] : desc->c;
+  double value = 1;
+  if (c && !(tes_function_constant(c, &value) && value == 0)) return true;
+  for (int f = 0; f < 2 * t->dim; f++) {
+    const int32_t name = t->boundary[tree * 2 * t->dim + f];
+    if (name >= 0 && desc->boundary[name].condition != TES_NEUMANN) return true;
+  }
+  return false;
+}
+
+TesStatus tesi_forest_parts_check(const TesForestPoissonDesc *desc) {
+  TesContext *ctx = tes_forest_context(desc->forest);
+  TesStatus status = TES_OK;
+  const TesiTrees *t = desc->forest->coarse;
+  int32_t *parent = NULL;
+  char *held = NULL;
+  int64_t loose = -1;
+  bool several = false;
+  double middle[3] = {0.5, 0.5, 0.5}, x[3] = {0};
+  if (!desc->boundary) return TES_OK; /* Dirichlet everywhere */
+  TES_ALLOC(&parent, t->vertex_count);
+  TES_ALLOC(&held, t->vertex_count);
+  for (int32_t v = 0; v < t->vertex_count; v++) parent[v] = v;
+  for (int64_t i = 0; i < t->trees << t->dim; i++)
+    parent[find_root(parent, t->vertices[i])] = find_root(parent, t->vertices[i >> t->dim << t->dim]);
+  for (int64_t tree = 0; tree < t->trees; tree++)
+    if (is_held(desc, t, tree)) held[find_root(parent, t->vertices[tree << t->dim])] = 1;
+  for (int64_t tree = t->trees - 1; tree >= 0; tree--) {
+    const int32_t root = find_root(parent, t->vertices[tree << t->dim]);
+    several = several || root != find_root(parent, t->vertices[0]);
+    if (!held[root]) loose = tree;
+  }
+  if (loose < 0 || !several) goto done;
+  tesi_trees_evaluate(t, loose, 1, middle, x);
+  TES_FAIL(
+      TES_INVALID_INPUT,
+      "the mesh consists of parts that share no vertex, and that of cell %lld of the coarse mesh (from 0), "
+      "round (%g, %g, %g), has neither a Dirichlet nor a Robin boundary, nor c > 0: the solution is "
+      "determined up to a constant there. Give it such a condition, or leave the part out of the mesh",
+      (long long)loose, x[0], x[1], x[2]);
+done:
+  tesi_free(ctx, &parent);
+  tesi_free(ctx, &held);
+  return status;
+}
