@@ -184,6 +184,7 @@ static void test_refusals(void **state) {
       {HEAD SIX "$Elements\n1\n7 3 0 1 2 3 8\n$EndElements\n", "element 7 has node 8, which does not exist"},
       {HEAD SIX "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 2 3 6 5\n$EndElements\n",
        "element 2 (a quadrilateral, line 16): inverted or degenerate: |J| = -1"},
+      {HEAD SIX "$Elements\n1\n1 3 0 4 3 2 1\n$EndElements\n", "its nodes run clockwise"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 3\n$EndElements\n", "node 3 stands twice in it"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 5 4\n$EndElements\n", "inverted or degenerate"},
       {HEAD SIX "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 1 2 3 4\n3 3 0 1 2 3 4\n$EndElements\n",
@@ -224,6 +225,15 @@ static void test_warnings_and_dim(void **state) {
   assert_int_equal(parse(apart, sizeof apart - 1, 3, &trees), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "the mesh has 2 dimensions, and 3 are asked for"));
   tes_context_clear(ctx);
+  static const char twice[] = HEAD SIX
+      "$Elements\n6\n1 1 1 0 6 5\n2 1 1 9 5 6\n3 1 1 4 6 5\n4 1 1 9 1 2\n5 3 0 1 2 3 4\n6 3 0 2 5 6 3\n"
+      "$EndElements\n";
+  *warning = 0;
+  assert_ok(ctx, parse(twice, sizeof twice - 1, 2, &trees));
+  assert_non_null(strstr(warning, "1 lines are in more than one physical group"));
+  assert_int_equal(trees->boundaries, 1);
+  assert_string_equal(trees->boundary_name[trees->boundary[4 + 1]], "9");
+  tesi_trees_release(&trees);
   assert_int_equal(tesi_trees_file(ctx, "/no/such.msh", 0, &trees), TES_IO);
   tes_context_clear(ctx);
   assert_int_equal(tesi_trees_file(ctx, TESI_SOURCE_DIR, 0, &trees), TES_IO);

@@ -1,8 +1,9 @@
 /* Run: ctest -R t4_mapped_device. Mapped operators on devices with kernels, through the public header, against the plain version: on the
- * emulator, and on a GPU where there is one. The kernels themselves: t4_mapped_kernels. */
+ * emulator, and on a GPU where there is one. The kernels themselves: t4_mapped_kernels. Brief: the first half of the cases, which has every
+ * value of every choice. */
 #include <string.h>
-#include "device/device.h"
 #include "kernel_testing.h"
+#include "matrix_testing.h"
 #include "tessera/mapped.h"
 
 static void must(TesContext *ctx, TesStatus status) {
@@ -31,35 +32,12 @@ static TesVector *random_vector(TesContext *ctx, const TesOperator *op, uint64_t
   return v;
 }
 
-static void *download(TesContext *ctx, const void *address, size_t bytes) {
-  void *values = test_malloc(bytes);
-  must(ctx, tesi_context_device(ctx)->to_host(ctx, values, address, bytes));
-  return values;
-}
-
-/* The matrix made by kernels is the one made on the host: the same pattern, the same values. */
 static void check_matrix(TesContext *ctx, const TesOperator *op, double tolerance) {
   TesMatrix a;
   TesDeviceMatrix b;
-  double largest = 0, error = 0;
   must(ctx, tes_mapped_assemble(op, &a));
   must(ctx, tes_mapped_assemble_device(op, &b));
-  assert_int_equal(a.rows, b.rows);
-  assert_int_equal(a.entries, b.entries);
-  int32_t *row = download(ctx, b.row, (size_t)(b.rows + 1) * sizeof *row),
-          *column = download(ctx, b.column, (size_t)b.entries * sizeof *column);
-  double *value = download(ctx, b.value, (size_t)b.entries * sizeof *value);
-  for (int64_t i = 0; i <= a.rows; i++) assert_int_equal(a.row[i], row[i]);
-  for (int64_t i = 0; i < a.entries; i++) {
-    assert_int_equal(a.column[i], column[i]);
-    largest = test_larger(largest, fabs(a.value[i]));
-    error = test_larger(error, fabs(a.value[i] - value[i]));
-  }
-  if (!(error <= tolerance * largest))
-    fail_msg("%s: entries of the matrix differ by %.3g of %.3g", tes_operator_describe(op), error, largest);
-  test_free(row);
-  test_free(column);
-  test_free(value);
+  test_compare_matrices(ctx, &a, &b, tolerance, tes_operator_describe(op));
   tes_device_matrix_free(op, &b);
   tes_mapped_matrix_free(op, &a);
 }
@@ -106,6 +84,10 @@ static void check(TesContext *ctx, const TesMappedDesc *desc) {
   tes_operator_destroy(&op);
 }
 
+static int degree_of(int i) {
+  return 1 + i % 4;
+}
+
 /* Case i: forms, terms, points, factors, components, precisions, conflicts, boundary, in turns that meet. */
 static void check_case(TesContext *ctx, int i) {
   const int dim = 2 + i % 2, factors = i / 2 % 4;
@@ -113,7 +95,7 @@ static void check_case(TesContext *ctx, int i) {
   TesFunction *a = NULL;
   TesMappedDesc desc = {
       .geometry = g,
-      .degree = 1 + i % 4,
+      .degree = degree_of(i),
       .terms = (TesMappedTerms)(1 + i % 3),
       .collocated = i / 3 % 2,
       .components = 1 + i / 4 % 4,
@@ -142,9 +124,32 @@ static void kernels_equal_the_plain_operator(void **state) {
   for (int d = 0; d < 2; d++) {
     TesContext *ctx = test_device(devices[d]);
     if (!ctx) continue;
-    for (int i = 0; i < CASES; i++) check_case(ctx, i);
+    for (int i = 0; i < (test_brief() ? CASES / 2 : CASES); i++)
+      if (test_degree(degree_of(i))) check_case(ctx, i);
     tes_context_destroy(&ctx);
   }
+}
+
+/* The paper's ladder by name. */
+static void variants_equal_the_plain_operator(void **state) {
+  (void)state;
+  static const char *const names[] = {"global", "shared", "registers", "unrolled", "barriers", "symmetric"};
+  TesContext *ctx = test_device("emulator");
+  if (!ctx) return;
+  TesGeometry *g = make_geometry(ctx, 3, false);
+  for (int i = 0; i < 24; i++) {
+    TesMappedDesc desc = {.geometry = g,
+                          .degree = 1 + i / 3 % 4,
+                          .terms = (TesMappedTerms)(1 + i / 2 % 3),
+                          .collocated = i / 5 % 2,
+                          .lambda = 1.7,
+                          .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
+                          .form = TES_ELEMENT_VECTORS,
+                          .variant = names[i % 6]};
+    check(ctx, &desc);
+  }
+  tes_geometry_destroy(&g);
+  tes_context_destroy(&ctx);
 }
 
 /* What kernels do not have is refused, by name. */
@@ -162,12 +167,17 @@ static void refusals_tell_why(void **state) {
   desc = (TesMappedDesc){.geometry = g, .degree = 2, .variant = "nonsense"};
   assert_int_not_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_OK);
   assert_non_null(strstr(tes_context_message(ctx), "nonsense"));
+  tes_context_clear(ctx);
+  desc.variant = "shared"; /* global vectors */
+  assert_int_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "the ladder's kernels are for element vectors"));
   tes_geometry_destroy(&g);
   tes_context_destroy(&ctx);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_plain_operator),
+                                     cmocka_unit_test(variants_equal_the_plain_operator),
                                      cmocka_unit_test(refusals_tell_why)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Run: ctest -R t4_mapped_kernels. The kernels of mapped cells against sums over all points and nodes from the definition (no sum
  * factorization): all degrees, kinds of points, geometries, outputs, components and precisions; on the emulator with the threads in
- * several orders, and on a GPU where there is one. Outputs are poisoned beforehand.
+ * several orders, and on a GPU where there is one. Outputs are poisoned beforehand. Brief: all, of the degrees named, on few cells.
  * Timeout: 600 */
 #include <string.h>
 #include "basis/lagrange.h"
@@ -107,6 +107,11 @@ static void add_point(Data *d, int cell, int64_t point) {
         d->geometry[((int64_t)cell * d->s + s) * d->cell_points + point] = G[a][b];
       if (d->c.geometry == TESI_MAPPED_AFFINE) d->geometry[(int64_t)cell * d->s + s] = G[a][b] / weight;
     }
+  if (d->c.geometry == TESI_MAPPED_WEIGHTS) {
+    double *to = d->geometry + cell * (d->geometry_size / d->c.cells) + point;
+    *to = weight / det;
+    if (d->c.mass) to[d->cell_points] = mass;
+  }
   if (d->c.mass && d->c.geometry == TESI_MAPPED_STORED)
     d->geometry[((int64_t)cell * d->s + s) * d->cell_points + point] = mass;
   if (d->c.mass && d->c.geometry == TESI_MAPPED_AFFINE) d->geometry[(int64_t)cell * d->s + s] = det;
@@ -154,6 +159,21 @@ static void make_vertices(Data *d, uint64_t *seed) {
   }
 }
 
+/* Behind the weights: the coefficient of each product of coordinates, from the vertices in it by inclusion and exclusion. */
+static void add_monomials(Data *d, int cell) {
+  const int dim = d->c.dim;
+  const double *vertices = d->vertices + (int64_t)cell * d->corners * dim;
+  double *to = d->geometry + (cell + 1) * (d->geometry_size / d->c.cells) - (d->corners - 1) * dim;
+  for (int set = 1; set < d->corners; set++)
+    for (int r = 0; r < dim; r++) {
+      double sum = 0;
+      for (int v = 0; v < d->corners; v++)
+        if ((v & ~set) == 0)
+          sum += (__builtin_popcount((unsigned)(set ^ v)) % 2 ? -1 : 1) * vertices[v * dim + r];
+      to[(set - 1) * dim + r] = sum;
+    }
+}
+
 static void make_data(Data *d, const Case *c) {
   uint64_t seed = (uint64_t)(c->degree + 40 * c->q + c->geometry);
   double node[MOST];
@@ -175,7 +195,9 @@ static void make_data(Data *d, const Case *c) {
   tesi_lagrange(c->q, d->point, c->q, d->point, NULL, d->D);
   d->geometry_size = c->cells * (c->geometry == TESI_MAPPED_STORED     ? d->s * d->cell_points
                                  : c->geometry == TESI_MAPPED_VERTICES ? d->corners * c->dim
-                                                                       : d->s);
+                                 : c->geometry == TESI_MAPPED_WEIGHTS
+                                     ? (1 + c->mass) * d->cell_points + (d->corners - 1) * c->dim
+                                     : d->s);
   d->vertices = test_malloc((size_t)(c->cells * d->corners * c->dim) * sizeof(double));
   d->geometry = test_malloc((size_t)d->geometry_size * sizeof(double));
   d->index = test_malloc((size_t)(c->cells * d->cell_nodes) * sizeof(int32_t));
@@ -188,6 +210,7 @@ static void make_data(Data *d, const Case *c) {
   for (int i = 0; i < c->cells; i++) d->order[i] = (i * 3 + 1) % c->cells; /* cells: no multiple of 3 */
   for (int cell = 0; cell < c->cells; cell++)
     for (int64_t point = 0; point < d->cell_points; point++) add_point(d, cell, point);
+  for (int cell = 0; c->geometry == TESI_MAPPED_WEIGHTS && cell < c->cells; cell++) add_monomials(d, cell);
   if (c->geometry == TESI_MAPPED_VERTICES && c->dim == 2)
     memcpy(d->geometry, d->vertices, (size_t)d->geometry_size * sizeof(double));
   for (int i = 0; c->geometry == TESI_MAPPED_VERTICES && c->dim == 3 && i < c->cells; i++)
@@ -207,13 +230,14 @@ static void free_data(Data *d) {
 }
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------------------------- */
-static void *upload(TesContext *ctx, const double *values, int64_t n, TesPrecision precision) {
+/* `more` bytes behind the numbers may be read. */
+static void *upload(TesContext *ctx, const double *values, int64_t n, TesPrecision precision, size_t more) {
   const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(precision);
   float *single = test_malloc((size_t)n * sizeof *single);
   void *address;
   for (int64_t i = 0; i < n; i++) single[i] = (float)values[i];
-  assert_int_equal(device->allocate(ctx, (size_t)n * size, &address), TES_OK);
+  assert_int_equal(device->allocate(ctx, (size_t)n * size + more, &address), TES_OK);
   assert_int_equal(device->to_device(ctx, address, precision == TES_SINGLE ? (const void *)single : values,
                                      (size_t)n * size),
                    TES_OK);
@@ -243,6 +267,7 @@ static void run_kernel(TesContext *ctx, const Data *d, void *x, void *y, void *g
                                      .precision = c->precision,
                                      .factors = c->factors,
                                      .geometry = c->geometry,
+                                     .cell_degree = 1,
                                      .output = c->output,
                                      .ordered = c->ordered || c->output == TESI_MAPPED_COLOURED,
                                      .point = d->point,
@@ -302,9 +327,9 @@ static void run_case(TesContext *ctx, const char *name, const Case *c) {
   make_data(&d, c);
   double *y = test_malloc((size_t)d.length * sizeof *y);
   for (int64_t i = 0; i < d.length; i++) y[i] = NAN;
-  void *dx = upload(ctx, d.x, d.length, c->precision), *dy = upload(ctx, y, d.length, c->precision),
+  void *dx = upload(ctx, d.x, d.length, c->precision, 0), *dy = upload(ctx, y, d.length, c->precision, 0),
        *dg = upload(ctx, d.geometry, d.geometry_size,
-                    c->geometry == TESI_MAPPED_STORED ? c->factors : c->precision);
+                    c->geometry == TESI_MAPPED_STORED ? c->factors : c->precision, 16);
   if (c->output != TESI_MAPPED_ELEMENT)
     assert_int_equal(device->fill(ctx, c->precision, d.length, 0, dy), TES_OK);
   /* nodes of no cell stay zero; element vectors keep their poison where nothing is written */
@@ -324,6 +349,7 @@ static void on_devices(const Case *cases, int count) {
     TesContext *ctx = test_device(devices[device]);
     if (!ctx) continue;
     for (int i = 0; i < count; i++) {
+      if (!test_degree(cases[i].degree)) continue;
       tesi_fiber_order((TesiOrder)(i % 3), (uint64_t)i);
       run_case(ctx, devices[device], &cases[i]);
     }
@@ -417,6 +443,27 @@ static void every_rung(void **state) {
   on_devices(cases, COUNT);
 }
 
+/* One weight a point and trilinear or bilinear cells; those of second degree are in t4_forest_kernels. */
+static void from_weights(void **state) {
+  (void)state;
+  enum { COUNT = 32 };
+  Case cases[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    Case *c = &cases[i];
+    const int dim = i < 16 ? 3 : 2, degree = 1 + i % 8, kind = i / 2 % 4;
+    *c = (Case){.dim = dim, .degree = degree, .q = degree + 1 + (kind == 1), .components = 1 + i % 2};
+    c->cells = degree < 4 ? 35 : degree < 6 ? 5 : 2;
+    c->collocated = kind == 0;
+    c->mass = i % 3 == 1;
+    c->stiffness = true;
+    c->geometry = TESI_MAPPED_WEIGHTS;
+    c->output = (TesiMappedOutput)(i / 3 % 3);
+    c->ordered = i % 5 == 2;
+    if (i % 4 == 3) set_precision(c, TES_SINGLE, TES_SINGLE);
+  }
+  on_devices(cases, COUNT);
+}
+
 static void the_plane(void **state) {
   (void)state;
   enum { COUNT = 45 };
@@ -439,6 +486,7 @@ static void the_plane(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_degree), cmocka_unit_test(every_variant),
-                                     cmocka_unit_test(every_rung), cmocka_unit_test(the_plane)};
+                                     cmocka_unit_test(every_rung), cmocka_unit_test(from_weights),
+                                     cmocka_unit_test(the_plane)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

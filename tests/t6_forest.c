@@ -141,53 +141,6 @@ static void operators(void **state) {
   assert_true(hanging > 20);
 }
 
-/* The operator is H' A H with the matrix H of hanging nodes and cell matrices from element vectors. */
-static void constraints(void **state) {
-  (void)state;
-  Mesh m = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 3}, 1, 5);
-  for (int k = 1; k <= 3; k++) {
-    TesForestSpace *space = make_space(&m, k, false);
-    TesOperator *op, *cells;
-    TesMatrix H;
-    assert_ok(m.ctx, tes_operator_create_forest(
-                         m.ctx, &(TesForestDiffusionDesc){.space = space, .geometry = m.geometry}, &op));
-    assert_ok(m.ctx, tes_operator_create_mapped(m.ctx,
-                                                &(TesMappedDesc){.geometry = m.geometry,
-                                                                 .degree = k,
-                                                                 .points = k + 1,
-                                                                 .form = TES_ELEMENT_VECTORS},
-                                                &cells));
-    assert_ok(m.ctx, tes_forest_constraints(space, &H));
-    const int64_t n = tes_operator_length(op);
-    assert_int_equal(H.rows, tes_operator_length(cells));
-    TesVector *x = make_vector(m.ctx, n, TES_DOUBLE, 3), *y = make_vector(m.ctx, n, TES_DOUBLE, 0),
-              *u = make_vector(m.ctx, H.rows, TES_DOUBLE, 0), *v = make_vector(m.ctx, H.rows, TES_DOUBLE, 0);
-    double *xs = test_malloc((size_t)n * sizeof *xs), *us = test_malloc((size_t)H.rows * sizeof *us);
-    assert_ok(m.ctx, tes_vector_get(x, xs));
-    tes_matrix_apply(m.ctx, &H, xs, us);
-    assert_ok(m.ctx, tes_vector_set(u, us));
-    assert_ok(m.ctx, tes_operator_apply(cells, u, v));
-    assert_ok(m.ctx, tes_vector_get(v, us));
-    memset(xs, 0, (size_t)n * sizeof *xs);
-    for (int64_t i = 0; i < H.rows; i++)
-      for (int64_t e = H.row[i]; e < H.row[i + 1]; e++) xs[H.column[e]] += H.value[e] * us[i];
-    assert_ok(m.ctx, tes_operator_apply(op, x, y));
-    assert_ok(m.ctx, tes_vector_set(x, xs));
-    assert_close(y, x, 1e-12);
-    tes_forest_matrix_free(space, &H);
-    tes_vector_destroy(&x);
-    tes_vector_destroy(&y);
-    tes_vector_destroy(&u);
-    tes_vector_destroy(&v);
-    test_free(xs);
-    test_free(us);
-    tes_operator_destroy(&op);
-    tes_operator_destroy(&cells);
-    tes_forest_space_destroy(&space);
-  }
-  free_mesh(&m);
-}
-
 static void check_transfer(const Mesh *m, const TesForestSpace *coarse, const TesForestSpace *fine,
                            TesPrecision precision) {
   TesContext *ctx = m->ctx;
@@ -353,8 +306,7 @@ static void iterations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(constraints),
-                                     cmocka_unit_test(transfers), cmocka_unit_test(polynomials),
-                                     cmocka_unit_test(iterations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(transfers),
+                                     cmocka_unit_test(polynomials), cmocka_unit_test(iterations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

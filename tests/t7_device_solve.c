@@ -1,6 +1,6 @@
 /* Run: ctest -R t7_device_solve. A solve on a device with kernels allocates nothing there, not even the first one, sends one number an iteration
  * to the host, and from its second iteration on replays recorded work. Counted by the device: the emulator, or what TESSERA_TEST_DEVICE
- * names. */
+ * names. TESSERA_TEST_ONLY picks among the tests by name ("gmres*"): each of them opens contexts of its own, which tools make slow. */
 #include <stdlib.h>
 #include "device/kernel.h"
 #include "testing.h"
@@ -204,5 +204,6 @@ int main(void) {
                                      cmocka_unit_test(restarted_gmres_is_the_hosts),
                                      cmocka_unit_test(lent_memory_changes_nothing),
                                      cmocka_unit_test(pure_neumann)};
+  cmocka_set_test_filter(getenv("TESSERA_TEST_ONLY"));
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void write(const char *folder, int dim, int degree) {
   double *number = calloc((size_t)space->cells, sizeof *number);
   for (int64_t c = 0; c < space->cells; c++) number[c] = (double)c;
   const TesVtuField fields[] = {
-      {"u", u, NULL}, {"error", u, f}, {"f", NULL, f}, {"singular", NULL, singular}};
+      {"u", u, NULL, NULL}, {"error", u, f, NULL}, {"f", NULL, f, NULL}, {"singular", NULL, singular, NULL}};
   const TesVtuArray cells = {.name = "estimate", .values = number};
   snprintf(path, sizeof path, "%s/%d-%d.vtu", folder, dim, degree);
   assert_ok(ctx, tes_vtu_write_forest(space, 4, fields, 1, &cells, path));
@@ -75,7 +75,37 @@ static void write(const char *folder, int dim, int degree) {
   tes_forest_destroy(&forest);
 }
 
+/* Two squares, the second of a material: there `a` is another function. */
+static void write_material(const char *folder) {
+  static const double nodes[] = {0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 2, 0, 1, 1, 2, 1};
+  static const int32_t vertices[] = {0, 1, 2, 3, 1, 4, 3, 5}, material[] = {-1, 0};
+  static const char *const names[] = {"steel"};
+  const TesCellsDesc cells = {.trees = 2,
+                              .nodes = nodes,
+                              .vertices = vertices,
+                              .material = material,
+                              .materials = 1,
+                              .material_names = names};
+  char path[600];
+  TesForest *forest;
+  TesForestSpace *space;
+  TesFunction *one, *two;
+  assert_ok(ctx, tes_forest_create(
+                     ctx, &(TesForestDesc){.domain = TES_DOMAIN_CELLS, .dim = 2, .trees = &cells}, &forest));
+  assert_ok(ctx, tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 2}, &space));
+  assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
+  assert_ok(ctx, tes_function_create_constant(ctx, 2, &two));
+  const TesFunction *const by_material[] = {two};
+  snprintf(path, sizeof path, "%s/material.vtu", folder);
+  assert_ok(ctx, tes_vtu_write_forest(space, 1, &(TesVtuField){"a", NULL, one, by_material}, 0, NULL, path));
+  tes_function_destroy(&one);
+  tes_function_destroy(&two);
+  tes_forest_space_destroy(&space);
+  tes_forest_destroy(&forest);
+}
+
 static void write_all(const char *folder) {
+  write_material(folder);
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 4; degree++) write(folder, dim, degree);
 }

@@ -56,12 +56,26 @@ def check_file(path, dim, k):
     assert abs(volume - 1) < 1e-12, volume
 
 
+def check_material(path):
+    reader = vtk.vtkXMLUnstructuredGridReader()
+    reader.SetFileName(path)
+    reader.Update()
+    grid = reader.GetOutput()
+    a, material = grid.GetPointData().GetArray("a"), grid.GetCellData().GetArray("material")
+    assert [material.GetTuple1(c) for c in range(2)] == [-1, 0]
+    for c in range(2):
+        cell = grid.GetCell(c)
+        assert {a.GetTuple1(cell.GetPointId(i)) for i in range(9)} == {1 + c}
+
+
 def main():
     random.seed(1)
     with tempfile.TemporaryDirectory() as folder:
         status = subprocess.run([sys.argv[1], "write", folder], check=False).returncode
         if status:
             return status
+        check_material(os.path.join(folder, "material.vtu"))
+        os.remove(os.path.join(folder, "material.vtu"))
         for name in sorted(os.listdir(folder)):
             dim, k = (int(part) for part in name[:-4].split("-"))
             check_file(os.path.join(folder, name), dim, k)

@@ -1,6 +1,7 @@
 /* Run: ctest -R t9_devices. Every case of cases/ on the processor and in kernels: the same iterations and errors. Made small for the
  * emulator; as they are for a GPU, where there is one. TESSERA_TEST_PROGRAM ("tessera" with its path) and TESSERA_TEST_CASES (the
- * folder) are for tests that were moved to another machine.
+ * folder) are for tests that were moved to another machine; TESSERA_TEST_CASE names the only case to run ("l-shape", or
+ * "l-shape:2", the second one of that name). Brief: the small ones alone.
  * Labels: heavy */
 #include <cJSON.h>
 #include <math.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "testing.h"
 
 typedef struct Outcome {
@@ -33,6 +35,10 @@ static const struct {
     {"plate", "--set adapt.steps=2 --set space.degree=1"},
     {"poisson-cube", "--set mesh.box.cells=[4,4,4] --set space.degree=2"},
     {"poisson-square", "--set mesh.box.cells=8"},
+    {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=jacobi --set "
+                       "solver.precision=double"},
+    {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=gauss_seidel --set "
+                       "solver.method=gmres"},
     {"pure-neumann", "--set mesh.box.cells=8 --set space.degree=3"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3 --set solver.local_solver=auto"},
@@ -40,11 +46,7 @@ static const struct {
      "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=chebyshev --set solver.method=cg"},
     {"variable-coefficient",
      "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=patch_additive "
-     "--set solver.method=cg"},
-    {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=jacobi --set "
-                       "solver.precision=double"},
-    {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=gauss_seidel --set "
-                       "solver.method=gmres"}};
+     "--set solver.method=cg"}};
 
 static const char *from_environment(const char *name, const char *otherwise) {
   const char *value = getenv(name);
@@ -54,8 +56,7 @@ static const char *from_environment(const char *name, const char *otherwise) {
 static void solve(const char *name, const char *options, const char *device, Outcome *outcome) {
   char command[2048];
   memset(outcome, 0, sizeof *outcome);
-  snprintf(command, sizeof command,
-           "%s solve %s/%s.yaml %s --device %s --json - --quiet 2>/tmp/tessera-devices.log",
+  snprintf(command, sizeof command, "%s solve %s/%s.yaml %s --device %s --json - --quiet",
            from_environment("TESSERA_TEST_PROGRAM", TESI_BUILD_DIR "/tessera"),
            from_environment("TESSERA_TEST_CASES", TESI_SOURCE_DIR "/cases"), name, options, device);
   FILE *pipe = popen(command, "r");
@@ -82,7 +83,9 @@ static void compare(const char *name, const char *options, const char *device) {
   if (host.exit_status == 3) return; /* a mesh of trees, and a build without them */
   solve(name, options, device, &other);
   if (other.exit_status == 3 && device[0] == 'c') skip();
-  if (host.exit_status || other.exit_status) fail_msg("%s %s: %s\n%s", name, options, host.text, other.text);
+  if (host.exit_status) fail_msg("%s %s: status %d: %s", name, options, host.exit_status, host.text);
+  if (other.exit_status)
+    fail_msg("%s %s %s: status %d: %s", name, options, device, other.exit_status, other.text);
   assert_int_equal(strncmp(other.device, device, strlen(device)), 0);
   printf("%s %s: %d iterations to %.2e, on the host %.2e\n", name, options, other.iterations, other.residual,
          host.residual);
@@ -93,24 +96,63 @@ static void compare(const char *name, const char *options, const char *device) {
   if (!isnan(host.l2)) assert_near(other.l2, host.l2, 1e-3 * host.l2 + 1e-12);
 }
 
-static void cases_take_the_same_iterations_on_the_emulator(void **state) {
-  (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    compare(cases[i].name, cases[i].small, "emulator");
+/* As it is in the file, with its output; of an adaptive one six steps. */
+static void compare_large(const char *name, const char *device) {
+  char options[128], path[64];
+  const bool adapts = !strcmp(name, "l-shape") || !strcmp(name, "fichera");
+  snprintf(path, sizeof path, "/tmp/tessera-devices-%ld.vtu", (long)getpid());
+  snprintf(options, sizeof options, "--vtu %s", path);
+  compare(name, adapts ? "--set adapt.steps=6" : options, device);
+  remove(path);
 }
 
-static void cases_take_the_same_iterations_on_a_gpu(void **state) {
-  (void)state;
+/* Whether TESSERA_TEST_CASE, "name" or "name:number", is not set or names the case, the turn-th of its name from 1 on. */
+static bool is_wanted(const char *name, int turn) {
+  const char *only = getenv("TESSERA_TEST_CASE");
+  if (!only) return true;
+  const size_t length = strcspn(only, ":");
+  return strlen(name) == length && !strncmp(only, name, length) &&
+         (!only[length] || atoi(only + length + 1) == turn);
+}
+
+/* Those that are wanted; how many. */
+static int run_cases(const char *device, bool large) {
+  int found = 0, turn = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const bool adapts = !strcmp(cases[i].name, "l-shape") || !strcmp(cases[i].name, "fichera");
-    const char *large = adapts ? "--set adapt.steps=6" : "--vtu /tmp/tessera-devices.vtu";
-    compare(cases[i].name, large, "cuda");
-    compare(cases[i].name, cases[i].small, "cuda");
+    const char *name = cases[i].name;
+    turn = i && !strcmp(cases[i - 1].name, name) ? turn + 1 : 1;
+    if (!is_wanted(name, turn)) continue;
+    if (!large) compare(name, cases[i].small, device);
+    if (large && turn == 1) compare_large(name, device);
+    found++;
   }
+  return found;
+}
+
+static void cases_take_the_same_iterations(const char *device, bool large) {
+  if (strcmp(from_environment("TESSERA_TEST_DEVICE", device), device)) skip();
+  if (!run_cases(device, large)) fail_msg("no case is named %s", getenv("TESSERA_TEST_CASE"));
+}
+
+static void small_cases_on_the_emulator(void **state) {
+  (void)state;
+  cases_take_the_same_iterations("emulator", false);
+}
+
+static void small_cases_on_a_gpu(void **state) {
+  (void)state;
+  cases_take_the_same_iterations("cuda", false);
+}
+
+static void large_cases_on_a_gpu(void **state) {
+  (void)state;
+  if (test_brief()) skip();
+  cases_take_the_same_iterations("cuda", true);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(cases_take_the_same_iterations_on_the_emulator),
-                                     cmocka_unit_test(cases_take_the_same_iterations_on_a_gpu)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_cases_on_the_emulator),
+                                     cmocka_unit_test(small_cases_on_a_gpu),
+                                     cmocka_unit_test(large_cases_on_a_gpu)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

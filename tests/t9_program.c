@@ -1,86 +1,8 @@
 /* Run: ctest -R t9_program. The program as a script sees it: reports, exit statuses, messages, files, signals. */
-#include <cJSON.h>
-#include <stdbool.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include "testing.h"
+#include "program_testing.h"
 
-#define PROGRAM TESI_BUILD_DIR "/tessera"
-#define CASES TESI_SOURCE_DIR "/cases/"
 #define SQUARE CASES "poisson-square.yaml --set mesh.box.cells=8 --set space.degree=3"
-
-static char folder[] = "/tmp/tessera-t9-XXXXXX";
-static char output[1 << 16];
-
-static int set_up(void **state) {
-  (void)state;
-  return mkdtemp(folder) == NULL || chdir(folder) != 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf '%s'", folder);
-  return chdir("/") != 0 || system(command) != 0;
-}
-
-/* Runs the program with these arguments; its output (both streams) is in `output`. Returns its exit status. */
-static int run(const char *arguments) {
-  char command[2048];
-  snprintf(command, sizeof command, PROGRAM " %s 2>&1", arguments);
-  FILE *pipe = popen(command, "r");
-  assert_non_null(pipe);
-  const size_t length = fread(output, 1, sizeof output - 1, pipe);
-  output[length] = 0;
-  const int status = pclose(pipe);
-  if (!WIFEXITED(status)) fail_msg("tessera %s: ended by a signal\n%s", arguments, output);
-  return WEXITSTATUS(status);
-}
-
-#define assert_run(arguments, expected)                                                                      \
-  do {                                                                                                       \
-    const int got_ = run(arguments);                                                                         \
-    if (got_ != (expected))                                                                                  \
-      fail_msg("tessera %s: exit status %d, expected %d\n%s", arguments, got_, expected, output);            \
-  } while (0)
-#define assert_output(text)                                                                                  \
-  do {                                                                                                       \
-    if (!strstr(output, text)) fail_msg("'%s' is not in:\n%s", text, output);                                \
-  } while (0)
-
-static bool exists(const char *path) {
-  return access(path, F_OK) == 0;
-}
-
-/* No temporary files are left behind either. */
-static int files_here(void) {
-  FILE *pipe = popen("ls -A | wc -l", "r");
-  int count = -1;
-  assert_int_equal(fscanf(pipe, "%d", &count), 1);
-  pclose(pipe);
-  return count;
-}
-
-static cJSON *read_json(const char *path) {
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  const size_t length = fread(output, 1, sizeof output - 1, file);
-  output[length] = 0;
-  fclose(file);
-  cJSON *json = cJSON_Parse(output);
-  assert_non_null(json);
-  return json;
-}
-
-static const char *text_of(const cJSON *json, const char *key) {
-  const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(json, key));
-  return text ? text : "(missing)";
-}
 
 static void report_has_the_fields_of_the_contract(void **state) {
   (void)state;
@@ -221,6 +143,8 @@ static void files_that_cannot_be_written(void **state) {
   assert_run("solve " SQUARE " --quiet --json /dev/full", 4);
   assert_output("/dev/full");
   assert_run("solve " SQUARE " --quiet --json .", 4);
+  assert_run("solve " SQUARE " --vtu /nonexistent/u.vtu", 4);
+  if (strstr(output, "residual")) fail_msg("it was solved before the file was tried:\n%s", output);
   assert_int_equal(files_here(), 0);
 }
 
@@ -294,13 +218,6 @@ static void all_cases_of_the_repository_converge(void **state) {
   }
 }
 
-/* Whether the program was built with p4est. */
-static bool has_forests(void) {
-  const int status = run("solve " CASES "periodic.yaml --quiet");
-  if (status != 0 && status != 3) fail_msg("exit status %d\n%s", status, output);
-  return status == 0;
-}
-
 static void cases_on_meshes_of_trees_converge(void **state) {
   (void)state;
   static const char *const cases[] = {"l-shape.yaml --set adapt.steps=4", "fichera.yaml --set adapt.steps=3",
@@ -321,8 +238,9 @@ static void adaptive_solves_tell_how_they_ended(void **state) {
   assert_output("converged after 3 steps, ");
   assert_output("that was the last step allowed");
   assert_output("error     L2");
-  assert_output("written   u.vtu");
+  assert_output("written   u.pvd");
   cJSON *json = read_json("r.json");
+  assert_string_equal(cJSON_GetObjectItem(json, "vtu")->valuestring, "u.pvd");
   assert_true(cJSON_GetObjectItem(json, "dofs_per_second")->valuedouble > 0);
   assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "steps")), 3);
   cJSON_Delete(json);
@@ -426,8 +344,50 @@ static void benches_write_tables(void **state) {
   assert_output("sweep_per_operator");
   assert_run("bench solver --dim 2 --degree 4 --dofs 1e3 --seconds 0.01 --precision mixed", 0);
   assert_output("mixed");
+  assert_run("bench bp --bp 3 --degree 1 --cells 8,2000000000 --seconds 0.01 --precision double --csv o.csv",
+             4);
+  FILE *table = fopen("o.csv", "r"); /* the row before */
+  assert_non_null(table);
+  output[fread(output, 1, sizeof output - 1, table)] = 0;
+  fclose(table);
+  assert_output("3,3,1,double,8,");
+  assert_run("bench bp --form element --bp 1 --degree 1 --cells 8 --seconds 0.01 --json - --precision double",
+             0);
+  assert_true(*output == '{');
+  assert_run("bench bp --variant all --bp 5 --degree 1 --cells 8 --seconds 0.01 --precision double --device "
+             "emulator",
+             0);
+  assert_output("symmetric");
+  assert_run("bench bp --variant list", 0);
+  assert_output("registers");
   remove("o.csv");
   remove("o.json");
+}
+
+/* Nothing is passed over in silence, and nothing is measured before it is told. */
+static void wrong_benches_are_refused(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"bp --degree 1..16", "degree 16, expected 1 to 15"},
+      {"adaptive --degree 9", "degree 9, expected 1 to 8"},
+      {"bp --precision mixed", "mixed is for solver"},
+      {"bp --smoother patch", "bench bp has no --smoother; that is for: smoother solver"},
+      {"operator --cells 5", "bench operator has no --cells"},
+      {"bp --cg-tolerance 1e-3", "--cg-tolerance needs --cg"},
+      {"bp --cells 8 --dofs 100", "not both"},
+      {"bp --variant foo --device emulator", "no variant 'foo'"},
+      {"bp --variant shared --bp 2 --device emulator", "one component"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "bench %s", wrong[i][0]);
+    assert_run(arguments, 2);
+    assert_output(wrong[i][1]);
+    if (strstr(output, "median")) fail_msg("%s: a table was begun", wrong[i][0]);
+  }
+  assert_run("bench bp --variant all", 3);
+  assert_run("bench bp --csv /nonexistent/x.csv", 4);
+  assert_run("bench bp --plot /nonexistent/x.svg", 4);
+  if (strstr(output, "median")) fail_msg("a table was begun");
 }
 
 static void info_and_help(void **state) {
@@ -446,9 +406,13 @@ static void info_and_help(void **state) {
   assert_run("info --cache", 0);
   assert_output("none: switched off");
   unsetenv("TESSERA_CACHE_DIR");
+  assert_run("info", 0);
+  assert_output("p4est");
+  assert_output("GPU  ");
   assert_run("info --json", 0);
   cJSON *json = cJSON_Parse(output);
   assert_non_null(json);
+  assert_non_null(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "parts"), "hdf5"));
   cJSON_Delete(json);
   assert_run("--help", 0);
   assert_run("solve --help", 0);
@@ -479,6 +443,7 @@ int main(void) {
       cmocka_unit_test(periodic_boxes),
       cmocka_unit_test(tolerances_below_round_off_are_told_on_meshes_of_trees),
       cmocka_unit_test(benches_write_tables),
+      cmocka_unit_test(wrong_benches_are_refused),
       cmocka_unit_test(info_and_help),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -36,12 +36,22 @@ static inline double test_random(uint64_t *state) {
   return (double)(int32_t)(*state >> 32) / 2147483648.0;
 }
 
-/* Whether TESSERA_TEST_DEGREES ("1,4,7"; not set: all) names this degree: for tools that slow everything down. */
+/* Whether TESSERA_TEST_BRIEF asks for few cases, one of each kind: for tools that follow every access to memory. What "few" is,
+ * each test says. */
+static inline bool test_brief(void) {
+  const char *brief = getenv("TESSERA_TEST_BRIEF");
+  return brief && *brief && strcmp(brief, "0");
+}
+
+/* Whether TESSERA_TEST_DEGREES ("1,4,7-9"; not set: all) names this degree: for runs in parts, and tools that slow everything down. */
 static inline bool test_degree(int degree) {
   const char *only = getenv("TESSERA_TEST_DEGREES");
   if (!only || !*only) return true;
-  for (const char *at = only; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-    if (atoi(at) == degree) return true;
+  for (const char *at = only; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    char *end;
+    const long first = strtol(at, &end, 10), last = *end == '-' ? strtol(end + 1, NULL, 10) : first;
+    if (first <= degree && degree <= last) return true;
+  }
   return false;
 }
 

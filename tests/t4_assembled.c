@@ -1,0 +1,275 @@
+/* Run: ctest -R t4_assembled. Assembled operators over random forests, hanging nodes eliminated or as a sparse matrix, against the plain matrix-free
+ * operator: on the host, on the emulator, and on a GPU where there is one. The space without constraints, against reading cell by cell and
+ * against positions. Brief: all, of the degrees named. */
+#include "failing_allocator.h"
+#include "forest_testing.h"
+#include "kernel_testing.h"
+#include "matrix_testing.h"
+#include "space/forest_space.h"
+
+typedef struct Mesh {
+  TesForest *forest;
+  TesForestSpace *space;
+  TesGeometry *geometry;
+} Mesh;
+
+static TesContext *open_device(const char *name) {
+  TesContext *ctx;
+  const char *only = getenv("TESSERA_TEST_DEVICE");
+  if (strcmp(name, "cpu")) return test_device(name);
+  if (only && strcmp(only, name)) return NULL;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = name, .threads = 2}, &ctx, NULL, 0),
+                   TES_OK);
+  return ctx;
+}
+
+/* Lattices of trees in random orientations, or balls; Dirichlet conditions on one side, everywhere, nowhere. */
+static Mesh make_mesh(TesContext *ctx, int dim, int degree, int i, int64_t cells) {
+  static const char *const low[] = {"low", NULL}, *const none[] = {NULL};
+  uint64_t seed = (uint64_t)(31 * i + degree);
+  Mesh m;
+  if (i % 3 == 2)
+    assert_ok(ctx,
+              tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &m.forest));
+  else
+    test_lattice(ctx, dim, (const int[3]){2, 2, 1}, 0.15, &seed, &m.forest);
+  do test_adapt(ctx, &seed, 0.4, 0, cells, &m.forest);
+  while (tes_forest_cells(m.forest) < cells);
+  const TesForestSpaceDesc desc = {.forest = m.forest,
+                                   .degree = degree,
+                                   .dirichlet = i % 3 == 0   ? low
+                                                : i % 3 == 1 ? none
+                                                             : NULL};
+  assert_ok(ctx, tes_forest_space_create(ctx, &desc, &m.space));
+  assert_ok(ctx, tes_geometry_create_forest(m.forest, i % 3 == 2 ? 2 : 1, &m.geometry));
+  return m;
+}
+
+static void free_mesh(Mesh *m) {
+  tes_geometry_destroy(&m->geometry);
+  tes_forest_space_destroy(&m->space);
+  tes_forest_destroy(&m->forest);
+}
+
+static TesVector *make_vector(TesContext *ctx, int64_t n, TesPrecision precision, uint64_t seed) {
+  TesVector *v;
+  double *values = test_malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; i++) values[i] = seed ? (double)(float)test_random(&seed) : NAN;
+  assert_ok(ctx, tes_vector_create(ctx, n, precision, &v));
+  assert_ok(ctx, tes_vector_set(v, values));
+  test_free(values);
+  return v;
+}
+
+/* Product, residual (in place too), diagonal and plain product of one form, against the matrix-free operator. */
+static void check_form(TesContext *ctx, const TesForestDiffusionDesc *desc, TesAssembly form) {
+  const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 3e-6;
+  TesForestDiffusionDesc exact = *desc;
+  TesOperator *op, *twin;
+  exact.precision = TES_DOUBLE;
+  assert_ok(ctx, tes_operator_create_forest(ctx, &exact, &op));
+  assert_ok(ctx, tes_operator_create_assembled(ctx, desc, form, &twin));
+  const char *const name = tes_operator_describe(twin);
+  const int degree = tes_forest_space_degree(desc->space);
+  const int64_t n = tes_operator_length(op);
+  assert_int_equal(tes_operator_length(twin), n);
+  assert_int_equal(tes_operator_precision(twin), desc->precision);
+  assert_true(tes_operator_cost(twin).bytes > 8.0 * (double)n);
+  TesVector *x = make_vector(ctx, n, TES_DOUBLE, 1), *z = make_vector(ctx, n, TES_DOUBLE, 0),
+            *u = make_vector(ctx, n, desc->precision, 1), *b = make_vector(ctx, n, desc->precision, 2),
+            *y = make_vector(ctx, n, desc->precision, 0), *r = make_vector(ctx, n, TES_DOUBLE, 2);
+  assert_ok(ctx, tes_operator_apply_ref(op, x, z));
+  assert_ok(ctx, tes_operator_apply(twin, u, y));
+  test_compare(y, z, tolerance, name, degree);
+  assert_ok(ctx, tes_vector_axpy(-1, z, r));
+  assert_ok(ctx, tes_vector_fill(y, NAN));
+  assert_ok(ctx, tes_operator_residual(twin, b, u, y));
+  test_compare(y, r, tolerance, name, degree);
+  assert_ok(ctx, tes_operator_residual(twin, b, u, b));
+  test_compare(b, r, tolerance, name, degree);
+  assert_ok(ctx, tes_vector_fill(r, NAN));
+  assert_ok(ctx, tes_operator_apply_ref(twin, x, r));
+  test_compare(r, z, tolerance, name, degree);
+  assert_ok(ctx, tes_operator_diagonal(op, z));
+  assert_ok(ctx, tes_vector_fill(y, NAN));
+  assert_ok(ctx, tes_operator_diagonal(twin, y));
+  test_compare(y, z, tolerance, name, degree);
+  TesVector *const all[] = {x, z, u, b, y, r};
+  for (int i = 0; i < 6; i++) {
+    TesVector *v = all[i];
+    tes_vector_destroy(&v);
+  }
+  tes_operator_destroy(&twin);
+  tes_operator_destroy(&op);
+}
+
+/* The matrix that kernels make, Robin faces included, is the one of the host; so is the diagonal. */
+static void check_kernels(TesContext *ctx, const TesForestDiffusionDesc *desc) {
+  TesOperator *op;
+  TesMatrix a;
+  TesDeviceMatrix b;
+  TesForestDiffusionDesc exact = *desc;
+  exact.precision = TES_DOUBLE;
+  assert_ok(ctx, tes_operator_create_forest(ctx, &exact, &op));
+  assert_ok(ctx, tes_forest_assemble(op, &a));
+  assert_ok(ctx, tes_forest_assemble_device(op, &b));
+  test_compare_matrices(ctx, &a, &b, 1e-12, tes_operator_describe(op));
+  const int64_t n = tes_operator_length(op);
+  TesVector *d = make_vector(ctx, n, TES_DOUBLE, 0), *e = make_vector(ctx, n, TES_DOUBLE, 0);
+  double *values = test_malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t at = a.row[i]; at < a.row[i + 1]; at++)
+      if (a.column[at] == i) values[i] = a.value[at];
+  assert_ok(ctx, tes_vector_set(e, values));
+  assert_ok(ctx, tes_operator_diagonal(op, d));
+  test_compare(d, e, 1e-12, "diagonal", tes_forest_space_degree(desc->space));
+  test_free(values);
+  tes_vector_destroy(&d);
+  tes_vector_destroy(&e);
+  tes_device_matrix_free(op, &b);
+  tes_forest_matrix_free(desc->space, &a);
+  tes_operator_destroy(&op);
+}
+
+static int64_t check_case(TesContext *ctx, int dim, int degree, int i) {
+  const int64_t cells = dim == 2 ? 40 : degree < 3 ? 16 : 6;
+  Mesh m = make_mesh(ctx, dim, degree, i, cells);
+  TesFunction *a, *c;
+  assert_ok(ctx, tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
+  assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x", &c));
+  const TesFunction *alpha[2] = {NULL, c}; /* lattices: Robin terms on "rest" */
+  const TesForestDiffusionDesc desc = {.space = m.space,
+                                       .geometry = m.geometry,
+                                       .a = a,
+                                       .c = i % 2 ? c : NULL,
+                                       .alpha = i % 3 == 2 ? NULL : alpha,
+                                       .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE};
+  check_form(ctx, &desc, TES_ASSEMBLY_ELIMINATED);
+  check_form(ctx, &desc, TES_ASSEMBLY_HANGING);
+  if (strcmp(tes_context_device(ctx), "cpu")) check_kernels(ctx, &desc);
+  const int64_t hanging = tes_forest_space_hanging(m.space);
+  tes_function_destroy(&a);
+  tes_function_destroy(&c);
+  free_mesh(&m);
+  return hanging;
+}
+
+static void equal_the_plain_operator(void **state) {
+  (void)state;
+  static const char *const devices[] = {"cpu", "emulator", "cuda"};
+  for (int device = 0; device < 3; device++) {
+    TesContext *ctx = open_device(devices[device]);
+    if (!ctx) continue;
+    if (!test_has_forests(ctx)) skip();
+    int64_t hanging = 0;
+    for (int dim = 2, i = 0; dim <= 3; dim++)
+      for (int degree = 1; degree <= (dim == 2 ? 6 : 3); degree++)
+        for (int turn = 0; turn < (degree < 2 ? 4 : 2); turn++, i++)
+          if (test_degree(degree)) hanging += check_case(ctx, dim, degree, i);
+    assert_true(hanging > (getenv("TESSERA_TEST_DEGREES") ? 0 : 1000));
+    tes_context_destroy(&ctx);
+  }
+}
+
+/* H x has the values that cells read; each node is there once, by its position. */
+static void check_space(TesContext *ctx, const Mesh *m, int dim) {
+  enum { MOST = 729 };
+  TesForestSpace *all;
+  TesMatrix H;
+  uint64_t seed = 5;
+  assert_ok(ctx, tes_forest_unconstrain(m->space, &all, &H));
+  const int64_t length = m->space->length, rows = tes_forest_space_length(all);
+  assert_int_equal(H.rows, rows);
+  assert_true(rows <= length + tes_forest_space_hanging(m->space));
+  assert_int_equal(tes_forest_space_hanging(all), 0);
+  double *x = test_malloc((size_t)length * sizeof *x), *u = test_malloc((size_t)rows * sizeof *u),
+         local[MOST];
+  double(*at)[3] = test_malloc((size_t)rows * sizeof *at);
+  for (int64_t i = 0; i < length; i++) x[i] = test_random(&seed);
+  for (int64_t i = 0; i < rows; i++) at[i][0] = NAN;
+  tes_matrix_apply(ctx, &H, x, u);
+  for (int64_t c = 0; c < m->space->cells; c++) {
+    double xi[3 * MOST], position[3 * MOST];
+    const int n = all->n;
+    for (int p = 0; p < all->cell_nodes; p++)
+      for (int d = 0; d < dim; d++)
+        xi[p * dim + d] = all->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
+    tes_forest_evaluate(m->forest, c, all->cell_nodes, xi, position);
+    tes_forest_space_read(m->space, c, x, local);
+    for (int p = 0; p < all->cell_nodes; p++) {
+      const int32_t node = all->index[c * all->cell_nodes + p];
+      assert_true(node >= 0);
+      assert_near(u[node], local[p], 1e-12);
+      for (int d = 0; d < dim && !isnan(at[node][0]); d++)
+        assert_near(at[node][d], position[p * dim + d], 1e-10);
+      for (int d = 0; d < dim; d++) at[node][d] = position[p * dim + d];
+    }
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    assert_false(isnan(at[i][0]));
+    for (int64_t j = 0; j < i; j++) {
+      double distance = 0;
+      for (int d = 0; d < dim && distance < 1e-8; d++) distance = fabs(at[i][d] - at[j][d]);
+      if (distance < 1e-8) fail_msg("nodes %lld and %lld are one", (long long)i, (long long)j);
+    }
+  }
+  test_free(x);
+  test_free(u);
+  test_free(at);
+  tes_forest_matrix_free(m->space, &H);
+  tes_forest_space_destroy(&all);
+}
+
+static void spaces_without_constraints(void **state) {
+  (void)state;
+  TesContext *ctx = open_device("cpu");
+  if (!ctx || !test_has_forests(ctx)) skip();
+  for (int dim = 2; dim <= 3; dim++)
+    for (int degree = 1; degree <= 8; degree++) {
+      Mesh m = make_mesh(ctx, dim, degree, 1, dim == 2 ? 40 : degree < 4 ? 20 : 8);
+      check_space(ctx, &m, dim);
+      free_mesh(&m);
+    }
+  tes_context_destroy(&ctx);
+}
+
+static TesStatus make_twins(TesContext *context, void *user) {
+  (void)user;
+  TesForest *forest = NULL, *fine = NULL;
+  TesForestSpace *space = NULL;
+  TesGeometry *geometry = NULL;
+  TesOperator *op = NULL;
+  static const int8_t mark[4] = {1, 0, 0, 0};
+  TesStatus status = tes_forest_create(context, &(TesForestDesc){.dim = 2, .level = 1}, &forest);
+  if (status == TES_OK) status = tes_forest_adapt(forest, mark, &fine);
+  if (status == TES_OK)
+    status = tes_forest_space_create(context, &(TesForestSpaceDesc){.forest = fine, .degree = 2}, &space);
+  if (status == TES_OK) status = tes_geometry_create_forest(fine, 1, &geometry);
+  for (int i = 0; i < 4 && status == TES_OK; i++) {
+    const TesForestDiffusionDesc desc = {
+        .space = space, .geometry = geometry, .precision = i % 2 ? TES_SINGLE : TES_DOUBLE};
+    status = tes_operator_create_assembled(context, &desc, (TesAssembly)(i / 2), &op);
+    tes_operator_destroy(&op);
+  }
+  tes_geometry_destroy(&geometry);
+  tes_forest_space_destroy(&space);
+  tes_forest_destroy(&fine);
+  tes_forest_destroy(&forest);
+  return status;
+}
+
+static void allocations(void **state) {
+  (void)state;
+  TesContext *ctx = open_device("cpu");
+  const bool forests = ctx && test_has_forests(ctx);
+  tes_context_destroy(&ctx);
+  if (!forests) skip();
+  assert_true(allocations_fail(make_twins, NULL, 12) > 40);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_the_plain_operator),
+                                     cmocka_unit_test(spaces_without_constraints),
+                                     cmocka_unit_test(allocations)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
