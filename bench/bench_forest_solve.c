@@ -1,7 +1,9 @@
 /* Iterations and time to solution on balls refined round a sphere, a(x) = 1/(0.05 + 2|x|^2), f = 1, u = 0 on the surface: CG with a float32 V-cycle,
  * relative residual 1e-9.
  * bench_forest_solve [--device D] [--threads N] [--dim D] [--degree K] [--base LEVEL] [--depth FROM:TO] [--smoother DEGREE] [--ratio R] [--first degree|mesh]
- *                    [--most DOFS] [--tolerance T] [--csv FILE]
+ *                    [--patches on|off] [--domain ball|box|shell] [--aspect A] [--trees N] [--most DOFS] [--tolerance T] [--csv FILE]
+ * Smoother: degree and range of the polynomial; patches: of cell patches instead of the diagonal. Aspect: how much thinner the box (N trees a
+ * direction) is in x, the shell in its radius (1/A of it).
  * Depth: how often the cells that the sphere of radius 0.55 about (0.1, -0.05, 0.07) cuts are refined, on top of LEVEL uniform refinements. */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +25,10 @@ typedef struct Options {
   const char *device, *csv;
   int threads, dim, degree, base, from, to, smoother;
   double ratio, most, tolerance;
-  bool degree_first;
+  bool degree_first, patches;
+  const char *domain;
+  double aspect;
+  int trees;
 } Options;
 
 static bool cuts(const TesForest *forest, int64_t cell) {
@@ -83,9 +88,12 @@ static double measure(const Options *o, int depth, TesForest *forest) {
   must(tes_function_create_constant(ctx, 1, &one));
   must(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = o->degree}, &space));
   must(tes_geometry_create_forest(forest, 2, &geometry));
-  TesForestMultigridDesc desc = {.diffusion = {.space = space, .geometry = geometry, .a = a},
-                                 .degree_first = o->degree_first,
-                                 .smoother = {.degree = o->smoother, .ratio = o->ratio}};
+  TesForestMultigridDesc desc = {
+      .diffusion = {.space = space, .geometry = geometry, .a = a},
+      .degree_first = o->degree_first,
+      .smoother = {.kind = o->patches ? TES_SMOOTHER_CELL_PATCH : TES_SMOOTHER_AUTO,
+                   .degree = o->smoother,
+                   .ratio = o->ratio}};
   must(tes_operator_create_forest(ctx, &desc.diffusion, &op));
   desc.diffusion.precision = TES_SINGLE;
   must(tes_multigrid_create_forest(ctx, &desc, &mg));
@@ -138,6 +146,8 @@ static bool parse(int argc, char **argv, Options *o) {
       o->from = atoi(value), o->to = strchr(value, ':') ? atoi(strchr(value, ':') + 1) : o->from;
     else if (!strcmp(key, "--smoother"))
       o->smoother = atoi(value);
+    else if (!strcmp(key, "--patches"))
+      o->patches = !strcmp(value, "on");
     else if (!strcmp(key, "--ratio"))
       o->ratio = atof(value);
     else if (!strcmp(key, "--first"))
@@ -146,6 +156,12 @@ static bool parse(int argc, char **argv, Options *o) {
       o->tolerance = atof(value);
     else if (!strcmp(key, "--most"))
       o->most = atof(value);
+    else if (!strcmp(key, "--domain"))
+      o->domain = value;
+    else if (!strcmp(key, "--aspect"))
+      o->aspect = atof(value);
+    else if (!strcmp(key, "--trees"))
+      o->trees = atoi(value);
     else if (!strcmp(key, "--csv"))
       o->csv = value;
     else
@@ -155,15 +171,22 @@ static bool parse(int argc, char **argv, Options *o) {
 }
 
 int main(int argc, char **argv) {
-  Options o = {.device = "cpu", .dim = 2, .degree = 2, .from = 3, .to = 8, .most = 3e6};
+  Options o = {
+      .device = "cpu", .dim = 2, .degree = 2, .from = 3, .to = 8, .most = 3e6, .trees = 1, .aspect = 1};
   char message[2048];
   TesForest *forest;
   if (!parse(argc, argv, &o)) return 2;
   if (tes_context_create(&(TesContextDesc){.device = o.device, .threads = o.threads}, &ctx, message,
                          sizeof message) != TES_OK)
     return fprintf(stderr, "%s\n", message), 3;
-  must(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = o.dim, .level = o.base},
-                         &forest));
+  TesForestDesc d = {.domain = TES_DOMAIN_BALL, .dim = o.dim, .level = o.base};
+  if (o.domain && !strcmp(o.domain, "box")) {
+    d.domain = TES_DOMAIN_BOX;
+    for (int i = 0; i < 3; i++) d.cells[i] = i < o.dim ? o.trees : 0, d.lower[i] = -1, d.upper[i] = 1;
+    d.upper[0] = -1 + 2 / o.aspect;
+  }
+  if (o.domain && !strcmp(o.domain, "shell")) d.domain = TES_DOMAIN_SHELL, d.inner_radius = 1 - 1 / o.aspect;
+  must(tes_forest_create(ctx, &d, &forest));
   for (int depth = 0; depth <= o.to; depth++) {
     if (depth >= o.from && measure(&o, depth, forest) > o.most / 2) break;
     if (depth < o.to) forest = refine(forest);

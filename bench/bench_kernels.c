@@ -129,6 +129,7 @@ static void print_row(const Job *job, int degree, TesPrecision precision, int ce
     fprintf(bench.csv, "%s,%d,%s,%d,%.0f,%.6g,%.3g,%.5g,%.5g,%.5g,%.3g\n", names[job->what], degree,
             precision == TES_DOUBLE ? "float64" : "float32", cells, dofs, t * 1e3, spread / 2,
             t / dofs * 1e12, dofs / t * 1e-9, bytes / t * 1e-9, error);
+  if (bench.csv) fflush(bench.csv);
 }
 
 static TesSpace *make_space(int degree, int cells) {

@@ -31,8 +31,10 @@ static double measure(const TesOperator *op, const TesVector *x, TesVector *y, c
   double seconds[BATCHES];
   for (int batch = -1; batch < BATCHES; batch++) {
     const double start = tesi_now();
-    for (int i = 0; i < REPEATS; i++) must(spmv ? tesi_spmv_run(ctx, spmv) : tes_operator_apply(op, x, y));
-    must(spmv ? tesi_spmv_wait(ctx) : tesi_context_device(ctx)->synchronize(ctx));
+    for (int i = 0; i < REPEATS; i++)
+      must(spmv ? tesi_spmv_run(ctx, spmv, tes_vector_data_const(x), tes_vector_data(y))
+                : tes_operator_apply(op, x, y));
+    must(tesi_context_device(ctx)->synchronize(ctx));
     if (batch >= 0) seconds[batch] = (tesi_now() - start) / REPEATS;
   }
   qsort(seconds, BATCHES, sizeof *seconds, ascending);
@@ -77,8 +79,14 @@ static void run_degree(int degree, double dofs) {
   must(tes_mapped_assemble_device(op, &matrix));
   const double assembly = tesi_now() - start, bytes = 12.0 * (double)matrix.entries + 4.0 * (double)n,
                free_bytes = tes_operator_cost(op).bytes - 16 * (double)n;
-  must(tesi_spmv_create(ctx, n, matrix.entries, matrix.row, matrix.column, matrix.value, tes_vector_data(x),
-                        tes_vector_data(z), &spmv));
+  must(tesi_spmv_create(ctx,
+                        &(TesiSpmvDesc){.rows = n,
+                                        .columns = n,
+                                        .entries = matrix.entries,
+                                        .row = matrix.row,
+                                        .column = matrix.column,
+                                        .value = matrix.value},
+                        &spmv));
   must(tesi_context_device(ctx)->synchronize(ctx));
   const double free_seconds = measure(op, x, y, NULL), matrix_seconds = measure(op, x, z, spmv),
                error = bench_difference(ctx, z, y);
@@ -94,6 +102,7 @@ static void run_degree(int degree, double dofs) {
             (long long)matrix.entries, 1e3 * free_seconds, 1e3 * matrix_seconds,
             (double)n / free_seconds * 1e-9, (double)n / matrix_seconds * 1e-9, matrix_seconds / free_seconds,
             assembly, bytes / (1 << 30), free_bytes / (1 << 30), error);
+  if (csv) fflush(csv);
   tesi_spmv_destroy(ctx, &spmv);
   tes_device_matrix_free(op, &matrix);
   tes_vector_destroy(&x);

@@ -184,6 +184,9 @@ static void print(const Options *o, const Bench *s, const Outcome *out) {
   printf(", nodal error %.1e\n", out->error);
   FILE *file = o->csv ? fopen(o->csv, "a") : NULL;
   if (!file) return;
+  if (ftell(file) == 0)
+    fprintf(file, "degree,cells,precision,method,dofs,setup_s,load_s,gib,solve_s,iterations,numbers_to_host,"
+                  "residual,nodal_error\n");
   fprintf(file, "%d,%d,%s,%s,%.0f,%.4g,%.4g,%.4g,%.5g,%d,%lld,%.3g,%.3g\n", o->degree, o->cells, o->precision,
           o->method, dofs, out->setup, out->load, out->gib, out->best, n, out->to_host,
           out->result.residuals[n], out->error);

@@ -2,7 +2,7 @@
 # tools/bundle.sh BUILD OUT: a relocatable folder with the library, the programs, tests and benches of a build, and all shared libraries
 # but the C library's. It runs on another x86-64 Linux with a C library at least as new; GPUs need only their driver and NVRTC there.
 # OUT/run PROGRAM [argument]... starts a program; OUT/check runs all tests; OUT/measure FOLDER writes the tables of bench/ as CSV;
-# OUT/gpu FOLDER runs all checks and benches of a GPU.
+# OUT/gpu FOLDER runs all checks and benches of a GPU, OUT/sanitize FOLDER the tests of a GPU under compute-sanitizer.
 set -eu
 build=$1 out=$2
 rm -rf "$out"
@@ -65,6 +65,7 @@ mkdir -p "$1"
 "$here/run" bench_kernels --device "${2:-cuda}" --csv "$1/kernels.csv"
 R
 cp "$(dirname "$0")/bundle_gpu.sh" "$out/gpu"
+cp "$(dirname "$0")/bundle_sanitize.sh" "$out/sanitize"
 git -C "$(dirname "$0")" log -1 --format='%h %cs' > "$out/commit" 2>/dev/null || true
-chmod +x "$out/run" "$out/check" "$out/measure" "$out/gpu"
+chmod +x "$out/run" "$out/check" "$out/measure" "$out/gpu" "$out/sanitize"
 du -sh "$out"

@@ -7,6 +7,7 @@
 - Public functions have a comment, or stand in a block of declarations below one (tes_<noun>_destroy: as in tessera.h);
   they begin with tes_.
 - Links of the documents lead somewhere.
+- Tests of GPUs are in the lists of what checks a GPU.
 Prints one line a violation; the exit status is 1 when there are any."""
 import re
 import subprocess
@@ -21,6 +22,8 @@ UNFINISHED = re.compile("|".join((r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bXX" r"X
                                   r"not (yet )?imple" r"mented", r"^\s*#if" r" 0\b")))
 MACHINE = re.compile(r"(?<![\w.~}])/(?:home|root|work|Users)" r"/\w")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+GPU_TEST = re.compile(r"\btest_device\(|TESSERA_TEST_DEVICE")
+GPU_LISTS = ("tools/bundle_gpu.sh", "tools/bundle_sanitize.sh")
 DECLARATION = re.compile(r"^(?!typedef|struct|enum|#|\s|/|\*|extern)\w[\w\s*]*?\b(\w+)\(")
 
 
@@ -71,6 +74,17 @@ def check_links(root, name, path, lines):
                 yield f"{name}:{number}: the link to {target} leads nowhere"
 
 
+def check_gpu_lists(root, name, path, text):
+    """A test of GPUs begins a line of each list."""
+    if name.parts[0] != "tests" or path.suffix != ".c" or not GPU_TEST.search(text):
+        return
+    begins = re.compile(rf'(^|"){path.stem} ', re.M)
+    missing = [script for script in GPU_LISTS
+               if not (root / script).exists() or not begins.search((root / script).read_text(encoding="utf-8"))]
+    if missing:
+        yield f"{name}: a test of GPUs, not in {' and '.join(missing)}"
+
+
 def violations(root):
     """All violations below root."""
     for path in files(root):
@@ -84,6 +98,7 @@ def violations(root):
         yield from check_lines(name, path, lines[:-1])
         if name.parts[:2] == ("include", "tessera"):
             yield from check_header(name, lines)
+        yield from check_gpu_lists(root, name, path, text)
         if path.suffix == ".md":
             yield from check_links(root, name, path, lines)
 

@@ -48,6 +48,9 @@ class Checkers(unittest.TestCase):
         self.assert_finds("src/base/a.c", '#  include "io/nowhere.h"\n', "comes later")
         self.assert_finds("src/base/a.c", '#include "../mesh/box.h"\n', "comes later")
 
+    def test_gpu_test_that_nobody_runs(self):
+        self.assert_finds("tests/t4_a.c", "int main(void) { return test_device(0); }\n", "a test of GPUs")
+
     def test_unknown_folder(self):
         self.assert_finds("src/extra/a.c", "\n", "not in the include order")
 
