@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/performance.md, "Adaptive meshes", from the CSV of `tessera bench adaptive`:
+"""The tables of docs/performance-h200-adaptive.md from the CSV of `tessera bench adaptive`:
 adaptive_tables.py FILE.csv... prints Markdown, a table for each dimension, precision and degree of cells. Rows of several
 files are put together.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/performance.md on benchmark operators, in Markdown, from those that ./bp of a bundle writes (tools/bundle_bp.sh):
+"""The tables of docs/performance-h200-mapped.md, in Markdown, from those that ./bp of a bundle writes (tools/bundle_bp.sh):
 tables_bp.py FOLDER PEERS SMALL. PEERS: the best public figures in GDoF/s, columns p, L_BP1, L_BP3, L_BP5, L_H3, L_H5; SMALL: their times in microseconds
 of one application, columns p, dofs, BP1, BP3, BP5. What misses its aim is bold."""
 import csv

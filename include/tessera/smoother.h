@@ -33,7 +33,7 @@ typedef enum TesSmootherKind {
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that
- *  vary (counts and costs: docs/performance-smoothers.md):
+ *  vary (counts and costs: docs/performance-cpu-boxes.md, "Surrogates"):
  *  - nodal: A is taken for D^1/2 A_0 D^1/2 with D = diag(A) / diag(A_0) and A_0 of constant coefficients. Nearly exact
  *    where sqrt(a) is smooth on the scale of a cell, and cheapest: one residual and one separable sweep. Not for jumps.
  *  - rank1: 1D matrices a patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
