@@ -26,7 +26,7 @@
   static void quad_3d_##k(ARGUMENTS) {                                                                       \
     quad_fixed_tile(3, k + 1, plan, tile, b, x, y, work);                                                    \
   }
-/* Builds for the sanitizers, which take minutes for these bodies, define TESI_FEW_DEGREES: the others take the general path. */
+/* Builds for checks, which take minutes for these bodies, define TESI_FEW_DEGREES: the others take the general path. */
 DEFINE(1)
 DEFINE(2)
 DEFINE(3)

@@ -79,6 +79,7 @@
 #include "smoother/patch/patch_degree_body.h"
 #define PATCH_DEGREE 3
 #include "smoother/patch/patch_degree_body.h"
+#ifndef TESI_FEW_DEGREES /* as for the operators at quadrature points: short builds for checks */
 #define PATCH_DEGREE 4
 #include "smoother/patch/patch_degree_body.h"
 #define PATCH_DEGREE 5
@@ -93,6 +94,7 @@
 #include "smoother/patch/patch_degree_body.h"
 #define PATCH_DEGREE 10
 #include "smoother/patch/patch_degree_body.h"
+#endif
 #undef DEGREE
 #undef DEGREE_MAX
 #undef UNROLL
@@ -118,6 +120,7 @@ static void run_slab(const Slab *slab) {
     CASE(1)
     CASE(2)
     CASE(3)
+#ifndef TESI_FEW_DEGREES
     CASE(4)
     CASE(5)
     CASE(6)
@@ -125,6 +128,7 @@ static void run_slab(const Slab *slab) {
     CASE(8)
     CASE(9)
     CASE(10)
+#endif
 #undef CASE
   default:
     flat ? slab_2d_0(slab) : slab_3d_0(slab);
