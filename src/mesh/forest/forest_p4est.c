@@ -29,13 +29,30 @@ static void finalize(void) {
   __lsan_enable();
 }
 
+/* Open MPI starts a daemon for a process that no mpirun began, and both keep a folder that all such processes of a user share: one that
+ * ends removes it while the next one begins, which then fails. Neither is of use to one rank. Other MPI libraries ignore these names. */
+static void begin_alone(void) {
+  static const char *const settings[][2] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
+                                            {"OMPI_MCA_orte_create_session_dirs", "false"}};
+  enum { COUNT = sizeof settings / sizeof *settings };
+  bool ours[COUNT];
+  for (int i = 0; i < COUNT; i++)
+    ours[i] = !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 1);
+  MPI_Init(NULL, NULL);
+  for (int i = 0; i < COUNT; i++) /* not for the processes that this one may start */
+    if (ours[i]) unsetenv(settings[i][0]);
+}
+
 /* p4est calls MPI even on one rank. Its own messages and signal handlers stay off. */
 static void initialize(void) {
   int initialized = 0;
   __lsan_disable();
   MPI_Initialized(&initialized);
   if (!initialized) {
-    MPI_Init(NULL, NULL);
+    if (getenv("OMPI_COMM_WORLD_SIZE"))
+      MPI_Init(NULL, NULL);
+    else
+      begin_alone();
     atexit(finalize);
   }
   if (sc_package_id < 0) sc_init(MPI_COMM_SELF, 0, 0, NULL, SC_LP_ERROR);
