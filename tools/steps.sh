@@ -105,14 +105,14 @@ step_sanitize() {
     if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
   done
   build sanitize
-  # Tests of the emulated device: low degrees, odd and even numbers of nodes. The release build runs all.
-  export TESSERA_TEST_DEGREES=1-3,6
+  # Tests of the emulated device: one case of a kind, low degrees with odd and even numbers of nodes. The release build runs all.
+  export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6
   run_tests sanitize 'slow|style|heavy'
 }
 
 # The runtime of clang's OpenMP tells the sanitizer of its barriers and locks (libarcher); gcc's does not.
 step_threads() {
-  local name status aslr=()
+  local name status aslr=() labelled
   # Kernels with many random bits of address confuse the sanitizer of clang 14.
   if setarch -R true 2>/dev/null; then aslr=(setarch -R); fi
   export TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES
@@ -123,7 +123,8 @@ step_threads() {
     "${aslr[@]}" "$build/$name" || status=$?
     [ "$name$status" = race66 ] || [ "$name$status" = no_race0 ] || die "$name: the thread sanitizer ends with $status"
   done
-  build threads
+  mapfile -t labelled < <(grep -lE '^ \* Labels: .*threads' tests/t*.c | xargs -n 1 basename -s .c)
+  build threads "${labelled[@]}"
   "${aslr[@]}" ctest --test-dir "$build/threads" -j 1 --output-on-failure --no-tests=error -LE slow -L threads
 }
 
