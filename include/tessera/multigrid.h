@@ -1,5 +1,5 @@
 /** \file multigrid.h
- *  Geometric multigrid for the diffusion operator: V-cycle and full multigrid (patch-smoothers-cui-2024, algorithms 1 and 2).
+ *  Geometric multigrid for the diffusion operator: the V-cycle (patch-smoothers-cui-2024, algorithm 1; full multigrid, algorithm 2: TES_METHOD_FMG in solver.h).
  *
  *  Levels are numbered from the coarsest, 0. Each level has the operator discretised anew on its mesh (which for nested
  *  spaces and exact integration is the Galerkin product P'AP), restriction is the transpose of the embedding. The coarsest level is
@@ -71,8 +71,6 @@ bool tes_multigrid_symmetric(const TesMultigrid *multigrid);
 
 /** One V-cycle for A x = b on the finest level, vectors of the cycle's precision. zero_guess: x is taken as zero. */
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess);
-/** Full multigrid: b is restricted to all levels, level 0 solved, then prolongation and one V-cycle a level. */
-TesStatus tes_multigrid_full(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
 
 /** Bytes that the multigrid of this description will allocate, roughly (within 10 % on large meshes). */
 TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes);

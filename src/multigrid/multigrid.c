@@ -330,12 +330,3 @@ TesiCoarse *tesi_multigrid_coarse(TesMultigrid *multigrid) {
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
   return run_recorded(multigrid, b, x, START);
 }
-
-TesStatus tes_multigrid_full(TesMultigrid *multigrid, const TesVector *b, TesVector *x) {
-  TesContext *ctx = multigrid->context;
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_multigrid_start(multigrid, b, x));
-  TES_TRY(tes_multigrid_cycle(multigrid, b, x, false));
-done:
-  return status;
-}

@@ -71,9 +71,7 @@ TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **
 unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell);
 /* Cells of equal directions together, most first, in each window of so many cells: order[cells]. Orders of colours have it in each colour. */
 TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order);
-/* Cells along a space-filling curve through their centres: order[cells]. */
-TesStatus tesi_mapped_make_curve(const TesiMapped *m, int32_t **order);
-/* Positions of the cells on that curve: keys[cells]. */
+/* Positions of the cells on a space-filling curve through their centres: keys[cells]. */
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
 
 static inline int64_t tesi_min64(int64_t a, int64_t b) {

@@ -1,6 +1,5 @@
 /* Orders of cells: colours (no two cells of a colour share a node), and a space-filling curve. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
@@ -116,17 +115,6 @@ static uint64_t hilbert(int dim, int bits, uint32_t x[3]) {
   return key;
 }
 
-typedef struct Keyed {
-  uint64_t key;
-  int32_t cell;
-} Keyed;
-
-static int by_key(const void *a, const void *b) {
-  const Keyed *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
 /* Centre of a cell: the mean of its nodes, before a map (which bends the curve, no more). */
 static void centre(const TesGeometry *g, int64_t cell, double *x) {
   for (int r = 0; r < g->dim; r++) {
@@ -159,23 +147,5 @@ TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys) {
     (*keys)[c] = hilbert(g->dim, BITS, at);
   }
 done:
-  return status;
-}
-
-TesStatus tesi_mapped_make_curve(const TesiMapped *m, int32_t **order) {
-  TesContext *ctx = m->geometry->context;
-  TesStatus status = TES_OK;
-  uint64_t *keys = NULL;
-  Keyed *list = NULL;
-  *order = NULL;
-  TES_TRY(tesi_mapped_make_keys(m, &keys));
-  TES_ALLOC(&list, m->cells);
-  for (int64_t c = 0; c < m->cells; c++) list[c] = (Keyed){keys[c], (int32_t)c};
-  qsort(list, (size_t)m->cells, sizeof *list, by_key);
-  TES_ALLOC(order, m->cells);
-  for (int64_t c = 0; c < m->cells; c++) (*order)[c] = list[c].cell;
-done:
-  tesi_free(ctx, &keys);
-  tesi_free(ctx, &list);
   return status;
 }
