@@ -377,7 +377,7 @@ int cli_bench(int argc, char **argv) {
                     .bps = 3,
                     .numbering = TES_NUMBER_LEXICOGRAPHIC};
   unsigned given = 0;
-  for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+  for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
     given |= 1u << (option - DIM);

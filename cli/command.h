@@ -13,6 +13,10 @@ int cli_info(int argc, char **argv);
 /* One line to stderr, "tessera: ...", and the exit status for bad usage. */
 int cli_usage_error(const char *format, ...) TESI_PRINTF(1, 2);
 
+/* getopt_long, which tells wrong options as all else is told: '?' then, -1 at the end. */
+struct option;
+int cli_next_option(int argc, char **argv, const struct option *options);
+
 /* Options that all commands have. */
 typedef struct CliCommon {
   const char *device, *json;

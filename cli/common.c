@@ -1,5 +1,6 @@
 /* What the commands share: contexts, messages, numbers and choices on the command line. */
 #include <errno.h>
+#include <getopt.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include "command.h"
 #include "io/file.h"
+#include "io/nearest.h"
 
 int cli_usage_error(const char *format, ...) {
   va_list arguments;
@@ -17,6 +19,37 @@ int cli_usage_error(const char *format, ...) {
   fputc('\n', stderr);
   va_end(arguments);
   return tes_status_exit(TES_INVALID_INPUT);
+}
+
+/* What is wrong with the option that getopt_long() stopped at. */
+static void refuse_option(const char *command, const char *given, bool without_value,
+                          const struct option *options) {
+  char text[64];
+  if (without_value) {
+    cli_usage_error("%s needs a value (tessera %s --help)", given, command);
+    return;
+  }
+  snprintf(text, sizeof text, "%.*s", (int)strcspn(given, "="), given);
+  TesiNearest near = {.name = text + strspn(text, "-")};
+  for (; options->name; options++) tesi_nearest_try(&near, options->name);
+  if (near.best)
+    cli_usage_error("%s has no option '%s'; did you mean '--%s'? (tessera %s --help)", command, given,
+                    near.best, command);
+  else
+    cli_usage_error("%s has no option '%s' (tessera %s --help)", command, given, command);
+}
+
+int cli_next_option(int argc, char **argv, const struct option *options) {
+  const char *given = argv[optind < argc ? optind : argc - 1];
+  opterr = 0;
+  const int option = getopt_long(argc, argv, ":h", options, NULL);
+  if (option == 'h')
+    for (const struct option *o = options; o->name; o++)
+      if (!strcmp(o->name, "help")) return o->val;
+  if (option != ':' && option != '?') return option;
+  if (optind > 1 && argv[optind - 1][0] == '-') given = argv[optind - 1];
+  refuse_option(argv[0], given, option == ':', options);
+  return '?';
 }
 
 static TesContext *interruptible;
@@ -99,8 +132,12 @@ int cli_parse_numbers(const char *option, const char *text, bool whole, double l
     at++;
   }
   if (good && *at == 0 && count > 0) return count;
-  cli_usage_error("--%s %s: expected %s from %g to %g, as 'A', 'A,B,C' or 'A..B'", option, text,
-                  whole ? "whole numbers" : "numbers", lowest, highest);
+  if (most == 1)
+    cli_usage_error("--%s %s: expected a %s from %g to %g", option, text, whole ? "whole number" : "number",
+                    lowest, highest);
+  else
+    cli_usage_error("--%s %s: expected %s from %g to %g, as 'A', 'A,B,C' or 'A..B'", option, text,
+                    whole ? "whole numbers" : "numbers", lowest, highest);
   return -1;
 }
 

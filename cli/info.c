@@ -130,7 +130,7 @@ int cli_info(int argc, char **argv) {
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
   bool json = false, cache = false, clear = false;
-  for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+  for (int c; (c = cli_next_option(argc, argv, options)) != -1;) {
     if (c == 'h') return fputs(help, stdout) < 0;
     if (c == '?') return tes_status_exit(TES_INVALID_INPUT);
     json = json || c == 'j';

@@ -29,6 +29,13 @@ static int print_help(FILE *out) {
   return 0;
 }
 
+/* What was printed and did not arrive is an error too. */
+static int check_output(int exit_status) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
+  fputs("tessera: the standard output cannot be written\n", stderr);
+  return exit_status > 1 ? exit_status : tes_status_exit(TES_IO);
+}
+
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); /* a file-size limit or a closed pipe is an error of the write, told as one */
   signal(SIGPIPE, SIG_IGN);
@@ -37,9 +44,10 @@ int main(int argc, char **argv) {
     return tes_status_exit(TES_INVALID_INPUT);
   }
   const char *name = argv[1];
-  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return print_help(stdout);
-  if (!strcmp(name, "--version")) return printf("tessera %s\n", tes_version()) < 0;
+  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
+    return check_output(print_help(stdout));
+  if (!strcmp(name, "--version")) return check_output(printf("tessera %s\n", tes_version()) < 0);
   for (int i = 0; i < COMMANDS; i++)
-    if (!strcmp(name, commands[i].name)) return commands[i].run(argc - 1, argv + 1);
+    if (!strcmp(name, commands[i].name)) return check_output(commands[i].run(argc - 1, argv + 1));
   return cli_usage_error("there is no command '%s'; expected solve, bench or info (tessera --help)", name);
 }

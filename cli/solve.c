@@ -80,7 +80,7 @@ static bool parse_option(int option, SolveOptions *o) {
 
 int cli_solve(int argc, char **argv) {
   SolveOptions o = {0};
-  for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+  for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
     if (option == KEYS) return print_keys(optarg ? optarg : optind < argc ? argv[optind] : NULL);
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);

@@ -50,7 +50,7 @@ typedef struct Solve {
   TesMesh *mesh;
   TesPoisson *poisson;
   TesSolveResult result;
-  TesStatus status;
+  TesStatus status, outcome; /* of the whole; of the iteration, before files are written */
   bool solved, has_errors;
   double error_l2, error_h1;
   double started, setup_seconds, errors_seconds, vtu_seconds;

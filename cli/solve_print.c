@@ -93,15 +93,22 @@ static void print_end_of_steps(const Solve *s) {
                                        : "the next mesh has more unknowns than max_dofs");
 }
 
+/* The status for people: its name in words. */
+static void name_outcome(TesStatus status, size_t size, char *words) {
+  snprintf(words, size, "%s", tes_status_name(status));
+  for (char *c = words; *c; c++)
+    if (*c == '_') *c = ' ';
+}
+
 void solve_print_outcome(const Solve *s) {
   TesContext *ctx = s->context;
   const SolveForest *f = s->forest;
   const TesMultigridTimes t = f ? f->cycle : tes_multigrid_times(tes_poisson_multigrid(s->poisson));
-  char steps[32] = "";
+  char steps[32] = "", outcome[64];
+  name_outcome(s->outcome, sizeof outcome, outcome);
   if (f && f->adaptive) snprintf(steps, sizeof steps, "%d steps, ", f->step_count);
-  tesi_log(ctx, TES_LOG_INFO, "%s after %s%d iterations, %.3f s: %.2f million unknowns a second",
-           s->status == TES_OK ? "converged" : tes_status_name(s->status), steps,
-           f ? f->iterations : s->result.iterations, s->result.seconds, 1e-6 * solve_rate(s));
+  tesi_log(ctx, TES_LOG_INFO, "%s after %s%d iterations, %.3f s: %.3g million unknowns a second", outcome,
+           steps, f ? f->iterations : s->result.iterations, s->result.seconds, 1e-6 * solve_rate(s));
   tesi_log(ctx, TES_LOG_DETAIL,
            "time in   smoothing %.3f s, residuals %.3f s, transfers %.3f s, coarse level %.3f s, outer "
            "iteration %.3f s",
@@ -109,7 +116,7 @@ void solve_print_outcome(const Solve *s) {
            s->result.seconds - t.smooth - t.residual - t.transfer - t.coarse);
   tesi_log(ctx, TES_LOG_DETAIL, "memory    %.3f GiB at most",
            (double)tes_context_memory_peak(ctx) / (1 << 30));
-  if (f && f->adaptive && s->status == TES_OK) print_end_of_steps(s);
+  if (f && f->adaptive && s->outcome == TES_OK) print_end_of_steps(s);
   if (s->has_errors) tesi_log(ctx, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
   if (s->vtu) tesi_log(ctx, TES_LOG_INFO, "written   %s", s->vtu);
 }

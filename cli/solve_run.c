@@ -155,6 +155,7 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
     }
     s.solved = s.result.residuals != NULL; /* not when even the start failed */
   }
+  s.outcome = s.status;
   if (s.solved && !s.forest) {
     const TesStatus after = finish(&s);
     if (s.status == TES_OK) s.status = after;

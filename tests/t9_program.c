@@ -82,9 +82,14 @@ static void bad_usage_is_refused(void **state) {
                {"frobnicate", "there is no command 'frobnicate'"},
                {"solve", "takes one case file"},
                {"solve a.yaml b.yaml", "takes one case file"},
-               {"solve --threads 0 " SQUARE, "--threads 0: expected whole numbers from 1"},
+               {"solve --threads 0 " SQUARE, "--threads 0: expected a whole number from 1"},
                {"solve --threads two " SQUARE, "--threads two"},
-               {"solve --wrong " SQUARE, "--wrong"},
+               {"solve --wrong " SQUARE, "solve has no option '--wrong'"},
+               {"solve --jsn=r.json " SQUARE, "no option '--jsn=r.json'; did you mean '--json'?"},
+               {"solve -x " SQUARE, "solve has no option '-x'"},
+               {"solve " SQUARE " --set", "--set needs a value"},
+               {"bench --degere 3", "did you mean '--degree'?"},
+               {"info --foo", "info has no option '--foo'"},
                {"solve --device tpu " SQUARE, "tpu"},
                {"solve " SQUARE " --set solver.tolerence=1e-3", "tolerance"},
                {"solve " SQUARE " --set space.degree=0", "1 to 20"},
@@ -144,6 +149,8 @@ static void files_that_cannot_be_written(void **state) {
   assert_output("/dev/full");
   assert_run("solve " SQUARE " --quiet --json .", 4);
   assert_run("solve " SQUARE " --vtu /nonexistent/u.vtu", 4);
+  assert_int_equal(run("info >/dev/full"), 4);
+  assert_int_equal(run("solve " SQUARE " >/dev/full"), 4);
   if (strstr(output, "residual")) fail_msg("it was solved before the file was tried:\n%s", output);
   assert_int_equal(files_here(), 0);
 }
@@ -175,21 +182,16 @@ static void automatic_choice_falls_back_to_the_cpu(void **state) {
   unsetenv("TESSERA_DEVICE"), unsetenv("TESSERA_EMULATOR_CC"), unsetenv("TESSERA_CACHE_DIR");
 }
 
-/* Ctrl-C during a solve that would go on for long: it ends soon, by itself, and what it has is reported. */
-static void interrupt_ends_at_the_next_iteration(void **state) {
-  (void)state;
+/* Starts the program, whose output goes to log.txt, sends SIGINT once `begun` is true of that, and expects it to end by itself as interrupted. */
+static cJSON *interrupt(char *const arguments[], const char *begun) {
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
     if (!freopen("/dev/null", "w", stderr) || !freopen("log.txt", "w", stdout)) _exit(99);
-    execl(PROGRAM, "tessera", "solve", CASES "poisson-square.yaml", "--set", "mesh.box.cells=64", "--set",
-          "solver.smoother=jacobi", "--set", "solver.method=vcycle", "--set", "solver.tolerance=1e-15",
-          "--set", "solver.max_iterations=1000000", "--json", "r.json", (char *)NULL);
+    execv(PROGRAM, arguments);
     _exit(98);
   }
-  /* Line 2 of the iterations, not of the levels before them. */
-  const char *second = "sed '1,/^iteration/d' log.txt 2>/dev/null | grep -q '^ *2  '";
-  for (int tries = 0; tries < 600 && system(second) != 0; tries++) usleep(100000);
+  for (int tries = 0; tries < 600 && system(begun) != 0; tries++) usleep(100000);
   kill(child, SIGINT);
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -197,10 +199,60 @@ static void interrupt_ends_at_the_next_iteration(void **state) {
   assert_int_equal(WEXITSTATUS(status), 1);
   cJSON *json = read_json("r.json");
   assert_string_equal(text_of(json, "status"), "interrupted");
-  assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(json, "residuals")) > 1);
-  cJSON_Delete(json);
   remove("r.json");
   remove("log.txt");
+  return json;
+}
+
+/* Ctrl-C during a solve that would go on for long: it ends soon, by itself, and what it has is reported. */
+static void interrupt_ends_at_the_next_iteration(void **state) {
+  (void)state;
+  char *arguments[] = {"tessera",
+                       "solve",
+                       CASES "poisson-square.yaml",
+                       "--set",
+                       "mesh.box.cells=64",
+                       "--set",
+                       "solver.smoother=jacobi",
+                       "--set",
+                       "solver.method=vcycle",
+                       "--set",
+                       "solver.tolerance=1e-15",
+                       "--set",
+                       "solver.max_iterations=1000000",
+                       "--json",
+                       "r.json",
+                       NULL};
+  /* Line 2 of the iterations, not of the levels before them. */
+  cJSON *json = interrupt(arguments, "sed '1,/^iteration/d' log.txt 2>/dev/null | grep -q '^ *2  '");
+  assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(json, "residuals")) > 1);
+  cJSON_Delete(json);
+}
+
+/* In the middle of the adaptive loop: the steps until there are written. */
+static void interrupt_keeps_the_steps(void **state) {
+  (void)state;
+  if (!has_forests()) skip();
+  char *arguments[] = {"tessera",
+                       "solve",
+                       CASES "fichera.yaml",
+                       "--set",
+                       "adapt.tolerance=1e-9",
+                       "--set",
+                       "adapt.steps=100",
+                       "--set",
+                       "adapt.max_dofs=0",
+                       "--vtu",
+                       "u.vtu",
+                       "--json",
+                       "r.json",
+                       NULL};
+  cJSON *json = interrupt(arguments, "grep -q '^ *2  *[0-9]' log.txt 2>/dev/null && test -e u-002.vtu");
+  assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(json, "steps")) >= 3);
+  assert_string_equal(text_of(json, "vtu"), "u.pvd");
+  assert_true(exists("u.pvd"));
+  cJSON_Delete(json);
+  assert_int_equal(system("rm u*.vtu u.pvd"), 0);
 }
 
 static void all_cases_of_the_repository_converge(void **state) {
@@ -220,8 +272,8 @@ static void all_cases_of_the_repository_converge(void **state) {
 
 static void cases_on_meshes_of_trees_converge(void **state) {
   (void)state;
-  static const char *const cases[] = {"l-shape.yaml --set adapt.steps=4", "fichera.yaml --set adapt.steps=3",
-                                      "ball.yaml --set mesh.refine=0", "periodic.yaml", "plate.yaml"};
+  static const char *const cases[] = {"l-shape.yaml", "fichera.yaml", "ball.yaml --set mesh.refine=0",
+                                      "periodic.yaml", "plate.yaml"};
   if (!has_forests()) skip();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char arguments[256];
@@ -233,7 +285,8 @@ static void cases_on_meshes_of_trees_converge(void **state) {
 static void adaptive_solves_tell_how_they_ended(void **state) {
   (void)state;
   if (!has_forests()) skip();
-  assert_run("solve " CASES "l-shape.yaml --set adapt.steps=3 --json r.json --vtu u.vtu", 0);
+  assert_run(
+      "solve " CASES "l-shape.yaml --set adapt.tolerance=0 --set adapt.steps=3 --json r.json --vtu u.vtu", 0);
   assert_output("effectivity");
   assert_output("converged after 3 steps, ");
   assert_output("that was the last step allowed");
@@ -246,9 +299,64 @@ static void adaptive_solves_tell_how_they_ended(void **state) {
   cJSON_Delete(json);
   assert_run("solve " CASES "l-shape.yaml --set adapt.tolerance=0.09", 0);
   assert_output("not above the tolerance of 0.09");
-  assert_run("solve " CASES "l-shape.yaml --set adapt.max_dofs=150", 0);
+  assert_run("solve " CASES "l-shape.yaml --set adapt.tolerance=0 --set adapt.max_dofs=150", 0);
   assert_output("more unknowns than max_dofs");
   assert_int_equal(system("rm -f r.json u*.vtu u.pvd"), 0);
+}
+
+/* A tolerance that is asked for and not met: everything is written, and scripts see it. */
+static void missed_tolerances_are_failures(void **state) {
+  (void)state;
+  static const struct {
+    const char *options, *reason;
+    int steps;
+  } ends[] = {{"--set adapt.steps=3", "after 3 steps, the last allowed: allow more steps (about ", 3},
+              {"--set adapt.steps=1", "after 1 step, the last allowed: allow more steps, raise", 1},
+              {"--set adapt.max_dofs=150", "where max_dofs allows 150: raise max_dofs", 1},
+              {"--set adapt.estimator=dwr --set adapt.goal.point=[-0.5,0.5] --set adapt.steps=2 --set "
+               "adapt.tolerance=1e-15",
+               "above the tolerance 1e-15", 2}};
+  if (!has_forests()) skip();
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    char arguments[400];
+    snprintf(arguments, sizeof arguments, "solve " CASES "l-shape.yaml %s --json r.json --vtu u.vtu",
+             ends[i].options);
+    assert_run(arguments, 1);
+    assert_output("estimate above tolerance after");
+    assert_output(ends[i].reason);
+    assert_output("error     L2");
+    assert_output("written   u.pvd");
+    cJSON *json = read_json("r.json");
+    assert_string_equal(text_of(json, "status"), "estimate_above_tolerance");
+    assert_non_null(strstr(text_of(json, "message"), "above the tolerance"));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "steps")), ends[i].steps);
+    cJSON_Delete(json);
+    assert_true(exists("u-000.vtu"));
+    assert_int_equal(system("rm r.json u*.vtu u.pvd"), 0);
+  }
+}
+
+/* A device that is full: told before the mesh that would not fit is set up, and the last result stays. The fourth mesh needs 1.6 MiB. */
+static void meshes_without_room_are_told_before(void **state) {
+  (void)state;
+  static const char options[] =
+      "solve " CASES "l-shape.yaml --set mesh.refine=2 --set space.degree=2 --set adapt.marking=fraction "
+      "--set adapt.fraction=1 --device emulator --quiet --json r.json --vtu u.vtu";
+  if (!has_forests()) skip();
+  setenv("TESSERA_EMULATOR_MIB", "1", 1);
+  const int status = run(options);
+  unsetenv("TESSERA_EMULATOR_MIB");
+  assert_int_equal(status, 4);
+  assert_output("the next mesh, of ");
+  assert_output("GiB on the device, where this step took");
+  assert_null(strstr(output, "has no room")); /* no allocation failed */
+  cJSON *json = read_json("r.json");
+  assert_string_equal(text_of(json, "status"), "out_of_memory");
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "steps")), 3);
+  assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(json, "residuals")) > 1);
+  cJSON_Delete(json);
+  assert_true(exists("u-002.vtu"));
+  assert_int_equal(system("rm r.json u*.vtu u.pvd"), 0);
 }
 
 /* Three steps and a restart of two give the meshes and errors of four steps at once (the last step is solved again, from its solution). */
@@ -257,13 +365,15 @@ static void a_restart_goes_on(void **state) {
   double error[2];
   char cells[64];
   if (!has_forests()) skip();
-  const int status = run("solve " CASES "l-shape.yaml --set adapt.steps=3 --set output.checkpoint=c.h5");
+  const int status = run(
+      "solve " CASES "l-shape.yaml --set adapt.tolerance=0 --set adapt.steps=3 --set output.checkpoint=c.h5");
   if (status == 3 && strstr(output, "without HDF5")) skip();
   assert_int_equal(status, 0);
   const char *const solves[] = {"--set adapt.steps=4", "--set adapt.steps=2 --restart c.h5"};
   for (int i = 0; i < 2; i++) {
     char arguments[256];
-    snprintf(arguments, sizeof arguments, "solve " CASES "l-shape.yaml %s --json r.json", solves[i]);
+    snprintf(arguments, sizeof arguments,
+             "solve " CASES "l-shape.yaml --set adapt.tolerance=0 %s --json r.json", solves[i]);
     assert_run(arguments, 0);
     if (i) assert_output("restart   from step 2 of c.h5");
     const char *last = strstr(output, "\n    3 ");
@@ -436,9 +546,12 @@ int main(void) {
       cmocka_unit_test(missing_devices_are_told),
       cmocka_unit_test(automatic_choice_falls_back_to_the_cpu),
       cmocka_unit_test(interrupt_ends_at_the_next_iteration),
+      cmocka_unit_test(interrupt_keeps_the_steps),
       cmocka_unit_test(all_cases_of_the_repository_converge),
       cmocka_unit_test(cases_on_meshes_of_trees_converge),
       cmocka_unit_test(adaptive_solves_tell_how_they_ended),
+      cmocka_unit_test(missed_tolerances_are_failures),
+      cmocka_unit_test(meshes_without_room_are_told_before),
       cmocka_unit_test(a_restart_goes_on),
       cmocka_unit_test(periodic_boxes),
       cmocka_unit_test(tolerances_below_round_off_are_told_on_meshes_of_trees),

@@ -73,15 +73,17 @@ typedef struct TesAdaptDesc {
   TesMarking marking;
   double fraction;  /**< 0 means 0.5 (bulk), 0.2 (fraction) */
   int steps;        /**< solves at most; 0 means 10 */
-  double tolerance; /**< stop when |estimate| is below; 0: never */
+  double tolerance; /**< stop when |estimate| is not above; 0: never */
   int64_t max_dofs; /**< no mesh beyond so many unknowns is solved; 0: no limit */
   /** Called after each step; anything but TES_OK ends the loop with that status. May be NULL. */
   TesStatus (*report)(void *user, const TesAdaptStep *step);
   void *report_user;
 } TesAdaptDesc;
 
-/** Runs the loop. `last` (may be NULL) is filled but for its pointers. Errors: those of its parts; TES_INVALID_INPUT for a first mesh beyond max_dofs; a
- *  solve that does not converge ends it. */
+/** Runs the loop. `last` (may be NULL) is filled with the last complete step, but for its pointers, whatever is returned. Errors: those of its parts, a solve
+ *  that does not converge among them; TES_ABOVE_TOLERANCE where a tolerance is given and the estimate is still above it when `steps` or `max_dofs` ends
+ *  the loop; TES_OUT_OF_MEMORY before a mesh is set up for which host or device have no room, predicted from what the step before took;
+ *  TES_INVALID_INPUT for a first mesh beyond max_dofs. */
 TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptStep *last);
 
 #ifdef __cplusplus

@@ -16,6 +16,8 @@ extern "C" {
 #define TES_STATUS_LIST(X)                                                                                   \
   X(TES_OK, "converged", 0, "success")                                                                       \
   X(TES_NOT_CONVERGED, "not_converged", 1, "the iteration limit was reached before the tolerance")           \
+  X(TES_ABOVE_TOLERANCE, "estimate_above_tolerance", 1,                                                      \
+    "an adaptive solve ended with its estimate above the tolerance")                                         \
   X(TES_DIVERGED, "diverged", 1, "the residual grew beyond all measure")                                     \
   X(TES_NAN, "nan", 1, "a NaN or an infinity was met")                                                       \
   X(TES_INTERRUPTED, "interrupted", 1, "the user asked to stop")                                             \

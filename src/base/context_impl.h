@@ -10,7 +10,7 @@ enum { TESI_MESSAGE_SIZE = 2048, TESI_TRACE_SIZE = 4096 };
 struct TesContext {
   atomic_int references;
   TesAllocator allocator;
-  atomic_size_t memory, memory_peak;
+  atomic_size_t memory, memory_peak, memory_high; /* high: since tesi_memory_mark() */
   TesVerbosity verbosity;
   int threads, simd_bits;
   bool unordered;

@@ -4,14 +4,28 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "base/context_impl.h"
+#include "base/memory_mark.h"
 
 enum { HEADER = 64, LARGE = 256 << 20 };
 
+static void keep_most(atomic_size_t *most, size_t now) {
+  size_t before = atomic_load(most);
+  while (now > before && !atomic_compare_exchange_weak(most, &before, now)) {
+  }
+}
+
 static void account(TesContext *ctx, size_t bytes) {
   const size_t now = atomic_fetch_add(&ctx->memory, bytes) + bytes;
-  size_t peak = atomic_load(&ctx->memory_peak);
-  while (now > peak && !atomic_compare_exchange_weak(&ctx->memory_peak, &peak, now)) {
-  }
+  keep_most(&ctx->memory_peak, now);
+  keep_most(&ctx->memory_high, now);
+}
+
+void tesi_memory_mark(TesContext *ctx) {
+  atomic_store(&ctx->memory_high, atomic_load(&ctx->memory));
+}
+
+size_t tesi_memory_high(const TesContext *ctx) {
+  return atomic_load(&ctx->memory_high);
 }
 
 /* Asks for huge pages where a block is large: a miss of the TLB costs as much as one of the caches. Advice only. */

@@ -1,4 +1,4 @@
-#include "device/kernel.h"
+#include "device/blocks.h"
 #include <stdio.h>
 #include <string.h>
 #include "device/build.h"
@@ -178,4 +178,5 @@ void tesi_kernel_state_destroy(TesiKernelState *state) {
     }
     tesi_free(ctx, &program);
   }
+  tesi_blocks_free(ctx, &state->blocks);
 }

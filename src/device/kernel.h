@@ -77,12 +77,23 @@ typedef struct TesiCounts {
   long long to_host, allocations, launches, graphs;
 } TesiCounts;
 
+/* Blocks of device memory that a context holds: devices do not tell the size of an address. */
+typedef struct TesiBlock {
+  void *address;
+  size_t bytes;
+} TesiBlock;
+typedef struct TesiBlocks {
+  TesiBlock *block;
+  size_t count, capacity, held, high; /* bytes held now, and most since tesi_blocks_mark() */
+} TesiBlocks;
+
 /* The state of a device with kernels begins with this. */
 typedef struct TesiKernelState {
   TesContext *ctx; /* not a reference: the state dies with the context */
   TesiProgram *programs;
   bool cache_warned, recording;
   TesiCounts counts;
+  TesiBlocks blocks;
   void *partial;               /* device memory for the partial sums of reductions */
   TesiKernel vector[2][2][10]; /* vector kernels by precision of x, of y, and operation */
   char description[128];

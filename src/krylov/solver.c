@@ -55,11 +55,18 @@ done:
 }
 
 /* 20 columns of GMRES, or fewer where a device has no room for them beside all else. */
-static int choose_restart(const TesSolver *s) {
+static void choose_restart(TesSolver *s) {
   enum { USUAL = 20, LEAST = 5 };
-  const double column = (double)s->desc.op->length * (sizeof(double) + sizeof(double)),
-               available = (double)tesi_context_device(s->context)->available(s->context);
-  return !tesi_has_kernels(s->context) ? USUAL : (int)fmax(LEAST, fmin(USUAL, available / 2 / column));
+  const size_t column = (size_t)s->desc.op->length * (sizeof(double) + sizeof(double));
+  s->desc.restart = USUAL;
+  if (!tesi_has_kernels(s->context) || s->desc.method != TES_METHOD_GMRES) return;
+  const double available = (double)tesi_context_device(s->context)->available(s->context);
+  s->desc.restart = (int)fmax(LEAST, fmin(USUAL, available / 2 / (double)column));
+  s->spare = (size_t)(s->desc.restart - LEAST) * column;
+}
+
+size_t tesi_solver_spare(const TesSolver *s) {
+  return s->spare;
 }
 
 TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesSolver **solver) {
@@ -76,8 +83,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   s->desc = *desc;
   if (s->desc.tolerance == 0) s->desc.tolerance = 1e-9;
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
-  if (s->desc.restart == 0) s->desc.restart = choose_restart(s);
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
+  if (s->desc.restart == 0) choose_restart(s);
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
   TES_CHECK(s->desc.method != TES_METHOD_CG || !s->desc.multigrid ||

@@ -19,6 +19,7 @@ struct TesSolver {
   struct TesiKrylovDevice *device; /* krylov_cuda.h: cg and gmres on devices with kernels, else NULL */
   TesVector *projected;            /* b without its mean, for singular operators */
   double *residuals;               /* [max_iterations + 1] */
+  size_t spare;
   double b_norm;
   int iterations;
 };
@@ -36,6 +37,9 @@ TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesV
 TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, bool *stop);
 /* Replaces the last recorded residual by the recomputed one. */
 void tesi_solver_correct(TesSolver *solver, double relative);
+
+/* Bytes on a device that more columns of GMRES than need be take, where their number was left to the solver. */
+size_t tesi_solver_spare(const TesSolver *solver);
 
 TesStatus tesi_solver_stationary(TesSolver *solver, const TesVector *b, TesVector *x);
 TesStatus tesi_solver_cg(TesSolver *solver, const TesVector *b, TesVector *x);

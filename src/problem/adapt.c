@@ -1,8 +1,11 @@
 /* The adaptive loop: solve, estimate, mark, refine. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "problem/estimate.h"
+#include "problem/forest_poisson.h"
+#include "problem/room.h"
 
 typedef struct Ranked {
   double value;
@@ -44,7 +47,10 @@ typedef struct Loop {
   TesForestPoisson *poisson;
   double *indicator, *guess;
   int8_t *mark;
-  TesAdaptStep at;
+  TesAdaptStep at, last; /* last: complete */
+  double before;         /* estimate of the step before `at` */
+  int64_t next_dofs;     /* of the mesh that max_dofs does not allow; 0: none */
+  TesiRoom room;
 } Loop;
 
 static TesStatus solve(Loop *s) {
@@ -150,6 +156,17 @@ done:
   return status;
 }
 
+static TesStatus check_room(const Loop *s, const TesForestSpace *next) {
+  const TesForestSpace *now = tes_forest_poisson_space(s->poisson);
+  const double cells = (double)next->cells / (double)now->cells,
+               nodes = (double)next->length / (double)now->length;
+  return tesi_room_check(s->context, &s->room,
+                         &(TesiNextMesh){.cells = next->cells,
+                                         .dofs = next->length,
+                                         .growth = fmax(cells, nodes),
+                                         .spare = tesi_forest_poisson_spare(s->poisson)});
+}
+
 /* The next mesh, and the solution on it as the start of its iteration. *stop: the next mesh would be too large. */
 static TesStatus refine(Loop *s, double fraction, bool *stop) {
   TesContext *ctx = s->context;
@@ -165,7 +182,11 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
   TES_TRY(tes_forest_adapt(s->problem.forest, s->mark, &next));
   TES_TRY(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = next, .degree = old->degree}, &space));
   *stop = s->desc->max_dofs > 0 && space->length > s->desc->max_dofs;
-  if (*stop) goto done;
+  if (*stop) {
+    s->next_dofs = space->length;
+    goto done;
+  }
+  TES_TRY(check_room(s, space));
   tesi_free(ctx, &s->guess);
   TES_ALLOC(&s->guess, space->length);
   TES_TRY(tes_forest_carry(old, tes_forest_poisson_solution(s->poisson), space, s->guess));
@@ -186,17 +207,46 @@ static TesStatus step(Loop *s, int number) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double *eta = NULL;
+  s->before = s->at.estimate;
   s->at = (TesAdaptStep){.step = number};
+  tesi_room_begin(ctx, &s->room);
   TES_TRY(solve(s));
   TES_TRY(estimate(s));
   TES_ALLOC(&eta, s->at.cells);
   for (int64_t c = 0; c < s->at.cells; c++)
     eta[c] = s->desc->estimator == TES_ESTIMATE_DWR ? fabs(s->indicator[c]) : sqrt(s->indicator[c]);
   s->at.indicator = eta;
+  s->last = s->at;
   if (s->desc->report) TES_TRY(s->desc->report(s->desc->report_user, &s->at));
 done:
   s->at.indicator = NULL;
   tesi_free(ctx, &eta);
+  return status;
+}
+
+/* A tolerance that was asked for and is not met is told, with what to try. */
+static TesStatus check_tolerance(const Loop *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const double estimate = fabs(s->at.estimate), tolerance = s->desc->tolerance,
+               factor = estimate / fabs(s->before);
+  char more[64] = "";
+  if (tolerance == 0 || estimate <= tolerance) return TES_OK;
+  if (factor < 0.99)
+    snprintf(more, sizeof more, " (about %.0f more at the rate of the last)",
+             ceil(log(tolerance / estimate) / log(factor)));
+  if (s->next_dofs)
+    TES_FAIL(
+        TES_ABOVE_TOLERANCE,
+        "the estimate %.3g is above the tolerance %.3g, and the next mesh has %lld unknowns where max_dofs "
+        "allows %lld: raise max_dofs or the tolerance, or take a higher degree",
+        estimate, tolerance, (long long)s->next_dofs, (long long)s->desc->max_dofs);
+  TES_FAIL(
+      TES_ABOVE_TOLERANCE,
+      "the estimate %.3g is above the tolerance %.3g after %d step%s, the last allowed: allow more steps%s, "
+      "raise the tolerance, or take a higher degree",
+      estimate, tolerance, s->at.step + 1, s->at.step ? "s" : "", more);
+done:
   return status;
 }
 
@@ -214,12 +264,15 @@ TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptS
   for (int i = 0; i < steps && !stop; i++) {
     TES_TRY(step(&s, i));
     stop = i + 1 == steps || fabs(s.at.estimate) <= desc->tolerance;
+    if (!stop && tesi_context_interrupted(ctx))
+      TES_FAIL(TES_INTERRUPTED, "interrupted between two steps, the results of the first are there");
     if (!stop) TES_TRY(refine(&s, fraction, &stop));
     tesi_free(ctx, &s.indicator);
   }
+  TES_TRY(check_tolerance(&s));
 done:
   if (last) {
-    *last = s.at;
+    *last = s.last;
     last->forest = NULL, last->poisson = NULL, last->indicator = NULL, last->result.residuals = NULL;
   }
   tes_forest_poisson_destroy(&s.poisson);

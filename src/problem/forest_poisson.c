@@ -1,9 +1,10 @@
-#include "tessera/forest_poisson.h"
+#include "problem/forest_poisson.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
+#include "krylov/solver.h"
 #include "mesh/forest/forest.h"
 #include "operator/operator.h"
 #include "problem/disconnected.h"
@@ -365,6 +366,10 @@ done:
 
 TesPoissonTimes tes_forest_poisson_times(const TesForestPoisson *poisson) {
   return poisson->times;
+}
+
+size_t tesi_forest_poisson_spare(const TesForestPoisson *poisson) {
+  return tesi_solver_spare(poisson->solver);
 }
 
 double tes_forest_poisson_tolerance(const TesForestPoisson *poisson) {

@@ -1,6 +1,7 @@
 #include "device/cuda/cuda.h"
 #include <stdio.h>
 #include <string.h>
+#include "device/blocks.h"
 #include "device/cuda/compiler.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/nvrtc.h"
@@ -36,6 +37,19 @@ static size_t available(TesContext *ctx) {
   return s->cu->memory_info(&free_bytes, &total) ? SIZE_MAX : free_bytes;
 }
 
+static TesiCuAddress address_of(const void *pointer) {
+  return (TesiCuAddress)(uintptr_t)pointer;
+}
+
+static void release(TesContext *ctx, void **address) {
+  CudaState *s = state_of(ctx);
+  if (!*address) return;
+  s->cu->context_set(s->context);
+  s->cu->release(address_of(*address));
+  tesi_blocks_remove(&s->kernels.blocks, *address);
+  *address = NULL;
+}
+
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
@@ -51,21 +65,11 @@ static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
         (double)bytes / (1 << 30), (double)available(ctx) / (1 << 30));
   if (error) TES_FAIL(TES_INTERNAL, "GPU: %s in cuMemAlloc", tesi_cu_name(s->cu, error));
   memcpy(address, &where, sizeof *address);
+  TES_TRY(tesi_blocks_add(ctx, &s->kernels.blocks, *address, bytes));
   if (bytes) CU(s, set_bytes(where, 0, bytes, s->stream));
 done:
+  if (status != TES_OK) release(ctx, address);
   return status;
-}
-
-static TesiCuAddress address_of(const void *pointer) {
-  return (TesiCuAddress)(uintptr_t)pointer;
-}
-
-static void release(TesContext *ctx, void **address) {
-  CudaState *s = state_of(ctx);
-  if (!*address) return;
-  s->cu->context_set(s->context);
-  s->cu->release(address_of(*address));
-  *address = NULL;
 }
 
 static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {

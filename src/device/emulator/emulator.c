@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "device/blocks.h"
 #include "device/emulator/fiber.h"
 #include "device/emulator/graph.h"
 #include "device/kernel.h"
@@ -21,6 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 typedef struct EmulatorState {
   TesiKernelState kernels; /* first: see kernel.h */
   TesiEmulatedGraph *recording;
+  size_t memory; /* bytes, all that it has */
 } EmulatorState;
 
 static EmulatorState *state_of(const TesContext *ctx) {
@@ -35,23 +37,33 @@ done:
   return status;
 }
 
-static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
-  TesStatus status = TES_OK;
-  *address = NULL;
-  TES_TRY(refuse_in_recording(ctx, "an allocation"));
-  state_of(ctx)->kernels.counts.allocations++;
-  TES_TRY(tesi_alloc(ctx, bytes, 1, address));
-done:
-  return status;
+static size_t available(TesContext *ctx) {
+  const EmulatorState *s = state_of(ctx);
+  const size_t host = tesi_memory_available(), own = s->memory - s->kernels.blocks.held;
+  return own < host ? own : host;
 }
 
 static void release(TesContext *ctx, void **address) {
+  if (!*address) return;
+  tesi_blocks_remove(&state_of(ctx)->kernels.blocks, *address);
   tesi_free(ctx, address);
 }
 
-static size_t available(TesContext *ctx) {
-  (void)ctx;
-  return tesi_memory_available();
+static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
+  TesStatus status = TES_OK;
+  EmulatorState *s = state_of(ctx);
+  *address = NULL;
+  TES_TRY(refuse_in_recording(ctx, "an allocation"));
+  s->kernels.counts.allocations++;
+  if (bytes > s->memory - s->kernels.blocks.held)
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "the emulator has no room for %.3g GiB more; %.3g GiB are free (TESSERA_EMULATOR_MIB)",
+             (double)bytes / (1 << 30), (double)available(ctx) / (1 << 30));
+  TES_TRY(tesi_alloc(ctx, bytes, 1, address));
+  TES_TRY(tesi_blocks_add(ctx, &s->kernels.blocks, *address, bytes));
+done:
+  if (status != TES_OK) tesi_free(ctx, address);
+  return status;
 }
 
 static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {
@@ -308,11 +320,20 @@ static void destroy(void *state) {
   tesi_free(ctx, &s);
 }
 
+/* As much as the host's, or what TESSERA_EMULATOR_MIB says: for tests of what a full device does. */
+static size_t memory_of_a_gpu(void) {
+  const char *given = getenv("TESSERA_EMULATOR_MIB");
+  char *end;
+  const unsigned long long mib = given ? strtoull(given, &end, 10) : 0;
+  return mib && !*end ? (size_t)mib << 20 : SIZE_MAX;
+}
+
 TesStatus tesi_emulator_open(TesContext *ctx) {
   TesStatus status = TES_OK;
   EmulatorState *state = NULL;
   TES_NEW(&state);
   state->kernels.ctx = ctx;
+  state->memory = memory_of_a_gpu();
   tesi_context_set_device(ctx, &tesi_device_emulator, state, destroy);
 done:
   return status;

@@ -1,0 +1,56 @@
+#include "device/blocks.h"
+#include <string.h>
+#include "base/memory_mark.h"
+
+TesStatus tesi_blocks_add(TesContext *ctx, TesiBlocks *b, void *address, size_t bytes) {
+  TesStatus status = TES_OK;
+  TesiBlock *more = NULL;
+  if (b->count == b->capacity) {
+    const size_t capacity = b->capacity ? 2 * b->capacity : 256;
+    TES_ALLOC(&more, capacity);
+    if (b->count) memcpy(more, b->block, b->count * sizeof *more);
+    tesi_free(ctx, &b->block);
+    b->block = more, b->capacity = capacity;
+  }
+  b->block[b->count++] = (TesiBlock){address, bytes};
+  b->held += bytes;
+  if (b->held > b->high) b->high = b->held;
+done:
+  return status;
+}
+
+/* The latest is often the first to go. */
+void tesi_blocks_remove(TesiBlocks *b, const void *address) {
+  for (size_t i = b->count; i-- > 0;)
+    if (b->block[i].address == address) {
+      b->held -= b->block[i].bytes;
+      b->block[i] = b->block[--b->count];
+      return;
+    }
+}
+
+void tesi_blocks_free(TesContext *ctx, TesiBlocks *b) {
+  tesi_free(ctx, &b->block);
+  *b = (TesiBlocks){0};
+}
+
+static TesiBlocks *blocks_of(const TesContext *ctx) {
+  TesiKernelState *state = tesi_has_kernels(ctx) ? tesi_context_device_state(ctx) : NULL;
+  return state ? &state->blocks : NULL;
+}
+
+void tesi_usage_mark(TesContext *ctx) {
+  TesiBlocks *b = blocks_of(ctx);
+  tesi_memory_mark(ctx);
+  if (b) b->high = b->held;
+}
+
+TesiUsage tesi_usage_host(TesContext *ctx) {
+  return (TesiUsage){tes_context_memory(ctx), tesi_memory_high(ctx), tesi_memory_available()};
+}
+
+TesiUsage tesi_usage_device(TesContext *ctx) {
+  const TesiBlocks *b = blocks_of(ctx);
+  if (!b) return (TesiUsage){0};
+  return (TesiUsage){b->held, b->high, tesi_context_device(ctx)->available(ctx)};
+}
