@@ -130,12 +130,15 @@ done:
 TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *name, size_t shared,
                           TesiKernel *kernel) {
   TesStatus status = TES_OK;
-  TesiKernelEntry *entry = NULL;
-  TES_NEW(&entry);
-  snprintf(entry->name, sizeof entry->name, "%s", name);
-  entry->shared = shared;
-  entry->next = program->entries;
-  program->entries = entry;
+  TesiKernelEntry *entry = program->entries;
+  while (entry && (strcmp(entry->name, name) != 0 || entry->shared != shared)) entry = entry->next;
+  if (!entry) {
+    TES_NEW(&entry);
+    snprintf(entry->name, sizeof entry->name, "%s", name);
+    entry->shared = shared;
+    entry->next = program->entries;
+    program->entries = entry;
+  }
   *kernel = (TesiKernel){.entry = entry, .program = program};
   if (program->loaded || tesi_context_device(ctx)->kernels->at_once) TES_TRY(resolve(ctx, program, entry));
 done:

@@ -5,7 +5,7 @@
  * another is contracted, a line a thread, the last one from or to the fine vector itself, so that fine values are touched once and never
  * stored in between. With ROWS = 2 N rows (both halves) where a cell is refined, N where it is not:
  *   prolongation   M^3 -> ROWS M^2 -> ROWS^2 M -> memory         restriction   the way back, transposed
- * Restriction leaves the result of each cell in an array of its own; tesk_gather_cells sums them node by node in a fixed order, so that
+ * Restriction leaves the result of each cell in an array of its own; gather.cu sums them node by node in a fixed order, so that
  * the result does not depend on the order in which blocks run. That array is as large as the coarse vector and a bit: an eighth of the fine one.
  *
  * Shared: ROWS M + 2 M^2 numbers and, a cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers: a line, ROWS at most.
@@ -15,7 +15,6 @@
 #include "kernel.h"
 #include "forest_cells.h"
 
-#define GATHERERS 256
 #define ROWS (REFINED ? 2 * N : N)
 #define COPIES (!REFINED && M == N) /* E is the identity */
 #if DIM == 3
@@ -198,14 +197,4 @@ TESK_KERNEL(tesk_restrict_cells, THREADS, 1, (const real *TESK_RESTRICT)fine, (r
 #endif
   hang(list + begin, mask, cells, 1, W, u);
   FOR_TASKS(id, cells * NODES) values[(long long)list[begin + id / NODES] * NODES + id % NODES] = u[id];
-}
-
-/* coarse <- for each node the sum over its places in the cells, entry[first[node]] .. ; nothing at Dirichlet nodes: zero. */
-TESK_KERNEL(tesk_gather_cells, GATHERERS, 1, (const real *TESK_RESTRICT)values, (real *)coarse,
-            (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)entry, (int)nodes) {
-  const int node = (int)(blockIdx.x * GATHERERS + threadIdx.x);
-  if (node >= nodes) return;
-  real sum = 0;
-  for (int e = first[node]; e < first[node + 1]; e++) sum += values[entry[e]];
-  coarse[node] = sum;
 }

@@ -2,11 +2,12 @@
  * node stand in the cells (src/kernels/forest_transfer.cu). */
 #include <stdio.h>
 #include <string.h>
-#include "device/kernel.h"
+#include "device/gather.h"
+#include "device/upload.h"
 #include "space/forest_space.h"
 #include "transfer/forest_transfer.h"
 
-enum { LINES = 256, GATHERERS = 256, MOST_CELLS = 64 };
+enum { LINES = 256, MOST_CELLS = 64 };
 
 /* One launch: cells of a kind. */
 typedef struct Kind {
@@ -17,19 +18,10 @@ typedef struct Kind {
 } Kind;
 
 struct TesiForestKernels {
-  Kind kind[2]; /* cells that are not refined; that are */
-  TesiKernel gather;
-  void *index, *mask, *own;            /* device */
-  void *values, *node_first, *entries; /* device: restricted values of cells; where those of a node stand */
+  Kind kind[2];             /* cells that are not refined; that are */
+  TesiGather gather;        /* of restricted values of cells */
+  void *index, *mask, *own; /* device */
 };
-
-static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, address));
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, *address, values, bytes));
-done:
-  return status;
-}
 
 /* Cells with about LINES last lines in all, and a thread for each line. */
 static void choose_cells(const TesiForestTransfer *t, int rows, size_t size, Kind *kind) {
@@ -40,7 +32,7 @@ static void choose_cells(const TesiForestTransfer *t, int rows, size_t size, Kin
   kind->shared = (size_t)(rows * m + 2 * m * m + kind->cells * cell) * size;
 }
 
-static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *kind, TesiKernel *gather) {
+static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiForestTransfer *t = transfer->plan;
@@ -58,7 +50,6 @@ static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *ki
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_cells", kind->shared, &kind->prolongate));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_cells", kind->shared, &kind->restrict_));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_gather_cells", 0, gather));
 done:
   return status;
 }
@@ -74,13 +65,13 @@ static TesStatus upload_tables(const TesTransfer *transfer, bool refined, Kind *
   TES_ALLOC(&tables, E + 2 * W);
   memcpy(tables, t->E[refined], E);
   for (size_t i = 0; i < 2; i++) memcpy(tables + E + i * W, t->half[i], W);
-  TES_TRY(upload(ctx, tables, E + 2 * W, &kind->tables));
+  TES_TRY(tesi_upload(ctx, tables, E + 2 * W, &kind->tables));
 done:
   tesi_free(ctx, &tables);
   return status;
 }
 
-static TesStatus make_kind(const TesTransfer *transfer, bool refined, Kind *kind, TesiKernel *gather) {
+static TesStatus make_kind(const TesTransfer *transfer, bool refined, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiForestTransfer *t = transfer->plan;
@@ -91,43 +82,14 @@ static TesStatus make_kind(const TesTransfer *transfer, bool refined, Kind *kind
   TES_ALLOC(&first, kind->count);
   for (int64_t c = 0, at = 0; c < t->cells; c++)
     if (t->family[c].refined == refined) list[at] = (int32_t)c, first[at++] = t->family[c].first;
-  TES_TRY(upload(ctx, list, (size_t)kind->count * sizeof *list, &kind->list));
-  TES_TRY(upload(ctx, first, (size_t)kind->count * sizeof *first, &kind->first));
+  TES_TRY(tesi_upload(ctx, list, (size_t)kind->count * sizeof *list, &kind->list));
+  TES_TRY(tesi_upload(ctx, first, (size_t)kind->count * sizeof *first, &kind->first));
   TES_TRY(upload_tables(transfer, refined, kind));
   choose_cells(t, refined ? 2 * t->n : t->n, tesi_precision_size(transfer->precision), kind);
-  TES_TRY(get_kernels(transfer, refined, kind, gather));
+  TES_TRY(get_kernels(transfer, refined, kind));
 done:
   tesi_free(ctx, &list);
   tesi_free(ctx, &first);
-  return status;
-}
-
-/* The places of each node in the cells, counted, then filled in the order of cells. */
-static TesStatus make_entries(const TesTransfer *transfer, TesiForestKernels *k) {
-  TesContext *ctx = transfer->context;
-  TesStatus status = TES_OK;
-  const TesiForestTransfer *t = transfer->plan;
-  const int32_t *index = tes_forest_space_index(t->coarse);
-  const int64_t places = t->cells * t->coarse_nodes, nodes = transfer->coarse_length;
-  int32_t *first = NULL, *entry = NULL;
-  if (places > INT32_MAX)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "the coarse cells have %lld nodes, a transfer on a GPU takes 2^31 - 1: use a coarser mesh",
-             (long long)places);
-  TES_ALLOC(&first, nodes + 2);
-  TES_ALLOC(&entry, places);
-  for (int64_t i = 0; i < places; i++)
-    if (index[i] >= 0) first[index[i] + 2]++;
-  for (int64_t i = 0; i < nodes; i++) first[i + 2] += first[i + 1];
-  for (int64_t i = 0; i < places; i++)
-    if (index[i] >= 0) entry[first[index[i] + 1]++] = (int32_t)i;
-  TES_TRY(upload(ctx, first, (size_t)(nodes + 1) * sizeof *first, &k->node_first));
-  TES_TRY(upload(ctx, entry, (size_t)places * sizeof *entry, &k->entries));
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)places * tesi_precision_size(transfer->precision),
-                                             &k->values));
-done:
-  tesi_free(ctx, &first);
-  tesi_free(ctx, &entry);
   return status;
 }
 
@@ -137,13 +99,13 @@ TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKern
   const TesiForestTransfer *t = transfer->plan;
   TES_NEW(kernels);
   TesiForestKernels *k = *kernels;
-  for (int refined = 0; refined < 2; refined++)
-    TES_TRY(make_kind(transfer, refined, &k->kind[refined], &k->gather));
-  TES_TRY(make_entries(transfer, k));
-  TES_TRY(upload(ctx, tes_forest_space_index(t->coarse),
-                 (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
-  TES_TRY(upload(ctx, tes_forest_space_masks(t->coarse), (size_t)t->cells * sizeof(uint16_t), &k->mask));
-  TES_TRY(upload(ctx, t->own, (size_t)(t->fine_cells * t->fine_nodes) * sizeof *t->own, &k->own));
+  for (int refined = 0; refined < 2; refined++) TES_TRY(make_kind(transfer, refined, &k->kind[refined]));
+  TES_TRY(tesi_gather_create(ctx, transfer->precision, t->cells * t->coarse_nodes,
+                             tes_forest_space_index(t->coarse), transfer->coarse_length, &k->gather));
+  TES_TRY(tesi_upload(ctx, tes_forest_space_index(t->coarse),
+                      (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
+  TES_TRY(tesi_upload(ctx, tes_forest_space_masks(t->coarse), (size_t)t->cells * sizeof(uint16_t), &k->mask));
+  TES_TRY(tesi_upload(ctx, t->own, (size_t)(t->fine_cells * t->fine_nodes) * sizeof *t->own, &k->own));
 done:
   return status;
 }
@@ -152,10 +114,11 @@ void tesi_forest_kernels_destroy(TesContext *ctx, TesiForestKernels **kernels) {
   const TesiDevice *device = tesi_context_device(ctx);
   TesiForestKernels *k = *kernels;
   if (!k) return;
-  void **all[] = {&k->index,          &k->mask,         &k->own,           &k->values,
-                  &k->node_first,     &k->entries,      &k->kind[0].list,  &k->kind[0].first,
-                  &k->kind[0].tables, &k->kind[1].list, &k->kind[1].first, &k->kind[1].tables};
+  void **all[] = {&k->index,        &k->mask,          &k->own,
+                  &k->kind[0].list, &k->kind[0].first, &k->kind[0].tables,
+                  &k->kind[1].list, &k->kind[1].first, &k->kind[1].tables};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_gather_release(ctx, &k->gather);
   tesi_free(ctx, kernels);
 }
 
@@ -194,12 +157,11 @@ TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiForestKernels *k = ((const TesiForestTransfer *)transfer->plan)->kernels;
-  int nodes = (int)transfer->coarse_length;
   for (int i = 0; i < 2; i++) {
     const Kind *kind = &k->kind[i];
     if (!kind->count) continue;
     void *arguments[] = {&fine,
-                         (void *)&k->values,
+                         (void *)&k->gather.values,
                          (void *)&kind->list,
                          (void *)&kind->first,
                          (void *)&kind->count,
@@ -209,10 +171,7 @@ TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *
     TES_TRY(tesi_kernel_launch(ctx, &kind->restrict_, blocks_of(kind), (unsigned)kind->threads, kind->shared,
                                arguments));
   }
-  void *arguments[] = {(void *)&k->values, &coarse, (void *)&k->node_first, (void *)&k->entries, &nodes};
-  TES_TRY(tesi_kernel_launch(ctx, &k->gather,
-                             (TesiGrid){(unsigned)((nodes + GATHERERS - 1) / GATHERERS), 1, 1}, GATHERERS, 0,
-                             arguments));
+  TES_TRY(tesi_gather_run(ctx, &k->gather, coarse));
 done:
   return status;
 }

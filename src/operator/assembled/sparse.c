@@ -3,6 +3,7 @@
 #include <string.h>
 #include "device/cuda/cusparse.h"
 #include "device/kernel.h"
+#include "device/upload.h"
 #include "device/vector.h"
 
 enum { THREADS = 128, MOST_LANES = 32 };
@@ -94,14 +95,6 @@ done:
   return status;
 }
 
-static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, address));
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, *address, values, bytes));
-done:
-  return status;
-}
-
 static void free_matrix(TesContext *ctx, TesMatrix *matrix) {
   tesi_free(ctx, &matrix->row);
   tesi_free(ctx, &matrix->column);
@@ -117,9 +110,9 @@ static TesStatus upload_matrix(TesContext *ctx, TesMatrix *m, TesDeviceMatrix *m
             (long long)m->entries);
   TES_ALLOC(&row, m->rows + 1);
   for (int64_t i = 0; i <= m->rows; i++) row[i] = (int32_t)m->row[i];
-  TES_TRY(upload(ctx, row, (size_t)(m->rows + 1) * sizeof *row, &address[0]));
-  TES_TRY(upload(ctx, m->column, (size_t)m->entries * sizeof *m->column, &address[1]));
-  TES_TRY(upload(ctx, m->value, (size_t)m->entries * sizeof *m->value, &address[2]));
+  TES_TRY(tesi_upload(ctx, row, (size_t)(m->rows + 1) * sizeof *row, &address[0]));
+  TES_TRY(tesi_upload(ctx, m->column, (size_t)m->entries * sizeof *m->column, &address[1]));
+  TES_TRY(tesi_upload(ctx, m->value, (size_t)m->entries * sizeof *m->value, &address[2]));
   *made = (TesDeviceMatrix){m->rows, m->entries, address[0], address[1], address[2]};
 done:
   for (int i = 0; status != TES_OK && i < 3; i++) tesi_context_device(ctx)->release(ctx, &address[i]);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
+#include "device/upload.h"
 
 enum { THREADS = 128 };
 
@@ -13,28 +14,6 @@ struct TesiRobinKernel {
   void *face, *index, *mask, *weight, *tables; /* device */
 };
 
-static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, address));
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, *address, values, bytes));
-done:
-  return status;
-}
-
-/* Numbers in the kernel's precision. */
-static TesStatus upload_numbers(TesContext *ctx, const double *values, int64_t count, TesPrecision precision,
-                                void **address) {
-  TesStatus status = TES_OK;
-  float *rounded = NULL;
-  if (precision == TES_DOUBLE) return upload(ctx, values, (size_t)count * sizeof *values, address);
-  TES_ALLOC(&rounded, count);
-  for (int64_t i = 0; i < count; i++) rounded[i] = (float)values[i];
-  TES_TRY(upload(ctx, rounded, (size_t)count * sizeof *rounded, address));
-done:
-  tesi_free(ctx, &rounded);
-  return status;
-}
-
 static TesStatus upload_tables(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k) {
   const TesiFaceRule *rule = desc->rule;
   const int n = rule->n, q = rule->q;
@@ -43,7 +22,7 @@ static TesStatus upload_tables(TesContext *ctx, const TesiRobinDesc *desc, TesiR
   memcpy(tables + q * n, desc->space->halves, (size_t)(2 * n * n) * sizeof *tables);
   k->shared = (size_t)(q * n + 2 * n * n + desc->space->cell_nodes + 2 * rule->points) *
               (k->precision == TES_DOUBLE ? sizeof(double) : sizeof(float));
-  return upload_numbers(ctx, tables, q * n + 2 * n * n, k->precision, &k->tables);
+  return tesi_upload_numbers(ctx, tables, q * n + 2 * n * n, k->precision, &k->tables);
 }
 
 /* Nodes and masks of the cells of the faces. */
@@ -59,8 +38,8 @@ static TesStatus upload_cells(TesContext *ctx, const TesiRobinDesc *desc, TesiRo
            (size_t)s->cell_nodes * sizeof *index);
     mask[i] = s->mask[desc->cell[i]];
   }
-  TES_TRY(upload(ctx, index, (size_t)(desc->faces * s->cell_nodes) * sizeof *index, &k->index));
-  TES_TRY(upload(ctx, mask, (size_t)desc->faces * sizeof *mask, &k->mask));
+  TES_TRY(tesi_upload(ctx, index, (size_t)(desc->faces * s->cell_nodes) * sizeof *index, &k->index));
+  TES_TRY(tesi_upload(ctx, mask, (size_t)desc->faces * sizeof *mask, &k->mask));
 done:
   tesi_free(ctx, &index);
   tesi_free(ctx, &mask);
@@ -91,8 +70,8 @@ TesStatus tesi_robin_kernel_create(TesContext *ctx, const TesiRobinDesc *desc, T
   k->precision = desc->precision;
   k->faces = desc->faces;
   TES_TRY(upload_tables(ctx, desc, k));
-  TES_TRY(upload(ctx, desc->face, (size_t)desc->faces * sizeof *desc->face, &k->face));
-  TES_TRY(upload_numbers(ctx, desc->weight, desc->faces * desc->rule->points, k->precision, &k->weight));
+  TES_TRY(tesi_upload(ctx, desc->face, (size_t)desc->faces * sizeof *desc->face, &k->face));
+  TES_TRY(tesi_upload_numbers(ctx, desc->weight, desc->faces * desc->rule->points, k->precision, &k->weight));
   TES_TRY(upload_cells(ctx, desc, k));
   TES_TRY(get_kernel(ctx, desc, k));
 done:

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/tuning.h"
+#include "device/upload.h"
 #include "operator/mapped/op_mapped_cuda.h"
 
 static const char *const factor_names[] = {[TES_FACTORS_STORED] = "stored",
@@ -72,26 +73,17 @@ done:
   return status;
 }
 
-static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  TES_TRY(device->allocate(ctx, bytes, address));
-  TES_TRY(device->to_device(ctx, *address, values, bytes));
-done:
-  return status;
-}
-
 /* The numbers of the index, `row` a cell, in the plan's order. */
 static TesStatus upload_index(TesContext *ctx, const TesiMapped *m, const int32_t *values, int64_t row,
                               TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
   const size_t bytes = (size_t)(m->cells * row) * sizeof(int32_t);
   int32_t *index = NULL;
-  if (!plan->place) return upload(ctx, values, bytes, &plan->index);
+  if (!plan->place) return tesi_upload(ctx, values, bytes, &plan->index);
   TES_ALLOC(&index, m->cells * row);
   for (int64_t c = 0; c < m->cells; c++)
     memcpy(index + c * row, values + plan->place[c] * row, (size_t)row * sizeof *index);
-  TES_TRY(upload(ctx, index, bytes, &plan->index));
+  TES_TRY(tesi_upload(ctx, index, bytes, &plan->index));
 done:
   tesi_free(ctx, &index);
   return status;
@@ -133,7 +125,7 @@ static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, TesiMappedPl
   for (int i = 0; i < plan->launches; i++)
     add_directions(m, block, plan->first ? plan->first[i + 1] - plan->first[i] : m->cells, plan->place,
                    order ? order + plan->first[i] : NULL, masks);
-  TES_TRY(upload(ctx, masks, (size_t)m->cells * sizeof *masks, &plan->masks));
+  TES_TRY(tesi_upload(ctx, masks, (size_t)m->cells * sizeof *masks, &plan->masks));
 done:
   tesi_free(ctx, &masks);
   return status;
@@ -194,7 +186,7 @@ static TesStatus make_colours(TesContext *ctx, const TesiMapped *m, TesiMappedPl
   TesStatus status = TES_OK;
   int32_t *order = NULL;
   TES_TRY(tesi_mapped_make_colours(m, &plan->launches, &plan->first, &order));
-  TES_TRY(upload(ctx, order, (size_t)m->cells * sizeof *order, &plan->order));
+  TES_TRY(tesi_upload(ctx, order, (size_t)m->cells * sizeof *order, &plan->order));
   TES_TRY(upload_masks(ctx, m, plan, order));
 done:
   tesi_free(ctx, &order);

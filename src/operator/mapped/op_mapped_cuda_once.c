@@ -1,6 +1,7 @@
 /* What kernels make of a mapped operator once: its diagonal and its assembled twin (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
 #include <stdio.h>
 #include <string.h>
+#include "device/upload.h"
 #include "mesh/forest/hanging.h"
 #include "operator/mapped/op_mapped_cuda.h"
 
@@ -39,15 +40,6 @@ done:
   return status;
 }
 
-static TesStatus upload(TesContext *ctx, const void *values, size_t bytes, void **address) {
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  TES_TRY(device->allocate(ctx, bytes, address));
-  TES_TRY(device->to_device(ctx, *address, values, bytes));
-done:
-  return status;
-}
-
 /* The whole index, cells in the order of their factors. */
 static TesStatus upload_index(TesContext *ctx, Once *o) {
   TesStatus status = TES_OK;
@@ -58,7 +50,7 @@ static TesStatus upload_index(TesContext *ctx, Once *o) {
   TES_ALLOC(&index, m->cells * nodes);
   for (int64_t c = 0; c < m->cells; c++)
     memcpy(index + c * nodes, m->index + (place ? place[c] : c) * nodes, (size_t)nodes * sizeof *index);
-  TES_TRY(upload(ctx, index, (size_t)(m->cells * nodes) * sizeof *index, &o->index));
+  TES_TRY(tesi_upload(ctx, index, (size_t)(m->cells * nodes) * sizeof *index, &o->index));
 done:
   tesi_free(ctx, &index);
   return status;
@@ -73,7 +65,7 @@ static TesStatus begin(TesContext *context, const TesOperator *op, const char *f
   const TesiMappedPlan *plan = op->plan;
   *o = (Once){.op = op, .m = m, .arguments = plan->arguments};
   TES_TRY(get_program(ctx, o, file));
-  TES_TRY(upload(ctx, tables, (size_t)count * sizeof *tables, &o->tables));
+  TES_TRY(tesi_upload(ctx, tables, (size_t)count * sizeof *tables, &o->tables));
   if (m->global) TES_TRY(upload_index(ctx, o));
   o->arguments.index = o->index;
   o->arguments.cells = m->cells;
@@ -144,7 +136,7 @@ static TesStatus run_diagonal(TesContext *ctx, Once *o, void *d) {
   TES_TRY(
       launch(ctx, o, "tesk_mapped_diagonal", m->cells, shared, (void *[]){&o->arguments, &o->tables, &d}));
   if (!m->global || count == 0) goto done;
-  TES_TRY(upload(ctx, m->constrained_nodes, (size_t)count * sizeof *m->constrained_nodes, &constrained));
+  TES_TRY(tesi_upload(ctx, m->constrained_nodes, (size_t)count * sizeof *m->constrained_nodes, &constrained));
   TES_TRY(launch(ctx, o, "tesk_mapped_ones", blocks_of(count), 0, (void *[]){&count, &constrained, &d}));
   TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
 done:

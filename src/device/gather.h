@@ -1,0 +1,25 @@
+/* Sums node by node of what cells leave in an array of their own, in a fixed order, by one kernel (src/kernels/gather.cu): y[i] = sum of the places
+ * whose index is i, in the order of places. For devices with kernels. */
+#ifndef TESI_GATHER_H
+#define TESI_GATHER_H
+
+#include "device/kernel.h"
+
+/* Begins as {0}; addresses are of the device. */
+typedef struct TesiGather {
+  TesiKernel kernel;
+  int nodes;
+  void *values;        /* [places] in the given precision: the caller's kernels write it before each run */
+  void *first, *entry; /* places of node i: entry[first[i]] .. entry[first[i + 1] - 1] */
+} TesiGather;
+
+/* index[places]: nodes, or what is negative: such places are in no sum and need not be written. */
+TesStatus tesi_gather_create(TesContext *ctx, TesPrecision precision, int64_t places, const int32_t *index,
+                             int64_t nodes, TesiGather *gather);
+void tesi_gather_release(TesContext *ctx, TesiGather *gather);
+/* Bytes on the device. */
+double tesi_gather_bytes(TesPrecision precision, int64_t places, int64_t nodes);
+/* y[nodes] <- the sums; zero at nodes with no place. */
+TesStatus tesi_gather_run(TesContext *ctx, const TesiGather *gather, void *y);
+
+#endif

@@ -1,0 +1,12 @@
+/* New arrays on the device with what the host has. Released by the device table. */
+#ifndef TESI_UPLOAD_H
+#define TESI_UPLOAD_H
+
+#include "device/device.h"
+
+TesStatus tesi_upload(TesContext *ctx, const void *values, size_t bytes, void **address);
+/* Numbers in the device's precision. */
+TesStatus tesi_upload_numbers(TesContext *ctx, const double *values, int64_t count, TesPrecision precision,
+                              void **address);
+
+#endif

@@ -1,0 +1,15 @@
+/* Sums node by node of what cells leave in an array of their own: the same order whatever the blocks do. A thread a node.
+ * Bytes a node: y and first, and for each of its places a value and its number. Macros: real. */
+#include "kernel.h"
+
+#define THREADS 256
+
+/* y <- for each node the sum over its places in the cells, entry[first[node]] .. ; without any: zero. */
+TESK_KERNEL(tesk_gather, THREADS, 1, (const real *TESK_RESTRICT)values, (real *)y,
+            (const int *TESK_RESTRICT)first, (const int *TESK_RESTRICT)entry, (int)nodes) {
+  const int node = (int)(blockIdx.x * THREADS + threadIdx.x);
+  if (node >= nodes) return;
+  real sum = 0;
+  for (int e = first[node]; e < first[node + 1]; e++) sum += values[entry[e]];
+  y[node] = sum;
+}
