@@ -55,18 +55,24 @@ static TesForest *refine(TesForest *forest) {
   return next;
 }
 
+static const char head[] =
+    "dim,degree,depth,cells,dofs,hanging_percent,levels,iterations,fractional_iterations,setup_s,"
+    "solve_s,mdofs_per_s,status,domain,aspect,patches\n";
+
 static void print(const Options *o, int depth, const TesForestSpace *space, const TesMultigrid *mg,
                   double setup, double best, TesStatus status, const TesSolveResult *r) {
   char line[256];
   const double dofs = (double)tes_forest_space_dofs(space), hanging = (double)tes_forest_space_hanging(space);
-  snprintf(line, sizeof line, "%d,%d,%d,%lld,%.0f,%.2f,%d,%d,%.2f,%.3g,%.3g,%.4g,%s", o->dim, o->degree,
-           depth, (long long)tes_forest_cells(tes_forest_space_forest(space)), dofs,
+  snprintf(line, sizeof line, "%d,%d,%d,%lld,%.0f,%.2f,%d,%d,%.2f,%.3g,%.3g,%.4g,%s,%s,%g,%s", o->dim,
+           o->degree, depth, (long long)tes_forest_cells(tes_forest_space_forest(space)), dofs,
            100 * hanging / (hanging + (double)tes_forest_space_length(space)), tes_multigrid_levels(mg),
-           r->iterations, r->fractional_iterations, setup, best, 1e-6 * dofs / best, tes_status_name(status));
+           r->iterations, r->fractional_iterations, setup, best, 1e-6 * dofs / best, tes_status_name(status),
+           o->domain ? o->domain : "ball", o->aspect, o->patches ? "on" : "off");
   puts(line);
   fflush(stdout);
   FILE *file = o->csv ? fopen(o->csv, "a") : NULL;
   if (!file) return;
+  if (ftell(file) == 0) fputs(head, file);
   fprintf(file, "%s\n", line);
   fclose(file);
 }

@@ -1,6 +1,6 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes), patch smoothers and transfers, in 2D and 3D, float64 and float32; --all: every specialised
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
  * degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and loads in bytes. The exit status is
  * 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
 #include <math.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "device/kernel.h"
+#include "smoother/cell_patch/cell_patch.h"
 #include "tessera/tessera.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,13 +92,14 @@ done:
   return status;
 }
 
-/* Mapped cells, with stored factors: without hanging nodes, and with a mask (that no forest would have). */
+/* Mapped cells, with stored factors: without hanging nodes, and with a mask (that no forest would have); their cell patches. */
 static TesStatus compile_mapped(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   uint16_t masks[64] = {TES_MASK_FACE_X};
   TesMesh *mesh = NULL;
   TesGeometry *geometry = NULL;
   TesOperator *op = NULL, *hanging = NULL;
+  TesiCellPatches *patches = NULL;
   TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = job->dim, .cells = {4, 4, 4}}, &mesh));
   TES_TRY(tes_geometry_create_box(ctx, &(TesGeometryBoxDesc){.mesh = mesh, .degree = 2}, &geometry));
   TesMappedDesc desc = {.geometry = geometry,
@@ -109,7 +111,9 @@ static TesStatus compile_mapped(TesContext *ctx, const Job *job) {
   desc.index = tes_mapped_index(op, &desc.nodes);
   desc.masks = masks;
   if (job->degree <= 8) TES_TRY(tes_operator_create_mapped(ctx, &desc, &hanging));
+  if (job->degree <= 8) TES_TRY(tesi_cell_patches_create(hanging, &patches));
 done:
+  tesi_cell_patches_destroy(&patches);
   tes_operator_destroy(&op);
   tes_operator_destroy(&hanging);
   tes_geometry_destroy(&geometry);

@@ -197,13 +197,66 @@ static void pure_neumann(void **state) {
   check(&(Case){"1", TES_METHOD_CG, TES_SOLVE_MIXED, true});
 }
 
+static TesForestPoisson *create_on_forest(TesContext *ctx, Watch *w) {
+  TesForest *forest, *adapted;
+  TesForestPoisson *poisson;
+  const TesForestDesc box = {
+      .domain = TES_DOMAIN_BOX, .dim = 2, .cells = {2, 2}, .upper = {0.1, 1}, .level = 1};
+  const int8_t mark[16] = {1, 0, 0, 1};
+  if (tes_forest_create(ctx, &box, &forest) == TES_MISSING) skip();
+  assert_ok(ctx, tes_forest_adapt(forest, mark, &adapted));
+  assert_ok(ctx, tes_forest_poisson_create(ctx,
+                                           &(TesForestPoissonDesc){.forest = adapted,
+                                                                   .degree = 3,
+                                                                   .geometry_degree = 1,
+                                                                   .smoother = TES_SMOOTHER_CELL_PATCH,
+                                                                   .precision = TES_SOLVE_MIXED,
+                                                                   .monitor = w ? watch : NULL,
+                                                                   .monitor_user = w},
+                                           &poisson));
+  tes_forest_destroy(&forest);
+  tes_forest_destroy(&adapted);
+  return poisson;
+}
+
+/* Cell patches on a mesh of trees: in the recorded iteration as all else, and the host's count. */
+static void cell_patches(void **state) {
+  (void)state;
+  int iterations[2];
+  for (int d = 0; d < 2; d++) {
+    char message[1024];
+    TesContext *ctx;
+    TesSolveResult result;
+    Watch w;
+    if (tes_context_create(&(TesContextDesc){.device = d ? device_name() : "cpu"}, &ctx, message,
+                           sizeof message) != TES_OK)
+      fail_msg("%s", message);
+    if (d) w.counts = counts_of(ctx);
+    TesForestPoisson *poisson = create_on_forest(ctx, d ? &w : NULL);
+    for (int solve = 0; solve < 2; solve++) {
+      const TesiCounts before = d ? *w.counts : (TesiCounts){0};
+      assert_ok(ctx, tes_forest_poisson_solve(poisson, &result));
+      if (!d) continue;
+      assert_int_equal(w.counts->allocations, before.allocations);
+      for (int i = 1; i < result.iterations; i++) assert_int_equal(w.to_host[i] - w.to_host[i - 1], 1);
+      assert_true(w.counts->graphs - before.graphs >= result.iterations - 2);
+    }
+    iterations[d] = result.iterations;
+    tes_forest_poisson_destroy(&poisson);
+    tes_context_destroy(&ctx);
+  }
+  assert_true(iterations[0] > 3);
+  assert_int_equal(iterations[0], iterations[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(multigrid_alone),
                                      cmocka_unit_test(conjugate_gradients),
                                      cmocka_unit_test(gmres),
                                      cmocka_unit_test(restarted_gmres_is_the_hosts),
                                      cmocka_unit_test(lent_memory_changes_nothing),
-                                     cmocka_unit_test(pure_neumann)};
+                                     cmocka_unit_test(pure_neumann),
+                                     cmocka_unit_test(cell_patches)};
   cmocka_set_test_filter(getenv("TESSERA_TEST_ONLY"));
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #   check 240      every test of a GPU, in pieces side by side, and cases/ on the host and the GPU; a line a piece as it ends
 #   sanitize 330   those tests under compute-sanitizer: `sanitize`, which can be run alone, by tool and by test
 #   kernels 120    operators, smoothers, transfers, vectors of boxes     solve 180     whole solves
-#   bp 240         the benchmark operators: bench_mapped, _cg, _csr      adaptive 180  meshes with hanging nodes
+#   bp 240         the benchmark operators: bench_mapped, _cg, _csr      adaptive 270  meshes with hanging nodes
 #   start 90       processes from start to end                           ladder 60     variants of the patch kernel
 #   profile 300    counters of ncu; only where it is named
 # A part out of time keeps what it has and tells what is missing. CHECK_JOBS=14: pieces side by side.
@@ -83,6 +83,7 @@ t4_mapped_kernels 9-99 7-8 5-6 4 3 2 1
 t5_smoother_kernels 8 7 5-6 3-4 1-2 9-99
 t5_transfer_kernels 7-99 4-6 1-3
 t5_forest_kernels 7-8 4-6 1-3
+t5_cell_patch_kernels 7-8 4-6 1-3
 t4_mapped_device 1-2 3-4
 t4_load_device 6-9 1-5
 t4_forest_kernels 5-8 1-4
@@ -181,7 +182,7 @@ if begin bp 240; then
   tables bp_global bp_element bp_cg bp_csr bp_small bp_plane bp_float bp_vector bp_ladder
 fi
 
-if begin adaptive 180; then # degree 1: fewer unknowns, whose cells are many
+if begin adaptive 270; then # degree 1: fewer unknowns, whose cells are many
   as="tessera bench adaptive --device cuda --dim D --degree K --dofs ${ADAPTIVE_DOFS:-1e7} (degree 1: 2e6) --seconds 0.2"
   for dim in 3 2; do
     for degree in 3 4 2 5 7 6 8; do
@@ -189,8 +190,16 @@ if begin adaptive 180; then # degree 1: fewer unknowns, whose cells are many
     done
     rows adaptive tessera bench adaptive --device cuda --dim $dim --degree 1 --dofs 2e6 --seconds 0.2 --csv
   done
+  as="bench_forest_solve --device cuda --domain box --aspect 10 --dim D --degree K --base B --depth 0 --patches on|off"
+  for problem in "3 4 5" "2 4 9" "3 2 6" "3 7 4" "2 2 10" "2 7 8"; do
+    for patches in off on; do
+      # shellcheck disable=SC2086
+      set -- $problem
+      rows patches bench_forest_solve --device cuda --domain box --aspect 10 --dim "$1" --degree "$2" --base "$3" --depth 0 --most 3e7 --patches $patches --csv
+    done
+  done
   as=""
-  tables adaptive
+  tables adaptive patches
 fi
 
 # process CASE: seconds of a whole process, and what it tells of itself, as a row

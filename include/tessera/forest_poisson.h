@@ -26,7 +26,7 @@ typedef struct TesForestPoissonDesc {
   TesStatus (*add_load)(void *user, const TesForestSpace *space, const TesGeometry *geometry, double *b);
   void *add_load_user;
   TesMethod method;         /**< auto: cg */
-  TesSmootherKind smoother; /**< auto: chebyshev; jacobi */
+  TesSmootherKind smoother; /**< auto: chebyshev; jacobi, cell_patch */
   int smoother_degree;      /**< chebyshev; 0 means 5 */
   bool degree_first;        /**< as in TesForestMultigridDesc */
   TesCoarseKind coarse;

@@ -6,7 +6,7 @@
  *  - patch_additive: all patches at once from one residual, scaled by omega.
  *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A on [lambda_max/ratio, 1.2 lambda_max].
  *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of the assembled operator among the
- *    nodes of the cell, weighted symmetrically; on meshes of trees, on the host. For stretched cells (docs/adaptive.md).
+ *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched cells (docs/performance-adaptive.md).
  *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (inside a cell:
  *    vertices, lines, faces, interior).
  */

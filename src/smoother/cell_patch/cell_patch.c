@@ -176,30 +176,6 @@ static void fill_batch(TesiCellPatches *p, int64_t batch, int64_t count, const i
   }
 }
 
-static TesStatus make_batches(TesiCellPatches *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiMapped *m = p->m;
-  int64_t *first = NULL;
-  int32_t *order = NULL;
-  TES_TRY(tesi_mapped_make_colours(m, &p->colours, &first, &order));
-  for (int k = 0; k < p->colours; k++) {
-    const int64_t count = first[k + 1] - first[k];
-    p->first_of_colour[k + 1] = p->first_of_colour[k] + (count + p->lanes - 1) / p->lanes;
-    TES_TRY(sort_colour(p, count, order + first[k]));
-  }
-  p->batches = p->first_of_colour[p->colours];
-  TES_ALLOC(&p->cell, p->batches * p->lanes);
-  TES_ALLOC(&p->index, p->batches * p->lanes * m->cell_nodes);
-  for (int k = 0; k < p->colours; k++)
-    for (int64_t b = p->first_of_colour[k], at = first[k]; b < p->first_of_colour[k + 1]; b++, at += p->lanes)
-      fill_batch(p, b, tesi_min64(p->lanes, first[k + 1] - at), order + at);
-done:
-  tesi_free(ctx, &first);
-  tesi_free(ctx, &order);
-  return status;
-}
-
 static void choose_kernel(TesiCellPatches *p, TesPrecision precision) {
   const bool is_double = precision == TES_DOUBLE;
   int bits = 128;
@@ -219,12 +195,35 @@ static void choose_kernel(TesiCellPatches *p, TesPrecision precision) {
   p->lanes = bits / 8 / (int)tesi_precision_size(precision);
 }
 
+static TesStatus make_batches(TesiCellPatches *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  int64_t *first = NULL;
+  int32_t *order = NULL;
+  choose_kernel(p, m->precision);
+  TES_TRY(tesi_mapped_make_colours(m, &p->colours, &first, &order));
+  for (int k = 0; k < p->colours; k++) {
+    const int64_t count = first[k + 1] - first[k];
+    p->first_of_colour[k + 1] = p->first_of_colour[k] + (count + p->lanes - 1) / p->lanes;
+    TES_TRY(sort_colour(p, count, order + first[k]));
+  }
+  p->batches = p->first_of_colour[p->colours];
+  TES_ALLOC(&p->cell, p->batches * p->lanes);
+  TES_ALLOC(&p->index, p->batches * p->lanes * m->cell_nodes);
+  for (int k = 0; k < p->colours; k++)
+    for (int64_t b = p->first_of_colour[k], at = first[k]; b < p->first_of_colour[k + 1]; b++, at += p->lanes)
+      fill_batch(p, b, tesi_min64(p->lanes, first[k + 1] - at), order + at);
+done:
+  tesi_free(ctx, &first);
+  tesi_free(ctx, &order);
+  return status;
+}
+
 static TesStatus check_operator(const TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TES_CHECK(!op->space, "cell patches are for meshes of trees; boxes have vertex patches (patch)");
-  TES_CHECK(!tesi_has_kernels(ctx), "the smoother cell_patch has no kernels: it runs on the device cpu; "
-                                    "chebyshev and jacobi run on all");
   const TesOperator *inner = tesi_forest_inner(op);
   TES_CHECK(inner, "cell patches need a matrix-free operator over a mesh of trees");
   const TesiMapped *m = inner->mapped;
@@ -245,12 +244,14 @@ TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patc
   p->m = tesi_forest_inner(op)->mapped;
   TES_ALLOC(&p->end, p->m->cells);
   TES_ALLOC(&p->g, p->m->cells);
-  choose_kernel(p, op->precision);
   TES_TRY(tesi_cell_patches_find_ends(p));
   TES_TRY(make_classes(p));
   TES_TRY(make_factors(p));
   TES_TRY(make_weights(p, op));
-  TES_TRY(make_batches(p));
+  if (tesi_has_kernels(ctx))
+    TES_TRY(tesi_cell_patch_kernels_create(p, &p->kernels));
+  else
+    TES_TRY(make_batches(p));
   *patches = p;
   p = NULL;
 done:
@@ -264,6 +265,7 @@ void tesi_cell_patches_destroy(TesiCellPatches **patches) {
   TesContext *ctx = p->context;
   *patches = NULL;
   tesi_context_device(ctx)->release(ctx, &p->weight);
+  tesi_cell_patch_kernels_destroy(ctx, &p->kernels);
   tesi_free(ctx, &p->S);
   tesi_free(ctx, &p->lambda);
   tesi_free(ctx, &p->end);
@@ -277,6 +279,7 @@ void tesi_cell_patches_destroy(TesiCellPatches **patches) {
 TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z) {
   enum { CHUNK = 4 };
   const int threads = tes_context_threads(p->context);
+  if (p->kernels) return tesi_cell_patch_kernels_apply(p, r, z);
   memset(z, 0, (size_t)p->m->length * tesi_precision_size(p->m->precision));
   for (int k = 0; k < p->colours; k++) {
     const int64_t end = p->first_of_colour[k + 1];
@@ -289,7 +292,7 @@ TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void 
 
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p) {
   const double n = p->m->n, nodes = (double)(p->m->cells * p->m->cell_nodes);
+  const double vectors = (double)p->m->length * (double)tesi_precision_size(p->m->precision);
   return (TesCost){.flops = nodes * (4 * p->m->dim * n + p->m->dim + 2),
-                   .bytes =
-                       4 * nodes + 4 * (double)p->m->length * (double)tesi_precision_size(p->m->precision)};
+                   .bytes = p->kernels ? tesi_cell_patch_kernels_bytes(p) : 4 * nodes + 4 * vectors};
 }

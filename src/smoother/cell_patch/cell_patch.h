@@ -10,7 +10,7 @@
  * W: diagonal, W_i^2 = (mean over the patches at node i of the diagonal of A_c) / (number of patches at i times diag(A)_i), 0 at Dirichlet nodes.
  * So B is symmetric, and definite on the unknowns; on a box of equal cells and constant a and c each A_c is the assembled matrix itself.
  *
- * Cost of B: 4 dim n^(dim + 1) flops a cell and a division a node; index, weight and two vectors, no factors of the geometry. Host only. */
+ * Cost of B: 4 dim n^(dim + 1) flops a cell and a division a node; index, weight and two vectors, no factors of the geometry. */
 #ifndef TESI_CELL_PATCH_H
 #define TESI_CELL_PATCH_H
 
@@ -30,6 +30,7 @@ enum {
 };
 
 typedef struct TesiCellPatches TesiCellPatches;
+typedef struct TesiCellPatchKernels TesiCellPatchKernels;
 typedef void (*TesiCellPatchRun)(const TesiCellPatches *p, int64_t first, int64_t end, const void *r,
                                  void *z);
 
@@ -39,10 +40,11 @@ struct TesiCellPatches {
   int classes;
   int class_of[TESI_ENDS][TESI_ENDS]; /* by the ends, -1: no cell has them */
   double *S, *lambda; /* [classes][n][n] (node, mode), [classes][n]; modes that are not: S = 0, lambda = 1 */
-  uint8_t (*end)[3][2]; /* [cells] */
-  double (*g)[4];       /* [cells] g_d, m */
-  void *weight;         /* W, the operator's precision */
-  /* Batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1: not in the patch. */
+  uint8_t (*end)[3][2];          /* [cells] */
+  double (*g)[4];                /* [cells] g_d, m */
+  void *weight;                  /* W, the operator's precision */
+  TesiCellPatchKernels *kernels; /* on devices with kernels; NULL on the host, which has: */
+  /* batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1: not in the patch. */
   int lanes, colours;
   int64_t batches, first_of_colour[65];
   int32_t *cell, *index;
@@ -51,11 +53,20 @@ struct TesiCellPatches {
 
 TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patches);
 void tesi_cell_patches_destroy(TesiCellPatches **patches);
-/* z <- sum R_c' A_c^-1 R_c W r: B r without the last W, which a polynomial of B A multiplies with anyway. The same bits for every number of threads. */
+/* z <- sum R_c' A_c^-1 R_c W r: B r without the last W, which a polynomial of B A multiplies with anyway. The same bits for every number of threads
+ * and, but for contexts that are unordered, every order of blocks. On a device: nothing is allocated, nothing waits. */
 TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z);
 /* The same, plain, float64: A_c assembled as a dense matrix, and solved with. */
 TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r, double *z);
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p);
+
+/* cell_patch_cuda.c: for patches that are complete but for `kernels`; may be destroyed after failure too. Errors: TES_OUT_OF_MEMORY, before anything
+ * is allocated, where the device has no room. */
+TesStatus tesi_cell_patch_kernels_create(const TesiCellPatches *p, TesiCellPatchKernels **kernels);
+void tesi_cell_patch_kernels_destroy(TesContext *ctx, TesiCellPatchKernels **kernels);
+TesStatus tesi_cell_patch_kernels_apply(const TesiCellPatches *p, const void *r, void *z);
+/* Of one application, from and to main memory. */
+double tesi_cell_patch_kernels_bytes(const TesiCellPatches *p);
 
 /* cell_patch_ends.c: p->end. */
 TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p);
