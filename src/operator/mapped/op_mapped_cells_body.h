@@ -67,67 +67,76 @@ TESI_INLINE void LINE(plane_polynomials)(int dim, const TesiMappedHost *plan, co
     LINE(reduce)(2, dim == 3 ? 27 : 6, at, c, out, out + POLYNOMIALS);
 }
 
-/* ax[x][3]: the part of the cofactor a that a plane has in common. */
-TESI_INLINE void LINE(plane_cofactors)(int q, const TesiMappedHost *plan, const V *tables, int s, V *ax) {
-  const Real *at = plan->points_1d;
-  for (int i = 0; i < q; i++) linear3(tables + 9 * i, at[s], tables + 9 * i + 6, ax + 3 * i);
-}
-
-TESI_INLINE void LINE(row_column)(const TesiMappedHost *plan, const V *m, int s, int j, V jx[3]) {
-  const Real *at = plan->points_1d, y = at[j], z = at[s];
-  TESI_UNROLL for (int r = 0; r < 3; r++) jx[r] = m[3 + r] + y * m[9 + r] + z * (m[15 + r] + y * m[21 + r]);
-}
-
-/* m: monomials of the map, NULL where the determinant is not wanted. */
-TESI_INLINE void LINE(row_cofactors)(int q, const TesiMappedHost *plan, const V *m, const V *tables, int s,
-                                     int j, Real weight, CofactorRow *row) {
-  const V *b = tables + 9 * q + 9 * j, *c = tables + 18 * q + 9 * s;
-  const Real *at = plan->points_1d;
-  TESI_UNROLL for (int r = 0; r < 3; r++) row->jx[r] = (V){0};
-  if (m) LINE(row_column)(plan, m, s, j, row->jx);
-  TESI_UNROLL for (int r = 0; m && r < 3; r++) row->jx[r] *= 1 / weight;
-  linear3(b, at[s], b + 3, row->b), linear3(c, at[j], c + 6, row->c);
-  TESI_UNROLL for (int r = 0; r < 3; r++) row->bx[r] = b[6 + r], row->cx[r] = c[3 + r];
-  row->y = at[j];
+/* The rows of the plane s. In it jx = u + y v, jy = p + x v, jz = s0 + y s1 + x (t0 + y t1). m: see mapped_centred; zz[q][3]: jz.jz. */
+TESI_INLINE void LINE(plane_rows)(int q, const TesiMappedHost *plan, const V *m, int s, EliminatedRow *row) {
+  const Real *at = plan->centred_1d;
+  const V *s0 = m + 12, *s1 = m + 18, *t0 = m + 15, *t1 = m + 21, *zz = m + ELIMINATED_CELL;
+  V u[3], v[3], p[3], up[3], vp[3], uv[3];
+  TESI_UNROLL for (int r = 0; r < 3; r++) {
+    u[r] = m[3 + r] + at[s] * m[15 + r], v[r] = m[9 + r] + at[s] * m[21 + r];
+    p[r] = m[6 + r] + at[s] * m[18 + r];
+  }
+  cross(u, p, up), cross(v, p, vp), cross(u, v, uv);
+  const V a[3] = {dot3(u, u), dot3(u, v), dot3(v, v)}, b[2] = {dot3(u, p), dot3(v, p)}, pp = dot3(p, p);
+  const V vs[2] = {dot3(v, s0), dot3(v, s1)}, vt[2] = {dot3(v, t0), dot3(v, t1)};
+  const V c0[3] = {dot3(u, s0), dot3(u, s1) + vs[0], vs[1]};
+  const V c1[3] = {dot3(u, t0), dot3(u, t1) + vt[0], vt[1]};
+  const V y0[2] = {dot3(p, s0), dot3(p, s1)}, y1[2] = {dot3(p, t0) + vs[0], dot3(p, t1) + vs[1]};
+  const V d0[3] = {dot3(s0, up), dot3(s1, up) + dot3(s0, vp), dot3(s1, vp)};
+  const V d1[3] = {dot3(t0, up) + dot3(s0, uv), dot3(t1, up) + dot3(s1, uv) + dot3(t0, vp), dot3(t1, vp)};
+  const V d2[2] = {dot3(t0, uv), dot3(t1, uv)};
+  for (int j = 0; j < q; j++, row++, zz += 3) {
+    const Real y = at[j];
+    const V xy[2] = {b[0] + y * b[1], a[1] + y * a[2]};
+    const V xz[2] = {c0[0] + y * (c0[1] + y * c0[2]), c1[0] + y * (c1[1] + y * c1[2])};
+    const V xx = a[0] + y * (a[1] + xy[1]), inverse = 1 / xx;
+    const V alpha[2] = {xy[0] * inverse, xy[1] * inverse}, beta[2] = {xz[0] * inverse, xz[1] * inverse};
+    row->a = xx;
+    TESI_UNROLL for (int r = 0; r < 2; r++) row->alpha[r] = alpha[r], row->beta[r] = beta[r];
+    row->x[0] = pp - alpha[0] * xy[0], row->x[1] = b[1] - alpha[0] * xy[1],
+    row->x[2] = a[2] - alpha[1] * xy[1];
+    row->y[0] = y0[0] + y * y0[1] - alpha[0] * xz[0];
+    row->y[1] = y1[0] + y * y1[1] - alpha[0] * xz[1] - alpha[1] * xz[0];
+    row->y[2] = vt[0] + y * vt[1] - alpha[1] * xz[1];
+    row->z[0] = zz[0] - beta[0] * xz[0], row->z[1] = zz[1] - beta[0] * xz[1];
+    row->z[2] = zz[2] - beta[1] * xz[1];
+    row->d[0] = inverse * (d0[0] + y * (d0[1] + y * d0[2]));
+    row->d[1] = inverse * (d1[0] + y * (d1[1] + y * d1[2]));
+    row->d[2] = inverse * (d2[0] + y * d2[1]);
+  }
 }
 
 /* Row (s, j) of points: gx, gy, gz to fluxes. */
 TESI_INLINE void LINE(row_flux)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian,
-                                const V *ax, int s, int j, V *gx, V *gy, V *gz) {
+                                const EliminatedRow *rows, int s, int j, V *gx, V *gy, V *gz) {
   const Real *w = plan->weights_1d;
   const Real weight = dim == 3 ? w[s] * w[j] : w[s];
   const V *row = g + (int64_t)(dim == 3 ? s * q + j : s) * q * plan->entries;
-  CofactorRow common;
   if (plan->factors == TES_FACTORS_STORED)
     LINE(row_stored)(dim, q, plan->entries, row, gx, gy, gz);
-  else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1 && dim == 3) {
-    LINE(row_cofactors)(q, plan, NULL, jacobian, s, j, 1, &common);
-    LINE(row_vertices_3d)
-    (q, &common, ax, jacobian + 3, plan->points_1d, w, row, plan->entries, gx, gy, gz);
-  } else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1)
+  else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1 && dim == 3)
+    LINE(row_eliminated)(q, rows + j, plan->centred_1d, w, 1, row, plan->entries, gx, gy, gz);
+  else if (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1)
     LINE(row_weights)(dim, q, 1, plan, jacobian, jacobian + POLYNOMIALS, row, j, gx, gy, gz);
   else if (plan->factors == TES_FACTORS_WEIGHTS)
     LINE(row_weights)(dim, q, 2, plan, jacobian, jacobian + POLYNOMIALS, row, j, gx, gy, gz);
   else if (plan->factors == TES_FACTORS_AFFINE)
     LINE(row_affine)(dim, q, g, w, weight, gx, gy, gz);
   else if (dim == 3) {
-    LINE(row_cofactors)(q, plan, g, jacobian, s, j, weight * (Real)plan->a, &common);
-    LINE(row_vertices_3d)(q, &common, ax, jacobian + 3, plan->points_1d, w, NULL, 0, gx, gy, gz);
+    LINE(row_eliminated)(q, rows + j, plan->centred_1d, w, weight * (Real)plan->a, NULL, 0, gx, gy, gz);
   } else
     LINE(row_vertices_2d)(q, jacobian + 2 * s, jacobian + 2 * q, w, weight * (Real)plan->a, gx, gz);
 }
 
 /* kept[mid][x] <- lambda c w |J| u of the plane s. */
 TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, const V *g, const V *jacobian,
-                                  const V *ax, int s, const V *u, V *kept) {
-  const Real *w = plan->weights_1d, *points = plan->points_1d;
+                                  const EliminatedRow *rows, int s, const V *u, V *kept) {
+  const Real *w = plan->weights_1d, *points = plan->centred_1d;
   const int last = plan->entries - 1, mid = dim == 3 ? q : 1;
   const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_WEIGHTS;
   const V *jx = jacobian + 2 * s, *jz = jacobian + 2 * q;
   for (int j = 0; j < mid; j++) {
     const Real factor = (Real)plan->mass_factor, weight = factor * (dim == 3 ? w[s] * w[j] : w[s]);
-    V column[3] = {0};
-    if (dim == 3 && plan->factors == TES_FACTORS_VERTICES) LINE(row_column)(plan, g, s, j, column);
     for (int i = 0; i < q; i++) {
       const int at = j * q + i;
       V m;
@@ -135,11 +144,10 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
         m = factor * g[((int64_t)s * mid * q + at) * plan->entries + last];
       else if (plan->factors == TES_FACTORS_AFFINE)
         m = weight * w[i] * g[last];
-      else if (dim == 3) {
-        V a[3];
-        linear3(ax + 3 * i, points[j], jacobian + 9 * i + 3, a);
-        m = weight * w[i] * dot3(column, a);
-      } else
+      else if (dim == 3)
+        m = weight * w[i] * rows[j].a *
+            (rows[j].d[0] + points[i] * (rows[j].d[1] + points[i] * rows[j].d[2]));
+      else
         m = weight * w[i] * (jx[0] * jz[2 * i + 1] - jx[1] * jz[2 * i]);
       kept[at] = m * u[at];
     }
@@ -151,21 +159,23 @@ TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, Ahead *
                              const V *jacobian, int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
   const int mid = dim == 3 ? q : 1;
-  V *ax = plane + q * q + 27 * q, *kept = ax + 3 * q, polynomials[2 * POLYNOMIALS];
-  if (mapped_has_cofactors(plan)) {
-    LINE(plane_cofactors)(q, plan, jacobian, s, ax);
+  V *end = plane + q * q + ELIMINATED_CELL + 3 * q, *kept = end + ELIMINATED_ROW * q,
+    polynomials[2 * POLYNOMIALS];
+  EliminatedRow *rows = (EliminatedRow *)end;
+  if (mapped_eliminates(plan)) {
+    LINE(plane_rows)(q, plan, jacobian, s, rows);
   } else if (plan->factors == TES_FACTORS_WEIGHTS) {
     LINE(plane_polynomials)(dim, plan, g, s, polynomials);
     jacobian = polynomials;
   }
-  if (plan->mass) LINE(plane_mass)(dim, q, plan, g, jacobian, ax, s, values, kept);
+  if (plan->mass) LINE(plane_mass)(dim, q, plan, g, jacobian, rows, s, values, kept);
   for (int i = 0; dim == 3 && i < q; i++)
     LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);
   for (int j = 0; j < mid; j++) {
     V gx[MAPPED_N], *u = values + j * q;
     mapped_prefetch(ahead);
     LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, gx, 1);
-    LINE(row_flux)(dim, q, plan, g, jacobian, ax, s, j, gx, plane + j * q, d + j * q);
+    LINE(row_flux)(dim, q, plan, g, jacobian, rows, s, j, gx, plane + j * q, d + j * q);
     LINE(differentiate)(q, tables, TESI_DMT_EVEN, gx, 1, u, 1);
   }
   for (int i = 0; dim == 3 && i < q; i++) LINE(add_transposed)(q, tables, plane + i, q, values + i, q);

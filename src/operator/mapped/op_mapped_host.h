@@ -109,6 +109,7 @@ struct TesiMappedHost {
   int64_t stride;
   void *tables;                 /* [TESI_MAPPED_TABLES][TESI_MAPPED_HALF] */
   void *points_1d, *weights_1d; /* [q] in the operator's precision */
+  void *centred_1d;             /* points less 1/2, their squares, [2][q] */
   double a, mass_factor;        /* vertices: constants a and lambda c; else lambda */
   int threads;
   size_t work_size;

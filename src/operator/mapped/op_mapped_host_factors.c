@@ -254,11 +254,15 @@ TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan) {
   TES_TRY(tesi_alloc(ctx, TESI_MAPPED_TABLES * TESI_MAPPED_HALF, size, &plan->tables));
   TES_TRY(tesi_alloc(ctx, (size_t)m->q, size, &plan->points_1d));
   TES_TRY(tesi_alloc(ctx, (size_t)m->q, size, &plan->weights_1d));
+  TES_TRY(tesi_alloc(ctx, (size_t)(2 * m->q), size, &plan->centred_1d));
   set_halves(plan, TESI_I_EVEN, false, m->q, m->n, m->I);
   set_halves(plan, TESI_DM_EVEN, true, m->q, m->q, m->D);
   for (int i = 0; i < m->q; i++) {
     set_real(plan, plan->points_1d, i, m->point[i]);
     set_real(plan, plan->weights_1d, i, m->weight[i]);
+    const double centred = m->point[i] - 0.5;
+    set_real(plan, plan->centred_1d, i, centred);
+    set_real(plan, plan->centred_1d, m->q + i, centred * centred);
   }
 done:
   return status;

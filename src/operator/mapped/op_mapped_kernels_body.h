@@ -73,19 +73,20 @@ typedef struct Phases {
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
 } Phases;
 
-/* Cofactors of the trilinear map from its monomials m[8][3] (bit 0 x, 1 y, 2 z). Columns jx = m1 + y m3 + z (m5 + y m7), jy and jz
- * likewise; as jy and jz have the same coefficient of y z at a given x, there is no such term in their product:
- *   a = jy x jz = A0 + y A1 + z A2 at x, b = jz x jx = B0 + z B1 + x B2 at y, c = jx x jy = C0 + x C1 + y C2 at z.
- * to: A[q][3][3], B[q][3][3], C[q][3][3]. */
-static void mapped_cofactors(int q, const Real *at, const V *m, V *to) {
-  for (int i = 0; i < q; i++) {
-    V p[3], r[3], s[3], *A = to + 9 * i, *B = A + 9 * q, *C = B + 9 * q;
-    linear3(m + 6, at[i], m + 9, p), linear3(m + 18, at[i], m + 21, r), linear3(m + 12, at[i], m + 15, s);
-    cross(p, s, A), cross(p, r, A + 3), cross(r, s, A + 6);
-    linear3(m + 12, at[i], m + 18, p), linear3(m + 15, at[i], m + 21, r), linear3(m + 3, at[i], m + 9, s);
-    cross(p, s, B), cross(p, r, B + 3), cross(r, s, B + 6);
-    linear3(m + 3, at[i], m + 15, p), linear3(m + 9, at[i], m + 21, r), linear3(m + 6, at[i], m + 18, s);
-    cross(p, s, C), cross(p, r, C + 3), cross(r, s, C + 6);
+/* The trilinear map's monomials m[8][3] (bit 0 x, 1 y, 2 z) about the centre of the cell, to[8][3]; behind them at each y the
+ * polynomial jz.jz of x, [q][3], the middle one halved. Its column jz = m4 + y m6 + x (m5 + y m7) does not depend on z. */
+static void mapped_centred(int q, const Real *at, const V *m, V *to) {
+  for (int i = 0; i < ELIMINATED_CELL; i++) to[i] = m[i];
+  for (int bit = 1; bit < 8; bit *= 2)
+    for (int v = 0; v < 8; v++)
+      for (int r = 0; !(v & bit) && r < 3; r++) to[3 * v + r] += (Real)0.5 * to[3 * (v + bit) + r];
+  V *zz = to + ELIMINATED_CELL;
+  for (int i = 0; i < q; i++, zz += 3) {
+    V s[3], t[3];
+    TESI_UNROLL for (int r = 0; r < 3; r++) {
+      s[r] = to[12 + r] + at[i] * to[18 + r], t[r] = to[15 + r] + at[i] * to[21 + r];
+    }
+    zz[0] = dot3(s, s), zz[1] = dot3(s, t), zz[2] = dot3(t, t);
   }
 }
 
@@ -100,8 +101,8 @@ static void mapped_columns(int q, const Real *at, const V *m, V *jx, V *jz) {
 static void mapped_geometry(const TesiMappedHost *plan, const V *g, V *to) {
   const int q = plan->q;
   const bool weights = plan->factors == TES_FACTORS_WEIGHTS;
-  if (mapped_has_cofactors(plan))
-    mapped_cofactors(q, plan->points_1d, g + (weights ? plan->entries * plan->points : 0), to);
+  if (mapped_eliminates(plan))
+    mapped_centred(q, plan->centred_1d, g + (weights ? plan->entries * plan->points : 0), to);
   else if (plan->factors == TES_FACTORS_VERTICES)
     mapped_columns(q, plan->points_1d, g, to, to + 2 * q);
 }

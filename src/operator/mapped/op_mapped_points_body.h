@@ -2,8 +2,8 @@
  * op_mapped_lines_body.h. On entry gx, gy, gz are reference derivatives of the row; on return they are fluxes. */
 
 #ifndef MAPPED_SECOND
-/* Cofactors from tables: trilinear cells. */
-static bool mapped_has_cofactors(const TesiMappedHost *plan) {
+/* Trilinear cells, whose rows are eliminated. */
+static bool mapped_eliminates(const TesiMappedHost *plan) {
   return plan->dim == 3 && (plan->factors == TES_FACTORS_VERTICES ||
                             (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1));
 }
@@ -21,19 +21,28 @@ TESI_INLINE void cross(const V a[3], const V b[3], V out[3]) {
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-TESI_INLINE void linear3(const V *a, Real x, const V *b, V out[3]) {
-  TESI_UNROLL for (int r = 0; r < 3; r++) out[r] = a[r] + x * b[r];
-}
-
 TESI_INLINE V dot3(const V a[3], const V b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* What a row of points has in common, see mapped_cofactors. */
-typedef struct CofactorRow {
-  V jx[3], b[3], bx[3], c[3], cx[3];
-  Real y;
-} CofactorRow;
+/* What the points of a row in x have in common. Columns of J: jx is constant, jy and jz are linear in x, so that with
+ *   alpha = jx.jy / A, beta = jx.jz / A, A = jx.jx   (linear)
+ *   X = jy.jy - alpha jx.jy, Y = jy.jz - alpha jx.jz, Z = jz.jz - beta jx.jz, D = |J| / A   (quadratic, A D^2 = X Z - Y^2)
+ * the metric |J| (J'J)^-1 is, after gy <- gy - alpha gx and gz <- gz - beta gx,
+ *   fx = D gx - alpha fy - beta fz, (fy, fz) = (Z gy - Y gz, X gz - Y gy) / D.
+ * Polynomials are in x less 1/2, where points lie in pairs: c[0] + x^2 c[2] + x c[1] for both, of X and Z half c[1]. */
+typedef struct EliminatedRow {
+  V a, alpha[2], beta[2], x[3], y[3], z[3], d[3];
+} EliminatedRow;
+
+enum { ELIMINATED_ROW = sizeof(EliminatedRow) / sizeof(V), ELIMINATED_CELL = 24 };
+
+TESI_INLINE void eliminated_flux(V alpha, V beta, V x, V y, V z, V first, V second, V *gx, V *gy, V *gz) {
+  const V v = *gy - alpha * *gx, w = *gz - beta * *gx;
+  const V fy = second * (z * v - y * w), fz = second * (x * w - y * v);
+  *gx = first * *gx - alpha * fy - beta * fz;
+  *gy = fy, *gz = fz;
+}
 #endif
 
 /* Value (and slope, if asked for) at t of polynomials c[m + 1][count]. */
@@ -122,29 +131,43 @@ TESI_INLINE void LINE(row_affine)(int dim, int q, const V *G, const Real *w, Rea
   }
 }
 
-/* With the cofactors a = jy x jz, b = jz x jx, c = jx x jy of the Jacobian's columns, which are |J| times the rows of J^-1:
- * t = (a gx + b gy + c gz) w / |J|, fluxes a.t, b.t, c.t. That is less work than the six entries of G. In a row b and c are linear, a is
- * linear in y: op_mapped_kernels_body.h has the tables. jx: column of the row over the row's weight; or weights w / |J| are given, a number
- * every `step`. */
-TESI_INLINE void LINE(row_vertices_3d)(int q, const CofactorRow *row, const V *ax, const V *ay,
-                                       const Real *at, const Real *w, const V *weights, int step, V *gx,
-                                       V *gy, V *gz) {
-  LINE_UNROLL for (int i = 0; i < q; i++) {
-    V a[3], b[3], c[3], t[3];
-    TESI_UNROLL for (int r = 0; r < 3; r++) {
-      a[r] = ax[3 * i + r] + row->y * ay[9 * i + r];
-      b[r] = row->b[r] + at[i] * row->bx[r];
-      c[r] = row->c[r] + at[i] * row->cx[r];
-    }
-    V scale;
-    if (weights) {
-      __builtin_prefetch(weights + i * step + PREFETCH, 0, 2);
-      scale = weights[i * step];
-    } else {
-      scale = w[i] / dot3(row->jx, a);
-    }
-    TESI_UNROLL for (int r = 0; r < 3; r++) t[r] = (a[r] * gx[i] + b[r] * gy[i] + c[r] * gz[i]) * scale;
-    gx[i] = dot3(a, t), gy[i] = dot3(b, t), gz[i] = dot3(c, t);
+/* One point of a pair. w: its weight times the row's; or w / |J| is at `weight`. */
+TESI_INLINE void LINE(point_flux)(const EliminatedRow *row, V d, V w, const V *weight, V alpha, V beta, V x,
+                                  V y, V z, V *gx, V *gy, V *gz) {
+  if (weight) {
+    __builtin_prefetch(weight + PREFETCH, 0, 2);
+    const V second = row->a * *weight;
+    eliminated_flux(alpha, beta, x, y, z, second * d * d, second, gx, gy, gz);
+  } else {
+    eliminated_flux(alpha, beta, x, y, z, w * d, w / d, gx, gy, gz);
+  }
+}
+
+/* Points i and q - 1 - i at once: the even part of their polynomials is the same. at: points less 1/2 and their squares, [2][q].
+ * weights: as in point_flux, one every `step`; NULL: none. */
+TESI_INLINE void LINE(row_eliminated)(int q, const EliminatedRow *row, const Real *at, const Real *w,
+                                      Real row_weight, const V *weights, int step, V *gx, V *gy, V *gz) {
+  const V scale = row_weight - (V){0};
+  LINE_UNROLL for (int i = 0; i < q / 2; i++) {
+    const int k = q - 1 - i;
+    const Real t = at[i], twice = 2 * t, square = at[q + i];
+    const V x = row->x[0] + square * row->x[2], y = row->y[0] + square * row->y[2];
+    const V z = row->z[0] + square * row->z[2], d = row->d[0] + square * row->d[2];
+    const V weight = scale * w[i];
+    LINE(point_flux)
+    (row, d + t * row->d[1], weight, weights ? weights + i * step : NULL, row->alpha[0] + t * row->alpha[1],
+     row->beta[0] + t * row->beta[1], x + twice * row->x[1], y + t * row->y[1], z + twice * row->z[1], gx + i,
+     gy + i, gz + i);
+    LINE(point_flux)
+    (row, d - t * row->d[1], weight, weights ? weights + k * step : NULL, row->alpha[0] - t * row->alpha[1],
+     row->beta[0] - t * row->beta[1], x - twice * row->x[1], y - t * row->y[1], z - twice * row->z[1], gx + k,
+     gy + k, gz + k);
+  }
+  if (q % 2) {
+    const int i = q / 2;
+    LINE(point_flux)
+    (row, row->d[0], scale * w[i], weights ? weights + i * step : NULL, row->alpha[0], row->beta[0],
+     row->x[0], row->y[0], row->z[0], gx + i, gy + i, gz + i);
   }
 }
 
