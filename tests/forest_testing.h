@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "tessera/forest_space.h"
+#include "tessera/tessera.h"
 #include "testing.h"
 
 static inline int test_below(uint64_t *seed, int n) {
@@ -84,6 +84,42 @@ static inline void test_adapt(TesContext *ctx, uint64_t *seed, double refine, do
   free(mark);
   tes_forest_destroy(forest);
   *forest = adapted;
+}
+
+/* Refined at random until there are so many cells. */
+static inline void test_refine(TesContext *ctx, uint64_t *seed, double part, int64_t cells,
+                               TesForest **forest) {
+  do test_adapt(ctx, seed, part, 0, cells, forest);
+  while (tes_forest_cells(*forest) < cells);
+}
+
+static inline TesForest *test_ball(TesContext *ctx, int dim) {
+  TesForest *forest;
+  assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
+  return forest;
+}
+
+/* A forest with a space and cells of a degree on it. */
+typedef struct TestMesh {
+  TesForest *forest;
+  TesForestSpace *space;
+  TesGeometry *geometry;
+} TestMesh;
+
+/* Takes the forest over. dirichlet: as in TesForestSpaceDesc. */
+static inline TestMesh test_mesh(TesContext *ctx, TesForest *forest, int degree, int cell_degree,
+                                 const char *const *dirichlet) {
+  TestMesh m = {.forest = forest};
+  const TesForestSpaceDesc desc = {.forest = forest, .degree = degree, .dirichlet = dirichlet};
+  assert_ok(ctx, tes_forest_space_create(ctx, &desc, &m.space));
+  assert_ok(ctx, tes_geometry_create_forest(forest, cell_degree, &m.geometry));
+  return m;
+}
+
+static inline void test_mesh_free(TestMesh *m) {
+  tes_geometry_destroy(&m->geometry);
+  tes_forest_space_destroy(&m->space);
+  tes_forest_destroy(&m->forest);
 }
 
 #endif

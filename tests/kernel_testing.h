@@ -1,25 +1,10 @@
-/* What the tests of kernels share: devices, boxes of equal cells, random vectors, comparison by the largest relative difference. */
+/* What the tests of kernels share, besides devices: boxes of equal cells, random vectors, comparison by the largest relative difference. */
 #ifndef TESI_KERNEL_TESTING_H
 #define TESI_KERNEL_TESTING_H
 
 #include <stdlib.h>
 #include <string.h>
-#include "testing.h"
-#include "tessera/tessera.h"
-
-/* NULL where this machine lacks the device; the emulator is never lacking. TESSERA_TEST_DEVICE leaves the others out: for tools that
- * slow everything down. */
-static inline TesContext *test_device(const char *name) {
-  TesContext *ctx;
-  char message[2048];
-  const char *only = getenv("TESSERA_TEST_DEVICE");
-  if (only && strcmp(only, name)) return NULL;
-  const TesContextDesc desc = {.device = name};
-  const TesStatus status = tes_context_create(&desc, &ctx, message, sizeof message);
-  if (status == TES_OK) return ctx;
-  if (status != TES_MISSING || name[0] == 'e') fail_msg("%s: %s", name, message);
-  return NULL;
-}
+#include "device_testing.h"
 
 static inline TesSpace *test_box_space(TesContext *ctx, int dim, int degree, const int *cells) {
   TesMesh *mesh;

@@ -6,26 +6,10 @@
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"
-#include "testing.h"
-#include "tessera/tessera.h"
+#include "device_testing.h"
 
 enum { N = 10007 };
 static const char *const devices[] = {"cpu", "emulator", "cuda"};
-
-/* NULL where this machine lacks the device. */
-static TesContext *open_device(const char *name) {
-  TesContext *ctx;
-  char message[2048];
-  const char *only = getenv("TESSERA_TEST_DEVICE");
-  if (only && strcmp(only, name)) return NULL;
-  const TesContextDesc desc = {.device = name};
-  const TesStatus status = tes_context_create(&desc, &ctx, message, sizeof message);
-  if (status == TES_OK) return ctx;
-  assert_int_equal(status, TES_MISSING);
-  assert_true(strlen(message) > 20);
-  assert_null(ctx);
-  return NULL;
-}
 
 static TesVector *random_vector(TesContext *ctx, TesPrecision precision, double *values, uint64_t *seed) {
   TesVector *v;
@@ -102,7 +86,7 @@ static void check_reductions(TesContext *ctx, TesPrecision precision) {
 static void vectors_are_right_on_every_device(void **state) {
   (void)state;
   for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
-    TesContext *ctx = open_device(devices[d]);
+    TesContext *ctx = test_device(devices[d]);
     if (!ctx) continue;
     assert_int_equal(strncmp(tes_context_device(ctx), devices[d], strlen(devices[d])), 0);
     for (int px = 0; px < 2; px++) {
@@ -164,7 +148,7 @@ static double run_selftest(TesContext *ctx, int fault, TesiOrder order) {
 
 static void emulator_finds_planted_faults(void **state) {
   (void)state;
-  TesContext *ctx = open_device("emulator");
+  TesContext *ctx = test_device("emulator");
   if (getenv("TESSERA_TEST_DEVICE") && !ctx) skip();
   assert_non_null(ctx);
   for (int fault = 0; fault <= 5; fault++) {

@@ -192,6 +192,27 @@ static void test_adapt_and_relate(void **state) {
   }
 }
 
+/* Where cells lie in their trees, and the names of a file. */
+static void test_places_and_names(void **state) {
+  (void)state;
+  TesForest *f;
+  int number;
+  assert_ok(ctx,
+            tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .level = 2}, &f));
+  for (int64_t c = 0; c < tes_forest_cells(f); c++) {
+    assert_int_equal(tes_forest_tree_of(f)[c], c / 16);
+    assert_int_equal(tes_forest_child_of(f)[c], c % 4);
+  }
+  tes_forest_destroy(&f);
+  const TesForestDesc desc = {
+      .domain = TES_DOMAIN_FILE, .dim = 2, .file = TESI_SOURCE_DIR "/cases/plate.msh"};
+  assert_ok(ctx, tes_forest_create(ctx, &desc, &f));
+  assert_ok(ctx, tes_forest_find_material(f, "sleeve", &number));
+  assert_string_equal(tes_forest_material_name(f, number), "sleeve");
+  assert_string_not_equal(tes_forest_material_name(f, !number), "sleeve");
+  tes_forest_destroy(&f);
+}
+
 static void test_coarsening_marks(void **state) {
   (void)state;
   TesForest *f, *g;
@@ -327,8 +348,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_domains),          cmocka_unit_test(test_curved),
       cmocka_unit_test(test_adapt_and_relate), cmocka_unit_test(test_coarsening_marks),
-      cmocka_unit_test(test_rebuild),          cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_allocations)};
+      cmocka_unit_test(test_places_and_names), cmocka_unit_test(test_rebuild),
+      cmocka_unit_test(test_refusals),         cmocka_unit_test(test_allocations)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

@@ -7,58 +7,15 @@
 #include "matrix_testing.h"
 #include "space/forest_space.h"
 
-typedef struct Mesh {
-  TesForest *forest;
-  TesForestSpace *space;
-  TesGeometry *geometry;
-} Mesh;
-
-static TesContext *open_device(const char *name) {
-  TesContext *ctx;
-  const char *only = getenv("TESSERA_TEST_DEVICE");
-  if (strcmp(name, "cpu")) return test_device(name);
-  if (only && strcmp(only, name)) return NULL;
-  assert_int_equal(tes_context_create(&(TesContextDesc){.device = name, .threads = 2}, &ctx, NULL, 0),
-                   TES_OK);
-  return ctx;
-}
-
 /* Lattices of trees in random orientations, or balls; Dirichlet conditions on one side, everywhere, nowhere. */
-static Mesh make_mesh(TesContext *ctx, int dim, int degree, int i, int64_t cells) {
+static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int i, int64_t cells) {
   static const char *const low[] = {"low", NULL}, *const none[] = {NULL};
   uint64_t seed = (uint64_t)(31 * i + degree);
-  Mesh m;
-  if (i % 3 == 2)
-    assert_ok(ctx,
-              tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &m.forest));
-  else
-    test_lattice(ctx, dim, (const int[3]){2, 2, 1}, 0.15, &seed, &m.forest);
-  do test_adapt(ctx, &seed, 0.4, 0, cells, &m.forest);
-  while (tes_forest_cells(m.forest) < cells);
-  const TesForestSpaceDesc desc = {.forest = m.forest,
-                                   .degree = degree,
-                                   .dirichlet = i % 3 == 0   ? low
-                                                : i % 3 == 1 ? none
-                                                             : NULL};
-  assert_ok(ctx, tes_forest_space_create(ctx, &desc, &m.space));
-  assert_ok(ctx, tes_geometry_create_forest(m.forest, i % 3 == 2 ? 2 : 1, &m.geometry));
-  return m;
-}
-
-static void free_mesh(Mesh *m) {
-  tes_geometry_destroy(&m->geometry);
-  tes_forest_space_destroy(&m->space);
-  tes_forest_destroy(&m->forest);
-}
-
-static TesVector *make_vector(TesContext *ctx, int64_t n, TesPrecision precision, uint64_t seed) {
-  TesVector *v;
-  double *values = test_malloc((size_t)n * sizeof *values);
-  for (int64_t i = 0; i < n; i++) values[i] = seed ? (double)(float)test_random(&seed) : NAN;
-  assert_ok(ctx, tes_vector_create(ctx, n, precision, &v));
-  assert_ok(ctx, tes_vector_set(v, values));
-  test_free(values);
-  return v;
+  const bool ball = i % 3 == 2;
+  TesForest *forest = ball ? test_ball(ctx, dim) : NULL;
+  if (!ball) test_lattice(ctx, dim, (const int[3]){2, 2, 1}, 0.15, &seed, &forest);
+  test_refine(ctx, &seed, 0.4, cells, &forest);
+  return test_mesh(ctx, forest, degree, ball ? 2 : 1, ball ? NULL : i % 3 ? none : low);
 }
 
 /* Product, residual (in place too), diagonal and plain product of one form, against the matrix-free operator. */
@@ -75,9 +32,9 @@ static void check_form(TesContext *ctx, const TesForestDiffusionDesc *desc, TesA
   assert_int_equal(tes_operator_length(twin), n);
   assert_int_equal(tes_operator_precision(twin), desc->precision);
   assert_true(tes_operator_cost(twin).bytes > 8.0 * (double)n);
-  TesVector *x = make_vector(ctx, n, TES_DOUBLE, 1), *z = make_vector(ctx, n, TES_DOUBLE, 0),
-            *u = make_vector(ctx, n, desc->precision, 1), *b = make_vector(ctx, n, desc->precision, 2),
-            *y = make_vector(ctx, n, desc->precision, 0), *r = make_vector(ctx, n, TES_DOUBLE, 2);
+  TesVector *x = test_vector(ctx, n, TES_DOUBLE, 1), *z = test_vector(ctx, n, TES_DOUBLE, 0),
+            *u = test_vector(ctx, n, desc->precision, 1), *b = test_vector(ctx, n, desc->precision, 2),
+            *y = test_vector(ctx, n, desc->precision, 0), *r = test_vector(ctx, n, TES_DOUBLE, 2);
   assert_ok(ctx, tes_operator_apply_ref(op, x, z));
   assert_ok(ctx, tes_operator_apply(twin, u, y));
   test_compare(y, z, tolerance, name, degree);
@@ -115,7 +72,7 @@ static void check_kernels(TesContext *ctx, const TesForestDiffusionDesc *desc) {
   assert_ok(ctx, tes_forest_assemble_device(op, &b));
   test_compare_matrices(ctx, &a, &b, 1e-12, tes_operator_describe(op));
   const int64_t n = tes_operator_length(op);
-  TesVector *d = make_vector(ctx, n, TES_DOUBLE, 0), *e = make_vector(ctx, n, TES_DOUBLE, 0);
+  TesVector *d = test_vector(ctx, n, TES_DOUBLE, 0), *e = test_vector(ctx, n, TES_DOUBLE, 0);
   double *values = test_malloc((size_t)n * sizeof *values);
   for (int64_t i = 0; i < n; i++)
     for (int64_t at = a.row[i]; at < a.row[i + 1]; at++)
@@ -133,7 +90,7 @@ static void check_kernels(TesContext *ctx, const TesForestDiffusionDesc *desc) {
 
 static int64_t check_case(TesContext *ctx, int dim, int degree, int i) {
   const int64_t cells = dim == 2 ? 40 : degree < 3 ? 16 : 6;
-  Mesh m = make_mesh(ctx, dim, degree, i, cells);
+  TestMesh m = make_mesh(ctx, dim, degree, i, cells);
   TesFunction *a, *c;
   assert_ok(ctx, tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x", &c));
@@ -150,7 +107,7 @@ static int64_t check_case(TesContext *ctx, int dim, int degree, int i) {
   const int64_t hanging = tes_forest_space_hanging(m.space);
   tes_function_destroy(&a);
   tes_function_destroy(&c);
-  free_mesh(&m);
+  test_mesh_free(&m);
   return hanging;
 }
 
@@ -158,7 +115,7 @@ static void equal_the_plain_operator(void **state) {
   (void)state;
   static const char *const devices[] = {"cpu", "emulator", "cuda"};
   for (int device = 0; device < 3; device++) {
-    TesContext *ctx = open_device(devices[device]);
+    TesContext *ctx = test_context(&(TesContextDesc){.device = devices[device], .threads = 2});
     if (!ctx) continue;
     if (!test_has_forests(ctx)) skip();
     int64_t hanging = 0;
@@ -172,7 +129,7 @@ static void equal_the_plain_operator(void **state) {
 }
 
 /* H x has the values that cells read; each node is there once, by its position. */
-static void check_space(TesContext *ctx, const Mesh *m, int dim) {
+static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   enum { MOST = 729 };
   TesForestSpace *all;
   TesMatrix H;
@@ -222,13 +179,13 @@ static void check_space(TesContext *ctx, const Mesh *m, int dim) {
 
 static void spaces_without_constraints(void **state) {
   (void)state;
-  TesContext *ctx = open_device("cpu");
+  TesContext *ctx = test_context(&(TesContextDesc){.device = "cpu", .threads = 2});
   if (!ctx || !test_has_forests(ctx)) skip();
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 8; degree++) {
-      Mesh m = make_mesh(ctx, dim, degree, 1, dim == 2 ? 40 : degree < 4 ? 20 : 8);
+      TestMesh m = make_mesh(ctx, dim, degree, 1, dim == 2 ? 40 : degree < 4 ? 20 : 8);
       check_space(ctx, &m, dim);
-      free_mesh(&m);
+      test_mesh_free(&m);
     }
   tes_context_destroy(&ctx);
 }
@@ -260,7 +217,7 @@ static TesStatus make_twins(TesContext *context, void *user) {
 
 static void allocations(void **state) {
   (void)state;
-  TesContext *ctx = open_device("cpu");
+  TesContext *ctx = test_context(&(TesContextDesc){.device = "cpu", .threads = 2});
   const bool forests = ctx && test_has_forests(ctx);
   tes_context_destroy(&ctx);
   if (!forests) skip();

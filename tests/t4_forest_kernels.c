@@ -5,45 +5,15 @@
 #include "kernel_testing.h"
 #include "matrix_testing.h"
 
-typedef struct Mesh {
-  TesForest *forest;
-  TesForestSpace *space;
-  TesGeometry *geometry;
-} Mesh;
-
 /* Lattices of trees, refined at random till there are about `cells` cells; curved: a ball. */
-static Mesh make_mesh(TesContext *ctx, int dim, int degree, int cell_degree, int64_t cells, bool affine,
-                      bool curved, uint64_t seed) {
+static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int cell_degree, int64_t cells, bool affine,
+                          bool curved, uint64_t seed) {
   static const char *const low[] = {"low", NULL};
-  Mesh m;
-  if (curved)
-    assert_ok(ctx,
-              tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &m.forest));
-  else
-    test_lattice(ctx, dim, (const int[3]){2, 2, degree < 5 ? 2 : 1}, affine ? 0 : 0.15, &seed, &m.forest);
-  do test_adapt(ctx, &seed, 0.3, 0, cells, &m.forest);
-  while (tes_forest_cells(m.forest) < cells);
-  const TesForestSpaceDesc desc = {.forest = m.forest, .degree = degree, .dirichlet = curved ? NULL : low};
-  assert_ok(ctx, tes_forest_space_create(ctx, &desc, &m.space));
-  assert_ok(ctx, tes_geometry_create_forest(m.forest, cell_degree, &m.geometry));
-  return m;
-}
-
-static void free_mesh(Mesh *m) {
-  tes_geometry_destroy(&m->geometry);
-  tes_forest_space_destroy(&m->space);
-  tes_forest_destroy(&m->forest);
-}
-
-static TesVector *make_vector(TesContext *ctx, const TesOperator *op, uint64_t seed) {
-  TesVector *v;
-  const int64_t n = tes_operator_length(op);
-  double *values = test_malloc((size_t)n * sizeof *values);
-  for (int64_t i = 0; i < n; i++) values[i] = seed ? (double)(float)test_random(&seed) : NAN;
-  assert_ok(ctx, tes_vector_create(ctx, n, tes_operator_precision(op), &v));
-  assert_ok(ctx, tes_vector_set(v, values));
-  test_free(values);
-  return v;
+  TesForest *forest = curved ? test_ball(ctx, dim) : NULL;
+  if (!curved)
+    test_lattice(ctx, dim, (const int[3]){2, 2, degree < 5 ? 2 : 1}, affine ? 0 : 0.15, &seed, &forest);
+  test_refine(ctx, &seed, 0.3, cells, &forest);
+  return test_mesh(ctx, forest, degree, cell_degree, curved ? NULL : low);
 }
 
 /* z <- A x and d <- the diagonal, by the assembled matrix; by_kernels: which is compared with the one made by kernels. */
@@ -77,8 +47,8 @@ static void check(TesContext *ctx, const TesMappedDesc *desc, bool assemble) {
   TesOperator *op;
   assert_ok(ctx, tes_operator_create_mapped(ctx, desc, &op));
   const char *const name = tes_operator_describe(op);
-  TesVector *x = make_vector(ctx, op, 1), *b = make_vector(ctx, op, 2), *y = make_vector(ctx, op, 0),
-            *z = make_vector(ctx, op, 0), *d = make_vector(ctx, op, 0);
+  TesVector *x = test_vector_of(ctx, op, 1), *b = test_vector_of(ctx, op, 2), *y = test_vector_of(ctx, op, 0),
+            *z = test_vector_of(ctx, op, 0), *d = test_vector_of(ctx, op, 0);
   assert_ok(ctx, tes_operator_apply(op, x, y));
   assert_ok(ctx, tes_operator_apply_ref(op, x, z));
   test_compare(y, z, tolerance, name, desc->degree);
@@ -110,8 +80,8 @@ static int64_t check_case(TesContext *ctx, TesFactors factors, int dim, int degr
                       : degree < 5 ? 20
                                    : 9,
                 cells = dim == 3 ? few : (test_brief() ? 3 : 12) * few;
-  Mesh m = make_mesh(ctx, dim, degree, cell_degree, cells, factors == TES_FACTORS_AFFINE, curved,
-                     (uint64_t)(97 * i + degree));
+  TestMesh m = make_mesh(ctx, dim, degree, cell_degree, cells, factors == TES_FACTORS_AFFINE, curved,
+                         (uint64_t)(97 * i + degree));
   TesFunction *a, *c;
   const bool varies = factors == TES_FACTORS_STORED || weights;
   assert_ok(ctx,
@@ -135,7 +105,7 @@ static int64_t check_case(TesContext *ctx, TesFactors factors, int dim, int degr
   const int64_t hanging = tes_forest_space_hanging(m.space);
   tes_function_destroy(&a);
   tes_function_destroy(&c);
-  free_mesh(&m);
+  test_mesh_free(&m);
   return hanging;
 }
 

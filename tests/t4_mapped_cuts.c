@@ -41,17 +41,6 @@ static void must(TesContext *ctx, TesStatus status) {
   if (status != TES_OK) fail_msg("%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
 }
 
-static TesVector *random_vector(TesContext *ctx, const TesOperator *op, uint64_t seed) {
-  TesVector *v;
-  const int64_t n = tes_operator_length(op);
-  double *values = test_malloc((size_t)n * sizeof *values);
-  for (int64_t i = 0; i < n; i++) values[i] = (double)(float)test_random(&seed);
-  must(ctx, tes_vector_create(ctx, n, tes_operator_precision(op), &v));
-  must(ctx, tes_vector_set(v, values));
-  test_free(values);
-  return v;
-}
-
 static void check(TesContext *ctx, const Cut *c) {
   TesMesh *mesh;
   TesGeometry *geometry;
@@ -78,7 +67,7 @@ static void check(TesContext *ctx, const Cut *c) {
                                                .order = c->components % 2 ? TES_NUMBER_LEXICOGRAPHIC
                                                                           : TES_NUMBER_BY_CELLS}},
                 &op));
-  TesVector *x = random_vector(ctx, op, 1), *y = random_vector(ctx, op, 2), *z = random_vector(ctx, op, 3);
+  TesVector *x = test_vector_of(ctx, op, 1), *y = test_vector_of(ctx, op, 2), *z = test_vector_of(ctx, op, 3);
   must(ctx, tes_operator_apply_ref(op, x, z));
   for (int i = 0; i < 2; i++) {
     must(ctx, tes_vector_fill(y, NAN));

@@ -21,17 +21,6 @@ static TesGeometry *make_geometry(TesContext *ctx, int dim, bool affine) {
   return g;
 }
 
-static TesVector *random_vector(TesContext *ctx, const TesOperator *op, uint64_t seed) {
-  TesVector *v;
-  const int64_t n = tes_operator_length(op);
-  double *values = test_malloc((size_t)n * sizeof *values);
-  for (int64_t i = 0; i < n; i++) values[i] = (double)(float)test_random(&seed);
-  must(ctx, tes_vector_create(ctx, n, tes_operator_precision(op), &v));
-  must(ctx, tes_vector_set(v, values));
-  test_free(values);
-  return v;
-}
-
 static void check_matrix(TesContext *ctx, const TesOperator *op, double tolerance) {
   TesMatrix a;
   TesDeviceMatrix b;
@@ -49,8 +38,8 @@ static void check(TesContext *ctx, const TesMappedDesc *desc) {
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 2e-5;
   const char *const name = tes_operator_describe(op);
   const int64_t n = tes_operator_length(op);
-  TesVector *x = random_vector(ctx, op, 1), *b = random_vector(ctx, op, 2), *y = random_vector(ctx, op, 3),
-            *z = random_vector(ctx, op, 4);
+  TesVector *x = test_vector_of(ctx, op, 1), *b = test_vector_of(ctx, op, 2), *y = test_vector_of(ctx, op, 3),
+            *z = test_vector_of(ctx, op, 4);
   must(ctx, tes_vector_fill(y, NAN));
   must(ctx, tes_operator_apply(op, x, y));
   must(ctx, tes_operator_apply_ref(op, x, z));

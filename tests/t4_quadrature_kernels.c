@@ -15,18 +15,6 @@ typedef struct Case {
 
 static const char *const devices[] = {"emulator", "cuda"};
 
-static TesContext *open_device(const char *name, bool unordered) {
-  TesContext *ctx;
-  char message[2048];
-  const TesContextDesc desc = {.device = name, .unordered = unordered};
-  const char *only = getenv("TESSERA_TEST_DEVICE");
-  if (only && strcmp(only, name)) return NULL;
-  const TesStatus status = tes_context_create(&desc, &ctx, message, sizeof message);
-  if (status == TES_OK) return ctx;
-  if (status != TES_MISSING || name[0] == 'e') fail_msg("%s: %s", name, message);
-  return NULL;
-}
-
 /* Graded in y. Not natural: face 2, and with `natural` false faces 0, 3 and 5 too. */
 static TesSpace *make_space(TesContext *ctx, const Case *c) {
   TesMesh *mesh;
@@ -130,7 +118,7 @@ static void run_degree(TesContext *ctx, bool emulated, int dim, int degree) {
 static void kernels_equal_the_plain_operator(void **state) {
   (void)state;
   for (int d = 0; d < 2; d++) {
-    TesContext *ctx = open_device(devices[d], false);
+    TesContext *ctx = test_device(devices[d]);
     for (int dim = 2; ctx && dim <= 3; dim++)
       for (int degree = 1; degree <= (dim == 3 ? 8 : 10); degree++)
         if (test_degree(degree)) run_degree(ctx, d == 0, dim, degree);
@@ -143,7 +131,7 @@ static void blocks_add_what_they_share(void **state) {
   (void)state;
   static const char *const cuts[] = {"2,1,1,0", "1,2,1,0", "2,2,1,0", "32,2,1,1"};
   for (int d = 0; d < 2; d++) {
-    TesContext *ctx = open_device(devices[d], false);
+    TesContext *ctx = test_device(devices[d]);
     for (int dim = 2; ctx && dim <= 3; dim++)
       for (int i = 0; i < dim + 1; i++)
         for (int degree = 1; degree <= 3 - i / 3; degree++) /* whole cells are for low degrees */
@@ -169,7 +157,8 @@ static void degrees_beyond_take_the_general_path(void **state) {
   for (int d = 0; d < 2; d++)
     for (size_t i = 0; i < count; i++) {
       if (!test_degree(cases[i].degree) || (d == 0 && cases[i].dim == 3 && cases[i].degree > 9)) continue;
-      TesContext *ctx = open_device(devices[d], cases[i].unordered);
+      TesContext *ctx =
+          test_context(&(TesContextDesc){.device = devices[d], .unordered = cases[i].unordered});
       for (int precision = 0; ctx && precision < 2; precision++)
         run_case(ctx, &cases[i], (TesPrecision)precision);
       tes_context_destroy(&ctx);
@@ -179,7 +168,7 @@ static void degrees_beyond_take_the_general_path(void **state) {
 /* A coefficient that is refused: which one, where, and how. */
 static void bad_coefficients_are_told(void **state) {
   (void)state;
-  TesContext *ctx = open_device("emulator", false);
+  TesContext *ctx = test_device("emulator");
   if (!ctx) return;
   const Case c = {2, 3, {3, 2, 1}, true, false, false};
   TesSpace *space = make_space(ctx, &c);

@@ -23,16 +23,6 @@ static TesForestSpace *make_space(TesContext *ctx, const TesForest *forest, int 
   return space;
 }
 
-static TesVector *make_vector(TesContext *ctx, int64_t n, TesPrecision precision, uint64_t seed) {
-  TesVector *v;
-  double *values = test_malloc((size_t)n * sizeof *values);
-  for (int64_t i = 0; i < n; i++) values[i] = seed ? (double)(float)test_random(&seed) : NAN;
-  assert_ok(ctx, tes_vector_create(ctx, n, precision, &v));
-  assert_ok(ctx, tes_vector_set(v, values));
-  test_free(values);
-  return v;
-}
-
 static void assert_same_bits(const TesVector *a, const TesVector *b) {
   const int64_t n = tes_vector_length(a);
   double *x = test_malloc((size_t)n * sizeof *x), *y = test_malloc((size_t)n * sizeof *y);
@@ -50,9 +40,9 @@ static void check_transfer(TesContext *ctx, const TesForestSpace *coarse, const 
   const int64_t nc = tes_forest_space_length(coarse), nf = tes_forest_space_length(fine);
   TesTransfer *t;
   assert_ok(ctx, tes_transfer_create_forest(ctx, &(TesForestTransferDesc){coarse, fine, precision}, &t));
-  TesVector *c = make_vector(ctx, nc, precision, 3), *f = make_vector(ctx, nf, precision, 4),
-            *v = make_vector(ctx, nf, precision, 0), *w = make_vector(ctx, nf, precision, 5),
-            *r = make_vector(ctx, nc, precision, 0), *s = make_vector(ctx, nc, precision, 0);
+  TesVector *c = test_vector(ctx, nc, precision, 3), *f = test_vector(ctx, nf, precision, 4),
+            *v = test_vector(ctx, nf, precision, 0), *w = test_vector(ctx, nf, precision, 5),
+            *r = test_vector(ctx, nc, precision, 0), *s = test_vector(ctx, nc, precision, 0);
   for (int add = 0; add < 2; add++) {
     if (add) assert_ok(ctx, tes_vector_copy(w, 1, v));
     assert_ok(ctx, tes_transfer_prolongate(t, c, add, v));
@@ -134,8 +124,8 @@ static void check_robin(TesContext *ctx, int dim, int degree, TesPrecision preci
                          .space = space, .geometry = geometry, .alpha = alphas, .precision = precision},
                      &op));
   const int64_t n = tes_operator_length(op);
-  TesVector *x = make_vector(ctx, n, precision, 1), *b = make_vector(ctx, n, precision, 2),
-            *y = make_vector(ctx, n, precision, 0), *z = make_vector(ctx, n, precision, 0);
+  TesVector *x = test_vector(ctx, n, precision, 1), *b = test_vector(ctx, n, precision, 2),
+            *y = test_vector(ctx, n, precision, 0), *z = test_vector(ctx, n, precision, 0);
   assert_ok(ctx, tes_operator_apply(op, x, y));
   assert_ok(ctx, tes_operator_apply_ref(op, x, z));
   test_compare(y, z, tolerance, "robin", degree);

@@ -4,21 +4,10 @@
  * 3D, in one precision each, in turns; global memory; beyond the specialised degrees one in 2D and one in 3D.
  * Labels: heavy */
 #include "device/emulator/fiber.h"
+#include "device_testing.h"
 #include "smoother_testing.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
-
-static TesContext *open_device(const char *name) {
-  TesContext *ctx;
-  char message[2048];
-  const char *only = getenv("TESSERA_TEST_DEVICE");
-  if (only && strcmp(only, name)) return NULL;
-  const TesContextDesc desc = {.device = name};
-  const TesStatus status = tes_context_create(&desc, &ctx, message, sizeof message);
-  if (status == TES_OK) return ctx;
-  if (status != TES_MISSING || name[0] == 'e') fail_msg("%s: %s", name, message);
-  return NULL;
-}
 
 /* One forward and one backward step, from x and from zero, against the plain version. */
 static void check(TesContext *ctx, const Case *c, TesPrecision precision, TesSmootherDesc desc,
@@ -69,7 +58,7 @@ static void run_shape(TesContext *ctx, bool emulated, const Kind *kind, int degr
 
 static void run_kinds(const Kind *kinds, int count) {
   for (int d = 0; d < 2; d++) {
-    TesContext *ctx = open_device(devices[d]);
+    TesContext *ctx = test_device(devices[d]);
     for (int k = 0; ctx && k < count; k++)
       for (int degree = 1; degree <= 10; degree++)
         for (int shape = 0; shape < (int)(sizeof shapes / sizeof *shapes) && test_degree(degree); shape++)
@@ -114,7 +103,7 @@ static void large_patches_work_in_global_memory(void **state) {
   if (!test_degree(2) && !test_degree(3)) return;
   setenv("TESSERA_PATCH_GLOBAL", "1", 1);
   for (int d = 0; d < 2; d++) {
-    TesContext *ctx = open_device(devices[d]);
+    TesContext *ctx = test_device(devices[d]);
     for (size_t i = 0; ctx && i < sizeof cases / sizeof *cases; i++)
       if (test_degree(cases[i].degree))
         check(ctx, &cases[i], TES_DOUBLE,
@@ -133,7 +122,7 @@ static void degrees_beyond_take_the_general_path(void **state) {
                                {.dim = 3, .degree = 16, .cells = {2, 2, 1}},
                                {.dim = 3, .degree = 20, .cells = {1, 1, 2}}};
   for (int d = 0; d < 2; d++) {
-    TesContext *ctx = open_device(devices[d]);
+    TesContext *ctx = test_device(devices[d]);
     const size_t count = test_brief() ? 2 : sizeof cases / sizeof *cases;
     for (size_t i = 0; ctx && i < count; i++)
       for (int precision = 0; precision < 2; precision++)

@@ -4,23 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bare_testing.h"
 #include "failing_allocator.h"
 #include "io/case/case_schema.h"
 #include "tessera/case.h"
-
-static TesContext *ctx;
-
-static int set_up(void **state) {
-  (void)state;
-  return tesi_context_new(NULL, &ctx) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
-}
 
 static TesCase *parsed(const char *text) {
   TesCase *c;

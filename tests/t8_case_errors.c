@@ -1,23 +1,8 @@
 /* Run: ctest -R t8_case_errors. Wrong case files: what is told, and where. */
 #include <stdio.h>
 #include <string.h>
-#include "base/context_new.h"
+#include "bare_testing.h"
 #include "tessera/case.h"
-#include "testing.h"
-
-static TesContext *ctx;
-
-static int set_up(void **state) {
-  (void)state;
-  return tesi_context_new(NULL, &ctx) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
-}
 
 #define HEAD "problem: poisson\nmesh: {box: {dim: 2, cells: [4, 4]}}\n"
 

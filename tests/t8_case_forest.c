@@ -1,22 +1,9 @@
 /* Run: ctest -R t8_case_forest. Case files with meshes of trees: domains, names of the mesh as keys, adaptation, and what is refused. */
 #include <stdio.h>
 #include <string.h>
+#include "bare_testing.h"
 #include "failing_allocator.h"
 #include "tessera/case.h"
-
-static TesContext *ctx;
-
-static int set_up(void **state) {
-  (void)state;
-  return tesi_context_new(NULL, &ctx) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
-}
 
 static const char full[] =
     "problem: poisson\n"

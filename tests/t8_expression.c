@@ -4,23 +4,10 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include "bare_testing.h"
 #include "failing_allocator.h"
 
 enum { POINTS = 603 }; /* two blocks of 256, one of 88, and 3 */
-
-static TesContext *ctx;
-
-static int set_up(void **state) {
-  (void)state;
-  return tesi_context_new(NULL, &ctx) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
-}
 
 typedef double (*Formula)(double x, double y, double z, double t);
 

@@ -6,7 +6,7 @@
 - No tabs and no white space at the end of a line, a newline at the end of each file.
 - Public functions have a comment, or stand in a block of declarations below one (tes_<noun>_destroy: as in tessera.h);
   they begin with tes_.
-- Links of the documents lead somewhere.
+- Links of the documents lead somewhere, and so do names of documents anywhere (docs/NAME.md).
 - Tests of GPUs are in the lists of what checks a GPU.
 Prints one line a violation; the exit status is 1 when there are any."""
 import re
@@ -22,6 +22,7 @@ UNFINISHED = re.compile("|".join((r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bXX" r"X
                                   r"not (yet )?imple" r"mented", r"^\s*#if" r" 0\b")))
 MACHINE = re.compile(r"(?<![\w.~}])/(?:home|root|work|Users)" r"/\w")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+DOCUMENT = re.compile(r"(?<![\w/.])docs/[\w/-]+\.md")
 GPU_TEST = re.compile(r"\btest_device\(|TESSERA_TEST_DEVICE")
 GPU_LISTS = ("tools/bundle_gpu.sh", "tools/bundle_sanitize.sh")
 DECLARATION = re.compile(r"^(?!typedef|struct|enum|#|\s|/|\*|extern)\w[\w\s*]*?\b(\w+)\(")
@@ -74,6 +75,16 @@ def check_links(root, name, path, lines):
                 yield f"{name}:{number}: the link to {target} leads nowhere"
 
 
+def check_documents(root, name, lines):
+    """Names of documents, in code and prose."""
+    if name.parts[0] == "tools":  # whose tests plant faults
+        return
+    for number, line in enumerate(lines, 1):
+        for target in DOCUMENT.findall(line):
+            if not (root / target).exists():
+                yield f"{name}:{number}: there is no {target}"
+
+
 def check_gpu_lists(root, name, path, text):
     """A test of GPUs begins a line of each list."""
     if name.parts[0] != "tests" or path.suffix != ".c" or not GPU_TEST.search(text):
@@ -98,6 +109,7 @@ def violations(root):
         yield from check_lines(name, path, lines[:-1])
         if name.parts[:2] == ("include", "tessera"):
             yield from check_header(name, lines)
+        yield from check_documents(root, name, lines)
         yield from check_gpu_lists(root, name, path, text)
         if path.suffix == ".md":
             yield from check_links(root, name, path, lines)

@@ -95,6 +95,7 @@ class Checkers(unittest.TestCase):
 
     def test_links(self):
         self.assert_finds("docs/a.md", "[x](nowhere.md)\n", "leads nowhere")
+        self.assert_finds("src/base/a.c", "/* docs/nowhere.md */\n", "there is no docs/nowhere.md")
 
     def test_symbols(self):
         self.assertEqual(list(check_symbols.violations({"tes_a"}, {"tes_a", "tesi_b", "tesk_c"})), [])

@@ -1,5 +1,5 @@
 /* The nested vertex-patch sweep: its plan, shared by the set-up (patch_*.c) and the SIMD builds (patch_*_simd.c).
- * The algorithm is derived in docs/decisions/0002-nested-patch-sweep.md; the words used here:
+ * The algorithm is derived in docs/decisions/0005-nested-patch-sweep.md; the words used here:
  *
  *   outer   the slowest direction (3D: z, 2D: y); its intervals of one colour are slabs that different threads may sweep
  *   middle  y of three; its intervals are blocks of rows within a slab

@@ -1,4 +1,4 @@
-/* The nested vertex-patch sweep of one precision and one SIMD width; see docs/decisions/0002-nested-patch-sweep.md and patch_plan.h.
+/* The nested vertex-patch sweep of one precision and one SIMD width; see docs/decisions/0005-nested-patch-sweep.md and patch_plan.h.
  * Included once by patch_double_simd.c and patch_float_simd.c. */
 #include "smoother/patch/patch_work.h"
 
