@@ -45,7 +45,8 @@ typedef struct TesContextDesc {
   void *log_user;
   TesAllocator allocator;
   /** Devices with kernels: sums over cells by atomic additions, in no fixed order, where that is another way: the last bits of
-   *  results then vary from run to run. Default: one order, the same bits every time. */
+   *  results then vary from run to run. Default: one order; problems on boxes have the same bits every time. Operators on mapped
+   *  cells, those of forests included, choose by TesMappedDesc.conflicts, and their diagonals and faces always add by atomics. */
   int unordered;
   int simd_bits; /**< width of SIMD vectors: 128, 256 or 512; 0: the widest this processor has */
 } TesContextDesc;
