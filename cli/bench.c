@@ -33,6 +33,7 @@ static const char help[] =
     "  --form F              bp: global or element vectors                   (global)\n"
     "  --geometry G          bp: auto stored vertices affine matrix weights curved (auto)\n"
     "                        adaptive: curved, or vertices for multilinear cells\n"
+    "  --assembled A         adaptive: on, or off: the matrix-free operator alone (on)\n"
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
     "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
     "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
@@ -67,6 +68,7 @@ enum {
   BP,
   FORM,
   GEOMETRY,
+  ASSEMBLED,
   NUMBERING,
   POINTS,
   LAMBDA,
@@ -97,6 +99,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"bp", required_argument, NULL, BP},
                                              {"form", required_argument, NULL, FORM},
                                              {"geometry", required_argument, NULL, GEOMETRY},
+                                             {"assembled", required_argument, NULL, ASSEMBLED},
                                              {"numbering", required_argument, NULL, NUMBERING},
                                              {"points", required_argument, NULL, POINTS},
                                              {"lambda", required_argument, NULL, LAMBDA},
@@ -181,7 +184,7 @@ static bool parse_option(int option, BenchOptions *o) {
   static const char *const smoothers[] = {"auto",      "patch",        "patch_additive",      "jacobi",
                                           "chebyshev", "gauss_seidel", "gauss_seidel_morton", NULL};
   static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
-  static const char *const clocks[] = {"wall", "cpu", NULL};
+  static const char *const clocks[] = {"wall", "cpu", NULL}, *const switches[] = {"on", "off", NULL};
   double number;
   int choice;
   switch (option) {
@@ -218,6 +221,10 @@ static bool parse_option(int option, BenchOptions *o) {
   case CONJUGATE_GRADIENTS:
   case CG_TOLERANCE:
     return parse_bp(option, o);
+  case ASSEMBLED:
+    choice = cli_parse_choice("assembled", optarg, switches);
+    o->alone = choice == 1;
+    return choice >= 0;
   case TOLERANCE:
     return one_number("tolerance", 1e-16, 0.999, &o->tolerance);
   case SECONDS:
@@ -269,6 +276,7 @@ static const struct {
                {BP, "bp"},
                {FORM, "bp"},
                {GEOMETRY, "bp adaptive"},
+               {ASSEMBLED, "adaptive"},
                {NUMBERING, "bp"},
                {POINTS, "bp"},
                {LAMBDA, "bp"},

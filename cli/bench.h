@@ -29,6 +29,7 @@ typedef struct BenchOptions {
   double lambda; /* factor of the mass added to stiffness; 0: 1 in the element form, none in the global one */
   int cells, cg; /* how many counts; iterations of conjugate gradients, 0: none */
   double cg_tolerance; /* at which they end; 0: never */
+  bool alone;          /* adaptive: no assembled operators beside */
   const char *csv, *plot;
   char comment[512];
 } BenchOptions;
