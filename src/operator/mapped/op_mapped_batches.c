@@ -4,6 +4,8 @@
 #include "operator/mapped/op_mapped_host.h"
 #include "tessera/forest_space.h"
 
+enum { STRETCH = 16 }; /* batches */
+
 typedef struct Group {
   uint64_t key;  /* on the curve */
   int32_t first; /* in `list` */
@@ -73,7 +75,7 @@ static int64_t join_cells(Batching *s, int32_t *rest) {
 
 typedef struct Keyed {
   uint64_t key;
-  int32_t cell;
+  int32_t cell, kind; /* how it hangs, and whether it has inner runs */
 } Keyed;
 
 static int by_key(const void *a, const void *b) {
@@ -88,17 +90,48 @@ static int by_group_key(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The rest along the curve: of those on which nothing hangs, or of those on which something does. */
+static bool row_is_run(const TesiMapped *m, const int32_t *row) {
+  for (int i = 2; i < m->degree; i++)
+    if (decode(row[i]) != decode(row[1]) + i - 1) return false;
+  return true;
+}
+
+/* The inner nodes of all rows follow one another: worth it from 2 on. They are read four at a time, so fewer have as many numbers behind them. */
+static bool has_inner_runs(const TesiMapped *m, int64_t cell) {
+  enum { RUN = 4 };
+  const int32_t *row = m->index + cell * m->cell_nodes, *end = row + m->cell_nodes;
+  if (m->degree < 3 || m->components > 1) return false;
+  for (; row < end; row += m->n)
+    if (!row_is_run(m, row) || decode(row[1]) + RUN > m->nodes) return false;
+  return true;
+}
+
+static int32_t kind_of(const TesiMapped *m, int64_t cell) {
+  const int32_t mask = tesi_mapped_hangs(m, cell) ? m->mask[cell] : 0;
+  return 2 * mask + has_inner_runs(m, cell);
+}
+
+static int by_kind(const void *a, const void *b) {
+  const Keyed *x = a, *y = b;
+  return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : by_key(a, b);
+}
+
+/* The rest along the curve: of those on which nothing hangs, or of those on which something does. In stretches of it so short that their nodes stay
+ * in a cache, like is put with like: a line is interpolated in all lanes where it hangs in one, and one cell without runs spoils them for all. */
 static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest, bool hanging) {
   TesStatus status = TES_OK;
   const int lanes = s->plan->kernels.lanes;
+  const int64_t stretch = STRETCH * lanes;
   Keyed *keyed = NULL;
   TES_ALLOC(&keyed, left);
   int64_t kept = 0;
   for (int64_t i = 0; i < left; i++)
-    if (tesi_mapped_hangs(s->m, rest[i]) == hanging) keyed[kept++] = (Keyed){s->keys[rest[i]], rest[i]};
+    if (tesi_mapped_hangs(s->m, rest[i]) == hanging)
+      keyed[kept++] = (Keyed){s->keys[rest[i]], rest[i], kind_of(s->m, rest[i])};
   left = kept;
   qsort(keyed, (size_t)left, sizeof *keyed, by_key);
+  for (int64_t i = 0; i < left; i += stretch)
+    qsort(keyed + i, (size_t)tesi_min64(stretch, left - i), sizeof *keyed, by_kind);
   for (int64_t i = 0; i < left; i += lanes) {
     int32_t cells[TESI_MAPPED_LANES];
     const int count = left - i < lanes ? (int)(left - i) : lanes;
@@ -110,25 +143,18 @@ done:
   return status;
 }
 
-static bool row_is_run(const TesiMapped *m, const int32_t *row) {
-  for (int i = 2; i < m->degree; i++)
-    if (decode(row[i]) != decode(row[1]) + i - 1) return false;
-  return true;
-}
-
-/* The inner nodes of all rows of all lanes follow one another, and no two lanes have the same in one row (cells that are turned
- * against each other), as they are added at a time: worth it from 4 on. */
+/* All lanes have inner runs, and no two the same in one row (cells that are turned against each other), as they are added at a time. */
 static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
   const TesiMapped *m = plan->m;
   const int lanes = plan->kernels.lanes;
-  if (m->degree < 5 || m->components > 1) return false;
-  for (int l = 0; l < lanes; l++)
-    for (int64_t row = 0; row < m->cell_nodes; row += m->n) {
-      const int32_t *own = m->index + cells[l] * m->cell_nodes + row;
-      if (!row_is_run(m, own)) return false;
+  for (int l = 0; l < lanes; l++) {
+    if (!has_inner_runs(m, cells[l])) return false;
+    for (int64_t row = 0; row < m->cell_nodes; row += m->n)
       for (int o = 0; o < l; o++)
-        if (decode(m->index[cells[o] * m->cell_nodes + row + 1]) == decode(own[1])) return false;
-    }
+        if (decode(m->index[cells[o] * m->cell_nodes + row + 1]) ==
+            decode(m->index[cells[l] * m->cell_nodes + row + 1]))
+          return false;
+  }
   return true;
 }
 
@@ -185,7 +211,7 @@ static void fill_hanging(const TesiMappedHost *plan, const TesiMappedBatch *batc
       for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
           if (tes_mask_line(mask, d, a == side_e, plan->dim == 3 && b == side_f))
-            h->line[d][a][b] = (uint16_t)(h->line[d][a][b] | 1u << l);
+            h->line[d][a][b] = (uint16_t)(h->line[d][a][b] | 1u << l), h->directions |= (uint16_t)(1u << d);
     }
   }
 }

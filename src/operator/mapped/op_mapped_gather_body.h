@@ -6,6 +6,13 @@ TESI_INLINE int64_t mapped_first(int32_t number) {
   return number < 0 ? ~number : number;
 }
 
+/* All bits of the lanes whose bit is set. */
+TESI_INLINE LaneMask mapped_lanes(unsigned bits) {
+  LaneMask lane;
+  for (int l = 0; l < LANES; l++) lane[l] = 1 << l;
+  return (((LaneMask){0} + (int)bits) & lane) == lane;
+}
+
 /* v in the lanes whose bit is set, 0 in others (whatever they hold, NaN too). */
 TESI_INLINE V mapped_keep(V v, unsigned bits) {
 #if TESI_SIMD_BITS == 512 && defined(__AVX512F__) && !defined(TESI_REAL_SINGLE)
@@ -13,10 +20,7 @@ TESI_INLINE V mapped_keep(V v, unsigned bits) {
 #elif TESI_SIMD_BITS == 512 && defined(__AVX512F__)
   return (V)_mm512_maskz_mov_ps((__mmask16)bits, (__m512)v);
 #else
-  V kept = {0};
-  for (int l = 0; l < LANES; l++)
-    if (bits >> l & 1) kept[l] = v[l];
-  return kept;
+  return (V)((LaneMask)v & mapped_lanes(bits));
 #endif
 }
 
@@ -67,31 +71,18 @@ static void mapped_scatter_any(const TesiMappedHost *plan, const int32_t *index,
   }
 }
 
-/* Rows whose inner nodes are runs: numbers of nodes 0, 1 and n - 1 of each row. n >= 6. */
-static void mapped_gather_runs(const TesiMappedHost *plan, const int32_t *index, const Real *x, V *u) {
-  const int n = plan->n;
-  for (int64_t p = 0; p < plan->nodes; p += n, index += 3 * LANES, u += n) {
-    u[0] = mapped_gather(x, index);
-    u[n - 1] = mapped_gather(x, index + 2 * LANES);
-    for (int s = 0; s < n - 2; s += RUN) {
-      const int t = tesi_min(s, n - 2 - RUN);
-      load_runs(0, index + LANES, x + t, u + 1 + t);
-    }
-  }
-}
-
-static void mapped_scatter_runs(const TesiMappedHost *plan, const int32_t *index, const V *u, Real *y) {
-  const int n = plan->n;
-  for (int64_t p = 0; p < plan->nodes; p += n, index += 3 * LANES, u += n) {
-    mapped_scatter(u[0], index, y);
-    mapped_scatter(u[n - 1], index + 2 * LANES, y);
-    for (int s = 0; s < n - 2; s += RUN) {
-      const int t = tesi_min(s, n - 2 - RUN); /* the last run overlaps the one before */
-      V c[RUN];
-      load_runs(0, index + LANES, y + t, c);
-      TESI_UNROLL for (int i = 0; i < RUN; i++) if (t + i >= s) c[i] += u[1 + t + i];
-      store_runs(0, index + LANES, c, y + t);
-    }
+/* The first `few` < RUN numbers of each lane, added at y + at[lane]. */
+TESI_INLINE void mapped_scatter_few(int few, const int32_t *at, const V *u, Real *y) {
+  typedef Real Two __attribute__((vector_size(2 * sizeof(Real)), may_alias, aligned(sizeof(Real))));
+  Real runs[LANES * RUN];
+  V c[RUN] = {0};
+  TESI_UNROLL for (int i = 0; i < few; i++) c[i] = u[i];
+  store_runs(RUN, NULL, c, runs);
+  TESI_UNROLL for (int l = 0; l < LANES; l++) {
+    Real *to = y + at[l];
+    const Real *from = runs + l * RUN;
+    if (few >= 2) *(Two *)to += *(const Two *)from;
+    if (few % 2) to[few - 1] += from[few - 1];
   }
 }
 

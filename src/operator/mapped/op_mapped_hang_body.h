@@ -11,11 +11,9 @@ TESI_INLINE Flags mapped_flags(unsigned bits) {
   return bits;
 }
 #else
-typedef V Flags; /* 0 or 1 */
+typedef LaneMask Flags;
 TESI_INLINE Flags mapped_flags(unsigned bits) {
-  Flags flags;
-  for (int l = 0; l < LANES; l++) flags[l] = (Real)(bits >> l & 1);
-  return flags;
+  return mapped_lanes(bits);
 }
 #endif
 
@@ -26,7 +24,7 @@ TESI_INLINE V mapped_blend(V a, V b, Flags flags) {
 #elif TESI_SIMD_BITS == 512 && defined(__AVX512F__)
   return (V)_mm512_mask_mov_ps((__m512)b, (__mmask16)flags, (__m512)a);
 #else
-  return b + flags * (a - b);
+  return blend(flags, a, b);
 #endif
 }
 #endif
@@ -49,6 +47,7 @@ TESI_INLINE void LINE(hang)(int n, const TesiMappedHost *plan, const TesiMappedB
   const int stride[3] = {1, n, n * n};
   for (int d = 0; d < dim; d++) {
     const int e = stride[d == 0 ? 1 : 0], f = stride[d == 2 ? 1 : 2];
+    if (!(h->directions >> d & 1)) continue;
     const Flags upper = mapped_flags(h->upper[d]);
     for (int i = 0; i < n * n; i++)
       W[i] = mapped_blend((V){0} + halves[n * n + i], (V){0} + halves[i], upper);

@@ -53,9 +53,10 @@ typedef struct TesiMappedBatch {
 } TesiMappedBatch;
 
 /* Hanging nodes of a batch, bits of lanes: those that are upper children in d; those in which the lines along d are interpolated, by
- * where the other two coordinates (ascending directions) stand: 0 lower side, 1 inside, 2 upper side. 2D: the last is 0. */
+ * where the other two coordinates (ascending directions) stand: 0 lower side, 1 inside, 2 upper side. 2D: the last is 0. directions: a bit for
+ * each d along which any line is. */
 typedef struct TesiMappedHanging {
-  uint16_t upper[3], line[3][3][3];
+  uint16_t directions, upper[3], line[3][3][3];
 } TesiMappedHanging;
 
 typedef struct TesiMappedHost TesiMappedHost;

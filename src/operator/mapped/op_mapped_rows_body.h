@@ -41,13 +41,46 @@ TESI_INLINE void LINE(scatter_joined)(int n, int64_t rows, const int32_t *first,
   }
 }
 
+/* Rows whose inner nodes are runs: numbers of nodes 0, 1 and n - 1 of each row, n >= 4. A run that is shorter than what is loaded at a time is
+ * read beyond its end, and has that many nodes behind it (op_mapped_batches.c). */
+TESI_INLINE void LINE(gather_runs)(int n, int64_t rows, const int32_t *index, const Real *x, V *u) {
+  for (int64_t row = 0; row < rows; row++, index += 3 * LANES, u += n) {
+    u[0] = mapped_gather(x, index);
+    LINE_UNROLL for (int s = 0; s < n - 2; s += RUN) {
+      const int t = tesi_max(tesi_min(s, n - 2 - RUN), 0);
+      V c[RUN];
+      load_runs(0, index + LANES, x + t, c);
+      LINE_UNROLL for (int i = 0; i < tesi_min(RUN, n - 2); i++) u[1 + t + i] = c[i];
+    }
+    u[n - 1] = mapped_gather(x, index + 2 * LANES);
+  }
+}
+
+TESI_INLINE void LINE(scatter_runs)(int n, int64_t rows, const int32_t *index, const V *u, Real *y) {
+  for (int64_t row = 0; row < rows; row++, index += 3 * LANES, u += n) {
+    mapped_scatter(u[0], index, y);
+    mapped_scatter(u[n - 1], index + 2 * LANES, y);
+    if (n - 2 < RUN) {
+      mapped_scatter_few(n - 2, index + LANES, u + 1, y);
+      continue;
+    }
+    LINE_UNROLL for (int s = 0; s < n - 2; s += RUN) {
+      const int t = tesi_min(s, n - 2 - RUN); /* the last run overlaps the one before */
+      V c[RUN];
+      load_runs(0, index + LANES, y + t, c);
+      LINE_UNROLL for (int i = 0; i < RUN; i++) if (t + i >= s) c[i] += u[1 + t + i];
+      store_runs(0, index + LANES, c, y + t);
+    }
+  }
+}
+
 TESI_INLINE void LINE(gather)(int n, const TesiMappedHost *plan, const TesiMappedBatch *batch, int component,
                               const Real *x, V *u) {
   const int32_t *index = plan->index + batch->index;
   if (batch->kind == TESI_GATHER_JOINED)
     LINE(gather_joined)(n, plan->nodes / n, index, x, u);
   else if (batch->kind == TESI_GATHER_RUNS)
-    mapped_gather_runs(plan, index, x, u);
+    LINE(gather_runs)(n, plan->nodes / n, index, x, u);
   else if (batch->kind == TESI_GATHER_ANY)
     mapped_gather_any(plan, index, component, x, u);
   else
@@ -71,7 +104,7 @@ TESI_INLINE void LINE(scatter)(int n, const TesiMappedHost *plan, const TesiMapp
   if (batch->kind == TESI_GATHER_JOINED)
     LINE(scatter_joined)(n, plan->nodes / n, index, u, b, y);
   else if (batch->kind == TESI_GATHER_RUNS)
-    mapped_scatter_runs(plan, index, u, y);
+    LINE(scatter_runs)(n, plan->nodes / n, index, u, y);
   else
     mapped_scatter_any(plan, index, component, u, y);
 }
