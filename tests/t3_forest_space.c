@@ -1,4 +1,5 @@
-/* Spaces over forests: reading through index and mask is the explicit constraint matrix, and reproduces polynomials. */
+/* Spaces over forests: reading through index and mask is the explicit constraint matrix, and reproduces polynomials. Brief: two random
+ * forests a degree. */
 #include <stdlib.h>
 #include "forest_testing.h"
 #include "space/forest_space.h"
@@ -116,7 +117,11 @@ static void test_lattices(void **state) {
   int forests = 0;
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 8; degree++)
-      for (int trial = 0; trial < (dim == 2 ? 12 : degree < 4 ? 8 : 3); trial++, forests++) {
+      for (int trial = 0; trial < (test_brief() ? 2
+                                   : dim == 2   ? 12
+                                   : degree < 4 ? 8
+                                                : 3);
+           trial++, forests++) {
         const int n[3] = {1 + test_below(&seed, 2), 1 + test_below(&seed, 3), 1 + test_below(&seed, 2)};
         const int64_t most = dim == 2 ? 200 : degree < 4 ? 150 : 40;
         TesForest *forest;

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc kernels clang sanitize threads install)
-more_steps=(kernels_all fuzz fresh)
+more_steps=(slow kernels_all fuzz fresh)
 
 describe() {
   case $1 in
@@ -11,7 +11,8 @@ describe() {
   format) say "clang-format 14" ;;
   scripts) say "shellcheck of the shell scripts" ;;
   docs) say "man pages (mandoc), which know the program's options, and the comments of the public headers (doxygen)" ;;
-  gcc) say "gcc, Release, warnings are errors, all tests" ;;
+  gcc) say "gcc, Release, warnings are errors, all tests but the slow ones" ;;
+  slow) say "the slow tests of that build: long sweeps; not part of the default round" ;;
   kernels) say "kernels of degree 4 compile for sm_80, sm_90, sm_100 (NVRTC); registers, and no spills where none are promised" ;;
   kernels_all) say "the same for every degree, with the table in build-check/kernels.csv; not part of the default round" ;;
   clang) say "clang, Release, warnings are errors, quick tests" ;;
@@ -70,7 +71,12 @@ step_docs() {
 
 step_gcc() {
   build gcc
-  run_tests gcc style
+  run_tests gcc 'slow|style'
+}
+
+step_slow() {
+  build gcc
+  ctest --test-dir "$build/gcc" -j "$jobs" --output-on-failure --no-tests=error -L slow
 }
 
 # No GPU is needed; without the run-time compiler the step is skipped.
