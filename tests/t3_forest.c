@@ -310,6 +310,51 @@ static void test_refusals(void **state) {
   tes_context_clear(ctx);
 }
 
+/* Cubes of a lattice that hang together by a vertex or an edge alone: p4est would read beside its arrays (a vertex, three squares) or leave cells
+ * unbalanced. */
+static void test_pinched(void **state) {
+  (void)state;
+  static const struct {
+    int dim, trees;
+    const char *at[10], *message;
+  } rows[] = {
+      {2, 3, {"000", "110", "210"}, "meet at a vertex"},
+      {2, 3, {"000", "010", "110"}, NULL},
+      {3, 3, {"000", "001", "111"}, "meet at a vertex"},
+      {3, 10, {"000", "100", "010", "110", "001", "111", "002", "102", "012", "112"}, "meet at an edge"},
+      {3, 9, {"000", "100", "010", "110", "001", "002", "102", "012", "112"}, NULL}};
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    const int dim = rows[r].dim;
+    double nodes[10 * 8 * 3];
+    int32_t vertices[10 * 8];
+    TesForest *f;
+    for (int i = 0; i < rows[r].trees << dim; i++) {
+      int number = 0;
+      for (int d = dim - 1; d >= 0; d--) {
+        const int x = rows[r].at[i >> dim][d] - '0' + (i >> d & 1);
+        nodes[i * dim + d] = x;
+        number = 4 * number + x;
+      }
+      vertices[i] = number;
+    }
+    const TesForestDesc desc = {
+        .domain = TES_DOMAIN_CELLS,
+        .dim = dim,
+        .trees = &(TesCellsDesc){.trees = rows[r].trees, .nodes = nodes, .vertices = vertices}};
+    if (!rows[r].message) {
+      TesForest *coarse;
+      assert_ok(ctx, tes_forest_create(ctx, &desc, &f));
+      assert_ok(ctx, tes_forest_coarsen(f, &coarse));
+      tes_forest_destroy(&f);
+      continue;
+    }
+    assert_int_equal(tes_forest_create(ctx, &desc, &f), TES_INVALID_INPUT);
+    if (!strstr(tes_context_message(ctx), rows[r].message))
+      fail_msg("%s\nis not\n%s", tes_context_message(ctx), rows[r].message);
+    tes_context_clear(ctx);
+  }
+}
+
 static TesStatus make_and_adapt(TesContext *context, void *user) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
@@ -349,7 +394,8 @@ int main(void) {
       cmocka_unit_test(test_domains),          cmocka_unit_test(test_curved),
       cmocka_unit_test(test_adapt_and_relate), cmocka_unit_test(test_coarsening_marks),
       cmocka_unit_test(test_places_and_names), cmocka_unit_test(test_rebuild),
-      cmocka_unit_test(test_refusals),         cmocka_unit_test(test_allocations)};
+      cmocka_unit_test(test_refusals),         cmocka_unit_test(test_pinched),
+      cmocka_unit_test(test_allocations)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

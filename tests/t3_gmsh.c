@@ -187,8 +187,18 @@ static void test_refusals(void **state) {
       {HEAD SIX "$Elements\n1\n1 3 0 4 3 2 1\n$EndElements\n", "its nodes run clockwise"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 3\n$EndElements\n", "node 3 stands twice in it"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 5 4\n$EndElements\n", "inverted or degenerate"},
-      {HEAD SIX "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 1 2 3 4\n3 3 0 1 2 3 4\n$EndElements\n",
-       "meet at one face"},
+      {HEAD "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\n6 2 1 0\n7 2 -1 0\n8 2 3 0\n$EndNodes\n"
+            "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 2 5 6 3\n5 3 0 2 7 8 3\n$EndElements\n",
+       "t.msh: element 1 (line 17), element 2 (line 18) and element 5 (line 19) meet at one face; two can"},
+      {HEAD SIX "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 2 5 6 3\n3 3 0 3 4 1 2\n$EndElements\n",
+       "element 3 (a quadrilateral, line 17): it has the vertices of element 1, and lies on it"},
+      {HEAD "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\n6 2 .5 0\n7 1 .5 0\n8 2 1 0\n$EndNodes\n"
+            "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 2 5 6 7\n3 3 0 7 6 8 3\n$EndElements\n",
+       "element 2 (line 18) and element 1 (line 17) meet at a vertex, round which the first shares no face"},
+      {HEAD
+       "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 .5 0 0\n6 1 .5 0\n7 .5 1 .1\n8 0 .5 0\n$EndNodes\n"
+       "$Elements\n1\n1 16 0 1 2 3 4 5 6 7 8\n$EndElements\n",
+       "element 1 (a quadrilateral, line 17): it does not lie in the plane z = 0"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n", "the file ends"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n$EndNodes\n", "found $EndNodes where $EndElements"},
       {HEAD "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 1\n$EndNodes\n$Elements\n1\n1 3 0 1 2 3 "

@@ -330,17 +330,59 @@ done:
   return status;
 }
 
-/* A mesh in the plane has one z. */
+/* A mesh in the plane has one z, nodes on edges included. */
 static TesStatus check_plane(const Builder *b) {
   double size = 0;
   const double z = b->mesh->node[b->vertices[0]][2];
   for (int64_t i = 0; i < b->trees << 2; i++)
     for (int d = 0; d < 2; d++) size = fmax(size, fabs(b->mesh->node[b->vertices[i]][d]));
-  for (int64_t i = 0; i < b->trees << 2; i++)
-    if (fabs(b->mesh->node[b->vertices[i]][2] - z) > 1e-9 * size)
-      return refuse(b, b->cell[i >> 2],
-                    "it does not lie in the plane z = %g: quadrilaterals make a mesh of the plane", z);
+  for (int64_t t = 0; t < b->trees; t++)
+    for (int i = 0; i < b->mesh->element[b->cell[t]].type->nodes; i++)
+      if (fabs(b->mesh->node[node_of(b, b->cell[t], i)][2] - z) > 1e-9 * size)
+        return refuse(b, b->cell[t],
+                      "it does not lie in the plane z = %g: quadrilaterals make a mesh of the plane", z);
   return TES_OK;
+}
+
+typedef struct Twin {
+  int32_t vertex[8], tree; /* ascending; 2D: the last four are -1 */
+} Twin;
+
+static int by_twins(const void *a, const void *b) {
+  const Twin *f = a, *g = b;
+  for (int i = 0; i < 8; i++)
+    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
+  return f->tree - g->tree;
+}
+
+static int by_number(const void *a, const void *b) {
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Two cells of the same vertices lie on one another: format 2 writes a cell once for each of its physical groups. */
+static TesStatus check_twins(const Builder *b) {
+  TesContext *ctx = b->ctx;
+  TesStatus status = TES_OK;
+  const int corners = 1 << b->dim;
+  Twin *twin = NULL;
+  TES_ALLOC(&twin, b->trees);
+  for (int64_t t = 0; t < b->trees; t++) {
+    twin[t].tree = (int32_t)t;
+    for (int v = 0; v < 8; v++) twin[t].vertex[v] = v < corners ? b->vertices[t * corners + v] : -1;
+    qsort(twin[t].vertex, (size_t)corners, sizeof *twin[t].vertex, by_number);
+  }
+  qsort(twin, (size_t)b->trees, sizeof *twin, by_twins);
+  for (int64_t i = 1; i < b->trees; i++)
+    if (!memcmp(twin[i].vertex, twin[i - 1].vertex, sizeof twin[i].vertex))
+      TES_TRY(
+          refuse(b, b->cell[twin[i].tree],
+                 "it has the vertices of element %lld, and lies on it: format 2 writes a cell once for each "
+                 "of its physical groups; give it one, or save format 4.1",
+                 (long long)b->mesh->element[b->cell[twin[i - 1].tree]].number));
+done:
+  tesi_free(ctx, &twin);
+  return status;
 }
 
 /* Twice the area within the corners of a quadrilateral, negative where they run clockwise. */
@@ -369,6 +411,14 @@ static TesStatus check_shapes(const Builder *b, const TesiTrees *trees) {
   return status;
 }
 
+/* What messages about trees call a cell. */
+static void write_label(const void *user, int64_t tree, char *text, size_t size) {
+  const Builder *b = user;
+  const TesiGmshElement *e = &b->mesh->element[b->cell[tree]];
+  snprintf(text, size, "element %lld (%s %lld)", (long long)e->number, b->mesh->binary ? "byte" : "line",
+           (long long)e->line);
+}
+
 static void builder_free(Builder *b) {
   TesContext *ctx = b->ctx;
   for (int kind = 0; kind < 2; kind++) {
@@ -390,6 +440,9 @@ static TesStatus build(Builder *b, TesiTrees **trees) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const int n = b->degree + 1, points = b->dim == 2 ? n * n : n * n * n;
+  char file[300];
+  const TesiTreeLabel label = {file, write_label, b};
+  snprintf(file, sizeof file, "%s: ", b->mesh->file);
   TES_ALLOC(&b->nodes, b->trees * points * b->dim);
   TES_ALLOC(&b->vertices, b->trees << b->dim);
   TES_ALLOC(&b->boundary, b->trees * 2 * b->dim);
@@ -400,6 +453,7 @@ static TesStatus build(Builder *b, TesiTrees **trees) {
   }
   if (b->dim == 2) TES_TRY(check_plane(b));
   TES_TRY(check_duplicates(b));
+  TES_TRY(check_twins(b));
   TES_TRY(name_faces(b));
   b->desc.trees = b->trees;
   b->desc.degree = b->degree;
@@ -409,7 +463,7 @@ static TesStatus build(Builder *b, TesiTrees **trees) {
   b->desc.material = b->material;
   b->desc.boundary_names = (const char *const *)b->names[0];
   b->desc.material_names = (const char *const *)b->names[1];
-  TES_TRY(tesi_trees_from_cells(ctx, b->dim, &b->desc, trees));
+  TES_TRY(tesi_trees_from_cells(ctx, b->dim, &b->desc, &label, trees));
   TES_TRY(check_shapes(b, *trees));
   TES_TRY(tell_parts(b));
 done:

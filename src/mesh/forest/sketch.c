@@ -33,7 +33,7 @@ TesStatus tesi_sketch_end(TesiSketch *s, int names, const char *const *name, Tes
                               .boundary = s->boundary,
                               .boundaries = names,
                               .boundary_names = name};
-  TES_TRY(tesi_trees_from_cells(ctx, s->dim, &cells, coarse));
+  TES_TRY(tesi_trees_from_cells(ctx, s->dim, &cells, NULL, coarse));
   for (int t = 0; t < s->trees; t++) curved = curved || s->map[t] != TESI_MAP_POLYNOMIAL;
   if (curved) {
     (*coarse)->map = s->map;

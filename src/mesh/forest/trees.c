@@ -107,7 +107,8 @@ done:
   return status;
 }
 
-TesStatus tesi_trees_from_cells(TesContext *context, int dim, const TesCellsDesc *cells, TesiTrees **coarse) {
+TesStatus tesi_trees_from_cells(TesContext *context, int dim, const TesCellsDesc *cells,
+                                const TesiTreeLabel *label, TesiTrees **coarse) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiTrees *c = NULL;
@@ -118,7 +119,8 @@ TesStatus tesi_trees_from_cells(TesContext *context, int dim, const TesCellsDesc
   c->context = tesi_context_retain(ctx);
   c->dim = dim;
   TES_TRY(copy_arrays(ctx, cells, c));
-  TES_TRY(tesi_trees_match_faces(ctx, c));
+  TES_TRY(tesi_trees_match_faces(ctx, label, c));
+  TES_TRY(tesi_trees_check_pinches(ctx, label, c));
   *coarse = c;
   c = NULL;
 done:
@@ -206,7 +208,7 @@ TesStatus tesi_trees_create(TesContext *context, const TesForestDesc *desc, Tesi
     break;
   case TES_DOMAIN_CELLS:
     TES_CHECK(desc->trees, "TES_DOMAIN_CELLS needs trees");
-    TES_TRY(tesi_trees_from_cells(ctx, dim, desc->trees, &c));
+    TES_TRY(tesi_trees_from_cells(ctx, dim, desc->trees, NULL, &c));
     TES_TRY(tesi_trees_check_trees(ctx, c));
     break;
   default:
@@ -237,7 +239,7 @@ TesStatus tesi_trees_restore(TesContext *context, const TesiTrees *image, TesiTr
                               .materials = image->materials,
                               .material_names = (const char *const *)image->material_name};
   *trees = NULL;
-  TES_TRY(tesi_trees_from_cells(ctx, image->dim, &cells, &t));
+  TES_TRY(tesi_trees_from_cells(ctx, image->dim, &cells, NULL, &t));
   for (int64_t i = 0; i < faces; i++)
     TES_CHECK(image->boundary[i] >= TESI_TREES_INSIDE && image->boundary[i] < image->boundaries &&
                   (t->boundary[i] != TESI_TREES_INSIDE || image->boundary[i] == TESI_TREES_INSIDE),

@@ -36,9 +36,17 @@ typedef struct TesiTrees {
   void *connectivity; /* of p4est */
 } TesiTrees;
 
+/* How messages call a tree that was something else before; NULL: "tree 7". */
+typedef struct TesiTreeLabel {
+  const char *file; /* stands before the message */
+  void (*write)(const void *user, int64_t tree, char *text, size_t size);
+  const void *user;
+} TesiTreeLabel;
+
 /* The mesh of a description. Errors as tes_forest_create(). */
 TesStatus tesi_trees_create(TesContext *ctx, const TesForestDesc *desc, TesiTrees **coarse);
-TesStatus tesi_trees_from_cells(TesContext *ctx, int dim, const TesCellsDesc *cells, TesiTrees **coarse);
+TesStatus tesi_trees_from_cells(TesContext *ctx, int dim, const TesCellsDesc *cells,
+                                const TesiTreeLabel *label, TesiTrees **coarse);
 /* A copy of trees whose arrays were read from a file: shapes are right, contents are checked. */
 TesStatus tesi_trees_restore(TesContext *ctx, const TesiTrees *image, TesiTrees **trees);
 TesiTrees *tesi_trees_retain(TesiTrees *coarse);
@@ -56,7 +64,12 @@ TesStatus tesi_trees_channel(TesContext *ctx, const TesForestDesc *desc, int dim
 /* A Gmsh file; dim 0: what it has. */
 TesStatus tesi_trees_file(TesContext *ctx, const char *path, int dim, TesiTrees **coarse);
 /* Which tree faces lie on the boundary: fills those of coarse->boundary that lie inside. `cells` may name faces. */
-TesStatus tesi_trees_match_faces(TesContext *ctx, TesiTrees *coarse);
+TesStatus tesi_trees_match_faces(TesContext *ctx, const TesiTreeLabel *label, TesiTrees *coarse);
+/* Refuses trees that meet others at a vertex or edge but share no face round it: p4est (2.2) balances cells across edges and vertices of trees
+ * only where one of the faces there has a neighbour, and reads beside its arrays where a tree without one is a single cell. */
+TesStatus tesi_trees_check_pinches(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *coarse);
+/* The name of a tree in messages. */
+const char *tesi_trees_call(const TesiTreeLabel *label, int64_t tree, char text[48]);
 /* The first tree with |J| <= 0 at a Gauss-Lobatto point of degree m + 1, -1: none. */
 TesStatus tesi_trees_find_inverted(const TesiTrees *trees, int64_t *tree, double *J, double where[3]);
 /* |J| > 0 in all trees, at the Gauss-Lobatto points of degree m + 1 (TES_INVALID_INPUT naming tree and point). */

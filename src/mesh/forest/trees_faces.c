@@ -1,4 +1,5 @@
 /* Faces that two trees share, by their vertices. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/trees.h"
@@ -48,6 +49,18 @@ static bool same_quadrilateral(const TesiTrees *c, const Face *f, const Face *g)
          (a[0] == b[2] && a[3] == b[1]);
 }
 
+const char *tesi_trees_call(const TesiTreeLabel *label, int64_t tree, char text[48]) {
+  if (label)
+    label->write(label->user, tree, text, 48);
+  else
+    snprintf(text, 48, "tree %lld", (long long)tree);
+  return text;
+}
+
+static const char *before(const TesiTreeLabel *label) {
+  return label ? label->file : "";
+}
+
 static TesStatus check_vertices(TesContext *ctx, const TesiTrees *c) {
   TesStatus status = TES_OK;
   for (int64_t t = 0; t < c->trees; t++)
@@ -66,12 +79,13 @@ static int meeting(const Face *face, int64_t i, int64_t faces) {
   return n;
 }
 
-TesStatus tesi_trees_match_faces(TesContext *context, TesiTrees *c) {
+TesStatus tesi_trees_match_faces(TesContext *context, const TesiTreeLabel *label, TesiTrees *c) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   const int64_t faces = c->trees * 2 * c->dim;
   int64_t named_inside = 0;
   Face *face = NULL;
+  char name[3][48];
   TES_TRY(check_vertices(ctx, c));
   TES_ALLOC(&face, faces);
   for (int64_t i = 0; i < faces; i++) {
@@ -83,12 +97,12 @@ TesStatus tesi_trees_match_faces(TesContext *context, TesiTrees *c) {
   qsort(face, (size_t)faces, sizeof *face, by_vertices);
   for (int64_t i = 0, n; i < faces; i += n) {
     n = meeting(face, i, faces);
-    TES_CHECK(n <= 2, "trees %d, %d and %d meet at one face; two can", face[i].tree, face[i + 1].tree,
-              face[i + 2].tree);
+    for (int j = 0; j < n && j < 3; j++) tesi_trees_call(label, face[i + j].tree, name[j]);
+    TES_CHECK(n <= 2, "%s%s, %s and %s meet at one face; two can", before(label), name[0], name[1], name[2]);
     if (n == 1) continue;
     TES_CHECK(same_quadrilateral(c, face + i, face + i + 1),
-              "the face between trees %d and %d has its vertices in another order for each", face[i].tree,
-              face[i + 1].tree);
+              "%sthe face between %s and %s has its vertices in another order for each", before(label),
+              name[0], name[1]);
     for (int64_t j = i; j < i + 2; j++) {
       int32_t *boundary = c->boundary + 2 * c->dim * face[j].tree + face[j].face;
       named_inside += *boundary >= 0;
@@ -101,4 +115,84 @@ TesStatus tesi_trees_match_faces(TesContext *context, TesiTrees *c) {
 done:
   tesi_free(ctx, &face);
   return status;
+}
+
+/* ---- vertices and edges without a face ---------------------------------------------------------------------------------- */
+
+/* A vertex (second: -1) or an edge of a tree whose faces there are all on the boundary. */
+typedef struct Bare {
+  int32_t vertex[2]; /* ascending */
+  int32_t tree;
+} Bare;
+
+static int by_bare(const void *a, const void *b) {
+  const Bare *f = a, *g = b;
+  for (int i = 0; i < 2; i++)
+    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
+  return 0;
+}
+
+/* Vertex or edge `number` of a tree; edges are numbered as by p4est: four a direction. */
+static Bare make_bare(const TesiTrees *c, int64_t tree, int number, int edge_direction) {
+  const int32_t *v = c->vertices + (tree << c->dim);
+  Bare b = {.vertex = {v[number], -1}, .tree = (int32_t)tree};
+  if (edge_direction < 0) return b;
+  const int32_t w = v[number | 1 << edge_direction];
+  b.vertex[0] = tesi_min(v[number], w);
+  b.vertex[1] = v[number] + w - b.vertex[0];
+  return b;
+}
+
+static bool is_bare(const TesiTrees *c, int64_t tree, int number, int edge_direction) {
+  for (int d = 0; d < c->dim; d++)
+    if (d != edge_direction &&
+        c->boundary[tree * 2 * c->dim + 2 * d + (number >> d & 1)] == TESI_TREES_INSIDE)
+      return false;
+  return true;
+}
+
+/* The bare vertices (direction -1) or edges of a direction, sorted; their number. */
+static int64_t list_bare(const TesiTrees *c, int direction, Bare *bare) {
+  int64_t count = 0;
+  for (int64_t t = 0; t < c->trees; t++)
+    for (int v = 0; v < 1 << c->dim; v++)
+      if ((direction < 0 || !(v >> direction & 1)) && is_bare(c, t, v, direction))
+        bare[count++] = make_bare(c, t, v, direction);
+  return count;
+}
+
+/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3: that of one tree may have another direction in the next). */
+static TesStatus check_bare(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *c, int first,
+                            int end) {
+  TesStatus status = TES_OK;
+  const char *what = first < 0 ? "a vertex" : "an edge";
+  char name[2][48];
+  Bare *bare = NULL;
+  int64_t count = 0;
+  TES_ALLOC(&bare, c->trees * (first < 0 ? 1 << c->dim : 12));
+  for (int d = first; d < end; d++) count += list_bare(c, d, bare + count);
+  qsort(bare, (size_t)count, sizeof *bare, by_bare);
+  for (int64_t i = 0; i < (c->trees << c->dim) * (end - first); i++) {
+    const int64_t tree = i / (end - first) >> c->dim;
+    const int v = (int)(i / (end - first)) & ((1 << c->dim) - 1), d = first + (int)(i % (end - first));
+    if (d >= 0 && v >> d & 1) continue;
+    const Bare key = make_bare(c, tree, v, d);
+    const Bare *other = count ? bsearch(&key, bare, (size_t)count, sizeof key, by_bare) : NULL;
+    if (other && other->tree != tree)
+      TES_FAIL(
+          TES_INVALID_INPUT,
+          "%s%s and %s meet at %s, round which the first shares no face with any: either a node lies in the "
+          "middle of a side, or parts hang together by %s alone. Cells must share whole faces; parts may "
+          "have nodes of their own",
+          before(label), tesi_trees_call(label, other->tree, name[0]), tesi_trees_call(label, tree, name[1]),
+          what, what);
+  }
+done:
+  tesi_free(ctx, &bare);
+  return status;
+}
+
+TesStatus tesi_trees_check_pinches(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *c) {
+  const TesStatus status = check_bare(ctx, label, c, -1, 0);
+  return status == TES_OK && c->dim == 3 ? check_bare(ctx, label, c, 0, 3) : status;
 }
