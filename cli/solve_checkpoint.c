@@ -52,7 +52,7 @@ done:
   return status;
 }
 
-/* Names and numbers that the case's data refer to must be the same. */
+/* Names and numbers that the case's data refer to must be the same, and the cells of the coarse mesh at the same places. */
 static TesStatus compare(const Solve *s, const TesForest *found) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -70,6 +70,11 @@ static TesStatus compare(const Solve *s, const TesForest *found) {
     TES_CHECK(!strcmp(tes_forest_boundary_name(found, i), tes_forest_boundary_name(mesh, i)),
               "%s is of another mesh than the case: boundary %d is '%s', not '%s'", path, i,
               tes_forest_boundary_name(found, i), tes_forest_boundary_name(mesh, i));
+  TES_CHECK(
+      found->coarse->identity == mesh->coarse->identity,
+      "%s is of another mesh than the case: as many cells and boundaries, but nodes, materials or where the "
+      "boundaries lie differ (another file, size or centre?)",
+      path);
 done:
   return status;
 }

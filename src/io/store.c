@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef TESI_HDF5
@@ -62,7 +63,11 @@ TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **s
   TesStatus status = TES_OK;
   TesiStore *s = NULL;
   const size_t length = strlen(path) + 6;
+  struct stat there;
   *store = NULL;
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a new file will take its place */
+    TES_FAIL(TES_IO, "cannot write %s: it is %s", path,
+             S_ISDIR(there.st_mode) ? "a folder" : "no ordinary file");
   TES_TRY(begin(ctx, path, &s));
   TES_ALLOC(&s->part, length);
   snprintf(s->part, length, "%s.part", path);
