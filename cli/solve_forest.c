@@ -58,15 +58,12 @@ done:
 }
 
 /* As few trees as there can be, each refined: cells of trees are coarsened no further by a multigrid. Periodic directions keep two. */
-static TesStatus describe_box(TesContext *ctx, const TesCaseBox *box, TesForestDesc *desc) {
-  TesStatus status = TES_OK;
+static void describe_box(const TesCaseBox *box, TesForestDesc *desc) {
   bool even = true;
   desc->dim = box->dim;
   for (int d = 0; d < box->dim; d++) {
     desc->cells[d] = box->cells[d], desc->lower[d] = box->lower[d], desc->upper[d] = box->upper[d];
     desc->periodic[d] = box->periodic >> d & 1;
-    TES_CHECK(!box->coordinates[d],
-              "a box with refine, adapt or periodic has equal cells: leave spacing out");
   }
   while (even && desc->level < 18) {
     for (int d = 0; d < box->dim; d++)
@@ -74,8 +71,6 @@ static TesStatus describe_box(TesContext *ctx, const TesCaseBox *box, TesForestD
     for (int d = 0; even && d < box->dim; d++) desc->cells[d] /= 2;
     desc->level += even;
   }
-done:
-  return status;
 }
 
 static TesStatus create_mesh(Solve *s) {
@@ -91,9 +86,7 @@ static TesStatus create_mesh(Solve *s) {
                         .file = f->file,
                         .rest = s->input->all_given ? "rest" : NULL};
   memcpy(desc.centre, f->centre, sizeof desc.centre);
-  if (f->domain == TES_DOMAIN_BOX) {
-    TES_TRY(describe_box(ctx, box, &desc));
-  }
+  if (f->domain == TES_DOMAIN_BOX) describe_box(box, &desc);
   TES_TRY(tes_forest_create(ctx, &desc, &s->forest->mesh));
   TES_TRY(s->options->restart ? solve_checkpoint_read(s) : refine_where(s));
 done:
@@ -110,6 +103,19 @@ static void set_boundary(const Solve *s, int number, TesBoundary *boundary) {
   *boundary = (TesBoundary){solve_condition(face->condition), face->value, face->alpha};
 }
 
+/* The message of a name that the mesh does not have, with its place in the case before it. */
+static TesStatus place(TesContext *context, const char *where, TesStatus found) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  char text[600];
+  if (found != TES_INVALID_INPUT) return found;
+  snprintf(text, sizeof text, "%s", tes_context_message(ctx));
+  tes_context_clear(ctx);
+  TES_FAIL(TES_INVALID_INPUT, "%s: %s", where, text);
+done:
+  return status;
+}
+
 static TesStatus number_functions(const Solve *s, Numbered *n) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -118,10 +124,10 @@ static TesStatus number_functions(const Solve *s, Numbered *n) {
   const int boundaries = tes_forest_boundaries(mesh), materials = tes_forest_materials(mesh);
   int number;
   for (int i = 0; i < c->named_count; i++) {
-    TES_TRY(tes_forest_find_boundary(mesh, c->named[i].name, &number));
+    TES_TRY(place(ctx, c->named[i].where, tes_forest_find_boundary(mesh, c->named[i].name, &number)));
     TES_CHECK(tes_forest_boundary_faces(mesh, number) > 0,
-              "boundary.%s: all faces of this name lie between cells, where no condition can hold",
-              c->named[i].name);
+              "%s: boundary.%s: all faces of this name lie between cells, where no condition can hold",
+              c->named[i].where, c->named[i].name);
   }
   TES_ALLOC(&n->boundary, boundaries + 1);
   for (int i = 0; i < boundaries; i++) set_boundary(s, i, &n->boundary[i]);
@@ -130,7 +136,7 @@ static TesStatus number_functions(const Solve *s, Numbered *n) {
   TES_ALLOC(&n->f, materials + 1);
   for (int i = 0; i < c->material_count; i++) {
     const TesCaseMaterial *m = &c->materials[i];
-    TES_TRY(tes_forest_find_material(mesh, m->name, &number));
+    TES_TRY(place(ctx, m->where, tes_forest_find_material(mesh, m->name, &number)));
     n->a[number] = m->a, n->c[number] = m->c, n->f[number] = m->f;
   }
 done:
@@ -410,9 +416,6 @@ TesStatus solve_forest(Solve *s) {
                                .max_iterations = c->max_iterations};
   s->forest->tolerance = c->tolerance;
   solve_fill_method(c, &desc.method, &desc.smoother, &desc.precision, &desc.pre, &desc.post);
-  TES_CHECK(desc.smoother == TES_SMOOTHER_AUTO || desc.smoother == TES_SMOOTHER_CHEBYSHEV ||
-                desc.smoother == TES_SMOOTHER_JACOBI || desc.smoother == TES_SMOOTHER_CELL_PATCH,
-            "solver.smoother: meshes of trees have auto, chebyshev, jacobi and cell_patch");
   if (c->adapt.used)
     TES_TRY(adapt(s, &desc));
   else

@@ -80,6 +80,36 @@ static void domains_are_known(void **state) {
   }
 }
 
+/* Maps too, which would be there with the defaults of their keys else. */
+static void null_takes_away(void **state) {
+  (void)state;
+  static const char *const null[] = {"adapt=null", "mesh.file=null", "mesh.ball=~"};
+  static const char *const ball[] = {"adapt.goal=null", "adapt.estimator=residual", "mesh.file=null",
+                                     "mesh.ball.dim=3"};
+  TesCase *c;
+  assert_int_equal(tes_case_parse(ctx, full, "a.yaml", 3, null, &c), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "expected exactly one of box, ball"));
+  tes_context_clear(ctx);
+  if (tes_case_parse(ctx, full, "a.yaml", 1, null, &c)) fail_msg("%s", tes_context_message(ctx));
+  assert_false(c->adapt.used);
+  tes_case_destroy(&c);
+  if (tes_case_parse(ctx, full, "a.yaml", 4, ball, &c)) fail_msg("%s", tes_context_message(ctx));
+  assert_true(c->adapt.used && c->forest.domain == TES_DOMAIN_BALL);
+  assert_string_equal(c->named[0].where, "a.yaml:4:31");
+  assert_string_equal(c->materials[1].where, "a.yaml:3:48");
+  tes_case_destroy(&c);
+}
+
+static void trees_have_no_patches(void **state) {
+  (void)state;
+  static const char *const set[] = {"solver.local_solver=mean", "solver.order=same"};
+  TesCase *c;
+  if (tes_case_parse(ctx, full, "a.yaml", 2, set, &c)) fail_msg("%s", tes_context_message(ctx));
+  assert_int_equal(c->warning_count, 2);
+  assert_non_null(strstr(c->warnings[0], "solver.local_solver: has no effect on meshes of trees"));
+  tes_case_destroy(&c);
+}
+
 static void mistakes_are_told(void **state) {
   (void)state;
   static const struct {
@@ -89,6 +119,16 @@ static void mistakes_are_told(void **state) {
       {"mesh: {refine: 2}",
        "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got 0"},
       {"mesh: {ball: {dim: 3}, l_shape: {dim: 2}}", "got 2"},
+      {"mesh: {ball: {dim: 2, centre: [1, 2, 3]}}",
+       "mesh.ball.centre: expected 2 entries, as dim is 2, got 3"},
+      {"mesh: {shell: {radius: 2, inner_radius: 3}}",
+       "a.yaml:2:41: mesh.shell.inner_radius: expected less than the outer radius 2, got 3"},
+      {"mesh: {box: {cells: [4, 4], spacing: {x: s*s}}, refine: 1}", "has equal cells: leave spacing out"},
+      {"mesh: {ball: {dim: 3}}\nsolver: {smoother: patch}",
+       "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev and cell_patch, got "
+       "patch"},
+      {"mesh: {l_shape: {dim: 2}}\nadapt: {estimator: dwr, goal: {point: [0, 0, 0]}}",
+       "adapt.goal.point: expected 2 entries"},
       {"mesh: {ball: {dim: 4}}", "mesh.ball.dim: expected an integer from 2 to 3"},
       {"mesh: {ball: {dim: 3}}\nspace: {degree: 9}", "expected 1 to 8 on this mesh, got 9"},
       {"mesh: {ball: {dim: 3}}\nboundary: {surface: {dirichlet: 1, neumann: 2}}", "expected exactly one of"},
@@ -111,8 +151,11 @@ static void mistakes_are_told(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(everything_is_read, set_up, tear_down),
-                                     cmocka_unit_test_setup_teardown(domains_are_known, set_up, tear_down),
-                                     cmocka_unit_test_setup_teardown(mistakes_are_told, set_up, tear_down)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(everything_is_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(domains_are_known, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(null_takes_away, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(trees_have_no_patches, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(mistakes_are_told, set_up, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,12 @@ static void names_from_the_command_line(void **state) {
              "\"data.materials.steel={c: 1}\"",
              0);
   assert_run("solve s.yaml --set boundary.outlet.neumann=1", 2);
-  assert_output("no boundary called outlet; it has: round, 7, bottom side, 出口");
+  assert_output("--set boundary.outlet.neumann=1: the mesh has no boundary called outlet; it has: round, 7, "
+                "bottom side, 出口");
+  assert_run("solve s.yaml --set boundary.all.neumann=0 --set boundary.round.dirichlet=0 --set "
+             "\"adapt={estimator: dwr, goal: {mean: 7}}\"",
+             2);
+  assert_output("the goal is the mean on 7, whose faces all lie between cells");
   assert_run("solve s.yaml --set boundary.7.dirichlet=1", 2);
   assert_output("boundary.7: all faces of this name lie between cells");
   assert_run("solve " CASES
@@ -119,6 +124,8 @@ static void data_that_fail_are_named(void **state) {
       {"adapt.fraction=0", 2, "adapt.fraction: expected a number from 0.001 to 1, got '0'"},
       {"adapt.goal.mean=round", 2, "the residual estimator serves the energy norm"},
       {"\"adapt={estimator: dwr, goal: {mean: no}}\"", 2, "no boundary called no; it has: round"},
+      {"\"adapt={estimator: dwr, goal: {point: [1, 1]}}\" --set data.f=0 --set boundary.all.neumann=0", 2,
+       "u is determined up to a constant, and so is the goal"},
       {"\"adapt={estimator: dwr, goal: {point: [3, 3]}}\"", 2, "the goal's point (3, 3, 0) lies in no cell"}};
   if (!has_forests()) skip();
   write_squares("s.msh", NAMES, BOTTOM OUTLET REST);

@@ -83,12 +83,14 @@ typedef struct TesCaseFace {
 /** What holds on a boundary that the mesh names. */
 typedef struct TesCaseNamed {
   char *name;
+  char *where; /**< where it stands, for messages: "case.yaml:7:3" */
   TesCaseFace face;
 } TesCaseNamed;
 
 /** Functions of a material that the mesh names; NULL: those of the case. */
 typedef struct TesCaseMaterial {
   char *name;
+  char *where; /**< as that of a boundary */
   TesFunction *a, *c, *f;
 } TesCaseMaterial;
 

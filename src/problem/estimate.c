@@ -158,9 +158,14 @@ TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPois
   Weights w = {.space = space};
   TesSolveResult result;
   const int names = tes_forest_boundaries(desc->forest);
+  const TesMultigrid *mg = tes_forest_poisson_multigrid(poisson);
   TES_CHECK(space->degree < TESI_FOREST_DEGREE,
             "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
             space->degree);
+  TES_CHECK(!tes_multigrid_operator(mg, tes_multigrid_levels(mg) - 1)->singular,
+            "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
+            "the goal. "
+            "Give a Dirichlet or Robin condition somewhere, or c > 0");
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
   TES_ALLOC(&boundary, names + 1);
   for (int i = 0; desc->boundary && i < names; i++) boundary[i] = desc->boundary[i], boundary[i].g = NULL;

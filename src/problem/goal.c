@@ -57,6 +57,9 @@ static TesStatus find_boundary(const TesForestSpace *space, const TesGoal *goal,
   TesStatus status = TES_OK;
   TES_CHECK(goal->boundary, "the goal is a mean on a boundary: which one?");
   TES_TRY(tes_forest_find_boundary(space->forest, goal->boundary, boundary));
+  TES_CHECK(tes_forest_boundary_faces(space->forest, *boundary) > 0,
+            "the goal is the mean on %s, whose faces all lie between cells: choose one of the boundary",
+            goal->boundary);
   TES_CHECK(!tes_forest_space_dirichlet(space, *boundary),
             "the goal is the mean on %s, where the values are given: choose a boundary with a neumann or "
             "robin condition",

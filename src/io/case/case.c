@@ -104,10 +104,12 @@ void tes_case_destroy(TesCase **result) {
   for (int d = 0; d < 3; d++) tesi_free(ctx, &c->box.coordinates[d]);
   for (int i = 0; i < c->named_count; i++) {
     tesi_free(ctx, &c->named[i].name);
+    tesi_free(ctx, &c->named[i].where);
     destroy_face(&c->named[i].face);
   }
   for (int i = 0; i < c->material_count; i++) {
     tesi_free(ctx, &c->materials[i].name);
+    tesi_free(ctx, &c->materials[i].where);
     tes_function_destroy(&c->materials[i].a);
     tes_function_destroy(&c->materials[i].c);
     tes_function_destroy(&c->materials[i].f);

@@ -137,14 +137,10 @@ static TesStatus warn(TesiCaseReader *r, const char *path, const char *text) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesCase *c = r->result;
-  const TesiYaml *node = given(r, path);
-  char line[400];
+  char line[400], where[256];
   if (c->warning_count == (int)(sizeof c->warnings / sizeof *c->warnings)) goto done;
-  if (node && node->source)
-    snprintf(line, sizeof line, "--set %.150s: %s", node->source, text);
-  else
-    snprintf(line, sizeof line, "%.150s:%d:%d: %s: %s", r->name, node ? node->line : 1,
-             node ? node->column : 1, path, text);
+  tesi_case_place(r, given(r, path), where);
+  snprintf(line, sizeof line, "%s: %s: %s", where, path, text);
   c->warnings[c->warning_count] = tesi_strdup(ctx, line);
   if (!c->warnings[c->warning_count]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a warning");
   c->warning_count++;
@@ -163,6 +159,12 @@ static TesStatus check_solver(TesiCaseReader *r) {
   if (c->pre_smoothing == 0 && c->post_smoothing == 0)
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             "pre_smoothing and post_smoothing are both 0: nothing would smooth"));
+  if (c->forest.used) {
+    if (c->local_solver != TES_CASE_LOCAL_AUTO)
+      TES_TRY(warn(r, "solver.local_solver", "has no effect on meshes of trees"));
+    if (c->order != TES_CASE_ORDER_AUTO) TES_TRY(warn(r, "solver.order", "has no effect on meshes of trees"));
+    goto done;
+  }
   if (!patch && c->local_solver != TES_CASE_LOCAL_AUTO)
     TES_TRY(warn(r, "solver.local_solver", "has no effect with a point smoother"));
   if (s != TES_CASE_SMOOTHER_AUTO && s != TES_CASE_SMOOTHER_PATCH && s != TES_CASE_SMOOTHER_GAUSS_SEIDEL &&

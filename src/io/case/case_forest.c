@@ -40,6 +40,21 @@ static TesStatus choose_mesh(TesiCaseReader *r) {
   return TES_OK;
 }
 
+/* Name and place of a key that the mesh will know or not. */
+static TesStatus keep_name(const TesiCaseReader *r, const TesiYaml *node, char **name, char **where) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiYaml at_key = *node; /* the key is what may be wrong, not its value */
+  char place[256];
+  at_key.line = node->key_line, at_key.column = node->key_column;
+  tesi_case_place(r, &at_key, place);
+  *name = tesi_strdup(ctx, node->key);
+  *where = tesi_strdup(ctx, place);
+  if (!*name || !*where) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
+done:
+  return status;
+}
+
 /* A face read as `boundary.all` is, and put where it belongs. */
 static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
@@ -56,8 +71,7 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   r->node[row] = kept;
   c->named_count++;
   TES_TRY(status);
-  named->name = tesi_strdup(ctx, node->key);
-  if (!named->name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
+  TES_TRY(keep_name(r, node, &named->name, &named->where));
   if (named->face.condition == TES_CASE_NO_CONDITION && !r->error_count)
     TES_TRY(
         tesi_case_error(r, row, node, "%.60s has no condition: give dirichlet, neumann or robin", node->key));
@@ -95,8 +109,7 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
   TesCaseMaterial *material = &c->materials[c->material_count];
   const int row = tesi_case_row("data.materials");
   c->material_count++;
-  material->name = tesi_strdup(ctx, map->key);
-  if (!material->name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
+  TES_TRY(keep_name(r, map, &material->name, &material->where));
   if (map->kind != TESI_YAML_MAP) {
     TES_TRY(tesi_case_error(r, row, map, "expected a, c or f of material %.60s", map->key));
     goto done;
@@ -158,17 +171,57 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   return TES_OK;
 }
 
-/* Keys of the hierarchy that boxes do not have. */
+/* Keys of the hierarchy that boxes do not have, and what only boxes have. */
 static TesStatus check_hierarchy(TesiCaseReader *r) {
   static const char *const keys[] = {"solver.coarse", "solver.coarsening"};
+  const TesCaseSmoother s = r->result->smoother;
+  const bool used = r->result->forest.used;
+  const int smoother = tesi_case_row("solver.smoother"), spacing = tesi_case_row("mesh.box.spacing");
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (int i = 0; i < 2 && !r->result->forest.used; i++)
     if (given(r, keys[i]))
       TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
                               "only meshes of trees have this; a box becomes one with mesh.refine or adapt"));
+  if (used && s != TES_CASE_SMOOTHER_AUTO && s != TES_CASE_SMOOTHER_JACOBI &&
+      s != TES_CASE_SMOOTHER_CHEBYSHEV && s != TES_CASE_SMOOTHER_CELL_PATCH)
+    TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
+                            "meshes of trees have auto, jacobi, chebyshev and cell_patch, got %s",
+                            tes_case_choice("solver.smoother", (int)s)));
+  if (used && r->node[spacing])
+    TES_TRY(tesi_case_error(r, spacing, r->node[spacing],
+                            "a box with refine, adapt or periodic has equal cells: leave spacing out"));
 done:
   return status;
+}
+
+/* Lists with one number a direction, where the directions are known before the mesh is read. */
+static TesStatus check_points(TesiCaseReader *r) {
+  static const char *const paths[] = {"mesh.ball.centre", "mesh.shell.centre", "adapt.goal.point"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesCase *c = r->result;
+  const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = c->forest.domain != TES_DOMAIN_BOX
+                                                                           ? c->forest.dim
+                                                                       : c->box.dim ? c->box.dim
+                                                                                    : cells;
+  for (int i = 0; i < 3 && dim; i++) {
+    const int row = tesi_case_row(paths[i]);
+    if (r->node[row] && r->entries[row] && r->entries[row] != dim)
+      TES_TRY(tesi_case_error(r, row, r->node[row], "expected %d entries, as dim is %d, got %d", dim, dim,
+                              r->entries[row]));
+  }
+done:
+  return status;
+}
+
+static TesStatus check_shell(TesiCaseReader *r) {
+  const TesCaseForest *f = &r->result->forest;
+  const int row = tesi_case_row("mesh.shell.inner_radius");
+  const double radius = f->radius == 0 ? 1 : f->radius;
+  if (f->domain != TES_DOMAIN_SHELL || !r->node[row] || f->inner_radius < radius) return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "expected less than the outer radius %g, got %g", radius,
+                         f->inner_radius);
 }
 
 TesStatus tesi_case_check_forest(TesiCaseReader *r) {
@@ -177,6 +230,8 @@ TesStatus tesi_case_check_forest(TesiCaseReader *r) {
   TES_TRY(choose_mesh(r));
   TES_TRY(check_hierarchy(r));
   TES_TRY(check_adapt(r));
+  TES_TRY(check_points(r));
+  TES_TRY(check_shell(r));
   TES_TRY(locate_file(r));
   if (!r->error_count && r->result->forest.domain != TES_DOMAIN_BOX) TES_TRY(read_boundaries(r));
   TES_TRY(read_materials(r));

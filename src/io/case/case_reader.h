@@ -24,6 +24,9 @@ typedef struct TesiCaseReader {
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...)
     TESI_PRINTF(4, 5);
 
+/* Where a node stands, for messages: "FILE:LINE:COLUMN" or "--set TEXT". */
+void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[256]);
+
 /* Applies "key.path=value". */
 TesStatus tesi_case_override(TesiCaseReader *r, const char *text);
 

@@ -6,6 +6,17 @@
 
 static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node);
 
+void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[256]) {
+  if (!node)
+    snprintf(where, 256, "%.200s", r->name);
+  else if (node->source)
+    snprintf(where, 256, "--set %.200s", node->source);
+  else if (tesi_yaml_is_null(node) && node->key_line)
+    snprintf(where, 256, "%.200s:%d:%d", r->name, node->key_line, node->key_column);
+  else
+    snprintf(where, 256, "%.200s:%d:%d", r->name, node->line, node->column);
+}
+
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...) {
   char text[700], where[256];
   if (r->error_count++ >= TESI_CASE_ERRORS) return TES_OK;
@@ -13,14 +24,7 @@ TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, cons
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (!node)
-    snprintf(where, sizeof where, "%.200s", r->name);
-  else if (node->source)
-    snprintf(where, sizeof where, "--set %.200s", node->source);
-  else if (tesi_yaml_is_null(node) && node->key_line)
-    snprintf(where, sizeof where, "%.200s:%d:%d", r->name, node->key_line, node->key_column);
-  else
-    snprintf(where, sizeof where, "%.200s:%d:%d", r->name, node->line, node->column);
+  tesi_case_place(r, node, where);
   const size_t used = strlen(r->errors);
   snprintf(r->errors + used, sizeof r->errors - used, "%s%s: %s%s%s", used ? "\n" : "", where,
            row < 0 ? "" : tesi_case_keys[row].path, row < 0 ? "" : ": ", text);
@@ -96,6 +100,8 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const bool one = row >= 0 && tesi_case_keys[row].type == TESI_KEY_ONE_OF;
+  if (map && tesi_yaml_is_null(map) && *map->text && row >= 0)
+    r->node[row] = NULL; /* "null": as if not given */
   if (map && tesi_yaml_is_null(map) && (!one || *map->text)) map = NULL;
   if (map && map->kind != TESI_YAML_MAP) {
     char known[300] = "";
