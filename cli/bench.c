@@ -308,6 +308,9 @@ static int check_options(const Bench *bench, const BenchOptions *o, unsigned giv
                              bench->degrees);
   if (strcmp(bench->name, "solver") != 0 && !o->single_precision && !o->double_precision)
     return cli_usage_error("bench %s: --precision double, single or all; mixed is for solver", bench->name);
+  if (!strcmp(bench->name, "adaptive") &&
+      (o->geometry == TES_FACTORS_AFFINE || o->geometry == TES_FACTORS_MATRIX))
+    return cli_usage_error("bench adaptive: --geometry auto, curved, vertices, stored or weights");
   if (was_given(given, DOFS) && was_given(given, CELLS))
     return cli_usage_error("bench bp takes --dofs or --cells, not both");
   if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");

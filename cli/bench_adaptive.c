@@ -409,10 +409,12 @@ TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *o, BenchResult *re
     for (int shells = 0; shells < 2; shells++)
       for (int k = 0; k < o->degrees; k++)
         for (int i = 0; i < o->sizes && o->degree[k] <= 8; i++)
-          for (int p = 0; p < 2; p++)
+          for (int p = 0; p < 2; p++) {
+            if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
             if (p == 0 ? o->double_precision : o->single_precision)
               TES_TRY(measure(ctx, o, o->dim[d], o->degree[k], o->dofs[i], shells,
                               p == 0 ? TES_DOUBLE : TES_SINGLE, result));
+          }
 done:
   return status;
 }

@@ -34,6 +34,7 @@ typedef struct SolveForest {
   TesPoissonTimes setup;   /* of the last step */
   TesMultigridTimes cycle; /* of all steps */
   char text[4][200];       /* method, smoother, operator, precision */
+  const char *coarse;      /* how the coarsest level is solved */
   TesPvdEntry files[SOLVE_STEPS];
   int file_count;
   char *collection;                             /* PVD file of them */

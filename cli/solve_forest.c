@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "multigrid/coarse.h"
+#include "multigrid/multigrid.h"
 #include "solve.h"
 
 /* Functions by the numbers of boundaries and materials. */
@@ -170,6 +172,7 @@ static void keep_solver(Solve *s, const TesForestPoisson *poisson) {
         (TesReportLevel){tes_forest_cells(tes_forest_space_forest(space)), tes_forest_space_dofs(space)};
   }
   for (int i = 0; i < 4; i++) snprintf(f->text[i], sizeof f->text[i], "%s", texts[i]);
+  f->coarse = tesi_coarse_describe(tesi_multigrid_coarse(mg));
   f->setup = tes_forest_poisson_times(poisson);
   f->dofs = tes_forest_space_dofs(tes_forest_poisson_space(poisson));
   f->tolerance = tes_forest_poisson_tolerance(poisson);
@@ -205,9 +208,9 @@ static void print_solver(const Solve *s) {
   static const char *const names[] = {"method", "smoother", "operator", "precision"};
   tesi_log(s->context, TES_LOG_INFO, "levels    %5s  %12s  %12s", "level", "cells", "unknowns");
   for (int l = 0; l < f->level_count; l++)
-    tesi_log(s->context, TES_LOG_INFO, "          %5d  %12lld  %12lld%s", f->level_count - 1 - l,
-             (long long)f->levels[l].cells, (long long)f->levels[l].dofs,
-             l == f->level_count - 1 ? "  solved directly" : "");
+    tesi_log(s->context, TES_LOG_INFO, "          %5d  %12lld  %12lld%s%s", f->level_count - 1 - l,
+             (long long)f->levels[l].cells, (long long)f->levels[l].dofs, l == f->level_count - 1 ? "  " : "",
+             l == f->level_count - 1 ? f->coarse : "");
   for (int i = 0; i < 4; i++) tesi_log(s->context, TES_LOG_INFO, "%-9s %s", names[i], f->text[i]);
   tesi_log(s->context, TES_LOG_INFO, "set-up    %.3f s", s->setup_seconds);
 }

@@ -229,6 +229,32 @@ static void interrupt_ends_at_the_next_iteration(void **state) {
   cJSON_Delete(json);
 }
 
+/* A bench that would go on for long: it ends before the next row, and writes those that are there. */
+static void interrupt_keeps_the_rows(void **state) {
+  (void)state;
+  if (!has_forests()) skip();
+  char *arguments[] = {"tessera", "bench",     "adaptive", "--dim", "2",     "--dofs",
+                       "1e3",     "--seconds", "0.2",      "--csv", "b.csv", NULL};
+  int status, rows = 0;
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    if (!freopen("/dev/null", "w", stderr) || !freopen("log.txt", "w", stdout)) _exit(99);
+    execv(PROGRAM, arguments);
+    _exit(98);
+  }
+  for (int tries = 0; tries < 600 && system("grep -q uniform log.txt 2>/dev/null") != 0; tries++)
+    usleep(20000);
+  kill(child, SIGINT);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  FILE *pipe = popen("grep -c uniform b.csv", "r");
+  assert_int_equal(fscanf(pipe, "%d", &rows), 1);
+  pclose(pipe);
+  assert_true(rows >= 1 && rows < 16);
+  assert_int_equal(system("rm b.csv log.txt"), 0);
+}
+
 /* In the middle of the adaptive loop: the steps until there are written. */
 static void interrupt_keeps_the_steps(void **state) {
   (void)state;
@@ -280,6 +306,10 @@ static void cases_on_meshes_of_trees_converge(void **state) {
     snprintf(arguments, sizeof arguments, "solve " CASES "%s --quiet", cases[i]);
     assert_run(arguments, 0);
   }
+  assert_run("solve " CASES "periodic.yaml --device cpu", 0);
+  assert_output("  solved directly");
+  assert_run("solve " CASES "periodic.yaml --device cpu --set solver.coarse=cg", 0);
+  assert_output("  conjugate gradients with the diagonal");
 }
 
 static void adaptive_solves_tell_how_they_ended(void **state) {
@@ -487,6 +517,7 @@ static void wrong_benches_are_refused(void **state) {
       {"bp --precision mixed", "mixed is for solver"},
       {"bp --smoother patch", "bench bp has no --smoother; that is for: smoother solver"},
       {"operator --cells 5", "bench operator has no --cells"},
+      {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored or weights"},
       {"bp --cg-tolerance 1e-3", "--cg-tolerance needs --cg"},
       {"bp --cells 8 --dofs 100", "not both"},
       {"bp --variant foo --device emulator", "no variant 'foo'"},
@@ -551,6 +582,7 @@ int main(void) {
       cmocka_unit_test(automatic_choice_falls_back_to_the_cpu),
       cmocka_unit_test(interrupt_ends_at_the_next_iteration),
       cmocka_unit_test(interrupt_keeps_the_steps),
+      cmocka_unit_test(interrupt_keeps_the_rows),
       cmocka_unit_test(all_cases_of_the_repository_converge),
       cmocka_unit_test(cases_on_meshes_of_trees_converge),
       cmocka_unit_test(adaptive_solves_tell_how_they_ended),

@@ -167,6 +167,10 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tes_context_destroy(&ctx);
 }
 
+const char *tesi_coarse_describe(const TesiCoarse *coarse) {
+  return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
+}
+
 /* z <- D A_0^-1 D r with D = scale, into the host array c->z: D^-1 A_0 D^-1 differs from A by a term of lower order where a is
  * smooth (see smoother/surrogate/surrogate_nodal.c), so the count of iterations hardly depends on how much a varies. */
 static TesStatus precondition(TesiCoarse *c) {

@@ -20,6 +20,8 @@ TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion,
 TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision, TesCoarseKind kind,
                                  TesiCoarse **coarse);
 void tesi_coarse_destroy(TesiCoarse **coarse);
+/* How it solves: "solved directly", or which iteration. */
+const char *tesi_coarse_describe(const TesiCoarse *coarse);
 /* x <- A^-1 b (least-squares solution of mean zero when A is singular); vectors of any precision. */
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);
 
@@ -27,6 +29,7 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
 TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesCoarseKind kind,
                                     TesiCoarseMatrix **matrix);
 void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix);
+const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix);
 TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x);
 
 #endif

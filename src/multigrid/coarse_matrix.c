@@ -159,6 +159,12 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
   tes_context_destroy(&ctx);
 }
 
+const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix) {
+  return matrix->factor ? "solved directly"
+         : matrix->amg  ? "conjugate gradients with algebraic multigrid"
+                        : "conjugate gradients with the diagonal";
+}
+
 /* What a singular operator has no solution for. */
 static double mean_of(const TesiCoarseMatrix *m, const double *b) {
   double sum = 0;

@@ -323,7 +323,7 @@ TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const T
   return cycle(multigrid, level, b, x, true);
 }
 
-TesiCoarse *tesi_multigrid_coarse(TesMultigrid *multigrid) {
+TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid) {
   return multigrid->coarse;
 }
 

@@ -11,7 +11,7 @@ TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesV
  * from zero there, and the coarsest level's solver. */
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
-struct TesiCoarse *tesi_multigrid_coarse(TesMultigrid *multigrid);
+struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 /* A multigrid of given levels, coarsest first; transfer[l] leads from level l - 1 to l, transfer[0] is NULL. What it takes over it
  * replaces by NULL. */
 struct TesiCoarse;

@@ -380,8 +380,8 @@ TesPoissonChoice tes_forest_poisson_choice(const TesForestPoisson *poisson) {
   const int top = tes_multigrid_levels(poisson->multigrid) - 1;
   const TesSmoother *smoother = tes_multigrid_smoother(poisson->multigrid, top);
   return (TesPoissonChoice){.op = tes_operator_describe(poisson->op),
-                            .smoother = smoother ? tes_smoother_describe(smoother)
-                                                 : "none: solved directly on the only level",
+                            .smoother =
+                                smoother ? tes_smoother_describe(smoother) : "none: there is one level alone",
                             .method = poisson->method_text,
                             .precision = poisson->precision_text};
 }
