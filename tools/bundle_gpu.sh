@@ -198,8 +198,18 @@ if begin adaptive 270; then # degree 1: fewer unknowns, whose cells are many
       rows patches bench_forest_solve --device cuda --domain box --aspect 10 --dim "$1" --degree "$2" --base "$3" --depth 0 --most 3e7 --patches $patches --csv
     done
   done
+  as="bench_cell_patch --device cuda --dim D --degree K --dofs 1e7 (degree 1: 2e6) --precision P --sums S"
+  for problem in "3 2" "3 4" "3 7" "2 4" "3 1" "2 2" "2 7"; do
+    for precision in single double; do
+      for sums in ordered atomics; do
+        # shellcheck disable=SC2086
+        set -- $problem
+        rows cell_patch bench_cell_patch --device cuda --dim "$1" --degree "$2" --dofs "$([ "$2" = 1 ] && echo 2e6 || echo 1e7)" --precision $precision --sums $sums --csv
+      done
+    done
+  done
   as=""
-  tables adaptive patches
+  tables adaptive patches cell_patch
 fi
 
 # process CASE: seconds of a whole process, and what it tells of itself, as a row

@@ -62,17 +62,19 @@ static void keep_definite(const TesiCellPatches *p, int64_t c) {
 }
 
 static TesStatus make_factors(TesiCellPatches *p) {
-  enum { BLOCK = 256 };
+  enum { NUMBERS = 1 << 20 }; /* at a time: 8 MiB */
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
   const int64_t size = m->factors * m->cell_points;
-  const int of_direction[3] = {0, m->dim == 2 ? 2 : 3, 5};
+  const int64_t block = tesi_min64(m->cells, NUMBERS / size + 1);
+  const int of_direction[3] = {0, m->dim == 2 ? 2 : 3, 5}, threads = tes_context_threads(ctx);
   double *g = NULL;
-  TES_ALLOC(&g, BLOCK * size);
-  for (int64_t first = 0; first < m->cells; first += BLOCK) {
-    const int64_t count = tesi_min64(BLOCK, m->cells - first);
+  TES_ALLOC(&g, block * size);
+  for (int64_t first = 0; first < m->cells; first += block) {
+    const int64_t count = tesi_min64(block, m->cells - first);
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t c = 0; c < count; c++) {
       double mean[7] = {0};
       for (int64_t i = 0; i < size; i++) mean[i / m->cell_points] += g[c * size + i];
@@ -86,18 +88,32 @@ done:
   return status;
 }
 
+/* The diagonals of K and M of each class: of_class[classes][2][MOST]. */
+static void class_diagonals(const TesiCellPatches *p, double (*of_class)[2][MOST]) {
+  const int n = p->m->n;
+  double K[MOST * MOST], M[MOST * MOST];
+  for (int a = 0; a < TESI_ENDS; a++)
+    for (int b = 0; b < TESI_ENDS; b++) {
+      const int k = p->class_of[a][b];
+      if (k < 0) continue;
+      tesi_cell_patch_matrices(n, (const uint8_t[2]){(uint8_t)a, (uint8_t)b}, K, M);
+      for (int i = 0; i < n; i++) of_class[k][0][i] = K[i * (n + 1)], of_class[k][1][i] = M[i * (n + 1)];
+    }
+}
+
 /* d[n^dim] <- the diagonal of A_c. */
-static void surrogate_diagonal(const TesiCellPatches *p, int64_t c, double *d) {
+static void surrogate_diagonal(const TesiCellPatches *p, int64_t c, double (*const of_class)[2][MOST],
+                               double *d) {
   const TesiMapped *m = p->m;
   const int n = m->n;
-  double K[3][MOST * MOST], M[3][MOST * MOST];
-  for (int e = 0; e < m->dim; e++) tesi_cell_patch_matrices(n, p->end[c][e], K[e], M[e]);
+  double(*D[3])[MOST];
+  for (int e = 0; e < m->dim; e++) D[e] = of_class[p->class_of[p->end[c][e][0]][p->end[c][e][1]]];
   for (int64_t at = 0; at < m->cell_nodes; at++) {
-    const int i[3] = {(int)(at % n) * (n + 1), (int)(at / n % n) * (n + 1), (int)(at / n / n) * (n + 1)};
+    const int i[3] = {(int)(at % n), (int)(at / n % n), (int)(at / n / n)};
     d[at] = 0;
     for (int t = 0; t <= m->dim; t++) {
       double product = p->g[c][t < m->dim ? t : 3];
-      for (int e = 0; e < m->dim; e++) product *= (e == t ? K : M)[e][i[e]];
+      for (int e = 0; e < m->dim; e++) product *= D[e][e != t][i[e]];
       d[at] += product;
     }
   }
@@ -108,11 +124,14 @@ static TesStatus make_weights(TesiCellPatches *p, const TesOperator *op) {
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
   double *sum = NULL, *count = NULL, *diagonal = NULL, own[MOST * MOST * MOST];
+  double(*of_class)[2][MOST] = NULL;
   TES_ALLOC(&sum, m->nodes);
   TES_ALLOC(&count, m->nodes);
   TES_ALLOC(&diagonal, m->nodes);
+  TES_ALLOC(&of_class, p->classes);
+  class_diagonals(p, of_class);
   for (int64_t c = 0; c < m->cells; c++) {
-    surrogate_diagonal(p, c, own);
+    surrogate_diagonal(p, c, of_class, own);
     for (int64_t at = 0; at < m->cell_nodes; at++) {
       if (!tesi_cell_patch_has(m, c, at)) continue;
       sum[m->index[c * m->cell_nodes + at]] += own[at];
@@ -129,6 +148,7 @@ done:
   tesi_free(ctx, &sum);
   tesi_free(ctx, &count);
   tesi_free(ctx, &diagonal);
+  tesi_free(ctx, &of_class);
   return status;
 }
 
