@@ -31,7 +31,9 @@ typedef enum TesTensorKind { TES_TENSOR_SCALAR, TES_TENSOR_DIAGONAL, TES_TENSOR_
 
 /** Where the kernel has the factors of geometry and coefficient from. */
 typedef enum TesFactors {
-  TES_FACTORS_AUTO, /**< affine where cells and coefficients allow it, else the fastest of the others, timed */
+  /** Affine where cells and coefficients allow it, else the fastest of the others, timed. On the CPU they are timed in turn, all in memory
+   *  at once until one is chosen: the least to store, unless another takes less than 97 % of its time. */
+  TES_FACTORS_AUTO,
   TES_FACTORS_STORED,   /**< 6 (3 in 2D) numbers a point for stiffness, 1 for mass */
   TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant scalar a, constant c */
   TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */

@@ -2,59 +2,74 @@
  * op_mapped_lines_body.h and op_mapped_points_body.h with the same LINE and LINE_UNROLL.
  *
  *   in      u <- I u in x and y, plane by plane
- *   lines   u <- I u and d <- D u in z, a line at a time in registers (mass alone: u <- I' w I u)
- *   planes  in each plane of points: D in y to a plane of its own, then rows: D in x, factors, D' in x, then D' in y
+ *   lines   u <- I u and d <- D u in z, lines in registers (mass alone: u <- I' w I u)
+ *   planes  in each plane of points: D in y and in x to planes of their own, factors row by row, then D' in x and in y
  *   out     u <- I' (u + D' d) in z; I' in y and x, plane by plane */
 
 /* u[n^dim] -> values[n][mid][q]: x and, in 3D, y. */
 TESI_INLINE void LINE(in)(int dim, int n, int q, const Real *tables, const V *u, V *values, V *plane) {
+  if (dim == 2) {
+    LINE(interpolate)(n, q, n, tables, TESI_I_EVEN, u, 1, n, values, 1, q);
+    return;
+  }
   for (int s = 0; s < n; s++) {
-    V *const rows = dim == 3 ? plane : values + s * q;
-    const int mid = dim == 3 ? n : 1;
-    for (int j = 0; j < mid; j++)
-      LINE(interpolate)(q, n, tables, TESI_I_EVEN, u + (s * mid + j) * n, 1, rows + j * q, 1);
-    for (int i = 0; dim == 3 && i < q; i++)
-      LINE(interpolate)(q, n, tables, TESI_I_EVEN, plane + i, q, values + s * q * q + i, q);
+    LINE(interpolate)(n, q, n, tables, TESI_I_EVEN, u + s * n * n, 1, n, plane, 1, q);
+    LINE(interpolate)(q, q, n, tables, TESI_I_EVEN, plane, q, 1, values + s * q * q, q, 1);
   }
 }
 
 TESI_INLINE void LINE(out)(int dim, int n, int q, const Real *tables, const V *values, V *u, V *plane) {
+  if (dim == 2) {
+    LINE(interpolate)(n, n, q, tables, TESI_IT_EVEN, values, 1, q, u, 1, n);
+    return;
+  }
   for (int s = 0; s < n; s++) {
-    const V *const rows = dim == 3 ? plane : values + s * q;
-    const int mid = dim == 3 ? n : 1;
-    for (int i = 0; dim == 3 && i < q; i++)
-      LINE(interpolate)(n, q, tables, TESI_IT_EVEN, values + s * q * q + i, q, plane + i, q);
-    for (int j = 0; j < mid; j++)
-      LINE(interpolate)(n, q, tables, TESI_IT_EVEN, rows + j * q, 1, u + (s * mid + j) * n, 1);
+    LINE(interpolate)(q, n, q, tables, TESI_IT_EVEN, values + s * q * q, q, 1, plane, q, 1);
+    LINE(interpolate)(n, n, q, tables, TESI_IT_EVEN, plane, 1, q, u + s * n * n, 1, n);
   }
 }
 
 /* Slow lines: values [n or q][count] -> values [q][count], and their derivatives. */
+TESI_INLINE void LINE(lines_few)(int few, int n, int q, int count, bool interpolates, const Real *tables,
+                                 V *values, V *d) {
+  V u[2 * MAPPED_N]; /* [few][MAPPED_N] */
+  if (interpolates) {
+    LINE(product)(few, false, false, q, n, tables, TESI_I_EVEN, values, count, 1, u, 1, MAPPED_N);
+    LINE_UNROLL for (int l = 0; l < few; l++) LINE_UNROLL for (int s = 0; s < q; s++) values[s * count + l] =
+        u[l * MAPPED_N + s];
+    LINE(product)(few, true, false, q, q, tables, TESI_DM_EVEN, u, 1, MAPPED_N, d, count, 1);
+  } else {
+    LINE(product)(few, true, false, q, q, tables, TESI_DM_EVEN, values, count, 1, d, count, 1);
+  }
+}
+
 TESI_INLINE void LINE(lines)(int n, int q, int count, bool interpolates, const Real *tables, V *values,
                              V *d) {
-  for (int i = 0; i < count; i++) {
-    V u[MAPPED_N];
-    if (interpolates) {
-      LINE(interpolate)(q, n, tables, TESI_I_EVEN, values + i, count, u, 1);
-      LINE_UNROLL for (int s = 0; s < q; s++) values[s * count + i] = u[s];
-    } else {
-      LINE_UNROLL for (int s = 0; s < q; s++) u[s] = values[s * count + i];
-    }
-    LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, d + i, count);
-  }
+  int i = 0;
+  for (; LINE(pairs)(n, q) && i + 1 < count; i += 2)
+    LINE(lines_few)(2, n, q, count, interpolates, tables, values + i, d + i);
+  for (; i < count; i++) LINE(lines_few)(1, n, q, count, interpolates, tables, values + i, d + i);
+}
+
+TESI_INLINE void LINE(lines_out_few)(int few, int n, int q, int count, bool interpolates, const Real *tables,
+                                     V *values, const V *d) {
+  V u[2 * MAPPED_N];
+  LINE(product)(few, true, false, q, q, tables, TESI_DMT_EVEN, d, count, 1, u, 1, MAPPED_N);
+  LINE_UNROLL for (int l = 0; l < few; l++) LINE_UNROLL for (int s = 0; s < q; s++) u[l * MAPPED_N + s] +=
+      values[s * count + l];
+  if (interpolates)
+    LINE(product)(few, false, false, n, q, tables, TESI_IT_EVEN, u, 1, MAPPED_N, values, count, 1);
+  else
+    LINE_UNROLL for (int l = 0; l < few; l++) LINE_UNROLL for (int s = 0; s < q; s++) values[s * count + l] =
+        u[l * MAPPED_N + s];
 }
 
 TESI_INLINE void LINE(lines_out)(int n, int q, int count, bool interpolates, const Real *tables, V *values,
                                  const V *d) {
-  for (int i = 0; i < count; i++) {
-    V u[MAPPED_N];
-    LINE(differentiate)(q, tables, TESI_DMT_EVEN, d + i, count, u, 1);
-    LINE_UNROLL for (int s = 0; s < q; s++) u[s] += values[s * count + i];
-    if (interpolates)
-      LINE(interpolate)(n, q, tables, TESI_IT_EVEN, u, 1, values + i, count);
-    else
-      LINE_UNROLL for (int s = 0; s < q; s++) values[s * count + i] = u[s];
-  }
+  int i = 0;
+  for (; LINE(pairs)(n, q) && i + 1 < count; i += 2)
+    LINE(lines_out_few)(2, n, q, count, interpolates, tables, values + i, d + i);
+  for (; i < count; i++) LINE(lines_out_few)(1, n, q, count, interpolates, tables, values + i, d + i);
 }
 
 /* Factors from weights: the polynomials of a plane, values and then slopes in the slow direction, each 27 at most. */
@@ -67,10 +82,12 @@ TESI_INLINE void LINE(plane_polynomials)(int dim, const TesiMappedHost *plan, co
     LINE(reduce)(2, dim == 3 ? 27 : 6, at, c, out, out + POLYNOMIALS);
 }
 
-/* The rows of the plane s. In it jx = u + y v, jy = p + x v, jz = s0 + y s1 + x (t0 + y t1). m: see mapped_centred; zz[q][3]: jz.jz. */
-TESI_INLINE void LINE(plane_rows)(int q, const TesiMappedHost *plan, const V *m, int s, EliminatedRow *row) {
+/* The rows of the plane s. In it jx = u + y v, jy = p + x v, jz = s0 + y s1 + x (t0 + y t1). m: monomials of the map about the centre of
+ * the cell, [8][3]; zz[q][3]: jz.jz, see mapped_slow_squares. */
+TESI_INLINE void LINE(plane_rows)(int q, const TesiMappedHost *plan, const V *m, const V *zz, int s,
+                                  EliminatedRow *row) {
   const Real *at = plan->centred_1d;
-  const V *s0 = m + 12, *s1 = m + 18, *t0 = m + 15, *t1 = m + 21, *zz = m + ELIMINATED_CELL;
+  const V *s0 = m + 12, *s1 = m + 18, *t0 = m + 15, *t1 = m + 21;
   V u[3], v[3], p[3], up[3], vp[3], uv[3];
   TESI_UNROLL for (int r = 0; r < 3; r++) {
     u[r] = m[3 + r] + at[s] * m[15 + r], v[r] = m[9 + r] + at[s] * m[21 + r];
@@ -154,32 +171,55 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
   }
 }
 
-/* values, d [q][mid][q]: D and factors and D' in the plane s; d becomes the flux in the slow direction. */
-TESI_INLINE void LINE(plane)(int dim, int q, const TesiMappedHost *plan, Ahead *ahead, const V *g,
-                             const V *jacobian, int s, V *values, V *d, V *plane) {
+/* values, d [q][q]: D and factors and D' in the plane s; d becomes the flux in the slow direction. */
+TESI_INLINE void LINE(plane)(int q, const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian,
+                             int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
-  const int mid = dim == 3 ? q : 1;
-  V *end = plane + q * q + ELIMINATED_CELL + 3 * q, *kept = end + ELIMINATED_ROW * q,
+  V *end = plane + q * q + 4 * q, *kept = end + ELIMINATED_ROW * q, *gx = kept + q * q,
     polynomials[2 * POLYNOMIALS];
   EliminatedRow *rows = (EliminatedRow *)end;
-  if (mapped_eliminates(plan)) {
-    LINE(plane_rows)(q, plan, jacobian, s, rows);
+  if (plan->eliminates) {
+    LINE(plane_rows)(q, plan, mapped_monomials(plan, g), jacobian, s, rows);
   } else if (plan->factors == TES_FACTORS_WEIGHTS) {
-    LINE(plane_polynomials)(dim, plan, g, s, polynomials);
+    LINE(plane_polynomials)(3, plan, g, s, polynomials);
     jacobian = polynomials;
   }
-  if (plan->mass) LINE(plane_mass)(dim, q, plan, g, jacobian, rows, s, values, kept);
-  for (int i = 0; dim == 3 && i < q; i++)
-    LINE(differentiate)(q, tables, TESI_DM_EVEN, values + i, q, plane + i, q);
-  for (int j = 0; j < mid; j++) {
-    V gx[MAPPED_N], *u = values + j * q;
+  if (plan->mass) LINE(plane_mass)(3, q, plan, g, jacobian, rows, s, values, kept);
+  LINE(differentiate)(q, q, tables, TESI_DM_EVEN, values, q, 1, plane, q, 1);
+  LINE(differentiate)(q, q, tables, TESI_DM_EVEN, values, 1, q, gx, 1, q);
+  for (int j = 0; j < q; j++) {
     mapped_prefetch(ahead);
-    LINE(differentiate)(q, tables, TESI_DM_EVEN, u, 1, gx, 1);
-    LINE(row_flux)(dim, q, plan, g, jacobian, rows, s, j, gx, plane + j * q, d + j * q);
-    LINE(differentiate)(q, tables, TESI_DMT_EVEN, gx, 1, u, 1);
+    LINE(row_flux)(3, q, plan, g, jacobian, rows, s, j, gx + j * q, plane + j * q, d + j * q);
   }
-  for (int i = 0; dim == 3 && i < q; i++) LINE(add_transposed)(q, tables, plane + i, q, values + i, q);
-  for (int i = 0; plan->mass && i < mid * q; i++) values[i] += kept[i];
+  LINE(differentiate)(q, q, tables, TESI_DMT_EVEN, gx, 1, q, values, 1, q);
+  LINE(add_transposed)(q, q, tables, plane, q, 1, values, q, 1);
+  for (int i = 0; plan->mass && i < q * q; i++) values[i] += kept[i];
+}
+
+/* The same in 2D, where planes are rows: D and factors and D' in all of them. */
+TESI_INLINE void LINE(rows_2d)(int q, const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian,
+                               V *values, V *d, V *plane) {
+  const Real *tables = plan->tables;
+  V *gx = plane, *kept = plane + q * q + 4 * q, polynomials[2 * POLYNOMIALS];
+  LINE(differentiate)(q, q, tables, TESI_DM_EVEN, values, 1, q, gx, 1, q);
+  for (int s = 0; s < q; s++) {
+    mapped_prefetch(ahead);
+    if (plan->factors == TES_FACTORS_WEIGHTS) {
+      LINE(plane_polynomials)(2, plan, g, s, polynomials);
+      jacobian = polynomials;
+    }
+    if (plan->mass) LINE(plane_mass)(2, q, plan, g, jacobian, NULL, s, values + s * q, kept + s * q);
+    LINE(row_flux)(2, q, plan, g, jacobian, NULL, s, 0, gx + s * q, NULL, d + s * q);
+  }
+  LINE(differentiate)(q, q, tables, TESI_DMT_EVEN, gx, 1, q, values, 1, q);
+  for (int i = 0; plan->mass && i < q * q; i++) values[i] += kept[i];
+}
+
+TESI_INLINE void LINE(planes)(int dim, int q, const TesiMappedHost *plan, Ahead *ahead, const V *g,
+                              const V *jacobian, V *values, V *d, V *plane) {
+  if (dim == 2) LINE(rows_2d)(q, plan, ahead, g, jacobian, values, d, plane);
+  for (int s = 0; dim == 3 && s < q; s++)
+    LINE(plane)(q, plan, ahead, g, jacobian, s, values + s * q * q, d + s * q * q, plane);
 }
 
 /* Weights of a slow line of points at (i, j), mass alone, to w[q]. det: |J| as monomials [3^dim], reduced to the slow direction. */
@@ -188,10 +228,7 @@ TESI_INLINE void LINE(line_weights)(int dim, int q, const TesiMappedHost *plan, 
   const Real *weight = plan->weights_1d, *at = plan->points_1d;
   if (plan->factors == TES_FACTORS_STORED) {
     const V *line = g + (j * q + i) * q;
-    LINE_UNROLL for (int s = 0; s < q; s++) {
-      __builtin_prefetch(line + s + PREFETCH, 0, 2);
-      w[s] = (Real)plan->mass_factor * line[s];
-    }
+    LINE_UNROLL for (int s = 0; s < q; s++) w[s] = (Real)plan->mass_factor * line[s];
     return;
   }
   const Real factor = (Real)plan->mass_factor * weight[i] * (dim == 3 ? weight[j] : 1);
@@ -225,9 +262,9 @@ TESI_INLINE void LINE(mass)(int dim, int n, int q, bool interpolates, const Tesi
       V line[MAPPED_N], w[MAPPED_N], *at = values + j * q + i;
       LINE(line_weights)(dim, q, plan, g, i, j, w);
       if (interpolates) {
-        LINE(interpolate)(q, n, tables, TESI_I_EVEN, at, count, line, 1);
+        LINE(interpolate)(1, q, n, tables, TESI_I_EVEN, at, count, 1, line, 1, 1);
         LINE_UNROLL for (int s = 0; s < q; s++) line[s] *= w[s];
-        LINE(interpolate)(n, q, tables, TESI_IT_EVEN, line, 1, at, count);
+        LINE(interpolate)(1, n, q, tables, TESI_IT_EVEN, line, 1, 1, at, count, 1);
       } else {
         LINE_UNROLL for (int s = 0; s < q; s++) at[s * count] *= w[s];
       }

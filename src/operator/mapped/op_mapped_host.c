@@ -1,8 +1,8 @@
 /* Mapped operators on the host: the plan and its loops. */
 #include "operator/mapped/op_mapped_host.h"
-#include <math.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "geometry/geometry.h"
@@ -146,11 +146,12 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = tesi_mapped_cost,
                                         .destroy = destroy};
 
-/* A thread's arrays of a batch: values at nodes, two at points, two planes of points, rows of a plane. */
+/* A thread's arrays of a batch: values at nodes, which derivatives in the slow direction take the place of, two at points, three planes of
+ * points, rows of a plane. */
 static TesStatus make_work(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const size_t vector = (size_t)plan->kernels.lanes * tesi_precision_size(plan->m->precision);
-  plan->work_size = (size_t)(plan->nodes + 2 * plan->points + 2 * plan->q * plan->q + 30 * plan->q +
+  plan->work_size = (size_t)(plan->nodes + 2 * plan->points + 3 * plan->q * plan->q + 30 * plan->q +
                              plan->n * plan->n + 64) *
                     vector;
   plan->work_size = (plan->work_size + 4095) / 4096 * 4096 + 128;
@@ -169,26 +170,6 @@ static double busy(const TesiMappedHost *plan) {
     sum += (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
   }
   return sum;
-}
-
-/* Seconds of the fastest of a few applications with the factors of this kind; of the processors, as other work on the machine would
- * make a choice by the clock a lottery. */
-static TesStatus try_factors(TesOperator *op, TesiMappedHost *plan, TesFactors factors, const void *x,
-                             void *y, double *seconds) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  tesi_free(ctx, &plan->g);
-  plan->factors = factors;
-  plan->kernels = choose_kernels(op, plan);
-  TES_TRY(tesi_mapped_make_host_factors(ctx, plan));
-  *seconds = INFINITY;
-  for (int i = 0; x && i < 8; i++) {
-    const double start = busy(plan);
-    run(plan, 1, NULL, x, y);
-    *seconds = fmin(*seconds, (busy(plan) - start) / plan->threads);
-  }
-done:
-  return status;
 }
 
 /* The kinds that are possible, the cheapest to store last. */
@@ -213,29 +194,68 @@ static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
   return count;
 }
 
-static TesStatus choose_factors(TesOperator *op, TesiMappedHost *plan) {
-  TesContext *ctx = op->context;
+/* Seconds of an application with these factors: of the processors, as other work on the machine would make a choice by the clock a
+ * lottery. */
+static double time_factors(const TesiMappedHost *plan, const void *x, void *y) {
+  const double start = busy(plan);
+  run(plan, 1, NULL, x, y);
+  return (busy(plan) - start) / plan->threads;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Rounds of all kinds in turn, as a machine's speed drifts more than kinds differ; each is compared with the others of its round. The one that
+ * is cheapest to store, the last, unless another takes less than 97 % of its time by the median of the rounds. */
+static TesStatus time_trials(TesContext *ctx, const TesiMappedHost *trial, int count, int64_t length,
+                             int *best) {
+  enum { ROUNDS = 11 };
   TesStatus status = TES_OK;
-  TesFactors list[4], best;
-  double fastest = INFINITY, seconds;
   TesVector *x = NULL, *y = NULL;
-  const int count = candidates(plan, list);
-  best = list[0];
-  if (count > 1) {
-    TES_TRY(tes_vector_create(ctx, op->length, op->precision, &x));
-    TES_TRY(tes_vector_create(ctx, op->length, op->precision, &y));
-  }
+  double seconds[4][ROUNDS], least = 0.97;
+  const int last = count - 1;
+  TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &x));
+  TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &y));
+  for (int round = -1; round < ROUNDS; round++) /* the first one warms the caches */
+    for (int i = 0; i < count; i++)
+      seconds[i][tesi_max(round, 0)] = time_factors(&trial[i], x->data, y->data);
+  *best = last;
   for (int i = 0; i < count; i++) {
-    TES_TRY(try_factors(op, plan, list[i], x ? x->data : NULL, y ? y->data : NULL, &seconds));
-    tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: factors %d take %.3g ms", plan->m->degree,
-             (int)list[i], 1e3 * seconds);
-    if (seconds < fastest) fastest = seconds, best = list[i];
+    double ratio[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) ratio[round] = seconds[i][round] / seconds[last][round];
+    qsort(ratio, ROUNDS, sizeof *ratio, ascending);
+    tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: factors %d take %.3f of the time of %d",
+             trial->m->degree, (int)trial[i].factors, ratio[ROUNDS / 2], (int)trial[last].factors);
+    if (i < last && ratio[ROUNDS / 2] < least) least = ratio[ROUNDS / 2], *best = i;
   }
-  if (plan->factors != best) TES_TRY(try_factors(op, plan, best, NULL, NULL, &seconds));
-  op->mapped->desc.factors = best;
 done:
   tes_vector_destroy(&x);
   tes_vector_destroy(&y);
+  return status;
+}
+
+/* Plans that differ in their factors alone. */
+static TesStatus choose_factors(TesOperator *op, TesiMappedHost *plan) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesFactors list[4];
+  TesiMappedHost trial[4];
+  const int count = candidates(plan, list);
+  int best = 0;
+  for (int i = 0; i < count; i++) trial[i] = *plan;
+  for (int i = 0; i < count; i++) {
+    trial[i].factors = list[i];
+    trial[i].kernels = choose_kernels(op, &trial[i]);
+    TES_TRY(tesi_mapped_make_host_factors(ctx, &trial[i]));
+  }
+  if (count > 1) TES_TRY(time_trials(ctx, trial, count, op->length, &best));
+  *plan = trial[best];
+  trial[best].g = NULL;
+  op->mapped->desc.factors = plan->factors;
+done:
+  for (int i = 0; i < count; i++) tesi_free(ctx, &trial[i].g);
   return status;
 }
 

@@ -9,8 +9,8 @@
  *   element  element vectors: rows at a fixed distance
  * Constrained nodes and lanes without cell are masked: read as 0, and 0 is added.
  *
- * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees), else along a space-filling
- * curve; chunks of them are what threads take. No two chunks of a colour share a node, colours come one after another, so sums have one
+ * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees) or cells lie along a curve themselves, as
+ * those of forests do, whose nodes are numbered in that order; else along a space-filling curve. Chunks of them are what threads take. No two chunks of a colour share a node, colours come one after another, so sums have one
  * order whatever the number of threads. A step of a chunk sets the nodes it is first to touch. */
 #ifndef TESI_OP_MAPPED_HOST_H
 #define TESI_OP_MAPPED_HOST_H
@@ -89,6 +89,8 @@ struct TesiMappedHost {
   int entries;         /* stored numbers a point: factors, or weights */
   int geometry_degree; /* of cells, where Jacobians come from their polynomials (weights) */
   bool stiffness, mass;
+  bool
+      eliminates; /* trilinear cells from monomials, rows of points by elimination: op_mapped_points_body.h */
   int64_t nodes, points; /* a cell */
   int64_t batches;
   TesiMappedBatch *batch;

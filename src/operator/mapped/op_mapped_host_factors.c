@@ -1,9 +1,9 @@
 /* The factors as the host's kernels read them, a batch after another, [..][lane] in the operator's precision:
  *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
- *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d); mass alone: |J| as [3^dim] monomials
+ *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2); mass alone: |J| as [3^dim] monomials
  *   affine    [entry]
  *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of degree m: [m + 1]^dim, x
- *             fastest, [dim]
+ *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in op_mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
 #include <omp.h>
 #include <string.h>
@@ -58,11 +58,37 @@ static void monomials(int dim, const double *x, double *c) {
       for (int r = 0; v >> d & 1 && r < dim; r++) c[v * dim + r] -= c[(v ^ 1 << d) * dim + r];
 }
 
-/* Behind the weights. */
-static void place_polynomial(const TesiMappedHost *plan, int64_t cell, int64_t at, int lane) {
+/* The trilinear map's monomials in xi: in xi - 1/2. */
+static void centre(double c[8 * 3]) {
+  for (int bit = 1; bit < 8; bit *= 2)
+    for (int v = 0; v < 8; v++)
+      for (int r = 0; !(v & bit) && r < 3; r++) c[3 * v + r] += 0.5 * c[3 * (v + bit) + r];
+}
+
+/* A = |dx/dxi_0|^2 of the row of points at y, z (less 1/2). */
+static double row_square(const double c[8 * 3], double y, double z) {
+  double square = 0;
+  for (int r = 0; r < 3; r++) {
+    const double jx = c[3 + r] + y * c[9 + r] + z * (c[15 + r] + y * c[21 + r]);
+    square += jx * jx;
+  }
+  return square;
+}
+
+/* in[point] <- in A */
+static void scale_weights(const TesiMappedHost *plan, const double c[8 * 3], double *in) {
+  const TesiMapped *m = plan->m;
+  for (int64_t p = 0; p < plan->points; p++)
+    in[p] *= row_square(c, m->point[p / m->q % m->q] - 0.5, m->point[p / m->q / m->q] - 0.5);
+}
+
+/* Weights of a cell, in[entry][point], and the polynomial behind them. */
+static void place_weights(const TesiMappedHost *plan, int64_t cell, double *in, int64_t at, int lane) {
   const int dim = plan->dim, nodes = (int)power(plan->geometry_degree + 1, dim), lanes = plan->kernels.lanes;
   double c[3 * 27];
   tesi_mapped_monomials(plan->m, cell, plan->geometry_degree, c);
+  if (plan->eliminates) centre(c), scale_weights(plan, c, in);
+  place_stored(plan, in, at, lane);
   at += plan->entries * plan->points * lanes + lane;
   for (int p = 0; p < nodes * dim; p++) set_real(plan, plan->g, at + (int64_t)p * lanes, c[p]);
 }
@@ -154,9 +180,10 @@ static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
       const int64_t batch = place[first + c] / lanes * plan->stride, lane = place[first + c] % lanes;
       if (matrix)
         place_matrix(plan, f, in + c * size, batch, (int)lane);
+      else if (weights)
+        place_weights(plan, first + c, in + c * size, batch, (int)lane);
       else
         place_stored(plan, in + c * size, batch, (int)lane);
-      if (weights) place_polynomial(plan, first + c, batch, (int)lane);
     }
   }
 done:
@@ -173,6 +200,7 @@ static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64
     memcpy(out, affine + cell * plan->entries, (size_t)plan->entries * sizeof *out);
   } else if (plan->stiffness) {
     monomials(plan->dim, m->geometry->nodes + cell * ((int64_t)plan->dim << plan->dim), out);
+    if (plan->eliminates) centre(out);
   } else {
     determinant_monomials(plan, cell, out);
   }
@@ -210,6 +238,9 @@ TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan) {
                       plan->factors == TES_FACTORS_WEIGHTS;
   plan->entries = plan->factors == TES_FACTORS_WEIGHTS ? 1 + plan->mass : plan->m->factors;
   plan->geometry_degree = plan->m->geometry->degree;
+  plan->eliminates = plan->dim == 3 && plan->stiffness &&
+                     (plan->factors == TES_FACTORS_VERTICES ||
+                      (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1));
   plan->stride = numbers(plan) * plan->kernels.lanes;
   plan->a = plan->factors == TES_FACTORS_VERTICES ? plan->m->a[0] : 1;
   plan->mass_factor = plan->m->lambda * (plan->factors == TES_FACTORS_VERTICES ? plan->m->c : 1);

@@ -13,15 +13,18 @@ enum {
 #include "operator/mapped/op_mapped_gather_body.h"
 
 /* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as streams they come
- * twice as fast as row by row, and spread over the work they do not fill the queue to memory. */
+ * twice as fast as row by row, and spread over the work they do not fill the queue to memory. So are the factors of the next batch. */
 typedef struct Ahead {
   const int32_t (*range)[2];
   int64_t line, end; /* in the range at hand */
   int64_t rate, due; /* lines to ask for each time, and so far: 2^-16 of a line */
   const char *x, *y;
+  const char *factors; /* of the next batch: how far they have been asked for */
+  int lines;           /* of those, each time */
 } Ahead;
 
 TESI_INLINE void mapped_prefetch(Ahead *ahead) {
+  for (int i = 0; i < ahead->lines; i++, ahead->factors += 64) __builtin_prefetch(ahead->factors, 0, 2);
   for (ahead->due += ahead->rate; ahead->due >= 1 << 16; ahead->due -= 1 << 16) {
     if (ahead->line == ahead->end) {
       ahead->range++;
@@ -66,25 +69,20 @@ typedef struct Phases {
   void (*in)(const TesiMappedHost *plan, const V *u, V *values, V *plane);
   void (*out)(const TesiMappedHost *plan, const V *values, V *u, V *plane);
   void (*lines)(const TesiMappedHost *plan, V *values, V *d);
-  void (*plane)(const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s, V *values,
-                V *d, V *plane);
+  void (*planes)(const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, V *values, V *d,
+                 V *plane);
   void (*lines_out)(const TesiMappedHost *plan, V *values, const V *d);
   void (*mass)(const TesiMappedHost *plan, Ahead *ahead, const V *g, V *values);
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
 } Phases;
 
-/* The trilinear map's monomials m[8][3] (bit 0 x, 1 y, 2 z) about the centre of the cell, to[8][3]; behind them at each y the
- * polynomial jz.jz of x, [q][3], the middle one halved. Its column jz = m4 + y m6 + x (m5 + y m7) does not depend on z. */
-static void mapped_centred(int q, const Real *at, const V *m, V *to) {
-  for (int i = 0; i < ELIMINATED_CELL; i++) to[i] = m[i];
-  for (int bit = 1; bit < 8; bit *= 2)
-    for (int v = 0; v < 8; v++)
-      for (int r = 0; !(v & bit) && r < 3; r++) to[3 * v + r] += (Real)0.5 * to[3 * (v + bit) + r];
-  V *zz = to + ELIMINATED_CELL;
+/* At each y the polynomial jz.jz of x, [q][3], the middle one halved: the column jz = m4 + y m6 + x (m5 + y m7) of the trilinear map with
+ * monomials m[8][3] (bit 0 x, 1 y, 2 z) does not depend on z. */
+static void mapped_slow_squares(int q, const Real *at, const V *m, V *zz) {
   for (int i = 0; i < q; i++, zz += 3) {
     V s[3], t[3];
     TESI_UNROLL for (int r = 0; r < 3; r++) {
-      s[r] = to[12 + r] + at[i] * to[18 + r], t[r] = to[15 + r] + at[i] * to[21 + r];
+      s[r] = m[12 + r] + at[i] * m[18 + r], t[r] = m[15 + r] + at[i] * m[21 + r];
     }
     zz[0] = dot3(s, s), zz[1] = dot3(s, t), zz[2] = dot3(t, t);
   }
@@ -100,18 +98,17 @@ static void mapped_columns(int q, const Real *at, const V *m, V *jx, V *jz) {
 
 static void mapped_geometry(const TesiMappedHost *plan, const V *g, V *to) {
   const int q = plan->q;
-  const bool weights = plan->factors == TES_FACTORS_WEIGHTS;
-  if (mapped_eliminates(plan))
-    mapped_centred(q, plan->centred_1d, g + (weights ? plan->entries * plan->points : 0), to);
+  if (plan->eliminates)
+    mapped_slow_squares(q, plan->centred_1d, mapped_monomials(plan, g), to);
   else if (plan->factors == TES_FACTORS_VERTICES)
     mapped_columns(q, plan->points_1d, g, to, to + 2 * q);
 }
 
 static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *ahead, const V *g, V *u,
                         V *work) {
-  const int q = plan->q, count = (int)plan->points / q;
+  const int q = plan->q;
   const bool interpolates = !plan->m->collocated;
-  V *values = interpolates ? work : u, *d = work + plan->points, *plane = d + plan->points,
+  V *values = interpolates ? work : u, *d = interpolates ? u : work, *plane = work + plan->points,
     *jacobian = plane + q * q;
   if (plan->factors == TES_FACTORS_MATRIX) {
     mapped_prefetch(ahead);
@@ -122,9 +119,7 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
   if (plan->stiffness) {
     mapped_geometry(plan, g, jacobian);
     phase->lines(plan, values, d);
-    for (int s = 0; s < q; s++) {
-      phase->plane(plan, ahead, g, jacobian, s, values + s * count, d + s * count, plane);
-    }
+    phase->planes(plan, ahead, g, jacobian, values, d, plane);
     phase->lines_out(plan, values, d);
   } else {
     phase->mass(plan, ahead, g, values);
@@ -132,29 +127,31 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
   if (interpolates) phase->out(plan, values, u, plane);
 }
 
-/* A batch asks once a row of points; cell matrices once in all. */
+/* A batch asks once a row of points; cell matrices once in all, and for themselves. */
 static Ahead mapped_ahead(const TesiMappedHost *plan, int64_t batches, const TesiMappedStep *next,
                           const void *x, const void *y) {
-  if (!next || !next->lines) return (Ahead){0};
-  const int64_t times = plan->factors == TES_FACTORS_MATRIX ? 1 : plan->points / plan->q;
-  const int32_t(*range)[2] = (const int32_t(*)[2])plan->ahead + next->ahead;
-  return (Ahead){.range = range,
-                 .line = (*range)[0],
-                 .end = (*range)[1],
-                 .rate = (next->lines << 16) / (batches * plan->components * times),
-                 .x = x,
-                 .y = y};
+  const bool matrix = plan->factors == TES_FACTORS_MATRIX;
+  const int64_t times = matrix ? 1 : plan->points / plan->q, size = plan->stride * (int64_t)sizeof(Real);
+  Ahead ahead = {.lines = matrix ? 0 : (int)((size + 64 * times - 1) / (64 * times))};
+  if (!next || !next->lines) return ahead;
+  ahead.range = (const int32_t(*)[2])plan->ahead + next->ahead;
+  ahead.line = (*ahead.range)[0], ahead.end = (*ahead.range)[1];
+  ahead.rate = (next->lines << 16) / (batches * plan->components * times);
+  ahead.x = x, ahead.y = y;
+  return ahead;
 }
 
 static void mapped_run(const TesiMappedHost *plan, const TesiMappedStep *step, const TesiMappedStep *next,
                        double sign, const void *b, const void *x, void *y, void *work) {
   const Phases *phase = plan->kernels.phases;
   const int64_t batches = step->end - step->first;
-  V *u = (V *)(((uintptr_t)work + 63) / 64 * 64), *rest = u + plan->nodes;
+  V *u = (V *)(((uintptr_t)work + 63) / 64 * 64),
+    *rest = u + (plan->nodes > plan->points ? plan->nodes : plan->points);
   Ahead ahead = mapped_ahead(plan, batches, next, x, y);
   for (int64_t i = 0; i < batches; i++) {
     const TesiMappedBatch *batch = &plan->batch[step->first + i];
     const V *g = (const V *)((const Real *)plan->g + (step->first + i) * plan->stride);
+    ahead.factors = (const char *)((const Real *)g + plan->stride);
     for (int c = 0; c < plan->components; c++) {
       phase->gather(plan, batch, c, x, u);
       if (batch->hanging >= 0) phase->hang(plan, batch, false, u, rest);
@@ -175,8 +172,8 @@ static void mapped_run(const TesiMappedHost *plan, const TesiMappedStep *step, c
 #define OUT_ARGUMENTS const TesiMappedHost *plan, const V *values, V *u, V *plane
 #define LINES_ARGUMENTS const TesiMappedHost *plan, V *values, V *d
 #define LINES_OUT_ARGUMENTS const TesiMappedHost *plan, V *values, const V *d
-#define PLANE_ARGUMENTS                                                                                      \
-  const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, int s, V *values, V *d, V *plane
+#define PLANES_ARGUMENTS                                                                                     \
+  const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian, V *values, V *d, V *plane
 #define MASS_ARGUMENTS const TesiMappedHost *plan, Ahead *ahead, const V *g, V *values
 #define COUNT(dim, q) ((dim) == 3 ? (q) * (q) : (q))
 
@@ -195,8 +192,8 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS);
     mapped_fixed_hang(n, plan, batch, transposed, u, W);                                                     \
   }
 #define SPECIALISE_POINTS(dim, q)                                                                            \
-  static void mapped_plane_##dim##d_##q(PLANE_ARGUMENTS) {                                                   \
-    mapped_fixed_plane(dim, q, plan, ahead, g, jacobian, s, values, d, plane);                               \
+  static void mapped_planes_##dim##d_##q(PLANES_ARGUMENTS) {                                                 \
+    mapped_fixed_planes(dim, q, plan, ahead, g, jacobian, values, d, plane);                                 \
   }
 #define SPECIALISE_COLLOCATED(dim, q)                                                                        \
   static void mapped_lines_##dim##d_##q(LINES_ARGUMENTS) {                                                   \
@@ -272,20 +269,20 @@ static void mapped_matrix_8(const TesiMappedHost *plan, const V *g, V *u) {
   {                                                                                                          \
     .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
     .in = mapped_in_##dim##d_##n, .out = mapped_out_##dim##d_##n, .lines = mapped_gauss_lines_##dim##d_##n,  \
-    .plane = mapped_plane_##dim##d_##q, .lines_out = mapped_gauss_lines_out_##dim##d_##n,                    \
+    .planes = mapped_planes_##dim##d_##q, .lines_out = mapped_gauss_lines_out_##dim##d_##n,                  \
     .mass = mapped_mass_##dim##d_##n                                                                         \
   }
 #define FEWER(dim, n)                                                                                        \
   {                                                                                                          \
     .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
     .in = mapped_fewer_in_##dim##d_##n, .out = mapped_fewer_out_##dim##d_##n,                                \
-    .lines = mapped_fewer_lines_##dim##d_##n, .plane = mapped_plane_##dim##d_##n,                            \
+    .lines = mapped_fewer_lines_##dim##d_##n, .planes = mapped_planes_##dim##d_##n,                          \
     .lines_out = mapped_fewer_lines_out_##dim##d_##n, .mass = mapped_any_phase_mass                          \
   }
 #define COLLOCATED(dim, n)                                                                                   \
   {                                                                                                          \
     .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
-    .lines = mapped_lines_##dim##d_##n, .plane = mapped_plane_##dim##d_##n,                                  \
+    .lines = mapped_lines_##dim##d_##n, .planes = mapped_planes_##dim##d_##n,                                \
     .lines_out = mapped_lines_out_##dim##d_##n, .mass = mapped_any_phase_mass                                \
   }
 #define BOTH(KIND, ...)                                                                                      \
@@ -311,8 +308,8 @@ static void mapped_any_phase_lines(LINES_ARGUMENTS) {
   mapped_any_lines(plan->n, plan->q, COUNT(plan->dim, plan->q), !plan->m->collocated, plan->tables, values,
                    d);
 }
-static void mapped_any_phase_plane(PLANE_ARGUMENTS) {
-  mapped_any_plane(plan->dim, plan->q, plan, ahead, g, jacobian, s, values, d, plane);
+static void mapped_any_phase_planes(PLANES_ARGUMENTS) {
+  mapped_any_planes(plan->dim, plan->q, plan, ahead, g, jacobian, values, d, plane);
 }
 static void mapped_any_phase_lines_out(LINES_OUT_ARGUMENTS) {
   mapped_any_lines_out(plan->n, plan->q, COUNT(plan->dim, plan->q), !plan->m->collocated, plan->tables,
@@ -331,7 +328,7 @@ static const Phases mapped_any_phases = {.gather = mapped_any_phase_gather,
                                          .in = mapped_any_phase_in,
                                          .out = mapped_any_phase_out,
                                          .lines = mapped_any_phase_lines,
-                                         .plane = mapped_any_phase_plane,
+                                         .planes = mapped_any_phase_planes,
                                          .lines_out = mapped_any_phase_lines_out,
                                          .mass = mapped_any_phase_mass,
                                          .matrix = mapped_any_phase_matrix};

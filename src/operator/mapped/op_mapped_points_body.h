@@ -2,10 +2,9 @@
  * op_mapped_lines_body.h. On entry gx, gy, gz are reference derivatives of the row; on return they are fluxes. */
 
 #ifndef MAPPED_SECOND
-/* Trilinear cells, whose rows are eliminated. */
-static bool mapped_eliminates(const TesiMappedHost *plan) {
-  return plan->dim == 3 && (plan->factors == TES_FACTORS_VERTICES ||
-                            (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1));
+/* Their monomials: behind the weights, or alone. */
+TESI_INLINE const V *mapped_monomials(const TesiMappedHost *plan, const V *g) {
+  return g + (plan->factors == TES_FACTORS_WEIGHTS ? plan->entries * plan->points : 0);
 }
 
 /* f <- G g with the symmetric G at factors[]. */
@@ -35,7 +34,7 @@ typedef struct EliminatedRow {
   V a, alpha[2], beta[2], x[3], y[3], z[3], d[3];
 } EliminatedRow;
 
-enum { ELIMINATED_ROW = sizeof(EliminatedRow) / sizeof(V), ELIMINATED_CELL = 24 };
+enum { ELIMINATED_ROW = sizeof(EliminatedRow) / sizeof(V) };
 
 TESI_INLINE void eliminated_flux(V alpha, V beta, V x, V y, V z, V first, V second, V *gx, V *gy, V *gz) {
   const V v = *gy - alpha * *gx, w = *gz - beta * *gx;
@@ -65,7 +64,6 @@ TESI_INLINE void LINE(row_weights_3d)(int q, int m, int entries, const Real *at,
                                       const V *z, const V *g, V *gx, V *gy, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
     V jx[3], jy[3], jz[3], position[3], a[3], b[3], c[3], t[3];
-    __builtin_prefetch(g + PREFETCH, 0, 2);
     LINE(reduce)(m, 3, at[i], x, position, jx);
     LINE(reduce)(m, 3, at[i], y, jy, NULL);
     LINE(reduce)(m, 3, at[i], z, jz, NULL);
@@ -81,7 +79,6 @@ TESI_INLINE void LINE(row_weights_2d)(int q, int m, int entries, const Real *at,
                                       const V *g, V *gx, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
     V jx[2], jz[2], position[2];
-    __builtin_prefetch(g + PREFETCH, 0, 2);
     LINE(reduce)(m, 2, at[i], x, position, jx);
     LINE(reduce)(m, 2, at[i], z, jz, NULL);
     const V t0 = (jz[1] * gx[i] - jx[1] * gz[i]) * g[0], t1 = (jx[0] * gz[i] - jz[0] * gx[i]) * g[0];
@@ -106,7 +103,6 @@ TESI_INLINE void LINE(row_weights)(int dim, int q, int m, const TesiMappedHost *
 
 TESI_INLINE void LINE(row_stored)(int dim, int q, int entries, const V *g, V *gx, V *gy, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
-    LINE_UNROLL for (int e = 0; e < dim * (dim + 1) / 2; e++) __builtin_prefetch(g + PREFETCH + e, 0, 2);
     if (dim == 3) {
       flux_3d(g, gx[i], gy[i], gz[i], &gx[i], &gy[i], &gz[i]);
     } else {
@@ -131,16 +127,13 @@ TESI_INLINE void LINE(row_affine)(int dim, int q, const V *G, const Real *w, Rea
   }
 }
 
-/* One point of a pair. w: its weight times the row's; or w / |J| is at `weight`. */
-TESI_INLINE void LINE(point_flux)(const EliminatedRow *row, V d, V w, const V *weight, V alpha, V beta, V x,
-                                  V y, V z, V *gx, V *gy, V *gz) {
-  if (weight) {
-    __builtin_prefetch(weight + PREFETCH, 0, 2);
-    const V second = row->a * *weight;
-    eliminated_flux(alpha, beta, x, y, z, second * d * d, second, gx, gy, gz);
-  } else {
+/* One point of a pair. w: its weight times the row's; or w / D is at `weight`. */
+TESI_INLINE void LINE(point_flux)(V d, V w, const V *weight, V alpha, V beta, V x, V y, V z, V *gx, V *gy,
+                                  V *gz) {
+  if (weight)
+    eliminated_flux(alpha, beta, x, y, z, *weight * d * d, *weight, gx, gy, gz);
+  else
     eliminated_flux(alpha, beta, x, y, z, w * d, w / d, gx, gy, gz);
-  }
 }
 
 /* Points i and q - 1 - i at once: the even part of their polynomials is the same. at: points less 1/2 and their squares, [2][q].
@@ -155,19 +148,19 @@ TESI_INLINE void LINE(row_eliminated)(int q, const EliminatedRow *row, const Rea
     const V z = row->z[0] + square * row->z[2], d = row->d[0] + square * row->d[2];
     const V weight = scale * w[i];
     LINE(point_flux)
-    (row, d + t * row->d[1], weight, weights ? weights + i * step : NULL, row->alpha[0] + t * row->alpha[1],
+    (d + t * row->d[1], weight, weights ? weights + i * step : NULL, row->alpha[0] + t * row->alpha[1],
      row->beta[0] + t * row->beta[1], x + twice * row->x[1], y + t * row->y[1], z + twice * row->z[1], gx + i,
      gy + i, gz + i);
     LINE(point_flux)
-    (row, d - t * row->d[1], weight, weights ? weights + k * step : NULL, row->alpha[0] - t * row->alpha[1],
+    (d - t * row->d[1], weight, weights ? weights + k * step : NULL, row->alpha[0] - t * row->alpha[1],
      row->beta[0] - t * row->beta[1], x - twice * row->x[1], y - t * row->y[1], z - twice * row->z[1], gx + k,
      gy + k, gz + k);
   }
   if (q % 2) {
     const int i = q / 2;
     LINE(point_flux)
-    (row, row->d[0], scale * w[i], weights ? weights + i * step : NULL, row->alpha[0], row->beta[0],
-     row->x[0], row->y[0], row->z[0], gx + i, gy + i, gz + i);
+    (row->d[0], scale * w[i], weights ? weights + i * step : NULL, row->alpha[0], row->beta[0], row->x[0],
+     row->y[0], row->z[0], gx + i, gy + i, gz + i);
   }
 }
 
