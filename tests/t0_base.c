@@ -1,5 +1,8 @@
 /* Run: ctest -R t0_base. Errors, memory accounting and functions of the lowest layer. */
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "base/base.h"
 #include "base/context_new.h"
 #include "testing.h"
@@ -48,6 +51,25 @@ static void too_much_is_refused(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* `ulimit -v`: what it leaves counts, though the machine has more. */
+static void the_limit_of_the_address_space_is_known(void **state) {
+  (void)state;
+  const size_t room = (size_t)256 << 20;
+  struct rlimit before, after;
+  size_t pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (!file) skip();
+  assert_int_equal(fscanf(file, "%zu", &pages), 1);
+  fclose(file);
+  assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+  after = before;
+  after.rlim_cur = pages * (size_t)sysconf(_SC_PAGESIZE) + room;
+  assert_int_equal(setrlimit(RLIMIT_AS, &after), 0);
+  const size_t left = tesi_memory_available();
+  assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+  assert_true(left <= room && left > room / 2);
+}
+
 static void reciprocal(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                        double *out) {
   (void)user, (void)y, (void)z, (void)t;
@@ -76,6 +98,7 @@ int main(void) {
       cmocka_unit_test(status_table_is_complete),
       cmocka_unit_test(memory_is_accounted_and_zeroed),
       cmocka_unit_test(too_much_is_refused),
+      cmocka_unit_test(the_limit_of_the_address_space_is_known),
       cmocka_unit_test(functions_name_the_point_of_a_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

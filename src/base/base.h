@@ -54,7 +54,7 @@ char *tesi_strdup(TesContext *ctx, const char *text);      /* NULL when memory i
 #define TES_NEW(pointer) TES_TRY(tesi_alloc(ctx, 1, sizeof **(pointer), (pointer)))
 #define TES_ALLOC(pointer, count) TES_TRY(tesi_alloc(ctx, (size_t)(count), sizeof **(pointer), (pointer)))
 
-/* Bytes of memory this machine could still give (cgroup limits honoured); SIZE_MAX when unknown. */
+/* Bytes of memory this machine could still give (limits of cgroups and of the address space honoured); SIZE_MAX when unknown. */
 size_t tesi_memory_available(void);
 
 /* ---- the context ------------------------------------------------------------------------------------------------- */

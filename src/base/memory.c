@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "base/context_impl.h"
 #include "base/memory_mark.h"
 
@@ -95,6 +97,16 @@ static size_t read_number(const char *path, const char *key) {
   return value;
 }
 
+/* What `ulimit -v` leaves of the address space. */
+static size_t address_space(void) {
+  struct rlimit limit;
+  const size_t pages = read_number("/proc/self/statm", "");
+  if (pages == SIZE_MAX || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return SIZE_MAX;
+  const size_t used = pages * (size_t)sysconf(_SC_PAGESIZE);
+  return limit.rlim_cur > used ? (size_t)limit.rlim_cur - used : 0;
+}
+
 size_t tesi_memory_available(void) {
   const size_t kib = read_number("/proc/meminfo", "MemAvailable:");
   size_t available = kib == SIZE_MAX ? SIZE_MAX : kib * 1024;
@@ -102,5 +114,6 @@ size_t tesi_memory_available(void) {
                used = read_number("/sys/fs/cgroup/memory.current", "");
   if (limit != SIZE_MAX && used != SIZE_MAX && limit > used && limit - used < available)
     available = limit - used;
-  return available;
+  const size_t space = address_space();
+  return space < available ? space : available;
 }
