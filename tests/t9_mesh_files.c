@@ -1,5 +1,7 @@
 /* Run: ctest -R t9_mesh_files. Cases with Gmsh files as strangers bring them: faces without a name, names that are nowhere, parts that hang
- * loose, coefficients that fail; what an adaptive solve leaves. */
+ * loose, coefficients that fail; what an adaptive solve leaves, also on a full disk. */
+#include <signal.h>
+#include <sys/resource.h>
 #include "program_testing.h"
 
 /* Two unit squares side by side; `lines` are its elements of dimension 1. */
@@ -162,10 +164,37 @@ static void collections_go_on_after_a_restart(void **state) {
   assert_int_equal(system("rm -f u*"), 0);
 }
 
+/* A file that may not grow is like a full disk: told, the checkpoint before is kept, and the program ends by itself. */
+static void a_full_disk_is_told(void **state) {
+  (void)state;
+  struct rlimit before, small;
+  if (!has_forests()) skip();
+  const int status = run(
+      "solve " CASES "l-shape.yaml --set adapt.tolerance=0 --set adapt.steps=1 --set output.checkpoint=c.h5");
+  if (status == 3 && strstr(output, "without HDF5")) skip();
+  assert_int_equal(status, 0);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = (struct rlimit){4096, before.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const int full = run("solve " CASES "l-shape.yaml --set adapt.tolerance=0 --set adapt.steps=1 --set "
+                       "mesh.refine=4 --set output.checkpoint=c.h5");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, SIG_DFL);
+  assert_int_equal(full, 4);
+  assert_output("c.h5: File too large");
+  assert_false(exists("c.h5.part"));
+  assert_run("solve " CASES "l-shape.yaml --set adapt.tolerance=0 --set adapt.steps=1 --restart c.h5", 0);
+  assert_output("12 cells on 3 trees");
+  assert_int_equal(system("rm c.h5"), 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(faces_without_a_name), cmocka_unit_test(names_from_the_command_line),
-      cmocka_unit_test(loose_parts_are_refused), cmocka_unit_test(data_that_fail_are_named),
-      cmocka_unit_test(collections_go_on_after_a_restart)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(faces_without_a_name),
+                                     cmocka_unit_test(names_from_the_command_line),
+                                     cmocka_unit_test(loose_parts_are_refused),
+                                     cmocka_unit_test(data_that_fail_are_named),
+                                     cmocka_unit_test(collections_go_on_after_a_restart),
+                                     cmocka_unit_test(a_full_disk_is_told)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -28,7 +28,8 @@ typedef struct TesCheckpointDesc {
   int64_t step; /**< the same */
 } TesCheckpointDesc;
 
-/** Errors: TES_INVALID_INPUT (a vector of another length, names), TES_IO (unwritable, disk full), TES_MISSING. */
+/** Takes twice the size of the file in memory while it is written. Errors: TES_INVALID_INPUT (a vector of another length, names), TES_IO
+ *  (unwritable, disk full), TES_OUT_OF_MEMORY, TES_MISSING. */
 TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc, const char *path);
 
 typedef struct TesCheckpoint TesCheckpoint;

@@ -12,7 +12,8 @@
 
 struct TesiStore {
   TesContext *ctx;
-  hid_t file;
+  hid_t file;        /* one that is written is in memory until it is whole */
+  int disk;          /* and then goes here */
   char *path, *part; /* part: the name while it is written; NULL: only read */
 };
 
@@ -37,6 +38,7 @@ void tesi_store_close(TesiStore **store) {
   if (!s) return;
   TesContext *ctx = s->ctx;
   if (s->file >= 0) H5Fclose(s->file);
+  if (s->disk >= 0) close(s->disk);
   if (s->part) unlink(s->part);
   tesi_free(ctx, &s->path);
   tesi_free(ctx, &s->part);
@@ -51,11 +53,21 @@ static TesStatus begin(TesContext *context, const char *path, TesiStore **store)
   TES_NEW(store);
   (*store)->ctx = ctx;
   (*store)->file = -1;
+  (*store)->disk = -1;
   (*store)->path = tesi_strdup(ctx, path);
   if (!(*store)->path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
 done:
   if (status != TES_OK && *store) tesi_store_close(store);
   return status;
+}
+
+/* HDF5 (1.10) reads freed memory at the end of the process when a file could not be written at its close, as on a full disk: it writes to memory. */
+static hid_t create_in_memory(const char *name) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  const bool chosen = H5Pset_fapl_core(access, 1 << 20, 0) >= 0;
+  const hid_t file = chosen ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
+  H5Pclose(access);
+  return file;
 }
 
 TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **store) {
@@ -71,9 +83,13 @@ TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **s
   TES_TRY(begin(ctx, path, &s));
   TES_ALLOC(&s->part, length);
   snprintf(s->part, length, "%s.part", path);
-  errno = 0;
-  s->file = H5Fcreate(s->part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  if (s->file < 0) TES_FAIL(TES_IO, "cannot write %s: %s", path, errno ? strerror(errno) : "HDF5 refuses it");
+  s->disk = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (s->disk < 0) {
+    tesi_free(ctx, &s->part); /* it is not ours */
+    TES_FAIL(TES_IO, "cannot write %s: %s", path, strerror(errno));
+  }
+  s->file = create_in_memory(s->part);
+  if (s->file < 0) TES_FAIL(TES_IO, "cannot write %s: HDF5 refuses it", path);
   *store = s;
   s = NULL;
 done:
@@ -92,7 +108,6 @@ TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type,
       H5Dcreate2(store->file, name, type_of(type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t note =
       set < 0 ? -1 : H5Acreate2(set, "checksum", H5T_NATIVE_UINT64, scalar, H5P_DEFAULT, H5P_DEFAULT);
-  errno = 0;
   const bool written = note >= 0 &&
                        (!count || H5Dwrite(set, type_of(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) &&
                        H5Awrite(note, H5T_NATIVE_UINT64, &sum) >= 0;
@@ -101,31 +116,37 @@ TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type,
   H5Sclose(space);
   H5Sclose(scalar);
   if (!written)
-    TES_FAIL(TES_IO, "cannot write %s of %s: %s", name, store->path,
-             errno ? strerror(errno) : "HDF5 refuses it");
+    TES_FAIL(TES_IO, "cannot write %s of %s: HDF5 refuses it, or memory is out", name, store->path);
 done:
   return status;
 }
 
-/* What is on the disk before the name changes survives a crash after it. */
-static bool synchronise(const char *path) {
-  const int file = open(path, O_RDONLY);
-  const bool done = file >= 0 && fsync(file) == 0;
-  if (file >= 0) close(file);
-  return done;
+static bool write_all(int disk, const char *bytes, size_t count) {
+  for (ssize_t written; count > 0; bytes += written, count -= (size_t)written) {
+    written = write(disk, bytes, count);
+    if (written < 0 && errno == EINTR) written = 0;
+    if (written < 0) return false;
+  }
+  return true;
 }
 
+/* The file as HDF5 would have written it; on the disk before the name changes, so that it survives a crash after it. */
 TesStatus tesi_store_commit(TesiStore **store) {
   TesiStore *s = *store;
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  errno = 0;
-  const bool flushed = H5Fflush(s->file, H5F_SCOPE_GLOBAL) >= 0, closed = H5Fclose(s->file) >= 0;
-  s->file = -1;
-  if (!flushed || !closed || !synchronise(s->part) || rename(s->part, s->path) != 0)
-    TES_FAIL(TES_IO, "cannot write %s: %s", s->path, errno ? strerror(errno) : "HDF5 refuses it");
+  char *image = NULL;
+  const bool flushed = H5Fflush(s->file, H5F_SCOPE_GLOBAL) >= 0;
+  const ssize_t size = flushed ? H5Fget_file_image(s->file, NULL, 0) : -1;
+  if (size < 0) TES_FAIL(TES_IO, "cannot write %s: HDF5 refuses it", s->path);
+  TES_ALLOC(&image, size);
+  if (H5Fget_file_image(s->file, image, (size_t)size) != size)
+    TES_FAIL(TES_IO, "cannot write %s: HDF5 refuses it", s->path);
+  if (!write_all(s->disk, image, (size_t)size) || fsync(s->disk) != 0 || rename(s->part, s->path) != 0)
+    TES_FAIL(TES_IO, "cannot write %s: %s", s->path, strerror(errno));
   tesi_free(ctx, &s->part);
 done:
+  tesi_free(ctx, &image);
   tesi_store_close(store);
   return status;
 }

@@ -12,7 +12,8 @@ typedef enum TesiStoreType {
   TESI_STORE_DOUBLE
 } TesiStoreType;
 
-/* TES_MISSING in a build without HDF5. A new file is written beside `path` and takes its place when it is committed. */
+/* TES_MISSING in a build without HDF5. A new file is made in memory, at its commit written beside `path`
+ * (twice its size is needed then), and takes its place when it is whole on the disk. */
 TesStatus tesi_store_create(TesContext *ctx, const char *path, TesiStore **store);
 TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type, int64_t count,
                          const void *data);
