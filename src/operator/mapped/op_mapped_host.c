@@ -1,5 +1,6 @@
 /* Mapped operators on the host: the plan and its loops. */
 #include "operator/mapped/op_mapped_host.h"
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,14 +208,26 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Rounds of all kinds in turn, as a machine's speed drifts more than kinds differ; each is compared with the others of its round. The one that
- * is cheapest to store, the last, unless another takes less than 97 % of its time by the median of the rounds. */
+enum { ROUNDS = 11 };
+
+/* What one kind takes of the other's time, of two findings the larger: the median of the rounds, which a drift of the machine's speed spares, and
+ * the quotient of the fastest, which other programs that take turns with these spare. */
+static double compare_kinds(const double seconds[ROUNDS], const double others[ROUNDS]) {
+  double ratio[ROUNDS], fastest = seconds[0], others_fastest = others[0];
+  for (int round = 0; round < ROUNDS; round++) {
+    ratio[round] = seconds[round] / others[round];
+    fastest = fmin(fastest, seconds[round]), others_fastest = fmin(others_fastest, others[round]);
+  }
+  qsort(ratio, ROUNDS, sizeof *ratio, ascending);
+  return fmax(ratio[ROUNDS / 2], fastest / others_fastest);
+}
+
+/* Rounds of all kinds in turn. The one that is cheapest to store, the last, unless another clearly takes less time. */
 static TesStatus time_trials(TesContext *ctx, const TesiMappedHost *trial, int count, int64_t length,
                              int *best) {
-  enum { ROUNDS = 11 };
   TesStatus status = TES_OK;
   TesVector *x = NULL, *y = NULL;
-  double seconds[4][ROUNDS], least = 0.97;
+  double seconds[4][ROUNDS], least = 0.97, share;
   const int last = count - 1;
   TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &x));
   TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &y));
@@ -222,13 +235,11 @@ static TesStatus time_trials(TesContext *ctx, const TesiMappedHost *trial, int c
     for (int i = 0; i < count; i++)
       seconds[i][tesi_max(round, 0)] = time_factors(&trial[i], x->data, y->data);
   *best = last;
-  for (int i = 0; i < count; i++) {
-    double ratio[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) ratio[round] = seconds[i][round] / seconds[last][round];
-    qsort(ratio, ROUNDS, sizeof *ratio, ascending);
+  for (int i = 0; i < last; i++) {
+    share = compare_kinds(seconds[i], seconds[last]);
     tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: factors %d take %.3f of the time of %d",
-             trial->m->degree, (int)trial[i].factors, ratio[ROUNDS / 2], (int)trial[last].factors);
-    if (i < last && ratio[ROUNDS / 2] < least) least = ratio[ROUNDS / 2], *best = i;
+             trial->m->degree, (int)trial[i].factors, share, (int)trial[last].factors);
+    if (share < least) least = share, *best = i;
   }
 done:
   tes_vector_destroy(&x);
