@@ -336,11 +336,12 @@ static void failures_leave_the_old_file(void **state) {
 
 static void series_are_listed(void **state) {
   (void)state;
-  const TesPvdEntry entries[] = {{0, "a.vtu"}, {0.1, "b.vtu"}}, wrong = {NAN, "a.vtu"};
+  const TesPvdEntry entries[] = {{0, "a.vtu"}, {0.1, "b.vtu"}, {2, "c&\"d<.vtu"}}, wrong = {NAN, "a.vtu"};
   size_t length;
-  assert_int_equal(tes_pvd_write(ctx, 2, entries, path), TES_OK);
+  assert_int_equal(tes_pvd_write(ctx, 3, entries, path), TES_OK);
   char *text = content(&length);
   assert_non_null(strstr(text, "<DataSet timestep=\"0.1\" part=\"0\" file=\"b.vtu\"/>"));
+  assert_non_null(strstr(text, "timestep=\"2\" part=\"0\" file=\"c&amp;&quot;d&lt;.vtu\"/>"));
   tesi_free(ctx, &text);
   assert_int_equal(tes_pvd_write(ctx, 1, &wrong, path), TES_INVALID_INPUT);
   tes_context_clear(ctx);

@@ -65,7 +65,9 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   const TesiYaml *kept = r->node[row];
   TesCaseNamed *named = &c->named[c->named_count];
   c->boundary_all = (TesCaseFace){0};
+  r->row_path = "boundary.all", r->named_path = "boundary", r->named = node->key;
   status = tesi_case_row_value(r, row, node);
+  r->row_path = NULL;
   named->face = c->boundary_all;
   c->boundary_all = all;
   r->node[row] = kept;
@@ -114,6 +116,7 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
     TES_TRY(tesi_case_error(r, row, map, "expected a, c or f of material %.60s", map->key));
     goto done;
   }
+  r->row_path = "data", r->named_path = "data.materials", r->named = map->key;
   for (const TesiYaml *child = map->first; child; child = child->next) {
     if (!strcmp(child->key, "a"))
       TES_TRY(read_function(r, "data.a", child, &material->a, &c->a));
@@ -122,9 +125,11 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
     else if (!strcmp(child->key, "f"))
       TES_TRY(read_function(r, "data.f", child, &material->f, &c->f));
     else
-      TES_TRY(tesi_case_error(r, row, child, "unknown key '%.60s'; known keys: a, c, f", child->key));
+      TES_TRY(tesi_case_error(r, tesi_case_row("data"), child, "unknown key '%.60s'; known keys: a, c, f",
+                              child->key));
   }
 done:
+  r->row_path = NULL;
   return status;
 }
 

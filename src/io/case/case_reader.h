@@ -15,6 +15,8 @@ typedef struct TesiCaseReader {
   TesiYaml *root;
   const TesiYaml *node[TESI_CASE_ROWS]; /* the value given for each row; NULL: none */
   int entries[TESI_CASE_ROWS];          /* of lists of integers or numbers; 0: one value for all directions */
+  const char *row_path, *named_path,
+      *named; /* below row_path messages say named_path.named instead; NULL: never */
   char errors[TESI_CASE_TEXT];
   int error_count;
 } TesiCaseReader;

@@ -17,8 +17,18 @@ void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[2
     snprintf(where, 256, "%.200s:%d:%d", r->name, node->line, node->column);
 }
 
+/* The key of a row; those of a boundary or a material that the mesh names are read as others are. */
+static void name_row(const TesiCaseReader *r, int row, char text[200]) {
+  const char *path = row < 0 ? "" : tesi_case_keys[row].path;
+  const size_t length = r->row_path ? strlen(r->row_path) : 0;
+  if (length && !strncmp(path, r->row_path, length))
+    snprintf(text, 200, "%s.%.60s%s: ", r->named_path, r->named, path + length);
+  else
+    snprintf(text, 200, "%s%s", path, row < 0 ? "" : ": ");
+}
+
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...) {
-  char text[700], where[256];
+  char text[700], where[256], key[200];
   if (r->error_count++ >= TESI_CASE_ERRORS) return TES_OK;
   va_list arguments;
   va_start(arguments, format);
@@ -26,8 +36,8 @@ TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, cons
   va_end(arguments);
   tesi_case_place(r, node, where);
   const size_t used = strlen(r->errors);
-  snprintf(r->errors + used, sizeof r->errors - used, "%s%s: %s%s%s", used ? "\n" : "", where,
-           row < 0 ? "" : tesi_case_keys[row].path, row < 0 ? "" : ": ", text);
+  name_row(r, row, key);
+  snprintf(r->errors + used, sizeof r->errors - used, "%s%s: %s%s", used ? "\n" : "", where, key, text);
   return TES_OK;
 }
 
@@ -106,7 +116,7 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
   if (map && map->kind != TESI_YAML_MAP) {
     char known[300] = "";
     list_children(row, known, sizeof known);
-    TES_TRY(tesi_case_error(r, row, map, "expected keys with values (%s), got %s", known,
+    TES_TRY(tesi_case_error(r, row, map, "expected keys with values (%s), got %s", *known ? known : "names",
                             map->kind == TESI_YAML_LIST ? "a list"
                             : *map->text                ? "a single value"
                                                         : "nothing"));

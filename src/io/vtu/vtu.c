@@ -177,12 +177,30 @@ done:
   return status;
 }
 
+/* A name between quotes of XML. */
+static TesStatus put_name(TesiFile *file, const char *name) {
+  static const char special[] = "<>&\"'", *const written[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"};
+  TesStatus status = TES_OK;
+  for (const char *c = name; *c && status == TES_OK; c++) {
+    const char *found = strchr(special, *c), *text = found ? written[found - special] : c;
+    status = tesi_file_write(file, text, found ? strlen(text) : 1);
+  }
+  return status;
+}
+
+static bool can_stand_in_xml(const char *name) {
+  for (const char *c = name; c && *c; c++)
+    if ((unsigned char)*c < 32) return false;
+  return name && *name;
+}
+
 TesStatus tes_pvd_write(TesContext *context, int count, const TesPvdEntry *entries, const char *path) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiFile *file = NULL;
   for (int i = 0; i < count; i++) {
-    TES_CHECK(is_plain(entries[i].file), "file %d of a series needs a name without < > & and quotes", i);
+    TES_CHECK(can_stand_in_xml(entries[i].file),
+              "file %d of a series needs a name without control characters", i);
     TES_CHECK(isfinite(entries[i].time), "the time of '%s' is %g", entries[i].file, entries[i].time);
   }
   TES_TRY(tesi_file_create(ctx, path, &file));
@@ -191,8 +209,9 @@ TesStatus tes_pvd_write(TesContext *context, int count, const TesPvdEntry *entri
   for (int i = 0; i < count; i++) {
     char time[32];
     tesi_number_write(time, sizeof time, entries[i].time);
-    TES_TRY(tesi_file_printf(file, "<DataSet timestep=\"%s\" part=\"0\" file=\"%.3000s\"/>\n", time,
-                             entries[i].file));
+    TES_TRY(tesi_file_printf(file, "<DataSet timestep=\"%s\" part=\"0\" file=\"", time));
+    TES_TRY(put_name(file, entries[i].file));
+    TES_TRY(tesi_file_printf(file, "\"/>\n"));
   }
   TES_TRY(tesi_file_printf(file, "</Collection>\n</VTKFile>\n"));
   TES_TRY(tesi_file_commit(&file));
