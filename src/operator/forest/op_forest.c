@@ -17,6 +17,7 @@ typedef struct Plan {
   int32_t *cell; /* [faces] */
   int8_t *face;
   double *weight;          /* [faces][points] alpha w|J| */
+  bool held;               /* one of them is positive */
   TesiRobinKernel *kernel; /* NULL on the host */
 } Plan;
 
@@ -232,6 +233,7 @@ static TesStatus fill_faces(TesContext *ctx, const TesForestDiffusionDesc *desc,
                   tes_forest_boundary_name(forest, name), value[p], x[p * rule->dim], x[p * rule->dim + 1],
                   rule->dim == 3 ? x[p * rule->dim + 2] : 0, (long long)c);
         weight[p] *= value[p];
+        plan->held = plan->held || value[p] > 0;
       }
     }
 done:
@@ -315,6 +317,7 @@ static TesStatus wrap(TesContext *ctx, const TesForestDiffusionDesc *desc, int64
   plan->faces = faces;
   tesi_face_rule(desc->space->dim, desc->space->degree, desc->space->degree + 2, &plan->rule);
   TES_TRY(fill_faces(ctx, desc, plan));
+  o->singular = plan->inner->singular && !plan->held;
   const TesiRobinDesc kernel = {.space = plan->space,
                                 .rule = &plan->rule,
                                 .faces = faces,
