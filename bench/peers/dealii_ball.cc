@@ -307,6 +307,44 @@ private:
   Variant variant = STORED;
 };
 
+#ifdef AS_LIBRARY /* for ball_beside.c */
+
+struct AnyOperator {
+  virtual void apply(Variant v) = 0;
+  virtual double size() const = 0;
+  virtual ~AnyOperator() = default;
+};
+
+template <int dim, int p> struct OneOperator : AnyOperator {
+  OneOperator(double size, bool shells) : op(size, shells) { op.fill(); }
+  void apply(Variant v) override { op.apply(v); }
+  double size() const override { return op.x.size(); }
+  Operator<dim, p> op;
+};
+
+template <int dim, int p = 1> static AnyOperator *make(int degree, double size, bool shells) {
+  if constexpr (p < 8)
+    if (degree > p) return make<dim, p + 1>(degree, size, shells);
+  return new OneOperator<dim, p>(size, shells);
+}
+
+extern "C" {
+__attribute__((visibility("default"))) void *deal_make(int dim, int degree, double size, int shells) {
+  MultithreadInfo::set_thread_limit(1);
+  return dim == 2 ? make<2>(degree, size, shells) : make<3>(degree, size, shells);
+}
+
+__attribute__((visibility("default"))) void deal_apply(void *op, int variant) {
+  static_cast<AnyOperator *>(op)->apply(Variant(variant));
+}
+
+__attribute__((visibility("default"))) double deal_size(void *op) {
+  return static_cast<AnyOperator *>(op)->size();
+}
+}
+
+#else
+
 static double now() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -369,3 +407,5 @@ int main(int count, char **arguments) {
     }
   return 0;
 }
+
+#endif
