@@ -75,17 +75,15 @@ static bool constrained(const TesiMapped *m, int64_t cell, int face) {
   return true;
 }
 
-/* Lengths of the middle lines of a cell. */
-static TesStatus thickness(const TesiMapped *m, int64_t cell, double h[3]) {
-  const double xi[3] = {0.5, 0.5, 0.5};
+/* Lengths of the middle lines of a cell; B, G: tesi_geometry_tables() of the point 0.5. */
+static void thickness(const TesGeometry *g, int64_t cell, const double *B, const double *G, double h[3]) {
   double x[3], J[9];
-  const TesStatus status = tes_geometry_evaluate(m->geometry, cell, 1, xi, x, J);
-  for (int d = 0; d < m->dim; d++) {
+  tesi_geometry_tensor(g, cell, 1, 1, B, G, x, J);
+  for (int d = 0; d < g->dim; d++) {
     double sum = 0;
-    for (int r = 0; r < m->dim; r++) sum += J[r * m->dim + d] * J[r * m->dim + d];
+    for (int r = 0; r < g->dim; r++) sum += J[r * g->dim + d] * J[r * g->dim + d];
     h[d] = sqrt(sum);
   }
-  return status;
 }
 
 /* Of face f among those of the same key, first .. end - 1. */
@@ -101,28 +99,60 @@ static uint8_t end_of(const TesiMapped *m, const Face *f, const Face *first, con
   return (uint8_t)(TESI_END_MIDDLE + (int)lrint(fmin(fmax(2 * log2(ratio), -6), 6)));
 }
 
-TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiMapped *m = p->m;
-  const int faces = 2 * m->dim;
-  const int64_t count = faces * m->cells;
-  Face *face = NULL;
-  double(*h)[3] = NULL;
-  TES_ALLOC(&face, count);
-  TES_ALLOC(&h, m->cells);
-  for (int64_t c = 0; c < m->cells; c++) {
-    TES_TRY(thickness(m, c, h[c]));
-    for (int f = 0; f < faces; f++) face[c * faces + f] = face_of(m, c, f);
+enum { BUCKETS = 1024 };
+
+static int bucket_of(const Face *f) {
+  return (int)(f->key >> 54);
+}
+
+/* to[count] <- the faces by bucket: bucket b has start[b] .. start[b + 1] - 1; start[BUCKETS + 1], zero before. */
+static void distribute(const Face *faces, int64_t count, int64_t *start, Face *to) {
+  int64_t next[BUCKETS];
+  for (int64_t i = 0; i < count; i++) start[bucket_of(&faces[i]) + 1]++;
+  for (int b = 0; b < BUCKETS; b++) {
+    start[b + 1] += start[b];
+    next[b] = start[b];
   }
+  for (int64_t i = 0; i < count; i++) to[next[bucket_of(&faces[i])]++] = faces[i];
+}
+
+/* The ends at the faces of a bucket, which it sorts. */
+static void find_ends(const TesiCellPatches *p, Face *face, int64_t count, double (*const h)[3]) {
   qsort(face, (size_t)count, sizeof *face, by_key);
   for (int64_t i = 0, j; i < count; i = j) {
     for (j = i + 1; j < count && face[j].key == face[i].key;) j++;
     for (int64_t k = i; k < j; k++)
-      p->end[face[k].cell][face[k].face / 2][face[k].face & 1] = end_of(m, &face[k], face + i, face + j, h);
+      p->end[face[k].cell][face[k].face / 2][face[k].face & 1] =
+          end_of(p->m, &face[k], face + i, face + j, h);
   }
+}
+
+TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  const int faces = 2 * m->dim, threads = tes_context_threads(ctx);
+  const int64_t count = faces * m->cells;
+  const double middle = 0.5;
+  double B[TESI_GEOMETRY_DEGREE + 1], G[TESI_GEOMETRY_DEGREE + 1];
+  int64_t start[BUCKETS + 1] = {0};
+  Face *face = NULL, *sorted = NULL;
+  double(*h)[3] = NULL;
+  TES_ALLOC(&face, count);
+  TES_ALLOC(&sorted, count);
+  TES_ALLOC(&h, m->cells);
+  tesi_geometry_tables(m->geometry, 1, &middle, B, G);
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int64_t c = 0; c < m->cells; c++) {
+    thickness(m->geometry, c, B, G, h[c]);
+    for (int f = 0; f < faces; f++) face[c * faces + f] = face_of(m, c, f);
+  }
+  distribute(face, count, start, sorted);
+#pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
+  for (int b = 0; b < BUCKETS; b++) find_ends(p, sorted + start[b], start[b + 1] - start[b], h);
 done:
   tesi_free(ctx, &face);
+  tesi_free(ctx, &sorted);
   tesi_free(ctx, &h);
   return status;
 }
