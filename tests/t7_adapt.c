@@ -193,6 +193,10 @@ static void unnamed_boundary(void **state) {
   assert_null(poisson);
   assert_non_null(strstr(tes_context_message(ctx), "2 faces"));
   assert_non_null(strstr(tes_context_message(ctx), "the first is face 1 of cell 0"));
+  tes_context_clear(ctx);
+  const TesForestPoissonDesc negative = {.forest = forest, .degree = 1, .boundary = &wall, .tolerance = -1};
+  assert_int_equal(tes_forest_poisson_create(ctx, &negative, &poisson), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "tolerance is -1: expected a positive number"));
   tes_forest_destroy(&forest);
   tes_context_destroy(&ctx);
 }

@@ -200,7 +200,7 @@ static void odd_and_single_cells(void **state) {
   }
 }
 
-static void unbalanced_neumann_data_are_refused(void **state) {
+static void unbalanced_data_and_negative_tolerances_are_refused(void **state) {
   (void)state;
   TesContext *ctx;
   TesPoisson *poisson;
@@ -211,6 +211,10 @@ static void unbalanced_neumann_data_are_refused(void **state) {
   assert_int_equal(tes_poisson_create(ctx, &desc, &poisson), TES_INVALID_INPUT);
   assert_null(poisson);
   assert_non_null(strstr(tes_context_message(ctx), "int f + int g = 0; here it is 1"));
+  tes_context_clear(ctx);
+  desc.tolerance = -1;
+  assert_int_equal(tes_poisson_create(ctx, &desc, &poisson), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "tolerance is -1: expected a positive number"));
   tes_mesh_destroy(&mesh);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);
@@ -244,7 +248,7 @@ int main(void) {
       cmocka_unit_test(orders_with_variable_coefficients_on_graded_boxes),
       cmocka_unit_test(orders_of_a_pure_neumann_problem),
       cmocka_unit_test(odd_and_single_cells),
-      cmocka_unit_test(unbalanced_neumann_data_are_refused),
+      cmocka_unit_test(unbalanced_data_and_negative_tolerances_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

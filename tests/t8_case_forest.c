@@ -116,6 +116,7 @@ static void mistakes_are_told(void **state) {
     const char *rest, *message;
   } rows[] = {
       {"mesh: {}", "expected exactly one of box, ball"},
+      {"mesh: {ball: {dim: 3}, refine_times: 2}", "mesh.refine_times: expected mesh.refine_where beside it"},
       {"mesh: {refine: 2}",
        "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got 0"},
       {"mesh: {ball: {dim: 3}, l_shape: {dim: 2}}", "got 2"},

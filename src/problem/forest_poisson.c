@@ -242,6 +242,8 @@ TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonD
   const double start = tesi_now();
   *poisson = NULL;
   TES_CHECK(desc->forest, "a problem needs a forest");
+  TES_CHECK(desc->tolerance >= 0 && desc->tolerance < INFINITY,
+            "tolerance is %g: expected a positive number, or 0 for 1e-9", desc->tolerance);
   TES_NEW(&p);
   p->context = tesi_context_retain(ctx);
   p->exact = tesi_function_retain(desc->exact);

@@ -37,6 +37,9 @@ static TesStatus choose_mesh(TesiCaseReader *r) {
         "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
   forest->used = forest->domain != TES_DOMAIN_BOX || given(r, "mesh.refine") ||
                  given(r, "mesh.refine_where") || given(r, "adapt") || r->result->box.periodic;
+  if (given(r, "mesh.refine_times") && !given(r, "mesh.refine_where"))
+    return tesi_case_error(r, tesi_case_row("mesh.refine_times"), given(r, "mesh.refine_times"),
+                           "expected mesh.refine_where beside it, which says where cells are refined");
   return TES_OK;
 }
 
