@@ -128,28 +128,20 @@ static void measure(const Options *o, int degree) {
 }
 
 static bool parse(int argc, char **argv, Options *o) {
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const char *key = argv[i], *value = argv[i + 1], *colon = strchr(value, ':');
-    if (!strcmp(key, "--device"))
-      o->device = value;
-    else if (!strcmp(key, "--csv"))
-      o->csv = value;
-    else if (!strcmp(key, "--threads"))
-      o->threads = atoi(value);
-    else if (!strcmp(key, "--dim"))
-      o->dim = atoi(value);
-    else if (!strcmp(key, "--degree"))
-      o->from = atoi(value), o->to = colon ? atoi(colon + 1) : o->from;
-    else if (!strcmp(key, "--dofs"))
-      o->dofs = atof(value);
-    else if (!strcmp(key, "--sums") && (!strcmp(value, "ordered") || !strcmp(value, "atomics")))
-      o->sums = value;
-    else if (!strcmp(key, "--precision"))
-      o->precision = !strcmp(value, "double") ? TES_DOUBLE : TES_SINGLE;
-    else
-      return fprintf(stderr, "unknown option or value: %s %s\n", key, value), false;
-  }
-  return argc % 2 == 1;
+  const char *precision = "single";
+  const BenchOption options[] = {{"--device", .text = &o->device},
+                                 {"--csv", .text = &o->csv},
+                                 {"--threads", .number = &o->threads},
+                                 {"--dim", .number = &o->dim},
+                                 {"--degree", .number = &o->from, .last = &o->to},
+                                 {"--dofs", .real = &o->dofs},
+                                 {"--sums", .text = &o->sums},
+                                 {"--precision", .text = &precision},
+                                 {NULL}};
+  if (!bench_read(argc, argv, options)) return false;
+  o->precision = !strcmp(precision, "double") ? TES_DOUBLE : TES_SINGLE;
+  if (!strcmp(o->sums, "ordered") || !strcmp(o->sums, "atomics")) return true;
+  return fprintf(stderr, "--sums ordered or atomics, not %s\n", o->sums), false;
 }
 
 int main(int argc, char **argv) {

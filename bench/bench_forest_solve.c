@@ -31,30 +31,6 @@ typedef struct Options {
   int trees;
 } Options;
 
-static bool cuts(const TesForest *forest, int64_t cell) {
-  const int dim = tes_forest_dim(forest);
-  double xi[24], x[24], least = INFINITY, most = 0;
-  for (int v = 0; v < 1 << dim; v++)
-    for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
-  tes_forest_evaluate(forest, cell, 1 << dim, xi, x);
-  for (int v = 0; v < 1 << dim; v++) {
-    const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
-    least = fmin(least, r), most = fmax(most, r);
-  }
-  return least < 0.55 && most > 0.55;
-}
-
-static TesForest *refine(TesForest *forest) {
-  TesForest *next;
-  const int64_t cells = tes_forest_cells(forest);
-  int8_t *mark = malloc((size_t)cells);
-  for (int64_t c = 0; c < cells; c++) mark[c] = cuts(forest, c);
-  must(tes_forest_adapt(forest, mark, &next));
-  free(mark);
-  tes_forest_destroy(&forest);
-  return next;
-}
-
 static const char head[] =
     "dim,degree,depth,cells,dofs,hanging_percent,levels,iterations,fractional_iterations,setup_s,"
     "solve_s,mdofs_per_s,status,domain,aspect,patches\n";
@@ -136,44 +112,28 @@ static double measure(const Options *o, int depth, TesForest *forest) {
 }
 
 static bool parse(int argc, char **argv, Options *o) {
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const char *key = argv[i], *value = argv[i + 1];
-    if (!strcmp(key, "--device"))
-      o->device = value;
-    else if (!strcmp(key, "--threads"))
-      o->threads = atoi(value);
-    else if (!strcmp(key, "--dim"))
-      o->dim = atoi(value);
-    else if (!strcmp(key, "--degree"))
-      o->degree = atoi(value);
-    else if (!strcmp(key, "--base"))
-      o->base = atoi(value);
-    else if (!strcmp(key, "--depth"))
-      o->from = atoi(value), o->to = strchr(value, ':') ? atoi(strchr(value, ':') + 1) : o->from;
-    else if (!strcmp(key, "--smoother"))
-      o->smoother = atoi(value);
-    else if (!strcmp(key, "--patches"))
-      o->patches = !strcmp(value, "on");
-    else if (!strcmp(key, "--ratio"))
-      o->ratio = atof(value);
-    else if (!strcmp(key, "--first"))
-      o->degree_first = !strcmp(value, "degree");
-    else if (!strcmp(key, "--tolerance"))
-      o->tolerance = atof(value);
-    else if (!strcmp(key, "--most"))
-      o->most = atof(value);
-    else if (!strcmp(key, "--domain"))
-      o->domain = value;
-    else if (!strcmp(key, "--aspect"))
-      o->aspect = atof(value);
-    else if (!strcmp(key, "--trees"))
-      o->trees = atoi(value);
-    else if (!strcmp(key, "--csv"))
-      o->csv = value;
-    else
-      return fprintf(stderr, "unknown option %s\n", key), false;
-  }
-  return argc % 2 == 1;
+  const char *patches = "off", *first = "";
+  const BenchOption options[] = {{"--device", .text = &o->device},
+                                 {"--threads", .number = &o->threads},
+                                 {"--dim", .number = &o->dim},
+                                 {"--degree", .number = &o->degree},
+                                 {"--base", .number = &o->base},
+                                 {"--depth", .number = &o->from, .last = &o->to},
+                                 {"--smoother", .number = &o->smoother},
+                                 {"--patches", .text = &patches},
+                                 {"--ratio", .real = &o->ratio},
+                                 {"--first", .text = &first},
+                                 {"--tolerance", .real = &o->tolerance},
+                                 {"--most", .real = &o->most},
+                                 {"--domain", .text = &o->domain},
+                                 {"--aspect", .real = &o->aspect},
+                                 {"--trees", .number = &o->trees},
+                                 {"--csv", .text = &o->csv},
+                                 {NULL}};
+  if (!bench_read(argc, argv, options)) return false;
+  o->patches = !strcmp(patches, "on");
+  o->degree_first = !strcmp(first, "degree");
+  return true;
 }
 
 int main(int argc, char **argv) {
@@ -195,7 +155,7 @@ int main(int argc, char **argv) {
   must(tes_forest_create(ctx, &d, &forest));
   for (int depth = 0; depth <= o.to; depth++) {
     if (depth >= o.from && measure(&o, depth, forest) > o.most / 2) break;
-    if (depth < o.to) forest = refine(forest);
+    if (depth < o.to) forest = bench_refine(ctx, forest);
   }
   tes_forest_destroy(&forest);
   tes_context_destroy(&ctx);

@@ -24,28 +24,6 @@ typedef struct Options {
   TesPrecision precision;
 } Options;
 
-static TesForest *refine(TesForest *forest) {
-  TesForest *next;
-  const int dim = tes_forest_dim(forest);
-  const int64_t cells = tes_forest_cells(forest);
-  int8_t *mark = calloc((size_t)cells, 1);
-  for (int64_t c = 0; c < cells; c++) {
-    double xi[24], x[24], least = INFINITY, most = 0;
-    for (int v = 0; v < 1 << dim; v++)
-      for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
-    tes_forest_evaluate(forest, c, 1 << dim, xi, x);
-    for (int v = 0; v < 1 << dim; v++) {
-      const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
-      least = fmin(least, r), most = fmax(most, r);
-    }
-    mark[c] = least < 0.55 && most > 0.55;
-  }
-  must(tes_forest_adapt(forest, mark, &next));
-  free(mark);
-  tes_forest_destroy(&forest);
-  return next;
-}
-
 typedef struct Subject {
   TesTransfer *transfer;
   TesOperator *op;
@@ -136,32 +114,23 @@ static void measure(const Options *o, int degree, const TesForest *fine, const T
 }
 
 static bool parse(int argc, char **argv, Options *o) {
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const char *key = argv[i], *value = argv[i + 1], *colon = strchr(value, ':');
-    if (!strcmp(key, "--device"))
-      o->device = value;
-    else if (!strcmp(key, "--csv"))
-      o->csv = value;
-    else if (!strcmp(key, "--threads"))
-      o->threads = atoi(value);
-    else if (!strcmp(key, "--dim"))
-      o->dim = atoi(value);
-    else if (!strcmp(key, "--degree"))
-      o->from = atoi(value), o->to = colon ? atoi(colon + 1) : o->from;
-    else if (!strcmp(key, "--base"))
-      o->base = atoi(value);
-    else if (!strcmp(key, "--depth"))
-      o->depth = atoi(value);
-    else if (!strcmp(key, "--precision"))
-      o->precision = !strcmp(value, "double") ? TES_DOUBLE : TES_SINGLE;
-    else
-      return fprintf(stderr, "unknown option %s\n", key), false;
-  }
-  return argc % 2 == 1;
+  const char *precision = "single";
+  const BenchOption options[] = {{"--device", .text = &o->device},
+                                 {"--csv", .text = &o->csv},
+                                 {"--threads", .number = &o->threads},
+                                 {"--dim", .number = &o->dim},
+                                 {"--degree", .number = &o->from, .last = &o->to},
+                                 {"--base", .number = &o->base},
+                                 {"--depth", .number = &o->depth},
+                                 {"--precision", .text = &precision},
+                                 {NULL}};
+  if (!bench_read(argc, argv, options)) return false;
+  o->precision = !strcmp(precision, "double") ? TES_DOUBLE : TES_SINGLE;
+  return true;
 }
 
 int main(int argc, char **argv) {
-  Options o = {.device = "cpu", .dim = 3, .from = 1, .to = 8, .base = 2, .depth = 2, .precision = TES_SINGLE};
+  Options o = {.device = "cpu", .dim = 3, .from = 1, .to = 8, .base = 2, .depth = 2};
   char message[2048];
   TesForest *fine, *coarse;
   if (!parse(argc, argv, &o)) return 2;
@@ -170,7 +139,7 @@ int main(int argc, char **argv) {
     return fprintf(stderr, "%s\n", message), 3;
   must(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = o.dim, .level = o.base},
                          &fine));
-  for (int t = 0; t < o.depth; t++) fine = refine(fine);
+  for (int t = 0; t < o.depth; t++) fine = bench_refine(ctx, fine);
   must(tes_forest_coarsen(fine, &coarse));
   puts("dim,degree,precision,fine_nodes,coarse_nodes,hanging_percent,prolongate_ms,prolongate_times_floor,"
        "restrict_ms,restrict_times_floor,apply_ms,copy_ms,transfer_percent_of_level");

@@ -1,10 +1,12 @@
-/* What the benches share: ends on errors, and the comparison of results. */
+/* What the benches share: ends on errors, options, the comparison of results, cells round a sphere. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "tessera/tessera.h"
 
 /* Ends the program with the message and exit status of a call that failed. */
@@ -27,6 +29,55 @@ static inline double bench_difference(TesContext *ctx, const TesVector *a, const
   free(x);
   free(y);
   return error / largest;
+}
+
+/* One option and where its value goes: a text, a number (or two, "K:K", the second being the first where it is left out), a real number. */
+typedef struct BenchOption {
+  const char *name;
+  const char **text;
+  int *number, *last;
+  double *real;
+} BenchOption;
+
+/* Pairs of options and values; `options` ends with a name of NULL. False, and a line on stderr, where one is unknown or its value is missing. */
+static inline bool bench_read(int argc, char **argv, const BenchOption *options) {
+  for (int i = 1; i < argc; i += 2) {
+    const BenchOption *o = options;
+    while (o->name && strcmp(o->name, argv[i]) != 0) o++;
+    if (!o->name || i + 1 == argc) return fprintf(stderr, "unknown option or no value: %s\n", argv[i]), false;
+    const char *const value = argv[i + 1], *const colon = strchr(value, ':');
+    if (o->text) *o->text = value;
+    if (o->number) *o->number = atoi(value);
+    if (o->last) *o->last = atoi(colon ? colon + 1 : value);
+    if (o->real) *o->real = atof(value);
+  }
+  return true;
+}
+
+/* Whether the sphere of this radius about (0.1, -0.05, 0.07), which no face of a ball's mesh follows, cuts the cell. */
+static inline bool bench_cuts(const TesForest *forest, int64_t cell, double radius) {
+  const int dim = tes_forest_dim(forest);
+  double xi[24], x[24], least = INFINITY, most = 0;
+  for (int v = 0; v < 1 << dim; v++)
+    for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
+  tes_forest_evaluate(forest, cell, 1 << dim, xi, x);
+  for (int v = 0; v < 1 << dim; v++) {
+    const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
+    least = fmin(least, r), most = fmax(most, r);
+  }
+  return least < radius && most > radius;
+}
+
+/* The forest with the cells that the sphere of radius 0.55 cuts refined once more; the one given is gone. */
+static inline TesForest *bench_refine(TesContext *ctx, TesForest *forest) {
+  TesForest *next;
+  const int64_t cells = tes_forest_cells(forest);
+  int8_t *mark = malloc((size_t)cells);
+  for (int64_t c = 0; c < cells; c++) mark[c] = bench_cuts(forest, c, 0.55);
+  bench_must(ctx, tes_forest_adapt(forest, mark, &next));
+  free(mark);
+  tes_forest_destroy(&forest);
+  return next;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "../common.h"
 #include "tessera/tessera.h"
 
 void *deal_make(int dim, int degree, double dofs, int shells);
@@ -33,19 +34,6 @@ static void check(TesStatus status, const Ours *o) {
   exit(1);
 }
 
-static int cuts(const TesForest *forest, int64_t cell, double radius) {
-  const int dim = tes_forest_dim(forest);
-  double xi[24], x[24], least = INFINITY, most = 0;
-  for (int v = 0; v < 1 << dim; v++)
-    for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
-  tes_forest_evaluate(forest, cell, 1 << dim, xi, x);
-  for (int v = 0; v < 1 << dim; v++) {
-    const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
-    least = fmin(least, r), most = fmax(most, r);
-  }
-  return least < radius && most > radius;
-}
-
 static void make_forest(Ours *o, int dim, int level, int shells) {
   const TesForestDesc desc = {.domain = TES_DOMAIN_BALL, .dim = dim, .level = level};
   check(tes_forest_create(o->context, &desc, &o->forest), o);
@@ -54,7 +42,8 @@ static void make_forest(Ours *o, int dim, int level, int shells) {
     int8_t *mark = malloc((size_t)cells);
     TesForest *next;
     if (!mark) exit(1);
-    for (int64_t c = 0; c < cells; c++) mark[c] = cuts(o->forest, c, 0.35) || cuts(o->forest, c, 0.75);
+    for (int64_t c = 0; c < cells; c++)
+      mark[c] = bench_cuts(o->forest, c, 0.35) || bench_cuts(o->forest, c, 0.75);
     check(tes_forest_adapt(o->forest, mark, &next), o);
     free(mark);
     tes_forest_destroy(&o->forest);
