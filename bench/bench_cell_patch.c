@@ -137,7 +137,7 @@ static bool parse(int argc, char **argv, Options *o) {
                                  {"--dofs", .real = &o->dofs},
                                  {"--sums", .text = &o->sums},
                                  {"--precision", .text = &precision},
-                                 {NULL}};
+                                 {.name = NULL}};
   if (!bench_read(argc, argv, options)) return false;
   o->precision = !strcmp(precision, "double") ? TES_DOUBLE : TES_SINGLE;
   if (!strcmp(o->sums, "ordered") || !strcmp(o->sums, "atomics")) return true;

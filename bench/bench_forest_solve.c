@@ -129,7 +129,7 @@ static bool parse(int argc, char **argv, Options *o) {
                                  {"--aspect", .real = &o->aspect},
                                  {"--trees", .number = &o->trees},
                                  {"--csv", .text = &o->csv},
-                                 {NULL}};
+                                 {.name = NULL}};
   if (!bench_read(argc, argv, options)) return false;
   o->patches = !strcmp(patches, "on");
   o->degree_first = !strcmp(first, "degree");

@@ -123,7 +123,7 @@ static bool parse(int argc, char **argv, Options *o) {
                                  {"--base", .number = &o->base},
                                  {"--depth", .number = &o->depth},
                                  {"--precision", .text = &precision},
-                                 {NULL}};
+                                 {.name = NULL}};
   if (!bench_read(argc, argv, options)) return false;
   o->precision = !strcmp(precision, "double") ? TES_DOUBLE : TES_SINGLE;
   return true;
