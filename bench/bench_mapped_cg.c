@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
-#include "operator/mapped/mapped_kernel.h"
+#include "basis/gauss.h"
+#include "operator/mapped/device/mapped_kernel.h"
 #include "tessera/tessera.h"
 #include "mapped_box.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
-#include "operator/mapped/mapped_kernel.h"
-#include "operator/mapped/mapped_ladder.h"
+#include "basis/gauss.h"
+#include "operator/mapped/device/mapped_kernel.h"
+#include "operator/mapped/device/mapped_ladder.h"
 #include "tessera/tessera.h"
 
 enum { MOST = 18 };

@@ -12,7 +12,7 @@ awk -F, -v w="$work" '/^apply/ {
   flops = 2 * (7 * ($2 + 1) / 2 + 8); size = $3 == "float64" ? 8 : 4
   print flops / (2 * size), flops * $9 > (w "/operator_" $3)
 }' "$folder/operator.csv"
-# a sweep in rows, degree 2 and higher: four launches, each 4 even-odd contractions and the line solves (patch_cuda.c)
+# a sweep in rows, degree 2 and higher: four launches, each 4 even-odd contractions and the line solves (patch_device.c)
 awk -F, -v w="$work" '/^smooth/ && $2 > 1 {
   k = $2; m = 2 * k - 1; share = m * m / (4 * k * k); size = $3 == "float64" ? 8 : 4
   flops = 4 * 2 * share * (4 * (2 * k + 2) + 2 * k); bytes = 4 * (2 * share + 2 / k + share / (2 * k)) * size

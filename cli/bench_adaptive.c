@@ -14,7 +14,7 @@
 #include <string.h>
 #include "bench.h"
 #include "device/device.h"
-#include "operator/assembled/op_assembled.h"
+#include "operator/assembled/assembled.h"
 
 enum { BATCH = 10 };
 

@@ -7,8 +7,8 @@
 #include "bench.h"
 #include "device/shared_rate.h"
 #include "device/vector.h"
-#include "operator/mapped/mapped_ladder.h"
-#include "operator/mapped/op_mapped.h"
+#include "operator/mapped/device/mapped_ladder.h"
+#include "operator/mapped/mapped.h"
 
 typedef struct Problem {
   TesGeometry *geometry;

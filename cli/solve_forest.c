@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "multigrid/coarse.h"
+#include "multigrid/coarse/coarse.h"
 #include "multigrid/multigrid.h"
 #include "solve.h"
 

@@ -1,6 +1,6 @@
 /* Geometry of forests: conforming over hanging faces, of the right kind, converging; coordinates and values at nodes. Brief: random forests
  * of a third of the cells. */
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "forest_testing.h"
 #include "geometry/geometry.h"
 #include "space/forest_space.h"

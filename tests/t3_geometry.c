@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "failing_allocator.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "geometry/geometry.h"
 #include "tessera/tessera.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "space/space.h"
 #include "tessera/load.h"
 #include "tessera/norms.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "failing_allocator.h"
 #include "tessera/tessera.h"
 

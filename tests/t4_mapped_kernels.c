@@ -4,11 +4,11 @@
  * Timeout: 600 */
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "device/device.h"
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
-#include "operator/mapped/mapped_ladder.h"
+#include "operator/mapped/device/mapped_ladder.h"
 
 enum { MOST = 18 };
 

@@ -137,10 +137,10 @@ static void run_cuts(TesContext *ctx) {
         strstr(cuts[i], ",0,") == cuts[i] + 3; /* blocks without a halo: equal cells, Dirichlet faces */
     const Case c = {3, degree, {5, 6, 3}, !plain && i % 3 == 1, !plain && i % 3 == 2};
     tesi_fiber_order((TesiOrder)(i % 3), i);
-    setenv("TESSERA_LAPLACE_CUT", cuts[i], 1);
+    setenv("TESSERA_SEPARABLE_CUT", cuts[i], 1);
     run_case(ctx, &c, i % 2 ? TES_SINGLE : TES_DOUBLE);
   }
-  unsetenv("TESSERA_LAPLACE_CUT");
+  unsetenv("TESSERA_SEPARABLE_CUT");
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 

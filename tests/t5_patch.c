@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "smoother/patch/patch.h"
 #include "tessera/tessera.h"
 #include "testing.h"

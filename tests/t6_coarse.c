@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "failing_allocator.h"
-#include "multigrid/amg.h"
+#include "multigrid/coarse/amg.h"
 #include "tessera/tessera.h"
 
 enum { CELLS = 60, NODES = CELLS + 1 };

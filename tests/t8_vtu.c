@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "failing_allocator.h"
 
 /* ---- a mesh: 2 x 3 (x 2) cells, curved by a polynomial map of degree min(degree, 2) a direction ---------------------------- */

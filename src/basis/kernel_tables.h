@@ -12,7 +12,7 @@
 #define TESI_KERNEL_TABLES_H
 
 #include "base/base.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 
 enum { TESI_PATCH_NODES = 2 * TESI_MAX_DEGREE - 1 };
 

@@ -1,5 +1,5 @@
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 
 static double value(int n, const double *nodes, int p, double x) {
   double v = 1;

@@ -11,7 +11,7 @@
 enum { TESI_OPTIONS = 40 };
 
 typedef struct TesiProgramDesc {
-  const char *file;                  /* in src/kernels, e.g. "laplace.cu" */
+  const char *file;                  /* in src/kernels, e.g. "separable.cu" */
   const char *options[TESI_OPTIONS]; /* "DEGREE=4", ...: macros, in a fixed order; NULL ends them */
   const char *tables;                /* text of tables.h; NULL: empty */
 } TesiProgramDesc;

@@ -1,7 +1,7 @@
 /* The cells of a box mesh as a geometry: vertices moved at random, mapped, in any order. */
 #include <math.h>
 #include <string.h>
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "geometry/geometry.h"
 #include "geometry/random.h"
 

@@ -1,7 +1,7 @@
 /* Positions and Jacobians: the polynomial of a cell by sum factorization, then the analytic map. */
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "geometry/geometry.h"
 
 void tesi_geometry_tables(const TesGeometry *g, int q, const double *points, double *B, double *G) {

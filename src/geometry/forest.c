@@ -1,5 +1,5 @@
 /* The cells of a forest as a geometry. */
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "mesh/forest/hanging.h"
 
 /* Masks of the cells: any degree's numbering has them. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 
 static int power(int base, int exponent) {
   int result = 1;

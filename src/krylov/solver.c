@@ -1,6 +1,6 @@
 #include "krylov/solver.h"
 #include <math.h>
-#include "krylov/krylov_cuda.h"
+#include "krylov/krylov_device.h"
 
 bool tesi_solver_rounds(const TesSolver *s) {
   return (s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE) &&

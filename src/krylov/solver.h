@@ -16,7 +16,7 @@ struct TesSolver {
   TesVector *mg_b, *mg_x;          /* of the cycle's precision; NULL when that is float64 */
   TesiFull *full;                  /* the start of full multigrid around a float32 cycle */
   TesVector **basis, **images;     /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
-  struct TesiKrylovDevice *device; /* krylov_cuda.h: cg and gmres on devices with kernels, else NULL */
+  struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
   TesVector *projected;            /* b without its mean, for singular operators */
   double *residuals;               /* [max_iterations + 1] */
   size_t spare;

@@ -1,6 +1,6 @@
 /* The levels of a multigrid over forests: meshes coarsened as a whole, then degrees; operators and transfers between them. */
 #include "geometry/geometry.h"
-#include "multigrid/coarse.h"
+#include "multigrid/coarse/coarse.h"
 #include "multigrid/multigrid.h"
 #include "space/forest_space.h"
 #include "tessera/transfer.h"

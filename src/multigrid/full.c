@@ -1,6 +1,6 @@
 #include "multigrid/full.h"
 #include "device/recorded.h"
-#include "multigrid/coarse.h"
+#include "multigrid/coarse/coarse.h"
 #include "operator/operator.h"
 #include "transfer/transfer.h"
 

@@ -1,6 +1,6 @@
 #include "multigrid/multigrid.h"
 #include "device/recorded.h"
-#include "multigrid/coarse.h"
+#include "multigrid/coarse/coarse.h"
 #include "smoother/smoother.h"
 #include "transfer/transfer.h"
 

@@ -4,7 +4,7 @@
 #ifndef TESI_CELL_BATCH_H
 #define TESI_CELL_BATCH_H
 
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "space/space.h"
 
 enum { TESI_BATCH = 8 };

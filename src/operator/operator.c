@@ -1,5 +1,5 @@
 /* Operators: creation, references, and the public calls with their argument checks. */
-#include "operator/mapped/op_mapped.h"
+#include "operator/mapped/mapped.h"
 #include <math.h>
 #include <string.h>
 

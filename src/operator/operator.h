@@ -34,7 +34,7 @@ struct TesOperator {
   const TesiOperatorTable *table;
   TesContext *context;
   TesSpace *space;           /* NULL for operators on mapped cells */
-  struct TesiMapped *mapped; /* op_mapped.h; NULL for all others */
+  struct TesiMapped *mapped; /* mapped.h; NULL for all others */
   int64_t length;            /* of vectors */
   TesPrecision precision;
   TesForm form; /* separable or quadrature, never auto */
@@ -50,8 +50,8 @@ struct TesOperator {
 TesOperator *tesi_operator_retain(const TesOperator *op);
 
 /* correct_residual for tables on devices with kernels. */
-TesStatus tesi_operator_correct_residual_cuda(const TesOperator *op, const TesiCorrection *correction,
-                                              double *norm);
+TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const TesiCorrection *correction,
+                                                double *norm);
 
 /* Allocates what the operator's correct_residual needs on devices, rather than in its first use. */
 TesStatus tesi_operator_reserve(const TesOperator *op);

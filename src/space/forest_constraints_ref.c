@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "space/forest_space.h"
 
 /* ---- points by position: an open hash table of boxes of width `width`, far above round-off and far below distances ----------- */

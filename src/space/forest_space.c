@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 
 TesForestSpace *tesi_forest_space_retain(const TesForestSpace *space) {
   TesForestSpace *s = (TesForestSpace *)space;

@@ -1,6 +1,6 @@
 #include "space/space.h"
 #include <math.h>
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 
 /* Directions that do not exist are one cell of width 1 and degree 0, natural at both ends. */
 static TesStatus fill_axis(TesSpace *space, const TesSpaceDesc *desc, int d) {

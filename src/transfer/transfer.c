@@ -1,7 +1,7 @@
 #include "transfer/transfer.h"
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "device/kernel.h"
 
 /* Rows of the embedding of coarse cell c: the fine nodes of its one or two fine cells, in its reference coordinate. */
@@ -58,7 +58,7 @@ TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, 
   t->coarse_length = t->coarse->length, t->fine_length = t->fine->length;
   t->precision = desc->precision;
   for (int d = 0; d < 3; d++) TES_TRY(fill_embedding(t, d));
-  TES_TRY(tesi_has_kernels(ctx) ? tesi_transfer_cuda_init(t) : tesi_transfer_host_init(t));
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_transfer_device_init(t) : tesi_transfer_host_init(t));
   *transfer = t;
   t = NULL;
 done:

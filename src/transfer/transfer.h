@@ -20,7 +20,7 @@ typedef struct TesiTransferTable {
   TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
   TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
   void (*destroy)(TesTransfer *transfer); /* releases the plan */
-  /* plain versions, float64 host arrays; NULL: by the embeddings (transfer_ref.c) */
+  /* plain versions, float64 host arrays; NULL: by the embeddings (transfer_box_ref.c) */
   TesStatus (*prolongate_ref)(const TesTransfer *transfer, const double *coarse, bool add, double *fine);
   TesStatus (*restrict_ref)(const TesTransfer *transfer, const double *fine, double *coarse);
 } TesiTransferTable;
@@ -42,7 +42,7 @@ static inline const double *tesi_embedding_cell(const TesiEmbedding *e, int cell
 /* The host implementation: sets table and plan. */
 TesStatus tesi_transfer_host_init(TesTransfer *transfer);
 /* The same for devices with kernels. */
-TesStatus tesi_transfer_cuda_init(TesTransfer *transfer);
+TesStatus tesi_transfer_device_init(TesTransfer *transfer);
 /* Memory as large as a fine vector, of no use to others while the transfer works: taken instead of its own where that is a device's. It must
  * outlive the transfer's use. */
 void tesi_transfer_lend(TesTransfer *transfer, void *memory);

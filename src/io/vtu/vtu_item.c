@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "base/base.h"
 #include "io/vtu/vtu.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 
 void tesi_hanging_halves(int n, double *W) {
   double node[TESI_HANGING_NODES], half[TESI_HANGING_NODES];

@@ -2,7 +2,7 @@
 #include "mesh/forest/trees.h"
 #include <math.h>
 #include <string.h>
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "mesh/forest/forest_p4est.h"
 
 static int power(int base, int exponent) {

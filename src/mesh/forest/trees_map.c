@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "mesh/forest/trees.h"
 
 enum { MAX_NODES = TESI_TREES_DEGREE + 1 };

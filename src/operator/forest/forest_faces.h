@@ -2,7 +2,7 @@
 #ifndef TESI_FOREST_FACES_H
 #define TESI_FOREST_FACES_H
 
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "operator/operator.h"

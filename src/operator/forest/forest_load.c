@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 #include "operator/forest/forest_cells.h"
-#include "operator/forest/op_forest.h"
-#include "operator/mapped/op_mapped.h"
+#include "operator/forest/forest.h"
+#include "operator/mapped/mapped.h"
 
 static const TesFunction *source_of(const TesForestLoadDesc *desc, int64_t cell) {
   const int material = desc->material_f ? tes_forest_material(desc->space->forest, cell) : -1;

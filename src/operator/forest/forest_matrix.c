@@ -1,5 +1,5 @@
 /* Sparse matrices of forests: the assembled operator, on the host and by kernels, and the product with a vector. */
-#include "operator/forest/op_forest.h"
+#include "operator/forest/forest.h"
 #include "space/forest_space.h"
 
 TesStatus tes_forest_assemble(const TesOperator *op, TesMatrix *matrix) {

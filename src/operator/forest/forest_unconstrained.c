@@ -6,7 +6,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include "operator/forest/op_forest.h"
+#include "operator/forest/forest.h"
 #include "space/forest_space.h"
 
 /* A node of a cell on interpolated lines. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "basis/eigen.h"
 #include "device/kernel.h"
-#include "operator/forest/op_forest.h"
+#include "operator/forest/forest.h"
 #include "smoother/spectrum.h"
 
 enum { MOST = TESI_CELL_PATCH_NODES, WINDOW = 512 };

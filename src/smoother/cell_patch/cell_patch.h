@@ -14,7 +14,7 @@
 #ifndef TESI_CELL_PATCH_H
 #define TESI_CELL_PATCH_H
 
-#include "operator/mapped/op_mapped.h"
+#include "operator/mapped/mapped.h"
 #include "smoother/smoother.h"
 
 enum { TESI_CELL_PATCH_NODES = 9 };
@@ -60,7 +60,7 @@ TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void 
 TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r, double *z);
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p);
 
-/* cell_patch_cuda.c: for patches that are complete but for `kernels`; may be destroyed after failure too. Errors: TES_OUT_OF_MEMORY, before anything
+/* cell_patch_device.c: for patches that are complete but for `kernels`; may be destroyed after failure too. Errors: TES_OUT_OF_MEMORY, before anything
  * is allocated, where the device has no room. */
 TesStatus tesi_cell_patch_kernels_create(const TesiCellPatches *p, TesiCellPatchKernels **kernels);
 void tesi_cell_patch_kernels_destroy(TesContext *ctx, TesiCellPatchKernels **kernels);

@@ -1,6 +1,6 @@
 /* Matrix rows for point Gauss-Seidel. Plain: this smoother is for comparisons. */
 #include "basis/lagrange.h"
-#include "basis/quadrature.h"
+#include "basis/gauss.h"
 #include "smoother/gauss_seidel/gauss_seidel.h"
 
 /* Node i couples to the nodes of its cells that are unknowns. */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
-#include "smoother/patch/patch_cuda.h"
+#include "smoother/patch/patch_device.h"
 #include "smoother/patch/patch_plan.h"
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
@@ -199,7 +199,7 @@ TesStatus tesi_smoother_patch_init(TesSmoother *smoother) {
   smoother->omega = 1;
   smoother->symmetric = true;
   if (tesi_has_kernels(ctx)) {
-    TES_TRY(tesi_smoother_patch_cuda_init(smoother));
+    TES_TRY(tesi_smoother_patch_device_init(smoother));
     goto done;
   }
   TES_NEW(&plan);

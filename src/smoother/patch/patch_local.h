@@ -3,7 +3,7 @@
 #define TESI_PATCH_LOCAL_H
 
 #include "device/kernel.h"
-#include "smoother/surrogate/surrogate.h"
+#include "smoother/patch/surrogate/surrogate.h"
 
 /* As in the kernel. */
 typedef struct TesiLocalPatch {

@@ -1,0 +1,64 @@
+#include "basis/gauss_tables.h"
+#include <stdio.h>
+#include "basis/lagrange.h"
+#include "basis/gauss.h"
+
+enum { N = TESI_MAX_DEGREE + 1 };
+
+typedef struct Text {
+  char *data;
+  size_t used, size;
+  const char *type;
+} Text;
+
+static void print(Text *text, const char *name, const double *values, int count) {
+  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
+                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
+  for (int i = 0; i < count; i++)
+    text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%s%.17g", i ? ", " : "",
+                                   values[i]);
+  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "})\n");
+}
+
+static void print_halves(Text *text, const char *even, const char *odd, int n, const double *T) {
+  double E[N * N], O[N * N];
+  const int h = (n + 1) / 2, g = n / 2;
+  for (int i = 0; i < h; i++) {
+    for (int j = 0; j < h; j++)
+      E[i * h + j] = 2 * j == n - 1 ? T[i * n + j] : (T[i * n + j] + T[i * n + n - 1 - j]) / 2;
+    for (int j = 0; j < g; j++) O[i * g + j] = (T[i * n + j] - T[i * n + n - 1 - j]) / 2;
+  }
+  print(text, even, E, h * h);
+  print(text, odd, O, h * g);
+}
+
+static void transpose(int n, const double *T, double *out) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) out[j * n + i] = T[i * n + j];
+}
+
+TesStatus tesi_quadrature_tables(TesContext *ctx, int degree, const char *type, char **text) {
+  TesStatus status = TES_OK;
+  double nodes[N], points[N], weights[N], B[N * N], G[N * N], D[N * N], T[N * N] = {0};
+  const int n = degree + 1;
+  Text t = {.size = 8192 + 26 * 8 * N * N, .type = type};
+  TES_TRY(tesi_alloc(ctx, t.size, 1, &t.data));
+  tesi_gauss_lobatto(n, nodes, NULL);
+  tesi_gauss(n, points, weights);
+  tesi_lagrange(n, nodes, n, points, B, G);
+  tesi_lagrange(n, points, n, points, NULL, D);
+  print_halves(&t, "bee", "beo", n, B);
+  print_halves(&t, "dde", "ddo", n, D);
+  transpose(n, B, T);
+  print_halves(&t, "bte", "bto", n, T);
+  transpose(n, D, T);
+  print_halves(&t, "dte", "dto", n, T);
+  print(&t, "w", weights, n);
+  print(&t, "b", B, n * n);
+  for (int i = 0; i < n * n; i++) B[i] *= B[i], G[i] *= G[i];
+  print(&t, "b2", B, n * n);
+  print(&t, "g2", G, n * n);
+  *text = t.data;
+done:
+  return status;
+}

@@ -1,0 +1,107 @@
+/* Conjugate gradients as in cg.c, an iteration without the host: 5 launches around the cycle and the operator. */
+#include <math.h>
+#include "krylov/krylov_device.h"
+
+enum { ROUND, DOT, DIRECTION, DOTS, UPDATE, FINISH, KERNELS };
+
+TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device) {
+  static const char *const names[KERNELS] = {"tesk_krylov_round", "tesk_cg_dot",    "tesk_cg_direction",
+                                             "tesk_cg_dots",      "tesk_cg_update", "tesk_cg_finish"};
+  TesContext *ctx = device->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < KERNELS; i++)
+    TES_TRY(tesi_kernel_get(ctx, device->program, names[i], 256 * sizeof(double), &device->kernel[i]));
+done:
+  return status;
+}
+
+typedef struct Step {
+  TesSolver *solver;
+  TesVector *x;
+} Step;
+
+/* The cycle's image of r, to be divided by the factor where it rounds. */
+static TesStatus precondition(TesSolver *s, const void **z) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesiKrylovDevice *d = s->device;
+  long long n = s->desc.op->length;
+  *z = s->desc.multigrid ? s->mg_b ? s->mg_x->data : s->z->data : s->r->data;
+  if (!s->desc.multigrid) return TES_OK;
+  if (s->mg_b) {
+    void *arguments[] = {&n, &s->r->data, &s->mg_b->data, &d->scalars};
+    TES_TRY(tesi_krylov_launch(d, ROUND, 1, 0, arguments));
+  }
+  TES_TRY(tes_multigrid_cycle(s->desc.multigrid, s->mg_b ? s->mg_b : s->r, s->mg_b ? s->mg_x : s->z, true));
+done:
+  return status;
+}
+
+static TesStatus step(void *user) {
+  const Step *work = user;
+  TesSolver *s = work->solver;
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesiKrylovDevice *d = s->device;
+  long long n = s->desc.op->length;
+  int scaled = s->mg_b != NULL, parts = (int)d->parts;
+  const void *z;
+  void *p = s->p->data, *q = s->q->data, *r = s->r->data;
+  void *dot[] = {&n, &z, &q, &d->partial}, *direction[] = {&n, &z, &p, &d->partial, &scaled, &d->scalars},
+       *dots[] = {&n, &p, &q, &r, &d->partial},
+       *update[] = {&n, &p, &q, &work->x->data, &r, &d->partial, &d->squares, &d->scalars},
+       *finish[] = {&parts, &d->squares, &d->scalars};
+  TES_TRY(precondition(s, &z));
+  TES_TRY(tesi_krylov_launch(d, DOT, 1, 0, dot));
+  TES_TRY(tesi_krylov_launch(d, DIRECTION, 1, 0, direction));
+  TES_TRY(tes_operator_apply(s->desc.op, s->p, s->q));
+  TES_TRY(tesi_krylov_launch(d, DOTS, 1, 0, dots));
+  TES_TRY(tesi_krylov_launch(d, UPDATE, 1, 0, update));
+  TES_TRY(tesi_krylov_launch(d, FINISH, 0, 0, finish));
+done:
+  return status;
+}
+
+/* p = q = 0 and p.q = 0, so that the first direction is z. */
+static TesStatus begin(TesSolver *s, const TesVector *x, double relative) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesiKrylovDevice *d = s->device;
+  const TeskKrylov scalars = {.b_norm = s->b_norm,
+                              .factor = tesi_solver_factor(s, relative * s->b_norm),
+                              .root = sqrt((double)s->desc.op->length)};
+  TES_TRY(tes_vector_fill(s->p, 0));
+  TES_TRY(tes_vector_fill(s->q, 0));
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d->scalars, &scalars, sizeof scalars));
+  if (d->x != x->data) tesi_recorded_release(ctx, &d->step);
+  d->x = x->data;
+done:
+  return status;
+}
+
+TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector *x) {
+  TesSolver *s = solver;
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double relative;
+  bool stop;
+  Step work = {s, x};
+  TES_TRY(tesi_solver_residual(s, b, x, &relative));
+  TesStatus outcome = tesi_solver_record(s, 0, relative, &stop);
+  if (!stop) TES_TRY(begin(s, x, relative));
+  for (int iteration = 1; !stop; iteration++) {
+    TES_TRY(tesi_recorded_run(ctx, &s->device->step, step, &work));
+    TES_TRY(tesi_krylov_relative(s->device, &relative));
+    if (relative < 0) return tesi_solver_record(s, iteration, INFINITY, &stop); /* not positive definite */
+    if (relative <= s->desc.tolerance)
+      TES_TRY(tesi_solver_residual(s, b, x, &relative)); /* never trust the recurrence */
+    outcome = tesi_solver_record(s, iteration, relative, &stop);
+  }
+  if (outcome != TES_OK && outcome != TES_NAN) {
+    TES_TRY(tesi_solver_residual(s, b, x, &relative));
+    tesi_solver_correct(s, relative);
+  }
+  status = outcome;
+done:
+  return status;
+}

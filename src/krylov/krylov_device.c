@@ -1,0 +1,100 @@
+#include "krylov/krylov_device.h"
+#include <math.h>
+#include <string.h>
+
+enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
+
+/* Numbers of device memory behind the scalars: parts of sums, and the small arrays of GMRES with n columns (0: conjugate gradients). */
+static size_t count_numbers(size_t n) {
+  const size_t sums = n ? 2 * n + 1 : 3;
+  return sums * TESK_PARTS + n * (n + 1) + n * n + 4 * n + 1 + 2 * n + 1;
+}
+
+static double *carve(double **at, size_t numbers) {
+  double *first = *at;
+  *at += numbers;
+  return first;
+}
+
+static void place(TesiKrylovDevice *d, size_t n) {
+  double *at = (double *)((char *)d->memory + sizeof(TeskKrylov));
+  d->scalars = d->memory;
+  d->partial = carve(&at, (n ? 2 * n : 2) * TESK_PARTS);
+  d->squares = carve(&at, TESK_PARTS);
+  if (!n) return;
+  d->arnoldi = (TeskArnoldi){.scalars = d->scalars, .n = (int)n, .parts = (int)d->parts};
+  d->arnoldi.H = carve(&at, n * (n + 1));
+  d->arnoldi.L = carve(&at, n * n);
+  d->arnoldi.cosine = carve(&at, n);
+  d->arnoldi.sine = carve(&at, n);
+  d->arnoldi.g = carve(&at, n + 1);
+  d->arnoldi.y = carve(&at, n);
+  d->arnoldi.basis = (double *const *)carve(&at, n + 1);
+  d->arnoldi.image = (void *const *)carve(&at, n);
+}
+
+/* Addresses of the basis and of its images. */
+static TesStatus send_addresses(TesiKrylovDevice *d, const TesSolver *s, int n) {
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void **address = NULL;
+  TES_ALLOC(&address, n + 1);
+  for (int i = 0; i <= n; i++) address[i] = s->basis[i]->data;
+  TES_TRY(device->to_device(ctx, (void *)(uintptr_t)d->arnoldi.basis, address,
+                            (size_t)(n + 1) * sizeof *address));
+  for (int i = 0; i < n; i++) address[i] = s->images[i]->data;
+  TES_TRY(device->to_device(ctx, (void *)(uintptr_t)d->arnoldi.image, address, (size_t)n * sizeof *address));
+done:
+  tesi_free(ctx, &address);
+  return status;
+}
+
+TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device) {
+  TesContext *ctx = solver->context;
+  TesStatus status = TES_OK;
+  TesiKrylovDevice *d = NULL;
+  const bool gmres = solver->desc.method == TES_METHOD_GMRES;
+  const size_t n = gmres ? (size_t)solver->desc.restart : 0;
+  const int64_t blocks = (solver->desc.op->length + ENTRIES - 1) / ENTRIES;
+  *device = NULL;
+  TES_NEW(&d);
+  d->context = tesi_context_retain(ctx);
+  d->parts = (unsigned)tesi_max(1, blocks < TESK_PARTS ? (int)blocks : TESK_PARTS);
+  const TesiProgramDesc desc = {.file = "krylov.cu",
+                                .options = {solver->mg_b ? "real=float" : "real=double"}};
+  TES_TRY(tesi_program_get(ctx, &desc, &d->program));
+  TES_TRY(gmres ? tesi_gmres_device_kernels(d) : tesi_cg_device_kernels(d));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, sizeof(TeskKrylov) + count_numbers(n) * sizeof(double),
+                                             &d->memory));
+  place(d, n);
+  if (gmres) TES_TRY(send_addresses(d, solver, (int)n));
+  *device = d;
+  d = NULL;
+done:
+  tesi_krylov_device_destroy(&d);
+  return status;
+}
+
+void tesi_krylov_device_destroy(TesiKrylovDevice **device) {
+  if (!device || !*device) return;
+  TesiKrylovDevice *d = *device;
+  TesContext *ctx = d->context;
+  *device = NULL;
+  tesi_recorded_release(ctx, &d->step);
+  if (d->memory) tesi_context_device(ctx)->release(ctx, &d->memory);
+  tesi_free(ctx, &d);
+  tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra,
+                             void **arguments) {
+  const TesiGrid grid = rows ? (TesiGrid){device->parts, rows, 1} : (TesiGrid){1, 1, 1};
+  return tesi_kernel_launch(device->context, &device->kernel[kernel], grid, THREADS,
+                            (size_t)(THREADS + extra) * sizeof(double), arguments);
+}
+
+TesStatus tesi_krylov_relative(TesiKrylovDevice *device, double *relative) {
+  return tesi_context_device(device->context)
+      ->to_host(device->context, relative, &device->scalars->relative, sizeof *relative);
+}

@@ -1,0 +1,40 @@
+/* The Krylov methods on devices with kernels (src/kernels/krylov.cu): an iteration, its cycle included, is one recorded piece of work;
+ * its scalars stay on the device, and one number comes back. */
+#ifndef TESI_KRYLOV_DEVICE_H
+#define TESI_KRYLOV_DEVICE_H
+
+#include "device/recorded.h"
+#include "kernels/krylov_arguments.h"
+#include "krylov/solver.h"
+
+typedef struct TesiKrylovDevice {
+  TesContext *context;
+  TesiProgram *program;
+  TesiKernel kernel[8]; /* of the method */
+  TesiRecorded step;
+  const void *x;       /* of the recorded step of conjugate gradients */
+  void *memory;        /* device: scalars, parts of sums, and for GMRES all that `arnoldi` points to */
+  TeskKrylov *scalars; /* device */
+  double *partial, *squares;
+  TeskArnoldi arnoldi;
+  unsigned parts; /* blocks of vector kernels */
+} TesiKrylovDevice;
+
+/* For solver->desc.method cg or gmres, whose vectors are there. */
+TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device);
+void tesi_krylov_device_destroy(TesiKrylovDevice **device);
+
+TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device);
+TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device);
+
+/* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads; `extra`: numbers of shared
+ * memory beyond those of a sum. */
+TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra,
+                             void **arguments);
+/* The one number of an iteration. */
+TesStatus tesi_krylov_relative(TesiKrylovDevice *device, double *relative);
+
+TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector *x);
+TesStatus tesi_solver_gmres_device(TesSolver *solver, const TesVector *b, TesVector *x);
+
+#endif

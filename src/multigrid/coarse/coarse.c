@@ -1,0 +1,236 @@
+#include "multigrid/coarse/coarse.h"
+#include <math.h>
+#include <string.h>
+#include "basis/gauss.h"
+#include "device/kernel.h"
+#include "multigrid/coarse/coarse_device.h"
+
+/* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit from more. */
+static const double tolerance = 1e-8;
+
+struct TesiCoarse {
+  TesContext *context;
+  TesOperator *op; /* quadrature form only: the operator itself */
+  TesiDiagonalization *diagonalization;
+  TesiCoarseMatrix *matrix;        /* operators over forests only */
+  TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
+  TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
+  TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
+  int64_t length;
+  double *b, *x, *z;            /* host */
+  double *scale;                /* host; sqrt(diag(A_0) / diag(A)), A_0 with mean coefficients */
+  TesVector *r, *p, *q, *guess; /* device, for conjugate gradients */
+};
+
+/* Mean of a function over the vertices and cell midpoints of the space's mesh: enough for a preconditioner. */
+static TesStatus mean(TesContext *ctx, const TesSpace *space, const TesFunction *f, double otherwise,
+                      double *value) {
+  TesStatus status = TES_OK;
+  double *x = NULL, sum = 0;
+  *value = otherwise;
+  if (!f) return TES_OK;
+  int n[3];
+  for (int d = 0; d < 3; d++) n[d] = d < space->dim ? 2 * space->axis[d].cells + 1 : 1;
+  const int64_t count = (int64_t)n[0] * n[1] * n[2];
+  TES_ALLOC(&x, 4 * count);
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+    for (int d = 0; d < 3; d++) {
+      const double *v = space->mesh->coordinates[d];
+      const int64_t c = at[d] / 2;
+      x[d * count + i] = at[d] % 2 ? 0.5 * (v[c] + v[c + 1]) : v[c];
+    }
+  }
+  TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, x + 3 * count));
+  for (int64_t i = 0; i < count; i++) sum += x[3 * count + i];
+  *value = sum / (double)count;
+done:
+  tesi_free(ctx, &x);
+  return status;
+}
+
+static TesStatus mean_operator(TesContext *ctx, const TesDiffusionDesc *diffusion, TesOperator **op) {
+  TesStatus status = TES_OK;
+  TesFunction *f[8] = {NULL};
+  double value;
+  *op = NULL;
+  TesDiffusionDesc desc = {.space = diffusion->space, .precision = TES_DOUBLE, .form = TES_FORM_SEPARABLE};
+  for (int i = 0; i < 8; i++) {
+    const TesFunction *source = i == 0 ? diffusion->a : i == 1 ? diffusion->c : diffusion->alpha[i - 2];
+    TES_TRY(mean(ctx, diffusion->space, source, i == 0, &value));
+    TES_TRY(tes_function_create_constant(ctx, value, &f[i]));
+  }
+  desc.a = f[0];
+  desc.c = f[1];
+  for (int i = 0; i < 6; i++)
+    if (diffusion->alpha[i]) desc.alpha[i] = f[2 + i];
+  TES_TRY(tes_operator_create_diffusion(ctx, &desc, op));
+done:
+  for (int i = 0; i < 8; i++) tes_function_destroy(&f[i]);
+  return status;
+}
+
+/* scale <- sqrt(diag(A_0) / diag(A)), through the work vectors. */
+static TesStatus fill_scale(TesiCoarse *c, const TesOperator *mean) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TES_ALLOC(&c->scale, c->length);
+  TES_TRY(tes_operator_diagonal(mean, c->r));
+  TES_TRY(tes_vector_get(c->r, c->scale));
+  TES_TRY(tes_operator_diagonal(c->op, c->r));
+  TES_TRY(tes_vector_get(c->r, c->z));
+  for (int64_t i = 0; i < c->length; i++) c->scale[i] = sqrt(c->scale[i] / c->z[i]);
+done:
+  return status;
+}
+
+TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse) {
+  TesStatus status = TES_OK;
+  TesiCoarse *c = NULL;
+  TesOperator *separable = NULL;
+  TesDiffusionDesc desc = *diffusion;
+  desc.precision = TES_DOUBLE;
+  *coarse = NULL;
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  c->length = diffusion->space->length;
+  TES_ALLOC(&c->b, c->length);
+  TES_ALLOC(&c->x, c->length);
+  TES_TRY(tes_operator_create_diffusion(ctx, &desc, &c->op));
+  if (c->op->form == TES_FORM_SEPARABLE) {
+    TES_TRY(tesi_diagonalization_create(ctx, c->op, &c->diagonalization));
+    if (tesi_has_kernels(ctx))
+      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, diffusion->precision, &c->device));
+    if (tesi_has_kernels(ctx) && diffusion->precision == TES_SINGLE)
+      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, TES_DOUBLE, &c->device_double));
+  } else if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE) {
+    TES_TRY(tesi_coarse_dense_create(ctx, c->op, diffusion->precision, &c->dense));
+  } else {
+    TES_TRY(mean_operator(ctx, diffusion, &separable));
+    TES_TRY(tesi_diagonalization_create(ctx, separable, &c->diagonalization));
+    TES_ALLOC(&c->z, c->length);
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->r));
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->p));
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->q));
+    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->guess));
+    TES_TRY(fill_scale(c, separable));
+  }
+  *coarse = c;
+  c = NULL;
+done:
+  tes_operator_destroy(&separable);
+  tesi_coarse_destroy(&c);
+  return status;
+}
+
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision, TesCoarseKind kind,
+                                 TesiCoarse **coarse) {
+  TesStatus status = TES_OK;
+  TesiCoarse *c = NULL;
+  *coarse = NULL;
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  c->length = op->length;
+  TES_ALLOC(&c->b, c->length);
+  TES_ALLOC(&c->x, c->length);
+  if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
+    TES_TRY(tesi_coarse_dense_create(ctx, op, precision, &c->dense));
+  else
+    TES_TRY(tesi_coarse_matrix_create(ctx, op, kind, &c->matrix));
+  *coarse = c;
+  c = NULL;
+done:
+  tesi_coarse_destroy(&c);
+  return status;
+}
+
+void tesi_coarse_destroy(TesiCoarse **coarse) {
+  if (!coarse || !*coarse) return;
+  TesiCoarse *c = *coarse;
+  TesContext *ctx = c->context;
+  *coarse = NULL;
+  tesi_free(ctx, &c->b);
+  tesi_free(ctx, &c->x);
+  tesi_free(ctx, &c->z);
+  tesi_free(ctx, &c->scale);
+  tes_vector_destroy(&c->r);
+  tes_vector_destroy(&c->p);
+  tes_vector_destroy(&c->q);
+  tes_vector_destroy(&c->guess);
+  tesi_coarse_device_destroy(&c->device);
+  tesi_coarse_device_destroy(&c->device_double);
+  tesi_coarse_dense_destroy(&c->dense);
+  tesi_coarse_matrix_destroy(&c->matrix);
+  tesi_diagonalization_destroy(&c->diagonalization);
+  tes_operator_destroy(&c->op);
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}
+
+const char *tesi_coarse_describe(const TesiCoarse *coarse) {
+  return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
+}
+
+/* z <- D A_0^-1 D r with D = scale, into the host array c->z: D^-1 A_0 D^-1 differs from A by a term of lower order where a is
+ * smooth (see smoother/surrogate/surrogate_nodal.c), so the count of iterations hardly depends on how much a varies. */
+static TesStatus precondition(TesiCoarse *c) {
+  const TesStatus status = tes_vector_get(c->r, c->b);
+  if (status != TES_OK) return status;
+  for (int64_t i = 0; i < c->length; i++) c->x[i] = c->b[i] * c->scale[i];
+  tesi_diagonalization_solve(c->diagonalization, c->x, c->z);
+  for (int64_t i = 0; i < c->length; i++) c->z[i] *= c->scale[i];
+  return status;
+}
+
+static double dot(int64_t n, const double *x, const double *y) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+static TesStatus conjugate_gradients(TesiCoarse *c, const TesVector *b, TesVector *x) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  double rz = 0, norm, first, pq;
+  TES_TRY(tes_vector_copy(b, 1, c->r));
+  TES_TRY(tes_vector_fill(c->guess, 0));
+  TES_TRY(tes_vector_norm(c->r, &first));
+  for (int iteration = 0; iteration < 500; iteration++) {
+    TES_TRY(tes_vector_norm(c->r, &norm));
+    if (!(norm > tolerance * first)) break;
+    TES_TRY(precondition(c));
+    const double rz_new = dot(c->length, c->b, c->z);
+    TES_TRY(tes_vector_set(c->q, c->z));
+    if (iteration == 0)
+      TES_TRY(tes_vector_copy(c->q, 1, c->p));
+    else
+      TES_TRY(tes_vector_xpay(c->q, rz_new / rz, c->p));
+    rz = rz_new;
+    TES_TRY(tes_operator_apply(c->op, c->p, c->q));
+    TES_TRY(tes_vector_dot(c->p, c->q, &pq));
+    if (!(pq > 0)) break; /* round-off of a vanishing direction; a NaN shows in the outer residual */
+    TES_TRY(tes_vector_axpy(rz / pq, c->p, c->guess));
+    TES_TRY(tes_vector_axpy(-rz / pq, c->q, c->r));
+  }
+  TES_TRY(tes_vector_copy(c->guess, 1, x));
+done:
+  return status;
+}
+
+TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x) {
+  TesContext *ctx = coarse->context;
+  TesStatus status = TES_OK;
+  if (coarse->device_double && b->precision == TES_DOUBLE)
+    return tesi_coarse_device_solve(coarse->device_double, b->data, x->data);
+  if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);
+  if (coarse->dense) return tesi_coarse_dense_solve(coarse->dense, b->data, x->data);
+  if (coarse->p) return conjugate_gradients(coarse, b, x);
+  TES_TRY(tes_vector_get(b, coarse->b));
+  if (coarse->matrix)
+    TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
+  else
+    tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);
+  TES_TRY(tes_vector_set(x, coarse->x));
+done:
+  return status;
+}

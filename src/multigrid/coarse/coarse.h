@@ -1,0 +1,35 @@
+/* Solution on the coarsest level, in float64, whatever the precision of the cycle.
+ * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
+ * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in a cell,
+ * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host.
+ * Forests: factorized, or on devices with kernels inverted too. */
+#ifndef TESI_COARSE_H
+#define TESI_COARSE_H
+
+#include "multigrid/coarse/diagonalization.h"
+#include "tessera/multigrid.h"
+
+typedef struct TesiCoarse TesiCoarse;
+/* Any operator: a dense Cholesky factorization, or conjugate gradients with an algebraic multigrid (amg.h) or with the diagonal. */
+typedef struct TesiCoarseMatrix TesiCoarseMatrix;
+enum { TESI_DENSE = 3000 };
+
+/* diffusion: the problem on the coarsest space; its precision is ignored. */
+TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse);
+/* Any float64 operator (of a forest); precision: of the cycle's vectors. */
+TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision, TesCoarseKind kind,
+                                 TesiCoarse **coarse);
+void tesi_coarse_destroy(TesiCoarse **coarse);
+/* How it solves: "solved directly", or which iteration. */
+const char *tesi_coarse_describe(const TesiCoarse *coarse);
+/* x <- A^-1 b (least-squares solution of mean zero when A is singular); vectors of any precision. */
+TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x);
+
+/* coarse_matrix.c; host vectors b, x [length]. */
+TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesCoarseKind kind,
+                                    TesiCoarseMatrix **matrix);
+void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix);
+const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix);
+TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x);
+
+#endif

@@ -1,0 +1,25 @@
+/* The coarsest level's direct solver as kernels. */
+#ifndef TESI_COARSE_DEVICE_H
+#define TESI_COARSE_DEVICE_H
+
+#include "multigrid/coarse/diagonalization.h"
+
+typedef struct TesiCoarseDevice TesiCoarseDevice;
+
+/* Copies the eigenbasis to the device. precision: of the vectors to come. */
+TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *D, TesPrecision precision,
+                                    TesiCoarseDevice **device);
+void tesi_coarse_device_destroy(TesiCoarseDevice **device);
+/* x <- A^-1 b, device arrays of all nodes; queued, nothing waits. */
+TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void *x);
+
+/* The inverse of an operator as a dense matrix, for the quadrature form: at most this many nodes. */
+enum { TESI_COARSE_DENSE = 2048 };
+typedef struct TesiCoarseDense TesiCoarseDense;
+/* From the float64 operator applied to unit vectors. */
+TesStatus tesi_coarse_dense_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
+                                   TesiCoarseDense **dense);
+void tesi_coarse_dense_destroy(TesiCoarseDense **dense);
+TesStatus tesi_coarse_dense_solve(TesiCoarseDense *dense, const void *b, void *x);
+
+#endif

@@ -1,0 +1,237 @@
+/* The coarsest level of a forest. Direct: the operator applied to unit vectors makes its matrix, factorized once. A singular operator (constants in
+ * its null space) gets s 1 1' added, s = trace / n^2: for right-hand sides of mean zero the solution is that of mean zero. */
+#include <lapacke.h>
+#include <math.h>
+#include "multigrid/coarse/amg.h"
+#include "multigrid/coarse/coarse.h"
+#include "operator/operator.h"
+#include "tessera/forest_operator.h"
+#include "basis/blas.h"
+
+enum { MOST_STEPS = 2000 };
+
+struct TesiCoarseMatrix {
+  TesContext *context;
+  TesOperator *op;
+  int64_t length;
+  double *factor;           /* [length][length], lower triangle; NULL: conjugate gradients */
+  TesiAmg *amg;             /* of conjugate gradients; NULL: the diagonal */
+  double *diagonal, *r, *z; /* [length] inverse; host */
+  TesVector *p, *q;         /* device */
+};
+
+static TesStatus assemble(TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const int64_t n = m->length;
+  TES_ALLOC(&m->factor, n * n);
+  for (int64_t i = 0; i < n; i++) {
+    m->r[i] = 1;
+    TES_TRY(tes_vector_set(m->p, m->r));
+    m->r[i] = 0;
+    TES_TRY(tes_operator_apply(m->op, m->p, m->q));
+    TES_TRY(tes_vector_get(m->q, m->factor + i * n));
+  }
+done:
+  return status;
+}
+
+static TesStatus factorize(TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const int64_t n = m->length;
+  double trace = 0;
+  TES_TRY(assemble(m));
+  for (int64_t i = 0; i < n; i++) trace += m->factor[i * n + i];
+  for (int64_t i = 0; m->op->singular && i < n * n; i++) m->factor[i] += trace / ((double)n * (double)n);
+  tesi_blas_size((int)n);
+  const int info = (int)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, m->factor, (lapack_int)n);
+  if (info != 0)
+    TES_FAIL(TES_INTERNAL, "the matrix of the coarsest level is not positive definite (LAPACK dpotrf: %d)",
+             info);
+done:
+  return status;
+}
+
+/* Enough to be solvable on the coarsest level of the algebraic multigrid, too little to be felt elsewhere. */
+static void shift_diagonal(TesMatrix *A) {
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t e = A->row[i]; e < A->row[i + 1]; e++)
+      if (A->column[e] == i) A->value[e] *= 1 + 1e-8;
+}
+
+static TesStatus create_amg(TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesMatrix A = {0};
+  const double start = tesi_now();
+  if (!tesi_amg_available()) return tesi_amg_create(ctx, &A, &m->amg); /* says why */
+  TES_TRY(tes_forest_assemble(m->op, &A));
+  if (m->op->singular) shift_diagonal(&A);
+  TES_TRY(tesi_amg_create(ctx, &A, &m->amg));
+  tesi_log(ctx, TES_LOG_DETAIL, "coarsest level: %lld unknowns, algebraic multigrid, set up in %.3g s",
+           (long long)m->length, tesi_now() - start);
+done:
+  tesi_free(ctx, &A.row);
+  tesi_free(ctx, &A.column);
+  tesi_free(ctx, &A.value);
+  return status;
+}
+
+static TesStatus invert_diagonal(TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  tesi_log(ctx, TES_LOG_DETAIL, "coarsest level: %lld unknowns, conjugate gradients with the diagonal",
+           (long long)m->length);
+  TES_ALLOC(&m->diagonal, m->length);
+  TES_TRY(tes_operator_diagonal(m->op, m->p));
+  TES_TRY(tes_vector_get(m->p, m->diagonal));
+  for (int64_t i = 0; i < m->length; i++) m->diagonal[i] = 1 / m->diagonal[i];
+done:
+  return status;
+}
+
+static TesStatus check_memory(const TesiCoarseMatrix *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const double bytes = 8 * (double)m->length * (double)m->length, free = (double)tesi_memory_available();
+  if (bytes > free)
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "the coarsest level has %lld unknowns: a direct solver needs %.3g GiB, %.3g GiB are free",
+             (long long)m->length, bytes / (1 << 30), free / (1 << 30));
+done:
+  return status;
+}
+
+static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  if (kind == TES_COARSE_AUTO)
+    kind = m->length <= TESI_DENSE ? TES_COARSE_DIRECT
+           : tesi_amg_available()  ? TES_COARSE_AMG
+                                   : TES_COARSE_CG;
+  if (kind == TES_COARSE_DIRECT) {
+    TES_TRY(check_memory(m));
+    TES_TRY(factorize(m));
+  } else {
+    TES_TRY(kind == TES_COARSE_AMG ? create_amg(m) : invert_diagonal(m));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesCoarseKind kind,
+                                    TesiCoarseMatrix **matrix) {
+  TesStatus status = TES_OK;
+  TesiCoarseMatrix *m = NULL;
+  *matrix = NULL;
+  TES_CHECK(op->precision == TES_DOUBLE, "the operator of a coarse solver is in float64");
+  TES_NEW(&m);
+  m->context = tesi_context_retain(ctx);
+  m->op = tesi_operator_retain(op);
+  m->length = op->length;
+  TES_ALLOC(&m->r, m->length);
+  TES_ALLOC(&m->z, m->length);
+  TES_TRY(tes_vector_create(ctx, m->length, TES_DOUBLE, &m->p));
+  TES_TRY(tes_vector_create(ctx, m->length, TES_DOUBLE, &m->q));
+  TES_TRY(choose(m, kind));
+  *matrix = m;
+  m = NULL;
+done:
+  tesi_coarse_matrix_destroy(&m);
+  return status;
+}
+
+void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
+  if (!matrix || !*matrix) return;
+  TesiCoarseMatrix *m = *matrix;
+  TesContext *ctx = m->context;
+  *matrix = NULL;
+  tesi_amg_destroy(&m->amg);
+  tesi_free(ctx, &m->factor);
+  tesi_free(ctx, &m->diagonal);
+  tesi_free(ctx, &m->r);
+  tesi_free(ctx, &m->z);
+  tes_vector_destroy(&m->p);
+  tes_vector_destroy(&m->q);
+  tes_operator_destroy(&m->op);
+  tesi_free(ctx, &m);
+  tes_context_destroy(&ctx);
+}
+
+const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix) {
+  return matrix->factor ? "solved directly"
+         : matrix->amg  ? "conjugate gradients with algebraic multigrid"
+                        : "conjugate gradients with the diagonal";
+}
+
+/* What a singular operator has no solution for. */
+static double mean_of(const TesiCoarseMatrix *m, const double *b) {
+  double sum = 0;
+  for (int64_t i = 0; m->op->singular && i < m->length; i++) sum += b[i];
+  return sum / (double)m->length;
+}
+
+/* z <- the preconditioned residual, of mean zero where constants are free. */
+static TesStatus precondition(TesiCoarseMatrix *m) {
+  TesStatus status = TES_OK;
+  if (m->amg)
+    status = tesi_amg_apply(m->amg, m->r, m->z);
+  else
+    for (int64_t i = 0; i < m->length; i++) m->z[i] = m->r[i] * m->diagonal[i];
+  const double mean = mean_of(m, m->z);
+  for (int64_t i = 0; i < m->length; i++) m->z[i] -= mean;
+  return status;
+}
+
+/* To 1e-10, from zero. p <- z + beta p and q = A p through host memory: the level is small. */
+static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, double *x) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  const int64_t n = m->length;
+  double *direction = NULL, *image = NULL, first = 0, norm, rz = 0;
+  TES_ALLOC(&direction, n);
+  TES_ALLOC(&image, n);
+  const double mean = mean_of(m, b);
+  for (int64_t i = 0; i < n; i++) {
+    m->r[i] = b[i] - mean, x[i] = 0;
+    first += m->r[i] * m->r[i];
+  }
+  norm = first;
+  for (int step = 0; step < MOST_STEPS && norm > 1e-20 * first; step++) {
+    double next = 0, pq = 0;
+    TES_TRY(precondition(m));
+    for (int64_t i = 0; i < n; i++) next += m->r[i] * m->z[i];
+    for (int64_t i = 0; i < n; i++) direction[i] = m->z[i] + (step ? next / rz : 0) * direction[i];
+    rz = next;
+    TES_TRY(tes_vector_set(m->p, direction));
+    TES_TRY(tes_operator_apply(m->op, m->p, m->q));
+    TES_TRY(tes_vector_get(m->q, image));
+    for (int64_t i = 0; i < n; i++) pq += direction[i] * image[i];
+    if (!(pq > 0)) break; /* round-off of a vanishing direction; a NaN shows in the outer residual */
+    norm = 0;
+    for (int64_t i = 0; i < n; i++) {
+      x[i] += rz / pq * direction[i];
+      m->r[i] -= rz / pq * image[i];
+      norm += m->r[i] * m->r[i];
+    }
+  }
+done:
+  tesi_free(ctx, &direction);
+  tesi_free(ctx, &image);
+  return status;
+}
+
+TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x) {
+  TesContext *ctx = matrix->context;
+  TesStatus status = TES_OK;
+  const int64_t n = matrix->length;
+  const double mean = mean_of(matrix, b);
+  if (!matrix->factor) return conjugate_gradients(matrix, b, x);
+  for (int64_t i = 0; i < n; i++) x[i] = b[i] - mean;
+  const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
+                                       x, (lapack_int)n);
+  if (info != 0) TES_FAIL(TES_INTERNAL, "LAPACK dpotrs: %d", info);
+done:
+  return status;
+}

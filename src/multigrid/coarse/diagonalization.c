@@ -1,0 +1,141 @@
+#include "multigrid/coarse/diagonalization.h"
+#include <math.h>
+#include <string.h>
+#include "basis/eigen.h"
+#include "tensor/matmul.h"
+
+struct TesiDiagonalization {
+  TesContext *context;
+  int first[3], n[3], nodes[3];
+  double *S[3], *T[3], *lambda[3]; /* [n][n], its transpose, [n] */
+  double *u, *v;                   /* unknowns only: [n2][n1][n0] */
+  TesiMatmul multiply;
+  int threads;
+  double smallest; /* eigenvalues of A below this are taken as zero */
+};
+
+static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d) {
+  TesContext *ctx = D->context;
+  TesStatus status = TES_OK;
+  const TesiAxis *axis = &op->space->axis[d];
+  const int nodes = D->nodes[d] = axis->nodes, first = D->first[d] = tesi_axis_first(axis),
+            n = D->n[d] = tesi_axis_end(axis) - first;
+  double *K = NULL, *M = NULL;
+  TES_ALLOC(&K, (int64_t)nodes * nodes);
+  TES_ALLOC(&M, (int64_t)nodes * nodes);
+  TES_ALLOC(&D->S[d], (int64_t)n * n);
+  TES_ALLOC(&D->lambda[d], n);
+  if (d < op->space->dim)
+    TES_TRY(tesi_operator_axis_matrices(op, d, K, M));
+  else
+    M[0] = 1; /* a direction that does not exist: one mode of eigenvalue 0 */
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      K[i * n + j] = K[(i + first) * nodes + j + first]; /* in place: the target is never behind the source */
+      M[i * n + j] = M[(i + first) * nodes + j + first];
+    }
+  TES_TRY(tesi_eigen(ctx, n, K, M, D->S[d], D->lambda[d]));
+  TES_ALLOC(&D->T[d], (int64_t)n * n);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) D->T[d][i * n + j] = D->S[d][j * n + i];
+done:
+  tesi_free(ctx, &K);
+  tesi_free(ctx, &M);
+  return status;
+}
+
+TesStatus tesi_diagonalization_create(TesContext *ctx, const TesOperator *separable,
+                                      TesiDiagonalization **diagonalization) {
+  TesStatus status = TES_OK;
+  TesiDiagonalization *D = NULL;
+  *diagonalization = NULL;
+  TES_NEW(&D);
+  D->context = tesi_context_retain(ctx);
+  double largest = 0;
+  int64_t size = 1;
+  for (int d = 0; d < 3; d++) {
+    TES_TRY(fill(D, separable, d));
+    largest += D->lambda[d][D->n[d] - 1];
+    size *= D->n[d];
+  }
+  D->smallest = 1e-13 * largest;
+  D->multiply = tesi_matmul(tes_context_simd_bits(ctx));
+  D->threads =
+      size < 4096 ? 1 : tes_context_threads(ctx); /* below, a second thread costs more than it gives */
+  TES_ALLOC(&D->u, size);
+  TES_ALLOC(&D->v, size);
+  *diagonalization = D;
+  D = NULL;
+done:
+  tesi_diagonalization_destroy(&D);
+  return status;
+}
+
+TesiDiagonalizationAxis tesi_diagonalization_axis(const TesiDiagonalization *D, int d) {
+  return (TesiDiagonalizationAxis){D->n[d], D->first[d], D->nodes[d], D->S[d], D->lambda[d], D->smallest};
+}
+
+void tesi_diagonalization_destroy(TesiDiagonalization **diagonalization) {
+  if (!diagonalization || !*diagonalization) return;
+  TesiDiagonalization *D = *diagonalization;
+  TesContext *ctx = D->context;
+  *diagonalization = NULL;
+  for (int d = 0; d < 3; d++) {
+    tesi_free(ctx, &D->S[d]);
+    tesi_free(ctx, &D->T[d]);
+    tesi_free(ctx, &D->lambda[d]);
+  }
+  tesi_free(ctx, &D->u);
+  tesi_free(ctx, &D->v);
+  tesi_free(ctx, &D);
+  tes_context_destroy(&ctx);
+}
+
+/* v <- (S2 (x) S1 (x) S0) u, or with the transposes. u is overwritten. */
+static void transform(TesiDiagonalization *D, bool transpose, double *u, double *v) {
+  enum { STRIP = 64 };
+  const int nx = D->n[0], ny = D->n[1], nz = D->n[2], plane = nx * ny;
+  double *const *left = transpose ? D->T : D->S, *right = transpose ? D->S[0] : D->T[0];
+#pragma omp parallel num_threads(D->threads) if (D->threads > 1)
+  {
+#pragma omp for schedule(static)
+    for (int z = 0; z < nz; z++) {
+      const int64_t at = (int64_t)z * plane;
+      D->multiply(ny, nx, nx, u + at, nx, right, nx, v + at, nx);
+      D->multiply(ny, nx, ny, left[1], ny, v + at, nx, u + at, nx);
+    }
+#pragma omp for schedule(static)
+    for (int c = 0; c < plane; c += STRIP)
+      D->multiply(nz, tesi_min(STRIP, plane - c), nz, left[2], nz, u + c, plane, v + c, plane);
+  }
+}
+
+static void divide(const TesiDiagonalization *D, double *v) {
+  for (int z = 0; z < D->n[2]; z++)
+    for (int y = 0; y < D->n[1]; y++)
+      for (int x = 0; x < D->n[0]; x++) {
+        const double lambda = D->lambda[0][x] + D->lambda[1][y] + D->lambda[2][z];
+        double *entry = v + ((int64_t)z * D->n[1] + y) * D->n[0] + x;
+        *entry = fabs(lambda) <= D->smallest ? 0 : *entry / lambda;
+      }
+}
+
+void tesi_diagonalization_solve(TesiDiagonalization *D, const double *b, double *x) {
+  const int64_t size = (int64_t)D->nodes[0] * D->nodes[1] * D->nodes[2];
+  const size_t row = (size_t)D->n[0] * sizeof *b;
+#define EACH_ROW(copy)                                                                                       \
+  for (int z = 0; z < D->n[2]; z++)                                                                          \
+    for (int y = 0; y < D->n[1]; y++) {                                                                      \
+      const int64_t at =                                                                                     \
+          ((int64_t)(z + D->first[2]) * D->nodes[1] + y + D->first[1]) * D->nodes[0] + D->first[0];          \
+      const int64_t unknown = ((int64_t)z * D->n[1] + y) * D->n[0];                                          \
+      copy;                                                                                                  \
+    }
+  EACH_ROW(memcpy(D->u + unknown, b + at, row))
+  transform(D, true, D->u, D->v);
+  divide(D, D->v);
+  transform(D, false, D->v, D->u);
+  memset(x, 0, (size_t)size * sizeof *x);
+  EACH_ROW(memcpy(x + at, D->u + unknown, row))
+#undef EACH_ROW
+}

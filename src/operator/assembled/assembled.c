@@ -1,0 +1,242 @@
+/* Assembled operators over forests: y = A x, or y = H' A H x with the matrix H of hanging nodes. */
+#include "operator/assembled/assembled.h"
+#include <stdio.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "operator/assembled/sparse.h"
+#include "tessera/forest_operator.h"
+
+typedef struct Plan {
+  TesiSparse *A, *H, *transposed; /* H, H': NULL without hanging nodes */
+  void *u, *v;                    /* device: H x, A H x */
+  void *diagonal;                 /* device, [length] */
+} Plan;
+
+/* ---- the table ---------------------------------------------------------------------------------------------------------------- */
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Plan *p = op->plan;
+  if (!p->H) return tesi_sparse_apply(ctx, p->A, x, y);
+  TES_TRY(tesi_sparse_apply(ctx, p->H, x, p->u));
+  TES_TRY(tesi_sparse_apply(ctx, p->A, p->u, p->v));
+  TES_TRY(tesi_sparse_apply(ctx, p->transposed, p->v, y));
+done:
+  return status;
+}
+
+/* r <- b - A x; r may be b. */
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *product = r;
+  if (r == b)
+    TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &product));
+  TES_TRY(apply(op, x, product));
+  if (r == b)
+    TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
+  else
+    TES_TRY(device->xpay(ctx, op->precision, op->length, b, -1, r));
+done:
+  if (product != r) device->release(ctx, &product);
+  return status;
+}
+
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  return tesi_context_device(op->context)
+      ->copy(op->context, op->length, 1, op->precision, ((const Plan *)op->plan)->diagonal, op->precision, d);
+}
+
+static TesStatus apply_ref(const TesOperator *op, const double *x, double *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Plan *p = op->plan;
+  double *u = NULL, *v = NULL;
+  if (!p->H) return tesi_sparse_apply_ref(ctx, p->A, x, y);
+  TES_ALLOC(&u, tesi_sparse_rows(p->A));
+  TES_ALLOC(&v, tesi_sparse_rows(p->A));
+  TES_TRY(tesi_sparse_apply_ref(ctx, p->H, x, u));
+  TES_TRY(tesi_sparse_apply_ref(ctx, p->A, u, v));
+  TES_TRY(tesi_sparse_apply_ref(ctx, p->transposed, v, y));
+done:
+  tesi_free(ctx, &u);
+  tesi_free(ctx, &v);
+  return status;
+}
+
+double tesi_assembled_bytes(const TesOperator *op) {
+  const Plan *p = op->plan;
+  const double matrix = tesi_sparse_bytes(p->A);
+  if (!p->H) return matrix;
+  return matrix + tesi_sparse_bytes(p->H) + tesi_sparse_bytes(p->transposed) +
+         2 * (double)tesi_precision_size(op->precision) * (double)tesi_sparse_rows(p->A);
+}
+
+/* Each matrix once, and the vectors that each product reads and writes. */
+static TesCost cost(const TesOperator *op) {
+  const Plan *p = op->plan;
+  const double size = (double)tesi_precision_size(op->precision), rows = (double)tesi_sparse_rows(p->A);
+  TesCost c = {.flops = 2 * (double)tesi_sparse_entries(p->A),
+               .bytes = tesi_sparse_bytes(p->A) + 2 * size * (double)op->length};
+  if (!p->H) return c;
+  c.flops += 4 * (double)tesi_sparse_entries(p->H);
+  c.bytes += tesi_sparse_bytes(p->H) + tesi_sparse_bytes(p->transposed) + 4 * size * rows;
+  return c;
+}
+
+static void destroy(TesOperator *op) {
+  TesContext *ctx = op->context;
+  Plan *p = op->plan;
+  if (!p) return;
+  tesi_sparse_destroy(ctx, &p->A);
+  tesi_sparse_destroy(ctx, &p->H);
+  tesi_sparse_destroy(ctx, &p->transposed);
+  tesi_context_device(ctx)->release(ctx, &p->u);
+  tesi_context_device(ctx)->release(ctx, &p->v);
+  tesi_context_device(ctx)->release(ctx, &p->diagonal);
+  tesi_free(ctx, &op->plan);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .diagonal = diagonal,
+                                        .apply_ref = apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy};
+
+/* ---- set-up ------------------------------------------------------------------------------------------------------------------- */
+static TesStatus make_diagonal(const TesOperator *from, const TesOperator *op, Plan *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *d = NULL;
+  TES_TRY(device->allocate(ctx, (size_t)op->length * sizeof(double), &d));
+  TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &p->diagonal));
+  TES_TRY(from->table->diagonal(from, d));
+  TES_TRY(device->copy(ctx, op->length, 1, TES_DOUBLE, d, op->precision, p->diagonal));
+  TES_TRY(device->synchronize(ctx));
+done:
+  device->release(ctx, &d);
+  return status;
+}
+
+/* A of an operator, which is destroyed. */
+static TesStatus make_matrix(TesContext *ctx, TesOperator **from, TesPrecision precision, TesiSparse **A) {
+  TesStatus status = TES_OK;
+  TesMatrix host = {0};
+  TesDeviceMatrix made = {0};
+  const int64_t length = (*from)->length;
+  const double start = tesi_now();
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(tes_forest_assemble_device(*from, &made));
+    tesi_log(ctx, TES_LOG_DETAIL, "assembled by kernels in %.3g s", tesi_now() - start);
+    tes_operator_destroy(from);
+    TES_TRY(tesi_sparse_create_device(ctx, &made, length, precision, A));
+  } else {
+    TES_TRY(tes_forest_assemble(*from, &host));
+    tesi_log(ctx, TES_LOG_DETAIL, "assembled on the host in %.3g s", tesi_now() - start);
+    tes_operator_destroy(from);
+    TES_TRY(tesi_sparse_create(ctx, &host, length, precision, A));
+  }
+done:
+  return status;
+}
+
+static TesStatus transpose(TesContext *ctx, const TesMatrix *H, int64_t columns, TesMatrix *transposed) {
+  TesStatus status = TES_OK;
+  TesMatrix *t = transposed;
+  *t = (TesMatrix){.rows = columns, .entries = H->entries};
+  TES_ALLOC(&t->row, columns + 2);
+  TES_ALLOC(&t->column, H->entries);
+  TES_ALLOC(&t->value, H->entries);
+  for (int64_t e = 0; e < H->entries; e++) t->row[H->column[e] + 2]++;
+  for (int64_t i = 0; i < columns; i++) t->row[i + 2] += t->row[i + 1];
+  for (int64_t i = 0; i < H->rows; i++)
+    for (int64_t e = H->row[i]; e < H->row[i + 1]; e++) {
+      const int64_t at = t->row[H->column[e] + 1]++;
+      t->column[at] = (int32_t)i, t->value[at] = H->value[e];
+    }
+done:
+  return status;
+}
+
+/* H, H', and A over all nodes. */
+static TesStatus make_hanging(TesContext *ctx, const TesForestDiffusionDesc *desc, TesPrecision precision,
+                              Plan *p) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesForestDiffusionDesc unconstrained = *desc;
+  TesForestSpace *all = NULL;
+  TesOperator *from = NULL;
+  TesMatrix H = {0}, transposed = {0};
+  TES_TRY(tes_forest_unconstrain(desc->space, &all, &H));
+  unconstrained.space = all;
+  const int64_t length = tes_forest_space_length(desc->space), rows = H.rows;
+  TES_TRY(tes_operator_create_forest(ctx, &unconstrained, &from));
+  TES_TRY(make_matrix(ctx, &from, precision, &p->A));
+  TES_TRY(transpose(ctx, &H, length, &transposed));
+  TES_TRY(tesi_sparse_create(ctx, &transposed, rows, precision, &p->transposed));
+  TES_TRY(tesi_sparse_create(ctx, &H, length, precision, &p->H));
+  TES_TRY(device->allocate(ctx, (size_t)rows * tesi_precision_size(precision), &p->u));
+  TES_TRY(device->allocate(ctx, (size_t)rows * tesi_precision_size(precision), &p->v));
+done:
+  tes_operator_destroy(&from);
+  tes_forest_matrix_free(desc->space, &H);
+  tes_forest_matrix_free(desc->space, &transposed);
+  tes_forest_space_destroy(&all);
+  return status;
+}
+
+static void describe(TesOperator *o, const Plan *p) {
+  const double gib = tesi_assembled_bytes(o) / (1 << 30);
+  const char *const how = tesi_sparse_how(p->A);
+  if (p->H)
+    snprintf(o->description, sizeof o->description,
+             "assembled, y = H' A H x: %lld + 2 x %lld entries, %.3g GiB, product by %s",
+             (long long)tesi_sparse_entries(p->A), (long long)tesi_sparse_entries(p->H), gib, how);
+  else
+    snprintf(o->description, sizeof o->description,
+             "assembled, hanging nodes eliminated: %lld entries, %.3g GiB, product by %s",
+             (long long)tesi_sparse_entries(p->A), gib, how);
+  tesi_log(o->context, TES_LOG_DETAIL, "%s", o->description);
+}
+
+TesStatus tes_operator_create_assembled(TesContext *context, const TesForestDiffusionDesc *desc,
+                                        TesAssembly form, TesOperator **op) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesForestDiffusionDesc exact = *desc;
+  TesOperator *o = NULL, *from = NULL;
+  Plan *plan;
+  *op = NULL;
+  TES_CHECK(form == TES_ASSEMBLY_ELIMINATED || form == TES_ASSEMBLY_HANGING,
+            "there is no assembly of number %d", (int)form);
+  TES_CHECK(!desc->ignore_hanging, "an assembled operator does not ignore hanging nodes");
+  exact.precision = TES_DOUBLE;
+  TES_TRY(tes_operator_create_forest(ctx, &exact, &from));
+  TES_NEW(&o);
+  atomic_init(&o->references, 1);
+  o->context = tesi_context_retain(ctx);
+  o->precision = desc->precision;
+  o->length = from->length;
+  o->form = TES_FORM_QUADRATURE;
+  o->singular = from->singular;
+  o->table = &table;
+  TES_NEW(&plan);
+  o->plan = plan;
+  TES_TRY(make_diagonal(from, o, plan));
+  if (form == TES_ASSEMBLY_HANGING && tes_forest_space_hanging(desc->space)) {
+    tes_operator_destroy(&from);
+    TES_TRY(make_hanging(ctx, &exact, desc->precision, plan));
+  } else {
+    TES_TRY(make_matrix(ctx, &from, desc->precision, &plan->A));
+  }
+  describe(o, plan);
+  *op = o;
+  o = NULL;
+done:
+  tes_operator_destroy(&from);
+  tes_operator_destroy(&o);
+  return status;
+}

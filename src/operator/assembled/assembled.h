@@ -1,0 +1,10 @@
+/* Assembled operators as benches see them. */
+#ifndef TESI_ASSEMBLED_H
+#define TESI_ASSEMBLED_H
+
+#include "operator/operator.h"
+
+/* Bytes of the matrices of an assembled operator and of the vectors between them. */
+double tesi_assembled_bytes(const TesOperator *op);
+
+#endif

@@ -1,0 +1,27 @@
+/* correct_residual on devices with kernels: in passes, with a float64 vector of work that the operator keeps once it was needed. */
+#include <math.h>
+#include "operator/quadrature/quadrature_device.h"
+
+TesStatus tesi_operator_reserve(const TesOperator *op) {
+  const TesiDevice *device = tesi_context_device(op->context);
+  if (op->work || !tesi_has_kernels(op->context) || !op->table->correct_residual) return TES_OK;
+  return device->allocate(op->context, (size_t)op->length * sizeof(double), &((TesOperator *)op)->work);
+}
+
+TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const TesiCorrection *correction,
+                                                double *norm) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const TesiCorrection *c = correction;
+  TES_TRY(tesi_operator_reserve(op));
+  if (c->e) TES_TRY(device->axpy(ctx, op->length, c->scale, TES_SINGLE, c->e, TES_DOUBLE, c->x));
+  TES_TRY(op->table->residual(op, c->b, c->x, op->work));
+  TES_TRY(device->copy(ctx, op->length, c->factor, TES_DOUBLE, op->work, TES_SINGLE, c->r));
+  if (norm) {
+    TES_TRY(device->dot(ctx, TES_DOUBLE, op->length, op->work, op->work, norm));
+    *norm = sqrt(*norm);
+  }
+done:
+  return status;
+}

@@ -1,0 +1,434 @@
+/* Mapped operators as kernels (GPU, emulator): the plan of src/kernels/mapped.cu and mapped_plane.cu for a TesiMapped. */
+#include <stdio.h>
+#include <string.h>
+#include "device/tuning.h"
+#include "device/upload.h"
+#include "operator/mapped/device/mapped_device.h"
+
+static const char *const factor_names[] = {[TES_FACTORS_STORED] = "stored",
+                                           [TES_FACTORS_VERTICES] = "from vertices",
+                                           [TES_FACTORS_AFFINE] = "affine",
+                                           [TES_FACTORS_WEIGHTS] = "from weights"};
+
+/* ---- data of the device ------------------------------------------------------------------------------------------------- */
+/* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in place where the order is
+ * theirs. */
+static void pack_rows(const TesiMappedPlan *plan, TesPrecision precision, int64_t first, int64_t count,
+                      int64_t row, const double *values, void *packed) {
+  for (int64_t c = 0; c < count; c++) {
+    const double *from = values + (plan->place ? plan->place[first + c] - first : c) * row;
+    if (precision == TES_SINGLE)
+      for (int64_t i = 0; i < row; i++) ((float *)packed)[c * row + i] = (float)from[i];
+    else if (from != packed)
+      memcpy((double *)packed + c * row, from, (size_t)row * sizeof *from);
+  }
+}
+
+/* [count][row]: weights, then monomials but the constant; `work`: as large. */
+static TesStatus fill_weights(TesContext *ctx, const TesiMapped *m, int64_t first, int64_t count, int64_t row,
+                              double *work, double *values) {
+  TesStatus status = TES_OK;
+  const int64_t weights = (1 + m->mass) * m->cell_points;
+  TES_TRY(tesi_mapped_fill_weights(m, first, count, work));
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t c = 0; c < count; c++) {
+    double monomials[3 * 27];
+    tesi_mapped_monomials(m, first + c, m->cell_degree, monomials);
+    memcpy(values + c * row, work + c * weights, (size_t)weights * sizeof *values);
+    memcpy(values + c * row + weights, monomials + m->dim, (size_t)(row - weights) * sizeof *values);
+  }
+done:
+  return status;
+}
+
+/* Rows of `row` numbers a cell, in the given precision: windows of cells, inside which they change places, at a time. */
+static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
+                             TesPrecision precision, TesiMappedPlan *plan) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t size = tesi_precision_size(precision);
+  const int64_t window = tesi_mapped_window(&plan->kernel.cut), windows = ((int64_t)1 << 24) / (row * window),
+                most = tesi_min64(m->cells, (windows ? windows : 1) * window); /* about 128 MiB */
+  double *values = NULL, *packed = NULL;
+  TES_ALLOC(&values, most * (row < 24 ? 24 : row)); /* 24: of vertices */
+  if (plan->place || kind == TES_FACTORS_WEIGHTS) TES_ALLOC(&packed, most * row);
+  TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size + 16,
+                           &plan->geometry)); /* copies of whole 16 bytes */
+  for (int64_t first = 0; first < m->cells; first += most) {
+    const int64_t count = tesi_min64(most, m->cells - first);
+    double *const to = plan->place ? packed : values;
+    if (kind == TES_FACTORS_STORED) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
+    if (kind == TES_FACTORS_VERTICES) TES_TRY(tesi_mapped_fill_vertices(m, first, count, values));
+    if (kind == TES_FACTORS_AFFINE) TES_TRY(tesi_mapped_fill_affine(m, first, count, values));
+    if (kind == TES_FACTORS_WEIGHTS) TES_TRY(fill_weights(ctx, m, first, count, row, packed, values));
+    for (int64_t i = 0; kind == TES_FACTORS_VERTICES && m->dim == 3 && i < count; i++)
+      tesi_mapped_trilinear(values + 24 * i, values + 21 * i);
+    pack_rows(plan, precision, first, count, row, values, to);
+    TES_TRY(device->to_device(ctx, (char *)plan->geometry + (size_t)(first * row) * size, to,
+                              (size_t)(count * row) * size));
+  }
+done:
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &packed);
+  return status;
+}
+
+/* The numbers of the index, `row` a cell, in the plan's order. */
+static TesStatus upload_index(TesContext *ctx, const TesiMapped *m, const int32_t *values, int64_t row,
+                              TesiMappedPlan *plan) {
+  TesStatus status = TES_OK;
+  const size_t bytes = (size_t)(m->cells * row) * sizeof(int32_t);
+  int32_t *index = NULL;
+  if (!plan->place) return tesi_upload(ctx, values, bytes, &plan->index);
+  TES_ALLOC(&index, m->cells * row);
+  for (int64_t c = 0; c < m->cells; c++)
+    memcpy(index + c * row, values + plan->place[c] * row, (size_t)row * sizeof *index);
+  TES_TRY(tesi_upload(ctx, index, bytes, &plan->index));
+done:
+  tesi_free(ctx, &index);
+  return status;
+}
+
+/* The index's short form, if it has one: codes [cells][n^2], else NULL. */
+static TesStatus find_rows(TesContext *ctx, const TesiMapped *m, const TesiMappedKernelDesc *desc,
+                           int32_t **codes) {
+  TesStatus status = TES_OK;
+  const int64_t rows = m->cells * m->n * m->n;
+  *codes = NULL;
+  if (!tesi_mapped_wants_rows(desc)) return TES_OK;
+  TES_ALLOC(codes, rows);
+  if (!tesi_mapped_find_rows(m->index, m->n, rows, *codes)) tesi_free(ctx, codes);
+done:
+  return status;
+}
+
+/* Adds to the mask of the first cell of each block of a launch what is to be done in the block; place[cells]: NULL: 0, 1, ... */
+static void add_directions(const TesiMapped *m, int64_t block, int64_t cells, const int32_t *place,
+                           const int32_t *order, uint16_t *masks) {
+  for (int64_t first = 0; first < cells; first += block) {
+    unsigned directions = 0;
+    for (int64_t c = first; c < tesi_min64(first + block, cells); c++)
+      directions |= tesi_mapped_directions(m, order ? order[c] : place[c]);
+    masks[order ? order[first] : first] |= (uint16_t)(directions << TESK_DIRECTIONS);
+  }
+}
+
+/* `order`: of the cells of all launches, where they are not 0, 1, ... */
+static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan,
+                              const int32_t *order) {
+  TesStatus status = TES_OK;
+  const int64_t block = plan->kernel.cut.cells * plan->kernel.cut.groups;
+  uint16_t *masks = NULL;
+  if (!m->mask) return TES_OK;
+  TES_ALLOC(&masks, m->cells);
+  for (int64_t c = 0; c < m->cells; c++) masks[c] = m->mask[plan->place ? plan->place[c] : c];
+  for (int i = 0; i < plan->launches; i++)
+    add_directions(m, block, plan->first ? plan->first[i + 1] - plan->first[i] : m->cells, plan->place,
+                   order ? order + plan->first[i] : NULL, masks);
+  TES_TRY(tesi_upload(ctx, masks, (size_t)m->cells * sizeof *masks, &plan->masks));
+done:
+  tesi_free(ctx, &masks);
+  return status;
+}
+
+TesiMappedGeometry tesi_mapped_geometry_of(TesFactors kind) {
+  switch (kind) {
+  case TES_FACTORS_STORED:
+    return TESI_MAPPED_STORED;
+  case TES_FACTORS_VERTICES:
+    return TESI_MAPPED_VERTICES;
+  case TES_FACTORS_WEIGHTS:
+    return TESI_MAPPED_WEIGHTS;
+  default:
+    return TESI_MAPPED_AFFINE;
+  }
+}
+
+static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
+  const bool colours = m->desc.conflicts == TES_CONFLICTS_COLOURS;
+  return (TesiMappedKernelDesc){.dim = m->dim,
+                                .n = m->n,
+                                .q = m->q,
+                                .components = m->components,
+                                .collocated = m->collocated,
+                                .mass = m->mass,
+                                .stiffness = m->stiffness,
+                                .precision = m->precision,
+                                .factors = m->precision,
+                                .geometry = tesi_mapped_geometry_of(kind),
+                                .cell_degree = kind == TES_FACTORS_WEIGHTS ? m->cell_degree : 0,
+                                .output = !m->global ? TESI_MAPPED_ELEMENT
+                                          : colours  ? TESI_MAPPED_COLOURED
+                                                     : TESI_MAPPED_ATOMIC,
+                                .ordered = m->global && colours,
+                                .hanging = m->mask != NULL,
+                                .point = m->point,
+                                .weight = m->weight,
+                                .I = m->I,
+                                .D = m->D};
+}
+
+static void release_plan(TesContext *ctx, TesiMappedPlan *plan) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  device->release(ctx, &plan->geometry);
+  device->release(ctx, &plan->index);
+  device->release(ctx, &plan->order);
+  device->release(ctx, &plan->masks);
+  device->release(ctx, &plan->meeting);
+  if (plan->ladder) tesi_mapped_ladder_release(ctx, plan->ladder);
+  tesi_free(ctx, &plan->ladder);
+  tesi_free(ctx, &plan->first);
+  tesi_free(ctx, &plan->place);
+  memset(plan, 0, sizeof *plan);
+}
+
+static TesStatus make_colours(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan) {
+  TesStatus status = TES_OK;
+  int32_t *order = NULL;
+  TES_TRY(tesi_mapped_make_colours(m, &plan->launches, &plan->first, &order));
+  TES_TRY(tesi_upload(ctx, order, (size_t)m->cells * sizeof *order, &plan->order));
+  TES_TRY(upload_masks(ctx, m, plan, order));
+done:
+  tesi_free(ctx, &order);
+  return status;
+}
+
+/* The kernel of this name from the paper's ladder. */
+static TesStatus make_ladder(TesContext *ctx, const TesiMapped *m, const TesiMappedKernelDesc *desc,
+                             TesiMappedPlan *plan) {
+  TesStatus status = TES_OK;
+  int rung = 0;
+  while (rung < TESI_MAPPED_RUNGS && strcmp(tesi_mapped_rungs[rung], m->desc.variant) != 0) rung++;
+  TES_CHECK(rung < TESI_MAPPED_RUNGS,
+            "there is no kernel variant \"%s\": global, shared, registers, unrolled, barriers or symmetric",
+            m->desc.variant);
+  TES_NEW(&plan->ladder);
+  TES_TRY(tesi_mapped_ladder_make(ctx, desc, rung, m->cells, plan->ladder));
+  plan->ladder->geometry = plan->geometry;
+  plan->ladder->mass = m->lambda;
+done:
+  return status;
+}
+
+static TesStatus make_plan(TesContext *ctx, const TesiMapped *m, TesFactors kind, TesiMappedPlan *plan) {
+  TesStatus status = TES_OK;
+  TesiMappedKernelDesc desc;
+  int32_t *codes = NULL;
+  memset(plan, 0, sizeof *plan);
+  plan->factors = kind;
+  desc = describe(m, kind);
+  TES_TRY(find_rows(ctx, m, &desc, &codes));
+  desc.rows = codes != NULL;
+  TES_TRY(tesi_mapped_kernel_make_for(ctx, &desc, m->cells, &plan->kernel));
+  if (m->mask && !desc.ordered)
+    TES_TRY(tesi_mapped_group_hanging(m, tesi_mapped_window(&plan->kernel.cut), &plan->place));
+  TES_TRY(upload_rows(ctx, m, kind, tesi_mapped_numbers(&desc), m->precision, plan));
+  if (m->global)
+    TES_TRY(upload_index(ctx, m, codes ? codes : m->index, codes ? m->n * m->n : m->cell_nodes, plan));
+  if (m->desc.variant) TES_TRY(make_ladder(ctx, m, &desc, plan));
+  plan->launches = 1;
+  if (!desc.ordered) TES_TRY(upload_masks(ctx, m, plan, NULL));
+  TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));
+  if (desc.ordered) TES_TRY(make_colours(ctx, m, plan));
+  plan->arguments = plan->kernel.arguments;
+  plan->arguments.geometry = plan->geometry;
+  plan->arguments.index = plan->index;
+  plan->arguments.masks = plan->masks;
+  plan->arguments.stiffness = kind == TES_FACTORS_VERTICES ? m->a[0] : 1;
+  plan->arguments.mass = m->lambda * (kind == TES_FACTORS_VERTICES ? m->c : 1);
+done:
+  tesi_free(ctx, &codes);
+  if (status != TES_OK) release_plan(ctx, plan);
+  return status;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------------------------- */
+static TesStatus run(TesContext *ctx, const TesiMapped *m, const TesiMappedPlan *plan, const void *x,
+                     void *y) {
+  TesStatus status = TES_OK;
+  TeskMapped a = plan->arguments;
+  a.cells = m->cells;
+  if (plan->ladder) return tesi_mapped_ladder_run(ctx, plan->ladder, m->cells, x, y);
+  if (m->global && !plan->first) {
+    TES_TRY(tesi_mapped_kernel_run_on_zeros(ctx, &plan->kernel, &a, m->length, plan->meeting, x, y));
+    goto done;
+  }
+  if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, m->precision, m->length, 0, y));
+  for (int i = 0; i < plan->launches; i++) {
+    if (plan->first) {
+      a.cells = plan->first[i + 1] - plan->first[i];
+      a.order = (const int *)plan->order + plan->first[i];
+    }
+    TES_TRY(tesi_mapped_kernel_run(ctx, &plan->kernel, &a, x, y));
+  }
+done:
+  return status;
+}
+
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  return run(op->context, op->mapped, op->plan, x, y);
+}
+
+/* r <- b - A x; r may be b. */
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *product = r;
+  const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
+  if (r == b) TES_TRY(device->allocate(ctx, bytes, &product));
+  TES_TRY(run(ctx, op->mapped, op->plan, x, product));
+  if (r == b)
+    TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
+  else
+    TES_TRY(device->xpay(ctx, op->precision, op->length, b, -1, r));
+done:
+  if (product != r) device->release(ctx, &product);
+  return status;
+}
+
+static void destroy(TesOperator *op) {
+  TesiMappedPlan *plan = op->plan;
+  if (plan) release_plan(op->context, plan);
+  tesi_free(op->context, &op->plan);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .diagonal = tesi_mapped_device_diagonal,
+                                        .apply_ref = tesi_mapped_apply_ref,
+                                        .cost = tesi_mapped_cost,
+                                        .destroy = destroy};
+
+/* ---- which factors ----------------------------------------------------------------------------------------------------------- */
+enum { MOST_KINDS = 3 };
+
+/* A part of the operator that stands for it. */
+typedef struct Sample {
+  TesContext *ctx;
+  TesiMapped m;
+  TesFactors kind[MOST_KINDS];
+  TesiMappedPlan plan;
+  void *x, *y;
+} Sample;
+
+/* The first cells, of about 4 million points, and the nodes that they have. */
+static void take_sample(const TesiMapped *m, Sample *s) {
+  enum { POINTS = 1 << 22 };
+  int64_t nodes = 0;
+  s->m = *m;
+  s->m.cells = tesi_min64(m->cells, POINTS / m->cell_points + 1);
+  for (int64_t i = 0; m->global && i < s->m.cells * m->cell_nodes; i++) {
+    const int64_t node = m->index[i] < 0 ? ~(int64_t)m->index[i] : m->index[i];
+    if (node >= nodes) nodes = node + 1;
+  }
+  s->m.nodes = nodes;
+  s->m.length = m->components * (m->global ? nodes : s->m.cells * m->cell_nodes);
+}
+
+static TesStatus apply_sample(void *data) {
+  const Sample *s = data;
+  return run(s->ctx, &s->m, &s->plan, s->x, s->y);
+}
+
+static TesStatus time_kind(void *data, int candidate, double *seconds) {
+  Sample *s = data;
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t bytes = (size_t)s->m.length * tesi_precision_size(s->m.precision);
+  TES_TRY(device->allocate(ctx, bytes, &s->x));
+  TES_TRY(device->allocate(ctx, bytes, &s->y));
+  TES_TRY(device->fill(ctx, s->m.precision, s->m.length, 1, s->x));
+  TES_TRY(make_plan(ctx, &s->m, s->kind[candidate], &s->plan));
+  TES_TRY(tesi_tuning_time(ctx, apply_sample, s, seconds));
+done:
+  release_plan(ctx, &s->plan);
+  device->release(ctx, &s->x);
+  device->release(ctx, &s->y);
+  return status;
+}
+
+/* All programs are asked for, so that they compile side by side. What fails is told by time_kind(). */
+static void prepare_kinds(void *data) {
+  const Sample *s = data;
+  TesiMappedKernel kernel;
+  for (int i = 0; i < MOST_KINDS && s->kind[i] != TES_FACTORS_AUTO; i++) {
+    const TesiMappedKernelDesc desc = describe(&s->m, s->kind[i]);
+    if (tesi_mapped_kernel_make_for(s->ctx, &desc, s->m.cells, &kernel) != TES_OK) tes_context_clear(s->ctx);
+  }
+}
+
+/* Those that the cells allow, first what is taken where nothing is timed. */
+static void list_kinds(const TesiMapped *m, TesFactors kind[MOST_KINDS]) {
+  int n = 0;
+  if (m->can_affine) {
+    kind[0] = TES_FACTORS_AFFINE;
+    return;
+  }
+  if (m->can_weights) kind[n++] = TES_FACTORS_WEIGHTS;
+  kind[n++] = TES_FACTORS_STORED;
+  if (m->can_vertices) kind[n++] = TES_FACTORS_VERTICES;
+}
+
+/* Stored factors that the device has no room for give way to weights, a third of them or less. */
+static TesFactors afford(TesContext *ctx, const TesiMapped *m, TesFactors kind) {
+  const double bytes =
+      (double)(m->cells * m->factors * m->cell_points) * (double)tesi_precision_size(m->precision);
+  const bool fits = bytes < 0.9 * (double)tesi_context_device(ctx)->available(ctx);
+  if (kind != TES_FACTORS_STORED || !m->can_weights || fits) return kind;
+  tesi_log(ctx, TES_LOG_DETAIL,
+           "mapped operator, degree %d: no room for %.3g GiB of factors, weights instead", m->degree,
+           bytes / (1 << 30));
+  return TES_FACTORS_WEIGHTS;
+}
+
+static TesFactors choose(TesContext *ctx, const TesiMapped *m) {
+  Sample s = {.ctx = ctx};
+  char name[128];
+  int nodes;
+  TesiTuning tuning = {.name = name, .prepare = prepare_kinds, .time = time_kind, .data = &s};
+  list_kinds(m, s.kind);
+  if (s.kind[1] == TES_FACTORS_AUTO || !tesi_tuning_is_on(ctx)) return s.kind[0];
+  snprintf(name, sizeof name, "mapped-%dd-k%d-q%d%s-terms%d%d-components%d-cells%d%s%s-float%d-%s", m->dim,
+           m->degree, m->q, m->collocated ? "-collocated" : "", m->stiffness, m->mass, m->components,
+           m->cell_degree, m->mask ? "-hanging" : "", m->global ? "" : "-element",
+           m->precision == TES_DOUBLE ? 64 : 32, tesi_tuning_class(m->length, &nodes));
+  for (int i = 0; i < MOST_KINDS && s.kind[i] != TES_FACTORS_AUTO; i++)
+    tuning.candidate[i] = factor_names[s.kind[i]];
+  take_sample(m, &s);
+  return afford(ctx, m, s.kind[tesi_tune(ctx, &tuning)]);
+}
+
+TesStatus tesi_mapped_device_init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiMapped *m = op->mapped;
+  TesiMappedPlan *plan = NULL;
+  op->table = &table;
+  TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX,
+            "kernels have no factors of kind matrix: stored, vertices, affine or weights");
+  TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->a_identity || !m->stiffness,
+            "kernels take factors from vertices for scalar coefficients only");
+  TES_NEW(&plan);
+  op->plan = plan;
+  if (m->desc.factors == TES_FACTORS_AUTO)
+    m->desc.factors = m->desc.variant ? TES_FACTORS_STORED : choose(ctx, m);
+  TES_TRY(make_plan(ctx, m, m->desc.factors, plan));
+  if (plan->ladder)
+    snprintf(op->description, sizeof op->description,
+             "mapped cells, kernel \"%s\" of the ladder, degree %d, %d points", m->desc.variant, m->degree,
+             m->q);
+  else
+    snprintf(op->description, sizeof op->description,
+             "mapped cells, kernels of degree %d, %d points, factors %s, %d cells a group of %d threads",
+             m->degree, m->q, factor_names[plan->factors], plan->kernel.cut.cells, plan->kernel.cut.group);
+done:
+  return status;
+}
+
+double tesi_mapped_shared_bytes(const TesOperator *op) {
+  const TesiMappedPlan *plan = op->plan;
+  if (!op->mapped || !tesi_has_kernels(op->context) || plan->ladder) return 0;
+  return plan->kernel.cell_shared * (double)op->mapped->cells;
+}

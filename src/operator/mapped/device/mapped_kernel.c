@@ -1,0 +1,244 @@
+#include "operator/mapped/device/mapped_kernel.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mesh/forest/hanging.h"
+
+enum { MOST_POINTS = TESK_MAPPED_POINTS };
+
+/* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu) ------------------------------------- */
+typedef struct Text {
+  char *data;
+  size_t used, size;
+  const char *type;
+} Text;
+
+static void begin_table(Text *text, const char *name) {
+  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
+                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
+}
+
+static void add_number(Text *text, double value) {
+  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%.17g, ", value);
+}
+
+static void end_table(Text *text) {
+  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "0})\n");
+}
+
+/* (A[r][c] + sign A[r][opposite c]) / 2 for the first rows and columns; the middle column as it is. */
+static void print_half(Text *text, const char *name, const double *A, int rows, int columns, int width,
+                       double sign) {
+  begin_table(text, name);
+  for (int r = 0; r < rows; r++)
+    for (int c = 0; c < columns; c++)
+      add_number(text, 2 * c == width - 1 ? A[r * width + c]
+                                          : (A[r * width + c] + sign * A[r * width + width - 1 - c]) / 2);
+  end_table(text);
+}
+
+static void print_matrix(Text *text, const char *name, const double *A, int count) {
+  begin_table(text, name);
+  for (int i = 0; i < count; i++) add_number(text, A[i]);
+  end_table(text);
+}
+
+/* Where nodes hang: from the nodes of [0, 1] to those of [0, 1/2]. */
+static void print_halves(Text *text, int n) {
+  double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
+  tesi_hanging_halves(n, W);
+  print_matrix(text, "w", W, n * n);
+}
+
+static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, bool layered, char **tables) {
+  TesStatus status = TES_OK;
+  const int n = d->n, q = d->q;
+  double G[MOST_POINTS * MOST_POINTS] = {0};
+  Text text = {.size = (size_t)(4 * q * n + q * q + 64) * 32 * 2,
+               .type = d->precision == TES_SINGLE ? "float" : "double"};
+  TES_ALLOC(&text.data, text.size);
+  print_half(&text, "ie", d->I, (q + 1) / 2, (n + 1) / 2, n, 1);
+  print_half(&text, "io", d->I, q / 2, n / 2, n, -1);
+  print_half(&text, "de", d->D, q / 2, (q + 1) / 2, q, 1);
+  print_half(&text, "do", d->D, (q + 1) / 2, q / 2, q, -1);
+  for (int r = 0; r < q * n; r++) /* derivatives of the nodes' functions at the points */
+    for (int s = 0; s < q; s++) G[r] += d->D[r / n * q + s] * d->I[s * n + r % n];
+  print_half(&text, "ge", G, q / 2, (n + 1) / 2, n, 1);
+  print_half(&text, "go", G, (q + 1) / 2, n / 2, n, -1);
+  if (d->hanging) print_halves(&text, n);
+  if (layered) {
+    print_matrix(&text, "i", d->I, q * n);
+    print_matrix(&text, "g", G, q * n);
+  }
+  *tables = text.data;
+done:
+  return status;
+}
+
+/* About the blocks that a GPU has at a time. */
+static int choose_ahead(const TesContext *ctx, const TesiMappedCut *cut) {
+  const char *given = getenv("TESSERA_MAPPED_AHEAD");
+  return tesi_kernel_multiprocessors(ctx) * (given ? atoi(given) : cut->blocks);
+}
+
+/* Blocks that are sure to run at a time. */
+static int64_t count_resident(TesContext *ctx, const TesiMappedCut *cut, size_t shared) {
+  enum { MOST_SHARED = 227 << 10, RESERVED = 1 << 10 };
+  const int64_t fit = MOST_SHARED / (int64_t)(shared + RESERVED),
+                blocks = fit < cut->blocks ? fit : cut->blocks;
+  return tesi_kernel_resident(ctx, blocks > 1 ? blocks : 1);
+}
+
+int64_t tesi_mapped_window(const TesiMappedCut *cut) {
+  enum { CELLS = 256 }; /* measured: 2048 are up to 5 % slower at degree 5 to 8, all of them up to 7 % */
+  const char *given = getenv("TESSERA_MAPPED_WINDOW"); /* for measurements */
+  const int64_t block = cut->cells * cut->groups, cells = given ? atoi(given) : CELLS;
+  return (cells + block - 1) / block * block;
+}
+
+/* The transposes between directions, as the heads of mapped.cu and mapped_gradients.h count them, and what is staged, written and read. */
+static double count_shared(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
+  const double n = d->n, q = d->q, layer = q * q * (6 * d->stiffness + d->mass);
+  double numbers = 0, staged = 0;
+  if (d->dim == 2) return 0;
+  if (cut->layered)
+    numbers = (1 + q) * n * n * n + 4 * q * n * n;
+  else if (cut->gradients)
+    numbers = 8 * n * n * q + 12 * n * q * q;
+  else
+    numbers = (d->collocated ? 0 : 4 * n * n * q + 4 * n * q * q) + (d->stiffness ? 15 * q * q * q : 0);
+  if (cut->stage == 1)
+    staged = 2 * (d->geometry == TESI_MAPPED_STORED
+                      ? cut->layers * layer * (double)tesi_precision_size(d->factors)
+                      : tesi_mapped_numbers(d) * (double)tesi_precision_size(d->precision));
+  return d->components * numbers * (double)tesi_precision_size(d->precision) + staged;
+}
+
+/* Of a cell in the shared memory of mapped_layers.cu: the Q lanes of a cell read neighbours, the next cell's the Q banks behind. */
+static int layered_pitch(int n, int q) {
+  int pitch = 2 * q * n * n;
+  while (pitch % 16 != q) pitch++;
+  return pitch;
+}
+
+/* The macros of the kernel. text: where those that are numbers stand. */
+static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel, const int *by_z,
+                         char text[TESI_OPTIONS][32], TesiProgramDesc *desc) {
+  const TesiMappedCut *cut = &kernel->cut;
+  const struct {
+    const char *name;
+    int value;
+  } options[] = {{"N", d->n},
+                 {"Q", d->q},
+                 {"COLLOCATED", d->collocated},
+                 {"MASS", d->mass},
+                 {"STIFFNESS", d->stiffness},
+                 {"COMPONENTS", d->components},
+                 {"GEOMETRY", d->geometry},
+                 {"CELL_DEGREE", d->cell_degree},
+                 {"OUTPUT", d->output},
+                 {"ORDERED", d->ordered},
+                 {"HANGING", d->hanging},
+                 {"INDEX_ONCE", cut->index_once},
+                 {"ROWS", d->rows},
+                 {"MEET", d->meet},
+                 {"MERGE", cut->merge},
+                 {"TESK_WIDE", cut->wide},
+                 {"DOT", d->dot},
+                 {"STAGE", cut->stage == 1},
+                 {"STAGE_BYTES", cut->stage == 1 ? tesi_mapped_stage_bytes(d, cut) : 0},
+                 {"LAYERS", cut->layers},
+                 {"AHEAD", cut->ahead},
+                 {"GRADIENTS", cut->gradients},
+                 {"PREFETCH", cut->stage == 2},
+                 {"CELLS", cut->cells},
+                 {"GROUP", cut->group},
+                 {"GROUPS", cut->groups},
+                 {"WARPS", cut->warps},
+                 {"MIN_BLOCKS", cut->blocks},
+                 {"BUFFERS", cut->buffers},
+                 {"PY", kernel->pitch[0]},
+                 {"PZ", kernel->pitch[1]},
+                 {"PB", kernel->pitch[2]},
+                 {"PC", kernel->pitch[3]},
+                 {"X_BY_Z", by_z[0]},
+                 {"Y_BY_Z", by_z[1]}};
+  enum { COUNT = sizeof options / sizeof *options, MORE = 3 };
+  _Static_assert(COUNT + MORE < TESI_OPTIONS, "NULL ends them");
+  for (int i = 0; i < COUNT; i++) {
+    snprintf(text[i], sizeof *text, "%s=%d", options[i].name, options[i].value);
+    desc->options[i] = text[i];
+  }
+  desc->options[COUNT] = d->precision == TES_SINGLE ? "real=float" : "real=double";
+  desc->options[COUNT + 1] = d->factors == TES_SINGLE ? "factor=float" : "factor=double";
+  const char *constant = getenv("TESSERA_TABLES");
+  if (!constant || atoi(constant)) desc->options[COUNT + 2] = "TESK_CONSTANT_TABLES";
+}
+
+/* Bytes of shared memory of a block. */
+static size_t count_block_shared(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel) {
+  const TesiMappedCut *cut = &kernel->cut;
+  const size_t size = tesi_precision_size(d->precision);
+  const int places = cut->cells + (cut->layered && 32 % d->q); /* one for lanes without a cell */
+  size_t shared = (size_t)(cut->groups * places * kernel->pitch[3]) * size;
+  if (cut->stage == 1) {
+    shared = (shared + 15) / 16 * 16;
+    shared += (size_t)cut->groups * ((size_t)tesi_mapped_stage_bytes(d, cut) + sizeof(long long));
+  }
+  if (d->dim == 2) shared += (size_t)kernel->pitch[3] * size; /* of threads without a cell */
+  return shared;
+}
+
+/* How far apart lines and planes stand in shared memory. */
+static void choose_pitches(const TesiMappedKernelDesc *d, TesiMappedKernel *kernel, int *by_z) {
+  const TesiMappedCut *cut = &kernel->cut;
+  if (cut->layered)
+    kernel->pitch[3] = layered_pitch(d->n, d->q);
+  else if (d->dim == 3)
+    tesi_mapped_pitches(d->n, d->q, cut, tesi_precision_size(d->precision), kernel->pitch, by_z);
+  else
+    kernel->pitch[0] = d->q | 1, kernel->pitch[3] = d->q * (d->q | 1);
+}
+
+TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedKernel *kernel) {
+  TesStatus status = TES_OK;
+  char *tables = NULL, text[TESI_OPTIONS][32];
+  int by_z[2] = {0, 0};
+  TesiProgram *program;
+  memset(kernel, 0, sizeof *kernel);
+  kernel->precision = d->precision;
+  kernel->meet = d->meet;
+  const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
+  choose_pitches(d, kernel, by_z);
+  TES_TRY(make_tables(ctx, d, cut.layered, &tables));
+  TesiProgramDesc desc = {.file = cut.layered   ? "mapped_layers.cu"
+                                  : d->dim == 3 ? "mapped.cu"
+                                                : "mapped_plane.cu",
+                          .tables = tables};
+  list_options(d, kernel, by_z, text, &desc);
+  kernel->shared = count_block_shared(d, kernel);
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped", kernel->shared, &kernel->kernel));
+  kernel->kernel.together = d->meet;
+  memcpy(kernel->arguments.point, d->point, (size_t)d->q * sizeof *d->point);
+  memcpy(kernel->arguments.weight, d->weight, (size_t)d->q * sizeof *d->weight);
+  kernel->arguments.ahead = choose_ahead(ctx, &cut);
+  kernel->cell_shared = count_shared(d, &cut);
+  kernel->resident = count_resident(ctx, &cut, kernel->shared);
+  kernel->most_blocks = cut.ahead ? tesi_kernel_multiprocessors(ctx) * cut.blocks : INT64_MAX;
+  kernel->arguments.stiffness = kernel->arguments.mass = 1;
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+void tesi_mapped_trilinear(const double *v, double *c) {
+  for (int d = 0; d < 3; d++) {
+    const double x1 = v[3 + d] - v[d], x2 = v[6 + d] - v[d], x3 = v[12 + d] - v[d];
+    const double x12 = v[9 + d] - v[6 + d] - x1, x13 = v[15 + d] - v[12 + d] - x1,
+                 x23 = v[18 + d] - v[12 + d] - x2;
+    const double x123 = v[21 + d] - v[18 + d] - (v[15 + d] - v[12 + d]) - x12;
+    const double values[] = {x1, x2, x3, x12, x13, x23, x123};
+    for (int i = 0; i < 7; i++) c[3 * i + d] = values[i];
+  }
+}

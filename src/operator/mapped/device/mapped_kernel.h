@@ -1,0 +1,100 @@
+/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu): what mapped_device.c makes its
+ * operator of, and what bench_mapped times alone. Vectors and geometry are the caller's. */
+#ifndef TESI_MAPPED_KERNEL_H
+#define TESI_MAPPED_KERNEL_H
+
+#include "device/kernel.h"
+#include "device/vector.h"
+#include "kernels/mapped_arguments.h"
+
+typedef enum TesiMappedGeometry {
+  TESI_MAPPED_STORED,
+  TESI_MAPPED_VERTICES,
+  TESI_MAPPED_AFFINE,
+  TESI_MAPPED_WEIGHTS
+} TesiMappedGeometry;
+/* element vectors; global ones, added to by atomics; the same, cells of a launch share no node */
+typedef enum TesiMappedOutput {
+  TESI_MAPPED_ELEMENT,
+  TESI_MAPPED_ATOMIC,
+  TESI_MAPPED_COLOURED
+} TesiMappedOutput;
+
+typedef struct TesiMappedKernelDesc {
+  int dim, n, q, components; /* nodes and points a direction, q >= n */
+  bool collocated;           /* the points are the nodes */
+  bool mass, stiffness;
+  TesPrecision precision, factors; /* of vectors and arithmetic; of stored factors */
+  TesiMappedGeometry geometry;
+  int cell_degree; /* with weights: 1 or 2, of the cells' polynomials */
+  TesiMappedOutput output;
+  bool ordered;                         /* cells are taken from TeskMapped.order */
+  bool hanging;                         /* cells have masks of hanging nodes, TeskMapped.masks */
+  bool rows;                            /* the index has rows of consecutive nodes (TeskMapped) */
+  bool meet;                            /* blocks write zeros and meet: all run at a time (kernel_make_for) */
+  bool dot;                             /* 3D: adds x . y to TeskMapped.parts */
+  const double *point, *weight, *I, *D; /* [q], [q], [q][n], [q][q] */
+} TesiMappedKernelDesc;
+
+/* How threads are laid out. A group of threads works for `cells` cells. */
+typedef struct TesiMappedCut {
+  int cells, group, groups, warps, blocks, buffers;
+  int index_once; /* the index is not kept in the L2 cache */
+  int stage; /* geometry: 0 loaded when needed, 1 copied to shared memory before, 2 (stored factors) brought into the L2 cache before */
+  int layers;    /* of points, of the q, whose factors are staged */
+  int ahead;     /* blocks stay, geometry and index of their next cells come ahead */
+  int gradients; /* 1D derivatives on the way to the points */
+  int merge;     /* nodes that neighbouring cells of a warp share are added to once */
+  int wide;      /* factors are asked for 128 bytes at a time */
+  int layered;   /* a thread a layer of points (mapped_layers.cu) */
+} TesiMappedCut;
+
+typedef struct TesiMappedKernel {
+  TesiKernel kernel;
+  TesiMappedCut cut;
+  int pitch[4]; /* PY, PZ, PB, PC */
+  size_t shared;
+  TesPrecision precision;
+  bool meet;
+  int64_t most_blocks;  /* of a launch */
+  int64_t resident;     /* blocks that are sure to run at a time */
+  double cell_shared;   /* bytes written to and read from shared memory, a cell; 2D: 0 */
+  TeskMapped arguments; /* points and weights filled in; the caller sets the rest */
+} TesiMappedKernel;
+
+TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *desc,
+                                  TesiMappedKernel *kernel);
+/* The same for this many cells, run by tesi_mapped_kernel_run_on_zeros(). */
+TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDesc *desc, int64_t cells,
+                                      TesiMappedKernel *kernel);
+/* y += A x (global; y = x in constrained rows) or y = A x (element) for the cells `first` .. of kernel->arguments.order or all. */
+TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
+                                 const void *x, void *y);
+
+/* Cells whose hanging nodes want the same (TeskMapped.masks) come together in each run of so many cells, whole blocks: runs are long, so that
+ * few blocks have cells of several kinds, and short, so that neighbours stay near. */
+int64_t tesi_mapped_window(const TesiMappedCut *cut);
+/* Two integers on the device for kernels whose blocks meet; NULL for others. Released with the device's release. */
+TesStatus tesi_mapped_meeting_make(TesContext *ctx, const TesiMappedKernel *kernel, void **meeting);
+/* y [length] = A x in the global form, atomics: as tesi_mapped_kernel_run() after zeros. */
+TesStatus tesi_mapped_kernel_run_on_zeros(TesContext *ctx, const TesiMappedKernel *kernel,
+                                          const TeskMapped *arguments, int64_t length, void *meeting,
+                                          const void *x, void *y);
+
+/* The codes of an index of rows of n nodes where all are consecutive: code[rows] (TeskMapped); false where they are not. */
+bool tesi_mapped_find_rows(const int32_t *index, int n, int64_t rows, int32_t *code);
+/* Whether such an index is worth it. */
+bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *desc);
+/* Coefficients c[7][3] of the trilinear map with vertices v[8][3] (mapped_geometry.h). */
+void tesi_mapped_trilinear(const double *v, double *c);
+
+/* Numbers of a cell's geometry (TeskMapped.geometry). */
+int tesi_mapped_numbers(const TesiMappedKernelDesc *desc);
+/* The fastest measured on an H200, or a rule where nothing was measured. */
+TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
+/* Shared memory of a group for geometry that is staged there. */
+int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *desc, const TesiMappedCut *cut);
+/* Pitches with the fewest bank conflicts; by_z: whether neighbouring threads have neighbouring z in x-lines and in y-lines. */
+void tesi_mapped_pitches(int n, int q, const TesiMappedCut *cut, size_t size, int pitch[4], int by_z[2]);
+
+#endif

@@ -1,0 +1,358 @@
+/* Batches of cells: who shares a vector, and how its nodes lie in memory. */
+#include <stdlib.h>
+#include <string.h>
+#include "operator/mapped/host/mapped_host.h"
+#include "tessera/forest_space.h"
+
+enum { STRETCH = 16 }; /* batches */
+
+typedef struct Group {
+  uint64_t key;  /* on the curve */
+  int32_t first; /* in `list` */
+  int32_t count;
+  bool joined;
+} Group;
+
+typedef struct Batching {
+  TesiMappedHost *plan;
+  const TesiMapped *m;
+  uint64_t *keys;
+  int32_t *list; /* [cells] cells, group after group */
+  Group *group;  /* [batches] */
+  int64_t used;  /* cells in the list */
+} Batching;
+
+static int32_t decode(int32_t index) {
+  return index < 0 ? ~index : index;
+}
+
+/* Rows of `cell` go up by one from node to node. */
+static bool has_runs(const TesiMapped *m, int64_t cell) {
+  const int32_t *index = m->index + cell * m->cell_nodes;
+  for (int64_t row = 0; row < m->cell_nodes; row += m->n)
+    for (int i = 1; i < m->n; i++)
+      if (decode(index[row + i]) != decode(index[row]) + i) return false;
+  return true;
+}
+
+/* Rows of cell + 1 begin where those of cell end. */
+static bool follows(const TesiMapped *m, int64_t cell) {
+  const int32_t *index = m->index + cell * m->cell_nodes;
+  for (int64_t row = 0; row < m->cell_nodes; row += m->n)
+    if (decode(index[m->cell_nodes + row]) != decode(index[row + m->degree])) return false;
+  return true;
+}
+
+static void add_group(Batching *s, const int32_t *cells, int count, bool joined) {
+  Group *g = &s->group[s->plan->batches++];
+  *g = (Group){.key = s->keys[cells[0]], .first = (int32_t)s->used, .count = count, .joined = joined};
+  memcpy(s->list + s->used, cells, (size_t)count * sizeof *cells);
+  s->used += count;
+}
+
+/* Full batches of cells whose rows join; the others to rest[], returns how many those are. */
+static int64_t join_cells(Batching *s, int32_t *rest) {
+  const TesiMapped *m = s->m;
+  const int lanes = s->plan->kernels.lanes;
+  int64_t left = 0;
+  for (int64_t c = 0; c < m->cells;) {
+    int64_t end = c + 1;
+    const bool runs = !tesi_mapped_hangs(m, c) && has_runs(m, c);
+    while (runs && end < m->cells && end - c < lanes && !tesi_mapped_hangs(m, end) && has_runs(m, end) &&
+           follows(m, end - 1))
+      end++;
+    if (end - c < lanes) {
+      rest[left++] = (int32_t)c++;
+      continue;
+    }
+    int32_t cells[TESI_MAPPED_LANES];
+    for (int l = 0; l < lanes; l++) cells[l] = (int32_t)(c + l);
+    add_group(s, cells, lanes, true);
+    c = end;
+  }
+  return left;
+}
+
+typedef struct Keyed {
+  uint64_t key;
+  int32_t cell, kind; /* how it hangs, and whether it has inner runs */
+} Keyed;
+
+static int by_key(const void *a, const void *b) {
+  const Keyed *x = a, *y = b;
+  if (x->key != y->key) return x->key < y->key ? -1 : 1;
+  return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+static int by_group_key(const void *a, const void *b) {
+  const Group *x = a, *y = b;
+  if (x->key != y->key) return x->key < y->key ? -1 : 1;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+static bool row_is_run(const TesiMapped *m, const int32_t *row) {
+  for (int i = 2; i < m->degree; i++)
+    if (decode(row[i]) != decode(row[1]) + i - 1) return false;
+  return true;
+}
+
+/* The inner nodes of all rows follow one another: worth it from 2 on. They are read four at a time, so fewer have as many numbers behind them. */
+static bool has_inner_runs(const TesiMapped *m, int64_t cell) {
+  enum { RUN = 4 };
+  const int32_t *row = m->index + cell * m->cell_nodes, *end = row + m->cell_nodes;
+  if (m->degree < 3 || m->components > 1) return false;
+  for (; row < end; row += m->n)
+    if (!row_is_run(m, row) || decode(row[1]) + RUN > m->nodes) return false;
+  return true;
+}
+
+static int32_t kind_of(const TesiMapped *m, int64_t cell) {
+  const int32_t mask = tesi_mapped_hangs(m, cell) ? m->mask[cell] : 0;
+  return 2 * mask + has_inner_runs(m, cell);
+}
+
+static int by_kind(const void *a, const void *b) {
+  const Keyed *x = a, *y = b;
+  return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : by_key(a, b);
+}
+
+/* The rest along the curve: of those on which nothing hangs, or of those on which something does. In stretches of it so short that their nodes stay
+ * in a cache, like is put with like: a line is interpolated in all lanes where it hangs in one, and one cell without runs spoils them for all. */
+static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest, bool hanging) {
+  TesStatus status = TES_OK;
+  const int lanes = s->plan->kernels.lanes;
+  const int64_t stretch = STRETCH * lanes;
+  Keyed *keyed = NULL;
+  TES_ALLOC(&keyed, left);
+  int64_t kept = 0;
+  for (int64_t i = 0; i < left; i++)
+    if (tesi_mapped_hangs(s->m, rest[i]) == hanging)
+      keyed[kept++] = (Keyed){s->keys[rest[i]], rest[i], kind_of(s->m, rest[i])};
+  left = kept;
+  qsort(keyed, (size_t)left, sizeof *keyed, by_key);
+  for (int64_t i = 0; i < left; i += stretch)
+    qsort(keyed + i, (size_t)tesi_min64(stretch, left - i), sizeof *keyed, by_kind);
+  for (int64_t i = 0; i < left; i += lanes) {
+    int32_t cells[TESI_MAPPED_LANES];
+    const int count = left - i < lanes ? (int)(left - i) : lanes;
+    for (int l = 0; l < count; l++) cells[l] = keyed[i + l].cell;
+    add_group(s, cells, count, false);
+  }
+done:
+  tesi_free(ctx, &keyed);
+  return status;
+}
+
+/* All lanes have inner runs, and no two the same in one row (cells that are turned against each other), as they are added at a time. */
+static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
+  const TesiMapped *m = plan->m;
+  const int lanes = plan->kernels.lanes;
+  for (int l = 0; l < lanes; l++) {
+    if (!has_inner_runs(m, cells[l])) return false;
+    for (int64_t row = 0; row < m->cell_nodes; row += m->n)
+      for (int o = 0; o < l; o++)
+        if (decode(m->index[cells[o] * m->cell_nodes + row + 1]) ==
+            decode(m->index[cells[l] * m->cell_nodes + row + 1]))
+          return false;
+  }
+  return true;
+}
+
+static int64_t index_size(const TesiMappedHost *plan, TesiGather kind) {
+  const int64_t rows = plan->nodes / plan->n, lanes = plan->kernels.lanes;
+  return kind == TESI_GATHER_JOINED ? rows
+         : kind == TESI_GATHER_RUNS ? 3 * rows * lanes
+                                    : plan->nodes * lanes;
+}
+
+static void fill_index(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells) {
+  const TesiMapped *m = plan->m;
+  const int lanes = plan->kernels.lanes, n = plan->n;
+  int32_t *to = plan->index + batch->index;
+  for (int l = 0; l < lanes; l++) {
+    const int32_t *index = m->index + cells[l] * m->cell_nodes;
+    for (int64_t p = 0; p < plan->nodes; p++) {
+      const int i = (int)(p % n);
+      const int64_t row = p / n;
+      if (batch->kind == TESI_GATHER_ANY)
+        to[p * lanes + l] = decode(index[p]);
+      else if (batch->kind == TESI_GATHER_JOINED && l == 0 && i == 0)
+        to[row] = decode(index[p]);
+      else if (batch->kind == TESI_GATHER_RUNS && (i < 2 || i == n - 1))
+        to[(3 * row + (i == n - 1 ? 2 : i)) * lanes + l] = decode(index[p]);
+    }
+  }
+}
+
+/* Bits of the lanes that count, at each node; returns whether any does not. */
+static bool lane_masks(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells,
+                       uint16_t *mask) {
+  const TesiMapped *m = plan->m;
+  bool any = false;
+  for (int64_t p = 0; p < plan->nodes; p++) {
+    unsigned bits = 0;
+    for (int l = 0; l < batch->count; l++)
+      bits |= (unsigned)(m->index[cells[l] * m->cell_nodes + p] >= 0) << l;
+    any = any || bits != (1u << plan->kernels.lanes) - 1;
+    if (mask) mask[p] = (uint16_t)bits;
+  }
+  return any;
+}
+
+/* Lanes by child and by kind of line. */
+static void fill_hanging(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells,
+                         TesiMappedHanging *h) {
+  for (int l = 0; l < batch->count; l++) {
+    const unsigned mask = plan->m->mask[cells[l]];
+    for (int d = 0; d < plan->dim; d++) {
+      const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+      const int side_e = mask >> e & 1 ? 2 : 0, side_f = mask >> f & 1 ? 2 : 0;
+      h->upper[d] = (uint16_t)(h->upper[d] | (mask >> d & 1) << l);
+      for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+          if (tes_mask_line(mask, d, a == side_e, plan->dim == 3 && b == side_f))
+            h->line[d][a][b] = (uint16_t)(h->line[d][a][b] | 1u << l), h->directions |= (uint16_t)(1u << d);
+    }
+  }
+}
+
+/* Kinds, sizes and places of all batches; then their numbers. */
+static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Batching *s) {
+  TesStatus status = TES_OK;
+  const int lanes = plan->kernels.lanes;
+  int64_t entries = 0, masks = 0, hanging = 0;
+  for (int64_t b = 0; b < plan->batches; b++) {
+    const int32_t *cells = plan->cell + b * lanes;
+    TesiMappedBatch *batch = &plan->batch[b];
+    batch->count = s->group[b].count;
+    batch->kind = s->group[b].joined && plan->components == 1 ? TESI_GATHER_JOINED
+                  : inner_runs(plan, cells)                   ? TESI_GATHER_RUNS
+                                                              : TESI_GATHER_ANY;
+    batch->index = entries;
+    entries += index_size(plan, batch->kind);
+    batch->mask = lane_masks(plan, batch, cells, NULL) ? masks : -1;
+    if (batch->mask >= 0) masks += plan->nodes;
+    batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? hanging++ : -1;
+  }
+  TES_ALLOC(&plan->hanging, hanging);
+  TES_ALLOC(&plan->index, entries);
+  TES_ALLOC(&plan->masks, masks);
+#pragma omp parallel for schedule(static) num_threads(plan->threads)
+  for (int64_t b = 0; b < plan->batches; b++) {
+    fill_index(plan, &plan->batch[b], plan->cell + b * lanes);
+    if (plan->batch[b].hanging >= 0)
+      fill_hanging(plan, &plan->batch[b], plan->cell + b * lanes, &plan->hanging[plan->batch[b].hanging]);
+    if (plan->batch[b].mask >= 0)
+      lane_masks(plan, &plan->batch[b], plan->cell + b * lanes, plan->masks + plan->batch[b].mask);
+  }
+done:
+  return status;
+}
+
+static TesStatus list_cells(TesContext *ctx, TesiMappedHost *plan, const Batching *s) {
+  TesStatus status = TES_OK;
+  const int lanes = plan->kernels.lanes;
+  TES_ALLOC(&plan->batch, plan->batches);
+  TES_ALLOC(&plan->cell, plan->batches * lanes);
+  for (int64_t b = 0; b < plan->batches; b++)
+    for (int l = 0; l < lanes; l++)
+      plan->cell[b * lanes + l] = s->list[s->group[b].first + (l < s->group[b].count ? l : 0)];
+done:
+  return status;
+}
+
+/* How many corners stretches of cells have in order of their keys: the fewer, the less they read. */
+static TesStatus count_corners(TesContext *ctx, const Batching *s, const uint64_t *keys, int64_t *corners) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = s->m;
+  const int64_t stretch = STRETCH * s->plan->kernels.lanes;
+  Keyed *keyed = NULL;
+  int32_t *seen = NULL; /* by which stretch last */
+  TES_ALLOC(&keyed, m->cells);
+  TES_ALLOC(&seen, m->nodes);
+  for (int64_t c = 0; c < m->cells; c++) keyed[c] = (Keyed){keys[c], (int32_t)c, 0};
+  qsort(keyed, (size_t)m->cells, sizeof *keyed, by_key);
+  *corners = 0;
+  for (int64_t c = 0; c < m->cells; c++)
+    for (int v = 0; v < 1 << m->dim; v++) {
+      const int64_t p = m->degree * ((v & 1) + m->n * ((v >> 1 & 1) + m->n * (v >> 2)));
+      int32_t *last = &seen[decode(m->index[keyed[c].cell * m->cell_nodes + p])];
+      const int32_t now = (int32_t)(c / stretch) + 1;
+      *corners += *last != now;
+      *last = now;
+    }
+done:
+  tesi_free(ctx, &keyed);
+  tesi_free(ctx, &seen);
+  return status;
+}
+
+/* Cells in their order as keys, which numbers of nodes mostly follow: those of a forest lie on a curve. Where few rows join and cells lie so
+ * that stretches of them have a tenth more corners than along Hilbert's curve, that one. */
+static TesStatus make_keys(TesContext *ctx, Batching *s, int32_t *rest, int64_t *left) {
+  TesStatus status = TES_OK;
+  uint64_t *curve = NULL;
+  int64_t own, others;
+  TES_ALLOC(&s->keys, s->m->cells);
+  for (int64_t c = 0; c < s->m->cells; c++) s->keys[c] = (uint64_t)c;
+  *left = join_cells(s, rest);
+  if (*left <= s->m->cells / 2) return TES_OK;
+  TES_TRY(tesi_mapped_make_keys(s->m, &curve));
+  TES_TRY(count_corners(ctx, s, s->keys, &own));
+  TES_TRY(count_corners(ctx, s, curve, &others));
+  if (10 * own <= 11 * others) goto done;
+  tesi_free(ctx, &s->keys);
+  s->keys = curve, curve = NULL;
+  for (int64_t b = 0; b < s->plan->batches; b++) s->group[b].key = s->keys[s->list[s->group[b].first]];
+done:
+  tesi_free(ctx, &curve);
+  return status;
+}
+
+static TesStatus make_global(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  Batching s = {.plan = plan, .m = m};
+  int32_t *rest = NULL;
+  int64_t left = 0;
+  TES_ALLOC(&s.list, m->cells);
+  TES_ALLOC(&s.group, m->cells);
+  TES_ALLOC(&rest, m->cells);
+  TES_TRY(make_keys(ctx, &s, rest, &left));
+  TES_TRY(group_rest(ctx, &s, left, rest, false));
+  if (m->mask) TES_TRY(group_rest(ctx, &s, left, rest, true));
+  qsort(s.group, (size_t)plan->batches, sizeof *s.group, by_group_key);
+  TES_TRY(list_cells(ctx, plan, &s));
+  TES_TRY(describe_global(ctx, plan, &s));
+done:
+  tesi_free(ctx, &s.keys);
+  tesi_free(ctx, &s.list);
+  tesi_free(ctx, &s.group);
+  tesi_free(ctx, &rest);
+  return status;
+}
+
+/* Element vectors: cells in their order. */
+static TesStatus make_element(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const int lanes = plan->kernels.lanes;
+  const int64_t cells = plan->m->cells;
+  plan->batches = (cells + lanes - 1) / lanes;
+  TES_ALLOC(&plan->batch, plan->batches);
+  TES_ALLOC(&plan->cell, plan->batches * lanes);
+  for (int64_t b = 0; b < plan->batches; b++) {
+    const int64_t first = b * lanes;
+    plan->batch[b] = (TesiMappedBatch){.index = first * plan->components * plan->nodes,
+                                       .mask = -1,
+                                       .hanging = -1,
+                                       .kind = TESI_GATHER_ELEMENT,
+                                       .count = cells - first < lanes ? (int)(cells - first) : lanes};
+    for (int l = 0; l < lanes; l++) plan->cell[first + l] = (int32_t)(first + l < cells ? first + l : first);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan) {
+  return plan->m->global ? make_global(ctx, plan) : make_element(ctx, plan);
+}

@@ -1,0 +1,1 @@
+#include "operator/mapped/host/mapped_kernels_body.h"

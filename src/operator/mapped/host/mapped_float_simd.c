@@ -1,0 +1,2 @@
+#define TESI_REAL_SINGLE
+#include "operator/mapped/host/mapped_kernels_body.h"

@@ -1,0 +1,134 @@
+/* Mapped operators on the host: what set-up and kernels share.
+ *
+ * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum factorization, and
+ * added back. Where nodes come in runs they are loaded as such and transposed in registers:
+ *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one number a row,
+ *            -1 - number where its nodes but the first are set, not added to
+ *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers a row and lane
+ *   any      one number a node and lane
+ *   element  element vectors: rows at a fixed distance
+ * Constrained nodes and lanes without cell are masked: read as 0, and 0 is added.
+ *
+ * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees) or cells lie along a curve themselves, as
+ * those of forests do, whose nodes are numbered in that order; else along a space-filling curve. Chunks of them are what threads take. No two chunks of a colour share a node, colours come one after another, so sums have one
+ * order whatever the number of threads. A step of a chunk sets the nodes it is first to touch. */
+#ifndef TESI_MAPPED_HOST_H
+#define TESI_MAPPED_HOST_H
+
+#include "operator/mapped/mapped.h"
+
+enum {
+  TESI_MAPPED_LANES = 16, /* at most */
+  TESI_MAPPED_HALF =
+      (TESI_MAPPED_POINTS + 1) / 2 * ((TESI_MAPPED_POINTS + 1) / 2) /* entries of a half table, at most */
+};
+
+/* Even-odd half tables, each [TESI_MAPPED_HALF] in the operator's precision: on sums (EVEN) and differences (ODD) of mirrored
+ * entries. I: interpolation to points, D: differentiation there (even to odd), and transposes. */
+typedef enum TesiMappedTable {
+  TESI_I_EVEN,
+  TESI_I_ODD,
+  TESI_IT_EVEN,
+  TESI_IT_ODD,
+  TESI_DM_EVEN,
+  TESI_DM_ODD,
+  TESI_DMT_EVEN,
+  TESI_DMT_ODD,
+  TESI_MAPPED_TABLES
+} TesiMappedTable;
+
+typedef enum TesiGather {
+  TESI_GATHER_JOINED,
+  TESI_GATHER_RUNS,
+  TESI_GATHER_ANY,
+  TESI_GATHER_ELEMENT
+} TesiGather;
+
+typedef struct TesiMappedBatch {
+  int64_t index;   /* first entry in plan->index; element form: first entry of the vector */
+  int64_t mask;    /* first entry in plan->masks, -1: nothing is masked */
+  int64_t hanging; /* entry of plan->hanging, -1: nothing hangs */
+  TesiGather kind;
+  int count; /* lanes with cells */
+} TesiMappedBatch;
+
+/* Hanging nodes of a batch, bits of lanes: those that are upper children in d; those in which the lines along d are interpolated, by
+ * where the other two coordinates (ascending directions) stand: 0 lower side, 1 inside, 2 upper side. 2D: the last is 0. directions: a bit for
+ * each d along which any line is. */
+typedef struct TesiMappedHanging {
+  uint16_t directions, upper[3], line[3][3][3];
+} TesiMappedHanging;
+
+typedef struct TesiMappedHost TesiMappedHost;
+typedef struct TesiMappedStep TesiMappedStep;
+/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the step whose nodes
+ * are asked for meanwhile, NULL: none. */
+typedef void (*TesiMappedRun)(const TesiMappedHost *plan, const TesiMappedStep *step,
+                              const TesiMappedStep *next, double sign, const void *b, const void *x, void *y,
+                              void *work);
+typedef struct TesiMappedKernels {
+  int lanes;
+  bool specialised;
+  TesiMappedRun run;
+  const void *phases; /* the kernels' own */
+} TesiMappedKernels;
+
+/* Batches that a thread works through before it goes on: few enough that its nodes and those of the next step fit into the L2 cache. */
+struct TesiMappedStep {
+  int64_t first, end;       /* batches */
+  int64_t zero, zero_end;   /* plan->zero: ranges of nodes that it sets first */
+  int64_t ahead, ahead_end; /* plan->ahead: cache lines that no step had before */
+  int64_t lines;            /* in those */
+};
+
+struct TesiMappedHost {
+  const TesiMapped *m;
+  TesiMappedKernels kernels;
+  TesFactors factors;
+  int dim, n, q, components;
+  int entries;         /* stored numbers a point: factors, or weights */
+  int geometry_degree; /* of cells, where Jacobians come from their polynomials (weights) */
+  bool stiffness, mass;
+  bool eliminates; /* trilinear cells from monomials, rows of points by elimination: mapped_points_body.h */
+  int64_t nodes, points; /* a cell */
+  int64_t batches;
+  TesiMappedBatch *batch;
+  int32_t *cell;   /* [batches][lanes]; padding repeats the first */
+  int32_t *index;  /* as the batches' kinds want */
+  uint16_t *masks; /* [node]: bit of each lane that counts */
+  TesiMappedHanging *hanging;
+  void *
+      halves; /* W [2][n][n] of forest_space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
+  int64_t steps, chunks;
+  TesiMappedStep *step; /* ordered by chunk */
+  int64_t *chunk;       /* [chunks + 1] first step; ordered by colour */
+  int colours;
+  int64_t first_of_colour[65]; /* chunks */
+  int32_t (*zero)[2];          /* [begin, end) of nodes */
+  int32_t (*ahead)[2];         /* [begin, end) of lines of 64 bytes of a vector that begins with one */
+  /* factors: per batch `stride` numbers of the operator's precision, see mapped_host_factors.c */
+  void *g;
+  int64_t stride;
+  void *tables;                 /* [TESI_MAPPED_TABLES][TESI_MAPPED_HALF] */
+  void *points_1d, *weights_1d; /* [q] in the operator's precision */
+  void *centred_1d;             /* points less 1/2, their squares, [2][q] */
+  double a, mass_factor;        /* vertices: constants a and lambda c; else lambda */
+  int threads;
+  size_t work_size;
+  char *work;
+};
+
+TesiMappedKernels tesi_mapped_kernels_128(const TesiMappedHost *plan, TesPrecision precision);
+TesiMappedKernels tesi_mapped_kernels_256(const TesiMappedHost *plan, TesPrecision precision);
+TesiMappedKernels tesi_mapped_kernels_512(const TesiMappedHost *plan, TesPrecision precision);
+
+/* mapped_batches.c: batches, their index and masks; mapped_chunks.c: chunks, colours and what they set first. */
+TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
+TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
+/* mapped_hanging.c: plan->halves. */
+TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
+/* mapped_host_factors.c: plan->g and stride for plan->factors. */
+TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan);
+TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan);
+
+#endif

@@ -1,0 +1,300 @@
+/* The factors as the host's kernels read them, a batch after another, [..][lane] in the operator's precision:
+ *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
+ *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2); mass alone: |J| as [3^dim] monomials
+ *   affine    [entry]
+ *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of degree m: [m + 1]^dim, x
+ *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in mapped_points_body.h
+ *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
+#include <omp.h>
+#include <string.h>
+#include "geometry/geometry.h"
+#include "operator/mapped/host/mapped_dense.h"
+#include "operator/mapped/host/mapped_host.h"
+
+static void set_real(const TesiMappedHost *plan, void *array, int64_t at, double value) {
+  if (plan->m->precision == TES_DOUBLE)
+    ((double *)array)[at] = value;
+  else
+    ((float *)array)[at] = (float)value;
+}
+
+static int64_t power(int64_t base, int exponent) {
+  int64_t result = 1;
+  for (int i = 0; i < exponent; i++) result *= base;
+  return result;
+}
+
+/* Numbers a cell. */
+static int64_t numbers(const TesiMappedHost *plan) {
+  switch (plan->factors) {
+  case TES_FACTORS_VERTICES:
+    return plan->stiffness ? (int64_t)plan->dim << plan->dim : power(3, plan->dim);
+  case TES_FACTORS_AFFINE:
+    return plan->entries;
+  case TES_FACTORS_WEIGHTS:
+    return plan->entries * plan->points + plan->dim * power(plan->geometry_degree + 1, plan->dim);
+  case TES_FACTORS_MATRIX:
+    return plan->nodes * (plan->nodes + (plan->mass ? 1 : -1)) / 2;
+  default:
+    return plan->entries * plan->points;
+  }
+}
+
+/* in[entry][point] of a cell to the batch's order. */
+static void place_stored(const TesiMappedHost *plan, const double *in, int64_t at, int lane) {
+  const int64_t lanes = plan->kernels.lanes, lines = plan->points / plan->q;
+  for (int e = 0; e < plan->entries; e++)
+    for (int64_t p = 0; p < plan->points; p++) {
+      const int64_t to = plan->stiffness ? p * plan->entries + e : p % lines * plan->q + p / lines;
+      set_real(plan, plan->g, at + to * lanes + lane, in[e * plan->points + p]);
+    }
+}
+
+/* Monomials of the trilinear map: c[bits] of prod over bits xi_d, from x[2^dim][dim]. */
+static void monomials(int dim, const double *x, double *c) {
+  memcpy(c, x, ((size_t)dim << dim) * sizeof *c);
+  for (int d = 0; d < dim; d++)
+    for (int v = 0; v < 1 << dim; v++)
+      for (int r = 0; v >> d & 1 && r < dim; r++) c[v * dim + r] -= c[(v ^ 1 << d) * dim + r];
+}
+
+/* The trilinear map's monomials in xi: in xi - 1/2. */
+static void centre(double c[8 * 3]) {
+  for (int bit = 1; bit < 8; bit *= 2)
+    for (int v = 0; v < 8; v++)
+      for (int r = 0; !(v & bit) && r < 3; r++) c[3 * v + r] += 0.5 * c[3 * (v + bit) + r];
+}
+
+/* A = |dx/dxi_0|^2 of the row of points at y, z (less 1/2). */
+static double row_square(const double c[8 * 3], double y, double z) {
+  double square = 0;
+  for (int r = 0; r < 3; r++) {
+    const double jx = c[3 + r] + y * c[9 + r] + z * (c[15 + r] + y * c[21 + r]);
+    square += jx * jx;
+  }
+  return square;
+}
+
+/* in[point] <- in A */
+static void scale_weights(const TesiMappedHost *plan, const double c[8 * 3], double *in) {
+  const TesiMapped *m = plan->m;
+  for (int64_t p = 0; p < plan->points; p++)
+    in[p] *= row_square(c, m->point[p / m->q % m->q] - 0.5, m->point[p / m->q / m->q] - 0.5);
+}
+
+/* Weights of a cell, in[entry][point], and the polynomial behind them. */
+static void place_weights(const TesiMappedHost *plan, int64_t cell, double *in, int64_t at, int lane) {
+  const int dim = plan->dim, nodes = (int)power(plan->geometry_degree + 1, dim), lanes = plan->kernels.lanes;
+  double c[3 * 27];
+  tesi_mapped_monomials(plan->m, cell, plan->geometry_degree, c);
+  if (plan->eliminates) centre(c), scale_weights(plan, c, in);
+  place_stored(plan, in, at, lane);
+  at += plan->entries * plan->points * lanes + lane;
+  for (int p = 0; p < nodes * dim; p++) set_real(plan, plan->g, at + (int64_t)p * lanes, c[p]);
+}
+
+/* |J| of the trilinear map is a polynomial of degree 2 a direction: monomials [3^dim] from values at 0, 1/2, 1. */
+static void determinant_monomials(const TesiMappedHost *plan, int64_t cell, double *c) {
+  static const double at[3] = {0, 0.5, 1}, to[3][3] = {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}};
+  double B[6], G[6], x[3 * 27], J[9 * 27], det[27];
+  const int dim = plan->dim, count = dim == 3 ? 27 : 9;
+  tesi_geometry_tables(plan->m->geometry, 3, at, B, G);
+  tesi_geometry_tensor(plan->m->geometry, cell, 1, 3, B, G, x, J);
+  tesi_geometry_determinant(dim, count, J, det);
+  for (int d = 0, stride = 1; d < dim; d++, stride *= 3) {
+    for (int p = 0; p < count; p++) {
+      const int i = p / stride % 3, base = p - i * stride;
+      c[p] = 0;
+      for (int s = 0; s < 3; s++) c[p] += to[i][s] * det[base + s * stride];
+    }
+    memcpy(det, c, (size_t)count * sizeof *c);
+  }
+}
+
+/* The triangle of a cell's matrix from its factors in[entry][point]; f[point][1 + dim][nodes]: functions and derivatives. */
+static void cell_triangle(const TesiMappedHost *plan, const double *f, const double *in, double *out) {
+  enum { MOST = 27 };
+  const int64_t nodes = plan->nodes, points = plan->points;
+  const int dim = plan->dim;
+  double K[MOST * MOST] = {0}, flux[4][MOST];
+  for (int64_t p = 0; p < points; p++, f += (dim + 1) * nodes) {
+    for (int64_t a = 0; a < nodes; a++) {
+      flux[0][a] = plan->mass ? plan->mass_factor * in[(plan->entries - 1) * points + p] * f[a] : 0;
+      for (int c = 0; plan->stiffness && c < dim; c++) {
+        flux[c + 1][a] = 0;
+        for (int e = 0; e < dim; e++) {
+          const int low = c < e ? c : e, high = c < e ? e : c;
+          const int at = dim == 2 ? low + high : low == 0 ? high : low + high + 1;
+          flux[c + 1][a] += in[at * points + p] * f[(e + 1) * nodes + a];
+        }
+      }
+    }
+    for (int c = plan->mass ? 0 : 1; c <= (plan->stiffness ? dim : 0); c++)
+      for (int64_t a = 0; a < nodes; a++)
+        for (int64_t b = 0; b < a + plan->mass; b++) K[a * nodes + b] += f[c * nodes + a] * flux[c][b];
+  }
+  for (int64_t a = 0; a < nodes; a++)
+    for (int64_t b = 0; b < a + plan->mass; b++) *out++ = K[a * nodes + b];
+}
+
+static void place_matrix(const TesiMappedHost *plan, const double *f, const double *in, int64_t at,
+                         int lane) {
+  double out[27 * 28 / 2];
+  cell_triangle(plan, f, in, out);
+  for (int64_t e = 0; e < numbers(plan); e++)
+    set_real(plan, plan->g, at + e * plan->kernels.lanes + lane, out[e]);
+}
+
+/* f[point][1 + dim][nodes] */
+static TesStatus make_functions(TesContext *ctx, const TesiMappedHost *plan, double **f) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  TES_ALLOC(f, plan->points * (plan->dim + 1) * plan->nodes);
+  for (int64_t p = 0; p < plan->points; p++) {
+    const double xi[3] = {m->point[p % m->q], m->point[p / m->q % m->q], m->point[p / m->q / m->q % m->q]};
+    tesi_mapped_functions(m, xi, *f + p * (plan->dim + 1) * plan->nodes);
+  }
+done:
+  return status;
+}
+
+/* Stored factors, or matrices made of them. */
+static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
+  enum { BLOCK = 64 };
+  TesStatus status = TES_OK;
+  const int lanes = plan->kernels.lanes;
+  const int64_t size = plan->entries * plan->points, cells = plan->m->cells;
+  int64_t *place = NULL; /* of each cell: batch * lanes + lane */
+  double *in = NULL, *f = NULL;
+  const bool matrix = plan->factors == TES_FACTORS_MATRIX, weights = plan->factors == TES_FACTORS_WEIGHTS;
+  if (matrix) TES_TRY(make_functions(ctx, plan, &f));
+  TES_ALLOC(&place, cells);
+  TES_ALLOC(&in, BLOCK * lanes * size);
+  for (int64_t i = plan->batches * lanes - 1; i >= 0; i--)
+    if (i % lanes < plan->batch[i / lanes].count) place[plan->cell[i]] = i;
+  for (int64_t first = 0; first < cells; first += BLOCK * lanes) {
+    const int64_t count = tesi_min64(BLOCK * lanes, cells - first);
+    TES_TRY((weights ? tesi_mapped_fill_weights : tesi_mapped_fill_factors)(plan->m, first, count, in));
+#pragma omp parallel for schedule(static) num_threads(plan->threads)
+    for (int64_t c = 0; c < count; c++) {
+      const int64_t batch = place[first + c] / lanes * plan->stride, lane = place[first + c] % lanes;
+      if (matrix)
+        place_matrix(plan, f, in + c * size, batch, (int)lane);
+      else if (weights)
+        place_weights(plan, first + c, in + c * size, batch, (int)lane);
+      else
+        place_stored(plan, in + c * size, batch, (int)lane);
+    }
+  }
+done:
+  tesi_free(ctx, &place);
+  tesi_free(ctx, &f);
+  tesi_free(ctx, &in);
+  return status;
+}
+
+/* Numbers of one cell by the other kinds; affine[cells][entries] was filled before. */
+static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64_t cell, double *out) {
+  const TesiMapped *m = plan->m;
+  if (plan->factors == TES_FACTORS_AFFINE) {
+    memcpy(out, affine + cell * plan->entries, (size_t)plan->entries * sizeof *out);
+  } else if (plan->stiffness) {
+    monomials(plan->dim, m->geometry->nodes + cell * ((int64_t)plan->dim << plan->dim), out);
+    if (plan->eliminates) centre(out);
+  } else {
+    determinant_monomials(plan, cell, out);
+  }
+}
+
+static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const int lanes = plan->kernels.lanes;
+  const int64_t count = numbers(plan);
+  double *work = NULL, *affine = NULL;
+  if (plan->factors == TES_FACTORS_AFFINE) {
+    TES_ALLOC(&affine, plan->m->cells * plan->entries);
+    TES_TRY(tesi_mapped_fill_affine(plan->m, 0, plan->m->cells, affine));
+  } else {
+    TES_TRY(tesi_mapped_check(plan->m));
+  }
+  TES_ALLOC(&work, plan->threads * count);
+#pragma omp parallel for schedule(static) num_threads(plan->threads)
+  for (int64_t b = 0; b < plan->batches; b++) {
+    double *out = work + omp_get_thread_num() * count;
+    for (int l = 0; l < lanes; l++) {
+      cell_numbers(plan, affine, plan->cell[b * lanes + l], out);
+      for (int64_t e = 0; e < count; e++) set_real(plan, plan->g, b * plan->stride + e * lanes + l, out[e]);
+    }
+  }
+done:
+  tesi_free(ctx, &affine);
+  tesi_free(ctx, &work);
+  return status;
+}
+
+TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_MATRIX ||
+                      plan->factors == TES_FACTORS_WEIGHTS;
+  plan->entries = plan->factors == TES_FACTORS_WEIGHTS ? 1 + plan->mass : plan->m->factors;
+  plan->geometry_degree = plan->m->geometry->degree;
+  plan->eliminates = plan->dim == 3 && plan->stiffness &&
+                     (plan->factors == TES_FACTORS_VERTICES ||
+                      (plan->factors == TES_FACTORS_WEIGHTS && plan->geometry_degree == 1));
+  plan->stride = numbers(plan) * plan->kernels.lanes;
+  plan->a = plan->factors == TES_FACTORS_VERTICES ? plan->m->a[0] : 1;
+  plan->mass_factor = plan->m->lambda * (plan->factors == TES_FACTORS_VERTICES ? plan->m->c : 1);
+  TES_TRY(tesi_alloc(ctx, (size_t)(plan->batches * plan->stride), tesi_precision_size(plan->m->precision),
+                     &plan->g));
+  if (stored)
+    TES_TRY(fill_stored(ctx, plan));
+  else
+    TES_TRY(fill_others(ctx, plan));
+done:
+  return status;
+}
+
+/* Half table of T [rows][columns]: even on sums, odd on differences of mirrored entries; `changes`: T maps even to odd. */
+static void set_half(TesiMappedHost *plan, int table, bool odd, bool changes, int rows, int columns,
+                     const double *T) {
+  const int count_in = odd ? columns / 2 : (columns + 1) / 2;
+  const int count_out = odd != changes ? rows / 2 : (rows + 1) / 2;
+  for (int i = 0; i < count_out; i++)
+    for (int j = 0; j < count_in; j++) {
+      const double a = T[i * columns + j], b = T[i * columns + columns - 1 - j];
+      set_real(plan, plan->tables, (int64_t)table * TESI_MAPPED_HALF + i * count_in + j,
+               j == columns - 1 - j ? a : 0.5 * (odd ? a - b : a + b));
+    }
+}
+
+static void set_halves(TesiMappedHost *plan, int table, bool changes, int rows, int columns,
+                       const double *T) {
+  double transposed[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < columns; j++) transposed[j * rows + i] = T[i * columns + j];
+  for (int odd = 0; odd < 2; odd++) {
+    set_half(plan, table + odd, odd, changes, rows, columns, T);
+    set_half(plan, table + 2 + odd, odd, changes, columns, rows, transposed);
+  }
+}
+
+TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  const size_t size = tesi_precision_size(m->precision);
+  TES_TRY(tesi_alloc(ctx, TESI_MAPPED_TABLES * TESI_MAPPED_HALF, size, &plan->tables));
+  TES_TRY(tesi_alloc(ctx, (size_t)m->q, size, &plan->points_1d));
+  TES_TRY(tesi_alloc(ctx, (size_t)m->q, size, &plan->weights_1d));
+  TES_TRY(tesi_alloc(ctx, (size_t)(2 * m->q), size, &plan->centred_1d));
+  set_halves(plan, TESI_I_EVEN, false, m->q, m->n, m->I);
+  set_halves(plan, TESI_DM_EVEN, true, m->q, m->q, m->D);
+  for (int i = 0; i < m->q; i++) {
+    set_real(plan, plan->points_1d, i, m->point[i]);
+    set_real(plan, plan->weights_1d, i, m->weight[i]);
+    const double centred = m->point[i] - 0.5;
+    set_real(plan, plan->centred_1d, i, centred);
+    set_real(plan, plan->centred_1d, m->q + i, centred * centred);
+  }
+done:
+  return status;
+}

@@ -1,0 +1,127 @@
+/* Operators on mapped cells: the data that the implementations share. Set-up (mapped.c, mapped_factors.c, on the host)
+ * makes a TesiMapped; an implementation (host: mapped_host.c; kernels: mapped_device.c) makes of it the plan its loops want.
+ *
+ * With n = degree + 1 nodes and q points a direction, s factors a point:
+ *   element vector  u[cell][component][n^dim], x fastest
+ *   global vector   u[node * components + component]
+ *   index           [cell][n^dim]; < 0: constrained node ~index, read as 0, nothing added; y = x in those rows
+ *   factors         g[cell][s][q^dim], float64: 3D G00 G01 G02 G11 G12 G22, then c w|J|; 2D G00 G01 G11, then c w|J|;
+ *                   terms that are absent are left out (mass: only c w|J|; stiffness: only G). lambda is not in it.
+ *   vertices        x[cell][2^dim][dim], coordinate fastest, vertex v = bit 0 x, bit 1 y, bit 2 z
+ *   affine          [cell][s]: |J| J^-1 a J^-T (3D 6, 2D 3 entries), then c |J|, without the weights w
+ *   y = sum over cells of E' I' (D' G D + lambda W) I E x; J[r][c] = d x_r / d xi_c on the reference cell [0, 1]^dim, weights sum to 1. */
+#ifndef TESI_MAPPED_H
+#define TESI_MAPPED_H
+
+#include "operator/operator.h"
+#include "tessera/mapped.h"
+
+enum { TESI_MAPPED_CELL_DEGREE = 2 }; /* degree of cells, at most */
+enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS = 4 };
+
+typedef struct TesiMapped {
+  TesMappedDesc
+      desc; /* zeros replaced by defaults; `factors` is auto until an implementation has chosen; pointers: see below */
+  TesGeometry *geometry;
+  int dim, degree, n, q, components;
+  bool stiffness, mass, collocated;
+  double lambda;
+  TesPrecision precision;
+  bool global;
+  int64_t cells, nodes, length;    /* nodes of the global vector (global form); length of vectors */
+  int64_t cell_nodes, cell_points; /* n^dim, q^dim */
+  int32_t *index;                  /* NULL in the element form */
+  int64_t constrained;             /* nodes that are, and nodes that no cell has */
+  int32_t *constrained_nodes;      /* [constrained], ascending */
+  uint16_t *mask;                  /* [cells] TesMask; NULL: nothing hangs */
+  int32_t *part;                   /* [cells], -1: none; NULL: no parts */
+  int parts;
+  TesFunction **part_a, **part_c; /* [parts]; NULL inside: a[0], c */
+  /* 1D tables, float64: nodes [n], points and weights [q] on [0, 1]; I[q][n]; D[q][q] differentiates at the points */
+  double node[TESI_MAPPED_POINTS], point[TESI_MAPPED_POINTS], weight[TESI_MAPPED_POINTS];
+  double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
+  /* what the cells and coefficients allow */
+  bool can_vertices, can_affine, can_weights;
+  int cell_degree; /* where can_weights: of the cells' polynomials; 1 where those of second degree are multilinear but for rounding */
+  double a[6],
+      c; /* constant coefficients: dim == 3: 00 01 02 11 12 22, dim == 2: 00 01 11; set where can_vertices or can_affine */
+  bool a_identity; /* a = a[0] times the identity */
+  int factors;     /* s */
+} TesiMapped;
+
+/* Fill caller's arrays, float64, with the numbers of cells first .. first + count - 1, in parallel. Coefficients are checked. */
+TesStatus tesi_mapped_fill_factors(const TesiMapped *m, int64_t first, int64_t count,
+                                   double *g); /* [count][s][q^dim] */
+/* w a / |J| of a scalar coefficient a and, with a mass term, c w |J|: [count][1 or 2][q^dim]. */
+TesStatus tesi_mapped_fill_weights(const TesiMapped *m, int64_t first, int64_t count, double *g);
+/* Only checks them, and that no cell is inverted, at the points. */
+TesStatus tesi_mapped_check(const TesiMapped *m);
+TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t count,
+                                    double *x); /* [count][2^dim][dim]; can_vertices */
+TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t count,
+                                  double *g); /* [count][s]; can_affine */
+/* Monomials of a cell's polynomial, c[(degree+1)^dim][dim], x fastest; can_weights, degree: that of the geometry, or cell_degree. */
+int tesi_mapped_cell_degree(const TesiMapped *m);
+void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c);
+
+/* Cells by colour: no two cells of a colour share a node (global form). order[cells], ascending in a colour; colour c has
+ * order[first[c]] .. order[first[c+1] - 1]; first[colours + 1]. Both released with tesi_free. */
+TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order);
+/* Directions (bits) in which lines of a cell are interpolated. */
+unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell);
+/* Cells of equal directions together, most first, in each window of so many cells: order[cells]. Orders of colours have it in each colour. */
+TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order);
+/* Positions of the cells on a space-filling curve through their centres: keys[cells]. */
+TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
+
+static inline int64_t tesi_min64(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* The functions that hold in a cell (NULL: 1), scalar tensor. */
+static inline const TesFunction *tesi_mapped_a(const TesiMapped *m, int64_t cell) {
+  const int32_t part = m->part ? m->part[cell] : -1;
+  return part >= 0 && m->part_a[part] ? m->part_a[part] : m->desc.a[0];
+}
+static inline const TesFunction *tesi_mapped_c(const TesiMapped *m, int64_t cell) {
+  const int32_t part = m->part ? m->part[cell] : -1;
+  return part >= 0 && m->part_c[part] ? m->part_c[part] : m->desc.c;
+}
+
+/* Whether something hangs on a cell. */
+static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
+  return m->mask && m->mask[cell] >> 3;
+}
+
+/* The same terms on some of the cells, float64, on element vectors. */
+TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
+                                    TesOperator **op);
+
+/* mapped_hanging_diagonal.c: tables, then cell by cell what hanging nodes get of the diagonal: those entries of d[n^dim] are replaced, from the
+ * factors g[s][q^dim] of the cell. */
+typedef struct TesiHangingDiagonal TesiHangingDiagonal;
+TesStatus tesi_hanging_diagonal_create(const TesiMapped *m, TesiHangingDiagonal **tables);
+void tesi_hanging_diagonal_cell(const TesiHangingDiagonal *tables, unsigned mask, const double *g, double *d);
+
+/* op->mapped, for the implementations. */
+static inline TesiMapped *tesi_mapped(const TesOperator *op) {
+  return op->mapped;
+}
+
+void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped);
+
+/* The implementations: each sets op->table, plan and description of an operator whose op->mapped is complete, and mapped->desc.factors to
+ * what it uses (stored, vertices or affine; never auto). */
+TesStatus tesi_mapped_host_init(TesOperator *op);
+TesStatus tesi_mapped_device_init(TesOperator *op);
+
+/* Entries that every implementation shares: plain application from dense cell matrices (float64 host arrays), and cost: flops
+ * counted from sum factorization with even-odd products, bytes as the factors in use need them. */
+TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *y);
+TesCost tesi_mapped_cost(const TesOperator *op);
+/* Bytes that one application writes to and reads from shared memory: of operators of devices with kernels, 3D; else 0. */
+double tesi_mapped_shared_bytes(const TesOperator *op);
+/* The diagonal, float64, host; 1 in constrained rows. From the definition, by squares of 1D tables. */
+TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d);
+
+#endif

@@ -1,0 +1,85 @@
+/* The assembled twin of a mapped operator: the matrices of the cells added to the rows of mapped_pattern.c. */
+#include <omp.h>
+#include "geometry/geometry.h"
+#include "operator/mapped/mapped_matrix.h"
+
+/* Row a of a cell's matrix to the matrix: both lists of columns ascend. */
+static void add_row(const int32_t *sorted, const int16_t *place, int64_t count, const double *K,
+                    const int32_t *column, double *value, bool shared) {
+  int64_t e = 0;
+  for (int64_t i = 0; i < count && sorted[i] >= 0; i++) {
+    while (column[e] < sorted[i]) e++;
+    if (shared) {
+#pragma omp atomic
+      value[e] += K[place[i]];
+    } else {
+      value[e] += K[place[i]];
+    }
+  }
+}
+
+static void add_cell(const TesiMapped *m, const TesiPattern *p, int64_t cell, const double *K, TesMatrix *A) {
+  const int64_t N = m->cell_nodes;
+  const int32_t *index = m->index + cell * N;
+  for (int64_t a = 0; a < N; a++) {
+    const int64_t row = index[a];
+    if (row < 0) continue;
+    add_row(p->sorted + cell * N, p->place + cell * N, N, K + a * N, A->column + A->row[row],
+            A->value + A->row[row], p->first[row + 1] - p->first[row] > 1);
+  }
+}
+
+/* Cells in blocks, whose factors are made at a time. */
+static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesMatrix *matrix) {
+  enum { BLOCK = 256 };
+  TesContext *ctx = m->geometry->context;
+  TesStatus status = TES_OK;
+  TesiCellMatrix *cells = NULL;
+  const int64_t N = m->cell_nodes, size = m->factors * m->cell_points;
+  const int threads = tes_context_threads(ctx);
+  double *work = NULL, *g = NULL;
+  TES_TRY(tesi_cell_matrix_create(m, &cells));
+  const int64_t share = tesi_cell_matrix_work(cells) + N * N;
+  TES_ALLOC(&work, threads * share);
+  TES_ALLOC(&g, BLOCK * size);
+  for (int64_t first = 0; first < m->cells; first += BLOCK) {
+    const int64_t count = first + BLOCK < m->cells ? BLOCK : m->cells - first;
+    TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+    for (int64_t c = 0; c < count; c++) {
+      double *K = work + omp_get_thread_num() * share;
+      tesi_cell_matrix(cells, first + c, g + c * size, K + N * N, K);
+      add_cell(m, pattern, first + c, K, matrix);
+    }
+  }
+  for (int64_t i = 0; i < m->constrained; i++) matrix->value[matrix->row[m->constrained_nodes[i]]] = 1;
+done:
+  tesi_cell_matrix_destroy(&cells);
+  tesi_free(ctx, &work);
+  tesi_free(ctx, &g);
+  return status;
+}
+
+TesStatus tes_mapped_assemble(const TesOperator *op, TesMatrix *matrix) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiPattern pattern = {0};
+  TesMatrix A = {0};
+  *matrix = A;
+  TES_CHECK(op->mapped && op->mapped->global, "only mapped operators in the global form are assembled");
+  TES_TRY(tesi_pattern_create(op->mapped, &pattern, &A));
+  TES_TRY(add_cells(op->mapped, &pattern, &A));
+  *matrix = A;
+done:
+  tesi_pattern_free(ctx, &pattern);
+  if (status != TES_OK) tes_mapped_matrix_free(op, &A);
+  return status;
+}
+
+void tes_mapped_matrix_free(const TesOperator *op, TesMatrix *matrix) {
+  TesContext *ctx = op->context;
+  tesi_free(ctx, &matrix->row);
+  tesi_free(ctx, &matrix->column);
+  tesi_free(ctx, &matrix->value);
+  *matrix = (TesMatrix){0};
+}

@@ -1,0 +1,67 @@
+/* Cells of first or second degree as polynomials of the reference coordinates: what factors from weights have their Jacobians from. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "geometry/geometry.h"
+#include "operator/mapped/mapped.h"
+
+enum { MOST = 3 * 27 };
+
+static int power(int base, int exponent) {
+  int result = 1;
+  for (int i = 0; i < exponent; i++) result *= base;
+  return result;
+}
+
+/* Of the geometry's own degree: direction by direction from the values at the nodes 0, (1/2,) 1. */
+static void all_monomials(const TesGeometry *g, int64_t cell, double *c) {
+  static const double to[2][3][3] = {{{1, 0}, {-1, 1}}, {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}}};
+  const int dim = g->dim, m = g->degree, numbers = (int)g->cell_nodes * dim;
+  double x[MOST];
+  memcpy(c, g->nodes + cell * numbers, (size_t)numbers * sizeof *c);
+  for (int d = 0, stride = dim; d < dim; d++, stride *= m + 1) {
+    memcpy(x, c, (size_t)numbers * sizeof *x);
+    for (int p = 0; p < numbers; p++) {
+      const int i = p / stride % (m + 1), base = p - i * stride;
+      c[p] = 0;
+      for (int s = 0; s <= m; s++) c[p] += to[m - 1][i][s] * x[base + s * stride];
+    }
+  }
+}
+
+/* Whether monomial i, of (m+1)^dim, has a square. */
+static bool has_square(int i, int m) {
+  for (; m == 2 && i; i /= 3)
+    if (i % 3 == 2) return true;
+  return false;
+}
+
+static bool is_multilinear(const TesGeometry *g, int64_t cell) {
+  const double *x = g->nodes + cell * g->cell_nodes * g->dim;
+  double c[MOST], size = 0, square = 0;
+  all_monomials(g, cell, c);
+  for (int i = 0; i < g->cell_nodes * g->dim; i++) {
+    size = fmax(size, fabs(x[i]));
+    if (has_square(i / g->dim, g->degree)) square = fmax(square, fabs(c[i]));
+  }
+  return square <= 64 * DBL_EPSILON *
+                       size; /* the sum of 27 numbers of this size, 64 times at most, is not known better */
+}
+
+int tesi_mapped_cell_degree(const TesiMapped *m) {
+  const TesGeometry *g = m->geometry;
+  int curved = 0;
+#pragma omp parallel for schedule(static) reduction(| : curved) num_threads(tes_context_threads(g->context))
+  for (int64_t c = 0; c < g->cells; c++) curved |= !curved && !is_multilinear(g, c);
+  return curved ? g->degree : 1;
+}
+
+void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c) {
+  const TesGeometry *g = m->geometry;
+  const int dim = g->dim, count = power(g->degree + 1, dim);
+  double all[MOST];
+  all_monomials(g, cell, all);
+  for (int i = 0, at = 0; i < count; i++)
+    if (g->degree == degree || !has_square(i, g->degree))
+      memcpy(c + dim * at++, all + dim * i, (size_t)dim * sizeof *c);
+}

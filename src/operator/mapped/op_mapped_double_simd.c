@@ -1,1 +1,0 @@
-#include "operator/mapped/op_mapped_kernels_body.h"

@@ -1,1 +1,0 @@
-#include "operator/quadrature/op_quadrature_kernels_body.h"

@@ -1,0 +1,1 @@
+#include "operator/quadrature/quadrature_kernels_body.h"

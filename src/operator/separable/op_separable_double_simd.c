@@ -1,2 +1,0 @@
-/* The separable operator in float64. */
-#include "operator/separable/op_separable_march.h"

@@ -1,0 +1,367 @@
+/* Set-up and launches of src/kernels/separable.cu and separable_tiles.cu. */
+#include "operator/separable/separable_device.h"
+#include <stdio.h>
+#include "basis/kernel_tables.h"
+#include "basis/lagrange.h"
+#include "device/kernel.h"
+#include "device/tuning.h"
+#include "kernels/separable_arguments.h"
+#include "operator/quadrature/quadrature_device.h"
+#include "operator/separable/separable_cut.h"
+#include "operator/tile_grid.h"
+
+typedef struct Plan {
+  TesiKernel apply, residual, diagonal, faces;
+  TesiSeparableCut cut;
+  unsigned threads;
+  size_t shared;
+  TeskLaplace arguments;
+  TesiTileGrid grid; /* with tiles */
+  void *values;      /* device, with tiles: what blocks leave on their faces */
+  void *scales;      /* device: widths and a / widths of the cells of all directions */
+} Plan;
+
+/* Compiles the program; with the others than `apply` where `all`. */
+static TesStatus compile(const TesOperator *op, Plan *plan, const TesiSeparableCut cut, bool all) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  char *tables = NULL;
+  TesiProgram *program;
+  TesiSeparableText text;
+  TES_TRY(tesi_kernel_tables(ctx, op->space->degree, op->precision == TES_SINGLE ? "float" : "double",
+                             &tables, NULL));
+  tesi_separable_describe(op, cut, tables, &text);
+  plan->cut = cut;
+  plan->threads = text.threads;
+  plan->shared = text.shared;
+  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
+  const char *name = tesi_separable_is_tiled(&cut) ? "tesk_separable_tiles" : "tesk_separable";
+  TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->apply));
+  if (tesi_separable_is_tiled(&cut))
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_tile_faces", 0, &plan->faces));
+  if (!all) goto done;
+  text.desc.options[text.last] = "RESIDUAL=1";
+  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->residual));
+  tesi_separable_describe(op, tesi_separable_default_cut(op->space->dim, op->space->degree, op->precision),
+                          tables, &text);
+  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_separable_diagonal", 0, &plan->diagonal));
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+/* Few layers a block on small boxes: the machine should have some work for every multiprocessor. */
+static int choose_layers(const TesiSeparableCut *cut, const int blocks, int total) {
+  enum { ENOUGH = 1056 }; /* eight a multiprocessor of the largest GPUs */
+  int layers = tesi_min(cut->layers, total);
+  while (layers > 2 && blocks * ((total + layers - 1) / layers) < ENOUGH) layers = (layers + 1) / 2;
+  return layers;
+}
+
+static int tiles(const TesiAxis *axis, int cells) {
+  return (axis->cells + (axis->natural[1] ? 1 : 0) + cells - 1) / cells;
+}
+
+static void fill_arguments(const TesOperator *op, Plan *plan) {
+  const TesiAxis *axis = op->space->axis;
+  const int dim = op->space->dim;
+  TeskLaplace *a = &plan->arguments;
+  const double hx = axis[0].h[0], hy = axis[1].h[0], hz = dim == 3 ? axis[2].h[0] : 1;
+  bool graded = false;
+  for (int d = 0; d < dim; d++) {
+    a->cells[d] = axis[d].cells;
+    for (int e = 0; e < 2; e++) a->dirichlet[2 * d + e] = !axis[d].natural[e];
+    graded = graded || !axis[d].uniform;
+  }
+  a->pitch = axis[0].nodes;
+  a->plane = (long long)axis[0].nodes * axis[1].nodes;
+  a->scale = graded ? 1 : op->a * hy * hz / hx;
+  a->xr = graded ? 1 : hx * hx / (hy * hy);
+  a->zk = graded ? 1 : hx * hx / (hz * hz);
+  a->zc = graded ? op->c : op->c * hx * hx / op->a;
+  const double robin[3] = {hx / op->a, hy / op->a, hx * hx / (op->a * hz)};
+  for (int f = 0; f < 6; f++) a->robin[f] = op->alpha[f] * (graded ? 1 : robin[f / 2]);
+  const int total = dim == 3 ? tiles(&axis[2], 1) : 1;
+  a->layers_total = total;
+  a->layers = choose_layers(&plan->cut, tiles(&axis[0], plan->cut.x) * tiles(&axis[1], plan->cut.y), total);
+}
+
+static TesStatus cut_tiles(const TesOperator *op, Plan *plan) {
+  TesContext *ctx = op->context;
+  if (!tesi_separable_is_tiled(&plan->cut)) return TES_OK;
+  plan->grid = tesi_tile_grid(op->space, plan->cut.x, plan->cut.y, plan->cut.pad);
+  plan->arguments.layers = plan->grid.layers;
+  plan->arguments.block_faces = plan->grid.block_faces;
+  return tesi_context_device(ctx)->allocate(
+      ctx, (size_t)plan->grid.values * tesi_precision_size(op->precision), &plan->values);
+}
+
+/* [direction][mass, stiffness][cells] in the operator's precision, one allocation. */
+static TesStatus upload_scales(const TesOperator *op, Plan *plan) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t size = tesi_precision_size(op->precision);
+  int total = 0, at = 0;
+  double *values = NULL;
+  float *single = NULL;
+  for (int d = 0; d < op->space->dim; d++) total += 2 * op->space->axis[d].cells;
+  TES_ALLOC(&values, total);
+  TES_ALLOC(&single, total);
+  TES_TRY(device->allocate(ctx, (size_t)total * size, &plan->scales));
+  for (int d = 0; d < op->space->dim; d++) {
+    const TesiAxis *axis = &op->space->axis[d];
+    plan->arguments.mass[d] = (char *)plan->scales + (size_t)at * size;
+    plan->arguments.stiffness[d] = (char *)plan->scales + (size_t)(at + axis->cells) * size;
+    for (int c = 0; c < axis->cells; c++) {
+      values[at + c] = axis->h[c];
+      values[at + axis->cells + c] = op->a / axis->h[c];
+    }
+    at += 2 * axis->cells;
+  }
+  for (int i = 0; i < total; i++) single[i] = (float)values[i];
+  TES_TRY(device->to_device(ctx, plan->scales, op->precision == TES_SINGLE ? (const void *)single : values,
+                            (size_t)total * size));
+done:
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &single);
+  return status;
+}
+
+static TesStatus launch_tiles(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x,
+                              void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = op->plan;
+  TeskLaplace argument = plan->arguments;
+  void *values = plan->values, *arguments[] = {&x, &y, &b, &values, &argument},
+       *face_arguments[] = {&y, &values, &argument};
+  argument.sign = b ? -1 : 1;
+  TES_TRY(tesi_kernel_launch(ctx, kernel, plan->grid.grid, plan->threads, plan->shared, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &plan->faces, (TesiGrid){plan->grid.face_blocks, 1, 1}, 256, 0,
+                             face_arguments));
+done:
+  return status;
+}
+
+static TesStatus launch(const TesOperator *op, const TesiKernel *kernel, const void *b, const void *x,
+                        void *y) {
+  if (tesi_separable_is_tiled(&((const Plan *)op->plan)->cut)) return launch_tiles(op, kernel, b, x, y);
+  const Plan *plan = op->plan;
+  const TesiAxis *axis = op->space->axis;
+  TeskLaplace argument = plan->arguments;
+  void *arguments[] = {&x, &y, &b, &argument};
+  const TesiGrid grid = {(unsigned)tiles(&axis[0], plan->cut.x), (unsigned)tiles(&axis[1], plan->cut.y),
+                         (unsigned)((argument.layers_total + argument.layers - 1) / argument.layers)};
+  return tesi_kernel_launch(op->context, kernel, grid, plan->threads, plan->shared, arguments);
+}
+
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  return launch(op, &((const Plan *)op->plan)->apply, NULL, x, y);
+}
+
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  return launch(op, &((const Plan *)op->plan)->residual, b, x, r);
+}
+
+/* Diagonals of the assembled 1D matrices of one direction: mass [nodes], stiffness with end terms and reaction [nodes]. */
+static void diagonals(const TesOperator *op, int d, double *m, double *s) {
+  const TesiAxis *axis = &op->space->axis[d];
+  double mass[TESI_MAX_POINTS * TESI_MAX_POINTS], stiffness[TESI_MAX_POINTS * TESI_MAX_POINTS];
+  const int k = axis->degree, n = k + 1;
+  tesi_cell_matrices(k, mass, stiffness);
+  for (int c = 0; c < axis->cells; c++)
+    for (int i = 0; i < n; i++) {
+      m[c * k + i] += axis->h[c] * mass[i * n + i];
+      s[c * k + i] +=
+          op->a / axis->h[c] * stiffness[i * n + i] + (d == 0 ? op->c * axis->h[c] * mass[i * n + i] : 0);
+    }
+  s[0] += op->alpha[2 * d];
+  s[axis->nodes - 1] += op->alpha[2 * d + 1];
+}
+
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const Plan *plan = op->plan;
+  double *values = NULL;
+  void *table = NULL, *at[6] = {0};
+  int total = 0, used = 0;
+  for (int e = 0; e < op->space->dim; e++) total += 2 * op->space->axis[e].nodes;
+  TES_ALLOC(&values, total);
+  TES_TRY(device->allocate(ctx, (size_t)total * sizeof *values, &table));
+  for (int e = 0; e < op->space->dim; e++) {
+    const int nodes = op->space->axis[e].nodes;
+    diagonals(op, e, values + used, values + used + nodes);
+    at[2 * e] = (double *)table + used;
+    at[2 * e + 1] = (double *)table + used + nodes;
+    used += 2 * nodes;
+  }
+  TES_TRY(device->to_device(ctx, table, values, (size_t)total * sizeof *values));
+  TeskLaplace argument = plan->arguments;
+  void *arguments[] = {&d, &at[0], &at[1], &at[2], &at[3], &at[4], &at[5], &argument};
+  const int64_t blocks = (op->space->length + 255) / 256;
+  TES_TRY(tesi_kernel_launch(ctx, &plan->diagonal,
+                             (TesiGrid){(unsigned)(blocks < 4096 ? blocks : 4096), 1, 1}, 256, 0, arguments));
+  TES_TRY(device->synchronize(ctx));
+done:
+  device->release(ctx, &table);
+  tesi_free(ctx, &values);
+  return status;
+}
+
+/* Seven even-odd products of a cell's lines. */
+static TesCost cost(const TesOperator *op) {
+  const double n = (double)op->space->length, k = op->space->degree;
+  return (TesCost){.flops = n * 2 * ((op->space->dim == 3 ? 7 : 4) * (k + 1) / 2 + 8),
+                   .bytes = 2 * n * (double)tesi_precision_size(op->precision)};
+}
+
+static void destroy(TesOperator *op) {
+  Plan *plan = op->plan;
+  if (plan) {
+    tesi_context_device(op->context)->release(op->context, &plan->scales);
+    tesi_context_device(op->context)->release(op->context, &plan->values);
+  }
+  tesi_free(op->context, &op->plan);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .correct_residual = tesi_operator_correct_residual_device,
+                                        .diagonal = diagonal,
+                                        .apply_ref = tesi_diffusion_apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy};
+
+/* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ------------------------------------------------ */
+typedef struct Trial {
+  TesOperator op; /* of a box that stands for the class of sizes */
+  TesVector *x, *y;
+  TesiSeparableCut cut[TESI_TUNING_CANDIDATES];
+  int count;
+} Trial;
+
+static TesStatus run_trial(void *data) {
+  const Trial *trial = data;
+  return apply(&trial->op, tes_vector_data(trial->x), tes_vector_data(trial->y));
+}
+
+static TesStatus time_cut(void *data, int candidate, double *seconds) {
+  Trial *trial = data;
+  TesOperator *op = &trial->op;
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  Plan *plan = NULL;
+  TES_NEW(&plan);
+  op->plan = plan;
+  TES_TRY(compile(op, plan, trial->cut[candidate], false));
+  fill_arguments(op, plan);
+  TES_TRY(cut_tiles(op, plan));
+  TES_TRY(upload_scales(op, plan));
+  TES_TRY(tesi_tuning_time(ctx, run_trial, trial, seconds));
+done:
+  if (op->plan) destroy(op);
+  return status;
+}
+
+/* All candidates are on their way through the compiler before the first is waited for. */
+static void prepare_trial(void *data) {
+  const Trial *trial = data;
+  TesContext *ctx = trial->op.context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  char *tables = NULL;
+  TesiSeparableText *text = NULL;
+  TesiProgramDesc descs[2 * TESI_TUNING_CANDIDATES];
+  status = tesi_kernel_tables(ctx, trial->op.space->degree,
+                              trial->op.precision == TES_SINGLE ? "float" : "double", &tables, NULL);
+  if (status == TES_OK) status = tesi_alloc(ctx, (size_t)trial->count, sizeof *text, &text);
+  if (status == TES_OK) {
+    for (int i = 0; i < trial->count; i++) {
+      tesi_separable_describe(&trial->op, trial->cut[i], tables, &text[i]);
+      descs[2 * i] = descs[2 * i + 1] = text[i].desc;
+      descs[2 * i + 1].options[text[i].last] = "RESIDUAL=1";
+    }
+    for (int i = 0; i < 2 * trial->count && status == TES_OK; i++)
+      status = tesi_program_get(ctx, &descs[i], &program);
+  }
+  if (status != TES_OK) tes_context_clear(ctx); /* shows again when it is timed */
+  tesi_free(ctx, &tables);
+  tesi_free(ctx, &text);
+}
+
+static TesStatus make_trial(const TesOperator *op, int nodes, Trial *trial) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
+  /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: a long box has no rest. */
+  const int n_x = k >= 7 && n >= 32 ? 120 : n;
+  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
+  trial->op.context = ctx;
+  trial->op.precision = op->precision;
+  trial->op.form = op->form;
+  trial->op.a = 1;
+  trial->op.space = space;
+  space = NULL;
+  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->x));
+  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->y));
+  TES_TRY(tes_vector_fill(trial->x, 0.7));
+done:
+  tes_mesh_destroy(&mesh);
+  tes_space_destroy(&space);
+  return status;
+}
+
+static TesiSeparableCut choose_cut(const TesOperator *op) {
+  const int k = op->space->degree;
+  char name[64], text[TESI_TUNING_CANDIDATES][48];
+  TesiSeparableCut given = tesi_separable_default_cut(op->space->dim, k, op->precision);
+  Trial trial = {0};
+  TesiTuning tuning = {.name = name, .prepare = prepare_trial, .time = time_cut, .data = &trial};
+  int nodes;
+  const TesiSeparableCut other = given;
+  if (tesi_separable_given_cut(&given))
+    return tesi_separable_is_tiled(&given) && !tesi_separable_is_plain(op) ? other : given;
+  if (!tesi_separable_is_plain(op) || !tesi_tuning_is_on(op->context)) return given;
+  snprintf(name, sizeof name, "operator-3d-q%d-%s-%s", k, op->precision == TES_SINGLE ? "float32" : "float64",
+           tesi_tuning_class(op->space->length, &nodes));
+  const int count = trial.count = tesi_separable_list_cuts(k, op->precision, trial.cut);
+  for (int i = 0; i < count; i++) {
+    const TesiSeparableCut *c = &trial.cut[i];
+    snprintf(text[i], sizeof text[i], "%d,%d,%d,%d,%d,%d,%d,%d,%d", c->x, c->y, c->nodes, c->blocks,
+             c->layers, c->joint, c->pad, c->in_place, c->task_y);
+    tuning.candidate[i] = text[i];
+  }
+  const int choice = make_trial(op, nodes, &trial) == TES_OK ? tesi_tune(op->context, &tuning) : 0;
+  tes_vector_destroy(&trial.x);
+  tes_vector_destroy(&trial.y);
+  tes_space_destroy(&trial.op.space);
+  return trial.cut[choice];
+}
+
+TesStatus tesi_operator_separable_device_init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const int most = op->space->dim == 3 ? 8 : 10;
+  Plan *plan = NULL;
+  if (op->space->degree > most) return tesi_operator_quadrature_device_init(op);
+  TES_NEW(&plan);
+  op->plan = plan;
+  op->table = &table;
+  TES_TRY(compile(op, plan, choose_cut(op), true));
+  fill_arguments(op, plan);
+  TES_TRY(cut_tiles(op, plan));
+  TES_TRY(upload_scales(op, plan));
+  snprintf(op->description, sizeof op->description,
+           "separable, kernels of degree %d: blocks of %d x %d cells, %d layers, %u threads",
+           op->space->degree, plan->cut.x, plan->cut.y, plan->arguments.layers, plan->threads);
+done:
+  return status;
+}

@@ -1,0 +1,168 @@
+/* Set-up and launches of src/kernels/patch_q1.cu: degree 1, rows of up to 2048 cells. Two kernels: blocks of rows, four launches a
+ * sweep (two in 2D), and blocks of whole planes, two launches and a third less traffic, where there are planes enough. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "device/kernel.h"
+#include "smoother/patch/patch.h"
+#include "smoother/patch/patch_device.h"
+
+enum { ROWS = 16, MOST_CELLS = 2048, MULTIPROCESSORS = 132 }; /* ROWS as in the kernel */
+
+/* How planes are swept: least resident blocks a multiprocessor (0: by rows), rows through shared memory, planes that are swept at a time:
+ * what is left of the last time goes by rows, if that is less than half. */
+typedef struct Planes {
+  int blocks, staged, places;
+} Planes;
+
+typedef struct Stencil { /* as in patch_q1.cu */
+  double s[2][4], scale;
+} Stencil;
+
+typedef struct Plan {
+  TesiKernel rows, planes;
+  Planes cut;
+  unsigned threads;
+  size_t shared, shared_planes;
+  Stencil stencil;
+} Plan;
+
+bool tesi_patch_q1_serves(const TesSpace *space) {
+  return space->degree == 1 && space->axis[0].cells <= MOST_CELLS;
+}
+
+/* 1D stiffness and mass of width 1 at the same vertex and at a neighbour. */
+static const double stiffness[2] = {2, -1}, mass[2] = {4.0 / 6, 1.0 / 6};
+
+static void fill_stencil(const TesOperator *op, Stencil *stencil) {
+  const TesiAxis *axis = op->space->axis;
+  const bool three = op->space->dim == 3;
+  const double hx = axis[0].h[0], hy = axis[1].h[0], hz = three ? axis[2].h[0] : 1;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 4; j++) {
+      const double kx = stiffness[i], mx = mass[i], ky = stiffness[j & 1], my = mass[j & 1],
+                   kz = three ? stiffness[j / 2] : 0, mz = three ? mass[j / 2] : 1;
+      stencil->s[i][j] = hx * hx / (hz * hz) * kz * my * mx + hx * hx / (hy * hy) * mz * ky * mx +
+                         mz * my * kx + op->c * hx * hx / op->a * mz * my * mx;
+      if (!three && j / 2) stencil->s[i][j] = 0;
+    }
+  stencil->scale = hx / (op->a * hy * hz);
+}
+
+/* Rows of one y-colour, of the planes pz + 2 i from the `skipped`-th on. */
+static TesStatus launch_rows(const TesSmoother *smoother, const void *b, void *x, int py, int pz, int skipped,
+                             TesSweep sweep) {
+  const Plan *plan = smoother->plan;
+  const TesiAxis *axis = smoother->op->space->axis;
+  const bool three = smoother->op->space->dim == 3;
+  int cells = axis[0].cells, cells_y = axis[1].cells, first = sweep == TES_BACKWARD;
+  long long plane = (long long)axis[0].nodes * axis[1].nodes;
+  Stencil stencil = plan->stencil;
+  const size_t offset = (size_t)(2 * skipped * plane) * tesi_precision_size(smoother->op->precision);
+  const void *b_from = (const char *)b + offset;
+  void *x_from = (char *)x + offset;
+  void *arguments[] = {&x_from, &b_from, &cells, &cells_y, &py, &pz, &first, &plane, &stencil};
+  const int rows = (cells_y - py) / 2, planes = (three ? (axis[2].cells - pz) / 2 : 1) - skipped;
+  return tesi_kernel_launch(smoother->context, &plan->rows,
+                            (TesiGrid){(unsigned)((rows + ROWS - 1) / ROWS), (unsigned)planes, 1},
+                            plan->threads, plan->shared, arguments);
+}
+
+static TesStatus launch_planes(const TesSmoother *smoother, const void *b, void *x, int pz, int count,
+                               TesSweep sweep) {
+  const Plan *plan = smoother->plan;
+  const TesiAxis *axis = smoother->op->space->axis;
+  int cells = axis[0].cells, cells_y = axis[1].cells, first = sweep == TES_BACKWARD;
+  long long plane = (long long)axis[0].nodes * axis[1].nodes;
+  Stencil stencil = plan->stencil;
+  void *arguments[] = {&x, &b, &cells, &cells_y, &pz, &first, &plane, &stencil};
+  return tesi_kernel_launch(smoother->context, &plan->planes, (TesiGrid){(unsigned)count, 1, 1},
+                            plan->threads, plan->shared_planes, arguments);
+}
+
+static TesStatus sweep_colour(const TesSmoother *smoother, const void *b, void *x, int pz, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = smoother->op->space;
+  const Planes *cut = &((const Plan *)smoother->plan)->cut;
+  const int all = space->dim == 3 ? (space->axis[2].cells - pz) / 2 : 1;
+  int whole = cut->blocks ? all : 0;
+  if (whole > cut->places && all % cut->places * 2 < cut->places) whole = all / cut->places * cut->places;
+  if (whole) TES_TRY(launch_planes(smoother, b, x, pz, whole, sweep));
+  for (int i = 0; i < 2 && whole < all; i++)
+    TES_TRY(launch_rows(smoother, b, x, sweep == TES_FORWARD ? i : 1 - i, pz, whole, sweep));
+done:
+  return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesOperator *op = smoother->op;
+  const int colours = op->space->dim == 3 ? 2 : 1;
+  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
+  for (int i = 0; i < colours; i++)
+    TES_TRY(sweep_colour(smoother, b, x, sweep == TES_FORWARD ? i : colours - 1 - i, sweep));
+done:
+  return status;
+}
+
+/* A colour of rows reads the planes around it, b, and writes a quarter of x: 6 values an unknown; a colour of planes the same for half
+ * of them: 4 values. */
+static TesCost cost(const TesSmoother *smoother) {
+  const double n = (double)smoother->op->space->length,
+               values = ((const Plan *)smoother->plan)->cut.blocks ? 4 : 6;
+  return (TesCost){.flops = n * 20,
+                   .bytes = n * values * (double)tesi_precision_size(smoother->op->precision)};
+}
+
+static void destroy(TesSmoother *smoother) {
+  tesi_free(smoother->context, &smoother->plan);
+}
+
+static const TesiSmootherTable table = {
+    .apply = apply, .apply_ref = tesi_smoother_patch_apply_ref, .cost = cost, .destroy = destroy};
+
+/* Planes by default where a launch has one for every multiprocessor of the largest GPUs. */
+static Planes choose_planes(const TesSpace *space, bool single) {
+  const char *given = getenv("TESSERA_Q1_PLANES"); /* "blocks,staged,places": for measurements and tests */
+  Planes cut = {.blocks = single ? 3 : 2, .staged = 1};
+  if (space->dim == 2 || space->axis[1].cells < 2) return (Planes){0};
+  if (!given && space->axis[2].cells < 256) return (Planes){0};
+  cut.places = MULTIPROCESSORS * cut.blocks;
+  if (given) (void)sscanf(given, "%d,%d,%d", &cut.blocks, &cut.staged, &cut.places);
+  return cut;
+}
+
+TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = smoother->op->space;
+  const bool single = smoother->op->precision == TES_SINGLE;
+  const size_t size = tesi_precision_size(smoother->op->precision);
+  char text[3][24];
+  TesiProgram *program;
+  Plan *plan = NULL;
+  TES_NEW(&plan);
+  smoother->plan = plan;
+  smoother->table = &table;
+  plan->cut = choose_planes(space, single);
+  plan->threads = (unsigned)tesi_max(32, (space->axis[0].cells / 2 + 31) / 32 * 32);
+  plan->shared = 4 * (2 * (size_t)plan->threads + 3) * size;
+  plan->shared_planes = plan->shared + (plan->cut.staged ? 16 * plan->threads * size : 0);
+  fill_stencil(smoother->op, &plan->stencil);
+  snprintf(text[0], sizeof text[0], "THREADS=%u", plan->threads);
+  snprintf(text[1], sizeof text[1], "MIN_BLOCKS=%d", tesi_max(1, plan->cut.blocks));
+  snprintf(text[2], sizeof text[2], "STAGED=%d", plan->cut.staged);
+  const TesiProgramDesc desc = {.file = "patch_q1.cu",
+                                .options = {single ? "real=float" : "real=double",
+                                            space->dim == 3 ? "DIM=3" : "DIM=2", text[0], text[1], text[2]}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1", plan->shared, &plan->rows));
+  if (space->dim == 3)
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1_plane", plan->shared_planes, &plan->planes));
+  snprintf(smoother->description, sizeof smoother->description,
+           "patch, degree 1: %s by kernels of %u threads", plan->cut.blocks ? "planes" : "rows",
+           plan->threads);
+done:
+  return status;
+}

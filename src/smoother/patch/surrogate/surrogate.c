@@ -1,0 +1,129 @@
+/* Patch smoothers with surrogate local solvers, in residual form:
+ *   multiplicative: for each colour x_I <- x_I + omega A~_p^-1 (b - A x)_I, the residual being that of the whole operator;
+ *   additive: the same for all colours from one residual.
+ * A local residual would cost the same: patches of a colour tile the mesh. The true residual and not the shortcut by the
+ * boundary values: that is an identity for exact local solves only. */
+#include <stdio.h>
+#include "device/kernel.h"
+#include "smoother/patch/patch_device.h"
+#include "smoother/patch/surrogate/surrogate.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+typedef struct Plan {
+  TesiSurrogate surrogate;
+  const TesiSurrogateKernels *kernels;
+  void *r;
+  char *work; /* of threads */
+  size_t work_bytes;
+} Plan;
+
+static void solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
+  const Plan *plan = smoother->plan;
+  const TesiSurrogate *s = &plan->surrogate;
+  const TesiAxis *axis = smoother->op->space->axis;
+  const int64_t stride_y = axis[0].nodes, stride_z = stride_y * axis[1].nodes;
+#pragma omp parallel num_threads(tes_context_threads(smoother->context))
+  {
+    int thread = 0;
+#ifdef _OPENMP
+    thread = omp_get_thread_num();
+#endif
+#pragma omp for schedule(static)
+    for (int64_t g = s->first_of_colour[colour]; g < s->first_of_colour[colour + 1]; g++)
+      plan->kernels->solve(&s->group[g], s->tables, stride_y, stride_z, smoother->omega, r, x,
+                           plan->work + (size_t)thread * plan->work_bytes);
+  }
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *plan = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const bool additive = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
+  const void *r = b; /* the residual of x = 0 */
+  bool fresh = zero_guess;
+  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
+  for (int i = 0; i < 8; i++) {
+    const int colour = sweep == TES_FORWARD ? i : 7 - i;
+    if (plan->surrogate.first_of_colour[colour] == plan->surrogate.first_of_colour[colour + 1]) continue;
+    if (!fresh) {
+      TES_TRY(op->table->residual(op, b, x, plan->r));
+      r = plan->r;
+    }
+    solve_colour(smoother, colour, r, x);
+    fresh = additive;
+  }
+done:
+  return status;
+}
+
+static TesCost cost(const TesSmoother *smoother) {
+  const Plan *plan = smoother->plan;
+  const TesiSurrogate *s = &plan->surrogate;
+  const TesOperator *op = smoother->op;
+  const TesCost residual = op->table->cost(op);
+  const double size = (double)tesi_precision_size(op->precision);
+  TesCost total = {0, 0};
+  int residuals = 0;
+  for (int c = 0; c < 8; c++) residuals += s->first_of_colour[c] < s->first_of_colour[c + 1];
+  if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE) residuals = 1;
+  for (int64_t g = 0; g < s->groups; g++) {
+    const int *m = s->group[g].m;
+    const double nodes = (double)m[0] * m[1] * m[2], lanes = s->group[g].count;
+    total.flops += lanes * nodes * (4.0 * (m[0] + m[1] + (op->space->dim > 2 ? m[2] : 0)) + 4);
+    total.bytes += lanes * size * (3 * nodes + m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+  }
+  total.flops += residuals * residual.flops;
+  total.bytes += residuals * residual.bytes;
+  return total;
+}
+
+static void destroy(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  Plan *plan = smoother->plan;
+  if (plan) {
+    tesi_surrogate_destroy(ctx, &plan->surrogate);
+    tesi_context_device(ctx)->release(ctx, &plan->r);
+    tesi_free(ctx, &plan->work);
+  }
+  tesi_free(ctx, &plan);
+}
+
+static const TesiSmootherTable table = {apply, tesi_surrogate_apply_ref, cost, destroy};
+
+static TesStatus precondition(void *user, const void *r, void *z) {
+  const TesSmoother *smoother = user;
+  return apply(smoother, r, z, TES_FORWARD, true);
+}
+
+TesStatus tesi_smoother_surrogate_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  static const char *const names[] = {"auto", "exact", "mean", "scaled", "rank1", "nodal"};
+  const bool additive = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
+  const TesOperator *op = smoother->op;
+  Plan *plan;
+  if (tesi_has_kernels(ctx)) return tesi_smoother_patch_local_init(smoother);
+  smoother->table = &table;
+  TES_NEW(&plan);
+  smoother->plan = plan;
+  plan->kernels = tesi_surrogate_kernels(op);
+  TES_TRY(tesi_surrogate_create(op, smoother->local, &plan->surrogate));
+  TES_TRY(tesi_operator_vector(op, &plan->r));
+  plan->work_bytes = 2 * 64;
+  for (int d = 0; d < op->space->dim; d++) plan->work_bytes *= (size_t)(2 * op->space->degree);
+  TES_ALLOC(&plan->work, plan->work_bytes * (size_t)tes_context_threads(ctx));
+  if (smoother->omega == 0) {
+    smoother->omega = 1;
+    if (additive) TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
+  }
+  smoother->symmetric = true;
+  snprintf(smoother->description, sizeof smoother->description,
+           "patch%s, %s local solves, omega %.3g, %d patches at a time", additive ? " additive" : "",
+           names[smoother->local], smoother->omega, plan->surrogate.lanes);
+done:
+  return status;
+}

@@ -1,0 +1,262 @@
+/* Transfers between forests: families, who writes a node, tables, colours; the loops are in transfer_cells_body.h. */
+#include "transfer/cells/transfer_cells.h"
+#include <string.h>
+#include "basis/lagrange.h"
+#include "basis/gauss.h"
+#include "device/kernel.h"
+#include "space/forest_space.h"
+
+enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64, ROOM = 16 }; /* numbers of the widest vector */
+
+static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
+  const TesiForestTransfer *t = transfer->plan;
+  if (!add) memset(fine, 0, (size_t)transfer->fine_length * tesi_precision_size(transfer->precision));
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->cells > 4 * CELLS_A_CHUNK)
+  for (int64_t c = 0; c < t->cells; c += CELLS_A_CHUNK) {
+    const int64_t end = c + CELLS_A_CHUNK < t->cells ? c + CELLS_A_CHUNK : t->cells;
+    t->prolongate(t, c, end, coarse, fine);
+  }
+  return TES_OK;
+}
+
+static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *coarse) {
+  const TesiForestTransfer *t = transfer->plan;
+  memset(coarse, 0, (size_t)transfer->coarse_length * tesi_precision_size(transfer->precision));
+#pragma omp parallel num_threads(t->threads) if (t->cells > 4 * CELLS_A_CHUNK)
+  for (int colour = 0; colour < t->colours; colour++) {
+#pragma omp for schedule(static)
+    for (int64_t k = t->first_of_colour[colour]; k < t->first_of_colour[colour + 1]; k++)
+      t->restrict_(t, t->chunk[k].first, t->chunk[k].end, fine, coarse);
+  }
+  return TES_OK;
+}
+
+static void destroy(TesTransfer *transfer) {
+  TesContext *ctx = transfer->context;
+  TesiForestTransfer *t = transfer->plan;
+  if (!t) return;
+  for (int i = 0; i < 2; i++) tesi_free(ctx, &t->E[i]), tesi_free(ctx, &t->T[i]);
+  for (int i = 0; i < 2; i++) tesi_free(ctx, &t->half[i]), tesi_free(ctx, &t->half_transposed[i]);
+  tesi_free(ctx, &t->family);
+  tesi_free(ctx, &t->own);
+  tesi_free(ctx, &t->chunk);
+  tesi_forest_kernels_destroy(ctx, &t->kernels);
+  tes_forest_space_destroy(&t->coarse);
+  tes_forest_space_destroy(&t->fine);
+  tesi_free(ctx, &transfer->plan);
+}
+
+static const TesiTransferTable table = {.prolongate = prolongate,
+                                        .restrict_ = restrict_,
+                                        .destroy = destroy,
+                                        .prolongate_ref = tesi_forest_prolongate_ref,
+                                        .restrict_ref = tesi_forest_restrict_ref};
+
+static const TesiTransferTable table_of_kernels = {.prolongate = tesi_forest_kernels_prolongate,
+                                                   .restrict_ = tesi_forest_kernels_restrict,
+                                                   .destroy = destroy,
+                                                   .prolongate_ref = tesi_forest_prolongate_ref,
+                                                   .restrict_ref = tesi_forest_restrict_ref};
+
+static TesStatus find_families(TesContext *ctx, TesiForestTransfer *t) {
+  TesStatus status = TES_OK;
+  const TesForest *coarse = tes_forest_space_forest(t->coarse), *fine = tes_forest_space_forest(t->fine);
+  TesRelation *relation = NULL;
+  TES_ALLOC(&t->family, t->cells);
+  if (coarse == fine) {
+    for (int64_t c = 0; c < t->cells; c++) t->family[c] = (TesiForestFamily){(int32_t)c, false};
+    return TES_OK;
+  }
+  TES_ALLOC(&relation, t->fine_cells);
+  TES_TRY(tes_forest_relate(coarse, fine, relation));
+  for (int64_t c = 0; c < t->fine_cells; c++) {
+    const TesRelation *r = &relation[c];
+    TES_CHECK(r->kinship != TES_KIN_PARENT, "fine cell %lld is coarser than those of the coarse forest",
+              (long long)c);
+    if (r->child == 0) t->family[r->from] = (TesiForestFamily){(int32_t)c, r->kinship == TES_KIN_CHILD};
+  }
+done:
+  tesi_free(ctx, &relation);
+  return status;
+}
+
+/* Whether node p of a cell with this mask is interpolated. */
+static bool hangs(int dim, int n, unsigned mask, int64_t p) {
+  return mask >> 3 && tesi_hanging_directions(
+                          dim, n, mask, (const int[3]){(int)(p % n), (int)(p / n % n), (int)(p / n / n)});
+}
+
+/* The first cell in which a node does not hang writes it. */
+static TesStatus find_owners(TesContext *ctx, TesiForestTransfer *t) {
+  TesStatus status = TES_OK;
+  const int32_t *index = tes_forest_space_index(t->fine);
+  const uint16_t *mask = tes_forest_space_masks(t->fine);
+  char *seen = NULL;
+  TES_ALLOC(&seen, tes_forest_space_length(t->fine));
+  TES_ALLOC(&t->own, t->fine_cells * t->fine_nodes);
+  for (int64_t c = 0; c < t->fine_cells; c++)
+    for (int64_t p = 0; p < t->fine_nodes; p++) {
+      const int64_t i = c * t->fine_nodes + p;
+      t->own[i] = -1;
+      if (index[i] < 0 || seen[index[i]] || hangs(t->dim, t->n, mask[c], p)) continue;
+      seen[index[i]] = 1;
+      t->own[i] = index[i];
+    }
+done:
+  tesi_free(ctx, &seen);
+  return status;
+}
+
+/* A table and its transpose, in the transfer's precision. */
+static TesStatus store(const TesTransfer *transfer, int rows, int columns, const double *E, void **plain,
+                       void **transposed) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const size_t count = (size_t)rows * (size_t)columns + ROOM;
+  TES_TRY(tesi_alloc(ctx, count, tesi_precision_size(transfer->precision), plain));
+  TES_TRY(tesi_alloc(ctx, count, tesi_precision_size(transfer->precision), transposed));
+  for (int r = 0; r < rows; r++)
+    for (int c = 0; c < columns; c++)
+      if (transfer->precision == TES_DOUBLE) {
+        ((double *)*plain)[r * columns + c] = ((double *)*transposed)[c * rows + r] = E[r * columns + c];
+      } else {
+        ((float *)*plain)[r * columns + c] = ((float *)*transposed)[c * rows + r] = (float)E[r * columns + c];
+      }
+done:
+  return status;
+}
+
+static TesStatus make_tables(const TesTransfer *transfer, TesiForestTransfer *t) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  double coarse[TESI_FOREST_NODES], fine[TESI_FOREST_NODES], points[2 * TESI_FOREST_NODES],
+      E[2 * TESI_FOREST_NODES * TESI_FOREST_NODES];
+  tesi_gauss_lobatto(t->m, coarse, NULL);
+  tesi_gauss_lobatto(t->n, fine, NULL);
+  for (int refined = 0; refined < 2; refined++) {
+    const int rows = refined ? 2 * t->n : t->n;
+    for (int p = 0; p < rows; p++) points[p] = refined ? (fine[p % t->n] + p / t->n) / 2 : fine[p];
+    tesi_lagrange(t->m, coarse, rows, points, E, NULL);
+    TES_TRY(store(transfer, rows, t->m, E, &t->E[refined], &t->T[refined]));
+  }
+  for (int i = 0; i < 2; i++)
+    TES_TRY(store(transfer, t->m, t->m, tes_forest_space_halves(t->coarse) + i * t->m * t->m, &t->half[i],
+                  &t->half_transposed[i]));
+done:
+  return status;
+}
+
+static void choose_build(const TesTransfer *transfer, TesiForestTransfer *t) {
+  const int bits = tes_context_simd_bits(transfer->context);
+  const bool two = transfer->precision == TES_DOUBLE;
+  t->prolongate = two ? tesi_forest_prolongate_double_128 : tesi_forest_prolongate_float_128;
+  t->restrict_ = two ? tesi_forest_restrict_double_128 : tesi_forest_restrict_float_128;
+#if TESI_SIMD_WIDEST >= 256
+  if (bits >= 256) {
+    t->prolongate = two ? tesi_forest_prolongate_double_256 : tesi_forest_prolongate_float_256;
+    t->restrict_ = two ? tesi_forest_restrict_double_256 : tesi_forest_restrict_float_256;
+  }
+#endif
+#if TESI_SIMD_WIDEST >= 512
+  if (bits >= 512) {
+    t->prolongate = two ? tesi_forest_prolongate_double_512 : tesi_forest_prolongate_float_512;
+    t->restrict_ = two ? tesi_forest_restrict_double_512 : tesi_forest_restrict_float_512;
+  }
+#endif
+  (void)bits;
+}
+
+/* The lowest colour that no chunk with a common coarse node has. */
+static TesStatus colour_chunks(TesContext *ctx, TesiForestTransfer *t, int64_t chunks,
+                               unsigned char *colour) {
+  TesStatus status = TES_OK;
+  const int32_t *index = tes_forest_space_index(t->coarse);
+  uint64_t *used = NULL;
+  TES_ALLOC(&used, tes_forest_space_length(t->coarse));
+  t->colours = 1;
+  for (int64_t k = 0; k < chunks; k++) {
+    const int64_t first = k * CELLS_A_CHUNK * t->coarse_nodes;
+    const int64_t last = (k + 1) * CELLS_A_CHUNK < t->cells ? (k + 1) * CELLS_A_CHUNK : t->cells;
+    uint64_t taken = 0;
+    int own = 0;
+    for (int64_t i = first; i < last * t->coarse_nodes; i++)
+      if (index[i] >= 0) taken |= used[index[i]];
+    while (own < MOST_COLOURS && taken >> own & 1) own++;
+    TES_CHECK(own < MOST_COLOURS, "the cells need more than %d colours: too many share a node", MOST_COLOURS);
+    for (int64_t i = first; i < last * t->coarse_nodes; i++)
+      if (index[i] >= 0) used[index[i]] |= (uint64_t)1 << own;
+    colour[k] = (unsigned char)own;
+    t->colours = tesi_max(t->colours, own + 1);
+  }
+done:
+  tesi_free(ctx, &used);
+  return status;
+}
+
+static TesStatus make_chunks(TesContext *ctx, TesiForestTransfer *t) {
+  TesStatus status = TES_OK;
+  const int64_t chunks = (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK;
+  unsigned char *colour = NULL;
+  int64_t at = 0;
+  TES_ALLOC(&colour, chunks);
+  TES_ALLOC(&t->chunk, chunks);
+  TES_TRY(colour_chunks(ctx, t, chunks, colour));
+  for (int c = 0; c < t->colours; c++) {
+    t->first_of_colour[c] = at;
+    for (int64_t k = 0; k < chunks; k++)
+      if (colour[k] == c) {
+        const int64_t end = (k + 1) * CELLS_A_CHUNK;
+        t->chunk[at++] = (TesiForestChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
+      }
+  }
+  t->first_of_colour[t->colours] = at;
+done:
+  tesi_free(ctx, &colour);
+  return status;
+}
+
+static TesStatus create_plan(TesTransfer *transfer, const TesForestTransferDesc *desc) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  TesiForestTransfer *t;
+  TES_NEW(&t);
+  transfer->plan = t;
+  t->coarse = tesi_forest_space_retain(desc->coarse);
+  t->fine = tesi_forest_space_retain(desc->fine);
+  t->dim = tes_forest_dim(tes_forest_space_forest(t->coarse));
+  t->m = tes_forest_space_degree(t->coarse) + 1, t->n = tes_forest_space_degree(t->fine) + 1;
+  t->cells = tes_forest_cells(tes_forest_space_forest(t->coarse));
+  t->fine_cells = tes_forest_cells(tes_forest_space_forest(t->fine));
+  t->coarse_nodes = t->dim == 3 ? t->m * t->m * t->m : t->m * t->m;
+  t->fine_nodes = t->dim == 3 ? t->n * t->n * t->n : t->n * t->n;
+  t->threads = tes_context_threads(ctx);
+  TES_CHECK(t->n >= t->m, "the fine space has degree %d, less than %d of the coarse one", t->n - 1, t->m - 1);
+  TES_TRY(find_families(ctx, t));
+  TES_TRY(find_owners(ctx, t));
+  TES_TRY(make_tables(transfer, t));
+  choose_build(transfer, t);
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_forest_kernels_create(transfer, &t->kernels) : make_chunks(ctx, t));
+done:
+  return status;
+}
+
+TesStatus tes_transfer_create_forest(TesContext *context, const TesForestTransferDesc *desc,
+                                     TesTransfer **transfer) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesTransfer *t = NULL;
+  *transfer = NULL;
+  TES_CHECK(desc->coarse && desc->fine, "a transfer needs a coarse and a fine space");
+  TES_NEW(&t);
+  t->context = tesi_context_retain(ctx);
+  t->precision = desc->precision;
+  t->coarse_length = tes_forest_space_length(desc->coarse);
+  t->fine_length = tes_forest_space_length(desc->fine);
+  t->table = tesi_has_kernels(ctx) ? &table_of_kernels : &table;
+  TES_TRY(create_plan(t, desc));
+  *transfer = t;
+  t = NULL;
+done:
+  tes_transfer_destroy(&t);
+  return status;
+}

@@ -1,0 +1,177 @@
+/* Transfers between forests as kernels: lists of the coarse cells that are refined and of those that are not, and where the values of each coarse
+ * node stand in the cells (src/kernels/transfer_cells.cu). */
+#include <stdio.h>
+#include <string.h>
+#include "device/gather.h"
+#include "device/upload.h"
+#include "space/forest_space.h"
+#include "transfer/cells/transfer_cells.h"
+
+enum { LINES = 256, MOST_CELLS = 64 };
+
+/* One launch: cells of a kind. */
+typedef struct Kind {
+  TesiKernel prolongate, restrict_;
+  int count, cells, threads; /* cells and threads a block */
+  size_t shared;
+  void *list, *first, *tables; /* device: coarse cells, their first fine cells */
+} Kind;
+
+struct TesiForestKernels {
+  Kind kind[2];             /* cells that are not refined; that are */
+  TesiGather gather;        /* of restricted values of cells */
+  void *index, *mask, *own; /* device */
+};
+
+/* Cells with about LINES last lines in all, and a thread for each line. */
+static void choose_cells(const TesiForestTransfer *t, int rows, size_t size, Kind *kind) {
+  const int lines = t->dim == 3 ? rows * rows : rows, m = t->m, in = t->dim == 3 ? m * m : m;
+  const int cell = in * m + rows * in + (t->dim == 3 ? rows * rows * m : 0);
+  kind->cells = tesi_min(tesi_max(LINES / lines, 1), MOST_CELLS);
+  kind->threads = (kind->cells * lines + 31) / 32 * 32;
+  kind->shared = (size_t)(rows * m + 2 * m * m + kind->cells * cell) * size;
+}
+
+static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *kind) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  char text[6][24];
+  TesiProgram *program;
+  snprintf(text[0], sizeof text[0], "DIM=%d", t->dim);
+  snprintf(text[1], sizeof text[1], "M=%d", t->m);
+  snprintf(text[2], sizeof text[2], "N=%d", t->n);
+  snprintf(text[3], sizeof text[3], "REFINED=%d", refined);
+  snprintf(text[4], sizeof text[4], "CELLS=%d", kind->cells);
+  snprintf(text[5], sizeof text[5], "THREADS=%d", kind->threads);
+  const TesiProgramDesc desc = {.file = "transfer_cells.cu",
+                                .options = {transfer->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_cells", kind->shared, &kind->prolongate));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_cells", kind->shared, &kind->restrict_));
+done:
+  return status;
+}
+
+/* E, then W. */
+static TesStatus upload_tables(const TesTransfer *transfer, bool refined, Kind *kind) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  const size_t size = tesi_precision_size(transfer->precision), W = (size_t)(t->m * t->m) * size,
+               E = (size_t)((refined ? 2 : 1) * t->n * t->m) * size;
+  char *tables = NULL;
+  TES_ALLOC(&tables, E + 2 * W);
+  memcpy(tables, t->E[refined], E);
+  for (size_t i = 0; i < 2; i++) memcpy(tables + E + i * W, t->half[i], W);
+  TES_TRY(tesi_upload(ctx, tables, E + 2 * W, &kind->tables));
+done:
+  tesi_free(ctx, &tables);
+  return status;
+}
+
+static TesStatus make_kind(const TesTransfer *transfer, bool refined, Kind *kind) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  int32_t *list = NULL, *first = NULL;
+  for (int64_t c = 0; c < t->cells; c++) kind->count += t->family[c].refined == refined;
+  if (!kind->count) return TES_OK;
+  TES_ALLOC(&list, kind->count);
+  TES_ALLOC(&first, kind->count);
+  for (int64_t c = 0, at = 0; c < t->cells; c++)
+    if (t->family[c].refined == refined) list[at] = (int32_t)c, first[at++] = t->family[c].first;
+  TES_TRY(tesi_upload(ctx, list, (size_t)kind->count * sizeof *list, &kind->list));
+  TES_TRY(tesi_upload(ctx, first, (size_t)kind->count * sizeof *first, &kind->first));
+  TES_TRY(upload_tables(transfer, refined, kind));
+  choose_cells(t, refined ? 2 * t->n : t->n, tesi_precision_size(transfer->precision), kind);
+  TES_TRY(get_kernels(transfer, refined, kind));
+done:
+  tesi_free(ctx, &list);
+  tesi_free(ctx, &first);
+  return status;
+}
+
+TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKernels **kernels) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestTransfer *t = transfer->plan;
+  TES_NEW(kernels);
+  TesiForestKernels *k = *kernels;
+  for (int refined = 0; refined < 2; refined++) TES_TRY(make_kind(transfer, refined, &k->kind[refined]));
+  TES_TRY(tesi_gather_create(ctx, transfer->precision, t->cells * t->coarse_nodes,
+                             tes_forest_space_index(t->coarse), transfer->coarse_length, &k->gather));
+  TES_TRY(tesi_upload(ctx, tes_forest_space_index(t->coarse),
+                      (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
+  TES_TRY(tesi_upload(ctx, tes_forest_space_masks(t->coarse), (size_t)t->cells * sizeof(uint16_t), &k->mask));
+  TES_TRY(tesi_upload(ctx, t->own, (size_t)(t->fine_cells * t->fine_nodes) * sizeof *t->own, &k->own));
+done:
+  return status;
+}
+
+void tesi_forest_kernels_destroy(TesContext *ctx, TesiForestKernels **kernels) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesiForestKernels *k = *kernels;
+  if (!k) return;
+  void **all[] = {&k->index,        &k->mask,          &k->own,
+                  &k->kind[0].list, &k->kind[0].first, &k->kind[0].tables,
+                  &k->kind[1].list, &k->kind[1].first, &k->kind[1].tables};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_gather_release(ctx, &k->gather);
+  tesi_free(ctx, kernels);
+}
+
+static TesiGrid blocks_of(const Kind *kind) {
+  return (TesiGrid){(unsigned)((kind->count + kind->cells - 1) / kind->cells), 1, 1};
+}
+
+TesStatus tesi_forest_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
+                                         void *fine) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestKernels *k = ((const TesiForestTransfer *)transfer->plan)->kernels;
+  int adds = add;
+  if (!add) TES_TRY(tesi_context_device(ctx)->fill(ctx, transfer->precision, transfer->fine_length, 0, fine));
+  for (int i = 0; i < 2; i++) {
+    const Kind *kind = &k->kind[i];
+    if (!kind->count) continue;
+    void *arguments[] = {&coarse,
+                         &fine,
+                         (void *)&kind->list,
+                         (void *)&kind->first,
+                         (void *)&kind->count,
+                         (void *)&k->index,
+                         (void *)&k->mask,
+                         (void *)&k->own,
+                         (void *)&kind->tables,
+                         &adds};
+    TES_TRY(tesi_kernel_launch(ctx, &kind->prolongate, blocks_of(kind), (unsigned)kind->threads, kind->shared,
+                               arguments));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiForestKernels *k = ((const TesiForestTransfer *)transfer->plan)->kernels;
+  for (int i = 0; i < 2; i++) {
+    const Kind *kind = &k->kind[i];
+    if (!kind->count) continue;
+    void *arguments[] = {&fine,
+                         (void *)&k->gather.values,
+                         (void *)&kind->list,
+                         (void *)&kind->first,
+                         (void *)&kind->count,
+                         (void *)&k->mask,
+                         (void *)&k->own,
+                         (void *)&kind->tables};
+    TES_TRY(tesi_kernel_launch(ctx, &kind->restrict_, blocks_of(kind), (unsigned)kind->threads, kind->shared,
+                               arguments));
+  }
+  TES_TRY(tesi_gather_run(ctx, &k->gather, coarse));
+done:
+  return status;
+}

@@ -1,2 +1,0 @@
-/* Transfers in float64. */
-#include "transfer/transfer_march.h"
