@@ -42,7 +42,7 @@ static const char help[] =
     "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
-    "  --device D --threads N\n"
+    "  --device D --threads N --simd BITS\n"
     "  --csv FILE --json FILE --plot FILE.svg\n"
     "  --quiet --verbose --help\n";
 
@@ -79,6 +79,7 @@ enum {
   CLOCK,
   DEVICE,
   THREADS,
+  SIMD,
   CSV,
   JSON,
   PLOT,
@@ -110,6 +111,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"clock", required_argument, NULL, CLOCK},
                                              {"device", required_argument, NULL, DEVICE},
                                              {"threads", required_argument, NULL, THREADS},
+                                             {"simd", required_argument, NULL, SIMD},
                                              {"csv", required_argument, NULL, CSV},
                                              {"json", required_argument, NULL, JSON},
                                              {"plot", required_argument, NULL, PLOT},
@@ -237,6 +239,8 @@ static bool parse_option(int option, BenchOptions *o) {
     if (!one_number("threads", 1, 4096, &number)) return false;
     o->common.threads = (int)number;
     return true;
+  case SIMD:
+    return cli_parse_simd(optarg, &o->common);
   case DEVICE:
     o->common.device = optarg;
     return true;
@@ -339,8 +343,9 @@ static void describe_run(int argc, char **argv, TesContext *ctx, BenchOptions *o
         (size_t)snprintf(o->comment + used, sizeof o->comment - used, "%s ", i ? argv[i] : "tessera bench");
   if (used < sizeof o->comment && uname(&machine) == 0)
     snprintf(o->comment + used, sizeof o->comment - used,
-             "| tessera %s | %s, %d threads, %d-bit SIMD, %s | %s", tes_version(), tes_context_device(ctx),
-             tes_context_threads(ctx), tes_context_simd_bits(ctx), machine.machine, date);
+             "| tessera %s%s | %s, %d threads, %d-bit SIMD, %s | %s", tes_version(),
+             tes_has_part("quick") ? ", quick build" : "", tes_context_device(ctx), tes_context_threads(ctx),
+             tes_context_simd_bits(ctx), machine.machine, date);
 }
 
 static TesStatus write_results(TesContext *ctx, const BenchOptions *o, const BenchResult *result) {

@@ -20,10 +20,12 @@ int cli_next_option(int argc, char **argv, const struct option *options);
 /* Options that all commands have. */
 typedef struct CliCommon {
   const char *device, *json;
-  int threads;
+  int threads, simd_bits;
   TesVerbosity verbosity;
 } CliCommon;
 
+/* The argument of --simd; tells what is wrong and returns false otherwise. */
+bool cli_parse_simd(const char *text, CliCommon *common);
 /* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
 TesStatus cli_context_create(const CliCommon *common, TesContext **context);
 /* Before time is spent: whether a file can be written there (TES_IO). NULL, "-" and what is no file, such as a pipe, are left alone. */

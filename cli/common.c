@@ -60,10 +60,19 @@ static void on_interrupt(int signal_number) {
   signal(signal_number, SIG_DFL);
 }
 
+bool cli_parse_simd(const char *text, CliCommon *common) {
+  static const char *const widths[] = {"128", "256", "512", NULL};
+  const int choice = cli_parse_choice("simd", text, widths);
+  common->simd_bits = 128 << (choice < 0 ? 0 : choice);
+  return choice >= 0;
+}
+
 TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
   char message[512];
-  const TesContextDesc desc = {
-      .device = common->device, .threads = common->threads, .verbosity = common->verbosity};
+  const TesContextDesc desc = {.device = common->device,
+                               .threads = common->threads,
+                               .simd_bits = common->simd_bits,
+                               .verbosity = common->verbosity};
   const TesStatus status = tes_context_create(&desc, context, message, sizeof message);
   if (status != TES_OK) {
     fprintf(stderr, "tessera: %s\n", message);

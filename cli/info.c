@@ -51,12 +51,33 @@ static bool find_gpu(char text[TEXT]) {
   return true;
 }
 
+/* Whether both this processor and this build have SIMD vectors of that width. */
+static bool has_simd(int bits) {
+  TesContext *ctx;
+  const TesContextDesc desc = {.device = "cpu", .simd_bits = bits, .verbosity = TES_QUIET};
+  if (tes_context_create(&desc, &ctx, NULL, 0) != TES_OK) return false;
+  tes_context_destroy(&ctx);
+  return true;
+}
+
+static const int widths[] = {128, 256, 512};
+enum { WIDTHS = sizeof widths / sizeof *widths };
+
+static void print_simd(const TesContext *ctx) {
+  const char *before = " (of";
+  printf("SIMD          %d bits", tes_context_simd_bits(ctx));
+  for (int i = 0; i < WIDTHS; i++)
+    if (has_simd(widths[i])) printf("%s %d", before, widths[i]), before = ",";
+  puts(")");
+}
+
 static void print_text(TesContext *ctx, const char *processor, double gib) {
   char gpu[TEXT];
   const bool found = find_gpu(gpu);
-  printf(
-      "tessera       %s\nprocessor     %s\nthreads       %d\nSIMD          %d bits\nmemory free   %.1f GiB\n",
-      tes_version(), processor, tes_context_threads(ctx), tes_context_simd_bits(ctx), gib);
+  printf("tessera       %s%s\nprocessor     %s\nthreads       %d\n", tes_version(),
+         tes_has_part("quick") ? " (quick build)" : "", processor, tes_context_threads(ctx));
+  print_simd(ctx);
+  printf("memory free   %.1f GiB\n", gib);
   printf("devices       cpu%s\nGPU           %s%s\n", found ? " cuda" : "", found ? "" : "none: ", gpu);
   for (int i = 0; i < PARTS; i++)
     printf("%-13s %s: %s\n", parts[i][0], tes_has_part(parts[i][0]) ? "built in" : "not built in",
@@ -86,6 +107,10 @@ static int print(TesContext *ctx, bool json) {
   cJSON_AddStringToObject(root, "processor", processor);
   cJSON_AddNumberToObject(root, "threads", tes_context_threads(ctx));
   cJSON_AddNumberToObject(root, "simd_bits", tes_context_simd_bits(ctx));
+  cJSON *simd = cJSON_AddArrayToObject(root, "simd_widths");
+  for (int i = 0; i < WIDTHS; i++)
+    if (has_simd(widths[i])) cJSON_AddItemToArray(simd, cJSON_CreateNumber(widths[i]));
+  cJSON_AddBoolToObject(root, "quick_build", tes_has_part("quick"));
   cJSON_AddNumberToObject(root, "memory_free_gib", gib);
   cJSON *devices = cJSON_AddArrayToObject(root, "devices");
   cJSON_AddItemToArray(devices, cJSON_CreateString("cpu"));

@@ -13,6 +13,7 @@ static const char help[] =
     "repeatable\n"
     "  --device D             auto, cpu, cuda, cuda:N or emulator                (auto)\n"
     "  --threads N            threads of the CPU                                 (all)\n"
+    "  --simd BITS            width of SIMD vectors: 128, 256 or 512             (the widest)\n"
     "  --json FILE            writes a report, to the standard output for '-'\n"
     "  --vtu FILE             writes the solution for ParaView\n"
     "  --restart FILE         goes on from a checkpoint (output.checkpoint)\n"
@@ -20,11 +21,12 @@ static const char help[] =
     "  --keys [KEY]           lists the keys of case files, all or below KEY\n"
     "  --help                 this text\n";
 
-enum { SET = 256, DEVICE, THREADS, JSON, VTU, RESTART, VERBOSE, QUIET, KEYS, HELP };
+enum { SET = 256, DEVICE, THREADS, SIMD, JSON, VTU, RESTART, VERBOSE, QUIET, KEYS, HELP };
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              {"device", required_argument, NULL, DEVICE},
                                              {"threads", required_argument, NULL, THREADS},
+                                             {"simd", required_argument, NULL, SIMD},
                                              {"json", required_argument, NULL, JSON},
                                              {"vtu", required_argument, NULL, VTU},
                                              {"restart", required_argument, NULL, RESTART},
@@ -55,6 +57,8 @@ static bool parse_option(int option, SolveOptions *o) {
     if (cli_parse_numbers("threads", optarg, true, 1, 4096, 1, &number) != 1) return false;
     o->common.threads = (int)number;
     return true;
+  case SIMD:
+    return cli_parse_simd(optarg, &o->common);
   case DEVICE:
     o->common.device = optarg;
     return true;

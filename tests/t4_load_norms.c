@@ -152,8 +152,8 @@ static void check_load(TesContext *context, const TesSpace *space, const TesFunc
 
 static void loads_follow_the_definition(void **state) {
   (void)state;
-  TesContext *widest = make_context(1, 0);
-  for (int bits = 128; bits <= tes_context_simd_bits(widest); bits *= 2) {
+  for (int bits = 128; bits <= 512; bits *= 2) {
+    if (!test_has_simd(bits)) continue;
     TesContext *context = make_context(2, bits);
     TesFunction *f;
     assert_ok(context, tes_function_create_callback(context, smooth_values, NULL, NULL, &f));
@@ -168,7 +168,6 @@ static void loads_follow_the_definition(void **state) {
     assert_int_equal(tes_context_memory(context), 0);
     tes_context_destroy(&context);
   }
-  tes_context_destroy(&widest);
 }
 
 /* With u the nodal values of a polynomial: sum b_i u_i = int f u, here of x y z on [0, 2] x [0, 1] x [0, 3] times itself. */

@@ -411,12 +411,9 @@ static void test_allocations(void **state) {
 }
 
 static int setup(void **state) {
-  const char *bits = getenv("TEST_SIMD");
   (void)state;
-  return tes_context_create(
-             &(TesContextDesc){
-                 .device = "cpu", .threads = 2, .log = failing_log, .simd_bits = bits ? atoi(bits) : 0},
-             &ctx, NULL, 0) != TES_OK;
+  return tes_context_create(&(TesContextDesc){.device = "cpu", .threads = 2, .log = failing_log}, &ctx, NULL,
+                            0) != TES_OK;
 }
 
 static int teardown(void **state) {

@@ -175,16 +175,10 @@ static TesContext *make_context(int threads, int simd_bits) {
   return context;
 }
 
-static int widest(void) {
-  TesContext *context = make_context(1, 0);
-  const int bits = tes_context_simd_bits(context);
-  tes_context_destroy(&context);
-  return bits;
-}
-
 static void every_degree_equals_the_plain_version(void **state) {
   (void)state;
-  for (int bits = 128; bits <= widest(); bits *= 2) {
+  for (int bits = 128; bits <= 512; bits *= 2) {
+    if (!test_has_simd(bits)) continue;
     TesContext *context = make_context(2, bits);
     for (int degree = 1; degree <= 12; degree++)
       for (int precision = 0; precision < 2; precision++) {
@@ -211,7 +205,8 @@ static void every_shape_equals_the_plain_version(void **state) {
       {3, 1, {16, 9, 10}, 0x15, true, true}, {3, 1, {3, 17, 18}, 0x3f, true, true},
       {3, 3, {3, 1, 4}, 0x30, true, false},  {3, 4, {8, 2, 1}, 0x3f, true, true},
   };
-  for (int bits = 128; bits <= widest(); bits *= 2) {
+  for (int bits = 128; bits <= 512; bits *= 2) {
+    if (!test_has_simd(bits)) continue;
     TesContext *context = make_context(2, bits);
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) check_against_plain(context, &cases[t], t % 2);
     tes_context_destroy(&context);

@@ -104,13 +104,9 @@ static void compare(TesContext *ctx, int dim, int degree, TesPrecision precision
   free_case(&s);
 }
 
-/* Short builds: few degrees, in order or not in turns. */
+/* Brief runs: in order or not in turns. */
 static bool wanted(int degree, int unordered) {
-#ifdef TESI_FEW_DEGREES
-  if ((degree > 3 && degree != 6) || (degree + unordered) % 2) return false;
-#endif
-  (void)unordered;
-  return test_degree(degree);
+  return test_degree(degree) && !(test_brief() && (degree + unordered) % 2);
 }
 
 static void kernels_equal_the_reference(void **state) {

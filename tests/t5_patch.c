@@ -291,11 +291,8 @@ static void fallback_equals_plain_version(void **state) {
 
 static void every_simd_width_equals_plain_version(void **state) {
   (void)state;
-  TesContext *ctx;
-  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
-  const int widest = tes_context_simd_bits(ctx);
-  tes_context_destroy(&ctx);
-  for (int bits = 128; bits < widest; bits *= 2) compare_degrees(bits, 1, 5);
+  for (int bits = 128; bits <= 512; bits *= 2)
+    if (test_has_simd(bits)) compare_degrees(bits, 1, 5);
 }
 
 /* Lines longer than a vector, with and without a tail, and every number of cells modulo what the ring of the sweep holds. */

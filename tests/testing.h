@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "tessera/context.h"
 
 /* |actual - expected| <= tolerance, written so that NaN fails. */
 #define assert_near(actual, expected, tolerance)                                                             \
@@ -34,6 +35,15 @@ static inline double test_larger(double largest, double value) {
 static inline double test_random(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (double)(int32_t)(*state >> 32) / 2147483648.0;
+}
+
+/* Whether both processor and build have SIMD vectors of that width. Contexts that ask for none take TESSERA_SIMD, or the widest. */
+static inline bool test_has_simd(int bits) {
+  TesContext *ctx;
+  const TesContextDesc desc = {.device = "cpu", .simd_bits = bits, .verbosity = TES_QUIET};
+  if (tes_context_create(&desc, &ctx, NULL, 0) != TES_OK) return false;
+  tes_context_destroy(&ctx);
+  return true;
 }
 
 /* Whether TESSERA_TEST_BRIEF asks for few cases, one of each kind: for tools that follow every access to memory. What "few" is,

@@ -48,11 +48,13 @@ typedef struct TesContextDesc {
    *  results then vary from run to run. Default: one order; problems on boxes have the same bits every time. Operators on mapped
    *  cells, those of forests included, choose by TesMappedDesc.conflicts, and their diagonals and faces always add by atomics. */
   int unordered;
-  int simd_bits; /**< width of SIMD vectors: 128, 256 or 512; 0: the widest this processor has */
+  /** Width of SIMD vectors: 128, 256 or 512; 0: what the environment variable TESSERA_SIMD says, else the widest that both this
+   *  processor and this build have. */
+  int simd_bits;
 } TesContextDesc;
 
 /** Creates a context. desc may be NULL. Errors: TES_MISSING (no such device), TES_INVALID_INPUT (no such device
- *  name, negative threads), TES_OUT_OF_MEMORY. As there is no context to ask, a message of at most
+ *  name, negative threads, a SIMD width that processor or build lack), TES_OUT_OF_MEMORY. As there is no context to ask, a message of at most
  *  `message_size` bytes is written to `message` (may be NULL) when creation fails. */
 TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
                              size_t message_size);
@@ -77,7 +79,8 @@ const char *tes_context_device(const TesContext *context);
 /** Width of the SIMD vectors in use, in bits. */
 int tes_context_simd_bits(const TesContext *context);
 
-/** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic coarse solver). */
+/** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic coarse solver); or
+ *  whether it is a "quick" one: one SIMD width beside 128 bits, few degrees with loops of their own. */
 bool tes_has_part(const char *name);
 
 /** Version of the library, "major.minor.patch". */

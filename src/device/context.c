@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/context_new.h"
+#include "base/simd_builds.h"
 #include "device/cuda/cuda.h"
 #include "device/cuda/rehearsal.h"
 #include "device/device.h"
@@ -19,16 +20,34 @@ static int widest_simd(void) {
   return 128;
 }
 
-/* The widest build that both the processor and this library have. */
+/* The width that is asked for, by the caller or by TESSERA_SIMD; 0: none. */
+static TesStatus asked_simd(TesContext *ctx, int *bits) {
+  TesStatus status = TES_OK;
+  const char *wish = getenv("TESSERA_SIMD");
+  *bits = tes_context_simd_bits(ctx);
+  if (*bits == 0 && wish && *wish) {
+    TES_CHECK(!strcmp(wish, "128") || !strcmp(wish, "256") || !strcmp(wish, "512"),
+              "TESSERA_SIMD is '%s', expected 128, 256 or 512", wish);
+    *bits = atoi(wish);
+  }
+  TES_CHECK(*bits == 0 || *bits == 128 || *bits == 256 || *bits == 512,
+            "SIMD width %d, expected 128, 256 or 512", *bits);
+done:
+  return status;
+}
+
+/* The widest build that both the processor and this library have, or a narrower one that is asked for. */
 static TesStatus choose_simd(TesContext *ctx) {
   TesStatus status = TES_OK;
-  const int asked = tes_context_simd_bits(ctx), widest = tesi_min(widest_simd(), TESI_SIMD_WIDEST);
-  TES_CHECK(asked == 0 || asked == 128 || asked == 256 || asked == 512,
-            "SIMD width %d, expected 128, 256 or 512", asked);
-  if (asked > widest)
-    TES_FAIL(TES_MISSING, "SIMD vectors of %d bits are asked for, this processor and build have %d", asked,
-             widest);
-  tesi_context_set_simd_bits(ctx, asked ? asked : widest);
+  const int processor = widest_simd();
+  int bits;
+  TES_TRY(asked_simd(ctx, &bits));
+  TES_CHECK(bits <= processor, "SIMD vectors of %d bits are asked for, this processor has %d", bits,
+            processor);
+  TES_CHECK(bits == 0 || bits == tesi_simd_built(bits),
+            "SIMD vectors of %d bits are asked for, this build lacks them; it has 128%s%s", bits,
+            tesi_simd_built(256) == 256 ? ", 256" : "", tesi_simd_built(512) == 512 ? ", 512" : "");
+  tesi_context_set_simd_bits(ctx, bits ? bits : tesi_simd_built(processor));
 done:
   return status;
 }

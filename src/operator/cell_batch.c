@@ -1,24 +1,10 @@
 #include "operator/cell_batch.h"
+#include "base/simd_builds.h"
 #include "basis/lagrange.h"
 
 void tesi_batch_contract_128(const int[3], int, int, int, bool, const double *, const double *, double *);
 void tesi_batch_contract_256(const int[3], int, int, int, bool, const double *, const double *, double *);
 void tesi_batch_contract_512(const int[3], int, int, int, bool, const double *, const double *, double *);
-
-static TesiBatchContract choose(const TesContext *ctx) {
-  switch (tes_context_simd_bits(ctx)) {
-#if TESI_SIMD_WIDEST >= 512
-  case 512:
-    return tesi_batch_contract_512;
-#endif
-#if TESI_SIMD_WIDEST >= 256
-  case 256:
-    return tesi_batch_contract_256;
-#endif
-  default:
-    return tesi_batch_contract_128;
-  }
-}
 
 void tesi_cells_init(const TesSpace *space, int q, TesiCells *cells) {
   double nodes[TESI_MAX_POINTS];
@@ -31,7 +17,7 @@ void tesi_cells_init(const TesSpace *space, int q, TesiCells *cells) {
   for (int d = 0; d < cells->dim; d++) cells->nodes *= n, cells->points *= q;
   cells->rows = space->axis[1].cells * (cells->dim == 3 ? space->axis[2].cells : 1);
   cells->batches = (space->axis[0].cells + TESI_BATCH - 1) / TESI_BATCH;
-  cells->contract = choose(space->context);
+  cells->contract = TESI_SIMD_PICK(tes_context_simd_bits(space->context), tesi_batch_contract);
 }
 
 TesiBatch tesi_cells_batch(const TesiCells *cells, int row, int batch) {

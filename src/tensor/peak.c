@@ -1,30 +1,17 @@
 #include "tensor/peak.h"
 #include <math.h>
+#include "base/simd_builds.h"
 
 #define DECLARE(bits)                                                                                        \
   double tesi_peak_loop_double_##bits(int64_t rounds);                                                       \
   float tesi_peak_loop_float_##bits(int64_t rounds);
 DECLARE(128)
-#if TESI_SIMD_WIDEST >= 256
 DECLARE(256)
-#endif
-#if TESI_SIMD_WIDEST >= 512
 DECLARE(512)
-#endif
 
 static double run(int bits, TesPrecision precision, int64_t rounds) {
-  (void)bits; /* where there is one width only */
-#define CALL(bits)                                                                                           \
-  (precision == TES_DOUBLE ? tesi_peak_loop_double_##bits(rounds)                                            \
-                           : (double)tesi_peak_loop_float_##bits(rounds))
-#if TESI_SIMD_WIDEST >= 512
-  if (bits >= 512) return CALL(512);
-#endif
-#if TESI_SIMD_WIDEST >= 256
-  if (bits >= 256) return CALL(256);
-#endif
-  return CALL(128);
-#undef CALL
+  return precision == TES_DOUBLE ? TESI_SIMD_PICK(bits, tesi_peak_loop_double)(rounds)
+                                 : (double)TESI_SIMD_PICK(bits, tesi_peak_loop_float)(rounds);
 }
 
 TesStatus tesi_peak_flops(TesContext *ctx, TesPrecision precision, double *flops_per_second) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "base/simd_builds.h"
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -26,6 +27,31 @@
 #endif
 
 #ifdef TESI_SIMD_BITS
+
+/* TESI_EACH_DEGREE(F): F(1) F(2) ... for the degrees that have loops of their own in this build; _8: none above 8. */
+#if TESI_SIMD_BITS > 128
+#define TESI_DEGREES TESI_SIMD_DEGREES
+#else
+#define TESI_DEGREES TESI_SIMD_NARROW_DEGREES
+#endif
+#if TESI_DEGREES > 8
+#define TESI_DEGREES_8 8
+#else
+#define TESI_DEGREES_8 TESI_DEGREES
+#endif
+#define TESI_EACH_DEGREE(F) TESI_PASTE(TESI_EACH, TESI_DEGREES)(F)
+#define TESI_EACH_DEGREE_8(F) TESI_PASTE(TESI_EACH, TESI_DEGREES_8)(F)
+#define TESI_EACH_0(F)
+#define TESI_EACH_1(F) F(1)
+#define TESI_EACH_2(F) TESI_EACH_1(F) F(2)
+#define TESI_EACH_3(F) TESI_EACH_2(F) F(3)
+#define TESI_EACH_4(F) TESI_EACH_3(F) F(4)
+#define TESI_EACH_5(F) TESI_EACH_4(F) F(5)
+#define TESI_EACH_6(F) TESI_EACH_5(F) F(6)
+#define TESI_EACH_7(F) TESI_EACH_6(F) F(7)
+#define TESI_EACH_8(F) TESI_EACH_7(F) F(8)
+#define TESI_EACH_9(F) TESI_EACH_8(F) F(9)
+#define TESI_EACH_10(F) TESI_EACH_9(F) F(10)
 
 enum {
   TESI_SIMD_BYTES = TESI_SIMD_BITS / 8,

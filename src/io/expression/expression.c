@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/simd_builds.h"
 
 /* 64-KiB chunks: enough work for a thread, and a few dozen a thread for 2e7 points. */
 enum { CHUNK = 8192, PARALLEL_FROM = 65536 };
@@ -14,15 +15,6 @@ typedef struct Expression {
   TesiProgram program;
   const TesiKernel *kernels;
 } Expression;
-
-static const TesiKernel *choose_kernels(const TesContext *ctx) {
-#if TESI_SIMD_COUNT > 1
-  if (tes_context_simd_bits(ctx) >= 512) return tesi_expression_kernels_512;
-  if (tes_context_simd_bits(ctx) >= 256) return tesi_expression_kernels_256;
-#endif
-  (void)ctx;
-  return tesi_expression_kernels_128;
-}
 
 static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                      double *out) {
@@ -81,7 +73,7 @@ static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char 
   TES_NEW(&e);
   e->ctx = e->terms.ctx = ctx;
   e->threads = tes_context_threads(ctx);
-  e->kernels = choose_kernels(ctx);
+  e->kernels = TESI_SIMD_PICK(128, tesi_expression_kernels);
   e->root = root;
   TES_TRY(tesi_program_create(ctx, terms, root, &e->program, message));
   TES_TRY(tesi_function_create(ctx, evaluate, e, destroy, text, function));

@@ -31,7 +31,7 @@ done:
 static TesStatus get_kernel(TesContext *ctx, TesiSparse *s) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char lanes[16];
+  char lanes[24];
   s->lanes = 1; /* about 8 entries each */
   while (s->lanes < MOST_LANES && 8 * s->lanes * s->rows < s->entries) s->lanes *= 2;
   snprintf(lanes, sizeof lanes, "LANES=%d", s->lanes);

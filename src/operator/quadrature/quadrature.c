@@ -3,25 +3,15 @@
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/simd_builds.h"
 #include "device/kernel.h"
 #include "operator/quadrature/quadrature_device.h"
 
 enum { TILES = 64 /* about as many as this, where there are as many cells: work for that many threads */ };
 
 static TesiQuadKernels choose_kernels(const TesOperator *op) {
-  const int dim = op->space->dim, degree = op->space->degree;
-  switch (tes_context_simd_bits(op->context)) {
-#if TESI_SIMD_WIDEST >= 512
-  case 512:
-    return tesi_quad_kernels_512(dim, degree, op->precision);
-#endif
-#if TESI_SIMD_WIDEST >= 256
-  case 256:
-    return tesi_quad_kernels_256(dim, degree, op->precision);
-#endif
-  default:
-    return tesi_quad_kernels_128(dim, degree, op->precision);
-  }
+  return TESI_SIMD_PICK(tes_context_simd_bits(op->context),
+                        tesi_quad_kernels)(op->space->dim, op->space->degree, op->precision);
 }
 
 /* Lanes without cell in all tiles of `rows` rows, a layer. */
@@ -246,7 +236,8 @@ TesStatus tesi_operator_quadrature_init(TesOperator *op) {
   TES_TRY(make_work(ctx, plan));
   TES_TRY(tesi_quad_evaluate(op, plan));
   snprintf(op->description, sizeof op->description, "quadrature, degree %d %s, float%d, %d lanes of cells",
-           op->space->degree, plan->kernels.specialised ? "specialised" : "general",
+           op->space->degree,
+           tesi_simd_word(plan->kernels.specialised, op->space->degree, TESI_QUAD_SPECIALISED),
            op->precision == TES_DOUBLE ? 64 : 32, plan->kernels.lanes);
 done:
   return status;

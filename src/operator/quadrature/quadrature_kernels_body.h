@@ -26,19 +26,7 @@
   static void quad_3d_##k(ARGUMENTS) {                                                                       \
     quad_fixed_tile(3, k + 1, plan, tile, b, x, y, work);                                                    \
   }
-/* Builds for checks, which take minutes for these bodies, define TESI_FEW_DEGREES: the others take the general path. */
-DEFINE(1)
-DEFINE(2)
-DEFINE(3)
-#ifndef TESI_FEW_DEGREES
-DEFINE(4)
-DEFINE(5)
-DEFINE(6)
-DEFINE(7)
-DEFINE(8)
-DEFINE(9)
-DEFINE(10)
-#endif
+TESI_EACH_DEGREE(DEFINE)
 
 static void quad_any(ARGUMENTS) {
   quad_any_tile(plan->dim, plan->n, plan, tile, b, x, y, work);
@@ -47,23 +35,8 @@ static void quad_any(ARGUMENTS) {
 TesiQuadKernels REAL_NAME(tesi_quad_kernels)(int dim, int degree);
 
 TesiQuadKernels REAL_NAME(tesi_quad_kernels)(int dim, int degree) {
-#define PAIR(k)                                                                                              \
-  { quad_2d_##k, quad_3d_##k }
-  static const TesiQuadRun runs[][2] = {
-      {quad_any, quad_any},
-      PAIR(1),
-      PAIR(2),
-      PAIR(3),
-#ifndef TESI_FEW_DEGREES
-      PAIR(4),
-      PAIR(5),
-      PAIR(6),
-      PAIR(7),
-      PAIR(8),
-      PAIR(9),
-      PAIR(10),
-#endif
-  };
+#define PAIR(k) {quad_2d_##k, quad_3d_##k},
+  static const TesiQuadRun runs[][2] = {{quad_any, quad_any}, TESI_EACH_DEGREE(PAIR)};
   const bool specialised = degree < (int)(sizeof runs / sizeof *runs);
   return (TesiQuadKernels){.lanes = LANES,
                            .specialised = specialised,

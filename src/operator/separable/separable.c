@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/simd_builds.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
@@ -161,27 +162,14 @@ typedef struct Build {
   WorkspaceSize workspace[2];
 } Build;
 
-#define BUILD(bits)                                                                                          \
-  {                                                                                                          \
-    bits, {tesk_separable_double_##bits, tesk_separable_float_##bits},                                       \
-        {tesk_separable_double_##bits##_save, tesk_separable_float_##bits##_save},                           \
-        {tesk_separable_double_##bits##_workspace, tesk_separable_float_##bits##_workspace},                 \
-  }
-static const Build builds[] = {
-    BUILD(128),
-#if TESI_SIMD_WIDEST >= 256
-    BUILD(256),
-#endif
-#if TESI_SIMD_WIDEST >= 512
-    BUILD(512),
-#endif
-};
-
-static const Build *find_build(int bits) {
-  const Build *build = &builds[0];
-  for (size_t i = 0; i < sizeof builds / sizeof *builds; i++)
-    if (builds[i].bits <= bits) build = &builds[i];
-  return build;
+static Build find_build(int bits) {
+  return (Build){
+      .bits = bits,
+      .run = {TESI_SIMD_PICK(bits, tesk_separable_double), TESI_SIMD_PICK(bits, tesk_separable_float)},
+      .save = {TESI_SIMD_PICK(bits, tesk_separable_save_double),
+               TESI_SIMD_PICK(bits, tesk_separable_save_float)},
+      .workspace = {TESI_SIMD_PICK(bits, tesk_separable_workspace_double),
+                    TESI_SIMD_PICK(bits, tesk_separable_workspace_float)}};
 }
 
 static TesStatus fill_tasks(const TesOperator *op, TesiSeparable *plan, const Build *build) {
@@ -365,24 +353,24 @@ TesStatus tesi_operator_separable_init(TesOperator *op) {
   TesStatus status = TES_OK;
   TesiSeparable *plan = NULL;
   if (tesi_has_kernels(ctx)) return tesi_operator_separable_device_init(op);
-  const Build *build = find_build(tes_context_simd_bits(ctx));
+  const Build build = find_build(tes_context_simd_bits(ctx));
   op->table = &table;
   TES_NEW(&plan);
   op->plan = plan;
   plan->dim = op->space->dim;
   plan->degree = op->space->degree;
-  plan->run = build->run[op->precision];
-  plan->save = build->save[op->precision];
-  plan->lanes = build->bits / 8 / (int)tesi_precision_size(op->precision);
+  plan->run = build.run[op->precision];
+  plan->save = build.save[op->precision];
+  plan->lanes = build.bits / 8 / (int)tesi_precision_size(op->precision);
   TES_TRY(fill_dot(op, plan));
   for (int d = 0; d < plan->dim; d++) TES_TRY(fill_axis(op, plan, d));
   for (int d = 0; d < 2; d++) TES_TRY(fill_scale(op, plan, d));
-  TES_TRY(fill_tasks(op, plan, build));
-  snprintf(op->description, sizeof op->description,
-           "separable, %s, degree %d (%s), %d-bit vectors, %d task%s",
-           op->precision == TES_DOUBLE ? "float64" : "float32", plan->degree,
-           plan->degree <= TESI_SEPARABLE_SPECIALISED ? "specialised" : "fallback of any degree", build->bits,
-           plan->task_count, plan->task_count == 1 ? "" : "s");
+  TES_TRY(fill_tasks(op, plan, &build));
+  snprintf(
+      op->description, sizeof op->description, "separable, %s, degree %d (%s), %d-bit vectors, %d task%s",
+      op->precision == TES_DOUBLE ? "float64" : "float32", plan->degree,
+      tesi_simd_word(plan->degree <= tesi_simd_degrees(build.bits), plan->degree, TESI_SEPARABLE_SPECIALISED),
+      build.bits, plan->task_count, plan->task_count == 1 ? "" : "s");
 done:
   return status;
 }

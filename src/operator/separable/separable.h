@@ -78,16 +78,16 @@ static inline int tesi_separable_window(const TesiSeparable *plan) {
   return 4 * plan->lanes + plan->degree;
 }
 
-#define TESI_SEPARABLE_RUN(name)                                                                             \
-  void name(const TesiSeparable *plan, int task, const TesiSeparableJob *job);                               \
-  void name##_save(const TesiSeparable *plan, int task, const TesiSeparableJob *job);                        \
-  size_t name##_workspace(const TesiSeparable *plan, const TesiSeparableTask *task);
-TESI_SEPARABLE_RUN(tesk_separable_double_128)
-TESI_SEPARABLE_RUN(tesk_separable_double_256)
-TESI_SEPARABLE_RUN(tesk_separable_double_512)
-TESI_SEPARABLE_RUN(tesk_separable_float_128)
-TESI_SEPARABLE_RUN(tesk_separable_float_256)
-TESI_SEPARABLE_RUN(tesk_separable_float_512)
+#define TESI_SEPARABLE_RUN(type)                                                                             \
+  void tesk_separable_##type(const TesiSeparable *plan, int task, const TesiSeparableJob *job);              \
+  void tesk_separable_save_##type(const TesiSeparable *plan, int task, const TesiSeparableJob *job);         \
+  size_t tesk_separable_workspace_##type(const TesiSeparable *plan, const TesiSeparableTask *task);
+TESI_SEPARABLE_RUN(double_128)
+TESI_SEPARABLE_RUN(double_256)
+TESI_SEPARABLE_RUN(double_512)
+TESI_SEPARABLE_RUN(float_128)
+TESI_SEPARABLE_RUN(float_256)
+TESI_SEPARABLE_RUN(float_512)
 #undef TESI_SEPARABLE_RUN
 
 #endif

@@ -39,8 +39,6 @@ typedef struct Kernels {
 #undef UNROLL
 
 /* Literal degrees. */
-#define EACH_DEGREE(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
-
 #define DEGREE(D)                                                                                            \
   static void x_cells_##D(int k, int cells, const Real *record, ptrdiff_t stride, const Real *dot,           \
                           const V *u, V *t, V *s, V carry[2]) {                                              \
@@ -59,7 +57,7 @@ typedef struct Kernels {
     (void)k;                                                                                                 \
     last_cell_literal(D, record, dot, vectors, U, W, pitch, out, out_pitch, carry, scale, scale_row);        \
   }
-EACH_DEGREE(DEGREE)
+TESI_EACH_DEGREE(DEGREE)
 #undef DEGREE
 
 static void x_cells_any(int k, int cells, const Real *record, ptrdiff_t stride, const Real *dot, const V *u,
@@ -81,7 +79,7 @@ static void last_cell_any(int k, const Real *record, const Real *dot, int vector
 
 #define DEGREE(D) {x_cells_##D, y_cell_##D, last_cell_##D},
 /* By degree; the first is the fallback. */
-static const Kernels kernels[TESI_SEPARABLE_SPECIALISED + 1] = {DEGREE(any) EACH_DEGREE(DEGREE)};
+static const Kernels kernels[TESI_DEGREES + 1] = {DEGREE(any) TESI_EACH_DEGREE(DEGREE)};
 #undef DEGREE
 
 #endif

@@ -340,15 +340,13 @@ static void rows_tile(March *m, const Tile *tile) {
   }
 }
 
-size_t TESI_PASTE(REAL_NAME(tesk_separable), workspace)(const TesiSeparable *plan,
-                                                        const TesiSeparableTask *task) {
+size_t REAL_NAME(tesk_separable_workspace)(const TesiSeparable *plan, const TesiSeparableTask *task) {
   March m = {.plan = plan, .task = task};
   return lay_out(&m, NULL);
 }
 
 /* What this task reads of x but other tasks write, corrected: planes of the layer below, and the one above. */
-void TESI_PASTE(REAL_NAME(tesk_separable), save)(const TesiSeparable *plan, int number,
-                                                 const TesiSeparableJob *job) {
+void REAL_NAME(tesk_separable_save)(const TesiSeparable *plan, int number, const TesiSeparableJob *job) {
   const TesiSeparableTask *task = &plan->tasks[number];
   const int k = plan->degree;
   const ptrdiff_t plane = (ptrdiff_t)plan->axis[0].nodes * plan->axis[1].nodes;
@@ -364,7 +362,7 @@ void REAL_NAME(tesk_separable)(const TesiSeparable *plan, int number, const Tesi
   const int k = plan->degree;
   const TesiSeparableTask *task = &plan->tasks[number];
   March m = {.plan = plan, .task = task, .job = job, .k = k, .pitch = plan->pitch};
-  m.kernels = &kernels[k <= TESI_SEPARABLE_SPECIALISED ? k : 0];
+  m.kernels = &kernels[k <= TESI_DEGREES ? k : 0];
   lay_out(&m, task->workspace);
   for (int x0 = task->first[0]; x0 < task->last[0]; x0 += plan->tile[0])
     for (int y0 = task->first[1]; y0 < task->last[1]; y0 += plan->tile[1]) {

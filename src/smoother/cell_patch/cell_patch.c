@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/simd_builds.h"
 #include "basis/eigen.h"
 #include "device/kernel.h"
 #include "operator/forest/forest.h"
@@ -197,21 +198,9 @@ static void fill_batch(TesiCellPatches *p, int64_t batch, int64_t count, const i
 }
 
 static void choose_kernel(TesiCellPatches *p, TesPrecision precision) {
-  const bool is_double = precision == TES_DOUBLE;
-  int bits = 128;
-  p->run = is_double ? tesi_cell_patches_run_double_128 : tesi_cell_patches_run_float_128;
-#if TESI_SIMD_WIDEST >= 256
-  if (tes_context_simd_bits(p->context) >= 256) {
-    bits = 256;
-    p->run = is_double ? tesi_cell_patches_run_double_256 : tesi_cell_patches_run_float_256;
-  }
-#endif
-#if TESI_SIMD_WIDEST >= 512
-  if (tes_context_simd_bits(p->context) >= 512) {
-    bits = 512;
-    p->run = is_double ? tesi_cell_patches_run_double_512 : tesi_cell_patches_run_float_512;
-  }
-#endif
+  const int bits = tes_context_simd_bits(p->context);
+  p->run = precision == TES_DOUBLE ? TESI_SIMD_PICK(bits, tesi_cell_patches_run_double)
+                                   : TESI_SIMD_PICK(bits, tesi_cell_patches_run_float);
   p->lanes = bits / 8 / (int)tesi_precision_size(precision);
 }
 

@@ -20,52 +20,29 @@ static void fill_tables(const TesiCellPatches *p, const int32_t *cell, int d, V 
   }
 }
 
-/* u <- S u, or S' u, on lines of distance `step`. */
-TESI_INLINE void multiply(int n, int nodes, int step, bool transposed, const V *S, V *u) {
-  for (int outer = 0; outer < nodes; outer += step * n)
-    for (int inner = 0; inner < step; inner++) {
-      V *line = u + outer + inner, own[N];
-      TESI_UNROLL for (int i = 0; i < n; i++) own[i] = line[i * step];
-      for (int i = 0; i < n; i++) {
-        V sum = S[transposed ? i : i * n] * own[0];
-        TESI_UNROLL for (int j = 1; j < n; j++) sum += S[transposed ? j * n + i : i * n + j] * own[j];
-        line[i * step] = sum;
-      }
-    }
-}
+#define BODY(name) name##_literal
+#define UNROLL TESI_UNROLL
+#include "smoother/cell_patch/cell_patch_solve_body.h"
+#undef BODY
+#undef UNROLL
+#define BODY(name) name##_sized
+#define UNROLL
+#include "smoother/cell_patch/cell_patch_solve_body.h"
+#undef BODY
+#undef UNROLL
 
-TESI_INLINE void solve(int dim, int n, V (*const S)[N * N], V (*const lambda)[N], V mass, V *u) {
-  const int nodes = dim == 3 ? n * n * n : n * n, step[3] = {1, n, n * n};
-  for (int d = 0; d < dim; d++) multiply(n, nodes, step[d], true, S[d], u);
-  for (int at = 0, k = 0; at < nodes; k++)
-    for (int j = 0; j < n; j++) {
-      V slow = mass + lambda[1][j];
-      if (dim == 3) slow += lambda[2][k];
-      for (int i = 0; i < n; i++, at++) u[at] /= slow + lambda[0][i];
-    }
-  for (int d = 0; d < dim; d++) multiply(n, nodes, step[d], false, S[d], u);
-}
-
-#define CASE(n)                                                                                              \
-  case n:                                                                                                    \
-    if (dim == 3)                                                                                            \
-      solve(3, n, S, lambda, mass, u);                                                                       \
-    else                                                                                                     \
-      solve(2, n, S, lambda, mass, u);                                                                       \
+#define CASE(k)                                                                                              \
+  case k + 1:                                                                                                \
+    dim == 3 ? solve_literal(3, k + 1, S, lambda, mass, u) : solve_literal(2, k + 1, S, lambda, mass, u);    \
     break;
-
 static void solve_batch(int dim, int n, V (*const S)[N * N], V (*const lambda)[N], V mass, V *u) {
   switch (n) {
-    CASE(2)
-    CASE(3)
-    CASE(4)
-    CASE(5)
-    CASE(6)
-    CASE(7)
-    CASE(8)
-    CASE(9)
+    TESI_EACH_DEGREE_8(CASE)
+  default:
+    solve_sized(dim, n, S, lambda, mass, u);
   }
 }
+#undef CASE
 
 static void run(const TesiCellPatches *p, int64_t first, int64_t end, const Real *r, Real *z) {
   const int dim = p->m->dim, n = p->m->n, values = (int)p->m->cell_nodes * LANES;

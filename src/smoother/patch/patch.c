@@ -1,6 +1,7 @@
 /* The multiplicative vertex-patch smoother with exact local solves, for separable operators: set-up of the nested sweep. */
 #include <stdio.h>
 #include <string.h>
+#include "base/simd_builds.h"
 #include "device/kernel.h"
 #include "smoother/patch/patch_device.h"
 #include "smoother/patch/patch_plan.h"
@@ -122,18 +123,9 @@ typedef struct Build {
 } Build;
 
 static Build choose_build(int bits, TesPrecision precision) {
-#define BUILD(bits)                                                                                          \
-  (precision == TES_DOUBLE ? (Build){tesk_patch_double_##bits, tesk_patch_double_work_##bits}                \
-                           : (Build){tesk_patch_float_##bits, tesk_patch_float_work_##bits})
-#if TESI_SIMD_WIDEST >= 512
-  if (bits >= 512) return BUILD(512);
-#endif
-#if TESI_SIMD_WIDEST >= 256
-  if (bits >= 256) return BUILD(256);
-#endif
-  (void)bits;
-  return BUILD(128);
-#undef BUILD
+  if (precision == TES_DOUBLE)
+    return (Build){TESI_SIMD_PICK(bits, tesk_patch_double), TESI_SIMD_PICK(bits, tesk_patch_work_double)};
+  return (Build){TESI_SIMD_PICK(bits, tesk_patch_float), TESI_SIMD_PICK(bits, tesk_patch_work_float)};
 }
 
 static TesStatus fill_work(TesContext *ctx, size_t bytes, TesiPatchPlan *plan) {
@@ -149,7 +141,7 @@ done:
 static int choose_bits(const TesOperator *op) {
   int bits = tes_context_simd_bits(op->context);
   const int number = 8 * (int)tesi_precision_size(op->precision);
-  while (bits > 128 && bits / number > op->space->axis[0].cells) bits /= 2;
+  while (bits > 128 && bits / number > op->space->axis[0].cells) bits = tesi_simd_built(bits / 2);
   return bits;
 }
 
@@ -208,7 +200,8 @@ TesStatus tesi_smoother_patch_init(TesSmoother *smoother) {
   TES_TRY(fill_plan(smoother->op, plan));
   snprintf(smoother->description, sizeof smoother->description,
            "patch, exact local solves, nested sweep, degree %d (%s), %s, %d-bit SIMD", plan->degree,
-           plan->degree <= TESI_PATCH_SPECIALISED ? "specialised" : "fallback",
+           tesi_simd_word(plan->degree <= tesi_simd_degrees(choose_bits(smoother->op)), plan->degree,
+                          TESI_PATCH_SPECIALISED),
            smoother->op->precision == TES_DOUBLE ? "float64" : "float32", choose_bits(smoother->op));
 done:
   return status;

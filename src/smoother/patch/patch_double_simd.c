@@ -7,7 +7,7 @@ void TESI_SIMD(tesk_patch_double)(const TesiPatchPlan *plan, const void *b, void
   smooth_all(plan, b, x, sweep, zero_guess);
 }
 
-size_t TESI_SIMD(tesk_patch_double_work)(const TesiPatchPlan *plan) {
+size_t TESI_SIMD(tesk_patch_work_double)(const TesiPatchPlan *plan) {
   Arena arena = {NULL, 0};
   Work work;
   place_work(plan, &arena, &work);

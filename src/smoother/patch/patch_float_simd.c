@@ -8,7 +8,7 @@ void TESI_SIMD(tesk_patch_float)(const TesiPatchPlan *plan, const void *b, void 
   smooth_all(plan, b, x, sweep, zero_guess);
 }
 
-size_t TESI_SIMD(tesk_patch_float_work)(const TesiPatchPlan *plan) {
+size_t TESI_SIMD(tesk_patch_work_float)(const TesiPatchPlan *plan) {
   Arena arena = {NULL, 0};
   Work work;
   place_work(plan, &arena, &work);

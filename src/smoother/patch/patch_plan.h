@@ -93,7 +93,7 @@ TesStatus tesi_patch_table(TesContext *ctx, TesPrecision precision, int count, i
 #define TESI_PATCH_SWEEP(precision, bits)                                                                    \
   void tesk_patch_##precision##_##bits(const TesiPatchPlan *plan, const void *b, void *x, TesSweep sweep,    \
                                        bool zero_guess);                                                     \
-  size_t tesk_patch_##precision##_work_##bits(const TesiPatchPlan *plan);
+  size_t tesk_patch_work_##precision##_##bits(const TesiPatchPlan *plan);
 TESI_PATCH_SWEEP(double, 128)
 TESI_PATCH_SWEEP(double, 256)
 TESI_PATCH_SWEEP(double, 512)

@@ -73,25 +73,43 @@
 #define WIDTH_MAX 2
 #define NODE_WIDTH (TESI_SIMD_BITS == 512 && PATCH_DEGREE <= 5 ? 2 : 1)
 #define H_WIDTH (TESI_SIMD_BITS == 512 ? 2 : 1)
+#if TESI_DEGREES >= 1
 #define PATCH_DEGREE 1
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 2
 #define PATCH_DEGREE 2
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 3
 #define PATCH_DEGREE 3
 #include "smoother/patch/patch_degree_body.h"
-#ifndef TESI_FEW_DEGREES /* as for the operators at quadrature points: short builds for checks */
+#endif
+#if TESI_DEGREES >= 4
 #define PATCH_DEGREE 4
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 5
 #define PATCH_DEGREE 5
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 6
 #define PATCH_DEGREE 6
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 7
 #define PATCH_DEGREE 7
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 8
 #define PATCH_DEGREE 8
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 9
 #define PATCH_DEGREE 9
 #include "smoother/patch/patch_degree_body.h"
+#endif
+#if TESI_DEGREES >= 10
 #define PATCH_DEGREE 10
 #include "smoother/patch/patch_degree_body.h"
 #endif
@@ -117,18 +135,7 @@ static void run_slab(const Slab *slab) {
   case k:                                                                                                    \
     flat ? slab_2d_##k(slab) : slab_3d_##k(slab);                                                            \
     break;
-    CASE(1)
-    CASE(2)
-    CASE(3)
-#ifndef TESI_FEW_DEGREES
-    CASE(4)
-    CASE(5)
-    CASE(6)
-    CASE(7)
-    CASE(8)
-    CASE(9)
-    CASE(10)
-#endif
+    TESI_EACH_DEGREE(CASE)
 #undef CASE
   default:
     flat ? slab_2d_0(slab) : slab_3d_0(slab);

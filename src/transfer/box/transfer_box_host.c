@@ -1,5 +1,6 @@
 /* Host transfers: tables of the embeddings, tasks with their workspace, kernels chosen by the context's SIMD width. */
 #include <math.h>
+#include "base/simd_builds.h"
 #include "transfer/box/transfer_box_plan.h"
 
 enum {
@@ -18,27 +19,14 @@ typedef struct Build {
   Workspace workspace[2];
 } Build;
 
-#define BUILD(bits)                                                                                          \
-  {                                                                                                          \
-    bits, {tesk_prolongate_double_##bits, tesk_prolongate_float_##bits},                                     \
-        {tesk_restrict_double_##bits, tesk_restrict_float_##bits},                                           \
-        {tesk_transfer_workspace_double_##bits, tesk_transfer_workspace_float_##bits},                       \
-  }
-static const Build builds[] = {
-    BUILD(128),
-#if TESI_SIMD_WIDEST >= 256
-    BUILD(256),
-#endif
-#if TESI_SIMD_WIDEST >= 512
-    BUILD(512),
-#endif
-};
-
-static const Build *find_build(int bits) {
-  const Build *build = &builds[0];
-  for (size_t i = 0; i < sizeof builds / sizeof *builds; i++)
-    if (builds[i].bits <= bits) build = &builds[i];
-  return build;
+static Build find_build(int bits) {
+  return (Build){
+      .bits = bits,
+      .prolongate = {TESI_SIMD_PICK(bits, tesk_prolongate_double),
+                     TESI_SIMD_PICK(bits, tesk_prolongate_float)},
+      .restrict_ = {TESI_SIMD_PICK(bits, tesk_restrict_double), TESI_SIMD_PICK(bits, tesk_restrict_float)},
+      .workspace = {TESI_SIMD_PICK(bits, tesk_transfer_workspace_double),
+                    TESI_SIMD_PICK(bits, tesk_transfer_workspace_float)}};
 }
 
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
@@ -169,21 +157,21 @@ done:
 TesStatus tesi_transfer_host_init(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const Build *build = find_build(tes_context_simd_bits(ctx));
+  const Build build = find_build(tes_context_simd_bits(ctx));
   const size_t size = tesi_precision_size(transfer->precision);
   TesiTransferPlan *plan;
   transfer->table = &table;
   TES_NEW(&plan);
   transfer->plan = plan;
   plan->dim = transfer->fine->dim;
-  plan->prolongate = build->prolongate[transfer->precision];
-  plan->restrict_ = build->restrict_[transfer->precision];
+  plan->prolongate = build.prolongate[transfer->precision];
+  plan->restrict_ = build.restrict_[transfer->precision];
   for (int d = 0; d < 3; d++) TES_TRY(fill_axis(transfer, d, &plan->axis[d]));
   const TesiTransferAxis *x = &plan->axis[0];
   const int chunks = (x->cells * x->step + COLUMNS - 1) / COLUMNS;
   plan->chunk = (x->cells + chunks - 1) / chunks;
-  plan->block = choose_block(plan, build->bits / 8 / (int)size, size);
-  TES_TRY(fill_tasks(transfer, build, plan));
+  plan->block = choose_block(plan, build.bits / 8 / (int)size, size);
+  TES_TRY(fill_tasks(transfer, &build, plan));
 done:
   return status;
 }

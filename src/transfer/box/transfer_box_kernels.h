@@ -39,10 +39,6 @@ typedef struct Kernels {
 #undef BODY
 #undef UNROLL
 
-#define EACH_DEGREE(F, KIND)                                                                                 \
-  F(1, KIND)                                                                                                 \
-  F(2, KIND) F(3, KIND) F(4, KIND) F(5, KIND) F(6, KIND) F(7, KIND) F(8, KIND) F(9, KIND) F(10, KIND)
-
 /* The four functions of a kind: degree D, by the bodies called B. A degree below 1 is excluded for the compiler's sake. */
 #define FUNCTIONS(NAME, B, D, KIND)                                                                          \
   static void lift_cells_##NAME##_##KIND(int k, int cells, const Real *table, ptrdiff_t stride, const V *u,  \
@@ -63,27 +59,33 @@ typedef struct Kernels {
                                          Real *carry) {                                                      \
     if (k >= 1) lower_rows_##B(D, KIND, table, count, from, pitch, end, out, out_pitch, carry);              \
   }
-#define LITERAL(D, KIND) FUNCTIONS(D, literal, D, KIND)
-EACH_DEGREE(LITERAL, TESI_MIRRORED)
-EACH_DEGREE(LITERAL, TESI_GENERAL)
+#define MIRRORED(D) FUNCTIONS(D, literal, D, TESI_MIRRORED)
+#define GENERAL(D) FUNCTIONS(D, literal, D, TESI_GENERAL)
+TESI_EACH_DEGREE(MIRRORED)
+TESI_EACH_DEGREE(GENERAL)
 FUNCTIONS(any, sized, k, TESI_MIRRORED)
 FUNCTIONS(any, sized, k, TESI_GENERAL)
 FUNCTIONS(any, sized, k, TESI_IDENTITY)
-#undef LITERAL
+#undef MIRRORED
+#undef GENERAL
 #undef FUNCTIONS
 
 #define ENTRY(D, KIND)                                                                                       \
   {lift_cells_##D##_##KIND, lower_cells_##D##_##KIND, lift_rows_##D##_##KIND, lower_rows_##D##_##KIND},
+#define MIRRORED(D) ENTRY(D, TESI_MIRRORED)
+#define GENERAL(D) ENTRY(D, TESI_GENERAL)
 /* By kind and degree; the first of a kind is the fallback. */
-static const Kernels kernels[3][TESI_TRANSFER_SPECIALISED + 1] = {
+static const Kernels kernels[3][TESI_DEGREES + 1] = {
     {ENTRY(any, TESI_IDENTITY)},
-    {ENTRY(any, TESI_MIRRORED) EACH_DEGREE(ENTRY, TESI_MIRRORED)},
-    {ENTRY(any, TESI_GENERAL) EACH_DEGREE(ENTRY, TESI_GENERAL)},
+    {ENTRY(any, TESI_MIRRORED) TESI_EACH_DEGREE(MIRRORED)},
+    {ENTRY(any, TESI_GENERAL) TESI_EACH_DEGREE(GENERAL)},
 };
 #undef ENTRY
+#undef MIRRORED
+#undef GENERAL
 
 static const Kernels *kernels_of(const TesiTransferAxis *axis) {
-  const bool literal = axis->kind != TESI_IDENTITY && axis->degree <= TESI_TRANSFER_SPECIALISED;
+  const bool literal = axis->kind != TESI_IDENTITY && axis->degree <= TESI_DEGREES;
   return &kernels[axis->kind][literal ? axis->degree : 0];
 }
 

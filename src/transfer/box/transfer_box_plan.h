@@ -47,8 +47,6 @@ typedef struct TesiTransferPlan {
                     void *coarse);
 } TesiTransferPlan;
 
-enum { TESI_TRANSFER_SPECIALISED = 10 }; /* degrees */
-
 static inline int tesi_transfer_table_size(TesiTransferKind kind, int k) {
   if (kind == TESI_IDENTITY) return 0;
   if (kind == TESI_GENERAL) return (2 * k - 1) * (k + 1);

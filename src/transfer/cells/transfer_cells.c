@@ -1,6 +1,7 @@
 /* Transfers between forests: families, who writes a node, tables, colours; the loops are in transfer_cells_body.h. */
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
+#include "base/simd_builds.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
@@ -149,21 +150,10 @@ done:
 static void choose_build(const TesTransfer *transfer, TesiForestTransfer *t) {
   const int bits = tes_context_simd_bits(transfer->context);
   const bool two = transfer->precision == TES_DOUBLE;
-  t->prolongate = two ? tesi_forest_prolongate_double_128 : tesi_forest_prolongate_float_128;
-  t->restrict_ = two ? tesi_forest_restrict_double_128 : tesi_forest_restrict_float_128;
-#if TESI_SIMD_WIDEST >= 256
-  if (bits >= 256) {
-    t->prolongate = two ? tesi_forest_prolongate_double_256 : tesi_forest_prolongate_float_256;
-    t->restrict_ = two ? tesi_forest_restrict_double_256 : tesi_forest_restrict_float_256;
-  }
-#endif
-#if TESI_SIMD_WIDEST >= 512
-  if (bits >= 512) {
-    t->prolongate = two ? tesi_forest_prolongate_double_512 : tesi_forest_prolongate_float_512;
-    t->restrict_ = two ? tesi_forest_restrict_double_512 : tesi_forest_restrict_float_512;
-  }
-#endif
-  (void)bits;
+  t->prolongate = two ? TESI_SIMD_PICK(bits, tesi_forest_prolongate_double)
+                      : TESI_SIMD_PICK(bits, tesi_forest_prolongate_float);
+  t->restrict_ = two ? TESI_SIMD_PICK(bits, tesi_forest_restrict_double)
+                     : TESI_SIMD_PICK(bits, tesi_forest_restrict_float);
 }
 
 /* The lowest colour that no chunk with a common coarse node has. */

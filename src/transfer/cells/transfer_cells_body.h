@@ -153,46 +153,31 @@ TESI_INLINE void NAME(restrict_range)(const TesiForestTransfer *t, int64_t first
   }
 }
 
-/* Degrees 1 to 8 between meshes; what is left are degrees between each other. */
-#define NAME_CASES(f, a, b)                                                                                  \
-  if (t->m != t->n) {                                                                                        \
-    f(t, first, end, t->m, t->n, a, b);                                                                      \
-    return;                                                                                                  \
-  }                                                                                                          \
-  switch (t->n) {                                                                                            \
-  case 2:                                                                                                    \
-    f(t, first, end, 2, 2, a, b);                                                                            \
-    break;                                                                                                   \
-  case 3:                                                                                                    \
-    f(t, first, end, 3, 3, a, b);                                                                            \
-    break;                                                                                                   \
-  case 4:                                                                                                    \
-    f(t, first, end, 4, 4, a, b);                                                                            \
-    break;                                                                                                   \
-  case 5:                                                                                                    \
-    f(t, first, end, 5, 5, a, b);                                                                            \
-    break;                                                                                                   \
-  case 6:                                                                                                    \
-    f(t, first, end, 6, 6, a, b);                                                                            \
-    break;                                                                                                   \
-  case 7:                                                                                                    \
-    f(t, first, end, 7, 7, a, b);                                                                            \
-    break;                                                                                                   \
-  case 8:                                                                                                    \
-    f(t, first, end, 8, 8, a, b);                                                                            \
-    break;                                                                                                   \
+/* Degrees with loops of their own between meshes; the rest, and degrees between each other, by sizes at run time. */
+#define NAME_CASE(k)                                                                                         \
+  case k + 1:                                                                                                \
+    NAME_RANGE(k + 1, k + 1);                                                                                \
+    break;
+#define NAME_CASES                                                                                           \
+  switch (t->m == t->n ? t->n : 0) {                                                                         \
+    TESI_EACH_DEGREE_8(NAME_CASE)                                                                            \
   default:                                                                                                   \
-    f(t, first, end, 9, 9, a, b);                                                                            \
+    NAME_RANGE(t->m, t->n);                                                                                  \
   }
 
 void TESI_SIMD(NAME(tesi_forest_prolongate))(const TesiForestTransfer *t, int64_t first, int64_t end,
                                              const void *coarse, void *fine) {
-  NAME_CASES(NAME(prolongate_range), coarse, fine)
+#define NAME_RANGE(m, n) NAME(prolongate_range)(t, first, end, m, n, coarse, fine)
+  NAME_CASES
+#undef NAME_RANGE
 }
 
 /* fine is only read. */
 void TESI_SIMD(NAME(tesi_forest_restrict))(const TesiForestTransfer *t, int64_t first, int64_t end,
                                            const void *fine, void *coarse) {
-  NAME_CASES(NAME(restrict_range), (void *)(uintptr_t)fine, coarse)
+#define NAME_RANGE(m, n) NAME(restrict_range)(t, first, end, m, n, (void *)(uintptr_t)fine, coarse)
+  NAME_CASES
+#undef NAME_RANGE
 }
 #undef NAME_CASES
+#undef NAME_CASE

@@ -6,21 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/simd_builds.h"
 #include "geometry/geometry.h"
 
 static TesiMappedKernels choose_kernels(const TesOperator *op, const TesiMappedHost *plan) {
-  switch (tes_context_simd_bits(op->context)) {
-#if TESI_SIMD_WIDEST >= 512
-  case 512:
-    return tesi_mapped_kernels_512(plan, op->precision);
-#endif
-#if TESI_SIMD_WIDEST >= 256
-  case 256:
-    return tesi_mapped_kernels_256(plan, op->precision);
-#endif
-  default:
-    return tesi_mapped_kernels_128(plan, op->precision);
-  }
+  return TESI_SIMD_PICK(tes_context_simd_bits(op->context), tesi_mapped_kernels)(plan, op->precision);
+}
+
+/* A full build is specialised for degrees 1 to 8 with the usual points, and for the matrices of degree 1. */
+static const char *word(const TesiMappedHost *plan) {
+  const bool matrix = plan->factors == TES_FACTORS_MATRIX;
+  const bool usual = plan->m->collocated || plan->q == plan->n + 1 || plan->q == plan->n;
+  return tesi_simd_word(plan->kernels.specialised, plan->n - 1, matrix ? 1 : usual ? 8 : 0);
 }
 
 static void set_sizes(const TesOperator *op, TesiMappedHost *plan) {
@@ -294,8 +291,8 @@ TesStatus tesi_mapped_host_init(TesOperator *op) {
   TES_TRY(choose_factors(op, plan));
   snprintf(op->description, sizeof op->description,
            "mapped cells, degree %d %s, %d points, factors %s, float%d, %d lanes of cells", m->degree,
-           plan->kernels.specialised ? "specialised" : "general", m->q, names[plan->factors],
-           op->precision == TES_DOUBLE ? 64 : 32, plan->kernels.lanes);
+           word(plan), m->q, names[plan->factors], op->precision == TES_DOUBLE ? 64 : 32,
+           plan->kernels.lanes);
 done:
   return status;
 }

@@ -179,7 +179,7 @@ static void mapped_run(const TesiMappedHost *plan, const TesiMappedStep *step, c
 
 static void mapped_any_phase_mass(MASS_ARGUMENTS);
 
-#if TESI_SIMD_BITS >= 256 /* on older machines the general body has to do */
+#if TESI_DEGREES > 0
 
 #define SPECIALISE_NODES(n)                                                                                  \
   static void mapped_gather_##n(GATHER_ARGUMENTS) {                                                          \
@@ -242,14 +242,18 @@ static void mapped_any_phase_mass(MASS_ARGUMENTS);
 
 SPECIALISE_POINTS(2, 2)
 SPECIALISE_POINTS(3, 2)
-SPECIALISE(2, 3)
-SPECIALISE(3, 4)
-SPECIALISE(4, 5)
-SPECIALISE(5, 6)
-SPECIALISE(6, 7)
-SPECIALISE(7, 8)
-SPECIALISE(8, 9)
-SPECIALISE(9, 10)
+/* Nodes, and points of the Gauss rule, by degree. */
+#define SIZES_1 2, 3
+#define SIZES_2 3, 4
+#define SIZES_3 4, 5
+#define SIZES_4 5, 6
+#define SIZES_5 6, 7
+#define SIZES_6 7, 8
+#define SIZES_7 8, 9
+#define SIZES_8 9, 10
+#define SPECIALISE_SIZES(...) SPECIALISE(__VA_ARGS__)
+#define SPECIALISE_DEGREE(k) SPECIALISE_SIZES(SIZES_##k)
+TESI_EACH_DEGREE_8(SPECIALISE_DEGREE)
 
 static void mapped_matrix_4(const TesiMappedHost *plan, const V *g, V *u) {
   if (plan->mass)
@@ -272,21 +276,23 @@ static void mapped_matrix_8(const TesiMappedHost *plan, const V *g, V *u) {
     .planes = mapped_planes_##dim##d_##q, .lines_out = mapped_gauss_lines_out_##dim##d_##n,                  \
     .mass = mapped_mass_##dim##d_##n                                                                         \
   }
-#define FEWER(dim, n)                                                                                        \
+#define FEWER(dim, n, q)                                                                                     \
   {                                                                                                          \
     .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
     .in = mapped_fewer_in_##dim##d_##n, .out = mapped_fewer_out_##dim##d_##n,                                \
     .lines = mapped_fewer_lines_##dim##d_##n, .planes = mapped_planes_##dim##d_##n,                          \
     .lines_out = mapped_fewer_lines_out_##dim##d_##n, .mass = mapped_any_phase_mass                          \
   }
-#define COLLOCATED(dim, n)                                                                                   \
+#define COLLOCATED(dim, n, q)                                                                                \
   {                                                                                                          \
     .gather = mapped_gather_##n, .scatter = mapped_scatter_##n, .hang = mapped_hang_##n,                     \
     .lines = mapped_lines_##dim##d_##n, .planes = mapped_planes_##dim##d_##n,                                \
     .lines_out = mapped_lines_out_##dim##d_##n, .mass = mapped_any_phase_mass                                \
   }
-#define BOTH(KIND, ...)                                                                                      \
-  { KIND(2, __VA_ARGS__), KIND(3, __VA_ARGS__) }
+#define BOTH(KIND, ...) {KIND(2, __VA_ARGS__), KIND(3, __VA_ARGS__)},
+#define GAUSS_DEGREE(k) BOTH(GAUSS, SIZES_##k)
+#define FEWER_DEGREE(k) BOTH(FEWER, SIZES_##k)
+#define COLLOCATED_DEGREE(k) BOTH(COLLOCATED, SIZES_##k)
 #endif
 
 static void mapped_any_phase_gather(GATHER_ARGUMENTS) {
@@ -337,15 +343,10 @@ TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan);
 
 TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan) {
   TesiMappedKernels kernels = {.lanes = LANES, .run = mapped_run, .phases = &mapped_any_phases};
-#if TESI_SIMD_BITS >= 256
-  static const Phases gauss[8][2] = {BOTH(GAUSS, 2, 3), BOTH(GAUSS, 3, 4), BOTH(GAUSS, 4, 5),
-                                     BOTH(GAUSS, 5, 6), BOTH(GAUSS, 6, 7), BOTH(GAUSS, 7, 8),
-                                     BOTH(GAUSS, 8, 9), BOTH(GAUSS, 9, 10)};
-  static const Phases fewer[8][2] = {BOTH(FEWER, 2), BOTH(FEWER, 3), BOTH(FEWER, 4), BOTH(FEWER, 5),
-                                     BOTH(FEWER, 6), BOTH(FEWER, 7), BOTH(FEWER, 8), BOTH(FEWER, 9)};
-  static const Phases collocated[8][2] = {BOTH(COLLOCATED, 2), BOTH(COLLOCATED, 3), BOTH(COLLOCATED, 4),
-                                          BOTH(COLLOCATED, 5), BOTH(COLLOCATED, 6), BOTH(COLLOCATED, 7),
-                                          BOTH(COLLOCATED, 8), BOTH(COLLOCATED, 9)};
+#if TESI_DEGREES > 0
+  static const Phases gauss[][2] = {TESI_EACH_DEGREE_8(GAUSS_DEGREE)};
+  static const Phases fewer[][2] = {TESI_EACH_DEGREE_8(FEWER_DEGREE)};
+  static const Phases collocated[][2] = {TESI_EACH_DEGREE_8(COLLOCATED_DEGREE)};
   static const Phases matrix[2] = {{.gather = mapped_gather_2,
                                     .scatter = mapped_scatter_2,
                                     .hang = mapped_hang_2,
@@ -358,11 +359,11 @@ TesiMappedKernels REAL_NAME(tesi_mapped_kernels)(const TesiMappedHost *plan) {
   const bool is_matrix = plan->factors == TES_FACTORS_MATRIX;
   if (is_matrix && degree == 1)
     kernels.phases = &matrix[at], kernels.specialised = true;
-  else if (!is_matrix && degree <= 8 && plan->m->collocated)
+  else if (!is_matrix && degree <= TESI_DEGREES_8 && plan->m->collocated)
     kernels.phases = &collocated[degree - 1][at], kernels.specialised = true;
-  else if (!is_matrix && degree <= 8 && plan->q == plan->n + 1)
+  else if (!is_matrix && degree <= TESI_DEGREES_8 && plan->q == plan->n + 1)
     kernels.phases = &gauss[degree - 1][at], kernels.specialised = true;
-  else if (!is_matrix && degree <= 8 && plan->q == plan->n)
+  else if (!is_matrix && degree <= TESI_DEGREES_8 && plan->q == plan->n)
     kernels.phases = &fewer[degree - 1][at], kernels.specialised = true;
 #else
   (void)plan;

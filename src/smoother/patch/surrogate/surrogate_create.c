@@ -1,20 +1,13 @@
 /* Set-up of surrogate patches, a plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
 #include <math.h>
 #include <string.h>
+#include "base/simd_builds.h"
 #include "basis/lagrange.h"
 #include "smoother/patch/surrogate/surrogate.h"
 #include "tensor/eigen_batch.h"
 
 const TesiSurrogateKernels *tesi_surrogate_kernels(const TesOperator *op) {
-  const int bits = tes_context_simd_bits(op->context);
-#if TESI_SIMD_WIDEST >= 512
-  if (bits >= 512) return tesi_surrogate_kernels_512 + op->precision;
-#endif
-#if TESI_SIMD_WIDEST >= 256
-  if (bits >= 256) return tesi_surrogate_kernels_256 + op->precision;
-#endif
-  (void)bits;
-  return tesi_surrogate_kernels_128 + op->precision;
+  return TESI_SIMD_PICK(tes_context_simd_bits(op->context), tesi_surrogate_kernels) + op->precision;
 }
 
 static TesStatus fill_data(const TesOperator *op, TesiSurrogateData *data) {
