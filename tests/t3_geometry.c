@@ -3,7 +3,7 @@
 #include <string.h>
 #include "failing_allocator.h"
 #include "basis/gauss.h"
-#include "geometry/geometry.h"
+#include "geometry/lanes.h"
 #include "tessera/tessera.h"
 
 static TesContext *ctx;
@@ -127,6 +127,51 @@ static void test_evaluation(void **state) {
       destroy_map(map);
       tes_mesh_destroy(&mesh);
     }
+}
+
+/* Eight cells at a time, on every width: the same bits as cell by cell. */
+static void test_lanes(void **state) {
+  (void)state;
+  enum { Q = 4, N = 64 * TESI_LANES };
+  static _Alignas(64) double nodes[3 * 125 * TESI_LANES], x[3 * N], J[9 * N], det[N];
+  static const int32_t cell[TESI_LANES] = {3, 0, 1, 1, 7, 11, 2, 5};
+  for (int i = 0; i < 2 * 5 * 3; i++) {
+    const int dim = 2 + i % 2, degree = i / 2 % 5, bits = 128 << i / 10;
+    double point[Q], weight[Q], B[Q * 9], G[Q * 9], one[3 * 64], jacobian[9 * 64], own[64];
+    TesMesh *mesh = box(dim, 2, 3, 2);
+    TesFunction *map[3] = {NULL};
+    TesGeometry *g;
+    smooth_map(dim, map);
+    assert_ok(ctx, tes_geometry_create_box(ctx,
+                                           &(TesGeometryBoxDesc){.mesh = mesh,
+                                                                 .perturbation = 0.2,
+                                                                 .map = {map[0], map[1], map[2]},
+                                                                 .degree = degree},
+                                           &g));
+    tesi_gauss(Q, point, weight);
+    tesi_geometry_tables(g, Q, point, B, G);
+    const TesiLanes *lanes = tesi_lanes(tesi_min(bits, tes_context_simd_bits(ctx)));
+    const int points = dim == 3 ? Q * Q * Q : Q * Q, cells = dim == 3 ? 12 : 6;
+    int32_t there[TESI_LANES];
+    for (int l = 0; l < TESI_LANES; l++) there[l] = cell[l] % cells;
+    memset(x, 0xff, sizeof x), memset(J, 0xff, sizeof J);
+    tesi_lanes_points(g, lanes, there, Q, B, G, nodes, x, J);
+    lanes->determinant(dim, points, J, det);
+    for (int l = 0; l < TESI_LANES; l++) {
+      tesi_geometry_tensor(g, there[l], 1, Q, B, G, one, jacobian);
+      tesi_geometry_determinant(dim, points, jacobian, own);
+      for (int p = 0; p < points; p++) assert_true(det[p * TESI_LANES + l] == own[p]);
+      for (int p = 0; p < 3 * points; p++) assert_true(x[p * TESI_LANES + l] == one[p]);
+      for (int p = 0; p < dim * dim * points; p++) assert_true(J[p * TESI_LANES + l] == jacobian[p]);
+    }
+    assert_int_equal(lanes->faulty(points, true, det), 0);
+    det[3 * TESI_LANES + 2] = NAN, det[5 * TESI_LANES + 7] = 0, det[6] = INFINITY;
+    assert_int_equal(lanes->faulty(points, true, det), 1 << 2 | 1 << 7 | 1 << 6);
+    assert_int_equal(lanes->faulty(points, false, det), 1 << 2 | 1 << 6);
+    tes_geometry_destroy(&g);
+    destroy_map(map);
+    tes_mesh_destroy(&mesh);
+  }
 }
 
 static void test_refused(void **state) {
@@ -316,8 +361,8 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds), cmocka_unit_test(test_evaluation),
-                                     cmocka_unit_test(test_refused), cmocka_unit_test(test_numbering),
-                                     cmocka_unit_test(test_allocations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds),     cmocka_unit_test(test_evaluation),
+                                     cmocka_unit_test(test_lanes),     cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_numbering), cmocka_unit_test(test_allocations)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -51,8 +51,7 @@ static void coordinate(const TesGeometry *g, int q, const double *B, const doubl
   }
 }
 
-/* x <- F(x), J <- DF(x) J */
-static void apply_map(const TesGeometry *g, int64_t n, double *x, double *J) {
+void tesi_geometry_map(const TesGeometry *g, int64_t n, double *x, double *J) {
   enum { CHUNK = 64 };
   const int dim = g->dim;
   for (int64_t p = 0; p < n; p += CHUNK) {
@@ -87,7 +86,7 @@ void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, in
     for (int r = 0; r < dim; r++)
       coordinate(g, q, B, G, g->nodes + (first + c) * g->cell_nodes * dim, r, x + r * n + c * points,
                  J + r * dim * n + c * points, n);
-  if (g->map[0]) apply_map(g, n, x, J);
+  if (g->map[0]) tesi_geometry_map(g, n, x, J);
 }
 
 void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const TesiFaceTables *tables, double *x,
@@ -97,7 +96,7 @@ void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const Tesi
   for (int r = 0; r < dim; r++)
     tesi_tensor_face(dim, face, tables, g->nodes + cell * g->cell_nodes * dim + r, dim, x + r * n,
                      J + r * dim * n, n);
-  if (g->map[0]) apply_map(g, n, x, J);
+  if (g->map[0]) tesi_geometry_map(g, n, x, J);
 }
 
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det) {
@@ -137,7 +136,7 @@ TesStatus tes_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n
         for (int c = 0; c < dim; c++) jacobian[r * dim + c] += slope[c] * node[r];
       }
     }
-    if (g->map[0]) apply_map(g, 1, at, jacobian);
+    if (g->map[0]) tesi_geometry_map(g, 1, at, jacobian);
     memcpy(x + p * dim, at, (size_t)dim * sizeof *x);
     if (J) memcpy(J + p * dim * dim, jacobian, (size_t)(dim * dim) * sizeof *J);
   }

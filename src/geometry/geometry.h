@@ -32,6 +32,8 @@ void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, in
 /* The same at points of a face, with tables of n = m + 1 nodes: x[3][q^(dim-1)], J[dim*dim][q^(dim-1)]. */
 void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const TesiFaceTables *tables, double *x,
                         double *J);
+/* x[3][n] <- F(x), J[dim*dim][n] <- DF(x) J with the map F of an analytic geometry. */
+void tesi_geometry_map(const TesGeometry *g, int64_t n, double *x, double *J);
 /* det J of the n points as tesi_geometry_tensor gives them. */
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det);
 /* The tables that tesi_geometry_tensor wants for these points. */

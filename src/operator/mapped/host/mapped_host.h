@@ -127,8 +127,15 @@ TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
 /* mapped_hanging.c: plan->halves. */
 TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
-/* mapped_host_factors.c: plan->g and stride for plan->factors. */
-TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan);
+/* mapped_host_factors.c: plan->g and stride for plan->factors; then those of batches first .. end - 1, where they are
+ * made point by point (other kinds are complete at once). */
+TesStatus tesi_mapped_begin_factors(TesContext *ctx, TesiMappedHost *plan);
+TesStatus tesi_mapped_fill_batches(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
+/* mapped_host_choice.c: the kind of factors, and those. run: y <- A x on chunks first .. end - 1 of one colour. */
+TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan);
+TesiMappedKernels tesi_mapped_choose_kernels(const TesOperator *op, const TesiMappedHost *plan);
+void tesi_mapped_run_chunks(const TesiMappedHost *plan, int64_t first, int64_t end, double sign,
+                            const void *b, const void *x, void *y);
 TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan);
 
 #endif

@@ -10,6 +10,7 @@
 #include "geometry/geometry.h"
 #include "operator/mapped/host/mapped_dense.h"
 #include "operator/mapped/host/mapped_host.h"
+#include "operator/mapped/mapped_fill.h"
 
 static void set_real(const TesiMappedHost *plan, void *array, int64_t at, double value) {
   if (plan->m->precision == TES_DOUBLE)
@@ -40,16 +41,6 @@ static int64_t numbers(const TesiMappedHost *plan) {
   }
 }
 
-/* in[entry][point] of a cell to the batch's order. */
-static void place_stored(const TesiMappedHost *plan, const double *in, int64_t at, int lane) {
-  const int64_t lanes = plan->kernels.lanes, lines = plan->points / plan->q;
-  for (int e = 0; e < plan->entries; e++)
-    for (int64_t p = 0; p < plan->points; p++) {
-      const int64_t to = plan->stiffness ? p * plan->entries + e : p % lines * plan->q + p / lines;
-      set_real(plan, plan->g, at + to * lanes + lane, in[e * plan->points + p]);
-    }
-}
-
 /* Monomials of the trilinear map: c[bits] of prod over bits xi_d, from x[2^dim][dim]. */
 static void monomials(int dim, const double *x, double *c) {
   memcpy(c, x, ((size_t)dim << dim) * sizeof *c);
@@ -63,34 +54,6 @@ static void centre(double c[8 * 3]) {
   for (int bit = 1; bit < 8; bit *= 2)
     for (int v = 0; v < 8; v++)
       for (int r = 0; !(v & bit) && r < 3; r++) c[3 * v + r] += 0.5 * c[3 * (v + bit) + r];
-}
-
-/* A = |dx/dxi_0|^2 of the row of points at y, z (less 1/2). */
-static double row_square(const double c[8 * 3], double y, double z) {
-  double square = 0;
-  for (int r = 0; r < 3; r++) {
-    const double jx = c[3 + r] + y * c[9 + r] + z * (c[15 + r] + y * c[21 + r]);
-    square += jx * jx;
-  }
-  return square;
-}
-
-/* in[point] <- in A */
-static void scale_weights(const TesiMappedHost *plan, const double c[8 * 3], double *in) {
-  const TesiMapped *m = plan->m;
-  for (int64_t p = 0; p < plan->points; p++)
-    in[p] *= row_square(c, m->point[p / m->q % m->q] - 0.5, m->point[p / m->q / m->q] - 0.5);
-}
-
-/* Weights of a cell, in[entry][point], and the polynomial behind them. */
-static void place_weights(const TesiMappedHost *plan, int64_t cell, double *in, int64_t at, int lane) {
-  const int dim = plan->dim, nodes = (int)power(plan->geometry_degree + 1, dim), lanes = plan->kernels.lanes;
-  double c[3 * 27];
-  tesi_mapped_monomials(plan->m, cell, plan->geometry_degree, c);
-  if (plan->eliminates) centre(c), scale_weights(plan, c, in);
-  place_stored(plan, in, at, lane);
-  at += plan->entries * plan->points * lanes + lane;
-  for (int p = 0; p < nodes * dim; p++) set_real(plan, plan->g, at + (int64_t)p * lanes, c[p]);
 }
 
 /* |J| of the trilinear map is a polynomial of degree 2 a direction: monomials [3^dim] from values at 0, 1/2, 1. */
@@ -137,14 +100,6 @@ static void cell_triangle(const TesiMappedHost *plan, const double *f, const dou
     for (int64_t b = 0; b < a + plan->mass; b++) *out++ = K[a * nodes + b];
 }
 
-static void place_matrix(const TesiMappedHost *plan, const double *f, const double *in, int64_t at,
-                         int lane) {
-  double out[27 * 28 / 2];
-  cell_triangle(plan, f, in, out);
-  for (int64_t e = 0; e < numbers(plan); e++)
-    set_real(plan, plan->g, at + e * plan->kernels.lanes + lane, out[e]);
-}
-
 /* f[point][1 + dim][nodes] */
 static TesStatus make_functions(TesContext *ctx, const TesiMappedHost *plan, double **f) {
   TesStatus status = TES_OK;
@@ -158,38 +113,93 @@ done:
   return status;
 }
 
-/* Stored factors, or matrices made of them. */
-static TesStatus fill_stored(TesContext *ctx, TesiMappedHost *plan) {
-  enum { BLOCK = 64 };
-  TesStatus status = TES_OK;
-  const int lanes = plan->kernels.lanes;
-  const int64_t size = plan->entries * plan->points, cells = plan->m->cells;
-  int64_t *place = NULL; /* of each cell: batch * lanes + lane */
-  double *in = NULL, *f = NULL;
-  const bool matrix = plan->factors == TES_FACTORS_MATRIX, weights = plan->factors == TES_FACTORS_WEIGHTS;
-  if (matrix) TES_TRY(make_functions(ctx, plan, &f));
-  TES_ALLOC(&place, cells);
-  TES_ALLOC(&in, BLOCK * lanes * size);
-  for (int64_t i = plan->batches * lanes - 1; i >= 0; i--)
-    if (i % lanes < plan->batch[i / lanes].count) place[plan->cell[i]] = i;
-  for (int64_t first = 0; first < cells; first += BLOCK * lanes) {
-    const int64_t count = tesi_min64(BLOCK * lanes, cells - first);
-    TES_TRY((weights ? tesi_mapped_fill_weights : tesi_mapped_fill_factors)(plan->m, first, count, in));
-#pragma omp parallel for schedule(static) num_threads(plan->threads)
-    for (int64_t c = 0; c < count; c++) {
-      const int64_t batch = place[first + c] / lanes * plan->stride, lane = place[first + c] % lanes;
-      if (matrix)
-        place_matrix(plan, f, in + c * size, batch, (int)lane);
-      else if (weights)
-        place_weights(plan, first + c, in + c * size, batch, (int)lane);
-      else
-        place_stored(plan, in + c * size, batch, (int)lane);
-    }
+/* Entries plan->cell[at] .. + 7: v[8] becomes their number `number`, and so on for `count` numbers `step` apart. */
+static void put(const TesiMappedHost *plan, int64_t at, int64_t number, int64_t step, int64_t count,
+                const double *v) {
+  const int64_t lanes = plan->kernels.lanes, all = plan->batches * lanes;
+  const int64_t base = at / lanes * plan->stride + number * lanes + at % lanes;
+  if (lanes >= TESI_LANES && plan->m->precision == TES_DOUBLE) {
+    double *to = (double *)plan->g + base;
+    for (int64_t i = 0; i < count; i++)
+      for (int l = 0; l < TESI_LANES; l++) to[i * step * lanes + l] = v[i * TESI_LANES + l];
+  } else if (lanes >= TESI_LANES) {
+    float *to = (float *)plan->g + base;
+    for (int64_t i = 0; i < count; i++)
+      for (int l = 0; l < TESI_LANES; l++) to[i * step * lanes + l] = (float)v[i * TESI_LANES + l];
+  } else {
+    for (int64_t l = 0; l < TESI_LANES && at + l < all; l++)
+      for (int64_t i = 0; i < count; i++)
+        set_real(plan, plan->g,
+                 (at + l) / lanes * plan->stride + (number + i * step) * lanes + (at + l) % lanes,
+                 v[i * TESI_LANES + l]);
   }
+}
+
+/* in[entry][point][8] */
+static void put_points(const TesiMappedHost *plan, int64_t at, const double *in) {
+  const int64_t lines = plan->points / plan->q;
+  for (int e = 0; e < plan->entries; e++, in += plan->points * TESI_LANES)
+    if (plan->stiffness)
+      put(plan, at, e, plan->entries, plan->points, in);
+    else
+      for (int64_t slow = 0; slow < plan->q; slow++)
+        put(plan, at, slow, plan->q, lines, in + slow * lines * TESI_LANES);
+}
+
+/* The points' weights, and the polynomials behind them from nodes[cell_nodes][dim][8]. */
+static void put_weights(const TesiMappedHost *plan, const TesiFill *fill, int64_t at, const double *nodes,
+                        double *in) {
+  const int64_t count = plan->dim * plan->m->geometry->cell_nodes;
+  _Alignas(64) double c[3 * 27 * TESI_LANES];
+  fill->loops->monomials(plan->dim, plan->geometry_degree, nodes, c);
+  if (plan->eliminates) fill->loops->eliminate(plan->q, plan->m->point, c, in);
+  put_points(plan, at, in);
+  put(plan, at, plan->entries * plan->points, 1, count, c);
+}
+
+/* f: of make_functions. work: of a cell's factors and its triangle. */
+static void put_matrices(const TesiMappedHost *plan, const double *f, int64_t at, const double *in) {
+  const int64_t lanes = plan->kernels.lanes, count = plan->entries * plan->points;
+  double factors[7 * 64], out[27 * 28 / 2];
+  for (int64_t l = 0; l < TESI_LANES && at + l < plan->batches * lanes; l++) {
+    const int64_t to = (at + l) / lanes * plan->stride + (at + l) % lanes;
+    for (int64_t i = 0; i < count; i++) factors[i] = in[i * TESI_LANES + l];
+    cell_triangle(plan, f, factors, out);
+    for (int64_t e = 0; e < numbers(plan); e++) set_real(plan, plan->g, to + e * lanes, out[e]);
+  }
+}
+
+/* Stored factors, weights, or matrices made of them, of batches first .. end - 1. */
+static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  const int64_t lanes = plan->kernels.lanes, all = plan->batches * lanes;
+  const bool weights = plan->factors == TES_FACTORS_WEIGHTS;
+  TesiFill fill = {0};
+  double *work = NULL, *f = NULL;
+  int64_t bad = INT64_MAX;
+  TES_TRY(tesi_fill_create(m, m->q, m->point, m->weight, weights, &fill));
+  if (plan->factors == TES_FACTORS_MATRIX) TES_TRY(make_functions(ctx, plan, &f));
+  const int64_t share = fill.work + fill.numbers * fill.points * TESI_LANES;
+  TES_ALLOC(&work, plan->threads * share);
+#pragma omp parallel for schedule(static) reduction(min : bad) num_threads(plan->threads)
+  for (int64_t at = first * lanes; at < end * lanes; at += TESI_LANES) {
+    double *nodes = work + omp_get_thread_num() * share, *out = nodes + fill.work;
+    int32_t cell[TESI_LANES];
+    for (int l = 0; l < TESI_LANES; l++) cell[l] = plan->cell[tesi_min64(at + l, all - 1)];
+    bad = tesi_fill_worst(bad, tesi_fill_cells(&fill, cell, nodes, out), cell);
+    if (f)
+      put_matrices(plan, f, at, out);
+    else if (weights)
+      put_weights(plan, &fill, at, nodes, out);
+    else
+      put_points(plan, at, out);
+  }
+  if (bad < INT64_MAX) TES_TRY(tesi_mapped_check(m)); /* names the first of all cells */
 done:
-  tesi_free(ctx, &place);
+  tesi_fill_destroy(&fill);
   tesi_free(ctx, &f);
-  tesi_free(ctx, &in);
+  tesi_free(ctx, &work);
   return status;
 }
 
@@ -232,10 +242,13 @@ done:
   return status;
 }
 
-TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan) {
+static bool at_points(const TesiMappedHost *plan) {
+  return plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_MATRIX ||
+         plan->factors == TES_FACTORS_WEIGHTS;
+}
+
+TesStatus tesi_mapped_begin_factors(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
-  const bool stored = plan->factors == TES_FACTORS_STORED || plan->factors == TES_FACTORS_MATRIX ||
-                      plan->factors == TES_FACTORS_WEIGHTS;
   plan->entries = plan->factors == TES_FACTORS_WEIGHTS ? 1 + plan->mass : plan->m->factors;
   plan->geometry_degree = plan->m->geometry->degree;
   plan->eliminates = plan->dim == 3 && plan->stiffness &&
@@ -246,12 +259,13 @@ TesStatus tesi_mapped_make_host_factors(TesContext *ctx, TesiMappedHost *plan) {
   plan->mass_factor = plan->m->lambda * (plan->factors == TES_FACTORS_VERTICES ? plan->m->c : 1);
   TES_TRY(tesi_alloc(ctx, (size_t)(plan->batches * plan->stride), tesi_precision_size(plan->m->precision),
                      &plan->g));
-  if (stored)
-    TES_TRY(fill_stored(ctx, plan));
-  else
-    TES_TRY(fill_others(ctx, plan));
+  if (!at_points(plan)) TES_TRY(fill_others(ctx, plan));
 done:
   return status;
+}
+
+TesStatus tesi_mapped_fill_batches(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end) {
+  return first < end && at_points(plan) ? fill_points(ctx, plan, first, end) : TES_OK;
 }
 
 /* Half table of T [rows][columns]: even on sums, odd on differences of mirrored entries; `changes`: T maps even to odd. */

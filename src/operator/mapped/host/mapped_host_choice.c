@@ -1,0 +1,162 @@
+/* The kind of factors that an operator on the host uses: by timing, on as much of the mesh as tells them apart. */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+#include "base/simd_builds.h"
+#include "operator/mapped/host/mapped_host.h"
+
+TesiMappedKernels tesi_mapped_choose_kernels(const TesOperator *op, const TesiMappedHost *plan) {
+  return TESI_SIMD_PICK(tes_context_simd_bits(op->context), tesi_mapped_kernels)(plan, op->precision);
+}
+
+/* Processor time so far of the threads that apply. */
+static double busy(const TesiMappedHost *plan) {
+  double sum = 0;
+#pragma omp parallel num_threads(plan->threads) reduction(+ : sum)
+  {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    sum += (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  }
+  return sum;
+}
+
+/* The kinds that are possible, the cheapest to store last. */
+static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
+  const TesiMapped *m = plan->m;
+  int count = 0;
+  if (m->desc.factors != TES_FACTORS_AUTO) {
+    list[0] = m->desc.factors;
+    return 1;
+  }
+  if (m->can_affine) {
+    list[count++] = TES_FACTORS_AFFINE;
+    if (m->degree > 1 || !m->stiffness) return count;
+  } else {
+    list[count++] = TES_FACTORS_STORED;
+    if (m->can_vertices)
+      list[count++] = TES_FACTORS_VERTICES;
+    else if (m->can_weights && m->degree > 1)
+      list[count++] = TES_FACTORS_WEIGHTS;
+  }
+  if (m->degree == 1) list[count++] = TES_FACTORS_MATRIX;
+  return count;
+}
+
+enum { ROUNDS = 12, SAMPLE = 32 << 20 }; /* bytes of factors that no cache holds together with the vectors */
+
+/* Chunks that are timed: rounds of some chunks of one colour. */
+typedef struct Sample {
+  int rounds;
+  int64_t first[ROUNDS], end[ROUNDS]; /* chunks */
+} Sample;
+
+/* As many chunks a round as there are threads; all together have SAMPLE bytes, or are ROUNDS, or all chunks. */
+static void take_sample(const TesiMappedHost *plan, int64_t bytes, Sample *s) {
+  const double a_chunk = (double)bytes / (double)plan->chunks;
+  double taken = 0;
+  s->rounds = 0;
+  for (int colour = 0; colour < plan->colours; colour++)
+    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1];) {
+      const int64_t end = tesi_min64(k + plan->threads, plan->first_of_colour[colour + 1]);
+      if (s->rounds == ROUNDS || (s->rounds >= 4 && s->rounds % 2 == 0 && taken > SAMPLE)) return;
+      s->first[s->rounds] = k, s->end[s->rounds++] = end;
+      taken += a_chunk * (double)(end - k);
+      k = end;
+    }
+}
+
+/* Seconds with these factors: of the processors, as other work on the machine would make a choice by the clock a
+ * lottery. */
+static double time_factors(const TesiMappedHost *plan, int64_t first, int64_t end, const void *x, void *y) {
+  const double start = busy(plan);
+  tesi_mapped_run_chunks(plan, first, end, 1, NULL, x, y);
+  return busy(plan) - start;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* What one kind takes of the other's time, of two findings the larger: that of all rounds, and the median of pairs of
+ * rounds, which spares what others did to a few. The kinds take turns in who is first, as the second finds the vectors
+ * in the caches. */
+static double compare_kinds(int rounds, const double seconds[ROUNDS], const double others[ROUNDS]) {
+  double ratio[ROUNDS / 2], sum = 0, others_sum = 0;
+  const int pairs = rounds / 2;
+  for (int i = 0; i < 2 * pairs; i++) sum += seconds[i], others_sum += others[i];
+  for (int i = 0; i < pairs; i++)
+    ratio[i] = (seconds[2 * i] + seconds[2 * i + 1]) / (others[2 * i] + others[2 * i + 1]);
+  qsort(ratio, (size_t)pairs, sizeof *ratio, ascending);
+  return fmax(ratio[pairs / 2], sum / others_sum);
+}
+
+/* The one that is cheapest to store, the last, unless another clearly takes less time. */
+static TesStatus time_trials(TesContext *ctx, const TesiMappedHost *trial, int count, const Sample *sample,
+                             int64_t length, int *best) {
+  TesStatus status = TES_OK;
+  TesVector *x = NULL, *y = NULL;
+  double seconds[4][ROUNDS], least = 0.97, share;
+  const int last = count - 1;
+  *best = last;
+  TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &x));
+  TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &y));
+  for (int warm = 1; warm >= 0; warm--) /* the threads, the code, and pages of the vectors */
+    for (int round = 0; round < (warm ? 1 : sample->rounds); round++)
+      for (int i = 0; i < count; i++) {
+        const int kind = round % 2 ? last - i : i;
+        seconds[kind][round] =
+            time_factors(&trial[kind], sample->first[round], sample->end[round], x->data, y->data);
+      }
+  for (int i = 0; i < last; i++) {
+    share = compare_kinds(sample->rounds, seconds[i], seconds[last]);
+    tesi_log(ctx, TES_LOG_DETAIL, "mapped operator, degree %d: factors %d take %.3f of the time of %d",
+             trial->m->degree, (int)trial[i].factors, share, (int)trial[last].factors);
+    if (share < least) least = share, *best = i;
+  }
+done:
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  return status;
+}
+
+/* Factors of chunk k. */
+static TesStatus fill_chunk(TesContext *ctx, TesiMappedHost *plan, int64_t k) {
+  return tesi_mapped_fill_batches(ctx, plan, plan->step[plan->chunk[k]].first,
+                                  plan->step[plan->chunk[k + 1] - 1].end);
+}
+
+/* Plans that differ in their factors alone. Where there is nothing to measure the cheapest to store is taken. */
+TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesFactors list[4];
+  TesiMappedHost trial[4];
+  Sample sample = {0};
+  int64_t timed = 0, most = 0;
+  const int count = candidates(plan, list);
+  int best = count - 1;
+  for (int i = 0; i < count; i++) trial[i] = *plan;
+  for (int i = 0; i < count; i++) {
+    trial[i].factors = list[i];
+    trial[i].kernels = tesi_mapped_choose_kernels(op, &trial[i]);
+    TES_TRY(tesi_mapped_begin_factors(ctx, &trial[i]));
+    most = trial[i].stride > most ? trial[i].stride : most;
+  }
+  if (count > 1)
+    take_sample(plan, most * plan->batches * (int64_t)tesi_precision_size(op->precision), &sample);
+  if (sample.rounds >= 4) {
+    timed = sample.end[sample.rounds - 1];
+    for (int i = 0; i < count; i++)
+      for (int64_t k = 0; k < timed; k++) TES_TRY(fill_chunk(ctx, &trial[i], k));
+    TES_TRY(time_trials(ctx, trial, count, &sample, op->length, &best));
+  }
+  for (int64_t k = timed; k < plan->chunks; k++) TES_TRY(fill_chunk(ctx, &trial[best], k));
+  *plan = trial[best];
+  trial[best].g = NULL;
+  op->mapped->desc.factors = plan->factors;
+done:
+  for (int i = 0; i < count; i++) tesi_free(ctx, &trial[i].g);
+  return status;
+}

@@ -1,0 +1,44 @@
+/* Factors at quadrature points of eight cells at a time (geometry/lanes.h): what all plans make theirs of. */
+#ifndef TESI_MAPPED_FILL_H
+#define TESI_MAPPED_FILL_H
+
+#include "geometry/lanes.h"
+#include "operator/mapped/mapped.h"
+
+/* Loops over vectors of eight: mapped_fill_simd.c. a: scalar, or dim (dim + 1) / 2 rows of `points`. */
+typedef struct TesiFillLoops {
+  void (*metric)(int dim, bool scalar, int64_t points, const double *weight, const double *J,
+                 const double *det, const double *a, double *out); /* [entry][points] */
+  void (*weights)(int64_t points, const double *weight, const double *det, const double *a, double *out);
+  void (*mass)(int64_t points, const double *weight, const double *det, const double *c, double *out);
+  unsigned (*indefinite)(int dim, bool scalar, int64_t points, const double *a); /* bits of lanes */
+  /* c[(m+1)^dim][dim][8]: monomials of cells of degree m, 1 or 2, from their nodes. */
+  void (*monomials)(int dim, int m, const double *nodes, double *c);
+  /* 3D, m = 1: c to monomials of xi_d - 1/2, and weights[q^3][8] times |dx/dxi_0|^2, the same on a row. */
+  void (*eliminate)(int q, const double *point, double *c, double *weights);
+} TesiFillLoops;
+
+/* `numbers` at each of q^dim points: the metric w |J| J^-1 a J^-T, or its weight w a / |J|, then c w |J|. */
+typedef struct TesiFill {
+  const TesiMapped *m;
+  const TesiLanes *lanes;
+  const TesiFillLoops *loops;
+  int dim, q, entries, numbers;
+  int64_t points, work; /* numbers of work a thread needs */
+  bool weights_only;
+  double *B, *G, *weight; /* weight[points] */
+} TesiFill;
+
+/* weight NULL: ones. */
+TesStatus tesi_fill_create(const TesiMapped *m, int q, const double *point, const double *weight,
+                           bool weights_only, TesiFill *fill);
+void tesi_fill_destroy(TesiFill *fill);
+/* out[numbers][points][8]; returns the bits of lanes in which something is wrong. Work begins with the nodes then,
+ * [cell_nodes][dim][8]. */
+unsigned tesi_fill_cells(const TesiFill *fill, const int32_t cell[TESI_LANES], double *work, double *out);
+/* Says what is wrong with a cell, if it is the first such one: `bad` INT64_MAX: none is. */
+TesStatus tesi_fill_tell(const TesiFill *fill, int64_t bad);
+/* The least of `bad` and the cells of those bits. */
+int64_t tesi_fill_worst(int64_t bad, unsigned bits, const int32_t cell[TESI_LANES]);
+
+#endif
