@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -16,18 +15,10 @@ const char *tes_version(void) {
   return TESI_STRINGIFY(TESI_VERSION);
 }
 
-/* Large blocks lie on huge pages where the system offers them: vectors and coefficients are streamed, and page walks
- * cost up to a third of the bandwidth otherwise. */
+/* Blocks below those that memory.c takes from the system by itself. */
 static void *default_allocate(void *user, size_t bytes) {
-  enum { HUGE_PAGE = 2 << 20, LARGE = 4 * HUGE_PAGE };
   (void)user;
-  const size_t alignment = bytes < LARGE ? 64 : HUGE_PAGE;
-  if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
-  void *block = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-#ifdef MADV_HUGEPAGE
-  if (block && bytes >= LARGE) madvise(block, bytes, MADV_HUGEPAGE);
-#endif
-  return block;
+  return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
 static void default_release(void *user, void *block) {
@@ -64,6 +55,7 @@ TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context) {
   memset(c, 0, sizeof *c);
   atomic_init(&c->references, 1);
   c->allocator = allocator;
+  c->maps = !desc->allocator.allocate;
   c->verbosity = desc->verbosity;
   c->threads = desc->threads > 0 ? desc->threads : default_threads();
   c->simd_bits = desc->simd_bits;

@@ -10,6 +10,7 @@ enum { TESI_MESSAGE_SIZE = 2048, TESI_TRACE_SIZE = 4096 };
 struct TesContext {
   atomic_int references;
   TesAllocator allocator;
+  bool maps; /* large blocks come from the system: the allocator is not the caller's */
   atomic_size_t memory, memory_peak, memory_high; /* high: since tesi_memory_mark() */
   TesVerbosity verbosity;
   int threads, simd_bits;

@@ -1,4 +1,6 @@
-/* Accounted memory: a header of 64 bytes before each block keeps its size and the alignment. */
+/* Accounted memory: a header of 64 bytes before each block keeps its sizes and the alignment. Large blocks come from
+ * the system by themselves, if the context has no allocator of its own: they are zero already, so nobody touches them
+ * before the threads that fill them do, each its own part, and pages that nobody fills cost nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,23 @@
 #include "base/context_impl.h"
 #include "base/memory_mark.h"
 
-enum { HEADER = 64, LARGE = 256 << 20 };
+enum { HEADER = 64, LARGE = 256 << 20, MAPPED = 8 << 20, HUGE_PAGE = 2 << 20 };
+
+typedef struct Header {
+  size_t bytes, mapped; /* of the user; of the system, 0: the allocator gave it */
+} Header;
+
+/* Sanitizers look for pointers and leaks in what malloc gave. */
+#if defined(__SANITIZE_ADDRESS__)
+#define TESI_MAPS false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define TESI_MAPS false
+#endif
+#endif
+#ifndef TESI_MAPS
+#define TESI_MAPS true
+#endif
 
 static void keep_most(atomic_size_t *most, size_t now) {
   size_t before = atomic_load(most);
@@ -33,7 +51,7 @@ size_t tesi_memory_high(const TesContext *ctx) {
 /* Asks for huge pages where a block is large: a miss of the TLB costs as much as one of the caches. Advice only. */
 static void advise(char *block, size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  enum { HUGE_PAGE = 1 << 21, PAGE = 4096 };
+  enum { PAGE = 4096 };
   if (bytes < 2 * HUGE_PAGE) return;
   char *const first = block + (PAGE - (uintptr_t)block % PAGE) % PAGE;
   madvise(first, (bytes - (size_t)(first - block)) / PAGE * PAGE, MADV_HUGEPAGE);
@@ -47,6 +65,37 @@ static bool fits(size_t bytes) {
   return bytes < LARGE || bytes < tesi_memory_available();
 }
 
+static void unmap(char *block, size_t bytes) {
+  if (bytes) munmap(block, bytes);
+}
+
+/* Zeros on huge pages; *bytes becomes what is to be unmapped. */
+static char *map_zeros(size_t *bytes) {
+  const size_t wanted = (*bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, all = wanted + HUGE_PAGE;
+  char *const first = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (first == MAP_FAILED) return NULL;
+  const size_t before = (HUGE_PAGE - (uintptr_t)first % HUGE_PAGE) % HUGE_PAGE;
+  unmap(first, before);
+  unmap(first + before + wanted, all - before - wanted);
+  *bytes = wanted;
+  advise(first + before, wanted);
+  return first + before;
+}
+
+/* *mapped: see Header. */
+static char *take(TesContext *ctx, size_t bytes, size_t *mapped) {
+  *mapped = 0;
+  if (!fits(bytes)) return NULL;
+  if (TESI_MAPS && ctx->maps && bytes >= MAPPED && bytes < SIZE_MAX / 2) {
+    *mapped = bytes;
+    return map_zeros(mapped);
+  }
+  char *block = ctx->allocator.allocate(ctx->allocator.user, bytes);
+  if (!block) return NULL;
+  advise(block, bytes);
+  return memset(block, 0, bytes);
+}
+
 TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_to_pointer) {
   void **pointer = pointer_to_pointer;
   *pointer = NULL;
@@ -54,14 +103,13 @@ TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_t
     return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
                      "%zu items of %zu bytes exceed the address space", count, size);
   const size_t bytes = count * size;
-  char *block = fits(bytes) ? ctx->allocator.allocate(ctx->allocator.user, bytes + HEADER) : NULL;
+  size_t mapped;
+  char *block = take(ctx, bytes + HEADER, &mapped);
   if (!block)
     return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
                      "no memory for %.3g GiB more; %.3g GiB are held already", (double)bytes / (1 << 30),
                      (double)tes_context_memory(ctx) / (1 << 30));
-  advise(block, bytes + HEADER);
-  memset(block, 0, bytes + HEADER);
-  memcpy(block, &bytes, sizeof bytes);
+  memcpy(block, &(Header){bytes, mapped}, sizeof(Header));
   account(ctx, bytes);
   *pointer = block + HEADER;
   return TES_OK;
@@ -71,10 +119,13 @@ void tesi_free(TesContext *ctx, void *pointer_to_pointer) {
   void **pointer = pointer_to_pointer;
   if (!*pointer) return;
   char *block = (char *)*pointer - HEADER;
-  size_t bytes;
-  memcpy(&bytes, block, sizeof bytes);
-  atomic_fetch_sub(&ctx->memory, bytes);
-  ctx->allocator.release(ctx->allocator.user, block);
+  Header header;
+  memcpy(&header, block, sizeof header);
+  atomic_fetch_sub(&ctx->memory, header.bytes);
+  if (header.mapped)
+    unmap(block, header.mapped);
+  else
+    ctx->allocator.release(ctx->allocator.user, block);
   *pointer = NULL;
 }
 

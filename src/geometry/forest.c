@@ -1,5 +1,6 @@
 /* The cells of a forest as a geometry. */
 #include "basis/gauss.h"
+#include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 
 /* Masks of the cells: any degree's numbering has them. */
@@ -22,23 +23,29 @@ TesStatus tes_geometry_create_forest(const TesForest *forest, int degree, TesGeo
   TesStatus status = TES_OK;
   const int dim = forest->dim, m = degree ? degree : 2, n = m + 1, points = dim == 2 ? n * n : n * n * n;
   const int64_t cells = forest->leaves.cells;
-  double node[TESI_HANGING_NODES], W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES], *x = NULL;
+  double node[TESI_HANGING_NODES], W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   uint16_t *mask = NULL;
+  TesGeometry *g = NULL, *whole;
   *geometry = NULL;
   TES_CHECK(m >= 1 && m < TESI_HANGING_NODES, "the geometry's degree is %d, expected 1..%d", m,
             TESI_HANGING_NODES - 1);
   TES_TRY(tesi_forest_afford(ctx, cells * points * dim * 16, "a geometry", cells));
   TES_TRY(find_masks(ctx, forest, &mask));
-  TES_ALLOC(&x, cells * points * dim);
+  TES_NEW(&g);
+  atomic_init(&g->references, 1);
+  g->context = tesi_context_retain(ctx);
+  g->dim = dim, g->cells = cells, g->degree = m, g->cell_nodes = points;
+  TES_ALLOC(&g->nodes, cells * points * dim);
   tesi_gauss_lobatto(n, node, NULL);
   tesi_hanging_halves(n, W);
 #pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
   for (int64_t c = 0; c < cells; c++)
-    tesi_hanging_positions(forest, c, mask[c], n, node, W, x + c * points * dim);
-  TES_TRY(tes_geometry_create(ctx, &(TesGeometryDesc){.dim = dim, .cells = cells, .degree = m, .nodes = x},
-                              geometry));
+    tesi_hanging_positions(forest, c, mask[c], n, node, W, g->nodes + c * points * dim);
+  whole = g;
+  g = NULL;
+  TES_TRY(tesi_geometry_finish(ctx, whole, geometry));
 done:
+  tes_geometry_destroy(&g);
   tesi_free(ctx, &mask);
-  tesi_free(ctx, &x);
   return status;
 }

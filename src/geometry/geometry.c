@@ -1,5 +1,5 @@
 /* Geometry: creation, what kind it is, references. */
-#include "geometry/geometry.h"
+#include "geometry/lanes.h"
 #include <float.h>
 #include <omp.h>
 #include <math.h>
@@ -141,41 +141,53 @@ done:
   return status;
 }
 
+/* Says where cell `bad` is inverted; work: of a group of cells. */
+static TesStatus tell_inverted(TesContext *ctx, const TesGeometry *g, int64_t bad, int q, const double *B,
+                               const double *G, double *x) {
+  TesStatus status = TES_OK;
+  const int points = power(q, g->dim);
+  double *J = x + 3 * points, *det = J + g->dim * g->dim * points;
+  int p = 0;
+  tesi_geometry_tensor(g, bad, 1, q, B, G, x, J);
+  tesi_geometry_determinant(g->dim, points, J, det);
+  while (p < points - 1 && det[p] > 0 && isfinite(det[p])) p++;
+  const double z = g->dim == 3 ? x[2 * points + p] : 0;
+  if (!isfinite(det[p]))
+    TES_FAIL(TES_NAN, "cell %lld has no finite |J| near (%g, %g, %g)", (long long)bad, x[p], x[points + p],
+             z);
+  TES_FAIL(TES_INVALID_INPUT, "cell %lld is inverted or degenerate: |J| = %.3g at (%g, %g, %g)",
+           (long long)bad, det[p], x[p], x[points + p], z);
+done:
+  return status;
+}
+
 /* |J| > 0 at degree + 2 Gauss-Lobatto points a direction (corners and, for trilinear cells, middles). */
 static TesStatus check_cells(TesContext *ctx, const TesGeometry *g) {
-  enum { Q = TESI_GEOMETRY_DEGREE + 2, BLOCK = 16 };
+  enum { Q = TESI_GEOMETRY_DEGREE + 2 };
   TesStatus status = TES_OK;
   const int dim = g->dim, q = g->kind == TES_GEOMETRY_AFFINE ? 2 : g->degree + 2, points = power(q, dim);
+  const int threads = tes_context_threads(ctx);
+  const int64_t nodes = g->cell_nodes * dim, share = TESI_LANES * (nodes + points * (4 + dim * dim));
+  const TesiLanes *lanes = tesi_lanes(tes_context_simd_bits(ctx));
   double at[Q], B[Q * Q], G[Q * Q], *work = NULL;
-  const int threads = tes_context_threads(ctx), share = BLOCK * points * (4 + dim * dim);
-  int64_t first = INT64_MAX;
+  int64_t bad = INT64_MAX;
   tesi_gauss_lobatto(q, at, NULL);
   tesi_geometry_tables(g, q, at, B, G);
-  TES_ALLOC(&work, (size_t)threads * (size_t)share);
-#pragma omp parallel for schedule(static) reduction(min : first) num_threads(threads)
-  for (int64_t c = 0; c < g->cells; c += BLOCK) {
-    const int64_t count = c + BLOCK < g->cells ? BLOCK : g->cells - c, n = count * points;
-    double *x = work + omp_get_thread_num() * share, *J = x + 3 * BLOCK * points,
-           *det = J + dim * dim * BLOCK * points;
-    if (c > first) continue;
-    tesi_geometry_tensor(g, c, count, q, B, G, x, J);
-    tesi_geometry_determinant(dim, n, J, det);
-    for (int64_t p = n - 1; p >= 0; p--)
-      if (!(det[p] > 0) || !isfinite(det[p])) first = c + p / points < first ? c + p / points : first;
+  TES_ALLOC(&work, threads * share);
+#pragma omp parallel for schedule(static) reduction(min : bad) num_threads(threads)
+  for (int64_t c = 0; c < g->cells; c += TESI_LANES) {
+    double *own = work + omp_get_thread_num() * share, *x = own + TESI_LANES * nodes,
+           *J = x + 3 * TESI_LANES * points, *det = J + dim * dim * TESI_LANES * points;
+    int32_t cell[TESI_LANES];
+    if (c > bad) continue;
+    for (int l = 0; l < TESI_LANES; l++) cell[l] = (int32_t)(c + l < g->cells ? c + l : c);
+    tesi_lanes_points(g, lanes, cell, q, B, G, own, x, J);
+    lanes->determinant(dim, points, J, det);
+    const unsigned faults = lanes->faulty(points, true, det);
+    for (int l = TESI_LANES - 1; l >= 0; l--)
+      if (faults >> l & 1 && cell[l] < bad) bad = cell[l];
   }
-  if (first < INT64_MAX) {
-    int p = 0;
-    tesi_geometry_tensor(g, first, 1, q, B, G, work, work + 3 * points);
-    double *det = work + (3 + dim * dim) * points;
-    tesi_geometry_determinant(dim, points, work + 3 * points, det);
-    while (det[p] > 0 && isfinite(det[p])) p++;
-    const double z = dim == 3 ? work[2 * points + p] : 0;
-    if (!isfinite(det[p]))
-      TES_FAIL(TES_NAN, "cell %lld has no finite |J| near (%g, %g, %g)", (long long)first, work[p],
-               work[points + p], z);
-    TES_FAIL(TES_INVALID_INPUT, "cell %lld is inverted or degenerate: |J| = %.3g at (%g, %g, %g)",
-             (long long)first, det[p], work[p], work[points + p], z);
-  }
+  if (bad < INT64_MAX) TES_TRY(tell_inverted(ctx, g, bad, q, B, G, work));
 done:
   tesi_free(ctx, &work);
   return status;

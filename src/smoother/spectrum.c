@@ -45,6 +45,7 @@ static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   if (op->space)
     tesi_start_vector(op->space, start);
   else /* rows of constrained nodes are those of the identity: no large eigenvalue comes from them */
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
     for (int64_t i = 0; i < op->length; i++) start[i] = start_value(i);
   TesVector r = {.context = ctx, .length = op->length, .precision = op->precision, .data = v->r};
   TES_TRY(tes_vector_set(&r, start));
@@ -135,6 +136,7 @@ TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TES_TRY(op->table->diagonal(op, *d));
   TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = *d};
   TES_TRY(tes_vector_get(&v, values));
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
   for (int64_t i = 0; i < v.length; i++) values[i] = 1 / values[i];
   TES_TRY(tes_vector_set(&v, values));
 done:

@@ -16,6 +16,10 @@ typedef struct TesiFillLoops {
   void (*monomials)(int dim, int m, const double *nodes, double *c);
   /* 3D, m = 1: c to monomials of xi_d - 1/2, and weights[q^3][8] times |dx/dxi_0|^2, the same on a row. */
   void (*eliminate)(int q, const double *point, double *c, double *weights);
+  /* d[n^dim][8] += factor times the sum over points of g[q^dim][8] t[0] (x) t[1] (x) t[2], tables [q][n]; work:
+   * [2][q^dim][8]. */
+  void (*squares)(int dim, int n, int q, const double *const t[3], double factor, const double *g,
+                  double *work, double *d);
 } TesiFillLoops;
 
 /* `numbers` at each of q^dim points: the metric w |J| J^-1 a J^-T, or its weight w a / |J|, then c w |J|. */

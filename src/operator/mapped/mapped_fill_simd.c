@@ -129,5 +129,28 @@ static void eliminate(int q, const double *point, double *monomial, double *weig
   }
 }
 
+/* Contracted from the first direction to the last. */
+static void squares(int dim, int n, int q, const double *const t[3], double factor, const double *g,
+                    double *work, double *d) {
+  const V *in = (const V *)g;
+  V *out = (V *)work, *const other = out + q * q * (dim == 3 ? q : 1);
+  int inner = 1, outer = dim == 3 ? q * q : q; /* contracted so far, still to do */
+  for (int e = 0; e < dim; e++) {
+    for (int o = 0; o < outer; o++)
+      for (int i = 0; i < n; i++)
+        for (int l = 0; l < inner; l++) {
+          V sum = {0};
+          for (int p = 0; p < q; p++) sum += t[e][p * n + i] * in[(o * q + p) * inner + l];
+          out[(o * n + i) * inner + l] = sum;
+        }
+    in = out;
+    out = out == other ? (V *)work : other;
+    inner *= n;
+    outer /= q;
+  }
+  for (int i = 0; i < inner; i++) ((V *)d)[i] += factor * in[i];
+}
+
 extern const TesiFillLoops TESI_SIMD(tesi_fill_loops);
-const TesiFillLoops TESI_SIMD(tesi_fill_loops) = {metric, weights, mass, indefinite, monomials, eliminate};
+const TesiFillLoops TESI_SIMD(tesi_fill_loops) = {metric,    weights,   mass,   indefinite,
+                                                  monomials, eliminate, squares};

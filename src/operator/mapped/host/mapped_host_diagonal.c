@@ -1,0 +1,127 @@
+/* The diagonal on the host, from the definition by squares of 1D tables: eight cells at a time, chunks of a colour in
+ * parallel, so that sums have one order whatever the number of threads. */
+#include <omp.h>
+#include <string.h>
+#include "operator/mapped/host/mapped_host.h"
+#include "operator/mapped/mapped_fill.h"
+
+typedef struct Diagonal {
+  const TesiMappedHost *plan;
+  const TesiMapped *m;
+  TesiFill fill;
+  TesiHangingDiagonal *hanging; /* NULL: nothing hangs */
+  double *tables;               /* [3][q][n] of square_tables */
+  double *work; /* [threads][share]: the fill's work, factors, two arrays of products, values; a cell's */
+  int64_t factors, products, share;
+} Diagonal;
+
+/* Products of functions at points: t[0] squares of values, t[1] value times derivative, t[2] squares of derivatives. */
+static void square_tables(const TesiMapped *m, double *t) {
+  const int n = m->n, q = m->q, size = q * n;
+  for (int p = 0; p < q; p++)
+    for (int i = 0; i < n; i++) {
+      double value = m->I[p * n + i], slope = 0;
+      for (int s = 0; s < q; s++) slope += m->D[p * q + s] * m->I[s * n + i];
+      t[p * n + i] = value * value;
+      t[size + p * n + i] = value * slope;
+      t[2 * size + p * n + i] = slope * slope;
+    }
+}
+
+/* values[nodes][8] <- the diagonals of eight cells with factors g[numbers][points][8]. */
+static void add_squares(const Diagonal *s, const double *g, double *products, double *values) {
+  const TesiMapped *m = s->m;
+  const int size = m->q * m->n;
+  const double *t[3];
+  memset(values, 0, (size_t)(m->cell_nodes * TESI_LANES) * sizeof *values);
+  for (int c = 0; m->stiffness && c < m->dim; c++)
+    for (int e = c; e < m->dim; e++, g += m->cell_points * TESI_LANES) {
+      for (int k = 0; k < 3; k++) t[k] = s->tables + size * ((k == c) + (k == e));
+      s->fill.loops->squares(m->dim, m->n, m->q, t, c == e ? 1 : 2, g, products, values);
+    }
+  for (int k = 0; k < 3; k++) t[k] = s->tables;
+  if (m->mass) s->fill.loops->squares(m->dim, m->n, m->q, t, m->lambda, g, products, values);
+}
+
+/* own[nodes] <- lane l of values[nodes][8], with what hanging nodes get. */
+static void take_lane(const Diagonal *s, int64_t cell, int l, const double *g, const double *values,
+                      double *own) {
+  const TesiMapped *m = s->m;
+  double *const factors = own + m->cell_nodes;
+  for (int64_t p = 0; p < m->cell_nodes; p++) own[p] = values[p * TESI_LANES + l];
+  if (!tesi_mapped_hangs(m, cell)) return;
+  for (int64_t i = 0; i < m->factors * m->cell_points; i++) factors[i] = g[i * TESI_LANES + l];
+  tesi_hanging_diagonal_cell(s->hanging, m->mask[cell], factors, own);
+}
+
+static void add_cell(const TesiMapped *m, int64_t cell, const double *values, double *d) {
+  const int32_t *index = m->global ? m->index + cell * m->cell_nodes : NULL;
+  for (int64_t p = 0; p < m->cell_nodes; p++)
+    for (int c = 0; c < m->components; c++)
+      if (!index)
+        d[(cell * m->components + c) * m->cell_nodes + p] = values[p];
+      else if (index[p] >= 0)
+        d[(int64_t)index[p] * m->components + c] += values[p];
+}
+
+static void add_chunk(const Diagonal *s, int64_t chunk, double *work, double *d) {
+  const TesiMappedHost *plan = s->plan;
+  const int64_t lanes = plan->kernels.lanes, first = plan->step[plan->chunk[chunk]].first * lanes,
+                end = plan->step[plan->chunk[chunk + 1] - 1].end * lanes;
+  double *g = work + s->fill.work, *products = g + s->factors, *values = products + s->products,
+         *own = values + s->m->cell_nodes * TESI_LANES;
+  for (int64_t at = first; at < end; at += TESI_LANES) {
+    int32_t cell[TESI_LANES];
+    for (int l = 0; l < TESI_LANES; l++) cell[l] = plan->cell[tesi_min64(at + l, end - 1)];
+    tesi_fill_cells(&s->fill, cell, work, g);
+    add_squares(s, g, products, values);
+    for (int l = 0; l < TESI_LANES && at + l < end; l++) {
+      if ((at + l) % lanes >= plan->batch[(at + l) / lanes].count) continue;
+      take_lane(s, cell[l], l, g, values, own);
+      add_cell(s->m, cell[l], own, d);
+    }
+  }
+}
+
+static TesStatus make(TesContext *ctx, const TesiMappedHost *plan, Diagonal *s) {
+  TesStatus status = TES_OK;
+  const TesiMapped *m = plan->m;
+  *s = (Diagonal){.plan = plan, .m = m};
+  TES_TRY(tesi_fill_create(m, m->q, m->point, m->weight, false, &s->fill));
+  if (m->mask) TES_TRY(tesi_hanging_diagonal_create(m, &s->hanging));
+  TES_ALLOC(&s->tables, 3 * m->q * m->n);
+  square_tables(m, s->tables);
+  const int64_t cube = (int64_t)m->q * m->q * (m->dim == 3 ? m->q : 1);
+  s->factors = m->factors * m->cell_points * TESI_LANES;
+  s->products = 2 * cube * TESI_LANES;
+  s->share = s->fill.work + s->factors + s->products + m->cell_nodes * (TESI_LANES + 1) +
+             m->factors * m->cell_points;
+  s->share = (s->share + TESI_LANES - 1) / TESI_LANES * TESI_LANES;
+  TES_ALLOC(&s->work, plan->threads * s->share);
+done:
+  return status;
+}
+
+TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiMappedHost *plan = op->plan;
+  const TesiMapped *m = op->mapped;
+  Diagonal s;
+  TES_TRY(make(ctx, plan, &s));
+  memset(d, 0, (size_t)m->length * sizeof *d);
+#pragma omp parallel num_threads(plan->threads)
+  for (int colour = 0; colour < plan->colours; colour++) {
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1]; k++)
+      add_chunk(&s, k, s.work + omp_get_thread_num() * s.share, d);
+  }
+  for (int64_t i = 0; i < m->constrained; i++)
+    for (int c = 0; c < m->components; c++) d[(int64_t)m->constrained_nodes[i] * m->components + c] = 1;
+done:
+  tesi_fill_destroy(&s.fill);
+  tesi_free(ctx, &s.hanging);
+  tesi_free(ctx, &s.tables);
+  tesi_free(ctx, &s.work);
+  return status;
+}
