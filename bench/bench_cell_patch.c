@@ -83,23 +83,20 @@ static TesVector *make(int64_t n, TesPrecision precision) {
 }
 
 static void measure(const Options *o, int degree) {
-  TesForest *forest;
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesMesh *forest;
+  TesSpace *space;
   TesFunction *a;
   Subject s;
   double t[KINDS];
   const double trees = o->dim == 3 ? 7 : 5,
                level = log2(o->dofs / trees / pow(degree, o->dim)) / o->dim; /* of the ball */
-  must(tes_forest_create(
-      ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = o->dim, .level = (int)fmax(0, lrint(level))},
+  must(tes_mesh_create(
+      ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = o->dim, .refine = (int)fmax(0, lrint(level))},
       &forest));
-  must(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
-  must(tes_geometry_create_forest(forest, 2, &geometry));
+  must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_operator_create_forest(
-      ctx, &(TesForestDiffusionDesc){.space = space, .geometry = geometry, .a = a, .precision = o->precision},
-      &s.op));
+      ctx, &(TesForestDiffusionDesc){.space = space, .a = a, .precision = o->precision}, &s.op));
   const double start = tesi_now();
   must(tesi_cell_patches_create(s.op, &s.patches));
   const double setup = tesi_now() - start, n = (double)tes_operator_length(s.op);
@@ -110,7 +107,7 @@ static void measure(const Options *o, int degree) {
                rate = 2 * n * (double)tesi_precision_size(o->precision) / t[COPY];
   char line[300];
   snprintf(line, sizeof line, "%d,%d,%s,%s,%lld,%.0f,%.4f,%.1f,%.1f,%.2f,%.4f,%.4f,%.2f", o->dim, degree,
-           o->precision == TES_DOUBLE ? "double" : "single", o->sums, (long long)tes_forest_cells(forest), n,
+           o->precision == TES_DOUBLE ? "double" : "single", o->sums, (long long)tes_mesh_cells(forest), n,
            1e3 * t[PATCHES], 1e-6 * n / t[PATCHES], bytes / n, t[PATCHES] * rate / bytes, 1e3 * t[APPLY],
            1e3 * t[COPY], setup);
   puts(line);
@@ -122,9 +119,8 @@ static void measure(const Options *o, int degree) {
   tesi_cell_patches_destroy(&s.patches);
   tes_operator_destroy(&s.op);
   tes_function_destroy(&a);
-  tes_geometry_destroy(&geometry);
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&forest);
 }
 
 static bool parse(int argc, char **argv, Options *o) {

@@ -35,13 +35,13 @@ static const char head[] =
     "dim,degree,depth,cells,dofs,hanging_percent,levels,iterations,fractional_iterations,setup_s,"
     "solve_s,mdofs_per_s,status,domain,aspect,patches\n";
 
-static void print(const Options *o, int depth, const TesForestSpace *space, const TesMultigrid *mg,
-                  double setup, double best, TesStatus status, const TesSolveResult *r) {
+static void print(const Options *o, int depth, const TesSpace *space, const TesMultigrid *mg, double setup,
+                  double best, TesStatus status, const TesSolveResult *r) {
   char line[256];
-  const double dofs = (double)tes_forest_space_dofs(space), hanging = (double)tes_forest_space_hanging(space);
+  const double dofs = (double)tes_space_dofs(space), hanging = (double)tes_space_hanging(space);
   snprintf(line, sizeof line, "%d,%d,%d,%lld,%.0f,%.2f,%d,%d,%.2f,%.3g,%.3g,%.4g,%s,%s,%g,%s", o->dim,
-           o->degree, depth, (long long)tes_forest_cells(tes_forest_space_forest(space)), dofs,
-           100 * hanging / (hanging + (double)tes_forest_space_length(space)), tes_multigrid_levels(mg),
+           o->degree, depth, (long long)tes_mesh_cells(tes_space_mesh(space)), dofs,
+           100 * hanging / (hanging + (double)tes_space_length(space)), tes_multigrid_levels(mg),
            r->iterations, r->fractional_iterations, setup, best, 1e-6 * dofs / best, tes_status_name(status),
            o->domain ? o->domain : "ball", o->aspect, o->patches ? "on" : "off");
   puts(line);
@@ -54,10 +54,9 @@ static void print(const Options *o, int depth, const TesForestSpace *space, cons
 }
 
 /* Returns the number of unknowns. */
-static double measure(const Options *o, int depth, TesForest *forest) {
+static double measure(const Options *o, int depth, TesMesh *forest) {
   enum { REPEAT = 3 };
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesSpace *space;
   TesFunction *a, *one;
   TesOperator *op;
   TesMultigrid *mg;
@@ -68,10 +67,9 @@ static double measure(const Options *o, int depth, TesForest *forest) {
   double best = INFINITY, start = tesi_now();
   must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_function_create_constant(ctx, 1, &one));
-  must(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = o->degree}, &space));
-  must(tes_geometry_create_forest(forest, 2, &geometry));
+  must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = o->degree}, &space));
   TesForestMultigridDesc desc = {
-      .diffusion = {.space = space, .geometry = geometry, .a = a},
+      .diffusion = {.space = space, .a = a},
       .degree_first = o->degree_first,
       .smoother = {.kind = o->patches ? TES_SMOOTHER_CELL_PATCH : TES_SMOOTHER_AUTO,
                    .degree = o->smoother,
@@ -84,7 +82,7 @@ static double measure(const Options *o, int depth, TesForest *forest) {
       &solver));
   const double setup = tesi_now() - start;
   double *load = malloc((size_t)tes_operator_length(op) * sizeof *load);
-  must(tes_forest_load(&(TesForestLoadDesc){.space = space, .geometry = geometry, .f = one}, load));
+  must(tes_forest_load(&(TesForestLoadDesc){.space = space, .f = one}, load));
   must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &b));
   must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &x));
   must(tes_vector_set(b, load));
@@ -97,7 +95,7 @@ static double measure(const Options *o, int depth, TesForest *forest) {
     best = fmin(best, tesi_now() - start);
   }
   print(o, depth, space, mg, setup, best, status, &result);
-  const double dofs = (double)tes_forest_space_dofs(space);
+  const double dofs = (double)tes_space_dofs(space);
   free(load);
   tes_solver_destroy(&solver);
   tes_multigrid_destroy(&mg);
@@ -106,8 +104,7 @@ static double measure(const Options *o, int depth, TesForest *forest) {
   tes_vector_destroy(&x);
   tes_function_destroy(&a);
   tes_function_destroy(&one);
-  tes_geometry_destroy(&geometry);
-  tes_forest_space_destroy(&space);
+  tes_space_destroy(&space);
   return dofs;
 }
 
@@ -140,24 +137,24 @@ int main(int argc, char **argv) {
   Options o = {
       .device = "cpu", .dim = 2, .degree = 2, .from = 3, .to = 8, .most = 3e6, .trees = 1, .aspect = 1};
   char message[2048];
-  TesForest *forest;
+  TesMesh *forest;
   if (!parse(argc, argv, &o)) return 2;
   if (tes_context_create(&(TesContextDesc){.device = o.device, .threads = o.threads}, &ctx, message,
                          sizeof message) != TES_OK)
     return fprintf(stderr, "%s\n", message), 3;
-  TesForestDesc d = {.domain = TES_DOMAIN_BALL, .dim = o.dim, .level = o.base};
+  TesMeshDesc d = {.domain = TES_DOMAIN_BALL, .dim = o.dim, .refine = o.base};
   if (o.domain && !strcmp(o.domain, "box")) {
     d.domain = TES_DOMAIN_BOX;
     for (int i = 0; i < 3; i++) d.cells[i] = i < o.dim ? o.trees : 0, d.lower[i] = -1, d.upper[i] = 1;
     d.upper[0] = -1 + 2 / o.aspect;
   }
   if (o.domain && !strcmp(o.domain, "shell")) d.domain = TES_DOMAIN_SHELL, d.inner_radius = 1 - 1 / o.aspect;
-  must(tes_forest_create(ctx, &d, &forest));
+  must(tes_mesh_create(ctx, &d, &forest));
   for (int depth = 0; depth <= o.to; depth++) {
     if (depth >= o.from && measure(&o, depth, forest) > o.most / 2) break;
     if (depth < o.to) forest = bench_refine(ctx, forest);
   }
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
   return 0;
 }

@@ -68,36 +68,33 @@ static TesVector *make(int64_t n, TesPrecision precision) {
   return v;
 }
 
-static void measure(const Options *o, int degree, const TesForest *fine, const TesForest *coarse) {
-  TesForestSpace *f, *c;
-  TesGeometry *geometry;
+static void measure(const Options *o, int degree, const TesMesh *fine, const TesMesh *coarse) {
+  TesSpace *f, *c;
   TesFunction *a;
   Subject s;
   double t[KINDS];
-  must(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = fine, .degree = degree}, &f));
-  must(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = coarse, .degree = degree}, &c));
-  must(tes_geometry_create_forest(fine, 2, &geometry));
+  must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = fine, .degree = degree}, &f));
+  must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = coarse, .degree = degree}, &c));
   must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_operator_create_forest(
-      ctx, &(TesForestDiffusionDesc){.space = f, .geometry = geometry, .a = a, .precision = o->precision},
-      &s.op));
-  must(tes_transfer_create_forest(ctx, &(TesForestTransferDesc){c, f, o->precision}, &s.transfer));
-  s.coarse = make(tes_forest_space_length(c), o->precision);
-  s.fine = make(tes_forest_space_length(f), o->precision);
-  s.other = make(tes_forest_space_length(f), o->precision);
+      ctx, &(TesForestDiffusionDesc){.space = f, .a = a, .precision = o->precision}, &s.op));
+  must(tes_transfer_create(ctx, &(TesTransferDesc){.coarse = c, .fine = f, .precision = o->precision},
+                           &s.transfer));
+  s.coarse = make(tes_space_length(c), o->precision);
+  s.fine = make(tes_space_length(f), o->precision);
+  s.other = make(tes_space_length(f), o->precision);
   time_all(&s, t);
-  const double size = (double)tesi_precision_size(o->precision), n = (double)tes_forest_space_length(f),
-               m = (double)tes_forest_space_length(c), nodes = pow(degree + 1, o->dim),
-               own = 4 * nodes * (double)tes_forest_cells(fine),
-               cells = nodes * (double)tes_forest_cells(coarse),
+  const double size = (double)tesi_precision_size(o->precision), n = (double)tes_space_length(f),
+               m = (double)tes_space_length(c), nodes = pow(degree + 1, o->dim),
+               own = 4 * nodes * (double)tes_mesh_cells(fine), cells = nodes * (double)tes_mesh_cells(coarse),
                up = 2 * n * size + own + cells * 4 + m * size,
                down = n * size + own + cells * (4 + 2 * size) + m * (4 + size), rate = 2 * n * size / t[COPY];
   char line[300];
   snprintf(line, sizeof line, "%d,%d,%s,%.0f,%.0f,%.2f,%.4f,%.2f,%.4f,%.2f,%.4f,%.4f,%.1f", o->dim, degree,
            o->precision == TES_DOUBLE ? "double" : "single", n, m,
-           100 * (double)tes_forest_space_hanging(f) / (n + (double)tes_forest_space_hanging(f)),
-           1e3 * t[PROLONGATE], t[PROLONGATE] * rate / up, 1e3 * t[RESTRICT], t[RESTRICT] * rate / down,
-           1e3 * t[APPLY], 1e3 * t[COPY],
+           100 * (double)tes_space_hanging(f) / (n + (double)tes_space_hanging(f)), 1e3 * t[PROLONGATE],
+           t[PROLONGATE] * rate / up, 1e3 * t[RESTRICT], t[RESTRICT] * rate / down, 1e3 * t[APPLY],
+           1e3 * t[COPY],
            100 * (t[PROLONGATE] + t[RESTRICT]) / (t[PROLONGATE] + t[RESTRICT] + 10 * t[APPLY]));
   puts(line);
   fflush(stdout);
@@ -108,9 +105,8 @@ static void measure(const Options *o, int degree, const TesForest *fine, const T
   tes_transfer_destroy(&s.transfer);
   tes_operator_destroy(&s.op);
   tes_function_destroy(&a);
-  tes_geometry_destroy(&geometry);
-  tes_forest_space_destroy(&f);
-  tes_forest_space_destroy(&c);
+  tes_space_destroy(&f);
+  tes_space_destroy(&c);
 }
 
 static bool parse(int argc, char **argv, Options *o) {
@@ -132,20 +128,20 @@ static bool parse(int argc, char **argv, Options *o) {
 int main(int argc, char **argv) {
   Options o = {.device = "cpu", .dim = 3, .from = 1, .to = 8, .base = 2, .depth = 2};
   char message[2048];
-  TesForest *fine, *coarse;
+  TesMesh *fine, *coarse;
   if (!parse(argc, argv, &o)) return 2;
   if (tes_context_create(&(TesContextDesc){.device = o.device, .threads = o.threads}, &ctx, message,
                          sizeof message) != TES_OK)
     return fprintf(stderr, "%s\n", message), 3;
-  must(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = o.dim, .level = o.base},
-                         &fine));
+  must(
+      tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = o.dim, .refine = o.base}, &fine));
   for (int t = 0; t < o.depth; t++) fine = bench_refine(ctx, fine);
-  must(tes_forest_coarsen(fine, &coarse));
+  must(tes_mesh_coarsen(fine, &coarse));
   puts("dim,degree,precision,fine_nodes,coarse_nodes,hanging_percent,prolongate_ms,prolongate_times_floor,"
        "restrict_ms,restrict_times_floor,apply_ms,copy_ms,transfer_percent_of_level");
   for (int k = o.from; k <= o.to; k++) measure(&o, k, fine, coarse);
-  tes_forest_destroy(&fine);
-  tes_forest_destroy(&coarse);
+  tes_mesh_destroy(&fine);
+  tes_mesh_destroy(&coarse);
   tes_context_destroy(&ctx);
   return 0;
 }

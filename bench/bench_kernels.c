@@ -135,7 +135,7 @@ static void print_row(const Job *job, int degree, TesPrecision precision, int ce
 static TesSpace *make_space(int degree, int cells) {
   TesMesh *mesh;
   TesSpace *space;
-  must(tes_mesh_create_box(bench.ctx, &(TesBoxDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
+  must(tes_mesh_create(bench.ctx, &(TesMeshDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
   must(tes_space_create(bench.ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &space));
   tes_mesh_destroy(&mesh);
   return space;
@@ -143,7 +143,7 @@ static TesSpace *make_space(int degree, int cells) {
 
 /* Zero at the boundary, which is what vectors of a space are. */
 static TesVector *space_vector(const TesSpace *space, TesPrecision precision, uint64_t seed) {
-  const int64_t n = tes_space_length(space), nodes = tes_space_nodes(space, 0);
+  const int64_t n = tes_space_length(space), nodes = tes_space_nodes_along(space, 0);
   if (n > 4000000) return random_vector(n, precision, seed); /* timing: speed does not depend on it */
   TesVector *v;
   double *values = malloc((size_t)n * sizeof *values);
@@ -198,7 +198,7 @@ static void time_space(const char *what, int degree, TesPrecision precision) {
   TesOperator *op;
   TesSmoother *smoother;
   const bool smooth = strstr(what, "smoother"), apply = strstr(what, "operator");
-  cells = tes_mesh_cells(tes_space_mesh(space), 0);
+  cells = tes_mesh_cells_along(tes_space_mesh(space), 0);
   make_objects(space, precision, smooth, &op, &smoother);
   if (bench.verbose)
     printf("%s\n%s\n", tes_operator_describe(op), smoother ? tes_smoother_describe(smoother) : "");
@@ -229,7 +229,8 @@ static void time_transfer(int degree, TesPrecision precision) {
   TesSpace *fine = make_space(degree, cells < 8 ? 8 : cells), *coarse;
   TesTransfer *transfer;
   must(tes_space_coarsen(fine, &coarse));
-  must(tes_transfer_create(bench.ctx, &(TesTransferDesc){coarse, fine, precision}, &transfer));
+  must(tes_transfer_create(
+      bench.ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine, .precision = precision}, &transfer));
   Job job = {
       .transfer = transfer, .x = space_vector(coarse, precision, 1), .y = space_vector(fine, precision, 2)};
   const double dofs = (double)tes_space_dofs(fine), size = (double)tesi_precision_size(precision);

@@ -44,19 +44,16 @@ static double measure(const TesOperator *op, const TesVector *x, TesVector *y, c
 static TesOperator *make_operator(int degree, double dofs) {
   const int cells = (int)(cbrt(dofs) / degree + 0.5);
   TesMesh *mesh;
-  TesGeometry *geometry;
   TesOperator *op;
-  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
-  must(tes_geometry_create_box(ctx, &(TesGeometryBoxDesc){.mesh = mesh, .perturbation = 0.15, .seed = 1},
-                               &geometry));
+  must(tes_mesh_create(
+      ctx, &(TesMeshDesc){.dim = 3, .cells = {cells, cells, cells}, .perturbation = 0.15, .seed = 1}, &mesh));
   must(tes_operator_create_mapped(ctx,
-                                  &(TesMappedDesc){.geometry = geometry,
+                                  &(TesMappedDesc){.mesh = mesh,
                                                    .degree = degree,
                                                    .collocated = true,
                                                    .factors = TES_FACTORS_STORED,
                                                    .numbering = {.dirichlet = true}},
                                   &op));
-  tes_geometry_destroy(&geometry);
   tes_mesh_destroy(&mesh);
   return op;
 }

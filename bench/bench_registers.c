@@ -62,10 +62,11 @@ static TesStatus compile_forms(TesContext *ctx, const Job *job) {
   TesOperator *op = NULL, *varying = NULL, *free_op = NULL;
   TesSmoother *smoother[3] = {NULL};
   TesTransfer *transfer = NULL;
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = job->dim, .cells = {4, 4, 4}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {4, 4, 4}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree}, &space));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .natural = {true}},
-                           &natural));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .given = (const uint8_t[]){0, 1, 1, 1, 1, 1}},
+      &natural));
   TES_TRY(tes_space_coarsen(space, &coarse));
   TES_TRY(tes_function_create_expression(ctx, "1 + x", &a));
   TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space, .precision = job->precision},
@@ -77,7 +78,8 @@ static TesStatus compile_forms(TesContext *ctx, const Job *job) {
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother[0]));
   TES_TRY(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = free_op, .kind = TES_SMOOTHER_PATCH}, &smoother[1]));
-  TES_TRY(tes_transfer_create(ctx, &(TesTransferDesc){coarse, space, job->precision}, &transfer));
+  TES_TRY(tes_transfer_create(
+      ctx, &(TesTransferDesc){.coarse = coarse, .fine = space, .precision = job->precision}, &transfer));
 done:
   for (int i = 0; i < 3; i++) tes_smoother_destroy(&smoother[i]);
   tes_transfer_destroy(&transfer);
@@ -97,12 +99,11 @@ static TesStatus compile_mapped(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   uint16_t masks[64] = {TES_MASK_FACE_X};
   TesMesh *mesh = NULL;
-  TesGeometry *geometry = NULL;
   TesOperator *op = NULL, *hanging = NULL;
   TesiCellPatches *patches = NULL;
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = job->dim, .cells = {4, 4, 4}}, &mesh));
-  TES_TRY(tes_geometry_create_box(ctx, &(TesGeometryBoxDesc){.mesh = mesh, .degree = 2}, &geometry));
-  TesMappedDesc desc = {.geometry = geometry,
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_CELLS, .dim = job->dim, .cells = {4, 4, 4}},
+                          &mesh));
+  TesMappedDesc desc = {.mesh = mesh,
                         .degree = job->degree,
                         .points = job->degree + 1,
                         .precision = job->precision,
@@ -116,7 +117,6 @@ done:
   tesi_cell_patches_destroy(&patches);
   tes_operator_destroy(&op);
   tes_operator_destroy(&hanging);
-  tes_geometry_destroy(&geometry);
   tes_mesh_destroy(&mesh);
   return status;
 }

@@ -12,6 +12,7 @@
 #include "tessera/load.h"
 #include "tessera/multigrid.h"
 #include "tessera/solver.h"
+#include "space/space.h"
 #include "tessera/tessera.h"
 
 static TesContext *ctx;
@@ -84,7 +85,7 @@ static void create(const Options *o, Bench *s) {
   const int n = o->cells;
   const TesMethod method = method_of(o->method);
   const TesPrecision precision = strcmp(o->precision, "mixed") ? TES_DOUBLE : TES_SINGLE;
-  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n, n, n}}, &s->mesh));
+  must(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n, n, n}}, &s->mesh));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = s->mesh, .degree = o->degree}, &s->space));
   must(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = s->space}, &s->op));
   const TesMultigridDesc mg = {.diffusion = {.space = s->space, .precision = precision},
@@ -144,12 +145,12 @@ static void solve(const Bench *s, int repeat, Outcome *out) {
 /* Largest difference to the solution at the nodes; x is lost. */
 static double nodal_error(const Bench *s) {
   const TesiDevice *device = tesi_context_device(ctx);
-  const int nodes = tes_space_nodes(s->space, 0);
+  const int nodes = tes_space_nodes_along(s->space, 0);
   const long long n = nodes;
   const double scale = -1, beta = 1;
   double *f = malloc((size_t)nodes * sizeof *f), error;
   void *table = NULL, *data = tes_vector_data(s->x);
-  for (int i = 0; i < nodes; i++) f[i] = sin(pi * tes_space_coordinates(s->space, 0)[i]);
+  for (int i = 0; i < nodes; i++) f[i] = sin(pi * s->space->axis[0].x[i]);
   if (device->kernels) {
     TesiProgram *program;
     TesiKernel kernel;

@@ -43,7 +43,7 @@ static TesOperator *make_operator(int dim, int degree, int cells, TesPrecision p
   TesMesh *mesh;
   TesFunction *a;
   TesOperator *op;
-  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
+  must(tes_mesh_create(ctx, &(TesMeshDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, space));
   must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_operator_create_diffusion(
@@ -123,7 +123,7 @@ static void time_solve(int degree, int cells, TesSmootherKind smoother, const ch
   TesSolveResult result;
   double best = INFINITY;
   open_context();
-  must(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
+  must(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {cells, cells, cells}}, &mesh));
   must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_function_create_constant(ctx, 1, &f));
   double start = synchronized_now();

@@ -19,9 +19,8 @@
 enum { BATCH = 10 };
 
 typedef struct Subject {
-  TesForest *forest;
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesMesh *forest;
+  TesSpace *space;
   TesOperator *op, *plain; /* with and without interpolation */
   TesVector *x, *y, *z;
   double bytes; /* of the operator, on the device */
@@ -43,18 +42,17 @@ static void release(Subject *s) {
   tes_vector_destroy(&s->z);
   tes_operator_destroy(&s->op);
   tes_operator_destroy(&s->plain);
-  tes_geometry_destroy(&s->geometry);
-  tes_forest_space_destroy(&s->space);
-  tes_forest_destroy(&s->forest);
+  tes_space_destroy(&s->space);
+  tes_mesh_destroy(&s->forest);
 }
 
 /* Whether the sphere of this radius cuts the cell. */
-static bool cuts(const TesForest *forest, int64_t cell, double radius) {
-  const int dim = tes_forest_dim(forest);
+static bool cuts(const TesMesh *forest, int64_t cell, double radius) {
+  const int dim = tes_mesh_dim(forest);
   double xi[24], x[24], least = INFINITY, most = 0;
   for (int v = 0; v < 1 << dim; v++)
     for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
-  tes_forest_evaluate(forest, cell, 1 << dim, xi, x);
+  tes_mesh_map(forest, cell, 1 << dim, xi, x);
   for (int v = 0; v < 1 << dim; v++) {
     const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
     least = fmin(least, r), most = fmax(most, r);
@@ -62,47 +60,50 @@ static bool cuts(const TesForest *forest, int64_t cell, double radius) {
   return least < radius && most > radius;
 }
 
-static TesStatus make_forest(TesContext *ctx, int dim, int level, bool shells, TesForest **forest) {
+static TesStatus make_forest(TesContext *ctx, int dim, int cell_degree, int level, bool shells,
+                             TesMesh **forest) {
   TesStatus status = TES_OK;
   int8_t *mark = NULL;
-  TesForest *next = NULL;
-  TES_TRY(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .level = level},
-                            forest));
+  TesMesh *next = NULL;
+  TES_TRY(tes_mesh_create(
+      ctx,
+      &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level, .geometry_degree = cell_degree},
+      forest));
   for (int t = 0; shells && t < (dim == 3 ? 2 : 3); t++) {
-    const int64_t cells = tes_forest_cells(*forest);
+    const int64_t cells = tes_mesh_cells(*forest);
     TES_ALLOC(&mark, cells);
     for (int64_t c = 0; c < cells; c++) mark[c] = cuts(*forest, c, 0.35) || cuts(*forest, c, 0.75);
-    TES_TRY(tes_forest_adapt(*forest, mark, &next));
+    TES_TRY(tes_mesh_adapt(*forest, mark, &next));
     tesi_free(ctx, &mark);
-    tes_forest_destroy(forest);
+    tes_mesh_destroy(forest);
     *forest = next, next = NULL;
   }
 done:
   tesi_free(ctx, &mark);
-  if (status != TES_OK) tes_forest_destroy(forest);
+  if (status != TES_OK) tes_mesh_destroy(forest);
   return status;
 }
 
 /* The level whose mesh has about so many unknowns: each is 2^dim times larger than the one before. */
-static TesStatus nearest_forest(TesContext *ctx, int dim, int degree, double dofs, bool shells,
-                                TesForest **forest) {
+static TesStatus nearest_forest(TesContext *ctx, int dim, int cell_degree, int degree, double dofs,
+                                bool shells, TesMesh **forest) {
   TesStatus status = TES_OK;
-  TesForest *next = NULL;
+  TesMesh *next = NULL;
   *forest = NULL;
   for (int level = 0; level < 12; level++) {
-    TES_TRY(make_forest(ctx, dim, level, shells, &next));
-    const double size = (double)tes_forest_cells(next) * pow(degree, dim);
-    const double before = *forest ? (double)tes_forest_cells(*forest) * pow(degree, dim) : 0;
+    TES_TRY(make_forest(ctx, dim, cell_degree, level, shells, &next));
+    const double size = (double)tes_mesh_cells(next) * pow(degree, dim);
+    const double before = *forest ? (double)tes_mesh_cells(*forest) * pow(degree, dim) : 0;
     const bool closer = !*forest || fabs(log(size / dofs)) < fabs(log(before / dofs));
     if (closer) {
-      tes_forest_destroy(forest);
+      tes_mesh_destroy(forest);
       *forest = next, next = NULL;
     }
-    tes_forest_destroy(&next);
+    tes_mesh_destroy(&next);
     if (!closer || size > dofs) break;
   }
 done:
-  tes_forest_destroy(&next);
+  tes_mesh_destroy(&next);
   return status;
 }
 
@@ -122,19 +123,16 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, const TesFuncti
   TesStatus status = TES_OK;
   double *values = NULL;
   uint64_t seed = 1;
-  TES_TRY(nearest_forest(ctx, dim, degree, dofs, shells, &s->forest));
-  TES_TRY(
-      tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = s->forest, .degree = degree}, &s->space));
-  TES_TRY(tes_geometry_create_forest(s->forest, cell_degree(o), &s->geometry));
-  TesForestDiffusionDesc desc = {
-      .space = s->space, .geometry = s->geometry, .a = a, .precision = precision, .factors = factors_of(o)};
+  TES_TRY(nearest_forest(ctx, dim, cell_degree(o), degree, dofs, shells, &s->forest));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = s->forest, .degree = degree}, &s->space));
+  TesForestDiffusionDesc desc = {.space = s->space, .a = a, .precision = precision, .factors = factors_of(o)};
   const double before = memory(ctx);
   TES_TRY(tes_operator_create_forest(ctx, &desc, &s->op));
   s->bytes = memory(ctx) - before;
   s->batch = on_gpu(ctx) ? BATCH : 1;
   desc.ignore_hanging = true;
   desc.factors = tes_mapped_factors(s->op);
-  if (tes_forest_space_hanging(s->space)) TES_TRY(tes_operator_create_forest(ctx, &desc, &s->plain));
+  if (tes_space_hanging(s->space)) TES_TRY(tes_operator_create_forest(ctx, &desc, &s->plain));
   const int64_t length = tes_operator_length(s->op);
   TES_TRY(tes_vector_create(ctx, length, precision, &s->x));
   TES_TRY(tes_vector_create(ctx, length, precision, &s->y));
@@ -152,7 +150,7 @@ done:
 /* So many applications, and what they take: bench_time() gives seconds of all. */
 static TesStatus apply_batch(const Subject *s, const TesOperator *op) {
   TesStatus status = TES_OK;
-  TesContext *ctx = tes_forest_space_context(s->space);
+  TesContext *ctx = tes_space_context(s->space);
   for (int i = 0; i < s->batch; i++) TES_TRY(tes_operator_apply(op, s->x, s->y));
   TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
 done:
@@ -249,12 +247,12 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [SERIES] = {"series", 0, -1}};
 
 static double count_dofs(const Subject *s) {
-  return (double)(tes_forest_space_length(s->space) + tes_forest_space_hanging(s->space));
+  return (double)(tes_space_length(s->space) + tes_space_hanging(s->space));
 }
 
 /* *difference <- the larger of itself and max |y - z| / max |z|. */
 static TesStatus compare(const Subject *s, double *difference) {
-  TesContext *ctx = tes_forest_space_context(s->space);
+  TesContext *ctx = tes_space_context(s->space);
   TesStatus status = TES_OK;
   double *y = NULL, *z = NULL, largest = 0, error = 0;
   const int64_t length = tes_vector_length(s->y);
@@ -280,11 +278,12 @@ static TesStatus find_energy(TesContext *ctx, const Subject *s, double *energy) 
   TesFunction *v = NULL;
   double *values = NULL;
   TES_ALLOC(&values, tes_vector_length(s->x));
-  TES_TRY(tes_function_create_expression(ctx, text[tes_forest_dim(s->forest) - 2], &v));
-  TES_TRY(tes_forest_space_interpolate(s->space, s->geometry, v, values));
-  const int64_t entries = tes_forest_cells(s->forest) *
-                          (int64_t)pow(tes_forest_space_degree(s->space) + 1, tes_forest_dim(s->forest));
-  const int32_t *index = tes_forest_space_index(s->space);
+  TES_TRY(tes_function_create_expression(ctx, text[tes_mesh_dim(s->forest) - 2], &v));
+  TES_TRY(tes_space_interpolate(s->space, v, values));
+  const int64_t entries =
+      tes_mesh_cells(s->forest) * (int64_t)pow(tes_space_degree(s->space) + 1, tes_mesh_dim(s->forest));
+  const int32_t *index;
+  TES_TRY(tes_space_index(s->space, &index, NULL));
   for (int64_t i = 0; i < entries; i++)
     if (index[i] < 0) values[-1 - index[i]] = 0;
   TES_TRY(tes_vector_set(s->x, values));
@@ -333,8 +332,7 @@ static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const Te
   Subject s = {0};
   TES_TRY(prepare(ctx, o, a, dim, degree, fmin(dofs, fmin(most / flops, enough / entries)), shells, precision,
                   &s));
-  const TesForestDiffusionDesc desc = {
-      .space = s.space, .geometry = s.geometry, .a = a, .precision = precision};
+  const TesForestDiffusionDesc desc = {.space = s.space, .a = a, .precision = precision};
   TES_TRY(tes_vector_create(ctx, tes_operator_length(s.op), precision, &s.z));
   TES_TRY(tes_operator_apply(s.op, s.x, s.z));
   TES_TRY(measure_form(ctx, &desc, TES_ASSEMBLY_ELIMINATED, o->seconds / 2, &s, &csr, &difference));
@@ -345,7 +343,7 @@ static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const Te
   row[CSR_SETUP].number = csr.setup;
   row[SPEEDUP].number = row[RATE].number / row[CSR_RATE].number;
   row[LARGER].number = (row[CSR_BYTES].number + vectors) / (row[BYTES].number + vectors);
-  if (tes_forest_space_hanging(s.space)) {
+  if (tes_space_hanging(s.space)) {
     TES_TRY(measure_form(ctx, &desc, TES_ASSEMBLY_HANGING, o->seconds / 2, &s, &h, &difference));
     row[H_MS].number = 1e3 * h.seconds;
     row[H_RATE].number = 1e-6 * count_dofs(&s) / h.seconds;
@@ -376,9 +374,9 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   row[SERIES].text = series[dim - 2][shells];
   row[FACTORS].text = factors[tes_mapped_factors(s.op)];
   row[PRECISION].text = precision == TES_DOUBLE ? "double" : "single";
-  row[CELLS].number = (double)tes_forest_cells(s.forest);
+  row[CELLS].number = (double)tes_mesh_cells(s.forest);
   row[DOFS].number = count_dofs(&s);
-  row[HANGING].number = 100 * (double)tes_forest_space_hanging(s.space) / count_dofs(&s);
+  row[HANGING].number = 100 * (double)tes_space_hanging(s.space) / count_dofs(&s);
   row[MS].number = 1e3 * with.median / s.batch;
   row[FASTEST].number = 1e3 * with.fastest / s.batch;
   row[CELL_DEGREE].number = cell_degree(o);

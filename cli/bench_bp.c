@@ -11,7 +11,7 @@
 #include "operator/mapped/mapped.h"
 
 typedef struct Problem {
-  TesGeometry *geometry;
+  TesMesh *mesh;
   TesOperator *op;
   TesVector *x, *y;
   /* conjugate gradients */
@@ -25,7 +25,7 @@ static void release(Problem *s) {
   TesVector **vectors[] = {&s->x, &s->y, &s->r, &s->z, &s->p, &s->inverse};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tes_operator_destroy(&s->op);
-  tes_geometry_destroy(&s->geometry);
+  tes_mesh_destroy(&s->mesh);
 }
 
 /* A smooth map of the unit box to itself. */
@@ -49,27 +49,27 @@ static void choose_cells(const BenchOptions *o, int dim, int degree, double size
   }
 }
 
-static TesStatus make_geometry(TesContext *ctx, const BenchOptions *o, int dim, int degree, double size,
-                               Problem *s) {
+static TesStatus make_mesh(TesContext *ctx, const BenchOptions *o, int dim, int degree, double size,
+                           Problem *s) {
   TesStatus status = TES_OK;
-  TesMesh *mesh = NULL;
   TesFunction *map[3] = {NULL};
   int cells[3] = {0};
   const bool affine = o->geometry == TES_FACTORS_AFFINE;
   choose_cells(o, dim, degree, size, cells);
-  TES_TRY(
-      tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells[0], cells[1], cells[2]}}, &mesh));
-  TesGeometryBoxDesc desc = {.mesh = mesh, .perturbation = affine || o->curved ? 0 : 0.15, .seed = 1};
+  TesMeshDesc desc = {.kind = TES_MESH_CELLS,
+                      .dim = dim,
+                      .cells = {cells[0], cells[1], cells[2]},
+                      .perturbation = affine || o->curved ? 0 : 0.15,
+                      .seed = 1};
   if (o->curved) {
     TES_TRY(smooth_map(ctx, dim, map));
     for (int d = 0; d < dim; d++) desc.map[d] = map[d];
   }
   if (o->numbering == TES_NUMBER_SHUFFLED) desc.shuffle = 1;
-  TES_TRY(tes_geometry_create_box(ctx, &desc, &s->geometry));
-  s->cells = (double)tes_geometry_cells(s->geometry);
+  TES_TRY(tes_mesh_create(ctx, &desc, &s->mesh));
+  s->cells = (double)tes_mesh_cells(s->mesh);
 done:
   for (int d = 0; d < 3; d++) tes_function_destroy(&map[d]);
-  tes_mesh_destroy(&mesh);
   return status;
 }
 
@@ -93,13 +93,13 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
                          TesPrecision precision, const char *variant, Problem *s) {
   TesStatus status = TES_OK;
   *s = (Problem){.dim = dim, .bp = bp, .degree = degree};
-  TES_TRY(make_geometry(ctx, o, dim, degree, size, s));
+  TES_TRY(make_mesh(ctx, o, dim, degree, size, s));
   const bool mass = bp <= 2, both = !mass && (o->element || o->lambda > 0);
   s->components = bp % 2 ? 1 : dim;
   s->points = bp >= 5 ? degree + 1 : degree + (o->points ? o->points : 2);
   s->entries = mass ? 1 : dim * (dim + 1) / 2 + both;
   const TesMappedDesc desc = {
-      .geometry = s->geometry,
+      .mesh = s->mesh,
       .degree = degree,
       .terms = mass   ? TES_MASS
                : both ? TES_STIFFNESS_MASS

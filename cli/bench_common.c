@@ -20,7 +20,7 @@ TesStatus bench_space(TesContext *ctx, int dim, int degree, double dofs, bool co
   const double exact = fmax(1, (pow(dofs, 1.0 / dim) + 1) / degree);
   const int cells = coarsens ? nearest_coarsening(exact) : tesi_max(degree == 1 ? 2 : 1, (int)lround(exact));
   *space = NULL;
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, space));
 done:
   tes_mesh_destroy(&mesh);
@@ -35,15 +35,15 @@ TesStatus bench_random(const TesSpace *space, TesVector *vector) {
   TesContext *ctx = tes_space_context(space);
   TesStatus status = TES_OK;
   double *values = NULL;
-  const int64_t nx = tes_space_nodes(space, 0), ny = tes_space_nodes(space, 1),
+  const int64_t nx = tes_space_nodes_along(space, 0), ny = tes_space_nodes_along(space, 1),
                 length = tes_space_length(space);
   uint64_t seed = 1;
   TES_ALLOC(&values, length);
   for (int64_t i = 0; i < length; i++) {
     const int64_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
     bool inside = true;
-    for (int d = 0; d < tes_space_dim(space); d++)
-      inside = inside && at[d] > 0 && at[d] + 1 < tes_space_nodes(space, d);
+    for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++)
+      inside = inside && at[d] > 0 && at[d] + 1 < tes_space_nodes_along(space, d);
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     if (inside) values[i] = (double)(int32_t)(seed >> 32) / 2147483648.0;
   }

@@ -60,7 +60,7 @@ static TesStatus count(TesContext *ctx, int dim, int cells, int degree, TesSmoot
   TesSolver *solver = NULL;
   TesVector *b = NULL, *x = NULL;
   TesSolveResult result;
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &space));
   TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space}, &op));
   TES_TRY(tes_multigrid_create(

@@ -104,7 +104,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
         [DIM] = {dim, NULL},
         [DEGREE] = {degree, NULL},
         [PRECISION] = {0, precision_names[precision]},
-        [CELLS] = {tes_mesh_cells(tes_space_mesh(d.space), 0), NULL},
+        [CELLS] = {tes_mesh_cells_along(tes_space_mesh(d.space), 0), NULL},
         [DOFS] = {unknowns, NULL},
         [LEVELS] = {tes_multigrid_levels(tes_poisson_multigrid(d.poisson)), NULL},
         [ITERATIONS] = {d.result.iterations, NULL},
@@ -127,7 +127,7 @@ static TesStatus cells_for(TesContext *ctx, int dim, int degree, double dofs, in
   TesStatus status = TES_OK;
   TesSpace *space = NULL;
   TES_TRY(bench_space(ctx, dim, degree, dofs, true, &space));
-  *cells = tes_mesh_cells(tes_space_mesh(space), 0);
+  *cells = tes_mesh_cells_along(tes_space_mesh(space), 0);
 done:
   tes_space_destroy(&space);
   return status;

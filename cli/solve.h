@@ -20,7 +20,7 @@ enum { SOLVE_STEPS = 1000 };
 
 /* What a solve over a forest leaves for the report: meshes and solvers of its steps are gone by then. */
 typedef struct SolveForest {
-  TesForest *mesh;
+  TesMesh *mesh;
   TesReportStep steps[SOLVE_STEPS];
   int step_count;
   bool adaptive;

@@ -37,10 +37,10 @@ done:
 TesStatus solve_checkpoint_write(Solve *s, const TesForestPoisson *poisson, int step) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesForestSpace *space = tes_forest_poisson_space(poisson);
+  const TesSpace *space = tes_forest_poisson_space(poisson);
   TesVector *u = NULL;
   if (!s->input->checkpoint) return TES_OK;
-  TES_TRY(tes_vector_create(ctx, tes_forest_space_length(space), TES_DOUBLE, &u));
+  TES_TRY(tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &u));
   TES_TRY(tes_vector_set(u, tes_forest_poisson_solution(poisson)));
   TES_TRY(tes_checkpoint_write(
       ctx,
@@ -53,23 +53,22 @@ done:
 }
 
 /* Names and numbers that the case's data refer to must be the same, and the cells of the coarse mesh at the same places. */
-static TesStatus compare(const Solve *s, const TesForest *found) {
+static TesStatus compare(const Solve *s, const TesMesh *found) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const char *path = s->options->restart;
-  const TesForest *mesh = s->forest->mesh;
-  TES_CHECK(tes_forest_dim(found) == tes_forest_dim(mesh) &&
-                tes_forest_trees(found) == tes_forest_trees(mesh),
+  const TesMesh *mesh = s->forest->mesh;
+  TES_CHECK(tes_mesh_dim(found) == tes_mesh_dim(mesh) && tes_mesh_trees(found) == tes_mesh_trees(mesh),
             "%s is of another mesh than the case: %dD with %lld trees, not %dD with %lld", path,
-            tes_forest_dim(found), (long long)tes_forest_trees(found), tes_forest_dim(mesh),
-            (long long)tes_forest_trees(mesh));
-  TES_CHECK(tes_forest_boundaries(found) == tes_forest_boundaries(mesh) &&
-                tes_forest_materials(found) == tes_forest_materials(mesh),
+            tes_mesh_dim(found), (long long)tes_mesh_trees(found), tes_mesh_dim(mesh),
+            (long long)tes_mesh_trees(mesh));
+  TES_CHECK(tes_mesh_boundaries(found) == tes_mesh_boundaries(mesh) &&
+                tes_mesh_materials(found) == tes_mesh_materials(mesh),
             "%s is of another mesh than the case: numbers of boundaries or materials differ", path);
-  for (int i = 0; i < tes_forest_boundaries(mesh); i++)
-    TES_CHECK(!strcmp(tes_forest_boundary_name(found, i), tes_forest_boundary_name(mesh, i)),
+  for (int i = 0; i < tes_mesh_boundaries(mesh); i++)
+    TES_CHECK(!strcmp(tes_mesh_boundary_name(found, i), tes_mesh_boundary_name(mesh, i)),
               "%s is of another mesh than the case: boundary %d is '%s', not '%s'", path, i,
-              tes_forest_boundary_name(found, i), tes_forest_boundary_name(mesh, i));
+              tes_mesh_boundary_name(found, i), tes_mesh_boundary_name(mesh, i));
   TES_CHECK(
       found->coarse->identity == mesh->coarse->identity,
       "%s is of another mesh than the case: as many cells and boundaries, but nodes, materials or where the "
@@ -84,23 +83,22 @@ TesStatus solve_checkpoint_read(Solve *s) {
   TesStatus status = TES_OK;
   SolveForest *f = s->forest;
   TesCheckpoint *checkpoint = NULL;
-  TesForestSpace *space = NULL;
-  TES_TRY(tes_checkpoint_read(ctx, s->options->restart, &checkpoint));
-  const TesForestSpace *from = tes_checkpoint_space(checkpoint);
-  const TesForest *found = tes_forest_space_forest(from);
+  TesSpace *space = NULL;
+  TES_TRY(tes_checkpoint_read(ctx, s->options->restart, s->input->forest.geometry_degree, &checkpoint));
+  const TesSpace *from = tes_checkpoint_space(checkpoint);
+  const TesMesh *found = tes_space_mesh(from);
   const double *u = tes_checkpoint_values(checkpoint, field);
   TES_TRY(compare(s, found));
   TES_CHECK(u, "%s holds no solution '%s'", s->options->restart, field);
-  TES_TRY(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = found, .degree = s->input->degree},
-                                  &space));
-  TES_ALLOC(&f->guess, tes_forest_space_length(space));
-  TES_TRY(tes_forest_carry(from, u, space, f->guess));
-  tes_forest_destroy(&f->mesh);
-  f->mesh = tesi_forest_retain(found);
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = found, .degree = s->input->degree}, &space));
+  TES_ALLOC(&f->guess, tes_space_length(space));
+  TES_TRY(tes_space_carry(from, u, space, f->guess));
+  tes_mesh_destroy(&f->mesh);
+  f->mesh = tesi_mesh_retain(found);
   f->first_step = (int)tes_checkpoint_step(checkpoint);
   tesi_log(ctx, TES_LOG_INFO, "restart   from step %d of %s", f->first_step, s->options->restart);
 done:
-  tes_forest_space_destroy(&space);
+  tes_space_destroy(&space);
   tes_checkpoint_destroy(&checkpoint);
   return status;
 }

@@ -21,15 +21,15 @@ static void free_numbered(TesContext *ctx, Numbered *n) {
 }
 
 /* Marks the cells in which the expression is positive at a vertex or the middle. */
-static TesStatus mark_where(const TesForest *forest, const TesFunction *where, int8_t *mark) {
-  TesContext *ctx = tes_forest_context(forest);
+static TesStatus mark_where(const TesMesh *forest, const TesFunction *where, int8_t *mark) {
+  TesContext *ctx = tes_mesh_context(forest);
   TesStatus status = TES_OK;
-  const int dim = tes_forest_dim(forest), points = (1 << dim) + 1;
+  const int dim = tes_mesh_dim(forest), points = (1 << dim) + 1;
   double xi[27] = {0}, x[27], at[3][9] = {{0}}, value[9];
   for (int p = 0; p < points; p++)
     for (int d = 0; d < dim; d++) xi[p * dim + d] = p == points - 1 ? 0.5 : p >> d & 1;
-  for (int64_t c = 0; c < tes_forest_cells(forest); c++) {
-    tes_forest_evaluate(forest, c, points, xi, x);
+  for (int64_t c = 0; c < tes_mesh_cells(forest); c++) {
+    tes_mesh_map(forest, c, points, xi, x);
     for (int p = 0; p < points; p++)
       for (int d = 0; d < dim; d++) at[d][p] = x[p * dim + d];
     TES_TRY(tes_function_evaluate(where, points, at[0], at[1], at[2], 0, value));
@@ -44,34 +44,34 @@ static TesStatus refine_where(Solve *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   int8_t *mark = NULL;
-  TesForest *next = NULL;
+  TesMesh *next = NULL;
   for (int i = 0; s->input->forest.where && i < s->input->forest.times; i++) {
-    TES_ALLOC(&mark, tes_forest_cells(s->forest->mesh));
+    TES_ALLOC(&mark, tes_mesh_cells(s->forest->mesh));
     TES_TRY(mark_where(s->forest->mesh, s->input->forest.where, mark));
-    TES_TRY(tes_forest_adapt(s->forest->mesh, mark, &next));
-    tes_forest_destroy(&s->forest->mesh);
+    TES_TRY(tes_mesh_adapt(s->forest->mesh, mark, &next));
+    tes_mesh_destroy(&s->forest->mesh);
     s->forest->mesh = next, next = NULL;
     tesi_free(ctx, &mark);
   }
 done:
   tesi_free(ctx, &mark);
-  tes_forest_destroy(&next);
+  tes_mesh_destroy(&next);
   return status;
 }
 
 /* As few trees as there can be, each refined: cells of trees are coarsened no further by a multigrid. Periodic directions keep two. */
-static void describe_box(const TesCaseBox *box, TesForestDesc *desc) {
+static void describe_box(const TesCaseBox *box, TesMeshDesc *desc) {
   bool even = true;
   desc->dim = box->dim;
   for (int d = 0; d < box->dim; d++) {
     desc->cells[d] = box->cells[d], desc->lower[d] = box->lower[d], desc->upper[d] = box->upper[d];
     desc->periodic[d] = box->periodic >> d & 1;
   }
-  while (even && desc->level < 18) {
+  while (even && desc->refine < 18) {
     for (int d = 0; d < box->dim; d++)
       even = even && desc->cells[d] % 2 == 0 && (!desc->periodic[d] || desc->cells[d] >= 4);
     for (int d = 0; even && d < box->dim; d++) desc->cells[d] /= 2;
-    desc->level += even;
+    desc->refine += even;
   }
 }
 
@@ -80,16 +80,18 @@ static TesStatus create_mesh(Solve *s) {
   TesStatus status = TES_OK;
   const TesCaseForest *f = &s->input->forest;
   const TesCaseBox *box = &s->input->box;
-  TesForestDesc desc = {.domain = f->domain,
-                        .dim = f->dim,
-                        .level = f->refine,
-                        .radius = f->radius,
-                        .inner_radius = f->inner_radius,
-                        .file = f->file,
-                        .rest = s->input->all_given ? "rest" : NULL};
+  TesMeshDesc desc = {.domain = f->domain,
+                      .kind = TES_MESH_FOREST,
+                      .dim = f->dim,
+                      .refine = f->refine,
+                      .geometry_degree = f->geometry_degree,
+                      .radius = f->radius,
+                      .inner_radius = f->inner_radius,
+                      .file = f->file,
+                      .rest = s->input->all_given ? "rest" : NULL};
   memcpy(desc.centre, f->centre, sizeof desc.centre);
   if (f->domain == TES_DOMAIN_BOX) describe_box(box, &desc);
-  TES_TRY(tes_forest_create(ctx, &desc, &s->forest->mesh));
+  TES_TRY(tes_mesh_create(ctx, &desc, &s->forest->mesh));
   TES_TRY(s->options->restart ? solve_checkpoint_read(s) : refine_where(s));
 done:
   return status;
@@ -98,7 +100,7 @@ done:
 /* The condition of a boundary: its own, or that of `all`. */
 static void set_boundary(const Solve *s, int number, TesBoundary *boundary) {
   const TesCase *c = s->input;
-  const char *name = tes_forest_boundary_name(s->forest->mesh, number);
+  const char *name = tes_mesh_boundary_name(s->forest->mesh, number);
   const TesCaseFace *face = c->forest.domain == TES_DOMAIN_BOX ? &c->boundary[number] : &c->boundary_all;
   for (int i = 0; i < c->named_count; i++)
     if (!strcmp(c->named[i].name, name)) face = &c->named[i].face;
@@ -122,12 +124,12 @@ static TesStatus number_functions(const Solve *s, Numbered *n) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesCase *c = s->input;
-  const TesForest *mesh = s->forest->mesh;
-  const int boundaries = tes_forest_boundaries(mesh), materials = tes_forest_materials(mesh);
+  const TesMesh *mesh = s->forest->mesh;
+  const int boundaries = tes_mesh_boundaries(mesh), materials = tes_mesh_materials(mesh);
   int number;
   for (int i = 0; i < c->named_count; i++) {
-    TES_TRY(place(ctx, c->named[i].where, tes_forest_find_boundary(mesh, c->named[i].name, &number)));
-    TES_CHECK(tes_forest_boundary_faces(mesh, number) > 0,
+    TES_TRY(place(ctx, c->named[i].where, tes_mesh_find_boundary(mesh, c->named[i].name, &number)));
+    TES_CHECK(tes_mesh_boundary_faces(mesh, number) > 0,
               "%s: boundary.%s: all faces of this name lie between cells, where no condition can hold",
               c->named[i].where, c->named[i].name);
   }
@@ -138,7 +140,7 @@ static TesStatus number_functions(const Solve *s, Numbered *n) {
   TES_ALLOC(&n->f, materials + 1);
   for (int i = 0; i < c->material_count; i++) {
     const TesCaseMaterial *m = &c->materials[i];
-    TES_TRY(place(ctx, m->where, tes_forest_find_material(mesh, m->name, &number)));
+    TES_TRY(place(ctx, m->where, tes_mesh_find_material(mesh, m->name, &number)));
     n->a[number] = m->a, n->c[number] = m->c, n->f[number] = m->f;
   }
 done:
@@ -148,15 +150,15 @@ done:
 static void print_problem(const Solve *s) {
   static const char *const domains[] = {"box",     "ball", "shell", "L-shape", "Fichera corner",
                                         "channel", "file", "cells"};
-  const TesForest *mesh = s->forest->mesh;
+  const TesMesh *mesh = s->forest->mesh;
   TesContext *ctx = s->context;
   tesi_log(ctx, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", s->input->name);
   tesi_log(ctx, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(s->input->a),
            tes_function_text(s->input->c));
   tesi_log(ctx, TES_LOG_INFO, "          f = %s", tes_function_text(s->input->f));
   tesi_log(ctx, TES_LOG_INFO, "mesh      %s in %dD: %lld cells on %lld trees, finest level %d, degree %d",
-           domains[s->input->forest.domain], tes_forest_dim(mesh), (long long)tes_forest_cells(mesh),
-           (long long)tes_forest_trees(mesh), tes_forest_max_level(mesh), s->input->degree);
+           domains[s->input->forest.domain], tes_mesh_dim(mesh), (long long)tes_mesh_cells(mesh),
+           (long long)tes_mesh_trees(mesh), tes_mesh_max_level(mesh), s->input->degree);
 }
 
 /* Levels and choices of a step's solver, for the report. Called before the solve too, whose times are added after it. */
@@ -167,14 +169,13 @@ static void keep_solver(Solve *s, const TesForestPoisson *poisson) {
   const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
   f->level_count = tes_multigrid_levels(mg);
   for (int l = 0; l < f->level_count; l++) {
-    const TesForestSpace *space = tes_multigrid_forest_space(mg, f->level_count - 1 - l);
-    f->levels[l] =
-        (TesReportLevel){tes_forest_cells(tes_forest_space_forest(space)), tes_forest_space_dofs(space)};
+    const TesSpace *space = tes_multigrid_space(mg, f->level_count - 1 - l);
+    f->levels[l] = (TesReportLevel){tes_mesh_cells(tes_space_mesh(space)), tes_space_dofs(space)};
   }
   for (int i = 0; i < 4; i++) snprintf(f->text[i], sizeof f->text[i], "%s", texts[i]);
   f->coarse = tesi_coarse_describe(tesi_multigrid_coarse(mg));
   f->setup = tes_forest_poisson_times(poisson);
-  f->dofs = tes_forest_space_dofs(tes_forest_poisson_space(poisson));
+  f->dofs = tes_space_dofs(tes_forest_poisson_space(poisson));
   f->tolerance = tes_forest_poisson_tolerance(poisson);
 }
 
@@ -233,10 +234,10 @@ static TesStatus write_vtu(Solve *s, const TesForestPoisson *poisson, const doub
                            const char *path) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesForestSpace *space = tes_forest_poisson_space(poisson);
+  const TesSpace *space = tes_forest_poisson_space(poisson);
   TesVector *u = NULL;
   const double start = tesi_now();
-  TES_TRY(tes_vector_create(ctx, tes_forest_space_length(space), TES_DOUBLE, &u));
+  TES_TRY(tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &u));
   TES_TRY(tes_vector_set(u, tes_forest_poisson_solution(poisson)));
   const TesVtuField fields[] = {{"u", u, NULL, NULL},
                                 {"f", NULL, s->input->f, s->forest->material_f},
@@ -386,7 +387,7 @@ static TesStatus adapt(Solve *s, const TesForestPoissonDesc *problem) {
       .report = report_step,
       .report_user = s};
   memcpy(desc.goal.point, a->point, sizeof desc.goal.point);
-  if (tes_forest_dim(problem->forest) == 2) desc.goal.point[2] = 0;
+  if (tes_mesh_dim(problem->mesh) == 2) desc.goal.point[2] = 0;
   s->forest->adaptive = true;
   return tes_adapt_run(s->context, &desc, NULL);
 }
@@ -401,9 +402,8 @@ TesStatus solve_forest(Solve *s) {
   TES_TRY(number_functions(s, &n));
   s->forest->material_a = n.a, s->forest->material_f = n.f;
   print_problem(s);
-  TesForestPoissonDesc desc = {.forest = s->forest->mesh,
+  TesForestPoissonDesc desc = {.mesh = s->forest->mesh,
                                .degree = c->degree,
-                               .geometry_degree = c->forest.geometry_degree,
                                .a = c->a,
                                .c = c->c,
                                .f = c->f,
@@ -435,7 +435,7 @@ void solve_forest_free(Solve *s) {
     char *file = (char *)s->forest->files[i].file;
     tesi_free(ctx, &file);
   }
-  tes_forest_destroy(&s->forest->mesh);
+  tes_mesh_destroy(&s->forest->mesh);
   tesi_free(ctx, &s->forest->collection);
   tesi_free(ctx, &s->forest->residuals);
   tesi_free(ctx, &s->forest->guess);

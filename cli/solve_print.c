@@ -5,7 +5,7 @@
 #include "solve.h"
 
 static void print_direction(TesContext *ctx, const TesMesh *mesh, int d) {
-  const int n = tes_mesh_cells(mesh, d);
+  const int n = tes_mesh_cells_along(mesh, d);
   const double *x = tes_mesh_coordinates(mesh, d);
   double smallest = INFINITY, largest = 0;
   for (int i = 0; i < n; i++)
@@ -40,7 +40,7 @@ void solve_print_levels(const Solve *s) {
     const TesMesh *mesh = tes_space_mesh(space);
     char cells[64];
     snprintf(cells, sizeof cells, tes_mesh_dim(mesh) == 2 ? "%d x %d" : "%d x %d x %d",
-             tes_mesh_cells(mesh, 0), tes_mesh_cells(mesh, 1), tes_mesh_cells(mesh, 2));
+             tes_mesh_cells_along(mesh, 0), tes_mesh_cells_along(mesh, 1), tes_mesh_cells_along(mesh, 2));
     tesi_log(ctx, TES_LOG_INFO, "          %5d  %18s  %12lld%s", l, cells, (long long)tes_space_dofs(space),
              l == 0 ? "  solved directly" : "");
   }

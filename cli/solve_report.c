@@ -7,7 +7,7 @@ static int fill_levels(const Solve *s, TesReportLevel *levels) {
   const int count = tes_multigrid_levels(mg);
   for (int l = 0; l < count; l++) {
     const TesSpace *space = tes_multigrid_space(mg, count - 1 - l);
-    levels[l] = (TesReportLevel){tes_mesh_cell_count(tes_space_mesh(space)), tes_space_dofs(space)};
+    levels[l] = (TesReportLevel){tes_mesh_cells(tes_space_mesh(space)), tes_space_dofs(space)};
   }
   return count;
 }
@@ -30,7 +30,7 @@ static void fill_forest(const Solve *s, TesReport *report, TesReportText *texts,
   for (int i = 0; i < 4; i++) texts[i] = (TesReportText){names[i], f->text[i]};
   report->solver = texts;
   report->solver_count = f->text[0][0] ? 4 : 0;
-  report->dim = tes_forest_dim(f->mesh);
+  report->dim = tes_mesh_dim(f->mesh);
   report->levels = f->levels;
   report->level_count = f->level_count;
   report->dofs = f->dofs;

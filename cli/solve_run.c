@@ -4,14 +4,14 @@
 
 static TesStatus create_mesh(Solve *s) {
   const TesCaseBox *box = &s->input->box;
-  TesBoxDesc desc = {.dim = box->dim};
+  TesMeshDesc desc = {.dim = box->dim};
   for (int d = 0; d < 3; d++) {
     desc.cells[d] = box->cells[d];
     desc.lower[d] = box->lower[d];
     desc.upper[d] = box->upper[d];
     desc.coordinates[d] = box->coordinates[d];
   }
-  return tes_mesh_create_box(s->context, &desc, &s->mesh);
+  return tes_mesh_create(s->context, &desc, &s->mesh);
 }
 
 /* Values of the case file, in the order of case.h, as the library's. */

@@ -33,7 +33,7 @@ int main(void) {
 
   TesMesh *mesh;
   TesSpace *space;
-  TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {24, 24}}, &mesh));
+  TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {24, 24}}, &mesh));
   TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 4}, &space));
 
   /* The operator in float64 outside, the cycle in float32 inside; a Chebyshev smoother needs no patches. */

@@ -23,7 +23,7 @@ int main(void) {
   TRY(tes_function_create_expression(ctx, "sin(pi*x)*sin(pi*y)*sin(pi*z)", &exact));
 
   TesMesh *mesh; /* 12 x 12 x 12 cells on the unit cube */
-  TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {12, 12, 12}}, &mesh));
+  TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {12, 12, 12}}, &mesh));
 
   TesPoisson *poisson; /* degree 5; the solver is chosen by the library */
   TRY(tes_poisson_create(ctx, &(TesPoissonDesc){.mesh = mesh, .degree = 5, .f = f, .exact = exact},

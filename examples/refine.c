@@ -7,69 +7,65 @@
 #include <tessera/tessera.h>
 
 /* Cells whose middle is near the sphere of radius 0.6 are refined. */
-static TesStatus refine(TesForest **forest) {
-  const int64_t cells = tes_forest_cells(*forest);
-  TesForest *refined = NULL;
+static TesStatus refine(TesMesh **forest) {
+  const int64_t cells = tes_mesh_cells(*forest);
+  TesMesh *refined = NULL;
   int8_t *mark = calloc((size_t)cells, 1);
   for (int64_t c = 0; mark && c < cells; c++) {
     double x[3];
-    tes_forest_evaluate(*forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x);
+    tes_mesh_map(*forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x);
     mark[c] = fabs(sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) - 0.6) < 0.1;
   }
-  const TesStatus status = mark ? tes_forest_adapt(*forest, mark, &refined) : TES_OUT_OF_MEMORY;
+  const TesStatus status = mark ? tes_mesh_adapt(*forest, mark, &refined) : TES_OUT_OF_MEMORY;
   free(mark);
-  tes_forest_destroy(forest);
+  tes_mesh_destroy(forest);
   *forest = refined;
   return status;
 }
 
 /* Values of the function at the nodes. */
-static TesStatus interpolate(TesContext *ctx, const TesForestSpace *space, TesVector **u) {
-  TesGeometry *geometry = NULL;
+static TesStatus interpolate(TesContext *ctx, const TesSpace *space, TesVector **u) {
   TesFunction *f = NULL;
-  double *values = calloc((size_t)tes_forest_space_length(space), sizeof *values);
+  double *values = calloc((size_t)tes_space_length(space), sizeof *values);
   TesStatus status = values ? TES_OK : TES_OUT_OF_MEMORY;
-  if (!status) status = tes_geometry_create_forest(tes_forest_space_forest(space), 2, &geometry);
   if (!status) status = tes_function_create_expression(ctx, "tanh(20*(sqrt(x*x + y*y + z*z) - 0.6))", &f);
-  if (!status) status = tes_forest_space_interpolate(space, geometry, f, values);
-  if (!status) status = tes_vector_create(ctx, tes_forest_space_length(space), TES_DOUBLE, u);
+  if (!status) status = tes_space_interpolate(space, f, values);
+  if (!status) status = tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, u);
   if (!status) status = tes_vector_set(*u, values);
   tes_function_destroy(&f);
-  tes_geometry_destroy(&geometry);
   free(values);
   return status;
 }
 
 int main(void) {
   TesContext *ctx;
-  TesForest *forest = NULL;
-  TesForestSpace *space = NULL;
+  TesMesh *forest = NULL;
+  TesSpace *space = NULL;
   TesVector *u = NULL;
   TesCheckpoint *checkpoint = NULL;
   if (tes_context_create(NULL, &ctx, NULL, 0) != TES_OK) return 1;
-  TesStatus status = tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .level = 1}, &forest);
+  TesStatus status = tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .refine = 1}, &forest);
   for (int i = 0; i < 2 && !status; i++) status = refine(&forest);
-  if (!status)
-    status = tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 3}, &space);
+  if (!status) status = tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 3}, &space);
   if (!status) status = interpolate(ctx, space, &u);
   if (!status) {
-    printf("%lld cells on %d levels, %lld nodes, %lld hanging\n", (long long)tes_forest_cells(forest),
-           tes_forest_max_level(forest) + 1, (long long)tes_forest_space_length(space),
-           (long long)tes_forest_space_hanging(space));
+    printf("%lld cells on %d levels, %lld nodes, %lld hanging\n", (long long)tes_mesh_cells(forest),
+           tes_mesh_max_level(forest) + 1, (long long)tes_space_length(space),
+           (long long)tes_space_hanging(space));
     status = tes_vtu_write_forest(space, 1, &(TesVtuField){.name = "u", .vector = u}, 0, NULL, "refine.vtu");
   }
   if (!status)
     status = tes_checkpoint_write(
         ctx, &(TesCheckpointDesc){.space = space, .count = 1, .fields = &(TesCheckpointField){"u", u}},
         "refine.h5");
-  if (!status) status = tes_checkpoint_read(ctx, "refine.h5", &checkpoint);
+  if (!status) status = tes_checkpoint_read(ctx, "refine.h5", 0, &checkpoint);
   if (!status)
-    printf("read again: %lld nodes\n", (long long)tes_forest_space_length(tes_checkpoint_space(checkpoint)));
+    printf("read again: %lld nodes\n", (long long)tes_space_length(tes_checkpoint_space(checkpoint)));
   if (status) printf("%s\n", tes_context_message(ctx));
   tes_checkpoint_destroy(&checkpoint);
   tes_vector_destroy(&u);
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
   return status == TES_MISSING ? 0 : tes_status_exit(status); /* built without p4est or HDF5: said above */
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "space/space.h"
 #include "tessera/tessera.h"
 #include "testing.h"
 
@@ -14,9 +15,9 @@ static inline int test_below(uint64_t *seed, int n) {
 
 /* Skips the test where forests cannot be made; false then. */
 static inline bool test_has_forests(TesContext *ctx) {
-  TesForest *forest;
-  const TesStatus status = tes_forest_create(ctx, &(TesForestDesc){.dim = 2}, &forest);
-  tes_forest_destroy(&forest);
+  TesMesh *forest;
+  const TesStatus status = tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2}, &forest);
+  tes_mesh_destroy(&forest);
   tes_context_clear(ctx);
   return status != TES_MISSING;
 }
@@ -37,7 +38,7 @@ static inline void test_orientation(uint64_t *seed, int dim, int axis[3], int fl
 
 /* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations; boundary 0 "low" at x = 0, 1 "rest". */
 static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double shake, uint64_t *seed,
-                                TesForest **forest) {
+                                TesMesh **forest) {
   enum { MOST = 64 };
   double nodes[MOST * 8 * 3], vertex[4 * 4 * 4][3];
   int32_t vertices[MOST * 8], boundary[MOST * 6];
@@ -66,60 +67,84 @@ static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double
                               .boundary = boundary,
                               .boundaries = 2,
                               .boundary_names = names};
-  assert_ok(ctx, tes_forest_create(
-                     ctx, &(TesForestDesc){.domain = TES_DOMAIN_CELLS, .dim = dim, .trees = &cells}, forest));
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_CELLS, .dim = dim, .trees = &cells},
+                                 forest));
 }
 
 /* Replaces the forest by one whose cells were refined, or coarsened, with these probabilities, where it has less than `most` cells. */
 static inline void test_adapt(TesContext *ctx, uint64_t *seed, double refine, double coarsen, int64_t most,
-                              TesForest **forest) {
-  const int64_t cells = tes_forest_cells(*forest);
+                              TesMesh **forest) {
+  const int64_t cells = tes_mesh_cells(*forest);
   int8_t *mark = calloc((size_t)cells, 1);
-  TesForest *adapted;
+  TesMesh *adapted;
   for (int64_t c = 0; c < cells; c++) {
     const double r = (test_random(seed) + 1) / 2;
     mark[c] = r < refine && cells < most ? 1 : r > 1 - coarsen ? -1 : 0;
   }
-  assert_ok(ctx, tes_forest_adapt(*forest, mark, &adapted));
+  assert_ok(ctx, tes_mesh_adapt(*forest, mark, &adapted));
   free(mark);
-  tes_forest_destroy(forest);
+  tes_mesh_destroy(forest);
   *forest = adapted;
 }
 
 /* Refined at random until there are so many cells. */
 static inline void test_refine(TesContext *ctx, uint64_t *seed, double part, int64_t cells,
-                               TesForest **forest) {
+                               TesMesh **forest) {
   do test_adapt(ctx, seed, part, 0, cells, forest);
-  while (tes_forest_cells(*forest) < cells);
+  while (tes_mesh_cells(*forest) < cells);
 }
 
-static inline TesForest *test_ball(TesContext *ctx, int dim) {
-  TesForest *forest;
-  assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
+static inline TesMesh *test_ball(TesContext *ctx, int dim) {
+  TesMesh *forest;
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
   return forest;
+}
+
+/* The mesh gets another geometry, before anything was made over it. */
+static inline void test_set_geometry(TesMesh *mesh, int degree) {
+  tesi_geometry_destroy(&mesh->geometry);
+  mesh->geometry_degree = degree;
+}
+
+static inline const TesGeometry *test_geometry(TesContext *ctx, const TesMesh *mesh) {
+  const TesGeometry *geometry;
+  assert_ok(ctx, tesi_mesh_geometry(mesh, &geometry));
+  return geometry;
+}
+
+/* given[boundaries] by the names, NULL behind the last; names NULL: everywhere. */
+static inline const uint8_t *test_given(TesContext *ctx, const TesMesh *mesh, const char *const *names,
+                                        uint8_t given[16]) {
+  memset(given, 0, 16);
+  for (int i = 0, number; names && names[i]; i++) {
+    assert_ok(ctx, tes_mesh_find_boundary(mesh, names[i], &number));
+    given[number] = 1;
+  }
+  return names ? given : NULL;
 }
 
 /* A forest with a space and cells of a degree on it. */
 typedef struct TestMesh {
-  TesForest *forest;
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesMesh *forest;
+  TesSpace *space;
 } TestMesh;
 
-/* Takes the forest over. dirichlet: as in TesForestSpaceDesc. */
-static inline TestMesh test_mesh(TesContext *ctx, TesForest *forest, int degree, int cell_degree,
+/* Takes the forest over. dirichlet: names, NULL behind the last; NULL: everywhere. */
+static inline TestMesh test_mesh(TesContext *ctx, TesMesh *forest, int degree, int cell_degree,
                                  const char *const *dirichlet) {
   TestMesh m = {.forest = forest};
-  const TesForestSpaceDesc desc = {.forest = forest, .degree = degree, .dirichlet = dirichlet};
-  assert_ok(ctx, tes_forest_space_create(ctx, &desc, &m.space));
-  assert_ok(ctx, tes_geometry_create_forest(forest, cell_degree, &m.geometry));
+  uint8_t given[16];
+  test_set_geometry(forest, cell_degree);
+  const TesSpaceDesc desc = {
+      .mesh = forest, .degree = degree, .given = test_given(ctx, forest, dirichlet, given)};
+  assert_ok(ctx, tes_space_create(ctx, &desc, &m.space));
+  test_geometry(ctx, forest);
   return m;
 }
 
 static inline void test_mesh_free(TestMesh *m) {
-  tes_geometry_destroy(&m->geometry);
-  tes_forest_space_destroy(&m->space);
-  tes_forest_destroy(&m->forest);
+  tes_space_destroy(&m->space);
+  tes_mesh_destroy(&m->forest);
 }
 
 #endif

@@ -9,9 +9,9 @@
 static inline TesSpace *test_box_space(TesContext *ctx, int dim, int degree, const int *cells) {
   TesMesh *mesh;
   TesSpace *space;
-  TesBoxDesc box = {.dim = dim, .lower = {0, 0, 0}, .upper = {1.1, 0.8, 0.9}};
+  TesMeshDesc box = {.dim = dim, .lower = {0, 0, 0}, .upper = {1.1, 0.8, 0.9}};
   for (int d = 0; d < dim; d++) box.cells[d] = cells[d];
-  assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
   const TesSpaceDesc desc = {.mesh = mesh, .degree = degree};
   assert_int_equal(tes_space_create(ctx, &desc, &space), TES_OK);
   tes_mesh_destroy(&mesh);
@@ -38,13 +38,14 @@ static inline TesVector *test_random_vector(TesContext *ctx, TesSpace *space, Te
   TesVector *v;
   const int64_t n = tes_space_length(space);
   double *values = test_malloc((size_t)n * sizeof *values);
-  const int64_t nodes[3] = {tes_space_nodes(space, 0), tes_space_nodes(space, 1), tes_space_nodes(space, 2)};
+  const int64_t nodes[3] = {tes_space_nodes_along(space, 0), tes_space_nodes_along(space, 1),
+                            tes_space_nodes_along(space, 2)};
   for (int64_t i = 0; i < n; i++) {
     const int64_t at[3] = {i % nodes[0], i / nodes[0] % nodes[1], i / nodes[0] / nodes[1]};
     values[i] = (double)(float)test_random(seed);
-    for (int d = 0; d < tes_space_dim(space); d++)
-      if ((at[d] == 0 && !tes_space_natural(space, (TesFace)(2 * d))) ||
-          (at[d] == nodes[d] - 1 && !tes_space_natural(space, (TesFace)(2 * d + 1))))
+    for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++)
+      if ((at[d] == 0 && tes_space_given(space, (TesFace)(2 * d))) ||
+          (at[d] == nodes[d] - 1 && tes_space_given(space, (TesFace)(2 * d + 1))))
         values[i] = 0;
   }
   assert_int_equal(tes_vector_create(ctx, n, precision, &v), TES_OK);

@@ -87,7 +87,7 @@ typedef enum Work { OPEN, VECTOR, KERNEL, PROBLEM } Work;
 static TesStatus create_problem(TesContext *ctx) {
   TesMesh *mesh;
   TesPoisson *poisson;
-  TesStatus status = tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {200, 200, 200}}, &mesh);
+  TesStatus status = tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {200, 200, 200}}, &mesh);
   if (status == TES_OK)
     status = tes_poisson_create(ctx, &(TesPoissonDesc){.mesh = mesh, .degree = 4}, &poisson);
   return status;

@@ -32,35 +32,35 @@ static Shells shells_of_paper(int dim, int degree, bool adaptive) {
 }
 
 /* Marks the cells of level `level` on the shells of one pass. */
-static void mark_shells(const TesForest *f, int level, double shells, double fraction, const double centre[3],
+static void mark_shells(const TesMesh *f, int level, double shells, double fraction, const double centre[3],
                         int8_t *mark) {
 #pragma omp parallel for schedule(static) num_threads(tes_context_threads(f->context))
   for (int64_t c = 0; c < f->leaves.cells; c++) {
     const double middle[3] = {0.5, 0.5, 0.5};
     double x[3] = {0}, distance = 0;
     if (f->leaves.level[c] < level) continue;
-    tes_forest_evaluate(f, c, 1, middle, x);
+    tes_mesh_map(f, c, 1, middle, x);
     for (int d = 0; d < f->dim; d++) distance += (x[d] - centre[d]) * (x[d] - centre[d]);
     distance = shells * sqrt(distance);
     mark[c] = distance - floor(distance) < fraction;
   }
 }
 
-static TesStatus create_shells(TesContext *context, const Shells *recipe, TesForest **forest) {
+static TesStatus create_shells(TesContext *context, const Shells *recipe, TesMesh **forest) {
   static const double centres[PASSES][3] = {{0.1, 0.2, 0.3}, {-0.3, 0.1, -0.2}};
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  TesForest *f = NULL, *refined;
+  TesMesh *f = NULL, *refined;
   int8_t *mark = NULL;
   *forest = NULL;
-  TES_TRY(tes_forest_create(
-      ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = recipe->dim, .level = recipe->level}, &f));
+  TES_TRY(tes_mesh_create(
+      ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = recipe->dim, .refine = recipe->level}, &f));
   for (int pass = 0; pass < PASSES && recipe->pass[pass].shells > 0; pass++) {
     TES_ALLOC(&mark, f->leaves.cells);
     mark_shells(f, recipe->level + pass, recipe->pass[pass].shells, recipe->pass[pass].fraction,
                 centres[pass], mark);
-    TES_TRY(tes_forest_adapt(f, mark, &refined));
-    tes_forest_destroy(&f);
+    TES_TRY(tes_mesh_adapt(f, mark, &refined));
+    tes_mesh_destroy(&f);
     f = refined;
     tesi_free(ctx, &mark);
   }
@@ -68,28 +68,26 @@ static TesStatus create_shells(TesContext *context, const Shells *recipe, TesFor
   f = NULL;
 done:
   tesi_free(ctx, &mark);
-  tes_forest_destroy(&f);
+  tes_mesh_destroy(&f);
   return status;
 }
 
 /* Uniform meshes are those of the paper; refined ones have its cells and dofs within 1 %, its share of hanging nodes within a twentieth of it. */
 static void compare(bool adaptive, int dim, int degree, double cells, double dofs, double percent) {
-  TesForest *forest;
-  TesForestSpace *space;
+  TesMesh *forest;
+  TesSpace *space;
   const Shells recipe = shells_of_paper(dim, degree, adaptive);
   assert_ok(ctx, create_shells(ctx, &recipe, &forest));
-  assert_ok(ctx,
-            tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
-  const double hanging = (double)tes_forest_space_hanging(space),
-               all = (double)tes_forest_space_length(space) + hanging;
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
+  const double hanging = (double)tes_space_hanging(space), all = (double)tes_space_length(space) + hanging;
   print_message("%s %dD k=%d: %lld cells (paper %.0f), %.0f dofs (%.0f), %.2f %% hanging (%.2f)\n",
-                adaptive ? "adaptive" : "uniform", dim, degree, (long long)tes_forest_cells(forest), cells,
-                all, dofs, 100 * hanging / all, percent);
-  assert_near((double)tes_forest_cells(forest), cells, adaptive ? 0.01 * cells : 0);
+                adaptive ? "adaptive" : "uniform", dim, degree, (long long)tes_mesh_cells(forest), cells, all,
+                dofs, 100 * hanging / all, percent);
+  assert_near((double)tes_mesh_cells(forest), cells, adaptive ? 0.01 * cells : 0);
   assert_near(all, dofs, adaptive ? 0.01 * dofs : 0);
   assert_near(100 * hanging / all, percent, 0.05 * percent);
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&forest);
 }
 
 static void test_table(void **state) {

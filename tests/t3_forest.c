@@ -7,11 +7,11 @@
 static TesContext *ctx;
 
 /* Area or volume, from |J| by central differences at 4^dim midpoints a cell. */
-static double measure(const TesForest *f) {
+static double measure(const TesMesh *f) {
   enum { N = 4 };
-  const int dim = tes_forest_dim(f);
+  const int dim = tes_mesh_dim(f);
   double sum = 0;
-  for (int64_t cell = 0; cell < tes_forest_cells(f); cell++)
+  for (int64_t cell = 0; cell < tes_mesh_cells(f); cell++)
     for (int p = 0; p < (dim == 2 ? N * N : N * N * N); p++) {
       const double h = 1e-3;
       double J[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -19,9 +19,9 @@ static double measure(const TesForest *f) {
       for (int c = 0; c < dim; c++) {
         double plus[3], minus[3];
         at[c] += h;
-        tes_forest_evaluate(f, cell, 1, at, plus);
+        tes_mesh_map(f, cell, 1, at, plus);
         at[c] -= 2 * h;
-        tes_forest_evaluate(f, cell, 1, at, minus);
+        tes_mesh_map(f, cell, 1, at, minus);
         at[c] += h;
         for (int r = 0; r < dim; r++) J[r][c] = (plus[r] - minus[r]) / (2 * h);
       }
@@ -35,18 +35,18 @@ static double measure(const TesForest *f) {
 }
 
 /* Boundary faces by the number of their names. */
-static void count_boundary(const TesForest *f, int64_t count[8]) {
+static void count_boundary(const TesMesh *f, int64_t count[8]) {
   for (int i = 0; i < 8; i++) count[i] = 0;
-  for (int64_t c = 0; c < tes_forest_cells(f); c++)
-    for (int face = 0, name; face < 2 * tes_forest_dim(f); face++)
-      if (tes_forest_on_boundary(f, c, face, &name)) count[1 + name]++;
+  for (int64_t c = 0; c < tes_mesh_cells(f); c++)
+    for (int face = 0, name; face < 2 * tes_mesh_dim(f); face++)
+      if (tes_mesh_on_boundary(f, c, face, &name)) count[1 + name]++;
 }
 
 static void test_domains(void **state) {
   (void)state;
   const double pi = 4 * atan(1), cylinder = pi * 0.05 * 0.05;
   const struct {
-    TesForestDesc desc;
+    TesMeshDesc desc;
     int64_t trees, boundary[8]; /* unnamed, then by number, of the trees */
     double measure;
   } domains[] = {
@@ -68,28 +68,28 @@ static void test_domains(void **state) {
       {{.domain = TES_DOMAIN_CHANNEL}, 52, {0, 4, 4, 92, 16}, 0.41 * (2.5 * 0.41 - cylinder)},
   };
   for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
-    TesForest *trees, *finer;
-    TesForestDesc desc = domains[i].desc;
+    TesMesh *trees, *finer;
+    TesMeshDesc desc = domains[i].desc;
     int64_t boundary[8];
-    assert_ok(ctx, tes_forest_create(ctx, &desc, &trees));
-    desc.level = 2;
-    assert_ok(ctx, tes_forest_create(ctx, &desc, &finer));
-    const int dim = tes_forest_dim(trees);
-    if (desc.domain != TES_DOMAIN_CHANNEL) assert_int_equal(tes_forest_trees(trees), domains[i].trees);
-    assert_int_equal(tes_forest_cells(finer), tes_forest_trees(trees) << (2 * dim));
+    assert_ok(ctx, tes_mesh_create(ctx, &desc, &trees));
+    desc.refine = 2;
+    assert_ok(ctx, tes_mesh_create(ctx, &desc, &finer));
+    const int dim = tes_mesh_dim(trees);
+    if (desc.domain != TES_DOMAIN_CHANNEL) assert_int_equal(tes_mesh_trees(trees), domains[i].trees);
+    assert_int_equal(tes_mesh_cells(finer), tes_mesh_trees(trees) << (2 * dim));
     count_boundary(trees, boundary);
     for (int b = 0; b < 8 && desc.domain != TES_DOMAIN_CHANNEL; b++)
       assert_int_equal(boundary[b], domains[i].boundary[b]);
     assert_int_equal(boundary[0], 0);
-    assert_int_equal(tes_forest_unnamed(trees, NULL, NULL), 0);
-    for (int b = 1; b <= tes_forest_boundaries(trees); b++) {
+    assert_int_equal(tes_mesh_unnamed(trees, NULL, NULL), 0);
+    for (int b = 1; b <= tes_mesh_boundaries(trees); b++) {
       int64_t fine[8];
       count_boundary(finer, fine);
       assert_int_equal(fine[b], boundary[b] << (2 * (dim - 1)));
     }
     assert_near(measure(finer), domains[i].measure, 1e-2 * domains[i].measure);
-    tes_forest_destroy(&trees);
-    tes_forest_destroy(&finer);
+    tes_mesh_destroy(&trees);
+    tes_mesh_destroy(&finer);
   }
 }
 
@@ -97,42 +97,42 @@ static void test_domains(void **state) {
 static void test_curved(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++) {
-    TesForest *f;
+    TesMesh *f;
     int64_t seen = 0;
     const double centre[3] = {0.5, -0.25, 0.125};
-    assert_ok(ctx, tes_forest_create(ctx,
-                                     &(TesForestDesc){.domain = TES_DOMAIN_BALL,
-                                                      .dim = dim,
-                                                      .level = 2,
-                                                      .radius = 3,
-                                                      .centre = {centre[0], centre[1], centre[2]}},
-                                     &f));
-    for (int64_t c = 0; c < tes_forest_cells(f); c++)
+    assert_ok(ctx, tes_mesh_create(ctx,
+                                   &(TesMeshDesc){.domain = TES_DOMAIN_BALL,
+                                                  .dim = dim,
+                                                  .refine = 2,
+                                                  .radius = 3,
+                                                  .centre = {centre[0], centre[1], centre[2]}},
+                                   &f));
+    for (int64_t c = 0; c < tes_mesh_cells(f); c++)
       for (int face = 0; face < 2 * dim; face++) {
         double xi[3] = {0.3, 0.3, 0.3}, x[3], r = 0;
-        if (!tes_forest_on_boundary(f, c, face, NULL)) continue;
+        if (!tes_mesh_on_boundary(f, c, face, NULL)) continue;
         xi[face / 2] = face & 1;
-        tes_forest_evaluate(f, c, 1, xi, x);
+        tes_mesh_map(f, c, 1, xi, x);
         for (int d = 0; d < dim; d++) r += (x[d] - centre[d]) * (x[d] - centre[d]);
         assert_near(sqrt(r), 3, 1e-12);
         seen++;
       }
     assert_int_equal(seen, dim == 2 ? 16 : 96);
-    tes_forest_destroy(&f);
+    tes_mesh_destroy(&f);
   }
 }
 
 /* Level differences over any shared point: corners of all cells, by position. */
-static bool is_balanced(const TesForest *f) {
-  const int dim = tes_forest_dim(f);
-  const int64_t n = tes_forest_cells(f);
-  const int8_t *level = tes_forest_levels(f);
+static bool is_balanced(const TesMesh *f) {
+  const int dim = tes_mesh_dim(f);
+  const int64_t n = tes_mesh_cells(f);
+  const int8_t *level = tes_mesh_levels(f);
   for (int64_t a = 0; a < n; a++)
     for (int64_t b = 0; b < n; b++) {
       double p[3], q[3];
       if (level[a] - level[b] < 2) continue;
-      tes_forest_origin(f, a, p);
-      tes_forest_origin(f, b, q);
+      tes_mesh_origin(f, a, p);
+      tes_mesh_origin(f, b, q);
       bool touch = true;
       for (int d = 0; d < dim; d++)
         touch = touch && p[d] <= q[d] + ldexp(1, -level[b]) && q[d] <= p[d] + ldexp(1, -level[a]);
@@ -147,25 +147,26 @@ static void test_adapt_and_relate(void **state) {
   uint64_t seed = 5;
   for (int trial = 0; trial < 20; trial++) {
     const int dim = 2 + trial % 2;
-    TesForest *f;
-    assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.dim = dim, .level = 1}, &f));
+    TesMesh *f;
+    assert_ok(ctx,
+              tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .refine = 1}, &f));
     for (int pass = 0; pass < 4; pass++) {
-      const int64_t cells = tes_forest_cells(f);
+      const int64_t cells = tes_mesh_cells(f);
       int8_t *mark = calloc((size_t)cells, 1);
       for (int64_t c = 0; c < cells; c++) mark[c] = cells > 300 ? 0 : (int8_t)(test_below(&seed, 4) == 0);
-      TesForest *g;
-      assert_ok(ctx, tes_forest_adapt(f, mark, &g));
+      TesMesh *g;
+      assert_ok(ctx, tes_mesh_adapt(f, mark, &g));
       assert_true(is_balanced(g));
-      const int64_t fine = tes_forest_cells(g);
+      const int64_t fine = tes_mesh_cells(g);
       TesRelation *down = calloc((size_t)fine, sizeof *down), *up = calloc((size_t)cells, sizeof *up);
-      assert_ok(ctx, tes_forest_relate(f, g, down));
-      assert_ok(ctx, tes_forest_relate(g, f, up));
+      assert_ok(ctx, tes_mesh_relate(f, g, down));
+      assert_ok(ctx, tes_mesh_relate(g, f, up));
       for (int64_t c = 0; c < fine; c++) {
         double p[3], q[3];
         const int64_t from = down[c].from;
-        tes_forest_origin(g, c, p);
-        tes_forest_origin(f, from, q);
-        const double h = ldexp(1, -tes_forest_levels(f)[from]);
+        tes_mesh_origin(g, c, p);
+        tes_mesh_origin(f, from, q);
+        const double h = ldexp(1, -tes_mesh_levels(f)[from]);
         for (int d = 0; d < dim; d++)
           assert_near(p[d], q[d] + (down[c].kinship == TES_KIN_CHILD ? h / 2 * (down[c].child >> d & 1) : 0),
                       0);
@@ -179,15 +180,15 @@ static void test_adapt_and_relate(void **state) {
       free(down);
       free(up);
       free(mark);
-      tes_forest_destroy(&f);
+      tes_mesh_destroy(&f);
       f = g;
     }
-    for (TesForest *coarse; f; f = coarse) {
-      assert_ok(ctx, tes_forest_coarsen(f, &coarse));
+    for (TesMesh *coarse; f; f = coarse) {
+      assert_ok(ctx, tes_mesh_coarsen(f, &coarse));
       assert_true(is_balanced(f));
-      if (!coarse) assert_int_equal(tes_forest_max_level(f), 0);
-      if (coarse) assert_true(tes_forest_max_level(coarse) == tes_forest_max_level(f) - 1);
-      tes_forest_destroy(&f);
+      if (!coarse) assert_int_equal(tes_mesh_max_level(f), 0);
+      if (coarse) assert_true(tes_mesh_max_level(coarse) == tes_mesh_max_level(f) - 1);
+      tes_mesh_destroy(&f);
     }
   }
 }
@@ -195,44 +196,42 @@ static void test_adapt_and_relate(void **state) {
 /* Where cells lie in their trees, and the names of a file. */
 static void test_places_and_names(void **state) {
   (void)state;
-  TesForest *f;
+  TesMesh *f;
   int number;
-  assert_ok(ctx,
-            tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .level = 2}, &f));
-  for (int64_t c = 0; c < tes_forest_cells(f); c++) {
-    assert_int_equal(tes_forest_tree_of(f)[c], c / 16);
-    assert_int_equal(tes_forest_child_of(f)[c], c % 4);
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 2}, &f));
+  for (int64_t c = 0; c < tes_mesh_cells(f); c++) {
+    assert_int_equal(tes_mesh_tree_of(f)[c], c / 16);
+    assert_int_equal(tes_mesh_child_of(f)[c], c % 4);
   }
-  tes_forest_destroy(&f);
-  const TesForestDesc desc = {
-      .domain = TES_DOMAIN_FILE, .dim = 2, .file = TESI_SOURCE_DIR "/cases/plate.msh"};
-  assert_ok(ctx, tes_forest_create(ctx, &desc, &f));
-  assert_ok(ctx, tes_forest_find_material(f, "sleeve", &number));
-  assert_string_equal(tes_forest_material_name(f, number), "sleeve");
-  assert_string_not_equal(tes_forest_material_name(f, !number), "sleeve");
-  tes_forest_destroy(&f);
+  tes_mesh_destroy(&f);
+  const TesMeshDesc desc = {.domain = TES_DOMAIN_FILE, .dim = 2, .file = TESI_SOURCE_DIR "/cases/plate.msh"};
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &f));
+  assert_ok(ctx, tes_mesh_find_material(f, "sleeve", &number));
+  assert_string_equal(tes_mesh_material_name(f, number), "sleeve");
+  assert_string_not_equal(tes_mesh_material_name(f, !number), "sleeve");
+  tes_mesh_destroy(&f);
 }
 
 static void test_coarsening_marks(void **state) {
   (void)state;
-  TesForest *f, *g;
+  TesMesh *f, *g;
   TesRelation relation[13];
   int8_t mark[16];
   memset(mark, -1, sizeof mark);
   mark[5] = 0; /* the second family stays */
-  assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.dim = 2, .level = 2}, &f));
-  assert_ok(ctx, tes_forest_adapt(f, mark, &g));
-  assert_int_equal(tes_forest_cells(g), 7);
-  assert_ok(ctx, tes_forest_relate(f, g, relation));
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .refine = 2}, &f));
+  assert_ok(ctx, tes_mesh_adapt(f, mark, &g));
+  assert_int_equal(tes_mesh_cells(g), 7);
+  assert_ok(ctx, tes_mesh_relate(f, g, relation));
   assert_int_equal(relation[0].kinship, TES_KIN_PARENT);
   assert_int_equal(relation[1].kinship, TES_KIN_SAME);
   assert_int_equal(relation[1].from, 4);
-  tes_forest_destroy(&f);
-  assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 2}, &f));
-  assert_int_equal(tes_forest_relate(f, g, relation), TES_INVALID_INPUT);
+  tes_mesh_destroy(&f);
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2}, &f));
+  assert_int_equal(tes_mesh_relate(f, g, relation), TES_INVALID_INPUT);
   tes_context_clear(ctx);
-  tes_forest_destroy(&f);
-  tes_forest_destroy(&g);
+  tes_mesh_destroy(&f);
+  tes_mesh_destroy(&g);
 }
 
 /* Leaves make the same forest again; wrong ones are refused. */
@@ -240,19 +239,19 @@ static void test_rebuild(void **state) {
   (void)state;
   uint64_t seed = 9;
   for (int dim = 2; dim <= 3; dim++) {
-    TesForest *f, *g;
-    assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_SHELL, .dim = dim}, &f));
+    TesMesh *f, *g;
+    assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_SHELL, .dim = dim}, &f));
     for (int pass = 0; pass < 3; pass++) test_adapt(ctx, &seed, 0.3, 0, 200, &f);
     TesiLeaves leaves = f->leaves;
-    assert_ok(ctx, tesi_forest_rebuild(ctx, f->coarse, &leaves, &g));
+    assert_ok(ctx, tesi_forest_rebuild(ctx, f->coarse, 0, &leaves, &g));
     assert_int_equal(g->leaves.cells, leaves.cells);
     assert_memory_equal(g->leaves.level, leaves.level, (size_t)leaves.cells);
     assert_memory_equal(g->leaves.origin, leaves.origin, (size_t)leaves.cells * 3 * sizeof *leaves.origin);
-    tes_forest_destroy(&g);
+    tes_mesh_destroy(&g);
     leaves.cells--;
-    assert_int_equal(tesi_forest_rebuild(ctx, f->coarse, &leaves, &g), TES_INVALID_INPUT);
+    assert_int_equal(tesi_forest_rebuild(ctx, f->coarse, 0, &leaves, &g), TES_INVALID_INPUT);
     tes_context_clear(ctx);
-    tes_forest_destroy(&f);
+    tes_mesh_destroy(&f);
   }
 }
 
@@ -262,16 +261,16 @@ static void test_refusals(void **state) {
   static const double square[16] = {0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1};
   static const double flat[8] = {0, 0, 1, 0, 2, 0, 3, 0}, left[8] = {1, 0, 0, 0, 1, 1, 0, 1};
   const struct {
-    TesForestDesc desc;
+    TesMeshDesc desc;
     TesStatus status;
     const char *message;
   } bad[] = {
       {{.dim = 4}, TES_INVALID_INPUT, "dim is 4"},
-      {{.domain = (TesDomain)99}, TES_INVALID_INPUT, "no domain 99"},
+      {{.domain = (TesDomain)99}, TES_INVALID_INPUT, "domain is 99"},
       {{.cells = {-1}}, TES_INVALID_INPUT, "-1 cells in direction x"},
       {{.lower = {1}, .upper = {1}}, TES_INVALID_INPUT, "reversed"},
-      {{.level = 19}, TES_INVALID_INPUT, "19 uniform refinements, expected 0..18"},
-      {{.level = 18}, TES_OUT_OF_MEMORY, "2^31 - 1"},
+      {{.refine = 19}, TES_INVALID_INPUT, "19 uniform refinements, expected 0..18"},
+      {{.refine = 18}, TES_OUT_OF_MEMORY, "2^31 - 1"},
       {{.domain = TES_DOMAIN_BALL, .radius = -1}, TES_INVALID_INPUT, "radius is -1"},
       {{.domain = TES_DOMAIN_SHELL, .inner_radius = 2}, TES_INVALID_INPUT, "inner radius is 2"},
       {{.domain = TES_DOMAIN_CHANNEL, .cylinder_radius = 0.3}, TES_INVALID_INPUT, "does not fit"},
@@ -296,9 +295,11 @@ static void test_refusals(void **state) {
        "boundary 1, expected -1..0"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    TesForest *f;
+    TesMesh *f;
+    TesMeshDesc desc = bad[i].desc;
+    desc.kind = TES_MESH_FOREST;
     tes_context_clear(ctx);
-    assert_int_equal(tes_forest_create(ctx, &bad[i].desc, &f), bad[i].status);
+    assert_int_equal(tes_mesh_create(ctx, &desc, &f), bad[i].status);
     if (!strstr(tes_context_message(ctx), bad[i].message))
       fail_msg("%s\nis not\n%s", tes_context_message(ctx), bad[i].message);
     assert_null(f);
@@ -327,7 +328,7 @@ static void test_pinched(void **state) {
     const int dim = rows[r].dim;
     double nodes[10 * 8 * 3];
     int32_t vertices[10 * 8];
-    TesForest *f;
+    TesMesh *f;
     for (int i = 0; i < rows[r].trees << dim; i++) {
       int number = 0;
       for (int d = dim - 1; d >= 0; d--) {
@@ -337,18 +338,18 @@ static void test_pinched(void **state) {
       }
       vertices[i] = number;
     }
-    const TesForestDesc desc = {
+    const TesMeshDesc desc = {
         .domain = TES_DOMAIN_CELLS,
         .dim = dim,
         .trees = &(TesCellsDesc){.trees = rows[r].trees, .nodes = nodes, .vertices = vertices}};
     if (!rows[r].message) {
-      TesForest *coarse;
-      assert_ok(ctx, tes_forest_create(ctx, &desc, &f));
-      assert_ok(ctx, tes_forest_coarsen(f, &coarse));
-      tes_forest_destroy(&f);
+      TesMesh *coarse;
+      assert_ok(ctx, tes_mesh_create(ctx, &desc, &f));
+      assert_ok(ctx, tes_mesh_coarsen(f, &coarse));
+      tes_mesh_destroy(&f);
       continue;
     }
-    assert_int_equal(tes_forest_create(ctx, &desc, &f), TES_INVALID_INPUT);
+    assert_int_equal(tes_mesh_create(ctx, &desc, &f), TES_INVALID_INPUT);
     if (!strstr(tes_context_message(ctx), rows[r].message))
       fail_msg("%s\nis not\n%s", tes_context_message(ctx), rows[r].message);
     tes_context_clear(ctx);
@@ -358,26 +359,26 @@ static void test_pinched(void **state) {
 static TesStatus make_and_adapt(TesContext *context, void *user) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  TesForest *f = NULL, *g = NULL, *coarse = NULL;
-  TesForestSpace *space = NULL;
+  TesMesh *f = NULL, *g = NULL, *coarse = NULL;
+  TesSpace *space = NULL;
   int8_t mark[64] = {1, 0, 1};
-  TES_TRY(tes_forest_create(ctx, user, &f));
-  TES_TRY(tes_forest_adapt(f, mark, &g));
-  TES_TRY(tes_forest_coarsen(g, &coarse));
-  TES_TRY(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = g, .degree = 2}, &space));
+  TES_TRY(tes_mesh_create(ctx, user, &f));
+  TES_TRY(tes_mesh_adapt(f, mark, &g));
+  TES_TRY(tes_mesh_coarsen(g, &coarse));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = g, .degree = 2}, &space));
 done:
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&coarse);
-  tes_forest_destroy(&g);
-  tes_forest_destroy(&f);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&coarse);
+  tes_mesh_destroy(&g);
+  tes_mesh_destroy(&f);
   return status;
 }
 
 static void test_allocations(void **state) {
   (void)state;
-  TesForestDesc ball = {.domain = TES_DOMAIN_BALL}, box = {.dim = 2, .cells = {2, 1}, .periodic = {true}},
-                file = {.domain = TES_DOMAIN_FILE,
-                        .file = TESI_SOURCE_DIR "/tests/fuzz/corpus/mesh/block-2-msh41.msh"};
+  TesMeshDesc ball = {.domain = TES_DOMAIN_BALL}, box = {.dim = 2, .cells = {2, 1}, .periodic = {true}},
+              file = {.domain = TES_DOMAIN_FILE,
+                      .file = TESI_SOURCE_DIR "/tests/fuzz/corpus/mesh/block-2-msh41.msh"};
   assert_true(allocations_fail(make_and_adapt, &ball, 0) > 10);
   assert_true(allocations_fail(make_and_adapt, &box, 0) > 10);
   assert_true(allocations_fail(make_and_adapt, &file, 0) > 10);

@@ -3,38 +3,36 @@
 #include "basis/gauss.h"
 #include "forest_testing.h"
 #include "geometry/geometry.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 static TesContext *ctx;
 
 /* The coordinates of an isoparametric geometry are a function of the space: reading them at a cell, hanging or not, gives its own nodes. */
-static void check_conforming(const TesForest *forest, int degree) {
-  TesForestSpace *space;
-  TesGeometry *geometry;
-  assert_ok(ctx,
-            tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
-  assert_ok(ctx, tes_geometry_create_forest(forest, degree, &geometry));
-  const int dim = space->dim, n = space->n, nodes = space->cell_nodes;
+static void check_conforming(TesMesh *forest, int degree) {
+  TesSpace *space;
+  test_set_geometry(forest, degree);
+  const TesGeometry *geometry = test_geometry(ctx, forest);
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
+  const int dim = space->dim, n = space->view->n, nodes = space->view->cell_nodes;
   double *x = malloc((size_t)(space->length * dim) * sizeof *x),
          *component = malloc((size_t)space->length * sizeof *x);
   double xi[3 * 729], at[3 * 729], local[729];
   for (int64_t i = 0; i < space->length * dim; i++) x[i] = NAN;
-  assert_ok(ctx, tes_forest_space_coordinates(space, geometry, x));
+  assert_ok(ctx, tes_space_coordinates(space, x));
   for (int p = 0; p < nodes; p++)
     for (int d = 0; d < dim; d++)
-      xi[p * dim + d] = space->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
+      xi[p * dim + d] = space->view->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
   for (int d = 0; d < dim; d++) {
     for (int64_t i = 0; i < space->length; i++) component[i] = x[i * dim + d];
-    for (int64_t cell = 0; cell < space->cells; cell++) {
-      assert_ok(ctx, tes_geometry_evaluate(geometry, cell, nodes, xi, at, NULL));
-      tes_forest_space_read(space, cell, component, local);
+    for (int64_t cell = 0; cell < space->view->cells; cell++) {
+      assert_ok(ctx, tesi_geometry_evaluate(geometry, cell, nodes, xi, at, NULL));
+      tesi_cells_read(space->view, cell, component, local);
       for (int p = 0; p < nodes; p++) assert_near(local[p], at[p * dim + d], 1e-12);
     }
   }
   free(x);
   free(component);
-  tes_geometry_destroy(&geometry);
-  tes_forest_space_destroy(&space);
+  tes_space_destroy(&space);
 }
 
 static void test_conforming(void **state) {
@@ -45,13 +43,16 @@ static void test_conforming(void **state) {
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 4; degree++)
       for (int i = 0; i < 4; i++) {
-        TesForest *forest;
-        assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.domain = domains[i], .dim = dim, .level = 1},
-                                         &forest));
+        TesMesh *forest;
+        assert_ok(ctx,
+                  tes_mesh_create(
+                      ctx,
+                      &(TesMeshDesc){.kind = TES_MESH_FOREST, .domain = domains[i], .dim = dim, .refine = 1},
+                      &forest));
         const int64_t most = (dim == 2 ? 300 : 150) / (test_brief() ? 3 : 1);
         for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.2, 0.1, most, &forest);
         check_conforming(forest, degree);
-        tes_forest_destroy(&forest);
+        tes_mesh_destroy(&forest);
       }
 }
 
@@ -59,12 +60,12 @@ static void test_conforming(void **state) {
 static double volume(const TesGeometry *g) {
   enum { Q = 8 };
   double point[Q], weight[Q], xi[3 * Q * Q * Q], x[3 * Q * Q * Q], J[9 * Q * Q * Q], sum = 0;
-  const int dim = tes_geometry_dim(g), points = dim == 2 ? Q * Q : Q * Q * Q;
+  const int dim = g->dim, points = dim == 2 ? Q * Q : Q * Q * Q;
   tesi_gauss(Q, point, weight);
   for (int p = 0; p < points; p++)
     for (int d = 0; d < dim; d++) xi[p * dim + d] = point[(const int[3]){p % Q, p / Q % Q, p / Q / Q}[d]];
-  for (int64_t c = 0; c < tes_geometry_cells(g); c++) {
-    assert_ok(ctx, tes_geometry_evaluate(g, c, points, xi, x, J));
+  for (int64_t c = 0; c < g->cells; c++) {
+    assert_ok(ctx, tesi_geometry_evaluate(g, c, points, xi, x, J));
     for (int p = 0; p < points; p++) {
       const double *j = J + p * dim * dim;
       const double det = dim == 2 ? j[0] * j[3] - j[1] * j[2]
@@ -83,16 +84,15 @@ static void test_convergence(void **state) {
     for (int m = 1; m <= 3; m++) {
       double error[2];
       for (int level = 1; level <= 2; level++) {
-        TesForest *forest;
-        TesGeometry *geometry;
+        TesMesh *forest;
         assert_ok(ctx,
-                  tes_forest_create(
-                      ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .level = level}, &forest));
-        assert_ok(ctx, tes_geometry_create_forest(forest, m, &geometry));
-        assert_int_equal(tes_geometry_kind(geometry), m == 1 ? TES_GEOMETRY_TRILINEAR : TES_GEOMETRY_CURVED);
+                  tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level},
+                                  &forest));
+        test_set_geometry(forest, m);
+        const TesGeometry *geometry = test_geometry(ctx, forest);
+        assert_int_equal(geometry->kind, m == 1 ? TES_GEOMETRY_TRILINEAR : TES_GEOMETRY_CURVED);
         error[level - 1] = fabs(volume(geometry) - (dim == 2 ? 4 : 16.0 / 3) * atan(1));
-        tes_geometry_destroy(&geometry);
-        tes_forest_destroy(&forest);
+        tes_mesh_destroy(&forest);
       }
       assert_true(error[1] < 1e-9 || log2(error[0] / error[1]) > (m == 1 ? 1.8 : m == 2 ? 3 : 4));
     }
@@ -104,32 +104,32 @@ static void test_kinds_and_values(void **state) {
   TesFunction *f;
   assert_ok(ctx, tes_function_create_expression(ctx, "x*x*y - 2*y*y + x", &f));
   for (int dim = 2; dim <= 3; dim++) {
-    TesForest *forest;
-    TesGeometry *geometry, *other;
-    TesForestSpace *space;
-    assert_ok(ctx, tes_forest_create(
-                       ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = dim, .level = 1}, &forest));
+    TesMesh *forest;
+    TesMesh *other;
+    TesSpace *space;
+    assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = dim, .refine = 1},
+                                   &forest));
     test_adapt(ctx, &seed, 0.3, 0, 100, &forest);
-    assert_ok(ctx, tes_geometry_create_forest(forest, 0, &geometry));
-    assert_int_equal(tes_geometry_kind(geometry), TES_GEOMETRY_AFFINE);
+    const TesGeometry *geometry = test_geometry(ctx, forest);
+    assert_int_equal(geometry->kind, TES_GEOMETRY_AFFINE);
     assert_near(volume(geometry), 3, 1e-12);
-    assert_ok(ctx,
-              tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 3}, &space));
+    assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 3}, &space));
     double *u = malloc((size_t)space->length * sizeof *u),
            *x = malloc((size_t)(space->length * dim) * sizeof *x);
-    assert_ok(ctx, tes_forest_space_interpolate(space, geometry, f, u));
-    assert_ok(ctx, tes_forest_space_coordinates(space, geometry, x));
+    assert_ok(ctx, tes_space_interpolate(space, f, u));
+    assert_ok(ctx, tes_space_coordinates(space, x));
     for (int64_t i = 0; i < space->length; i++) {
       const double *p = x + i * dim;
       assert_near(u[i], p[0] * p[0] * p[1] - 2 * p[1] * p[1] + p[0], 1e-13);
     }
-    assert_int_equal(tes_geometry_create_forest(forest, 9, &other), TES_INVALID_INPUT);
+    assert_int_equal(
+        tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .geometry_degree = 9}, &other),
+        TES_INVALID_INPUT);
     tes_context_clear(ctx);
     free(u);
     free(x);
-    tes_forest_space_destroy(&space);
-    tes_geometry_destroy(&geometry);
-    tes_forest_destroy(&forest);
+    tes_space_destroy(&space);
+    tes_mesh_destroy(&forest);
   }
   tes_function_destroy(&f);
 }

@@ -2,7 +2,7 @@
  * forests a degree. */
 #include <stdlib.h>
 #include "forest_testing.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 static TesContext *ctx;
 
@@ -10,15 +10,14 @@ enum { MOST = 729 };
 
 /* What a cell's nodes get by index and mask, against the rows of the matrix, whose columns are matched with nodes on the way: a node of
  * a coarse cell's own is one column. */
-static void compare(const TesForest *forest, int degree, const double *period, uint64_t *seed) {
-  TesForestSpace *space;
+static void compare(const TesMesh *forest, int degree, const double *period, uint64_t *seed) {
+  TesSpace *space;
   TesiConstraints c;
-  assert_ok(ctx,
-            tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   assert_ok(ctx, tesi_forest_constraints_ref(forest, degree, period, &c));
-  const int64_t length = tes_forest_space_length(space), cells = tes_forest_cells(forest);
-  const int32_t *index = tes_forest_space_index(space);
-  const int nodes = space->cell_nodes, n = degree + 1;
+  const int64_t length = tes_space_length(space), cells = tes_mesh_cells(forest);
+  const int32_t *index = space->view->index;
+  const int nodes = space->view->cell_nodes, n = degree + 1;
   assert_int_equal(c.columns, length);
   int32_t *node_of = malloc((size_t)length * sizeof *node_of);
   double *x = malloc((size_t)length * sizeof *x), local[MOST];
@@ -26,7 +25,7 @@ static void compare(const TesForest *forest, int degree, const double *period, u
   for (int64_t row = 0; row < c.rows; row++) { /* columns of nodes that do not hang */
     const int p = (int)(row % nodes), at[3] = {p % n, p / n % n, p / n / n};
     const int32_t node = index[row] < 0 ? -1 - index[row] : index[row];
-    if (tesi_hanging_directions(space->dim, n, space->mask[row / nodes], at)) continue;
+    if (tesi_hanging_directions(space->dim, n, space->view->mask[row / nodes], at)) continue;
     assert_int_equal(c.first[row + 1], c.first[row] + 1);
     int32_t *known = &node_of[c.column[c.first[row]]];
     assert_true(*known < 0 || *known == node);
@@ -35,7 +34,7 @@ static void compare(const TesForest *forest, int degree, const double *period, u
   for (int64_t i = 0; i < length; i++) assert_true(node_of[i] >= 0);
   for (int64_t cell = 0; cell < cells; cell++) {
     for (int p = 0; p < MOST; p++) local[p] = NAN;
-    tes_forest_space_read(space, cell, x, local);
+    tesi_cells_read(space->view, cell, x, local);
     for (int p = 0; p < nodes; p++) {
       double sum = 0;
       for (int64_t e = c.first[cell * nodes + p]; e < c.first[cell * nodes + p + 1]; e++)
@@ -46,29 +45,28 @@ static void compare(const TesForest *forest, int degree, const double *period, u
   free(node_of);
   free(x);
   tesi_forest_constraints_free(ctx, &c);
-  tes_forest_space_destroy(&space);
+  tes_space_destroy(&space);
 }
 
 /* v' (R u) = (R' v)' u for reading R and adding R'. */
-static void check_transpose(const TesForest *forest, int degree, uint64_t *seed) {
-  TesForestSpace *space;
-  assert_ok(ctx,
-            tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
-  const int64_t length = tes_forest_space_length(space);
+static void check_transpose(const TesMesh *forest, int degree, uint64_t *seed) {
+  TesSpace *space;
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
+  const int64_t length = tes_space_length(space);
   double *u = malloc((size_t)length * sizeof *u), *y = calloc((size_t)length, sizeof *y), v[MOST],
          local[MOST];
   double left = 0, right = 0;
   for (int64_t i = 0; i < length; i++) u[i] = test_random(seed);
-  for (int64_t cell = 0; cell < tes_forest_cells(forest); cell++) {
-    tes_forest_space_read(space, cell, u, local);
-    for (int p = 0; p < space->cell_nodes; p++) left += local[p] * (v[p] = test_random(seed));
-    tes_forest_space_add(space, cell, v, y);
+  for (int64_t cell = 0; cell < tes_mesh_cells(forest); cell++) {
+    tesi_cells_read(space->view, cell, u, local);
+    for (int p = 0; p < space->view->cell_nodes; p++) left += local[p] * (v[p] = test_random(seed));
+    tesi_cells_add(space->view, cell, v, y);
   }
   for (int64_t i = 0; i < length; i++) right += y[i] * u[i];
   assert_near(left, right, 1e-10 * (1 + fabs(left)) * sqrt((double)length));
   free(u);
   free(y);
-  tes_forest_space_destroy(&space);
+  tes_space_destroy(&space);
 }
 
 static double polynomial(int dim, int degree, const double *x) {
@@ -78,28 +76,27 @@ static double polynomial(int dim, int degree, const double *x) {
 }
 
 /* A polynomial of degree k a direction on a box, known at the unknowns alone, comes out at all nodes of all cells. */
-static void check_polynomials(const TesForest *forest, int degree) {
-  TesForestSpace *space;
-  assert_ok(ctx,
-            tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
-  const int64_t length = tes_forest_space_length(space), cells = tes_forest_cells(forest);
-  const int nodes = space->cell_nodes, n = degree + 1, dim = space->dim;
+static void check_polynomials(const TesMesh *forest, int degree) {
+  TesSpace *space;
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
+  const int64_t length = tes_space_length(space), cells = tes_mesh_cells(forest);
+  const int nodes = space->view->cell_nodes, n = degree + 1, dim = space->dim;
   double *u = malloc((size_t)length * sizeof *u), *x = malloc((size_t)(nodes * dim) * sizeof *x),
          *xi = malloc((size_t)(nodes * dim) * sizeof *x), local[MOST];
   for (int64_t i = 0; i < length; i++) u[i] = NAN;
   for (int p = 0; p < nodes; p++)
     for (int d = 0; d < dim; d++)
-      xi[p * dim + d] = space->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
+      xi[p * dim + d] = space->view->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
   for (int pass = 0; pass < 2; pass++)
     for (int64_t cell = 0; cell < cells; cell++) {
-      tes_forest_evaluate(forest, cell, nodes, xi, x);
-      if (pass) tes_forest_space_read(space, cell, u, local);
+      tes_mesh_map(forest, cell, nodes, xi, x);
+      if (pass) tesi_cells_read(space->view, cell, u, local);
       for (int p = 0; p < nodes; p++) {
         const double value = polynomial(dim, degree, x + p * dim);
-        const int32_t raw = space->index[cell * nodes + p];
+        const int32_t raw = space->view->index[cell * nodes + p];
         if (pass)
           assert_near(local[p], value, 1e-11 * (1 + fabs(value)));
-        else if (!tesi_hanging_directions(dim, n, space->mask[cell],
+        else if (!tesi_hanging_directions(dim, n, space->view->mask[cell],
                                           (const int[3]){p % n, p / n % n, p / n / n}))
           u[raw < 0 ? -1 - raw : raw] = value;
       }
@@ -107,7 +104,7 @@ static void check_polynomials(const TesForest *forest, int degree) {
   free(u);
   free(x);
   free(xi);
-  tes_forest_space_destroy(&space);
+  tes_space_destroy(&space);
 }
 
 /* All degrees, many random forests: trees in mixed orientations. */
@@ -124,13 +121,13 @@ static void test_lattices(void **state) {
            trial++, forests++) {
         const int n[3] = {1 + test_below(&seed, 2), 1 + test_below(&seed, 3), 1 + test_below(&seed, 2)};
         const int64_t most = dim == 2 ? 200 : degree < 4 ? 150 : 40;
-        TesForest *forest;
+        TesMesh *forest;
         test_lattice(ctx, dim, n, 0.2, &seed, &forest);
         for (int pass = 0; pass < 3; pass++)
           test_adapt(ctx, &seed, dim == 2 ? 0.3 : 0.15, 0.1, most, &forest);
         compare(forest, degree, NULL, &seed);
         check_transpose(forest, degree, &seed);
-        tes_forest_destroy(&forest);
+        tes_mesh_destroy(&forest);
       }
   print_message("%d random forests\n", forests);
 }
@@ -142,16 +139,17 @@ static void test_boxes(void **state) {
     for (int degree = 1; degree <= 8; degree++)
       for (int trial = 0; trial < 3; trial++) {
         const double period[3] = {trial & 1 ? 1 : 0, trial & 2 ? 1 : 0, trial & 1 ? 1 : 0};
-        TesForest *forest;
-        const TesForestDesc desc = {.dim = dim,
-                                    .level = 1,
-                                    .cells = {1 + test_below(&seed, 2), 1 + test_below(&seed, 3), 1},
-                                    .periodic = {trial & 1, trial >> 1 & 1, trial & 1}};
-        assert_ok(ctx, tes_forest_create(ctx, &desc, &forest));
+        TesMesh *forest;
+        const TesMeshDesc desc = {.kind = TES_MESH_FOREST,
+                                  .dim = dim,
+                                  .refine = 1,
+                                  .cells = {1 + test_below(&seed, 2), 1 + test_below(&seed, 3), 1},
+                                  .periodic = {trial & 1, trial >> 1 & 1, trial & 1}};
+        assert_ok(ctx, tes_mesh_create(ctx, &desc, &forest));
         for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.2, 0.1, dim == 2 ? 150 : 40, &forest);
         compare(forest, degree, period, &seed);
         if (trial == 0) check_polynomials(forest, degree);
-        tes_forest_destroy(&forest);
+        tes_mesh_destroy(&forest);
       }
 }
 
@@ -163,13 +161,15 @@ static void test_domains(void **state) {
   for (int dim = 2; dim <= 3; dim++)
     for (size_t i = 0; i < sizeof domains / sizeof *domains; i++)
       for (int degree = 1; degree <= 4; degree++) {
-        TesForest *forest;
-        assert_ok(
-            ctx, tes_forest_create(ctx, &(TesForestDesc){.domain = domains[i], .dim = dim, .level = dim == 2},
-                                   &forest));
+        TesMesh *forest;
+        assert_ok(ctx, tes_mesh_create(
+                           ctx,
+                           &(TesMeshDesc){
+                               .kind = TES_MESH_FOREST, .domain = domains[i], .dim = dim, .refine = dim == 2},
+                           &forest));
         for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.2, 0.1, dim == 2 ? 300 : 100, &forest);
         compare(forest, degree, NULL, &seed);
-        tes_forest_destroy(&forest);
+        tes_mesh_destroy(&forest);
       }
 }
 
@@ -177,46 +177,51 @@ static void test_domains(void **state) {
 static void test_dirichlet(void **state) {
   (void)state;
   uint64_t seed = 17;
-  static const char *const left[] = {"left", NULL}, *const none[] = {NULL}, *const wrong[] = {"lift", NULL};
+  static const char *const left[] = {"left", NULL}, *const none[] = {NULL};
+  uint8_t given[16];
   for (int dim = 2; dim <= 3; dim++) {
-    TesForest *forest;
-    TesForestSpace *space;
-    assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.dim = dim, .level = 1}, &forest));
+    TesMesh *forest;
+    TesSpace *space;
+    assert_ok(
+        ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .refine = 1}, &forest));
     for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.3, 0, 100, &forest);
-    assert_ok(ctx, tes_forest_space_create(
-                       ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 3, .dirichlet = left}, &space));
+    assert_ok(ctx,
+              tes_space_create(
+                  ctx,
+                  &(TesSpaceDesc){.mesh = forest, .degree = 3, .given = test_given(ctx, forest, left, given)},
+                  &space));
     int64_t seen = 0;
     char *at_left = calloc((size_t)space->length, 1);
-    for (int64_t cell = 0; cell < space->cells; cell++)
-      for (int p = 0; p < space->cell_nodes; p++) {
+    for (int64_t cell = 0; cell < space->view->cells; cell++)
+      for (int p = 0; p < space->view->cell_nodes; p++) {
         const int i[3] = {p % 4, p / 4 % 4, p / 16};
         double xi[3], x[3];
-        if (tesi_hanging_directions(dim, 4, space->mask[cell], i)) continue;
-        for (int d = 0; d < dim; d++) xi[d] = space->node[i[d]];
-        tes_forest_evaluate(forest, cell, 1, xi, x);
-        const int32_t raw = space->index[cell * space->cell_nodes + p];
+        if (tesi_hanging_directions(dim, 4, space->view->mask[cell], i)) continue;
+        for (int d = 0; d < dim; d++) xi[d] = space->view->node[i[d]];
+        tes_mesh_map(forest, cell, 1, xi, x);
+        const int32_t raw = space->view->index[cell * space->view->cell_nodes + p];
         assert_int_equal(raw < 0, x[0] < 1e-12);
         if (raw < 0 && !at_left[-1 - raw]) seen += at_left[-1 - raw] = 1;
       }
     assert_int_equal(space->dofs, space->length - seen);
-    assert_true(tes_forest_space_dirichlet(space, 0) && !tes_forest_space_dirichlet(space, 1));
+    assert_true(tes_space_given(space, 0) && !tes_space_given(space, 1));
     free(at_left);
-    tes_forest_space_destroy(&space);
-    assert_ok(ctx, tes_forest_space_create(
-                       ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 2, .dirichlet = none}, &space));
+    tes_space_destroy(&space);
+    assert_ok(ctx,
+              tes_space_create(
+                  ctx,
+                  &(TesSpaceDesc){.mesh = forest, .degree = 2, .given = test_given(ctx, forest, none, given)},
+                  &space));
     assert_int_equal(space->dofs, space->length);
-    tes_forest_space_destroy(&space);
-    assert_int_equal(
-        tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 2, .dirichlet = wrong},
-                                &space),
-        TES_INVALID_INPUT);
+    tes_space_destroy(&space);
+    int number;
+    assert_int_equal(tes_mesh_find_boundary(forest, "lift", &number), TES_INVALID_INPUT);
     assert_non_null(strstr(tes_context_message(ctx), "left, right"));
     tes_context_clear(ctx);
-    assert_int_equal(
-        tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 9}, &space),
-        TES_INVALID_INPUT);
+    assert_int_equal(tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 9}, &space),
+                     TES_INVALID_INPUT);
     tes_context_clear(ctx);
-    tes_forest_destroy(&forest);
+    tes_mesh_destroy(&forest);
   }
 }
 
@@ -226,18 +231,18 @@ static void test_hanging_count(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++)
     for (int k = 1; k <= 3; k++) {
-      TesForest *uniform, *forest;
-      TesForestSpace *space;
+      TesMesh *uniform, *forest;
+      TesSpace *space;
       int8_t mark[8] = {1};
-      assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.dim = dim, .level = 1}, &uniform));
-      assert_ok(ctx, tes_forest_adapt(uniform, mark, &forest));
-      assert_ok(ctx,
-                tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = k}, &space));
+      assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .refine = 1},
+                                     &uniform));
+      assert_ok(ctx, tes_mesh_adapt(uniform, mark, &forest));
+      assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = k}, &space));
       const int fine = 2 * k - 1;
-      assert_int_equal(tes_forest_space_hanging(space), dim == 2 ? 2 * fine : 3 * fine * fine + 9 * fine);
-      tes_forest_space_destroy(&space);
-      tes_forest_destroy(&uniform);
-      tes_forest_destroy(&forest);
+      assert_int_equal(tes_space_hanging(space), dim == 2 ? 2 * fine : 3 * fine * fine + 9 * fine);
+      tes_space_destroy(&space);
+      tes_mesh_destroy(&uniform);
+      tes_mesh_destroy(&forest);
     }
 }
 

@@ -8,12 +8,6 @@
 
 static TesContext *ctx;
 
-static TesMesh *box(int dim, int nx, int ny, int nz) {
-  TesMesh *mesh;
-  assert_ok(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {nx, ny, nz}}, &mesh));
-  return mesh;
-}
-
 static TesFunction *expression(const char *text) {
   TesFunction *f;
   assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
@@ -37,14 +31,14 @@ static void destroy_map(TesFunction *map[3]) {
 static double volume(const TesGeometry *g) {
   enum { Q = 8 };
   double point[Q], weight[Q], sum = 0;
-  const int dim = tes_geometry_dim(g);
+  const int dim = g->dim;
   tesi_gauss(Q, point, weight);
-  for (int64_t c = 0; c < tes_geometry_cells(g); c++)
+  for (int64_t c = 0; c < g->cells; c++)
     for (int p = 0; p < (dim == 3 ? Q * Q * Q : Q * Q); p++) {
       const int i[3] = {p % Q, p / Q % Q, p / Q / Q};
       double xi[3], x[3], J[9], w = 1;
       for (int d = 0; d < dim; d++) xi[d] = point[i[d]], w *= weight[i[d]];
-      assert_ok(ctx, tes_geometry_evaluate(g, c, 1, xi, x, J));
+      assert_ok(ctx, tesi_geometry_evaluate(g, c, 1, xi, x, J));
       sum += w * (dim == 2 ? J[0] * J[3] - J[1] * J[2]
                            : J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) +
                                  J[2] * (J[3] * J[7] - J[4] * J[6]));
@@ -55,34 +49,35 @@ static double volume(const TesGeometry *g) {
 static void test_kinds(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++) {
-    TesMesh *mesh = box(dim, 3, 2, 3);
     TesFunction *map[3], *linear[3] = {expression("2*x + y"), expression("y - 0.5*x"), expression("z + x")};
-    TesGeometry *g;
     smooth_map(dim, map);
     const struct {
-      TesGeometryBoxDesc desc;
+      TesMeshDesc desc;
       TesGeometryKind kind;
       double volume;
-    } cases[] = {{{.mesh = mesh}, TES_GEOMETRY_AFFINE, 1},
-                 {{.mesh = mesh, .perturbation = 0.2, .seed = 5}, TES_GEOMETRY_TRILINEAR, 1},
-                 {{.mesh = mesh, .perturbation = 0.2, .seed = 5, .shuffle = 3}, TES_GEOMETRY_TRILINEAR, 1},
-                 {{.mesh = mesh, .map = {map[0], map[1], map[2]}}, TES_GEOMETRY_ANALYTIC, 1},
-                 {{.mesh = mesh, .map = {map[0], map[1], map[2]}, .degree = 3}, TES_GEOMETRY_CURVED, 1},
-                 {{.mesh = mesh, .map = {linear[0], linear[1], dim == 3 ? linear[2] : NULL}},
-                  TES_GEOMETRY_AFFINE,
-                  2.5},
-                 {{.mesh = mesh, .map = {linear[0], linear[1], dim == 3 ? linear[2] : NULL}, .degree = 2},
+    } cases[] = {{{.kind = TES_MESH_CELLS}, TES_GEOMETRY_AFFINE, 1},
+                 {{.perturbation = 0.2, .seed = 5}, TES_GEOMETRY_TRILINEAR, 1},
+                 {{.perturbation = 0.2, .seed = 5, .shuffle = 3}, TES_GEOMETRY_TRILINEAR, 1},
+                 {{.map = {map[0], map[1], map[2]}}, TES_GEOMETRY_ANALYTIC, 1},
+                 {{.map = {map[0], map[1], map[2]}, .geometry_degree = 3}, TES_GEOMETRY_CURVED, 1},
+                 {{.map = {linear[0], linear[1], dim == 3 ? linear[2] : NULL}}, TES_GEOMETRY_AFFINE, 2.5},
+                 {{.map = {linear[0], linear[1], dim == 3 ? linear[2] : NULL}, .geometry_degree = 2},
                   TES_GEOMETRY_AFFINE,
                   2.5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-      assert_ok(ctx, tes_geometry_create_box(ctx, &cases[i].desc, &g));
-      assert_int_equal(tes_geometry_kind(g), cases[i].kind);
-      assert_near(volume(g), cases[i].volume, cases[i].kind == TES_GEOMETRY_ANALYTIC ? 1e-9 : 1e-13);
-      tes_geometry_destroy(&g);
+      TesMeshDesc desc = cases[i].desc;
+      TesMesh *mesh;
+      TesGeometryKind kind;
+      desc.dim = dim, desc.cells[0] = 3, desc.cells[1] = 2, desc.cells[2] = 3;
+      assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+      assert_ok(ctx, tes_mesh_geometry_kind(mesh, &kind));
+      assert_int_equal(kind, cases[i].kind);
+      assert_near(volume(mesh->geometry), cases[i].volume,
+                  cases[i].kind == TES_GEOMETRY_ANALYTIC ? 1e-9 : 1e-13);
+      tes_mesh_destroy(&mesh);
     }
     destroy_map(map);
     destroy_map(linear);
-    tes_mesh_destroy(&mesh);
   }
 }
 
@@ -92,14 +87,17 @@ static void test_evaluation(void **state) {
   for (int kind = 0; kind < 3; kind++)
     for (int dim = 2; dim <= 3; dim++) {
       enum { Q = 4 };
-      TesMesh *mesh = box(dim, 2, 3, 2);
+      TesMesh *mesh;
       TesFunction *map[3] = {NULL};
-      TesGeometry *g;
       double point[Q], weight[Q], B[Q * 9], G[Q * 9], x[3 * 2 * 64], J[9 * 2 * 64];
       if (kind) smooth_map(dim, map);
-      const TesGeometryBoxDesc desc = {
-          .mesh = mesh, .perturbation = 0.2, .map = {map[0], map[1], map[2]}, .degree = kind == 2 ? 4 : 0};
-      assert_ok(ctx, tes_geometry_create_box(ctx, &desc, &g));
+      const TesMeshDesc desc = {.dim = dim,
+                                .cells = {2, 3, 2},
+                                .perturbation = 0.2,
+                                .map = {map[0], map[1], map[2]},
+                                .geometry_degree = kind == 2 ? 4 : 0};
+      assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+      const TesGeometry *g = mesh->geometry;
       tesi_gauss(Q, point, weight);
       tesi_geometry_tables(g, Q, point, B, G);
       tesi_geometry_tensor(g, 1, 2, Q, B, G, x, J);
@@ -108,22 +106,21 @@ static void test_evaluation(void **state) {
         const int local = p % points;
         const double h = 1e-6;
         double xi[3] = {point[local % Q], point[local / Q % Q], point[local / Q / Q % Q]}, at[3], jacobian[9];
-        assert_ok(ctx, tes_geometry_evaluate(g, 1 + p / points, 1, xi, at, jacobian));
+        assert_ok(ctx, tesi_geometry_evaluate(g, 1 + p / points, 1, xi, at, jacobian));
         for (int r = 0; r < dim; r++) {
           assert_near(x[r * n + p], at[r], 1e-14);
           for (int c = 0; c < dim; c++) {
             double low[3], high[3], moved[3];
             memcpy(moved, xi, sizeof moved);
             moved[c] = xi[c] + h;
-            assert_ok(ctx, tes_geometry_evaluate(g, 1 + p / points, 1, moved, high, NULL));
+            assert_ok(ctx, tesi_geometry_evaluate(g, 1 + p / points, 1, moved, high, NULL));
             moved[c] = xi[c] - h;
-            assert_ok(ctx, tes_geometry_evaluate(g, 1 + p / points, 1, moved, low, NULL));
+            assert_ok(ctx, tesi_geometry_evaluate(g, 1 + p / points, 1, moved, low, NULL));
             assert_near(J[(r * dim + c) * n + p], jacobian[r * dim + c], 1e-13);
             assert_near(jacobian[r * dim + c], (high[r] - low[r]) / (2 * h), 1e-8);
           }
         }
       }
-      tes_geometry_destroy(&g);
       destroy_map(map);
       tes_mesh_destroy(&mesh);
     }
@@ -138,16 +135,16 @@ static void test_lanes(void **state) {
   for (int i = 0; i < 2 * 5 * 3; i++) {
     const int dim = 2 + i % 2, degree = i / 2 % 5, bits = 128 << i / 10;
     double point[Q], weight[Q], B[Q * 9], G[Q * 9], one[3 * 64], jacobian[9 * 64], own[64];
-    TesMesh *mesh = box(dim, 2, 3, 2);
+    TesMesh *mesh;
     TesFunction *map[3] = {NULL};
-    TesGeometry *g;
     smooth_map(dim, map);
-    assert_ok(ctx, tes_geometry_create_box(ctx,
-                                           &(TesGeometryBoxDesc){.mesh = mesh,
-                                                                 .perturbation = 0.2,
-                                                                 .map = {map[0], map[1], map[2]},
-                                                                 .degree = degree},
-                                           &g));
+    const TesMeshDesc desc = {.dim = dim,
+                              .cells = {2, 3, 2},
+                              .perturbation = 0.2,
+                              .map = {map[0], map[1], map[2]},
+                              .geometry_degree = degree};
+    assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+    const TesGeometry *g = mesh->geometry;
     tesi_gauss(Q, point, weight);
     tesi_geometry_tables(g, Q, point, B, G);
     const TesiLanes *lanes = tesi_lanes(tesi_min(bits, tes_context_simd_bits(ctx)));
@@ -168,7 +165,6 @@ static void test_lanes(void **state) {
     det[3 * TESI_LANES + 2] = NAN, det[5 * TESI_LANES + 7] = 0, det[6] = INFINITY;
     assert_int_equal(lanes->faulty(points, true, det), 1 << 2 | 1 << 7 | 1 << 6);
     assert_int_equal(lanes->faulty(points, false, det), 1 << 2 | 1 << 6);
-    tes_geometry_destroy(&g);
     destroy_map(map);
     tes_mesh_destroy(&mesh);
   }
@@ -180,42 +176,42 @@ static void test_refused(void **state) {
   /* the second cell has two vertices exchanged */
   const double x[2][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, 1}}, {{1, 0}, {2, 0}, {2, 1}, {1, 1}}};
   assert_int_equal(
-      tes_geometry_create(ctx, &(TesGeometryDesc){.dim = 2, .cells = 2, .nodes = &x[0][0][0]}, &g),
+      tesi_geometry_create(ctx, &(TesGeometryDesc){.dim = 2, .cells = 2, .nodes = &x[0][0][0]}, &g),
       TES_INVALID_INPUT);
   assert_null(g);
   assert_non_null(strstr(tes_context_message(ctx), "cell 1 is inverted"));
   tes_context_clear(ctx);
   double nan[4][2] = {{0, 0}, {1, 0}, {0, NAN}, {1, 1}};
   assert_int_equal(
-      tes_geometry_create(ctx, &(TesGeometryDesc){.dim = 2, .cells = 1, .nodes = &nan[0][0]}, &g), TES_NAN);
+      tesi_geometry_create(ctx, &(TesGeometryDesc){.dim = 2, .cells = 1, .nodes = &nan[0][0]}, &g), TES_NAN);
   tes_context_clear(ctx);
   const TesGeometryDesc bad[] = {{.dim = 4, .cells = 1, .nodes = &nan[0][0]},
                                  {.dim = 2, .cells = 0, .nodes = &nan[0][0]},
                                  {.dim = 2, .cells = 1},
                                  {.dim = 2, .cells = 1, .degree = 9, .nodes = &nan[0][0]}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    assert_int_equal(tes_geometry_create(ctx, &bad[i], &g), TES_INVALID_INPUT);
+    assert_int_equal(tesi_geometry_create(ctx, &bad[i], &g), TES_INVALID_INPUT);
     tes_context_clear(ctx);
   }
-  TesMesh *mesh = box(2, 2, 2, 1);
+  TesMesh *mesh;
   TesFunction *fold[3] = {expression("x*x - x"), expression("y"), NULL};
   assert_int_equal(
-      tes_geometry_create_box(ctx, &(TesGeometryBoxDesc){.mesh = mesh, .map = {fold[0], fold[1]}}, &g),
+      tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {2, 2}, .map = {fold[0], fold[1]}}, &mesh),
       TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "cell 0 is inverted"));
   tes_context_clear(ctx);
+  assert_null(mesh);
   destroy_map(fold);
-  tes_mesh_destroy(&mesh);
 }
 
 /* Nodes with equal numbers are at equal places, others are not; how many there are; constrained ones are on the boundary. */
 static void check_numbering(const TesGeometry *g, const TesNumberingDesc *desc, int64_t expected) {
-  const int dim = tes_geometry_dim(g), n = desc->degree + 1, points = dim == 3 ? n * n * n : n * n;
-  const int64_t entries = tes_geometry_cells(g) * points;
+  const int dim = g->dim, n = desc->degree + 1, points = dim == 3 ? n * n * n : n * n;
+  const int64_t entries = g->cells * points;
   int32_t *index = malloc((size_t)entries * sizeof *index);
   int64_t nodes = 0;
   double at[20];
-  assert_ok(ctx, tes_geometry_number(g, desc, index, &nodes));
+  assert_ok(ctx, tesi_geometry_number(g, desc, index, &nodes));
   assert_int_equal(nodes, expected);
   double(*place)[3] = malloc((size_t)nodes * sizeof *place);
   for (int64_t i = 0; i < nodes; i++) place[i][0] = NAN;
@@ -226,7 +222,7 @@ static void check_numbering(const TesGeometry *g, const TesNumberingDesc *desc, 
     double x[3] = {0};
     const int64_t node = index[i] < 0 ? ~index[i] : index[i];
     assert_true(node < nodes);
-    assert_ok(ctx, tes_geometry_evaluate(g, i / points, 1, xi, x, NULL));
+    assert_ok(ctx, tesi_geometry_evaluate(g, i / points, 1, xi, x, NULL));
     if (isnan(place[node][0]))
       memcpy(place[node], x, sizeof x);
     else
@@ -247,12 +243,22 @@ static int64_t box_nodes(int dim, const int cells[3], int k) {
   return nodes;
 }
 
+static TesMesh *deformed(int dim, const int cells[3], uint64_t shuffle) {
+  TesMesh *mesh;
+  const TesMeshDesc desc = {.dim = dim,
+                            .cells = {cells[0], cells[1], cells[2]},
+                            .perturbation = 0.2,
+                            .seed = 9,
+                            .shuffle = shuffle};
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  return mesh;
+}
+
 /* The cells of a box given one by one, each turned by a rotation of its own: shared faces are seen in all orientations. */
 static TesGeometry *turned(int dim, const int cells[3]) {
-  TesMesh *mesh = box(dim, cells[0], cells[1], cells[2]);
-  TesGeometry *straight, *g;
-  assert_ok(ctx, tes_geometry_create_box(
-                     ctx, &(TesGeometryBoxDesc){.mesh = mesh, .perturbation = 0.2, .seed = 9}, &straight));
+  TesMesh *mesh = deformed(dim, cells, 0);
+  const TesGeometry *straight = mesh->geometry;
+  TesGeometry *g;
   const int corners = 1 << dim;
   double *x = malloc((size_t)(straight->cells * corners * dim) * sizeof *x);
   int32_t *v = malloc((size_t)(straight->cells * corners) * sizeof *v);
@@ -266,11 +272,10 @@ static TesGeometry *turned(int dim, const int cells[3]) {
              (size_t)dim * sizeof *x);
     }
   assert_ok(
-      ctx, tes_geometry_create(
+      ctx, tesi_geometry_create(
                ctx, &(TesGeometryDesc){.dim = dim, .cells = straight->cells, .nodes = x, .vertices = v}, &g));
   free(x);
   free(v);
-  tes_geometry_destroy(&straight);
   tes_mesh_destroy(&mesh);
   return g;
 }
@@ -279,10 +284,9 @@ static void test_numbering(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++) {
     const int cells[3] = {3, 2, dim == 3 ? 3 : 0};
-    TesMesh *mesh = box(dim, cells[0], cells[1], cells[2]);
-    TesGeometry *g, *t = turned(dim, cells);
-    assert_ok(ctx, tes_geometry_create_box(
-                       ctx, &(TesGeometryBoxDesc){.mesh = mesh, .perturbation = 0.2, .shuffle = 7}, &g));
+    TesMesh *mesh = deformed(dim, cells, 7);
+    const TesGeometry *g = mesh->geometry;
+    TesGeometry *t = turned(dim, cells);
     for (int k = 1; k <= 5; k++)
       for (int order = 0; order <= TES_NUMBER_SHUFFLED; order++)
         for (int dirichlet = 0; dirichlet < 2; dirichlet++) {
@@ -293,13 +297,12 @@ static void test_numbering(void **state) {
         }
     int32_t index[64];
     int64_t nodes;
-    assert_int_equal(tes_geometry_number(t,
-                                         &(TesNumberingDesc){.degree = 1, .order = TES_NUMBER_LEXICOGRAPHIC},
-                                         index, &nodes),
+    assert_int_equal(tesi_geometry_number(t,
+                                          &(TesNumberingDesc){.degree = 1, .order = TES_NUMBER_LEXICOGRAPHIC},
+                                          index, &nodes),
                      TES_INVALID_INPUT);
     tes_context_clear(ctx);
-    tes_geometry_destroy(&g);
-    tes_geometry_destroy(&t);
+    tesi_geometry_destroy(&t);
     tes_mesh_destroy(&mesh);
   }
 }
@@ -314,30 +317,33 @@ static TesStatus make_all(TesContext *context, void *user) {
   TesGeometry *g = NULL;
   int32_t index[4 * 9];
   int64_t nodes;
-  status = tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {2, 2}}, &mesh);
-  if (status == TES_OK) status = tes_function_create_expression(ctx, "x + 0.1*x*y", &map[0]);
+  status = tes_function_create_expression(ctx, "x + 0.1*x*y", &map[0]);
   if (status == TES_OK) status = tes_function_create_expression(ctx, "y", &map[1]);
   for (int degree = 0; degree <= 2 && status == TES_OK; degree += 2) {
-    const TesGeometryBoxDesc desc = {
-        .mesh = mesh, .perturbation = 0.1, .map = {map[0], map[1]}, .degree = degree, .shuffle = 1};
-    status = tes_geometry_create_box(ctx, &desc, &g);
+    const TesMeshDesc desc = {.dim = 2,
+                              .cells = {2, 2},
+                              .perturbation = 0.1,
+                              .map = {map[0], map[1]},
+                              .geometry_degree = degree,
+                              .shuffle = 1};
+    status = tes_mesh_create(ctx, &desc, &mesh);
     for (int order = 0; order <= 2 && status == TES_OK; order += 2)
-      status = tes_geometry_number(
-          g, &(TesNumberingDesc){.degree = 2, .order = (TesNumberingOrder)order, .dirichlet = true}, index,
+      status = tesi_geometry_number(
+          mesh->geometry,
+          &(TesNumberingDesc){.degree = 2, .order = (TesNumberingOrder)order, .dirichlet = true}, index,
           &nodes);
-    tes_geometry_destroy(&g);
+    tes_mesh_destroy(&mesh);
   }
   if (status == TES_OK) {
     const double x[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     const int32_t v[4] = {3, 1, 2, 0};
-    status = tes_geometry_create(
+    status = tesi_geometry_create(
         ctx, &(TesGeometryDesc){.dim = 2, .cells = 1, .nodes = &x[0][0], .vertices = v}, &g);
     if (status == TES_OK)
-      status = tes_geometry_number(g, &(TesNumberingDesc){.degree = 2, .dirichlet = true}, index, &nodes);
-    tes_geometry_destroy(&g);
+      status = tesi_geometry_number(g, &(TesNumberingDesc){.degree = 2, .dirichlet = true}, index, &nodes);
+    tesi_geometry_destroy(&g);
   }
   for (int d = 0; d < 2; d++) tes_function_destroy(&map[d]);
-  tes_mesh_destroy(&mesh);
   ctx = kept;
   return status;
 }

@@ -5,14 +5,14 @@
 #include "forest_testing.h"
 #include "kernel_testing.h"
 #include "matrix_testing.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 /* Lattices of trees in random orientations, or balls; Dirichlet conditions on one side, everywhere, nowhere. */
 static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int i, int64_t cells) {
   static const char *const low[] = {"low", NULL}, *const none[] = {NULL};
   uint64_t seed = (uint64_t)(31 * i + degree);
   const bool ball = i % 3 == 2;
-  TesForest *forest = ball ? test_ball(ctx, dim) : NULL;
+  TesMesh *forest = ball ? test_ball(ctx, dim) : NULL;
   if (!ball) test_lattice(ctx, dim, (const int[3]){2, 2, 1}, 0.15, &seed, &forest);
   test_refine(ctx, &seed, 0.4, cells, &forest);
   return test_mesh(ctx, forest, degree, ball ? 2 : 1, ball ? NULL : i % 3 ? none : low);
@@ -27,7 +27,7 @@ static void check_form(TesContext *ctx, const TesForestDiffusionDesc *desc, TesA
   assert_ok(ctx, tes_operator_create_forest(ctx, &exact, &op));
   assert_ok(ctx, tes_operator_create_assembled(ctx, desc, form, &twin));
   const char *const name = tes_operator_describe(twin);
-  const int degree = tes_forest_space_degree(desc->space);
+  const int degree = tes_space_degree(desc->space);
   const int64_t n = tes_operator_length(op);
   assert_int_equal(tes_operator_length(twin), n);
   assert_int_equal(tes_operator_precision(twin), desc->precision);
@@ -79,7 +79,7 @@ static void check_kernels(TesContext *ctx, const TesForestDiffusionDesc *desc) {
       if (a.column[at] == i) values[i] = a.value[at];
   assert_ok(ctx, tes_vector_set(e, values));
   assert_ok(ctx, tes_operator_diagonal(op, d));
-  test_compare(d, e, 1e-12, "diagonal", tes_forest_space_degree(desc->space));
+  test_compare(d, e, 1e-12, "diagonal", tes_space_degree(desc->space));
   test_free(values);
   tes_vector_destroy(&d);
   tes_vector_destroy(&e);
@@ -96,7 +96,6 @@ static int64_t check_case(TesContext *ctx, int dim, int degree, int i) {
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x", &c));
   const TesFunction *alpha[2] = {NULL, c}; /* lattices: Robin terms on "rest" */
   const TesForestDiffusionDesc desc = {.space = m.space,
-                                       .geometry = m.geometry,
                                        .a = a,
                                        .c = i % 2 ? c : NULL,
                                        .alpha = i % 3 == 2 ? NULL : alpha,
@@ -104,7 +103,7 @@ static int64_t check_case(TesContext *ctx, int dim, int degree, int i) {
   check_form(ctx, &desc, TES_ASSEMBLY_ELIMINATED);
   check_form(ctx, &desc, TES_ASSEMBLY_HANGING);
   if (strcmp(tes_context_device(ctx), "cpu")) check_kernels(ctx, &desc);
-  const int64_t hanging = tes_forest_space_hanging(m.space);
+  const int64_t hanging = tes_space_hanging(m.space);
   tes_function_destroy(&a);
   tes_function_destroy(&c);
   test_mesh_free(&m);
@@ -131,30 +130,30 @@ static void equal_the_plain_operator(void **state) {
 /* H x has the values that cells read; each node is there once, by its position. */
 static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   enum { MOST = 729 };
-  TesForestSpace *all;
+  TesSpace *all;
   TesMatrix H;
   uint64_t seed = 5;
   assert_ok(ctx, tes_forest_unconstrain(m->space, &all, &H));
-  const int64_t length = m->space->length, rows = tes_forest_space_length(all);
+  const int64_t length = m->space->length, rows = tes_space_length(all);
   assert_int_equal(H.rows, rows);
-  assert_true(rows <= length + tes_forest_space_hanging(m->space));
-  assert_int_equal(tes_forest_space_hanging(all), 0);
+  assert_true(rows <= length + tes_space_hanging(m->space));
+  assert_int_equal(tes_space_hanging(all), 0);
   double *x = test_malloc((size_t)length * sizeof *x), *u = test_malloc((size_t)rows * sizeof *u),
          local[MOST];
   double(*at)[3] = test_malloc((size_t)rows * sizeof *at);
   for (int64_t i = 0; i < length; i++) x[i] = test_random(&seed);
   for (int64_t i = 0; i < rows; i++) at[i][0] = NAN;
   tes_matrix_apply(ctx, &H, x, u);
-  for (int64_t c = 0; c < m->space->cells; c++) {
+  for (int64_t c = 0; c < m->space->mesh->cells; c++) {
     double xi[3 * MOST], position[3 * MOST];
-    const int n = all->n;
-    for (int p = 0; p < all->cell_nodes; p++)
+    const int n = all->view->n;
+    for (int p = 0; p < all->view->cell_nodes; p++)
       for (int d = 0; d < dim; d++)
-        xi[p * dim + d] = all->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
-    tes_forest_evaluate(m->forest, c, all->cell_nodes, xi, position);
-    tes_forest_space_read(m->space, c, x, local);
-    for (int p = 0; p < all->cell_nodes; p++) {
-      const int32_t node = all->index[c * all->cell_nodes + p];
+        xi[p * dim + d] = all->view->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
+    tes_mesh_map(m->forest, c, all->view->cell_nodes, xi, position);
+    tesi_cells_read(m->space->view, c, x, local);
+    for (int p = 0; p < all->view->cell_nodes; p++) {
+      const int32_t node = all->view->index[c * all->view->cell_nodes + p];
       assert_true(node >= 0);
       assert_near(u[node], local[p], 1e-12);
       for (int d = 0; d < dim && !isnan(at[node][0]); d++)
@@ -174,7 +173,7 @@ static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   test_free(u);
   test_free(at);
   tes_forest_matrix_free(m->space, &H);
-  tes_forest_space_destroy(&all);
+  tes_space_destroy(&all);
 }
 
 static void spaces_without_constraints(void **state) {
@@ -192,26 +191,23 @@ static void spaces_without_constraints(void **state) {
 
 static TesStatus make_twins(TesContext *context, void *user) {
   (void)user;
-  TesForest *forest = NULL, *fine = NULL;
-  TesForestSpace *space = NULL;
-  TesGeometry *geometry = NULL;
+  TesMesh *forest = NULL, *fine = NULL;
+  TesSpace *space = NULL;
   TesOperator *op = NULL;
   static const int8_t mark[4] = {1, 0, 0, 0};
-  TesStatus status = tes_forest_create(context, &(TesForestDesc){.dim = 2, .level = 1}, &forest);
-  if (status == TES_OK) status = tes_forest_adapt(forest, mark, &fine);
+  TesStatus status = tes_mesh_create(
+      context, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .refine = 1, .geometry_degree = 1}, &forest);
+  if (status == TES_OK) status = tes_mesh_adapt(forest, mark, &fine);
   if (status == TES_OK)
-    status = tes_forest_space_create(context, &(TesForestSpaceDesc){.forest = fine, .degree = 2}, &space);
-  if (status == TES_OK) status = tes_geometry_create_forest(fine, 1, &geometry);
+    status = tes_space_create(context, &(TesSpaceDesc){.mesh = fine, .degree = 2}, &space);
   for (int i = 0; i < 4 && status == TES_OK; i++) {
-    const TesForestDiffusionDesc desc = {
-        .space = space, .geometry = geometry, .precision = i % 2 ? TES_SINGLE : TES_DOUBLE};
+    const TesForestDiffusionDesc desc = {.space = space, .precision = i % 2 ? TES_SINGLE : TES_DOUBLE};
     status = tes_operator_create_assembled(context, &desc, (TesAssembly)(i / 2), &op);
     tes_operator_destroy(&op);
   }
-  tes_geometry_destroy(&geometry);
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&fine);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&fine);
+  tes_mesh_destroy(&forest);
   return status;
 }
 

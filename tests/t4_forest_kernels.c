@@ -9,7 +9,7 @@
 static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int cell_degree, int64_t cells, bool affine,
                           bool curved, uint64_t seed) {
   static const char *const low[] = {"low", NULL};
-  TesForest *forest = curved ? test_ball(ctx, dim) : NULL;
+  TesMesh *forest = curved ? test_ball(ctx, dim) : NULL;
   if (!curved)
     test_lattice(ctx, dim, (const int[3]){2, 2, degree < 5 ? 2 : 1}, affine ? 0 : 0.15, &seed, &forest);
   test_refine(ctx, &seed, 0.3, cells, &forest);
@@ -87,7 +87,7 @@ static int64_t check_case(TesContext *ctx, TesFactors factors, int dim, int degr
   assert_ok(ctx,
             tes_function_create_expression(ctx, varies ? "1 / (0.05 + 2*(x*x + y*y + z*z))" : "2.5", &a));
   assert_ok(ctx, tes_function_create_expression(ctx, varies ? "1 + x*x" : "0.7", &c));
-  const TesMappedDesc desc = {.geometry = m.geometry,
+  const TesMappedDesc desc = {.mesh = m.forest,
                               .degree = degree,
                               .terms = (TesMappedTerms)(weights ? 1 + 2 * (i / 2 % 2) : 1 + (i + degree) % 3),
                               .points = degree + 1 + i / 2 % 2,
@@ -96,13 +96,13 @@ static int64_t check_case(TesContext *ctx, TesFactors factors, int dim, int degr
                               .a = {a},
                               .c = c,
                               .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE,
-                              .index = tes_forest_space_index(m.space),
-                              .nodes = tes_forest_space_length(m.space),
-                              .masks = tes_forest_space_masks(m.space),
+                              .index = m.space->view->index,
+                              .nodes = tes_space_length(m.space),
+                              .masks = m.space->view->mask,
                               .factors = factors,
                               .conflicts = i % 7 == 6 ? TES_CONFLICTS_COLOURS : TES_CONFLICTS_ATOMIC};
   check(ctx, &desc, degree < 5 || dim == 2);
-  const int64_t hanging = tes_forest_space_hanging(m.space);
+  const int64_t hanging = tes_space_hanging(m.space);
   tes_function_destroy(&a);
   tes_function_destroy(&c);
   test_mesh_free(&m);

@@ -12,10 +12,12 @@ static TesSpace *make_space(TesContext *ctx, int dim, int degree, unsigned natur
   TesMesh *mesh;
   TesSpace *space;
   const double x[] = {-0.2, 0.1, 0.5, 0.55, 1}, y[] = {0, 0.3, 0.4, 1.1}, z[] = {0.5, 0.7, 1.3};
-  const TesBoxDesc box = {.dim = dim, .cells = {4, 3, 2}, .coordinates = {x, y, z}};
-  assert_ok(ctx, tes_mesh_create_box(ctx, &box, &mesh));
+  const TesMeshDesc box = {.dim = dim, .cells = {4, 3, 2}, .coordinates = {x, y, z}};
+  assert_ok(ctx, tes_mesh_create(ctx, &box, &mesh));
   TesSpaceDesc desc = {.mesh = mesh, .degree = degree};
-  for (int face = 0; face < 6; face++) desc.natural[face] = natural >> face & 1;
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int face = 0; face < 6; face++) given[face] = !(natural >> face & 1);
+  desc.given = given;
   assert_ok(ctx, tes_space_create(ctx, &desc, &space));
   tes_mesh_destroy(&mesh);
   return space;

@@ -20,15 +20,17 @@ static TesSpace *make_space(TesContext *context, int dim, int degree, const int 
   TesMesh *mesh;
   TesSpace *space;
   double x[3][64];
-  TesBoxDesc box = {.dim = dim};
+  TesMeshDesc box = {.dim = dim};
   uint64_t seed = 17;
   for (int d = 0; d < 3; d++) {
     box.cells[d] = cells[d], box.coordinates[d] = x[d], x[d][0] = -0.25;
     for (int i = 0; i < cells[d]; i++) x[d][i + 1] = x[d][i] + (1 + 0.4 * test_random(&seed)) / cells[d];
   }
-  assert_ok(context, tes_mesh_create_box(context, &box, &mesh));
+  assert_ok(context, tes_mesh_create(context, &box, &mesh));
   TesSpaceDesc desc = {.mesh = mesh, .degree = degree};
-  for (int f = 0; f < 6; f++) desc.natural[f] = natural >> f & 1;
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int f = 0; f < 6; f++) given[f] = !(natural >> f & 1);
+  desc.given = given;
   assert_ok(context, tes_space_create(context, &desc, &space));
   tes_mesh_destroy(&mesh);
   return space;
@@ -201,9 +203,9 @@ static void integrals_of_polynomials_are_exact(void **state) {
     TesSpace *space;
     TesVector *b;
     double dot, l2, h1, value;
-    const TesBoxDesc box = {.cells = {3, 2, 1}, .upper = {2, 1, 3}};
-    assert_ok(context, tes_mesh_create_box(context, &box, &mesh));
-    TesSpaceDesc desc = {.mesh = mesh, .degree = degree, .natural = {true, true, true, true, true, true}};
+    const TesMeshDesc box = {.cells = {3, 2, 1}, .upper = {2, 1, 3}};
+    assert_ok(context, tes_mesh_create(context, &box, &mesh));
+    TesSpaceDesc desc = {.mesh = mesh, .degree = degree, .given = (const uint8_t[6]){0}};
     assert_ok(context, tes_space_create(context, &desc, &space));
     TesVector *u = interpolate(context, space, product);
     assert_ok(context, tes_vector_create(context, space->length, TES_DOUBLE, &b));
@@ -247,8 +249,8 @@ static void errors_converge_with_the_right_orders(void **state) {
         TesMesh *mesh;
         TesSpace *space;
         const int cells = 4 << level;
-        assert_ok(context, tes_mesh_create_box(
-                               context, &(TesBoxDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
+        assert_ok(context, tes_mesh_create(
+                               context, &(TesMeshDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
         assert_ok(context,
                   tes_space_create(context, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &space));
         TesVector *u = interpolate(context, space, smooth_values);

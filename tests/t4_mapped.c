@@ -5,6 +5,7 @@
 #include <string.h>
 #include "basis/gauss.h"
 #include "failing_allocator.h"
+#include "geometry/geometry.h"
 #include "tessera/tessera.h"
 
 static TesContext *ctx;
@@ -12,27 +13,23 @@ static TesContext *ctx;
 /* What a geometry is made of, by name. */
 typedef enum Shape { CUBE, PERTURBED, SHUFFLED, CURVED, ANALYTIC, SHAPES } Shape;
 
-static TesGeometry *geometry(int dim, Shape shape, int cells) {
+static TesMesh *geometry(int dim, Shape shape, int cells) {
   static const char *const texts[2][3] = {
       {"x + 0.06*sin(pi*x)*sin(pi*y)", "y - 0.05*sin(pi*x)*sin(2*pi*y)", NULL},
       {"x + 0.06*sin(pi*x)*sin(pi*y)*sin(pi*z)", "y - 0.05*sin(pi*x)*sin(2*pi*y)*sin(pi*z)",
        "z + 0.04*sin(pi*x)*sin(pi*y)*sin(pi*z)"}};
-  TesMesh *mesh;
-  TesGeometry *g;
+  TesMesh *g;
   TesFunction *map[3] = {NULL};
-  assert_ok(
-      ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {cells, dim == 3 ? 2 : 3, 2}}, &mesh));
-  TesGeometryBoxDesc desc = {.mesh = mesh, .seed = 11};
+  TesMeshDesc desc = {.kind = TES_MESH_CELLS, .dim = dim, .cells = {cells, dim == 3 ? 2 : 3, 2}, .seed = 11};
   if (shape != CUBE) desc.perturbation = 0.15;
   if (shape == SHUFFLED) desc.shuffle = 5;
   for (int d = 0; shape >= CURVED && d < dim; d++) {
     assert_ok(ctx, tes_function_create_expression(ctx, texts[dim - 2][d], &map[d]));
     desc.map[d] = map[d];
   }
-  if (shape == CURVED) desc.degree = 2;
-  assert_ok(ctx, tes_geometry_create_box(ctx, &desc, &g));
+  if (shape == CURVED) desc.geometry_degree = 2;
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &g));
   for (int d = 0; d < 3; d++) tes_function_destroy(&map[d]);
-  tes_mesh_destroy(&mesh);
   return g;
 }
 
@@ -111,7 +108,7 @@ static void check_operator(const TesMappedDesc *desc, const char *name) {
 static void check_degrees(int dim, int lowest, int highest) {
   for (int k = lowest; k <= highest; k++)
     for (int shape = CUBE; shape <= PERTURBED; shape++) {
-      TesGeometry *g = geometry(dim, (Shape)shape, k > 8 ? 2 : 11);
+      TesMesh *g = geometry(dim, (Shape)shape, k > 8 ? 2 : 11);
       for (int collocated = 0; collocated < 2; collocated++)
         for (int terms = TES_STIFFNESS; terms <= TES_STIFFNESS_MASS; terms++)
           for (int factors = TES_FACTORS_STORED; factors <= TES_FACTORS_WEIGHTS; factors++) {
@@ -121,7 +118,7 @@ static void check_degrees(int dim, int lowest, int highest) {
             if (k > 8 && (terms != TES_STIFFNESS_MASS || (dim == 3 && factors != TES_FACTORS_STORED)))
               continue;
             if (dim == 3 && k > 4 && k <= 8 && terms == TES_MASS && collocated) continue;
-            TesMappedDesc desc = {.geometry = g,
+            TesMappedDesc desc = {.mesh = g,
                                   .degree = k,
                                   .terms = (TesMappedTerms)terms,
                                   .collocated = collocated,
@@ -135,7 +132,7 @@ static void check_degrees(int dim, int lowest, int highest) {
             desc.precision = TES_SINGLE;
             check_operator(&desc, "degrees");
           }
-      tes_geometry_destroy(&g);
+      tes_mesh_destroy(&g);
     }
 }
 
@@ -152,17 +149,17 @@ static void test_degrees_3d(void **state) {
 static void test_degrees_3d_high(void **state) {
   (void)state;
   for (int k = 7; k <= 15; k++) {
-    TesGeometry *g = geometry(3, PERTURBED, k > 8 ? 1 : 2);
+    TesMesh *g = geometry(3, PERTURBED, k > 8 ? 1 : 2);
     for (int collocated = 0; collocated < 2; collocated++) {
       if (k > 9 && collocated == k % 2) continue;
-      check_operator(&(TesMappedDesc){.geometry = g,
+      check_operator(&(TesMappedDesc){.mesh = g,
                                       .degree = k,
                                       .terms = TES_STIFFNESS_MASS,
                                       .collocated = collocated,
                                       .factors = k % 2 ? TES_FACTORS_STORED : TES_FACTORS_VERTICES},
                      "high degrees");
     }
-    tes_geometry_destroy(&g);
+    tes_mesh_destroy(&g);
   }
 }
 
@@ -176,11 +173,11 @@ static void test_variants(void **state) {
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*y", &c));
   for (int dim = 2; dim <= 3; dim++)
     for (int shape = CUBE; shape < SHAPES; shape++) {
-      TesGeometry *g = geometry(dim, (Shape)shape, 9);
+      TesMesh *g = geometry(dim, (Shape)shape, 9);
       for (int variant = dim == 3 ? shape % 2 : 0; variant < 16; variant += dim == 3 ? 2 : 1)
         for (int form = TES_GLOBAL_VECTORS; form <= TES_ELEMENT_VECTORS; form++) {
           const int k = 1 + (variant + shape) % 6;
-          TesMappedDesc desc = {.geometry = g,
+          TesMappedDesc desc = {.mesh = g,
                                 .degree = k,
                                 .form = (TesVectorForm)form,
                                 .terms = (TesMappedTerms)(1 + (variant + form) % 3),
@@ -205,7 +202,7 @@ static void test_variants(void **state) {
           if (variant % 4 == 1) desc.c = c;
           check_operator(&desc, "variants");
         }
-      tes_geometry_destroy(&g);
+      tes_mesh_destroy(&g);
     }
   for (int i = 0; i < 6; i++) tes_function_destroy(&a[i]);
   tes_function_destroy(&c);
@@ -214,21 +211,21 @@ static void test_variants(void **state) {
 /* A caller's index without any pattern, some nodes constrained, one touched by no cell. */
 static void test_own_index(void **state) {
   (void)state;
-  TesGeometry *g = geometry(3, PERTURBED, 5);
+  TesMesh *g = geometry(3, PERTURBED, 5);
   const int k = 6, points = 343;
   int32_t *index = malloc((size_t)(20 * points) * sizeof *index);
   int64_t nodes;
-  assert_ok(ctx, tes_geometry_number(g, &(TesNumberingDesc){.degree = k}, index, &nodes));
+  assert_ok(ctx, tesi_geometry_number(g->geometry, &(TesNumberingDesc){.degree = k}, index, &nodes));
   for (int i = 0; i < 20 * points; i++) {
     const int32_t node = (int32_t)(nodes - index[i]); /* 1 .. nodes, backwards */
     index[i] = node % 5 == 0 ? -1 - node : node;
   }
   check_operator(
-      &(TesMappedDesc){.geometry = g, .degree = k, .terms = TES_MASS, .index = index, .nodes = nodes + 1},
+      &(TesMappedDesc){.mesh = g, .degree = k, .terms = TES_MASS, .index = index, .nodes = nodes + 1},
       "index");
   index[342] = index[342] < 0 ? ~index[342] : -1 - index[342]; /* a corner that cells share */
   TesOperator *op = NULL;
-  TesMappedDesc desc = {.geometry = g, .degree = k, .index = index, .nodes = nodes + 1};
+  TesMappedDesc desc = {.mesh = g, .degree = k, .index = index, .nodes = nodes + 1};
   assert_int_equal(tes_operator_create_mapped(ctx, &desc, &op),
                    TES_INVALID_INPUT); /* constrained in one cell only */
   tes_context_clear(ctx);
@@ -237,7 +234,7 @@ static void test_own_index(void **state) {
   assert_null(op);
   tes_context_clear(ctx);
   free(index);
-  tes_geometry_destroy(&g);
+  tes_mesh_destroy(&g);
 }
 
 static double energy(const TesOperator *op, TesVector *x, const TesVector *z) {
@@ -250,18 +247,18 @@ static double energy(const TesOperator *op, TesVector *x, const TesVector *z) {
 }
 
 /* Values at the nodes of an affine function of x: c0 + c.x, by the geometry's own positions. */
-static TesVector *affine_field(const TesOperator *op, const TesGeometry *g, int k, const double c[4]) {
-  const int dim = tes_geometry_dim(g), n = k + 1, points = dim == 3 ? n * n * n : n * n;
+static TesVector *affine_field(const TesOperator *op, const TesMesh *g, int k, const double c[4]) {
+  const int dim = tes_mesh_dim(g), n = k + 1, points = dim == 3 ? n * n * n : n * n;
   double at[16];
   int64_t nodes;
   const int32_t *index = tes_mapped_index(op, &nodes);
   double *values = calloc((size_t)nodes, sizeof *values);
   tesi_gauss_lobatto(n, at, NULL);
-  for (int64_t i = 0; i < tes_geometry_cells(g) * points; i++) {
+  for (int64_t i = 0; i < tes_mesh_cells(g) * points; i++) {
     const int p = (int)(i % points);
     const double xi[3] = {at[p % n], at[p / n % n], at[p / n / n]};
     double x[3] = {0};
-    assert_ok(ctx, tes_geometry_evaluate(g, i / points, 1, xi, x, NULL));
+    assert_ok(ctx, tes_mesh_evaluate(g, i / points, 1, xi, x, NULL));
     values[index[i]] = c[0] + c[1] * x[0] + c[2] * x[1] + c[3] * x[2];
   }
   TesVector *v = vector(op, 1);
@@ -277,20 +274,18 @@ static void test_exact(void **state) {
   for (int dim = 2; dim <= 3; dim++)
     for (int shape = CUBE; shape <= CURVED; shape++)
       for (int k = 2; k <= 5; k++) {
-        TesGeometry *g = geometry(dim, (Shape)shape, 3);
+        TesMesh *g = geometry(dim, (Shape)shape, 3);
         TesOperator *mass, *stiffness;
         const TesNumberingDesc numbering = {.order = TES_NUMBER_SHUFFLED, .seed = 2};
-        assert_ok(
-            ctx,
-            tes_operator_create_mapped(
-                ctx,
-                &(TesMappedDesc){
-                    .geometry = g, .degree = k, .points = k + 3, .terms = TES_MASS, .numbering = numbering},
-                &mass));
         assert_ok(ctx,
                   tes_operator_create_mapped(
                       ctx,
-                      &(TesMappedDesc){.geometry = g, .degree = k, .points = k + 3, .numbering = numbering},
+                      &(TesMappedDesc){
+                          .mesh = g, .degree = k, .points = k + 3, .terms = TES_MASS, .numbering = numbering},
+                      &mass));
+        assert_ok(ctx,
+                  tes_operator_create_mapped(
+                      ctx, &(TesMappedDesc){.mesh = g, .degree = k, .points = k + 3, .numbering = numbering},
                       &stiffness));
         assert_true(tes_operator_singular(stiffness) && !tes_operator_singular(mass));
         const double c[4] = {0.3, 1, -2, 0.5};
@@ -309,7 +304,7 @@ static void test_exact(void **state) {
         tes_vector_destroy(&one), tes_vector_destroy(&u), tes_vector_destroy(&v), tes_vector_destroy(&zero);
         tes_vector_destroy(&linear);
         tes_operator_destroy(&mass), tes_operator_destroy(&stiffness);
-        tes_geometry_destroy(&g);
+        tes_mesh_destroy(&g);
       }
 }
 
@@ -317,11 +312,11 @@ static void test_assembled(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++)
     for (int k = 1; k <= 3; k++) {
-      TesGeometry *g = geometry(dim, CURVED, 3);
+      TesMesh *g = geometry(dim, CURVED, 3);
       TesOperator *op;
       TesMatrix A;
       const TesMappedDesc desc = {
-          .geometry = g, .degree = k, .terms = TES_STIFFNESS_MASS, .numbering = {.dirichlet = k != 2}};
+          .mesh = g, .degree = k, .terms = TES_STIFFNESS_MASS, .numbering = {.dirichlet = k != 2}};
       assert_ok(ctx, tes_operator_create_mapped(ctx, &desc, &op));
       assert_ok(ctx, tes_mapped_assemble(op, &A));
       TesVector *x = vector(op, 3), *y = vector(op, 4);
@@ -339,69 +334,66 @@ static void test_assembled(void **state) {
       free(in), free(out);
       tes_vector_destroy(&x), tes_vector_destroy(&y);
       tes_operator_destroy(&op);
-      tes_geometry_destroy(&g);
+      tes_mesh_destroy(&g);
     }
 }
 
 static void test_refused(void **state) {
   (void)state;
-  TesGeometry *g = geometry(2, CURVED, 3), *affine = geometry(2, CUBE, 3);
+  TesMesh *g = geometry(2, CURVED, 3), *affine = geometry(2, CUBE, 3);
   TesFunction *negative;
   TesOperator *op = NULL;
   assert_ok(ctx, tes_function_create_expression(ctx, "x - 0.5", &negative));
   const TesMappedDesc bad[] = {
       {.degree = 2},
-      {.geometry = g},
-      {.geometry = g, .degree = 16},
-      {.geometry = g, .degree = 2, .components = 5},
-      {.geometry = g, .degree = 2, .points = 2},
-      {.geometry = g, .degree = 2, .lambda = -1},
-      {.geometry = g, .degree = 2, .factors = TES_FACTORS_VERTICES},
-      {.geometry = g, .degree = 2, .factors = TES_FACTORS_AFFINE},
-      {.geometry = g, .degree = 3, .factors = TES_FACTORS_MATRIX},
-      {.geometry = g, .degree = 2, .variant = "shared"},
-      {.geometry = affine, .degree = 2, .terms = TES_MASS, .factors = TES_FACTORS_WEIGHTS},
-      {.geometry = affine, .degree = 2, .a = {negative}},
-      {.geometry = affine, .degree = 2, .a = {NULL, negative}},
-      {.geometry = affine, .degree = 2, .terms = TES_MASS, .c = negative},
-      {.geometry = affine, .degree = 1, .a = {negative}, .factors = TES_FACTORS_MATRIX}};
+      {.mesh = g},
+      {.mesh = g, .degree = 16},
+      {.mesh = g, .degree = 2, .components = 5},
+      {.mesh = g, .degree = 2, .points = 2},
+      {.mesh = g, .degree = 2, .lambda = -1},
+      {.mesh = g, .degree = 2, .factors = TES_FACTORS_VERTICES},
+      {.mesh = g, .degree = 2, .factors = TES_FACTORS_AFFINE},
+      {.mesh = g, .degree = 3, .factors = TES_FACTORS_MATRIX},
+      {.mesh = g, .degree = 2, .variant = "shared"},
+      {.mesh = affine, .degree = 2, .terms = TES_MASS, .factors = TES_FACTORS_WEIGHTS},
+      {.mesh = affine, .degree = 2, .a = {negative}},
+      {.mesh = affine, .degree = 2, .a = {NULL, negative}},
+      {.mesh = affine, .degree = 2, .terms = TES_MASS, .c = negative},
+      {.mesh = affine, .degree = 1, .a = {negative}, .factors = TES_FACTORS_MATRIX}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     if (tes_operator_create_mapped(ctx, &bad[i], &op) != TES_INVALID_INPUT)
       fail_msg("case %zu was not refused", i);
     assert_null(op);
     tes_context_clear(ctx);
   }
-  assert_ok(ctx, tes_operator_create_mapped(ctx, &(TesMappedDesc){.geometry = g, .degree = 2}, &op));
+  assert_ok(ctx, tes_operator_create_mapped(ctx, &(TesMappedDesc){.mesh = g, .degree = 2}, &op));
   assert_null(tes_operator_space(op));
   TesSmoother *smoother = NULL;
   assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &smoother), TES_INVALID_INPUT);
   tes_context_clear(ctx);
   tes_operator_destroy(&op);
   tes_function_destroy(&negative);
-  tes_geometry_destroy(&g);
-  tes_geometry_destroy(&affine);
+  tes_mesh_destroy(&g);
+  tes_mesh_destroy(&affine);
 }
 
 static TesStatus make_all(TesContext *context, void *user) {
   (void)user;
-  TesMesh *mesh = NULL;
-  TesGeometry *g = NULL;
+  TesMesh *g = NULL;
   TesOperator *op = NULL;
   TesMatrix A = {0};
-  TesStatus status = tes_mesh_create_box(context, &(TesBoxDesc){.dim = 2, .cells = {9, 2}}, &mesh);
-  if (status == TES_OK)
-    status = tes_geometry_create_box(context, &(TesGeometryBoxDesc){.mesh = mesh, .perturbation = 0.1}, &g);
+  TesStatus status =
+      tes_mesh_create(context, &(TesMeshDesc){.dim = 2, .cells = {9, 2}, .perturbation = 0.1}, &g);
   for (int factors = 0; factors <= TES_FACTORS_WEIGHTS && status == TES_OK; factors++) {
     if (factors == TES_FACTORS_AFFINE) continue;
     const TesMappedDesc desc = {
-        .geometry = g, .degree = 1, .factors = (TesFactors)factors, .numbering = {.dirichlet = true}};
+        .mesh = g, .degree = 1, .factors = (TesFactors)factors, .numbering = {.dirichlet = true}};
     status = tes_operator_create_mapped(context, &desc, &op);
     if (status == TES_OK && factors == TES_FACTORS_STORED) status = tes_mapped_assemble(op, &A);
     if (status == TES_OK && factors == TES_FACTORS_STORED) tes_mapped_matrix_free(op, &A);
     tes_operator_destroy(&op);
   }
-  tes_geometry_destroy(&g);
-  tes_mesh_destroy(&mesh);
+  tes_mesh_destroy(&g);
   return status;
 }
 

@@ -43,18 +43,17 @@ static void must(TesContext *ctx, TesStatus status) {
 
 static void check(TesContext *ctx, const Cut *c) {
   TesMesh *mesh;
-  TesGeometry *geometry;
   TesOperator *op;
   const int few = c->degree > 8;
-  must(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {few ? 1 : 3, few ? 1 : 2, 3}}, &mesh));
-  must(ctx, tes_geometry_create_box(
-                ctx,
-                &(TesGeometryBoxDesc){
-                    .mesh = mesh, .seed = 7, .perturbation = c->factors == TES_FACTORS_AFFINE ? 0 : 0.15},
-                &geometry));
+  const TesMeshDesc desc = {.kind = TES_MESH_CELLS,
+                            .dim = 3,
+                            .cells = {few ? 1 : 3, few ? 1 : 2, 3},
+                            .seed = 7,
+                            .perturbation = c->factors == TES_FACTORS_AFFINE ? 0 : 0.15};
+  must(ctx, tes_mesh_create(ctx, &desc, &mesh));
   must(ctx, tes_operator_create_mapped(
                 ctx,
-                &(TesMappedDesc){.geometry = geometry,
+                &(TesMappedDesc){.mesh = mesh,
                                  .degree = c->degree,
                                  .terms = c->terms,
                                  .collocated = c->collocated,
@@ -78,7 +77,6 @@ static void check(TesContext *ctx, const Cut *c) {
   tes_vector_destroy(&y);
   tes_vector_destroy(&z);
   tes_operator_destroy(&op);
-  tes_geometry_destroy(&geometry);
   tes_mesh_destroy(&mesh);
 }
 

@@ -10,15 +10,16 @@ static void must(TesContext *ctx, TesStatus status) {
   if (status != TES_OK) fail_msg("%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
 }
 
-static TesGeometry *make_geometry(TesContext *ctx, int dim, bool affine) {
+static TesMesh *make_mesh(TesContext *ctx, int dim, bool affine) {
   TesMesh *mesh;
-  TesGeometry *g;
-  must(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = dim, .cells = {3, 2, 2}, .upper = {1, 0.8, 1.3}},
-                                &mesh));
-  const TesGeometryBoxDesc desc = {.mesh = mesh, .seed = 11, .perturbation = affine ? 0 : 0.15};
-  must(ctx, tes_geometry_create_box(ctx, &desc, &g));
-  tes_mesh_destroy(&mesh);
-  return g;
+  const TesMeshDesc desc = {.kind = TES_MESH_CELLS,
+                            .dim = dim,
+                            .cells = {3, 2, 2},
+                            .upper = {1, 0.8, 1.3},
+                            .seed = 11,
+                            .perturbation = affine ? 0 : 0.15};
+  must(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  return mesh;
 }
 
 static void check_matrix(TesContext *ctx, const TesOperator *op, double tolerance) {
@@ -80,10 +81,10 @@ static int degree_of(int i) {
 /* Case i: forms, terms, points, factors, components, precisions, conflicts, boundary, in turns that meet. */
 static void check_case(TesContext *ctx, int i) {
   const int dim = 2 + i % 2, factors = i / 2 % 4;
-  TesGeometry *g = make_geometry(ctx, dim, factors == TES_FACTORS_AFFINE);
+  TesMesh *g = make_mesh(ctx, dim, factors == TES_FACTORS_AFFINE);
   TesFunction *a = NULL;
   TesMappedDesc desc = {
-      .geometry = g,
+      .mesh = g,
       .degree = degree_of(i),
       .terms = (TesMappedTerms)(1 + i % 3),
       .collocated = i / 3 % 2,
@@ -103,7 +104,7 @@ static void check_case(TesContext *ctx, int i) {
   }
   check(ctx, &desc);
   tes_function_destroy(&a);
-  tes_geometry_destroy(&g);
+  tes_mesh_destroy(&g);
 }
 
 static void kernels_equal_the_plain_operator(void **state) {
@@ -125,9 +126,9 @@ static void variants_equal_the_plain_operator(void **state) {
   static const char *const names[] = {"global", "shared", "registers", "unrolled", "barriers", "symmetric"};
   TesContext *ctx = test_device("emulator");
   if (!ctx) return;
-  TesGeometry *g = make_geometry(ctx, 3, false);
+  TesMesh *g = make_mesh(ctx, 3, false);
   for (int i = 0; i < 24; i++) {
-    TesMappedDesc desc = {.geometry = g,
+    TesMappedDesc desc = {.mesh = g,
                           .degree = 1 + i / 3 % 4,
                           .terms = (TesMappedTerms)(1 + i / 2 % 3),
                           .collocated = i / 5 % 2,
@@ -137,7 +138,7 @@ static void variants_equal_the_plain_operator(void **state) {
                           .variant = names[i % 6]};
     check(ctx, &desc);
   }
-  tes_geometry_destroy(&g);
+  tes_mesh_destroy(&g);
   tes_context_destroy(&ctx);
 }
 
@@ -146,21 +147,21 @@ static void refusals_tell_why(void **state) {
   (void)state;
   TesContext *ctx = test_device("emulator");
   if (!ctx) return;
-  TesGeometry *g = make_geometry(ctx, 3, false);
+  TesMesh *g = make_mesh(ctx, 3, false);
   TesOperator *op;
-  TesMappedDesc desc = {.geometry = g, .degree = 2, .factors = TES_FACTORS_MATRIX};
+  TesMappedDesc desc = {.mesh = g, .degree = 2, .factors = TES_FACTORS_MATRIX};
   assert_int_not_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_OK);
   assert_null(op);
   assert_non_null(strstr(tes_context_message(ctx), "matrix"));
   tes_context_clear(ctx);
-  desc = (TesMappedDesc){.geometry = g, .degree = 2, .variant = "nonsense"};
+  desc = (TesMappedDesc){.mesh = g, .degree = 2, .variant = "nonsense"};
   assert_int_not_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_OK);
   assert_non_null(strstr(tes_context_message(ctx), "nonsense"));
   tes_context_clear(ctx);
   desc.variant = "shared"; /* global vectors */
   assert_int_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "the ladder's kernels are for element vectors"));
-  tes_geometry_destroy(&g);
+  tes_mesh_destroy(&g);
   tes_context_destroy(&ctx);
 }
 

@@ -18,15 +18,17 @@ static TesSpace *make_space(TesContext *ctx, const Case *c) {
   TesMesh *mesh;
   TesSpace *space;
   double x[3][64];
-  TesBoxDesc box = {.dim = c->dim, .upper = {1, 0.7, 1.3}};
+  TesMeshDesc box = {.dim = c->dim, .upper = {1, 0.7, 1.3}};
   for (int d = 0; d < c->dim; d++) {
     box.cells[d] = c->cells[d];
     for (int i = 0; i <= c->cells[d]; i++) x[d][i] = i + 0.2 * sin(1.7 * i + d);
     if (c->graded) box.coordinates[d] = x[d];
   }
-  assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
   TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
-  for (int f = 0; f < 2 * c->dim; f++) desc.natural[f] = c->natural && f != 2;
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int f = 0; f < 2 * c->dim; f++) given[f] = !(c->natural && f != 2);
+  desc.given = given;
   assert_int_equal(tes_space_create(ctx, &desc, &space), TES_OK);
   tes_mesh_destroy(&mesh);
   return space;
@@ -40,7 +42,7 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   assert_int_equal(tes_function_create_constant(ctx, 0.8, &alpha), TES_OK);
   TesDiffusionDesc desc = {.space = space, .a = a, .c = reaction, .precision = precision};
   for (int f = 0; f < 2 * c->dim; f++)
-    if (tes_space_natural(space, (TesFace)f) && f != 1) desc.alpha[f] = alpha;
+    if (!tes_space_given(space, (TesFace)f) && f != 1) desc.alpha[f] = alpha;
   if (tes_operator_create_diffusion(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   tes_function_destroy(&a);
   tes_function_destroy(&reaction);

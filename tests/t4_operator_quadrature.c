@@ -38,16 +38,18 @@ static TesSpace *make_space(TesContext *context, const Case *t) {
   TesMesh *mesh;
   TesSpace *space;
   double x[3][32];
-  TesBoxDesc box = {.dim = t->dim};
+  TesMeshDesc box = {.dim = t->dim};
   uint64_t seed = 11;
   for (int d = 0; d < 3; d++) {
     box.cells[d] = t->cells[d], box.coordinates[d] = x[d], x[d][0] = -0.3;
     for (int i = 0; i < t->cells[d]; i++)
       x[d][i + 1] = x[d][i] + (1 + 0.5 * test_random(&seed)) / t->cells[d];
   }
-  assert_ok(context, tes_mesh_create_box(context, &box, &mesh));
+  assert_ok(context, tes_mesh_create(context, &box, &mesh));
   TesSpaceDesc desc = {.mesh = mesh, .degree = t->degree};
-  for (int f = 0; f < 6; f++) desc.natural[f] = t->natural >> f & 1;
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int f = 0; f < 6; f++) given[f] = !(t->natural >> f & 1);
+  desc.given = given;
   assert_ok(context, tes_space_create(context, &desc, &space));
   tes_mesh_destroy(&mesh);
   return space;
@@ -280,9 +282,9 @@ static void energies_of_polynomials_are_exact(void **state) {
     const double graded[4] = {0, 0.2, 0.7, 1};
     double energy;
     assert_ok(context,
-              tes_mesh_create_box(
-                  context, &(TesBoxDesc){.cells = {3, 2, 3}, .coordinates = {graded, NULL, graded}}, &mesh));
-    const TesSpaceDesc sd = {.mesh = mesh, .degree = degree, .natural = {true, true, true, true, true, true}};
+              tes_mesh_create(
+                  context, &(TesMeshDesc){.cells = {3, 2, 3}, .coordinates = {graded, NULL, graded}}, &mesh));
+    const TesSpaceDesc sd = {.mesh = mesh, .degree = degree, .given = (const uint8_t[6]){0}};
     assert_ok(context, tes_space_create(context, &sd, &space));
     const TesDiffusionDesc desc = {.space = space, .a = f, .c = f, .alpha = {[TES_FRONT] = f}};
     assert_ok(context, tes_operator_create_diffusion(context, &desc, &op));
@@ -330,11 +332,11 @@ static void check_refused(TesFunctionEvaluate evaluate, int which, TesStatus exp
   TesSpace *space;
   TesOperator *op = (TesOperator *)1;
   TesFunction *f;
-  assert_ok(context, tes_mesh_create_box(context, &(TesBoxDesc){.dim = 2, .cells = {4, 4}}, &mesh));
+  assert_ok(context, tes_mesh_create(context, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh));
   assert_ok(context,
-            tes_space_create(context,
-                             &(TesSpaceDesc){.mesh = mesh, .degree = 1, .natural = {false, true, true, true}},
-                             &space));
+            tes_space_create(
+                context, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = (const uint8_t[]){1, 0, 0, 0}},
+                &space));
   assert_ok(context, tes_function_create_callback(context, evaluate, NULL, NULL, &f));
   TesDiffusionDesc desc = {.space = space};
   *(const TesFunction **[]){&desc.a, &desc.c, &desc.alpha[TES_TOP]}[which] = f;
@@ -363,11 +365,11 @@ static void coefficients_that_vanish_leave_the_operator_singular(void **state) {
   TesSpace *space;
   TesOperator *op;
   TesFunction *f;
-  assert_ok(context, tes_mesh_create_box(context, &(TesBoxDesc){.dim = 2, .cells = {4, 4}}, &mesh));
+  assert_ok(context, tes_mesh_create(context, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh));
   assert_ok(context,
-            tes_space_create(context,
-                             &(TesSpaceDesc){.mesh = mesh, .degree = 2, .natural = {true, true, true, true}},
-                             &space));
+            tes_space_create(
+                context, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .given = (const uint8_t[]){0, 0, 0, 0}},
+                &space));
   assert_ok(context, tes_function_create_callback(context, vanishing, NULL, NULL, &f));
   assert_ok(context, tes_operator_create_diffusion(
                          context, &(TesDiffusionDesc){.space = space, .c = f, .alpha = {f}}, &op));
@@ -383,8 +385,9 @@ static TesStatus create_one(TesContext *ctx, void *user) {
   TesFunction *f = NULL;
   TesOperator *op = NULL;
   (void)user;
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.cells = {2, 2, 2}}, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .natural = {true}}, &space));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.cells = {2, 2, 2}}, &mesh));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .given = (const uint8_t[]){0, 1, 1, 1, 1, 1}}, &space));
   TES_TRY(tes_function_create_callback(ctx, one_plus_x, NULL, NULL, &f));
   TES_TRY(tes_operator_create_diffusion(
       ctx, &(TesDiffusionDesc){.space = space, .a = f, .c = f, .alpha = {f}}, &op));

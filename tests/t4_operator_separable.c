@@ -20,7 +20,7 @@ static TesOperator *make_operator(TesContext *context, const Case *t) {
   TesOperator *op;
   TesFunction *a, *c, *alpha[6];
   double *x[3];
-  TesBoxDesc box = {.dim = t->dim, .upper = {1, 1.25, 0.75}};
+  TesMeshDesc box = {.dim = t->dim, .upper = {1, 1.25, 0.75}};
   uint64_t seed = 5;
   for (int d = 0; d < 3; d++) {
     box.cells[d] = t->cells[d];
@@ -28,9 +28,11 @@ static TesOperator *make_operator(TesContext *context, const Case *t) {
     for (int i = 0; i < t->cells[d]; i++) x[d][i + 1] = x[d][i] + 1 + 0.5 * test_random(&seed);
     if (t->graded) box.coordinates[d] = x[d];
   }
-  assert_int_equal(tes_mesh_create_box(context, &box, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(context, &box, &mesh), TES_OK);
   TesSpaceDesc space_desc = {.mesh = mesh, .degree = t->degree};
-  for (int f = 0; f < 6; f++) space_desc.natural[f] = t->natural >> f & 1;
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int f = 0; f < 6; f++) given[f] = !(t->natural >> f & 1);
+  space_desc.given = given;
   assert_int_equal(tes_space_create(context, &space_desc, &space), TES_OK);
   TesDiffusionDesc desc = {.space = space, .precision = t->precision, .form = TES_FORM_SEPARABLE};
   assert_int_equal(tes_function_create_constant(context, t->a, &a), TES_OK);
@@ -38,7 +40,7 @@ static TesOperator *make_operator(TesContext *context, const Case *t) {
   desc.a = a, desc.c = c;
   for (int f = 0; f < 6; f++) {
     assert_int_equal(tes_function_create_constant(context, t->alpha * (1 + f), &alpha[f]), TES_OK);
-    if (space_desc.natural[f] && f < 2 * t->dim && t->alpha != 0) desc.alpha[f] = alpha[f];
+    if (!given[f] && f < 2 * t->dim && t->alpha != 0) desc.alpha[f] = alpha[f];
   }
   assert_int_equal(tes_operator_create_diffusion(context, &desc, &op), TES_OK);
   for (int f = 0; f < 6; f++) tes_function_destroy(&alpha[f]);
@@ -342,7 +344,7 @@ static void failing_allocations(void **state) {
     TesOperator *op;
     const TesContextDesc desc = {.threads = 2, .allocator = {allocate_some, release_some, &left}};
     assert_int_equal(tes_context_create(&desc, &context, NULL, 0), TES_OK);
-    assert_int_equal(tes_mesh_create_box(context, &(TesBoxDesc){.cells = {20, 20, 20}}, &mesh), TES_OK);
+    assert_int_equal(tes_mesh_create(context, &(TesMeshDesc){.cells = {20, 20, 20}}, &mesh), TES_OK);
     assert_int_equal(tes_space_create(context, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space), TES_OK);
     left = n;
     const TesStatus status = tes_operator_create_diffusion(context, &(TesDiffusionDesc){.space = space}, &op);
@@ -379,7 +381,7 @@ static void bad_input_is_refused(void **state) {
   TesVector *x, *y, *single;
   TesFunction *negative, *zero, *variable;
   (void)state;
-  assert_int_equal(tes_mesh_create_box(context, &(TesBoxDesc){.cells = {2, 2, 2}}, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(context, &(TesMeshDesc){.cells = {2, 2, 2}}, &mesh), TES_OK);
   assert_int_equal(tes_space_create(context, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space), TES_OK);
   assert_int_equal(tes_space_create(context, &(TesSpaceDesc){.mesh = mesh, .degree = 3}, &other), TES_OK);
   assert_int_equal(tes_function_create_constant(context, -1, &negative), TES_OK);

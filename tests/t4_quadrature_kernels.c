@@ -20,13 +20,15 @@ static TesSpace *make_space(TesContext *ctx, const Case *c) {
   TesMesh *mesh;
   TesSpace *space;
   double y[64];
-  TesBoxDesc box = {.dim = c->dim, .upper = {1, 0.7, 1.3}};
+  TesMeshDesc box = {.dim = c->dim, .upper = {1, 0.7, 1.3}};
   for (int d = 0; d < c->dim; d++) box.cells[d] = c->cells[d];
   for (int i = 0; i <= c->cells[1]; i++) y[i] = i + 0.2 * sin(1.7 * i);
   box.coordinates[1] = y;
-  assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
   TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
-  for (int f = 0; f < 2 * c->dim; f++) desc.natural[f] = f != 2 && (c->natural || f == 1 || f == 4);
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int f = 0; f < 2 * c->dim; f++) given[f] = !(f != 2 && (c->natural || f == 1 || f == 4));
+  desc.given = given;
   assert_int_equal(tes_space_create(ctx, &desc, &space), TES_OK);
   tes_mesh_destroy(&mesh);
   return space;
@@ -48,7 +50,7 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   TesDiffusionDesc desc = {.space = space, .a = a, .precision = precision};
   if (c->constant || c->degree % 3) desc.c = reaction;
   for (int f = 0; f < 2 * c->dim; f++)
-    if (tes_space_natural(space, (TesFace)f) && f != 5) desc.alpha[f] = alpha;
+    if (!tes_space_given(space, (TesFace)f) && f != 5) desc.alpha[f] = alpha;
   if (tes_operator_create_diffusion(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   tes_function_destroy(&a);
   tes_function_destroy(&reaction);

@@ -8,43 +8,39 @@
 
 typedef struct Case {
   TesContext *ctx;
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesSpace *space;
   TesFunction *a, *c;
   TesOperator *op;
 } Case;
 
 /* Cells are marked at random `times` times. */
-static Case make_case(const TesForestDesc *desc, int times, int degree, TesPrecision precision, bool varies) {
+static Case make_case(const TesMeshDesc *desc, int times, int degree, TesPrecision precision, bool varies) {
   Case s = {0};
   uint64_t seed = (uint64_t)degree + 7;
-  TesForest *forest;
+  TesMesh *forest;
   assert_int_equal(
       tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET, .threads = 2}, &s.ctx, NULL, 0), TES_OK);
   if (!test_has_forests(s.ctx)) skip();
-  assert_ok(s.ctx, tes_forest_create(s.ctx, desc, &forest));
+  assert_ok(s.ctx, tes_mesh_create(s.ctx, desc, &forest));
   for (int t = 0; t < times; t++) {
-    TesForest *next;
-    const int64_t cells = tes_forest_cells(forest);
+    TesMesh *next;
+    const int64_t cells = tes_mesh_cells(forest);
     int8_t *mark = test_malloc((size_t)cells);
     for (int64_t c = 0; c < cells; c++) mark[c] = test_random(&seed) > 0.5;
-    assert_ok(s.ctx, tes_forest_adapt(forest, mark, &next));
+    assert_ok(s.ctx, tes_mesh_adapt(forest, mark, &next));
     test_free(mark);
-    tes_forest_destroy(&forest);
+    tes_mesh_destroy(&forest);
     forest = next;
   }
-  assert_ok(s.ctx, tes_forest_space_create(s.ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree},
-                                           &s.space));
-  assert_ok(s.ctx, tes_geometry_create_forest(forest, 2, &s.geometry));
+  assert_ok(s.ctx, tes_space_create(s.ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &s.space));
   assert_ok(s.ctx, tes_function_create_expression(s.ctx, varies ? "1 / (0.05 + 2*(x*x + y*y))" : "2", &s.a));
   assert_ok(s.ctx, tes_function_create_expression(s.ctx, varies ? "x*x" : "3", &s.c));
   assert_ok(s.ctx,
             tes_operator_create_forest(
                 s.ctx,
-                &(TesForestDiffusionDesc){
-                    .space = s.space, .geometry = s.geometry, .a = s.a, .c = s.c, .precision = precision},
+                &(TesForestDiffusionDesc){.space = s.space, .a = s.a, .c = s.c, .precision = precision},
                 &s.op));
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   return s;
 }
 
@@ -52,8 +48,7 @@ static void free_case(Case *s) {
   tes_operator_destroy(&s->op);
   tes_function_destroy(&s->a);
   tes_function_destroy(&s->c);
-  tes_geometry_destroy(&s->geometry);
-  tes_forest_space_destroy(&s->space);
+  tes_space_destroy(&s->space);
   tes_context_destroy(&s->ctx);
 }
 
@@ -65,7 +60,7 @@ static double get(TesPrecision precision, const void *v, int64_t i) {
   return precision == TES_DOUBLE ? ((const double *)v)[i] : (double)((const float *)v)[i];
 }
 
-static void compare(const TesForestDesc *desc, int degree, TesPrecision precision) {
+static void compare(const TesMeshDesc *desc, int degree, TesPrecision precision) {
   Case s = make_case(desc, 2, degree, precision, true);
   const int64_t n = tes_operator_length(s.op);
   TesiCellPatches *p;
@@ -88,8 +83,8 @@ static void compare(const TesForestDesc *desc, int degree, TesPrecision precisio
 
 static void test_reference(void **state) {
   (void)state;
-  const TesForestDesc disk = {.domain = TES_DOMAIN_BALL, .dim = 2, .level = 1},
-                      box = {.domain = TES_DOMAIN_BOX, .dim = 3, .level = 1, .upper = {1, 0.1, 3}};
+  const TesMeshDesc disk = {.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 1},
+                    box = {.kind = TES_MESH_FOREST, .dim = 3, .refine = 1, .upper = {1, 0.1, 3}};
   for (int degree = 1; degree <= 8; degree++) {
     compare(&disk, degree, TES_DOUBLE);
     compare(&disk, degree, TES_SINGLE);
@@ -107,7 +102,7 @@ static void precondition(const Case *s, const TesiCellPatches *p, const double *
 
 static void test_symmetric(void **state) {
   (void)state;
-  const TesForestDesc ball = {.domain = TES_DOMAIN_BALL, .dim = 3};
+  const TesMeshDesc ball = {.domain = TES_DOMAIN_BALL, .dim = 3};
   for (int degree = 1; degree <= 3; degree++) {
     Case s = make_case(&ball, 2, degree, TES_DOUBLE, true);
     const int64_t n = tes_operator_length(s.op);
@@ -124,8 +119,9 @@ static void test_symmetric(void **state) {
     }
     assert_near(xy, yx, 1e-12 * size);
     assert_true(xx > 0);
-    const int32_t *index = tes_forest_space_index(s.space); /* every unknown is in a patch */
-    for (int64_t i = 0; i < tes_forest_cells(tes_forest_space_forest(s.space)) * p->m->cell_nodes; i++)
+    const int32_t *index;
+    assert_int_equal(tes_space_index(s.space, &index, NULL), TES_OK); /* every unknown is in a patch */
+    for (int64_t i = 0; i < tes_mesh_cells(tes_space_mesh(s.space)) * p->m->cell_nodes; i++)
       assert_true(index[i] < 0 || ((const double *)p->weight)[index[i]] > 0);
     tesi_cell_patches_destroy(&p);
     for (int i = 0; i < 4; i++) test_free(v[i]);
@@ -138,8 +134,9 @@ static void test_exact(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 2; degree <= 5; degree++) {
-      Case s = make_case(&(TesForestDesc){.domain = TES_DOMAIN_BOX, .dim = dim, .upper = {1, 0.2, 4}}, 0,
-                         degree, TES_DOUBLE, false);
+      Case s = make_case(
+          &(TesMeshDesc){.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BOX, .dim = dim, .upper = {1, 0.2, 4}},
+          0, degree, TES_DOUBLE, false);
       const int64_t n = tes_operator_length(s.op);
       TesiCellPatches *p;
       double *x = test_malloc((size_t)n * sizeof *x), *Ax = test_malloc((size_t)n * sizeof *x),
@@ -161,15 +158,16 @@ static void test_exact(void **state) {
 static void test_smoother(void **state) {
   (void)state;
   Case s =
-      make_case(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .level = 1}, 2, 3, TES_DOUBLE, true);
+      make_case(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 1}, 2, 3, TES_DOUBLE, true);
   const int64_t n = tes_operator_length(s.op);
   TesSmoother *smoother;
   TesVector *b, *x, *y;
   double *values = test_malloc((size_t)n * sizeof *values),
          *reference = test_malloc((size_t)n * sizeof *values);
   fill(n, 9, values);
-  const int32_t *index = tes_forest_space_index(s.space);
-  for (int64_t i = 0; i < tes_forest_cells(tes_forest_space_forest(s.space)) * 16; i++)
+  const int32_t *index;
+  assert_int_equal(tes_space_index(s.space, &index, NULL), TES_OK);
+  for (int64_t i = 0; i < tes_mesh_cells(tes_space_mesh(s.space)) * 16; i++)
     if (index[i] < 0) values[~index[i]] = 0;
   assert_ok(s.ctx, tes_vector_create(s.ctx, n, TES_DOUBLE, &b));
   assert_ok(s.ctx, tes_vector_create(s.ctx, n, TES_DOUBLE, &x));
@@ -196,20 +194,16 @@ static int iterations(const Case *s, TesSmootherKind kind) {
   TesSolveResult result;
   const int64_t n = tes_operator_length(s->op);
   double *load = test_malloc((size_t)n * sizeof *load);
-  const TesForestMultigridDesc desc = {.diffusion = {.space = s->space,
-                                                     .geometry = s->geometry,
-                                                     .a = s->a,
-                                                     .c = s->c,
-                                                     .precision = TES_SINGLE},
-                                       .smoother = {.kind = kind}};
+  const TesForestMultigridDesc desc = {
+      .diffusion = {.space = s->space, .a = s->a, .c = s->c, .precision = TES_SINGLE},
+      .smoother = {.kind = kind}};
   assert_ok(s->ctx, tes_multigrid_create_forest(s->ctx, &desc, &mg));
   assert_ok(s->ctx,
             tes_solver_create(
                 s->ctx,
                 &(TesSolverDesc){.op = s->op, .multigrid = mg, .method = TES_METHOD_CG, .tolerance = 1e-8},
                 &solver));
-  assert_ok(s->ctx, tes_forest_load(
-                        &(TesForestLoadDesc){.space = s->space, .geometry = s->geometry, .f = s->a}, load));
+  assert_ok(s->ctx, tes_forest_load(&(TesForestLoadDesc){.space = s->space, .f = s->a}, load));
   assert_ok(s->ctx, tes_vector_create(s->ctx, n, TES_DOUBLE, &b));
   assert_ok(s->ctx, tes_vector_create(s->ctx, n, TES_DOUBLE, &x));
   assert_ok(s->ctx, tes_vector_set(b, load));
@@ -225,9 +219,13 @@ static int iterations(const Case *s, TesSmootherKind kind) {
 
 static void test_stretched(void **state) {
   (void)state;
-  Case s = make_case(
-      &(TesForestDesc){.domain = TES_DOMAIN_BOX, .dim = 2, .cells = {2, 2}, .upper = {0.1, 1}, .level = 2}, 0,
-      4, TES_DOUBLE, false);
+  Case s = make_case(&(TesMeshDesc){.kind = TES_MESH_FOREST,
+                                    .domain = TES_DOMAIN_BOX,
+                                    .dim = 2,
+                                    .cells = {2, 2},
+                                    .upper = {0.1, 1},
+                                    .refine = 2},
+                     0, 4, TES_DOUBLE, false);
   const int point = iterations(&s, TES_SMOOTHER_CHEBYSHEV), patch = iterations(&s, TES_SMOOTHER_CELL_PATCH);
   if (patch > 0.75 * point) fail_msg("%d iterations with patches, %d with the diagonal", patch, point);
   free_case(&s);

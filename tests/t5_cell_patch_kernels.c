@@ -8,8 +8,7 @@
 #include "smoother/cell_patch/cell_patch.h"
 
 typedef struct Case {
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesSpace *space;
   TesFunction *a, *c;
   TesOperator *op;
 } Case;
@@ -31,27 +30,28 @@ static Case make_case(TesContext *ctx, int dim, int degree, TesPrecision precisi
   static const char *const low[] = {"low", NULL};
   uint64_t seed = (uint64_t)(10 * degree + dim);
   Case s = {0};
-  TesForest *trees, *forest;
+  TesMesh *trees, *forest;
   const int8_t mark[4] = {1};
   test_lattice(ctx, dim, (const int[3]){2, dim == 2 ? 2 : 1, 1}, 0.1, &seed, &trees);
-  assert_ok(ctx, tes_forest_adapt(trees, mark, &forest));
-  tes_forest_destroy(&trees);
-  while (tes_forest_cells(forest) < most) test_adapt(ctx, &seed, 0.3, 0, most, &forest);
-  assert_ok(ctx,
-            tes_forest_space_create(
-                ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree, .dirichlet = low}, &s.space));
-  assert_true(tes_forest_space_hanging(s.space) > 0);
-  assert_ok(ctx, tes_geometry_create_forest(forest, 1, &s.geometry));
+  assert_ok(ctx, tes_mesh_adapt(trees, mark, &forest));
+  tes_mesh_destroy(&trees);
+  uint8_t given[16];
+  test_set_geometry(forest, 1);
+  while (tes_mesh_cells(forest) < most) test_adapt(ctx, &seed, 0.3, 0, most, &forest);
+  assert_ok(ctx, tes_space_create(ctx,
+                                  &(TesSpaceDesc){.mesh = forest,
+                                                  .degree = degree,
+                                                  .given = test_given(ctx, forest, low, given)},
+                                  &s.space));
+  assert_true(tes_space_hanging(s.space) > 0);
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x", &s.a));
   assert_ok(ctx, tes_function_create_expression(ctx, "x*x", &s.c));
-  assert_ok(ctx, tes_operator_create_forest(ctx,
-                                            &(TesForestDiffusionDesc){.space = s.space,
-                                                                      .geometry = s.geometry,
-                                                                      .a = s.a,
-                                                                      .c = degree % 2 ? s.c : NULL,
-                                                                      .precision = precision},
-                                            &s.op));
-  tes_forest_destroy(&forest);
+  assert_ok(ctx, tes_operator_create_forest(
+                     ctx,
+                     &(TesForestDiffusionDesc){
+                         .space = s.space, .a = s.a, .c = degree % 2 ? s.c : NULL, .precision = precision},
+                     &s.op));
+  tes_mesh_destroy(&forest);
   return s;
 }
 
@@ -59,8 +59,7 @@ static void free_case(Case *s) {
   tes_operator_destroy(&s->op);
   tes_function_destroy(&s->a);
   tes_function_destroy(&s->c);
-  tes_geometry_destroy(&s->geometry);
-  tes_forest_space_destroy(&s->space);
+  tes_space_destroy(&s->space);
 }
 
 static TesVector *make_vector(TesContext *ctx, int64_t n, TesPrecision precision, uint64_t seed) {

@@ -5,21 +5,23 @@
 #include "kernel_testing.h"
 
 /* A random forest of trees in random orientations, most of it refined. */
-static TesForest *random_forest(TesContext *ctx, int dim, uint64_t seed, int times) {
-  TesForest *forest;
+static TesMesh *random_forest(TesContext *ctx, int dim, uint64_t seed, int times) {
+  TesMesh *forest;
   test_lattice(ctx, dim, (const int[3]){2, dim == 2 ? 2 : 1, 1}, 0.1, &seed, &forest);
   for (int t = 0; t < times; t++) test_adapt(ctx, &seed, 0.5, 0, dim == 2 ? 60 : 40, &forest);
   return forest;
 }
 
-static TesForestSpace *make_space(TesContext *ctx, const TesForest *forest, int degree, bool dirichlet) {
+static TesSpace *make_space(TesContext *ctx, const TesMesh *forest, int degree, bool dirichlet) {
   static const char *const low[] = {"low", NULL}, *const none[] = {NULL};
-  TesForestSpace *space;
-  assert_ok(
-      ctx,
-      tes_forest_space_create(
-          ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree, .dirichlet = dirichlet ? low : none},
-          &space));
+  uint8_t given[16];
+  TesSpace *space;
+  assert_ok(ctx,
+            tes_space_create(ctx,
+                             &(TesSpaceDesc){.mesh = forest,
+                                             .degree = degree,
+                                             .given = test_given(ctx, forest, dirichlet ? low : none, given)},
+                             &space));
   return space;
 }
 
@@ -33,13 +35,14 @@ static void assert_same_bits(const TesVector *a, const TesVector *b) {
   test_free(y);
 }
 
-static void check_transfer(TesContext *ctx, const TesForestSpace *coarse, const TesForestSpace *fine,
+static void check_transfer(TesContext *ctx, const TesSpace *coarse, const TesSpace *fine,
                            TesPrecision precision) {
   const double tolerance = precision == TES_DOUBLE ? 1e-13 : 3e-6;
-  const int degree = tes_forest_space_degree(fine);
-  const int64_t nc = tes_forest_space_length(coarse), nf = tes_forest_space_length(fine);
+  const int degree = tes_space_degree(fine);
+  const int64_t nc = tes_space_length(coarse), nf = tes_space_length(fine);
   TesTransfer *t;
-  assert_ok(ctx, tes_transfer_create_forest(ctx, &(TesForestTransferDesc){coarse, fine, precision}, &t));
+  assert_ok(ctx, tes_transfer_create(
+                     ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine, .precision = precision}, &t));
   TesVector *c = test_vector(ctx, nc, precision, 3), *f = test_vector(ctx, nf, precision, 4),
             *v = test_vector(ctx, nf, precision, 0), *w = test_vector(ctx, nf, precision, 5),
             *r = test_vector(ctx, nc, precision, 0), *s = test_vector(ctx, nc, precision, 0);
@@ -64,25 +67,24 @@ static void check_transfer(TesContext *ctx, const TesForestSpace *coarse, const 
 
 /* The coarsened forest and, of some degrees, lower ones on the same cells. */
 static void check_case(TesContext *ctx, int dim, int degree, TesPrecision precision) {
-  TesForest *fine = random_forest(ctx, dim, (uint64_t)(10 * degree + dim), degree > 4 && dim == 3 ? 2 : 3),
-            *coarse;
-  assert_ok(ctx, tes_forest_coarsen(fine, &coarse));
+  TesMesh *fine = random_forest(ctx, dim, (uint64_t)(10 * degree + dim), degree > 4 && dim == 3 ? 2 : 3),
+          *coarse;
+  assert_ok(ctx, tes_mesh_coarsen(fine, &coarse));
   assert_non_null(coarse);
-  TesForestSpace *f = make_space(ctx, fine, degree, degree % 3),
-                 *c = make_space(ctx, coarse, degree, degree % 3);
-  assert_true(tes_forest_space_hanging(f) > 0);
+  TesSpace *f = make_space(ctx, fine, degree, degree % 3), *c = make_space(ctx, coarse, degree, degree % 3);
+  assert_true(tes_space_hanging(f) > 0);
   check_transfer(ctx, c, f, precision);
   if (degree % 3 == 2) {
-    TesForestSpace *low = make_space(ctx, fine, degree / 2, degree % 2),
-                   *high = make_space(ctx, fine, degree, degree % 2);
+    TesSpace *low = make_space(ctx, fine, degree / 2, degree % 2),
+             *high = make_space(ctx, fine, degree, degree % 2);
     check_transfer(ctx, low, high, precision);
-    tes_forest_space_destroy(&low);
-    tes_forest_space_destroy(&high);
+    tes_space_destroy(&low);
+    tes_space_destroy(&high);
   }
-  tes_forest_space_destroy(&f);
-  tes_forest_space_destroy(&c);
-  tes_forest_destroy(&fine);
-  tes_forest_destroy(&coarse);
+  tes_space_destroy(&f);
+  tes_space_destroy(&c);
+  tes_mesh_destroy(&fine);
+  tes_mesh_destroy(&coarse);
 }
 
 static const char *const devices[] = {"emulator", "cuda"};
@@ -107,22 +109,19 @@ static void transfers_equal_the_embedding(void **state) {
 static void check_robin(TesContext *ctx, int dim, int degree, TesPrecision precision, bool hanging) {
   const double tolerance = precision == TES_DOUBLE ? 1e-12 : 3e-5;
   uint64_t seed = (uint64_t)(degree + 7);
-  TesForest *forest;
-  TesGeometry *geometry;
+  TesMesh *forest;
   TesFunction *alpha;
   TesOperator *op;
   test_lattice(ctx, dim, (const int[3]){2, 1, 1}, 0.1, &seed, &forest);
   if (hanging) test_adapt(ctx, &seed, 0.5, 0, 100, &forest);
   if (hanging && dim == 2) test_adapt(ctx, &seed, 0.5, 0, 100, &forest);
-  assert_ok(ctx, tes_geometry_create_forest(forest, 1, &geometry));
-  TesForestSpace *space = make_space(ctx, forest, degree, true);
+  test_set_geometry(forest, 1);
+  TesSpace *space = make_space(ctx, forest, degree, true);
   assert_ok(ctx, tes_function_create_expression(ctx, "2 + x*y", &alpha));
   const TesFunction *alphas[] = {NULL, alpha};
-  assert_ok(ctx, tes_operator_create_forest(
-                     ctx,
-                     &(TesForestDiffusionDesc){
-                         .space = space, .geometry = geometry, .alpha = alphas, .precision = precision},
-                     &op));
+  assert_ok(
+      ctx, tes_operator_create_forest(
+               ctx, &(TesForestDiffusionDesc){.space = space, .alpha = alphas, .precision = precision}, &op));
   const int64_t n = tes_operator_length(op);
   TesVector *x = test_vector(ctx, n, precision, 1), *b = test_vector(ctx, n, precision, 2),
             *y = test_vector(ctx, n, precision, 0), *z = test_vector(ctx, n, precision, 0);
@@ -149,9 +148,8 @@ static void check_robin(TesContext *ctx, int dim, int degree, TesPrecision preci
   for (int i = 0; i < 4; i++) tes_vector_destroy(&all[i]);
   tes_operator_destroy(&op);
   tes_function_destroy(&alpha);
-  tes_forest_space_destroy(&space);
-  tes_geometry_destroy(&geometry);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&forest);
 }
 
 static void robin_terms_equal_the_plain_ones(void **state) {

@@ -48,16 +48,18 @@ static void fill_random(const TesSpace *space, uint64_t seed, double *v) {
 
 static void create_space(Setup *s, const Case *c) {
   double coordinates[3][64] = {{0}};
-  TesBoxDesc box = {.dim = c->dim};
+  TesMeshDesc box = {.dim = c->dim};
   TesSpaceDesc desc = {.degree = c->degree};
   for (int d = 0; d < c->dim; d++) {
     box.cells[d] = c->cells[d];
     for (int i = 0; i <= c->cells[d]; i++) coordinates[d][i] = (1 + 0.3 * d) * i + 0.3 * sin(2.0 * i + d);
     if (c->graded) box.coordinates[d] = coordinates[d];
   }
-  assert_int_equal(tes_mesh_create_box(s->ctx, &box, &s->mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(s->ctx, &box, &s->mesh), TES_OK);
   desc.mesh = s->mesh;
-  for (int f = 0; f < 6; f++) desc.natural[f] = f < 2 * c->dim && (c->natural >> f & 1);
+  uint8_t given[6];
+  for (int f = 0; f < 6; f++) given[f] = !(c->natural >> f & 1);
+  desc.given = given;
   assert_int_equal(tes_space_create(s->ctx, &desc, &s->space), TES_OK);
 }
 
@@ -374,7 +376,7 @@ static void embed_axis(int degree, int coarse_cells, int before, int after, bool
 
 /* All directions of a cube. The result replaces v, which has room for the fine vector. */
 static void embed(const TesSpace *coarse, bool transposed, double *v, double *work) {
-  const int cells = tes_mesh_cells(coarse->mesh, 0), nc = coarse->axis[0].nodes, nf = 2 * (nc - 1) + 1;
+  const int cells = tes_mesh_cells_along(coarse->mesh, 0), nc = coarse->axis[0].nodes, nf = 2 * (nc - 1) + 1;
   for (int d = 0; d < coarse->dim; d++) { /* directions < d are done */
     int before = 1, after = 1;
     for (int e = 0; e < d; e++) after *= transposed ? nc : nf;

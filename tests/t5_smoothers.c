@@ -222,7 +222,7 @@ static TesStatus create_and_destroy(TesContext *ctx, void *user) {
   TesFunction *a = NULL;
   static const double one = 1;
   tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {2, 2}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {2, 2}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space));
   TES_TRY(tes_function_create_callback(ctx, varying, (void *)&one, NULL, &a));
   TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space, .a = a}, &op));

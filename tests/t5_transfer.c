@@ -2,6 +2,7 @@
  * Labels: threads */
 #include <string.h>
 #include "testing.h"
+#include "space/space.h"
 #include "tessera/tessera.h"
 
 typedef struct Case {
@@ -13,15 +14,17 @@ static TesSpace *make_space(TesContext *ctx, const Case *c) {
   TesMesh *mesh;
   TesSpace *space;
   static double x[3][1024];
-  TesBoxDesc box = {.dim = c->dim, .lower = {0, -1, 2}, .upper = {1, 2, 3}};
+  TesMeshDesc box = {.dim = c->dim, .lower = {0, -1, 2}, .upper = {1, 2, 3}};
   for (int d = 0; d < 3; d++) {
     box.cells[d] = c->cells[d];
     for (int i = 0; i <= c->cells[d]; i++) x[d][i] = i + 0.3 * sin(2.0 * i + d);
     if (c->graded) box.coordinates[d] = x[d];
   }
-  assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
   TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
-  for (int f = 0; f < 6; f += 3) desc.natural[f] = c->natural;
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int f = 0; f < 6; f += 3) given[f] = !(c->natural);
+  desc.given = given;
   assert_int_equal(tes_space_create(ctx, &desc, &space), TES_OK);
   tes_mesh_destroy(&mesh);
   return space;
@@ -30,13 +33,14 @@ static TesSpace *make_space(TesContext *ctx, const Case *c) {
 static void fill_random(const TesSpace *space, TesVector *v, uint64_t *seed) {
   const int64_t n = tes_space_length(space);
   double *values = test_malloc((size_t)n * sizeof *values);
-  const int nx = tes_space_nodes(space, 0), ny = tes_space_nodes(space, 1), nz = tes_space_nodes(space, 2);
+  const int nx = tes_space_nodes_along(space, 0), ny = tes_space_nodes_along(space, 1),
+            nz = tes_space_nodes_along(space, 2);
   for (int64_t i = 0; i < n; i++) {
     const int at[3] = {(int)(i % nx), (int)(i / nx % ny), (int)(i / nx / ny)}, count[3] = {nx, ny, nz};
     values[i] = test_random(seed);
-    for (int d = 0; d < tes_space_dim(space); d++)
-      if ((at[d] == 0 && !tes_space_natural(space, 2 * d)) ||
-          (at[d] == count[d] - 1 && !tes_space_natural(space, 2 * d + 1)))
+    for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++)
+      if ((at[d] == 0 && tes_space_given(space, 2 * d)) ||
+          (at[d] == count[d] - 1 && tes_space_given(space, 2 * d + 1)))
         values[i] = 0;
   }
   assert_int_equal(tes_vector_set(v, values), TES_OK);
@@ -73,7 +77,7 @@ static Job make_job(const Case *c, TesPrecision precision, int threads, int bits
   j.fine = make_space(j.ctx, c);
   assert_ok(j.ctx, tes_space_coarsen(j.fine, &j.coarse));
   if (!j.coarse) j.coarse = make_space(j.ctx, c); /* nothing to halve: the embedding is the identity */
-  const TesTransferDesc desc_transfer = {j.coarse, j.fine, precision};
+  const TesTransferDesc desc_transfer = {.coarse = j.coarse, .fine = j.fine, .precision = precision};
   assert_ok(j.ctx, tes_transfer_create(j.ctx, &desc_transfer, &j.transfer));
   j.coarse_in = make_vector(j.ctx, j.coarse, precision);
   j.coarse_out = make_vector(j.ctx, j.coarse, precision);
@@ -196,11 +200,10 @@ static double polynomial(int k, double x, double y, double z) {
 }
 
 static void sample(const TesSpace *space, double *values) {
-  const int nx = tes_space_nodes(space, 0), ny = tes_space_nodes(space, 1);
+  const int nx = tes_space_nodes_along(space, 0), ny = tes_space_nodes_along(space, 1);
   for (int64_t i = 0; i < tes_space_length(space); i++)
-    values[i] = polynomial(tes_space_degree(space), tes_space_coordinates(space, 0)[i % nx],
-                           tes_space_coordinates(space, 1)[i / nx % ny],
-                           tes_space_coordinates(space, 2)[i / nx / ny]);
+    values[i] = polynomial(tes_space_degree(space), space->axis[0].x[i % nx], space->axis[1].x[i / nx % ny],
+                           space->axis[2].x[i / nx / ny]);
 }
 
 static void embeds_polynomials_exactly(void **state) {
@@ -214,12 +217,12 @@ static void embeds_polynomials_exactly(void **state) {
       TesVector *u, *v;
       const double x[] = {0, 0.4, 1, 1.3, 2};
       assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
-      const TesBoxDesc box = {.dim = dim, .cells = {4, 4, 2}, .coordinates = {x}};
-      assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
-      const TesSpaceDesc desc = {mesh, degree, {true, true, true, true, true, true}};
+      const TesMeshDesc box = {.dim = dim, .cells = {4, 4, 2}, .coordinates = {x}};
+      assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
+      const TesSpaceDesc desc = {.mesh = mesh, .degree = degree, .given = (const uint8_t[6]){0}};
       assert_int_equal(tes_space_create(ctx, &desc, &fine), TES_OK);
       assert_int_equal(tes_space_coarsen(fine, &coarse), TES_OK);
-      const TesTransferDesc td = {coarse, fine, TES_DOUBLE};
+      const TesTransferDesc td = {.coarse = coarse, .fine = fine, .precision = TES_DOUBLE};
       assert_int_equal(tes_transfer_create(ctx, &td, &transfer), TES_OK);
       assert_int_equal(tes_vector_create(ctx, tes_space_length(coarse), TES_DOUBLE, &u), TES_OK);
       assert_int_equal(tes_vector_create(ctx, tes_space_length(fine), TES_DOUBLE, &v), TES_OK);

@@ -14,15 +14,17 @@ static TesSpace *make_space(TesContext *ctx, const Case *c) {
   TesMesh *mesh;
   TesSpace *space;
   double x[3][32];
-  TesBoxDesc box = {.dim = c->dim, .upper = {1, 2, 0.5}};
+  TesMeshDesc box = {.dim = c->dim, .upper = {1, 2, 0.5}};
   for (int d = 0; d < c->dim; d++) {
     box.cells[d] = c->cells[d];
     for (int i = 0; i <= c->cells[d]; i++) x[d][i] = i + 0.3 * sin(2.0 * i + d);
     if (c->graded) box.coordinates[d] = x[d];
   }
-  assert_int_equal(tes_mesh_create_box(ctx, &box, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
   TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
-  for (int f = 0; f < 2 * c->dim; f += 3) desc.natural[f] = c->natural;
+  uint8_t given[6] = {1, 1, 1, 1, 1, 1};
+  for (int f = 0; f < 2 * c->dim; f += 3) given[f] = !(c->natural);
+  desc.given = given;
   assert_int_equal(tes_space_create(ctx, &desc, &space), TES_OK);
   tes_mesh_destroy(&mesh);
   return space;
@@ -33,7 +35,7 @@ static void run_case(TesContext *ctx, const Case *c, TesPrecision precision) {
   TesTransfer *transfer;
   assert_int_equal(tes_space_coarsen(fine, &coarse), TES_OK);
   if (!coarse) coarse = make_space(ctx, c); /* nothing to halve: the embedding is the identity */
-  const TesTransferDesc desc = {coarse, fine, precision};
+  const TesTransferDesc desc = {.coarse = coarse, .fine = fine, .precision = precision};
   if (tes_transfer_create(ctx, &desc, &transfer) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   const double tolerance = precision == TES_DOUBLE ? 1e-13 : 2e-6;
   uint64_t seed = 7;

@@ -48,7 +48,7 @@ typedef struct Outcome {
 } Outcome;
 
 /* exact = cos(pi x) cos(pi y), whose flux through the sides is 0; free: no Dirichlet boundary, the solution is fixed by its mean. */
-static Outcome solve(TesContext *ctx, const TesForest *forest, TesCoarseKind coarse, bool free) {
+static Outcome solve(TesContext *ctx, const TesMesh *forest, TesCoarseKind coarse, bool free) {
   Outcome result = {0};
   TesFunction *exact, *f;
   TesForestPoisson *poisson = NULL;
@@ -60,12 +60,12 @@ static Outcome solve(TesContext *ctx, const TesForest *forest, TesCoarseKind coa
   result.status = tes_forest_poisson_create(
       ctx,
       &(TesForestPoissonDesc){
-          .forest = forest, .degree = 2, .f = f, .exact = exact, .boundary = boundary, .coarse = coarse},
+          .mesh = forest, .degree = 2, .f = f, .exact = exact, .boundary = boundary, .coarse = coarse},
       &poisson);
   if (result.status == TES_OK) {
     double h1;
     const TesMultigrid *mg = tes_forest_poisson_multigrid(poisson);
-    result.coarse = tes_forest_space_length(tes_multigrid_forest_space(mg, 0));
+    result.coarse = tes_space_length(tes_multigrid_space(mg, 0));
     assert_ok(ctx, tes_forest_poisson_solve(poisson, &solved));
     assert_ok(ctx, tes_forest_poisson_errors(poisson, &result.l2, &h1));
     result.iterations = solved.iterations;
@@ -78,10 +78,10 @@ static Outcome solve(TesContext *ctx, const TesForest *forest, TesCoarseKind coa
   return result;
 }
 
-static TesForest *read_mesh(TesContext *ctx) {
-  TesForest *forest = NULL;
+static TesMesh *read_mesh(TesContext *ctx) {
+  TesMesh *forest = NULL;
   write_mesh("t6_coarse.msh");
-  if (tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_FILE, .file = "t6_coarse.msh"}, &forest) ==
+  if (tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_FILE, .file = "t6_coarse.msh"}, &forest) ==
       TES_MISSING)
     skip();
   assert_non_null(forest);
@@ -98,7 +98,7 @@ static TesContext *make_context(void) {
 static void same_answers(void **state) {
   (void)state;
   TesContext *ctx = make_context();
-  TesForest *forest = read_mesh(ctx);
+  TesMesh *forest = read_mesh(ctx);
   for (int free = 0; free < 2; free++) {
     const Outcome cg = solve(ctx, forest, TES_COARSE_CG, free),
                   chosen = solve(ctx, forest, TES_COARSE_AUTO, free),
@@ -118,7 +118,7 @@ static void same_answers(void **state) {
     assert_int_equal(amg.iterations, cg.iterations);
     assert_near(amg.l2, cg.l2, 1e-9);
   }
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
 }
 
@@ -126,18 +126,15 @@ static void same_answers(void **state) {
 static void cycles(void **state) {
   (void)state;
   TesContext *ctx = make_context();
-  TesForest *forest = read_mesh(ctx);
+  TesMesh *forest = read_mesh(ctx);
   if (!tesi_amg_available()) skip();
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesSpace *space;
   TesOperator *op;
   TesMatrix A;
   TesiAmg *amg;
   uint64_t seed = 7;
-  assert_ok(ctx, tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 1}, &space));
-  assert_ok(ctx, tes_geometry_create_forest(forest, 1, &geometry));
-  assert_ok(ctx, tes_operator_create_forest(
-                     ctx, &(TesForestDiffusionDesc){.space = space, .geometry = geometry}, &op));
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 1}, &space));
+  assert_ok(ctx, tes_operator_create_forest(ctx, &(TesForestDiffusionDesc){.space = space}, &op));
   assert_ok(ctx, tes_forest_assemble(op, &A));
   assert_ok(ctx, tesi_amg_create(ctx, &A, &amg));
   const size_t n = (size_t)A.rows;
@@ -160,9 +157,8 @@ static void cycles(void **state) {
   tesi_amg_destroy(&amg);
   tes_forest_matrix_free(space, &A);
   tes_operator_destroy(&op);
-  tes_geometry_destroy(&geometry);
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
 }
 

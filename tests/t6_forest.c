@@ -9,45 +9,42 @@
 
 typedef struct Mesh {
   TesContext *ctx;
-  TesForest *forest;
-  TesGeometry *geometry;
+  TesMesh *forest;
 } Mesh;
 
 /* Cells are marked at random `times` times. */
-static Mesh make_mesh(const TesForestDesc *desc, int times, uint64_t seed) {
+static Mesh make_mesh(const TesMeshDesc *desc, int times, uint64_t seed) {
   Mesh m = {0};
   assert_int_equal(
       tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET, .threads = 1}, &m.ctx, NULL, 0), TES_OK);
-  if (tes_forest_create(m.ctx, desc, &m.forest) == TES_MISSING) skip();
+  if (tes_mesh_create(m.ctx, desc, &m.forest) == TES_MISSING) skip();
   assert_non_null(m.forest);
   for (int t = 0; t < times; t++) {
-    const int64_t cells = tes_forest_cells(m.forest);
+    const int64_t cells = tes_mesh_cells(m.forest);
     int8_t *mark = test_malloc((size_t)cells);
     for (int64_t c = 0; c < cells; c++) mark[c] = test_random(&seed) > 0.5;
-    TesForest *next;
-    assert_ok(m.ctx, tes_forest_adapt(m.forest, mark, &next));
-    tes_forest_destroy(&m.forest);
+    TesMesh *next;
+    assert_ok(m.ctx, tes_mesh_adapt(m.forest, mark, &next));
+    tes_mesh_destroy(&m.forest);
     m.forest = next;
     test_free(mark);
   }
-  assert_ok(m.ctx, tes_geometry_create_forest(m.forest, 2, &m.geometry));
   return m;
 }
 
 static void free_mesh(Mesh *m) {
-  tes_geometry_destroy(&m->geometry);
-  tes_forest_destroy(&m->forest);
+  tes_mesh_destroy(&m->forest);
   tes_context_destroy(&m->ctx);
 }
 
-static TesForestSpace *make_space(const Mesh *m, int degree, bool dirichlet) {
-  static const char *const none[] = {NULL};
-  TesForestSpace *space;
-  assert_ok(m->ctx, tes_forest_space_create(m->ctx,
-                                            &(TesForestSpaceDesc){.forest = m->forest,
-                                                                  .degree = degree,
-                                                                  .dirichlet = dirichlet ? NULL : none},
-                                            &space));
+static TesSpace *make_space(const Mesh *m, int degree, bool dirichlet) {
+  static const uint8_t none[16];
+  TesSpace *space;
+  assert_ok(
+      m->ctx,
+      tes_space_create(m->ctx,
+                       &(TesSpaceDesc){.mesh = m->forest, .degree = degree, .given = dirichlet ? NULL : none},
+                       &space));
   return space;
 }
 
@@ -73,7 +70,7 @@ static void assert_close(const TesVector *a, const TesVector *b, double toleranc
 }
 
 /* Apply, residual and diagonal of one operator against its plain version and its sparse matrix. */
-static void compare(const Mesh *m, const TesForestSpace *space, const TesForestDiffusionDesc *desc,
+static void compare(const Mesh *m, const TesSpace *space, const TesForestDiffusionDesc *desc,
                     double tolerance) {
   TesContext *ctx = m->ctx;
   TesOperator *op;
@@ -118,36 +115,36 @@ static void operators(void **state) {
   for (int dim = 2; dim <= 3; dim++)
     for (int k = 1; k <= (dim == 3 ? 3 : 8); k += dim == 3 ? 1 : k < 3 ? 1 : 5)
       for (int variant = 0; variant < 4; variant++) {
-        Mesh m = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 3 && k > 1 ? 1 : 2,
+        Mesh m = make_mesh(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 3 && k > 1 ? 1 : 2,
                            (uint64_t)(11 + variant));
-        TesForestSpace *space = make_space(&m, k, variant != 2);
+        TesSpace *space = make_space(&m, k, variant != 2);
         TesFunction *a, *c;
         assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
         assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 + x*x", &c));
         const TesFunction *alpha[] = {c};
         const TesForestDiffusionDesc desc = {.space = space,
-                                             .geometry = m.geometry,
                                              .a = a,
                                              .c = variant == 1 ? c : NULL,
                                              .alpha = variant == 2 ? alpha : NULL,
                                              .precision = variant == 3 ? TES_SINGLE : TES_DOUBLE};
-        hanging += tes_forest_space_hanging(space) > 0;
+        hanging += tes_space_hanging(space) > 0;
         compare(&m, space, &desc, variant == 3 ? 3e-5 : 1e-11);
         tes_function_destroy(&a);
         tes_function_destroy(&c);
-        tes_forest_space_destroy(&space);
+        tes_space_destroy(&space);
         free_mesh(&m);
       }
   assert_true(hanging > 20);
 }
 
-static void check_transfer(const Mesh *m, const TesForestSpace *coarse, const TesForestSpace *fine,
+static void check_transfer(const Mesh *m, const TesSpace *coarse, const TesSpace *fine,
                            TesPrecision precision) {
   TesContext *ctx = m->ctx;
   const double tolerance = precision == TES_DOUBLE ? 1e-12 : 1e-5;
   TesTransfer *t;
-  assert_ok(ctx, tes_transfer_create_forest(ctx, &(TesForestTransferDesc){coarse, fine, precision}, &t));
-  const int64_t nc = tes_forest_space_length(coarse), nf = tes_forest_space_length(fine);
+  assert_ok(ctx, tes_transfer_create(
+                     ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine, .precision = precision}, &t));
+  const int64_t nc = tes_space_length(coarse), nf = tes_space_length(fine);
   TesVector *c = make_vector(ctx, nc, precision, 3), *f = make_vector(ctx, nf, precision, 4),
             *pc = make_vector(ctx, nf, precision, 0), *rf = make_vector(ctx, nc, precision, 0),
             *pref = make_vector(ctx, nf, precision, 0), *rref = make_vector(ctx, nc, precision, 0);
@@ -174,23 +171,21 @@ static void transfers(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++)
     for (int seed = 1; seed <= 3; seed++) {
-      Mesh fine = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 2 ? 3 : 2,
-                            (uint64_t)seed);
+      Mesh fine =
+          make_mesh(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, dim == 2 ? 3 : 2, (uint64_t)seed);
       Mesh coarse = {.ctx = fine.ctx};
-      assert_ok(fine.ctx, tes_forest_coarsen(fine.forest, &coarse.forest));
+      assert_ok(fine.ctx, tes_mesh_coarsen(fine.forest, &coarse.forest));
       assert_non_null(coarse.forest);
-      assert_ok(fine.ctx, tes_geometry_create_forest(coarse.forest, 2, &coarse.geometry));
       for (int k = 1; k <= (dim == 2 ? 8 : 3); k += dim == 2 && k > 2 ? 5 : 1) {
-        TesForestSpace *f = make_space(&fine, k, seed != 2), *c = make_space(&coarse, k, seed != 2),
-                       *low = make_space(&fine, (k + 1) / 2, seed != 2);
+        TesSpace *f = make_space(&fine, k, seed != 2), *c = make_space(&coarse, k, seed != 2),
+                 *low = make_space(&fine, (k + 1) / 2, seed != 2);
         check_transfer(&fine, c, f, seed == 3 ? TES_SINGLE : TES_DOUBLE);
         check_transfer(&fine, low, f, TES_DOUBLE);
-        tes_forest_space_destroy(&f);
-        tes_forest_space_destroy(&c);
-        tes_forest_space_destroy(&low);
+        tes_space_destroy(&f);
+        tes_space_destroy(&c);
+        tes_space_destroy(&low);
       }
-      tes_geometry_destroy(&coarse.geometry);
-      tes_forest_destroy(&coarse.forest);
+      tes_mesh_destroy(&coarse.forest);
       free_mesh(&fine);
     }
 }
@@ -199,23 +194,25 @@ static void transfers(void **state) {
 static void polynomials(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++) {
-    Mesh fine = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BOX, .dim = dim, .cells = {2, 1, 1}}, 3, 21);
+    Mesh fine = make_mesh(
+        &(TesMeshDesc){.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BOX, .dim = dim, .cells = {2, 1, 1}}, 3,
+        21);
     Mesh coarse = {.ctx = fine.ctx};
-    assert_ok(fine.ctx, tes_forest_coarsen(fine.forest, &coarse.forest));
-    assert_ok(fine.ctx, tes_geometry_create_forest(coarse.forest, 1, &coarse.geometry));
+    assert_ok(fine.ctx, tes_mesh_coarsen(fine.forest, &coarse.forest));
     for (int k = 1; k <= 3; k++) {
       static const char *const text[] = {"", "1 + x*y - y", "x*x*y*y - x + y*y", "x*x*x*y*y*y + y*x*x - 1"};
-      TesForestSpace *f = make_space(&fine, k, false), *c = make_space(&coarse, k, false);
+      TesSpace *f = make_space(&fine, k, false), *c = make_space(&coarse, k, false);
       TesFunction *p;
       TesTransfer *t;
-      TesVector *uc = make_vector(fine.ctx, tes_forest_space_length(c), TES_DOUBLE, 0),
-                *uf = make_vector(fine.ctx, tes_forest_space_length(f), TES_DOUBLE, 0),
-                *exact = make_vector(fine.ctx, tes_forest_space_length(f), TES_DOUBLE, 0);
+      TesVector *uc = make_vector(fine.ctx, tes_space_length(c), TES_DOUBLE, 0),
+                *uf = make_vector(fine.ctx, tes_space_length(f), TES_DOUBLE, 0),
+                *exact = make_vector(fine.ctx, tes_space_length(f), TES_DOUBLE, 0);
       assert_ok(fine.ctx, tes_function_create_expression(fine.ctx, text[k], &p));
-      assert_ok(fine.ctx, tes_forest_space_interpolate(c, coarse.geometry, p, tes_vector_data(uc)));
-      assert_ok(fine.ctx, tes_forest_space_interpolate(f, fine.geometry, p, tes_vector_data(exact)));
+      assert_ok(fine.ctx, tes_space_interpolate(c, p, tes_vector_data(uc)));
+      assert_ok(fine.ctx, tes_space_interpolate(f, p, tes_vector_data(exact)));
       assert_ok(fine.ctx,
-                tes_transfer_create_forest(fine.ctx, &(TesForestTransferDesc){c, f, TES_DOUBLE}, &t));
+                tes_transfer_create(fine.ctx,
+                                    &(TesTransferDesc){.coarse = c, .fine = f, .precision = TES_DOUBLE}, &t));
       assert_ok(fine.ctx, tes_transfer_prolongate(t, uc, false, uf));
       assert_close(uf, exact, 1e-12);
       tes_transfer_destroy(&t);
@@ -223,41 +220,38 @@ static void polynomials(void **state) {
       tes_vector_destroy(&uc);
       tes_vector_destroy(&uf);
       tes_vector_destroy(&exact);
-      tes_forest_space_destroy(&f);
-      tes_forest_space_destroy(&c);
+      tes_space_destroy(&f);
+      tes_space_destroy(&c);
     }
-    tes_geometry_destroy(&coarse.geometry);
-    tes_forest_destroy(&coarse.forest);
+    tes_mesh_destroy(&coarse.forest);
     free_mesh(&fine);
   }
 }
 
 /* Cells that the sphere of radius 0.55 round a point off the centre cuts are refined; how often conjugate gradients iterate. */
 static int count_iterations(int dim, int k, int level, int depth) {
-  Mesh m = make_mesh(&(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .level = level}, 0, 1);
+  Mesh m = make_mesh(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level}, 0, 1);
   for (int t = 0; t < depth; t++) {
-    const int64_t cells = tes_forest_cells(m.forest);
+    const int64_t cells = tes_mesh_cells(m.forest);
     int8_t *mark = test_calloc((size_t)cells, 1);
     for (int64_t c = 0; c < cells; c++) {
       double least = 1e9, most = 0;
       for (int v = 0; v < 1 << dim; v++) {
         const double xi[3] = {v & 1, v >> 1 & 1, v >> 2};
         double x[3] = {0};
-        tes_forest_evaluate(m.forest, c, 1, xi, x);
+        tes_mesh_map(m.forest, c, 1, xi, x);
         const double r = hypot(hypot(x[0] - 0.1, x[1] + 0.05), x[2] - (dim == 3 ? 0.07 : 0));
         least = fmin(least, r), most = fmax(most, r);
       }
       mark[c] = least < 0.55 && most > 0.55;
     }
-    TesForest *next;
-    assert_ok(m.ctx, tes_forest_adapt(m.forest, mark, &next));
-    tes_forest_destroy(&m.forest);
+    TesMesh *next;
+    assert_ok(m.ctx, tes_mesh_adapt(m.forest, mark, &next));
+    tes_mesh_destroy(&m.forest);
     m.forest = next;
     test_free(mark);
   }
-  tes_geometry_destroy(&m.geometry);
-  assert_ok(m.ctx, tes_geometry_create_forest(m.forest, 2, &m.geometry));
-  TesForestSpace *space = make_space(&m, k, true);
+  TesSpace *space = make_space(&m, k, true);
   TesFunction *a, *one;
   TesOperator *op;
   TesMultigrid *mg;
@@ -265,22 +259,21 @@ static int count_iterations(int dim, int k, int level, int depth) {
   TesSolveResult result;
   assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   assert_ok(m.ctx, tes_function_create_constant(m.ctx, 1, &one));
-  TesForestMultigridDesc desc = {.diffusion = {.space = space, .geometry = m.geometry, .a = a}};
+  TesForestMultigridDesc desc = {.diffusion = {.space = space, .a = a}};
   assert_ok(m.ctx, tes_operator_create_forest(m.ctx, &desc.diffusion, &op));
   desc.diffusion.precision = TES_SINGLE;
   assert_ok(m.ctx, tes_multigrid_create_forest(m.ctx, &desc, &mg));
   TesVector *b = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0),
             *x = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0);
   assert_ok(m.ctx, tes_vector_fill(x, 0));
-  assert_ok(m.ctx, tes_forest_load(&(TesForestLoadDesc){.space = space, .geometry = m.geometry, .f = one},
-                                   tes_vector_data(b)));
+  assert_ok(m.ctx, tes_forest_load(&(TesForestLoadDesc){.space = space, .f = one}, tes_vector_data(b)));
   assert_ok(m.ctx, tes_solver_create(
                        m.ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG}, &solver));
   assert_ok(m.ctx, tes_solver_solve(solver, b, x, &result));
   const int iterations = result.iterations;
   print_message("dim %d degree %d depth %d: %lld cells, %lld dofs, %lld hanging: %d iterations\n", dim, k,
-                depth, (long long)tes_forest_cells(m.forest), (long long)tes_forest_space_dofs(space),
-                (long long)tes_forest_space_hanging(space), iterations);
+                depth, (long long)tes_mesh_cells(m.forest), (long long)tes_space_dofs(space),
+                (long long)tes_space_hanging(space), iterations);
   tes_solver_destroy(&solver);
   tes_multigrid_destroy(&mg);
   tes_operator_destroy(&op);
@@ -288,7 +281,7 @@ static int count_iterations(int dim, int k, int level, int depth) {
   tes_vector_destroy(&x);
   tes_function_destroy(&a);
   tes_function_destroy(&one);
-  tes_forest_space_destroy(&space);
+  tes_space_destroy(&space);
   free_mesh(&m);
   return iterations;
 }

@@ -11,7 +11,8 @@
 
 /* Right-hand side of f = 1 on the unit cube: products of 1D integrals of the basis functions, from row sums of the mass matrix. */
 static void load_of_one(const TesSpace *space, TesVector *b) {
-  const int k = tes_space_degree(space), n = tes_space_nodes(space, 0), dim = tes_space_dim(space);
+  const int k = tes_space_degree(space), n = tes_space_nodes_along(space, 0),
+            dim = tes_mesh_dim(tes_space_mesh(space));
   const double h = (double)k / (n - 1);
   double M[400], K[400], *line = test_calloc((size_t)n, sizeof *line),
                          *values = test_malloc((size_t)tes_space_length(space) * sizeof *values);
@@ -40,8 +41,8 @@ static Problem make_problem_with(int dim, int cells, int degree, TesPrecision pr
   Problem p;
   TesMesh *mesh;
   assert_int_equal(tes_context_create(NULL, &p.ctx, NULL, 0), TES_OK);
-  const TesBoxDesc box = {.dim = dim, .cells = {cells, cells, cells}};
-  assert_ok(p.ctx, tes_mesh_create_box(p.ctx, &box, &mesh));
+  const TesMeshDesc box = {.dim = dim, .cells = {cells, cells, cells}};
+  assert_ok(p.ctx, tes_mesh_create(p.ctx, &box, &mesh));
   assert_int_equal(tes_space_create(p.ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &p.space),
                    TES_OK);
   tes_mesh_destroy(&mesh);
@@ -169,12 +170,12 @@ static void values_of_the_unit_load(void **state) {
   (void)state;
   Problem p = make_problem(2, 16, 8, TES_DOUBLE, false);
   solve(&p, TES_METHOD_FMG, NULL);
-  const int n = tes_space_nodes(p.space, 0);
+  const int n = tes_space_nodes_along(p.space, 0);
   assert_near(((const double *)tes_vector_data(p.x))[n / 2 * n + n / 2], 0.073671353282, 2e-10);
   destroy_problem(&p);
   p = make_problem(3, 8, 6, TES_DOUBLE, false);
   solve(&p, TES_METHOD_FMG, NULL);
-  const int m = tes_space_nodes(p.space, 0);
+  const int m = tes_space_nodes_along(p.space, 0);
   assert_near(((const double *)tes_vector_data(p.x))[(m / 2 * m + m / 2) * m + m / 2], 0.0562128298, 2e-8);
   destroy_problem(&p);
 }

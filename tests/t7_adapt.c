@@ -12,9 +12,9 @@ static TesContext *make_context(void) {
   return ctx;
 }
 
-static TesForest *make_forest(TesContext *ctx, const TesForestDesc *desc) {
-  TesForest *forest;
-  if (tes_forest_create(ctx, desc, &forest) == TES_MISSING) skip();
+static TesMesh *make_forest(TesContext *ctx, const TesMeshDesc *desc) {
+  TesMesh *forest;
+  if (tes_mesh_create(ctx, desc, &forest) == TES_MISSING) skip();
   assert_non_null(forest);
   return forest;
 }
@@ -30,12 +30,14 @@ static void polynomial(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++) {
     TesContext *ctx = make_context();
-    TesForest *trees = make_forest(
-                  ctx, &(TesForestDesc){.domain = TES_DOMAIN_BOX, .dim = dim, .cells = {2, 2, 1}}),
-              *forest;
-    int8_t *mark = test_calloc((size_t)tes_forest_cells(trees), 1);
+    TesMesh *trees = make_forest(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST,
+                                                     .domain = TES_DOMAIN_BOX,
+                                                     .dim = dim,
+                                                     .cells = {2, 2, 1}}),
+            *forest;
+    int8_t *mark = test_calloc((size_t)tes_mesh_cells(trees), 1);
     mark[1] = 1;
-    assert_ok(ctx, tes_forest_adapt(trees, mark, &forest));
+    assert_ok(ctx, tes_mesh_adapt(trees, mark, &forest));
     TesFunction *exact = expression(ctx, "x*x + x*y - y*y + 2*y + 3"),
                 *f = expression(ctx, "2*(x*x + x*y - y*y + 2*y + 3)"), *c = expression(ctx, "2"),
                 *right = expression(ctx, "2*x + y"), *alpha = expression(ctx, "1 + y*y"),
@@ -47,7 +49,7 @@ static void polynomial(void **state) {
     TesSolveResult result;
     double l2, h1;
     assert_ok(ctx, tes_forest_poisson_create(ctx,
-                                             &(TesForestPoissonDesc){.forest = forest,
+                                             &(TesForestPoissonDesc){.mesh = forest,
                                                                      .degree = 2,
                                                                      .f = f,
                                                                      .c = c,
@@ -59,18 +61,18 @@ static void polynomial(void **state) {
     assert_ok(ctx, tes_forest_poisson_errors(poisson, &l2, &h1));
     assert_near(l2, 0, 1e-10);
     assert_near(h1, 0, 1e-10);
-    double *eta2 = test_malloc((size_t)tes_forest_cells(forest) * sizeof *eta2);
-    const TesForestPoissonDesc desc = {.forest = forest, .degree = 2, .f = f, .c = c, .boundary = boundary};
+    double *eta2 = test_malloc((size_t)tes_mesh_cells(forest) * sizeof *eta2);
+    const TesForestPoissonDesc desc = {.mesh = forest, .degree = 2, .f = f, .c = c, .boundary = boundary};
     assert_ok(ctx, tes_estimate_residual(&desc, poisson,
                                          eta2)); /* no residual anywhere, no jump, also where faces hang */
-    for (int64_t i = 0; i < tes_forest_cells(forest); i++) assert_near(eta2[i], 0, 1e-16);
+    for (int64_t i = 0; i < tes_mesh_cells(forest); i++) assert_near(eta2[i], 0, 1e-16);
     test_free(eta2);
     test_free(mark);
     tes_forest_poisson_destroy(&poisson);
     TesFunction *all[] = {exact, f, c, right, alpha, top};
     for (int i = 0; i < 6; i++) tes_function_destroy(&all[i]);
-    tes_forest_destroy(&forest);
-    tes_forest_destroy(&trees);
+    tes_mesh_destroy(&forest);
+    tes_mesh_destroy(&trees);
     tes_context_destroy(&ctx);
   }
 }
@@ -101,13 +103,14 @@ static double rate_of(const Record *r) {
 static void run_corner(TesDomain domain, int dim, int degree, const char *exact, const char *f, int steps,
                        int64_t most, double rate) {
   TesContext *ctx = make_context();
-  TesForest *forest = make_forest(ctx, &(TesForestDesc){.domain = domain, .dim = dim, .level = 1});
+  TesMesh *forest =
+      make_forest(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .domain = domain, .dim = dim, .refine = 1});
   TesFunction *u = expression(ctx, exact), *source = expression(ctx, f);
   TesBoundary boundary[8] = {{0}};
   Record record = {0};
   for (int i = 0; i < 8; i++) boundary[i].g = u;
   const TesAdaptDesc desc = {
-      .poisson = {.forest = forest, .degree = degree, .f = source, .exact = u, .boundary = boundary},
+      .poisson = {.mesh = forest, .degree = degree, .f = source, .exact = u, .boundary = boundary},
       .steps = steps,
       .max_dofs = most,
       .report = note,
@@ -121,7 +124,7 @@ static void run_corner(TesDomain domain, int dim, int degree, const char *exact,
     assert_true(record.effectivity[i] > 0.3 && record.effectivity[i] < 5);
   tes_function_destroy(&u);
   tes_function_destroy(&source);
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
 }
 
@@ -143,7 +146,7 @@ static void fichera(void **state) {
 static void goals(void **state) {
   (void)state;
   TesContext *ctx = make_context();
-  TesForest *forest = make_forest(ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2, .level = 1});
+  TesMesh *forest = make_forest(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2, .refine = 1});
   TesFunction *
       u = expression(
          ctx, "pow(x*x + y*y, 1/3.) * sin(2/3. * (atan2(y, x) < -1e-12 ? atan2(y, x) + 2*pi : atan2(y, x)))"),
@@ -152,7 +155,7 @@ static void goals(void **state) {
   for (int k = 1; k <= 3; k += 2) {
     Record record = {0};
     const TesAdaptDesc desc = {
-        .poisson = {.forest = forest, .degree = k, .f = zero, .exact = u, .boundary = boundary},
+        .poisson = {.mesh = forest, .degree = k, .f = zero, .exact = u, .boundary = boundary},
         .estimator = TES_ESTIMATE_DWR,
         .goal = {.kind = TES_GOAL_POINT, .point = {-0.3, 0.4}},
         .steps = 9,
@@ -165,7 +168,7 @@ static void goals(void **state) {
   }
   tes_function_destroy(&u);
   tes_function_destroy(&zero);
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
 }
 
@@ -183,36 +186,36 @@ static void unnamed_boundary(void **state) {
                               .boundaries = 1,
                               .boundary_names = names};
   const TesBoundary wall = {0};
-  TesForest *forest =
-      make_forest(ctx, &(TesForestDesc){.domain = TES_DOMAIN_CELLS, .dim = 2, .trees = &cells, .level = 2});
+  TesMesh *forest =
+      make_forest(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_CELLS, .dim = 2, .trees = &cells, .refine = 2});
   TesForestPoisson *poisson = NULL;
   assert_int_equal(
-      tes_forest_poisson_create(
-          ctx, &(TesForestPoissonDesc){.forest = forest, .degree = 1, .boundary = &wall}, &poisson),
+      tes_forest_poisson_create(ctx, &(TesForestPoissonDesc){.mesh = forest, .degree = 1, .boundary = &wall},
+                                &poisson),
       TES_INVALID_INPUT);
   assert_null(poisson);
   assert_non_null(strstr(tes_context_message(ctx), "2 faces"));
   assert_non_null(strstr(tes_context_message(ctx), "the first is face 1 of cell 0"));
   tes_context_clear(ctx);
-  const TesForestPoissonDesc negative = {.forest = forest, .degree = 1, .boundary = &wall, .tolerance = -1};
+  const TesForestPoissonDesc negative = {.mesh = forest, .degree = 1, .boundary = &wall, .tolerance = -1};
   assert_int_equal(tes_forest_poisson_create(ctx, &negative, &poisson), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "tolerance is -1: expected a positive number"));
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
 }
 
 /* Two steps of both loops while allocations fail. */
 static TesStatus small_loop(TesContext *ctx, void *user) {
   TesStatus status = TES_OK;
-  TesForest *forest = NULL;
+  TesMesh *forest = NULL;
   TesFunction *g = NULL;
   TesBoundary boundary[2] = {{0}, {.condition = TES_ROBIN}};
-  TES_TRY(tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2}, &forest));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2}, &forest));
   TES_TRY(tes_function_create_expression(ctx, "1 + x*x", &g));
   boundary[0].g = boundary[1].g = boundary[1].alpha = g;
   TES_TRY(tes_adapt_run(
       ctx,
-      &(TesAdaptDesc){.poisson = {.forest = forest, .degree = 2, .boundary = boundary, .exact = g},
+      &(TesAdaptDesc){.poisson = {.mesh = forest, .degree = 2, .boundary = boundary, .exact = g},
                       .estimator = *(const TesEstimator *)user,
                       .goal = {.kind = TES_GOAL_MEAN, .boundary = "notch"},
                       .fraction = 0.2,
@@ -220,15 +223,15 @@ static TesStatus small_loop(TesContext *ctx, void *user) {
       NULL));
 done:
   tes_function_destroy(&g);
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   return status;
 }
 
 static void allocations(void **state) {
   (void)state;
   TesContext *ctx = make_context();
-  TesForest *probe = make_forest(ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2});
-  tes_forest_destroy(&probe);
+  TesMesh *probe = make_forest(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2});
+  tes_mesh_destroy(&probe);
   tes_context_destroy(&ctx);
   for (TesEstimator e = TES_ESTIMATE_RESIDUAL; e <= TES_ESTIMATE_DWR; e++)
     assert_true(allocations_fail(small_loop, &e, 6) > 100);

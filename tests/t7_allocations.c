@@ -43,7 +43,7 @@ static TesStatus work(TesContext *ctx, void *user) {
   TES_TRY(tes_function_create_expression(ctx, problem->a, &f[0]));
   TES_TRY(tes_function_create_expression(ctx, "x - 0.5", &f[1]));
   TES_TRY(tes_function_create_expression(ctx, "y*y", &f[2]));
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {4, 2}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 2}}, &mesh));
   TES_TRY(solve(ctx, problem, f, mesh));
 done:
   for (int i = 0; i < 3; i++) tes_function_destroy(&f[i]);

@@ -37,7 +37,7 @@ static TesPoisson *create(TesContext *ctx, const Case *c, Watch *w) {
   TesMesh *mesh;
   TesFunction *a = NULL, *f = NULL;
   TesPoisson *poisson;
-  if (tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {8, 8}}, &mesh) != TES_OK ||
+  if (tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {8, 8}}, &mesh) != TES_OK ||
       tes_function_create_expression(ctx, c->a, &a) != TES_OK ||
       tes_function_create_expression(ctx, c->neumann ? "x - 0.5" : "1", &f) != TES_OK)
     fail_msg("%s", tes_context_message(ctx));
@@ -118,7 +118,7 @@ static double last_residual(const char *device, int restart, int *iterations) {
   TesSolveResult result;
   if (tes_context_create(&(TesContextDesc){.device = device}, &ctx, message, sizeof message) != TES_OK)
     fail_msg("%s", message);
-  assert_int_equal(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {4, 4}}, &mesh), TES_OK);
+  assert_int_equal(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh), TES_OK);
   assert_int_equal(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 3}, &space), TES_OK);
   assert_int_equal(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space}, &op), TES_OK);
   assert_int_equal(tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &b), TES_OK);
@@ -164,7 +164,7 @@ static double full_multigrid_3d(const char *device, int *iterations) {
   TesSolveResult result;
   if (tes_context_create(&(TesContextDesc){.device = device}, &ctx, message, sizeof message) != TES_OK)
     fail_msg("%s", message);
-  assert_ok(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {8, 4, 4}}, &mesh));
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {8, 4, 4}}, &mesh));
   assert_ok(ctx, tes_function_create_expression(ctx, "exp(x*y) - z", &f));
   const TesPoissonDesc problem = {.mesh = mesh, .degree = 2, .f = f, .method = TES_METHOD_FMG};
   assert_ok(ctx, tes_poisson_create(ctx, &problem, &poisson));
@@ -198,24 +198,27 @@ static void pure_neumann(void **state) {
 }
 
 static TesForestPoisson *create_on_forest(TesContext *ctx, Watch *w) {
-  TesForest *forest, *adapted;
+  TesMesh *forest, *adapted;
   TesForestPoisson *poisson;
-  const TesForestDesc box = {
-      .domain = TES_DOMAIN_BOX, .dim = 2, .cells = {2, 2}, .upper = {0.1, 1}, .level = 1};
+  const TesMeshDesc box = {.kind = TES_MESH_FOREST,
+                           .dim = 2,
+                           .cells = {2, 2},
+                           .upper = {0.1, 1},
+                           .refine = 1,
+                           .geometry_degree = 1};
   const int8_t mark[16] = {1, 0, 0, 1};
-  if (tes_forest_create(ctx, &box, &forest) == TES_MISSING) skip();
-  assert_ok(ctx, tes_forest_adapt(forest, mark, &adapted));
+  if (tes_mesh_create(ctx, &box, &forest) == TES_MISSING) skip();
+  assert_ok(ctx, tes_mesh_adapt(forest, mark, &adapted));
   assert_ok(ctx, tes_forest_poisson_create(ctx,
-                                           &(TesForestPoissonDesc){.forest = adapted,
+                                           &(TesForestPoissonDesc){.mesh = adapted,
                                                                    .degree = 3,
-                                                                   .geometry_degree = 1,
                                                                    .smoother = TES_SMOOTHER_CELL_PATCH,
                                                                    .precision = TES_SOLVE_MIXED,
                                                                    .monitor = w ? watch : NULL,
                                                                    .monitor_user = w},
                                            &poisson));
-  tes_forest_destroy(&forest);
-  tes_forest_destroy(&adapted);
+  tes_mesh_destroy(&forest);
+  tes_mesh_destroy(&adapted);
   return poisson;
 }
 

@@ -11,9 +11,9 @@ static void plain_flux(const TesiResidual *s, int64_t cell, const double *xi, co
   enum { MOST = TESI_FACE_MOST };
   const int dim = s->rule.dim, n = s->face_rule.points;
   double local[TESI_CELL_MOST], g[3 * MOST], x[3 * MOST], J[9 * MOST];
-  tes_forest_space_read(s->space, cell, s->u, local);
+  tesi_cells_read(s->space, cell, s->u, local);
   tesi_local_values(dim, s->space->degree, local, n, xi, NULL, g);
-  assert_ok(ctx, tes_geometry_evaluate(s->geometry, cell, n, xi, x, J));
+  assert_ok(ctx, tesi_geometry_evaluate(s->geometry, cell, n, xi, x, J));
   for (int p = 0; p < n; p++) {
     const double *j = J + p * dim * dim, *y = x + p * dim;
     double A[3][4], a, sum = 0;
@@ -55,10 +55,10 @@ static bool plain_face(const TesiResidual *s, const TesiFacePair *pair, double *
     return true;
   }
   int name;
-  assert_true(tes_forest_on_boundary(s->space->forest, pair->cell, pair->face, &name));
-  if (tes_forest_space_dirichlet(s->space, name)) return false;
+  assert_true(tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name));
+  if (tesi_cells_given(s->space, name)) return false;
   const TesBoundary *b = &s->desc->boundary[name];
-  tes_forest_space_read(s->space, pair->cell, s->u, local);
+  tesi_cells_read(s->space, pair->cell, s->u, local);
   tesi_local_values(dim, s->space->degree, local, n, xi, u, NULL);
   for (int p = 0; p < n; p++) {
     const double *y = x + p * dim, z = dim == 3 ? y[2] : 0;
@@ -110,24 +110,21 @@ static void jumps(void **state) {
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 8; degree++)
       for (int turn = 0; turn < 3; turn++) {
-        TesForest *forest;
+        TesMesh *forest;
         TesForestPoisson *poisson;
         if (turn == 2)
           assert_ok(ctx,
-                    tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
+                    tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
         else
           test_lattice(ctx, dim, (const int[3]){2, 2, 2}, 0.15, &seed, &forest);
+        test_set_geometry(forest, 1 + turn);
         test_adapt(ctx, &seed, 0.4, 0, degree < 4 ? 60 : 20, &forest);
-        const TesForestPoissonDesc desc = {.forest = forest,
-                                           .degree = degree,
-                                           .geometry_degree = 1 + turn,
-                                           .a = a,
-                                           .f = a,
-                                           .boundary = turn == 2 ? NULL : boundary + turn};
+        const TesForestPoissonDesc desc = {
+            .mesh = forest, .degree = degree, .a = a, .f = a, .boundary = turn == 2 ? NULL : boundary + turn};
         assert_ok(ctx, tes_forest_poisson_create(ctx, &desc, &poisson));
         compare(&desc, poisson, &seed, counts);
         tes_forest_poisson_destroy(&poisson);
-        tes_forest_destroy(&forest);
+        tes_mesh_destroy(&forest);
       }
   for (int i = 0; i < 3; i++) assert_true(counts[i] > 200); /* on the boundary, whole, hanging */
   tes_function_destroy(&a);

@@ -53,10 +53,10 @@ static TesMesh *make_mesh(TesContext *ctx, const Setup *s, int cells) {
   TesMesh *mesh;
   double x[65];
   for (int i = 0; i <= cells; i++) x[i] = (exp(0.7 * i / cells) - 1) / (exp(0.7) - 1);
-  TesBoxDesc box = {.dim = s->dim, .cells = {cells, cells, cells}};
+  TesMeshDesc box = {.dim = s->dim, .cells = {cells, cells, cells}};
   if (s->graded)
     for (int d = 0; d < s->dim; d++) box.coordinates[d] = x;
-  assert_ok(ctx, tes_mesh_create_box(ctx, &box, &mesh));
+  assert_ok(ctx, tes_mesh_create(ctx, &box, &mesh));
   return mesh;
 }
 
@@ -227,7 +227,7 @@ static void the_floor_of_the_residual(void **state) {
   TesMesh *mesh;
   TesPoisson *poisson;
   assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
-  assert_ok(ctx, tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 2, .cells = {4, 8}}, &mesh));
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 8}}, &mesh));
   for (int degree = 1; degree <= 10; degree += 9) {
     assert_ok(ctx, tes_poisson_create(ctx, &(TesPoissonDesc){.mesh = mesh, .degree = degree}, &poisson));
     assert_near(tes_poisson_floor(poisson) / (64 * 0x1p-52), degree == 1 ? 0.04 : 16, 1e-12);

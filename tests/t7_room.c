@@ -40,16 +40,16 @@ static TesContext *open(const char *device, const char *mib) {
 /* Every cell of the L refined a step, so that the meshes grow by 4. */
 static TesStatus run(TesContext *ctx, TesEstimator estimator, TesMethod method, int most, Steps *steps,
                      TesAdaptStep *last) {
-  TesForest *forest;
+  TesMesh *forest;
   const TesStatus status =
-      tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2, .level = 2}, &forest);
+      tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2, .refine = 2}, &forest);
   if (status == TES_MISSING) {
     tes_context_destroy(&ctx);
     skip();
   }
   assert_int_equal(status, TES_OK);
   *steps = (Steps){.context = ctx};
-  const TesAdaptDesc desc = {.poisson = {.forest = forest, .degree = 2, .method = method},
+  const TesAdaptDesc desc = {.poisson = {.mesh = forest, .degree = 2, .method = method},
                              .estimator = estimator,
                              .goal = {.kind = TES_GOAL_POINT, .point = {-0.5, 0.5}},
                              .marking = TES_MARK_FRACTION,
@@ -58,7 +58,7 @@ static TesStatus run(TesContext *ctx, TesEstimator estimator, TesMethod method, 
                              .report = note,
                              .report_user = steps};
   const TesStatus outcome = tes_adapt_run(ctx, &desc, last);
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   return outcome;
 }
 
@@ -161,23 +161,23 @@ static void room_is_compared(void **state) {
 static void columns_can_be_spared(void **state) {
   (void)state;
   TesContext *ctx = open("emulator", "0");
-  TesForest *forest;
+  TesMesh *forest;
   TesForestPoisson *poisson;
-  if (tes_forest_create(ctx, &(TesForestDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2, .level = 1}, &forest) !=
+  if (tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2, .refine = 1}, &forest) !=
       TES_OK) {
     tes_context_destroy(&ctx);
     skip();
   }
   static const TesMethod methods[] = {TES_METHOD_GMRES, TES_METHOD_CG};
   for (int i = 0; i < 2; i++) {
-    assert_ok(ctx, tes_forest_poisson_create(
-                       ctx, &(TesForestPoissonDesc){.forest = forest, .degree = 2, .method = methods[i]},
-                       &poisson));
-    const int64_t length = tes_forest_space_length(tes_forest_poisson_space(poisson));
+    assert_ok(ctx,
+              tes_forest_poisson_create(
+                  ctx, &(TesForestPoissonDesc){.mesh = forest, .degree = 2, .method = methods[i]}, &poisson));
+    const int64_t length = tes_space_length(tes_forest_poisson_space(poisson));
     assert_int_equal(tesi_forest_poisson_spare(poisson), i ? 0 : 15 * 16 * length);
     tes_forest_poisson_destroy(&poisson);
   }
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
 }
 

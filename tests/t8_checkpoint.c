@@ -7,7 +7,7 @@
 #include "failing_allocator.h"
 #include "forest_testing.h"
 #include "io/store.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 #include "tessera/checkpoint.h"
 #include "tessera/forest_poisson.h"
 
@@ -16,18 +16,22 @@ static const char file[] = TESI_BUILD_DIR "/t8_checkpoint.h5",
                   other[] = TESI_BUILD_DIR "/t8_checkpoint_other.h5";
 
 typedef struct Made {
-  TesForest *forest;
-  TesForestSpace *space;
+  TesMesh *forest;
+  TesSpace *space;
   TesVector *u, *v;
 } Made;
 
-static Made make(TesForestDesc desc, int degree, const char *const *dirichlet, uint64_t seed) {
+static Made make(TesMeshDesc desc, int degree, const char *const *dirichlet, uint64_t seed) {
   Made m;
-  assert_ok(ctx, tes_forest_create(ctx, &desc, &m.forest));
+  uint8_t given[16];
+  desc.kind = TES_MESH_FOREST;
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &m.forest));
   for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.3, 0.1, 150, &m.forest);
-  assert_ok(ctx, tes_forest_space_create(
-                     ctx, &(TesForestSpaceDesc){.forest = m.forest, .degree = degree, .dirichlet = dirichlet},
-                     &m.space));
+  assert_ok(ctx, tes_space_create(ctx,
+                                  &(TesSpaceDesc){.mesh = m.forest,
+                                                  .degree = degree,
+                                                  .given = test_given(ctx, m.forest, dirichlet, given)},
+                                  &m.space));
   assert_ok(ctx, tes_vector_create(ctx, m.space->length, TES_DOUBLE, &m.u));
   assert_ok(ctx, tes_vector_create(ctx, m.space->length, TES_SINGLE, &m.v));
   double *values = malloc((size_t)m.space->length * sizeof *values);
@@ -42,8 +46,8 @@ static Made make(TesForestDesc desc, int degree, const char *const *dirichlet, u
 static void destroy(Made *m) {
   tes_vector_destroy(&m->u);
   tes_vector_destroy(&m->v);
-  tes_forest_space_destroy(&m->space);
-  tes_forest_destroy(&m->forest);
+  tes_space_destroy(&m->space);
+  tes_mesh_destroy(&m->forest);
 }
 
 static TesStatus write_to(const Made *m, double time, const char *path) {
@@ -54,19 +58,20 @@ static TesStatus write_to(const Made *m, double time, const char *path) {
 }
 
 static void compare(const Made *m, const TesCheckpoint *c) {
-  const TesForestSpace *s = tes_checkpoint_space(c);
+  const TesSpace *s = tes_checkpoint_space(c);
   assert_int_equal(s->length, m->space->length);
   assert_int_equal(s->dofs, m->space->dofs);
-  assert_memory_equal(s->index, m->space->index, (size_t)(s->cells * s->cell_nodes) * sizeof *s->index);
-  assert_int_equal(tes_forest_boundaries(s->forest), tes_forest_boundaries(m->forest));
-  for (int b = 0; b < tes_forest_boundaries(s->forest); b++)
-    assert_string_equal(tes_forest_boundary_name(s->forest, b), tes_forest_boundary_name(m->forest, b));
-  for (int64_t cell = 0; cell < s->cells; cell++) {
+  assert_memory_equal(s->view->index, m->space->view->index,
+                      (size_t)(s->view->cells * s->view->cell_nodes) * sizeof *s->view->index);
+  assert_int_equal(tes_mesh_boundaries(s->mesh), tes_mesh_boundaries(m->forest));
+  for (int b = 0; b < tes_mesh_boundaries(s->mesh); b++)
+    assert_string_equal(tes_mesh_boundary_name(s->mesh, b), tes_mesh_boundary_name(m->forest, b));
+  for (int64_t cell = 0; cell < s->view->cells; cell++) {
     double x[3] = {0}, y[3] = {0};
-    tes_forest_evaluate(s->forest, cell, 1, (const double[3]){0.3, 0.9, 0.6}, x);
-    tes_forest_evaluate(m->forest, cell, 1, (const double[3]){0.3, 0.9, 0.6}, y);
+    tes_mesh_map(s->mesh, cell, 1, (const double[3]){0.3, 0.9, 0.6}, x);
+    tes_mesh_map(m->forest, cell, 1, (const double[3]){0.3, 0.9, 0.6}, y);
     for (int d = 0; d < s->dim; d++) assert_near(x[d], y[d], 0);
-    assert_int_equal(tes_forest_material(s->forest, cell), tes_forest_material(m->forest, cell));
+    assert_int_equal(tes_mesh_material(s->mesh, cell), tes_mesh_material(m->forest, cell));
   }
   double *values = malloc((size_t)s->length * sizeof *values);
   assert_ok(ctx, tes_vector_get(m->u, values));
@@ -80,30 +85,30 @@ static void compare(const Made *m, const TesCheckpoint *c) {
 static void test_round_trip(void **state) {
   (void)state;
   static const char *const some[] = {"left", NULL}, *const none[] = {NULL};
-  const TesForestDesc descs[] = {
+  const TesMeshDesc descs[] = {
       {.dim = 2, .cells = {3, 2}, .periodic = {false, true}},
       {.domain = TES_DOMAIN_BALL, .centre = {1, 2, 3}},
-      {.domain = TES_DOMAIN_SHELL, .dim = 2, .level = 1},
+      {.domain = TES_DOMAIN_SHELL, .dim = 2, .refine = 1},
       {.domain = TES_DOMAIN_CHANNEL, .dim = 2},
       {.domain = TES_DOMAIN_FILE, .file = TESI_SOURCE_DIR "/tests/fuzz/corpus/mesh/block-2-msh41.msh"},
   };
   for (size_t i = 0; i < sizeof descs / sizeof *descs; i++) {
     Made m = make(descs[i], 1 + (int)i, i == 0 ? some : i == 1 ? none : NULL, 100 + i);
     TesCheckpoint *c;
-    TesForest *coarse;
+    TesMesh *coarse;
     assert_ok(ctx, write_to(&m, 0.25, file));
-    assert_ok(ctx, tes_checkpoint_read(ctx, file, &c));
+    assert_ok(ctx, tes_checkpoint_read(ctx, file, 0, &c));
     assert_near(tes_checkpoint_time(c), 0.25, 0);
     assert_int_equal(tes_checkpoint_step(c), 7);
     assert_int_equal(tes_checkpoint_fields(c), 2);
     assert_string_equal(tes_checkpoint_name(c, 1), "v");
     compare(&m, c);
     /* and it goes on: relations to what was there, refinement, coarsening */
-    TesRelation *relation = calloc((size_t)m.space->cells, sizeof *relation);
-    assert_ok(ctx, tes_forest_relate(m.forest, tes_forest_space_forest(tes_checkpoint_space(c)), relation));
-    assert_ok(ctx, tes_forest_coarsen(tes_forest_space_forest(tes_checkpoint_space(c)), &coarse));
+    TesRelation *relation = calloc((size_t)m.space->view->cells, sizeof *relation);
+    assert_ok(ctx, tes_mesh_relate(m.forest, tes_space_mesh(tes_checkpoint_space(c)), relation));
+    assert_ok(ctx, tes_mesh_coarsen(tes_space_mesh(tes_checkpoint_space(c)), &coarse));
     free(relation);
-    tes_forest_destroy(&coarse);
+    tes_mesh_destroy(&coarse);
     tes_checkpoint_destroy(&c);
     destroy(&m);
   }
@@ -134,7 +139,7 @@ static void test_damage(void **state) {
   uint64_t seed = 21;
   long size;
   int refused = 0, unchanged = 0;
-  Made m = make((TesForestDesc){.dim = 2, .cells = {2, 1}}, 2, NULL, 3);
+  Made m = make((TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .cells = {2, 1}}, 2, NULL, 3);
   assert_ok(ctx, write_to(&m, 1, file));
   char *bytes = load(file, &size);
   for (int trial = 0; trial < 200; trial++) {
@@ -144,7 +149,7 @@ static void test_damage(void **state) {
     bytes[at] = (char)(kept ^ (1 << test_below(&seed, 8)));
     save(other, bytes, size);
     bytes[at] = kept;
-    const TesStatus status = tes_checkpoint_read(ctx, other, &c);
+    const TesStatus status = tes_checkpoint_read(ctx, other, 0, &c);
     if (status == TES_OK) {
       compare(&m, c);
       unchanged++;
@@ -161,7 +166,7 @@ static void test_damage(void **state) {
   for (long cut = 0; cut < size; cut += size / 23 + 1) {
     TesCheckpoint *c;
     save(other, bytes, cut);
-    assert_int_equal(tes_checkpoint_read(ctx, other, &c), TES_INVALID_INPUT);
+    assert_int_equal(tes_checkpoint_read(ctx, other, 0, &c), TES_INVALID_INPUT);
     assert_null(c);
     tes_context_clear(ctx);
   }
@@ -174,17 +179,17 @@ static void test_refusals(void **state) {
   (void)state;
   TesCheckpoint *c;
   TesiStore *store;
-  Made m = make((TesForestDesc){.dim = 2}, 1, NULL, 3),
-       n = make((TesForestDesc){.dim = 2, .level = 3}, 1, NULL, 4);
-  assert_int_equal(tes_checkpoint_read(ctx, "/no/such.h5", &c), TES_IO);
+  Made m = make((TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2}, 1, NULL, 3),
+       n = make((TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .refine = 3}, 1, NULL, 4);
+  assert_int_equal(tes_checkpoint_read(ctx, "/no/such.h5", 0, &c), TES_IO);
   tes_context_clear(ctx);
-  assert_int_equal(tes_checkpoint_read(ctx, TESI_SOURCE_DIR "/README.md", &c), TES_INVALID_INPUT);
+  assert_int_equal(tes_checkpoint_read(ctx, TESI_SOURCE_DIR "/README.md", 0, &c), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "is no HDF5 file"));
   tes_context_clear(ctx);
   assert_ok(ctx, tesi_store_create(ctx, other, &store));
   assert_ok(ctx, tesi_store_put(store, "data", TESI_STORE_DOUBLE, 2, (const double[2]){1, 2}));
   assert_ok(ctx, tesi_store_commit(&store));
-  assert_int_equal(tes_checkpoint_read(ctx, other, &c), TES_INVALID_INPUT);
+  assert_int_equal(tes_checkpoint_read(ctx, other, 0, &c), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "is an HDF5 file, and no checkpoint of Tessera"));
   tes_context_clear(ctx);
   assert_int_equal(write_to(&m, 0, "/no/such/folder/c.h5"), TES_IO);
@@ -208,7 +213,7 @@ static void test_killed_while_writing(void **state) {
   (void)state;
   TesCheckpoint *c;
   int status;
-  Made m = make((TesForestDesc){.dim = 2, .level = 1}, 3, NULL, 5);
+  Made m = make((TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .refine = 1}, 3, NULL, 5);
   assert_ok(ctx, write_to(&m, 1, file));
   const pid_t child = fork();
   if (child == 0) {
@@ -219,11 +224,11 @@ static void test_killed_while_writing(void **state) {
   }
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFSIGNALED(status));
-  assert_ok(ctx, tes_checkpoint_read(ctx, file, &c));
+  assert_ok(ctx, tes_checkpoint_read(ctx, file, 0, &c));
   compare(&m, c);
   tes_checkpoint_destroy(&c);
   assert_ok(ctx, write_to(&m, 2, file));
-  assert_ok(ctx, tes_checkpoint_read(ctx, file, &c));
+  assert_ok(ctx, tes_checkpoint_read(ctx, file, 0, &c));
   assert_near(tes_checkpoint_time(c), 2, 0);
   assert_int_not_equal(access(TESI_BUILD_DIR "/t8_checkpoint.h5.part", F_OK), 0);
   tes_checkpoint_destroy(&c);
@@ -232,7 +237,7 @@ static void test_killed_while_writing(void **state) {
 
 static TesStatus read_again(TesContext *context, void *user) {
   TesCheckpoint *c;
-  const TesStatus status = tes_checkpoint_read(context, user, &c);
+  const TesStatus status = tes_checkpoint_read(context, user, 0, &c);
   tes_checkpoint_destroy(&c);
   return status;
 }
@@ -243,12 +248,12 @@ static void test_allocations(void **state) {
   unlink(file);
 }
 
-static TesForestPoisson *solve_on(TesContext *device, const TesForest *forest, const double *guess,
+static TesForestPoisson *solve_on(TesContext *device, const TesMesh *forest, const double *guess,
                                   int *iterations) {
   TesForestPoisson *poisson;
   TesSolveResult result;
   const TesForestPoissonDesc desc = {
-      .forest = forest, .degree = 2, .guess = guess, .tolerance = guess ? 1e-8 : 1e-10};
+      .mesh = forest, .degree = 2, .guess = guess, .tolerance = guess ? 1e-8 : 1e-10};
   assert_ok(device, tes_forest_poisson_create(device, &desc, &poisson));
   assert_ok(device, tes_forest_poisson_solve(poisson, &result));
   *iterations = result.iterations;
@@ -257,26 +262,25 @@ static TesForestPoisson *solve_on(TesContext *device, const TesForest *forest, c
 
 /* Solved and written on one device, read on another: there it is the solution at once. */
 static void restart(TesContext *from, TesContext *to) {
-  TesForest *forest;
+  TesMesh *forest;
   TesVector *u;
   TesCheckpoint *c;
   uint64_t seed = 3;
   int iterations;
-  assert_ok(from, tes_forest_create(from, &(TesForestDesc){.domain = TES_DOMAIN_BALL, .dim = 2}, &forest));
+  assert_ok(from, tes_mesh_create(from, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2}, &forest));
   for (int pass = 0; pass < 2; pass++) test_adapt(from, &seed, 0.4, 0, 100, &forest);
   TesForestPoisson *first = solve_on(from, forest, NULL, &iterations);
   assert_true(iterations > 0);
-  const TesForestSpace *space = tes_forest_poisson_space(first);
-  assert_true(space->hanging > 0);
+  const TesSpace *space = tes_forest_poisson_space(first);
+  assert_true(space->view->hanging > 0);
   assert_ok(from, tes_vector_create(from, space->length, TES_DOUBLE, &u));
   assert_ok(from, tes_vector_set(u, tes_forest_poisson_solution(first)));
   const TesCheckpointField field = {"u", u};
   assert_ok(from, tes_checkpoint_write(
                       from, &(TesCheckpointDesc){.space = space, .count = 1, .fields = &field}, file));
-  assert_ok(to, tes_checkpoint_read(to, file, &c));
+  assert_ok(to, tes_checkpoint_read(to, file, 0, &c));
   const double *read = tes_checkpoint_values(c, "u"), *solution = tes_forest_poisson_solution(first);
-  TesForestPoisson *second =
-      solve_on(to, tes_forest_space_forest(tes_checkpoint_space(c)), read, &iterations);
+  TesForestPoisson *second = solve_on(to, tes_space_mesh(tes_checkpoint_space(c)), read, &iterations);
   assert_int_equal(iterations, 0);
   for (int64_t i = 0; i < space->length; i++)
     assert_near(tes_forest_poisson_solution(second)[i], solution[i], 1e-12);
@@ -284,7 +288,7 @@ static void restart(TesContext *from, TesContext *to) {
   tes_forest_poisson_destroy(&second);
   tes_checkpoint_destroy(&c);
   tes_vector_destroy(&u);
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
 }
 
 static void test_restart_on_another_device(void **state) {

@@ -1,7 +1,7 @@
 /* Run: ctest -R t8_vtu_forest. VTU files of forests; t8_vtu_forest_read.py has VTK read what `t8_vtu_forest write FOLDER` leaves there. */
 #include <stdio.h>
 #include "forest_testing.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 #include "tessera/vector.h"
 #include "tessera/vtu.h"
 
@@ -33,32 +33,33 @@ static void formula(int dim, int degree, char text[200]) {
 static void write(const char *folder, int dim, int degree) {
   uint64_t seed = (uint64_t)(10 * dim + degree);
   char path[600], text[200];
-  TesForest *forest;
-  TesForestSpace *space;
+  TesMesh *forest;
+  TesSpace *space;
   TesFunction *f, *singular;
   TesVector *u;
-  assert_ok(ctx, tes_forest_create(ctx, &(TesForestDesc){.dim = dim, .level = 1}, &forest));
-  for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.3, 0, 100, &forest);
   assert_ok(ctx,
-            tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = degree}, &space));
+            tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .refine = 1}, &forest));
+  for (int pass = 0; pass < 2; pass++) test_adapt(ctx, &seed, 0.3, 0, 100, &forest);
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   formula(dim, degree, text);
   assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
   assert_ok(ctx, tes_function_create_expression(ctx, "1/x", &singular));
   double *values = calloc((size_t)space->length, sizeof *values), x[3 * 729];
-  for (int64_t c = 0; c < space->cells; c++) {
-    tesi_hanging_positions(forest, c, space->mask[c], space->n, space->node, space->halves, x);
-    for (int p = 0; p < space->cell_nodes; p++)
-      if (!tesi_hanging_directions(
-              dim, space->n, space->mask[c],
-              (const int[3]){p % space->n, p / space->n % space->n, p / space->n / space->n}))
+  for (int64_t c = 0; c < space->view->cells; c++) {
+    tesi_hanging_positions(forest, c, space->view->mask[c], space->view->n, space->view->node,
+                           space->view->halves, x);
+    for (int p = 0; p < space->view->cell_nodes; p++)
+      if (!tesi_hanging_directions(dim, space->view->n, space->view->mask[c],
+                                   (const int[3]){p % space->view->n, p / space->view->n % space->view->n,
+                                                  p / space->view->n / space->view->n}))
         assert_ok(ctx, tes_function_evaluate(
                            f, 1, x + p * dim, x + p * dim + 1, dim == 3 ? x + p * dim + 2 : NULL, 0,
-                           &values[tesi_forest_node(space->index[c * space->cell_nodes + p])]));
+                           &values[tesi_cells_node(space->view->index[c * space->view->cell_nodes + p])]));
   }
   assert_ok(ctx, tes_vector_create(ctx, space->length, TES_DOUBLE, &u));
   assert_ok(ctx, tes_vector_set(u, values));
-  double *number = calloc((size_t)space->cells, sizeof *number);
-  for (int64_t c = 0; c < space->cells; c++) number[c] = (double)c;
+  double *number = calloc((size_t)space->view->cells, sizeof *number);
+  for (int64_t c = 0; c < space->view->cells; c++) number[c] = (double)c;
   const TesVtuField fields[] = {
       {"u", u, NULL, NULL}, {"error", u, f, NULL}, {"f", NULL, f, NULL}, {"singular", NULL, singular, NULL}};
   const TesVtuArray cells = {.name = "estimate", .values = number};
@@ -71,8 +72,8 @@ static void write(const char *folder, int dim, int degree) {
   tes_vector_destroy(&u);
   tes_function_destroy(&singular);
   tes_function_destroy(&f);
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&forest);
 }
 
 /* Two squares, the second of a material: there `a` is another function. */
@@ -87,12 +88,12 @@ static void write_material(const char *folder) {
                               .materials = 1,
                               .material_names = names};
   char path[600];
-  TesForest *forest;
-  TesForestSpace *space;
+  TesMesh *forest;
+  TesSpace *space;
   TesFunction *one, *two;
-  assert_ok(ctx, tes_forest_create(
-                     ctx, &(TesForestDesc){.domain = TES_DOMAIN_CELLS, .dim = 2, .trees = &cells}, &forest));
-  assert_ok(ctx, tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = forest, .degree = 2}, &space));
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_CELLS, .dim = 2, .trees = &cells},
+                                 &forest));
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 2}, &space));
   assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
   assert_ok(ctx, tes_function_create_constant(ctx, 2, &two));
   const TesFunction *const by_material[] = {two};
@@ -100,8 +101,8 @@ static void write_material(const char *folder) {
   assert_ok(ctx, tes_vtu_write_forest(space, 1, &(TesVtuField){"a", NULL, one, by_material}, 0, NULL, path));
   tes_function_destroy(&one);
   tes_function_destroy(&two);
-  tes_forest_space_destroy(&space);
-  tes_forest_destroy(&forest);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&forest);
 }
 
 static void write_all(const char *folder) {

@@ -20,9 +20,8 @@ enum { VARIANTS = 4, ROUNDS = 100000 };
 
 typedef struct Ours {
   TesContext *context;
-  TesForest *forest;
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesMesh *forest;
+  TesSpace *space;
   TesFunction *a;
   TesOperator *op;
   TesVector *x, *y;
@@ -35,18 +34,18 @@ static void check(TesStatus status, const Ours *o) {
 }
 
 static void make_forest(Ours *o, int dim, int level, int shells) {
-  const TesForestDesc desc = {.domain = TES_DOMAIN_BALL, .dim = dim, .level = level};
-  check(tes_forest_create(o->context, &desc, &o->forest), o);
+  const TesMeshDesc desc = {.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level};
+  check(tes_mesh_create(o->context, &desc, &o->forest), o);
   for (int t = 0; shells && t < (dim == 3 ? 2 : 3); t++) {
-    const int64_t cells = tes_forest_cells(o->forest);
+    const int64_t cells = tes_mesh_cells(o->forest);
     int8_t *mark = malloc((size_t)cells);
-    TesForest *next;
+    TesMesh *next;
     if (!mark) exit(1);
     for (int64_t c = 0; c < cells; c++)
       mark[c] = bench_cuts(o->forest, c, 0.35) || bench_cuts(o->forest, c, 0.75);
-    check(tes_forest_adapt(o->forest, mark, &next), o);
+    check(tes_mesh_adapt(o->forest, mark, &next), o);
     free(mark);
-    tes_forest_destroy(&o->forest);
+    tes_mesh_destroy(&o->forest);
     o->forest = next;
   }
 }
@@ -56,9 +55,8 @@ static void release(Ours *o) {
   tes_vector_destroy(&o->y);
   tes_operator_destroy(&o->op);
   tes_function_destroy(&o->a);
-  tes_geometry_destroy(&o->geometry);
-  tes_forest_space_destroy(&o->space);
-  tes_forest_destroy(&o->forest);
+  tes_space_destroy(&o->space);
+  tes_mesh_destroy(&o->forest);
   tes_context_destroy(&o->context);
 }
 
@@ -66,23 +64,22 @@ static void release(Ours *o) {
 static void make_space(Ours *o, int dim, int degree, int shells, double unknowns) {
   for (int level = 0; level < 12; level++) {
     make_forest(o, dim, level, shells);
-    const TesForestSpaceDesc desc = {.forest = o->forest, .degree = degree};
-    check(tes_forest_space_create(o->context, &desc, &o->space), o);
-    const double size = (double)(tes_forest_space_length(o->space) + tes_forest_space_hanging(o->space));
+    const TesSpaceDesc desc = {.forest = o->forest, .degree = degree};
+    check(tes_space_create(o->context, &desc, &o->space), o);
+    const double size = (double)(tes_space_length(o->space) + tes_space_hanging(o->space));
     if (size == unknowns) return;
     if (size > unknowns) break;
-    tes_forest_space_destroy(&o->space);
-    tes_forest_destroy(&o->forest);
+    tes_space_destroy(&o->space);
+    tes_mesh_destroy(&o->forest);
   }
   fprintf(stderr, "ball_beside: no level has %.0f unknowns\n", unknowns);
   exit(1);
 }
 
 static void make_operator(Ours *o) {
-  check(tes_geometry_create_forest(o->forest, 1, &o->geometry), o);
+  check(tesi_geometry_create_forest(o->forest, 1, &o->geometry), o);
   check(tes_function_create_expression(o->context, "1 / (0.05 + 2*(x*x + y*y + z*z))", &o->a), o);
-  const TesForestDiffusionDesc desc = {
-      .space = o->space, .geometry = o->geometry, .a = o->a, .precision = TES_DOUBLE};
+  const TesForestDiffusionDesc desc = {.space = o->space, .a = o->a, .precision = TES_DOUBLE};
   check(tes_operator_create_forest(o->context, &desc, &o->op), o);
   const int64_t length = tes_operator_length(o->op);
   double *values = malloc((size_t)length * sizeof *values);

@@ -40,14 +40,13 @@ TesStatus tes_estimate_residual(const TesForestPoissonDesc *desc, const TesFores
 TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
                            const TesGoal *goal, double *eta);
 /** value <- J(u). Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */
-TesStatus tes_goal_value(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
-                         const double *u, double *value);
+TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const double *u, double *value);
 /** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. */
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark);
 /** Coarse-to-fine and fine-to-coarse: u on `from` as a function in `to` (same coarse mesh, at most one level between): exact where cells are the same or
  *  finer, interpolated where they are coarser. Degrees may differ. */
-TesStatus tes_forest_carry(const TesForestSpace *from, const double *u, const TesForestSpace *to, double *v);
+TesStatus tes_space_carry(const TesSpace *from, const double *u, const TesSpace *to, double *v);
 
 /** One step of the loop; pointers are valid during the call. */
 typedef struct TesAdaptStep {
@@ -61,7 +60,7 @@ typedef struct TesAdaptStep {
   double error_l2, error_h1;
   double setup_seconds, solve_seconds, estimate_seconds;
   TesSolveResult result;
-  const TesForest *forest;
+  const TesMesh *mesh;
   const TesForestPoisson *poisson;
   const double *indicator; /**< [cells]: eta_K, not negative */
 } TesAdaptStep;

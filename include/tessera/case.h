@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include "context.h"
-#include "forest.h"
+#include "mesh.h"
 #include "function.h"
 
 #ifdef __cplusplus

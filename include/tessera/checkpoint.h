@@ -1,5 +1,5 @@
 /** \file checkpoint.h
- *  Checkpoints: a forest, a space over it and vectors of that space in one HDF5 file, with which a computation goes on later, on any device.
+ *  Checkpoints: a mesh of kind forest, a space over it and vectors of that space in one HDF5 file, with which a computation goes on later, on any device.
  *
  *  The file holds the coarse mesh itself, so that neither the Gmsh file nor the description is needed; vectors are stored as float64.
  *  Every array has a checksum. Files appear complete or not at all: what was there before stays until the new one
@@ -8,7 +8,7 @@
 #ifndef TESSERA_CHECKPOINT_H
 #define TESSERA_CHECKPOINT_H
 
-#include "forest_space.h"
+#include "space.h"
 #include "vector.h"
 
 #ifdef __cplusplus
@@ -21,7 +21,7 @@ typedef struct TesCheckpointField {
 } TesCheckpointField;
 
 typedef struct TesCheckpointDesc {
-  const TesForestSpace *space;
+  const TesSpace *space;
   int count; /**< 0..16 */
   const TesCheckpointField *fields;
   double time;  /**< of the computation: for the caller */
@@ -34,18 +34,19 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
 
 typedef struct TesCheckpoint TesCheckpoint;
 
-/** Reads a checkpoint and makes its forest and space. Errors: TES_IO (no such file), TES_INVALID_INPUT (no HDF5 file, no
+/** Reads a checkpoint and makes its mesh and space. geometry_degree: of the mesh, as in TesMeshDesc. Errors: TES_IO (no such file), TES_INVALID_INPUT (no HDF5 file, no
  *  checkpoint of Tessera, a newer version, damage: which part), TES_OUT_OF_MEMORY, TES_MISSING. */
-TesStatus tes_checkpoint_read(TesContext *context, const char *path, TesCheckpoint **checkpoint);
+TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometry_degree,
+                              TesCheckpoint **checkpoint);
 void tes_checkpoint_destroy(TesCheckpoint **checkpoint);
 
-/** What it holds. Space and names are owned by it; the forest is tes_forest_space_forest(). */
-const TesForestSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint);
+/** What it holds. Space and names are owned by it; the mesh is tes_space_mesh(). */
+const TesSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint);
 double tes_checkpoint_time(const TesCheckpoint *checkpoint);
 int64_t tes_checkpoint_step(const TesCheckpoint *checkpoint);
 int tes_checkpoint_fields(const TesCheckpoint *checkpoint);
 const char *tes_checkpoint_name(const TesCheckpoint *checkpoint, int field);
-/** Values of a field, [tes_forest_space_length()], owned by the checkpoint; NULL when there is no such name. */
+/** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */
 const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char *name);
 
 #ifdef __cplusplus

@@ -1,17 +1,17 @@
 /** \file forest_operator.h
- *  Diffusion and reaction over forests (forest_space.h), their right-hand sides and errors:
+ *  Diffusion and reaction over forests (space.h), their right-hand sides and errors:
  *
  *      (A u, v) = int a grad u . grad v + int c u v + sum over boundaries int_F alpha u v,
  *
  *  with a and c by expression, or by the name of a material, and alpha by the name of a boundary. The operators are those of mapped.h, whose kernels
  *  interpolate hanging faces and edges inside (adaptive-matrix-free-ljungkvist-2017, section 3).
  *
- *  Arrays over boundaries and materials are in the order of their numbers (forest.h), NULL inside: the default. A NULL array: all default.
+ *  Arrays over boundaries and materials are in the order of their numbers (mesh.h), NULL inside: the default. A NULL array: all default.
  */
 #ifndef TESSERA_FOREST_OPERATOR_H
 #define TESSERA_FOREST_OPERATOR_H
 
-#include "forest_space.h"
+#include "space.h"
 #include "mapped.h"
 
 #ifdef __cplusplus
@@ -19,8 +19,7 @@ extern "C" {
 #endif
 
 typedef struct TesForestDiffusionDesc {
-  const TesForestSpace *space;                              /**< a reference is kept */
-  const TesGeometry *geometry;                              /**< of the same forest; a reference is kept */
+  const TesSpace *space;                                    /**< a reference is kept */
   const TesFunction *a, *c;                                 /**< NULL: 1, 0 */
   const TesFunction *const *material_a, *const *material_c; /**< [materials]; NULL inside: a, c */
   const TesFunction *const *alpha; /**< [boundaries] Robin coefficients, not negative; NULL inside: 0 */
@@ -39,7 +38,7 @@ TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusi
 /** The assembled twin, constraints eliminated: rows and columns of the unknowns, 1 on the diagonal of Dirichlet rows. Robin
  *  terms are in it (Neumann data are part of the load). Cell matrices by sum factorization, on all threads: about 8 n^6 q flops a cell in 3D. Released by tes_forest_matrix_free(). Memory: told as by tes_mapped_assemble(). */
 TesStatus tes_forest_assemble(const TesOperator *op, TesMatrix *matrix);
-void tes_forest_matrix_free(const TesForestSpace *space, TesMatrix *matrix);
+void tes_forest_matrix_free(const TesSpace *space, TesMatrix *matrix);
 /** y <- matrix x, host arrays, on all threads of the context. */
 void tes_matrix_apply(const TesContext *context, const TesMatrix *matrix, const double *x, double *y);
 /** tes_forest_assemble() by kernels, in the memory of a device that has them; released by tes_device_matrix_free(). Memory, time and errors: as
@@ -51,7 +50,7 @@ TesStatus tes_forest_assemble_device(const TesOperator *op, TesDeviceMatrix *mat
  *  the numbers of the interpolation, without the columns of Dirichlet nodes, where operators read 0. An operator created over `all` is the one without
  *  elimination, A, and H' A H the one over `space`. A hanging node at the place of one that does not hang is that one. Cells and geometry are the
  *  same. H is released by tes_forest_matrix_free(). */
-TesStatus tes_forest_unconstrain(const TesForestSpace *space, TesForestSpace **all, TesMatrix *H);
+TesStatus tes_forest_unconstrain(const TesSpace *space, TesSpace **all, TesMatrix *H);
 
 /** What an assembled operator is made of. */
 typedef enum TesAssembly {
@@ -70,30 +69,27 @@ TesStatus tes_operator_create_assembled(TesContext *context, const TesForestDiff
 /** b_i = int f phi_i + sum over boundaries int_F g phi_i with degree + 3 Gauss points a direction; b[length], zero at Dirichlet nodes. f NULL: 0.
  *  material_f [materials], g [boundaries]. */
 typedef struct TesForestLoadDesc {
-  const TesForestSpace *space;
-  const TesGeometry *geometry;
+  const TesSpace *space;
   const TesFunction *f;
   const TesFunction *const *material_f, *const *g;
 } TesForestLoadDesc;
 TesStatus tes_forest_load(const TesForestLoadDesc *desc, double *b);
 /** u <- g[boundary] at the Dirichlet nodes (NULL: 0), zero elsewhere; where boundaries meet the later one wins. u[length]. */
-TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geometry,
-                             const TesFunction *const *g, double *u);
+TesStatus tes_forest_lifting(const TesSpace *space, const TesFunction *const *g, double *u);
 /** b <- b - A u for a u that is zero but at Dirichlet nodes, by the cells that touch them; entries of b at Dirichlet nodes become 0. op: of
  *  tes_operator_create_forest() in float64. */
-TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpace *space, const double *u,
+TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesSpace *space, const double *u,
                                       double *b);
 
 /** Cell by cell: l2[cells] <- |u - exact|^2 and h1[cells] <- |grad(u - exact)|^2 integrated with degree + 3 points (either may be NULL; exact NULL: 0).
  *  h1 needs an expression. Dirichlet values are those u[length] has. */
-TesStatus tes_forest_cell_errors(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
-                                 const TesFunction *exact, double *l2, double *h1);
+TesStatus tes_forest_cell_errors(const TesSpace *space, const double *u, const TesFunction *exact, double *l2,
+                                 double *h1);
 /** The norms: square roots of the sums. */
-TesStatus tes_forest_errors(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
-                            const TesFunction *exact, double *l2, double *h1);
+TesStatus tes_forest_errors(const TesSpace *space, const double *u, const TesFunction *exact, double *l2,
+                            double *h1);
 /** integral <- int u, volume <- int 1. */
-TesStatus tes_forest_integral(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
-                              double *integral, double *volume);
+TesStatus tes_forest_integral(const TesSpace *space, const double *u, double *integral, double *volume);
 
 #ifdef __cplusplus
 }

@@ -14,16 +14,15 @@ typedef struct TesForestPoisson TesForestPoisson;
 
 /** Arrays over materials and boundaries as in forest_operator.h. */
 typedef struct TesForestPoissonDesc {
-  const TesForest *forest;                                                      /**< a reference is kept */
+  const TesMesh *mesh;                                                          /**< a reference is kept */
   int degree;                                                                   /**< 1..8; 0 means 4 */
-  int geometry_degree;                                                          /**< 0 means 2 */
   const TesFunction *a, *c, *f;                                                 /**< NULL: 1, 0, 1 */
   const TesFunction *const *material_a, *const *material_c, *const *material_f; /**< [materials] */
   const TesBoundary *boundary; /**< [boundaries]; NULL: u = 0 everywhere. Then every face must have a name */
   const TesFunction *exact;    /**< NULL: unknown */
   const double *guess;         /**< [length] start of the iteration; NULL: 0 */
   /** Adds to the right-hand side b[length] (NULL: nothing is added): point loads, functionals of dual problems. */
-  TesStatus (*add_load)(void *user, const TesForestSpace *space, const TesGeometry *geometry, double *b);
+  TesStatus (*add_load)(void *user, const TesSpace *space, double *b);
   void *add_load_user;
   TesMethod method;         /**< auto: cg */
   TesSmootherKind smoother; /**< auto: chebyshev; jacobi, cell_patch */
@@ -47,8 +46,7 @@ void tes_forest_poisson_destroy(TesForestPoisson **poisson);
 TesStatus tes_forest_poisson_solve(TesForestPoisson *poisson, TesSolveResult *result);
 
 /** Owned by the problem. */
-const TesForestSpace *tes_forest_poisson_space(const TesForestPoisson *poisson);
-const TesGeometry *tes_forest_poisson_geometry(const TesForestPoisson *poisson);
+const TesSpace *tes_forest_poisson_space(const TesForestPoisson *poisson);
 const TesMultigrid *tes_forest_poisson_multigrid(const TesForestPoisson *poisson);
 /** The solution at all nodes, boundary values included: [length], host memory. */
 const double *tes_forest_poisson_solution(const TesForestPoisson *poisson);

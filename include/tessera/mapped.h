@@ -18,7 +18,6 @@
 #ifndef TESSERA_MAPPED_H
 #define TESSERA_MAPPED_H
 
-#include "geometry.h"
 #include "operator.h"
 
 #ifdef __cplusplus
@@ -46,13 +45,13 @@ typedef enum TesFactors {
 typedef enum TesConflicts { TES_CONFLICTS_AUTO, TES_CONFLICTS_ATOMIC, TES_CONFLICTS_COLOURS } TesConflicts;
 
 typedef struct TesMappedDesc {
-  const TesGeometry *geometry; /**< a reference is kept */
-  int degree;                  /**< 1..15 */
-  TesMappedTerms terms;        /**< 0 means stiffness */
-  int points;                  /**< Gauss points a direction, degree + 1 .. degree + 3; 0 means degree + 2 */
-  bool collocated;             /**< Gauss-Lobatto points at the nodes; points is ignored */
-  int components;              /**< 1..4; 0 means 1 */
-  double lambda;               /**< factor of the mass; 0 means 1 */
+  const TesMesh *mesh;  /**< its geometry is kept */
+  int degree;           /**< 1..15 */
+  TesMappedTerms terms; /**< 0 means stiffness */
+  int points;           /**< Gauss points a direction, degree + 1 .. degree + 3; 0 means degree + 2 */
+  bool collocated;      /**< Gauss-Lobatto points at the nodes; points is ignored */
+  int components;       /**< 1..4; 0 means 1 */
+  double lambda;        /**< factor of the mass; 0 means 1 */
   TesTensorKind tensor;
   /** Coefficient a: scalar a[0]; diagonal a[0..dim-1]; full symmetric: 00 01 02 11 12 22 (2D: 00 01 11). NULL: 1, or the identity's
    *  entry. Functions of x, y, z. */
@@ -61,9 +60,9 @@ typedef struct TesMappedDesc {
   TesPrecision precision;
   TesVectorForm form;
   TesNumberingDesc numbering; /**< global form without index: how to number; its degree is ignored */
-  const int32_t *index; /**< [cells][(degree+1)^dim]; copied; NULL: numbered from the geometry's vertices */
-  int64_t nodes;        /**< with index: nodes of the global vector */
-  /** With index: [cells] TesMask of forest_space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel; copied; NULL: none.
+  const int32_t *index;       /**< [cells][(degree+1)^dim]; copied; NULL: numbered from the mesh's vertices */
+  int64_t nodes;              /**< with index: nodes of the global vector */
+  /** With index: [cells] TesMask of space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel; copied; NULL: none.
    *  Cells are grouped by whether they have any, so that the others pay nothing. */
   const uint16_t *masks;
   /** Coefficients that differ from cell to cell (materials), scalar tensor: part[cells] is a number of part_a and part_c [parts], or -1; NULL there
@@ -79,7 +78,7 @@ typedef struct TesMappedDesc {
 } TesMappedDesc;
 
 /** Errors: TES_INVALID_INPUT (an entry out of range, a not positive definite or c negative at a point: it is named; factors that the
- *  geometry does not allow), TES_MISSING (no such kernel on this device), TES_NAN, TES_OUT_OF_MEMORY. */
+ *  mesh does not allow), TES_MISSING (no such kernel on this device), TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tes_operator_create_mapped(TesContext *context, const TesMappedDesc *desc, TesOperator **op);
 
 /** What TES_FACTORS_AUTO chose. */

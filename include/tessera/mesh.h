@@ -1,13 +1,25 @@
 /** \file mesh.h
- *  Meshes. A box mesh is a tensor-product grid: cells[d] intervals in direction d with any spacing.
+ *  Meshes: quadrilaterals or hexahedra with a place in space, and numbers and names for the parts of their boundary and for their materials.
+ *  Three kinds, one noun:
  *
- *  Numbering is lexicographic everywhere: x runs fastest, then y, then z. Faces of the box are named as in TesFace.
- *  Meshes are immutable and reference-counted.
+ *  - box: a tensor-product grid, cells[d] intervals in direction d with any spacing. Nothing is stored a cell: operators, smoothers and
+ *    transfers compute indices, which is fastest. Cells are numbered lexicographically, x fastest, then y, then z.
+ *  - forest: a coarse mesh of trees (a built-in domain, a Gmsh file, or arrays), whose cells are halved in all directions where that is
+ *    wanted. Neighbours over faces, edges and corners differ by one level at most (2:1 balance); a face or edge between two levels hangs.
+ *    Cells are numbered tree by tree and along the Morton curve in each tree: the 2^dim children of a cell are consecutive, x fastest.
+ *    Trees may stand in any positive orientation to each other, so "left" of a cell may meet "top" of its neighbour. Made by the library
+ *    p4est (Burstedde, Wilcox, Ghattas: p4est, SIAM J. Sci. Comput. 33, 2011), an optional part of a build and GPL-2+: TES_MISSING
+ *    without it. MPI is initialised with the first forest when the program has not done so, and then finalised at exit.
+ *  - cells: any set of cells, neither refined nor coarsened: deformed boxes, and trees in a build without p4est.
+ *
+ *  Faces of a cell are numbered as in TesFace, vertices by bits (bit 0: x, bit 1: y, bit 2: z).
+ *  Meshes are immutable and reference-counted: refinement and coarsening make new ones, which share the coarse mesh.
  */
 #ifndef TESSERA_MESH_H
 #define TESSERA_MESH_H
 
-#include "context.h"
+#include <stdbool.h>
+#include "function.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,36 +27,165 @@ extern "C" {
 
 typedef struct TesMesh TesMesh;
 
-/** Faces of a box: x = lower, x = upper, y = lower, ... In 2D the last two do not exist. */
+/** Faces of a cell and of a box: x = lower, x = upper, y = lower, ... In 2D the last two do not exist. */
 typedef enum TesFace { TES_LEFT, TES_RIGHT, TES_BOTTOM, TES_TOP, TES_BACK, TES_FRONT } TesFace;
 
-typedef struct TesBoxDesc {
-  int dim;         /**< 2 or 3; 0 means 3 */
-  int cells[3];    /**< cells a direction, at least 1 */
-  double lower[3]; /**< lower corner; default 0 */
-  double upper[3]; /**< upper corner; default 1 where lower and upper are both 0 */
-  /** Vertex coordinates [cells[d] + 1] of direction d, strictly ascending; NULL: equal cells from lower to upper. When given,
-   *  lower[d] and upper[d] are ignored. Copied. */
-  const double *coordinates[3];
-} TesBoxDesc;
+/** auto: box for a box that is neither periodic nor deformed; cells for a deformed one, and where the build has no p4est and
+ *  nothing is refined; else forest. */
+typedef enum TesMeshKind { TES_MESH_AUTO, TES_MESH_BOX, TES_MESH_FOREST, TES_MESH_CELLS } TesMeshKind;
 
-/** Errors: TES_INVALID_INPUT (dim, cells < 1, reversed box, coordinates that do not ascend: the index is named). */
-TesStatus tes_mesh_create_box(TesContext *context, const TesBoxDesc *desc, TesMesh **mesh);
+/** Where the coarse mesh comes from. Names of boundaries in brackets, in the order of their numbers. */
+typedef enum TesDomain {
+  TES_DOMAIN_BOX,     /**< rectangle or cuboid [left right bottom top (back front)] */
+  TES_DOMAIN_BALL,    /**< disk of 5, ball of 7 trees [surface] */
+  TES_DOMAIN_SHELL,   /**< ring of 8, spherical shell of 6 trees [inner outer] */
+  TES_DOMAIN_L_SHAPE, /**< (-1, 1)^2 without [0, 1] x [-1, 0]; in 3D times (0, 1) [outer notch (back front)] */
+  TES_DOMAIN_FICHERA, /**< (-1, 1)^3 without [0, 1]^3; in 2D (-1, 1)^2 without [0, 1]^2 [outer notch] */
+  TES_DOMAIN_CHANNEL, /**< channel round a cylinder along z [inflow outflow walls cylinder] */
+  TES_DOMAIN_FILE,    /**< a Gmsh file; its physical groups name boundaries and materials */
+  TES_DOMAIN_CELLS    /**< arrays */
+} TesDomain;
+
+/** A coarse mesh by arrays. */
+typedef struct TesCellsDesc {
+  int64_t trees;
+  int degree; /**< m of the map Q_m of each, 1..8; 0 means 1 */
+  /** [trees][(m+1)^dim][dim] at the Gauss-Lobatto points of degree m, x fastest; m = 1: the vertices. Copied. */
+  const double *nodes;
+  const int32_t *vertices; /**< [trees][2^dim] numbers of the vertices, the same for the same vertex */
+  const int32_t *boundary; /**< [trees][2 dim] number of the face's name, -1: none; NULL: no face has one */
+  int boundaries;
+  const char *const *boundary_names; /**< [boundaries] */
+  const int32_t *material; /**< [trees] number of the tree's name, -1: none; NULL: no tree has one */
+  int materials;
+  const char *const *material_names; /**< [materials] */
+} TesCellsDesc;
+
+/** Zero means default everywhere. Curved boundaries of the built-in domains are exact under refinement. */
+typedef struct TesMeshDesc {
+  TesDomain domain;
+  TesMeshKind kind;
+  int dim;    /**< 2 or 3; 0 means 3, or what the file has */
+  int refine; /**< times that all cells are halved: of trees 0..29 (2D), 0..18 (3D); a mesh of kind box gets twice the cells a direction */
+  /** Box: cells a direction (kind box: at least 1; trees of a forest: 0 means 1), corners (both 0: 0 and 1), directions in which it
+   *  is periodic. */
+  int cells[3];
+  double lower[3], upper[3];
+  bool periodic[3];
+  /** Kinds box and cells: vertex coordinates [cells[d] + 1] of direction d, strictly ascending; NULL: equal cells from lower to upper.
+   *  When given, lower[d] and upper[d] are ignored. Copied. */
+  const double *coordinates[3];
+  /** Ball, shell: centre, radius (0 means 1), inner radius of the shell (0 means half the radius). */
+  double centre[3], radius, inner_radius;
+  /** Channel (0, length) x (0, height) (x (0, height)): defaults 2.2 (3D 2.5), 0.41; axis of the cylinder (0.2, 0.2) (3D (0.5,
+   *  0.2)), its radius 0.05: the benchmark of Schaefer and Turek (1996). */
+  double length, height, cylinder[2], cylinder_radius;
+  const char *file;          /**< of TES_DOMAIN_FILE */
+  const TesCellsDesc *trees; /**< of TES_DOMAIN_CELLS; copied */
+  const char
+      *rest; /**< name for those faces of the boundary that have none, e.g. "rest"; NULL: they keep none */
+  /** m of the polynomials Q_m that a forest's cells become: values of the trees' map at the Gauss-Lobatto points of each cell, made conforming
+   *  (on a hanging face or edge the polynomial of the coarse side holds for both). 1..8; 0 means 2. */
+  int geometry_degree;
+  /** Kind cells, a deformed box: inner vertices are moved by up to this fraction of the smallest edge in each direction; 0..0.49
+   *  (0.3 and more may invert cells, which is found and refused). */
+  double perturbation;
+  uint64_t seed; /**< of the perturbation */
+  /** Map of the box, x_d <- map[d](x, y, z), after the perturbation; all of the first dim, or none (NULL). With geometry_degree 0 the map itself,
+   *  whose derivatives must be known (expressions); m >= 1: the polynomial Q_m through its values (callbacks will do then). */
+  const TesFunction *map[3];
+  uint64_t shuffle; /**< not 0: cells in the random order of this seed */
+} TesMeshDesc;
+
+/** Makes the mesh. Gmsh files: formats 2.2 and 4.1, ASCII or binary; quadrilaterals of 4, 8 or 9 nodes and hexahedra of 8, 20 or 27.
+ *  Errors: TES_INVALID_INPUT (arguments; coordinates that do not ascend: the index is named; a kind that cannot have what is asked: the
+ *  reason; a file that is damaged or holds what is not allowed: file, line or element, what was found and what is allowed; cells that
+ *  are inverted or degenerate: the first, with the point and |J| there), TES_NAN, TES_IO, TES_OUT_OF_MEMORY (told in GiB before it
+ *  is allocated), TES_MISSING (a forest in a build without p4est). */
+TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh **mesh);
 void tes_mesh_destroy(TesMesh **mesh);
 
-/** The next coarser mesh: every direction whose cell count is even and larger than 2 is halved, by leaving out every
- *  second vertex; the others stay. When none can be halved *coarse is NULL and the status TES_OK: this is the
- *  coarsest mesh, which is solved directly. 3*2^l cells so coarsen to 3, 2^l to 2 (one vertex patch, for which the patch
- *  smoother is exact), an odd number not at all. */
+/** The next coarser mesh. Box: every direction whose cell count is even and larger than 2 is halved, by leaving out every second
+ *  vertex; the others stay: 3*2^l cells so coarsen to 3, 2^l to 2 (one vertex patch, for which the patch smoother is exact), an odd number not
+ *  at all. Forest: every family becomes its parent where the balance allows. *coarse is NULL (TES_OK) when nothing can be
+ *  coarsened: this is the coarsest mesh, which is solved directly. */
 TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse);
+/** Forests: cells with a mark > 0 are refined once; families (all 2^dim children of a cell) whose marks are all < 0 become their
+ *  parent; then the balance refines what it must. mark[tes_mesh_cells()]. Compared with the old mesh a cell is the same, one
+ *  level finer or one level coarser. Errors as above, TES_INVALID_INPUT for other kinds; the memory the new mesh can need is computed first. */
+TesStatus tes_mesh_adapt(const TesMesh *mesh, const int8_t *mark, TesMesh **adapted);
 
+/** How a cell of a forest `to` came from a forest `from`. */
+typedef enum TesKinship {
+  TES_KIN_SAME,  /**< it is cell `from` */
+  TES_KIN_CHILD, /**< it is child number `child` of cell `from` */
+  TES_KIN_PARENT /**< its children are the cells from .. from + 2^dim - 1 */
+} TesKinship;
+typedef struct TesRelation {
+  int32_t from;
+  int8_t kinship; /**< TesKinship */
+  int8_t child;   /**< bit d: upper half in direction d; 0 unless TES_KIN_CHILD */
+} TesRelation;
+/** relation[tes_mesh_cells(to)], caller's. Errors: TES_INVALID_INPUT (no forests, other coarse meshes, more than one level between them). */
+TesStatus tes_mesh_relate(const TesMesh *from, const TesMesh *to, TesRelation *relation);
+
+/** What it consists of. Arrays are owned by the mesh. */
+TesContext *tes_mesh_context(const TesMesh *mesh);
+/** Never auto. */
+TesMeshKind tes_mesh_kind(const TesMesh *mesh);
 /** 2 or 3. */
 int tes_mesh_dim(const TesMesh *mesh);
-/** Cells in direction d; 1 for d >= dim. */
-int tes_mesh_cells(const TesMesh *mesh, int d);
-int64_t tes_mesh_cell_count(const TesMesh *mesh);
-/** Vertex coordinates [cells(d) + 1] of direction d, owned by the mesh. */
+int64_t tes_mesh_cells(const TesMesh *mesh);
+/** Kind box: cells in direction d; 1 for d >= dim. Other kinds: 0. */
+int tes_mesh_cells_along(const TesMesh *mesh, int d);
+/** Kind box: vertex coordinates [cells_along(d) + 1] of direction d. Other kinds: NULL. */
 const double *tes_mesh_coordinates(const TesMesh *mesh, int d);
+/** Cells of the coarse mesh; for kinds without trees all cells. */
+int64_t tes_mesh_trees(const TesMesh *mesh);
+/** Of the finest cell; 0: the trees. */
+int tes_mesh_max_level(const TesMesh *mesh);
+/** [cells]; NULL but for forests. */
+const int8_t *tes_mesh_levels(const TesMesh *mesh);
+/** [cells] tree of each cell, ascending; NULL but for forests. */
+const int32_t *tes_mesh_tree_of(const TesMesh *mesh);
+/** [cells] number of the child among its siblings, bit d: upper half in direction d; 0 for trees; NULL but for forests. */
+const int8_t *tes_mesh_child_of(const TesMesh *mesh);
+/** Lower corner of a cell in its tree's reference cell [0, 1]^dim; its edges are 2^-level long. */
+void tes_mesh_origin(const TesMesh *mesh, int64_t cell, double origin[3]);
+
+/** Boundaries and materials have numbers and names; faces and cells without a name have number -1 - no name. Leaves inherit from their
+ *  tree. A box has the boundaries left right bottom top (back front), in the order of TesFace, and no materials. */
+int tes_mesh_boundaries(const TesMesh *mesh);
+const char *tes_mesh_boundary_name(const TesMesh *mesh, int boundary);
+int tes_mesh_materials(const TesMesh *mesh);
+const char *tes_mesh_material_name(const TesMesh *mesh, int material);
+/** Faces of trees on the boundary that have this name; 0 where all of them lie between trees. */
+int64_t tes_mesh_boundary_faces(const TesMesh *mesh, int boundary);
+/** Number of a name; TES_INVALID_INPUT with the known ones where there is none. */
+TesStatus tes_mesh_find_boundary(const TesMesh *mesh, const char *name, int *boundary);
+TesStatus tes_mesh_find_material(const TesMesh *mesh, const char *name, int *material);
+/** Whether face `face` of the cell lies on the boundary, and the number of its name (may be NULL; -1: none). */
+bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boundary);
+int tes_mesh_material(const TesMesh *mesh, int64_t cell);
+/** Faces of trees on the boundary that have no name; *tree and *face (may be NULL) are the first. */
+int64_t tes_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face);
+
+/** What maps the unit cell to the cells, from the cheapest: affine (parallelepipeds), trilinear (straight edges: 8 vertices, 4 in
+ *  2D), curved (a polynomial Q_m a cell, by its values at the Gauss-Lobatto points), analytic (a map of functions after a trilinear
+ *  one, its derivatives exact). Found from the data: Q_m nodes that are images of a trilinear map make it trilinear. */
+typedef enum TesGeometryKind {
+  TES_GEOMETRY_AFFINE,
+  TES_GEOMETRY_TRILINEAR,
+  TES_GEOMETRY_CURVED,
+  TES_GEOMETRY_ANALYTIC
+} TesGeometryKind;
+/** The geometry of a forest is computed when it is first asked for; errors are those of tes_mesh_create(). */
+TesStatus tes_mesh_geometry_kind(const TesMesh *mesh, TesGeometryKind *kind);
+/** The point F_K(xi) of each of n reference points [n][dim] in [0, 1]^dim of cell K, to x[n][dim]; J (may be NULL): [n][dim][dim],
+ *  J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create(). */
+TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x, double *J);
+/** The same points by the map of the cell's own tree, which on curved domains the polynomials of tes_mesh_evaluate() approach. */
+void tes_mesh_map(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x);
 
 #ifdef __cplusplus
 }

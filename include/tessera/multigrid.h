@@ -40,12 +40,11 @@ typedef enum TesCoarseKind {
 } TesCoarseKind;
 
 /** Multigrid over forests by global coarsening: on every coarser level as many refinements are taken back as possible
- *  (tes_forest_coarsen()), so that each level covers the domain (adaptive-multigrid-liebchen); then on the trees the degree is halved until the
+ *  (tes_mesh_coarsen()), so that each level covers the domain (adaptive-multigrid-liebchen); then on the trees the degree is halved until the
  *  coarsest problem is small. Operators are discretised anew on each level. Smoother: chebyshev (auto), jacobi or cell_patch. The cycle is symmetric.
  *  Coarsest level: TesCoarseKind. */
 typedef struct TesForestMultigridDesc {
   TesForestDiffusionDesc diffusion; /**< the finest operator, and the precision of the cycle */
-  int geometry_degree;              /**< of the coarser levels' geometries; 0 means 2 */
   bool
       degree_first; /**< the degree is halved on the finest mesh, before meshes are coarsened with degree 1 */
   TesSmootherDesc smoother; /**< its `op` is ignored */
@@ -61,10 +60,7 @@ void tes_multigrid_destroy(TesMultigrid **multigrid);
 /** Number of levels; the finest is the last one. */
 int tes_multigrid_levels(const TesMultigrid *multigrid);
 /** Space, operator and smoother of a level, owned by the multigrid; the smoother of level 0 is NULL. */
-const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level); /**< NULL over forests */
-const TesForestSpace *tes_multigrid_forest_space(const TesMultigrid *multigrid,
-                                                 int level); /**< NULL over boxes */
-const TesForestSpace *tes_multigrid_forest_space(const TesMultigrid *multigrid, int level);
+const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level);
 const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level);
 const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int level);
 bool tes_multigrid_symmetric(const TesMultigrid *multigrid);

@@ -1,10 +1,19 @@
 /** \file space.h
- *  Finite element spaces: continuous Q_k on Gauss-Lobatto nodes over a box mesh.
+ *  Finite element spaces: continuous Q_k on Gauss-Lobatto nodes over a mesh of any kind.
  *
- *  Vectors of a space hold one value a node, Dirichlet nodes included: nodes(0) x nodes(1) x nodes(2) values with
- *  nodes(d) = cells(d) * degree + 1, lexicographic, x fastest. Entries at Dirichlet nodes are zero in every vector that an
- *  operator, smoother or solver gets or gives: boundary values live in a lifting (problem.h). Keeping them makes every cell alike, which is
- *  worth more than the memory. dofs() counts unknowns only.
+ *  A vector of a space holds one value a node (and component), Dirichlet nodes included, and their entries are zero in every vector that
+ *  an operator, smoother, transfer or solver gets or gives: boundary values live in a lifting (functional.h). Keeping them makes every
+ *  cell alike, which is worth more than the memory. dofs() counts unknowns only.
+ *
+ *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction; over other meshes as cells meet them.
+ *  Hanging values are no unknowns: a node is a node of all cells it touches, and a cell on a hanging face or edge reads the nodes of the
+ *  coarse side and interpolates (adaptive-matrix-free-ljungkvist-2017, section 3). Reading cell K, n = k + 1:
+ *    1. u[k][j][i] <- x[index[K][k][j][i]], n^dim values. On a hanging face or edge, index names the nodes of the coarse face or edge,
+ *       that is of the parent's, in the cell's own orientation.
+ *    2. For direction d = x, y, z: on the lines along d that the mask says (tes_mask_line()),
+ *       u <- W[child bit d] u, W[c][i][j] = (basis function j of [0, 1])(point c/2 + node_i / 2).
+ *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (any order gives the same), then
+ *    x[index] += u. A whole line is read and written: both its ends are on it.
  */
 #ifndef TESSERA_SPACE_H
 #define TESSERA_SPACE_H
@@ -18,13 +27,52 @@ extern "C" {
 
 typedef struct TesSpace TesSpace;
 
+/** Bits of the mask of a cell; 0: nothing hangs. Only the three faces and edges at the outer corner of a child can hang: face with normal d
+ *  lies on side (child bit d), edge along d at the sides (child bits of the other two directions). An edge bit is set
+ *  only where neither face at the edge hangs. */
+typedef enum TesMask {
+  TES_MASK_CHILD_X = 1, /**< upper half of the parent in x */
+  TES_MASK_CHILD_Y = 2,
+  TES_MASK_CHILD_Z = 4,
+  TES_MASK_FACE_X = 8, /**< the face with normal x hangs */
+  TES_MASK_FACE_Y = 16,
+  TES_MASK_FACE_Z = 32,
+  TES_MASK_EDGE_X = 64, /**< the edge along x hangs by itself (3D) */
+  TES_MASK_EDGE_Y = 128,
+  TES_MASK_EDGE_Z = 256
+} TesMask;
+
+/** Whether the line along d through the nodes whose other two coordinates stand (first, second, ascending direction) on the
+ *  side where the child touches its parent's boundary is interpolated. 2D: `second` (z) is never on the side: false. */
+static inline bool tes_mask_line(unsigned mask, int d, bool first, bool second) {
+  const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+  return (first && (mask >> (3 + e) & 1)) || (second && (mask >> (3 + f) & 1)) ||
+         (first && second && (mask >> (6 + d) & 1));
+}
+
+/** How nodes are numbered over meshes of kind cells. */
+typedef enum TesNumberingOrder {
+  TES_NUMBER_BY_CELLS,      /**< as cells meet them, lexicographic in the cell: runs of degree nodes */
+  TES_NUMBER_LEXICOGRAPHIC, /**< x fastest, then y, then z, over a whole box; only for boxes */
+  TES_NUMBER_SHUFFLED       /**< at random */
+} TesNumberingOrder;
+
+typedef struct TesNumberingDesc {
+  int degree; /**< 1..15 */
+  TesNumberingOrder order;
+  uint64_t seed;  /**< of the shuffled order */
+  bool dirichlet; /**< nodes on the boundary (faces of one cell only) are constrained */
+} TesNumberingDesc;
+
 typedef struct TesSpaceDesc {
   const TesMesh *mesh; /**< a reference is kept */
-  int degree;          /**< 1..20; 0 means 4 */
-  bool natural[6];     /**< by TesFace: true where the face is free (Neumann, Robin); default Dirichlet */
+  int degree;          /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells */
+  /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: whether values are given there (Dirichlet); copied. NULL: everywhere,
+   *  faces without a name too. With an array faces without a name are free (Neumann, Robin). */
+  const uint8_t *given;
 } TesSpaceDesc;
 
-/** Errors: TES_INVALID_INPUT (degree out of range), TES_OUT_OF_MEMORY. */
+/** Errors: TES_INVALID_INPUT (degree out of range for this kind of mesh; no unknowns), TES_OUT_OF_MEMORY (told in GiB before it is allocated). */
 TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space);
 void tes_space_destroy(TesSpace **space);
 /** The space of the same degree and boundary on the coarsened mesh; NULL with TES_OK when the mesh does not coarsen. */
@@ -33,17 +81,24 @@ TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 /** What it was created with; the space owns mesh and context references. */
 TesContext *tes_space_context(const TesSpace *space);
 const TesMesh *tes_space_mesh(const TesSpace *space);
-int tes_space_dim(const TesSpace *space);
 int tes_space_degree(const TesSpace *space);
-/** Nodes in direction d, Dirichlet nodes included; 1 for d >= dim. */
-int tes_space_nodes(const TesSpace *space, int d);
-/** Length of vectors: product of nodes(d). */
+/** Whether values are given on boundary number `boundary` (-1: faces without a name). */
+bool tes_space_given(const TesSpace *space, int boundary);
+/** Length of vectors, and how many of these nodes are unknowns: no Dirichlet nodes. */
 int64_t tes_space_length(const TesSpace *space);
-/** Unknowns: nodes that are not on a Dirichlet face. */
 int64_t tes_space_dofs(const TesSpace *space);
-bool tes_space_natural(const TesSpace *space, TesFace face);
-/** Coordinates of the nodes(d) nodes of direction d, owned by the space. */
-const double *tes_space_coordinates(const TesSpace *space, int d);
+/** Hanging nodes, which other codes count as constrained degrees of freedom: their dofs are length + hanging. */
+int64_t tes_space_hanging(const TesSpace *space);
+/** Over a box: nodes in direction d, Dirichlet nodes included; 1 for d >= dim. Over other kinds: 0. */
+int tes_space_nodes_along(const TesSpace *space, int d);
+/** The cells' nodes: *index is [cells][n^dim], x fastest, -1 - node for Dirichlet nodes; *mask (may be NULL) [cells] of TesMask. Owned by the
+ *  space; over a box they are made when first asked for (TES_OUT_OF_MEMORY). */
+TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const uint16_t **mask);
+
+/** Coordinates of the nodes: x[length][dim]. Errors: TES_OUT_OF_MEMORY. */
+TesStatus tes_space_coordinates(const TesSpace *space, double *x);
+/** Values of a function at the nodes: u[length]. Errors: TES_NAN, TES_OUT_OF_MEMORY. */
+TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *function, double *u);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
 #ifndef TESSERA_VTU_H
 #define TESSERA_VTU_H
 
-#include "forest_space.h"
 #include "function.h"
 #include "space.h"
 #include "vector.h"
@@ -69,8 +68,8 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
 /** The same over a forest: cells of the space's degree, curved as the trees' maps; a cell on a hanging face shows what it interpolates
  *  from the coarse side, so that nothing gapes. Fields of cells: "level", "material" (number of the name) where there are
  *  any, and the caller's. */
-TesStatus tes_vtu_write_forest(const TesForestSpace *space, int count, const TesVtuField *fields,
-                               int cell_count, const TesVtuArray *cell_fields, const char *path);
+TesStatus tes_vtu_write_forest(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
+                               const TesVtuArray *cell_fields, const char *path);
 
 /** One file of a series in time. */
 typedef struct TesPvdEntry {

@@ -111,8 +111,8 @@ void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det)
   }
 }
 
-TesStatus tes_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n, const double *xi, double *x,
-                                double *J) {
+TesStatus tesi_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n, const double *xi,
+                                 double *x, double *J) {
   const TesGeometry *g = geometry;
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;

@@ -19,7 +19,7 @@ TesGeometry *tesi_geometry_retain(const TesGeometry *geometry) {
   return g;
 }
 
-void tes_geometry_destroy(TesGeometry **geometry) {
+void tesi_geometry_destroy(TesGeometry **geometry) {
   if (!geometry || !*geometry) return;
   TesGeometry *g = *geometry;
   *geometry = NULL;
@@ -201,7 +201,7 @@ TesStatus tesi_geometry_finish(TesContext *ctx, TesGeometry *g, TesGeometry **ge
   *geometry = g;
   g = NULL;
 done:
-  tes_geometry_destroy(&g);
+  tesi_geometry_destroy(&g);
   return status;
 }
 
@@ -216,13 +216,11 @@ static TesStatus check_desc(TesContext *ctx, const TesGeometryDesc *desc) {
   for (int64_t i = 0; desc->vertices && i < desc->cells << desc->dim; i++)
     TES_CHECK(desc->vertices[i] >= 0, "vertex %d of cell %lld has number %d", (int)(i % (1 << desc->dim)),
               (long long)(i >> desc->dim), desc->vertices[i]);
-  for (int d = 0; d < desc->dim; d++)
-    TES_CHECK(!desc->map[d] == !desc->map[0], "a map needs all %d functions", desc->dim);
 done:
   return status;
 }
 
-TesStatus tes_geometry_create(TesContext *context, const TesGeometryDesc *desc, TesGeometry **geometry) {
+TesStatus tesi_geometry_create(TesContext *context, const TesGeometryDesc *desc, TesGeometry **geometry) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesGeometry *g = NULL;
@@ -234,7 +232,6 @@ TesStatus tes_geometry_create(TesContext *context, const TesGeometryDesc *desc, 
   g->dim = desc->dim;
   g->cells = desc->cells;
   g->degree = desc->degree ? desc->degree : 1;
-  TES_CHECK(!desc->map[0] || g->degree == 1, "a map acts on vertices: the degree is 1");
   g->cell_nodes = power(g->degree + 1, g->dim);
   TES_ALLOC(&g->nodes, g->cells * g->cell_nodes * g->dim);
   memcpy(g->nodes, desc->nodes, (size_t)(g->cells * g->cell_nodes * g->dim) * sizeof *g->nodes);
@@ -247,18 +244,36 @@ TesStatus tes_geometry_create(TesContext *context, const TesGeometryDesc *desc, 
   g = NULL;
   TES_TRY(tesi_geometry_finish(ctx, whole, geometry));
 done:
-  tes_geometry_destroy(&g);
+  tesi_geometry_destroy(&g);
   return status;
 }
 
-int tes_geometry_dim(const TesGeometry *geometry) {
-  return geometry->dim;
+/* Under a lock: whoever asks first makes it. */
+static TesStatus make(TesMesh *mesh) {
+  TesStatus status = TES_OK;
+#pragma omp critical(tesi_mesh_geometry)
+  if (!mesh->geometry)
+    status = mesh->coarse ? tesi_geometry_create_leaves(mesh, &mesh->geometry)
+                          : tesi_geometry_create_box(mesh, NULL, &mesh->geometry);
+  return status;
 }
 
-int64_t tes_geometry_cells(const TesGeometry *geometry) {
-  return geometry->cells;
+TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesGeometry **geometry) {
+  const TesStatus status = make((TesMesh *)mesh);
+  *geometry = mesh->geometry;
+  return status;
 }
 
-TesGeometryKind tes_geometry_kind(const TesGeometry *geometry) {
-  return geometry->kind;
+TesStatus tes_mesh_geometry_kind(const TesMesh *mesh, TesGeometryKind *kind) {
+  const TesGeometry *g;
+  const TesStatus status = tesi_mesh_geometry(mesh, &g);
+  if (status == TES_OK) *kind = g->kind;
+  return status;
+}
+
+TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x,
+                            double *J) {
+  const TesGeometry *g;
+  const TesStatus status = tesi_mesh_geometry(mesh, &g);
+  return status == TES_OK ? tesi_geometry_evaluate(g, cell, n, xi, x, J) : status;
 }

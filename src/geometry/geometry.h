@@ -4,7 +4,9 @@
 
 #include "mesh/mesh.h"
 #include "tensor/face.h"
-#include "tessera/geometry.h"
+#include "tessera/space.h"
+
+typedef struct TesGeometry TesGeometry;
 
 enum { TESI_GEOMETRY_DEGREE = 8, TESI_GEOMETRY_POINTS = 20 };
 
@@ -23,6 +25,40 @@ struct TesGeometry {
 };
 
 TesGeometry *tesi_geometry_retain(const TesGeometry *geometry);
+
+/* The geometry of a mesh, which owns it: made when it is first asked for. Errors as tes_mesh_create(). */
+TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesGeometry **geometry);
+
+/* Cells by coordinates. Points are lexicographic, x fastest. */
+typedef struct TesGeometryDesc {
+  int dim; /* 2 or 3 */
+  int64_t cells;
+  int degree; /* m of Q_m; 0 means 1: vertices */
+  /* [cells][(m+1)^dim][dim] at the Gauss-Lobatto points of degree m, coordinate fastest; m = 1: the vertices. Copied. */
+  const double *nodes;
+  /* [cells][2^dim] numbers of the vertices, the same number for the same vertex; copied. NULL: no cell touches another. */
+  const int32_t *vertices;
+  const TesFunction
+      *map[3]; /* x_d <- map[d](x, y, z) after that; all of the first dim, or none (NULL); expressions */
+} TesGeometryDesc;
+
+/* Errors: TES_INVALID_INPUT (dim, degree 1..8, vertex numbers that are negative; a cell that is inverted or degenerate: the first is
+ * named, with the point and |J| there), TES_NAN, TES_OUT_OF_MEMORY. */
+TesStatus tesi_geometry_create(TesContext *context, const TesGeometryDesc *desc, TesGeometry **geometry);
+/* The cells of a grid, deformed as the desc of a mesh says; NULL: not at all. */
+TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesGeometry **geometry);
+/* The leaves of a forest, or trees by themselves. */
+TesStatus tesi_geometry_create_leaves(const TesMesh *mesh, TesGeometry **geometry);
+void tesi_geometry_destroy(TesGeometry **geometry);
+/* As tes_mesh_evaluate(). */
+TesStatus tesi_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n, const double *xi,
+                                 double *x, double *J);
+
+/* Numbers the nodes of continuous Q_k elements: index[cells][(k+1)^dim] (caller's), -1 - node for constrained nodes, node
+ * otherwise; *nodes of them. Shared edges and faces may be seen from their cells in any orientation.
+ * Errors: TES_INVALID_INPUT (more than 2^31 - 1 nodes, a face of more than two cells), TES_OUT_OF_MEMORY. */
+TesStatus tesi_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
+                               int64_t *nodes);
 
 /* Points of cells first .. first + count - 1 at the tensor product of q points in [0, 1] a direction; B, G [q][m+1] are the values and
  * derivatives there of the Gauss-Lobatto basis of the geometry's degree. With n = count q^dim, point of cell c at c q^dim + lexicographic:

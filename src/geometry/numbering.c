@@ -72,8 +72,8 @@ done:
   return status;
 }
 
-TesStatus tes_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
-                              int64_t *nodes) {
+TesStatus tesi_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
+                               int64_t *nodes) {
   const TesGeometry *g = geometry;
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "device/vector.h"
 #include "io/store.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 enum { FIELDS = 16, NAME = 64, VERSION = 1 };
 static const char format[] = "tessera checkpoint";
@@ -32,7 +32,7 @@ typedef enum Whole {
 enum { N_TIME, N_CENTRE, N_RADIUS = N_CENTRE + 3, N_INNER, N_CORE, N_COUNT };
 
 /* Of index and masks: another numbering, as of another version of p4est, would put values in wrong places. */
-static int64_t numbering_hash(const TesForestSpace *s) {
+static int64_t numbering_hash(const TesiCellView *s) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
     hash = (hash ^ (uint32_t)s->index[i]) * 0x100000001b3u;
@@ -64,8 +64,8 @@ done:
 static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
-  const TesForestSpace *s = desc->space;
-  const TesiTrees *t = s->forest->coarse;
+  const TesiCellView *s = desc->space->view;
+  const TesiTrees *t = s->mesh->coarse;
   int64_t whole[W_COUNT] = {[W_VERSION] = VERSION,
                             [W_DIM] = s->dim,
                             [W_TREE_DEGREE] = t->degree,
@@ -94,11 +94,11 @@ done:
   return status;
 }
 
-static TesStatus put_mesh(TesiStore *store, const TesForestSpace *s) {
+static TesStatus put_mesh(TesiStore *store, const TesiCellView *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesiTrees *t = s->forest->coarse;
-  const TesiLeaves *l = &s->forest->leaves;
+  const TesiTrees *t = s->mesh->coarse;
+  const TesiLeaves *l = &s->mesh->leaves;
   TES_TRY(
       tesi_store_put(store, "tree_nodes", TESI_STORE_DOUBLE, t->trees * t->tree_nodes * t->dim, t->nodes));
   TES_TRY(tesi_store_put(store, "tree_vertices", TESI_STORE_INT32, t->trees << t->dim, t->vertices));
@@ -110,12 +110,12 @@ static TesStatus put_mesh(TesiStore *store, const TesForestSpace *s) {
   TES_TRY(tesi_store_put(store, "cell_tree", TESI_STORE_INT32, l->cells, l->tree));
   TES_TRY(tesi_store_put(store, "cell_level", TESI_STORE_BYTES, l->cells, l->level));
   TES_TRY(tesi_store_put(store, "cell_origin", TESI_STORE_INT32, 3 * l->cells, l->origin));
-  TES_TRY(tesi_store_put(store, "dirichlet", TESI_STORE_BYTES, t->boundaries + 1, s->dirichlet));
+  TES_TRY(tesi_store_put(store, "dirichlet", TESI_STORE_BYTES, t->boundaries + 1, s->given));
 done:
   return status;
 }
 
-static TesStatus put_field(TesiStore *store, const TesForestSpace *s, int number,
+static TesStatus put_field(TesiStore *store, const TesiCellView *s, int number,
                            const TesCheckpointField *field) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -137,6 +137,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TesStatus status = TES_OK;
   TesiStore *store = NULL;
   TES_CHECK(desc->space, "a checkpoint needs a space");
+  TES_CHECK(desc->space->mesh->kind == TES_MESH_FOREST, "a checkpoint holds a mesh of kind forest");
   TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
   for (int i = 0; i < desc->count; i++) {
     const TesCheckpointField *f = &desc->fields[i];
@@ -147,8 +148,8 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   }
   TES_TRY(tesi_store_create(ctx, path, &store));
   TES_TRY(put_head(store, desc));
-  TES_TRY(put_mesh(store, desc->space));
-  for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, i, &desc->fields[i]));
+  TES_TRY(put_mesh(store, desc->space->view));
+  for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space->view, i, &desc->fields[i]));
   TES_TRY(tesi_store_commit(&store));
 done:
   tesi_store_close(&store);
@@ -159,7 +160,7 @@ done:
 
 struct TesCheckpoint {
   TesContext *context;
-  TesForestSpace *space;
+  TesSpace *space;
   double time;
   int64_t step;
   int fields;
@@ -177,7 +178,8 @@ typedef struct Image {
   TesiTrees trees;
   char *texts[2]; /* of the names of boundaries and materials */
   TesiLeaves leaves;
-  char *dirichlet;
+  uint8_t *given;
+  int geometry_degree;
 } Image;
 
 static void image_free(Image *m) {
@@ -195,7 +197,7 @@ static void image_free(Image *m) {
   tesi_free(ctx, &m->leaves.tree);
   tesi_free(ctx, &m->leaves.level);
   tesi_free(ctx, &m->leaves.origin);
-  tesi_free(ctx, &m->dirichlet);
+  tesi_free(ctx, &m->given);
   tesi_store_close(&m->store);
 }
 
@@ -283,36 +285,29 @@ done:
   return status;
 }
 
-static TesStatus make_space(Image *m, TesForestSpace **space) {
+static TesStatus make_space(Image *m, TesSpace **space) {
   TesContext *ctx = m->ctx;
   TesStatus status = TES_OK;
   const int64_t *h = m->head;
   TesiTrees *trees = NULL;
-  TesForest *forest = NULL;
+  TesMesh *forest = NULL;
   TesiLeaves *l = &m->leaves;
-  const char **dirichlet = NULL;
-  int count = 0;
   TES_TRY(tesi_store_get(m->store, "cell_tree", TESI_STORE_INT32, h[W_CELLS], &l->tree, NULL));
   TES_TRY(tesi_store_get(m->store, "cell_level", TESI_STORE_BYTES, h[W_CELLS], &l->level, NULL));
   TES_TRY(tesi_store_get(m->store, "cell_origin", TESI_STORE_INT32, 3 * h[W_CELLS], &l->origin, NULL));
-  TES_TRY(tesi_store_get(m->store, "dirichlet", TESI_STORE_BYTES, h[W_BOUNDARIES] + 1, &m->dirichlet, NULL));
+  TES_TRY(tesi_store_get(m->store, "dirichlet", TESI_STORE_BYTES, h[W_BOUNDARIES] + 1, &m->given, NULL));
   l->cells = h[W_CELLS];
   TES_TRY(tesi_trees_restore(ctx, &m->trees, &trees));
-  TES_TRY(tesi_forest_rebuild(ctx, trees, l, &forest));
-  TES_ALLOC(&dirichlet, h[W_BOUNDARIES] + 1);
-  for (int i = 0; i < h[W_BOUNDARIES]; i++)
-    if (m->dirichlet[i]) dirichlet[count++] = m->trees.boundary_name[i];
-  TES_TRY(tes_forest_space_create(
-      ctx,
-      &(TesForestSpaceDesc){.forest = forest,
-                            .degree = (int)h[W_DEGREE],
-                            .dirichlet = m->dirichlet[h[W_BOUNDARIES]] ? NULL : dirichlet},
-      space));
-  TES_CHECK((*space)->length == h[W_LENGTH] && numbering_hash(*space) == h[W_NUMBERING],
+  TES_TRY(tesi_forest_rebuild(ctx, trees, m->geometry_degree, l, &forest));
+  TES_TRY(tes_space_create(ctx,
+                           &(TesSpaceDesc){.mesh = forest,
+                                           .degree = (int)h[W_DEGREE],
+                                           .given = m->given[h[W_BOUNDARIES]] ? NULL : m->given},
+                           space));
+  TES_CHECK((*space)->length == h[W_LENGTH] && numbering_hash((*space)->view) == h[W_NUMBERING],
             "%s: its nodes are numbered in another way than here (another version of p4est?)", m->path);
 done:
-  tesi_free(ctx, &dirichlet);
-  tes_forest_destroy(&forest);
+  tes_mesh_destroy(&forest);
   tesi_trees_release(&trees);
   return status;
 }
@@ -332,11 +327,12 @@ done:
   return status;
 }
 
-TesStatus tes_checkpoint_read(TesContext *context, const char *path, TesCheckpoint **checkpoint) {
+TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometry_degree,
+                              TesCheckpoint **checkpoint) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesCheckpoint *c = NULL;
-  Image m = {.ctx = ctx, .path = path};
+  Image m = {.ctx = ctx, .path = path, .geometry_degree = geometry_degree};
   *checkpoint = NULL;
   TES_TRY(tesi_store_open(ctx, path, &m.store));
   TES_NEW(&c);
@@ -360,7 +356,7 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   TesCheckpoint *c = *checkpoint;
   TesContext *ctx = c->context;
   *checkpoint = NULL;
-  tes_forest_space_destroy(&c->space);
+  tes_space_destroy(&c->space);
   for (int i = 0; i < FIELDS; i++) {
     tesi_free(ctx, &c->name[i]);
     tesi_free(ctx, &c->values[i]);
@@ -369,7 +365,7 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   tes_context_destroy(&ctx);
 }
 
-const TesForestSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint) {
+const TesSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint) {
   return checkpoint->space;
 }
 

@@ -1,4 +1,4 @@
-/* Cells with hanging nodes in shared memory: the steps of include/tessera/forest_space.h, one line a thread. Before: `real` is defined. */
+/* Cells with hanging nodes in shared memory: the steps of include/tessera/space.h, one line a thread. Before: `real` is defined. */
 #ifndef TESK_FOREST_CELLS_H
 #define TESK_FOREST_CELLS_H
 

@@ -1,4 +1,4 @@
-/* Hanging nodes of the cells of mapped.cu, which includes this: the steps of include/tessera/forest_space.h.
+/* Hanging nodes of the cells of mapped.cu, which includes this: the steps of include/tessera/space.h.
  *
  * Lines along the direction of a thread's own line are interpolated in its registers. For the two others the nodes go to shared memory and
  * back, all of them: to choose those that can be concerned is up to 17 % slower. Only lines in the three planes in which a child touches its

@@ -1,14 +1,19 @@
+/* Boxes: tensor-product grids. */
 #include <math.h>
 #include <string.h>
 #include "mesh/mesh.h"
 
-static TesStatus check(TesContext *ctx, const TesBoxDesc *desc, int dim) {
+static TesStatus check(TesContext *ctx, const TesMeshDesc *desc, int dim) {
   TesStatus status = TES_OK;
   TES_CHECK(dim == 2 || dim == 3, "dim is %d, expected 2 or 3", dim);
+  TES_CHECK(desc->refine >= 0 && desc->refine <= 24, "%d uniform refinements, expected 0..24", desc->refine);
   for (int d = 0; d < dim; d++) {
     const char axis = "xyz"[d];
     const double *x = desc->coordinates[d];
     TES_CHECK(desc->cells[d] >= 1 && desc->cells[d] <= 1 << 24, "%d cells in direction %c, expected 1..%d",
+              desc->cells[d], axis, 1 << 24);
+    TES_CHECK((int64_t)desc->cells[d] << desc->refine <= 1 << 24,
+              "%d refinements of %d cells in direction %c: at most %d cells are possible", desc->refine,
               desc->cells[d], axis, 1 << 24);
     TES_CHECK(isfinite(desc->lower[d]) && isfinite(desc->upper[d]), "the box is not finite in direction %c",
               axis);
@@ -28,31 +33,36 @@ done:
   return status;
 }
 
-static TesStatus fill(TesMesh *mesh, const TesBoxDesc *desc, int d) {
+/* Vertex i of direction d: cells that are refined are halved. */
+static double coordinate(const TesMeshDesc *desc, int d, int n, int i) {
+  const bool is_default = desc->lower[d] == 0 && desc->upper[d] == 0;
+  const double lower = is_default ? 0 : desc->lower[d], upper = is_default ? 1 : desc->upper[d],
+               *x = desc->coordinates[d];
+  const int parts = 1 << desc->refine, coarse = i / parts;
+  if (!x) return (lower * (n - i) + upper * i) / n;
+  return i % parts ? x[coarse] + (x[coarse + 1] - x[coarse]) * (i % parts) / parts : x[coarse];
+}
+
+static TesStatus fill(TesMesh *mesh, const TesMeshDesc *desc, int d) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  const int n = mesh->cells[d] = d < mesh->dim ? desc->cells[d] : 1;
-  const bool is_default = d >= mesh->dim || (desc->lower[d] == 0 && desc->upper[d] == 0);
-  const double lower = is_default ? 0 : desc->lower[d], upper = is_default ? 1 : desc->upper[d];
+  const bool exists = d < mesh->dim;
+  const int n = mesh->box[d] = exists ? desc->cells[d] << desc->refine : 1;
   TES_ALLOC(&mesh->coordinates[d], n + 1);
-  for (int i = 0; i <= n; i++)
-    mesh->coordinates[d][i] =
-        d < mesh->dim && desc->coordinates[d] ? desc->coordinates[d][i] : (lower * (n - i) + upper * i) / n;
+  for (int i = 0; i <= n; i++) mesh->coordinates[d][i] = exists ? coordinate(desc, d, n, i) : i;
+  mesh->cells *= n;
 done:
   return status;
 }
 
-TesStatus tes_mesh_create_box(TesContext *context, const TesBoxDesc *desc, TesMesh **mesh) {
-  TesContext *ctx = context;
+TesStatus tesi_mesh_create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDesc *desc, TesMesh **mesh) {
   TesStatus status = TES_OK;
   TesMesh *m = NULL;
   const int dim = desc->dim ? desc->dim : 3;
   *mesh = NULL;
   TES_TRY(check(ctx, desc, dim));
-  TES_NEW(&m);
-  atomic_init(&m->references, 1);
-  m->context = tesi_context_retain(ctx);
-  m->dim = dim;
+  TES_TRY(tesi_mesh_new(ctx, kind, dim, desc->geometry_degree, &m));
+  m->cells = 1;
   for (int d = 0; d < 3; d++) TES_TRY(fill(m, desc, d));
   *mesh = m;
   m = NULL;
@@ -61,32 +71,15 @@ done:
   return status;
 }
 
-TesMesh *tesi_mesh_retain(const TesMesh *mesh) {
-  TesMesh *m = (TesMesh *)mesh;
-  atomic_fetch_add(&m->references, 1);
-  return m;
-}
-
-void tes_mesh_destroy(TesMesh **mesh) {
-  if (!mesh || !*mesh) return;
-  TesMesh *m = *mesh;
-  *mesh = NULL;
-  if (atomic_fetch_sub(&m->references, 1) != 1) return;
-  TesContext *ctx = m->context;
-  for (int d = 0; d < 3; d++) tesi_free(ctx, &m->coordinates[d]);
-  tesi_free(ctx, &m);
-  tes_context_destroy(&ctx);
-}
-
-TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse) {
+TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   double *halved[3] = {NULL, NULL, NULL};
-  TesBoxDesc desc = {.dim = mesh->dim};
+  TesMeshDesc desc = {.dim = mesh->dim, .geometry_degree = mesh->geometry_degree};
   bool any = false;
   *coarse = NULL;
   for (int d = 0; d < mesh->dim; d++) {
-    const int n = mesh->cells[d];
+    const int n = mesh->box[d];
     const bool halve = n % 2 == 0 && n > 2;
     desc.cells[d] = halve ? n / 2 : n;
     desc.coordinates[d] = mesh->coordinates[d];
@@ -96,24 +89,8 @@ TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse) {
     desc.coordinates[d] = halved[d];
     any = true;
   }
-  if (any) TES_TRY(tes_mesh_create_box(ctx, &desc, coarse));
+  if (any) TES_TRY(tesi_mesh_create_grid(ctx, TES_MESH_BOX, &desc, coarse));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &halved[d]);
   return status;
-}
-
-int tes_mesh_dim(const TesMesh *mesh) {
-  return mesh->dim;
-}
-
-int tes_mesh_cells(const TesMesh *mesh, int d) {
-  return mesh->cells[d];
-}
-
-int64_t tes_mesh_cell_count(const TesMesh *mesh) {
-  return (int64_t)mesh->cells[0] * mesh->cells[1] * mesh->cells[2];
-}
-
-const double *tes_mesh_coordinates(const TesMesh *mesh, int d) {
-  return mesh->coordinates[d];
 }

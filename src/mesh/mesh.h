@@ -3,15 +3,50 @@
 #define TESI_MESH_H
 
 #include "base/base.h"
+#include "mesh/forest/forest_p4est.h"
 #include "tessera/mesh.h"
 
 struct TesMesh {
   atomic_int references;
   TesContext *context;
-  int dim, cells[3];
-  double *coordinates[3]; /* [cells[d] + 1]; {0, 1} in directions that do not exist */
+  TesMeshKind kind; /* never auto */
+  int dim, max_level;
+  int64_t cells;
+  /* Kind box, and cells of a deformed box: cells a direction, 0: neither. */
+  int box[3];
+  double *coordinates[3]; /* [box[d] + 1]; {0, 1} in directions that do not exist */
+  /* Kind forest, and cells made of trees: the coarse mesh, NULL: neither. Cells of trees are their own leaves. */
+  TesiTrees *coarse;
+  const TesiP4est *p4est; /* the functions; NULL: cells of trees */
+  void *forest;           /* of p4est */
+  int depth;              /* a tree is 2^depth long */
+  TesiLeaves leaves;
+  /* See tesi_mesh_geometry(). */
+  struct TesGeometry *geometry;
+  int geometry_degree;
 };
 
 TesMesh *tesi_mesh_retain(const TesMesh *mesh);
+/* An object without cells; the kinds fill it in. */
+TesStatus tesi_mesh_new(TesContext *ctx, TesMeshKind kind, int dim, int geometry_degree, TesMesh **mesh);
+
+/* The kinds; errors as tes_mesh_create(). */
+/* The grid of a box, for the kinds box and cells. */
+TesStatus tesi_mesh_create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDesc *desc, TesMesh **mesh);
+TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse);
+TesStatus tesi_mesh_create_cells(TesContext *ctx, const TesMeshDesc *desc, TesMesh **mesh);
+TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesMesh **mesh);
+TesStatus tesi_mesh_coarsen_forest(const TesMesh *mesh, TesMesh **coarse);
+
+/* Grid position of a cell of a box. */
+static inline void tesi_mesh_at(const TesMesh *m, int64_t cell, int at[3]) {
+  at[0] = (int)(cell % m->box[0]), at[1] = (int)(cell / m->box[0] % m->box[1]),
+  at[2] = (int)(cell / m->box[0] / m->box[1]);
+}
+
+/* The mesh owns its geometry, which folder geometry/ makes and knows. */
+TesStatus tesi_mesh_deform(TesMesh *mesh, const TesMeshDesc *desc);
+int64_t tesi_mesh_box_cell(const TesMesh *mesh, int64_t cell);
+void tesi_geometry_destroy(struct TesGeometry **geometry);
 
 #endif

@@ -36,7 +36,8 @@ static TesStatus create_level(TesiFull *full, int l) {
   const TesOperator *op = tes_multigrid_operator(full->multigrid, l);
   const TesSpace *space = op->space;
   if (l > 0) {
-    const TesTransferDesc transfer = {tes_multigrid_space(full->multigrid, l - 1), space, TES_DOUBLE};
+    const TesTransferDesc transfer = {
+        .coarse = tes_multigrid_space(full->multigrid, l - 1), .fine = space, .precision = TES_DOUBLE};
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
   }
   if (l == full->top) return TES_OK;

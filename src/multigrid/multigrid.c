@@ -5,8 +5,7 @@
 #include "transfer/transfer.h"
 
 typedef struct Level {
-  TesSpace *space;        /* NULL over forests */
-  TesForestSpace *forest; /* NULL over boxes */
+  TesSpace *space;
   TesOperator *op;
   TesSmoother *smoother; /* NULL on level 0 */
   TesTransfer *transfer; /* from the level below; NULL on level 0 */
@@ -82,7 +81,8 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
   if (l == 0) TES_TRY(tesi_coarse_create(ctx, &diffusion, &mg->coarse));
   TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &level->op));
   if (l > 0) {
-    const TesTransferDesc transfer = {mg->level[l - 1].space, level->space, precision};
+    const TesTransferDesc transfer = {
+        .coarse = mg->level[l - 1].space, .fine = level->space, .precision = precision};
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
   }
   TES_TRY(complete_level(mg, &desc->smoother, l));
@@ -145,7 +145,7 @@ TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *lev
   for (int l = 0; l < mg->levels; l++) {
     mg->level[l].op = levels->op[l], levels->op[l] = NULL;
     mg->level[l].transfer = levels->transfer[l], levels->transfer[l] = NULL;
-    mg->level[l].forest = levels->forest[l], levels->forest[l] = NULL;
+    mg->level[l].space = levels->space[l], levels->space[l] = NULL;
     TES_TRY(complete_level(mg, &levels->smoother, l));
   }
   *multigrid = mg;
@@ -188,7 +188,6 @@ void tes_multigrid_destroy(TesMultigrid **multigrid) {
     tes_vector_destroy(&level->b);
     tes_vector_destroy(&level->x);
     tes_space_destroy(&level->space);
-    tes_forest_space_destroy(&level->forest);
   }
   tesi_coarse_destroy(&mg->coarse);
   for (int i = 0; i < mg->recorded_count; i++) tesi_recorded_release(ctx, &mg->recorded[i].work);
@@ -202,10 +201,6 @@ int tes_multigrid_levels(const TesMultigrid *multigrid) {
 
 const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level) {
   return multigrid->level[level].space;
-}
-
-const TesForestSpace *tes_multigrid_forest_space(const TesMultigrid *multigrid, int level) {
-  return multigrid->level[level].forest;
 }
 
 const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level) {

@@ -17,9 +17,9 @@ struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 struct TesiCoarse;
 typedef struct TesiMultigridLevels {
   int count;
-  TesOperator **op;        /* [count] */
-  TesTransfer **transfer;  /* [count] */
-  TesForestSpace **forest; /* [count] */
+  TesOperator **op;       /* [count] */
+  TesTransfer **transfer; /* [count] */
+  TesSpace **space;       /* [count] */
   struct TesiCoarse *coarse;
   TesSmootherDesc smoother; /* its `op` is ignored */
   int pre, post;            /* as in TesMultigridDesc */

@@ -43,7 +43,7 @@ typedef struct Loop {
   TesContext *context;
   const TesAdaptDesc *desc;
   TesForestPoissonDesc problem; /* of the step at hand */
-  TesForest *forest;            /* of later steps */
+  TesMesh *mesh;                /* of later steps */
   TesForestPoisson *poisson;
   double *indicator, *guess;
   int8_t *mark;
@@ -59,9 +59,9 @@ static TesStatus solve(Loop *s) {
   const double start = tesi_now();
   TES_TRY(tes_forest_poisson_create(ctx, &s->problem, &s->poisson));
   s->at.setup_seconds = tesi_now() - start;
-  const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
+  const TesiCellView *space = tes_forest_poisson_space(s->poisson)->view;
   s->at.cells = space->cells, s->at.dofs = space->dofs, s->at.hanging = space->hanging;
-  s->at.poisson = s->poisson, s->at.forest = s->problem.forest;
+  s->at.poisson = s->poisson, s->at.mesh = s->problem.mesh;
   TES_CHECK(s->at.step || !s->desc->max_dofs || space->dofs <= s->desc->max_dofs,
             "the first mesh has %lld unknowns, and max_dofs allows %lld", (long long)space->dofs,
             (long long)s->desc->max_dofs);
@@ -76,14 +76,13 @@ done:
 static TesStatus energy_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
-  TesiResidual residual = {
-      .desc = &s->problem, .space = space, .geometry = tes_forest_poisson_geometry(s->poisson)};
+  const TesiCellView *space = tes_forest_poisson_space(s->poisson)->view;
+  TesiResidual residual = {.desc = &s->problem, .space = space, .geometry = space->mesh->geometry};
   double *l2 = NULL, *h1 = NULL, sum[3] = {0};
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
-  TES_TRY(tes_forest_cell_errors(space, residual.geometry, tes_forest_poisson_solution(s->poisson),
-                                 s->problem.exact, l2, h1));
+  TES_TRY(tes_forest_cell_errors(tes_forest_poisson_space(s->poisson),
+                                 tes_forest_poisson_solution(s->poisson), s->problem.exact, l2, h1));
   for (int64_t c = 0; c < space->cells; c++) {
     sum[0] += l2[c], sum[1] += h1[c];
     sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
@@ -101,27 +100,25 @@ static TesStatus goal_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesGoal *goal = &s->desc->goal;
-  const TesForestSpace *space = tes_forest_poisson_space(s->poisson);
-  const TesGeometry *geometry = tes_forest_poisson_geometry(s->poisson);
+  const TesiCellView *space = tes_forest_poisson_space(s->poisson)->view;
   double exact, *v = NULL;
-  static const char *const none[] = {NULL};
-  TesForestSpace *fine = NULL;
+  uint8_t *none = NULL;
+  TesSpace *fine = NULL;
   if (goal->kind == TES_GOAL_POINT) {
     TES_TRY(tes_function_evaluate(s->problem.exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0,
                                   &exact));
   } else {
-    TES_TRY(tes_forest_space_create(ctx,
-                                    &(TesForestSpaceDesc){.forest = s->problem.forest,
-                                                          .degree = tesi_min(space->degree + 3, 8),
-                                                          .dirichlet = none},
-                                    &fine));
+    TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
+    const TesSpaceDesc desc = {.mesh = space->mesh, .degree = tesi_min(space->degree + 3, 8), .given = none};
+    TES_TRY(tes_space_create(ctx, &desc, &fine));
     TES_ALLOC(&v, fine->length);
-    TES_TRY(tes_forest_space_interpolate(fine, geometry, s->problem.exact, v));
-    TES_TRY(tes_goal_value(fine, geometry, goal, v, &exact));
+    TES_TRY(tes_space_interpolate(fine, s->problem.exact, v));
+    TES_TRY(tes_goal_value(fine, goal, v, &exact));
   }
   s->at.error = exact - s->at.goal;
 done:
-  tes_forest_space_destroy(&fine);
+  tes_space_destroy(&fine);
+  tesi_free(ctx, &none);
   tesi_free(ctx, &v);
   return status;
 }
@@ -134,8 +131,8 @@ static TesStatus estimate(Loop *s) {
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (s->desc->estimator == TES_ESTIMATE_DWR) {
-    TES_TRY(tes_goal_value(tes_forest_poisson_space(s->poisson), tes_forest_poisson_geometry(s->poisson),
-                           &s->desc->goal, tes_forest_poisson_solution(s->poisson), &s->at.goal));
+    TES_TRY(tes_goal_value(tes_forest_poisson_space(s->poisson), &s->desc->goal,
+                           tes_forest_poisson_solution(s->poisson), &s->at.goal));
     TES_TRY(tes_estimate_dwr(&s->problem, s->poisson, &s->desc->goal, s->indicator));
   } else {
     TES_TRY(tes_estimate_residual(&s->problem, s->poisson, s->indicator));
@@ -156,8 +153,8 @@ done:
   return status;
 }
 
-static TesStatus check_room(const Loop *s, const TesForestSpace *next) {
-  const TesForestSpace *now = tes_forest_poisson_space(s->poisson);
+static TesStatus check_room(const Loop *s, const TesiCellView *next) {
+  const TesiCellView *now = tes_forest_poisson_space(s->poisson)->view;
   const double cells = (double)next->cells / (double)now->cells,
                nodes = (double)next->length / (double)now->length;
   return tesi_room_check(s->context, &s->room,
@@ -171,33 +168,33 @@ static TesStatus check_room(const Loop *s, const TesForestSpace *next) {
 static TesStatus refine(Loop *s, double fraction, bool *stop) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  TesForest *next = NULL;
-  TesForestSpace *space = NULL;
-  const TesForestSpace *old = tes_forest_poisson_space(s->poisson);
+  TesMesh *next = NULL;
+  TesSpace *space = NULL;
+  const TesSpace *old = tes_forest_poisson_space(s->poisson);
   TES_ALLOC(&s->mark, s->at.cells);
   for (int64_t c = 0; c < s->at.cells && s->desc->estimator == TES_ESTIMATE_DWR; c++)
     s->indicator[c] = fabs(s->indicator[c]);
   if (tes_mark_cells(ctx, s->desc->marking, fraction, s->at.cells, s->indicator, s->mark) < 0)
     TES_FAIL(TES_OUT_OF_MEMORY, "no memory for marking cells");
-  TES_TRY(tes_forest_adapt(s->problem.forest, s->mark, &next));
-  TES_TRY(tes_forest_space_create(ctx, &(TesForestSpaceDesc){.forest = next, .degree = old->degree}, &space));
+  TES_TRY(tes_mesh_adapt(s->problem.mesh, s->mark, &next));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = next, .degree = old->degree}, &space));
   *stop = s->desc->max_dofs > 0 && space->length > s->desc->max_dofs;
   if (*stop) {
     s->next_dofs = space->length;
     goto done;
   }
-  TES_TRY(check_room(s, space));
+  TES_TRY(check_room(s, space->view));
   tesi_free(ctx, &s->guess);
   TES_ALLOC(&s->guess, space->length);
-  TES_TRY(tes_forest_carry(old, tes_forest_poisson_solution(s->poisson), space, s->guess));
+  TES_TRY(tes_space_carry(old, tes_forest_poisson_solution(s->poisson), space, s->guess));
   tes_forest_poisson_destroy(&s->poisson);
-  tes_forest_destroy(&s->forest);
-  s->forest = next, next = NULL;
-  s->problem.forest = s->forest;
+  tes_mesh_destroy(&s->mesh);
+  s->mesh = next, next = NULL;
+  s->problem.mesh = s->mesh;
   s->problem.guess = s->guess;
 done:
-  tes_forest_destroy(&next);
-  tes_forest_space_destroy(&space);
+  tes_mesh_destroy(&next);
+  tes_space_destroy(&space);
   tesi_free(ctx, &s->mark);
   return status;
 }
@@ -273,10 +270,10 @@ TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptS
 done:
   if (last) {
     *last = s.last;
-    last->forest = NULL, last->poisson = NULL, last->indicator = NULL, last->result.residuals = NULL;
+    last->mesh = NULL, last->poisson = NULL, last->indicator = NULL, last->result.residuals = NULL;
   }
   tes_forest_poisson_destroy(&s.poisson);
-  tes_forest_destroy(&s.forest);
+  tes_mesh_destroy(&s.mesh);
   tesi_free(ctx, &s.indicator);
   tesi_free(ctx, &s.guess);
   tesi_free(ctx, &s.mark);

@@ -20,7 +20,7 @@ static void locate(const TesRelation *r, int dim, const double *node, double *xi
   }
 }
 
-static void carry_cell(const TesForestSpace *from, const double *u, const TesForestSpace *to,
+static void carry_cell(const TesiCellView *from, const double *u, const TesiCellView *to,
                        const TesRelation *r, int64_t cell, double *v) {
   const int n = to->n;
   double local[TESI_CELL_MOST];
@@ -32,22 +32,25 @@ static void carry_cell(const TesForestSpace *from, const double *u, const TesFor
     double xi[3];
     if (tesi_hanging_directions(to->dim, n, to->mask[cell], at)) continue;
     locate(r, to->dim, node, xi, &source);
-    if (source != last) tes_forest_space_read(from, source, u, local);
+    if (source != last) tesi_cells_read(from, source, u, local);
     last = source;
     tesi_local_values(to->dim, from->degree, local, 1, xi, &v[i < 0 ? ~i : i], NULL);
   }
 }
 
-TesStatus tes_forest_carry(const TesForestSpace *from, const double *u, const TesForestSpace *to, double *v) {
-  TesContext *ctx = to->context;
+TesStatus tes_space_carry(const TesSpace *old, const double *u, const TesSpace *space, double *v) {
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
+  const TesiCellView *from, *to;
   TesRelation *relation = NULL;
+  TES_TRY(tesi_space_cells(old, &from));
+  TES_TRY(tesi_space_cells(space, &to));
   TES_ALLOC(&relation, to->cells);
-  if (from->forest == to->forest)
+  if (from->mesh == to->mesh)
     for (int64_t c = 0; c < to->cells; c++)
       relation[c] = (TesRelation){.from = (int32_t)c, .kinship = TES_KIN_SAME};
   else
-    TES_TRY(tes_forest_relate(from->forest, to->forest, relation));
+    TES_TRY(tes_mesh_relate(from->mesh, to->mesh, relation));
   for (int64_t c = 0; c < to->cells; c++) carry_cell(from, u, to, &relation[c], c, v);
 done:
   tesi_free(ctx, &relation);

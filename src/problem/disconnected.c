@@ -21,9 +21,9 @@ static bool is_held(const TesForestPoissonDesc *desc, const TesiTrees *t, int64_
 }
 
 TesStatus tesi_forest_parts_check(const TesForestPoissonDesc *desc) {
-  TesContext *ctx = tes_forest_context(desc->forest);
+  TesContext *ctx = tes_mesh_context(desc->mesh);
   TesStatus status = TES_OK;
-  const TesiTrees *t = desc->forest->coarse;
+  const TesiTrees *t = desc->mesh->coarse;
   int32_t *parent = NULL;
   char *held = NULL;
   int64_t loose = -1;

@@ -75,9 +75,10 @@ done:
 /* ---- dual-weighted residuals ---------------------------------------------------------------------------------------- */
 
 typedef struct Weights {
-  const TesForestSpace *dual, *space;
-  const double *z; /* [length of dual] */
-  double *low;     /* I_k z, [length of space] */
+  const TesSpace *dual_space, *primal;
+  const TesiCellView *dual, *space; /* of both */
+  const double *z;                  /* [length of dual] */
+  double *low;                      /* I_k z, [length of space] */
   TesiCellRule dual_rule;
 } Weights;
 
@@ -86,7 +87,7 @@ static TesStatus interpolate_dual(TesContext *context, Weights *w) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TES_ALLOC(&w->low, w->space->length);
-  TES_TRY(tes_forest_carry(w->dual, w->z, w->space, w->low));
+  TES_TRY(tes_space_carry(w->dual_space, w->z, w->primal, w->low));
 done:
   return status;
 }
@@ -95,9 +96,9 @@ static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, Te
                        double *eta) {
   double r[TESI_CELL_POINTS], high[TESI_CELL_POINTS], low[TESI_CELL_POINTS], local[TESI_CELL_MOST];
   tesi_residual_cell(s, cell, at, r);
-  tes_forest_space_read(w->dual, cell, w->z, local);
+  tesi_cells_read(w->dual, cell, w->z, local);
   tesi_cell_evaluate(&w->dual_rule, -1, local, high);
-  tes_forest_space_read(w->space, cell, w->low, local);
+  tesi_cells_read(w->space, cell, w->low, local);
   tesi_cell_evaluate(&s->rule, -1, local, low);
   double sum = 0;
   for (int64_t p = 0; p < s->rule.points; p++) sum += at->weight[p] * r[p] * (high[p] - low[p]);
@@ -112,9 +113,9 @@ static void weigh_face(const TesiResidual *s, const Weights *w, int64_t i, doubl
   double sum = 0;
   if (!tesi_residual_face(s, i, j, weight)) return;
   tesi_pair_points(s, pair, false, xi);
-  tes_forest_space_read(w->dual, pair->cell, w->z, local);
+  tesi_cells_read(w->dual, pair->cell, w->z, local);
   tesi_local_values(s->rule.dim, w->dual->degree, local, n, xi, high, NULL);
-  tes_forest_space_read(w->space, pair->cell, w->low, local);
+  tesi_cells_read(w->space, pair->cell, w->low, local);
   tesi_local_values(s->rule.dim, w->space->degree, local, n, xi, low, NULL);
   for (int p = 0; p < n; p++) sum += weight[p] * j[p] * (high[p] - low[p]);
   const double share = pair->other < 0 ? 1 : 0.5;
@@ -131,7 +132,7 @@ static TesStatus weigh(TesContext *context, const TesiResidual *s, Weights *w, d
   TesiCellPoints *points = NULL;
   const int threads = tes_context_threads(ctx);
   TES_ALLOC(&points, threads);
-  tesi_cell_rule(w->dual, s->geometry, s->rule.q, &w->dual_rule);
+  tesi_cell_rule(w->dual, s->rule.q, &w->dual_rule);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
   for (int64_t c = 0; c < s->space->cells; c++) weigh_cell(s, w, c, &points[omp_get_thread_num()], &eta[c]);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
@@ -141,13 +142,13 @@ done:
   return status;
 }
 
-static TesStatus add_goal(void *user, const TesForestSpace *space, const TesGeometry *geometry, double *b) {
-  return tesi_goal_load(space, geometry, user, b);
+static TesStatus add_goal(void *user, const TesSpace *space, double *b) {
+  return tesi_goal_load(space, user, b);
 }
 
 TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
                            const TesGoal *goal, double *eta) {
-  const TesForestSpace *space = tes_forest_poisson_space(poisson);
+  const TesSpace *space = tes_forest_poisson_space(poisson);
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesForestPoissonDesc dual = *desc;
@@ -155,9 +156,9 @@ TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPois
   TesFunction *zero = NULL;
   TesBoundary *boundary = NULL;
   TesiResidual *s = NULL;
-  Weights w = {.space = space};
+  Weights w = {.primal = space, .space = space->view};
   TesSolveResult result;
-  const int names = tes_forest_boundaries(desc->forest);
+  const int names = tes_mesh_boundaries(desc->mesh);
   const TesMultigrid *mg = tes_forest_poisson_multigrid(poisson);
   TES_CHECK(space->degree < TESI_FOREST_DEGREE,
             "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
@@ -177,7 +178,8 @@ TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPois
   dual.add_load = add_goal, dual.add_load_user = (void *)goal;
   TES_TRY(tes_forest_poisson_create(ctx, &dual, &z));
   TES_TRY(tes_forest_poisson_solve(z, &result));
-  w.dual = tes_forest_poisson_space(z), w.z = tes_forest_poisson_solution(z);
+  w.dual_space = tes_forest_poisson_space(z), w.dual = w.dual_space->view,
+  w.z = tes_forest_poisson_solution(z);
   TES_TRY(interpolate_dual(ctx, &w));
   TES_TRY(tesi_residual_create(desc, poisson, &s));
   TES_TRY(weigh(ctx, s, &w, eta));

@@ -17,7 +17,7 @@ typedef struct TesiSideTables {
 
 typedef struct TesiResidual {
   const TesForestPoissonDesc *desc;
-  const TesForestSpace *space;
+  const TesiCellView *space;
   const TesGeometry *geometry;
   const double *u;
   TesiCellRule rule;
@@ -45,7 +45,6 @@ void tesi_local_values(int dim, int degree, const double *local, int n, const do
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* b += J(phi_i); checks the goal. */
-TesStatus tesi_goal_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
-                         double *b);
+TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, double *b);
 
 #endif

@@ -10,42 +10,41 @@ typedef struct Side {
   bool hangs;
 } Side;
 
-static bool face_hangs(const TesForestSpace *s, int64_t cell, int face) {
+static bool face_hangs(const TesiCellView *s, int64_t cell, int face) {
   const unsigned mask = s->mask[cell];
   return mask >> (3 + face / 2) & 1 && (mask >> (face / 2) & 1) == (unsigned)(face & 1);
 }
 
-static int corner_node(const TesForestSpace *s, int face, int corner) {
+static int corner_node(const TesiCellView *s, int face, int corner) {
   const int end = s->n - 1;
   return tesi_face_node(s->dim, s->n, face, (corner & 1) * end + (corner >> 1) * end * s->n);
 }
 
-static uint64_t interpolated_key(const TesForestSpace *s, int64_t cell, int p) {
+static uint64_t interpolated_key(const TesiCellView *s, int64_t cell, int p) {
   double row[TESI_CELL_MOST];
   memset(row, 0, (size_t)s->cell_nodes * sizeof *row);
   row[p] = 1;
   tesi_hanging_write(s->dim, s->n, s->halves, s->mask[cell], row);
-  return tesi_forest_row_key(s->cell_nodes, s->index + cell * s->cell_nodes, row);
+  return tesi_cells_row_key(s->cell_nodes, s->index + cell * s->cell_nodes, row);
 }
 
 /* Of a hanging face: the corner of the coarse face that it names. */
-static uint64_t corner_key(const TesForestSpace *s, int64_t cell, int face, int corner) {
+static uint64_t corner_key(const TesiCellView *s, int64_t cell, int face, int corner) {
   const int n = s->n, p = corner_node(s, face, corner);
   const bool names =
       !(s->mask[cell] >> 3) || face_hangs(s, cell, face) ||
       !tesi_hanging_directions(s->dim, n, s->mask[cell], (const int[3]){p % n, p / n % n, p / n / n});
-  return names ? tesi_forest_node_key(s->index[cell * s->cell_nodes + p]) : interpolated_key(s, cell, p);
+  return names ? tesi_cells_node_key(s->index[cell * s->cell_nodes + p]) : interpolated_key(s, cell, p);
 }
 
 /* Of the corners and the nodes inside, in any order: these never hang on a face that does not. */
-static uint64_t face_key(const TesForestSpace *s, int64_t cell, int face) {
+static uint64_t face_key(const TesiCellView *s, int64_t cell, int face) {
   const int n = s->n;
   uint64_t key = 0;
   for (int v = 0; v < 1 << (s->dim - 1); v++) key += corner_key(s, cell, face, v);
   for (int j = s->dim == 3 ? 1 : 0; j < (s->dim == 3 ? n - 1 : 1); j++)
     for (int i = 1; i < n - 1; i++)
-      key +=
-          tesi_forest_node_key(s->index[cell * s->cell_nodes + tesi_face_node(s->dim, n, face, j * n + i)]);
+      key += tesi_cells_node_key(s->index[cell * s->cell_nodes + tesi_face_node(s->dim, n, face, j * n + i)]);
   return key;
 }
 
@@ -58,7 +57,7 @@ static int by_key(const void *a, const void *b) {
 }
 
 /* Which corner (bits of face coordinates) of `other` is corner v of `side`; -1: none. */
-static int find_corner(const TesForestSpace *s, const Side *side, const Side *other, int v) {
+static int find_corner(const TesiCellView *s, const Side *side, const Side *other, int v) {
   const uint64_t key = corner_key(s, side->cell, side->face, v);
   for (int w = 0; w < 1 << (s->dim - 1); w++)
     if (corner_key(s, other->cell, other->face, w) == key) return w;
@@ -66,7 +65,7 @@ static int find_corner(const TesForestSpace *s, const Side *side, const Side *ot
 }
 
 /* Whether the corners match; fills the rest of the pair. */
-static bool match(const TesForestSpace *s, const Side *side, const Side *other, TesiFacePair *pair) {
+static bool match(const TesiCellView *s, const Side *side, const Side *other, TesiFacePair *pair) {
   const int directions = s->dim - 1, zero = find_corner(s, side, other, 0);
   for (int e = 0; e < directions; e++) {
     const int at = find_corner(s, side, other, 1 << e);
@@ -89,7 +88,7 @@ static bool match(const TesForestSpace *s, const Side *side, const Side *other, 
 }
 
 /* sorted[sides] <- all sides by key: in buckets by the first bits of their keys, each sorted by itself. */
-static TesStatus sort_sides(const TesForestSpace *s, int64_t sides, Side *sorted) {
+static TesStatus sort_sides(const TesiCellView *s, int64_t sides, Side *sorted) {
   enum { BUCKETS = 1024, SHIFT = 54 };
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -131,7 +130,7 @@ static int64_t find_pairs(const Side *sorted, int64_t sides, TesiFacePair *pair,
   return count;
 }
 
-TesStatus tesi_face_pairs(const TesForestSpace *space, TesiFacePair **pair, int64_t *count) {
+TesStatus tesi_face_pairs(const TesiCellView *space, TesiFacePair **pair, int64_t *count) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int64_t sides = space->cells * 2 * space->dim;

@@ -9,12 +9,11 @@
 #include "operator/operator.h"
 #include "problem/disconnected.h"
 #include "smoother/smoother.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 struct TesForestPoisson {
   TesContext *context;
-  TesForestSpace *space;
-  TesGeometry *geometry;
+  TesSpace *space;
   TesOperator *op; /* float64 */
   TesMultigrid *multigrid;
   TesSolver *solver;
@@ -29,25 +28,25 @@ struct TesForestPoisson {
 
 /* What differs from number to number: the desc's functions as the operator and the load want them. */
 typedef struct Boundaries {
-  const char **dirichlet; /* names, NULL behind the last; NULL: everywhere */
+  uint8_t *given; /* NULL: everywhere */
   const TesFunction **alpha, **value, **flux;
 } Boundaries;
 
 static void free_boundaries(TesContext *ctx, Boundaries *b) {
-  tesi_free(ctx, &b->dirichlet);
+  tesi_free(ctx, &b->given);
   tesi_free(ctx, &b->alpha);
   tesi_free(ctx, &b->value);
   tesi_free(ctx, &b->flux);
 }
 
 /* Every face needs a condition, and conditions go by name. */
-static TesStatus refuse_unnamed(const TesForest *forest) {
-  TesContext *ctx = tes_forest_context(forest);
+static TesStatus refuse_unnamed(const TesMesh *forest) {
+  TesContext *ctx = tes_mesh_context(forest);
   TesStatus status = TES_OK;
   int64_t tree;
   int face;
   double xi[3] = {0.5, 0.5, 0.5}, x[3] = {0};
-  const int64_t unnamed = tes_forest_unnamed(forest, &tree, &face);
+  const int64_t unnamed = tes_mesh_unnamed(forest, &tree, &face);
   if (!unnamed) return TES_OK;
   xi[face / 2] = face % 2;
   tesi_trees_evaluate(forest->coarse, tree, 1, xi, x);
@@ -55,7 +54,7 @@ static TesStatus refuse_unnamed(const TesForest *forest) {
            "%lld faces of the coarse mesh lie on the boundary and have no name, so there is no condition for "
            "them; the first is face %d of cell %lld (both from 0), round (%g, %g, %g). Name them in the mesh "
            "(Gmsh: Physical Curve, in 3D Surface), or say what holds on all of them: boundary.all in a case, "
-           "TesForestDesc.rest in a program",
+           "TesMeshDesc.rest in a program",
            (long long)unnamed, face, (long long)tree, x[0], x[1], x[2]);
 done:
   return status;
@@ -63,19 +62,18 @@ done:
 
 static TesStatus sort_boundaries(TesContext *ctx, const TesForestPoissonDesc *desc, Boundaries *b) {
   TesStatus status = TES_OK;
-  const int names = tes_forest_boundaries(desc->forest);
-  int count = 0;
+  const int names = tes_mesh_boundaries(desc->mesh);
   if (!desc->boundary) return TES_OK;
-  TES_TRY(refuse_unnamed(desc->forest));
+  TES_TRY(refuse_unnamed(desc->mesh));
   TES_TRY(tesi_forest_parts_check(desc));
-  TES_ALLOC(&b->dirichlet, names + 1);
+  TES_ALLOC(&b->given, names + 1);
   TES_ALLOC(&b->alpha, names + 1);
   TES_ALLOC(&b->value, names + 1);
   TES_ALLOC(&b->flux, names + 1);
   for (int i = 0; i < names; i++) {
     const TesBoundary *boundary = &desc->boundary[i];
     if (boundary->condition == TES_DIRICHLET) {
-      b->dirichlet[count++] = tes_forest_boundary_name(desc->forest, i);
+      b->given[i] = 1;
       b->value[i] = boundary->g;
     } else {
       b->flux[i] = boundary->g;
@@ -91,7 +89,7 @@ done:
 static TesStatus check_memory(TesForestPoisson *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesForestSpace *s = p->space;
+  const TesiCellView *s = p->space->view;
   const double cells = (double)s->cells, nodes = cells * s->cell_nodes,
                levels = s->dim == 3 ? 8 / 7. : 4 / 3.;
   const double factors = s->dim == 3 ? 6 : 3, length = (double)s->length;
@@ -115,13 +113,11 @@ static TesStatus create_operators(TesForestPoisson *p, const TesForestPoissonDes
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesForestMultigridDesc mg = {.diffusion = {.space = p->space,
-                                             .geometry = p->geometry,
                                              .a = desc->a,
                                              .c = desc->c,
                                              .material_a = desc->material_a,
                                              .material_c = desc->material_c,
                                              .alpha = boundaries->alpha},
-                               .geometry_degree = desc->geometry_degree,
                                .degree_first = desc->degree_first,
                                .coarse = desc->coarse,
                                .smoother = {.kind = desc->smoother, .degree = desc->smoother_degree},
@@ -153,15 +149,15 @@ static TesStatus check_balance(TesForestPoisson *p, const TesForestPoissonDesc *
             "Change f or g, or give a Dirichlet value on a boundary",
             sum);
   if (desc->exact) {
-    TES_TRY(tes_forest_load(
-        &(TesForestLoadDesc){.space = p->space, .geometry = p->geometry, .f = desc->exact}, b));
+    TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = p->space, .f = desc->exact}, b));
     p->mean = sum_of(p, b); /* int exact */
   }
 done:
   return status;
 }
 
-static void clear_dirichlet(const TesForestSpace *s, double *u) {
+static void clear_dirichlet(const TesSpace *space, double *u) {
+  const TesiCellView *s = space->view;
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
     if (s->index[i] < 0) u[~s->index[i]] = 0;
 }
@@ -177,17 +173,15 @@ static TesStatus create_right_hand_side(TesForestPoisson *p, const TesForestPois
   TES_ALLOC(&b, p->space->length);
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->x));
-  TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = p->space,
-                                               .geometry = p->geometry,
-                                               .f = one ? one : desc->f,
-                                               .material_f = desc->material_f,
-                                               .g = boundaries->flux},
-                          b));
+  TES_TRY(tes_forest_load(
+      &(TesForestLoadDesc){
+          .space = p->space, .f = one ? one : desc->f, .material_f = desc->material_f, .g = boundaries->flux},
+      b));
   if (desc->add_load) {
-    TES_TRY(desc->add_load(desc->add_load_user, p->space, p->geometry, b));
+    TES_TRY(desc->add_load(desc->add_load_user, p->space, b));
     clear_dirichlet(p->space, b);
   }
-  TES_TRY(tes_forest_lifting(p->space, p->geometry, boundaries->value, p->lifting));
+  TES_TRY(tes_forest_lifting(p->space, boundaries->value, p->lifting));
   TES_TRY(tes_forest_subtract_lifting(p->op, p->space, p->lifting, b));
   TES_TRY(tes_vector_set(p->b, b));
   if (p->op->singular) TES_TRY(check_balance(p, desc, b));
@@ -239,22 +233,21 @@ TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonD
   TesStatus status = TES_OK;
   TesForestPoisson *p = NULL;
   Boundaries boundaries = {0};
+  const TesGeometry *geometry;
   const double start = tesi_now();
   *poisson = NULL;
-  TES_CHECK(desc->forest, "a problem needs a forest");
+  TES_CHECK(desc->mesh, "a problem needs a mesh");
   TES_CHECK(desc->tolerance >= 0 && desc->tolerance < INFINITY,
             "tolerance is %g: expected a positive number, or 0 for 1e-9", desc->tolerance);
   TES_NEW(&p);
   p->context = tesi_context_retain(ctx);
   p->exact = tesi_function_retain(desc->exact);
   TES_TRY(sort_boundaries(ctx, desc, &boundaries));
-  TES_TRY(tes_forest_space_create(ctx,
-                                  &(TesForestSpaceDesc){.forest = desc->forest,
-                                                        .degree = desc->degree,
-                                                        .dirichlet = boundaries.dirichlet},
-                                  &p->space));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = desc->mesh, .degree = desc->degree, .given = boundaries.given},
+      &p->space));
   TES_TRY(check_memory(p));
-  TES_TRY(tes_geometry_create_forest(desc->forest, desc->geometry_degree, &p->geometry));
+  TES_TRY(tesi_mesh_geometry(desc->mesh, &geometry));
   TES_TRY(create_operators(p, desc, &boundaries));
   p->times.operators = tesi_now() - start;
   TES_ALLOC(&p->u, p->space->length);
@@ -285,8 +278,7 @@ void tes_forest_poisson_destroy(TesForestPoisson **poisson) {
   tesi_free(ctx, &p->lifting);
   tesi_free(ctx, &p->start);
   tes_function_destroy(&p->exact);
-  tes_geometry_destroy(&p->geometry);
-  tes_forest_space_destroy(&p->space);
+  tes_space_destroy(&p->space);
   tesi_free(ctx, &p);
   tes_context_destroy(&ctx);
 }
@@ -298,7 +290,7 @@ static TesStatus complete(TesForestPoisson *p) {
   double integral, volume, shift = 0;
   TES_TRY(tes_vector_get(p->x, p->u));
   if (p->op->singular) {
-    TES_TRY(tes_forest_integral(p->space, p->geometry, p->u, &integral, &volume));
+    TES_TRY(tes_forest_integral(p->space, p->u, &integral, &volume));
     shift = (p->mean - integral) / volume;
   }
   for (int64_t i = 0; i < p->space->length; i++) p->u[i] += p->lifting[i] + shift;
@@ -341,12 +333,8 @@ TesStatus tes_forest_poisson_solve(TesForestPoisson *poisson, TesSolveResult *re
   return outcome != TES_OK ? outcome : status;
 }
 
-const TesForestSpace *tes_forest_poisson_space(const TesForestPoisson *poisson) {
+const TesSpace *tes_forest_poisson_space(const TesForestPoisson *poisson) {
   return poisson->space;
-}
-
-const TesGeometry *tes_forest_poisson_geometry(const TesForestPoisson *poisson) {
-  return poisson->geometry;
 }
 
 const TesMultigrid *tes_forest_poisson_multigrid(const TesForestPoisson *poisson) {
@@ -361,7 +349,7 @@ TesStatus tes_forest_poisson_errors(const TesForestPoisson *poisson, double *l2,
   TesContext *ctx = poisson->context;
   TesStatus status = TES_OK;
   TES_CHECK(poisson->exact, "there is no exact solution to compare with");
-  TES_TRY(tes_forest_errors(poisson->space, poisson->geometry, poisson->u, poisson->exact, l2, h1));
+  TES_TRY(tes_forest_errors(poisson->space, poisson->u, poisson->exact, l2, h1));
 done:
   return status;
 }

@@ -9,7 +9,7 @@ static bool find_in_cell(const TesGeometry *geometry, int dim, int64_t cell, con
   for (int d = 0; d < dim; d++) xi[d] = 0.5;
   for (int step = 0; step < 20; step++) {
     double r[3], delta[3], size = 0;
-    if (tes_geometry_evaluate(geometry, cell, 1, xi, at, J) != TES_OK) return false;
+    if (tesi_geometry_evaluate(geometry, cell, 1, xi, at, J) != TES_OK) return false;
     for (int d = 0; d < dim; d++) r[d] = x[d] - at[d];
     if (dim == 2) {
       const double det = J[0] * J[3] - J[1] * J[2];
@@ -41,26 +41,25 @@ static bool find_in_cell(const TesGeometry *geometry, int dim, int64_t cell, con
   return inside;
 }
 
-static TesStatus find_point(const TesForestSpace *space, const TesGeometry *geometry, const double *x,
-                            int64_t *cell, double *xi) {
+static TesStatus find_point(const TesiCellView *space, const double *x, int64_t *cell, double *xi) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   for (*cell = 0; *cell < space->cells; ++*cell)
-    if (find_in_cell(geometry, space->dim, *cell, x, xi)) return TES_OK;
+    if (find_in_cell(space->mesh->geometry, space->dim, *cell, x, xi)) return TES_OK;
   TES_FAIL(TES_INVALID_INPUT, "the goal's point (%g, %g, %g) lies in no cell", x[0], x[1], x[2]);
 done:
   return status;
 }
 
-static TesStatus find_boundary(const TesForestSpace *space, const TesGoal *goal, int *boundary) {
+static TesStatus find_boundary(const TesiCellView *space, const TesGoal *goal, int *boundary) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TES_CHECK(goal->boundary, "the goal is a mean on a boundary: which one?");
-  TES_TRY(tes_forest_find_boundary(space->forest, goal->boundary, boundary));
-  TES_CHECK(tes_forest_boundary_faces(space->forest, *boundary) > 0,
+  TES_TRY(tes_mesh_find_boundary(space->mesh, goal->boundary, boundary));
+  TES_CHECK(tes_mesh_boundary_faces(space->mesh, *boundary) > 0,
             "the goal is the mean on %s, whose faces all lie between cells: choose one of the boundary",
             goal->boundary);
-  TES_CHECK(!tes_forest_space_dirichlet(space, *boundary),
+  TES_CHECK(!tesi_cells_given(space, *boundary),
             "the goal is the mean on %s, where the values are given: choose a boundary with a neumann or "
             "robin condition",
             goal->boundary);
@@ -69,11 +68,11 @@ done:
 }
 
 /* int over the boundary of phi_i to b, and its area. */
-static TesStatus boundary_load(const TesForestSpace *space, const TesGeometry *geometry, int boundary,
-                               double *b, double *area) {
+static TesStatus boundary_load(const TesSpace *of, int boundary, double *b, double *area) {
+  const TesiCellView *space = of->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const int names = tes_forest_boundaries(space->forest);
+  const int names = tes_mesh_boundaries(space->mesh);
   const TesFunction **g = NULL;
   TesFunction *one = NULL;
   TesiFaceRule rule;
@@ -81,13 +80,13 @@ static TesStatus boundary_load(const TesForestSpace *space, const TesGeometry *g
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_ALLOC(&g, names);
   g[boundary] = one;
-  TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = space, .geometry = geometry, .g = g}, b));
+  TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = of, .g = g}, b));
   tesi_face_rule(space->dim, space->degree, space->degree + 3, &rule);
   *area = 0;
   for (int64_t c = 0; c < space->cells; c++)
     for (int f = 0, name; f < 2 * space->dim; f++) {
-      if (!tes_forest_on_boundary(space->forest, c, f, &name) || name != boundary) continue;
-      TES_TRY(tesi_face_geometry(&rule, geometry, c, f, x, weight, NULL));
+      if (!tes_mesh_on_boundary(space->mesh, c, f, &name) || name != boundary) continue;
+      TES_TRY(tesi_face_geometry(&rule, space->mesh->geometry, c, f, x, weight, NULL));
       for (int p = 0; p < rule.points; p++) *area += weight[p];
     }
 done:
@@ -97,21 +96,21 @@ done:
 }
 
 /* functional[length] of the mean. */
-static TesStatus mean_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
-                           double *b) {
+static TesStatus mean_load(const TesSpace *of, const TesGoal *goal, double *b) {
+  const TesiCellView *space = of->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   int boundary;
   double area;
   TES_TRY(find_boundary(space, goal, &boundary));
-  TES_TRY(boundary_load(space, geometry, boundary, b, &area));
+  TES_TRY(boundary_load(of, boundary, b, &area));
   for (int64_t i = 0; i < space->length; i++) b[i] /= area;
 done:
   return status;
 }
 
 /* Products of the 1D functions at xi. */
-static void functions_at(const TesForestSpace *space, const double *xi, double *local) {
+static void functions_at(const TesiCellView *space, const double *xi, double *local) {
   double unit[TESI_CELL_MOST];
   for (int p = 0; p < space->cell_nodes; p++) {
     memset(unit, 0, sizeof unit);
@@ -120,19 +119,19 @@ static void functions_at(const TesForestSpace *space, const double *xi, double *
   }
 }
 
-TesStatus tesi_goal_load(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
-                         double *b) {
+TesStatus tesi_goal_load(const TesSpace *of, const TesGoal *goal, double *b) {
+  const TesiCellView *space = of->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double local[TESI_CELL_MOST], xi[3], *load = NULL;
   int64_t cell;
   if (goal->kind == TES_GOAL_POINT) {
-    TES_TRY(find_point(space, geometry, goal->point, &cell, xi));
+    TES_TRY(find_point(space, goal->point, &cell, xi));
     functions_at(space, xi, local);
-    tes_forest_space_add(space, cell, local, b);
+    tesi_cells_add(space, cell, local, b);
   } else {
     TES_ALLOC(&load, space->length);
-    TES_TRY(mean_load(space, geometry, goal, load));
+    TES_TRY(mean_load(of, goal, load));
     for (int64_t i = 0; i < space->length; i++) b[i] += load[i];
   }
 done:
@@ -141,8 +140,8 @@ done:
 }
 
 /* The mean by quadrature on the faces, as Dirichlet values at the edges of the boundary count too. */
-static TesStatus mean_value(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
-                            const double *u, double *value) {
+static TesStatus mean_value(const TesSpace *of, const TesGoal *goal, const double *u, double *value) {
+  const TesiCellView *space = of->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiFaceRule rule;
@@ -153,9 +152,9 @@ static TesStatus mean_value(const TesForestSpace *space, const TesGeometry *geom
   tesi_face_rule(space->dim, space->degree, space->degree + 3, &rule);
   for (int64_t c = 0; c < space->cells; c++)
     for (int f = 0, name; f < 2 * space->dim; f++) {
-      if (!tes_forest_on_boundary(space->forest, c, f, &name) || name != boundary) continue;
-      TES_TRY(tesi_face_geometry(&rule, geometry, c, f, x, weight, NULL));
-      tes_forest_space_read(space, c, u, local);
+      if (!tes_mesh_on_boundary(space->mesh, c, f, &name) || name != boundary) continue;
+      TES_TRY(tesi_face_geometry(&rule, space->mesh->geometry, c, f, x, weight, NULL));
+      tesi_cells_read(space, c, u, local);
       for (int i = 0; i < rule.nodes; i++) in[i] = local[tesi_face_node(rule.dim, rule.n, f, i)];
       tesi_face_interpolate(&rule, in, at);
       for (int p = 0; p < rule.points; p++) area += weight[p], sum += weight[p] * at[p];
@@ -165,15 +164,15 @@ done:
   return status;
 }
 
-TesStatus tes_goal_value(const TesForestSpace *space, const TesGeometry *geometry, const TesGoal *goal,
-                         const double *u, double *value) {
+TesStatus tes_goal_value(const TesSpace *of, const TesGoal *goal, const double *u, double *value) {
+  const TesiCellView *space = of->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double local[TESI_CELL_MOST], xi[3];
   int64_t cell;
-  if (goal->kind == TES_GOAL_MEAN) return mean_value(space, geometry, goal, u, value);
-  TES_TRY(find_point(space, geometry, goal->point, &cell, xi));
-  tes_forest_space_read(space, cell, u, local);
+  if (goal->kind == TES_GOAL_MEAN) return mean_value(of, goal, u, value);
+  TES_TRY(find_point(space, goal->point, &cell, xi));
+  tesi_cells_read(space, cell, u, local);
   tesi_local_values(space->dim, space->degree, local, 1, xi, value, NULL);
 done:
   return status;

@@ -81,8 +81,9 @@ static void choose_tolerance(TesPoisson *p, const TesPoissonDesc *desc) {
 /* ---- set-up -------------------------------------------------------------------------------------------------------- */
 
 static TesStatus create_space(TesPoisson *p, const TesPoissonDesc *desc) {
-  TesSpaceDesc space = {.mesh = desc->mesh, .degree = desc->degree};
-  for (int face = 0; face < 6; face++) space.natural[face] = desc->boundary[face].condition != TES_DIRICHLET;
+  uint8_t given[6];
+  const TesSpaceDesc space = {.mesh = desc->mesh, .degree = desc->degree, .given = given};
+  for (int face = 0; face < 6; face++) given[face] = desc->boundary[face].condition == TES_DIRICHLET;
   return tes_space_create(p->context, &space, &p->space);
 }
 
@@ -119,8 +120,8 @@ static TesStatus subtract_lifting(TesPoisson *p, const TesPoissonDesc *desc) {
   TesOperator *op = NULL;
   TesVector *r = NULL;
   TesDiffusionDesc diffusion;
-  TesSpaceDesc space = {
-      .mesh = desc->mesh, .degree = desc->degree, .natural = {true, true, true, true, true, true}};
+  static const uint8_t none[6];
+  const TesSpaceDesc space = {.mesh = desc->mesh, .degree = desc->degree, .given = none};
   TES_TRY(tes_space_create(ctx, &space, &full));
   diffusion = diffusion_of(full, desc);
   TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &op));

@@ -20,7 +20,7 @@ static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
 
 TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
                                TesiResidual **residual) {
-  const TesForestSpace *space = tes_forest_poisson_space(poisson);
+  const TesiCellView *space = tes_forest_poisson_space(poisson)->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
@@ -28,9 +28,9 @@ TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForest
   TES_NEW(&s);
   s->desc = desc;
   s->space = space;
-  s->geometry = tes_forest_poisson_geometry(poisson);
+  s->geometry = space->mesh->geometry;
   s->u = tes_forest_poisson_solution(poisson);
-  tesi_cell_rule(space, s->geometry, space->degree + 2, &s->rule);
+  tesi_cell_rule(space, space->degree + 2, &s->rule);
   tesi_face_rule(space->dim, space->degree, space->degree + 2, &s->face_rule);
   tesi_lagrange(s->rule.q, s->rule.point, s->rule.q, s->rule.point, NULL, s->D);
   side_tables(space->n, &s->face_rule, &s->side);
@@ -55,7 +55,7 @@ static const TesFunction *pick(const TesFunction *const *by_material, int materi
 }
 
 static int material_of(const TesiResidual *s, int64_t cell) {
-  return tes_forest_material(s->space->forest, cell);
+  return tes_mesh_material(s->space->mesh, cell);
 }
 
 /* Values at n points x[3][n]; `constant` where there is no function. */
@@ -68,7 +68,7 @@ double tesi_residual_diffusion(const TesiResidual *s, int64_t cell) {
   const TesFunction *a = pick(s->desc->material_a, material_of(s, cell), s->desc->a);
   const double middle[3] = {0.5, 0.5, 0.5};
   double x[3] = {0}, value = 1;
-  if (tes_geometry_evaluate(s->geometry, cell, 1, middle, x, NULL) != TES_OK) return NAN;
+  if (tesi_geometry_evaluate(s->geometry, cell, 1, middle, x, NULL) != TES_OK) return NAN;
   if (a) tesi_function_values(a, 1, &x[0], &x[1], &x[2], 0, &value);
   return value;
 }
@@ -92,7 +92,7 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   const int64_t n = rule->points;
   double local[TESI_CELL_MOST], g[3 * TESI_CELL_POINTS], value[TESI_CELL_POINTS], source[TESI_CELL_POINTS];
   tesi_cell_points(rule, cell, at);
-  tes_forest_space_read(s->space, cell, s->u, local);
+  tesi_cells_read(s->space, cell, s->u, local);
   for (int d = 0; d < dim; d++) tesi_cell_evaluate(rule, d, local, g + d * n);
   tesi_cell_gradient(rule, at, g, g);
   values_of(pick(s->desc->material_a, material, s->desc->a), 1, n, at->x, value);
@@ -195,7 +195,7 @@ static void evaluate_side(const TesiResidual *s, const TesiFacePair *pair, bool 
   }
   const TesiFaceTables tables = pick_tables(&s->side, q, number),
                        geometry = pick_tables(&s->geometry_side, q, number);
-  tes_forest_space_read(s->space, cell, s->u, local);
+  tesi_cells_read(s->space, cell, s->u, local);
   tesi_tensor_face(dim, face, &tables, local, 1, at->u, at->gradient, n);
   tesi_geometry_face(s->geometry, cell, face, &geometry, at->x, at->J);
   if (!swapped) return;
@@ -261,8 +261,8 @@ static void normals(const TesiResidual *s, const TesiFacePair *pair, const SideP
 static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at, double *j) {
   const int n = s->face_rule.points;
   int name;
-  if (!tes_forest_on_boundary(s->space->forest, pair->cell, pair->face, &name)) return false;
-  if (tes_forest_space_dirichlet(s->space, name)) return false;
+  if (!tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name)) return false;
+  if (tesi_cells_given(s->space, name)) return false;
   const TesBoundary *boundary = s->desc->boundary && name >= 0 ? &s->desc->boundary[name] : NULL;
   double g[TESI_FACE_MOST], alpha[TESI_FACE_MOST];
   values_of(boundary ? boundary->g : NULL, 0, n, at->x, g);

@@ -1,34 +1,18 @@
+/* Spaces: creation, references, and the public calls. */
 #include "space/space.h"
-#include <math.h>
-#include "basis/gauss.h"
+#include <string.h>
 
-/* Directions that do not exist are one cell of width 1 and degree 0, natural at both ends. */
-static TesStatus fill_axis(TesSpace *space, const TesSpaceDesc *desc, int d) {
+/* The highest degree over each kind of mesh: masks of hanging nodes and mapped operators have their own limits. */
+static int highest_degree(TesMeshKind kind) {
+  return kind == TES_MESH_BOX ? TESI_MAX_DEGREE : kind == TES_MESH_FOREST ? TESI_FOREST_DEGREE : 15;
+}
+
+static TesStatus take_given(TesSpace *space, const uint8_t *given) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const bool exists = d < space->dim;
-  TesiAxis *axis = &space->axis[d];
-  const double *vertices = desc->mesh->coordinates[d];
-  double points[TESI_MAX_POINTS] = {0};
-  axis->degree = exists ? space->degree : 0;
-  axis->cells = desc->mesh->cells[d];
-  axis->nodes = axis->cells * axis->degree + 1;
-  for (int end = 0; end < 2; end++) axis->natural[end] = !exists || desc->natural[2 * d + end];
-  TES_ALLOC(&axis->h, axis->cells);
-  TES_ALLOC(&axis->x, axis->nodes);
-  if (exists) tesi_gauss_lobatto(axis->degree + 1, points, NULL);
-  const double mean = (vertices[axis->cells] - vertices[0]) / axis->cells;
-  const double extent = fmax(fabs(vertices[0]), fabs(vertices[axis->cells]));
-  axis->uniform = true;
-  for (int c = 0; c < axis->cells; c++) {
-    axis->h[c] = vertices[c + 1] - vertices[c];
-    if (!(fabs(axis->h[c] - mean) <= 8e-16 * extent)) axis->uniform = false;
-    for (int i = 0; i <= axis->degree; i++)
-      axis->x[c * axis->degree + i] = vertices[c] + points[i] * axis->h[c];
-  }
-  if (axis->uniform)
-    for (int c = 0; c < axis->cells; c++) axis->h[c] = mean;
-  if (exists) axis->x[axis->nodes - 1] = vertices[axis->cells];
+  const int names = tes_mesh_boundaries(space->mesh);
+  TES_ALLOC(&space->given, names + 1);
+  for (int i = 0; i <= names; i++) space->given[i] = !given || (i < names && given[i]);
 done:
   return status;
 }
@@ -39,22 +23,25 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TesSpace *s = NULL;
   const int degree = desc->degree ? desc->degree : 4;
   *space = NULL;
-  TES_CHECK(degree >= 1 && degree <= TESI_MAX_DEGREE, "degree is %d, expected 1..%d", degree,
-            TESI_MAX_DEGREE);
+  TES_CHECK(desc->mesh, "a space needs a mesh");
+  const int highest = highest_degree(desc->mesh->kind);
+  TES_CHECK(degree >= 1 && degree <= highest, "degree is %d, expected 1..%d%s", degree, highest,
+            desc->mesh->kind == TES_MESH_FOREST ? " on a forest" : "");
   TES_NEW(&s);
   atomic_init(&s->references, 1);
   s->context = tesi_context_retain(ctx);
   s->mesh = tesi_mesh_retain(desc->mesh);
   s->dim = desc->mesh->dim;
   s->degree = degree;
-  s->length = s->dofs = 1;
-  for (int d = 0; d < 3; d++) {
-    TES_TRY(fill_axis(s, desc, d));
-    const int unknowns = tesi_axis_end(&s->axis[d]) - tesi_axis_first(&s->axis[d]);
-    s->length *= s->axis[d].nodes;
-    s->dofs *= unknowns;
+  TES_TRY(take_given(s, desc->given));
+  if (s->mesh->kind == TES_MESH_BOX) {
+    TES_TRY(tesi_space_fill_axes(s));
+    TES_CHECK(s->dofs > 0, "no unknowns: degree %d, and Dirichlet values at all vertices", degree);
+  } else {
+    TES_TRY(tesi_cells_create(s, &s->view));
+    s->length = s->view->length;
+    s->dofs = s->view->dofs;
   }
-  TES_CHECK(s->dofs > 0, "no unknowns: degree %d, and Dirichlet values at all vertices", degree);
   *space = s;
   s = NULL;
 done:
@@ -78,6 +65,8 @@ void tes_space_destroy(TesSpace **space) {
     tesi_free(ctx, &s->axis[d].h);
     tesi_free(ctx, &s->axis[d].x);
   }
+  tesi_cells_destroy(&s->view);
+  tesi_free(ctx, &s->given);
   tes_mesh_destroy(&s->mesh);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
@@ -89,13 +78,29 @@ TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse) {
   TesMesh *mesh = NULL;
   *coarse = NULL;
   TES_TRY(tes_mesh_coarsen(space->mesh, &mesh));
-  if (mesh) {
-    TesSpaceDesc desc = {.mesh = mesh, .degree = space->degree};
-    for (int face = 0; face < 6; face++) desc.natural[face] = space->axis[face / 2].natural[face % 2];
-    TES_TRY(tes_space_create(ctx, &desc, coarse));
-  }
+  if (mesh) TES_TRY(tesi_space_create_on(space, mesh, space->degree, coarse));
 done:
   tes_mesh_destroy(&mesh);
+  return status;
+}
+
+TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other) {
+  const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)];
+  const TesSpaceDesc desc = {.mesh = mesh, .degree = degree, .given = everywhere ? NULL : space->given};
+  return tes_space_create(space->context, &desc, other);
+}
+
+/* Under a lock: whoever asks first makes it. */
+static TesStatus make_cells(TesSpace *space) {
+  TesStatus status = TES_OK;
+#pragma omp critical(tesi_space_cells)
+  if (!space->view) status = tesi_cells_create(space, &space->view);
+  return status;
+}
+
+TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells) {
+  const TesStatus status = make_cells((TesSpace *)space);
+  *cells = space->view;
   return status;
 }
 
@@ -107,16 +112,13 @@ const TesMesh *tes_space_mesh(const TesSpace *space) {
   return space->mesh;
 }
 
-int tes_space_dim(const TesSpace *space) {
-  return space->dim;
-}
-
 int tes_space_degree(const TesSpace *space) {
   return space->degree;
 }
 
-int tes_space_nodes(const TesSpace *space, int d) {
-  return space->axis[d].nodes;
+bool tes_space_given(const TesSpace *space, int boundary) {
+  const int names = tes_mesh_boundaries(space->mesh);
+  return space->given[boundary >= 0 && boundary < names ? boundary : names];
 }
 
 int64_t tes_space_length(const TesSpace *space) {
@@ -127,10 +129,18 @@ int64_t tes_space_dofs(const TesSpace *space) {
   return space->dofs;
 }
 
-bool tes_space_natural(const TesSpace *space, TesFace face) {
-  return space->axis[face / 2].natural[face % 2];
+int64_t tes_space_hanging(const TesSpace *space) {
+  return space->view ? space->view->hanging : 0;
 }
 
-const double *tes_space_coordinates(const TesSpace *space, int d) {
-  return space->axis[d].x;
+int tes_space_nodes_along(const TesSpace *space, int d) {
+  return space->axis[d].nodes;
+}
+
+TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const uint16_t **mask) {
+  const TesiCellView *cells;
+  const TesStatus status = tesi_space_cells(space, &cells);
+  *index = status == TES_OK ? cells->index : NULL;
+  if (mask) *mask = status == TES_OK ? cells->mask : NULL;
+  return status;
 }

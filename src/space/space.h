@@ -1,8 +1,10 @@
-/* Spaces as the other folders see them. */
+/* Spaces as the other folders see them: over a box 1D axes, over any mesh the nodes of its cells. */
 #ifndef TESI_SPACE_H
 #define TESI_SPACE_H
 
-#include "mesh/mesh.h"
+#include "basis/gauss.h"
+#include "geometry/geometry.h"
+#include "mesh/forest/hanging.h"
 #include "tessera/space.h"
 
 /* One direction of a tensor-product space: all that 1D kernels need. */
@@ -14,16 +16,41 @@ typedef struct TesiAxis {
   double *x;                /* [nodes] coordinates of the nodes */
 } TesiAxis;
 
+enum { TESI_FOREST_DEGREE = 8 };
+
+/* The nodes of the cells, as tessera/space.h tells: of meshes of any kind. */
+typedef struct TesiCellView {
+  atomic_int references;
+  TesContext *context;
+  TesMesh *mesh;
+  int dim, degree, n, cell_nodes;
+  uint8_t *given; /* [boundaries + 1], the last for faces without a name */
+  int64_t cells, length, dofs, hanging;
+  int32_t *index;                                                                    /* [cells][n^dim] */
+  uint16_t *mask;                                                                    /* [cells] */
+  double node[TESI_MAX_POINTS], halves[2 * TESI_HANGING_NODES * TESI_HANGING_NODES]; /* halves: to degree 8 */
+} TesiCellView;
+
 struct TesSpace {
   atomic_int references;
   TesContext *context;
   TesMesh *mesh;
   int dim, degree;
-  TesiAxis axis[3];
+  uint8_t *given;   /* [boundaries + 1], the last for faces without a name */
+  TesiAxis axis[3]; /* over a box */
   int64_t length, dofs;
+  TesiCellView *view; /* over a box NULL until it is asked for */
 };
 
 TesSpace *tesi_space_retain(const TesSpace *space);
+/* The axes [3] of a space over a box; NULL over other meshes. */
+const TesiAxis *tesi_space_box(const TesSpace *space);
+/* The cell view; owned by the space, made under a lock when first asked for. */
+TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
+
+/* The same boundary conditions and another degree, or over a mesh with the same boundaries. */
+TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other);
+
 /* First and one-past-last node of an axis that is an unknown. */
 static inline int tesi_axis_first(const TesiAxis *axis) {
   return axis->natural[0] ? 0 : 1;
@@ -31,5 +58,46 @@ static inline int tesi_axis_first(const TesiAxis *axis) {
 static inline int tesi_axis_end(const TesiAxis *axis) {
   return axis->natural[1] ? axis->nodes : axis->nodes - 1;
 }
+
+/* ---- steps of tes_space_create() ---- */
+TesStatus tesi_space_fill_axes(TesSpace *space);
+TesStatus tesi_cells_create(const TesSpace *space, TesiCellView **cells);
+
+TesiCellView *tesi_cells_retain(const TesiCellView *cells);
+void tesi_cells_destroy(TesiCellView **cells);
+static inline bool tesi_cells_given(const TesiCellView *cells, int boundary) {
+  const int names = tes_mesh_boundaries(cells->mesh);
+  return cells->given[boundary >= 0 && boundary < names ? boundary : names];
+}
+/* The node that an entry of index means, Dirichlet or not. */
+static inline int32_t tesi_cells_node(int32_t index) {
+  return index < 0 ? -1 - index : index;
+}
+/* Plain steps 1 and 2 for one cell: local[n^dim], Dirichlet nodes with the value that x has; and the transpose, which adds to x. */
+void tesi_cells_read(const TesiCellView *cells, int64_t cell, const double *x, double *local);
+void tesi_cells_add(const TesiCellView *cells, int64_t cell, const double *local, double *x);
+/* As tes_space_coordinates(). */
+TesStatus tesi_cells_coordinates(const TesiCellView *cells, double *x);
+
+/* A name of a node of a cell, the same in all cells that have it: of its row of the interpolation of hanging nodes, numbers to 2^-30, by the nodes
+ * index[n] of the cell. Numbers below TESI_CELLS_SMALL are round-off. */
+#define TESI_CELLS_SMALL 1e-13
+uint64_t tesi_cells_row_key(int n, const int32_t *index, const double *row);
+/* That of a node that does not hang. */
+uint64_t tesi_cells_node_key(int32_t index);
+
+/* The values at all nodes of all cells from those at the unknowns, as a sparse matrix: row cell * n^dim + node. Made for tests, from
+ * positions alone: which faces and edges hang on which, and what is one node, is found by comparing coordinates. */
+typedef struct TesiConstraints {
+  int64_t rows, columns;
+  int64_t *first; /* [rows + 1] */
+  int32_t *column;
+  double *value;
+} TesiConstraints;
+
+/* Columns are numbered in the order in which rows meet them. period[d] > 0: coordinates that differ by it are one. */
+TesStatus tesi_forest_constraints_ref(const TesMesh *forest, int degree, const double period[3],
+                                      TesiConstraints *c);
+void tesi_forest_constraints_free(TesContext *ctx, TesiConstraints *c);
 
 #endif

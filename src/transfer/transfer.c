@@ -1,45 +1,29 @@
+/* Transfers: kinds, creation, and the public calls with their argument checks. */
 #include "transfer/transfer.h"
+#include <stdio.h>
 #include <string.h>
-#include "basis/lagrange.h"
-#include "basis/gauss.h"
-#include "device/kernel.h"
 
-/* Rows of the embedding of coarse cell c: the fine nodes of its one or two fine cells, in its reference coordinate. */
-static void fill_cell(const TesiAxis *coarse, const TesiAxis *fine, int c, int parts, double *E) {
-  const int k = coarse->degree;
-  double nodes[TESI_MAX_POINTS], points[2 * TESI_MAX_POINTS];
-  tesi_gauss_lobatto(k + 1, nodes, NULL);
-  for (int part = 0; part < parts; part++) {
-    const double first = part ? fine->h[parts * c] / coarse->h[c] : 0,
-                 width = fine->h[parts * c + part] / coarse->h[c];
-    for (int i = 0; i <= k; i++) points[part * k + i] = parts == 1 ? nodes[i] : first + width * nodes[i];
-  }
-  points[parts * k] = 1;
-  tesi_lagrange(k + 1, nodes, parts * k + 1, points, E, NULL);
-}
+static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transfer_cells};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static TesStatus fill_embedding(TesTransfer *transfer, int d) {
-  TesContext *ctx = transfer->context;
+/* The first kind that takes the spaces, or the one that is asked for. */
+static TesStatus choose(TesContext *ctx, const TesTransferDesc *desc, const TesiTransferKind **kind) {
   TesStatus status = TES_OK;
-  const TesiAxis *coarse = &transfer->coarse->axis[d], *fine = &transfer->fine->axis[d];
-  TesiEmbedding *e = &transfer->embedding[d];
-  const int parts = fine->cells / coarse->cells;
-  TES_CHECK(parts * coarse->cells == fine->cells && (parts == 1 || parts == 2),
-            "direction %c: %d fine cells on %d coarse ones, expected as many or twice as many", "xyz"[d],
-            fine -> cells, coarse -> cells);
-  e->cells = coarse->cells;
-  e->degree = coarse->degree;
-  e->step = parts * coarse->degree;
-  e->coarse_nodes = coarse->nodes;
-  e->fine_nodes = fine->nodes;
-  e->uniform = parts == 1 || (coarse->uniform && fine->uniform);
-  for (int end = 0; end < 2; end++) e->natural[end] = coarse->natural[end];
-  const int size = (e->step + 1) * (e->degree + 1);
-  TES_ALLOC(&e->E, size * (e->uniform ? 1 : e->cells));
-  if (e->degree == 0)
-    e->E[0] = 1;
-  else
-    for (int c = 0; c < (e->uniform ? 1 : e->cells); c++) fill_cell(coarse, fine, c, parts, e->E + c * size);
+  char reasons[400] = "";
+  size_t length = 0;
+  bool known = !desc->kind;
+  for (int i = 0; i < KINDS; i++) {
+    if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
+    const char *reason = kinds[i]->refuses(desc);
+    known = true;
+    *kind = kinds[i];
+    if (!reason) return TES_OK;
+    if (length < sizeof reasons)
+      length += (size_t)snprintf(reasons + length, sizeof reasons - length, "%skind %s: %s",
+                                 length ? "; " : "", kinds[i]->name, reason);
+  }
+  TES_CHECK(known, "there is no transfer of kind %s; there are box and cells", desc->kind);
+  TES_FAIL(TES_INVALID_INPUT, "no transfer between these spaces: %s", reasons);
 done:
   return status;
 }
@@ -48,17 +32,17 @@ TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, 
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesTransfer *t = NULL;
+  const TesiTransferKind *kind = NULL;
   *transfer = NULL;
-  TES_CHECK(desc->coarse->degree == desc->fine->degree && desc->coarse->dim == desc->fine->dim,
-            "coarse and fine space differ in degree or dimension");
+  TES_CHECK(desc->coarse && desc->fine, "a transfer needs a coarse and a fine space");
+  TES_TRY(choose(ctx, desc, &kind));
   TES_NEW(&t);
   t->context = tesi_context_retain(ctx);
   t->coarse = tesi_space_retain(desc->coarse);
   t->fine = tesi_space_retain(desc->fine);
   t->coarse_length = t->coarse->length, t->fine_length = t->fine->length;
   t->precision = desc->precision;
-  for (int d = 0; d < 3; d++) TES_TRY(fill_embedding(t, d));
-  TES_TRY(tesi_has_kernels(ctx) ? tesi_transfer_device_init(t) : tesi_transfer_host_init(t));
+  TES_TRY(kind->init(t));
   *transfer = t;
   t = NULL;
 done:

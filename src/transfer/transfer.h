@@ -28,16 +28,24 @@ typedef struct TesiTransferTable {
 struct TesTransfer {
   const TesiTransferTable *table;
   TesContext *context;
-  TesSpace *coarse, *fine; /* NULL between forests */
+  TesSpace *coarse, *fine;
   int64_t coarse_length, fine_length;
   TesPrecision precision;
-  TesiEmbedding embedding[3];
-  void *plan; /* of the table's implementation */
+  TesiEmbedding embedding[3]; /* kind box */
+  void *plan;                 /* of the table's implementation */
 };
 
 static inline const double *tesi_embedding_cell(const TesiEmbedding *e, int cell) {
   return e->E + (e->uniform ? 0 : (int64_t)cell * (e->step + 1) * (e->degree + 1));
 }
+
+/* The kinds, in the order in which they are tried. `refuses`: why a kind cannot do it, NULL: it can. `init` sets table and plan. */
+typedef struct TesiTransferKind {
+  const char *name;
+  const char *(*refuses)(const TesTransferDesc *desc);
+  TesStatus (*init)(TesTransfer *transfer);
+} TesiTransferKind;
+extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells;
 
 /* The host implementation: sets table and plan. */
 TesStatus tesi_transfer_host_init(TesTransfer *transfer);

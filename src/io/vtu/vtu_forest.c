@@ -3,13 +3,13 @@
 #include <string.h>
 #include "io/vtu/vtu.h"
 #include "device/vector.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 #include "tessera/vtu.h"
 
 enum { FIELDS = 16 };
 
 typedef struct Field {
-  const TesForestSpace *space;
+  const TesiCellView *space;
   const TesFunction *function;
   const TesFunction *const *material; /* [materials] or NULL */
   double *values, *work;              /* [length] or NULL; [5 nodes of a cell] */
@@ -17,10 +17,10 @@ typedef struct Field {
 
 /* Positions of a cell's nodes, [3][n]. */
 static void cell_coordinates(const Field *field, int64_t cell, double *x) {
-  const TesForestSpace *s = field->space;
+  const TesiCellView *s = field->space;
   double at[3 * TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES];
   const int n = s->cell_nodes;
-  tesi_hanging_positions(s->forest, cell, s->mask[cell], s->n, s->node, s->halves, at);
+  tesi_hanging_positions(s->mesh, cell, s->mask[cell], s->n, s->node, s->halves, at);
   for (int i = 0; i < n; i++)
     for (int d = 0; d < 3; d++) x[d * n + i] = d < s->dim ? at[i * s->dim + d] : 0;
 }
@@ -36,7 +36,7 @@ static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, doub
 }
 
 static const TesFunction *function_in(const Field *field, int64_t cell) {
-  const int material = field->material ? tes_forest_material(field->space->forest, cell) : -1;
+  const int material = field->material ? tes_mesh_material(field->space->mesh, cell) : -1;
   return material >= 0 && field->material[material] ? field->material[material] : field->function;
 }
 
@@ -46,7 +46,7 @@ static TesStatus fill_field(void *user, int64_t first, int64_t count, double *va
   double *x = field->work, *f = x + 3 * n;
   for (int64_t c = 0; c < count; c++) {
     double *out = values + c * n;
-    if (field->values) tes_forest_space_read(field->space, first + c, field->values, out);
+    if (field->values) tesi_cells_read(field->space, first + c, field->values, out);
     const TesFunction *function = function_in(field, first + c);
     if (!function) continue;
     cell_coordinates(field, first + c, x);
@@ -58,18 +58,18 @@ static TesStatus fill_field(void *user, int64_t first, int64_t count, double *va
 
 static TesStatus fill_level(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
-  for (int64_t c = 0; c < count; c++) values[c] = field->space->forest->leaves.level[first + c];
+  for (int64_t c = 0; c < count; c++) values[c] = field->space->mesh->leaves.level[first + c];
   return TES_OK;
 }
 
 static TesStatus fill_material(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
-  for (int64_t c = 0; c < count; c++) values[c] = tes_forest_material(field->space->forest, first + c);
+  for (int64_t c = 0; c < count; c++) values[c] = tes_mesh_material(field->space->mesh, first + c);
   return TES_OK;
 }
 
-static TesStatus begin_field(const TesForestSpace *space, const TesVtuField *field, double *work,
-                             Field *state, TesVtuArray *array) {
+static TesStatus begin_field(const TesiCellView *space, const TesVtuField *field, double *work, Field *state,
+                             TesVtuArray *array) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   *state = (Field){.space = space, .function = field->function, .material = field->material, .work = work};
@@ -84,8 +84,9 @@ done:
   return status;
 }
 
-TesStatus tes_vtu_write_forest(const TesForestSpace *space, int count, const TesVtuField *fields,
-                               int cell_count, const TesVtuArray *cell_fields, const char *path) {
+TesStatus tes_vtu_write_forest(const TesSpace *of, int count, const TesVtuField *fields, int cell_count,
+                               const TesVtuArray *cell_fields, const char *path) {
+  const TesiCellView *space = of->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   Field state[FIELDS] = {{0}}, geometry = {.space = space};
@@ -98,7 +99,7 @@ TesStatus tes_vtu_write_forest(const TesForestSpace *space, int count, const Tes
   geometry.work = work;
   for (int i = 0; i < count; i++) TES_TRY(begin_field(space, &fields[i], work, &state[i], &arrays[i]));
   cells[n++] = (TesVtuArray){.name = "level", .fill = fill_level, .user = &geometry};
-  if (tes_forest_materials(space->forest))
+  if (tes_mesh_materials(space->mesh))
     cells[n++] = (TesVtuArray){.name = "material", .fill = fill_material, .user = &geometry};
   for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
   TES_TRY(tes_vtu_write(ctx,

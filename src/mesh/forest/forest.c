@@ -3,29 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-TesForest *tesi_forest_retain(const TesForest *forest) {
-  TesForest *f = (TesForest *)forest;
-  atomic_fetch_add(&f->references, 1);
-  return f;
-}
-
-void tes_forest_destroy(TesForest **forest) {
-  if (!forest || !*forest) return;
-  TesForest *f = *forest;
-  *forest = NULL;
-  if (atomic_fetch_sub(&f->references, 1) != 1) return;
-  TesContext *ctx = f->context;
-  if (f->forest) f->p4est->destroy(f->forest);
-  tesi_trees_release(&f->coarse);
-  tesi_free(ctx, &f->leaves.tree);
-  tesi_free(ctx, &f->leaves.level);
-  tesi_free(ctx, &f->leaves.child);
-  tesi_free(ctx, &f->leaves.origin);
-  tesi_free(ctx, &f);
-  tes_context_destroy(&ctx);
-}
-
-int64_t tes_forest_memory(int dim, int64_t cells, int degree, int geometry_degree) {
+int64_t tesi_mesh_memory(int dim, int64_t cells, int degree, int geometry_degree) {
   const double n = degree > 0 ? pow(degree + 1, dim) : 0, fresh = degree > 0 ? pow(degree, dim) : 0,
                m = degree > 0 ? pow((geometry_degree ? geometry_degree : 2) + 1, dim) * dim : 0;
   /* p4est's quadrants, twice while they change; our arrays. Space: p4est's numbering and ours, masks, one vector. */
@@ -47,21 +25,19 @@ done:
 }
 
 /* The object around a forest of p4est, which is taken over even when this fails. */
-static TesStatus wrap(TesContext *context, TesiTrees *coarse, void *p4est, TesForest **forest) {
-  TesContext *ctx = context;
+static TesStatus wrap(TesContext *ctx, TesiTrees *coarse, int geometry_degree, void *p4est,
+                      TesMesh **forest) {
   TesStatus status = TES_OK;
-  TesForest *f = NULL;
+  TesMesh *f = NULL;
   const TesiP4est *functions = tesi_p4est(coarse->dim);
   *forest = NULL;
-  TES_NEW(&f);
-  atomic_init(&f->references, 1);
-  f->context = tesi_context_retain(ctx);
+  TES_TRY(tesi_mesh_new(ctx, TES_MESH_FOREST, coarse->dim, geometry_degree, &f));
   f->coarse = tesi_trees_retain(coarse);
   f->p4est = functions;
+  f->depth = functions->depth;
   f->forest = p4est;
-  f->dim = coarse->dim;
   p4est = NULL;
-  f->leaves.cells = functions->cells(f->forest);
+  f->cells = f->leaves.cells = functions->cells(f->forest);
   TES_ALLOC(&f->leaves.tree, f->leaves.cells);
   TES_ALLOC(&f->leaves.level, f->leaves.cells);
   TES_ALLOC(&f->leaves.child, f->leaves.cells);
@@ -72,7 +48,7 @@ static TesStatus wrap(TesContext *context, TesiTrees *coarse, void *p4est, TesFo
   f = NULL;
 done:
   if (p4est) functions->destroy(p4est);
-  tes_forest_destroy(&f);
+  tes_mesh_destroy(&f);
   return status;
 }
 
@@ -87,55 +63,60 @@ static TesStatus check_level(TesContext *context, const TesiTrees *c, int level)
     TES_FAIL(TES_OUT_OF_MEMORY, "%d refinements of %lld trees make %.3g cells; 2^31 - 1 are possible", level,
              (long long)c->trees, cells);
   TES_TRY(
-      tesi_forest_afford(ctx, tes_forest_memory(c->dim, (int64_t)cells, 0, 0), "a forest", (int64_t)cells));
+      tesi_forest_afford(ctx, tesi_mesh_memory(c->dim, (int64_t)cells, 0, 0), "a forest", (int64_t)cells));
 done:
   return status;
 }
 
-TesStatus tes_forest_create(TesContext *context, const TesForestDesc *desc, TesForest **forest) {
-  TesContext *ctx = context;
+TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesMesh **forest) {
   TesStatus status = TES_OK;
   TesiTrees *coarse = NULL;
   *forest = NULL;
   TES_TRY(tesi_trees_create(ctx, desc, &coarse));
   TES_TRY(tesi_p4est_check(ctx));
-  TES_TRY(check_level(ctx, coarse, desc->level));
+  TES_TRY(check_level(ctx, coarse, desc->refine));
   const TesiP4est *functions = tesi_p4est(coarse->dim);
   coarse->connectivity = functions->connect(coarse);
-  TES_TRY(wrap(ctx, coarse, functions->create(coarse->connectivity, desc->level), forest));
+  TES_TRY(wrap(ctx, coarse, desc->geometry_degree, functions->create(coarse->connectivity, desc->refine),
+               forest));
 done:
   tesi_trees_release(&coarse);
   return status;
 }
 
 /* The most cells that marks can lead to is not known before the balance has been made; twice the refined ones is rarely passed. */
-static int64_t guess_cells(const TesForest *f, const int8_t *mark) {
+static int64_t guess_cells(const TesMesh *f, const int8_t *mark) {
   int64_t refined = 0;
   for (int64_t c = 0; c < f->leaves.cells; c++) refined += mark[c] > 0;
   return f->leaves.cells + 2 * refined * ((1 << f->dim) - 1);
 }
 
-TesStatus tes_forest_adapt(const TesForest *forest, const int8_t *mark, TesForest **adapted) {
+TesStatus tes_mesh_adapt(const TesMesh *forest, const int8_t *mark, TesMesh **adapted) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
-  const int64_t cells = guess_cells(forest, mark);
   *adapted = NULL;
+  TES_CHECK(forest->kind == TES_MESH_FOREST,
+            "a mesh of kind %s is not refined cell by cell: mesh.kind forest is",
+            forest->kind == TES_MESH_BOX ? "box" : "cells");
+  const int64_t cells = guess_cells(forest, mark);
   for (int64_t c = 0; c < forest->leaves.cells; c++)
     TES_CHECK(mark[c] <= 0 || forest->leaves.level[c] < forest->p4est->max_level,
               "cell %lld is of level %d already, the highest", (long long)c, forest->leaves.level[c]);
-  TES_TRY(tesi_forest_afford(ctx, tes_forest_memory(forest->dim, cells, 0, 0), "a forest", cells));
-  TES_TRY(wrap(ctx, forest->coarse, forest->p4est->adapt(forest->forest, mark), adapted));
+  TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(forest->dim, cells, 0, 0), "a forest", cells));
+  TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, mark),
+               adapted));
 done:
   return status;
 }
 
-TesStatus tes_forest_coarsen(const TesForest *forest, TesForest **coarse) {
+TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
   *coarse = NULL;
   if (forest->max_level == 0) return TES_OK;
-  TES_TRY(wrap(ctx, forest->coarse, forest->p4est->adapt(forest->forest, NULL), coarse));
-  if (tes_forest_cells(*coarse) == tes_forest_cells(forest)) tes_forest_destroy(coarse);
+  TES_TRY(
+      wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, NULL), coarse));
+  if ((*coarse)->cells == forest->cells) tes_mesh_destroy(coarse);
 done:
   return status;
 }
@@ -164,9 +145,8 @@ static bool leaves_are_complete(const TesiTrees *coarse, const TesiP4est *p4est,
   return position == 0 && tree == coarse->trees;
 }
 
-TesStatus tesi_forest_rebuild(TesContext *context, TesiTrees *coarse, const TesiLeaves *leaves,
-                              TesForest **forest) {
-  TesContext *ctx = context;
+TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_degree,
+                              const TesiLeaves *leaves, TesMesh **forest) {
   TesStatus status = TES_OK;
   *forest = NULL;
   TES_TRY(tesi_p4est_check(ctx));
@@ -175,7 +155,7 @@ TesStatus tesi_forest_rebuild(TesContext *context, TesiTrees *coarse, const Tesi
   if (!coarse->connectivity) coarse->connectivity = functions->connect(coarse);
   void *p4est = functions->rebuild(coarse->connectivity, leaves);
   TES_CHECK(p4est, "neighbouring cells differ by more than one level");
-  TES_TRY(wrap(ctx, coarse, p4est, forest));
+  TES_TRY(wrap(ctx, coarse, geometry_degree, p4est, forest));
 done:
   return status;
 }

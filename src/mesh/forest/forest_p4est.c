@@ -60,6 +60,10 @@ static void initialize(void) {
   __lsan_enable();
 }
 
+bool tesi_p4est_is_built(void) {
+  return true;
+}
+
 const TesiP4est *tesi_p4est(int dim) {
   static bool ready;
 #pragma omp critical(tesi_p4est)
@@ -75,6 +79,10 @@ TesStatus tesi_p4est_check(TesContext *ctx) {
   return TES_OK;
 }
 #else
+bool tesi_p4est_is_built(void) {
+  return false;
+}
+
 const TesiP4est *tesi_p4est(int dim) {
   (void)dim;
   return NULL;

@@ -22,17 +22,18 @@ typedef struct TesiP4est {
   /* A forest with these leaves, which are complete and in order. NULL when they are not balanced. */
   void *(*rebuild)(void *connectivity, const TesiLeaves *leaves);
   void (*destroy)(void *forest);
-  /* See tes_forest_adapt(); mark NULL: all -1. */
+  /* See tes_mesh_adapt(); mark NULL: all -1. */
   void *(*adapt)(void *forest, const int8_t *mark);
   int64_t (*cells)(const void *forest);
   /* Fills allocated arrays. */
   void (*leaves)(const void *forest, TesiLeaves *leaves);
-  /* Local nodes: index[cells][(degree+1)^dim] and mask[cells] (caller's) as forest_space.h tells; *nodes of them. */
+  /* Local nodes: index[cells][(degree+1)^dim] and mask[cells] (caller's) as space.h tells; *nodes of them. */
   void (*number)(void *forest, int degree, int32_t *index, uint16_t *mask, int64_t *nodes);
 } TesiP4est;
 
 /* NULL when the library was built without p4est. Initialises MPI and p4est at the first call. */
 const TesiP4est *tesi_p4est(int dim);
+bool tesi_p4est_is_built(void);
 /* TES_MISSING in that case. */
 TesStatus tesi_p4est_check(TesContext *ctx);
 

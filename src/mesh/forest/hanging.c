@@ -56,13 +56,13 @@ void tesi_hanging_write(int dim, int n, const double *W, unsigned mask, double *
   for (int d = dim - 1; mask && d >= 0; d--) sweep(dim, n, W, mask, d, true, u);
 }
 
-void tesi_hanging_positions(const TesForest *f, int64_t cell, unsigned mask, int n, const double *node,
+void tesi_hanging_positions(const TesMesh *f, int64_t cell, unsigned mask, int n, const double *node,
                             const double *W, double *x) {
   enum { MOST = TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES };
   const int dim = f->dim, nz = dim == 3 ? n : 1, points = n * n * nz, child = f->leaves.child[cell];
   const double h = ldexp(1, -f->leaves.level[cell]);
   double origin[3], xi[3 * MOST], u[MOST];
-  tes_forest_origin(f, cell, origin);
+  tes_mesh_origin(f, cell, origin);
   for (int p = 0; p < points; p++) {
     const int i[3] = {p % n, p / n % n, p / n / n};
     const unsigned coarse = tesi_hanging_directions(dim, n, mask, i);

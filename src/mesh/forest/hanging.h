@@ -1,9 +1,9 @@
-/* Hanging faces and edges of one cell: what include/tessera/forest_space.h tells as steps 1 and 2, plain. */
+/* Hanging faces and edges of one cell: what include/tessera/space.h tells as steps 1 and 2, plain. */
 #ifndef TESI_HANGING_H
 #define TESI_HANGING_H
 
 #include "mesh/forest/forest.h"
-#include "tessera/forest_space.h"
+#include "tessera/space.h"
 
 enum { TESI_HANGING_NODES = 9 };
 
@@ -16,7 +16,7 @@ void tesi_hanging_read(int dim, int n, const double *W, unsigned mask, double *u
 void tesi_hanging_write(int dim, int n, const double *W, unsigned mask, double *u);
 /* Positions x[n^dim][dim] of the cell's nodes, as forest.h wants them of geometries: on hanging faces and edges those of the coarse
  * side's polynomial. node[n], W as above. */
-void tesi_hanging_positions(const TesForest *f, int64_t cell, unsigned mask, int n, const double *node,
+void tesi_hanging_positions(const TesMesh *f, int64_t cell, unsigned mask, int n, const double *node,
                             const double *W, double *x);
 
 #endif

@@ -182,7 +182,7 @@ done:
   return status;
 }
 
-TesStatus tesi_trees_create(TesContext *context, const TesForestDesc *desc, TesiTrees **coarse) {
+TesStatus tesi_trees_create(TesContext *context, const TesMeshDesc *desc, TesiTrees **coarse) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiTrees *c = NULL;

@@ -3,7 +3,7 @@
 #define TESI_TREES_H
 
 #include "base/base.h"
-#include "tessera/forest.h"
+#include "tessera/mesh.h"
 
 enum { TESI_TREES_DEGREE = 8, TESI_TREES_INSIDE = -2, TESI_TREES_UNNAMED = -1 };
 
@@ -43,8 +43,8 @@ typedef struct TesiTreeLabel {
   const void *user;
 } TesiTreeLabel;
 
-/* The mesh of a description. Errors as tes_forest_create(). */
-TesStatus tesi_trees_create(TesContext *ctx, const TesForestDesc *desc, TesiTrees **coarse);
+/* The mesh of a description. Errors as tes_mesh_create(). */
+TesStatus tesi_trees_create(TesContext *ctx, const TesMeshDesc *desc, TesiTrees **coarse);
 TesStatus tesi_trees_from_cells(TesContext *ctx, int dim, const TesCellsDesc *cells,
                                 const TesiTreeLabel *label, TesiTrees **coarse);
 /* A copy of trees whose arrays were read from a file: shapes are right, contents are checked. */
@@ -58,9 +58,9 @@ void tesi_trees_evaluate(const TesiTrees *coarse, int64_t tree, int n, const dou
 /* ---- steps of the above ---- */
 
 /* The built-in domains but the box; coarse_domains.c. */
-TesStatus tesi_trees_round(TesContext *ctx, const TesForestDesc *desc, int dim, TesiTrees **coarse);
-TesStatus tesi_trees_lattice(TesContext *ctx, const TesForestDesc *desc, int dim, TesiTrees **coarse);
-TesStatus tesi_trees_channel(TesContext *ctx, const TesForestDesc *desc, int dim, TesiTrees **coarse);
+TesStatus tesi_trees_round(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
+TesStatus tesi_trees_lattice(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
+TesStatus tesi_trees_channel(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
 /* A Gmsh file; dim 0: what it has. */
 TesStatus tesi_trees_file(TesContext *ctx, const char *path, int dim, TesiTrees **coarse);
 /* Which tree faces lie on the boundary: fills those of coarse->boundary that lie inside. `cells` may name faces. */

@@ -87,7 +87,7 @@ static void add_rows(Channel *c, bool behind) {
     }
 }
 
-static TesStatus measure(TesContext *context, const TesForestDesc *desc, int dim, Channel *c) {
+static TesStatus measure(TesContext *context, const TesMeshDesc *desc, int dim, Channel *c) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   const bool placed = desc->cylinder[0] != 0 || desc->cylinder[1] != 0;
@@ -119,7 +119,7 @@ done:
   return status;
 }
 
-TesStatus tesi_trees_channel(TesContext *context, const TesForestDesc *desc, int dim, TesiTrees **coarse) {
+TesStatus tesi_trees_channel(TesContext *context, const TesMeshDesc *desc, int dim, TesiTrees **coarse) {
   static const char *const names[] = {"inflow", "outflow", "walls", "cylinder"};
   TesContext *ctx = context;
   TesStatus status = TES_OK;

@@ -48,7 +48,7 @@ static void add_lattice_tree(TesiSketch *s, const Lattice *l, const int i[3]) {
   }
 }
 
-static TesStatus box_lattice(TesContext *context, const TesForestDesc *desc, Lattice *l) {
+static TesStatus box_lattice(TesContext *context, const TesMeshDesc *desc, Lattice *l) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   for (int d = 0; d < l->dim; d++) {
@@ -67,7 +67,7 @@ done:
   return status;
 }
 
-TesStatus tesi_trees_lattice(TesContext *context, const TesForestDesc *desc, int dim, TesiTrees **coarse) {
+TesStatus tesi_trees_lattice(TesContext *context, const TesMeshDesc *desc, int dim, TesiTrees **coarse) {
   static const char *const faces[] = {"left", "right", "bottom", "top", "back", "front"}, *const corner[] = {
                                                                                               "outer",
                                                                                               "notch", "back",
@@ -160,7 +160,7 @@ static void add_ring_sectors(TesiSketch *s) {
   }
 }
 
-TesStatus tesi_trees_round(TesContext *context, const TesForestDesc *desc, int dim, TesiTrees **coarse) {
+TesStatus tesi_trees_round(TesContext *context, const TesMeshDesc *desc, int dim, TesiTrees **coarse) {
   static const char *const ball_names[] = {"surface"}, *const shell_names[] = {"inner", "outer"};
   TesContext *ctx = context;
   TesStatus status = TES_OK;

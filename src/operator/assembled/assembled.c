@@ -167,12 +167,12 @@ static TesStatus make_hanging(TesContext *ctx, const TesForestDiffusionDesc *des
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   TesForestDiffusionDesc unconstrained = *desc;
-  TesForestSpace *all = NULL;
+  TesSpace *all = NULL;
   TesOperator *from = NULL;
   TesMatrix H = {0}, transposed = {0};
   TES_TRY(tes_forest_unconstrain(desc->space, &all, &H));
   unconstrained.space = all;
-  const int64_t length = tes_forest_space_length(desc->space), rows = H.rows;
+  const int64_t length = desc->space->length, rows = H.rows;
   TES_TRY(tes_operator_create_forest(ctx, &unconstrained, &from));
   TES_TRY(make_matrix(ctx, &from, precision, &p->A));
   TES_TRY(transpose(ctx, &H, length, &transposed));
@@ -184,7 +184,7 @@ done:
   tes_operator_destroy(&from);
   tes_forest_matrix_free(desc->space, &H);
   tes_forest_matrix_free(desc->space, &transposed);
-  tes_forest_space_destroy(&all);
+  tes_space_destroy(&all);
   return status;
 }
 
@@ -226,7 +226,7 @@ TesStatus tes_operator_create_assembled(TesContext *context, const TesForestDiff
   TES_NEW(&plan);
   o->plan = plan;
   TES_TRY(make_diagonal(from, o, plan));
-  if (form == TES_ASSEMBLY_HANGING && tes_forest_space_hanging(desc->space)) {
+  if (form == TES_ASSEMBLY_HANGING && tes_space_hanging(desc->space)) {
     tes_operator_destroy(&from);
     TES_TRY(make_hanging(ctx, &exact, desc->precision, plan));
   } else {

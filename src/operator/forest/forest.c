@@ -7,11 +7,11 @@
 #include "operator/forest/forest_robin_device.h"
 #include "operator/forest/forest.h"
 #include "operator/mapped/mapped.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 typedef struct Plan {
   TesOperator *inner;
-  TesForestSpace *space;
+  TesiCellView *space;
   TesiFaceRule rule;
   int64_t faces;
   int32_t *cell; /* [faces] */
@@ -48,7 +48,7 @@ static void face_term(const Plan *plan, int64_t i, const double *u, double *v) {
 /* y += sign R x; `every`: Dirichlet nodes too. */
 static void add_faces(const Plan *plan, TesPrecision precision, double sign, bool every, const void *x,
                       void *y) {
-  const TesForestSpace *s = plan->space;
+  const TesiCellView *s = plan->space;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; i < plan->faces; i++) {
     const int64_t cell = plan->cell[i];
@@ -85,7 +85,7 @@ void tesi_forest_add_faces(const TesOperator *op, TesMatrix *matrix) {
   const Plan *plan = op->mapped ? NULL : op->plan;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; plan && i < plan->faces; i++) {
-    const TesForestSpace *s = plan->space;
+    const TesiCellView *s = plan->space;
     const int32_t *index = s->index + plan->cell[i] * s->cell_nodes;
     for (int p = 0; p < s->cell_nodes; p++) {
       if (index[p] < 0) continue;
@@ -127,7 +127,7 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
 
 /* d += e_p' C' R C e_p for all nodes of the cells with Robin faces. */
 static void add_diagonal(const Plan *plan, TesPrecision precision, void *d) {
-  const TesForestSpace *s = plan->space;
+  const TesiCellView *s = plan->space;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; i < plan->faces; i++)
     for (int a = 0; a < plan->rule.nodes; a++) {
@@ -178,7 +178,7 @@ static void destroy(TesOperator *op) {
   Plan *plan = op->plan;
   if (!plan) return;
   tes_operator_destroy(&plan->inner);
-  tes_forest_space_destroy(&plan->space);
+  tesi_cells_destroy(&plan->space);
   tesi_robin_kernel_destroy(op->context, &plan->kernel);
   tesi_free(op->context, &plan->cell);
   tesi_free(op->context, &plan->face);
@@ -203,34 +203,34 @@ static const TesFunction *alpha_of(const TesForestDiffusionDesc *desc, int bound
 }
 
 static int64_t count_faces(const TesForestDiffusionDesc *desc) {
-  const TesForest *forest = tes_forest_space_forest(desc->space);
+  const TesMesh *forest = desc->space->mesh;
   int64_t count = 0;
-  for (int64_t c = 0; desc->alpha && c < desc->space->cells; c++)
+  for (int64_t c = 0; desc->alpha && c < desc->space->mesh->cells; c++)
     for (int f = 0, name; f < 2 * desc->space->dim; f++)
-      count += tes_forest_on_boundary(forest, c, f, &name) && alpha_of(desc, name);
+      count += tes_mesh_on_boundary(forest, c, f, &name) && alpha_of(desc, name);
   return count;
 }
 
 static TesStatus fill_faces(TesContext *ctx, const TesForestDiffusionDesc *desc, Plan *plan) {
   TesStatus status = TES_OK;
-  const TesForest *forest = tes_forest_space_forest(desc->space);
+  const TesMesh *forest = desc->space->mesh;
   const TesiFaceRule *rule = &plan->rule;
   double x[3 * TESI_FACE_MOST], value[TESI_FACE_MOST];
   int64_t at = 0;
   TES_ALLOC(&plan->cell, plan->faces);
   TES_ALLOC(&plan->face, plan->faces);
   TES_ALLOC(&plan->weight, plan->faces * rule->points);
-  for (int64_t c = 0; c < desc->space->cells; c++)
+  for (int64_t c = 0; c < desc->space->mesh->cells; c++)
     for (int f = 0, name; f < 2 * desc->space->dim; f++) {
-      if (!tes_forest_on_boundary(forest, c, f, &name) || !alpha_of(desc, name)) continue;
+      if (!tes_mesh_on_boundary(forest, c, f, &name) || !alpha_of(desc, name)) continue;
       double *weight = plan->weight + at * rule->points;
       plan->cell[at] = (int32_t)c, plan->face[at++] = (int8_t)f;
-      TES_TRY(tesi_face_geometry(rule, desc->geometry, c, f, x, weight, NULL));
+      TES_TRY(tesi_face_geometry(rule, desc->space->mesh->geometry, c, f, x, weight, NULL));
       tesi_face_values(rule, alpha_of(desc, name), x, value);
       for (int p = 0; p < rule->points; p++) {
         TES_CHECK(value[p] >= 0 && isfinite(value[p]),
                   "the Robin coefficient on %s is %g at (%g, %g, %g) in cell %lld, expected >= 0",
-                  tes_forest_boundary_name(forest, name), value[p], x[p * rule->dim], x[p * rule->dim + 1],
+                  tes_mesh_boundary_name(forest, name), value[p], x[p * rule->dim], x[p * rule->dim + 1],
                   rule->dim == 3 ? x[p * rule->dim + 2] : 0, (long long)c);
         weight[p] *= value[p];
         plan->held = plan->held || value[p] > 0;
@@ -247,11 +247,7 @@ static bool vanishes(const TesFunction *c) {
 
 static TesStatus check_desc(TesContext *ctx, const TesForestDiffusionDesc *desc) {
   TesStatus status = TES_OK;
-  TES_CHECK(desc->space && desc->geometry, "an operator over a forest needs a space and a geometry");
-  TES_CHECK(tes_geometry_cells(desc->geometry) == desc->space->cells &&
-                tes_geometry_dim(desc->geometry) == desc->space->dim,
-            "the geometry has %lld cells, the space %lld", (long long)tes_geometry_cells(desc->geometry),
-            (long long)desc->space->cells);
+  TES_CHECK(desc->space, "an operator needs a space");
   TES_CHECK(desc->points == 0 || desc->points == desc->space->degree + 1 ||
                 desc->points == desc->space->degree + 2,
             "%d points a direction, expected degree + 1 or degree + 2", desc->points);
@@ -261,13 +257,13 @@ done:
 
 static TesStatus create_inner(TesContext *ctx, const TesForestDiffusionDesc *desc, TesOperator **op) {
   TesStatus status = TES_OK;
-  const TesForestSpace *s = desc->space;
-  const TesForest *forest = tes_forest_space_forest(s);
-  const int materials = tes_forest_materials(forest);
+  const TesiCellView *s = desc->space->view;
+  const TesMesh *forest = s->mesh;
+  const int materials = tes_mesh_materials(forest);
   TesFunction *zero = NULL;
   int32_t *part = NULL;
   bool mass = !vanishes(desc->c), parts = false;
-  TesMappedDesc mapped = {.geometry = desc->geometry,
+  TesMappedDesc mapped = {.mesh = s->mesh,
                           .degree = s->degree,
                           .points = desc->points ? desc->points : s->degree + 1,
                           .a = {desc->a},
@@ -286,7 +282,7 @@ static TesStatus create_inner(TesContext *ctx, const TesForestDiffusionDesc *des
   if (mass) mapped.c = desc->c ? desc->c : zero;
   if (parts) {
     TES_ALLOC(&part, s->cells);
-    for (int64_t c = 0; c < s->cells; c++) part[c] = tes_forest_material(forest, c);
+    for (int64_t c = 0; c < s->cells; c++) part[c] = tes_mesh_material(forest, c);
     mapped.part = part, mapped.parts = materials;
     mapped.part_a = desc->material_a, mapped.part_c = desc->material_c;
   }
@@ -313,7 +309,7 @@ static TesStatus wrap(TesContext *ctx, const TesForestDiffusionDesc *desc, int64
   TES_NEW(&plan);
   o->plan = plan;
   plan->inner = *inner, *inner = NULL;
-  plan->space = tesi_forest_space_retain(desc->space);
+  plan->space = tesi_cells_retain(desc->space->view);
   plan->faces = faces;
   tesi_face_rule(desc->space->dim, desc->space->degree, desc->space->degree + 2, &plan->rule);
   TES_TRY(fill_faces(ctx, desc, plan));
@@ -340,8 +336,12 @@ TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusi
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesOperator *inner = NULL;
+  const TesiCellView *cells;
+  const TesGeometry *geometry;
   *op = NULL;
   TES_TRY(check_desc(ctx, desc));
+  TES_TRY(tesi_space_cells(desc->space, &cells));
+  TES_TRY(tesi_mesh_geometry(cells->mesh, &geometry));
   const int64_t faces = count_faces(desc);
   TES_TRY(create_inner(ctx, desc, &inner));
   if (faces) {

@@ -2,7 +2,8 @@
 #include <string.h>
 #include "basis/lagrange.h"
 
-void tesi_cell_rule(const TesForestSpace *space, const TesGeometry *geometry, int q, TesiCellRule *rule) {
+void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule) {
+  const TesGeometry *geometry = space->mesh->geometry;
   double node[TESI_HANGING_NODES];
   *rule = (TesiCellRule){.space = space, .geometry = geometry, .dim = space->dim, .n = space->n, .q = q};
   rule->nodes = space->cell_nodes;

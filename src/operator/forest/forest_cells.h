@@ -3,12 +3,12 @@
 #define TESI_FOREST_CELLS_H
 
 #include "operator/forest/forest_faces.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 enum { TESI_CELL_POINTS = 12 * 12 * 12 };
 
 typedef struct TesiCellRule {
-  const TesForestSpace *space;
+  const TesiCellView *space;
   const TesGeometry *geometry;
   int dim, n, q;
   int64_t nodes, points; /* a cell */
@@ -23,7 +23,8 @@ typedef struct TesiCellPoints {
   double x[3 * TESI_CELL_POINTS], J[9 * TESI_CELL_POINTS], det[TESI_CELL_POINTS], weight[TESI_CELL_POINTS];
 } TesiCellPoints;
 
-void tesi_cell_rule(const TesForestSpace *space, const TesGeometry *geometry, int q, TesiCellRule *rule);
+/* The mesh has a geometry already. */
+void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule);
 void tesi_cell_points(const TesiCellRule *rule, int64_t cell, TesiCellPoints *at);
 /* out[points] <- T u with T = B in all directions but d, where it is G (d = -1: nowhere); u[nodes]. */
 void tesi_cell_evaluate(const TesiCellRule *rule, int d, const double *u, double *out);

@@ -43,7 +43,7 @@ TesStatus tesi_face_geometry(const TesiFaceRule *rule, const TesGeometry *geomet
     xi[p * dim + e] = rule->point[p % q];
     if (dim == 3) xi[p * dim + f] = rule->point[p / q];
   }
-  const TesStatus status = tes_geometry_evaluate(geometry, cell, rule->points, xi, x, J);
+  const TesStatus status = tesi_geometry_evaluate(geometry, cell, rule->points, xi, x, J);
   for (int p = 0; status == TES_OK && p < rule->points; p++) {
     double n[3] = {0}, size = 0;
     tesi_face_normal(dim, J + p * dim * dim, face, n);

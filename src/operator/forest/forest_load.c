@@ -6,7 +6,7 @@
 #include "operator/mapped/mapped.h"
 
 static const TesFunction *source_of(const TesForestLoadDesc *desc, int64_t cell) {
-  const int material = desc->material_f ? tes_forest_material(desc->space->forest, cell) : -1;
+  const int material = desc->material_f ? tes_mesh_material(desc->space->mesh, cell) : -1;
   return material >= 0 && desc->material_f[material] ? desc->material_f[material] : desc->f;
 }
 
@@ -45,7 +45,7 @@ static TesStatus add_flux(const TesiFaceRule *rule, const TesForestLoadDesc *des
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
   double x[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], value[TESI_FACE_MOST], out[TESI_FACE_MOST] = {0};
-  TES_TRY(tesi_face_geometry(rule, desc->geometry, cell, face, x, weight, NULL));
+  TES_TRY(tesi_face_geometry(rule, desc->space->mesh->geometry, cell, face, x, weight, NULL));
   tesi_face_values(rule, g, x, value);
   TES_TRY(check_values(ctx, g, rule->dim, rule->points, value, x, rule->dim, 1, cell));
   for (int p = 0; p < rule->points; p++) value[p] *= weight[p];
@@ -57,11 +57,11 @@ done:
 
 static const TesFunction *flux_of(const TesForestLoadDesc *desc, int64_t cell, int face) {
   int name;
-  if (!desc->g || !tes_forest_on_boundary(desc->space->forest, cell, face, &name) || name < 0) return NULL;
-  return tes_forest_space_dirichlet(desc->space, name) ? NULL : desc->g[name];
+  if (!desc->g || !tes_mesh_on_boundary(desc->space->mesh, cell, face, &name) || name < 0) return NULL;
+  return tes_space_given(desc->space, name) ? NULL : desc->g[name];
 }
 
-static void clear_dirichlet(const TesForestSpace *s, double *b) {
+static void clear_dirichlet(const TesiCellView *s, double *b) {
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
     if (s->index[i] < 0) b[~s->index[i]] = 0;
 }
@@ -69,14 +69,16 @@ static void clear_dirichlet(const TesForestSpace *s, double *b) {
 TesStatus tes_forest_load(const TesForestLoadDesc *desc, double *b) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
-  const TesForestSpace *s = desc->space;
+  const TesiCellView *s = desc->space->view;
+  const TesGeometry *geometry;
   TesiCellRule *rule = NULL;
   TesiCellPoints *at = NULL;
   TesiFaceRule face_rule;
   double local[TESI_CELL_MOST];
+  TES_TRY(tesi_mesh_geometry(desc->space->mesh, &geometry));
   TES_NEW(&rule);
   TES_NEW(&at);
-  tesi_cell_rule(s, desc->geometry, s->degree + 3, rule);
+  tesi_cell_rule(s, s->degree + 3, rule);
   tesi_face_rule(s->dim, s->degree, s->degree + 3, &face_rule);
   memset(b, 0, (size_t)s->length * sizeof *b);
   for (int64_t c = 0; c < s->cells; c++) {
@@ -87,7 +89,7 @@ TesStatus tes_forest_load(const TesForestLoadDesc *desc, double *b) {
       const TesFunction *g = flux_of(desc, c, face);
       if (g) TES_TRY(add_flux(&face_rule, desc, g, c, face, local));
     }
-    tes_forest_space_add(s, c, local, b);
+    tesi_cells_add(s, c, local, b);
   }
   clear_dirichlet(s, b);
 done:
@@ -97,12 +99,12 @@ done:
 }
 
 /* boundary[node]: number of the boundary of a Dirichlet node, -1 elsewhere. */
-static void mark_nodes(const TesForestSpace *s, const TesFunction *const *g, int32_t *boundary) {
+static void mark_nodes(const TesiCellView *s, const TesFunction *const *g, int32_t *boundary) {
   for (int64_t i = 0; i < s->length; i++) boundary[i] = -1;
   for (int64_t c = 0; c < s->cells; c++)
     for (int f = 0, name; f < 2 * s->dim; f++) {
-      if (!tes_forest_on_boundary(s->forest, c, f, &name) || name < 0) continue;
-      if (!tes_forest_space_dirichlet(s, name) || !g[name]) continue;
+      if (!tes_mesh_on_boundary(s->mesh, c, f, &name) || name < 0) continue;
+      if (!tesi_cells_given(s, name) || !g[name]) continue;
       const int nodes = s->dim == 3 ? s->n * s->n : s->n;
       for (int i = 0; i < nodes; i++) {
         const int32_t index = s->index[c * s->cell_nodes + tesi_face_node(s->dim, s->n, f, i)];
@@ -112,8 +114,7 @@ static void mark_nodes(const TesForestSpace *s, const TesFunction *const *g, int
     }
 }
 
-TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geometry,
-                             const TesFunction *const *g, double *u) {
+TesStatus tes_forest_lifting(const TesSpace *space, const TesFunction *const *g, double *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   int32_t *boundary = NULL;
@@ -122,8 +123,8 @@ TesStatus tes_forest_lifting(const TesForestSpace *space, const TesGeometry *geo
   TES_ALLOC(&x, space->length * space->dim);
   memset(u, 0, (size_t)space->length * sizeof *u);
   if (!g) goto done;
-  mark_nodes(space, g, boundary);
-  TES_TRY(tes_forest_space_coordinates(space, geometry, x));
+  mark_nodes(space->view, g, boundary);
+  TES_TRY(tes_space_coordinates(space, x));
   for (int64_t i = 0; i < space->length; i++) {
     const double *at = x + i * space->dim, z = space->dim == 3 ? at[2] : 0;
     if (boundary[i] < 0) continue;
@@ -136,7 +137,7 @@ done:
 }
 
 /* The cells with an entry of u that is not zero. */
-static TesStatus find_lifted(TesContext *ctx, const TesForestSpace *s, const double *u, int32_t **cell,
+static TesStatus find_lifted(TesContext *ctx, const TesiCellView *s, const double *u, int32_t **cell,
                              int64_t *count) {
   TesStatus status = TES_OK;
   TES_ALLOC(cell, s->cells);
@@ -153,8 +154,8 @@ done:
   return status;
 }
 
-TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpace *space, const double *u,
-                                      double *b) {
+TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesSpace *of, const double *u, double *b) {
+  const TesiCellView *space = of->view;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   int32_t *cell = NULL;
@@ -168,12 +169,12 @@ TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesForestSpac
     TES_TRY(tes_vector_create(ctx, subset->length, TES_DOUBLE, &v));
     TES_TRY(tes_vector_create(ctx, subset->length, TES_DOUBLE, &w));
     TES_ALLOC(&x, subset->length);
-    for (int64_t i = 0; i < cells; i++) tes_forest_space_read(space, cell[i], u, x + i * space->cell_nodes);
+    for (int64_t i = 0; i < cells; i++) tesi_cells_read(space, cell[i], u, x + i * space->cell_nodes);
     TES_TRY(tes_vector_set(v, x));
     TES_TRY(tes_operator_apply(subset, v, w));
     TES_TRY(tes_vector_get(w, x));
     for (int64_t i = 0; i < subset->length; i++) x[i] = -x[i];
-    for (int64_t i = 0; i < cells; i++) tes_forest_space_add(space, cell[i], x + i * space->cell_nodes, b);
+    for (int64_t i = 0; i < cells; i++) tesi_cells_add(space, cell[i], x + i * space->cell_nodes, b);
     tesi_forest_subtract_faces(op, u, b);
   }
   clear_dirichlet(space, b);

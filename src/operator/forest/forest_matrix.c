@@ -1,6 +1,6 @@
 /* Sparse matrices of forests: the assembled operator, on the host and by kernels, and the product with a vector. */
 #include "operator/forest/forest.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 TesStatus tes_forest_assemble(const TesOperator *op, TesMatrix *matrix) {
   TesContext *ctx = op->context;
@@ -24,8 +24,8 @@ done:
   return status;
 }
 
-void tes_forest_matrix_free(const TesForestSpace *space, TesMatrix *matrix) {
-  TesContext *ctx = tes_forest_space_context(space);
+void tes_forest_matrix_free(const TesSpace *space, TesMatrix *matrix) {
+  TesContext *ctx = space->context;
   tesi_free(ctx, &matrix->row);
   tesi_free(ctx, &matrix->column);
   tesi_free(ctx, &matrix->value);

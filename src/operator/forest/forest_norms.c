@@ -38,26 +38,28 @@ static double square_of_gradients(const Errors *s, const TesiCellPoints *at, con
   return sum;
 }
 
-TesStatus tes_forest_cell_errors(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
-                                 const TesFunction *exact, double *l2, double *h1) {
+TesStatus tes_forest_cell_errors(const TesSpace *space, const double *u, const TesFunction *exact, double *l2,
+                                 double *h1) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
+  const TesGeometry *geometry;
   TesiCellRule *rule = NULL;
   TesiCellPoints *points = NULL;
   Errors s = {.u = u, .exact = exact};
   const int threads = tes_context_threads(ctx);
+  TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
   TES_NEW(&rule);
   TES_ALLOC(&points, threads);
-  tesi_cell_rule(space, geometry, space->degree + 3, rule);
+  tesi_cell_rule(space->view, space->degree + 3, rule);
   s.rule = rule;
   for (int d = 0; h1 && exact && d < space->dim; d++)
     TES_TRY(tes_function_create_derivative(exact, d, &s.gradient[d]));
 #pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t c = 0; c < space->cells; c++) {
+  for (int64_t c = 0; c < space->mesh->cells; c++) {
     TesiCellPoints *at = &points[omp_get_thread_num()];
     double local[TESI_CELL_MOST];
     tesi_cell_points(rule, c, at);
-    tes_forest_space_read(space, c, u, local);
+    tesi_cells_read(space->view, c, u, local);
     if (l2) l2[c] = square_of_values(&s, at, local);
     if (h1) h1[c] = square_of_gradients(&s, at, local);
   }
@@ -79,36 +81,37 @@ done:
   return status;
 }
 
-TesStatus tes_forest_errors(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
-                            const TesFunction *exact, double *l2, double *h1) {
+TesStatus tes_forest_errors(const TesSpace *space, const double *u, const TesFunction *exact, double *l2,
+                            double *h1) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL, *gradients = NULL;
-  TES_ALLOC(&values, space->cells);
-  if (h1) TES_ALLOC(&gradients, space->cells);
-  TES_TRY(tes_forest_cell_errors(space, geometry, u, exact, values, gradients));
-  TES_TRY(root_of_sum(ctx, space->cells, values, l2));
-  if (h1) TES_TRY(root_of_sum(ctx, space->cells, gradients, h1));
+  TES_ALLOC(&values, space->mesh->cells);
+  if (h1) TES_ALLOC(&gradients, space->mesh->cells);
+  TES_TRY(tes_forest_cell_errors(space, u, exact, values, gradients));
+  TES_TRY(root_of_sum(ctx, space->mesh->cells, values, l2));
+  if (h1) TES_TRY(root_of_sum(ctx, space->mesh->cells, gradients, h1));
 done:
   tesi_free(ctx, &values);
   tesi_free(ctx, &gradients);
   return status;
 }
 
-TesStatus tes_forest_integral(const TesForestSpace *space, const TesGeometry *geometry, const double *u,
-                              double *integral, double *volume) {
+TesStatus tes_forest_integral(const TesSpace *space, const double *u, double *integral, double *volume) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
+  const TesGeometry *geometry;
   TesiCellRule *rule = NULL;
   TesiCellPoints *at = NULL;
   double local[TESI_CELL_MOST], value[TESI_CELL_POINTS];
+  TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
   TES_NEW(&rule);
   TES_NEW(&at);
-  tesi_cell_rule(space, geometry, space->degree + 2, rule);
+  tesi_cell_rule(space->view, space->degree + 2, rule);
   *integral = *volume = 0;
-  for (int64_t c = 0; c < space->cells; c++) {
+  for (int64_t c = 0; c < space->mesh->cells; c++) {
     tesi_cell_points(rule, c, at);
-    tes_forest_space_read(space, c, u, local);
+    tesi_cells_read(space->view, c, u, local);
     tesi_cell_evaluate(rule, -1, local, value);
     for (int64_t p = 0; p < rule->points; p++)
       *integral += at->weight[p] * value[p], *volume += at->weight[p];

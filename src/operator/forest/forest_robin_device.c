@@ -28,7 +28,7 @@ static TesStatus upload_tables(TesContext *ctx, const TesiRobinDesc *desc, TesiR
 /* Nodes and masks of the cells of the faces. */
 static TesStatus upload_cells(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k) {
   TesStatus status = TES_OK;
-  const TesForestSpace *s = desc->space;
+  const TesiCellView *s = desc->space;
   int32_t *index = NULL;
   uint16_t *mask = NULL;
   TES_ALLOC(&index, desc->faces * s->cell_nodes);

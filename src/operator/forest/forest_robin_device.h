@@ -3,14 +3,14 @@
 #define TESI_FOREST_ROBIN_DEVICE_H
 
 #include "operator/forest/forest_faces.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 #include "tessera/mapped.h"
 
 typedef struct TesiRobinKernel TesiRobinKernel;
 
 /* Faces face[faces] of cells cell[faces], weight[faces][points] of alpha w|J|. May be destroyed after failure too. */
 typedef struct TesiRobinDesc {
-  const TesForestSpace *space;
+  const TesiCellView *space;
   const TesiFaceRule *rule;
   int64_t faces;
   const int32_t *cell;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "operator/forest/forest.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 /* A node of a cell on interpolated lines. */
 typedef struct Hanging {
@@ -19,7 +19,7 @@ typedef struct Hanging {
 } Hanging;
 
 typedef struct Builder {
-  const TesForestSpace *s;
+  const TesiCellView *s;
   TesContext *ctx;
   int64_t *first; /* [cells + 1] those before each cell */
   Hanging *node;  /* in the order of cells */
@@ -28,7 +28,7 @@ typedef struct Builder {
 } Builder;
 
 /* Rows of C, rows[q][p]. */
-static void cell_rows(const TesForestSpace *s, int64_t cell, double *rows) {
+static void cell_rows(const TesiCellView *s, int64_t cell, double *rows) {
   double u[9 * 9 * 9];
   for (int p = 0; p < s->cell_nodes; p++) {
     memset(u, 0, sizeof u);
@@ -39,17 +39,17 @@ static void cell_rows(const TesForestSpace *s, int64_t cell, double *rows) {
 }
 
 /* The key of a row; alias where it is one node. */
-static void describe_row(const TesForestSpace *s, const int32_t *index, const double *row, Hanging *node) {
+static void describe_row(const TesiCellView *s, const int32_t *index, const double *row, Hanging *node) {
   int count = 0;
-  node->key = tesi_forest_row_key(s->cell_nodes, index, row);
+  node->key = tesi_cells_row_key(s->cell_nodes, index, row);
   for (int p = 0; p < s->cell_nodes; p++) {
-    if (fabs(row[p]) < TESI_FOREST_SMALL) continue;
-    node->alias = ++count == 1 && fabs(row[p] - 1) < TESI_FOREST_SMALL;
+    if (fabs(row[p]) < TESI_CELLS_SMALL) continue;
+    node->alias = ++count == 1 && fabs(row[p] - 1) < TESI_CELLS_SMALL;
     if (node->alias) node->number = index[p];
   }
 }
 
-static bool on_line(const TesForestSpace *s, int64_t cell, int p) {
+static bool on_line(const TesiCellView *s, int64_t cell, int p) {
   const int n = s->n;
   return tesi_hanging_directions(s->dim, n, s->mask[cell], (const int[3]){p % n, p / n % n, p / n / n}) != 0;
 }
@@ -57,7 +57,7 @@ static bool on_line(const TesForestSpace *s, int64_t cell, int p) {
 static TesStatus find_hanging(Builder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  const TesForestSpace *s = b->s;
+  const TesiCellView *s = b->s;
   const int N = s->cell_nodes, threads = tes_context_threads(ctx);
   TES_ALLOC(&b->first, s->cells + 1);
   TES_ALLOC(&b->work, (int64_t)threads * N * N);
@@ -118,11 +118,11 @@ done:
 }
 
 /* The entries of a row at unknowns; column and value may be NULL (counting). */
-static int64_t put_row(const TesForestSpace *s, const int32_t *index, const double *row, int32_t *column,
+static int64_t put_row(const TesiCellView *s, const int32_t *index, const double *row, int32_t *column,
                        double *value) {
   int64_t count = 0;
   for (int p = 0; p < s->cell_nodes; p++) {
-    if (index[p] < 0 || fabs(row[p]) < TESI_FOREST_SMALL) continue;
+    if (index[p] < 0 || fabs(row[p]) < TESI_CELLS_SMALL) continue;
     if (column) column[count] = index[p], value[count] = row[p];
     count++;
   }
@@ -131,7 +131,7 @@ static int64_t put_row(const TesForestSpace *s, const int32_t *index, const doub
 
 /* Rows of the leaders: their lengths to H->row[. + 1] (H->value NULL), or their entries. */
 static void visit_rows(const Builder *b, TesMatrix *H) {
-  const TesForestSpace *s = b->s;
+  const TesiCellView *s = b->s;
   const int N = s->cell_nodes;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(tes_context_threads(b->ctx))
   for (int64_t c = 0; c < s->cells; c++) {
@@ -159,7 +159,7 @@ static int by_column(const void *a, const void *b) {
 }
 
 /* Columns ascending in the rows of hanging nodes. */
-static void sort_rows(const TesForestSpace *s, TesMatrix *H) {
+static void sort_rows(const TesiCellView *s, TesMatrix *H) {
   typedef struct Entry {
     int32_t column;
     double value;
@@ -194,23 +194,23 @@ done:
 }
 
 /* The same cells with an index of all nodes and no masks. */
-static TesStatus make_space(const Builder *b, TesForestSpace **space) {
+static TesStatus make_cells(const Builder *b, TesiCellView **cells) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  const TesForestSpace *s = b->s;
-  const int names = tes_forest_boundaries(s->forest);
-  TES_NEW(space);
-  TesForestSpace *all = *space;
+  const TesiCellView *s = b->s;
+  const int names = tes_mesh_boundaries(s->mesh);
+  TES_NEW(cells);
+  TesiCellView *all = *cells;
   *all = *s;
   atomic_init(&all->references, 1);
   all->context = tesi_context_retain(ctx);
-  all->forest = tesi_forest_retain(s->forest);
-  all->index = NULL, all->mask = NULL, all->dirichlet = NULL;
+  all->mesh = tesi_mesh_retain(s->mesh);
+  all->index = NULL, all->mask = NULL, all->given = NULL;
   all->length += b->distinct, all->dofs += b->distinct, all->hanging = 0;
-  TES_ALLOC(&all->dirichlet, names + 1);
+  TES_ALLOC(&all->given, names + 1);
   TES_ALLOC(&all->index, s->cells * s->cell_nodes);
   TES_ALLOC(&all->mask, s->cells);
-  memcpy(all->dirichlet, s->dirichlet, (size_t)(names + 1) * sizeof *all->dirichlet);
+  memcpy(all->given, s->given, (size_t)names + 1);
   memcpy(all->index, s->index, (size_t)(s->cells * s->cell_nodes) * sizeof *all->index);
   for (int64_t c = 0; c < s->cells; c++)
     for (int64_t i = b->first[c]; i < b->first[c + 1]; i++)
@@ -219,21 +219,44 @@ done:
   return status;
 }
 
-TesStatus tes_forest_unconstrain(const TesForestSpace *space, TesForestSpace **all, TesMatrix *H) {
+/* A space of these cells; takes them over. */
+static TesStatus make_space(const TesSpace *space, TesiCellView **cells, TesSpace **all) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  Builder b = {.s = space, .ctx = ctx};
+  const int names = tes_mesh_boundaries(space->mesh);
+  TES_NEW(all);
+  TesSpace *s = *all;
+  atomic_init(&s->references, 1);
+  s->context = tesi_context_retain(ctx);
+  s->mesh = tesi_mesh_retain(space->mesh);
+  s->dim = space->dim, s->degree = space->degree;
+  s->length = (*cells)->length, s->dofs = (*cells)->dofs;
+  s->view = *cells, *cells = NULL;
+  TES_ALLOC(&s->given, names + 1);
+  memcpy(s->given, space->given, (size_t)names + 1);
+done:
+  return status;
+}
+
+TesStatus tes_forest_unconstrain(const TesSpace *space, TesSpace **all, TesMatrix *H) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiCellView *cells = NULL;
+  Builder b = {.ctx = ctx};
   *all = NULL;
   *H = (TesMatrix){0};
+  TES_TRY(tesi_space_cells(space, &b.s));
   TES_TRY(find_hanging(&b));
   TES_TRY(number_hanging(&b));
   TES_TRY(make_matrix(&b, H));
-  TES_TRY(make_space(&b, all));
+  TES_TRY(make_cells(&b, &cells));
+  TES_TRY(make_space(space, &cells, all));
 done:
+  tesi_cells_destroy(&cells);
   tesi_free(ctx, &b.first);
   tesi_free(ctx, &b.node);
   tesi_free(ctx, &b.work);
   if (status != TES_OK) tes_forest_matrix_free(space, H);
-  if (status != TES_OK) tes_forest_space_destroy(all);
+  if (status != TES_OK) tes_space_destroy(all);
   return status;
 }

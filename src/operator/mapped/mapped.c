@@ -14,9 +14,8 @@ static int64_t power(int64_t base, int exponent) {
   return result;
 }
 
-static TesStatus check_desc(TesContext *ctx, const TesMappedDesc *d) {
+static TesStatus check_desc(TesContext *ctx, const TesMappedDesc *d, int dim) {
   TesStatus status = TES_OK;
-  TES_CHECK(d->geometry, "an operator on mapped cells needs a geometry");
   TES_CHECK(d->degree >= 1 && d->degree <= TESI_MAPPED_DEGREE, "degree is %d, expected 1..%d", d->degree,
             TESI_MAPPED_DEGREE);
   TES_CHECK(d->terms >= 0 && d->terms <= TES_STIFFNESS_MASS, "terms are %d, expected 1..3 or 0",
@@ -40,8 +39,8 @@ static TesStatus check_desc(TesContext *ctx, const TesMappedDesc *d) {
   TES_CHECK(!d->index || (d->nodes >= 1 && d->nodes <= INT32_MAX), "%lld nodes, expected 1..2^31-1",
             (long long)d->nodes);
   const int last = d->tensor == TES_TENSOR_SCALAR     ? 1
-                   : d->tensor == TES_TENSOR_DIAGONAL ? d->geometry->dim
-                                                      : d->geometry->dim * (d->geometry->dim + 1) / 2;
+                   : d->tensor == TES_TENSOR_DIAGONAL ? dim
+                                                      : dim * (dim + 1) / 2;
   TES_CHECK(!d->masks || (d->index && d->degree <= TESI_HANGING_NODES - 1 && d->components <= 1),
             "masks of hanging nodes go with an index, degrees 1..8 and one component");
   TES_CHECK(!d->part || (d->tensor == TES_TENSOR_SCALAR && d->parts >= 0),
@@ -59,7 +58,7 @@ static void set_sizes(TesiMapped *m) {
   if (d->lambda == 0) d->lambda = 1;
   if (d->collocated) d->points = d->degree + 1;
   if (!d->points) d->points = d->degree + 2;
-  m->dim = d->geometry->dim;
+  m->dim = m->geometry->dim;
   m->degree = d->degree, m->n = d->degree + 1, m->q = d->points;
   m->components = d->components;
   m->stiffness = d->terms & TES_STIFFNESS, m->mass = d->terms & TES_MASS;
@@ -67,7 +66,7 @@ static void set_sizes(TesiMapped *m) {
   m->lambda = d->lambda;
   m->precision = d->precision;
   m->global = d->form == TES_GLOBAL_VECTORS;
-  m->cells = d->geometry->cells;
+  m->cells = m->geometry->cells;
   m->cell_nodes = power(m->n, m->dim), m->cell_points = power(m->q, m->dim);
   m->factors = (m->stiffness ? m->dim * (m->dim + 1) / 2 : 0) + (m->mass ? 1 : 0);
 }
@@ -174,7 +173,7 @@ static TesStatus take_index(TesContext *ctx, TesiMapped *m) {
   } else {
     TesNumberingDesc numbering = m->desc.numbering;
     numbering.degree = m->degree;
-    TES_TRY(tes_geometry_number(m->geometry, &numbering, m->index, &m->nodes));
+    TES_TRY(tesi_geometry_number(m->geometry, &numbering, m->index, &m->nodes));
   }
   TES_TRY(take_constrained(ctx, m));
   m->length = m->nodes * m->components;
@@ -222,7 +221,7 @@ static void retain_functions(TesiMapped *m) {
 void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   TesiMapped *m = *mapped;
   if (!m) return;
-  tes_geometry_destroy(&m->geometry);
+  tesi_geometry_destroy(&m->geometry);
   for (int i = 0; i < 6; i++) tes_function_destroy((TesFunction **)&m->desc.a[i]);
   tes_function_destroy((TesFunction **)&m->desc.c);
   tesi_free(ctx, &m->index);
@@ -238,12 +237,13 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   tesi_free(ctx, mapped);
 }
 
-static TesStatus set_up(TesContext *ctx, const TesMappedDesc *desc, TesiMapped **mapped) {
+static TesStatus set_up(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
+                        TesiMapped **mapped) {
   TesStatus status = TES_OK;
   TES_NEW(mapped);
   TesiMapped *m = *mapped;
   m->desc = *desc;
-  m->geometry = tesi_geometry_retain(desc->geometry);
+  m->geometry = tesi_geometry_retain(geometry);
   retain_functions(m);
   set_sizes(m);
   set_tables(m);
@@ -258,15 +258,27 @@ done:
 TesStatus tes_operator_create_mapped(TesContext *context, const TesMappedDesc *desc, TesOperator **op) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
+  const TesGeometry *geometry;
+  *op = NULL;
+  TES_CHECK(desc->mesh, "an operator on mapped cells needs a mesh");
+  TES_TRY(tesi_mesh_geometry(desc->mesh, &geometry));
+  TES_TRY(tesi_mapped_create(ctx, desc, geometry, op));
+done:
+  return status;
+}
+
+TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
+                             TesOperator **op) {
+  TesStatus status = TES_OK;
   TesOperator *o = NULL;
   *op = NULL;
-  TES_TRY(check_desc(ctx, desc));
+  TES_TRY(check_desc(ctx, desc, geometry->dim));
   TES_NEW(&o);
   atomic_init(&o->references, 1);
   o->context = tesi_context_retain(ctx);
   o->precision = desc->precision;
   o->form = TES_FORM_QUADRATURE;
-  TES_TRY(set_up(ctx, desc, &o->mapped));
+  TES_TRY(set_up(ctx, desc, geometry, &o->mapped));
   o->length = o->mapped->length;
   o->singular =
       o->mapped->global && !o->mapped->mass && !o->mapped->constrained && o->mapped->components == 1;

@@ -93,6 +93,9 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
   return m->mask && m->mask[cell] >> 3;
 }
 
+/* tes_operator_create_mapped() over a geometry that belongs to no mesh: desc->mesh is not read. */
+TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
+                             TesOperator **op);
 /* The same terms on some of the cells, float64, on element vectors. */
 TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
                                     TesOperator **op);

@@ -1,4 +1,4 @@
-/* Mapped operators with hanging nodes, C' K C cell by cell with the interpolation C of forest_space.h: tables of the host's kernels, some
+/* Mapped operators with hanging nodes, C' K C cell by cell with the interpolation C of space.h: tables of the host's kernels, some
  * cells by themselves. */
 #include <string.h>
 #include "geometry/geometry.h"
@@ -40,14 +40,13 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
     memcpy(nodes + c * size, g->nodes + cell[c] * size, (size_t)size * sizeof *nodes);
     part[c] = m->part ? m->part[cell[c]] : -1;
   }
-  TES_TRY(tes_geometry_create(ctx,
-                              &(TesGeometryDesc){.dim = g->dim,
-                                                 .cells = cells,
-                                                 .degree = g->degree,
-                                                 .nodes = nodes,
-                                                 .map = {g->map[0], g->map[1], g->map[2]}},
-                              &geometry));
-  desc.geometry = geometry;
+  TES_TRY(tesi_geometry_create(ctx,
+                               &(TesGeometryDesc){.dim = g->dim,
+                                                  .cells = cells,
+                                                  .degree = g->degree,
+                                                  .nodes = nodes,
+                                                  .map = {g->map[0], g->map[1], g->map[2]}},
+                               &geometry));
   desc.form = TES_ELEMENT_VECTORS;
   desc.index = NULL, desc.masks = NULL;
   desc.precision = TES_DOUBLE;
@@ -57,10 +56,10 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
   desc.parts = m->parts;
   desc.part_a = (const TesFunction *const *)m->part_a;
   desc.part_c = (const TesFunction *const *)m->part_c;
-  TES_TRY(tes_operator_create_mapped(ctx, &desc, op));
+  TES_TRY(tesi_mapped_create(ctx, &desc, geometry, op));
 done:
   tesi_free(ctx, &nodes);
   tesi_free(ctx, &part);
-  tes_geometry_destroy(&geometry);
+  tesi_geometry_destroy(&geometry);
   return status;
 }

@@ -65,7 +65,7 @@ void tesi_mapped_weights(const TesiMapped *m, int64_t cell, int64_t p, double xi
   const int i[3] = {(int)(p % q), (int)(p / q % q), (int)(p / q / q)};
   double x[3] = {0}, J[9], inverse[9], a[9], weight = 1;
   for (int d = 0; d < dim; d++) xi[d] = m->point[i[d]], weight *= m->weight[i[d]];
-  tes_geometry_evaluate(m->geometry, cell, 1, xi, x, J);
+  tesi_geometry_evaluate(m->geometry, cell, 1, xi, x, J);
   const double det = invert(dim, J, inverse);
   tensor_at(m, cell, x, a);
   for (int c = 0; c < dim; c++)

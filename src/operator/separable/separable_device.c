@@ -302,7 +302,7 @@ static TesStatus make_trial(const TesOperator *op, int nodes, Trial *trial) {
   const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
   /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: a long box has no rest. */
   const int n_x = k >= 7 && n >= 32 ? 120 : n;
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
   trial->op.context = ctx;
   trial->op.precision = op->precision;

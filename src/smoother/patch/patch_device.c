@@ -316,7 +316,7 @@ static TesStatus make_trial(const TesSmoother *smoother, int nodes, Trial *trial
   TesSpace *space = NULL;
   const TesOperator *op = smoother->op;
   const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
-  TES_TRY(tes_mesh_create_box(ctx, &(TesBoxDesc){.dim = 3, .cells = {n, n, n}}, &mesh));
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n, n, n}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
   trial->op.context = trial->smoother.context = ctx;
   trial->op.precision = op->precision;

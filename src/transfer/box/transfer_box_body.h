@@ -25,7 +25,7 @@ TESI_INLINE void BODY(lift_mirrored)(int k, const Real *even, const V *u, V *w) 
 }
 
 /* u[0..k] -> w[0..step-1] */
-TESI_INLINE void BODY(lift)(int k, TesiTransferKind kind, const Real *table, const V *u, V *w) {
+TESI_INLINE void BODY(lift)(int k, TesiEmbeddingKind kind, const Real *table, const V *u, V *w) {
   w[0] = u[0];
   if (kind == TESI_IDENTITY)
     for (int i = 1; i < k; i++) w[i] = u[i];
@@ -66,7 +66,7 @@ TESI_INLINE void BODY(lower_mirrored)(int k, const Real *even, const V *v, V *s)
 }
 
 /* v[1..step-1] -> s[0..k] */
-TESI_INLINE void BODY(lower)(int k, TesiTransferKind kind, const Real *table, const V *v, V *s) {
+TESI_INLINE void BODY(lower)(int k, TesiEmbeddingKind kind, const Real *table, const V *v, V *s) {
   s[0] = (V){0};
   if (kind == TESI_IDENTITY) {
     s[k] = (V){0};
@@ -82,7 +82,7 @@ TESI_INLINE void BODY(lower)(int k, TesiTransferKind kind, const Real *table, co
   }
 }
 
-TESI_INLINE void BODY(lift_cells)(int k, TesiTransferKind kind, int cells, const Real *table,
+TESI_INLINE void BODY(lift_cells)(int k, TesiEmbeddingKind kind, int cells, const Real *table,
                                   ptrdiff_t stride, const V *u, V *w) {
   const int step = kind == TESI_IDENTITY ? k : 2 * k;
   for (int c = 0; c < cells; c++, table += stride, u += k, w += step) {
@@ -93,7 +93,7 @@ TESI_INLINE void BODY(lift_cells)(int k, TesiTransferKind kind, int cells, const
   w[0] = u[0];
 }
 
-TESI_INLINE void BODY(lower_cells)(int k, TesiTransferKind kind, int cells, const Real *table,
+TESI_INLINE void BODY(lower_cells)(int k, TesiEmbeddingKind kind, int cells, const Real *table,
                                    ptrdiff_t stride, const V *v, V *s, V *carry) {
   const int step = kind == TESI_IDENTITY ? k : 2 * k;
   V left = *carry;
@@ -108,7 +108,7 @@ TESI_INLINE void BODY(lower_cells)(int k, TesiTransferKind kind, int cells, cons
   *carry = left;
 }
 
-TESI_INLINE void BODY(lift_rows)(int k, TesiTransferKind kind, const Real *table, ptrdiff_t count,
+TESI_INLINE void BODY(lift_rows)(int k, TesiEmbeddingKind kind, const Real *table, ptrdiff_t count,
                                  const Real *first, const Real *middle, ptrdiff_t pitch, const Real *last,
                                  Real *out, ptrdiff_t out_pitch, bool end, bool add) {
   const int step = kind == TESI_IDENTITY ? k : 2 * k;
@@ -134,7 +134,7 @@ TESI_INLINE void BODY(lift_rows)(int k, TesiTransferKind kind, const Real *table
   }
 }
 
-TESI_INLINE void BODY(lower_rows)(int k, TesiTransferKind kind, const Real *table, ptrdiff_t count,
+TESI_INLINE void BODY(lower_rows)(int k, TesiEmbeddingKind kind, const Real *table, ptrdiff_t count,
                                   const Real *from, ptrdiff_t pitch, bool end, Real *out, ptrdiff_t out_pitch,
                                   Real *carry) {
   const int step = kind == TESI_IDENTITY ? k : 2 * k;

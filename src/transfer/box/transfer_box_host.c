@@ -55,7 +55,7 @@ static void destroy(TesTransfer *transfer) {
 
 static const TesiTransferTable table = {.prolongate = prolongate, .restrict_ = restrict_, .destroy = destroy};
 
-static TesiTransferKind kind_of(const TesiEmbedding *e) {
+static TesiEmbeddingKind kind_of(const TesiEmbedding *e) {
   const int k = e->degree, n = k + 1;
   if (e->step == k) return TESI_IDENTITY;
   for (int c = 0; c < (e->uniform ? 1 : e->cells); c++) {
@@ -75,7 +75,7 @@ static void set_real(const TesTransfer *transfer, void *array, size_t i, double 
 }
 
 /* The table of one cell: transfer_box_plan.h. */
-static void fill_table(const TesTransfer *transfer, const double *E, int k, TesiTransferKind kind,
+static void fill_table(const TesTransfer *transfer, const double *E, int k, TesiEmbeddingKind kind,
                        void *tables, size_t at) {
   const int n = k + 1;
   for (int f = 1; f < 2 * k && kind == TESI_GENERAL; f++)

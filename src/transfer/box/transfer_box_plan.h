@@ -15,7 +15,7 @@
 
 #include "transfer/transfer.h"
 
-typedef enum TesiTransferKind { TESI_IDENTITY, TESI_MIRRORED, TESI_GENERAL } TesiTransferKind;
+typedef enum TesiEmbeddingKind { TESI_IDENTITY, TESI_MIRRORED, TESI_GENERAL } TesiEmbeddingKind;
 
 /* Table of one cell, numbers of the plan's precision; E = k/2 + 1, O = (k+1)/2:
  *   mirrored: even[f = 1..k][E], odd[f = 1..k-1][O]: halves of E[f][p] + E[f][k-p] (E[f][k/2] in the middle), of E[f][p] - E[f][k-p];
@@ -23,7 +23,7 @@ typedef enum TesiTransferKind { TESI_IDENTITY, TESI_MIRRORED, TESI_GENERAL } Tes
 typedef struct TesiTransferAxis {
   int cells, degree, step; /* step: fine nodes a coarse cell */
   int coarse_nodes, fine_nodes;
-  TesiTransferKind kind;
+  TesiEmbeddingKind kind;
   ptrdiff_t stride; /* from one cell's table to the next: 0 when all are alike */
   void *tables;
   bool natural[2];
@@ -47,7 +47,7 @@ typedef struct TesiTransferPlan {
                     void *coarse);
 } TesiTransferPlan;
 
-static inline int tesi_transfer_table_size(TesiTransferKind kind, int k) {
+static inline int tesi_transfer_table_size(TesiEmbeddingKind kind, int k) {
   if (kind == TESI_IDENTITY) return 0;
   if (kind == TESI_GENERAL) return (2 * k - 1) * (k + 1);
   return k * (k / 2 + 1) + (k - 1) * ((k + 1) / 2);

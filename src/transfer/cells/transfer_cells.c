@@ -1,11 +1,11 @@
-/* Transfers between forests: families, who writes a node, tables, colours; the loops are in transfer_cells_body.h. */
+/* Transfers cell by cell: families, who writes a node, tables, colours; the loops are in transfer_cells_body.h. */
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
 #include "base/simd_builds.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64, ROOM = 16 }; /* numbers of the widest vector */
 
@@ -42,8 +42,8 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &t->own);
   tesi_free(ctx, &t->chunk);
   tesi_forest_kernels_destroy(ctx, &t->kernels);
-  tes_forest_space_destroy(&t->coarse);
-  tes_forest_space_destroy(&t->fine);
+  tesi_cells_destroy(&t->coarse);
+  tesi_cells_destroy(&t->fine);
   tesi_free(ctx, &transfer->plan);
 }
 
@@ -61,7 +61,7 @@ static const TesiTransferTable table_of_kernels = {.prolongate = tesi_forest_ker
 
 static TesStatus find_families(TesContext *ctx, TesiForestTransfer *t) {
   TesStatus status = TES_OK;
-  const TesForest *coarse = tes_forest_space_forest(t->coarse), *fine = tes_forest_space_forest(t->fine);
+  const TesMesh *coarse = t->coarse->mesh, *fine = t->fine->mesh;
   TesRelation *relation = NULL;
   TES_ALLOC(&t->family, t->cells);
   if (coarse == fine) {
@@ -69,7 +69,7 @@ static TesStatus find_families(TesContext *ctx, TesiForestTransfer *t) {
     return TES_OK;
   }
   TES_ALLOC(&relation, t->fine_cells);
-  TES_TRY(tes_forest_relate(coarse, fine, relation));
+  TES_TRY(tes_mesh_relate(coarse, fine, relation));
   for (int64_t c = 0; c < t->fine_cells; c++) {
     const TesRelation *r = &relation[c];
     TES_CHECK(r->kinship != TES_KIN_PARENT, "fine cell %lld is coarser than those of the coarse forest",
@@ -90,10 +90,10 @@ static bool hangs(int dim, int n, unsigned mask, int64_t p) {
 /* The first cell in which a node does not hang writes it. */
 static TesStatus find_owners(TesContext *ctx, TesiForestTransfer *t) {
   TesStatus status = TES_OK;
-  const int32_t *index = tes_forest_space_index(t->fine);
-  const uint16_t *mask = tes_forest_space_masks(t->fine);
+  const int32_t *index = t->fine->index;
+  const uint16_t *mask = t->fine->mask;
   char *seen = NULL;
-  TES_ALLOC(&seen, tes_forest_space_length(t->fine));
+  TES_ALLOC(&seen, t->fine->length);
   TES_ALLOC(&t->own, t->fine_cells * t->fine_nodes);
   for (int64_t c = 0; c < t->fine_cells; c++)
     for (int64_t p = 0; p < t->fine_nodes; p++) {
@@ -141,7 +141,7 @@ static TesStatus make_tables(const TesTransfer *transfer, TesiForestTransfer *t)
     TES_TRY(store(transfer, rows, t->m, E, &t->E[refined], &t->T[refined]));
   }
   for (int i = 0; i < 2; i++)
-    TES_TRY(store(transfer, t->m, t->m, tes_forest_space_halves(t->coarse) + i * t->m * t->m, &t->half[i],
+    TES_TRY(store(transfer, t->m, t->m, t->coarse->halves + i * t->m * t->m, &t->half[i],
                   &t->half_transposed[i]));
 done:
   return status;
@@ -160,9 +160,9 @@ static void choose_build(const TesTransfer *transfer, TesiForestTransfer *t) {
 static TesStatus colour_chunks(TesContext *ctx, TesiForestTransfer *t, int64_t chunks,
                                unsigned char *colour) {
   TesStatus status = TES_OK;
-  const int32_t *index = tes_forest_space_index(t->coarse);
+  const int32_t *index = t->coarse->index;
   uint64_t *used = NULL;
-  TES_ALLOC(&used, tes_forest_space_length(t->coarse));
+  TES_ALLOC(&used, t->coarse->length);
   t->colours = 1;
   for (int64_t k = 0; k < chunks; k++) {
     const int64_t first = k * CELLS_A_CHUNK * t->coarse_nodes;
@@ -205,22 +205,38 @@ done:
   return status;
 }
 
-static TesStatus create_plan(TesTransfer *transfer, const TesForestTransferDesc *desc) {
+static const char *refuses(const TesTransferDesc *desc) {
+  const TesMesh *coarse = desc->coarse->mesh, *fine = desc->fine->mesh;
+  if (coarse != fine && (coarse->kind != TES_MESH_FOREST || fine->kind != TES_MESH_FOREST))
+    return "the meshes have to be one, or both forests";
+  if (desc->fine->degree < desc->coarse->degree)
+    return "the fine space has a lower degree than the coarse one";
+  return desc->fine->degree > TESI_FOREST_DEGREE ? "the degree is above 8" : NULL;
+}
+
+static TesStatus take_cells(const TesSpace *space, TesiCellView **cells) {
+  const TesiCellView *view;
+  const TesStatus status = tesi_space_cells(space, &view);
+  if (status == TES_OK) *cells = tesi_cells_retain(view);
+  return status;
+}
+
+static TesStatus init(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   TesiForestTransfer *t;
   TES_NEW(&t);
   transfer->plan = t;
-  t->coarse = tesi_forest_space_retain(desc->coarse);
-  t->fine = tesi_forest_space_retain(desc->fine);
-  t->dim = tes_forest_dim(tes_forest_space_forest(t->coarse));
-  t->m = tes_forest_space_degree(t->coarse) + 1, t->n = tes_forest_space_degree(t->fine) + 1;
-  t->cells = tes_forest_cells(tes_forest_space_forest(t->coarse));
-  t->fine_cells = tes_forest_cells(tes_forest_space_forest(t->fine));
-  t->coarse_nodes = t->dim == 3 ? t->m * t->m * t->m : t->m * t->m;
-  t->fine_nodes = t->dim == 3 ? t->n * t->n * t->n : t->n * t->n;
+  transfer->table = tesi_has_kernels(ctx) ? &table_of_kernels : &table;
+  TES_TRY(take_cells(transfer->coarse, &t->coarse));
+  TES_TRY(take_cells(transfer->fine, &t->fine));
+  t->dim = t->coarse->dim;
+  t->m = t->coarse->n, t->n = t->fine->n;
+  t->cells = t->coarse->cells;
+  t->fine_cells = t->fine->cells;
+  t->coarse_nodes = t->coarse->cell_nodes;
+  t->fine_nodes = t->fine->cell_nodes;
   t->threads = tes_context_threads(ctx);
-  TES_CHECK(t->n >= t->m, "the fine space has degree %d, less than %d of the coarse one", t->n - 1, t->m - 1);
   TES_TRY(find_families(ctx, t));
   TES_TRY(find_owners(ctx, t));
   TES_TRY(make_tables(transfer, t));
@@ -230,23 +246,4 @@ done:
   return status;
 }
 
-TesStatus tes_transfer_create_forest(TesContext *context, const TesForestTransferDesc *desc,
-                                     TesTransfer **transfer) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  TesTransfer *t = NULL;
-  *transfer = NULL;
-  TES_CHECK(desc->coarse && desc->fine, "a transfer needs a coarse and a fine space");
-  TES_NEW(&t);
-  t->context = tesi_context_retain(ctx);
-  t->precision = desc->precision;
-  t->coarse_length = tes_forest_space_length(desc->coarse);
-  t->fine_length = tes_forest_space_length(desc->fine);
-  t->table = tesi_has_kernels(ctx) ? &table_of_kernels : &table;
-  TES_TRY(create_plan(t, desc));
-  *transfer = t;
-  t = NULL;
-done:
-  tes_transfer_destroy(&t);
-  return status;
-}
+const TesiTransferKind tesi_transfer_cells = {.name = "cells", .refuses = refuses, .init = init};

@@ -2,7 +2,7 @@
 #ifndef TESI_TRANSFER_CELLS_H
 #define TESI_TRANSFER_CELLS_H
 
-#include "tessera/forest_space.h"
+#include "tessera/space.h"
 #include "transfer/transfer.h"
 
 enum { TESI_FOREST_NODES = 9, TESI_FOREST_CELL = 9 * 9 * 9 };
@@ -21,7 +21,7 @@ typedef struct TesiForestChunk {
 typedef struct TesiForestKernels TesiForestKernels;
 
 typedef struct TesiForestTransfer {
-  TesForestSpace *coarse, *fine;
+  TesiCellView *coarse, *fine;
   int dim, m, n;                                       /* nodes a direction of a coarse and of a fine cell */
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
   TesiForestFamily *family;                            /* [cells] */

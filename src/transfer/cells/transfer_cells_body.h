@@ -71,15 +71,15 @@ TESI_INLINE void NAME(add_to)(Real *x, int32_t i, Real v) {
 }
 
 static void NAME(read)(const TesiForestTransfer *t, int64_t cell, const Real *x, Real *u) {
-  const int32_t *index = tes_forest_space_index(t->coarse) + cell * t->coarse_nodes;
-  const unsigned mask = tes_forest_space_masks(t->coarse)[cell];
+  const int32_t *index = t->coarse->index + cell * t->coarse_nodes;
+  const unsigned mask = t->coarse->mask[cell];
   for (int64_t p = 0; p < t->coarse_nodes; p++) u[p] = NAME(get)(x, index[p]);
   if (mask >> 3) NAME(hang)(t, mask, t->half, u);
 }
 
 static void NAME(add)(const TesiForestTransfer *t, int64_t cell, Real *u, Real *x) {
-  const int32_t *index = tes_forest_space_index(t->coarse) + cell * t->coarse_nodes;
-  const unsigned mask = tes_forest_space_masks(t->coarse)[cell];
+  const int32_t *index = t->coarse->index + cell * t->coarse_nodes;
+  const unsigned mask = t->coarse->mask[cell];
   if (mask >> 3) NAME(hang)(t, mask, t->half_transposed, u);
   for (int64_t p = 0; p < t->coarse_nodes; p++) NAME(add_to)(x, index[p], u[p]);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "device/gather.h"
 #include "device/upload.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 #include "transfer/cells/transfer_cells.h"
 
 enum { LINES = 256, MOST_CELLS = 64 };
@@ -100,11 +100,11 @@ TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKern
   TES_NEW(kernels);
   TesiForestKernels *k = *kernels;
   for (int refined = 0; refined < 2; refined++) TES_TRY(make_kind(transfer, refined, &k->kind[refined]));
-  TES_TRY(tesi_gather_create(ctx, transfer->precision, t->cells * t->coarse_nodes,
-                             tes_forest_space_index(t->coarse), transfer->coarse_length, &k->gather));
-  TES_TRY(tesi_upload(ctx, tes_forest_space_index(t->coarse),
-                      (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
-  TES_TRY(tesi_upload(ctx, tes_forest_space_masks(t->coarse), (size_t)t->cells * sizeof(uint16_t), &k->mask));
+  TES_TRY(tesi_gather_create(ctx, transfer->precision, t->cells * t->coarse_nodes, t->coarse->index,
+                             transfer->coarse_length, &k->gather));
+  TES_TRY(
+      tesi_upload(ctx, t->coarse->index, (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
+  TES_TRY(tesi_upload(ctx, t->coarse->mask, (size_t)t->cells * sizeof(uint16_t), &k->mask));
   TES_TRY(tesi_upload(ctx, t->own, (size_t)(t->fine_cells * t->fine_nodes) * sizeof *t->own, &k->own));
 done:
   return status;

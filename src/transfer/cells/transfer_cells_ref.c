@@ -21,8 +21,8 @@ static void functions_at(const TesiForestTransfer *t, bool refined, int child, i
 
 /* x with zeros at the Dirichlet nodes of the coarse space, to y (which may be x). */
 static void clear_dirichlet(const TesiForestTransfer *t, const double *x, double *y) {
-  const int32_t *index = tes_forest_space_index(t->coarse);
-  if (x != y) memcpy(y, x, (size_t)tes_forest_space_length(t->coarse) * sizeof *y);
+  const int32_t *index = t->coarse->index;
+  if (x != y) memcpy(y, x, (size_t)t->coarse->length * sizeof *y);
   for (int64_t i = 0; i < t->cells * t->coarse_nodes; i++)
     if (index[i] < 0) y[~index[i]] = 0;
 }
@@ -41,7 +41,7 @@ TesStatus tesi_forest_prolongate_ref(const TesTransfer *transfer, const double *
   clear_dirichlet(t, coarse, x);
   if (!add) memset(fine, 0, (size_t)transfer->fine_length * sizeof *fine);
   for (int64_t c = 0; c < t->cells; c++) {
-    tes_forest_space_read(t->coarse, c, x, u);
+    tesi_cells_read(t->coarse, c, x, u);
     for (int k = 0; k < children(t, c); k++)
       for (int64_t p = 0; p < t->fine_nodes; p++) {
         const int32_t own = t->own[(t->family[c].first + k) * t->fine_nodes + p];
@@ -68,7 +68,7 @@ TesStatus tesi_forest_restrict_ref(const TesTransfer *transfer, const double *fi
         functions_at(t, t->family[c].refined, k, p, value);
         for (int64_t a = 0; a < t->coarse_nodes; a++) u[a] += value[a] * fine[own];
       }
-    tes_forest_space_add(t->coarse, c, u, coarse);
+    tesi_cells_add(t->coarse, c, u, coarse);
   }
   clear_dirichlet(t, coarse, coarse);
   return TES_OK;

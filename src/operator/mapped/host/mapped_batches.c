@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "operator/mapped/host/mapped_host.h"
-#include "tessera/forest_space.h"
+#include "tessera/space.h"
 
 enum { STRETCH = 16 }; /* batches */
 

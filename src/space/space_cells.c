@@ -1,47 +1,32 @@
-/* Continuous elements over a forest: creation and parts. */
-#include "space/forest_space.h"
+/* The cell view of a space: which node is which in each cell, Dirichlet nodes, hanging nodes. */
+#include "space/space.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "basis/gauss.h"
 
-TesForestSpace *tesi_forest_space_retain(const TesForestSpace *space) {
-  TesForestSpace *s = (TesForestSpace *)space;
+TesiCellView *tesi_cells_retain(const TesiCellView *cells) {
+  TesiCellView *s = (TesiCellView *)cells;
   atomic_fetch_add(&s->references, 1);
   return s;
 }
 
-void tes_forest_space_destroy(TesForestSpace **space) {
-  if (!space || !*space) return;
-  TesForestSpace *s = *space;
-  *space = NULL;
+void tesi_cells_destroy(TesiCellView **cells) {
+  if (!cells || !*cells) return;
+  TesiCellView *s = *cells;
+  *cells = NULL;
   if (atomic_fetch_sub(&s->references, 1) != 1) return;
   TesContext *ctx = s->context;
-  tes_forest_destroy(&s->forest);
-  tesi_free(ctx, &s->dirichlet);
+  tes_mesh_destroy(&s->mesh);
+  tesi_free(ctx, &s->given);
   tesi_free(ctx, &s->index);
   tesi_free(ctx, &s->mask);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
 }
 
-static TesStatus find_dirichlet(TesContext *context, const TesForestSpaceDesc *desc, TesForestSpace *s) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  const int names = tes_forest_boundaries(s->forest);
-  TES_ALLOC(&s->dirichlet, names + 1);
-  for (int i = 0; !desc->dirichlet && i <= names; i++) s->dirichlet[i] = true;
-  for (int i = 0; desc->dirichlet && desc->dirichlet[i]; i++) {
-    int number;
-    TES_TRY(tes_forest_find_boundary(s->forest, desc->dirichlet[i], &number));
-    s->dirichlet[number] = true;
-  }
-done:
-  return status;
-}
-
 /* Numbers the nodes anew, in the order in which the cells meet them: neighbours in a cell get runs of numbers. */
-static TesStatus renumber(TesContext *context, TesForestSpace *s) {
+static TesStatus renumber(TesContext *context, TesiCellView *s) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   int32_t *number = NULL, next = 0;
@@ -59,22 +44,21 @@ done:
 }
 
 /* Marks the nodes of one face of a cell. */
-static void mark_face(const TesForestSpace *s, int64_t cell, int face, bool *marked) {
+static void mark_face(const TesiCellView *s, int64_t cell, int face, bool *marked) {
   const int n = s->n, d = face / 2, at = face & 1 ? n - 1 : 0;
   for (int p = 0; p < s->cell_nodes; p++)
     if ((const int[3]){p % n, p / n % n, p / n / n}[d] == at)
       marked[s->index[cell * s->cell_nodes + p]] = true;
 }
 
-static TesStatus constrain(TesContext *context, TesForestSpace *s) {
+static TesStatus constrain(TesContext *context, TesiCellView *s) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   bool *marked = NULL;
   TES_ALLOC(&marked, s->length);
   for (int64_t c = 0; c < s->cells; c++)
     for (int f = 0, name; f < 2 * s->dim; f++)
-      if (tes_forest_on_boundary(s->forest, c, f, &name) && tes_forest_space_dirichlet(s, name))
-        mark_face(s, c, f, marked);
+      if (tes_mesh_on_boundary(s->mesh, c, f, &name) && tesi_cells_given(s, name)) mark_face(s, c, f, marked);
   s->dofs = s->length;
   for (int64_t i = 0; i < s->length; i++) s->dofs -= marked[i];
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
@@ -90,7 +74,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* What tells a coarse edge, the line along d at the outer corner of the child: its least inner node, or its ends. */
-static uint64_t edge_key(const TesForestSpace *s, int64_t cell, int d) {
+static uint64_t edge_key(const TesiCellView *s, int64_t cell, int d) {
   const int n = s->n, step[3] = {1, n, n * n};
   const int32_t *index = s->index + cell * s->cell_nodes;
   uint32_t least = UINT32_MAX, most = 0;
@@ -107,7 +91,7 @@ static uint64_t edge_key(const TesForestSpace *s, int64_t cell, int d) {
 
 /* Coarse faces that hang have (2k-1)^(dim-1) fine nodes inside, coarse edges in 3D 2k-1. A face is seen by 2^(dim-1) cells, an edge
  * by any number. */
-static TesStatus count_hanging(TesContext *context, TesForestSpace *s) {
+static TesStatus count_hanging(TesContext *context, TesiCellView *s) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   uint64_t *edge = NULL;
@@ -133,90 +117,80 @@ done:
   return status;
 }
 
-static TesStatus number_nodes(TesContext *context, TesForestSpace *s) {
+static TesStatus number_forest(TesContext *context, TesiCellView *s) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
+  s->mesh->p4est->number(s->mesh->forest, s->degree, s->index, s->mask, &s->length);
+  TES_TRY(renumber(ctx, s));
+  TES_TRY(count_hanging(ctx, s));
+done:
+  return status;
+}
+
+/* Lexicographic over the whole box. */
+static void number_box(TesiCellView *s) {
+  const int *box = s->mesh->box, n = s->n, k = s->degree;
+  const int64_t nx = (int64_t)box[0] * k + 1, ny = (int64_t)box[1] * k + 1;
+  s->length = nx * ny * (s->dim == 3 ? (int64_t)box[2] * k + 1 : 1);
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->context))
+  for (int64_t c = 0; c < s->cells; c++) {
+    int at[3];
+    tesi_mesh_at(s->mesh, c, at);
+    const int64_t first =
+        (int64_t)at[0] * k + nx * ((int64_t)at[1] * k + ny * (s->dim == 3 ? (int64_t)at[2] * k : 0));
+    for (int p = 0; p < s->cell_nodes; p++)
+      s->index[c * s->cell_nodes + p] = (int32_t)(first + p % n + nx * (p / n % n + ny * (p / n / n)));
+  }
+}
+
+static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  const TesGeometry *geometry;
+  const TesNumberingDesc by_cells = {.degree = s->degree};
   const double most = (double)s->cells * pow(s->degree, s->dim);
   if (most > INT32_MAX)
     TES_FAIL(TES_OUT_OF_MEMORY, "%lld cells of degree %d have about %.3g nodes; 2^31 - 1 are possible",
              (long long)s->cells, s->degree, most);
-  TES_TRY(tesi_forest_afford(ctx, tes_forest_memory(s->dim, s->cells, s->degree, 1), "a space", s->cells));
+  TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(s->dim, s->cells, s->degree, 1), "a space", s->cells));
   TES_ALLOC(&s->index, s->cells * s->cell_nodes);
   TES_ALLOC(&s->mask, s->cells);
-  s->forest->p4est->number(s->forest->forest, s->degree, s->index, s->mask, &s->length);
-  TES_TRY(renumber(ctx, s));
-  TES_TRY(count_hanging(ctx, s));
+  if (s->mesh->kind == TES_MESH_FOREST) {
+    TES_TRY(number_forest(ctx, s));
+  } else if (s->mesh->kind == TES_MESH_BOX) {
+    number_box(s);
+  } else {
+    TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
+    TES_TRY(tesi_geometry_number(geometry, &by_cells, s->index, &s->length));
+  }
   TES_TRY(constrain(ctx, s));
 done:
   return status;
 }
 
-TesStatus tes_forest_space_create(TesContext *context, const TesForestSpaceDesc *desc,
-                                  TesForestSpace **space) {
-  TesContext *ctx = context;
+TesStatus tesi_cells_create(const TesSpace *space, TesiCellView **cells) {
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesForestSpace *s = NULL;
-  *space = NULL;
-  TES_CHECK(desc->forest, "a space needs a forest");
-  TES_CHECK(desc->degree >= 0 && desc->degree <= TESI_FOREST_DEGREE,
-            "degree is %d, expected 1..%d on a forest", desc->degree, TESI_FOREST_DEGREE);
+  TesiCellView *s = NULL;
+  const int names = tes_mesh_boundaries(space->mesh);
+  *cells = NULL;
   TES_NEW(&s);
   atomic_init(&s->references, 1);
   s->context = tesi_context_retain(ctx);
-  s->forest = tesi_forest_retain(desc->forest);
-  s->dim = s->forest->dim;
-  s->cells = s->forest->leaves.cells;
-  s->degree = desc->degree ? desc->degree : 4;
+  s->mesh = tesi_mesh_retain(space->mesh);
+  s->dim = space->dim;
+  s->cells = space->mesh->cells;
+  s->degree = space->degree;
   s->n = s->degree + 1;
   s->cell_nodes = s->dim == 2 ? s->n * s->n : s->n * s->n * s->n;
+  TES_ALLOC(&s->given, names + 1);
+  memcpy(s->given, space->given, (size_t)names + 1);
   tesi_gauss_lobatto(s->n, s->node, NULL);
-  tesi_hanging_halves(s->n, s->halves);
-  TES_TRY(find_dirichlet(ctx, desc, s));
+  if (s->n <= TESI_HANGING_NODES) tesi_hanging_halves(s->n, s->halves);
   TES_TRY(number_nodes(ctx, s));
-  *space = s;
+  *cells = s;
   s = NULL;
 done:
-  tes_forest_space_destroy(&s);
+  tesi_cells_destroy(&s);
   return status;
-}
-
-TesContext *tes_forest_space_context(const TesForestSpace *space) {
-  return space->context;
-}
-
-const TesForest *tes_forest_space_forest(const TesForestSpace *space) {
-  return space->forest;
-}
-
-int tes_forest_space_degree(const TesForestSpace *space) {
-  return space->degree;
-}
-
-bool tes_forest_space_dirichlet(const TesForestSpace *space, int boundary) {
-  const int names = tes_forest_boundaries(space->forest);
-  return space->dirichlet[boundary >= 0 && boundary < names ? boundary : names];
-}
-
-int64_t tes_forest_space_length(const TesForestSpace *space) {
-  return space->length;
-}
-
-int64_t tes_forest_space_dofs(const TesForestSpace *space) {
-  return space->dofs;
-}
-
-int64_t tes_forest_space_hanging(const TesForestSpace *space) {
-  return space->hanging;
-}
-
-const int32_t *tes_forest_space_index(const TesForestSpace *space) {
-  return space->index;
-}
-
-const uint16_t *tes_forest_space_masks(const TesForestSpace *space) {
-  return space->mask;
-}
-
-const double *tes_forest_space_halves(const TesForestSpace *space) {
-  return space->halves;
 }

@@ -9,7 +9,7 @@
 static double amplitude(const TesMesh *mesh, double fraction) {
   double smallest = INFINITY;
   for (int d = 0; d < mesh->dim; d++)
-    for (int i = 0; i < mesh->cells[d]; i++)
+    for (int i = 0; i < mesh->box[d]; i++)
       smallest = fmin(smallest, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
   return fraction * smallest;
 }
@@ -19,8 +19,8 @@ static void vertex(const TesMesh *mesh, const int i[3], double size, uint64_t se
   bool inside = true;
   uint64_t number = 0;
   for (int d = mesh->dim - 1; d >= 0; d--) {
-    inside = inside && i[d] > 0 && i[d] < mesh->cells[d];
-    number = number * (uint64_t)(mesh->cells[d] + 1) + (uint64_t)i[d];
+    inside = inside && i[d] > 0 && i[d] < mesh->box[d];
+    number = number * (uint64_t)(mesh->box[d] + 1) + (uint64_t)i[d];
   }
   for (int d = 0; d < mesh->dim; d++) {
     const double unit = tesi_random_unit(seed ^ tesi_random_hash(3 * number + (uint64_t)d));
@@ -32,7 +32,7 @@ static void vertex(const TesMesh *mesh, const int i[3], double size, uint64_t se
 static void fill_cell(const TesMesh *mesh, int64_t box, double size, uint64_t seed, int32_t *numbers,
                       double *x) {
   const int dim = mesh->dim;
-  const int64_t nx = mesh->cells[0], ny = mesh->cells[1];
+  const int64_t nx = mesh->box[0], ny = mesh->box[1];
   for (int v = 0; v < 1 << dim; v++) {
     const int i[3] = {(int)(box % nx) + (v & 1), (int)(box / nx % ny) + (v >> 1 & 1),
                       (int)(box / nx / ny) + (v >> 2)};
@@ -86,39 +86,37 @@ done:
   return status;
 }
 
-static TesStatus check_desc(TesContext *ctx, const TesGeometryBoxDesc *desc) {
+static TesStatus check_desc(const TesMesh *mesh, const TesMeshDesc *desc) {
+  TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  TES_CHECK(desc->mesh, "a geometry of a box needs its mesh");
   TES_CHECK(desc->perturbation >= 0 && desc->perturbation < 0.5, "the perturbation is %g, expected 0 .. 0.49",
             desc->perturbation);
-  TES_CHECK(desc->degree >= 0 && desc->degree <= TESI_GEOMETRY_DEGREE,
-            "the geometry's degree is %d, expected 0..%d", desc->degree, TESI_GEOMETRY_DEGREE);
-  for (int d = 0; d < desc->mesh->dim; d++)
-    TES_CHECK(!desc->map[d] == !desc->map[0], "a map needs all %d functions", desc->mesh->dim);
+  for (int d = 0; d < mesh->dim; d++)
+    TES_CHECK(!desc->map[d] == !desc->map[0], "a map needs all %d functions", mesh->dim);
   double vertices = 1;
-  for (int d = 0; d < desc->mesh->dim; d++) vertices *= desc->mesh->cells[d] + 1;
+  for (int d = 0; d < mesh->dim; d++) vertices *= mesh->box[d] + 1;
   TES_CHECK(vertices <= INT32_MAX, "%.3g vertices, at most 2^31-1 are possible", vertices);
 done:
   return status;
 }
 
-TesStatus tes_geometry_create_box(TesContext *context, const TesGeometryBoxDesc *desc,
-                                  TesGeometry **geometry) {
-  TesContext *ctx = context;
+TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesGeometry **geometry) {
+  static const TesMeshDesc straight;
+  TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TesGeometry *g = NULL;
-  *geometry = NULL;
-  TES_TRY(check_desc(ctx, desc));
-  const TesMesh *mesh = desc->mesh;
   const int corners = 1 << mesh->dim;
+  *geometry = NULL;
+  if (!desc) desc = &straight;
+  TES_TRY(check_desc(mesh, desc));
   TES_NEW(&g);
   atomic_init(&g->references, 1);
   g->context = tesi_context_retain(ctx);
   g->dim = mesh->dim;
-  g->cells = tes_mesh_cell_count(mesh);
+  g->cells = mesh->cells;
   g->degree = 1;
   g->cell_nodes = corners;
-  for (int d = 0; d < 3; d++) g->box[d] = mesh->cells[d];
+  for (int d = 0; d < 3; d++) g->box[d] = mesh->box[d];
   if (desc->shuffle) TES_TRY(shuffle_cells(ctx, g, desc->shuffle));
   TES_ALLOC(&g->nodes, g->cells * corners * g->dim);
   TES_ALLOC(&g->vertices, g->cells * corners);
@@ -128,11 +126,20 @@ TesStatus tes_geometry_create_box(TesContext *context, const TesGeometryBoxDesc 
     fill_cell(mesh, g->cell_of_box ? g->cell_of_box[c] : c, size, desc->seed, g->vertices + c * corners,
               g->nodes + c * corners * g->dim);
   for (int d = 0; d < g->dim; d++) g->map[d] = desc->map[d] ? tesi_function_retain(desc->map[d]) : NULL;
-  if (desc->map[0] && desc->degree) TES_TRY(interpolate_map(ctx, g, desc->degree));
+  if (desc->map[0] && desc->geometry_degree) TES_TRY(interpolate_map(ctx, g, desc->geometry_degree));
   TesGeometry *whole = g;
   g = NULL;
   TES_TRY(tesi_geometry_finish(ctx, whole, geometry));
 done:
-  tes_geometry_destroy(&g);
+  tesi_geometry_destroy(&g);
   return status;
+}
+
+TesStatus tesi_mesh_deform(TesMesh *mesh, const TesMeshDesc *desc) {
+  return tesi_geometry_create_box(mesh, desc, &mesh->geometry);
+}
+
+int64_t tesi_mesh_box_cell(const TesMesh *mesh, int64_t cell) {
+  const int32_t *cell_of_box = mesh->geometry ? mesh->geometry->cell_of_box : NULL;
+  return cell_of_box ? cell_of_box[cell] : cell;
 }

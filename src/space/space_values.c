@@ -1,26 +1,25 @@
-/* Where the nodes of a space over a forest are, and functions there. */
+/* Where the nodes of a space are, and functions there. */
 #include <math.h>
 #include <string.h>
-#include "space/forest_space.h"
+#include "space/space.h"
 
-TesStatus tes_forest_space_coordinates(const TesForestSpace *s, const TesGeometry *geometry, double *x) {
+TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int dim = s->dim, n = s->n;
+  const TesGeometry *geometry;
   double *xi = NULL, *at = NULL;
-  TES_CHECK(tes_geometry_dim(geometry) == dim && tes_geometry_cells(geometry) == s->cells,
-            "the geometry has %lld cells, the space %lld", (long long)tes_geometry_cells(geometry),
-            (long long)s->cells);
+  TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
   TES_ALLOC(&xi, s->cell_nodes * dim);
   TES_ALLOC(&at, s->cell_nodes * dim);
   for (int64_t i = 0; i < s->length * dim; i++) x[i] = NAN;
   for (int p = 0; p < s->cell_nodes; p++)
     for (int d = 0; d < dim; d++) xi[p * dim + d] = s->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
   for (int64_t c = 0; c < s->cells; c++) {
-    TES_TRY(tes_geometry_evaluate(geometry, c, s->cell_nodes, xi, at, NULL));
+    TES_TRY(tesi_geometry_evaluate(geometry, c, s->cell_nodes, xi, at, NULL));
     for (int p = 0; p < s->cell_nodes; p++) {
       if (tesi_hanging_directions(dim, n, s->mask[c], (const int[3]){p % n, p / n % n, p / n / n})) continue;
-      memcpy(x + tesi_forest_node(s->index[c * s->cell_nodes + p]) * (int64_t)dim, at + p * dim,
+      memcpy(x + tesi_cells_node(s->index[c * s->cell_nodes + p]) * (int64_t)dim, at + p * dim,
              (size_t)dim * sizeof *x);
     }
   }
@@ -32,15 +31,30 @@ done:
   return status;
 }
 
-TesStatus tes_forest_space_interpolate(const TesForestSpace *s, const TesGeometry *geometry,
-                                       const TesFunction *function, double *u) {
+/* Over a box the axes tell. */
+static void grid_coordinates(const TesSpace *s, double *x) {
+  const int64_t nx = s->axis[0].nodes, ny = s->axis[1].nodes;
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->context))
+  for (int64_t i = 0; i < s->length; i++) {
+    const int64_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
+    for (int d = 0; d < s->dim; d++) x[i * s->dim + d] = s->axis[d].x[at[d]];
+  }
+}
+
+TesStatus tes_space_coordinates(const TesSpace *space, double *x) {
+  if (!tesi_space_box(space)) return tesi_cells_coordinates(space->view, x);
+  grid_coordinates(space, x);
+  return TES_OK;
+}
+
+TesStatus tes_space_interpolate(const TesSpace *s, const TesFunction *function, double *u) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double *x = NULL, *y = NULL;
   const int64_t n = s->length;
   TES_ALLOC(&x, n * s->dim);
   TES_ALLOC(&y, n * s->dim);
-  TES_TRY(tes_forest_space_coordinates(s, geometry, x));
+  TES_TRY(tes_space_coordinates(s, x));
   for (int64_t i = 0; i < n; i++)
     for (int d = 0; d < s->dim; d++) y[d * n + i] = x[i * s->dim + d];
   TES_TRY(tes_function_evaluate(function, n, y, y + n, s->dim == 3 ? y + 2 * n : NULL, 0, u));

@@ -1,9 +1,9 @@
-/* Constraints of hanging nodes as a sparse matrix, from positions alone: see forest_space.h. Slow and plain. */
+/* Constraints of hanging nodes as a sparse matrix, from positions alone: see space/space.h. Slow and plain. */
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
-#include "space/forest_space.h"
+#include "space/space.h"
 
 /* ---- points by position: an open hash table of boxes of width `width`, far above round-off and far below distances ----------- */
 
@@ -116,7 +116,7 @@ static void entity_point(int dim, Entity e, const double *t, double xi[3]) {
 
 typedef struct Search {
   TesContext *ctx;
-  const TesForest *forest;
+  const TesMesh *forest;
   int dim, n, cell_nodes, entities;
   double node[TESI_HANGING_NODES];
   Entity entity[ENTITIES];
@@ -134,7 +134,7 @@ static void part_middle(const Search *s, int64_t cell, int entity, int halves, i
   double t[2], xi[3];
   for (int i = 0; i < 2; i++) t[i] = ((part >> i & (halves - 1)) + 0.5) / halves;
   entity_point(s->dim, s->entity[entity], t, xi);
-  tes_forest_evaluate(s->forest, cell, 1, xi, x);
+  tes_mesh_map(s->forest, cell, 1, xi, x);
 }
 
 static TesStatus find_parts(Search *s) {
@@ -184,12 +184,12 @@ static bool on_coarse(const Search *s, int64_t fine, int fine_entity, int64_t co
     double xi[3], x[3] = {0};
     bool found = false;
     entity_point(s->dim, s->entity[fine_entity], at, xi);
-    tes_forest_evaluate(s->forest, fine, 1, xi, x);
+    tes_mesh_map(s->forest, fine, 1, xi, x);
     for (int q = 0; q < (free == 2 ? 9 : 3) && !found; q++) {
       const double half[2] = {q % 3 / 2.0, q / 3 / 2.0};
       double y[3] = {0};
       entity_point(s->dim, s->entity[coarse_entity], half, xi);
-      tes_forest_evaluate(s->forest, coarse, 1, xi, y);
+      tes_mesh_map(s->forest, coarse, 1, xi, y);
       found = same_position(s, x, y);
       if (found) memcpy(corner[v], half, sizeof half);
     }
@@ -211,7 +211,7 @@ static bool on_entity(const Search *s, Entity e, const int i[3]) {
 static void node_position(const Search *s, int64_t cell, const int i[3], double x[3]) {
   double xi[3];
   for (int d = 0; d < s->dim; d++) xi[d] = s->node[i[d]];
-  tes_forest_evaluate(s->forest, cell, 1, xi, x);
+  tes_mesh_map(s->forest, cell, 1, xi, x);
 }
 
 static bool add_node(Search *s, int64_t cell, const int i[3], double weight, int depth);
@@ -265,7 +265,7 @@ static TesStatus find_nodes(Search *s, const double *period) {
   double size = 0;
   for (int64_t c = 0; c < cells; c++) {
     double x[3] = {0};
-    tes_forest_evaluate(s->forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x);
+    tes_mesh_map(s->forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x);
     for (int d = 0; d < s->dim; d++) size = fmax(size, fabs(x[d]));
   }
   TES_TRY(finder_begin(ctx, s->dim, period, 1e-8 * size, room, &s->points));
@@ -314,7 +314,7 @@ done:
   return status;
 }
 
-TesStatus tesi_forest_constraints_ref(const TesForest *forest, int degree, const double period[3],
+TesStatus tesi_forest_constraints_ref(const TesMesh *forest, int degree, const double period[3],
                                       TesiConstraints *c) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;

@@ -1,0 +1,148 @@
+/* Meshes: kinds, references, and what is asked of all of them. */
+#include "mesh/mesh.h"
+#include <stdio.h>
+#include <string.h>
+
+TesMesh *tesi_mesh_retain(const TesMesh *mesh) {
+  TesMesh *m = (TesMesh *)mesh;
+  atomic_fetch_add(&m->references, 1);
+  return m;
+}
+
+TesStatus tesi_mesh_new(TesContext *ctx, TesMeshKind kind, int dim, int geometry_degree, TesMesh **mesh) {
+  TesStatus status = TES_OK;
+  TES_NEW(mesh);
+  atomic_init(&(*mesh)->references, 1);
+  (*mesh)->context = tesi_context_retain(ctx);
+  (*mesh)->kind = kind;
+  (*mesh)->dim = dim;
+  (*mesh)->geometry_degree = geometry_degree;
+done:
+  return status;
+}
+
+void tes_mesh_destroy(TesMesh **mesh) {
+  if (!mesh || !*mesh) return;
+  TesMesh *m = *mesh;
+  *mesh = NULL;
+  if (atomic_fetch_sub(&m->references, 1) != 1) return;
+  TesContext *ctx = m->context;
+  tesi_geometry_destroy(&m->geometry);
+  if (m->forest) m->p4est->destroy(m->forest);
+  tesi_trees_release(&m->coarse);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &m->coordinates[d]);
+  tesi_free(ctx, &m->leaves.tree);
+  tesi_free(ctx, &m->leaves.level);
+  tesi_free(ctx, &m->leaves.child);
+  tesi_free(ctx, &m->leaves.origin);
+  tesi_free(ctx, &m);
+  tes_context_destroy(&ctx);
+}
+
+static bool is_deformed(const TesMeshDesc *desc) {
+  return desc->perturbation != 0 || desc->map[0] || desc->map[1] || desc->map[2] || desc->shuffle;
+}
+
+static bool is_graded(const TesMeshDesc *desc) {
+  return desc->coordinates[0] || desc->coordinates[1] || desc->coordinates[2];
+}
+
+static bool is_periodic(const TesMeshDesc *desc) {
+  return desc->periodic[0] || desc->periodic[1] || desc->periodic[2];
+}
+
+/* Why a mesh of this description cannot be of a kind; NULL: it can. */
+static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
+  const bool box = desc->domain == TES_DOMAIN_BOX;
+  if (!box && is_deformed(desc)) return "only a box can be deformed";
+  if (!box && is_graded(desc)) return "only a box has coordinates of its vertices";
+  if (kind == TES_MESH_BOX) {
+    if (!box) return "a mesh of kind box needs the domain box";
+    if (is_periodic(desc)) return "a periodic box is of kind forest";
+    if (is_deformed(desc)) return "a deformed box is of kind cells";
+  } else if (kind == TES_MESH_FOREST) {
+    if (is_deformed(desc)) return "a deformed box is of kind cells";
+    if (is_graded(desc)) return "a forest's box has equal trees: coordinates need kind box";
+  } else {
+    if (is_periodic(desc)) return "a periodic box is of kind forest";
+    if (!box && desc->refine) return "cells of kind cells are not refined: a forest is";
+  }
+  return NULL;
+}
+
+static TesMeshKind choose(const TesMeshDesc *desc) {
+  if (desc->kind != TES_MESH_AUTO) return desc->kind;
+  if (desc->domain == TES_DOMAIN_BOX && is_deformed(desc)) return TES_MESH_CELLS;
+  if (desc->domain == TES_DOMAIN_BOX && !is_periodic(desc)) return TES_MESH_BOX;
+  return !tesi_p4est_is_built() && !desc->refine && !is_periodic(desc) ? TES_MESH_CELLS : TES_MESH_FOREST;
+}
+
+TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh **mesh) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  *mesh = NULL;
+  TES_CHECK(desc->kind >= TES_MESH_AUTO && desc->kind <= TES_MESH_CELLS,
+            "the mesh's kind is %d, expected 0..3", (int)desc->kind);
+  TES_CHECK(desc->domain >= TES_DOMAIN_BOX && desc->domain <= TES_DOMAIN_CELLS, "domain is %d, expected 0..7",
+            (int)desc->domain);
+  TES_CHECK(desc->geometry_degree >= 0 && desc->geometry_degree <= TESI_TREES_DEGREE,
+            "the geometry's degree is %d, expected 1..%d", desc->geometry_degree, TESI_TREES_DEGREE);
+  const TesMeshKind kind = choose(desc);
+  const char *reason = refuses(desc, kind);
+  TES_CHECK(!reason, "%s", reason);
+  if (kind == TES_MESH_BOX) TES_TRY(tesi_mesh_create_grid(ctx, kind, desc, mesh));
+  if (kind == TES_MESH_CELLS) TES_TRY(tesi_mesh_create_cells(ctx, desc, mesh));
+  if (kind == TES_MESH_FOREST) TES_TRY(tesi_mesh_create_forest(ctx, desc, mesh));
+done:
+  return status;
+}
+
+TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse) {
+  *coarse = NULL;
+  if (mesh->kind == TES_MESH_BOX) return tesi_mesh_coarsen_box(mesh, coarse);
+  return mesh->kind == TES_MESH_FOREST ? tesi_mesh_coarsen_forest(mesh, coarse) : TES_OK;
+}
+
+TesContext *tes_mesh_context(const TesMesh *mesh) {
+  return mesh->context;
+}
+
+TesMeshKind tes_mesh_kind(const TesMesh *mesh) {
+  return mesh->kind;
+}
+
+int tes_mesh_dim(const TesMesh *mesh) {
+  return mesh->dim;
+}
+
+int64_t tes_mesh_cells(const TesMesh *mesh) {
+  return mesh->cells;
+}
+
+int tes_mesh_cells_along(const TesMesh *mesh, int d) {
+  return mesh->kind == TES_MESH_BOX ? mesh->box[d] : 0;
+}
+
+const double *tes_mesh_coordinates(const TesMesh *mesh, int d) {
+  return mesh->kind == TES_MESH_BOX ? mesh->coordinates[d] : NULL;
+}
+
+int64_t tes_mesh_trees(const TesMesh *mesh) {
+  return mesh->coarse ? mesh->coarse->trees : mesh->cells;
+}
+
+int tes_mesh_max_level(const TesMesh *mesh) {
+  return mesh->max_level;
+}
+
+const int8_t *tes_mesh_levels(const TesMesh *mesh) {
+  return mesh->kind == TES_MESH_FOREST ? mesh->leaves.level : NULL;
+}
+
+const int32_t *tes_mesh_tree_of(const TesMesh *mesh) {
+  return mesh->kind == TES_MESH_FOREST ? mesh->leaves.tree : NULL;
+}
+
+const int8_t *tes_mesh_child_of(const TesMesh *mesh) {
+  return mesh->kind == TES_MESH_FOREST ? mesh->leaves.child : NULL;
+}

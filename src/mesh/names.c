@@ -1,0 +1,95 @@
+/* Boundaries and materials of a mesh by number and name, and which face has which. */
+#include <stdio.h>
+#include <string.h>
+#include "mesh/mesh.h"
+
+static const char *const sides[6] = {"left", "right", "bottom",
+                                     "top",  "back",  "front"}; /* of a box, as TesFace */
+
+int tes_mesh_boundaries(const TesMesh *mesh) {
+  return mesh->coarse ? mesh->coarse->boundaries : 2 * mesh->dim;
+}
+
+const char *tes_mesh_boundary_name(const TesMesh *mesh, int boundary) {
+  if (boundary < 0 || boundary >= tes_mesh_boundaries(mesh)) return "";
+  return mesh->coarse ? mesh->coarse->boundary_name[boundary] : sides[boundary];
+}
+
+int tes_mesh_materials(const TesMesh *mesh) {
+  return mesh->coarse ? mesh->coarse->materials : 0;
+}
+
+const char *tes_mesh_material_name(const TesMesh *mesh, int material) {
+  return material >= 0 && material < tes_mesh_materials(mesh) ? mesh->coarse->material_name[material] : "";
+}
+
+/* Number of a name in a list; the message lists the known ones. */
+static TesStatus find(const TesMesh *mesh, const char *what, int count,
+                      const char *(*name_of)(const TesMesh *, int), const char *name, int *number) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  char known[400] = "";
+  size_t length = 0;
+  for (int i = 0; i < count; i++) {
+    if (!strcmp(name_of(mesh, i), name)) {
+      *number = i;
+      return TES_OK;
+    }
+    if (length < sizeof known)
+      length +=
+          (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", name_of(mesh, i));
+  }
+  TES_FAIL(TES_INVALID_INPUT, "the mesh has no %s called %s; it has: %s", what, name, count ? known : "none");
+done:
+  return status;
+}
+
+TesStatus tes_mesh_find_boundary(const TesMesh *mesh, const char *name, int *boundary) {
+  return find(mesh, "boundary", tes_mesh_boundaries(mesh), tes_mesh_boundary_name, name, boundary);
+}
+
+TesStatus tes_mesh_find_material(const TesMesh *mesh, const char *name, int *material) {
+  return find(mesh, "material", tes_mesh_materials(mesh), tes_mesh_material_name, name, material);
+}
+
+bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boundary) {
+  const int d = face / 2;
+  int32_t name = face;
+  if (!mesh->coarse) {
+    int at[3];
+    tesi_mesh_at(mesh, tesi_mesh_box_cell(mesh, cell), at);
+    if (at[d] != (face & 1 ? mesh->box[d] - 1 : 0)) return false;
+  } else {
+    const int32_t at = mesh->leaves.origin[3 * cell + d],
+                  length = (int32_t)1 << (mesh->depth - mesh->leaves.level[cell]);
+    name = mesh->coarse->boundary[(int64_t)mesh->leaves.tree[cell] * 2 * mesh->dim + face];
+    if (at != (face & 1 ? ((int32_t)1 << mesh->depth) - length : 0) || name == TESI_TREES_INSIDE)
+      return false;
+  }
+  if (boundary) *boundary = name;
+  return true;
+}
+
+int tes_mesh_material(const TesMesh *mesh, int64_t cell) {
+  return mesh->coarse ? mesh->coarse->material[mesh->leaves.tree[cell]] : -1;
+}
+
+int64_t tes_mesh_boundary_faces(const TesMesh *mesh, int boundary) {
+  const TesiTrees *c = mesh->coarse;
+  int64_t faces = 0;
+  if (!c) return boundary >= 0 && boundary < 2 * mesh->dim ? mesh->cells / mesh->box[boundary / 2] : 0;
+  for (int64_t i = 0; boundary >= 0 && i < c->trees * 2 * c->dim; i++) faces += c->boundary[i] == boundary;
+  return faces;
+}
+
+int64_t tes_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face) {
+  const TesiTrees *c = mesh->coarse;
+  int64_t unnamed = 0;
+  for (int64_t i = c ? c->trees * 2 * c->dim - 1 : -1; i >= 0; i--) {
+    if (c->boundary[i] != TESI_TREES_UNNAMED) continue;
+    unnamed++;
+    if (tree) *tree = i / (2 * c->dim);
+    if (face) *face = (int)(i % (2 * c->dim));
+  }
+  return unnamed;
+}
