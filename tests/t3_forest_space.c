@@ -8,6 +8,26 @@ static TesContext *ctx;
 
 enum { MOST = 729 };
 
+/* Index and masks against p4est's own nodes, which are numbered anew as cells meet them. */
+static void compare_with_p4est(const TesMesh *forest, int degree, const TesiCellView *view) {
+  const int64_t entries = view->cells * view->cell_nodes;
+  int32_t *index = malloc((size_t)entries * sizeof *index), next = 0;
+  uint16_t *mask = malloc((size_t)view->cells * sizeof *mask);
+  int64_t nodes;
+  forest->p4est->number(forest->forest, degree, index, mask, &nodes);
+  assert_int_equal(nodes, view->length);
+  int32_t *number = malloc((size_t)nodes * sizeof *number);
+  for (int64_t i = 0; i < nodes; i++) number[i] = -1;
+  for (int64_t i = 0; i < entries; i++) {
+    if (number[index[i]] < 0) number[index[i]] = next++;
+    assert_int_equal(number[index[i]], tesi_cells_node(view->index[i]));
+  }
+  for (int64_t c = 0; c < view->cells; c++) assert_int_equal(mask[c], view->mask[c]);
+  free(index);
+  free(mask);
+  free(number);
+}
+
 /* What a cell's nodes get by index and mask, against the rows of the matrix, whose columns are matched with nodes on the way: a node of
  * a coarse cell's own is one column. */
 static void compare(const TesMesh *forest, int degree, const double *period, uint64_t *seed) {
@@ -19,6 +39,7 @@ static void compare(const TesMesh *forest, int degree, const double *period, uin
   const int32_t *index = space->view->index;
   const int nodes = space->view->cell_nodes, n = degree + 1;
   assert_int_equal(c.columns, length);
+  compare_with_p4est(forest, degree, space->view);
   int32_t *node_of = malloc((size_t)length * sizeof *node_of);
   double *x = malloc((size_t)length * sizeof *x), local[MOST];
   for (int64_t i = 0; i < length; i++) node_of[i] = -1, x[i] = test_random(seed);

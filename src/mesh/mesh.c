@@ -35,6 +35,7 @@ void tes_mesh_destroy(TesMesh **mesh) {
   tesi_free(ctx, &m->leaves.level);
   tesi_free(ctx, &m->leaves.child);
   tesi_free(ctx, &m->leaves.origin);
+  tesi_free(ctx, &m->mask);
   tesi_free(ctx, &m);
   tes_context_destroy(&ctx);
 }

@@ -21,6 +21,7 @@ struct TesMesh {
   void *forest;           /* of p4est */
   int depth;              /* a tree is 2^depth long */
   TesiLeaves leaves;
+  uint16_t *mask; /* [cells] TesMask of a forest: what hangs; NULL: nothing does */
   /* See tesi_mesh_geometry(). */
   struct TesGeometry *geometry;
   int geometry_degree;

@@ -1,9 +1,9 @@
 /* The cell view of a space: which node is which in each cell, Dirichlet nodes, hanging nodes. */
 #include "space/space.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "basis/gauss.h"
+#include "mesh/forest/leaf_numbering.h"
 
 TesiCellView *tesi_cells_retain(const TesiCellView *cells) {
   TesiCellView *s = (TesiCellView *)cells;
@@ -20,110 +20,41 @@ void tesi_cells_destroy(TesiCellView **cells) {
   tes_mesh_destroy(&s->mesh);
   tesi_free(ctx, &s->given);
   tesi_free(ctx, &s->index);
-  tesi_free(ctx, &s->mask);
+  tesi_free(ctx, &s->no_mask);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
 }
 
-/* Numbers the nodes anew, in the order in which the cells meet them: neighbours in a cell get runs of numbers. */
-static TesStatus renumber(TesContext *context, TesiCellView *s) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  int32_t *number = NULL, next = 0;
-  TES_ALLOC(&number, s->length);
-  for (int64_t i = 0; i < s->length; i++) number[i] = -1;
-  for (int64_t i = 0; i < s->cells * s->cell_nodes; i++) {
-    int32_t *to = &number[s->index[i]];
-    if (*to < 0) *to = next++;
-    s->index[i] = *to;
+/* Marks the nodes of one face of a cell: several cells may at a time. */
+static void mark_face(const TesiCellView *s, int64_t cell, int face, _Atomic char *marked) {
+  const int nodes = s->dim == 3 ? s->n * s->n : s->n, d = face / 2, at = face & 1 ? s->n - 1 : 0;
+  const int step[3] = {1, s->n, s->n * s->n}, e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+  for (int i = 0; i < nodes; i++) {
+    const int p = at * step[d] + i % s->n * step[e] + (s->dim == 3 ? i / s->n * step[f] : 0);
+    atomic_store_explicit(&marked[s->index[cell * s->cell_nodes + p]], 1, memory_order_relaxed);
   }
-  if (next != s->length) TES_FAIL(TES_INTERNAL, "%lld nodes stand in no cell", (long long)(s->length - next));
-done:
-  tesi_free(ctx, &number);
-  return status;
-}
-
-/* Marks the nodes of one face of a cell. */
-static void mark_face(const TesiCellView *s, int64_t cell, int face, bool *marked) {
-  const int n = s->n, d = face / 2, at = face & 1 ? n - 1 : 0;
-  for (int p = 0; p < s->cell_nodes; p++)
-    if ((const int[3]){p % n, p / n % n, p / n / n}[d] == at)
-      marked[s->index[cell * s->cell_nodes + p]] = true;
 }
 
 static TesStatus constrain(TesContext *context, TesiCellView *s) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  bool *marked = NULL;
+  const int threads = tes_context_threads(ctx);
+  _Atomic char *marked = NULL;
+  int64_t constrained = 0;
   TES_ALLOC(&marked, s->length);
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (int64_t c = 0; c < s->cells; c++)
     for (int f = 0, name; f < 2 * s->dim; f++)
       if (tes_mesh_on_boundary(s->mesh, c, f, &name) && tesi_cells_given(s, name)) mark_face(s, c, f, marked);
-  s->dofs = s->length;
-  for (int64_t i = 0; i < s->length; i++) s->dofs -= marked[i];
+#pragma omp parallel for schedule(static) reduction(+ : constrained) num_threads(threads)
+  for (int64_t i = 0; i < s->length; i++)
+    constrained += atomic_load_explicit(&marked[i], memory_order_relaxed);
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
-    if (marked[s->index[i]]) s->index[i] = -1 - s->index[i];
+    if (atomic_load_explicit(&marked[s->index[i]], memory_order_relaxed)) s->index[i] = -1 - s->index[i];
+  s->dofs = s->length - constrained;
 done:
   tesi_free(ctx, &marked);
-  return status;
-}
-
-static int by_value(const void *a, const void *b) {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* What tells a coarse edge, the line along d at the outer corner of the child: its least inner node, or its ends. */
-static uint64_t edge_key(const TesiCellView *s, int64_t cell, int d) {
-  const int n = s->n, step[3] = {1, n, n * n};
-  const int32_t *index = s->index + cell * s->cell_nodes;
-  uint32_t least = UINT32_MAX, most = 0;
-  for (int e = 0; e < 3; e++)
-    if (e != d) index += (s->mask[cell] >> e & 1) * (n - 1) * step[e];
-  for (int i = n > 2 ? 1 : 0; i < (n > 2 ? n - 1 : n); i++) {
-    const int32_t raw = index[i * step[d]];
-    const uint32_t node = (uint32_t)(raw < 0 ? -1 - raw : raw);
-    least = node < least ? node : least;
-    most = node > most ? node : most;
-  }
-  return (uint64_t)least << 32 | most;
-}
-
-/* Coarse faces that hang have (2k-1)^(dim-1) fine nodes inside, coarse edges in 3D 2k-1. A face is seen by 2^(dim-1) cells, an edge
- * by any number. */
-static TesStatus count_hanging(TesContext *context, TesiCellView *s) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  uint64_t *edge = NULL;
-  int64_t faces = 0, edges = 0, distinct = 0;
-  const int fine = 2 * s->degree - 1;
-  for (int64_t c = 0; c < s->cells; c++)
-    for (int d = 0; d < s->dim; d++) {
-      faces += s->mask[c] >> (3 + d) & 1;
-      edges += s->dim == 3 && tes_mask_line(s->mask[c], d, true, true);
-    }
-  s->hanging = s->dim == 2 ? faces / 2 * fine : faces / 4 * fine * fine;
-  if (!edges) return TES_OK;
-  TES_ALLOC(&edge, edges);
-  edges = 0;
-  for (int64_t c = 0; c < s->cells; c++)
-    for (int d = 0; d < 3; d++)
-      if (tes_mask_line(s->mask[c], d, true, true)) edge[edges++] = edge_key(s, c, d);
-  qsort(edge, (size_t)edges, sizeof *edge, by_value);
-  for (int64_t i = 0; i < edges; i++) distinct += i == 0 || edge[i] != edge[i - 1];
-  s->hanging += distinct * fine;
-done:
-  tesi_free(ctx, &edge);
-  return status;
-}
-
-static TesStatus number_forest(TesContext *context, TesiCellView *s) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  s->mesh->p4est->number(s->mesh->forest, s->degree, s->index, s->mask, &s->length);
-  TES_TRY(renumber(ctx, s));
-  TES_TRY(count_hanging(ctx, s));
-done:
   return status;
 }
 
@@ -154,9 +85,10 @@ static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
              (long long)s->cells, s->degree, most);
   TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(s->dim, s->cells, s->degree, 1), "a space", s->cells));
   TES_ALLOC(&s->index, s->cells * s->cell_nodes);
-  TES_ALLOC(&s->mask, s->cells);
+  if (!s->mesh->mask) TES_ALLOC(&s->no_mask, s->cells);
+  s->mask = s->mesh->mask ? s->mesh->mask : s->no_mask;
   if (s->mesh->kind == TES_MESH_FOREST) {
-    TES_TRY(number_forest(ctx, s));
+    TES_TRY(tesi_forest_number(s->mesh, s->degree, s->index, &s->length, &s->hanging));
   } else if (s->mesh->kind == TES_MESH_BOX) {
     number_box(s);
   } else {

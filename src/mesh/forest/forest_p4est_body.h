@@ -164,6 +164,13 @@ static void number(void *forest, int degree, int32_t *index, uint16_t *mask, int
   p4est_ghost_destroy(ghost);
 }
 
+static int64_t name_face(const void *connectivity, int64_t tree, int face) {
+  const p4est_connectivity_t *c = connectivity;
+  const int64_t own = P4EST_FACES * tree + face,
+                other = P4EST_FACES * (int64_t)c->tree_to_tree[own] + c->tree_to_face[own] % P4EST_FACES;
+  return own < other ? own : other;
+}
+
 const TesiP4est TABLE = {.depth = P4EST_MAXLEVEL,
                          .max_level = P4EST_QMAXLEVEL,
                          .connect = connect_trees,
@@ -174,4 +181,5 @@ const TesiP4est TABLE = {.depth = P4EST_MAXLEVEL,
                          .adapt = adapt,
                          .cells = count_cells,
                          .leaves = fill_leaves,
-                         .number = number};
+                         .number = number,
+                         .face = name_face};

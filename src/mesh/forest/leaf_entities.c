@@ -1,0 +1,213 @@
+/* See leaf_entities.h. A slot is one word, so that threads can put entities in at a time: from its highest bit
+ *   mark 1 | part of the hash 26 | cell 31 | parent 1 | pattern 5
+ * and the least word of an entity stays, the mark aside. Equal parts of hashes are told apart by the names themselves. */
+#include "mesh/forest/leaf_entities.h"
+
+enum { PROBES = 2048 };
+static const uint64_t nobody = UINT64_MAX, mark_bit = (uint64_t)1 << 63;
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+typedef struct Place {
+  int tree, pattern;
+  int64_t at[3]; /* centre of the entity in the tree, 0 .. 2 root */
+} Place;
+
+static Place find_place(const TesMesh *f, int64_t cell, bool parent, int pattern) {
+  const TesiLeaves *l = &f->leaves;
+  const int64_t h = tesi_forest_length(f, cell);
+  Place p = {l->tree[cell], pattern, {0}};
+  for (int d = 0; d < f->dim; d++) {
+    const int64_t lower = parent && l->child[cell] >> d & 1 ? h : 0;
+    p.at[d] = 2 * (l->origin[3 * cell + d] - lower) + tesi_pattern_at(pattern, d) * (parent ? 2 * h : h);
+  }
+  return p;
+}
+
+/* Coordinates below 2 root, and bits of free directions. */
+static uint64_t pack(const TesMesh *f, int count, const int64_t *at, unsigned free) {
+  const int bits = f->depth + 1;
+  uint64_t packed = free;
+  for (int i = 0; i < count; i++) packed = packed << bits | (uint64_t)at[i];
+  return packed;
+}
+
+static unsigned free_bits(int dim, int pattern) {
+  unsigned free = 0;
+  for (int d = 0; d < dim; d++) free |= (unsigned)(tesi_pattern_at(pattern, d) == 1) << d;
+  return free;
+}
+
+/* In a box all trees lie alike, and periodic sides are one: the far side of a tree is the near one of the next. */
+static TesiName name_in_box(const TesMesh *f, Place *p) {
+  const TesiTrees *c = f->coarse;
+  const int64_t end = (int64_t)2 << f->depth;
+  int64_t tree = p->tree, number = 0, stride = 1;
+  for (int d = 0; d < f->dim; d++) {
+    int64_t i = tree % c->box[d];
+    tree /= c->box[d];
+    if (p->at[d] == end) p->at[d] = 0, i++;
+    if (c->periodic[d]) i %= c->box[d];
+    number += i * stride;
+    stride *= c->box[d] + 1;
+  }
+  return (TesiName){pack(f, f->dim, p->at, free_bits(f->dim, p->pattern)), (uint64_t)number, f->dim, 0};
+}
+
+/* On the tree's edge along d. */
+static TesiName name_on_edge(const TesMesh *f, const Place *p, int d, int low) {
+  const int32_t *v = f->coarse->vertices + ((int64_t)p->tree << f->dim);
+  const int64_t end = (int64_t)2 << f->depth;
+  const uint32_t a = (uint32_t)v[low], b = (uint32_t)v[low | 1 << d];
+  const bool flip = a > b;
+  const int64_t at = flip ? end - p->at[d] : p->at[d];
+  const unsigned free = tesi_pattern_at(p->pattern, d) == 1;
+  return (TesiName){pack(f, 1, &at, free), flip ? (uint64_t)b << 32 | a : (uint64_t)a << 32 | b, 1,
+                    flip && free};
+}
+
+/* On the tree's face with normal d. Corners of it are counted with bit 0 for its first direction, bit 1 for the second. */
+static TesiName name_on_face(const TesMesh *f, const Place *p, int d, bool high) {
+  const int e[2] = {d == 0 ? 1 : 0, d == 2 ? 1 : 2};
+  const int32_t *v = f->coarse->vertices + ((int64_t)p->tree << f->dim);
+  const int64_t end = (int64_t)2 << f->depth;
+  int32_t corner[4];
+  int least = 0;
+  for (int i = 0; i < 4; i++) {
+    corner[i] = v[(high ? 1 << d : 0) | (i & 1) << e[0] | (i >> 1) << e[1]];
+    if (corner[i] < corner[least]) least = i;
+  }
+  const bool swap = corner[least ^ 1] > corner[least ^ 2];
+  int64_t at[2];
+  unsigned free = 0;
+  int turn = 0, count = 0;
+  for (int i = 0; i < 2; i++) {
+    const int to = swap ? 1 - i : i;
+    at[to] = least >> i & 1 ? end - p->at[e[i]] : p->at[e[i]];
+    if (tesi_pattern_at(p->pattern, e[i]) != 1) continue;
+    free |= 1u << to;
+    turn |= (least >> i & 1) << count++;
+  }
+  if (count == 2 && swap) turn |= 4;
+  const uint64_t face = (uint64_t)f->p4est->face(f->coarse->connectivity, p->tree, 2 * d + high);
+  return (TesiName){pack(f, 2, at, free), face, 2, turn};
+}
+
+TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int pattern) {
+  Place p = find_place(f, cell, parent, pattern);
+  const int64_t end = (int64_t)2 << f->depth;
+  int kind = 0, inside = 0, across = 0, corner = 0;
+  if (f->coarse->box[0]) return name_in_box(f, &p);
+  for (int d = 0; d < f->dim; d++) {
+    if (p.at[d] > 0 && p.at[d] < end)
+      kind++, inside = d;
+    else
+      across = d, corner |= (p.at[d] > 0) << d;
+  }
+  if (kind == f->dim)
+    return (TesiName){pack(f, f->dim, p.at, free_bits(f->dim, pattern)), (uint64_t)p.tree, kind, 0};
+  if (kind == 0)
+    return (TesiName){0, (uint64_t)f->coarse->vertices[((int64_t)p.tree << f->dim) + corner], 0, 0};
+  return kind == 1 ? name_on_edge(f, &p, inside, corner) : name_on_face(f, &p, across, corner >> across & 1);
+}
+
+/* ---- the set -------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x) { /* splitmix64 */
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+static uint64_t hash_name(const TesiName *n) {
+  return mix(n->position + 0x9e3779b97f4a7c15u * (4 * n->coarse + (uint64_t)n->kind + 1));
+}
+
+static uint64_t word_of(uint64_t hash, const TesiMember *m) {
+  return (hash & 0x3ffffff) << 37 | (uint64_t)m->cell << 6 | (uint64_t)m->parent << 5 | (uint64_t)m->pattern;
+}
+
+static TesiMember member_of(uint64_t word) {
+  return (TesiMember){(int64_t)(word >> 6 & 0x7fffffff), word >> 5 & 1, (int)(word & 31)};
+}
+
+TesStatus tesi_entity_set_create(TesContext *context, const TesMesh *f, int64_t slots, TesiEntitySet *set) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  *set = (TesiEntitySet){.forest = f, .slots = slots};
+  TES_CHECK(slots <= INT32_MAX, "%lld cells are too many", (long long)f->leaves.cells);
+  TES_ALLOC(&set->slot, slots);
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t i = 0; i < slots; i++) atomic_init(&set->slot[i], nobody);
+done:
+  return status;
+}
+
+void tesi_entity_set_destroy(TesContext *ctx, TesiEntitySet *set) {
+  tesi_free(ctx, &set->slot);
+}
+
+static bool is_entity(const TesiEntitySet *set, uint64_t word, uint64_t own, const TesiName *name) {
+  if ((word ^ own) << 1 >> 38) return false;
+  const TesiMember m = member_of(word);
+  const TesiName n = tesi_entity_name(set->forest, m.cell, m.parent, m.pattern);
+  return n.position == name->position && n.coarse == name->coarse && n.kind == name->kind;
+}
+
+static int64_t first_probe(const TesiEntitySet *set, uint64_t hash) {
+  return (int64_t)((hash >> 32) * (uint64_t)set->slots >> 32);
+}
+
+/* The slot keeps the lesser word, and a mark. */
+static void keep_least(_Atomic uint64_t *slot, uint64_t word, uint64_t own, uint64_t mark) {
+  for (;;) {
+    const uint64_t least = (own < (word & ~mark_bit) ? own : word & ~mark_bit) | (word & mark_bit) | mark;
+    if (least == word || atomic_compare_exchange_weak(slot, &word, least)) return;
+  }
+}
+
+TesiSought tesi_entity_seek(const TesiEntitySet *set, const TesiMember *m) {
+  TesiSought s = {.name = tesi_entity_name(set->forest, m->cell, m->parent, m->pattern)};
+  s.hash = hash_name(&s.name);
+  s.word = word_of(s.hash, m);
+  __builtin_prefetch(&set->slot[first_probe(set, s.hash)]);
+  return s;
+}
+
+int64_t tesi_entity_put(TesiEntitySet *set, const TesiSought *s, bool mark) {
+  const uint64_t marked = mark ? mark_bit : 0;
+  int64_t at = first_probe(set, s->hash);
+  for (int probe = 0; probe < PROBES; probe++, at = at + 1 < set->slots ? at + 1 : 0) {
+    uint64_t word = atomic_load_explicit(&set->slot[at], memory_order_relaxed);
+    if (word == nobody && atomic_compare_exchange_strong(&set->slot[at], &word, s->word | marked)) return at;
+    if (!is_entity(set, word, s->word, &s->name)) continue;
+    keep_least(&set->slot[at], word, s->word, marked);
+    return at;
+  }
+  atomic_store(&set->full, true);
+  return -1;
+}
+
+bool tesi_entity_is_in(const TesiEntitySet *set, const TesiSought *s) {
+  int64_t at = first_probe(set, s->hash);
+  for (int probe = 0; probe < PROBES; probe++, at = at + 1 < set->slots ? at + 1 : 0) {
+    const uint64_t word = atomic_load_explicit(&set->slot[at], memory_order_relaxed);
+    if (word == nobody) return false;
+    if (is_entity(set, word, s->word, &s->name)) return true;
+  }
+  return false;
+}
+
+TesiMember tesi_entity_first(const TesiEntitySet *set, int64_t slot) {
+  return member_of(atomic_load_explicit(&set->slot[slot], memory_order_relaxed));
+}
+
+int64_t tesi_entity_marked(const TesiEntitySet *set) {
+  int64_t marked = 0;
+#pragma omp parallel for schedule(static) reduction(+ : marked) num_threads(tes_context_threads(set->forest->context))
+  for (int64_t i = 0; i < set->slots; i++) {
+    const uint64_t word = atomic_load_explicit(&set->slot[i], memory_order_relaxed);
+    marked += word != nobody && word & mark_bit;
+  }
+  return marked;
+}

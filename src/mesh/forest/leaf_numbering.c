@@ -1,0 +1,273 @@
+/* See leaf_numbering.h. Cells put their corners, edges and faces, those of the coarse side where they hang, into a set. The
+ * first cell that has one numbers its nodes; the others copy them. Each step is a loop over all cells, in parallel. */
+#include "mesh/forest/leaf_numbering.h"
+#include <stdlib.h>
+#include <string.h>
+#include "mesh/forest/leaf_entities.h"
+#include "tessera/space.h"
+
+enum { MOST_NODES = 9 * 9 * 9, SMALL = 4096 };
+
+/* Room for the entities of so many cells: about 7 a cell, 3 in 2D, and more where there is much surface. */
+static int64_t guess_slots(const TesMesh *f, int times) {
+  const int a_cell = f->leaves.cells < SMALL ? 40 : f->dim == 2 ? 6 : 12;
+  return times * a_cell * f->leaves.cells;
+}
+
+/* ---- what hangs ------------------------------------------------------------------------------------------------- */
+
+/* All edges and faces of the cells that are not of the finest level: those of finer cells can hang on them. */
+static void put_coarse(const TesMesh *f, TesiEntitySet *set) {
+  const int patterns = f->dim == 2 ? 9 : 27;
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(f->context))
+  for (int64_t c = 0; c < f->leaves.cells; c++)
+    for (int p = 0; f->leaves.level[c] < f->max_level && p < patterns; p++) {
+      const int free = tesi_pattern_free(f->dim, p);
+      if (free == 0 || free == f->dim) continue;
+      const TesiSought sought = tesi_entity_seek(set, &(TesiMember){c, false, p});
+      tesi_entity_put(set, &sought, false);
+    }
+}
+
+/* The parent's entity that has these directions free and lies on the cell's side of the others. */
+static int outer_pattern(int dim, int child, int free) {
+  int pattern = 0;
+  for (int d = dim - 1; d >= 0; d--) pattern = 3 * pattern + (free >> d & 1 ? 1 : child >> d & 1 ? 2 : 0);
+  return pattern;
+}
+
+static TesiSought seek_outer(const TesMesh *f, const TesiEntitySet *set, int64_t cell, int free) {
+  return tesi_entity_seek(set, &(TesiMember){cell, true, outer_pattern(f->dim, f->leaves.child[cell], free)});
+}
+
+static uint16_t mask_of(const TesMesh *f, const TesiEntitySet *set, int64_t cell) {
+  const int all = (1 << f->dim) - 1;
+  TesiSought face[3], edge[3];
+  unsigned faces = 0, edges = 0;
+  if (f->leaves.level[cell] == 0) return 0;
+  for (int d = 0; d < f->dim; d++) face[d] = seek_outer(f, set, cell, all & ~(1 << d));
+  for (int d = 0; f->dim == 3 && d < 3; d++) edge[d] = seek_outer(f, set, cell, 1 << d);
+  for (int d = 0; d < f->dim; d++) faces |= (unsigned)tesi_entity_is_in(set, &face[d]) << d;
+  for (int d = 0; f->dim == 3 && d < 3; d++)
+    if (!(faces & ~(1u << d))) edges |= (unsigned)tesi_entity_is_in(set, &edge[d]) << d;
+  return (uint16_t)(faces || edges ? (unsigned)f->leaves.child[cell] | faces << 3 | edges << 6 : 0);
+}
+
+TesStatus tesi_forest_find_masks(const TesMesh *f, uint16_t *mask) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  TesiEntitySet set = {0};
+  int least = f->max_level;
+  for (int64_t c = 0; c < f->leaves.cells; c++)
+    least = f->leaves.level[c] < least ? f->leaves.level[c] : least;
+  for (int times = 1; least < f->max_level && times; times = atomic_load(&set.full) ? 2 * times : 0) {
+    tesi_entity_set_destroy(ctx, &set);
+    TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &set));
+    put_coarse(f, &set);
+  }
+  if (least == f->max_level) return TES_OK;
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t c = 0; c < f->leaves.cells; c++) mask[c] = mask_of(f, &set, c);
+done:
+  tesi_entity_set_destroy(ctx, &set);
+  return status;
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+typedef struct Numbering {
+  const TesMesh *f;
+  int dim, n, nodes, patterns, inside; /* of a cell; `inside`: the pattern of the cell itself */
+  int32_t *index;
+  TesiEntitySet set;
+  uint32_t *own;                       /* [cells] bits of the patterns that a cell numbers */
+  int64_t *first;                      /* [cells + 1] number of its first node of those */
+  int8_t pattern[MOST_NODES];          /* of each node */
+  int16_t begin[28], node[MOST_NODES]; /* nodes of each pattern, ascending */
+} Numbering;
+
+static int place(int n, int i) {
+  return i == 0 ? 0 : i == n - 1 ? 2 : 1;
+}
+
+static void list_patterns(Numbering *s) {
+  int at = 0;
+  for (int p = 0; p < s->nodes; p++)
+    s->pattern[p] = (int8_t)(place(s->n, p % s->n) + 3 * place(s->n, p / s->n % s->n) +
+                             (s->dim == 3 ? 9 * place(s->n, p / s->n / s->n) : 0));
+  for (int pattern = 0; pattern < s->patterns; pattern++) {
+    s->begin[pattern] = (int16_t)at;
+    for (int p = 0; p < s->nodes; p++)
+      if (s->pattern[p] == pattern) s->node[at++] = (int16_t)p;
+  }
+  s->begin[s->patterns] = (int16_t)at;
+}
+
+static int size_of(const Numbering *s, int pattern) {
+  return s->begin[pattern + 1] - s->begin[pattern];
+}
+
+/* Whether the nodes of a pattern are those of the parent's: it lies on a face or edge that hangs. */
+static bool is_parents(const Numbering *s, unsigned mask, int pattern) {
+  bool side[3] = {false};
+  for (int d = 0; d < s->dim; d++) side[d] = tesi_pattern_at(pattern, d) == (mask >> d & 1 ? 2 : 0);
+  for (int d = 0; d < s->dim; d++) {
+    const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+    if ((mask >> (3 + d) & 1 && side[d]) || (mask >> (6 + d) & 1 && side[e] && side[f])) return true;
+  }
+  return false;
+}
+
+static bool is_edge(const Numbering *s, int pattern) {
+  return s->dim == 3 && tesi_pattern_free(3, pattern) == 1;
+}
+
+/* The first node of a pattern keeps its slot, as ~slot, until it is numbered. Edges of the coarse side are marked, to
+ * count them. */
+static void put_cell(Numbering *s, int64_t cell) {
+  const unsigned mask = s->f->mask[cell];
+  TesiSought sought[TESI_PATTERNS];
+  bool marked[TESI_PATTERNS];
+  int pattern[TESI_PATTERNS], count = 0;
+  for (int p = 0; p < s->patterns; p++) {
+    const bool parent = mask && is_parents(s, mask, p);
+    marked[count] = parent && is_edge(s, p);
+    if (p == s->inside || (!size_of(s, p) && !marked[count])) continue;
+    sought[count] = tesi_entity_seek(&s->set, &(TesiMember){cell, parent, p});
+    pattern[count++] = p;
+  }
+  for (int i = 0; i < count; i++) {
+    const int64_t slot = tesi_entity_put(&s->set, &sought[i], marked[i]);
+    if (size_of(s, pattern[i])) s->index[cell * s->nodes + s->node[s->begin[pattern[i]]]] = (int32_t)~slot;
+  }
+}
+
+static void put_entities(Numbering *s) {
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
+  for (int64_t c = 0; c < s->f->leaves.cells; c++) put_cell(s, c);
+}
+
+static int64_t slot_of(const Numbering *s, int64_t cell, int p) {
+  return ~s->index[cell * s->nodes + s->node[s->begin[p]]];
+}
+
+/* Who numbers the nodes of pattern p of a cell. */
+static TesiMember owner_of(const Numbering *s, int64_t cell, int p) {
+  if (p == s->inside) return (TesiMember){cell, false, p};
+  return tesi_entity_first(&s->set, slot_of(s, cell, p));
+}
+
+/* Bits of the patterns whose nodes a cell numbers. */
+static uint32_t find_own(const Numbering *s, int64_t cell) {
+  uint32_t own = 0;
+  for (int p = 0; p < s->patterns; p++)
+    if (p != s->inside && size_of(s, p)) tesi_entity_prefetch(&s->set, slot_of(s, cell, p));
+  for (int p = 0; p < s->patterns; p++) {
+    if (!size_of(s, p)) continue;
+    const TesiMember owner = owner_of(s, cell, p);
+    own |= (uint32_t)(owner.cell == cell && owner.pattern == p) << p;
+  }
+  return own;
+}
+
+static void count_own(Numbering *s) {
+  const int64_t cells = s->f->leaves.cells;
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
+  for (int64_t c = 0; c < cells; c++) {
+    s->own[c] = find_own(s, c);
+    for (int p = 0; p < s->patterns; p++) s->first[c + 1] += s->own[c] >> p & 1 ? size_of(s, p) : 0;
+  }
+  for (int64_t c = 0; c < cells; c++) s->first[c + 1] += s->first[c];
+}
+
+static void number_own(Numbering *s) {
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
+  for (int64_t c = 0; c < s->f->leaves.cells; c++) {
+    int32_t *index = s->index + c * s->nodes, next = (int32_t)s->first[c];
+    for (int i = 0; i < s->nodes; i++)
+      if (s->own[c] >> s->pattern[i] & 1) index[i] = next++;
+  }
+}
+
+/* Node i of a pattern with `free` free directions, counted as all cells do, or back. */
+static int turn_node(const Numbering *s, int free, int turn, bool back, int i) {
+  const int m = s->n - 2;
+  int at[2] = {i % m, i / m};
+  if (free == 1) return turn & 1 ? m - 1 - i : i;
+  for (int pass = 0; pass < 2; pass++) {
+    if ((pass == 0) != back) {
+      for (int k = 0; k < 2; k++)
+        if (turn >> k & 1) at[k] = m - 1 - at[k];
+    } else if (turn & 4) {
+      const int swap = at[0];
+      at[0] = at[1], at[1] = swap;
+    }
+  }
+  return at[0] + m * at[1];
+}
+
+static void copy_pattern(const Numbering *s, int64_t cell, int p, const TesiMember *owner) {
+  const int count = size_of(s, p), free = tesi_pattern_free(s->dim, p);
+  const int16_t *to = s->node + s->begin[p], *from = s->node + s->begin[owner->pattern];
+  const int32_t *numbers = s->index + owner->cell * s->nodes;
+  const bool parent = s->f->mask[cell] && is_parents(s, s->f->mask[cell], p);
+  int turn = 0, turned = 0;
+  if (free && s->f->leaves.tree[cell] != s->f->leaves.tree[owner->cell]) {
+    turn = tesi_entity_name(s->f, cell, parent, p).turn;
+    turned = tesi_entity_name(s->f, owner->cell, owner->parent, owner->pattern).turn;
+  }
+  for (int i = 0; i < count; i++) {
+    const int k = turn == turned ? i : turn_node(s, free, turned, true, turn_node(s, free, turn, false, i));
+    s->index[cell * s->nodes + to[i]] = numbers[from[k]];
+  }
+}
+
+static void copy_others(const Numbering *s) {
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
+  for (int64_t c = 0; c < s->f->leaves.cells; c++)
+    for (int p = 0; p < s->patterns; p++) {
+      if (!size_of(s, p) || s->own[c] >> p & 1) continue;
+      const TesiMember owner = owner_of(s, c, p);
+      copy_pattern(s, c, p, &owner);
+    }
+}
+
+/* Coarse faces that hang have (2k-1)^(dim-1) fine nodes inside, coarse edges in 3D 2k-1. A face is seen by 2^(dim-1) cells, an edge
+ * by any number. */
+static int64_t count_hanging(const Numbering *s) {
+  const int64_t fine = 2 * (s->n - 1) - 1;
+  int64_t faces = 0;
+#pragma omp parallel for schedule(static) reduction(+ : faces) num_threads(tes_context_threads(s->f->context))
+  for (int64_t c = 0; c < s->f->leaves.cells; c++)
+    for (int d = 0; d < s->dim; d++) faces += s->f->mask[c] >> (3 + d) & 1;
+  return s->dim == 2 ? faces / 2 * fine : faces / 4 * fine * fine + tesi_entity_marked(&s->set) * fine;
+}
+
+TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64_t *nodes, int64_t *hanging) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  const int n = degree + 1;
+  Numbering s = {.f = f, .dim = f->dim, .n = n, .index = index};
+  s.nodes = f->dim == 2 ? n * n : n * n * n;
+  s.patterns = f->dim == 2 ? 9 : 27;
+  s.inside = f->dim == 2 ? 4 : 13;
+  list_patterns(&s);
+  TES_ALLOC(&s.own, f->leaves.cells);
+  TES_ALLOC(&s.first, f->leaves.cells + 1);
+  for (int times = 1; times; times = atomic_load(&s.set.full) ? 2 * times : 0) {
+    tesi_entity_set_destroy(ctx, &s.set);
+    TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &s.set));
+    put_entities(&s);
+  }
+  count_own(&s);
+  *nodes = s.first[f->leaves.cells];
+  if (*nodes > INT32_MAX) TES_FAIL(TES_OUT_OF_MEMORY, "%lld nodes; 2^31 - 1 are possible", (long long)*nodes);
+  number_own(&s);
+  copy_others(&s);
+  *hanging = count_hanging(&s);
+done:
+  tesi_entity_set_destroy(ctx, &s.set);
+  tesi_free(ctx, &s.own);
+  tesi_free(ctx, &s.first);
+  return status;
+}

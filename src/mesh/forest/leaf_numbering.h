@@ -1,0 +1,12 @@
+/* What hangs in a forest, and numbers of the nodes of continuous elements on it. */
+#ifndef TESI_LEAF_NUMBERING_H
+#define TESI_LEAF_NUMBERING_H
+
+#include "mesh/forest/forest.h"
+
+/* mask[cells] TesMask, all zero at first. */
+TesStatus tesi_forest_find_masks(const TesMesh *f, uint16_t *mask);
+/* index[cells][(degree+1)^dim], numbered as cells meet them; *nodes of them, and *hanging besides, which have no number. */
+TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64_t *nodes, int64_t *hanging);
+
+#endif
