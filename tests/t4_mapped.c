@@ -1,5 +1,5 @@
 /* Operators on mapped cells: every kernel against the plain version, and what is known exactly of the operators.
- * Labels: heavy */
+ * Labels: heavy simd */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Run: ctest -R t4_operator_quadrature. The quadrature form of the diffusion operator against its plain version, exact
  * energies, symmetry, and its checks of coefficients.
- * Labels: threads */
+ * Labels: threads simd */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Run: ctest -R t4_operator_separable. The separable diffusion operator against its plain version, and the plain version
  * against Kronecker products of assembled 1D matrices.
- * Labels: threads */
+ * Labels: threads simd */
 #include <stdlib.h>
 #include <string.h>
 #include "operator/operator.h"

@@ -1,6 +1,6 @@
 /* Run: ctest -R t5_patch. The multiplicative vertex-patch sweep: the plain version against dense solves, the fast one against
  * the plain one, and two-grid-and-more cycles against the residual histories of an independent prototype.
- * Labels: threads */
+ * Labels: threads simd */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Run: ctest -R t5_smoothers. Jacobi, Chebyshev-Jacobi and point Gauss-Seidel against their plain versions; symmetry,
  * eigenvalue estimates, orders, optional device entries, trouble.
- * Labels: threads */
+ * Labels: threads simd */
 #include "failing_allocator.h"
 #include "smoother/gauss_seidel/gauss_seidel.h"
 #include "smoother/spectrum.h"

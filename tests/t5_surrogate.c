@@ -1,6 +1,6 @@
 /* Run: ctest -R t5_surrogate. Patch smoothers for varying coefficients: against their plain versions, and counts of
  * iterations of GMRES with a multigrid cycle.
- * Labels: threads */
+ * Labels: threads simd */
 #include "failing_allocator.h"
 #include "smoother_testing.h"
 

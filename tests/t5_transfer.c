@@ -1,5 +1,5 @@
 /* Run: ctest -R t5_transfer. Prolongation and restriction against dense embeddings; polynomials are embedded exactly.
- * Labels: threads */
+ * Labels: threads simd */
 #include <string.h>
 #include "testing.h"
 #include "space/space.h"

@@ -1,5 +1,6 @@
 /* Run: ctest -R t6_forest. Operators, transfers and multigrid over forests with hanging nodes: against explicit sparse matrices, polynomials,
- * and counts of iterations. */
+ * and counts of iterations.
+ * Labels: simd */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

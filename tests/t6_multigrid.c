@@ -1,6 +1,6 @@
 /* Run: ctest -R t6_multigrid. Residual histories and iteration counts of the vertex-patch multigrid against an independent
  * prototype (tests/data/patch_prototype.json: numpy, float64, checked against a dense sequential smoother).
- * Labels: heavy */
+ * Labels: heavy simd */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

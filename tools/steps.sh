@@ -114,7 +114,7 @@ step_sanitize() {
   build sanitize
   # Tests of the emulated device: one case of a kind, low degrees with odd and even numbers of nodes. The release build runs all.
   export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6
-  run_tests sanitize 'slow|style|heavy'
+  run_tests sanitize 'slow|style|heavy|simd'
 }
 
 # The runtime of clang's OpenMP tells the sanitizer of its barriers and locks (libarcher); gcc's does not.
