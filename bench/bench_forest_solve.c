@@ -81,11 +81,9 @@ static double measure(const Options *o, int depth, TesMesh *forest) {
       ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG, .tolerance = o->tolerance},
       &solver));
   const double setup = tesi_now() - start;
-  double *load = malloc((size_t)tes_operator_length(op) * sizeof *load);
-  must(tes_forest_load(&(TesForestLoadDesc){.space = space, .f = one}, load));
   must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &b));
   must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &x));
-  must(tes_vector_set(b, load));
+  must(tes_functional_load(&(TesLoadDesc){.space = space, .f = one}, b));
   for (int r = 0; r < REPEAT; r++) {
     must(tes_vector_fill(x, 0));
     must(tesi_context_device(ctx)->synchronize(ctx));
@@ -96,7 +94,6 @@ static double measure(const Options *o, int depth, TesMesh *forest) {
   }
   print(o, depth, space, mg, setup, best, status, &result);
   const double dofs = (double)tes_space_dofs(space);
-  free(load);
   tes_solver_destroy(&solver);
   tes_multigrid_destroy(&mg);
   tes_operator_destroy(&op);

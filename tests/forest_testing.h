@@ -36,12 +36,13 @@ static inline void test_orientation(uint64_t *seed, int dim, int axis[3], int fl
   flip[0] ^= odd;
 }
 
-/* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations; boundary 0 "low" at x = 0, 1 "rest". */
+/* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations; boundary 0 "low" at x = 0, 1 "rest"; materials 0
+ * "one", 1 "two" and none in turn. */
 static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double shake, uint64_t *seed,
                                 TesMesh **forest) {
   enum { MOST = 64 };
   double nodes[MOST * 8 * 3], vertex[4 * 4 * 4][3];
-  int32_t vertices[MOST * 8], boundary[MOST * 6];
+  int32_t vertices[MOST * 8], boundary[MOST * 6], material[MOST];
   const int nz = dim == 3 ? n[2] : 1, trees = n[0] * n[1] * nz;
   for (int v = 0; v < 64; v++)
     for (int d = 0; d < dim; d++)
@@ -50,6 +51,7 @@ static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double
     const int at[3] = {t % n[0], t / n[0] % n[1], t / n[0] / n[1]};
     int axis[3], flip[3];
     test_orientation(seed, dim, axis, flip);
+    material[t] = (t + 1) % 3 - 1;
     for (int v = 0; v < 1 << dim; v++) {
       int i[3] = {at[0], at[1], at[2]};
       for (int d = 0; d < dim; d++) i[axis[d]] += (v >> d & 1) ^ flip[d];
@@ -60,13 +62,16 @@ static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double
     for (int f = 0; f < 2 * dim; f++)
       boundary[t * 2 * dim + f] = axis[f / 2] == 0 && ((f & 1) ^ flip[f / 2]) == 0 && at[0] == 0 ? 0 : 1;
   }
-  static const char *const names[] = {"low", "rest"};
+  static const char *const names[] = {"low", "rest"}, *const materials[] = {"one", "two"};
   const TesCellsDesc cells = {.trees = trees,
                               .nodes = nodes,
                               .vertices = vertices,
                               .boundary = boundary,
                               .boundaries = 2,
-                              .boundary_names = names};
+                              .boundary_names = names,
+                              .material = material,
+                              .materials = 2,
+                              .material_names = materials};
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_CELLS, .dim = dim, .trees = &cells},
                                  forest));
 }

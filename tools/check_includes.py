@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-ORDER = ("base parallel device kernels basis tensor mesh geometry space operator smoother transfer multigrid krylov "
+ORDER = ("base parallel device kernels basis tensor mesh geometry space functional operator smoother transfer multigrid krylov "
          "time problem io").split()
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 SOURCES = {".c", ".h", ".cu"}

@@ -40,7 +40,7 @@ TesStatus tes_estimate_residual(const TesForestPoissonDesc *desc, const TesFores
 TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
                            const TesGoal *goal, double *eta);
 /** value <- J(u). Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */
-TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const double *u, double *value);
+TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value);
 /** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. */
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark);

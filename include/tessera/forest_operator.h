@@ -1,5 +1,5 @@
 /** \file forest_operator.h
- *  Diffusion and reaction over forests (space.h), their right-hand sides and errors:
+ *  Diffusion and reaction over forests (space.h):
  *
  *      (A u, v) = int a grad u . grad v + int c u v + sum over boundaries int_F alpha u v,
  *
@@ -66,30 +66,10 @@ typedef enum TesAssembly {
 TesStatus tes_operator_create_assembled(TesContext *context, const TesForestDiffusionDesc *desc,
                                         TesAssembly form, TesOperator **op);
 
-/** b_i = int f phi_i + sum over boundaries int_F g phi_i with degree + 3 Gauss points a direction; b[length], zero at Dirichlet nodes. f NULL: 0.
- *  material_f [materials], g [boundaries]. */
-typedef struct TesForestLoadDesc {
-  const TesSpace *space;
-  const TesFunction *f;
-  const TesFunction *const *material_f, *const *g;
-} TesForestLoadDesc;
-TesStatus tes_forest_load(const TesForestLoadDesc *desc, double *b);
-/** u <- g[boundary] at the Dirichlet nodes (NULL: 0), zero elsewhere; where boundaries meet the later one wins. u[length]. */
-TesStatus tes_forest_lifting(const TesSpace *space, const TesFunction *const *g, double *u);
 /** b <- b - A u for a u that is zero but at Dirichlet nodes, by the cells that touch them; entries of b at Dirichlet nodes become 0. op: of
- *  tes_operator_create_forest() in float64. */
-TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesSpace *space, const double *u,
-                                      double *b);
-
-/** Cell by cell: l2[cells] <- |u - exact|^2 and h1[cells] <- |grad(u - exact)|^2 integrated with degree + 3 points (either may be NULL; exact NULL: 0).
- *  h1 needs an expression. Dirichlet values are those u[length] has. */
-TesStatus tes_forest_cell_errors(const TesSpace *space, const double *u, const TesFunction *exact, double *l2,
-                                 double *h1);
-/** The norms: square roots of the sums. */
-TesStatus tes_forest_errors(const TesSpace *space, const double *u, const TesFunction *exact, double *l2,
-                            double *h1);
-/** integral <- int u, volume <- int 1. */
-TesStatus tes_forest_integral(const TesSpace *space, const double *u, double *integral, double *volume);
+ *  tes_operator_create_forest(), all in float64. */
+TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesSpace *space, const TesVector *u,
+                                      TesVector *b);
 
 #ifdef __cplusplus
 }

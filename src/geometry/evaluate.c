@@ -99,6 +99,21 @@ void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const Tesi
   if (g->map[0]) tesi_geometry_map(g, n, x, J);
 }
 
+void tesi_geometry_node(const TesGeometry *g, int64_t cell, int q, const double *B, int p, double *x) {
+  const int m = g->degree + 1, nz = g->dim == 3 ? m : 1;
+  const double *node = g->nodes + cell * g->cell_nodes * g->dim;
+  const double *b[3] = {B + p % q * m, B + p / q % q * m, B + p / q / q * m};
+  double J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  x[0] = x[1] = x[2] = 0;
+  for (int k = 0; k < nz; k++)
+    for (int j = 0; j < m; j++) {
+      const double yz = b[1][j] * (g->dim == 3 ? b[2][k] : 1);
+      for (int i = 0; i < m; i++, node += g->dim)
+        for (int r = 0; r < g->dim; r++) x[r] += yz * b[0][i] * node[r];
+    }
+  if (g->map[0]) tesi_geometry_map(g, 1, x, J);
+}
+
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det) {
   for (int64_t p = 0; p < n; p++) {
     const double *j = J + p;

@@ -70,6 +70,8 @@ void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const Tesi
                         double *J);
 /* x[3][n] <- F(x), J[dim*dim][n] <- DF(x) J with the map F of an analytic geometry. */
 void tesi_geometry_map(const TesGeometry *g, int64_t n, double *x, double *J);
+/* x[3] <- point p of the tensor product of q points a direction, with the values B of their tables. */
+void tesi_geometry_node(const TesGeometry *g, int64_t cell, int q, const double *B, int p, double *x);
 /* det J of the n points as tesi_geometry_tensor gives them. */
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det);
 /* The tables that tesi_geometry_tensor wants for these points. */

@@ -72,7 +72,4 @@ TesStatus tesi_diffusion_diagonal_ref(const TesOperator *op, double *d);
  * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For references and set-up. */
 TesStatus tesi_operator_axis_matrices(const TesOperator *op, int d, double *K, double *M);
 
-/* v <- v with the entries at Dirichlet nodes set to zero; through host memory, for set-up. */
-TesStatus tesi_space_clear_dirichlet(const TesSpace *space, TesVector *v);
-
 #endif

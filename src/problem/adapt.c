@@ -81,8 +81,8 @@ static TesStatus energy_error(Loop *s) {
   double *l2 = NULL, *h1 = NULL, sum[3] = {0};
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
-  TES_TRY(tes_forest_cell_errors(tes_forest_poisson_space(s->poisson),
-                                 tes_forest_poisson_solution(s->poisson), s->problem.exact, l2, h1));
+  TES_TRY(tes_functional_error(tes_forest_poisson_space(s->poisson), tesi_forest_poisson_vector(s->poisson),
+                               s->problem.exact, NULL, NULL, l2, h1));
   for (int64_t c = 0; c < space->cells; c++) {
     sum[0] += l2[c], sum[1] += h1[c];
     sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
@@ -104,6 +104,7 @@ static TesStatus goal_error(Loop *s) {
   double exact, *v = NULL;
   uint8_t *none = NULL;
   TesSpace *fine = NULL;
+  TesVector *u = NULL;
   if (goal->kind == TES_GOAL_POINT) {
     TES_TRY(tes_function_evaluate(s->problem.exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0,
                                   &exact));
@@ -113,10 +114,13 @@ static TesStatus goal_error(Loop *s) {
     TES_TRY(tes_space_create(ctx, &desc, &fine));
     TES_ALLOC(&v, fine->length);
     TES_TRY(tes_space_interpolate(fine, s->problem.exact, v));
-    TES_TRY(tes_goal_value(fine, goal, v, &exact));
+    TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &u));
+    TES_TRY(tes_vector_set(u, v));
+    TES_TRY(tes_goal_value(fine, goal, u, &exact));
   }
   s->at.error = exact - s->at.goal;
 done:
+  tes_vector_destroy(&u);
   tes_space_destroy(&fine);
   tesi_free(ctx, &none);
   tesi_free(ctx, &v);
@@ -132,7 +136,7 @@ static TesStatus estimate(Loop *s) {
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (s->desc->estimator == TES_ESTIMATE_DWR) {
     TES_TRY(tes_goal_value(tes_forest_poisson_space(s->poisson), &s->desc->goal,
-                           tes_forest_poisson_solution(s->poisson), &s->at.goal));
+                           tesi_forest_poisson_vector(s->poisson), &s->at.goal));
     TES_TRY(tes_estimate_dwr(&s->problem, s->poisson, &s->desc->goal, s->indicator));
   } else {
     TES_TRY(tes_estimate_residual(&s->problem, s->poisson, s->indicator));

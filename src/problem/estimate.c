@@ -1,4 +1,5 @@
 /* The residual estimator, and the dual-weighted one: adapt.h. */
+#include "operator/operator.h"
 #include "problem/estimate.h"
 #include <math.h>
 #include <omp.h>

@@ -2,7 +2,7 @@
 #ifndef TESI_ESTIMATE_H
 #define TESI_ESTIMATE_H
 
-#include "operator/forest/forest_cells.h"
+#include "functional/cell_rule.h"
 #include "problem/face_pairs.h"
 #include "tessera/adapt.h"
 

@@ -1,7 +1,7 @@
 #include "problem/face_pairs.h"
 #include <stdlib.h>
 #include <string.h>
-#include "operator/forest/forest_faces.h"
+#include "functional/batch_faces.h"
 
 typedef struct Side {
   uint64_t key;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
+#include "functional/functional.h"
 #include "krylov/solver.h"
 #include "mesh/forest/forest.h"
 #include "operator/operator.h"
@@ -17,11 +18,12 @@ struct TesForestPoisson {
   TesOperator *op; /* float64 */
   TesMultigrid *multigrid;
   TesSolver *solver;
-  TesVector *b, *x;
-  double *u, *lifting; /* [length] host */
-  double *start;       /* [length]; NULL: zero */
+  TesVector *b, *x, *u, *lifting; /* u: with its boundary values */
+  TesVector *weights;             /* of integrals, where u is determined up to a constant */
+  double *values;                 /* [length] those of u on the host */
+  double *start;                  /* [length]; NULL: zero */
   TesFunction *exact;
-  double tolerance, mean;
+  double tolerance, mean, volume;
   TesPoissonTimes times;
   char method_text[160], precision_text[96];
 };
@@ -130,29 +132,29 @@ done:
   return status;
 }
 
-static double sum_of(const TesForestPoisson *p, const double *b) {
-  double sum = 0;
-  for (int64_t i = 0; i < p->space->length; i++) sum += b[i];
-  return sum;
-}
-
-/* A singular problem has a solution only if the data are in balance. */
-static TesStatus check_balance(TesForestPoisson *p, const TesForestPoissonDesc *desc, double *b) {
+/* A singular problem has a solution only if the data are in balance: the sum of b is int f + int g. */
+static TesStatus check_balance(TesForestPoisson *p, const TesForestPoissonDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double size = 0;
-  const double sum = sum_of(p, b);
-  for (int64_t i = 0; i < p->space->length; i++) size += fabs(b[i]);
+  double size = 0, sum = 0, *b = NULL;
+  TES_ALLOC(&b, p->space->length);
+  TES_TRY(tes_vector_get(p->b, b));
+  for (int64_t i = 0; i < p->space->length; i++) size += fabs(b[i]), sum += b[i];
   TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
             "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = "
             "0; here it is %.6g. "
             "Change f or g, or give a Dirichlet value on a boundary",
             sum);
+  TES_TRY(tes_vector_fill(p->lifting, 1));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->weights));
+  TES_TRY(tesi_functional_weights(p->space, &(TesValue){.kind = TES_VALUE_INTEGRAL}, p->weights));
+  TES_TRY(tes_vector_dot(p->weights, p->lifting, &p->volume));
   if (desc->exact) {
-    TES_TRY(tes_forest_load(&(TesForestLoadDesc){.space = p->space, .f = desc->exact}, b));
-    p->mean = sum_of(p, b); /* int exact */
+    TES_TRY(tes_functional_load(&(TesLoadDesc){.space = p->space, .f = desc->exact}, p->u));
+    TES_TRY(tes_vector_dot(p->u, p->lifting, &p->mean)); /* int exact */
   }
 done:
+  tesi_free(ctx, &b);
   return status;
 }
 
@@ -162,33 +164,42 @@ static void clear_dirichlet(const TesSpace *space, double *u) {
     if (s->index[i] < 0) u[~s->index[i]] = 0;
 }
 
+/* Host memory, as those who add want it. */
+static TesStatus add_load(TesForestPoisson *p, const TesForestPoissonDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double *b = NULL;
+  if (!desc->add_load) return TES_OK;
+  TES_ALLOC(&b, p->space->length);
+  TES_TRY(tes_vector_get(p->b, b));
+  TES_TRY(desc->add_load(desc->add_load_user, p->space, b));
+  clear_dirichlet(p->space, b);
+  TES_TRY(tes_vector_set(p->b, b));
+done:
+  tesi_free(ctx, &b);
+  return status;
+}
+
 static TesStatus create_right_hand_side(TesForestPoisson *p, const TesForestPoissonDesc *desc,
                                         const Boundaries *boundaries) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
-  double *b = NULL;
   TesFunction *one = NULL;
+  TesVector **all[] = {&p->b, &p->x, &p->u, &p->lifting};
   if (!desc->f) TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  TES_ALLOC(&b, p->space->length);
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->x));
-  TES_TRY(tes_forest_load(
-      &(TesForestLoadDesc){
+  for (int i = 0; i < 4; i++) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, all[i]));
+  TES_TRY(tes_functional_load(
+      &(TesLoadDesc){
           .space = p->space, .f = one ? one : desc->f, .material_f = desc->material_f, .g = boundaries->flux},
-      b));
-  if (desc->add_load) {
-    TES_TRY(desc->add_load(desc->add_load_user, p->space, b));
-    clear_dirichlet(p->space, b);
-  }
-  TES_TRY(tes_forest_lifting(p->space, boundaries->value, p->lifting));
-  TES_TRY(tes_forest_subtract_lifting(p->op, p->space, p->lifting, b));
-  TES_TRY(tes_vector_set(p->b, b));
-  if (p->op->singular) TES_TRY(check_balance(p, desc, b));
+      p->b));
+  TES_TRY(add_load(p, desc));
+  TES_TRY(tes_functional_lifting(p->space, boundaries->value, p->lifting));
+  TES_TRY(tes_forest_subtract_lifting(p->op, p->space, p->lifting, p->b));
+  if (p->op->singular) TES_TRY(check_balance(p, desc));
   p->times.right_hand_side = tesi_now() - start;
 done:
   tes_function_destroy(&one);
-  tesi_free(ctx, &b);
   return status;
 }
 
@@ -250,8 +261,7 @@ TesStatus tes_forest_poisson_create(TesContext *context, const TesForestPoissonD
   TES_TRY(tesi_mesh_geometry(desc->mesh, &geometry));
   TES_TRY(create_operators(p, desc, &boundaries));
   p->times.operators = tesi_now() - start;
-  TES_ALLOC(&p->u, p->space->length);
-  TES_ALLOC(&p->lifting, p->space->length);
+  TES_ALLOC(&p->values, p->space->length);
   TES_TRY(create_right_hand_side(p, desc, &boundaries));
   TES_TRY(take_guess(p, desc->guess));
   TES_TRY(create_solver(p, desc));
@@ -274,8 +284,10 @@ void tes_forest_poisson_destroy(TesForestPoisson **poisson) {
   tes_operator_destroy(&p->op);
   tes_vector_destroy(&p->b);
   tes_vector_destroy(&p->x);
-  tesi_free(ctx, &p->u);
-  tesi_free(ctx, &p->lifting);
+  tes_vector_destroy(&p->u);
+  tes_vector_destroy(&p->lifting);
+  tes_vector_destroy(&p->weights);
+  tesi_free(ctx, &p->values);
   tesi_free(ctx, &p->start);
   tes_function_destroy(&p->exact);
   tes_space_destroy(&p->space);
@@ -283,17 +295,18 @@ void tes_forest_poisson_destroy(TesForestPoisson **poisson) {
   tes_context_destroy(&ctx);
 }
 
-/* u <- x + u_D, or x + a constant where that is free. */
+/* u <- x + u_D, or x + a constant where that is free: then `lifting` is 1. */
 static TesStatus complete(TesForestPoisson *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double integral, volume, shift = 0;
-  TES_TRY(tes_vector_get(p->x, p->u));
+  double integral, factor = 1;
   if (p->op->singular) {
-    TES_TRY(tes_forest_integral(p->space, p->u, &integral, &volume));
-    shift = (p->mean - integral) / volume;
+    TES_TRY(tes_vector_dot(p->weights, p->x, &integral));
+    factor = (p->mean - integral) / p->volume;
   }
-  for (int64_t i = 0; i < p->space->length; i++) p->u[i] += p->lifting[i] + shift;
+  TES_TRY(tes_vector_copy(p->x, 1, p->u));
+  TES_TRY(tes_vector_axpy(factor, p->lifting, p->u));
+  TES_TRY(tes_vector_get(p->u, p->values));
 done:
   return status;
 }
@@ -304,12 +317,12 @@ static TesStatus tell_floor(TesForestPoisson *p) {
   TesStatus status = TES_OK;
   TesVector *d = NULL;
   double *diagonal = NULL, sum = 0, norm;
-  const double *x = p->u; /* before it is completed */
+  const double *x = p->values; /* before it is completed */
   TES_ALLOC(&diagonal, p->space->length);
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &d));
   TES_TRY(tes_operator_diagonal(p->op, d));
   TES_TRY(tes_vector_get(d, diagonal));
-  TES_TRY(tes_vector_get(p->x, p->u));
+  TES_TRY(tes_vector_get(p->x, p->values));
   TES_TRY(tes_vector_norm(p->b, &norm));
   for (int64_t i = 0; i < p->space->length; i++) sum += diagonal[i] * x[i] * diagonal[i] * x[i];
   const double floor = DBL_EPSILON * sqrt(sum) / norm;
@@ -342,6 +355,10 @@ const TesMultigrid *tes_forest_poisson_multigrid(const TesForestPoisson *poisson
 }
 
 const double *tes_forest_poisson_solution(const TesForestPoisson *poisson) {
+  return poisson->values;
+}
+
+const TesVector *tesi_forest_poisson_vector(const TesForestPoisson *poisson) {
   return poisson->u;
 }
 
@@ -349,7 +366,7 @@ TesStatus tes_forest_poisson_errors(const TesForestPoisson *poisson, double *l2,
   TesContext *ctx = poisson->context;
   TesStatus status = TES_OK;
   TES_CHECK(poisson->exact, "there is no exact solution to compare with");
-  TES_TRY(tes_forest_errors(poisson->space, poisson->u, poisson->exact, l2, h1));
+  TES_TRY(tes_functional_error(poisson->space, poisson->u, poisson->exact, l2, h1, NULL, NULL));
 done:
   return status;
 }

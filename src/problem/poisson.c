@@ -2,10 +2,9 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include "functional/functional.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
-#include "tessera/load.h"
-#include "tessera/norms.h"
 
 struct TesPoisson {
   TesContext *context;
@@ -13,8 +12,9 @@ struct TesPoisson {
   TesOperator *op; /* float64, finest */
   TesMultigrid *multigrid;
   TesSolver *solver;
-  TesVector *b, *u; /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
-  TesVector *shift; /* what is added after: u_D, or 1 where a constant is free; NULL: nothing */
+  TesVector *b, *u;   /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
+  TesVector *shift;   /* what is added after: u_D, or 1 where a constant is free; NULL: nothing */
+  TesVector *weights; /* of integrals, where a constant is free */
   TesFunction *exact, *dirichlet[6];
   bool lifted; /* u_D is not zero */
   TesMethod method;
@@ -127,7 +127,7 @@ static TesStatus subtract_lifting(TesPoisson *p, const TesPoissonDesc *desc) {
   TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &op));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &r));
   TES_TRY(tes_operator_residual(op, p->b, p->shift, r));
-  TES_TRY(tesi_space_clear_dirichlet(p->space, r));
+  TES_TRY(tesi_functional_clear(p->space, r));
   TES_TRY(tes_vector_copy(r, 1, p->b));
 done:
   tes_vector_destroy(&r);
@@ -143,7 +143,9 @@ static TesStatus check_balance(TesPoisson *p, const TesPoissonDesc *desc) {
   double sum, size;
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
   TES_TRY(tes_vector_fill(p->shift, 1));
-  TES_TRY(tes_norms_integral(p->space, p->shift, &p->volume));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->weights));
+  TES_TRY(tesi_functional_weights(p->space, &(TesValue){.kind = TES_VALUE_INTEGRAL}, p->weights));
+  TES_TRY(tes_vector_dot(p->weights, p->shift, &p->volume));
   TES_TRY(tes_vector_dot(p->b, p->shift, &sum));
   TES_TRY(tes_vector_norm(p->b, &size));
   size *= sqrt((double)p->space->length);
@@ -153,9 +155,20 @@ static TesStatus check_balance(TesPoisson *p, const TesPoissonDesc *desc) {
             "Change f or g, or give a Dirichlet value on a face",
             sum);
   if (desc->exact) {
-    TES_TRY(tes_load_assemble(p->space, desc->exact, NULL, p->u));
+    TES_TRY(tes_functional_load(&(TesLoadDesc){.space = p->space, .f = desc->exact}, p->u));
     TES_TRY(tes_vector_dot(p->u, p->shift, &p->mean)); /* int exact */
   }
+done:
+  return status;
+}
+
+/* Zero is a value too: where faces meet the later one's holds. */
+static TesStatus fill_zeros(TesPoisson *p, const TesPoissonDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  for (int face = 0; face < 2 * p->space->dim; face++)
+    if (desc->boundary[face].condition == TES_DIRICHLET && !p->dirichlet[face])
+      TES_TRY(tes_function_create_constant(ctx, 0, &p->dirichlet[face]));
 done:
   return status;
 }
@@ -180,10 +193,11 @@ static TesStatus create_right_hand_side(TesPoisson *p, const TesPoissonDesc *des
       p->lifted = true;
     }
   }
-  TES_TRY(tes_load_assemble(p->space, one ? one : desc->f, flux, p->b));
+  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = p->space, .f = one ? one : desc->f, .g = flux}, p->b));
   if (p->lifted) {
     TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
-    TES_TRY(tes_load_lifting(p->space, (const TesFunction *const *)p->dirichlet, p->shift));
+    TES_TRY(fill_zeros(p, desc));
+    TES_TRY(tes_functional_lifting(p->space, (const TesFunction *const *)p->dirichlet, p->shift));
     TES_TRY(subtract_lifting(p, desc));
   }
   if (p->op->singular) TES_TRY(check_balance(p, desc));
@@ -247,6 +261,7 @@ void tes_poisson_destroy(TesPoisson **poisson) {
   tes_vector_destroy(&p->b);
   tes_vector_destroy(&p->u);
   tes_vector_destroy(&p->shift);
+  tes_vector_destroy(&p->weights);
   for (int face = 0; face < 6; face++) tes_function_destroy(&p->dirichlet[face]);
   tes_function_destroy(&p->exact);
   tes_space_destroy(&p->space);
@@ -263,7 +278,7 @@ static TesStatus complete(TesPoisson *p) {
   double integral;
   if (p->lifted) return tes_vector_axpy(1, p->shift, p->u);
   if (!p->op->singular) return TES_OK;
-  TES_TRY(tes_norms_integral(p->space, p->u, &integral));
+  TES_TRY(tes_vector_dot(p->weights, p->u, &integral));
   TES_TRY(tes_vector_axpy((p->mean - integral) / p->volume, p->shift, p->u));
 done:
   return status;
@@ -293,7 +308,7 @@ TesStatus tes_poisson_errors(const TesPoisson *poisson, double *l2, double *h1) 
   TesContext *ctx = poisson->context;
   TesStatus status = TES_OK;
   TES_CHECK(poisson->exact, "there is no exact solution to compare with");
-  TES_TRY(tes_norms_error(poisson->space, poisson->u, poisson->exact, l2, h1));
+  TES_TRY(tes_functional_error(poisson->space, poisson->u, poisson->exact, l2, h1, NULL, NULL));
 done:
   return status;
 }

@@ -31,7 +31,7 @@ TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForest
   s->geometry = space->mesh->geometry;
   s->u = tes_forest_poisson_solution(poisson);
   tesi_cell_rule(space, space->degree + 2, &s->rule);
-  tesi_face_rule(space->dim, space->degree, space->degree + 2, &s->face_rule);
+  tesi_face_rule(space->dim, space->degree, space->degree + 2, s->geometry, &s->face_rule);
   tesi_lagrange(s->rule.q, s->rule.point, s->rule.q, s->rule.point, NULL, s->D);
   side_tables(space->n, &s->face_rule, &s->side);
   side_tables(s->geometry->degree + 1, &s->face_rule, &s->geometry_side);

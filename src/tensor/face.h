@@ -2,7 +2,7 @@
 #ifndef TESI_TENSOR_FACE_H
 #define TESI_TENSOR_FACE_H
 
-enum { TESI_TENSOR_FACE_NODES = 9, TESI_TENSOR_FACE_POINTS = 12 };
+enum { TESI_TENSOR_FACE_NODES = 9, TESI_TENSOR_FACE_POINTS = 18 };
 
 /* 1D tables of n nodes: at q points of a direction, values B and derivatives G [q][n], and the derivatives at the two ends, [2][n]. */
 typedef struct TesiFaceTables {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
-#include "operator/forest/forest_faces.h"
+#include "functional/batch_faces.h"
 #include "operator/forest/forest_robin_device.h"
 #include "operator/forest/forest.h"
 #include "operator/mapped/mapped.h"
@@ -225,7 +225,7 @@ static TesStatus fill_faces(TesContext *ctx, const TesForestDiffusionDesc *desc,
       if (!tes_mesh_on_boundary(forest, c, f, &name) || !alpha_of(desc, name)) continue;
       double *weight = plan->weight + at * rule->points;
       plan->cell[at] = (int32_t)c, plan->face[at++] = (int8_t)f;
-      TES_TRY(tesi_face_geometry(rule, desc->space->mesh->geometry, c, f, x, weight, NULL));
+      tesi_face_geometry(rule, desc->space->mesh->geometry, c, f, x, weight, NULL);
       tesi_face_values(rule, alpha_of(desc, name), x, value);
       for (int p = 0; p < rule->points; p++) {
         TES_CHECK(value[p] >= 0 && isfinite(value[p]),
@@ -311,7 +311,8 @@ static TesStatus wrap(TesContext *ctx, const TesForestDiffusionDesc *desc, int64
   plan->inner = *inner, *inner = NULL;
   plan->space = tesi_cells_retain(desc->space->view);
   plan->faces = faces;
-  tesi_face_rule(desc->space->dim, desc->space->degree, desc->space->degree + 2, &plan->rule);
+  tesi_face_rule(desc->space->dim, desc->space->degree, desc->space->degree + 2, desc->space->mesh->geometry,
+                 &plan->rule);
   TES_TRY(fill_faces(ctx, desc, plan));
   o->singular = plan->inner->singular && !plan->held;
   const TesiRobinDesc kernel = {.space = plan->space,

@@ -2,7 +2,7 @@
 #ifndef TESI_FOREST_ROBIN_DEVICE_H
 #define TESI_FOREST_ROBIN_DEVICE_H
 
-#include "operator/forest/forest_faces.h"
+#include "functional/batch_faces.h"
 #include "space/space.h"
 #include "tessera/mapped.h"
 

@@ -1,14 +1,15 @@
-#include "operator/box_device.h"
+#include "functional/box_device.h"
 #include <stdio.h>
 #include <string.h>
 #include "basis/lagrange.h"
+#include "functional/device_text.h"
 
 /* Coordinates of the nodes, lower ends and widths of the cells of each axis, behind each other. */
 static TesStatus send(TesiBoxDevice *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  const TesiAxis *axis = b->cells.space->axis;
+  const TesiAxis *axis = b->batches->box->axis;
   size_t size = 2, at = 2;
   double *values = NULL;
   for (int d = 0; d < 3; d++) size += (size_t)axis[d].nodes + 2 * (size_t)axis[d].cells;
@@ -40,7 +41,7 @@ TesStatus tesi_box_device_create(const TesSpace *space, int q, TesiBoxDevice **b
   *box = NULL;
   TES_NEW(&b);
   b->context = ctx;
-  tesi_cells_init(space, q, &b->cells);
+  TES_TRY(tesi_batches_create(space, q, &b->batches));
   TES_TRY(send(b));
   *box = b;
   b = NULL;
@@ -53,11 +54,12 @@ void tesi_box_device_destroy(TesiBoxDevice **box) {
   if (!*box) return;
   TesContext *ctx = (*box)->context;
   tesi_context_device(ctx)->release(ctx, &(*box)->memory);
+  tesi_batches_destroy(&(*box)->batches);
   tesi_free(ctx, box);
 }
 
 TeskBox tesi_box_arguments(const TesiBoxDevice *box, int face) {
-  const TesiAxis *axis = box->cells.space->axis;
+  const TesiAxis *axis = box->batches->box->axis;
   TeskBox b = {.first = 0};
   long long stride = 1;
   for (int d = 0; d < 3; d++) {
@@ -78,24 +80,13 @@ TeskBox tesi_box_arguments(const TesiBoxDevice *box, int face) {
 TeskFace tesi_face_arguments(const TesiBoxDevice *box, int face) {
   TeskFace f = {.axis = face / 2, .side = face % 2};
   for (int d = 0; d < 3; d++) {
-    f.nodes[d] = box->cells.space->axis[d].nodes;
+    f.nodes[d] = box->batches->box->axis[d].nodes;
     f.x[d] = box->nodes[d];
   }
   return f;
 }
 
 /* ---- text ---------------------------------------------------------------------------------------------------------- */
-
-/* Appends tesk_f<number>, or only counts (size 0); -1 where the function has no text. */
-static int put_function(const TesFunction *f, int number, char *buffer, size_t size) {
-  double value = 0;
-  char declaration[48];
-  snprintf(declaration, sizeof declaration, "TESK_DEVICE double tesk_f%d", number);
-  if (!f || tes_function_constant(f, &value))
-    return snprintf(buffer, size, "%s(double x, double y, double z, double t) {\n  return %.17g;\n}\n",
-                    declaration, value);
-  return tesi_function_emit(f, declaration, "double", buffer, size);
-}
 
 static size_t put_table(const char *name, int count, const double *values, char *buffer, size_t size) {
   size_t used = (size_t)snprintf(buffer, size, "TESK_TABLE(double, tesk_%s, {", name);
@@ -107,17 +98,13 @@ static size_t put_table(const char *name, int count, const double *values, char 
 TesStatus tesi_box_text(const TesiBoxDevice *box, int count, const TesFunction *const *f, char **text) {
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
-  const TesiCells *c = &box->cells;
+  const TesiBatches *c = box->batches;
   double nodes[TESI_MAX_POINTS], G[TESI_MAX_POINTS * TESI_MAX_POINTS];
-  size_t used = 0, size = 512 + 32 * (size_t)(2 * c->q * c->n + 2 * c->q);
-  *text = NULL;
-  for (int i = 0; i < count; i++) {
-    const int length = put_function(f[i], i, NULL, 0);
-    if (length < 0) return TES_OK;
-    size += (size_t)length + 1;
-  }
-  TES_TRY(tesi_alloc(ctx, size, 1, text));
-  for (int i = 0; i < count; i++) used += (size_t)put_function(f[i], i, *text + used, size - used);
+  const size_t tables = 512 + 32 * (size_t)(2 * c->q * c->n + 2 * c->q);
+  size_t used, size;
+  TES_TRY(tesi_device_text(ctx, count, f, tables, text));
+  if (!*text) goto done;
+  used = strlen(*text), size = used + tables;
   tesi_gauss_lobatto(c->n, nodes, NULL);
   tesi_lagrange(c->n, nodes, c->q, c->point, NULL, G);
   used += put_table("point", c->q, c->point, *text + used, size - used);
@@ -134,8 +121,8 @@ TesStatus tesi_box_kernel(const TesiBoxDevice *box, const char *file, const char
   TesStatus status = TES_OK;
   TesiProgram *program;
   char points[24], nodes[24];
-  snprintf(points, sizeof points, "POINTS=%d", box->cells.q);
-  snprintf(nodes, sizeof nodes, "NODES=%d", box->cells.n);
+  snprintf(points, sizeof points, "POINTS=%d", box->batches->q);
+  snprintf(nodes, sizeof nodes, "NODES=%d", box->batches->n);
   const TesiProgramDesc desc = {
       .file = file, .options = {"real=double", points, nodes, "TESK_CONSTANT_TABLES=1"}, .tables = text};
   TES_TRY(tesi_program_get(ctx, &desc, &program));

@@ -4,8 +4,8 @@
 
 #include "device/kernel.h"
 #include "device/vector.h"
+#include "functional/batch.h"
 #include "kernels/box_arguments.h"
-#include "operator/cell_batch.h"
 
 enum { TESI_BOX_THREADS = 128, TESI_BOX_BLOCKS = 8192, TESI_BOX_SHARED = 96 << 10 };
 
@@ -14,7 +14,7 @@ typedef struct TesiBoxDevice {
   void *memory;
   const double *nodes[3], *ends[3], *widths[3]; /* device */
   long long *notes;                             /* device: a value was not finite */
-  TesiCells cells;                              /* points and basis */
+  TesiBatches *batches;                         /* points and basis */
 } TesiBoxDevice;
 
 /* q points a direction. */
@@ -29,15 +29,5 @@ TesStatus tesi_box_text(const TesiBoxDevice *box, int count, const TesFunction *
 /* A kernel of `file` with this text; shared: bytes. */
 TesStatus tesi_box_kernel(const TesiBoxDevice *box, const char *file, const char *name, const char *text,
                           size_t shared, TesiKernel *kernel);
-
-/* The same as tes_load_assemble, tes_load_lifting, tesi_space_clear_dirichlet and tes_norms_error; *done stays false where the host must do it:
- * a function without text, a high degree, or a value that is not finite, which the host tells of. */
-TesStatus tesi_load_assemble_device(const TesSpace *space, const TesFunction *f,
-                                    const TesFunction *const g[6], TesVector *b, bool *done);
-TesStatus tesi_load_lifting_device(const TesSpace *space, const TesFunction *const g[6], TesVector *u,
-                                   bool *done);
-TesStatus tesi_clear_dirichlet_device(const TesSpace *space, TesVector *v);
-TesStatus tesi_norms_error_device(const TesSpace *space, const TesVector *u, const TesFunction *const f[4],
-                                  double *l2, double *h1, bool *done);
 
 #endif

@@ -1,8 +1,8 @@
 /* Quadrature on the cells of a forest, in blocks: points, w|J|, and values and gradients of a vector there. */
-#ifndef TESI_FOREST_CELLS_H
-#define TESI_FOREST_CELLS_H
+#ifndef TESI_CELL_RULE_H
+#define TESI_CELL_RULE_H
 
-#include "operator/forest/forest_faces.h"
+#include "functional/batch_faces.h"
 #include "space/space.h"
 
 enum { TESI_CELL_POINTS = 12 * 12 * 12 };

@@ -1,4 +1,4 @@
-#include "operator/forest/forest_cells.h"
+#include "functional/cell_rule.h"
 #include <string.h>
 #include "basis/lagrange.h"
 

@@ -1,0 +1,231 @@
+/* Batches of cells of any kind: see batch.h. */
+#include "functional/batch.h"
+#include <math.h>
+#include "base/simd_builds.h"
+#include "basis/lagrange.h"
+
+#define LOOPS(bits)                                                                                          \
+  void tesi_batch_contract_##bits(const int[3], int, int, int, bool, const double *, const double *,         \
+                                  double *);                                                                 \
+  void tesi_batch_weigh_##bits(int, int64_t, const double *, const double *, double *);                      \
+  void tesi_batch_turn_##bits(int, int64_t, const double *, double *const[3]);                               \
+  void tesi_batch_squares_##bits(int64_t, const double *, const double *, double[TESI_BATCH]);
+LOOPS(128)
+LOOPS(256)
+LOOPS(512)
+
+static TesiBatchLoops choose(int bits) {
+  return (TesiBatchLoops){TESI_SIMD_PICK(bits, tesi_batch_contract), TESI_SIMD_PICK(bits, tesi_batch_weigh),
+                          TESI_SIMD_PICK(bits, tesi_batch_turn), TESI_SIMD_PICK(bits, tesi_batch_squares)};
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------------------ */
+
+static void take_box(TesiBatches *b, const TesSpace *space) {
+  b->kind = &tesi_batch_box;
+  b->box = space;
+  b->tasks = (int64_t)space->axis[1].cells * (space->dim == 3 ? space->axis[2].cells : 1);
+  b->cells = b->tasks * space->axis[0].cells;
+  b->task_batches = (space->axis[0].cells + TESI_BATCH - 1) / TESI_BATCH;
+  b->batches = b->tasks * b->task_batches;
+  b->sets = 4;
+}
+
+static TesStatus take_cells(TesiBatches *b, const TesSpace *space) {
+  enum { TASK = 64 };
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_space_cells(space, &b->view));
+  TES_TRY(tesi_mesh_geometry(space->mesh, &b->geometry));
+  b->kind = &tesi_batch_cells;
+  b->lanes = tesi_lanes(tes_context_simd_bits(ctx));
+  b->cells = b->view->cells;
+  b->batches = (b->cells + TESI_BATCH - 1) / TESI_BATCH;
+  b->task_batches = TASK;
+  b->tasks = (b->batches + TASK - 1) / TASK;
+  b->sets = 1;
+done:
+  return status;
+}
+
+TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiBatches *b = NULL;
+  double nodes[TESI_MAX_POINTS];
+  *batches = NULL;
+  TES_NEW(&b);
+  b->context = ctx;
+  b->n = space->degree + 1, b->q = q;
+  b->space = space;
+  b->dim = space->dim;
+  b->length = space->length;
+  b->boundaries = tes_mesh_boundaries(space->mesh);
+  b->materials = tes_mesh_materials(space->mesh);
+  if (tesi_space_box(space))
+    take_box(b, space);
+  else
+    TES_TRY(take_cells(b, space));
+  b->loops = choose(tes_context_simd_bits(ctx));
+  b->nodes = b->points = 1;
+  for (int d = 0; d < b->dim; d++) b->nodes *= b->n, b->points *= q;
+  tesi_gauss_lobatto(b->n, nodes, NULL);
+  tesi_gauss(q, b->point, b->weight);
+  tesi_lagrange(b->n, nodes, q, b->point, b->B, NULL);
+  tesi_lagrange(q, b->point, q, b->point, NULL, b->D);
+  if (b->geometry) {
+    TES_ALLOC(&b->w, b->points);
+    for (int64_t p = 0; p < b->points; p++)
+      b->w[p] = b->weight[p % q] * b->weight[p / q % q] * (b->dim == 3 ? b->weight[p / q / q] : 1);
+    tesi_geometry_tables(b->geometry, q, b->point, b->geometry_B, b->geometry_G);
+  }
+  *batches = b;
+  b = NULL;
+done:
+  tesi_batches_destroy(&b);
+  return status;
+}
+
+void tesi_batches_destroy(TesiBatches **batches) {
+  if (!*batches) return;
+  TesContext *ctx = (*batches)->context;
+  tesi_free(ctx, &(*batches)->w);
+  tesi_free(ctx, batches);
+}
+
+int64_t tesi_batches_of_task(const TesiBatches *b, int64_t task, int64_t *first) {
+  *first = task * b->task_batches;
+  return *first + b->task_batches <= b->batches ? b->task_batches : b->batches - *first;
+}
+
+TesiBatch tesi_batches_at(const TesiBatches *b, int64_t cell) {
+  if (!b->box) return b->kind->batch(b, cell / TESI_BATCH);
+  const int row = b->box->axis[0].cells;
+  return b->kind->batch(b, cell / row * b->task_batches + cell % row / TESI_BATCH);
+}
+
+/* Rows of cells of a box that have one parity in y and z share no nodes: they are done at once, the four parities in turn. */
+static void parity_rows(const TesiBatches *b, int set, int first[2], int64_t count[2]) {
+  const int cells[2] = {b->box->axis[1].cells, b->dim == 3 ? b->box->axis[2].cells : 1};
+  for (int d = 0; d < 2; d++) {
+    first[d] = set >> d & 1;
+    count[d] = (cells[d] - first[d] + 1) / 2;
+  }
+}
+
+int64_t tesi_batches_set_size(const TesiBatches *b, int set) {
+  int first[2];
+  int64_t count[2];
+  if (!b->box) return b->tasks;
+  parity_rows(b, set, first, count);
+  return count[0] * count[1];
+}
+
+int64_t tesi_batches_set_task(const TesiBatches *b, int set, int64_t i) {
+  int first[2];
+  int64_t count[2];
+  if (!b->box) return i;
+  parity_rows(b, set, first, count);
+  return first[0] + 2 * (i % count[0]) + (first[1] + 2 * (i / count[0])) * b->box->axis[1].cells;
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------------- */
+
+void tesi_batch_evaluate(const TesiBatches *b, const TesiBatch *batch, const double *u, double *values,
+                         double *scratch) {
+  /* the last contraction writes `values` */
+  double *from = b->dim == 3 ? scratch : values, *to = b->dim == 3 ? values : scratch;
+  int size[3] = {b->n, b->n, b->dim == 3 ? b->n : 1};
+  b->kind->read(b, batch, u, from);
+  for (int d = 0; d < b->dim; d++) {
+    b->loops.contract(size, d, b->q, b->n, false, b->B, from, to);
+    size[d] = b->q;
+    double *const swap = from;
+    from = to, to = swap;
+  }
+}
+
+void tesi_batch_differentiate(const TesiBatches *b, const TesiBatch *batch, const TesiBatchPoints *at,
+                              const double *values, double *const gradient[3]) {
+  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  for (int d = 0; d < b->dim; d++) b->loops.contract(size, d, b->q, b->q, false, b->D, values, gradient[d]);
+  b->kind->gradient(b, batch, at, gradient);
+}
+
+void tesi_batch_integrate(TesiSums *sums, int64_t task, const TesiBatch *batch, double *values,
+                          double *scratch) {
+  const TesiBatches *b = sums->batches;
+  int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  double *from = values, *to = scratch;
+  for (int d = b->dim - 1; d >= 0; d--) {
+    b->loops.contract(size, d, b->q, b->n, true, b->B, from, to);
+    size[d] = b->n;
+    double *const swap = from;
+    from = to, to = swap;
+  }
+  b->kind->add(sums, task, batch, from);
+}
+
+/* One that is not finite is told of with a point. */
+bool tesi_batch_constant(const TesFunction *const f[TESI_BATCH]) {
+  double value;
+  for (int l = 0; l < TESI_BATCH; l++)
+    if (f[l] && !(tes_function_constant(f[l], &value) && isfinite(value))) return false;
+  return true;
+}
+
+static TesStatus check_lanes(const TesiBatches *b, const TesiBatch *batch, const TesFunction *f,
+                             const bool lanes[TESI_BATCH], const TesiBatchPoints *at, const double *values) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  for (int64_t i = 0; i < tesi_batches_array(b); i++)
+    if (!isfinite(values[i]) && lanes[i % TESI_BATCH])
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g) in cell %lld", tes_function_text(f), values[i],
+               at->x[0][i], at->x[1][i], at->x[2][i],
+               (long long)batch->first + tesi_min((int)(i % TESI_BATCH), batch->count - 1));
+done:
+  return status;
+}
+
+/* Whether no value is infinite or NaN; lanes on their own, so that they go at once. */
+static bool is_finite(int64_t points, const double *values) {
+  double zero[TESI_BATCH] = {0};
+  bool finite = true;
+  for (int64_t p = 0; p < points; p++, values += TESI_BATCH)
+    for (int l = 0; l < TESI_BATCH; l++) zero[l] += values[l] - values[l];
+  for (int l = 0; l < TESI_BATCH; l++) finite = finite && zero[l] == 0;
+  return finite;
+}
+
+/* values <- f in the lanes that have it; all of them: no scratch. */
+static TesStatus fill_lanes(const TesiBatches *b, const TesiBatch *batch, const TesFunction *f,
+                            const bool lanes[TESI_BATCH], bool all, const TesiBatchPoints *at, double *values,
+                            double *scratch) {
+  const int64_t n = tesi_batches_array(b);
+  double *to = all ? values : scratch;
+  TesStatus status = TES_OK;
+  if (f) tesi_function_values(f, n, at->x[0], at->x[1], at->x[2], 0, to);
+  for (int64_t i = 0; i < n && !f; i++) to[i] = 0;
+  if (!is_finite(b->points, to)) status = check_lanes(b, batch, f, lanes, at, to);
+  for (int64_t i = 0; i < n && !all; i++)
+    if (lanes[i % TESI_BATCH]) values[i] = to[i];
+  return status;
+}
+
+TesStatus tesi_batch_values(const TesiBatches *b, const TesiBatch *batch,
+                            const TesFunction *const f[TESI_BATCH], const TesiBatchPoints *at, double *values,
+                            double *scratch) {
+  bool done[TESI_BATCH] = {false};
+  TesStatus status = TES_OK;
+  for (int l = 0; l < TESI_BATCH && status == TES_OK; l++) {
+    bool lanes[TESI_BATCH], all = true;
+    if (done[l]) continue;
+    for (int m = 0; m < TESI_BATCH; m++) {
+      lanes[m] = f[m] == f[l];
+      all = all && lanes[m];
+      done[m] = done[m] || lanes[m];
+    }
+    status = fill_lanes(b, batch, f[l], lanes, all, at, values, scratch);
+  }
+  return status;
+}

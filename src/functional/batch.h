@@ -1,0 +1,145 @@
+/* Integrals over the cells of a mesh of any kind, with any number of Gauss points: what loads, norms and values share. Cells are taken in batches of
+ * TESI_BATCH, one lane a cell: arrays are [z][y][x][lane] over the nodes or points of a cell, float64. Lanes beyond the last cell of a batch
+ * repeat it with weight 0.
+ *
+ * What depends on the kind of mesh stands in batch_box.c (nodes and points from the axes, nothing stored) and batch_cells.c (node numbers, masks of
+ * hanging nodes, mapped cells). */
+#ifndef TESI_BATCH_H
+#define TESI_BATCH_H
+
+#include "basis/gauss.h"
+#include "geometry/lanes.h"
+#include "space/space.h"
+#include "tessera/functional.h"
+
+enum { TESI_BATCH = TESI_LANES };
+
+typedef struct TesiBatches TesiBatches;
+typedef struct TesiFaceRule TesiFaceRule; /* batch_faces.h */
+
+/* Cells first .. first + count - 1; at: place of the first in a box. */
+typedef struct TesiBatch {
+  int64_t first;
+  int count, at[3];
+} TesiBatch;
+
+/* Points of a batch, [points][lane] each: coordinates behind each other, weights, and (cells) J[dim * dim], d x_r / d xi_c at r * dim + c. */
+typedef struct TesiBatchPoints {
+  double *x[3], *weight, *J;
+} TesiBatchPoints;
+
+/* Sums over cells into a vector by all threads, in one order whatever their number: tasks of one set touch no node together, or (cells) a task adds
+ * to those nodes that no task before it has, all numbers from its floor on, and puts the others aside, to be added in the end. */
+typedef struct TesiSums {
+  const TesiBatches *batches;
+  double *values;
+  bool given;          /* given (Dirichlet) nodes too; else they get nothing */
+  int64_t *floor;      /* [tasks]; NULL: nothing is put aside */
+  int64_t *first, *at; /* [tasks + 1] where those of a task stand; [tasks] how far they are filled */
+  int32_t *node;
+  double *aside;
+} TesiSums;
+
+/* What the kinds of meshes differ in. */
+typedef struct TesiBatchKind {
+  TesiBatch (*batch)(const TesiBatches *b, int64_t number);
+  /* local[nodes][lane] <- u */
+  void (*read)(const TesiBatches *b, const TesiBatch *batch, const double *u, double *local);
+  void (*add)(TesiSums *sums, int64_t task, const TesiBatch *batch, const double *local);
+  /* Points; positions false: weights are enough. J may be NULL. work: tesi_batches_work() numbers. */
+  void (*points)(const TesiBatches *b, const TesiBatch *batch, bool positions, const TesiBatchPoints *at,
+                 double *work);
+  /* gradient[dim]: derivatives on the reference cell become those in space. */
+  void (*gradient)(const TesiBatches *b, const TesiBatch *batch, const TesiBatchPoints *at,
+                   double *const gradient[3]);
+  /* Number of node p of a cell, and whether its value is given. */
+  int64_t (*node)(const TesiBatches *b, int64_t cell, int p, bool *given);
+  /* Points x[3][points] of a face, and weights. */
+  void (*face)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *x,
+               double *weight);
+  /* What the face's own nodes get, local[nodes of the face], goes to those that its index names. NULL: they are the same. */
+  void (*constrain)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *local);
+} TesiBatchKind;
+
+/* Loops over lanes, one build a SIMD width.
+ *   contract  along direction d of a brick of `size` values (size[d] is that of the input): out <- T in, or T' in, with T[rows][columns].
+ *             `out` and `in` differ.
+ *   weigh     out[points] <- w[points] det J
+ *   turn      g <- J^-T g
+ *   squares   sums[lane] += sum over points of w v^2 */
+typedef struct TesiBatchLoops {
+  void (*contract)(const int size[3], int d, int rows, int columns, bool transposed, const double *T,
+                   const double *in, double *out);
+  void (*weigh)(int dim, int64_t points, const double *J, const double *w, double *out);
+  void (*turn)(int dim, int64_t points, const double *J, double *const g[3]);
+  void (*squares)(int64_t points, const double *w, const double *v, double sums[TESI_BATCH]);
+} TesiBatchLoops;
+
+struct TesiBatches {
+  TesContext *context;
+  const TesiBatchKind *kind;
+  TesiBatchLoops loops;
+  int dim, n, q;                   /* nodes and points a direction */
+  int64_t nodes, points;           /* a cell */
+  int64_t cells, length, batches;  /* all; length of vectors */
+  int64_t tasks;                   /* runs of batches: rows of a box, some hundred cells */
+  int64_t task_batches;            /* batches a task */
+  int sets, boundaries, materials; /* of tasks that may run at once; numbers of names */
+  double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS]; /* on [0, 1] */
+  double B[TESI_MAX_POINTS * TESI_MAX_POINTS];            /* [q][n]: nodal basis at the points */
+  double D[TESI_MAX_POINTS * TESI_MAX_POINTS]; /* [q][q]: derivative of polynomials through the points */
+  double *w;                                   /* [points] products of weights (cells) */
+  const TesSpace *space;
+  /* where the cells are: a box, or cells with a geometry */
+  const TesSpace *box;
+  const TesiCellView *view;
+  const TesGeometry *geometry;
+  const TesiLanes *lanes;
+  double geometry_B[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)],
+      geometry_G[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)]; /* [q][m + 1] */
+};
+
+/* q > degree points a direction, at most TESI_GEOMETRY_POINTS but on boxes. The space outlives them. */
+TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches);
+void tesi_batches_destroy(TesiBatches **batches);
+int tesi_functional_degree(const TesSpace *space);
+int64_t tesi_functional_length(const TesSpace *space);
+TesContext *tesi_functional_context(const TesSpace *space);
+
+/* Numbers of an array [points][lane] that also holds [nodes][lane], and of the work of `points`. */
+static inline int64_t tesi_batches_array(const TesiBatches *b) {
+  return b->points * TESI_BATCH;
+}
+int64_t tesi_batches_work(const TesiBatches *b);
+/* Batches of a task: *first .. *first + count - 1. */
+int64_t tesi_batches_of_task(const TesiBatches *b, int64_t task, int64_t *first);
+/* Tasks of a set, and the i-th of them. */
+int64_t tesi_batches_set_size(const TesiBatches *b, int set);
+int64_t tesi_batches_set_task(const TesiBatches *b, int set, int64_t i);
+
+/* The batch that has a cell. */
+TesiBatch tesi_batches_at(const TesiBatches *b, int64_t cell);
+/* values[points] <- the finite element function with nodal values u, polynomials of degree q - 1 along any direction. scratch: [points]. */
+void tesi_batch_evaluate(const TesiBatches *b, const TesiBatch *batch, const double *u, double *values,
+                         double *scratch);
+/* gradient[dim][points] <- that of the polynomials with these values. */
+void tesi_batch_differentiate(const TesiBatches *b, const TesiBatch *batch, const TesiBatchPoints *at,
+                              const double *values, double *const gradient[3]);
+/* b_i += sum over points of values * phi_i. `values` is lost; scratch: [points]. */
+void tesi_batch_integrate(TesiSums *sums, int64_t task, const TesiBatch *batch, double *values,
+                          double *scratch);
+/* values[points] <- f[lane] at the points (NULL: 0). scratch: [points]. Errors: TES_NAN, naming function and point. */
+TesStatus tesi_batch_values(const TesiBatches *b, const TesiBatch *batch,
+                            const TesFunction *const f[TESI_BATCH], const TesiBatchPoints *at, double *values,
+                            double *scratch);
+/* Whether f needs no points. */
+bool tesi_batch_constant(const TesFunction *const f[TESI_BATCH]);
+
+/* values[length] of zeros gets the sums; to be freed after finish, and after failure. */
+TesStatus tesi_sums_create(const TesiBatches *b, bool given, double *values, TesiSums *sums);
+void tesi_sums_finish(TesiSums *sums);
+void tesi_sums_free(TesiSums *sums);
+
+extern const TesiBatchKind tesi_batch_box, tesi_batch_cells;
+
+#endif

@@ -1,0 +1,180 @@
+/* See batch_faces.h. */
+#include "functional/batch_faces.h"
+#include <math.h>
+#include "basis/lagrange.h"
+
+void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, TesiFaceRule *rule) {
+  static const double ends[2] = {0, 1};
+  double node[TESI_MAX_POINTS];
+  *rule = (TesiFaceRule){.dim = dim, .n = degree + 1, .q = q};
+  rule->nodes = dim == 3 ? rule->n * rule->n : rule->n;
+  rule->points = dim == 3 ? q * q : q;
+  tesi_gauss(q, rule->point, rule->weight);
+  tesi_gauss_lobatto(rule->n, node, NULL);
+  tesi_lagrange(rule->n, node, q, rule->point, rule->B, rule->G);
+  if (!geometry) return;
+  rule->m = geometry->degree + 1;
+  tesi_geometry_tables(geometry, q, rule->point, rule->geometry_B, rule->geometry_G);
+  tesi_gauss_lobatto(rule->m, node, NULL);
+  tesi_lagrange(rule->m, node, 2, ends, NULL, rule->ends);
+}
+
+int tesi_face_node(int dim, int n, int face, int i) {
+  const int step[3] = {1, n, n * n}, d = face / 2;
+  const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
+  return (face & 1 ? n - 1 : 0) * step[d] + i % n * step[e] + (dim == 3 ? i / n * step[f] : 0);
+}
+
+void tesi_face_normal(int dim, const double *J, int face, double *normal) {
+  const int c = face / 2;
+  const double sign = face & 1 ? 1 : -1;
+  if (dim == 2) {
+    normal[0] = sign * (c == 0 ? J[3] : -J[2]);
+    normal[1] = sign * (c == 0 ? -J[1] : J[0]);
+    return;
+  }
+  const int d = (c + 1) % 3, e = (c + 2) % 3;
+  for (int r = 0; r < 3; r++) {
+    const int s = (r + 1) % 3, t = (r + 2) % 3;
+    normal[r] = sign * (J[s * 3 + d] * J[t * 3 + e] - J[t * 3 + d] * J[s * 3 + e]);
+  }
+}
+
+void tesi_face_points(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+                      double *x, double *weight, double *normal) {
+  const int dim = rule->dim, q = rule->q, points = rule->points;
+  const TesiFaceTables tables = {.n = rule->m,
+                                 .q = q,
+                                 .B = {rule->geometry_B, rule->geometry_B},
+                                 .G = {rule->geometry_G, rule->geometry_G},
+                                 .ends = rule->ends};
+  double J[9 * TESI_TENSOR_FACE_POINTS * TESI_TENSOR_FACE_POINTS];
+  tesi_geometry_face(geometry, cell, face, &tables, x, J);
+  for (int p = 0; p < points; p++) {
+    double at[9], n[3] = {0}, size = 0;
+    for (int e = 0; e < dim * dim; e++) at[e] = J[e * points + p];
+    tesi_face_normal(dim, at, face, n);
+    for (int r = 0; r < dim; r++) size += n[r] * n[r];
+    size = sqrt(size);
+    weight[p] = rule->weight[p % q] * (dim == 3 ? rule->weight[p / q] : 1) * size;
+    for (int r = 0; normal && r < dim; r++) normal[p * dim + r] = n[r] / size;
+  }
+}
+
+void tesi_face_geometry(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+                        double *x, double *weight, double *normal) {
+  double at[3 * TESI_FACE_MOST];
+  tesi_face_points(rule, geometry, cell, face, at, weight, normal);
+  for (int p = 0; p < rule->points; p++)
+    for (int d = 0; d < rule->dim; d++) x[p * rule->dim + d] = at[d * rule->points + p];
+}
+
+void tesi_face_values(const TesiFaceRule *rule, const TesFunction *f, const double *x, double *value) {
+  double at[3][TESI_FACE_MOST] = {{0}};
+  for (int p = 0; p < rule->points; p++)
+    for (int d = 0; d < rule->dim; d++) at[d][p] = x[p * rule->dim + d];
+  tesi_function_values(f, rule->points, at[0], at[1], at[2], 0, value);
+}
+
+void tesi_face_interpolate(const TesiFaceRule *rule, const double *u, double *at) {
+  const int n = rule->n, q = rule->q, lines = rule->dim == 3 ? n : 1;
+  double rows[TESI_MAX_POINTS * TESI_MAX_POINTS];
+  for (int j = 0; j < lines; j++)
+    for (int p = 0; p < q; p++) {
+      double sum = 0;
+      for (int i = 0; i < n; i++) sum += rule->B[p * n + i] * u[j * n + i];
+      (lines > 1 ? rows : at)[j * q + p] = sum;
+    }
+  for (int s = 0; lines > 1 && s < q; s++)
+    for (int p = 0; p < q; p++) {
+      double sum = 0;
+      for (int j = 0; j < n; j++) sum += rule->B[s * n + j] * rows[j * q + p];
+      at[s * q + p] = sum;
+    }
+}
+
+void tesi_face_project(const TesiFaceRule *rule, const double *at, double *u) {
+  const int n = rule->n, q = rule->q, lines = rule->dim == 3 ? n : 1;
+  double rows[TESI_MAX_POINTS * TESI_MAX_POINTS];
+  for (int j = 0; j < lines; j++)
+    for (int p = 0; p < q; p++) {
+      double sum = lines > 1 ? 0 : at[p];
+      for (int s = 0; lines > 1 && s < q; s++) sum += rule->B[s * n + j] * at[s * q + p];
+      rows[j * q + p] = sum;
+    }
+  for (int j = 0; j < lines; j++)
+    for (int i = 0; i < n; i++)
+      for (int p = 0; p < q; p++) u[j * n + i] += rule->B[p * n + i] * rows[j * q + p];
+}
+
+/* ---- which faces ------------------------------------------------------------------------------------------------- */
+
+static int64_t cells_of_face(const TesSpace *space, int face) {
+  int64_t cells = 1;
+  for (int d = 0; d < space->dim; d++) cells *= d == face / 2 ? 1 : space->axis[d].cells;
+  return cells;
+}
+
+/* The i-th cell at a face. */
+static int64_t cell_at(const TesSpace *space, int face, int64_t i) {
+  int64_t cell = 0, stride = 1;
+  for (int d = 0; d < space->dim; d++) {
+    const int cells = space->axis[d].cells;
+    if (d == face / 2) {
+      cell += (face % 2 ? cells - 1 : 0) * stride;
+    } else {
+      cell += i % cells * stride;
+      i /= cells;
+    }
+    stride *= cells;
+  }
+  return cell;
+}
+
+static TesStatus faces_of_box(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
+                              int64_t *count) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  int64_t at = 0;
+  for (int f = 0; f < b->boundaries; f++) at += wanted[f] ? cells_of_face(b->box, f) : 0;
+  TES_ALLOC(face, at);
+  for (int f = 0; f < b->boundaries; f++)
+    for (int64_t i = 0; wanted[f] && i < cells_of_face(b->box, f); i++)
+      (*face)[(*count)++] = (TesiBoundaryFace){cell_at(b->box, f, i), f, f};
+done:
+  return status;
+}
+
+static TesStatus faces_of_cells(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
+                                int64_t *count) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  for (int round = 0; round < 2; round++) { /* count, then fill */
+    if (round) TES_ALLOC(face, *count);
+    *count = 0;
+    for (int64_t c = 0; c < b->cells; c++)
+      for (int f = 0, name; f < 2 * b->dim; f++) {
+        if (!tes_mesh_on_boundary(b->space->mesh, c, f, &name) || name < 0 || !wanted[name]) continue;
+        if (round) (*face)[*count] = (TesiBoundaryFace){c, f, name};
+        ++*count;
+      }
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_boundary_faces(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
+                              int64_t *count) {
+  bool any = false;
+  for (int i = 0; i < b->boundaries; i++) any = any || wanted[i];
+  *face = NULL;
+  *count = 0;
+  if (!any) return TES_OK;
+  return b->box ? faces_of_box(b, wanted, face, count) : faces_of_cells(b, wanted, face, count);
+}
+
+void tesi_box_clear(const TesSpace *space, double *values) {
+  for (int face = 0; face < 2 * space->dim; face++)
+    for (int64_t i = 0; !space->axis[face / 2].natural[face % 2] && i < tesi_box_face_nodes(space, face); i++)
+      values[tesi_box_face_node(space, face, i)] = 0;
+}

@@ -1,0 +1,61 @@
+/* Faces of cells on the boundary of a mesh of any kind: which there are, and quadrature on them. */
+#ifndef TESI_BATCH_FACES_H
+#define TESI_BATCH_FACES_H
+
+#include "functional/batch.h"
+
+enum { TESI_FACE_POINTS = 12, TESI_FACE_MOST = 144, TESI_CELL_MOST = 729 };
+
+/* q Gauss points a direction of a face. Points of a face are numbered by its own directions, ascending, the first fastest. Forests have degree 8
+ * and TESI_FACE_POINTS points at most, other cells TESI_TENSOR_FACE_POINTS, boxes more. */
+struct TesiFaceRule {
+  int dim, n, q, nodes, points;                           /* n nodes a direction; nodes, points of a face */
+  double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS]; /* 1D */
+  double B[TESI_MAX_POINTS * TESI_MAX_POINTS];            /* [q][n] */
+  double G[TESI_MAX_POINTS * TESI_MAX_POINTS];            /* [q][n] */
+  /* of the geometry's m nodes: [q][m], and the derivatives at both ends [2][m] */
+  int m;
+  double geometry_B[TESI_TENSOR_FACE_POINTS * (TESI_GEOMETRY_DEGREE + 1)],
+      geometry_G[TESI_TENSOR_FACE_POINTS * (TESI_GEOMETRY_DEGREE + 1)], ends[2 * (TESI_GEOMETRY_DEGREE + 1)];
+};
+
+/* geometry NULL: of boxes. */
+void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, TesiFaceRule *rule);
+/* Local number of node i of a face. */
+int tesi_face_node(int dim, int n, int face, int i);
+/* Points x[points][dim] of a face, and w|J_F| at them; normal[points][dim] (may be NULL): unit, outwards. */
+void tesi_face_geometry(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+                        double *x, double *weight, double *normal);
+/* The same with x[3][points], all three; normal as above. */
+void tesi_face_points(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+                      double *x, double *weight, double *normal);
+/* The outward normal of a face times |J| |J^-T n|, from J[dim][dim] at a point: rows of the cofactors of J. */
+void tesi_face_normal(int dim, const double *J, int face, double *normal);
+/* Values of f at those points. */
+void tesi_face_values(const TesiFaceRule *rule, const TesFunction *f, const double *x, double *value);
+/* at[points] <- the face's nodes u[nodes] at its points; u[nodes] += the transpose. */
+void tesi_face_interpolate(const TesiFaceRule *rule, const double *u, double *at);
+void tesi_face_project(const TesiFaceRule *rule, const double *at, double *u);
+
+/* The faces with wanted[boundary], cell by cell. */
+typedef struct TesiBoundaryFace {
+  int64_t cell;
+  int face, boundary;
+} TesiBoundaryFace;
+TesStatus tesi_boundary_faces(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
+                              int64_t *count);
+
+/* Nodes of a face of a box, and the i-th of them. */
+static inline int64_t tesi_box_face_nodes(const TesSpace *space, int face) {
+  return space->length / space->axis[face / 2].nodes;
+}
+static inline int64_t tesi_box_face_node(const TesSpace *space, int face, int64_t i) {
+  int64_t before = 1;
+  for (int d = 0; d < face / 2; d++) before *= space->axis[d].nodes;
+  const int64_t span = before * space->axis[face / 2].nodes;
+  return i / before * span + (face % 2 ? span - before : 0) + i % before;
+}
+/* values <- 0 at the given nodes of a box. */
+void tesi_box_clear(const TesSpace *space, double *values);
+
+#endif

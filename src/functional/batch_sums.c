@@ -1,0 +1,77 @@
+/* Sums over cells into vectors: see TesiSums. */
+#include "functional/batch.h"
+#include "functional/batch_faces.h"
+
+static void cells_of_task(const TesiBatches *b, int64_t task, int64_t *first, int64_t *end) {
+  const int64_t count = tesi_batches_of_task(b, task, first) * TESI_BATCH;
+  *first *= TESI_BATCH;
+  *end = *first + count < b->cells ? *first + count : b->cells;
+}
+
+/* floor[t]: one above the largest number of tasks before t. */
+static void set_floors(const TesiBatches *b, int64_t *floor) {
+  const TesiCellView *s = b->view;
+  int64_t most = 0;
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(b->context))
+  for (int64_t t = 0; t < b->tasks; t++) {
+    int64_t first, end;
+    int32_t largest = 0;
+    cells_of_task(b, t, &first, &end);
+    for (int64_t i = first * s->cell_nodes; i < end * s->cell_nodes; i++)
+      largest = tesi_max(largest, tesi_cells_node(s->index[i]));
+    floor[t] = largest + 1;
+  }
+  for (int64_t t = 0; t < b->tasks; t++) {
+    const int64_t own = floor[t];
+    floor[t] = most;
+    most = own > most ? own : most;
+  }
+}
+
+/* first[t + 1] <- how many entries task t puts aside; then sums of them. */
+static void count_aside(const TesiBatches *b, const int64_t *floor, int64_t *at) {
+  const TesiCellView *s = b->view;
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(b->context))
+  for (int64_t t = 0; t < b->tasks; t++) {
+    int64_t first, end, count = 0;
+    cells_of_task(b, t, &first, &end);
+    for (int64_t i = first * s->cell_nodes; i < end * s->cell_nodes; i++)
+      count += tesi_cells_node(s->index[i]) < floor[t];
+    at[t + 1] = count;
+  }
+  for (int64_t t = 0; t < b->tasks; t++) at[t + 1] += at[t];
+}
+
+TesStatus tesi_sums_create(const TesiBatches *b, bool given, double *values, TesiSums *sums) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  *sums = (TesiSums){.batches = b, .values = values, .given = given};
+  if (b->box) return TES_OK;
+  TES_ALLOC(&sums->floor, b->tasks);
+  TES_ALLOC(&sums->first, b->tasks + 1);
+  TES_ALLOC(&sums->at, b->tasks);
+  set_floors(b, sums->floor);
+  count_aside(b, sums->floor, sums->first);
+  TES_ALLOC(&sums->node, sums->first[b->tasks]);
+  TES_ALLOC(&sums->aside, sums->first[b->tasks]);
+  for (int64_t t = 0; t < b->tasks; t++) sums->at[t] = sums->first[t];
+done:
+  return status;
+}
+
+void tesi_sums_finish(TesiSums *sums) {
+  const TesiBatches *b = sums->batches;
+  if (b->box && !sums->given) tesi_box_clear(b->box, sums->values);
+  for (int64_t t = 0; sums->floor && t < b->tasks; t++)
+    for (int64_t i = sums->first[t]; i < sums->at[t]; i++) sums->values[sums->node[i]] += sums->aside[i];
+}
+
+void tesi_sums_free(TesiSums *sums) {
+  if (!sums->batches) return;
+  TesContext *ctx = sums->batches->context;
+  tesi_free(ctx, &sums->floor);
+  tesi_free(ctx, &sums->first);
+  tesi_free(ctx, &sums->at);
+  tesi_free(ctx, &sums->node);
+  tesi_free(ctx, &sums->aside);
+}

@@ -1,0 +1,33 @@
+/* What the files of this folder share, and what other folders take beside the public calls. */
+#ifndef TESI_FUNCTIONAL_H
+#define TESI_FUNCTIONAL_H
+
+#include "device/vector.h"
+#include "functional/batch.h"
+
+/* tes_functional_load(); given: nodes with given values get their part too, and any boundary may have a g. */
+TesStatus tesi_functional_load(const TesLoadDesc *desc, bool given, TesVector *b);
+/* w_i <- int phi_i over the domain or a boundary: what integrals multiply u with. */
+TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, TesVector *w);
+/* The cell of a point and its place there. */
+TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi);
+/* v <- v with zeros at the given nodes of a box. */
+TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
+
+/* The same by the host, whatever the device. */
+TesStatus tesi_load_on_host(const TesLoadDesc *desc, bool given, TesVector *b);
+/* The same by kernels. *done stays false where the host must do it: a function without text, a high degree, or a value that is not finite, which the
+ * host tells of. f: the exact solution and its derivatives. */
+TesStatus tesi_load_device(const TesLoadDesc *desc, bool given, TesVector *b, bool *done);
+TesStatus tesi_lifting_device(const TesSpace *space, const TesFunction *const *g, TesVector *u, bool *done);
+TesStatus tesi_clear_device(const TesSpace *space, TesVector *v);
+TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const TesFunction *const f[4],
+                            double *l2, double *h1, bool *done);
+
+/* Plain, cell by cell and point by point, all basis functions at each point: the tests' oracle. b[length], u[length]; q points a direction; h1 needs
+ * an `exact` that can be differentiated. */
+TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b);
+TesStatus tesi_error_ref(const TesSpace *space, const double *u, const TesFunction *exact, int q,
+                         double *cell_l2, double *cell_h1);
+
+#endif

@@ -1,0 +1,212 @@
+/* Boundary values at nodes. */
+#include "functional/batch_faces.h"
+#include "functional/functional.h"
+#include "basis/lagrange.h"
+#include "device/kernel.h"
+
+/* The nodes that get values, each once, those of boundary i from first[i] on. */
+typedef struct Nodes {
+  int64_t *first, *node; /* [boundaries + 1], [count] */
+  double *x;             /* [3][count] */
+  int64_t count;
+} Nodes;
+
+static void free_nodes(TesContext *ctx, Nodes *nodes) {
+  tesi_free(ctx, &nodes->first);
+  tesi_free(ctx, &nodes->node);
+  tesi_free(ctx, &nodes->x);
+}
+
+/* ---- boxes --------------------------------------------------------------------------------------------------------- */
+
+/* Whether a wanted face after `face` has the node at i. */
+static bool is_later(const TesSpace *space, const bool *wanted, int face, const int i[3]) {
+  bool later = false;
+  for (int f = face + 1; f < 2 * space->dim; f++)
+    later = later || (wanted[f] && i[f / 2] == (f % 2 ? space->axis[f / 2].nodes - 1 : 0));
+  return later;
+}
+
+static TesStatus list_box(const TesiBatches *b, const bool *wanted, Nodes *nodes) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  const TesiAxis *axis = b->box->axis;
+  int64_t most = 0, at = 0;
+  for (int f = 0; f < b->boundaries; f++) most += wanted[f] ? tesi_box_face_nodes(b->box, f) : 0;
+  TES_ALLOC(&nodes->node, most);
+  TES_ALLOC(&nodes->x, 3 * most);
+  nodes->count = most;
+  for (int f = 0; f < b->boundaries; f++) {
+    nodes->first[f] = at;
+    for (int64_t n = 0; wanted[f] && n < tesi_box_face_nodes(b->box, f); n++) {
+      const int64_t node = tesi_box_face_node(b->box, f, n);
+      const int i[3] = {(int)(node % axis[0].nodes), (int)(node / axis[0].nodes % axis[1].nodes),
+                        (int)(node / axis[0].nodes / axis[1].nodes)};
+      if (is_later(b->box, wanted, f, i)) continue;
+      for (int d = 0; d < b->dim; d++) nodes->x[d * most + at] = axis[d].x[i[d]];
+      nodes->node[at++] = node;
+    }
+  }
+  nodes->first[b->boundaries] = at;
+done:
+  return status;
+}
+
+/* ---- cells --------------------------------------------------------------------------------------------------------- */
+
+/* mark[length] <- 1 + the largest number of a wanted boundary that the node is on, 0: none. */
+static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *mark) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TesiBoundaryFace *face = NULL;
+  int64_t faces;
+  const int nodes = b->dim == 3 ? b->n * b->n : b->n;
+  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  for (int64_t i = 0; i < faces; i++)
+    for (int p = 0; p < nodes; p++) {
+      bool given;
+      int32_t *to =
+          &mark[b->kind->node(b, face[i].cell, tesi_face_node(b->dim, b->n, face[i].face, p), &given)];
+      *to = tesi_max(*to, face[i].boundary + 1);
+    }
+done:
+  tesi_free(ctx, &face);
+  return status;
+}
+
+/* A marked node in the first cell whose own node it is, not one that hangs on it. */
+typedef struct Place {
+  int64_t cell;
+  int p, boundary;
+} Place;
+
+static int64_t find_places(const TesiBatches *b, int32_t *mark, Place *place) {
+  const TesiCellView *s = b->view;
+  int64_t count = 0;
+  for (int64_t c = 0; c < s->cells; c++)
+    for (int p = 0; p < s->cell_nodes; p++) {
+      const int32_t node = ~s->index[c * s->cell_nodes + p];
+      const int i[3] = {p % s->n, p / s->n % s->n, p / s->n / s->n};
+      if (node < 0 || !mark[node] || tesi_hanging_directions(s->dim, s->n, s->mask[c], i)) continue;
+      place[count++] = (Place){c, p, mark[node] - 1};
+      mark[node] = 0;
+    }
+  return count;
+}
+
+static void fill_nodes(const TesiBatches *b, const Place *place, const int64_t *to, Nodes *nodes) {
+  const TesiCellView *s = b->view;
+  double B[TESI_MAX_POINTS * (TESI_GEOMETRY_DEGREE + 1)];
+  tesi_geometry_tables(b->geometry, s->n, s->node, B, NULL);
+#pragma omp parallel for num_threads(tes_context_threads(b->context)) schedule(static)
+  for (int64_t i = 0; i < nodes->count; i++) {
+    double x[3];
+    nodes->node[to[i]] = ~s->index[place[i].cell * s->cell_nodes + place[i].p];
+    tesi_geometry_node(b->geometry, place[i].cell, s->n, B, place[i].p, x);
+    for (int d = 0; d < 3; d++) nodes->x[d * nodes->count + to[i]] = x[d];
+  }
+}
+
+static TesStatus list_cells(const TesiBatches *b, const bool *wanted, Nodes *nodes) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  int32_t *mark = NULL;
+  Place *place = NULL;
+  int64_t *to = NULL, *next = NULL, most = 0;
+  TES_ALLOC(&mark, b->length);
+  TES_TRY(mark_nodes(b, wanted, mark));
+  for (int64_t i = 0; i < b->length; i++) most += mark[i] > 0;
+  TES_ALLOC(&place, most);
+  nodes->count = find_places(b, mark, place);
+  TES_ALLOC(&to, nodes->count);
+  TES_ALLOC(&next, b->boundaries + 1);
+  TES_ALLOC(&nodes->node, nodes->count);
+  TES_ALLOC(&nodes->x, 3 * nodes->count);
+  for (int64_t i = 0; i < nodes->count; i++) nodes->first[place[i].boundary + 1]++;
+  for (int i = 0; i < b->boundaries; i++) next[i + 1] = nodes->first[i + 1] += nodes->first[i];
+  for (int64_t i = 0; i < nodes->count; i++) to[i] = next[place[i].boundary]++;
+  fill_nodes(b, place, to, nodes);
+done:
+  tesi_free(ctx, &mark);
+  tesi_free(ctx, &place);
+  tesi_free(ctx, &to);
+  tesi_free(ctx, &next);
+  return status;
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------------- */
+
+/* u <- g at nodes first .. end - 1, in blocks. */
+static TesStatus put_values(const Nodes *nodes, const TesFunction *g, int64_t first, int64_t end, double *u) {
+  enum { BLOCK = 512 };
+  int failed = TES_OK;
+#pragma omp parallel for num_threads(tes_context_threads(tesi_function_context(g))) schedule(dynamic)
+  for (int64_t i = first; i < end; i += BLOCK) {
+    double value[BLOCK];
+    const int64_t n = i + BLOCK < end ? BLOCK : end - i;
+    const double *x = nodes->x + i;
+    const TesStatus status = tes_function_evaluate(g, n, x, x + nodes->count, x + 2 * nodes->count, 0, value);
+    for (int64_t p = 0; p < n; p++) u[nodes->node[i + p]] = value[p];
+    if (status != TES_OK) {
+#pragma omp atomic write
+      failed = status;
+    }
+  }
+  return (TesStatus)failed;
+}
+
+static TesStatus lift_on_host(const TesSpace *space, const TesFunction *const *g, double *u) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiBatches *b = NULL;
+  Nodes nodes = {0};
+  bool *wanted = NULL, any = false;
+  TES_TRY(tesi_batches_create(space, space->degree + 1, &b));
+  TES_ALLOC(&wanted, b->boundaries + 1);
+  TES_ALLOC(&nodes.first, b->boundaries + 1);
+  for (int i = 0; g && i < b->boundaries; i++) {
+    wanted[i] = g[i] && tes_space_given(space, i);
+    any = any || wanted[i];
+  }
+  if (any) TES_TRY(b->box ? list_box(b, wanted, &nodes) : list_cells(b, wanted, &nodes));
+  for (int i = 0; any && i < b->boundaries; i++)
+    if (wanted[i]) TES_TRY(put_values(&nodes, g[i], nodes.first[i], nodes.first[i + 1], u));
+done:
+  free_nodes(ctx, &nodes);
+  tesi_free(ctx, &wanted);
+  tesi_batches_destroy(&b);
+  return status;
+}
+
+TesStatus tes_functional_lifting(const TesSpace *space, const TesFunction *const *g, TesVector *u) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  bool done = false;
+  const bool device = tesi_has_kernels(ctx);
+  TES_CHECK(u->length == space->length && u->precision == TES_DOUBLE,
+            "a lifting needs a float64 vector of the space");
+  if (device) TES_TRY(tesi_lifting_device(space, g, u, &done));
+  if (done) goto done;
+  TES_TRY(tes_vector_fill(u, 0));
+  if (device) TES_ALLOC(&values, u->length);
+  TES_TRY(lift_on_host(space, g, device ? values : u->data));
+  if (device) TES_TRY(tes_vector_set(u, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  if (tesi_has_kernels(ctx)) return tesi_clear_device(space, v);
+  TES_ALLOC(&values, space->length);
+  TES_TRY(tes_vector_get(v, values));
+  tesi_box_clear(space, values);
+  TES_TRY(tes_vector_set(v, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}

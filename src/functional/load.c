@@ -1,0 +1,190 @@
+/* Right-hand sides over meshes of any kind. */
+#include <omp.h>
+#include <string.h>
+#include "functional/batch_faces.h"
+#include "functional/functional.h"
+#include "device/kernel.h"
+
+/* ---- volume -------------------------------------------------------------------------------------------------------- */
+
+enum { ARRAYS = 6 }; /* of a thread: coordinates, weights, values, scratch: [points][lane] */
+
+/* f of the batch's lanes; whether there is one. */
+static bool sources(const TesiBatches *b, const TesLoadDesc *desc, const TesiBatch *batch,
+                    const TesFunction *f[TESI_BATCH]) {
+  bool any = false;
+  for (int l = 0; l < TESI_BATCH; l++) {
+    const int material = desc->material_f
+                             ? tes_mesh_material(b->space->mesh, batch->first + tesi_min(l, batch->count - 1))
+                             : -1;
+    f[l] = material >= 0 && desc->material_f[material] ? desc->material_f[material] : desc->f;
+    any = any || f[l];
+  }
+  return any;
+}
+
+static TesStatus add_batch(TesiSums *sums, int64_t task, const TesLoadDesc *desc, const TesiBatch *batch,
+                           double *memory) {
+  const TesiBatches *b = sums->batches;
+  const int64_t n = tesi_batches_array(b);
+  const TesiBatchPoints at = {.x = {memory, memory + n, memory + 2 * n}, .weight = memory + 3 * n};
+  double *values = memory + 4 * n, *scratch = memory + 5 * n;
+  const TesFunction *f[TESI_BATCH];
+  if (!sources(b, desc, batch, f)) return TES_OK;
+  b->kind->points(b, batch, !tesi_batch_constant(f), &at, memory + ARRAYS * n);
+  const TesStatus status = tesi_batch_values(b, batch, f, &at, values, scratch);
+  if (status != TES_OK) return status;
+  for (int64_t i = 0; i < n; i++) values[i] *= at.weight[i];
+  tesi_batch_integrate(sums, task, batch, values, scratch);
+  return TES_OK;
+}
+
+static TesStatus add_task(TesiSums *sums, int64_t task, const TesLoadDesc *desc, double *memory) {
+  const TesiBatches *b = sums->batches;
+  int64_t first;
+  const int64_t count = tesi_batches_of_task(b, task, &first);
+  TesStatus status = TES_OK;
+  for (int64_t i = first; i < first + count && status == TES_OK; i++) {
+    const TesiBatch batch = b->kind->batch(b, i);
+    status = add_batch(sums, task, desc, &batch, memory);
+  }
+  return status;
+}
+
+static TesStatus add_volume(const TesiBatches *b, const TesLoadDesc *desc, bool given, double *values) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  const int threads = tes_context_threads(ctx);
+  const int64_t share = ARRAYS * tesi_batches_array(b) + tesi_batches_work(b);
+  double *memory = NULL;
+  TesiSums sums = {0};
+  int failed = TES_OK;
+  TES_ALLOC(&memory, share * threads);
+  TES_TRY(tesi_sums_create(b, given, values, &sums));
+  for (int set = 0; set < b->sets; set++) {
+    const int64_t size = tesi_batches_set_size(b, set);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < size; i++) {
+      const TesStatus task =
+          add_task(&sums, tesi_batches_set_task(b, set, i), desc, memory + share * omp_get_thread_num());
+      if (task != TES_OK) {
+#pragma omp atomic write
+        failed = task;
+      }
+    }
+    TES_TRY((TesStatus)failed);
+  }
+  tesi_sums_finish(&sums);
+done:
+  tesi_sums_free(&sums);
+  tesi_free(ctx, &memory);
+  return status;
+}
+
+/* ---- boundaries ---------------------------------------------------------------------------------------------------- */
+
+/* local[nodes of the face] <- int g phi */
+static TesStatus face_flux(const TesiBatches *b, const TesiFaceRule *rule, const TesiBoundaryFace *face,
+                           const TesFunction *g, double *local) {
+  enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
+  double x[3 * MOST], weight[MOST], value[MOST];
+  const int n = rule->points;
+  b->kind->face(b, rule, face->cell, face->face, x, weight);
+  const TesStatus status = tes_function_evaluate(g, n, x, x + n, x + 2 * n, 0, value);
+  if (status != TES_OK) return status;
+  for (int p = 0; p < n; p++) value[p] *= weight[p];
+  memset(local, 0, (size_t)rule->nodes * sizeof *local);
+  tesi_face_project(rule, value, local);
+  if (b->kind->constrain) b->kind->constrain(b, rule, face->cell, face->face, local);
+  return TES_OK;
+}
+
+/* The integrals at once, the sums in the order of the faces: surfaces are small. */
+static TesStatus add_faces(const TesiBatches *b, const TesFunction *const *g, bool given,
+                           const TesiBoundaryFace *face, int64_t faces, double *values) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TesiFaceRule *rule = NULL;
+  double *local = NULL;
+  int failed = TES_OK;
+  TES_NEW(&rule);
+  tesi_face_rule(b->dim, b->n - 1, b->q, b->geometry, rule);
+  TES_ALLOC(&local, faces * rule->nodes);
+#pragma omp parallel for num_threads(tes_context_threads(ctx)) schedule(static)
+  for (int64_t i = 0; i < faces; i++) {
+    const TesStatus one = face_flux(b, rule, &face[i], g[face[i].boundary], local + i * rule->nodes);
+    if (one != TES_OK) {
+#pragma omp atomic write
+      failed = one;
+    }
+  }
+  TES_TRY((TesStatus)failed);
+  for (int64_t i = 0; i < faces; i++)
+    for (int p = 0; p < rule->nodes; p++) {
+      bool is_given;
+      const int64_t node =
+          b->kind->node(b, face[i].cell, tesi_face_node(b->dim, b->n, face[i].face, p), &is_given);
+      if (given || !is_given) values[node] += local[i * rule->nodes + p];
+    }
+done:
+  tesi_free(ctx, &rule);
+  tesi_free(ctx, &local);
+  return status;
+}
+
+static TesStatus add_boundaries(const TesiBatches *b, const TesFunction *const *g, bool given,
+                                double *values) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TesiBoundaryFace *face = NULL;
+  int64_t faces;
+  bool *wanted = NULL;
+  TES_ALLOC(&wanted, b->boundaries + 1);
+  for (int i = 0; i < b->boundaries; i++) {
+    wanted[i] = g[i];
+    TES_CHECK(given || !g[i] || !tes_space_given(b->space, i),
+              "a flux is given on boundary %d, where values are given", i);
+  }
+  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  TES_TRY(add_faces(b, g, given, face, faces, values));
+done:
+  tesi_free(ctx, &wanted);
+  tesi_free(ctx, &face);
+  return status;
+}
+
+TesStatus tesi_load_on_host(const TesLoadDesc *desc, bool given, TesVector *v) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  TesiBatches *b = NULL;
+  const bool device = tesi_has_kernels(ctx);
+  double *values = device ? NULL : v->data;
+  TES_TRY(tesi_batches_create(desc->space, desc->space->degree + 3, &b));
+  if (device)
+    TES_ALLOC(&values, b->length);
+  else
+    TES_TRY(tes_vector_fill(v, 0));
+  if (desc->f || desc->material_f) TES_TRY(add_volume(b, desc, given, values));
+  if (desc->g) TES_TRY(add_boundaries(b, desc->g, given, values));
+  if (device) TES_TRY(tes_vector_set(v, values));
+done:
+  if (device) tesi_free(ctx, &values);
+  tesi_batches_destroy(&b);
+  return status;
+}
+
+TesStatus tesi_functional_load(const TesLoadDesc *desc, bool given, TesVector *b) {
+  TesContext *ctx = desc->space->context;
+  TesStatus status = TES_OK;
+  bool done = false;
+  TES_CHECK(b->length == desc->space->length && b->precision == TES_DOUBLE,
+            "a load needs a float64 vector of the space");
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_load_device(desc, given, b, &done));
+  if (!done) TES_TRY(tesi_load_on_host(desc, given, b));
+done:
+  return status;
+}
+
+TesStatus tes_functional_load(const TesLoadDesc *desc, TesVector *b) {
+  return tesi_functional_load(desc, false, b);
+}

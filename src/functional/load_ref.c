@@ -1,0 +1,41 @@
+/* Loads from their definition: see functional.h. */
+#include <string.h>
+#include "functional/functional_ref.h"
+
+/* b += the share of a cell, or of its face (-1: none), with function f. */
+static TesStatus add_points(const TesiPlain *plain, int64_t cell, int face, const TesFunction *f, double *b) {
+  TesContext *ctx = plain->space->context;
+  TesStatus status = TES_OK;
+  double local[TESI_PLAIN_NODES];
+  memset(local, 0, (size_t)plain->nodes * sizeof *local);
+  for (int p = 0; p < plain->points / (face < 0 ? 1 : plain->q); p++) {
+    TesiPlainPoint at;
+    double value;
+    TES_TRY(tesi_plain_point(plain, cell, face, p, &at));
+    TES_TRY(tes_function_evaluate(f, 1, &at.x[0], &at.x[1], &at.x[2], 0, &value));
+    for (int i = 0; i < plain->nodes; i++) local[i] += at.weight * value * at.phi[i];
+  }
+  tesi_cells_add(plain->view, cell, local, b);
+done:
+  return status;
+}
+
+TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b) {
+  TesContext *ctx = desc->space->context;
+  TesStatus status = TES_OK;
+  TesiPlain plain;
+  TES_TRY(tesi_plain_init(desc->space, q, &plain));
+  memset(b, 0, (size_t)desc->space->length * sizeof *b);
+  for (int64_t c = 0; c < plain.cells; c++) {
+    const int material = tes_mesh_material(desc->space->mesh, c);
+    const TesFunction *own = desc->material_f && material >= 0 ? desc->material_f[material] : NULL;
+    if (own || desc->f) TES_TRY(add_points(&plain, c, -1, own ? own : desc->f, b));
+    for (int face = 0, name; desc->g && face < 2 * plain.dim; face++)
+      if (tes_mesh_on_boundary(desc->space->mesh, c, face, &name) && name >= 0 && desc->g[name])
+        TES_TRY(add_points(&plain, c, face, desc->g[name], b));
+  }
+  for (int64_t i = 0; !given && i < plain.cells * plain.nodes; i++)
+    if (plain.view->index[i] < 0) b[~plain.view->index[i]] = 0;
+done:
+  return status;
+}

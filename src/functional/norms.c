@@ -1,0 +1,158 @@
+/* Errors in L2 and H1 over meshes of any kind, and cell by cell. */
+#include <math.h>
+#include <omp.h>
+#include "functional/functional.h"
+#include "device/kernel.h"
+
+enum { ARRAYS = 10 }; /* of a thread, [points][lane] */
+
+static int jacobians(const TesiBatches *b) {
+  return b->geometry ? b->dim * b->dim : 0;
+}
+
+typedef struct Task {
+  const TesiBatches *batches;
+  const double *u;
+  const TesFunction *exact, *gradient[3]; /* gradient NULL: the error itself is differentiated */
+  bool slopes;                            /* wanted */
+  double *cell[2];                        /* [cells] L2, H1, squared; may be NULL */
+  double *sums;                           /* [tasks][2] */
+} Task;
+
+/* values <- values - f; `at` and `scratch` are written over. */
+static TesStatus subtract(const Task *task, const TesiBatch *batch, const TesFunction *f,
+                          const TesiBatchPoints *points, double *values, double *at, double *scratch) {
+  const TesFunction *all[TESI_BATCH];
+  for (int l = 0; l < TESI_BATCH; l++) all[l] = f;
+  const TesStatus status = tesi_batch_values(task->batches, batch, all, points, at, scratch);
+  for (int64_t i = 0; status == TES_OK && i < tesi_batches_array(task->batches); i++) values[i] -= at[i];
+  return status;
+}
+
+static void put_squares(const Task *task, const TesiBatch *batch, int which, const double squares[TESI_BATCH],
+                        double *sums) {
+  for (int l = 0; l < batch->count; l++) {
+    sums[which] += squares[l];
+    if (task->cell[which]) task->cell[which][batch->first + l] = squares[l];
+  }
+}
+
+static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *memory, double *sums) {
+  const TesiBatches *b = task->batches;
+  const int64_t n = tesi_batches_array(b);
+  const bool symbolic = task->gradient[0];
+  const TesiBatchPoints at = {.x = {memory, memory + n, memory + 2 * n},
+                              .weight = memory + 3 * n,
+                              .J = task->slopes && b->geometry ? memory + ARRAYS * n : NULL};
+  double *u = memory + 4 * n, *e = memory + 5 * n, *scratch = memory + 9 * n;
+  double *const gradient[3] = {memory + 6 * n, memory + 7 * n, memory + 8 * n};
+  double squares[TESI_BATCH] = {0}, slopes[TESI_BATCH] = {0};
+  b->kind->points(b, batch, task->exact, &at, memory + (ARRAYS + jacobians(b)) * n);
+  tesi_batch_evaluate(b, batch, task->u, u, scratch);
+  for (int64_t i = 0; i < n; i++) e[i] = u[i];
+  TesStatus status = task->exact ? subtract(task, batch, task->exact, &at, e, gradient[0], scratch) : TES_OK;
+  b->loops.squares(b->points, at.weight, e, squares);
+  put_squares(task, batch, 0, squares, sums);
+  if (!task->slopes || status != TES_OK) return status;
+  tesi_batch_differentiate(b, batch, &at, symbolic ? u : e, gradient);
+  for (int d = 0; d < b->dim && status == TES_OK; d++) {
+    if (symbolic) status = subtract(task, batch, task->gradient[d], &at, gradient[d], e, scratch);
+    b->loops.squares(b->points, at.weight, gradient[d], slopes);
+  }
+  put_squares(task, batch, 1, slopes, sums);
+  return status;
+}
+
+static TesStatus sum_task(const Task *task, int64_t number, double *memory) {
+  const TesiBatches *b = task->batches;
+  int64_t first;
+  const int64_t count = tesi_batches_of_task(b, number, &first);
+  TesStatus status = TES_OK;
+  for (int64_t i = first; i < first + count && status == TES_OK; i++) {
+    const TesiBatch batch = b->kind->batch(b, i);
+    status = sum_batch(task, &batch, memory, task->sums + 2 * number);
+  }
+  return status;
+}
+
+/* One sum a task, added in order: the same for every number of threads. */
+static TesStatus sum_tasks(Task *task, double *l2, double *h1) {
+  const TesiBatches *b = task->batches;
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  const int threads = tes_context_threads(ctx);
+  const int64_t share = (ARRAYS + jacobians(b)) * tesi_batches_array(b) + tesi_batches_work(b);
+  double *memory = NULL, squares[2] = {0, 0};
+  int failed = TES_OK;
+  TES_ALLOC(&memory, share * threads);
+  TES_ALLOC(&task->sums, 2 * b->tasks);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int64_t i = 0; i < b->tasks; i++) {
+    const TesStatus result = sum_task(task, i, memory + share * omp_get_thread_num());
+    if (result != TES_OK) {
+#pragma omp atomic write
+      failed = result;
+    }
+  }
+  TES_TRY((TesStatus)failed);
+  for (int64_t i = 0; i < 2 * b->tasks; i++) squares[i % 2] += task->sums[i];
+  if (l2) *l2 = sqrt(squares[0]);
+  if (h1) *h1 = sqrt(squares[1]);
+done:
+  tesi_free(ctx, &memory);
+  tesi_free(ctx, &task->sums);
+  return status;
+}
+
+/* The partial derivatives of f, all or none: none where it is not an expression. */
+static TesStatus differentiate(TesContext *ctx, int dim, const TesFunction *f, TesFunction *gradient[3]) {
+  for (int d = 0; f && d < dim; d++) {
+    const TesStatus status = tes_function_create_derivative(f, d, &gradient[d]);
+    if (status == TES_OK) continue;
+    for (int o = 0; o < d; o++) tes_function_destroy(&gradient[o]);
+    if (status == TES_OUT_OF_MEMORY) return status;
+    tes_context_clear(ctx);
+    break;
+  }
+  return TES_OK;
+}
+
+/* Points a direction. */
+static int choose_points(const TesSpace *space, bool symbolic) {
+  const int q = space->degree + (symbolic ? 3 : 6);
+  return tesi_space_box(space) ? q : tesi_min(q, TESI_GEOMETRY_POINTS);
+}
+
+TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const TesFunction *exact,
+                               double *l2, double *h1, double *cell_l2, double *cell_h1) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesFunction *gradient[3] = {NULL, NULL, NULL};
+  TesiBatches *b = NULL;
+  double *values = NULL;
+  bool done = false;
+  const bool slopes = h1 || cell_h1;
+  TES_CHECK(u->length == space->length, "a vector of length %lld, the space has %lld nodes",
+            (long long)u->length, (long long)space->length);
+  if (slopes) TES_TRY(differentiate(ctx, space->dim, exact, gradient));
+  const TesFunction *const all[4] = {exact, gradient[0], gradient[1], gradient[2]};
+  const bool symbolic = !exact || !slopes || gradient[0];
+  if (tesi_has_kernels(ctx) && u->precision == TES_DOUBLE && symbolic && !cell_l2 && !cell_h1)
+    TES_TRY(tesi_error_device(space, u, all, l2, h1, &done));
+  if (done) goto done;
+  TES_ALLOC(&values, u->length);
+  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_batches_create(space, choose_points(space, symbolic), &b));
+  Task task = {.batches = b,
+               .u = values,
+               .exact = exact,
+               .gradient = {gradient[0], gradient[1], gradient[2]},
+               .slopes = slopes,
+               .cell = {cell_l2, cell_h1}};
+  TES_TRY(sum_tasks(&task, l2, h1));
+done:
+  for (int d = 0; d < 3; d++) tes_function_destroy(&gradient[d]);
+  tesi_batches_destroy(&b);
+  tesi_free(ctx, &values);
+  return status;
+}

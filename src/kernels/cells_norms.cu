@@ -1,0 +1,85 @@
+/* Squares of the L2 norm of u - f and of its gradient over mapped cells, f and its derivatives expressions (tesk_f0 .. tesk_f3 in "tables.h"), in
+ * float64: one part a block for each, in partial[2 blockIdx.x]. A block takes cells in turn: the nodes of a cell into shared memory, where hanging ones
+ * are interpolated, then value and derivatives at the Gauss points, one contraction a direction each, of which a thread squares its own.
+ * 12 bytes a node and cell; 2 Q (1 + DIM) flops a point and direction, the geometry (cells_points.h), and what f costs.
+ * Shared memory: tables, nodes of the geometry, tree of the sum, the nodes, 3 + DIM arrays of a cell's points.
+ * nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: of cells_points.h. */
+#include "kernel.h"
+#include "tables.h"
+#include "cells_points.h"
+
+TESK_DEVICE double exact(int derivative, const double x[3]) {
+  return derivative == 0   ? tesk_f0(x[0], x[1], x[2], 0.0)
+         : derivative == 1 ? tesk_f1(x[0], x[1], x[2], 0.0)
+         : derivative == 2 ? tesk_f2(x[0], x[1], x[2], 0.0)
+                           : tesk_f3(x[0], x[1], x[2], 0.0);
+}
+
+TESK_DEVICE double add_threads(double value, double *sums) {
+  const int t = (int)threadIdx.x;
+  __syncthreads();
+  sums[t] = value;
+  for (int half = TESK_CELLS_THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] += sums[t + half];
+  }
+  __syncthreads();
+  return sums[0];
+}
+
+/* The two squares of the thread's points. at: value, then derivatives on the reference cell, [1 + DIM][CELL_POINTS]. */
+TESK_DEVICE void add_points(const double *at, const double *place, const double *B, const double *G,
+                            const double *w, double squares[2]) {
+  FOR_ITEMS(p, CELL_POINTS) {
+    double x[3], J[9], c[9];
+    cells_point(place, B, G, p, x, J);
+    const double det = cells_cofactors(J, c), weight = det * cells_weight(w, p), e = at[p] - exact(0, x);
+    squares[0] += weight * e * e;
+    for (int r = 0; r < DIM; r++) {
+      double sum = 0;
+      for (int d = 0; d < DIM; d++) sum += c[r * DIM + d] * at[(1 + d) * CELL_POINTS + p];
+      sum = sum / det - exact(1 + r, x);
+      squares[1] += weight * sum * sum;
+    }
+  }
+}
+
+TESK_KERNEL(tesk_norms_cells, 128, 1, (const double *TESK_RESTRICT)u, (double *)partial,
+            (const double *TESK_RESTRICT)nodes, (const int *TESK_RESTRICT)index,
+            (const unsigned short *TESK_RESTRICT)mask, (const double *TESK_RESTRICT)tables,
+            (long long)cells) {
+  TESK_SHARED(memory);
+  double *const B = memory, *const G = B + Q * N, *const geometry_B = G + Q * N,
+                *const geometry_G = geometry_B + Q * M, *const W = geometry_G + Q * M,
+                *const w = W + 2 * N * N, *const place = w + Q, *const sums = place + GEOMETRY_NODES * DIM,
+                *const local = sums + TESK_CELLS_THREADS, *const at = local + CELL_NODES,
+                *const other = at + (1 + DIM) * CELL_POINTS, *const third = other + CELL_POINTS;
+  double squares[2] = {0, 0};
+  FOR_ITEMS(i, CELL_TABLES) memory[i] = tables[i];
+  for (long long cell = blockIdx.x; cell < cells; cell += gridDim.x) {
+    __syncthreads();
+    FOR_ITEMS(i, GEOMETRY_NODES * DIM) place[i] = nodes[cell * (GEOMETRY_NODES * DIM) + i];
+    FOR_ITEMS(i, CELL_NODES) {
+      const int node = index[cell * CELL_NODES + i];
+      local[i] = u[node < 0 ? -1 - node : node];
+    }
+    __syncthreads();
+    cells_hang(mask[cell], 0, W, local);
+    for (int m = 0; m <= DIM; m++) { /* the value, then the derivative in direction m - 1 */
+      const double *from = local;
+      int inner = 1, outer = CELL_NODES;
+      for (int d = 0; d < DIM; d++) {
+        double *const to = d == DIM - 1 ? at + m * CELL_POINTS : d == 0 ? other : third;
+        outer /= N;
+        cells_contract(m == d + 1 ? G : B, Q, N, N, 1, inner, outer, from, to);
+        from = to;
+        inner *= Q;
+      }
+    }
+    add_points(at, place, geometry_B, geometry_G, w, squares);
+  }
+  for (int i = 0; i < 2; i++) {
+    const double sum = add_threads(squares[i], sums);
+    if (threadIdx.x == 0) partial[2 * (long long)blockIdx.x + i] = sum;
+  }
+}
