@@ -64,19 +64,20 @@ TESK_DEVICE void cells_point(const double *nodes, const double *B, const double 
 
 /* c <- the cofactors of J: J^-1 is their transpose over det J, which is returned. */
 TESK_DEVICE double cells_cofactors(const double J[9], double c[9]) {
-  if (DIM == 2) {
-    c[0] = J[3];
-    c[1] = -J[2];
-    c[2] = -J[1];
-    c[3] = J[0];
-    return J[0] * J[3] - J[1] * J[2];
-  }
+#if DIM == 2
+  c[0] = J[3];
+  c[1] = -J[2];
+  c[2] = -J[1];
+  c[3] = J[0];
+  return J[0] * J[3] - J[1] * J[2];
+#else
   for (int r = 0; r < 3; r++)
     for (int e = 0; e < 3; e++) {
       const int s = (r + 1) % 3, t = (r + 2) % 3, f = (e + 1) % 3, g = (e + 2) % 3;
       c[r * 3 + e] = J[s * 3 + f] * J[t * 3 + g] - J[s * 3 + g] * J[t * 3 + f];
     }
   return J[0] * c[0] + J[1] * c[1] + J[2] * c[2];
+#endif
 }
 
 TESK_DEVICE double cells_weight(const double *w, int point) {
