@@ -19,6 +19,9 @@
 
 #define TESI_INLINE static inline __attribute__((always_inline))
 
+/* What is called less often than the loops run, and would be copied into each of them. */
+#define TESI_APART static __attribute__((noinline))
+
 /* Before a loop over a literal range: unrolled wholly, whatever its size, so that small arrays become registers. */
 #if defined(__clang__)
 #define TESI_UNROLL _Pragma("clang loop unroll(full)")

@@ -14,13 +14,13 @@ TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
   return plan->cells[0] > LANES && last < plane * plan->nodes[2] ? BROKEN : SCATTERED;
 }
 
-TESI_INLINE void LINE(locate)(const TesiQuadPlan *plan, const TesiQuadTile *tile, int cz, int cell,
-                              Batch *batch) {
+TESI_APART void LINE(locate)(const TesiQuadPlan *plan, const TesiQuadTile *tile, int cz, int cell,
+                             Batch *batch) {
   const int k = plan->n - 1, nx = plan->cells[0], cells = (tile->y[1] - tile->y[0]) * nx;
   const int64_t row = plan->nodes[0], plane = row * plan->nodes[1];
   const Real *rx = plan->inverse_h2[0], *ry = plan->inverse_h2[1], *rz = plan->inverse_h2[2];
   int cx = cell % nx, cy = tile->y[0] + cell / nx;
-  batch->cx = cx, batch->cy = cy, batch->cz = cz;
+  batch->n = plan->n, batch->cx = cx, batch->cy = cy, batch->cz = cz;
   batch->count = tesi_min(LANES, cells - cell);
   batch->part = tesi_min(batch->count, nx - cx);
   batch->base = cx * k + cy * k * row + cz * k * plane;
@@ -61,8 +61,8 @@ TESI_INLINE void LINE(load_broken_row)(int n, const Batch *batch, const Real *x,
 }
 
 /* values <- B u along x (and mid): x rows of slow node s. */
-TESI_INLINE void LINE(rows_in)(int n, int mid, const Real *tables, const Batch *batch, const Real *x,
-                               const Real *next, int64_t stride, V *plane) {
+TESI_INLINE void LINE(rows_in)(int n, int mid, const Apart *apart, const Real *tables, const Batch *batch,
+                               const Real *x, const Real *next, int64_t stride, V *plane) {
   for (int j = 0; j < mid; j++) {
     V u[TESI_QUAD_N], *p = plane + j * n;
     const Real *row = x + j * stride;
@@ -73,7 +73,7 @@ TESI_INLINE void LINE(rows_in)(int n, int mid, const Real *tables, const Batch *
     else if (SPECIALISED && batch->shape == BROKEN)
       LINE(load_broken_row)(n, batch, row, u);
     else {
-      LINE(gather_row)(n, batch, row, p);
+      apart->gather_row(batch, row, p);
       LINE_UNROLL for (int i = 0; i < n; i++) u[i] = p[i];
     }
     LINE(interpolate)(n, tables + TESI_B_EVEN * TESI_QUAD_HALF, tables + TESI_B_ODD * TESI_QUAD_HALF, u, u);
@@ -293,9 +293,10 @@ TESI_INLINE void LINE(lanes_out)(int n, int dim, const TesiQuadPlan *plan, const
 }
 
 /* One batch: y <- or += A x, all phases. a and c are those of the batch. */
-TESI_INLINE void LINE(cells)(int dim, int n, const TesiQuadPlan *plan, const TesiQuadTile *tile,
-                             const Batch *batch, const Batch *next, const V *a, const V *c, const Real *b,
-                             const Real *x, Real *y, V *values, V *result, Real *buffer) {
+TESI_INLINE void LINE(cells)(int dim, int n, const Apart *apart, const TesiQuadPlan *plan,
+                             const TesiQuadTile *tile, const Batch *batch, const Batch *next, const V *a,
+                             const V *c, const Real *b, const Real *x, Real *y, V *values, V *result,
+                             Real *buffer) {
   const int mid = dim == 3 ? n : 1, count = mid * n;
   const Real *tables = plan->tables;
   const Real *bt_even = tables + TESI_BT_EVEN * TESI_QUAD_HALF,
@@ -304,7 +305,7 @@ TESI_INLINE void LINE(cells)(int dim, int n, const TesiQuadPlan *plan, const Tes
   const V *ahead = a + mid * n * n; /* coefficients of the next batch */
   for (int s = 0; s < n; s++) {
     V *plane = values + s * count;
-    LINE(rows_in)(n, mid, tables, batch, x + s * slow, x + next->base + s * slow, row, plane);
+    LINE(rows_in)(n, mid, apart, tables, batch, x + s * slow, x + next->base + s * slow, row, plane);
     if (dim == 3) LINE(along)
     (n, n, n, tables + TESI_B_EVEN * TESI_QUAD_HALF, tables + TESI_B_ODD * TESI_QUAD_HALF, plane);
   }
@@ -321,14 +322,14 @@ TESI_INLINE void LINE(cells)(int dim, int n, const TesiQuadPlan *plan, const Tes
     if (SPECIALISED && batch->shape == WHOLE)
       LINE(rows_out)(n, dim, j, count, plan, tile, batch, result + j * n, b, y, buffer, next);
     else if (SPECIALISED && batch->shape == BROKEN)
-      LINE(broken_rows_out)(n, dim, j, count, plan, tile, batch, result + j * n, b, y, buffer);
+      apart->rows_out(dim, j, plan, tile, batch, result + j * n, b, y, buffer);
   }
-  if (!SPECIALISED || batch->shape == SCATTERED) LINE(lanes_out)(n, dim, plan, tile, batch, result, b, y);
+  if (batch->shape == SCATTERED) apart->lanes_out(dim, plan, tile, batch, result, b, y);
 }
 
 /* All batches of a tile. */
-TESI_INLINE void LINE(tile)(int dim, int n, const TesiQuadPlan *plan, const TesiQuadTile *tile, const Real *b,
-                            const Real *x, Real *y, V *work) {
+TESI_INLINE void LINE(tile)(int dim, int n, const Apart *apart, const TesiQuadPlan *plan,
+                            const TesiQuadTile *tile, const Real *b, const Real *x, Real *y, V *work) {
   const int64_t points = (dim == 3 ? n : 1) * n * n;
   V *values = work, *result = values + points;
   Real *buffer = (Real *)(result + points);
@@ -342,7 +343,7 @@ TESI_INLINE void LINE(tile)(int dim, int n, const TesiQuadPlan *plan, const Tesi
       const bool last = cell + LANES >= cells;
       batch = next;
       if (!last || cz + 1 < tile->z[1]) LINE(locate)(plan, tile, cz + last, last ? 0 : cell + LANES, &next);
-      LINE(cells)(dim, n, plan, tile, &batch, &next, a, c, b, x, y, values, result, buffer);
+      LINE(cells)(dim, n, apart, plan, tile, &batch, &next, a, c, b, x, y, values, result, buffer);
       a += points;
       if (c) c += points;
     }

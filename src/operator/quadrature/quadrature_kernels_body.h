@@ -1,6 +1,16 @@
 /* All kernels of one precision. Included by quadrature_double_simd.c and quadrature_float_simd.c, which choose it. */
 #include "operator/quadrature/quadrature_rows.h"
 
+/* What a degree has beside its loop, for batches that are not whole: one function for 2D and 3D each. Inlined there it would be most of
+ * the text. */
+typedef struct Apart {
+  void (*gather_row)(const Batch *batch, const Real *x, V *p);
+  void (*rows_out)(int dim, int j, const TesiQuadPlan *plan, const TesiQuadTile *tile, const Batch *batch,
+                   const V *result, const Real *b, Real *y, Real *buffer);
+  void (*lanes_out)(int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile, const Batch *batch,
+                    const V *result, const Real *b, Real *y);
+} Apart;
+
 #define LINE(name) quad_fixed_##name
 #define LINE_UNROLL TESI_UNROLL
 #define SPECIALISED 1
@@ -20,16 +30,44 @@
 #define ARGUMENTS                                                                                            \
   const TesiQuadPlan *plan, const TesiQuadTile *tile, const void *b, const void *x, void *y, void *work
 #define DEFINE(k)                                                                                            \
+  TESI_APART void quad_gather_row_##k(const Batch *batch, const Real *x, V *p) {                             \
+    quad_fixed_gather_row(k + 1, batch, x, p);                                                               \
+  }                                                                                                          \
+  TESI_APART void quad_rows_out_##k(int dim, int j, const TesiQuadPlan *plan, const TesiQuadTile *tile,      \
+                                    const Batch *batch, const V *result, const Real *b, Real *y,             \
+                                    Real *buffer) {                                                          \
+    if (dim == 3)                                                                                            \
+      quad_fixed_broken_rows_out(k + 1, 3, j, (k + 1) * (k + 1), plan, tile, batch, result, b, y, buffer);   \
+    else                                                                                                     \
+      quad_fixed_broken_rows_out(k + 1, 2, 0, k + 1, plan, tile, batch, result, b, y, buffer);               \
+  }                                                                                                          \
+  TESI_APART void quad_lanes_out_##k(int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile,            \
+                                     const Batch *batch, const V *result, const Real *b, Real *y) {          \
+    if (dim == 3)                                                                                            \
+      quad_fixed_lanes_out(k + 1, 3, plan, tile, batch, result, b, y);                                       \
+    else                                                                                                     \
+      quad_fixed_lanes_out(k + 1, 2, plan, tile, batch, result, b, y);                                       \
+  }                                                                                                          \
+  static const Apart quad_apart_##k = {quad_gather_row_##k, quad_rows_out_##k, quad_lanes_out_##k};          \
   static void quad_2d_##k(ARGUMENTS) {                                                                       \
-    quad_fixed_tile(2, k + 1, plan, tile, b, x, y, work);                                                    \
+    quad_fixed_tile(2, k + 1, &quad_apart_##k, plan, tile, b, x, y, work);                                   \
   }                                                                                                          \
   static void quad_3d_##k(ARGUMENTS) {                                                                       \
-    quad_fixed_tile(3, k + 1, plan, tile, b, x, y, work);                                                    \
+    quad_fixed_tile(3, k + 1, &quad_apart_##k, plan, tile, b, x, y, work);                                   \
   }
 TESI_EACH_DEGREE(DEFINE)
 
+/* Batches of a degree at run time are all scattered. */
+TESI_APART void quad_gather_row_any(const Batch *batch, const Real *x, V *p) {
+  quad_any_gather_row(batch->n, batch, x, p);
+}
+TESI_APART void quad_lanes_out_any(int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile,
+                                   const Batch *batch, const V *result, const Real *b, Real *y) {
+  quad_any_lanes_out(plan->n, dim, plan, tile, batch, result, b, y);
+}
+static const Apart quad_apart_any = {quad_gather_row_any, NULL, quad_lanes_out_any};
 static void quad_any(ARGUMENTS) {
-  quad_any_tile(plan->dim, plan->n, plan, tile, b, x, y, work);
+  quad_any_tile(plan->dim, plan->n, &quad_apart_any, plan, tile, b, x, y, work);
 }
 
 TesiQuadKernels REAL_NAME(tesi_quad_kernels)(int dim, int degree);

@@ -142,7 +142,7 @@ TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *
  * its last lane), a scattered one anywhere. */
 typedef struct Batch {
   enum { WHOLE, BROKEN, SCATTERED } shape;
-  int cx, cy, cz, count;           /* first cell and number of cells */
+  int n, cx, cy, cz, count;        /* nodes of a cell; first cell and number of cells */
   int part;                        /* lanes in the first row */
   int64_t base, second;            /* node 0 of lane 0, and of the (missing) lane 0 of the second row */
   int64_t offset[TESI_QUAD_LANES]; /* of scattered batches */
