@@ -27,6 +27,7 @@ typedef struct TesiCellView {
   uint8_t *given; /* [boundaries + 1], the last for faces without a name */
   int64_t cells, length, dofs, hanging;
   int32_t *index;       /* [cells][n^dim] */
+  int32_t *constrained; /* [length - dofs] Dirichlet nodes, ascending */
   const uint16_t *mask; /* [cells]: the mesh's, or no_mask, zeros */
   uint16_t *no_mask;
   double node[TESI_MAX_POINTS], halves[2 * TESI_HANGING_NODES * TESI_HANGING_NODES]; /* halves: to degree 8 */

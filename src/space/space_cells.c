@@ -20,6 +20,7 @@ void tesi_cells_destroy(TesiCellView **cells) {
   tes_mesh_destroy(&s->mesh);
   tesi_free(ctx, &s->given);
   tesi_free(ctx, &s->index);
+  tesi_free(ctx, &s->constrained);
   tesi_free(ctx, &s->no_mask);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
@@ -35,24 +36,34 @@ static void mark_face(const TesiCellView *s, int64_t cell, int face, _Atomic cha
   }
 }
 
+/* Lists the marked nodes, and changes the sign of their entries. */
+static TesStatus list_constrained(TesContext *ctx, TesiCellView *s, const _Atomic char *marked) {
+  TesStatus status = TES_OK;
+  int64_t constrained = 0, at = 0;
+#pragma omp parallel for schedule(static) reduction(+ : constrained) num_threads(tes_context_threads(ctx))
+  for (int64_t i = 0; i < s->length; i++)
+    constrained += atomic_load_explicit(&marked[i], memory_order_relaxed);
+  s->dofs = s->length - constrained;
+  TES_ALLOC(&s->constrained, constrained);
+  for (int64_t i = 0; i < s->length && at < constrained; i++)
+    if (atomic_load_explicit(&marked[i], memory_order_relaxed)) s->constrained[at++] = (int32_t)i;
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
+    if (atomic_load_explicit(&marked[s->index[i]], memory_order_relaxed)) s->index[i] = -1 - s->index[i];
+done:
+  return status;
+}
+
 static TesStatus constrain(TesContext *context, TesiCellView *s) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  const int threads = tes_context_threads(ctx);
   _Atomic char *marked = NULL;
-  int64_t constrained = 0;
   TES_ALLOC(&marked, s->length);
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
   for (int64_t c = 0; c < s->cells; c++)
     for (int f = 0, name; f < 2 * s->dim; f++)
       if (tes_mesh_on_boundary(s->mesh, c, f, &name) && tesi_cells_given(s, name)) mark_face(s, c, f, marked);
-#pragma omp parallel for schedule(static) reduction(+ : constrained) num_threads(threads)
-  for (int64_t i = 0; i < s->length; i++)
-    constrained += atomic_load_explicit(&marked[i], memory_order_relaxed);
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
-    if (atomic_load_explicit(&marked[s->index[i]], memory_order_relaxed)) s->index[i] = -1 - s->index[i];
-  s->dofs = s->length - constrained;
+  TES_TRY(list_constrained(ctx, s, marked));
 done:
   tesi_free(ctx, &marked);
   return status;

@@ -260,6 +260,7 @@ static TesStatus create_inner(TesContext *ctx, const TesForestDiffusionDesc *des
   const TesiCellView *s = desc->space->view;
   const TesMesh *forest = s->mesh;
   const int materials = tes_mesh_materials(forest);
+  const TesGeometry *geometry;
   TesFunction *zero = NULL;
   int32_t *part = NULL;
   bool mass = !vanishes(desc->c), parts = false;
@@ -286,7 +287,8 @@ static TesStatus create_inner(TesContext *ctx, const TesForestDiffusionDesc *des
     mapped.part = part, mapped.parts = materials;
     mapped.part_a = desc->material_a, mapped.part_c = desc->material_c;
   }
-  TES_TRY(tes_operator_create_mapped(ctx, &mapped, op));
+  TES_TRY(tesi_mesh_geometry(forest, &geometry));
+  TES_TRY(tesi_mapped_create(ctx, &mapped, geometry, s, op));
 done:
   tes_function_destroy(&zero);
   tesi_free(ctx, &part);

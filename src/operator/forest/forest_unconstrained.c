@@ -205,11 +205,14 @@ static TesStatus make_cells(const Builder *b, TesiCellView **cells) {
   atomic_init(&all->references, 1);
   all->context = tesi_context_retain(ctx);
   all->mesh = tesi_mesh_retain(s->mesh);
-  all->index = NULL, all->mask = NULL, all->given = NULL;
+  all->index = NULL, all->constrained = NULL, all->no_mask = NULL, all->given = NULL;
   all->length += b->distinct, all->dofs += b->distinct, all->hanging = 0;
   TES_ALLOC(&all->given, names + 1);
   TES_ALLOC(&all->index, s->cells * s->cell_nodes);
-  TES_ALLOC(&all->mask, s->cells);
+  TES_ALLOC(&all->no_mask, s->cells);
+  TES_ALLOC(&all->constrained, s->length - s->dofs);
+  all->mask = all->no_mask;
+  for (int64_t i = 0; i < s->length - s->dofs; i++) all->constrained[i] = s->constrained[i];
   memcpy(all->given, s->given, (size_t)names + 1);
   memcpy(all->index, s->index, (size_t)(s->cells * s->cell_nodes) * sizeof *all->index);
   for (int64_t c = 0; c < s->cells; c++)

@@ -130,11 +130,11 @@ done:
 
 static TesStatus check_index(TesContext *ctx, const TesiMapped *m) {
   TesStatus status = TES_OK;
+  const int32_t *index = m->desc.index;
   for (int64_t i = 0; i < m->cells * m->cell_nodes; i++) {
-    const int64_t node = m->index[i] < 0 ? ~(int64_t)m->index[i] : m->index[i];
+    const int64_t node = index[i] < 0 ? ~(int64_t)index[i] : index[i];
     TES_CHECK(node < m->nodes, "the index of node %lld of cell %lld is %d, there are %lld nodes",
-              (long long)(i % m->cell_nodes), (long long)(i / m->cell_nodes), m->index[i],
-              (long long)m->nodes);
+              (long long)(i % m->cell_nodes), (long long)(i / m->cell_nodes), index[i], (long long)m->nodes);
   }
 done:
   return status;
@@ -153,29 +153,45 @@ static TesStatus take_constrained(TesContext *ctx, TesiMapped *m) {
               constrained ? ~m->index[i] : m->index[i], (long long)(i / m->cell_nodes));
   }
   for (int64_t i = 0; i < m->nodes; i++) m->constrained += state[i] != 1;
-  TES_ALLOC(&m->constrained_nodes, m->constrained);
+  TES_ALLOC(&m->own_constrained, m->constrained);
   for (int64_t i = 0, at = 0; i < m->nodes; i++)
-    if (state[i] != 1) m->constrained_nodes[at++] = (int32_t)i;
+    if (state[i] != 1) m->own_constrained[at++] = (int32_t)i;
+  m->constrained_nodes = m->own_constrained;
 done:
   tesi_free(ctx, &state);
   return status;
 }
 
-static TesStatus take_index(TesContext *ctx, TesiMapped *m) {
+/* Numbers of nodes that nobody shares: the caller's, checked, or made here. */
+static TesStatus make_index(TesContext *ctx, TesiMapped *m) {
+  TesStatus status = TES_OK;
+  TesNumberingDesc numbering = m->desc.numbering;
+  TES_ALLOC(&m->own_index, m->cells * m->cell_nodes);
+  m->index = m->own_index;
+  if (m->desc.index) {
+    m->nodes = m->desc.nodes;
+    TES_TRY(check_index(ctx, m));
+    memcpy(m->own_index, m->desc.index, (size_t)(m->cells * m->cell_nodes) * sizeof *m->own_index);
+  } else {
+    numbering.degree = m->degree;
+    TES_TRY(tesi_geometry_number(m->geometry, &numbering, m->own_index, &m->nodes));
+  }
+  TES_TRY(take_constrained(ctx, m));
+done:
+  return status;
+}
+
+static TesStatus take_index(TesContext *ctx, TesiMapped *m, const TesiCellView *view) {
   TesStatus status = TES_OK;
   m->length = m->cells * m->cell_nodes * m->components;
   if (!m->global) return TES_OK;
-  TES_ALLOC(&m->index, m->cells * m->cell_nodes);
-  if (m->desc.index) {
-    memcpy(m->index, m->desc.index, (size_t)(m->cells * m->cell_nodes) * sizeof *m->index);
-    m->nodes = m->desc.nodes;
-    TES_TRY(check_index(ctx, m));
+  if (view) {
+    m->view = tesi_cells_retain(view);
+    m->index = view->index, m->nodes = view->length;
+    m->constrained = view->length - view->dofs, m->constrained_nodes = view->constrained;
   } else {
-    TesNumberingDesc numbering = m->desc.numbering;
-    numbering.degree = m->degree;
-    TES_TRY(tesi_geometry_number(m->geometry, &numbering, m->index, &m->nodes));
+    TES_TRY(make_index(ctx, m));
   }
-  TES_TRY(take_constrained(ctx, m));
   m->length = m->nodes * m->components;
 done:
   return status;
@@ -183,10 +199,14 @@ done:
 
 static TesStatus take_masks(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
-  if (m->desc.masks) {
-    TES_ALLOC(&m->mask, m->cells);
-    memcpy(m->mask, m->desc.masks, (size_t)m->cells * sizeof *m->mask);
+  if (!m->desc.masks) return TES_OK;
+  if (m->view) {
+    m->mask = m->view->mask;
+    return TES_OK;
   }
+  TES_ALLOC(&m->own_mask, m->cells);
+  memcpy(m->own_mask, m->desc.masks, (size_t)m->cells * sizeof *m->own_mask);
+  m->mask = m->own_mask;
 done:
   return status;
 }
@@ -224,8 +244,9 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   tesi_geometry_destroy(&m->geometry);
   for (int i = 0; i < 6; i++) tes_function_destroy((TesFunction **)&m->desc.a[i]);
   tes_function_destroy((TesFunction **)&m->desc.c);
-  tesi_free(ctx, &m->index);
-  tesi_free(ctx, &m->constrained_nodes);
+  tesi_cells_destroy(&m->view);
+  tesi_free(ctx, &m->own_index);
+  tesi_free(ctx, &m->own_constrained);
   for (int i = 0; i < m->parts; i++) {
     tes_function_destroy(&m->part_a[i]);
     tes_function_destroy(&m->part_c[i]);
@@ -233,12 +254,12 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   tesi_free(ctx, &m->part_a);
   tesi_free(ctx, &m->part_c);
   tesi_free(ctx, &m->part);
-  tesi_free(ctx, &m->mask);
+  tesi_free(ctx, &m->own_mask);
   tesi_free(ctx, mapped);
 }
 
 static TesStatus set_up(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
-                        TesiMapped **mapped) {
+                        const TesiCellView *view, TesiMapped **mapped) {
   TesStatus status = TES_OK;
   TES_NEW(mapped);
   TesiMapped *m = *mapped;
@@ -249,8 +270,9 @@ static TesStatus set_up(TesContext *ctx, const TesMappedDesc *desc, const TesGeo
   set_tables(m);
   TES_TRY(take_parts(ctx, m));
   TES_TRY(take_coefficients(ctx, m));
+  TES_TRY(take_index(ctx, m, view));
   TES_TRY(take_masks(ctx, m));
-  TES_TRY(take_index(ctx, m));
+  m->desc.index = NULL, m->desc.masks = NULL;
 done:
   return status;
 }
@@ -262,13 +284,13 @@ TesStatus tes_operator_create_mapped(TesContext *context, const TesMappedDesc *d
   *op = NULL;
   TES_CHECK(desc->mesh, "an operator on mapped cells needs a mesh");
   TES_TRY(tesi_mesh_geometry(desc->mesh, &geometry));
-  TES_TRY(tesi_mapped_create(ctx, desc, geometry, op));
+  TES_TRY(tesi_mapped_create(ctx, desc, geometry, NULL, op));
 done:
   return status;
 }
 
 TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
-                             TesOperator **op) {
+                             const TesiCellView *view, TesOperator **op) {
   TesStatus status = TES_OK;
   TesOperator *o = NULL;
   *op = NULL;
@@ -278,7 +300,7 @@ TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const T
   o->context = tesi_context_retain(ctx);
   o->precision = desc->precision;
   o->form = TES_FORM_QUADRATURE;
-  TES_TRY(set_up(ctx, desc, geometry, &o->mapped));
+  TES_TRY(set_up(ctx, desc, geometry, view, &o->mapped));
   o->length = o->mapped->length;
   o->singular =
       o->mapped->global && !o->mapped->mass && !o->mapped->constrained && o->mapped->components == 1;

@@ -14,6 +14,7 @@
 #define TESI_MAPPED_H
 
 #include "operator/operator.h"
+#include "space/space.h"
 #include "tessera/mapped.h"
 
 enum { TESI_MAPPED_CELL_DEGREE = 2 }; /* degree of cells, at most */
@@ -28,13 +29,16 @@ typedef struct TesiMapped {
   double lambda;
   TesPrecision precision;
   bool global;
-  int64_t cells, nodes, length;    /* nodes of the global vector (global form); length of vectors */
-  int64_t cell_nodes, cell_points; /* n^dim, q^dim */
-  int32_t *index;                  /* NULL in the element form */
-  int64_t constrained;             /* nodes that are, and nodes that no cell has */
-  int32_t *constrained_nodes;      /* [constrained], ascending */
-  uint16_t *mask;                  /* [cells] TesMask; NULL: nothing hangs */
-  int32_t *part;                   /* [cells], -1: none; NULL: no parts */
+  int64_t cells, nodes, length;     /* nodes of the global vector (global form); length of vectors */
+  int64_t cell_nodes, cell_points;  /* n^dim, q^dim */
+  const int32_t *index;             /* NULL in the element form; the view's, or own_index */
+  int64_t constrained;              /* nodes that are, and nodes that no cell has */
+  const int32_t *constrained_nodes; /* [constrained], ascending; the view's, or own_constrained */
+  const uint16_t *mask;             /* [cells] TesMask; NULL: nothing hangs; the view's, or own_mask */
+  TesiCellView *view;               /* NULL: the caller's arrays were copied */
+  int32_t *own_index, *own_constrained;
+  uint16_t *own_mask;
+  int32_t *part; /* [cells], -1: none; NULL: no parts */
   int parts;
   TesFunction **part_a, **part_c; /* [parts]; NULL inside: a[0], c */
   /* 1D tables, float64: nodes [n], points and weights [q] on [0, 1]; I[q][n]; D[q][q] differentiates at the points */
@@ -94,8 +98,9 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
 }
 
 /* tes_operator_create_mapped() over a geometry that belongs to no mesh: desc->mesh is not read. */
+/* view: not NULL: numbers of nodes and masks of desc are the view's, which are shared. */
 TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
-                             TesOperator **op);
+                             const TesiCellView *view, TesOperator **op);
 /* The same terms on some of the cells, float64, on element vectors. */
 TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
                                     TesOperator **op);

@@ -56,7 +56,7 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
   desc.parts = m->parts;
   desc.part_a = (const TesFunction *const *)m->part_a;
   desc.part_c = (const TesFunction *const *)m->part_c;
-  TES_TRY(tesi_mapped_create(ctx, &desc, geometry, op));
+  TES_TRY(tesi_mapped_create(ctx, &desc, geometry, NULL, op));
 done:
   tesi_free(ctx, &nodes);
   tesi_free(ctx, &part);

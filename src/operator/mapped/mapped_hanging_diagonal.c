@@ -88,7 +88,9 @@ static void add_term(const TesiHangingDiagonal *h, unsigned mask, unsigned A, un
 /* s_A or its derivative: the sum over all sets of directions with h that are hanging edges or faces at A. */
 static void side_function(const TesiHangingDiagonal *h, unsigned mask, unsigned A, int along, double *s) {
   const int dim = h->m->dim;
-  memset(s, 0, PLANE * POINTS * sizeof *s);
+  int points = 1;
+  for (int d = 0; d < dim; d++) points *= A >> d & 1 ? h->m->q : 1;
+  memset(s, 0, (size_t)points * sizeof *s);
   add_term(h, mask, A, 0, along, s);
   for (unsigned more = 1; more < 1u << dim; more++) {
     bool hangs = false;
@@ -192,9 +194,10 @@ static bool hangs(const TesiMapped *m, unsigned mask, unsigned A) {
 void tesi_hanging_diagonal_cell(const TesiHangingDiagonal *h, unsigned mask, const double *g, double *d) {
   const TesiMapped *m = h->m;
   for (unsigned A = 1; A < 1u << m->dim; A++) {
-    double s[4 * PLANE * POINTS], values[NODES * NODES] = {0};
+    double s[4 * PLANE * POINTS], values[NODES * NODES];
     const double *entry = g;
     if (!hangs(m, mask, A)) continue;
+    memset(values, 0, sizeof values);
     side_function(h, mask, A, -1, s);
     for (int e = 0; e < m->dim; e++)
       if (A >> e & 1) side_function(h, mask, A, e, s + (e + 1) * PLANE * POINTS);

@@ -116,8 +116,16 @@ static int by_kind(const void *a, const void *b) {
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : by_key(a, b);
 }
 
-/* The rest along the curve: of those on which nothing hangs, or of those on which something does. In stretches of it so short that their nodes stay
- * in a cache, like is put with like: a line is interpolated in all lanes where it hangs in one, and one cell without runs spoils them for all. */
+/* By keys; cells that lie in this order already, as those of forests, stay. */
+static void sort_keys(int64_t count, Keyed *keyed) {
+  int64_t i = 1;
+  while (i < count && by_key(&keyed[i - 1], &keyed[i]) < 0) i++;
+  if (i < count) qsort(keyed, (size_t)count, sizeof *keyed, by_key);
+}
+
+/* The rest along the curve: of those on which nothing hangs, or of those on which something does. In stretches of it so
+ * short that their nodes stay in a cache, like is put with like: a line is interpolated in all lanes where it hangs in
+ * one, and one cell without runs spoils them for all. */
 static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest, bool hanging) {
   TesStatus status = TES_OK;
   const int lanes = s->plan->kernels.lanes;
@@ -126,15 +134,17 @@ static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const in
   TES_ALLOC(&keyed, left);
   int64_t kept = 0;
   for (int64_t i = 0; i < left; i++)
-    if (tesi_mapped_hangs(s->m, rest[i]) == hanging)
-      keyed[kept++] = (Keyed){s->keys[rest[i]], rest[i], kind_of(s->m, rest[i])};
-  left = kept;
-  qsort(keyed, (size_t)left, sizeof *keyed, by_key);
-  for (int64_t i = 0; i < left; i += stretch)
-    qsort(keyed + i, (size_t)tesi_min64(stretch, left - i), sizeof *keyed, by_kind);
-  for (int64_t i = 0; i < left; i += lanes) {
+    if (tesi_mapped_hangs(s->m, rest[i]) == hanging) keyed[kept++] = (Keyed){s->keys[rest[i]], rest[i], 0};
+  sort_keys(kept, keyed);
+#pragma omp parallel for schedule(static) num_threads(s->plan->threads)
+  for (int64_t i = 0; i < kept; i += stretch) {
+    const int64_t count = tesi_min64(stretch, kept - i);
+    for (int64_t k = i; k < i + count; k++) keyed[k].kind = kind_of(s->m, keyed[k].cell);
+    qsort(keyed + i, (size_t)count, sizeof *keyed, by_kind);
+  }
+  for (int64_t i = 0; i < kept; i += lanes) {
     int32_t cells[TESI_MAPPED_LANES];
-    const int count = left - i < lanes ? (int)(left - i) : lanes;
+    const int count = kept - i < lanes ? (int)(kept - i) : lanes;
     for (int l = 0; l < count; l++) cells[l] = keyed[i + l].cell;
     add_group(s, cells, count, false);
   }
@@ -216,23 +226,31 @@ static void fill_hanging(const TesiMappedHost *plan, const TesiMappedBatch *batc
   }
 }
 
+/* What a batch is by itself: places and numbers of masks and lines that hang come later, here 0 or -1. */
+static void find_kind(const TesiMappedHost *plan, const Group *group, const int32_t *cells,
+                      TesiMappedBatch *batch) {
+  batch->count = group->count;
+  batch->kind = group->joined && plan->components == 1 ? TESI_GATHER_JOINED
+                : inner_runs(plan, cells)              ? TESI_GATHER_RUNS
+                                                       : TESI_GATHER_ANY;
+  batch->mask = lane_masks(plan, batch, cells, NULL) ? 0 : -1;
+  batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? 0 : -1;
+}
+
 /* Kinds, sizes and places of all batches; then their numbers. */
 static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Batching *s) {
   TesStatus status = TES_OK;
   const int lanes = plan->kernels.lanes;
   int64_t entries = 0, masks = 0, hanging = 0;
+#pragma omp parallel for schedule(static) num_threads(plan->threads)
+  for (int64_t b = 0; b < plan->batches; b++)
+    find_kind(plan, &s->group[b], plan->cell + b * lanes, &plan->batch[b]);
   for (int64_t b = 0; b < plan->batches; b++) {
-    const int32_t *cells = plan->cell + b * lanes;
     TesiMappedBatch *batch = &plan->batch[b];
-    batch->count = s->group[b].count;
-    batch->kind = s->group[b].joined && plan->components == 1 ? TESI_GATHER_JOINED
-                  : inner_runs(plan, cells)                   ? TESI_GATHER_RUNS
-                                                              : TESI_GATHER_ANY;
     batch->index = entries;
     entries += index_size(plan, batch->kind);
-    batch->mask = lane_masks(plan, batch, cells, NULL) ? masks : -1;
-    if (batch->mask >= 0) masks += plan->nodes;
-    batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? hanging++ : -1;
+    if (batch->mask >= 0) batch->mask = masks, masks += plan->nodes;
+    if (batch->hanging >= 0) batch->hanging = hanging++;
   }
   TES_ALLOC(&plan->hanging, hanging);
   TES_ALLOC(&plan->index, entries);
@@ -261,29 +279,40 @@ done:
   return status;
 }
 
+/* Different corners of some cells. */
+static int64_t stretch_corners(const TesiMapped *m, int64_t count, const Keyed *keyed) {
+  enum { SLOTS = 4096 }; /* an open hash table, at most half full */
+  int32_t slot[SLOTS];
+  int64_t different = 0;
+  memset(slot, -1, sizeof slot);
+  for (int64_t c = 0; c < count; c++)
+    for (int v = 0; v < 1 << m->dim; v++) {
+      const int64_t p = m->degree * ((v & 1) + m->n * ((v >> 1 & 1) + m->n * (v >> 2)));
+      const int32_t node = decode(m->index[keyed[c].cell * m->cell_nodes + p]);
+      uint32_t at = (uint32_t)node * 2654435769u >> 20;
+      while (slot[at] >= 0 && slot[at] != node) at = (at + 1) % SLOTS;
+      different += slot[at] < 0;
+      slot[at] = node;
+    }
+  return different;
+}
+
 /* How many corners stretches of cells have in order of their keys: the fewer, the less they read. */
 static TesStatus count_corners(TesContext *ctx, const Batching *s, const uint64_t *keys, int64_t *corners) {
   TesStatus status = TES_OK;
   const TesiMapped *m = s->m;
   const int64_t stretch = STRETCH * s->plan->kernels.lanes;
+  int64_t sum = 0;
   Keyed *keyed = NULL;
-  int32_t *seen = NULL; /* by which stretch last */
   TES_ALLOC(&keyed, m->cells);
-  TES_ALLOC(&seen, m->nodes);
   for (int64_t c = 0; c < m->cells; c++) keyed[c] = (Keyed){keys[c], (int32_t)c, 0};
-  qsort(keyed, (size_t)m->cells, sizeof *keyed, by_key);
-  *corners = 0;
-  for (int64_t c = 0; c < m->cells; c++)
-    for (int v = 0; v < 1 << m->dim; v++) {
-      const int64_t p = m->degree * ((v & 1) + m->n * ((v >> 1 & 1) + m->n * (v >> 2)));
-      int32_t *last = &seen[decode(m->index[keyed[c].cell * m->cell_nodes + p])];
-      const int32_t now = (int32_t)(c / stretch) + 1;
-      *corners += *last != now;
-      *last = now;
-    }
+  sort_keys(m->cells, keyed);
+#pragma omp parallel for schedule(static) reduction(+ : sum) num_threads(s->plan->threads)
+  for (int64_t c = 0; c < m->cells; c += stretch)
+    sum += stretch_corners(m, tesi_min64(stretch, m->cells - c), keyed + c);
+  *corners = sum;
 done:
   tesi_free(ctx, &keyed);
-  tesi_free(ctx, &seen);
   return status;
 }
 
