@@ -29,7 +29,8 @@ typedef struct TesiP4est {
   void (*leaves)(const void *forest, TesiLeaves *leaves);
   /* A name of a face of a tree, the same for both trees that have it. */
   int64_t (*face)(const void *connectivity, int64_t tree, int face);
-  /* p4est's own nodes, which tests compare with ours: index[cells][(degree+1)^dim] and mask[cells] (caller's) as space.h tells; *nodes of them. */
+  /* p4est's own nodes, which tests compare with ours: index[cells][(degree+1)^dim] and mask[cells] (caller's) as
+   * space.h tells; *nodes of them. */
   void (*number)(void *forest, int degree, int32_t *index, uint16_t *mask, int64_t *nodes);
 } TesiP4est;
 

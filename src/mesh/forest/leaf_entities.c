@@ -1,6 +1,6 @@
 /* See leaf_entities.h. A slot is one word, so that threads can put entities in at a time: from its highest bit
  *   mark 1 | part of the hash 26 | cell 31 | parent 1 | pattern 5
- * and the least word of an entity stays, the mark aside. Equal parts of hashes are told apart by the names themselves. */
+ * and the least word of an entity stays, the mark aside. Equal parts of hashes are told apart by the names. */
 #include "mesh/forest/leaf_entities.h"
 
 enum { PROBES = 2048 };
@@ -66,7 +66,7 @@ static TesiName name_on_edge(const TesMesh *f, const Place *p, int d, int low) {
                     flip && free};
 }
 
-/* On the tree's face with normal d. Corners of it are counted with bit 0 for its first direction, bit 1 for the second. */
+/* On the tree's face with normal d, whose corners have bit 0 for its first direction, bit 1 for the second. */
 static TesiName name_on_face(const TesMesh *f, const Place *p, int d, bool high) {
   const int e[2] = {d == 0 ? 1 : 0, d == 2 ? 1 : 2};
   const int32_t *v = f->coarse->vertices + ((int64_t)p->tree << f->dim);

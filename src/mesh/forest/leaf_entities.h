@@ -1,9 +1,9 @@
 /* Corners, edges and faces of the leaves of a forest, by names that all cells agree on: what is one node in two cells,
  * and what hangs on what.
  *
- * An entity of a cell is a pattern: for each direction 0 low side, 1 between, 2 high side; pattern = t_x + 3 t_y + 9 t_z.
- * Its name is its centre, in units of half the finest cell, in the smallest entity of the coarse mesh that it lies in: a
- * tree, or a face, edge or vertex that trees share, seen from its least vertex. */
+ * An entity of a cell is a pattern: for each direction 0 low side, 1 between, 2 high side;
+ * pattern = t_x + 3 t_y + 9 t_z. Its name is its centre, in units of half the finest cell, in the smallest entity of the
+ * coarse mesh that it lies in: a tree, or a face, edge or vertex that trees share, seen from its least vertex. */
 #ifndef TESI_LEAF_ENTITIES_H
 #define TESI_LEAF_ENTITIES_H
 
@@ -31,8 +31,8 @@ static inline int tesi_pattern_free(int dim, int pattern) {
 /* Of a leaf's entity, or of the same of its parent. */
 TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int pattern);
 
-/* A set of entities. Of those that are put in more than once it keeps the first cell's, by number: what stands in it does
- * not depend on the order in which threads come. */
+/* A set of entities. Of those that are put in more than once it keeps the first cell's, by number: what stands in it
+ * does not depend on the order in which threads come. */
 typedef struct TesiEntitySet {
   const TesMesh *forest;
   int64_t slots;

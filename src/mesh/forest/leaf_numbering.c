@@ -1,5 +1,5 @@
-/* See leaf_numbering.h. Cells put their corners, edges and faces, those of the coarse side where they hang, into a set. The
- * first cell that has one numbers its nodes; the others copy them. Each step is a loop over all cells, in parallel. */
+/* See leaf_numbering.h. Cells put their corners, edges and faces, those of the coarse side where they hang, into a set.
+ * The first cell that has one numbers its nodes; the others copy them. Each step is a parallel loop over all cells. */
 #include "mesh/forest/leaf_numbering.h"
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +232,8 @@ static void copy_others(const Numbering *s) {
     }
 }
 
-/* Coarse faces that hang have (2k-1)^(dim-1) fine nodes inside, coarse edges in 3D 2k-1. A face is seen by 2^(dim-1) cells, an edge
- * by any number. */
+/* Coarse faces that hang have (2k-1)^(dim-1) fine nodes inside, coarse edges in 3D 2k-1. A face is seen by 2^(dim-1)
+ * cells, an edge by any number. */
 static int64_t count_hanging(const Numbering *s) {
   const int64_t fine = 2 * (s->n - 1) - 1;
   int64_t faces = 0;

@@ -6,7 +6,7 @@
 
 /* mask[cells] TesMask, all zero at first. */
 TesStatus tesi_forest_find_masks(const TesMesh *f, uint16_t *mask);
-/* index[cells][(degree+1)^dim], numbered as cells meet them; *nodes of them, and *hanging besides, which have no number. */
+/* index[cells][(degree+1)^dim], numbered as cells meet them; *nodes of them, and *hanging besides without a number. */
 TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64_t *nodes, int64_t *hanging);
 
 #endif
