@@ -95,8 +95,11 @@ static void measure(const Options *o, int degree) {
       &forest));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
-  must(tes_operator_create_forest(
-      ctx, &(TesForestDiffusionDesc){.space = space, .a = a, .precision = o->precision}, &s.op));
+  must(tes_operator_create(ctx,
+                           &(TesOperatorDesc){.space = space,
+                                              .form = {1, &(TesTermDesc){.a = {.all = a}}},
+                                              .precision = o->precision},
+                           &s.op));
   const double start = tesi_now();
   must(tesi_cell_patches_create(s.op, &s.patches));
   const double setup = tesi_now() - start, n = (double)tes_operator_length(s.op);

@@ -68,15 +68,16 @@ static double measure(const Options *o, int depth, TesMesh *forest) {
   must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_function_create_constant(ctx, 1, &one));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = o->degree}, &space));
-  TesForestMultigridDesc desc = {
-      .diffusion = {.space = space, .a = a},
-      .degree_first = o->degree_first,
+  const TesTermDesc diffusion = {.a = {.all = a}};
+  must(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {1, &diffusion}}, &op));
+  const TesMultigridDesc desc = {
+      .op = op,
+      .precision = TES_SINGLE,
+      .coarsening = o->degree_first ? TES_COARSEN_DEGREE : TES_COARSEN_MESH,
       .smoother = {.kind = o->patches ? TES_SMOOTHER_CELL_PATCH : TES_SMOOTHER_AUTO,
                    .degree = o->smoother,
                    .ratio = o->ratio}};
-  must(tes_operator_create_forest(ctx, &desc.diffusion, &op));
-  desc.diffusion.precision = TES_SINGLE;
-  must(tes_multigrid_create_forest(ctx, &desc, &mg));
+  must(tes_multigrid_create(ctx, &desc, &mg));
   must(tes_solver_create(
       ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG, .tolerance = o->tolerance},
       &solver));

@@ -159,8 +159,7 @@ static TesVector *space_vector(const TesSpace *space, TesPrecision precision, ui
 
 static void make_objects(TesSpace *space, TesPrecision precision, bool smoother, TesOperator **op,
                          TesSmoother **s) {
-  must(tes_operator_create_diffusion(bench.ctx, &(TesDiffusionDesc){.space = space, .precision = precision},
-                                     op));
+  must(tes_operator_create(bench.ctx, &(TesOperatorDesc){.space = space, .precision = precision}, op));
   *s = NULL;
   if (smoother)
     must(tes_smoother_create(bench.ctx, &(TesSmootherDesc){.op = *op, .kind = TES_SMOOTHER_PATCH}, s));

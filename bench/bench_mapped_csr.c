@@ -9,7 +9,8 @@
 #include "common.h"
 #include "device/cuda/cusparse.h"
 #include "device/vector.h"
-#include "tessera/mapped.h"
+#include "operator/assembled/matrix.h"
+#include "operator/mapped/mapped.h"
 #include "tessera/tessera.h"
 
 enum { BATCHES = 7, REPEATS = 20 };
@@ -47,20 +48,20 @@ static TesOperator *make_operator(int degree, double dofs) {
   TesOperator *op;
   must(tes_mesh_create(
       ctx, &(TesMeshDesc){.dim = 3, .cells = {cells, cells, cells}, .perturbation = 0.15, .seed = 1}, &mesh));
-  must(tes_operator_create_mapped(ctx,
-                                  &(TesMappedDesc){.mesh = mesh,
-                                                   .degree = degree,
-                                                   .collocated = true,
-                                                   .factors = TES_FACTORS_STORED,
-                                                   .numbering = {.dirichlet = true}},
-                                  &op));
+  must(tesi_mapped_create(ctx,
+                          &(TesiMappedDesc){.mesh = mesh,
+                                            .degree = degree,
+                                            .collocated = true,
+                                            .factors = TES_FACTORS_STORED,
+                                            .numbering = {.dirichlet = true}},
+                          &op));
   tes_mesh_destroy(&mesh);
   return op;
 }
 
 static void run_degree(int degree, double dofs) {
   TesOperator *op = make_operator(degree, dofs);
-  TesDeviceMatrix matrix;
+  TesiDeviceMatrix matrix;
   TesVector *x, *y, *z;
   TesiSpmv *spmv;
   const int64_t n = tes_operator_length(op);
@@ -73,7 +74,7 @@ static void run_degree(int degree, double dofs) {
   free(values);
   must(tesi_context_device(ctx)->synchronize(ctx));
   const double start = tesi_now();
-  must(tes_mapped_assemble_device(op, &matrix));
+  must(tesi_mapped_assemble_device(op, &matrix));
   const double assembly = tesi_now() - start, bytes = 12.0 * (double)matrix.entries + 4.0 * (double)n,
                free_bytes = tes_operator_cost(op).bytes - 16 * (double)n;
   must(tesi_spmv_create(ctx,
@@ -101,7 +102,7 @@ static void run_degree(int degree, double dofs) {
             assembly, bytes / (1 << 30), free_bytes / (1 << 30), error);
   if (csv) fflush(csv);
   tesi_spmv_destroy(ctx, &spmv);
-  tes_device_matrix_free(op, &matrix);
+  tesi_device_matrix_destroy(op, &matrix);
   tes_vector_destroy(&x);
   tes_vector_destroy(&y);
   tes_vector_destroy(&z);

@@ -69,12 +69,14 @@ static TesStatus compile_forms(TesContext *ctx, const Job *job) {
       &natural));
   TES_TRY(tes_space_coarsen(space, &coarse));
   TES_TRY(tes_function_create_expression(ctx, "1 + x", &a));
-  TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space, .precision = job->precision},
-                                        &op));
-  TES_TRY(tes_operator_create_diffusion(
-      ctx, &(TesDiffusionDesc){.space = natural, .precision = job->precision}, &free_op));
-  TES_TRY(tes_operator_create_diffusion(
-      ctx, &(TesDiffusionDesc){.space = space, .a = a, .precision = job->precision}, &varying));
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .precision = job->precision}, &op));
+  TES_TRY(
+      tes_operator_create(ctx, &(TesOperatorDesc){.space = natural, .precision = job->precision}, &free_op));
+  TES_TRY(tes_operator_create(ctx,
+                              &(TesOperatorDesc){.space = space,
+                                                 .form = {1, &(TesTermDesc){.a = {.all = a}}},
+                                                 .precision = job->precision},
+                              &varying));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother[0]));
   TES_TRY(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = free_op, .kind = TES_SMOOTHER_PATCH}, &smoother[1]));
@@ -103,15 +105,15 @@ static TesStatus compile_mapped(TesContext *ctx, const Job *job) {
   TesiCellPatches *patches = NULL;
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_CELLS, .dim = job->dim, .cells = {4, 4, 4}},
                           &mesh));
-  TesMappedDesc desc = {.mesh = mesh,
-                        .degree = job->degree,
-                        .points = job->degree + 1,
-                        .precision = job->precision,
-                        .factors = TES_FACTORS_STORED};
-  TES_TRY(tes_operator_create_mapped(ctx, &desc, &op));
-  desc.index = tes_mapped_index(op, &desc.nodes);
+  TesiMappedDesc desc = {.mesh = mesh,
+                         .degree = job->degree,
+                         .points = job->degree + 1,
+                         .precision = job->precision,
+                         .factors = TES_FACTORS_STORED};
+  TES_TRY(tesi_mapped_create(ctx, &desc, &op));
+  desc.index = tesi_mapped_index(op, &desc.nodes);
   desc.masks = masks;
-  if (job->degree <= 8) TES_TRY(tes_operator_create_mapped(ctx, &desc, &hanging));
+  if (job->degree <= 8) TES_TRY(tesi_mapped_create(ctx, &desc, &hanging));
   if (job->degree <= 8) TES_TRY(tesi_cell_patches_create(hanging, &patches));
 done:
   tesi_cell_patches_destroy(&patches);

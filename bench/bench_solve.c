@@ -87,8 +87,9 @@ static void create(const Options *o, Bench *s) {
   const TesPrecision precision = strcmp(o->precision, "mixed") ? TES_DOUBLE : TES_SINGLE;
   must(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n, n, n}}, &s->mesh));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = s->mesh, .degree = o->degree}, &s->space));
-  must(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = s->space}, &s->op));
-  const TesMultigridDesc mg = {.diffusion = {.space = s->space, .precision = precision},
+  must(tes_operator_create(ctx, &(TesOperatorDesc){.space = s->space}, &s->op));
+  const TesMultigridDesc mg = {.op = s->op,
+                               .precision = precision,
                                .smoother = {.kind = TES_SMOOTHER_PATCH},
                                .symmetric = method == TES_METHOD_CG};
   must(tes_multigrid_create(ctx, &mg, &s->mg));

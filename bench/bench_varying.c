@@ -46,8 +46,11 @@ static TesOperator *make_operator(int dim, int degree, int cells, TesPrecision p
   must(tes_mesh_create(ctx, &(TesMeshDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, space));
   must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
-  must(tes_operator_create_diffusion(
-      ctx, &(TesDiffusionDesc){.space = *space, .a = a, .precision = precision}, &op));
+  must(tes_operator_create(ctx,
+                           &(TesOperatorDesc){.space = *space,
+                                              .form = {1, &(TesTermDesc){.a = {.all = a}}},
+                                              .precision = precision},
+                           &op));
   tes_function_destroy(&a);
   tes_mesh_destroy(&mesh);
   return op;

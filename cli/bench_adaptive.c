@@ -125,14 +125,16 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, const TesFuncti
   uint64_t seed = 1;
   TES_TRY(nearest_forest(ctx, dim, cell_degree(o), degree, dofs, shells, &s->forest));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = s->forest, .degree = degree}, &s->space));
-  TesForestDiffusionDesc desc = {.space = s->space, .a = a, .precision = precision, .factors = factors_of(o)};
+  const TesTermDesc diffusion = {.a = {.all = a}};
+  TesOperatorDesc desc = {
+      .space = s->space, .form = {1, &diffusion}, .precision = precision, .factors = factors_of(o)};
   const double before = memory(ctx);
-  TES_TRY(tes_operator_create_forest(ctx, &desc, &s->op));
+  TES_TRY(tes_operator_create(ctx, &desc, &s->op));
   s->bytes = memory(ctx) - before;
   s->batch = on_gpu(ctx) ? BATCH : 1;
   desc.ignore_hanging = true;
-  desc.factors = tes_mapped_factors(s->op);
-  if (tes_space_hanging(s->space)) TES_TRY(tes_operator_create_forest(ctx, &desc, &s->plain));
+  desc.factors = tes_operator_factors(s->op);
+  if (tes_space_hanging(s->space)) TES_TRY(tes_operator_create(ctx, &desc, &s->plain));
   const int64_t length = tes_operator_length(s->op);
   TES_TRY(tes_vector_create(ctx, length, precision, &s->x));
   TES_TRY(tes_vector_create(ctx, length, precision, &s->y));
@@ -300,13 +302,15 @@ typedef struct Assembled {
 } Assembled;
 
 /* One form; s->op becomes it, s->z has what the matrix-free operator makes of s->x. */
-static TesStatus measure_form(TesContext *ctx, const TesForestDiffusionDesc *desc, TesAssembly form,
-                              double seconds, Subject *s, Assembled *result, double *difference) {
+static TesStatus measure_form(TesContext *ctx, const TesOperatorDesc *desc, const char *kind, double seconds,
+                              Subject *s, Assembled *result, double *difference) {
   TesStatus status = TES_OK;
   BenchTime time;
   tes_operator_destroy(&s->op);
   const double start = tesi_now();
-  TES_TRY(tes_operator_create_assembled(ctx, desc, form, &s->op));
+  TesOperatorDesc twin = *desc;
+  twin.kind = kind;
+  TES_TRY(tes_operator_create(ctx, &twin, &s->op));
   result->setup = tesi_now() - start;
   TES_TRY(tes_vector_fill(s->y, NAN));
   TES_TRY(tes_operator_apply(s->op, s->x, s->y));
@@ -332,10 +336,11 @@ static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const Te
   Subject s = {0};
   TES_TRY(prepare(ctx, o, a, dim, degree, fmin(dofs, fmin(most / flops, enough / entries)), shells, precision,
                   &s));
-  const TesForestDiffusionDesc desc = {.space = s.space, .a = a, .precision = precision};
+  const TesTermDesc diffusion = {.a = {.all = a}};
+  const TesOperatorDesc desc = {.space = s.space, .form = {1, &diffusion}, .precision = precision};
   TES_TRY(tes_vector_create(ctx, tes_operator_length(s.op), precision, &s.z));
   TES_TRY(tes_operator_apply(s.op, s.x, s.z));
-  TES_TRY(measure_form(ctx, &desc, TES_ASSEMBLY_ELIMINATED, o->seconds / 2, &s, &csr, &difference));
+  TES_TRY(measure_form(ctx, &desc, "assembled", o->seconds / 2, &s, &csr, &difference));
   row[CSR_DOFS].number = count_dofs(&s);
   row[CSR_MS].number = 1e3 * csr.seconds;
   row[CSR_RATE].number = 1e-6 * count_dofs(&s) / csr.seconds;
@@ -344,7 +349,7 @@ static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const Te
   row[SPEEDUP].number = row[RATE].number / row[CSR_RATE].number;
   row[LARGER].number = (row[CSR_BYTES].number + vectors) / (row[BYTES].number + vectors);
   if (tes_space_hanging(s.space)) {
-    TES_TRY(measure_form(ctx, &desc, TES_ASSEMBLY_HANGING, o->seconds / 2, &s, &h, &difference));
+    TES_TRY(measure_form(ctx, &desc, "assembled_hanging", o->seconds / 2, &s, &h, &difference));
     row[H_MS].number = 1e3 * h.seconds;
     row[H_RATE].number = 1e-6 * count_dofs(&s) / h.seconds;
     row[H_BYTES].number = h.bytes / count_dofs(&s);
@@ -372,7 +377,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   row[DIM].number = dim, row[DEGREE].number = degree;
   row[MESH].text = shells ? "shells" : "uniform";
   row[SERIES].text = series[dim - 2][shells];
-  row[FACTORS].text = factors[tes_mapped_factors(s.op)];
+  row[FACTORS].text = factors[tes_operator_factors(s.op)];
   row[PRECISION].text = precision == TES_DOUBLE ? "double" : "single";
   row[CELLS].number = (double)tes_mesh_cells(s.forest);
   row[DOFS].number = count_dofs(&s);

@@ -98,22 +98,22 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
   s->components = bp % 2 ? 1 : dim;
   s->points = bp >= 5 ? degree + 1 : degree + (o->points ? o->points : 2);
   s->entries = mass ? 1 : dim * (dim + 1) / 2 + both;
-  const TesMappedDesc desc = {
+  const TesiMappedDesc desc = {
       .mesh = s->mesh,
       .degree = degree,
-      .terms = mass   ? TES_MASS
-               : both ? TES_STIFFNESS_MASS
-                      : TES_STIFFNESS,
+      .terms = mass   ? TESI_MASS
+               : both ? TESI_STIFFNESS_MASS
+                      : TESI_STIFFNESS,
       .collocated = bp >= 5,
       .points = s->points,
       .components = s->components,
       .lambda = both ? o->lambda : 0,
       .precision = precision,
-      .form = o->element ? TES_ELEMENT_VECTORS : TES_GLOBAL_VECTORS,
+      .form = o->element ? TESI_ELEMENT_VECTORS : TESI_GLOBAL_VECTORS,
       .numbering = {.order = o->numbering, .seed = 2, .dirichlet = o->cg > 0 && !mass},
       .factors = o->geometry,
       .variant = variant};
-  TES_TRY(tes_operator_create_mapped(ctx, &desc, &s->op));
+  TES_TRY(tesi_mapped_create(ctx, &desc, &s->op));
   const int64_t length = tes_operator_length(s->op);
   s->unknowns = (double)length;
   TES_TRY(tes_vector_create(ctx, length, precision, &s->x));
@@ -330,7 +330,7 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
       [BP_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
       [BP_CELLS] = {s->cells, NULL},
       [BP_DOFS] = {s->unknowns, NULL},
-      [BP_FACTORS] = {0, factors[tes_mapped_factors(s->op)]},
+      [BP_FACTORS] = {0, factors[tes_operator_factors(s->op)]},
       [BP_MS] = {1e3 * time.median, NULL},
       [BP_FASTEST] = {1e3 * time.fastest, NULL},
       [BP_SLOWEST] = {1e3 * time.slowest, NULL},

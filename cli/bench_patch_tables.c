@@ -62,9 +62,8 @@ static TesStatus count(TesContext *ctx, int dim, int cells, int degree, TesSmoot
   TesSolveResult result;
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = dim, .cells = {cells, cells, cells}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &space));
-  TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space}, &op));
-  TES_TRY(tes_multigrid_create(
-      ctx, &(TesMultigridDesc){.diffusion = {.space = space}, .smoother = {.kind = smoother}}, &mg));
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = space}, &op));
+  TES_TRY(tes_multigrid_create(ctx, &(TesMultigridDesc){.op = op, .smoother = {.kind = smoother}}, &mg));
   TES_TRY(tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &b));
   TES_TRY(tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &x));
   TES_TRY(right_hand_side(ctx, space, convention->ones, b));

@@ -37,11 +37,11 @@ int main(void) {
   TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 4}, &space));
 
   /* The operator in float64 outside, the cycle in float32 inside; a Chebyshev smoother needs no patches. */
-  TesDiffusionDesc diffusion = {.space = space, .a = a};
+  const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION, .a = {.all = a}};
+  const TesOperatorDesc operator_desc = {.space = space, .form = {1, &diffusion}};
   TesOperator *op;
-  TRY(tes_operator_create_diffusion(ctx, &diffusion, &op));
-  TesMultigridDesc desc = {.diffusion = diffusion, .smoother = {.kind = TES_SMOOTHER_CHEBYSHEV}};
-  desc.diffusion.precision = TES_SINGLE;
+  TRY(tes_operator_create(ctx, &operator_desc, &op));
+  TesMultigridDesc desc = {.op = op, .precision = TES_SINGLE, .smoother = {.kind = TES_SMOOTHER_CHEBYSHEV}};
   TesMultigrid *multigrid;
   TRY(tes_multigrid_create(ctx, &desc, &multigrid));
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "operator_testing.h"
 #include "device_testing.h"
 
 static inline TesSpace *test_box_space(TesContext *ctx, int dim, int degree, const int *cells) {
@@ -24,8 +25,8 @@ static inline TesOperator *test_operator(TesContext *ctx, TesSpace *space, doubl
   TesOperator *op;
   assert_int_equal(tes_function_create_constant(ctx, a, &fa), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, c, &fc), TES_OK);
-  const TesDiffusionDesc desc = {.space = space, .a = fa, .c = fc, .precision = precision};
-  const TesStatus status = tes_operator_create_diffusion(ctx, &desc, &op);
+  const TestDiffusion desc = {.space = space, .a = fa, .c = fc, .precision = precision};
+  const TesStatus status = test_operator_create(ctx, &desc, &op);
   if (status != TES_OK) fail_msg("%s", tes_context_message(ctx));
   tes_function_destroy(&fa);
   tes_function_destroy(&fc);

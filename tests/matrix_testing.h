@@ -2,6 +2,7 @@
 #ifndef TESI_MATRIX_TESTING_H
 #define TESI_MATRIX_TESTING_H
 
+#include "operator/assembled/matrix.h"
 #include "device/device.h"
 #include "tessera/tessera.h"
 #include "testing.h"
@@ -13,7 +14,7 @@ static inline void *test_download(TesContext *ctx, const void *address, size_t b
 }
 
 /* The same pattern, the same values. */
-static inline void test_compare_matrices(TesContext *ctx, const TesMatrix *a, const TesDeviceMatrix *b,
+static inline void test_compare_matrices(TesContext *ctx, const TesiMatrix *a, const TesiDeviceMatrix *b,
                                          double tolerance, const char *name) {
   double largest = 0, error = 0;
   assert_int_equal(a->rows, b->rows);

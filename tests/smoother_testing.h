@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "operator_testing.h"
 #include "smoother/smoother.h"
 #include "tessera/tessera.h"
 #include "testing.h"
@@ -84,9 +85,9 @@ static inline void setup_operator(Setup *s, TesContext *ctx, const Case *c, TesP
   create_space(s, c);
   TesFunction *a = coefficient(ctx, c, c->a != 0 ? &c->a : &one), *reaction = coefficient(ctx, c, &c->c),
               *alpha = coefficient(ctx, c, &c->alpha);
-  TesDiffusionDesc desc = {.space = s->space, .precision = precision, .a = a, .c = reaction};
+  TestDiffusion desc = {.space = s->space, .precision = precision, .a = a, .c = reaction};
   for (int f = 0; f < 6; f++) desc.alpha[f] = f < 2 * c->dim && (c->natural >> f & 1) ? alpha : NULL;
-  assert_int_equal(tes_operator_create_diffusion(ctx, &desc, &s->op), TES_OK);
+  assert_int_equal(test_operator_create(ctx, &desc, &s->op), TES_OK);
   tes_function_destroy(&a), tes_function_destroy(&reaction), tes_function_destroy(&alpha);
   s->n = s->space->length;
   s->b = malloc(sizeof(double) * (size_t)s->n);

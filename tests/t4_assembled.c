@@ -1,6 +1,8 @@
 /* Run: ctest -R t4_assembled. Assembled operators over random forests, hanging nodes eliminated or as a sparse matrix, against the plain matrix-free
  * operator: on the host, on the emulator, and on a GPU where there is one. The space without constraints, against reading cell by cell and
  * against positions. Brief: one case a degree, of the degrees named. */
+#include "operator/assembled/matrix.h"
+#include "operator_testing.h"
 #include "failing_allocator.h"
 #include "forest_testing.h"
 #include "kernel_testing.h"
@@ -19,13 +21,15 @@ static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int i, int64_t c
 }
 
 /* Product, residual (in place too), diagonal and plain product of one form, against the matrix-free operator. */
-static void check_form(TesContext *ctx, const TesForestDiffusionDesc *desc, TesAssembly form) {
+static void check_form(TesContext *ctx, const TestDiffusion *desc, const char *kind) {
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 3e-6;
-  TesForestDiffusionDesc exact = *desc;
+  TestDiffusion exact = *desc;
   TesOperator *op, *twin;
   exact.precision = TES_DOUBLE;
-  assert_ok(ctx, tes_operator_create_forest(ctx, &exact, &op));
-  assert_ok(ctx, tes_operator_create_assembled(ctx, desc, form, &twin));
+  assert_ok(ctx, test_operator_create(ctx, &exact, &op));
+  TestDiffusion assembled = *desc;
+  assembled.kind = kind;
+  assert_ok(ctx, test_operator_create(ctx, &assembled, &twin));
   const char *const name = tes_operator_describe(twin);
   const int degree = tes_space_degree(desc->space);
   const int64_t n = tes_operator_length(op);
@@ -61,15 +65,15 @@ static void check_form(TesContext *ctx, const TesForestDiffusionDesc *desc, TesA
 }
 
 /* The matrix that kernels make, Robin faces included, is the one of the host; so is the diagonal. */
-static void check_kernels(TesContext *ctx, const TesForestDiffusionDesc *desc) {
+static void check_kernels(TesContext *ctx, const TestDiffusion *desc) {
   TesOperator *op;
-  TesMatrix a;
-  TesDeviceMatrix b;
-  TesForestDiffusionDesc exact = *desc;
+  TesiMatrix a;
+  TesiDeviceMatrix b;
+  TestDiffusion exact = *desc;
   exact.precision = TES_DOUBLE;
-  assert_ok(ctx, tes_operator_create_forest(ctx, &exact, &op));
-  assert_ok(ctx, tes_forest_assemble(op, &a));
-  assert_ok(ctx, tes_forest_assemble_device(op, &b));
+  assert_ok(ctx, test_operator_create(ctx, &exact, &op));
+  assert_ok(ctx, tesi_operator_assemble(op, &a));
+  assert_ok(ctx, tesi_operator_assemble_device(op, &b));
   test_compare_matrices(ctx, &a, &b, 1e-12, tes_operator_describe(op));
   const int64_t n = tes_operator_length(op);
   TesVector *d = test_vector(ctx, n, TES_DOUBLE, 0), *e = test_vector(ctx, n, TES_DOUBLE, 0);
@@ -83,8 +87,8 @@ static void check_kernels(TesContext *ctx, const TesForestDiffusionDesc *desc) {
   test_free(values);
   tes_vector_destroy(&d);
   tes_vector_destroy(&e);
-  tes_device_matrix_free(op, &b);
-  tes_forest_matrix_free(desc->space, &a);
+  tesi_device_matrix_destroy(op, &b);
+  tesi_matrix_destroy(tes_space_context(desc->space), &a);
   tes_operator_destroy(&op);
 }
 
@@ -94,14 +98,14 @@ static int64_t check_case(TesContext *ctx, int dim, int degree, int i) {
   TesFunction *a, *c;
   assert_ok(ctx, tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x", &c));
-  const TesFunction *alpha[2] = {NULL, c}; /* lattices: Robin terms on "rest" */
-  const TesForestDiffusionDesc desc = {.space = m.space,
-                                       .a = a,
-                                       .c = i % 2 ? c : NULL,
-                                       .alpha = i % 3 == 2 ? NULL : alpha,
-                                       .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE};
-  check_form(ctx, &desc, TES_ASSEMBLY_ELIMINATED);
-  check_form(ctx, &desc, TES_ASSEMBLY_HANGING);
+  const TestDiffusion desc = {.space = m.space,
+                              .a = a,
+                              .c = i % 2 ? c : NULL,
+                              .alpha = {[1] = i % 3 == 2 ? NULL : c}, /* lattices: Robin terms on "rest" */
+                              .skip_given = true,
+                              .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE};
+  check_form(ctx, &desc, "assembled");
+  check_form(ctx, &desc, "assembled_hanging");
   if (strcmp(tes_context_device(ctx), "cpu")) check_kernels(ctx, &desc);
   const int64_t hanging = tes_space_hanging(m.space);
   tes_function_destroy(&a);
@@ -131,9 +135,9 @@ static void equal_the_plain_operator(void **state) {
 static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   enum { MOST = 729 };
   TesSpace *all;
-  TesMatrix H;
+  TesiMatrix H;
   uint64_t seed = 5;
-  assert_ok(ctx, tes_forest_unconstrain(m->space, &all, &H));
+  assert_ok(ctx, tesi_space_unconstrain(m->space, &all, &H));
   const int64_t length = m->space->length, rows = tes_space_length(all);
   assert_int_equal(H.rows, rows);
   assert_true(rows <= length + tes_space_hanging(m->space));
@@ -143,7 +147,7 @@ static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   double(*at)[3] = test_malloc((size_t)rows * sizeof *at);
   for (int64_t i = 0; i < length; i++) x[i] = test_random(&seed);
   for (int64_t i = 0; i < rows; i++) at[i][0] = NAN;
-  tes_matrix_apply(ctx, &H, x, u);
+  tesi_matrix_apply(ctx, &H, x, u);
   for (int64_t c = 0; c < m->space->mesh->cells; c++) {
     double xi[3 * MOST], position[3 * MOST];
     const int n = all->view->n;
@@ -172,7 +176,7 @@ static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   test_free(x);
   test_free(u);
   test_free(at);
-  tes_forest_matrix_free(m->space, &H);
+  tesi_matrix_destroy(tes_space_context(m->space), &H);
   tes_space_destroy(&all);
 }
 
@@ -201,8 +205,10 @@ static TesStatus make_twins(TesContext *context, void *user) {
   if (status == TES_OK)
     status = tes_space_create(context, &(TesSpaceDesc){.mesh = fine, .degree = 2}, &space);
   for (int i = 0; i < 4 && status == TES_OK; i++) {
-    const TesForestDiffusionDesc desc = {.space = space, .precision = i % 2 ? TES_SINGLE : TES_DOUBLE};
-    status = tes_operator_create_assembled(context, &desc, (TesAssembly)(i / 2), &op);
+    const TesOperatorDesc desc = {.space = space,
+                                  .precision = i % 2 ? TES_SINGLE : TES_DOUBLE,
+                                  .kind = i / 2 ? "assembled_hanging" : "assembled"};
+    status = tes_operator_create(context, &desc, &op);
     tes_operator_destroy(&op);
   }
   tes_space_destroy(&space);

@@ -1,6 +1,8 @@
 /* Run: ctest -R t4_forest_kernels. Mapped operators with hanging nodes on devices with kernels, on random forests of trees in random
  * orientations, against the plain version and the assembled matrix: every degree, geometries, terms, points, precisions, conflicts; on the
  * emulator, and on a GPU where there is one. Brief: all, in the plane on a quarter of the cells. */
+#include "operator/mapped/mapped.h"
+#include "operator/assembled/matrix.h"
 #include "forest_testing.h"
 #include "kernel_testing.h"
 #include "matrix_testing.h"
@@ -21,31 +23,31 @@ static void multiply(TesContext *ctx, const TesOperator *op, const TesVector *x,
                      bool by_kernels) {
   const int64_t n = tes_operator_length(op);
   double *u = test_malloc((size_t)n * sizeof *u), *v = test_malloc((size_t)n * sizeof *v);
-  TesMatrix matrix;
-  assert_ok(ctx, tes_mapped_assemble(op, &matrix));
+  TesiMatrix matrix;
+  assert_ok(ctx, tesi_mapped_assemble(op, &matrix));
   assert_ok(ctx, tes_vector_get(x, u));
-  tes_matrix_apply(ctx, &matrix, u, v);
+  tesi_matrix_apply(ctx, &matrix, u, v);
   assert_ok(ctx, tes_vector_set(z, v));
   for (int64_t i = 0; i < n; i++)
     for (int64_t e = matrix.row[i]; e < matrix.row[i + 1]; e++)
       if (matrix.column[e] == i) v[i] = matrix.value[e];
   assert_ok(ctx, tes_vector_set(d, v));
   if (by_kernels) {
-    TesDeviceMatrix made;
-    assert_ok(ctx, tes_mapped_assemble_device(op, &made));
+    TesiDeviceMatrix made;
+    assert_ok(ctx, tesi_mapped_assemble_device(op, &made));
     test_compare_matrices(ctx, &matrix, &made, tes_operator_precision(op) == TES_DOUBLE ? 1e-12 : 1e-5,
                           tes_operator_describe(op));
-    tes_device_matrix_free(op, &made);
+    tesi_device_matrix_destroy(op, &made);
   }
-  tes_mapped_matrix_free(op, &matrix);
+  tesi_matrix_destroy(op->context, &matrix);
   test_free(u);
   test_free(v);
 }
 
-static void check(TesContext *ctx, const TesMappedDesc *desc, bool assemble) {
+static void check(TesContext *ctx, const TesiMappedDesc *desc, bool assemble) {
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 1e-5;
   TesOperator *op;
-  assert_ok(ctx, tes_operator_create_mapped(ctx, desc, &op));
+  assert_ok(ctx, tesi_mapped_create(ctx, desc, &op));
   const char *const name = tes_operator_describe(op);
   TesVector *x = test_vector_of(ctx, op, 1), *b = test_vector_of(ctx, op, 2), *y = test_vector_of(ctx, op, 0),
             *z = test_vector_of(ctx, op, 0), *d = test_vector_of(ctx, op, 0);
@@ -87,20 +89,21 @@ static int64_t check_case(TesContext *ctx, TesFactors factors, int dim, int degr
   assert_ok(ctx,
             tes_function_create_expression(ctx, varies ? "1 / (0.05 + 2*(x*x + y*y + z*z))" : "2.5", &a));
   assert_ok(ctx, tes_function_create_expression(ctx, varies ? "1 + x*x" : "0.7", &c));
-  const TesMappedDesc desc = {.mesh = m.forest,
-                              .degree = degree,
-                              .terms = (TesMappedTerms)(weights ? 1 + 2 * (i / 2 % 2) : 1 + (i + degree) % 3),
-                              .points = degree + 1 + i / 2 % 2,
-                              .collocated = i % 5 == 4,
-                              .lambda = 1.3,
-                              .a = {a},
-                              .c = c,
-                              .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE,
-                              .index = m.space->view->index,
-                              .nodes = tes_space_length(m.space),
-                              .masks = m.space->view->mask,
-                              .factors = factors,
-                              .conflicts = i % 7 == 6 ? TES_CONFLICTS_COLOURS : TES_CONFLICTS_ATOMIC};
+  const TesiMappedDesc desc = {.mesh = m.forest,
+                               .degree = degree,
+                               .terms =
+                                   (TesiMappedTerms)(weights ? 1 + 2 * (i / 2 % 2) : 1 + (i + degree) % 3),
+                               .points = degree + 1 + i / 2 % 2,
+                               .collocated = i % 5 == 4,
+                               .lambda = 1.3,
+                               .a = {a},
+                               .c = c,
+                               .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE,
+                               .index = m.space->view->index,
+                               .nodes = tes_space_length(m.space),
+                               .masks = m.space->view->mask,
+                               .factors = factors,
+                               .conflicts = i % 7 == 6 ? TES_CONFLICTS_COLOURS : TES_CONFLICTS_ATOMIC};
   check(ctx, &desc, degree < 5 || dim == 2);
   const int64_t hanging = tes_space_hanging(m.space);
   tes_function_destroy(&a);

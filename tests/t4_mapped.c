@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "operator/mapped/mapped.h"
+#include "operator/assembled/matrix.h"
 #include "basis/gauss.h"
 #include "failing_allocator.h"
 #include "geometry/geometry.h"
@@ -62,11 +64,11 @@ static void compare(const TesVector *v, const double *expected, double tolerance
 }
 
 /* apply, residual (in place too) and diagonal against apply_ref. */
-static void check_operator(const TesMappedDesc *desc, const char *name) {
+static void check_operator(const TesiMappedDesc *desc, const char *name) {
   TesOperator *op;
   char what[256];
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 2e-5;
-  assert_ok(ctx, tes_operator_create_mapped(ctx, desc, &op));
+  assert_ok(ctx, tesi_mapped_create(ctx, desc, &op));
   snprintf(what, sizeof what, "%s: %s", name, tes_operator_describe(op));
   TesVector *x = vector(op, 3), *y = vector(op, 4), *b = vector(op, 5), *r = vector(op, 6),
             *d = vector(op, 7);
@@ -110,25 +112,25 @@ static void check_degrees(int dim, int lowest, int highest) {
     for (int shape = CUBE; shape <= PERTURBED; shape++) {
       TesMesh *g = geometry(dim, (Shape)shape, k > 8 ? 2 : 11);
       for (int collocated = 0; collocated < 2; collocated++)
-        for (int terms = TES_STIFFNESS; terms <= TES_STIFFNESS_MASS; terms++)
+        for (int terms = TESI_STIFFNESS; terms <= TESI_STIFFNESS_MASS; terms++)
           for (int factors = TES_FACTORS_STORED; factors <= TES_FACTORS_WEIGHTS; factors++) {
             if (factors == TES_FACTORS_AFFINE && shape != CUBE) continue;
             if (factors == TES_FACTORS_MATRIX && (k > 2 || shape == CUBE)) continue;
-            if (factors == TES_FACTORS_WEIGHTS && (terms == TES_MASS || shape == CUBE)) continue;
-            if (k > 8 && (terms != TES_STIFFNESS_MASS || (dim == 3 && factors != TES_FACTORS_STORED)))
+            if (factors == TES_FACTORS_WEIGHTS && (terms == TESI_MASS || shape == CUBE)) continue;
+            if (k > 8 && (terms != TESI_STIFFNESS_MASS || (dim == 3 && factors != TES_FACTORS_STORED)))
               continue;
-            if (dim == 3 && k > 4 && k <= 8 && terms == TES_MASS && collocated) continue;
-            TesMappedDesc desc = {.mesh = g,
-                                  .degree = k,
-                                  .terms = (TesMappedTerms)terms,
-                                  .collocated = collocated,
-                                  .lambda = 0.7,
-                                  .factors = (TesFactors)factors,
-                                  .numbering = {.order = (TesNumberingOrder)((k + factors) % 3),
-                                                .seed = 3,
-                                                .dirichlet = k % 2}};
+            if (dim == 3 && k > 4 && k <= 8 && terms == TESI_MASS && collocated) continue;
+            TesiMappedDesc desc = {.mesh = g,
+                                   .degree = k,
+                                   .terms = (TesiMappedTerms)terms,
+                                   .collocated = collocated,
+                                   .lambda = 0.7,
+                                   .factors = (TesFactors)factors,
+                                   .numbering = {.order = (TesNumberingOrder)((k + factors) % 3),
+                                                 .seed = 3,
+                                                 .dirichlet = k % 2}};
             check_operator(&desc, "degrees");
-            if (dim == 3 && k > 4 && terms != TES_STIFFNESS_MASS) continue;
+            if (dim == 3 && k > 4 && terms != TESI_STIFFNESS_MASS) continue;
             desc.precision = TES_SINGLE;
             check_operator(&desc, "degrees");
           }
@@ -152,11 +154,11 @@ static void test_degrees_3d_high(void **state) {
     TesMesh *g = geometry(3, PERTURBED, k > 8 ? 1 : 2);
     for (int collocated = 0; collocated < 2; collocated++) {
       if (k > 9 && collocated == k % 2) continue;
-      check_operator(&(TesMappedDesc){.mesh = g,
-                                      .degree = k,
-                                      .terms = TES_STIFFNESS_MASS,
-                                      .collocated = collocated,
-                                      .factors = k % 2 ? TES_FACTORS_STORED : TES_FACTORS_VERTICES},
+      check_operator(&(TesiMappedDesc){.mesh = g,
+                                       .degree = k,
+                                       .terms = TESI_STIFFNESS_MASS,
+                                       .collocated = collocated,
+                                       .factors = k % 2 ? TES_FACTORS_STORED : TES_FACTORS_VERTICES},
                      "high degrees");
     }
     tes_mesh_destroy(&g);
@@ -175,28 +177,28 @@ static void test_variants(void **state) {
     for (int shape = CUBE; shape < SHAPES; shape++) {
       TesMesh *g = geometry(dim, (Shape)shape, 9);
       for (int variant = dim == 3 ? shape % 2 : 0; variant < 16; variant += dim == 3 ? 2 : 1)
-        for (int form = TES_GLOBAL_VECTORS; form <= TES_ELEMENT_VECTORS; form++) {
+        for (int form = TESI_GLOBAL_VECTORS; form <= TESI_ELEMENT_VECTORS; form++) {
           const int k = 1 + (variant + shape) % 6;
-          TesMappedDesc desc = {.mesh = g,
-                                .degree = k,
-                                .form = (TesVectorForm)form,
-                                .terms = (TesMappedTerms)(1 + (variant + form) % 3),
-                                .collocated = variant / 2 % 2,
-                                .points = variant % 5 == 0   ? k + 1
-                                          : variant % 7 == 0 ? k + 3
-                                                             : 0,
-                                .components = 1 + variant % 4,
-                                .lambda = 1.5,
-                                .tensor = (TesTensorKind)(variant % 3),
-                                .precision = variant % 5 == 4 ? TES_SINGLE : TES_DOUBLE,
-                                .numbering = {.order = (TesNumberingOrder)(variant / 4 % 3),
-                                              .seed = 8,
-                                              .dirichlet = variant % 2}};
-          if (form == TES_ELEMENT_VECTORS) desc.numbering = (TesNumberingDesc){0};
+          TesiMappedDesc desc = {.mesh = g,
+                                 .degree = k,
+                                 .form = (TesiVectorForm)form,
+                                 .terms = (TesiMappedTerms)(1 + (variant + form) % 3),
+                                 .collocated = variant / 2 % 2,
+                                 .points = variant % 5 == 0   ? k + 1
+                                           : variant % 7 == 0 ? k + 3
+                                                              : 0,
+                                 .components = 1 + variant % 4,
+                                 .lambda = 1.5,
+                                 .tensor = (TesiTensorKind)(variant % 3),
+                                 .precision = variant % 5 == 4 ? TES_SINGLE : TES_DOUBLE,
+                                 .numbering = {.order = (TesNumberingOrder)(variant / 4 % 3),
+                                               .seed = 8,
+                                               .dirichlet = variant % 2}};
+          if (form == TESI_ELEMENT_VECTORS) desc.numbering = (TesNumberingDesc){0};
           for (int i = 0; i < 6; i++)
-            if (desc.tensor == TES_TENSOR_FULL)
+            if (desc.tensor == TESI_TENSOR_FULL)
               desc.a[i] = dim == 3 ? a[i] : i < 3 ? two_d[i] : NULL;
-            else if (desc.tensor == TES_TENSOR_DIAGONAL && i < dim)
+            else if (desc.tensor == TESI_TENSOR_DIAGONAL && i < dim)
               desc.a[i] = a[i == 0 ? 0 : i == 1 ? 3 : 5];
           if (variant % 6 == 3) desc.a[0] = a[0];
           if (variant % 4 == 1) desc.c = c;
@@ -221,16 +223,15 @@ static void test_own_index(void **state) {
     index[i] = node % 5 == 0 ? -1 - node : node;
   }
   check_operator(
-      &(TesMappedDesc){.mesh = g, .degree = k, .terms = TES_MASS, .index = index, .nodes = nodes + 1},
+      &(TesiMappedDesc){.mesh = g, .degree = k, .terms = TESI_MASS, .index = index, .nodes = nodes + 1},
       "index");
   index[342] = index[342] < 0 ? ~index[342] : -1 - index[342]; /* a corner that cells share */
   TesOperator *op = NULL;
-  TesMappedDesc desc = {.mesh = g, .degree = k, .index = index, .nodes = nodes + 1};
-  assert_int_equal(tes_operator_create_mapped(ctx, &desc, &op),
-                   TES_INVALID_INPUT); /* constrained in one cell only */
+  TesiMappedDesc desc = {.mesh = g, .degree = k, .index = index, .nodes = nodes + 1};
+  assert_int_equal(tesi_mapped_create(ctx, &desc, &op), TES_INVALID_INPUT); /* constrained in one cell only */
   tes_context_clear(ctx);
   desc.nodes = 10;
-  assert_int_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_INVALID_INPUT);
+  assert_int_equal(tesi_mapped_create(ctx, &desc, &op), TES_INVALID_INPUT);
   assert_null(op);
   tes_context_clear(ctx);
   free(index);
@@ -251,7 +252,7 @@ static TesVector *affine_field(const TesOperator *op, const TesMesh *g, int k, c
   const int dim = tes_mesh_dim(g), n = k + 1, points = dim == 3 ? n * n * n : n * n;
   double at[16];
   int64_t nodes;
-  const int32_t *index = tes_mapped_index(op, &nodes);
+  const int32_t *index = tesi_mapped_index(op, &nodes);
   double *values = calloc((size_t)nodes, sizeof *values);
   tesi_gauss_lobatto(n, at, NULL);
   for (int64_t i = 0; i < tes_mesh_cells(g) * points; i++) {
@@ -277,15 +278,15 @@ static void test_exact(void **state) {
         TesMesh *g = geometry(dim, (Shape)shape, 3);
         TesOperator *mass, *stiffness;
         const TesNumberingDesc numbering = {.order = TES_NUMBER_SHUFFLED, .seed = 2};
+        assert_ok(
+            ctx, tesi_mapped_create(
+                     ctx,
+                     &(TesiMappedDesc){
+                         .mesh = g, .degree = k, .points = k + 3, .terms = TESI_MASS, .numbering = numbering},
+                     &mass));
         assert_ok(ctx,
-                  tes_operator_create_mapped(
-                      ctx,
-                      &(TesMappedDesc){
-                          .mesh = g, .degree = k, .points = k + 3, .terms = TES_MASS, .numbering = numbering},
-                      &mass));
-        assert_ok(ctx,
-                  tes_operator_create_mapped(
-                      ctx, &(TesMappedDesc){.mesh = g, .degree = k, .points = k + 3, .numbering = numbering},
+                  tesi_mapped_create(
+                      ctx, &(TesiMappedDesc){.mesh = g, .degree = k, .points = k + 3, .numbering = numbering},
                       &stiffness));
         assert_true(tes_operator_singular(stiffness) && !tes_operator_singular(mass));
         const double c[4] = {0.3, 1, -2, 0.5};
@@ -314,11 +315,11 @@ static void test_assembled(void **state) {
     for (int k = 1; k <= 3; k++) {
       TesMesh *g = geometry(dim, CURVED, 3);
       TesOperator *op;
-      TesMatrix A;
-      const TesMappedDesc desc = {
-          .mesh = g, .degree = k, .terms = TES_STIFFNESS_MASS, .numbering = {.dirichlet = k != 2}};
-      assert_ok(ctx, tes_operator_create_mapped(ctx, &desc, &op));
-      assert_ok(ctx, tes_mapped_assemble(op, &A));
+      TesiMatrix A;
+      const TesiMappedDesc desc = {
+          .mesh = g, .degree = k, .terms = TESI_STIFFNESS_MASS, .numbering = {.dirichlet = k != 2}};
+      assert_ok(ctx, tesi_mapped_create(ctx, &desc, &op));
+      assert_ok(ctx, tesi_mapped_assemble(op, &A));
       TesVector *x = vector(op, 3), *y = vector(op, 4);
       double *in = values_of(x), *out = calloc((size_t)A.rows, sizeof *out);
       assert_int_equal(A.rows, tes_operator_length(op));
@@ -330,7 +331,7 @@ static void test_assembled(void **state) {
         }
       assert_ok(ctx, tes_operator_apply(op, x, y));
       compare(y, out, 1e-12, "assembled");
-      tes_mapped_matrix_free(op, &A);
+      tesi_matrix_destroy(op->context, &A);
       free(in), free(out);
       tes_vector_destroy(&x), tes_vector_destroy(&y);
       tes_operator_destroy(&op);
@@ -344,7 +345,7 @@ static void test_refused(void **state) {
   TesFunction *negative;
   TesOperator *op = NULL;
   assert_ok(ctx, tes_function_create_expression(ctx, "x - 0.5", &negative));
-  const TesMappedDesc bad[] = {
+  const TesiMappedDesc bad[] = {
       {.degree = 2},
       {.mesh = g},
       {.mesh = g, .degree = 16},
@@ -355,21 +356,22 @@ static void test_refused(void **state) {
       {.mesh = g, .degree = 2, .factors = TES_FACTORS_AFFINE},
       {.mesh = g, .degree = 3, .factors = TES_FACTORS_MATRIX},
       {.mesh = g, .degree = 2, .variant = "shared"},
-      {.mesh = affine, .degree = 2, .terms = TES_MASS, .factors = TES_FACTORS_WEIGHTS},
+      {.mesh = affine, .degree = 2, .terms = TESI_MASS, .factors = TES_FACTORS_WEIGHTS},
       {.mesh = affine, .degree = 2, .a = {negative}},
       {.mesh = affine, .degree = 2, .a = {NULL, negative}},
-      {.mesh = affine, .degree = 2, .terms = TES_MASS, .c = negative},
+      {.mesh = affine, .degree = 2, .terms = TESI_MASS, .c = negative},
       {.mesh = affine, .degree = 1, .a = {negative}, .factors = TES_FACTORS_MATRIX}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    if (tes_operator_create_mapped(ctx, &bad[i], &op) != TES_INVALID_INPUT)
-      fail_msg("case %zu was not refused", i);
+    if (tesi_mapped_create(ctx, &bad[i], &op) != TES_INVALID_INPUT) fail_msg("case %zu was not refused", i);
     assert_null(op);
     tes_context_clear(ctx);
   }
-  assert_ok(ctx, tes_operator_create_mapped(ctx, &(TesMappedDesc){.mesh = g, .degree = 2}, &op));
+  assert_ok(ctx, tesi_mapped_create(ctx, &(TesiMappedDesc){.mesh = g, .degree = 2}, &op));
   assert_null(tes_operator_space(op));
   TesSmoother *smoother = NULL;
-  assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &smoother), TES_INVALID_INPUT);
+  assert_int_equal(
+      tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother),
+      TES_INVALID_INPUT);
   tes_context_clear(ctx);
   tes_operator_destroy(&op);
   tes_function_destroy(&negative);
@@ -381,16 +383,16 @@ static TesStatus make_all(TesContext *context, void *user) {
   (void)user;
   TesMesh *g = NULL;
   TesOperator *op = NULL;
-  TesMatrix A = {0};
+  TesiMatrix A = {0};
   TesStatus status =
       tes_mesh_create(context, &(TesMeshDesc){.dim = 2, .cells = {9, 2}, .perturbation = 0.1}, &g);
   for (int factors = 0; factors <= TES_FACTORS_WEIGHTS && status == TES_OK; factors++) {
     if (factors == TES_FACTORS_AFFINE) continue;
-    const TesMappedDesc desc = {
+    const TesiMappedDesc desc = {
         .mesh = g, .degree = 1, .factors = (TesFactors)factors, .numbering = {.dirichlet = true}};
-    status = tes_operator_create_mapped(context, &desc, &op);
-    if (status == TES_OK && factors == TES_FACTORS_STORED) status = tes_mapped_assemble(op, &A);
-    if (status == TES_OK && factors == TES_FACTORS_STORED) tes_mapped_matrix_free(op, &A);
+    status = tesi_mapped_create(context, &desc, &op);
+    if (status == TES_OK && factors == TES_FACTORS_STORED) status = tesi_mapped_assemble(op, &A);
+    if (status == TES_OK && factors == TES_FACTORS_STORED) tesi_matrix_destroy(op->context, &A);
     tes_operator_destroy(&op);
   }
   tes_mesh_destroy(&g);

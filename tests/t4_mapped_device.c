@@ -2,9 +2,11 @@
  * emulator, and on a GPU where there is one. The kernels themselves: t4_mapped_kernels. Brief: the first half of the cases, which has every
  * value of every choice. */
 #include <string.h>
+#include "operator/mapped/mapped.h"
+#include "operator/assembled/matrix.h"
 #include "kernel_testing.h"
 #include "matrix_testing.h"
-#include "tessera/mapped.h"
+#include "operator/mapped/mapped_desc.h"
 
 static void must(TesContext *ctx, TesStatus status) {
   if (status != TES_OK) fail_msg("%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
@@ -23,19 +25,19 @@ static TesMesh *make_mesh(TesContext *ctx, int dim, bool affine) {
 }
 
 static void check_matrix(TesContext *ctx, const TesOperator *op, double tolerance) {
-  TesMatrix a;
-  TesDeviceMatrix b;
-  must(ctx, tes_mapped_assemble(op, &a));
-  must(ctx, tes_mapped_assemble_device(op, &b));
+  TesiMatrix a;
+  TesiDeviceMatrix b;
+  must(ctx, tesi_mapped_assemble(op, &a));
+  must(ctx, tesi_mapped_assemble_device(op, &b));
   test_compare_matrices(ctx, &a, &b, tolerance, tes_operator_describe(op));
-  tes_device_matrix_free(op, &b);
-  tes_mapped_matrix_free(op, &a);
+  tesi_device_matrix_destroy(op, &b);
+  tesi_matrix_destroy(op->context, &a);
 }
 
 /* apply, residual (in place too), and the diagonal as e_i A e_i for a few rows. */
-static void check(TesContext *ctx, const TesMappedDesc *desc) {
+static void check(TesContext *ctx, const TesiMappedDesc *desc) {
   TesOperator *op;
-  must(ctx, tes_operator_create_mapped(ctx, desc, &op));
+  must(ctx, tesi_mapped_create(ctx, desc, &op));
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 2e-5;
   const char *const name = tes_operator_describe(op);
   const int64_t n = tes_operator_length(op);
@@ -64,7 +66,7 @@ static void check(TesContext *ctx, const TesMappedDesc *desc) {
       fail_msg("%s: diagonal entry %lld is %.17g, A e gives %.17g", name, (long long)i, diagonal[i], unit[i]);
     memset(unit, 0, (size_t)n * sizeof *unit);
   }
-  if (desc->form == TES_GLOBAL_VECTORS && desc->degree < 4) check_matrix(ctx, op, tolerance);
+  if (desc->form == TESI_GLOBAL_VECTORS && desc->degree < 4) check_matrix(ctx, op, tolerance);
   test_free(unit);
   test_free(diagonal);
   tes_vector_destroy(&x);
@@ -83,15 +85,15 @@ static void check_case(TesContext *ctx, int i) {
   const int dim = 2 + i % 2, factors = i / 2 % 4;
   TesMesh *g = make_mesh(ctx, dim, factors == TES_FACTORS_AFFINE);
   TesFunction *a = NULL;
-  TesMappedDesc desc = {
+  TesiMappedDesc desc = {
       .mesh = g,
       .degree = degree_of(i),
-      .terms = (TesMappedTerms)(1 + i % 3),
+      .terms = (TesiMappedTerms)(1 + i % 3),
       .collocated = i / 3 % 2,
       .components = 1 + i / 4 % 4,
       .lambda = 1.7,
       .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
-      .form = i % 7 < 2 ? TES_ELEMENT_VECTORS : TES_GLOBAL_VECTORS,
+      .form = i % 7 < 2 ? TESI_ELEMENT_VECTORS : TESI_GLOBAL_VECTORS,
       .factors = (TesFactors)factors,
       .conflicts = (TesConflicts)(i / 5 % 3),
       .numbering = {.order = (TesNumberingOrder)(i % 3), .seed = 3, .dirichlet = i / 2 % 2}};
@@ -128,14 +130,14 @@ static void variants_equal_the_plain_operator(void **state) {
   if (!ctx) return;
   TesMesh *g = make_mesh(ctx, 3, false);
   for (int i = 0; i < 24; i++) {
-    TesMappedDesc desc = {.mesh = g,
-                          .degree = 1 + i / 3 % 4,
-                          .terms = (TesMappedTerms)(1 + i / 2 % 3),
-                          .collocated = i / 5 % 2,
-                          .lambda = 1.7,
-                          .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
-                          .form = TES_ELEMENT_VECTORS,
-                          .variant = names[i % 6]};
+    TesiMappedDesc desc = {.mesh = g,
+                           .degree = 1 + i / 3 % 4,
+                           .terms = (TesiMappedTerms)(1 + i / 2 % 3),
+                           .collocated = i / 5 % 2,
+                           .lambda = 1.7,
+                           .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
+                           .form = TESI_ELEMENT_VECTORS,
+                           .variant = names[i % 6]};
     check(ctx, &desc);
   }
   tes_mesh_destroy(&g);
@@ -149,17 +151,17 @@ static void refusals_tell_why(void **state) {
   if (!ctx) return;
   TesMesh *g = make_mesh(ctx, 3, false);
   TesOperator *op;
-  TesMappedDesc desc = {.mesh = g, .degree = 2, .factors = TES_FACTORS_MATRIX};
-  assert_int_not_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_OK);
+  TesiMappedDesc desc = {.mesh = g, .degree = 2, .factors = TES_FACTORS_MATRIX};
+  assert_int_not_equal(tesi_mapped_create(ctx, &desc, &op), TES_OK);
   assert_null(op);
   assert_non_null(strstr(tes_context_message(ctx), "matrix"));
   tes_context_clear(ctx);
-  desc = (TesMappedDesc){.mesh = g, .degree = 2, .variant = "nonsense"};
-  assert_int_not_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_OK);
+  desc = (TesiMappedDesc){.mesh = g, .degree = 2, .variant = "nonsense"};
+  assert_int_not_equal(tesi_mapped_create(ctx, &desc, &op), TES_OK);
   assert_non_null(strstr(tes_context_message(ctx), "nonsense"));
   tes_context_clear(ctx);
   desc.variant = "shared"; /* global vectors */
-  assert_int_equal(tes_operator_create_mapped(ctx, &desc, &op), TES_INVALID_INPUT);
+  assert_int_equal(tesi_mapped_create(ctx, &desc, &op), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "the ladder's kernels are for element vectors"));
   tes_mesh_destroy(&g);
   tes_context_destroy(&ctx);

@@ -3,6 +3,7 @@
  * precision, another one each degree; all cuts. */
 #include <stdlib.h>
 #include <string.h>
+#include "operator_testing.h"
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "operator/operator.h"
@@ -40,10 +41,10 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   assert_int_equal(tes_function_create_constant(ctx, 1.5, &a), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, c->degree % 2 ? 0 : 20, &reaction), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, 0.8, &alpha), TES_OK);
-  TesDiffusionDesc desc = {.space = space, .a = a, .c = reaction, .precision = precision};
+  TestDiffusion desc = {.space = space, .a = a, .c = reaction, .precision = precision};
   for (int f = 0; f < 2 * c->dim; f++)
     if (!tes_space_given(space, (TesFace)f) && f != 1) desc.alpha[f] = alpha;
-  if (tes_operator_create_diffusion(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  if (test_operator_create(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   tes_function_destroy(&a);
   tes_function_destroy(&reaction);
   tes_function_destroy(&alpha);

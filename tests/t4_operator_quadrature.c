@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "operator_testing.h"
 #include "operator/operator.h"
 #include "failing_allocator.h"
 #include "testing.h"
@@ -59,7 +60,7 @@ static TesOperator *make_operator(TesContext *context, const Case *t, TesPrecisi
   TesSpace *space = make_space(context, t);
   TesOperator *op;
   TesFunction *a, *c, *alpha[6] = {NULL};
-  TesDiffusionDesc desc = {.space = space, .precision = precision, .form = TES_FORM_QUADRATURE};
+  TestDiffusion desc = {.space = space, .precision = precision, .kind = "quadrature"};
   assert_ok(context, tes_function_create_callback(context, a_values, NULL, NULL, &a));
   assert_ok(context, tes_function_create_callback(context, c_values, NULL, NULL, &c));
   desc.a = a;
@@ -70,7 +71,7 @@ static TesOperator *make_operator(TesContext *context, const Case *t, TesPrecisi
                 tes_function_create_callback(context, alpha_values, (void *)&factors[f], NULL, &alpha[f]));
       desc.alpha[f] = alpha[f];
     }
-  assert_ok(context, tes_operator_create_diffusion(context, &desc, &op));
+  assert_ok(context, test_operator_create(context, &desc, &op));
   for (int f = 0; f < 6; f++) tes_function_destroy(&alpha[f]);
   tes_function_destroy(&a), tes_function_destroy(&c);
   tes_space_destroy(&space);
@@ -145,7 +146,7 @@ static void check_against_plain(TesContext *context, const Case *t, TesPrecision
   const double tolerance = precision == TES_DOUBLE ? 2e-13 : 5e-5;
   TesOperator *op = make_operator(context, t, precision);
   Vectors v = make_vectors(context, op);
-  assert_true(op->form == TES_FORM_QUADRATURE);
+  assert_true(op->kind == &tesi_operator_quadrature);
   assert_ok(context, op->table->apply_ref(op, v.xs, v.expected));
   assert_ok(context, tes_vector_fill(v.y, NAN));
   assert_ok(context, tes_operator_apply(op, v.x, v.y));
@@ -286,8 +287,8 @@ static void energies_of_polynomials_are_exact(void **state) {
                   context, &(TesMeshDesc){.cells = {3, 2, 3}, .coordinates = {graded, NULL, graded}}, &mesh));
     const TesSpaceDesc sd = {.mesh = mesh, .degree = degree, .given = (const uint8_t[6]){0}};
     assert_ok(context, tes_space_create(context, &sd, &space));
-    const TesDiffusionDesc desc = {.space = space, .a = f, .c = f, .alpha = {[TES_FRONT] = f}};
-    assert_ok(context, tes_operator_create_diffusion(context, &desc, &op));
+    const TestDiffusion desc = {.space = space, .a = f, .c = f, .alpha = {[TES_FRONT] = f}};
+    assert_ok(context, test_operator_create(context, &desc, &op));
     assert_false(tes_operator_singular(op));
     assert_ok(context, tes_vector_create(context, space->length, TES_DOUBLE, &x));
     assert_ok(context, tes_vector_create(context, space->length, TES_DOUBLE, &y));
@@ -338,9 +339,9 @@ static void check_refused(TesFunctionEvaluate evaluate, int which, TesStatus exp
                 context, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = (const uint8_t[]){1, 0, 0, 0}},
                 &space));
   assert_ok(context, tes_function_create_callback(context, evaluate, NULL, NULL, &f));
-  TesDiffusionDesc desc = {.space = space};
+  TestDiffusion desc = {.space = space};
   *(const TesFunction **[]){&desc.a, &desc.c, &desc.alpha[TES_TOP]}[which] = f;
-  assert_int_equal(tes_operator_create_diffusion(context, &desc, &op), expected);
+  assert_int_equal(test_operator_create(context, &desc, &op), expected);
   assert_null(op);
   assert_non_null(strstr(tes_context_message(context), name));
   assert_non_null(
@@ -371,8 +372,8 @@ static void coefficients_that_vanish_leave_the_operator_singular(void **state) {
                 context, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .given = (const uint8_t[]){0, 0, 0, 0}},
                 &space));
   assert_ok(context, tes_function_create_callback(context, vanishing, NULL, NULL, &f));
-  assert_ok(context, tes_operator_create_diffusion(
-                         context, &(TesDiffusionDesc){.space = space, .c = f, .alpha = {f}}, &op));
+  assert_ok(context,
+            test_operator_create(context, &(TestDiffusion){.space = space, .c = f, .alpha = {f}}, &op));
   assert_true(tes_operator_singular(op));
   tes_operator_destroy(&op), tes_function_destroy(&f), tes_space_destroy(&space), tes_mesh_destroy(&mesh);
   tes_context_destroy(&context);
@@ -389,8 +390,7 @@ static TesStatus create_one(TesContext *ctx, void *user) {
   TES_TRY(tes_space_create(
       ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .given = (const uint8_t[]){0, 1, 1, 1, 1, 1}}, &space));
   TES_TRY(tes_function_create_callback(ctx, one_plus_x, NULL, NULL, &f));
-  TES_TRY(tes_operator_create_diffusion(
-      ctx, &(TesDiffusionDesc){.space = space, .a = f, .c = f, .alpha = {f}}, &op));
+  TES_TRY(test_operator_create(ctx, &(TestDiffusion){.space = space, .a = f, .c = f, .alpha = {f}}, &op));
 done:
   tes_operator_destroy(&op), tes_function_destroy(&f), tes_space_destroy(&space), tes_mesh_destroy(&mesh);
   return status;

@@ -3,6 +3,7 @@
  * Labels: threads simd */
 #include <stdlib.h>
 #include <string.h>
+#include "operator_testing.h"
 #include "operator/operator.h"
 #include "testing.h"
 
@@ -34,7 +35,7 @@ static TesOperator *make_operator(TesContext *context, const Case *t) {
   for (int f = 0; f < 6; f++) given[f] = !(t->natural >> f & 1);
   space_desc.given = given;
   assert_int_equal(tes_space_create(context, &space_desc, &space), TES_OK);
-  TesDiffusionDesc desc = {.space = space, .precision = t->precision, .form = TES_FORM_SEPARABLE};
+  TestDiffusion desc = {.space = space, .precision = t->precision, .kind = "separable"};
   assert_int_equal(tes_function_create_constant(context, t->a, &a), TES_OK);
   assert_int_equal(tes_function_create_constant(context, t->c, &c), TES_OK);
   desc.a = a, desc.c = c;
@@ -42,7 +43,7 @@ static TesOperator *make_operator(TesContext *context, const Case *t) {
     assert_int_equal(tes_function_create_constant(context, t->alpha * (1 + f), &alpha[f]), TES_OK);
     if (!given[f] && f < 2 * t->dim && t->alpha != 0) desc.alpha[f] = alpha[f];
   }
-  assert_int_equal(tes_operator_create_diffusion(context, &desc, &op), TES_OK);
+  assert_int_equal(test_operator_create(context, &desc, &op), TES_OK);
   for (int f = 0; f < 6; f++) tes_function_destroy(&alpha[f]);
   tes_function_destroy(&a), tes_function_destroy(&c);
   tes_space_destroy(&space), tes_mesh_destroy(&mesh);
@@ -347,7 +348,7 @@ static void failing_allocations(void **state) {
     assert_int_equal(tes_mesh_create(context, &(TesMeshDesc){.cells = {20, 20, 20}}, &mesh), TES_OK);
     assert_int_equal(tes_space_create(context, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space), TES_OK);
     left = n;
-    const TesStatus status = tes_operator_create_diffusion(context, &(TesDiffusionDesc){.space = space}, &op);
+    const TesStatus status = test_operator_create(context, &(TestDiffusion){.space = space}, &op);
     created = status == TES_OK;
     assert_true(created || (status == TES_OUT_OF_MEMORY && !op));
     assert_true(n < 100);
@@ -358,9 +359,9 @@ static void failing_allocations(void **state) {
   }
 }
 
-static void refuses(TesContext *context, const TesDiffusionDesc *desc, const char *words) {
+static void refuses(TesContext *context, const TestDiffusion *desc, const char *words) {
   TesOperator *op;
-  assert_int_equal(tes_operator_create_diffusion(context, desc, &op), TES_INVALID_INPUT);
+  assert_int_equal(test_operator_create(context, desc, &op), TES_INVALID_INPUT);
   assert_null(op);
   if (!strstr(tes_context_message(context), words))
     fail_msg("'%s' lacks '%s'", tes_context_message(context), words);
@@ -387,21 +388,21 @@ static void bad_input_is_refused(void **state) {
   assert_int_equal(tes_function_create_constant(context, -1, &negative), TES_OK);
   assert_int_equal(tes_function_create_constant(context, 0, &zero), TES_OK);
   assert_int_equal(tes_function_create_callback(context, product_callback, NULL, NULL, &variable), TES_OK);
-  refuses(context, &(TesDiffusionDesc){.space = NULL}, "space");
-  refuses(context, &(TesDiffusionDesc){.space = space, .a = zero}, "expected > 0");
-  refuses(context, &(TesDiffusionDesc){.space = space, .c = negative}, "expected >= 0");
-  refuses(context, &(TesDiffusionDesc){.space = space, .alpha = {zero}}, "left");
-  refuses(context, &(TesDiffusionDesc){.space = space, .precision = (TesPrecision)7}, "precision");
-  refuses(context, &(TesDiffusionDesc){.space = space, .form = (TesForm)7}, "form");
-  refuses(context, &(TesDiffusionDesc){.space = space, .a = variable, .form = TES_FORM_SEPARABLE},
-          "constant");
-  assert_int_equal(
-      tes_operator_create_diffusion(context, &(TesDiffusionDesc){.space = space, .a = variable}, &op),
-      TES_OK);
-  assert_int_equal(op->form, TES_FORM_QUADRATURE);
+  refuses(context, &(TestDiffusion){.space = NULL}, "space");
+  refuses(context, &(TestDiffusion){.space = space, .a = zero}, "expected > 0");
+  refuses(context, &(TestDiffusion){.space = space, .c = negative}, "expected >= 0");
+  refuses(context, &(TestDiffusion){.space = space, .alpha = {zero}}, "left");
+  refuses(context, &(TestDiffusion){.space = space, .precision = (TesPrecision)7}, "precision");
+  refuses(context, &(TestDiffusion){.space = space, .kind = "seperable"},
+          "there is no operator of kind seperable");
+  refuses(context, &(TestDiffusion){.space = space, .a = variable, .kind = "separable"},
+          "a coefficient varies");
+  assert_int_equal(test_operator_create(context, &(TestDiffusion){.space = space, .a = variable}, &op),
+                   TES_OK);
+  assert_ptr_equal(op->kind, &tesi_operator_quadrature);
   tes_operator_destroy(&op);
-  assert_int_equal(tes_operator_create_diffusion(context, &(TesDiffusionDesc){.space = space}, &op), TES_OK);
-  assert_int_equal(op->form, TES_FORM_SEPARABLE);
+  assert_int_equal(test_operator_create(context, &(TestDiffusion){.space = space}, &op), TES_OK);
+  assert_ptr_equal(op->kind, &tesi_operator_separable);
   assert_int_equal(tes_vector_create(context, tes_space_length(space), TES_DOUBLE, &x), TES_OK);
   assert_int_equal(tes_vector_create(context, tes_space_length(other), TES_DOUBLE, &y), TES_OK);
   assert_int_equal(tes_vector_create(context, tes_space_length(space), TES_SINGLE, &single), TES_OK);

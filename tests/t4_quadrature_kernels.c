@@ -4,6 +4,7 @@
  * On the emulator with threads in several orders, on a GPU where there is one. Brief: boxes with natural faces and without, one a
  * precision, in turns; all cuts; beyond the specialised degrees the lowest in 2D and 3D, and atomics. */
 #include <string.h>
+#include "operator_testing.h"
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "operator/operator.h"
@@ -47,11 +48,11 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   TesFunction *reaction = make_function(ctx, "2 + 30*x*y", c->degree % 2 ? 0 : 20, c->constant);
   TesFunction *alpha = make_function(ctx, "0.3 + x + y*z", 0.8, c->constant);
   TesOperator *op;
-  TesDiffusionDesc desc = {.space = space, .a = a, .precision = precision};
+  TestDiffusion desc = {.space = space, .a = a, .precision = precision};
   if (c->constant || c->degree % 3) desc.c = reaction;
   for (int f = 0; f < 2 * c->dim; f++)
     if (!tes_space_given(space, (TesFace)f) && f != 5) desc.alpha[f] = alpha;
-  if (tes_operator_create_diffusion(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  if (test_operator_create(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   tes_function_destroy(&a);
   tes_function_destroy(&reaction);
   tes_function_destroy(&alpha);
@@ -186,8 +187,8 @@ static void bad_coefficients_are_told(void **state) {
     TesOperator *op = NULL;
     if (bad[i].c) reaction = make_function(ctx, bad[i].c, 0, false);
     if (bad[i].alpha) alpha = make_function(ctx, bad[i].alpha, 0, false);
-    const TesDiffusionDesc desc = {.space = space, .a = a, .c = reaction, .alpha = {NULL, alpha}};
-    assert_int_equal(tes_operator_create_diffusion(ctx, &desc, &op), bad[i].status);
+    const TestDiffusion desc = {.space = space, .a = a, .c = reaction, .alpha = {NULL, alpha}};
+    assert_int_equal(test_operator_create(ctx, &desc, &op), bad[i].status);
     assert_null(op);
     if (!strstr(tes_context_message(ctx), bad[i].message)) fail_msg("%s", tes_context_message(ctx));
     tes_context_clear(ctx);

@@ -3,6 +3,7 @@
  * Labels: simd */
 #include <math.h>
 #include <stdlib.h>
+#include "operator_testing.h"
 #include "forest_testing.h"
 #include "smoother/cell_patch/cell_patch.h"
 #include "tessera/tessera.h"
@@ -36,11 +37,9 @@ static Case make_case(const TesMeshDesc *desc, int times, int degree, TesPrecisi
   assert_ok(s.ctx, tes_space_create(s.ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &s.space));
   assert_ok(s.ctx, tes_function_create_expression(s.ctx, varies ? "1 / (0.05 + 2*(x*x + y*y))" : "2", &s.a));
   assert_ok(s.ctx, tes_function_create_expression(s.ctx, varies ? "x*x" : "3", &s.c));
-  assert_ok(s.ctx,
-            tes_operator_create_forest(
-                s.ctx,
-                &(TesForestDiffusionDesc){.space = s.space, .a = s.a, .c = s.c, .precision = precision},
-                &s.op));
+  assert_ok(s.ctx, test_operator_create(
+                       s.ctx, &(TestDiffusion){.space = s.space, .a = s.a, .c = s.c, .precision = precision},
+                       &s.op));
   tes_mesh_destroy(&forest);
   return s;
 }
@@ -194,10 +193,8 @@ static int iterations(const Case *s, TesSmootherKind kind) {
   TesVector *b, *x;
   TesSolveResult result;
   const int64_t n = tes_operator_length(s->op);
-  const TesForestMultigridDesc desc = {
-      .diffusion = {.space = s->space, .a = s->a, .c = s->c, .precision = TES_SINGLE},
-      .smoother = {.kind = kind}};
-  assert_ok(s->ctx, tes_multigrid_create_forest(s->ctx, &desc, &mg));
+  const TesMultigridDesc desc = {.op = s->op, .precision = TES_SINGLE, .smoother = {.kind = kind}};
+  assert_ok(s->ctx, tes_multigrid_create(s->ctx, &desc, &mg));
   assert_ok(s->ctx,
             tes_solver_create(
                 s->ctx,

@@ -1,5 +1,6 @@
 /* Run: ctest -R t5_cell_patch_kernels. Cell patches by kernels on random forests with hanging nodes, against the dense reference and the host's smoother:
  * emulator, and a GPU where there is one. Brief: one precision a dimension, in turns. */
+#include "operator_testing.h"
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"
 #include "failing_allocator.h"
@@ -46,9 +47,9 @@ static Case make_case(TesContext *ctx, int dim, int degree, TesPrecision precisi
   assert_true(tes_space_hanging(s.space) > 0);
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x", &s.a));
   assert_ok(ctx, tes_function_create_expression(ctx, "x*x", &s.c));
-  assert_ok(ctx, tes_operator_create_forest(
+  assert_ok(ctx, test_operator_create(
                      ctx,
-                     &(TesForestDiffusionDesc){
+                     &(TestDiffusion){
                          .space = s.space, .a = s.a, .c = degree % 2 ? s.c : NULL, .precision = precision},
                      &s.op));
   tes_mesh_destroy(&forest);

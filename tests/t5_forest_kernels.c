@@ -1,5 +1,6 @@
 /* Run: ctest -R t5_forest_kernels. Transfers between forests with hanging nodes and Robin terms by kernels, against the plain versions: emulator, and
  * a GPU where there is one. Brief: one precision a dimension, in turns. */
+#include "operator_testing.h"
 #include "device/emulator/fiber.h"
 #include "forest_testing.h"
 #include "kernel_testing.h"
@@ -118,10 +119,9 @@ static void check_robin(TesContext *ctx, int dim, int degree, TesPrecision preci
   test_set_geometry(forest, 1);
   TesSpace *space = make_space(ctx, forest, degree, true);
   assert_ok(ctx, tes_function_create_expression(ctx, "2 + x*y", &alpha));
-  const TesFunction *alphas[] = {NULL, alpha};
-  assert_ok(
-      ctx, tes_operator_create_forest(
-               ctx, &(TesForestDiffusionDesc){.space = space, .alpha = alphas, .precision = precision}, &op));
+  assert_ok(ctx,
+            test_operator_create(
+                ctx, &(TestDiffusion){.space = space, .alpha = {NULL, alpha}, .precision = precision}, &op));
   const int64_t n = tes_operator_length(op);
   TesVector *x = test_vector(ctx, n, precision, 1), *b = test_vector(ctx, n, precision, 2),
             *y = test_vector(ctx, n, precision, 0), *z = test_vector(ctx, n, precision, 0);

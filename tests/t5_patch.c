@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "operator_testing.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "smoother/patch/patch.h"
@@ -67,13 +68,13 @@ static void setup(Setup *s, TesContext *ctx, const Case *c, TesPrecision precisi
   TesFunction *a, *reaction, *alpha;
   *s = (Setup){.ctx = ctx};
   create_space(s, c);
-  TesDiffusionDesc desc = {.space = s->space, .precision = precision};
+  TestDiffusion desc = {.space = s->space, .precision = precision};
   assert_int_equal(tes_function_create_constant(ctx, c->a ? c->a : 1, &a), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, c->c, &reaction), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, c->alpha, &alpha), TES_OK);
   desc.a = a, desc.c = reaction;
   for (int f = 0; f < 6; f++) desc.alpha[f] = f < 2 * c->dim && (c->natural >> f & 1) ? alpha : NULL;
-  assert_int_equal(tes_operator_create_diffusion(ctx, &desc, &s->op), TES_OK);
+  assert_int_equal(test_operator_create(ctx, &desc, &s->op), TES_OK);
   tes_function_destroy(&a), tes_function_destroy(&reaction), tes_function_destroy(&alpha);
   assert_int_equal(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = s->op, .kind = TES_SMOOTHER_PATCH}, &s->smoother),

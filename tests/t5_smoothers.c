@@ -1,6 +1,7 @@
 /* Run: ctest -R t5_smoothers. Jacobi, Chebyshev-Jacobi and point Gauss-Seidel against their plain versions; symmetry,
  * eigenvalue estimates, orders, optional device entries, trouble.
  * Labels: threads simd */
+#include "operator_testing.h"
 #include "failing_allocator.h"
 #include "smoother/gauss_seidel/gauss_seidel.h"
 #include "smoother/spectrum.h"
@@ -225,7 +226,7 @@ static TesStatus create_and_destroy(TesContext *ctx, void *user) {
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {2, 2}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space));
   TES_TRY(tes_function_create_callback(ctx, varying, (void *)&one, NULL, &a));
-  TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space, .a = a}, &op));
+  TES_TRY(test_operator_create(ctx, &(TestDiffusion){.space = space, .a = a}, &op));
   TES_TRY(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = *(TesSmootherKind *)user}, &smoother));
 done:

@@ -1,6 +1,7 @@
 /* Run: ctest -R t5_surrogate. Patch smoothers for varying coefficients: against their plain versions, and counts of
  * iterations of GMRES with a multigrid cycle.
  * Labels: threads simd */
+#include "operator_testing.h"
 #include "failing_allocator.h"
 #include "smoother_testing.h"
 
@@ -116,8 +117,7 @@ static int gmres_iterations(TesContext *ctx, int dim, int degree, int cells, Tes
   assert_int_equal(tes_vector_create(ctx, s.n, TES_DOUBLE, &b), TES_OK);
   assert_int_equal(tes_vector_create(ctx, s.n, TES_DOUBLE, &x), TES_OK);
   assert_int_equal(tes_vector_set(b, s.b), TES_OK);
-  const TesMultigridDesc desc = {.diffusion = {.space = s.space, .a = s.op->a_function},
-                                 .smoother = smoother};
+  const TesMultigridDesc desc = {.op = s.op, .smoother = smoother};
   if (tes_multigrid_create(ctx, &desc, &mg) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   assert_int_equal(
       tes_solver_create(
@@ -150,8 +150,7 @@ static void choose(TesContext *ctx, bool jump, TesSmootherKind kind, TesSmoother
   create_space(&s, &(Case){.dim = 2, .degree = 4, .cells = {8, 8}});
   assert_int_equal(tes_function_create_callback(ctx, jump ? jumping : varying, (void *)&one, NULL, &a),
                    TES_OK);
-  assert_int_equal(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = s.space, .a = a}, &s.op),
-                   TES_OK);
+  assert_int_equal(test_operator_create(ctx, &(TestDiffusion){.space = s.space, .a = a}, &s.op), TES_OK);
   assert_int_equal(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = kind}, &s.smoother),
                    TES_OK);
   *chosen = s.smoother->kind, *local = s.smoother->local;
@@ -242,7 +241,7 @@ static TesStatus create_and_destroy(TesContext *ctx, void *user) {
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space));
   TES_TRY(tes_function_create_callback(ctx, desc.kind == TES_SMOOTHER_AUTO ? jumping : varying, (void *)&one,
                                        NULL, &a));
-  TES_TRY(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space, .a = a}, &op));
+  TES_TRY(test_operator_create(ctx, &(TestDiffusion){.space = space, .a = a}, &op));
   desc.op = op;
   TES_TRY(tes_smoother_create(ctx, &desc, &smoother));
 done:

@@ -1,6 +1,8 @@
 /* Run: ctest -R t6_coarse. The coarsest level of a Gmsh mesh that is large by itself: algebraic multigrid beside conjugate gradients. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "operator/assembled/matrix.h"
+#include "operator_testing.h"
 #include "failing_allocator.h"
 #include "multigrid/coarse/amg.h"
 #include "tessera/tessera.h"
@@ -130,12 +132,12 @@ static void cycles(void **state) {
   if (!tesi_amg_available()) skip();
   TesSpace *space;
   TesOperator *op;
-  TesMatrix A;
+  TesiMatrix A;
   TesiAmg *amg;
   uint64_t seed = 7;
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 1}, &space));
-  assert_ok(ctx, tes_operator_create_forest(ctx, &(TesForestDiffusionDesc){.space = space}, &op));
-  assert_ok(ctx, tes_forest_assemble(op, &A));
+  assert_ok(ctx, test_operator_create(ctx, &(TestDiffusion){.space = space}, &op));
+  assert_ok(ctx, tesi_operator_assemble(op, &A));
   assert_ok(ctx, tesi_amg_create(ctx, &A, &amg));
   const size_t n = (size_t)A.rows;
   double *u = test_malloc(n * sizeof *u), *v = test_malloc(n * sizeof *v), *Mu = test_malloc(n * sizeof *Mu),
@@ -147,7 +149,7 @@ static void cycles(void **state) {
   assert_near(uMv, vMu, 1e-10 * n);
   double norm = 0; /* e <- e - M A e, in 10 cycles */
   for (int cycle = 0; cycle < 10; cycle++) {
-    tes_matrix_apply(ctx, &A, u, v);
+    tesi_matrix_apply(ctx, &A, u, v);
     assert_ok(ctx, tesi_amg_apply(amg, v, Mv));
     norm = 0;
     for (size_t i = 0; i < n; i++) u[i] -= Mv[i], norm = fmax(norm, fabs(u[i]));
@@ -155,7 +157,7 @@ static void cycles(void **state) {
   assert_true(norm < 1e-5);
   test_free(u), test_free(v), test_free(Mu), test_free(Mv);
   tesi_amg_destroy(&amg);
-  tes_forest_matrix_free(space, &A);
+  tesi_matrix_destroy(tes_space_context(space), &A);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);
   tes_mesh_destroy(&forest);

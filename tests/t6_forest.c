@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "operator/assembled/matrix.h"
+#include "operator_testing.h"
 #include "testing.h"
 #include "tessera/tessera.h"
 #include "smoother/spectrum.h"
@@ -71,12 +73,11 @@ static void assert_close(const TesVector *a, const TesVector *b, double toleranc
 }
 
 /* Apply, residual and diagonal of one operator against its plain version and its sparse matrix. */
-static void compare(const Mesh *m, const TesSpace *space, const TesForestDiffusionDesc *desc,
-                    double tolerance) {
+static void compare(const Mesh *m, const TesSpace *space, const TestDiffusion *desc, double tolerance) {
   TesContext *ctx = m->ctx;
   TesOperator *op;
-  TesMatrix matrix;
-  assert_ok(ctx, tes_operator_create_forest(ctx, desc, &op));
+  TesiMatrix matrix;
+  assert_ok(ctx, test_operator_create(ctx, desc, &op));
   const int64_t n = tes_operator_length(op);
   TesVector *x = make_vector(ctx, n, desc->precision, 7), *y = make_vector(ctx, n, desc->precision, 0),
             *ref = make_vector(ctx, n, TES_DOUBLE, 0), *b = make_vector(ctx, n, desc->precision, 9),
@@ -88,9 +89,9 @@ static void compare(const Mesh *m, const TesSpace *space, const TesForestDiffusi
   assert_ok(ctx, tes_vector_axpy(1, y, d));
   assert_close(d, b, 10 * tolerance);
   double *u = test_malloc((size_t)n * sizeof *u), *v = test_malloc((size_t)n * sizeof *v);
-  assert_ok(ctx, tes_forest_assemble(op, &matrix));
+  assert_ok(ctx, tesi_operator_assemble(op, &matrix));
   assert_ok(ctx, tes_vector_get(x, u));
-  tes_matrix_apply(ctx, &matrix, u, v);
+  tesi_matrix_apply(ctx, &matrix, u, v);
   assert_ok(ctx, tes_vector_set(ref, v));
   assert_close(y, ref, tolerance);
   assert_ok(ctx, tes_operator_diagonal(op, d));
@@ -99,7 +100,7 @@ static void compare(const Mesh *m, const TesSpace *space, const TesForestDiffusi
       if (matrix.column[e] == i) v[i] = matrix.value[e];
   assert_ok(ctx, tes_vector_set(ref, v));
   assert_close(d, ref, tolerance);
-  tes_forest_matrix_free(space, &matrix);
+  tesi_matrix_destroy(tes_space_context(space), &matrix);
   test_free(u);
   test_free(v);
   tes_vector_destroy(&x);
@@ -122,12 +123,11 @@ static void operators(void **state) {
         TesFunction *a, *c;
         assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
         assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 + x*x", &c));
-        const TesFunction *alpha[] = {c};
-        const TesForestDiffusionDesc desc = {.space = space,
-                                             .a = a,
-                                             .c = variant == 1 ? c : NULL,
-                                             .alpha = variant == 2 ? alpha : NULL,
-                                             .precision = variant == 3 ? TES_SINGLE : TES_DOUBLE};
+        const TestDiffusion desc = {.space = space,
+                                    .a = a,
+                                    .c = variant == 1 ? c : NULL,
+                                    .alpha = {variant == 2 ? c : NULL},
+                                    .precision = variant == 3 ? TES_SINGLE : TES_DOUBLE};
         hanging += tes_space_hanging(space) > 0;
         compare(&m, space, &desc, variant == 3 ? 3e-5 : 1e-11);
         tes_function_destroy(&a);
@@ -260,10 +260,8 @@ static int count_iterations(int dim, int k, int level, int depth) {
   TesSolveResult result;
   assert_ok(m.ctx, tes_function_create_expression(m.ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   assert_ok(m.ctx, tes_function_create_constant(m.ctx, 1, &one));
-  TesForestMultigridDesc desc = {.diffusion = {.space = space, .a = a}};
-  assert_ok(m.ctx, tes_operator_create_forest(m.ctx, &desc.diffusion, &op));
-  desc.diffusion.precision = TES_SINGLE;
-  assert_ok(m.ctx, tes_multigrid_create_forest(m.ctx, &desc, &mg));
+  assert_ok(m.ctx, test_operator_create(m.ctx, &(TestDiffusion){.space = space, .a = a}, &op));
+  assert_ok(m.ctx, tes_multigrid_create(m.ctx, &(TesMultigridDesc){.op = op, .precision = TES_SINGLE}, &mg));
   TesVector *b = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0),
             *x = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0);
   assert_ok(m.ctx, tes_vector_fill(x, 0));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "operator_testing.h"
 #include "basis/lagrange.h"
 #include "testing.h"
 #include "tessera/tessera.h"
@@ -46,11 +47,10 @@ static Problem make_problem_with(int dim, int cells, int degree, TesPrecision pr
   assert_int_equal(tes_space_create(p.ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &p.space),
                    TES_OK);
   tes_mesh_destroy(&mesh);
-  const TesDiffusionDesc diffusion = {.space = p.space};
-  assert_ok(p.ctx, tes_operator_create_diffusion(p.ctx, &diffusion, &p.op));
-  const TesMultigridDesc desc = {.diffusion = {.space = p.space, .precision = precision},
-                                 .smoother = {.kind = smoother},
-                                 .symmetric = symmetric};
+  const TestDiffusion diffusion = {.space = p.space};
+  assert_ok(p.ctx, test_operator_create(p.ctx, &diffusion, &p.op));
+  const TesMultigridDesc desc = {
+      .op = p.op, .precision = precision, .smoother = {.kind = smoother}, .symmetric = symmetric};
   assert_ok(p.ctx, tes_multigrid_create(p.ctx, &desc, &p.mg));
   assert_ok(p.ctx, tes_vector_create(p.ctx, tes_space_length(p.space), TES_DOUBLE, &p.b));
   assert_ok(p.ctx, tes_vector_create(p.ctx, tes_space_length(p.space), TES_DOUBLE, &p.x));

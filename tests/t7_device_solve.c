@@ -2,6 +2,7 @@
  * to the host, and from its second iteration on replays recorded work. Counted by the device: the emulator, or what TESSERA_TEST_DEVICE
  * names. TESSERA_TEST_ONLY picks among the tests by name ("gmres*"): each of them opens contexts of its own, which tools make slow. */
 #include <stdlib.h>
+#include "operator_testing.h"
 #include "device/kernel.h"
 #include "testing.h"
 #include "tessera/tessera.h"
@@ -120,7 +121,7 @@ static double last_residual(const char *device, int restart, int *iterations) {
     fail_msg("%s", message);
   assert_int_equal(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh), TES_OK);
   assert_int_equal(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 3}, &space), TES_OK);
-  assert_int_equal(tes_operator_create_diffusion(ctx, &(TesDiffusionDesc){.space = space}, &op), TES_OK);
+  assert_int_equal(test_operator_create(ctx, &(TestDiffusion){.space = space}, &op), TES_OK);
   assert_int_equal(tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &b), TES_OK);
   assert_int_equal(tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, &x), TES_OK);
   assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = space}, b), TES_OK);

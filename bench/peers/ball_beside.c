@@ -79,8 +79,9 @@ static void make_space(Ours *o, int dim, int degree, int shells, double unknowns
 static void make_operator(Ours *o) {
   check(tesi_geometry_create_forest(o->forest, 1, &o->geometry), o);
   check(tes_function_create_expression(o->context, "1 / (0.05 + 2*(x*x + y*y + z*z))", &o->a), o);
-  const TesForestDiffusionDesc desc = {.space = o->space, .a = o->a, .precision = TES_DOUBLE};
-  check(tes_operator_create_forest(o->context, &desc, &o->op), o);
+  const TesTermDesc diffusion = {.a = {.all = o->a}};
+  const TesOperatorDesc desc = {.space = o->space, .form = {1, &diffusion}, .precision = TES_DOUBLE};
+  check(tes_operator_create(o->context, &desc, &o->op), o);
   const int64_t length = tes_operator_length(o->op);
   double *values = malloc((size_t)length * sizeof *values);
   if (!values) exit(1);
@@ -136,7 +137,7 @@ static void measure(double seconds, double dofs, int dim, int degree, int shells
     const double median = sorted[rounds / 2];
     printf("%s,%d,%s,%d,%.0f,%s,%.3f,%.3f,%.2f,%.3f\n", v < VARIANTS ? "deal.II" : "tessera", dim,
            shells ? "shells" : "uniform", degree, size,
-           v < VARIANTS ? names[v] : factors[tes_mapped_factors(o.op)], 1e3 * median, 1e3 * sorted[0],
+           v < VARIANTS ? names[v] : factors[tes_operator_factors(o.op)], 1e3 * median, 1e3 * sorted[0],
            1e-6 * size / median, ratio[rounds / 2]);
   }
   fflush(stdout);

@@ -46,7 +46,7 @@ typedef struct TesContextDesc {
   TesAllocator allocator;
   /** Devices with kernels: sums over cells by atomic additions, in no fixed order, where that is another way: the last bits of
    *  results then vary from run to run. Default: one order; problems on boxes have the same bits every time. Operators on mapped
-   *  cells, those of forests included, choose by TesMappedDesc.conflicts, and their diagonals and faces always add by atomics. */
+   *  cells, those of forests included, choose by TesiMappedDesc.conflicts, and their diagonals and faces always add by atomics. */
   int unordered;
   /** Width of SIMD vectors: 128, 256 or 512; 0: what the environment variable TESSERA_SIMD says, else the widest that both this
    *  processor and this build have. */

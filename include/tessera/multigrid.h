@@ -1,15 +1,15 @@
 /** \file multigrid.h
- *  Geometric multigrid for the diffusion operator: the V-cycle (patch-smoothers-cui-2024, algorithm 1; full multigrid, algorithm 2: TES_METHOD_FMG in solver.h).
+ *  Geometric multigrid: the V-cycle (patch-smoothers-cui-2024, algorithm 1; full multigrid, algorithm 2: TES_METHOD_FMG in solver.h).
  *
  *  Levels are numbered from the coarsest, 0. Each level has the operator discretised anew on its mesh (which for nested
  *  spaces and exact integration is the Galerkin product P'AP), restriction is the transpose of the embedding. The coarsest level is
- *  solved directly: by fast diagonalization in the separable form; by conjugate gradients, preconditioned with the fast
- *  diagonalization of the mean coefficient, scaled node by node, to 1e-8 otherwise.
+ *  solved directly: by fast diagonalization over a box in the separable form; by conjugate gradients, preconditioned with the fast
+ *  diagonalization of the mean coefficient, scaled node by node, to 1e-8 over a box with coefficients
+ *  that vary; and over other meshes as TesCoarseKind says.
  */
 #ifndef TESSERA_MULTIGRID_H
 #define TESSERA_MULTIGRID_H
 
-#include "forest_operator.h"
 #include "operator.h"
 #include "smoother.h"
 #include "transfer.h"
@@ -20,41 +20,35 @@ extern "C" {
 
 typedef struct TesMultigrid TesMultigrid;
 
-typedef struct TesMultigridDesc {
-  TesDiffusionDesc
-      diffusion; /**< the finest operator: space, coefficients, form, and the precision of the cycle */
-  TesSmootherDesc smoother; /**< its `op` is ignored: every level gets its own */
-  int pre, post;            /**< smoothing steps before and after; 0 means 1, -1 means none */
-  bool symmetric;           /**< smooth backward after: the cycle is then a symmetric operator, as CG needs */
-} TesMultigridDesc;
-
-/** Errors: those of the operators and smoothers; TES_OUT_OF_MEMORY, told before anything large is allocated. */
-TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
-
-/** How the coarsest level of a forest is solved. */
+/** How the coarsest level is solved. */
 typedef enum TesCoarseKind {
-  TES_COARSE_AUTO,   /**< direct up to 3000 unknowns, then amg, or cg in a build without it */
+  TES_COARSE_AUTO, /**< a box: as the head of this file says; else direct up to 3000 unknowns, then amg, or cg in a build without it */
   TES_COARSE_DIRECT, /**< dense Cholesky factorization: n^2 numbers, n^3/3 flops once */
   TES_COARSE_AMG, /**< conjugate gradients to 1e-10 with BoomerAMG of hypre, an optional part; on the host */
   TES_COARSE_CG   /**< conjugate gradients to 1e-10 with the diagonal */
 } TesCoarseKind;
 
-/** Multigrid over forests by global coarsening: on every coarser level as many refinements are taken back as possible
- *  (tes_mesh_coarsen()), so that each level covers the domain (adaptive-multigrid-liebchen); then on the trees the degree is halved until the
- *  coarsest problem is small. Operators are discretised anew on each level. Smoother: chebyshev (auto), jacobi or cell_patch. The cycle is symmetric.
- *  Coarsest level: TesCoarseKind. */
-typedef struct TesForestMultigridDesc {
-  TesForestDiffusionDesc diffusion; /**< the finest operator, and the precision of the cycle */
-  bool
-      degree_first; /**< the degree is halved on the finest mesh, before meshes are coarsened with degree 1 */
-  TesSmootherDesc smoother; /**< its `op` is ignored */
-  int pre, post;            /**< as above */
-  TesCoarseKind coarse;
-} TesForestMultigridDesc;
+/** What is coarsened first. The mesh: as often as it can be (tes_mesh_coarsen(), each level covers the domain: global coarsening,
+ *  adaptive-multigrid-liebchen), then over meshes other than boxes the degree is halved until the coarsest problem is small. The
+ *  degree: halved on the finest mesh down to 1, before meshes are coarsened. */
+typedef enum TesCoarsening { TES_COARSEN_MESH, TES_COARSEN_DEGREE } TesCoarsening;
 
-/** Errors: as above; TES_MISSING: amg in a build without hypre. */
-TesStatus tes_multigrid_create_forest(TesContext *context, const TesForestMultigridDesc *desc,
-                                      TesMultigrid **multigrid);
+typedef struct TesMultigridDesc {
+  const TesOperator
+      *op; /**< the operator of the finest level, in any precision: each level has the same form */
+  TesPrecision precision; /**< of the cycle */
+  TesSmootherDesc
+      smoother; /**< its `op` is ignored: every level gets its own. Auto over meshes other than boxes: chebyshev */
+  TesCoarsening coarsening;
+  TesCoarseKind coarse;
+  int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
+  bool
+      symmetric; /**< smooth backward after: the cycle is then a symmetric operator, as CG needs. Over meshes other than boxes it always is */
+} TesMultigridDesc;
+
+/** Errors: those of operators, smoothers and transfers; TES_OUT_OF_MEMORY, told before anything large is allocated; TES_INVALID_INPUT (a coarse
+ *  solver that is not for this mesh); TES_MISSING: amg in a build without hypre. */
+TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);
 
 /** Number of levels; the finest is the last one. */

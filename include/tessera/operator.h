@@ -1,13 +1,23 @@
 /** \file operator.h
- *  Discrete operators, applied matrix-free by sum factorization.
+ *  Discrete operators, applied matrix-free by sum factorization: a form, discretised on a space.
  *
- *  Diffusion-reaction with natural boundary terms on a box (patch-smoothers-cui-2024, section 2, generalised):
+ *      (A u, v) = sum over the terms of the form:   int a grad u . grad v  (diffusion),  int c u v  (mass),
+ *                                                   int_F alpha u v over a part F of the boundary  (Robin)
  *
- *      (A u, v) = int a grad u . grad v + int c u v + sum over natural faces int_F alpha u v,
+ *  for u, v in the space (patch-smoothers-cui-2024, section 2, generalised; tensor-product-bp-swirydowicz-2019). Entries at Dirichlet nodes
+ *  are zero in what an operator gets, and so in what it gives; its diagonal is 1 there.
  *
- *  for u, v in the space (Dirichlet nodes eliminated: rows and columns there are zero). Two forms:
- *  - separable: a, c and every alpha constant. A = sum over d of K_d (x) M_(others), with 1D matrices K_d and M_d; exact.
- *  - quadrature: a, c, alpha functions of space, (degree+1)^dim Gauss points a cell, a and c stored at these.
+ *  Kinds, in the order in which they are tried:
+ *  - separable: boxes, all coefficients constant. A = sum over d of K_d (x) M_(others), with 1D matrices K_d and M_d; exact.
+ *  - quadrature: boxes, coefficients that are functions, (degree + 1)^dim Gauss points a cell, where a and c are stored.
+ *  - mapped: meshes of any kind, curved cells, hanging faces and edges interpolated inside the kernels
+ *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
+ *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32 columns and values of the
+ *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make them. Products by the
+ *    context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its file), else by a kernel. Bytes: 12 an
+ *    entry (8 in float32) and 4 a row (8 on the host); an entry per pair of nodes that share a cell, about (2k + 1)^dim a row. `assembled`
+ *    eliminates hanging nodes cell by cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes
+ *    (adaptive-multigrid-liebchen).
  */
 #ifndef TESSERA_OPERATOR_H
 #define TESSERA_OPERATOR_H
@@ -22,17 +32,55 @@ extern "C" {
 
 typedef struct TesOperator TesOperator;
 
-typedef enum TesForm { TES_FORM_AUTO, TES_FORM_SEPARABLE, TES_FORM_QUADRATURE } TesForm;
+typedef enum TesTerm { TES_TERM_DIFFUSION, TES_TERM_MASS, TES_TERM_ROBIN } TesTerm;
 
-typedef struct TesDiffusionDesc {
+/** Functions of space; no function: 1. Referenced as long as needed. */
+typedef struct TesCoefficient {
+  const TesFunction *all;
+  const TesFunction *const
+      *material; /**< [tes_mesh_materials()], by number; NULL inside: `all`. NULL: `all` everywhere */
+} TesCoefficient;
+
+typedef struct TesTermDesc {
+  TesTerm term;
+  double factor;    /**< positive; 0 means 1 */
+  TesCoefficient a; /**< diffusion: a > 0; mass: c >= 0; Robin: alpha >= 0 */
+  int boundary;     /**< Robin: its number */
+} TesTermDesc;
+
+/** One diffusion term at most, one mass term at most, one Robin term a boundary. No term at all: diffusion with a = 1. */
+typedef struct TesForm {
+  int terms;
+  const TesTermDesc *term;
+} TesForm;
+
+/** Mapped: where the kernels have the factors of geometry and coefficient from. */
+typedef enum TesFactors {
+  /** Affine where cells and coefficients allow it, else the fastest of the others, timed. On the CPU they are timed in turn, all in memory
+   *  at once until one is chosen: the least to store, unless another takes less than 97 % of its time. */
+  TES_FACTORS_AUTO,
+  TES_FACTORS_STORED,   /**< 6 (3 in 2D) numbers a point for stiffness, 1 for mass */
+  TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant scalar a, constant c */
+  TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */
+  TES_FACTORS_MATRIX, /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
+  TES_FACTORS_WEIGHTS /**< stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 (3D: 21 or 78 numbers
+                       * a cell; those of second degree that are multilinear but for rounding count as such) */
+} TesFactors;
+
+/** Mapped: how cells that share nodes add to them. auto: what is fastest on the device. */
+typedef enum TesConflicts { TES_CONFLICTS_AUTO, TES_CONFLICTS_ATOMIC, TES_CONFLICTS_COLOURS } TesConflicts;
+
+typedef struct TesOperatorDesc {
   const TesSpace *space; /**< a reference is kept */
-  const TesFunction *a;  /**< diffusion coefficient, positive; NULL: 1 */
-  const TesFunction *c;  /**< reaction coefficient, not negative; NULL: 0 */
-  const TesFunction
-      *alpha[6]; /**< Robin coefficient of a natural face, by TesFace, not negative; NULL: 0 (Neumann) */
+  TesForm form;
   TesPrecision precision;
-  TesForm form; /**< auto: separable when all coefficients are constant */
-} TesDiffusionDesc;
+  int points;         /**< mapped: Gauss points a direction, degree + 1 .. degree + 3; 0 means degree + 1 */
+  TesFactors factors; /**< mapped */
+  TesConflicts conflicts; /**< mapped */
+  /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of the space. */
+  bool ignore_hanging;
+  const char *kind; /**< NULL: the first that takes the form on the space */
+} TesOperatorDesc;
 
 /** What one application costs, counted from the algorithm: the numbers behind rooflines. */
 typedef struct TesCost {
@@ -40,28 +88,35 @@ typedef struct TesCost {
   double bytes; /**< least traffic with main memory: each input and output once, coefficients once */
 } TesCost;
 
-/** Errors: TES_INVALID_INPUT (a not positive, c or alpha negative: the point is named; separable form with variable
- *  coefficients), TES_NAN, TES_OUT_OF_MEMORY. */
-TesStatus tes_operator_create_diffusion(TesContext *context, const TesDiffusionDesc *desc, TesOperator **op);
+/** Errors: TES_INVALID_INPUT (a not positive, c or alpha negative: the point is named; a form or space that no kind takes: why each
+ *  refuses), TES_NAN, TES_OUT_OF_MEMORY, TES_MISSING. */
+TesStatus tes_operator_create(TesContext *context, const TesOperatorDesc *desc, TesOperator **op);
 void tes_operator_destroy(TesOperator **op);
 
-/** What it was created with; the space belongs to the operator, and is NULL for operators on mapped cells (mapped.h). */
+/** What it was created with; the space belongs to the operator. */
 const TesSpace *tes_operator_space(const TesOperator *op);
 /** Length of its vectors. */
 int64_t tes_operator_length(const TesOperator *op);
 TesPrecision tes_operator_precision(const TesOperator *op);
+/** Name of the kind. */
+const char *tes_operator_kind(const TesOperator *op);
 /** y <- A x. x and y differ and have the operator's precision. */
 TesStatus tes_operator_apply(const TesOperator *op, const TesVector *x, TesVector *y);
 /** r <- b - A x, in one pass. r may be b. */
 TesStatus tes_operator_residual(const TesOperator *op, const TesVector *b, const TesVector *x, TesVector *r);
-/** d <- diagonal of A; 1 at Dirichlet nodes, so that it can be divided by. */
+/** d <- diagonal of A; 1 at Dirichlet nodes, so that it can be divided by. Exact, hanging nodes included. */
 TesStatus tes_operator_diagonal(const TesOperator *op, TesVector *d);
-/** The plain version: cell by cell, dense cell matrices from quadrature, float64 inside. For tests; slow. */
+/** b <- b - A u for a u that may be other than zero at Dirichlet nodes alone; entries of b there become 0. Float64 operators that are not
+ *  assembled, and float64 vectors. Over a box with an operator of all nodes, else by the cells that touch such a node. */
+TesStatus tes_operator_lift(const TesOperator *op, const TesVector *u, TesVector *b);
+/** The plain version: cell by cell, from quadrature, float64 inside. For tests; slow. */
 TesStatus tes_operator_apply_ref(const TesOperator *op, const TesVector *x, TesVector *y);
 TesCost tes_operator_cost(const TesOperator *op);
-/** Whether constants are in the null space (pure Neumann, c = 0): then A is singular and b must have mean zero. */
+/** Whether constants are in the null space (pure Neumann, no mass): then A is singular and b must have mean zero. */
 bool tes_operator_singular(const TesOperator *op);
-/** One line: form, kernel, specialised degree or fallback. */
+/** What the choice of factors of a mapped operator ended with; auto for other kinds. */
+TesFactors tes_operator_factors(const TesOperator *op);
+/** One line: kind, kernel, specialised degree or fallback. */
 const char *tes_operator_describe(const TesOperator *op);
 
 #ifdef __cplusplus

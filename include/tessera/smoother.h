@@ -22,7 +22,7 @@ extern "C" {
 typedef struct TesSmoother TesSmoother;
 
 typedef enum TesSmootherKind {
-  TES_SMOOTHER_AUTO, /**< patch; chebyshev where a jumps so that nodal patches do not contract */
+  TES_SMOOTHER_AUTO, /**< over a box patch, and chebyshev where a jumps so that nodal patches do not contract; else chebyshev */
   TES_SMOOTHER_PATCH,
   TES_SMOOTHER_PATCH_ADDITIVE,
   TES_SMOOTHER_JACOBI,

@@ -92,6 +92,8 @@ TesContext *tesi_function_context(const TesFunction *function);
 /* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
 void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,
                           const double *z, double t, double *out);
+/* factor times a function. */
+TesStatus tesi_function_scale(const TesFunction *function, double factor, TesFunction **scaled);
 TesFunction *tesi_function_retain(const TesFunction *function);
 
 /* ---- small arithmetic --------------------------------------------------------------------------------------------- */

@@ -125,3 +125,51 @@ done:
   tesi_free(ctx, &zero);
   return status;
 }
+
+/* A function times a number. */
+typedef struct Scaled {
+  TesFunction *function;
+  double factor;
+} Scaled;
+
+static void evaluate_scaled(void *user, int64_t n, const double *x, const double *y, const double *z,
+                            double t, double *out) {
+  const Scaled *s = user;
+  tesi_function_values(s->function, n, x, y, z, t, out);
+  for (int64_t i = 0; i < n; i++) out[i] *= s->factor;
+}
+
+static void destroy_scaled(void *user) {
+  Scaled *s = user;
+  TesContext *ctx = s->function->context;
+  tes_function_destroy(&s->function);
+  tesi_free(ctx, &s);
+}
+
+TesStatus tesi_function_scale(const TesFunction *function, double factor, TesFunction **scaled) {
+  TesContext *ctx = function->context;
+  TesStatus status = TES_OK;
+  Scaled *s = NULL;
+  char *text = NULL;
+  *scaled = NULL;
+  if (factor == 1) {
+    *scaled = tesi_function_retain(function);
+  } else if (!function->evaluate) {
+    TES_TRY(tes_function_create_constant(ctx, factor * function->constant, scaled));
+  } else if (function->emit) { /* an expression, which kernels take by its text */
+    const size_t size = strlen(function->text) + 48;
+    TES_ALLOC(&text, size);
+    snprintf(text, size, "%.17g * (%s)", factor, function->text);
+    TES_TRY(tes_function_create_expression(ctx, text, scaled));
+  } else {
+    TES_NEW(&s);
+    s->function = tesi_function_retain(function);
+    s->factor = factor;
+    TES_TRY(create(ctx, evaluate_scaled, s, destroy_scaled, 0, function->text, scaled));
+    s = NULL;
+  }
+done:
+  if (s) destroy_scaled(s);
+  tesi_free(ctx, &text);
+  return status;
+}

@@ -44,9 +44,7 @@ static TesStatus create_level(TesiFull *full, int l) {
   TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &level->b));
   TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &level->x));
   if (l > 0) {
-    TesDiffusionDesc desc = {.space = space, .a = op->a_function, .c = op->c_function, .form = op->form};
-    for (int face = 0; face < 6; face++) desc.alpha[face] = op->alpha_function[face];
-    TES_TRY(tes_operator_create_diffusion(ctx, &desc, &level->op));
+    TES_TRY(tesi_operator_on(op, space, TES_DOUBLE, &level->op));
     TES_TRY(tesi_operator_reserve(level->op));
   }
 done:

@@ -1,6 +1,7 @@
 #include "multigrid/multigrid.h"
 #include "device/recorded.h"
 #include "multigrid/coarse/coarse.h"
+#include "operator/operator.h"
 #include "smoother/smoother.h"
 #include "transfer/transfer.h"
 
@@ -13,7 +14,7 @@ typedef struct Level {
   TesVector *b, *x;      /* NULL on the finest level: the caller's */
 } Level;
 
-enum { MAX_LEVELS = 32, MAX_GRAPHS = 4 };
+enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, MAX_GRAPHS = 4 };
 
 /* A cycle for given vectors. */
 typedef struct Recorded {
@@ -34,19 +35,10 @@ struct TesMultigrid {
   int recorded_count;
 };
 
-static TesStatus create_spaces(TesMultigrid *mg, const TesSpace *finest) {
-  TesContext *ctx = mg->context;
-  TesStatus status = TES_OK;
-  TesSpace *space[MAX_LEVELS] = {tesi_space_retain(finest)};
-  int count = 1;
-  for (; count < MAX_LEVELS; count++) {
-    TES_TRY(tes_space_coarsen(space[count - 1], &space[count]));
-    if (!space[count]) break;
-  }
-  for (int l = 0; l < count; l++) mg->level[l].space = space[count - 1 - l], space[count - 1 - l] = NULL;
-  mg->levels = count;
-done:
-  for (int i = 0; i < count; i++) tes_space_destroy(&space[i]);
+static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
+  TesSpace *space[MAX_LEVELS] = {NULL};
+  TesStatus status = tesi_multigrid_spaces(desc->op->space, desc->coarsening, space, &mg->levels);
+  for (int l = 0; l < mg->levels; l++) mg->level[l].space = space[l];
   return status;
 }
 
@@ -75,34 +67,40 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l];
-  TesDiffusionDesc diffusion = desc->diffusion;
-  const TesPrecision precision = diffusion.precision;
-  diffusion.space = level->space;
-  if (l == 0) TES_TRY(tesi_coarse_create(ctx, &diffusion, &mg->coarse));
-  TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &level->op));
+  TesOperator *exact = NULL;
+  if (l == 0) {
+    TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
+    TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));
+  }
+  TES_TRY(tesi_operator_on(desc->op, level->space, desc->precision, &level->op));
   if (l > 0) {
     const TesTransferDesc transfer = {
-        .coarse = mg->level[l - 1].space, .fine = level->space, .precision = precision};
+        .coarse = mg->level[l - 1].space, .fine = level->space, .precision = desc->precision};
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
   }
   TES_TRY(complete_level(mg, &desc->smoother, l));
 done:
+  tes_operator_destroy(&exact);
   return status;
 }
 
 /* Vectors of all levels and, in the quadrature form, one coefficient value a Gauss point. */
-TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes) {
-  (void)context;
-  const TesSpace *space = desc->diffusion.space;
-  const double size = (double)tesi_precision_size(desc->diffusion.precision), k = space->degree;
+size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,
+                             TesSmootherKind smoother) {
+  const double size = (double)tesi_precision_size(precision), k = space->degree;
   double points = 1, coarser = 1;
   for (int d = 0; d < space->dim; d++) points *= (k + 1) / k, coarser /= 2;
   const double levels = 1 / (1 - coarser);
-  const bool varies = desc->diffusion.a && !tes_function_constant(desc->diffusion.a, NULL);
   double vectors = 1 + 3 * (levels - 1);
   if (varies) vectors += levels * points * 2;
-  if (desc->smoother.kind == TES_SMOOTHER_CHEBYSHEV) vectors += 3 * levels;
-  *bytes = (size_t)(vectors * size * (double)space->length);
+  if (smoother == TES_SMOOTHER_CHEBYSHEV) vectors += 3 * levels;
+  return (size_t)(vectors * size * (double)space->length);
+}
+
+TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes) {
+  (void)context;
+  *bytes = tesi_multigrid_memory(desc->op->space, !tesi_is_separable(desc->op), desc->precision,
+                                 desc->smoother.kind);
   return TES_OK;
 }
 
@@ -130,42 +128,18 @@ done:
   return status;
 }
 
-TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *levels,
-                                       TesMultigrid **multigrid) {
-  TesStatus status = TES_OK;
-  TesMultigrid *mg = NULL;
-  *multigrid = NULL;
-  TES_CHECK(levels->count >= 1 && levels->count <= MAX_LEVELS, "%d levels, expected 1..%d", levels->count,
-            MAX_LEVELS);
-  TES_NEW(&mg);
-  mg->context = tesi_context_retain(ctx);
-  mg->levels = levels->count;
-  mg->coarse = levels->coarse, levels->coarse = NULL;
-  TES_TRY(set_steps(mg, levels->pre, levels->post, levels->symmetric));
-  for (int l = 0; l < mg->levels; l++) {
-    mg->level[l].op = levels->op[l], levels->op[l] = NULL;
-    mg->level[l].transfer = levels->transfer[l], levels->transfer[l] = NULL;
-    mg->level[l].space = levels->space[l], levels->space[l] = NULL;
-    TES_TRY(complete_level(mg, &levels->smoother, l));
-  }
-  *multigrid = mg;
-  mg = NULL;
-done:
-  tes_multigrid_destroy(&mg);
-  return status;
-}
-
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesMultigrid *mg = NULL;
   *multigrid = NULL;
-  TES_CHECK(desc->diffusion.space, "a multigrid needs a space");
-  TES_TRY(check_memory(ctx, desc));
+  TES_CHECK(desc->op && desc->op->space, "a multigrid needs an operator over a space");
+  const bool box = tesi_space_box(desc->op->space);
+  if (box) TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);
   mg->context = tesi_context_retain(ctx);
-  TES_TRY(set_steps(mg, desc->pre, desc->post, desc->symmetric));
-  TES_TRY(create_spaces(mg, desc->diffusion.space));
+  TES_TRY(set_steps(mg, desc->pre, desc->post, desc->symmetric || !box));
+  TES_TRY(create_spaces(mg, desc));
   for (int l = 0; l < mg->levels; l++) TES_TRY(create_level(mg, desc, l));
   *multigrid = mg;
   mg = NULL;

@@ -4,6 +4,8 @@
 
 #include "tessera/multigrid.h"
 
+enum { TESI_MULTIGRID_LEVELS = 32 };
+
 /* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. */
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
 
@@ -12,20 +14,13 @@ TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesV
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
-/* A multigrid of given levels, coarsest first; transfer[l] leads from level l - 1 to l, transfer[0] is NULL. What it takes over it
- * replaces by NULL. */
-struct TesiCoarse;
-typedef struct TesiMultigridLevels {
-  int count;
-  TesOperator **op;       /* [count] */
-  TesTransfer **transfer; /* [count] */
-  TesSpace **space;       /* [count] */
-  struct TesiCoarse *coarse;
-  TesSmootherDesc smoother; /* its `op` is ignored */
-  int pre, post;            /* as in TesMultigridDesc */
-  bool symmetric;
-} TesiMultigridLevels;
-TesStatus tesi_multigrid_create_levels(TesContext *ctx, TesiMultigridLevels *levels,
-                                       TesMultigrid **multigrid);
+
+/* tes_multigrid_memory() before there is an operator; varies: its coefficients do. */
+size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,
+                             TesSmootherKind smoother);
+
+/* The spaces of the levels, coarsest first; levels.c. */
+TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening,
+                                TesSpace *space[TESI_MULTIGRID_LEVELS], int *count);
 
 #endif

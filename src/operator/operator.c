@@ -1,64 +1,59 @@
-/* Operators: creation, references, and the public calls with their argument checks. */
-#include "operator/mapped/mapped.h"
+/* Operators: kinds, creation, references, and the public calls with their argument checks. */
+#include "operator/form.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static TesStatus check_desc(TesContext *ctx, const TesDiffusionDesc *desc) {
+static const TesiOperatorKind *const kinds[] = {&tesi_operator_separable, &tesi_operator_quadrature,
+                                                &tesi_operator_mapped, &tesi_operator_assembled,
+                                                &tesi_operator_assembled_hanging};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
   TesStatus status = TES_OK;
-  static const char *const names[6] = {"left", "right", "bottom", "top", "back", "front"};
   TES_CHECK(desc->space, "an operator needs a space");
   TES_CHECK(desc->precision == TES_DOUBLE || desc->precision == TES_SINGLE,
             "precision is %d, expected 0 or 1", (int)desc->precision);
-  TES_CHECK(desc->form >= TES_FORM_AUTO && desc->form <= TES_FORM_QUADRATURE, "form is %d, expected 0..2",
-            (int)desc->form);
-  for (int face = 0; face < 6; face++) {
-    const bool free_face = face / 2 < desc->space->dim && desc->space->axis[face / 2].natural[face % 2];
-    TES_CHECK(!desc->alpha[face] || free_face, "a Robin coefficient on face %s, which is not a natural face",
-              names[face]);
-  }
+  TES_CHECK(desc->factors >= TES_FACTORS_AUTO && desc->factors <= TES_FACTORS_WEIGHTS,
+            "factors are %d, expected 0..5", (int)desc->factors);
+  TES_CHECK(desc->conflicts >= TES_CONFLICTS_AUTO && desc->conflicts <= TES_CONFLICTS_COLOURS,
+            "conflicts are %d, expected 0..2", (int)desc->conflicts);
+  const int degree = desc->space->degree;
+  TES_CHECK(desc->points == 0 || (desc->points > degree && desc->points <= degree + 3),
+            "%d points a direction, expected degree + 1 .. degree + 3, or 0", desc->points);
 done:
   return status;
 }
 
-/* The value of a coefficient, `otherwise` where it is not given, NaN where it varies. */
-static double constant_value(const TesFunction *function, double otherwise) {
-  double value = otherwise;
-  if (function && !tes_function_constant(function, &value)) return NAN;
-  return value;
-}
-
-/* Copies the coefficients; *constant tells whether all of them are. */
-static TesStatus set_coefficients(TesOperator *op, const TesDiffusionDesc *desc, bool *constant) {
-  TesContext *ctx = op->context;
+/* The first kind that takes the desc, or the one that is asked for. */
+static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const TesiOperatorKind **kind) {
   TesStatus status = TES_OK;
-  op->a_function = tesi_function_retain(desc->a);
-  op->c_function = tesi_function_retain(desc->c);
-  op->a = constant_value(desc->a, 1);
-  op->c = constant_value(desc->c, 0);
-  *constant = !isnan(op->a) && !isnan(op->c);
-  op->singular = op->c == 0;
-  TES_CHECK(isnan(op->a) || (op->a > 0 && isfinite(op->a)), "the diffusion coefficient a is %g, expected > 0",
-            op->a);
-  TES_CHECK(isnan(op->c) || (op->c >= 0 && isfinite(op->c)),
-            "the reaction coefficient c is %g, expected >= 0", op->c);
-  for (int face = 0; face < 6; face++) {
-    const double alpha = constant_value(desc->alpha[face], 0);
-    op->alpha_function[face] = tesi_function_retain(desc->alpha[face]);
-    op->alpha[face] = alpha;
-    TES_CHECK(isnan(alpha) || (alpha >= 0 && isfinite(alpha)),
-              "a Robin coefficient alpha is %g, expected >= 0", alpha);
-    *constant = *constant && !isnan(alpha);
-    op->singular = op->singular && alpha == 0 && op->space->axis[face / 2].natural[face % 2];
+  char reasons[500] = "";
+  size_t length = 0;
+  bool known = !desc->kind;
+  for (int i = 0; i < KINDS; i++) {
+    if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
+    const char *reason = kinds[i]->refuses(desc);
+    known = true;
+    *kind = kinds[i];
+    if (!reason) return TES_OK;
+    if (length < sizeof reasons)
+      length += (size_t)snprintf(reasons + length, sizeof reasons - length, "%skind %s: %s",
+                                 length ? "; " : "", kinds[i]->name, reason);
   }
+  TES_CHECK(known,
+            "there is no operator of kind %s; there are separable, quadrature, mapped, assembled and "
+            "assembled_hanging",
+            desc->kind);
+  TES_FAIL(TES_INVALID_INPUT, "no operator of this form on this space: %s", reasons);
 done:
   return status;
 }
 
-TesStatus tes_operator_create_diffusion(TesContext *context, const TesDiffusionDesc *desc, TesOperator **op) {
+TesStatus tes_operator_create(TesContext *context, const TesOperatorDesc *desc, TesOperator **op) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesOperator *o = NULL;
-  bool constant = false;
   *op = NULL;
   TES_TRY(check_desc(ctx, desc));
   TES_NEW(&o);
@@ -67,19 +62,25 @@ TesStatus tes_operator_create_diffusion(TesContext *context, const TesDiffusionD
   o->space = tesi_space_retain(desc->space);
   o->length = o->space->length;
   o->precision = desc->precision;
-  TES_TRY(set_coefficients(o, desc, &constant));
-  TES_CHECK(desc->form != TES_FORM_SEPARABLE || constant,
-            "the separable form needs constant coefficients; use the quadrature form");
-  o->form = desc->form == TES_FORM_QUADRATURE || !constant ? TES_FORM_QUADRATURE : TES_FORM_SEPARABLE;
-  if (o->form == TES_FORM_SEPARABLE)
-    TES_TRY(tesi_operator_separable_init(o));
-  else
-    TES_TRY(tesi_operator_quadrature_init(o));
+  o->desc = *desc;
+  o->desc.form = (TesForm){0};
+  TES_TRY(tesi_form_copy(desc->space, &desc->form, &o->desc.form));
+  TES_TRY(choose(ctx, &o->desc, &o->kind));
+  o->desc.kind = desc->kind ? o->kind->name : NULL;
+  TES_TRY(o->kind->init(o));
   *op = o;
   o = NULL;
 done:
   tes_operator_destroy(&o);
   return status;
+}
+
+TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrecision precision,
+                           TesOperator **other) {
+  TesOperatorDesc desc = op->desc;
+  desc.space = space;
+  desc.precision = precision;
+  return tes_operator_create(op->context, &desc, other);
 }
 
 TesOperator *tesi_operator_retain(const TesOperator *op) {
@@ -96,11 +97,9 @@ void tes_operator_destroy(TesOperator **op) {
   TesContext *ctx = o->context;
   if (o->table) o->table->destroy(o);
   if (o->work) tesi_context_device(ctx)->release(ctx, &o->work);
-  tes_function_destroy(&o->a_function);
-  tes_function_destroy(&o->c_function);
-  for (int face = 0; face < 6; face++) tes_function_destroy(&o->alpha_function[face]);
+  if (o->kind && o->kind->release) o->kind->release(o);
+  tesi_form_release(ctx, o->space ? tes_mesh_materials(o->space->mesh) : 0, &o->desc.form);
   tes_space_destroy(&o->space);
-  tesi_mapped_release(ctx, &o->mapped);
   tesi_free(ctx, &o);
   tes_context_destroy(&ctx);
 }
@@ -168,6 +167,18 @@ done:
   return status;
 }
 
+TesStatus tes_operator_lift(const TesOperator *op, const TesVector *u, TesVector *b) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TES_TRY(check_vector(op, u, "u", false));
+  TES_TRY(check_vector(op, b, "b", false));
+  TES_CHECK(op->precision == TES_DOUBLE, "a lifting is subtracted in float64");
+  TES_CHECK(op->table->lift, "an operator of kind %s subtracts no lifting", op->kind->name);
+  TES_TRY(op->table->lift(op, u, b));
+done:
+  return status;
+}
+
 const TesSpace *tes_operator_space(const TesOperator *op) {
   return op->space;
 }
@@ -178,6 +189,10 @@ int64_t tes_operator_length(const TesOperator *op) {
 
 TesPrecision tes_operator_precision(const TesOperator *op) {
   return op->precision;
+}
+
+const char *tes_operator_kind(const TesOperator *op) {
+  return op->kind->name;
 }
 
 TesCost tes_operator_cost(const TesOperator *op) {

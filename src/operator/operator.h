@@ -1,4 +1,4 @@
-/* Operators as the other folders see them: the table, and the diffusion operator's data that smoothers build on. */
+/* Operators as the other folders see them: the table, the kinds, and what smoothers over boxes build on. */
 #ifndef TESI_OPERATOR_H
 #define TESI_OPERATOR_H
 
@@ -23,29 +23,63 @@ typedef struct TesiOperatorTable {
    * kernels `norm` may be NULL: then nothing waits for the host. */
   TesStatus (*correct_residual)(const TesOperator *op, const TesiCorrection *correction, double *norm);
   TesStatus (*diagonal)(const TesOperator *op, void *d);
+  /* May be NULL. As tes_operator_lift(). */
+  TesStatus (*lift)(const TesOperator *op, const TesVector *u, TesVector *b);
   /* float64 host arrays, any device */
   TesStatus (*apply_ref)(const TesOperator *op, const double *x, double *y);
   TesCost (*cost)(const TesOperator *op);
   void (*destroy)(TesOperator *op); /* releases plan and own data */
 } TesiOperatorTable;
 
+/* A kind of operators. `refuses`: why it cannot do a form on a space, NULL: it can. `init` completes an operator whose desc is its own copy:
+ * length, singular, data, plan, table, description. */
+typedef struct TesiOperatorKind {
+  const char *name;
+  const char *(*refuses)(const TesOperatorDesc *desc);
+  TesStatus (*init)(TesOperator *op);
+  void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */
+} TesiOperatorKind;
+extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature, tesi_operator_mapped,
+    tesi_operator_assembled, tesi_operator_assembled_hanging;
+
 struct TesOperator {
   atomic_int references;
+  const TesiOperatorKind *kind;
   const TesiOperatorTable *table;
   TesContext *context;
-  TesSpace *space;           /* NULL for operators on mapped cells */
-  struct TesiMapped *mapped; /* mapped.h; NULL for all others */
-  int64_t length;            /* of vectors */
+  TesSpace *space;      /* NULL for mapped operators that benches make over a numbering of their own */
+  TesOperatorDesc desc; /* what it was created with; the form is its own copy (form.h) */
+  int64_t length;       /* of vectors */
   TesPrecision precision;
-  TesForm form; /* separable or quadrature, never auto */
   bool singular;
-  /* diffusion-reaction data */
-  double a, c, alpha[6];                                    /* constants: always set in the separable form */
-  TesFunction *a_function, *c_function, *alpha_function[6]; /* NULL where not given (1, 0, 0) */
-  void *plan;                                               /* of the table's implementation */
+  void *data; /* of the kind: TesiDiffusion, TesiMapped */
+  void *plan; /* of the table's implementation */
   void *work; /* device, float64, of correct_residual there; NULL before it was needed */
   char description[160];
 };
+
+/* Diffusion and reaction over a box, as the kinds separable and quadrature and their smoothers want them: of these kinds alone. */
+typedef struct TesiDiffusion {
+  double a, c, alpha[6]; /* constants; NaN where they vary */
+  TesFunction *a_function, *c_function,
+      *alpha_function[6]; /* NULL where not given (1, 0, 0); owned by the operator's form */
+} TesiDiffusion;
+static inline const TesiDiffusion *tesi_diffusion_of(const TesOperator *op) {
+  return op->data;
+}
+static inline bool tesi_is_separable(const TesOperator *op) {
+  return op->kind == &tesi_operator_separable;
+}
+static inline bool tesi_is_box_kind(const TesOperator *op) {
+  return tesi_is_separable(op) || op->kind == &tesi_operator_quadrature;
+}
+
+/* The same form, with the same choices, over another space and in another precision. */
+TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrecision precision,
+                           TesOperator **other);
+/* The separable operator of constant coefficients; alpha[6] (NULL: none), zero where a face has no Robin term. */
+TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision precision, double a, double c,
+                                        const double alpha[6], TesOperator **op);
 
 TesOperator *tesi_operator_retain(const TesOperator *op);
 
@@ -56,18 +90,12 @@ TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const Tes
 /* Allocates what the operator's correct_residual needs on devices, rather than in its first use. */
 TesStatus tesi_operator_reserve(const TesOperator *op);
 
-/* The two implementations: each sets op->table, plan and description of an operator whose other fields are complete.
- * The quadrature form checks the signs of a, c and alpha at its points and may set op->singular when c and alpha turn
- * out to vanish at all of them. */
-TesStatus tesi_operator_separable_init(TesOperator *op);
-TesStatus tesi_operator_quadrature_init(TesOperator *op);
-
 /* The plain versions of both forms, cell by cell from the definition, and the diagonal they give (1 at Dirichlet nodes).
  * float64 host arrays. */
 TesStatus tesi_diffusion_apply_ref(const TesOperator *op, const double *x, double *y);
 TesStatus tesi_diffusion_diagonal_ref(const TesOperator *op, double *d);
 
-/* The assembled 1D pair of direction d in the separable form: A = sum_d K_d (x) M_others with
+/* The assembled 1D pair of direction d of a separable operator: A = sum_d K_d (x) M_others with
  *   K_d = a (stiffness) + end terms alpha (boundary faces of d) + (d == 0 ? c M_0 : 0).
  * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For references and set-up. */
 TesStatus tesi_operator_axis_matrices(const TesOperator *op, int d, double *K, double *M);

@@ -9,6 +9,7 @@
 #include "mesh/forest/forest.h"
 #include "operator/operator.h"
 #include "problem/disconnected.h"
+#include "problem/form.h"
 #include "smoother/smoother.h"
 #include "space/space.h"
 
@@ -114,21 +115,23 @@ static TesStatus create_operators(TesForestPoisson *p, const TesForestPoissonDes
                                   const Boundaries *boundaries) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesForestMultigridDesc mg = {.diffusion = {.space = p->space,
-                                             .a = desc->a,
-                                             .c = desc->c,
-                                             .material_a = desc->material_a,
-                                             .material_c = desc->material_c,
-                                             .alpha = boundaries->alpha},
-                               .degree_first = desc->degree_first,
-                               .coarse = desc->coarse,
-                               .smoother = {.kind = desc->smoother, .degree = desc->smoother_degree},
-                               .pre = desc->pre,
-                               .post = desc->post};
-  TES_TRY(tes_operator_create_forest(ctx, &mg.diffusion, &p->op));
-  mg.diffusion.precision = desc->precision == TES_SOLVE_DOUBLE ? TES_DOUBLE : TES_SINGLE;
-  TES_TRY(tes_multigrid_create_forest(ctx, &mg, &p->multigrid));
+  TesTermDesc terms[TESI_FORM_TERMS];
+  TesFunction *zero = NULL;
+  if (desc->material_c && !desc->c) TES_TRY(tes_function_create_constant(ctx, 0, &zero));
+  const TesForm form = tesi_poisson_form(&(TesCoefficient){desc->a, desc->material_a},
+                                         &(TesCoefficient){desc->c ? desc->c : zero, desc->material_c},
+                                         tes_mesh_boundaries(desc->mesh), boundaries->alpha, terms);
+  TesMultigridDesc mg = {.precision = desc->precision == TES_SOLVE_DOUBLE ? TES_DOUBLE : TES_SINGLE,
+                         .coarsening = desc->degree_first ? TES_COARSEN_DEGREE : TES_COARSEN_MESH,
+                         .coarse = desc->coarse,
+                         .smoother = {.kind = desc->smoother, .degree = desc->smoother_degree},
+                         .pre = desc->pre,
+                         .post = desc->post};
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = form}, &p->op));
+  mg.op = p->op;
+  TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
 done:
+  tes_function_destroy(&zero);
   return status;
 }
 
@@ -195,7 +198,7 @@ static TesStatus create_right_hand_side(TesForestPoisson *p, const TesForestPois
       p->b));
   TES_TRY(add_load(p, desc));
   TES_TRY(tes_functional_lifting(p->space, boundaries->value, p->lifting));
-  TES_TRY(tes_forest_subtract_lifting(p->op, p->space, p->lifting, p->b));
+  TES_TRY(tes_operator_lift(p->op, p->lifting, p->b));
   if (p->op->singular) TES_TRY(check_balance(p, desc));
   p->times.right_hand_side = tesi_now() - start;
 done:

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 #include "functional/functional.h"
+#include "multigrid/multigrid.h"
 #include "operator/operator.h"
+#include "problem/form.h"
 #include "smoother/smoother.h"
 
 struct TesPoisson {
@@ -41,7 +43,7 @@ static double aspect_ratio(const TesSpace *space) {
  * serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it does not reach. Conjugate
  * gradients where the smoother is symmetric anyway. */
 static void choose(TesPoisson *p, const TesPoissonDesc *desc, TesMultigridDesc *mg) {
-  const bool separable = p->op->form == TES_FORM_SEPARABLE;
+  const bool separable = tesi_is_separable(p->op);
   const double aspect = aspect_ratio(p->space);
   if (mg->smoother.kind == TES_SMOOTHER_AUTO && separable) mg->smoother.kind = TES_SMOOTHER_PATCH;
   const TesSmootherKind kind = mg->smoother.kind;
@@ -87,19 +89,22 @@ static TesStatus create_space(TesPoisson *p, const TesPoissonDesc *desc) {
   return tes_space_create(p->context, &space, &p->space);
 }
 
-static TesDiffusionDesc diffusion_of(const TesSpace *space, const TesPoissonDesc *desc) {
-  TesDiffusionDesc diffusion = {.space = space, .a = desc->a, .c = desc->c};
-  for (int face = 0; face < 2 * space->dim; face++)
-    if (desc->boundary[face].condition == TES_ROBIN) diffusion.alpha[face] = desc->boundary[face].alpha;
-  return diffusion;
+static TesStatus create_operator(TesPoisson *p, const TesPoissonDesc *desc) {
+  const TesFunction *alpha[6] = {NULL};
+  TesTermDesc terms[TESI_FORM_TERMS];
+  for (int face = 0; face < 2 * p->space->dim; face++)
+    if (desc->boundary[face].condition == TES_ROBIN) alpha[face] = desc->boundary[face].alpha;
+  const TesForm form = tesi_poisson_form(&(TesCoefficient){.all = desc->a}, &(TesCoefficient){.all = desc->c},
+                                         2 * p->space->dim, alpha, terms);
+  return tes_operator_create(p->context, &(TesOperatorDesc){.space = p->space, .form = form}, &p->op);
 }
 
 /* Told before anything large is allocated: float64 vectors of the outer iteration, and the multigrid. */
-static TesStatus check_memory(TesPoisson *p, const TesMultigridDesc *mg) {
+static TesStatus check_memory(TesPoisson *p, const TesPoissonDesc *desc, const TesMultigridDesc *mg) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  size_t needed;
-  TES_TRY(tes_multigrid_memory(ctx, mg, &needed));
+  const bool varies = desc->a && !tes_function_constant(desc->a, NULL);
+  const size_t needed = tesi_multigrid_memory(p->space, varies, mg->precision, mg->smoother.kind);
   const double total = (double)needed + 48.0 * (double)p->space->length,
                available = (double)tesi_context_device(ctx)->available(ctx);
   if (total > available)
@@ -109,30 +114,6 @@ static TesStatus check_memory(TesPoisson *p, const TesMultigridDesc *mg) {
   tesi_log(ctx, TES_LOG_DETAIL, "memory needed: about %.3g GiB of %.3g GiB", total / (1 << 30),
            available / (1 << 30));
 done:
-  return status;
-}
-
-/* b <- b - A u_D with the operator of all nodes; Dirichlet entries of b stay zero. */
-static TesStatus subtract_lifting(TesPoisson *p, const TesPoissonDesc *desc) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesSpace *full = NULL;
-  TesOperator *op = NULL;
-  TesVector *r = NULL;
-  TesDiffusionDesc diffusion;
-  static const uint8_t none[6];
-  const TesSpaceDesc space = {.mesh = desc->mesh, .degree = desc->degree, .given = none};
-  TES_TRY(tes_space_create(ctx, &space, &full));
-  diffusion = diffusion_of(full, desc);
-  TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &op));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &r));
-  TES_TRY(tes_operator_residual(op, p->b, p->shift, r));
-  TES_TRY(tesi_functional_clear(p->space, r));
-  TES_TRY(tes_vector_copy(r, 1, p->b));
-done:
-  tes_vector_destroy(&r);
-  tes_operator_destroy(&op);
-  tes_space_destroy(&full);
   return status;
 }
 
@@ -198,7 +179,7 @@ static TesStatus create_right_hand_side(TesPoisson *p, const TesPoissonDesc *des
     TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
     TES_TRY(fill_zeros(p, desc));
     TES_TRY(tes_functional_lifting(p->space, (const TesFunction *const *)p->dirichlet, p->shift));
-    TES_TRY(subtract_lifting(p, desc));
+    TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
   }
   if (p->op->singular) TES_TRY(check_balance(p, desc));
   p->times.right_hand_side = tesi_now() - start;
@@ -211,7 +192,6 @@ TesStatus tes_poisson_create(TesContext *context, const TesPoissonDesc *desc, Te
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesPoisson *p = NULL;
-  TesDiffusionDesc diffusion;
   const double start = tesi_now();
   *poisson = NULL;
   TES_CHECK(desc->mesh, "a problem needs a mesh");
@@ -222,14 +202,13 @@ TesStatus tes_poisson_create(TesContext *context, const TesPoissonDesc *desc, Te
   p->exact = tesi_function_retain(desc->exact);
   TES_TRY(create_space(p, desc));
   choose_tolerance(p, desc);
-  diffusion = diffusion_of(p->space, desc);
-  TesMultigridDesc mg = {.diffusion = diffusion,
+  TesMultigridDesc mg = {.precision = desc->precision == TES_SOLVE_DOUBLE ? TES_DOUBLE : TES_SINGLE,
                          .smoother = {.kind = desc->smoother, .local = desc->local},
                          .pre = desc->pre,
                          .post = desc->post};
-  mg.diffusion.precision = desc->precision == TES_SOLVE_DOUBLE ? TES_DOUBLE : TES_SINGLE;
-  TES_TRY(check_memory(p, &mg));
-  TES_TRY(tes_operator_create_diffusion(ctx, &diffusion, &p->op));
+  TES_TRY(check_memory(p, desc, &mg));
+  TES_TRY(create_operator(p, desc));
+  mg.op = p->op;
   choose(p, desc, &mg);
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
   p->times.operators = tesi_now() - start;

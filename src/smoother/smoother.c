@@ -4,9 +4,6 @@
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->op, "a smoother needs an operator");
-  TES_CHECK(desc->op->space || desc->kind == TES_SMOOTHER_JACOBI || desc->kind == TES_SMOOTHER_CHEBYSHEV ||
-                desc->kind == TES_SMOOTHER_CELL_PATCH,
-            "operators that are not over a box have the smoothers jacobi, chebyshev and cell_patch");
   TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_CELL_PATCH,
             "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_CELL_PATCH);
   TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_NODAL,
@@ -17,7 +14,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             desc->degree);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for 20", desc->ratio);
-  TES_CHECK(desc->local != TES_LOCAL_EXACT || desc->op->form == TES_FORM_SEPARABLE,
+  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_is_separable(desc->op),
             "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
 done:
   return status;
@@ -38,31 +35,38 @@ done:
   return status;
 }
 
-/* Sets table and plan. */
+static const char *wants_box(const TesOperator *op) {
+  return tesi_is_box_kind(op) ? NULL : "it is for operators over a box (separable, quadrature)";
+}
+
+static const char *wants_mapped(const TesOperator *op) {
+  return op->kind == &tesi_operator_mapped ? NULL
+                                           : "it is for mapped operators; boxes have vertex patches (patch)";
+}
+
+/* Kinds, by number. `refuses` (NULL: never): why a kind cannot smooth for an operator, NULL: it can. `init` sets table and plan. */
+static const struct {
+  const char *name;
+  const char *(*refuses)(const TesOperator *op);
+  TesStatus (*init)(TesSmoother *smoother);
+} kinds[] = {
+    [TES_SMOOTHER_PATCH] = {"patch", wants_box, init_patch},
+    [TES_SMOOTHER_PATCH_ADDITIVE] = {"patch_additive", wants_box, init_patch},
+    [TES_SMOOTHER_JACOBI] = {"jacobi", NULL, tesi_smoother_jacobi_init},
+    [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", NULL, tesi_smoother_chebyshev_init},
+    [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_box, tesi_smoother_gauss_seidel_init},
+    [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_box, tesi_smoother_gauss_seidel_init},
+    [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_mapped, tesi_smoother_chebyshev_init}};
+
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  const bool any = smoother->kind == TES_SMOOTHER_AUTO;
-  if (any) smoother->kind = TES_SMOOTHER_PATCH;
-  if (any && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
-  switch (smoother->kind) {
-  case TES_SMOOTHER_AUTO:
-  case TES_SMOOTHER_PATCH:
-  case TES_SMOOTHER_PATCH_ADDITIVE:
-    TES_TRY(init_patch(smoother));
-    break;
-  case TES_SMOOTHER_JACOBI:
-    TES_TRY(tesi_smoother_jacobi_init(smoother));
-    break;
-  case TES_SMOOTHER_CHEBYSHEV:
-  case TES_SMOOTHER_CELL_PATCH:
-    TES_TRY(tesi_smoother_chebyshev_init(smoother));
-    break;
-  case TES_SMOOTHER_GAUSS_SEIDEL:
-  case TES_SMOOTHER_GAUSS_SEIDEL_MORTON:
-    TES_TRY(tesi_smoother_gauss_seidel_init(smoother));
-    break;
-  }
+  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_box_kind(smoother->op);
+  if (any) smoother->kind = box ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
+  if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
+  const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
+  TES_CHECK(!reason, "no smoother %s for this operator: %s", kinds[smoother->kind].name, reason);
+  TES_TRY(kinds[smoother->kind].init(smoother));
 done:
   return status;
 }
@@ -78,7 +82,7 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   s->op = tesi_operator_retain(desc->op);
   s->kind = desc->kind;
   s->local = desc->local;
-  if (s->local == TES_LOCAL_AUTO && desc->op->form == TES_FORM_SEPARABLE) s->local = TES_LOCAL_EXACT;
+  if (s->local == TES_LOCAL_AUTO && tesi_is_separable(desc->op)) s->local = TES_LOCAL_EXACT;
   s->omega = desc->omega;
   s->degree = desc->degree ? desc->degree : 5;
   s->ratio = desc->ratio != 0 ? desc->ratio : 20;

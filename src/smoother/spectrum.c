@@ -42,7 +42,7 @@ static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   TES_TRY(tesi_operator_vector(op, &v->z));
   TES_TRY(tesi_operator_vector(op, &v->p));
   TES_TRY(tesi_operator_vector(op, &v->q));
-  if (op->space)
+  if (tesi_is_box_kind(op))
     tesi_start_vector(op->space, start);
   else /* rows of constrained nodes are those of the identity: no large eigenvalue comes from them */
 #pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
@@ -117,7 +117,7 @@ TesStatus tesi_diagonal_ref(const TesOperator *op, double *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesVector *v = NULL;
-  if (op->space) return tesi_diffusion_diagonal_ref(op, d);
+  if (tesi_is_box_kind(op)) return tesi_diffusion_diagonal_ref(op, d);
   TES_TRY(tes_vector_create(ctx, op->length, op->precision, &v));
   TES_TRY(op->table->diagonal(op, v->data));
   TES_TRY(tes_vector_get(v, d));

@@ -1,3 +1,4 @@
+#include "operator/assembled/matrix.h"
 #include "multigrid/coarse/amg.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ done:
   return status;
 }
 
-static TesStatus copy_matrix(TesiAmg *amg, const TesMatrix *A) {
+static TesStatus copy_matrix(TesiAmg *amg, const TesiMatrix *A) {
   TesContext *ctx = amg->context;
   TesStatus status = TES_OK;
   HYPRE_Int *count = NULL;
@@ -103,7 +104,7 @@ static void objects(const TesiAmg *amg, HYPRE_ParCSRMatrix *A, HYPRE_ParVector *
   *x = object;
 }
 
-TesStatus tesi_amg_create(TesContext *ctx, const TesMatrix *A, TesiAmg **amg) {
+TesStatus tesi_amg_create(TesContext *ctx, const TesiMatrix *A, TesiAmg **amg) {
   TesStatus status = TES_OK;
   TesiAmg *a = NULL;
   HYPRE_ParCSRMatrix matrix;
@@ -163,7 +164,7 @@ bool tesi_amg_available(void) {
   return false;
 }
 
-TesStatus tesi_amg_create(TesContext *ctx, const TesMatrix *A, TesiAmg **amg) {
+TesStatus tesi_amg_create(TesContext *ctx, const TesiMatrix *A, TesiAmg **amg) {
   TesStatus status = TES_OK;
   (void)A;
   *amg = NULL;

@@ -2,13 +2,14 @@
 #ifndef TESI_AMG_H
 #define TESI_AMG_H
 
-#include "tessera/mapped.h"
+#include "operator/assembled/matrix.h"
+#include "operator/mapped/mapped_desc.h"
 
 typedef struct TesiAmg TesiAmg;
 /* Whether this build has it. */
 bool tesi_amg_available(void);
 /* A: symmetric positive definite, no empty row; copied. TES_MISSING in a build without. */
-TesStatus tesi_amg_create(TesContext *ctx, const TesMatrix *A, TesiAmg **amg);
+TesStatus tesi_amg_create(TesContext *ctx, const TesiMatrix *A, TesiAmg **amg);
 void tesi_amg_destroy(TesiAmg **amg);
 /* z <- one symmetric cycle from zero for A z = r; host vectors. */
 TesStatus tesi_amg_apply(TesiAmg *amg, const double *r, double *z);

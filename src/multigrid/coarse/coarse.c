@@ -10,9 +10,9 @@ static const double tolerance = 1e-8;
 
 struct TesiCoarse {
   TesContext *context;
-  TesOperator *op; /* quadrature form only: the operator itself */
+  TesOperator *op; /* float64 */
   TesiDiagonalization *diagonalization;
-  TesiCoarseMatrix *matrix;        /* operators over forests only */
+  TesiCoarseMatrix *matrix;        /* of mapped operators */
   TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
@@ -49,24 +49,18 @@ done:
   return status;
 }
 
-static TesStatus mean_operator(TesContext *ctx, const TesDiffusionDesc *diffusion, TesOperator **op) {
+static TesStatus mean_operator(const TesOperator *from, TesOperator **op) {
+  TesContext *ctx = from->context;
   TesStatus status = TES_OK;
-  TesFunction *f[8] = {NULL};
-  double value;
+  const TesiDiffusion *d = tesi_diffusion_of(from);
+  double a, c, alpha[6] = {0};
   *op = NULL;
-  TesDiffusionDesc desc = {.space = diffusion->space, .precision = TES_DOUBLE, .form = TES_FORM_SEPARABLE};
-  for (int i = 0; i < 8; i++) {
-    const TesFunction *source = i == 0 ? diffusion->a : i == 1 ? diffusion->c : diffusion->alpha[i - 2];
-    TES_TRY(mean(ctx, diffusion->space, source, i == 0, &value));
-    TES_TRY(tes_function_create_constant(ctx, value, &f[i]));
-  }
-  desc.a = f[0];
-  desc.c = f[1];
-  for (int i = 0; i < 6; i++)
-    if (diffusion->alpha[i]) desc.alpha[i] = f[2 + i];
-  TES_TRY(tes_operator_create_diffusion(ctx, &desc, op));
+  TES_TRY(mean(ctx, from->space, d->a_function, 1, &a));
+  TES_TRY(mean(ctx, from->space, d->c_function, 0, &c));
+  for (int face = 0; face < 6; face++)
+    TES_TRY(mean(ctx, from->space, d->alpha_function[face], 0, &alpha[face]));
+  TES_TRY(tesi_operator_create_constant(from->space, TES_DOUBLE, a, c, alpha, op));
 done:
-  for (int i = 0; i < 8; i++) tes_function_destroy(&f[i]);
   return status;
 }
 
@@ -84,29 +78,21 @@ done:
   return status;
 }
 
-TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse) {
+/* Over a box: fast diagonalization, or what stands for it where coefficients vary. */
+static TesStatus create_box(TesiCoarse *c, TesPrecision precision) {
+  TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  TesiCoarse *c = NULL;
   TesOperator *separable = NULL;
-  TesDiffusionDesc desc = *diffusion;
-  desc.precision = TES_DOUBLE;
-  *coarse = NULL;
-  TES_NEW(&c);
-  c->context = tesi_context_retain(ctx);
-  c->length = diffusion->space->length;
-  TES_ALLOC(&c->b, c->length);
-  TES_ALLOC(&c->x, c->length);
-  TES_TRY(tes_operator_create_diffusion(ctx, &desc, &c->op));
-  if (c->op->form == TES_FORM_SEPARABLE) {
+  if (tesi_is_separable(c->op)) {
     TES_TRY(tesi_diagonalization_create(ctx, c->op, &c->diagonalization));
     if (tesi_has_kernels(ctx))
-      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, diffusion->precision, &c->device));
-    if (tesi_has_kernels(ctx) && diffusion->precision == TES_SINGLE)
+      TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, precision, &c->device));
+    if (tesi_has_kernels(ctx) && precision == TES_SINGLE)
       TES_TRY(tesi_coarse_device_create(ctx, c->diagonalization, TES_DOUBLE, &c->device_double));
   } else if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE) {
-    TES_TRY(tesi_coarse_dense_create(ctx, c->op, diffusion->precision, &c->dense));
+    TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
   } else {
-    TES_TRY(mean_operator(ctx, diffusion, &separable));
+    TES_TRY(mean_operator(c->op, &separable));
     TES_TRY(tesi_diagonalization_create(ctx, separable, &c->diagonalization));
     TES_ALLOC(&c->z, c->length);
     TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->r));
@@ -115,28 +101,40 @@ TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion,
     TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->guess));
     TES_TRY(fill_scale(c, separable));
   }
-  *coarse = c;
-  c = NULL;
 done:
   tes_operator_destroy(&separable);
-  tesi_coarse_destroy(&c);
   return status;
 }
 
-TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision, TesCoarseKind kind,
-                                 TesiCoarse **coarse) {
+/* Mapped operators: a matrix. */
+static TesStatus create_mapped(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
+    TES_TRY(tesi_coarse_dense_create(ctx, c->op, precision, &c->dense));
+  else
+    TES_TRY(tesi_coarse_matrix_create(ctx, c->op, kind, &c->matrix));
+done:
+  return status;
+}
+
+TesStatus tesi_coarse_create(const TesOperator *op, TesPrecision precision, TesCoarseKind kind,
+                             TesiCoarse **coarse) {
+  TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiCoarse *c = NULL;
+  const bool box = tesi_is_box_kind(op);
   *coarse = NULL;
+  TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
+            "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
+            "meshes");
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
+  c->op = tesi_operator_retain(op);
   c->length = op->length;
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  if (tesi_has_kernels(ctx) && c->length <= TESI_COARSE_DENSE && kind == TES_COARSE_AUTO)
-    TES_TRY(tesi_coarse_dense_create(ctx, op, precision, &c->dense));
-  else
-    TES_TRY(tesi_coarse_matrix_create(ctx, op, kind, &c->matrix));
+  TES_TRY(box ? create_box(c, precision) : create_mapped(c, precision, kind));
   *coarse = c;
   c = NULL;
 done:

@@ -2,7 +2,7 @@
  * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
  * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in a cell,
  * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host.
- * Forests: factorized, or on devices with kernels inverted too. */
+ * Mapped operators: factorized, or on devices with kernels inverted too. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
 
@@ -14,11 +14,9 @@ typedef struct TesiCoarse TesiCoarse;
 typedef struct TesiCoarseMatrix TesiCoarseMatrix;
 enum { TESI_DENSE = 3000 };
 
-/* diffusion: the problem on the coarsest space; its precision is ignored. */
-TesStatus tesi_coarse_create(TesContext *ctx, const TesDiffusionDesc *diffusion, TesiCoarse **coarse);
-/* Any float64 operator (of a forest); precision: of the cycle's vectors. */
-TesStatus tesi_coarse_create_any(TesContext *ctx, TesOperator *op, TesPrecision precision, TesCoarseKind kind,
-                                 TesiCoarse **coarse);
+/* op: float64, of the coarsest level, kept; precision: of the cycle's vectors. */
+TesStatus tesi_coarse_create(const TesOperator *op, TesPrecision precision, TesCoarseKind kind,
+                             TesiCoarse **coarse);
 void tesi_coarse_destroy(TesiCoarse **coarse);
 /* How it solves: "solved directly", or which iteration. */
 const char *tesi_coarse_describe(const TesiCoarse *coarse);

@@ -5,7 +5,7 @@
 #include "multigrid/coarse/amg.h"
 #include "multigrid/coarse/coarse.h"
 #include "operator/operator.h"
-#include "tessera/forest_operator.h"
+#include "operator/assembled/matrix.h"
 #include "basis/blas.h"
 
 enum { MOST_STEPS = 2000 };
@@ -54,7 +54,7 @@ done:
 }
 
 /* Enough to be solvable on the coarsest level of the algebraic multigrid, too little to be felt elsewhere. */
-static void shift_diagonal(TesMatrix *A) {
+static void shift_diagonal(TesiMatrix *A) {
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t e = A->row[i]; e < A->row[i + 1]; e++)
       if (A->column[e] == i) A->value[e] *= 1 + 1e-8;
@@ -63,10 +63,10 @@ static void shift_diagonal(TesMatrix *A) {
 static TesStatus create_amg(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  TesMatrix A = {0};
+  TesiMatrix A = {0};
   const double start = tesi_now();
   if (!tesi_amg_available()) return tesi_amg_create(ctx, &A, &m->amg); /* says why */
-  TES_TRY(tes_forest_assemble(m->op, &A));
+  TES_TRY(tesi_operator_assemble(m->op, &A));
   if (m->op->singular) shift_diagonal(&A);
   TES_TRY(tesi_amg_create(ctx, &A, &m->amg));
   tesi_log(ctx, TES_LOG_DETAIL, "coarsest level: %lld unknowns, algebraic multigrid, set up in %.3g s",

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "device/kernel.h"
 #include "operator/assembled/sparse.h"
-#include "tessera/forest_operator.h"
+#include "operator/assembled/matrix.h"
 
 typedef struct Plan {
   TesiSparse *A, *H, *transposed; /* H, H': NULL without hanging nodes */
@@ -124,17 +124,17 @@ done:
 /* A of an operator, which is destroyed. */
 static TesStatus make_matrix(TesContext *ctx, TesOperator **from, TesPrecision precision, TesiSparse **A) {
   TesStatus status = TES_OK;
-  TesMatrix host = {0};
-  TesDeviceMatrix made = {0};
+  TesiMatrix host = {0};
+  TesiDeviceMatrix made = {0};
   const int64_t length = (*from)->length;
   const double start = tesi_now();
   if (tesi_has_kernels(ctx)) {
-    TES_TRY(tes_forest_assemble_device(*from, &made));
+    TES_TRY(tesi_operator_assemble_device(*from, &made));
     tesi_log(ctx, TES_LOG_DETAIL, "assembled by kernels in %.3g s", tesi_now() - start);
     tes_operator_destroy(from);
     TES_TRY(tesi_sparse_create_device(ctx, &made, length, precision, A));
   } else {
-    TES_TRY(tes_forest_assemble(*from, &host));
+    TES_TRY(tesi_operator_assemble(*from, &host));
     tesi_log(ctx, TES_LOG_DETAIL, "assembled on the host in %.3g s", tesi_now() - start);
     tes_operator_destroy(from);
     TES_TRY(tesi_sparse_create(ctx, &host, length, precision, A));
@@ -143,10 +143,10 @@ done:
   return status;
 }
 
-static TesStatus transpose(TesContext *ctx, const TesMatrix *H, int64_t columns, TesMatrix *transposed) {
+static TesStatus transpose(TesContext *ctx, const TesiMatrix *H, int64_t columns, TesiMatrix *transposed) {
   TesStatus status = TES_OK;
-  TesMatrix *t = transposed;
-  *t = (TesMatrix){.rows = columns, .entries = H->entries};
+  TesiMatrix *t = transposed;
+  *t = (TesiMatrix){.rows = columns, .entries = H->entries};
   TES_ALLOC(&t->row, columns + 2);
   TES_ALLOC(&t->column, H->entries);
   TES_ALLOC(&t->value, H->entries);
@@ -162,18 +162,19 @@ done:
 }
 
 /* H, H', and A over all nodes. */
-static TesStatus make_hanging(TesContext *ctx, const TesForestDiffusionDesc *desc, TesPrecision precision,
-                              Plan *p) {
+static TesStatus make_hanging(const TesOperator *o, Plan *p) {
+  TesContext *ctx = o->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  TesForestDiffusionDesc unconstrained = *desc;
+  const TesPrecision precision = o->precision;
+  TesOperatorDesc desc = o->desc;
   TesSpace *all = NULL;
   TesOperator *from = NULL;
-  TesMatrix H = {0}, transposed = {0};
-  TES_TRY(tes_forest_unconstrain(desc->space, &all, &H));
-  unconstrained.space = all;
-  const int64_t length = desc->space->length, rows = H.rows;
-  TES_TRY(tes_operator_create_forest(ctx, &unconstrained, &from));
+  TesiMatrix H = {0}, transposed = {0};
+  TES_TRY(tesi_space_unconstrain(o->space, &all, &H));
+  desc.space = all, desc.precision = TES_DOUBLE, desc.kind = "mapped";
+  const int64_t length = o->space->length, rows = H.rows;
+  TES_TRY(tes_operator_create(ctx, &desc, &from));
   TES_TRY(make_matrix(ctx, &from, precision, &p->A));
   TES_TRY(transpose(ctx, &H, length, &transposed));
   TES_TRY(tesi_sparse_create(ctx, &transposed, rows, precision, &p->transposed));
@@ -182,8 +183,8 @@ static TesStatus make_hanging(TesContext *ctx, const TesForestDiffusionDesc *des
   TES_TRY(device->allocate(ctx, (size_t)rows * tesi_precision_size(precision), &p->v));
 done:
   tes_operator_destroy(&from);
-  tes_forest_matrix_free(desc->space, &H);
-  tes_forest_matrix_free(desc->space, &transposed);
+  tesi_matrix_destroy(ctx, &H);
+  tesi_matrix_destroy(ctx, &transposed);
   tes_space_destroy(&all);
   return status;
 }
@@ -202,41 +203,37 @@ static void describe(TesOperator *o, const Plan *p) {
   tesi_log(o->context, TES_LOG_DETAIL, "%s", o->description);
 }
 
-TesStatus tes_operator_create_assembled(TesContext *context, const TesForestDiffusionDesc *desc,
-                                        TesAssembly form, TesOperator **op) {
-  TesContext *ctx = context;
+static const char *refuses(const TesOperatorDesc *desc) {
+  if (!desc->kind) return "assembled operators are made by name alone";
+  if (desc->ignore_hanging) return "an assembled operator does not ignore hanging nodes";
+  return tesi_operator_mapped.refuses(desc);
+}
+
+static TesStatus init(TesOperator *o) {
+  TesContext *ctx = o->context;
   TesStatus status = TES_OK;
-  TesForestDiffusionDesc exact = *desc;
-  TesOperator *o = NULL, *from = NULL;
+  TesOperatorDesc desc = o->desc;
+  TesOperator *from = NULL;
   Plan *plan;
-  *op = NULL;
-  TES_CHECK(form == TES_ASSEMBLY_ELIMINATED || form == TES_ASSEMBLY_HANGING,
-            "there is no assembly of number %d", (int)form);
-  TES_CHECK(!desc->ignore_hanging, "an assembled operator does not ignore hanging nodes");
-  exact.precision = TES_DOUBLE;
-  TES_TRY(tes_operator_create_forest(ctx, &exact, &from));
-  TES_NEW(&o);
-  atomic_init(&o->references, 1);
-  o->context = tesi_context_retain(ctx);
-  o->precision = desc->precision;
-  o->length = from->length;
-  o->form = TES_FORM_QUADRATURE;
-  o->singular = from->singular;
   o->table = &table;
   TES_NEW(&plan);
   o->plan = plan;
+  desc.space = o->space, desc.precision = TES_DOUBLE, desc.kind = "mapped";
+  TES_TRY(tes_operator_create(ctx, &desc, &from));
+  o->singular = from->singular;
   TES_TRY(make_diagonal(from, o, plan));
-  if (form == TES_ASSEMBLY_HANGING && tes_space_hanging(desc->space)) {
+  if (o->kind == &tesi_operator_assembled_hanging && tes_space_hanging(o->space)) {
     tes_operator_destroy(&from);
-    TES_TRY(make_hanging(ctx, &exact, desc->precision, plan));
+    TES_TRY(make_hanging(o, plan));
   } else {
-    TES_TRY(make_matrix(ctx, &from, desc->precision, &plan->A));
+    TES_TRY(make_matrix(ctx, &from, o->precision, &plan->A));
   }
   describe(o, plan);
-  *op = o;
-  o = NULL;
 done:
   tes_operator_destroy(&from);
-  tes_operator_destroy(&o);
   return status;
 }
+
+const TesiOperatorKind tesi_operator_assembled = {.name = "assembled", .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_assembled_hanging = {
+    .name = "assembled_hanging", .refuses = refuses, .init = init};

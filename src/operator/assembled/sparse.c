@@ -1,3 +1,4 @@
+#include "operator/assembled/matrix.h"
 #include "operator/assembled/sparse.h"
 #include <stdio.h>
 #include <string.h>
@@ -78,14 +79,14 @@ done:
   return status;
 }
 
-TesStatus tesi_sparse_create_device(TesContext *ctx, TesDeviceMatrix *matrix, int64_t columns,
+TesStatus tesi_sparse_create_device(TesContext *ctx, TesiDeviceMatrix *matrix, int64_t columns,
                                     TesPrecision precision, TesiSparse **sparse) {
   TesStatus status = TES_OK;
   TesiSparse *s = NULL;
   *sparse = NULL;
   TES_TRY(new_sparse(ctx, matrix->rows, columns, matrix->entries, precision, &s));
   s->row = matrix->row, s->column = matrix->column, s->value = matrix->value;
-  *matrix = (TesDeviceMatrix){0};
+  *matrix = (TesiDeviceMatrix){0};
   TES_TRY(round_values(ctx, s));
   TES_TRY(find_product(ctx, s));
   *sparse = s;
@@ -95,14 +96,14 @@ done:
   return status;
 }
 
-static void free_matrix(TesContext *ctx, TesMatrix *matrix) {
+static void free_matrix(TesContext *ctx, TesiMatrix *matrix) {
   tesi_free(ctx, &matrix->row);
   tesi_free(ctx, &matrix->column);
   tesi_free(ctx, &matrix->value);
-  *matrix = (TesMatrix){0};
+  *matrix = (TesiMatrix){0};
 }
 
-static TesStatus upload_matrix(TesContext *ctx, TesMatrix *m, TesDeviceMatrix *made) {
+static TesStatus upload_matrix(TesContext *ctx, TesiMatrix *m, TesiDeviceMatrix *made) {
   TesStatus status = TES_OK;
   int32_t *row = NULL;
   void *address[3] = {NULL, NULL, NULL};
@@ -113,14 +114,14 @@ static TesStatus upload_matrix(TesContext *ctx, TesMatrix *m, TesDeviceMatrix *m
   TES_TRY(tesi_upload(ctx, row, (size_t)(m->rows + 1) * sizeof *row, &address[0]));
   TES_TRY(tesi_upload(ctx, m->column, (size_t)m->entries * sizeof *m->column, &address[1]));
   TES_TRY(tesi_upload(ctx, m->value, (size_t)m->entries * sizeof *m->value, &address[2]));
-  *made = (TesDeviceMatrix){m->rows, m->entries, address[0], address[1], address[2]};
+  *made = (TesiDeviceMatrix){m->rows, m->entries, address[0], address[1], address[2]};
 done:
   for (int i = 0; status != TES_OK && i < 3; i++) tesi_context_device(ctx)->release(ctx, &address[i]);
   tesi_free(ctx, &row);
   return status;
 }
 
-static TesStatus take_on_host(TesContext *ctx, TesMatrix *m, TesiSparse *s) {
+static TesStatus take_on_host(TesContext *ctx, TesiMatrix *m, TesiSparse *s) {
   TesStatus status = TES_OK;
   float *rounded = NULL;
   if (s->precision == TES_SINGLE) TES_ALLOC(&rounded, m->entries);
@@ -133,11 +134,11 @@ done:
   return status;
 }
 
-TesStatus tesi_sparse_create(TesContext *ctx, TesMatrix *matrix, int64_t columns, TesPrecision precision,
+TesStatus tesi_sparse_create(TesContext *ctx, TesiMatrix *matrix, int64_t columns, TesPrecision precision,
                              TesiSparse **sparse) {
   TesStatus status = TES_OK;
   TesiSparse *s = NULL;
-  TesDeviceMatrix made = {0};
+  TesiDeviceMatrix made = {0};
   *sparse = NULL;
   if (tesi_has_kernels(ctx)) {
     TES_TRY(upload_matrix(ctx, matrix, &made));

@@ -3,16 +3,17 @@
 #ifndef TESI_SPARSE_H
 #define TESI_SPARSE_H
 
+#include "operator/assembled/matrix.h"
 #include "device/device.h"
-#include "tessera/mapped.h"
+#include "operator/mapped/mapped_desc.h"
 
 typedef struct TesiSparse TesiSparse;
 
 /* Takes the arrays of `matrix`, which becomes {0}; `columns`: length of the vectors that it is multiplied with. Values are rounded to `precision`. */
-TesStatus tesi_sparse_create(TesContext *ctx, TesMatrix *matrix, int64_t columns, TesPrecision precision,
+TesStatus tesi_sparse_create(TesContext *ctx, TesiMatrix *matrix, int64_t columns, TesPrecision precision,
                              TesiSparse **sparse);
 /* The same of a matrix that kernels made. */
-TesStatus tesi_sparse_create_device(TesContext *ctx, TesDeviceMatrix *matrix, int64_t columns,
+TesStatus tesi_sparse_create_device(TesContext *ctx, TesiDeviceMatrix *matrix, int64_t columns,
                                     TesPrecision precision, TesiSparse **sparse);
 void tesi_sparse_destroy(TesContext *ctx, TesiSparse **sparse);
 

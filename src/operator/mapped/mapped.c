@@ -5,6 +5,8 @@
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
+#include "operator/form.h"
+#include "operator/mapped/mapped_robin.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 
@@ -14,36 +16,36 @@ static int64_t power(int64_t base, int exponent) {
   return result;
 }
 
-static TesStatus check_desc(TesContext *ctx, const TesMappedDesc *d, int dim) {
+static TesStatus check_desc(TesContext *ctx, const TesiMappedDesc *d, int dim) {
   TesStatus status = TES_OK;
   TES_CHECK(d->degree >= 1 && d->degree <= TESI_MAPPED_DEGREE, "degree is %d, expected 1..%d", d->degree,
             TESI_MAPPED_DEGREE);
-  TES_CHECK(d->terms >= 0 && d->terms <= TES_STIFFNESS_MASS, "terms are %d, expected 1..3 or 0",
+  TES_CHECK(d->terms >= 0 && d->terms <= TESI_STIFFNESS_MASS, "terms are %d, expected 1..3 or 0",
             (int)d->terms);
   TES_CHECK(d->points == 0 || d->collocated || (d->points > d->degree && d->points <= d->degree + 3),
             "%d points a direction, expected degree + 1 .. degree + 3, or 0", d->points);
   TES_CHECK(d->components >= 0 && d->components <= TESI_MAPPED_COMPONENTS, "%d components, expected 1..%d",
             d->components, TESI_MAPPED_COMPONENTS);
   TES_CHECK(d->lambda >= 0 && isfinite(d->lambda), "lambda is %g, expected >= 0", d->lambda);
-  TES_CHECK(d->tensor >= TES_TENSOR_SCALAR && d->tensor <= TES_TENSOR_FULL, "tensor is %d, expected 0..2",
+  TES_CHECK(d->tensor >= TESI_TENSOR_SCALAR && d->tensor <= TESI_TENSOR_FULL, "tensor is %d, expected 0..2",
             (int)d->tensor);
   TES_CHECK(d->precision == TES_DOUBLE || d->precision == TES_SINGLE, "precision is %d, expected 0 or 1",
             (int)d->precision);
-  TES_CHECK(d->form == TES_GLOBAL_VECTORS || d->form == TES_ELEMENT_VECTORS, "form is %d, expected 0 or 1",
+  TES_CHECK(d->form == TESI_GLOBAL_VECTORS || d->form == TESI_ELEMENT_VECTORS, "form is %d, expected 0 or 1",
             (int)d->form);
   TES_CHECK(d->factors >= TES_FACTORS_AUTO && d->factors <= TES_FACTORS_WEIGHTS,
             "factors are %d, expected 0..5", (int)d->factors);
   TES_CHECK(d->conflicts >= TES_CONFLICTS_AUTO && d->conflicts <= TES_CONFLICTS_COLOURS,
             "conflicts are %d, expected 0..2", (int)d->conflicts);
-  TES_CHECK(!d->index || d->form == TES_GLOBAL_VECTORS, "an index belongs to the global form");
+  TES_CHECK(!d->index || d->form == TESI_GLOBAL_VECTORS, "an index belongs to the global form");
   TES_CHECK(!d->index || (d->nodes >= 1 && d->nodes <= INT32_MAX), "%lld nodes, expected 1..2^31-1",
             (long long)d->nodes);
-  const int last = d->tensor == TES_TENSOR_SCALAR     ? 1
-                   : d->tensor == TES_TENSOR_DIAGONAL ? dim
-                                                      : dim * (dim + 1) / 2;
+  const int last = d->tensor == TESI_TENSOR_SCALAR     ? 1
+                   : d->tensor == TESI_TENSOR_DIAGONAL ? dim
+                                                       : dim * (dim + 1) / 2;
   TES_CHECK(!d->masks || (d->index && d->degree <= TESI_HANGING_NODES - 1 && d->components <= 1),
             "masks of hanging nodes go with an index, degrees 1..8 and one component");
-  TES_CHECK(!d->part || (d->tensor == TES_TENSOR_SCALAR && d->parts >= 0),
+  TES_CHECK(!d->part || (d->tensor == TESI_TENSOR_SCALAR && d->parts >= 0),
             "parts go with scalar coefficients");
   for (int i = last; i < 6; i++)
     TES_CHECK(!d->a[i], "coefficient a[%d] is given, the tensor has %d", i, last);
@@ -52,8 +54,8 @@ done:
 }
 
 static void set_sizes(TesiMapped *m) {
-  TesMappedDesc *d = &m->desc;
-  if (!d->terms) d->terms = TES_STIFFNESS;
+  TesiMappedDesc *d = &m->desc;
+  if (!d->terms) d->terms = TESI_STIFFNESS;
   if (!d->components) d->components = 1;
   if (d->lambda == 0) d->lambda = 1;
   if (d->collocated) d->points = d->degree + 1;
@@ -61,11 +63,11 @@ static void set_sizes(TesiMapped *m) {
   m->dim = m->geometry->dim;
   m->degree = d->degree, m->n = d->degree + 1, m->q = d->points;
   m->components = d->components;
-  m->stiffness = d->terms & TES_STIFFNESS, m->mass = d->terms & TES_MASS;
+  m->stiffness = d->terms & TESI_STIFFNESS, m->mass = d->terms & TESI_MASS;
   m->collocated = d->collocated;
   m->lambda = d->lambda;
   m->precision = d->precision;
-  m->global = d->form == TES_GLOBAL_VECTORS;
+  m->global = d->form == TESI_GLOBAL_VECTORS;
   m->cells = m->geometry->cells;
   m->cell_nodes = power(m->n, m->dim), m->cell_points = power(m->q, m->dim);
   m->factors = (m->stiffness ? m->dim * (m->dim + 1) / 2 : 0) + (m->mass ? 1 : 0);
@@ -90,7 +92,7 @@ static int packed(int dim, int r, int c) {
 
 /* The constants a[6] and c; whether all are constant. */
 static bool take_constants(TesiMapped *m) {
-  const TesMappedDesc *d = &m->desc;
+  const TesiMappedDesc *d = &m->desc;
   bool constant = true;
   const int entries = m->dim * (m->dim + 1) / 2;
   m->c = 1;
@@ -99,14 +101,14 @@ static bool take_constants(TesiMapped *m) {
   for (int r = 0; r < m->dim; r++)
     for (int c = r; c < m->dim; c++) {
       const int at = packed(m->dim, r, c);
-      const TesFunction *f = d->tensor == TES_TENSOR_FULL       ? d->a[at]
-                             : r != c                           ? NULL
-                             : d->tensor == TES_TENSOR_DIAGONAL ? d->a[r]
-                                                                : d->a[0];
+      const TesFunction *f = d->tensor == TESI_TENSOR_FULL       ? d->a[at]
+                             : r != c                            ? NULL
+                             : d->tensor == TESI_TENSOR_DIAGONAL ? d->a[r]
+                                                                 : d->a[0];
       m->a[at] = r == c;
       if (f && m->stiffness && !tes_function_constant(f, &m->a[at])) constant = false;
     }
-  m->a_identity = d->tensor == TES_TENSOR_SCALAR;
+  m->a_identity = d->tensor == TESI_TENSOR_SCALAR;
   return constant;
 }
 
@@ -213,7 +215,7 @@ done:
 
 static TesStatus take_parts(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
-  const TesMappedDesc *d = &m->desc;
+  const TesiMappedDesc *d = &m->desc;
   if (!d->part || d->parts == 0) return TES_OK;
   TES_ALLOC(&m->part_a, d->parts);
   TES_ALLOC(&m->part_c, d->parts);
@@ -238,9 +240,15 @@ static void retain_functions(TesiMapped *m) {
   if (m->desc.c) tesi_function_retain(m->desc.c);
 }
 
+TesiMapped *tesi_mapped_retain(TesiMapped *mapped) {
+  mapped->references++;
+  return mapped;
+}
+
 void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   TesiMapped *m = *mapped;
-  if (!m) return;
+  *mapped = NULL;
+  if (!m || --m->references > 0) return;
   tesi_geometry_destroy(&m->geometry);
   for (int i = 0; i < 6; i++) tes_function_destroy((TesFunction **)&m->desc.a[i]);
   tes_function_destroy((TesFunction **)&m->desc.c);
@@ -255,14 +263,15 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   tesi_free(ctx, &m->part_c);
   tesi_free(ctx, &m->part);
   tesi_free(ctx, &m->own_mask);
-  tesi_free(ctx, mapped);
+  tesi_free(ctx, &m);
 }
 
-static TesStatus set_up(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
+static TesStatus set_up(TesContext *ctx, const TesiMappedDesc *desc, const TesGeometry *geometry,
                         const TesiCellView *view, TesiMapped **mapped) {
   TesStatus status = TES_OK;
   TES_NEW(mapped);
   TesiMapped *m = *mapped;
+  m->references = 1;
   m->desc = *desc;
   m->geometry = tesi_geometry_retain(geometry);
   retain_functions(m);
@@ -277,20 +286,36 @@ done:
   return status;
 }
 
-TesStatus tes_operator_create_mapped(TesContext *context, const TesMappedDesc *desc, TesOperator **op) {
+TesStatus tesi_mapped_create(TesContext *context, const TesiMappedDesc *desc, TesOperator **op) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   const TesGeometry *geometry;
   *op = NULL;
   TES_CHECK(desc->mesh, "an operator on mapped cells needs a mesh");
   TES_TRY(tesi_mesh_geometry(desc->mesh, &geometry));
-  TES_TRY(tesi_mapped_create(ctx, desc, geometry, NULL, op));
+  TES_TRY(tesi_mapped_create_over(ctx, desc, geometry, op));
 done:
   return status;
 }
 
-TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
-                             const TesiCellView *view, TesOperator **op) {
+/* Everything but the space. view: not NULL: numbers of nodes and masks of desc are the view's, which are shared. */
+static TesStatus complete(TesOperator *o, const TesiMappedDesc *desc, const TesGeometry *geometry,
+                          const TesiCellView *view) {
+  TesContext *ctx = o->context;
+  TesStatus status = TES_OK;
+  TesiMapped *m = NULL;
+  const TesStatus made = set_up(ctx, desc, geometry, view, &m);
+  o->data = m;
+  TES_TRY(made);
+  o->length = m->length;
+  o->singular = m->global && !m->mass && !m->constrained && m->components == 1;
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_mapped_device_init(o) : tesi_mapped_host_init(o));
+done:
+  return status;
+}
+
+TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesGeometry *geometry,
+                                  TesOperator **op) {
   TesStatus status = TES_OK;
   TesOperator *o = NULL;
   *op = NULL;
@@ -299,15 +324,8 @@ TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const T
   atomic_init(&o->references, 1);
   o->context = tesi_context_retain(ctx);
   o->precision = desc->precision;
-  o->form = TES_FORM_QUADRATURE;
-  TES_TRY(set_up(ctx, desc, geometry, view, &o->mapped));
-  o->length = o->mapped->length;
-  o->singular =
-      o->mapped->global && !o->mapped->mass && !o->mapped->constrained && o->mapped->components == 1;
-  if (tesi_has_kernels(ctx))
-    TES_TRY(tesi_mapped_device_init(o));
-  else
-    TES_TRY(tesi_mapped_host_init(o));
+  o->kind = &tesi_operator_mapped;
+  TES_TRY(complete(o, desc, geometry, NULL));
   *op = o;
   o = NULL;
 done:
@@ -315,11 +333,104 @@ done:
   return status;
 }
 
-TesFactors tes_mapped_factors(const TesOperator *op) {
-  return op->mapped ? op->mapped->desc.factors : TES_FACTORS_AUTO;
+static const char *refuses(const TesOperatorDesc *desc) {
+  const bool robin = tesi_form_term(&desc->form, TES_TERM_ROBIN, 0) || tesi_robin_faces(desc);
+  if (desc->space->degree > TESI_MAPPED_DEGREE) return "the degree is above 15";
+  if (robin && desc->space->degree > TESI_FOREST_DEGREE) return "Robin terms are for degrees up to 8";
+  return NULL;
 }
 
-const int32_t *tes_mapped_index(const TesOperator *op, int64_t *nodes) {
-  *nodes = op->mapped ? op->mapped->nodes : 0;
-  return op->mapped ? op->mapped->index : NULL;
+static bool vanishes(const TesFunction *c) {
+  double value;
+  return !c || (tes_function_constant(c, &value) && value == 0);
+}
+
+/* Whether a mass term is anywhere other than zero. */
+static bool has_mass(const TesTermDesc *mass, int materials) {
+  if (!mass) return false;
+  bool any = !vanishes(mass->a.all);
+  for (int i = 0; mass->a.material && i < materials; i++)
+    any = any || (mass->a.material[i] && !vanishes(mass->a.material[i]));
+  return any;
+}
+
+/* The operator of a form without its Robin terms. */
+static TesStatus init_plain(TesOperator *op, const TesiCellView *s, const TesGeometry *geometry) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesOperatorDesc *d = &op->desc;
+  const int materials = tes_mesh_materials(s->mesh);
+  const TesTermDesc *a = tesi_form_term(&d->form, TES_TERM_DIFFUSION, 0),
+                    *c = tesi_form_term(&d->form, TES_TERM_MASS, 0);
+  const bool mass = has_mass(c, materials) || !a;
+  int32_t *part = NULL;
+  TesiMappedDesc mapped = {.terms = a && mass ? TESI_STIFFNESS_MASS
+                                    : a       ? TESI_STIFFNESS
+                                              : TESI_MASS,
+                           .degree = s->degree,
+                           .points = d->points ? d->points : s->degree + 1,
+                           .a = {a ? a->a.all : NULL},
+                           .c = mass ? c->a.all : NULL,
+                           .precision = op->precision,
+                           .factors = d->factors,
+                           .conflicts = d->conflicts,
+                           .index = s->index,
+                           .nodes = s->length,
+                           .masks = d->ignore_hanging || s->hanging == 0 ? NULL : s->mask};
+  if ((a && a->a.material) || (mass && c->a.material)) {
+    TES_ALLOC(&part, s->cells);
+    for (int64_t i = 0; i < s->cells; i++) part[i] = tes_mesh_material(s->mesh, i);
+    mapped.part = part, mapped.parts = materials;
+    mapped.part_a = a ? a->a.material : NULL, mapped.part_c = mass ? c->a.material : NULL;
+  }
+  TES_TRY(check_desc(ctx, &mapped, s->dim));
+  TES_TRY(complete(op, &mapped, geometry, s));
+done:
+  tesi_free(ctx, &part);
+  return status;
+}
+
+/* Around an operator without Robin terms, where there are any. */
+static TesStatus init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesOperator *inner = NULL;
+  const TesiCellView *cells;
+  const TesGeometry *geometry;
+  TES_TRY(tesi_space_cells(op->space, &cells));
+  TES_TRY(tesi_mesh_geometry(op->space->mesh, &geometry));
+  if (!tesi_robin_faces(&op->desc)) return init_plain(op, cells, geometry);
+  TES_NEW(&inner);
+  atomic_init(&inner->references, 1);
+  inner->context = tesi_context_retain(ctx);
+  inner->kind = &tesi_operator_mapped;
+  inner->precision = op->precision;
+  inner->desc = op->desc;
+  const TesStatus made = init_plain(inner, cells, geometry);
+  inner->desc.form = (TesForm){0}; /* belongs to op */
+  TES_TRY(made);
+  TES_TRY(tesi_robin_init(op, &inner));
+done:
+  tes_operator_destroy(&inner);
+  return status;
+}
+
+static void release(TesOperator *op) {
+  TesiMapped *m = op->data;
+  tesi_mapped_release(op->context, &m);
+  op->data = NULL;
+}
+
+const TesiOperatorKind tesi_operator_mapped = {
+    .name = "mapped", .refuses = refuses, .init = init, .release = release};
+
+TesFactors tes_operator_factors(const TesOperator *op) {
+  const TesiMapped *m = tesi_mapped_of(op);
+  return m ? m->desc.factors : TES_FACTORS_AUTO;
+}
+
+const int32_t *tesi_mapped_index(const TesOperator *op, int64_t *nodes) {
+  const TesiMapped *m = tesi_mapped_of(op);
+  *nodes = m ? m->nodes : 0;
+  return m ? m->index : NULL;
 }

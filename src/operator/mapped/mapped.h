@@ -14,14 +14,15 @@
 #define TESI_MAPPED_H
 
 #include "operator/operator.h"
+#include "operator/mapped/mapped_desc.h"
 #include "space/space.h"
-#include "tessera/mapped.h"
 
 enum { TESI_MAPPED_CELL_DEGREE = 2 }; /* degree of cells, at most */
 enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS = 4 };
 
 typedef struct TesiMapped {
-  TesMappedDesc
+  int references; /* an operator with Robin terms shares that of the one inside */
+  TesiMappedDesc
       desc; /* zeros replaced by defaults; `factors` is auto until an implementation has chosen; pointers: see below */
   TesGeometry *geometry;
   int dim, degree, n, q, components;
@@ -97,10 +98,12 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
   return m->mask && m->mask[cell] >> 3;
 }
 
-/* tes_operator_create_mapped() over a geometry that belongs to no mesh: desc->mesh is not read. */
-/* view: not NULL: numbers of nodes and masks of desc are the view's, which are shared. */
-TesStatus tesi_mapped_create(TesContext *ctx, const TesMappedDesc *desc, const TesGeometry *geometry,
-                             const TesiCellView *view, TesOperator **op);
+/* An operator by its whole description. Errors: TES_INVALID_INPUT (an entry out of range, a not positive definite or c negative at a point: it
+ * is named; factors that the mesh does not allow), TES_MISSING (no such kernel on this device), TES_NAN, TES_OUT_OF_MEMORY. */
+TesStatus tesi_mapped_create(TesContext *ctx, const TesiMappedDesc *desc, TesOperator **op);
+/* tesi_mapped_create() over a geometry that belongs to no mesh: desc->mesh is not read. */
+TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesGeometry *geometry,
+                                  TesOperator **op);
 /* The same terms on some of the cells, float64, on element vectors. */
 TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
                                     TesOperator **op);
@@ -111,14 +114,21 @@ typedef struct TesiHangingDiagonal TesiHangingDiagonal;
 TesStatus tesi_hanging_diagonal_create(const TesiMapped *m, TesiHangingDiagonal **tables);
 void tesi_hanging_diagonal_cell(const TesiHangingDiagonal *tables, unsigned mask, const double *g, double *d);
 
-/* op->mapped, for the implementations. */
-static inline TesiMapped *tesi_mapped(const TesOperator *op) {
-  return op->mapped;
+/* The data of an operator of kind mapped; NULL for other kinds. */
+static inline TesiMapped *tesi_mapped_of(const TesOperator *op) {
+  return op->kind == &tesi_operator_mapped ? op->data : NULL;
 }
-
+static inline TesiMapped *tesi_mapped(const TesOperator *op) {
+  return op->data;
+}
+TesiMapped *tesi_mapped_retain(TesiMapped *mapped);
 void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped);
+/* The table's lift: the cells that touch a node where u is not zero. */
+TesStatus tesi_mapped_lift(const TesOperator *op, const TesVector *u, TesVector *b);
+/* The index in use, [cells][(degree+1)^dim], owned by the operator, and nodes; NULL for the element form. */
+const int32_t *tesi_mapped_index(const TesOperator *op, int64_t *nodes);
 
-/* The implementations: each sets op->table, plan and description of an operator whose op->mapped is complete, and mapped->desc.factors to
+/* The implementations: each sets op->table, plan and description of an operator whose tesi_mapped_of(op) is complete, and mapped->desc.factors to
  * what it uses (stored, vertices or affine; never auto). */
 TesStatus tesi_mapped_host_init(TesOperator *op);
 TesStatus tesi_mapped_device_init(TesOperator *op);

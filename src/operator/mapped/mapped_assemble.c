@@ -1,5 +1,6 @@
 /* The assembled twin of a mapped operator: the matrices of the cells added to the rows of mapped_pattern.c. */
 #include <omp.h>
+#include "operator/assembled/matrix.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped_matrix.h"
 
@@ -18,7 +19,8 @@ static void add_row(const int32_t *sorted, const int16_t *place, int64_t count, 
   }
 }
 
-static void add_cell(const TesiMapped *m, const TesiPattern *p, int64_t cell, const double *K, TesMatrix *A) {
+static void add_cell(const TesiMapped *m, const TesiPattern *p, int64_t cell, const double *K,
+                     TesiMatrix *A) {
   const int64_t N = m->cell_nodes;
   const int32_t *index = m->index + cell * N;
   for (int64_t a = 0; a < N; a++) {
@@ -30,7 +32,7 @@ static void add_cell(const TesiMapped *m, const TesiPattern *p, int64_t cell, co
 }
 
 /* Cells in blocks, whose factors are made at a time. */
-static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesMatrix *matrix) {
+static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesiMatrix *matrix) {
   enum { BLOCK = 256 };
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
@@ -60,26 +62,19 @@ done:
   return status;
 }
 
-TesStatus tes_mapped_assemble(const TesOperator *op, TesMatrix *matrix) {
+TesStatus tesi_mapped_assemble(const TesOperator *op, TesiMatrix *matrix) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiPattern pattern = {0};
-  TesMatrix A = {0};
+  TesiMatrix A = {0};
   *matrix = A;
-  TES_CHECK(op->mapped && op->mapped->global, "only mapped operators in the global form are assembled");
-  TES_TRY(tesi_pattern_create(op->mapped, &pattern, &A));
-  TES_TRY(add_cells(op->mapped, &pattern, &A));
+  TES_CHECK(tesi_mapped_of(op) && tesi_mapped_of(op)->global,
+            "only mapped operators in the global form are assembled");
+  TES_TRY(tesi_pattern_create(tesi_mapped_of(op), &pattern, &A));
+  TES_TRY(add_cells(tesi_mapped_of(op), &pattern, &A));
   *matrix = A;
 done:
   tesi_pattern_free(ctx, &pattern);
-  if (status != TES_OK) tes_mapped_matrix_free(op, &A);
+  if (status != TES_OK) tesi_matrix_destroy(ctx, &A);
   return status;
-}
-
-void tes_mapped_matrix_free(const TesOperator *op, TesMatrix *matrix) {
-  TesContext *ctx = op->context;
-  tesi_free(ctx, &matrix->row);
-  tesi_free(ctx, &matrix->column);
-  tesi_free(ctx, &matrix->value);
-  *matrix = (TesMatrix){0};
 }

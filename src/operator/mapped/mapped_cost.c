@@ -20,7 +20,7 @@ static double contraction_flops(const TesiMapped *m) {
 }
 
 TesCost tesi_mapped_cost(const TesOperator *op) {
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   const int dim = m->dim;
   const double cells = (double)m->cells, size = (double)tesi_precision_size(m->precision);
   double point = 0, factors = 0; /* flops a point and component; numbers a cell */

@@ -14,7 +14,7 @@ TesStatus tesi_fill_create(const TesiMapped *m, int q, const double *point, cons
   *f = (TesiFill){.m = m, .dim = m->dim, .q = q, .weights_only = weights_only};
   f->lanes = tesi_lanes(tes_context_simd_bits(ctx));
   f->loops = TESI_SIMD_PICK(tes_context_simd_bits(ctx), &tesi_fill_loops);
-  f->entries = m->desc.tensor == TES_TENSOR_SCALAR ? 1 : m->dim * (m->dim + 1) / 2;
+  f->entries = m->desc.tensor == TESI_TENSOR_SCALAR ? 1 : m->dim * (m->dim + 1) / 2;
   f->numbers = weights_only ? 1 + m->mass : m->factors;
   f->points = m->dim == 3 ? q * q * q : q * q;
   /* nodes, x, J, det, a, c; one lane's points and values */
@@ -65,18 +65,18 @@ static void values_of_lanes(const TesFunction *const f[TESI_LANES], int64_t poin
 
 /* a[entries][points][8] */
 static void diffusion(const TesiFill *f, const int32_t *cell, const double *x, double *work, double *a) {
-  const TesMappedDesc *d = &f->m->desc;
+  const TesiMappedDesc *d = &f->m->desc;
   const int64_t n = f->points * TESI_LANES;
   const TesFunction *of[TESI_LANES];
-  if (d->tensor == TES_TENSOR_SCALAR) {
+  if (d->tensor == TESI_TENSOR_SCALAR) {
     for (int l = 0; l < TESI_LANES; l++) of[l] = tesi_mapped_a(f->m, cell[l]);
     values_of_lanes(of, f->points, x, work, a);
     return;
   }
   for (int r = 0, at = 0; r < f->dim; r++)
     for (int e = r; e < f->dim; e++, at++)
-      if (d->tensor == TES_TENSOR_FULL ? d->a[at] != NULL : e == r)
-        values(d->a[d->tensor == TES_TENSOR_FULL ? at : r], n, x, a + at * n);
+      if (d->tensor == TESI_TENSOR_FULL ? d->a[at] != NULL : e == r)
+        values(d->a[d->tensor == TESI_TENSOR_FULL ? at : r], n, x, a + at * n);
       else
         for (int64_t p = 0; p < n; p++) a[at * n + p] = e == r;
 }
@@ -100,7 +100,7 @@ static Arrays place(const TesiFill *f, double *work) {
 
 unsigned tesi_fill_cells(const TesiFill *f, const int32_t cell[TESI_LANES], double *work, double *out) {
   const TesiMapped *m = f->m;
-  const bool scalar = m->desc.tensor == TES_TENSOR_SCALAR;
+  const bool scalar = m->desc.tensor == TESI_TENSOR_SCALAR;
   const Arrays s = place(f, work);
   tesi_lanes_points(m->geometry, f->lanes, cell, f->q, f->B, f->G, s.nodes, s.x, s.J);
   f->lanes->determinant(f->dim, f->points, s.J, s.det);
@@ -135,7 +135,7 @@ typedef enum Fault { NO_FAULT, INVERTED, NOT_POSITIVE, NEGATIVE_MASS } Fault;
 /* That of the first point of lane 0 that has one. */
 static Fault find_fault(const TesiFill *f, const Arrays *s, int64_t *point) {
   const int64_t n = f->points * TESI_LANES;
-  const bool scalar = f->m->desc.tensor == TES_TENSOR_SCALAR;
+  const bool scalar = f->m->desc.tensor == TESI_TENSOR_SCALAR;
   _Alignas(64) double a[6 * TESI_LANES];
   for (*point = 0; *point < f->points; ++*point) {
     const int64_t at = *point * TESI_LANES;
@@ -166,7 +166,7 @@ TesStatus tesi_fill_tell(const TesiFill *f, int64_t bad) {
   const Arrays s = place(f, work);
   const Fault fault = find_fault(f, &s, &p);
   const double *x = s.x + p * TESI_LANES, y = x[f->points * TESI_LANES], z = x[2 * f->points * TESI_LANES];
-  const bool scalar = fault == NOT_POSITIVE && m->desc.tensor == TES_TENSOR_SCALAR;
+  const bool scalar = fault == NOT_POSITIVE && m->desc.tensor == TESI_TENSOR_SCALAR;
   if (scalar || fault == NEGATIVE_MASS) {
     const double value = (scalar ? s.a : s.c)[p * TESI_LANES];
     const TesFunction *function = scalar ? tesi_mapped_a(m, bad) : tesi_mapped_c(m, bad);

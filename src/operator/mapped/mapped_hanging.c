@@ -33,7 +33,7 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
   TesGeometry *geometry = NULL;
   double *nodes = NULL;
   int32_t *part = NULL;
-  TesMappedDesc desc = m->desc;
+  TesiMappedDesc desc = m->desc;
   TES_ALLOC(&nodes, cells * size);
   TES_ALLOC(&part, cells);
   for (int64_t c = 0; c < cells; c++) {
@@ -47,7 +47,7 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
                                                   .nodes = nodes,
                                                   .map = {g->map[0], g->map[1], g->map[2]}},
                                &geometry));
-  desc.form = TES_ELEMENT_VECTORS;
+  desc.form = TESI_ELEMENT_VECTORS;
   desc.index = NULL, desc.masks = NULL;
   desc.precision = TES_DOUBLE;
   desc.factors = TES_FACTORS_STORED;
@@ -56,7 +56,7 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
   desc.parts = m->parts;
   desc.part_a = (const TesFunction *const *)m->part_a;
   desc.part_c = (const TesFunction *const *)m->part_c;
-  TES_TRY(tesi_mapped_create(ctx, &desc, geometry, NULL, op));
+  TES_TRY(tesi_mapped_create_over(ctx, &desc, geometry, op));
 done:
   tesi_free(ctx, &nodes);
   tesi_free(ctx, &part);

@@ -2,6 +2,7 @@
 #ifndef TESI_MAPPED_MATRIX_H
 #define TESI_MAPPED_MATRIX_H
 
+#include "operator/assembled/matrix.h"
 #include "operator/mapped/mapped.h"
 #include "tensor/matmul.h"
 
@@ -21,7 +22,7 @@ typedef struct TesiPattern {
   int32_t *cell;
 } TesiPattern;
 /* Fills rows, entries, row and column of `matrix` and allocates its values, zero. Refuses what the machine has no memory for. */
-TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesMatrix *matrix);
+TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesiMatrix *matrix);
 void tesi_pattern_free(TesContext *ctx, TesiPattern *pattern);
 
 #endif

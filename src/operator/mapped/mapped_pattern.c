@@ -2,6 +2,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include "operator/assembled/matrix.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped_matrix.h"
 
@@ -91,7 +92,7 @@ done:
   return status;
 }
 
-TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesMatrix *matrix) {
+TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesiMatrix *matrix) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   const int threads = tes_context_threads(ctx);

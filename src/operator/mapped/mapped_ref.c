@@ -46,15 +46,15 @@ static double value_at(const TesFunction *f, const double x[3], double otherwise
 
 /* The coefficient as a full matrix a[dim][dim]. */
 static void tensor_at(const TesiMapped *m, int64_t cell, const double x[3], double *a) {
-  const TesMappedDesc *d = &m->desc;
+  const TesiMappedDesc *d = &m->desc;
   const int dim = m->dim;
   for (int r = 0, at = 0; r < dim; r++)
     for (int c = r; c < dim; c++, at++) {
       double value = r == c;
-      if (d->tensor == TES_TENSOR_FULL)
+      if (d->tensor == TESI_TENSOR_FULL)
         value = value_at(d->a[at], x, value);
       else if (r == c)
-        value = value_at(d->tensor == TES_TENSOR_DIAGONAL ? d->a[r] : tesi_mapped_a(m, cell), x, 1);
+        value = value_at(d->tensor == TESI_TENSOR_DIAGONAL ? d->a[r] : tesi_mapped_a(m, cell), x, 1);
       a[r * dim + c] = a[c * dim + r] = value;
     }
 }
@@ -119,7 +119,7 @@ static void apply_hanging(const TesiMapped *m, int64_t cell, const double *x, do
 TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   const int C = m->components;
   double *f = NULL;
   TES_ALLOC(&f, (m->dim + 1) * m->cell_nodes);

@@ -1,4 +1,5 @@
 /* The quadrature form of the diffusion operator: plan, tiles, and the loop over them. */
+#include "operator/form.h"
 #include "operator/quadrature/quadrature.h"
 #include <omp.h>
 #include <stdio.h>
@@ -217,14 +218,16 @@ static void destroy(TesOperator *op) {
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
                                         .diagonal = diagonal,
+                                        .lift = tesi_diffusion_lift,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
 
-TesStatus tesi_operator_quadrature_init(TesOperator *op) {
+static TesStatus init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiQuadPlan *plan;
+  TES_TRY(tesi_diffusion_create(op));
   if (tesi_has_kernels(ctx)) return tesi_operator_quadrature_device_init(op);
   op->table = &table;
   TES_NEW(&plan);
@@ -242,3 +245,6 @@ TesStatus tesi_operator_quadrature_init(TesOperator *op) {
 done:
   return status;
 }
+
+const TesiOperatorKind tesi_operator_quadrature = {
+    .name = "quadrature", .refuses = tesi_diffusion_refuses, .init = init, .release = tesi_diffusion_release};

@@ -1,4 +1,5 @@
 /* Set-up and launches of src/kernels/diffusion*.cu. */
+#include "operator/form.h"
 #include "operator/quadrature/quadrature_device.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void choose_sizes(const TesOperator *op, TesiQuadDevice *plan) {
   const int n = plan->n, dim = op->space->dim, lines = dim == 3 ? n * n : n, rows = lines;
   const size_t size = tesi_precision_size(op->precision);
   const char *given = getenv("TESSERA_DIFFUSION_CELLS"); /* for measurements */
-  const bool varies = op->form == TES_FORM_QUADRATURE;
+  const bool varies = !tesi_is_separable(op);
   const size_t cell = (size_t)(rows * (n | 1)) * size;
   plan->batch = given ? atoi(given) : choose_batch(lines, dim == 3 && n > 7 ? 256 : 128);
   if (plan->batch < 1) plan->batch = 1;
@@ -42,7 +43,7 @@ static TesStatus get_program(const TesOperator *op, const TesiQuadDevice *plan, 
                                op->space->degree,
                                sides ? plan->side_batch : plan->batch,
                                (int)(sides ? plan->side_threads : plan->threads),
-                               op->form == TES_FORM_QUADRATURE,
+                               !tesi_is_separable(op),
                                plan->c != NULL,
                                plan->coloured};
   TesiProgramDesc desc = {.file = file, .tables = tables};
@@ -112,7 +113,7 @@ static void set_arguments(const TesOperator *op, TesiQuadDevice *plan) {
   }
   a->pitch = space->axis[0].nodes;
   a->plane = (long long)space->axis[0].nodes * space->axis[1].nodes;
-  a->constant = op->a;
+  a->constant = tesi_diffusion_of(op)->a;
   a->a = plan->a;
   a->c = plan->c;
 }
@@ -270,6 +271,7 @@ static void destroy(TesOperator *op) {
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
                                         .diagonal = diagonal,
+                                        .lift = tesi_diffusion_lift,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
@@ -278,6 +280,7 @@ static const TesiOperatorTable constant_table = {.apply = apply,
                                                  .residual = residual,
                                                  .correct_residual = tesi_operator_correct_residual_device,
                                                  .diagonal = diagonal,
+                                                 .lift = tesi_diffusion_lift,
                                                  .apply_ref = tesi_diffusion_apply_ref,
                                                  .cost = cost,
                                                  .destroy = destroy};
@@ -291,8 +294,8 @@ static void describe(TesOperator *op, const TesiQuadDevice *plan, bool slow) {
   else
     snprintf(op->description, sizeof op->description,
              "quadrature%s, kernels of degree %d: %d cells and %u threads a block, %s%s",
-             op->form == TES_FORM_SEPARABLE ? " of constant coefficients" : "", op->space->degree,
-             plan->batch, plan->threads, plan->coloured ? "coloured" : "atomic sums",
+             tesi_is_separable(op) ? " of constant coefficients" : "", op->space->degree, plan->batch,
+             plan->threads, plan->coloured ? "coloured" : "atomic sums",
              slow ? "; beyond the specialised degrees, slower" : "");
 }
 
@@ -303,14 +306,14 @@ TesStatus tesi_operator_quadrature_device_init(TesOperator *op) {
   const bool slow = space->degree > (space->dim == 3 ? 8 : 10);
   TesiQuadDevice *plan = NULL;
   TES_NEW(&plan);
-  op->table = op->form == TES_FORM_SEPARABLE ? &constant_table : &table;
+  op->table = tesi_is_separable(op) ? &constant_table : &table;
   op->plan = plan;
   plan->n = space->degree + 1;
   plan->points = (int64_t)plan->n * plan->n * (space->dim == 3 ? plan->n : 1);
   plan->cells =
       (int64_t)space->axis[0].cells * space->axis[1].cells * (space->dim == 3 ? space->axis[2].cells : 1);
   plan->coloured = !tesi_context_unordered(ctx);
-  plan->tiled = op->form == TES_FORM_QUADRATURE && !slow;
+  plan->tiled = !tesi_is_separable(op) && !slow;
   choose_sizes(op, plan);
   TES_TRY(upload_widths(op, plan));
   TES_TRY(tesi_quad_device_evaluate(op, plan));

@@ -214,11 +214,11 @@ static TesStatus evaluate_faces(Setup *s, const TesOperator *op) {
   for (int face = 0; face < 2 * plan->dim; face++) {
     const int d = face / 2, t0 = d == 0, t1 = 2 - (d == 2), lanes = plan->kernels.lanes;
     const int64_t batches = (plan->cells[t0] + lanes - 1) / lanes;
-    if (is_zero(op->alpha_function[face])) continue;
+    if (is_zero(tesi_diffusion_of(op)->alpha_function[face])) continue;
     TES_TRY(tesi_alloc(
         ctx, (size_t)(batches * lanes * plan->n * plan->mid * (plan->dim == 3 ? plan->cells[t1] : 1)),
         tesi_precision_size(plan->precision), &plan->face[face].alpha));
-    TES_TRY(evaluate_face(s, op->alpha_function[face], face, plan->face[face].alpha));
+    TES_TRY(evaluate_face(s, tesi_diffusion_of(op)->alpha_function[face], face, plan->face[face].alpha));
   }
 done:
   return status;
@@ -241,11 +241,12 @@ TesStatus tesi_quad_evaluate(TesOperator *op, TesiQuadPlan *plan) {
   tesi_gauss(plan->n, s.points, s.weights);
   TES_TRY(allocate_work(&s));
   TES_TRY(tesi_alloc(ctx, numbers, size, &plan->a));
-  TES_TRY(evaluate_cells(&s, op->a_function, 1, true, "diffusion coefficient a", plan->a));
+  TES_TRY(evaluate_cells(&s, tesi_diffusion_of(op)->a_function, 1, true, "diffusion coefficient a", plan->a));
   s.any = false;
-  if (!is_zero(op->c_function)) {
+  if (!is_zero(tesi_diffusion_of(op)->c_function)) {
     TES_TRY(tesi_alloc(ctx, numbers, size, &plan->c));
-    TES_TRY(evaluate_cells(&s, op->c_function, 0, false, "reaction coefficient c", plan->c));
+    TES_TRY(
+        evaluate_cells(&s, tesi_diffusion_of(op)->c_function, 0, false, "reaction coefficient c", plan->c));
   }
   TES_TRY(evaluate_faces(&s, op));
   op->singular = is_singular(&s, s.any);

@@ -276,10 +276,10 @@ static TesStatus evaluate_faces(const TesOperator *op, TesiQuadDevice *plan, boo
   TesStatus status = TES_OK;
   for (int face = 0; face < 2 * op->space->dim; face++) {
     const TesiAxis *axis = &op->space->axis[face / 2];
-    if (!tesi_coefficient_given(op->alpha_function[face])) continue;
+    if (!tesi_coefficient_given(tesi_diffusion_of(op)->alpha_function[face])) continue;
     const Points p = make_points(op, face / 2, axis->x[face % 2 ? axis->nodes - 1 : 0]);
-    TES_TRY(
-        evaluate(&p, op->alpha_function[face], 0, false, "Robin coefficient alpha", any, &plan->alpha[face]));
+    TES_TRY(evaluate(&p, tesi_diffusion_of(op)->alpha_function[face], 0, false, "Robin coefficient alpha",
+                     any, &plan->alpha[face]));
   }
 done:
   return status;
@@ -290,11 +290,13 @@ TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan) {
   TesStatus status = TES_OK;
   const Points p = make_points(op, -1, 0);
   bool any = false, natural = true;
-  if (op->form == TES_FORM_QUADRATURE)
-    TES_TRY(evaluate(&p, op->a_function, 1, true, "diffusion coefficient a", &any, &plan->a));
+  if (!tesi_is_separable(op))
+    TES_TRY(
+        evaluate(&p, tesi_diffusion_of(op)->a_function, 1, true, "diffusion coefficient a", &any, &plan->a));
   any = false;
-  if (tesi_coefficient_given(op->c_function))
-    TES_TRY(evaluate(&p, op->c_function, 0, false, "reaction coefficient c", &any, &plan->c));
+  if (tesi_coefficient_given(tesi_diffusion_of(op)->c_function))
+    TES_TRY(
+        evaluate(&p, tesi_diffusion_of(op)->c_function, 0, false, "reaction coefficient c", &any, &plan->c));
   TES_TRY(evaluate_faces(op, plan, &any));
   for (int face = 0; face < 2 * op->space->dim; face++)
     natural = natural && op->space->axis[face / 2].natural[face % 2];

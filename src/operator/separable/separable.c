@@ -1,4 +1,5 @@
 /* The separable form: constant coefficients on a box. Set-up, diagonal and cost; the contractions are in the SIMD builds. */
+#include "operator/form.h"
 #include "operator/separable/separable.h"
 #include <math.h>
 #include <stdio.h>
@@ -46,14 +47,15 @@ static void fill_record(const TesOperator *op, int d, double h_left, double h, v
   lobatto(k, w, wl);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
-      const double entry = op->a / h * K[i * n + j] + (d == 0 ? op->c * h * mass[i * n + j] : 0);
+      const double entry = tesi_diffusion_of(op)->a / h * K[i * n + j] +
+                           (d == 0 ? tesi_diffusion_of(op)->c * h * mass[i * n + j] : 0);
       K[i * n + j] = is_scaled(op, d) ? entry / (h * w[i]) : entry;
     }
   set_real(op, records, at++, h_left / h);
   for (int i = 0; i < E; i++) {
     double sum = 0; /* of the row: only the reaction, as stiffness rows sum up to zero */
     for (int j = 0; j < n && d == 0; j++)
-      sum += op->c * (is_scaled(op, d) ? mass[i * n + j] / w[i] : h * mass[i * n + j]);
+      sum += tesi_diffusion_of(op)->c * (is_scaled(op, d) ? mass[i * n + j] / w[i] : h * mass[i * n + j]);
     for (int j = 0; j < E - 1; j++) set_real(op, records, at++, (K[i * n + j] + K[i * n + n - 1 - j]) / 2);
     set_real(op, records, at++, n % 2 ? sum : sum / 2);
   }
@@ -82,7 +84,7 @@ static TesStatus fill_axis(TesOperator *op, TesiSeparable *plan, int d) {
   for (int end = 0; end < 2; end++) {
     const double h = axis->h[end ? axis->cells - 1 : 0];
     out->natural[end] = axis->natural[end];
-    out->end[end] = op->alpha[2 * d + end] / (is_scaled(op, d) ? h * w[0] : 1);
+    out->end[end] = tesi_diffusion_of(op)->alpha[2 * d + end] / (is_scaled(op, d) ? h * w[0] : 1);
   }
 done:
   return status;
@@ -259,10 +261,11 @@ static void axis_diagonals(const TesOperator *op, int d, double *K, double *M) {
     for (int i = 0; i < n; i++) {
       const double h = axis->h[cell], m = h * mass[i * n + i];
       M[cell * k + i] += m;
-      K[cell * k + i] += op->a / h * stiffness[i * n + i] + (d == 0 ? op->c * m : 0);
+      K[cell * k + i] +=
+          tesi_diffusion_of(op)->a / h * stiffness[i * n + i] + (d == 0 ? tesi_diffusion_of(op)->c * m : 0);
     }
-  K[0] += op->alpha[2 * d];
-  K[axis->nodes - 1] += op->alpha[2 * d + 1];
+  K[0] += tesi_diffusion_of(op)->alpha[2 * d];
+  K[axis->nodes - 1] += tesi_diffusion_of(op)->alpha[2 * d + 1];
 }
 
 static TesStatus diagonal(const TesOperator *op, void *out) {
@@ -332,6 +335,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
                                         .correct_residual = correct_residual,
                                         .diagonal = diagonal,
+                                        .lift = tesi_diffusion_lift,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
@@ -348,10 +352,19 @@ done:
   return status;
 }
 
-TesStatus tesi_operator_separable_init(TesOperator *op) {
+static const char *refuses(const TesOperatorDesc *desc) {
+  const char *reason = tesi_diffusion_refuses(desc);
+  double value;
+  for (int i = 0; !reason && i < desc->form.terms; i++)
+    if (!tesi_coefficient_constant(&desc->form.term[i].a, 0, &value)) reason = "a coefficient varies";
+  return reason;
+}
+
+static TesStatus init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiSeparable *plan = NULL;
+  TES_TRY(tesi_diffusion_create(op));
   if (tesi_has_kernels(ctx)) return tesi_operator_separable_device_init(op);
   const Build build = find_build(tes_context_simd_bits(ctx));
   op->table = &table;
@@ -374,3 +387,6 @@ TesStatus tesi_operator_separable_init(TesOperator *op) {
 done:
   return status;
 }
+
+const TesiOperatorKind tesi_operator_separable = {
+    .name = "separable", .refuses = refuses, .init = init, .release = tesi_diffusion_release};

@@ -1,4 +1,5 @@
 /* Set-up and launches of src/kernels/separable.cu and separable_tiles.cu. */
+#include "operator/form.h"
 #include "operator/separable/separable_device.h"
 #include <stdio.h>
 #include "basis/kernel_tables.h"
@@ -77,12 +78,13 @@ static void fill_arguments(const TesOperator *op, Plan *plan) {
   }
   a->pitch = axis[0].nodes;
   a->plane = (long long)axis[0].nodes * axis[1].nodes;
-  a->scale = graded ? 1 : op->a * hy * hz / hx;
+  a->scale = graded ? 1 : tesi_diffusion_of(op)->a * hy * hz / hx;
   a->xr = graded ? 1 : hx * hx / (hy * hy);
   a->zk = graded ? 1 : hx * hx / (hz * hz);
-  a->zc = graded ? op->c : op->c * hx * hx / op->a;
-  const double robin[3] = {hx / op->a, hy / op->a, hx * hx / (op->a * hz)};
-  for (int f = 0; f < 6; f++) a->robin[f] = op->alpha[f] * (graded ? 1 : robin[f / 2]);
+  a->zc = graded ? tesi_diffusion_of(op)->c : tesi_diffusion_of(op)->c * hx * hx / tesi_diffusion_of(op)->a;
+  const double robin[3] = {hx / tesi_diffusion_of(op)->a, hy / tesi_diffusion_of(op)->a,
+                           hx * hx / (tesi_diffusion_of(op)->a * hz)};
+  for (int f = 0; f < 6; f++) a->robin[f] = tesi_diffusion_of(op)->alpha[f] * (graded ? 1 : robin[f / 2]);
   const int total = dim == 3 ? tiles(&axis[2], 1) : 1;
   a->layers_total = total;
   a->layers = choose_layers(&plan->cut, tiles(&axis[0], plan->cut.x) * tiles(&axis[1], plan->cut.y), total);
@@ -117,7 +119,7 @@ static TesStatus upload_scales(const TesOperator *op, Plan *plan) {
     plan->arguments.stiffness[d] = (char *)plan->scales + (size_t)(at + axis->cells) * size;
     for (int c = 0; c < axis->cells; c++) {
       values[at + c] = axis->h[c];
-      values[at + axis->cells + c] = op->a / axis->h[c];
+      values[at + axis->cells + c] = tesi_diffusion_of(op)->a / axis->h[c];
     }
     at += 2 * axis->cells;
   }
@@ -175,11 +177,11 @@ static void diagonals(const TesOperator *op, int d, double *m, double *s) {
   for (int c = 0; c < axis->cells; c++)
     for (int i = 0; i < n; i++) {
       m[c * k + i] += axis->h[c] * mass[i * n + i];
-      s[c * k + i] +=
-          op->a / axis->h[c] * stiffness[i * n + i] + (d == 0 ? op->c * axis->h[c] * mass[i * n + i] : 0);
+      s[c * k + i] += tesi_diffusion_of(op)->a / axis->h[c] * stiffness[i * n + i] +
+                      (d == 0 ? tesi_diffusion_of(op)->c * axis->h[c] * mass[i * n + i] : 0);
     }
-  s[0] += op->alpha[2 * d];
-  s[axis->nodes - 1] += op->alpha[2 * d + 1];
+  s[0] += tesi_diffusion_of(op)->alpha[2 * d];
+  s[axis->nodes - 1] += tesi_diffusion_of(op)->alpha[2 * d + 1];
 }
 
 static TesStatus diagonal(const TesOperator *op, void *d) {
@@ -233,6 +235,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
                                         .correct_residual = tesi_operator_correct_residual_device,
                                         .diagonal = diagonal,
+                                        .lift = tesi_diffusion_lift,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
@@ -240,6 +243,7 @@ static const TesiOperatorTable table = {.apply = apply,
 /* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ------------------------------------------------ */
 typedef struct Trial {
   TesOperator op; /* of a box that stands for the class of sizes */
+  TesiDiffusion diffusion;
   TesVector *x, *y;
   TesiSeparableCut cut[TESI_TUNING_CANDIDATES];
   int count;
@@ -306,8 +310,9 @@ static TesStatus make_trial(const TesOperator *op, int nodes, Trial *trial) {
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
   trial->op.context = ctx;
   trial->op.precision = op->precision;
-  trial->op.form = op->form;
-  trial->op.a = 1;
+  trial->op.kind = op->kind;
+  trial->diffusion.a = 1;
+  trial->op.data = &trial->diffusion;
   trial->op.space = space;
   space = NULL;
   TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->x));

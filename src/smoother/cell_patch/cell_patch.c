@@ -6,7 +6,7 @@
 #include "base/simd_builds.h"
 #include "basis/eigen.h"
 #include "device/kernel.h"
-#include "operator/forest/forest.h"
+#include "operator/mapped/mapped_robin.h"
 #include "smoother/spectrum.h"
 
 enum { MOST = TESI_CELL_PATCH_NODES, WINDOW = 512 };
@@ -232,10 +232,8 @@ done:
 static TesStatus check_operator(const TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  TES_CHECK(!op->space, "cell patches are for meshes of trees; boxes have vertex patches (patch)");
-  const TesOperator *inner = tesi_forest_inner(op);
-  TES_CHECK(inner, "cell patches need a matrix-free operator over a mesh of trees");
-  const TesiMapped *m = inner->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
+  TES_CHECK(m, "cell patches are for mapped operators; boxes have vertex patches (patch)");
   TES_CHECK(m->global && m->components == 1 && m->n <= MOST,
             "cell patches need the global form, one component and degrees up to %d", MOST - 1);
 done:
@@ -250,7 +248,7 @@ TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patc
   TES_TRY(check_operator(op));
   TES_NEW(&p);
   p->context = tesi_context_retain(ctx);
-  p->m = tesi_forest_inner(op)->mapped;
+  p->m = tesi_mapped_of(op);
   TES_ALLOC(&p->end, p->m->cells);
   TES_ALLOC(&p->g, p->m->cells);
   TES_TRY(tesi_cell_patches_find_ends(p));

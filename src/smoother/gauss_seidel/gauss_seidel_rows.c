@@ -32,12 +32,13 @@ static TesStatus fill_bands(const TesOperator *op, int d, TesiRows *rows) {
         const int entry = row * width + column - rows->lower[d][row];
         const double h = axis->h[cell], m = h * mass[i * n + j];
         rows->M[d][entry] += m;
-        rows->K[d][entry] += op->a / h * stiffness[i * n + j] + (d == 0 ? op->c * m : 0);
+        rows->K[d][entry] +=
+            tesi_diffusion_of(op)->a / h * stiffness[i * n + j] + (d == 0 ? tesi_diffusion_of(op)->c * m : 0);
       }
   for (int end = 0; end < 2; end++) {
     const int i = end ? axis->nodes - 1 : 0;
     if (axis->natural[end] && d < op->space->dim)
-      rows->K[d][i * width + i - rows->lower[d][i]] += op->alpha[2 * d + end];
+      rows->K[d][i * width + i - rows->lower[d][i]] += tesi_diffusion_of(op)->alpha[2 * d + end];
   }
 done:
   return status;
@@ -153,7 +154,7 @@ TesStatus tesi_rows_create(const TesOperator *op, TesiRows *rows) {
     TES_ALLOC(&rows->upper[d], op->space->axis[d].nodes);
     fill_extents(&op->space->axis[d], rows->lower[d], rows->upper[d]);
   }
-  if (op->form == TES_FORM_SEPARABLE) {
+  if (tesi_is_separable(op)) {
     for (int d = 0; d < 3; d++) TES_TRY(fill_bands(op, d, rows));
   } else {
     TES_TRY(fill_offsets(op, rows));

@@ -104,7 +104,7 @@ static TesStatus fill_lanes(const TesOperator *op, TesiPatchPlan *plan) {
   double *values = NULL;
   TES_ALLOC(&values, tesi_max(plan->cells, plan->row.bubbles));
   TES_TRY(tesi_patch_table(ctx, op->precision, plan->cells, padding, axis->h, &plan->width));
-  for (int c = 0; c < plan->cells; c++) values[c] = op->a / axis->h[c];
+  for (int c = 0; c < plan->cells; c++) values[c] = tesi_diffusion_of(op)->a / axis->h[c];
   TES_TRY(tesi_patch_table(ctx, op->precision, plan->cells, padding, values, &plan->conductance));
   memset(values, 0, sizeof *values * (size_t)tesi_max(plan->cells, plan->row.bubbles));
   for (int v = 0; v <= plan->cells; v++) {
@@ -153,13 +153,13 @@ static TesStatus fill_plan(const TesOperator *op, TesiPatchPlan *plan) {
   const int bits = choose_bits(op);
   const Build build = choose_build(bits, op->precision);
   plan->dim = space->dim, plan->degree = space->degree;
-  plan->a = op->a, plan->c = op->c;
+  plan->a = tesi_diffusion_of(op)->a, plan->c = tesi_diffusion_of(op)->c;
   plan->cells = space->axis[0].cells, plan->nodes = space->axis[0].nodes;
   plan->graded = !space->axis[0].uniform;
   plan->h = space->axis[0].h[0];
   for (int end = 0; end < 2; end++) {
     plan->natural[end] = space->axis[0].natural[end];
-    plan->alpha[end] = op->alpha[end];
+    plan->alpha[end] = tesi_diffusion_of(op)->alpha[end];
   }
   plan->row.lanes = (int)((size_t)bits / 8 / size);
   place_row(plan, size);

@@ -234,8 +234,8 @@ static TesStatus add_interval(const TesOperator *op, int d, int p, const TesiPat
                      .kind = &axis->kind[axis->kinds++],
                      .bubbles = axis->degree - 1,
                      .nodal = nodal,
-                     .a = op->a,
-                     .alpha = {op->alpha[2 * d], op->alpha[2 * d + 1]}};
+                     .a = tesi_diffusion_of(op)->a,
+                     .alpha = {tesi_diffusion_of(op)->alpha[2 * d], tesi_diffusion_of(op)->alpha[2 * d + 1]}};
   TES_TRY(fill_kind(&builder));
 done:
   return status;
@@ -250,14 +250,14 @@ TesStatus tesi_nested_axis_create(const TesOperator *op, int d, const TesiPatchC
   axis->degree = from->degree, axis->cells = from->cells, axis->nodes = from->nodes;
   for (int end = 0; end < 2; end++) {
     axis->natural[end] = from->natural[end];
-    axis->alpha[end] = op->alpha[2 * d + end];
+    axis->alpha[end] = tesi_diffusion_of(op)->alpha[2 * d + end];
   }
   TES_ALLOC(&axis->interval, axis->cells + 1);
   TES_ALLOC(&axis->kind_of, axis->cells + 1);
   axis->count = tesi_patch_intervals(from, axis->interval);
   TES_ALLOC(&axis->kind, axis->count);
   TES_ALLOC(&conductance, axis->cells);
-  for (int c = 0; c < axis->cells; c++) conductance[c] = op->a / from->h[c];
+  for (int c = 0; c < axis->cells; c++) conductance[c] = tesi_diffusion_of(op)->a / from->h[c];
   TES_TRY(tesi_patch_table(ctx, op->precision, axis->cells, 0, from->h, &axis->h));
   TES_TRY(tesi_patch_table(ctx, op->precision, axis->cells, 0, conductance, &axis->k));
   for (int p = 0; p < axis->count; p++) TES_TRY(add_interval(op, d, p, cell, nodal, axis));

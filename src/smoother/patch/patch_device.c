@@ -152,8 +152,8 @@ static TesStatus make_tables(const TesSmoother *smoother, Plan *plan, const Tesi
   const double hx = axis[0].h[0], hy = axis[1].h[0], hz = op->space->dim == 3 ? axis[2].h[0] : 1;
   plan->rz = op->space->dim == 3 ? hx * hx / (hz * hz) : 0;
   plan->ry = hx * hx / (hy * hy);
-  plan->r0 = op->c * hx * hx / op->a;
-  plan->scale = hx / (op->a * hy * hz);
+  plan->r0 = tesi_diffusion_of(op)->c * hx * hx / tesi_diffusion_of(op)->a;
+  plan->scale = hx / (tesi_diffusion_of(op)->a * hy * hz);
   TES_ALLOC(&values, rows * lines + 2 * m);
   for (int j = 0; j < lines; j++)
     fill_line(n, plan->rz * n->lambda[j / m] + plan->ry * n->lambda[j % m] + plan->r0, values + j, lines);
@@ -241,6 +241,7 @@ static bool is_served(const TesSpace *space) {
 /* ---- the choice of a cut by timing, 3D ------------------------------------------------------------------------------------- */
 typedef struct Trial {
   TesOperator op; /* of a box that stands for the class of sizes; not set up itself */
+  TesiDiffusion diffusion;
   TesSmoother smoother;
   TesVector *b, *x;
   Cut cut[TESI_TUNING_CANDIDATES];
@@ -320,8 +321,9 @@ static TesStatus make_trial(const TesSmoother *smoother, int nodes, Trial *trial
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
   trial->op.context = trial->smoother.context = ctx;
   trial->op.precision = op->precision;
-  trial->op.form = op->form;
-  trial->op.a = 1;
+  trial->op.kind = op->kind;
+  trial->diffusion.a = 1;
+  trial->op.data = &trial->diffusion;
   trial->op.space = space;
   trial->smoother.op = &trial->op;
   space = NULL;

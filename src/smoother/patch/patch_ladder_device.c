@@ -59,7 +59,7 @@ const TesiLadderVariant *tesi_ladder_find(const char *name) {
 
 bool tesi_ladder_serves(const TesiLadderVariant *variant, const TesOperator *op) {
   const TesSpace *space = op->space;
-  bool served = tesi_has_kernels(op->context) && space->dim == 3 && op->form == TES_FORM_SEPARABLE &&
+  bool served = tesi_has_kernels(op->context) && space->dim == 3 && tesi_is_separable(op) &&
                 space->degree <= variant->most_degree &&
                 (variant->precision < 0 || variant->precision == (int)op->precision);
   for (int d = 0; d < space->dim; d++) {
@@ -207,8 +207,8 @@ static void fill_arguments(const TesOperator *op, Ladder *a) {
   a->plane = (long long)axis[0].nodes * axis[1].nodes;
   a->ry = hx * hx / (hy * hy);
   a->rz = hx * hx / (hz * hz);
-  a->r0 = op->c * hx * hx / op->a;
-  a->scale = hx / (op->a * hy * hz);
+  a->r0 = tesi_diffusion_of(op)->c * hx * hx / tesi_diffusion_of(op)->a;
+  a->scale = hx / (tesi_diffusion_of(op)->a * hy * hz);
 }
 
 /* Patches and threads of a block; shared memory as in the kernel. */

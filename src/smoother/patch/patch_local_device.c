@@ -153,7 +153,7 @@ static TesStatus fill_local(const TesSmoother *smoother, TesiPatchLocal *local) 
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   TesiSurrogate surrogate = {.local = smoother->local};
-  if (smoother->op->form == TES_FORM_SEPARABLE) return tesi_patch_local_separable(smoother->op, local);
+  if (tesi_is_separable(smoother->op)) return tesi_patch_local_separable(smoother->op, local);
   TES_TRY(tesi_surrogate_create(smoother->op, smoother->local, &surrogate));
   TES_TRY(tesi_patch_local_surrogate(smoother->op, &surrogate, local));
 done:

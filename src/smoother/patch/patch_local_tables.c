@@ -59,11 +59,11 @@ static void assemble(const TesOperator *op, int d, const TesiPatchInterval *inte
         const int row = cell * k + i - interval->first, column = cell * k + j - interval->first;
         if (row < 0 || row >= m || column < 0 || column >= m) continue;
         M[row * m + column] += axis->h[cell] * mass[i * n + j];
-        K[row * m + column] += op->a / axis->h[cell] * stiffness[i * n + j];
+        K[row * m + column] += tesi_diffusion_of(op)->a / axis->h[cell] * stiffness[i * n + j];
       }
-  for (int i = 0; d == 0 && i < m * m; i++) K[i] += op->c * M[i];
-  if (interval->first == 0) K[0] += op->alpha[2 * d];
-  if (interval->end == axis->nodes) K[m * m - 1] += op->alpha[2 * d + 1];
+  for (int i = 0; d == 0 && i < m * m; i++) K[i] += tesi_diffusion_of(op)->c * M[i];
+  if (interval->first == 0) K[0] += tesi_diffusion_of(op)->alpha[2 * d];
+  if (interval->end == axis->nodes) K[m * m - 1] += tesi_diffusion_of(op)->alpha[2 * d + 1];
 }
 
 /* The table of interval p of an axis: equal cells share those of a family. */

@@ -42,10 +42,11 @@ static void fill_stencil(const TesOperator *op, Stencil *stencil) {
       const double kx = stiffness[i], mx = mass[i], ky = stiffness[j & 1], my = mass[j & 1],
                    kz = three ? stiffness[j / 2] : 0, mz = three ? mass[j / 2] : 1;
       stencil->s[i][j] = hx * hx / (hz * hz) * kz * my * mx + hx * hx / (hy * hy) * mz * ky * mx +
-                         mz * my * kx + op->c * hx * hx / op->a * mz * my * mx;
+                         mz * my * kx +
+                         tesi_diffusion_of(op)->c * hx * hx / tesi_diffusion_of(op)->a * mz * my * mx;
       if (!three && j / 2) stencil->s[i][j] = 0;
     }
-  stencil->scale = hx / (op->a * hy * hz);
+  stencil->scale = hx / (tesi_diffusion_of(op)->a * hy * hz);
 }
 
 /* Rows of one y-colour, of the planes pz + 2 i from the `skipped`-th on. */

@@ -266,7 +266,7 @@ done:
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
-  return run(op->context, op->mapped, op->plan, x, y);
+  return run(op->context, tesi_mapped_of(op), op->plan, x, y);
 }
 
 /* r <- b - A x; r may be b. */
@@ -277,7 +277,7 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   void *product = r;
   const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
   if (r == b) TES_TRY(device->allocate(ctx, bytes, &product));
-  TES_TRY(run(ctx, op->mapped, op->plan, x, product));
+  TES_TRY(run(ctx, tesi_mapped_of(op), op->plan, x, product));
   if (r == b)
     TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
   else
@@ -296,6 +296,7 @@ static void destroy(TesOperator *op) {
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
                                         .diagonal = tesi_mapped_device_diagonal,
+                                        .lift = tesi_mapped_lift,
                                         .apply_ref = tesi_mapped_apply_ref,
                                         .cost = tesi_mapped_cost,
                                         .destroy = destroy};
@@ -403,7 +404,7 @@ static TesFactors choose(TesContext *ctx, const TesiMapped *m) {
 TesStatus tesi_mapped_device_init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  TesiMapped *m = op->mapped;
+  TesiMapped *m = tesi_mapped_of(op);
   TesiMappedPlan *plan = NULL;
   op->table = &table;
   TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX,
@@ -429,6 +430,6 @@ done:
 
 double tesi_mapped_shared_bytes(const TesOperator *op) {
   const TesiMappedPlan *plan = op->plan;
-  if (!op->mapped || !tesi_has_kernels(op->context) || plan->ladder) return 0;
-  return plan->kernel.cell_shared * (double)op->mapped->cells;
+  if (!tesi_mapped_of(op) || !tesi_has_kernels(op->context) || plan->ladder) return 0;
+  return plan->kernel.cell_shared * (double)tesi_mapped_of(op)->cells;
 }

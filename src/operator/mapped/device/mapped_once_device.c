@@ -1,6 +1,7 @@
 /* What kernels make of a mapped operator once: its diagonal and its assembled twin (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
 #include <stdio.h>
 #include <string.h>
+#include "operator/assembled/matrix.h"
 #include "device/upload.h"
 #include "mesh/forest/hanging.h"
 #include "operator/mapped/device/mapped_device.h"
@@ -61,7 +62,7 @@ static TesStatus begin(TesContext *context, const TesOperator *op, const char *f
                        int count, Once *o) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   const TesiMappedPlan *plan = op->plan;
   *o = (Once){.op = op, .m = m, .arguments = plan->arguments};
   TES_TRY(get_program(ctx, o, file));
@@ -147,7 +148,7 @@ done:
 TesStatus tesi_mapped_device_diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   const int size = m->q * m->n;
   double tables[9 * TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   Once o = {0};
@@ -240,7 +241,7 @@ done:
 
 /* row and column of the matrix. */
 static TesStatus find_columns(TesContext *ctx, const Once *o, void *count, void *first, void *cell,
-                              int64_t most, TesDeviceMatrix *matrix) {
+                              int64_t most, TesiDeviceMatrix *matrix) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiMapped *m = o->m;
@@ -263,7 +264,7 @@ done:
   return status;
 }
 
-static TesStatus make_values(TesContext *ctx, Once *o, void *first, TesDeviceMatrix *matrix) {
+static TesStatus make_values(TesContext *ctx, Once *o, void *first, TesiDeviceMatrix *matrix) {
   TesStatus status = TES_OK;
   const TesiMapped *m = o->m;
   void *row = matrix->row, *column = matrix->column, *value = NULL;
@@ -279,21 +280,21 @@ done:
   return status;
 }
 
-TesStatus tes_mapped_assemble_device(const TesOperator *op, TesDeviceMatrix *matrix) {
+TesStatus tesi_mapped_assemble_device(const TesOperator *op, TesiDeviceMatrix *matrix) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   const TesiDevice *device = tesi_context_device(ctx);
   const int size = m ? m->q * m->n : 0;
   double tables[8 * TESI_MAPPED_POINTS * TESI_MAPPED_POINTS]; /* I, G; [2][2] of halves; W */
   void *count = NULL, *first = NULL, *cell = NULL;
   int64_t most;
-  TesDeviceMatrix made = {0};
+  TesiDeviceMatrix made = {0};
   Once o = {0};
   *matrix = made;
   TES_CHECK(m && m->global, "only mapped operators in the global form are assembled");
   if (!tesi_has_kernels(ctx))
-    TES_FAIL(TES_MISSING, "the matrix is assembled on the host: tes_mapped_assemble()");
+    TES_FAIL(TES_MISSING, "the matrix is assembled on the host: tesi_mapped_assemble()");
   make_tables(m, tables, tables + size);
   if (m->mask) make_halves(m, tables + 2 * size);
   if (m->mask) tesi_hanging_halves(m->n, tables + 6 * size);
@@ -306,7 +307,7 @@ TesStatus tes_mapped_assemble_device(const TesOperator *op, TesDeviceMatrix *mat
   TES_TRY(make_values(ctx, &o, first, &made));
   *matrix = made;
 done:
-  if (status != TES_OK) tes_device_matrix_free(op, &made);
+  if (status != TES_OK) tesi_device_matrix_destroy(op, &made);
   device->release(ctx, &count);
   device->release(ctx, &first);
   device->release(ctx, &cell);
@@ -314,9 +315,9 @@ done:
   return status;
 }
 
-void tes_device_matrix_free(const TesOperator *op, TesDeviceMatrix *matrix) {
+void tesi_device_matrix_destroy(const TesOperator *op, TesiDeviceMatrix *matrix) {
   TesContext *ctx = op->context;
   void *addresses[] = {matrix->row, matrix->column, matrix->value};
   for (int i = 0; i < 3; i++) tesi_context_device(ctx)->release(ctx, &addresses[i]);
-  *matrix = (TesDeviceMatrix){0};
+  *matrix = (TesiDeviceMatrix){0};
 }

@@ -14,7 +14,7 @@ static const char *word(const TesiMappedHost *plan) {
 }
 
 static void set_sizes(const TesOperator *op, TesiMappedHost *plan) {
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   plan->m = m;
   plan->dim = m->dim, plan->n = m->n, plan->q = m->q, plan->components = m->components;
   plan->entries = m->factors;
@@ -144,6 +144,7 @@ static void destroy(TesOperator *op) {
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
                                         .diagonal = diagonal,
+                                        .lift = tesi_mapped_lift,
                                         .apply_ref = tesi_mapped_apply_ref,
                                         .cost = tesi_mapped_cost,
                                         .destroy = destroy};
@@ -167,7 +168,7 @@ TesStatus tesi_mapped_host_init(TesOperator *op) {
                                       "affine", "cell matrices", "weights and cell polynomials"};
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   TesiMappedHost *plan;
   TES_CHECK(!m->desc.variant, "the CPU has no kernel variants, \"%s\" is asked for", m->desc.variant);
   TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX || m->degree <= 2,

@@ -155,7 +155,7 @@ TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan) {
   for (int64_t k = timed; k < plan->chunks; k++) TES_TRY(fill_chunk(ctx, &trial[best], k));
   *plan = trial[best];
   trial[best].g = NULL;
-  op->mapped->desc.factors = plan->factors;
+  tesi_mapped_of(op)->desc.factors = plan->factors;
 done:
   for (int i = 0; i < count; i++) tesi_free(ctx, &trial[i].g);
   return status;

@@ -106,7 +106,7 @@ TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiMappedHost *plan = op->plan;
-  const TesiMapped *m = op->mapped;
+  const TesiMapped *m = tesi_mapped_of(op);
   Diagonal s;
   TES_TRY(make(ctx, plan, &s));
   memset(d, 0, (size_t)m->length * sizeof *d);

@@ -19,9 +19,10 @@ static TesStatus fill_data(const TesOperator *op, TesiSurrogateData *data) {
   tesi_gauss(data->points, points, data->weights);
   tesi_gauss_lobatto(data->points, nodes, NULL);
   tesi_lagrange(data->points, nodes, data->points, points, data->B, data->G);
-  TES_TRY(tesi_coefficient_ratio(op, op->c_function, -1, &data->reaction));
+  TES_TRY(tesi_coefficient_ratio(op, tesi_diffusion_of(op)->c_function, -1, &data->reaction));
   for (int face = 0; face < 6; face++)
-    TES_TRY(tesi_coefficient_ratio(op, op->alpha_function[face], face, &data->robin[face]));
+    TES_TRY(
+        tesi_coefficient_ratio(op, tesi_diffusion_of(op)->alpha_function[face], face, &data->robin[face]));
 done:
   return status;
 }

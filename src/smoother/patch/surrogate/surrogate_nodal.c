@@ -102,21 +102,13 @@ static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
 static TesStatus create_constant(const TesOperator *op, TesOperator **constant) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  TesFunction *f[7] = {NULL};
-  TesDiffusionDesc desc = {.space = op->space, .precision = op->precision, .form = TES_FORM_SEPARABLE};
-  double mean;
-  TES_TRY(tesi_coefficient_ratio(op, op->c_function, -1, &mean));
-  TES_TRY(tes_function_create_constant(ctx, mean, &f[6]));
-  desc.c = f[6];
-  for (int face = 0; face < 6; face++) {
-    if (!op->alpha_function[face]) continue;
-    TES_TRY(tesi_coefficient_ratio(op, op->alpha_function[face], face, &mean));
-    TES_TRY(tes_function_create_constant(ctx, mean, &f[face]));
-    desc.alpha[face] = f[face];
-  }
-  TES_TRY(tes_operator_create_diffusion(ctx, &desc, constant));
+  const TesiDiffusion *d = tesi_diffusion_of(op);
+  double mean, alpha[6] = {0};
+  for (int face = 0; face < 6; face++)
+    TES_TRY(tesi_coefficient_ratio(op, d->alpha_function[face], face, &alpha[face]));
+  TES_TRY(tesi_coefficient_ratio(op, d->c_function, -1, &mean));
+  TES_TRY(tesi_operator_create_constant(op->space, op->precision, 1, mean, alpha, constant));
 done:
-  for (int i = 0; i < 7; i++) tes_function_destroy(&f[i]);
   return status;
 }
 

@@ -16,7 +16,8 @@ static TesStatus add_line(const TesOperator *op, const TesFunction *f, int face,
     }
   TES_TRY(tes_function_evaluate(f, count, x[0], x[1], x[2], 0, x[3]));
   for (int i = 0; i < count; i++) x[4][i] = 1;
-  if (op->a_function) TES_TRY(tes_function_evaluate(op->a_function, count, x[0], x[1], x[2], 0, x[4]));
+  if (tesi_diffusion_of(op)->a_function)
+    TES_TRY(tes_function_evaluate(tesi_diffusion_of(op)->a_function, count, x[0], x[1], x[2], 0, x[4]));
   for (int i = 0; i < count; i++) *sum += x[3][i] / x[4][i] / count;
 done:
   return status;

@@ -47,8 +47,9 @@ static TesStatus evaluate(const TesOperator *op, Patch *patch) {
     for (int y = 0; y < Y->n; y++)
       for (int x = 0; x < X->n; x++, i++) {
         patch->a[i] = 1;
-        if (op->a_function)
-          TES_TRY(tes_function_evaluate(op->a_function, 1, &X->x[x], &Y->x[y], &Z->x[z], 0, &patch->a[i]));
+        if (tesi_diffusion_of(op)->a_function)
+          TES_TRY(tes_function_evaluate(tesi_diffusion_of(op)->a_function, 1, &X->x[x], &Y->x[y], &Z->x[z], 0,
+                                        &patch->a[i]));
       }
 done:
   return status;
@@ -229,8 +230,9 @@ TesStatus tesi_surrogate_apply_ref(const TesSmoother *smoother, const double *b,
   tesi_gauss(data.points, points, data.weights);
   tesi_gauss_lobatto(data.points, nodes, NULL);
   tesi_lagrange(data.points, nodes, data.points, points, data.B, data.G);
-  TES_TRY(tesi_coefficient_ratio(op, op->c_function, -1, &data.reaction));
-  for (int f = 0; f < 6; f++) TES_TRY(tesi_coefficient_ratio(op, op->alpha_function[f], f, &data.robin[f]));
+  TES_TRY(tesi_coefficient_ratio(op, tesi_diffusion_of(op)->c_function, -1, &data.reaction));
+  for (int f = 0; f < 6; f++)
+    TES_TRY(tesi_coefficient_ratio(op, tesi_diffusion_of(op)->alpha_function[f], f, &data.robin[f]));
   TES_ALLOC(&r, n);
   for (int d = 0; d < 3; d++) {
     TES_ALLOC(&intervals[d], op->space->axis[d].cells + 1);

@@ -1,7 +1,7 @@
 /* Boundary values on the right-hand side: b <- b - A u_D, by the cells that touch them. */
 #include "device/kernel.h"
-#include "operator/forest/forest.h"
 #include "operator/mapped/mapped.h"
+#include "operator/mapped/mapped_robin.h"
 #include "space/space.h"
 
 /* The cells with an entry of u that is not zero. */
@@ -30,7 +30,7 @@ static TesStatus apply_cells(const TesOperator *op, const TesiCellView *space, c
   TesStatus status = TES_OK;
   TesOperator *subset = NULL;
   TesVector *v = NULL, *w = NULL;
-  TES_TRY(tesi_mapped_create_subset(tesi_forest_inner(op)->mapped, cells, cell, &subset));
+  TES_TRY(tesi_mapped_create_subset(tesi_mapped_of(op), cells, cell, &subset));
   TES_TRY(tes_vector_create(ctx, subset->length, TES_DOUBLE, &v));
   TES_TRY(tes_vector_create(ctx, subset->length, TES_DOUBLE, &w));
 #pragma omp parallel for num_threads(tes_context_threads(ctx)) schedule(static)
@@ -77,23 +77,20 @@ done:
   return status;
 }
 
-TesStatus tes_forest_subtract_lifting(const TesOperator *op, const TesSpace *space, const TesVector *u,
-                                      TesVector *b) {
+TesStatus tesi_mapped_lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *values = NULL, *difference = NULL;
   TesVector *d = NULL;
-  TES_CHECK(u->length == space->length && b->length == space->length && u->precision == TES_DOUBLE &&
-                b->precision == TES_DOUBLE,
-            "boundary values and right-hand side are float64 vectors of the space");
+  TES_CHECK(op->space, "an operator without a space subtracts no lifting");
   if (!tesi_has_kernels(ctx)) {
-    TES_TRY(subtract_lifted(op, space->view, u->data, b->data));
+    TES_TRY(subtract_lifted(op, op->space->view, u->data, b->data));
     goto done;
   }
   TES_ALLOC(&values, u->length);
   TES_ALLOC(&difference, u->length);
   TES_TRY(tes_vector_get(u, values));
-  TES_TRY(subtract_lifted(op, space->view, values, difference));
+  TES_TRY(subtract_lifted(op, op->space->view, values, difference));
   TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &d));
   TES_TRY(tes_vector_set(d, difference));
   TES_TRY(tes_vector_axpy(1, d, b));

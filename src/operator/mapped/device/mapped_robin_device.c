@@ -1,4 +1,4 @@
-#include "operator/forest/forest_robin_device.h"
+#include "operator/mapped/device/mapped_robin_device.h"
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
@@ -104,9 +104,9 @@ TesStatus tesi_robin_kernel_add(TesContext *ctx, const TesiRobinKernel *kernel, 
 }
 
 TesStatus tesi_robin_kernel_columns(TesContext *ctx, const TesiRobinKernel *kernel, void *d,
-                                    const TesDeviceMatrix *matrix) {
+                                    const TesiDeviceMatrix *matrix) {
   const TesiRobinKernel *k = kernel;
-  TesDeviceMatrix to = {0};
+  TesiDeviceMatrix to = {0};
   if (matrix) to = *matrix;
   void *arguments[] = {
       (void *)&k->face, (void *)&k->index, (void *)&k->mask, (void *)&k->weight, (void *)&k->tables, &d,

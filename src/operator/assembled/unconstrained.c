@@ -6,7 +6,8 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include "operator/forest/forest.h"
+#include "operator/assembled/matrix.h"
+#include "operator/mapped/mapped_robin.h"
 #include "space/space.h"
 
 /* A node of a cell on interpolated lines. */
@@ -130,7 +131,7 @@ static int64_t put_row(const TesiCellView *s, const int32_t *index, const double
 }
 
 /* Rows of the leaders: their lengths to H->row[. + 1] (H->value NULL), or their entries. */
-static void visit_rows(const Builder *b, TesMatrix *H) {
+static void visit_rows(const Builder *b, TesiMatrix *H) {
   const TesiCellView *s = b->s;
   const int N = s->cell_nodes;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(tes_context_threads(b->ctx))
@@ -159,7 +160,7 @@ static int by_column(const void *a, const void *b) {
 }
 
 /* Columns ascending in the rows of hanging nodes. */
-static void sort_rows(const TesiCellView *s, TesMatrix *H) {
+static void sort_rows(const TesiCellView *s, TesiMatrix *H) {
   typedef struct Entry {
     int32_t column;
     double value;
@@ -174,7 +175,7 @@ static void sort_rows(const TesiCellView *s, TesMatrix *H) {
   }
 }
 
-static TesStatus make_matrix(const Builder *b, TesMatrix *H) {
+static TesStatus make_matrix(const Builder *b, TesiMatrix *H) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const int64_t length = b->s->length;
@@ -205,14 +206,14 @@ static TesStatus make_cells(const Builder *b, TesiCellView **cells) {
   atomic_init(&all->references, 1);
   all->context = tesi_context_retain(ctx);
   all->mesh = tesi_mesh_retain(s->mesh);
-  all->index = NULL, all->constrained = NULL, all->no_mask = NULL, all->given = NULL;
+  all->index = NULL, all->constrained = NULL, all->mask = NULL, all->no_mask = NULL, all->given = NULL;
   all->length += b->distinct, all->dofs += b->distinct, all->hanging = 0;
   TES_ALLOC(&all->given, names + 1);
   TES_ALLOC(&all->index, s->cells * s->cell_nodes);
   TES_ALLOC(&all->no_mask, s->cells);
   TES_ALLOC(&all->constrained, s->length - s->dofs);
-  all->mask = all->no_mask;
   for (int64_t i = 0; i < s->length - s->dofs; i++) all->constrained[i] = s->constrained[i];
+  all->mask = all->no_mask;
   memcpy(all->given, s->given, (size_t)names + 1);
   memcpy(all->index, s->index, (size_t)(s->cells * s->cell_nodes) * sizeof *all->index);
   for (int64_t c = 0; c < s->cells; c++)
@@ -241,13 +242,13 @@ done:
   return status;
 }
 
-TesStatus tes_forest_unconstrain(const TesSpace *space, TesSpace **all, TesMatrix *H) {
+TesStatus tesi_space_unconstrain(const TesSpace *space, TesSpace **all, TesiMatrix *H) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiCellView *cells = NULL;
   Builder b = {.ctx = ctx};
   *all = NULL;
-  *H = (TesMatrix){0};
+  *H = (TesiMatrix){0};
   TES_TRY(tesi_space_cells(space, &b.s));
   TES_TRY(find_hanging(&b));
   TES_TRY(number_hanging(&b));
@@ -259,7 +260,7 @@ done:
   tesi_free(ctx, &b.first);
   tesi_free(ctx, &b.node);
   tesi_free(ctx, &b.work);
-  if (status != TES_OK) tes_forest_matrix_free(space, H);
+  if (status != TES_OK) tesi_matrix_destroy(ctx, H);
   if (status != TES_OK) tes_space_destroy(all);
   return status;
 }

@@ -1,10 +1,11 @@
 /* Robin terms of operators over forests as a kernel. */
-#ifndef TESI_FOREST_ROBIN_DEVICE_H
-#define TESI_FOREST_ROBIN_DEVICE_H
+#ifndef TESI_MAPPED_ROBIN_DEVICE_H
+#define TESI_MAPPED_ROBIN_DEVICE_H
 
 #include "functional/batch_faces.h"
+#include "operator/assembled/matrix.h"
 #include "space/space.h"
-#include "tessera/mapped.h"
+#include "operator/mapped/mapped_desc.h"
 
 typedef struct TesiRobinKernel TesiRobinKernel;
 
@@ -25,6 +26,6 @@ TesStatus tesi_robin_kernel_add(TesContext *ctx, const TesiRobinKernel *kernel, 
                                 void *y);
 /* d += the diagonal of R; matrix += R, which has a place for all pairs of nodes of a cell. Either may be NULL. */
 TesStatus tesi_robin_kernel_columns(TesContext *ctx, const TesiRobinKernel *kernel, void *d,
-                                    const TesDeviceMatrix *matrix);
+                                    const TesiDeviceMatrix *matrix);
 
 #endif

@@ -1,11 +1,12 @@
-/* Operators over forests: one on mapped cells, whose kernels know hanging nodes; with Robin boundaries, their mass terms after it, face by face. */
+/* Mapped operators with Robin terms: one without them, whose kernels know hanging nodes, and the boundary mass terms after it, face by face. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "functional/batch_faces.h"
-#include "operator/forest/forest_robin_device.h"
-#include "operator/forest/forest.h"
+#include "operator/form.h"
+#include "operator/mapped/device/mapped_robin_device.h"
+#include "operator/mapped/mapped_robin.h"
 #include "operator/mapped/mapped.h"
 #include "space/space.h"
 
@@ -63,12 +64,14 @@ static void add_faces(const Plan *plan, TesPrecision precision, double sign, boo
   }
 }
 
+static bool has_faces(const TesOperator *op);
+
 void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *b) {
-  if (!op->mapped) add_faces(op->plan, TES_DOUBLE, -1, true, u, b);
+  if (has_faces(op)) add_faces(op->plan, TES_DOUBLE, -1, true, u, b);
 }
 
 /* The entry of a row and column that the matrix has. */
-static double *entry(TesMatrix *A, int32_t row, int32_t column) {
+static double *entry(TesiMatrix *A, int32_t row, int32_t column) {
   int64_t low = A->row[row], high = A->row[row + 1] - 1;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
@@ -81,8 +84,8 @@ static double *entry(TesMatrix *A, int32_t row, int32_t column) {
 }
 
 /* Columns C' R C e_p of the nodes p of cells with Robin faces. */
-void tesi_forest_add_faces(const TesOperator *op, TesMatrix *matrix) {
-  const Plan *plan = op->mapped ? NULL : op->plan;
+void tesi_forest_add_faces(const TesOperator *op, TesiMatrix *matrix) {
+  const Plan *plan = has_faces(op) ? op->plan : NULL;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; plan && i < plan->faces; i++) {
     const TesiCellView *s = plan->space;
@@ -100,8 +103,8 @@ void tesi_forest_add_faces(const TesOperator *op, TesMatrix *matrix) {
   }
 }
 
-TesStatus tesi_forest_add_faces_device(const TesOperator *op, const TesDeviceMatrix *matrix) {
-  const Plan *plan = op->mapped ? NULL : op->plan;
+TesStatus tesi_forest_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix) {
+  const Plan *plan = has_faces(op) ? op->plan : NULL;
   return plan ? tesi_robin_kernel_columns(op->context, plan->kernel, NULL, matrix) : TES_OK;
 }
 
@@ -189,29 +192,44 @@ static void destroy(TesOperator *op) {
 static const TesiOperatorTable table = {.apply = apply,
                                         .residual = residual,
                                         .diagonal = diagonal,
+                                        .lift = tesi_mapped_lift,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
 
-const TesOperator *tesi_forest_inner(const TesOperator *op) {
-  if (op->mapped) return op;
-  return op->table == &table ? ((const Plan *)op->plan)->inner : NULL;
+static bool has_faces(const TesOperator *op) {
+  return op->table == &table;
 }
 
-static const TesFunction *alpha_of(const TesForestDiffusionDesc *desc, int boundary) {
-  return desc->alpha && boundary >= 0 ? desc->alpha[boundary] : NULL;
+const TesOperator *tesi_robin_inner(const TesOperator *op) {
+  return has_faces(op) ? ((const Plan *)op->plan)->inner : op;
 }
 
-static int64_t count_faces(const TesForestDiffusionDesc *desc) {
+static const TesFunction *alpha_of(const TesOperatorDesc *desc, int boundary) {
+  const TesTermDesc *robin = boundary >= 0 ? tesi_form_term(&desc->form, TES_TERM_ROBIN, boundary) : NULL;
+  return robin ? robin->a.all : NULL;
+}
+
+static bool has_robin(const TesForm *form) {
+  for (int i = 0; i < form->terms; i++)
+    if (form->term[i].term == TES_TERM_ROBIN) return true;
+  return false;
+}
+
+static int64_t count_faces(const TesOperatorDesc *desc) {
   const TesMesh *forest = desc->space->mesh;
   int64_t count = 0;
-  for (int64_t c = 0; desc->alpha && c < desc->space->mesh->cells; c++)
+  for (int64_t c = 0; has_robin(&desc->form) && c < desc->space->mesh->cells; c++)
     for (int f = 0, name; f < 2 * desc->space->dim; f++)
       count += tes_mesh_on_boundary(forest, c, f, &name) && alpha_of(desc, name);
   return count;
 }
 
-static TesStatus fill_faces(TesContext *ctx, const TesForestDiffusionDesc *desc, Plan *plan) {
+bool tesi_robin_faces(const TesOperatorDesc *desc) {
+  return count_faces(desc) > 0;
+}
+
+static TesStatus fill_faces(TesContext *ctx, const TesOperatorDesc *desc, Plan *plan) {
   TesStatus status = TES_OK;
   const TesMesh *forest = desc->space->mesh;
   const TesiFaceRule *rule = &plan->rule;
@@ -240,120 +258,32 @@ done:
   return status;
 }
 
-static bool vanishes(const TesFunction *c) {
-  double value;
-  return !c || (tes_function_constant(c, &value) && value == 0);
-}
-
-static TesStatus check_desc(TesContext *ctx, const TesForestDiffusionDesc *desc) {
+TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner) {
+  TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  TES_CHECK(desc->space, "an operator needs a space");
-  TES_CHECK(desc->points == 0 || desc->points == desc->space->degree + 1 ||
-                desc->points == desc->space->degree + 2,
-            "%d points a direction, expected degree + 1 or degree + 2", desc->points);
-done:
-  return status;
-}
-
-static TesStatus create_inner(TesContext *ctx, const TesForestDiffusionDesc *desc, TesOperator **op) {
-  TesStatus status = TES_OK;
-  const TesiCellView *s = desc->space->view;
-  const TesMesh *forest = s->mesh;
-  const int materials = tes_mesh_materials(forest);
-  const TesGeometry *geometry;
-  TesFunction *zero = NULL;
-  int32_t *part = NULL;
-  bool mass = !vanishes(desc->c), parts = false;
-  TesMappedDesc mapped = {.mesh = s->mesh,
-                          .degree = s->degree,
-                          .points = desc->points ? desc->points : s->degree + 1,
-                          .a = {desc->a},
-                          .precision = desc->precision,
-                          .factors = desc->factors,
-                          .index = s->index,
-                          .nodes = s->length,
-                          .masks = desc->ignore_hanging || s->hanging == 0 ? NULL : s->mask};
-  for (int i = 0; i < materials; i++) {
-    const TesFunction *c = desc->material_c ? desc->material_c[i] : NULL;
-    mass = mass || (c && !vanishes(c));
-    parts = parts || c || (desc->material_a && desc->material_a[i]);
-  }
-  mapped.terms = mass ? TES_STIFFNESS_MASS : TES_STIFFNESS;
-  if (mass && !desc->c) TES_TRY(tes_function_create_constant(ctx, 0, &zero));
-  if (mass) mapped.c = desc->c ? desc->c : zero;
-  if (parts) {
-    TES_ALLOC(&part, s->cells);
-    for (int64_t c = 0; c < s->cells; c++) part[c] = tes_mesh_material(forest, c);
-    mapped.part = part, mapped.parts = materials;
-    mapped.part_a = desc->material_a, mapped.part_c = desc->material_c;
-  }
-  TES_TRY(tesi_mesh_geometry(forest, &geometry));
-  TES_TRY(tesi_mapped_create(ctx, &mapped, geometry, s, op));
-done:
-  tes_function_destroy(&zero);
-  tesi_free(ctx, &part);
-  return status;
-}
-
-/* Takes the inner operator over. */
-static TesStatus wrap(TesContext *ctx, const TesForestDiffusionDesc *desc, int64_t faces, TesOperator **inner,
-                      TesOperator **op) {
-  TesStatus status = TES_OK;
-  TesOperator *o = NULL;
+  const TesOperatorDesc *desc = &op->desc;
   Plan *plan;
-  TES_NEW(&o);
-  atomic_init(&o->references, 1);
-  o->context = tesi_context_retain(ctx);
-  o->precision = desc->precision;
-  o->length = (*inner)->length;
-  o->form = TES_FORM_QUADRATURE;
-  o->table = &table;
+  op->table = &table;
   TES_NEW(&plan);
-  o->plan = plan;
+  op->plan = plan;
   plan->inner = *inner, *inner = NULL;
-  plan->space = tesi_cells_retain(desc->space->view);
-  plan->faces = faces;
-  tesi_face_rule(desc->space->dim, desc->space->degree, desc->space->degree + 2, desc->space->mesh->geometry,
+  op->data = tesi_mapped_retain(tesi_mapped_of(plan->inner));
+  plan->space = tesi_cells_retain(op->space->view);
+  plan->faces = count_faces(desc);
+  tesi_face_rule(op->space->dim, op->space->degree, op->space->degree + 2, op->space->mesh->geometry,
                  &plan->rule);
   TES_TRY(fill_faces(ctx, desc, plan));
-  o->singular = plan->inner->singular && !plan->held;
+  op->singular = plan->inner->singular && !plan->held;
   const TesiRobinDesc kernel = {.space = plan->space,
                                 .rule = &plan->rule,
-                                .faces = faces,
+                                .faces = plan->faces,
                                 .cell = plan->cell,
                                 .face = plan->face,
                                 .weight = plan->weight,
-                                .precision = desc->precision};
+                                .precision = op->precision};
   if (tesi_has_kernels(ctx)) TES_TRY(tesi_robin_kernel_create(ctx, &kernel, &plan->kernel));
-  snprintf(o->description, sizeof o->description, "%.120s; %lld Robin faces", plan->inner->description,
-           (long long)faces);
-  *op = o;
-  o = NULL;
+  snprintf(op->description, sizeof op->description, "%.120s; %lld Robin faces", plan->inner->description,
+           (long long)plan->faces);
 done:
-  tes_operator_destroy(&o);
-  return status;
-}
-
-TesStatus tes_operator_create_forest(TesContext *context, const TesForestDiffusionDesc *desc,
-                                     TesOperator **op) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  TesOperator *inner = NULL;
-  const TesiCellView *cells;
-  const TesGeometry *geometry;
-  *op = NULL;
-  TES_TRY(check_desc(ctx, desc));
-  TES_TRY(tesi_space_cells(desc->space, &cells));
-  TES_TRY(tesi_mesh_geometry(cells->mesh, &geometry));
-  const int64_t faces = count_faces(desc);
-  TES_TRY(create_inner(ctx, desc, &inner));
-  if (faces) {
-    TES_TRY(wrap(ctx, desc, faces, &inner, op));
-  } else {
-    *op = inner;
-    inner = NULL;
-  }
-done:
-  tes_operator_destroy(&inner);
   return status;
 }

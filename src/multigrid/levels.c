@@ -1,0 +1,69 @@
+/* The spaces of a multigrid: meshes coarsened as a whole, and degrees. */
+#include "multigrid/multigrid.h"
+#include "space/space.h"
+
+enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, SMALL = 1000 };
+
+typedef struct Levels {
+  TesContext *context;
+  int count; /* finest first while they are made */
+  TesSpace **space;
+} Levels;
+
+static TesStatus add_level(Levels *s, const TesMesh *mesh, int degree) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(s->count < MAX_LEVELS, "more than %d levels", MAX_LEVELS);
+  TES_TRY(tesi_space_create_on(s->space[s->count - 1], mesh, degree, &s->space[s->count]));
+  s->count++;
+done:
+  return status;
+}
+
+static TesStatus coarsen_meshes(Levels *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesMesh *coarse = NULL;
+  for (;;) {
+    const TesSpace *last = s->space[s->count - 1];
+    TES_TRY(tes_mesh_coarsen(last->mesh, &coarse));
+    if (!coarse) break;
+    TES_TRY(add_level(s, coarse, last->degree));
+    tes_mesh_destroy(&coarse);
+  }
+done:
+  tes_mesh_destroy(&coarse);
+  return status;
+}
+
+static TesStatus coarsen_degrees(Levels *s, int64_t small) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  for (;;) {
+    const TesSpace *last = s->space[s->count - 1];
+    if (last->degree == 1 || last->length <= small) break;
+    TES_TRY(add_level(s, last->mesh, last->degree / 2));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening,
+                                TesSpace *space[TESI_MULTIGRID_LEVELS], int *count) {
+  TesContext *ctx = finest->context;
+  TesStatus status = TES_OK;
+  Levels s = {.context = ctx, .count = 1, .space = space};
+  TES_CHECK(coarsening == TES_COARSEN_MESH || coarsening == TES_COARSEN_DEGREE,
+            "coarsening is %d, expected 0 or 1", (int)coarsening);
+  space[0] = tesi_space_retain(finest);
+  if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0));
+  TES_TRY(coarsen_meshes(&s));
+  if (!tesi_space_box(finest)) TES_TRY(coarsen_degrees(&s, SMALL));
+  for (int l = 0; l < s.count / 2; l++) {
+    TesSpace *fine = space[l];
+    space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;
+  }
+done:
+  *count = s.count;
+  return status;
+}

@@ -1,0 +1,200 @@
+/* Forms: checks, copies, and the coefficients of a box. */
+#include "operator/form.h"
+#include <math.h>
+#include "functional/functional.h"
+#include <string.h>
+
+static const char *const names[] = {"diffusion", "mass", "Robin"};
+
+static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesTermDesc *t = &form->term[i];
+  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_ROBIN,
+            "term %d is of number %d, expected 0..2", i, (int)t->term);
+  TES_CHECK(t->factor >= 0 && isfinite(t->factor), "the factor of the %s term is %g, expected > 0",
+            names[t->term], t->factor);
+  for (int j = 0; j < i; j++)
+    TES_CHECK(
+        form->term[j].term != t->term || (t->term == TES_TERM_ROBIN && form->term[j].boundary != t->boundary),
+        "the form has two %s terms%s", names[t->term], t->term == TES_TERM_ROBIN ? " on one boundary" : "");
+  if (t->term != TES_TERM_ROBIN) goto done;
+  TES_CHECK(t->boundary >= 0 && t->boundary < tes_mesh_boundaries(space->mesh),
+            "a Robin term on boundary %d, the mesh has %d", t->boundary, tes_mesh_boundaries(space->mesh));
+  TES_CHECK(!tes_space_given(space, t->boundary), "a Robin coefficient on %s, where values are given",
+            tes_mesh_boundary_name(space->mesh, t->boundary));
+done:
+  return status;
+}
+
+/* factor f; without a function the constant, or nothing where that is 1 and may be left out. */
+static TesStatus copy_function(TesContext *ctx, const TesFunction *f, double factor, bool may_lack,
+                               const TesFunction **copy) {
+  TesStatus status = TES_OK;
+  if (f)
+    TES_TRY(tesi_function_scale(f, factor, (TesFunction **)copy));
+  else if (factor != 1 || !may_lack)
+    TES_TRY(tes_function_create_constant(ctx, factor, (TesFunction **)copy));
+done:
+  return status;
+}
+
+static TesStatus copy_term(const TesSpace *space, const TesTermDesc *from, TesTermDesc *to) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const int materials = tes_mesh_materials(space->mesh);
+  const TesFunction **by_material = NULL;
+  const double factor = from->factor > 0 ? from->factor : 1;
+  *to = (TesTermDesc){.term = from->term, .factor = 1, .boundary = from->boundary};
+  TES_TRY(copy_function(ctx, from->a.all, factor, from->term == TES_TERM_DIFFUSION, &to->a.all));
+  if (!from->a.material || !materials) goto done;
+  TES_ALLOC(&by_material, materials);
+  to->a.material = by_material;
+  for (int i = 0; i < materials; i++)
+    if (from->a.material[i]) TES_TRY(copy_function(ctx, from->a.material[i], factor, true, &by_material[i]));
+done:
+  return status;
+}
+
+TesStatus tesi_form_copy(const TesSpace *space, const TesForm *form, TesForm *copy) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  static const TesTermDesc laplace = {.term = TES_TERM_DIFFUSION};
+  const TesForm whole = form->terms ? *form : (TesForm){1, &laplace};
+  TesTermDesc *terms = NULL;
+  *copy = (TesForm){0};
+  TES_CHECK(whole.terms > 0 && whole.term, "a form has %d terms", whole.terms);
+  TES_ALLOC(&terms, whole.terms);
+  *copy = (TesForm){whole.terms, terms};
+  for (int i = 0; i < whole.terms; i++) {
+    TES_TRY(check_term(space, &whole, i));
+    TES_TRY(copy_term(space, &whole.term[i], &terms[i]));
+  }
+done:
+  if (status != TES_OK) tesi_form_release(ctx, tes_mesh_materials(space->mesh), copy);
+  return status;
+}
+
+void tesi_form_release(TesContext *ctx, int materials, TesForm *copy) {
+  TesTermDesc *terms = (TesTermDesc *)copy->term;
+  for (int i = 0; terms && i < copy->terms; i++) {
+    TesFunction **by_material = (TesFunction **)terms[i].a.material;
+    tes_function_destroy((TesFunction **)&terms[i].a.all);
+    if (!by_material) continue;
+    for (int m = 0; m < materials; m++) tes_function_destroy(&by_material[m]);
+    tesi_free(ctx, &by_material);
+  }
+  tesi_free(ctx, &terms);
+  *copy = (TesForm){0};
+}
+
+const TesTermDesc *tesi_form_term(const TesForm *form, TesTerm term, int boundary) {
+  for (int i = 0; i < form->terms; i++)
+    if (form->term[i].term == term && (term != TES_TERM_ROBIN || form->term[i].boundary == boundary))
+      return &form->term[i];
+  return NULL;
+}
+
+bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *value) {
+  *value = 1;
+  for (int i = 0; a->material && i < materials; i++)
+    if (a->material[i]) return false;
+  return !a->all || tes_function_constant(a->all, value);
+}
+
+const char *tesi_diffusion_refuses(const TesOperatorDesc *desc) {
+  if (!tesi_space_box(desc->space)) return "the mesh is not of kind box";
+  if (desc->form.terms && !tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0))
+    return "the form has no diffusion term";
+  return desc->factors || desc->points || desc->ignore_hanging ? "points and factors are choices of mapped"
+                                                               : NULL;
+}
+
+static TesStatus take_constant(TesContext *ctx, const TesFunction *f, double otherwise, bool positive,
+                               const char *what, double *value) {
+  TesStatus status = TES_OK;
+  *value = otherwise;
+  if (f && !tes_function_constant(f, value)) *value = NAN;
+  TES_CHECK(isnan(*value) || ((positive ? *value > 0 : *value >= 0) && isfinite(*value)),
+            "%s is %g, expected %s 0", what, *value, positive ? ">" : ">=");
+done:
+  return status;
+}
+
+TesStatus tesi_diffusion_create(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesForm *form = &op->desc.form;
+  const TesTermDesc *a = tesi_form_term(form, TES_TERM_DIFFUSION, 0),
+                    *c = tesi_form_term(form, TES_TERM_MASS, 0);
+  TesiDiffusion *d;
+  TES_NEW(&d);
+  op->data = d;
+  d->a_function = (TesFunction *)a->a.all;
+  d->c_function = c ? (TesFunction *)c->a.all : NULL;
+  TES_TRY(take_constant(ctx, d->a_function, 1, true, "the diffusion coefficient a", &d->a));
+  TES_TRY(take_constant(ctx, d->c_function, 0, false, "the reaction coefficient c", &d->c));
+  op->singular = d->c == 0;
+  for (int face = 0; face < 6; face++) {
+    const TesTermDesc *robin = tesi_form_term(form, TES_TERM_ROBIN, face);
+    d->alpha_function[face] = robin ? (TesFunction *)robin->a.all : NULL;
+    TES_TRY(
+        take_constant(ctx, d->alpha_function[face], 0, false, "a Robin coefficient alpha", &d->alpha[face]));
+    op->singular = op->singular && d->alpha[face] == 0 && op->space->axis[face / 2].natural[face % 2];
+  }
+done:
+  return status;
+}
+
+void tesi_diffusion_release(TesOperator *op) {
+  tesi_free(op->context, &op->data);
+}
+
+TesStatus tesi_diffusion_lift(const TesOperator *op, const TesVector *u, TesVector *b) {
+  static const uint8_t none[6];
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesSpace *full = NULL;
+  TesOperator *whole = NULL;
+  TesVector *r = NULL;
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = op->space->mesh, .degree = op->space->degree, .given = none}, &full));
+  TES_TRY(tesi_operator_on(op, full, TES_DOUBLE, &whole));
+  TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &r));
+  TES_TRY(tes_operator_residual(whole, b, u, r));
+  TES_TRY(tesi_functional_clear(op->space, r));
+  TES_TRY(tes_vector_copy(r, 1, b));
+done:
+  tes_vector_destroy(&r);
+  tes_operator_destroy(&whole);
+  tes_space_destroy(&full);
+  return status;
+}
+
+TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision precision, double a, double c,
+                                        const double alpha[6], TesOperator **op) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesFunction *f[8] = {NULL};
+  TesTermDesc term[8] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_MASS}};
+  const double value[2] = {a, c};
+  int terms = 2;
+  *op = NULL;
+  for (int i = 0; i < 2; i++) {
+    TES_TRY(tes_function_create_constant(ctx, value[i], &f[i]));
+    term[i].a.all = f[i];
+  }
+  for (int face = 0; alpha && face < 2 * space->dim; face++) {
+    if (alpha[face] == 0) continue;
+    TES_TRY(tes_function_create_constant(ctx, alpha[face], &f[terms]));
+    term[terms] = (TesTermDesc){.term = TES_TERM_ROBIN, .boundary = face, .a = {.all = f[terms]}};
+    terms++;
+  }
+  TES_TRY(tes_operator_create(
+      ctx,
+      &(TesOperatorDesc){.space = space, .form = {terms, term}, .precision = precision, .kind = "separable"},
+      op));
+done:
+  for (int i = 0; i < 8; i++) tes_function_destroy(&f[i]);
+  return status;
+}

@@ -1,0 +1,24 @@
+/* Forms as operators hold them: their own copy, in which every factor is 1 and every coefficient but that of diffusion is given. */
+#ifndef TESI_FORM_H
+#define TESI_FORM_H
+
+#include "operator/operator.h"
+
+/* Checks a form against the space and copies it. Errors: TES_INVALID_INPUT (terms given twice, a Robin term on a boundary that is not free,
+ * factors). */
+TesStatus tesi_form_copy(const TesSpace *space, const TesForm *form, TesForm *copy);
+void tesi_form_release(TesContext *ctx, int materials, TesForm *copy);
+/* The term, of a Robin term that of boundary number `boundary`; NULL where the form has none. */
+const TesTermDesc *tesi_form_term(const TesForm *form, TesTerm term, int boundary);
+/* Whether a coefficient is a constant everywhere, its value (1 without a function). */
+bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *value);
+
+/* Over a box: op->data <- TesiDiffusion of its form, checked. */
+TesStatus tesi_diffusion_create(TesOperator *op);
+void tesi_diffusion_release(TesOperator *op);
+/* The table's lift: by the residual of an operator of all nodes. */
+TesStatus tesi_diffusion_lift(const TesOperator *op, const TesVector *u, TesVector *b);
+/* Why a form is no diffusion over a box; NULL: it is. */
+const char *tesi_diffusion_refuses(const TesOperatorDesc *desc);
+
+#endif

@@ -1,0 +1,19 @@
+/* Robin terms of mapped operators: an operator without them inside, and their boundary mass terms after it, face by face. */
+#ifndef TESI_MAPPED_ROBIN_H
+#define TESI_MAPPED_ROBIN_H
+
+#include "operator/assembled/matrix.h"
+
+/* Whether a form has Robin terms on faces of the mesh. */
+bool tesi_robin_faces(const TesOperatorDesc *desc);
+/* Completes an operator around the one without them, which is taken over. */
+TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner);
+/* The operator inside; op itself where it has no Robin terms. */
+const TesOperator *tesi_robin_inner(const TesOperator *op);
+/* The entries of the Robin terms, added to a matrix in compressed rows that has a place for all pairs of nodes of a cell. */
+void tesi_forest_add_faces(const TesOperator *op, TesiMatrix *matrix);
+TesStatus tesi_forest_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix);
+/* b <- b - R u with the Robin terms, Dirichlet values of u included. */
+void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *b);
+
+#endif
