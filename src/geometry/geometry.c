@@ -36,10 +36,14 @@ void tesi_geometry_destroy(TesGeometry **geometry) {
   tes_context_destroy(&ctx);
 }
 
-/* Largest distance, in any coordinate, of a cell's nodes from the trilinear map of its vertices, and from the affine map of the first
- * dim + 1; `size`: largest coordinate, which tells the round-off. */
-static void cell_deviation(const TesGeometry *g, const double *shape, const double *nodes, double *trilinear,
-                           double *affine, double *size) {
+/* Largest distances, in any coordinate, of nodes from the trilinear map of their cell's vertices, and of vertices from
+ * the affine map of the first dim + 1; `size`: largest coordinate, which tells the round-off. */
+typedef struct Deviation {
+  double trilinear, affine, size;
+} Deviation;
+
+static void cell_deviation(const TesGeometry *g, const double *shape, const double *nodes, bool vertices_only,
+                           Deviation *most) {
   const int dim = g->dim, corners = 1 << dim, m = g->degree;
   const int step[3] = {m, m * (m + 1), m * (m + 1) * (m + 1)};
   int corner[8];
@@ -51,15 +55,29 @@ static void cell_deviation(const TesGeometry *g, const double *shape, const doub
       double sum = origin;
       for (int d = 0; d < dim; d++)
         if (v >> d & 1) sum += nodes[corner[1 << d] * dim + r] - origin;
-      *affine = fmax(*affine, fabs(nodes[corner[v] * dim + r] - sum));
-      *size = fmax(*size, fabs(nodes[corner[v] * dim + r]));
+      most->affine = fmax(most->affine, fabs(nodes[corner[v] * dim + r] - sum));
+      most->size = fmax(most->size, fabs(nodes[corner[v] * dim + r]));
     }
-    for (int p = 0; m > 1 && p < g->cell_nodes; p++) {
+    for (int p = 0; m > 1 && !vertices_only && p < g->cell_nodes; p++) {
       double sum = 0;
       for (int v = 0; v < corners; v++) sum += shape[p * corners + v] * nodes[corner[v] * dim + r];
-      *trilinear = fmax(*trilinear, fabs(nodes[p * dim + r] - sum));
+      most->trilinear = fmax(most->trilinear, fabs(nodes[p * dim + r] - sum));
     }
   }
+}
+
+/* Of all cells; `hasty`: once a thread has seen a clearly curved cell it looks at vertices alone. */
+static Deviation find_deviation(TesContext *ctx, const TesGeometry *g, const double *shape, bool hasty) {
+  double trilinear = 0, affine = 0, size = 0;
+#pragma omp parallel for schedule(static) reduction(max                                                      \
+                                                    : trilinear, affine, size)                               \
+    num_threads(tes_context_threads(ctx))
+  for (int64_t c = 0; c < g->cells; c++) {
+    Deviation d = {trilinear, affine, size};
+    cell_deviation(g, shape, g->nodes + c * g->cell_nodes * g->dim, hasty && trilinear > 1e-6 * size, &d);
+    trilinear = d.trilinear, affine = d.affine, size = d.size;
+  }
+  return (Deviation){trilinear, affine, size};
 }
 
 /* Values of the vertex functions at the nodes: shape[nodes][2^dim]. */
@@ -98,20 +116,19 @@ done:
 /* The cheapest kind that gives the nodes up to round-off. */
 static TesStatus find_kind(TesContext *ctx, TesGeometry *g) {
   TesStatus status = TES_OK;
-  double *shape = NULL, trilinear = 0, affine = 0, size = 0;
+  double *shape = NULL;
   if (g->map[0]) {
     g->kind = TES_GEOMETRY_ANALYTIC;
     return TES_OK;
   }
   TES_ALLOC(&shape, g->cell_nodes << g->dim);
   vertex_shapes(g, shape);
-#pragma omp parallel for reduction(max : trilinear, affine, size) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < g->cells; c++)
-    cell_deviation(g, shape, g->nodes + c * g->cell_nodes * g->dim, &trilinear, &affine, &size);
-  const double round_off = 16 * DBL_EPSILON * size;
-  g->kind = trilinear > round_off ? TES_GEOMETRY_CURVED
-            : affine > round_off  ? TES_GEOMETRY_TRILINEAR
-                                  : TES_GEOMETRY_AFFINE;
+  Deviation most = find_deviation(ctx, g, shape, true);
+  if (most.trilinear <= 16 * DBL_EPSILON * most.size) most = find_deviation(ctx, g, shape, false);
+  const double round_off = 16 * DBL_EPSILON * most.size;
+  g->kind = most.trilinear > round_off ? TES_GEOMETRY_CURVED
+            : most.affine > round_off  ? TES_GEOMETRY_TRILINEAR
+                                       : TES_GEOMETRY_AFFINE;
   if (g->kind != TES_GEOMETRY_CURVED && g->degree > 1) TES_TRY(keep_vertices_only(ctx, g));
 done:
   tesi_free(ctx, &shape);

@@ -122,29 +122,63 @@ static bool is_edge(const Numbering *s, int pattern) {
   return s->dim == 3 && tesi_pattern_free(3, pattern) == 1;
 }
 
+/* The slots that the cells of one family, which follow one another, have found so far: half of what a cell asks for a
+ * sibling before it has asked. Entities of the cells by their places in the family, 0 .. 4 in each direction, then the
+ * parent's own. */
+typedef struct Family {
+  int32_t tree, at[3]; /* the parent's origin */
+  int level;
+  int32_t slot[125 + TESI_PATTERNS]; /* -1: not yet */
+} Family;
+
+static void enter_family(const TesMesh *f, int64_t cell, Family *family) {
+  const TesiLeaves *l = &f->leaves;
+  const int64_t parent = ~(2 * (int64_t)tesi_forest_length(f, cell) - 1);
+  bool same = family->tree == l->tree[cell] && family->level == l->level[cell];
+  for (int d = 0; d < 3; d++) same = same && family->at[d] == (l->origin[3 * cell + d] & parent);
+  if (same) return;
+  family->tree = l->tree[cell], family->level = l->level[cell];
+  for (int d = 0; d < 3; d++) family->at[d] = (int32_t)(l->origin[3 * cell + d] & parent);
+  memset(family->slot, -1, sizeof family->slot);
+}
+
+static int32_t *slot_in_family(const TesMesh *f, int64_t cell, bool parent, int pattern, Family *family) {
+  const int child = f->leaves.child[cell];
+  int at[3];
+  for (int d = 0; d < 3; d++) at[d] = tesi_pattern_at(pattern, d) + 2 * (child >> d & 1);
+  return &family->slot[parent ? 125 + pattern : at[0] + 5 * (at[1] + 5 * at[2])];
+}
+
 /* The first node of a pattern keeps its slot, as ~slot, until it is numbered. Edges of the coarse side are marked, to
  * count them. */
-static void put_cell(Numbering *s, int64_t cell) {
+static void put_cell(Numbering *s, int64_t cell, Family *family) {
   const unsigned mask = s->f->mask[cell];
   TesiSought sought[TESI_PATTERNS];
+  int32_t *slot[TESI_PATTERNS];
   bool marked[TESI_PATTERNS];
   int pattern[TESI_PATTERNS], count = 0;
+  enter_family(s->f, cell, family);
   for (int p = 0; p < s->patterns; p++) {
     const bool parent = mask && is_parents(s, mask, p);
     marked[count] = parent && is_edge(s, p);
     if (p == s->inside || (!size_of(s, p) && !marked[count])) continue;
-    sought[count] = tesi_entity_seek(&s->set, &(TesiMember){cell, parent, p});
+    slot[count] = slot_in_family(s->f, cell, parent, p, family);
+    if (*slot[count] < 0) sought[count] = tesi_entity_seek(&s->set, &(TesiMember){cell, parent, p});
     pattern[count++] = p;
   }
   for (int i = 0; i < count; i++) {
-    const int64_t slot = tesi_entity_put(&s->set, &sought[i], marked[i]);
-    if (size_of(s, pattern[i])) s->index[cell * s->nodes + s->node[s->begin[pattern[i]]]] = (int32_t)~slot;
+    if (*slot[i] < 0) *slot[i] = (int32_t)tesi_entity_put(&s->set, &sought[i], marked[i]);
+    if (size_of(s, pattern[i])) s->index[cell * s->nodes + s->node[s->begin[pattern[i]]]] = ~*slot[i];
   }
 }
 
 static void put_entities(Numbering *s) {
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
-  for (int64_t c = 0; c < s->f->leaves.cells; c++) put_cell(s, c);
+#pragma omp parallel num_threads(tes_context_threads(s->f->context))
+  {
+    Family family = {.level = -1};
+#pragma omp for schedule(static)
+    for (int64_t c = 0; c < s->f->leaves.cells; c++) put_cell(s, c, &family);
+  }
 }
 
 static int64_t slot_of(const Numbering *s, int64_t cell, int p) {

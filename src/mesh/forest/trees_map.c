@@ -16,11 +16,21 @@ static void basis(int n, const double *node, double t, double *value) {
   }
 }
 
-static void polynomial(const TesiTrees *c, const double *nodes, const double xi[3], double *x) {
+/* What the point before had: points of a lattice share most of their coordinates. */
+typedef struct Before {
+  double xi[3], b[3][MAX_NODES]; /* of polynomials */
+  double y[3], tangent[3];       /* of sectors */
+} Before;
+
+static void polynomial(const TesiTrees *c, const double *nodes, const double xi[3], Before *before,
+                       double *x) {
   const int n = c->degree + 1, dim = c->dim, nz = dim == 3 ? n : 1;
-  double b[3][MAX_NODES] = {{0}};
-  b[2][0] = 1;
-  for (int d = 0; d < dim; d++) basis(n, c->node, xi[d], b[d]);
+  double(*b)[MAX_NODES] = before->b;
+  b[2][0] = dim == 2 ? 1 : b[2][0];
+  for (int d = 0; d < dim; d++) {
+    if (xi[d] != before->xi[d]) basis(n, c->node, xi[d], b[d]);
+    before->xi[d] = xi[d];
+  }
   for (int r = 0; r < dim; r++) x[r] = 0;
   for (int k = 0, p = 0; k < nz; k++)
     for (int j = 0; j < n; j++)
@@ -31,7 +41,8 @@ static void polynomial(const TesiTrees *c, const double *nodes, const double xi[
 }
 
 /* See TesiTreeMap. */
-static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, const double xi[3], double *x) {
+static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, const double xi[3],
+                   Before *before, double *x) {
   const int dim = c->dim, outer = 1 << (dim - 1);
   const double s = xi[dim - 1];
   double y[3] = {0}, direction[3], length = 0;
@@ -41,7 +52,9 @@ static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, con
     for (int r = 0; r < dim; r++) y[r] += w * nodes[(outer + v) * dim + r];
   }
   for (int r = 0; r < dim; r++) {
-    direction[r] = tan(atan(1) * y[r]);
+    if (y[r] != before->y[r]) before->tangent[r] = tan(atan(1) * y[r]);
+    before->y[r] = y[r];
+    direction[r] = before->tangent[r];
     length += direction[r] * direction[r];
   }
   length = sqrt(length);
@@ -67,15 +80,16 @@ static void ring(const TesiTrees *c, const double *nodes, const double xi[3], do
 void tesi_trees_evaluate(const TesiTrees *c, int64_t tree, int n, const double *xi, double *x) {
   const double *nodes = c->nodes + tree * c->tree_nodes * c->dim;
   const TesiTreeMap map = c->map ? (TesiTreeMap)c->map[tree] : TESI_MAP_POLYNOMIAL;
+  Before before = {.xi = {NAN, NAN, NAN}, .y = {NAN, NAN, NAN}};
   for (int p = 0; p < n; p++) {
     double at[3] = {0};
     memcpy(at, xi + p * c->dim, (size_t)c->dim * sizeof *at);
     if (map == TESI_MAP_POLYNOMIAL)
-      polynomial(c, nodes, at, x + p * c->dim);
+      polynomial(c, nodes, at, &before, x + p * c->dim);
     else if (map == TESI_MAP_RING)
       ring(c, nodes, at, x + p * c->dim);
     else
-      sector(c, map, nodes, at, x + p * c->dim);
+      sector(c, map, nodes, at, &before, x + p * c->dim);
   }
 }
 

@@ -316,8 +316,15 @@ done:
   return status;
 }
 
-/* Cells in their order as keys, which numbers of nodes mostly follow: those of a forest lie on a curve. Where few rows join and cells lie so
- * that stretches of them have a tenth more corners than along Hilbert's curve, that one. */
+/* Leaves lie on a curve in each tree: so few trees that their ends do not matter. */
+static bool lies_on_curve(const TesiMapped *m) {
+  enum { LEAVES_A_TREE = 64 };
+  const TesMesh *mesh = m->view ? m->view->mesh : NULL;
+  return mesh && mesh->kind == TES_MESH_FOREST && mesh->coarse->trees * LEAVES_A_TREE <= m->cells;
+}
+
+/* Cells in their order as keys, which numbers of nodes mostly follow. Where few rows join and cells lie so that stretches
+ * of them have a tenth more corners than along Hilbert's curve, that one. */
 static TesStatus make_keys(TesContext *ctx, Batching *s, int32_t *rest, int64_t *left) {
   TesStatus status = TES_OK;
   uint64_t *curve = NULL;
@@ -325,7 +332,7 @@ static TesStatus make_keys(TesContext *ctx, Batching *s, int32_t *rest, int64_t 
   TES_ALLOC(&s->keys, s->m->cells);
   for (int64_t c = 0; c < s->m->cells; c++) s->keys[c] = (uint64_t)c;
   *left = join_cells(s, rest);
-  if (*left <= s->m->cells / 2) return TES_OK;
+  if (*left <= s->m->cells / 2 || lies_on_curve(s->m)) return TES_OK;
   TES_TRY(tesi_mapped_make_keys(s->m, &curve));
   TES_TRY(count_corners(ctx, s, s->keys, &own));
   TES_TRY(count_corners(ctx, s, curve, &others));
