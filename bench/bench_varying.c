@@ -122,7 +122,7 @@ static void time_apply(int dim, int degree, TesPrecision precision, double dofs)
 static void time_solve(int degree, int cells, TesSmootherKind smoother, const char *name) {
   TesMesh *mesh;
   TesFunction *a, *f;
-  TesPoisson *poisson;
+  TesProblem *problem;
   TesSolveResult result;
   double best = INFINITY;
   open_context();
@@ -130,25 +130,27 @@ static void time_solve(int degree, int cells, TesSmootherKind smoother, const ch
   must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_function_create_constant(ctx, 1, &f));
   double start = synchronized_now();
-  must(tes_poisson_create(
-      ctx, &(TesPoissonDesc){.mesh = mesh, .degree = degree, .a = a, .f = f, .smoother = smoother},
-      &poisson));
+  must(tes_problem_create(
+      ctx,
+      &(TesProblemDesc){
+          .mesh = mesh, .degree = degree, .data = {.a = a, .f = f}, .solver = {.smoother = smoother}},
+      &problem));
   const double setup = synchronized_now() - start;
   for (int r = 0; r < 3; r++) {
     start = synchronized_now();
-    must(tes_poisson_solve(poisson, &result));
+    must(tes_problem_solve(problem, &result));
     best = fmin(best, synchronized_now() - start);
   }
-  const double n = (double)tes_space_dofs(tes_poisson_space(poisson));
+  const double n = (double)tes_space_dofs(tes_problem_space(problem));
   printf("solve Q%d %4d cells %9.0f dofs %-10s set-up %.3f s, solve %.5f s, %d iterations to %.1e, %.3f ns a "
          "dof\n",
          degree, cells, n, name, setup, best, result.iterations, result.residuals[result.iterations],
          best / n * 1e9);
-  printf("  %s\n  %s\n", tes_poisson_choice(poisson).op, tes_poisson_choice(poisson).smoother);
+  printf("  %s\n  %s\n", tes_problem_choice(problem).op, tes_problem_choice(problem).smoother);
   if (csv)
     fprintf(csv, "solve,%d,%s,%d,%.0f,%.4g,%.5g,%d,%.3g\n", degree, name, cells, n, setup, best,
             result.iterations, result.residuals[result.iterations]);
-  tes_poisson_destroy(&poisson);
+  tes_problem_destroy(&problem);
   tes_function_destroy(&a), tes_function_destroy(&f);
   tes_mesh_destroy(&mesh);
   tes_context_destroy(&ctx);

@@ -44,12 +44,12 @@ static const char *const series_names[] = {"Q1",  "Q2",  "Q3",  "Q4",  "Q5",  "Q
 typedef struct Data {
   TesSpace *space;
   TesFunction *a, *f, *exact;
-  TesPoisson *poisson;
+  TesProblem *problem;
   TesSolveResult result;
 } Data;
 
 static void release(Data *d) {
-  tes_poisson_destroy(&d->poisson);
+  tes_problem_destroy(&d->problem);
   tes_function_destroy(&d->a);
   tes_function_destroy(&d->f);
   tes_function_destroy(&d->exact);
@@ -68,17 +68,16 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int de
   TES_TRY(bench_coefficient(ctx, o->variable, &d->a));
   TES_TRY(tes_function_create_expression(ctx, o->variable ? "1" : f, &d->f));
   if (!o->variable) TES_TRY(tes_function_create_expression(ctx, u, &d->exact));
-  TES_TRY(tes_poisson_create(ctx,
-                             &(TesPoissonDesc){.mesh = tes_space_mesh(d->space),
+  TES_TRY(tes_problem_create(ctx,
+                             &(TesProblemDesc){.mesh = tes_space_mesh(d->space),
                                                .degree = degree,
-                                               .a = d->a,
-                                               .f = d->f,
+                                               .data = {.a = d->a, .f = d->f},
                                                .exact = d->exact,
-                                               .method = o->method,
-                                               .smoother = o->smoother,
-                                               .tolerance = o->tolerance,
-                                               .precision = precision},
-                             &d->poisson));
+                                               .solver = {.method = o->method,
+                                                          .smoother = o->smoother,
+                                                          .tolerance = o->tolerance,
+                                                          .precision = precision}},
+                             &d->problem));
 done:
   if (status != TES_OK) release(d);
   return status;
@@ -86,7 +85,7 @@ done:
 
 static TesStatus solve(void *data) {
   Data *d = data;
-  return tes_poisson_solve(d->poisson, &d->result);
+  return tes_problem_solve(d->problem, &d->result);
 }
 
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
@@ -97,7 +96,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   double l2 = NAN, h1 = NAN;
   TES_TRY(prepare(ctx, o, dim, degree, dofs, precision, &d));
   status = bench_time(solve, &d, o->seconds, &time);
-  if (status == TES_OK && d.exact) status = tes_poisson_errors(d.poisson, &l2, &h1);
+  if (status == TES_OK && d.exact) status = tes_problem_errors(d.problem, &l2, &h1);
   if (status == TES_OK) {
     const double unknowns = (double)tes_space_dofs(d.space);
     const CliCell row[COLUMNS] = {
@@ -106,11 +105,11 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
         [PRECISION] = {0, precision_names[precision]},
         [CELLS] = {tes_mesh_cells_along(tes_space_mesh(d.space), 0), NULL},
         [DOFS] = {unknowns, NULL},
-        [LEVELS] = {tes_multigrid_levels(tes_poisson_multigrid(d.poisson)), NULL},
+        [LEVELS] = {tes_multigrid_levels(tes_problem_multigrid(d.problem)), NULL},
         [ITERATIONS] = {d.result.iterations, NULL},
         [SECONDS] = {time.median, NULL},
         [RATE] = {1e-6 * unknowns / time.median, NULL},
-        [SETUP] = {tes_poisson_times(d.poisson).total, NULL},
+        [SETUP] = {tes_problem_times(d.problem).total, NULL},
         [L2] = {l2, NULL},
         [H1] = {h1, NULL},
         [VECTORS] = {(double)tes_context_memory(ctx) / 8 / (double)tes_space_length(d.space), NULL},

@@ -3,15 +3,20 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "base/base.h"
 #include "tessera/tessera.h"
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define CLI_PRINTF(text, first)
+#endif
 
 int cli_solve(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_info(int argc, char **argv);
 
 /* One line to stderr, "tessera: ...", and the exit status for bad usage. */
-int cli_usage_error(const char *format, ...) TESI_PRINTF(1, 2);
+int cli_usage_error(const char *format, ...) CLI_PRINTF(1, 2);
 
 /* getopt_long, which tells wrong options as all else is told: '?' then, -1 at the end. */
 struct option;

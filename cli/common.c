@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/base.h"
 #include "command.h"
 #include "io/file.h"
 #include "io/nearest.h"

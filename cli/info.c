@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cJSON.h>
+#include "base/base.h"
 #include "command.h"
 #include "device/cache.h"
 

@@ -1,9 +1,9 @@
-/* tessera solve: a case file -> a table of the iteration, errors, a VTU and a JSON report. */
+/* tessera solve: a case file -> a table of the iteration, errors, a VTU and a JSON report. Options, and the road from a case to its solution. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "command.h"
 #include "solve.h"
 
 static const char help[] =
@@ -80,6 +80,188 @@ static bool parse_option(int option, SolveOptions *o) {
   default:
     return false;
   }
+}
+
+/* ---- what is kept of a problem ---------------------------------------------------------------------------------------- */
+
+/* Levels and choices of a problem's solver, for the report. */
+static void keep_solver(Solve *s, const TesProblem *problem) {
+  const TesMultigrid *mg = tes_problem_multigrid(problem);
+  const TesProblemChoice choice = tes_problem_choice(problem);
+  const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
+  s->level_count = tes_multigrid_levels(mg);
+  for (int l = 0; l < s->level_count; l++) {
+    const TesSpace *space = tes_multigrid_space(mg, s->level_count - 1 - l);
+    s->levels[l] = (TesReportLevel){tes_mesh_cells(tes_space_mesh(space)), tes_space_dofs(space)};
+  }
+  for (int i = 0; i < 4; i++) snprintf(s->text[i], SOLVE_TEXT, "%s", texts[i]);
+  s->setup = tes_problem_times(problem);
+  s->dofs = tes_space_dofs(tes_problem_space(problem));
+  s->tolerance = tes_problem_tolerance(problem);
+  s->has_solver = true;
+}
+
+/* The residuals of this solve; seconds, iterations and unknowns of all. There are none when even the start failed. */
+static TesStatus keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result) {
+  const TesMultigridTimes t = tes_multigrid_times(tes_problem_multigrid(problem));
+  const double seconds = s->result.seconds + result->seconds;
+  const size_t bytes = ((size_t)result->iterations + 1) * sizeof *result->residuals;
+  if (!result->residuals) return TES_OK;
+  free(s->residuals);
+  s->residuals = malloc(bytes);
+  if (!s->residuals) return TES_OUT_OF_MEMORY;
+  memcpy(s->residuals, result->residuals, bytes);
+  s->result = *result;
+  s->result.seconds = seconds;
+  s->result.residuals = s->residuals;
+  s->iterations += result->iterations;
+  s->all_dofs += s->dofs;
+  s->cycle.smooth += t.smooth, s->cycle.residual += t.residual;
+  s->cycle.transfer += t.transfer, s->cycle.coarse += t.coarse;
+  s->solved = true;
+  return TES_OK;
+}
+
+/* ---- one solve, or the loop ------------------------------------------------------------------------------------------- */
+
+static TesStatus find_errors(Solve *s, const TesProblem *problem) {
+  const double start = solve_now();
+  if (!s->input->problem.exact || s->outcome == TES_NAN) return TES_OK;
+  const TesStatus status = tes_problem_errors(problem, &s->error_l2, &s->error_h1);
+  s->has_errors = status == TES_OK;
+  s->errors_seconds = solve_now() - start;
+  return status;
+}
+
+/* What comes after an iteration that ended in any way: the last iterate is there. */
+static TesStatus finish(Solve *s, const TesProblem *problem) {
+  TesStatus status = find_errors(s, problem);
+  if (status == TES_OK) status = solve_write_vtu(s, problem);
+  if (status == TES_OK && s->outcome != TES_NAN) status = solve_write_checkpoint(s, problem, s->first_step);
+  return status;
+}
+
+static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
+  TesProblem *problem;
+  TesSolveResult result = {0};
+  desc->solver.monitor = solve_monitor, desc->solver.monitor_user = s;
+  TesStatus status = tes_problem_create(s->context, desc, &problem);
+  if (status != TES_OK) return status;
+  s->setup_seconds = solve_now() - s->started;
+  keep_solver(s, problem);
+  solve_print_solver(s, problem);
+  solve_log(s, TES_LOG_INFO, "iteration     residual     factor    seconds  to go");
+  s->solve_started = solve_now();
+  s->outcome = tes_problem_solve(problem, &result);
+  status = keep_result(s, problem, &result);
+  if (status == TES_OK && s->solved) status = finish(s, problem);
+  tes_problem_destroy(&problem);
+  return s->outcome != TES_OK ? s->outcome : status;
+}
+
+static TesStatus report_step(void *user, const TesAdaptStep *step) {
+  Solve *s = user;
+  keep_solver(s, step->problem);
+  s->setup_seconds += step->setup_seconds + step->estimate_seconds;
+  TesStatus status = keep_result(s, step->problem, &step->result);
+  if (status != TES_OK) return status;
+  if (s->step_count == 0) solve_print_solver(s, step->problem);
+  s->steps[s->step_count++] =
+      (TesReportStep){step->cells, step->dofs,        step->hanging, step->iterations, step->estimate,
+                      step->error, step->effectivity, step->goal,    step->error_l2,   step->error_h1};
+  solve_print_step(s, step);
+  s->has_errors = s->input->problem.exact != NULL;
+  s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
+  status = solve_write_step(s, step);
+  return status == TES_OK ? solve_write_checkpoint(s, step->problem, s->first_step + step->step) : status;
+}
+
+static TesStatus adapt(Solve *s, const TesProblemDesc *problem) {
+  TesAdaptDesc desc = s->input->adapt;
+  desc.steps = desc.steps < SOLVE_STEPS ? desc.steps : SOLVE_STEPS;
+  desc.report = report_step, desc.report_user = s;
+  if (tes_mesh_dim(s->mesh) == 2) desc.goal.point[2] = 0;
+  return s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
+}
+
+static TesStatus create_mesh(Solve *s) {
+  TesMeshDesc desc = s->input->mesh;
+  if (s->options->restart) desc.refine_where = NULL; /* the checkpoint's mesh holds */
+  const TesStatus status = tes_mesh_create(s->context, &desc, &s->own_mesh);
+  s->mesh = s->own_mesh;
+  return status == TES_OK && s->options->restart ? solve_restart(s) : status;
+}
+
+static TesStatus run(Solve *s) {
+  TesStatus status = tes_case_read(s->context, s->options->path, s->options->override_count,
+                                   s->options->overrides, &s->input);
+  if (status != TES_OK) return status;
+  for (int i = 0; i < s->input->warning_count; i++)
+    solve_log(s, TES_LOG_WARNING, "warning: %s", s->input->warnings[i]);
+  status = solve_check_files(s);
+  if (status == TES_OK) status = create_mesh(s);
+  if (status != TES_OK) return status;
+  solve_print_problem(s);
+  TesProblemDesc desc = s->input->problem;
+  desc.mesh = s->mesh, desc.guess = s->guess;
+  return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
+}
+
+static void release(Solve *s) {
+  solve_free_files(s);
+  free(s->residuals);
+  tes_vector_destroy(&s->guess);
+  tes_checkpoint_destroy(&s->checkpoint);
+  tes_mesh_destroy(&s->own_mesh);
+  tes_case_destroy(&s->input);
+  free(s);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------------ */
+
+static TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
+
+/* Whether the program chose the device itself and that one lacks something this case needs. */
+static bool chose_too_much(const Solve *s) {
+  const char *asked = s->options->common.device;
+  return s->status == TES_MISSING && (!asked || !strcmp(asked, "auto")) &&
+         strcmp(tes_context_device(s->context), "cpu") != 0;
+}
+
+static TesStatus run_on_cpu(const Solve *s) {
+  SolveOptions options = *s->options;
+  TesContext *cpu;
+  options.common.device = "cpu";
+  TesStatus status = cli_context_create(&options.common, &cpu);
+  if (status != TES_OK) return status;
+  solve_log(s, TES_LOG_INFO, "device    cpu instead of %s: %s", tes_context_device(s->context),
+            tes_context_message(s->context));
+  status = solve_run(cpu, &options);
+  tes_context_destroy(&cpu);
+  return status;
+}
+
+/* The whole command: reads, solves, writes. Prints failures. */
+static TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
+  Solve *s = calloc(1, sizeof *s);
+  if (!s) return TES_OUT_OF_MEMORY;
+  s->context = ctx, s->options = options, s->started = solve_now();
+  s->status = run(s);
+  if (chose_too_much(s)) { /* kernels may be compiled when they are needed first */
+    const TesStatus instead = run_on_cpu(s);
+    release(s);
+    return instead;
+  }
+  if (s->solved) solve_print_outcome(s);
+  const char *json = options->common.json ? options->common.json : s->input ? s->input->json : NULL;
+  if (json) {
+    const TesStatus written = solve_write_report(s, json);
+    if (s->status == TES_OK) s->status = written;
+  }
+  const TesStatus status = s->status;
+  if (status != TES_OK) cli_print_failure(ctx, status);
+  release(s);
+  return status;
 }
 
 int cli_solve(int argc, char **argv) {

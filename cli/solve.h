@@ -3,10 +3,8 @@
 #define CLI_SOLVE_H
 
 #include "command.h"
-#include "tessera/case.h"
-#include "tessera/report.h"
 
-enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32 };
+enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 1000, SOLVE_TEXT = 200 };
 
 typedef struct SolveOptions {
   CliCommon common;
@@ -16,70 +14,61 @@ typedef struct SolveOptions {
   bool to_stdout; /* the report goes to the standard output, nothing else does */
 } SolveOptions;
 
-enum { SOLVE_STEPS = 1000 };
-
-/* What a solve over a forest leaves for the report: meshes and solvers of its steps are gone by then. */
-typedef struct SolveForest {
-  TesMesh *mesh;
-  TesReportStep steps[SOLVE_STEPS];
-  int step_count;
-  bool adaptive;
-  TesReportLevel levels[SOLVE_LEVELS]; /* of the last step, finest first */
-  int level_count;
-  int64_t dofs;      /* of the last step */
-  int64_t all_dofs;  /* of all steps */
-  int iterations;    /* of all steps */
-  double *residuals; /* of the last step */
-  double tolerance;
-  TesPoissonTimes setup;   /* of the last step */
-  TesMultigridTimes cycle; /* of all steps */
-  char text[4][200];       /* method, smoother, operator, precision */
-  const char *coarse;      /* how the coarsest level is solved */
-  TesPvdEntry files[SOLVE_STEPS];
-  int file_count;
-  char *collection;                             /* PVD file of them */
-  const TesFunction **material_a, **material_f; /* [materials], for VTU files; owned by solve_forest() */
-  double *guess;                                /* of a restart: where the first iteration starts */
-  int first_step;                               /* the number of the checkpoint's step */
-} SolveForest;
-
-/* All that one solve knows; the report is made from it. */
+/* All that one solve knows; the report is made from it. Problems of adaptive steps are gone by then: what it needs of them is kept here. */
 typedef struct Solve {
   TesContext *context;
   const SolveOptions *options;
   TesCase *input;
-  TesMesh *mesh;
-  TesPoisson *poisson;
-  TesSolveResult result;
+  TesMesh *own_mesh;
+  const TesMesh *mesh;       /* the own one, or that of the checkpoint */
+  TesCheckpoint *checkpoint; /* of a restart */
+  TesVector *guess;          /* of a restart: where the first iteration starts */
+  int first_step;            /* the number of the checkpoint's step */
   TesStatus status, outcome; /* of the whole; of the iteration, before files are written */
-  bool solved, has_errors;
+  bool has_solver, solved, has_errors;
   double error_l2, error_h1;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
-  const char *vtu;     /* written */
-  SolveForest *forest; /* NULL: a box */
+  const char *vtu; /* written */
+  /* Of the last step; levels finest first. */
+  TesReportLevel levels[SOLVE_LEVELS];
+  int level_count;
+  char text[4][SOLVE_TEXT]; /* method, smoother, operator, precision */
+  TesProblemTimes setup;
+  double tolerance, *residuals;
+  int64_t dofs;
+  TesSolveResult result; /* seconds: of all steps */
+  /* Of all steps. */
+  TesMultigridTimes cycle;
+  int64_t all_dofs;
+  int iterations;
+  TesReportStep steps[SOLVE_STEPS];
+  int step_count;
+  TesPvdEntry files[SOLVE_STEPS];
+  int file_count;
+  char *collection; /* PVD file of them */
 } Solve;
 
-/* The whole command: reads, solves, writes. Prints failures. */
-TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
+extern const char *const solve_texts[4]; /* names of the texts */
 
-/* Meshes of trees, uniform or adaptive. */
-TesStatus solve_forest(Solve *s);
-void solve_forest_free(Solve *s);
-/* Before anything is computed: whether the files of the case can be written and a restart makes sense. */
-TesStatus solve_outputs_check(const Solve *s);
+/* Before anything is computed: whether the files of the case can be written. */
+TesStatus solve_check_files(const Solve *s);
+/* The file of a single solve, or that of a step and the collection of all so far; nothing where none is wanted. */
+TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
+TesStatus solve_write_step(Solve *s, const TesAdaptStep *step);
 /* The case's checkpoint, if it has one. */
-TesStatus solve_checkpoint_write(Solve *s, const TesForestPoisson *poisson, int step);
+TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);
 /* Replaces the mesh of the case by that of the checkpoint, and takes its solution as the start. */
-TesStatus solve_checkpoint_read(Solve *s);
-/* Values of the case as the library's. */
-TesCondition solve_condition(TesCaseCondition condition);
-void solve_fill_method(const TesCase *c, TesMethod *method, TesSmootherKind *smoother,
-                       TesSolvePrecision *precision, int *pre, int *post);
+TesStatus solve_restart(Solve *s);
+void solve_free_files(Solve *s);
 
-/* Lines for people. */
+/* Seconds since some time. */
+double solve_now(void);
+/* Lines for people, dropped where nobody wants to hear them. */
+void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) CLI_PRINTF(3, 4);
 void solve_print_problem(const Solve *s);
-void solve_print_levels(const Solve *s);
+void solve_print_solver(const Solve *s, const TesProblem *problem);
+void solve_print_step(const Solve *s, const TesAdaptStep *step);
 void solve_monitor(void *user, int iteration, double residual);
 void solve_print_outcome(const Solve *s);
 /* Unknowns a second, over all steps of an adaptive solve. */
@@ -87,7 +76,5 @@ double solve_rate(const Solve *s);
 
 /* The JSON report, also of failures. */
 TesStatus solve_write_report(const Solve *s, const char *path);
-/* The solution as VTU, with the error as a second field where the exact solution is known. */
-TesStatus solve_write_vtu(const Solve *s, const char *path);
 
 #endif

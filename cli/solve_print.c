@@ -1,96 +1,141 @@
 /* What a solve tells people: the problem, the levels, a line an iteration, the outcome. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <string.h>
+#include <time.h>
 #include "solve.h"
 
-static void print_direction(TesContext *ctx, const TesMesh *mesh, int d) {
-  const int n = tes_mesh_cells_along(mesh, d);
-  const double *x = tes_mesh_coordinates(mesh, d);
+const char *const solve_texts[4] = {"method", "smoother", "operator", "precision"};
+
+double solve_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
+  FILE *out = level == TES_LOG_WARNING ? stderr : stdout;
+  const TesVerbosity verbosity = s->options->common.verbosity;
+  if (level == TES_LOG_DETAIL ? verbosity < TES_VERBOSE : level == TES_LOG_INFO && verbosity < TES_NORMAL)
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  vfprintf(out, format, arguments);
+  va_end(arguments);
+  fputc('\n', out);
+  fflush(out);
+}
+
+static bool is_box(const Solve *s) {
+  return tes_mesh_kind(s->mesh) == TES_MESH_BOX;
+}
+
+static void print_direction(const Solve *s, int d) {
+  const int n = tes_mesh_cells_along(s->mesh, d);
+  const double *x = tes_mesh_coordinates(s->mesh, d);
   double smallest = INFINITY, largest = 0;
   for (int i = 0; i < n; i++)
     smallest = fmin(smallest, x[i + 1] - x[i]), largest = fmax(largest, x[i + 1] - x[i]);
-  tesi_log(ctx, TES_LOG_DETAIL, "  %c: %d cells on [%g, %g], width %.3g%s%.3g", "xyz"[d], n, x[0], x[n],
-           smallest, largest > smallest * (1 + 1e-9) ? " to " : " = ", largest);
+  solve_log(s, TES_LOG_DETAIL, "  %c: %d cells on [%g, %g], width %.3g%s%.3g", "xyz"[d], n, x[0], x[n],
+            smallest, largest > smallest * (1 + 1e-9) ? " to " : " = ", largest);
+}
+
+/* "8 x 8" of a box, "64" of other meshes. */
+static void count_cells(const TesMesh *mesh, char text[64]) {
+  if (tes_mesh_kind(mesh) != TES_MESH_BOX)
+    snprintf(text, 64, "%lld", (long long)tes_mesh_cells(mesh));
+  else
+    snprintf(text, 64, tes_mesh_dim(mesh) == 2 ? "%d x %d" : "%d x %d x %d", tes_mesh_cells_along(mesh, 0),
+             tes_mesh_cells_along(mesh, 1), tes_mesh_cells_along(mesh, 2));
 }
 
 void solve_print_problem(const Solve *s) {
-  TesContext *ctx = s->context;
+  static const char *const domains[] = {"box",     "ball", "shell", "L-shape", "Fichera corner",
+                                        "channel", "file", "cells"};
   const TesCase *c = s->input;
+  const TesData *data = &c->problem.data;
   char cells[64];
-  if (c->box.dim == 2)
-    snprintf(cells, sizeof cells, "%d x %d", c->box.cells[0], c->box.cells[1]);
+  solve_log(s, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", c->name);
+  solve_log(s, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(data->a),
+            tes_function_text(data->c));
+  solve_log(s, TES_LOG_INFO, "          f = %s", tes_function_text(data->f));
+  count_cells(s->mesh, cells);
+  if (is_box(s))
+    solve_log(s, TES_LOG_INFO, "mesh      box of %s cells, degree %d", cells, c->problem.degree);
   else
-    snprintf(cells, sizeof cells, "%d x %d x %d", c->box.cells[0], c->box.cells[1], c->box.cells[2]);
-  tesi_log(ctx, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", c->name);
-  tesi_log(ctx, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(c->a), tes_function_text(c->c));
-  tesi_log(ctx, TES_LOG_INFO, "          f = %s", tes_function_text(c->f));
-  tesi_log(ctx, TES_LOG_INFO, "mesh      box of %s cells, degree %d", cells, c->degree);
-  for (int d = 0; d < c->box.dim; d++) print_direction(ctx, s->mesh, d);
+    solve_log(s, TES_LOG_INFO, "mesh      %s in %dD: %s cells on %lld trees, finest level %d, degree %d",
+              domains[c->mesh.domain], tes_mesh_dim(s->mesh), cells, (long long)tes_mesh_trees(s->mesh),
+              tes_mesh_max_level(s->mesh), c->problem.degree);
+  for (int d = 0; d < tes_mesh_dim(s->mesh) && is_box(s); d++) print_direction(s, d);
 }
 
-void solve_print_levels(const Solve *s) {
-  TesContext *ctx = s->context;
-  const TesMultigrid *mg = tes_poisson_multigrid(s->poisson);
-  const TesPoissonChoice choice = tes_poisson_choice(s->poisson);
-  const int levels = tes_multigrid_levels(mg);
-  tesi_log(ctx, TES_LOG_INFO, "levels    %5s  %18s  %12s", "level", "cells", "unknowns");
-  for (int l = levels - 1; l >= 0; l--) {
+void solve_print_solver(const Solve *s, const TesProblem *problem) {
+  const TesMultigrid *mg = tes_problem_multigrid(problem);
+  const int width = is_box(s) ? 18 : 12;
+  solve_log(s, TES_LOG_INFO, "levels    %5s  %*s  %12s", "level", width, "cells", "unknowns");
+  for (int l = tes_multigrid_levels(mg) - 1; l >= 0; l--) {
     const TesSpace *space = tes_multigrid_space(mg, l);
-    const TesMesh *mesh = tes_space_mesh(space);
     char cells[64];
-    snprintf(cells, sizeof cells, tes_mesh_dim(mesh) == 2 ? "%d x %d" : "%d x %d x %d",
-             tes_mesh_cells_along(mesh, 0), tes_mesh_cells_along(mesh, 1), tes_mesh_cells_along(mesh, 2));
-    tesi_log(ctx, TES_LOG_INFO, "          %5d  %18s  %12lld%s", l, cells, (long long)tes_space_dofs(space),
-             l == 0 ? "  solved directly" : "");
+    count_cells(tes_space_mesh(space), cells);
+    solve_log(s, TES_LOG_INFO, "          %5d  %*s  %12lld%s%s", l, width, cells,
+              (long long)tes_space_dofs(space), l ? "" : "  ", l ? "" : tes_problem_choice(problem).coarse);
   }
-  tesi_log(ctx, TES_LOG_INFO, "method    %s", choice.method);
-  tesi_log(ctx, TES_LOG_INFO, "smoother  %s", choice.smoother);
-  tesi_log(ctx, TES_LOG_INFO, "operator  %s", choice.op);
-  tesi_log(ctx, TES_LOG_INFO, "precision %s", choice.precision);
-  tesi_log(ctx, TES_LOG_INFO, "device    %s, %d threads, %d-bit SIMD", tes_context_device(ctx),
-           tes_context_threads(ctx), tes_context_simd_bits(ctx));
-  tesi_log(ctx, TES_LOG_INFO, "set-up    %.3f s", s->setup_seconds);
-  tesi_log(ctx, TES_LOG_INFO, "iteration     residual     factor    seconds  to go");
+  for (int i = 0; i < 4; i++) solve_log(s, TES_LOG_INFO, "%-9s %s", solve_texts[i], s->text[i]);
+  if (is_box(s))
+    solve_log(s, TES_LOG_INFO, "device    %s, %d threads, %d-bit SIMD", tes_context_device(s->context),
+              tes_context_threads(s->context), tes_context_simd_bits(s->context));
+  solve_log(s, TES_LOG_INFO, "set-up    %.3f s", s->setup_seconds);
+}
+
+void solve_print_step(const Solve *s, const TesAdaptStep *step) {
+  char error[64] = "";
+  if (step->step == 0) {
+    if (strcmp(tes_context_device(s->context), "cpu") != 0)
+      solve_log(s, TES_LOG_INFO, "estimator on the host, from a copy of the solution");
+    solve_log(
+        s, TES_LOG_INFO,
+        " step        cells     unknowns      hanging  its   estimate      error  effectivity  seconds");
+  }
+  if (!isnan(step->error)) snprintf(error, sizeof error, "%9.2e  %11.3f", step->error, step->effectivity);
+  solve_log(s, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %-22s  %7.2f", s->first_step + step->step,
+            (long long)step->cells, (long long)step->dofs, (long long)step->hanging, step->iterations,
+            step->estimate, error, step->setup_seconds + step->solve_seconds + step->estimate_seconds);
 }
 
 /* Seconds still to go at the rate of the last iteration; negative: unknown. */
 static double time_left(const Solve *s, int iteration, double residual, double elapsed) {
-  const double factor = residual / s->previous_residual,
-               target = s->forest ? s->forest->tolerance : tes_poisson_tolerance(s->poisson);
-  if (iteration == 0 || !(factor < 1) || !(residual > target)) return -1;
-  return ceil(log(target / residual) / log(factor)) * elapsed / (iteration + 1);
+  const double factor = residual / s->previous_residual;
+  if (iteration == 0 || !(factor < 1) || !(residual > s->tolerance)) return -1;
+  return ceil(log(s->tolerance / residual) / log(factor)) * elapsed / (iteration + 1);
 }
 
 void solve_monitor(void *user, int iteration, double residual) {
   Solve *s = user;
   char factor[32] = "-", left[32] = "";
-  const double elapsed = tesi_now() - s->solve_started, seconds = time_left(s, iteration, residual, elapsed);
+  const double elapsed = solve_now() - s->solve_started, seconds = time_left(s, iteration, residual, elapsed);
   if (iteration > 0) snprintf(factor, sizeof factor, "%.2e", residual / s->previous_residual);
   if (seconds >= 0) snprintf(left, sizeof left, "%.2g s", seconds);
-  tesi_log(s->context, TES_LOG_INFO, "%9d    %9.3e  %9s  %9.3f  %s", iteration, residual, factor, elapsed,
-           left);
+  solve_log(s, TES_LOG_INFO, "%9d    %9.3e  %9s  %9.3f  %s", iteration, residual, factor, elapsed, left);
   s->previous_residual = residual;
 }
 
 double solve_rate(const Solve *s) {
-  const int64_t dofs = s->forest ? s->forest->all_dofs : tes_space_dofs(tes_poisson_space(s->poisson));
-  return (double)dofs / s->result.seconds;
+  return (double)s->all_dofs / s->result.seconds;
 }
 
 /* Why an adaptive solve ended. */
 static void print_end_of_steps(const Solve *s) {
-  const TesCaseAdapt *a = &s->input->adapt;
-  const SolveForest *f = s->forest;
-  const double estimate = fabs(f->steps[f->step_count - 1].estimate);
-  const char *const what = a->estimator == TES_CASE_DWR ? "the goal" : "the energy norm";
+  const TesAdaptDesc *a = &s->input->adapt;
+  const double estimate = fabs(s->steps[s->step_count - 1].estimate);
+  const char *const what = a->estimator == TES_ESTIMATE_DWR ? "the goal" : "the energy norm";
   if (estimate <= a->tolerance)
-    tesi_log(s->context, TES_LOG_INFO, "estimate  %.3e in %s, not above the tolerance of %.3g", estimate,
-             what, a->tolerance);
+    solve_log(s, TES_LOG_INFO, "estimate  %.3e in %s, not above the tolerance of %.3g", estimate, what,
+              a->tolerance);
   else
-    tesi_log(s->context, TES_LOG_INFO, "estimate  %.3e in %s; %s", estimate, what,
-             f->step_count == a->steps ? "that was the last step allowed"
-                                       : "the next mesh has more unknowns than max_dofs");
+    solve_log(s, TES_LOG_INFO, "estimate  %.3e in %s; %s", estimate, what,
+              s->step_count == a->steps ? "that was the last step allowed"
+                                        : "the next mesh has more unknowns than max_dofs");
 }
 
 /* The status for people: its name in words. */
@@ -101,22 +146,20 @@ static void name_outcome(TesStatus status, size_t size, char *words) {
 }
 
 void solve_print_outcome(const Solve *s) {
-  TesContext *ctx = s->context;
-  const SolveForest *f = s->forest;
-  const TesMultigridTimes t = f ? f->cycle : tes_multigrid_times(tes_poisson_multigrid(s->poisson));
+  const TesMultigridTimes *t = &s->cycle;
   char steps[32] = "", outcome[64];
   name_outcome(s->outcome, sizeof outcome, outcome);
-  if (f && f->adaptive) snprintf(steps, sizeof steps, "%d steps, ", f->step_count);
-  tesi_log(ctx, TES_LOG_INFO, "%s after %s%d iterations, %.3f s: %.3g million unknowns a second", outcome,
-           steps, f ? f->iterations : s->result.iterations, s->result.seconds, 1e-6 * solve_rate(s));
-  tesi_log(ctx, TES_LOG_DETAIL,
-           "time in   smoothing %.3f s, residuals %.3f s, transfers %.3f s, coarse level %.3f s, outer "
-           "iteration %.3f s",
-           t.smooth, t.residual, t.transfer, t.coarse,
-           s->result.seconds - t.smooth - t.residual - t.transfer - t.coarse);
-  tesi_log(ctx, TES_LOG_DETAIL, "memory    %.3f GiB at most",
-           (double)tes_context_memory_peak(ctx) / (1 << 30));
-  if (f && f->adaptive && s->outcome == TES_OK) print_end_of_steps(s);
-  if (s->has_errors) tesi_log(ctx, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
-  if (s->vtu) tesi_log(ctx, TES_LOG_INFO, "written   %s", s->vtu);
+  if (s->input->adaptive) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
+  solve_log(s, TES_LOG_INFO, "%s after %s%d iterations, %.3f s: %.3g million unknowns a second", outcome,
+            steps, s->iterations, s->result.seconds, 1e-6 * solve_rate(s));
+  solve_log(s, TES_LOG_DETAIL,
+            "time in   smoothing %.3f s, residuals %.3f s, transfers %.3f s, coarse level %.3f s, outer "
+            "iteration %.3f s",
+            t->smooth, t->residual, t->transfer, t->coarse,
+            s->result.seconds - t->smooth - t->residual - t->transfer - t->coarse);
+  solve_log(s, TES_LOG_DETAIL, "memory    %.3f GiB at most",
+            (double)tes_context_memory_peak(s->context) / (1 << 30));
+  if (s->input->adaptive && s->outcome == TES_OK) print_end_of_steps(s);
+  if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
+  if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
 }

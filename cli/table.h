@@ -2,6 +2,7 @@
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
+#include "base/base.h"
 #include "command.h"
 
 enum { CLI_COLUMNS = 28 };

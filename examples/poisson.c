@@ -25,20 +25,20 @@ int main(void) {
   TesMesh *mesh; /* 12 x 12 x 12 cells on the unit cube */
   TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {12, 12, 12}}, &mesh));
 
-  TesPoisson *poisson; /* degree 5; the solver is chosen by the library */
-  TRY(tes_poisson_create(ctx, &(TesPoissonDesc){.mesh = mesh, .degree = 5, .f = f, .exact = exact},
-                         &poisson));
+  TesProblem *problem; /* degree 5; the solver is chosen by the library */
+  TRY(tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = 5, .data = {.f = f}, .exact = exact},
+                         &problem));
 
   TesSolveResult result;
-  TRY(tes_poisson_solve(poisson, &result));
+  TRY(tes_problem_solve(problem, &result));
 
   double l2, h1;
-  TRY(tes_poisson_errors(poisson, &l2, &h1));
+  TRY(tes_problem_errors(problem, &l2, &h1));
   printf("%lld unknowns, %d iterations, residual %.1e, error %.2e in L2 and %.2e in H1\n",
-         (long long)tes_space_dofs(tes_poisson_space(poisson)), result.iterations,
+         (long long)tes_space_dofs(tes_problem_space(problem)), result.iterations,
          result.residuals[result.iterations], l2, h1);
 
-  tes_poisson_destroy(&poisson);
+  tes_problem_destroy(&problem);
   tes_mesh_destroy(&mesh);
   tes_function_destroy(&f);
   tes_function_destroy(&exact);

@@ -52,7 +52,7 @@ int main(void) {
     printf("%lld cells on %d levels, %lld nodes, %lld hanging\n", (long long)tes_mesh_cells(forest),
            tes_mesh_max_level(forest) + 1, (long long)tes_space_length(space),
            (long long)tes_space_hanging(space));
-    status = tes_vtu_write_forest(space, 1, &(TesVtuField){.name = "u", .vector = u}, 0, NULL, "refine.vtu");
+    status = tes_vtu_write_fields(space, 1, &(TesVtuField){.name = "u", .vector = u}, 0, NULL, "refine.vtu");
   }
   if (!status)
     status = tes_checkpoint_write(

@@ -86,10 +86,10 @@ typedef enum Work { OPEN, VECTOR, KERNEL, PROBLEM } Work;
 
 static TesStatus create_problem(TesContext *ctx) {
   TesMesh *mesh;
-  TesPoisson *poisson;
+  TesProblem *problem;
   TesStatus status = tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {200, 200, 200}}, &mesh);
   if (status == TES_OK)
-    status = tes_poisson_create(ctx, &(TesPoissonDesc){.mesh = mesh, .degree = 4}, &poisson);
+    status = tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = 4}, &problem);
   return status;
 }
 

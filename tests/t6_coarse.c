@@ -53,28 +53,32 @@ typedef struct Outcome {
 static Outcome solve(TesContext *ctx, const TesMesh *forest, TesCoarseKind coarse, bool free) {
   Outcome result = {0};
   TesFunction *exact, *f;
-  TesForestPoisson *poisson = NULL;
+  TesProblem *problem = NULL;
   TesSolveResult solved;
   assert_ok(ctx, tes_function_create_expression(ctx, "cos(pi*x) * cos(pi*y)", &exact));
   assert_ok(ctx, tes_function_create_expression(ctx, "2*pi*pi*cos(pi*x) * cos(pi*y)", &f));
   const TesBoundary boundary[] = {
       {.condition = free ? TES_NEUMANN : TES_DIRICHLET, .g = free ? NULL : exact}};
-  result.status = tes_forest_poisson_create(
-      ctx,
-      &(TesForestPoissonDesc){
-          .mesh = forest, .degree = 2, .f = f, .exact = exact, .boundary = boundary, .coarse = coarse},
-      &poisson);
+  result.status = tes_problem_create(ctx,
+                                     &(TesProblemDesc){.mesh = forest,
+                                                       .degree = 2,
+                                                       .data = {.f = f},
+                                                       .exact = exact,
+                                                       .boundary = boundary,
+                                                       .boundaries = 1,
+                                                       .solver = {.coarse = coarse}},
+                                     &problem);
   if (result.status == TES_OK) {
     double h1;
-    const TesMultigrid *mg = tes_forest_poisson_multigrid(poisson);
+    const TesMultigrid *mg = tes_problem_multigrid(problem);
     result.coarse = tes_space_length(tes_multigrid_space(mg, 0));
-    assert_ok(ctx, tes_forest_poisson_solve(poisson, &solved));
-    assert_ok(ctx, tes_forest_poisson_errors(poisson, &result.l2, &h1));
+    assert_ok(ctx, tes_problem_solve(problem, &solved));
+    assert_ok(ctx, tes_problem_errors(problem, &result.l2, &h1));
     result.iterations = solved.iterations;
     print_message("coarse solver %d, free %d: %lld unknowns, %d iterations, error %g\n", (int)coarse, free,
                   (long long)result.coarse, result.iterations, result.l2);
   }
-  tes_forest_poisson_destroy(&poisson);
+  tes_problem_destroy(&problem);
   tes_function_destroy(&exact);
   tes_function_destroy(&f);
   return result;

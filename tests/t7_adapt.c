@@ -43,33 +43,34 @@ static void polynomial(void **state) {
                 *f = expression(ctx, "2*(x*x + x*y - y*y + 2*y + 3)"), *c = expression(ctx, "2"),
                 *right = expression(ctx, "2*x + y"), *alpha = expression(ctx, "1 + y*y"),
                 *top = expression(ctx, "x - 2*y + 2 + (1 + y*y)*(x*x + x*y - y*y + 2*y + 3)");
-    TesBoundary boundary[6] = {{TES_DIRICHLET, exact, NULL}, {TES_NEUMANN, right, NULL},
-                               {TES_DIRICHLET, exact, NULL}, {TES_ROBIN, top, alpha},
-                               {TES_NEUMANN, NULL, NULL},    {TES_NEUMANN, NULL, NULL}};
-    TesForestPoisson *poisson;
+    const TesBoundary boundary[] = {{.name = "top", .condition = TES_ROBIN, .g = top, .alpha = alpha},
+                                    {.condition = TES_NEUMANN},
+                                    {.name = "left", .g = exact},
+                                    {.name = "right", .condition = TES_NEUMANN, .g = right},
+                                    {.name = "bottom", .g = exact}};
+    TesProblem *problem;
     TesSolveResult result;
     double l2, h1;
-    assert_ok(ctx, tes_forest_poisson_create(ctx,
-                                             &(TesForestPoissonDesc){.mesh = forest,
-                                                                     .degree = 2,
-                                                                     .f = f,
-                                                                     .c = c,
-                                                                     .boundary = boundary,
-                                                                     .exact = exact,
-                                                                     .tolerance = 1e-12},
-                                             &poisson));
-    assert_ok(ctx, tes_forest_poisson_solve(poisson, &result));
-    assert_ok(ctx, tes_forest_poisson_errors(poisson, &l2, &h1));
+    assert_ok(ctx, tes_problem_create(ctx,
+                                      &(TesProblemDesc){.mesh = forest,
+                                                        .degree = 2,
+                                                        .data = {.f = f, .c = c},
+                                                        .boundary = boundary,
+                                                        .boundaries = 5,
+                                                        .exact = exact,
+                                                        .solver = {.tolerance = 1e-12}},
+                                      &problem));
+    assert_ok(ctx, tes_problem_solve(problem, &result));
+    assert_ok(ctx, tes_problem_errors(problem, &l2, &h1));
     assert_near(l2, 0, 1e-10);
     assert_near(h1, 0, 1e-10);
     double *eta2 = test_malloc((size_t)tes_mesh_cells(forest) * sizeof *eta2);
-    const TesForestPoissonDesc desc = {.mesh = forest, .degree = 2, .f = f, .c = c, .boundary = boundary};
-    assert_ok(ctx, tes_estimate_residual(&desc, poisson,
-                                         eta2)); /* no residual anywhere, no jump, also where faces hang */
+    assert_ok(
+        ctx, tes_estimate_residual(problem, eta2)); /* no residual anywhere, no jump, also where faces hang */
     for (int64_t i = 0; i < tes_mesh_cells(forest); i++) assert_near(eta2[i], 0, 1e-16);
     test_free(eta2);
     test_free(mark);
-    tes_forest_poisson_destroy(&poisson);
+    tes_problem_destroy(&problem);
     TesFunction *all[] = {exact, f, c, right, alpha, top};
     for (int i = 0; i < 6; i++) tes_function_destroy(&all[i]);
     tes_mesh_destroy(&forest);
@@ -107,17 +108,13 @@ static void run_corner(TesDomain domain, int dim, int degree, const char *exact,
   TesMesh *forest =
       make_forest(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .domain = domain, .dim = dim, .refine = 1});
   TesFunction *u = expression(ctx, exact), *source = expression(ctx, f);
-  TesBoundary boundary[8] = {{0}};
+  const TesBoundary all = {.g = u};
   Record record = {0};
-  for (int i = 0; i < 8; i++) boundary[i].g = u;
-  const TesAdaptDesc desc = {
-      .poisson = {.mesh = forest, .degree = degree, .f = source, .exact = u, .boundary = boundary},
-      .steps = steps,
-      .max_dofs = most,
-      .report = note,
-      .report_user = &record};
+  const TesProblemDesc problem = {
+      .mesh = forest, .degree = degree, .data = {.f = source}, .exact = u, .boundary = &all, .boundaries = 1};
+  const TesAdaptDesc desc = {.steps = steps, .max_dofs = most, .report = note, .report_user = &record};
   print_message("domain %d, dim %d, degree %d\n", (int)domain, dim, degree);
-  assert_ok(ctx, tes_adapt_run(ctx, &desc, NULL));
+  assert_ok(ctx, tes_adapt_run(ctx, &problem, &desc, NULL));
   print_message("  rate %.3f\n", rate_of(&record));
   assert_true(record.steps > 4);
   assert_true(rate_of(&record) > rate);
@@ -152,18 +149,18 @@ static void goals(void **state) {
       u = expression(
          ctx, "pow(x*x + y*y, 1/3.) * sin(2/3. * (atan2(y, x) < -1e-12 ? atan2(y, x) + 2*pi : atan2(y, x)))"),
      *zero = expression(ctx, "0");
-  TesBoundary boundary[2] = {{.g = u}, {.g = u}};
+  const TesBoundary all = {.g = u};
   for (int k = 1; k <= 3; k += 2) {
     Record record = {0};
-    const TesAdaptDesc desc = {
-        .poisson = {.mesh = forest, .degree = k, .f = zero, .exact = u, .boundary = boundary},
-        .estimator = TES_ESTIMATE_DWR,
-        .goal = {.kind = TES_GOAL_POINT, .point = {-0.3, 0.4}},
-        .steps = 9,
-        .max_dofs = 20000,
-        .report = note,
-        .report_user = &record};
-    assert_ok(ctx, tes_adapt_run(ctx, &desc, NULL));
+    const TesProblemDesc problem = {
+        .mesh = forest, .degree = k, .data = {.f = zero}, .exact = u, .boundary = &all, .boundaries = 1};
+    const TesAdaptDesc desc = {.estimator = TES_ESTIMATE_DWR,
+                               .goal = {.kind = TES_GOAL_POINT, .point = {-0.3, 0.4}},
+                               .steps = 9,
+                               .max_dofs = 20000,
+                               .report = note,
+                               .report_user = &record};
+    assert_ok(ctx, tes_adapt_run(ctx, &problem, &desc, NULL));
     assert_true(record.error[record.steps - 1] < 0.05 * record.error[0]);
     assert_true(record.effectivity[record.steps - 1] > 0.3 && record.effectivity[record.steps - 1] < 5);
   }
@@ -189,17 +186,17 @@ static void unnamed_boundary(void **state) {
   const TesBoundary wall = {0};
   TesMesh *forest =
       make_forest(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_CELLS, .dim = 2, .trees = &cells, .refine = 2});
-  TesForestPoisson *poisson = NULL;
+  TesProblem *problem = NULL;
   assert_int_equal(
-      tes_forest_poisson_create(ctx, &(TesForestPoissonDesc){.mesh = forest, .degree = 1, .boundary = &wall},
-                                &poisson),
+      tes_problem_create(
+          ctx, &(TesProblemDesc){.mesh = forest, .degree = 1, .boundary = &wall, .boundaries = 1}, &problem),
       TES_INVALID_INPUT);
-  assert_null(poisson);
+  assert_null(problem);
   assert_non_null(strstr(tes_context_message(ctx), "2 faces"));
   assert_non_null(strstr(tes_context_message(ctx), "the first is face 1 of cell 0"));
   tes_context_clear(ctx);
-  const TesForestPoissonDesc negative = {.mesh = forest, .degree = 1, .boundary = &wall, .tolerance = -1};
-  assert_int_equal(tes_forest_poisson_create(ctx, &negative, &poisson), TES_INVALID_INPUT);
+  const TesProblemDesc negative = {.mesh = forest, .degree = 1, .solver = {.tolerance = -1}};
+  assert_int_equal(tes_problem_create(ctx, &negative, &problem), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "tolerance is -1: expected a positive number"));
   tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);
@@ -210,14 +207,13 @@ static TesStatus small_loop(TesContext *ctx, void *user) {
   TesStatus status = TES_OK;
   TesMesh *forest = NULL;
   TesFunction *g = NULL;
-  TesBoundary boundary[2] = {{0}, {.condition = TES_ROBIN}};
+  TesBoundary boundary[2] = {{.name = "outer"}, {.name = "notch", .condition = TES_ROBIN}};
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2}, &forest));
   TES_TRY(tes_function_create_expression(ctx, "1 + x*x", &g));
   boundary[0].g = boundary[1].g = boundary[1].alpha = g;
   TES_TRY(tes_adapt_run(
-      ctx,
-      &(TesAdaptDesc){.poisson = {.mesh = forest, .degree = 2, .boundary = boundary, .exact = g},
-                      .estimator = *(const TesEstimator *)user,
+      ctx, &(TesProblemDesc){.mesh = forest, .degree = 2, .boundary = boundary, .boundaries = 2, .exact = g},
+      &(TesAdaptDesc){.estimator = *(const TesEstimator *)user,
                       .goal = {.kind = TES_GOAL_MEAN, .boundary = "notch"},
                       .fraction = 0.2,
                       .steps = 2},

@@ -13,25 +13,23 @@ typedef struct Problem {
 static TesStatus solve(TesContext *ctx, const Problem *problem, TesFunction *const f[3],
                        const TesMesh *mesh) {
   TesStatus status = TES_OK;
-  TesPoisson *poisson = NULL;
+  TesProblem *solved = NULL;
   TesSolveResult result;
   double l2, h1;
-  TesPoissonDesc desc = {.mesh = mesh,
-                         .degree = 2,
-                         .a = f[0],
-                         .f = f[1],
-                         .exact = f[2],
-                         .smoother = problem->smoother,
-                         .method = problem->method,
-                         .tolerance = 1e-4};
-  desc.boundary[TES_LEFT].g = f[2];
-  for (int face = 0; face < 4 && problem->neumann; face++)
-    desc.boundary[face] = (TesBoundary){.condition = TES_NEUMANN};
-  TES_TRY(tes_poisson_create(ctx, &desc, &poisson));
-  TES_TRY(tes_poisson_solve(poisson, &result));
-  TES_TRY(tes_poisson_errors(poisson, &l2, &h1));
+  const TesBoundary left = {.name = "left", .g = f[2]}, natural = {.condition = TES_NEUMANN};
+  const TesProblemDesc desc = {
+      .mesh = mesh,
+      .degree = 2,
+      .data = {.a = f[0], .f = f[1]},
+      .exact = f[2],
+      .boundaries = 1,
+      .boundary = problem->neumann ? &natural : &left,
+      .solver = {.smoother = problem->smoother, .method = problem->method, .tolerance = 1e-4}};
+  TES_TRY(tes_problem_create(ctx, &desc, &solved));
+  TES_TRY(tes_problem_solve(solved, &result));
+  TES_TRY(tes_problem_errors(solved, &l2, &h1));
 done:
-  tes_poisson_destroy(&poisson);
+  tes_problem_destroy(&solved);
   return status;
 }
 

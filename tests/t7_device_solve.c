@@ -34,35 +34,34 @@ static const TesiCounts *counts_of(TesContext *ctx) {
   return &((TesiKernelState *)tesi_context_device_state(ctx))->counts;
 }
 
-static TesPoisson *create(TesContext *ctx, const Case *c, Watch *w) {
+static TesProblem *create(TesContext *ctx, const Case *c, Watch *w) {
   TesMesh *mesh;
   TesFunction *a = NULL, *f = NULL;
-  TesPoisson *poisson;
+  TesProblem *problem;
   if (tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {8, 8}}, &mesh) != TES_OK ||
       tes_function_create_expression(ctx, c->a, &a) != TES_OK ||
       tes_function_create_expression(ctx, c->neumann ? "x - 0.5" : "1", &f) != TES_OK)
     fail_msg("%s", tes_context_message(ctx));
-  TesPoissonDesc problem = {.mesh = mesh,
-                            .degree = 2,
-                            .a = a,
-                            .f = f,
-                            .method = c->method,
-                            .precision = c->precision,
-                            .monitor = watch,
-                            .monitor_user = w};
-  for (int face = 0; face < 4 && c->neumann; face++) problem.boundary[face].condition = TES_NEUMANN;
-  if (tes_poisson_create(ctx, &problem, &poisson) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  const TesBoundary natural = {.condition = TES_NEUMANN};
+  const TesProblemDesc desc = {
+      .mesh = mesh,
+      .degree = 2,
+      .data = {.a = a, .f = f},
+      .boundaries = c->neumann,
+      .boundary = &natural,
+      .solver = {.method = c->method, .precision = c->precision, .monitor = watch, .monitor_user = w}};
+  if (tes_problem_create(ctx, &desc, &problem) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   tes_function_destroy(&a);
   tes_function_destroy(&f);
   tes_mesh_destroy(&mesh);
-  return poisson;
+  return problem;
 }
 
 /* Before the iteration |b| and |r|; an iteration one number; the last one its residual again, recomputed. */
-static void check_solve(TesContext *ctx, TesPoisson *poisson, Watch *w, long long more) {
+static void check_solve(TesContext *ctx, TesProblem *problem, Watch *w, long long more) {
   TesSolveResult result;
   const TesiCounts before = *w->counts;
-  if (tes_poisson_solve(poisson, &result) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  if (tes_problem_solve(problem, &result) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   assert_int_equal(w->counts->allocations, before.allocations);
   assert_true(result.iterations >= 1);
   for (int i = 1; i < result.iterations; i++) assert_int_equal(w->to_host[i] - w->to_host[i - 1], 1);
@@ -77,15 +76,15 @@ static void check(const Case *c) {
   if (tes_context_create(&(TesContextDesc){.device = device_name()}, &ctx, message, sizeof message) != TES_OK)
     fail_msg("%s", message);
   w.counts = counts_of(ctx);
-  TesPoisson *poisson = create(ctx, c, &w);
+  TesProblem *problem = create(ctx, c, &w);
   assert_true(w.counts->allocations > 0);
-  if (!c->neumann) check_solve(ctx, poisson, &w, 0);
-  if (!c->neumann) check_solve(ctx, poisson, &w, 0);
+  if (!c->neumann) check_solve(ctx, problem, &w, 0);
+  if (!c->neumann) check_solve(ctx, problem, &w, 0);
   TesSolveResult result;
   const long long allocations = w.counts->allocations;
-  if (c->neumann && tes_poisson_solve(poisson, &result) != TES_OK) fail_msg("%s", tes_context_message(ctx));
+  if (c->neumann && tes_problem_solve(problem, &result) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   if (c->neumann) assert_int_equal(w.counts->allocations, allocations);
-  tes_poisson_destroy(&poisson);
+  tes_problem_destroy(&problem);
   tes_context_destroy(&ctx);
 }
 
@@ -161,19 +160,20 @@ static double full_multigrid_3d(const char *device, int *iterations) {
   TesContext *ctx;
   TesMesh *mesh;
   TesFunction *f;
-  TesPoisson *poisson;
+  TesProblem *problem;
   TesSolveResult result;
   if (tes_context_create(&(TesContextDesc){.device = device}, &ctx, message, sizeof message) != TES_OK)
     fail_msg("%s", message);
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {8, 4, 4}}, &mesh));
   assert_ok(ctx, tes_function_create_expression(ctx, "exp(x*y) - z", &f));
-  const TesPoissonDesc problem = {.mesh = mesh, .degree = 2, .f = f, .method = TES_METHOD_FMG};
-  assert_ok(ctx, tes_poisson_create(ctx, &problem, &poisson));
-  assert_ok(ctx, tes_poisson_solve(poisson, &result));
-  assert_ok(ctx, tes_poisson_solve(poisson, &result)); /* recorded */
+  const TesProblemDesc desc = {
+      .mesh = mesh, .degree = 2, .data = {.f = f}, .solver = {.method = TES_METHOD_FMG}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  assert_ok(ctx, tes_problem_solve(problem, &result)); /* recorded */
   *iterations = result.iterations;
   const double residual = result.residuals[0];
-  tes_poisson_destroy(&poisson);
+  tes_problem_destroy(&problem);
   tes_function_destroy(&f);
   tes_mesh_destroy(&mesh);
   tes_context_destroy(&ctx);
@@ -198,9 +198,9 @@ static void pure_neumann(void **state) {
   check(&(Case){"1", TES_METHOD_CG, TES_SOLVE_MIXED, true});
 }
 
-static TesForestPoisson *create_on_forest(TesContext *ctx, Watch *w) {
+static TesProblem *create_on_forest(TesContext *ctx, Watch *w) {
   TesMesh *forest, *adapted;
-  TesForestPoisson *poisson;
+  TesProblem *problem;
   const TesMeshDesc box = {.kind = TES_MESH_FOREST,
                            .dim = 2,
                            .cells = {2, 2},
@@ -210,17 +210,17 @@ static TesForestPoisson *create_on_forest(TesContext *ctx, Watch *w) {
   const int8_t mark[16] = {1, 0, 0, 1};
   if (tes_mesh_create(ctx, &box, &forest) == TES_MISSING) skip();
   assert_ok(ctx, tes_mesh_adapt(forest, mark, &adapted));
-  assert_ok(ctx, tes_forest_poisson_create(ctx,
-                                           &(TesForestPoissonDesc){.mesh = adapted,
-                                                                   .degree = 3,
-                                                                   .smoother = TES_SMOOTHER_CELL_PATCH,
-                                                                   .precision = TES_SOLVE_MIXED,
-                                                                   .monitor = w ? watch : NULL,
-                                                                   .monitor_user = w},
-                                           &poisson));
+  assert_ok(ctx, tes_problem_create(ctx,
+                                    &(TesProblemDesc){.mesh = adapted,
+                                                      .degree = 3,
+                                                      .solver = {.smoother = TES_SMOOTHER_CELL_PATCH,
+                                                                 .precision = TES_SOLVE_MIXED,
+                                                                 .monitor = w ? watch : NULL,
+                                                                 .monitor_user = w}},
+                                    &problem));
   tes_mesh_destroy(&forest);
   tes_mesh_destroy(&adapted);
-  return poisson;
+  return problem;
 }
 
 /* Cell patches on a mesh of trees: in the recorded iteration as all else, and the host's count. */
@@ -236,17 +236,17 @@ static void cell_patches(void **state) {
                            sizeof message) != TES_OK)
       fail_msg("%s", message);
     if (d) w.counts = counts_of(ctx);
-    TesForestPoisson *poisson = create_on_forest(ctx, d ? &w : NULL);
+    TesProblem *problem = create_on_forest(ctx, d ? &w : NULL);
     for (int solve = 0; solve < 2; solve++) {
       const TesiCounts before = d ? *w.counts : (TesiCounts){0};
-      assert_ok(ctx, tes_forest_poisson_solve(poisson, &result));
+      assert_ok(ctx, tes_problem_solve(problem, &result));
       if (!d) continue;
       assert_int_equal(w.counts->allocations, before.allocations);
       for (int i = 1; i < result.iterations; i++) assert_int_equal(w.to_host[i] - w.to_host[i - 1], 1);
       assert_true(w.counts->graphs - before.graphs >= result.iterations - 2);
     }
     iterations[d] = result.iterations;
-    tes_forest_poisson_destroy(&poisson);
+    tes_problem_destroy(&problem);
     tes_context_destroy(&ctx);
   }
   assert_true(iterations[0] > 3);

@@ -24,20 +24,29 @@ static TesFunction *expression(TesContext *ctx, const char *text) {
 
 typedef struct Functions {
   TesFunction *exact, *a, *c, *f, *g[6], *alpha[6];
+  TesBoundary boundary[6];
 } Functions;
 
-static void make_functions(TesContext *ctx, const Setup *s, TesPoissonDesc *desc, Functions *functions) {
+static const char *const faces[6] = {"left", "right", "bottom", "top", "back", "front"};
+
+static void make_functions(TesContext *ctx, const Setup *s, TesProblemDesc *desc, Functions *functions) {
   *functions = (Functions){expression(ctx, s->exact),
                            expression(ctx, s->a),
                            expression(ctx, s->c),
                            expression(ctx, s->f),
                            {0},
-                           {0}};
-  desc->exact = functions->exact, desc->a = functions->a, desc->c = functions->c, desc->f = functions->f;
+                           {0},
+                           {{0}}};
+  desc->exact = functions->exact;
+  desc->data = (TesData){functions->a, functions->c, functions->f};
+  desc->boundary = functions->boundary, desc->boundaries = 2 * s->dim;
   for (int face = 0; face < 6; face++) {
     functions->g[face] = expression(ctx, s->g[face]);
     functions->alpha[face] = expression(ctx, s->alpha[face]);
-    desc->boundary[face] = (TesBoundary){s->condition[face], functions->g[face], functions->alpha[face]};
+    functions->boundary[face] = (TesBoundary){.name = faces[face],
+                                              .condition = s->condition[face],
+                                              .g = functions->g[face],
+                                              .alpha = functions->alpha[face]};
   }
 }
 
@@ -64,18 +73,19 @@ static TesMesh *make_mesh(TesContext *ctx, const Setup *s, int cells) {
 static void solve(const Setup *s, int cells, int degree, TesSolvePrecision precision, double *l2,
                   double *h1) {
   TesContext *ctx;
-  TesPoisson *poisson;
+  TesProblem *problem;
   TesSolveResult result;
   Functions functions;
   assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
   TesMesh *mesh = make_mesh(ctx, s, cells);
-  TesPoissonDesc desc = {.mesh = mesh, .degree = degree, .tolerance = 1e-12, .precision = precision};
+  TesProblemDesc desc = {
+      .mesh = mesh, .degree = degree, .solver = {.tolerance = 1e-12, .precision = precision}};
   make_functions(ctx, s, &desc, &functions);
-  assert_ok(ctx, tes_poisson_create(ctx, &desc, &poisson));
-  assert_ok(ctx, tes_poisson_solve(poisson, &result));
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
   assert_true(result.iterations <= 40);
-  assert_ok(ctx, tes_poisson_errors(poisson, l2, h1));
-  tes_poisson_destroy(&poisson);
+  assert_ok(ctx, tes_problem_errors(problem, l2, h1));
+  tes_problem_destroy(&problem);
   destroy_functions(&functions);
   tes_mesh_destroy(&mesh);
   assert_int_equal(tes_context_memory(ctx), 0);
@@ -204,17 +214,17 @@ static void odd_and_single_cells(void **state) {
 static void unbalanced_data_and_negative_tolerances_are_refused(void **state) {
   (void)state;
   TesContext *ctx;
-  TesPoisson *poisson;
+  TesProblem *problem;
   assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
   TesMesh *mesh = make_mesh(ctx, &square, 4);
-  TesPoissonDesc desc = {.mesh = mesh, .degree = 2};
-  for (int face = 0; face < 4; face++) desc.boundary[face].condition = TES_NEUMANN;
-  assert_int_equal(tes_poisson_create(ctx, &desc, &poisson), TES_INVALID_INPUT);
-  assert_null(poisson);
+  const TesBoundary natural = {.condition = TES_NEUMANN};
+  TesProblemDesc desc = {.mesh = mesh, .degree = 2, .boundary = &natural, .boundaries = 1};
+  assert_int_equal(tes_problem_create(ctx, &desc, &problem), TES_INVALID_INPUT);
+  assert_null(problem);
   assert_non_null(strstr(tes_context_message(ctx), "int f + int g = 0; here it is 1"));
   tes_context_clear(ctx);
-  desc.tolerance = -1;
-  assert_int_equal(tes_poisson_create(ctx, &desc, &poisson), TES_INVALID_INPUT);
+  desc.solver.tolerance = -1;
+  assert_int_equal(tes_problem_create(ctx, &desc, &problem), TES_INVALID_INPUT);
   assert_non_null(strstr(tes_context_message(ctx), "tolerance is -1: expected a positive number"));
   tes_mesh_destroy(&mesh);
   assert_int_equal(tes_context_memory(ctx), 0);
@@ -226,13 +236,13 @@ static void the_floor_of_the_residual(void **state) {
   (void)state;
   TesContext *ctx;
   TesMesh *mesh;
-  TesPoisson *poisson;
+  TesProblem *problem;
   assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 8}}, &mesh));
   for (int degree = 1; degree <= 10; degree += 9) {
-    assert_ok(ctx, tes_poisson_create(ctx, &(TesPoissonDesc){.mesh = mesh, .degree = degree}, &poisson));
-    assert_near(tes_poisson_floor(poisson) / (64 * 0x1p-52), degree == 1 ? 0.04 : 16, 1e-12);
-    tes_poisson_destroy(&poisson);
+    assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = degree}, &problem));
+    assert_near(tes_problem_floor(problem) / (64 * 0x1p-52), degree == 1 ? 0.04 : 16, 1e-12);
+    tes_problem_destroy(&problem);
   }
   tes_mesh_destroy(&mesh);
   tes_context_destroy(&ctx);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/blocks.h"
-#include "problem/forest_poisson.h"
-#include "problem/room.h"
+#include "problem/adapt/room.h"
+#include "problem/problem.h"
 #include "tessera/tessera.h"
 #include "testing.h"
 
@@ -52,15 +52,15 @@ static TesStatus run(TesContext *ctx, TesEstimator estimator, TesMethod method, 
   }
   assert_int_equal(status, TES_OK);
   *steps = (Steps){.context = ctx};
-  const TesAdaptDesc desc = {.poisson = {.mesh = forest, .degree = 2, .method = method},
-                             .estimator = estimator,
+  const TesProblemDesc problem = {.mesh = forest, .degree = 2, .solver = {.method = method}};
+  const TesAdaptDesc desc = {.estimator = estimator,
                              .goal = {.kind = TES_GOAL_POINT, .point = {-0.5, 0.5}},
                              .marking = TES_MARK_FRACTION,
                              .fraction = 1,
                              .steps = most,
                              .report = note,
                              .report_user = steps};
-  const TesStatus outcome = tes_adapt_run(ctx, &desc, last);
+  const TesStatus outcome = tes_adapt_run(ctx, &problem, &desc, last);
   tes_mesh_destroy(&forest);
   return outcome;
 }
@@ -165,7 +165,7 @@ static void columns_can_be_spared(void **state) {
   (void)state;
   TesContext *ctx = open("emulator", "0");
   TesMesh *forest;
-  TesForestPoisson *poisson;
+  TesProblem *problem;
   if (tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2, .refine = 1}, &forest) !=
       TES_OK) {
     tes_context_destroy(&ctx);
@@ -173,12 +173,12 @@ static void columns_can_be_spared(void **state) {
   }
   static const TesMethod methods[] = {TES_METHOD_GMRES, TES_METHOD_CG};
   for (int i = 0; i < 2; i++) {
-    assert_ok(ctx,
-              tes_forest_poisson_create(
-                  ctx, &(TesForestPoissonDesc){.mesh = forest, .degree = 2, .method = methods[i]}, &poisson));
-    const int64_t length = tes_space_length(tes_forest_poisson_space(poisson));
-    assert_int_equal(tesi_forest_poisson_spare(poisson), i ? 0 : 15 * 16 * length);
-    tes_forest_poisson_destroy(&poisson);
+    assert_ok(ctx, tes_problem_create(
+                       ctx, &(TesProblemDesc){.mesh = forest, .degree = 2, .solver = {.method = methods[i]}},
+                       &problem));
+    const int64_t length = tes_space_length(tes_problem_space(problem));
+    assert_int_equal(tesi_problem_spare(problem), i ? 0 : 15 * 16 * length);
+    tes_problem_destroy(&problem);
   }
   tes_mesh_destroy(&forest);
   tes_context_destroy(&ctx);

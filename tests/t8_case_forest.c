@@ -24,30 +24,35 @@ static void everything_is_read(void **state) {
   (void)state;
   TesCase *c;
   if (tes_case_parse(ctx, full, "a.yaml", 0, NULL, &c)) fail_msg("%s", tes_context_message(ctx));
-  assert_true(c->forest.used && c->forest.domain == TES_DOMAIN_FILE && c->forest.dim == 0);
-  assert_string_equal(c->forest.file, "part.msh");
-  assert_int_equal(c->forest.refine, 2);
-  assert_int_equal(c->forest.times, 3);
-  assert_int_equal(c->forest.geometry_degree, 3);
-  assert_non_null(c->forest.where);
-  assert_int_equal(c->named_count, 2);
-  assert_string_equal(c->named[0].name, "inlet");
-  assert_int_equal(c->named[0].face.condition, TES_CASE_DIRICHLET);
-  assert_string_equal(c->named[1].name, "shell");
-  assert_int_equal(c->named[1].face.condition, TES_CASE_ROBIN);
-  assert_near(constant(c->named[1].face.alpha), 2, 0);
-  assert_near(constant(c->named[1].face.value), 3, 0);
-  assert_int_equal(c->boundary_all.condition, TES_CASE_NEUMANN);
-  assert_int_equal(c->material_count, 2);
-  assert_near(constant(c->materials[0].a), 50, 0);
-  assert_near(constant(c->materials[0].c), 1, 0);
-  assert_null(c->materials[0].f);
-  assert_non_null(c->materials[1].f);
-  assert_near(constant(c->a), 2, 0);
-  assert_true(c->adapt.used && !c->adapt.has_point);
-  assert_int_equal(c->adapt.estimator, TES_CASE_DWR);
-  assert_string_equal(c->adapt.boundary, "shell");
-  assert_int_equal(c->adapt.marking, TES_CASE_FRACTION);
+  assert_int_equal(c->mesh.kind, TES_MESH_FOREST);
+  assert_true(c->mesh.domain == TES_DOMAIN_FILE && c->mesh.dim == 0);
+  assert_string_equal(c->mesh.file, "part.msh");
+  assert_int_equal(c->mesh.refine, 2);
+  assert_int_equal(c->mesh.refine_times, 3);
+  assert_int_equal(c->mesh.geometry_degree, 3);
+  assert_non_null(c->mesh.refine_where);
+  assert_string_equal(c->mesh.rest, "rest");
+  const TesProblemDesc *p = &c->problem;
+  assert_int_equal(p->boundaries, 3);
+  assert_string_equal(p->boundary[0].name, "inlet");
+  assert_int_equal(p->boundary[0].condition, TES_DIRICHLET);
+  assert_string_equal(p->boundary[1].name, "shell");
+  assert_int_equal(p->boundary[1].condition, TES_ROBIN);
+  assert_near(constant(p->boundary[1].alpha), 2, 0);
+  assert_near(constant(p->boundary[1].g), 3, 0);
+  assert_null(p->boundary[2].name);
+  assert_int_equal(p->boundary[2].condition, TES_NEUMANN);
+  assert_int_equal(p->materials, 2);
+  assert_near(constant(p->material[0].data.a), 50, 0);
+  assert_near(constant(p->material[0].data.c), 1, 0);
+  assert_null(p->material[0].data.f);
+  assert_non_null(p->material[1].data.f);
+  assert_near(constant(p->data.a), 2, 0);
+  assert_true(c->adaptive);
+  assert_int_equal(c->adapt.goal.kind, TES_GOAL_MEAN);
+  assert_int_equal(c->adapt.estimator, TES_ESTIMATE_DWR);
+  assert_string_equal(c->adapt.goal.boundary, "shell");
+  assert_int_equal(c->adapt.marking, TES_MARK_FRACTION);
   assert_near(c->adapt.fraction, 0.3, 0);
   assert_int_equal(c->adapt.steps, 4);
   assert_near(c->adapt.tolerance, 1e-5, 0);
@@ -67,15 +72,15 @@ static void domains_are_known(void **state) {
               {"l_shape: {dim: 3}", TES_DOMAIN_L_SHAPE, 3},
               {"fichera: {dim: 3}", TES_DOMAIN_FICHERA, 3},
               {"channel: {dim: 2}", TES_DOMAIN_CHANNEL, 2},
-              {"box: {cells: [2, 3]}, refine: 1", TES_DOMAIN_BOX, 0}};
+              {"box: {cells: [2, 3]}, refine: 1, kind: forest", TES_DOMAIN_BOX, 2}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[200];
     TesCase *c;
     snprintf(text, sizeof text, "problem: poisson\nmesh: {%s}\n", rows[i].mesh);
     if (tes_case_parse(ctx, text, "a.yaml", 0, NULL, &c)) fail_msg("%s\n%s", text, tes_context_message(ctx));
-    assert_true(c->forest.used);
-    assert_int_equal(c->forest.domain, rows[i].domain);
-    assert_int_equal(c->forest.dim, rows[i].dim);
+    assert_int_equal(c->mesh.kind, TES_MESH_FOREST);
+    assert_int_equal(c->mesh.domain, rows[i].domain);
+    assert_int_equal(c->mesh.dim, rows[i].dim);
     tes_case_destroy(&c);
   }
 }
@@ -91,12 +96,12 @@ static void null_takes_away(void **state) {
   assert_non_null(strstr(tes_context_message(ctx), "expected exactly one of box, ball"));
   tes_context_clear(ctx);
   if (tes_case_parse(ctx, full, "a.yaml", 1, null, &c)) fail_msg("%s", tes_context_message(ctx));
-  assert_false(c->adapt.used);
+  assert_false(c->adaptive);
   tes_case_destroy(&c);
   if (tes_case_parse(ctx, full, "a.yaml", 4, ball, &c)) fail_msg("%s", tes_context_message(ctx));
-  assert_true(c->adapt.used && c->forest.domain == TES_DOMAIN_BALL);
-  assert_string_equal(c->named[0].where, "a.yaml:4:31");
-  assert_string_equal(c->materials[1].where, "a.yaml:3:48");
+  assert_true(c->adaptive && c->mesh.domain == TES_DOMAIN_BALL);
+  assert_string_equal(c->problem.boundary[0].where, "a.yaml:4:31");
+  assert_string_equal(c->problem.material[1].where, "a.yaml:3:48");
   tes_case_destroy(&c);
 }
 
@@ -110,6 +115,33 @@ static void trees_have_no_patches(void **state) {
   tes_case_destroy(&c);
 }
 
+/* A box is a box unless something needs trees; refinement doubles its cells, and as trees it has as few as can be. */
+static void kinds_are_chosen(void **state) {
+  (void)state;
+  static const struct {
+    const char *mesh;
+    TesMeshKind kind;
+    int cells, refine;
+  } rows[] = {{"mesh: {box: {dim: 2, cells: 12}}", TES_MESH_BOX, 12, 0},
+              {"mesh: {box: {dim: 2, cells: 12}, refine: 3}", TES_MESH_BOX, 12, 3},
+              {"mesh: {box: {dim: 2, cells: 12}, kind: box}", TES_MESH_BOX, 12, 0},
+              {"mesh: {box: {dim: 2, cells: 12}, kind: forest, refine: 1}", TES_MESH_FOREST, 3, 3},
+              {"mesh: {box: {dim: 2, cells: 12}, refine_where: x}", TES_MESH_FOREST, 3, 2},
+              {"mesh: {box: {dim: 2, cells: 12}}\nadapt: {steps: 2}", TES_MESH_FOREST, 3, 2},
+              {"mesh: {box: {dim: 2, cells: 12, periodic: x}}", TES_MESH_FOREST, 3, 2},
+              {"mesh: {box: {dim: 2, cells: 4, periodic: x}}", TES_MESH_FOREST, 2, 1}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[200];
+    TesCase *c;
+    snprintf(text, sizeof text, "problem: poisson\n%s\n", rows[i].mesh);
+    if (tes_case_parse(ctx, text, "a.yaml", 0, NULL, &c)) fail_msg("%s\n%s", text, tes_context_message(ctx));
+    assert_int_equal(c->mesh.kind, rows[i].kind);
+    assert_int_equal(c->mesh.cells[1], rows[i].cells);
+    assert_int_equal(c->mesh.refine, rows[i].refine);
+    tes_case_destroy(&c);
+  }
+}
+
 static void mistakes_are_told(void **state) {
   (void)state;
   static const struct {
@@ -117,6 +149,19 @@ static void mistakes_are_told(void **state) {
   } rows[] = {
       {"mesh: {}", "expected exactly one of box, ball"},
       {"mesh: {ball: {dim: 3}, refine_times: 2}", "mesh.refine_times: expected mesh.refine_where beside it"},
+      {"mesh: {kind: box, ball: {dim: 3}}", "a.yaml:2:14: mesh.kind: a mesh of kind box is the grid of a "
+                                            "box: leave mesh.ball out, or kind: forest"},
+      {"mesh: {kind: box, file: a.msh}", "leave mesh.file out"},
+      {"mesh: {kind: box, box: {cells: [4, 4]}, refine_where: x}", "leave mesh.refine_where out"},
+      {"mesh: {kind: box, box: {cells: [4, 4], periodic: x}}", "leave mesh.box.periodic out"},
+      {"mesh: {kind: box, box: {cells: [4, 4]}}\nadapt: {steps: 2}",
+       "a.yaml:2:14: mesh.kind: a mesh of kind box is one grid, whose cells are not refined in places: leave "
+       "adapt out"},
+      {"mesh: {kind: boxes, box: {cells: [4, 4]}}", "mesh.kind: expected auto, box or forest, got 'boxes'"},
+      {"mesh: {box: {cells: [4, 4]}}\ndata: {materials: {steel: {a: 2}}}",
+       "data.materials: a box has no materials: they are for meshes that name them"},
+      {"mesh: {box: {cells: [4, 4]}}\nsolver: {coarse: amg}",
+       "solver.coarse: only meshes of trees have this; a box becomes one with mesh.kind: forest"},
       {"mesh: {refine: 2}",
        "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got 0"},
       {"mesh: {ball: {dim: 3}, l_shape: {dim: 2}}", "got 2"},
@@ -124,7 +169,8 @@ static void mistakes_are_told(void **state) {
        "mesh.ball.centre: expected 2 entries, as dim is 2, got 3"},
       {"mesh: {shell: {radius: 2, inner_radius: 3}}",
        "a.yaml:2:41: mesh.shell.inner_radius: expected less than the outer radius 2, got 3"},
-      {"mesh: {box: {cells: [4, 4], spacing: {x: s*s}}, refine: 1}", "has equal cells: leave spacing out"},
+      {"mesh: {box: {cells: [4, 4], spacing: {x: s*s}}, kind: forest}",
+       "(adapt, refine_where, periodic, kind: forest) has equal cells: leave spacing out"},
       {"mesh: {ball: {dim: 3}}\nsolver: {smoother: patch}",
        "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev and cell_patch, got "
        "patch"},
@@ -163,6 +209,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(domains_are_known, set_up, tear_down),
       cmocka_unit_test_setup_teardown(null_takes_away, set_up, tear_down),
       cmocka_unit_test_setup_teardown(trees_have_no_patches, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(kinds_are_chosen, set_up, tear_down),
       cmocka_unit_test_setup_teardown(mistakes_are_told, set_up, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

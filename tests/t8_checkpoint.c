@@ -9,7 +9,7 @@
 #include "io/store.h"
 #include "space/space.h"
 #include "tessera/checkpoint.h"
-#include "tessera/forest_poisson.h"
+#include "tessera/problem.h"
 
 static TesContext *ctx;
 static const char file[] = TESI_BUILD_DIR "/t8_checkpoint.h5",
@@ -248,47 +248,120 @@ static void test_allocations(void **state) {
   unlink(file);
 }
 
-static TesForestPoisson *solve_on(TesContext *device, const TesMesh *forest, const double *guess,
-                                  int *iterations) {
-  TesForestPoisson *poisson;
+static TesProblem *solve_on(TesContext *device, const TesMesh *forest, const TesVector *guess,
+                            int *iterations) {
+  TesProblem *problem;
   TesSolveResult result;
-  const TesForestPoissonDesc desc = {
-      .mesh = forest, .degree = 2, .guess = guess, .tolerance = guess ? 1e-8 : 1e-10};
-  assert_ok(device, tes_forest_poisson_create(device, &desc, &poisson));
-  assert_ok(device, tes_forest_poisson_solve(poisson, &result));
+  const TesProblemDesc desc = {
+      .mesh = forest, .degree = 2, .guess = guess, .solver = {.tolerance = guess ? 1e-8 : 1e-10}};
+  assert_ok(device, tes_problem_create(device, &desc, &problem));
+  assert_ok(device, tes_problem_solve(problem, &result));
   *iterations = result.iterations;
-  return poisson;
+  return problem;
 }
 
 /* Solved and written on one device, read on another: there it is the solution at once. */
-static void restart(TesContext *from, TesContext *to) {
-  TesMesh *forest;
-  TesVector *u;
+static void restart(TesContext *from, TesContext *to, const TesMesh *mesh) {
+  TesVector *read;
   TesCheckpoint *c;
-  uint64_t seed = 3;
   int iterations;
-  assert_ok(from, tes_mesh_create(from, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2}, &forest));
-  for (int pass = 0; pass < 2; pass++) test_adapt(from, &seed, 0.4, 0, 100, &forest);
-  TesForestPoisson *first = solve_on(from, forest, NULL, &iterations);
+  TesProblem *first = solve_on(from, mesh, NULL, &iterations);
   assert_true(iterations > 0);
-  const TesSpace *space = tes_forest_poisson_space(first);
-  assert_true(space->view->hanging > 0);
-  assert_ok(from, tes_vector_create(from, space->length, TES_DOUBLE, &u));
-  assert_ok(from, tes_vector_set(u, tes_forest_poisson_solution(first)));
-  const TesCheckpointField field = {"u", u};
+  const TesSpace *space = tes_problem_space(first);
+  const size_t length = (size_t)space->length;
+  double *values[2] = {malloc(length * sizeof(double)), malloc(length * sizeof(double))};
+  const TesCheckpointField field = {"u", tes_problem_solution(first)};
   assert_ok(from, tes_checkpoint_write(
                       from, &(TesCheckpointDesc){.space = space, .count = 1, .fields = &field}, file));
   assert_ok(to, tes_checkpoint_read(to, file, 0, &c));
-  const double *read = tes_checkpoint_values(c, "u"), *solution = tes_forest_poisson_solution(first);
-  TesForestPoisson *second = solve_on(to, tes_space_mesh(tes_checkpoint_space(c)), read, &iterations);
+  assert_ok(to, tes_checkpoint_restart(c, "u", mesh, 2, &read));
+  TesProblem *second = solve_on(to, tes_space_mesh(tes_checkpoint_space(c)), read, &iterations);
   assert_int_equal(iterations, 0);
-  for (int64_t i = 0; i < space->length; i++)
-    assert_near(tes_forest_poisson_solution(second)[i], solution[i], 1e-12);
-  tes_forest_poisson_destroy(&first);
-  tes_forest_poisson_destroy(&second);
+  assert_ok(from, tes_vector_get(tes_problem_solution(first), values[0]));
+  assert_ok(to, tes_vector_get(tes_problem_solution(second), values[1]));
+  for (size_t i = 0; i < length; i++) assert_near(values[1][i], values[0][i], 1e-12);
+  for (int i = 0; i < 2; i++) free(values[i]);
+  tes_problem_destroy(&first);
+  tes_problem_destroy(&second);
   tes_checkpoint_destroy(&c);
-  tes_vector_destroy(&u);
+  tes_vector_destroy(&read);
+}
+
+static void restart_both(TesContext *from, TesContext *to) {
+  TesMesh *forest, *box;
+  uint64_t seed = 3;
+  assert_ok(from, tes_mesh_create(from, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2}, &forest));
+  for (int pass = 0; pass < 2; pass++) test_adapt(from, &seed, 0.4, 0, 100, &forest);
+  restart(from, to, forest);
+  assert_ok(from, tes_mesh_create(from, &(TesMeshDesc){.dim = 2, .cells = {6, 4}, .upper = {2, 1}}, &box));
+  restart(from, to, box);
+  tes_mesh_destroy(&box);
   tes_mesh_destroy(&forest);
+}
+
+/* A graded box with some Dirichlet sides, degree above what forests have; and what is another box. */
+static void test_boxes(void **state) {
+  (void)state;
+  static const double y[] = {-1, 0, 0.25, 4};
+  static const uint8_t given[] = {1, 0, 0, 1};
+  TesMesh *mesh, *other;
+  TesSpace *space;
+  TesVector *u, *finer, *back;
+  TesFunction *f;
+  TesCheckpoint *c;
+  const TesMeshDesc desc = {.dim = 2, .cells = {5, 3}, .upper = {3, 0}, .coordinates = {NULL, y}};
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 11, .given = given}, &space));
+  assert_ok(ctx, tes_function_create_expression(ctx, "x*x*x - 2*x*y + y*y*y", &f));
+  const size_t length = (size_t)tes_space_length(space);
+  double *values = malloc(length * sizeof *values), *again = malloc(length * sizeof *again);
+  assert_ok(ctx, tes_space_interpolate(space, f, values));
+  assert_ok(ctx, tes_vector_create(ctx, (int64_t)length, TES_DOUBLE, &u));
+  assert_ok(ctx, tes_vector_set(u, values));
+  const TesCheckpointField field = {"u", u};
+  assert_ok(ctx,
+            tes_checkpoint_write(
+                ctx, &(TesCheckpointDesc){.space = space, .count = 1, .fields = &field, .step = 3}, file));
+  assert_ok(ctx, tes_checkpoint_read(ctx, file, 0, &c));
+  const TesSpace *read = tes_checkpoint_space(c);
+  assert_int_equal(tes_mesh_kind(tes_space_mesh(read)), TES_MESH_BOX);
+  assert_int_equal(tes_space_degree(read), 11);
+  assert_int_equal(tes_space_dofs(read), tes_space_dofs(space));
+  assert_int_equal(tes_checkpoint_step(c), 3);
+  assert_memory_equal(tes_mesh_coordinates(tes_space_mesh(read), 1), y, sizeof y);
+  assert_memory_equal(tes_checkpoint_values(c, "u"), values, length * sizeof *values);
+  /* the polynomial in degree 3, and back */
+  assert_ok(ctx, tes_checkpoint_restart(c, "u", mesh, 3, &finer));
+  TesSpace *low;
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 3}, &low));
+  assert_ok(ctx, tes_vector_create(ctx, (int64_t)length, TES_DOUBLE, &back));
+  assert_ok(ctx, tes_space_carry(low, finer, space, back));
+  assert_ok(ctx, tes_vector_get(back, again));
+  for (size_t i = 0; i < length; i++) assert_near(again[i], values[i], 1e-11);
+  tes_vector_destroy(&finer);
+  TesMeshDesc wrong = desc;
+  wrong.upper[0] = 3.5;
+  assert_ok(ctx, tes_mesh_create(ctx, &wrong, &other));
+  assert_int_equal(tes_checkpoint_restart(c, "u", other, 3, &finer), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "but they stand elsewhere in direction x"));
+  assert_null(finer);
+  tes_context_clear(ctx);
+  tes_mesh_destroy(&other);
+  wrong.cells[0] = 4;
+  assert_ok(ctx, tes_mesh_create(ctx, &wrong, &other));
+  assert_int_equal(tes_checkpoint_restart(c, "u", other, 3, &finer), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "5 cells in direction x, not 4"));
+  tes_context_clear(ctx);
+  tes_mesh_destroy(&other);
+  tes_checkpoint_destroy(&c);
+  free(values);
+  free(again);
+  tes_vector_destroy(&u);
+  tes_vector_destroy(&back);
+  tes_function_destroy(&f);
+  tes_space_destroy(&low);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
 }
 
 static void test_restart_on_another_device(void **state) {
@@ -297,8 +370,8 @@ static void test_restart_on_another_device(void **state) {
   char message[1000];
   if (tes_context_create(&(TesContextDesc){.device = "emulator"}, &emulator, message, sizeof message))
     fail_msg("%s", message);
-  restart(ctx, emulator);
-  restart(emulator, ctx);
+  restart_both(ctx, emulator);
+  restart_both(emulator, ctx);
   tes_context_destroy(&emulator);
   remove(file);
 }
@@ -314,10 +387,13 @@ int main(void) {
     tes_context_destroy(&ctx);
     return 0;
   }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_damage),
-      cmocka_unit_test(test_refusals),    cmocka_unit_test(test_killed_while_writing),
-      cmocka_unit_test(test_allocations), cmocka_unit_test(test_restart_on_another_device)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip),
+                                     cmocka_unit_test(test_boxes),
+                                     cmocka_unit_test(test_damage),
+                                     cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_killed_while_writing),
+                                     cmocka_unit_test(test_allocations),
+                                     cmocka_unit_test(test_restart_on_another_device)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

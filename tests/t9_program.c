@@ -420,7 +420,7 @@ static void a_restart_goes_on(void **state) {
   assert_run("solve " CASES "fichera.yaml --restart c.h5", 2);
   assert_output("c.h5 is of another mesh than the case: 2D with 3 trees, not 3D with 7");
   assert_run("solve " CASES "poisson-square.yaml --restart c.h5", 2);
-  assert_output("only meshes of trees have checkpoints");
+  assert_output("c.h5 is of another mesh than the case: of kind forest, not box");
   assert_run("solve " CASES "l-shape.yaml --set \"mesh={fichera: {dim: 2}}\" --restart c.h5", 2);
   assert_output("as many cells and boundaries, but nodes, materials or where the boundaries lie differ");
   assert_run("solve " CASES "l-shape.yaml --set output.checkpoint=/tmp", 4);

@@ -14,7 +14,7 @@
 #ifndef TESSERA_ADAPT_H
 #define TESSERA_ADAPT_H
 
-#include "forest_poisson.h"
+#include "problem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,21 +33,15 @@ typedef struct TesGoal {
  *  cells, largest indicators first. */
 typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
 
-/** eta2[cells] of the residual estimator for the solution of a problem of this description. */
-TesStatus tes_estimate_residual(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
-                                double *eta2);
+/** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees. */
+TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2);
 /** eta[cells] of dual-weighted residuals, signed. Solves the dual problem, degree + 1 <= 8, to 1e-6. */
-TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
-                           const TesGoal *goal, double *eta);
+TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta);
 /** value <- J(u). Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */
 TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value);
 /** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. */
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark);
-/** Coarse-to-fine and fine-to-coarse: u on `from` as a function in `to` (same coarse mesh, at most one level between): exact where cells are the same or
- *  finer, interpolated where they are coarser. Degrees may differ. */
-TesStatus tes_space_carry(const TesSpace *from, const double *u, const TesSpace *to, double *v);
-
 /** One step of the loop; pointers are valid during the call. */
 typedef struct TesAdaptStep {
   int step; /**< from 0 */
@@ -61,12 +55,11 @@ typedef struct TesAdaptStep {
   double setup_seconds, solve_seconds, estimate_seconds;
   TesSolveResult result;
   const TesMesh *mesh;
-  const TesForestPoisson *poisson;
+  const TesProblem *problem;
   const double *indicator; /**< [cells]: eta_K, not negative */
 } TesAdaptStep;
 
 typedef struct TesAdaptDesc {
-  TesForestPoissonDesc poisson; /**< the first mesh and the problem */
   TesEstimator estimator;
   TesGoal goal; /**< DWR */
   TesMarking marking;
@@ -79,11 +72,12 @@ typedef struct TesAdaptDesc {
   void *report_user;
 } TesAdaptDesc;
 
-/** Runs the loop. `last` (may be NULL) is filled with the last complete step, but for its pointers, whatever is returned. Errors: those of its parts, a solve
+/** Runs the loop from the mesh and the guess of the problem, a mesh of kind forest. `last` (may be NULL) is filled with the last complete step, but for its pointers, whatever is returned. Errors: those of its parts, a solve
  *  that does not converge among them; TES_ABOVE_TOLERANCE where a tolerance is given and the estimate is still above it when `steps` or `max_dofs` ends
  *  the loop; TES_OUT_OF_MEMORY before a mesh is set up for which host or device have no room, predicted from what the step before took;
  *  TES_INVALID_INPUT for a first mesh beyond max_dofs. */
-TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptStep *last);
+TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
+                        TesAdaptStep *last);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ typedef struct TesMesh TesMesh;
 /** Faces of a cell and of a box: x = lower, x = upper, y = lower, ... In 2D the last two do not exist. */
 typedef enum TesFace { TES_LEFT, TES_RIGHT, TES_BOTTOM, TES_TOP, TES_BACK, TES_FRONT } TesFace;
 
-/** auto: box for a box that is neither periodic nor deformed; cells for a deformed one, and where the build has no p4est and
+/** auto: box for a box that is neither periodic nor deformed nor refined in places; cells for a deformed one, and where the build has no p4est and
  *  nothing is refined; else forest. */
 typedef enum TesMeshKind { TES_MESH_AUTO, TES_MESH_BOX, TES_MESH_FOREST, TES_MESH_CELLS } TesMeshKind;
 
@@ -67,6 +67,10 @@ typedef struct TesMeshDesc {
   TesMeshKind kind;
   int dim;    /**< 2 or 3; 0 means 3, or what the file has */
   int refine; /**< times that all cells are halved: of trees 0..29 (2D), 0..18 (3D); a mesh of kind box gets twice the cells a direction */
+  /** Forests: after `refine` the cells in which the function is positive at a vertex or the middle are halved, refine_times (0 means 1) times.
+   *  NULL: none. */
+  const TesFunction *refine_where;
+  int refine_times;
   /** Box: cells a direction (kind box: at least 1; trees of a forest: 0 means 1), corners (both 0: 0 and 1), directions in which it
    *  is periodic. */
   int cells[3];

@@ -28,8 +28,8 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_JACOBI,
   TES_SMOOTHER_CHEBYSHEV,
   TES_SMOOTHER_GAUSS_SEIDEL,
-  TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
-  TES_SMOOTHER_CELL_PATCH
+  TES_SMOOTHER_CELL_PATCH,
+  TES_SMOOTHER_GAUSS_SEIDEL_MORTON
 } TesSmootherKind;
 
 /** Local solvers of the patch smoothers. exact: for the separable form. The others are surrogates for coefficients that

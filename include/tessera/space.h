@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include "mesh.h"
+#include "vector.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,6 +100,10 @@ TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const ui
 TesStatus tes_space_coordinates(const TesSpace *space, double *x);
 /** Values of a function at the nodes: u[length]. Errors: TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *function, double *u);
+/** v <- u, a function of `from`, at the nodes of `to`; vectors are float64. Degrees may differ. Meshes: the same; two boxes with the same corners; or two
+ *  forests with the same coarse mesh and at most one level between: exact where cells are the same or finer, interpolated where they
+ *  are coarser. Errors: TES_INVALID_INPUT (other meshes), TES_OUT_OF_MEMORY. */
+TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpace *to, TesVector *v);
 
 #ifdef __cplusplus
 }

@@ -21,8 +21,7 @@
 #include "checkpoint.h"
 #include "multigrid.h"
 #include "solver.h"
-#include "poisson.h"
-#include "forest_poisson.h"
+#include "problem.h"
 #include "adapt.h"
 
 #endif

@@ -8,6 +8,7 @@
 #define TESSERA_VTU_H
 
 #include "function.h"
+#include "problem.h"
 #include "space.h"
 #include "vector.h"
 
@@ -57,19 +58,19 @@ typedef struct TesVtuField {
   const char *name;
   const TesVector *vector; /**< over all nodes of the space, boundary values included */
   const TesFunction *function;
-  /** Forests: in its place in cells of a material, [materials]; NULL inside: `function` there too. */
+  /** In its place in cells of a material, [materials]; NULL inside: `function` there too. NULL: everywhere. */
   const TesFunction *const *material;
 } TesVtuField;
 
-/** Writes fields of a box space, e.g. {"u", u, NULL}, {"error", u, exact}, {"a", NULL, a} (a function alone is
- *  shown as it is). A cell in which a function is not finite at a node is left blank (NaN). Errors as tes_vtu_write(). */
-TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, const char *path);
-
-/** The same over a forest: cells of the space's degree, curved as the trees' maps; a cell on a hanging face shows what it interpolates
- *  from the coarse side, so that nothing gapes. Fields of cells: "level", "material" (number of the name) where there are
- *  any, and the caller's. */
-TesStatus tes_vtu_write_forest(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
+/** Writes fields over a space on a mesh of any kind, e.g. {"u", u, NULL}, {"error", u, exact}, {"a", NULL, a} (a function alone is shown as it
+ *  is): cells of the space's degree, curved as the mesh is. A cell on a hanging face shows what it interpolates from the coarse side, so
+ *  that nothing gapes. A cell in which a function is not finite at a node is left blank (NaN). Fields of cells: "level" on a forest,
+ *  "material" (number of the name) where there are any, and the caller's. Errors as tes_vtu_write(). */
+TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path);
+/** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution. Cell fields as above. */
+TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                                const char *path);
 
 /** One file of a series in time. */
 typedef struct TesPvdEntry {

@@ -1,12 +1,15 @@
-/* Checkpoints: what is put into the store, and forest and space made of it again. */
+/* Checkpoints: what is put into the store, and mesh and space made of it again. */
 #include "tessera/checkpoint.h"
 #include <stdio.h>
 #include <string.h>
 #include "device/vector.h"
+#include "io/checkpoint.h"
 #include "io/store.h"
+#include "mesh/mesh.h"
 #include "space/space.h"
 
-enum { FIELDS = 16, NAME = 64, VERSION = 1 };
+/* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. */
+enum { FIELDS = 16, NAME = 64, FOREST_VERSION = 1, BOX_VERSION = 2 };
 static const char format[] = "tessera checkpoint";
 
 /* Whole numbers of the head, in this order. */
@@ -64,28 +67,24 @@ done:
 static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
-  const TesiCellView *s = desc->space->view;
+  const TesSpace *s = desc->space;
   const TesiTrees *t = s->mesh->coarse;
-  int64_t whole[W_COUNT] = {[W_VERSION] = VERSION,
+  int64_t whole[W_COUNT] = {[W_VERSION] = t ? FOREST_VERSION : BOX_VERSION,
                             [W_DIM] = s->dim,
-                            [W_TREE_DEGREE] = t->degree,
-                            [W_TREES] = t->trees,
-                            [W_CELLS] = s->cells,
+                            [W_CELLS] = s->mesh->cells,
                             [W_DEGREE] = s->degree,
                             [W_LENGTH] = s->length,
                             [W_STEP] = desc->step,
                             [W_FIELDS] = desc->count,
-                            [W_BOUNDARIES] = t->boundaries,
-                            [W_MATERIALS] = t->materials,
-                            [W_MAPPED] = t->map != NULL,
-                            [W_IDENTITY] = (int64_t)t->identity,
-                            [W_NUMBERING] = numbering_hash(s)};
-  double number[N_COUNT] = {
-      [N_TIME] = desc->time, [N_RADIUS] = t->radius, [N_INNER] = t->inner, [N_CORE] = t->core};
-  for (int d = 0; d < 3; d++) {
-    whole[W_BOX + d] = t->box[d];
-    whole[W_PERIODIC + d] = t->periodic[d];
-    number[N_CENTRE + d] = t->centre[d];
+                            [W_BOUNDARIES] = tes_mesh_boundaries(s->mesh)};
+  double number[N_COUNT] = {[N_TIME] = desc->time};
+  for (int d = 0; d < 3; d++) whole[W_BOX + d] = t ? t->box[d] : s->mesh->box[d];
+  if (t) {
+    whole[W_TREE_DEGREE] = t->degree, whole[W_TREES] = t->trees, whole[W_MATERIALS] = t->materials;
+    whole[W_MAPPED] = t->map != NULL, whole[W_IDENTITY] = (int64_t)t->identity;
+    whole[W_NUMBERING] = numbering_hash(s->view);
+    number[N_RADIUS] = t->radius, number[N_INNER] = t->inner, number[N_CORE] = t->core;
+    for (int d = 0; d < 3; d++) whole[W_PERIODIC + d] = t->periodic[d], number[N_CENTRE + d] = t->centre[d];
   }
   TES_TRY(tesi_store_put(store, "format", TESI_STORE_BYTES, sizeof format, format));
   TES_TRY(tesi_store_put(store, "head", TESI_STORE_INT64, W_COUNT, whole));
@@ -94,7 +93,19 @@ done:
   return status;
 }
 
-static TesStatus put_mesh(TesiStore *store, const TesiCellView *s) {
+static const char *const axes[3] = {"x", "y", "z"};
+
+static TesStatus put_box(TesiStore *store, const TesSpace *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  for (int d = 0; d < s->dim; d++)
+    TES_TRY(tesi_store_put(store, axes[d], TESI_STORE_DOUBLE, s->mesh->box[d] + 1, s->mesh->coordinates[d]));
+  TES_TRY(tesi_store_put(store, "dirichlet", TESI_STORE_BYTES, 2 * s->dim + 1, s->given));
+done:
+  return status;
+}
+
+static TesStatus put_forest(TesiStore *store, const TesiCellView *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesiTrees *t = s->mesh->coarse;
@@ -115,8 +126,7 @@ done:
   return status;
 }
 
-static TesStatus put_field(TesiStore *store, const TesiCellView *s, int number,
-                           const TesCheckpointField *field) {
+static TesStatus put_field(TesiStore *store, const TesSpace *s, int number, const TesCheckpointField *field) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double *values = NULL;
@@ -137,7 +147,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TesStatus status = TES_OK;
   TesiStore *store = NULL;
   TES_CHECK(desc->space, "a checkpoint needs a space");
-  TES_CHECK(desc->space->mesh->kind == TES_MESH_FOREST, "a checkpoint holds a mesh of kind forest");
+  TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
   TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
   for (int i = 0; i < desc->count; i++) {
     const TesCheckpointField *f = &desc->fields[i];
@@ -148,10 +158,18 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   }
   TES_TRY(tesi_store_create(ctx, path, &store));
   TES_TRY(put_head(store, desc));
-  TES_TRY(put_mesh(store, desc->space->view));
-  for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space->view, i, &desc->fields[i]));
+  TES_TRY(desc->space->mesh->coarse ? put_forest(store, desc->space->view) : put_box(store, desc->space));
+  for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, i, &desc->fields[i]));
   TES_TRY(tesi_store_commit(&store));
 done:
+  tesi_store_close(&store);
+  return status;
+}
+
+/* A store that is never committed leaves nothing behind. */
+TesStatus tes_checkpoint_check(TesContext *context, const char *path) {
+  TesiStore *store = NULL;
+  const TesStatus status = tesi_store_create(context, path, &store);
   tesi_store_close(&store);
   return status;
 }
@@ -160,6 +178,7 @@ done:
 
 struct TesCheckpoint {
   TesContext *context;
+  char *path;
   TesSpace *space;
   double time;
   int64_t step;
@@ -168,7 +187,7 @@ struct TesCheckpoint {
   double *values[FIELDS];
 };
 
-/* What is read before it becomes a forest. */
+/* What is read before it becomes a mesh. */
 typedef struct Image {
   TesContext *ctx;
   TesiStore *store;
@@ -178,6 +197,7 @@ typedef struct Image {
   TesiTrees trees;
   char *texts[2]; /* of the names of boundaries and materials */
   TesiLeaves leaves;
+  double *coordinates[3]; /* of a box */
   uint8_t *given;
   int geometry_degree;
 } Image;
@@ -194,6 +214,7 @@ static void image_free(Image *m) {
   tesi_free(ctx, &m->trees.boundary_name);
   tesi_free(ctx, &m->trees.material_name);
   for (int i = 0; i < 2; i++) tesi_free(ctx, &m->texts[i]);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &m->coordinates[d]);
   tesi_free(ctx, &m->leaves.tree);
   tesi_free(ctx, &m->leaves.level);
   tesi_free(ctx, &m->leaves.origin);
@@ -216,6 +237,18 @@ done:
   return status;
 }
 
+static bool forest_is_possible(const int64_t *h) {
+  return h[W_TREE_DEGREE] >= 1 && h[W_TREE_DEGREE] <= TESI_TREES_DEGREE && h[W_TREES] >= 1 &&
+         h[W_TREES] <= 1 << 26 && h[W_CELLS] <= INT32_MAX && h[W_DEGREE] <= TESI_FOREST_DEGREE &&
+         h[W_MATERIALS] >= 0 && h[W_MATERIALS] < 1 << 24;
+}
+
+static bool box_is_possible(const int64_t *h) {
+  bool possible = h[W_DEGREE] <= TESI_MAX_DEGREE && h[W_BOUNDARIES] == 2 * h[W_DIM];
+  for (int d = 0; d < h[W_DIM]; d++) possible = possible && h[W_BOX + d] >= 1 && h[W_BOX + d] <= 1 << 24;
+  return possible;
+}
+
 static TesStatus get_head(Image *m) {
   TesContext *ctx = m->ctx;
   TesStatus status = TES_OK;
@@ -229,18 +262,17 @@ static TesStatus get_head(Image *m) {
   }
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, -1, &m->head, NULL));
   h = m->head;
-  TES_CHECK(h[W_VERSION] == VERSION, "%s is a checkpoint of version %lld; this is version %d", m->path,
-            (long long)h[W_VERSION], VERSION);
+  TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= BOX_VERSION,
+            "%s is a checkpoint of version %lld; this is version %d", m->path, (long long)h[W_VERSION],
+            BOX_VERSION);
   tesi_free(ctx, &m->head);
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, W_COUNT, &m->head, NULL));
   h = m->head;
   TES_TRY(tesi_store_get(m->store, "numbers", TESI_STORE_DOUBLE, N_COUNT, &m->number, NULL));
-  TES_CHECK((h[W_DIM] == 2 || h[W_DIM] == 3) && h[W_TREE_DEGREE] >= 1 &&
-                h[W_TREE_DEGREE] <= TESI_TREES_DEGREE && h[W_TREES] >= 1 && h[W_TREES] <= 1 << 26 &&
-                h[W_CELLS] >= 1 && h[W_CELLS] <= INT32_MAX && h[W_DEGREE] >= 1 &&
-                h[W_DEGREE] <= TESI_FOREST_DEGREE && h[W_FIELDS] >= 0 && h[W_FIELDS] <= FIELDS &&
-                h[W_BOUNDARIES] >= 0 && h[W_BOUNDARIES] < 1 << 24 && h[W_MATERIALS] >= 0 &&
-                h[W_MATERIALS] < 1 << 24,
+  const bool box = h[W_VERSION] == BOX_VERSION;
+  TES_CHECK((h[W_DIM] == 2 || h[W_DIM] == 3) && h[W_CELLS] >= 1 && h[W_DEGREE] >= 1 && h[W_FIELDS] >= 0 &&
+                h[W_FIELDS] <= FIELDS && h[W_BOUNDARIES] >= 0 && h[W_BOUNDARIES] < 1 << 24 &&
+                (box ? box_is_possible(h) : forest_is_possible(h)),
             "%s is damaged: its head holds impossible numbers", m->path);
 done:
   tesi_free(ctx, &text);
@@ -285,7 +317,7 @@ done:
   return status;
 }
 
-static TesStatus make_space(Image *m, TesSpace **space) {
+static TesStatus make_forest_space(Image *m, TesSpace **space) {
   TesContext *ctx = m->ctx;
   TesStatus status = TES_OK;
   const int64_t *h = m->head;
@@ -309,6 +341,41 @@ static TesStatus make_space(Image *m, TesSpace **space) {
 done:
   tes_mesh_destroy(&forest);
   tesi_trees_release(&trees);
+  return status;
+}
+
+static TesStatus make_box_space(Image *m, TesSpace **space) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  const int64_t *h = m->head;
+  TesMesh *mesh = NULL;
+  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = (int)h[W_DIM], .geometry_degree = m->geometry_degree};
+  for (int d = 0; d < desc.dim; d++) {
+    TES_TRY(tesi_store_get(m->store, axes[d], TESI_STORE_DOUBLE, h[W_BOX + d] + 1, &m->coordinates[d], NULL));
+    desc.cells[d] = (int)h[W_BOX + d];
+    desc.coordinates[d] = m->coordinates[d];
+  }
+  TES_TRY(tesi_store_get(m->store, "dirichlet", TESI_STORE_BYTES, h[W_BOUNDARIES] + 1, &m->given, NULL));
+  TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
+  TES_TRY(tes_space_create(ctx,
+                           &(TesSpaceDesc){.mesh = mesh,
+                                           .degree = (int)h[W_DEGREE],
+                                           .given = m->given[h[W_BOUNDARIES]] ? NULL : m->given},
+                           space));
+  TES_CHECK((*space)->length == h[W_LENGTH], "%s is damaged: its box has %lld nodes, expected %lld", m->path,
+            (long long)(*space)->length, (long long)h[W_LENGTH]);
+done:
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+static TesStatus make_space(Image *m, TesSpace **space) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  if (m->head[W_VERSION] == BOX_VERSION) return make_box_space(m, space);
+  TES_TRY(get_trees(m));
+  TES_TRY(make_forest_space(m, space));
+done:
   return status;
 }
 
@@ -337,8 +404,9 @@ TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometr
   TES_TRY(tesi_store_open(ctx, path, &m.store));
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
+  c->path = tesi_strdup(ctx, path);
+  if (!c->path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
   TES_TRY(get_head(&m));
-  TES_TRY(get_trees(&m));
   TES_TRY(make_space(&m, &c->space));
   TES_TRY(get_fields(&m, c));
   c->time = m.number[N_TIME];
@@ -357,6 +425,7 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   TesContext *ctx = c->context;
   *checkpoint = NULL;
   tes_space_destroy(&c->space);
+  tesi_free(ctx, &c->path);
   for (int i = 0; i < FIELDS; i++) {
     tesi_free(ctx, &c->name[i]);
     tesi_free(ctx, &c->values[i]);
@@ -389,4 +458,32 @@ const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char 
   for (int i = 0; i < checkpoint->fields; i++)
     if (!strcmp(checkpoint->name[i], name)) return checkpoint->values[i];
   return NULL;
+}
+
+/* ---- going on ---- */
+
+TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *name, const TesMesh *mesh,
+                                 int degree, TesVector **u) {
+  TesContext *ctx = checkpoint->context;
+  TesStatus status = TES_OK;
+  TesSpace *space = NULL;
+  TesVector *v = NULL;
+  uint8_t *none = NULL;
+  const double *values = tes_checkpoint_values(checkpoint, name);
+  const TesMesh *found = checkpoint->space->mesh;
+  *u = NULL;
+  TES_TRY(tesi_checkpoint_compare(checkpoint->path, found, mesh));
+  TES_CHECK(values, "%s holds no solution '%s'", checkpoint->path, name);
+  TES_ALLOC(&none, tes_mesh_boundaries(found) + 1);
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = found, .degree = degree, .given = none}, &space));
+  TES_TRY(tes_vector_create(ctx, checkpoint->space->length, TES_DOUBLE, &v));
+  TES_TRY(tes_vector_set(v, values));
+  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, u));
+  TES_TRY(tes_space_carry(checkpoint->space, v, space, *u));
+done:
+  if (status != TES_OK) tes_vector_destroy(u);
+  tesi_free(ctx, &none);
+  tes_vector_destroy(&v);
+  tes_space_destroy(&space);
+  return status;
 }

@@ -61,11 +61,13 @@ static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
     if (!box) return "a mesh of kind box needs the domain box";
     if (is_periodic(desc)) return "a periodic box is of kind forest";
     if (is_deformed(desc)) return "a deformed box is of kind cells";
+    if (desc->refine_where) return "a mesh of kind box is not refined in places: a forest is";
   } else if (kind == TES_MESH_FOREST) {
     if (is_deformed(desc)) return "a deformed box is of kind cells";
     if (is_graded(desc)) return "a forest's box has equal trees: coordinates need kind box";
   } else {
     if (is_periodic(desc)) return "a periodic box is of kind forest";
+    if (desc->refine_where) return "cells of kind cells are not refined: a forest is";
     if (!box && desc->refine) return "cells of kind cells are not refined: a forest is";
   }
   return NULL;
@@ -73,9 +75,10 @@ static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
 
 static TesMeshKind choose(const TesMeshDesc *desc) {
   if (desc->kind != TES_MESH_AUTO) return desc->kind;
+  const bool adapted = is_periodic(desc) || desc->refine_where;
   if (desc->domain == TES_DOMAIN_BOX && is_deformed(desc)) return TES_MESH_CELLS;
-  if (desc->domain == TES_DOMAIN_BOX && !is_periodic(desc)) return TES_MESH_BOX;
-  return !tesi_p4est_is_built() && !desc->refine && !is_periodic(desc) ? TES_MESH_CELLS : TES_MESH_FOREST;
+  if (desc->domain == TES_DOMAIN_BOX && !adapted) return TES_MESH_BOX;
+  return !tesi_p4est_is_built() && !desc->refine && !adapted ? TES_MESH_CELLS : TES_MESH_FOREST;
 }
 
 TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh **mesh) {
@@ -86,6 +89,7 @@ TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh 
             "the mesh's kind is %d, expected 0..3", (int)desc->kind);
   TES_CHECK(desc->domain >= TES_DOMAIN_BOX && desc->domain <= TES_DOMAIN_CELLS, "domain is %d, expected 0..7",
             (int)desc->domain);
+  TES_CHECK(desc->refine_times >= 0, "%d refinements by a function, expected 0 or more", desc->refine_times);
   TES_CHECK(desc->geometry_degree >= 0 && desc->geometry_degree <= TESI_TREES_DEGREE,
             "the geometry's degree is %d, expected 1..%d", desc->geometry_degree, TESI_TREES_DEGREE);
   const TesMeshKind kind = choose(desc);
@@ -94,6 +98,7 @@ TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh 
   if (kind == TES_MESH_BOX) TES_TRY(tesi_mesh_create_grid(ctx, kind, desc, mesh));
   if (kind == TES_MESH_CELLS) TES_TRY(tesi_mesh_create_cells(ctx, desc, mesh));
   if (kind == TES_MESH_FOREST) TES_TRY(tesi_mesh_create_forest(ctx, desc, mesh));
+  if (desc->refine_where) TES_TRY(tesi_mesh_refine_where(desc, mesh));
 done:
   return status;
 }

@@ -38,6 +38,8 @@ TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse);
 TesStatus tesi_mesh_create_cells(TesContext *ctx, const TesMeshDesc *desc, TesMesh **mesh);
 TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesMesh **mesh);
 TesStatus tesi_mesh_coarsen_forest(const TesMesh *mesh, TesMesh **coarse);
+/* *mesh <- refined where the description says. On failure *mesh is NULL. */
+TesStatus tesi_mesh_refine_where(const TesMeshDesc *desc, TesMesh **mesh);
 
 /* Grid position of a cell of a box. */
 static inline void tesi_mesh_at(const TesMesh *m, int64_t cell, int at[3]) {

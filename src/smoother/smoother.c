@@ -4,8 +4,8 @@
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->op, "a smoother needs an operator");
-  TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_CELL_PATCH,
-            "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_CELL_PATCH);
+  TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
+            "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
   TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_NODAL,
             "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_NODAL);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,

@@ -1,7 +1,8 @@
 /* Vectors cell by cell. */
-#include <string.h>
-#include "space/space.h"
 #include <math.h>
+#include <string.h>
+#include "basis/lagrange.h"
+#include "space/space.h"
 
 void tesi_cells_read(const TesiCellView *s, int64_t cell, const double *x, double *local) {
   const int32_t *index = s->index + cell * s->cell_nodes;
@@ -39,4 +40,28 @@ uint64_t tesi_cells_row_key(int n, const int32_t *index, const double *row) {
   for (int p = 0; p < n; p++)
     if (fabs(row[p]) >= TESI_CELLS_SMALL) key += entry_key(index[p], row[p]);
   return key;
+}
+
+void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
+                       double *gradient) {
+  const int m = degree + 1, nz = dim == 3 ? m : 1;
+  double node[TESI_HANGING_NODES + 1], B[3][TESI_HANGING_NODES + 1] = {{1}, {1}, {1}},
+                                                                 G[3][TESI_HANGING_NODES + 1] = {{0}};
+  tesi_gauss_lobatto(m, node, NULL);
+  for (int p = 0; p < n; p++) {
+    double sum[4] = {0};
+    for (int d = 0; d < dim; d++) tesi_lagrange(m, node, 1, &xi[p * dim + d], B[d], G[d]);
+    for (int k = 0; k < nz; k++)
+      for (int j = 0; j < m; j++) {
+        double v = 0, g = 0;
+        const double *row = local + (k * m + j) * m;
+        for (int i = 0; i < m; i++) v += B[0][i] * row[i], g += G[0][i] * row[i];
+        sum[0] += B[1][j] * B[2][k] * v;
+        sum[1] += B[1][j] * B[2][k] * g;
+        sum[2] += G[1][j] * B[2][k] * v;
+        if (dim == 3) sum[3] += B[1][j] * G[2][k] * v;
+      }
+    if (values) values[p] = sum[0];
+    for (int d = 0; gradient && d < dim; d++) gradient[p * dim + d] = sum[d + 1];
+  }
 }

@@ -86,10 +86,14 @@ void fuzz_case(const uint8_t *data, size_t size) {
   demand((status == TES_OK) == (c != NULL));
   demand(status == TES_OK || *tes_context_message(ctx));
   if (c) {
-    demand(c->box.dim == 2 || c->box.dim == 3);
-    for (int d = 0; d < c->box.dim; d++) demand(c->box.cells[d] >= 1 && c->box.lower[d] < c->box.upper[d]);
-    for (int i = 0; i < 2 * c->box.dim; i++) demand(c->boundary[i].value != NULL);
-    use_function(c->f);
+    const TesMeshDesc *m = &c->mesh;
+    const bool box = m->domain == TES_DOMAIN_BOX;
+    demand(m->kind == TES_MESH_FOREST || (m->kind == TES_MESH_BOX && box));
+    demand(!box || m->dim == 2 || m->dim == 3);
+    for (int d = 0; box && d < m->dim; d++) demand(m->cells[d] >= 1 && m->lower[d] < m->upper[d]);
+    demand(c->problem.boundaries >= 1);
+    for (int i = 0; i < c->problem.boundaries; i++) demand(c->problem.boundary[i].g != NULL);
+    use_function(c->problem.data.f);
   }
   tes_case_destroy(&c);
   demand(tes_context_memory(ctx) == 0);

@@ -50,18 +50,27 @@ static TesStatus create(TesContext *ctx, const char *text, size_t length, const 
   *result = NULL;
   TES_CHECK(tesi_case_key_count <= TESI_CASE_ROWS, "the table of keys has outgrown the reader");
   TES_NEW(&c);
-  c->context = tesi_context_retain(ctx);
   TES_NEW(&r);
-  r->ctx = ctx, r->result = c, r->name = name;
-  c->name = tesi_strdup(ctx, name);
-  if (!c->name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of the case");
+  r->ctx = ctx, r->name = name;
+  r->draft.c.context = ctx;
+  r->draft.c.name = tesi_strdup(ctx, name);
+  if (!r->draft.c.name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of the case");
   TES_TRY(read_text(r, text, length, override_count, overrides));
-  *result = c;
-  c = NULL;
 done:
-  if (r) tesi_yaml_free(ctx, &r->root);
+  if (r) {
+    tesi_yaml_free(ctx, &r->root);
+    tesi_case_finish(r);
+    if (status == TES_OK) {
+      *c = r->draft.c;
+      c->context = tesi_context_retain(ctx);
+      *result = c;
+      c = NULL;
+    } else {
+      tesi_case_clear(&r->draft.c);
+    }
+  }
   tesi_free(ctx, &r);
-  tes_case_destroy(&c);
+  tesi_free(ctx, &c);
   return status;
 }
 
@@ -85,9 +94,44 @@ done:
   return status;
 }
 
-static void destroy_face(TesCaseFace *face) {
-  tes_function_destroy(&face->value);
-  tes_function_destroy(&face->alpha);
+static void clear_data(TesData *data) {
+  tes_function_destroy((TesFunction **)&data->a);
+  tes_function_destroy((TesFunction **)&data->c);
+  tes_function_destroy((TesFunction **)&data->f);
+}
+
+static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
+  TesBoundary *boundary = (TesBoundary *)p->boundary;
+  TesMaterial *material = (TesMaterial *)p->material;
+  clear_data(&p->data);
+  tes_function_destroy((TesFunction **)&p->exact);
+  for (int i = 0; i < p->boundaries; i++) {
+    tesi_free(ctx, &boundary[i].name);
+    tesi_free(ctx, &boundary[i].where);
+    tes_function_destroy((TesFunction **)&boundary[i].g);
+    tes_function_destroy((TesFunction **)&boundary[i].alpha);
+  }
+  for (int i = 0; i < p->materials; i++) {
+    tesi_free(ctx, &material[i].name);
+    tesi_free(ctx, &material[i].where);
+    clear_data(&material[i].data);
+  }
+  tesi_free(ctx, &boundary);
+  tesi_free(ctx, &material);
+}
+
+void tesi_case_clear(TesCase *c) {
+  TesContext *ctx = c->context;
+  clear_problem(ctx, &c->problem);
+  tes_function_destroy((TesFunction **)&c->mesh.refine_where);
+  tesi_free(ctx, &c->mesh.file);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &c->mesh.coordinates[d]);
+  tesi_free(ctx, &c->adapt.goal.boundary);
+  for (int i = 0; i < c->warning_count; i++) tesi_free(ctx, &c->warnings[i]);
+  tesi_free(ctx, &c->name);
+  tesi_free(ctx, &c->vtu);
+  tesi_free(ctx, &c->json);
+  tesi_free(ctx, &c->checkpoint);
 }
 
 void tes_case_destroy(TesCase **result) {
@@ -95,35 +139,7 @@ void tes_case_destroy(TesCase **result) {
   if (!c) return;
   *result = NULL;
   TesContext *ctx = c->context;
-  tes_function_destroy(&c->f);
-  tes_function_destroy(&c->a);
-  tes_function_destroy(&c->c);
-  tes_function_destroy(&c->exact);
-  for (int i = 0; i < 6; i++) destroy_face(&c->boundary[i]);
-  destroy_face(&c->boundary_all);
-  for (int d = 0; d < 3; d++) tesi_free(ctx, &c->box.coordinates[d]);
-  for (int i = 0; i < c->named_count; i++) {
-    tesi_free(ctx, &c->named[i].name);
-    tesi_free(ctx, &c->named[i].where);
-    destroy_face(&c->named[i].face);
-  }
-  for (int i = 0; i < c->material_count; i++) {
-    tesi_free(ctx, &c->materials[i].name);
-    tesi_free(ctx, &c->materials[i].where);
-    tes_function_destroy(&c->materials[i].a);
-    tes_function_destroy(&c->materials[i].c);
-    tes_function_destroy(&c->materials[i].f);
-  }
-  tesi_free(ctx, &c->named);
-  tesi_free(ctx, &c->materials);
-  tes_function_destroy(&c->forest.where);
-  tesi_free(ctx, &c->forest.file);
-  tesi_free(ctx, &c->adapt.boundary);
-  for (int i = 0; i < c->warning_count; i++) tesi_free(ctx, &c->warnings[i]);
-  tesi_free(ctx, &c->name);
-  tesi_free(ctx, &c->vtu);
-  tesi_free(ctx, &c->json);
-  tesi_free(ctx, &c->checkpoint);
+  tesi_case_clear(c);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
 }

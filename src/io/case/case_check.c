@@ -12,7 +12,7 @@ static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
 }
 
 static TesStatus check_dim(TesiCaseReader *r) {
-  TesCaseBox *box = &r->result->box;
+  TesMeshDesc *box = &r->draft.c.mesh;
   const int row = tesi_case_row("mesh.box.cells"), entries = r->entries[row];
   if (!box->dim && !entries)
     return tesi_case_error(r, row, r->node[row], "give one number a direction, or dim as well");
@@ -22,14 +22,14 @@ static TesStatus check_dim(TesiCaseReader *r) {
 
 /* Lists must have an entry a direction. */
 static TesStatus check_entries(TesiCaseReader *r, const char *path) {
-  const int row = tesi_case_row(path), entries = r->entries[row], dim = r->result->box.dim;
+  const int row = tesi_case_row(path), entries = r->entries[row], dim = r->draft.c.mesh.dim;
   if (!entries || entries == dim) return TES_OK;
   return tesi_case_error(r, row, r->node[row], "expected %d entries, as dim is %d, got %d", dim, dim,
                          entries);
 }
 
 static TesStatus check_corners(TesiCaseReader *r, int d) {
-  const TesCaseBox *box = &r->result->box;
+  const TesMeshDesc *box = &r->draft.c.mesh;
   const TesiYaml *upper = given(r, "mesh.box.upper"), *lower = given(r, "mesh.box.lower");
   const int row = tesi_case_row(upper || !lower ? "mesh.box.upper" : "mesh.box.lower");
   if (tesi_case_has_list(r, d)) return TES_OK;
@@ -48,10 +48,11 @@ static TesStatus check_corners(TesiCaseReader *r, int d) {
 
 /* Vertices and unknowns are counted in 64 bits. */
 static TesStatus check_size(TesiCaseReader *r) {
-  const TesCaseBox *box = &r->result->box;
+  const TesMeshDesc *box = &r->draft.c.mesh;
   const int row = tesi_case_row("mesh.box.cells");
   double dofs = 1;
-  for (int d = 0; d < box->dim; d++) dofs *= (double)box->cells[d] * r->result->degree + 1;
+  for (int d = 0; d < box->dim; d++)
+    dofs *= ldexp(box->cells[d], box->refine) * r->draft.c.problem.degree + 1;
   if (dofs > 1e15)
     return tesi_case_error(r, row, r->node[row], "makes %.3g unknowns; at most 1e15 can be numbered", dofs);
   return TES_OK;
@@ -61,13 +62,13 @@ static TesStatus check_size(TesiCaseReader *r) {
 static TesStatus check_periodic(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesCaseBox *box = &r->result->box;
+  const TesMeshDesc *box = &r->draft.c.mesh;
   const int row = tesi_case_row("mesh.box.periodic");
   for (int d = 0; d < 3; d++) {
-    if (!(box->periodic >> d & 1)) continue;
+    if (!(r->draft.periodic >> d & 1)) continue;
     if (d >= box->dim)
       TES_TRY(tesi_case_error(r, row, r->node[row], "a box of dim 2 has no direction z"));
-    else if (ldexp(box->cells[d], r->result->forest.refine) < 3)
+    else if (ldexp(box->cells[d], box->refine) < 3)
       TES_TRY(tesi_case_error(r, row, r->node[row],
                               "a periodic direction needs 3 cells at least, refinement counted"));
     for (int f = 2 * d; f < 2 * d + 2; f++)
@@ -82,7 +83,7 @@ done:
 static TesStatus check_box(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TesCaseBox *box = &r->result->box;
+  TesMeshDesc *box = &r->draft.c.mesh;
   static const char *const lists[3] = {"mesh.box.cells", "mesh.box.lower", "mesh.box.upper"};
   TES_TRY(check_dim(r));
   for (int i = 0; i < 3 && !r->error_count; i++) TES_TRY(check_entries(r, lists[i]));
@@ -98,15 +99,17 @@ done:
   return status;
 }
 
-/* `all` is Dirichlet 0 where it is not given. */
-static TesStatus complete_all(TesiCaseReader *r) {
+/* What holds on all other boundaries comes last: Dirichlet 0 where it is not given. Where it is, also on faces without a name. */
+static TesStatus add_all(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TesCaseFace *all = &r->result->boundary_all;
-  r->result->all_given = all->condition != TES_CASE_NO_CONDITION;
-  if (r->result->all_given) goto done;
-  TES_TRY(tes_function_create_constant(ctx, 0, &all->value));
-  all->condition = TES_CASE_DIRICHLET;
+  TesiCaseFace *all = &r->draft.all;
+  r->draft.c.mesh.rest = all->condition ? "rest" : NULL;
+  if (!all->condition) {
+    TES_TRY(tes_function_create_constant(ctx, 0, &all->value));
+    all->condition = 1 + TES_DIRICHLET;
+  }
+  TES_TRY(tesi_case_add_boundary(r, NULL, NULL, all));
 done:
   return status;
 }
@@ -114,29 +117,34 @@ done:
 static TesStatus check_faces(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesCaseFace *all = &r->result->boundary_all;
-  TES_TRY(complete_all(r));
   for (int i = 0; i < 6; i++) {
-    TesCaseFace *face = &r->result->boundary[i];
     const TesiYaml *node = given(r, face_paths[i]);
-    if (i / 2 >= r->result->box.dim) {
-      if (node)
-        TES_TRY(tesi_case_error(r, tesi_case_row(face_paths[i]), node, "a box of dim 2 has no such face"));
-      continue;
-    }
-    if (face->condition != TES_CASE_NO_CONDITION) continue;
-    face->condition = all->condition;
-    face->value = tesi_function_retain(all->value);
-    face->alpha = tesi_function_retain(all->alpha);
+    char where[256];
+    if (i / 2 >= r->draft.c.mesh.dim && node)
+      TES_TRY(tesi_case_error(r, tesi_case_row(face_paths[i]), node, "a box of dim 2 has no such face"));
+    if (i / 2 >= r->draft.c.mesh.dim || !r->draft.face[i].condition) continue;
+    tesi_case_place(r, node, where);
+    TES_TRY(tesi_case_add_boundary(r, face_paths[i] + strlen("boundary."), where, &r->draft.face[i]));
   }
 done:
   return status;
 }
 
+/* As few trees as there can be, each refined: cells of trees are coarsened no further by a multigrid. Periodic directions keep two. */
+static void make_trees(TesMeshDesc *mesh) {
+  bool even = true;
+  while (even && mesh->refine < 18) {
+    for (int d = 0; d < mesh->dim; d++)
+      even = even && mesh->cells[d] % 2 == 0 && (!mesh->periodic[d] || mesh->cells[d] >= 4);
+    for (int d = 0; even && d < mesh->dim; d++) mesh->cells[d] /= 2;
+    mesh->refine += even;
+  }
+}
+
 static TesStatus warn(TesiCaseReader *r, const char *path, const char *text) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TesCase *c = r->result;
+  TesCase *c = &r->draft.c;
   char line[400], where[256];
   if (c->warning_count == (int)(sizeof c->warnings / sizeof *c->warnings)) goto done;
   tesi_case_place(r, given(r, path), where);
@@ -151,24 +159,24 @@ done:
 static TesStatus check_solver(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesCase *c = r->result;
-  const TesCaseSmoother s = c->smoother;
+  const TesCase *c = &r->draft.c;
+  const TesSolveOptions *o = &c->problem.solver;
+  const TesSmootherKind s = o->smoother;
   const int row = tesi_case_row("solver.post_smoothing");
-  const bool patch =
-      s == TES_CASE_SMOOTHER_AUTO || s == TES_CASE_SMOOTHER_PATCH || s == TES_CASE_SMOOTHER_PATCH_ADDITIVE;
-  if (c->pre_smoothing == 0 && c->post_smoothing == 0)
+  const bool patch = s == TES_SMOOTHER_AUTO || s == TES_SMOOTHER_PATCH || s == TES_SMOOTHER_PATCH_ADDITIVE;
+  if (r->draft.pre == 0 && r->draft.post == 0)
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             "pre_smoothing and post_smoothing are both 0: nothing would smooth"));
-  if (c->forest.used) {
-    if (c->local_solver != TES_CASE_LOCAL_AUTO)
+  if (c->mesh.kind == TES_MESH_FOREST) {
+    if (o->local != TES_LOCAL_AUTO)
       TES_TRY(warn(r, "solver.local_solver", "has no effect on meshes of trees"));
-    if (c->order != TES_CASE_ORDER_AUTO) TES_TRY(warn(r, "solver.order", "has no effect on meshes of trees"));
+    if (o->order != TES_ORDER_AUTO) TES_TRY(warn(r, "solver.order", "has no effect on meshes of trees"));
     goto done;
   }
-  if (!patch && c->local_solver != TES_CASE_LOCAL_AUTO)
+  if (!patch && o->local != TES_LOCAL_AUTO)
     TES_TRY(warn(r, "solver.local_solver", "has no effect with a point smoother"));
-  if (s != TES_CASE_SMOOTHER_AUTO && s != TES_CASE_SMOOTHER_PATCH && s != TES_CASE_SMOOTHER_GAUSS_SEIDEL &&
-      c->order != TES_CASE_ORDER_AUTO)
+  if (s != TES_SMOOTHER_AUTO && s != TES_SMOOTHER_PATCH && s != TES_SMOOTHER_GAUSS_SEIDEL &&
+      o->order != TES_ORDER_AUTO)
     TES_TRY(warn(r, "solver.order", "has no effect with a smoother that is not multiplicative"));
 done:
   return status;
@@ -177,14 +185,42 @@ done:
 TesStatus tesi_case_check(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TES_TRY(tesi_case_check_forest(r));
+  TesMeshDesc *mesh = &r->draft.c.mesh;
+  TES_TRY(tesi_case_check_mesh(r));
+  if (r->error_count) goto done;
+  TES_TRY(tesi_case_read_names(r));
   if (r->error_count) goto done;
   if (given(r, "mesh.box")) TES_TRY(check_box(r));
-  if (given(r, "mesh.box"))
-    TES_TRY(check_faces(r));
-  else
-    TES_TRY(complete_all(r));
+  if (given(r, "mesh.box")) TES_TRY(check_faces(r));
+  TES_TRY(add_all(r));
   TES_TRY(check_solver(r));
+  for (int d = 0; d < 3; d++) mesh->periodic[d] = r->draft.periodic >> d & 1;
+  if (!r->error_count && mesh->domain == TES_DOMAIN_BOX && mesh->kind == TES_MESH_FOREST) make_trees(mesh);
 done:
   return status;
+}
+
+static void drop(TesiCaseFace *face) {
+  tes_function_destroy(&face->value);
+  tes_function_destroy(&face->alpha);
+}
+
+/* In descriptions 0 means the default, in cases -1 does; 0 steps are -1 in descriptions. */
+static int steps(int given) {
+  return given < 0 ? 0 : given == 0 ? -1 : given;
+}
+
+void tesi_case_finish(TesiCaseReader *r) {
+  TesiCaseDraft *d = &r->draft;
+  TesCase *c = &d->c;
+  c->problem.data = (TesData){d->a, d->reaction, d->f};
+  c->problem.exact = d->exact;
+  c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);
+  c->mesh.file = d->file;
+  if (d->refine_times == 0) tes_function_destroy(&d->where);
+  c->mesh.refine_where = d->where, c->mesh.refine_times = d->refine_times;
+  c->adapt.goal.boundary = d->goal;
+  c->adapt.max_dofs = d->max_dofs;
+  drop(&d->all);
+  for (int i = 0; i < 6; i++) drop(&d->face[i]);
 }

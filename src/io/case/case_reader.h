@@ -10,7 +10,7 @@ enum { TESI_CASE_ROWS = 160, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
 typedef struct TesiCaseReader {
   TesContext *ctx;
-  TesCase *result;
+  TesiCaseDraft draft;
   const char *name;
   TesiYaml *root;
   const TesiYaml *node[TESI_CASE_ROWS]; /* the value given for each row; NULL: none */
@@ -36,8 +36,16 @@ TesStatus tesi_case_override(TesiCaseReader *r, const char *text);
 TesStatus tesi_case_walk(TesiCaseReader *r);
 /* Reads a value of a row that may have rows below it. */
 TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node);
-/* Meshes of trees: which one, boundaries and materials by name, adaptation (case_forest.c). */
-TesStatus tesi_case_check_forest(TesiCaseReader *r);
+/* Which domain and kind, adaptation (case_mesh.c). */
+TesStatus tesi_case_check_mesh(TesiCaseReader *r);
+/* Boundaries and materials by name, into the lists of the problem (case_names.c). */
+TesStatus tesi_case_read_names(TesiCaseReader *r);
+/* Adds what holds on a boundary (NULL: all others) to the list; takes over the functions of *face. where NULL: nowhere. */
+TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face);
+/* Moves what stands beside the descriptions into them; the draft then owns nothing but them. */
+void tesi_case_finish(TesiCaseReader *r);
+/* Releases what a case owns, but for itself. */
+void tesi_case_clear(TesCase *c);
 /* Whether keys below this row are names of the mesh. */
 bool tesi_case_takes_names(const TesiCaseReader *r, int row);
 /* Reads one value of a row that is no map, from its node or, where that is NULL, from its default. */

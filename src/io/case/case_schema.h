@@ -6,6 +6,23 @@
 #include <stddef.h>
 #include "tessera/case.h"
 
+/* What holds on one face. */
+typedef struct TesiCaseFace {
+  int condition;      /* 1 + TesCondition; 0: none */
+  TesFunction *value; /* Dirichlet value, flux, or right-hand side of the Robin condition */
+  TesFunction *alpha; /* Robin only */
+} TesiCaseFace;
+
+/* A case while it is read. */
+typedef struct TesiCaseDraft {
+  TesCase c;
+  TesFunction *a, *f, *reaction, *exact, *where;
+  TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
+  char *file, *goal;
+  int periodic; /* bit d: in direction d */
+  int refine_times, max_dofs, pre, post;
+} TesiCaseDraft;
+
 typedef enum TesiKeyType {
   TESI_KEY_MAP,        /* its children are the rows below it */
   TESI_KEY_ONE_OF,     /* a map with exactly one of its children; target: int, 1 + the number of that child */
@@ -24,7 +41,7 @@ typedef enum TesiKeyType {
 typedef struct TesiKey {
   const char *path;
   TesiKeyType type;
-  size_t target;              /* offset in TesCase */
+  size_t target;              /* offset in TesiCaseDraft */
   const char *const *choices; /* words in the order of the enum, NULL behind the last */
   double low, high;
   bool open, required;

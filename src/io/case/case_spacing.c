@@ -17,7 +17,7 @@ bool tesi_case_has_list(const TesiCaseReader *r, int d) {
 
 /* Each coordinate must be larger than the one before; the first that is not is named. */
 static TesStatus check_ascending(TesiCaseReader *r, int d, const TesiYaml *node, const double *x) {
-  for (int i = 1; i <= r->result->box.cells[d]; i++)
+  for (int i = 1; i <= r->draft.c.mesh.cells[d]; i++)
     if (!(x[i] > x[i - 1]))
       return tesi_case_error(r, spacing_row(d), node,
                              "the coordinates must ascend, but number %d is %.10g and number %d is %.10g",
@@ -40,7 +40,7 @@ static TesStatus match_end(TesiCaseReader *r, int d, const char *path, double en
 static TesStatus from_list(TesiCaseReader *r, int d, const TesiYaml *list) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TesCaseBox *box = &r->result->box;
+  TesMeshDesc *box = &r->draft.c.mesh;
   double *x = NULL;
   int i = 0;
   bool valid;
@@ -64,7 +64,7 @@ done:
 
 /* Fractions in [0, 1] become coordinates; the ends are exact. */
 static TesStatus scale(TesiCaseReader *r, int d, const TesiYaml *node, double *x) {
-  const TesCaseBox *box = &r->result->box;
+  const TesMeshDesc *box = &r->draft.c.mesh;
   const int n = box->cells[d];
   for (int i = 0; i <= n; i++)
     if (!isfinite(x[i]))
@@ -80,7 +80,7 @@ static TesStatus scale(TesiCaseReader *r, int d, const TesiYaml *node, double *x
 static TesStatus from_expression(TesiCaseReader *r, int d, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TesCaseBox *box = &r->result->box;
+  TesMeshDesc *box = &r->draft.c.mesh;
   const int n = box->cells[d];
   char message[TESI_EXPRESSION_MESSAGE];
   TesFunction *f = NULL;
@@ -105,11 +105,11 @@ done:
 TesStatus tesi_case_spacing(TesiCaseReader *r, int d) {
   const TesiYaml *node = r->node[spacing_row(d)];
   if (!node || (tesi_yaml_is_null(node) && *node->text)) return TES_OK;
-  if (d >= r->result->box.dim)
+  if (d >= r->draft.c.mesh.dim)
     return tesi_case_error(r, spacing_row(d), node, "a box of dim %d has no such direction",
-                           r->result->box.dim);
+                           r->draft.c.mesh.dim);
   if (node->kind == TESI_YAML_LIST) return from_list(r, d, node);
   if (node->kind == TESI_YAML_SCALAR && *node->text) return from_expression(r, d, node);
   return tesi_case_error(r, spacing_row(d), node, "expected an expression in s or a list of %d coordinates",
-                         r->result->box.cells[d] + 1);
+                         r->draft.c.mesh.cells[d] + 1);
 }

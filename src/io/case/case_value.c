@@ -8,8 +8,8 @@
 #include "io/nearest.h"
 #include "io/number.h"
 
-static void *target(const TesiCaseReader *r, int row) {
-  return (char *)r->result + tesi_case_keys[row].target;
+static void *target(TesiCaseReader *r, int row) {
+  return (char *)&r->draft + tesi_case_keys[row].target;
 }
 
 /* "1, 2 or 3". */

@@ -93,7 +93,7 @@ done:
 
 /* Exactly one child is wanted. */
 static TesStatus choose_one(TesiCaseReader *r, int row, const TesiYaml *map) {
-  int *chosen = (int *)((char *)r->result + tesi_case_keys[row].target), number = 0;
+  int *chosen = (int *)((char *)&r->draft + tesi_case_keys[row].target), number = 0;
   char known[100] = "";
   list_children(row, known, sizeof known);
   if (map->count != 1)

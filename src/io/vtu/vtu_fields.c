@@ -1,96 +1,197 @@
-/* Vectors and functions over a box space, as the point fields of a VTU file. */
+/* Vectors and functions over a space as fields of a VTU file. Each cell is written by itself, so that hanging faces need nothing special:
+ * what the cell reads, interpolated from the coarse side, is what is shown. Over a box the axes tell where the nodes are; it needs no index. */
+#include <string.h>
 #include "io/vtu/vtu.h"
 #include "device/vector.h"
+#include "mesh/mesh.h"
+#include "problem/problem.h"
 #include "space/space.h"
 #include "tessera/vtu.h"
 
 enum { FIELDS = 16 };
 
-typedef struct Field {
+/* A space cell by cell. */
+typedef struct Cells {
   const TesSpace *space;
+  const TesiAxis *axis;     /* NULL: no box */
+  const TesiCellView *view; /* NULL: a box */
+  int n;                    /* nodes of a cell */
+} Cells;
+
+typedef struct Field {
+  const Cells *cells;
   const TesFunction *function;
-  double *values, *work; /* [nodes of the space] or NULL; [5 nodes of a cell] */
+  const TesFunction *const *material; /* [materials] or NULL */
+  double *values, *work;              /* [length] or NULL; [4 nodes of a cell] */
 } Field;
 
-/* Coordinates of the nodes of a cell, [3][n], lexicographic; returns n. */
-static int cell_coordinates(const TesSpace *space, int64_t cell, double *x) {
-  const TesiAxis *axis = space->axis;
-  const int64_t at[3] = {cell % axis[0].cells, cell / axis[0].cells % axis[1].cells,
-                         cell / axis[0].cells / axis[1].cells};
-  const int p[3] = {axis[0].degree + 1, axis[1].degree + 1, axis[2].degree + 1}, n = p[0] * p[1] * p[2];
+static TesStatus take_cells(const TesSpace *space, Cells *cells) {
+  const TesStatus status = TES_OK;
+  *cells = (Cells){.space = space, .axis = tesi_space_box(space), .n = 1};
+  for (int d = 0; d < space->dim; d++) cells->n *= space->degree + 1;
+  return cells->axis ? status : tesi_space_cells(space, &cells->view);
+}
+
+/* First node of a cell of a box in each direction. */
+static void first_node(const TesiAxis *axis, int64_t cell, int64_t at[3]) {
+  at[0] = cell % axis[0].cells * axis[0].degree;
+  at[1] = cell / axis[0].cells % axis[1].cells * axis[1].degree;
+  at[2] = cell / axis[0].cells / axis[1].cells * axis[2].degree;
+}
+
+static void box_coordinates(const Cells *cells, int64_t cell, double *x) {
+  const TesiAxis *axis = cells->axis;
+  const int p[2] = {axis[0].degree + 1, axis[1].degree + 1}, n = cells->n;
+  int64_t at[3];
+  first_node(axis, cell, at);
   for (int i = 0; i < n; i++) {
     const int node[3] = {i % p[0], i / p[0] % p[1], i / p[0] / p[1]};
-    for (int d = 0; d < 3; d++)
-      x[d * n + i] = axis[d].degree ? axis[d].x[at[d] * axis[d].degree + node[d]] : 0;
+    for (int d = 0; d < 3; d++) x[d * n + i] = axis[d].degree ? axis[d].x[at[d] + node[d]] : 0;
   }
-  return n;
+}
+
+/* Positions of a cell's nodes, [3][n]. */
+static void coordinates(const Cells *cells, int64_t cell, double *x) {
+  const TesiCellView *s = cells->view;
+  double at[3 * TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES];
+  if (cells->axis) {
+    box_coordinates(cells, cell, x);
+    return;
+  }
+  tesi_hanging_positions(s->mesh, cell, s->mask[cell], s->n, s->node, s->halves, at);
+  for (int i = 0; i < cells->n; i++)
+    for (int d = 0; d < 3; d++) x[d * cells->n + i] = d < s->dim ? at[i * s->dim + d] : 0;
+}
+
+static void read(const Cells *cells, int64_t cell, const double *vector, double *values) {
+  const TesiAxis *axis = cells->axis;
+  int64_t at[3];
+  if (!axis) {
+    tesi_cells_read(cells->view, cell, vector, values);
+    return;
+  }
+  first_node(axis, cell, at);
+  for (int z = 0; z <= axis[2].degree; z++)
+    for (int y = 0; y <= axis[1].degree; y++) {
+      const int64_t row = (at[2] + z) * axis[1].nodes + at[1] + y;
+      for (int x = 0; x <= axis[0].degree; x++) *values++ = vector[row * axis[0].nodes + at[0] + x];
+    }
 }
 
 static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
+  const int n = field->cells->n, dim = field->cells->space->dim;
   for (int64_t c = 0; c < count; c++) {
-    const int n = cell_coordinates(field->space, first + c, field->work);
-    for (int i = 0; i < field->space->dim * n; i++) *values++ = field->work[i];
+    coordinates(field->cells, first + c, field->work);
+    memcpy(values + c * n * dim, field->work, (size_t)(n * dim) * sizeof *values);
   }
   return TES_OK;
 }
 
-static void gather(const TesSpace *space, int64_t cell, const double *vector, double *values) {
-  const TesiAxis *axis = space->axis;
-  const int64_t cx = cell % axis[0].cells, cy = cell / axis[0].cells % axis[1].cells,
-                cz = cell / axis[0].cells / axis[1].cells;
-  for (int z = 0; z <= axis[2].degree; z++)
-    for (int y = 0; y <= axis[1].degree; y++) {
-      const int64_t row = (cz * axis[2].degree + z) * axis[1].nodes + cy * axis[1].degree + y;
-      for (int x = 0; x <= axis[0].degree; x++)
-        *values++ = vector[row * axis[0].nodes + cx * axis[0].degree + x];
-    }
+static const TesFunction *function_in(const Field *field, int64_t cell) {
+  const int material = field->material ? tes_mesh_material(field->cells->space->mesh, cell) : -1;
+  return material >= 0 && field->material[material] ? field->material[material] : field->function;
 }
 
 static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
+  const int n = field->cells->n;
+  double *x = field->work, *f = x + 3 * n;
   for (int64_t c = 0; c < count; c++) {
-    const int n = cell_coordinates(field->space, first + c, field->work);
-    double *x = field->work, *f = field->work + 3 * n, *out = values + c * n;
-    if (field->values) gather(field->space, first + c, field->values, out);
-    if (!field->function) continue;
-    tesi_vtu_function(field->function, n, x, f);
+    double *out = values + c * n;
+    if (field->values) read(field->cells, first + c, field->values, out);
+    const TesFunction *function = function_in(field, first + c);
+    if (!function) continue;
+    coordinates(field->cells, first + c, x);
+    tesi_vtu_function(function, n, x, f);
     for (int i = 0; i < n; i++) out[i] = field->values ? out[i] - f[i] : f[i];
   }
   return TES_OK;
 }
 
-TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields,
-                               const char *path) {
+static TesStatus fill_level(void *user, int64_t first, int64_t count, double *values) {
+  const Field *field = user;
+  for (int64_t c = 0; c < count; c++) values[c] = field->cells->space->mesh->leaves.level[first + c];
+  return TES_OK;
+}
+
+static TesStatus fill_material(void *user, int64_t first, int64_t count, double *values) {
+  const Field *field = user;
+  for (int64_t c = 0; c < count; c++) values[c] = tes_mesh_material(field->cells->space->mesh, first + c);
+  return TES_OK;
+}
+
+static TesStatus begin_field(const Cells *cells, const TesVtuField *field, double *work, Field *state,
+                             TesVtuArray *array) {
+  const TesSpace *space = cells->space;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  Field state[FIELDS] = {{0}}, geometry = {.space = space};
-  TesVtuArray arrays[FIELDS] = {{0}};
+  *state = (Field){.cells = cells, .function = field->function, .material = field->material, .work = work};
+  *array = (TesVtuArray){.name = field->name, .fill = fill_field, .user = state};
+  TES_CHECK(field->vector || field->function, "field %s has neither a vector nor a function", field->name);
+  if (!field->vector) return TES_OK;
+  TES_CHECK(field->vector->length == space->length, "field %s has %lld values, the space has %lld nodes",
+            field->name, (long long)field->vector->length, (long long)space->length);
+  TES_ALLOC(&state->values, space->length);
+  TES_TRY(tes_vector_get(field->vector, state->values));
+done:
+  return status;
+}
+
+/* What the mesh knows of its cells; returns how many. */
+static int mesh_fields(const TesMesh *mesh, Field *state, TesVtuArray *cells) {
+  int n = 0;
+  if (mesh->kind == TES_MESH_FOREST)
+    cells[n++] = (TesVtuArray){.name = "level", .fill = fill_level, .user = state};
+  if (tes_mesh_materials(mesh))
+    cells[n++] = (TesVtuArray){.name = "material", .fill = fill_material, .user = state};
+  return n;
+}
+
+TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
+                               const TesVtuArray *cell_fields, const char *path) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  Cells of;
+  Field state[FIELDS] = {{0}}, geometry = {.cells = &of};
+  TesVtuArray arrays[FIELDS] = {{0}}, cells[FIELDS + 2] = {{0}};
   double *work = NULL;
-  int64_t nodes = 1;
-  TES_CHECK(count >= 0 && count <= FIELDS, "%d fields, expected 0..%d", count, FIELDS);
-  for (int d = 0; d < space->dim; d++) nodes *= space->degree + 1;
-  TES_ALLOC(&work, 4 * nodes);
+  TES_CHECK(count >= 0 && count <= FIELDS && cell_count >= 0 && cell_count <= FIELDS,
+            "%d fields and %d of cells, expected 0..%d", count, cell_count, FIELDS);
+  TES_CHECK(tesi_space_box(space) || space->degree < TESI_HANGING_NODES,
+            "fields over meshes that are no box are written to degree %d, the space has %d",
+            TESI_HANGING_NODES - 1, space->degree);
+  TES_TRY(take_cells(space, &of));
+  TES_ALLOC(&work, 4 * of.n);
   geometry.work = work;
-  for (int i = 0; i < count; i++) {
-    state[i] = (Field){.space = space, .function = fields[i].function, .work = work};
-    arrays[i] = (TesVtuArray){.name = fields[i].name, .fill = fill_field, .user = &state[i]};
-    if (!fields[i].vector) continue;
-    TES_CHECK(fields[i].vector->length == space->length, "field %s has %lld values, the space has %lld nodes",
-              fields[i].name, (long long)fields[i].vector->length, (long long)space->length);
-    TES_ALLOC(&state[i].values, space->length);
-    TES_TRY(tes_vector_get(fields[i].vector, state[i].values));
-  }
+  for (int i = 0; i < count; i++) TES_TRY(begin_field(&of, &fields[i], work, &state[i], &arrays[i]));
+  int n = mesh_fields(space->mesh, &geometry, cells);
+  for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
   TES_TRY(tes_vtu_write(ctx,
                         &(TesVtuDesc){.dim = space->dim,
                                       .degree = space->degree,
                                       .cells = tes_mesh_cells(space->mesh),
                                       .coordinates = {.fill = fill_coordinates, .user = &geometry},
                                       .point_fields = arrays,
-                                      .point_field_count = count},
+                                      .point_field_count = count,
+                                      .cell_fields = cells,
+                                      .cell_field_count = n},
                         path));
 done:
   for (int i = 0; i < FIELDS; i++) tesi_free(ctx, &state[i].values);
   tesi_free(ctx, &work);
   return status;
+}
+
+TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                                const char *path) {
+  TesVtuField fields[TESI_SHOWN + 2] = {{"u", problem->u, NULL, NULL}};
+  TesiShown shown[TESI_SHOWN];
+  const int more = problem->equation->shown(problem, shown);
+  int n = 1;
+  for (int i = 0; i < more; i++)
+    if (shown[i].function)
+      fields[n++] = (TesVtuField){shown[i].name, NULL, shown[i].function, shown[i].material};
+  if (problem->exact) fields[n++] = (TesVtuField){"error", problem->u, problem->exact, NULL};
+  return tes_vtu_write_fields(problem->space, n, fields, cell_count, cell_fields, path);
 }

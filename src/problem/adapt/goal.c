@@ -1,7 +1,7 @@
 /* Goals of dual-weighted residuals: values of functions, and right-hand sides of dual problems. */
 #include <string.h>
 #include "functional/functional.h"
-#include "problem/estimate.h"
+#include "problem/adapt/estimate.h"
 
 static TesStatus find_boundary(const TesSpace *space, const TesGoal *goal, int *boundary) {
   TesContext *ctx = space->context;
@@ -19,8 +19,8 @@ done:
   return status;
 }
 
-/* functional[length] of the mean. */
-static TesStatus mean_load(const TesSpace *space, const TesGoal *goal, double *b) {
+/* b += the functional of the mean. */
+static TesStatus add_mean(const TesSpace *space, const TesGoal *goal, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesValue area = {.kind = TES_VALUE_BOUNDARY_INTEGRAL};
@@ -35,8 +35,7 @@ static TesStatus mean_load(const TesSpace *space, const TesGoal *goal, double *b
   TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &load));
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .g = g}, load));
   TES_TRY(tes_functional_value(space, NULL, &area, &size));
-  TES_TRY(tes_vector_get(load, b));
-  for (int64_t i = 0; i < space->length; i++) b[i] /= size;
+  TES_TRY(tes_vector_axpy(1 / size, load, b));
 done:
   tes_vector_destroy(&load);
   tesi_free(ctx, &g);
@@ -54,24 +53,25 @@ static void functions_at(const TesiCellView *space, const double *xi, double *lo
   }
 }
 
-TesStatus tesi_goal_load(const TesSpace *of, const TesGoal *goal, double *b) {
-  const TesiCellView *space = of->view;
-  TesContext *ctx = space->context;
+/* b += the values of the functions at the point. */
+static TesStatus add_point(const TesSpace *of, const TesGoal *goal, TesVector *b) {
+  TesContext *ctx = of->context;
   TesStatus status = TES_OK;
-  double local[TESI_CELL_MOST], xi[3], *load = NULL;
+  double local[TESI_CELL_MOST], xi[3], *sum = NULL;
   int64_t cell;
-  if (goal->kind == TES_GOAL_POINT) {
-    TES_TRY(tesi_functional_locate(of, goal->point, &cell, xi));
-    functions_at(space, xi, local);
-    tesi_cells_add(space, cell, local, b);
-  } else {
-    TES_ALLOC(&load, space->length);
-    TES_TRY(mean_load(of, goal, load));
-    for (int64_t i = 0; i < space->length; i++) b[i] += load[i];
-  }
+  TES_TRY(tesi_functional_locate(of, goal->point, &cell, xi));
+  functions_at(of->view, xi, local);
+  TES_ALLOC(&sum, of->length);
+  TES_TRY(tes_vector_get(b, sum));
+  tesi_cells_add(of->view, cell, local, sum);
+  TES_TRY(tes_vector_set(b, sum));
 done:
-  tesi_free(ctx, &load);
+  tesi_free(ctx, &sum);
   return status;
+}
+
+TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, TesVector *b) {
+  return goal->kind == TES_GOAL_POINT ? add_point(space, goal, b) : add_mean(space, goal, b);
 }
 
 TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value) {

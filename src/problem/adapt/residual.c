@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
-#include "problem/estimate.h"
+#include "problem/adapt/estimate.h"
 
 static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   static const double ends[2] = {0, 1};
@@ -18,18 +18,18 @@ static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   }
 }
 
-TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
-                               TesiResidual **residual) {
-  const TesiCellView *space = tes_forest_poisson_space(poisson)->view;
+TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual) {
+  const TesiCellView *space = problem->space->view;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
   *residual = NULL;
   TES_NEW(&s);
-  s->desc = desc;
+  s->data = &problem->numbered;
   s->space = space;
   s->geometry = space->mesh->geometry;
-  s->u = tes_forest_poisson_solution(poisson);
+  TES_ALLOC(&s->u, space->length);
+  TES_TRY(tes_vector_get(problem->u, s->u));
   tesi_cell_rule(space, space->degree + 2, &s->rule);
   tesi_face_rule(space->dim, space->degree, space->degree + 2, s->geometry, &s->face_rule);
   tesi_lagrange(s->rule.q, s->rule.point, s->rule.q, s->rule.point, NULL, s->D);
@@ -46,6 +46,7 @@ done:
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual) {
   if (!*residual) return;
   tesi_free(ctx, &(*residual)->pair);
+  tesi_free(ctx, &(*residual)->u);
   tesi_free(ctx, residual);
 }
 
@@ -65,7 +66,7 @@ static void values_of(const TesFunction *f, double constant, int64_t n, const do
 }
 
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell) {
-  const TesFunction *a = pick(s->desc->material_a, material_of(s, cell), s->desc->a);
+  const TesFunction *a = pick(s->data->a, material_of(s, cell), s->data->data.a);
   const double middle[3] = {0.5, 0.5, 0.5};
   double x[3] = {0}, value = 1;
   if (tesi_geometry_evaluate(s->geometry, cell, 1, middle, x, NULL) != TES_OK) return NAN;
@@ -95,7 +96,7 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   tesi_cells_read(s->space, cell, s->u, local);
   for (int d = 0; d < dim; d++) tesi_cell_evaluate(rule, d, local, g + d * n);
   tesi_cell_gradient(rule, at, g, g);
-  values_of(pick(s->desc->material_a, material, s->desc->a), 1, n, at->x, value);
+  values_of(pick(s->data->a, material, s->data->data.a), 1, n, at->x, value);
   for (int64_t p = 0; p < n; p++) {
     double inverse[9], flux[3];
     tesi_cell_inverse(rule, at, p, inverse);
@@ -108,37 +109,13 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   memset(r, 0, (size_t)n * sizeof *r);
   for (int c = 0; c < dim; c++) add_derivative(s, c, g + c * n, r);
   for (int64_t p = 0; p < n; p++) r[p] /= at->det[p];
-  values_of(pick(s->desc->material_f, material, s->desc->f), 1, n, at->x, source);
+  values_of(pick(s->data->f, material, s->data->data.f), 1, n, at->x, source);
   for (int64_t p = 0; p < n; p++) r[p] += source[p];
-  const TesFunction *c = pick(s->desc->material_c, material, s->desc->c);
+  const TesFunction *c = pick(s->data->c, material, s->data->data.c);
   if (!c) return;
   tesi_cell_evaluate(rule, -1, local, g);
   values_of(c, 0, n, at->x, value);
   for (int64_t p = 0; p < n; p++) r[p] -= value[p] * g[p];
-}
-
-void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
-                       double *gradient) {
-  const int m = degree + 1, nz = dim == 3 ? m : 1;
-  double node[TESI_HANGING_NODES + 1], B[3][TESI_HANGING_NODES + 1] = {{1}, {1}, {1}},
-                                                                 G[3][TESI_HANGING_NODES + 1] = {{0}};
-  tesi_gauss_lobatto(m, node, NULL);
-  for (int p = 0; p < n; p++) {
-    double sum[4] = {0};
-    for (int d = 0; d < dim; d++) tesi_lagrange(m, node, 1, &xi[p * dim + d], B[d], G[d]);
-    for (int k = 0; k < nz; k++)
-      for (int j = 0; j < m; j++) {
-        double v = 0, g = 0;
-        const double *row = local + (k * m + j) * m;
-        for (int i = 0; i < m; i++) v += B[0][i] * row[i], g += G[0][i] * row[i];
-        sum[0] += B[1][j] * B[2][k] * v;
-        sum[1] += B[1][j] * B[2][k] * g;
-        sum[2] += G[1][j] * B[2][k] * v;
-        if (dim == 3) sum[3] += B[1][j] * G[2][k] * v;
-      }
-    if (values) values[p] = sum[0];
-    for (int d = 0; gradient && d < dim; d++) gradient[p * dim + d] = sum[d + 1];
-  }
 }
 
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi) {
@@ -230,7 +207,7 @@ static void normal_flux(const TesiResidual *s, int64_t cell, const SidePoints *a
                         double *flux) {
   const int dim = s->rule.dim, n = s->face_rule.points;
   double a[TESI_FACE_MOST];
-  values_of(pick(s->desc->material_a, material_of(s, cell), s->desc->a), 1, n, at->x, a);
+  values_of(pick(s->data->a, material_of(s, cell), s->data->data.a), 1, n, at->x, a);
   for (int p = 0; p < n; p++) {
     double J[9], rows[3][3], sum = 0;
     jacobian_at(dim, n, at, p, J);
@@ -263,7 +240,7 @@ static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const
   int name;
   if (!tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name)) return false;
   if (tesi_cells_given(s->space, name)) return false;
-  const TesBoundary *boundary = s->desc->boundary && name >= 0 ? &s->desc->boundary[name] : NULL;
+  const TesBoundary *boundary = s->data->boundary && name >= 0 ? &s->data->boundary[name] : NULL;
   double g[TESI_FACE_MOST], alpha[TESI_FACE_MOST];
   values_of(boundary ? boundary->g : NULL, 0, n, at->x, g);
   values_of(boundary && boundary->condition == TES_ROBIN ? boundary->alpha : NULL, 0, n, at->x, alpha);

@@ -3,7 +3,8 @@
 #define TESI_ESTIMATE_H
 
 #include "functional/cell_rule.h"
-#include "problem/face_pairs.h"
+#include "problem/adapt/face_pairs.h"
+#include "problem/problem.h"
 #include "tessera/adapt.h"
 
 /* 1D tables at the points that a face has in a direction of a cell's own or of the cell across, whose face runs backwards or has it as its lower or upper
@@ -16,10 +17,10 @@ typedef struct TesiSideTables {
 } TesiSideTables;
 
 typedef struct TesiResidual {
-  const TesForestPoissonDesc *desc;
+  const TesiNumbered *data;
   const TesiCellView *space;
   const TesGeometry *geometry;
-  const double *u;
+  double *u; /* [length] the solution, host */
   TesiCellRule rule;
   TesiFaceRule face_rule;
   double D[TESI_FACE_POINTS * TESI_FACE_POINTS]; /* differentiates at the cell rule's points */
@@ -28,8 +29,7 @@ typedef struct TesiResidual {
   int64_t pairs;
 } TesiResidual;
 
-TesStatus tesi_residual_create(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
-                               TesiResidual **residual);
+TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual);
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
 
 /* r[points] <- f + div(a grad u) - c u in a cell; at: its points. */
@@ -39,12 +39,9 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
 bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight);
 /* Diffusion at the middle of a cell. */
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
-/* values[n] of a function of degree k by its cell's nodes local[(k+1)^dim] at points xi[n][dim]; gradient [n][dim], reference (may be NULL). */
-void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
-                       double *gradient);
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* b += J(phi_i); checks the goal. */
-TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, double *b);
+TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, TesVector *b);
 
 #endif

@@ -1,42 +1,49 @@
-#include "problem/disconnected.h"
-#include "mesh/forest/forest.h"
+/* Parts of a mesh that hang together by the vertices of its trees. */
+#include "mesh/mesh.h"
+#include "problem/problem.h"
 
 static int32_t find_root(int32_t *parent, int32_t v) {
   while (parent[v] != v) v = parent[v] = parent[parent[v]];
   return v;
 }
 
-/* Whether a tree has what fixes the constant: c, or a face with a Dirichlet or Robin condition. */
-static bool is_held(const TesForestPoissonDesc *desc, const TesiTrees *t, int64_t tree) {
-  const int material = t->material[tree];
-  const TesFunction *c =
-      material >= 0 && desc->material_c && desc->material_c[material] ? desc->material_c[material] : desc->c;
-  double value = 1;
-  if (c && !(tes_function_constant(c, &value) && value == 0)) return true;
+/* Whether a term is a mass in cells of a material, that is, not zero there. */
+static bool is_mass(const TesTermDesc *term, int material) {
+  const TesFunction *c = material >= 0 && term->a.material && term->a.material[material]
+                             ? term->a.material[material]
+                             : term->a.all;
+  double value;
+  return term->term == TES_TERM_MASS && !(c && tes_function_constant(c, &value) && value == 0);
+}
+
+/* Whether a tree has what fixes the constant: a mass, or a face with a Dirichlet or Robin condition. */
+static bool is_held(const TesProblem *p, const TesiTrees *t, int64_t tree) {
+  for (int i = 0; i < p->form.terms; i++)
+    if (is_mass(&p->form.term[i], t->material[tree])) return true;
   for (int f = 0; f < 2 * t->dim; f++) {
     const int32_t name = t->boundary[tree * 2 * t->dim + f];
-    if (name >= 0 && desc->boundary[name].condition != TES_NEUMANN) return true;
+    if (name >= 0 && p->numbered.boundary[name].condition != TES_NEUMANN) return true;
   }
   return false;
 }
 
-TesStatus tesi_forest_parts_check(const TesForestPoissonDesc *desc) {
-  TesContext *ctx = tes_mesh_context(desc->mesh);
+TesStatus tesi_problem_check_parts(const TesProblem *p) {
+  TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiTrees *t = desc->mesh->coarse;
+  const TesiTrees *t = p->mesh->coarse;
   int32_t *parent = NULL;
   char *held = NULL;
   int64_t loose = -1;
   bool several = false;
   double middle[3] = {0.5, 0.5, 0.5}, x[3] = {0};
-  if (!desc->boundary) return TES_OK; /* Dirichlet everywhere */
+  if (!t || !p->numbered.boundary) return TES_OK; /* one part; Dirichlet everywhere */
   TES_ALLOC(&parent, t->vertex_count);
   TES_ALLOC(&held, t->vertex_count);
   for (int32_t v = 0; v < t->vertex_count; v++) parent[v] = v;
   for (int64_t i = 0; i < t->trees << t->dim; i++)
     parent[find_root(parent, t->vertices[i])] = find_root(parent, t->vertices[i >> t->dim << t->dim]);
   for (int64_t tree = 0; tree < t->trees; tree++)
-    if (is_held(desc, t, tree)) held[find_root(parent, t->vertices[tree << t->dim])] = 1;
+    if (is_held(p, t, tree)) held[find_root(parent, t->vertices[tree << t->dim])] = 1;
   for (int64_t tree = t->trees - 1; tree >= 0; tree--) {
     const int32_t root = find_root(parent, t->vertices[tree << t->dim]);
     several = several || root != find_root(parent, t->vertices[0]);

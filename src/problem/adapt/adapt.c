@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "problem/estimate.h"
-#include "problem/forest_poisson.h"
-#include "problem/room.h"
+#include "problem/adapt/estimate.h"
+#include "problem/adapt/room.h"
+#include "functional/functional.h"
 
 typedef struct Ranked {
   double value;
@@ -42,10 +42,11 @@ done:
 typedef struct Loop {
   TesContext *context;
   const TesAdaptDesc *desc;
-  TesForestPoissonDesc problem; /* of the step at hand */
-  TesMesh *mesh;                /* of later steps */
-  TesForestPoisson *poisson;
-  double *indicator, *guess;
+  TesProblemDesc desc_at; /* of the step at hand */
+  TesMesh *mesh;          /* of later steps */
+  TesProblem *problem;
+  double *indicator;
+  TesVector *guess;
   int8_t *mark;
   TesAdaptStep at, last; /* last: complete */
   double before;         /* estimate of the step before `at` */
@@ -57,15 +58,15 @@ static TesStatus solve(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
-  TES_TRY(tes_forest_poisson_create(ctx, &s->problem, &s->poisson));
+  TES_TRY(tes_problem_create(ctx, &s->desc_at, &s->problem));
   s->at.setup_seconds = tesi_now() - start;
-  const TesiCellView *space = tes_forest_poisson_space(s->poisson)->view;
+  const TesiCellView *space = s->problem->space->view;
   s->at.cells = space->cells, s->at.dofs = space->dofs, s->at.hanging = space->hanging;
-  s->at.poisson = s->poisson, s->at.mesh = s->problem.mesh;
+  s->at.problem = s->problem, s->at.mesh = s->desc_at.mesh;
   TES_CHECK(s->at.step || !s->desc->max_dofs || space->dofs <= s->desc->max_dofs,
             "the first mesh has %lld unknowns, and max_dofs allows %lld", (long long)space->dofs,
             (long long)s->desc->max_dofs);
-  TES_TRY(tes_forest_poisson_solve(s->poisson, &s->at.result));
+  TES_TRY(tes_problem_solve(s->problem, &s->at.result));
   s->at.iterations = s->at.result.iterations;
   s->at.solve_seconds = s->at.result.seconds;
 done:
@@ -76,13 +77,12 @@ done:
 static TesStatus energy_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesiCellView *space = tes_forest_poisson_space(s->poisson)->view;
-  TesiResidual residual = {.desc = &s->problem, .space = space, .geometry = space->mesh->geometry};
+  const TesiCellView *space = s->problem->space->view;
+  TesiResidual residual = {.data = &s->problem->numbered, .space = space, .geometry = space->mesh->geometry};
   double *l2 = NULL, *h1 = NULL, sum[3] = {0};
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
-  TES_TRY(tes_functional_error(tes_forest_poisson_space(s->poisson), tesi_forest_poisson_vector(s->poisson),
-                               s->problem.exact, NULL, NULL, l2, h1));
+  TES_TRY(tes_functional_error(s->problem->space, s->problem->u, s->problem->exact, NULL, NULL, l2, h1));
   for (int64_t c = 0; c < space->cells; c++) {
     sum[0] += l2[c], sum[1] += h1[c];
     sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
@@ -100,30 +100,30 @@ static TesStatus goal_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesGoal *goal = &s->desc->goal;
-  const TesiCellView *space = tes_forest_poisson_space(s->poisson)->view;
-  double exact, *v = NULL;
+  const TesiCellView *space = s->problem->space->view;
+  double exact, *values = NULL;
   uint8_t *none = NULL;
   TesSpace *fine = NULL;
-  TesVector *u = NULL;
+  TesVector *v = NULL;
   if (goal->kind == TES_GOAL_POINT) {
-    TES_TRY(tes_function_evaluate(s->problem.exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0,
+    TES_TRY(tes_function_evaluate(s->problem->exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0,
                                   &exact));
   } else {
     TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
     const TesSpaceDesc desc = {.mesh = space->mesh, .degree = tesi_min(space->degree + 3, 8), .given = none};
     TES_TRY(tes_space_create(ctx, &desc, &fine));
-    TES_ALLOC(&v, fine->length);
-    TES_TRY(tes_space_interpolate(fine, s->problem.exact, v));
-    TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &u));
-    TES_TRY(tes_vector_set(u, v));
-    TES_TRY(tes_goal_value(fine, goal, u, &exact));
+    TES_ALLOC(&values, fine->length);
+    TES_TRY(tes_space_interpolate(fine, s->problem->exact, values));
+    TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &v));
+    TES_TRY(tes_vector_set(v, values));
+    TES_TRY(tes_goal_value(fine, goal, v, &exact));
   }
   s->at.error = exact - s->at.goal;
 done:
-  tes_vector_destroy(&u);
   tes_space_destroy(&fine);
   tesi_free(ctx, &none);
-  tesi_free(ctx, &v);
+  tesi_free(ctx, &values);
+  tes_vector_destroy(&v);
   return status;
 }
 
@@ -135,20 +135,18 @@ static TesStatus estimate(Loop *s) {
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (s->desc->estimator == TES_ESTIMATE_DWR) {
-    TES_TRY(tes_goal_value(tes_forest_poisson_space(s->poisson), &s->desc->goal,
-                           tesi_forest_poisson_vector(s->poisson), &s->at.goal));
-    TES_TRY(tes_estimate_dwr(&s->problem, s->poisson, &s->desc->goal, s->indicator));
+    TES_TRY(tes_goal_value(s->problem->space, &s->desc->goal, s->problem->u, &s->at.goal));
+    TES_TRY(tes_estimate_dwr(s->problem, &s->desc->goal, s->indicator));
   } else {
-    TES_TRY(tes_estimate_residual(&s->problem, s->poisson, s->indicator));
+    TES_TRY(tes_estimate_residual(s->problem, s->indicator));
   }
   for (int64_t c = 0; c < s->at.cells; c++) sum += s->indicator[c];
   s->at.estimate = s->desc->estimator == TES_ESTIMATE_DWR ? sum : sqrt(sum);
   if (!isfinite(sum)) TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
   s->at.estimate_seconds = tesi_now() - start;
   tesi_log(ctx, TES_LOG_DETAIL, "step %d: set up in %.3g s, solved in %.3g s, estimated in %.3g s",
-           s->at.step, tes_forest_poisson_times(s->poisson).total, s->at.solve_seconds,
-           s->at.estimate_seconds);
-  if (s->problem.exact) {
+           s->at.step, tes_problem_times(s->problem).total, s->at.solve_seconds, s->at.estimate_seconds);
+  if (s->problem->exact) {
     TES_TRY(energy_error(s));
     if (s->desc->estimator == TES_ESTIMATE_DWR) TES_TRY(goal_error(s));
   }
@@ -158,14 +156,14 @@ done:
 }
 
 static TesStatus check_room(const Loop *s, const TesiCellView *next) {
-  const TesiCellView *now = tes_forest_poisson_space(s->poisson)->view;
+  const TesiCellView *now = s->problem->space->view;
   const double cells = (double)next->cells / (double)now->cells,
                nodes = (double)next->length / (double)now->length;
   return tesi_room_check(s->context, &s->room,
                          &(TesiNextMesh){.cells = next->cells,
                                          .dofs = next->length,
                                          .growth = fmax(cells, nodes),
-                                         .spare = tesi_forest_poisson_spare(s->poisson)});
+                                         .spare = tesi_problem_spare(s->problem)});
 }
 
 /* The next mesh, and the solution on it as the start of its iteration. *stop: the next mesh would be too large. */
@@ -174,13 +172,13 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
   TesStatus status = TES_OK;
   TesMesh *next = NULL;
   TesSpace *space = NULL;
-  const TesSpace *old = tes_forest_poisson_space(s->poisson);
+  const TesSpace *old = s->problem->space;
   TES_ALLOC(&s->mark, s->at.cells);
   for (int64_t c = 0; c < s->at.cells && s->desc->estimator == TES_ESTIMATE_DWR; c++)
     s->indicator[c] = fabs(s->indicator[c]);
   if (tes_mark_cells(ctx, s->desc->marking, fraction, s->at.cells, s->indicator, s->mark) < 0)
     TES_FAIL(TES_OUT_OF_MEMORY, "no memory for marking cells");
-  TES_TRY(tes_mesh_adapt(s->problem.mesh, s->mark, &next));
+  TES_TRY(tes_mesh_adapt(s->desc_at.mesh, s->mark, &next));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = next, .degree = old->degree}, &space));
   *stop = s->desc->max_dofs > 0 && space->length > s->desc->max_dofs;
   if (*stop) {
@@ -188,14 +186,14 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
     goto done;
   }
   TES_TRY(check_room(s, space->view));
-  tesi_free(ctx, &s->guess);
-  TES_ALLOC(&s->guess, space->length);
-  TES_TRY(tes_space_carry(old, tes_forest_poisson_solution(s->poisson), space, s->guess));
-  tes_forest_poisson_destroy(&s->poisson);
+  tes_vector_destroy(&s->guess);
+  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &s->guess));
+  TES_TRY(tes_space_carry(old, s->problem->u, space, s->guess));
+  tes_problem_destroy(&s->problem);
   tes_mesh_destroy(&s->mesh);
   s->mesh = next, next = NULL;
-  s->problem.mesh = s->mesh;
-  s->problem.guess = s->guess;
+  s->desc_at.mesh = s->mesh;
+  s->desc_at.guess = s->guess;
 done:
   tes_mesh_destroy(&next);
   tes_space_destroy(&space);
@@ -251,10 +249,11 @@ done:
   return status;
 }
 
-TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptStep *last) {
+TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
+                        TesAdaptStep *last) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  Loop s = {.context = context, .desc = desc, .problem = desc->poisson};
+  Loop s = {.context = context, .desc = desc, .desc_at = *problem};
   const int steps = desc->steps ? desc->steps : 10;
   const double fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
   bool stop = false;
@@ -262,6 +261,8 @@ TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptS
             fraction);
   TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
             "negative steps, tolerance or max_dofs");
+  TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
+            "only meshes of kind forest are adapted");
   for (int i = 0; i < steps && !stop; i++) {
     TES_TRY(step(&s, i));
     stop = i + 1 == steps || fabs(s.at.estimate) <= desc->tolerance;
@@ -274,12 +275,12 @@ TesStatus tes_adapt_run(TesContext *context, const TesAdaptDesc *desc, TesAdaptS
 done:
   if (last) {
     *last = s.last;
-    last->mesh = NULL, last->poisson = NULL, last->indicator = NULL, last->result.residuals = NULL;
+    last->mesh = NULL, last->problem = NULL, last->indicator = NULL, last->result.residuals = NULL;
   }
-  tes_forest_poisson_destroy(&s.poisson);
+  tes_problem_destroy(&s.problem);
   tes_mesh_destroy(&s.mesh);
   tesi_free(ctx, &s.indicator);
-  tesi_free(ctx, &s.guess);
+  tes_vector_destroy(&s.guess);
   tesi_free(ctx, &s.mark);
   return status;
 }

@@ -1,4 +1,4 @@
-#include "problem/face_pairs.h"
+#include "problem/adapt/face_pairs.h"
 #include <stdlib.h>
 #include <string.h>
 #include "functional/batch_faces.h"

@@ -1,6 +1,5 @@
 /* The residual estimator, and the dual-weighted one: adapt.h. */
-#include "operator/operator.h"
-#include "problem/estimate.h"
+#include "problem/adapt/estimate.h"
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -49,14 +48,23 @@ static void add_faces(const TesiResidual *s, const double *diffusion, double *et
   }
 }
 
-TesStatus tes_estimate_residual(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
-                                double *eta2) {
-  TesContext *ctx = tes_forest_poisson_space(poisson)->context;
+static TesStatus check_mesh(const TesProblem *problem) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(problem->mesh->kind == TES_MESH_FOREST,
+            "errors are estimated on meshes of kind forest, which can be refined");
+done:
+  return status;
+}
+
+TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2) {
+  TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
   TesiCellPoints *points = NULL;
   double time[4] = {tesi_now()}, *diffusion = NULL;
-  TES_TRY(tesi_residual_create(desc, poisson, &s));
+  TES_TRY(check_mesh(problem));
+  TES_TRY(tesi_residual_create(problem, &s));
   TES_ALLOC(&points, tes_context_threads(ctx));
   TES_ALLOC(&diffusion, s->space->cells);
   time[1] = tesi_now();
@@ -76,20 +84,25 @@ done:
 /* ---- dual-weighted residuals ---------------------------------------------------------------------------------------- */
 
 typedef struct Weights {
-  const TesSpace *dual_space, *primal;
-  const TesiCellView *dual, *space; /* of both */
-  const double *z;                  /* [length of dual] */
-  double *low;                      /* I_k z, [length of space] */
+  const TesiCellView *dual, *space; /* of z, of the solution */
+  double *z, *low;                  /* z and I_k z: [length of dual], [length of space] */
   TesiCellRule dual_rule;
 } Weights;
 
-/* Values of I_k z at the nodes that do not hang: z there. */
-static TesStatus interpolate_dual(TesContext *context, Weights *w) {
-  TesContext *ctx = context;
+/* z, and I_k z: its values at the nodes of the solution that do not hang. */
+static TesStatus take_dual(const TesProblem *problem, const TesProblem *dual, Weights *w) {
+  TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
+  TesVector *low = NULL;
+  w->dual = dual->space->view, w->space = problem->space->view;
+  TES_ALLOC(&w->z, w->dual->length);
   TES_ALLOC(&w->low, w->space->length);
-  TES_TRY(tes_space_carry(w->dual_space, w->z, w->primal, w->low));
+  TES_TRY(tes_vector_create(ctx, w->space->length, TES_DOUBLE, &low));
+  TES_TRY(tes_space_carry(dual->space, dual->u, problem->space, low));
+  TES_TRY(tes_vector_get(dual->u, w->z));
+  TES_TRY(tes_vector_get(low, w->low));
 done:
+  tes_vector_destroy(&low);
   return status;
 }
 
@@ -143,52 +156,64 @@ done:
   return status;
 }
 
-static TesStatus add_goal(void *user, const TesSpace *space, double *b) {
+static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
   return tesi_goal_load(space, user, b);
 }
 
-TesStatus tes_estimate_dwr(const TesForestPoissonDesc *desc, const TesForestPoisson *poisson,
-                           const TesGoal *goal, double *eta) {
-  const TesSpace *space = tes_forest_poisson_space(poisson);
-  TesContext *ctx = space->context;
+/* The problem's own with all data 0 but the coefficients, one degree higher, loaded with the goal. */
+static TesStatus solve_dual(const TesProblem *problem, const TesGoal *goal, TesProblem **dual) {
+  TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
-  TesForestPoissonDesc dual = *desc;
-  TesForestPoisson *z = NULL;
+  TesiNumbered numbered = problem->numbered;
   TesFunction *zero = NULL;
   TesBoundary *boundary = NULL;
-  TesiResidual *s = NULL;
-  Weights w = {.primal = space, .space = space->view};
+  const TesFunction **f = NULL;
   TesSolveResult result;
-  const int names = tes_mesh_boundaries(desc->mesh);
-  const TesMultigrid *mg = tes_forest_poisson_multigrid(poisson);
-  TES_CHECK(space->degree < TESI_FOREST_DEGREE,
+  TesProblemDesc desc = {.mesh = problem->mesh,
+                         .degree = problem->space->degree + 1,
+                         .add_load = add_goal,
+                         .add_load_user = (void *)goal,
+                         .solver = problem->options};
+  const int names = tes_mesh_boundaries(problem->mesh);
+  TES_TRY(tes_function_create_constant(ctx, 0, &zero));
+  TES_ALLOC(&boundary, names + 1);
+  TES_ALLOC(&f, tes_mesh_materials(problem->mesh) + 1);
+  for (int i = 0; numbered.boundary && i < names; i++)
+    boundary[i] = numbered.boundary[i], boundary[i].g = NULL;
+  if (numbered.boundary) numbered.boundary = boundary;
+  numbered.data.f = zero, numbered.f = f;
+  desc.solver.monitor = NULL, desc.solver.tolerance = 1e-6;
+  TES_TRY(tesi_problem_create_like(problem, &desc, &numbered, dual));
+  TES_TRY(tes_problem_solve(*dual, &result));
+done:
+  tesi_free(ctx, &boundary);
+  tesi_free(ctx, &f);
+  tes_function_destroy(&zero);
+  return status;
+}
+
+TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesProblem *dual = NULL;
+  TesiResidual *s = NULL;
+  Weights w = {0};
+  TES_TRY(check_mesh(problem));
+  TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
             "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
-            space->degree);
-  TES_CHECK(!tes_multigrid_operator(mg, tes_multigrid_levels(mg) - 1)->singular,
+            problem->space->degree);
+  TES_CHECK(!tes_operator_singular(problem->op),
             "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
             "the goal. "
             "Give a Dirichlet or Robin condition somewhere, or c > 0");
-  TES_TRY(tes_function_create_constant(ctx, 0, &zero));
-  TES_ALLOC(&boundary, names + 1);
-  for (int i = 0; desc->boundary && i < names; i++) boundary[i] = desc->boundary[i], boundary[i].g = NULL;
-  dual.boundary = desc->boundary ? boundary : NULL;
-  dual.degree = space->degree + 1;
-  dual.f = zero, dual.material_f = NULL, dual.exact = NULL, dual.guess = NULL;
-  dual.monitor = NULL;
-  dual.tolerance = 1e-6;
-  dual.add_load = add_goal, dual.add_load_user = (void *)goal;
-  TES_TRY(tes_forest_poisson_create(ctx, &dual, &z));
-  TES_TRY(tes_forest_poisson_solve(z, &result));
-  w.dual_space = tes_forest_poisson_space(z), w.dual = w.dual_space->view,
-  w.z = tes_forest_poisson_solution(z);
-  TES_TRY(interpolate_dual(ctx, &w));
-  TES_TRY(tesi_residual_create(desc, poisson, &s));
+  TES_TRY(solve_dual(problem, goal, &dual));
+  TES_TRY(take_dual(problem, dual, &w));
+  TES_TRY(tesi_residual_create(problem, &s));
   TES_TRY(weigh(ctx, s, &w, eta));
 done:
   tesi_residual_destroy(ctx, &s);
+  tesi_free(ctx, &w.z);
   tesi_free(ctx, &w.low);
-  tesi_free(ctx, &boundary);
-  tes_forest_poisson_destroy(&z);
-  tes_function_destroy(&zero);
+  tes_problem_destroy(&dual);
   return status;
 }

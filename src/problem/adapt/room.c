@@ -1,4 +1,4 @@
-#include "problem/room.h"
+#include "problem/adapt/room.h"
 #include <math.h>
 #include "device/blocks.h"
 

@@ -1,0 +1,120 @@
+/* Files of a solve: the solution for ParaView, a file a step of an adaptive one, and checkpoints. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "solve.h"
+
+static const char field[] = "u";
+
+static const char *vtu_path(const Solve *s) {
+  return s->options->vtu ? s->options->vtu : s->input->vtu;
+}
+
+TesStatus solve_check_files(const Solve *s) {
+  TesStatus status = cli_check_output(s->context, vtu_path(s));
+  if (status == TES_OK)
+    status = cli_check_output(s->context, s->options->common.json ? s->options->common.json : s->input->json);
+  if (status == TES_OK && s->input->checkpoint)
+    status = tes_checkpoint_check(s->context, s->input->checkpoint);
+  return status;
+}
+
+/* ---- the solution ----------------------------------------------------------------------------------------------------- */
+
+static TesStatus write_vtu(Solve *s, const TesProblem *problem, const double *indicator, const char *path) {
+  const TesVtuArray cells = {.name = "indicator", .values = indicator};
+  const double start = solve_now();
+  const TesStatus status = tes_vtu_write_problem(problem, indicator ? 1 : 0, &cells, path);
+  s->vtu_seconds += solve_now() - start;
+  return status;
+}
+
+TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
+  const char *path = vtu_path(s);
+  if (!path) return TES_OK;
+  const TesStatus status = write_vtu(s, problem, NULL, path);
+  if (status == TES_OK) s->vtu = path;
+  return status;
+}
+
+static int stem_of(const char *path) {
+  const size_t length = strlen(path);
+  return (int)(length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length);
+}
+
+/* "name.vtu" -> "name-007.vtu"; NULL: no memory. */
+static char *step_file(const char *path, int step) {
+  const size_t size = strlen(path) + 16;
+  char *file = malloc(size);
+  if (file) snprintf(file, size, "%.*s-%03d.vtu", stem_of(path), path, step);
+  return file;
+}
+
+/* Adds the file of a step to the collection, without its folder. */
+static TesStatus list_file(Solve *s, int step, const char *file) {
+  const char *slash = strrchr(file, '/');
+  char *base = strdup(slash ? slash + 1 : file);
+  if (!base) return TES_OUT_OF_MEMORY;
+  s->files[s->file_count++] = (TesPvdEntry){step, base};
+  return TES_OK;
+}
+
+/* The name of the collection; after a restart it begins with the files of the steps before, as far as they are there. */
+static TesStatus begin_collection(Solve *s, const char *path) {
+  const size_t size = strlen(path) + 8;
+  TesStatus status = TES_OK;
+  s->collection = malloc(size);
+  if (!s->collection) return TES_OUT_OF_MEMORY;
+  snprintf(s->collection, size, "%.*s.pvd", stem_of(path), path);
+  for (int i = 0; i < s->first_step && s->file_count < SOLVE_STEPS && status == TES_OK; i++) {
+    char *file = step_file(path, i);
+    if (!file) return TES_OUT_OF_MEMORY;
+    if (access(file, R_OK) == 0) status = list_file(s, i, file);
+    free(file);
+  }
+  return status;
+}
+
+TesStatus solve_write_step(Solve *s, const TesAdaptStep *step) {
+  const char *path = vtu_path(s);
+  const int number = s->first_step + step->step;
+  TesStatus status = TES_OK;
+  if (!path) return TES_OK;
+  if (!s->collection) status = begin_collection(s, path);
+  if (status != TES_OK || s->file_count == SOLVE_STEPS) return status;
+  char *file = step_file(path, number);
+  if (!file) return TES_OUT_OF_MEMORY;
+  status = write_vtu(s, step->problem, step->indicator, file);
+  if (status == TES_OK) status = list_file(s, number, file);
+  if (status == TES_OK) status = tes_pvd_write(s->context, s->file_count, s->files, s->collection);
+  if (status == TES_OK) s->vtu = s->collection;
+  free(file);
+  return status;
+}
+
+void solve_free_files(Solve *s) {
+  for (int i = 0; i < s->file_count; i++) free((char *)s->files[i].file);
+  free(s->collection);
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------------------------------ */
+
+TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) {
+  const TesCheckpointField u = {field, tes_problem_solution(problem)};
+  const TesCheckpointDesc desc = {
+      .space = tes_problem_space(problem), .count = 1, .fields = &u, .step = step};
+  return s->input->checkpoint ? tes_checkpoint_write(s->context, &desc, s->input->checkpoint) : TES_OK;
+}
+
+TesStatus solve_restart(Solve *s) {
+  const char *path = s->options->restart;
+  TesStatus status = tes_checkpoint_read(s->context, path, s->input->mesh.geometry_degree, &s->checkpoint);
+  if (status == TES_OK)
+    status = tes_checkpoint_restart(s->checkpoint, field, s->mesh, s->input->problem.degree, &s->guess);
+  if (status != TES_OK) return status;
+  s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
+  s->first_step = (int)tes_checkpoint_step(s->checkpoint);
+  solve_log(s, TES_LOG_INFO, "restart   from step %d of %s", s->first_step, path);
+  return TES_OK;
+}

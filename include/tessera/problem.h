@@ -1,0 +1,135 @@
+/** \file problem.h
+ *  A problem, from data to solution in three calls, on a mesh of any kind. Poisson and its kin:
+ *
+ *      -div(a grad u) + c u = f                   in the domain
+ *      u = g  or  a du/dn = g  or  a du/dn + alpha u = g   on each boundary (n: outward normal)
+ *
+ *  discretised by continuous Q_k elements. The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
+ *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c = 0, u is unique up to a
+ *  constant: the data must satisfy int f + int g = 0 (else TES_INVALID_INPUT tells by how much they miss it), and u gets mean zero
+ *  (or the mean of the exact solution where that is given).
+ */
+#ifndef TESSERA_PROBLEM_H
+#define TESSERA_PROBLEM_H
+
+#include "solver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TesProblem TesProblem;
+
+typedef enum TesEquation { TES_POISSON } TesEquation;
+
+typedef enum TesCondition { TES_DIRICHLET, TES_NEUMANN, TES_ROBIN } TesCondition;
+
+/** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */
+typedef struct TesBoundary {
+  const char *
+      name; /**< of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others */
+  TesCondition condition;
+  /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with the larger number. */
+  int priority;
+  const TesFunction *g;     /**< NULL: 0 */
+  const TesFunction *alpha; /**< Robin only, not negative; NULL: 0 */
+  const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
+} TesBoundary;
+
+/** The functions of the equation. */
+typedef struct TesData {
+  const TesFunction *a, *c, *f; /**< NULL: 1, 0, 1 */
+} TesData;
+
+/** Functions of one material of the mesh. */
+typedef struct TesMaterial {
+  const char *name;
+  TesData data;      /**< NULL inside: the problem's own */
+  const char *where; /**< as that of a boundary */
+} TesMaterial;
+
+/** Double: all in float64. Mixed (default): the cycle in float32 inside a float64 iteration. Single: the same, but only to float32
+ *  accuracy: the tolerance is raised to 1e-6 at least. */
+typedef enum TesSolvePrecision { TES_SOLVE_MIXED, TES_SOLVE_DOUBLE, TES_SOLVE_SINGLE } TesSolvePrecision;
+
+/** Order of the patches after the coarse correction, compared with before; auto: chosen with the method. */
+typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } TesOrder;
+
+/** How the system is solved; zero means chosen, which tes_problem_choice() tells. */
+typedef struct TesSolveOptions {
+  TesMethod method;
+  TesSmootherKind
+      smoother;         /**< boxes have all but cell_patch, other meshes chebyshev, jacobi and cell_patch */
+  TesLocalSolver local; /**< of patch smoothers */
+  TesOrder order;       /**< boxes */
+  int smoother_degree;  /**< chebyshev, cell_patch; 0 means 5 */
+  TesCoarseKind coarse; /**< other meshes than boxes, as the next one */
+  TesCoarsening coarsening;
+  int pre, post;      /**< smoothing steps; 0 means 1, -1 none */
+  double tolerance;   /**< on the relative residual; 0 means 1e-9 */
+  int max_iterations; /**< 0 means 100 */
+  TesSolvePrecision precision;
+  /** Called with the residual before the first and after every iteration; may be NULL. */
+  void (*monitor)(void *user, int iteration, double residual);
+  void *monitor_user;
+} TesSolveOptions;
+
+/** Adds to the right-hand side b: point loads, functionals of dual problems. Entries at Dirichlet nodes are cleared after it. */
+typedef TesStatus (*TesLoadCallback)(void *user, const TesSpace *space, TesVector *b);
+
+typedef struct TesProblemDesc {
+  TesEquation equation;
+  const TesMesh *mesh; /**< a reference is kept */
+  int degree;          /**< 0 means 4; limits: TesSpaceDesc */
+  TesData data;
+  int materials;
+  const TesMaterial *material; /**< [materials] */
+  int boundaries;
+  /** [boundaries]. None: u = 0 on the whole boundary. Else every face of it must have a name (TesMeshDesc.rest). */
+  const TesBoundary *boundary;
+  const TesFunction *exact; /**< NULL: unknown */
+  /** Float64, over the problem's space: start of the iteration, copied; NULL: 0. Full multigrid makes its own. */
+  const TesVector *guess;
+  TesLoadCallback add_load; /**< NULL: nothing is added */
+  void *add_load_user;
+  TesSolveOptions solver;
+} TesProblemDesc;
+
+/** Where set-up time went, in seconds. */
+typedef struct TesProblemTimes {
+  double operators, right_hand_side, total;
+} TesProblemTimes;
+
+/** Sets everything up: spaces, operators, multigrid, right-hand side. Of the description nothing has to live on; functions are
+ *  referenced as long as needed. Names become numbers here and nowhere else. Errors: TES_INVALID_INPUT (a name that the mesh does not
+ *  have, with those it has; a face without a name; one of several parts that share no vertex, in which neither a boundary nor c
+ *  determines u; a coefficient with the wrong sign: the point is named), TES_OUT_OF_MEMORY (told before), TES_NAN. */
+TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem);
+void tes_problem_destroy(TesProblem **problem);
+/** Solves; may be called again (it starts anew). Statuses as tes_solver_solve(); the last iterate is kept in any case. */
+TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
+
+/** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. */
+const TesSpace *tes_problem_space(const TesProblem *problem);
+const TesOperator *tes_problem_operator(const TesProblem *problem);
+const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
+/** The solution at all nodes, boundary values included; owned by the problem. */
+const TesVector *tes_problem_solution(const TesProblem *problem);
+/** L2 norm and H1 seminorm of the error against `exact`; TES_INVALID_INPUT when there is none. */
+TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
+TesProblemTimes tes_problem_times(const TesProblem *problem);
+/** The tolerance in use, and the round-off floor of the relative residual below which it cannot be reached. Boxes: about c_k eps n^2 for n
+ *  cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes). Other meshes: 0, not known, until a solve
+ *  ends above its tolerance; then from its last iterate. */
+double tes_problem_tolerance(const TesProblem *problem);
+double tes_problem_floor(const TesProblem *problem);
+/** What was chosen, a line each. */
+typedef struct TesProblemChoice {
+  const char *op, *smoother, *method, *precision, *coarse; /**< coarse: how the coarsest level is solved */
+} TesProblemChoice;
+TesProblemChoice tes_problem_choice(const TesProblem *problem);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,176 @@
+/* The mesh in case files: which domain, which kind, adaptation. */
+#include <string.h>
+#include "io/case/case_reader.h"
+
+static const struct {
+  const char *path;
+  TesDomain domain;
+  int dim;
+} meshes[] = {{"mesh.box", TES_DOMAIN_BOX, 0},         {"mesh.ball", TES_DOMAIN_BALL, 3},
+              {"mesh.shell", TES_DOMAIN_SHELL, 3},     {"mesh.l_shape", TES_DOMAIN_L_SHAPE, 2},
+              {"mesh.fichera", TES_DOMAIN_FICHERA, 3}, {"mesh.channel", TES_DOMAIN_CHANNEL, 2},
+              {"mesh.file", TES_DOMAIN_FILE, 0}};
+enum { MESHES = sizeof meshes / sizeof *meshes };
+
+static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
+  return r->node[tesi_case_row(path)];
+}
+
+static TesStatus choose_domain(TesiCaseReader *r) {
+  TesMeshDesc *mesh = &r->draft.c.mesh;
+  int count = 0;
+  for (int i = 0; i < MESHES; i++) {
+    const TesiYaml *node = given(r, meshes[i].path);
+    if (!node) continue;
+    count++;
+    mesh->domain = meshes[i].domain;
+    if (!mesh->dim) mesh->dim = meshes[i].dim;
+  }
+  if (count != 1)
+    return tesi_case_error(
+        r, tesi_case_row("mesh"), given(r, "mesh"),
+        "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
+  if (given(r, "mesh.refine_times") && !given(r, "mesh.refine_where"))
+    return tesi_case_error(r, tesi_case_row("mesh.refine_times"), given(r, "mesh.refine_times"),
+                           "expected mesh.refine_where beside it, which says where cells are refined");
+  return TES_OK;
+}
+
+/* What a grid cannot have. */
+static TesStatus refuse_box(TesiCaseReader *r) {
+  static const struct {
+    const char *path, *reason;
+  } needs[] = {{"mesh.ball", "the grid of a box"},
+               {"mesh.shell", "the grid of a box"},
+               {"mesh.l_shape", "the grid of a box"},
+               {"mesh.fichera", "the grid of a box"},
+               {"mesh.channel", "the grid of a box"},
+               {"mesh.file", "the grid of a box"},
+               {"mesh.refine_where", "one grid, whose cells are not refined in places"},
+               {"adapt", "one grid, whose cells are not refined in places"}};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int row = tesi_case_row("mesh.kind");
+  for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+    if (given(r, needs[i].path))
+      TES_TRY(tesi_case_error(r, row, r->node[row], "a mesh of kind box is %s: leave %s out, or kind: forest",
+                              needs[i].reason, needs[i].path));
+  if (r->draft.periodic)
+    TES_TRY(tesi_case_error(r, row, r->node[row],
+                            "a mesh of kind box has no opposite faces that are one: leave mesh.box.periodic "
+                            "out, or kind: forest"));
+done:
+  return status;
+}
+
+static TesStatus choose_kind(TesiCaseReader *r) {
+  TesMeshDesc *mesh = &r->draft.c.mesh;
+  if (mesh->kind == TES_MESH_BOX) return refuse_box(r);
+  const bool grid = mesh->domain == TES_DOMAIN_BOX && !given(r, "mesh.refine_where") && !given(r, "adapt") &&
+                    !r->draft.periodic;
+  if (mesh->kind == TES_MESH_AUTO) mesh->kind = grid ? TES_MESH_BOX : TES_MESH_FOREST;
+  return TES_OK;
+}
+
+/* The mesh stands beside its case; with --set it is the caller's. */
+static TesStatus locate_file(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml *node = given(r, "mesh.file");
+  const char *slash = strrchr(r->name, '/');
+  char *file = r->draft.file, *path = NULL;
+  if (!file || file[0] == '/' || !node || node->source || !slash) return TES_OK;
+  const size_t folder = (size_t)(slash - r->name) + 1, length = strlen(file);
+  TES_ALLOC(&path, folder + length + 1);
+  memcpy(path, r->name, folder);
+  memcpy(path + folder, file, length + 1);
+  tesi_free(ctx, &r->draft.file);
+  r->draft.file = path;
+done:
+  return status;
+}
+
+static TesStatus check_adapt(TesiCaseReader *r) {
+  TesCase *c = &r->draft.c;
+  const TesiYaml *node = given(r, "adapt"), *goal = given(r, "adapt.goal");
+  const bool point = given(r, "adapt.goal.point") != NULL;
+  c->adaptive = node != NULL;
+  c->adapt.goal.kind = point ? TES_GOAL_POINT : TES_GOAL_MEAN;
+  if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_DWR && point == (r->draft.goal != NULL))
+    return tesi_case_error(r, tesi_case_row("adapt.goal"), goal ? goal : node,
+                           "dual-weighted residuals need one goal: point or mean");
+  if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_RESIDUAL && goal)
+    return tesi_case_error(r, tesi_case_row("adapt.goal"), goal,
+                           "the residual estimator serves the energy norm, no goal: estimator: dwr");
+  return TES_OK;
+}
+
+/* Keys of the hierarchy that boxes do not have, and what only boxes have. */
+static TesStatus check_hierarchy(TesiCaseReader *r) {
+  static const char *const keys[] = {"solver.coarse", "solver.coarsening"};
+  const TesSmootherKind s = r->draft.c.problem.solver.smoother;
+  const bool trees = r->draft.c.mesh.kind == TES_MESH_FOREST;
+  const int smoother = tesi_case_row("solver.smoother"), spacing = tesi_case_row("mesh.box.spacing");
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 2 && !trees; i++)
+    if (given(r, keys[i]))
+      TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
+                              "only meshes of trees have this; a box becomes one with mesh.kind: forest"));
+  if (trees && s != TES_SMOOTHER_AUTO && s != TES_SMOOTHER_JACOBI && s != TES_SMOOTHER_CHEBYSHEV &&
+      s != TES_SMOOTHER_CELL_PATCH)
+    TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
+                            "meshes of trees have auto, jacobi, chebyshev and cell_patch, got %s",
+                            tes_case_choice("solver.smoother", (int)s)));
+  if (trees && r->node[spacing])
+    TES_TRY(tesi_case_error(
+        r, spacing, r->node[spacing],
+        "a box that is a mesh of trees (adapt, refine_where, periodic, kind: forest) has equal cells: leave "
+        "spacing out"));
+done:
+  return status;
+}
+
+/* Lists with one number a direction, where the directions are known before the mesh is read. */
+static TesStatus check_points(TesiCaseReader *r) {
+  static const char *const paths[] = {"mesh.ball.centre", "mesh.shell.centre", "adapt.goal.point"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesMeshDesc *mesh = &r->draft.c.mesh;
+  const int cells = r->entries[tesi_case_row("mesh.box.cells")],
+            dim = mesh->domain == TES_DOMAIN_BOX && !mesh->dim ? cells : mesh->dim;
+  for (int i = 0; i < 3 && dim; i++) {
+    const int row = tesi_case_row(paths[i]);
+    if (r->node[row] && r->entries[row] && r->entries[row] != dim)
+      TES_TRY(tesi_case_error(r, row, r->node[row], "expected %d entries, as dim is %d, got %d", dim, dim,
+                              r->entries[row]));
+  }
+done:
+  return status;
+}
+
+static TesStatus check_shell(TesiCaseReader *r) {
+  const TesMeshDesc *f = &r->draft.c.mesh;
+  const int row = tesi_case_row("mesh.shell.inner_radius");
+  const double radius = f->radius == 0 ? 1 : f->radius;
+  if (f->domain != TES_DOMAIN_SHELL || !r->node[row] || f->inner_radius < radius) return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "expected less than the outer radius %g, got %g", radius,
+                         f->inner_radius);
+}
+
+TesStatus tesi_case_check_mesh(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int degree = r->draft.c.problem.degree, row = tesi_case_row("space.degree");
+  TES_TRY(choose_domain(r));
+  TES_TRY(choose_kind(r));
+  TES_TRY(check_hierarchy(r));
+  TES_TRY(check_adapt(r));
+  TES_TRY(check_points(r));
+  TES_TRY(check_shell(r));
+  TES_TRY(locate_file(r));
+  if (!r->error_count && r->draft.c.mesh.kind == TES_MESH_FOREST && degree > 8)
+    TES_TRY(tesi_case_error(r, row, r->node[row], "expected 1 to 8 on this mesh, got %d", degree));
+done:
+  return status;
+}

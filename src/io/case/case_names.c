@@ -1,0 +1,142 @@
+/* Boundaries and materials by name: the lists of the problem. */
+#include <string.h>
+#include "io/case/case_reader.h"
+
+static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
+  return r->node[tesi_case_row(path)];
+}
+
+bool tesi_case_takes_names(const TesiCaseReader *r, int row) {
+  if (row == tesi_case_row("data.materials")) return true;
+  return row == tesi_case_row("boundary") && given(r, "mesh") && !given(r, "mesh.box");
+}
+
+/* Where a key stands that the mesh will know or not: it may be wrong, not its value. */
+static void place_of(const TesiCaseReader *r, const TesiYaml *node, char where[256]) {
+  TesiYaml at_key = *node;
+  at_key.line = node->key_line, at_key.column = node->key_column;
+  tesi_case_place(r, &at_key, where);
+}
+
+TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesProblemDesc *p = &r->draft.c.problem;
+  TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
+  *entry =
+      (TesBoundary){.condition = (TesCondition)(face->condition - 1), .g = face->value, .alpha = face->alpha};
+  *face = (TesiCaseFace){0};
+  entry->name = name ? tesi_strdup(ctx, name) : NULL;
+  entry->where = where ? tesi_strdup(ctx, where) : NULL;
+  if ((name && !entry->name) || (where && !entry->where)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
+done:
+  return status;
+}
+
+/* A face read as `boundary.all` is, and put where it belongs. */
+static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int row = tesi_case_row("boundary.all");
+  const TesiCaseFace all = r->draft.all;
+  const TesiYaml *kept = r->node[row];
+  TesiCaseFace face;
+  char where[256];
+  r->draft.all = (TesiCaseFace){0};
+  r->row_path = "boundary.all", r->named_path = "boundary", r->named = node->key;
+  status = tesi_case_row_value(r, row, node);
+  r->row_path = NULL;
+  face = r->draft.all;
+  r->draft.all = all;
+  r->node[row] = kept;
+  place_of(r, node, where);
+  const bool none = !face.condition;
+  const TesStatus added = tesi_case_add_boundary(r, node->key, where, &face);
+  TES_TRY(status);
+  TES_TRY(added);
+  if (none && !r->error_count)
+    TES_TRY(
+        tesi_case_error(r, row, node, "%.60s has no condition: give dirichlet, neumann or robin", node->key));
+done:
+  return status;
+}
+
+static TesStatus read_boundaries(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml *map = given(r, "boundary");
+  const int count = map && map->kind == TESI_YAML_MAP ? map->count : 0;
+  TES_ALLOC((TesBoundary **)&r->draft.c.problem.boundary, count + 7); /* six faces and `all` */
+  if (given(r, "mesh.box")) goto done;
+  for (const TesiYaml *child = count ? map->first : NULL; child; child = child->next)
+    if (strcmp(child->key, "all") && !(tesi_yaml_is_null(child) && *child->text)) /* null takes it away */
+      TES_TRY(read_named(r, child));
+done:
+  return status;
+}
+
+static TesStatus read_function(TesiCaseReader *r, const char *path, const TesiYaml *node, TesFunction **slot,
+                               const TesFunction **target) {
+  TesFunction *kept = *slot;
+  *slot = NULL;
+  const TesStatus status = tesi_case_value(r, tesi_case_row(path), node);
+  *target = *slot;
+  *slot = kept;
+  return status;
+}
+
+static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiCaseDraft *d = &r->draft;
+  TesMaterial *material = (TesMaterial *)&d->c.problem.material[d->c.problem.materials++];
+  const int row = tesi_case_row("data.materials");
+  char where[256];
+  place_of(r, map, where);
+  material->name = tesi_strdup(ctx, map->key);
+  material->where = tesi_strdup(ctx, where);
+  if (!material->name || !material->where) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
+  if (map->kind != TESI_YAML_MAP) {
+    TES_TRY(tesi_case_error(r, row, map, "expected a, c or f of material %.60s", map->key));
+    goto done;
+  }
+  r->row_path = "data", r->named_path = "data.materials", r->named = map->key;
+  for (const TesiYaml *child = map->first; child; child = child->next) {
+    if (!strcmp(child->key, "a"))
+      TES_TRY(read_function(r, "data.a", child, &d->a, &material->data.a));
+    else if (!strcmp(child->key, "c"))
+      TES_TRY(read_function(r, "data.c", child, &d->reaction, &material->data.c));
+    else if (!strcmp(child->key, "f"))
+      TES_TRY(read_function(r, "data.f", child, &d->f, &material->data.f));
+    else
+      TES_TRY(tesi_case_error(r, tesi_case_row("data"), child, "unknown key '%.60s'; known keys: a, c, f",
+                              child->key));
+  }
+done:
+  r->row_path = NULL;
+  return status;
+}
+
+static TesStatus read_materials(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml *map = given(r, "data.materials");
+  const int row = tesi_case_row("data.materials");
+  if (!map || map->kind != TESI_YAML_MAP) return TES_OK;
+  if (given(r, "mesh.box"))
+    return tesi_case_error(r, row, map,
+                           "a box has no materials: they are for meshes that name them (mesh.file)");
+  TES_ALLOC((TesMaterial **)&r->draft.c.problem.material, map->count);
+  for (const TesiYaml *child = map->first; child; child = child->next) TES_TRY(read_material(r, child));
+done:
+  return status;
+}
+
+TesStatus tesi_case_read_names(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TES_TRY(read_boundaries(r));
+  TES_TRY(read_materials(r));
+done:
+  return status;
+}

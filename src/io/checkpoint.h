@@ -1,0 +1,11 @@
+/* Whether a computation can go on from a checkpoint. */
+#ifndef TESI_CHECKPOINT_H
+#define TESI_CHECKPOINT_H
+
+#include "tessera/checkpoint.h"
+
+/* Names and numbers that data refer to must be the same, and the cells of the coarse mesh at the same places. path: of the checkpoint, for the message
+ * (TES_INVALID_INPUT). */
+TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const TesMesh *mesh);
+
+#endif

@@ -1,0 +1,161 @@
+/* The automatic choices, by kind of mesh: one table. */
+#include "problem/choice.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include "device/kernel.h"
+#include "multigrid/multigrid.h"
+#include "operator/operator.h"
+#include "problem/problem.h"
+
+/* Boxes. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a few defect corrections beat
+ * any Krylov method, and need no further vectors. Varying coefficients: every level tries which smoother serves it
+ * (tes_smoother_create), so GMRES, which takes any and makes up for what it does not reach. Conjugate gradients where the
+ * smoother is symmetric anyway. All other meshes: chebyshev, whose cycle is symmetric. The first row that fits holds; full multigrid makes its
+ * own start, so that V-cycles take its place where there is a guess. */
+enum { BOX = 1, OTHER = 2, ALL = 3, NO = 1, YES = 2, ANY = 3 };
+enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
+static const struct {
+  int mesh, constant, stretched, asked;
+  TesSmootherKind smoother; /* auto with an ASKED_ row: the one asked for */
+  TesMethod method;
+} rows[] = {
+    {BOX, YES, NO, TES_SMOOTHER_AUTO, TES_SMOOTHER_PATCH, TES_METHOD_FMG},
+    {BOX, YES, NO, TES_SMOOTHER_PATCH, TES_SMOOTHER_PATCH, TES_METHOD_FMG},
+    {BOX, YES, YES, TES_SMOOTHER_AUTO, TES_SMOOTHER_PATCH, TES_METHOD_GMRES},
+    {BOX, NO, ANY, TES_SMOOTHER_AUTO, TES_SMOOTHER_AUTO, TES_METHOD_GMRES},
+    {BOX, ANY, ANY, ASKED_SYMMETRIC, TES_SMOOTHER_AUTO, TES_METHOD_CG},
+    {BOX, ANY, ANY, ASKED_ANY, TES_SMOOTHER_AUTO, TES_METHOD_GMRES},
+    {OTHER, ANY, ANY, TES_SMOOTHER_AUTO, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG},
+    {OTHER, ANY, ANY, ASKED_ANY, TES_SMOOTHER_AUTO, TES_METHOD_CG},
+};
+
+static bool is_asked(int row, TesSmootherKind asked) {
+  if (row == ASKED_SYMMETRIC)
+    return asked == TES_SMOOTHER_PATCH_ADDITIVE || asked == TES_SMOOTHER_JACOBI ||
+           asked == TES_SMOOTHER_CHEBYSHEV;
+  return row == ASKED_ANY || row == (int)asked;
+}
+
+TesiChoice tesi_choose(const TesiSituation *s) {
+  const int mesh = s->mesh == TES_MESH_BOX ? BOX : OTHER, constant = s->constant ? YES : NO,
+            stretched = s->stretched ? YES : NO;
+  size_t i = 0;
+  while (!(rows[i].mesh & mesh && rows[i].constant & constant && rows[i].stretched & stretched &&
+           is_asked(rows[i].asked, s->smoother)))
+    i++;
+  TesiChoice choice = {rows[i].asked < 0 ? s->smoother : rows[i].smoother, s->method};
+  if (choice.method == TES_METHOD_AUTO)
+    choice.method = s->guess && rows[i].method == TES_METHOD_FMG ? TES_METHOD_VCYCLE : rows[i].method;
+  return choice;
+}
+
+/* Largest ratio of cell widths in different directions of a box: the vertex patch suffers from anisotropy. */
+static double aspect_ratio(const TesSpace *space) {
+  const TesiAxis *axis = tesi_space_box(space);
+  double ratio = 1;
+  for (int d = 0; axis && d < space->dim; d++)
+    for (int e = 0; e < space->dim; e++)
+      for (int i = 0; i < axis[d].cells; i++)
+        for (int j = 0; j < axis[e].cells && d != e; j += tesi_max(1, axis[e].cells - 1))
+          ratio = fmax(ratio, axis[d].h[i] / axis[e].h[j]);
+  return ratio;
+}
+
+/* Round-off floor on a box: c_k eps n^2, c_k from 0.04 (Q1) to 16 (Q10), grown geometrically between. */
+static double floor_of(const TesSpace *space) {
+  const TesiAxis *axis = tesi_space_box(space);
+  double n = 1;
+  if (!axis) return 0;
+  for (int d = 0; d < space->dim; d++) n = fmax(n, axis[d].cells);
+  return 0.04 * pow(400, (space->degree - 1) / 9.0) * DBL_EPSILON * n * n;
+}
+
+static void choose_tolerance(TesProblem *p) {
+  static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
+                                      "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
+  p->floor = floor_of(p->space);
+  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-9;
+  if (p->options.precision == TES_SOLVE_SINGLE) p->tolerance = fmax(p->tolerance, 1e-6);
+  if (p->tolerance < p->floor)
+    tesi_log(p->context, TES_LOG_WARNING,
+             "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
+             p->floor);
+  snprintf(p->precision_text, sizeof p->precision_text, "%s", names[p->options.precision]);
+}
+
+void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
+  static const char *const names[] = {"", "V-cycles", "full multigrid, then V-cycles",
+                                      "GMRES, right-preconditioned by a V-cycle",
+                                      "conjugate gradients, preconditioned by a symmetric V-cycle"};
+  const TesiSituation situation = {.mesh = p->mesh->kind,
+                                   .constant = tesi_is_separable(p->op),
+                                   .stretched = aspect_ratio(p->space) > 1.5,
+                                   .guess = p->start != NULL,
+                                   .smoother = p->options.smoother,
+                                   .method = p->options.method};
+  const TesiChoice choice = tesi_choose(&situation);
+  p->method = choice.method;
+  *smoother = choice.smoother;
+  choose_tolerance(p);
+  snprintf(p->method_text, sizeof p->method_text, "%s%s", names[p->method],
+           p->options.method != TES_METHOD_AUTO        ? ""
+           : situation.stretched && situation.constant ? " (chosen: cells are anisotropic)"
+                                                       : " (chosen)");
+}
+
+TesPrecision tesi_problem_precision(const TesProblem *p) {
+  return p->options.precision == TES_SOLVE_DOUBLE ? TES_DOUBLE : TES_SINGLE;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+
+/* A box: float64 vectors of the outer iteration, and the multigrid; where the vectors are. */
+static TesStatus check_box(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  bool varies = false;
+  for (int i = 0; i < p->form.terms; i++)
+    varies = varies || (p->form.term[i].term == TES_TERM_DIFFUSION && p->form.term[i].a.all &&
+                        !tes_function_constant(p->form.term[i].a.all, NULL));
+  const size_t needed =
+      tesi_multigrid_memory(p->space, varies, tesi_problem_precision(p), p->options.smoother);
+  const double total = (double)needed + 48.0 * (double)p->space->length,
+               available = (double)tesi_context_device(ctx)->available(ctx);
+  if (total > available)
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "%lld unknowns need about %.3g GiB, %.3g GiB are free: use a coarser mesh or a lower degree",
+             (long long)p->space->dofs, total / (1 << 30), available / (1 << 30));
+  tesi_log(ctx, TES_LOG_DETAIL, "memory needed: about %.3g GiB of %.3g GiB", total / (1 << 30),
+           available / (1 << 30));
+done:
+  return status;
+}
+
+/* Roughly what operators, multigrid and vectors will take on the host: positions of cells, two operators with numbers of nodes (twice)
+ * and factors, the one of the cycle with its coarser levels, some ten vectors. */
+static TesStatus check_cells(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiCellView *s = p->space->view;
+  const double cells = (double)s->cells, nodes = cells * s->cell_nodes,
+               levels = s->dim == 3 ? 8 / 7. : 4 / 3.;
+  const double factors = s->dim == 3 ? 6 : 3, length = (double)s->length;
+  const double operators = nodes * (8 + factors * 8) + levels * nodes * (8 + factors * 4);
+  const double vectors = length * (6 * 8 + levels * 7 * 4);
+  const double cell_positions = levels * cells * (s->dim == 3 ? 81 : 18) * 8;
+  const double bytes = operators + vectors + cell_positions, available = (double)tesi_memory_available();
+  tesi_log(ctx, TES_LOG_DETAIL, "operators, multigrid and vectors: about %.3g GiB", bytes / (1 << 30));
+  if (bytes > available && !tesi_has_kernels(ctx))
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "%lld unknowns of degree %d on %lld cells need about %.3g GiB, %.3g GiB are free: refine less "
+             "or lower "
+             "the degree",
+             (long long)s->length, s->degree, (long long)s->cells, bytes / (1 << 30), available / (1 << 30));
+done:
+  return status;
+}
+
+TesStatus tesi_problem_check_memory(const TesProblem *p) {
+  return p->mesh->kind == TES_MESH_BOX ? check_box(p) : check_cells(p);
+}

@@ -1,0 +1,31 @@
+/* What is chosen by kind of mesh. */
+#ifndef TESI_CHOICE_H
+#define TESI_CHOICE_H
+
+#include "tessera/problem.h"
+
+/* What a choice depends on. */
+typedef struct TesiSituation {
+  TesMeshKind mesh;
+  bool constant;            /* coefficients: the operator is separable */
+  bool stretched;           /* cells are 1.5 times longer in one direction than in another somewhere */
+  bool guess;               /* the iteration has a start */
+  TesSmootherKind smoother; /* asked for */
+  TesMethod method;
+} TesiSituation;
+
+typedef struct TesiChoice {
+  TesSmootherKind smoother; /* auto: every level tries which one serves it */
+  TesMethod method;         /* never auto */
+} TesiChoice;
+
+TesiChoice tesi_choose(const TesiSituation *situation);
+
+/* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother is the one to use. */
+void tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
+/* Of the cycle. */
+TesPrecision tesi_problem_precision(const TesProblem *problem);
+/* Told before anything large is allocated. */
+TesStatus tesi_problem_check_memory(const TesProblem *problem);
+
+#endif

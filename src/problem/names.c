@@ -1,0 +1,170 @@
+/* Names of boundaries and materials become numbers. */
+#include <stdio.h>
+#include <string.h>
+#include "mesh/mesh.h"
+#include "problem/problem.h"
+
+/* Puts the place of an entry before the message about it. */
+static TesStatus place(TesContext *ctx, const char *where, TesStatus found) {
+  TesStatus status = TES_OK;
+  char text[600];
+  if (found != TES_INVALID_INPUT || !where) return found;
+  snprintf(text, sizeof text, "%s", tes_context_message(ctx));
+  tes_context_clear(ctx);
+  TES_FAIL(TES_INVALID_INPUT, "%s: %s", where, text);
+done:
+  return status;
+}
+
+/* Every face needs a condition, and conditions go by name. */
+static TesStatus refuse_unnamed(const TesMesh *mesh) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  int64_t tree;
+  int face;
+  double xi[3] = {0.5, 0.5, 0.5}, x[3] = {0};
+  const int64_t unnamed = tes_mesh_unnamed(mesh, &tree, &face);
+  if (!unnamed) return TES_OK;
+  xi[face / 2] = face % 2;
+  tesi_trees_evaluate(mesh->coarse, tree, 1, xi, x);
+  TES_FAIL(TES_INVALID_INPUT,
+           "%lld faces of the coarse mesh lie on the boundary and have no name, so there is no condition for "
+           "them; the first is face %d of cell %lld (both from 0), round (%g, %g, %g). Name them in the mesh "
+           "(Gmsh: Physical Curve, in 3D Surface), or say what holds on all of them: boundary.all in a case, "
+           "TesMeshDesc.rest in a program",
+           (long long)unnamed, face, (long long)tree, x[0], x[1], x[2]);
+done:
+  return status;
+}
+
+static TesStatus find_boundary(const TesMesh *mesh, const TesBoundary *entry, int *number) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_mesh_find_boundary(mesh, entry->name, number));
+  TES_CHECK(tes_mesh_boundary_faces(mesh, *number) > 0,
+            "boundary.%s: all faces of this name lie between cells, where no condition can hold",
+            entry->name);
+done:
+  return place(ctx, entry->where, status);
+}
+
+static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
+  TesStatus status = TES_OK;
+  TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_ROBIN,
+            "the condition of boundary %s is %d, expected 0..2", entry->name ? entry->name : "all",
+            (int)entry->condition);
+done:
+  return status;
+}
+
+/* Takes the place of what a boundary had. */
+static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
+  TesBoundary old = *target;
+  *target = (TesBoundary){.condition = entry->condition,
+                          .priority = entry->priority,
+                          .g = tesi_function_retain(entry->g),
+                          .alpha = tesi_function_retain(entry->condition == TES_ROBIN ? entry->alpha : NULL)};
+  tes_function_destroy((TesFunction **)&old.g);
+  tes_function_destroy((TesFunction **)&old.alpha);
+}
+
+static TesStatus number_boundaries(TesContext *ctx, const TesProblemDesc *desc, TesBoundary *boundary) {
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(desc->mesh);
+  for (int i = 0; i < desc->boundaries; i++) {
+    TES_TRY(check_condition(ctx, &desc->boundary[i]));
+    for (int number = 0; number < names && !desc->boundary[i].name; number++)
+      set_boundary(&boundary[number], &desc->boundary[i]);
+  }
+  for (int i = 0; i < desc->boundaries; i++) {
+    int number;
+    if (!desc->boundary[i].name) continue;
+    TES_TRY(find_boundary(desc->mesh, &desc->boundary[i], &number));
+    set_boundary(&boundary[number], &desc->boundary[i]);
+  }
+done:
+  return status;
+}
+
+static void set_function(const TesFunction **target, const TesFunction *function) {
+  tes_function_destroy((TesFunction **)target);
+  *target = tesi_function_retain(function);
+}
+
+static TesStatus number_materials(TesContext *ctx, const TesProblemDesc *desc, TesiNumbered *n) {
+  TesStatus status = TES_OK;
+  for (int i = 0; i < desc->materials; i++) {
+    const TesMaterial *material = &desc->material[i];
+    int number;
+    TES_TRY(place(ctx, material->where, tes_mesh_find_material(desc->mesh, material->name, &number)));
+    set_function(&n->a[number], material->data.a);
+    set_function(&n->c[number], material->data.c);
+    set_function(&n->f[number], material->data.f);
+  }
+done:
+  return status;
+}
+
+static TesStatus allocate(const TesMesh *mesh, bool boundaries, TesiNumbered *n) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int materials = tes_mesh_materials(mesh);
+  TES_ALLOC(&n->a, materials + 1);
+  TES_ALLOC(&n->c, materials + 1);
+  TES_ALLOC(&n->f, materials + 1);
+  if (boundaries) TES_ALLOC(&n->boundary, tes_mesh_boundaries(mesh) + 1);
+done:
+  return status;
+}
+
+static void retain_data(TesiNumbered *n, const TesData *data) {
+  n->data.a = tesi_function_retain(data->a);
+  n->data.c = tesi_function_retain(data->c);
+  n->data.f = tesi_function_retain(data->f);
+}
+
+TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f,
+                               TesiNumbered *numbered) {
+  TesStatus status = TES_OK;
+  TES_TRY(allocate(desc->mesh, desc->boundaries > 0, numbered));
+  retain_data(numbered, &desc->data);
+  if (!desc->data.c) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&numbered->data.c));
+  if (!desc->data.f) TES_TRY(tes_function_create_constant(ctx, f, (TesFunction **)&numbered->data.f));
+  TES_TRY(number_boundaries(ctx, desc, numbered->boundary));
+  TES_TRY(number_materials(ctx, desc, numbered));
+  if (numbered->boundary) TES_TRY(refuse_unnamed(desc->mesh));
+done:
+  return status;
+}
+
+TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TES_TRY(allocate(mesh, from->boundary != NULL, to));
+  retain_data(to, &from->data);
+  for (int i = 0; from->boundary && i < tes_mesh_boundaries(mesh); i++)
+    set_boundary(&to->boundary[i], &from->boundary[i]);
+  for (int i = 0; i < tes_mesh_materials(mesh); i++) {
+    set_function(&to->a[i], from->a[i]);
+    set_function(&to->c[i], from->c[i]);
+    set_function(&to->f[i], from->f[i]);
+  }
+done:
+  return status;
+}
+
+void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
+  if (!mesh) return;
+  TesContext *ctx = mesh->context;
+  const TesFunction ***arrays[] = {&numbered->a, &numbered->c, &numbered->f};
+  for (int i = 0; numbered->boundary && i < tes_mesh_boundaries(mesh); i++)
+    set_boundary(&numbered->boundary[i], &(TesBoundary){0});
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; *arrays[k] && i < tes_mesh_materials(mesh); i++) set_function(&(*arrays[k])[i], NULL);
+    tesi_free(ctx, arrays[k]);
+  }
+  set_function(&numbered->data.a, NULL);
+  set_function(&numbered->data.c, NULL);
+  set_function(&numbered->data.f, NULL);
+  tesi_free(ctx, &numbered->boundary);
+}

@@ -1,0 +1,215 @@
+#include "problem/problem.h"
+#include <math.h>
+#include "multigrid/coarse/coarse.h"
+#include "multigrid/multigrid.h"
+#include "operator/operator.h"
+#include "smoother/smoother.h"
+
+static const TesiEquation *const equations[] = {&tesi_poisson};
+
+/* ---- set-up -------------------------------------------------------------------------------------------------------- */
+
+/* The equation's own terms, and those of Robin boundaries. */
+static TesStatus create_form(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *boundary = p->numbered.boundary;
+  const int names = tes_mesh_boundaries(p->mesh);
+  TES_ALLOC(&p->term, TESI_TERMS + names);
+  int n = p->equation->form(p, p->term);
+  for (int i = 0; boundary && i < names; i++)
+    if (boundary[i].condition == TES_ROBIN && boundary[i].alpha)
+      p->term[n++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = boundary[i].alpha}, .boundary = i};
+  p->form = (TesForm){n, p->term};
+done:
+  return status;
+}
+
+static TesStatus create_space(TesProblem *p, int degree) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  uint8_t *given = NULL;
+  const TesBoundary *boundary = p->numbered.boundary;
+  const int names = tes_mesh_boundaries(p->mesh);
+  TES_ALLOC(&given, names + 1);
+  for (int i = 0; boundary && i < names; i++) given[i] = boundary[i].condition == TES_DIRICHLET;
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = p->mesh, .degree = degree, .given = boundary ? given : NULL}, &p->space));
+done:
+  tesi_free(ctx, &given);
+  return status;
+}
+
+static TesStatus create_operators(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSolveOptions *o = &p->options;
+  TesSmootherKind smoother;
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
+  tesi_problem_choose(p, &smoother);
+  const bool symmetric =
+      o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
+  const TesMultigridDesc mg = {
+      .op = p->op,
+      .precision = tesi_problem_precision(p),
+      .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
+      .coarsening = o->coarsening,
+      .coarse = o->coarse,
+      .pre = o->pre,
+      .post = o->post,
+      .symmetric = symmetric};
+  TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
+done:
+  return status;
+}
+
+static TesStatus take_guess(TesProblem *p, const TesVector *guess) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (!guess) return TES_OK;
+  TES_CHECK(guess->length == p->space->length,
+            "the guess has %lld values, the space of the problem has %lld nodes", (long long)guess->length,
+            (long long)p->space->length);
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->start));
+  TES_TRY(tes_vector_copy(guess, 1, p->start));
+  TES_TRY(tesi_problem_clear(p, p->start));
+done:
+  return status;
+}
+
+static TesStatus create_solver(TesProblem *p) {
+  const TesSolverDesc solver = {.op = p->op,
+                                .multigrid = p->multigrid,
+                                .method = p->method,
+                                .tolerance = p->tolerance,
+                                .max_iterations = p->options.max_iterations,
+                                .monitor = p->options.monitor,
+                                .monitor_user = p->options.monitor_user};
+  return tes_solver_create(p->context, &solver, &p->solver);
+}
+
+/* All that comes after the numbers. */
+static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double start = tesi_now();
+  TES_TRY(create_form(p));
+  TES_TRY(tesi_problem_check_parts(p));
+  TES_TRY(create_space(p, desc->degree));
+  TES_TRY(tesi_problem_check_memory(p));
+  TES_TRY(take_guess(p, desc->guess));
+  TES_TRY(create_operators(p));
+  p->times.operators = tesi_now() - start;
+  TES_TRY(tesi_problem_create_right_hand_side(p, desc));
+  TES_TRY(create_solver(p));
+  p->times.total = tesi_now() - start;
+done:
+  return status;
+}
+
+/* `numbered`: instead of the names of the description; NULL: these. */
+static TesStatus create(TesContext *ctx, const TesiEquation *equation, const void *user,
+                        const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
+  TesStatus status = TES_OK;
+  TesProblem *p = NULL;
+  *problem = NULL;
+  TES_CHECK(desc->mesh, "a problem needs a mesh");
+  TES_CHECK(desc->solver.tolerance >= 0 && desc->solver.tolerance < INFINITY,
+            "tolerance is %g: expected a positive number, or 0 for 1e-9", desc->solver.tolerance);
+  TES_NEW(&p);
+  p->context = tesi_context_retain(ctx);
+  p->equation = equation;
+  p->user = user;
+  p->mesh = tesi_mesh_retain(desc->mesh);
+  p->exact = tesi_function_retain(desc->exact);
+  p->options = desc->solver;
+  TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
+                   : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
+  TES_TRY(set_up(p, desc));
+  *problem = p;
+  p = NULL;
+done:
+  tes_problem_destroy(&p);
+  return status;
+}
+
+TesStatus tesi_problem_create(TesContext *context, const TesiEquation *equation, const void *user,
+                              const TesProblemDesc *desc, TesProblem **problem) {
+  return create(context, equation, user, desc, NULL, problem);
+}
+
+TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDesc *desc,
+                                   const TesiNumbered *numbered, TesProblem **other) {
+  return create(problem->context, problem->equation, problem->user, desc, numbered, other);
+}
+
+TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  const int count = sizeof equations / sizeof *equations;
+  *problem = NULL;
+  TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
+            (int)desc->equation, count - 1);
+  TES_TRY(create(ctx, equations[desc->equation], NULL, desc, NULL, problem));
+done:
+  return status;
+}
+
+void tes_problem_destroy(TesProblem **problem) {
+  if (!problem || !*problem) return;
+  TesProblem *p = *problem;
+  TesContext *ctx = p->context;
+  *problem = NULL;
+  tes_solver_destroy(&p->solver);
+  tes_multigrid_destroy(&p->multigrid);
+  tes_operator_destroy(&p->op);
+  tes_vector_destroy(&p->b);
+  tes_vector_destroy(&p->u);
+  tes_vector_destroy(&p->shift);
+  tes_vector_destroy(&p->weights);
+  tes_vector_destroy(&p->start);
+  tes_function_destroy(&p->exact);
+  tes_space_destroy(&p->space);
+  tesi_free(ctx, &p->term);
+  tesi_numbered_free(p->mesh, &p->numbered);
+  tes_mesh_destroy(&p->mesh);
+  tesi_free(ctx, &p);
+  tes_context_destroy(&ctx);
+}
+
+/* ---- what it consists of --------------------------------------------------------------------------------------------- */
+
+const TesSpace *tes_problem_space(const TesProblem *problem) {
+  return problem->space;
+}
+
+const TesOperator *tes_problem_operator(const TesProblem *problem) {
+  return problem->op;
+}
+
+const TesMultigrid *tes_problem_multigrid(const TesProblem *problem) {
+  return problem->multigrid;
+}
+
+TesProblemTimes tes_problem_times(const TesProblem *problem) {
+  return problem->times;
+}
+
+double tes_problem_tolerance(const TesProblem *problem) {
+  return problem->tolerance;
+}
+
+static const char *describe_smoother(const TesProblem *p) {
+  const TesSmoother *smoother = tes_multigrid_smoother(p->multigrid, tes_multigrid_levels(p->multigrid) - 1);
+  if (smoother) return tes_smoother_describe(smoother);
+  return p->mesh->kind == TES_MESH_BOX ? "none: solved directly on the only level"
+                                       : "none: there is one level alone";
+}
+
+TesProblemChoice tes_problem_choice(const TesProblem *problem) {
+  return (TesProblemChoice){.op = tes_operator_describe(problem->op),
+                            .smoother = describe_smoother(problem),
+                            .method = problem->method_text,
+                            .precision = problem->precision_text,
+                            .coarse = tesi_coarse_describe(tesi_multigrid_coarse(problem->multigrid))};
+}

@@ -1,0 +1,94 @@
+/* Problems as their parts see them: what was a name is a number, and an equation is a table of functions.
+ *
+ * problem.c makes spaces, operators and solver; names.c numbers names and refuses; right_hand_side.c loads and lifts; choice.c holds what
+ * is chosen by kind of mesh; solution.c solves and completes. None of them knows an equation: those are poisson.c and its siblings. */
+#ifndef TESI_PROBLEM_H
+#define TESI_PROBLEM_H
+
+#include "base/base.h"
+#include "problem/choice.h"
+#include "tessera/problem.h"
+
+enum { TESI_TERMS = 4, TESI_SHOWN = 8 };
+
+/* A function of the data that is worth showing. */
+typedef struct TesiShown {
+  const char *name;
+  const TesFunction *function;
+  const TesFunction *const *material; /* [materials] */
+} TesiShown;
+
+typedef struct TesiEquation {
+  const char *name;
+  double f; /* the right-hand side where none is given */
+  /* Terms over cells, at most TESI_TERMS; returns how many. Robin terms of boundaries are added to any form. */
+  int (*form)(const TesProblem *problem, TesTermDesc *term);
+  /* b <- the right-hand side, boundary data included: tesi_problem_load(). Entries at Dirichlet nodes are zero. */
+  TesStatus (*load)(const TesProblem *problem, TesVector *b);
+  /* At most TESI_SHOWN; returns how many. */
+  int (*shown)(const TesProblem *problem, TesiShown *shown);
+} TesiEquation;
+
+extern const TesiEquation tesi_poisson;
+
+/* Data and conditions by number; functions are referenced. */
+typedef struct TesiNumbered {
+  TesBoundary *boundary; /* [boundaries + 1], names left out; NULL: values are given everywhere, and are 0 */
+  TesData data;          /* a NULL: 1 */
+  const TesFunction **a, **c, **f; /* [materials + 1]; NULL inside: that of data */
+} TesiNumbered;
+
+struct TesProblem {
+  TesContext *context;
+  const TesiEquation *equation;
+  const void *user; /* of the equation; NULL for those of the library */
+  TesMesh *mesh;
+  TesiNumbered numbered;
+  TesFunction *exact;
+  TesSolveOptions options;
+  TesTermDesc *term; /* of the form */
+  TesForm form;
+  TesSpace *space;
+  TesOperator *op; /* float64, finest */
+  TesMultigrid *multigrid;
+  TesSolver *solver;
+  TesVector *b, *u;    /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
+  TesVector *shift;    /* what is added after: u_D, or 1 where a constant is free; NULL: nothing */
+  TesVector *weights;  /* of integrals, where a constant is free */
+  TesVector *start;    /* of the iteration; NULL: zero */
+  bool lifted;         /* u_D is not zero */
+  double mean, volume; /* int u and int 1, where a constant is free */
+  double tolerance, floor;
+  TesMethod method;
+  TesProblemTimes times;
+  char method_text[160], precision_text[96];
+};
+
+/* tes_problem_create() for any equation. */
+TesStatus tesi_problem_create(TesContext *context, const TesiEquation *equation, const void *user,
+                              const TesProblemDesc *desc, TesProblem **problem);
+/* The same equation on the same mesh with other data: of `desc`, whose names, materials and boundaries are ignored, in favour of
+ * `numbered`, of which copies are made. */
+TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDesc *desc,
+                                   const TesiNumbered *numbered, TesProblem **other);
+/* b <- int f phi + sum over boundaries int g phi with the problem's fluxes. f NULL: 0. */
+TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *f,
+                            const TesFunction *const *material_f, TesVector *b);
+/* v <- v with zeros at Dirichlet nodes. */
+TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
+/* Bytes that it took on the device only because there was room: tesi_solver_spare(). */
+size_t tesi_problem_spare(const TesProblem *problem);
+
+/* ---- steps of the above ---- */
+
+/* f: the right-hand side where the description has none. */
+TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered);
+TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to);
+void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
+/* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a Dirichlet or Robin boundary or a
+ * mass term. TES_INVALID_INPUT names a cell of the first part where it is not. A mesh of one part is always accepted: its constant is fixed by
+ * the mean. */
+TesStatus tesi_problem_check_parts(const TesProblem *problem);
+TesStatus tesi_problem_create_right_hand_side(TesProblem *problem, const TesProblemDesc *desc);
+
+#endif

@@ -1,0 +1,179 @@
+/* The right-hand side of u_0: loads, what the caller adds, boundary values, and the balance of singular problems. */
+#include <math.h>
+#include "functional/functional.h"
+#include "operator/operator.h"
+#include "problem/problem.h"
+
+/* The problem's g on its boundaries of one sort; [boundaries + 1]. */
+static TesStatus pick(const TesProblem *p, bool given, const TesFunction ***g) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *boundary = p->numbered.boundary;
+  TES_ALLOC(g, tes_mesh_boundaries(p->mesh) + 1);
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    if ((boundary[i].condition == TES_DIRICHLET) == given) (*g)[i] = boundary[i].g;
+done:
+  return status;
+}
+
+static bool is_zero(const TesFunction *function) {
+  double value;
+  return !function || (tes_function_constant(function, &value) && value == 0);
+}
+
+TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiCellView *s = p->space->view;
+  double *values = NULL;
+  if (tesi_space_box(p->space)) return tesi_functional_clear(p->space, v);
+  TES_ALLOC(&values, v->length);
+  TES_TRY(tes_vector_get(v, values));
+  for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
+    if (s->index[i] < 0) values[~s->index[i]] = 0;
+  TES_TRY(tes_vector_set(v, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *f, const TesFunction *const *material_f,
+                            TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesFunction **flux = NULL;
+  TES_TRY(pick(p, false, &flux));
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    if (is_zero(flux[i])) flux[i] = NULL;
+  TES_TRY(
+      tes_functional_load(&(TesLoadDesc){.space = p->space, .f = f, .material_f = material_f, .g = flux}, b));
+done:
+  tesi_free(ctx, &flux);
+  return status;
+}
+
+/* ---- boundary values ---------------------------------------------------------------------------------------------------- */
+
+/* u <- values at the nodes of boundaries of this priority, and those of `u` at all others. */
+static TesStatus overlay(const TesProblem *p, const TesFunction *const *g, const TesFunction *one,
+                         int priority, TesVector *u) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh);
+  const int64_t n = p->space->length;
+  const TesFunction **some = NULL;
+  TesVector *v = NULL;
+  double *values[3] = {NULL};
+  TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &v));
+  TES_ALLOC(&some, names + 1);
+  for (int pass = 0; pass < 2; pass++) { /* values, then where they are */
+    for (int i = 0; i < names; i++)
+      some[i] = g[i] && p->numbered.boundary[i].priority == priority ? pass ? one : g[i] : NULL;
+    TES_TRY(tes_functional_lifting(p->space, some, v));
+    TES_ALLOC(&values[pass], n);
+    TES_TRY(tes_vector_get(v, values[pass]));
+  }
+  TES_ALLOC(&values[2], n);
+  TES_TRY(tes_vector_get(u, values[2]));
+  for (int64_t i = 0; i < n; i++)
+    if (values[1][i] > 0) values[2][i] = values[0][i];
+  TES_TRY(tes_vector_set(u, values[2]));
+done:
+  for (int i = 0; i < 3; i++) tesi_free(ctx, &values[i]);
+  tesi_free(ctx, &some);
+  tes_vector_destroy(&v);
+  return status;
+}
+
+/* Boundaries of lower priority first; with one priority alone, as nearly always, at once. */
+static TesStatus lift(const TesProblem *p, const TesFunction *const *g, TesVector *u) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *one = NULL;
+  const TesBoundary *boundary = p->numbered.boundary;
+  const int names = tes_mesh_boundaries(p->mesh);
+  int least = INT32_MAX, largest = INT32_MIN;
+  for (int i = 0; i < names; i++)
+    if (g[i])
+      least = tesi_min(least, boundary[i].priority), largest = tesi_max(largest, boundary[i].priority);
+  if (least >= largest) return tes_functional_lifting(p->space, g, u);
+  TES_TRY(tes_function_create_constant(ctx, 1, &one));
+  for (int64_t now = least; now <= largest;) {
+    int64_t next = (int64_t)INT32_MAX + 1;
+    TES_TRY(overlay(p, g, one, (int)now, u));
+    for (int i = 0; i < names; i++)
+      if (g[i] && boundary[i].priority > now && boundary[i].priority < next) next = boundary[i].priority;
+    now = next;
+  }
+done:
+  tes_function_destroy(&one);
+  return status;
+}
+
+/* Where all values are zero there is nothing to lift. Zero is a value too: where boundaries meet that of the later one holds. */
+static TesStatus subtract_lifting(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *zero = NULL;
+  const TesFunction **g = NULL;
+  const int names = tes_mesh_boundaries(p->mesh);
+  TES_TRY(pick(p, true, &g));
+  for (int i = 0; i < names; i++) p->lifted = p->lifted || !is_zero(g[i]);
+  if (!p->lifted) goto done;
+  TES_TRY(tes_function_create_constant(ctx, 0, &zero));
+  for (int i = 0; i < names; i++)
+    if (!g[i] && p->numbered.boundary[i].condition == TES_DIRICHLET) g[i] = zero;
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  TES_TRY(lift(p, g, p->shift));
+  TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
+done:
+  tes_function_destroy(&zero);
+  tesi_free(ctx, &g);
+  return status;
+}
+
+/* ---- balance ------------------------------------------------------------------------------------------------------------ */
+
+/* A singular problem has a solution only if the data are in balance: the sum of b is int f + int g. */
+static TesStatus check_balance(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double sum, size;
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  TES_TRY(tes_vector_fill(p->shift, 1));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->weights));
+  TES_TRY(tesi_functional_weights(p->space, &(TesValue){.kind = TES_VALUE_INTEGRAL}, p->weights));
+  TES_TRY(tes_vector_dot(p->weights, p->shift, &p->volume));
+  TES_TRY(tes_vector_dot(p->b, p->shift, &sum));
+  TES_TRY(tes_vector_norm(p->b, &size));
+  size *= sqrt((double)p->space->length);
+  TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
+            "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = "
+            "0; here it is %.6g. "
+            "Change f or g, or give a Dirichlet value on a %s",
+            sum, p->mesh->kind == TES_MESH_BOX ? "face" : "boundary");
+  if (p->exact) {
+    TES_TRY(tes_functional_load(&(TesLoadDesc){.space = p->space, .f = p->exact}, p->u));
+    TES_TRY(tes_vector_dot(p->u, p->shift, &p->mean)); /* int exact */
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double start = tesi_now();
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+  TES_TRY(p->equation->load(p, p->b));
+  if (desc->add_load) {
+    TES_TRY(desc->add_load(desc->add_load_user, p->space, p->b));
+    TES_TRY(tesi_problem_clear(p, p->b));
+  }
+  TES_TRY(subtract_lifting(p));
+  if (tes_operator_singular(p->op)) TES_TRY(check_balance(p));
+  p->times.right_hand_side = tesi_now() - start;
+done:
+  return status;
+}

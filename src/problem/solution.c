@@ -1,0 +1,76 @@
+/* Solves, and makes u of u_0; errors and the round-off floor. */
+#include <float.h>
+#include <math.h>
+#include "functional/functional.h"
+#include "krylov/solver.h"
+#include "problem/problem.h"
+
+/* u <- u_0 + u_D, or u_0 + a constant where that is free. */
+static TesStatus complete(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double integral;
+  if (p->lifted) return tes_vector_axpy(1, p->shift, p->u);
+  if (!tes_operator_singular(p->op)) return TES_OK;
+  TES_TRY(tes_vector_dot(p->weights, p->u, &integral));
+  TES_TRY(tes_vector_axpy((p->mean - integral) / p->volume, p->shift, p->u));
+done:
+  return status;
+}
+
+/* Where no formula tells the floor: b - A x, computed, is never below about eps |D x|, D the diagonal. Before u is completed. */
+static TesStatus find_floor(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *d = NULL;
+  double *diagonal = NULL, *x = NULL, sum = 0, norm;
+  const int64_t n = p->space->length;
+  TES_ALLOC(&diagonal, n);
+  TES_ALLOC(&x, n);
+  TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &d));
+  TES_TRY(tes_operator_diagonal(p->op, d));
+  TES_TRY(tes_vector_get(d, diagonal));
+  TES_TRY(tes_vector_get(p->u, x));
+  TES_TRY(tes_vector_norm(p->b, &norm));
+  for (int64_t i = 0; i < n; i++) sum += diagonal[i] * x[i] * diagonal[i] * x[i];
+  p->floor = DBL_EPSILON * sqrt(sum) / norm;
+  if (p->tolerance < p->floor)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
+             p->floor);
+done:
+  tes_vector_destroy(&d);
+  tesi_free(ctx, &diagonal);
+  tesi_free(ctx, &x);
+  return status;
+}
+
+TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
+  TesStatus status = p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0);
+  if (status != TES_OK) return status;
+  const TesStatus outcome = tes_solver_solve(p->solver, p->b, p->u, result);
+  if (outcome == TES_NOT_CONVERGED && p->mesh->kind != TES_MESH_BOX) status = find_floor(p);
+  if (status == TES_OK) status = complete(p);
+  return outcome != TES_OK ? outcome : status;
+}
+
+const TesVector *tes_problem_solution(const TesProblem *problem) {
+  return problem->u;
+}
+
+TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(problem->exact, "there is no exact solution to compare with");
+  TES_TRY(tes_functional_error(problem->space, problem->u, problem->exact, l2, h1, NULL, NULL));
+done:
+  return status;
+}
+
+double tes_problem_floor(const TesProblem *problem) {
+  return problem->floor;
+}
+
+size_t tesi_problem_spare(const TesProblem *problem) {
+  return tesi_solver_spare(problem->solver);
+}

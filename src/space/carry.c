@@ -1,0 +1,167 @@
+/* Functions from mesh to mesh, and degree to degree. */
+#include <math.h>
+#include <string.h>
+#include "basis/lagrange.h"
+#include "device/vector.h"
+#include "mesh/mesh.h"
+#include "space/space.h"
+
+enum { CELL_MOST = TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES };
+
+/* ---- forests -------------------------------------------------------------------------------------------------------- */
+
+/* Where the new cell's node stands: cell of `from`, and its reference coordinates there. */
+static void locate(const TesRelation *r, int dim, const double *node, double *xi, int64_t *cell) {
+  *cell = r->from;
+  for (int d = 0; d < dim; d++) {
+    if (r->kinship == TES_KIN_CHILD) {
+      xi[d] = ((r->child >> d & 1) + node[d]) / 2;
+    } else if (r->kinship == TES_KIN_PARENT) {
+      const int upper = node[d] > 0.5;
+      *cell += upper << d;
+      xi[d] = 2 * node[d] - upper;
+    } else {
+      xi[d] = node[d];
+    }
+  }
+}
+
+static void carry_cell(const TesiCellView *from, const double *u, const TesiCellView *to,
+                       const TesRelation *r, int64_t cell, double *v) {
+  const int n = to->n;
+  double local[CELL_MOST];
+  int64_t last = -1, source;
+  for (int p = 0; p < to->cell_nodes; p++) {
+    const int at[3] = {p % n, p / n % n, p / n / n};
+    const double node[3] = {to->node[at[0]], to->node[at[1]], to->node[at[2]]};
+    const int32_t i = to->index[cell * to->cell_nodes + p];
+    double xi[3];
+    if (tesi_hanging_directions(to->dim, n, to->mask[cell], at)) continue;
+    locate(r, to->dim, node, xi, &source);
+    if (source != last) tesi_cells_read(from, source, u, local);
+    last = source;
+    tesi_local_values(to->dim, from->degree, local, 1, xi, &v[i < 0 ? ~i : i], NULL);
+  }
+}
+
+static TesStatus carry_cells(const TesSpace *old, const double *u, const TesSpace *space, double *v) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiCellView *from, *to;
+  TesRelation *relation = NULL;
+  TES_TRY(tesi_space_cells(old, &from));
+  TES_TRY(tesi_space_cells(space, &to));
+  TES_CHECK(from->cell_nodes <= CELL_MOST && to->cell_nodes <= CELL_MOST,
+            "functions are carried between spaces to degree %d", TESI_HANGING_NODES - 1);
+  TES_ALLOC(&relation, to->cells);
+  if (from->mesh == to->mesh)
+    for (int64_t c = 0; c < to->cells; c++)
+      relation[c] = (TesRelation){.from = (int32_t)c, .kinship = TES_KIN_SAME};
+  else
+    TES_TRY(tes_mesh_relate(from->mesh, to->mesh, relation));
+  for (int64_t c = 0; c < to->cells; c++) carry_cell(from, u, to, &relation[c], c, v);
+done:
+  tesi_free(ctx, &relation);
+  return status;
+}
+
+/* ---- boxes ---------------------------------------------------------------------------------------------------------- */
+
+/* The values of one direction's functions at the nodes of another axis: of node i those of nodes first[i] .. first[i] + degree. */
+typedef struct Line {
+  int n;          /* degree + 1 */
+  int64_t *first; /* [nodes] */
+  double *value;  /* [nodes][n] */
+} Line;
+
+static TesStatus make_line(TesContext *ctx, const TesiAxis *from, const TesiAxis *to, Line *line) {
+  TesStatus status = TES_OK;
+  double node[TESI_MAX_POINTS] = {0};
+  int cell = 0;
+  line->n = from->degree + 1;
+  TES_ALLOC(&line->first, to->nodes);
+  TES_ALLOC(&line->value, to->nodes * line->n);
+  if (from->degree) tesi_gauss_lobatto(line->n, node, NULL);
+  for (int i = 0; i < to->nodes; i++) {
+    line->value[(int64_t)i * line->n] = 1;
+    if (!from->degree) continue; /* a direction that does not exist */
+    while (cell + 1 < from->cells && to->x[i] >= from->x[(cell + 1) * from->degree]) cell++;
+    const double xi = (to->x[i] - from->x[cell * from->degree]) / from->h[cell];
+    line->first[i] = (int64_t)cell * from->degree;
+    tesi_lagrange(line->n, node, 1, &xi, line->value + (int64_t)i * line->n, NULL);
+  }
+done:
+  return status;
+}
+
+static double point_value(const Line line[3], const int64_t at[3], const int64_t nodes[2], const double *u) {
+  double sum = 0;
+  for (int k = 0; k < line[2].n; k++)
+    for (int j = 0; j < line[1].n; j++) {
+      const double *row = u + ((line[2].first[at[2]] + k) * nodes[1] + line[1].first[at[1]] + j) * nodes[0] +
+                          line[0].first[at[0]];
+      const double weight = line[2].value[at[2] * line[2].n + k] * line[1].value[at[1] * line[1].n + j];
+      for (int i = 0; i < line[0].n; i++) sum += weight * line[0].value[at[0] * line[0].n + i] * row[i];
+    }
+  return sum;
+}
+
+static TesStatus carry_box(const TesSpace *from, const double *u, const TesSpace *to, double *v) {
+  TesContext *ctx = to->context;
+  TesStatus status = TES_OK;
+  Line line[3] = {{0}};
+  const int64_t nodes[2] = {from->axis[0].nodes, from->axis[1].nodes}, nx = to->axis[0].nodes,
+                ny = to->axis[1].nodes;
+  for (int d = 0; d < 3; d++) TES_TRY(make_line(ctx, &from->axis[d], &to->axis[d], &line[d]));
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
+  for (int64_t i = 0; i < to->length; i++)
+    v[i] = point_value(line, (const int64_t[3]){i % nx, i / nx % ny, i / nx / ny}, nodes, u);
+done:
+  for (int d = 0; d < 3; d++) {
+    tesi_free(ctx, &line[d].first);
+    tesi_free(ctx, &line[d].value);
+  }
+  return status;
+}
+
+/* Whether two boxes are one domain. */
+static bool same_corners(const TesMesh *a, const TesMesh *b) {
+  bool same = a->dim == b->dim;
+  for (int d = 0; d < a->dim && same; d++) {
+    const double *x = a->coordinates[d], *y = b->coordinates[d], round_off = 1e-12 * (x[a->box[d]] - x[0]);
+    same = fabs(x[0] - y[0]) <= round_off && fabs(x[a->box[d]] - y[b->box[d]]) <= round_off;
+  }
+  return same;
+}
+
+/* --------------------------------------------------------------------------------------------------------------------- */
+
+static TesStatus check(const TesSpace *from, const TesVector *u, const TesSpace *to, const TesVector *v) {
+  TesContext *ctx = to->context;
+  TesStatus status = TES_OK;
+  const bool box = from->mesh->kind == TES_MESH_BOX;
+  TES_CHECK(u->length == from->length && v->length == to->length && u->precision == TES_DOUBLE &&
+                v->precision == TES_DOUBLE,
+            "a function is carried between float64 vectors of its two spaces");
+  TES_CHECK(from->mesh->kind == to->mesh->kind, "a function is carried between meshes of one kind");
+  TES_CHECK(!box || same_corners(from->mesh, to->mesh),
+            "a function is carried between boxes with the same corners");
+done:
+  return status;
+}
+
+TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpace *to, TesVector *v) {
+  TesContext *ctx = to->context;
+  TesStatus status = TES_OK;
+  double *in = NULL, *out = NULL;
+  TES_TRY(check(from, u, to, v));
+  TES_ALLOC(&in, from->length);
+  TES_ALLOC(&out, to->length);
+  TES_TRY(tes_vector_get(u, in));
+  TES_TRY(tesi_space_box(from) ? carry_box(from, in, to, out) : carry_cells(from, in, to, out));
+  TES_TRY(tes_vector_set(v, out));
+done:
+  tesi_free(ctx, &in);
+  tesi_free(ctx, &out);
+  return status;
+}

@@ -1,0 +1,76 @@
+/* Run: ctest -R t7_choice. What is chosen by itself, row by row of the table, and that what is asked for stays. */
+#include "problem/choice.h"
+#include "testing.h"
+
+typedef struct Row {
+  TesiSituation at;
+  TesSmootherKind smoother;
+  TesMethod method;
+} Row;
+
+static void check(const Row *row) {
+  const TesiChoice got = tesi_choose(&row->at);
+  assert_int_equal(got.smoother, row->smoother);
+  assert_int_equal(got.method, row->method);
+}
+
+static void boxes(void **state) {
+  (void)state;
+  const TesMeshKind box = TES_MESH_BOX;
+  const Row rows[] = {
+      {{.mesh = box, .constant = true}, TES_SMOOTHER_PATCH, TES_METHOD_FMG},
+      {{.mesh = box, .constant = true, .smoother = TES_SMOOTHER_PATCH}, TES_SMOOTHER_PATCH, TES_METHOD_FMG},
+      {{.mesh = box, .constant = true, .guess = true}, TES_SMOOTHER_PATCH, TES_METHOD_VCYCLE},
+      {{.mesh = box, .constant = true, .stretched = true}, TES_SMOOTHER_PATCH, TES_METHOD_GMRES},
+      {{.mesh = box, .constant = true, .stretched = true, .smoother = TES_SMOOTHER_PATCH},
+       TES_SMOOTHER_PATCH,
+       TES_METHOD_GMRES},
+      {{.mesh = box}, TES_SMOOTHER_AUTO, TES_METHOD_GMRES},
+      {{.mesh = box, .smoother = TES_SMOOTHER_PATCH}, TES_SMOOTHER_PATCH, TES_METHOD_GMRES},
+      {{.mesh = box, .constant = true, .smoother = TES_SMOOTHER_PATCH_ADDITIVE},
+       TES_SMOOTHER_PATCH_ADDITIVE,
+       TES_METHOD_CG},
+      {{.mesh = box, .smoother = TES_SMOOTHER_JACOBI}, TES_SMOOTHER_JACOBI, TES_METHOD_CG},
+      {{.mesh = box, .stretched = true, .smoother = TES_SMOOTHER_CHEBYSHEV},
+       TES_SMOOTHER_CHEBYSHEV,
+       TES_METHOD_CG},
+      {{.mesh = box, .constant = true, .smoother = TES_SMOOTHER_GAUSS_SEIDEL},
+       TES_SMOOTHER_GAUSS_SEIDEL,
+       TES_METHOD_GMRES},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check(&rows[i]);
+}
+
+static void other_meshes(void **state) {
+  (void)state;
+  for (TesMeshKind kind = TES_MESH_FOREST; kind <= TES_MESH_CELLS; kind++)
+    for (int i = 0; i < 4; i++) {
+      const TesiSituation at = {.mesh = kind, .constant = i & 1, .stretched = i & 2};
+      check(&(Row){at, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG});
+      TesiSituation patch = at;
+      patch.smoother = TES_SMOOTHER_CELL_PATCH, patch.guess = true;
+      check(&(Row){patch, TES_SMOOTHER_CELL_PATCH, TES_METHOD_CG});
+    }
+}
+
+/* For every situation there is a choice, and what was asked for is part of it. */
+static void what_is_asked_for_stays(void **state) {
+  (void)state;
+  for (TesMeshKind kind = TES_MESH_BOX; kind <= TES_MESH_CELLS; kind++)
+    for (TesSmootherKind smoother = TES_SMOOTHER_AUTO; smoother <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON;
+         smoother++)
+      for (TesMethod method = TES_METHOD_AUTO; method <= TES_METHOD_CG; method++)
+        for (int i = 0; i < 8; i++) {
+          const TesiSituation at = {kind, i & 1, i & 2, i & 4, smoother, method};
+          const TesiChoice got = tesi_choose(&at);
+          assert_int_not_equal(got.method, TES_METHOD_AUTO);
+          if (smoother != TES_SMOOTHER_AUTO) assert_int_equal(got.smoother, smoother);
+          if (method != TES_METHOD_AUTO) assert_int_equal(got.method, method);
+        }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(boxes), cmocka_unit_test(other_meshes),
+                                     cmocka_unit_test(what_is_asked_for_stays)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
