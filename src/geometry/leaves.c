@@ -13,11 +13,16 @@ done:
   return status;
 }
 
+/* Parts of multilinear trees are multilinear: vertices tell all of them. */
+static int degree_of(const TesMesh *mesh) {
+  if (!mesh->coarse->map && mesh->coarse->degree == 1) return 1;
+  return mesh->geometry_degree ? mesh->geometry_degree : 2;
+}
+
 TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesGeometry **geometry) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
-  const int dim = forest->dim, m = forest->geometry_degree ? forest->geometry_degree : 2, n = m + 1,
-            points = dim == 2 ? n * n : n * n * n;
+  const int dim = forest->dim, m = degree_of(forest), n = m + 1, points = dim == 2 ? n * n : n * n * n;
   const int64_t cells = forest->leaves.cells;
   double node[TESI_HANGING_NODES], W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   TesGeometry *g = NULL, *whole;

@@ -93,6 +93,19 @@ static TesiName name_on_face(const TesMesh *f, const Place *p, int d, bool high)
   return (TesiName){pack(f, 2, at, free), face, 2, turn};
 }
 
+/* In the inside of a tree. */
+static TesiName name_inside(const TesMesh *f, const Place *p) {
+  return (TesiName){pack(f, f->dim, p->at, free_bits(f->dim, p->pattern)), (uint64_t)p->tree, f->dim, 0};
+}
+
+bool tesi_entity_on_surface(const TesMesh *f, int64_t cell, int pattern) {
+  const Place p = find_place(f, cell, false, pattern);
+  const int64_t end = (int64_t)2 << f->depth;
+  bool surface = false;
+  for (int d = 0; d < f->dim; d++) surface = surface || p.at[d] == 0 || p.at[d] == end;
+  return surface && !f->coarse->box[0];
+}
+
 TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int pattern) {
   Place p = find_place(f, cell, parent, pattern);
   const int64_t end = (int64_t)2 << f->depth;
@@ -104,8 +117,7 @@ TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int patte
     else
       across = d, corner |= (p.at[d] > 0) << d;
   }
-  if (kind == f->dim)
-    return (TesiName){pack(f, f->dim, p.at, free_bits(f->dim, pattern)), (uint64_t)p.tree, kind, 0};
+  if (kind == f->dim) return name_inside(f, &p);
   if (kind == 0)
     return (TesiName){0, (uint64_t)f->coarse->vertices[((int64_t)p.tree << f->dim) + corner], 0, 0};
   return kind == 1 ? name_on_edge(f, &p, inside, corner) : name_on_face(f, &p, across, corner >> across & 1);
@@ -166,12 +178,47 @@ static void keep_least(_Atomic uint64_t *slot, uint64_t word, uint64_t own, uint
   }
 }
 
-TesiSought tesi_entity_seek(const TesiEntitySet *set, const TesiMember *m) {
-  TesiSought s = {.name = tesi_entity_name(set->forest, m->cell, m->parent, m->pattern)};
-  s.hash = hash_name(&s.name);
+static TesiSought seek_name(const TesiEntitySet *set, const TesiName *name, const TesiMember *m) {
+  TesiSought s = {.name = *name, .hash = hash_name(name)};
   s.word = word_of(s.hash, m);
   __builtin_prefetch(&set->slot[first_probe(set, s.hash)]);
   return s;
+}
+
+TesiSought tesi_entity_seek(const TesiEntitySet *set, const TesiMember *m) {
+  const TesiName name = tesi_entity_name(set->forest, m->cell, m->parent, m->pattern);
+  return seek_name(set, &name, m);
+}
+
+/* A box of trees is crossed from tree to tree, round where it is periodic. */
+static bool cross_box(const TesMesh *f, Place *p, int d) {
+  const TesiTrees *c = f->coarse;
+  const int64_t end = (int64_t)2 << f->depth;
+  int64_t stride = 1;
+  if (p->at[d] >= 0 && p->at[d] < end) return true;
+  for (int e = 0; e < d; e++) stride *= c->box[e];
+  const int64_t i = p->tree / stride % c->box[d];
+  int64_t to = p->at[d] < 0 ? i - 1 : i + 1;
+  p->at[d] += p->at[d] < 0 ? end : -end;
+  if (c->periodic[d]) to = (to + c->box[d]) % c->box[d];
+  p->tree += (int)((to - i) * stride);
+  return to >= 0 && to < c->box[d];
+}
+
+bool tesi_entity_seek_beside(const TesiEntitySet *set, int64_t cell, const int shift[3], TesiSought *sought) {
+  const TesMesh *f = set->forest;
+  const TesiMember parent = {cell, true, f->dim == 2 ? 4 : 13};
+  const int64_t size = 4 * (int64_t)tesi_forest_length(f, cell), end = (int64_t)2 << f->depth;
+  Place p = find_place(f, cell, true, parent.pattern);
+  bool in = true;
+  for (int d = 0; d < f->dim; d++) {
+    p.at[d] += shift[d] * size;
+    in = in && (f->coarse->box[0] ? cross_box(f, &p, d) : p.at[d] > 0 && p.at[d] < end);
+  }
+  if (!in) return false;
+  const TesiName name = f->coarse->box[0] ? name_in_box(f, &p) : name_inside(f, &p);
+  *sought = seek_name(set, &name, &parent);
+  return true;
 }
 
 int64_t tesi_entity_put(TesiEntitySet *set, const TesiSought *s, bool mark) {

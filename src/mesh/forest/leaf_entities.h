@@ -28,6 +28,8 @@ static inline int tesi_pattern_free(int dim, int pattern) {
   return free;
 }
 
+/* Whether a leaf's entity lies on the surface of its tree; never in a box, where all trees are one. */
+bool tesi_entity_on_surface(const TesMesh *f, int64_t cell, int pattern);
 /* Of a leaf's entity, or of the same of its parent. */
 TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int pattern);
 
@@ -55,6 +57,8 @@ typedef struct TesiSought {
   uint64_t hash, word;
 } TesiSought;
 TesiSought tesi_entity_seek(const TesiEntitySet *set, const TesiMember *member);
+/* The cell like a leaf's parent that lies so many of its sizes beside it, if it is in the same tree, or box. */
+bool tesi_entity_seek_beside(const TesiEntitySet *set, int64_t cell, const int shift[3], TesiSought *sought);
 /* Puts it in, and gives its slot; -1 when the set is full. mark: remembered of the entity. */
 int64_t tesi_entity_put(TesiEntitySet *set, const TesiSought *sought, bool mark);
 /* Whether any cell has put it in. */

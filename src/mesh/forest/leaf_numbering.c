@@ -16,14 +16,15 @@ static int64_t guess_slots(const TesMesh *f, int times) {
 
 /* ---- what hangs ------------------------------------------------------------------------------------------------- */
 
-/* All edges and faces of the cells that are not of the finest level: those of finer cells can hang on them. */
+/* The cells that are not of the finest level: finer ones can hang on them. Across trees it is told by their edges and
+ * faces on the surface of the tree. */
 static void put_coarse(const TesMesh *f, TesiEntitySet *set) {
   const int patterns = f->dim == 2 ? 9 : 27;
 #pragma omp parallel for schedule(static) num_threads(tes_context_threads(f->context))
   for (int64_t c = 0; c < f->leaves.cells; c++)
     for (int p = 0; f->leaves.level[c] < f->max_level && p < patterns; p++) {
       const int free = tesi_pattern_free(f->dim, p);
-      if (free == 0 || free == f->dim) continue;
+      if (free < f->dim && (free == 0 || !tesi_entity_on_surface(f, c, p))) continue;
       const TesiSought sought = tesi_entity_seek(set, &(TesiMember){c, false, p});
       tesi_entity_put(set, &sought, false);
     }
@@ -36,8 +37,14 @@ static int outer_pattern(int dim, int child, int free) {
   return pattern;
 }
 
+/* A cell like the parent beside its side that has these directions free, or else that side itself. */
 static TesiSought seek_outer(const TesMesh *f, const TesiEntitySet *set, int64_t cell, int free) {
-  return tesi_entity_seek(set, &(TesiMember){cell, true, outer_pattern(f->dim, f->leaves.child[cell], free)});
+  const int child = f->leaves.child[cell];
+  int shift[3] = {0};
+  TesiSought sought;
+  for (int d = 0; d < f->dim; d++) shift[d] = free >> d & 1 ? 0 : child >> d & 1 ? 1 : -1;
+  if (tesi_entity_seek_beside(set, cell, shift, &sought)) return sought;
+  return tesi_entity_seek(set, &(TesiMember){cell, true, outer_pattern(f->dim, child, free)});
 }
 
 static uint16_t mask_of(const TesMesh *f, const TesiEntitySet *set, int64_t cell) {

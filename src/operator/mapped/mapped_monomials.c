@@ -51,6 +51,7 @@ static bool is_multilinear(const TesGeometry *g, int64_t cell) {
 int tesi_mapped_cell_degree(const TesiMapped *m) {
   const TesGeometry *g = m->geometry;
   int curved = 0;
+  if (g->degree == 1) return 1;
 #pragma omp parallel for schedule(static) reduction(| : curved) num_threads(tes_context_threads(g->context))
   for (int64_t c = 0; c < g->cells; c++) curved |= !curved && !is_multilinear(g, c);
   return curved ? g->degree : 1;
