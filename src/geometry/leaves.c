@@ -3,6 +3,7 @@
 #include "basis/gauss.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
+#include "mesh/forest/leaf_numbering.h"
 
 /* Trees by themselves know which vertices they share: their numbers of nodes come from these. */
 static TesStatus take_vertices(TesContext *ctx, const TesMesh *mesh, TesGeometry *g) {
@@ -25,9 +26,11 @@ TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesGeometry **geome
   const int dim = forest->dim, m = degree_of(forest), n = m + 1, points = dim == 2 ? n * n : n * n * n;
   const int64_t cells = forest->leaves.cells;
   double node[TESI_HANGING_NODES], W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
+  const uint16_t *mask;
   TesGeometry *g = NULL, *whole;
   *geometry = NULL;
   TES_TRY(tesi_forest_afford(ctx, cells * points * dim * 16, "a geometry", cells));
+  TES_TRY(tesi_forest_masks(forest, &mask));
   TES_NEW(&g);
   atomic_init(&g->references, 1);
   g->context = tesi_context_retain(ctx);
@@ -37,8 +40,7 @@ TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesGeometry **geome
   tesi_hanging_halves(n, W);
 #pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
   for (int64_t c = 0; c < cells; c++)
-    tesi_hanging_positions(forest, c, forest->mask ? forest->mask[c] : 0, n, node, W,
-                           g->nodes + c * points * dim);
+    tesi_hanging_positions(forest, c, mask ? mask[c] : 0, n, node, W, g->nodes + c * points * dim);
   if (forest->kind == TES_MESH_CELLS) TES_TRY(take_vertices(ctx, forest, g));
   whole = g;
   g = NULL;

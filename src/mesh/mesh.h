@@ -21,7 +21,7 @@ struct TesMesh {
   void *forest;           /* of p4est */
   int depth;              /* a tree is 2^depth long */
   TesiLeaves leaves;
-  uint16_t *mask; /* [cells] TesMask of a forest: what hangs; NULL: nothing does */
+  uint16_t *mask; /* [cells] TesMask of a forest: what hangs; NULL until tesi_forest_masks() */
   /* See tesi_mesh_geometry(). */
   struct TesGeometry *geometry;
   int geometry_degree;

@@ -96,8 +96,11 @@ static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
              (long long)s->cells, s->degree, most);
   TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(s->dim, s->cells, s->degree, 1), "a space", s->cells));
   TES_ALLOC(&s->index, s->cells * s->cell_nodes);
-  if (!s->mesh->mask) TES_ALLOC(&s->no_mask, s->cells);
-  s->mask = s->mesh->mask ? s->mesh->mask : s->no_mask;
+  TES_TRY(tesi_forest_masks(s->mesh, &s->mask));
+  if (!s->mask) {
+    TES_ALLOC(&s->no_mask, s->cells);
+    s->mask = s->no_mask;
+  }
   if (s->mesh->kind == TES_MESH_FOREST) {
     TES_TRY(tesi_forest_number(s->mesh, s->degree, s->index, &s->length, &s->hanging));
   } else if (s->mesh->kind == TES_MESH_BOX) {

@@ -2,7 +2,6 @@
 #include "mesh/forest/forest.h"
 #include <math.h>
 #include <string.h>
-#include "mesh/forest/leaf_numbering.h"
 
 int64_t tesi_mesh_memory(int dim, int64_t cells, int degree, int geometry_degree) {
   const double n = degree > 0 ? pow(degree + 1, dim) : 0, fresh = degree > 0 ? pow(degree, dim) : 0,
@@ -45,8 +44,6 @@ static TesStatus wrap(TesContext *ctx, TesiTrees *coarse, int geometry_degree, v
   TES_ALLOC(&f->leaves.origin, 3 * f->leaves.cells);
   functions->leaves(f->forest, &f->leaves);
   for (int64_t c = 0; c < f->leaves.cells; c++) f->max_level = tesi_max(f->max_level, f->leaves.level[c]);
-  TES_ALLOC(&f->mask, f->leaves.cells);
-  TES_TRY(tesi_forest_find_masks(f, f->mask));
   *forest = f;
   f = NULL;
 done:

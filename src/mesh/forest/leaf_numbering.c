@@ -16,18 +16,31 @@ static int64_t guess_slots(const TesMesh *f, int times) {
 
 /* ---- what hangs ------------------------------------------------------------------------------------------------- */
 
+static bool reaches_surface(const TesMesh *f, int64_t cell) {
+  const int64_t h = tesi_forest_length(f, cell), root = (int64_t)1 << f->depth;
+  for (int d = 0; d < f->dim; d++) {
+    const int32_t at = f->leaves.origin[3 * cell + d];
+    if (at == 0 || at + h == root) return true;
+  }
+  return false;
+}
+
+static void put(TesiEntitySet *set, int64_t cell, int pattern) {
+  const TesiSought sought = tesi_entity_seek(set, &(TesiMember){cell, false, pattern});
+  tesi_entity_put(set, &sought, false);
+}
+
 /* The cells that are not of the finest level: finer ones can hang on them. Across trees it is told by their edges and
  * faces on the surface of the tree. */
 static void put_coarse(const TesMesh *f, TesiEntitySet *set) {
-  const int patterns = f->dim == 2 ? 9 : 27;
+  const int patterns = f->dim == 2 ? 9 : 27, inside = f->dim == 2 ? 4 : 13;
 #pragma omp parallel for schedule(static) num_threads(tes_context_threads(f->context))
-  for (int64_t c = 0; c < f->leaves.cells; c++)
-    for (int p = 0; f->leaves.level[c] < f->max_level && p < patterns; p++) {
-      const int free = tesi_pattern_free(f->dim, p);
-      if (free < f->dim && (free == 0 || !tesi_entity_on_surface(f, c, p))) continue;
-      const TesiSought sought = tesi_entity_seek(set, &(TesiMember){c, false, p});
-      tesi_entity_put(set, &sought, false);
-    }
+  for (int64_t c = 0; c < f->leaves.cells; c++) {
+    if (f->leaves.level[c] == f->max_level) continue;
+    put(set, c, inside);
+    for (int p = 0; reaches_surface(f, c) && p < patterns; p++)
+      if (p != inside && tesi_pattern_free(f->dim, p) > 0 && tesi_entity_on_surface(f, c, p)) put(set, c, p);
+  }
 }
 
 /* The parent's entity that has these directions free and lies on the cell's side of the others. */
@@ -60,7 +73,7 @@ static uint16_t mask_of(const TesMesh *f, const TesiEntitySet *set, int64_t cell
   return (uint16_t)(faces || edges ? (unsigned)f->leaves.child[cell] | faces << 3 | edges << 6 : 0);
 }
 
-TesStatus tesi_forest_find_masks(const TesMesh *f, uint16_t *mask) {
+static TesStatus find_masks(const TesMesh *f, uint16_t *mask) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
   TesiEntitySet set = {0};
@@ -80,12 +93,31 @@ done:
   return status;
 }
 
+TesStatus tesi_forest_masks(const TesMesh *f, const uint16_t **mask) {
+  TesContext *ctx = f->context;
+  TesMesh *mesh = (TesMesh *)f;
+  TesStatus status = TES_OK;
+  uint16_t *made = NULL;
+#pragma omp critical(tesi_forest_masks)
+  if (f->kind == TES_MESH_FOREST && !mesh->mask) {
+    status = tesi_alloc(ctx, (size_t)f->leaves.cells, sizeof *made, &made);
+    if (status == TES_OK) status = find_masks(f, made);
+    if (status == TES_OK)
+      mesh->mask = made;
+    else
+      tesi_free(ctx, &made);
+  }
+  *mask = f->mask;
+  return status;
+}
+
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 typedef struct Numbering {
   const TesMesh *f;
   int dim, n, nodes, patterns, inside; /* of a cell; `inside`: the pattern of the cell itself */
   int32_t *index;
+  const uint16_t *mask; /* of the cells */
   TesiEntitySet set;
   uint32_t *own;                       /* [cells] bits of the patterns that a cell numbers */
   int64_t *first;                      /* [cells + 1] number of its first node of those */
@@ -159,7 +191,7 @@ static int32_t *slot_in_family(const TesMesh *f, int64_t cell, bool parent, int 
 /* The first node of a pattern keeps its slot, as ~slot, until it is numbered. Edges of the coarse side are marked, to
  * count them. */
 static void put_cell(Numbering *s, int64_t cell, Family *family) {
-  const unsigned mask = s->f->mask[cell];
+  const unsigned mask = s->mask[cell];
   TesiSought sought[TESI_PATTERNS];
   int32_t *slot[TESI_PATTERNS];
   bool marked[TESI_PATTERNS];
@@ -251,7 +283,7 @@ static void copy_pattern(const Numbering *s, int64_t cell, int p, const TesiMemb
   const int count = size_of(s, p), free = tesi_pattern_free(s->dim, p);
   const int16_t *to = s->node + s->begin[p], *from = s->node + s->begin[owner->pattern];
   const int32_t *numbers = s->index + owner->cell * s->nodes;
-  const bool parent = s->f->mask[cell] && is_parents(s, s->f->mask[cell], p);
+  const bool parent = s->mask[cell] && is_parents(s, s->mask[cell], p);
   int turn = 0, turned = 0;
   if (free && s->f->leaves.tree[cell] != s->f->leaves.tree[owner->cell]) {
     turn = tesi_entity_name(s->f, cell, parent, p).turn;
@@ -280,7 +312,7 @@ static int64_t count_hanging(const Numbering *s) {
   int64_t faces = 0;
 #pragma omp parallel for schedule(static) reduction(+ : faces) num_threads(tes_context_threads(s->f->context))
   for (int64_t c = 0; c < s->f->leaves.cells; c++)
-    for (int d = 0; d < s->dim; d++) faces += s->f->mask[c] >> (3 + d) & 1;
+    for (int d = 0; d < s->dim; d++) faces += s->mask[c] >> (3 + d) & 1;
   return s->dim == 2 ? faces / 2 * fine : faces / 4 * fine * fine + tesi_entity_marked(&s->set) * fine;
 }
 
@@ -293,6 +325,7 @@ TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64
   s.patterns = f->dim == 2 ? 9 : 27;
   s.inside = f->dim == 2 ? 4 : 13;
   list_patterns(&s);
+  TES_TRY(tesi_forest_masks(f, &s.mask));
   TES_ALLOC(&s.own, f->leaves.cells);
   TES_ALLOC(&s.first, f->leaves.cells + 1);
   for (int times = 1; times; times = atomic_load(&s.set.full) ? 2 * times : 0) {

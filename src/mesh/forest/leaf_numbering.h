@@ -4,8 +4,8 @@
 
 #include "mesh/forest/forest.h"
 
-/* mask[cells] TesMask, all zero at first. */
-TesStatus tesi_forest_find_masks(const TesMesh *f, uint16_t *mask);
+/* Makes f->mask when it is first asked for: *mask, the mesh's. Other meshes have none: NULL. */
+TesStatus tesi_forest_masks(const TesMesh *f, const uint16_t **mask);
 /* index[cells][(degree+1)^dim], numbered as cells meet them; *nodes of them, and *hanging besides without a number. */
 TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64_t *nodes, int64_t *hanging);
 
