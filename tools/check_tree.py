@@ -6,6 +6,8 @@
 - No tabs and no white space at the end of a line, a newline at the end of each file.
 - Public functions have a comment, or stand in a block of declarations below one (tes_<noun>_destroy: as in tessera.h);
   they begin with tes_.
+- No public function, type or header says forest: a forest is a kind of mesh (decision 14).
+- Source files have names of their own in src/: none stands twice, and none is called op_.
 - Links of the documents lead somewhere, and so do names of documents anywhere (docs/NAME.md).
 - Tests of GPUs are in the lists of what checks a GPU.
 Prints one line a violation; the exit status is 1 when there are any."""
@@ -25,6 +27,7 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 DOCUMENT = re.compile(r"(?<![\w/.])docs/[\w/-]+\.md")
 GPU_TEST = re.compile(r"\btest_device\(|TESSERA_TEST_DEVICE")
 GPU_LISTS = ("tools/bundle_gpu.sh", "tools/bundle_sanitize.sh")
+KIND_IN_NAME = re.compile(r"\b(?:tes_\w*forest\w*|Tes\w*Forest\w*)")
 DECLARATION = re.compile(r"^(?!typedef|struct|enum|#|\s|/|\*|extern)\w[\w\s*]*?\b(\w+)\(")
 
 
@@ -67,6 +70,28 @@ def check_header(name, lines):
             yield f"{name}:{number}: {match.group(1)} does not begin with tes_"
 
 
+def check_kinds(name, lines):
+    """Kinds stand inside a noun, not in the names of the library."""
+    if "forest" in name.stem:
+        yield f"{name}: a public header of one kind of mesh"
+    for number, line in enumerate(lines, 1):
+        for match in KIND_IN_NAME.findall(line):
+            yield f"{name}:{number}: {match} says forest, a kind of mesh"
+
+
+def check_names(names):
+    """Files of src/ by name."""
+    seen = {}
+    for name in names:
+        if name.parts[0] != "src" or name.suffix != ".c":
+            continue
+        if name.name.startswith("op_"):
+            yield f"{name}: files are called after their kind, without op_"
+        if name.name in seen:
+            yield f"{name}: stands twice, see {seen[name.name]}"
+        seen[name.name] = name
+
+
 def check_links(root, name, path, lines):
     """Relative links of a document."""
     for number, line in enumerate(lines, 1):
@@ -98,6 +123,7 @@ def check_gpu_lists(root, name, path, text):
 
 def violations(root):
     """All violations below root."""
+    yield from check_names(sorted(path.relative_to(root) for path in files(root)))
     for path in files(root):
         if path.suffix not in TEXTS or path.name in ("LICENSE",) or "corpus" in path.parts:
             continue
@@ -109,6 +135,7 @@ def violations(root):
         yield from check_lines(name, path, lines[:-1])
         if name.parts[:2] == ("include", "tessera"):
             yield from check_header(name, lines)
+            yield from check_kinds(name, lines)
         yield from check_documents(root, name, lines)
         yield from check_gpu_lists(root, name, path, text)
         if path.suffix == ".md":

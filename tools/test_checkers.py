@@ -93,6 +93,16 @@ class Checkers(unittest.TestCase):
         self.assert_finds("include/tessera/a.h", head + "/** It. */\n\nconst char *tes_a(int);\n" + tail, "no comment")
         self.assert_finds("include/tessera/a.h", head + "/** It. */\nint other(void);\n" + tail, "begin with tes_")
 
+    def test_kinds_of_meshes_in_public_names(self):
+        header = GOOD["include/tessera/mesh.h"]
+        self.assert_finds("include/tessera/mesh.h", header.replace("tes_mesh_b", "tes_forest_b"), "says forest")
+        self.assert_finds("include/tessera/forest.h", "#ifndef TESSERA_FOREST_H\n#define TESSERA_FOREST_H\n#endif\n",
+                          "one kind of mesh")
+
+    def test_names_of_files(self):
+        self.assert_finds("src/device/box.c", "", "stands twice")
+        self.assert_finds("src/mesh/op_box.c", "", "without op_")
+
     def test_links(self):
         self.assert_finds("docs/a.md", "[x](nowhere.md)\n", "leads nowhere")
         self.assert_finds("src/base/a.c", "/* docs/nowhere.md */\n", "there is no docs/nowhere.md")
