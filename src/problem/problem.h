@@ -1,6 +1,6 @@
 /* Problems as their parts see them: what was a name is a number, and an equation is a table of functions.
  *
- * problem.c makes spaces, operators and solver; names.c numbers names and refuses; right_hand_side.c loads and lifts; choice.c holds what
+ * problem.c makes spaces, operators and solver; problem_names.c numbers names and refuses; right_hand_side.c loads and lifts; choice.c holds what
  * is chosen by kind of mesh; solution.c solves and completes. None of them knows an equation: those are poisson.c and its siblings. */
 #ifndef TESI_PROBLEM_H
 #define TESI_PROBLEM_H
