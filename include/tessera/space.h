@@ -1,5 +1,5 @@
 /** \file space.h
- *  Finite element spaces: continuous Q_k on Gauss-Lobatto nodes over a mesh of any kind.
+ *  Finite element spaces: continuous Q_k on Gauss-Lobatto nodes over a mesh of any kind, of one or several components, and products of them.
  *
  *  A vector of a space holds one value a node (and component), Dirichlet nodes included, and their entries are zero in every vector that
  *  an operator, smoother, transfer or solver gets or gives: boundary values live in a lifting (functional.h). Keeping them makes every
@@ -68,39 +68,51 @@ typedef struct TesNumberingDesc {
 typedef struct TesSpaceDesc {
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells */
-  /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: whether values are given there (Dirichlet); copied. NULL: everywhere,
-   *  faces without a name too. With an array faces without a name are free (Neumann, Robin). */
+  int components;      /**< 0 means 1; 1..6 */
+  /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: bit c says whether values of component c are given there (Dirichlet), so that
+   *  for one component 1 means given; copied. NULL: of all components everywhere, faces without a name too. With an array faces without a name
+   *  are free (Neumann, Robin). */
   const uint8_t *given;
 } TesSpaceDesc;
 
 /** Errors: TES_INVALID_INPUT (degree out of range for this kind of mesh; no unknowns), TES_OUT_OF_MEMORY (told in GiB before it is allocated). */
 TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space);
+/** The product of spaces over one mesh, of at most 8 components in all; references to the parts are kept. */
+TesStatus tes_space_create_product(TesContext *context, int count, const TesSpace *const *part,
+                                   TesSpace **space);
 void tes_space_destroy(TesSpace **space);
-/** The space of the same degree and boundary on the coarsened mesh; NULL with TES_OK when the mesh does not coarsen. */
+/** The space of the same degree, components and boundary on the coarsened mesh; NULL with TES_OK when the mesh does not coarsen. */
 TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 
 /** What it was created with; the space owns mesh and context references. */
 TesContext *tes_space_context(const TesSpace *space);
 const TesMesh *tes_space_mesh(const TesSpace *space);
-int tes_space_degree(const TesSpace *space);
-/** Whether values are given on boundary number `boundary` (-1: faces without a name). */
-bool tes_space_given(const TesSpace *space, int boundary);
+int tes_space_degree(const TesSpace *space); /**< of a product: that of part 0 */
+/** Bit c: values of component c are given on boundary number `boundary` (-1: faces without a name). */
+unsigned tes_space_given(const TesSpace *space, int boundary);
+/** How many components in all, how many parts, and one of these, owned by the space (NULL: a number that no part has). */
+int tes_space_components(const TesSpace *space);
+int tes_space_parts(const TesSpace *space);
+const TesSpace *tes_space_part(const TesSpace *space, int part);
+/** The entries of one part in a vector of the space, without a copy: what is written to the view is written to the vector, so that it may be
+ *  written where the vector may. Destroy it before the vector. Errors: TES_INVALID_INPUT. */
+TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view);
 /** Length of vectors, and how many of these nodes are unknowns: no Dirichlet nodes. */
 int64_t tes_space_length(const TesSpace *space);
 int64_t tes_space_dofs(const TesSpace *space);
 /** Hanging nodes, which other codes count as constrained degrees of freedom: their dofs are length + hanging. */
 int64_t tes_space_hanging(const TesSpace *space);
-/** Over a box: nodes in direction d, Dirichlet nodes included; 1 for d >= dim. Over other kinds: 0. */
+/** Over a box, one component: nodes in direction d, Dirichlet nodes included; 1 for d >= dim. Else: 0. */
 int tes_space_nodes_along(const TesSpace *space, int d);
-/** The cells' nodes: *index is [cells][n^dim], x fastest, -1 - node for Dirichlet nodes; *mask (may be NULL) [cells] of TesMask. Owned by the
+/** The cells' nodes of a space of one component: *index is [cells][n^dim], x fastest, -1 - node for Dirichlet nodes; *mask (may be NULL) [cells] of TesMask. Owned by the
  *  space; over a box they are made when first asked for (TES_OUT_OF_MEMORY). */
 TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const uint16_t **mask);
 
 /** Coordinates of the nodes: x[length][dim]. Errors: TES_OUT_OF_MEMORY. */
 TesStatus tes_space_coordinates(const TesSpace *space, double *x);
-/** Values of a function at the nodes: u[length]. Errors: TES_NAN, TES_OUT_OF_MEMORY. */
-TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *function, double *u);
-/** v <- u, a function of `from`, at the nodes of `to`; vectors are float64. Degrees may differ. Meshes: the same; two boxes with the same corners; or two
+/** Values of functions, function[components], at the nodes: u[length]. Errors: TES_NAN, TES_OUT_OF_MEMORY. */
+TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, double *u);
+/** v <- u, a function of `from`, at the nodes of `to`, which has as many components; vectors are float64. Degrees may differ. Meshes: the same; two boxes with the same corners; or two
  *  forests with the same coarse mesh and at most one level between: exact where cells are the same or finer, interpolated where they
  *  are coarser. Errors: TES_INVALID_INPUT (other meshes), TES_OUT_OF_MEMORY. */
 TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpace *to, TesVector *v);

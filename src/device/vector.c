@@ -19,12 +19,25 @@ done:
   return status;
 }
 
+TesStatus tesi_vector_view(const TesVector *vector, int64_t first, int64_t length, TesVector **view) {
+  TesContext *ctx = vector->context;
+  TesStatus status = TES_OK;
+  TesVector *v;
+  *view = NULL;
+  TES_NEW(&v);
+  *v = tesi_vector_range(vector, first, length);
+  tesi_context_retain(ctx);
+  *view = v;
+done:
+  return status;
+}
+
 void tes_vector_destroy(TesVector **vector) {
   if (!vector || !*vector) return;
   TesVector *v = *vector;
   TesContext *ctx = v->context;
   *vector = NULL;
-  tesi_context_device(ctx)->release(ctx, &v->data);
+  if (!v->borrow) tesi_context_device(ctx)->release(ctx, &v->data);
   tesi_free(ctx, &v);
   tes_context_destroy(&ctx);
 }

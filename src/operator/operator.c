@@ -25,6 +25,11 @@ done:
   return status;
 }
 
+static const char *refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc) {
+  if (desc->space->scalars > 1 && !kind->parts) return "the space has several components";
+  return kind->refuses(desc);
+}
+
 /* The first kind that takes the desc, or the one that is asked for. */
 static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const TesiOperatorKind **kind) {
   TesStatus status = TES_OK;
@@ -33,7 +38,7 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
   bool known = !desc->kind;
   for (int i = 0; i < KINDS; i++) {
     if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
-    const char *reason = kinds[i]->refuses(desc);
+    const char *reason = refuses(kinds[i], desc);
     known = true;
     *kind = kinds[i];
     if (!reason) return TES_OK;

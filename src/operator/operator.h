@@ -35,6 +35,7 @@ typedef struct TesiOperatorTable {
  * length, singular, data, plan, table, description. */
 typedef struct TesiOperatorKind {
   const char *name;
+  bool parts; /* it takes spaces of several components, and products */
   const char *(*refuses)(const TesOperatorDesc *desc);
   TesStatus (*init)(TesOperator *op);
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */

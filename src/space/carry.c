@@ -143,6 +143,8 @@ static TesStatus check(const TesSpace *from, const TesVector *u, const TesSpace 
   TES_CHECK(u->length == from->length && v->length == to->length && u->precision == TES_DOUBLE &&
                 v->precision == TES_DOUBLE,
             "a function is carried between float64 vectors of its two spaces");
+  TES_CHECK(from->scalars == to->scalars, "a function of %d components is carried to a space of %d",
+            from->scalars, to->scalars);
   TES_CHECK(from->mesh->kind == to->mesh->kind, "a function is carried between meshes of one kind");
   TES_CHECK(!box || same_corners(from->mesh, to->mesh),
             "a function is carried between boxes with the same corners");
@@ -154,11 +156,14 @@ TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpa
   TesContext *ctx = to->context;
   TesStatus status = TES_OK;
   double *in = NULL, *out = NULL;
+  const bool box = from->mesh->kind == TES_MESH_BOX;
   TES_TRY(check(from, u, to, v));
   TES_ALLOC(&in, from->length);
   TES_ALLOC(&out, to->length);
   TES_TRY(tes_vector_get(u, in));
-  TES_TRY(tesi_space_box(from) ? carry_box(from, in, to, out) : carry_cells(from, in, to, out));
+  for (int i = 0; i < to->scalars; i++)
+    TES_TRY((box ? carry_box : carry_cells)(from->scalar[i], in + from->first[i], to->scalar[i],
+                                            out + to->first[i]));
   TES_TRY(tes_vector_set(v, out));
 done:
   tesi_free(ctx, &in);

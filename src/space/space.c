@@ -11,8 +11,38 @@ static TesStatus take_given(TesSpace *space, const uint8_t *given) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(space->mesh);
+  const unsigned all = (1u << space->parts) - 1;
   TES_ALLOC(&space->given, names + 1);
-  for (int i = 0; i <= names; i++) space->given[i] = !given || (i < names && given[i]);
+  for (int i = 0; i <= names; i++) space->given[i] = (uint8_t)(!given ? all : i < names ? given[i] & all : 0);
+done:
+  return status;
+}
+
+/* Axes or cell view of a space of one component, which is its own part. */
+static TesStatus create_scalar(TesSpace *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  if (s->mesh->kind == TES_MESH_BOX) {
+    TES_TRY(tesi_space_fill_axes(s));
+    TES_CHECK(s->dofs > 0, "no unknowns: degree %d, and Dirichlet values at all vertices", s->degree);
+  } else {
+    TES_TRY(tesi_cells_create(s, &s->view));
+    s->length = s->view->length;
+    s->dofs = s->view->dofs;
+  }
+  tesi_space_be_own_part(s);
+done:
+  return status;
+}
+
+static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degree) {
+  TesStatus status = TES_OK;
+  TES_CHECK(desc->mesh, "a space needs a mesh");
+  const int highest = highest_degree(desc->mesh->kind);
+  TES_CHECK(degree >= 1 && degree <= highest, "degree is %d, expected 1..%d%s", degree, highest,
+            desc->mesh->kind == TES_MESH_FOREST ? " on a forest" : "");
+  TES_CHECK(desc->components >= 0 && desc->components <= TESI_COMPONENTS,
+            "a space of %d components, expected 1..%d, or 0 for 1", desc->components, TESI_COMPONENTS);
 done:
   return status;
 }
@@ -23,25 +53,16 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TesSpace *s = NULL;
   const int degree = desc->degree ? desc->degree : 4;
   *space = NULL;
-  TES_CHECK(desc->mesh, "a space needs a mesh");
-  const int highest = highest_degree(desc->mesh->kind);
-  TES_CHECK(degree >= 1 && degree <= highest, "degree is %d, expected 1..%d%s", degree, highest,
-            desc->mesh->kind == TES_MESH_FOREST ? " on a forest" : "");
+  TES_TRY(check_desc(ctx, desc, degree));
   TES_NEW(&s);
   atomic_init(&s->references, 1);
   s->context = tesi_context_retain(ctx);
   s->mesh = tesi_mesh_retain(desc->mesh);
   s->dim = desc->mesh->dim;
   s->degree = degree;
+  s->parts = tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
-  if (s->mesh->kind == TES_MESH_BOX) {
-    TES_TRY(tesi_space_fill_axes(s));
-    TES_CHECK(s->dofs > 0, "no unknowns: degree %d, and Dirichlet values at all vertices", degree);
-  } else {
-    TES_TRY(tesi_cells_create(s, &s->view));
-    s->length = s->view->length;
-    s->dofs = s->view->dofs;
-  }
+  TES_TRY(s->parts == 1 ? create_scalar(s) : tesi_space_create_components(s));
   *space = s;
   s = NULL;
 done:
@@ -65,6 +86,8 @@ void tes_space_destroy(TesSpace **space) {
     tesi_free(ctx, &s->axis[d].h);
     tesi_free(ctx, &s->axis[d].x);
   }
+  for (int p = 0; p < s->parts; p++)
+    if (s->part[p] != s) tes_space_destroy(&s->part[p]);
   tesi_cells_destroy(&s->view);
   tesi_free(ctx, &s->given);
   tes_mesh_destroy(&s->mesh);
@@ -86,8 +109,10 @@ done:
 
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other) {
   const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)];
-  const TesSpaceDesc desc = {.mesh = mesh, .degree = degree, .given = everywhere ? NULL : space->given};
-  return tes_space_create(space->context, &desc, other);
+  const TesSpaceDesc desc = {
+      .mesh = mesh, .degree = degree, .components = space->parts, .given = everywhere ? NULL : space->given};
+  return space->product ? tesi_space_create_product_on(space, mesh, other)
+                        : tes_space_create(space->context, &desc, other);
 }
 
 /* Under a lock: whoever asks first makes it. */
@@ -99,8 +124,13 @@ static TesStatus make_cells(TesSpace *space) {
 }
 
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells) {
-  const TesStatus status = make_cells((TesSpace *)space);
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  *cells = NULL;
+  TES_CHECK(space->scalars == 1, "cells have the nodes of one component, the space has %d", space->scalars);
+  TES_TRY(make_cells((TesSpace *)space));
   *cells = space->view;
+done:
   return status;
 }
 
@@ -116,7 +146,7 @@ int tes_space_degree(const TesSpace *space) {
   return space->degree;
 }
 
-bool tes_space_given(const TesSpace *space, int boundary) {
+unsigned tes_space_given(const TesSpace *space, int boundary) {
   const int names = tes_mesh_boundaries(space->mesh);
   return space->given[boundary >= 0 && boundary < names ? boundary : names];
 }
@@ -130,7 +160,10 @@ int64_t tes_space_dofs(const TesSpace *space) {
 }
 
 int64_t tes_space_hanging(const TesSpace *space) {
-  return space->view ? space->view->hanging : 0;
+  int64_t hanging = 0;
+  for (int i = 0; i < space->scalars; i++)
+    hanging += space->scalar[i]->view ? space->scalar[i]->view->hanging : 0;
+  return hanging;
 }
 
 int tes_space_nodes_along(const TesSpace *space, int d) {

@@ -16,7 +16,7 @@ typedef struct TesiAxis {
   double *x;                /* [nodes] coordinates of the nodes */
 } TesiAxis;
 
-enum { TESI_FOREST_DEGREE = 8 };
+enum { TESI_FOREST_DEGREE = 8, TESI_COMPONENTS = 6, TESI_SCALARS = 8 };
 
 /* The nodes of the cells, as tessera/space.h tells: of meshes of any kind. */
 typedef struct TesiCellView {
@@ -33,24 +33,33 @@ typedef struct TesiCellView {
   double node[TESI_MAX_POINTS], halves[2 * TESI_HANGING_NODES * TESI_HANGING_NODES]; /* halves: to degree 8 */
 } TesiCellView;
 
+/* Of one component, or put together of such spaces: then axes and cell view are theirs, and degree is that of the first one. */
 struct TesSpace {
   atomic_int references;
   TesContext *context;
   TesMesh *mesh;
   int dim, degree;
-  uint8_t *given;   /* [boundaries + 1], the last for faces without a name */
-  TesiAxis axis[3]; /* over a box */
+  uint8_t *given;   /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
+  TesiAxis axis[3]; /* over a box, one component */
   int64_t length, dofs;
-  TesiCellView *view; /* over a box NULL until it is asked for */
+  TesiCellView *view; /* one component; over a box NULL until it is asked for */
+  bool product;       /* made by tes_space_create_product() */
+  int parts;          /* components, or the parts of a product; 1: itself */
+  TesSpace *part[TESI_SCALARS];
+  int64_t part_first[TESI_SCALARS + 1]; /* entries of part p: part_first[p] .. part_first[p + 1] - 1 */
+  /* The same down to spaces of one component; equal ones may be one object. */
+  int scalars;
+  const TesSpace *scalar[TESI_SCALARS];
+  int64_t first[TESI_SCALARS + 1];
 };
 
 TesSpace *tesi_space_retain(const TesSpace *space);
-/* The axes [3] of a space over a box; NULL over other meshes. */
+/* The axes [3] of a space of one component over a box; NULL for others. */
 const TesiAxis *tesi_space_box(const TesSpace *space);
-/* The cell view; owned by the space, made under a lock when first asked for. */
+/* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
 
-/* The same boundary conditions and another degree, or over a mesh with the same boundaries. */
+/* The same components and boundary conditions and another degree, or over a mesh with the same boundaries; a product keeps its degrees. */
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other);
 
 /* First and one-past-last node of an axis that is an unknown. */
@@ -63,6 +72,13 @@ static inline int tesi_axis_end(const TesiAxis *axis) {
 
 /* ---- steps of tes_space_create() ---- */
 TesStatus tesi_space_fill_axes(TesSpace *space);
+/* The only part of a space of one component, whose length is set, is itself. */
+void tesi_space_be_own_part(TesSpace *space);
+/* The components of a space whose mesh, degree, parts and given are set. */
+TesStatus tesi_space_create_components(TesSpace *space);
+/* Length, dofs, offsets and scalars from the parts. */
+TesStatus tesi_space_put_together(TesSpace *space);
+TesStatus tesi_space_create_product_on(const TesSpace *space, const TesMesh *mesh, TesSpace **other);
 TesStatus tesi_cells_create(const TesSpace *space, TesiCellView **cells);
 
 TesiCellView *tesi_cells_retain(const TesiCellView *cells);

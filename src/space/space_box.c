@@ -47,5 +47,5 @@ done:
 }
 
 const TesiAxis *tesi_space_box(const TesSpace *space) {
-  return space->mesh->kind == TES_MESH_BOX ? space->axis : NULL;
+  return space->mesh->kind == TES_MESH_BOX && space->scalars == 1 ? space->axis : NULL;
 }

@@ -41,13 +41,20 @@ static void grid_coordinates(const TesSpace *s, double *x) {
   }
 }
 
-TesStatus tes_space_coordinates(const TesSpace *space, double *x) {
+static TesStatus scalar_coordinates(const TesSpace *space, double *x) {
   if (!tesi_space_box(space)) return tesi_cells_coordinates(space->view, x);
   grid_coordinates(space, x);
   return TES_OK;
 }
 
-TesStatus tes_space_interpolate(const TesSpace *s, const TesFunction *function, double *u) {
+TesStatus tes_space_coordinates(const TesSpace *space, double *x) {
+  TesStatus status = TES_OK;
+  for (int i = 0; i < space->scalars && status == TES_OK; i++)
+    status = scalar_coordinates(space->scalar[i], x + space->first[i] * space->dim);
+  return status;
+}
+
+static TesStatus interpolate(const TesSpace *s, const TesFunction *function, double *u) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double *x = NULL, *y = NULL;
@@ -61,5 +68,12 @@ TesStatus tes_space_interpolate(const TesSpace *s, const TesFunction *function, 
 done:
   tesi_free(ctx, &x);
   tesi_free(ctx, &y);
+  return status;
+}
+
+TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, double *u) {
+  TesStatus status = TES_OK;
+  for (int i = 0; i < space->scalars && status == TES_OK; i++)
+    status = interpolate(space->scalar[i], function[i], u + space->first[i]);
   return status;
 }

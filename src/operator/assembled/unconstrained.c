@@ -236,6 +236,7 @@ static TesStatus make_space(const TesSpace *space, TesiCellView **cells, TesSpac
   s->dim = space->dim, s->degree = space->degree;
   s->length = (*cells)->length, s->dofs = (*cells)->dofs;
   s->view = *cells, *cells = NULL;
+  tesi_space_be_own_part(s);
   TES_ALLOC(&s->given, names + 1);
   memcpy(s->given, space->given, (size_t)names + 1);
 done:

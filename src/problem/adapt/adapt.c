@@ -113,7 +113,7 @@ static TesStatus goal_error(Loop *s) {
     const TesSpaceDesc desc = {.mesh = space->mesh, .degree = tesi_min(space->degree + 3, 8), .given = none};
     TES_TRY(tes_space_create(ctx, &desc, &fine));
     TES_ALLOC(&values, fine->length);
-    TES_TRY(tes_space_interpolate(fine, s->problem->exact, values));
+    TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact}, values));
     TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &v));
     TES_TRY(tes_vector_set(v, values));
     TES_TRY(tes_goal_value(fine, goal, v, &exact));

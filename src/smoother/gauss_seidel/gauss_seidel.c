@@ -22,8 +22,9 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const TesOperator *op = smoother->op;
-  TesVector bv = {ctx, op->space->length, op->precision, (void *)b},
-            xv = {ctx, op->space->length, op->precision, x};
+  const int64_t n = op->space->length;
+  TesVector bv = {.context = ctx, .length = n, .precision = op->precision, .data = (void *)b},
+            xv = {.context = ctx, .length = n, .precision = op->precision, .data = x};
   TES_TRY(tes_vector_get(&bv, plan->b));
   if (!zero_guess) TES_TRY(tes_vector_get(&xv, plan->x));
   for (int64_t i = 0; zero_guess && i < op->space->length; i++) plan->x[i] = 0;

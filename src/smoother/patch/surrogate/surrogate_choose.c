@@ -25,7 +25,7 @@ static TesStatus try_steps(const TesSmoother *smoother, double *early, double *l
   TES_TRY(tesi_operator_vector(op, &e));
   TES_TRY(tesi_operator_vector(op, &zero));
   TES_TRY(tesi_operator_vector(op, &Ae));
-  TesVector ev = {ctx, n, op->precision, e};
+  TesVector ev = {.context = ctx, .length = n, .precision = op->precision, .data = e};
   TES_TRY(tes_vector_set(&ev, start));
   for (int i = 0; i <= STEPS; i++) {
     if (i > 0) TES_TRY(smoother->table->apply(smoother, zero, e, i % 2 ? TES_FORWARD : TES_BACKWARD, false));

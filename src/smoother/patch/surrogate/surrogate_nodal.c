@@ -146,7 +146,8 @@ static TesStatus fill_scale(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *d = NULL, *d0 = NULL;
-  TesVector scale = {ctx, op->space->length, op->precision, plan->scale};
+  TesVector scale = {
+      .context = ctx, .length = op->space->length, .precision = op->precision, .data = plan->scale};
   TES_ALLOC(&d, scale.length);
   TES_ALLOC(&d0, scale.length);
   TES_TRY(op->table->diagonal(op, plan->scale));
