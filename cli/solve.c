@@ -166,9 +166,17 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   TesStatus status = keep_result(s, step->problem, &step->result);
   if (status != TES_OK) return status;
   if (s->step_count == 0) solve_print_solver(s, step->problem);
-  s->steps[s->step_count++] =
-      (TesReportStep){step->cells, step->dofs,        step->hanging, step->iterations, step->estimate,
-                      step->error, step->effectivity, step->goal,    step->error_l2,   step->error_h1};
+  s->steps[s->step_count++] = (TesReportStep){.cells = step->cells,
+                                              .dofs = step->dofs,
+                                              .hanging = step->hanging,
+                                              .iterations = step->iterations,
+                                              .estimate = step->estimate,
+                                              .upper = step->upper,
+                                              .error = step->error,
+                                              .effectivity = step->effectivity,
+                                              .goal = step->goal,
+                                              .l2 = step->error_l2,
+                                              .h1 = step->error_h1};
   solve_print_step(s, step);
   s->has_errors = s->input->problem.exact != NULL;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;

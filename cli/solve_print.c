@@ -89,18 +89,22 @@ void solve_print_solver(const Solve *s, const TesProblem *problem) {
 }
 
 void solve_print_step(const Solve *s, const TesAdaptStep *step) {
-  char error[64] = "";
+  const bool dual = s->input->adapt.estimator == TES_ESTIMATE_DWR; /* whose estimate has a sign */
+  char upper[32] = "", error[64] = "";
   if (step->step == 0) {
     if (strcmp(tes_context_device(s->context), "cpu") != 0)
       solve_log(s, TES_LOG_INFO, "estimator on the host, from a copy of the solution");
     solve_log(
         s, TES_LOG_INFO,
-        " step        cells     unknowns      hanging  its   estimate      error  effectivity  seconds");
+        " step        cells     unknowns      hanging  its   estimate  %s    error  effectivity  seconds",
+        dual ? "    upper  " : "");
   }
   if (!isnan(step->error)) snprintf(error, sizeof error, "%9.2e  %11.3f", step->error, step->effectivity);
-  solve_log(s, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %-22s  %7.2f", s->first_step + step->step,
-            (long long)step->cells, (long long)step->dofs, (long long)step->hanging, step->iterations,
-            step->estimate, error, step->setup_seconds + step->solve_seconds + step->estimate_seconds);
+  if (dual) snprintf(upper, sizeof upper, "%9.2e  ", step->upper);
+  solve_log(s, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %s%-22s  %7.2f",
+            s->first_step + step->step, (long long)step->cells, (long long)step->dofs,
+            (long long)step->hanging, step->iterations, step->estimate, upper, error,
+            step->setup_seconds + step->solve_seconds + step->estimate_seconds);
 }
 
 /* Seconds still to go at the rate of the last iteration; negative: unknown. */
@@ -127,13 +131,15 @@ double solve_rate(const Solve *s) {
 /* Why an adaptive solve ended. */
 static void print_end_of_steps(const Solve *s) {
   const TesAdaptDesc *a = &s->input->adapt;
-  const double estimate = fabs(s->steps[s->step_count - 1].estimate);
-  const char *const what = a->estimator == TES_ESTIMATE_DWR ? "the goal" : "the energy norm";
-  if (estimate <= a->tolerance)
-    solve_log(s, TES_LOG_INFO, "estimate  %.3e in %s, not above the tolerance of %.3g", estimate, what,
+  const TesReportStep *last = &s->steps[s->step_count - 1];
+  char what[96] = "the energy norm";
+  if (a->estimator == TES_ESTIMATE_DWR)
+    snprintf(what, sizeof what, "the goal, sum of absolute indicators %.3e", last->upper);
+  if (last->upper <= a->tolerance)
+    solve_log(s, TES_LOG_INFO, "estimate  %.3e in %s, not above the tolerance of %.3g", last->estimate, what,
               a->tolerance);
   else
-    solve_log(s, TES_LOG_INFO, "estimate  %.3e in %s; %s", estimate, what,
+    solve_log(s, TES_LOG_INFO, "estimate  %.3e in %s; %s", last->estimate, what,
               s->step_count == a->steps ? "that was the last step allowed"
                                         : "the next mesh has more unknowns than max_dofs");
 }

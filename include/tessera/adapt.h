@@ -9,7 +9,8 @@
  *
  *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of degree k + 1 weighs the residual,
  *      eta_K = (f + div(a grad u) - c u, w)_K - sum over faces ([1/2 inside] j', w)_F,   w = z - I_k z,
- *  and the sum over cells is the estimate of J(exact) - J(u), with its sign.
+ *  and the sum over cells is the estimate of J(exact) - J(u), with its sign. That sum passes through zero where parts of the error cancel by chance; the
+ *  sum of the absolute indicators does not, and is the upper figure by which the loop ends.
  */
 #ifndef TESSERA_ADAPT_H
 #define TESSERA_ADAPT_H
@@ -47,7 +48,9 @@ typedef struct TesAdaptStep {
   int step; /**< from 0 */
   int64_t cells, dofs, hanging;
   int iterations;
-  double estimate;    /**< of the energy norm, or of J(exact) - J(u) */
+  double estimate; /**< of the energy norm, or of J(exact) - J(u) */
+  double
+      upper; /**< the figure that a tolerance is held against: the estimate of the energy norm, or sum |eta_K| >= |estimate| */
   double goal;        /**< J(u); NaN without goal */
   double error;       /**< true error in that sense; NaN where no exact solution is given */
   double effectivity; /**< estimate / error */
@@ -65,7 +68,7 @@ typedef struct TesAdaptDesc {
   TesMarking marking;
   double fraction;  /**< 0 means 0.5 (bulk), 0.2 (fraction) */
   int steps;        /**< solves at most; 0 means 10 */
-  double tolerance; /**< stop when |estimate| is not above; 0: never */
+  double tolerance; /**< stop when the upper figure is not above; 0: never */
   int64_t max_dofs; /**< no mesh beyond so many unknowns is solved; 0: no limit */
   /** Called after each step; anything but TES_OK ends the loop with that status. May be NULL. */
   TesStatus (*report)(void *user, const TesAdaptStep *step);
@@ -73,7 +76,7 @@ typedef struct TesAdaptDesc {
 } TesAdaptDesc;
 
 /** Runs the loop from the mesh and the guess of the problem, a mesh of kind forest. `last` (may be NULL) is filled with the last complete step, but for its pointers, whatever is returned. Errors: those of its parts, a solve
- *  that does not converge among them; TES_ABOVE_TOLERANCE where a tolerance is given and the estimate is still above it when `steps` or `max_dofs` ends
+ *  that does not converge among them; TES_ABOVE_TOLERANCE where a tolerance is given and the upper figure is still above it when `steps` or `max_dofs` ends
  *  the loop; TES_OUT_OF_MEMORY before a mesh is set up for which host or device have no room, predicted from what the step before took;
  *  TES_INVALID_INPUT for a first mesh beyond max_dofs. */
 TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,

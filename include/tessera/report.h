@@ -35,7 +35,7 @@ typedef struct TesReportLevel {
 typedef struct TesReportStep {
   int64_t cells, dofs, hanging;
   int iterations;
-  double estimate, error, effectivity, goal, l2, h1;
+  double estimate, upper, error, effectivity, goal, l2, h1;
 } TesReportStep;
 
 typedef struct TesReport {

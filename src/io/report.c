@@ -86,6 +86,7 @@ static void put_steps(Writer *w, const TesReport *r) {
     put(w, step, "hanging", number((double)s->hanging));
     put(w, step, "iterations", number(s->iterations));
     put(w, step, "estimate", number(s->estimate));
+    put(w, step, "upper", number(s->upper));
     put(w, step, "error", number(s->error));
     put(w, step, "effectivity", number(s->effectivity));
     put(w, step, "goal", number(s->goal));

@@ -168,7 +168,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "adapt.steps", .type = TESI_KEY_INTEGER, .target = AT(c.adapt.steps), .low = 1, .high = 1000, .fallback = "10",
    .help = "solves at most"},
   {.path = "adapt.tolerance", .type = TESI_KEY_NUMBER, .target = AT(c.adapt.tolerance), .low = 0, .high = DBL_MAX, .fallback = "0",
-   .help = "stop when the estimate is not above this; one that is missed is exit status 1; 0: no tolerance"},
+   .help = "stop when the estimate, for a goal the sum of absolute indicators, is not above this; one missed is exit status 1; 0: no tolerance"},
   {.path = "adapt.max_dofs", .type = TESI_KEY_INTEGER, .target = AT(max_dofs), .low = 0, .high = 2147483647, .fallback = "0",
    .help = "no mesh with more unknowns is solved; 0: no limit"},
 

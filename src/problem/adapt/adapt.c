@@ -49,7 +49,7 @@ typedef struct Loop {
   TesVector *guess;
   int8_t *mark;
   TesAdaptStep at, last; /* last: complete */
-  double before;         /* estimate of the step before `at` */
+  double before;         /* upper figure of the step before `at` */
   int64_t next_dofs;     /* of the mesh that max_dofs does not allow; 0: none */
   TesiRoom room;
 } Loop;
@@ -131,24 +131,26 @@ static TesStatus estimate(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
-  double sum = 0;
+  const bool dual = s->desc->estimator == TES_ESTIMATE_DWR;
+  double sum = 0, size = 0;
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
-  if (s->desc->estimator == TES_ESTIMATE_DWR) {
+  if (dual) {
     TES_TRY(tes_goal_value(s->problem->space, &s->desc->goal, s->problem->u, &s->at.goal));
     TES_TRY(tes_estimate_dwr(s->problem, &s->desc->goal, s->indicator));
   } else {
     TES_TRY(tes_estimate_residual(s->problem, s->indicator));
   }
-  for (int64_t c = 0; c < s->at.cells; c++) sum += s->indicator[c];
-  s->at.estimate = s->desc->estimator == TES_ESTIMATE_DWR ? sum : sqrt(sum);
+  for (int64_t c = 0; c < s->at.cells; c++) sum += s->indicator[c], size += fabs(s->indicator[c]);
+  s->at.estimate = dual ? sum : sqrt(sum);
+  s->at.upper = dual ? size : s->at.estimate;
   if (!isfinite(sum)) TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
   s->at.estimate_seconds = tesi_now() - start;
   tesi_log(ctx, TES_LOG_DETAIL, "step %d: set up in %.3g s, solved in %.3g s, estimated in %.3g s",
            s->at.step, tes_problem_times(s->problem).total, s->at.solve_seconds, s->at.estimate_seconds);
   if (s->problem->exact) {
     TES_TRY(energy_error(s));
-    if (s->desc->estimator == TES_ESTIMATE_DWR) TES_TRY(goal_error(s));
+    if (dual) TES_TRY(goal_error(s));
   }
   s->at.effectivity = s->at.estimate / s->at.error;
 done:
@@ -206,7 +208,7 @@ static TesStatus step(Loop *s, int number) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double *eta = NULL;
-  s->before = s->at.estimate;
+  s->before = s->at.upper;
   s->at = (TesAdaptStep){.step = number};
   tesi_room_begin(ctx, &s->room);
   TES_TRY(solve(s));
@@ -227,24 +229,25 @@ done:
 static TesStatus check_tolerance(const Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const double estimate = fabs(s->at.estimate), tolerance = s->desc->tolerance,
-               factor = estimate / fabs(s->before);
-  char more[64] = "";
-  if (tolerance == 0 || estimate <= tolerance) return TES_OK;
+  const double upper = s->at.upper, tolerance = s->desc->tolerance, factor = upper / s->before;
+  char more[64] = "", estimate[96];
+  if (tolerance == 0 || upper <= tolerance) return TES_OK;
+  snprintf(estimate, sizeof estimate, "estimate %.3g", s->at.estimate);
+  if (s->desc->estimator == TES_ESTIMATE_DWR)
+    snprintf(estimate, sizeof estimate, "sum of absolute indicators %.3g (estimate %.3g)", upper,
+             s->at.estimate);
   if (factor < 0.99)
     snprintf(more, sizeof more, " (about %.0f more at the rate of the last)",
-             ceil(log(tolerance / estimate) / log(factor)));
+             ceil(log(tolerance / upper) / log(factor)));
   if (s->next_dofs)
-    TES_FAIL(
-        TES_ABOVE_TOLERANCE,
-        "the estimate %.3g is above the tolerance %.3g, and the next mesh has %lld unknowns where max_dofs "
-        "allows %lld: raise max_dofs or the tolerance, or take a higher degree",
-        estimate, tolerance, (long long)s->next_dofs, (long long)s->desc->max_dofs);
-  TES_FAIL(
-      TES_ABOVE_TOLERANCE,
-      "the estimate %.3g is above the tolerance %.3g after %d step%s, the last allowed: allow more steps%s, "
-      "raise the tolerance, or take a higher degree",
-      estimate, tolerance, s->at.step + 1, s->at.step ? "s" : "", more);
+    TES_FAIL(TES_ABOVE_TOLERANCE,
+             "the %s is above the tolerance %.3g, and the next mesh has %lld unknowns where max_dofs "
+             "allows %lld: raise max_dofs or the tolerance, or take a higher degree",
+             estimate, tolerance, (long long)s->next_dofs, (long long)s->desc->max_dofs);
+  TES_FAIL(TES_ABOVE_TOLERANCE,
+           "the %s is above the tolerance %.3g after %d step%s, the last allowed: allow more steps%s, "
+           "raise the tolerance, or take a higher degree",
+           estimate, tolerance, s->at.step + 1, s->at.step ? "s" : "", more);
 done:
   return status;
 }
@@ -265,7 +268,7 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             "only meshes of kind forest are adapted");
   for (int i = 0; i < steps && !stop; i++) {
     TES_TRY(step(&s, i));
-    stop = i + 1 == steps || fabs(s.at.estimate) <= desc->tolerance;
+    stop = i + 1 == steps || s.at.upper <= desc->tolerance;
     if (!stop && tesi_context_interrupted(ctx))
       TES_FAIL(TES_INTERRUPTED, "interrupted between two steps, the results of the first are there");
     if (!stop) TES_TRY(refine(&s, fraction, &stop));
