@@ -12,6 +12,8 @@
  *  - quadrature: boxes, coefficients that are functions, (degree + 1)^dim Gauss points a cell, where a and c are stored.
  *  - mapped: meshes of any kind, curved cells, hanging faces and edges interpolated inside the kernels
  *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
+ *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each of the first kind above that
+ *    takes it; components that are alike share one.
  *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32 columns and values of the
  *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make them. Products by the
  *    context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its file), else by a kernel. Bytes: 12 an
@@ -43,12 +45,15 @@ typedef struct TesCoefficient {
 
 typedef struct TesTermDesc {
   TesTerm term;
+  /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term stands on each of them, the
+   *  Robin term on those that have no values on its boundary. */
+  int trial, test;
   double factor;    /**< positive; 0 means 1 */
   TesCoefficient a; /**< diffusion: a > 0; mass: c >= 0; Robin: alpha >= 0 */
   int boundary;     /**< Robin: its number */
 } TesTermDesc;
 
-/** One diffusion term at most, one mass term at most, one Robin term a boundary. No term at all: diffusion with a = 1. */
+/** Between two parts one diffusion term at most, one mass term at most, one Robin term a boundary. No term at all: diffusion with a = 1. */
 typedef struct TesForm {
   int terms;
   const TesTermDesc *term;
@@ -112,7 +117,7 @@ TesStatus tes_operator_lift(const TesOperator *op, const TesVector *u, TesVector
 /** The plain version: cell by cell, from quadrature, float64 inside. For tests; slow. */
 TesStatus tes_operator_apply_ref(const TesOperator *op, const TesVector *x, TesVector *y);
 TesCost tes_operator_cost(const TesOperator *op);
-/** Whether constants are in the null space (pure Neumann, no mass): then A is singular and b must have mean zero. */
+/** Whether constants of a component are in the null space (pure Neumann, no mass): then A is singular and b must have mean zero there. */
 bool tes_operator_singular(const TesOperator *op);
 /** What the choice of factors of a mapped operator ended with; auto for other kinds. */
 TesFactors tes_operator_factors(const TesOperator *op);

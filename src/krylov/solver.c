@@ -166,15 +166,26 @@ void tesi_solver_correct(TesSolver *solver, double relative) {
   solver->residuals[solver->iterations] = relative;
 }
 
-/* v <- v - mean of its coefficients, over all nodes: for pure Neumann problems, where every node is an unknown. */
-static TesStatus remove_mean(TesSolver *s, TesVector *v) {
-  TesContext *ctx = s->context;
+static TesStatus remove_mean_of(TesContext *ctx, TesVector *one, TesVector *v) {
   TesStatus status = TES_OK;
   double sum;
-  TES_TRY(tes_vector_fill(s->r, 1));
-  TES_TRY(tes_vector_dot(v, s->r, &sum));
-  TES_TRY(tes_vector_axpy(-sum / (double)v->length, s->r, v));
+  TES_TRY(tes_vector_fill(one, 1));
+  TES_TRY(tes_vector_dot(v, one, &sum));
+  TES_TRY(tes_vector_axpy(-sum / (double)v->length, one, v));
 done:
+  return status;
+}
+
+/* v <- v - mean of its coefficients, over all nodes of the components that are determined up to a constant: all their nodes are unknowns. */
+static TesStatus remove_mean(TesSolver *s, TesVector *v) {
+  const TesSpace *space = s->desc.op->space;
+  TesStatus status = TES_OK;
+  if (!space) return remove_mean_of(s->context, s->r, v);
+  for (int i = 0; i < space->scalars && status == TES_OK; i++) {
+    const int64_t first = space->first[i], length = space->scalar[i]->length;
+    TesVector one = tesi_vector_range(s->r, first, length), of_v = tesi_vector_range(v, first, length);
+    if (s->desc.op->singular >> i & 1) status = remove_mean_of(s->context, &one, &of_v);
+  }
   return status;
 }
 

@@ -36,12 +36,13 @@ done:
   return status;
 }
 
+/* A product keeps its degrees. */
 static TesStatus coarsen_degrees(Levels *s, int64_t small) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   for (;;) {
     const TesSpace *last = s->space[s->count - 1];
-    if (last->degree == 1 || last->length <= small) break;
+    if (last->degree == 1 || last->scalar[0]->length <= small || last->product) break;
     TES_TRY(add_level(s, last->mesh, last->degree / 2));
   }
 done:
@@ -58,7 +59,7 @@ TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening
   space[0] = tesi_space_retain(finest);
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0));
   TES_TRY(coarsen_meshes(&s));
-  if (!tesi_space_box(finest)) TES_TRY(coarsen_degrees(&s, SMALL));
+  if (!tesi_space_box(finest->scalar[0])) TES_TRY(coarsen_degrees(&s, SMALL));
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;

@@ -1,7 +1,7 @@
 #include "multigrid/multigrid.h"
 #include "device/recorded.h"
 #include "multigrid/coarse/coarse.h"
-#include "operator/operator.h"
+#include "operator/operator_parts.h"
 #include "smoother/smoother.h"
 #include "transfer/transfer.h"
 
@@ -99,7 +99,7 @@ size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision pr
 
 TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes) {
   (void)context;
-  *bytes = tesi_multigrid_memory(desc->op->space, !tesi_is_separable(desc->op), desc->precision,
+  *bytes = tesi_multigrid_memory(desc->op->space, !tesi_operator_constant(desc->op), desc->precision,
                                  desc->smoother.kind);
   return TES_OK;
 }
@@ -134,7 +134,7 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   TesMultigrid *mg = NULL;
   *multigrid = NULL;
   TES_CHECK(desc->op && desc->op->space, "a multigrid needs an operator over a space");
-  const bool box = tesi_space_box(desc->op->space);
+  const bool box = tesi_space_box(desc->op->space->scalar[0]);
   if (box) TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);
   mg->context = tesi_context_retain(ctx);

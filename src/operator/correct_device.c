@@ -1,9 +1,15 @@
 /* correct_residual on devices with kernels: in passes, with a float64 vector of work that the operator keeps once it was needed. */
 #include <math.h>
+#include "operator/operator_parts.h"
 #include "operator/quadrature/quadrature_device.h"
 
 TesStatus tesi_operator_reserve(const TesOperator *op) {
   const TesiDevice *device = tesi_context_device(op->context);
+  const TesiOperatorParts *parts = tesi_operator_parts_of(op);
+  TesStatus status = TES_OK;
+  for (int p = 0; parts && p < parts->count && status == TES_OK; p++)
+    status = tesi_operator_reserve(parts->part[p]);
+  if (status != TES_OK || parts) return status;
   if (op->work || !tesi_has_kernels(op->context) || !op->table->correct_residual) return TES_OK;
   return device->allocate(op->context, (size_t)op->length * sizeof(double), &((TesOperator *)op)->work);
 }

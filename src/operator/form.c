@@ -14,14 +14,21 @@ static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
             "term %d is of number %d, expected 0..2", i, (int)t->term);
   TES_CHECK(t->factor >= 0 && isfinite(t->factor), "the factor of the %s term is %g, expected > 0",
             names[t->term], t->factor);
+  const int parts = space->product ? space->parts : 1;
+  TES_CHECK(t->trial >= 0 && t->trial < parts && t->test >= 0 && t->test < parts,
+            "the %s term stands on parts %d and %d, expected 0..%d", names[t->term], t->trial, t->test,
+            parts - 1);
   for (int j = 0; j < i; j++)
     TES_CHECK(
-        form->term[j].term != t->term || (t->term == TES_TERM_ROBIN && form->term[j].boundary != t->boundary),
+        form->term[j].term != t->term || form->term[j].trial != t->trial || form->term[j].test != t->test ||
+            (t->term == TES_TERM_ROBIN && form->term[j].boundary != t->boundary),
         "the form has two %s terms%s", names[t->term], t->term == TES_TERM_ROBIN ? " on one boundary" : "");
   if (t->term != TES_TERM_ROBIN) goto done;
   TES_CHECK(t->boundary >= 0 && t->boundary < tes_mesh_boundaries(space->mesh),
             "a Robin term on boundary %d, the mesh has %d", t->boundary, tes_mesh_boundaries(space->mesh));
-  TES_CHECK(!tes_space_given(space, t->boundary), "a Robin coefficient on %s, where values are given",
+  const TesSpace *part = space->product ? space->part[t->test] : space;
+  TES_CHECK(tes_space_given(part, t->boundary) + 1 != 1u << part->scalars,
+            "a Robin coefficient on %s, where values are given",
             tes_mesh_boundary_name(space->mesh, t->boundary));
 done:
   return status;
@@ -45,7 +52,9 @@ static TesStatus copy_term(const TesSpace *space, const TesTermDesc *from, TesTe
   const int materials = tes_mesh_materials(space->mesh);
   const TesFunction **by_material = NULL;
   const double factor = from->factor > 0 ? from->factor : 1;
-  *to = (TesTermDesc){.term = from->term, .factor = 1, .boundary = from->boundary};
+  *to = *from;
+  to->factor = 1;
+  to->a = (TesCoefficient){0};
   TES_TRY(copy_function(ctx, from->a.all, factor, from->term == TES_TERM_DIFFUSION, &to->a.all));
   if (!from->a.material || !materials) goto done;
   TES_ALLOC(&by_material, materials);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const TesiOperatorKind *const kinds[] = {&tesi_operator_separable, &tesi_operator_quadrature,
-                                                &tesi_operator_mapped, &tesi_operator_assembled,
-                                                &tesi_operator_assembled_hanging};
+static const TesiOperatorKind *const kinds[] = {
+    &tesi_operator_separable, &tesi_operator_quadrature,        &tesi_operator_mapped,
+    &tesi_operator_assembled, &tesi_operator_assembled_hanging, &tesi_operator_parts};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
@@ -38,6 +38,7 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
   bool known = !desc->kind;
   for (int i = 0; i < KINDS; i++) {
     if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
+    if (!desc->kind && kinds[i]->parts != (desc->space->scalars > 1)) continue;
     const char *reason = refuses(kinds[i], desc);
     known = true;
     *kind = kinds[i];
@@ -47,8 +48,8 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
                                  length ? "; " : "", kinds[i]->name, reason);
   }
   TES_CHECK(known,
-            "there is no operator of kind %s; there are separable, quadrature, mapped, assembled and "
-            "assembled_hanging",
+            "there is no operator of kind %s; there are separable, quadrature, mapped, assembled, "
+            "assembled_hanging and parts",
             desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no operator of this form on this space: %s", reasons);
 done:
@@ -205,7 +206,7 @@ TesCost tes_operator_cost(const TesOperator *op) {
 }
 
 bool tes_operator_singular(const TesOperator *op) {
-  return op->singular;
+  return op->singular != 0;
 }
 
 const char *tes_operator_describe(const TesOperator *op) {

@@ -41,7 +41,7 @@ typedef struct TesiOperatorKind {
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */
 } TesiOperatorKind;
 extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature, tesi_operator_mapped,
-    tesi_operator_assembled, tesi_operator_assembled_hanging;
+    tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_parts;
 
 struct TesOperator {
   atomic_int references;
@@ -52,10 +52,10 @@ struct TesOperator {
   TesOperatorDesc desc; /* what it was created with; the form is its own copy (form.h) */
   int64_t length;       /* of vectors */
   TesPrecision precision;
-  bool singular;
-  void *data; /* of the kind: TesiDiffusion, TesiMapped */
-  void *plan; /* of the table's implementation */
-  void *work; /* device, float64, of correct_residual there; NULL before it was needed */
+  unsigned singular; /* bit s: constants of scalar s of the space are in the null space */
+  void *data;        /* of the kind: TesiDiffusion, TesiMapped */
+  void *plan;        /* of the table's implementation */
+  void *work;        /* device, float64, of correct_residual there; NULL before it was needed */
   char description[160];
 };
 

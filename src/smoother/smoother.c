@@ -1,5 +1,6 @@
 /* Smoothers: creation, and the public calls with their argument checks. */
 #include "smoother/smoother.h"
+#include "operator/operator_parts.h"
 
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
@@ -14,7 +15,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             desc->degree);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for 20", desc->ratio);
-  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_is_separable(desc->op),
+  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op),
             "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
 done:
   return status;
@@ -58,9 +59,18 @@ static const struct {
     [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_box, tesi_smoother_gauss_seidel_init},
     [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_mapped, tesi_smoother_chebyshev_init}};
 
+/* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
+static bool goes_by_part(const TesSmoother *smoother) {
+  const bool box = smoother->op->space && smoother->op->space->mesh->kind == TES_MESH_BOX;
+  const TesSmootherKind kind = smoother->kind;
+  return tesi_operator_parts_of(smoother->op) && kind != TES_SMOOTHER_JACOBI &&
+         kind != TES_SMOOTHER_CHEBYSHEV && (kind != TES_SMOOTHER_AUTO || box);
+}
+
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
+  if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
   const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_box_kind(smoother->op);
   if (any) smoother->kind = box ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);

@@ -5,6 +5,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include "basis/blas.h"
+#include "operator/operator_parts.h"
 
 enum { MAX_STEPS = 64 };
 
@@ -33,6 +34,19 @@ void tesi_start_vector(const TesSpace *space, double *v) {
       }
 }
 
+/* Alike parts get the same values. Rows of constrained nodes of operators over cells are those of the identity: no large eigenvalue comes from them. */
+static void fill_start(const TesOperator *op, double *start) {
+  const TesiOperatorParts *parts = tesi_operator_parts_of(op);
+  for (int p = 0; parts && p < parts->count; p++)
+    fill_start(parts->part[p], start + op->space->part_first[p]);
+  if (parts) return;
+  if (tesi_is_box_kind(op))
+    tesi_start_vector(op->space, start);
+  else
+#pragma omp parallel for schedule(static) num_threads(tes_context_threads(op->context))
+    for (int64_t i = 0; i < op->length; i++) start[i] = start_value(i);
+}
+
 static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -42,11 +56,7 @@ static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   TES_TRY(tesi_operator_vector(op, &v->z));
   TES_TRY(tesi_operator_vector(op, &v->p));
   TES_TRY(tesi_operator_vector(op, &v->q));
-  if (tesi_is_box_kind(op))
-    tesi_start_vector(op->space, start);
-  else /* rows of constrained nodes are those of the identity: no large eigenvalue comes from them */
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-    for (int64_t i = 0; i < op->length; i++) start[i] = start_value(i);
+  fill_start(op, start);
   TesVector r = {.context = ctx, .length = op->length, .precision = op->precision, .data = v->r};
   TES_TRY(tes_vector_set(&r, start));
 done:
@@ -117,6 +127,10 @@ TesStatus tesi_diagonal_ref(const TesOperator *op, double *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesVector *v = NULL;
+  const TesiOperatorParts *parts = tesi_operator_parts_of(op);
+  for (int p = 0; parts && p < parts->count; p++)
+    TES_TRY(tesi_diagonal_ref(parts->part[p], d + op->space->part_first[p]));
+  if (parts) goto done;
   if (tesi_is_box_kind(op)) return tesi_diffusion_diagonal_ref(op, d);
   TES_TRY(tes_vector_create(ctx, op->length, op->precision, &v));
   TES_TRY(op->table->diagonal(op, v->data));

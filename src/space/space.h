@@ -3,6 +3,7 @@
 #define TESI_SPACE_H
 
 #include "basis/gauss.h"
+#include "device/vector.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "tessera/space.h"
@@ -54,6 +55,10 @@ struct TesSpace {
 };
 
 TesSpace *tesi_space_retain(const TesSpace *space);
+/* The entries of a part; by value: to be used while the vector is there, and not destroyed. */
+static inline TesVector tesi_space_range(const TesSpace *space, const TesVector *vector, int part) {
+  return tesi_vector_range(vector, space->part_first[part], space->part[part]->length);
+}
 /* The axes [3] of a space of one component over a box; NULL for others. */
 const TesiAxis *tesi_space_box(const TesSpace *space);
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */

@@ -3,8 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transfer_cells};
+static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transfer_cells,
+                                                &tesi_transfer_parts};
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const char *refuses(const TesiTransferKind *kind, const TesTransferDesc *desc) {
+  if (desc->fine->scalars > 1 && !kind->parts) return "the spaces have several components";
+  return kind->refuses(desc);
+}
 
 /* The first kind that takes the spaces, or the one that is asked for. */
 static TesStatus choose(TesContext *ctx, const TesTransferDesc *desc, const TesiTransferKind **kind) {
@@ -14,7 +20,8 @@ static TesStatus choose(TesContext *ctx, const TesTransferDesc *desc, const Tesi
   bool known = !desc->kind;
   for (int i = 0; i < KINDS; i++) {
     if (desc->kind && strcmp(desc->kind, kinds[i]->name) != 0) continue;
-    const char *reason = kinds[i]->refuses(desc);
+    if (!desc->kind && kinds[i]->parts != (desc->fine->scalars > 1)) continue;
+    const char *reason = refuses(kinds[i], desc);
     known = true;
     *kind = kinds[i];
     if (!reason) return TES_OK;
@@ -22,7 +29,7 @@ static TesStatus choose(TesContext *ctx, const TesTransferDesc *desc, const Tesi
       length += (size_t)snprintf(reasons + length, sizeof reasons - length, "%skind %s: %s",
                                  length ? "; " : "", kinds[i]->name, reason);
   }
-  TES_CHECK(known, "there is no transfer of kind %s; there are box and cells", desc->kind);
+  TES_CHECK(known, "there is no transfer of kind %s; there are box, cells and parts", desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no transfer between these spaces: %s", reasons);
 done:
   return status;
@@ -85,4 +92,31 @@ TesStatus tes_transfer_prolongate(const TesTransfer *transfer, const TesVector *
 TesStatus tes_transfer_restrict(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse) {
   const TesStatus status = check(transfer, coarse, fine);
   return status != TES_OK ? status : transfer->table->restrict_(transfer, fine->data, coarse->data);
+}
+
+/* The plain versions, by way of the host. */
+static TesStatus apply_ref(const TesTransfer *t, const TesVector *from, bool transpose, bool add,
+                           TesVector *to) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  double *in = NULL, *out = NULL;
+  TES_ALLOC(&in, from->length);
+  TES_ALLOC(&out, to->length);
+  TES_TRY(tes_vector_get(from, in));
+  if (add) TES_TRY(tes_vector_get(to, out));
+  TES_TRY(transpose ? t->table->restrict_ref(t, in, out) : t->table->prolongate_ref(t, in, add, out));
+  TES_TRY(tes_vector_set(to, out));
+done:
+  tesi_free(ctx, &in);
+  tesi_free(ctx, &out);
+  return status;
+}
+
+TesStatus tes_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
+                                      TesVector *fine) {
+  return apply_ref(transfer, coarse, false, add, fine);
+}
+
+TesStatus tes_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse) {
+  return apply_ref(transfer, fine, true, false, coarse);
 }

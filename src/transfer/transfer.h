@@ -20,7 +20,7 @@ typedef struct TesiTransferTable {
   TesStatus (*prolongate)(const TesTransfer *transfer, const void *coarse, bool add, void *fine);
   TesStatus (*restrict_)(const TesTransfer *transfer, const void *fine, void *coarse);
   void (*destroy)(TesTransfer *transfer); /* releases the plan */
-  /* plain versions, float64 host arrays; NULL: by the embeddings (transfer_box_ref.c) */
+  /* plain versions, float64 host arrays */
   TesStatus (*prolongate_ref)(const TesTransfer *transfer, const double *coarse, bool add, double *fine);
   TesStatus (*restrict_ref)(const TesTransfer *transfer, const double *fine, double *coarse);
 } TesiTransferTable;
@@ -42,11 +42,16 @@ static inline const double *tesi_embedding_cell(const TesiEmbedding *e, int cell
 /* The kinds, in the order in which they are tried. `refuses`: why a kind cannot do it, NULL: it can. `init` sets table and plan. */
 typedef struct TesiTransferKind {
   const char *name;
+  bool parts; /* of spaces of several components, and products */
   const char *(*refuses)(const TesTransferDesc *desc);
   TesStatus (*init)(TesTransfer *transfer);
 } TesiTransferKind;
-extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells;
+extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_parts;
 
+/* The plain versions of kind box. */
+TesStatus tesi_transfer_box_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
+                                           double *fine);
+TesStatus tesi_transfer_box_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse);
 /* The host implementation: sets table and plan. */
 TesStatus tesi_transfer_host_init(TesTransfer *transfer);
 /* The same for devices with kernels. */

@@ -4,6 +4,7 @@
 #include "basis/gauss.h"
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"
+#include "operator/operator_parts.h"
 
 /* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit from more. */
 static const double tolerance = 1e-8;
@@ -11,6 +12,9 @@ static const double tolerance = 1e-8;
 struct TesiCoarse {
   TesContext *context;
   TesOperator *op; /* float64 */
+  /* Of operators that couple no parts: a solver a part; NULL: that of part same[]. */
+  int parts, same[TESI_SCALARS];
+  TesiCoarse *part[TESI_SCALARS];
   TesiDiagonalization *diagonalization;
   TesiCoarseMatrix *matrix;        /* of mapped operators */
   TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
@@ -118,23 +122,44 @@ done:
   return status;
 }
 
+static TesStatus create_parts(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
+  TesStatus status = TES_OK;
+  const TesiOperatorParts *parts = tesi_operator_parts_of(c->op);
+  for (; c->parts < parts->count && status == TES_OK; c->parts++) {
+    const int p = c->parts;
+    int same = 0;
+    while (parts->part[same] != parts->part[p]) same++;
+    c->same[p] = same;
+    if (same == p) status = tesi_coarse_create(parts->part[p], precision, kind, &c->part[p]);
+  }
+  return status;
+}
+
+static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const bool box = tesi_is_box_kind(c->op);
+  TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
+            "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
+            "meshes");
+  TES_ALLOC(&c->b, c->length);
+  TES_ALLOC(&c->x, c->length);
+  TES_TRY(box ? create_box(c, precision) : create_mapped(c, precision, kind));
+done:
+  return status;
+}
+
 TesStatus tesi_coarse_create(const TesOperator *op, TesPrecision precision, TesCoarseKind kind,
                              TesiCoarse **coarse) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiCoarse *c = NULL;
-  const bool box = tesi_is_box_kind(op);
   *coarse = NULL;
-  TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
-            "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
-            "meshes");
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
   c->op = tesi_operator_retain(op);
   c->length = op->length;
-  TES_ALLOC(&c->b, c->length);
-  TES_ALLOC(&c->x, c->length);
-  TES_TRY(box ? create_box(c, precision) : create_mapped(c, precision, kind));
+  TES_TRY(tesi_operator_parts_of(op) ? create_parts(c, precision, kind) : create_whole(c, precision, kind));
   *coarse = c;
   c = NULL;
 done:
@@ -147,6 +172,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   TesiCoarse *c = *coarse;
   TesContext *ctx = c->context;
   *coarse = NULL;
+  for (int p = 0; p < TESI_SCALARS; p++) tesi_coarse_destroy(&c->part[p]);
   tesi_free(ctx, &c->b);
   tesi_free(ctx, &c->x);
   tesi_free(ctx, &c->z);
@@ -166,6 +192,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
 }
 
 const char *tesi_coarse_describe(const TesiCoarse *coarse) {
+  if (coarse->parts) return tesi_coarse_describe(coarse->part[0]);
   return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
 }
 
@@ -215,9 +242,20 @@ done:
   return status;
 }
 
+static TesStatus solve_parts(TesiCoarse *c, const TesVector *b, TesVector *x) {
+  TesStatus status = TES_OK;
+  for (int p = 0; p < c->parts && status == TES_OK; p++) {
+    const TesVector of_b = tesi_space_range(c->op->space, b, p);
+    TesVector of_x = tesi_space_range(c->op->space, x, p);
+    status = tesi_coarse_solve(c->part[c->same[p]], &of_b, &of_x);
+  }
+  return status;
+}
+
 TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
+  if (coarse->parts) return solve_parts(coarse, b, x);
   if (coarse->device_double && b->precision == TES_DOUBLE)
     return tesi_coarse_device_solve(coarse->device_double, b->data, x->data);
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);

@@ -261,7 +261,11 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &transfer->plan);
 }
 
-static const TesiTransferTable table = {.prolongate = prolongate, .restrict_ = restrict_, .destroy = destroy};
+static const TesiTransferTable table = {.prolongate = prolongate,
+                                        .restrict_ = restrict_,
+                                        .destroy = destroy,
+                                        .prolongate_ref = tesi_transfer_box_prolongate_ref,
+                                        .restrict_ref = tesi_transfer_box_restrict_ref};
 
 /* The array after pass i: directions up to its own are fine. */
 static size_t buffer_bytes(const TesTransfer *transfer, const Pass *pass) {

@@ -53,7 +53,11 @@ static void destroy(TesTransfer *transfer) {
   tesi_free(ctx, &transfer->plan);
 }
 
-static const TesiTransferTable table = {.prolongate = prolongate, .restrict_ = restrict_, .destroy = destroy};
+static const TesiTransferTable table = {.prolongate = prolongate,
+                                        .restrict_ = restrict_,
+                                        .destroy = destroy,
+                                        .prolongate_ref = tesi_transfer_box_prolongate_ref,
+                                        .restrict_ref = tesi_transfer_box_restrict_ref};
 
 static TesiEmbeddingKind kind_of(const TesiEmbedding *e) {
   const int k = e->degree, n = k + 1;

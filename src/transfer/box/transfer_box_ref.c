@@ -1,4 +1,5 @@
 /* The plain transfers: the whole 1D embedding matrices, written out, applied direction by direction. */
+#include <string.h>
 #include "transfer/transfer.h"
 
 /* dense[fine_nodes][coarse_nodes]; rows of shared fine nodes agree from both sides. Dirichlet columns are zero. */
@@ -28,17 +29,17 @@ static void contract(const double *P, bool transpose, int from, int to, int64_t 
       }
 }
 
-static TesStatus apply(const TesTransfer *t, const TesVector *from, bool transpose, bool add, TesVector *to) {
+/* to <- P from, or P' from; + to when adding. */
+static TesStatus apply(const TesTransfer *t, const double *from, bool transpose, bool add, double *to) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  double *P = NULL, *swap, *y = NULL, *in = NULL, *out = NULL;
+  double *P = NULL, *swap, *in = NULL, *out = NULL;
   const int64_t longest = t->fine->length; /* every direction only lengthens */
+  const int64_t length = transpose ? t->coarse->length : t->fine->length;
+  int64_t inner = 1, outer = transpose ? t->fine->length : t->coarse->length;
   TES_ALLOC(&in, longest);
   TES_ALLOC(&out, longest);
-  TES_ALLOC(&y, to->length);
-  TES_TRY(tes_vector_get(from, in));
-  if (add) TES_TRY(tes_vector_get(to, y));
-  int64_t inner = 1, outer = from->length;
+  memcpy(in, from, (size_t)outer * sizeof *in);
   for (int d = 0; d < 3; d++) {
     const TesiEmbedding *e = &t->embedding[d];
     const int before = transpose ? e->fine_nodes : e->coarse_nodes,
@@ -51,41 +52,19 @@ static TesStatus apply(const TesTransfer *t, const TesVector *from, bool transpo
     tesi_free(ctx, &P);
     swap = in, in = out, out = swap;
   }
-  for (int64_t i = 0; i < to->length; i++) y[i] += in[i];
-  TES_TRY(tes_vector_set(to, y));
+  for (int64_t i = 0; i < length; i++) to[i] = (add ? to[i] : 0) + in[i];
 done:
   tesi_free(ctx, &P);
   tesi_free(ctx, &in);
   tesi_free(ctx, &out);
-  tesi_free(ctx, &y);
   return status;
 }
 
-/* By the plain entries of the table. */
-static TesStatus apply_table(const TesTransfer *t, const TesVector *from, bool transpose, bool add,
-                             TesVector *to) {
-  TesContext *ctx = t->context;
-  TesStatus status = TES_OK;
-  double *in = NULL, *out = NULL;
-  TES_ALLOC(&in, from->length);
-  TES_ALLOC(&out, to->length);
-  TES_TRY(tes_vector_get(from, in));
-  if (add) TES_TRY(tes_vector_get(to, out));
-  TES_TRY(transpose ? t->table->restrict_ref(t, in, out) : t->table->prolongate_ref(t, in, add, out));
-  TES_TRY(tes_vector_set(to, out));
-done:
-  tesi_free(ctx, &in);
-  tesi_free(ctx, &out);
-  return status;
-}
-
-TesStatus tes_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
-                                      TesVector *fine) {
-  if (transfer->table->prolongate_ref) return apply_table(transfer, coarse, false, add, fine);
+TesStatus tesi_transfer_box_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
+                                           double *fine) {
   return apply(transfer, coarse, false, add, fine);
 }
 
-TesStatus tes_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse) {
-  if (transfer->table->restrict_ref) return apply_table(transfer, fine, true, false, coarse);
+TesStatus tesi_transfer_box_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse) {
   return apply(transfer, fine, true, false, coarse);
 }
