@@ -4,7 +4,7 @@
  *              [--components 1-4] [--full-index] [--sweep] [--variant global|shared|registers|unrolled|barriers|symmetric] [--csv FILE]
  * The index has an integer a row of consecutive nodes, as an operator finds out by itself; --full-index: one a node, as for any numbering.
  * BENCH_CUT in the environment: cuts to time too (TESSERA_MAPPED_CUT), with ';' between them.
- * --brick: cells numbered in bricks of B a direction; --variant: the ladder of src/kernels/mapped_ladder.cu, element form.
+ * --brick: cells numbered in bricks of B a direction; --variant: the ladder of bench/kernels/mapped_ladder.cu, element form.
  * --mass adds the mass to BP3 and BP5; --side: cells a direction, instead of about --dofs unknowns (2e7); --sweep: several cuts.
  * Element form: dofs are nodes of cells, GB/s and share count the bytes of Swirydowicz et al. (2019), table 1; global form: each vector
  * once, factors once, index once. share: of COPY, what a device-to-device copy of an H200 moves. error: of int 1 = 1 (mass), of A 1 = 0
@@ -17,7 +17,7 @@ enum { BATCHES = 7 };
 /* ---- running -------------------------------------------------------------------------------------------------------------------- */
 static void apply(const Job *job) {
   if (bench.rung >= 0) {
-    must(tesi_mapped_ladder_run(bench.ctx, &job->ladder, job->cells, job->x, job->y));
+    must(bench_mapped_ladder_run(bench.ctx, &job->ladder, job->cells, job->x, job->y));
     return;
   }
   TeskMapped a = job->kernel.arguments;
@@ -119,7 +119,7 @@ static void print_row(const Job *job, double t, double spread, double error, con
            : c->ahead    ? "/x"
                          : "",
            c->gradients ? "/g" : "");
-  if (bench.rung >= 0) snprintf(used, sizeof used, "%s", tesi_mapped_rungs[bench.rung]);
+  if (bench.rung >= 0) snprintf(used, sizeof used, "%s", bench_mapped_rungs[bench.rung]);
   printf(
       "BP%d%s x%d %-7s %-8s %s p=%-2d %8lld cells %6.2f Mdof %9.4f ms +-%4.1f%% %7.2f GDoF/s %6.0f GFLOP/s "
       "%5.0f GB/s %5.1f%% "
@@ -146,7 +146,7 @@ static void time_cut(Job *job, const char *cut) {
   const TesiMappedKernelDesc desc = describe(job);
   must(tesi_mapped_kernel_make_for(bench.ctx, &desc, job->cells, &job->kernel));
   if (bench.rung >= 0) {
-    must(tesi_mapped_ladder_make(bench.ctx, &desc, bench.rung, job->cells, &job->ladder));
+    must(bench_mapped_ladder_make(bench.ctx, &desc, bench.rung, job->cells, &job->ladder));
     job->ladder.geometry = job->g;
   }
   if (bench.rehearsal) return;
@@ -154,7 +154,7 @@ static void time_cut(Job *job, const char *cut) {
   error = check(job);
   const double t = measure(job, &spread);
   print_row(job, t, spread, error, cut);
-  tesi_mapped_ladder_release(bench.ctx, &job->ladder);
+  bench_mapped_ladder_release(bench.ctx, &job->ladder);
   bench.device->release(bench.ctx, &job->meeting);
 }
 
@@ -238,8 +238,8 @@ int main(int argc, char **argv) {
     else if (!strcmp(option, "--side"))
       bench.side = atoi(value);
     else if (!strcmp(option, "--variant")) {
-      for (bench.rung = TESI_MAPPED_RUNGS - 1; bench.rung >= 0; bench.rung--)
-        if (!strcmp(value, tesi_mapped_rungs[bench.rung])) break;
+      for (bench.rung = BENCH_MAPPED_RUNGS - 1; bench.rung >= 0; bench.rung--)
+        if (!strcmp(value, bench_mapped_rungs[bench.rung])) break;
     } else if (!strcmp(option, "--brick"))
       bench.brick = atoi(value);
     else if (!strcmp(option, "--seconds"))

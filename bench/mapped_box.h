@@ -9,7 +9,7 @@
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "operator/mapped/device/mapped_kernel.h"
-#include "operator/mapped/device/mapped_ladder.h"
+#include "kernels/mapped_ladder.h"
 #include "tessera/tessera.h"
 
 enum { MOST = 18 };
@@ -33,7 +33,7 @@ typedef struct Job {
   double point[MOST], weight[MOST], I[MOST * MOST], D[MOST * MOST];
   int64_t cells, length;
   TesiMappedKernel kernel;
-  TesiMappedLadder ladder;
+  BenchMappedLadder ladder;
   TeskMapped arguments;
   int launches;
   int64_t first[9];

@@ -15,6 +15,10 @@ int cli_solve(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_info(int argc, char **argv);
 
+/* Before everything else in a program, and its exit status in the end: what was printed and did not arrive is an error too. */
+void cli_begin(void);
+int cli_end(int exit_status);
+
 /* One line to stderr, "tessera: ...", and the exit status for bad usage. */
 int cli_usage_error(const char *format, ...) CLI_PRINTF(1, 2);
 
@@ -33,8 +37,6 @@ typedef struct CliCommon {
 bool cli_parse_simd(const char *text, CliCommon *common);
 /* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
 TesStatus cli_context_create(const CliCommon *common, TesContext **context);
-/* Before time is spent: whether a file can be written there (TES_IO). NULL, "-" and what is no file, such as a pipe, are left alone. */
-TesStatus cli_check_output(TesContext *context, const char *path);
 /* Prints the context's message (its trace too when verbose) to stderr. */
 void cli_print_failure(TesContext *context, TesStatus status);
 

@@ -3,14 +3,22 @@
 #include <getopt.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include "base/base.h"
 #include "command.h"
-#include "io/file.h"
-#include "io/nearest.h"
+
+void cli_begin(void) {
+  signal(SIGXFSZ, SIG_IGN); /* a file-size limit or a closed pipe is an error of the write, told as one */
+  signal(SIGPIPE, SIG_IGN);
+}
+
+int cli_end(int exit_status) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
+  fputs("tessera: the standard output cannot be written\n", stderr);
+  return exit_status > 1 ? exit_status : tes_status_exit(TES_IO);
+}
 
 int cli_usage_error(const char *format, ...) {
   va_list arguments;
@@ -22,6 +30,8 @@ int cli_usage_error(const char *format, ...) {
   return tes_status_exit(TES_INVALID_INPUT);
 }
 
+enum { OPTIONS = 64 };
+
 /* What is wrong with the option that getopt_long() stopped at. */
 static void refuse_option(const char *command, const char *given, bool without_value,
                           const struct option *options) {
@@ -31,11 +41,11 @@ static void refuse_option(const char *command, const char *given, bool without_v
     return;
   }
   snprintf(text, sizeof text, "%.*s", (int)strcspn(given, "="), given);
-  TesiNearest near = {.name = text + strspn(text, "-")};
-  for (; options->name; options++) tesi_nearest_try(&near, options->name);
-  if (near.best)
-    cli_usage_error("%s has no option '%s'; did you mean '--%s'? (tessera %s --help)", command, given,
-                    near.best, command);
+  const char *names[OPTIONS + 1] = {NULL}, *near;
+  for (int i = 0; i < OPTIONS && options[i].name; i++) names[i] = options[i].name;
+  if ((near = tes_nearest_name(text + strspn(text, "-"), names)))
+    cli_usage_error("%s has no option '%s'; did you mean '--%s'? (tessera %s --help)", command, given, near,
+                    command);
   else
     cli_usage_error("%s has no option '%s' (tessera %s --help)", command, given, command);
 }
@@ -54,6 +64,7 @@ int cli_next_option(int argc, char **argv, const struct option *options) {
 }
 
 static TesContext *interruptible;
+static bool verbose;
 
 /* The first Ctrl-C ends the solve at its next iteration, the second one the program. */
 static void on_interrupt(int signal_number) {
@@ -80,26 +91,16 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
     return status;
   }
   interruptible = *context;
+  verbose = common->verbosity >= TES_VERBOSE;
   signal(SIGINT, on_interrupt);
   signal(SIGTERM, on_interrupt);
   return TES_OK;
 }
 
-TesStatus cli_check_output(TesContext *context, const char *path) {
-  TesiFile *file = NULL;
-  struct stat there;
-  if (!path || !strcmp(path, "-")) return TES_OK;
-  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) return TES_OK;
-  const TesStatus status = tesi_file_create(context, path, &file);
-  tesi_file_discard(&file); /* what is not committed leaves nothing behind */
-  return status;
-}
-
 void cli_print_failure(TesContext *context, TesStatus status) {
   const char *message = tes_context_message(context);
   fprintf(stderr, "tessera: %s\n", message[0] ? message : tes_status_text(status));
-  if (tesi_context_verbosity(context) >= TES_VERBOSE || status == TES_INTERNAL)
-    fputs(tes_context_trace(context), stderr);
+  if (verbose || status == TES_INTERNAL) fputs(tes_context_trace(context), stderr);
 }
 
 static bool parse_number(const char **text, bool whole, double *number) {

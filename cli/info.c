@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cJSON.h>
-#include "base/base.h"
 #include "command.h"
-#include "device/cache.h"
 
 static const char help[] =
     "usage: tessera info [--cache] [--clear-cache] [--json]\n\n"
@@ -97,7 +95,7 @@ static int print_json(cJSON *root) {
 static int print(TesContext *ctx, bool json) {
   char processor[256], gpu[TEXT];
   processor_name(processor, sizeof processor);
-  const double gib = (double)tesi_memory_available() / (1 << 30);
+  const double gib = (double)tes_memory_available() / (1 << 30);
   if (!json) {
     print_text(ctx, processor, gib);
     return 0;
@@ -124,29 +122,28 @@ static int print(TesContext *ctx, bool json) {
 
 /* The cache of compiled kernels, after removing its entries where asked for. */
 static int print_cache(bool clear, bool json) {
-  char folder[TESI_CACHE_PATH] = "";
-  int entries = 0, removed = 0;
-  size_t bytes = 0;
-  const bool there = tesi_cache_folder(folder);
-  if (clear) removed = tesi_cache_trim(0);
-  tesi_cache_usage(&entries, &bytes);
+  TesCache cache;
+  const int removed = clear ? tes_cache_clear() : 0;
+  tes_cache_describe(&cache);
+  const bool there = cache.folder[0];
   if (!there && !json)
     printf("cache         none: switched off (TESSERA_CACHE_DIR=none), or its folder cannot be written\n");
   if (there && !json) {
     if (clear) printf("removed       %d entries\n", removed);
     printf("folder        %s\nentries       %d\nbytes         %zu (%.1f MiB)\nbound         %.0f MiB\n",
-           folder, entries, bytes, (double)bytes / (1 << 20), (double)tesi_cache_limit() / (1 << 20));
+           cache.folder, cache.entries, cache.bytes, (double)cache.bytes / (1 << 20),
+           (double)cache.bound / (1 << 20));
   }
   if (json) {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "folder", there ? folder : "");
-    cJSON_AddNumberToObject(root, "entries", entries);
-    cJSON_AddNumberToObject(root, "bytes", (double)bytes);
-    cJSON_AddNumberToObject(root, "bound", (double)tesi_cache_limit());
+    cJSON_AddStringToObject(root, "folder", cache.folder);
+    cJSON_AddNumberToObject(root, "entries", cache.entries);
+    cJSON_AddNumberToObject(root, "bytes", (double)cache.bytes);
+    cJSON_AddNumberToObject(root, "bound", (double)cache.bound);
     if (clear) cJSON_AddNumberToObject(root, "removed", removed);
     print_json(root);
   }
-  return clear && entries > 0 ? tes_status_exit(TES_IO) : 0;
+  return clear && cache.entries > 0 ? tes_status_exit(TES_IO) : 0;
 }
 
 int cli_info(int argc, char **argv) {

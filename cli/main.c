@@ -1,5 +1,4 @@
 /* tessera: the program. Finds the command and leaves the rest to it. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
@@ -29,25 +28,17 @@ static int print_help(FILE *out) {
   return 0;
 }
 
-/* What was printed and did not arrive is an error too. */
-static int check_output(int exit_status) {
-  if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
-  fputs("tessera: the standard output cannot be written\n", stderr);
-  return exit_status > 1 ? exit_status : tes_status_exit(TES_IO);
-}
-
 int main(int argc, char **argv) {
-  signal(SIGXFSZ, SIG_IGN); /* a file-size limit or a closed pipe is an error of the write, told as one */
-  signal(SIGPIPE, SIG_IGN);
+  cli_begin();
   if (argc < 2) {
     print_help(stderr);
     return tes_status_exit(TES_INVALID_INPUT);
   }
   const char *name = argv[1];
   if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
-    return check_output(print_help(stdout));
-  if (!strcmp(name, "--version")) return check_output(printf("tessera %s\n", tes_version()) < 0);
+    return cli_end(print_help(stdout));
+  if (!strcmp(name, "--version")) return cli_end(printf("tessera %s\n", tes_version()) < 0);
   for (int i = 0; i < COMMANDS; i++)
-    if (!strcmp(name, commands[i].name)) return check_output(commands[i].run(argc - 1, argv + 1));
+    if (!strcmp(name, commands[i].name)) return cli_end(commands[i].run(argc - 1, argv + 1));
   return cli_usage_error("there is no command '%s'; expected solve, bench or info (tessera --help)", name);
 }

@@ -12,9 +12,9 @@ static const char *vtu_path(const Solve *s) {
 }
 
 TesStatus solve_check_files(const Solve *s) {
-  TesStatus status = cli_check_output(s->context, vtu_path(s));
+  TesStatus status = tes_file_check(s->context, vtu_path(s));
   if (status == TES_OK)
-    status = cli_check_output(s->context, s->options->common.json ? s->options->common.json : s->input->json);
+    status = tes_file_check(s->context, s->options->common.json ? s->options->common.json : s->input->json);
   if (status == TES_OK && s->input->checkpoint)
     status = tes_checkpoint_check(s->context, s->input->checkpoint);
   return status;

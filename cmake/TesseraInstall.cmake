@@ -2,9 +2,10 @@
 include(CMakePackageConfigHelpers)
 install(TARGETS tessera EXPORT TesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-if(TARGET tessera_cli)
-  install(TARGETS tessera_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS tessera_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# What `tessera bench` starts, with its library: where they have been built.
+install(TARGETS tessera_bench tessera_internal RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tessera OPTIONAL
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tessera OPTIONAL)
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md

@@ -72,3 +72,20 @@ endforeach()
 set(simd_definitions TESI_SIMD_WIDTHS=${simd_sum} TESI_SIMD_DEGREES=${simd_degrees})
 string(REPLACE ";" " " simd_text "${simd_widths}")
 message(STATUS "SIMD widths ${simd_text}, specialised degrees up to ${simd_degrees}")
+
+# tessera_simd_objects(TARGET BITS SOURCE...): objects of *_simd.c files for that width.
+list(GET simd_widths -1 simd_widest)
+function(tessera_simd_objects target bits)
+  add_library(${target} OBJECT ${ARGN})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${target} PRIVATE TESI_SIMD_BITS=${bits} ${simd_definitions})
+  target_compile_options(${target} PRIVATE ${simd_flags_${bits}} ${OpenMP_C_FLAGS} -fno-math-errno -fno-trapping-math
+                         -ffp-contract=fast) # gcc fuses no multiply-add in ISO C otherwise
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized) # vectors that are filled lane by lane, at -O1
+  endif()
+  if(bits LESS simd_widest)
+    target_compile_options(${target} PRIVATE ${quick_flags})
+  endif()
+endfunction()

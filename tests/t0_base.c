@@ -44,7 +44,7 @@ static void too_much_is_refused(void **state) {
   TesContext *ctx;
   char *block = (char *)&ctx;
   assert_int_equal(tes_context_create(&(TesContextDesc){.verbosity = TES_QUIET}, &ctx, NULL, 0), TES_OK);
-  const size_t free = tesi_memory_available();
+  const size_t free = tes_memory_available();
   assert_int_equal(tesi_alloc(ctx, free / 8 * 9, 1, &block), TES_OUT_OF_MEMORY);
   assert_null(block);
   assert_non_null(strstr(tes_context_message(ctx), "GiB"));
@@ -65,7 +65,7 @@ static void the_limit_of_the_address_space_is_known(void **state) {
   after = before;
   after.rlim_cur = pages * (size_t)sysconf(_SC_PAGESIZE) + room;
   assert_int_equal(setrlimit(RLIMIT_AS, &after), 0);
-  const size_t left = tesi_memory_available();
+  const size_t left = tes_memory_available();
   assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
   assert_true(left <= room && left > room / 2);
 }

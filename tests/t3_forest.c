@@ -305,7 +305,7 @@ static void test_refusals(void **state) {
     assert_null(f);
   }
   tes_context_clear(ctx);
-  if (tesi_memory_available() == SIZE_MAX) return; /* unknown here */
+  if (tes_memory_available() == SIZE_MAX) return; /* unknown here */
   assert_int_equal(tesi_forest_afford(ctx, (int64_t)1 << 60, "a forest", 7), TES_OUT_OF_MEMORY);
   assert_non_null(strstr(tes_context_message(ctx), "a forest of 7 cells needs about 1073741824.0 GiB"));
   tes_context_clear(ctx);

@@ -355,7 +355,6 @@ static void test_refused(void **state) {
       {.mesh = g, .degree = 2, .factors = TES_FACTORS_VERTICES},
       {.mesh = g, .degree = 2, .factors = TES_FACTORS_AFFINE},
       {.mesh = g, .degree = 3, .factors = TES_FACTORS_MATRIX},
-      {.mesh = g, .degree = 2, .variant = "shared"},
       {.mesh = affine, .degree = 2, .terms = TESI_MASS, .factors = TES_FACTORS_WEIGHTS},
       {.mesh = affine, .degree = 2, .a = {negative}},
       {.mesh = affine, .degree = 2, .a = {NULL, negative}},

@@ -122,28 +122,6 @@ static void kernels_equal_the_plain_operator(void **state) {
   }
 }
 
-/* The paper's ladder by name. */
-static void variants_equal_the_plain_operator(void **state) {
-  (void)state;
-  static const char *const names[] = {"global", "shared", "registers", "unrolled", "barriers", "symmetric"};
-  TesContext *ctx = test_device("emulator");
-  if (!ctx) return;
-  TesMesh *g = make_mesh(ctx, 3, false);
-  for (int i = 0; i < 24; i++) {
-    TesiMappedDesc desc = {.mesh = g,
-                           .degree = 1 + i / 3 % 4,
-                           .terms = (TesiMappedTerms)(1 + i / 2 % 3),
-                           .collocated = i / 5 % 2,
-                           .lambda = 1.7,
-                           .precision = i % 5 == 3 ? TES_SINGLE : TES_DOUBLE,
-                           .form = TESI_ELEMENT_VECTORS,
-                           .variant = names[i % 6]};
-    check(ctx, &desc);
-  }
-  tes_mesh_destroy(&g);
-  tes_context_destroy(&ctx);
-}
-
 /* What kernels do not have is refused, by name. */
 static void refusals_tell_why(void **state) {
   (void)state;
@@ -155,21 +133,12 @@ static void refusals_tell_why(void **state) {
   assert_int_not_equal(tesi_mapped_create(ctx, &desc, &op), TES_OK);
   assert_null(op);
   assert_non_null(strstr(tes_context_message(ctx), "matrix"));
-  tes_context_clear(ctx);
-  desc = (TesiMappedDesc){.mesh = g, .degree = 2, .variant = "nonsense"};
-  assert_int_not_equal(tesi_mapped_create(ctx, &desc, &op), TES_OK);
-  assert_non_null(strstr(tes_context_message(ctx), "nonsense"));
-  tes_context_clear(ctx);
-  desc.variant = "shared"; /* global vectors */
-  assert_int_equal(tesi_mapped_create(ctx, &desc, &op), TES_INVALID_INPUT);
-  assert_non_null(strstr(tes_context_message(ctx), "the ladder's kernels are for element vectors"));
   tes_mesh_destroy(&g);
   tes_context_destroy(&ctx);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_equal_the_plain_operator),
-                                     cmocka_unit_test(variants_equal_the_plain_operator),
                                      cmocka_unit_test(refusals_tell_why)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

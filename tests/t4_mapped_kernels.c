@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
-#include "operator/mapped/device/mapped_ladder.h"
+#include "operator/mapped/device/mapped_kernel.h"
 
 enum { MOST = 18 };
 
@@ -18,7 +18,6 @@ typedef struct Case {
   TesPrecision precision, factors;
   TesiMappedGeometry geometry;
   TesiMappedOutput output;
-  int rung; /* 1 + rung of the ladder; 0: the fast kernel */
 } Case;
 
 typedef struct Data {
@@ -274,18 +273,6 @@ static void run_kernel(TesContext *ctx, const Data *d, void *x, void *y, void *g
                                      .weight = d->weight,
                                      .I = d->I,
                                      .D = d->D};
-  if (c->rung) {
-    TesiMappedLadder ladder;
-    if (tesi_mapped_ladder_make(ctx, &desc, c->rung - 1, c->cells, &ladder) != TES_OK)
-      fail_msg("%s", tes_context_message(ctx));
-    ladder.geometry = geometry;
-    ladder.mass = d->lambda;
-    if (tesi_mapped_ladder_run(ctx, &ladder, c->cells, x, y) != TES_OK)
-      fail_msg("%s", tes_context_message(ctx));
-    assert_int_equal(device->synchronize(ctx), TES_OK);
-    tesi_mapped_ladder_release(ctx, &ladder);
-    return;
-  }
   if (tesi_mapped_kernel_make(ctx, &desc, &kernel) != TES_OK) fail_msg("%s", tes_context_message(ctx));
   void *index = upload_integers(ctx, d->index, c->cells * d->cell_nodes),
        *order = upload_integers(ctx, d->order, c->cells);
@@ -423,26 +410,6 @@ static void every_variant(void **state) {
   on_devices(cases, COUNT);
 }
 
-static void every_rung(void **state) {
-  (void)state;
-  enum { COUNT = 36 };
-  Case cases[COUNT];
-  for (int i = 0; i < COUNT; i++) {
-    const int degree = 1 + i % 5, bp = i / 6 % 3; /* BP1, BP3, BP5 */
-    cases[i] = (Case){.dim = 3,
-                      .degree = degree,
-                      .q = degree + 1 + (bp < 2),
-                      .components = 1,
-                      .cells = 2,
-                      .rung = 1 + i % 6};
-    cases[i].collocated = bp == 2;
-    cases[i].mass = bp == 0 || i % 2;
-    cases[i].stiffness = bp > 0;
-    if (i >= 30) set_precision(&cases[i], TES_SINGLE, TES_SINGLE);
-  }
-  on_devices(cases, COUNT);
-}
-
 /* One weight a point and trilinear or bilinear cells; those of second degree are in t4_forest_kernels. */
 static void from_weights(void **state) {
   (void)state;
@@ -486,7 +453,6 @@ static void the_plane(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_degree), cmocka_unit_test(every_variant),
-                                     cmocka_unit_test(every_rung), cmocka_unit_test(from_weights),
-                                     cmocka_unit_test(the_plane)};
+                                     cmocka_unit_test(from_weights), cmocka_unit_test(the_plane)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

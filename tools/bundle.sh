@@ -7,11 +7,11 @@ set -eu
 build=$1 out=$2
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib"
-for program in "$build"/tessera "$build"/tests/t[0-9]_* "$build"/bench/bench_*; do
+for program in "$build"/tessera "$build"/tests/t[0-9]_* "$build"/bench/bench_* "$build"/bench/tessera-bench; do
   if [ -f "$program" ] && [ -x "$program" ]; then cp "$program" "$out/bin/"; fi
 done
 ours='ld-linux|libc\.so|libm\.so|libmvec|libpthread|libdl\.so|librt\.so|libresolv|libutil\.so'
-for file in "$build"/libtessera.so.? "$out"/bin/*; do
+for file in "$build"/libtessera.so.? "$build"/libtessera_internal.so "$out"/bin/*; do
   ldd "$file" | awk '$3 ~ /^\// { print $3 }' | grep -vE "/($ours)" || true
 done | sort -u | while read -r library; do cp -L "$library" "$out/lib/"; done
 # Open MPI finds its plugins by folders that the run script names; those of networks and schedulers stay behind.

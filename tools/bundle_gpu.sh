@@ -85,6 +85,7 @@ t5_transfer_kernels 7-99 4-6 1-3
 t5_forest_kernels 7-8 4-6 1-3
 t5_cell_patch_kernels 7-8 4-6 1-3
 t4_mapped_device 1-2 3-4
+t4_mapped_ladder 1-5
 t4_functional_device 6-9 1-5
 t4_forest_kernels 5-8 1-4
 t4_assembled 1-2 3-6

@@ -5,6 +5,7 @@
 - src/kernels/ is device text: it includes only its own files. As it depends on nothing, device/ may include it (the
   emulator runs it), though it stands later in the order.
 - A public header includes only public headers and system headers.
+- The program (cli/) and the examples include public headers, system headers and files of their own folder.
 - Header guards are TESSERA_<NAME>_H (public), TESI_<NAME>_H or TESI_<FOLDER>_<NAME>_H (private; TESK_ in src/kernels/),
   <NAME> from the file's name, each used once. Bodies that are included several times have none: they are named *_body.h, or say in
   their first lines what they are "included with".
@@ -66,6 +67,14 @@ def check_public(root, path):
             yield f"{path.relative_to(root)}:{number}: a public header includes the private {name}"
 
 
+def check_user(root, path):
+    """One file of the program or the examples."""
+    for number, name, quoted in includes(path):
+        public = name.startswith("tessera/") and (root / "include" / name).is_file()
+        if (quoted or name.startswith("tessera/")) and not public and not (path.parent / name).is_file():
+            yield f"{path.relative_to(root)}:{number}: {name} is not of include/tessera"
+
+
 def check_guard(root, path, prefix, seen):
     """The guard of one header."""
     text = path.read_text(encoding="utf-8")
@@ -92,6 +101,9 @@ def violations(root):
             if path.suffix == ".h":
                 prefix = "TESK_" if path.is_relative_to(root / "src" / "kernels") else "TESI_"
                 yield from check_guard(root, path, prefix, seen)
+    for folder in ("cli", "examples"):
+        for path in sorted((root / folder).rglob("*.[ch]")):
+            yield from check_user(root, path)
     for path in sorted((root / "include" / "tessera").rglob("*.h")):
         yield from check_public(root, path)
         yield from check_guard(root, path, "TESSERA_", seen)

@@ -161,7 +161,8 @@ step_install() {
   cmake -S examples -B "$build/user/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
   ninja -C "$build/user/cmake"
   ctest --test-dir "$build/user/cmake" --output-on-failure --no-tests=error
-  if [ -x "$build/gcc/tessera" ]; then "$prefix/bin/tessera" info; fi
+  "$prefix/bin/tessera" info
+  "$prefix/bin/tessera" bench operator --dim 2 --degree 2 --dofs 1e3 --seconds 0.01 --threads 1
 }
 
 step_fuzz() {

@@ -79,6 +79,21 @@ const char *tes_context_device(const TesContext *context);
 /** Width of the SIMD vectors in use, in bits. */
 int tes_context_simd_bits(const TesContext *context);
 
+/** Bytes of host memory that can still be had: what the system, the limits of this process and of its control group leave; SIZE_MAX when
+ *  unknown. */
+size_t tes_memory_available(void);
+
+/** The disk cache of compiled GPU kernels, shared by all programs of a user; the environment variables TESSERA_CACHE_DIR ("none": no cache) and
+ *  TESSERA_CACHE_MIB choose its folder and its bound. */
+typedef struct TesCache {
+  char folder[1024]; /**< "": there is none */
+  int entries;
+  size_t bytes, bound; /**< entries used least recently go when `bound` is passed */
+} TesCache;
+void tes_cache_describe(TesCache *cache);
+/** Removes all entries. Returns how many. */
+int tes_cache_clear(void);
+
 /** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic coarse solver); or
  *  whether it is a "quick" one: one SIMD width beside 128 bits, few degrees with loops of their own. */
 bool tes_has_part(const char *name);

@@ -77,6 +77,10 @@ typedef struct TesReport {
  *  appears complete or not at all. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_report_write(TesContext *context, const TesReport *report, const char *path);
 
+/** Before time is spent: whether a file can be written to this path; what is there stays. NULL, "-" and what is no file, such as a pipe, are
+ *  left alone. Errors: TES_IO, TES_OUT_OF_MEMORY. */
+TesStatus tes_file_check(TesContext *context, const char *path);
+
 #ifdef __cplusplus
 }
 #endif

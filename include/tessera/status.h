@@ -40,6 +40,9 @@ const char *tes_status_text(TesStatus status);
 /** The exit status of a program that ends with this status: 0, 1, 2, 3 or 4. */
 int tes_status_exit(TesStatus status);
 
+/** "Did you mean ...?": of the NULL-terminated list `known` the name that is nearest to a misspelt one; NULL when none is near. */
+const char *tes_nearest_name(const char *name, const char *const *known);
+
 #ifdef __cplusplus
 }
 #endif

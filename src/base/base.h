@@ -54,9 +54,6 @@ char *tesi_strdup(TesContext *ctx, const char *text);      /* NULL when memory i
 #define TES_NEW(pointer) TES_TRY(tesi_alloc(ctx, 1, sizeof **(pointer), (pointer)))
 #define TES_ALLOC(pointer, count) TES_TRY(tesi_alloc(ctx, (size_t)(count), sizeof **(pointer), (pointer)))
 
-/* Bytes of memory this machine could still give (limits of cgroups and of the address space honoured); SIZE_MAX when unknown. */
-size_t tesi_memory_available(void);
-
 /* ---- the context ------------------------------------------------------------------------------------------------- */
 TesContext *tesi_context_retain(TesContext *ctx);
 struct TesiDevice;

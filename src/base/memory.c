@@ -62,7 +62,7 @@ static void advise(char *block, size_t bytes) {
 
 /* A block that the machine does not have would be given all the same, and the process killed while it is filled. */
 static bool fits(size_t bytes) {
-  return bytes < LARGE || bytes < tesi_memory_available();
+  return bytes < LARGE || bytes < tes_memory_available();
 }
 
 static void unmap(char *block, size_t bytes) {
@@ -158,7 +158,7 @@ static size_t address_space(void) {
   return limit.rlim_cur > used ? (size_t)limit.rlim_cur - used : 0;
 }
 
-size_t tesi_memory_available(void) {
+size_t tes_memory_available(void) {
   const size_t kib = read_number("/proc/meminfo", "MemAvailable:");
   size_t available = kib == SIZE_MAX ? SIZE_MAX : kib * 1024;
   const size_t limit = read_number("/sys/fs/cgroup/memory.max", ""),

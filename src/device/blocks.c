@@ -46,7 +46,7 @@ void tesi_usage_mark(TesContext *ctx) {
 }
 
 TesiUsage tesi_usage_host(TesContext *ctx) {
-  return (TesiUsage){tes_context_memory(ctx), tesi_memory_high(ctx), tesi_memory_available()};
+  return (TesiUsage){tes_context_memory(ctx), tesi_memory_high(ctx), tes_memory_available()};
 }
 
 TesiUsage tesi_usage_device(TesContext *ctx) {

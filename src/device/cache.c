@@ -193,3 +193,13 @@ int tesi_cache_trim(size_t bytes) {
   free(entries);
   return removed;
 }
+
+void tes_cache_describe(TesCache *cache) {
+  *cache = (TesCache){.bound = tesi_cache_limit()};
+  if (!tesi_cache_folder(cache->folder)) cache->folder[0] = 0;
+  tesi_cache_usage(&cache->entries, &cache->bytes);
+}
+
+int tes_cache_clear(void) {
+  return tesi_cache_trim(0);
+}

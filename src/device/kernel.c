@@ -49,7 +49,7 @@ static TesStatus collect(TesContext *ctx, const TesiProgramDesc *desc, TesiText 
                          int *count) {
   TesStatus status = TES_OK;
   int n = 2;
-  texts[0].name = NULL;
+  texts[0] = (TesiText){desc->text ? desc->file : NULL, desc->text};
   texts[1] = (TesiText){"tables.h", desc->tables ? desc->tables : ""};
   for (const TesiText *t = tesi_kernel_texts; t->name; t++) {
     const size_t length = strlen(t->name);

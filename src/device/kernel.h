@@ -12,6 +12,7 @@ enum { TESI_OPTIONS = 40 };
 
 typedef struct TesiProgramDesc {
   const char *file;                  /* in src/kernels, e.g. "separable.cu" */
+  const char *text;                  /* of a file that stands elsewhere; NULL: it is one of src/kernels */
   const char *options[TESI_OPTIONS]; /* "DEGREE=4", ...: macros, in a fixed order; NULL ends them */
   const char *tables;                /* text of tables.h; NULL: empty */
 } TesiProgramDesc;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "tessera/report.h"
 
 enum { BUFFER = 65536 };
 
@@ -242,5 +243,15 @@ TesStatus tesi_file_read(TesContext *ctx, const char *path, size_t largest, char
   TES_TRY(read_all(ctx, standard ? "the standard input" : path, stream, largest, text, length));
 done:
   if (stream && !standard) fclose(stream);
+  return status;
+}
+
+TesStatus tes_file_check(TesContext *context, const char *path) {
+  TesiFile *file = NULL;
+  struct stat there;
+  if (!path || !strcmp(path, "-")) return TES_OK;
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) return TES_OK;
+  const TesStatus status = tesi_file_create(context, path, &file);
+  tesi_file_discard(&file); /* what is not committed leaves nothing behind */
   return status;
 }

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tessera/status.h"
 
 static int smallest(int a, int b, int c) {
   const int m = a < b ? a : b;
@@ -42,4 +43,10 @@ void tesi_nearest_try(TesiNearest *nearest, const char *candidate) {
   if (!tesi_name_is_near(nearest->name, distance) || (nearest->best && distance >= nearest->distance)) return;
   nearest->best = candidate;
   nearest->distance = distance;
+}
+
+const char *tes_nearest_name(const char *name, const char *const *known) {
+  TesiNearest nearest = {.name = name};
+  for (; *known; known++) tesi_nearest_try(&nearest, *known);
+  return nearest.best;
 }

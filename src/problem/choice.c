@@ -144,7 +144,7 @@ static TesStatus check_cells(const TesProblem *p) {
   const double operators = nodes * (8 + factors * 8) + levels * nodes * (8 + factors * 4);
   const double vectors = length * (6 * 8 + levels * 7 * 4);
   const double cell_positions = levels * cells * (s->dim == 3 ? 81 : 18) * 8;
-  const double bytes = operators + vectors + cell_positions, available = (double)tesi_memory_available();
+  const double bytes = operators + vectors + cell_positions, available = (double)tes_memory_available();
   tesi_log(ctx, TES_LOG_DETAIL, "operators, multigrid and vectors: about %.3g GiB", bytes / (1 << 30));
   if (bytes > available && !tesi_has_kernels(ctx))
     TES_FAIL(TES_OUT_OF_MEMORY,

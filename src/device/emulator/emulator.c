@@ -39,7 +39,7 @@ done:
 
 static size_t available(TesContext *ctx) {
   const EmulatorState *s = state_of(ctx);
-  const size_t host = tesi_memory_available(), own = s->memory - s->kernels.blocks.held;
+  const size_t host = tes_memory_available(), own = s->memory - s->kernels.blocks.held;
   return own < host ? own : host;
 }
 

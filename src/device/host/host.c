@@ -43,7 +43,7 @@ static void release(TesContext *ctx, void **address) {
 
 static size_t available(TesContext *ctx) {
   (void)ctx;
-  return tesi_memory_available();
+  return tes_memory_available();
 }
 
 static TesStatus transfer(TesContext *ctx, void *to, const void *from, size_t bytes) {

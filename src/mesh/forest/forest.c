@@ -15,7 +15,7 @@ int64_t tesi_mesh_memory(int dim, int64_t cells, int degree, int geometry_degree
 TesStatus tesi_forest_afford(TesContext *context, int64_t bytes, const char *what, int64_t cells) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  const size_t available = tesi_memory_available();
+  const size_t available = tes_memory_available();
   const double gib = 1024.0 * 1024 * 1024;
   if (bytes > 0 && (uint64_t)bytes > available)
     TES_FAIL(TES_OUT_OF_MEMORY, "%s of %lld cells needs about %.1f GiB, and %.1f GiB are free", what,

@@ -94,7 +94,7 @@ done:
 static TesStatus check_memory(const TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  const double bytes = 8 * (double)m->length * (double)m->length, free = (double)tesi_memory_available();
+  const double bytes = 8 * (double)m->length * (double)m->length, free = (double)tes_memory_available();
   if (bytes > free)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "the coarsest level has %lld unknowns: a direct solver needs %.3g GiB, %.3g GiB are free",

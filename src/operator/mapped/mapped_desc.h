@@ -48,9 +48,6 @@ typedef struct TesiMappedDesc {
   const TesFunction *const *part_a, *const *part_c;
   TesFactors factors;
   TesConflicts conflicts;
-  /* A kernel of devices that have them, to be compared with: a step of the paper's ladder, "global", "shared", "registers", "unrolled",
-   *  "barriers" or "symmetric" (3D, element form, one component, stored factors). NULL: the fastest. */
-  const char *variant;
 } TesiMappedDesc;
 
 #endif

@@ -51,7 +51,6 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
   desc.index = NULL, desc.masks = NULL;
   desc.precision = TES_DOUBLE;
   desc.factors = TES_FACTORS_STORED;
-  desc.variant = NULL;
   desc.part = m->part ? part : NULL;
   desc.parts = m->parts;
   desc.part_a = (const TesFunction *const *)m->part_a;

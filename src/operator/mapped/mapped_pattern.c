@@ -82,7 +82,7 @@ static int64_t row_columns(const TesiMapped *m, const TesiPattern *p, int64_t ro
 static TesStatus check_memory(TesContext *ctx, int64_t rows, int64_t entries) {
   TesStatus status = TES_OK;
   const double bytes = 12.0 * (double)entries + 8.0 * (double)rows,
-               available = (double)tesi_memory_available();
+               available = (double)tes_memory_available();
   tesi_log(ctx, TES_LOG_DETAIL, "assembly: %lld rows, %lld entries, %.3g GiB", (long long)rows,
            (long long)entries, bytes / (1 << 30));
   if (bytes > available)

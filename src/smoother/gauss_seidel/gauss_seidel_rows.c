@@ -71,7 +71,7 @@ static TesStatus fill_offsets(const TesOperator *op, TesiRows *rows) {
     rows->offset[n] = count;
     if (unknown(space, node)) count += size;
   }
-  const size_t available = tesi_memory_available();
+  const size_t available = tes_memory_available();
   if ((double)count * sizeof(double) > 0.8 * (double)available)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "point Gauss-Seidel stores the matrix: %.3g GiB for %lld unknowns of degree %d, %.3g GiB are "

@@ -144,7 +144,7 @@ TesiMappedGeometry tesi_mapped_geometry_of(TesFactors kind) {
   }
 }
 
-static TesiMappedKernelDesc describe(const TesiMapped *m, TesFactors kind) {
+TesiMappedKernelDesc tesi_mapped_kernel_desc(const TesiMapped *m, TesFactors kind) {
   const bool colours = m->desc.conflicts == TES_CONFLICTS_COLOURS;
   return (TesiMappedKernelDesc){.dim = m->dim,
                                 .n = m->n,
@@ -175,8 +175,6 @@ static void release_plan(TesContext *ctx, TesiMappedPlan *plan) {
   device->release(ctx, &plan->order);
   device->release(ctx, &plan->masks);
   device->release(ctx, &plan->meeting);
-  if (plan->ladder) tesi_mapped_ladder_release(ctx, plan->ladder);
-  tesi_free(ctx, &plan->ladder);
   tesi_free(ctx, &plan->first);
   tesi_free(ctx, &plan->place);
   memset(plan, 0, sizeof *plan);
@@ -193,30 +191,13 @@ done:
   return status;
 }
 
-/* The kernel of this name from the paper's ladder. */
-static TesStatus make_ladder(TesContext *ctx, const TesiMapped *m, const TesiMappedKernelDesc *desc,
-                             TesiMappedPlan *plan) {
-  TesStatus status = TES_OK;
-  int rung = 0;
-  while (rung < TESI_MAPPED_RUNGS && strcmp(tesi_mapped_rungs[rung], m->desc.variant) != 0) rung++;
-  TES_CHECK(rung < TESI_MAPPED_RUNGS,
-            "there is no kernel variant \"%s\": global, shared, registers, unrolled, barriers or symmetric",
-            m->desc.variant);
-  TES_NEW(&plan->ladder);
-  TES_TRY(tesi_mapped_ladder_make(ctx, desc, rung, m->cells, plan->ladder));
-  plan->ladder->geometry = plan->geometry;
-  plan->ladder->mass = m->lambda;
-done:
-  return status;
-}
-
 static TesStatus make_plan(TesContext *ctx, const TesiMapped *m, TesFactors kind, TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
   TesiMappedKernelDesc desc;
   int32_t *codes = NULL;
   memset(plan, 0, sizeof *plan);
   plan->factors = kind;
-  desc = describe(m, kind);
+  desc = tesi_mapped_kernel_desc(m, kind);
   TES_TRY(find_rows(ctx, m, &desc, &codes));
   desc.rows = codes != NULL;
   TES_TRY(tesi_mapped_kernel_make_for(ctx, &desc, m->cells, &plan->kernel));
@@ -225,7 +206,6 @@ static TesStatus make_plan(TesContext *ctx, const TesiMapped *m, TesFactors kind
   TES_TRY(upload_rows(ctx, m, kind, tesi_mapped_numbers(&desc), m->precision, plan));
   if (m->global)
     TES_TRY(upload_index(ctx, m, codes ? codes : m->index, codes ? m->n * m->n : m->cell_nodes, plan));
-  if (m->desc.variant) TES_TRY(make_ladder(ctx, m, &desc, plan));
   plan->launches = 1;
   if (!desc.ordered) TES_TRY(upload_masks(ctx, m, plan, NULL));
   TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));
@@ -248,7 +228,6 @@ static TesStatus run(TesContext *ctx, const TesiMapped *m, const TesiMappedPlan 
   TesStatus status = TES_OK;
   TeskMapped a = plan->arguments;
   a.cells = m->cells;
-  if (plan->ladder) return tesi_mapped_ladder_run(ctx, plan->ladder, m->cells, x, y);
   if (m->global && !plan->first) {
     TES_TRY(tesi_mapped_kernel_run_on_zeros(ctx, &plan->kernel, &a, m->length, plan->meeting, x, y));
     goto done;
@@ -355,7 +334,7 @@ static void prepare_kinds(void *data) {
   const Sample *s = data;
   TesiMappedKernel kernel;
   for (int i = 0; i < MOST_KINDS && s->kind[i] != TES_FACTORS_AUTO; i++) {
-    const TesiMappedKernelDesc desc = describe(&s->m, s->kind[i]);
+    const TesiMappedKernelDesc desc = tesi_mapped_kernel_desc(&s->m, s->kind[i]);
     if (tesi_mapped_kernel_make_for(s->ctx, &desc, s->m.cells, &kernel) != TES_OK) tes_context_clear(s->ctx);
   }
 }
@@ -413,23 +392,17 @@ TesStatus tesi_mapped_device_init(TesOperator *op) {
             "kernels take factors from vertices for scalar coefficients only");
   TES_NEW(&plan);
   op->plan = plan;
-  if (m->desc.factors == TES_FACTORS_AUTO)
-    m->desc.factors = m->desc.variant ? TES_FACTORS_STORED : choose(ctx, m);
+  if (m->desc.factors == TES_FACTORS_AUTO) m->desc.factors = choose(ctx, m);
   TES_TRY(make_plan(ctx, m, m->desc.factors, plan));
-  if (plan->ladder)
-    snprintf(op->description, sizeof op->description,
-             "mapped cells, kernel \"%s\" of the ladder, degree %d, %d points", m->desc.variant, m->degree,
-             m->q);
-  else
-    snprintf(op->description, sizeof op->description,
-             "mapped cells, kernels of degree %d, %d points, factors %s, %d cells a group of %d threads",
-             m->degree, m->q, factor_names[plan->factors], plan->kernel.cut.cells, plan->kernel.cut.group);
+  snprintf(op->description, sizeof op->description,
+           "mapped cells, kernels of degree %d, %d points, factors %s, %d cells a group of %d threads",
+           m->degree, m->q, factor_names[plan->factors], plan->kernel.cut.cells, plan->kernel.cut.group);
 done:
   return status;
 }
 
 double tesi_mapped_shared_bytes(const TesOperator *op) {
   const TesiMappedPlan *plan = op->plan;
-  if (!tesi_mapped_of(op) || !tesi_has_kernels(op->context) || plan->ladder) return 0;
+  if (!tesi_mapped_of(op) || !tesi_has_kernels(op->context)) return 0;
   return plan->kernel.cell_shared * (double)tesi_mapped_of(op)->cells;
 }

@@ -170,7 +170,6 @@ TesStatus tesi_mapped_host_init(TesOperator *op) {
   TesStatus status = TES_OK;
   const TesiMapped *m = tesi_mapped_of(op);
   TesiMappedHost *plan;
-  TES_CHECK(!m->desc.variant, "the CPU has no kernel variants, \"%s\" is asked for", m->desc.variant);
   TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX || m->degree <= 2,
             "cell matrices are for degrees 1 and 2, not %d", m->degree);
   op->table = &table;

@@ -58,7 +58,7 @@ static TesStatus count_groups(TesContext *ctx, TesiSurrogate *s, size_t value) {
   for (int c = 0; c < 8; c++) s->first_of_colour[c + 1] = s->first_of_colour[c] + of_colour[c];
   s->groups = s->first_of_colour[8];
   const double bytes = (double)values * (double)value + (double)s->groups * (double)sizeof *s->group;
-  const size_t available = tesi_memory_available();
+  const size_t available = tes_memory_available();
   if (bytes > 0.9 * (double)available)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "the eigenbases of %s patches need %.3g GiB, %.3g GiB are available; nodal needs 3 vectors",

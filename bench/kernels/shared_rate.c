@@ -1,7 +1,7 @@
-#include "device/shared_rate.h"
-#include "device/kernel.h"
+#include "kernels/shared_rate.h"
+#include "kernels/texts.h"
 
-TesStatus tesi_shared_rate(TesContext *ctx, double *bytes_per_second) {
+TesStatus bench_shared_rate(TesContext *ctx, double *bytes_per_second) {
   enum { THREADS = 256, PARTS = 16, EACH = 6, REPEATS = 5 };
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
@@ -13,7 +13,7 @@ TesStatus tesi_shared_rate(TesContext *ctx, double *bytes_per_second) {
   if (!tesi_has_kernels(ctx)) return TES_OK;
   const int64_t blocks = tesi_kernel_resident(ctx, EACH);
   int rounds = 1;
-  TES_TRY(tesi_program_get(
+  TES_TRY(bench_program_get(
       ctx, &(TesiProgramDesc){.file = "shared_rate.cu", .options = {"real=double", "PARTS=16"}}, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_shared_rate", shared, &kernel));
   TES_TRY(device->allocate(ctx, (size_t)(blocks * THREADS) * sizeof(double), &out));

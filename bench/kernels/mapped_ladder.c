@@ -1,9 +1,11 @@
-#include "operator/mapped/device/mapped_ladder.h"
+#include "kernels/mapped_ladder.h"
 #include <stdio.h>
 #include <string.h>
+#include "kernels/texts.h"
+#include "operator/mapped/device/mapped_device.h"
 
-const char *const tesi_mapped_rungs[TESI_MAPPED_RUNGS] = {"global",   "shared",   "registers",
-                                                          "unrolled", "barriers", "symmetric"};
+const char *const bench_mapped_rungs[BENCH_MAPPED_RUNGS] = {"global",   "shared",   "registers",
+                                                            "unrolled", "barriers", "symmetric"};
 
 /* Numbers of shared memory, as the kernel's head says. */
 static int count_shared(int rung, int n, int q) {
@@ -13,7 +15,7 @@ static int count_shared(int rung, int n, int q) {
 }
 
 /* I [q][n], then D [q][q], in the kernel's precision. */
-static TesStatus upload_tables(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedLadder *ladder) {
+static TesStatus upload_tables(TesContext *ctx, const TesiMappedKernelDesc *d, BenchMappedLadder *ladder) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(d->precision);
@@ -32,8 +34,8 @@ done:
   return status;
 }
 
-TesStatus tesi_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *d, int rung, int64_t cells,
-                                  TesiMappedLadder *ladder) {
+TesStatus bench_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *d, int rung, int64_t cells,
+                                   BenchMappedLadder *ladder) {
   TesStatus status = TES_OK;
   TesiProgram *program;
   char text[6][24];
@@ -53,19 +55,32 @@ TesStatus tesi_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *d
   ladder->threads = d->q * d->q;
   ladder->shared = (size_t)count_shared(rung, d->n, d->q) * size;
   ladder->mass = 1;
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(bench_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped_ladder", ladder->shared, &ladder->kernel));
   TES_TRY(upload_tables(ctx, d, ladder));
   if (rung == 0)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)(4 * cells * d->q * d->q * d->q) * size,
                                                &ladder->work));
 done:
-  if (status != TES_OK) tesi_mapped_ladder_release(ctx, ladder);
+  if (status != TES_OK) bench_mapped_ladder_release(ctx, ladder);
   return status;
 }
 
-TesStatus tesi_mapped_ladder_run(TesContext *ctx, const TesiMappedLadder *ladder, int64_t cells,
-                                 const void *x, void *y) {
+TesStatus bench_mapped_ladder_of(const TesOperator *op, int rung, BenchMappedLadder *ladder) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = tesi_mapped_of(op);
+  const TesiMappedPlan *plan = op->plan;
+  const TesiMappedKernelDesc desc = tesi_mapped_kernel_desc(m, plan->factors);
+  TES_TRY(bench_mapped_ladder_make(ctx, &desc, rung, m->cells, ladder));
+  ladder->geometry = plan->geometry;
+  ladder->mass = m->lambda;
+done:
+  return status;
+}
+
+TesStatus bench_mapped_ladder_run(TesContext *ctx, const BenchMappedLadder *ladder, int64_t cells,
+                                  const void *x, void *y) {
   const void *geometry = ladder->geometry, *I = ladder->tables, *D = ladder->D;
   void *work = ladder->work;
   double mass = ladder->mass;
@@ -74,7 +89,7 @@ TesStatus tesi_mapped_ladder_run(TesContext *ctx, const TesiMappedLadder *ladder
                             (unsigned)ladder->threads, ladder->shared, arguments);
 }
 
-void tesi_mapped_ladder_release(TesContext *ctx, TesiMappedLadder *ladder) {
+void bench_mapped_ladder_release(TesContext *ctx, BenchMappedLadder *ladder) {
   const TesiDevice *device = tesi_context_device(ctx);
   device->release(ctx, &ladder->tables);
   device->release(ctx, &ladder->work);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "bench.h"
 #include "device/kernel.h"
-#include "smoother/patch/patch_ladder.h"
+#include "kernels/patch_ladder.h"
 
 typedef struct Subject {
   TesSpace *space;
@@ -124,9 +124,9 @@ static TesStatus measure_space(TesContext *ctx, const BenchOptions *o, int degre
   TES_TRY(tes_smoother_apply(s.smoother, s.b, s.y, TES_FORWARD, true));
   if (!strcmp(o->variant, "all") || !strcmp(o->variant, "rows")) TES_TRY(measure(ctx, o, &s, "rows", table));
   tes_smoother_destroy(&s.smoother);
-  for (const TesiLadderVariant *v = tesi_ladder_variants; v->name && !tesi_context_interrupted(ctx); v++) {
-    if ((strcmp(o->variant, "all") && strcmp(o->variant, v->name)) || !tesi_ladder_serves(v, s.op)) continue;
-    TES_TRY(tesi_ladder_create(ctx, s.op, v, &s.smoother));
+  for (const BenchLadderVariant *v = bench_ladder_variants; v->name && !tesi_context_interrupted(ctx); v++) {
+    if ((strcmp(o->variant, "all") && strcmp(o->variant, v->name)) || !bench_ladder_serves(v, s.op)) continue;
+    TES_TRY(bench_ladder_create(ctx, s.op, v, &s.smoother));
     TES_TRY(measure(ctx, o, &s, v->name, table));
     tes_smoother_destroy(&s.smoother);
   }
@@ -137,7 +137,7 @@ done:
 
 static void list_variants(void) {
   printf("  %-18s %s\n", "rows", "the kernel of programs: rows of patches, both x-colours in one launch");
-  for (const TesiLadderVariant *v = tesi_ladder_variants; v->name; v++)
+  for (const BenchLadderVariant *v = bench_ladder_variants; v->name; v++)
     printf("  %-18s %s\n", v->name, v->text);
 }
 
@@ -157,7 +157,7 @@ TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResu
     list_variants();
     return TES_OK;
   }
-  TES_CHECK(!named || tesi_ladder_find(o->variant), "there is no variant '%s': see --variant list",
+  TES_CHECK(!named || bench_ladder_find(o->variant), "there is no variant '%s': see --variant list",
             o->variant);
   if (!tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "variants are kernels: --device cuda or emulator");
   for (int precision = TES_DOUBLE; precision <= TES_SINGLE; precision++)

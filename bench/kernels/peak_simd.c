@@ -1,9 +1,9 @@
-/* The loop behind tesi_peak_flops for one SIMD width. The chains stay in registers only where both loops over them are unrolled. */
-#include "tensor/peak.h"
+/* The loop behind bench_peak_flops for one SIMD width. The chains stay in registers only where both loops over them are unrolled. */
+#include "kernels/peak.h"
 #include "tensor/simd.h"
 #include <stdint.h>
 
-enum { CHAINS = TESI_PEAK_CHAINS(TESI_SIMD_BITS) };
+enum { CHAINS = BENCH_PEAK_CHAINS(TESI_SIMD_BITS) };
 typedef double VecDouble __attribute__((vector_size(TESI_SIMD_BITS / 8)));
 typedef float VecFloat __attribute__((vector_size(TESI_SIMD_BITS / 8)));
 
@@ -20,5 +20,5 @@ typedef float VecFloat __attribute__((vector_size(TESI_SIMD_BITS / 8)));
     return sum[0][0];                                                                                        \
   }
 
-DEFINE_LOOP(tesi_peak_loop_double, VecDouble, double)
-DEFINE_LOOP(tesi_peak_loop_float, VecFloat, float)
+DEFINE_LOOP(bench_peak_loop_double, VecDouble, double)
+DEFINE_LOOP(bench_peak_loop_float, VecFloat, float)

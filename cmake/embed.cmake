@@ -1,4 +1,4 @@
-# cmake -DOUT=file.c "-DFILES=a.cu;b.h" -P EmbedKernels.cmake: the texts as arrays of bytes, which have no limit of length.
+# cmake -DOUT=file.c -DARRAY=name "-DFILES=a.cu;b.h" -P embed.cmake: the texts as arrays of bytes, which have no limit of length.
 set(arrays "")
 set(entries "")
 foreach(file IN LISTS FILES)
@@ -9,4 +9,4 @@ foreach(file IN LISTS FILES)
   string(APPEND arrays "static const char text_${id}[] = {${bytes}0};\n")
   string(APPEND entries "    {\"${name}\", text_${id}},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"device/kernel.h\"\n${arrays}const TesiText tesi_kernel_texts[] = {\n${entries}    {0, 0}};\n")
+file(WRITE ${OUT} "#include \"device/kernel.h\"\n${arrays}const TesiText ${ARRAY}[] = {\n${entries}    {0, 0}};\n")

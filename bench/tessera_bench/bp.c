@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
-#include "device/shared_rate.h"
+#include "kernels/shared_rate.h"
 #include "device/vector.h"
-#include "operator/mapped/device/mapped_ladder.h"
+#include "kernels/mapped_ladder.h"
 #include "operator/mapped/mapped.h"
 
 typedef struct Problem {
   TesMesh *mesh;
   TesOperator *op;
+  BenchMappedLadder *ladder; /* applies in the place of `op`; NULL: none */
   TesVector *x, *y;
   /* conjugate gradients */
   TesVector *r, *z, *p, *inverse;
@@ -24,6 +25,8 @@ typedef struct Problem {
 static void release(Problem *s) {
   TesVector **vectors[] = {&s->x, &s->y, &s->r, &s->z, &s->p, &s->inverse};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  if (s->ladder) bench_mapped_ladder_release(s->op->context, s->ladder);
+  if (s->ladder) tesi_free(s->op->context, &s->ladder);
   tes_operator_destroy(&s->op);
   tes_mesh_destroy(&s->mesh);
 }
@@ -90,7 +93,7 @@ done:
 }
 
 static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
-                         TesPrecision precision, const char *variant, Problem *s) {
+                         TesPrecision precision, int rung, Problem *s) {
   TesStatus status = TES_OK;
   *s = (Problem){.dim = dim, .bp = bp, .degree = degree};
   TES_TRY(make_mesh(ctx, o, dim, degree, size, s));
@@ -111,23 +114,36 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
       .precision = precision,
       .form = o->element ? TESI_ELEMENT_VECTORS : TESI_GLOBAL_VECTORS,
       .numbering = {.order = o->numbering, .seed = 2, .dirichlet = o->cg > 0 && !mass},
-      .factors = o->geometry,
-      .variant = variant};
+      .factors = rung < BENCH_MAPPED_RUNGS && !o->geometry ? TES_FACTORS_STORED : o->geometry};
   TES_TRY(tesi_mapped_create(ctx, &desc, &s->op));
+  if (rung < BENCH_MAPPED_RUNGS) {
+    TES_NEW(&s->ladder);
+    TES_TRY(bench_mapped_ladder_of(s->op, rung, s->ladder));
+  }
   const int64_t length = tes_operator_length(s->op);
   s->unknowns = (double)length;
   TES_TRY(tes_vector_create(ctx, length, precision, &s->x));
   TES_TRY(tes_vector_create(ctx, length, precision, &s->y));
   TES_TRY(fill_random(s->x));
-  tesi_log(ctx, TES_LOG_DETAIL, "%s", tes_operator_describe(s->op));
+  if (s->ladder)
+    tesi_log(ctx, TES_LOG_DETAIL, "mapped cells, kernel \"%s\" of the ladder, degree %d, %d points",
+             bench_mapped_rungs[rung], degree, s->points);
+  else
+    tesi_log(ctx, TES_LOG_DETAIL, "%s", tes_operator_describe(s->op));
 done:
   if (status != TES_OK) release(s);
   return status;
 }
 
+/* y <- A x. */
+static TesStatus multiply(const Problem *s, const TesVector *x, TesVector *y) {
+  if (!s->ladder) return tes_operator_apply(s->op, x, y);
+  return bench_mapped_ladder_run(x->context, s->ladder, (int64_t)s->cells, x->data, y->data);
+}
+
 static TesStatus apply(void *data) {
   const Problem *s = data;
-  TesStatus status = tes_operator_apply(s->op, s->x, s->y);
+  TesStatus status = multiply(s, s->x, s->y);
   if (status == TES_OK) status = tesi_context_device(s->x->context)->synchronize(s->x->context);
   return status;
 }
@@ -162,7 +178,7 @@ static TesStatus iterate(Problem *s) {
   TesContext *ctx = s->x->context;
   TesStatus status = TES_OK;
   double pq, rz;
-  TES_TRY(tes_operator_apply(s->op, s->p, s->y));
+  TES_TRY(multiply(s, s->p, s->y));
   TES_TRY(tes_vector_dot(s->p, s->y, &pq));
   if (!(pq > 0)) TES_FAIL(TES_NAN, "conjugate gradients: p.Ap is %g", pq);
   TES_TRY(tes_vector_axpy(s->rz / pq, s->p, s->x));
@@ -233,8 +249,8 @@ done:
 static TesStatus shared_share(TesContext *ctx, const Problem *s, double seconds, double *share) {
   static double rate = -1;
   TesStatus status = TES_OK;
-  const double bytes = tesi_mapped_shared_bytes(s->op);
-  if (rate < 0) TES_TRY(tesi_shared_rate(ctx, &rate));
+  const double bytes = s->ladder ? 0 : tesi_mapped_shared_bytes(s->op);
+  if (rate < 0) TES_TRY(bench_shared_rate(ctx, &rate));
   *share = rate > 0 && bytes > 0 ? bytes / seconds / rate : NAN;
 done:
   return status;
@@ -297,13 +313,13 @@ static const CliColumn columns[BP_COLUMNS] = {[BP_PROBLEM] = {"bp", 2, 0},
                                               [BP_REDUCTION] = {"cg_reduction", 12, -2},
                                               [BP_SERIES] = {"series", 0, -1}};
 
-/* variant: number of the ladder's kernel, TESI_MAPPED_RUNGS: that of programs. */
+/* variant: number of the ladder's kernel, BENCH_MAPPED_RUNGS: that of programs. */
 static const char *series_name(int bp, int dim, TesPrecision precision, int variant) {
-  static char names[7][2][2][TESI_MAPPED_RUNGS + 1][40];
+  static char names[7][2][2][BENCH_MAPPED_RUNGS + 1][40];
   char *name = names[bp][dim - 2][precision][variant];
   snprintf(name, sizeof names[0][0][0][0], "BP%d %dD %s%s%s", bp, dim,
-           precision == TES_DOUBLE ? "double" : "single", variant < TESI_MAPPED_RUNGS ? " " : "",
-           variant < TESI_MAPPED_RUNGS ? tesi_mapped_rungs[variant] : "");
+           precision == TES_DOUBLE ? "double" : "single", variant < BENCH_MAPPED_RUNGS ? " " : "",
+           variant < BENCH_MAPPED_RUNGS ? bench_mapped_rungs[variant] : "");
   return name;
 }
 
@@ -318,7 +334,7 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
   TES_TRY(copy_bandwidth(ctx, &bandwidth));
   TES_TRY(shared_share(ctx, s, time.median, &shared));
   const bool limits =
-      variant == TESI_MAPPED_RUNGS || strcmp(o->variant, "all") != 0; /* once beside a ladder */
+      variant == BENCH_MAPPED_RUNGS || strcmp(o->variant, "all") != 0; /* once beside a ladder */
   if (o->cg) TES_TRY(solve(s, o->cg, o->cg_tolerance, &cg));
   const TesCost cost = tes_operator_cost(s->op);
   const double bytes = paper_bytes(s, precision), gflops = 1e-9 * cost.flops / time.median,
@@ -335,7 +351,7 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
       [BP_FASTEST] = {1e3 * time.fastest, NULL},
       [BP_SLOWEST] = {1e3 * time.slowest, NULL},
       [BP_RATE] = {1e-9 * s->unknowns / time.median, NULL},
-      [BP_VARIANT] = {0, variant < TESI_MAPPED_RUNGS ? tesi_mapped_rungs[variant] : NULL},
+      [BP_VARIANT] = {0, variant < BENCH_MAPPED_RUNGS ? bench_mapped_rungs[variant] : NULL},
       [BP_GFLOPS] = {gflops, NULL},
       [BP_GBYTES] = {1e-9 * bytes / time.median, NULL},
       [BP_COPY] = {share, NULL},
@@ -357,11 +373,11 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int bp, int dim
                          TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
   const bool all = o->variant && !strcmp(o->variant, "all");
-  for (int v = 0; v <= TESI_MAPPED_RUNGS; v++) {
-    const char *name = v < TESI_MAPPED_RUNGS ? tesi_mapped_rungs[v] : NULL;
+  for (int v = 0; v <= BENCH_MAPPED_RUNGS; v++) {
+    const char *name = v < BENCH_MAPPED_RUNGS ? bench_mapped_rungs[v] : NULL;
     Problem s;
     if (!all && (o->variant ? !name || strcmp(o->variant, name) != 0 : name != NULL)) continue;
-    TES_TRY(prepare(ctx, o, bp, dim, degree, size, precision, name, &s));
+    TES_TRY(prepare(ctx, o, bp, dim, degree, size, precision, v, &s));
     status = add_row(ctx, o, &s, precision, v, table);
     release(&s);
     if (status != TES_OK || tesi_context_interrupted(ctx)) break;
@@ -385,22 +401,22 @@ done:
 }
 
 static TesStatus list_variants(const BenchOptions *o) {
-  static const char *const texts[TESI_MAPPED_RUNGS] = {
+  static const char *const texts[BENCH_MAPPED_RUNGS] = {
       "every contraction reads and writes global memory",
       "work arrays in shared memory",
       "columns in registers, layers and matrices in shared memory",
       "the same, loops unrolled",
       "whole cells in shared memory: a barrier a direction",
       "the same, an entry of the matrices loaded once for two"};
-  for (int v = 0; v < TESI_MAPPED_RUNGS && o->common.verbosity >= TES_NORMAL; v++)
-    printf("  %-12s %s\n", tesi_mapped_rungs[v], texts[v]);
+  for (int v = 0; v < BENCH_MAPPED_RUNGS && o->common.verbosity >= TES_NORMAL; v++)
+    printf("  %-12s %s\n", bench_mapped_rungs[v], texts[v]);
   return TES_OK;
 }
 
 static TesStatus check_variant(TesContext *ctx, const BenchOptions *o) {
   TesStatus status = TES_OK;
   bool known = !strcmp(o->variant, "all");
-  for (int v = 0; v < TESI_MAPPED_RUNGS; v++) known = known || !strcmp(o->variant, tesi_mapped_rungs[v]);
+  for (int v = 0; v < BENCH_MAPPED_RUNGS; v++) known = known || !strcmp(o->variant, bench_mapped_rungs[v]);
   TES_CHECK(known, "there is no variant '%s': see bench bp --variant list", o->variant);
   TES_CHECK(o->dims == 1 && o->dim[0] == 3, "variants are for --dim 3");
   for (int i = 0; i < o->bps; i++) TES_CHECK(o->bp[i] % 2, "variants are for one component: --bp 1, 3 and 5");

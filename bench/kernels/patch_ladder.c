@@ -1,15 +1,15 @@
-/* Set-up and launches of src/kernels/patch_ladder.cu. */
+/* Set-up and launches of patch_ladder.cu. */
+#include "kernels/patch_ladder.h"
 #include <stdio.h>
 #include <string.h>
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
-#include "device/kernel.h"
+#include "kernels/texts.h"
 #include "smoother/patch/patch.h"
-#include "smoother/patch/patch_ladder.h"
 
 enum { MOST = 8, M = 2 * MOST - 1, N = 2 * MOST + 1, LADDER_THREADS = 200 };
 
-const TesiLadderVariant tesi_ladder_variants[] = {
+const BenchLadderVariant bench_ladder_variants[] = {
     {"global", "residual by the global operator, local solves by a second kernel", -1, 2, 0, false, false, 0,
      8, -1, true},
     {"separate", "local residual and local solves by two kernels", 0, 2, 0, false, false, 0, 8, -1, true},
@@ -42,7 +42,7 @@ typedef struct Ladder { /* as in the kernel */
 } Ladder;
 
 typedef struct Plan {
-  const TesiLadderVariant *variant;
+  const BenchLadderVariant *variant;
   TesiKernel residual, solve; /* fused: solve alone */
   int patches;
   unsigned threads;
@@ -51,13 +51,13 @@ typedef struct Plan {
   Ladder arguments;
 } Plan;
 
-const TesiLadderVariant *tesi_ladder_find(const char *name) {
-  for (const TesiLadderVariant *v = tesi_ladder_variants; v->name; v++)
+const BenchLadderVariant *bench_ladder_find(const char *name) {
+  for (const BenchLadderVariant *v = bench_ladder_variants; v->name; v++)
     if (!strcmp(v->name, name)) return v;
   return NULL;
 }
 
-bool tesi_ladder_serves(const TesiLadderVariant *variant, const TesOperator *op) {
+bool bench_ladder_serves(const BenchLadderVariant *variant, const TesOperator *op) {
   const TesSpace *space = op->space;
   bool served = tesi_has_kernels(op->context) && space->dim == 3 && tesi_is_separable(op) &&
                 space->degree <= variant->most_degree &&
@@ -213,7 +213,7 @@ static void fill_arguments(const TesOperator *op, Ladder *a) {
 
 /* Patches and threads of a block; shared memory as in the kernel. */
 static void choose_block(const TesOperator *op, Plan *plan, int *team) {
-  const TesiLadderVariant *v = plan->variant;
+  const BenchLadderVariant *v = plan->variant;
   const int k = op->space->degree, m = 2 * k - 1, n = 2 * k + 1;
   *team = v->form == 5 ? (n * n + 31) / 32 * 32 : n * n;
   plan->patches = v->patches ? v->patches : tesi_max(1, LADDER_THREADS / *team);
@@ -226,7 +226,7 @@ static TesStatus get_kernel(const TesOperator *op, const Plan *plan, int team, i
                             TesiKernel *kernel) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiLadderVariant *v = plan->variant;
+  const BenchLadderVariant *v = plan->variant;
   static const char *const names[] = {"DEGREE", "PATCHES",  "TEAM",  "PHASES", "FORM",
                                       "ROUND",  "SHORTCUT", "DENSE", "GLOBAL"};
   const int values[] = {op->space->degree, plan->patches, team,     phases,       v->form,
@@ -240,7 +240,7 @@ static TesStatus get_kernel(const TesOperator *op, const Plan *plan, int team, i
     snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
     desc.options[i + 1] = text[i];
   }
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(bench_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_ladder", plan->shared, kernel));
 done:
   return status;
@@ -331,13 +331,13 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = tesi_smoother_patch_apply_ref, .cost = cost, .destroy = destroy};
 
-TesStatus tesi_ladder_create(TesContext *ctx, const TesOperator *op, const TesiLadderVariant *variant,
-                             TesSmoother **smoother) {
+TesStatus bench_ladder_create(TesContext *ctx, const TesOperator *op, const BenchLadderVariant *variant,
+                              TesSmoother **smoother) {
   TesStatus status = TES_OK;
   TesSmoother *s = NULL;
   Plan *plan = NULL;
   *smoother = NULL;
-  if (!tesi_ladder_serves(variant, op))
+  if (!bench_ladder_serves(variant, op))
     TES_FAIL(TES_MISSING,
              "the variant %s needs a device with kernels, equal cells, Dirichlet faces, 3D%s and degree at "
              "most %d",

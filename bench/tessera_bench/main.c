@@ -1,0 +1,420 @@
+/* What `tessera bench` starts: options, dispatch, output files. argv[0] is "bench". */
+#include "bench.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+static const char help[] =
+    "usage: tessera bench NAME [OPTION]...\n\n"
+    "  operator       one application y = A x\n"
+    "  smoother       one smoothing sweep, beside one application of the operator\n"
+    "  solver         time to solution of -div(a grad u) = f\n"
+    "  bp             the benchmark problems BP1..BP6 on deformed cells: mass, stiffness, Gauss or "
+    "collocated\n"
+    "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, uniform and with hanging nodes: "
+    "matrix-free beside CSR\n"
+    "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
+    "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
+    "  --dim LIST            2, 3 or 2,3                                     (3)\n"
+    "  --degree LIST         polynomial degrees, 1..20                       (1..8)\n"
+    "  --dofs LIST           unknowns, about                                 (4e6)\n"
+    "  --precision P         double, single, mixed (solver), or all          (all)\n"
+    "  --coefficient C       constant or variable: 1/(0.05+2|x|^2)           (constant)\n"
+    "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton\n"
+    "  --variant V           smoother, bp: one kernel of the papers' ladders on a GPU, all of them beside "
+    "ours, "
+    "or list\n"
+    "                        (bp: element vectors)\n"
+    "  --method M            auto vcycle fmg gmres cg\n"
+    "  --tolerance T         of the relative residual                        (1e-9)\n"
+    "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
+    "  --form F              bp: global or element vectors                   (global)\n"
+    "  --geometry G          bp: auto stored vertices affine matrix weights curved (auto)\n"
+    "                        adaptive: curved, or vertices for multilinear cells\n"
+    "  --assembled A         adaptive: on, or off: the matrix-free operator alone (on)\n"
+    "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
+    "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
+    "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
+    "  --cells LIST          bp: cells in all, instead of --dofs\n"
+    "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
+    "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"
+    "  --seconds S           time for each measurement                       (0.5)\n"
+    "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
+    "  --device D --threads N --simd BITS\n"
+    "  --csv FILE --json FILE --plot FILE.svg\n"
+    "  --quiet --verbose --help\n";
+
+typedef struct Bench {
+  const char *name;
+  TesStatus (*run)(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+  int degrees; /* 1 .. */
+} Bench;
+static const Bench benches[] = {{"operator", bench_operator, 20}, {"smoother", bench_smoother, 20},
+                                {"solver", bench_solver, 20},     {"bp", bench_bp, 15},
+                                {"adaptive", bench_adaptive, 8},  {"patch-tables", bench_patch_tables, 20}};
+
+enum {
+  DIM = 256,
+  DEGREE,
+  DOFS,
+  PRECISION,
+  COEFFICIENT,
+  SMOOTHER,
+  VARIANT,
+  METHOD,
+  TOLERANCE,
+  BP,
+  FORM,
+  GEOMETRY,
+  ASSEMBLED,
+  NUMBERING,
+  POINTS,
+  LAMBDA,
+  CELLS,
+  CONJUGATE_GRADIENTS,
+  CG_TOLERANCE,
+  SECONDS,
+  CLOCK,
+  DEVICE,
+  THREADS,
+  SIMD,
+  CSV,
+  JSON,
+  PLOT,
+  QUIET,
+  VERBOSE,
+  HELP
+};
+
+static const struct option long_options[] = {{"dim", required_argument, NULL, DIM},
+                                             {"degree", required_argument, NULL, DEGREE},
+                                             {"dofs", required_argument, NULL, DOFS},
+                                             {"precision", required_argument, NULL, PRECISION},
+                                             {"coefficient", required_argument, NULL, COEFFICIENT},
+                                             {"smoother", required_argument, NULL, SMOOTHER},
+                                             {"variant", required_argument, NULL, VARIANT},
+                                             {"method", required_argument, NULL, METHOD},
+                                             {"tolerance", required_argument, NULL, TOLERANCE},
+                                             {"bp", required_argument, NULL, BP},
+                                             {"form", required_argument, NULL, FORM},
+                                             {"geometry", required_argument, NULL, GEOMETRY},
+                                             {"assembled", required_argument, NULL, ASSEMBLED},
+                                             {"numbering", required_argument, NULL, NUMBERING},
+                                             {"points", required_argument, NULL, POINTS},
+                                             {"lambda", required_argument, NULL, LAMBDA},
+                                             {"cells", required_argument, NULL, CELLS},
+                                             {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
+                                             {"cg-tolerance", required_argument, NULL, CG_TOLERANCE},
+                                             {"seconds", required_argument, NULL, SECONDS},
+                                             {"clock", required_argument, NULL, CLOCK},
+                                             {"device", required_argument, NULL, DEVICE},
+                                             {"threads", required_argument, NULL, THREADS},
+                                             {"simd", required_argument, NULL, SIMD},
+                                             {"csv", required_argument, NULL, CSV},
+                                             {"json", required_argument, NULL, JSON},
+                                             {"plot", required_argument, NULL, PLOT},
+                                             {"quiet", no_argument, NULL, QUIET},
+                                             {"verbose", no_argument, NULL, VERBOSE},
+                                             {"help", no_argument, NULL, HELP},
+                                             {0}};
+
+static int whole_list(const char *option, const char *text, int lowest, int highest, int most, int *list) {
+  double numbers[BENCH_LIST];
+  const int count = cli_parse_numbers(option, text, true, lowest, highest, most, numbers);
+  for (int i = 0; i < count; i++) list[i] = (int)numbers[i];
+  return count;
+}
+
+static bool one_number(const char *option, double lowest, double highest, double *value) {
+  return cli_parse_numbers(option, optarg, false, lowest, highest, 1, value) == 1;
+}
+
+static bool parse_precision(BenchOptions *o) {
+  static const char *const names[] = {"double", "single", "mixed", "all", NULL};
+  const int choice = cli_parse_choice("precision", optarg, names);
+  o->double_precision = choice == 0 || choice == 3;
+  o->single_precision = choice == 1 || choice == 3;
+  o->mixed = choice == 2 || choice == 3;
+  return choice >= 0;
+}
+
+/* The options of bp alone. */
+static bool parse_bp(int option, BenchOptions *o) {
+  static const char *const forms[] = {"global", "element", NULL};
+  static const char *const geometries[] = {"auto",   "stored",  "vertices", "affine",
+                                           "matrix", "weights", "curved",   NULL};
+  static const char *const orders[] = {"cells", "lexicographic", "shuffled", NULL};
+  double number;
+  int choice;
+  switch (option) {
+  case BP:
+    return (o->bps = whole_list("bp", optarg, 1, 6, 6, o->bp)) > 0;
+  case FORM:
+    choice = cli_parse_choice("form", optarg, forms);
+    o->element = choice == 1;
+    return choice >= 0;
+  case GEOMETRY:
+    choice = cli_parse_choice("geometry", optarg, geometries);
+    o->curved = choice == 6;
+    o->geometry = choice == 6 ? TES_FACTORS_STORED : (TesFactors)choice;
+    return choice >= 0;
+  case NUMBERING:
+    choice = cli_parse_choice("numbering", optarg, orders);
+    o->numbering = (TesNumberingOrder)choice;
+    return choice >= 0;
+  case POINTS:
+    if (!one_number("points", 1, 3, &number)) return false;
+    o->points = (int)number;
+    return true;
+  case LAMBDA:
+    return one_number("lambda", 1e-6, 1e6, &o->lambda);
+  case CELLS:
+    return (o->cells = cli_parse_numbers("cells", optarg, true, 1, 2e9, BENCH_LIST, o->cell_counts)) > 0;
+  case CG_TOLERANCE:
+    return one_number("cg-tolerance", 1e-16, 0.999, &o->cg_tolerance);
+  default:
+    if (!one_number("cg", 1, 1e6, &number)) return false;
+    o->cg = (int)number;
+    return true;
+  }
+}
+
+static bool parse_option(int option, BenchOptions *o) {
+  static const char *const coefficients[] = {"constant", "variable", NULL};
+  static const char *const smoothers[] = {"auto",      "patch",        "patch_additive",      "jacobi",
+                                          "chebyshev", "gauss_seidel", "gauss_seidel_morton", NULL};
+  static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
+  static const char *const clocks[] = {"wall", "cpu", NULL}, *const switches[] = {"on", "off", NULL};
+  double number;
+  int choice;
+  switch (option) {
+  case DIM:
+    return (o->dims = whole_list("dim", optarg, 2, 3, 2, o->dim)) > 0;
+  case DEGREE:
+    return (o->degrees = whole_list("degree", optarg, 1, 20, BENCH_LIST, o->degree)) > 0;
+  case DOFS:
+    return (o->sizes = cli_parse_numbers("dofs", optarg, false, 1, 1e11, BENCH_LIST, o->dofs)) > 0;
+  case PRECISION:
+    return parse_precision(o);
+  case COEFFICIENT:
+    choice = cli_parse_choice("coefficient", optarg, coefficients);
+    o->variable = choice == 1;
+    return choice >= 0;
+  case SMOOTHER:
+    choice = cli_parse_choice("smoother", optarg, smoothers);
+    o->smoother = (TesSmootherKind)choice;
+    return choice >= 0;
+  case VARIANT:
+    o->variant = optarg;
+    return true;
+  case METHOD:
+    choice = cli_parse_choice("method", optarg, methods);
+    o->method = (TesMethod)choice;
+    return choice >= 0;
+  case BP:
+  case FORM:
+  case GEOMETRY:
+  case NUMBERING:
+  case POINTS:
+  case LAMBDA:
+  case CELLS:
+  case CONJUGATE_GRADIENTS:
+  case CG_TOLERANCE:
+    return parse_bp(option, o);
+  case ASSEMBLED:
+    choice = cli_parse_choice("assembled", optarg, switches);
+    o->alone = choice == 1;
+    return choice >= 0;
+  case TOLERANCE:
+    return one_number("tolerance", 1e-16, 0.999, &o->tolerance);
+  case SECONDS:
+    return one_number("seconds", 1e-3, 1e4, &o->seconds);
+  case CLOCK:
+    choice = cli_parse_choice("clock", optarg, clocks);
+    if (choice == 1) bench_use_processor_clock();
+    return choice >= 0;
+  case THREADS:
+    if (!one_number("threads", 1, 4096, &number)) return false;
+    o->common.threads = (int)number;
+    return true;
+  case SIMD:
+    return cli_parse_simd(optarg, &o->common);
+  case DEVICE:
+    o->common.device = optarg;
+    return true;
+  case CSV:
+    o->csv = optarg;
+    return true;
+  case JSON:
+    o->common.json = optarg;
+    return true;
+  case PLOT:
+    o->plot = optarg;
+    return true;
+  case QUIET:
+    o->common.verbosity = TES_QUIET;
+    return true;
+  case VERBOSE:
+    o->common.verbosity = TES_VERBOSE;
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Options that not all benchmarks have, and those that do. */
+static const struct {
+  int option;
+  const char *benches;
+} special[] = {{DIM, "operator smoother solver bp adaptive"},
+               {DEGREE, "operator smoother solver bp adaptive"},
+               {DOFS, "operator smoother solver bp adaptive"},
+               {PRECISION, "operator smoother solver bp adaptive"},
+               {COEFFICIENT, "operator smoother solver"},
+               {SMOOTHER, "smoother solver"},
+               {VARIANT, "smoother bp"},
+               {METHOD, "solver"},
+               {TOLERANCE, "solver"},
+               {BP, "bp"},
+               {FORM, "bp"},
+               {GEOMETRY, "bp adaptive"},
+               {ASSEMBLED, "adaptive"},
+               {NUMBERING, "bp"},
+               {POINTS, "bp"},
+               {LAMBDA, "bp"},
+               {CELLS, "bp"},
+               {CONJUGATE_GRADIENTS, "bp"},
+               {CG_TOLERANCE, "bp"}};
+
+/* Whether `names` has this one. */
+static bool has_name(const char *names, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) return true;
+  return false;
+}
+
+static bool was_given(unsigned given, int option) {
+  return given >> (option - DIM) & 1;
+}
+
+/* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0 or an exit status. */
+static int check_options(const Bench *bench, const BenchOptions *o, unsigned given) {
+  for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+    if (was_given(given, special[i].option) && !has_name(special[i].benches, bench->name))
+      return cli_usage_error("bench %s has no --%s; that is for: %s", bench->name,
+                             long_options[special[i].option - DIM].name, special[i].benches);
+  for (int k = 0; was_given(given, DEGREE) && k < o->degrees; k++)
+    if (o->degree[k] > bench->degrees)
+      return cli_usage_error("bench %s: degree %d, expected 1 to %d", bench->name, o->degree[k],
+                             bench->degrees);
+  if (strcmp(bench->name, "solver") != 0 && !o->single_precision && !o->double_precision)
+    return cli_usage_error("bench %s: --precision double, single or all; mixed is for solver", bench->name);
+  if (!strcmp(bench->name, "adaptive") &&
+      (o->geometry == TES_FACTORS_AFFINE || o->geometry == TES_FACTORS_MATRIX))
+    return cli_usage_error("bench adaptive: --geometry auto, curved, vertices, stored or weights");
+  if (was_given(given, DOFS) && was_given(given, CELLS))
+    return cli_usage_error("bench bp takes --dofs or --cells, not both");
+  if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
+  return 0;
+}
+
+/* Files that cannot be written are told before the time is spent. */
+static TesStatus check_outputs(TesContext *ctx, const BenchOptions *o) {
+  TesStatus status = TES_OK;
+  const char *const paths[] = {o->csv, o->common.json, o->plot};
+  for (int i = 0; i < 3; i++) TES_TRY(tes_file_check(ctx, paths[i]));
+  if (o->plot) TES_TRY(cli_plot_check(ctx, o->plot));
+done:
+  return status;
+}
+
+/* The line that makes a table of results worth keeping: command, machine, date. */
+static void describe_run(int argc, char **argv, TesContext *ctx, BenchOptions *o) {
+  struct utsname machine;
+  char date[32];
+  const time_t now = time(NULL);
+  size_t used = 0;
+  strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+  for (int i = 0; i < argc && used < sizeof o->comment; i++)
+    used +=
+        (size_t)snprintf(o->comment + used, sizeof o->comment - used, "%s ", i ? argv[i] : "tessera bench");
+  if (used < sizeof o->comment && uname(&machine) == 0)
+    snprintf(o->comment + used, sizeof o->comment - used,
+             "| tessera %s%s | %s, %d threads, %d-bit SIMD, %s | %s", tes_version(),
+             tes_has_part("quick") ? ", quick build" : "", tes_context_device(ctx), tes_context_threads(ctx),
+             tes_context_simd_bits(ctx), machine.machine, date);
+}
+
+static TesStatus write_results(TesContext *ctx, const BenchOptions *o, const BenchResult *result) {
+  TesStatus status = TES_OK;
+  if (o->csv) TES_TRY(cli_table_write_csv(ctx, &result->table, o->csv));
+  if (o->common.json) TES_TRY(cli_table_write_json(ctx, &result->table, o->common.json));
+  if (o->plot) TES_TRY(cli_table_plot(ctx, &result->table, &result->plot, o->plot));
+done:
+  return status;
+}
+
+/* The rows that are there are written also where a later one fails. */
+static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o) {
+  TesContext *ctx;
+  BenchResult result = {0};
+  TesStatus status = cli_context_create(&o->common, &ctx);
+  if (status != TES_OK) return tes_status_exit(status);
+  describe_run(argc, argv, ctx, o);
+  status = check_outputs(ctx, o);
+  if (status == TES_OK) status = bench->run(ctx, o, &result);
+  result.table.comment = o->comment;
+  if (result.table.rows > 0) {
+    const TesStatus written = write_results(ctx, o, &result);
+    if (status == TES_OK) status = written;
+  }
+  if (status != TES_OK) cli_print_failure(ctx, status);
+  cli_table_end(&result.table);
+  tes_context_destroy(&ctx);
+  return tes_status_exit(status);
+}
+
+static int measure(int argc, char **argv) {
+  BenchOptions o = {.dim = {3},
+                    .dims = 1,
+                    .degree = {1, 2, 3, 4, 5, 6, 7, 8},
+                    .degrees = 8,
+                    .dofs = {4e6},
+                    .sizes = 1,
+                    .single_precision = true,
+                    .double_precision = true,
+                    .mixed = true,
+                    .tolerance = 1e-9,
+                    .seconds = 0.5,
+                    .bp = {1, 3, 5},
+                    .bps = 3,
+                    .numbering = TES_NUMBER_LEXICOGRAPHIC};
+  unsigned given = 0;
+  for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
+    if (option == HELP) return fputs(help, stdout) < 0;
+    if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
+    given |= 1u << (option - DIM);
+  }
+  if (optind + 1 != argc)
+    return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive or patch-tables "
+                           "(tessera bench --help)");
+  o.name = argv[optind];
+  if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
+    o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
+  for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
+    if (!strcmp(o.name, benches[i].name)) {
+      const int refused = check_options(&benches[i], &o, given);
+      return refused ? refused : run_bench(&benches[i], argc, argv, &o);
+    }
+  return cli_usage_error(
+      "there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive or patch-tables",
+      o.name);
+}
+
+int main(int argc, char **argv) {
+  cli_begin();
+  return cli_end(measure(argc, argv));
+}

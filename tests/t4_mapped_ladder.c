@@ -1,0 +1,89 @@
+/* Run: ctest -R t4_mapped_ladder. The kernels of the ladder of tensor-product-bp-swirydowicz-2019 (bench/kernels) against the plain operator:
+ * all rungs, BP1, BP3 and BP5 with mass or without, both precisions; on the emulator with the threads in several orders, and on a GPU where
+ * there is one. Outputs are poisoned beforehand. Brief: all, of the degrees named. */
+#include "device/emulator/fiber.h"
+#include "kernel_testing.h"
+#include "kernels/mapped_ladder.h"
+#include "operator/mapped/mapped.h"
+
+static void must(TesContext *ctx, TesStatus status) {
+  if (status != TES_OK) fail_msg("%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
+}
+
+static TesMesh *make_mesh(TesContext *ctx) {
+  TesMesh *mesh;
+  const TesMeshDesc desc = {
+      .kind = TES_MESH_CELLS, .dim = 3, .cells = {3, 2, 1}, .seed = 11, .perturbation = 0.15};
+  must(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  return mesh;
+}
+
+static void check(TesContext *ctx, const TesiMappedDesc *desc, int rung) {
+  TesOperator *op;
+  BenchMappedLadder ladder;
+  must(ctx, tesi_mapped_create(ctx, desc, &op));
+  must(ctx, bench_mapped_ladder_of(op, rung, &ladder));
+  TesVector *x = test_vector_of(ctx, op, 1), *y = test_vector_of(ctx, op, 2), *z = test_vector_of(ctx, op, 3);
+  must(ctx, tes_vector_fill(y, NAN));
+  must(ctx, bench_mapped_ladder_run(ctx, &ladder, tes_mesh_cells(desc->mesh), x->data, y->data));
+  must(ctx, tes_operator_apply_ref(op, x, z));
+  test_compare(y, z, desc->precision == TES_DOUBLE ? 1e-12 : 4e-6, bench_mapped_rungs[rung], desc->degree);
+  bench_mapped_ladder_release(ctx, &ladder);
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
+  tes_vector_destroy(&z);
+  tes_operator_destroy(&op);
+}
+
+static void rungs_equal_the_plain_operator(void **state) {
+  (void)state;
+  enum { COUNT = 36 };
+  static const char *const devices[] = {"emulator", "cuda"};
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    if (!ctx) continue;
+    TesMesh *mesh = make_mesh(ctx);
+    for (int i = 0; i < COUNT; i++) {
+      const int degree = 1 + i % 5, bp = i / 6 % 3; /* BP1, BP3, BP5 */
+      const TesiMappedDesc desc = {.mesh = mesh,
+                                   .degree = degree,
+                                   .terms = bp == 0 ? TESI_MASS
+                                            : i % 2 ? TESI_STIFFNESS_MASS
+                                                    : TESI_STIFFNESS,
+                                   .collocated = bp == 2,
+                                   .points = degree + 1 + (bp < 2),
+                                   .lambda = 1.7,
+                                   .precision = i >= 30 ? TES_SINGLE : TES_DOUBLE,
+                                   .form = TESI_ELEMENT_VECTORS,
+                                   .factors = TES_FACTORS_STORED};
+      if (!test_degree(degree)) continue;
+      tesi_fiber_order((TesiOrder)(i % 3), (uint64_t)i);
+      check(ctx, &desc, i % BENCH_MAPPED_RUNGS);
+    }
+    tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+    tes_mesh_destroy(&mesh);
+    tes_context_destroy(&ctx);
+  }
+}
+
+static void other_forms_are_refused(void **state) {
+  (void)state;
+  TesContext *ctx = test_device("emulator");
+  if (!ctx) return;
+  TesMesh *mesh = make_mesh(ctx);
+  TesOperator *op;
+  BenchMappedLadder ladder;
+  const TesiMappedDesc desc = {.mesh = mesh, .degree = 2, .factors = TES_FACTORS_STORED}; /* global vectors */
+  must(ctx, tesi_mapped_create(ctx, &desc, &op));
+  assert_int_equal(bench_mapped_ladder_of(op, 1, &ladder), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "the ladder's kernels are for element vectors"));
+  tes_operator_destroy(&op);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rungs_equal_the_plain_operator),
+                                     cmocka_unit_test(other_forms_are_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
