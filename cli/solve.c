@@ -136,6 +136,7 @@ static TesStatus find_errors(Solve *s, const TesProblem *problem) {
 /* What comes after an iteration that ended in any way: the last iterate is there. */
 static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = find_errors(s, problem);
+  if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_write_vtu(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_write_checkpoint(s, problem, s->first_step);
   return status;
@@ -180,7 +181,8 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   solve_print_step(s, step);
   s->has_errors = s->input->problem.exact != NULL;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
-  status = solve_write_step(s, step);
+  status = solve_find_outputs(s, step->problem);
+  if (status == TES_OK) status = solve_write_step(s, step);
   return status == TES_OK ? solve_write_checkpoint(s, step->problem, s->first_step + step->step) : status;
 }
 
@@ -209,6 +211,8 @@ static TesStatus run(Solve *s) {
   status = solve_check_files(s);
   if (status == TES_OK) status = create_mesh(s);
   if (status != TES_OK) return status;
+  status = tes_case_check_outputs(s->input, s->mesh);
+  if (status != TES_OK) return status;
   solve_print_problem(s);
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
@@ -217,6 +221,7 @@ static TesStatus run(Solve *s) {
 
 static void release(Solve *s) {
   solve_free_files(s);
+  solve_free_outputs(s);
   free(s->residuals);
   tes_vector_destroy(&s->guess);
   tes_checkpoint_destroy(&s->checkpoint);

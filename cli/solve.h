@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 1000, SOLVE_TEXT = 200 };
+enum { SOLVE_FIELDS = 8, SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 1000, SOLVE_TEXT = 200 };
 
 typedef struct SolveOptions {
   CliCommon common;
@@ -13,6 +13,15 @@ typedef struct SolveOptions {
   int override_count;
   bool to_stdout; /* the report goes to the standard output, nothing else does */
 } SolveOptions;
+
+/* What the case wants to be told of the solution; arrays as long as those of the case. */
+typedef struct SolveOutputs {
+  bool known;
+  int fields;
+  const char *field[SOLVE_FIELDS];
+  double *point, *moved, *value; /* [points][fields], [points], [values] */
+  int lines;                     /* that were written */
+} SolveOutputs;
 
 /* All that one solve knows; the report is made from it. Problems of adaptive steps are gone by then: what it needs of them is kept here. */
 typedef struct Solve {
@@ -30,6 +39,7 @@ typedef struct Solve {
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
   const char *vtu; /* written */
+  SolveOutputs outputs;
   /* Of the last step; levels finest first. */
   TesReportLevel levels[SOLVE_LEVELS];
   int level_count;
@@ -58,6 +68,10 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
 TesStatus solve_write_step(Solve *s, const TesAdaptStep *step);
 /* The case's checkpoint, if it has one. */
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);
+/* Points, values and lines of the last problem, computed and written. */
+TesStatus solve_find_outputs(Solve *s, const TesProblem *problem);
+void solve_print_outputs(const Solve *s);
+void solve_free_outputs(Solve *s);
 /* Replaces the mesh of the case by that of the checkpoint, and takes its solution as the start. */
 TesStatus solve_restart(Solve *s);
 void solve_free_files(Solve *s);

@@ -15,6 +15,8 @@ TesStatus solve_check_files(const Solve *s) {
   TesStatus status = tes_file_check(s->context, vtu_path(s));
   if (status == TES_OK)
     status = tes_file_check(s->context, s->options->common.json ? s->options->common.json : s->input->json);
+  for (int i = 0; i < s->input->lines && status == TES_OK; i++)
+    status = tes_file_check(s->context, s->input->line[i].file);
   if (status == TES_OK && s->input->checkpoint)
     status = tes_checkpoint_check(s->context, s->input->checkpoint);
   return status;

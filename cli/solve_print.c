@@ -167,5 +167,6 @@ void solve_print_outcome(const Solve *s) {
             (double)tes_context_memory_peak(s->context) / (1 << 30));
   if (s->input->adaptive && s->outcome == TES_OK) print_end_of_steps(s);
   if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
+  solve_print_outputs(s);
   if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
 }

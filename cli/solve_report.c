@@ -1,5 +1,6 @@
 /* The JSON report of a solve. */
 #include <math.h>
+#include <stdlib.h>
 #include "solve.h"
 
 enum { TIMES = 8 };
@@ -38,6 +39,27 @@ static void fill_result(const Solve *s, TesReport *report) {
   report->error_h1 = s->error_h1;
 }
 
+/* Points and values; arrays as long as those of the case. */
+static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *points, TesReportValue *values,
+                         const char **lines) {
+  const TesCase *c = s->input;
+  const SolveOutputs *o = &s->outputs;
+  for (int i = 0; i < c->points; i++) {
+    points[i] = (TesReportPoint){.name = c->point[i].name,
+                                 .x = {c->point[i].x[0], c->point[i].x[1], c->point[i].x[2]},
+                                 .dim = tes_mesh_dim(s->mesh),
+                                 .fields = o->fields,
+                                 .field = o->field,
+                                 .value = o->point + i * o->fields,
+                                 .moved = o->moved[i]};
+  }
+  for (int i = 0; i < c->values; i++) values[i] = (TesReportValue){c->value[i].name, o->value[i]};
+  for (int i = 0; i < o->lines; i++) lines[i] = c->line[i].file;
+  report->points = points, report->point_count = c->points;
+  report->values = values, report->value_count = c->values;
+  report->lines = lines, report->line_count = o->lines;
+}
+
 TesStatus solve_write_report(const Solve *s, const char *path) {
   TesReportTime times[TIMES];
   TesReportText texts[4];
@@ -62,5 +84,13 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     report.tolerance = s->tolerance;
   }
   if (s->solved) fill_result(s, &report);
-  return tes_report_write(s->context, &report, path);
+  const size_t most = s->input ? (size_t)(s->input->points + s->input->values + s->input->lines) + 1 : 1;
+  TesReportPoint *points = calloc(most, sizeof *points);
+  TesReportValue *values = calloc(most, sizeof *values);
+  const char **lines = calloc(most, sizeof *lines);
+  if (s->outputs.known && points && values && lines) fill_outputs(s, &report, points, values, lines);
+  const TesStatus status =
+      points && values && lines ? tes_report_write(s->context, &report, path) : TES_OUT_OF_MEMORY;
+  free(points), free(values), free(lines);
+  return status;
 }

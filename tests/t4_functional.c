@@ -97,7 +97,8 @@ static void check_integrals(const TestPlace *p, const TesFunction *u_of) {
                                     p->is.degree + 3, w));
     for (int64_t i = 0; i < p->length; i++)
       expected += w[i] * at[i], scale += fabs(w[i] * at[i]), area += w[i];
-    TesValue what = {.kind = b < 0 ? TES_VALUE_INTEGRAL : TES_VALUE_BOUNDARY_INTEGRAL, .boundary = b};
+    TesValue what = {
+        .kind = TES_VALUE_INTEGRAL, .where = b < 0 ? TES_ON_DOMAIN : TES_ON_BOUNDARY, .number = b};
     assert_ok(p->ctx, tes_functional_value(p->space, u, &what, &value));
     assert_ok(p->ctx, tes_functional_value(p->space, NULL, &what, &size));
     what.kind++; /* the mean */
@@ -174,10 +175,10 @@ static void check_unit(TesContext *ctx, int degree) {
   assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .g = g}, b));
   assert_ok(ctx, tes_vector_dot(b, u, &dot));
   assert_near(dot, 1. / 9, 1e-13);
-  assert_ok(ctx, tes_functional_value(p.space, u, &(TesValue){TES_VALUE_MEAN, 0, {0}}, &value));
+  assert_ok(ctx, tes_functional_value(p.space, u, &(TesValue){.kind = TES_VALUE_MEAN, .point = {0}}, &value));
   assert_near(value, 1. / 8, 1e-13);
-  assert_ok(ctx,
-            tes_functional_value(p.space, u, &(TesValue){TES_VALUE_BOUNDARY_MEAN, TES_TOP, {0}}, &value));
+  assert_ok(ctx, tes_functional_value(
+                     p.space, u, &(TesValue){TES_VALUE_MEAN, TES_ON_BOUNDARY, TES_TOP, {0}, NULL}, &value));
   assert_near(value, 1. / 4, 1e-13);
   assert_ok(ctx, tes_functional_error(p.space, u, NULL, &l2, &h1, NULL, NULL));
   assert_near(l2 * l2, 1. / 27, 1e-14);
@@ -192,7 +193,7 @@ static void check_unit(TesContext *ctx, int degree) {
     assert_ok(ctx, tes_functional_value(p.space, u, &at, &value));
     assert_near(value, at.point[0] * at.point[1] * at.point[2], 1e-13);
   }
-  const TesValue outside = {TES_VALUE_POINT, 0, {0.5, 1.01, 0.7}};
+  const TesValue outside = {.kind = TES_VALUE_POINT, .point = {0.5, 1.01, 0.7}};
   assert_int_equal(tes_functional_value(p.space, u, &outside, &value), TES_INVALID_INPUT);
   tes_context_clear(ctx);
   tes_vector_destroy(&u), tes_vector_destroy(&b), tes_function_destroy(&f);
@@ -216,9 +217,11 @@ static void check_box(TesContext *ctx, int degree) {
   assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .g = g}, b));
   assert_ok(ctx, tes_vector_dot(b, u, &dot));
   assert_near(dot, 8. / 3 * 1. / 3 * 9, 1e-12); /* int over z = 3 of (3xy)^2 */
-  assert_ok(ctx, tes_functional_value(p.space, u, &(TesValue){TES_VALUE_INTEGRAL, 0, {0}}, &value));
+  assert_ok(ctx,
+            tes_functional_value(p.space, u, &(TesValue){.kind = TES_VALUE_INTEGRAL, .point = {0}}, &value));
   assert_near(value, 2 * 0.5 * 4.5, 1e-12);
-  assert_ok(ctx, tes_functional_value(p.space, u, &(TesValue){TES_VALUE_POINT, 0, {1.3, 1, 0.7}}, &value));
+  assert_ok(ctx, tes_functional_value(p.space, u,
+                                      &(TesValue){.kind = TES_VALUE_POINT, .point = {1.3, 1, 0.7}}, &value));
   assert_near(value, 1.3 * 0.7, 1e-13);
   assert_ok(ctx, tes_functional_error(p.space, u, NULL, &l2, &h1, NULL, NULL));
   assert_near(l2 * l2, 8, 1e-11);
@@ -226,7 +229,7 @@ static void check_box(TesContext *ctx, int degree) {
   assert_ok(ctx, tes_functional_error(p.space, u, f, &l2, &h1, NULL, NULL));
   assert_near(l2, 0, 1e-12);
   assert_near(h1, 0, 1e-10);
-  const TesValue outside = {TES_VALUE_POINT, 0, {1.3, 1.01, 0.7}};
+  const TesValue outside = {.kind = TES_VALUE_POINT, .point = {1.3, 1.01, 0.7}};
   assert_int_equal(tes_functional_value(p.space, u, &outside, &value), TES_INVALID_INPUT);
   tes_context_clear(ctx);
   tes_vector_destroy(&u), tes_vector_destroy(&b), tes_function_destroy(&f);
@@ -241,10 +244,10 @@ static void check_ball(TesContext *ctx) {
   TesVector *b = test_place_vector(&p, NULL), *one = test_place_vector(&p, NULL);
   double value;
   assert_ok(ctx, tes_vector_fill(one, 1));
-  assert_ok(ctx, tes_functional_value(p.space, NULL, &(TesValue){TES_VALUE_INTEGRAL, 0, {0}}, &value));
+  assert_ok(ctx, tes_functional_value(p.space, NULL, &(TesValue){.kind = TES_VALUE_INTEGRAL, .point = {0}},
+                                      &value));
   assert_near(value, 4 * M_PI / 3, 1e-4);
-  assert_ok(ctx,
-            tes_functional_value(p.space, NULL, &(TesValue){TES_VALUE_BOUNDARY_INTEGRAL, 0, {0}}, &value));
+  assert_ok(ctx, tes_functional_value(p.space, NULL, &(TesValue){.where = TES_ON_BOUNDARY}, &value));
   assert_near(value, 4 * M_PI, 2e-3);
   assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f, .g = g}, b));
   assert_ok(ctx, tes_vector_dot(b, one, &value));
@@ -329,7 +332,8 @@ static double *all_values(const TestCase *is, int threads, size_t *count) {
   assert_ok(ctx, tes_vector_get(b, values));
   assert_ok(ctx, tes_vector_get(u, values + p.length));
   assert_ok(ctx, tes_functional_error(p.space, b, d.callback, norms, norms + 1, cells, cells + p.cells));
-  assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){TES_VALUE_INTEGRAL, 0, {0}}, norms + 2));
+  assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){.kind = TES_VALUE_INTEGRAL, .point = {0}},
+                                      norms + 2));
   tes_vector_destroy(&b), tes_vector_destroy(&u), free_data(&d);
   test_place_free(&p);
   assert_int_equal(tes_context_memory(ctx), 0);
@@ -439,7 +443,7 @@ static void check_refused(TesContext *ctx, const TestCase *is) {
   TesVector *b = test_place_vector(&p, NULL), *short_one;
   double l2, h1;
   const TesFunction *g[6] = {NULL};
-  const TesValue nowhere = {TES_VALUE_BOUNDARY_MEAN, p.boundaries, {0}};
+  const TesValue nowhere = {TES_VALUE_MEAN, TES_ON_BOUNDARY, p.boundaries, {0}, NULL};
   assert_ok(ctx, tes_vector_fill(b, 0));
   assert_ok(ctx, tes_function_create_callback(ctx, nan_behind, NULL, NULL, &f));
   assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f}, b), TES_NAN);
@@ -503,9 +507,11 @@ static TesStatus work(const TestPlace *p, const Data *d, TesVector *b, double *v
       &(TesLoadDesc){.space = p->space, .f = d->f, .material_f = d->material, .g = d->g}, b);
   if (status == TES_OK) status = tes_functional_error(p->space, b, d->f, value, value, NULL, NULL);
   if (status == TES_OK)
-    status = tes_functional_value(p->space, b, &(TesValue){TES_VALUE_BOUNDARY_MEAN, 0, {0}}, value);
+    status =
+        tes_functional_value(p->space, b, &(TesValue){TES_VALUE_MEAN, TES_ON_BOUNDARY, 0, {0}, NULL}, value);
   if (status == TES_OK)
-    status = tes_functional_value(p->space, b, &(TesValue){TES_VALUE_POINT, 0, {0.2, 0.2}}, value);
+    status =
+        tes_functional_value(p->space, b, &(TesValue){.kind = TES_VALUE_POINT, .point = {0.2, 0.2}}, value);
   return status == TES_OK ? tes_functional_lifting(p->space, lifted, b) : status;
 }
 

@@ -24,8 +24,10 @@ static double *make(TesContext *ctx, const TestCase *is, int64_t *length) {
   assert_ok(ctx, tes_functional_load(&(TesLoadDesc){p.space, f, by_material, g}, b));
   assert_ok(ctx, tes_functional_lifting(p.space, lifted, u));
   assert_ok(ctx, tes_functional_error(p.space, b, f, numbers, numbers + 1, NULL, NULL));
-  assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){TES_VALUE_INTEGRAL, 0, {0}}, numbers + 2));
-  assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){TES_VALUE_BOUNDARY_MEAN, 0, {0}}, numbers + 3));
+  assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){.kind = TES_VALUE_INTEGRAL, .point = {0}},
+                                      numbers + 2));
+  assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){TES_VALUE_MEAN, TES_ON_BOUNDARY, 0, {0}, NULL},
+                                      numbers + 3));
   assert_ok(ctx, tes_vector_get(b, values));
   assert_ok(ctx, tes_vector_get(u, values + p.length));
   tes_vector_destroy(&b), tes_vector_destroy(&u);

@@ -39,7 +39,7 @@ static int heat_shown(const TesProblem *p, TesiShown *shown) {
   return 1;
 }
 
-static const TesiEquation heat = {"heat", 0, heat_form, heat_load, heat_shown};
+static const TesiEquation heat = {"heat", 0, heat_form, heat_load, heat_shown, NULL};
 
 static TesFunction *expression(TesContext *on, const char *text) {
   TesFunction *f;

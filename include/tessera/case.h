@@ -16,6 +16,23 @@
 extern "C" {
 #endif
 
+/** A point, a line or a value that a case asks for. `where` stands before messages about it. */
+typedef struct TesCasePoint {
+  char *name; /**< NULL: it has none */
+  double x[3];
+  char *where;
+} TesCasePoint;
+typedef struct TesCaseLine {
+  double from[3], to[3];
+  int count;
+  char *file, *where;
+} TesCaseLine;
+typedef struct TesCaseValue {
+  char *name;
+  TesValue value; /**< without where and number, which tes_case_value() finds; `of` is owned by the case */
+  char *place;    /**< name of a boundary or material; NULL: the domain, or a point */
+  char *where;
+} TesCaseValue;
 /** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a problem is made of it. */
 typedef struct TesCase {
   TesContext *context;
@@ -25,6 +42,10 @@ typedef struct TesCase {
   bool adaptive;
   TesAdaptDesc adapt;            /**< where it is adaptive */
   char *vtu, *json, *checkpoint; /**< output files, relative to the working folder; NULL: none */
+  int points, lines, values;
+  TesCasePoint *point; /**< [points] */
+  TesCaseLine *line;   /**< [lines] */
+  TesCaseValue *value; /**< [values] */
   char *warnings[4];
   int warning_count;
 } TesCase;
@@ -37,6 +58,10 @@ TesStatus tes_case_read(TesContext *context, const char *path, int override_coun
 /** The same from a text in memory; `name` stands for the file in messages. */
 TesStatus tes_case_parse(TesContext *context, const char *text, const char *name, int override_count,
                          const char *const *overrides, TesCase **result);
+/** The i-th value of a case on a mesh, whose boundary or material of that name it is. Errors: TES_INVALID_INPUT, with the place in the file. */
+TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value);
+/** Before time is spent: whether the mesh has all names and points that the outputs of the case need. Errors as above. */
+TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh);
 /** Destroys a case and its functions. */
 void tes_case_destroy(TesCase **result);
 

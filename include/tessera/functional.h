@@ -43,19 +43,28 @@ TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const 
                                double *l2, double *h1, double *cell_l2, double *cell_h1);
 
 typedef enum TesValueKind {
-  TES_VALUE_INTEGRAL,          /**< int u over the domain */
-  TES_VALUE_MEAN,              /**< that over its volume */
-  TES_VALUE_BOUNDARY_INTEGRAL, /**< int u over a boundary */
-  TES_VALUE_BOUNDARY_MEAN,     /**< that over its area */
-  TES_VALUE_POINT              /**< u at a point */
+  TES_VALUE_INTEGRAL,
+  TES_VALUE_MEAN, /**< the integral over volume or area */
+  TES_VALUE_POINT,
+  TES_VALUE_FORCE, /**< on a boundary; flows and elasticity */
+  TES_VALUE_ERROR  /**< a norm of the error, of problems with an exact solution */
 } TesValueKind;
+typedef enum TesWhere { TES_ON_DOMAIN, TES_ON_BOUNDARY, TES_ON_MATERIAL } TesWhere;
+/** A number that is told of a function u. */
 typedef struct TesValue {
   TesValueKind kind;
-  int boundary;    /**< of the boundary kinds */
+  TesWhere where;
+  int number;      /**< of the boundary or material, in the mesh's order */
   double point[3]; /**< in the closed domain */
+  /** An expression in u, ux, uy, uz (in problems: tes_problem_field()), x, y, z, r and, on a boundary, nx, ny, nz; NULL: u.
+   *  Error: "l2" (or NULL) or "h1". Force: "x", "y" or "z". */
+  const char *of;
 } TesValue;
-/** value <- that of u; u NULL: of the function 1, so that integrals are volume or area. Errors: TES_INVALID_INPUT (a number that no boundary has, a
- *  point outside). Integrals with degree + 3 points a direction. */
+/** value <- that of u; u NULL: of the function 1, so that integrals are volume or area. Integrals with degree + 3 points a direction, exact on affine
+ *  cells for polynomials to degree 2 degree + 5 in each direction, so for u, and u^2 where degree is 1 and more; else up to that quadrature. At a point
+ *  on a face an expression with derivatives is the mean over the cells that have the point. Expressions are evaluated on the host, from one
+ *  copy of u. Errors: TES_INVALID_INPUT (a number that no boundary or material has, a point outside, an expression that is none, force or
+ *  error: they need a problem), TES_NAN. */
 TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const TesValue *what,
                                double *value);
 

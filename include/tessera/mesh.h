@@ -188,6 +188,12 @@ TesStatus tes_mesh_geometry_kind(const TesMesh *mesh, TesGeometryKind *kind);
 /** The point F_K(xi) of each of n reference points [n][dim] in [0, 1]^dim of cell K, to x[n][dim]; J (may be NULL): [n][dim][dim],
  *  J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create(). */
 TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x, double *J);
+/** For n points x[n][dim] the cell that has each, -1: none, and the place xi[n][dim] in it (may be NULL; NaN outside), so that
+ *  tes_mesh_evaluate() gives the point back. A point on a face, an edge or a vertex gets the cell of smallest number; points outside by no
+ *  more than 1e-9 of a cell's length count as on it. Kind box: by bisection; other kinds: all cells are looked at once for all points,
+ *  and F_K(xi) = x is solved by Newton's method in those near one, so ask for many at once. Errors: TES_INVALID_INPUT (a point that is not
+ *  finite), those of tes_mesh_create(). */
+TesStatus tes_mesh_locate(const TesMesh *mesh, int64_t n, const double *x, int64_t *cell, double *xi);
 /** The same points by the map of the cell's own tree, which on curved domains the polynomials of tes_mesh_evaluate() approach. */
 void tes_mesh_map(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x);
 

@@ -12,6 +12,7 @@
 #ifndef TESSERA_PROBLEM_H
 #define TESSERA_PROBLEM_H
 
+#include "functional.h"
 #include "solver.h"
 
 #ifdef __cplusplus
@@ -31,7 +32,7 @@ typedef struct TesBoundary {
   TesCondition condition;
   /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with the larger number. */
   int priority;
-  const TesFunction *g;     /**< NULL: 0 */
+  const TesFunction *g;     /**< NULL: 0; an expression may use nx, ny, nz, the outer normal */
   const TesFunction *alpha; /**< Robin only, not negative; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
 } TesBoundary;
@@ -117,6 +118,19 @@ const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
 const TesVector *tes_problem_solution(const TesProblem *problem);
 /** L2 norm and H1 seminorm of the error against `exact`; TES_INVALID_INPUT when there is none. */
 TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
+/** Names of the solution's fields, tes_problem_fields() of them: "u" of poisson; NULL beyond the last. Expressions over them also know their
+ *  derivatives, ux, uy and uz. */
+int tes_problem_fields(const TesProblem *problem);
+const char *tes_problem_field(const TesProblem *problem, int field);
+/** values[n][count] <- the expressions of[count] (as TesValue.of; NULL inside: the first field) at points x[n][dim]; those with derivatives
+ *  are means over all cells that have the point. moved[n] <- 0 for points of the mesh. A point that misses it by less than a hundredth
+ *  of a cell's length, as beside a curved boundary, is moved to it, and moved is that fraction. Errors: TES_INVALID_INPUT (a point outside; moved
+ *  NULL: also one that would be moved; an expression that is none), TES_NAN. Cost: tes_mesh_locate(), one copy of the solution, (degree +
+ *  1)^dim operations a point. */
+TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
+                             const char *const *of, double *values, double *moved);
+/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error where it knows `exact`. */
+TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
 TesProblemTimes tes_problem_times(const TesProblem *problem);
 /** The tolerance in use, and the round-off floor of the relative residual below which it cannot be reached. Boxes: about c_k eps n^2 for n
  *  cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes). Other meshes: 0, not known, until a solve

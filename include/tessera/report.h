@@ -38,6 +38,23 @@ typedef struct TesReportStep {
   double estimate, upper, error, effectivity, goal, l2, h1;
 } TesReportStep;
 
+/** The solution at a point: {`name`, `x` [dim], a member a field, `moved`}. */
+typedef struct TesReportPoint {
+  const char *name; /**< NULL: it has none */
+  double x[3];
+  int dim, fields;
+  const char *const *field; /**< [fields] */
+  const double *value;      /**< [fields] */
+  double
+      moved; /**< told where not 0: how far outside of the mesh it lay, in lengths of a cell, before it was moved to it */
+} TesReportPoint;
+
+/** A value of the solution. */
+typedef struct TesReportValue {
+  const char *name;
+  double value;
+} TesReportValue;
+
 typedef struct TesReport {
   TesStatus status;             /**< `status`: tes_status_name() of it; always */
   const char *message;          /**< `message`: why it failed, where it did; NULL or "": none */
@@ -70,7 +87,13 @@ typedef struct TesReport {
   int solver_count;
   const char *const *warnings; /**< `warnings` [warning_count] */
   int warning_count;
-  const char *vtu; /**< `vtu`: the file that was written */
+  const TesReportPoint *points; /**< `points` [point_count] */
+  int point_count;
+  const TesReportValue *values; /**< `values` {NAME: number} [value_count] */
+  int value_count;
+  const char *vtu;          /**< `vtu`: the file that was written */
+  const char *const *lines; /**< `lines` [line_count]: the files that were written */
+  int line_count;
 } TesReport;
 
 /** Writes the report as JSON, with `version` added, to the file `path`, or to the standard output for "-". The file

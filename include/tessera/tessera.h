@@ -23,5 +23,6 @@
 #include "solver.h"
 #include "problem.h"
 #include "adapt.h"
+#include "output.h"
 
 #endif

@@ -86,6 +86,19 @@ void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit);
 int tesi_function_emit(const TesFunction *function, const char *declaration, const char *real, char *buffer,
                        size_t size);
 TesContext *tesi_function_context(const TesFunction *function);
+/* Functions of more than space and time: of further variables, as an outer normal or a solution and its derivatives, whose names it was made
+ * with. Those that use none of them are plain functions. `more`: [number of names] arrays [n]; those it does not use may be NULL.
+ * Without them (tesi_function_values()) it is NaN. */
+typedef void (*TesiFunctionOver)(void *user, int64_t n, const double *x, const double *y, const double *z,
+                                 double t, const double *const *more, double *out);
+void tesi_function_set_over(TesFunction *function, TesiFunctionOver over, uint64_t used);
+/* Bit i: uses further variable i. 0: a plain function. */
+uint64_t tesi_function_uses(const TesFunction *function);
+void tesi_function_values_over(const TesFunction *function, int64_t n, const double *x, const double *y,
+                               const double *z, double t, const double *const *more, double *out);
+/* An expression in x, y, z, t, r and the names [count] of further variables (io/ makes it). Messages as tes_function_create_expression(). */
+TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count, const char *const *names,
+                                    TesFunction **function);
 /* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
 void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,
                           const double *z, double t, double *out);

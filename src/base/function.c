@@ -12,6 +12,8 @@ struct TesFunction {
   double constant;
   char *text;
   TesiFunctionEmit emit;
+  TesiFunctionOver over; /* NULL: a plain function */
+  uint64_t used;         /* bit i: further variable i */
 };
 
 static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
@@ -59,6 +61,23 @@ TesStatus tesi_function_create_constant(TesContext *ctx, double value, const cha
 
 void *tesi_function_user(const TesFunction *function, TesFunctionEvaluate evaluate) {
   return evaluate && function->evaluate == evaluate ? function->user : NULL;
+}
+
+void tesi_function_set_over(TesFunction *function, TesiFunctionOver over, uint64_t used) {
+  function->over = over;
+  function->used = used;
+}
+
+uint64_t tesi_function_uses(const TesFunction *function) {
+  return function ? function->used : 0;
+}
+
+void tesi_function_values_over(const TesFunction *function, int64_t n, const double *x, const double *y,
+                               const double *z, double t, const double *const *more, double *out) {
+  if (function->over)
+    function->over(function->user, n, x, y, z, t, more, out);
+  else
+    tesi_function_values(function, n, x, y, z, t, out);
 }
 
 void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit) {

@@ -54,9 +54,9 @@ typedef struct TesiBatchKind {
                    double *const gradient[3]);
   /* Number of node p of a cell, and whether its value is given. */
   int64_t (*node)(const TesiBatches *b, int64_t cell, int p, bool *given);
-  /* Points x[3][points] of a face, and weights. */
+  /* Points x[3][points] of a face, weights, and normal[3][points], unit, outwards (may be NULL). */
   void (*face)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *x,
-               double *weight);
+               double *weight, double *normal);
   /* What the face's own nodes get, local[nodes of the face], goes to those that its index names. NULL: they are the same. */
   void (*constrain)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *local);
 } TesiBatchKind;

@@ -106,10 +106,12 @@ static int64_t box_node(const TesiBatches *b, int64_t cell, int p, bool *given) 
 }
 
 static void box_face(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *x,
-                     double *weight) {
+                     double *weight, double *normal) {
   const TesiAxis *axis = b->box->axis;
   int stride = 1;
   for (int p = 0; p < rule->points; p++) weight[p] = 1, x[2 * rule->points + p] = 0;
+  for (int p = 0; normal && p < 3 * rule->points; p++)
+    normal[p] = p / rule->points != face / 2 ? 0 : face % 2 ? 1 : -1;
   for (int d = 0; d < b->dim; d++) {
     const int c = (int)(cell % axis[d].cells);
     double *at = x + d * rule->points;

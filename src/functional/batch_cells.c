@@ -74,8 +74,8 @@ static int64_t cells_node(const TesiBatches *b, int64_t cell, int p, bool *given
 }
 
 static void cells_face(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *x,
-                       double *weight) {
-  tesi_face_points(rule, b->geometry, cell, face, x, weight, NULL);
+                       double *weight, double *normal) {
+  tesi_face_points(rule, b->geometry, cell, face, x, weight, normal);
 }
 
 /* A side of the domain is a side of the parent too: what hangs on it is interpolated from its own nodes. */

@@ -3,13 +3,11 @@
 #include <math.h>
 #include "basis/lagrange.h"
 
-void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, TesiFaceRule *rule) {
+/* The tables of the rule's points. */
+static void fill_tables(const TesGeometry *geometry, TesiFaceRule *rule) {
   static const double ends[2] = {0, 1};
   double node[TESI_MAX_POINTS];
-  *rule = (TesiFaceRule){.dim = dim, .n = degree + 1, .q = q};
-  rule->nodes = dim == 3 ? rule->n * rule->n : rule->n;
-  rule->points = dim == 3 ? q * q : q;
-  tesi_gauss(q, rule->point, rule->weight);
+  const int q = rule->q;
   tesi_gauss_lobatto(rule->n, node, NULL);
   tesi_lagrange(rule->n, node, q, rule->point, rule->B, rule->G);
   if (!geometry) return;
@@ -17,6 +15,24 @@ void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, Tes
   tesi_geometry_tables(geometry, q, rule->point, rule->geometry_B, rule->geometry_G);
   tesi_gauss_lobatto(rule->m, node, NULL);
   tesi_lagrange(rule->m, node, 2, ends, NULL, rule->ends);
+}
+
+static TesiFaceRule new_rule(int dim, int degree, int q) {
+  const int n = degree + 1;
+  return (TesiFaceRule){
+      .dim = dim, .n = n, .q = q, .nodes = dim == 3 ? n * n : n, .points = dim == 3 ? q * q : q};
+}
+
+void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, TesiFaceRule *rule) {
+  *rule = new_rule(dim, degree, q);
+  tesi_gauss(q, rule->point, rule->weight);
+  fill_tables(geometry, rule);
+}
+
+void tesi_face_node_rule(int dim, int degree, const TesGeometry *geometry, TesiFaceRule *rule) {
+  *rule = new_rule(dim, degree, degree + 1);
+  tesi_gauss_lobatto(degree + 1, rule->point, rule->weight);
+  fill_tables(geometry, rule);
 }
 
 int tesi_face_node(int dim, int n, int face, int i) {
@@ -57,16 +73,34 @@ void tesi_face_points(const TesiFaceRule *rule, const TesGeometry *geometry, int
     for (int r = 0; r < dim; r++) size += n[r] * n[r];
     size = sqrt(size);
     weight[p] = rule->weight[p % q] * (dim == 3 ? rule->weight[p / q] : 1) * size;
-    for (int r = 0; normal && r < dim; r++) normal[p * dim + r] = n[r] / size;
+    for (int r = 0; normal && r < 3; r++) normal[r * points + p] = n[r] / size;
   }
 }
 
 void tesi_face_geometry(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
                         double *x, double *weight, double *normal) {
-  double at[3 * TESI_FACE_MOST];
-  tesi_face_points(rule, geometry, cell, face, at, weight, normal);
+  double at[3 * TESI_FACE_MOST], n[3 * TESI_FACE_MOST];
+  tesi_face_points(rule, geometry, cell, face, at, weight, n);
   for (int p = 0; p < rule->points; p++)
-    for (int d = 0; d < rule->dim; d++) x[p * rule->dim + d] = at[d * rule->points + p];
+    for (int d = 0; d < rule->dim; d++) {
+      x[p * rule->dim + d] = at[d * rule->points + p];
+      if (normal) normal[p * rule->dim + d] = n[d * rule->points + p];
+    }
+}
+
+TesStatus tesi_boundary_values(const TesFunction *f, int n, const double *x, const double *normal,
+                               double *values) {
+  TesContext *ctx = tesi_function_context(f);
+  TesStatus status = TES_OK;
+  if (!tesi_function_uses(f)) return tes_function_evaluate(f, n, x, x + n, x + 2 * n, 0, values);
+  const double *const more[3] = {normal, normal + n, normal + 2 * n};
+  tesi_function_values_over(f, n, x, x + n, x + 2 * n, 0, more, values);
+  for (int i = 0; i < n; i++)
+    if (!isfinite(values[i]))
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(f), values[i], x[i], x[n + i],
+               x[2 * n + i]);
+done:
+  return status;
 }
 
 void tesi_face_values(const TesiFaceRule *rule, const TesFunction *f, const double *x, double *value) {

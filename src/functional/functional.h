@@ -4,6 +4,7 @@
 
 #include "device/vector.h"
 #include "functional/batch.h"
+#include "functional/fields.h"
 
 /* tes_functional_load(); given: nodes with given values get their part too, and any boundary may have a g. */
 TesStatus tesi_functional_load(const TesLoadDesc *desc, bool given, TesVector *b);
@@ -11,6 +12,15 @@ TesStatus tesi_functional_load(const TesLoadDesc *desc, bool given, TesVector *b
 TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, TesVector *w);
 /* The cell of a point and its place there. */
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi);
+/* The value of an expression (NULL: the first field) in these fields: integral, mean or point. Quadrature is that of the space, degree + 3 points
+ * a direction; the fields' own spaces are over the same mesh. */
+TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
+                                     const TesValue *what, double *value);
+/* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in lengths of a cell, 0: not at all; those
+ * that do not by more than a hundredth are moved to it, others are refused, or (holes) get NaN
+ * for moved and values; moved NULL: no point is moved. */
+TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
+                         int count, const char *const *of, double *values, double *moved, bool holes);
 /* v <- v with zeros at the given nodes of a box. */
 TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
 

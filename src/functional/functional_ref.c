@@ -55,7 +55,7 @@ TesStatus tesi_plain_point(const TesiPlain *plain, int64_t cell, int face, int p
   TesContext *ctx = plain->space->context;
   TesStatus status = TES_OK;
   const int dim = plain->dim, n = plain->n, normal = face < 0 ? -1 : face / 2;
-  double xi[3] = {0}, J[9], inverse[3][3], B[3][TESI_MAX_POINTS], G[3][TESI_MAX_POINTS], area = 0;
+  double xi[3] = {0}, J[9], B[3][TESI_MAX_POINTS], G[3][TESI_MAX_POINTS], area = 0;
   at->weight = 1;
   for (int d = 0; d < dim; d++) {
     xi[d] = d == normal ? face % 2 : plain->point[p % plain->q];
@@ -65,8 +65,8 @@ TesStatus tesi_plain_point(const TesiPlain *plain, int64_t cell, int face, int p
   }
   at->x[2] = 0;
   TES_TRY(tes_mesh_evaluate(plain->space->mesh, cell, 1, xi, at->x, J));
-  at->weight *= invert(dim, J, inverse);
-  for (int r = 0; face >= 0 && r < dim; r++) area += inverse[normal][r] * inverse[normal][r];
+  at->weight *= invert(dim, J, at->inverse);
+  for (int r = 0; face >= 0 && r < dim; r++) area += at->inverse[normal][r] * at->inverse[normal][r];
   if (face >= 0) at->weight *= sqrt(area);
   for (int i = 0; i < plain->nodes; i++) {
     const int node[3] = {i % n, i / n % n, i / n / n};
@@ -77,7 +77,7 @@ TesStatus tesi_plain_point(const TesiPlain *plain, int64_t cell, int face, int p
     at->phi[i] = value[0] * value[1] * value[2];
     for (int r = 0; r < dim; r++) {
       at->slope[r][i] = 0;
-      for (int c = 0; c < dim; c++) at->slope[r][i] += inverse[c][r] * slope[c];
+      for (int c = 0; c < dim; c++) at->slope[r][i] += at->inverse[c][r] * slope[c];
     }
   }
 done:

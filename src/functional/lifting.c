@@ -1,4 +1,5 @@
 /* Boundary values at nodes. */
+#include <string.h>
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 #include "basis/lagrange.h"
@@ -8,6 +9,7 @@
 typedef struct Nodes {
   int64_t *first, *node; /* [boundaries + 1], [count] */
   double *x;             /* [3][count] */
+  double *normal;        /* the same; NULL: no function asks for it */
   int64_t count;
 } Nodes;
 
@@ -15,6 +17,7 @@ static void free_nodes(TesContext *ctx, Nodes *nodes) {
   tesi_free(ctx, &nodes->first);
   tesi_free(ctx, &nodes->node);
   tesi_free(ctx, &nodes->x);
+  tesi_free(ctx, &nodes->normal);
 }
 
 /* ---- boxes --------------------------------------------------------------------------------------------------------- */
@@ -134,6 +137,44 @@ done:
   return status;
 }
 
+/* ---- normals ------------------------------------------------------------------------------------------------------- */
+
+/* Those of the last face of its own boundary that a node is on. */
+static void put_normals(const TesiBatches *b, const TesiFaceRule *rule, const TesiBoundaryFace *face,
+                        const int32_t *slot, Nodes *nodes) {
+  enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
+  double x[3 * MOST], weight[MOST], normal[3 * MOST];
+  b->kind->face(b, rule, face->cell, face->face, x, weight, normal);
+  for (int p = 0; p < rule->nodes; p++) {
+    bool given;
+    const int64_t node = b->kind->node(b, face->cell, tesi_face_node(b->dim, b->n, face->face, p), &given);
+    const int64_t i = (int64_t)slot[node] - 1;
+    if (i < nodes->first[face->boundary] || i >= nodes->first[face->boundary + 1]) continue;
+    for (int d = 0; d < 3; d++) nodes->normal[d * nodes->count + i] = normal[d * rule->points + p];
+  }
+}
+
+static TesStatus list_normals(const TesiBatches *b, const bool *wanted, Nodes *nodes) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TesiBoundaryFace *face = NULL;
+  TesiFaceRule *rule = NULL;
+  int32_t *slot = NULL;
+  int64_t faces;
+  TES_ALLOC(&nodes->normal, 3 * nodes->count);
+  TES_ALLOC(&slot, b->length);
+  for (int64_t i = 0; i < nodes->first[b->boundaries]; i++) slot[nodes->node[i]] = (int32_t)(i + 1);
+  TES_NEW(&rule);
+  tesi_face_node_rule(b->dim, b->n - 1, b->geometry, rule);
+  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  for (int64_t i = 0; i < faces; i++) put_normals(b, rule, &face[i], slot, nodes);
+done:
+  tesi_free(ctx, &face);
+  tesi_free(ctx, &rule);
+  tesi_free(ctx, &slot);
+  return status;
+}
+
 /* ---- values -------------------------------------------------------------------------------------------------------- */
 
 /* u <- g at nodes first .. end - 1, in blocks. */
@@ -144,8 +185,12 @@ static TesStatus put_values(const Nodes *nodes, const TesFunction *g, int64_t fi
   for (int64_t i = first; i < end; i += BLOCK) {
     double value[BLOCK];
     const int64_t n = i + BLOCK < end ? BLOCK : end - i;
-    const double *x = nodes->x + i;
-    const TesStatus status = tes_function_evaluate(g, n, x, x + nodes->count, x + 2 * nodes->count, 0, value);
+    double x[6 * BLOCK];
+    for (int d = 0; d < 3; d++) {
+      memcpy(x + d * n, nodes->x + d * nodes->count + i, (size_t)n * sizeof *x);
+      if (nodes->normal) memcpy(x + (3 + d) * n, nodes->normal + d * nodes->count + i, (size_t)n * sizeof *x);
+    }
+    const TesStatus status = tesi_boundary_values(g, (int)n, x, x + 3 * n, value);
     for (int64_t p = 0; p < n; p++) u[nodes->node[i + p]] = value[p];
     if (status != TES_OK) {
 #pragma omp atomic write
@@ -160,15 +205,17 @@ static TesStatus lift_on_host(const TesSpace *space, const TesFunction *const *g
   TesStatus status = TES_OK;
   TesiBatches *b = NULL;
   Nodes nodes = {0};
-  bool *wanted = NULL, any = false;
+  bool *wanted = NULL, any = false, normals = false;
   TES_TRY(tesi_batches_create(space, space->degree + 1, &b));
   TES_ALLOC(&wanted, b->boundaries + 1);
   TES_ALLOC(&nodes.first, b->boundaries + 1);
   for (int i = 0; g && i < b->boundaries; i++) {
     wanted[i] = g[i] && tes_space_given(space, i);
     any = any || wanted[i];
+    normals = normals || (wanted[i] && tesi_function_uses(g[i]));
   }
   if (any) TES_TRY(b->box ? list_box(b, wanted, &nodes) : list_cells(b, wanted, &nodes));
+  if (normals) TES_TRY(list_normals(b, wanted, &nodes));
   for (int i = 0; any && i < b->boundaries; i++)
     if (wanted[i]) TES_TRY(put_values(&nodes, g[i], nodes.first[i], nodes.first[i + 1], u));
 done:

@@ -87,10 +87,10 @@ done:
 static TesStatus face_flux(const TesiBatches *b, const TesiFaceRule *rule, const TesiBoundaryFace *face,
                            const TesFunction *g, double *local) {
   enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
-  double x[3 * MOST], weight[MOST], value[MOST];
+  double x[3 * MOST], weight[MOST], normal[3 * MOST], value[MOST];
   const int n = rule->points;
-  b->kind->face(b, rule, face->cell, face->face, x, weight);
-  const TesStatus status = tes_function_evaluate(g, n, x, x + n, x + 2 * n, 0, value);
+  b->kind->face(b, rule, face->cell, face->face, x, weight, normal);
+  const TesStatus status = tesi_boundary_values(g, n, x, normal, value);
   if (status != TES_OK) return status;
   for (int p = 0; p < n; p++) value[p] *= weight[p];
   memset(local, 0, (size_t)rule->nodes * sizeof *local);

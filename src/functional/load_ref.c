@@ -1,6 +1,15 @@
 /* Loads from their definition: see functional.h. */
+#include <math.h>
 #include <string.h>
 #include "functional/functional_ref.h"
+
+/* Unit, outwards: -+ a row of the inverse of J. */
+static void find_normal(const TesiPlainPoint *at, int face, int dim, double normal[3]) {
+  double size = 0;
+  for (int r = 0; r < dim; r++) size += at->inverse[face / 2][r] * at->inverse[face / 2][r];
+  for (int r = 0; r < 3; r++)
+    normal[r] = r < dim ? (face % 2 ? 1 : -1) * at->inverse[face / 2][r] / sqrt(size) : 0;
+}
 
 /* b += the share of a cell, or of its face (-1: none), with function f. */
 static TesStatus add_points(const TesiPlain *plain, int64_t cell, int face, const TesFunction *f, double *b) {
@@ -10,9 +19,12 @@ static TesStatus add_points(const TesiPlain *plain, int64_t cell, int face, cons
   memset(local, 0, (size_t)plain->nodes * sizeof *local);
   for (int p = 0; p < plain->points / (face < 0 ? 1 : plain->q); p++) {
     TesiPlainPoint at;
-    double value;
+    double value, normal[3];
+    const double *const more[3] = {&normal[0], &normal[1], &normal[2]};
     TES_TRY(tesi_plain_point(plain, cell, face, p, &at));
-    TES_TRY(tes_function_evaluate(f, 1, &at.x[0], &at.x[1], &at.x[2], 0, &value));
+    if (face >= 0) find_normal(&at, face, plain->dim, normal);
+    tesi_function_values_over(f, 1, &at.x[0], &at.x[1], &at.x[2], 0, more, &value);
+    TES_CHECK(isfinite(value), "%s is %g", tes_function_text(f), value);
     for (int i = 0; i < plain->nodes; i++) local[i] += at.weight * value * at.phi[i];
   }
   tesi_cells_add(plain->view, cell, local, b);

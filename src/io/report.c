@@ -120,11 +120,34 @@ static void put_solver(Writer *w, const TesReport *r) {
   put(w, w->root, "solver", solver);
 }
 
-static void put_warnings(Writer *w, const TesReport *r) {
-  if (!r->warning_count) return;
+static void put_points(Writer *w, const TesReport *r) {
+  if (!r->point_count) return;
   cJSON *array = cJSON_CreateArray();
-  for (int i = 0; i < r->warning_count; i++) append(w, array, text_item(r->warnings[i]));
-  put(w, w->root, "warnings", array);
+  for (int i = 0; i < r->point_count; i++) {
+    const TesReportPoint *p = &r->points[i];
+    cJSON *point = cJSON_CreateObject(), *x = cJSON_CreateArray();
+    for (int d = 0; d < p->dim; d++) append(w, x, number(p->x[d]));
+    put(w, point, "x", x);
+    if (p->name) put(w, point, "name", text_item(p->name));
+    for (int f = 0; f < p->fields; f++) put(w, point, p->field[f], number(p->value[f]));
+    if (p->moved != 0) put(w, point, "moved", number(p->moved));
+    append(w, array, point);
+  }
+  put(w, w->root, "points", array);
+}
+
+static void put_values(Writer *w, const TesReport *r) {
+  if (!r->value_count) return;
+  cJSON *values = cJSON_CreateObject();
+  for (int i = 0; i < r->value_count; i++) put(w, values, r->values[i].name, number(r->values[i].value));
+  put(w, w->root, "values", values);
+}
+
+static void put_texts(Writer *w, const char *name, int count, const char *const *texts) {
+  if (!count) return;
+  cJSON *array = cJSON_CreateArray();
+  for (int i = 0; i < count; i++) append(w, array, text_item(texts[i]));
+  put(w, w->root, name, array);
 }
 
 static void put_all(Writer *w, const TesReport *r) {
@@ -149,8 +172,11 @@ static void put_all(Writer *w, const TesReport *r) {
   put_known(w, "threads", r->threads);
   put_known(w, "memory_peak", (double)r->memory_peak);
   put_solver(w, r);
-  put_warnings(w, r);
+  put_texts(w, "warnings", r->warning_count, r->warnings);
+  put_points(w, r);
+  put_values(w, r);
   put_text(w, "vtu", r->vtu);
+  put_texts(w, "lines", r->line_count, r->lines);
   put_text(w, "version", tes_version());
 }
 

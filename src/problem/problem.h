@@ -6,6 +6,7 @@
 #define TESI_PROBLEM_H
 
 #include "base/base.h"
+#include "functional/fields.h"
 #include "problem/choice.h"
 #include "tessera/problem.h"
 
@@ -27,6 +28,8 @@ typedef struct TesiEquation {
   TesStatus (*load)(const TesProblem *problem, TesVector *b);
   /* At most TESI_SHOWN; returns how many. */
   int (*shown)(const TesProblem *problem, TesiShown *shown);
+  /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux, uy (, uz). */
+  int (*fields)(const TesProblem *problem, TesiField *field);
 } TesiEquation;
 
 extern const TesiEquation tesi_poisson;
@@ -74,6 +77,10 @@ TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDe
 /* b <- int f phi + sum over boundaries int g phi with the problem's fluxes. f NULL: 0. */
 TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *f,
                             const TesFunction *const *material_f, TesVector *b);
+/* The names that expressions over the solution know. */
+int tesi_problem_fields(const TesProblem *problem, TesiField *field);
+/* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
+int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
 /* Bytes that it took on the device only because there was room: tesi_solver_spare(). */

@@ -48,8 +48,24 @@ done:
   return place(ctx, entry->where, status);
 }
 
+/* Only boundary values know a normal. */
+static TesStatus refuse_normal(TesContext *ctx, const char *what, const TesFunction *f) {
+  TesStatus status = TES_OK;
+  TES_CHECK(!tesi_function_uses(f), "%s is \"%.200s\": nx, ny, nz are known in boundary values alone", what,
+            tes_function_text(f));
+done:
+  return status;
+}
+
+static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
+  TesStatus status = refuse_normal(ctx, "a", data->a);
+  if (status == TES_OK) status = refuse_normal(ctx, "c", data->c);
+  return status == TES_OK ? refuse_normal(ctx, "f", data->f) : status;
+}
+
 static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
   TesStatus status = TES_OK;
+  TES_TRY(refuse_normal(ctx, "alpha", entry->alpha));
   TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_ROBIN,
             "the condition of boundary %s is %d, expected 0..2", entry->name ? entry->name : "all",
             (int)entry->condition);
@@ -96,6 +112,7 @@ static TesStatus number_materials(TesContext *ctx, const TesProblemDesc *desc, T
   for (int i = 0; i < desc->materials; i++) {
     const TesMaterial *material = &desc->material[i];
     int number;
+    TES_TRY(refuse_normals(ctx, &material->data));
     TES_TRY(place(ctx, material->where, tes_mesh_find_material(desc->mesh, material->name, &number)));
     set_function(&n->a[number], material->data.a);
     set_function(&n->c[number], material->data.c);
@@ -126,6 +143,8 @@ static void retain_data(TesiNumbered *n, const TesData *data) {
 TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f,
                                TesiNumbered *numbered) {
   TesStatus status = TES_OK;
+  TES_TRY(refuse_normals(ctx, &desc->data));
+  TES_TRY(refuse_normal(ctx, "exact", desc->exact));
   TES_TRY(allocate(desc->mesh, desc->boundaries > 0, numbered));
   retain_data(numbered, &desc->data);
   if (!desc->data.c) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&numbered->data.c));

@@ -21,6 +21,28 @@ void tesi_cells_add(const TesiCellView *s, int64_t cell, const double *local, do
   for (int p = 0; p < s->cell_nodes; p++) x[tesi_cells_node(index[p])] += local[p];
 }
 
+/* First node of a cell of a box in each direction. */
+static void first_node(const TesiAxis *axis, int64_t cell, int64_t at[3]) {
+  at[0] = cell % axis[0].cells * axis[0].degree;
+  at[1] = cell / axis[0].cells % axis[1].cells * axis[1].degree;
+  at[2] = cell / axis[0].cells / axis[1].cells * axis[2].degree;
+}
+
+void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, double *local) {
+  const TesiAxis *axis = tesi_space_box(space);
+  int64_t at[3];
+  if (!axis) {
+    tesi_cells_read(space->view, cell, x, local);
+    return;
+  }
+  first_node(axis, cell, at);
+  for (int k = 0; k <= axis[2].degree; k++)
+    for (int j = 0; j <= axis[1].degree; j++) {
+      const int64_t row = (at[2] + k) * axis[1].nodes + at[1] + j;
+      for (int i = 0; i <= axis[0].degree; i++) *local++ = x[row * axis[0].nodes + at[0] + i];
+    }
+}
+
 static uint64_t mix(uint64_t x) { /* splitmix64 */
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -45,12 +67,11 @@ uint64_t tesi_cells_row_key(int n, const int32_t *index, const double *row) {
 void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
                        double *gradient) {
   const int m = degree + 1, nz = dim == 3 ? m : 1;
-  double node[TESI_HANGING_NODES + 1], B[3][TESI_HANGING_NODES + 1] = {{1}, {1}, {1}},
-                                                                 G[3][TESI_HANGING_NODES + 1] = {{0}};
+  double node[TESI_MAX_POINTS], B[3][TESI_MAX_POINTS] = {{1}, {1}, {1}}, G[3][TESI_MAX_POINTS] = {{0}};
   tesi_gauss_lobatto(m, node, NULL);
   for (int p = 0; p < n; p++) {
     double sum[4] = {0};
-    for (int d = 0; d < dim; d++) tesi_lagrange(m, node, 1, &xi[p * dim + d], B[d], G[d]);
+    for (int d = 0; d < dim; d++) tesi_lagrange(m, node, 1, &xi[p * dim + d], B[d], gradient ? G[d] : NULL);
     for (int k = 0; k < nz; k++)
       for (int j = 0; j < m; j++) {
         double v = 0, g = 0;

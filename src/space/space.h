@@ -99,6 +99,8 @@ static inline int32_t tesi_cells_node(int32_t index) {
 /* Plain steps 1 and 2 for one cell: local[n^dim], Dirichlet nodes with the value that x has; and the transpose, which adds to x. */
 void tesi_cells_read(const TesiCellView *cells, int64_t cell, const double *x, double *local);
 void tesi_cells_add(const TesiCellView *cells, int64_t cell, const double *local, double *x);
+/* The same of a space over a mesh of any kind: values at the cell's nodes, x fastest. */
+void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, double *local);
 /* values[n] of a function of degree k by its cell's nodes local[(k+1)^dim] at points xi[n][dim]; gradient [n][dim], reference (may be NULL). */
 void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
                        double *gradient);

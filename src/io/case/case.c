@@ -132,6 +132,7 @@ void tesi_case_clear(TesCase *c) {
   tesi_free(ctx, &c->vtu);
   tesi_free(ctx, &c->json);
   tesi_free(ctx, &c->checkpoint);
+  tesi_case_clear_outputs(c);
 }
 
 void tes_case_destroy(TesCase **result) {

@@ -194,6 +194,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   if (given(r, "mesh.box")) TES_TRY(check_faces(r));
   TES_TRY(add_all(r));
   TES_TRY(check_solver(r));
+  TES_TRY(tesi_case_read_outputs(r));
   for (int d = 0; d < 3; d++) mesh->periodic[d] = r->draft.periodic >> d & 1;
   if (!r->error_count && mesh->domain == TES_DOMAIN_BOX && mesh->kind == TES_MESH_FOREST) make_trees(mesh);
 done:

@@ -7,10 +7,13 @@
 static int row_of(const char *path) {
   static const struct {
     const char *map, *like;
-  } named[] = {{"boundary.", "boundary.all"}, {"data.materials.", "data"}};
+  } named[] = {{"boundary.", "boundary.all"},
+               {"data.materials.", "data"},
+               {"output.points.", "output.points"},
+               {"output.values.", "output.values"}};
   char like[100];
   int row = tesi_case_row(path);
-  for (int i = 0; i < 2 && row < 0; i++) {
+  for (size_t i = 0; i < sizeof named / sizeof *named && row < 0; i++) {
     const size_t length = strlen(named[i].map);
     if (strncmp(path, named[i].map, length)) continue;
     snprintf(like, sizeof like, "%s%s", named[i].like, path + length + strcspn(path + length, "."));
@@ -24,8 +27,8 @@ static int row_of(const char *path) {
 static bool is_literal(int row) {
   if (row < 0) return true;
   const TesiKeyType type = tesi_case_keys[row].type;
-  return type == TESI_KEY_EXPRESSION || type == TESI_KEY_FILE || type == TESI_KEY_NAME ||
-         type == TESI_KEY_CHOICE;
+  return type == TESI_KEY_EXPRESSION || type == TESI_KEY_BOUNDARY || type == TESI_KEY_FILE ||
+         type == TESI_KEY_NAME || type == TESI_KEY_CHOICE;
 }
 
 /* A scalar without blanks around it, and without quotes around those. */

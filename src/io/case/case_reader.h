@@ -53,6 +53,12 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node);
 /* A number within the range of the row; *valid is false after an error. */
 TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid);
 
+/* "expected ..., got ...". */
+TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
+/* What is told of the solution: points, values, lines. After the mesh. */
+TesStatus tesi_case_read_outputs(TesiCaseReader *r);
+void tesi_case_clear_outputs(TesCase *c);
+
 /* What needs more than one key: the box, the faces. */
 TesStatus tesi_case_check(TesiCaseReader *r);
 /* Vertices of direction d from its spacing, when it has one. */

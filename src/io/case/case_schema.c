@@ -19,12 +19,12 @@
    .fallback_note = note,                                                                                    \
    .help = text},                                                                                            \
       {.path = "boundary." name ".dirichlet",                                                                \
-       .type = TESI_KEY_EXPRESSION,                                                                          \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
        .target = AT(member.value),                                                                           \
        .repeated = true,                                                                                     \
-       .help = "u = this"},                                                                                  \
+       .help = "u = this; `exact`: data.exact"},                                                             \
       {.path = "boundary." name ".neumann",                                                                  \
-       .type = TESI_KEY_EXPRESSION,                                                                          \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
        .target = AT(member.value),                                                                           \
        .repeated = true,                                                                                     \
        .help = "a du/dn = this, n the outer normal"},                                                        \
@@ -33,13 +33,13 @@
        .repeated = true,                                                                                     \
        .help = "a du/dn + alpha u = g"},                                                                     \
       {.path = "boundary." name ".robin.alpha",                                                              \
-       .type = TESI_KEY_EXPRESSION,                                                                          \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
        .target = AT(member.alpha),                                                                           \
        .required = true,                                                                                     \
        .repeated = true,                                                                                     \
        .help = "coefficient of u, not negative"},                                                            \
   {                                                                                                          \
-    .path = "boundary." name ".robin.g", .type = TESI_KEY_EXPRESSION, .target = AT(member.value),            \
+    .path = "boundary." name ".robin.g", .type = TESI_KEY_BOUNDARY, .target = AT(member.value),              \
     .required = true, .repeated = true, .help = "right-hand side"                                            \
   }
 
@@ -179,6 +179,12 @@ const TesiKey tesi_case_keys[] = {
    .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve --restart` goes on"},
   {.path = "output.json", .type = TESI_KEY_FILE, .target = AT(c.json), .fallback_note = "none",
    .help = "the report; - is the standard output"},
+  {.path = "output.points", .type = TESI_KEY_POINTS, ANY, .fallback_note = "none",
+   .help = "the solution at these points, told and in the report; one outside of the mesh by less than a hundredth of a cell is moved to it"},
+  {.path = "output.values", .type = TESI_KEY_VALUES, ANY, .fallback_note = "none",
+   .help = "numbers of the solution, told and in the report: {KIND: WHERE, of: EXPRESSION}, see below"},
+  {.path = "output.lines", .type = TESI_KEY_LINES, ANY, .fallback_note = "none",
+   .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
 };
 /* clang-format on */
 

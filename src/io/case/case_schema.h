@@ -32,9 +32,14 @@ typedef enum TesiKeyType {
   TESI_KEY_NUMBER,     /* a number or a constant expression; target: double */
   TESI_KEY_NUMBERS,    /* one for all directions, or one a direction; target: double[3] */
   TESI_KEY_EXPRESSION, /* target: TesFunction * */
+  TESI_KEY_BOUNDARY,   /* the same over a boundary, with its normal */
   TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
   TESI_KEY_FILE,       /* target: char * */
-  TESI_KEY_NAME        /* of a boundary; target: char * */
+  TESI_KEY_NAME,       /* of a boundary; target: char * */
+  /* The next are read when all else is (case_output.c). */
+  TESI_KEY_POINTS,
+  TESI_KEY_VALUES,
+  TESI_KEY_LINES
 } TesiKeyType;
 
 /* Numbers must lie in [low, high], or in (low, high) where `open`. */

@@ -82,10 +82,11 @@ static TesStatus from_expression(TesiCaseReader *r, int d, const TesiYaml *node)
   TesStatus status = TES_OK;
   TesMeshDesc *box = &r->draft.c.mesh;
   const int n = box->cells[d];
+  static const char *const names[] = {"s", NULL};
   char message[TESI_EXPRESSION_MESSAGE];
   TesFunction *f = NULL;
   double *s = NULL, *x = NULL;
-  status = tesi_function_from_text(ctx, node->text, "s", &f, message);
+  status = tesi_function_from_text(ctx, node->text, names, &f, message);
   if (status == TES_INVALID_INPUT) return tesi_case_error(r, spacing_row(d), node, "%s", message);
   TES_TRY(status);
   TES_ALLOC(&s, n + 1);

@@ -58,6 +58,9 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
   case TESI_KEY_EXPRESSION:
     snprintf(text, 200, "an expression in x, y, z, t");
     break;
+  case TESI_KEY_BOUNDARY:
+    snprintf(text, 200, "an expression in x, y, z, t, nx, ny, nz");
+    break;
   case TESI_KEY_SPACING:
     snprintf(text, 200, "an expression in s or a list of coordinates");
     break;
@@ -67,11 +70,20 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
   case TESI_KEY_NAME:
     snprintf(text, 200, "a name");
     break;
+  case TESI_KEY_POINTS:
+    snprintf(text, 200, "a list of points, or NAME: point");
+    break;
+  case TESI_KEY_VALUES:
+    snprintf(text, 200, "NAME: {KIND: WHERE, of: EXPRESSION}");
+    break;
+  case TESI_KEY_LINES:
+    snprintf(text, 200, "a list of {from, to, count (101), file}");
+    break;
   }
 }
 
 /* "expected ..., got ...". */
-static TesStatus wrong(TesiCaseReader *r, int row, const TesiYaml *node) {
+TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node) {
   char expected[200];
   tesi_case_expected(&tesi_case_keys[row], expected);
   if (node->kind == TESI_YAML_SCALAR && *node->text)
@@ -96,7 +108,7 @@ static TesStatus read_choice(TesiCaseReader *r, int row, const TesiYaml *node) {
     *(int *)target(r, row) = i;
     return TES_OK;
   }
-  if (!nearest.best) return wrong(r, row, node);
+  if (!nearest.best) return tesi_case_wrong(r, row, node);
   tesi_case_expected(&tesi_case_keys[row], expected);
   return tesi_case_error(r, row, node, "expected %s, got '%.60s'; did you mean '%s'?", expected, node->text,
                          nearest.best);
@@ -105,12 +117,13 @@ static TesStatus read_choice(TesiCaseReader *r, int row, const TesiYaml *node) {
 static TesStatus read_integer(TesiCaseReader *r, int row, const TesiYaml *node, int *value) {
   const TesiKey *key = &tesi_case_keys[row];
   int number;
-  if (node->kind != TESI_YAML_SCALAR) return wrong(r, row, node);
+  if (node->kind != TESI_YAML_SCALAR) return tesi_case_wrong(r, row, node);
   if (key->automatic && !strcmp(node->text, "auto")) {
     *value = -1;
     return TES_OK;
   }
-  if (!tesi_integer_parse(node->text, &number) || !in_range(key, number)) return wrong(r, row, node);
+  if (!tesi_integer_parse(node->text, &number) || !in_range(key, number))
+    return tesi_case_wrong(r, row, node);
   *value = number;
   return TES_OK;
 }
@@ -122,7 +135,8 @@ static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bo
   int root = 0;
   *is_constant = tesi_number_parse(text, value);
   if (*is_constant) return TES_OK;
-  TesStatus status = tesi_expression_parse(&terms, text, "", &root, message);
+  static const char *const none[] = {NULL};
+  TesStatus status = tesi_expression_parse(&terms, text, none, &root, message);
   if (!status && terms.term[root].op == TESI_OP_CONSTANT) {
     *value = terms.term[root].value;
     *is_constant = true;
@@ -136,14 +150,14 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
   TesStatus status = TES_OK;
   double number = 0;
   *valid = false;
-  if (node->kind != TESI_YAML_SCALAR) return wrong(r, row, node);
+  if (node->kind != TESI_YAML_SCALAR) return tesi_case_wrong(r, row, node);
   TES_TRY(constant(r, node->text, &number, valid));
   *valid = *valid && isfinite(number) &&
            (tesi_case_keys[row].type == TESI_KEY_SPACING || in_range(&tesi_case_keys[row], number));
   if (*valid)
     *value = number;
   else
-    TES_TRY(wrong(r, row, node));
+    TES_TRY(tesi_case_wrong(r, row, node));
 done:
   return status;
 }
@@ -156,7 +170,7 @@ static TesStatus read_directions(TesiCaseReader *r, int row, const TesiYaml *nod
   int *to_integers = target(r, row), n = 0;
   double *to_numbers = target(r, row);
   bool valid;
-  if (node->kind == TESI_YAML_MAP) return wrong(r, row, node);
+  if (node->kind == TESI_YAML_MAP) return tesi_case_wrong(r, row, node);
   if (list && (node->count < 2 || node->count > 3))
     return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);
   for (const TesiYaml *item = list ? node->first : node; n < 3; n++) {
@@ -178,9 +192,23 @@ done:
   return status;
 }
 
+/* The word `exact` for a value of u. */
+static TesStatus take_exact(TesiCaseReader *r, int row, const TesiYaml *node) {
+  const char *key = tesi_key_name(&tesi_case_keys[row]);
+  if (strcmp(key, "dirichlet"))
+    return tesi_case_error(r, row, node,
+                           "`exact` is the value of u itself, for dirichlet: write out what %s is", key);
+  if (!r->draft.exact) return tesi_case_error(r, row, node, "`exact` needs data.exact");
+  *(TesFunction **)target(r, row) = tesi_function_retain(r->draft.exact);
+  return TES_OK;
+}
+
 static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *node) {
   char message[TESI_EXPRESSION_MESSAGE];
-  TesStatus status = tesi_function_from_text(r->ctx, node->text, "xyzt", target(r, row), message);
+  const bool boundary = tesi_case_keys[row].type == TESI_KEY_BOUNDARY;
+  if (boundary && !strcmp(node->text, "exact")) return take_exact(r, row, node);
+  TesStatus status = tesi_function_from_text(
+      r->ctx, node->text, boundary ? tesi_boundary_names : tesi_space_names, target(r, row), message);
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
@@ -200,11 +228,11 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   bool valid;
   if (node && tesi_yaml_is_null(node) && *node->text)
     node = r->node[row] = NULL; /* "null": as if not given */
-  if (!node && !key->fallback) return TES_OK;
+  if ((!node && !key->fallback) || key->type >= TESI_KEY_POINTS) return TES_OK;
   if (!node) node = &fallback;
   if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);
   if (key->type == TESI_KEY_SPACING) return TES_OK;
-  if (node->kind != TESI_YAML_SCALAR || !*node->text) return wrong(r, row, node);
+  if (node->kind != TESI_YAML_SCALAR || !*node->text) return tesi_case_wrong(r, row, node);
   switch (key->type) {
   case TESI_KEY_CHOICE:
     return read_choice(r, row, node);
@@ -213,6 +241,7 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   case TESI_KEY_NUMBER:
     return tesi_case_number(r, row, node, target(r, row), &valid);
   case TESI_KEY_EXPRESSION:
+  case TESI_KEY_BOUNDARY:
     return read_expression(r, row, node);
   default:
     return read_name(r, row, node);

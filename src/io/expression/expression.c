@@ -6,7 +6,7 @@
 #include "base/simd_builds.h"
 
 /* 64-KiB chunks: enough work for a thread, and a few dozen a thread for 2e7 points. */
-enum { CHUNK = 8192, PARALLEL_FROM = 65536 };
+enum { CHUNK = 8192, PARALLEL_FROM = 65536, FIXED = 4 /* variables: x, y, z, t */ };
 
 typedef struct Expression {
   TesContext *ctx; /* kept alive by the function */
@@ -16,16 +16,31 @@ typedef struct Expression {
   const TesiKernel *kernels;
 } Expression;
 
-static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
-                     double *out) {
+const char *const tesi_space_names[] = {"x", "y", "z", "t", NULL};
+const char *const tesi_boundary_names[] = {"x", "y", "z", "t", "nx", "ny", "nz", NULL};
+
+/* more: the variables behind x, y, z, t; NULL where there are none. */
+static void evaluate_over(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                          const double *const *more, double *out) {
   const Expression *e = user;
   const int64_t chunks = (n + CHUNK - 1) / CHUNK;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n >= PARALLEL_FROM)
   for (int64_t i = 0; i < chunks; i++) {
     const int64_t first = i * CHUNK, count = n - first < CHUNK ? n - first : CHUNK;
-    const double *const variables[4] = {x + first, y + first, z + first, &t};
+    const double *variables[TESI_EXPRESSION_VARIABLES] = {x + first, y + first, z + first, &t};
+    for (int v = FIXED; v < e->program.variables; v++)
+      variables[v] = more[v - FIXED] ? more[v - FIXED] + first : NULL;
     tesi_program_run(&e->program, e->kernels, count, variables, out + first);
   }
+}
+
+static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                     double *out) {
+  const Expression *e = user;
+  if (e->program.variables <= FIXED)
+    evaluate_over(user, n, x, y, z, t, NULL, out);
+  else
+    for (int64_t i = 0; i < n; i++) out[i] = NAN;
 }
 
 void tesi_expression_values(const TesFunction *function, int64_t n, const double *s, double *out) {
@@ -55,6 +70,17 @@ static bool depends_on_variables(const TesiTerms *terms, int root) {
   return false;
 }
 
+/* Bit i: variable FIXED + i. */
+static uint64_t further_variables(const TesiTerms *terms, int root) {
+  bool needed[TESI_EXPRESSION_TERMS];
+  uint64_t used = 0;
+  tesi_terms_needed(terms, root, needed);
+  for (int i = 0; i <= root; i++)
+    if (needed[i] && terms->term[i].op == TESI_OP_VARIABLE && terms->term[i].a >= FIXED)
+      used |= (uint64_t)1 << (terms->term[i].a - FIXED);
+  return used;
+}
+
 /* Takes the terms over. */
 static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char *text, TesFunction **function,
                         char *message) {
@@ -77,7 +103,11 @@ static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char 
   e->root = root;
   TES_TRY(tesi_program_create(ctx, terms, root, &e->program, message));
   TES_TRY(tesi_function_create(ctx, evaluate, e, destroy, text, function));
-  tesi_function_set_emit(*function, tesi_expression_emit_c);
+  const uint64_t further = further_variables(terms, root);
+  if (further)
+    tesi_function_set_over(*function, evaluate_over, further);
+  else
+    tesi_function_set_emit(*function, tesi_expression_emit_c);
   e->terms = *terms;
   *terms = (TesiTerms){.ctx = ctx};
   e = NULL;
@@ -86,7 +116,7 @@ done:
   return status;
 }
 
-TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *variables,
+TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
                                   TesFunction **function, char *message) {
   TesStatus status = TES_OK;
   TesiTerms terms = {.ctx = ctx};
@@ -102,7 +132,22 @@ done:
 TesStatus tes_function_create_expression(TesContext *context, const char *text, TesFunction **function) {
   TesContext *ctx = context;
   char message[TESI_EXPRESSION_MESSAGE] = "";
-  TesStatus status = tesi_function_from_text(ctx, text, "xyzt", function, message);
+  TesStatus status = tesi_function_from_text(ctx, text, tesi_boundary_names, function, message);
+  if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
+done:
+  return status;
+}
+
+TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count, const char *const *names,
+                                    TesFunction **function) {
+  const char *all[TESI_EXPRESSION_VARIABLES + 1] = {"x", "y", "z", "t"};
+  char message[TESI_EXPRESSION_MESSAGE] = "";
+  TesStatus status = TES_OK;
+  *function = NULL;
+  TES_CHECK(count <= TESI_EXPRESSION_VARIABLES - FIXED, "%d further variables, at most %d are possible",
+            count, TESI_EXPRESSION_VARIABLES - FIXED);
+  for (int i = 0; i < count; i++) all[FIXED + i] = names[i];
+  status = tesi_function_from_text(ctx, text, all, function, message);
   if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
 done:
   return status;
@@ -140,6 +185,8 @@ TesStatus tes_function_create_derivative(const TesFunction *function, int direct
     goto done;
   }
   TES_CHECK(e, "a callback cannot be differentiated: give an expression");
+  TES_CHECK(!tesi_function_uses(function), "\"%.200s\" depends on a normal, which is not differentiated",
+            tes_function_text(function));
   TES_TRY(copy_terms(&e->terms, &terms));
   const int root = tesi_term_derivative(&terms, e->root, direction, &without);
   TES_CHECK(without < 0, "%s() has no derivative here: \"%.200s\"", op_name(without),

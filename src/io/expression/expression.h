@@ -1,4 +1,4 @@
-/* Expressions in up to four variables: text -> terms (a graph without repeated sub-expressions) -> program -> values.
+/* Expressions in named variables: text -> terms (a graph without repeated sub-expressions) -> program -> values.
  *
  * The terms stay with the function, so that it can be differentiated and written as C or CUDA text. */
 #ifndef TESI_EXPRESSION_H
@@ -8,14 +8,16 @@
 #include "io/expression/expression_ops.h"
 
 enum {
-  TESI_EXPRESSION_TERMS = 4096,  /* largest number of different sub-expressions */
-  TESI_EXPRESSION_SLOTS = 1024,  /* largest number of intermediate values alive at once */
-  TESI_EXPRESSION_NESTING = 200, /* deepest nesting of parentheses, calls, signs and ?: */
-  TESI_EXPRESSION_TEXT = 65536,  /* longest text, bytes */
+  TESI_EXPRESSION_TERMS = 4096,   /* largest number of different sub-expressions */
+  TESI_EXPRESSION_SLOTS = 1024,   /* largest number of intermediate values alive at once */
+  TESI_EXPRESSION_NESTING = 200,  /* deepest nesting of parentheses, calls, signs and ?: */
+  TESI_EXPRESSION_TEXT = 65536,   /* longest text, bytes */
+  TESI_EXPRESSION_VARIABLES = 64, /* most of them */
+  TESI_EXPRESSION_TIME = 3,       /* the number of the variable that is one number, not one a point */
   TESI_EXPRESSION_MESSAGE = 512
 };
 
-/* One node of the graph: an operation on earlier terms, a variable (a = 0..3) or a constant (value). */
+/* One node of the graph: an operation on earlier terms, a variable (a: its number) or a constant (value). */
 typedef struct TesiTerm {
   uint16_t op; /* TesiOp */
   uint16_t a, b, c;
@@ -51,10 +53,13 @@ double tesi_op_value(TesiOp op, double a, double b, double c);
 /* lgamma() without its global variable signgam, which threads would race for. */
 double tesi_lgamma(double a);
 
-/* Parses `text` into terms; variables is a string of one-letter names, "xyzt" for functions of space and time.
+/* The names x, y, z, t, NULL; the same with nx, ny, nz behind them. Where the first three are there, r = sqrt(x^2 + y^2 + z^2) is too. */
+extern const char *const tesi_space_names[], *const tesi_boundary_names[];
+
+/* Parses `text` into terms; variables are their names, NULL behind the last.
  * On TES_INVALID_INPUT `message` (of TESI_EXPRESSION_MESSAGE bytes) says what is wrong at which column; nothing is
  * recorded on the context, so that the caller can tell where the text stands. */
-TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *variables, int *root,
+TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,
                                 char *message);
 
 /* ---- programs: straight-line code on blocks of points -------------------------------------------------------------- */
@@ -74,6 +79,7 @@ typedef struct TesiProgram {
   TesiInstruction *code; /* [length], the first `prologue` do not depend on x, y, z */
   double *constants;     /* [constant_count][block], each repeated */
   int length, prologue, constant_count, slots;
+  int variables; /* one more than the largest number of one that it has */
   int block; /* points at a time: smaller when many slots are needed, so that all lie in 64 KiB of stack */
   TesiOperand result;
 } TesiProgram;
@@ -87,14 +93,14 @@ typedef void (*TesiKernel)(int n, const double *a, const double *b, const double
 extern const TesiKernel tesi_expression_kernels_128[TESI_OPS], tesi_expression_kernels_256[TESI_OPS],
     tesi_expression_kernels_512[TESI_OPS];
 
-/* Values at n points. variables[0..2]: [n] each, variables[3]: one number. */
+/* Values at n points. variables[TESI_EXPRESSION_TIME]: one number, the others: [n] each, those that the program has not may be NULL. */
 void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int64_t n,
-                      const double *const variables[4], double *out);
+                      const double *const *variables, double *out);
 
 /* ---- functions made from expressions ------------------------------------------------------------------------------- */
 
 /* Creates the function of an expression in `variables` (the first is what is called x elsewhere). Messages as above. */
-TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *variables,
+TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
                                   TesFunction **function, char *message);
 
 /* Values of a constant or of an expression in one variable at s[n], finite or not; nothing is recorded on the context. */

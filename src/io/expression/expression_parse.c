@@ -12,7 +12,7 @@
 typedef struct Parser {
   TesiScanner scanner;
   TesiTerms *terms;
-  const char *variables;
+  const char *const *variables; /* NULL behind the last */
   int depth;
 } Parser;
 
@@ -60,8 +60,24 @@ static const struct Function *find_function(const char *name) {
 }
 
 static int find_variable(const Parser *p, const char *name) {
-  const char *found = name[0] && !name[1] ? strchr(p->variables, name[0]) : NULL;
-  return found ? (int)(found - p->variables) : -1;
+  for (int i = 0; p->variables[i]; i++)
+    if (!strcmp(p->variables[i], name)) return i;
+  return -1;
+}
+
+/* r, the distance from the origin, where there are x, y and z. */
+static bool is_radius(const Parser *p, const char *name) {
+  const char *const *v = p->variables;
+  return !strcmp(name, "r") && v[0] && v[1] && v[2];
+}
+
+static int radius(TesiTerms *terms) {
+  int sum = 0;
+  for (int d = 0; d < 3; d++) {
+    const int x = tesi_term_variable(terms, d), square = tesi_term(terms, TESI_OP_MULTIPLY, x, x, 0);
+    sum = d ? tesi_term(terms, TESI_OP_ADD, sum, square, 0) : square;
+  }
+  return tesi_term(terms, TESI_OP_SQRT, sum, 0, 0);
 }
 
 static const double *find_constant(const char *name) {
@@ -73,13 +89,16 @@ static const double *find_constant(const char *name) {
 /* "; did you mean 'sin'?", or the variables there are. */
 static void fail_unknown(Parser *p, const TesiToken *name) {
   TesiNearest nearest = {.name = name->name};
-  char tail[80], list[16] = "";
+  char tail[240], list[200] = "";
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (functions[i].name) tesi_nearest_try(&nearest, functions[i].name);
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
     tesi_nearest_try(&nearest, constants[i].name);
-  for (size_t i = 0; p->variables[i] && i < 4; i++)
-    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%c", i ? ", " : "", p->variables[i]);
+  for (size_t i = 0; p->variables[i]; i++) {
+    tesi_nearest_try(&nearest, p->variables[i]);
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", p->variables[i]);
+  }
+  if (is_radius(p, "r")) snprintf(list + strlen(list), sizeof list - strlen(list), ", r");
   if (nearest.best)
     snprintf(tail, sizeof tail, "; did you mean '%s'?", nearest.best);
   else
@@ -120,6 +139,7 @@ static int name(Parser *p) {
                       f->operands > 1 ? "s" : "");
     return 0;
   }
+  if (variable < 0 && !constant && is_radius(p, token.name)) return radius(p->terms);
   if (variable < 0 && !constant) {
     fail_unknown(p, &token);
     return 0;
@@ -221,7 +241,7 @@ static void fail_trailing(Parser *p) {
                         product ? "; a product is written with *" : "");
 }
 
-TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *variables, int *root,
+TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,
                                 char *message) {
   Parser p = {.scanner = {.text = text, .message = message}, .terms = terms, .variables = variables};
   message[0] = 0;

@@ -1,5 +1,5 @@
 /* From the graph of terms to straight-line code. Only terms that the root needs are computed, in the order in which
- * they were parsed; a slot is free again after its last use. Terms that do not depend on x, y, z come first, once a
+ * they were parsed; a slot is free again after its last use. Terms that do not depend on the point come first, once a
  * call, and keep their slots. */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct Builder {
   const TesiTerms *terms;
   TesiProgram *program;
   int root;
-  bool needed[TESI_EXPRESSION_TERMS], moving[TESI_EXPRESSION_TERMS]; /* moving: depends on x, y or z */
+  bool needed[TESI_EXPRESSION_TERMS], moving[TESI_EXPRESSION_TERMS]; /* moving: depends on more than time */
   int last_use[TESI_EXPRESSION_TERMS];
   TesiOperand where[TESI_EXPRESSION_TERMS];
   uint16_t free_slots[TESI_EXPRESSION_SLOTS];
@@ -22,7 +22,7 @@ typedef struct Builder {
 static void mark_moving(Builder *b) {
   for (int i = 0; i <= b->root; i++) {
     const TesiTerm *term = &b->terms->term[i];
-    b->moving[i] = term->op == TESI_OP_VARIABLE && term->a < 3;
+    b->moving[i] = term->op == TESI_OP_VARIABLE && term->a != TESI_EXPRESSION_TIME;
     for (int k = 0; k < tesi_op_operands[term->op]; k++)
       b->moving[i] |= b->moving[tesi_term_operand(term, k)];
   }
@@ -88,6 +88,7 @@ static int place_leaves(Builder *b) {
   for (int i = 0; i <= b->root; i++) {
     const TesiTerm *term = &b->terms->term[i];
     if (!b->needed[i] || tesi_op_operands[term->op]) continue;
+    if (term->op == TESI_OP_VARIABLE) b->program->variables = tesi_max(b->program->variables, term->a + 1);
     b->where[i] = term->op == TESI_OP_VARIABLE ? (TesiOperand){TESI_VARIABLE, term->a}
                                                : (TesiOperand){TESI_CONSTANT, (uint16_t)constants++};
   }
@@ -153,7 +154,7 @@ void tesi_program_free(TesContext *ctx, TesiProgram *program) {
 
 typedef struct Frame {
   const TesiProgram *program;
-  const double *variables[4];
+  const double *variables[TESI_EXPRESSION_VARIABLES];
   double *slots, *out;
 } Frame;
 
@@ -186,26 +187,29 @@ static void run_block(const Frame *f, const TesiKernel *kernels, int n) {
 }
 
 void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int64_t n,
-                      const double *const variables[4], double *out) {
+                      const double *const *variables, double *out) {
   const int block = program->block;
-  _Alignas(64) double slots[STACK_DOUBLES], time[LARGEST_BLOCK], last[4][LARGEST_BLOCK];
-  Frame f = {.program = program, .variables = {[3] = time}, .slots = slots, .out = out};
-  for (int i = 0; i < block; i++) time[i] = *variables[3];
+  _Alignas(64) double slots[STACK_DOUBLES], time[LARGEST_BLOCK], last[TESI_EXPRESSION_VARIABLES][8], tail[8];
+  Frame f = {.program = program, .variables = {[TESI_EXPRESSION_TIME] = time}, .slots = slots, .out = out};
+  for (int i = 0; i < block && program->variables > TESI_EXPRESSION_TIME; i++)
+    time[i] = *variables[TESI_EXPRESSION_TIME];
   run(&f, kernels, 0, program->prologue, block);
   const int64_t whole = n - n % 8;
   int64_t i = 0;
   for (int count; i < whole; i += count) {
     count = whole - i < block ? (int)(whole - i) : block;
-    for (int d = 0; d < 3; d++) f.variables[d] = variables[d] + i;
+    for (int d = 0; d < program->variables; d++)
+      if (d != TESI_EXPRESSION_TIME) f.variables[d] = variables[d] ? variables[d] + i : NULL;
     f.out = out + i;
     run_block(&f, kernels, count);
   }
   if (i == n) return;
-  for (int d = 0; d < 3; d++) { /* the last n mod 8 points, the last one repeated */
+  for (int d = 0; d < program->variables; d++) { /* the last n mod 8 points, the last one repeated */
+    if (d == TESI_EXPRESSION_TIME || !variables[d]) continue;
     for (int j = 0; j < 8; j++) last[d][j] = variables[d][i + j < n ? i + j : n - 1];
     f.variables[d] = last[d];
   }
-  f.out = last[3];
+  f.out = tail;
   run_block(&f, kernels, 8);
-  memcpy(out + i, last[3], (size_t)(n - i) * sizeof *out);
+  memcpy(out + i, tail, (size_t)(n - i) * sizeof *out);
 }

@@ -63,21 +63,6 @@ static void coordinates(const Cells *cells, int64_t cell, double *x) {
     for (int d = 0; d < 3; d++) x[d * cells->n + i] = d < s->dim ? at[i * s->dim + d] : 0;
 }
 
-static void read(const Cells *cells, int64_t cell, const double *vector, double *values) {
-  const TesiAxis *axis = cells->axis;
-  int64_t at[3];
-  if (!axis) {
-    tesi_cells_read(cells->view, cell, vector, values);
-    return;
-  }
-  first_node(axis, cell, at);
-  for (int z = 0; z <= axis[2].degree; z++)
-    for (int y = 0; y <= axis[1].degree; y++) {
-      const int64_t row = (at[2] + z) * axis[1].nodes + at[1] + y;
-      for (int x = 0; x <= axis[0].degree; x++) *values++ = vector[row * axis[0].nodes + at[0] + x];
-    }
-}
-
 static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
   const int n = field->cells->n, dim = field->cells->space->dim;
@@ -99,7 +84,7 @@ static TesStatus fill_field(void *user, int64_t first, int64_t count, double *va
   double *x = field->work, *f = x + 3 * n;
   for (int64_t c = 0; c < count; c++) {
     double *out = values + c * n;
-    if (field->values) read(field->cells, first + c, field->values, out);
+    if (field->values) tesi_space_read_cell(field->cells->space, first + c, field->values, out);
     const TesFunction *function = function_in(field, first + c);
     if (!function) continue;
     coordinates(field->cells, first + c, x);

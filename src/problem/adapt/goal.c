@@ -23,15 +23,15 @@ done:
 static TesStatus add_mean(const TesSpace *space, const TesGoal *goal, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesValue area = {.kind = TES_VALUE_BOUNDARY_INTEGRAL};
+  TesValue area = {.where = TES_ON_BOUNDARY};
   const TesFunction **g = NULL;
   TesFunction *one = NULL;
   TesVector *load = NULL;
   double size;
-  TES_TRY(find_boundary(space, goal, &area.boundary));
+  TES_TRY(find_boundary(space, goal, &area.number));
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_ALLOC(&g, tes_mesh_boundaries(space->mesh));
-  g[area.boundary] = one;
+  g[area.number] = one;
   TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &load));
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .g = g}, load));
   TES_TRY(tes_functional_value(space, NULL, &area, &size));
@@ -79,8 +79,8 @@ TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const TesVe
   TesStatus status = TES_OK;
   TesValue what = {.kind = TES_VALUE_POINT, .point = {goal->point[0], goal->point[1], goal->point[2]}};
   if (goal->kind == TES_GOAL_MEAN) {
-    what.kind = TES_VALUE_BOUNDARY_MEAN;
-    TES_TRY(find_boundary(space, goal, &what.boundary));
+    what.kind = TES_VALUE_MEAN, what.where = TES_ON_BOUNDARY;
+    TES_TRY(find_boundary(space, goal, &what.number));
   }
   TES_TRY(tes_functional_value(space, u, &what, value));
 done:

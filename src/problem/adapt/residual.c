@@ -235,14 +235,19 @@ static void normals(const TesiResidual *s, const TesiFacePair *pair, const SideP
 }
 
 /* j: the flux before. */
-static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at, double *j) {
+static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at,
+                          const double *normal, double *j) {
   const int n = s->face_rule.points;
   int name;
   if (!tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name)) return false;
   if (tesi_cells_given(s->space, name)) return false;
   const TesBoundary *boundary = s->data->boundary && name >= 0 ? &s->data->boundary[name] : NULL;
-  double g[TESI_FACE_MOST], alpha[TESI_FACE_MOST];
-  values_of(boundary ? boundary->g : NULL, 0, n, at->x, g);
+  double g[TESI_FACE_MOST] = {0}, alpha[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
+  for (int p = 0; p < n; p++)
+    for (int d = 0; d < s->rule.dim; d++) out[d * n + p] = normal[p * s->rule.dim + d];
+  const double *const more[3] = {out, out + n, out + 2 * n};
+  if (boundary && boundary->g)
+    tesi_function_values_over(boundary->g, n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
   values_of(boundary && boundary->condition == TES_ROBIN ? boundary->alpha : NULL, 0, n, at->x, alpha);
   for (int p = 0; p < n; p++) j[p] += alpha[p] * at->u[p] - g[p];
   return true;
@@ -255,7 +260,7 @@ bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *wei
   evaluate_side(s, pair, false, &at);
   normals(s, pair, &at, weight, normal);
   normal_flux(s, pair->cell, &at, normal, j);
-  if (pair->other < 0) return boundary_face(s, pair, &at, j);
+  if (pair->other < 0) return boundary_face(s, pair, &at, normal, j);
   evaluate_side(s, pair, true, &at);
   normal_flux(s, pair->other, &at, normal, flux);
   for (int p = 0; p < s->face_rule.points; p++) j[p] -= flux[p];

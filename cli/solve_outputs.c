@@ -1,0 +1,98 @@
+/* Numbers of the solution: points, values and lines of the case. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "solve.h"
+
+static TesStatus find_points(Solve *s, const TesProblem *problem) {
+  const TesCase *c = s->input;
+  SolveOutputs *o = &s->outputs;
+  const int dim = tes_mesh_dim(tes_space_mesh(tes_problem_space(problem)));
+  double *x = calloc((size_t)(c->points * dim) + 1, sizeof *x);
+  o->fields = tes_problem_fields(problem) < SOLVE_FIELDS ? tes_problem_fields(problem) : SOLVE_FIELDS;
+  o->point = calloc((size_t)(c->points * o->fields) + 1, sizeof *o->point);
+  o->moved = calloc((size_t)c->points + 1, sizeof *o->moved);
+  TesStatus status = x && o->point && o->moved ? TES_OK : TES_OUT_OF_MEMORY;
+  for (int f = 0; f < o->fields; f++) o->field[f] = tes_problem_field(problem, f);
+  for (int i = 0; status == TES_OK && i < c->points * dim; i++) x[i] = c->point[i / dim].x[i % dim];
+  if (status == TES_OK && c->points)
+    status = tes_problem_sample(problem, c->points, x, o->fields, o->field, o->point, o->moved);
+  free(x);
+  return status;
+}
+
+static TesStatus find_values(Solve *s, const TesProblem *problem) {
+  const TesCase *c = s->input;
+  TesStatus status = TES_OK;
+  s->outputs.value = calloc((size_t)c->values + 1, sizeof *s->outputs.value);
+  if (!s->outputs.value) return TES_OUT_OF_MEMORY;
+  for (int i = 0; i < c->values && status == TES_OK; i++) {
+    TesValue value;
+    status = tes_case_value(c, i, tes_space_mesh(tes_problem_space(problem)), &value);
+    if (status == TES_OK && value.kind == TES_VALUE_POINT) /* one beside a curved boundary is moved */
+      status = tes_problem_sample(problem, 1, value.point, 1, &value.of, &s->outputs.value[i], &(double){0});
+    else if (status == TES_OK)
+      status = tes_problem_value(problem, &value, &s->outputs.value[i]);
+  }
+  return status;
+}
+
+static TesStatus write_lines(Solve *s, const TesProblem *problem) {
+  const TesCase *c = s->input;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < c->lines && status == TES_OK; i++) {
+    const TesCaseLine *line = &c->line[i];
+    TesLineDesc desc = {.count = line->count};
+    int missed = 0;
+    memcpy(desc.from, line->from, sizeof desc.from);
+    memcpy(desc.to, line->to, sizeof desc.to);
+    status = tes_line_write(problem, &desc, line->file, &missed);
+    if (missed)
+      solve_log(s, TES_LOG_WARNING, "warning: %s: %d of %d points lie outside of the mesh and are left empty",
+                line->file, missed, line->count);
+    s->outputs.lines += status == TES_OK;
+  }
+  return status;
+}
+
+TesStatus solve_find_outputs(Solve *s, const TesProblem *problem) {
+  if (!s->input->points && !s->input->values && !s->input->lines) return TES_OK;
+  solve_free_outputs(s); /* of a step before */
+  TesStatus status = find_points(s, problem);
+  if (status == TES_OK) status = find_values(s, problem);
+  if (status == TES_OK) status = write_lines(s, problem);
+  s->outputs.known = status == TES_OK;
+  return status;
+}
+
+void solve_print_outputs(const Solve *s) {
+  const TesCase *c = s->input;
+  const SolveOutputs *o = &s->outputs;
+  const int dim = tes_mesh_dim(s->mesh);
+  for (int i = 0; o->known && i < c->points; i++) {
+    const TesCasePoint *p = &c->point[i];
+    char text[300];
+    snprintf(text, sizeof text, "%s%s(%g, %g", p->name ? p->name : "", p->name ? " " : "", p->x[0], p->x[1]);
+    if (dim == 3) snprintf(text + strlen(text), sizeof text - strlen(text), ", %g", p->x[2]);
+    snprintf(text + strlen(text), sizeof text - strlen(text), ")");
+    for (int f = 0; f < o->fields; f++)
+      snprintf(text + strlen(text), sizeof text - strlen(text), "  %s = %.10g", o->field[f],
+               o->point[i * o->fields + f]);
+    solve_log(s, TES_LOG_INFO, "point     %s", text);
+    if (o->moved[i] != 0)
+      solve_log(s, TES_LOG_WARNING,
+                "warning: %s: the point lies outside of the mesh by %.2g of a cell, and was moved to it",
+                p->where, o->moved[i]);
+  }
+  for (int i = 0; o->known && i < c->values; i++)
+    solve_log(s, TES_LOG_INFO, "value     %s = %.10g", c->value[i].name, o->value[i]);
+  for (int i = 0; i < o->lines; i++) solve_log(s, TES_LOG_INFO, "written   %s", c->line[i].file);
+}
+
+void solve_free_outputs(Solve *s) {
+  free(s->outputs.point);
+  free(s->outputs.moved);
+  free(s->outputs.value);
+  s->outputs = (SolveOutputs){0};
+}

@@ -1,0 +1,160 @@
+/* See fields.h. */
+#include "functional/fields.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "device/vector.h"
+
+static const char *const normal_names[3] = {"nx", "ny", "nz"};
+
+int tesi_fields_of(int dim, const TesSpace *space, const TesVector *u, TesiField *field) {
+  static const char *const names[] = {"u", "ux", "uy", "uz"};
+  for (int i = 0; i <= dim; i++) field[i] = (TesiField){names[i], space, u, i - 1};
+  return dim + 1;
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------------------- */
+
+/* The number of the field's vector; -1: there are too many. */
+static int source_of(TesiQuantity *q, const TesiField *field) {
+  int i = 0;
+  while (i < q->sources && q->source[i].vector != field->vector) i++;
+  if (i == TESI_SOURCES) return -1;
+  q->source[i].space = field->space;
+  q->source[i].vector = field->vector;
+  q->sources = tesi_max(q->sources, i + 1);
+  return i;
+}
+
+/* Which fields the expression uses, and their vectors on the host. */
+static TesStatus take_sources(TesiQuantity *q, const TesiField *field) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  const int normals = q->boundary ? 3 : 0;
+  for (int i = 0; i < q->fields; i++) {
+    q->derivative[i] = field[i].derivative;
+    q->source_of[i] = -1;
+    if (!(tesi_function_uses(q->function) >> (normals + i) & 1)) continue;
+    const int s = q->source_of[i] = source_of(q, &field[i]);
+    TES_CHECK(s >= 0, "an expression with more than %d different vectors", TESI_SOURCES);
+    if (field[i].derivative == TESI_FIELD_VALUE)
+      q->source[s].value = true;
+    else
+      q->source[s].gradient = true;
+  }
+  for (int i = 0; i < q->sources; i++) {
+    TES_CHECK(q->source[i].vector->length == q->source[i].space->length,
+              "a vector of length %lld, the space has %lld nodes", (long long)q->source[i].vector->length,
+              (long long)q->source[i].space->length);
+    TES_ALLOC(&q->source[i].values, q->source[i].space->length);
+    TES_TRY(tes_vector_get(q->source[i].vector, q->source[i].values));
+  }
+done:
+  return status;
+}
+
+/* The function of the text: normals first, then the fields. */
+static TesStatus parse(TesContext *ctx, const char *text, bool boundary, int fields, const TesiField *field,
+                       TesFunction **function) {
+  const char *names[TESI_FIELDS + 3];
+  int count = 0;
+  for (int d = 0; d < 3 && boundary; d++) names[count++] = normal_names[d];
+  for (int i = 0; i < fields; i++) names[count++] = field[i].name;
+  return tesi_function_create_over(ctx, text, count, names, function);
+}
+
+TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, int fields,
+                              const TesiField *field) {
+  TesFunction *function;
+  const TesStatus status = parse(ctx, text, boundary, fields, field, &function);
+  tes_function_destroy(&function);
+  return status;
+}
+
+TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool boundary, int fields,
+                               const TesiField *field, TesiQuantity **quantity) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TesiQuantity *q = NULL;
+  *quantity = NULL;
+  TES_NEW(&q);
+  q->context = ctx, q->mesh = mesh, q->dim = mesh->dim, q->fields = fields, q->boundary = boundary;
+  TES_TRY(parse(ctx, text, boundary, fields, field, &q->function));
+  TES_TRY(take_sources(q, field));
+  *quantity = q;
+  q = NULL;
+done:
+  tesi_quantity_destroy(&q);
+  return status;
+}
+
+void tesi_quantity_destroy(TesiQuantity **quantity) {
+  TesiQuantity *q = *quantity;
+  if (!q) return;
+  TesContext *ctx = q->context;
+  for (int i = 0; i < q->sources; i++) tesi_free(ctx, &q->source[i].values);
+  tes_function_destroy(&q->function);
+  tesi_free(ctx, quantity);
+}
+
+bool tesi_quantity_is_continuous(const TesiQuantity *q) {
+  for (int i = 0; i < q->sources; i++)
+    if (q->source[i].gradient) return false;
+  return true;
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------------- */
+
+void tesi_quantity_values(const TesiQuantity *q, int64_t n, const double *const x[3],
+                          const double *const normal[3], const double *const *value,
+                          const double *const (*gradient)[3], double *out) {
+  const double *more[TESI_FIELDS + 3] = {NULL};
+  int at = 0;
+  for (int d = 0; d < 3 && q->boundary; d++) more[at++] = normal[d];
+  for (int i = 0; i < q->fields; i++, at++) {
+    if (q->source_of[i] < 0) continue;
+    more[at] = q->derivative[i] == TESI_FIELD_VALUE ? value[q->source_of[i]]
+                                                    : gradient[q->source_of[i]][q->derivative[i]];
+  }
+  tesi_function_values_over(q->function, n, x[0], x[1], x[2], 0, more, out);
+}
+
+enum {
+  POINTS = TESI_QUANTITY_POINTS,
+  LOCAL = (TESI_MAX_DEGREE + 1) * (TESI_MAX_DEGREE + 1) * (TESI_MAX_DEGREE + 1)
+};
+
+/* One source at the points: value[n], gradient[3][POINTS]. */
+static void evaluate_source(const TesiQuantity *q, int source, int64_t cell, int n, const double *xi,
+                            const double *J, double *value, double *gradient) {
+  const TesSpace *space = q->source[source].space;
+  double local[LOCAL], slope[3 * POINTS];
+  const int dim = q->dim;
+  tesi_space_read_cell(space, cell, q->source[source].values, local);
+  tesi_local_values(dim, space->degree, local, n, xi, value, q->source[source].gradient ? slope : NULL);
+  for (int p = 0; p < n && q->source[source].gradient; p++) {
+    double transposed[9], turned[3];
+    for (int i = 0; i < dim * dim; i++) transposed[i] = J[p * dim * dim + i % dim * dim + i / dim];
+    tesi_solve_small(dim, transposed, slope + p * dim, turned);
+    for (int d = 0; d < dim; d++) gradient[d * POINTS + p] = turned[d];
+  }
+}
+
+void tesi_quantity_at(const TesiQuantity *q, int64_t cell, int n, const double *xi, const double *x,
+                      const double *J, const double *normal, double *out) {
+  double at[6][POINTS] = {{0}}, value[TESI_SOURCES][POINTS], gradient[TESI_SOURCES][3][POINTS];
+  const double *values[TESI_SOURCES] = {NULL}, *gradients[TESI_SOURCES][3] = {{NULL}};
+  for (int p = 0; p < n; p++)
+    for (int d = 0; d < q->dim; d++) {
+      at[d][p] = x[p * q->dim + d];
+      if (normal) at[3 + d][p] = normal[p * q->dim + d];
+    }
+  for (int i = 0; i < q->sources; i++) {
+    evaluate_source(q, i, cell, n, xi, J, value[i], gradient[i][0]);
+    values[i] = value[i];
+    for (int d = 0; d < 3; d++) gradients[i][d] = gradient[i][d];
+  }
+  tesi_quantity_values(q, n, (const double *const[3]){at[0], at[1], at[2]},
+                       (const double *const[3]){at[3], at[4], at[5]}, values,
+                       (const double *const(*)[3])gradients, out);
+}

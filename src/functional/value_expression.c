@@ -1,0 +1,317 @@
+/* Values of expressions in fields: over cells eight at a time on all threads, over faces and at points one by one. */
+#include <math.h>
+#include <omp.h>
+#include "functional/batch_faces.h"
+#include "functional/functional.h"
+
+/* ---- the domain, or a material ------------------------------------------------------------------------------------- */
+
+typedef struct Task {
+  const TesiQuantity *quantity;
+  TesiBatches
+      *batches[TESI_SOURCES + 1]; /* of the sources, all with the same points; the last: of the quadrature */
+  const TesiBatches *at;
+  int material; /* -1: all cells */
+  int64_t share;
+  double *memory; /* [threads][share] */
+} Task;
+
+enum { FIXED = 6 }; /* arrays [points][lane]: coordinates, weights, values, scratch */
+
+/* Weights of cells of other materials become zero. */
+static void leave_out(const Task *task, const TesiBatch *batch, double *weight) {
+  for (int l = 0; task->material >= 0 && l < batch->count; l++) {
+    if (tes_mesh_material(task->quantity->mesh, batch->first + l) == task->material) continue;
+    for (int64_t p = 0; p < task->at->points; p++) weight[p * TESI_BATCH + l] = 0;
+  }
+}
+
+static TesStatus sum_values(const Task *task, const TesiBatchPoints *at, const double *values,
+                            double sum[2]) {
+  TesContext *ctx = task->quantity->context;
+  TesStatus status = TES_OK;
+  for (int64_t i = 0; i < tesi_batches_array(task->at); i++) {
+    if (at->weight[i] == 0) continue;
+    if (!isfinite(values[i]))
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(task->quantity->function),
+               values[i], at->x[0][i], at->x[1][i], at->x[2][i]);
+    sum[0] += at->weight[i] * values[i];
+    sum[1] += at->weight[i];
+  }
+done:
+  return status;
+}
+
+/* sum += integral, size of the batch's cells. */
+static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *memory, double sum[2]) {
+  const TesiQuantity *q = task->quantity;
+  const TesiBatches *b = task->at;
+  const int64_t n = tesi_batches_array(b);
+  const int jacobians = b->geometry ? b->dim * b->dim : 0;
+  const TesiBatchPoints at = {.x = {memory, memory + n, memory + 2 * n},
+                              .weight = memory + 3 * n,
+                              .J = b->geometry ? memory + FIXED * n : NULL};
+  double *values = memory + 4 * n, *scratch = memory + 5 * n, *next = memory + (FIXED + jacobians) * n;
+  const double *value[TESI_SOURCES], *gradient[TESI_SOURCES][3];
+  b->kind->points(b, batch, true, &at, next + 4 * q->sources * n);
+  for (int s = 0; s < q->sources; s++, next += 4 * n) {
+    double *const slopes[3] = {next + n, next + 2 * n, next + 3 * n};
+    tesi_batch_evaluate(task->batches[s], batch, q->source[s].values, next, scratch);
+    if (q->source[s].gradient) tesi_batch_differentiate(task->batches[s], batch, &at, next, slopes);
+    value[s] = next;
+    for (int d = 0; d < 3; d++) gradient[s][d] = slopes[d];
+  }
+  leave_out(task, batch, at.weight);
+  tesi_quantity_values(q, n, (const double *const[3]){at.x[0], at.x[1], at.x[2]}, NULL, value,
+                       (const double *const(*)[3])gradient, values);
+  return sum_values(task, &at, values, sum);
+}
+
+static TesStatus sum_task(const Task *task, int64_t number, double sum[2]) {
+  const TesiBatches *b = task->at;
+  int64_t first;
+  const int64_t count = tesi_batches_of_task(b, number, &first);
+  TesStatus status = TES_OK;
+  for (int64_t i = first; i < first + count && status == TES_OK; i++) {
+    const TesiBatch batch = b->kind->batch(b, i);
+    status = sum_batch(task, &batch, task->memory + task->share * omp_get_thread_num(), sum);
+  }
+  return status;
+}
+
+/* One sum a task, added in order: the same for every number of threads. */
+static TesStatus sum_tasks(Task *task, double sum[2]) {
+  TesContext *ctx = task->quantity->context;
+  TesStatus status = TES_OK;
+  const TesiBatches *b = task->at;
+  const int threads = tes_context_threads(ctx);
+  double *sums = NULL;
+  int failed = TES_OK;
+  task->share = (FIXED + 9 + 4 * task->quantity->sources) * tesi_batches_array(b) + tesi_batches_work(b);
+  TES_ALLOC(&task->memory, task->share * threads);
+  TES_ALLOC(&sums, 2 * b->tasks);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int64_t i = 0; i < b->tasks; i++) {
+    const TesStatus one = sum_task(task, i, sums + 2 * i);
+    if (one != TES_OK) {
+#pragma omp atomic write
+      failed = one;
+    }
+  }
+  TES_TRY((TesStatus)failed);
+  sum[0] = sum[1] = 0;
+  for (int64_t i = 0; i < 2 * b->tasks; i++) sum[i % 2] += sums[i];
+done:
+  tesi_free(ctx, &sums);
+  tesi_free(ctx, &task->memory);
+  return status;
+}
+
+static int points_of(const TesSpace *space) {
+  return tesi_space_box(space) ? space->degree + 3 : tesi_min(space->degree + 3, TESI_GEOMETRY_POINTS);
+}
+
+/* sum <- integral and size. */
+static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
+                            double sum[2]) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  Task task = {.quantity = q, .material = what->where == TES_ON_MATERIAL ? what->number : -1};
+  TES_CHECK(task.material < tes_mesh_materials(q->mesh), "material %d, the mesh has %d", what->number,
+            tes_mesh_materials(q->mesh));
+  for (int s = 0; s < q->sources; s++)
+    TES_TRY(tesi_batches_create(q->source[s].space, points_of(space), &task.batches[s]));
+  TES_TRY(tesi_batches_create(space, points_of(space), &task.batches[TESI_SOURCES]));
+  task.at = task.batches[TESI_SOURCES];
+  TES_TRY(sum_tasks(&task, sum));
+done:
+  for (int s = 0; s <= TESI_SOURCES; s++) tesi_batches_destroy(&task.batches[s]);
+  return status;
+}
+
+/* ---- a boundary ---------------------------------------------------------------------------------------------------- */
+
+/* Reference points of a face, x, J, and unit normals outwards; weights with the size of the face. */
+typedef struct FacePoints {
+  double xi[3 * TESI_QUANTITY_POINTS], x[3 * TESI_QUANTITY_POINTS], J[9 * TESI_QUANTITY_POINTS],
+      normal[3 * TESI_QUANTITY_POINTS], weight[TESI_QUANTITY_POINTS], value[TESI_QUANTITY_POINTS];
+} FacePoints;
+
+static TesStatus place_points(const TesMesh *mesh, const TesiFaceRule *rule, const TesiBoundaryFace *face,
+                              FacePoints *at) {
+  const int dim = mesh->dim, n = rule->points;
+  for (int p = 0; p < n; p++) {
+    const double t[2] = {rule->point[p % rule->q], rule->point[p / rule->q % rule->q]};
+    for (int d = 0, e = 0; d < dim; d++) at->xi[p * dim + d] = d == face->face / 2 ? face->face & 1 : t[e++];
+    at->weight[p] = rule->weight[p % rule->q] * (dim == 3 ? rule->weight[p / rule->q] : 1);
+  }
+  const TesStatus status = tesi_mesh_points(mesh, face->cell, n, at->xi, at->x, at->J);
+  for (int p = 0; p < n && status == TES_OK; p++) {
+    double size = 0, *normal = at->normal + p * dim;
+    tesi_face_normal(dim, at->J + p * dim * dim, face->face, normal);
+    for (int r = 0; r < dim; r++) size += normal[r] * normal[r];
+    size = sqrt(size);
+    for (int r = 0; r < dim; r++) normal[r] /= size;
+    at->weight[p] *= size;
+  }
+  return status;
+}
+
+static TesStatus sum_face(const TesiQuantity *q, const TesiFaceRule *rule, const TesiBoundaryFace *face,
+                          FacePoints *at, double sum[2]) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  const int dim = q->dim;
+  TES_TRY(place_points(q->mesh, rule, face, at));
+  tesi_quantity_at(q, face->cell, rule->points, at->xi, at->x, at->J, at->normal, at->value);
+  sum[0] = sum[1] = 0;
+  for (int p = 0; p < rule->points; p++) {
+    if (!isfinite(at->value[p]))
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(q->function), at->value[p],
+               at->x[p * dim], at->x[p * dim + 1], dim == 3 ? at->x[p * dim + 2] : 0);
+    sum[0] += at->weight[p] * at->value[p];
+    sum[1] += at->weight[p];
+  }
+done:
+  return status;
+}
+
+static TesStatus sum_faces(const TesiQuantity *q, const TesiFaceRule *rule, int64_t faces,
+                           const TesiBoundaryFace *face, double sum[2]) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  const int threads = tes_context_threads(ctx);
+  FacePoints *at = NULL;
+  double *sums = NULL;
+  int failed = TES_OK;
+  TES_ALLOC(&at, threads);
+  TES_ALLOC(&sums, 2 * faces);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < faces; i++) {
+    const TesStatus one = sum_face(q, rule, &face[i], &at[omp_get_thread_num()], sums + 2 * i);
+    if (one != TES_OK) {
+#pragma omp atomic write
+      failed = one;
+    }
+  }
+  TES_TRY((TesStatus)failed);
+  sum[0] = sum[1] = 0;
+  for (int64_t i = 0; i < 2 * faces; i++) sum[i % 2] += sums[i];
+done:
+  tesi_free(ctx, &at);
+  tesi_free(ctx, &sums);
+  return status;
+}
+
+static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
+                               double sum[2]) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  TesiBatches *b = NULL;
+  TesiFaceRule *rule = NULL;
+  TesiBoundaryFace *face = NULL;
+  bool *wanted = NULL;
+  int64_t faces;
+  TES_CHECK(what->number >= 0 && what->number < tes_mesh_boundaries(q->mesh), "boundary %d, the mesh has %d",
+            what->number, tes_mesh_boundaries(q->mesh));
+  TES_TRY(tesi_batches_create(space, points_of(space), &b));
+  TES_ALLOC(&wanted, b->boundaries);
+  wanted[what->number] = true;
+  TES_NEW(&rule);
+  tesi_face_rule(b->dim, space->degree, b->q, NULL, rule);
+  TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
+  TES_TRY(sum_faces(q, rule, faces, face, sum));
+done:
+  tesi_batches_destroy(&b);
+  tesi_free(ctx, &rule);
+  tesi_free(ctx, &wanted);
+  tesi_free(ctx, &face);
+  return status;
+}
+
+/* ---- points -------------------------------------------------------------------------------------------------------- */
+
+/* values[stride * point] <- the mean over the point's hits. */
+static TesStatus at_hits(const TesiQuantity *q, int64_t count, const TesiHit *hit, int stride,
+                         double *values) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  const bool first_alone = tesi_quantity_is_continuous(q);
+  for (int64_t i = 0, sides = 0; i < count; i++) {
+    double x[3], J[9], value;
+    const bool first = !i || hit[i - 1].point != hit[i].point;
+    sides = first ? 1 : sides + 1;
+    if (!first && first_alone) continue;
+    TES_TRY(tesi_mesh_points(q->mesh, hit[i].cell, 1, hit[i].xi, x, J));
+    tesi_quantity_at(q, hit[i].cell, 1, hit[i].xi, x, J, NULL, &value);
+    if (!isfinite(value))
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(q->function), value, x[0], x[1],
+               q->dim == 3 ? x[2] : 0);
+    double *to = &values[stride * hit[i].point];
+    *to = first ? value : *to + (value - *to) / (double)sides;
+  }
+done:
+  return status;
+}
+
+static TesStatus check_hits(const TesMesh *mesh, int64_t n, const double *x, int64_t count,
+                            const TesiHit *hit) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int dim = mesh->dim;
+  for (int64_t i = 0, at = 0; i < n; i++) {
+    TES_CHECK(at < count && hit[at].point == i, "the point (%g, %g, %g) lies in no cell", x[i * dim],
+              x[i * dim + 1], dim == 3 ? x[i * dim + 2] : 0);
+    while (at < count && hit[at].point == i) at++;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
+                         int count, const char *const *of, double *values, double *moved, bool holes) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TesiQuantity *q = NULL;
+  TesiHit *hit = NULL;
+  int64_t hits;
+  TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
+  if (!holes) TES_TRY(check_hits(mesh, n, x, hits, hit));
+  for (int64_t i = 0; i < n * (count + 1) && holes; i++) *(i < n ? &moved[i] : &values[i - n]) = NAN;
+  for (int64_t i = 0; i < hits && moved; i++) moved[hit[i].point] = hit[i].moved;
+  for (int i = 0; i < count; i++) {
+    TES_TRY(tesi_quantity_create(mesh, of[i] ? of[i] : field->name, false, fields, field, &q));
+    TES_TRY(at_hits(q, hits, hit, count, values + i));
+    tesi_quantity_destroy(&q);
+  }
+done:
+  tesi_quantity_destroy(&q);
+  tesi_free(ctx, &hit);
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- */
+
+TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
+                                     const TesValue *what, double *value) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiQuantity *q = NULL;
+  double sum[2];
+  const bool boundary = what->where == TES_ON_BOUNDARY;
+  TES_CHECK(what->kind <= TES_VALUE_POINT && (int)what->kind >= 0,
+            "an expression is integrated, or is taken at a point");
+  if (what->kind == TES_VALUE_POINT) {
+    TES_TRY(tesi_fields_at(space->mesh, fields, field, 1, what->point, 1, &what->of, value, NULL, false));
+    goto done;
+  }
+  TES_TRY(tesi_quantity_create(space->mesh, what->of ? what->of : field->name, boundary, fields, field, &q));
+  TES_TRY(boundary ? over_boundary(q, space, what, sum) : over_cells(q, space, what, sum));
+  if (what->kind == TES_VALUE_MEAN)
+    TES_CHECK(sum[1] > 0, "the mean over %s %d, of which there is nothing",
+              boundary ? "boundary" : "material", what->number);
+  *value = what->kind == TES_VALUE_MEAN ? sum[0] / sum[1] : sum[0];
+done:
+  tesi_quantity_destroy(&q);
+  return status;
+}

@@ -1,0 +1,343 @@
+/* What a case wants to be told of its solution: points, values, lines. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "geometry/locate.h"
+#include "io/case/case_reader.h"
+#include "io/nearest.h"
+#include "io/number.h"
+#include "problem/problem.h"
+
+static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
+  TesStatus status = TES_OK;
+  *copy = tesi_strdup(ctx, text);
+  if (!*copy) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a text of the case");
+done:
+  return status;
+}
+
+static TesStatus copy_place(const TesiCaseReader *r, const TesiYaml *node, char **copy) {
+  char where[256];
+  tesi_case_place(r, node, where);
+  return copy_text(r->ctx, where, copy);
+}
+
+static bool is_text(const TesiYaml *node) {
+  return node && node->kind == TESI_YAML_SCALAR && *node->text;
+}
+
+/* The known keys of a map; others are told. */
+static TesStatus check_keys(TesiCaseReader *r, int row, const TesiYaml *map, const char *const *known) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  for (const TesiYaml *child = map->first; child; child = child->next) {
+    TesiNearest nearest = {.name = child->key};
+    char list[120] = "";
+    bool found = false;
+    for (int i = 0; known[i]; i++) {
+      found = found || !strcmp(known[i], child->key);
+      tesi_nearest_try(&nearest, known[i]);
+      snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", known[i]);
+    }
+    if (found) continue;
+    TES_TRY(tesi_case_error(r, row, child,
+                            nearest.best ? "unknown key '%.60s'; did you mean '%s'?"
+                                         : "unknown key '%.60s'; known keys: %s",
+                            child->key, nearest.best ? nearest.best : list));
+  }
+done:
+  return status;
+}
+
+/* A list of as many numbers as there are directions; dim 0: two or three, the mesh file tells. */
+static TesStatus read_point(TesiCaseReader *r, int row, const TesiYaml *node, double x[3]) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int dim = r->draft.c.mesh.dim;
+  bool valid = true;
+  int n = 0;
+  if (!node || node->kind != TESI_YAML_LIST ||
+      (dim ? node->count != dim : node->count < 2 || node->count > 3)) {
+    if (dim)
+      TES_TRY(tesi_case_error(r, row, node, "expected a point, a list of %d numbers", dim));
+    else
+      TES_TRY(tesi_case_error(r, row, node, "expected a point, a list of 2 or 3 numbers"));
+    goto done;
+  }
+  for (const TesiYaml *item = node->first; item; item = item->next)
+    TES_TRY(tesi_case_number(r, row, item, &x[n++], &valid));
+done:
+  return status;
+}
+
+/* ---- points ---------------------------------------------------------------------------------------------------------- */
+
+static TesStatus read_points(TesiCaseReader *r, int row, const TesiYaml *node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCase *c = &r->draft.c;
+  if (node->kind == TESI_YAML_SCALAR) return tesi_case_wrong(r, row, node);
+  TES_ALLOC(&c->point, node->count + 1);
+  for (const TesiYaml *item = node->first; item; item = item->next) {
+    TesCasePoint *point = &c->point[c->points++];
+    if (item->key) TES_TRY(copy_text(ctx, item->key, &point->name));
+    TES_TRY(copy_place(r, item, &point->where));
+    TES_TRY(read_point(r, row, item, point->x));
+  }
+done:
+  return status;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------------- */
+
+static TesStatus read_count(TesiCaseReader *r, int row, const TesiYaml *node, const char *key, int low,
+                            int high, int *count) {
+  if (!node) return TES_OK;
+  if (is_text(node) && tesi_integer_parse(node->text, count) && *count >= low && *count <= high)
+    return TES_OK;
+  return tesi_case_error(r, row, node, "%s: expected an integer from %d to %d", key, low, high);
+}
+
+static TesStatus read_line(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseLine *line) {
+  static const char *const keys[] = {"from", "to", "count", "file", NULL};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  if (node->kind != TESI_YAML_MAP) return tesi_case_error(r, row, node, "expected {from, to, count, file}");
+  const TesiYaml *from = tesi_yaml_find(node, "from"), *to = tesi_yaml_find(node, "to"),
+                 *file = tesi_yaml_find(node, "file");
+  line->count = 101;
+  TES_TRY(check_keys(r, row, node, keys));
+  TES_TRY(read_point(r, row, from ? from : node, line->from));
+  TES_TRY(read_point(r, row, to ? to : node, line->to));
+  TES_TRY(read_count(r, row, tesi_yaml_find(node, "count"), "count", 2, 1000000, &line->count));
+  if (!is_text(file))
+    TES_TRY(tesi_case_error(r, row, node, "a line needs a file, to which it is written"));
+  else
+    TES_TRY(copy_text(ctx, file->text, &line->file));
+  TES_TRY(copy_place(r, node, &line->where));
+done:
+  return status;
+}
+
+static TesStatus read_lines(TesiCaseReader *r, int row, const TesiYaml *node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCase *c = &r->draft.c;
+  if (node->kind != TESI_YAML_LIST) return tesi_case_wrong(r, row, node);
+  TES_ALLOC(&c->line, node->count + 1);
+  for (const TesiYaml *item = node->first; item; item = item->next)
+    TES_TRY(read_line(r, row, item, &c->line[c->lines++]));
+done:
+  return status;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *name;
+  TesValueKind kind;
+} kinds[] = {{"point", TES_VALUE_POINT},
+             {"mean", TES_VALUE_MEAN},
+             {"integral", TES_VALUE_INTEGRAL},
+             {"force", TES_VALUE_FORCE},
+             {"error", TES_VALUE_ERROR}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The child that says the kind, and how many do. */
+static const TesiYaml *find_kind(const TesiYaml *map, TesValueKind *kind, int *count) {
+  const TesiYaml *found = NULL;
+  *count = 0;
+  for (int i = 0; i < KINDS; i++) {
+    const TesiYaml *node = tesi_yaml_find(map, kinds[i].name);
+    if (!node) continue;
+    ++*count;
+    found = node, *kind = kinds[i].kind;
+  }
+  return found;
+}
+
+/* What `of` says must be known before anything is computed. */
+static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, const char *text, bool boundary) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiField field[TESI_FIELDS];
+  char message[512];
+  const int dim = r->draft.c.mesh.dim,
+            fields = tesi_equation_fields(r->draft.c.problem.equation, dim ? dim : 3, field);
+  status = tesi_quantity_check(ctx, text, boundary, fields, field);
+  if (status != TES_INVALID_INPUT) return status;
+  snprintf(message, sizeof message, "%s", tes_context_message(ctx));
+  tes_context_clear(ctx);
+  return tesi_case_error(r, row, node, "of: %s", message);
+}
+
+static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
+  if (!r->draft.exact) return tesi_case_error(r, row, node, "the error needs data.exact");
+  if (v->place)
+    return tesi_case_error(r, row, node, "the error is that on the domain: {error: domain, of: l2}");
+  if (v->value.of && strcmp(v->value.of, "l2") && strcmp(v->value.of, "h1"))
+    return tesi_case_error(r, row, node, "of: expected l2 or h1, got '%.60s'", v->value.of);
+  return TES_OK;
+}
+
+static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseValue *v) {
+  static const char *const keys[] = {"point", "mean", "integral", "force", "error", "of", NULL};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  int count = 0;
+  const TesiYaml *of = NULL, *what = NULL;
+  TES_TRY(copy_text(ctx, node->key, &v->name));
+  TES_TRY(copy_place(r, node, &v->where));
+  if (node->kind == TESI_YAML_MAP) {
+    TES_TRY(check_keys(r, row, node, keys));
+    what = find_kind(node, &v->value.kind, &count);
+    of = tesi_yaml_find(node, "of");
+  }
+  if (count != 1) {
+    TES_TRY(tesi_case_error(r, row, node,
+                            "%.60s: expected exactly one of point, mean, integral, force, error", node->key));
+    goto done;
+  }
+  if (v->value.kind == TES_VALUE_FORCE) {
+    TES_TRY(tesi_case_error(r, row, what, "force: poisson has none; flows and elasticity have"));
+    goto done;
+  }
+  if (v->value.kind == TES_VALUE_POINT)
+    TES_TRY(read_point(r, row, what, v->value.point));
+  else if (!is_text(what))
+    TES_TRY(tesi_case_error(r, row, what, "expected domain, or the name of a boundary or material"));
+  else if (strcmp(what->text, "domain"))
+    TES_TRY(copy_text(ctx, what->text, &v->place));
+  if (of && !is_text(of)) TES_TRY(tesi_case_error(r, row, of, "of: expected an expression"));
+  if (is_text(of)) TES_TRY(copy_text(ctx, of->text, (char **)&v->value.of));
+  if (v->value.kind == TES_VALUE_ERROR)
+    TES_TRY(check_error(r, row, node, v));
+  else if (is_text(of))
+    TES_TRY(check_of(r, row, of, of->text, v->place != NULL));
+done:
+  return status;
+}
+
+static TesStatus read_values(TesiCaseReader *r, int row, const TesiYaml *node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCase *c = &r->draft.c;
+  if (node->kind != TESI_YAML_MAP) return tesi_case_wrong(r, row, node);
+  TES_ALLOC(&c->value, node->count + 1);
+  for (const TesiYaml *item = node->first; item; item = item->next)
+    if (!(tesi_yaml_is_null(item) && *item->text)) /* null takes it away */
+      TES_TRY(read_value(r, row, item, &c->value[c->values++]));
+done:
+  return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------- */
+
+TesStatus tesi_case_read_outputs(TesiCaseReader *r) {
+  static const struct {
+    const char *path;
+    TesStatus (*read)(TesiCaseReader *r, int row, const TesiYaml *node);
+  } rows[] = {{"output.points", read_points}, {"output.values", read_values}, {"output.lines", read_lines}};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const int row = tesi_case_row(rows[i].path);
+    if (r->node[row]) TES_TRY(rows[i].read(r, row, r->node[row]));
+  }
+done:
+  return status;
+}
+
+void tesi_case_clear_outputs(TesCase *c) {
+  TesContext *ctx = c->context;
+  for (int i = 0; i < c->points; i++) {
+    tesi_free(ctx, &c->point[i].name);
+    tesi_free(ctx, &c->point[i].where);
+  }
+  for (int i = 0; i < c->lines; i++) {
+    tesi_free(ctx, &c->line[i].file);
+    tesi_free(ctx, &c->line[i].where);
+  }
+  for (int i = 0; i < c->values; i++) {
+    tesi_free(ctx, &c->value[i].name);
+    tesi_free(ctx, &c->value[i].place);
+    tesi_free(ctx, &c->value[i].where);
+    tesi_free(ctx, &c->value[i].value.of);
+  }
+  tesi_free(ctx, &c->point);
+  tesi_free(ctx, &c->line);
+  tesi_free(ctx, &c->value);
+}
+
+/* ---- on a mesh ------------------------------------------------------------------------------------------------------- */
+
+/* A boundary, else a material. */
+static bool find_place(const TesMesh *mesh, const char *name, TesValue *value) {
+  for (int i = 0; i < tes_mesh_boundaries(mesh); i++)
+    if (!strcmp(tes_mesh_boundary_name(mesh, i), name)) {
+      value->where = TES_ON_BOUNDARY, value->number = i;
+      return true;
+    }
+  for (int i = 0; i < tes_mesh_materials(mesh); i++)
+    if (!strcmp(tes_mesh_material_name(mesh, i), name)) {
+      value->where = TES_ON_MATERIAL, value->number = i;
+      return true;
+    }
+  return false;
+}
+
+static void list_places(const TesMesh *mesh, char text[300]) {
+  snprintf(text, 300, "domain");
+  for (int i = 0; i < tes_mesh_boundaries(mesh); i++)
+    snprintf(text + strlen(text), 300 - strlen(text), ", %s", tes_mesh_boundary_name(mesh, i));
+  for (int i = 0; i < tes_mesh_materials(mesh); i++)
+    snprintf(text + strlen(text), 300 - strlen(text), ", %s", tes_mesh_material_name(mesh, i));
+}
+
+TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value) {
+  TesContext *ctx = input->context;
+  TesStatus status = TES_OK;
+  const TesCaseValue *v = &input->value[i];
+  char known[300];
+  *value = v->value;
+  if (!v->place || find_place(mesh, v->place, value)) return TES_OK;
+  list_places(mesh, known);
+  TES_FAIL(TES_INVALID_INPUT,
+           "%s: output.values.%s: the mesh has no boundary or material called %.60s; it has: %s", v->where,
+           v->name, v->place, known);
+done:
+  return status;
+}
+
+/* *inside <- whether a point lies in the mesh or is moved to it. */
+static TesStatus check_point(const TesMesh *mesh, const double *x, bool *inside) {
+  TesContext *ctx = mesh->context;
+  TesiHit *hit = NULL;
+  int64_t count;
+  const TesStatus status = tesi_mesh_find(mesh, 1, x, 0.01, &hit, &count);
+  *inside = count > 0;
+  tesi_free(ctx, &hit);
+  return status;
+}
+
+TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
+  TesContext *ctx = input->context;
+  TesStatus status = TES_OK;
+  bool inside;
+  for (int i = 0; i < input->points; i++) {
+    const double *x = input->point[i].x;
+    TES_TRY(check_point(mesh, x, &inside));
+    TES_CHECK(inside, "%s: output.points: the point (%g, %g, %g) lies in no cell", input->point[i].where,
+              x[0], x[1], mesh->dim == 3 ? x[2] : 0);
+  }
+  for (int i = 0; i < input->values; i++) {
+    TesValue value;
+    TES_TRY(tes_case_value(input, i, mesh, &value));
+    if (value.kind != TES_VALUE_POINT) continue;
+    TES_TRY(check_point(mesh, value.point, &inside));
+    TES_CHECK(inside, "%s: output.values.%s: the point (%g, %g, %g) lies in no cell", input->value[i].where,
+              input->value[i].name, value.point[0], value.point[1], mesh->dim == 3 ? value.point[2] : 0);
+  }
+done:
+  return status;
+}

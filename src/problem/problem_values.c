@@ -1,0 +1,68 @@
+/* What is told of a solution in numbers: its fields at points, and values. */
+#include <string.h>
+#include "functional/functional.h"
+#include "mesh/mesh.h"
+#include "problem/problem.h"
+
+int tesi_problem_fields(const TesProblem *p, TesiField *field) {
+  return p->equation->fields ? p->equation->fields(p, field)
+                             : tesi_fields_of(p->mesh->dim, p->space, p->u, field);
+}
+
+int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
+  (void)equation; /* there is one */
+  return tesi_fields_of(dim, NULL, NULL, field);
+}
+
+/* The number-th field that is no derivative. */
+static const char *find_field(const TesProblem *p, int number) {
+  TesiField field[TESI_FIELDS];
+  const int count = tesi_problem_fields(p, field);
+  for (int i = 0; i < count; i++)
+    if (field[i].derivative == TESI_FIELD_VALUE && !number--) return field[i].name;
+  return NULL;
+}
+
+int tes_problem_fields(const TesProblem *problem) {
+  int count = 0;
+  while (find_field(problem, count)) count++;
+  return count;
+}
+
+const char *tes_problem_field(const TesProblem *problem, int field) {
+  return field < 0 ? NULL : find_field(problem, field);
+}
+
+TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
+                             const char *const *of, double *values, double *moved) {
+  TesiField field[TESI_FIELDS];
+  const int fields = tesi_problem_fields(problem, field);
+  return tesi_fields_at(problem->mesh, fields, field, n, x, count, of, values, moved, false);
+}
+
+static TesStatus error_value(const TesProblem *p, const char *of, double *value) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double l2, h1;
+  TES_CHECK(!of || !strcmp(of, "l2") || !strcmp(of, "h1"), "the error is of l2 or h1, got '%.60s'", of);
+  TES_TRY(tes_problem_errors(p, &l2, &h1));
+  *value = of && !strcmp(of, "h1") ? h1 : l2;
+done:
+  return status;
+}
+
+TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesiField field[TESI_FIELDS];
+  if (what->kind == TES_VALUE_ERROR) {
+    TES_TRY(error_value(problem, what->of, value));
+    goto done;
+  }
+  TES_CHECK(what->kind != TES_VALUE_FORCE, "%s has no force: flows and elasticity have",
+            problem->equation->name);
+  TES_TRY(
+      tesi_functional_expression(problem->space, tesi_problem_fields(problem, field), field, what, value));
+done:
+  return status;
+}

@@ -1,0 +1,171 @@
+/* Run: ctest -R t9_outputs. Numbers of the solution by the program: points, values and lines, in the report, on the terminal and as CSV; what is refused,
+ * and where. u = 1 + x^2 - 2 y is in the space. */
+#include "program_testing.h"
+
+static const char head[] = "problem: poisson\nspace: {degree: 3}\ndata: {exact: \"1 + x*x - 2*y\", f: -2}\n"
+                           "boundary: {all: {dirichlet: exact}}\n";
+static const char *const boxes[] = {
+    "mesh: {box: {dim: 2, cells: [4, 3]}}\n",
+    "mesh: {kind: forest, box: {dim: 2, cells: [4, 3]}, refine_where: \"0.3 - x\"}\n"};
+
+static void write_case(const char *mesh, const char *outputs) {
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fprintf(file, "%s%soutput:\n%s", head, mesh, outputs);
+  assert_int_equal(fclose(file), 0);
+}
+
+static double number_of(const cJSON *json, const char *list, const char *name) {
+  const cJSON *item = cJSON_GetObjectItem(cJSON_GetObjectItem(json, list), name);
+  if (!item) fail_msg("no %s.%s", list, name);
+  return item->valuedouble;
+}
+
+static void check_line(void) {
+  FILE *file = fopen("line.csv", "r");
+  char text[200];
+  double s, x, y, u;
+  assert_non_null(file);
+  assert_non_null(fgets(text, sizeof text, file));
+  assert_string_equal(text, "s,x,y,u\n");
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(fscanf(file, "%lf,%lf,%lf,%lf\n", &s, &x, &y, &u), 4);
+    assert_near(x, i / 4., 1e-15);
+    assert_near(y, i / 4., 1e-15);
+    assert_near(s, sqrt(2) * i / 4, 1e-14);
+    assert_near(u, 1 + x * x - 2 * y, 1e-7);
+  }
+  assert_int_equal(fgetc(file), EOF);
+  fclose(file);
+  remove("line.csv");
+}
+
+static void check_numbers(const char *mesh, const char *device) {
+  char arguments[100];
+  write_case(mesh, "  points: {tip: [1, 0.5], corner: [0.25, 1]}\n"
+                   "  values:\n"
+                   "    mean: {mean: domain}\n"
+                   "    flux: {integral: right, of: ux*nx + uy*ny}\n"
+                   "    energy: {integral: domain, of: (ux*ux + uy*uy)/2}\n"
+                   "    top: {mean: top, of: u*x + ny}\n"
+                   "    slope: {point: [0.5, 0.25], of: ux + r}\n"
+                   "    e: {error: domain}\n"
+                   "  lines: [{from: [0, 0], to: [1, 1], count: 5, file: line.csv}]\n");
+  snprintf(arguments, sizeof arguments, "solve a.yaml --json a.json --device %s", device);
+  assert_run(arguments, 0);
+  assert_output("point     tip (1, 0.5)  u = 1");
+  assert_output("value     flux = 2");
+  assert_output("written   line.csv");
+  check_line();
+  cJSON *json = read_json("a.json");
+  const cJSON *point = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "points"), 1);
+  assert_string_equal(text_of(point, "name"), "corner");
+  assert_near(cJSON_GetArrayItem(cJSON_GetObjectItem(point, "x"), 1)->valuedouble, 1, 0);
+  assert_near(cJSON_GetObjectItem(point, "u")->valuedouble, -1 + 1. / 16, 1e-7);
+  assert_near(number_of(json, "values", "mean"), 1. / 3, 1e-7);
+  assert_near(number_of(json, "values", "flux"), 2, 1e-6);
+  assert_near(number_of(json, "values", "energy"), 2. / 3 + 2, 1e-6);  /* int (4 x^2 + 4) / 2 */
+  assert_near(number_of(json, "values", "top"), 0.25 - 0.5 + 1, 1e-7); /* int x^3 - x, and 1 */
+  assert_near(number_of(json, "values", "slope"), 1 + sqrt(0.3125), 1e-6);
+  assert_near(number_of(json, "values", "e"), 0, 1e-7);
+  assert_string_equal(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "lines"), 0)->valuestring, "line.csv");
+  cJSON_Delete(json);
+  remove("a.json"), remove("a.yaml");
+}
+
+static void numbers_are_those_of_the_solution(void **state) {
+  (void)state;
+  check_numbers(boxes[0], "cpu");
+  check_numbers(boxes[0], "emulator");
+  if (has_forests()) check_numbers(boxes[1], "cpu");
+  assert_int_equal(files_here(), 0);
+}
+
+static void what_is_wrong_is_told_with_its_place(void **state) {
+  static const struct {
+    const char *outputs, *message;
+  } bad[] = {
+      {"  points: 3\n", "a.yaml:7:11: output.points: expected a list of points, or NAME: point, got '3'"},
+      {"  points: [[1, 2, 3]]\n", "a.yaml:7:12: output.points: expected a point, a list of 2 numbers"},
+      {"  points: {a: [1, 2]}\n", "a.yaml:7:15: output.points: the point (1, 2, 0) lies in no cell"},
+      {"  values: {v: {mean: domain, of: u + w}}\n", "output.values: of: unknown name 'w' at column 5 of \"u "
+                                                     "+ w\"; variables here: x, y, z, t, u, ux, uy, r"},
+      {"  values: {v: {mean: domain, of: nx}}\n", "unknown name 'nx'"},
+      {"  values: {v: {mean: lefft}}\n",
+       "output.values.v: the mesh has no boundary or material called lefft; it has: domain, left, right"},
+      {"  values: {v: {mean: domain, integral: domain}}\n",
+       "v: expected exactly one of point, mean, integral, force, error"},
+      {"  values: {v: {force: left, of: x}}\n", "force: poisson has none; flows and elasticity have"},
+      {"  values: {v: {error: left}}\n", "the error is that on the domain"},
+      {"  values: {v: {error: domain, of: max}}\n", "of: expected l2 or h1, got 'max'"},
+      {"  values: {v: {meen: domain}}\n", "unknown key 'meen'; did you mean 'mean'?"},
+      {"  values: {v: {point: [7, 0]}}\n", "output.values.v: the point (7, 0, 0) lies in no cell"},
+      {"  lines: [{from: [0, 0], to: [1, 1]}]\n", "a line needs a file"},
+      {"  lines: [{from: [0, 0], to: 1, file: a.csv}]\n", "expected a point, a list of 2 numbers"},
+      {"  lines: [{from: [0, 0], to: [1, 1], count: 1, file: a.csv}]\n",
+       "count: expected an integer from 2 to 1000000"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    write_case(boxes[0], bad[i].outputs);
+    assert_run("solve a.yaml --quiet", 2);
+    assert_output(bad[i].message);
+  }
+  write_case(boxes[0], "  values: {v: {mean: domain}}\n");
+  assert_run("solve a.yaml --set output.values.w={point:[0.5,0.5]} --set output.values.v=null --set "
+             "\"output.points=[[0, 0]]\"",
+             0);
+  assert_output("value     w = 0.25");
+  assert_output("point     (0, 0)  u = 1");
+  assert_null(strstr(output, "value     v"));
+  assert_run("solve a.yaml --set boundary.left.neumann=exact", 2);
+  assert_output("`exact` is the value of u itself, for dirichlet");
+  assert_run("solve a.yaml --set data.exact=null", 2);
+  assert_output("`exact` needs data.exact");
+  assert_run("solve a.yaml --set data.f=nx", 2);
+  assert_output("unknown name 'nx'");
+  remove("a.yaml");
+  assert_int_equal(files_here(), 0);
+}
+
+/* du/dn = 2 x nx - 2 ny as a flux on all faces but one. */
+static void fluxes_know_the_normal(void **state) {
+  (void)state;
+  for (int i = 0; i < (has_forests() ? 2 : 1); i++) {
+    write_case(boxes[i], "  values: {e: {error: domain}}\n");
+    assert_run("solve a.yaml --set \"boundary.all.neumann=2*x*nx-2*ny\" --set boundary.top.dirichlet=exact "
+               "--json a.json",
+               0);
+    cJSON *json = read_json("a.json");
+    assert_near(number_of(json, "values", "e"), 0, 1e-7);
+    cJSON_Delete(json);
+    remove("a.json"), remove("a.yaml");
+  }
+}
+
+/* A point beside a circle is moved to it, and that is told. */
+static void points_beside_a_curve_are_moved(void **state) {
+  (void)state;
+  if (!has_forests()) skip();
+  FILE *file = fopen("a.yaml", "w");
+  fprintf(file, "%smesh: {ball: {dim: 2}, refine: 2}\noutput: {points: [[0.7072, 0.7072]], json: a.json}\n",
+          head);
+  fclose(file);
+  assert_run("solve a.yaml", 0);
+  assert_output("a.yaml:6:19: the point lies outside of the mesh by");
+  cJSON *json = read_json("a.json");
+  const cJSON *point = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "points"), 0);
+  assert_true(cJSON_GetObjectItem(point, "moved")->valuedouble > 0);
+  assert_near(cJSON_GetObjectItem(point, "u")->valuedouble, 1.5 - sqrt(2), 1e-3);
+  cJSON_Delete(json);
+  assert_run("solve a.yaml --set output.points=[[0.8,0.8]]", 2);
+  assert_output("lies in no cell");
+  remove("a.yaml"), remove("a.json");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_those_of_the_solution),
+                                     cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+                                     cmocka_unit_test(fluxes_know_the_normal),
+                                     cmocka_unit_test(points_beside_a_curve_are_moved)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
