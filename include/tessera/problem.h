@@ -49,7 +49,8 @@ typedef struct TesMaterial {
   const char *where; /**< as that of a boundary */
 } TesMaterial;
 
-/** Double: all in float64. Mixed (default): the cycle in float32 inside a float64 iteration. Single: the same, but only to float32
+/** Double: all in float64. Mixed (default): the cycle in float32 inside a float64 iteration; in float64 too where a cell is smaller than 1e-9 or larger than
+ *  1e9, whose |J| float32 does not hold. Single: the same, but only to float32
  *  accuracy: the tolerance is raised to 1e-6 at least. */
 typedef enum TesSolvePrecision { TES_SOLVE_MIXED, TES_SOLVE_DOUBLE, TES_SOLVE_SINGLE } TesSolvePrecision;
 

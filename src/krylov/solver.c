@@ -2,6 +2,10 @@
 #include <math.h>
 #include "krylov/krylov_device.h"
 
+/* Of right-hand sides whose squares, and those of residuals, are far from the ends of float64. */
+#define LEAST_NORM 1e-100
+#define MOST_NORM 1e100
+
 bool tesi_solver_rounds(const TesSolver *s) {
   return (s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE) &&
          tesi_full_possible(s->desc.multigrid) && s->desc.op->table->correct_residual;
@@ -232,11 +236,33 @@ done:
   return status;
 }
 
+/* Where squares of b over- or underflow: solver->projected <- factor b, factor the power of two that makes its largest entry about 1. */
+static TesStatus bring_into_range(TesSolver *s, const TesVector *b, double *factor) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double *values = NULL, largest = 0;
+  int exponent;
+  *factor = 1;
+  TES_ALLOC(&values, b->length);
+  TES_TRY(tes_vector_get(b, values));
+  for (int64_t i = 0; i < b->length; i++) largest = fmax(largest, fabs(values[i]));
+  if (largest == 0 || !isfinite(largest)) goto done;
+  frexp(largest, &exponent);
+  *factor = ldexp(1, -tesi_max(-1000, tesi_min(exponent, 1000)));
+  if (!s->projected) TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &s->projected));
+  TES_TRY(tes_vector_copy(b, *factor, s->projected));
+  TES_TRY(tes_vector_norm(s->projected, &s->b_norm));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
 TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, TesSolveResult *result) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
   const int64_t length = solver->desc.op->length;
+  double factor = 1;
   solver->iterations = 0;
   solver->residuals[0] = NAN;
   TES_CHECK(b->length == length && x->length == length, "vectors of length %lld and %lld, expected %lld",
@@ -249,12 +275,19 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
     b = solver->projected;
   }
   TES_TRY(tes_vector_norm(b, &solver->b_norm));
+  if (!(solver->b_norm > LEAST_NORM && solver->b_norm < MOST_NORM))
+    TES_TRY(bring_into_range(solver, b, &factor));
+  if (factor != 1) {
+    b = solver->projected;
+    TES_TRY(tes_vector_copy(x, factor, x));
+  }
   if (solver->b_norm == 0) {
     TES_TRY(tes_vector_fill(x, 0));
     solver->residuals[0] = 0;
   } else {
     const TesStatus outcome = run(solver, b, x);
     if (solver->desc.op->singular) TES_TRY(remove_mean(solver, x));
+    if (factor != 1) TES_TRY(tes_vector_copy(x, 1 / factor, x));
     TES_TRY(explain(solver, outcome));
   }
 done:

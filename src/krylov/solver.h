@@ -17,8 +17,8 @@ struct TesSolver {
   TesiFull *full;                  /* the start of full multigrid around a float32 cycle */
   TesVector **basis, **images;     /* gmres: [restart + 1] orthonormal, [restart] preconditioned */
   struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
-  TesVector *projected;            /* b without its mean, for singular operators */
-  double *residuals;               /* [max_iterations + 1] */
+  TesVector *projected; /* b without its mean, for singular operators; b scaled, where its squares overflow */
+  double *residuals;    /* [max_iterations + 1] */
   size_t spare;
   double b_norm;
   int iterations;

@@ -71,6 +71,42 @@ static double floor_of(const TesSpace *space) {
   return 0.04 * pow(400, (space->degree - 1) / 9.0) * DBL_EPSILON * n * n;
 }
 
+/* Lengths whose squares and cubes float32 holds, and what is made of their quotients. */
+static bool in_range(double length) {
+  return length == 0 || (length > 1e-9 && length < 1e9);
+}
+
+/* Across some of the cells. */
+static TesStatus check_lengths(const TesMesh *mesh, bool *held) {
+  enum { SAMPLE = 64 };
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  static const double corners[6] = {0, 0, 0, 1, 1, 1};
+  const double *xi = mesh->dim == 3 ? corners : corners + 1;
+  const int64_t cells = tes_mesh_cells(mesh), stride = 1 + cells / SAMPLE;
+  for (int64_t c = 0; c < cells; c += stride) {
+    double x[6] = {0}, sum = 0;
+    TES_TRY(tes_mesh_evaluate(mesh, c, 2, xi, x, NULL));
+    for (int d = 0; d < mesh->dim; d++) sum = fmax(sum, fabs(x[mesh->dim + d] - x[d]));
+    *held = *held && in_range(sum);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_problem_choose_precision(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiAxis *axis = tesi_space_box(p->space);
+  bool held = true;
+  for (int d = 0; axis && d < p->space->dim; d++)
+    for (int i = 0; i < axis[d].cells; i++) held = held && in_range(axis[d].h[i]);
+  if (!axis) TES_TRY(check_lengths(p->mesh, &held));
+  p->cycle = p->options.precision == TES_SOLVE_DOUBLE || !held ? TES_DOUBLE : TES_SINGLE;
+done:
+  return status;
+}
+
 static void choose_tolerance(TesProblem *p) {
   static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
                                       "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
@@ -81,7 +117,10 @@ static void choose_tolerance(TesProblem *p) {
     tesi_log(p->context, TES_LOG_WARNING,
              "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
              p->floor);
-  snprintf(p->precision_text, sizeof p->precision_text, "%s", names[p->options.precision]);
+  snprintf(p->precision_text, sizeof p->precision_text, "%s",
+           p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
+               ? "float64 (chosen: float32 does not hold cells of this size)"
+               : names[p->options.precision]);
 }
 
 void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
@@ -104,10 +143,6 @@ void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
                                                        : " (chosen)");
 }
 
-TesPrecision tesi_problem_precision(const TesProblem *p) {
-  return p->options.precision == TES_SOLVE_DOUBLE ? TES_DOUBLE : TES_SINGLE;
-}
-
 /* ---- memory ----------------------------------------------------------------------------------------------------------- */
 
 /* A box: float64 vectors of the outer iteration, and the multigrid; where the vectors are. */
@@ -118,8 +153,7 @@ static TesStatus check_box(const TesProblem *p) {
   for (int i = 0; i < p->form.terms; i++)
     varies = varies || (p->form.term[i].term == TES_TERM_DIFFUSION && p->form.term[i].a.all &&
                         !tes_function_constant(p->form.term[i].a.all, NULL));
-  const size_t needed =
-      tesi_multigrid_memory(p->space, varies, tesi_problem_precision(p), p->options.smoother);
+  const size_t needed = tesi_multigrid_memory(p->space, varies, p->cycle, p->options.smoother);
   const double total = (double)needed + 48.0 * (double)p->space->length,
                available = (double)tesi_context_device(ctx)->available(ctx);
   if (total > available)

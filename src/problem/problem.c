@@ -51,7 +51,7 @@ static TesStatus create_operators(TesProblem *p) {
       o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
   const TesMultigridDesc mg = {
       .op = p->op,
-      .precision = tesi_problem_precision(p),
+      .precision = p->cycle,
       .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
       .coarsening = o->coarsening,
       .coarse = o->coarse,
@@ -96,6 +96,7 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
   TES_TRY(create_space(p, desc->degree));
+  TES_TRY(tesi_problem_choose_precision(p));
   TES_TRY(tesi_problem_check_memory(p));
   TES_TRY(take_guess(p, desc->guess));
   TES_TRY(create_operators(p));

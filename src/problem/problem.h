@@ -63,6 +63,7 @@ struct TesProblem {
   double mean, volume; /* int u and int 1, where a constant is free */
   double tolerance, floor;
   TesMethod method;
+  TesPrecision cycle;
   TesProblemTimes times;
   char method_text[160], precision_text[96];
 };

@@ -34,7 +34,7 @@ void tesi_start_vector(const TesSpace *space, double *v) {
       }
 }
 
-/* Alike parts get the same values. Rows of constrained nodes of operators over cells are those of the identity: no large eigenvalue comes from them. */
+/* Alike parts get the same values. */
 static void fill_start(const TesOperator *op, double *start) {
   const TesiOperatorParts *parts = tesi_operator_parts_of(op);
   for (int p = 0; parts && p < parts->count; p++)
@@ -50,17 +50,53 @@ static void fill_start(const TesOperator *op, double *start) {
 static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  double *start = NULL;
-  TES_ALLOC(&start, op->length);
   TES_TRY(tesi_operator_vector(op, &v->r));
   TES_TRY(tesi_operator_vector(op, &v->z));
   TES_TRY(tesi_operator_vector(op, &v->p));
   TES_TRY(tesi_operator_vector(op, &v->q));
+done:
+  return status;
+}
+
+static void clear_given(const TesSpace *space, double *v) {
+  for (int s = 0; s < space->scalars; s++) {
+    const TesiCellView *cells = space->scalar[s]->view;
+    for (int64_t i = 0; cells && i < cells->length - cells->dofs; i++)
+      v[space->first[s] + cells->constrained[i]] = 0;
+  }
+}
+
+/* r <- random numbers, at Dirichlet nodes of operators over cells too unless `unknowns`. */
+static TesStatus set_start(const TesOperator *op, bool unknowns, const Vectors *v) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *start = NULL;
+  TES_ALLOC(&start, op->length);
   fill_start(op, start);
+  if (unknowns) clear_given(op->space, start);
   TesVector r = {.context = ctx, .length = op->length, .precision = op->precision, .data = v->r};
   TES_TRY(tes_vector_set(&r, start));
 done:
   tesi_free(ctx, &start);
+  return status;
+}
+
+/* r, z <- B r, rz <- r.z. Rows of Dirichlet nodes are those of the identity, of which no large eigenvalue comes; but where coefficients are large
+ * their part of r.z would be all that is seen, and r is zero there. */
+static TesStatus begin(const TesOperator *op, TesiPrecondition precondition, void *user, const Vectors *v,
+                       double *rz) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const bool given = op->space && !tesi_is_box_kind(op) && op->space->dofs < op->space->length;
+  double part = 0;
+  for (int pass = given ? 0 : 1; pass < 3; pass++) {
+    TES_TRY(set_start(op, pass != 1, v));
+    TES_TRY(precondition(user, v->r, v->z));
+    TES_TRY(device->dot(ctx, op->precision, op->length, v->r, v->z, pass ? rz : &part));
+    if (pass == 1 && (!given || *rz < 1e4 * part)) break;
+  }
+done:
   return status;
 }
 
@@ -94,9 +130,8 @@ TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precon
   double diagonal[MAX_STEPS], off[MAX_STEPS], rz, rz_first, beta = 0, alpha = 1;
   int count = 0;
   TES_TRY(make_vectors(op, &v));
-  TES_TRY(precondition(user, v.r, v.z));
+  TES_TRY(begin(op, precondition, user, &v, &rz));
   TES_TRY(device->copy(ctx, n, 1, op->precision, v.z, op->precision, v.p));
-  TES_TRY(device->dot(ctx, op->precision, n, v.r, v.z, &rz));
   rz_first = rz;
   while (count < tesi_min(steps, MAX_STEPS)) {
     double pq;
