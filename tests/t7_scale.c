@@ -106,6 +106,11 @@ static void emulator(void **state) {
   on("emulator", 2);
 }
 
+static void gpu(void **state) {
+  (void)state;
+  on("cuda", 3);
+}
+
 /* A reaction far above the diffusion: u is f / c nearly everywhere. */
 static void reaction(void **state) {
   (void)state;
@@ -119,6 +124,6 @@ static void reaction(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(processor), cmocka_unit_test(emulator),
-                                     cmocka_unit_test(reaction)};
+                                     cmocka_unit_test(gpu), cmocka_unit_test(reaction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,7 @@ t4_functional_device 6-9 1-5
 t4_forest_kernels 5-8 1-4
 t4_assembled 1-2 3-6
 t7_device_solve -
+t7_scale -
 t4_mapped_cuts -
 t1_device -
 P

@@ -31,6 +31,7 @@ t5_cell_patch_kernels 3 2 4 1 7 8
 t5_patch_ladder 3 2 4 1 7 8
 t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4 poisson-square pure-neumann plate
 t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memory_changes_nothing multigrid_alone pure_neumann cell_patches
+t7_scale -
 t4_functional_device 2 3 4 1 7 8
 t5_smoother_kernels 1 2 3 4 7 8
 t5_transfer_kernels 3 1,2 4 7 8
