@@ -203,12 +203,15 @@ static TesStatus create_mesh(Solve *s) {
 }
 
 static TesStatus run(Solve *s) {
-  TesStatus status = tes_case_read(s->context, s->options->path, s->options->override_count,
-                                   s->options->overrides, &s->input);
+  TesStatus status = solve_check_outputs(s); /* a report of a case that cannot be read is written, too */
+  if (status != TES_OK) return status;
+  status = tes_case_read(s->context, s->options->path, s->options->override_count, s->options->overrides,
+                         &s->input);
   if (status != TES_OK) return status;
   for (int i = 0; i < s->input->warning_count; i++)
     solve_log(s, TES_LOG_WARNING, "warning: %s", s->input->warnings[i]);
-  status = solve_check_files(s);
+  status = solve_check_outputs(s);
+  if (status == TES_OK) status = solve_check_files(s);
   if (status == TES_OK) status = create_mesh(s);
   if (status != TES_OK) return status;
   status = tes_case_check_outputs(s->input, s->mesh);
@@ -266,13 +269,16 @@ static TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
     return instead;
   }
   if (s->solved) solve_print_outcome(s);
-  const char *json = options->common.json ? options->common.json : s->input ? s->input->json : NULL;
-  if (json) {
+  const char *json = solve_json_path(s);
+  if (json && !s->refusal[0]) {
     const TesStatus written = solve_write_report(s, json);
     if (s->status == TES_OK) s->status = written;
   }
   const TesStatus status = s->status;
-  if (status != TES_OK) cli_print_failure(ctx, status);
+  if (s->refusal[0])
+    cli_usage_error("%s", s->refusal);
+  else if (status != TES_OK)
+    cli_print_failure(ctx, status);
   release(s);
   return status;
 }

@@ -34,6 +34,7 @@ typedef struct Solve {
   TesVector *guess;          /* of a restart: where the first iteration starts */
   int first_step;            /* the number of the checkpoint's step */
   TesStatus status, outcome; /* of the whole; of the iteration, before files are written */
+  char refusal[1024];        /* files that clash; the report is not written then */
   bool has_solver, solved, has_errors;
   double error_l2, error_h1;
   double started, setup_seconds, errors_seconds, vtu_seconds;
@@ -63,6 +64,14 @@ extern const char *const solve_texts[4]; /* names of the texts */
 
 /* Before anything is computed: whether the files of the case can be written. */
 TesStatus solve_check_files(const Solve *s);
+/* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output. Without a case (s->input) by the
+ * options alone. */
+TesStatus solve_check_outputs(Solve *s);
+/* Of options or case; NULL: none. */
+const char *solve_vtu_path(const Solve *s);
+const char *solve_json_path(const Solve *s);
+/* "name.vtu" -> "name-007.vtu", of step -1 the collection "name.pvd"; the caller frees; NULL: no memory. */
+char *solve_step_file(const char *path, int step);
 /* The file of a single solve, or that of a step and the collection of all so far; nothing where none is wanted. */
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
 TesStatus solve_write_step(Solve *s, const TesAdaptStep *step);

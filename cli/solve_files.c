@@ -7,14 +7,17 @@
 
 static const char field[] = "u";
 
-static const char *vtu_path(const Solve *s) {
-  return s->options->vtu ? s->options->vtu : s->input->vtu;
+const char *solve_vtu_path(const Solve *s) {
+  return s->options->vtu ? s->options->vtu : s->input ? s->input->vtu : NULL;
+}
+
+const char *solve_json_path(const Solve *s) {
+  return s->options->common.json ? s->options->common.json : s->input ? s->input->json : NULL;
 }
 
 TesStatus solve_check_files(const Solve *s) {
-  TesStatus status = tes_file_check(s->context, vtu_path(s));
-  if (status == TES_OK)
-    status = tes_file_check(s->context, s->options->common.json ? s->options->common.json : s->input->json);
+  TesStatus status = tes_file_check(s->context, solve_vtu_path(s));
+  if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   for (int i = 0; i < s->input->lines && status == TES_OK; i++)
     status = tes_file_check(s->context, s->input->line[i].file);
   if (status == TES_OK && s->input->checkpoint)
@@ -33,7 +36,7 @@ static TesStatus write_vtu(Solve *s, const TesProblem *problem, const double *in
 }
 
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
-  const char *path = vtu_path(s);
+  const char *path = solve_vtu_path(s);
   if (!path) return TES_OK;
   const TesStatus status = write_vtu(s, problem, NULL, path);
   if (status == TES_OK) s->vtu = path;
@@ -45,11 +48,11 @@ static int stem_of(const char *path) {
   return (int)(length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length);
 }
 
-/* "name.vtu" -> "name-007.vtu"; NULL: no memory. */
-static char *step_file(const char *path, int step) {
-  const size_t size = strlen(path) + 16;
+char *solve_step_file(const char *path, int step) {
+  const size_t size = strlen(path) + 24;
   char *file = malloc(size);
-  if (file) snprintf(file, size, "%.*s-%03d.vtu", stem_of(path), path, step);
+  if (file && step < 0) snprintf(file, size, "%.*s.pvd", stem_of(path), path);
+  if (file && step >= 0) snprintf(file, size, "%.*s-%03d.vtu", stem_of(path), path, step);
   return file;
 }
 
@@ -64,13 +67,11 @@ static TesStatus list_file(Solve *s, int step, const char *file) {
 
 /* The name of the collection; after a restart it begins with the files of the steps before, as far as they are there. */
 static TesStatus begin_collection(Solve *s, const char *path) {
-  const size_t size = strlen(path) + 8;
   TesStatus status = TES_OK;
-  s->collection = malloc(size);
+  s->collection = solve_step_file(path, -1);
   if (!s->collection) return TES_OUT_OF_MEMORY;
-  snprintf(s->collection, size, "%.*s.pvd", stem_of(path), path);
   for (int i = 0; i < s->first_step && s->file_count < SOLVE_STEPS && status == TES_OK; i++) {
-    char *file = step_file(path, i);
+    char *file = solve_step_file(path, i);
     if (!file) return TES_OUT_OF_MEMORY;
     if (access(file, R_OK) == 0) status = list_file(s, i, file);
     free(file);
@@ -79,13 +80,13 @@ static TesStatus begin_collection(Solve *s, const char *path) {
 }
 
 TesStatus solve_write_step(Solve *s, const TesAdaptStep *step) {
-  const char *path = vtu_path(s);
+  const char *path = solve_vtu_path(s);
   const int number = s->first_step + step->step;
   TesStatus status = TES_OK;
   if (!path) return TES_OK;
   if (!s->collection) status = begin_collection(s, path);
   if (status != TES_OK || s->file_count == SOLVE_STEPS) return status;
-  char *file = step_file(path, number);
+  char *file = solve_step_file(path, number);
   if (!file) return TES_OUT_OF_MEMORY;
   status = write_vtu(s, step->problem, step->indicator, file);
   if (status == TES_OK) status = list_file(s, number, file);

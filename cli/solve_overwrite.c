@@ -1,0 +1,104 @@
+/* Outputs of a solve that would overwrite its inputs, or each other: refused before anything is computed. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "solve.h"
+
+enum { INPUTS = 3, FEW = 4 /* outputs beside lines */ };
+
+/* A file and what it is for: "the report". */
+typedef struct Named {
+  const char *what, *path;
+} Named;
+
+/* The place of a file that is not there: its folder without links, and its name. */
+static bool same_place(const char *a, const char *b) {
+  const char *const path[2] = {a, b};
+  char folder[2][PATH_MAX], resolved[2][PATH_MAX];
+  const char *base[2];
+  for (int i = 0; i < 2; i++) {
+    const char *slash = strrchr(path[i], '/');
+    const int length = slash ? (int)(slash - path[i]) + 1 : 0;
+    base[i] = path[i] + length;
+    snprintf(folder[i], PATH_MAX, "%.*s.", length, path[i]);
+    if (!realpath(folder[i], resolved[i])) return false;
+  }
+  return !strcmp(resolved[0], resolved[1]) && !strcmp(base[0], base[1]);
+}
+
+/* Whether both names mean one file, through links too. Pipes and terminals may be named twice. */
+static bool same_file(const char *a, const char *b) {
+  struct stat at[2];
+  if (!strcmp(a, "-") || !strcmp(b, "-")) return !strcmp(a, b);
+  const bool there[2] = {stat(a, &at[0]) == 0, stat(b, &at[1]) == 0};
+  if (there[0] != there[1]) return false;
+  if (!there[0]) return same_place(a, b);
+  return S_ISREG(at[0].st_mode) && at[0].st_dev == at[1].st_dev && at[0].st_ino == at[1].st_ino;
+}
+
+static int list_inputs(const Solve *s, Named input[INPUTS]) {
+  int n = 0;
+  if (strcmp(s->options->path, "-") != 0) input[n++] = (Named){"the case file", s->options->path};
+  if (s->options->restart) input[n++] = (Named){"the checkpoint of --restart", s->options->restart};
+  if (s->input && s->input->mesh.domain == TES_DOMAIN_FILE)
+    input[n++] = (Named){"the mesh (mesh.file)", s->input->mesh.file};
+  return n;
+}
+
+static bool refuse(Solve *s, const Named *output, const Named *other, bool input) {
+  snprintf(s->refusal, sizeof s->refusal,
+           input ? "%s, %s, would overwrite %s: give another name"
+                 : "%s, %s, and %s are one file: give another name",
+           output->what, output->path, other->what);
+  return true;
+}
+
+/* A checkpoint may go on in its own file. */
+static bool continues(const Solve *s, const Named *output, const Named *input) {
+  return s->input && output->path == s->input->checkpoint && input->path == s->options->restart;
+}
+
+static bool find_clash(Solve *s, int inputs, const Named *input, int outputs, const Named *output) {
+  for (int i = 0; i < outputs; i++) {
+    for (int j = 0; j < inputs; j++)
+      if (!continues(s, &output[i], &input[j]) && same_file(output[i].path, input[j].path))
+        return refuse(s, &output[i], &input[j], true);
+    for (int j = 0; j < i; j++)
+      if (same_file(output[i].path, output[j].path)) return refuse(s, &output[i], &output[j], false);
+  }
+  return false;
+}
+
+/* The numbered files of an adaptive solve, one by one, with all others. */
+static TesStatus check_steps(Solve *s, int inputs, const Named *input, int outputs, Named *output) {
+  const char *path = solve_vtu_path(s);
+  for (int step = -1; step < SOLVE_STEPS && !s->refusal[0]; step++) {
+    char *file = solve_step_file(path, step);
+    if (!file) return TES_OUT_OF_MEMORY;
+    output[outputs] = (Named){step < 0 ? "the list of steps (output.vtu)" : "a step (output.vtu)", file};
+    find_clash(s, inputs, input, outputs + 1, output);
+    free(file);
+  }
+  return TES_OK;
+}
+
+TesStatus solve_check_outputs(Solve *s) {
+  const TesCase *c = s->input;
+  const char *json = solve_json_path(s), *vtu = solve_vtu_path(s);
+  const bool steps = c && c->adaptive && vtu;
+  Named input[INPUTS], *output = calloc((size_t)(c ? c->lines : 0) + FEW, sizeof *output);
+  TesStatus status = TES_OK;
+  int inputs = list_inputs(s, input), outputs = 0;
+  if (!output) return TES_OUT_OF_MEMORY;
+  if (json) output[outputs++] = (Named){"the report (output.json)", json};
+  if (vtu && !steps) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
+  if (c && c->checkpoint) output[outputs++] = (Named){"the checkpoint (output.checkpoint)", c->checkpoint};
+  for (int i = 0; c && i < c->lines; i++)
+    output[outputs++] = (Named){"a line (output.lines)", c->line[i].file};
+  if (!find_clash(s, inputs, input, outputs, output) && steps)
+    status = check_steps(s, inputs, input, outputs, output);
+  free(output);
+  return s->refusal[0] ? TES_INVALID_INPUT : status;
+}
