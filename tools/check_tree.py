@@ -7,6 +7,7 @@
 - Public functions have a comment, or stand in a block of declarations below one (tes_<noun>_destroy: as in tessera.h);
   they begin with tes_.
 - No public function, type or header says forest: a forest is a kind of mesh (decision 14).
+- Loops over threads in src/ are those of base/team.h: no `omp parallel` (decision 15).
 - Source files have names of their own in src/: none stands twice, and none is called op_.
 - Links of the documents lead somewhere, and so do names of documents anywhere (docs/NAME.md).
 - Tests of GPUs are in the lists of what checks a GPU.
@@ -27,6 +28,7 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 DOCUMENT = re.compile(r"(?<![\w/.])docs/[\w/-]+\.md")
 GPU_TEST = re.compile(r"\btest_device\(|TESSERA_TEST_DEVICE")
 GPU_LISTS = ("tools/bundle_gpu.sh", "tools/bundle_sanitize.sh")
+REGION = re.compile(r"\bomp +(?:parallel|for|barrier)\b")
 KIND_IN_NAME = re.compile(r"\b(?:tes_\w*forest\w*|Tes\w*Forest\w*)")
 DECLARATION = re.compile(r"^(?!typedef|struct|enum|#|\s|/|\*|extern)\w[\w\s*]*?\b(\w+)\(")
 
@@ -77,6 +79,13 @@ def check_kinds(name, lines):
     for number, line in enumerate(lines, 1):
         for match in KIND_IN_NAME.findall(line):
             yield f"{name}:{number}: {match} says forest, a kind of mesh"
+
+
+def check_threads(name, lines):
+    """Waiting threads of OpenMP leave no room for others."""
+    for number, line in enumerate(lines, 1):
+        if REGION.search(line):
+            yield f"{name}:{number}: a loop of OpenMP: base/team.h has those of the library"
 
 
 def check_names(names):
@@ -136,6 +145,8 @@ def violations(root):
         if name.parts[:2] == ("include", "tessera"):
             yield from check_header(name, lines)
             yield from check_kinds(name, lines)
+        if name.parts[0] == "src":
+            yield from check_threads(name, lines)
         yield from check_documents(root, name, lines)
         yield from check_gpu_lists(root, name, path, text)
         if path.suffix == ".md":

@@ -105,6 +105,11 @@ class Checkers(unittest.TestCase):
         self.assert_finds("include/tessera/forest.h", "#ifndef TESSERA_FOREST_H\n#define TESSERA_FOREST_H\n#endif\n",
                           "one kind of mesh")
 
+    def test_loops_over_threads(self):
+        self.assert_finds("src/base/a.c", "#pragma omp parallel for\n", "a loop of OpenMP")
+        self.assert_finds("src/base/a.c", '_Pragma("omp barrier")\n', "a loop of OpenMP")
+        self.assertEqual(self.found("src/base/a.c", "#pragma omp simd\n"), [])
+
     def test_names_of_files(self):
         self.assert_finds("src/device/box.c", "", "stands twice")
         self.assert_finds("src/mesh/op_box.c", "", "without op_")

@@ -1,6 +1,7 @@
 #include "kernels/peak.h"
 #include <math.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 
 #define DECLARE(bits)                                                                                        \
   double bench_peak_loop_double_##bits(int64_t rounds);                                                      \
@@ -14,19 +15,47 @@ static double run(int bits, TesPrecision precision, int64_t rounds) {
                                  : (double)TESI_SIMD_PICK(bits, bench_peak_loop_float)(rounds);
 }
 
+typedef struct Flops {
+  int bits;
+  TesPrecision precision;
+  int64_t rounds;
+  double *result; /* [threads] */
+} Flops;
+
+static void run_loops(const void *data, TesiSpan span) {
+  const Flops *f = data;
+  for (int64_t i = span.first; i < span.end; i++) f->result[i] = run(f->bits, f->precision, f->rounds);
+}
+
 TesStatus bench_peak_flops(TesContext *ctx, TesPrecision precision, double *flops_per_second) {
   const int threads = tes_context_threads(ctx), bits = tes_context_simd_bits(ctx);
+  TesStatus status = TES_OK;
   const int64_t rounds = 400000;
-  double best = 0, check = 0;
+  double best = 0, *result = NULL;
+  *flops_per_second = 0;
+  TES_ALLOC(&result, threads);
   for (int repeat = 0; repeat < 8; repeat++) {
     const double start = tesi_now();
-#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : check)
-    for (int thread = 0; thread < threads; thread++) check += run(bits, precision, rounds);
+    tesi_team_for(threads, threads, run_loops, &(Flops){bits, precision, rounds, result});
     const double lanes = bits / (precision == TES_DOUBLE ? 64.0 : 32.0);
     best = fmax(best, 2 * BENCH_PEAK_CHAINS(bits) * lanes * (double)rounds * threads / (tesi_now() - start));
   }
-  *flops_per_second = isfinite(check) ? best : 0;
-  return TES_OK;
+  if (isfinite(result[0])) *flops_per_second = best;
+done:
+  tesi_free(ctx, &result);
+  return status;
+}
+
+typedef struct Stream {
+  const double *x;
+  double *y;
+} Stream;
+
+static void stream(const void *data, TesiSpan span) {
+  const double *x = ((const Stream *)data)->x;
+  double *y = ((const Stream *)data)->y;
+#pragma omp simd
+  for (int64_t i = span.first; i < span.end; i++) y[i] = x[i] + 0.5 * y[i];
 }
 
 TesStatus bench_peak_bandwidth(TesContext *ctx, double *bytes_per_second) {
@@ -39,8 +68,7 @@ TesStatus bench_peak_bandwidth(TesContext *ctx, double *bytes_per_second) {
   TES_ALLOC(&y, n);
   for (int repeat = 0; repeat < 8; repeat++) {
     const double start = tesi_now();
-#pragma omp parallel for simd num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) y[i] = x[i] + 0.5 * y[i];
+    tesi_team_for(threads, n, stream, &(Stream){x, y});
     *bytes_per_second = fmax(*bytes_per_second, 3.0 * 8 * (double)n / (tesi_now() - start));
   }
 done:

@@ -38,7 +38,7 @@ typedef struct TesAllocator {
 /** What a context is made from; zero means default. */
 typedef struct TesContextDesc {
   const char *device;     /**< "auto" (default), "cpu", "cuda", "cuda:N" or "emulator" */
-  int threads;            /**< OpenMP threads of the host device; 0: what OpenMP would use */
+  int threads;            /**< threads of the host device; 0: as many as OpenMP would use (OMP_NUM_THREADS) */
   TesVerbosity verbosity; /**< lines of a higher level are dropped before `log` sees them */
   /** Receives log lines without newline; NULL: warnings to stderr, the rest to stdout. */
   void (*log)(void *user, TesLogLevel level, const char *line);
@@ -73,7 +73,7 @@ void tes_context_interrupt(TesContext *context);
 /** Bytes of host memory held now, and the largest figure so far. */
 size_t tes_context_memory(const TesContext *context);
 size_t tes_context_memory_peak(const TesContext *context);
-/** Number of OpenMP threads, and name of the device ("cpu", "cuda:0", "emulator"). */
+/** Number of threads, and name of the device ("cpu", "cuda:0", "emulator"). */
 int tes_context_threads(const TesContext *context);
 const char *tes_context_device(const TesContext *context);
 /** Width of the SIMD vectors in use, in bits. */

@@ -1,5 +1,6 @@
 /* Boundary values at nodes. */
 #include <string.h>
+#include "base/team.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 #include "basis/lagrange.h"
@@ -97,17 +98,32 @@ static int64_t find_places(const TesiBatches *b, int32_t *mark, Place *place) {
   return count;
 }
 
-static void fill_nodes(const TesiBatches *b, const Place *place, const int64_t *to, Nodes *nodes) {
-  const TesiCellView *s = b->view;
+typedef struct Fill {
+  const TesiBatches *b;
+  const Place *place;
+  const int64_t *to;
+  const Nodes *nodes;
   double B[TESI_MAX_POINTS * (TESI_GEOMETRY_DEGREE + 1)];
-  tesi_geometry_tables(b->geometry, s->n, s->node, B, NULL);
-#pragma omp parallel for num_threads(tes_context_threads(b->context)) schedule(static)
-  for (int64_t i = 0; i < nodes->count; i++) {
+} Fill;
+
+static void fill_span(const void *data, TesiSpan span) {
+  const Fill *f = data;
+  const TesiCellView *s = f->b->view;
+  const Nodes *nodes = f->nodes;
+  for (int64_t i = span.first; i < span.end; i++) {
     double x[3];
-    nodes->node[to[i]] = ~s->index[place[i].cell * s->cell_nodes + place[i].p];
-    tesi_geometry_node(b->geometry, place[i].cell, s->n, B, place[i].p, x);
-    for (int d = 0; d < 3; d++) nodes->x[d * nodes->count + to[i]] = x[d];
+    const Place *place = &f->place[i];
+    nodes->node[f->to[i]] = ~s->index[place->cell * s->cell_nodes + place->p];
+    tesi_geometry_node(f->b->geometry, place->cell, s->n, f->B, place->p, x);
+    for (int d = 0; d < 3; d++) nodes->x[d * nodes->count + f->to[i]] = x[d];
   }
+}
+
+static void fill_nodes(const TesiBatches *b, const Place *place, const int64_t *to, const Nodes *nodes) {
+  const TesiCellView *s = b->view;
+  Fill fill = {.b = b, .place = place, .to = to, .nodes = nodes};
+  tesi_geometry_tables(b->geometry, s->n, s->node, fill.B, NULL);
+  tesi_team_for(tesi_team_threads(b->context, nodes->count * s->n), nodes->count, fill_span, &fill);
 }
 
 static TesStatus list_cells(const TesiBatches *b, const bool *wanted, Nodes *nodes) {
@@ -177,26 +193,40 @@ done:
 
 /* ---- values -------------------------------------------------------------------------------------------------------- */
 
-/* u <- g at nodes first .. end - 1, in blocks. */
-static TesStatus put_values(const Nodes *nodes, const TesFunction *g, int64_t first, int64_t end, double *u) {
-  enum { BLOCK = 512 };
-  int failed = TES_OK;
-#pragma omp parallel for num_threads(tes_context_threads(tesi_function_context(g))) schedule(dynamic)
-  for (int64_t i = first; i < end; i += BLOCK) {
-    double value[BLOCK];
-    const int64_t n = i + BLOCK < end ? BLOCK : end - i;
-    double x[6 * BLOCK];
-    for (int d = 0; d < 3; d++) {
-      memcpy(x + d * n, nodes->x + d * nodes->count + i, (size_t)n * sizeof *x);
-      if (nodes->normal) memcpy(x + (3 + d) * n, nodes->normal + d * nodes->count + i, (size_t)n * sizeof *x);
-    }
-    const TesStatus status = tesi_boundary_values(g, (int)n, x, x + 3 * n, value);
-    for (int64_t p = 0; p < n; p++) u[nodes->node[i + p]] = value[p];
-    if (status != TES_OK) {
-#pragma omp atomic write
-      failed = status;
-    }
+enum { BLOCK = 512 };
+
+typedef struct Values {
+  const Nodes *nodes;
+  const TesFunction *g;
+  int64_t first;
+  double *u;
+  int *failed;
+} Values;
+
+/* A block of nodes. */
+static void put_block(const void *data, TesiSpan span) {
+  const Values *v = data;
+  const Nodes *nodes = v->nodes;
+  double value[BLOCK], x[6 * BLOCK];
+  const int64_t n = span.end - span.first, at = v->first + span.first;
+  for (int d = 0; d < 3; d++) {
+    memcpy(x + d * n, nodes->x + d * nodes->count + at, (size_t)n * sizeof *x);
+    if (nodes->normal) memcpy(x + (3 + d) * n, nodes->normal + d * nodes->count + at, (size_t)n * sizeof *x);
   }
+  const TesStatus status = tesi_boundary_values(v->g, (int)n, x, x + 3 * n, value);
+  for (int64_t p = 0; p < n; p++) v->u[nodes->node[at + p]] = value[p];
+  if (status != TES_OK) {
+#pragma omp atomic write
+    *v->failed = status;
+  }
+}
+
+/* u <- g at nodes first .. end - 1. */
+static TesStatus put_values(const Nodes *nodes, const TesFunction *g, int64_t first, int64_t end, double *u) {
+  int failed = TES_OK;
+  const Values values = {nodes, g, first, u, &failed};
+  tesi_team_share(tesi_team_threads(tesi_function_context(g), 4 * (end - first)), end - first, BLOCK,
+                  put_block, &values);
   return (TesStatus)failed;
 }
 

@@ -1,6 +1,6 @@
 /* Right-hand sides over meshes of any kind. */
-#include <omp.h>
 #include <string.h>
+#include "base/team.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 #include "device/kernel.h"
@@ -51,33 +51,47 @@ static TesStatus add_task(TesiSums *sums, int64_t task, const TesLoadDesc *desc,
   return status;
 }
 
+typedef struct Volume {
+  TesiSums *sums;
+  const TesLoadDesc *desc;
+  double *memory; /* [threads][share] */
+  int64_t share;
+  int set, *failed;
+} Volume;
+
+static void add_tasks(const void *data, TesiSpan span) {
+  const Volume *v = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int64_t task = tesi_batches_set_task(v->sums->batches, v->set, i);
+    const TesStatus status = add_task(v->sums, task, v->desc, v->memory + v->share * span.thread);
+    if (status != TES_OK) {
+#pragma omp atomic write
+      *v->failed = status;
+    }
+  }
+}
+
 static TesStatus add_volume(const TesiBatches *b, const TesLoadDesc *desc, bool given, double *values) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
-  const int threads = tes_context_threads(ctx);
-  const int64_t share = ARRAYS * tesi_batches_array(b) + tesi_batches_work(b);
-  double *memory = NULL;
+  const int threads = tesi_team_threads(ctx, b->cells * tesi_batches_array(b) / TESI_BATCH);
   TesiSums sums = {0};
   int failed = TES_OK;
-  TES_ALLOC(&memory, share * threads);
+  Volume volume = {.sums = &sums,
+                   .desc = desc,
+                   .share = ARRAYS * tesi_batches_array(b) + tesi_batches_work(b),
+                   .failed = &failed};
+  TES_ALLOC(&volume.memory, volume.share * threads);
   TES_TRY(tesi_sums_create(b, given, values, &sums));
   for (int set = 0; set < b->sets; set++) {
-    const int64_t size = tesi_batches_set_size(b, set);
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t i = 0; i < size; i++) {
-      const TesStatus task =
-          add_task(&sums, tesi_batches_set_task(b, set, i), desc, memory + share * omp_get_thread_num());
-      if (task != TES_OK) {
-#pragma omp atomic write
-        failed = task;
-      }
-    }
+    volume.set = set;
+    tesi_team_share(threads, tesi_batches_set_size(b, set), 1, add_tasks, &volume);
     TES_TRY((TesStatus)failed);
   }
   tesi_sums_finish(&sums);
 done:
   tesi_sums_free(&sums);
-  tesi_free(ctx, &memory);
+  tesi_free(ctx, &volume.memory);
   return status;
 }
 
@@ -99,6 +113,28 @@ static TesStatus face_flux(const TesiBatches *b, const TesiFaceRule *rule, const
   return TES_OK;
 }
 
+typedef struct Flux {
+  const TesiBatches *b;
+  const TesiFaceRule *rule;
+  const TesiBoundaryFace *face;
+  const TesFunction *const *g;
+  double *local; /* [faces][nodes] */
+  int *failed;
+} Flux;
+
+static void integrate_faces(const void *data, TesiSpan span) {
+  const Flux *f = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const TesiBoundaryFace *face = &f->face[i];
+    const TesStatus status =
+        face_flux(f->b, f->rule, face, f->g[face->boundary], f->local + i * f->rule->nodes);
+    if (status != TES_OK) {
+#pragma omp atomic write
+      *f->failed = status;
+    }
+  }
+}
+
 /* The integrals at once, the sums in the order of the faces: surfaces are small. */
 static TesStatus add_faces(const TesiBatches *b, const TesFunction *const *g, bool given,
                            const TesiBoundaryFace *face, int64_t faces, double *values) {
@@ -110,14 +146,8 @@ static TesStatus add_faces(const TesiBatches *b, const TesFunction *const *g, bo
   TES_NEW(&rule);
   tesi_face_rule(b->dim, b->n - 1, b->q, b->geometry, rule);
   TES_ALLOC(&local, faces * rule->nodes);
-#pragma omp parallel for num_threads(tes_context_threads(ctx)) schedule(static)
-  for (int64_t i = 0; i < faces; i++) {
-    const TesStatus one = face_flux(b, rule, &face[i], g[face[i].boundary], local + i * rule->nodes);
-    if (one != TES_OK) {
-#pragma omp atomic write
-      failed = one;
-    }
-  }
+  const Flux flux = {b, rule, face, g, local, &failed};
+  tesi_team_for(tesi_team_threads(ctx, 4 * faces * rule->points), faces, integrate_faces, &flux);
   TES_TRY((TesStatus)failed);
   for (int64_t i = 0; i < faces; i++)
     for (int p = 0; p < rule->nodes; p++) {

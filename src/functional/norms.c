@@ -1,6 +1,6 @@
 /* Errors in L2 and H1 over meshes of any kind, and cell by cell. */
 #include <math.h>
-#include <omp.h>
+#include "base/team.h"
 #include "functional/functional.h"
 #include "device/kernel.h"
 
@@ -17,6 +17,9 @@ typedef struct Task {
   bool slopes;                            /* wanted */
   double *cell[2];                        /* [cells] L2, H1, squared; may be NULL */
   double *sums;                           /* [tasks][2] */
+  double *memory;                         /* [threads][share] */
+  int64_t share;
+  int *failed;
 } Task;
 
 /* values <- values - f; `at` and `scratch` are written over. */
@@ -75,31 +78,36 @@ static TesStatus sum_task(const Task *task, int64_t number, double *memory) {
   return status;
 }
 
+static void sum_span(const void *data, TesiSpan span) {
+  const Task *task = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const TesStatus result = sum_task(task, i, task->memory + task->share * span.thread);
+    if (result != TES_OK) {
+#pragma omp atomic write
+      *task->failed = result;
+    }
+  }
+}
+
 /* One sum a task, added in order: the same for every number of threads. */
 static TesStatus sum_tasks(Task *task, double *l2, double *h1) {
   const TesiBatches *b = task->batches;
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
-  const int threads = tes_context_threads(ctx);
-  const int64_t share = (ARRAYS + jacobians(b)) * tesi_batches_array(b) + tesi_batches_work(b);
-  double *memory = NULL, squares[2] = {0, 0};
+  const int threads = tesi_team_threads(ctx, b->cells * tesi_batches_array(b) / TESI_BATCH);
+  double squares[2] = {0, 0};
   int failed = TES_OK;
-  TES_ALLOC(&memory, share * threads);
+  task->share = (ARRAYS + jacobians(b)) * tesi_batches_array(b) + tesi_batches_work(b);
+  task->failed = &failed;
+  TES_ALLOC(&task->memory, task->share * threads);
   TES_ALLOC(&task->sums, 2 * b->tasks);
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-  for (int64_t i = 0; i < b->tasks; i++) {
-    const TesStatus result = sum_task(task, i, memory + share * omp_get_thread_num());
-    if (result != TES_OK) {
-#pragma omp atomic write
-      failed = result;
-    }
-  }
+  tesi_team_share(threads, b->tasks, 1, sum_span, task);
   TES_TRY((TesStatus)failed);
   for (int64_t i = 0; i < 2 * b->tasks; i++) squares[i % 2] += task->sums[i];
   if (l2) *l2 = sqrt(squares[0]);
   if (h1) *h1 = sqrt(squares[1]);
 done:
-  tesi_free(ctx, &memory);
+  tesi_free(ctx, &task->memory);
   tesi_free(ctx, &task->sums);
   return status;
 }

@@ -1,6 +1,7 @@
 /* Values of finite element functions: integrals and means of u over the domain or a boundary, which kernels can do, and at a point. Those of
  * expressions stand in value_expression.c. */
 #include <math.h>
+#include "base/team.h"
 #include "device/kernel.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
@@ -20,6 +21,20 @@ static void set_axis(const TesiAxis *axis, double *w) {
     for (int i = 0; i <= k; i++) w[c * k + i] += axis->h[c] * weights[i];
 }
 
+typedef struct Rows {
+  const TesiAxis *axis;
+  double *const *line, *w;
+} Rows;
+
+static void multiply_rows(const void *data, TesiSpan span) {
+  const Rows *rows = data;
+  const int nx = rows->axis[0].nodes, ny = rows->axis[1].nodes;
+  for (int64_t row = span.first; row < span.end; row++) {
+    const double yz = rows->line[1][row % ny] * rows->line[2][row / ny];
+    for (int x = 0; x < nx; x++) rows->w[row * nx + x] = yz * rows->line[0][x];
+  }
+}
+
 /* w <- int phi_i over a box, products of those along its directions. */
 static TesStatus multiply_axes(const TesSpace *space, double *w) {
   TesContext *ctx = space->context;
@@ -30,11 +45,8 @@ static TesStatus multiply_axes(const TesSpace *space, double *w) {
     TES_ALLOC(&line[d], axis[d].nodes);
     set_axis(&axis[d], line[d]);
   }
-#pragma omp parallel for num_threads(tes_context_threads(ctx)) schedule(static)
-  for (int64_t row = 0; row < (int64_t)axis[1].nodes * axis[2].nodes; row++) {
-    const double yz = line[1][row % axis[1].nodes] * line[2][row / axis[1].nodes];
-    for (int x = 0; x < axis[0].nodes; x++) w[row * axis[0].nodes + x] = yz * line[0][x];
-  }
+  tesi_team_for(tesi_team_threads(ctx, space->length), (int64_t)axis[1].nodes * axis[2].nodes, multiply_rows,
+                &(Rows){axis, line, w});
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &line[d]);
   return status;

@@ -1,6 +1,6 @@
 /* Values of expressions in fields: over cells eight at a time on all threads, over faces and at points one by one. */
 #include <math.h>
-#include <omp.h>
+#include "base/team.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 
@@ -67,16 +67,34 @@ static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *mem
   return sum_values(task, &at, values, sum);
 }
 
-static TesStatus sum_task(const Task *task, int64_t number, double sum[2]) {
+static TesStatus sum_task(const Task *task, int64_t number, double *memory, double sum[2]) {
   const TesiBatches *b = task->at;
   int64_t first;
   const int64_t count = tesi_batches_of_task(b, number, &first);
   TesStatus status = TES_OK;
   for (int64_t i = first; i < first + count && status == TES_OK; i++) {
     const TesiBatch batch = b->kind->batch(b, i);
-    status = sum_batch(task, &batch, task->memory + task->share * omp_get_thread_num(), sum);
+    status = sum_batch(task, &batch, memory, sum);
   }
   return status;
+}
+
+typedef struct Tasks {
+  const Task *task;
+  double *sums; /* [tasks][2] */
+  int *failed;
+} Tasks;
+
+static void sum_span(const void *data, TesiSpan span) {
+  const Tasks *s = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const TesStatus one =
+        sum_task(s->task, i, s->task->memory + s->task->share * span.thread, s->sums + 2 * i);
+    if (one != TES_OK) {
+#pragma omp atomic write
+      *s->failed = one;
+    }
+  }
 }
 
 /* One sum a task, added in order: the same for every number of threads. */
@@ -90,14 +108,7 @@ static TesStatus sum_tasks(Task *task, double sum[2]) {
   task->share = (FIXED + 9 + 4 * task->quantity->sources) * tesi_batches_array(b) + tesi_batches_work(b);
   TES_ALLOC(&task->memory, task->share * threads);
   TES_ALLOC(&sums, 2 * b->tasks);
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-  for (int64_t i = 0; i < b->tasks; i++) {
-    const TesStatus one = sum_task(task, i, sums + 2 * i);
-    if (one != TES_OK) {
-#pragma omp atomic write
-      failed = one;
-    }
-  }
+  tesi_team_share(threads, b->tasks, 1, sum_span, &(Tasks){task, sums, &failed});
   TES_TRY((TesStatus)failed);
   sum[0] = sum[1] = 0;
   for (int64_t i = 0; i < 2 * b->tasks; i++) sum[i % 2] += sums[i];
@@ -176,6 +187,26 @@ done:
   return status;
 }
 
+typedef struct Faces {
+  const TesiQuantity *q;
+  const TesiFaceRule *rule;
+  const TesiBoundaryFace *face;
+  FacePoints *at; /* [threads] */
+  double *sums;   /* [faces][2] */
+  int *failed;
+} Faces;
+
+static void sum_face_span(const void *data, TesiSpan span) {
+  const Faces *f = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const TesStatus one = sum_face(f->q, f->rule, &f->face[i], &f->at[span.thread], f->sums + 2 * i);
+    if (one != TES_OK) {
+#pragma omp atomic write
+      *f->failed = one;
+    }
+  }
+}
+
 static TesStatus sum_faces(const TesiQuantity *q, const TesiFaceRule *rule, int64_t faces,
                            const TesiBoundaryFace *face, double sum[2]) {
   TesContext *ctx = q->context;
@@ -186,14 +217,7 @@ static TesStatus sum_faces(const TesiQuantity *q, const TesiFaceRule *rule, int6
   int failed = TES_OK;
   TES_ALLOC(&at, threads);
   TES_ALLOC(&sums, 2 * faces);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < faces; i++) {
-    const TesStatus one = sum_face(q, rule, &face[i], &at[omp_get_thread_num()], sums + 2 * i);
-    if (one != TES_OK) {
-#pragma omp atomic write
-      failed = one;
-    }
-  }
+  tesi_team_for(threads, faces, sum_face_span, &(Faces){q, rule, face, at, sums, &failed});
   TES_TRY((TesStatus)failed);
   sum[0] = sum[1] = 0;
   for (int64_t i = 0; i < 2 * faces; i++) sum[i % 2] += sums[i];

@@ -1,9 +1,9 @@
 /* Geometry: creation, what kind it is, references. */
 #include "geometry/lanes.h"
 #include <float.h>
-#include <omp.h>
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 
@@ -66,18 +66,31 @@ static void cell_deviation(const TesGeometry *g, const double *shape, const doub
   }
 }
 
+typedef struct Deviations {
+  const TesGeometry *g;
+  const double *shape;
+  bool hasty;
+  Deviation *most;
+} Deviations;
+
+static void deviate(const void *data, TesiSpan span) {
+  const Deviations *s = data;
+  const TesGeometry *g = s->g;
+  Deviation d = {0, 0, 0};
+  for (int64_t c = span.first; c < span.end; c++)
+    cell_deviation(g, s->shape, g->nodes + c * g->cell_nodes * g->dim,
+                   s->hasty && d.trilinear > 1e-6 * d.size, &d);
+#pragma omp critical(tesi_deviation)
+  *s->most = (Deviation){fmax(s->most->trilinear, d.trilinear), fmax(s->most->affine, d.affine),
+                         fmax(s->most->size, d.size)};
+}
+
 /* Of all cells; `hasty`: once a thread has seen a clearly curved cell it looks at vertices alone. */
 static Deviation find_deviation(TesContext *ctx, const TesGeometry *g, const double *shape, bool hasty) {
-  double trilinear = 0, affine = 0, size = 0;
-#pragma omp parallel for schedule(static) reduction(max                                                      \
-                                                    : trilinear, affine, size)                               \
-    num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < g->cells; c++) {
-    Deviation d = {trilinear, affine, size};
-    cell_deviation(g, shape, g->nodes + c * g->cell_nodes * g->dim, hasty && trilinear > 1e-6 * size, &d);
-    trilinear = d.trilinear, affine = d.affine, size = d.size;
-  }
-  return (Deviation){trilinear, affine, size};
+  Deviation most = {0, 0, 0};
+  tesi_team_for(tesi_team_threads(ctx, g->cells * g->cell_nodes * g->dim), g->cells, deviate,
+                &(Deviations){g, shape, hasty, &most});
+  return most;
 }
 
 /* Values of the vertex functions at the nodes: shape[nodes][2^dim]. */
@@ -178,12 +191,42 @@ done:
   return status;
 }
 
+/* The check of all cells at q points a direction. */
+typedef struct Check {
+  const TesGeometry *g;
+  const TesiLanes *lanes;
+  int q, points;
+  const double *B, *G;
+  double *work; /* [threads][share] */
+  int64_t share, *bad;
+} Check;
+
+/* Groups of TESI_LANES cells. */
+static void check_groups(const void *data, TesiSpan span) {
+  const Check *k = data;
+  const TesGeometry *g = k->g;
+  const int dim = g->dim, points = k->points;
+  double *own = k->work + span.thread * k->share, *x = own + TESI_LANES * g->cell_nodes * dim,
+         *J = x + 3 * TESI_LANES * points, *det = J + dim * dim * TESI_LANES * points;
+  for (int64_t group = span.first; group < span.end; group++) {
+    const int64_t c = group * TESI_LANES;
+    int32_t cell[TESI_LANES];
+    for (int l = 0; l < TESI_LANES; l++) cell[l] = (int32_t)(c + l < g->cells ? c + l : c);
+    tesi_lanes_points(g, k->lanes, cell, k->q, k->B, k->G, own, x, J);
+    k->lanes->determinant(dim, points, J, det);
+    const unsigned faults = k->lanes->faulty(points, true, det);
+    for (int l = 0; l < TESI_LANES; l++)
+      if (faults >> l & 1) tesi_team_least(k->bad, cell[l]);
+    if (faults) return;
+  }
+}
+
 /* |J| > 0 at degree + 2 Gauss-Lobatto points a direction (corners and, for trilinear cells, middles). */
 static TesStatus check_cells(TesContext *ctx, const TesGeometry *g) {
   enum { Q = TESI_GEOMETRY_DEGREE + 2 };
   TesStatus status = TES_OK;
   const int dim = g->dim, q = g->kind == TES_GEOMETRY_AFFINE ? 2 : g->degree + 2, points = power(q, dim);
-  const int threads = tes_context_threads(ctx);
+  const int threads = tesi_team_threads(ctx, g->cells * points * dim);
   const int64_t nodes = g->cell_nodes * dim, share = TESI_LANES * (nodes + points * (4 + dim * dim));
   const TesiLanes *lanes = tesi_lanes(tes_context_simd_bits(ctx));
   double at[Q], B[Q * Q], G[Q * Q], *work = NULL;
@@ -191,19 +234,8 @@ static TesStatus check_cells(TesContext *ctx, const TesGeometry *g) {
   tesi_gauss_lobatto(q, at, NULL);
   tesi_geometry_tables(g, q, at, B, G);
   TES_ALLOC(&work, threads * share);
-#pragma omp parallel for schedule(static) reduction(min : bad) num_threads(threads)
-  for (int64_t c = 0; c < g->cells; c += TESI_LANES) {
-    double *own = work + omp_get_thread_num() * share, *x = own + TESI_LANES * nodes,
-           *J = x + 3 * TESI_LANES * points, *det = J + dim * dim * TESI_LANES * points;
-    int32_t cell[TESI_LANES];
-    if (c > bad) continue;
-    for (int l = 0; l < TESI_LANES; l++) cell[l] = (int32_t)(c + l < g->cells ? c + l : c);
-    tesi_lanes_points(g, lanes, cell, q, B, G, own, x, J);
-    lanes->determinant(dim, points, J, det);
-    const unsigned faults = lanes->faulty(points, true, det);
-    for (int l = TESI_LANES - 1; l >= 0; l--)
-      if (faults >> l & 1 && cell[l] < bad) bad = cell[l];
-  }
+  tesi_team_for(threads, (g->cells + TESI_LANES - 1) / TESI_LANES, check_groups,
+                &(Check){g, lanes, q, points, B, G, work, share, &bad});
   if (bad < INT64_MAX) TES_TRY(tell_inverted(ctx, g, bad, q, B, G, work));
 done:
   tesi_free(ctx, &work);

@@ -1,6 +1,7 @@
 /* The cells of a box mesh as a geometry: vertices moved at random, mapped, in any order. */
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/gauss.h"
 #include "geometry/geometry.h"
 #include "geometry/random.h"
@@ -100,6 +101,22 @@ done:
   return status;
 }
 
+typedef struct Cells {
+  const TesMesh *mesh;
+  const TesGeometry *g;
+  double size; /* of displacements */
+  uint64_t seed;
+} Cells;
+
+static void fill_cells(const void *data, TesiSpan span) {
+  const Cells *s = data;
+  const TesGeometry *g = s->g;
+  const int corners = 1 << g->dim;
+  for (int64_t c = span.first; c < span.end; c++)
+    fill_cell(s->mesh, g->cell_of_box ? g->cell_of_box[c] : c, s->size, s->seed, g->vertices + c * corners,
+              g->nodes + c * corners * g->dim);
+}
+
 TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesGeometry **geometry) {
   static const TesMeshDesc straight;
   TesContext *ctx = mesh->context;
@@ -120,11 +137,8 @@ TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc,
   if (desc->shuffle) TES_TRY(shuffle_cells(ctx, g, desc->shuffle));
   TES_ALLOC(&g->nodes, g->cells * corners * g->dim);
   TES_ALLOC(&g->vertices, g->cells * corners);
-  const double size = amplitude(mesh, desc->perturbation);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < g->cells; c++)
-    fill_cell(mesh, g->cell_of_box ? g->cell_of_box[c] : c, size, desc->seed, g->vertices + c * corners,
-              g->nodes + c * corners * g->dim);
+  tesi_team_for(tesi_team_threads(ctx, g->cells * corners * g->dim), g->cells, fill_cells,
+                &(Cells){mesh, g, amplitude(mesh, desc->perturbation), desc->seed});
   for (int d = 0; d < g->dim; d++) g->map[d] = desc->map[d] ? tesi_function_retain(desc->map[d]) : NULL;
   if (desc->map[0] && desc->geometry_degree) TES_TRY(interpolate_map(ctx, g, desc->geometry_degree));
   TesGeometry *whole = g;

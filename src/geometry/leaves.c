@@ -1,5 +1,6 @@
 /* The leaves of a forest, or trees by themselves, as a geometry. */
 #include <string.h>
+#include "base/team.h"
 #include "basis/gauss.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
@@ -20,6 +21,21 @@ static int degree_of(const TesMesh *mesh) {
   return mesh->geometry_degree ? mesh->geometry_degree : 2;
 }
 
+typedef struct Leaves {
+  const TesMesh *forest;
+  const uint16_t *mask;
+  int n, points;
+  const double *node, *W;
+  double *x; /* [cells][points][dim] */
+} Leaves;
+
+static void fill_nodes(const void *data, TesiSpan span) {
+  const Leaves *l = data;
+  for (int64_t c = span.first; c < span.end; c++)
+    tesi_hanging_positions(l->forest, c, l->mask ? l->mask[c] : 0, l->n, l->node, l->W,
+                           l->x + c * l->points * l->forest->dim);
+}
+
 TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesGeometry **geometry) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
@@ -38,9 +54,8 @@ TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesGeometry **geome
   TES_ALLOC(&g->nodes, cells * points * dim);
   tesi_gauss_lobatto(n, node, NULL);
   tesi_hanging_halves(n, W);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < cells; c++)
-    tesi_hanging_positions(forest, c, mask ? mask[c] : 0, n, node, W, g->nodes + c * points * dim);
+  tesi_team_for(tesi_team_threads(ctx, cells * points * dim), cells, fill_nodes,
+                &(Leaves){forest, mask, n, points, node, W, g->nodes});
   if (forest->kind == TES_MESH_CELLS) TES_TRY(take_vertices(ctx, forest, g));
   whole = g;
   g = NULL;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 
 /* What counts as inside, in lengths of the cell. */
 static const double round_off = 1e-9;
@@ -281,6 +282,28 @@ static TesStatus look_in_cell(const TesGeometry *g, int64_t cell, const Bins *bi
   return status;
 }
 
+enum { CELLS = 64 }; /* that a thread takes at a time */
+
+typedef struct Search {
+  const TesGeometry *g;
+  const Bins *bins;
+  const double *x;
+  double reach;
+  Found *found;
+  int *failed;
+} Search;
+
+static void look_in_cells(const void *data, TesiSpan span) {
+  const Search *s = data;
+  for (int64_t cell = span.first; cell < span.end; cell++) {
+    const TesStatus one = look_in_cell(s->g, cell, s->bins, s->x, s->reach, s->found);
+    if (one != TES_OK) {
+#pragma omp atomic write
+      *s->failed = one;
+    }
+  }
+}
+
 static TesStatus find_in_cells(const TesMesh *mesh, int64_t n, const double *x, double reach, Found *found) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -289,14 +312,8 @@ static TesStatus find_in_cells(const TesMesh *mesh, int64_t n, const double *x, 
   int failed = TES_OK;
   TES_TRY(tesi_mesh_geometry(mesh, &g));
   TES_TRY(sort_points(ctx, mesh->dim, n, x, &bins));
-#pragma omp parallel for schedule(dynamic, 64) num_threads(tes_context_threads(ctx))
-  for (int64_t cell = 0; cell < g->cells; cell++) {
-    const TesStatus one = look_in_cell(g, cell, &bins, x, reach, found);
-    if (one != TES_OK) {
-#pragma omp atomic write
-      failed = one;
-    }
-  }
+  tesi_team_share(tesi_team_threads(ctx, 16 * g->cells), g->cells, CELLS, look_in_cells,
+                  &(Search){g, &bins, x, reach, found, &failed});
   TES_TRY((TesStatus)failed);
 done:
   tesi_free(ctx, &bins.first);

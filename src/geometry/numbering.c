@@ -1,5 +1,6 @@
 /* Numbers of nodes: slots of shared entities (entities.c) put into the order that is asked for. */
 #include <string.h>
+#include "base/team.h"
 #include "geometry/entities.h"
 #include "geometry/random.h"
 
@@ -9,21 +10,34 @@ static int64_t power(int64_t base, int exponent) {
   return result;
 }
 
-/* A structured box needs no look-up: the lexicographic position is the slot. */
-static int64_t box_slots(const TesGeometry *g, int k, int64_t *slot) {
-  const int64_t nodes[3] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1,
-                            (int64_t)g->box[2] * k + 1};
-  const int n = k + 1;
-  const int64_t points = power(n, g->dim);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(g->context))
-  for (int64_t c = 0; c < g->cells; c++) {
+typedef struct Slots {
+  const TesGeometry *g;
+  int k;
+  int64_t *slot;
+} Slots;
+
+static void fill_slots(const void *data, TesiSpan span) {
+  const TesGeometry *g = ((const Slots *)data)->g;
+  int64_t *slot = ((const Slots *)data)->slot;
+  const int k = ((const Slots *)data)->k, n = k + 1;
+  const int64_t nodes[2] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1},
+                points = power(n, g->dim);
+  for (int64_t c = span.first; c < span.end; c++) {
     const int64_t box = g->cell_of_box ? g->cell_of_box[c] : c;
     const int64_t at[3] = {box % g->box[0], box / g->box[0] % g->box[1], box / g->box[0] / g->box[1]};
     for (int64_t p = 0; p < points; p++)
       slot[c * points + p] =
           at[0] * k + p % n + nodes[0] * (at[1] * k + p / n % n + nodes[1] * (at[2] * k + p / n / n));
   }
-  return nodes[0] * nodes[1] * (g->dim == 3 ? nodes[2] : 1);
+}
+
+/* A structured box needs no look-up: the lexicographic position is the slot. */
+static int64_t box_slots(const TesGeometry *g, int k, int64_t *slot) {
+  int64_t nodes = 1;
+  for (int d = 0; d < g->dim; d++) nodes *= (int64_t)g->box[d] * k + 1;
+  tesi_team_for(tesi_team_threads(g->context, g->cells * power(k + 1, g->dim)), g->cells, fill_slots,
+                &(Slots){g, k, slot});
+  return nodes;
 }
 
 static void box_boundary(const TesGeometry *g, int k, char *boundary) {
@@ -72,6 +86,21 @@ done:
   return status;
 }
 
+typedef struct Numbers {
+  const int64_t *slot; /* [entries] */
+  const int32_t *number;
+  const char *boundary; /* [slots], or NULL */
+  int32_t *index;
+} Numbers;
+
+static void put_numbers(const void *data, TesiSpan span) {
+  const Numbers *s = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int32_t node = s->number[s->slot[i]];
+    s->index[i] = s->boundary && s->boundary[s->slot[i]] ? -1 - node : node;
+  }
+}
+
 TesStatus tesi_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
                                int64_t *nodes) {
   const TesGeometry *g = geometry;
@@ -99,11 +128,8 @@ TesStatus tesi_geometry_number(const TesGeometry *geometry, const TesNumberingDe
     count = number_by_cells(entries, slot, slots, number);
   TES_CHECK(slots <= INT32_MAX, "%lld nodes, at most 2^31-1 are possible", (long long)slots);
   if (desc->order == TES_NUMBER_SHUFFLED) TES_TRY(shuffle_numbers(ctx, desc->seed, slots, count, number));
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < entries; i++) {
-    const int32_t node = number[slot[i]];
-    index[i] = boundary && boundary[slot[i]] ? -1 - node : node;
-  }
+  tesi_team_for(tesi_team_threads(ctx, entries), entries, put_numbers,
+                &(Numbers){slot, number, boundary, index});
   *nodes = count;
 done:
   tesi_free(ctx, &slot);

@@ -4,6 +4,7 @@
 #include "smoother/spectrum.h"
 #include <lapacke.h>
 #include <math.h>
+#include "base/team.h"
 #include "basis/blas.h"
 #include "operator/operator_parts.h"
 
@@ -34,6 +35,11 @@ void tesi_start_vector(const TesSpace *space, double *v) {
       }
 }
 
+static void fill_values(const void *data, TesiSpan span) {
+  double *const *start = data;
+  for (int64_t i = span.first; i < span.end; i++) (*start)[i] = start_value(i);
+}
+
 /* Alike parts get the same values. */
 static void fill_start(const TesOperator *op, double *start) {
   const TesiOperatorParts *parts = tesi_operator_parts_of(op);
@@ -43,8 +49,7 @@ static void fill_start(const TesOperator *op, double *start) {
   if (tesi_is_box_kind(op))
     tesi_start_vector(op->space, start);
   else
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(op->context))
-    for (int64_t i = 0; i < op->length; i++) start[i] = start_value(i);
+    tesi_team_for(tesi_team_threads(op->context, op->length), op->length, fill_values, &start);
 }
 
 static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
@@ -175,6 +180,11 @@ done:
   return status;
 }
 
+static void invert(const void *data, TesiSpan span) {
+  double *const *values = data;
+  for (int64_t i = span.first; i < span.end; i++) (*values)[i] = 1 / (*values)[i];
+}
+
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -185,8 +195,7 @@ TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TES_TRY(op->table->diagonal(op, *d));
   TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = *d};
   TES_TRY(tes_vector_get(&v, values));
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < v.length; i++) values[i] = 1 / values[i];
+  tesi_team_for(tesi_team_threads(ctx, v.length), v.length, invert, &values);
   TES_TRY(tes_vector_set(&v, values));
 done:
   tesi_free(ctx, &values);

@@ -1,6 +1,7 @@
 /* Functions from mesh to mesh, and degree to degree. */
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/lagrange.h"
 #include "device/vector.h"
 #include "mesh/mesh.h"
@@ -106,16 +107,28 @@ static double point_value(const Line line[3], const int64_t at[3], const int64_t
   return sum;
 }
 
+typedef struct Carry {
+  const TesSpace *from, *to;
+  const Line *line; /* [3] */
+  const double *u;
+  double *v;
+} Carry;
+
+static void carry_nodes(const void *data, TesiSpan span) {
+  const Carry *c = data;
+  const int64_t nodes[2] = {c->from->axis[0].nodes, c->from->axis[1].nodes}, nx = c->to->axis[0].nodes,
+                ny = c->to->axis[1].nodes;
+  for (int64_t i = span.first; i < span.end; i++)
+    c->v[i] = point_value(c->line, (const int64_t[3]){i % nx, i / nx % ny, i / nx / ny}, nodes, c->u);
+}
+
 static TesStatus carry_box(const TesSpace *from, const double *u, const TesSpace *to, double *v) {
   TesContext *ctx = to->context;
   TesStatus status = TES_OK;
   Line line[3] = {{0}};
-  const int64_t nodes[2] = {from->axis[0].nodes, from->axis[1].nodes}, nx = to->axis[0].nodes,
-                ny = to->axis[1].nodes;
   for (int d = 0; d < 3; d++) TES_TRY(make_line(ctx, &from->axis[d], &to->axis[d], &line[d]));
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < to->length; i++)
-    v[i] = point_value(line, (const int64_t[3]){i % nx, i / nx % ny, i / nx / ny}, nodes, u);
+  tesi_team_for(tesi_team_threads(ctx, 16 * to->length), to->length, carry_nodes,
+                &(Carry){from, to, line, u, v});
 done:
   for (int d = 0; d < 3; d++) {
     tesi_free(ctx, &line[d].first);

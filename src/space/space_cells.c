@@ -2,6 +2,7 @@
 #include "space/space.h"
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/gauss.h"
 #include "mesh/forest/leaf_numbering.h"
 
@@ -36,20 +37,51 @@ static void mark_face(const TesiCellView *s, int64_t cell, int face, _Atomic cha
   }
 }
 
+/* Nodes on boundaries whose values are given. */
+typedef struct Marks {
+  const TesiCellView *s;
+  _Atomic char *marked; /* [length] */
+  _Atomic int64_t *count;
+} Marks;
+
+static void mark_cells(const void *data, TesiSpan span) {
+  const Marks *m = data;
+  const TesiCellView *s = m->s;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int f = 0, name; f < 2 * s->dim; f++)
+      if (tes_mesh_on_boundary(s->mesh, c, f, &name) && tesi_cells_given(s, name))
+        mark_face(s, c, f, m->marked);
+}
+
+static void count_marked(const void *data, TesiSpan span) {
+  const Marks *m = data;
+  int64_t count = 0;
+  for (int64_t i = span.first; i < span.end; i++)
+    count += atomic_load_explicit(&m->marked[i], memory_order_relaxed);
+  atomic_fetch_add(m->count, count);
+}
+
+static void change_signs(const void *data, TesiSpan span) {
+  const Marks *m = data;
+  int32_t *index = m->s->index;
+  for (int64_t i = span.first; i < span.end; i++)
+    if (atomic_load_explicit(&m->marked[index[i]], memory_order_relaxed)) index[i] = -1 - index[i];
+}
+
 /* Lists the marked nodes, and changes the sign of their entries. */
-static TesStatus list_constrained(TesContext *ctx, TesiCellView *s, const _Atomic char *marked) {
+static TesStatus list_constrained(TesContext *ctx, TesiCellView *s, _Atomic char *marked) {
   TesStatus status = TES_OK;
-  int64_t constrained = 0, at = 0;
-#pragma omp parallel for schedule(static) reduction(+ : constrained) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < s->length; i++)
-    constrained += atomic_load_explicit(&marked[i], memory_order_relaxed);
+  _Atomic int64_t count = 0;
+  const Marks marks = {s, marked, &count};
+  const int64_t entries = s->cells * s->cell_nodes;
+  int64_t at = 0;
+  tesi_team_for(tesi_team_threads(ctx, s->length), s->length, count_marked, &marks);
+  const int64_t constrained = count;
   s->dofs = s->length - constrained;
   TES_ALLOC(&s->constrained, constrained);
   for (int64_t i = 0; i < s->length && at < constrained; i++)
     if (atomic_load_explicit(&marked[i], memory_order_relaxed)) s->constrained[at++] = (int32_t)i;
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
-    if (atomic_load_explicit(&marked[s->index[i]], memory_order_relaxed)) s->index[i] = -1 - s->index[i];
+  tesi_team_for(tesi_team_threads(ctx, entries), entries, change_signs, &marks);
 done:
   return status;
 }
@@ -59,23 +91,18 @@ static TesStatus constrain(TesContext *context, TesiCellView *s) {
   TesStatus status = TES_OK;
   _Atomic char *marked = NULL;
   TES_ALLOC(&marked, s->length);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < s->cells; c++)
-    for (int f = 0, name; f < 2 * s->dim; f++)
-      if (tes_mesh_on_boundary(s->mesh, c, f, &name) && tesi_cells_given(s, name)) mark_face(s, c, f, marked);
+  tesi_team_for(tesi_team_threads(ctx, 16 * s->cells), s->cells, mark_cells, &(Marks){s, marked, NULL});
   TES_TRY(list_constrained(ctx, s, marked));
 done:
   tesi_free(ctx, &marked);
   return status;
 }
 
-/* Lexicographic over the whole box. */
-static void number_box(TesiCellView *s) {
+static void number_cells(const void *data, TesiSpan span) {
+  const TesiCellView *s = data;
   const int *box = s->mesh->box, n = s->n, k = s->degree;
   const int64_t nx = (int64_t)box[0] * k + 1, ny = (int64_t)box[1] * k + 1;
-  s->length = nx * ny * (s->dim == 3 ? (int64_t)box[2] * k + 1 : 1);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->context))
-  for (int64_t c = 0; c < s->cells; c++) {
+  for (int64_t c = span.first; c < span.end; c++) {
     int at[3];
     tesi_mesh_at(s->mesh, c, at);
     const int64_t first =
@@ -83,6 +110,13 @@ static void number_box(TesiCellView *s) {
     for (int p = 0; p < s->cell_nodes; p++)
       s->index[c * s->cell_nodes + p] = (int32_t)(first + p % n + nx * (p / n % n + ny * (p / n / n)));
   }
+}
+
+/* Lexicographic over the whole box. */
+static void number_box(TesiCellView *s) {
+  s->length = 1;
+  for (int d = 0; d < s->dim; d++) s->length *= (int64_t)s->mesh->box[d] * s->degree + 1;
+  tesi_team_for(tesi_team_threads(s->context, s->cells * s->cell_nodes), s->cells, number_cells, s);
 }
 
 static TesStatus number_nodes(TesContext *context, TesiCellView *s) {

@@ -1,6 +1,7 @@
 /* Where the nodes of a space are, and functions there. */
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "space/space.h"
 
 TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
@@ -31,11 +32,17 @@ done:
   return status;
 }
 
+typedef struct Grid {
+  const TesSpace *s;
+  double *x;
+} Grid;
+
 /* Over a box the axes tell. */
-static void grid_coordinates(const TesSpace *s, double *x) {
+static void grid_coordinates(const void *data, TesiSpan span) {
+  const TesSpace *s = ((const Grid *)data)->s;
+  double *x = ((const Grid *)data)->x;
   const int64_t nx = s->axis[0].nodes, ny = s->axis[1].nodes;
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->context))
-  for (int64_t i = 0; i < s->length; i++) {
+  for (int64_t i = span.first; i < span.end; i++) {
     const int64_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
     for (int d = 0; d < s->dim; d++) x[i * s->dim + d] = s->axis[d].x[at[d]];
   }
@@ -43,7 +50,8 @@ static void grid_coordinates(const TesSpace *s, double *x) {
 
 static TesStatus scalar_coordinates(const TesSpace *space, double *x) {
   if (!tesi_space_box(space)) return tesi_cells_coordinates(space->view, x);
-  grid_coordinates(space, x);
+  tesi_team_for(tesi_team_threads(space->context, space->length), space->length, grid_coordinates,
+                &(Grid){space, x});
   return TES_OK;
 }
 

@@ -1,18 +1,28 @@
-/* The host device: OpenMP loops over plain memory. */
+/* The host device: loops of the team over plain memory. */
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "device/device.h"
 
-enum { BLOCK = 4096, BLOCKS = 1024, FEW = 16384 };
+enum { BLOCK = 4096, BLOCKS = 1024 };
+
+/* The arguments of a vector operation, as device.h names them; of those of a step, a is s, x is r, y is x. */
+typedef struct Job {
+  double a, c, keep;
+  const void *x, *d;
+  void *y, *p;
+  int64_t n, block; /* of reductions: sums[blocks] */
+  double *sums;
+} Job;
 
 /* Reductions are sums over at most BLOCKS blocks, whose length depends on n alone: the same bits for any number of threads. */
 static int64_t block_length(int64_t n) {
   return n <= (int64_t)BLOCK * BLOCKS ? BLOCK : (n + BLOCKS - 1) / BLOCKS;
 }
 
-/* Short vectors are done by one thread: waking the others takes longer. */
-static int threads_for(const TesContext *ctx, int64_t n) {
-  return n < FEW ? 1 : tes_context_threads(ctx);
+static int64_t length_of(const Job *job, int64_t block) {
+  const int64_t left = job->n - block * job->block;
+  return left < job->block ? left : job->block;
 }
 
 #define REAL double
@@ -26,14 +36,36 @@ static int threads_for(const TesContext *ctx, int64_t n) {
 #undef REAL
 #undef HOST
 
+#define CONVERT(NAME, TX, TY, OP)                                                                            \
+  static void NAME(const void *data, TesiSpan span) {                                                        \
+    const Job *job = data;                                                                                   \
+    const double a = job->a;                                                                                 \
+    const TX *x = job->x;                                                                                    \
+    TY *y = job->y;                                                                                          \
+    _Pragma("omp simd") for (int64_t i = span.first; i < span.end; i++) y[i] OP(TY)(a * x[i]);               \
+  }
+CONVERT(copy_dd, double, double, =)
+CONVERT(copy_df, double, float, =)
+CONVERT(copy_fd, float, double, =)
+CONVERT(copy_ff, float, float, =)
+CONVERT(axpy_dd, double, double, +=)
+CONVERT(axpy_df, double, float, +=)
+CONVERT(axpy_fd, float, double, +=)
+CONVERT(axpy_ff, float, float, +=)
+
+static void touch(const void *data, TesiSpan span) {
+  const Job *job = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    memset((char *)job->y + i * job->block, 0, (size_t)length_of(job, i));
+}
+
 /* Zeros, whose pages the threads touch that will work on them, and now: a solve does not wait for the system's memory. */
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   enum { PART = 1 << 18 };
   const TesStatus status = tesi_alloc(ctx, bytes, 1, address);
   if (status != TES_OK || bytes <= PART) return status;
-  char *const block = *address;
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (size_t at = 0; at < bytes; at += PART) memset(block + at, 0, bytes - at < PART ? bytes - at : PART);
+  const Job job = {.y = *address, .n = (int64_t)bytes, .block = PART};
+  tesi_team_for(tes_context_threads(ctx), (job.n + PART - 1) / PART, touch, &job);
   return status;
 }
 
@@ -57,93 +89,64 @@ static TesStatus synchronize(TesContext *ctx) {
   return TES_OK;
 }
 
-static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
-  if (precision == TES_DOUBLE)
-    fill_double(threads_for(ctx, n), n, a, y);
-  else
-    fill_float(threads_for(ctx, n), n, (float)a, y);
+static TesStatus run(TesContext *ctx, int64_t n, TesiLoop *loop, Job job) {
+  tesi_team_for(tesi_team_threads(ctx, n), n, loop, &job);
   return TES_OK;
 }
 
-#define CONVERT(TX, TY, OP)                                                                                  \
-  do {                                                                                                       \
-    const TX *xs = x;                                                                                        \
-    TY *ys = y;                                                                                              \
-    _Pragma("omp parallel for simd num_threads(threads) schedule(static)") for (int64_t i = 0; i < n; i++)   \
-        ys[i] OP(TY)(a * xs[i]);                                                                             \
-  } while (0)
+static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
+  return run(ctx, n, precision == TES_DOUBLE ? fill_double : fill_float, (Job){.a = a, .y = y});
+}
 
 static TesStatus copy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
                       void *y) {
-  const int threads = threads_for(ctx, n);
-  if (px == TES_DOUBLE && py == TES_DOUBLE)
-    CONVERT(double, double, =);
-  else if (px == TES_DOUBLE)
-    CONVERT(double, float, =);
-  else if (py == TES_DOUBLE)
-    CONVERT(float, double, =);
-  else
-    CONVERT(float, float, =);
-  return TES_OK;
+  static TesiLoop *const loop[2][2] = {[TES_DOUBLE] = {[TES_DOUBLE] = copy_dd, [TES_SINGLE] = copy_df},
+                                       [TES_SINGLE] = {[TES_DOUBLE] = copy_fd, [TES_SINGLE] = copy_ff}};
+  return run(ctx, n, loop[px][py], (Job){.a = a, .x = x, .y = y});
 }
 
 static TesStatus axpy(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,
                       void *y) {
-  const int threads = threads_for(ctx, n);
-  if (px == TES_DOUBLE && py == TES_DOUBLE)
-    CONVERT(double, double, +=);
-  else if (px == TES_DOUBLE)
-    CONVERT(double, float, +=);
-  else if (py == TES_DOUBLE)
-    CONVERT(float, double, +=);
-  else
-    CONVERT(float, float, +=);
-  return TES_OK;
+  static TesiLoop *const loop[2][2] = {[TES_DOUBLE] = {[TES_DOUBLE] = axpy_dd, [TES_SINGLE] = axpy_df},
+                                       [TES_SINGLE] = {[TES_DOUBLE] = axpy_fd, [TES_SINGLE] = axpy_ff}};
+  return run(ctx, n, loop[px][py], (Job){.a = a, .x = x, .y = y});
 }
 
 static TesStatus xpay(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double a, void *y) {
-  if (precision == TES_DOUBLE)
-    xpay_double(threads_for(ctx, n), n, x, a, y);
-  else
-    xpay_float(threads_for(ctx, n), n, x, (float)a, y);
-  return TES_OK;
+  return run(ctx, n, precision == TES_DOUBLE ? xpay_double : xpay_float, (Job){.a = a, .x = x, .y = y});
 }
 
 static TesStatus multiply_add(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                               const void *d, void *y) {
-  if (precision == TES_DOUBLE)
-    multiply_add_double(threads_for(ctx, n), n, a, x, d, y);
-  else
-    multiply_add_float(threads_for(ctx, n), n, (float)a, x, d, y);
-  return TES_OK;
+  return run(ctx, n, precision == TES_DOUBLE ? multiply_add_double : multiply_add_float,
+             (Job){.a = a, .x = x, .d = d, .y = y});
 }
 
 static TesStatus multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                           const void *d, void *y) {
-  if (precision == TES_DOUBLE)
-    multiply_double(threads_for(ctx, n), n, a, x, d, y);
-  else
-    multiply_float(threads_for(ctx, n), n, (float)a, x, d, y);
-  return TES_OK;
+  return run(ctx, n, precision == TES_DOUBLE ? multiply_double : multiply_float,
+             (Job){.a = a, .x = x, .d = d, .y = y});
 }
 
 static TesStatus diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
                                const void *d, double c, void *p, double keep, void *x) {
-  if (precision == TES_DOUBLE)
-    diagonal_step_double(threads_for(ctx, n), n, s, r, d, c, p, keep, x);
-  else
-    diagonal_step_float(threads_for(ctx, n), n, (float)s, r, d, (float)c, p, (float)keep, x);
-  return TES_OK;
+  return run(ctx, n, precision == TES_DOUBLE ? diagonal_step_double : diagonal_step_float,
+             (Job){.a = s, .c = c, .keep = keep, .x = r, .d = d, .p = p, .y = x});
+}
+
+/* sums[blocks]; returns how many. */
+static int64_t reduce(TesContext *ctx, int64_t n, TesiLoop *loop, const void *x, const void *y,
+                      double *sums) {
+  const Job job = {.x = x, .y = (void *)y, .n = n, .block = block_length(n), .sums = sums};
+  const int64_t blocks = (n + job.block - 1) / job.block;
+  tesi_team_for(tesi_team_threads(ctx, n), blocks, loop, &job);
+  return blocks;
 }
 
 static TesStatus dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                      double *result) {
   double sums[BLOCKS];
-  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
-  if (precision == TES_DOUBLE)
-    dot_double(threads_for(ctx, n), n, x, y, sums);
-  else
-    dot_float(threads_for(ctx, n), n, x, y, sums);
+  const int64_t blocks = reduce(ctx, n, precision == TES_DOUBLE ? dot_double : dot_float, x, y, sums);
   *result = 0;
   for (int64_t b = 0; b < blocks; b++) *result += sums[b];
   return TES_OK;
@@ -151,11 +154,8 @@ static TesStatus dot(TesContext *ctx, TesPrecision precision, int64_t n, const v
 
 static TesStatus maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double *result) {
   double sums[BLOCKS];
-  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
-  if (precision == TES_DOUBLE)
-    maximum_double(threads_for(ctx, n), n, x, sums);
-  else
-    maximum_float(threads_for(ctx, n), n, x, sums);
+  const int64_t blocks =
+      reduce(ctx, n, precision == TES_DOUBLE ? maximum_double : maximum_float, x, NULL, sums);
   *result = 0;
   for (int64_t b = 0; b < blocks; b++)
     if (!(sums[b] <= *result) && *result == *result) *result = sums[b]; /* a NaN stays */

@@ -1,31 +1,45 @@
-/* Vector operations of the host device for one precision; included with REAL, HOST(name).
+/* Vector operations of the host device for one precision; included with REAL, HOST(name). Loops of a Job.
  * Blocks of fixed length make reductions independent of the number of threads. */
 
-static void HOST(fill)(int threads, int64_t n, REAL a, REAL *y) {
-#pragma omp parallel for simd num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < n; i++) y[i] = a;
+static void HOST(fill)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const REAL a = (REAL)job->a;
+  REAL *y = job->y;
+#pragma omp simd
+  for (int64_t i = span.first; i < span.end; i++) y[i] = a;
 }
 
-static void HOST(xpay)(int threads, int64_t n, const REAL *x, REAL a, REAL *y) {
-#pragma omp parallel for simd num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < n; i++) y[i] = x[i] + a * y[i];
+static void HOST(xpay)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const REAL a = (REAL)job->a, *x = job->x;
+  REAL *y = job->y;
+#pragma omp simd
+  for (int64_t i = span.first; i < span.end; i++) y[i] = x[i] + a * y[i];
 }
 
-static void HOST(multiply_add)(int threads, int64_t n, REAL a, const REAL *x, const REAL *d, REAL *y) {
-#pragma omp parallel for simd num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < n; i++) y[i] += a * x[i] * d[i];
+static void HOST(multiply_add)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const REAL a = (REAL)job->a, *x = job->x, *d = job->d;
+  REAL *y = job->y;
+#pragma omp simd
+  for (int64_t i = span.first; i < span.end; i++) y[i] += a * x[i] * d[i];
 }
 
-static void HOST(multiply)(int threads, int64_t n, REAL a, const REAL *x, const REAL *d, REAL *y) {
-#pragma omp parallel for simd num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < n; i++) y[i] = a * x[i] * d[i];
+static void HOST(multiply)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const REAL a = (REAL)job->a, *x = job->x, *d = job->d;
+  REAL *y = job->y;
+#pragma omp simd
+  for (int64_t i = span.first; i < span.end; i++) y[i] = a * x[i] * d[i];
 }
 
 /* By cases: what has the factor 0 may be NaN, and must not cost traffic. */
-static void HOST(diagonal_step)(int threads, int64_t n, REAL s, const REAL *r, const REAL *d, REAL c, REAL *p,
-                                REAL keep, REAL *x) {
+static void HOST(diagonal_step)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const REAL s = (REAL)job->a, c = (REAL)job->c, keep = (REAL)job->keep, *r = job->x, *d = job->d;
+  REAL *p = job->p, *x = job->y;
 #define STEP(OLD_P, OLD_X)                                                                                   \
-  _Pragma("omp parallel for simd num_threads(threads) schedule(static)") for (int64_t i = 0; i < n; i++) {   \
+  _Pragma("omp simd") for (int64_t i = span.first; i < span.end; i++) {                                      \
     const REAL step = OLD_P s * r[i] * d[i];                                                                 \
     p[i] = step;                                                                                             \
     x[i] = OLD_X step;                                                                                       \
@@ -41,30 +55,30 @@ static void HOST(diagonal_step)(int threads, int64_t n, REAL s, const REAL *r, c
 #undef STEP
 }
 
-static void HOST(dot)(int threads, int64_t n, const REAL *x, const REAL *y, double *sums) {
-  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t b = 0; b < blocks; b++) {
-    const int64_t first = b * block, length = n - first < block ? n - first : block;
+static void HOST(dot)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const REAL *x = job->x, *y = job->y;
+  for (int64_t b = span.first; b < span.end; b++) {
+    const int64_t first = b * job->block, length = length_of(job, b);
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < length; i++) sum += (double)x[first + i] * (double)y[first + i];
-    sums[b] = sum;
+    job->sums[b] = sum;
   }
 }
 
 /* NaN must survive: max by comparison that is false for NaN would drop it. */
-static void HOST(maximum)(int threads, int64_t n, const REAL *x, double *sums) {
-  const int64_t block = block_length(n), blocks = (n + block - 1) / block;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t b = 0; b < blocks; b++) {
-    const int64_t first = b * block, length = n - first < block ? n - first : block;
+static void HOST(maximum)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const REAL *x = job->x;
+  for (int64_t b = span.first; b < span.end; b++) {
+    const int64_t first = b * job->block, length = length_of(job, b);
     REAL largest = 0, finite = 0;
     for (int64_t i = 0; i < length; i++) {
       const REAL v = x[first + i] < 0 ? -x[first + i] : x[first + i];
       largest = v > largest ? v : largest;
       finite += v * 0; /* NaN if any value is NaN or infinite */
     }
-    sums[b] = (double)largest + (double)finite;
+    job->sums[b] = (double)largest + (double)finite;
   }
 }

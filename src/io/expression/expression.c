@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 
 /* 64-KiB chunks: enough work for a thread, and a few dozen a thread for 2e7 points. */
 enum { CHUNK = 8192, PARALLEL_FROM = 65536, FIXED = 4 /* variables: x, y, z, t */ };
@@ -19,19 +20,32 @@ typedef struct Expression {
 const char *const tesi_space_names[] = {"x", "y", "z", "t", NULL};
 const char *const tesi_boundary_names[] = {"x", "y", "z", "t", "nx", "ny", "nz", NULL};
 
+typedef struct Points {
+  const Expression *e;
+  int64_t n;
+  const double *x, *y, *z, *t, *const *more;
+  double *out;
+} Points;
+
+static void evaluate_chunks(const void *data, TesiSpan span) {
+  const Points *p = data;
+  const TesiProgram *program = &p->e->program;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int64_t first = i * CHUNK, count = p->n - first < CHUNK ? p->n - first : CHUNK;
+    const double *variables[TESI_EXPRESSION_VARIABLES] = {p->x + first, p->y + first, p->z + first, p->t};
+    for (int v = FIXED; v < program->variables; v++)
+      variables[v] = p->more[v - FIXED] ? p->more[v - FIXED] + first : NULL;
+    tesi_program_run(program, p->e->kernels, count, variables, p->out + first);
+  }
+}
+
 /* more: the variables behind x, y, z, t; NULL where there are none. */
 static void evaluate_over(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                           const double *const *more, double *out) {
   const Expression *e = user;
   const int64_t chunks = (n + CHUNK - 1) / CHUNK;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (n >= PARALLEL_FROM)
-  for (int64_t i = 0; i < chunks; i++) {
-    const int64_t first = i * CHUNK, count = n - first < CHUNK ? n - first : CHUNK;
-    const double *variables[TESI_EXPRESSION_VARIABLES] = {x + first, y + first, z + first, &t};
-    for (int v = FIXED; v < e->program.variables; v++)
-      variables[v] = more[v - FIXED] ? more[v - FIXED] + first : NULL;
-    tesi_program_run(&e->program, e->kernels, count, variables, out + first);
-  }
+  tesi_team_for(n < PARALLEL_FROM ? 1 : e->threads, chunks, evaluate_chunks,
+                &(Points){e, n, x, y, z, &t, more, out});
 }
 
 static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,

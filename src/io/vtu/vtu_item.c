@@ -2,9 +2,10 @@
  * VTK's order, components fastest. As the points are written in VTK's order, the connectivity is 0, 1, 2, ... */
 #include <math.h>
 #include <string.h>
+#include "base/base.h"
+#include "base/team.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
-#include "base/base.h"
 #include "io/vtu/vtu.h"
 
 enum { LARGEST_CHUNK = 1 << 16 }; /* doubles asked from `fill` at a time, when a cell has no more */
@@ -161,12 +162,17 @@ done:
   return status;
 }
 
-static TesStatus put_chunk(const TesiVtuCells *cells, const TesiVtuItem *item, Chunk *chunk) {
-  TesContext *ctx = cells->ctx;
-  TesStatus status = TES_OK;
-  if (item->array) TES_TRY(fill_values(cells, item, chunk));
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < chunk->count; i++) {
+typedef struct Put {
+  const TesiVtuCells *cells;
+  const TesiVtuItem *item;
+  const Chunk *chunk;
+} Put;
+
+static void put_cells(const void *data, TesiSpan span) {
+  const TesiVtuCells *cells = ((const Put *)data)->cells;
+  const TesiVtuItem *item = ((const Put *)data)->item;
+  const Chunk *chunk = ((const Put *)data)->chunk;
+  for (int64_t i = span.first; i < span.end; i++) {
     unsigned char *out = chunk->out + (size_t)i * item->bytes;
     double *values = chunk->values + (size_t)i * chunk->numbers;
     if (item->kind == TESI_VTU_POINTS)
@@ -176,6 +182,14 @@ static TesStatus put_chunk(const TesiVtuCells *cells, const TesiVtuItem *item, C
     else
       put_topology(cells, item, chunk->first + i, out);
   }
+}
+
+static TesStatus put_chunk(const TesiVtuCells *cells, const TesiVtuItem *item, Chunk *chunk) {
+  TesContext *ctx = cells->ctx;
+  TesStatus status = TES_OK;
+  if (item->array) TES_TRY(fill_values(cells, item, chunk));
+  tesi_team_for(tesi_team_threads(ctx, chunk->count * cells->nodes), chunk->count, put_cells,
+                &(Put){cells, item, chunk});
 done:
   return status;
 }

@@ -1,6 +1,7 @@
 /* Compressed blocks: a batch of them is filled, compressed in parallel, written in order. */
 #include <string.h>
 #include <zlib.h>
+#include "base/team.h"
 #include "io/vtu/vtu.h"
 
 enum { BLOCK = 1 << 18, BLOCKS_PER_THREAD = 2 };
@@ -62,13 +63,23 @@ static int compress_block(TesiVtuStream *s, int b) {
   return code;
 }
 
+typedef struct Batch {
+  TesiVtuStream *stream;
+  atomic_bool *failed;
+} Batch;
+
+static void compress_blocks(const void *data, TesiSpan span) {
+  const Batch *batch = data;
+  for (int64_t b = span.first; b < span.end; b++)
+    if (compress_block(batch->stream, (int)b) != Z_OK) atomic_store(batch->failed, true);
+}
+
 static TesStatus write_batch(TesiVtuStream *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
   const int blocks = (int)((s->filled + BLOCK - 1) / BLOCK);
-  int failed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(tes_context_threads(ctx)) reduction(+ : failed)
-  for (int b = 0; b < blocks; b++) failed += compress_block(s, b) != Z_OK;
+  atomic_bool failed = false;
+  tesi_team_share(tes_context_threads(ctx), blocks, 1, compress_blocks, &(Batch){s, &failed});
   if (failed) TES_FAIL(TES_OUT_OF_MEMORY, "no memory to compress a VTU file");
   for (int b = 0; b < blocks; b++)
     TES_TRY(tesi_file_write(s->file, s->packed + (size_t)b * s->bound, s->sizes[3 + s->done + b]));

@@ -2,6 +2,7 @@
  *   mark 1 | part of the hash 26 | cell 31 | parent 1 | pattern 5
  * and the least word of an entity stays, the mark aside. Equal parts of hashes are told apart by the names. */
 #include "mesh/forest/leaf_entities.h"
+#include "base/team.h"
 
 enum { PROBES = 2048 };
 static const uint64_t nobody = UINT64_MAX, mark_bit = (uint64_t)1 << 63;
@@ -143,14 +144,18 @@ static TesiMember member_of(uint64_t word) {
   return (TesiMember){(int64_t)(word >> 6 & 0x7fffffff), word >> 5 & 1, (int)(word & 31)};
 }
 
+static void clear_slots(const void *data, TesiSpan span) {
+  const TesiEntitySet *set = data;
+  for (int64_t i = span.first; i < span.end; i++) atomic_init(&set->slot[i], nobody);
+}
+
 TesStatus tesi_entity_set_create(TesContext *context, const TesMesh *f, int64_t slots, TesiEntitySet *set) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   *set = (TesiEntitySet){.forest = f, .slots = slots};
   TES_CHECK(slots <= INT32_MAX, "%lld cells are too many", (long long)f->leaves.cells);
   TES_ALLOC(&set->slot, slots);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < slots; i++) atomic_init(&set->slot[i], nobody);
+  tesi_team_for(tesi_team_threads(ctx, slots), slots, clear_slots, set);
 done:
   return status;
 }
@@ -249,12 +254,24 @@ TesiMember tesi_entity_first(const TesiEntitySet *set, int64_t slot) {
   return member_of(atomic_load_explicit(&set->slot[slot], memory_order_relaxed));
 }
 
-int64_t tesi_entity_marked(const TesiEntitySet *set) {
+typedef struct Count {
+  const TesiEntitySet *set;
+  _Atomic int64_t *marked;
+} Count;
+
+static void count_marked(const void *data, TesiSpan span) {
+  const Count *count = data;
   int64_t marked = 0;
-#pragma omp parallel for schedule(static) reduction(+ : marked) num_threads(tes_context_threads(set->forest->context))
-  for (int64_t i = 0; i < set->slots; i++) {
-    const uint64_t word = atomic_load_explicit(&set->slot[i], memory_order_relaxed);
+  for (int64_t i = span.first; i < span.end; i++) {
+    const uint64_t word = atomic_load_explicit(&count->set->slot[i], memory_order_relaxed);
     marked += word != nobody && word & mark_bit;
   }
+  atomic_fetch_add(count->marked, marked);
+}
+
+int64_t tesi_entity_marked(const TesiEntitySet *set) {
+  _Atomic int64_t marked = 0;
+  tesi_team_for(tesi_team_threads(set->forest->context, set->slots), set->slots, count_marked,
+                &(Count){set, &marked});
   return marked;
 }

@@ -3,10 +3,16 @@
 #include "mesh/forest/leaf_numbering.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 #include "mesh/forest/leaf_entities.h"
 #include "tessera/space.h"
 
 enum { MOST_NODES = 9 * 9 * 9, SMALL = 4096 };
+
+/* For loops over cells, each with all its neighbours. */
+static int threads_for(const TesMesh *f) {
+  return tesi_team_threads(f->context, 64 * f->leaves.cells);
+}
 
 /* Room for the entities of so many cells: about 7 a cell, 3 in 2D, and more where there is much surface. */
 static int64_t guess_slots(const TesMesh *f, int times) {
@@ -30,12 +36,20 @@ static void put(TesiEntitySet *set, int64_t cell, int pattern) {
   tesi_entity_put(set, &sought, false);
 }
 
+typedef struct Masks {
+  const TesMesh *f;
+  TesiEntitySet *set;
+  uint16_t *mask;
+} Masks;
+
 /* The cells that are not of the finest level: finer ones can hang on them. Across trees it is told by their edges and
  * faces on the surface of the tree. */
-static void put_coarse(const TesMesh *f, TesiEntitySet *set) {
+static void put_coarse(const void *data, TesiSpan span) {
+  const Masks *m = data;
+  const TesMesh *f = m->f;
+  TesiEntitySet *set = m->set;
   const int patterns = f->dim == 2 ? 9 : 27, inside = f->dim == 2 ? 4 : 13;
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(f->context))
-  for (int64_t c = 0; c < f->leaves.cells; c++) {
+  for (int64_t c = span.first; c < span.end; c++) {
     if (f->leaves.level[c] == f->max_level) continue;
     put(set, c, inside);
     for (int p = 0; reaches_surface(f, c) && p < patterns; p++)
@@ -73,21 +87,26 @@ static uint16_t mask_of(const TesMesh *f, const TesiEntitySet *set, int64_t cell
   return (uint16_t)(faces || edges ? (unsigned)f->leaves.child[cell] | faces << 3 | edges << 6 : 0);
 }
 
+static void fill_masks(const void *data, TesiSpan span) {
+  const Masks *m = data;
+  for (int64_t c = span.first; c < span.end; c++) m->mask[c] = mask_of(m->f, m->set, c);
+}
+
 static TesStatus find_masks(const TesMesh *f, uint16_t *mask) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
   TesiEntitySet set = {0};
+  const Masks masks = {f, &set, mask};
   int least = f->max_level;
   for (int64_t c = 0; c < f->leaves.cells; c++)
     least = f->leaves.level[c] < least ? f->leaves.level[c] : least;
   for (int times = 1; least < f->max_level && times; times = atomic_load(&set.full) ? 2 * times : 0) {
     tesi_entity_set_destroy(ctx, &set);
     TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &set));
-    put_coarse(f, &set);
+    tesi_team_for(threads_for(f), f->leaves.cells, put_coarse, &masks);
   }
   if (least == f->max_level) return TES_OK;
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < f->leaves.cells; c++) mask[c] = mask_of(f, &set, c);
+  tesi_team_for(threads_for(f), f->leaves.cells, fill_masks, &masks);
 done:
   tesi_entity_set_destroy(ctx, &set);
   return status;
@@ -211,13 +230,10 @@ static void put_cell(Numbering *s, int64_t cell, Family *family) {
   }
 }
 
-static void put_entities(Numbering *s) {
-#pragma omp parallel num_threads(tes_context_threads(s->f->context))
-  {
-    Family family = {.level = -1};
-#pragma omp for schedule(static)
-    for (int64_t c = 0; c < s->f->leaves.cells; c++) put_cell(s, c, &family);
-  }
+static void put_entities(const void *data, TesiSpan span) {
+  Numbering *s = (void *)data;
+  Family family = {.level = -1};
+  for (int64_t c = span.first; c < span.end; c++) put_cell(s, c, &family);
 }
 
 static int64_t slot_of(const Numbering *s, int64_t cell, int p) {
@@ -243,19 +259,17 @@ static uint32_t find_own(const Numbering *s, int64_t cell) {
   return own;
 }
 
-static void count_own(Numbering *s) {
-  const int64_t cells = s->f->leaves.cells;
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
-  for (int64_t c = 0; c < cells; c++) {
+static void count_own(const void *data, TesiSpan span) {
+  const Numbering *s = data;
+  for (int64_t c = span.first; c < span.end; c++) {
     s->own[c] = find_own(s, c);
     for (int p = 0; p < s->patterns; p++) s->first[c + 1] += s->own[c] >> p & 1 ? size_of(s, p) : 0;
   }
-  for (int64_t c = 0; c < cells; c++) s->first[c + 1] += s->first[c];
 }
 
-static void number_own(Numbering *s) {
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
-  for (int64_t c = 0; c < s->f->leaves.cells; c++) {
+static void number_own(const void *data, TesiSpan span) {
+  const Numbering *s = data;
+  for (int64_t c = span.first; c < span.end; c++) {
     int32_t *index = s->index + c * s->nodes, next = (int32_t)s->first[c];
     for (int i = 0; i < s->nodes; i++)
       if (s->own[c] >> s->pattern[i] & 1) index[i] = next++;
@@ -295,9 +309,9 @@ static void copy_pattern(const Numbering *s, int64_t cell, int p, const TesiMemb
   }
 }
 
-static void copy_others(const Numbering *s) {
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(s->f->context))
-  for (int64_t c = 0; c < s->f->leaves.cells; c++)
+static void copy_others(const void *data, TesiSpan span) {
+  const Numbering *s = data;
+  for (int64_t c = span.first; c < span.end; c++)
     for (int p = 0; p < s->patterns; p++) {
       if (!size_of(s, p) || s->own[c] >> p & 1) continue;
       const TesiMember owner = owner_of(s, c, p);
@@ -310,7 +324,6 @@ static void copy_others(const Numbering *s) {
 static int64_t count_hanging(const Numbering *s) {
   const int64_t fine = 2 * (s->n - 1) - 1;
   int64_t faces = 0;
-#pragma omp parallel for schedule(static) reduction(+ : faces) num_threads(tes_context_threads(s->f->context))
   for (int64_t c = 0; c < s->f->leaves.cells; c++)
     for (int d = 0; d < s->dim; d++) faces += s->mask[c] >> (3 + d) & 1;
   return s->dim == 2 ? faces / 2 * fine : faces / 4 * fine * fine + tesi_entity_marked(&s->set) * fine;
@@ -319,25 +332,27 @@ static int64_t count_hanging(const Numbering *s) {
 TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64_t *nodes, int64_t *hanging) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const int n = degree + 1;
+  const int n = degree + 1, threads = threads_for(f);
+  const int64_t cells = f->leaves.cells;
   Numbering s = {.f = f, .dim = f->dim, .n = n, .index = index};
   s.nodes = f->dim == 2 ? n * n : n * n * n;
   s.patterns = f->dim == 2 ? 9 : 27;
   s.inside = f->dim == 2 ? 4 : 13;
   list_patterns(&s);
   TES_TRY(tesi_forest_masks(f, &s.mask));
-  TES_ALLOC(&s.own, f->leaves.cells);
-  TES_ALLOC(&s.first, f->leaves.cells + 1);
+  TES_ALLOC(&s.own, cells);
+  TES_ALLOC(&s.first, cells + 1);
   for (int times = 1; times; times = atomic_load(&s.set.full) ? 2 * times : 0) {
     tesi_entity_set_destroy(ctx, &s.set);
     TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &s.set));
-    put_entities(&s);
+    tesi_team_for(threads, cells, put_entities, &s);
   }
-  count_own(&s);
-  *nodes = s.first[f->leaves.cells];
+  tesi_team_for(threads, cells, count_own, &s);
+  for (int64_t c = 0; c < cells; c++) s.first[c + 1] += s.first[c];
+  *nodes = s.first[cells];
   if (*nodes > INT32_MAX) TES_FAIL(TES_OUT_OF_MEMORY, "%lld nodes; 2^31 - 1 are possible", (long long)*nodes);
-  number_own(&s);
-  copy_others(&s);
+  tesi_team_for(threads, cells, number_own, &s);
+  tesi_team_for(threads, cells, copy_others, &s);
   *hanging = count_hanging(&s);
 done:
   tesi_entity_set_destroy(ctx, &s.set);

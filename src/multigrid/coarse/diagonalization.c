@@ -1,6 +1,7 @@
 #include "multigrid/coarse/diagonalization.h"
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/eigen.h"
 #include "tensor/matmul.h"
 
@@ -60,8 +61,7 @@ TesStatus tesi_diagonalization_create(TesContext *ctx, const TesOperator *separa
   }
   D->smallest = 1e-13 * largest;
   D->multiply = tesi_matmul(tes_context_simd_bits(ctx));
-  D->threads =
-      size < 4096 ? 1 : tes_context_threads(ctx); /* below, a second thread costs more than it gives */
+  D->threads = tesi_team_threads(ctx, 4 * size);
   TES_ALLOC(&D->u, size);
   TES_ALLOC(&D->v, size);
   *diagonalization = D;
@@ -91,23 +91,35 @@ void tesi_diagonalization_destroy(TesiDiagonalization **diagonalization) {
   tes_context_destroy(&ctx);
 }
 
-/* v <- (S2 (x) S1 (x) S0) u, or with the transposes. u is overwritten. */
-static void transform(TesiDiagonalization *D, bool transpose, double *u, double *v) {
-  enum { STRIP = 64 };
+enum { STRIP = 64 };
+
+typedef struct Transform {
+  const TesiDiagonalization *D;
+  bool transpose;
+  double *u, *v;
+} Transform;
+
+/* Planes, then strips across them. */
+static void transform_share(const void *data, const TesiTeamMember *me) {
+  const Transform *t = data;
+  const TesiDiagonalization *D = t->D;
   const int nx = D->n[0], ny = D->n[1], nz = D->n[2], plane = nx * ny;
-  double *const *left = transpose ? D->T : D->S, *right = transpose ? D->S[0] : D->T[0];
-#pragma omp parallel num_threads(D->threads) if (D->threads > 1)
-  {
-#pragma omp for schedule(static)
-    for (int z = 0; z < nz; z++) {
-      const int64_t at = (int64_t)z * plane;
-      D->multiply(ny, nx, nx, u + at, nx, right, nx, v + at, nx);
-      D->multiply(ny, nx, ny, left[1], ny, v + at, nx, u + at, nx);
-    }
-#pragma omp for schedule(static)
-    for (int c = 0; c < plane; c += STRIP)
-      D->multiply(nz, tesi_min(STRIP, plane - c), nz, left[2], nz, u + c, plane, v + c, plane);
+  double *const *left = t->transpose ? D->T : D->S, *right = t->transpose ? D->S[0] : D->T[0];
+  const TesiSpan planes = tesi_team_part(me, 0, nz),
+                 strips = tesi_team_part(me, 0, (plane + STRIP - 1) / STRIP);
+  for (int64_t z = planes.first; z < planes.end; z++) {
+    double *u = t->u + z * plane, *v = t->v + z * plane;
+    D->multiply(ny, nx, nx, u, nx, right, nx, v, nx);
+    D->multiply(ny, nx, ny, left[1], ny, v, nx, u, nx);
   }
+  tesi_team_wait(me);
+  for (int c = (int)strips.first * STRIP; c < plane && c < strips.end * STRIP; c += STRIP)
+    D->multiply(nz, tesi_min(STRIP, plane - c), nz, left[2], nz, t->u + c, plane, t->v + c, plane);
+}
+
+/* v <- (S2 (x) S1 (x) S0) u, or with the transposes. u is overwritten. */
+static void transform(const TesiDiagonalization *D, bool transpose, double *u, double *v) {
+  tesi_team_run(D->threads, transform_share, &(Transform){D, transpose, u, v});
 }
 
 static void divide(const TesiDiagonalization *D, double *v) {

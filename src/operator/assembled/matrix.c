@@ -1,5 +1,6 @@
 /* Sparse matrices: the assembled operator, on the host and by kernels, and the product with a vector. */
 #include "operator/assembled/matrix.h"
+#include "base/team.h"
 #include "operator/mapped/mapped_robin.h"
 
 TesStatus tesi_operator_assemble(const TesOperator *op, TesiMatrix *matrix) {
@@ -31,12 +32,24 @@ void tesi_matrix_destroy(TesContext *ctx, TesiMatrix *matrix) {
   *matrix = (TesiMatrix){0};
 }
 
-void tesi_matrix_apply(const TesContext *context, const TesiMatrix *matrix, const double *x, double *y) {
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(context))
-  for (int64_t i = 0; i < matrix->rows; i++) {
+typedef struct Product {
+  const TesiMatrix *matrix;
+  const double *x;
+  double *y;
+} Product;
+
+static void multiply_rows(const void *data, TesiSpan span) {
+  const Product *p = data;
+  const TesiMatrix *matrix = p->matrix;
+  for (int64_t i = span.first; i < span.end; i++) {
     double sum = 0;
     for (int64_t e = matrix->row[i]; e < matrix->row[i + 1]; e++)
-      sum += matrix->value[e] * x[matrix->column[e]];
-    y[i] = sum;
+      sum += matrix->value[e] * p->x[matrix->column[e]];
+    p->y[i] = sum;
   }
+}
+
+void tesi_matrix_apply(const TesContext *context, const TesiMatrix *matrix, const double *x, double *y) {
+  tesi_team_for(tesi_team_threads(context, matrix->entries), matrix->rows, multiply_rows,
+                &(Product){matrix, x, y});
 }

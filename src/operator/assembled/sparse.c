@@ -2,6 +2,7 @@
 #include "operator/assembled/sparse.h"
 #include <stdio.h>
 #include <string.h>
+#include "base/team.h"
 #include "device/cuda/cusparse.h"
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -170,26 +171,26 @@ void tesi_sparse_destroy(TesContext *ctx, TesiSparse **sparse) {
 }
 
 /* ---- products ----------------------------------------------------------------------------------------------------------------- */
-#define MULTIPLY_ROWS(T)                                                                                     \
-  {                                                                                                          \
-    const T *const value = s->value, *const from = x;                                                        \
-    T *const to = y;                                                                                         \
-    _Pragma("omp parallel for schedule(static) num_threads(threads)") for (int64_t i = 0; i < s->rows;       \
-                                                                           i++) {                            \
+typedef struct Product {
+  const TesiSparse *s;
+  const void *x;
+  void *y;
+} Product;
+
+#define MULTIPLY_ROWS(NAME, T)                                                                               \
+  static void NAME(const void *data, TesiSpan span) {                                                        \
+    const TesiSparse *s = ((const Product *)data)->s;                                                        \
+    const T *const value = s->value, *const x = ((const Product *)data)->x;                                  \
+    const int32_t *const column = s->column;                                                                 \
+    T *const y = ((const Product *)data)->y;                                                                 \
+    for (int64_t i = span.first; i < span.end; i++) {                                                        \
       T sum = 0;                                                                                             \
-      for (int64_t e = s->first[i]; e < s->first[i + 1]; e++) sum += value[e] * from[column[e]];             \
-      to[i] = sum;                                                                                           \
+      for (int64_t e = s->first[i]; e < s->first[i + 1]; e++) sum += value[e] * x[column[e]];                \
+      y[i] = sum;                                                                                            \
     }                                                                                                        \
   }
-
-static void multiply_on_host(const TesContext *ctx, const TesiSparse *s, const void *x, void *y) {
-  const int threads = tes_context_threads(ctx);
-  const int32_t *const column = s->column;
-  if (s->precision == TES_DOUBLE)
-    MULTIPLY_ROWS(double)
-  else
-    MULTIPLY_ROWS(float)
-}
+MULTIPLY_ROWS(multiply_double, double)
+MULTIPLY_ROWS(multiply_float, float)
 
 TesStatus tesi_sparse_apply(TesContext *ctx, const TesiSparse *s, const void *x, void *y) {
   int rows = (int)s->rows;
@@ -201,7 +202,8 @@ TesStatus tesi_sparse_apply(TesContext *ctx, const TesiSparse *s, const void *x,
         THREADS * (size_t)tesi_precision_size(s->precision),
         (void *[]){&rows, (void *)&s->row, (void *)&s->column, (void *)&s->value, &x, &y});
   }
-  multiply_on_host(ctx, s, x, y);
+  tesi_team_for(tesi_team_threads(ctx, s->entries), s->rows,
+                s->precision == TES_DOUBLE ? multiply_double : multiply_float, &(Product){s, x, y});
   return TES_OK;
 }
 

@@ -3,12 +3,14 @@
  * A node on interpolated lines is told by its row of the interpolation C of its cell: nodes whose rows name the same nodes with the same numbers
  * always have the same value, and are one node. A row with the single number 1 is the node that it names. */
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 #include "operator/assembled/matrix.h"
 #include "operator/mapped/mapped_robin.h"
 #include "space/space.h"
+
+enum { CELLS = 64 }; /* that a thread takes at a time */
 
 /* A node of a cell on interpolated lines. */
 typedef struct Hanging {
@@ -55,21 +57,16 @@ static bool on_line(const TesiCellView *s, int64_t cell, int p) {
   return tesi_hanging_directions(s->dim, n, s->mask[cell], (const int[3]){p % n, p / n % n, p / n / n}) != 0;
 }
 
-static TesStatus find_hanging(Builder *b) {
-  TesContext *ctx = b->ctx;
-  TesStatus status = TES_OK;
+static int threads_for(const Builder *b) {
+  return tesi_team_threads(b->ctx, b->s->cells * b->s->cell_nodes);
+}
+
+static void describe_cells(const void *data, TesiSpan span) {
+  const Builder *b = data;
   const TesiCellView *s = b->s;
-  const int N = s->cell_nodes, threads = tes_context_threads(ctx);
-  TES_ALLOC(&b->first, s->cells + 1);
-  TES_ALLOC(&b->work, (int64_t)threads * N * N);
-  for (int64_t c = 0; c < s->cells; c++) {
-    b->first[c + 1] = b->first[c];
-    for (int p = 0; s->mask[c] >> 3 && p < N; p++) b->first[c + 1] += on_line(s, c, p);
-  }
-  TES_ALLOC(&b->node, b->first[s->cells]);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
-  for (int64_t c = 0; c < s->cells; c++) {
-    double *rows = b->work + (int64_t)omp_get_thread_num() * N * N;
+  const int N = s->cell_nodes;
+  double *rows = b->work + (int64_t)span.thread * N * N;
+  for (int64_t c = span.first; c < span.end; c++) {
     int64_t at = b->first[c];
     if (b->first[c + 1] == at) continue;
     cell_rows(s, c, rows);
@@ -79,6 +76,21 @@ static TesStatus find_hanging(Builder *b) {
       describe_row(s, s->index + c * N, rows + p * N, &b->node[at++]);
     }
   }
+}
+
+static TesStatus find_hanging(Builder *b) {
+  TesContext *ctx = b->ctx;
+  TesStatus status = TES_OK;
+  const TesiCellView *s = b->s;
+  const int N = s->cell_nodes, threads = threads_for(b);
+  TES_ALLOC(&b->first, s->cells + 1);
+  TES_ALLOC(&b->work, (int64_t)threads * N * N);
+  for (int64_t c = 0; c < s->cells; c++) {
+    b->first[c + 1] = b->first[c];
+    for (int p = 0; s->mask[c] >> 3 && p < N; p++) b->first[c + 1] += on_line(s, c, p);
+  }
+  TES_ALLOC(&b->node, b->first[s->cells]);
+  tesi_team_share(threads, s->cells, CELLS, describe_cells, b);
 done:
   return status;
 }
@@ -130,13 +142,18 @@ static int64_t put_row(const TesiCellView *s, const int32_t *index, const double
   return count;
 }
 
-/* Rows of the leaders: their lengths to H->row[. + 1] (H->value NULL), or their entries. */
-static void visit_rows(const Builder *b, TesiMatrix *H) {
+typedef struct Rows {
+  const Builder *b;
+  const TesiMatrix *H;
+} Rows;
+
+static void visit_cells(const void *data, TesiSpan span) {
+  const Builder *b = ((const Rows *)data)->b;
+  const TesiMatrix *H = ((const Rows *)data)->H;
   const TesiCellView *s = b->s;
   const int N = s->cell_nodes;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(tes_context_threads(b->ctx))
-  for (int64_t c = 0; c < s->cells; c++) {
-    double *rows = b->work + (int64_t)omp_get_thread_num() * N * N;
+  double *rows = b->work + (int64_t)span.thread * N * N;
+  for (int64_t c = span.first; c < span.end; c++) {
     bool leads = false;
     for (int64_t i = b->first[c]; i < b->first[c + 1]; i++) leads |= b->node[i].leads;
     if (!leads) continue;
@@ -152,6 +169,11 @@ static void visit_rows(const Builder *b, TesiMatrix *H) {
         at[1] = put_row(s, s->index + c * N, row, NULL, NULL);
     }
   }
+}
+
+/* Rows of the leaders: their lengths to H->row[. + 1] (H->value NULL), or their entries. */
+static void visit_rows(const Builder *b, const TesiMatrix *H) {
+  tesi_team_share(threads_for(b), b->s->cells, CELLS, visit_cells, &(Rows){b, H});
 }
 
 static int by_column(const void *a, const void *b) {

@@ -1,5 +1,5 @@
 /* The assembled twin of a mapped operator: the matrices of the cells added to the rows of mapped_pattern.c. */
-#include <omp.h>
+#include "base/team.h"
 #include "operator/assembled/matrix.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped_matrix.h"
@@ -31,9 +31,30 @@ static void add_cell(const TesiMapped *m, const TesiPattern *p, int64_t cell, co
   }
 }
 
+/* A block of cells and its factors. */
+typedef struct Block {
+  const TesiMapped *m;
+  const TesiPattern *pattern;
+  const TesiCellMatrix *cells;
+  TesiMatrix *matrix;
+  const double *g;
+  double *work; /* [threads][share] */
+  int64_t first, size, share;
+} Block;
+
+static void add_span(const void *data, TesiSpan span) {
+  const Block *b = data;
+  const int64_t N = b->m->cell_nodes;
+  double *K = b->work + span.thread * b->share;
+  for (int64_t c = span.first; c < span.end; c++) {
+    tesi_cell_matrix(b->cells, b->first + c, b->g + c * b->size, K + N * N, K);
+    add_cell(b->m, b->pattern, b->first + c, K, b->matrix);
+  }
+}
+
 /* Cells in blocks, whose factors are made at a time. */
 static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesiMatrix *matrix) {
-  enum { BLOCK = 256 };
+  enum { BLOCK = 256, CELLS = 4 /* that a thread takes at a time */ };
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   TesiCellMatrix *cells = NULL;
@@ -47,12 +68,8 @@ static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, Tesi
   for (int64_t first = 0; first < m->cells; first += BLOCK) {
     const int64_t count = first + BLOCK < m->cells ? BLOCK : m->cells - first;
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-    for (int64_t c = 0; c < count; c++) {
-      double *K = work + omp_get_thread_num() * share;
-      tesi_cell_matrix(cells, first + c, g + c * size, K + N * N, K);
-      add_cell(m, pattern, first + c, K, matrix);
-    }
+    const Block block = {m, pattern, cells, matrix, g, work, first, size, share};
+    tesi_team_share(threads, count, CELLS, add_span, &block);
   }
   for (int64_t i = 0; i < m->constrained; i++) matrix->value[matrix->row[m->constrained_nodes[i]]] = 1;
 done:

@@ -1,30 +1,46 @@
 /* The factors of geometry and coefficient at quadrature points, cell by cell: G = w |J| J^-1 a J^-T and c w |J|, or
  * what they are multiplied with. */
-#include <omp.h>
 #include <string.h>
+#include "base/team.h"
 #include "operator/mapped/mapped_fill.h"
+
+typedef struct Cells {
+  const TesiFill *fill;
+  int64_t first, count, share, *bad;
+  double *work, *g; /* [threads][share], [count][numbers][points] */
+} Cells;
+
+/* Groups of TESI_LANES cells. */
+static void fill_groups(const void *data, TesiSpan span) {
+  const Cells *f = data;
+  const int64_t size = f->fill->numbers * f->fill->points;
+  double *own = f->work + span.thread * f->share, *out = own + f->fill->work;
+  int64_t bad = INT64_MAX;
+  for (int64_t c = span.first * TESI_LANES; c < tesi_min64(span.end * TESI_LANES, f->count);
+       c += TESI_LANES) {
+    const int cells = (int)tesi_min64(TESI_LANES, f->count - c);
+    int32_t cell[TESI_LANES];
+    for (int l = 0; l < TESI_LANES; l++) cell[l] = (int32_t)(f->first + c + (l < cells ? l : 0));
+    bad = tesi_fill_worst(bad, tesi_fill_cells(f->fill, cell, own, out), cell);
+    if (f->g) tesi_lanes_spread(size, out, cells, size, f->g + c * size);
+  }
+  tesi_team_least(f->bad, bad);
+}
 
 /* g NULL: they are only checked. */
 static TesStatus fill(const TesiMapped *m, int q, const double *point, const double *weight,
                       bool weights_only, int64_t first, int64_t count, double *g) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
-  const int threads = tes_context_threads(ctx);
+  const int threads = tesi_team_threads(ctx, count * m->cell_points);
   TesiFill f = {0};
   double *work = NULL;
   int64_t bad = INT64_MAX;
   TES_TRY(tesi_fill_create(m, q, point, weight, weights_only, &f));
-  const int64_t size = f.numbers * f.points, share = f.work + size * TESI_LANES;
+  const int64_t share = f.work + f.numbers * f.points * TESI_LANES;
   TES_ALLOC(&work, threads * share);
-#pragma omp parallel for schedule(static) reduction(min : bad) num_threads(threads)
-  for (int64_t c = 0; c < count; c += TESI_LANES) {
-    const int cells = (int)tesi_min64(TESI_LANES, count - c);
-    double *own = work + omp_get_thread_num() * share, *out = own + f.work;
-    int32_t cell[TESI_LANES];
-    for (int l = 0; l < TESI_LANES; l++) cell[l] = (int32_t)(first + c + (l < cells ? l : 0));
-    bad = tesi_fill_worst(bad, tesi_fill_cells(&f, cell, own, out), cell);
-    if (g) tesi_lanes_spread(size, out, cells, size, g + c * size);
-  }
+  tesi_team_for(threads, (count + TESI_LANES - 1) / TESI_LANES, fill_groups,
+                &(Cells){&f, first, count, share, &bad, work, g});
   TES_TRY(tesi_fill_tell(&f, bad));
 done:
   tesi_fill_destroy(&f);

@@ -1,8 +1,43 @@
 /* Boundary values on the right-hand side: b <- b - A u_D, by the cells that touch them. */
+#include "base/team.h"
 #include "device/kernel.h"
 #include "operator/mapped/mapped.h"
 #include "operator/mapped/mapped_robin.h"
 #include "space/space.h"
+
+/* Cells that boundary values touch. */
+typedef struct Lift {
+  const TesiCellView *s;
+  const double *u;
+  bool *lifted;        /* [cells of s] */
+  const int32_t *cell; /* those that are lifted */
+  double *x;           /* [lifted][nodes] */
+} Lift;
+
+static void find_span(const void *data, TesiSpan span) {
+  const Lift *l = data;
+  const TesiCellView *s = l->s;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int p = 0; p < s->cell_nodes && !l->lifted[c]; p++)
+      l->lifted[c] = l->u[tesi_cells_node(s->index[c * s->cell_nodes + p])] != 0;
+}
+
+static void read_span(const void *data, TesiSpan span) {
+  const Lift *l = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    tesi_cells_read(l->s, l->cell[i], l->u, l->x + i * l->s->cell_nodes);
+}
+
+static void write_span(const void *data, TesiSpan span) {
+  const Lift *l = data;
+  const TesiCellView *s = l->s;
+  for (int64_t i = span.first; i < span.end; i++)
+    tesi_hanging_write(s->dim, s->n, s->halves, s->mask[l->cell[i]], l->x + i * s->cell_nodes);
+}
+
+static int threads_for(const TesiCellView *s, int64_t cells) {
+  return tesi_team_threads(s->context, cells * s->cell_nodes);
+}
 
 /* The cells with an entry of u that is not zero. */
 static TesStatus find_lifted(TesContext *ctx, const TesiCellView *s, const double *u, int32_t **cell,
@@ -11,10 +46,7 @@ static TesStatus find_lifted(TesContext *ctx, const TesiCellView *s, const doubl
   bool *lifted = NULL;
   TES_ALLOC(&lifted, s->cells);
   TES_ALLOC(cell, s->cells);
-#pragma omp parallel for num_threads(tes_context_threads(ctx)) schedule(static)
-  for (int64_t c = 0; c < s->cells; c++)
-    for (int p = 0; p < s->cell_nodes && !lifted[c]; p++)
-      lifted[c] = u[tesi_cells_node(s->index[c * s->cell_nodes + p])] != 0;
+  tesi_team_for(threads_for(s, s->cells), s->cells, find_span, &(Lift){.s = s, .u = u, .lifted = lifted});
   *count = 0;
   for (int64_t c = 0; c < s->cells; c++)
     if (lifted[c]) (*cell)[(*count)++] = (int32_t)c;
@@ -33,8 +65,8 @@ static TesStatus apply_cells(const TesOperator *op, const TesiCellView *space, c
   TES_TRY(tesi_mapped_create_subset(tesi_mapped_of(op), cells, cell, &subset));
   TES_TRY(tes_vector_create(ctx, subset->length, TES_DOUBLE, &v));
   TES_TRY(tes_vector_create(ctx, subset->length, TES_DOUBLE, &w));
-#pragma omp parallel for num_threads(tes_context_threads(ctx)) schedule(static)
-  for (int64_t i = 0; i < cells; i++) tesi_cells_read(space, cell[i], u, x + i * space->cell_nodes);
+  tesi_team_for(threads_for(space, cells), cells, read_span,
+                &(Lift){.s = space, .u = u, .cell = cell, .x = x});
   TES_TRY(tes_vector_set(v, x));
   TES_TRY(tes_operator_apply(subset, v, w));
   TES_TRY(tes_vector_get(w, x));
@@ -47,9 +79,7 @@ done:
 
 /* d -= sums over the cells of x, in their order, but at given nodes. */
 static void subtract(const TesiCellView *s, const int32_t *cell, int64_t cells, double *x, double *d) {
-#pragma omp parallel for num_threads(tes_context_threads(s->context)) schedule(static)
-  for (int64_t i = 0; i < cells; i++)
-    tesi_hanging_write(s->dim, s->n, s->halves, s->mask[cell[i]], x + i * s->cell_nodes);
+  tesi_team_for(threads_for(s, cells), cells, write_span, &(Lift){.s = s, .cell = cell, .x = x});
   for (int64_t i = 0; i < cells; i++)
     for (int p = 0; p < s->cell_nodes; p++) {
       const int32_t node = s->index[cell[i] * (int64_t)s->cell_nodes + p];

@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped.h"
 
@@ -48,12 +49,23 @@ static bool is_multilinear(const TesGeometry *g, int64_t cell) {
                        size; /* the sum of 27 numbers of this size, 64 times at most, is not known better */
 }
 
+typedef struct Search {
+  const TesGeometry *g;
+  atomic_bool *curved;
+} Search;
+
+static void find_curved(const void *data, TesiSpan span) {
+  const Search *s = data;
+  for (int64_t c = span.first; c < span.end && !atomic_load_explicit(s->curved, memory_order_relaxed); c++)
+    if (!is_multilinear(s->g, c)) atomic_store_explicit(s->curved, true, memory_order_relaxed);
+}
+
 int tesi_mapped_cell_degree(const TesiMapped *m) {
   const TesGeometry *g = m->geometry;
-  int curved = 0;
+  atomic_bool curved = false;
   if (g->degree == 1) return 1;
-#pragma omp parallel for schedule(static) reduction(| : curved) num_threads(tes_context_threads(g->context))
-  for (int64_t c = 0; c < g->cells; c++) curved |= !curved && !is_multilinear(g, c);
+  tesi_team_for(tesi_team_threads(g->context, g->cells * g->cell_nodes * g->dim), g->cells, find_curved,
+                &(Search){g, &curved});
   return curved ? g->degree : 1;
 }
 

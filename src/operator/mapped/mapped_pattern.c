@@ -1,7 +1,7 @@
 /* The pattern of an assembled operator: each cell's nodes are sorted once; a row's columns are the union of the lists of its cells. */
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 #include "operator/assembled/matrix.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped_matrix.h"
@@ -31,6 +31,16 @@ static void sort_cell(const TesiMapped *m, int64_t cell, TesiPattern *p) {
   }
 }
 
+typedef struct Cells {
+  const TesiMapped *m;
+  TesiPattern *pattern;
+} Cells;
+
+static void sort_span(const void *data, TesiSpan span) {
+  const Cells *cells = data;
+  for (int64_t c = span.first; c < span.end; c++) sort_cell(cells->m, c, cells->pattern);
+}
+
 static TesStatus sort_cells(const TesiMapped *m, TesiPattern *p) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
@@ -39,8 +49,7 @@ static TesStatus sort_cells(const TesiMapped *m, TesiPattern *p) {
   TES_ALLOC(&p->place, entries);
   TES_ALLOC(&p->first, m->nodes + 2);
   TES_ALLOC(&p->cell, entries);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < m->cells; c++) sort_cell(m, c, p);
+  tesi_team_for(tesi_team_threads(ctx, entries), m->cells, sort_span, &(Cells){m, p});
   for (int64_t i = 0; i < entries; i++)
     if (m->index[i] >= 0) p->first[m->index[i] + 2]++;
   for (int64_t i = 0; i < m->nodes; i++) p->first[i + 2] += p->first[i + 1];
@@ -92,10 +101,37 @@ done:
   return status;
 }
 
+typedef struct Rows {
+  const TesiMapped *m;
+  const TesiPattern *pattern;
+  int64_t size; /* of each of a thread's two buffers */
+  int32_t *buffers;
+  TesiMatrix *matrix;
+} Rows;
+
+static void count_rows(const void *data, TesiSpan span) {
+  const Rows *r = data;
+  const int32_t *columns;
+  for (int64_t i = span.first; i < span.end; i++)
+    r->matrix->row[i + 1] =
+        row_columns(r->m, r->pattern, i, r->size, r->buffers + 2 * span.thread * r->size, &columns);
+}
+
+static void fill_rows(const void *data, TesiSpan span) {
+  const Rows *r = data;
+  const int32_t *columns;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int64_t count =
+        row_columns(r->m, r->pattern, i, r->size, r->buffers + 2 * span.thread * r->size, &columns);
+    memcpy(r->matrix->column + r->matrix->row[i], columns, (size_t)count * sizeof *columns);
+  }
+}
+
 TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesiMatrix *matrix) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
-  const int threads = tes_context_threads(ctx);
+  enum { ROWS = 256 }; /* that a thread takes at a time */
+  const int threads = tesi_team_threads(ctx, m->cells * m->cell_nodes);
   int32_t *buffers = NULL;
   int64_t most = 1;
   TES_TRY(sort_cells(m, pattern));
@@ -104,24 +140,14 @@ TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesiMat
   const int64_t size = most * m->cell_nodes;
   TES_ALLOC(&buffers, 2 * threads * size);
   TES_ALLOC(&matrix->row, m->nodes + 1);
-#pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
-  for (int64_t i = 0; i < m->nodes; i++) {
-    const int32_t *columns;
-    matrix->row[i + 1] =
-        row_columns(m, pattern, i, size, buffers + 2 * omp_get_thread_num() * size, &columns);
-  }
+  const Rows rows = {m, pattern, size, buffers, matrix};
+  tesi_team_share(threads, m->nodes, ROWS, count_rows, &rows);
   for (int64_t i = 0; i < m->nodes; i++) matrix->row[i + 1] += matrix->row[i];
   matrix->rows = m->nodes, matrix->entries = matrix->row[m->nodes];
   TES_TRY(check_memory(ctx, matrix->rows, matrix->entries));
   TES_ALLOC(&matrix->column, matrix->entries);
   TES_ALLOC(&matrix->value, matrix->entries);
-#pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
-  for (int64_t i = 0; i < m->nodes; i++) {
-    const int32_t *columns;
-    const int64_t count =
-        row_columns(m, pattern, i, size, buffers + 2 * omp_get_thread_num() * size, &columns);
-    memcpy(matrix->column + matrix->row[i], columns, (size_t)count * sizeof *columns);
-  }
+  tesi_team_share(threads, m->nodes, ROWS, fill_rows, &rows);
 done:
   tesi_free(ctx, &buffers);
   return status;

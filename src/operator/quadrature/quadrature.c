@@ -1,10 +1,10 @@
 /* The quadrature form of the diffusion operator: plan, tiles, and the loop over them. */
 #include "operator/form.h"
 #include "operator/quadrature/quadrature.h"
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "device/kernel.h"
 #include "operator/quadrature/quadrature_device.h"
 
@@ -95,7 +95,7 @@ static void set_sizes(const TesOperator *op, TesiQuadPlan *plan) {
     for (int end = 0; end < 2; end++) plan->natural[2 * d + end] = space->axis[d].natural[end];
   }
   plan->kernels = choose_kernels(op);
-  plan->threads = tes_context_threads(op->context);
+  plan->threads = tesi_team_threads(op->context, 4 * space->length);
 }
 
 /* A thread's values, result and rows of a batch. */
@@ -109,25 +109,51 @@ done:
   return status;
 }
 
+/* One application: y <- A x, or b - A x. */
+typedef struct Run {
+  const TesiQuadPlan *plan;
+  TesiQuadRun run;
+  const void *b, *x;
+  void *y;
+  double sign; /* of the faces */
+  int face, parity;
+  int64_t *taken; /* [colours] tiles */
+} Run;
+
+static void run_rows(const void *data, TesiSpan span) {
+  const Run *r = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    r->plan->kernels.face(r->plan, r->face, r->parity + 2 * (int)i, r->x, r->sign, r->y);
+}
+
 /* The faces after the cells: rows of even number, then the others, so that no two threads add to one node. */
 static void run_faces(const TesiQuadPlan *plan, const void *x, double sign, void *y) {
   for (int face = 0; face < 2 * plan->dim; face++) {
     if (!plan->face[face].alpha) continue;
     const int rows = plan->dim == 3 ? plan->cells[2 - (face / 2 == 2)] : 1;
     for (int parity = 0; parity < 2; parity++) {
-#pragma omp parallel for schedule(static) num_threads(plan->threads)
-      for (int row = parity; row < rows; row += 2) plan->kernels.face(plan, face, row, x, sign, y);
+      const Run run = {.plan = plan, .x = x, .y = y, .sign = sign, .face = face, .parity = parity};
+      tesi_team_for(plan->threads, (rows - parity + 1) / 2, run_rows, &run);
     }
   }
 }
 
-static void run_cells(const TesiQuadPlan *plan, TesiQuadRun run, const void *b, const void *x, void *y) {
-#pragma omp parallel num_threads(plan->threads)
+static void run_tiles(const void *data, const TesiTeamMember *me) {
+  const Run *r = data;
+  const TesiQuadPlan *plan = r->plan;
+  char *work = plan->work + (size_t)me->thread * plan->work_size;
   for (int colour = 0; colour < 4; colour++) {
-#pragma omp for schedule(dynamic)
-    for (int t = plan->first_of_colour[colour]; t < plan->first_of_colour[colour + 1]; t++)
-      run(plan, &plan->tiles[t], b, x, y, plan->work + (size_t)omp_get_thread_num() * plan->work_size);
+    if (colour > 0) tesi_team_wait(me);
+    for (int64_t t; (t = tesi_team_take(&r->taken[colour])) < plan->first_of_colour[colour + 1];)
+      r->run(plan, &plan->tiles[t], r->b, r->x, r->y, work);
   }
+}
+
+static void run_cells(const TesiQuadPlan *plan, TesiQuadRun run, const void *b, const void *x, void *y) {
+  const int *first = plan->first_of_colour;
+  int64_t taken[4] = {first[0], first[1], first[2], first[3]};
+  tesi_team_run(plan->threads, run_tiles,
+                &(Run){.plan = plan, .run = run, .b = b, .x = x, .y = y, .taken = taken});
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {

@@ -1,7 +1,7 @@
 /* Coefficients of the quadrature form: evaluated at the Gauss points of all cells and natural faces, in parallel, checked,
  * and stored in the order in which the kernels read them. */
 #include <math.h>
-#include <omp.h>
+#include "base/team.h"
 #include "operator/quadrature/quadrature.h"
 
 enum { N = TESI_QUAD_N, TARGET = 2048 /* points a call of a function, about */ };
@@ -27,6 +27,7 @@ typedef struct Setup {
   /* what is evaluated now */
   const TesFunction *function; /* NULL: `constant` */
   double constant;
+  int face;
   void *out;
   bool positive; /* zero is refused too */
   Refusal refusal;
@@ -145,13 +146,17 @@ static void evaluate_tile(Setup *s, const TesiQuadTile *tile, bool scaled, const
   }
 }
 
+static void evaluate_tiles(const void *data, TesiSpan span) {
+  Setup *s = (void *)data;
+  for (int64_t t = span.first; t < span.end; t++)
+    evaluate_tile(s, &s->plan->tiles[t], s->positive, &s->work[span.thread]);
+}
+
 static TesStatus evaluate_cells(Setup *s, const TesFunction *function, double constant, bool positive,
                                 const char *name, void *out) {
   const TesiQuadPlan *plan = s->plan;
   s->function = function, s->constant = constant, s->positive = positive, s->out = out;
-#pragma omp parallel for schedule(dynamic) num_threads(plan->threads)
-  for (int t = 0; t < plan->tile_count; t++)
-    evaluate_tile(s, &plan->tiles[t], positive, &s->work[omp_get_thread_num()]);
+  tesi_team_share(plan->threads, plan->tile_count, 1, evaluate_tiles, s);
   return check(s, name);
 }
 
@@ -178,12 +183,17 @@ static void evaluate_face_row(Setup *s, int face, int row, const Points *p) {
   }
 }
 
+static void evaluate_rows(const void *data, TesiSpan span) {
+  Setup *s = (void *)data;
+  for (int64_t row = span.first; row < span.end; row++)
+    evaluate_face_row(s, s->face, (int)row, &s->work[span.thread]);
+}
+
 static TesStatus evaluate_face(Setup *s, const TesFunction *function, int face, void *out) {
   const TesiQuadPlan *plan = s->plan;
   const int rows = plan->dim == 3 ? plan->cells[2 - (face / 2 == 2)] : 1;
-  s->function = function, s->constant = 0, s->positive = false, s->out = out;
-#pragma omp parallel for schedule(dynamic) num_threads(plan->threads)
-  for (int row = 0; row < rows; row++) evaluate_face_row(s, face, row, &s->work[omp_get_thread_num()]);
+  s->function = function, s->constant = 0, s->positive = false, s->face = face, s->out = out;
+  tesi_team_share(plan->threads, rows, 1, evaluate_rows, s);
   return check(s, "Robin coefficient alpha");
 }
 

@@ -1,9 +1,9 @@
 /* Coefficients of the quadrature form for a device, times weight and size of cell or side: expressions in a kernel made from their text
  * (src/kernels/coefficients.cu); functions of the caller's at the Gauss points on the host, in parallel, sent in parts. Both are checked. */
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include "operator/quadrature/quadrature_device.h"
+#include "base/team.h"
 #include "basis/gauss.h"
 
 enum { N = TESI_MAX_DEGREE + 1, PART = 1 << 22 /* points on the host at a time, about */ };
@@ -99,6 +99,19 @@ static void fill_cell(const Points *p, Part *part, int64_t first, int64_t cell, 
   }
 }
 
+typedef struct Cells {
+  const Points *points;
+  Part *part;
+  int64_t first;
+  double *work; /* [threads][5][a_cell] */
+} Cells;
+
+static void fill_cells(const void *data, TesiSpan span) {
+  const Cells *c = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    fill_cell(c->points, c->part, c->first, c->first + i, c->work + 5 * c->points->a_cell * span.thread);
+}
+
 static TesStatus tell_refusal(const TesOperator *op, const Part *part, const char *name) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -123,7 +136,7 @@ static TesStatus evaluate_on_host(const Points *p, const TesFunction *function, 
   const size_t size = tesi_precision_size(op->precision);
   const int64_t total = (int64_t)p->cells[0] * p->cells[1] * p->cells[2],
                 most = tesi_max(1, (int)(PART / p->a_cell)), part_cells = total < most ? total : most;
-  const int threads = tes_context_threads(ctx);
+  const int threads = tesi_team_threads(ctx, 4 * part_cells * p->a_cell);
   Part part = {.function = function, .constant = constant, .positive = positive, .refusal = {.order = -1}};
   double *work = NULL;
   TES_ALLOC(&work, 5 * p->a_cell * threads);
@@ -131,9 +144,7 @@ static TesStatus evaluate_on_host(const Points *p, const TesFunction *function, 
   TES_TRY(device->allocate(ctx, (size_t)(total * p->a_cell) * size, out));
   for (int64_t first = 0; first < total; first += part_cells) {
     const int64_t end = first + part_cells < total ? first + part_cells : total;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t cell = first; cell < end; cell++)
-      fill_cell(p, &part, first, cell, work + 5 * p->a_cell * omp_get_thread_num());
+    tesi_team_for(threads, end - first, fill_cells, &(Cells){p, &part, first, work});
     if (part.refusal.order >= 0) TES_TRY(tell_refusal(op, &part, name));
     TES_TRY(device->to_device(ctx, (char *)*out + (size_t)(first * p->a_cell) * size, part.values,
                               (size_t)((end - first) * p->a_cell) * size));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
@@ -178,8 +179,7 @@ static TesStatus fill_tasks(const TesOperator *op, TesiSeparable *plan, const Bu
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   int split[3] = {1, 1, 1}, largest[3];
-  /* below this size a second thread costs more than it gives */
-  const int threads = op->space->length < 16384 ? 1 : tes_context_threads(ctx);
+  const int threads = tesi_team_threads(ctx, op->space->length);
   choose_split(plan, threads, split);
   for (int d = 0; d < 3; d++) largest[d] = (op->space->axis[d].cells + split[d] - 1) / split[d];
   choose_tiles(op, plan, largest);
@@ -205,12 +205,23 @@ done:
   return status;
 }
 
+/* A call for all tasks. */
+typedef struct Call {
+  const TesiSeparable *plan;
+  const TesiSeparableJob *job;
+  Run run;
+} Call;
+
+static void run_tasks(const void *data, TesiSpan span) {
+  const Call *call = data;
+  for (int64_t t = span.first; t < span.end; t++) call->run(call->plan, (int)t, call->job);
+}
+
 static void run(const TesOperator *op, TesiSeparableJob job) {
   const TesiSeparable *plan = op->plan;
   /* results larger than the near caches are not kept there */
   job.stream = (size_t)op->length * tesi_precision_size(op->precision) > 4 * CACHE;
-#pragma omp parallel for num_threads(plan->task_count) schedule(static, 1) if (plan->task_count > 1)
-  for (int t = 0; t < plan->task_count; t++) plan->run(plan, t, &job);
+  tesi_team_for(plan->task_count, plan->task_count, run_tasks, &(Call){plan, &job, plan->run});
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
@@ -234,9 +245,8 @@ static TesStatus correct_residual(const TesOperator *op, const TesiCorrection *j
   if (job->e && plan->corrects) {
     fused.e = job->e;
     fused.scale = job->scale;
-#pragma omp parallel for num_threads(plan->task_count) schedule(static, 1) if (plan->task_count > 1)
-    for (int t = 0; t < plan->task_count; t++)
-      if (plan->task_count > 1) plan->save(plan, t, &fused);
+    if (plan->task_count > 1)
+      tesi_team_for(plan->task_count, plan->task_count, run_tasks, &(Call){plan, &fused, plan->save});
   } else if (job->e) {
     TES_TRY(
         tesi_context_device(ctx)->axpy(ctx, op->length, job->scale, TES_SINGLE, job->e, TES_DOUBLE, job->x));
@@ -268,6 +278,28 @@ static void axis_diagonals(const TesOperator *op, int d, double *K, double *M) {
   K[axis->nodes - 1] += tesi_diffusion_of(op)->alpha[2 * d + 1];
 }
 
+typedef struct Diagonal {
+  const TesOperator *op;
+  double *const *K, *const *M;
+  void *out;
+} Diagonal;
+
+/* Rows of nodes in x. */
+static void fill_rows(const void *data, TesiSpan span) {
+  const Diagonal *job = data;
+  const TesiAxis *axis = job->op->space->axis;
+  double *const *K = job->K, *const *M = job->M;
+  for (int64_t row = span.first; row < span.end; row++) {
+    const int64_t y = row % axis[1].nodes, z = row / axis[1].nodes;
+    for (int x = 0; x < axis[0].nodes; x++) {
+      const bool fixed = M[0][x] < 0 || M[1][y] < 0 || M[2][z] < 0;
+      const double value =
+          K[0][x] * M[1][y] * M[2][z] + M[0][x] * K[1][y] * M[2][z] + M[0][x] * M[1][y] * K[2][z];
+      set_real(job->op, job->out, (size_t)row * (size_t)axis[0].nodes + (size_t)x, fixed ? 1 : value);
+    }
+  }
+}
+
 static TesStatus diagonal(const TesOperator *op, void *out) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -283,16 +315,8 @@ static TesStatus diagonal(const TesOperator *op, void *out) {
     for (int end = 0; end < 2; end++) /* marks Dirichlet nodes */
       if (!axis[d].natural[end]) M[d][end ? axis[d].nodes - 1 : 0] = -1;
   }
-#pragma omp parallel for collapse(2) num_threads(tes_context_threads(ctx)) schedule(static)
-  for (int z = 0; z < axis[2].nodes; z++)
-    for (int y = 0; y < axis[1].nodes; y++)
-      for (int x = 0; x < axis[0].nodes; x++) {
-        const bool fixed = M[0][x] < 0 || M[1][y] < 0 || M[2][z] < 0;
-        const double value =
-            K[0][x] * M[1][y] * M[2][z] + M[0][x] * K[1][y] * M[2][z] + M[0][x] * M[1][y] * K[2][z];
-        set_real(op, out, ((size_t)z * (size_t)axis[1].nodes + (size_t)y) * (size_t)axis[0].nodes + (size_t)x,
-                 fixed ? 1 : value);
-      }
+  tesi_team_for(tesi_team_threads(ctx, op->length), (int64_t)axis[1].nodes * axis[2].nodes, fill_rows,
+                &(Diagonal){op, K, M, out});
 done:
   for (int d = 0; d < 3; d++) {
     tesi_free(ctx, &K[d]);

@@ -1,8 +1,8 @@
 /* The residual estimator, and the dual-weighted one: adapt.h. */
 #include "problem/adapt/estimate.h"
 #include <math.h>
-#include <omp.h>
 #include <string.h>
+#include "base/team.h"
 
 static double square(const double *values, const double *weight, int64_t n) {
   double sum = 0;
@@ -16,24 +16,38 @@ static double sum_of(const double *weight, int64_t n) {
   return sum;
 }
 
+enum { CHUNK = 64 }; /* cells or faces that a thread takes at a time */
+
+static int threads_for(const TesiResidual *s) {
+  return tesi_team_threads(s->space->context, 16 * s->space->cells * s->space->cell_nodes);
+}
+
+typedef struct Estimate {
+  const TesiResidual *s;
+  TesiCellPoints *points; /* [threads] */
+  double *diffusion, *eta2;
+} Estimate;
+
 /* diffusion[cells] <- a at the middle of each cell. */
-static void add_cells(const TesiResidual *s, TesiCellPoints *points, double *diffusion, double *eta2) {
+static void add_cells(const void *data, TesiSpan span) {
+  const Estimate *e = data;
+  const TesiResidual *s = e->s;
   const double k = s->space->degree;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(tes_context_threads(s->space->context))
-  for (int64_t c = 0; c < s->space->cells; c++) {
-    TesiCellPoints *at = &points[omp_get_thread_num()];
+  TesiCellPoints *at = &e->points[span.thread];
+  for (int64_t c = span.first; c < span.end; c++) {
     double r[TESI_CELL_POINTS];
     tesi_residual_cell(s, c, at, r);
     const double h = pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim);
-    diffusion[c] = tesi_residual_diffusion(s, c);
-    eta2[c] = h * h / (k * k * diffusion[c]) * square(r, at->weight, s->rule.points) / 8;
+    e->diffusion[c] = tesi_residual_diffusion(s, c);
+    e->eta2[c] = h * h / (k * k * e->diffusion[c]) * square(r, at->weight, s->rule.points) / 8;
   }
 }
 
-static void add_faces(const TesiResidual *s, const double *diffusion, double *eta2) {
-  const double k = s->space->degree;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(tes_context_threads(s->space->context))
-  for (int64_t i = 0; i < s->pairs; i++) {
+static void add_faces(const void *data, TesiSpan span) {
+  const TesiResidual *s = ((const Estimate *)data)->s;
+  const double k = s->space->degree, *diffusion = ((const Estimate *)data)->diffusion;
+  double *eta2 = ((const Estimate *)data)->eta2;
+  for (int64_t i = span.first; i < span.end; i++) {
     const TesiFacePair *pair = &s->pair[i];
     double j[TESI_FACE_MOST], weight[TESI_FACE_MOST];
     if (!tesi_residual_face(s, i, j, weight)) continue;
@@ -65,12 +79,13 @@ TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2) {
   double time[4] = {tesi_now()}, *diffusion = NULL;
   TES_TRY(check_mesh(problem));
   TES_TRY(tesi_residual_create(problem, &s));
-  TES_ALLOC(&points, tes_context_threads(ctx));
+  TES_ALLOC(&points, threads_for(s));
   TES_ALLOC(&diffusion, s->space->cells);
+  const Estimate estimate = {s, points, diffusion, eta2};
   time[1] = tesi_now();
-  add_cells(s, points, diffusion, eta2);
+  tesi_team_share(threads_for(s), s->space->cells, CHUNK, add_cells, &estimate);
   time[2] = tesi_now();
-  add_faces(s, diffusion, eta2);
+  tesi_team_share(threads_for(s), s->pairs, CHUNK, add_faces, &estimate);
   time[3] = tesi_now();
   tesi_log(ctx, TES_LOG_DETAIL, "estimate: %lld faces found in %.3g s, cells take %.3g s, faces %.3g s",
            (long long)s->pairs, time[1] - time[0], time[2] - time[1], time[3] - time[2]);
@@ -140,17 +155,34 @@ static void weigh_face(const TesiResidual *s, const Weights *w, int64_t i, doubl
   eta[pair->other] -= share * sum;
 }
 
+typedef struct Weigh {
+  const TesiResidual *s;
+  const Weights *w;
+  TesiCellPoints *points; /* [threads] */
+  double *eta;
+} Weigh;
+
+static void weigh_cells(const void *data, TesiSpan span) {
+  const Weigh *d = data;
+  for (int64_t c = span.first; c < span.end; c++)
+    weigh_cell(d->s, d->w, c, &d->points[span.thread], &d->eta[c]);
+}
+
+static void weigh_faces(const void *data, TesiSpan span) {
+  const Weigh *d = data;
+  for (int64_t i = span.first; i < span.end; i++) weigh_face(d->s, d->w, i, d->eta);
+}
+
 static TesStatus weigh(TesContext *context, const TesiResidual *s, Weights *w, double *eta) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiCellPoints *points = NULL;
-  const int threads = tes_context_threads(ctx);
+  const int threads = threads_for(s);
   TES_ALLOC(&points, threads);
   tesi_cell_rule(w->dual, s->rule.q, &w->dual_rule);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
-  for (int64_t c = 0; c < s->space->cells; c++) weigh_cell(s, w, c, &points[omp_get_thread_num()], &eta[c]);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
-  for (int64_t i = 0; i < s->pairs; i++) weigh_face(s, w, i, eta);
+  const Weigh job = {s, w, points, eta};
+  tesi_team_share(threads, s->space->cells, CHUNK, weigh_cells, &job);
+  tesi_team_share(threads, s->pairs, CHUNK, weigh_faces, &job);
 done:
   tesi_free(ctx, &points);
   return status;

@@ -1,6 +1,7 @@
 #include "problem/adapt/face_pairs.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 #include "functional/batch_faces.h"
 
 typedef struct Side {
@@ -87,29 +88,45 @@ static bool match(const TesiCellView *s, const Side *side, const Side *other, Te
   return true;
 }
 
-/* sorted[sides] <- all sides by key: in buckets by the first bits of their keys, each sorted by itself. */
-static TesStatus sort_sides(const TesiCellView *s, int64_t sides, Side *sorted) {
-  enum { BUCKETS = 1024, SHIFT = 54 };
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  const int threads = tes_context_threads(ctx);
-  Side *side = NULL;
-  int64_t first[BUCKETS + 2] = {0};
-  TES_ALLOC(&side, sides);
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t i = 0; i < sides; i++) {
+enum { BUCKETS = 1024, SHIFT = 54 };
+
+typedef struct Sides {
+  const TesiCellView *s;
+  Side *side, *sorted;
+  int64_t first[BUCKETS + 2]; /* of a bucket */
+} Sides;
+
+static void list_sides(const void *data, TesiSpan span) {
+  const Sides *of = data;
+  const TesiCellView *s = of->s;
+  for (int64_t i = span.first; i < span.end; i++) {
     const int64_t cell = i / (2 * s->dim);
     const int face = (int)(i % (2 * s->dim));
-    side[i] = (Side){face_key(s, cell, face), (int32_t)cell, (int8_t)face, face_hangs(s, cell, face)};
+    of->side[i] = (Side){face_key(s, cell, face), (int32_t)cell, (int8_t)face, face_hangs(s, cell, face)};
   }
-  for (int64_t i = 0; i < sides; i++) first[(side[i].key >> SHIFT) + 2]++;
+}
+
+static void sort_buckets(const void *data, TesiSpan span) {
+  const Sides *of = data;
+  for (int64_t b = span.first; b < span.end; b++)
+    qsort(of->sorted + of->first[b], (size_t)(of->first[b + 1] - of->first[b]), sizeof *of->sorted, by_key);
+}
+
+/* sorted[sides] <- all sides by key: in buckets by the first bits of their keys, each sorted by itself. */
+static TesStatus sort_sides(const TesiCellView *s, int64_t sides, Side *sorted) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int threads = tesi_team_threads(ctx, 16 * sides);
+  Sides of = {.s = s, .sorted = sorted};
+  int64_t *first = of.first;
+  TES_ALLOC(&of.side, sides);
+  tesi_team_for(threads, sides, list_sides, &of);
+  for (int64_t i = 0; i < sides; i++) first[(of.side[i].key >> SHIFT) + 2]++;
   for (int b = 0; b < BUCKETS; b++) first[b + 2] += first[b + 1];
-  for (int64_t i = 0; i < sides; i++) sorted[first[(side[i].key >> SHIFT) + 1]++] = side[i];
-#pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
-  for (int b = 0; b < BUCKETS; b++)
-    qsort(sorted + first[b], (size_t)(first[b + 1] - first[b]), sizeof *sorted, by_key);
+  for (int64_t i = 0; i < sides; i++) sorted[first[(of.side[i].key >> SHIFT) + 1]++] = of.side[i];
+  tesi_team_share(threads, BUCKETS, 8, sort_buckets, &of);
 done:
-  tesi_free(ctx, &side);
+  tesi_free(ctx, &of.side);
   return status;
 }
 
@@ -130,25 +147,38 @@ static int64_t find_pairs(const Side *sorted, int64_t sides, TesiFacePair *pair,
   return count;
 }
 
+typedef struct Pairs {
+  const TesiCellView *s;
+  const Side *sorted;
+  int64_t (*of)[2];
+  TesiFacePair *pair;
+  int64_t *wrong;
+} Pairs;
+
+static void match_pairs(const void *data, TesiSpan span) {
+  const Pairs *p = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int64_t *of = p->of[i];
+    if (of[1] >= 0 && !match(p->s, &p->sorted[of[0]], &p->sorted[of[1]], &p->pair[i]))
+      tesi_team_least(p->wrong, i);
+  }
+}
+
 TesStatus tesi_face_pairs(const TesiCellView *space, TesiFacePair **pair, int64_t *count) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const int64_t sides = space->cells * 2 * space->dim;
   Side *sorted = NULL;
-  int64_t(*of)[2] = NULL, wrong = -1;
+  int64_t(*of)[2] = NULL, wrong = INT64_MAX;
   *count = 0;
   TES_ALLOC(&sorted, sides);
   TES_ALLOC(&of, sides);
   TES_ALLOC(pair, sides);
   TES_TRY(sort_sides(space, sides, sorted));
   *count = find_pairs(sorted, sides, *pair, of);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t i = 0; i < *count; i++)
-    if (of[i][1] >= 0 && !match(space, &sorted[of[i][0]], &sorted[of[i][1]], &(*pair)[i])) {
-#pragma omp atomic write
-      wrong = i;
-    }
-  if (wrong >= 0)
+  tesi_team_for(tesi_team_threads(ctx, 16 * *count), *count, match_pairs,
+                &(Pairs){space, sorted, of, *pair, &wrong});
+  if (wrong < INT64_MAX)
     TES_FAIL(TES_INTERNAL, "faces of cells %d and %d do not match", (*pair)[wrong].cell,
              (*pair)[wrong].other);
 done:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "basis/eigen.h"
 #include "device/kernel.h"
 #include "operator/mapped/mapped_robin.h"
@@ -62,6 +63,26 @@ static void keep_definite(const TesiCellPatches *p, int64_t c) {
   if (g[3] == 0) g[3] = g[0] + g[1] + g[2];
 }
 
+/* Factors g[count][size] of cells from `first` on. */
+typedef struct Means {
+  const TesiCellPatches *p;
+  int64_t first, size;
+  const double *g;
+} Means;
+
+static void take_means(const void *data, TesiSpan span) {
+  const Means *of = data;
+  const TesiMapped *m = of->p->m;
+  const int of_direction[3] = {0, m->dim == 2 ? 2 : 3, 5};
+  for (int64_t c = span.first; c < span.end; c++) {
+    double mean[7] = {0}, *factors = of->p->g[of->first + c];
+    for (int64_t i = 0; i < of->size; i++) mean[i / m->cell_points] += of->g[c * of->size + i];
+    for (int d = 0; m->stiffness && d < m->dim; d++) factors[d] = mean[of_direction[d]];
+    if (m->mass) factors[3] = m->lambda * mean[m->factors - 1];
+    keep_definite(of->p, of->first + c);
+  }
+}
+
 static TesStatus make_factors(TesiCellPatches *p) {
   enum { NUMBERS = 1 << 20 }; /* at a time: 8 MiB */
   TesContext *ctx = p->context;
@@ -69,20 +90,13 @@ static TesStatus make_factors(TesiCellPatches *p) {
   const TesiMapped *m = p->m;
   const int64_t size = m->factors * m->cell_points;
   const int64_t block = tesi_min64(m->cells, NUMBERS / size + 1);
-  const int of_direction[3] = {0, m->dim == 2 ? 2 : 3, 5}, threads = tes_context_threads(ctx);
+  const int threads = tesi_team_threads(ctx, m->cells * size);
   double *g = NULL;
   TES_ALLOC(&g, block * size);
   for (int64_t first = 0; first < m->cells; first += block) {
     const int64_t count = tesi_min64(block, m->cells - first);
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t c = 0; c < count; c++) {
-      double mean[7] = {0};
-      for (int64_t i = 0; i < size; i++) mean[i / m->cell_points] += g[c * size + i];
-      for (int d = 0; m->stiffness && d < m->dim; d++) p->g[first + c][d] = mean[of_direction[d]];
-      if (m->mass) p->g[first + c][3] = m->lambda * mean[m->factors - 1];
-      keep_definite(p, first + c);
-    }
+    tesi_team_for(threads, count, take_means, &(Means){p, first, size, g});
   }
 done:
   tesi_free(ctx, &g);
@@ -283,17 +297,32 @@ void tesi_cell_patches_destroy(TesiCellPatches **patches) {
   tes_context_destroy(&ctx);
 }
 
+enum { CHUNK = 4 }; /* batches */
+
+/* z += the corrections of all cells for r. */
+typedef struct Apply {
+  const TesiCellPatches *p;
+  const void *r;
+  void *z;
+} Apply;
+
+static void apply_colours(const void *data, const TesiTeamMember *me) {
+  const Apply *a = data;
+  const TesiCellPatches *p = a->p;
+  for (int k = 0; k < p->colours; k++) {
+    const int64_t begin = p->first_of_colour[k], end = p->first_of_colour[k + 1];
+    const TesiSpan chunks = tesi_team_part(me, 0, (end - begin + CHUNK - 1) / CHUNK);
+    if (k > 0) tesi_team_wait(me);
+    for (int64_t i = chunks.first; i < chunks.end; i++)
+      p->run(p, begin + i * CHUNK, tesi_min64(begin + (i + 1) * CHUNK, end), a->r, a->z);
+  }
+}
+
 TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z) {
-  enum { CHUNK = 4 };
-  const int threads = tes_context_threads(p->context);
+  const int threads = tesi_team_threads(p->context, 4 * p->m->cells * p->m->cell_nodes);
   if (p->kernels) return tesi_cell_patch_kernels_apply(p, r, z);
   memset(z, 0, (size_t)p->m->length * tesi_precision_size(p->m->precision));
-  for (int k = 0; k < p->colours; k++) {
-    const int64_t end = p->first_of_colour[k + 1];
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t first = p->first_of_colour[k]; first < end; first += CHUNK)
-      p->run(p, first, tesi_min64(first + CHUNK, end), r, z);
-  }
+  tesi_team_run(threads, apply_colours, &(Apply){p, r, z});
   return TES_OK;
 }
 

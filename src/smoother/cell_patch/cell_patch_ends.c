@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "basis/lagrange.h"
+#include "base/team.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "smoother/cell_patch/cell_patch.h"
@@ -127,33 +128,50 @@ static void find_ends(const TesiCellPatches *p, Face *face, int64_t count, doubl
   }
 }
 
+/* The faces of all cells, as cells have them, then by bucket. */
+typedef struct Faces {
+  const TesiCellPatches *p;
+  double B[TESI_GEOMETRY_DEGREE + 1], G[TESI_GEOMETRY_DEGREE + 1];
+  int64_t start[BUCKETS + 1];
+  Face *face, *sorted;
+  double (*h)[3];
+} Faces;
+
+static void list_faces(const void *data, TesiSpan span) {
+  const Faces *s = data;
+  const TesiMapped *m = s->p->m;
+  const int faces = 2 * m->dim;
+  for (int64_t c = span.first; c < span.end; c++) {
+    thickness(m->geometry, c, s->B, s->G, s->h[c]);
+    for (int f = 0; f < faces; f++) s->face[c * faces + f] = face_of(m, c, f);
+  }
+}
+
+static void sort_buckets(const void *data, TesiSpan span) {
+  const Faces *s = data;
+  for (int64_t b = span.first; b < span.end; b++)
+    find_ends(s->p, s->sorted + s->start[b], s->start[b + 1] - s->start[b], s->h);
+}
+
 TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
-  const int faces = 2 * m->dim, threads = tes_context_threads(ctx);
-  const int64_t count = faces * m->cells;
+  const int64_t count = 2 * m->dim * m->cells;
+  const int threads = tesi_team_threads(ctx, 32 * count);
   const double middle = 0.5;
-  double B[TESI_GEOMETRY_DEGREE + 1], G[TESI_GEOMETRY_DEGREE + 1];
-  int64_t start[BUCKETS + 1] = {0};
-  Face *face = NULL, *sorted = NULL;
-  double(*h)[3] = NULL;
-  TES_ALLOC(&face, count);
-  TES_ALLOC(&sorted, count);
-  TES_ALLOC(&h, m->cells);
-  tesi_geometry_tables(m->geometry, 1, &middle, B, G);
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t c = 0; c < m->cells; c++) {
-    thickness(m->geometry, c, B, G, h[c]);
-    for (int f = 0; f < faces; f++) face[c * faces + f] = face_of(m, c, f);
-  }
-  distribute(face, count, start, sorted);
-#pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
-  for (int b = 0; b < BUCKETS; b++) find_ends(p, sorted + start[b], start[b + 1] - start[b], h);
+  Faces s = {.p = p};
+  TES_ALLOC(&s.face, count);
+  TES_ALLOC(&s.sorted, count);
+  TES_ALLOC(&s.h, m->cells);
+  tesi_geometry_tables(m->geometry, 1, &middle, s.B, s.G);
+  tesi_team_for(threads, m->cells, list_faces, &s);
+  distribute(s.face, count, s.start, s.sorted);
+  tesi_team_share(threads, BUCKETS, 8, sort_buckets, &s);
 done:
-  tesi_free(ctx, &face);
-  tesi_free(ctx, &sorted);
-  tesi_free(ctx, &h);
+  tesi_free(ctx, &s.face);
+  tesi_free(ctx, &s.sorted);
+  tesi_free(ctx, &s.h);
   return status;
 }
 

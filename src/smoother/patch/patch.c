@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "device/kernel.h"
 #include "smoother/patch/patch_device.h"
 #include "smoother/patch/patch_plan.h"
@@ -128,9 +129,9 @@ static Build choose_build(int bits, TesPrecision precision) {
   return (Build){TESI_SIMD_PICK(bits, tesk_patch_float), TESI_SIMD_PICK(bits, tesk_patch_work_float)};
 }
 
-static TesStatus fill_work(TesContext *ctx, size_t bytes, TesiPatchPlan *plan) {
+static TesStatus fill_work(TesContext *ctx, int64_t length, size_t bytes, TesiPatchPlan *plan) {
   TesStatus status = TES_OK;
-  plan->threads = tesi_max(1, tesi_min(tes_context_threads(ctx), plan->outer.count));
+  plan->threads = tesi_max(1, tesi_min(tesi_team_threads(ctx, 8 * length), plan->outer.count));
   TES_ALLOC(&plan->work, plan->threads);
   for (int t = 0; t < plan->threads; t++) TES_TRY(tesi_alloc(ctx, bytes, 1, &plan->work[t]));
 done:
@@ -169,7 +170,7 @@ static TesStatus fill_plan(const TesOperator *op, TesiPatchPlan *plan) {
   if (plan->dim == 3) TES_TRY(tesi_nested_axis_create(op, 1, &plan->cell, false, &plan->middle));
   TES_TRY(fill_lanes(op, plan));
   plan->sweep = build.sweep;
-  TES_TRY(fill_work(ctx, build.work(plan), plan));
+  TES_TRY(fill_work(ctx, space->length, build.work(plan), plan));
 done:
   return status;
 }

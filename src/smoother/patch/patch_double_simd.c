@@ -1,5 +1,4 @@
 /* The nested vertex-patch sweep in float64. */
-#include <omp.h>
 #include "smoother/patch/patch_sweep_body.h"
 
 void TESI_SIMD(tesk_patch_double)(const TesiPatchPlan *plan, const void *b, void *x, TesSweep sweep,

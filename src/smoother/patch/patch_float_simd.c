@@ -1,6 +1,5 @@
 /* The nested vertex-patch sweep in float32. */
 #define TESI_REAL_SINGLE
-#include <omp.h>
 #include "smoother/patch/patch_sweep_body.h"
 
 void TESI_SIMD(tesk_patch_float)(const TesiPatchPlan *plan, const void *b, void *x, TesSweep sweep,

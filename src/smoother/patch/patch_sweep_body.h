@@ -1,5 +1,6 @@
 /* The nested vertex-patch sweep of one precision and one SIMD width; see docs/decisions/0005-nested-patch-sweep.md and patch_plan.h.
  * Included once by patch_double_simd.c and patch_float_simd.c. */
+#include "base/team.h"
 #include "smoother/patch/patch_work.h"
 
 /* The kernels of each degree have names of their own: load_line_1, ... load_line_10, load_line_0. */
@@ -184,24 +185,25 @@ static bool is_own(const TesiNestedAxis *outer, int p, int first, int last) {
 }
 
 /* Slabs first <= p < last: each one of the second colour right behind its upper neighbour, while the caches hold both. */
-static void smooth_range(const Sweep *sweep, Work *work, int first, int last) {
+static void smooth_range(const Sweep *sweep, Work *work, const TesiTeamMember *me, int first, int last) {
   const TesiNestedAxis *outer = &sweep->plan->outer;
   for (int p = first; p <= last; p++) {
     if (p < last && in_first_colour(sweep, p)) smooth_slab(sweep, work, p);
     if (p > first && !in_first_colour(sweep, p - 1) && is_own(outer, p - 1, first, last))
       smooth_slab(sweep, work, p - 1);
   }
-#pragma omp barrier
+  tesi_team_wait(me);
   for (int p = first; p < last; p++)
     if (!in_first_colour(sweep, p) && !is_own(outer, p, first, last)) smooth_slab(sweep, work, p);
 }
 
 /* One colour after the other, slabs dealt out in turn: for few slabs, where ranges would be uneven. */
-static void smooth_colours(const Sweep *sweep, Work *work, int thread, int threads) {
+static void smooth_colours(const Sweep *sweep, Work *work, const TesiTeamMember *me) {
   for (int colour = 0; colour < 2; colour++) {
+    if (colour > 0) tesi_team_wait(me);
     for (int p = 0, i = 0; p < sweep->plan->outer.count; p++)
-      if (in_first_colour(sweep, p) == (colour == 0) && i++ % threads == thread) smooth_slab(sweep, work, p);
-#pragma omp barrier
+      if (in_first_colour(sweep, p) == (colour == 0) && i++ % me->threads == me->thread)
+        smooth_slab(sweep, work, p);
   }
 }
 
@@ -217,20 +219,21 @@ static void clear_rest(const Sweep *sweep) {
   }
 }
 
+static void smooth_share(const void *data, const TesiTeamMember *me) {
+  const Sweep *sweep = data;
+  const int64_t count = sweep->plan->outer.count, t = me->thread, all = me->threads;
+  Work work;
+  place_work(sweep->plan, &(Arena){sweep->plan->work[t], 0}, &work);
+  if (count <= 4 * all)
+    smooth_colours(sweep, &work, me);
+  else
+    smooth_range(sweep, &work, me, (int)(count * t / all), (int)(count * (t + 1) / all));
+}
+
 static void smooth_all(const TesiPatchPlan *plan, const Real *b, Real *x, TesSweep order, bool zero_guess) {
   const Sweep sweep = {plan,  b,
                        x,     plan->dim == 2 ? plan->nodes : (ptrdiff_t)plan->nodes * plan->middle.nodes,
                        order, zero_guess};
-  const int count = plan->outer.count, threads = plan->threads;
   if (zero_guess) clear_rest(&sweep);
-#pragma omp parallel num_threads(threads)
-  {
-    Work work;
-    const int all = omp_get_num_threads(), t = omp_get_thread_num();
-    place_work(plan, &(Arena){plan->work[t], 0}, &work);
-    if (count <= 4 * all)
-      smooth_colours(&sweep, &work, t, all);
-    else
-      smooth_range(&sweep, &work, (int)((int64_t)count * t / all), (int)((int64_t)count * (t + 1) / all));
-  }
+  tesi_team_run(plan->threads, smooth_share, &sweep);
 }

@@ -1,6 +1,7 @@
 /* Host transfers: tables of the embeddings, tasks with their workspace, kernels chosen by the context's SIMD width. */
 #include <math.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "transfer/box/transfer_box_plan.h"
 
 enum {
@@ -29,17 +30,34 @@ static Build find_build(int bits) {
                     TESI_SIMD_PICK(bits, tesk_transfer_workspace_float)}};
 }
 
+typedef struct Job {
+  const TesiTransferPlan *plan;
+  const void *from;
+  bool add;
+  void *to;
+} Job;
+
+static void prolongate_tasks(const void *data, TesiSpan span) {
+  const Job *job = data;
+  for (int64_t t = span.first; t < span.end; t++)
+    job->plan->prolongate(job->plan, &job->plan->tasks[t], job->from, job->add, job->to);
+}
+
+static void restrict_tasks(const void *data, TesiSpan span) {
+  const Job *job = data;
+  for (int64_t t = span.first; t < span.end; t++)
+    job->plan->restrict_(job->plan, &job->plan->tasks[t], job->from, job->to);
+}
+
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
   const TesiTransferPlan *plan = transfer->plan;
-#pragma omp parallel for num_threads(plan->task_count) schedule(static, 1) if (plan->task_count > 1)
-  for (int t = 0; t < plan->task_count; t++) plan->prolongate(plan, &plan->tasks[t], coarse, add, fine);
+  tesi_team_for(plan->task_count, plan->task_count, prolongate_tasks, &(Job){plan, coarse, add, fine});
   return TES_OK;
 }
 
 static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *coarse) {
   const TesiTransferPlan *plan = transfer->plan;
-#pragma omp parallel for num_threads(plan->task_count) schedule(static, 1) if (plan->task_count > 1)
-  for (int t = 0; t < plan->task_count; t++) plan->restrict_(plan, &plan->tasks[t], fine, coarse);
+  tesi_team_for(plan->task_count, plan->task_count, restrict_tasks, &(Job){plan, fine, false, coarse});
   return TES_OK;
 }
 
@@ -140,8 +158,7 @@ static TesStatus fill_tasks(const TesTransfer *transfer, const Build *build, Tes
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   int split[2] = {1, 1};
-  /* waking threads takes longer than a short transfer */
-  choose_split(plan, transfer->fine->length < 32768 ? 1 : tes_context_threads(ctx), split);
+  choose_split(plan, tesi_team_threads(ctx, transfer->fine->length / 2), split);
   plan->task_count = split[0] * split[1];
   TES_ALLOC(&plan->tasks, plan->task_count);
   for (int t = 0; t < plan->task_count; t++) {

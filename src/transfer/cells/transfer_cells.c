@@ -2,6 +2,7 @@
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
@@ -9,26 +10,45 @@
 
 enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64, ROOM = 16 }; /* numbers of the widest vector */
 
+/* Both directions: from a vector of one space to one of the other. */
+typedef struct Job {
+  const TesiForestTransfer *t;
+  const void *from;
+  void *to;
+} Job;
+
+static void prolongate_chunks(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const TesiForestTransfer *t = job->t;
+  for (int64_t k = span.first; k < span.end; k++) {
+    const int64_t c = k * CELLS_A_CHUNK, end = c + CELLS_A_CHUNK < t->cells ? c + CELLS_A_CHUNK : t->cells;
+    t->prolongate(t, c, end, job->from, job->to);
+  }
+}
+
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
   const TesiForestTransfer *t = transfer->plan;
   if (!add) memset(fine, 0, (size_t)transfer->fine_length * tesi_precision_size(transfer->precision));
-#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->cells > 4 * CELLS_A_CHUNK)
-  for (int64_t c = 0; c < t->cells; c += CELLS_A_CHUNK) {
-    const int64_t end = c + CELLS_A_CHUNK < t->cells ? c + CELLS_A_CHUNK : t->cells;
-    t->prolongate(t, c, end, coarse, fine);
-  }
+  tesi_team_for(t->threads, (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK, prolongate_chunks,
+                &(Job){t, coarse, fine});
   return TES_OK;
+}
+
+static void restrict_colours(const void *data, const TesiTeamMember *me) {
+  const Job *job = data;
+  const TesiForestTransfer *t = job->t;
+  for (int colour = 0; colour < t->colours; colour++) {
+    const TesiSpan chunks = tesi_team_part(me, t->first_of_colour[colour], t->first_of_colour[colour + 1]);
+    if (colour > 0) tesi_team_wait(me);
+    for (int64_t k = chunks.first; k < chunks.end; k++)
+      t->restrict_(t, t->chunk[k].first, t->chunk[k].end, job->from, job->to);
+  }
 }
 
 static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *coarse) {
   const TesiForestTransfer *t = transfer->plan;
   memset(coarse, 0, (size_t)transfer->coarse_length * tesi_precision_size(transfer->precision));
-#pragma omp parallel num_threads(t->threads) if (t->cells > 4 * CELLS_A_CHUNK)
-  for (int colour = 0; colour < t->colours; colour++) {
-#pragma omp for schedule(static)
-    for (int64_t k = t->first_of_colour[colour]; k < t->first_of_colour[colour + 1]; k++)
-      t->restrict_(t, t->chunk[k].first, t->chunk[k].end, fine, coarse);
-  }
+  tesi_team_run(t->threads, restrict_colours, &(Job){t, fine, coarse});
   return TES_OK;
 }
 
@@ -236,7 +256,7 @@ static TesStatus init(TesTransfer *transfer) {
   t->fine_cells = t->fine->cells;
   t->coarse_nodes = t->coarse->cell_nodes;
   t->fine_nodes = t->fine->cell_nodes;
-  t->threads = tes_context_threads(ctx);
+  t->threads = t->cells > 4 * CELLS_A_CHUNK ? tes_context_threads(ctx) : 1; /* chunks for all */
   TES_TRY(find_families(ctx, t));
   TES_TRY(find_owners(ctx, t));
   TES_TRY(make_tables(transfer, t));

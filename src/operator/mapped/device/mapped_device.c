@@ -1,6 +1,7 @@
 /* Mapped operators as kernels (GPU, emulator): the plan of src/kernels/mapped.cu and mapped_plane.cu for a TesiMapped. */
 #include <stdio.h>
 #include <string.h>
+#include "base/team.h"
 #include "device/tuning.h"
 #include "device/upload.h"
 #include "operator/mapped/device/mapped_device.h"
@@ -24,19 +25,32 @@ static void pack_rows(const TesiMappedPlan *plan, TesPrecision precision, int64_
   }
 }
 
+typedef struct Rows {
+  const TesiMapped *m;
+  int64_t first, row, weights;
+  const double *work;
+  double *values;
+} Rows;
+
+static void join_rows(const void *data, TesiSpan span) {
+  const Rows *r = data;
+  const size_t size = sizeof *r->values;
+  for (int64_t c = span.first; c < span.end; c++) {
+    double monomials[3 * 27], *row = r->values + c * r->row;
+    tesi_mapped_monomials(r->m, r->first + c, r->m->cell_degree, monomials);
+    memcpy(row, r->work + c * r->weights, (size_t)r->weights * size);
+    memcpy(row + r->weights, monomials + r->m->dim, (size_t)(r->row - r->weights) * size);
+  }
+}
+
 /* [count][row]: weights, then monomials but the constant; `work`: as large. */
 static TesStatus fill_weights(TesContext *ctx, const TesiMapped *m, int64_t first, int64_t count, int64_t row,
                               double *work, double *values) {
   TesStatus status = TES_OK;
   const int64_t weights = (1 + m->mass) * m->cell_points;
   TES_TRY(tesi_mapped_fill_weights(m, first, count, work));
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < count; c++) {
-    double monomials[3 * 27];
-    tesi_mapped_monomials(m, first + c, m->cell_degree, monomials);
-    memcpy(values + c * row, work + c * weights, (size_t)weights * sizeof *values);
-    memcpy(values + c * row + weights, monomials + m->dim, (size_t)(row - weights) * sizeof *values);
-  }
+  tesi_team_for(tesi_team_threads(ctx, count * row), count, join_rows,
+                &(Rows){m, first, row, weights, work, values});
 done:
   return status;
 }

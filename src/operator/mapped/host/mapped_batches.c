@@ -1,6 +1,7 @@
 /* Batches of cells: who shares a vector, and how its nodes lie in memory. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
 #include "tessera/space.h"
 
@@ -123,25 +124,41 @@ static void sort_keys(int64_t count, Keyed *keyed) {
   if (i < count) qsort(keyed, (size_t)count, sizeof *keyed, by_key);
 }
 
+/* Stretches of cells by their keys. */
+typedef struct Stretches {
+  const Batching *s;
+  int64_t cells, length;
+  Keyed *keyed;
+  _Atomic int64_t *corners;
+} Stretches;
+
+static int64_t stretches(const Stretches *t) {
+  return (t->cells + t->length - 1) / t->length;
+}
+
+static void group_stretches(const void *data, TesiSpan span) {
+  const Stretches *t = data;
+  for (int64_t i = span.first * t->length; i < tesi_min64(span.end * t->length, t->cells); i += t->length) {
+    const int64_t count = tesi_min64(t->length, t->cells - i);
+    for (int64_t k = i; k < i + count; k++) t->keyed[k].kind = kind_of(t->s->m, t->keyed[k].cell);
+    qsort(t->keyed + i, (size_t)count, sizeof *t->keyed, by_kind);
+  }
+}
+
 /* The rest along the curve: of those on which nothing hangs, or of those on which something does. In stretches of it so
  * short that their nodes stay in a cache, like is put with like: a line is interpolated in all lanes where it hangs in
  * one, and one cell without runs spoils them for all. */
 static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest, bool hanging) {
   TesStatus status = TES_OK;
   const int lanes = s->plan->kernels.lanes;
-  const int64_t stretch = STRETCH * lanes;
   Keyed *keyed = NULL;
   TES_ALLOC(&keyed, left);
   int64_t kept = 0;
   for (int64_t i = 0; i < left; i++)
     if (tesi_mapped_hangs(s->m, rest[i]) == hanging) keyed[kept++] = (Keyed){s->keys[rest[i]], rest[i], 0};
   sort_keys(kept, keyed);
-#pragma omp parallel for schedule(static) num_threads(s->plan->threads)
-  for (int64_t i = 0; i < kept; i += stretch) {
-    const int64_t count = tesi_min64(stretch, kept - i);
-    for (int64_t k = i; k < i + count; k++) keyed[k].kind = kind_of(s->m, keyed[k].cell);
-    qsort(keyed + i, (size_t)count, sizeof *keyed, by_kind);
-  }
+  const Stretches t = {s, kept, STRETCH * lanes, keyed, NULL};
+  tesi_team_for(s->plan->threads, stretches(&t), group_stretches, &t);
   for (int64_t i = 0; i < kept; i += lanes) {
     int32_t cells[TESI_MAPPED_LANES];
     const int count = kept - i < lanes ? (int)(kept - i) : lanes;
@@ -237,14 +254,36 @@ static void find_kind(const TesiMappedHost *plan, const Group *group, const int3
   batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? 0 : -1;
 }
 
+/* The plan and the groups its batches are made of. */
+typedef struct Describe {
+  const TesiMappedHost *plan;
+  const Group *group;
+} Describe;
+
+static void find_kinds(const void *data, TesiSpan span) {
+  const Describe *d = data;
+  const TesiMappedHost *plan = d->plan;
+  for (int64_t b = span.first; b < span.end; b++)
+    find_kind(plan, &d->group[b], plan->cell + b * plan->kernels.lanes, &plan->batch[b]);
+}
+
+static void fill_batches(const void *data, TesiSpan span) {
+  const TesiMappedHost *plan = ((const Describe *)data)->plan;
+  for (int64_t b = span.first; b < span.end; b++) {
+    const TesiMappedBatch *batch = &plan->batch[b];
+    const int32_t *cells = plan->cell + b * plan->kernels.lanes;
+    fill_index(plan, batch, cells);
+    if (batch->hanging >= 0) fill_hanging(plan, batch, cells, &plan->hanging[batch->hanging]);
+    if (batch->mask >= 0) lane_masks(plan, batch, cells, plan->masks + batch->mask);
+  }
+}
+
 /* Kinds, sizes and places of all batches; then their numbers. */
 static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Batching *s) {
   TesStatus status = TES_OK;
-  const int lanes = plan->kernels.lanes;
   int64_t entries = 0, masks = 0, hanging = 0;
-#pragma omp parallel for schedule(static) num_threads(plan->threads)
-  for (int64_t b = 0; b < plan->batches; b++)
-    find_kind(plan, &s->group[b], plan->cell + b * lanes, &plan->batch[b]);
+  const Describe describe = {plan, s->group};
+  tesi_team_for(plan->threads, plan->batches, find_kinds, &describe);
   for (int64_t b = 0; b < plan->batches; b++) {
     TesiMappedBatch *batch = &plan->batch[b];
     batch->index = entries;
@@ -255,14 +294,7 @@ static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Ba
   TES_ALLOC(&plan->hanging, hanging);
   TES_ALLOC(&plan->index, entries);
   TES_ALLOC(&plan->masks, masks);
-#pragma omp parallel for schedule(static) num_threads(plan->threads)
-  for (int64_t b = 0; b < plan->batches; b++) {
-    fill_index(plan, &plan->batch[b], plan->cell + b * lanes);
-    if (plan->batch[b].hanging >= 0)
-      fill_hanging(plan, &plan->batch[b], plan->cell + b * lanes, &plan->hanging[plan->batch[b].hanging]);
-    if (plan->batch[b].mask >= 0)
-      lane_masks(plan, &plan->batch[b], plan->cell + b * lanes, plan->masks + plan->batch[b].mask);
-  }
+  tesi_team_for(plan->threads, plan->batches, fill_batches, &describe);
 done:
   return status;
 }
@@ -297,19 +329,25 @@ static int64_t stretch_corners(const TesiMapped *m, int64_t count, const Keyed *
   return different;
 }
 
+static void count_stretches(const void *data, TesiSpan span) {
+  const Stretches *t = data;
+  int64_t sum = 0;
+  for (int64_t c = span.first * t->length; c < tesi_min64(span.end * t->length, t->cells); c += t->length)
+    sum += stretch_corners(t->s->m, tesi_min64(t->length, t->cells - c), t->keyed + c);
+  atomic_fetch_add(t->corners, sum);
+}
+
 /* How many corners stretches of cells have in order of their keys: the fewer, the less they read. */
 static TesStatus count_corners(TesContext *ctx, const Batching *s, const uint64_t *keys, int64_t *corners) {
   TesStatus status = TES_OK;
   const TesiMapped *m = s->m;
-  const int64_t stretch = STRETCH * s->plan->kernels.lanes;
-  int64_t sum = 0;
+  _Atomic int64_t sum = 0;
   Keyed *keyed = NULL;
   TES_ALLOC(&keyed, m->cells);
   for (int64_t c = 0; c < m->cells; c++) keyed[c] = (Keyed){keys[c], (int32_t)c, 0};
   sort_keys(m->cells, keyed);
-#pragma omp parallel for schedule(static) reduction(+ : sum) num_threads(s->plan->threads)
-  for (int64_t c = 0; c < m->cells; c += stretch)
-    sum += stretch_corners(m, tesi_min64(stretch, m->cells - c), keyed + c);
+  const Stretches t = {s, m->cells, STRETCH * s->plan->kernels.lanes, keyed, &sum};
+  tesi_team_for(s->plan->threads, stretches(&t), count_stretches, &t);
   *corners = sum;
 done:
   tesi_free(ctx, &keyed);

@@ -1,9 +1,9 @@
 /* Mapped operators on the host: the plan and its loops. */
 #include "operator/mapped/host/mapped_host.h"
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "geometry/geometry.h"
 
 /* A full build is specialised for degrees 1 to 8 with the usual points, and for the matrices of degree 1. */
@@ -20,7 +20,7 @@ static void set_sizes(const TesOperator *op, TesiMappedHost *plan) {
   plan->entries = m->factors;
   plan->stiffness = m->stiffness, plan->mass = m->mass;
   plan->nodes = m->cell_nodes, plan->points = m->cell_points;
-  plan->threads = tes_context_threads(op->context);
+  plan->threads = tesi_team_threads(op->context, 4 * m->cells * m->cell_nodes);
 }
 
 /* Zero, or b, on the nodes that a step is first to touch. */
@@ -36,11 +36,24 @@ static void set_first(const TesiMappedHost *plan, const TesiMappedStep *step, co
   }
 }
 
+/* One application: y <- b + sign A x. */
+typedef struct Run {
+  const TesiMappedHost *plan;
+  double sign;
+  const void *b, *x;
+  void *y;
+  int64_t *taken; /* [colours] chunks */
+  int64_t end;    /* of the chunks of one colour, where only some are run */
+} Run;
+
 /* Rows of constrained nodes: y = x, or b - x. */
-static void set_constrained(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y) {
-  const TesiMapped *m = plan->m;
-#pragma omp parallel for schedule(static) num_threads(plan->threads)
-  for (int64_t i = 0; i < m->constrained; i++)
+static void set_constrained(const void *data, TesiSpan span) {
+  const Run *r = data;
+  const TesiMapped *m = r->plan->m;
+  const double sign = r->sign;
+  const void *b = r->b, *x = r->x;
+  void *y = r->y;
+  for (int64_t i = span.first; i < span.end; i++)
     for (int c = 0; c < m->components; c++) {
       const int64_t at = (int64_t)m->constrained_nodes[i] * m->components + c;
       if (m->precision == TES_DOUBLE)
@@ -50,49 +63,50 @@ static void set_constrained(const TesiMappedHost *plan, double sign, const void 
     }
 }
 
-/* The next chunk of a colour that no thread has. */
-static int64_t take_chunk(int64_t *next) {
-  int64_t k;
-#pragma omp atomic capture
-  k = (*next)++;
-  return k;
-}
-
-/* b + sign A x on chunks from *next_chunk to end - 1, all of one colour, to y. A thread takes a chunk while it works on
+/* b + sign A x on chunks from *taken to end - 1, all of one colour, to y. A thread takes a chunk while it works on
  * the one before, so that it can ask for its nodes. */
-static void run_colour(const TesiMappedHost *plan, int64_t *next_chunk, int64_t end, double sign,
-                       const void *b, const void *x, void *y) {
-  char *const work = plan->work + (size_t)omp_get_thread_num() * plan->work_size;
-  for (int64_t k = take_chunk(next_chunk); k < end;) {
-    const int64_t follows = take_chunk(next_chunk);
+static void run_colour(const Run *r, int thread, int64_t *taken, int64_t end) {
+  const TesiMappedHost *plan = r->plan;
+  char *const work = plan->work + (size_t)thread * plan->work_size;
+  for (int64_t k = tesi_team_take(taken); k < end;) {
+    const int64_t follows = tesi_team_take(taken);
     const TesiMappedStep *step = plan->step + plan->chunk[k], *last = plan->step + plan->chunk[k + 1] - 1;
     for (; step <= last; step++) {
       const TesiMappedStep *next = step < last     ? step + 1
                                    : follows < end ? plan->step + plan->chunk[follows]
                                                    : NULL;
-      if (plan->m->global) set_first(plan, step, b, y);
-      plan->kernels.run(plan, step, next, sign, b, x, y, work);
+      if (plan->m->global) set_first(plan, step, r->b, r->y);
+      plan->kernels.run(plan, step, next, r->sign, r->b, r->x, r->y, work);
     }
     k = follows;
   }
 }
 
+static void run_some(const void *data, const TesiTeamMember *me) {
+  const Run *r = data;
+  run_colour(r, me->thread, r->taken, r->end);
+}
+
 void tesi_mapped_run_chunks(const TesiMappedHost *plan, int64_t first, int64_t end, double sign,
                             const void *b, const void *x, void *y) {
-#pragma omp parallel num_threads(plan->threads)
-  run_colour(plan, &first, end, sign, b, x, y);
+  tesi_team_run(plan->threads, run_some, &(Run){plan, sign, b, x, y, &first, end});
+}
+
+static void run_all(const void *data, const TesiTeamMember *me) {
+  const Run *r = data;
+  for (int colour = 0; colour < r->plan->colours; colour++) {
+    if (colour > 0) tesi_team_wait(me);
+    run_colour(r, me->thread, &r->taken[colour], r->plan->first_of_colour[colour + 1]);
+  }
 }
 
 /* y <- b + sign A x */
 static TesStatus run(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y) {
   int64_t taken[65];
+  const Run r = {.plan = plan, .sign = sign, .b = b, .x = x, .y = y, .taken = taken};
   memcpy(taken, plan->first_of_colour, sizeof taken);
-#pragma omp parallel num_threads(plan->threads)
-  for (int colour = 0; colour < plan->colours; colour++) {
-    run_colour(plan, &taken[colour], plan->first_of_colour[colour + 1], sign, b, x, y);
-#pragma omp barrier
-  }
-  if (plan->m->global) set_constrained(plan, sign, b, x, y);
+  tesi_team_run(plan->threads, run_all, &r);
+  if (plan->m->global) tesi_team_for(plan->threads, plan->m->constrained, set_constrained, &r);
   return TES_OK;
 }
 

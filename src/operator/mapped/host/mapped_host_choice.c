@@ -3,22 +3,26 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
 
 TesiMappedKernels tesi_mapped_choose_kernels(const TesOperator *op, const TesiMappedHost *plan) {
   return TESI_SIMD_PICK(tes_context_simd_bits(op->context), tesi_mapped_kernels)(plan, op->precision);
 }
 
+static void add_busy(const void *data, const TesiTeamMember *me) {
+  _Atomic int64_t *const *sum = data;
+  struct timespec t;
+  (void)me;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  atomic_fetch_add(*sum, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
+}
+
 /* Processor time so far of the threads that apply. */
 static double busy(const TesiMappedHost *plan) {
-  double sum = 0;
-#pragma omp parallel num_threads(plan->threads) reduction(+ : sum)
-  {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    sum += (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-  }
-  return sum;
+  _Atomic int64_t sum = 0, *const pointer = &sum;
+  tesi_team_run(plan->threads, add_busy, &pointer);
+  return 1e-9 * (double)sum;
 }
 
 /* The kinds that are possible, the cheapest to store last. */

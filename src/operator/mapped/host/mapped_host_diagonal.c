@@ -1,7 +1,7 @@
 /* The diagonal on the host, from the definition by squares of 1D tables: eight cells at a time, chunks of a colour in
  * parallel, so that sums have one order whatever the number of threads. */
-#include <omp.h>
 #include <string.h>
+#include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
 #include "operator/mapped/mapped_fill.h"
 
@@ -13,6 +13,8 @@ typedef struct Diagonal {
   double *tables;               /* [3][q][n] of square_tables */
   double *work; /* [threads][share]: the fill's work, factors, two arrays of products, values; a cell's */
   int64_t factors, products, share;
+  int64_t *taken; /* [colours] chunks */
+  double *d;
 } Diagonal;
 
 /* Products of functions at points: t[0] squares of values, t[1] value times derivative, t[2] squares of derivatives. */
@@ -102,20 +104,28 @@ done:
   return status;
 }
 
+static void add_chunks(const void *data, const TesiTeamMember *me) {
+  const Diagonal *s = data;
+  const TesiMappedHost *plan = s->plan;
+  for (int colour = 0; colour < plan->colours; colour++) {
+    if (colour > 0) tesi_team_wait(me);
+    for (int64_t k; (k = tesi_team_take(&s->taken[colour])) < plan->first_of_colour[colour + 1];)
+      add_chunk(s, k, s->work + me->thread * s->share, s->d);
+  }
+}
+
 TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiMappedHost *plan = op->plan;
   const TesiMapped *m = tesi_mapped_of(op);
   Diagonal s;
+  int64_t taken[65];
   TES_TRY(make(ctx, plan, &s));
   memset(d, 0, (size_t)m->length * sizeof *d);
-#pragma omp parallel num_threads(plan->threads)
-  for (int colour = 0; colour < plan->colours; colour++) {
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1]; k++)
-      add_chunk(&s, k, s.work + omp_get_thread_num() * s.share, d);
-  }
+  memcpy(taken, plan->first_of_colour, sizeof taken);
+  s.taken = taken, s.d = d;
+  tesi_team_run(plan->threads, add_chunks, &s);
   for (int64_t i = 0; i < m->constrained; i++)
     for (int c = 0; c < m->components; c++) d[(int64_t)m->constrained_nodes[i] * m->components + c] = 1;
 done:

@@ -5,7 +5,7 @@
  *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of degree m: [m + 1]^dim, x
  *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
-#include <omp.h>
+#include "base/team.h"
 #include <string.h>
 #include "geometry/geometry.h"
 #include "operator/mapped/host/mapped_dense.h"
@@ -169,11 +169,41 @@ static void put_matrices(const TesiMappedHost *plan, const double *f, int64_t at
   }
 }
 
+typedef struct Points {
+  const TesiMappedHost *plan;
+  const TesiFill *fill;
+  const double *f;            /* of make_functions, for matrices */
+  double *work;               /* [threads][share] */
+  int64_t share, first, *bad; /* cells */
+} Points;
+
+/* Groups of TESI_LANES cells. */
+static void fill_groups(const void *data, TesiSpan span) {
+  const Points *p = data;
+  const TesiMappedHost *plan = p->plan;
+  const int64_t all = plan->batches * plan->kernels.lanes;
+  double *nodes = p->work + span.thread * p->share, *out = nodes + p->fill->work;
+  int64_t bad = INT64_MAX;
+  for (int64_t group = span.first; group < span.end; group++) {
+    const int64_t at = p->first + group * TESI_LANES;
+    int32_t cell[TESI_LANES];
+    for (int l = 0; l < TESI_LANES; l++) cell[l] = plan->cell[tesi_min64(at + l, all - 1)];
+    bad = tesi_fill_worst(bad, tesi_fill_cells(p->fill, cell, nodes, out), cell);
+    if (p->f)
+      put_matrices(plan, p->f, at, out);
+    else if (plan->factors == TES_FACTORS_WEIGHTS)
+      put_weights(plan, p->fill, at, nodes, out);
+    else
+      put_points(plan, at, out);
+  }
+  tesi_team_least(p->bad, bad);
+}
+
 /* Stored factors, weights, or matrices made of them, of batches first .. end - 1. */
 static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
-  const int64_t lanes = plan->kernels.lanes, all = plan->batches * lanes;
+  const int64_t lanes = plan->kernels.lanes, count = (end - first) * lanes;
   const bool weights = plan->factors == TES_FACTORS_WEIGHTS;
   TesiFill fill = {0};
   double *work = NULL, *f = NULL;
@@ -182,19 +212,8 @@ static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t firs
   if (plan->factors == TES_FACTORS_MATRIX) TES_TRY(make_functions(ctx, plan, &f));
   const int64_t share = fill.work + fill.numbers * fill.points * TESI_LANES;
   TES_ALLOC(&work, plan->threads * share);
-#pragma omp parallel for schedule(static) reduction(min : bad) num_threads(plan->threads)
-  for (int64_t at = first * lanes; at < end * lanes; at += TESI_LANES) {
-    double *nodes = work + omp_get_thread_num() * share, *out = nodes + fill.work;
-    int32_t cell[TESI_LANES];
-    for (int l = 0; l < TESI_LANES; l++) cell[l] = plan->cell[tesi_min64(at + l, all - 1)];
-    bad = tesi_fill_worst(bad, tesi_fill_cells(&fill, cell, nodes, out), cell);
-    if (f)
-      put_matrices(plan, f, at, out);
-    else if (weights)
-      put_weights(plan, &fill, at, nodes, out);
-    else
-      put_points(plan, at, out);
-  }
+  tesi_team_for(plan->threads, (count + TESI_LANES - 1) / TESI_LANES, fill_groups,
+                &(Points){plan, &fill, f, work, share, first * lanes, &bad});
   if (bad < INT64_MAX) TES_TRY(tesi_mapped_check(m)); /* names the first of all cells */
 done:
   tesi_fill_destroy(&fill);
@@ -216,10 +235,27 @@ static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64
   }
 }
 
-static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
-  TesStatus status = TES_OK;
+typedef struct Others {
+  const TesiMappedHost *plan;
+  const double *affine;
+  double *work; /* [threads][numbers] */
+} Others;
+
+static void fill_batches(const void *data, TesiSpan span) {
+  const Others *o = data;
+  const TesiMappedHost *plan = o->plan;
   const int lanes = plan->kernels.lanes;
   const int64_t count = numbers(plan);
+  double *out = o->work + span.thread * count;
+  for (int64_t b = span.first; b < span.end; b++)
+    for (int l = 0; l < lanes; l++) {
+      cell_numbers(plan, o->affine, plan->cell[b * lanes + l], out);
+      for (int64_t e = 0; e < count; e++) set_real(plan, plan->g, b * plan->stride + e * lanes + l, out[e]);
+    }
+}
+
+static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
+  TesStatus status = TES_OK;
   double *work = NULL, *affine = NULL;
   if (plan->factors == TES_FACTORS_AFFINE) {
     TES_ALLOC(&affine, plan->m->cells * plan->entries);
@@ -227,15 +263,8 @@ static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
   } else {
     TES_TRY(tesi_mapped_check(plan->m));
   }
-  TES_ALLOC(&work, plan->threads * count);
-#pragma omp parallel for schedule(static) num_threads(plan->threads)
-  for (int64_t b = 0; b < plan->batches; b++) {
-    double *out = work + omp_get_thread_num() * count;
-    for (int l = 0; l < lanes; l++) {
-      cell_numbers(plan, affine, plan->cell[b * lanes + l], out);
-      for (int64_t e = 0; e < count; e++) set_real(plan, plan->g, b * plan->stride + e * lanes + l, out[e]);
-    }
-  }
+  TES_ALLOC(&work, plan->threads * numbers(plan));
+  tesi_team_for(plan->threads, plan->batches, fill_batches, &(Others){plan, affine, work});
 done:
   tesi_free(ctx, &affine);
   tesi_free(ctx, &work);

@@ -1,6 +1,7 @@
 /* Orders of cells: colours (no two cells of a colour share a node), and a space-filling curve. */
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "operator/mapped/mapped.h"
@@ -124,8 +125,29 @@ static void centre(const TesGeometry *g, int64_t cell, double *x) {
   }
 }
 
+enum { BITS = 20 };
+
+typedef struct Curve {
+  const TesGeometry *g;
+  const double *low;
+  double size;
+  uint64_t *keys;
+} Curve;
+
+static void fill_keys(const void *data, TesiSpan span) {
+  const Curve *curve = data;
+  const TesGeometry *g = curve->g;
+  for (int64_t c = span.first; c < span.end; c++) {
+    uint32_t at[3] = {0};
+    double y[3];
+    centre(g, c, y);
+    for (int r = 0; r < g->dim && curve->size > 0; r++)
+      at[r] = (uint32_t)((y[r] - curve->low[r]) / curve->size * ((1 << BITS) - 1));
+    curve->keys[c] = hilbert(g->dim, BITS, at);
+  }
+}
+
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys) {
-  enum { BITS = 20 };
   const TesGeometry *g = m->geometry;
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;
@@ -137,15 +159,7 @@ TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys) {
   }
   double size = 0;
   for (int r = 0; r < g->dim; r++) size = fmax(size, high[r] - low[r]);
-#pragma omp parallel for schedule(static) num_threads(tes_context_threads(ctx))
-  for (int64_t c = 0; c < m->cells; c++) {
-    uint32_t at[3] = {0};
-    double y[3];
-    centre(g, c, y);
-    for (int r = 0; r < g->dim && size > 0; r++)
-      at[r] = (uint32_t)((y[r] - low[r]) / size * ((1 << BITS) - 1));
-    (*keys)[c] = hilbert(g->dim, BITS, at);
-  }
+  tesi_team_for(tesi_team_threads(ctx, 64 * m->cells), m->cells, fill_keys, &(Curve){g, low, size, *keys});
 done:
   return status;
 }

@@ -4,37 +4,42 @@
  * A local residual would cost the same: patches of a colour tile the mesh. The true residual and not the shortcut by the
  * boundary values: that is an identity for exact local solves only. */
 #include <stdio.h>
+#include "base/team.h"
 #include "device/kernel.h"
 #include "smoother/patch/patch_device.h"
 #include "smoother/patch/surrogate/surrogate.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 typedef struct Plan {
   TesiSurrogate surrogate;
   const TesiSurrogateKernels *kernels;
   void *r;
+  int threads;
   char *work; /* of threads */
   size_t work_bytes;
 } Plan;
 
+typedef struct Colour {
+  const TesSmoother *smoother;
+  int64_t first; /* group */
+  const void *r;
+  void *x;
+} Colour;
+
+static void solve_groups(const void *data, TesiSpan span) {
+  const Colour *c = data;
+  const Plan *plan = c->smoother->plan;
+  const TesiSurrogate *s = &plan->surrogate;
+  const TesiAxis *axis = c->smoother->op->space->axis;
+  const int64_t stride_y = axis[0].nodes, stride_z = stride_y * axis[1].nodes;
+  char *const work = plan->work + (size_t)span.thread * plan->work_bytes;
+  for (int64_t g = c->first + span.first; g < c->first + span.end; g++)
+    plan->kernels->solve(&s->group[g], s->tables, stride_y, stride_z, c->smoother->omega, c->r, c->x, work);
+}
+
 static void solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const Plan *plan = smoother->plan;
-  const TesiSurrogate *s = &plan->surrogate;
-  const TesiAxis *axis = smoother->op->space->axis;
-  const int64_t stride_y = axis[0].nodes, stride_z = stride_y * axis[1].nodes;
-#pragma omp parallel num_threads(tes_context_threads(smoother->context))
-  {
-    int thread = 0;
-#ifdef _OPENMP
-    thread = omp_get_thread_num();
-#endif
-#pragma omp for schedule(static)
-    for (int64_t g = s->first_of_colour[colour]; g < s->first_of_colour[colour + 1]; g++)
-      plan->kernels->solve(&s->group[g], s->tables, stride_y, stride_z, smoother->omega, r, x,
-                           plan->work + (size_t)thread * plan->work_bytes);
-  }
+  const int64_t *first = plan->surrogate.first_of_colour + colour;
+  tesi_team_for(plan->threads, first[1] - first[0], solve_groups, &(Colour){smoother, first[0], r, x});
 }
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
@@ -115,7 +120,8 @@ TesStatus tesi_smoother_surrogate_init(TesSmoother *smoother) {
   TES_TRY(tesi_operator_vector(op, &plan->r));
   plan->work_bytes = 2 * 64;
   for (int d = 0; d < op->space->dim; d++) plan->work_bytes *= (size_t)(2 * op->space->degree);
-  TES_ALLOC(&plan->work, plan->work_bytes * (size_t)tes_context_threads(ctx));
+  plan->threads = tesi_team_threads(ctx, op->length);
+  TES_ALLOC(&plan->work, plan->work_bytes * (size_t)plan->threads);
   if (smoother->omega == 0) {
     smoother->omega = 1;
     if (additive) TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/simd_builds.h"
+#include "base/team.h"
 #include "basis/lagrange.h"
 #include "smoother/patch/surrogate/surrogate.h"
 #include "tensor/eigen_batch.h"
@@ -139,6 +140,29 @@ typedef struct Cursor {
   int64_t group[8], value;
 } Cursor;
 
+/* Groups of the families f in plane pz, the first of which is `group`, with tables from value `tables` on. */
+typedef struct Families {
+  const TesOperator *op;
+  const TesiSurrogate *s;
+  const TesiPatchFamily *const *f;
+  int pz;
+  const double *factors;
+  TesiPatchGroup *group;
+  int64_t tables, size; /* numbers a group */
+  atomic_bool *wrong;
+} Families;
+
+static void fill_span(const void *data, TesiSpan span) {
+  const Families *of = data;
+  for (int64_t g = span.first; g < span.end; g++) {
+    int patch[TESI_PATCH_LANES][2];
+    TesiPatchGroup *group = &of->group[g];
+    fill_group(of->s, of->f, of->pz, g * of->s->lanes, group, patch);
+    group->tables = of->tables + g * of->size;
+    if (!fill_tables(of->op, of->s, of->f, of->pz, of->factors, group, patch)) atomic_store(of->wrong, true);
+  }
+}
+
 /* All groups of the families f in plane pz. */
 static TesStatus fill_families(const TesOperator *op, TesiSurrogate *s, const TesiPatchFamily *const f[3],
                                int pz, const double *factors, Cursor *cursor) {
@@ -146,17 +170,12 @@ static TesStatus fill_families(const TesOperator *op, TesiSurrogate *s, const Te
   TesStatus status = TES_OK;
   const int64_t groups = groups_of(s, f), size = table_size(s, f);
   TesiPatchGroup *group = s->group + cursor->group[colour_of(f)];
-  bool right = true;
-#pragma omp parallel for num_threads(tes_context_threads(ctx)) schedule(static) reduction(&& : right)
-  for (int64_t g = 0; g < groups; g++) {
-    int patch[TESI_PATCH_LANES][2];
-    fill_group(s, f, pz, g * s->lanes, &group[g], patch);
-    group[g].tables = cursor->value + g * size;
-    right = fill_tables(op, s, f, pz, factors, &group[g], patch) && right;
-  }
+  atomic_bool wrong = false;
+  tesi_team_for(tesi_team_threads(ctx, 16 * groups * size), groups, fill_span,
+                &(Families){op, s, f, pz, factors, group, cursor->value, size, &wrong});
   cursor->group[colour_of(f)] += groups;
   cursor->value += groups * size;
-  if (!right)
+  if (wrong)
     TES_FAIL(TES_NAN, "the local eigenproblems of a patch smoother failed: is the coefficient a finite?");
 done:
   return status;

@@ -4,6 +4,7 @@
  * product. A local matrix that is too small makes the sweep diverge; so every factor is lifted in turn until
  * 0.6 a <= f_x f_y f_z in all its planes. scaled: the same for a constant, max(mean a, 0.6 max a). */
 #include <math.h>
+#include "base/team.h"
 #include "smoother/patch/surrogate/surrogate.h"
 
 static const double safe = 0.6;
@@ -120,13 +121,26 @@ static void fit_patch(const TesiSurrogateData *data, const TesiSurrogateAxis axi
   }
 }
 
+typedef struct Fit {
+  const TesiSurrogateData *data;
+  const TesiSurrogateAxis *axis;
+  TesLocalSolver local;
+  int pz;
+  const TesiLayer *layer;
+  double *factors;
+} Fit;
+
+static void fit_rows(const void *data, TesiSpan span) {
+  const Fit *f = data;
+  for (int64_t py = span.first; py < span.end; py++)
+    for (int px = 0; px < f->axis[0].count; px++)
+      fit_patch(f->data, f->axis, f->local, (const int[3]){px, (int)py, f->pz}, f->layer,
+                (double(*)[TESI_FACTOR])f->factors + 3 * (py * f->axis[0].count + px));
+}
+
 void tesi_fit_factors(const TesiSurrogateData *data, const TesiSurrogateAxis axis[3], TesLocalSolver local,
                       int pz, const TesiLayer layer[2], int threads, double *factors) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-  for (int py = 0; py < axis[1].count; py++)
-    for (int px = 0; px < axis[0].count; px++)
-      fit_patch(data, axis, local, (const int[3]){px, py, pz}, layer,
-                (double(*)[TESI_FACTOR])factors + 3 * ((int64_t)py * axis[0].count + px));
+  tesi_team_share(threads, axis[1].count, 1, fit_rows, &(Fit){data, axis, local, pz, layer, factors});
 }
 
 /* Coordinates of the Gauss points of direction d, [cells * points]. */
