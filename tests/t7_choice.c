@@ -6,37 +6,46 @@ typedef struct Row {
   TesiSituation at;
   TesSmootherKind smoother;
   TesMethod method;
+  bool full_start;
 } Row;
 
 static void check(const Row *row) {
   const TesiChoice got = tesi_choose(&row->at);
   assert_int_equal(got.smoother, row->smoother);
   assert_int_equal(got.method, row->method);
+  assert_int_equal(got.full_start, row->full_start);
 }
 
 static void boxes(void **state) {
   (void)state;
   const TesMeshKind box = TES_MESH_BOX;
   const Row rows[] = {
-      {{.mesh = box, .constant = true}, TES_SMOOTHER_PATCH, TES_METHOD_FMG},
-      {{.mesh = box, .constant = true, .smoother = TES_SMOOTHER_PATCH}, TES_SMOOTHER_PATCH, TES_METHOD_FMG},
-      {{.mesh = box, .constant = true, .guess = true}, TES_SMOOTHER_PATCH, TES_METHOD_VCYCLE},
-      {{.mesh = box, .constant = true, .stretched = true}, TES_SMOOTHER_PATCH, TES_METHOD_GMRES},
+      {{.mesh = box, .constant = true}, TES_SMOOTHER_PATCH, TES_METHOD_FMG, false},
+      {{.mesh = box, .constant = true, .smoother = TES_SMOOTHER_PATCH},
+       TES_SMOOTHER_PATCH,
+       TES_METHOD_FMG,
+       false},
+      {{.mesh = box, .constant = true, .guess = true}, TES_SMOOTHER_PATCH, TES_METHOD_VCYCLE, false},
+      {{.mesh = box, .constant = true, .stretched = true}, TES_SMOOTHER_PATCH, TES_METHOD_GMRES, false},
       {{.mesh = box, .constant = true, .stretched = true, .smoother = TES_SMOOTHER_PATCH},
        TES_SMOOTHER_PATCH,
-       TES_METHOD_GMRES},
-      {{.mesh = box}, TES_SMOOTHER_AUTO, TES_METHOD_GMRES},
-      {{.mesh = box, .smoother = TES_SMOOTHER_PATCH}, TES_SMOOTHER_PATCH, TES_METHOD_GMRES},
+       TES_METHOD_GMRES,
+       false},
+      {{.mesh = box}, TES_SMOOTHER_AUTO, TES_METHOD_GMRES, false},
+      {{.mesh = box, .smoother = TES_SMOOTHER_PATCH}, TES_SMOOTHER_PATCH, TES_METHOD_GMRES, false},
       {{.mesh = box, .constant = true, .smoother = TES_SMOOTHER_PATCH_ADDITIVE},
        TES_SMOOTHER_PATCH_ADDITIVE,
-       TES_METHOD_CG},
-      {{.mesh = box, .smoother = TES_SMOOTHER_JACOBI}, TES_SMOOTHER_JACOBI, TES_METHOD_CG},
+       TES_METHOD_CG,
+       false},
+      {{.mesh = box, .smoother = TES_SMOOTHER_JACOBI}, TES_SMOOTHER_JACOBI, TES_METHOD_CG, false},
       {{.mesh = box, .stretched = true, .smoother = TES_SMOOTHER_CHEBYSHEV},
        TES_SMOOTHER_CHEBYSHEV,
-       TES_METHOD_CG},
+       TES_METHOD_CG,
+       false},
       {{.mesh = box, .constant = true, .smoother = TES_SMOOTHER_GAUSS_SEIDEL},
        TES_SMOOTHER_GAUSS_SEIDEL,
-       TES_METHOD_GMRES},
+       TES_METHOD_GMRES,
+       false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check(&rows[i]);
 }
@@ -46,10 +55,15 @@ static void other_meshes(void **state) {
   for (TesMeshKind kind = TES_MESH_FOREST; kind <= TES_MESH_CELLS; kind++)
     for (int i = 0; i < 4; i++) {
       const TesiSituation at = {.mesh = kind, .constant = i & 1, .stretched = i & 2};
-      check(&(Row){at, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG});
+      check(&(Row){at, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG, true});
       TesiSituation patch = at;
-      patch.smoother = TES_SMOOTHER_CELL_PATCH, patch.guess = true;
-      check(&(Row){patch, TES_SMOOTHER_CELL_PATCH, TES_METHOD_CG});
+      patch.smoother = TES_SMOOTHER_CELL_PATCH;
+      check(&(Row){patch, TES_SMOOTHER_CELL_PATCH, TES_METHOD_CG, true});
+      patch.guess = true;
+      check(&(Row){patch, TES_SMOOTHER_CELL_PATCH, TES_METHOD_CG, false});
+      TesiSituation asked = at;
+      asked.method = TES_METHOD_CG;
+      check(&(Row){asked, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG, false});
     }
 }
 
@@ -66,6 +80,7 @@ static void what_is_asked_for_stays(void **state) {
           assert_int_not_equal(got.method, TES_METHOD_AUTO);
           if (smoother != TES_SMOOTHER_AUTO) assert_int_equal(got.smoother, smoother);
           if (method != TES_METHOD_AUTO) assert_int_equal(got.method, method);
+          if (got.full_start) assert_int_equal(got.method, TES_METHOD_CG);
         }
 }
 

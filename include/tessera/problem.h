@@ -64,7 +64,7 @@ typedef struct TesSolveOptions {
       smoother;         /**< boxes have all but cell_patch, other meshes chebyshev, jacobi and cell_patch */
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
-  int smoother_degree;  /**< chebyshev, cell_patch; 0 means 5 */
+  int smoother_degree;  /**< chebyshev, cell_patch; 0: that of the smoother */
   TesCoarseKind coarse; /**< other meshes than boxes, as the next one */
   TesCoarsening coarsening;
   int pre, post;      /**< smoothing steps; 0 means 1, -1 none */

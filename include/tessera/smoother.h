@@ -4,7 +4,8 @@
  *  - patch: multiplicative over the colours of vertex patches (patch-smoothers-cui-2024, section 3): colour = parity of
  *    (vertex index - 1) a direction, x fastest. Local problems are solved by fast diagonalization.
  *  - patch_additive: all patches at once from one residual, scaled by omega.
- *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A on [lambda_max/ratio, 1.2 lambda_max].
+ *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A, of the fourth kind (Lottes 2023) on [0, 1.05 lambda_max],
+ *    or, given a ratio, of the first kind on [lambda_max/ratio, 1.2 lambda_max].
  *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of the assembled operator among the
  *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched cells (docs/performance-adaptive.md).
  *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (inside a cell:
@@ -58,8 +59,8 @@ typedef struct TesSmootherDesc {
   TesLocalSolver local;
   double
       omega; /**< damping; 0: the kind's default (patch 1, additive and jacobi from an estimate of the largest eigenvalue) */
-  int degree;   /**< chebyshev, cell_patch: degree of the polynomial; 0 means 5 */
-  double ratio; /**< the same: smoothing range; 0 means 20 */
+  int degree; /**< chebyshev, cell_patch: degree of the polynomial; 0 means 4, of elements from degree 5 on 5; cell_patch: 2 */
+  double ratio; /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
 } TesSmootherDesc;
 
 /** Errors: TES_INVALID_INPUT (a local solver that does not fit the form of the operator), TES_OUT_OF_MEMORY. */

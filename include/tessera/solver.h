@@ -9,7 +9,8 @@
  *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and as many of the cycle's
  *    precision (what the cycle returns is kept as it is). On the host they are made when an iteration first needs them.
  *  - cg: conjugate gradients for symmetric cycles; new directions are made conjugate to the last one explicitly, which
- *    tolerates the round-off of a float32 cycle. Vectors: 4.
+ *    tolerates the round-off of a float32 cycle. Vectors: 4. With `full_start` the iteration begins where full multigrid (in the cycle's
+ *    precision, without its last cycle) arrives, or from zero where that is no better.
  *
  *  On devices with kernels an iteration of cg or gmres, its cycle included, is one recorded graph. Its scalars stay on the device; the host
  *  is sent one number an iteration, the residual, and one more for each residual recomputed (at the end, and at restarts). A solve allocates
@@ -41,6 +42,7 @@ typedef struct TesSolverDesc {
   TesMethod method;   /**< auto: fmg with a multigrid, cg without */
   double tolerance;   /**< on |b - A x| / |b|; 0 means 1e-9 */
   int max_iterations; /**< 0 means 100 */
+  bool full_start;    /**< cg with a multigrid: full multigrid makes the start, x is only written */
   int restart;        /**< gmres; 0 means 20, or fewer (at least 5) where a GPU lacks the memory */
   /** Called with the residual before the first and after every iteration; may be NULL. */
   void (*monitor)(void *user, int iteration, double residual);
@@ -58,7 +60,7 @@ typedef struct TesSolveResult {
 /** Errors: TES_INVALID_INPUT (a method that needs a multigrid, or a symmetric one, without it), TES_OUT_OF_MEMORY. */
 TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesSolver **solver);
 void tes_solver_destroy(TesSolver **solver);
-/** Solves from the start x (fmg: x is only written). Returns TES_OK, TES_NOT_CONVERGED, TES_DIVERGED (residual above 1e6 times
+/** Solves from the start x (fmg, full_start: x is only written). Returns TES_OK, TES_NOT_CONVERGED, TES_DIVERGED (residual above 1e6 times
  *  the first), TES_NAN or TES_INTERRUPTED with `result` filled and x the last iterate. b = 0 gives x = 0 after 0 iterations.
  *  For a singular operator b is projected to mean zero first and x has mean zero (of its coefficients). */
 TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, TesSolveResult *result);

@@ -25,7 +25,7 @@ TesStatus tesi_solver_cg(TesSolver *solver, const TesVector *b, TesVector *x) {
   TesStatus status = TES_OK;
   double relative, pq = 0, rp, norm;
   bool stop;
-  TES_TRY(tesi_solver_residual(s, b, x, &relative));
+  TES_TRY(tesi_solver_begin(s, b, x, &relative));
   TesStatus outcome = tesi_solver_record(s, 0, relative, &stop);
   for (int iteration = 1; !stop; iteration++) {
     TES_TRY(next_direction(s, iteration == 1, pq, relative * s->b_norm));

@@ -86,7 +86,7 @@ TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector
   double relative;
   bool stop;
   Step work = {s, x};
-  TES_TRY(tesi_solver_residual(s, b, x, &relative));
+  TES_TRY(tesi_solver_begin(s, b, x, &relative));
   TesStatus outcome = tesi_solver_record(s, 0, relative, &stop);
   if (!stop) TES_TRY(begin(s, x, relative));
   for (int iteration = 1; !stop; iteration++) {

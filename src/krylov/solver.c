@@ -1,6 +1,7 @@
 #include "krylov/solver.h"
 #include <math.h>
 #include "krylov/krylov_device.h"
+#include "multigrid/multigrid.h"
 
 /* Of right-hand sides whose squares, and those of residuals, are far from the ends of float64. */
 #define LEAST_NORM 1e-100
@@ -94,6 +95,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TES_CHECK(s->desc.method != TES_METHOD_CG || !s->desc.multigrid ||
                 tes_multigrid_symmetric(s->desc.multigrid),
             "cg needs a symmetric cycle (order of smoothing reversed after): ask for one, or for gmres");
+  TES_CHECK(!s->desc.full_start || (s->desc.method == TES_METHOD_CG && s->desc.multigrid),
+            "full_start is for cg with a multigrid");
   TES_TRY(create_work(s));
   TES_ALLOC(&s->residuals, s->desc.max_iterations + 1);
   *solver = s;
@@ -148,6 +151,33 @@ TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesV
   TES_TRY(tes_operator_residual(solver->desc.op, b, x, solver->r));
   TES_TRY(tes_vector_norm(solver->r, &norm));
   *relative = norm / solver->b_norm;
+done:
+  return status;
+}
+
+/* x <- full multigrid of b but for its last cycle, which is the first of the iteration. */
+static TesStatus full_start(TesSolver *s, const TesVector *b, TesVector *x) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const double factor = tesi_solver_factor(s, s->b_norm);
+  if (!s->mg_b) return tesi_multigrid_start(s->desc.multigrid, b, x);
+  TES_TRY(tes_vector_copy(b, factor, s->mg_b));
+  TES_TRY(tesi_multigrid_start(s->desc.multigrid, s->mg_b, s->mg_x));
+  TES_TRY(tes_vector_copy(s->mg_x, 1 / factor, x));
+done:
+  return status;
+}
+
+TesStatus tesi_solver_begin(TesSolver *solver, const TesVector *b, TesVector *x, double *relative) {
+  TesContext *ctx = solver->context;
+  TesStatus status = TES_OK;
+  if (solver->desc.full_start) TES_TRY(full_start(solver, b, x));
+  TES_TRY(tesi_solver_residual(solver, b, x, relative));
+  if (solver->desc.full_start && !(*relative < 1)) {
+    TES_TRY(tes_vector_fill(x, 0));
+    TES_TRY(tes_vector_copy(b, 1, solver->r));
+    *relative = 1;
+  }
 done:
   return status;
 }

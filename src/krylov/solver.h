@@ -32,6 +32,8 @@ double tesi_solver_factor(const TesSolver *solver, double norm);
 TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, double norm, TesVector *z);
 /* Recomputes r <- b - A x, and its norm relative to |b|. */
 TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesVector *x, double *relative);
+/* The start of a Krylov method: x, or what full multigrid makes of b; r <- b - A x, and its relative norm. */
+TesStatus tesi_solver_begin(TesSolver *solver, const TesVector *b, TesVector *x, double *relative);
 /* Records the residual of iteration `iteration`; tells in *stop whether to end, and returns why as a status:
  * TES_OK (converged or not finished), TES_NOT_CONVERGED, TES_DIVERGED, TES_NAN, TES_INTERRUPTED. */
 TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, bool *stop);

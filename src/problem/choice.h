@@ -17,6 +17,7 @@ typedef struct TesiSituation {
 typedef struct TesiChoice {
   TesSmootherKind smoother; /* auto: every level tries which one serves it */
   TesMethod method;         /* never auto */
+  bool full_start;          /* full multigrid makes the start of cg */
 } TesiChoice;
 
 TesiChoice tesi_choose(const TesiSituation *situation);

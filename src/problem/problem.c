@@ -81,6 +81,7 @@ static TesStatus create_solver(TesProblem *p) {
   const TesSolverDesc solver = {.op = p->op,
                                 .multigrid = p->multigrid,
                                 .method = p->method,
+                                .full_start = p->full_start,
                                 .tolerance = p->tolerance,
                                 .max_iterations = p->options.max_iterations,
                                 .monitor = p->options.monitor,

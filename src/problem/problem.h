@@ -64,6 +64,7 @@ struct TesProblem {
   double tolerance, floor;
   TesMethod method;
   TesPrecision cycle;
+  bool full_start; /* of the method */
   TesProblemTimes times;
   char method_text[160], precision_text[96];
 };

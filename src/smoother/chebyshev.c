@@ -1,7 +1,10 @@
-/* Chebyshev: x <- x + p(B A) B (b - A x), where 1 - t p(t) is the Chebyshev polynomial of the first kind of
- * [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
- * algorithm 12.1). lambda: largest eigenvalue of B A. B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of
- * D^-1 in the update.
+/* Chebyshev: x <- x + p(B A) B (b - A x). With lambda the largest eigenvalue of B A, 1 - t p(t) is
+ *   without ratio  the polynomial of the fourth kind W_m(1 - 2 t / L) / (2 m + 1), L = 1.05 lambda, W_m(cos a) = sin((m + 1/2) a) / sin(a/2): of all
+ *                  polynomials the one with the least sqrt(t) |1 - t p(t)| on [0, L], which bounds a V-cycle (Lottes, Optimal polynomial
+ *                  smoothers for multigrid V-cycles, 2023, algorithm 1). It needs no lower end.
+ *   with ratio     that of the first kind of [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative Methods for Sparse Linear Systems,
+ *                  2nd ed., algorithm 12.1).
+ * B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of D^-1 in the update.
  *
  * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the first
  * residual is b itself: degree m costs m - 1 applications then. */
@@ -12,6 +15,7 @@
 
 typedef struct Plan {
   double centre, radius;          /* of the interval */
+  bool fourth;                    /* kind; its interval begins at 0 */
   void *inverse_diagonal, *r, *p; /* inverse_diagonal NULL: patches */
   TesiCellPatches *patches;       /* NULL: none */
   void *z;                        /* of patches */
@@ -25,24 +29,35 @@ static TesStatus precondition(const Plan *plan, const void *r, const void **z, c
   return tesi_cell_patches_apply(plan->patches, r, plan->z);
 }
 
+/* Step i of the recurrence: p <- c p + s B r, from those of the step before. */
+typedef struct Step {
+  double s, c, rho; /* rho: of the first kind */
+} Step;
+
+static Step next_step(const Plan *plan, int i, Step last) {
+  const double sigma = plan->centre / plan->radius;
+  if (plan->fourth)
+    return (Step){(8 * i + 4) / ((2 * i + 3) * 2 * plan->centre), i ? (2 * i - 1.) / (2 * i + 3) : 0, 0};
+  if (i == 0) return (Step){1 / plan->centre, 0, 1 / sigma};
+  const double rho = 1 / (2 * sigma - last.rho);
+  return (Step){2 * rho / plan->radius, rho * last.rho, rho};
+}
+
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const TesOperator *op = smoother->op;
-  const double sigma = plan->centre / plan->radius;
-  double s = 1 / plan->centre, c = 0, rho = 1 / sigma;
+  Step step = {0};
   (void)sweep;
   for (int i = 0; i < smoother->degree; i++) {
     const bool zero = i == 0 && zero_guess;
     if (!zero) TES_TRY(op->table->residual(op, b, x, plan->r));
     const void *z, *d;
     TES_TRY(precondition(plan, zero ? b : plan->r, &z, &d));
-    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, s, z, d, c, plan->p, zero ? 0 : 1, x));
-    const double next = 1 / (2 * sigma - rho);
-    s = 2 * next / plan->radius;
-    c = next * rho;
-    rho = next;
+    step = next_step(plan, i, step);
+    TES_TRY(tesi_device_diagonal_step(ctx, op->precision, op->length, step.s, z, d, step.c, plan->p,
+                                      zero ? 0 : 1, x));
   }
 done:
   return status;
@@ -67,13 +82,19 @@ done:
   return status;
 }
 
+/* Number m of the roots of 1 - t p(t). */
+static double root_of(const Plan *plan, int degree, int m) {
+  const double pi = 3.14159265358979323846;
+  const double angle = plan->fourth ? (2 * m + 2) * pi / (2 * degree + 1) : (2 * m + 1) * pi / (2 * degree);
+  return plan->centre - plan->radius * cos(angle);
+}
+
 /* The same polynomial as a product of Richardson steps, one for each of its roots. */
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const Plan *plan = smoother->plan;
   const int64_t n = smoother->op->length;
-  const double pi = 3.14159265358979323846;
   double *Ax = NULL, *d = NULL, *z = NULL;
   (void)sweep;
   TES_ALLOC(&Ax, n);
@@ -81,7 +102,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   TES_ALLOC(&d, n);
   TES_TRY(tesi_diagonal_ref(smoother->op, d));
   for (int m = 0; m < smoother->degree; m++) {
-    const double root = plan->centre + plan->radius * cos((2 * m + 1) * pi / (2 * smoother->degree));
+    const double root = root_of(plan, smoother->degree, m);
     TES_TRY(smoother->op->table->apply_ref(smoother->op, x, Ax));
     for (int64_t i = 0; i < n; i++) Ax[i] = b[i] - Ax[i];
     TES_TRY(precondition_ref(smoother, d, Ax, z));
@@ -146,6 +167,13 @@ done:
   return status;
 }
 
+/* The least applications of the operator to a solution, among degrees 2 to 6 (docs/performance-one-world.md). */
+static int usual_degree(const TesSmoother *smoother) {
+  const TesSpace *space = smoother->op->space;
+  if (smoother->kind == TES_SMOOTHER_CELL_PATCH) return 2;
+  return space && space->degree >= 5 ? 5 : 4;
+}
+
 TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -154,17 +182,20 @@ TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
   smoother->table = &table;
   TES_NEW(&plan);
   smoother->plan = plan;
+  if (smoother->degree == 0) smoother->degree = usual_degree(smoother);
   TES_CHECK(smoother->omega == 0, "omega is %g: a chebyshev polynomial has no damping", smoother->omega);
   TES_TRY(tesi_operator_vector(smoother->op, &plan->r));
   TES_TRY(tesi_operator_vector(smoother->op, &plan->p));
   TES_TRY(make_preconditioner(smoother, plan, &lambda));
-  plan->centre = (1.2 * lambda + lambda / smoother->ratio) / 2;
-  plan->radius = (1.2 * lambda - lambda / smoother->ratio) / 2;
+  plan->fourth = smoother->ratio == 0;
+  const double low = plan->fourth ? 0 : lambda / smoother->ratio, high = (plan->fourth ? 1.05 : 1.2) * lambda;
+  plan->centre = (high + low) / 2;
+  plan->radius = (high - low) / 2;
   smoother->omega = 1;
   smoother->symmetric = true;
-  snprintf(smoother->description, sizeof smoother->description, "chebyshev-%s, degree %d on [%.3g, %.3g]",
-           plan->patches ? "cell patches" : "jacobi", smoother->degree, plan->centre - plan->radius,
-           plan->centre + plan->radius);
+  snprintf(smoother->description, sizeof smoother->description, "chebyshev-%s%s, degree %d on [%.3g, %.3g]",
+           plan->patches ? "cell patches" : "jacobi", plan->fourth ? ", fourth kind" : "", smoother->degree,
+           plan->centre - plan->radius, plan->centre + plan->radius);
 done:
   return status;
 }

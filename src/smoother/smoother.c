@@ -11,10 +11,10 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_NODAL);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
             "damping omega is %g, expected 0 < omega <= 2 or 0 for the default", desc->omega);
-  TES_CHECK(desc->degree >= 0 && desc->degree <= 100, "chebyshev degree is %d, expected 1..100 or 0 for 5",
-            desc->degree);
+  TES_CHECK(desc->degree >= 0 && desc->degree <= 100,
+            "chebyshev degree is %d, expected 1..100 or 0 for the default", desc->degree);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
-            "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for 20", desc->ratio);
+            "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
   TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op),
             "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
 done:
@@ -94,8 +94,8 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   s->local = desc->local;
   if (s->local == TES_LOCAL_AUTO && tesi_is_separable(desc->op)) s->local = TES_LOCAL_EXACT;
   s->omega = desc->omega;
-  s->degree = desc->degree ? desc->degree : 5;
-  s->ratio = desc->ratio != 0 ? desc->ratio : 20;
+  s->degree = desc->degree;
+  s->ratio = desc->ratio;
   TES_TRY(init(s));
   *smoother = s;
   s = NULL;

@@ -22,7 +22,7 @@ struct TesSmoother {
   TesLocalSolver local; /* never auto */
   double omega;
   int degree;   /* chebyshev */
-  double ratio; /* chebyshev */
+  double ratio; /* chebyshev; 0: the fourth kind */
   bool symmetric;
   void *plan;
   char description[160];

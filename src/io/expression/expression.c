@@ -113,7 +113,7 @@ static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char 
   TES_NEW(&e);
   e->ctx = e->terms.ctx = ctx;
   e->threads = tes_context_threads(ctx);
-  e->kernels = TESI_SIMD_PICK(128, tesi_expression_kernels);
+  e->kernels = TESI_SIMD_PICK(tes_context_simd_bits(ctx), tesi_expression_kernels);
   e->root = root;
   TES_TRY(tesi_program_create(ctx, terms, root, &e->program, message));
   TES_TRY(tesi_function_create(ctx, evaluate, e, destroy, text, function));

@@ -107,24 +107,67 @@ static bool hangs(int dim, int n, unsigned mask, int64_t p) {
                           dim, n, mask, (const int[3]){(int)(p % n), (int)(p / n % n), (int)(p / n / n)});
 }
 
+/* Corners, edges, faces and the inside of a cell, whose nodes have the same fate: 3^dim at most. */
+typedef struct Entities {
+  int count;
+  int64_t first[27];                  /* its first node in a cell */
+  unsigned char of[TESI_FOREST_CELL]; /* by node */
+} Entities;
+
+static Entities make_entities(const TesiForestTransfer *t) {
+  Entities e = {0};
+  int at[27];
+  memset(at, -1, sizeof at);
+  for (int64_t p = 0; p < t->fine_nodes; p++) {
+    int64_t rest = p;
+    int name = 0;
+    for (int d = 0, power = 1; d < t->dim; d++, power *= 3, rest /= t->n)
+      name += power * (rest % t->n == 0 ? 0 : rest % t->n == t->n - 1 ? 2 : 1);
+    if (at[name] < 0) e.first[e.count] = p, at[name] = e.count++;
+    e.of[p] = (unsigned char)at[name];
+  }
+  return e;
+}
+
+/* own[cell] gets the bits of the entities that the cell is the first to have without that they hang. */
+static TesStatus find_first(TesContext *ctx, const TesiForestTransfer *t, const Entities *e, uint32_t *own) {
+  TesStatus status = TES_OK;
+  char *seen = NULL;
+  TES_ALLOC(&seen, t->fine->length);
+  for (int64_t c = 0; c < t->fine_cells; c++) {
+    const int32_t *index = t->fine->index + c * t->fine_nodes;
+    int32_t least[27]; /* names an entity whatever way cells are turned */
+    for (int k = 0; k < e->count; k++) least[k] = INT32_MAX;
+    for (int64_t p = 0; p < t->fine_nodes; p++)
+      least[e->of[p]] = index[p] < least[e->of[p]] ? index[p] : least[e->of[p]];
+    for (int k = 0; k < e->count; k++) {
+      const int32_t i = least[k];
+      if (i < 0 || seen[i] || hangs(t->dim, t->n, t->fine->mask[c], e->first[k])) continue;
+      seen[i] = 1;
+      own[c] |= (uint32_t)1 << k;
+    }
+  }
+done:
+  tesi_free(ctx, &seen);
+  return status;
+}
+
 /* The first cell in which a node does not hang writes it. */
 static TesStatus find_owners(TesContext *ctx, TesiForestTransfer *t) {
   TesStatus status = TES_OK;
-  const int32_t *index = t->fine->index;
-  const uint16_t *mask = t->fine->mask;
-  char *seen = NULL;
-  TES_ALLOC(&seen, t->fine->length);
+  const Entities e = make_entities(t);
+  uint32_t *own = NULL;
+  TES_ALLOC(&own, t->fine_cells);
   TES_ALLOC(&t->own, t->fine_cells * t->fine_nodes);
+  TES_TRY(find_first(ctx, t, &e, own));
+#pragma omp parallel for schedule(static) num_threads(t->threads)
   for (int64_t c = 0; c < t->fine_cells; c++)
     for (int64_t p = 0; p < t->fine_nodes; p++) {
-      const int64_t i = c * t->fine_nodes + p;
-      t->own[i] = -1;
-      if (index[i] < 0 || seen[index[i]] || hangs(t->dim, t->n, mask[c], p)) continue;
-      seen[index[i]] = 1;
-      t->own[i] = index[i];
+      const int32_t i = t->fine->index[c * t->fine_nodes + p];
+      t->own[c * t->fine_nodes + p] = own[c] >> e.of[p] & 1 ? i : -1;
     }
 done:
-  tesi_free(ctx, &seen);
+  tesi_free(ctx, &own);
   return status;
 }
 
@@ -185,15 +228,15 @@ static TesStatus colour_chunks(TesContext *ctx, TesiForestTransfer *t, int64_t c
   TES_ALLOC(&used, t->coarse->length);
   t->colours = 1;
   for (int64_t k = 0; k < chunks; k++) {
-    const int64_t first = k * CELLS_A_CHUNK * t->coarse_nodes;
-    const int64_t last = (k + 1) * CELLS_A_CHUNK < t->cells ? (k + 1) * CELLS_A_CHUNK : t->cells;
+    const int64_t first = k * CELLS_A_CHUNK, end = first + CELLS_A_CHUNK,
+                  last = end < t->cells ? end : t->cells;
     uint64_t taken = 0;
     int own = 0;
-    for (int64_t i = first; i < last * t->coarse_nodes; i++)
+    for (int64_t i = first * t->coarse_nodes; i < last * t->coarse_nodes; i++)
       if (index[i] >= 0) taken |= used[index[i]];
     while (own < MOST_COLOURS && taken >> own & 1) own++;
     TES_CHECK(own < MOST_COLOURS, "the cells need more than %d colours: too many share a node", MOST_COLOURS);
-    for (int64_t i = first; i < last * t->coarse_nodes; i++)
+    for (int64_t i = first * t->coarse_nodes; i < last * t->coarse_nodes; i++)
       if (index[i] >= 0) used[index[i]] |= (uint64_t)1 << own;
     colour[k] = (unsigned char)own;
     t->colours = tesi_max(t->colours, own + 1);

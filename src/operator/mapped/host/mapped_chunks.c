@@ -1,11 +1,18 @@
 /* Chunks of batches: what a thread takes at a time. */
-#include <string.h>
 #include "operator/mapped/host/mapped_host.h"
 
 /* Chunks share nodes along their borders, which are touched twice: few of them, but enough for many threads. */
 enum { CHUNKS = 32, NODES_A_STEP = 1 << 12, MOST_COLOURS = 64 };
 
-/* colour[chunk]: the lowest that no chunk with a common node has. Each node remembers the colours at it. */
+/* Cells that share a node share a corner: nodes of a face or an edge come with its corners, those of the larger cell where they hang. A corner
+ * that hangs for one cell alone is no exception: what the two share has another one inside what was refined, which does not hang. */
+static int32_t corner(const TesiMapped *m, int64_t cell, int v) {
+  const int64_t p = m->degree * ((v & 1) + m->n * ((v >> 1 & 1) + (int64_t)m->n * (v >> 2)));
+  const int32_t i = m->index[cell * m->cell_nodes + p];
+  return i < 0 ? ~i : i;
+}
+
+/* colour[chunk]: the lowest that no chunk with a common node has. Each corner remembers the colours at it. */
 static TesStatus colour_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t size, unsigned char *colour) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
@@ -18,9 +25,8 @@ static TesStatus colour_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t si
     int own = 0;
     for (int pass = 0; pass < 2; pass++) {
       for (int64_t c = first; c < end; c++)
-        for (int64_t p = 0; p < m->cell_nodes; p++) {
-          const int32_t i = m->index[plan->cell[c] * m->cell_nodes + p];
-          uint64_t *at = &mask[i < 0 ? ~i : i];
+        for (int v = 0; v < 1 << m->dim; v++) {
+          uint64_t *at = &mask[corner(m, plan->cell[c], v)];
           if (pass == 0)
             used |= *at;
           else
@@ -55,18 +61,30 @@ static void order_chunks(TesiMappedHost *plan, int64_t size, int64_t step, const
   plan->chunk[at] = plan->steps = steps;
 }
 
-/* owner[node]: the first batch, in the order of steps, that has it; -1: none has. */
-static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
+/* Nodes of a batch that have no owner get it. */
+static void own_nodes(const TesiMappedHost *plan, int64_t b, int32_t *owner) {
   const TesiMapped *m = plan->m;
-  const int lanes = plan->kernels.lanes;
-  memset(owner, -1, (size_t)m->nodes * sizeof *owner);
-  for (int64_t k = 0; k < plan->steps; k++)
-    for (int64_t b = plan->step[k].first; b < plan->step[k].end; b++)
-      for (int64_t e = 0; e < lanes * m->cell_nodes; e++) {
-        const int32_t i =
-            m->index[plan->cell[b * lanes + e / m->cell_nodes] * m->cell_nodes + e % m->cell_nodes];
-        if (owner[i < 0 ? ~i : i] < 0) owner[i < 0 ? ~i : i] = (int32_t)b;
-      }
+  for (int l = 0; l < plan->batch[b].count; l++) {
+    const int32_t *index = m->index + plan->cell[b * plan->kernels.lanes + l] * m->cell_nodes;
+    for (int64_t p = 0; p < m->cell_nodes; p++) {
+      const int32_t i = index[p] < 0 ? ~index[p] : index[p];
+      if (owner[i] < 0) owner[i] = (int32_t)b;
+    }
+  }
+}
+
+/* owner[node]: the first batch, in the order of steps, that has it; -1: none has. Chunks of a colour share no node. */
+static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
+#pragma omp parallel num_threads(plan->threads)
+  {
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < plan->m->nodes; i++) owner[i] = -1;
+    for (int colour = 0; colour < plan->colours; colour++)
+#pragma omp for schedule(dynamic)
+      for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1]; k++)
+        for (const TesiMappedStep *s = plan->step + plan->chunk[k]; s < plan->step + plan->chunk[k + 1]; s++)
+          for (int64_t b = s->first; b < s->end; b++) own_nodes(plan, b, owner);
+  }
 }
 
 /* The cache lines that each step is first to touch, as ranges in ascending order: streams that the hardware foresees, if they are asked
