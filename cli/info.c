@@ -29,8 +29,10 @@ static void processor_name(char *name, size_t size) {
 }
 
 /* Optional parts of a build, and what they are for. */
-static const char *const parts[][2] = {
-    {"p4est", "meshes of trees"}, {"hdf5", "checkpoints"}, {"hypre", "algebraic coarse solver"}};
+static const char *const parts[][2] = {{"p4est", "meshes of trees"},
+                                       {"hdf5", "checkpoints"},
+                                       {"hypre", "algebraic coarse solver"},
+                                       {"png", "pictures"}};
 enum { PARTS = sizeof parts / sizeof *parts, TEXT = 512 };
 
 static void keep_device(void *user, TesLogLevel level, const char *line) {

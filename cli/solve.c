@@ -16,12 +16,13 @@ static const char help[] =
     "  --simd BITS            width of SIMD vectors: 128, 256 or 512             (the widest)\n"
     "  --json FILE            writes a report, to the standard output for '-'\n"
     "  --vtu FILE             writes the solution for ParaView\n"
+    "  --png FILE             draws the solution\n"
     "  --restart FILE         goes on from a checkpoint (output.checkpoint)\n"
     "  --verbose | --quiet    more, or nothing but errors\n"
     "  --keys [KEY]           lists the keys of case files, all or below KEY\n"
     "  --help                 this text\n";
 
-enum { SET = 256, DEVICE, THREADS, SIMD, JSON, VTU, RESTART, VERBOSE, QUIET, KEYS, HELP };
+enum { SET = 256, DEVICE, THREADS, SIMD, JSON, VTU, PNG, RESTART, VERBOSE, QUIET, KEYS, HELP };
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              {"device", required_argument, NULL, DEVICE},
@@ -29,6 +30,7 @@ static const struct option long_options[] = {{"set", required_argument, NULL, SE
                                              {"simd", required_argument, NULL, SIMD},
                                              {"json", required_argument, NULL, JSON},
                                              {"vtu", required_argument, NULL, VTU},
+                                             {"png", required_argument, NULL, PNG},
                                              {"restart", required_argument, NULL, RESTART},
                                              {"verbose", no_argument, NULL, VERBOSE},
                                              {"quiet", no_argument, NULL, QUIET},
@@ -67,6 +69,9 @@ static bool parse_option(int option, SolveOptions *o) {
     return true;
   case VTU:
     o->vtu = optarg;
+    return true;
+  case PNG:
+    o->png = optarg;
     return true;
   case RESTART:
     o->restart = optarg;
@@ -138,6 +143,7 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = find_errors(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_write_vtu(s, problem);
+  if (status == TES_OK) status = solve_write_png(s, problem, -1);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_write_checkpoint(s, problem, s->first_step);
   return status;
 }
@@ -183,6 +189,7 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
   status = solve_find_outputs(s, step->problem);
   if (status == TES_OK) status = solve_write_step(s, step);
+  if (status == TES_OK) status = solve_write_png(s, step->problem, step->step);
   return status == TES_OK ? solve_write_checkpoint(s, step->problem, s->first_step + step->step) : status;
 }
 

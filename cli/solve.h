@@ -8,7 +8,7 @@ enum { SOLVE_FIELDS = 8, SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 
 
 typedef struct SolveOptions {
   CliCommon common;
-  const char *path, *vtu, *restart;
+  const char *path, *vtu, *png, *restart;
   const char *overrides[SOLVE_OVERRIDES];
   int override_count;
   bool to_stdout; /* the report goes to the standard output, nothing else does */
@@ -39,7 +39,8 @@ typedef struct Solve {
   double error_l2, error_h1;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
-  const char *vtu; /* written */
+  const char *vtu;      /* written */
+  char png[SOLVE_TEXT]; /* the same */
   SolveOutputs outputs;
   /* Of the last step; levels finest first. */
   TesReportLevel levels[SOLVE_LEVELS];
@@ -70,10 +71,13 @@ TesStatus solve_check_outputs(Solve *s);
 /* Of options or case; NULL: none. */
 const char *solve_vtu_path(const Solve *s);
 const char *solve_json_path(const Solve *s);
+const char *solve_png_path(const Solve *s);
 /* "name.vtu" -> "name-007.vtu", of step -1 the collection "name.pvd"; the caller frees; NULL: no memory. */
 char *solve_step_file(const char *path, int step);
 /* The file of a single solve, or that of a step and the collection of all so far; nothing where none is wanted. */
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
+/* The picture of a single solve (step -1) or of a step; nothing where none is wanted. */
+TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step);
 TesStatus solve_write_step(Solve *s, const TesAdaptStep *step);
 /* The case's checkpoint, if it has one. */
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);

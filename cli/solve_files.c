@@ -15,9 +15,14 @@ const char *solve_json_path(const Solve *s) {
   return s->options->common.json ? s->options->common.json : s->input ? s->input->json : NULL;
 }
 
+const char *solve_png_path(const Solve *s) {
+  return s->options->png ? s->options->png : s->input ? s->input->picture.file : NULL;
+}
+
 TesStatus solve_check_files(const Solve *s) {
   TesStatus status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
+  if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
   for (int i = 0; i < s->input->lines && status == TES_OK; i++)
     status = tes_file_check(s->context, s->input->line[i].file);
   if (status == TES_OK && s->input->checkpoint)
@@ -41,6 +46,22 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
   const TesStatus status = write_vtu(s, problem, NULL, path);
   if (status == TES_OK) s->vtu = path;
   return status;
+}
+
+/* "name.png" -> "name-007.png" for step 7. */
+TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
+  const TesCasePicture *p = &s->input->picture;
+  const TesPictureDesc desc = {
+      .of = p->of, .slice = p->slice, .at = p->at, .edges = p->edges, .width = p->width};
+  const char *path = solve_png_path(s);
+  if (!path || (step >= 0 && step % p->every)) return TES_OK;
+  const size_t length = strlen(path);
+  const int stem = (int)(length > 4 && !strcmp(path + length - 4, ".png") ? length - 4 : length);
+  if (step < 0)
+    snprintf(s->png, sizeof s->png, "%s", path);
+  else
+    snprintf(s->png, sizeof s->png, "%.*s-%03d.png", stem, path, s->first_step + step);
+  return tes_picture_write(problem, &desc, s->png);
 }
 
 static int stem_of(const char *path) {

@@ -95,6 +95,7 @@ TesStatus solve_check_outputs(Solve *s) {
   if (json) output[outputs++] = (Named){"the report (output.json)", json};
   if (vtu && !steps) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
   if (c && c->checkpoint) output[outputs++] = (Named){"the checkpoint (output.checkpoint)", c->checkpoint};
+  if (solve_png_path(s)) output[outputs++] = (Named){"the picture (output.png)", solve_png_path(s)};
   for (int i = 0; c && i < c->lines; i++)
     output[outputs++] = (Named){"a line (output.lines)", c->line[i].file};
   if (!find_clash(s, inputs, input, outputs, output) && steps)

@@ -169,4 +169,5 @@ void solve_print_outcome(const Solve *s) {
   if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
   solve_print_outputs(s);
   if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
+  if (*s->png) solve_log(s, TES_LOG_INFO, "written   %s", s->png);
 }

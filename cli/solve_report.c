@@ -72,7 +72,8 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
                       .setup_seconds = s->setup_seconds,
                       .memory_peak = tes_context_memory_peak(s->context),
                       .fractional_iterations = NAN,
-                      .vtu = s->vtu};
+                      .vtu = s->vtu,
+                      .png = s->png};
   if (s->input) fill_input(s, &report);
   if (s->has_solver) {
     for (int i = 0; i < 4; i++) texts[i] = (TesReportText){solve_texts[i], s->text[i]};

@@ -33,6 +33,15 @@ typedef struct TesCaseValue {
   char *place;    /**< name of a boundary or material; NULL: the domain, or a point */
   char *where;
 } TesCaseValue;
+/** A picture; file NULL: none. */
+typedef struct TesCasePicture {
+  char *file, *of; /**< of NULL: the first field */
+  int slice;       /**< as TesPictureDesc */
+  double at;
+  bool edges;
+  int width, every; /**< every: of so many steps of an adaptive solve one */
+} TesCasePicture;
+
 /** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a problem is made of it. */
 typedef struct TesCase {
   TesContext *context;
@@ -46,6 +55,7 @@ typedef struct TesCase {
   TesCasePoint *point; /**< [points] */
   TesCaseLine *line;   /**< [lines] */
   TesCaseValue *value; /**< [values] */
+  TesCasePicture picture;
   char *warnings[4];
   int warning_count;
 } TesCase;

@@ -1,5 +1,5 @@
 /** \file output.h
- *  Files for people and scripts beside VTU: the solution along a line as CSV. */
+ *  Files for people and scripts beside VTU: the solution along a line as CSV, and pictures. */
 #ifndef TESSERA_OUTPUT_H
 #define TESSERA_OUTPUT_H
 
@@ -19,6 +19,23 @@ typedef struct TesLineDesc {
  *  length is moved to it, as tes_problem_sample() does. *missed (may be NULL) <- points outside. Errors: TES_INVALID_INPUT (no point in the
  *  mesh), TES_IO. */
 TesStatus tes_line_write(const TesProblem *problem, const TesLineDesc *desc, const char *path, int *missed);
+
+/** Zero means default. */
+typedef struct TesPictureDesc {
+  const char *of;    /**< an expression as in TesValue.of, without normals; NULL: the first field */
+  int slice;         /**< 3D: 1, 2 or 3: a cut across x, y or z; 0: the surface, seen from (+, -, +) */
+  double at;         /**< where the cut is */
+  bool edges;        /**< of cells */
+  int width;         /**< pixels, 200..8000; 0 means 900 */
+  const char *title; /**< ASCII; NULL: what is shown, the equation, cells and degree */
+} TesPictureDesc;
+/** Writes a picture as PNG: the field in the plane or on the surface, with a colour bar from its least to its largest value, axes and a title.
+ *  Cells are divided until a piece is a few pixels long, so that high degrees and curved cells look as they are; what is hidden is found sample
+ *  by sample, nine a pixel. The colour map is viridis. Values that are not finite are grey. Errors: TES_INVALID_INPUT (an expression that is none, a
+ *  cut that misses the mesh), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes a pixel. */
+/** Before time is spent: whether a picture can be written to this file (NULL: none is wanted). Errors: TES_MISSING, TES_IO. */
+TesStatus tes_picture_check(TesContext *context, const char *path);
+TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
 
 #ifdef __cplusplus
 }

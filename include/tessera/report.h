@@ -87,6 +87,7 @@ typedef struct TesReport {
   int solver_count;
   const char *const *warnings; /**< `warnings` [warning_count] */
   int warning_count;
+  const char *png;              /**< `png`: the picture that was written last */
   const TesReportPoint *points; /**< `points` [point_count] */
   int point_count;
   const TesReportValue *values; /**< `values` {NAME: number} [value_count] */

@@ -1,4 +1,4 @@
-/* What a case wants to be told of its solution: points, values, lines. */
+/* What a case wants to be told of its solution: points, values, lines, pictures. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -231,15 +231,68 @@ done:
   return status;
 }
 
+/* ---- pictures -------------------------------------------------------------------------------------------------------- */
+
+/* "z=0.5" */
+static TesStatus read_slice(TesiCaseReader *r, int row, const TesiYaml *node, TesCasePicture *picture) {
+  const char *axis = is_text(node) ? strchr("xyz", node->text[0]) : NULL,
+             *equals = axis ? node->text + 1 : NULL;
+  if (r->draft.c.mesh.dim == 2)
+    return tesi_case_error(r, row, node, "slice: the mesh has two dimensions, and is shown as it is");
+  while (equals && *equals == ' ') equals++;
+  if (!equals || *equals != '=' || !tesi_number_parse(equals + 1 + strspn(equals + 1, " "), &picture->at) ||
+      !isfinite(picture->at))
+    return tesi_case_error(r, row, node, "slice: expected a direction and a number, as \"z=0.5\"");
+  picture->slice = 1 + (node->text[0] - 'x');
+  return TES_OK;
+}
+
+static TesStatus read_edges(TesiCaseReader *r, int row, const TesiYaml *node, bool *edges) {
+  *edges = node && is_text(node) && !strcmp(node->text, "true");
+  if (!node || (is_text(node) && (*edges || !strcmp(node->text, "false")))) return TES_OK;
+  return tesi_case_error(r, row, node, "edges: expected true or false");
+}
+
+static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) {
+  static const char *const keys[] = {"file", "of", "slice", "edges", "width", "every", NULL};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCasePicture *picture = &r->draft.c.picture;
+  const bool map = node->kind == TESI_YAML_MAP;
+  const TesiYaml *file = map ? tesi_yaml_find(node, "file") : node,
+                 *of = map ? tesi_yaml_find(node, "of") : NULL,
+                 *slice = map ? tesi_yaml_find(node, "slice") : NULL;
+  if (map) TES_TRY(check_keys(r, row, node, keys));
+  if (!is_text(file) || (map && tesi_yaml_is_null(file))) {
+    TES_TRY(map ? tesi_case_error(r, row, node, "a picture needs a file") : tesi_case_wrong(r, row, node));
+    goto done;
+  }
+  TES_TRY(copy_text(ctx, file->text, &picture->file));
+  if (of && !is_text(of)) TES_TRY(tesi_case_error(r, row, of, "of: expected an expression"));
+  if (is_text(of)) TES_TRY(copy_text(ctx, of->text, &picture->of));
+  if (is_text(of)) TES_TRY(check_of(r, row, of, of->text, false));
+  if (slice) TES_TRY(read_slice(r, row, slice, picture));
+  if (!map) goto done;
+  TES_TRY(read_edges(r, row, tesi_yaml_find(node, "edges"), &picture->edges));
+  TES_TRY(read_count(r, row, tesi_yaml_find(node, "width"), "width", 200, 8000, &picture->width));
+  TES_TRY(read_count(r, row, tesi_yaml_find(node, "every"), "every", 1, 1000000, &picture->every));
+done:
+  return status;
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------- */
 
 TesStatus tesi_case_read_outputs(TesiCaseReader *r) {
   static const struct {
     const char *path;
     TesStatus (*read)(TesiCaseReader *r, int row, const TesiYaml *node);
-  } rows[] = {{"output.points", read_points}, {"output.values", read_values}, {"output.lines", read_lines}};
+  } rows[] = {{"output.points", read_points},
+              {"output.values", read_values},
+              {"output.lines", read_lines},
+              {"output.png", read_picture}};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
+  r->draft.c.picture.width = 900, r->draft.c.picture.every = 1;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const int row = tesi_case_row(rows[i].path);
     if (r->node[row]) TES_TRY(rows[i].read(r, row, r->node[row]));
@@ -267,6 +320,8 @@ void tesi_case_clear_outputs(TesCase *c) {
   tesi_free(ctx, &c->point);
   tesi_free(ctx, &c->line);
   tesi_free(ctx, &c->value);
+  tesi_free(ctx, &c->picture.file);
+  tesi_free(ctx, &c->picture.of);
 }
 
 /* ---- on a mesh ------------------------------------------------------------------------------------------------------- */
@@ -324,6 +379,8 @@ TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
   TesContext *ctx = input->context;
   TesStatus status = TES_OK;
   bool inside;
+  TES_CHECK(!input->picture.slice || mesh->dim == 3,
+            "output.png: slice: the mesh has two dimensions, and is shown as it is");
   for (int i = 0; i < input->points; i++) {
     const double *x = input->point[i].x;
     TES_TRY(check_point(mesh, x, &inside));

@@ -185,6 +185,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "numbers of the solution, told and in the report: {KIND: WHERE, of: EXPRESSION}, see below"},
   {.path = "output.lines", .type = TESI_KEY_LINES, ANY, .fallback_note = "none",
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
+  {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
+   .help = "a picture: FILE, or {file, of (u), slice (3D: z=0.5), edges (false), width (900), every (1)}; one a step of an adaptive solve"},
 };
 /* clang-format on */
 

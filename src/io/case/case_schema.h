@@ -39,7 +39,8 @@ typedef enum TesiKeyType {
   /* The next are read when all else is (case_output.c). */
   TESI_KEY_POINTS,
   TESI_KEY_VALUES,
-  TESI_KEY_LINES
+  TESI_KEY_LINES,
+  TESI_KEY_PICTURE
 } TesiKeyType;
 
 /* Numbers must lie in [low, high], or in (low, high) where `open`. */

@@ -79,6 +79,9 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
   case TESI_KEY_LINES:
     snprintf(text, 200, "a list of {from, to, count (101), file}");
     break;
+  case TESI_KEY_PICTURE:
+    snprintf(text, 200, "the name of a file, or keys with values");
+    break;
   }
 }
 

@@ -1,0 +1,141 @@
+/* See canvas.h. */
+#include "io/picture/canvas.h"
+#include <float.h>
+#include <math.h>
+
+enum { S = TESI_CANVAS_SAMPLES };
+
+TesStatus tesi_canvas_create(TesContext *ctx, int width, int height, TesiCanvas **canvas) {
+  TesStatus status = TES_OK;
+  TesiCanvas *c = NULL;
+  *canvas = NULL;
+  TES_NEW(&c);
+  c->context = ctx, c->width = width, c->height = height;
+  const int64_t samples = (int64_t)S * S * width * height;
+  TES_ALLOC(&c->sample, samples);
+  TES_ALLOC(&c->depth, samples);
+  for (int64_t i = 0; i < samples; i++) c->sample[i] = (TesiColour){255, 255, 255}, c->depth[i] = -INFINITY;
+  *canvas = c;
+  c = NULL;
+done:
+  tesi_canvas_destroy(&c);
+  return status;
+}
+
+void tesi_canvas_destroy(TesiCanvas **canvas) {
+  if (!*canvas) return;
+  TesContext *ctx = (*canvas)->context;
+  tesi_free(ctx, &(*canvas)->sample);
+  tesi_free(ctx, &(*canvas)->depth);
+  tesi_free(ctx, canvas);
+}
+
+/* ---- colours ------------------------------------------------------------------------------------------------------- */
+
+/* The map viridis of matplotlib (S. van der Walt, N. Smith), as polynomials of degree 6 (M. Zucker; both CC0). */
+TesiColour tesi_colour_at(double t) {
+  static const double c[7][3] = {{0.2777273272234177, 0.005407344544966578, 0.3340998053353061},
+                                 {0.1050930431085774, 1.404613529898575, 1.384590162594685},
+                                 {-0.3308618287255563, 0.214847559468213, 0.09509516302823659},
+                                 {-4.634230498983486, -5.799100973351585, -19.33244095627987},
+                                 {6.228269936347081, 14.17993336680509, 56.69055260068105},
+                                 {4.776384997670288, -13.74514537774601, -65.35303263337234},
+                                 {-5.435455855934631, 4.645852612178535, 26.3124352495832}};
+  double rgb[3] = {0};
+  t = fmin(fmax(t, 0), 1);
+  for (int i = 6; i >= 0; i--)
+    for (int k = 0; k < 3; k++) rgb[k] = rgb[k] * t + c[i][k];
+  for (int k = 0; k < 3; k++) rgb[k] = 255 * fmin(fmax(rgb[k], 0), 1) + 0.5;
+  return (TesiColour){(uint8_t)rgb[0], (uint8_t)rgb[1], (uint8_t)rgb[2]};
+}
+
+static TesiColour shade(double value, double light, double low, double high) {
+  const double t = high > low ? (value - low) / (high - low) : 0.5;
+  const TesiColour c = isfinite(value) ? tesi_colour_at(t) : (TesiColour){170, 170, 170};
+  light = fmin(fmax(light, 0), 1);
+  return (TesiColour){(uint8_t)(c.r * light), (uint8_t)(c.g * light), (uint8_t)(c.b * light)};
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------------------------- */
+
+/* Samples from .. to - 1 whose middles may lie between two lengths. */
+static void sample_range(double low, double high, int most, int *from, int *to) {
+  *from = (int)fmin(fmax(ceil(low * S - 0.5), 0), most);
+  *to = (int)fmin(fmax(floor(high * S - 0.5) + 1, 0), most);
+}
+
+void tesi_canvas_triangle(TesiCanvas *canvas, const TesiCorner p[3], double low, double high) {
+  const double area = (p[1].x - p[0].x) * (p[2].y - p[0].y) - (p[2].x - p[0].x) * (p[1].y - p[0].y);
+  int x0, x1, y0, y1;
+  if (!(fabs(area) > 0)) return;
+  sample_range(fmin(p[0].x, fmin(p[1].x, p[2].x)), fmax(p[0].x, fmax(p[1].x, p[2].x)), S * canvas->width, &x0,
+               &x1);
+  sample_range(fmin(p[0].y, fmin(p[1].y, p[2].y)), fmax(p[0].y, fmax(p[1].y, p[2].y)), S * canvas->height,
+               &y0, &y1);
+  for (int j = y0; j < y1; j++)
+    for (int i = x0; i < x1; i++) {
+      const double x = (i + 0.5) / S, y = (j + 0.5) / S;
+      double w[3];
+      for (int k = 0; k < 3; k++) {
+        const TesiCorner *a = &p[(k + 1) % 3], *b = &p[(k + 2) % 3];
+        w[k] = ((b->x - a->x) * (y - a->y) - (x - a->x) * (b->y - a->y)) / area;
+      }
+      if (w[0] < -1e-9 || w[1] < -1e-9 || w[2] < -1e-9) continue; /* neighbours leave no gap */
+      const int64_t at = (int64_t)j * S * canvas->width + i;
+      const double depth = w[0] * p[0].depth + w[1] * p[1].depth + w[2] * p[2].depth;
+      if (depth < canvas->depth[at]) continue;
+      canvas->depth[at] = (float)depth;
+      canvas->sample[at] = shade(w[0] * p[0].value + w[1] * p[1].value + w[2] * p[2].value,
+                                 w[0] * p[0].light + w[1] * p[1].light + w[2] * p[2].light, low, high);
+    }
+}
+
+void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *a, const TesiCorner *b, double width,
+                      TesiColour colour) {
+  const double r = width / 2, dx = b->x - a->x, dy = b->y - a->y, length = dx * dx + dy * dy;
+  int x0, x1, y0, y1;
+  sample_range(fmin(a->x, b->x) - r, fmax(a->x, b->x) + r, S * canvas->width, &x0, &x1);
+  sample_range(fmin(a->y, b->y) - r, fmax(a->y, b->y) + r, S * canvas->height, &y0, &y1);
+  for (int j = y0; j < y1; j++)
+    for (int i = x0; i < x1; i++) {
+      const double x = (i + 0.5) / S - a->x, y = (j + 0.5) / S - a->y;
+      const double t = length > 0 ? fmin(fmax((x * dx + y * dy) / length, 0), 1) : 0;
+      const int64_t at = (int64_t)j * S * canvas->width + i;
+      if ((x - t * dx) * (x - t * dx) + (y - t * dy) * (y - t * dy) > r * r) continue;
+      if ((1 - t) * a->depth + t * b->depth >= canvas->depth[at]) canvas->sample[at] = colour;
+    }
+}
+
+void tesi_canvas_stroke(TesiCanvas *canvas, double x0, double y0, double x1, double y1, double width,
+                        TesiColour colour) {
+  const TesiCorner a = {.x = x0, .y = y0, .depth = FLT_MAX}, b = {.x = x1, .y = y1, .depth = FLT_MAX};
+  tesi_canvas_line(canvas, &a, &b, width, colour);
+}
+
+void tesi_canvas_fill(TesiCanvas *canvas, double left, double top, double right, double bottom,
+                      TesiColour colour) {
+  int x0, x1, y0, y1;
+  sample_range(left, right, S * canvas->width, &x0, &x1);
+  sample_range(top, bottom, S * canvas->height, &y0, &y1);
+  for (int j = y0; j < y1; j++)
+    for (int i = x0; i < x1; i++) canvas->sample[(int64_t)j * S * canvas->width + i] = colour;
+}
+
+TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels) {
+  TesContext *ctx = canvas->context;
+  TesStatus status = TES_OK;
+  TES_ALLOC(pixels, (int64_t)canvas->width * canvas->height);
+  for (int j = 0; j < canvas->height; j++)
+    for (int i = 0; i < canvas->width; i++) {
+      int sum[3] = {0};
+      for (int k = 0; k < S * S; k++) {
+        const TesiColour *c = &canvas->sample[(int64_t)(S * j + k / S) * S * canvas->width + S * i + k % S];
+        sum[0] += c->r, sum[1] += c->g, sum[2] += c->b;
+      }
+      for (int k = 0; k < 3; k++) sum[k] = (sum[k] + S * S / 2) / (S * S);
+      (*pixels)[(int64_t)j * canvas->width + i] =
+          (TesiColour){(uint8_t)sum[0], (uint8_t)sum[1], (uint8_t)sum[2]};
+    }
+done:
+  return status;
+}

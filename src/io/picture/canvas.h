@@ -1,0 +1,49 @@
+/* Drawing: an image of samples, several a pixel and direction, which are averaged in the end. y grows downwards, lengths are in pixels. */
+#ifndef TESI_CANVAS_H
+#define TESI_CANVAS_H
+
+#include "base/base.h"
+
+enum { TESI_CANVAS_SAMPLES = 3 }; /* a pixel and direction */
+
+typedef struct TesiColour {
+  uint8_t r, g, b;
+} TesiColour;
+
+typedef struct TesiCanvas {
+  TesContext *context;
+  int width, height;  /* pixels */
+  TesiColour *sample; /* [3 height][3 width] */
+  float *depth;       /* the same; what is nearer to the eye is larger */
+} TesiCanvas;
+
+/* A corner: place, depth, and what is interpolated between corners. */
+typedef struct TesiCorner {
+  double x, y, depth, value, light;
+} TesiCorner;
+
+/* White. */
+TesStatus tesi_canvas_create(TesContext *ctx, int width, int height, TesiCanvas **canvas);
+void tesi_canvas_destroy(TesiCanvas **canvas);
+/* Colour of value, brightness of light, both linear between the corners; values from low to high, others and NaN are grey. */
+void tesi_canvas_triangle(TesiCanvas *canvas, const TesiCorner corner[3], double low, double high);
+/* A line with round ends, in front of what is not nearer than its ends. */
+void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *from, const TesiCorner *to, double width,
+                      TesiColour colour);
+/* The same in front of everything. */
+void tesi_canvas_stroke(TesiCanvas *canvas, double x0, double y0, double x1, double y1, double width,
+                        TesiColour colour);
+void tesi_canvas_fill(TesiCanvas *canvas, double x0, double y0, double x1, double y1, TesiColour colour);
+/* Pixels [height][width], which the caller frees. */
+TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels);
+
+/* The colour map at t in [0, 1]: dark blue, green, yellow, of perceived brightness that grows evenly. */
+TesiColour tesi_colour_at(double t);
+
+/* Text, capitals so many pixels high, beginning at (x, y), the left end of its base line; anchor 0.5: its middle, 1: its end is at x. Letters are
+ * strokes; bytes beyond ASCII are left out. */
+void tesi_canvas_text(TesiCanvas *canvas, double x, double y, double size, double anchor, TesiColour colour,
+                      const char *text);
+double tesi_text_width(double size, const char *text);
+
+#endif

@@ -1,0 +1,282 @@
+/* Pictures: the scene, a colour bar, a title, axes; written by libpng. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "io/file.h"
+#include "io/picture/scene.h"
+#include "problem/problem.h"
+#include "tessera/output.h"
+#include "tessera/report.h"
+#ifdef TESI_PNG
+#include <png.h>
+#endif
+
+static const TesiColour ink = {38, 42, 48}, faint = {120, 126, 134};
+
+/* ---- what the scene spans ------------------------------------------------------------------------------------------- */
+
+typedef struct Extent {
+  double low[2], high[2], value[2];
+  bool any;
+} Extent;
+
+static void extend(void *user, const TesiCorner c[3]) {
+  Extent *e = user;
+  e->any = true;
+  for (int i = 0; i < 3; i++) {
+    const double at[2] = {c[i].x, c[i].y};
+    for (int d = 0; d < 2; d++) e->low[d] = fmin(e->low[d], at[d]), e->high[d] = fmax(e->high[d], at[d]);
+    if (!isfinite(c[i].value)) continue;
+    e->value[0] = fmin(e->value[0], c[i].value), e->value[1] = fmax(e->value[1], c[i].value);
+  }
+}
+
+static void ignore_line(void *user, const TesiCorner *from, const TesiCorner *to) {
+  (void)user, (void)from, (void)to;
+}
+
+/* ---- drawing -------------------------------------------------------------------------------------------------------- */
+
+/* unit: pixels of the picture's thousandth, so that a picture looks alike at any size. */
+typedef struct Picture {
+  TesiCanvas *canvas;
+  double unit, left, bottom, scale; /* of the plot: lower left corner, pixels a length */
+  Extent extent;
+} Picture;
+
+static TesiCorner place(const Picture *p, const TesiCorner *c) {
+  TesiCorner at = *c;
+  at.x = p->left + (c->x - p->extent.low[0]) * p->scale;
+  at.y = p->bottom - (c->y - p->extent.low[1]) * p->scale;
+  return at;
+}
+
+static void draw_triangle(void *user, const TesiCorner c[3]) {
+  const Picture *p = user;
+  const TesiCorner at[3] = {place(p, &c[0]), place(p, &c[1]), place(p, &c[2])};
+  tesi_canvas_triangle(p->canvas, at, p->extent.value[0], p->extent.value[1]);
+}
+
+/* Lines lie a little in front of their cells. */
+static void draw_line(void *user, const TesiCorner *from, const TesiCorner *to) {
+  const Picture *p = user;
+  TesiCorner a = place(p, from), b = place(p, to);
+  const double nearer =
+      0.002 * fmax(p->extent.high[0] - p->extent.low[0], p->extent.high[1] - p->extent.low[1]);
+  a.depth += nearer, b.depth += nearer;
+  tesi_canvas_line(p->canvas, &a, &b, 0.9 * p->unit, (TesiColour){30, 33, 40});
+}
+
+/* 1, 2 or 5 times a power of ten: about `count` steps over the width. */
+static double round_step(double width, int count) {
+  const double rough = width / count, power = pow(10, floor(log10(rough))), digit = rough / power;
+  return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+}
+
+static void number_text(double value, double step, char text[32]) {
+  const double size = fmax(fabs(value), step);
+  const int digits = (int)fmax(0, ceil(-log10(step) - 1e-9));
+  if (fabs(value) < 1e-6 * step) value = 0;
+  if (size >= 1e5 || digits > 4)
+    snprintf(
+        text, 32, "%.*e",
+        (int)fmax(0, fmin(6, floor(log10(fmax(fabs(value), step)) + 0.001) - floor(log10(step) + 0.001))),
+        value);
+  else
+    snprintf(text, 32, "%.*f", digits, value);
+}
+
+/* Ticks below and to the left of a plot in the plane. */
+static void draw_axes(const Picture *p, const char *const names[2]) {
+  const double u = p->unit, size = 10.5 * u;
+  const double end[2] = {p->left + (p->extent.high[0] - p->extent.low[0]) * p->scale,
+                         p->bottom - (p->extent.high[1] - p->extent.low[1]) * p->scale};
+  for (int d = 0; d < 2; d++) {
+    const double width = p->extent.high[d] - p->extent.low[d];
+    if (!(width > 0)) continue;
+    const double step = round_step(width, (int)fmax(2, fmin(6, width * p->scale / (90 * u))));
+    for (double i = ceil(p->extent.low[d] / step - 1e-9); i * step <= p->extent.high[d] + 1e-9 * step; i++) {
+      char text[32];
+      const double at = (i * step - p->extent.low[d]) * p->scale;
+      number_text(i * step, step, text);
+      if (d == 0) {
+        const double x = p->left + at, y = p->bottom + 8 * u;
+        tesi_canvas_stroke(p->canvas, x, y, x, y + 5 * u, 1.1 * u, faint);
+        tesi_canvas_text(p->canvas, x, y + 21 * u, size, 0.5, ink, text);
+      } else {
+        const double x = p->left - 8 * u, y = p->bottom - at;
+        tesi_canvas_stroke(p->canvas, x, y, x - 5 * u, y, 1.1 * u, faint);
+        tesi_canvas_text(p->canvas, x - 10 * u, y + size / 2, size, 1, ink, text);
+      }
+    }
+  }
+  tesi_canvas_text(p->canvas, (p->left + end[0]) / 2, p->bottom + 46 * u, 11.5 * u, 0.5, ink, names[0]);
+  tesi_canvas_text(p->canvas, p->left - 54 * u, (p->bottom + end[1]) / 2 + 6 * u, 11.5 * u, 0.5, ink,
+                   names[1]);
+}
+
+static void draw_bar(const Picture *p, double x, double top, double bottom, const char *name) {
+  const double u = p->unit, *range = p->extent.value, width = range[1] - range[0];
+  for (int i = 0; i < 256; i++) {
+    const double y = bottom - (bottom - top) * i / 256;
+    tesi_canvas_fill(p->canvas, x, y - (bottom - top) / 256 - 0.5, x + 20 * u, y, tesi_colour_at(i / 255.));
+  }
+  tesi_canvas_text(p->canvas, x, top - 16 * u, 11.5 * u, 0, ink, name);
+  const double step = width > 0 ? round_step(width, (int)fmax(2, (bottom - top) / (60 * u))) : 1;
+  for (double i = ceil(range[0] / step - 1e-9); width > 0 && i * step <= range[1] + 1e-9 * step; i++) {
+    char text[32];
+    const double y = bottom - (bottom - top) * (i * step - range[0]) / width;
+    number_text(i * step, step, text);
+    tesi_canvas_stroke(p->canvas, x + 22 * u, y, x + 27 * u, y, 1.1 * u, faint);
+    tesi_canvas_text(p->canvas, x + 33 * u, y + 5 * u, 10.5 * u, 0, ink, text);
+  }
+  if (width > 0) return;
+  char text[32];
+  snprintf(text, sizeof text, "%.4g", range[0]);
+  tesi_canvas_text(p->canvas, x + 33 * u, (top + bottom) / 2, 10.5 * u, 0, ink, text);
+}
+
+/* The directions of space, in the lower left corner. */
+static void draw_triad(const Picture *p, double x, double y) {
+  static const double arms[3][2] = {{0.866, 0.211}, {0.5, -0.366}, {0, -0.906}};
+  static const char *const names[] = {"x", "y", "z"};
+  const double u = p->unit;
+  for (int d = 0; d < 3; d++) {
+    const double dx = 34 * u * arms[d][0], dy = 34 * u * arms[d][1];
+    tesi_canvas_stroke(p->canvas, x, y, x + dx, y + dy, 1.6 * u, faint);
+    tesi_canvas_text(p->canvas, x + 1.28 * dx, y + 1.28 * dy + 4 * u, 10.5 * u, 0.5, ink, names[d]);
+  }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+
+static void draw_frame(const Picture *p, const TesPictureDesc *desc, bool flat, const char *title,
+                       const char *of, double right) {
+  static const char *const axes[3] = {"x", "y", "z"};
+  const double u = p->unit, top = p->bottom - (p->extent.high[1] - p->extent.low[1]) * p->scale;
+  const int d = desc->slice - 1;
+  const char *const names[2] = {axes[desc->slice ? (d == 0 ? 1 : 0) : 0],
+                                axes[desc->slice ? (d == 2 ? 1 : 2) : 1]};
+  const double middle = (top + p->bottom) / 2, half = fmax((p->bottom - top) / 2, 70 * u);
+  tesi_canvas_text(p->canvas, 28 * u, 40 * u, 15 * u, 0, ink, title);
+  draw_bar(p, right, middle - half + 14 * u, middle + half, of);
+  if (flat)
+    draw_axes(p, names);
+  else
+    draw_triad(p, 40 * u, p->canvas->height - 34 * u);
+}
+
+/* Sizes from the width: the plot between its margins, as high as its shape says within bounds. */
+static TesStatus set_out(TesContext *ctx, const TesPictureDesc *desc, bool flat, Picture *p) {
+  const int width = desc->width ? desc->width : 900;
+  const double u = p->unit = width / 900., w = p->extent.high[0] - p->extent.low[0],
+               h = p->extent.high[1] - p->extent.low[1];
+  const double left = (flat ? 78 : 48) * u, right = 150 * u, over = 78 * u, under = (flat ? 66 : 48) * u;
+  const double room = width - left - right, least = 170 * u, most = 760 * u;
+  p->scale = fmin(room / fmax(w, 1e-300), most / fmax(h, 1e-300));
+  const double height = fmax(h * p->scale, least);
+  p->left = left + (room - w * p->scale) / 2;
+  p->bottom = over + (height + h * p->scale) / 2;
+  return tesi_canvas_create(ctx, width, (int)(over + height + under), &p->canvas);
+}
+
+#ifdef TESI_PNG
+static void put_bytes(png_structp png, png_bytep data, png_size_t size) {
+  if (tesi_file_write(png_get_io_ptr(png), data, size) != TES_OK) png_error(png, "the file");
+}
+
+static void put_nothing(png_structp png) {
+  (void)png;
+}
+
+static void keep_quiet(png_structp png, png_const_charp text) {
+  (void)png, (void)text;
+}
+
+/* libpng jumps back where it fails; no variable of ours changes between. */
+static bool encode(png_structp png, png_infop info, TesiFile *file, int width, int height,
+                   TesiColour *pixels) {
+  if (setjmp(png_jmpbuf(png))) return false;
+  png_set_write_fn(png, file, put_bytes, put_nothing);
+  png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_compression_level(png, 9);
+  png_write_info(png, info);
+  for (int j = 0; j < height; j++) png_write_row(png, (png_bytep)(pixels + (int64_t)j * width));
+  png_write_end(png, info);
+  return true;
+}
+
+static TesStatus write_png(TesContext *ctx, const TesiCanvas *canvas, const char *path) {
+  TesStatus status = TES_OK;
+  TesiColour *pixels = NULL;
+  TesiFile *file = NULL;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, keep_quiet);
+  png_infop info = png ? png_create_info_struct(png) : NULL;
+  if (!info) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a picture");
+  TES_TRY(tesi_canvas_average(canvas, &pixels));
+  TES_TRY(tesi_file_create(ctx, path, &file));
+  if (!encode(png, info, file, canvas->width, canvas->height, pixels))
+    TES_FAIL(TES_IO, "cannot write %s", path);
+  TES_TRY(tesi_file_commit(&file));
+done:
+  png_destroy_write_struct(&png, &info);
+  tesi_file_discard(&file);
+  tesi_free(ctx, &pixels);
+  return status;
+}
+#else
+static TesStatus write_png(TesContext *ctx, const TesiCanvas *canvas, const char *path) {
+  TesStatus status = TES_OK;
+  (void)canvas;
+  TES_FAIL(TES_MISSING, "%s: this build has no pictures: install libpng-dev and build again", path);
+done:
+  return status;
+}
+#endif
+
+static void make_title(const TesProblem *p, const TesPictureDesc *desc, const char *of, char text[160]) {
+  char slice[40] = "";
+  if (desc->slice) snprintf(slice, sizeof slice, " at %c = %g", "xyz"[desc->slice - 1], desc -> at);
+  snprintf(text, 160, "%.60s%s:  %s, %lld cells, degree %d", of, slice, p->equation->name,
+           (long long)tes_mesh_cells(p->mesh), tes_space_degree(p->space));
+}
+
+TesStatus tes_picture_check(TesContext *context, const char *path) {
+  if (!path) return TES_OK;
+  return tes_has_part("png") ? tes_file_check(context, path) : write_png(context, NULL, path);
+}
+
+TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesiField field[TESI_FIELDS];
+  const int fields = tesi_problem_fields(problem, field), dim = problem->mesh->dim;
+  const char *of = desc->of ? desc->of : field->name;
+  const bool flat = dim == 2 || desc->slice;
+  char title[160];
+  TesiQuantity *q = NULL;
+  Picture p = {.extent = {{DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX}, {DBL_MAX, -DBL_MAX}, false}};
+  TES_CHECK(desc->slice >= 0 && desc->slice <= 3 && (!desc->slice || dim == 3),
+            "a slice is for meshes in 3D, across direction 1, 2 or 3, got %d", desc->slice);
+  TES_CHECK(!desc->width || (desc->width >= 200 && desc->width <= 8000),
+            "a picture is %d wide, expected 200..8000", desc->width);
+  if (!tes_has_part("png")) TES_TRY(write_png(ctx, NULL, path));
+  TES_TRY(tesi_quantity_create(problem->mesh, of, false, fields, field, &q));
+  TesiScene scene = {.quantity = q, .mesh = problem->mesh, .slice = desc->slice, .at = desc->at};
+  TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){extend, ignore_line, &p.extent}));
+  TES_CHECK(p.extent.any, "%s: the slice %c = %g misses the mesh", path, "xyz"[tesi_max(desc->slice, 1) - 1],
+            desc -> at);
+  if (p.extent.value[0] > p.extent.value[1]) p.extent.value[0] = p.extent.value[1] = 0;
+  TES_TRY(set_out(ctx, desc, flat, &p));
+  scene.detail = 5 / p.scale, scene.edges = desc->edges;
+  TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){draw_triangle, draw_line, &p}));
+  make_title(problem, desc, of, title);
+  draw_frame(&p, desc, flat, desc->title ? desc->title : title, of, p.canvas->width - 122 * p.unit);
+  TES_TRY(write_png(ctx, p.canvas, path));
+done:
+  tesi_quantity_destroy(&q);
+  tesi_canvas_destroy(&p.canvas);
+  return status;
+}

@@ -1,0 +1,28 @@
+/* What a picture shows, as triangles and lines: a mesh in the plane, the surface of one in space, or a cut through it. */
+#ifndef TESI_SCENE_H
+#define TESI_SCENE_H
+
+#include "functional/fields.h"
+#include "io/picture/canvas.h"
+
+/* A point in the picture's plane, depth towards the eye, light from 0 to 1. */
+typedef struct TesiSceneSink {
+  void (*triangle)(void *user, const TesiCorner corner[3]);
+  void (*line)(void *user, const TesiCorner *from, const TesiCorner *to);
+  void *user;
+} TesiSceneSink;
+
+typedef struct TesiScene {
+  const TesiQuantity *quantity;
+  const TesMesh *mesh;
+  int slice; /* 0: none; 1 + direction */
+  double at;
+  bool edges;
+  double
+      detail; /* length of the shortest pieces worth drawing, in units of the picture's plane; 0: coarse, to see how large it is */
+} TesiScene;
+
+/* Goes through the scene once. */
+TesStatus tesi_scene_draw(const TesiScene *scene, const TesiSceneSink *sink);
+
+#endif

@@ -1,0 +1,204 @@
+/* Run: ctest -R t8_picture. Pictures: what is drawn has the size and the values of the mesh, what is nearer hides, letters are readable shapes, files are PNG. */
+#include <stdio.h>
+#include "forest_testing.h"
+#include "io/picture/scene.h"
+#include "tessera/output.h"
+
+static TesContext *ctx;
+
+/* ---- drawing ------------------------------------------------------------------------------------------------------- */
+
+static TesiColour pixel(const TesiCanvas *canvas, int x, int y) {
+  TesiColour *all, one;
+  assert_ok(ctx, tesi_canvas_average(canvas, &all));
+  one = all[y * canvas->width + x];
+  tesi_free(ctx, &all);
+  return one;
+}
+
+static void assert_colour(TesiColour got, TesiColour expected) {
+  if (abs(got.r - expected.r) > 1 || abs(got.g - expected.g) > 1 || abs(got.b - expected.b) > 1)
+    fail_msg("colour %d %d %d, expected %d %d %d", got.r, got.g, got.b, expected.r, expected.g, expected.b);
+}
+
+static void what_is_nearer_hides(void **state) {
+  TesiCanvas *canvas;
+  (void)state;
+  assert_ok(ctx, tesi_canvas_create(ctx, 40, 30, &canvas));
+  const TesiCorner near[3] = {{2, 2, 5, 1, 1}, {30, 2, 5, 1, 1}, {2, 28, 5, 1, 1}},
+                   far[3] = {{0, 0, 1, 0, 1}, {80, 0, 1, 0, 1}, {0, 60, 1, 0, 1}};
+  tesi_canvas_triangle(canvas, near, 0, 1);
+  tesi_canvas_triangle(canvas, far, 0, 1);
+  assert_colour(pixel(canvas, 6, 6), tesi_colour_at(1));
+  assert_colour(pixel(canvas, 35, 25), tesi_colour_at(0));
+  tesi_canvas_line(canvas, &(TesiCorner){0, 6.5, 3, 0, 0}, &(TesiCorner){40, 6.5, 3, 0, 0}, 3,
+                   (TesiColour){1, 2, 3});
+  assert_colour(pixel(canvas, 6, 6), tesi_colour_at(1));
+  assert_colour(pixel(canvas, 36, 6), (TesiColour){1, 2, 3});
+  const TesiCorner nan[3] = {{0, 0, 9, NAN, 1}, {80, 0, 9, NAN, 1}, {0, 60, 9, NAN, 1}};
+  tesi_canvas_triangle(canvas, nan, 0, 1);
+  assert_colour(pixel(canvas, 6, 6), (TesiColour){170, 170, 170});
+  tesi_canvas_destroy(&canvas);
+}
+
+/* Brightness that the eye perceives (luma) grows all the way. */
+static void the_colours_grow_brighter(void **state) {
+  double before = -1;
+  (void)state;
+  for (int i = 0; i <= 50; i++) {
+    const TesiColour c = tesi_colour_at(i / 50.);
+    const double luma = 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b;
+    if (!(luma > before)) fail_msg("at %d of 50: %g after %g", i, luma, before);
+    before = luma;
+  }
+}
+
+/* Every letter has ink, of its own shape, between the descender and the height of capitals. */
+static void letters_differ(void **state) {
+  uint64_t seen[128] = {0};
+  (void)state;
+  for (int c = 33; c < 127; c++) {
+    const char text[2] = {(char)c, 0};
+    TesiCanvas *canvas;
+    TesiColour *all;
+    uint64_t hash = 0;
+    int ink = 0;
+    assert_ok(ctx, tesi_canvas_create(ctx, 30, 40, &canvas));
+    tesi_canvas_text(canvas, 5, 28, 20, 0, (TesiColour){0, 0, 0}, text);
+    assert_ok(ctx, tesi_canvas_average(canvas, &all));
+    for (int i = 0; i < 30 * 40; i++) {
+      const bool dark = all[i].r < 128;
+      ink += dark;
+      hash = hash * 1099511628211u + dark;
+      if (dark && (i / 30 < 3 || i / 30 > 39)) fail_msg("'%c' leaves its line", c);
+    }
+    if (ink < 8) fail_msg("'%c' has no ink", c);
+    for (int other = 33; other < c; other++)
+      if (seen[other] == hash) fail_msg("'%c' looks like '%c'", c, other);
+    seen[c] = hash;
+    tesi_free(ctx, &all);
+    tesi_canvas_destroy(&canvas);
+  }
+  assert_near(tesi_text_width(10, "abc"), 21, 1e-12);
+}
+
+/* ---- scenes -------------------------------------------------------------------------------------------------------- */
+
+typedef struct Sum {
+  double area, integral, low, high, lines;
+} Sum;
+
+static void add_triangle(void *user, const TesiCorner c[3]) {
+  Sum *s = user;
+  const double area = fabs((c[1].x - c[0].x) * (c[2].y - c[0].y) - (c[2].x - c[0].x) * (c[1].y - c[0].y)) / 2;
+  s->area += area;
+  s->integral += area * (c[0].value + c[1].value + c[2].value) / 3;
+  for (int i = 0; i < 3; i++) s->low = fmin(s->low, c[i].value), s->high = fmax(s->high, c[i].value);
+}
+
+static void add_line(void *user, const TesiCorner *a, const TesiCorner *b) {
+  ((Sum *)user)->lines += hypot(a->x - b->x, a->y - b->y);
+}
+
+static Sum sum_of(const TesMesh *mesh, const char *of, int slice, double at) {
+  Sum sum = {.low = INFINITY, .high = -INFINITY};
+  TesiQuantity *q;
+  assert_ok(ctx, tesi_quantity_create(mesh, of, false, 0, NULL, &q));
+  const TesiScene scene = {
+      .quantity = q, .mesh = mesh, .slice = slice, .at = at, .edges = true, .detail = 0.02};
+  assert_ok(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){add_triangle, add_line, &sum}));
+  tesi_quantity_destroy(&q);
+  return sum;
+}
+
+static void scenes_have_the_size_of_the_mesh(void **state) {
+  TesMesh *mesh;
+  (void)state;
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {3, 2}, .upper = {3, 2}}, &mesh));
+  Sum s = sum_of(mesh, "x + y", 0, 0);
+  assert_near(s.area, 6, 1e-12);
+  assert_near(s.integral, 15, 1e-10);
+  assert_near(s.low, 0, 1e-14);
+  assert_near(s.high, 5, 1e-14);
+  assert_near(s.lines, 24, 1e-10); /* each cell's own outline */
+  tes_mesh_destroy(&mesh);
+  assert_ok(ctx,
+            tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {3, 2, 4}, .upper = {3, 2, 1}}, &mesh));
+  s = sum_of(mesh, "x + y + z", 3, 0.3);
+  assert_near(s.area, 6, 1e-10);
+  assert_near(s.integral, 15 + 6 * 0.3, 1e-9);
+  assert_near(s.lines, 24, 1e-9);
+  s = sum_of(mesh, "1", 1, 2.2);
+  assert_near(s.area, 2, 1e-10);
+  assert_near(sum_of(mesh, "1", 1, 3.5).area, 0, 0);
+  /* each face is seen under the angle of its normal with the view: twice the shadow */
+  s = sum_of(mesh, "z", 0, 0);
+  assert_near(s.area, 2 * (2 * 0.453153893518325 + 3 * 0.7848855672213958 + 6 * 0.4226182617406994), 1e-9);
+  tes_mesh_destroy(&mesh);
+  if (!test_has_forests(ctx)) return;
+  assert_ok(ctx,
+            tes_mesh_create(
+                ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 3, .refine = 1, .geometry_degree = 4},
+                &mesh));
+  assert_near(sum_of(mesh, "1", 0, 0).area, 2 * M_PI, 0.02);
+  assert_near(sum_of(mesh, "1", 2, 0.1).area, M_PI * 0.99, 0.02);
+  tes_mesh_destroy(&mesh);
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
+
+static void files_are_png(void **state) {
+  static const unsigned char magic[] = {0x89, 'P', 'N', 'G', 13, 10, 26, 10};
+  char path[] = "/tmp/tessera-t8-picture-XXXXXX";
+  unsigned char head[24];
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesSolveResult result;
+  (void)state;
+  const int descriptor = mkstemp(path);
+  assert_true(descriptor >= 0);
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 4}}, &mesh));
+  assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh}, &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  const TesStatus status =
+      tes_picture_write(problem, &(TesPictureDesc){.width = 300, .of = "u*u + ux"}, path);
+  assert_int_equal(status, tes_has_part("png") ? TES_OK : TES_MISSING);
+  if (status == TES_OK) {
+    FILE *file = fopen(path, "rb");
+    assert_int_equal(fread(head, 1, sizeof head, file), sizeof head);
+    assert_memory_equal(head, magic, 8);
+    assert_int_equal(head[18] * 256 + head[19], 300);
+    fclose(file);
+    assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.slice = 3}, path), TES_INVALID_INPUT);
+    tes_context_clear(ctx);
+    assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.width = 7}, path), TES_INVALID_INPUT);
+    tes_context_clear(ctx);
+    assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.of = "nx"}, path), TES_INVALID_INPUT);
+    tes_context_clear(ctx);
+    assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){0}, "/nowhere/at/all.png"), TES_IO);
+  }
+  tes_context_clear(ctx);
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+  remove(path);
+}
+
+static int begin(void **state) {
+  (void)state;
+  return tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET}, &ctx, NULL, 0);
+}
+
+static int end(void **state) {
+  (void)state;
+  const int left = tes_context_memory(ctx) != 0;
+  tes_context_destroy(&ctx);
+  return left;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_nearer_hides), cmocka_unit_test(the_colours_grow_brighter),
+      cmocka_unit_test(letters_differ), cmocka_unit_test(scenes_have_the_size_of_the_mesh),
+      cmocka_unit_test(files_are_png)};
+  return cmocka_run_group_tests(tests, begin, end);
+}
