@@ -152,6 +152,22 @@ done:
   return status;
 }
 
+typedef struct Owners {
+  const TesiForestTransfer *t;
+  const Entities *e;
+  const uint32_t *own; /* [fine cells] */
+} Owners;
+
+static void list_own(const void *data, TesiSpan span) {
+  const Owners *o = data;
+  const TesiForestTransfer *t = o->t;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int64_t p = 0; p < t->fine_nodes; p++) {
+      const int64_t at = c * t->fine_nodes + p;
+      t->own[at] = o->own[c] >> o->e->of[p] & 1 ? t->fine->index[at] : -1;
+    }
+}
+
 /* The first cell in which a node does not hang writes it. */
 static TesStatus find_owners(TesContext *ctx, TesiForestTransfer *t) {
   TesStatus status = TES_OK;
@@ -160,12 +176,7 @@ static TesStatus find_owners(TesContext *ctx, TesiForestTransfer *t) {
   TES_ALLOC(&own, t->fine_cells);
   TES_ALLOC(&t->own, t->fine_cells * t->fine_nodes);
   TES_TRY(find_first(ctx, t, &e, own));
-#pragma omp parallel for schedule(static) num_threads(t->threads)
-  for (int64_t c = 0; c < t->fine_cells; c++)
-    for (int64_t p = 0; p < t->fine_nodes; p++) {
-      const int32_t i = t->fine->index[c * t->fine_nodes + p];
-      t->own[c * t->fine_nodes + p] = own[c] >> e.of[p] & 1 ? i : -1;
-    }
+  tesi_team_for(t->threads, t->fine_cells, list_own, &(Owners){t, &e, own});
 done:
   tesi_free(ctx, &own);
   return status;

@@ -1,4 +1,6 @@
 /* Chunks of batches: what a thread takes at a time. */
+#include <string.h>
+#include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
 
 /* Chunks share nodes along their borders, which are touched twice: few of them, but enough for many threads. */
@@ -73,18 +75,30 @@ static void own_nodes(const TesiMappedHost *plan, int64_t b, int32_t *owner) {
   }
 }
 
+typedef struct Owners {
+  const TesiMappedHost *plan;
+  int32_t *owner;
+  int64_t *taken; /* [colours] chunks */
+} Owners;
+
+static void own_chunks(const void *data, const TesiTeamMember *me) {
+  const Owners *o = data;
+  const TesiMappedHost *plan = o->plan;
+  const TesiSpan nodes = tesi_team_part(me, 0, plan->m->nodes);
+  for (int64_t i = nodes.first; i < nodes.end; i++) o->owner[i] = -1;
+  for (int colour = 0; colour < plan->colours; colour++) {
+    tesi_team_wait(me);
+    for (int64_t k; (k = tesi_team_take(&o->taken[colour])) < plan->first_of_colour[colour + 1];)
+      for (const TesiMappedStep *s = plan->step + plan->chunk[k]; s < plan->step + plan->chunk[k + 1]; s++)
+        for (int64_t b = s->first; b < s->end; b++) own_nodes(plan, b, o->owner);
+  }
+}
+
 /* owner[node]: the first batch, in the order of steps, that has it; -1: none has. Chunks of a colour share no node. */
 static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
-#pragma omp parallel num_threads(plan->threads)
-  {
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < plan->m->nodes; i++) owner[i] = -1;
-    for (int colour = 0; colour < plan->colours; colour++)
-#pragma omp for schedule(dynamic)
-      for (int64_t k = plan->first_of_colour[colour]; k < plan->first_of_colour[colour + 1]; k++)
-        for (const TesiMappedStep *s = plan->step + plan->chunk[k]; s < plan->step + plan->chunk[k + 1]; s++)
-          for (int64_t b = s->first; b < s->end; b++) own_nodes(plan, b, owner);
-  }
+  int64_t taken[MOST_COLOURS + 1];
+  memcpy(taken, plan->first_of_colour, sizeof taken);
+  tesi_team_run(plan->threads, own_chunks, &(Owners){plan, owner, taken});
 }
 
 /* The cache lines that each step is first to touch, as ranges in ascending order: streams that the hardware foresees, if they are asked
