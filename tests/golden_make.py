@@ -5,7 +5,8 @@ Usage: golden_make.py PROGRAM > tests/data/golden.json
 
 The committed file was made by the program of commit c0337f0, the last before boxes and forests became kinds of one mesh
 (a Release build, 512 bits, p4est, HDF5 and hypre built in); rows with Chebyshev's smoother, and those of meshes of trees, when its
-polynomial became that of the fourth kind and full multigrid their start. Make it again only for a change that means to change an
+polynomial became that of the fourth kind and full multigrid their start; 32 rows of boxes when odd numbers of cells and stretched
+cells got other coarse meshes, none of the others changed. Make it again only for a change that means to change an
 answer, with the reason in the commit; `git diff` then shows the rows that changed. tests/golden_testing.h says how rows
 are compared.
 
@@ -252,7 +253,7 @@ def emulator():
         row(f"emulator {name}", base, *sets, options="--device emulator", needs=["emulator"] + ["p4est"] * forest, sweep=not first)
     case("square", "golden", "space.degree=3", first=True)
     case("cube", "golden", box("[4, 4, 2]"), "space.degree=2", DOUBLE)
-    case("odd", "golden", box("[5, 3]"), "space.degree=4", REACTION, DOUBLE)
+    case("odd", "golden", box("[5, 3]"), "space.degree=4", REACTION, DOUBLE, "solver.tolerance=2e-10")
     case("variable", "golden", box("[6, 4]"), "space.degree=3", VARIABLE, DOUBLE)
     case("variable 3D", "golden", box("[2, 2, 4]"), "space.degree=2", VARIABLE)
     case("boundaries", "mixed-boundary", "mesh.box.cells=[2, 2, 2]", "space.degree=2", DOUBLE)

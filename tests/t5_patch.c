@@ -14,9 +14,9 @@
 
 typedef struct Case {
   int dim, degree, cells[3];
-  bool graded;
-  unsigned natural;   /* bit f: face f is free */
-  double a, c, alpha; /* a = 0 means 1; alpha on all free faces */
+  bool graded, odd_end; /* odd end: the last cell wider than the others, which are alike */
+  unsigned natural;     /* bit f: face f is free */
+  double a, c, alpha;   /* a = 0 means 1; alpha on all free faces */
 } Case;
 
 typedef struct Setup {
@@ -54,7 +54,11 @@ static void create_space(Setup *s, const Case *c) {
   for (int d = 0; d < c->dim; d++) {
     box.cells[d] = c->cells[d];
     for (int i = 0; i <= c->cells[d]; i++) coordinates[d][i] = (1 + 0.3 * d) * i + 0.3 * sin(2.0 * i + d);
-    if (c->graded) box.coordinates[d] = coordinates[d];
+    if (c->odd_end) {
+      for (int i = 0; i <= c->cells[d]; i++)
+        coordinates[d][i] = (1 + 0.3 * d) * (i + 0.6 * (i == c->cells[d]));
+    }
+    if (c->graded || c->odd_end) box.coordinates[d] = coordinates[d];
   }
   assert_int_equal(tes_mesh_create(s->ctx, &box, &s->mesh), TES_OK);
   desc.mesh = s->mesh;
@@ -122,7 +126,10 @@ static void assert_equal_vectors(int64_t n, const double *actual, const double *
   for (int64_t i = 0; i < n; i++)
     if (!(fabs(actual[i] - expected[i]) <= tolerance * scale))
       fail_msg("%s, %dD Q%d %dx%dx%d%s natural %x: [%lld] = %.17g, expected %.17g (largest %.3g)", what,
-               c->dim, c->degree, c->cells[0], c->cells[1], c->cells[2], c->graded ? " graded" : "",
+               c->dim, c->degree, c->cells[0], c->cells[1], c->cells[2],
+               c->graded    ? " graded"
+               : c->odd_end ? " odd end"
+                            : "",
                c->natural, (long long)i, actual[i], expected[i], scale);
 }
 
@@ -260,6 +267,10 @@ static const Case shapes[] = {
     {.dim = 3, .cells = {4, 2, 3}, .graded = true, .c = 0.5},
     {.dim = 3, .cells = {3, 3, 2}, .natural = 0x15, .alpha = 2, .a = 0.5},
     {.dim = 3, .cells = {1, 4, 1}, .natural = 0x2a, .c = 1},
+    {.dim = 2, .cells = {5, 4}, .odd_end = true, .c = 2},
+    {.dim = 2, .cells = {2, 3}, .odd_end = true, .natural = 0xf, .alpha = 0.5},
+    {.dim = 2, .cells = {8, 2}, .odd_end = true, .natural = 0x6, .alpha = 2, .a = 0.7},
+    {.dim = 3, .cells = {4, 3, 3}, .odd_end = true, .natural = 0x2a, .alpha = 1.5, .a = 2, .c = 0.5},
 };
 
 static void compare_degree(TesContext *ctx, int degree) {
@@ -316,7 +327,8 @@ static void long_lines_and_all_cell_counts(void **state) {
                     .cells = {cells, 3},
                     .natural = (unsigned)cells % 4,
                     .alpha = 1,
-                    .graded = cells % 2};
+                    .graded = cells % 4 == 1,
+                    .odd_end = cells % 4 > 1};
     compare_with_plain(ctx, &c, TES_DOUBLE);
     compare_with_plain(ctx, &c, TES_SINGLE);
   }

@@ -5,20 +5,28 @@
 #include "space/space.h"
 #include "tessera/tessera.h"
 
+enum {
+  EQUAL,
+  GRADED,
+  ODD_END
+}; /* odd end: all cells alike but the last, as odd numbers of equal cells become */
+
 typedef struct Case {
-  int dim, degree, cells[3];
-  bool graded, natural;
+  int dim, degree, cells[3], widths;
+  bool natural;
 } Case;
 
 static TesSpace *make_space(TesContext *ctx, const Case *c) {
   TesMesh *mesh;
   TesSpace *space;
   static double x[3][1024];
-  TesMeshDesc box = {.dim = c->dim, .lower = {0, -1, 2}, .upper = {1, 2, 3}};
+  TesMeshDesc box = {.dim = c->dim, .lower = {0, -1, 2}};
   for (int d = 0; d < 3; d++) {
-    box.cells[d] = c->cells[d];
-    for (int i = 0; i <= c->cells[d]; i++) x[d][i] = i + 0.3 * sin(2.0 * i + d);
-    if (c->graded) box.coordinates[d] = x[d];
+    const int n = box.cells[d] = c->cells[d];
+    box.upper[d] = box.lower[d] + n * (1 + 0.2 * d); /* so alike that all directions are halved */
+    for (int i = 0; i <= n; i++)
+      x[d][i] = c->widths == GRADED ? i + 0.3 * sin(2.0 * i + d) : i + 0.7 * (i == n);
+    if (c->widths != EQUAL) box.coordinates[d] = x[d];
   }
   assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
   TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
@@ -135,13 +143,16 @@ static const int widths[] = {128, 256, 512};
 /* Small and odd shapes, directions that are not halved, lines shorter than a vector; even and graded; both kinds of ends. */
 static void matches_dense_embedding(void **state) {
   (void)state;
-  const int sizes[][3] = {{4, 4, 4}, {6, 4, 2}, {2, 3, 4}, {3, 2, 5}, {10, 6, 2}, {5, 3, 1}};
+  const int sizes[][3] = {{4, 4, 4}, {6, 4, 2}, {2, 3, 4}, {3, 2, 5},  {10, 6, 2},
+                          {5, 3, 1}, {9, 7, 5}, {4, 8, 6}, {5, 5, 11}, {7, 4, 5}};
+  const int widths_of[] = {EQUAL, GRADED, EQUAL, GRADED, EQUAL, GRADED, EQUAL, ODD_END, ODD_END, GRADED};
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 12; degree++)
-      for (int s = 0; s < 6; s++) {
-        if (dim == 3 && degree > 4 && s % 4 != degree % 4) continue;
+      for (int s = 0; s < 10; s++) {
+        if (dim == 3 && degree > 4 && s % 5 != degree % 5) continue;
         if (degree == 1 && s == 5) continue; /* a cell without unknowns */
-        const Case c = {dim, degree, {sizes[s][0], sizes[s][1], sizes[s][2]}, s % 2, (s + degree) % 3 == 0};
+        const Case c = {
+            dim, degree, {sizes[s][0], sizes[s][1], sizes[s][2]}, widths_of[s], (s + degree) % 3 == 0};
         for (int w = 0; w < 3; w++) {
           run_case(&c, TES_DOUBLE, 1, widths[w]);
           run_case(&c, TES_SINGLE, 1, widths[w]);
@@ -152,9 +163,11 @@ static void matches_dense_embedding(void **state) {
 /* Long lines are transposed piece by piece, long columns worked on block by block; several threads. */
 static void matches_on_larger_meshes(void **state) {
   (void)state;
-  const Case cases[] = {{2, 1, {600, 70}, true, false},    {2, 3, {194, 22}, false, true},
-                        {2, 12, {30, 16}, false, false},   {3, 1, {34, 70, 22}, false, true},
-                        {3, 2, {18, 38, 10}, true, false}, {3, 5, {10, 8, 6}, false, false}};
+  const Case cases[] = {{2, 1, {600, 70}, GRADED, false},    {2, 3, {194, 22}, EQUAL, true},
+                        {2, 12, {30, 16}, EQUAL, false},     {3, 1, {34, 70, 22}, EQUAL, true},
+                        {3, 2, {18, 38, 10}, GRADED, false}, {3, 5, {10, 8, 6}, EQUAL, false},
+                        {2, 2, {601, 73}, EQUAL, true},      {2, 4, {193, 50}, ODD_END, false},
+                        {3, 3, {33, 19, 13}, ODD_END, true}, {3, 2, {31, 17, 23}, EQUAL, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     run_case(&cases[i], TES_DOUBLE, 2, 0);
     run_case(&cases[i], TES_SINGLE, 3, 0);
@@ -175,8 +188,10 @@ static void bits_do_not_depend_on_threads(void **state) {
       const int flat = 200 / degree / 2 * 2, cube = (34 / degree / 2 + 1) * 2;
       const Case cases[] = {{2, degree, {flat, flat}, w == 1, false},
                             {3, degree, {cube, cube + 2, 4}, w == 2, true},
-                            {3, degree, {cube, cube, cube}, false, false}};
-      for (int i = 0; i < 3; i++) {
+                            {3, degree, {cube, cube, cube}, EQUAL, false},
+                            {2, degree, {flat + 1, flat + 3}, w == 1 ? ODD_END : EQUAL, true},
+                            {3, degree, {cube + 1, cube, cube + 1}, w == 2 ? ODD_END : EQUAL, false}};
+      for (int i = 0; i < 5; i++) {
         Job one = make_job(&cases[i], precision, 1, widths[w]);
         assert_true(tes_space_length(one.fine) >= 32768 || i == 1); /* below, one thread does it all */
         run_job(&one);
@@ -215,13 +230,15 @@ static void embeds_polynomials_exactly(void **state) {
       TesSpace *fine, *coarse;
       TesTransfer *transfer;
       TesVector *u, *v;
-      const double x[] = {0, 0.4, 1, 1.3, 2};
+      const double x[] = {0, 0.4, 1, 1.3, 2, 2.3};
       assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
-      const TesMeshDesc box = {.dim = dim, .cells = {4, 4, 2}, .coordinates = {x}};
+      const TesMeshDesc box = {.dim = dim, .cells = {5, 5, 2}, .upper = {1, 2.3, 1}, .coordinates = {x}};
       assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
       const TesSpaceDesc desc = {.mesh = mesh, .degree = degree, .given = (const uint8_t[6]){0}};
       assert_int_equal(tes_space_create(ctx, &desc, &fine), TES_OK);
       assert_int_equal(tes_space_coarsen(fine, &coarse), TES_OK);
+      assert_int_equal(tes_mesh_cells_along(tes_space_mesh(coarse), 0), 2);
+      assert_int_equal(tes_mesh_cells_along(tes_space_mesh(coarse), 1), 2);
       const TesTransferDesc td = {.coarse = coarse, .fine = fine, .precision = TES_DOUBLE};
       assert_int_equal(tes_transfer_create(ctx, &td, &transfer), TES_OK);
       assert_int_equal(tes_vector_create(ctx, tes_space_length(coarse), TES_DOUBLE, &u), TES_OK);

@@ -5,20 +5,28 @@
 
 static const char *const devices[] = {"emulator", "cuda"};
 
+enum {
+  EQUAL,
+  GRADED,
+  ODD_END
+}; /* odd end: all cells alike but the last, as odd numbers of equal cells become */
+
 typedef struct Case {
-  int dim, degree, cells[3];
-  bool graded, natural;
+  int dim, degree, cells[3], widths;
+  bool natural;
 } Case;
 
 static TesSpace *make_space(TesContext *ctx, const Case *c) {
   TesMesh *mesh;
   TesSpace *space;
   double x[3][32];
-  TesMeshDesc box = {.dim = c->dim, .upper = {1, 2, 0.5}};
+  TesMeshDesc box = {.dim = c->dim};
   for (int d = 0; d < c->dim; d++) {
-    box.cells[d] = c->cells[d];
-    for (int i = 0; i <= c->cells[d]; i++) x[d][i] = i + 0.3 * sin(2.0 * i + d);
-    if (c->graded) box.coordinates[d] = x[d];
+    const int n = box.cells[d] = c->cells[d];
+    box.upper[d] = n * (1 + 0.2 * d); /* so alike that all directions are halved */
+    for (int i = 0; i <= n; i++)
+      x[d][i] = c->widths == GRADED ? i + 0.3 * sin(2.0 * i + d) : i + 0.7 * (i == n);
+    if (c->widths != EQUAL) box.coordinates[d] = x[d];
   }
   assert_int_equal(tes_mesh_create(ctx, &box, &mesh), TES_OK);
   TesSpaceDesc desc = {.mesh = mesh, .degree = c->degree};
@@ -67,7 +75,8 @@ static void run_case(TesContext *ctx, const Case *c, TesPrecision precision) {
 
 static void kernels_equal_the_embedding(void **state) {
   (void)state;
-  static const int sizes[][3] = {{4, 6, 4}, {8, 4, 2}, {4, 3, 4}, {5, 3, 3}};
+  static const int sizes[][3] = {{4, 6, 4}, {8, 4, 2}, {4, 3, 4}, {5, 3, 3}},
+                   odd[][3] = {{5, 7, 3}, {7, 4, 5}};
   for (int d = 0; d < 2; d++) {
     TesContext *ctx = test_device(devices[d]);
     for (int dim = 2; ctx && dim <= 3; dim++)
@@ -79,6 +88,12 @@ static void kernels_equal_the_embedding(void **state) {
           tesi_fiber_order((TesiOrder)(degree % 3), (uint64_t)degree);
           run_case(ctx, &c, single ? TES_SINGLE : TES_DOUBLE);
           if (d && !test_brief()) run_case(ctx, &c, single ? TES_DOUBLE : TES_SINGLE);
+          for (int o = 0; o < 2; o++) {
+            const int *n = odd[(degree + o) % 2];
+            const Case last = {dim, degree, {n[0], n[1], n[2]}, (o + degree) % 3, degree % 4 > 1};
+            if (dim == 2 || degree < 4 || o == degree % 2)
+              run_case(ctx, &last, single ? TES_SINGLE : TES_DOUBLE);
+          }
         }
     tes_context_destroy(&ctx);
   }

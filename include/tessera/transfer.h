@@ -13,7 +13,7 @@ extern "C" {
 typedef struct TesTransfer TesTransfer;
 
 typedef struct TesTransferDesc {
-  /** The cells of fine are those of coarse or their children: a box with, a direction, the same or twice the cells; a forest and what
+  /** The cells of fine are those of coarse or their children: a box with, a direction, the same or twice the cells, or one more; a forest and what
    *  tes_mesh_coarsen() made of it; or the same mesh. The degree of fine is the same or higher. References to both are kept. */
   const TesSpace *coarse, *fine;
   TesPrecision precision;

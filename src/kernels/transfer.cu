@@ -1,7 +1,8 @@
 /* The embedding of nested spaces and its transpose along one direction of an array [outer][nodes][inner]; a transfer is one pass a refined
  * direction. A thread owns one coarse cell of one line; with inner > 1 neighbours in a warp are neighbours in memory.
- * Macros: real, DEGREE, STEP (2 DEGREE), UNIFORM.
- * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM. transfer_box.cu has all directions in one pass. */
+ * Macros: real, DEGREE, STEP (2 DEGREE), LAST_STEP (3 DEGREE where the last coarse cell covers three fine ones), UNIFORM, ODD_END.
+ * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM; in memory those of all cells, or where ODD_END that of the last one.
+ * transfer_box.cu has all directions in one pass. */
 #include "kernel.h"
 #include "tables.h"
 
@@ -12,9 +13,39 @@
 #else
 #define E(cell, f, p) embedding[((cell) * (STEP + 1) + (f)) * (K + 1) + (p)]
 #endif
+#if UNIFORM
+#define LAST embedding
+#else
+#define LAST (embedding + (long long)(cells - 1) * (STEP + 1) * (K + 1))
+#endif
+#define FINE ((long long)(cells - 1) * STEP + LAST_STEP + 1) /* nodes of a line */
 #define FOR_EACH_CELL                                                                                        \
   for (long long id = (long long)blockIdx.x * THREADS + threadIdx.x; id < inner * cells * outer;             \
        id += (long long)gridDim.x * THREADS)
+
+#if ODD_END
+/* The last coarse cell of a line, by a table E of its own. */
+TESK_DEVICE void prolongate_last(const real *v, const real *E, real *to, long long inner, int add) {
+  for (int f = 0; f <= LAST_STEP; f++) {
+    real sum = f == 0 ? v[0] : f == LAST_STEP ? v[K] : 0;
+    if (f > 0 && f < LAST_STEP) {
+      TESK_UNROLL
+      for (int p = 0; p <= K; p++) sum += E[f * (K + 1) + p] * v[p];
+    }
+    to[f * inner] = add ? to[f * inner] + sum : sum;
+  }
+}
+
+TESK_DEVICE void restrict_last(const real *from, const real *E, long long inner, real *sum) {
+  TESK_UNROLL
+  for (int p = 0; p <= K; p++) sum[p] = p == 0 ? from[0] : p == K ? from[LAST_STEP * inner] : 0;
+  for (int f = 1; f < LAST_STEP; f++) {
+    const real v = from[f * inner];
+    TESK_UNROLL
+    for (int p = 0; p <= K; p++) sum[p] += E[f * (K + 1) + p] * v;
+  }
+}
+#endif
 
 /* fine <- E coarse, or fine + E coarse. */
 TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT)coarse, (real *)fine,
@@ -23,9 +54,15 @@ TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT)coarse, (rea
     const long long i = id % inner, rest = id / inner, o = rest / cells;
     const int c = (int)(rest % cells);
     const real *from = coarse + (o * (cells * K + 1) + c * K) * inner + i;
-    real *to = fine + (o * (cells * STEP + 1) + c * STEP) * inner + i, v[K + 1];
+    real *to = fine + (o * FINE + c * STEP) * inner + i, v[K + 1];
     TESK_UNROLL
     for (int p = 0; p <= K; p++) v[p] = from[p * inner];
+#if ODD_END
+    if (c == cells - 1) {
+      prolongate_last(v, LAST, to, inner, add);
+      continue;
+    }
+#endif
     TESK_UNROLL
     for (int f = 0; f <= STEP; f++) {
       real sum = f == 0 ? v[0] : f == STEP ? v[K] : 0;
@@ -38,6 +75,19 @@ TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT)coarse, (rea
   }
 }
 
+TESK_DEVICE void restrict_cell(const real *from, const real *embedding, int c, long long inner, real *sum) {
+  real v[STEP + 1];
+  (void)embedding, (void)c;
+  TESK_UNROLL
+  for (int f = 0; f <= STEP; f++) v[f] = from[f * inner];
+  TESK_UNROLL
+  for (int p = 0; p <= K; p++) {
+    sum[p] = p == 0 ? v[0] : p == K ? v[STEP] : 0;
+    TESK_UNROLL
+    for (int f = 1; f < STEP; f++) sum[p] += E(c, f, p) * v[f];
+  }
+}
+
 /* coarse <- E' fine; zero at Dirichlet ends. */
 TESK_KERNEL(tesk_restrict, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)coarse,
             (const real *TESK_RESTRICT)embedding, (long long)inner, (int)cells, (long long)outer,
@@ -45,16 +95,14 @@ TESK_KERNEL(tesk_restrict, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)
   FOR_EACH_CELL {
     const long long i = id % inner, rest = id / inner, o = rest / cells;
     const int c = (int)(rest % cells);
-    const real *from = fine + (o * (cells * STEP + 1) + c * STEP) * inner + i;
-    real *to = coarse + (o * (cells * K + 1) + c * K) * inner + i, v[STEP + 1], sum[K + 1];
-    TESK_UNROLL
-    for (int f = 0; f <= STEP; f++) v[f] = from[f * inner];
-    TESK_UNROLL
-    for (int p = 0; p <= K; p++) {
-      sum[p] = p == 0 ? v[0] : p == K ? v[STEP] : 0;
-      TESK_UNROLL
-      for (int f = 1; f < STEP; f++) sum[p] += E(c, f, p) * v[f];
-    }
+    const real *from = fine + (o * FINE + c * STEP) * inner + i;
+    real *to = coarse + (o * (cells * K + 1) + c * K) * inner + i, sum[K + 1];
+#if ODD_END
+    if (c == cells - 1)
+      restrict_last(from, LAST, inner, sum);
+    else
+#endif
+      restrict_cell(from, embedding, c, inner, sum);
     if (c > 0) {
       TESK_UNROLL
       for (int f = 1; f < STEP; f++) sum[0] += E(c - 1, f, K) * from[(f - STEP) * inner];

@@ -71,21 +71,40 @@ done:
   return status;
 }
 
+/* How many cells n become; the last of an odd number covers three. 2 and 3 stay. */
+static int halved_cells(int n) {
+  return n > 3 ? n / 2 : n;
+}
+
+/* Those of the directions that can still be halved in which cells are narrow, by their mean widths. Neighbours along the wide side of a cell are
+ * coupled weakly: smoothers leave errors that change fast there, which a mesh halved in that direction could not show. */
+static void choose_directions(const TesMesh *mesh, bool halve[3]) {
+  const double most = 1.5;
+  double width[3], narrow = INFINITY;
+  for (int d = 0; d < mesh->dim; d++) {
+    const int n = mesh->box[d];
+    width[d] = (mesh->coordinates[d][n] - mesh->coordinates[d][0]) / n;
+    if (halved_cells(n) < n) narrow = fmin(narrow, width[d]);
+  }
+  for (int d = 0; d < 3; d++)
+    halve[d] = d < mesh->dim && halved_cells(mesh->box[d]) < mesh->box[d] && width[d] <= most * narrow;
+}
+
 TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   double *halved[3] = {NULL, NULL, NULL};
   TesMeshDesc desc = {.dim = mesh->dim, .geometry_degree = mesh->geometry_degree};
-  bool any = false;
+  bool halve[3], any = false;
   *coarse = NULL;
+  choose_directions(mesh, halve);
   for (int d = 0; d < mesh->dim; d++) {
-    const int n = mesh->box[d];
-    const bool halve = n % 2 == 0 && n > 2;
-    desc.cells[d] = halve ? n / 2 : n;
+    const int n = mesh->box[d], cells = desc.cells[d] = halve[d] ? halved_cells(n) : n;
     desc.coordinates[d] = mesh->coordinates[d];
-    if (!halve) continue;
-    TES_ALLOC(&halved[d], n / 2 + 1);
-    for (int i = 0; i <= n / 2; i++) halved[d][i] = mesh->coordinates[d][2 * i];
+    if (!halve[d]) continue;
+    TES_ALLOC(&halved[d], cells + 1);
+    for (int i = 0; i < cells; i++) halved[d][i] = mesh->coordinates[d][2 * i];
+    halved[d][cells] = mesh->coordinates[d][n];
     desc.coordinates[d] = halved[d];
     any = true;
   }

@@ -4,7 +4,7 @@
 
 #include "tessera/multigrid.h"
 
-enum { TESI_MULTIGRID_LEVELS = 32 };
+enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by itself */
 
 /* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. */
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x);

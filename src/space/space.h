@@ -13,6 +13,7 @@ typedef struct TesiAxis {
   int degree, cells, nodes; /* nodes = cells * degree + 1; in directions that do not exist: 0, 1, 1 */
   bool natural[2];          /* at the lower and upper end: free, not Dirichlet */
   bool uniform;             /* all cells equally wide, up to round-off of the coordinates */
+  bool odd_end;             /* all but the last: what remains where an odd number of equal cells is halved */
   double *h;                /* [cells] widths */
   double *x;                /* [nodes] coordinates of the nodes */
 } TesiAxis;

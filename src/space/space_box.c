@@ -2,6 +2,16 @@
 #include <math.h>
 #include "space/space.h"
 
+/* Cells 0 .. count get their mean width where they are equally wide up to the round-off of the coordinates; else false. */
+static bool equalize(TesiAxis *axis, const double *vertices, int count) {
+  const double mean = (vertices[count] - vertices[0]) / count,
+               extent = fmax(fabs(vertices[0]), fabs(vertices[axis->cells]));
+  for (int c = 0; c < count; c++)
+    if (!(fabs(axis->h[c] - mean) <= 8e-16 * extent)) return false;
+  for (int c = 0; c < count; c++) axis->h[c] = mean;
+  return true;
+}
+
 /* Directions that do not exist are one cell of width 1 and degree 0, natural at both ends. */
 static TesStatus fill_axis(TesSpace *space, int d) {
   TesContext *ctx = space->context;
@@ -17,17 +27,13 @@ static TesStatus fill_axis(TesSpace *space, int d) {
   TES_ALLOC(&axis->h, axis->cells);
   TES_ALLOC(&axis->x, axis->nodes);
   if (exists) tesi_gauss_lobatto(axis->degree + 1, points, NULL);
-  const double mean = (vertices[axis->cells] - vertices[0]) / axis->cells;
-  const double extent = fmax(fabs(vertices[0]), fabs(vertices[axis->cells]));
-  axis->uniform = true;
   for (int c = 0; c < axis->cells; c++) {
     axis->h[c] = vertices[c + 1] - vertices[c];
-    if (!(fabs(axis->h[c] - mean) <= 8e-16 * extent)) axis->uniform = false;
     for (int i = 0; i <= axis->degree; i++)
       axis->x[c * axis->degree + i] = vertices[c] + points[i] * axis->h[c];
   }
-  if (axis->uniform)
-    for (int c = 0; c < axis->cells; c++) axis->h[c] = mean;
+  axis->uniform = equalize(axis, vertices, axis->cells);
+  axis->odd_end = !axis->uniform && equalize(axis, vertices, axis->cells - 1);
   if (exists) axis->x[axis->nodes - 1] = vertices[axis->cells];
 done:
   return status;

@@ -6,14 +6,19 @@
 #include "space/space.h"
 #include "tessera/transfer.h"
 
-/* The 1D embedding, coarse cell by coarse cell. Fine nodes step*c .. step*(c+1) lie in coarse cell c:
+/* The 1D embedding, coarse cell by coarse cell. Fine nodes step*c .. step*(c+1) lie in coarse cell c; in the last one, which covers three
+ * fine cells where their number is odd, last_step + 1 of them:
  *   fine[step*c + f] = sum_p E[c][f][p] coarse[degree*c + p],  f = 0..step, p = 0..degree. */
 typedef struct TesiEmbedding {
   int cells, degree, step; /* step = 2*degree where the direction is refined, degree where it is not */
+  int last_step;           /* step or 3*degree */
   int coarse_nodes, fine_nodes;
-  bool uniform;    /* E of cell 0 serves all cells */
+  bool uniform;    /* E of cell 0 serves all cells but the last */
+  bool odd_end;    /* the last cell's E is not that of cell 0, or it is longer */
   bool natural[2]; /* the ends carry unknowns */
-  double *E;       /* [cells or 1][step+1][degree+1] */
+  /* [step+1][degree+1] a cell, the last one's [last_step+1][degree+1]: of all cells; uniform: of cell 0, and of the last one where that has
+   * an odd end */
+  double *E;
 } TesiEmbedding;
 
 typedef struct TesiTransferTable {
@@ -36,7 +41,12 @@ struct TesTransfer {
 };
 
 static inline const double *tesi_embedding_cell(const TesiEmbedding *e, int cell) {
-  return e->E + (e->uniform ? 0 : (int64_t)cell * (e->step + 1) * (e->degree + 1));
+  const int64_t at = cell == e->cells - 1 && e->odd_end && e->uniform ? 1 : e->uniform ? 0 : cell;
+  return e->E + at * (e->step + 1) * (e->degree + 1);
+}
+/* Of one coarse cell. */
+static inline int tesi_embedding_step(const TesiEmbedding *e, int cell) {
+  return cell == e->cells - 1 ? e->last_step : e->step;
 }
 
 /* The kinds, in the order in which they are tried. `refuses`: why a kind cannot do it, NULL: it can. `init` sets table and plan. */

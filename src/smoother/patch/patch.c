@@ -156,8 +156,9 @@ static TesStatus fill_plan(const TesOperator *op, TesiPatchPlan *plan) {
   plan->dim = space->dim, plan->degree = space->degree;
   plan->a = tesi_diffusion_of(op)->a, plan->c = tesi_diffusion_of(op)->c;
   plan->cells = space->axis[0].cells, plan->nodes = space->axis[0].nodes;
-  plan->graded = !space->axis[0].uniform;
-  plan->h = space->axis[0].h[0];
+  plan->odd_end = space->axis[0].odd_end;
+  plan->graded = !space->axis[0].uniform && !plan->odd_end;
+  plan->h = space->axis[0].h[0], plan->h_end = space->axis[0].h[plan->cells - 1];
   for (int end = 0; end < 2; end++) {
     plan->natural[end] = space->axis[0].natural[end];
     plan->alpha[end] = tesi_diffusion_of(op)->alpha[end];

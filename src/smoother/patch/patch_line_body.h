@@ -10,30 +10,48 @@
  * which have the same Schur complement and no cancellation.
  * Included with PATCH_DEGREE. */
 
-/* Equal cells: out[2 B + 4][stride], lines innermost. For lines i < count with mu = outer + lambda[i]: w[B], d[B], then t_01, 1 / t inside, at vertex 0, at the last one. */
-static void fill_coefficients(const TesiPatchPlan *plan, int count, Real outer, const Real *lambda,
-                              int stride, Real *out) {
+/* Cells of one width, lines innermost: w[B], d[B] to out[2 B][stride]; t_00 and t_01. */
+TESI_INLINE void cell_coefficients(const TesiPatchPlan *plan, V nu, Real conductance, int stride, Real *out,
+                                   V *same, V *other) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2;
   const Real *lam = plan->lambda, *p = plan->p, *q = plan->q, *r = plan->r;
+  V even = {0}, odd = {0};
+  UNROLL for (int j = 0; j < B; j++) {
+    const V inverse = 1 / (lam[j] + nu);
+    store(out + j * stride, (p[j] + nu * q[j]) * inverse);
+    store(out + (B + j) * stride, inverse / conductance);
+    if (j < E)
+      even += r[j] * inverse;
+    else
+      odd += r[j] * inverse;
+  }
+  *same = conductance * (1 + nu * ((Real)(1.0 / 3) - nu * (even + odd)));
+  *other = conductance * (nu * ((Real)(1.0 / 6) - nu * (even - odd)) - 1);
+}
+
+/* Equal cells: out[2 B + 4][stride]. For lines i < count with mu = outer + lambda[i]: w[B], d[B], then t_01, 1 / t inside, at vertex 0, at the
+ * last one. Where the last cell differs, another block of that cell: w[B], d[B], t_01, 1 / t at its lower and its upper vertex. */
+static void fill_coefficients(const TesiPatchPlan *plan, int count, Real outer, const Real *lambda,
+                              int stride, Real *out) {
+  const int B = DEGREE(plan) - 1;
   const Real conductance = (Real)(plan->a / plan->h), factor = (Real)(plan->h * plan->h / plan->a);
+  const Real conductance_end = (Real)(plan->a / plan->h_end),
+             factor_end = (Real)(plan->h_end * plan->h_end / plan->a);
   const Real reaction = (Real)plan->c, alpha0 = (Real)plan->alpha[0], alpha1 = (Real)plan->alpha[1];
+  Real *const end = out + (2 * B + 4) * stride;
   for (int i = 0; i < count; i += LANES) {
-    const V nu = (reaction + outer + load(lambda + i)) * factor;
-    V even = {0}, odd = {0};
-    UNROLL for (int j = 0; j < B; j++) {
-      const V inverse = 1 / (lam[j] + nu);
-      store(out + j * stride + i, (p[j] + nu * q[j]) * inverse);
-      store(out + (B + j) * stride + i, inverse / conductance);
-      if (j < E)
-        even += r[j] * inverse;
-      else
-        odd += r[j] * inverse;
-    }
-    const V same = conductance * (1 + nu * ((Real)(1.0 / 3) - nu * (even + odd)));
-    store(out + 2 * B * stride + i, conductance * (nu * ((Real)(1.0 / 6) - nu * (even - odd)) - 1));
+    const V shift = reaction + outer + load(lambda + i);
+    V same, other, same_end, other_end;
+    cell_coefficients(plan, shift * factor, conductance, stride, out + i, &same, &other);
+    store(out + 2 * B * stride + i, other);
     store(out + (2 * B + 1) * stride + i, 1 / (same + same));
     store(out + (2 * B + 2) * stride + i, 1 / (same + alpha0));
     store(out + (2 * B + 3) * stride + i, 1 / (same + alpha1));
+    if (!plan->odd_end) continue;
+    cell_coefficients(plan, shift * factor_end, conductance_end, stride, end + i, &same_end, &other_end);
+    store(end + 2 * B * stride + i, other_end);
+    store(end + (2 * B + 1) * stride + i, 1 / (same + same_end));
+    store(end + (2 * B + 2) * stride + i, 1 / (same_end + alpha1));
   }
 }
 
@@ -96,6 +114,37 @@ TESI_INLINE void condense(const TesiPatchPlan *plan, const bool graded, const Re
     store(work->left + c, left);
     store(work->right + c, right);
   }
+}
+
+/* The last cell of a line, which differs from the others: what its bubbles send. end: its block of the coefficients. */
+static void condense_end(const TesiPatchPlan *plan, const Real *line, const Real *end, int stride,
+                         LineWork *work) {
+  const int k = DEGREE(plan), B = k - 1, E = k / 2, last = plan->cells - 1;
+  Real even = 0, odd = 0;
+  for (int j = 0; j < B; j++) {
+    const Real product = end[j * stride] * line[plan->row.bubbles + j * plan->row.stride + last];
+    if (j < E)
+      even += product;
+    else
+      odd += product;
+  }
+  work->left[last] = even + odd, work->right[last] = even - odd;
+}
+
+/* Gauss-Seidel at those of the two vertices of the last cell that have this parity; f of all vertices lies in `work` as in a row. values: of the
+ * other parity. */
+static void update_end(const TesiPatchPlan *plan, int parity, const LineWork *work, const Real *equal,
+                       const Real *end, int stride, const Real *values, Real *line) {
+  const int B = DEGREE(plan) - 1, n = plan->cells;
+  const TesiPatchRow *at = &plan->row;
+  const int v = n % 2 == parity ? n : n - 1;
+  const Real f = parity ? work->odd[v / 2] : work->even[v / 2 - 1], t = end[2 * B * stride],
+             below = values[vertex_at(at, v - 1)];
+  if (v == n - 1)
+    line[vertex_at(at, v)] =
+        (f - equal[2 * B * stride] * below - t * values[vertex_at(at, n)]) * end[(2 * B + 1) * stride];
+  else if (plan->natural[1])
+    line[vertex_at(at, v)] = (f - t * below) * end[(2 * B + 2) * stride];
 }
 
 /* f = b - what the bubbles send, at even and odd vertices. */
@@ -181,6 +230,40 @@ TESI_INLINE void expand(const TesiPatchPlan *plan, const bool graded, const Real
   }
 }
 
+/* Bubbles of the last cell where it differs, from their right-hand sides and the final vertex values. */
+static void expand_end(const TesiPatchPlan *plan, const Real *end, int stride, const Real *b, Real *line) {
+  const int k = DEGREE(plan), B = k - 1, E = k / 2, n = plan->cells;
+  const Real left = line[vertex_at(&plan->row, n - 1)], right = line[vertex_at(&plan->row, n)];
+  for (int j = 0; j < B; j++)
+    line[plan->row.bubbles + j * plan->row.stride + n - 1] =
+        end[(B + j) * stride] * b[j] - end[j * stride] * (j < E ? left + right : left - right);
+}
+
+/* One line whose last cell differs: as smooth_line(), and the last cell again. */
+static void smooth_line_end(const TesiPatchPlan *plan, const Real *coefficients, int stride, LineWork *work,
+                            TesSweep sweep, const Real *old, Real *line) {
+  const int B = DEGREE(plan) - 1;
+  const Real *w = coefficients, *d = w + B * stride, *equal = w + 2 * B * stride,
+             *end = w + (2 * B + 4) * stride;
+  const TesiPatchRow *at = &plan->row;
+  Real b[DEGREE_MAX];
+  for (int j = 0; j < B; j++) b[j] = line[at->bubbles + j * at->stride + plan->cells - 1];
+  if (B > 0) condense(plan, false, line, w, stride, work);
+  condense_end(plan, line, end, stride, work);
+  gather_vertices(plan, line, work);
+  for (int i = 0; i < 2; i++) {
+    const int parity = sweep == TES_FORWARD ? !i : i;
+    const Real *values = i ? line : old;
+    if (parity)
+      update_odd(plan, false, work, &work->tables, equal, stride, values + at->even, line);
+    else
+      update_even(plan, false, work, &work->tables, equal, stride, values + at->odd, line);
+    update_end(plan, parity, work, w, end, stride, values, line);
+  }
+  if (B > 0) expand(plan, false, w, d, stride, line);
+  expand_end(plan, end, stride, b, line);
+}
+
 /* One line: b in, v out; old holds the vertices that the first colour reads. */
 TESI_INLINE void smooth_line(const TesiPatchPlan *plan, const bool graded, const Real *coefficients,
                              int stride, LineWork *work, TesSweep sweep, const Real *old, Real *line) {
@@ -210,6 +293,8 @@ static void smooth_lines(const TesiPatchPlan *plan, int count, Real outer, const
     if (plan->graded) {
       fill_graded(plan, outer + lambda[i], &work->tables);
       smooth_line(plan, true, work->coefficients, stride, work, sweep, old + i * pitch, lines + i * pitch);
+    } else if (plan->odd_end) {
+      smooth_line_end(plan, work->coefficients + i, stride, work, sweep, old + i * pitch, lines + i * pitch);
     } else {
       smooth_line(plan, false, work->coefficients + i, stride, work, sweep, old + i * pitch,
                   lines + i * pitch);

@@ -71,7 +71,8 @@ typedef struct TesiPatchPlan {
   TesiNestedAxis outer, middle; /* 2D: no middle */
   int cells, nodes;             /* of x */
   bool natural[2], graded;
-  double alpha[2], h;
+  bool odd_end; /* all cells but the last are alike: not graded */
+  double alpha[2], h, h_end;
   TesiPatchRow row;
   void *width, *conductance; /* [cells, padded with zeros] h and a/h, lane by lane */
   void *mask;                /* [row.bubbles] 1 at vertices that are unknowns, else 0 */

@@ -17,7 +17,7 @@ typedef struct LineTables {
 typedef struct LineWork {
   Real *left, *right, *left2, *right2; /* what cells send to their vertices */
   Real *even, *odd;                    /* right-hand sides of vertices; even[-1] is vertex 0 */
-  Real *coefficients;                  /* [2 B + 4][coefficient_stride] */
+  Real *coefficients;                  /* [2 B + 4, and 2 B + 3 of an odd end][coefficient_stride] */
   int coefficient_stride;
   LineTables tables;
 } LineWork;
@@ -90,7 +90,7 @@ static void place_line_work(const TesiPatchPlan *plan, Arena *arena, LineWork *l
   line->left2 = take(arena, 0, along), line->right2 = take(arena, 0, along);
   line->even = take(arena, LANES, along), line->odd = take(arena, 0, along);
   line->coefficient_stride = (int)((modes + LANES - 1) / LANES * LANES);
-  line->coefficients = take(arena, 0, (2 * (size_t)plan->degree + 2) * (size_t)line->coefficient_stride);
+  line->coefficients = take(arena, 0, (4 * (size_t)plan->degree + 3) * (size_t)line->coefficient_stride);
   if (!plan->graded) return;
   LineTables *tables = &line->tables;
   tables->stride = (plan->cells + LANES - 1) / LANES * LANES;
@@ -148,6 +148,11 @@ TESI_INLINE int select_faces(const TesiPatchKind *kind, int mode, int side[2], R
     mass[f] = ((const Real *)kind->mass[kind->symmetric ? 0 : f])[mode];
   }
   return faces;
+}
+
+/* Where vertex v stands in a row. */
+static inline int vertex_at(const TesiPatchRow *at, int v) {
+  return v % 2 ? at->odd + v / 2 : at->even + v / 2 - 1;
 }
 
 static bool is_middle_unknown(const TesiPatchPlan *plan, int y) {

@@ -30,8 +30,8 @@ TESI_INLINE void BODY(lift)(int k, TesiEmbeddingKind kind, const Real *table, co
   if (kind == TESI_IDENTITY)
     for (int i = 1; i < k; i++) w[i] = u[i];
   if (kind == TESI_MIRRORED) BODY(lift_mirrored)(k, table, u, w);
-  if (kind == TESI_GENERAL) {
-    UNROLL for (int f = 1; f < 2 * k; f++) {
+  if (kind == TESI_GENERAL || kind == TESI_THREE) {
+    UNROLL for (int f = 1; f < tesi_transfer_step(kind, k); f++) {
       const Real *row = table + (f - 1) * (k + 1);
       V sum = row[0] * u[0];
       UNROLL for (int p = 1; p <= k; p++) sum += row[p] * u[p];
@@ -73,10 +73,10 @@ TESI_INLINE void BODY(lower)(int k, TesiEmbeddingKind kind, const Real *table, c
     for (int i = 1; i < k; i++) s[i] = v[i];
   }
   if (kind == TESI_MIRRORED) BODY(lower_mirrored)(k, table, v, s);
-  if (kind == TESI_GENERAL) {
+  if (kind == TESI_GENERAL || kind == TESI_THREE) {
     UNROLL for (int p = 0; p <= k; p++) {
       V sum = table[p] * v[1];
-      UNROLL for (int f = 2; f < 2 * k; f++) sum += table[(f - 1) * (k + 1) + p] * v[f];
+      UNROLL for (int f = 2; f < tesi_transfer_step(kind, k); f++) sum += table[(f - 1) * (k + 1) + p] * v[f];
       s[p] = sum;
     }
   }
@@ -84,9 +84,9 @@ TESI_INLINE void BODY(lower)(int k, TesiEmbeddingKind kind, const Real *table, c
 
 TESI_INLINE void BODY(lift_cells)(int k, TesiEmbeddingKind kind, int cells, const Real *table,
                                   ptrdiff_t stride, const V *u, V *w) {
-  const int step = kind == TESI_IDENTITY ? k : 2 * k;
+  const int step = tesi_transfer_step(kind, k);
   for (int c = 0; c < cells; c++, table += stride, u += k, w += step) {
-    V values[2 * N];
+    V values[3 * N];
     BODY(lift)(k, kind, table, u, values);
     UNROLL for (int f = 0; f < step; f++) w[f] = values[f];
   }
@@ -95,7 +95,7 @@ TESI_INLINE void BODY(lift_cells)(int k, TesiEmbeddingKind kind, int cells, cons
 
 TESI_INLINE void BODY(lower_cells)(int k, TesiEmbeddingKind kind, int cells, const Real *table,
                                    ptrdiff_t stride, const V *v, V *s, V *carry) {
-  const int step = kind == TESI_IDENTITY ? k : 2 * k;
+  const int step = tesi_transfer_step(kind, k);
   V left = *carry;
   for (int c = 0; c < cells; c++, table += stride, v += step, s += k) {
     V values[N];
@@ -111,9 +111,9 @@ TESI_INLINE void BODY(lower_cells)(int k, TesiEmbeddingKind kind, int cells, con
 TESI_INLINE void BODY(lift_rows)(int k, TesiEmbeddingKind kind, const Real *table, ptrdiff_t count,
                                  const Real *first, const Real *middle, ptrdiff_t pitch, const Real *last,
                                  Real *out, ptrdiff_t out_pitch, bool end, bool add) {
-  const int step = kind == TESI_IDENTITY ? k : 2 * k;
+  const int step = tesi_transfer_step(kind, k);
   for (ptrdiff_t i = 0; i < count; i += LANES) {
-    V u[N], w[2 * N];
+    V u[N], w[3 * N];
     u[0] = load(first + i);
     UNROLL for (int p = 1; p < k; p++) u[p] = load(middle + (p - 1) * pitch + i);
     u[k] = load(last + i);
@@ -137,9 +137,9 @@ TESI_INLINE void BODY(lift_rows)(int k, TesiEmbeddingKind kind, const Real *tabl
 TESI_INLINE void BODY(lower_rows)(int k, TesiEmbeddingKind kind, const Real *table, ptrdiff_t count,
                                   const Real *from, ptrdiff_t pitch, bool end, Real *out, ptrdiff_t out_pitch,
                                   Real *carry) {
-  const int step = kind == TESI_IDENTITY ? k : 2 * k;
+  const int step = tesi_transfer_step(kind, k);
   for (ptrdiff_t i = 0; i < count; i += LANES) {
-    V v[2 * N], s[N];
+    V v[3 * N], s[N];
     UNROLL for (int f = 0; f < step; f++) v[f] = load(from + f * pitch + i);
     BODY(lower)(k, kind, table, v, s);
     store(out + i, load(carry + i) + v[0] + s[0]);

@@ -11,7 +11,7 @@
 typedef struct Pass {
   int direction;
   TesiKernel prolongate, restrict_;
-  void *embedding; /* device; NULL where uniform */
+  void *embedding; /* device; NULL where uniform without an odd end */
 } Pass;
 
 /* All directions at once; cells of a block of prolongation. */
@@ -49,21 +49,28 @@ done:
   return status;
 }
 
-static TesStatus upload(const TesTransfer *transfer, const TesiEmbedding *e, void **address) {
+/* E from `first` on, `count` numbers. */
+static TesStatus upload(const TesTransfer *transfer, const double *first, int count, void **address) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  const int count = (e->step + 1) * (e->degree + 1) * e->cells;
   const bool single = transfer->precision == TES_SINGLE;
   const size_t bytes = (size_t)count * tesi_precision_size(transfer->precision);
   float *values = NULL;
   TES_ALLOC(&values, count);
-  for (int i = 0; i < count; i++) values[i] = (float)e->E[i];
+  for (int i = 0; i < count; i++) values[i] = (float)first[i];
   TES_TRY(device->allocate(ctx, bytes, address));
-  TES_TRY(device->to_device(ctx, *address, single ? (const void *)values : e->E, bytes));
+  TES_TRY(device->to_device(ctx, *address, single ? (const void *)values : first, bytes));
 done:
   tesi_free(ctx, &values);
   return status;
+}
+
+/* What the kernels do not have as text: all cells, or the last one. */
+static TesStatus upload_embedding(const TesTransfer *transfer, const TesiEmbedding *e, void **address) {
+  const int n = e->degree + 1, size = (e->step + 1) * n, last = (e->last_step + 1) * n;
+  if (!e->uniform) return upload(transfer, e->E, size * (e->cells - 1) + last, address);
+  return e->odd_end ? upload(transfer, e->E + size, last, address) : TES_OK;
 }
 
 static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {
@@ -71,17 +78,17 @@ static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {
   TesStatus status = TES_OK;
   const TesiEmbedding *e = &transfer->embedding[pass->direction];
   const char *type = transfer->precision == TES_SINGLE ? "float" : "double";
-  char real[16], degree[24], step[24], *tables = NULL;
+  char real[16], degree[24], step[24], last[24], *tables = NULL;
   TesiProgram *program;
   snprintf(real, sizeof real, "real=%s", type);
   snprintf(degree, sizeof degree, "DEGREE=%d", e->degree);
   snprintf(step, sizeof step, "STEP=%d", e->step);
-  if (e->uniform)
-    TES_TRY(print_embedding(ctx, e, type, &tables));
-  else
-    TES_TRY(upload(transfer, e, &pass->embedding));
+  snprintf(last, sizeof last, "LAST_STEP=%d", e->last_step);
+  if (e->uniform) TES_TRY(print_embedding(ctx, e, type, &tables));
+  TES_TRY(upload_embedding(transfer, e, &pass->embedding));
   const TesiProgramDesc desc = {.file = "transfer.cu",
-                                .options = {real, degree, step, e->uniform ? "UNIFORM=1" : "UNIFORM=0"},
+                                .options = {real, degree, step, last, e->uniform ? "UNIFORM=1" : "UNIFORM=0",
+                                            e->odd_end ? "ODD_END=1" : "ODD_END=0"},
                                 .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate", 0, &pass->prolongate));
@@ -164,7 +171,7 @@ static bool is_box(const TesTransfer *transfer) {
   const TesiEmbedding *e = transfer->embedding;
   const char *given = getenv("TESSERA_TRANSFER");
   bool box = transfer->fine->dim == 3 && e->degree <= 8 && !(given && !strcmp(given, "passes"));
-  for (int d = 0; d < 3; d++) box = box && is_refined(&e[d]) && e[d].uniform;
+  for (int d = 0; d < 3; d++) box = box && is_refined(&e[d]) && e[d].uniform && !e[d].odd_end;
   return box;
 }
 

@@ -65,7 +65,10 @@ static void destroy(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
   TesiTransferPlan *plan = transfer->plan;
   if (!plan) return;
-  for (int d = 0; d < 3; d++) tesi_free(ctx, &plan->axis[d].tables);
+  for (int d = 0; d < 3; d++) {
+    tesi_free(ctx, &plan->axis[d].tables);
+    tesi_free(ctx, &plan->axis[d].last_table);
+  }
   for (int t = 0; plan->tasks && t < plan->task_count; t++) tesi_free(ctx, &plan->tasks[t].workspace);
   tesi_free(ctx, &plan->tasks);
   tesi_free(ctx, &transfer->plan);
@@ -77,10 +80,12 @@ static const TesiTransferTable table = {.prolongate = prolongate,
                                         .prolongate_ref = tesi_transfer_box_prolongate_ref,
                                         .restrict_ref = tesi_transfer_box_restrict_ref};
 
-static TesiEmbeddingKind kind_of(const TesiEmbedding *e) {
+/* Of the cells from `first` to `end`. */
+static TesiEmbeddingKind kind_of(const TesiEmbedding *e, int first, int end) {
   const int k = e->degree, n = k + 1;
   if (e->step == k) return TESI_IDENTITY;
-  for (int c = 0; c < (e->uniform ? 1 : e->cells); c++) {
+  if (first < end && tesi_embedding_step(e, first) == 3 * k) return TESI_THREE;
+  for (int c = first; c < end; c++) {
     const double *E = tesi_embedding_cell(e, c);
     for (int f = 0; f <= e->step; f++)
       for (int p = 0; p < n; p++)
@@ -100,7 +105,7 @@ static void set_real(const TesTransfer *transfer, void *array, size_t i, double 
 static void fill_table(const TesTransfer *transfer, const double *E, int k, TesiEmbeddingKind kind,
                        void *tables, size_t at) {
   const int n = k + 1;
-  for (int f = 1; f < 2 * k && kind == TESI_GENERAL; f++)
+  for (int f = 1; f < tesi_transfer_step(kind, k) && (kind == TESI_GENERAL || kind == TESI_THREE); f++)
     for (int p = 0; p <= k; p++) set_real(transfer, tables, at++, E[f * n + p]);
   for (int f = 1; f <= k && kind == TESI_MIRRORED; f++)
     for (int p = 0; p <= k / 2; p++) set_real(transfer, tables, at++, (E[f * n + p] + E[f * n + k - p]) / 2);
@@ -112,18 +117,26 @@ static TesStatus fill_axis(const TesTransfer *transfer, int d, TesiTransferAxis 
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiEmbedding *e = &transfer->embedding[d];
+  const int k = e->degree, alike = e->cells - e->odd_end, count = e->uniform ? tesi_min(alike, 1) : alike;
+  const size_t real = tesi_precision_size(transfer->precision);
   *axis = (TesiTransferAxis){.cells = e->cells,
-                             .degree = e->degree,
+                             .degree = k,
                              .step = e->step,
                              .coarse_nodes = e->coarse_nodes,
                              .fine_nodes = e->fine_nodes,
-                             .kind = kind_of(e),
+                             .alike = alike,
+                             .last_step = e->last_step,
+                             .kind = kind_of(e, 0, count),
                              .natural = {e->natural[0], e->natural[1]}};
-  const int size = tesi_transfer_table_size(axis->kind, e->degree), count = e->uniform ? 1 : e->cells;
+  const int size = tesi_transfer_table_size(axis->kind, k);
   axis->stride = e->uniform ? 0 : size;
-  TES_TRY(tesi_alloc(ctx, (size_t)(count * size), tesi_precision_size(transfer->precision), &axis->tables));
+  TES_TRY(tesi_alloc(ctx, (size_t)(count * size), real, &axis->tables));
   for (int c = 0; c < count; c++)
-    fill_table(transfer, tesi_embedding_cell(e, c), e->degree, axis->kind, axis->tables, (size_t)(c * size));
+    fill_table(transfer, tesi_embedding_cell(e, c), k, axis->kind, axis->tables, (size_t)(c * size));
+  if (!e->odd_end) goto done;
+  axis->last_kind = kind_of(e, alike, e->cells);
+  TES_TRY(tesi_alloc(ctx, (size_t)tesi_transfer_table_size(axis->last_kind, k), real, &axis->last_table));
+  fill_table(transfer, tesi_embedding_cell(e, alike), k, axis->last_kind, axis->last_table, 0);
 done:
   return status;
 }

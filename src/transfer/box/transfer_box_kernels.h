@@ -66,6 +66,7 @@ TESI_EACH_DEGREE(GENERAL)
 FUNCTIONS(any, sized, k, TESI_MIRRORED)
 FUNCTIONS(any, sized, k, TESI_GENERAL)
 FUNCTIONS(any, sized, k, TESI_IDENTITY)
+FUNCTIONS(any, sized, k, TESI_THREE)
 #undef MIRRORED
 #undef GENERAL
 #undef FUNCTIONS
@@ -75,22 +76,39 @@ FUNCTIONS(any, sized, k, TESI_IDENTITY)
 #define MIRRORED(D) ENTRY(D, TESI_MIRRORED)
 #define GENERAL(D) ENTRY(D, TESI_GENERAL)
 /* By kind and degree; the first of a kind is the fallback. */
-static const Kernels kernels[3][TESI_DEGREES + 1] = {
+static const Kernels kernels[4][TESI_DEGREES + 1] = {
     {ENTRY(any, TESI_IDENTITY)},
     {ENTRY(any, TESI_MIRRORED) TESI_EACH_DEGREE(MIRRORED)},
     {ENTRY(any, TESI_GENERAL) TESI_EACH_DEGREE(GENERAL)},
+    {ENTRY(any, TESI_THREE)},
 };
 #undef ENTRY
 #undef MIRRORED
 #undef GENERAL
 
-static const Kernels *kernels_of(const TesiTransferAxis *axis) {
-  const bool literal = axis->kind != TESI_IDENTITY && axis->degree <= TESI_DEGREES;
-  return &kernels[axis->kind][literal ? axis->degree : 0];
+static const Kernels *kernels_of(TesiEmbeddingKind kind, int degree) {
+  const bool literal = (kind == TESI_MIRRORED || kind == TESI_GENERAL) && degree <= TESI_DEGREES;
+  return &kernels[kind][literal ? degree : 0];
 }
 
-static const Real *table_of(const TesiTransferAxis *axis, int cell) {
-  return (const Real *)axis->tables + cell * axis->stride;
+/* What serves one coarse cell of an axis. */
+typedef struct Cell {
+  const Kernels *kernels;
+  const Real *table;
+  int step;
+} Cell;
+
+static Cell cell_of(const TesiTransferAxis *axis, int cell) {
+  if (cell >= axis->alike)
+    return (Cell){kernels_of(axis->last_kind, axis->degree), axis->last_table, axis->last_step};
+  return (Cell){kernels_of(axis->kind, axis->degree), (const Real *)axis->tables + cell * axis->stride,
+                axis->step};
+}
+
+/* Fine nodes of the cells first .. last, without the last one's end. */
+static int steps_of(const TesiTransferAxis *axis, int first, int last) {
+  return (last - first) * axis->step +
+         (last == axis->cells && last > first ? axis->last_step - axis->step : 0);
 }
 
 #endif

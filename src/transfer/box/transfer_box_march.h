@@ -14,7 +14,6 @@ typedef struct March {
   const TesiTransferAxis *x, *y, *z;
   const TesiTransferPlan *plan;
   const TesiTransferTask *task;
-  const Kernels *kernels[3];
   int planes;          /* coarse planes of a layer, both ends counted: 1 in 2D */
   ptrdiff_t line;      /* numbers from row to row in `rows`: room for a vector more */
   ptrdiff_t row_plane; /* from plane to plane in `rows` */
@@ -38,8 +37,9 @@ static size_t lay_out(March *m, char *base) {
   const TesiTransferTask *task = m->task;
   const size_t nx = (size_t)m->x->fine_nodes, block = (size_t)m->plan->block, chunk = (size_t)m->plan->chunk,
                planes = (size_t)m->planes;
-  const size_t task_rows = (size_t)((task->last[0] - task->first[0] + 1) * m->y->step + 1);
-  const size_t rows = block * (size_t)m->y->degree + 1, fine_rows = block * (size_t)m->y->step + 1;
+  const size_t longer = (size_t)(m->y->last_step - m->y->step),
+               task_rows = (size_t)((task->last[0] - task->first[0] + 1) * m->y->step + 1) + longer;
+  const size_t rows = block * (size_t)m->y->degree + 1, fine_rows = block * (size_t)m->y->step + 1 + longer;
   /* an odd number of cache lines from row to row and plane to plane: they do not fall on the same sets of a cache */
   const size_t unit = 64 / sizeof(Real);
   const size_t line = (((nx + LANES + unit - 1) / unit) | 1) * unit;
@@ -52,7 +52,7 @@ static size_t lay_out(March *m, char *base) {
   (pointer) = (type *)next;                                                                                  \
   next += ((size_t)(count) * sizeof(type) + 63) / 64 * 64
   TAKE(m->coarse, V, chunk * (size_t)m->x->degree + 1 + LANES);
-  TAKE(m->fine, V, chunk * (size_t)m->x->step + 1 + LANES);
+  TAKE(m->fine, V, chunk * (size_t)m->x->step + (size_t)m->x->last_step + 1 + LANES);
   TAKE(m->rows, Real, planes * rows * line);
   TAKE(m->carry_y, Real, planes * line);
   TAKE(m->waste, Real, line);
@@ -69,7 +69,6 @@ static March begin(const TesiTransferPlan *plan, const TesiTransferTask *task) {
   March m = {.plan = plan, .task = task};
   m.x = &plan->axis[0], m.y = &plan->axis[1], m.z = &plan->axis[2];
   m.planes = m.z->degree + 1;
-  for (int d = 0; d < plan->dim; d++) m.kernels[d] = kernels_of(&plan->axis[d]);
   return m;
 }
 
@@ -107,13 +106,35 @@ static void store_columns(const V *columns, int count, Real *const row[LANES], p
   }
 }
 
+/* Those alike of the cells first .. last, then the last one by itself where it differs. */
+static void lift_chunk(const March *m, int first, int last) {
+  const TesiTransferAxis *x = m->x;
+  const int alike = tesi_min(last, x->alike) - first;
+  const Cell cell = cell_of(x, tesi_min(first, x->alike - 1)), end = cell_of(x, last - 1);
+  if (alike > 0) cell.kernels->lift_cells(x->degree, alike, cell.table, x->stride, m->coarse, m->fine);
+  if (first + alike < last)
+    end.kernels->lift_cells(x->degree, 1, end.table, 0, m->coarse + alike * x->degree,
+                            m->fine + alike * x->step);
+}
+
+static void lower_chunk(const March *m, int first, int last, V *carry) {
+  const TesiTransferAxis *x = m->x;
+  const int alike = tesi_min(last, x->alike) - first;
+  const Cell cell = cell_of(x, tesi_min(first, x->alike - 1)), end = cell_of(x, last - 1);
+  if (alike > 0)
+    cell.kernels->lower_cells(x->degree, alike, cell.table, x->stride, m->fine, m->coarse, carry);
+  if (first + alike < last)
+    end.kernels->lower_cells(x->degree, 1, end.table, 0, m->fine + alike * x->step,
+                             m->coarse + alike * x->degree, carry);
+}
+
 static void lift_lines(March *m) {
   const TesiTransferAxis *x = m->x;
   for (int c = 0; c < x->cells; c += m->plan->chunk) {
-    const int cells = tesi_min(m->plan->chunk, x->cells - c);
-    load_columns((Real *const *)m->from, (ptrdiff_t)c * x->degree, cells * x->degree + 1, m->coarse);
-    m->kernels[0]->lift_cells(x->degree, cells, table_of(x, c), x->stride, m->coarse, m->fine);
-    store_columns(m->fine, cells * x->step + 1, m->to, (ptrdiff_t)c * x->step);
+    const int last = tesi_min(c + m->plan->chunk, x->cells);
+    load_columns((Real *const *)m->from, (ptrdiff_t)c * x->degree, (last - c) * x->degree + 1, m->coarse);
+    lift_chunk(m, c, last);
+    store_columns(m->fine, steps_of(x, c, last) + 1, m->to, (ptrdiff_t)c * x->step);
   }
 }
 
@@ -121,10 +142,10 @@ static void lower_lines(March *m) {
   const TesiTransferAxis *x = m->x;
   V carry = {0};
   for (int c = 0; c < x->cells; c += m->plan->chunk) {
-    const int cells = tesi_min(m->plan->chunk, x->cells - c), count = cells * x->degree;
-    const bool end = c + cells == x->cells;
-    load_columns((Real *const *)m->from, (ptrdiff_t)c * x->step, cells * x->step + 1, m->fine);
-    m->kernels[0]->lower_cells(x->degree, cells, table_of(x, c), x->stride, m->fine, m->coarse, &carry);
+    const int last = tesi_min(c + m->plan->chunk, x->cells), count = (last - c) * x->degree;
+    const bool end = last == x->cells;
+    load_columns((Real *const *)m->from, (ptrdiff_t)c * x->step, steps_of(x, c, last) + 1, m->fine);
+    lower_chunk(m, c, last, &carry);
     if (c == 0 && !x->natural[0]) m->coarse[0] = (V){0};
     if (end && !x->natural[1]) m->coarse[count] = (V){0};
     store_columns(m->coarse, count + end, m->to, (ptrdiff_t)c * x->degree);
@@ -156,54 +177,53 @@ typedef struct Lift {
 } Lift;
 
 /* What remains of a row goes through a copy of one vector's length. */
-static void lift_rest(const TesiTransferAxis *axis, const Kernels *kernels, int cell, ptrdiff_t at, int count,
-                      const Lift *l) {
-  const int k = axis->degree, step = axis->step + l->end;
-  V in[N], out[2 * N];
+static void lift_rest(int k, const Cell *cell, ptrdiff_t at, int count, const Lift *l) {
+  const int step = cell->step + l->end;
+  V in[N], out[3 * N];
   const size_t bytes = sizeof(Real) * (size_t)count;
   memset(in, 0, sizeof *in * (size_t)(k + 1));
   memcpy(&in[0], l->first + at, bytes);
   for (int p = 1; p < k; p++) memcpy(&in[p], l->middle + (p - 1) * l->pitch + at, bytes);
   memcpy(&in[k], l->last + at, bytes);
   for (int f = 0; f < step && l->add; f++) memcpy(&out[f], l->out + f * l->out_pitch + at, bytes);
-  kernels->lift_rows(k, table_of(axis, cell), LANES, (Real *)&in[0], (Real *)&in[1], LANES, (Real *)&in[k],
-                     (Real *)out, LANES, l->end, l->add);
+  cell->kernels->lift_rows(k, cell->table, LANES, (Real *)&in[0], (Real *)&in[1], LANES, (Real *)&in[k],
+                           (Real *)out, LANES, l->end, l->add);
   for (int f = 0; f < step; f++) memcpy(l->out + f * l->out_pitch + at, &out[f], bytes);
 }
 
-static void lift_rows(const TesiTransferAxis *axis, const Kernels *kernels, int cell, ptrdiff_t count,
-                      const Lift *l) {
+static void lift_rows(const TesiTransferAxis *axis, int c, ptrdiff_t count, const Lift *l) {
   const ptrdiff_t whole = count / LANES * LANES;
-  const Real *table = table_of(axis, cell);
+  const int k = axis->degree;
+  const Cell cell = cell_of(axis, c);
   if (whole > 0)
-    kernels->lift_rows(axis->degree, table, whole, l->first, l->middle, l->pitch, l->last, l->out,
-                       l->out_pitch, l->end, l->add);
+    cell.kernels->lift_rows(k, cell.table, whole, l->first, l->middle, l->pitch, l->last, l->out,
+                            l->out_pitch, l->end, l->add);
   if (whole == count) return;
   const ptrdiff_t at = count - LANES;
   if (whole > 0 && !l->add) /* the last vector overlaps the one before */
-    kernels->lift_rows(axis->degree, table, LANES, l->first + at, l->middle + at, l->pitch, l->last + at,
-                       l->out + at, l->out_pitch, l->end, false);
+    cell.kernels->lift_rows(k, cell.table, LANES, l->first + at, l->middle + at, l->pitch, l->last + at,
+                            l->out + at, l->out_pitch, l->end, false);
   else
-    lift_rest(axis, kernels, cell, whole, (int)(count - whole), l);
+    lift_rest(k, &cell, whole, (int)(count - whole), l);
 }
 
 /* Reads no number behind the rows; writes whole vectors to `out` but not to `carry`. */
-static void lower_rows(const TesiTransferAxis *axis, const Kernels *kernels, int cell, ptrdiff_t count,
-                       const Real *from, ptrdiff_t pitch, bool end, Real *out, ptrdiff_t out_pitch,
-                       Real *carry) {
+static void lower_rows(const TesiTransferAxis *axis, int c, ptrdiff_t count, const Real *from,
+                       ptrdiff_t pitch, bool end, Real *out, ptrdiff_t out_pitch, Real *carry) {
   const ptrdiff_t whole = count / LANES * LANES;
-  const Real *table = table_of(axis, cell);
-  if (whole > 0) kernels->lower_rows(axis->degree, table, whole, from, pitch, end, out, out_pitch, carry);
+  const Cell cell = cell_of(axis, c);
+  if (whole > 0)
+    cell.kernels->lower_rows(axis->degree, cell.table, whole, from, pitch, end, out, out_pitch, carry);
   if (whole == count) return;
   const size_t bytes = sizeof(Real) * (size_t)(count - whole);
-  V in[2 * N], left = {0};
-  for (int f = 0; f < axis->step + end; f++) {
+  V in[3 * N], left = {0};
+  for (int f = 0; f < cell.step + end; f++) {
     in[f] = (V){0};
     memcpy(&in[f], from + f * pitch + whole, bytes);
   }
   memcpy(&left, carry + whole, bytes);
-  kernels->lower_rows(axis->degree, table, LANES, (Real *)in, LANES, end, out + whole, out_pitch,
-                      (Real *)&left);
+  cell.kernels->lower_rows(axis->degree, cell.table, LANES, (Real *)in, LANES, end, out + whole, out_pitch,
+                           (Real *)&left);
   memcpy(carry + whole, &left, bytes);
 }
 
@@ -222,7 +242,7 @@ static Block make_block(const March *m, int layer, int first, int start) {
   b.last = tesi_min(first + m->plan->block, m->task->last[0]);
   b.end_y = b.last == m->y->cells;
   b.end_z = layer + 1 == m->z->cells;
-  b.fine_rows = (ptrdiff_t)(b.last - first) * m->y->step + b.end_y;
+  b.fine_rows = (ptrdiff_t)steps_of(m->y, first, b.last) + b.end_y;
   b.offset = (ptrdiff_t)(first - start) * m->y->step * m->x->fine_nodes;
   return b;
 }
@@ -262,7 +282,7 @@ static void lift_block_y(const March *m, const Block *b, int p, Real *out, bool 
                        .out_pitch = nx,
                        .end = c + 1 == y->cells,
                        .add = add};
-    lift_rows(y, m->kernels[1], c, nx, &lift);
+    lift_rows(y, c, nx, &lift);
   }
 }
 
@@ -283,7 +303,7 @@ static void lift_block(March *m, const Block *b, const Real *coarse, bool add, R
                      .out_pitch = nx * y->fine_nodes,
                      .end = b->end_z,
                      .add = add};
-  lift_rows(z, m->kernels[2], b->layer, b->fine_rows * nx, &lift);
+  lift_rows(z, b->layer, b->fine_rows * nx, &lift);
 }
 
 void REAL_NAME(tesk_prolongate)(const TesiTransferPlan *plan, const TesiTransferTask *task,
@@ -310,7 +330,7 @@ static void lower_block_y(const March *m, const Block *b, int p, const Real *fro
   const ptrdiff_t nx = m->x->fine_nodes;
   Real *carry = m->carry_y + p * m->line, *out = m->rows + p * m->row_plane;
   for (int c = b->first; c < b->last; c++, from += y->step * nx, out += y->degree * m->line)
-    lower_rows(y, m->kernels[1], c, count, from, nx, c + 1 == y->cells, out, m->line, carry);
+    lower_rows(y, c, count, from, nx, c + 1 == y->cells, out, m->line, carry);
   if (b->end_y) memcpy(out, carry, sizeof(Real) * (size_t)nx);
 }
 
@@ -340,8 +360,8 @@ static void lower_block(March *m, const Block *b, const Real *fine, Real *coarse
     return;
   }
   Real *carry = m->plane[0] + b->offset;
-  lower_rows(z, m->kernels[2], b->layer, b->fine_rows * nx, from, nx * y->fine_nodes, b->end_z,
-             m->planes_between, m->between, carry);
+  lower_rows(z, b->layer, b->fine_rows * nx, from, nx * y->fine_nodes, b->end_z, m->planes_between,
+             m->between, carry);
   if (b->layer < m->task->first[1]) return; /* only the carry was wanted */
   for (int p = 0; p < z->degree; p++) lower_block_y(m, b, p, m->planes_between + p * m->between, padded);
   if (b->end_z) lower_block_y(m, b, z->degree, carry, padded);
@@ -354,7 +374,7 @@ void REAL_NAME(tesk_restrict)(const TesiTransferPlan *plan, const TesiTransferTa
   lay_out(&m, task->workspace);
   const int start_y = task->first[0] - (task->first[0] > 0), start_z = task->first[1] - (task->first[1] > 0);
   if (plan->dim == 3) {
-    const size_t rows = (size_t)((task->last[0] - start_y) * m.y->step + 1);
+    const size_t rows = (size_t)steps_of(m.y, start_y, task->last[0]) + 1;
     memset(m.plane[0], 0, sizeof(Real) * rows * (size_t)m.x->fine_nodes);
   }
   for (int layer = start_z; layer < task->last[1]; layer++) {

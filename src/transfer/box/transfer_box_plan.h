@@ -15,17 +15,24 @@
 
 #include "transfer/transfer.h"
 
-typedef enum TesiEmbeddingKind { TESI_IDENTITY, TESI_MIRRORED, TESI_GENERAL } TesiEmbeddingKind;
+typedef enum TesiEmbeddingKind { TESI_IDENTITY, TESI_MIRRORED, TESI_GENERAL, TESI_THREE } TesiEmbeddingKind;
+
+/* Fine nodes a coarse cell. */
+static inline int tesi_transfer_step(TesiEmbeddingKind kind, int k) {
+  return kind == TESI_IDENTITY ? k : kind == TESI_THREE ? 3 * k : 2 * k;
+}
 
 /* Table of one cell, numbers of the plan's precision; E = k/2 + 1, O = (k+1)/2:
  *   mirrored: even[f = 1..k][E], odd[f = 1..k-1][O]: halves of E[f][p] + E[f][k-p] (E[f][k/2] in the middle), of E[f][p] - E[f][k-p];
- *   general: E[f = 1..2k-1][k+1]; identity: none. */
+ *   general: E[f = 1..2k-1][k+1]; three fine cells: E[f = 1..3k-1][k+1]; identity: none. */
 typedef struct TesiTransferAxis {
-  int cells, degree, step; /* step: fine nodes a coarse cell */
+  int cells, degree, step; /* step: fine nodes a coarse cell, in all but the last */
   int coarse_nodes, fine_nodes;
-  TesiEmbeddingKind kind;
+  int alike; /* cells, or all but the last, where that has a kind and a table of its own */
+  int last_step;
+  TesiEmbeddingKind kind, last_kind;
   ptrdiff_t stride; /* from one cell's table to the next: 0 when all are alike */
-  void *tables;
+  void *tables, *last_table;
   bool natural[2];
 } TesiTransferAxis;
 
@@ -49,7 +56,7 @@ typedef struct TesiTransferPlan {
 
 static inline int tesi_transfer_table_size(TesiEmbeddingKind kind, int k) {
   if (kind == TESI_IDENTITY) return 0;
-  if (kind == TESI_GENERAL) return (2 * k - 1) * (k + 1);
+  if (kind == TESI_GENERAL || kind == TESI_THREE) return (tesi_transfer_step(kind, k) - 1) * (k + 1);
   return k * (k / 2 + 1) + (k - 1) * ((k + 1) / 2);
 }
 

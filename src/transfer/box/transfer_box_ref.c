@@ -5,7 +5,7 @@
 /* dense[fine_nodes][coarse_nodes]; rows of shared fine nodes agree from both sides. Dirichlet columns are zero. */
 static void expand(const TesiEmbedding *e, double *dense) {
   for (int c = 0; c < e->cells; c++)
-    for (int f = 0; f <= e->step; f++)
+    for (int f = 0; f <= tesi_embedding_step(e, c); f++)
       for (int p = 0; p <= e->degree; p++)
         dense[(int64_t)(c * e->step + f) * e->coarse_nodes + c * e->degree + p] =
             tesi_embedding_cell(e, c)[f * (e->degree + 1) + p];
