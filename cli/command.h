@@ -12,6 +12,8 @@
 #endif
 
 int cli_solve(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_new(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_info(int argc, char **argv);
 

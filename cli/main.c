@@ -9,6 +9,8 @@ static const struct {
   const char *help;
 } commands[] = {
     {"solve", cli_solve, "solve the problem of a case file"},
+    {"check", cli_check, "read a case file and tell its mesh, boundaries and unknowns; solve nothing"},
+    {"new", cli_new, "print a commented case file to begin with"},
     {"bench", cli_bench, "measure operators, smoothers and solvers; print the papers' tables"},
     {"info", cli_info, "tell version, built-in parts, processor, memory and devices"},
 };
@@ -40,5 +42,6 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "--version")) return cli_end(printf("tessera %s\n", tes_version()) < 0);
   for (int i = 0; i < COMMANDS; i++)
     if (!strcmp(name, commands[i].name)) return cli_end(commands[i].run(argc - 1, argv + 1));
-  return cli_usage_error("there is no command '%s'; expected solve, bench or info (tessera --help)", name);
+  return cli_usage_error(
+      "there is no command '%s'; expected solve, check, new, bench or info (tessera --help)", name);
 }

@@ -2,7 +2,7 @@
 # Checks that the manual pages know the options of the program: tools/check_man.sh PROGRAM
 cd "$(dirname "$0")/.." || exit 1
 faults=0
-for command in solve bench info; do
+for command in solve check new bench info; do
   page=docs/man/tessera-$command.1
   for option in $("$1" $command --help | grep -oE -e '--[a-z][a-z-]*' | sort -u); do
     grep -qE "Fl -${option#--}( |$)" "$page" && continue

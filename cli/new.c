@@ -1,0 +1,94 @@
+/* tessera new: a commented case file to begin with. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+
+static const char help[] =
+    "usage: tessera new [NAME]\n\n"
+    "Prints a commented case file, e.g. tessera new l-shape > a.yaml; without a name that of poisson.\n\n"
+    "  poisson   a box, and all that the data can be\n"
+    "  l-shape   a mesh that is refined where the error is\n"
+    "  goal      the same for one number of the solution\n"
+    "  mesh      a mesh of your own, from Gmsh\n"
+    "  ball      a curved domain, with a picture\n"
+    "  --help    this text\n";
+
+static const struct {
+  const char *name, *text;
+} templates[] = {
+    {"poisson",
+     "# -div(a grad u) + c u = f on a box. Check it: tessera check a.yaml; solve it: tessera solve a.yaml\n"
+     "problem: poisson\n"
+     "mesh: {box: {dim: 2, cells: [32, 32], lower: [0, 0], upper: [1, 1]}}  # dim: 3 and three numbers for a "
+     "cuboid\n"
+     "space: {degree: 4}              # of the polynomials, 1 to 20\n"
+     "data:\n"
+     "  f: 1                          # expressions in x, y, z, r: quote those with ': ' or commas inside "
+     "{}\n"
+     "  a: 1 + x*x                    # positive\n"
+     "  c: 0                          # not negative\n"
+     "  # exact: sin(pi*x)*sin(pi*y)  # where it is known: errors are told\n"
+     "boundary:                       # left right bottom top (back front)\n"
+     "  all: {dirichlet: 0}           # u = 0 where nothing else is said\n"
+     "  right: {neumann: y}           # a du/dn = y\n"
+     "  top: {robin: {alpha: 2, g: 1}}  # a du/dn + 2 u = 1\n"
+     "output:\n"
+     "  vtu: u.vtu                    # for ParaView\n"
+     "  values: {mean: {mean: domain}, flux: {integral: left, of: ux*nx + uy*ny}}\n"
+     "  points: {middle: [0.5, 0.5]}\n"},
+    {"l-shape", "# A corner in which the gradient is infinite: the mesh is refined there, until the "
+                "estimated error is small.\n"
+                "problem: poisson\n"
+                "mesh: {l_shape: {dim: 2}, refine: 1}  # boundaries: outer, notch\n"
+                "space: {degree: 3}\n"
+                "adapt:\n"
+                "  estimator: residual           # of the error in the energy norm\n"
+                "  tolerance: 1e-3\n"
+                "  steps: 20                     # at most\n"
+                "output: {vtu: l-shape.vtu}      # a file a step, and l-shape.pvd\n"},
+    {"goal", "# The mesh is refined for one number: u at a point, or its mean over a boundary.\n"
+             "problem: poisson\n"
+             "mesh: {l_shape: {dim: 2}, refine: 1}\n"
+             "space: {degree: 3}\n"
+             "adapt:\n"
+             "  estimator: dwr                # dual-weighted residuals\n"
+             "  goal: {point: [-0.31, 0.27]}  # or {mean: NAME}, a boundary that is not dirichlet\n"
+             "  tolerance: 1e-6               # on that number\n"
+             "  steps: 15\n"},
+    {"mesh", "# A mesh from Gmsh: quadrilaterals or hexahedra, whose physical groups name boundaries and "
+             "materials (docs/meshes.md).\n"
+             "problem: poisson\n"
+             "mesh: {file: part.msh, refine: 1}  # beside this file\n"
+             "space: {degree: 3}\n"
+             "data:\n"
+             "  f: 0\n"
+             "  materials: {steel: {a: 50}, air: {a: 0.03, f: 1}}  # names of surfaces (3D: volumes)\n"
+             "boundary:\n"
+             "  all: {neumann: 0}             # what has no entry, or no name\n"
+             "  hot: {dirichlet: 100}         # names of curves (3D: surfaces)\n"
+             "  cold: {robin: {alpha: 10, g: 200}}\n"
+             "output: {vtu: part.vtu, values: {lost: {integral: cold, of: 10*u - 200}}}\n"},
+    {"ball",
+     "# A curved domain, light from one side (nx, ny, nz: the outer normal), and a picture of its surface.\n"
+     "problem: poisson\n"
+     "mesh: {ball: {dim: 3}, refine: 2, geometry_degree: 3}\n"
+     "space: {degree: 3}\n"
+     "data: {f: 0}\n"
+     "boundary: {surface: {robin: {alpha: 1, g: \"max(nx, 0)\"}}}\n"
+     "output:\n"
+     "  # slice: x=0 in it shows a cut\n"
+     "  png: {file: ball.png, edges: true}\n"}};
+enum { TEMPLATES = sizeof templates / sizeof *templates };
+
+int cli_new(int argc, char **argv) {
+  static const struct option options[] = {{"help", no_argument, NULL, 'H'}, {0}};
+  const int option = cli_next_option(argc, argv, options);
+  if (option == 'H') return fputs(help, stdout) < 0;
+  if (option != -1) return tes_status_exit(TES_INVALID_INPUT);
+  if (optind + 1 < argc) return cli_usage_error("new takes one name (tessera new --help)");
+  const char *name = optind < argc ? argv[optind] : templates[0].name;
+  for (int i = 0; i < TEMPLATES; i++)
+    if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
+  return cli_usage_error("there is no template '%s'; expected poisson, l-shape, goal, mesh or ball", name);
+}

@@ -1,0 +1,103 @@
+/* Run: ctest -R t9_report. Every key of the JSON report stands in docs/report.md, and every key there is one that some run of the program writes. */
+#include "program_testing.h"
+
+enum { MOST = 200, LENGTH = 100 };
+static char seen[MOST][LENGTH];
+static int seen_count;
+
+static bool is_known(char (*list)[LENGTH], int count, const char *path) {
+  for (int i = 0; i < count; i++)
+    if (!strcmp(list[i], path)) return true;
+  return false;
+}
+
+static void collect(const cJSON *item, const char *path) {
+  if (*path && !is_known(seen, seen_count, path)) snprintf(seen[seen_count++], LENGTH, "%s", path);
+  assert_true(seen_count < MOST);
+  for (const cJSON *child = item->child; child; child = child->next) {
+    char below[LENGTH];
+    const char *name = !strcmp(path, "values") ? "NAME" : child->string;
+    if (cJSON_IsArray(item) && !cJSON_IsObject(child)) continue;
+    if (cJSON_IsArray(item))
+      for (const cJSON *member = child->child; member; member = member->next) {
+        snprintf(below, LENGTH, "%.60s[].%.30s", path, member->string);
+        collect(member, below);
+      }
+    else {
+      snprintf(below, LENGTH, "%.60s%s%.30s", path, *path ? "." : "", name);
+      collect(child, below);
+    }
+  }
+}
+
+static void collect_run(const char *arguments) {
+  char command[1500];
+  snprintf(command, sizeof command, "%s --quiet --json r.json", arguments);
+  run(command);
+  cJSON *json = read_json("r.json");
+  collect(json, "");
+  cJSON_Delete(json);
+}
+
+static int read_document(char (*list)[LENGTH]) {
+  FILE *file = fopen(TESI_SOURCE_DIR "/docs/report.md", "r");
+  char line[500];
+  int count = 0;
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file))
+    if (sscanf(line, "| `%99[^`]` |", list[count]) == 1) count++;
+  fclose(file);
+  return count;
+}
+
+static void the_document_has_every_key(void **state) {
+  static char told[MOST][LENGTH];
+  const int count = read_document(told);
+  (void)state;
+  collect_run(
+      "solve " CASES "poisson-square.yaml --set mesh.box.cells=4 --vtu a.vtu --set solver.smoother=jacobi "
+      "--set solver.method=cg --set solver.order=reversed "
+      "--set \"output.points={a: [0.5, 0.5], b: [1.001, 0.5]}\" --set \"output.values={v: {mean: domain}}\" "
+      "--set \"output.lines=[{from: [0, 0], to: [1, 1], file: a.csv}]\" --png a.png");
+  collect_run("solve " CASES "poisson-square.yaml --png a.png --set mesh.box.cells=4");
+  collect_run("solve " CASES "l-shape.yaml --set adapt.steps=1");
+  for (int i = 0; i < seen_count; i++)
+    if (!is_known(told, count, seen[i])) fail_msg("docs/report.md does not tell of %s", seen[i]);
+  if (!has_forests()) return; /* no steps */
+  for (int i = 0; i < count; i++) {
+    const bool optional = !strcmp(told[i], "png"); /* an optional part */
+    if (!optional && !is_known(seen, seen_count, told[i])) fail_msg("no report has %s", told[i]);
+  }
+}
+
+/* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
+static void templates_are_valid(void **state) {
+  static const char *const names[] = {"", "poisson", "l-shape", "goal", "ball"};
+  (void)state;
+  const bool forests = has_forests();
+  for (int i = 0; i < (forests ? 5 : 2); i++) {
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
+    assert_run(arguments, 0);
+    assert_output("boundary  ");
+    assert_output("nodes");
+    assert_output("written   a.vtu");
+  }
+  assert_run("new mesh > a.yaml; " PROGRAM " check a.yaml", 4);
+  assert_output("part.msh");
+  assert_run("new nothing", 2);
+  assert_output("there is no template 'nothing'");
+  assert_run("check " CASES "poisson-square.yaml --set \"output.values={v: {mean: nowhere}}\"", 2);
+  assert_output("the mesh has no boundary or material called nowhere");
+  assert_run("check " CASES "poisson-square.yaml --set \"mesh.box={dim: 2, cells: 4, upper: [2, 3]}\"", 0);
+  assert_output("boundary  left             length 3");
+  assert_output("boundary  top              length 2");
+  assert_output("domain    area 6");
+  assert_output("degree 4, 289 nodes");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_document_has_every_key),
+                                     cmocka_unit_test(templates_are_valid)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
