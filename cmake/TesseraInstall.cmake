@@ -6,6 +6,10 @@ install(TARGETS tessera_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # What `tessera bench` starts, with its library: where they have been built.
 install(TARGETS tessera_bench tessera_internal RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tessera OPTIONAL
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tessera OPTIONAL)
+# Completion for shells.
+install(FILES ${PROJECT_SOURCE_DIR}/tools/completion/tessera.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tessera)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/completion/_tessera DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/completion/tessera.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md

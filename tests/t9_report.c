@@ -96,8 +96,32 @@ static void templates_are_valid(void **state) {
   assert_output("degree 4, 289 nodes");
 }
 
+/* Completion for bash asks the program: what it offers is what there is. */
+static void completion_offers_what_there_is(void **state) {
+  static const struct {
+    const char *words, *offers;
+  } lines[] = {{"tessera so", "solve\n"},
+               {"tessera solve --ver", "--verbose\n"},
+               {"tessera check --v", "--vtu\n"},
+               {"tessera new l", "l-shape\n"},
+               {"tessera solve --set space.d", "space.degree=\n"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    char command[1000];
+    snprintf(
+        command, sizeof command,
+        "--version >/dev/null; PATH=" TESI_BUILD_DIR ":$PATH bash -c 'source " TESI_SOURCE_DIR
+        "/tools/completion/tessera.bash; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _tessera; "
+        "printf \"%%s\\n\" \"${COMPREPLY[@]}\"' 2>/dev/null",
+        lines[i].words);
+    assert_run(command, 0);
+    assert_string_equal(output, lines[i].offers);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_document_has_every_key),
-                                     cmocka_unit_test(templates_are_valid)};
+                                     cmocka_unit_test(templates_are_valid),
+                                     cmocka_unit_test(completion_offers_what_there_is)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
