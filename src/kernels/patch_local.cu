@@ -24,6 +24,13 @@
 #endif
 #define SIZE (LINES * PX)
 
+/* Tables row by row at the highest degrees: whole, their 31^2 terms a use keep the compiler for ten seconds and spill more than they hold. */
+#if NODES <= 19
+#define UNROLL_ROWS TESK_UNROLL
+#else
+#define UNROLL_ROWS TESK_ROLL
+#endif
+
 typedef struct TeskPatch {
   long long node;     /* its first */
   long long table[3]; /* number of its table in each direction */
@@ -38,7 +45,7 @@ typedef struct TESK_ALIGNED(16) Chunk {
 TESK_DEVICE void to_modes(const real *S, const real *in, real *out) {
   TESK_UNROLL
   for (int j = 0; j < ROW; j++) out[j] = 0;
-  TESK_UNROLL
+  UNROLL_ROWS
   for (int i = 0; i < NODES; i++) {
     TESK_UNROLL
     for (int j = 0; j < ROW; j += CHUNK) {
@@ -51,7 +58,7 @@ TESK_DEVICE void to_modes(const real *S, const real *in, real *out) {
 
 /* out <- S in; in has ROW values. */
 TESK_DEVICE void to_nodes(const real *S, const real *in, real *out) {
-  TESK_UNROLL
+  UNROLL_ROWS
   for (int i = 0; i < NODES; i++) {
     real sum = 0;
     TESK_UNROLL

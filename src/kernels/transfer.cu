@@ -8,6 +8,12 @@
 
 #define K DEGREE
 #define THREADS 256
+/* At high degrees row by row of the embedding: all rows unrolled, 2 K^2 statements, keep the compiler for a minute. */
+#if DEGREE <= 8
+#define UNROLL_ROWS TESK_UNROLL
+#else
+#define UNROLL_ROWS TESK_ROLL
+#endif
 #if UNIFORM
 #define E(cell, f, p) tesk_e((f) * (K + 1) + (p))
 #else
@@ -26,6 +32,7 @@
 #if ODD_END
 /* The last coarse cell of a line, by a table E of its own. */
 TESK_DEVICE void prolongate_last(const real *v, const real *E, real *to, long long inner, int add) {
+  TESK_ROLL
   for (int f = 0; f <= LAST_STEP; f++) {
     real sum = f == 0 ? v[0] : f == LAST_STEP ? v[K] : 0;
     if (f > 0 && f < LAST_STEP) {
@@ -39,6 +46,7 @@ TESK_DEVICE void prolongate_last(const real *v, const real *E, real *to, long lo
 TESK_DEVICE void restrict_last(const real *from, const real *E, long long inner, real *sum) {
   TESK_UNROLL
   for (int p = 0; p <= K; p++) sum[p] = p == 0 ? from[0] : p == K ? from[LAST_STEP * inner] : 0;
+  TESK_ROLL
   for (int f = 1; f < LAST_STEP; f++) {
     const real v = from[f * inner];
     TESK_UNROLL
@@ -63,7 +71,7 @@ TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT)coarse, (rea
       continue;
     }
 #endif
-    TESK_UNROLL
+    UNROLL_ROWS
     for (int f = 0; f <= STEP; f++) {
       real sum = f == 0 ? v[0] : f == STEP ? v[K] : 0;
       if (f > 0 && f < STEP) {
@@ -76,8 +84,9 @@ TESK_KERNEL(tesk_prolongate, THREADS, 1, (const real *TESK_RESTRICT)coarse, (rea
 }
 
 TESK_DEVICE void restrict_cell(const real *from, const real *embedding, int c, long long inner, real *sum) {
-  real v[STEP + 1];
   (void)embedding, (void)c;
+#if DEGREE <= 8
+  real v[STEP + 1];
   TESK_UNROLL
   for (int f = 0; f <= STEP; f++) v[f] = from[f * inner];
   TESK_UNROLL
@@ -86,6 +95,16 @@ TESK_DEVICE void restrict_cell(const real *from, const real *embedding, int c, l
     TESK_UNROLL
     for (int f = 1; f < STEP; f++) sum[p] += E(c, f, p) * v[f];
   }
+#else
+  TESK_UNROLL
+  for (int p = 0; p <= K; p++) sum[p] = p == 0 ? from[0] : p == K ? from[STEP * inner] : 0;
+  TESK_ROLL
+  for (int f = 1; f < STEP; f++) {
+    const real v = from[f * inner];
+    TESK_UNROLL
+    for (int p = 0; p <= K; p++) sum[p] += E(c, f, p) * v;
+  }
+#endif
 }
 
 /* coarse <- E' fine; zero at Dirichlet ends. */
@@ -104,7 +123,7 @@ TESK_KERNEL(tesk_restrict, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)
 #endif
       restrict_cell(from, embedding, c, inner, sum);
     if (c > 0) {
-      TESK_UNROLL
+      UNROLL_ROWS
       for (int f = 1; f < STEP; f++) sum[0] += E(c - 1, f, K) * from[(f - STEP) * inner];
     } else if (!natural_lower) {
       sum[0] = 0;
