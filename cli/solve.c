@@ -20,9 +20,10 @@ static const char help[] =
     "  --restart FILE         goes on from a checkpoint (output.checkpoint)\n"
     "  --verbose | --quiet    more, or nothing but errors\n"
     "  --keys [KEY]           lists the keys of case files, all or below KEY\n"
+    "  --schema               prints a JSON schema of case files, for editors\n"
     "  --help                 this text\n";
 
-enum { SET = 256, DEVICE, THREADS, SIMD, JSON, VTU, PNG, RESTART, VERBOSE, QUIET, KEYS, HELP };
+enum { SET = 256, DEVICE, THREADS, SIMD, JSON, VTU, PNG, RESTART, VERBOSE, QUIET, KEYS, SCHEMA, HELP };
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              {"device", required_argument, NULL, DEVICE},
@@ -35,6 +36,7 @@ static const struct option long_options[] = {{"set", required_argument, NULL, SE
                                              {"verbose", no_argument, NULL, VERBOSE},
                                              {"quiet", no_argument, NULL, QUIET},
                                              {"keys", optional_argument, NULL, KEYS},
+                                             {"schema", no_argument, NULL, SCHEMA},
                                              {"help", no_argument, NULL, HELP},
                                              {0}};
 
@@ -43,6 +45,13 @@ static int print_keys(const char *path) {
   if (tes_case_help(path, TES_CASE_HELP_TEXT, text, sizeof text) == 0)
     return cli_usage_error("there is no key '%s' in case files (tessera solve --keys)", path);
   return fputs(text, stdout) < 0;
+}
+
+static int print_schema(void) {
+  static char text[262144];
+  const size_t length = tes_case_schema(text, sizeof text);
+  if (!length || length >= sizeof text) return tes_status_exit(TES_OUT_OF_MEMORY);
+  return puts(text) < 0;
 }
 
 static bool parse_option(int option, SolveOptions *o) {
@@ -294,6 +303,7 @@ int cli_solve(int argc, char **argv) {
   SolveOptions o = {0};
   for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
+    if (option == SCHEMA) return print_schema();
     if (option == KEYS) return print_keys(optarg ? optarg : optind < argc ? argv[optind] : NULL);
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
   }

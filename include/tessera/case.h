@@ -79,6 +79,9 @@ void tes_case_destroy(TesCase **result);
  *  TES_METHOD_FMG) is "fmg"; NULL when there is no such key or value. */
 const char *tes_case_choice(const char *key, int value);
 
+/** The keys as a JSON schema (draft 2020-12), for editors that check YAML: names, types, ranges and words. Like snprintf; 0 when memory is out. */
+size_t tes_case_schema(char *buffer, size_t size);
+
 typedef enum TesCaseHelp { TES_CASE_HELP_TEXT, TES_CASE_HELP_MARKDOWN } TesCaseHelp;
 
 /** Writes a table of the keys at and below `path` ("" or NULL: all): key, type and range, default, meaning. Like
