@@ -127,8 +127,9 @@ static void every_key_is_read(void **state) {
   assert_int_equal(c->problem.solver.precision, TES_SOLVE_SINGLE);
   assert_string_equal(c->vtu, "out/a.vtu");
   assert_string_equal(c->json, "-");
-  assert_int_equal(c->warning_count, 1); /* an order of an additive smoother */
-  assert_string_equal(c->warnings[0],
+  assert_int_equal(c->warning_count, 2); /* of single precision, and an order of an additive smoother */
+  assert_non_null(strstr(c->warnings[0], "solver.precision: single raises solver.tolerance to 1e-6"));
+  assert_string_equal(c->warnings[1],
                       "a.yaml:11:79: solver.order: has no effect with a smoother that is not multiplicative");
   tes_case_destroy(&c);
 }

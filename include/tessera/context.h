@@ -54,7 +54,7 @@ typedef struct TesContextDesc {
 } TesContextDesc;
 
 /** Creates a context. desc may be NULL. Errors: TES_MISSING (no such device), TES_INVALID_INPUT (no such device
- *  name, negative threads, a SIMD width that processor or build lack), TES_OUT_OF_MEMORY. As there is no context to ask, a message of at most
+ *  name, threads negative or more than 4096, a SIMD width that processor or build lack), TES_OUT_OF_MEMORY. As there is no context to ask, a message of at most
  *  `message_size` bytes is written to `message` (may be NULL) when creation fails. */
 TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
                              size_t message_size);
@@ -65,9 +65,10 @@ void tes_context_destroy(TesContext **context);
 const char *tes_context_message(const TesContext *context);
 /** The road of that failure, one "file:line function" a line, innermost first. */
 const char *tes_context_trace(const TesContext *context);
+/** Forgets the failure, and an interruption: the context can be used again. */
 void tes_context_clear(TesContext *context);
 
-/** Asks a running solve to stop at its next iteration (status TES_INTERRUPTED). Safe in a signal handler. */
+/** Asks a running solve to stop at its next iteration (status TES_INTERRUPTED), and those after it until tes_context_clear(). Safe in a signal handler. */
 void tes_context_interrupt(TesContext *context);
 
 /** Bytes of host memory held now, and the largest figure so far. */

@@ -4,6 +4,9 @@
  *  Every function that can fail returns a TesStatus and writes its results through its last arguments; on failure
  *  the results are NULL or untouched. The context keeps the message of the first failure and the road it took
  *  through the library: tes_context_message() and tes_context_trace().
+ *
+ *  Functions that create check that context, description and the place of the result are not NULL (TES_INVALID_INPUT). Elsewhere a pointer that
+ *  is not said to be NULL at will must not be NULL, which is not checked.
  */
 #ifndef TESSERA_STATUS_H
 #define TESSERA_STATUS_H

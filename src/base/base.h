@@ -24,6 +24,10 @@
 /* Records the first message and returns `status`; later messages before tes_context_clear() only add to the trace. */
 TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int line, const char *function,
                     const char *format, ...) TESI_PRINTF(6, 7);
+TesStatus tesi_fail_null(TesContext *ctx, const char *file, int line,
+                         const char *function); /* ctx may be NULL */
+/* As tes_context_clear(), but an interruption that was asked for is still to be obeyed. */
+void tesi_context_forget(TesContext *ctx);
 void tesi_trace(TesContext *ctx, const char *file, int line, const char *function);
 
 #define TES_TRY(call)                                                                                        \
@@ -39,6 +43,12 @@ void tesi_trace(TesContext *ctx, const char *file, int line, const char *functio
   do {                                                                                                       \
     status = tesi_fail(ctx, code, __FILE__, __LINE__, __func__, __VA_ARGS__);                                \
     goto done;                                                                                               \
+  } while (0)
+
+/* In creations, first of all: context, description or object, and place of the result are there. */
+#define TES_REFUSE_NULL(ctx, desc, result)                                                                   \
+  do {                                                                                                       \
+    if (!(ctx) || !(desc) || !(result)) return tesi_fail_null(ctx, __FILE__, __LINE__, __func__);            \
   } while (0)
 
 /* Refuses bad arguments: TES_CHECK(degree >= 1, "degree is %d, expected 1..20", degree). */

@@ -89,9 +89,14 @@ const char *tes_context_trace(const TesContext *context) {
   return context->trace;
 }
 
+void tesi_context_forget(TesContext *ctx) {
+  ctx->failure = TES_OK;
+  ctx->message[0] = ctx->trace[0] = 0;
+}
+
 void tes_context_clear(TesContext *context) {
-  context->failure = TES_OK;
-  context->message[0] = context->trace[0] = 0;
+  tesi_context_forget(context);
+  context->interrupted = 0;
 }
 
 void tes_context_interrupt(TesContext *context) {
@@ -187,6 +192,12 @@ TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int lin
   trace(ctx, file, line, function);
   unlock();
   return status;
+}
+
+TesStatus tesi_fail_null(TesContext *ctx, const char *file, int line, const char *function) {
+  if (!ctx) return TES_INVALID_INPUT;
+  return tesi_fail(ctx, TES_INVALID_INPUT, file, line, function,
+                   "%s: the description, or the place of the result, is NULL", function);
 }
 
 void tesi_trace(TesContext *ctx, const char *file, int line, const char *function) {

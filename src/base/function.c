@@ -40,12 +40,14 @@ done:
 
 TesStatus tes_function_create_constant(TesContext *context, double value, TesFunction **function) {
   char text[32];
+  TES_REFUSE_NULL(context, function, function);
   snprintf(text, sizeof text, "%.17g", value);
   return create(context, NULL, NULL, NULL, value, text, function);
 }
 
 TesStatus tes_function_create_callback(TesContext *context, TesFunctionEvaluate evaluate, void *user,
                                        void (*destroy)(void *user), TesFunction **function) {
+  TES_REFUSE_NULL(context, evaluate, function);
   return create(context, evaluate, user, destroy, 0, "callback", function);
 }
 

@@ -61,7 +61,7 @@ static TesStatus choose_automatically(TesContext *ctx) {
   if (wish && *wish && strcmp(wish, "auto") != 0) return choose_device(ctx, wish);
   if (tesi_cuda_open(ctx, 0) == TES_OK) return TES_OK;
   tesi_log(ctx, TES_LOG_DETAIL, "device cpu, since %s", tes_context_message(ctx));
-  tes_context_clear(ctx);
+  tesi_context_forget(ctx);
   tesi_context_set_device(ctx, &tesi_device_host, NULL, NULL);
   return TES_OK;
 }
@@ -93,14 +93,19 @@ const char *tes_context_device(const TesContext *context) {
   return device == &tesi_device_cuda ? tesi_cuda_name(context) : device->kind;
 }
 
+enum { MOST_THREADS = 4096 };
+
 TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
                              size_t message_size) {
   TesContext *ctx = NULL;
   TesStatus status = TES_OK;
+  if (!context) return TES_INVALID_INPUT;
   *context = NULL;
   if (message && message_size) message[0] = 0;
-  if (desc && desc->threads < 0) {
-    if (message) snprintf(message, message_size, "threads is %d, expected 0 (all) or more", desc->threads);
+  if (desc && (desc->threads < 0 || desc->threads > MOST_THREADS)) {
+    if (message)
+      snprintf(message, message_size, "threads is %d, expected 1..%d, or 0 (all)", desc->threads,
+               MOST_THREADS);
     return TES_INVALID_INPUT;
   }
   status = tesi_context_new(desc, &ctx);

@@ -11,7 +11,7 @@ static TesStatus record(TesContext *ctx, TesiRecorded *recorded, TesiWork work, 
   const TesStatus ended = device->graph_end(ctx, &recorded->graph);
   if (status == TES_OK && ended == TES_OK) return TES_OK;
   tesi_log(ctx, TES_LOG_DETAIL, "launched kernel by kernel: %s", tes_context_message(ctx));
-  tes_context_clear(ctx);
+  tesi_context_forget(ctx);
   if (recorded->graph) device->graph_release(ctx, &recorded->graph);
   recorded->refused = true;
   return TES_OK;

@@ -97,7 +97,7 @@ static int time_all(TesContext *ctx, const TesiTuning *tuning, int count, char *
     double seconds = NAN;
     const size_t used = strlen(times);
     if (tuning->time(tuning->data, c, &seconds) != TES_OK) {
-      tes_context_clear(ctx);
+      tesi_context_forget(ctx);
       seconds = NAN;
     }
     snprintf(times + used, sizeof times - used, "%s: %.4g us\n", tuning->candidate[c], 1e6 * seconds);
@@ -116,7 +116,7 @@ int tesi_tune(TesContext *ctx, const TesiTuning *tuning) {
   if (!tesi_tuning_is_on(ctx)) return 0;
   while (count < TESI_TUNING_CANDIDATES && tuning->candidate[count]) count++;
   if (make_key(ctx, tuning, key) != TES_OK) {
-    tes_context_clear(ctx);
+    tesi_context_forget(ctx);
     return 0;
   }
   int choice = recall(ctx, tuning, key, count);

@@ -5,7 +5,10 @@ TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision pr
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesVector *v = NULL;
+  TES_REFUSE_NULL(context, vector, vector);
   *vector = NULL;
+  TES_CHECK(precision == TES_DOUBLE || precision == TES_SINGLE, "precision is %d, expected 0 or 1",
+            (int)precision);
   TES_CHECK(length >= 0, "a vector of length %lld", (long long)length);
   TES_NEW(&v);
   v->context = tesi_context_retain(ctx);

@@ -119,7 +119,7 @@ static TesStatus differentiate(TesContext *ctx, int dim, const TesFunction *f, T
     if (status == TES_OK) continue;
     for (int o = 0; o < d; o++) tes_function_destroy(&gradient[o]);
     if (status == TES_OUT_OF_MEMORY) return status;
-    tes_context_clear(ctx);
+    tesi_context_forget(ctx);
     break;
   }
   return TES_OK;

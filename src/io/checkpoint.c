@@ -257,7 +257,7 @@ static TesStatus get_head(Image *m) {
   status = tesi_store_get(m->store, "format", TESI_STORE_BYTES, sizeof format, &text, NULL);
   if (status == TES_OUT_OF_MEMORY) TES_TRY(status);
   if (status != TES_OK || strcmp(text, format) != 0) {
-    tes_context_clear(ctx);
+    tesi_context_forget(ctx);
     TES_FAIL(TES_INVALID_INPUT, "%s is an HDF5 file, and no checkpoint of Tessera", m->path);
   }
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, -1, &m->head, NULL));

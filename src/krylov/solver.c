@@ -78,10 +78,13 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesSolver *s = NULL;
+  TES_REFUSE_NULL(context, desc, solver);
   *solver = NULL;
   TES_CHECK(desc->op && desc->op->precision == TES_DOUBLE, "the outer operator of a solver is in float64");
   TES_CHECK(desc->tolerance >= 0 && desc->tolerance < 1,
             "tolerance is %g, expected 0 (1e-9) or a number below 1", desc->tolerance);
+  TES_CHECK(desc->method >= TES_METHOD_AUTO && desc->method <= TES_METHOD_CG, "method is %d, expected 0..4",
+            (int)desc->method);
   TES_CHECK(desc->max_iterations >= 0 && desc->restart >= 0, "negative max_iterations or restart");
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);

@@ -84,6 +84,7 @@ static TesMeshKind choose(const TesMeshDesc *desc) {
 TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh **mesh) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
+  TES_REFUSE_NULL(context, desc, mesh);
   *mesh = NULL;
   TES_CHECK(desc->kind >= TES_MESH_AUTO && desc->kind <= TES_MESH_CELLS,
             "the mesh's kind is %d, expected 0..3", (int)desc->kind);

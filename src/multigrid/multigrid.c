@@ -132,8 +132,13 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesMultigrid *mg = NULL;
+  TES_REFUSE_NULL(context, desc, multigrid);
   *multigrid = NULL;
   TES_CHECK(desc->op && desc->op->space, "a multigrid needs an operator over a space");
+  TES_CHECK(desc->precision == TES_DOUBLE || desc->precision == TES_SINGLE,
+            "precision is %d, expected 0 or 1", (int)desc->precision);
+  TES_CHECK(desc->coarse >= TES_COARSE_AUTO && desc->coarse <= TES_COARSE_CG, "coarse is %d, expected 0..3",
+            (int)desc->coarse);
   const bool box = tesi_space_box(desc->op->space->scalar[0]);
   if (box) TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);

@@ -60,6 +60,7 @@ TesStatus tes_operator_create(TesContext *context, const TesOperatorDesc *desc, 
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesOperator *o = NULL;
+  TES_REFUSE_NULL(context, desc, op);
   *op = NULL;
   TES_TRY(check_desc(ctx, desc));
   TES_NEW(&o);

@@ -109,6 +109,27 @@ done:
   return status;
 }
 
+static TesStatus check_options(TesContext *ctx, const TesSolveOptions *o) {
+  TesStatus status = TES_OK;
+  const struct {
+    const char *name;
+    int value, most;
+  } choices[] = {{"method", (int)o->method, TES_METHOD_CG},
+                 {"smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
+                 {"local", (int)o->local, TES_LOCAL_NODAL},
+                 {"order", (int)o->order, TES_ORDER_REVERSED},
+                 {"coarse", (int)o->coarse, TES_COARSE_CG},
+                 {"coarsening", (int)o->coarsening, TES_COARSEN_DEGREE},
+                 {"precision", (int)o->precision, TES_SOLVE_SINGLE}};
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+    TES_CHECK(choices[i].value >= 0 && choices[i].value <= choices[i].most, "solver.%s is %d, expected 0..%d",
+              choices[i].name, choices[i].value, choices[i].most);
+  TES_CHECK(o->tolerance >= 0 && o->tolerance < INFINITY,
+            "tolerance is %g: expected a positive number, or 0 for 1e-9", o->tolerance);
+done:
+  return status;
+}
+
 /* `numbered`: instead of the names of the description; NULL: these. */
 static TesStatus create(TesContext *ctx, const TesiEquation *equation, const void *user,
                         const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
@@ -116,8 +137,7 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   TesProblem *p = NULL;
   *problem = NULL;
   TES_CHECK(desc->mesh, "a problem needs a mesh");
-  TES_CHECK(desc->solver.tolerance >= 0 && desc->solver.tolerance < INFINITY,
-            "tolerance is %g: expected a positive number, or 0 for 1e-9", desc->solver.tolerance);
+  TES_TRY(check_options(ctx, &desc->solver));
   TES_NEW(&p);
   p->context = tesi_context_retain(ctx);
   p->equation = equation;
@@ -149,6 +169,7 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   const int count = sizeof equations / sizeof *equations;
+  TES_REFUSE_NULL(context, desc, problem);
   *problem = NULL;
   TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
             (int)desc->equation, count - 1);

@@ -10,7 +10,7 @@ static TesStatus place(TesContext *ctx, const char *where, TesStatus found) {
   char text[600];
   if (found != TES_INVALID_INPUT || !where) return found;
   snprintf(text, sizeof text, "%s", tes_context_message(ctx));
-  tes_context_clear(ctx);
+  tesi_context_forget(ctx);
   TES_FAIL(TES_INVALID_INPUT, "%s: %s", where, text);
 done:
   return status;

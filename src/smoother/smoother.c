@@ -85,6 +85,7 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesSmoother *s = NULL;
+  TES_REFUSE_NULL(context, desc, smoother);
   *smoother = NULL;
   TES_TRY(check_desc(ctx, desc));
   TES_NEW(&s);

@@ -51,6 +51,7 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesSpace *s = NULL;
+  TES_REFUSE_NULL(context, desc, space);
   const int degree = desc->degree ? desc->degree : 4;
   *space = NULL;
   TES_TRY(check_desc(ctx, desc, degree));

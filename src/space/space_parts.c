@@ -91,6 +91,7 @@ TesStatus tes_space_create_product(TesContext *context, int count, const TesSpac
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesSpace *s = NULL;
+  TES_REFUSE_NULL(context, part, space);
   *space = NULL;
   TES_CHECK(count >= 1 && count <= TESI_SCALARS, "a product of %d spaces, expected 1..%d", count,
             TESI_SCALARS);

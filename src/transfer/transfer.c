@@ -40,6 +40,7 @@ TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, 
   TesStatus status = TES_OK;
   TesTransfer *t = NULL;
   const TesiTransferKind *kind = NULL;
+  TES_REFUSE_NULL(context, desc, transfer);
   *transfer = NULL;
   TES_CHECK(desc->coarse && desc->fine, "a transfer needs a coarse and a fine space");
   TES_TRY(choose(ctx, desc, &kind));

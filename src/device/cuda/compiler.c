@@ -30,7 +30,7 @@ static bool recall(TesContext *ctx, const char *key, int *version, char target[3
   size_t bytes = 0;
   long long size, changed;
   struct stat info;
-  if (tesi_cache_read(ctx, "compiler", key, &record, &bytes) != TES_OK) tes_context_clear(ctx);
+  if (tesi_cache_read(ctx, "compiler", key, &record, &bytes) != TES_OK) tesi_context_forget(ctx);
   if (!record) return false;
   memcpy(text, record, bytes < sizeof text - 1 ? bytes : sizeof text - 1);
   tesi_free(ctx, &record);

@@ -167,6 +167,8 @@ static TesStatus check_solver(TesiCaseReader *r) {
   if (r->draft.pre == 0 && r->draft.post == 0)
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             "pre_smoothing and post_smoothing are both 0: nothing would smooth"));
+  if (o->precision == TES_SOLVE_SINGLE && o->tolerance < 1e-6)
+    TES_TRY(warn(r, "solver.precision", "single raises solver.tolerance to 1e-6: take mixed to go below"));
   if (c->mesh.kind == TES_MESH_FOREST) {
     if (o->local != TES_LOCAL_AUTO)
       TES_TRY(warn(r, "solver.local_solver", "has no effect on meshes of trees"));

@@ -167,7 +167,7 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   status = tesi_quantity_check(ctx, text, boundary, fields, field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
-  tes_context_clear(ctx);
+  tesi_context_forget(ctx);
   return tesi_case_error(r, row, node, "of: %s", message);
 }
 

@@ -145,6 +145,7 @@ done:
 
 TesStatus tes_function_create_expression(TesContext *context, const char *text, TesFunction **function) {
   TesContext *ctx = context;
+  TES_REFUSE_NULL(context, text, function);
   char message[TESI_EXPRESSION_MESSAGE] = "";
   TesStatus status = tesi_function_from_text(ctx, text, tesi_boundary_names, function, message);
   if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);

@@ -290,7 +290,7 @@ static void prepare_trial(void *data) {
     for (int i = 0; i < trial->count && status == TES_OK; i++)
       status = tesi_program_get(ctx, &descs[i], &program);
   }
-  if (status != TES_OK) tes_context_clear(ctx); /* shows again when it is timed */
+  if (status != TES_OK) tesi_context_forget(ctx); /* shows again when it is timed */
   tesi_free(ctx, &tables);
   tesi_free(ctx, &text);
 }

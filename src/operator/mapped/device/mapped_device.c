@@ -349,7 +349,8 @@ static void prepare_kinds(void *data) {
   TesiMappedKernel kernel;
   for (int i = 0; i < MOST_KINDS && s->kind[i] != TES_FACTORS_AUTO; i++) {
     const TesiMappedKernelDesc desc = tesi_mapped_kernel_desc(&s->m, s->kind[i]);
-    if (tesi_mapped_kernel_make_for(s->ctx, &desc, s->m.cells, &kernel) != TES_OK) tes_context_clear(s->ctx);
+    if (tesi_mapped_kernel_make_for(s->ctx, &desc, s->m.cells, &kernel) != TES_OK)
+      tesi_context_forget(s->ctx);
   }
 }
 

@@ -1,0 +1,122 @@
+/* Run: ctest -R t7_misuse. What a C program gets wrong is refused with a message: NULL, enums out of range, too many threads. A context that was
+ * interrupted can be used again. */
+#include "tessera/tessera.h"
+#include "testing.h"
+
+static TesContext *make_context(void) {
+  TesContext *ctx;
+  assert_int_equal(
+      tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1}, &ctx, NULL,
+                         0),
+      TES_OK);
+  return ctx;
+}
+
+static TesMesh *make_mesh(TesContext *ctx) {
+  TesMesh *mesh;
+  assert_ok(ctx,
+            tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {4, 4}}, &mesh));
+  return mesh;
+}
+
+static void assert_refused(TesContext *ctx, TesStatus status, const char *message) {
+  assert_int_equal(status, TES_INVALID_INPUT);
+  if (!strstr(tes_context_message(ctx), message))
+    fail_msg("'%s' is not in '%s'", message, tes_context_message(ctx));
+  tes_context_clear(ctx);
+}
+
+static void enums_out_of_range(void **state) {
+  (void)state;
+  static const struct {
+    TesSolveOptions options;
+    const char *message;
+  } wrong[] = {{{.method = (TesMethod)77}, "solver.method is 77, expected 0..4"},
+               {{.smoother = (TesSmootherKind)77}, "solver.smoother is 77"},
+               {{.local = (TesLocalSolver)77}, "solver.local is 77"},
+               {{.order = (TesOrder)77}, "solver.order is 77"},
+               {{.coarse = (TesCoarseKind)77}, "solver.coarse is 77"},
+               {{.coarsening = (TesCoarsening)77}, "solver.coarsening is 77"},
+               {{.precision = (TesSolvePrecision)77}, "solver.precision is 77"}};
+  TesContext *ctx = make_context();
+  TesMesh *mesh = make_mesh(ctx);
+  TesProblem *problem = NULL;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const TesProblemDesc desc = {.mesh = mesh, .degree = 2, .solver = wrong[i].options};
+    assert_refused(ctx, tes_problem_create(ctx, &desc, &problem), wrong[i].message);
+    assert_null(problem);
+  }
+  const TesBoundary odd = {.condition = (TesCondition)77};
+  const TesProblemDesc desc = {.mesh = mesh, .degree = 2, .boundary = &odd, .boundaries = 1};
+  assert_refused(ctx, tes_problem_create(ctx, &desc, &problem), "is 77, expected 0..2");
+  TesVector *v = NULL;
+  assert_refused(ctx, tes_vector_create(ctx, 3, (TesPrecision)77, &v), "precision is 77");
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
+static void null_arguments(void **state) {
+  (void)state;
+  TesContext *ctx = make_context();
+  TesMesh *mesh = make_mesh(ctx), *other;
+  TesProblem *problem;
+  TesSpace *space;
+  TesOperator *op;
+  TesSmoother *smoother;
+  TesTransfer *transfer;
+  TesMultigrid *multigrid;
+  TesSolver *solver;
+  TesFunction *f;
+  assert_refused(ctx, tes_mesh_create(ctx, NULL, &other), "is NULL");
+  assert_refused(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2}, NULL), "is NULL");
+  assert_int_equal(tes_mesh_create(NULL, &(TesMeshDesc){.dim = 2}, &other), TES_INVALID_INPUT);
+  assert_refused(ctx, tes_problem_create(ctx, NULL, &problem), "is NULL");
+  assert_refused(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh}, NULL), "is NULL");
+  assert_refused(ctx, tes_space_create(ctx, NULL, &space), "is NULL");
+  assert_refused(ctx, tes_operator_create(ctx, NULL, &op), "is NULL");
+  assert_refused(ctx, tes_smoother_create(ctx, NULL, &smoother), "is NULL");
+  assert_refused(ctx, tes_transfer_create(ctx, NULL, &transfer), "is NULL");
+  assert_refused(ctx, tes_multigrid_create(ctx, NULL, &multigrid), "is NULL");
+  assert_refused(ctx, tes_solver_create(ctx, NULL, &solver), "is NULL");
+  assert_refused(ctx, tes_vector_create(ctx, 3, TES_DOUBLE, NULL), "is NULL");
+  assert_refused(ctx, tes_function_create_expression(ctx, NULL, &f), "is NULL");
+  assert_refused(ctx, tes_function_create_callback(ctx, NULL, NULL, NULL, &f), "is NULL");
+  assert_refused(ctx, tes_function_create_constant(ctx, 1, NULL), "is NULL");
+  assert_int_equal(tes_context_create(NULL, NULL, NULL, 0), TES_INVALID_INPUT);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
+static void too_many_threads(void **state) {
+  (void)state;
+  TesContext *ctx = NULL;
+  char message[200];
+  assert_int_equal(tes_context_create(&(TesContextDesc){.threads = 4097}, &ctx, message, sizeof message),
+                   TES_INVALID_INPUT);
+  assert_null(ctx);
+  assert_string_equal(message, "threads is 4097, expected 1..4096, or 0 (all)");
+}
+
+static void an_interrupted_context_goes_on(void **state) {
+  (void)state;
+  TesContext *ctx = make_context();
+  TesMesh *mesh = make_mesh(ctx);
+  TesProblem *problem;
+  TesSolveResult result;
+  assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = 2}, &problem));
+  tes_context_interrupt(ctx);
+  assert_int_equal(tes_problem_solve(problem, &result), TES_INTERRUPTED);
+  assert_int_equal(tes_problem_solve(problem, &result), TES_INTERRUPTED);
+  tes_context_clear(ctx);
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(enums_out_of_range), cmocka_unit_test(null_arguments),
+                                     cmocka_unit_test(too_many_threads),
+                                     cmocka_unit_test(an_interrupted_context_goes_on)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
