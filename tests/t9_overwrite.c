@@ -27,6 +27,8 @@ static void clashes_are_refused(void **state) {
                {"solve " SQUARE " --vtu hard.yaml", "would overwrite the case file"},
                {"solve " SQUARE " --json ./square.yaml --set space.degre=3", "would overwrite the case file"},
                {"solve " SQUARE " --set output.checkpoint=$PWD/square.yaml", "would overwrite the case file"},
+               {"solve " SQUARE " --png square.yaml", "would overwrite the case file"},
+               {"solve " SQUARE " --png new --vtu ./new", "are one file"},
                {"solve " SQUARE " --json new --vtu ./new", "are one file"},
                {"solve " SQUARE " --json new --set output.checkpoint=folder/new", "are one file"},
                {"solve " SQUARE " --json - --vtu -", "are one file"},
