@@ -133,7 +133,7 @@ static void time_solve(int degree, int cells, TesSmootherKind smoother, const ch
   must(tes_problem_create(
       ctx,
       &(TesProblemDesc){
-          .mesh = mesh, .degree = degree, .data = {.a = a, .f = f}, .solver = {.smoother = smoother}},
+          .mesh = mesh, .degree = degree, .data = {.a = a, .f = {f}}, .solver = {.smoother = smoother}},
       &problem));
   const double setup = synchronized_now() - start;
   for (int r = 0; r < 3; r++) {

@@ -140,7 +140,7 @@ static TesStatus keep_result(Solve *s, const TesProblem *problem, const TesSolve
 
 static TesStatus find_errors(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
-  if (!s->input->problem.exact || s->outcome == TES_NAN) return TES_OK;
+  if (!s->input->problem.exact[0] || s->outcome == TES_NAN) return TES_OK;
   const TesStatus status = tes_problem_errors(problem, &s->error_l2, &s->error_h1);
   s->has_errors = status == TES_OK;
   s->errors_seconds = solve_now() - start;
@@ -194,7 +194,7 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
                                               .l2 = step->error_l2,
                                               .h1 = step->error_h1};
   solve_print_step(s, step);
-  s->has_errors = s->input->problem.exact != NULL;
+  s->has_errors = s->input->problem.exact[0] != NULL;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
   status = solve_find_outputs(s, step->problem);
   if (status == TES_OK) status = solve_write_step(s, step);

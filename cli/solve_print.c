@@ -59,7 +59,7 @@ void solve_print_problem(const Solve *s) {
   solve_log(s, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", c->name);
   solve_log(s, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(data->a),
             tes_function_text(data->c));
-  solve_log(s, TES_LOG_INFO, "          f = %s", tes_function_text(data->f));
+  solve_log(s, TES_LOG_INFO, "          f = %s", tes_function_text(data->f[0]));
   count_cells(s->mesh, cells);
   if (is_box(s))
     solve_log(s, TES_LOG_INFO, "mesh      box of %s cells, degree %d", cells, c->problem.degree);

@@ -26,8 +26,8 @@ int main(void) {
   TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {12, 12, 12}}, &mesh));
 
   TesProblem *problem; /* degree 5; the solver is chosen by the library */
-  TRY(tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = 5, .data = {.f = f}, .exact = exact},
-                         &problem));
+  TRY(tes_problem_create(
+      ctx, &(TesProblemDesc){.mesh = mesh, .degree = 5, .data = {.f = {f}}, .exact = {exact}}, &problem));
 
   TesSolveResult result;
   TRY(tes_problem_solve(problem, &result));

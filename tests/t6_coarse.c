@@ -58,12 +58,12 @@ static Outcome solve(TesContext *ctx, const TesMesh *forest, TesCoarseKind coars
   assert_ok(ctx, tes_function_create_expression(ctx, "cos(pi*x) * cos(pi*y)", &exact));
   assert_ok(ctx, tes_function_create_expression(ctx, "2*pi*pi*cos(pi*x) * cos(pi*y)", &f));
   const TesBoundary boundary[] = {
-      {.condition = free ? TES_NEUMANN : TES_DIRICHLET, .g = free ? NULL : exact}};
+      {.condition = free ? TES_NEUMANN : TES_DIRICHLET, .g = {free ? NULL : exact}}};
   result.status = tes_problem_create(ctx,
                                      &(TesProblemDesc){.mesh = forest,
                                                        .degree = 2,
-                                                       .data = {.f = f},
-                                                       .exact = exact,
+                                                       .data = {.f = {f}},
+                                                       .exact = {exact},
                                                        .boundary = boundary,
                                                        .boundaries = 1,
                                                        .solver = {.coarse = coarse}},

@@ -43,21 +43,21 @@ static void polynomial(void **state) {
                 *f = expression(ctx, "2*(x*x + x*y - y*y + 2*y + 3)"), *c = expression(ctx, "2"),
                 *right = expression(ctx, "2*x + y"), *alpha = expression(ctx, "1 + y*y"),
                 *top = expression(ctx, "x - 2*y + 2 + (1 + y*y)*(x*x + x*y - y*y + 2*y + 3)");
-    const TesBoundary boundary[] = {{.name = "top", .condition = TES_ROBIN, .g = top, .alpha = alpha},
+    const TesBoundary boundary[] = {{.name = "top", .condition = TES_ROBIN, .g = {top}, .alpha = alpha},
                                     {.condition = TES_NEUMANN},
-                                    {.name = "left", .g = exact},
-                                    {.name = "right", .condition = TES_NEUMANN, .g = right},
-                                    {.name = "bottom", .g = exact}};
+                                    {.name = "left", .g = {exact}},
+                                    {.name = "right", .condition = TES_NEUMANN, .g = {right}},
+                                    {.name = "bottom", .g = {exact}}};
     TesProblem *problem;
     TesSolveResult result;
     double l2, h1;
     assert_ok(ctx, tes_problem_create(ctx,
                                       &(TesProblemDesc){.mesh = forest,
                                                         .degree = 2,
-                                                        .data = {.f = f, .c = c},
+                                                        .data = {.f = {f}, .c = c},
                                                         .boundary = boundary,
                                                         .boundaries = 5,
-                                                        .exact = exact,
+                                                        .exact = {exact},
                                                         .solver = {.tolerance = 1e-12}},
                                       &problem));
     assert_ok(ctx, tes_problem_solve(problem, &result));
@@ -108,10 +108,14 @@ static void run_corner(TesDomain domain, int dim, int degree, const char *exact,
   TesMesh *forest =
       make_forest(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .domain = domain, .dim = dim, .refine = 1});
   TesFunction *u = expression(ctx, exact), *source = expression(ctx, f);
-  const TesBoundary all = {.g = u};
+  const TesBoundary all = {.g = {u}};
   Record record = {0};
-  const TesProblemDesc problem = {
-      .mesh = forest, .degree = degree, .data = {.f = source}, .exact = u, .boundary = &all, .boundaries = 1};
+  const TesProblemDesc problem = {.mesh = forest,
+                                  .degree = degree,
+                                  .data = {.f = {source}},
+                                  .exact = {u},
+                                  .boundary = &all,
+                                  .boundaries = 1};
   const TesAdaptDesc desc = {.steps = steps, .max_dofs = most, .report = note, .report_user = &record};
   print_message("domain %d, dim %d, degree %d\n", (int)domain, dim, degree);
   assert_ok(ctx, tes_adapt_run(ctx, &problem, &desc, NULL));
@@ -149,11 +153,11 @@ static void goals(void **state) {
       u = expression(
          ctx, "pow(x*x + y*y, 1/3.) * sin(2/3. * (atan2(y, x) < -1e-12 ? atan2(y, x) + 2*pi : atan2(y, x)))"),
      *zero = expression(ctx, "0");
-  const TesBoundary all = {.g = u};
+  const TesBoundary all = {.g = {u}};
   for (int k = 1; k <= 3; k += 2) {
     Record record = {0};
     const TesProblemDesc problem = {
-        .mesh = forest, .degree = k, .data = {.f = zero}, .exact = u, .boundary = &all, .boundaries = 1};
+        .mesh = forest, .degree = k, .data = {.f = {zero}}, .exact = {u}, .boundary = &all, .boundaries = 1};
     const TesAdaptDesc desc = {.estimator = TES_ESTIMATE_DWR,
                                .goal = {.kind = TES_GOAL_POINT, .point = {-0.3, 0.4}},
                                .steps = 9,
@@ -246,9 +250,10 @@ static TesStatus small_loop(TesContext *ctx, void *user) {
   TesBoundary boundary[2] = {{.name = "outer"}, {.name = "notch", .condition = TES_ROBIN}};
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = 2}, &forest));
   TES_TRY(tes_function_create_expression(ctx, "1 + x*x", &g));
-  boundary[0].g = boundary[1].g = boundary[1].alpha = g;
+  boundary[0].g[0] = boundary[1].g[0] = boundary[1].alpha = g;
   TES_TRY(tes_adapt_run(
-      ctx, &(TesProblemDesc){.mesh = forest, .degree = 2, .boundary = boundary, .boundaries = 2, .exact = g},
+      ctx,
+      &(TesProblemDesc){.mesh = forest, .degree = 2, .boundary = boundary, .boundaries = 2, .exact = {g}},
       &(TesAdaptDesc){.estimator = *(const TesEstimator *)user,
                       .goal = {.kind = TES_GOAL_MEAN, .boundary = "notch"},
                       .fraction = 0.2,

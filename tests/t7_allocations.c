@@ -16,12 +16,12 @@ static TesStatus solve(TesContext *ctx, const Problem *problem, TesFunction *con
   TesProblem *solved = NULL;
   TesSolveResult result;
   double l2, h1;
-  const TesBoundary left = {.name = "left", .g = f[2]}, natural = {.condition = TES_NEUMANN};
+  const TesBoundary left = {.name = "left", .g = {f[2]}}, natural = {.condition = TES_NEUMANN};
   const TesProblemDesc desc = {
       .mesh = mesh,
       .degree = 2,
-      .data = {.a = f[0], .f = f[1]},
-      .exact = f[2],
+      .data = {.a = f[0], .f = {f[1]}},
+      .exact = {f[2]},
       .boundaries = 1,
       .boundary = problem->neumann ? &natural : &left,
       .solver = {.smoother = problem->smoother, .method = problem->method, .tolerance = 1e-4}};

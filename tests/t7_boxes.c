@@ -110,8 +110,8 @@ static int solve(TesContext *ctx, const Solve *s, double *l2) {
   const TesBoundary all = {.condition = TES_DIRICHLET};
   const TesProblemDesc problem_desc = {.mesh = mesh,
                                        .degree = s->degree,
-                                       .data = {.a = a, .f = f},
-                                       .exact = s->a ? NULL : exact,
+                                       .data = {.a = a, .f = {f}},
+                                       .exact = {s->a ? NULL : exact},
                                        .boundary = &all,
                                        .boundaries = 1};
   assert_ok(ctx, tes_problem_create(ctx, &problem_desc, &problem));

@@ -46,7 +46,7 @@ static TesProblem *create(TesContext *ctx, const Case *c, Watch *w) {
   const TesProblemDesc desc = {
       .mesh = mesh,
       .degree = 2,
-      .data = {.a = a, .f = f},
+      .data = {.a = a, .f = {f}},
       .boundaries = c->neumann,
       .boundary = &natural,
       .solver = {.method = c->method, .precision = c->precision, .monitor = watch, .monitor_user = w}};
@@ -167,7 +167,7 @@ static double full_multigrid_3d(const char *device, int *iterations) {
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {8, 4, 4}}, &mesh));
   assert_ok(ctx, tes_function_create_expression(ctx, "exp(x*y) - z", &f));
   const TesProblemDesc desc = {
-      .mesh = mesh, .degree = 2, .data = {.f = f}, .solver = {.method = TES_METHOD_FMG}};
+      .mesh = mesh, .degree = 2, .data = {.f = {f}}, .solver = {.method = TES_METHOD_FMG}};
   assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
   assert_ok(ctx, tes_problem_solve(problem, &result));
   assert_ok(ctx, tes_problem_solve(problem, &result)); /* recorded */

@@ -64,7 +64,7 @@ static bool plain_face(const TesiResidual *s, const TesiFacePair *pair, double *
   for (int p = 0; p < n; p++) {
     const double *y = x + p * dim, z = dim == 3 ? y[2] : 0;
     double g = 0, alpha = 0;
-    if (b->g) assert_ok(ctx, tes_function_evaluate(b->g, 1, &y[0], &y[1], &z, 0, &g));
+    if (b->g[0]) assert_ok(ctx, tes_function_evaluate(b->g[0], 1, &y[0], &y[1], &z, 0, &g));
     if (b->condition == TES_ROBIN)
       assert_ok(ctx, tes_function_evaluate(b->alpha, 1, &y[0], &y[1], &z, 0, &alpha));
     j[p] += alpha * u[p] - g;
@@ -110,8 +110,8 @@ static void jumps(void **state) {
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x + 0.5*sin(y + z)", &a));
   assert_ok(ctx, tes_function_create_expression(ctx, "0.3 + x*y", &g));
   const TesBoundary boundary[3] = {{.condition = TES_DIRICHLET},
-                                   {.condition = TES_ROBIN, .alpha = a, .g = g},
-                                   {.condition = TES_NEUMANN, .g = g}};
+                                   {.condition = TES_ROBIN, .alpha = a, .g = {g}},
+                                   {.condition = TES_NEUMANN, .g = {g}}};
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 8; degree++)
       for (int turn = 0; turn < 3; turn++) {
@@ -127,7 +127,7 @@ static void jumps(void **state) {
         test_adapt(ctx, &seed, 0.4, 0, degree < 4 ? 60 : 20, &forest);
         const TesProblemDesc desc = {.mesh = forest,
                                      .degree = degree,
-                                     .data = {.a = a, .f = a},
+                                     .data = {.a = a, .f = {a}},
                                      .boundary = boundaries,
                                      .boundaries =
                                          turn == 2 ? 0 : conditions(forest, boundary + turn, boundaries)};

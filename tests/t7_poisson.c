@@ -37,15 +37,15 @@ static void make_functions(TesContext *ctx, const Setup *s, TesProblemDesc *desc
                            {0},
                            {0},
                            {{0}}};
-  desc->exact = functions->exact;
-  desc->data = (TesData){functions->a, functions->c, functions->f};
+  desc->exact[0] = functions->exact;
+  desc->data = (TesData){functions->a, functions->c, {functions->f}};
   desc->boundary = functions->boundary, desc->boundaries = 2 * s->dim;
   for (int face = 0; face < 6; face++) {
     functions->g[face] = expression(ctx, s->g[face]);
     functions->alpha[face] = expression(ctx, s->alpha[face]);
     functions->boundary[face] = (TesBoundary){.name = faces[face],
                                               .condition = s->condition[face],
-                                              .g = functions->g[face],
+                                              .g = {functions->g[face]},
                                               .alpha = functions->alpha[face]};
   }
 }

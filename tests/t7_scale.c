@@ -38,7 +38,7 @@ static Answer solve(TesContext *ctx, TesMeshKind kind, int dim, bool varies, Sca
     assert_ok(ctx, tes_function_create_constant(ctx, s.a, &a));
   assert_ok(ctx, tes_function_create_constant(ctx, s.f, &f));
   assert_ok(ctx, tes_function_create_constant(ctx, s.c, &c));
-  const TesProblemDesc desc = {.mesh = mesh, .degree = 3, .data = {.a = a, .c = c, .f = f}};
+  const TesProblemDesc desc = {.mesh = mesh, .degree = 3, .data = {.a = a, .c = c, .f = {f}}};
   assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
   assert_ok(ctx, tes_problem_solve(problem, &result));
   const TesVector *u = tes_problem_solution(problem);

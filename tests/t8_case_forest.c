@@ -39,14 +39,14 @@ static void everything_is_read(void **state) {
   assert_string_equal(p->boundary[1].name, "shell");
   assert_int_equal(p->boundary[1].condition, TES_ROBIN);
   assert_near(constant(p->boundary[1].alpha), 2, 0);
-  assert_near(constant(p->boundary[1].g), 3, 0);
+  assert_near(constant(p->boundary[1].g[0]), 3, 0);
   assert_null(p->boundary[2].name);
   assert_int_equal(p->boundary[2].condition, TES_NEUMANN);
   assert_int_equal(p->materials, 2);
   assert_near(constant(p->material[0].data.a), 50, 0);
   assert_near(constant(p->material[0].data.c), 1, 0);
-  assert_null(p->material[0].data.f);
-  assert_non_null(p->material[1].data.f);
+  assert_null(p->material[0].data.f[0]);
+  assert_non_null(p->material[1].data.f[0]);
   assert_near(constant(p->data.a), 2, 0);
   assert_true(c->adaptive);
   assert_int_equal(c->adapt.goal.kind, TES_GOAL_MEAN);

@@ -60,8 +60,10 @@ static void write(const char *folder, int dim, int degree) {
   assert_ok(ctx, tes_vector_set(u, values));
   double *number = calloc((size_t)space->view->cells, sizeof *number);
   for (int64_t c = 0; c < space->view->cells; c++) number[c] = (double)c;
-  const TesVtuField fields[] = {
-      {"u", u, NULL, NULL}, {"error", u, f, NULL}, {"f", NULL, f, NULL}, {"singular", NULL, singular, NULL}};
+  const TesVtuField fields[] = {{"u", u, {NULL}, NULL},
+                                {"error", u, {f}, NULL},
+                                {"f", NULL, {f}, NULL},
+                                {"singular", NULL, {singular}, NULL}};
   const TesVtuArray cells = {.name = "estimate", .values = number};
   snprintf(path, sizeof path, "%s/%d-%d.vtu", folder, dim, degree);
   assert_ok(ctx, tes_vtu_write_fields(space, 4, fields, 1, &cells, path));
@@ -98,7 +100,8 @@ static void write_material(const char *folder) {
   assert_ok(ctx, tes_function_create_constant(ctx, 2, &two));
   const TesFunction *const by_material[] = {two};
   snprintf(path, sizeof path, "%s/material.vtu", folder);
-  assert_ok(ctx, tes_vtu_write_fields(space, 1, &(TesVtuField){"a", NULL, one, by_material}, 0, NULL, path));
+  assert_ok(ctx,
+            tes_vtu_write_fields(space, 1, &(TesVtuField){"a", NULL, {one}, by_material}, 0, NULL, path));
   tes_function_destroy(&one);
   tes_function_destroy(&two);
   tes_space_destroy(&space);

@@ -21,8 +21,8 @@ typedef struct TesCheckpointField {
 } TesCheckpointField;
 
 typedef struct TesCheckpointDesc {
-  const TesSpace *space;
-  int count; /**< 0..16 */
+  const TesSpace *space; /**< of any number of components, no product */
+  int count;             /**< 0..16 */
   const TesCheckpointField *fields;
   double time;  /**< of the computation: for the caller */
   int64_t step; /**< the same */

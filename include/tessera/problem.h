@@ -30,16 +30,19 @@ typedef struct TesBoundary {
   const char *
       name; /**< of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others */
   TesCondition condition;
+  /** Dirichlet, solutions of several components: bit c says that component c has the value g[c]; of any other one g[c] is the flux. 0: all have. */
+  unsigned components;
   /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with the larger number. */
   int priority;
-  const TesFunction *g;     /**< NULL: 0; an expression may use nx, ny, nz, the outer normal */
+  const TesFunction *g[3];  /**< by component; NULL: 0; an expression may use nx, ny, nz, the outer normal */
   const TesFunction *alpha; /**< Robin only, not negative; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
 } TesBoundary;
 
 /** The functions of the equation. */
 typedef struct TesData {
-  const TesFunction *a, *c, *f; /**< NULL: 1, 0, 1 */
+  const TesFunction *a, *c; /**< NULL: 1, 0 */
+  const TesFunction *f[3];  /**< by component; NULL: 1 */
 } TesData;
 
 /** Functions of one material of the mesh. */
@@ -89,7 +92,7 @@ typedef struct TesProblemDesc {
   int boundaries;
   /** [boundaries]. None: u = 0 on the whole boundary. Else every face of it must have a name (TesMeshDesc.rest). */
   const TesBoundary *boundary;
-  const TesFunction *exact; /**< NULL: unknown */
+  const TesFunction *exact[4]; /**< by component; NULL: unknown */
   /** Float64, over the problem's space: start of the iteration, copied; NULL: 0. Full multigrid makes its own. */
   const TesVector *guess;
   TesLoadCallback add_load; /**< NULL: nothing is added */

@@ -56,16 +56,17 @@ TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char 
 /** A field over a space: vector - function at its nodes, or one of both alone where the other is NULL. */
 typedef struct TesVtuField {
   const char *name;
-  const TesVector *vector; /**< over all nodes of the space, boundary values included */
-  const TesFunction *function;
-  /** In its place in cells of a material, [materials]; NULL inside: `function` there too. NULL: everywhere. */
+  const TesVector *
+      vector; /**< over all nodes of the space, boundary values included; it has the components of the space */
+  const TesFunction *function[3]; /**< by component; alone: as many components as there are functions */
+  /** In its place in cells of a material, [materials], of fields of one component; NULL inside: `function` there too. NULL: everywhere. */
   const TesFunction *const *material;
 } TesVtuField;
 
-/** Writes fields over a space on a mesh of any kind, e.g. {"u", u, NULL}, {"error", u, exact}, {"a", NULL, a} (a function alone is shown as it
+/** Writes fields over a space on a mesh of any kind, e.g. {"u", u}, {"error", u, {exact}}, {"a", NULL, {a}} (a function alone is shown as it
  *  is): cells of the space's degree, curved as the mesh is. A cell on a hanging face shows what it interpolates from the coarse side, so
  *  that nothing gapes. A cell in which a function is not finite at a node is left blank (NaN). Fields of cells: "level" on a forest,
- *  "material" (number of the name) where there are any, and the caller's. Errors as tes_vtu_write(). */
+ *  "material" (number of the name) where there are any, and the caller's. Spaces of up to three components, which ParaView shows as vectors. Errors as tes_vtu_write(). */
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path);
 /** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution. Cell fields as above. */

@@ -8,8 +8,16 @@
 #include "mesh/mesh.h"
 #include "space/space.h"
 
-/* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. */
-enum { FIELDS = 16, NAME = 64, FOREST_VERSION = 1, BOX_VERSION = 2 };
+/* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. Versions 3 and 4: the same with a space of
+ * several components, whose number stands in "components". */
+enum {
+  FIELDS = 16,
+  NAME = 64,
+  FOREST_VERSION = 1,
+  BOX_VERSION = 2,
+  COMPONENTS_VERSION = 2,
+  LAST_VERSION = 4
+};
 static const char format[] = "tessera checkpoint";
 
 /* Whole numbers of the head, in this order. */
@@ -69,7 +77,9 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   TesStatus status = TES_OK;
   const TesSpace *s = desc->space;
   const TesiTrees *t = s->mesh->coarse;
-  int64_t whole[W_COUNT] = {[W_VERSION] = t ? FOREST_VERSION : BOX_VERSION,
+  const int64_t components = s->scalars;
+  int64_t whole[W_COUNT] = {[W_VERSION] = (t ? FOREST_VERSION : BOX_VERSION) +
+                                          (s->scalars > 1 ? COMPONENTS_VERSION : 0),
                             [W_DIM] = s->dim,
                             [W_CELLS] = s->mesh->cells,
                             [W_DEGREE] = s->degree,
@@ -82,13 +92,14 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   if (t) {
     whole[W_TREE_DEGREE] = t->degree, whole[W_TREES] = t->trees, whole[W_MATERIALS] = t->materials;
     whole[W_MAPPED] = t->map != NULL, whole[W_IDENTITY] = (int64_t)t->identity;
-    whole[W_NUMBERING] = numbering_hash(s->view);
+    whole[W_NUMBERING] = numbering_hash(s->scalar[0]->view);
     number[N_RADIUS] = t->radius, number[N_INNER] = t->inner, number[N_CORE] = t->core;
     for (int d = 0; d < 3; d++) whole[W_PERIODIC + d] = t->periodic[d], number[N_CENTRE + d] = t->centre[d];
   }
   TES_TRY(tesi_store_put(store, "format", TESI_STORE_BYTES, sizeof format, format));
   TES_TRY(tesi_store_put(store, "head", TESI_STORE_INT64, W_COUNT, whole));
   TES_TRY(tesi_store_put(store, "numbers", TESI_STORE_DOUBLE, N_COUNT, number));
+  if (components > 1) TES_TRY(tesi_store_put(store, "components", TESI_STORE_INT64, 1, &components));
 done:
   return status;
 }
@@ -105,7 +116,7 @@ done:
   return status;
 }
 
-static TesStatus put_forest(TesiStore *store, const TesiCellView *s) {
+static TesStatus put_forest(TesiStore *store, const TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesiTrees *t = s->mesh->coarse;
@@ -148,6 +159,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TesiStore *store = NULL;
   TES_CHECK(desc->space, "a checkpoint needs a space");
   TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
+  TES_CHECK(!desc->space->product, "a checkpoint holds fields of one space, not of a product");
   TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
   for (int i = 0; i < desc->count; i++) {
     const TesCheckpointField *f = &desc->fields[i];
@@ -158,7 +170,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   }
   TES_TRY(tesi_store_create(ctx, path, &store));
   TES_TRY(put_head(store, desc));
-  TES_TRY(desc->space->mesh->coarse ? put_forest(store, desc->space->view) : put_box(store, desc->space));
+  TES_TRY(desc->space->mesh->coarse ? put_forest(store, desc->space) : put_box(store, desc->space));
   for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, i, &desc->fields[i]));
   TES_TRY(tesi_store_commit(&store));
 done:
@@ -199,13 +211,19 @@ typedef struct Image {
   TesiLeaves leaves;
   double *coordinates[3]; /* of a box */
   uint8_t *given;
+  int64_t *components; /* NULL: 1 */
   int geometry_degree;
 } Image;
+
+static bool is_box(const int64_t *head) {
+  return (head[W_VERSION] - 1) % COMPONENTS_VERSION + 1 == BOX_VERSION;
+}
 
 static void image_free(Image *m) {
   TesContext *ctx = m->ctx;
   tesi_free(ctx, &m->head);
   tesi_free(ctx, &m->number);
+  tesi_free(ctx, &m->components);
   tesi_free(ctx, &m->trees.nodes);
   tesi_free(ctx, &m->trees.vertices);
   tesi_free(ctx, &m->trees.boundary);
@@ -262,18 +280,22 @@ static TesStatus get_head(Image *m) {
   }
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, -1, &m->head, NULL));
   h = m->head;
-  TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= BOX_VERSION,
+  TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= LAST_VERSION,
             "%s is a checkpoint of version %lld; this is version %d", m->path, (long long)h[W_VERSION],
-            BOX_VERSION);
+            LAST_VERSION);
   tesi_free(ctx, &m->head);
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, W_COUNT, &m->head, NULL));
   h = m->head;
   TES_TRY(tesi_store_get(m->store, "numbers", TESI_STORE_DOUBLE, N_COUNT, &m->number, NULL));
-  const bool box = h[W_VERSION] == BOX_VERSION;
+  const bool box = is_box(h);
   TES_CHECK((h[W_DIM] == 2 || h[W_DIM] == 3) && h[W_CELLS] >= 1 && h[W_DEGREE] >= 1 && h[W_FIELDS] >= 0 &&
                 h[W_FIELDS] <= FIELDS && h[W_BOUNDARIES] >= 0 && h[W_BOUNDARIES] < 1 << 24 &&
                 (box ? box_is_possible(h) : forest_is_possible(h)),
             "%s is damaged: its head holds impossible numbers", m->path);
+  if (h[W_VERSION] <= COMPONENTS_VERSION) goto done;
+  TES_TRY(tesi_store_get(m->store, "components", TESI_STORE_INT64, 1, &m->components, NULL));
+  TES_CHECK(*m->components > 1 && *m->components <= TESI_COMPONENTS, "%s is damaged: %lld components",
+            m->path, (long long)*m->components);
 done:
   tesi_free(ctx, &text);
   return status;
@@ -334,9 +356,10 @@ static TesStatus make_forest_space(Image *m, TesSpace **space) {
   TES_TRY(tes_space_create(ctx,
                            &(TesSpaceDesc){.mesh = forest,
                                            .degree = (int)h[W_DEGREE],
+                                           .components = m->components ? (int)*m->components : 1,
                                            .given = m->given[h[W_BOUNDARIES]] ? NULL : m->given},
                            space));
-  TES_CHECK((*space)->length == h[W_LENGTH] && numbering_hash((*space)->view) == h[W_NUMBERING],
+  TES_CHECK((*space)->length == h[W_LENGTH] && numbering_hash((*space)->scalar[0]->view) == h[W_NUMBERING],
             "%s: its nodes are numbered in another way than here (another version of p4est?)", m->path);
 done:
   tes_mesh_destroy(&forest);
@@ -360,6 +383,7 @@ static TesStatus make_box_space(Image *m, TesSpace **space) {
   TES_TRY(tes_space_create(ctx,
                            &(TesSpaceDesc){.mesh = mesh,
                                            .degree = (int)h[W_DEGREE],
+                                           .components = m->components ? (int)*m->components : 1,
                                            .given = m->given[h[W_BOUNDARIES]] ? NULL : m->given},
                            space));
   TES_CHECK((*space)->length == h[W_LENGTH], "%s is damaged: its box has %lld nodes, expected %lld", m->path,
@@ -372,7 +396,7 @@ done:
 static TesStatus make_space(Image *m, TesSpace **space) {
   TesContext *ctx = m->ctx;
   TesStatus status = TES_OK;
-  if (m->head[W_VERSION] == BOX_VERSION) return make_box_space(m, space);
+  if (is_box(m->head)) return make_box_space(m, space);
   TES_TRY(get_trees(m));
   TES_TRY(make_forest_space(m, space));
 done:
@@ -475,7 +499,9 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
   TES_TRY(tesi_checkpoint_compare(checkpoint->path, found, mesh));
   TES_CHECK(values, "%s holds no solution '%s'", checkpoint->path, name);
   TES_ALLOC(&none, tes_mesh_boundaries(found) + 1);
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = found, .degree = degree, .given = none}, &space));
+  const TesSpaceDesc desc = {
+      .mesh = found, .degree = degree, .components = checkpoint->space->scalars, .given = none};
+  TES_TRY(tes_space_create(ctx, &desc, &space));
   TES_TRY(tes_vector_create(ctx, checkpoint->space->length, TES_DOUBLE, &v));
   TES_TRY(tes_vector_set(v, values));
   TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, u));

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "device/kernel.h"
 #include "multigrid/multigrid.h"
-#include "operator/operator.h"
+#include "operator/operator_parts.h"
 #include "problem/problem.h"
 
 /* Boxes. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a few defect corrections beat
@@ -56,7 +56,7 @@ TesiChoice tesi_choose(const TesiSituation *s) {
 
 /* Largest ratio of cell widths in different directions of a box: the vertex patch suffers from anisotropy. */
 static double aspect_ratio(const TesSpace *space) {
-  const TesiAxis *axis = tesi_space_box(space);
+  const TesiAxis *axis = tesi_space_box(space->scalar[0]);
   double ratio = 1;
   for (int d = 0; axis && d < space->dim; d++)
     for (int e = 0; e < space->dim; e++)
@@ -68,7 +68,7 @@ static double aspect_ratio(const TesSpace *space) {
 
 /* Round-off floor on a box: c_k eps n^2, c_k from 0.04 (Q1) to 16 (Q10), grown geometrically between. */
 static double floor_of(const TesSpace *space) {
-  const TesiAxis *axis = tesi_space_box(space);
+  const TesiAxis *axis = tesi_space_box(space->scalar[0]);
   double n = 1;
   if (!axis) return 0;
   for (int d = 0; d < space->dim; d++) n = fmax(n, axis[d].cells);
@@ -132,7 +132,7 @@ void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
                                       "GMRES, right-preconditioned by a V-cycle",
                                       "conjugate gradients, preconditioned by a symmetric V-cycle"};
   const TesiSituation situation = {.mesh = p->mesh->kind,
-                                   .constant = tesi_is_separable(p->op),
+                                   .constant = tesi_operator_constant(p->op),
                                    .stretched = aspect_ratio(p->space) > 1.5,
                                    .guess = p->start != NULL,
                                    .smoother = p->options.smoother,
@@ -177,11 +177,13 @@ done:
 static TesStatus check_cells(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiCellView *s = p->space->view;
+  const TesiCellView *s = p->space->scalar[0]->view;
   const double cells = (double)s->cells, nodes = cells * s->cell_nodes,
                levels = s->dim == 3 ? 8 / 7. : 4 / 3.;
-  const double factors = s->dim == 3 ? 6 : 3, length = (double)s->length;
-  const double operators = nodes * (8 + factors * 8) + levels * nodes * (8 + factors * 4);
+  const double factors = s->dim == 3 ? 6 : 3, length = (double)p->space->length;
+  int different = 1; /* components that are alike share an operator */
+  for (int c = 1; c < p->space->parts; c++) different += p->space->part[c] != p->space->part[c - 1];
+  const double operators = different * (nodes * (8 + factors * 8) + levels * nodes * (8 + factors * 4));
   const double vectors = length * (6 * 8 + levels * 7 * 4);
   const double cell_positions = levels * cells * (s->dim == 3 ? 81 : 18) * 8;
   const double bytes = operators + vectors + cell_positions, available = (double)tes_memory_available();
@@ -191,7 +193,8 @@ static TesStatus check_cells(const TesProblem *p) {
              "%lld unknowns of degree %d on %lld cells need about %.3g GiB, %.3g GiB are free: refine less "
              "or lower "
              "the degree",
-             (long long)s->length, s->degree, (long long)s->cells, bytes / (1 << 30), available / (1 << 30));
+             (long long)p->space->length, s->degree, (long long)s->cells, bytes / (1 << 30),
+             available / (1 << 30));
 done:
   return status;
 }

@@ -25,9 +25,9 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
 }
 
 static int shown(const TesProblem *p, TesiShown *shown) {
-  shown[0] = (TesiShown){"f", p->numbered.data.f, p->numbered.f};
-  shown[1] = (TesiShown){"a", p->numbered.data.a, p->numbered.a};
+  shown[0] = (TesiShown){"f", {p->numbered.data.f[0]}, p->numbered.f[0]};
+  shown[1] = (TesiShown){"a", {p->numbered.data.a}, p->numbered.a};
   return 2;
 }
 
-const TesiEquation tesi_poisson = {"poisson", 1, form, load, shown, NULL};
+const TesiEquation tesi_poisson = {"poisson", 1, form, load, shown, NULL, false};

@@ -25,6 +25,11 @@ done:
   return status;
 }
 
+bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
+  const TesBoundary *b = p->numbered.boundary ? &p->numbered.boundary[boundary] : NULL;
+  return !b || (b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1));
+}
+
 static TesStatus create_space(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -32,9 +37,12 @@ static TesStatus create_space(TesProblem *p, int degree) {
   const TesBoundary *boundary = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
   TES_ALLOC(&given, names + 1);
-  for (int i = 0; boundary && i < names; i++) given[i] = boundary[i].condition == TES_DIRICHLET;
-  TES_TRY(tes_space_create(
-      ctx, &(TesSpaceDesc){.mesh = p->mesh, .degree = degree, .given = boundary ? given : NULL}, &p->space));
+  const int components = p->equation->vector ? p->mesh->dim : 1;
+  for (int i = 0; boundary && i < names; i++)
+    for (int c = 0; c < components; c++) given[i] |= (uint8_t)(tesi_problem_given(p, i, c) << c);
+  const TesSpaceDesc desc = {
+      .mesh = p->mesh, .degree = degree, .components = components, .given = boundary ? given : NULL};
+  TES_TRY(tes_space_create(ctx, &desc, &p->space));
 done:
   tesi_free(ctx, &given);
   return status;
@@ -130,6 +138,19 @@ done:
   return status;
 }
 
+/* Of all components, or of none. */
+static TesStatus take_exact(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  for (int c = 0; c < (p->equation->vector ? p->mesh->dim : 1); c++) {
+    TES_CHECK(!desc->exact[c] == !desc->exact[0], "the exact solution of component %d is %s", c,
+              desc->exact[c] ? "given, that of component 0 is not" : "missing");
+    p->exact[c] = tesi_function_retain(desc->exact[c]);
+  }
+done:
+  return status;
+}
+
 /* `numbered`: instead of the names of the description; NULL: these. */
 static TesStatus create(TesContext *ctx, const TesiEquation *equation, const void *user,
                         const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
@@ -143,7 +164,7 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   p->equation = equation;
   p->user = user;
   p->mesh = tesi_mesh_retain(desc->mesh);
-  p->exact = tesi_function_retain(desc->exact);
+  TES_TRY(take_exact(p, desc));
   p->options = desc->solver;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
@@ -187,11 +208,12 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_multigrid_destroy(&p->multigrid);
   tes_operator_destroy(&p->op);
   tes_vector_destroy(&p->b);
+  for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&p->component[c]);
   tes_vector_destroy(&p->u);
   tes_vector_destroy(&p->shift);
   tes_vector_destroy(&p->weights);
   tes_vector_destroy(&p->start);
-  tes_function_destroy(&p->exact);
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);
   tesi_free(ctx, &p->term);
   tesi_numbered_free(p->mesh, &p->numbered);

@@ -10,13 +10,13 @@
 #include "problem/choice.h"
 #include "tessera/problem.h"
 
-enum { TESI_TERMS = 4, TESI_SHOWN = 8 };
+enum { TESI_TERMS = 4, TESI_SHOWN = 8, TESI_AXES = 3 };
 
 /* A function of the data that is worth showing. */
 typedef struct TesiShown {
   const char *name;
-  const TesFunction *function;
-  const TesFunction *const *material; /* [materials] */
+  const TesFunction *function[TESI_AXES]; /* by component */
+  const TesFunction *const *material;     /* [materials], of functions of one component */
 } TesiShown;
 
 typedef struct TesiEquation {
@@ -28,8 +28,10 @@ typedef struct TesiEquation {
   TesStatus (*load)(const TesProblem *problem, TesVector *b);
   /* At most TESI_SHOWN; returns how many. */
   int (*shown)(const TesProblem *problem, TesiShown *shown);
-  /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux, uy (, uz). */
+  /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux, uy (, uz) Of vector
+   * equations also v, vx, ... */
   int (*fields)(const TesProblem *problem, TesiField *field);
+  bool vector; /* the solution has a component a direction; else one */
 } TesiEquation;
 
 extern const TesiEquation tesi_poisson;
@@ -38,7 +40,7 @@ extern const TesiEquation tesi_poisson;
 typedef struct TesiNumbered {
   TesBoundary *boundary; /* [boundaries + 1], names left out; NULL: values are given everywhere, and are 0 */
   TesData data;          /* a NULL: 1 */
-  const TesFunction **a, **c, **f; /* [materials + 1]; NULL inside: that of data */
+  const TesFunction **a, **c, **f[TESI_AXES]; /* [materials + 1]; NULL inside: that of data */
 } TesiNumbered;
 
 struct TesProblem {
@@ -47,7 +49,7 @@ struct TesProblem {
   const void *user; /* of the equation; NULL for those of the library */
   TesMesh *mesh;
   TesiNumbered numbered;
-  TesFunction *exact;
+  TesFunction *exact[TESI_AXES]; /* by component; NULL: unknown */
   TesSolveOptions options;
   TesTermDesc *term; /* of the form */
   TesForm form;
@@ -55,12 +57,14 @@ struct TesProblem {
   TesOperator *op; /* float64, finest */
   TesMultigrid *multigrid;
   TesSolver *solver;
-  TesVector *b, *u;    /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
-  TesVector *shift;    /* what is added after: u_D, or 1 where a constant is free; NULL: nothing */
-  TesVector *weights;  /* of integrals, where a constant is free */
-  TesVector *start;    /* of the iteration; NULL: zero */
-  bool lifted;         /* u_D is not zero */
-  double mean, volume; /* int u and int 1, where a constant is free */
+  TesVector *component[TESI_AXES]; /* views of u, of vector equations */
+  TesVector *b, *u;                /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
+  TesVector
+      *shift; /* what is added after: u_D, or 1 where the constant of a component is free; NULL: nothing */
+  TesVector *weights;                        /* of integrals, of components whose constant is free */
+  TesVector *start;                          /* of the iteration; NULL: zero */
+  bool lifted;                               /* u_D is not zero */
+  double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1, of components whose constant is free */
   double tolerance, floor;
   TesMethod method;
   TesPrecision cycle;
@@ -76,13 +80,16 @@ TesStatus tesi_problem_create(TesContext *context, const TesiEquation *equation,
  * `numbered`, of which copies are made. */
 TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDesc *desc,
                                    const TesiNumbered *numbered, TesProblem **other);
-/* b <- int f phi + sum over boundaries int g phi with the problem's fluxes. f NULL: 0. */
-TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *f,
-                            const TesFunction *const *material_f, TesVector *b);
+/* b <- int f phi + sum over boundaries int g phi with the problem's fluxes, by component: f[components], NULL inside: 0; material_f[components], each
+ * [materials], NULL inside: f. */
+TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *const *f,
+                            const TesFunction **const *material_f, TesVector *b);
 /* The names that expressions over the solution know. */
 int tesi_problem_fields(const TesProblem *problem, TesiField *field);
 /* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
+/* Whether a component of the solution has values on a boundary. */
+bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
 /* Bytes that it took on the device only because there was room: tesi_solver_spare(). */

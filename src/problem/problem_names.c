@@ -60,7 +60,8 @@ done:
 static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
   TesStatus status = refuse_normal(ctx, "a", data->a);
   if (status == TES_OK) status = refuse_normal(ctx, "c", data->c);
-  return status == TES_OK ? refuse_normal(ctx, "f", data->f) : status;
+  for (int i = 0; i < TESI_AXES && status == TES_OK; i++) status = refuse_normal(ctx, "f", data->f[i]);
+  return status;
 }
 
 static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
@@ -77,10 +78,13 @@ done:
 static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
   TesBoundary old = *target;
   *target = (TesBoundary){.condition = entry->condition,
+                          .components = entry->components,
                           .priority = entry->priority,
-                          .g = tesi_function_retain(entry->g),
                           .alpha = tesi_function_retain(entry->condition == TES_ROBIN ? entry->alpha : NULL)};
-  tes_function_destroy((TesFunction **)&old.g);
+  for (int c = 0; c < TESI_AXES; c++) {
+    target->g[c] = tesi_function_retain(entry->g[c]);
+    tes_function_destroy((TesFunction **)&old.g[c]);
+  }
   tes_function_destroy((TesFunction **)&old.alpha);
 }
 
@@ -116,7 +120,7 @@ static TesStatus number_materials(TesContext *ctx, const TesProblemDesc *desc, T
     TES_TRY(place(ctx, material->where, tes_mesh_find_material(desc->mesh, material->name, &number)));
     set_function(&n->a[number], material->data.a);
     set_function(&n->c[number], material->data.c);
-    set_function(&n->f[number], material->data.f);
+    for (int k = 0; k < TESI_AXES; k++) set_function(&n->f[k][number], material->data.f[k]);
   }
 done:
   return status;
@@ -128,7 +132,7 @@ static TesStatus allocate(const TesMesh *mesh, bool boundaries, TesiNumbered *n)
   const int materials = tes_mesh_materials(mesh);
   TES_ALLOC(&n->a, materials + 1);
   TES_ALLOC(&n->c, materials + 1);
-  TES_ALLOC(&n->f, materials + 1);
+  for (int i = 0; i < TESI_AXES; i++) TES_ALLOC(&n->f[i], materials + 1);
   if (boundaries) TES_ALLOC(&n->boundary, tes_mesh_boundaries(mesh) + 1);
 done:
   return status;
@@ -137,18 +141,19 @@ done:
 static void retain_data(TesiNumbered *n, const TesData *data) {
   n->data.a = tesi_function_retain(data->a);
   n->data.c = tesi_function_retain(data->c);
-  n->data.f = tesi_function_retain(data->f);
+  for (int i = 0; i < TESI_AXES; i++) n->data.f[i] = tesi_function_retain(data->f[i]);
 }
 
 TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f,
                                TesiNumbered *numbered) {
   TesStatus status = TES_OK;
   TES_TRY(refuse_normals(ctx, &desc->data));
-  TES_TRY(refuse_normal(ctx, "exact", desc->exact));
+  for (int i = 0; i < TESI_AXES; i++) TES_TRY(refuse_normal(ctx, "exact", desc->exact[i]));
   TES_TRY(allocate(desc->mesh, desc->boundaries > 0, numbered));
   retain_data(numbered, &desc->data);
   if (!desc->data.c) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&numbered->data.c));
-  if (!desc->data.f) TES_TRY(tes_function_create_constant(ctx, f, (TesFunction **)&numbered->data.f));
+  for (int i = 0; i < TESI_AXES; i++)
+    if (!desc->data.f[i]) TES_TRY(tes_function_create_constant(ctx, f, (TesFunction **)&numbered->data.f[i]));
   TES_TRY(number_boundaries(ctx, desc, numbered->boundary));
   TES_TRY(number_materials(ctx, desc, numbered));
   if (numbered->boundary) TES_TRY(refuse_unnamed(desc->mesh));
@@ -166,7 +171,7 @@ TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, Tesi
   for (int i = 0; i < tes_mesh_materials(mesh); i++) {
     set_function(&to->a[i], from->a[i]);
     set_function(&to->c[i], from->c[i]);
-    set_function(&to->f[i], from->f[i]);
+    for (int k = 0; k < TESI_AXES; k++) set_function(&to->f[k][i], from->f[k][i]);
   }
 done:
   return status;
@@ -175,15 +180,16 @@ done:
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   if (!mesh) return;
   TesContext *ctx = mesh->context;
-  const TesFunction ***arrays[] = {&numbered->a, &numbered->c, &numbered->f};
+  const TesFunction ***arrays[] = {&numbered->a, &numbered->c, &numbered->f[0], &numbered->f[1],
+                                   &numbered->f[2]};
   for (int i = 0; numbered->boundary && i < tes_mesh_boundaries(mesh); i++)
     set_boundary(&numbered->boundary[i], &(TesBoundary){0});
-  for (int k = 0; k < 3; k++) {
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
     for (int i = 0; *arrays[k] && i < tes_mesh_materials(mesh); i++) set_function(&(*arrays[k])[i], NULL);
     tesi_free(ctx, arrays[k]);
   }
   set_function(&numbered->data.a, NULL);
   set_function(&numbered->data.c, NULL);
-  set_function(&numbered->data.f, NULL);
+  for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.f[i], NULL);
   tesi_free(ctx, &numbered->boundary);
 }

@@ -16,18 +16,20 @@ static bool is_mass(const TesTermDesc *term, int material) {
   return term->term == TES_TERM_MASS && !(c && tes_function_constant(c, &value) && value == 0);
 }
 
-/* Whether a tree has what fixes the constant: a mass, or a face with a Dirichlet or Robin condition. */
-static bool is_held(const TesProblem *p, const TesiTrees *t, int64_t tree) {
+/* Whether a tree has what fixes the constant of a component: a mass, or a face with a Dirichlet or Robin condition. */
+static bool is_held(const TesProblem *p, const TesiTrees *t, int64_t tree, int component) {
   for (int i = 0; i < p->form.terms; i++)
     if (is_mass(&p->form.term[i], t->material[tree])) return true;
   for (int f = 0; f < 2 * t->dim; f++) {
     const int32_t name = t->boundary[tree * 2 * t->dim + f];
-    if (name >= 0 && p->numbered.boundary[name].condition != TES_NEUMANN) return true;
+    if (name >= 0 &&
+        (p->numbered.boundary[name].condition == TES_ROBIN || tesi_problem_given(p, name, component)))
+      return true;
   }
   return false;
 }
 
-TesStatus tesi_problem_check_parts(const TesProblem *p) {
+static TesStatus check_component(const TesProblem *p, int component) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiTrees *t = p->mesh->coarse;
@@ -43,7 +45,7 @@ TesStatus tesi_problem_check_parts(const TesProblem *p) {
   for (int64_t i = 0; i < t->trees << t->dim; i++)
     parent[find_root(parent, t->vertices[i])] = find_root(parent, t->vertices[i >> t->dim << t->dim]);
   for (int64_t tree = 0; tree < t->trees; tree++)
-    if (is_held(p, t, tree)) held[find_root(parent, t->vertices[tree << t->dim])] = 1;
+    if (is_held(p, t, tree, component)) held[find_root(parent, t->vertices[tree << t->dim])] = 1;
   for (int64_t tree = t->trees - 1; tree >= 0; tree--) {
     const int32_t root = find_root(parent, t->vertices[tree << t->dim]);
     several = several || root != find_root(parent, t->vertices[0]);
@@ -60,5 +62,12 @@ TesStatus tesi_problem_check_parts(const TesProblem *p) {
 done:
   tesi_free(ctx, &parent);
   tesi_free(ctx, &held);
+  return status;
+}
+
+TesStatus tesi_problem_check_parts(const TesProblem *p) {
+  TesStatus status = TES_OK;
+  for (int c = 0; c < (p->equation->vector ? p->mesh->dim : 1) && status == TES_OK; c++)
+    status = check_component(p, c);
   return status;
 }

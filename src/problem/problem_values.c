@@ -4,9 +4,20 @@
 #include "mesh/mesh.h"
 #include "problem/problem.h"
 
+/* u, v (, w) and their derivatives. */
+static int vector_fields(const TesProblem *p, TesiField *field) {
+  static const char *const names[TESI_AXES][4] = {
+      {"u", "ux", "uy", "uz"}, {"v", "vx", "vy", "vz"}, {"w", "wx", "wy", "wz"}};
+  int count = 0;
+  for (int c = 0; c < p->space->parts; c++)
+    for (int i = 0; i <= p->mesh->dim; i++)
+      field[count++] = (TesiField){names[c][i], p->space->part[c], p->component[c], i - 1};
+  return count;
+}
+
 int tesi_problem_fields(const TesProblem *p, TesiField *field) {
-  return p->equation->fields ? p->equation->fields(p, field)
-                             : tesi_fields_of(p->mesh->dim, p->space, p->u, field);
+  if (p->equation->fields) return p->equation->fields(p, field);
+  return p->equation->vector ? vector_fields(p, field) : tesi_fields_of(p->mesh->dim, p->space, p->u, field);
 }
 
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
@@ -61,8 +72,8 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
   }
   TES_CHECK(what->kind != TES_VALUE_FORCE, "%s has no force: flows and elasticity have",
             problem->equation->name);
-  TES_TRY(
-      tesi_functional_expression(problem->space, tesi_problem_fields(problem, field), field, what, value));
+  TES_TRY(tesi_functional_expression(problem->space->scalar[0], tesi_problem_fields(problem, field), field,
+                                     what, value));
 done:
   return status;
 }

@@ -4,14 +4,14 @@
 #include "operator/operator.h"
 #include "problem/problem.h"
 
-/* The problem's g on its boundaries of one sort; [boundaries + 1]. */
-static TesStatus pick(const TesProblem *p, bool given, const TesFunction ***g) {
+/* The problem's g of a component, on its boundaries with values or with fluxes; [boundaries + 1]. */
+static TesStatus pick(const TesProblem *p, int component, bool given, const TesFunction ***g) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesBoundary *boundary = p->numbered.boundary;
   TES_ALLOC(g, tes_mesh_boundaries(p->mesh) + 1);
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    if ((boundary[i].condition == TES_DIRICHLET) == given) (*g)[i] = boundary[i].g;
+    if (tesi_problem_given(p, i, component) == given) (*g)[i] = boundary[i].g[component];
 done:
   return status;
 }
@@ -21,12 +21,12 @@ static bool is_zero(const TesFunction *function) {
   return !function || (tes_function_constant(function, &value) && value == 0);
 }
 
-TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
-  TesContext *ctx = p->context;
+static TesStatus clear_component(const TesSpace *space, TesVector *v) {
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiCellView *s = p->space->view;
+  const TesiCellView *s = space->view;
   double *values = NULL;
-  if (tesi_space_box(p->space)) return tesi_functional_clear(p->space, v);
+  if (tesi_space_box(space)) return tesi_functional_clear(space, v);
   TES_ALLOC(&values, v->length);
   TES_TRY(tes_vector_get(v, values));
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
@@ -37,30 +37,49 @@ done:
   return status;
 }
 
-TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *f, const TesFunction *const *material_f,
-                            TesVector *b) {
+TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
+  TesStatus status = TES_OK;
+  for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
+    TesVector of_v = tesi_space_range(p->space, v, c);
+    status = clear_component(p->space->part[c], &of_v);
+  }
+  return status;
+}
+
+static TesStatus load_component(const TesProblem *p, int component, const TesFunction *f,
+                                const TesFunction *const *material_f, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesFunction **flux = NULL;
-  TES_TRY(pick(p, false, &flux));
+  TES_TRY(pick(p, component, false, &flux));
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     if (is_zero(flux[i])) flux[i] = NULL;
-  TES_TRY(
-      tes_functional_load(&(TesLoadDesc){.space = p->space, .f = f, .material_f = material_f, .g = flux}, b));
+  TES_TRY(tes_functional_load(
+      &(TesLoadDesc){.space = p->space->part[component], .f = f, .material_f = material_f, .g = flux}, b));
 done:
   tesi_free(ctx, &flux);
   return status;
 }
 
+TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
+                            const TesFunction **const *material_f, TesVector *b) {
+  TesStatus status = TES_OK;
+  for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
+    TesVector of_b = tesi_space_range(p->space, b, c);
+    status = load_component(p, c, f[c], material_f[c], &of_b);
+  }
+  return status;
+}
+
 /* ---- boundary values ---------------------------------------------------------------------------------------------------- */
 
-/* u <- values at the nodes of boundaries of this priority, and those of `u` at all others. */
-static TesStatus overlay(const TesProblem *p, const TesFunction *const *g, const TesFunction *one,
-                         int priority, TesVector *u) {
+/* u <- values at the nodes of boundaries of this priority, and those of `u` at all others; of one component. */
+static TesStatus overlay(const TesProblem *p, const TesSpace *space, const TesFunction *const *g,
+                         const TesFunction *one, int priority, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh);
-  const int64_t n = p->space->length;
+  const int64_t n = space->length;
   const TesFunction **some = NULL;
   TesVector *v = NULL;
   double *values[3] = {NULL};
@@ -69,7 +88,7 @@ static TesStatus overlay(const TesProblem *p, const TesFunction *const *g, const
   for (int pass = 0; pass < 2; pass++) { /* values, then where they are */
     for (int i = 0; i < names; i++)
       some[i] = g[i] && p->numbered.boundary[i].priority == priority ? pass ? one : g[i] : NULL;
-    TES_TRY(tes_functional_lifting(p->space, some, v));
+    TES_TRY(tes_functional_lifting(space, some, v));
     TES_ALLOC(&values[pass], n);
     TES_TRY(tes_vector_get(v, values[pass]));
   }
@@ -86,7 +105,7 @@ done:
 }
 
 /* Boundaries of lower priority first; with one priority alone, as nearly always, at once. */
-static TesStatus lift(const TesProblem *p, const TesFunction *const *g, TesVector *u) {
+static TesStatus lift(const TesProblem *p, const TesSpace *space, const TesFunction *const *g, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
@@ -96,11 +115,11 @@ static TesStatus lift(const TesProblem *p, const TesFunction *const *g, TesVecto
   for (int i = 0; i < names; i++)
     if (g[i])
       least = tesi_min(least, boundary[i].priority), largest = tesi_max(largest, boundary[i].priority);
-  if (least >= largest) return tes_functional_lifting(p->space, g, u);
+  if (least >= largest) return tes_functional_lifting(space, g, u);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   for (int64_t now = least; now <= largest;) {
     int64_t next = (int64_t)INT32_MAX + 1;
-    TES_TRY(overlay(p, g, one, (int)now, u));
+    TES_TRY(overlay(p, space, g, one, (int)now, u));
     for (int i = 0; i < names; i++)
       if (g[i] && boundary[i].priority > now && boundary[i].priority < next) next = boundary[i].priority;
     now = next;
@@ -110,52 +129,83 @@ done:
   return status;
 }
 
-/* Where all values are zero there is nothing to lift. Zero is a value too: where boundaries meet that of the later one holds. */
+/* Zero is a value too: where boundaries meet that of the later one holds. */
+static TesStatus lift_component(const TesProblem *p, int component, const TesFunction *zero, TesVector *u) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesFunction **g = NULL;
+  TES_TRY(pick(p, component, true, &g));
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    if (!g[i] && tesi_problem_given(p, i, component)) g[i] = zero;
+  TES_TRY(lift(p, p->space->part[component], g, u));
+done:
+  tesi_free(ctx, &g);
+  return status;
+}
+
+/* Where all values are zero there is nothing to lift. */
 static TesStatus subtract_lifting(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *zero = NULL;
-  const TesFunction **g = NULL;
-  const int names = tes_mesh_boundaries(p->mesh);
-  TES_TRY(pick(p, true, &g));
-  for (int i = 0; i < names; i++) p->lifted = p->lifted || !is_zero(g[i]);
+  const TesBoundary *boundary = p->numbered.boundary;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c < p->space->parts; c++)
+      p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(boundary[i].g[c]));
   if (!p->lifted) goto done;
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
-  for (int i = 0; i < names; i++)
-    if (!g[i] && p->numbered.boundary[i].condition == TES_DIRICHLET) g[i] = zero;
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
-  TES_TRY(lift(p, g, p->shift));
+  for (int c = 0; c < p->space->parts; c++) {
+    TesVector of_shift = tesi_space_range(p->space, p->shift, c);
+    TES_TRY(lift_component(p, c, zero, &of_shift));
+  }
   TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
 done:
   tes_function_destroy(&zero);
-  tesi_free(ctx, &g);
   return status;
 }
 
 /* ---- balance ------------------------------------------------------------------------------------------------------------ */
 
 /* A singular problem has a solution only if the data are in balance: the sum of b is int f + int g. */
-static TesStatus check_balance(TesProblem *p) {
+static TesStatus check_balance(TesProblem *p, int component) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  const TesSpace *space = p->space->part[component];
+  const TesVector b = tesi_space_range(p->space, p->b, component);
+  TesVector weights = tesi_space_range(p->space, p->weights, component),
+            one = tesi_space_range(p->space, p->shift, component);
   double sum, size;
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
-  TES_TRY(tes_vector_fill(p->shift, 1));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->weights));
-  TES_TRY(tesi_functional_weights(p->space, &(TesValue){.kind = TES_VALUE_INTEGRAL}, p->weights));
-  TES_TRY(tes_vector_dot(p->weights, p->shift, &p->volume));
-  TES_TRY(tes_vector_dot(p->b, p->shift, &sum));
-  TES_TRY(tes_vector_norm(p->b, &size));
-  size *= sqrt((double)p->space->length);
+  TES_TRY(tes_vector_fill(&one, 1));
+  TES_TRY(tesi_functional_weights(space, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &weights));
+  TES_TRY(tes_vector_dot(&weights, &one, &p->volume[component]));
+  TES_TRY(tes_vector_dot(&b, &one, &sum));
+  TES_TRY(tes_vector_norm(&b, &size));
+  size *= sqrt((double)space->length);
   TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
             "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = "
             "0; here it is %.6g. "
             "Change f or g, or give a Dirichlet value on a %s",
             sum, p->mesh->kind == TES_MESH_BOX ? "face" : "boundary");
-  if (p->exact) {
-    TES_TRY(tes_functional_load(&(TesLoadDesc){.space = p->space, .f = p->exact}, p->u));
-    TES_TRY(tes_vector_dot(p->u, p->shift, &p->mean)); /* int exact */
+  if (p->exact[component]) {
+    TesVector *exact = NULL;
+    TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &exact));
+    status = tes_functional_load(&(TesLoadDesc){.space = space, .f = p->exact[component]}, exact);
+    if (status == TES_OK) status = tes_vector_dot(exact, &one, &p->mean[component]);
+    tes_vector_destroy(&exact);
   }
+done:
+  return status;
+}
+
+static TesStatus check_balances(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (!tes_operator_singular(p->op)) return TES_OK;
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->weights));
+  if (!p->shift) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  for (int c = 0; c < p->space->parts; c++)
+    if (p->op->singular >> c & 1) TES_TRY(check_balance(p, c));
 done:
   return status;
 }
@@ -166,13 +216,15 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
   const double start = tesi_now();
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+  for (int c = 0; c < p->space->parts && p->equation->vector; c++)
+    TES_TRY(tes_vector_part(p->space, p->u, c, &p->component[c]));
   TES_TRY(p->equation->load(p, p->b));
   if (desc->add_load) {
     TES_TRY(desc->add_load(desc->add_load_user, p->space, p->b));
     TES_TRY(tesi_problem_clear(p, p->b));
   }
   TES_TRY(subtract_lifting(p));
-  if (tes_operator_singular(p->op)) TES_TRY(check_balance(p));
+  TES_TRY(check_balances(p));
   p->times.right_hand_side = tesi_now() - start;
 done:
   return status;

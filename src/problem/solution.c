@@ -3,17 +3,24 @@
 #include <math.h>
 #include "functional/functional.h"
 #include "krylov/solver.h"
+#include "operator/operator.h"
 #include "problem/problem.h"
 
 /* u <- u_0 + u_D, or u_0 + a constant where that is free. */
 static TesStatus complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double integral;
-  if (p->lifted) return tes_vector_axpy(1, p->shift, p->u);
-  if (!tes_operator_singular(p->op)) return TES_OK;
-  TES_TRY(tes_vector_dot(p->weights, p->u, &integral));
-  TES_TRY(tes_vector_axpy((p->mean - integral) / p->volume, p->shift, p->u));
+  for (int c = 0; c < p->space->parts && p->shift; c++) {
+    const TesVector shift = tesi_space_range(p->space, p->shift, c);
+    TesVector u = tesi_space_range(p->space, p->u, c);
+    double factor = 1;
+    if (p->op->singular >> c & 1) {
+      const TesVector weights = tesi_space_range(p->space, p->weights, c);
+      TES_TRY(tes_vector_dot(&weights, &u, &factor));
+      factor = (p->mean[c] - factor) / p->volume[c];
+    }
+    TES_TRY(tes_vector_axpy(factor, &shift, &u));
+  }
 done:
   return status;
 }
@@ -61,8 +68,16 @@ const TesVector *tes_problem_solution(const TesProblem *problem) {
 TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
-  TES_CHECK(problem->exact, "there is no exact solution to compare with");
-  TES_TRY(tes_functional_error(problem->space, problem->u, problem->exact, l2, h1, NULL, NULL));
+  double sums[2] = {0};
+  TES_CHECK(problem->exact[0], "there is no exact solution to compare with");
+  for (int c = 0; c < problem->space->parts; c++) {
+    const TesVector u = tesi_space_range(problem->space, problem->u, c);
+    double one[2];
+    TES_TRY(
+        tes_functional_error(problem->space->part[c], &u, problem->exact[c], &one[0], &one[1], NULL, NULL));
+    for (int i = 0; i < 2; i++) sums[i] = c ? hypot(sums[i], one[i]) : one[i];
+  }
+  *l2 = sums[0], *h1 = sums[1];
 done:
   return status;
 }

@@ -92,8 +92,8 @@ void fuzz_case(const uint8_t *data, size_t size) {
     demand(!box || m->dim == 2 || m->dim == 3);
     for (int d = 0; box && d < m->dim; d++) demand(m->cells[d] >= 1 && m->lower[d] < m->upper[d]);
     demand(c->problem.boundaries >= 1);
-    for (int i = 0; i < c->problem.boundaries; i++) demand(c->problem.boundary[i].g != NULL);
-    use_function(c->problem.data.f);
+    for (int i = 0; i < c->problem.boundaries; i++) demand(c->problem.boundary[i].g[0] != NULL);
+    use_function(c->problem.data.f[0]);
   }
   tes_case_destroy(&c);
   demand(tes_context_memory(ctx) == 0);

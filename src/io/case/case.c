@@ -97,18 +97,18 @@ done:
 static void clear_data(TesData *data) {
   tes_function_destroy((TesFunction **)&data->a);
   tes_function_destroy((TesFunction **)&data->c);
-  tes_function_destroy((TesFunction **)&data->f);
+  tes_function_destroy((TesFunction **)&data->f[0]);
 }
 
 static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   TesBoundary *boundary = (TesBoundary *)p->boundary;
   TesMaterial *material = (TesMaterial *)p->material;
   clear_data(&p->data);
-  tes_function_destroy((TesFunction **)&p->exact);
+  tes_function_destroy((TesFunction **)&p->exact[0]);
   for (int i = 0; i < p->boundaries; i++) {
     tesi_free(ctx, &boundary[i].name);
     tesi_free(ctx, &boundary[i].where);
-    tes_function_destroy((TesFunction **)&boundary[i].g);
+    tes_function_destroy((TesFunction **)&boundary[i].g[0]);
     tes_function_destroy((TesFunction **)&boundary[i].alpha);
   }
   for (int i = 0; i < p->materials; i++) {

@@ -216,8 +216,8 @@ static int steps(int given) {
 void tesi_case_finish(TesiCaseReader *r) {
   TesiCaseDraft *d = &r->draft;
   TesCase *c = &d->c;
-  c->problem.data = (TesData){d->a, d->reaction, d->f};
-  c->problem.exact = d->exact;
+  c->problem.data = (TesData){d->a, d->reaction, {d->f}};
+  c->problem.exact[0] = d->exact;
   c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);
   c->mesh.file = d->file;
   if (d->refine_times == 0) tes_function_destroy(&d->where);

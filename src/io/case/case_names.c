@@ -23,8 +23,8 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   TesStatus status = TES_OK;
   TesProblemDesc *p = &r->draft.c.problem;
   TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
-  *entry =
-      (TesBoundary){.condition = (TesCondition)(face->condition - 1), .g = face->value, .alpha = face->alpha};
+  *entry = (TesBoundary){
+      .condition = (TesCondition)(face->condition - 1), .g = {face->value}, .alpha = face->alpha};
   *face = (TesiCaseFace){0};
   entry->name = name ? tesi_strdup(ctx, name) : NULL;
   entry->where = where ? tesi_strdup(ctx, where) : NULL;
@@ -107,7 +107,7 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
     else if (!strcmp(child->key, "c"))
       TES_TRY(read_function(r, "data.c", child, &d->reaction, &material->data.c));
     else if (!strcmp(child->key, "f"))
-      TES_TRY(read_function(r, "data.f", child, &d->f, &material->data.f));
+      TES_TRY(read_function(r, "data.f", child, &d->f, &material->data.f[0]));
     else
       TES_TRY(tesi_case_error(r, tesi_case_row("data"), child, "unknown key '%.60s'; known keys: a, c, f",
                               child->key));

@@ -8,9 +8,9 @@
 #include "space/space.h"
 #include "tessera/vtu.h"
 
-enum { FIELDS = 16 };
+enum { FIELDS = 16, COMPONENTS = 3 };
 
-/* A space cell by cell. */
+/* The cells of a space: those of its first component, from which others differ in Dirichlet nodes alone. */
 typedef struct Cells {
   const TesSpace *space;
   const TesiAxis *axis;     /* NULL: no box */
@@ -20,7 +20,9 @@ typedef struct Cells {
 
 typedef struct Field {
   const Cells *cells;
-  const TesFunction *function;
+  const TesSpace *space;
+  int components;
+  const TesFunction *const *function; /* [components] */
   const TesFunction *const *material; /* [materials] or NULL */
   double *values, *work;              /* [length] or NULL; [4 nodes of a cell] */
 } Field;
@@ -73,24 +75,29 @@ static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, doub
   return TES_OK;
 }
 
-static const TesFunction *function_in(const Field *field, int64_t cell) {
+static const TesFunction *function_in(const Field *field, int component, int64_t cell) {
   const int material = field->material ? tes_mesh_material(field->cells->space->mesh, cell) : -1;
-  return material >= 0 && field->material[material] ? field->material[material] : field->function;
+  return material >= 0 && field->material[material] ? field->material[material] : field->function[component];
+}
+
+static void fill_component(const Field *field, int component, int64_t cell, double *out) {
+  const int n = field->cells->n;
+  double *x = field->work, *f = x + 3 * n;
+  if (field->values)
+    tesi_space_read_cell(field->space->scalar[component], cell,
+                         field->values + field->space->first[component], out);
+  const TesFunction *function = function_in(field, component, cell);
+  if (!function) return;
+  coordinates(field->cells, cell, x);
+  tesi_vtu_function(function, n, x, f);
+  for (int i = 0; i < n; i++) out[i] = field->values ? out[i] - f[i] : f[i];
 }
 
 static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
-  const int n = field->cells->n;
-  double *x = field->work, *f = x + 3 * n;
-  for (int64_t c = 0; c < count; c++) {
-    double *out = values + c * n;
-    if (field->values) tesi_space_read_cell(field->cells->space, first + c, field->values, out);
-    const TesFunction *function = function_in(field, first + c);
-    if (!function) continue;
-    coordinates(field->cells, first + c, x);
-    tesi_vtu_function(function, n, x, f);
-    for (int i = 0; i < n; i++) out[i] = field->values ? out[i] - f[i] : f[i];
-  }
+  for (int64_t i = 0; i < count * field->components; i++)
+    fill_component(field, (int)(i % field->components), first + i / field->components,
+                   values + i * field->cells->n);
   return TES_OK;
 }
 
@@ -106,14 +113,20 @@ static TesStatus fill_material(void *user, int64_t first, int64_t count, double 
   return TES_OK;
 }
 
-static TesStatus begin_field(const Cells *cells, const TesVtuField *field, double *work, Field *state,
-                             TesVtuArray *array) {
-  const TesSpace *space = cells->space;
+static TesStatus begin_field(const TesSpace *space, const Cells *cells, const TesVtuField *field,
+                             double *work, Field *state, TesVtuArray *array) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  *state = (Field){.cells = cells, .function = field->function, .material = field->material, .work = work};
-  *array = (TesVtuArray){.name = field->name, .fill = fill_field, .user = state};
-  TES_CHECK(field->vector || field->function, "field %s has neither a vector nor a function", field->name);
+  int components = field->vector ? space->scalars : 1;
+  while (!field->vector && components < COMPONENTS && field->function[components]) components++;
+  *state = (Field){.cells = cells,
+                   .space = space,
+                   .components = components,
+                   .function = field->function,
+                   .material = field->material,
+                   .work = work};
+  *array = (TesVtuArray){.name = field->name, .components = components, .fill = fill_field, .user = state};
+  TES_CHECK(field->vector || field->function[0], "field %s has neither a vector nor a function", field->name);
   if (!field->vector) return TES_OK;
   TES_CHECK(field->vector->length == space->length, "field %s has %lld values, the space has %lld nodes",
             field->name, (long long)field->vector->length, (long long)space->length);
@@ -133,6 +146,18 @@ static int mesh_fields(const TesMesh *mesh, Field *state, TesVtuArray *cells) {
   return n;
 }
 
+static TesStatus check_components(const TesSpace *space) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(space->scalars <= COMPONENTS, "fields of %d components, expected 1..%d", space->scalars,
+            COMPONENTS);
+  for (int i = 0; i < space->scalars; i++)
+    TES_CHECK(space->scalar[i]->degree == space->degree, "fields of parts of degrees %d and %d",
+              space->degree, space->scalar[i]->degree);
+done:
+  return status;
+}
+
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path) {
   TesContext *ctx = space->context;
@@ -143,13 +168,14 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
   double *work = NULL;
   TES_CHECK(count >= 0 && count <= FIELDS && cell_count >= 0 && cell_count <= FIELDS,
             "%d fields and %d of cells, expected 0..%d", count, cell_count, FIELDS);
-  TES_CHECK(tesi_space_box(space) || space->degree < TESI_HANGING_NODES,
+  TES_CHECK(space->mesh->kind == TES_MESH_BOX || space->degree < TESI_HANGING_NODES,
             "fields over meshes that are no box are written to degree %d, the space has %d",
             TESI_HANGING_NODES - 1, space->degree);
-  TES_TRY(take_cells(space, &of));
+  TES_TRY(check_components(space));
+  TES_TRY(take_cells(space->scalar[0], &of));
   TES_ALLOC(&work, 4 * of.n);
   geometry.work = work;
-  for (int i = 0; i < count; i++) TES_TRY(begin_field(&of, &fields[i], work, &state[i], &arrays[i]));
+  for (int i = 0; i < count; i++) TES_TRY(begin_field(space, &of, &fields[i], work, &state[i], &arrays[i]));
   int n = mesh_fields(space->mesh, &geometry, cells);
   for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
   TES_TRY(tes_vtu_write(ctx,
@@ -170,13 +196,16 @@ done:
 
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                 const char *path) {
-  TesVtuField fields[TESI_SHOWN + 2] = {{"u", problem->u, NULL, NULL}};
+  TesVtuField fields[TESI_SHOWN + 2] = {{.name = "u", .vector = problem->u}};
   TesiShown shown[TESI_SHOWN];
   const int more = problem->equation->shown(problem, shown);
   int n = 1;
   for (int i = 0; i < more; i++)
-    if (shown[i].function)
-      fields[n++] = (TesVtuField){shown[i].name, NULL, shown[i].function, shown[i].material};
-  if (problem->exact) fields[n++] = (TesVtuField){"error", problem->u, problem->exact, NULL};
+    if (shown[i].function[0]) {
+      const TesFunction *const *f = shown[i].function;
+      fields[n++] = (TesVtuField){shown[i].name, NULL, {f[0], f[1], f[2]}, shown[i].material};
+    }
+  TesFunction *const *exact = problem->exact;
+  if (exact[0]) fields[n++] = (TesVtuField){"error", problem->u, {exact[0], exact[1], exact[2]}, NULL};
   return tes_vtu_write_fields(problem->space, n, fields, cell_count, cell_fields, path);
 }

@@ -82,7 +82,7 @@ static TesStatus energy_error(Loop *s) {
   double *l2 = NULL, *h1 = NULL, sum[3] = {0};
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
-  TES_TRY(tes_functional_error(s->problem->space, s->problem->u, s->problem->exact, NULL, NULL, l2, h1));
+  TES_TRY(tes_functional_error(s->problem->space, s->problem->u, s->problem->exact[0], NULL, NULL, l2, h1));
   for (int64_t c = 0; c < space->cells; c++) {
     sum[0] += l2[c], sum[1] += h1[c];
     sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
@@ -106,14 +106,14 @@ static TesStatus goal_error(Loop *s) {
   TesSpace *fine = NULL;
   TesVector *v = NULL;
   if (goal->kind == TES_GOAL_POINT) {
-    TES_TRY(tes_function_evaluate(s->problem->exact, 1, &goal->point[0], &goal->point[1], &goal->point[2], 0,
-                                  &exact));
+    TES_TRY(tes_function_evaluate(s->problem->exact[0], 1, &goal->point[0], &goal->point[1], &goal->point[2],
+                                  0, &exact));
   } else {
     TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
     const TesSpaceDesc desc = {.mesh = space->mesh, .degree = tesi_min(space->degree + 3, 8), .given = none};
     TES_TRY(tes_space_create(ctx, &desc, &fine));
     TES_ALLOC(&values, fine->length);
-    TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact}, values));
+    TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact[0]}, values));
     TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &v));
     TES_TRY(tes_vector_set(v, values));
     TES_TRY(tes_goal_value(fine, goal, v, &exact));
@@ -148,7 +148,7 @@ static TesStatus estimate(Loop *s) {
   s->at.estimate_seconds = tesi_now() - start;
   tesi_log(ctx, TES_LOG_DETAIL, "step %d: set up in %.3g s, solved in %.3g s, estimated in %.3g s",
            s->at.step, tes_problem_times(s->problem).total, s->at.solve_seconds, s->at.estimate_seconds);
-  if (s->problem->exact) {
+  if (s->problem->exact[0]) {
     TES_TRY(energy_error(s));
     if (dual) TES_TRY(goal_error(s));
   }

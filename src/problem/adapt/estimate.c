@@ -211,9 +211,9 @@ static TesStatus solve_dual(const TesProblem *problem, const TesGoal *goal, TesP
   TES_ALLOC(&boundary, names + 1);
   TES_ALLOC(&f, tes_mesh_materials(problem->mesh) + 1);
   for (int i = 0; numbered.boundary && i < names; i++)
-    boundary[i] = numbered.boundary[i], boundary[i].g = NULL;
+    boundary[i] = numbered.boundary[i], boundary[i].g[0] = NULL;
   if (numbered.boundary) numbered.boundary = boundary;
-  numbered.data.f = zero, numbered.f = f;
+  numbered.data.f[0] = zero, numbered.f[0] = f;
   desc.solver.monitor = NULL, desc.solver.tolerance = 1e-6;
   TES_TRY(tesi_problem_create_like(problem, &desc, &numbered, dual));
   TES_TRY(tes_problem_solve(*dual, &result));

@@ -109,7 +109,7 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   memset(r, 0, (size_t)n * sizeof *r);
   for (int c = 0; c < dim; c++) add_derivative(s, c, g + c * n, r);
   for (int64_t p = 0; p < n; p++) r[p] /= at->det[p];
-  values_of(pick(s->data->f, material, s->data->data.f), 1, n, at->x, source);
+  values_of(pick(s->data->f[0], material, s->data->data.f[0]), 1, n, at->x, source);
   for (int64_t p = 0; p < n; p++) r[p] += source[p];
   const TesFunction *c = pick(s->data->c, material, s->data->data.c);
   if (!c) return;
@@ -246,8 +246,8 @@ static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const
   for (int p = 0; p < n; p++)
     for (int d = 0; d < s->rule.dim; d++) out[d * n + p] = normal[p * s->rule.dim + d];
   const double *const more[3] = {out, out + n, out + 2 * n};
-  if (boundary && boundary->g)
-    tesi_function_values_over(boundary->g, n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
+  if (boundary && boundary->g[0])
+    tesi_function_values_over(boundary->g[0], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
   values_of(boundary && boundary->condition == TES_ROBIN ? boundary->alpha : NULL, 0, n, at->x, alpha);
   for (int p = 0; p < n; p++) j[p] += alpha[p] * at->u[p] - g[p];
   return true;
