@@ -152,7 +152,8 @@ step_install() {
   export PKG_CONFIG_PATH=$library_folder
   mkdir -p "$build/user"
   eval "flags=($(pkg-config --cflags --libs tessera))" # spaces in paths come with a backslash
-  for source in examples/*.c; do
+  sed -n '/^```c$/,/^```$/{/^```/d;p}' README.md >"$build/user/first.c" # the first program of the README
+  for source in examples/*.c "$build/user/first.c"; do
     name=$build/user/$(basename "$source" .c)
     gcc -std=c11 "$source" -o "$name" "${flags[@]}" -lm "-Wl,-rpath,${library_folder%/pkgconfig}"
     "$name" >"$name.out"
