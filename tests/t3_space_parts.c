@@ -202,7 +202,8 @@ static void wrong_parts_are_told(void **state) {
           "part 1 of a product is over another mesh than part 0");
   refused(tes_space_create_product(ctx, 2, (const TesSpace *[]){space, space}, &none),
           "a space of more than 8 components in all");
-  refused(tes_space_create_product(ctx, 0, NULL, &none), "a product of 0 spaces, expected 1..8");
+  refused(tes_space_create_product(ctx, 0, (const TesSpace *[]){space}, &none),
+          "a product of 0 spaces, expected 1..8");
   refused(tes_vector_part(space, v, 5, &view), "part 5 of a space of 5");
   refused(tes_vector_part(space, v, 4, &view), "a vector of length 3, the space has 125 nodes");
   refused(tes_space_index(space, &index, NULL), "cells have the nodes of one component, the space has 5");
