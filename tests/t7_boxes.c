@@ -92,7 +92,7 @@ static int solve(TesContext *ctx, const Solve *s, double *l2) {
   TesMesh *mesh;
   TesProblem *problem;
   TesSolveResult result;
-  char text[2][300];
+  char solution[300], load[400];
   double L[3], sum = 0, h1;
   TesMeshDesc desc = {.dim = s->dim};
   for (int d = 0; d < s->dim; d++) {
@@ -100,11 +100,11 @@ static int solve(TesContext *ctx, const Solve *s, double *l2) {
     desc.cells[d] = s->cells[d];
     sum += 1 / (L[d] * L[d]);
   }
-  snprintf(text[0], sizeof text[0], "sin(pi*x/%.17g)*sin(pi*y/%.17g)*%s%.17g%s", L[0], L[1],
+  snprintf(solution, sizeof solution, "sin(pi*x/%.17g)*sin(pi*y/%.17g)*%s%.17g%s", L[0], L[1],
            s->dim == 3 ? "sin(pi*z/" : "", s->dim == 3 ? L[2] : 1, s->dim == 3 ? ")" : "");
-  snprintf(text[1], sizeof text[1], "%.17g*pi*pi*%s", sum, s->a ? "(1 + x*y)" : text[0]);
-  assert_ok(ctx, tes_function_create_expression(ctx, text[0], &exact));
-  assert_ok(ctx, tes_function_create_expression(ctx, text[1], &f));
+  snprintf(load, sizeof load, "%.17g*pi*pi*%s", sum, s->a ? "(1 + x*y)" : solution);
+  assert_ok(ctx, tes_function_create_expression(ctx, solution, &exact));
+  assert_ok(ctx, tes_function_create_expression(ctx, load, &f));
   if (s->a) assert_ok(ctx, tes_function_create_expression(ctx, s->a, &a));
   assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
   const TesBoundary all = {.condition = TES_DIRICHLET};
