@@ -98,6 +98,14 @@ static bool parse_option(int option, SolveOptions *o) {
 
 /* ---- what is kept of a problem ---------------------------------------------------------------------------------------- */
 
+/* (k + 1)^dim a cell with element rt. */
+static int64_t solve_pressures(const TesSpace *space) {
+  int64_t pressures = tes_mesh_cells(tes_space_mesh(space));
+  if (tes_space_element(space) != TES_ELEMENT_RT) return 0;
+  for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++) pressures *= tes_space_degree(space) + 1;
+  return pressures;
+}
+
 /* Levels and choices of a problem's solver, for the report. */
 static void keep_solver(Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
@@ -111,6 +119,8 @@ static void keep_solver(Solve *s, const TesProblem *problem) {
   for (int i = 0; i < 4; i++) snprintf(s->text[i], SOLVE_TEXT, "%s", texts[i]);
   s->setup = tes_problem_times(problem);
   s->dofs = tes_space_dofs(tes_problem_space(problem));
+  s->pressure_dofs = solve_pressures(tes_problem_space(problem));
+  s->velocity_dofs = s->dofs - s->pressure_dofs;
   s->tolerance = tes_problem_tolerance(problem);
   s->has_solver = true;
 }
@@ -140,6 +150,12 @@ static TesStatus keep_result(Solve *s, const TesProblem *problem, const TesSolve
 
 static TesStatus find_errors(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
+  if (s->input->problem.equation == TES_STOKES && s->outcome != TES_NAN) {
+    const TesStatus status = tes_problem_flow(problem, &s->flow);
+    s->is_flow = status == TES_OK;
+    s->errors_seconds = solve_now() - start;
+    return status;
+  }
   if (!s->input->problem.exact[0] || s->outcome == TES_NAN) return TES_OK;
   const TesStatus status = tes_problem_errors(problem, &s->error_l2, &s->error_h1);
   s->has_errors = status == TES_OK;

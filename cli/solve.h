@@ -37,6 +37,9 @@ typedef struct Solve {
   char refusal[1024];        /* files that clash; the report is not written then */
   bool has_solver, solved, has_errors;
   double error_l2, error_h1;
+  bool is_flow; /* then `flow` in the place of the two */
+  TesFlowResult flow;
+  int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
   const char *vtu;      /* written */

@@ -50,16 +50,34 @@ static void count_cells(const TesMesh *mesh, char text[64]) {
              tes_mesh_cells_along(mesh, 1), tes_mesh_cells_along(mesh, 2));
 }
 
+static const char *text_of(const TesFunction *function, const char *otherwise) {
+  return function ? tes_function_text(function) : otherwise;
+}
+
+static void print_flow(const Solve *s) {
+  const TesProblemDesc *p = &s->input->problem;
+  solve_log(s, TES_LOG_INFO, "case      %s: -div(nu grad u) + alpha u + grad p = f, div u = 0",
+            s->input->name);
+  solve_log(s, TES_LOG_INFO, "data      nu = %s   alpha = %s", text_of(p->data.a, "1"),
+            text_of(p->data.c, "0"));
+  for (int d = 0; d < tes_mesh_dim(s->mesh); d++)
+    solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], text_of(p->flow.f[d], "0"));
+}
+
 void solve_print_problem(const Solve *s) {
   static const char *const domains[] = {"box",     "ball", "shell", "L-shape", "Fichera corner",
                                         "channel", "file", "cells"};
   const TesCase *c = s->input;
   const TesData *data = &c->problem.data;
   char cells[64];
-  solve_log(s, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", c->name);
-  solve_log(s, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(data->a),
-            tes_function_text(data->c));
-  solve_log(s, TES_LOG_INFO, "          f = %s", tes_function_text(data->f[0]));
+  if (c->problem.equation == TES_STOKES) {
+    print_flow(s);
+  } else {
+    solve_log(s, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", c->name);
+    solve_log(s, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(data->a),
+              tes_function_text(data->c));
+    solve_log(s, TES_LOG_INFO, "          f = %s", tes_function_text(data->f[0]));
+  }
   count_cells(s->mesh, cells);
   if (is_box(s))
     solve_log(s, TES_LOG_INFO, "mesh      box of %s cells, degree %d", cells, c->problem.degree);
@@ -167,6 +185,12 @@ void solve_print_outcome(const Solve *s) {
             (double)tes_context_memory_peak(s->context) / (1 << 30));
   if (s->input->adaptive && s->outcome == TES_OK) print_end_of_steps(s);
   if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
+  if (s->is_flow && !isnan(s->flow.velocity_l2))
+    solve_log(s, TES_LOG_INFO, "error     L2 of velocity %.4e   of pressure %.4e", s->flow.velocity_l2,
+              s->flow.pressure_l2);
+  if (s->is_flow)
+    solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
+              s->flow.divergence_relative);
   solve_print_outputs(s);
   if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
   if (*s->png) solve_log(s, TES_LOG_INFO, "written   %s", s->png);

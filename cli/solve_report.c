@@ -60,13 +60,28 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
   report->lines = lines, report->line_count = o->lines;
 }
 
+static void fill_flow(const Solve *s, TesReportFlow *flow) {
+  static const char *const names[] = {"left", "right", "bottom", "top", "back", "front"};
+  *flow = (TesReportFlow){.velocity_dofs = s->velocity_dofs,
+                          .pressure_dofs = s->pressure_dofs,
+                          .velocity_l2 = s->flow.velocity_l2,
+                          .pressure_l2 = s->flow.pressure_l2,
+                          .divergence_l2 = s->flow.divergence_l2,
+                          .divergence_relative = s->flow.divergence_relative,
+                          .boundary = names,
+                          .flux = s->flow.flux,
+                          .fluxes = 2 * tes_mesh_dim(s->mesh)};
+}
+
 TesStatus solve_write_report(const Solve *s, const char *path) {
   TesReportTime times[TIMES];
   TesReportText texts[4];
+  TesReportFlow flow;
   TesReport report = {.status = s->status,
                       .message = tes_context_message(s->context),
                       .case_file = s->options->path,
-                      .problem = "poisson",
+                      .problem =
+                          s->input ? tes_case_choice("problem", (int)s->input->problem.equation) : "poisson",
                       .device = tes_context_device(s->context),
                       .threads = tes_context_threads(s->context),
                       .setup_seconds = s->setup_seconds,
@@ -85,6 +100,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     report.tolerance = s->tolerance;
   }
   if (s->solved) fill_result(s, &report);
+  if (s->is_flow) fill_flow(s, &flow), report.flow = &flow;
   const size_t most = s->input ? (size_t)(s->input->points + s->input->values + s->input->lines) + 1 : 1;
   TesReportPoint *points = calloc(most, sizeof *points);
   TesReportValue *values = calloc(most, sizeof *values);

@@ -39,7 +39,7 @@ static int heat_shown(const TesProblem *p, TesiShown *shown) {
   return 1;
 }
 
-static const TesiEquation heat = {"heat", 0, heat_form, heat_load, heat_shown, NULL, false};
+static const TesiEquation heat = {.name = "heat", .form = heat_form, .load = heat_load, .shown = heat_shown};
 
 static TesFunction *expression(TesContext *on, const char *text) {
   TesFunction *f;
@@ -194,7 +194,7 @@ static int vector_shown(const TesProblem *p, TesiShown *shown) {
 }
 
 static const TesiEquation vector_laplacian = {"vector laplacian", 0,    vector_form, vector_load,
-                                              vector_shown,       NULL, true};
+                                              vector_shown, .vector = true};
 
 /* u_c = (c + 1) sin(x + 2y + z/2 + c), a = 1 + x/2; component 1 is free at the top. */
 typedef struct Field {
@@ -404,8 +404,8 @@ static void wrong_names_are_told(void **state) {
   static const TesMaterial steel = {.name = "steel"};
   static const char *const messages[] = {
       "a.yaml:3:1: the mesh has no boundary called roof; it has: left, right, bottom, top",
-      "the condition of boundary top is 7, expected 0..2",
-      "the mesh has no material called steel; it has: none", "equation is 9, expected 0..0",
+      "the condition of boundary top is 7, expected 0..5",
+      "the mesh has no material called steel; it has: none", "equation is 9, expected 0..1",
       "the guess has 3 values, the space of the problem has 81 nodes"};
   TesMesh *mesh;
   TesVector *guess;

@@ -4,6 +4,7 @@
 #include "bare_testing.h"
 #include "tessera/case.h"
 
+#define FLOW "problem: stokes\nmesh: {box: {cells: [4, 4]}}\n"
 #define HEAD "problem: poisson\nmesh: {box: {dim: 2, cells: [4, 4]}}\n"
 
 static const struct {
@@ -20,9 +21,26 @@ static const struct {
     {"problem: poisson\nmesh: {box: {dim: 2}}\n",
      "a.yaml:2:13: mesh.box.cells: is missing: cells in each direction..."},
     {"problem: poison\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson, got 'poison'; did you mean 'poisson'?"},
+     "a.yaml:1:10: problem: expected poisson or stokes, got 'poison'; did you mean 'poisson'?"},
     {"problem: [poisson]\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson, got a list"},
+     "a.yaml:1:10: problem: expected poisson or stokes, got a list"},
+    {FLOW "data: {nu: 0, alpha: x}", "a.yaml:3:12: data.nu: expected a number > 0, got '0'\n"
+                                     "a.yaml:3:22: data.alpha: expected a number >= 0, got 'x'"},
+    {FLOW "data: {f: 1}", "a.yaml:3:11: data.f: expected a list of expressions, one a direction"},
+    {FLOW "data: {f: [1, 2, 3]}", "a.yaml:3:11: data.f: expected 2 entries, as dim is 2, got 3"},
+    {FLOW "data: {exact: x}", "a.yaml:3:15: data.exact: expected {velocity: [..], pressure: ..}"},
+    {FLOW "data: {a: 2}", "a.yaml:3:11: data.a: stokes does not have this"},
+    {FLOW "boundary: {top: {dirichlet: 0}}",
+     "a.yaml:3:17: boundary.top: flows have velocity, slip, outflow and pressure"},
+    {FLOW "boundary: {top: {velocity: [1, 0, 0]}}",
+     "a.yaml:3:28: boundary.top.velocity: expected 2 entries, as dim is 2, got 3"},
+    {FLOW "boundary: {top: {outflow: 1}}",
+     "a.yaml:3:27: boundary.top.outflow: expected 0 or a list of 2 expressions"},
+    {HEAD "boundary: {top: slip}",
+     "a.yaml:3:17: boundary.top: velocity, slip, outflow and pressure belong to "
+     "stokes; poisson has dirichlet, neumann and robin"},
+    {HEAD "data: {nu: 1}", "a.yaml:3:12: data.nu: belongs to stokes"},
+    {HEAD "data: {f: [1, 2]}", "a.yaml:3:11: data.f: expected one expression, got a list"},
     {HEAD "problem: poisson\n", "a.yaml:3:1: key 'problem' was given before, in line 1"},
     {HEAD "space: {degree: 0}\n", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '0'"},
     {HEAD "space: {degree: 99}\n", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '99'"},
@@ -32,18 +50,19 @@ static const struct {
     {HEAD "space: {degree:}\n", "a.yaml:3:9: space.degree: expected an integer from 1 to 20, got nothing"},
     {HEAD "space: {degree: {a: 1}}\n",
      "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got keys with values"},
-    {HEAD "space: 4\n", "a.yaml:3:8: space: expected keys with values (degree), got a single value"},
+    {HEAD "space: 4\n", "a.yaml:3:8: space: expected keys with values (degree, element), got a single value"},
     {HEAD "space: {degre: 4}\n", "a.yaml:3:9: space: unknown key 'degre'; did you mean 'degree'?"},
     {HEAD "Solver: {}\n", "a.yaml:3:1: unknown key 'Solver'; did you mean 'solver'?"},
     {HEAD "solver: {coarse: amg}\n", "a.yaml:3:18: solver.coarse: only meshes of trees have this; a box "
                                      "becomes one with mesh.kind: forest"},
     {HEAD "tolerance: 1\n", "a.yaml:3:1: unknown key 'tolerance'; it belongs to solver.tolerance"},
-    {HEAD "space: {quadrature: 4}\n", "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree"},
+    {HEAD "space: {quadrature: 4}\n",
+     "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree, element"},
     {HEAD "data: {f: max(x, y)}\n",
      "a.yaml:3:18: data: unknown key 'y)'; an expression with a comma needs quotes\n..."},
     {HEAD "data: {f: x +}\n",
      "a.yaml:3:11: data.f: expected a number, a name or '(', found the end at column 4 of \"x +\""},
-    {HEAD "data: {f: [1, 2]}\n", "a.yaml:3:11: data.f: expected an expression in x, y, z, t, got a list"},
+    {HEAD "data: {f: [1, 2]}\n", "a.yaml:3:11: data.f: expected one expression, got a list"},
     {HEAD "data: {f: 1/0}\n", "a.yaml:3:11: data.f: \"1/0\" is infinite or undefined"},
     {HEAD "data: {a: ''}\n", "a.yaml:3:11: data.a: expected an expression in x, y, z, t, got nothing"},
     {HEAD "solver: {tolerance: 0}\n",
@@ -69,11 +88,12 @@ static const struct {
     {HEAD "output: {vtu: ''}\n", "a.yaml:3:15: output.vtu: expected the name of a file, got nothing"},
     {HEAD "output: {vtk: a}\n", "a.yaml:3:10: output: unknown key 'vtk'; did you mean 'vtu'?"},
     {HEAD "boundary: {left: {dirichlet: 0, neumann: 1}}\n",
-     "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, got 2"},
-    {HEAD "boundary: {left: {}}\n",
-     "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, got 0"},
-    {HEAD "boundary: {left: 0}\n",
-     "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, neumann, robin), got a single value"},
+     "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, velocity, slip, "
+     "outflow, pressure, got 2"},
+    {HEAD "boundary: {left: {}}\n", "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, "
+                                    "robin, velocity, slip, outflow, pressure, got 0"},
+    {HEAD "boundary: {left: 0}\n", "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, "
+                                   "neumann, robin, velocity, slip, outflow, pressure), got a single value"},
     {HEAD "boundary: {left: {robin: {alpha: 1}}}\n",
      "a.yaml:3:26: boundary.left.robin.g: is missing: right-hand side"},
     {HEAD "boundary: {front: {neumann: 0}}\n",
@@ -205,7 +225,8 @@ static void wrong_overrides_are_named(void **state) {
        "--set mesh.box.cells=[4, 4, 4]: mesh.box.cells: expected 2 entries, as dim is 2, got 3"},
       {"data.f=sni(x)",
        "--set data.f=sni(x): data.f: unknown name 'sni' at column 1 of \"sni(x)\"; did you mean 'sin'?"},
-      {"data.f=", "--set data.f=: data.f: expected an expression in x, y, z, t, got nothing"},
+      {"data.f=", "--set data.f=: data.f: expected an expression in x, y, z, t, or a list of one a "
+                  "direction, got nothing"},
       {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r=1",
        "--set a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r=1: the key has more than 16 parts"},
       {"solver=1", "--set solver=1: solver: expected keys with values (method, smoother..."},

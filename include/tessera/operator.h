@@ -14,6 +14,8 @@
  *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
  *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each of the first kind above that
  *    takes it; components that are alike share one.
+ *  - saddle: velocity and pressure of element rt over a box (space.h), constant viscosity and mass; diffusion by symmetric interior penalties of
+ *    the tangential components. K = [A, -B'; -B, 0], products of banded 1D matrices. On the host.
  *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32 columns and values of the
  *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make them. Products by the
  *    context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its file), else by a kernel. Bytes: 12 an
@@ -34,7 +36,12 @@ extern "C" {
 
 typedef struct TesOperator TesOperator;
 
-typedef enum TesTerm { TES_TERM_DIFFUSION, TES_TERM_MASS, TES_TERM_ROBIN } TesTerm;
+typedef enum TesTerm {
+  TES_TERM_DIFFUSION,
+  TES_TERM_MASS,
+  TES_TERM_ROBIN,
+  TES_TERM_DIVERGENCE /**< of element rt: - int p div v - int q div u, without a coefficient */
+} TesTerm;
 
 /** Functions of space; no function: 1. Referenced as long as needed. */
 typedef struct TesCoefficient {
@@ -53,10 +60,18 @@ typedef struct TesTermDesc {
   int boundary;     /**< Robin: its number */
 } TesTermDesc;
 
+/** Of discontinuous functions: the penalty of jumps, with h the width of cells across a face. */
+typedef enum TesPenalty {
+  TES_PENALTY_AUTO, /**< standard, but 8 / h at boundaries for k = 1, with which counts do not grow with the mesh */
+  TES_PENALTY_STANDARD, /**< k (k + 1) / h inside, mean of both sides; 2 k (k + 1) / h where tangential values are given */
+  TES_PENALTY_PAPER /**< (k + 1)(k + 2) / h, and twice that (stokes-multigrid-cui-2025) */
+} TesPenalty;
+
 /** Between two parts one diffusion term at most, one mass term at most, one Robin term a boundary. No term at all: diffusion with a = 1. */
 typedef struct TesForm {
   int terms;
   const TesTermDesc *term;
+  TesPenalty penalty;
 } TesForm;
 
 /** Mapped: where the kernels have the factors of geometry and coefficient from. */

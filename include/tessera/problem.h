@@ -4,7 +4,14 @@
  *      -div(a grad u) + c u = f                   in the domain
  *      u = g  or  a du/dn = g  or  a du/dn + alpha u = g   on each boundary (n: outward normal)
  *
- *  discretised by continuous Q_k elements. The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
+ *  discretised by continuous Q_k elements. And Stokes flow with exactly divergence-free velocities on boxes (stokes-multigrid-cui-2025; docs/stokes.md):
+ *
+ *      -div(nu grad u) + alpha u + grad p = f,   div u = 0
+ *      u = g,   or u.n = 0 without tangential stress,   or nu du/dn - p n = g   on each boundary
+ *
+ *  with Raviart-Thomas elements (TES_ELEMENT_RT); nu and alpha are TesData's a and c, constants.
+ *
+ *  Poisson: The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
  *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c = 0, u is unique up to a
  *  constant: the data must satisfy int f + int g = 0 (else TES_INVALID_INPUT tells by how much they miss it), and u gets mean zero
  *  (or the mean of the exact solution where that is given).
@@ -21,9 +28,16 @@ extern "C" {
 
 typedef struct TesProblem TesProblem;
 
-typedef enum TesEquation { TES_POISSON } TesEquation;
+typedef enum TesEquation { TES_POISSON, TES_STOKES } TesEquation;
 
-typedef enum TesCondition { TES_DIRICHLET, TES_NEUMANN, TES_ROBIN } TesCondition;
+typedef enum TesCondition {
+  TES_DIRICHLET,
+  TES_NEUMANN,
+  TES_ROBIN,
+  TES_VELOCITY, /**< flows, as the next ones: u = vector; with Dirichlet and no g the default of flows too */
+  TES_SLIP,     /**< u.n = 0, no tangential stress */
+  TES_OUTFLOW   /**< nu du/dn - p n = vector - pressure n */
+} TesCondition;
 
 /** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */
 typedef struct TesBoundary {
@@ -36,6 +50,8 @@ typedef struct TesBoundary {
   int priority;
   const TesFunction *g[3];  /**< by component; NULL: 0; an expression may use nx, ny, nz, the outer normal */
   const TesFunction *alpha; /**< Robin only, not negative; NULL: 0 */
+  const TesFunction *vector[3]; /**< velocity, outflow: a function a direction; NULL inside: 0 */
+  const TesFunction *pressure;  /**< outflow; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
 } TesBoundary;
 
@@ -44,6 +60,13 @@ typedef struct TesData {
   const TesFunction *a, *c; /**< NULL: 1, 0 */
   const TesFunction *f[3];  /**< by component; NULL: 1 */
 } TesData;
+
+/** What flows have beside nu and alpha: functions a direction, NULL inside: 0. */
+typedef struct TesFlow {
+  const TesFunction *f[3]; /**< the right-hand side */
+  const TesFunction *exact
+      [4]; /**< velocity, then pressure (number `dim`); the first NULL: not known. A pressure of NULL is not compared */
+} TesFlow;
 
 /** Functions of one material of the mesh. */
 typedef struct TesMaterial {
@@ -70,7 +93,8 @@ typedef struct TesSolveOptions {
   int smoother_degree;  /**< chebyshev, cell_patch; 0: that of the smoother */
   TesCoarseKind coarse; /**< other meshes than boxes, as the next one */
   TesCoarsening coarsening;
-  int pre, post;      /**< smoothing steps; 0 means 1, -1 none */
+  TesPenalty penalty; /**< of discontinuous components */
+  int pre, post;      /**< smoothing steps; 0 means 1 (flows of degree 2 and more: none before), -1 none */
   double tolerance;   /**< on the relative residual; 0 means 1e-9 */
   int max_iterations; /**< 0 means 100 */
   TesSolvePrecision precision;
@@ -85,8 +109,9 @@ typedef TesStatus (*TesLoadCallback)(void *user, const TesSpace *space, TesVecto
 typedef struct TesProblemDesc {
   TesEquation equation;
   const TesMesh *mesh; /**< a reference is kept */
-  int degree;          /**< 0 means 4; limits: TesSpaceDesc */
+  int degree;          /**< 0 means 4, flows 2; limits: TesSpaceDesc */
   TesData data;
+  TesFlow flow; /**< of flows; in the place of data.f and exact */
   int materials;
   const TesMaterial *material; /**< [materials] */
   int boundaries;
@@ -135,6 +160,18 @@ TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double 
                              const char *const *of, double *values, double *moved);
 /** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error where it knows `exact`. */
 TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
+/** What the solution of a flow is like. NaN: not known, for want of an exact solution. */
+typedef struct TesFlowResult {
+  double velocity_l2, pressure_l2; /**< errors; of the pressure without its mean where that is undetermined */
+  double divergence_l2;            /**< of div u */
+  double divergence_relative;      /**< divided by the norm of grad u, cell by cell */
+  double flux[6];                  /**< int u.n over each face of the box, by its number */
+} TesFlowResult;
+TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
+/** Velocity [n][dim] and pressure [n] (either may be NULL) of a flow at points x[n][dim]; on faces between cells the mean of all sides.
+ *  Errors: TES_INVALID_INPUT (a point outside, an equation that is no flow). */
+TesStatus tes_problem_flow_at(const TesProblem *problem, int n, const double *x, double *velocity,
+                              double *pressure);
 TesProblemTimes tes_problem_times(const TesProblem *problem);
 /** The tolerance in use, and the round-off floor of the relative residual below which it cannot be reached. Boxes: about c_k eps n^2 for n
  *  cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes). Other meshes: 0, not known, until a solve

@@ -54,6 +54,16 @@ typedef struct TesReportValue {
   const char *name;
   double value;
 } TesReportValue;
+/** What the solution of a flow is like. */
+typedef struct TesReportFlow {
+  int64_t velocity_dofs, pressure_dofs; /**< `velocity_dofs`, `pressure_dofs` */
+  double velocity_l2,
+      pressure_l2; /**< `errors` {`velocity_l2`, `pressure_l2`, `divergence_l2`}; NaN: unknown, left out */
+  double divergence_l2, divergence_relative; /**< both also beside `errors` */
+  const char *const *boundary;               /**< [fluxes] names */
+  const double *flux;                        /**< `flux` {boundary: integral of u.n} */
+  int fluxes;
+} TesReportFlow;
 
 typedef struct TesReport {
   TesStatus status;             /**< `status`: tes_status_name() of it; always */
@@ -75,6 +85,7 @@ typedef struct TesReport {
   int step_count;
   bool has_errors;                     /**< whether the case has an exact solution */
   double error_l2, error_h1;           /**< `errors` {`l2`, `h1`}: of the solution, and of its gradient */
+  const TesReportFlow *flow;           /**< of flows; in the place of the two */
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
   const TesReportTime *times;          /**< further members of `times` [time_count] */
   int time_count;

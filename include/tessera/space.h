@@ -65,14 +65,26 @@ typedef struct TesNumberingDesc {
   bool dirichlet; /**< nodes on the boundary (faces of one cell only) are constrained */
 } TesNumberingDesc;
 
+typedef enum TesElement {
+  TES_ELEMENT_AUTO, /**< q */
+  TES_ELEMENT_Q,    /**< continuous Q_k */
+  /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells a direction. Component i of the velocity is
+   *  continuous of degree k + 1 in direction i (Gauss-Lobatto nodes) and discontinuous of degree k in the others (Legendre polynomials,
+   *  orthonormal on each cell), the pressure is discontinuous of degree k in all: div of velocities are all pressures. A vector holds the
+   *  components, then the pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
+  TES_ELEMENT_RT
+} TesElement;
+
 typedef struct TesSpaceDesc {
   const TesMesh *mesh; /**< a reference is kept */
-  int degree;          /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells */
-  int components;      /**< 0 means 1; 1..6 */
+  int degree; /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells; rt: 0 means 2, 1..15 */
+  int components; /**< 0 means 1; 1..6; rt: 0 */
   /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: bit c says whether values of component c are given there (Dirichlet), so that
    *  for one component 1 means given; copied. NULL: of all components everywhere, faces without a name too. With an array faces without a name
-   *  are free (Neumann, Robin). */
+   *  are free (Neumann, Robin). rt: bit 0, the normal component is given there, as values; bit 1, the tangential ones, weakly (they remain
+   *  unknowns). */
   const uint8_t *given;
+  TesElement element;
 } TesSpaceDesc;
 
 /** Errors: TES_INVALID_INPUT (degree out of range for this kind of mesh; no unknowns), TES_OUT_OF_MEMORY (told in GiB before it is allocated). */
@@ -87,10 +99,12 @@ TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 /** What it was created with; the space owns mesh and context references. */
 TesContext *tes_space_context(const TesSpace *space);
 const TesMesh *tes_space_mesh(const TesSpace *space);
-int tes_space_degree(const TesSpace *space); /**< of a product: that of part 0 */
+int tes_space_degree(const TesSpace *space);         /**< of a product: that of part 0 */
+TesElement tes_space_element(const TesSpace *space); /**< never auto */
 /** Bit c: values of component c are given on boundary number `boundary` (-1: faces without a name). */
 unsigned tes_space_given(const TesSpace *space, int boundary);
-/** How many components in all, how many parts, and one of these, owned by the space (NULL: a number that no part has). */
+/** How many components of element q in all, how many parts (rt: components and the pressure), and one of these, owned by the space (NULL: a number
+ *  that no part has, and element rt). */
 int tes_space_components(const TesSpace *space);
 int tes_space_parts(const TesSpace *space);
 const TesSpace *tes_space_part(const TesSpace *space, int part);

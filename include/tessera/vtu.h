@@ -69,7 +69,8 @@ typedef struct TesVtuField {
  *  "material" (number of the name) where there are any, and the caller's. Spaces of up to three components, which ParaView shows as vectors. Errors as tes_vtu_write(). */
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path);
-/** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution. Cell fields as above. */
+/** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution; of flows velocity, pressure, divergence and
+ *  vorticity, with the degree of the velocity, cell by cell. Cell fields as above. */
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                 const char *path);
 

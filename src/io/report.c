@@ -97,7 +97,25 @@ static void put_steps(Writer *w, const TesReport *r) {
   put(w, w->root, "steps", array);
 }
 
+static void put_flow(Writer *w, const TesReportFlow *f) {
+  if (!f) return;
+  cJSON *flux = cJSON_CreateObject();
+  put_number(w, "velocity_dofs", (double)f->velocity_dofs);
+  put_number(w, "pressure_dofs", (double)f->pressure_dofs);
+  put_number(w, "divergence_l2", f->divergence_l2);
+  put_number(w, "divergence_relative", f->divergence_relative);
+  for (int i = 0; i < f->fluxes; i++) put(w, flux, f->boundary[i], number(f->flux[i]));
+  put(w, w->root, "flux", flux);
+  if (isnan(f->velocity_l2)) return;
+  cJSON *errors = cJSON_CreateObject();
+  put(w, errors, "velocity_l2", number(f->velocity_l2));
+  if (!isnan(f->pressure_l2)) put(w, errors, "pressure_l2", number(f->pressure_l2));
+  put(w, errors, "divergence_l2", number(f->divergence_l2));
+  put(w, w->root, "errors", errors);
+}
+
 static void put_errors(Writer *w, const TesReport *r) {
+  put_flow(w, r->flow);
   if (!r->has_errors) return;
   cJSON *errors = cJSON_CreateObject();
   put(w, errors, "l2", number(r->error_l2));

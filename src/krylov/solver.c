@@ -203,6 +203,17 @@ void tesi_solver_correct(TesSolver *solver, double relative) {
   solver->residuals[solver->iterations] = relative;
 }
 
+/* v <- v without its part along `null`. */
+static TesStatus remove_part(TesContext *ctx, const TesVector *null, TesVector *v) {
+  TesStatus status = TES_OK;
+  double sum, square;
+  TES_TRY(tes_vector_dot(null, null, &square));
+  TES_TRY(tes_vector_dot(v, null, &sum));
+  TES_TRY(tes_vector_axpy(-sum / square, null, v));
+done:
+  return status;
+}
+
 static TesStatus remove_mean_of(TesContext *ctx, TesVector *one, TesVector *v) {
   TesStatus status = TES_OK;
   double sum;
@@ -213,10 +224,11 @@ done:
   return status;
 }
 
-/* v <- v - mean of its coefficients, over all nodes of the components that are determined up to a constant: all their nodes are unknowns. */
+/* v <- v without what the operator says, or v - mean of its coefficients, over all nodes of the components that are determined up to a constant: all their nodes are unknowns. */
 static TesStatus remove_mean(TesSolver *s, TesVector *v) {
   const TesSpace *space = s->desc.op->space;
   TesStatus status = TES_OK;
+  if (s->desc.op->null) return remove_part(s->context, s->desc.op->null, v);
   if (!space) return remove_mean_of(s->context, s->r, v);
   for (int i = 0; i < space->scalars && status == TES_OK; i++) {
     const int64_t first = space->first[i], length = space->scalar[i]->length;

@@ -51,6 +51,7 @@ static TesStatus fill(TesMesh *mesh, const TesMeshDesc *desc, int d) {
   TES_ALLOC(&mesh->coordinates[d], n + 1);
   for (int i = 0; i <= n; i++) mesh->coordinates[d][i] = exists ? coordinate(desc, d, n, i) : i;
   mesh->cells *= n;
+  mesh->box_periodic[d] = exists && mesh->kind == TES_MESH_BOX && desc->periodic[d];
 done:
   return status;
 }
@@ -101,6 +102,7 @@ TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
   for (int d = 0; d < mesh->dim; d++) {
     const int n = mesh->box[d], cells = desc.cells[d] = halve[d] ? halved_cells(n) : n;
     desc.coordinates[d] = mesh->coordinates[d];
+    desc.periodic[d] = mesh->box_periodic[d];
     if (!halve[d]) continue;
     TES_ALLOC(&halved[d], cells + 1);
     for (int i = 0; i < cells; i++) halved[d][i] = mesh->coordinates[d][2 * i];

@@ -59,7 +59,6 @@ static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
   if (!box && is_graded(desc)) return "only a box has coordinates of its vertices";
   if (kind == TES_MESH_BOX) {
     if (!box) return "a mesh of kind box needs the domain box";
-    if (is_periodic(desc)) return "a periodic box is of kind forest";
     if (is_deformed(desc)) return "a deformed box is of kind cells";
     if (desc->refine_where) return "a mesh of kind box is not refined in places: a forest is";
   } else if (kind == TES_MESH_FOREST) {

@@ -15,6 +15,7 @@ struct TesMesh {
   /* Kind box, and cells of a deformed box: cells a direction, 0: neither. */
   int box[3];
   double *coordinates[3]; /* [box[d] + 1]; {0, 1} in directions that do not exist */
+  bool box_periodic[3];   /* of kind box: opposite faces are one */
   /* Kind forest, and cells made of trees: the coarse mesh, NULL: neither. Cells of trees are their own leaves. */
   TesiTrees *coarse;
   const TesiP4est *p4est; /* the functions; NULL: cells of trees */

@@ -56,10 +56,12 @@ TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening
   Levels s = {.context = ctx, .count = 1, .space = space};
   TES_CHECK(coarsening == TES_COARSEN_MESH || coarsening == TES_COARSEN_DEGREE,
             "coarsening is %d, expected 0 or 1", (int)coarsening);
+  TES_CHECK(coarsening == TES_COARSEN_MESH || finest->element == TES_ELEMENT_Q,
+            "levels of element rt are meshes: coarsening is mesh");
   space[0] = tesi_space_retain(finest);
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0));
   TES_TRY(coarsen_meshes(&s));
-  if (!tesi_space_box(finest->scalar[0])) TES_TRY(coarsen_degrees(&s, SMALL));
+  if (finest->mesh->kind != TES_MESH_BOX) TES_TRY(coarsen_degrees(&s, SMALL));
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;

@@ -139,7 +139,7 @@ TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc
             "precision is %d, expected 0 or 1", (int)desc->precision);
   TES_CHECK(desc->coarse >= TES_COARSE_AUTO && desc->coarse <= TES_COARSE_CG, "coarse is %d, expected 0..3",
             (int)desc->coarse);
-  const bool box = tesi_space_box(desc->op->space->scalar[0]);
+  const bool box = desc->op->space->mesh->kind == TES_MESH_BOX;
   if (box) TES_TRY(check_memory(ctx, desc));
   TES_NEW(&mg);
   mg->context = tesi_context_retain(ctx);

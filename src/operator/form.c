@@ -4,14 +4,14 @@
 #include "functional/functional.h"
 #include <string.h>
 
-static const char *const names[] = {"diffusion", "mass", "Robin"};
+static const char *const names[] = {"diffusion", "mass", "Robin", "divergence"};
 
 static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesTermDesc *t = &form->term[i];
-  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_ROBIN,
-            "term %d is of number %d, expected 0..2", i, (int)t->term);
+  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_DIVERGENCE,
+            "term %d is of number %d, expected 0..3", i, (int)t->term);
   TES_CHECK(t->factor >= 0 && isfinite(t->factor), "the factor of the %s term is %g, expected > 0",
             names[t->term], t->factor);
   const int parts = space->product ? space->parts : 1;
@@ -69,12 +69,12 @@ TesStatus tesi_form_copy(const TesSpace *space, const TesForm *form, TesForm *co
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   static const TesTermDesc laplace = {.term = TES_TERM_DIFFUSION};
-  const TesForm whole = form->terms ? *form : (TesForm){1, &laplace};
+  const TesForm whole = form->terms ? *form : (TesForm){1, &laplace, form->penalty};
   TesTermDesc *terms = NULL;
   *copy = (TesForm){0};
   TES_CHECK(whole.terms > 0 && whole.term, "a form has %d terms", whole.terms);
   TES_ALLOC(&terms, whole.terms);
-  *copy = (TesForm){whole.terms, terms};
+  *copy = (TesForm){whole.terms, terms, form->penalty};
   for (int i = 0; i < whole.terms; i++) {
     TES_TRY(check_term(space, &whole, i));
     TES_TRY(copy_term(space, &whole.term[i], &terms[i]));
@@ -112,7 +112,7 @@ bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *v
 }
 
 const char *tesi_diffusion_refuses(const TesOperatorDesc *desc) {
-  if (!tesi_space_box(desc->space)) return "the mesh is not of kind box";
+  if (!tesi_space_box(desc->space)) return "the mesh is not of kind box, or the element is not q";
   if (desc->form.terms && !tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0))
     return "the form has no diffusion term";
   return desc->factors || desc->points || desc->ignore_hanging ? "points and factors are choices of mapped"

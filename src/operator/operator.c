@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const TesiOperatorKind *const kinds[] = {
-    &tesi_operator_separable, &tesi_operator_quadrature,        &tesi_operator_mapped,
+    &tesi_operator_separable, &tesi_operator_quadrature,        &tesi_operator_mapped, &tesi_operator_saddle,
     &tesi_operator_assembled, &tesi_operator_assembled_hanging, &tesi_operator_parts};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -48,7 +48,7 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
                                  length ? "; " : "", kinds[i]->name, reason);
   }
   TES_CHECK(known,
-            "there is no operator of kind %s; there are separable, quadrature, mapped, assembled, "
+            "there is no operator of kind %s; there are separable, quadrature, mapped, saddle, assembled, "
             "assembled_hanging and parts",
             desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no operator of this form on this space: %s", reasons);

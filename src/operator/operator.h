@@ -41,7 +41,7 @@ typedef struct TesiOperatorKind {
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */
 } TesiOperatorKind;
 extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature, tesi_operator_mapped,
-    tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_parts;
+    tesi_operator_saddle, tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_parts;
 
 struct TesOperator {
   atomic_int references;
@@ -53,6 +53,7 @@ struct TesOperator {
   int64_t length;       /* of vectors */
   TesPrecision precision;
   unsigned singular; /* bit s: constants of scalar s of the space are in the null space */
+  TesVector *null;   /* float64; what spans the null space where it is singular, NULL: these constants */
   void *data;        /* of the kind: TesiDiffusion, TesiMapped */
   void *plan;        /* of the table's implementation */
   void *work;        /* device, float64, of correct_residual there; NULL before it was needed */

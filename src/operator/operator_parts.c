@@ -152,7 +152,7 @@ static TesStatus create_part(TesOperator *op, int p) {
     }
   TES_ALLOC(&term, op->desc.form.terms);
   desc.space = op->space->part[p];
-  desc.form = (TesForm){pick_terms(op, p, term), term};
+  desc.form = (TesForm){.terms = pick_terms(op, p, term), .term = term};
   desc.kind = NULL;
   TES_TRY(tes_operator_create(ctx, &desc, &plan->part[p]));
 done:

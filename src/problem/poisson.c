@@ -30,4 +30,4 @@ static int shown(const TesProblem *p, TesiShown *shown) {
   return 2;
 }
 
-const TesiEquation tesi_poisson = {"poisson", 1, form, load, shown, NULL, false};
+const TesiEquation tesi_poisson = {.name = "poisson", .f = 1, .form = form, .load = load, .shown = shown};

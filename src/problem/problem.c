@@ -5,7 +5,7 @@
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 
-static const TesiEquation *const equations[] = {&tesi_poisson};
+static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes};
 
 /* ---- set-up -------------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static TesStatus create_form(TesProblem *p) {
   for (int i = 0; boundary && i < names; i++)
     if (boundary[i].condition == TES_ROBIN && boundary[i].alpha)
       p->term[n++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = boundary[i].alpha}, .boundary = i};
-  p->form = (TesForm){n, p->term};
+  p->form = (TesForm){n, p->term, p->options.penalty};
 done:
   return status;
 }
@@ -40,8 +40,12 @@ static TesStatus create_space(TesProblem *p, int degree) {
   const int components = p->equation->vector ? p->mesh->dim : 1;
   for (int i = 0; boundary && i < names; i++)
     for (int c = 0; c < components; c++) given[i] |= (uint8_t)(tesi_problem_given(p, i, c) << c);
-  const TesSpaceDesc desc = {
-      .mesh = p->mesh, .degree = degree, .components = components, .given = boundary ? given : NULL};
+  if (p->equation->flow && boundary) p->equation->flow->given(p, given);
+  const TesSpaceDesc desc = {.mesh = p->mesh,
+                             .degree = degree,
+                             .components = p->equation->flow ? 0 : components,
+                             .given = boundary ? given : NULL,
+                             .element = p->equation->flow ? TES_ELEMENT_RT : TES_ELEMENT_Q};
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
 done:
   tesi_free(ctx, &given);
@@ -102,6 +106,7 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
+  if (p->equation->flow) TES_TRY(p->equation->flow->check(p, desc));
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
   TES_TRY(create_space(p, desc->degree));
@@ -151,6 +156,16 @@ done:
   return status;
 }
 
+static void take_flow(TesFlow *target, const TesFlow *flow) {
+  for (int i = 0; i < 3; i++) target->f[i] = tesi_function_retain(flow->f[i]);
+  for (int i = 0; i < 4; i++) target->exact[i] = tesi_function_retain(flow->exact[i]);
+}
+
+static void release_flow(TesFlow *flow) {
+  for (int i = 0; i < 3; i++) tes_function_destroy((TesFunction **)&flow->f[i]);
+  for (int i = 0; i < 4; i++) tes_function_destroy((TesFunction **)&flow->exact[i]);
+}
+
 /* `numbered`: instead of the names of the description; NULL: these. */
 static TesStatus create(TesContext *ctx, const TesiEquation *equation, const void *user,
                         const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
@@ -166,6 +181,7 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   p->mesh = tesi_mesh_retain(desc->mesh);
   TES_TRY(take_exact(p, desc));
   p->options = desc->solver;
+  take_flow(&p->flow, &desc->flow);
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
   TES_TRY(set_up(p, desc));
@@ -214,6 +230,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_vector_destroy(&p->weights);
   tes_vector_destroy(&p->start);
   for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
+  release_flow(&p->flow);
   tes_space_destroy(&p->space);
   tesi_free(ctx, &p->term);
   tesi_numbered_free(p->mesh, &p->numbered);

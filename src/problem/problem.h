@@ -28,13 +28,27 @@ typedef struct TesiEquation {
   TesStatus (*load)(const TesProblem *problem, TesVector *b);
   /* At most TESI_SHOWN; returns how many. */
   int (*shown)(const TesProblem *problem, TesiShown *shown);
+  const struct TesiFlowEquation
+      *flow; /* NULL: a scalar field of element q, and load is the whole right-hand side */
   /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux, uy (, uz) Of vector
    * equations also v, vx, ... */
   int (*fields)(const TesProblem *problem, TesiField *field);
   bool vector; /* the solution has a component a direction; else one */
 } TesiEquation;
 
-extern const TesiEquation tesi_poisson;
+/* What flows do otherwise: unknowns are velocity and pressure. */
+typedef struct TesiFlowEquation {
+  /* Refuses what a flow cannot have, and completes the options. */
+  TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
+  /* given[boundaries] of the space: TesSpaceDesc. */
+  void (*given)(const TesProblem *problem, uint8_t *given);
+  /* The load is there: liftings, and the balance of fluxes. */
+  TesStatus (*lift)(TesProblem *problem);
+  /* After the iteration. */
+  TesStatus (*complete)(TesProblem *problem);
+} TesiFlowEquation;
+
+extern const TesiEquation tesi_poisson, tesi_stokes;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -50,6 +64,7 @@ struct TesProblem {
   TesMesh *mesh;
   TesiNumbered numbered;
   TesFunction *exact[TESI_AXES]; /* by component; NULL: unknown */
+  TesFlow flow;
   TesSolveOptions options;
   TesTermDesc *term; /* of the form */
   TesForm form;

@@ -67,8 +67,8 @@ static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
 static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
   TesStatus status = TES_OK;
   TES_TRY(refuse_normal(ctx, "alpha", entry->alpha));
-  TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_ROBIN,
-            "the condition of boundary %s is %d, expected 0..2", entry->name ? entry->name : "all",
+  TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_OUTFLOW,
+            "the condition of boundary %s is %d, expected 0..5", entry->name ? entry->name : "all",
             (int)entry->condition);
 done:
   return status;
@@ -85,6 +85,12 @@ static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
     target->g[c] = tesi_function_retain(entry->g[c]);
     tes_function_destroy((TesFunction **)&old.g[c]);
   }
+  for (int i = 0; i < 3; i++) {
+    target->vector[i] = tesi_function_retain(entry->vector[i]);
+    tes_function_destroy((TesFunction **)&old.vector[i]);
+  }
+  target->pressure = tesi_function_retain(entry->pressure);
+  tes_function_destroy((TesFunction **)&old.pressure);
   tes_function_destroy((TesFunction **)&old.alpha);
 }
 

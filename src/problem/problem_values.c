@@ -46,9 +46,14 @@ const char *tes_problem_field(const TesProblem *problem, int field) {
 
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   const int fields = tesi_problem_fields(problem, field);
-  return tesi_fields_at(problem->mesh, fields, field, n, x, count, of, values, moved, false);
+  TES_CHECK(!problem->equation->flow, "fields of flows are told by tes_problem_flow_at()");
+  TES_TRY(tesi_fields_at(problem->mesh, fields, field, n, x, count, of, values, moved, false));
+done:
+  return status;
 }
 
 static TesStatus error_value(const TesProblem *p, const char *of, double *value) {
@@ -66,6 +71,8 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
+  TES_CHECK(!problem->equation->flow,
+            "values of flows are told by tes_problem_flow() and tes_problem_flow_at()");
   if (what->kind == TES_VALUE_ERROR) {
     TES_TRY(error_value(problem, what->of, value));
     goto done;

@@ -37,8 +37,22 @@ done:
   return status;
 }
 
+static TesStatus clear_flow(const TesSpace *space, TesVector *v) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  TES_ALLOC(&values, v->length);
+  TES_TRY(tes_vector_get(v, values));
+  tesi_rt_clear(tesi_space_rt(space), values);
+  TES_TRY(tes_vector_set(v, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
 TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
   TesStatus status = TES_OK;
+  if (tesi_space_rt(p->space)) return clear_flow(p->space, v);
   for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
     TesVector of_v = tesi_space_range(p->space, v, c);
     status = clear_component(p->space->part[c], &of_v);
@@ -223,8 +237,12 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
     TES_TRY(desc->add_load(desc->add_load_user, p->space, p->b));
     TES_TRY(tesi_problem_clear(p, p->b));
   }
-  TES_TRY(subtract_lifting(p));
-  TES_TRY(check_balances(p));
+  if (p->equation->flow) {
+    TES_TRY(p->equation->flow->lift(p));
+  } else {
+    TES_TRY(subtract_lifting(p));
+    TES_TRY(check_balances(p));
+  }
   p->times.right_hand_side = tesi_now() - start;
 done:
   return status;

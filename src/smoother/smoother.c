@@ -1,6 +1,11 @@
 /* Smoothers: creation, and the public calls with their argument checks. */
 #include "smoother/smoother.h"
 #include "operator/operator_parts.h"
+#include "smoother/saddle_patch/saddle_patch.h"
+
+static bool is_saddle(const TesOperator *op) {
+  return op->kind == &tesi_operator_saddle;
+}
 
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TesStatus status = TES_OK;
@@ -15,7 +20,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             "chebyshev degree is %d, expected 1..100 or 0 for the default", desc->degree);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
-  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op),
+  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_saddle(desc->op),
             "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
 done:
   return status;
@@ -24,7 +29,9 @@ done:
 static TesStatus init_patch(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (smoother->local == TES_LOCAL_AUTO)
+  if (is_saddle(smoother->op))
+    TES_TRY(tesi_smoother_saddle_init(smoother));
+  else if (smoother->local == TES_LOCAL_AUTO)
     TES_TRY(tesi_smoother_choose_local(smoother));
   else if (smoother->local == TES_LOCAL_NODAL)
     TES_TRY(tesi_smoother_nodal_init(smoother));
@@ -34,6 +41,16 @@ static TesStatus init_patch(TesSmoother *smoother) {
     TES_TRY(tesi_smoother_surrogate_init(smoother));
 done:
   return status;
+}
+
+static const char *wants_patches(const TesOperator *op) {
+  return tesi_is_box_kind(op) || is_saddle(op)
+             ? NULL
+             : "it is for operators over a box (separable, quadrature, saddle)";
+}
+
+static const char *wants_diagonal(const TesOperator *op) {
+  return is_saddle(op) ? "the pressure has no diagonal; use patch" : NULL;
 }
 
 static const char *wants_box(const TesOperator *op) {
@@ -51,10 +68,10 @@ static const struct {
   const char *(*refuses)(const TesOperator *op);
   TesStatus (*init)(TesSmoother *smoother);
 } kinds[] = {
-    [TES_SMOOTHER_PATCH] = {"patch", wants_box, init_patch},
+    [TES_SMOOTHER_PATCH] = {"patch", wants_patches, init_patch},
     [TES_SMOOTHER_PATCH_ADDITIVE] = {"patch_additive", wants_box, init_patch},
-    [TES_SMOOTHER_JACOBI] = {"jacobi", NULL, tesi_smoother_jacobi_init},
-    [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", NULL, tesi_smoother_chebyshev_init},
+    [TES_SMOOTHER_JACOBI] = {"jacobi", wants_diagonal, tesi_smoother_jacobi_init},
+    [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", wants_diagonal, tesi_smoother_chebyshev_init},
     [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_box, tesi_smoother_gauss_seidel_init},
     [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_box, tesi_smoother_gauss_seidel_init},
     [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_mapped, tesi_smoother_chebyshev_init}};
@@ -72,7 +89,7 @@ static TesStatus init(TesSmoother *smoother) {
   TesStatus status = TES_OK;
   if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
   const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_box_kind(smoother->op);
-  if (any) smoother->kind = box ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
+  if (any) smoother->kind = box || is_saddle(smoother->op) ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
   TES_CHECK(!reason, "no smoother %s for this operator: %s", kinds[smoother->kind].name, reason);

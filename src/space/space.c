@@ -7,6 +7,8 @@ static int highest_degree(TesMeshKind kind) {
   return kind == TES_MESH_BOX ? TESI_MAX_DEGREE : kind == TES_MESH_FOREST ? TESI_FOREST_DEGREE : 15;
 }
 
+enum { RT_DEGREE = 15 };
+
 static TesStatus take_given(TesSpace *space, const uint8_t *given) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -14,6 +16,21 @@ static TesStatus take_given(TesSpace *space, const uint8_t *given) {
   const unsigned all = (1u << space->parts) - 1;
   TES_ALLOC(&space->given, names + 1);
   for (int i = 0; i <= names; i++) space->given[i] = (uint8_t)(!given ? all : i < names ? given[i] & all : 0);
+done:
+  return status;
+}
+
+/* The parts of a space of element rt are the components and the pressure. */
+static TesStatus create_rt(TesSpace *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  for (int d = 0; d < s->dim; d++)
+    TES_CHECK(s->mesh->box[d] >= 2, "element rt needs two cells a direction at least, there is one in %c",
+              "xyz"[d]);
+  TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, &s->rt));
+  for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[p];
+  s->length = s->part_first[s->parts];
+  s->dofs = tesi_rt_dofs(s->rt);
 done:
   return status;
 }
@@ -37,12 +54,20 @@ done:
 
 static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degree) {
   TesStatus status = TES_OK;
+  const bool rt = desc->element == TES_ELEMENT_RT;
   TES_CHECK(desc->mesh, "a space needs a mesh");
-  const int highest = highest_degree(desc->mesh->kind);
+  TES_CHECK(desc->element >= TES_ELEMENT_AUTO && desc->element <= TES_ELEMENT_RT,
+            "element is %d, expected 0..2", (int)desc->element);
+  TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element rt is for meshes of kind box; this one is not");
+  const int highest = rt ? RT_DEGREE : highest_degree(desc->mesh->kind);
   TES_CHECK(degree >= 1 && degree <= highest, "degree is %d, expected 1..%d%s", degree, highest,
             desc->mesh->kind == TES_MESH_FOREST ? " on a forest" : "");
-  TES_CHECK(desc->components >= 0 && desc->components <= TESI_COMPONENTS,
-            "a space of %d components, expected 1..%d, or 0 for 1", desc->components, TESI_COMPONENTS);
+  TES_CHECK(desc->components >= 0 && desc->components <= (rt ? 0 : TESI_COMPONENTS),
+            "a space of %d components, expected %s", desc->components,
+            rt ? "0: element rt has one a direction" : "1..6, or 0 for 1");
+  for (int d = 0; d < 3; d++)
+    TES_CHECK(rt || !desc->mesh->box_periodic[d],
+              "element q on a periodic box: make it a forest (mesh.kind)");
 done:
   return status;
 }
@@ -52,7 +77,7 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TesStatus status = TES_OK;
   TesSpace *s = NULL;
   TES_REFUSE_NULL(context, desc, space);
-  const int degree = desc->degree ? desc->degree : 4;
+  const int degree = desc->degree ? desc->degree : desc->element == TES_ELEMENT_RT ? 2 : 4;
   *space = NULL;
   TES_TRY(check_desc(ctx, desc, degree));
   TES_NEW(&s);
@@ -61,9 +86,12 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   s->mesh = tesi_mesh_retain(desc->mesh);
   s->dim = desc->mesh->dim;
   s->degree = degree;
-  s->parts = tesi_max(desc->components, 1);
+  s->element = desc->element ? desc->element : TES_ELEMENT_Q;
+  s->parts = s->element == TES_ELEMENT_RT ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
-  TES_TRY(s->parts == 1 ? create_scalar(s) : tesi_space_create_components(s));
+  TES_TRY(s->element == TES_ELEMENT_RT ? create_rt(s)
+          : s->parts == 1              ? create_scalar(s)
+                                       : tesi_space_create_components(s));
   *space = s;
   s = NULL;
 done:
@@ -89,6 +117,7 @@ void tes_space_destroy(TesSpace **space) {
   }
   for (int p = 0; p < s->parts; p++)
     if (s->part[p] != s) tes_space_destroy(&s->part[p]);
+  tesi_rt_destroy(ctx, &s->rt);
   tesi_cells_destroy(&s->view);
   tesi_free(ctx, &s->given);
   tes_mesh_destroy(&s->mesh);
@@ -109,9 +138,13 @@ done:
 }
 
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other) {
-  const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)];
-  const TesSpaceDesc desc = {
-      .mesh = mesh, .degree = degree, .components = space->parts, .given = everywhere ? NULL : space->given};
+  const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)],
+             rt = space->element == TES_ELEMENT_RT;
+  const TesSpaceDesc desc = {.mesh = mesh,
+                             .degree = degree,
+                             .components = rt ? 0 : space->parts,
+                             .given = everywhere ? NULL : space->given,
+                             .element = space->element};
   return space->product ? tesi_space_create_product_on(space, mesh, other)
                         : tes_space_create(space->context, &desc, other);
 }
@@ -141,6 +174,14 @@ TesContext *tes_space_context(const TesSpace *space) {
 
 const TesMesh *tes_space_mesh(const TesSpace *space) {
   return space->mesh;
+}
+
+TesElement tes_space_element(const TesSpace *space) {
+  return space->element;
+}
+
+const TesiRt *tesi_space_rt(const TesSpace *space) {
+  return space->rt;
 }
 
 int tes_space_degree(const TesSpace *space) {

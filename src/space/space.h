@@ -6,6 +6,7 @@
 #include "device/vector.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
+#include "space/rt.h"
 #include "tessera/space.h"
 
 /* One direction of a tensor-product space: all that 1D kernels need. */
@@ -41,8 +42,10 @@ struct TesSpace {
   TesContext *context;
   TesMesh *mesh;
   int dim, degree;
-  uint8_t *given;   /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
-  TesiAxis axis[3]; /* over a box, one component */
+  TesElement element; /* never auto */
+  uint8_t *given;     /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
+  TesiAxis axis[3];   /* of q over a box, one component */
+  TesiRt *rt; /* of rt, whose parts are the components and the pressure; they are no spaces of their own */
   int64_t length, dofs;
   TesiCellView *view; /* one component; over a box NULL until it is asked for */
   bool product;       /* made by tes_space_create_product() */
@@ -60,8 +63,10 @@ TesSpace *tesi_space_retain(const TesSpace *space);
 static inline TesVector tesi_space_range(const TesSpace *space, const TesVector *vector, int part) {
   return tesi_vector_range(vector, space->part_first[part], space->part[part]->length);
 }
-/* The axes [3] of a space of one component over a box; NULL for others. */
+/* The axes [3] of a space of one component over a box; NULL for others, and for no space. */
 const TesiAxis *tesi_space_box(const TesSpace *space);
+/* The axes of element rt; NULL for others. */
+const TesiRt *tesi_space_rt(const TesSpace *space);
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
 

@@ -53,5 +53,5 @@ done:
 }
 
 const TesiAxis *tesi_space_box(const TesSpace *space) {
-  return space->mesh->kind == TES_MESH_BOX && space->scalars == 1 ? space->axis : NULL;
+  return space && space->mesh->kind == TES_MESH_BOX && space->scalars == 1 ? space->axis : NULL;
 }

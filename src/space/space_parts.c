@@ -14,6 +14,8 @@ TesStatus tesi_space_put_together(TesSpace *s) {
   TesStatus status = TES_OK;
   for (int p = 0; p < s->parts; p++) {
     const TesSpace *part = s->part[p];
+    TES_CHECK(part->scalars > 0, "a space of element rt, which is part %d, is velocity and pressure already",
+              p);
     TES_CHECK(s->scalars + part->scalars <= TESI_SCALARS, "a space of more than %d components in all",
               TESI_SCALARS);
     for (int i = 0; i < part->scalars; i++, s->scalars++) {
@@ -156,7 +158,8 @@ TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int pa
   TES_CHECK(part >= 0 && part < space->parts, "part %d of a space of %d", part, space->parts);
   TES_CHECK(vector->length == space->length, "a vector of length %lld, the space has %lld nodes",
             (long long)vector->length, (long long)space->length);
-  TES_TRY(tesi_vector_view(vector, space->part_first[part], space->part[part]->length, view));
+  TES_TRY(tesi_vector_view(vector, space->part_first[part],
+                           space->part_first[part + 1] - space->part_first[part], view));
 done:
   return status;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transfer_cells,
+static const TesiTransferKind *const kinds[] = {&tesi_transfer_box, &tesi_transfer_cells, &tesi_transfer_rt,
                                                 &tesi_transfer_parts};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -29,7 +29,7 @@ static TesStatus choose(TesContext *ctx, const TesTransferDesc *desc, const Tesi
       length += (size_t)snprintf(reasons + length, sizeof reasons - length, "%skind %s: %s",
                                  length ? "; " : "", kinds[i]->name, reason);
   }
-  TES_CHECK(known, "there is no transfer of kind %s; there are box, cells and parts", desc->kind);
+  TES_CHECK(known, "there is no transfer of kind %s; there are box, cells, rt and parts", desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no transfer between these spaces: %s", reasons);
 done:
   return status;

@@ -56,7 +56,7 @@ typedef struct TesiTransferKind {
   const char *(*refuses)(const TesTransferDesc *desc);
   TesStatus (*init)(TesTransfer *transfer);
 } TesiTransferKind;
-extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_parts;
+extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_rt, tesi_transfer_parts;
 
 /* The plain versions of kind box. */
 TesStatus tesi_transfer_box_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,

@@ -105,11 +105,15 @@ static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   TesMaterial *material = (TesMaterial *)p->material;
   clear_data(&p->data);
   tes_function_destroy((TesFunction **)&p->exact[0]);
+  for (int i = 0; i < 3; i++) tes_function_destroy((TesFunction **)&p->flow.f[i]);
+  for (int i = 0; i < 4; i++) tes_function_destroy((TesFunction **)&p->flow.exact[i]);
   for (int i = 0; i < p->boundaries; i++) {
     tesi_free(ctx, &boundary[i].name);
     tesi_free(ctx, &boundary[i].where);
     tes_function_destroy((TesFunction **)&boundary[i].g[0]);
     tes_function_destroy((TesFunction **)&boundary[i].alpha);
+    for (int d = 0; d < 3; d++) tes_function_destroy((TesFunction **)&boundary[i].vector[d]);
+    tes_function_destroy((TesFunction **)&boundary[i].pressure);
   }
   for (int i = 0; i < p->materials; i++) {
     tesi_free(ctx, &material[i].name);

@@ -23,7 +23,8 @@ static void type_text(const TesiKey *key, char text[200]) {
   if (key->type == TESI_KEY_MAP)
     snprintf(text, 200, "keys below");
   else if (key->type == TESI_KEY_ONE_OF)
-    snprintf(text, 200, "one of `dirichlet`, `neumann`, `robin`");
+    snprintf(text, 200,
+             "one of `dirichlet`, `neumann`, `robin`; flows: `velocity`, `slip`, `outflow`, `pressure`");
   else
     tesi_case_expected(key, text);
 }

@@ -27,8 +27,9 @@ static const char *const *types_of(TesiKeyType type) {
       *const text[] = {"string", NULL}, *const list[] = {"array", NULL},
       *const points[] = {"array", "object", NULL}, *const picture[] = {"string", "object", NULL};
   switch (type) {
+  case TESI_KEY_ONE_OF: /* a word, for conditions without data */
+    return picture;
   case TESI_KEY_MAP:
-  case TESI_KEY_ONE_OF:
   case TESI_KEY_VALUES:
     return map;
   case TESI_KEY_INTEGER:
@@ -42,7 +43,10 @@ static const char *const *types_of(TesiKeyType type) {
   case TESI_KEY_INTEGERS:
   case TESI_KEY_NUMBERS:
   case TESI_KEY_SPACING:
+  case TESI_KEY_FIELD:
     return numbers;
+  case TESI_KEY_VECTOR:
+    return list;
   case TESI_KEY_FILE:
   case TESI_KEY_NAME:
     return text;
@@ -62,14 +66,15 @@ static bool is_open(const TesiKey *key) {
 }
 
 static cJSON *schema_of(int row) {
-  static const char *const object[] = {"object", NULL}, *const automatic[] = {"integer", "string", NULL};
+  static const char *const object[] = {"object", NULL}, *const automatic[] = {"integer", "string", NULL},
+                           *const or_map[] = {"number", "string", "object", NULL};
   const TesiKey *key = row < 0 ? NULL : &tesi_case_keys[row];
   cJSON *item = cJSON_CreateObject(), *properties = NULL, *required = NULL;
   if (key) cJSON_AddStringToObject(item, "description", key->help);
   if (key && key->choices)
     set_words(item, key->choices);
   else
-    set_types(item, !key ? object : key->automatic ? automatic : types_of(key->type));
+    set_types(item, !key ? object : key->automatic ? automatic : key->map_too ? or_map : types_of(key->type));
   if (key && key->type == TESI_KEY_INTEGER) {
     cJSON_AddNumberToObject(item, "minimum", key->low);
     cJSON_AddNumberToObject(item, "maximum", key->high);

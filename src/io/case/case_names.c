@@ -18,6 +18,8 @@ static void place_of(const TesiCaseReader *r, const TesiYaml *node, char where[2
   tesi_case_place(r, &at_key, where);
 }
 
+enum { CONDITIONS = TES_OUTFLOW + 2 }; /* `pressure` is an outflow */
+
 TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -25,6 +27,9 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
   *entry = (TesBoundary){
       .condition = (TesCondition)(face->condition - 1), .g = {face->value}, .alpha = face->alpha};
+  if (face->condition == CONDITIONS) entry->condition = TES_OUTFLOW;
+  for (int i = 0; i < 3; i++) entry->vector[i] = face->vector[i];
+  entry->pressure = face->pressure;
   *face = (TesiCaseFace){0};
   entry->name = name ? tesi_strdup(ctx, name) : NULL;
   entry->where = where ? tesi_strdup(ctx, where) : NULL;
@@ -107,7 +112,7 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
     else if (!strcmp(child->key, "c"))
       TES_TRY(read_function(r, "data.c", child, &d->reaction, &material->data.c));
     else if (!strcmp(child->key, "f"))
-      TES_TRY(read_function(r, "data.f", child, &d->f, &material->data.f[0]));
+      TES_TRY(read_function(r, "data.f", child, &d->f[0], &material->data.f[0]));
     else
       TES_TRY(tesi_case_error(r, tesi_case_row("data"), child, "unknown key '%.60s'; known keys: a, c, f",
                               child->key));

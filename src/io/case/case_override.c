@@ -24,9 +24,10 @@ static int row_of(const char *path) {
 
 /* Values of these types are taken as they are; of the others as YAML. Expressions so need no second pair of quotes on the command line.
  * What follows an unknown key stands in its message only. */
-static bool is_literal(int row) {
+static bool is_literal(int row, const char *text) {
   if (row < 0) return true;
   const TesiKeyType type = tesi_case_keys[row].type;
+  if (type == TESI_KEY_FIELD) return *text != '[';
   return type == TESI_KEY_EXPRESSION || type == TESI_KEY_BOUNDARY || type == TESI_KEY_FILE ||
          type == TESI_KEY_NAME || type == TESI_KEY_CHOICE;
 }
@@ -58,7 +59,7 @@ static TesStatus parse_value(TesiCaseReader *r, int row, const char *text, const
                              TesiYaml **node) {
   char message[TESI_YAML_MESSAGE], name[100];
   TesStatus status;
-  if (is_literal(row)) {
+  if (is_literal(row, value)) {
     status = literal(r, value, node);
   } else {
     snprintf(name, sizeof name, "--set %.80s", text);

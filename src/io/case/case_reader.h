@@ -6,7 +6,7 @@
 #include "io/case/case_schema.h"
 #include "io/yaml.h"
 
-enum { TESI_CASE_ROWS = 160, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
+enum { TESI_CASE_ROWS = 240, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
 typedef struct TesiCaseReader {
   TesContext *ctx;
@@ -59,6 +59,10 @@ TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
 TesStatus tesi_case_read_outputs(TesiCaseReader *r);
 void tesi_case_clear_outputs(TesCase *c);
 
+/* Keys of flows and their shapes, keys of other problems (case_flow.c). */
+TesStatus tesi_case_check_flow(TesiCaseReader *r);
+/* A word in the place of keys: `outflow`, `slip`. False: it is none. */
+bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text);
 /* What needs more than one key: the box, the faces. */
 TesStatus tesi_case_check(TesiCaseReader *r);
 /* Vertices of direction d from its spacing, when it has one. */

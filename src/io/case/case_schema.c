@@ -10,7 +10,7 @@
     __VA_ARGS__, NULL                                                                                        \
   }
 
-/* The rows of one face, or of all; the three conditions are counted from 1. */
+/* The rows of one face, or of all; conditions are counted from 1, in the order of TesCondition, and `pressure` behind them. */
 #define FACE(name, member, hide, note, text)                                                                 \
   {.path = "boundary." name,                                                                                 \
    .type = TESI_KEY_ONE_OF,                                                                                  \
@@ -38,15 +38,37 @@
        .required = true,                                                                                     \
        .repeated = true,                                                                                     \
        .help = "coefficient of u, not negative"},                                                            \
+      {.path = "boundary." name ".robin.g",                                                                  \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
+       .target = AT(member.value),                                                                           \
+       .required = true,                                                                                     \
+       .repeated = true,                                                                                     \
+       .help = "right-hand side"},                                                                           \
+      {.path = "boundary." name ".velocity",                                                                 \
+       .type = TESI_KEY_VECTOR,                                                                              \
+       .target = AT(member.vector),                                                                          \
+       .repeated = true,                                                                                     \
+       .help = "flows: u = this"},                                                                           \
+      {.path = "boundary." name ".slip",                                                                     \
+       .type = TESI_KEY_CHOICE,                                                                              \
+       .target = AT(member.slip),                                                                            \
+       .choices = WORDS("true"),                                                                             \
+       .repeated = true,                                                                                     \
+       .help = "flows: u.n = 0 without tangential stress; the word `slip` says the same"},                   \
+      {.path = "boundary." name ".outflow",                                                                  \
+       .type = TESI_KEY_FIELD,                                                                               \
+       .target = AT(member.vector),                                                                          \
+       .repeated = true,                                                                                     \
+       .help = "flows: nu du/dn - p n = this, or 0; the word `outflow` says 0"},                             \
   {                                                                                                          \
-    .path = "boundary." name ".robin.g", .type = TESI_KEY_BOUNDARY, .target = AT(member.value),              \
-    .required = true, .repeated = true, .help = "right-hand side"                                            \
+    .path = "boundary." name ".pressure", .type = TESI_KEY_EXPRESSION, .target = AT(member.pressure),        \
+    .repeated = true, .help = "flows: nu du/dn - p n = -this n"                                              \
   }
 
 /* clang-format off */
 const TesiKey tesi_case_keys[] = {
-  {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation), .choices = WORDS("poisson"), .required = true,
-   .help = "the equation; poisson: -div(a grad u) + c u = f"},
+  {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation), .choices = WORDS("poisson", "stokes"), .required = true,
+   .help = "the equation; poisson: -div(a grad u) + c u = f; stokes: -div(nu grad u) + alpha u + grad p = f, div u = 0, on boxes"},
 
   {.path = "mesh", .type = TESI_KEY_MAP, .required = true, .help = "the domain and its cells"},
   {.path = "mesh.kind", .type = TESI_KEY_CHOICE, .target = AT(c.mesh.kind), .choices = WORDS("auto", "box", "forest"), .fallback = "auto",
@@ -69,7 +91,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.box.spacing.z", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in z"},
   {.path = "mesh.box.periodic", .type = TESI_KEY_CHOICE, .target = AT(periodic), /* a bit a direction */
    .choices = WORDS("none", "x", "y", "xy", "z", "xz", "yz", "xyz"), .fallback = "none",
-   .help = "directions in which opposite faces are one; such a box is a forest"},
+   .help = "directions in which opposite faces are one; such a box is a forest, for stokes a box"},
   {.path = "mesh.ball", .type = TESI_KEY_MAP, .help = "a disk or ball; boundary: surface"},
   {.path = "mesh.ball.dim", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.dim), .low = 2, .high = 3,
    .fallback_note = "3", .help = "directions"},
@@ -106,14 +128,23 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "space", .type = TESI_KEY_MAP, .help = "the finite elements"},
   {.path = "space.degree", .type = TESI_KEY_INTEGER, .target = AT(c.problem.degree), .low = 1, .high = 20, .fallback = "4",
-   .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower"},
+   .fallback_note = "4; rt: 2", .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
+  {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(element), .choices = WORDS("auto", "q", "rt"),
+   .fallback = "auto", .help = "q: continuous, of poisson; rt: Raviart-Thomas velocity and discontinuous pressure, of stokes"},
 
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
-  {.path = "data.f", .type = TESI_KEY_EXPRESSION, .target = AT(f), .fallback = "1", .help = "right-hand side"},
+  {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1", .fallback_note = "1; stokes: 0", .help = "right-hand side; stokes: a list"},
   {.path = "data.a", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback = "1", .help = "diffusion, positive"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0", .help = "reaction, not negative"},
   {.path = "data.exact", .type = TESI_KEY_EXPRESSION, .target = AT(exact), .fallback_note = "not known",
-   .help = "exact solution: the report tells the errors"},
+   .map_too = true, .help = "exact solution: the report tells the errors; stokes: {velocity: [..], pressure: ..}"},
+  {.path = "data.exact.velocity", .type = TESI_KEY_VECTOR, .target = AT(exact_velocity), .fallback_note = "not known", .help = "stokes: the exact velocity"},
+  {.path = "data.exact.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(exact_pressure), .fallback_note = "not known",
+   .help = "stokes: the exact pressure; its mean does not matter where no face is open"},
+  {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(nu), .fallback_note = "1", .help = "stokes: viscosity, a positive number"},
+  {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(mass), .fallback_note = "0", .help = "stokes: mass term, a number not negative"},
+  {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form), .choices = WORDS("gradient", "symmetric"), .fallback = "gradient",
+   .help = "stokes: nu grad u; symmetric, 2 nu eps(u), is refused for now"},
 
   {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "NAME: {a, c, f} for materials that a mesh file names; what is left out is as above. A box has none"},
@@ -142,6 +173,10 @@ const TesiKey tesi_case_keys[] = {
    .automatic = true, .fallback = "auto", .help = "sweeps before the coarse correction"},
   {.path = "solver.post_smoothing", .type = TESI_KEY_INTEGER, .target = AT(post), .low = 0, .high = 100,
    .automatic = true, .fallback = "auto", .help = "sweeps after it"},
+  {.path = "solver.colours", .type = TESI_KEY_CHOICE, .target = AT(colours), .choices = WORDS("parquet", "red_black"), .fallback = "parquet",
+   .help = "colours of the patches of stokes; red_black is refused for now"},
+  {.path = "solver.penalty", .type = TESI_KEY_CHOICE, .target = SOLVER(penalty), .choices = WORDS("auto", "standard", "paper"), .fallback = "auto",
+   .help = "stokes: penalty of tangential jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; paper: (k + 1)(k + 2) / h"},
   {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = SOLVER(coarse), .choices = WORDS("auto", "direct", "amg", "cg"),
    .fallback = "auto", .help = "the coarsest level of meshes of trees: factorized, or conjugate gradients with algebraic multigrid (hypre) or with the diagonal"},
   {.path = "solver.coarsening", .type = TESI_KEY_CHOICE, .target = SOLVER(coarsening), .choices = WORDS("mesh", "degree"),

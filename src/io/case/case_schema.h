@@ -8,15 +8,19 @@
 
 /* What holds on one face. */
 typedef struct TesiCaseFace {
-  int condition;      /* 1 + TesCondition; 0: none */
-  TesFunction *value; /* Dirichlet value, flux, or right-hand side of the Robin condition */
-  TesFunction *alpha; /* Robin only */
+  int condition;                     /* 1 + TesCondition; 0: none */
+  TesFunction *value;                /* Dirichlet value, flux, or right-hand side of the Robin condition */
+  TesFunction *alpha;                /* Robin only */
+  TesFunction *vector[3], *pressure; /* flows */
+  int slip;
 } TesiCaseFace;
 
 /* A case while it is read. */
 typedef struct TesiCaseDraft {
   TesCase c;
-  TesFunction *a, *f, *reaction, *exact, *where;
+  TesFunction *a, *f[3], *reaction, *exact, *where;
+  TesFunction *nu, *mass, *exact_velocity[3], *exact_pressure; /* flows */
+  int element, form, colours;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;
   int periodic; /* bit d: in direction d */
@@ -33,6 +37,8 @@ typedef enum TesiKeyType {
   TESI_KEY_NUMBERS,    /* one for all directions, or one a direction; target: double[3] */
   TESI_KEY_EXPRESSION, /* target: TesFunction * */
   TESI_KEY_BOUNDARY,   /* the same over a boundary, with its normal */
+  TESI_KEY_VECTOR,     /* a list of expressions, one a direction; target: TesFunction *[3] */
+  TESI_KEY_FIELD,      /* an expression or such a list; target: TesFunction *[3] */
   TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
   TESI_KEY_FILE,       /* target: char * */
   TESI_KEY_NAME,       /* of a boundary; target: char * */
@@ -52,6 +58,7 @@ typedef struct TesiKey {
   double low, high;
   bool open, required;
   bool automatic;            /* integers: "auto" is allowed and becomes -1 */
+  bool map_too;              /* expressions: or keys, the rows below */
   bool repeated;             /* rows of single faces, which the help tells once */
   const char *fallback;      /* the default, in the words of the file; NULL: none */
   const char *fallback_note; /* what the help says instead */

@@ -61,6 +61,12 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
   case TESI_KEY_BOUNDARY:
     snprintf(text, 200, "an expression in x, y, z, t, nx, ny, nz");
     break;
+  case TESI_KEY_VECTOR:
+    snprintf(text, 200, "a list of expressions, one a direction");
+    break;
+  case TESI_KEY_FIELD:
+    snprintf(text, 200, "an expression in x, y, z, t, or a list of one a direction");
+    break;
   case TESI_KEY_SPACING:
     snprintf(text, 200, "an expression in s or a list of coordinates");
     break;
@@ -215,6 +221,30 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
+/* Two or three expressions. Counted in r->entries. */
+static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesFunction **to = target(r, row);
+  char message[TESI_EXPRESSION_MESSAGE];
+  int n = 0;
+  if (node->kind != TESI_YAML_LIST) return tesi_case_wrong(r, row, node);
+  if (node->count < 2 || node->count > 3)
+    return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);
+  r->entries[row] = node->count;
+  for (const TesiYaml *item = node->first; item; item = item->next, n++) {
+    if (item->kind != TESI_YAML_SCALAR || !*item->text) {
+      TES_TRY(tesi_case_error(r, row, item, "expected an expression in x, y, z, t in entry %d", n + 1));
+      continue;
+    }
+    status = tesi_function_from_text(ctx, item->text, tesi_space_names, &to[n], message);
+    if (status == TES_INVALID_INPUT) status = tesi_case_error(r, row, item, "%s", message);
+    TES_TRY(status);
+  }
+done:
+  return status;
+}
+
 static TesStatus read_name(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -235,6 +265,8 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   if (!node) node = &fallback;
   if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);
   if (key->type == TESI_KEY_SPACING) return TES_OK;
+  if (key->type == TESI_KEY_VECTOR || (key->type == TESI_KEY_FIELD && node->kind == TESI_YAML_LIST))
+    return read_vector(r, row, node);
   if (node->kind != TESI_YAML_SCALAR || !*node->text) return tesi_case_wrong(r, row, node);
   switch (key->type) {
   case TESI_KEY_CHOICE:
@@ -245,6 +277,7 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
     return tesi_case_number(r, row, node, target(r, row), &valid);
   case TESI_KEY_EXPRESSION:
   case TESI_KEY_BOUNDARY:
+  case TESI_KEY_FIELD:
     return read_expression(r, row, node);
   default:
     return read_name(r, row, node);

@@ -94,7 +94,7 @@ done:
 /* Exactly one child is wanted. */
 static TesStatus choose_one(TesiCaseReader *r, int row, const TesiYaml *map) {
   int *chosen = (int *)((char *)&r->draft + tesi_case_keys[row].target), number = 0;
-  char known[100] = "";
+  char known[160] = "";
   list_children(row, known, sizeof known);
   if (map->count != 1)
     return tesi_case_error(r, row, map, "expected exactly one of %s, got %d", known, map->count);
@@ -113,6 +113,7 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
   if (map && tesi_yaml_is_null(map) && *map->text && row >= 0)
     r->node[row] = NULL; /* "null": as if not given */
   if (map && tesi_yaml_is_null(map) && (!one || *map->text)) map = NULL;
+  if (one && map && map->kind == TESI_YAML_SCALAR && tesi_case_face_word(r, row, map->text)) return TES_OK;
   if (map && map->kind != TESI_YAML_MAP) {
     char known[300] = "";
     list_children(row, known, sizeof known);
@@ -141,7 +142,8 @@ done:
 }
 
 static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node) {
-  const bool map = tesi_case_keys[row].type == TESI_KEY_MAP || tesi_case_keys[row].type == TESI_KEY_ONE_OF;
+  const bool map = tesi_case_keys[row].type == TESI_KEY_MAP || tesi_case_keys[row].type == TESI_KEY_ONE_OF ||
+                   (tesi_case_keys[row].map_too && node && node->kind == TESI_YAML_MAP);
   r->node[row] = node;
   return map ? walk_map(r, row, node) : tesi_case_value(r, row, node);
 }

@@ -16,7 +16,8 @@ struct TesiCoarse {
   int parts, same[TESI_SCALARS];
   TesiCoarse *part[TESI_SCALARS];
   TesiDiagonalization *diagonalization;
-  TesiCoarseMatrix *matrix;        /* of mapped operators */
+  TesiCoarseMatrix *matrix; /* of mapped operators */
+  TesiCoarseSaddle *saddle;
   TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
@@ -138,13 +139,15 @@ static TesStatus create_parts(TesiCoarse *c, TesPrecision precision, TesCoarseKi
 static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  const bool box = tesi_is_box_kind(c->op);
+  const bool saddle = c->op->kind == &tesi_operator_saddle, box = tesi_is_box_kind(c->op) || saddle;
   TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
             "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
             "meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  TES_TRY(box ? create_box(c, precision) : create_mapped(c, precision, kind));
+  TES_TRY(saddle ? tesi_coarse_saddle_create(ctx, c->op, &c->saddle)
+          : box  ? create_box(c, precision)
+                 : create_mapped(c, precision, kind));
 done:
   return status;
 }
@@ -185,6 +188,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_device_destroy(&c->device_double);
   tesi_coarse_dense_destroy(&c->dense);
   tesi_coarse_matrix_destroy(&c->matrix);
+  tesi_coarse_saddle_destroy(&c->saddle);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
   tesi_free(ctx, &c);
@@ -264,6 +268,8 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   TES_TRY(tes_vector_get(b, coarse->b));
   if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
+  else if (coarse->saddle)
+    tesi_coarse_saddle_solve(coarse->saddle, coarse->b, coarse->x);
   else
     tesi_diagonalization_solve(coarse->diagonalization, coarse->b, coarse->x);
   TES_TRY(tes_vector_set(x, coarse->x));

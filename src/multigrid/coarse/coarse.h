@@ -2,7 +2,7 @@
  * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
  * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in a cell,
  * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host.
- * Mapped operators: factorized, or on devices with kernels inverted too. */
+ * Mapped operators: factorized, or on devices with kernels inverted too. Saddle operators: fast diagonalization and a Schur complement. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
 
@@ -29,5 +29,11 @@ TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesC
 void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix);
 const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix);
 TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, double *x);
+
+/* coarse_saddle.c; host vectors. Entries of x at known nodes are left as they are, zero. */
+typedef struct TesiCoarseSaddle TesiCoarseSaddle;
+TesStatus tesi_coarse_saddle_create(TesContext *ctx, const TesOperator *op, TesiCoarseSaddle **coarse);
+void tesi_coarse_saddle_destroy(TesiCoarseSaddle **coarse);
+void tesi_coarse_saddle_solve(TesiCoarseSaddle *coarse, double *b, double *x);
 
 #endif

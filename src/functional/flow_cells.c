@@ -1,0 +1,125 @@
+/* Cells of Raviart-Thomas spaces: numbers, tables, points. */
+#include <math.h>
+#include <string.h>
+#include "basis/gauss.h"
+#include "basis/lagrange.h"
+#include "functional/flow.h"
+
+void tesi_flow_tables_at(int n, int points, const double *x, TesiFlowTables *t) {
+  double nodes[TESI_MAX_POINTS];
+  t->n = n, t->points = points;
+  tesi_gauss_lobatto(n + 1, nodes, NULL);
+  memcpy(t->x, x, sizeof *x * (size_t)points);
+  tesi_lagrange(n + 1, nodes, points, x, t->nodal[0], t->nodal[1]);
+  for (int q = 0; q < points; q++) tesi_rt_legendre(n, 1, x[q], t->modal[0] + q * n, t->modal[1] + q * n);
+}
+
+void tesi_flow_tables(int n, int points, TesiFlowTables *t) {
+  double x[TESI_MAX_POINTS];
+  tesi_gauss(points, x, t->w);
+  tesi_flow_tables_at(n, points, x, t);
+}
+
+static int64_t number(const TesiRt *rt, int part, const int cell[3], const int i[3]) {
+  int64_t entry = 0;
+  for (int d = 2; d >= 0; d--) {
+    const TesiRtAxis *a = &rt->axis[d];
+    entry =
+        entry * rt->extent[part][d] + (d == part ? tesi_rt_node(a, cell[d], i[d]) : cell[d] * a->n + i[d]);
+  }
+  return rt->offset[part] + entry;
+}
+
+/* Legendre polynomials of a cell of width h are those of the unit cell over sqrt(h), in each direction but `part`. */
+static double scale_of(const TesiRt *rt, int part, const int cell[3]) {
+  double square = 1;
+  for (int d = 0; d < rt->dim; d++)
+    if (d != part) square *= rt->axis[d].h[cell[d]];
+  return 1 / sqrt(square);
+}
+
+int tesi_flow_read(const TesiRt *rt, int part, const int cell[3], const double *u, double *local) {
+  const int e[3] = {tesi_flow_extent(rt, part, 0), tesi_flow_extent(rt, part, 1),
+                    tesi_flow_extent(rt, part, 2)};
+  const double scale = scale_of(rt, part, cell);
+  int count = 0;
+  for (int z = 0; z < e[2]; z++)
+    for (int y = 0; y < e[1]; y++)
+      for (int x = 0; x < e[0]; x++) local[count++] = scale * u[number(rt, part, cell, (int[]){x, y, z})];
+  return count;
+}
+
+void tesi_flow_add(const TesiRt *rt, int part, const int cell[3], const double *local, double *u) {
+  const int e[3] = {tesi_flow_extent(rt, part, 0), tesi_flow_extent(rt, part, 1),
+                    tesi_flow_extent(rt, part, 2)};
+  const double scale = scale_of(rt, part, cell);
+  for (int z = 0; z < e[2]; z++)
+    for (int y = 0; y < e[1]; y++)
+      for (int x = 0; x < e[0]; x++) u[number(rt, part, cell, (int[]){x, y, z})] += scale * *local++;
+}
+
+/* y <- A x or A' x in direction d; A[rows][columns]; extent becomes that of y. */
+static void contract(const double *A, int rows, int columns, bool transposed, int extent[3], int d,
+                     const double *x, double *y) {
+  const int out = transposed ? columns : rows, in = transposed ? rows : columns,
+            inner = d == 0   ? 1
+                    : d == 1 ? extent[0]
+                             : extent[0] * extent[1],
+            outer = extent[0] * extent[1] * extent[2] / (inner * in);
+  for (int o = 0; o < outer; o++)
+    for (int r = 0; r < out; r++)
+      for (int i = 0; i < inner; i++) {
+        double sum = 0;
+        for (int c = 0; c < in; c++)
+          sum += (transposed ? A[c * columns + r] : A[r * columns + c]) * x[(o * in + c) * inner + i];
+        y[(o * out + r) * inner + i] = sum;
+      }
+  extent[d] = out;
+}
+
+enum { MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+
+void tesi_flow_values(const TesiRt *rt, const TesiFlowTables *t, int part, int derivative,
+                      const double *local, double *values) {
+  double work[2][MOST];
+  int e[3];
+  const double *from = local;
+  for (int d = 0; d < 3; d++) e[d] = tesi_flow_extent(rt, part, d);
+  for (int d = 0; d < rt->dim; d++) {
+    const double *A = (d == part ? t->nodal : t->modal)[d == derivative];
+    double *to = d == rt->dim - 1 ? values : work[d % 2];
+    contract(A, t->points, e[d], false, e, d, from, to);
+    from = to;
+  }
+}
+
+void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, const double *values,
+                       double *local) {
+  double work[2][MOST];
+  int e[3] = {1, 1, 1};
+  const double *from = values;
+  for (int d = 0; d < rt->dim; d++) e[d] = t->points;
+  for (int d = 0; d < rt->dim; d++) {
+    double *to = d == rt->dim - 1 ? local : work[d % 2];
+    contract((d == part ? t->nodal : t->modal)[0], t->points, tesi_flow_extent(rt, part, d), true, e, d, from,
+             to);
+    from = to;
+  }
+}
+
+int tesi_flow_points(const TesiRt *rt, const TesiFlowTables *t, const int cell[3], double *x,
+                     double *weights) {
+  const int q = t->points, count = rt->dim == 2 ? q * q : q * q * q;
+  for (int i = 0; i < count; i++) {
+    const int at[3] = {i % q, i / q % q, i / q / q};
+    double weight = 1;
+    for (int d = 0; d < 3; d++) {
+      const TesiRtAxis *a = &rt->axis[d];
+      const double h = d < rt->dim ? a->x[cell[d] + 1] - a->x[cell[d]] : 0;
+      x[d * count + i] = d < rt->dim ? a->x[cell[d]] + t->x[at[d]] * h : 0;
+      if (d < rt->dim) weight *= t->w[at[d]] * h;
+    }
+    if (weights) weights[i] = weight;
+  }
+  return count;
+}

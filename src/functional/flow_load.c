@@ -1,0 +1,337 @@
+/* Loads, boundary values and fluxes of velocities. */
+#include <math.h>
+#include <string.h>
+#include "base/team.h"
+#include "functional/flow.h"
+
+enum { MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+
+/* Cells a line of cells along direction i goes through share nodes, other lines do not: a thread a line. */
+typedef struct Line {
+  int along, start[3], cells;
+} Line;
+
+static Line line_at(const TesiRt *rt, int i, int64_t number) {
+  Line line = {.along = i, .cells = rt->axis[i].cells};
+  for (int d = 0; d < rt->dim; d++) {
+    if (d == i) continue;
+    line.start[d] = (int)(number % rt->axis[d].cells);
+    number /= rt->axis[d].cells;
+  }
+  return line;
+}
+
+static int64_t count_lines(const TesiRt *rt, int i) {
+  return (int64_t)rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells / rt->axis[i].cells;
+}
+
+/* Values of a function at points x[3][count]; false where one is not finite. */
+static bool evaluate(const TesFunction *f, int count, const double *x, double *values) {
+  tesi_function_values(f, count, x, x + count, x + 2 * count, 0, values);
+  for (int q = 0; q < count; q++)
+    if (!isfinite(values[q])) return false;
+  return true;
+}
+
+/* The message of a function that is not finite at one of the points. */
+static TesStatus explain(TesContext *ctx, const TesFunction *f, int count, const double *x) {
+  TesStatus status = TES_OK;
+  double values[MOST];
+  TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, values));
+done:
+  return status;
+}
+
+static bool load_line(const TesiRt *rt, const TesiFlowTables *t, const TesFunction *f, Line line,
+                      double *work, double *b) {
+  double *x = work, *w = x + 3 * MOST, *values = w + MOST, *local = values + MOST;
+  for (int c = 0; c < line.cells; c++) {
+    int cell[3] = {line.start[0], line.start[1], line.start[2]};
+    cell[line.along] = c;
+    const int count = tesi_flow_points(rt, t, cell, x, w);
+    if (!evaluate(f, count, x, values)) return false;
+    for (int q = 0; q < count; q++) values[q] *= w[q];
+    tesi_flow_moments(rt, t, line.along, values, local);
+    tesi_flow_add(rt, line.along, cell, local, b);
+  }
+  return true;
+}
+
+typedef struct Lines {
+  const TesiRt *rt;
+  const TesiFlowTables *t;
+  const TesFunction *f;
+  int along;
+  double *work, *b; /* work: [threads][6 MOST] */
+  int64_t *bad;     /* the first line in which f is not finite */
+} Lines;
+
+static void load_lines(const void *data, TesiSpan span) {
+  const Lines *l = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    if (!load_line(l->rt, l->t, l->f, line_at(l->rt, l->along, i), l->work + (int64_t)span.thread * 6 * MOST,
+                   l->b))
+      tesi_team_least(l->bad, i);
+}
+
+static TesStatus load_component(const TesSpace *space, const TesiFlowTables *t, int i, const TesFunction *f,
+                                double *b) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  const int64_t lines = count_lines(rt, i);
+  const int threads = tes_context_threads(ctx);
+  int64_t bad = lines;
+  double *work = NULL, x[3 * MOST];
+  TES_ALLOC(&work, (int64_t)threads * 6 * MOST);
+  tesi_team_for(threads, lines, load_lines, &(Lines){rt, t, f, i, work, b, &bad});
+  for (int c = 0; bad < lines && c < rt->axis[i].cells; c++) {
+    Line line = line_at(rt, i, bad);
+    line.start[i] = c;
+    const int count = tesi_flow_points(rt, t, line.start, x, NULL);
+    TES_TRY(explain(ctx, f, count, x));
+  }
+done:
+  tesi_free(ctx, &work);
+  return status;
+}
+
+/* ---- faces ------------------------------------------------------------------------------------------------------------- */
+
+/* One cell's part of the face at `end` of direction d. */
+typedef struct Face {
+  const TesiRt *rt;
+  const TesiFlowTables *t;
+  int d, end, cell[3];
+} Face;
+
+/* Points x[3][count] of the face, and weights. */
+static int face_points(const Face *f, double *x, double *weights) {
+  const TesiRt *rt = f->rt;
+  const int q = f->t->points, count = rt->dim == 2 ? q : q * q;
+  for (int i = 0; i < count; i++) {
+    int rest = i;
+    weights[i] = 1;
+    for (int d = 0; d < 3; d++) {
+      const TesiRtAxis *a = &rt->axis[d];
+      x[d * count + i] = d >= rt->dim ? 0 : a->x[f->end ? a->cells : 0];
+      if (d == f->d || d >= rt->dim) continue;
+      const double h = a->x[f->cell[d] + 1] - a->x[f->cell[d]];
+      x[d * count + i] = a->x[f->cell[d]] + f->t->x[rest % q] * h;
+      weights[i] *= f->t->w[rest % q] * h;
+      rest /= q;
+    }
+  }
+  return count;
+}
+
+/* moment[j] of weighted values with the functions of component i across the face, [second][first] of the other directions. */
+static int face_moments(const Face *f, int i, const double *values, double *moment) {
+  const int q = f->t->points;
+  int e[2] = {1, 1}, k = 0;
+  const double *A[2] = {NULL, NULL};
+  double scale = 1;
+  for (int d = 0; d < f->rt->dim; d++) {
+    if (d == f->d) continue;
+    e[k] = tesi_flow_extent(f->rt, i, d);
+    A[k++] = d == i ? f->t->nodal[0] : f->t->modal[0];
+    if (d != i) scale /= sqrt(f->rt->axis[d].h[f->cell[d]]);
+  }
+  for (int b = 0; b < e[1]; b++)
+    for (int a = 0; a < e[0]; a++) {
+      double sum = 0;
+      for (int p = 0; p < (k == 2 ? q * q : q); p++)
+        sum += values[p] * A[0][p % q * e[0] + a] * (k == 2 ? A[1][p / q * e[1] + b] : 1);
+      moment[b * e[0] + a] = scale * sum;
+    }
+  return e[0] * e[1];
+}
+
+/* Numbers of the face's functions at entry j of direction d. */
+static int64_t face_number(const Face *f, int i, int j, int m) {
+  const TesiRt *rt = f->rt;
+  int64_t entry = 0, step = 1;
+  for (int d = 0; d < rt->dim; d++) {
+    const TesiRtAxis *a = &rt->axis[d];
+    const int e = tesi_flow_extent(rt, i, d);
+    int place = j;
+    if (d != f->d) place = d == i ? tesi_rt_node(a, f->cell[d], m % e) : f->cell[d] * a->n + m % e, m /= e;
+    entry += step * place;
+    step *= rt->extent[i][d];
+  }
+  return rt->offset[i] + entry;
+}
+
+/* b <- b + w[j] moment at the entries first + j, j < count, of direction d. */
+static void add_face(const Face *f, int i, int moments, const double *moment, int first, int count,
+                     const double *w, double *b) {
+  for (int m = 0; m < moments; m++)
+    for (int j = 0; j < count; j++) b[face_number(f, i, first + j, m)] += w[j] * moment[m];
+}
+
+/* What multiplies the moments of component i on a face, along its normal. Returns how many, from entry *first on. */
+static int face_weights(const Face *f, const TesiFlowFace *face, double nu, int i, int *first, double *w) {
+  const TesiRtAxis *a = &f->rt->axis[f->d];
+  const int n = f->rt->n, last = f->end ? a->cells - 1 : 0;
+  double l[TESI_FLOW_LOCAL], slope[TESI_FLOW_LOCAL];
+  if (i == f->d) {
+    *first = f->end ? a->nodes - 1 : 0;
+    w[0] = 1;
+    return 1;
+  }
+  tesi_rt_legendre(n, a->h[last], f->end, l, slope);
+  *first = last * n;
+  for (int j = 0; j < n; j++)
+    w[j] =
+        face->kind == TESI_FLOW_OUTFLOW ? l[j] : nu * (face->penalty * l[j] - (f->end ? 1 : -1) * slope[j]);
+  return n;
+}
+
+/* Weighted values of what is given for component i; false: nothing is. */
+static TesStatus face_values(TesContext *ctx, const Face *f, const TesiFlowFace *face, int i, bool *any,
+                             double *values) {
+  TesStatus status = TES_OK;
+  enum { FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+  double x[3 * FACE], w[FACE], other[FACE];
+  const int count = face_points(f, x, w);
+  const bool pressure = face->kind == TESI_FLOW_OUTFLOW && face->pressure && i == f->d;
+  *any = face->g[i] || pressure;
+  if (!*any) return TES_OK;
+  memset(values, 0, sizeof *values * (size_t)count);
+  if (face->g[i]) TES_TRY(tes_function_evaluate(face->g[i], count, x, x + count, x + 2 * count, 0, values));
+  if (pressure) {
+    TES_TRY(tes_function_evaluate(face->pressure, count, x, x + count, x + 2 * count, 0, other));
+    for (int q = 0; q < count; q++) values[q] -= (f->end ? 1 : -1) * other[q];
+  }
+  for (int q = 0; q < count; q++) values[q] *= w[q];
+done:
+  return status;
+}
+
+typedef TesStatus (*VisitFace)(void *user, const Face *f, const TesiFlowFace *face);
+
+/* All cells' faces on the boundary, one after the other. */
+static TesStatus visit_faces(const TesSpace *space, const TesiFlowTables *t, const TesiFlowFace *face,
+                             VisitFace visit, void *user) {
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  for (int d = 0; d < rt->dim; d++)
+    for (int end = 0; end < 2 && !rt->axis[d].periodic; end++)
+      for (int64_t l = 0; l < count_lines(rt, d) && status == TES_OK; l++) {
+        Face f = {.rt = rt, .t = t, .d = d, .end = end};
+        const Line line = line_at(rt, d, l);
+        memcpy(f.cell, line.start, sizeof f.cell);
+        f.cell[d] = end ? rt->axis[d].cells - 1 : 0;
+        status = visit(user, &f, face ? &face[2 * d + end] : NULL);
+      }
+  return status;
+}
+
+typedef struct Load {
+  TesContext *context;
+  double nu, *b, flux;
+} Load;
+
+static TesStatus load_face(void *user, const Face *f, const TesiFlowFace *face) {
+  Load *load = user;
+  TesContext *ctx = load->context;
+  TesStatus status = TES_OK;
+  double values[MOST], moment[MOST], w[TESI_FLOW_LOCAL];
+  if (face->kind == TESI_FLOW_SLIP) return TES_OK;
+  for (int i = 0; i < f->rt->dim; i++) {
+    bool any;
+    int first;
+    if (i == f->d && face->kind == TESI_FLOW_VELOCITY) continue; /* known nodes: a lifting */
+    TES_TRY(face_values(ctx, f, face, i, &any, values));
+    if (!any) continue;
+    const int moments = face_moments(f, i, values, moment),
+              count = face_weights(f, face, load->nu, i, &first, w);
+    add_face(f, i, moments, moment, first, count, w, load->b);
+  }
+done:
+  return status;
+}
+
+static TesStatus lift_face(void *user, const Face *f, const TesiFlowFace *face) {
+  Load *load = user;
+  TesContext *ctx = load->context;
+  TesStatus status = TES_OK;
+  double values[MOST], moment[MOST];
+  bool any;
+  int first;
+  double one;
+  if (face->kind != TESI_FLOW_VELOCITY) return TES_OK;
+  TES_TRY(face_values(ctx, f, face, f->d, &any, values));
+  if (!any) return TES_OK;
+  const int moments = face_moments(f, f->d, values, moment);
+  const int points = f->rt->dim == 2 ? f->t->points : f->t->points * f->t->points;
+  for (int q = 0; q < points; q++) load->flux += fabs(values[q]);
+  face_weights(f, face, 0, f->d, &first, &one);
+  add_face(f, f->d, moments, moment, first, 1, &one, load->b);
+done:
+  return status;
+}
+
+TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, double nu,
+                         const TesiFlowFace *face, TesVector *b) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiFlowTables t;
+  Load load = {.context = ctx, .nu = nu};
+  tesi_flow_tables(space->rt->n, space->degree + 5, &t);
+  TES_ALLOC(&load.b, space->length);
+  for (int i = 0; i < space->dim; i++)
+    if (f[i]) TES_TRY(load_component(space, &t, i, f[i], load.b));
+  TES_TRY(visit_faces(space, &t, face, load_face, &load));
+  tesi_rt_clear(space->rt, load.b);
+  TES_TRY(tes_vector_set(b, load.b));
+done:
+  tesi_free(ctx, &load.b);
+  return status;
+}
+
+TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, TesVector *u, double *flux) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiFlowTables t;
+  Load load = {.context = ctx};
+  tesi_flow_tables(space->rt->n, space->degree + 5, &t);
+  TES_ALLOC(&load.b, space->length);
+  TES_TRY(visit_faces(space, &t, face, lift_face, &load));
+  TES_TRY(tes_vector_set(u, load.b));
+  *flux = load.flux;
+done:
+  tesi_free(ctx, &load.b);
+  return status;
+}
+
+typedef struct Fluxes {
+  const double *u;
+  double *flux;
+} Fluxes;
+
+/* The mode 0 across the face carries the mean. */
+static TesStatus flux_face(void *user, const Face *f, const TesiFlowFace *face) {
+  const Fluxes *fluxes = user;
+  double area = 1, one;
+  int first;
+  for (int d = 0; d < f->rt->dim; d++)
+    if (d != f->d) area *= f->rt->axis[d].h[f->cell[d]];
+  face_weights(f, face, 0, f->d, &first, &one);
+  fluxes->flux[2 * f->d + f->end] +=
+      (f->end ? 1 : -1) * sqrt(area) * fluxes->u[face_number(f, f->d, first, 0)];
+  return TES_OK;
+}
+
+TesStatus tesi_flow_fluxes(const TesSpace *space, const TesVector *u, double flux[6]) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  memset(flux, 0, 6 * sizeof *flux);
+  TES_ALLOC(&values, space->length);
+  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(visit_faces(space, NULL, NULL, flux_face, &(Fluxes){values, flux}));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}

@@ -1,0 +1,164 @@
+/* Flows in case files: the shapes of their values, and which keys belong to which problem. */
+#include <stdio.h>
+#include <string.h>
+#include "io/case/case_reader.h"
+
+static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
+  return r->node[tesi_case_row(path)];
+}
+
+bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text) {
+  int *condition = (int *)((char *)&r->draft + tesi_case_keys[row].target);
+  if (strcmp(text, "slip") != 0 && strcmp(text, "outflow") != 0) return false;
+  *condition = 1 + (*text == 's' ? TES_SLIP : TES_OUTFLOW);
+  return true;
+}
+
+static TesStatus belongs(TesiCaseReader *r, const char *path, const char *to) {
+  const TesiYaml *node = given(r, path);
+  return node ? tesi_case_error(r, tesi_case_row(path), node, "belongs to %s", to) : TES_OK;
+}
+
+/* A list must have an entry a direction. */
+static TesStatus check_length(TesiCaseReader *r, const char *path, int dim) {
+  const int row = tesi_case_row(path), entries = r->entries[row];
+  if (!r->node[row] || !entries || !dim || entries == dim) return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "expected %d entries, as dim is %d, got %d", dim, dim,
+                         entries);
+}
+
+/* Dirichlet, Neumann and Robin are for scalars, the others for flows. */
+static TesStatus check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face, int dim,
+                            bool flow) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  char path[64], below[80];
+  double zero = 1;
+  snprintf(path, sizeof path, "boundary.%s", name);
+  const int row = tesi_case_row(path);
+  if (!face->condition) return TES_OK;
+  if (flow != (face->condition > 1 + TES_ROBIN)) {
+    TES_TRY(tesi_case_error(r, row, r->node[row],
+                            flow ? "flows have velocity, slip, outflow and pressure"
+                                 : "velocity, slip, outflow and pressure belong to stokes; "
+                                   "poisson has dirichlet, neumann and robin"));
+    goto done;
+  }
+  if (!flow) goto done;
+  snprintf(below, sizeof below, "%s.velocity", path);
+  TES_TRY(check_length(r, below, dim));
+  snprintf(below, sizeof below, "%s.outflow", path);
+  TES_TRY(check_length(r, below, dim));
+  const int outflow = tesi_case_row(below);
+  if (r->node[outflow] && !r->entries[outflow] && face->vector[0] &&
+      !(tes_function_constant(face->vector[0], &zero) && zero == 0))
+    TES_TRY(tesi_case_error(r, outflow, r->node[outflow], "expected 0 or a list of %d expressions", dim));
+done:
+  return status;
+}
+
+static TesStatus check_faces(TesiCaseReader *r, int dim, bool flow) {
+  static const char *const names[6] = {"left", "right", "bottom", "top", "back", "front"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TES_TRY(check_face(r, "all", &r->draft.all, dim, flow));
+  for (int i = 0; i < 6; i++) TES_TRY(check_face(r, names[i], &r->draft.face[i], dim, flow));
+done:
+  return status;
+}
+
+/* Keys that are there, and not for a flow. */
+static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
+  static const char *const scalar[] = {"data.a", "data.c", "data.materials", "adapt", "mesh.refine_where"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiCaseDraft *d = &r->draft;
+  const int exact = tesi_case_row("data.exact"), element = tesi_case_row("space.element"),
+            form = tesi_case_row("data.form"), colours = tesi_case_row("solver.colours"),
+            f = tesi_case_row("data.f"), mesh = tesi_case_row("mesh");
+  for (int i = 0; i < 5; i++)
+    if (given(r, scalar[i]))
+      TES_TRY(tesi_case_error(r, tesi_case_row(scalar[i]), given(r, scalar[i]), "stokes does not have this"));
+  if (d->exact) TES_TRY(tesi_case_error(r, exact, r->node[exact], "expected {velocity: [..], pressure: ..}"));
+  if (d->exact_pressure && !d->exact_velocity[0])
+    TES_TRY(tesi_case_error(r, exact, r->node[exact], "velocity is missing"));
+  if (r->node[f] && !r->entries[f])
+    TES_TRY(tesi_case_error(r, f, r->node[f], "expected a list of expressions, one a direction"));
+  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST)
+    TES_TRY(tesi_case_error(r, mesh, r->node[mesh],
+                            "stokes is solved on boxes of kind box alone, with element rt"));
+  if (d->element == 1)
+    TES_TRY(tesi_case_error(r, element, r->node[element], "stokes has the element rt; q is for poisson"));
+  if (d->form == 1)
+    TES_TRY(tesi_case_error(r, form, r->node[form], "expected gradient, the only form so far"));
+  if (d->colours == 1)
+    TES_TRY(tesi_case_error(r, colours, r->node[colours], "expected parquet, the only colours so far"));
+done:
+  return status;
+}
+
+static TesStatus refuse_flow_keys(TesiCaseReader *r) {
+  static const char *const flow[] = {"data.nu", "data.alpha", "data.form", "solver.penalty",
+                                     "solver.colours"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiCaseDraft *d = &r->draft;
+  const int f = tesi_case_row("data.f"), exact = tesi_case_row("data.exact"),
+            element = tesi_case_row("space.element");
+  for (int i = 0; i < 5; i++) TES_TRY(belongs(r, flow[i], "stokes"));
+  if (r->entries[f]) TES_TRY(tesi_case_error(r, f, r->node[f], "expected one expression, got a list"));
+  if (d->exact_velocity[0] || d->exact_pressure)
+    TES_TRY(tesi_case_error(r, exact, r->node[exact],
+                            "velocity and pressure belong to stokes: expected one expression"));
+  if (d->element == 2)
+    TES_TRY(tesi_case_error(r, element, r->node[element], "poisson has the element q; rt belongs to stokes"));
+done:
+  return status;
+}
+
+/* What is of scalars of element q alone. */
+static TesStatus check_output(TesiCaseReader *r) {
+  static const char *const scalar[] = {"output.checkpoint", "output.points", "output.values", "output.lines",
+                                       "output.png"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 5; i++)
+    if (given(r, scalar[i]))
+      TES_TRY(
+          tesi_case_error(r, tesi_case_row(scalar[i]), given(r, scalar[i]), "flows do not have this so far"));
+done:
+  return status;
+}
+
+/* nu and alpha are numbers. */
+static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunction *f, bool positive) {
+  const int row = tesi_case_row(path);
+  double value;
+  if (!f || (tes_function_constant(f, &value) && (positive ? value > 0 : value >= 0))) return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "expected a number %s 0, got '%.60s'",
+                         positive ? ">" : ">=", tes_function_text(f));
+}
+
+TesStatus tesi_case_check_flow(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiCaseDraft *d = &r->draft;
+  const bool flow = d->c.problem.equation == TES_STOKES;
+  const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = d->c.mesh.dim ? d->c.mesh.dim : cells,
+            degree = tesi_case_row("space.degree");
+  TES_TRY(check_faces(r, dim, flow));
+  TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));
+  if (!flow) goto done;
+  TES_TRY(check_number(r, "data.nu", d->nu, true));
+  TES_TRY(check_number(r, "data.alpha", d->mass, false));
+  TES_TRY(check_output(r));
+  TES_TRY(check_length(r, "data.f", dim));
+  TES_TRY(check_length(r, "data.exact.velocity", dim));
+  if (!r->node[degree]) d->c.problem.degree = 2;
+  if (d->c.problem.degree > 15)
+    TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element rt, got %d",
+                            d->c.problem.degree));
+  if (!given(r, "data.f")) tes_function_destroy(&d->f[0]);
+done:
+  return status;
+}

@@ -1,0 +1,118 @@
+/* Velocity and pressure as fields of a VTU file: each cell by itself, with the degree of the velocity, so that jumps between cells are there. */
+#include <math.h>
+#include <string.h>
+#include "basis/gauss.h"
+#include "functional/flow.h"
+#include "io/vtu/vtu.h"
+#include "problem/problem.h"
+
+enum { MOST = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL };
+
+typedef enum What { VELOCITY, PRESSURE, DIVERGENCE, VORTICITY, FIELDS } What;
+
+typedef struct Flow {
+  const TesiRt *rt;
+  TesiFlowTables tables; /* at the Gauss-Lobatto points of a cell of the file */
+  double *u;
+} Flow;
+
+typedef struct Field {
+  const Flow *flow;
+  What what;
+} Field;
+
+static void place(const TesiRt *rt, int64_t number, int cell[3]) {
+  cell[0] = (int)(number % rt->axis[0].cells);
+  cell[1] = (int)(number / rt->axis[0].cells % rt->axis[1].cells);
+  cell[2] = (int)(number / rt->axis[0].cells / rt->axis[1].cells);
+}
+
+static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, double *values) {
+  const Flow *f = user;
+  double x[3 * MOST];
+  for (int64_t c = first; c < first + count; c++) {
+    int cell[3];
+    place(f->rt, c, cell);
+    const int n = tesi_flow_points(f->rt, &f->tables, cell, x, NULL);
+    memcpy(values, x, sizeof *x * (size_t)(n * f->rt->dim));
+    values += n * f->rt->dim;
+  }
+  return TES_OK;
+}
+
+/* to <- to + factor d(component i)/d(direction d), or the part itself for d = -1. */
+static void add(const Flow *f, const int cell[3], int part, int d, double factor, int n, double *to) {
+  double local[MOST], values[MOST];
+  tesi_flow_read(f->rt, part, cell, f->u, local);
+  tesi_flow_values(f->rt, &f->tables, part, d, local, values);
+  if (d >= 0) factor /= f->rt->axis[d].h[cell[d]];
+  for (int i = 0; i < n; i++) to[i] += factor * values[i];
+}
+
+static int components_of(const TesiRt *rt, What what) {
+  return what == VELOCITY || (what == VORTICITY && rt->dim == 3) ? rt->dim : 1;
+}
+
+static void fill_cell(const Flow *f, What what, const int cell[3], int n, double *to) {
+  const int dim = f->rt->dim;
+  for (int i = 0; i < dim && what == VELOCITY; i++) add(f, cell, i, -1, 1, n, to + i * n);
+  if (what == PRESSURE) add(f, cell, dim, -1, 1, n, to);
+  for (int i = 0; i < dim && what == DIVERGENCE; i++) add(f, cell, i, i, 1, n, to);
+  for (int i = 0; i < components_of(f->rt, what) && what == VORTICITY; i++) {
+    const int a = dim == 2 ? 0 : (i + 1) % 3, b = dim == 2 ? 1 : (i + 2) % 3; /* d u_b / d a - d u_a / d b */
+    add(f, cell, b, a, 1, n, to + i * n);
+    add(f, cell, a, b, -1, n, to + i * n);
+  }
+}
+
+static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
+  const Field *field = user;
+  const TesiRt *rt = field->flow->rt;
+  const int p = field->flow->tables.points, n = rt->dim == 2 ? p * p : p * p * p,
+            components = components_of(rt, field->what);
+  for (int64_t c = first; c < first + count; c++) {
+    int cell[3];
+    place(rt, c, cell);
+    memset(values, 0, sizeof *values * (size_t)(n * components));
+    fill_cell(field->flow, field->what, cell, n, values);
+    values += n * components;
+  }
+  return TES_OK;
+}
+
+TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                              const char *path) {
+  static const char *const names[FIELDS] = {"velocity", "pressure", "divergence", "vorticity"};
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = problem->space;
+  const int degree = space->degree + 1;
+  Flow flow = {.rt = tesi_space_rt(space)};
+  Field field[FIELDS];
+  TesVtuArray arrays[FIELDS];
+  double nodes[TESI_MAX_POINTS];
+  TES_ALLOC(&flow.u, space->length);
+  TES_TRY(tes_vector_get(problem->u, flow.u));
+  tesi_gauss_lobatto(degree + 1, nodes, NULL);
+  tesi_flow_tables_at(flow.rt->n, degree + 1, nodes, &flow.tables);
+  for (int i = 0; i < FIELDS; i++) {
+    field[i] = (Field){&flow, (What)i};
+    arrays[i] = (TesVtuArray){.name = names[i],
+                              .components = components_of(flow.rt, (What)i),
+                              .fill = fill_field,
+                              .user = &field[i]};
+  }
+  TES_TRY(tes_vtu_write(ctx,
+                        &(TesVtuDesc){.dim = space->dim,
+                                      .degree = degree,
+                                      .cells = tes_mesh_cells(space->mesh),
+                                      .coordinates = {.fill = fill_coordinates, .user = &flow},
+                                      .point_fields = arrays,
+                                      .point_field_count = FIELDS,
+                                      .cell_fields = cell_fields,
+                                      .cell_field_count = cell_count},
+                        path));
+done:
+  tesi_free(ctx, &flow.u);
+  return status;
+}

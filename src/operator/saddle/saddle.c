@@ -1,0 +1,223 @@
+/* The kind saddle: products with banded matrices, a direction at a time. */
+#include "operator/saddle/saddle.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "operator/form.h"
+
+static void *at(const TesOperator *op, const void *v, int64_t entry) {
+  return (char *)v + entry * (int64_t)tesi_precision_size(op->precision);
+}
+
+/* y <- keep y + factor (band in direction d) x, for a tensor with x's extents in the other directions. */
+static void product(const TesOperator *op, const TesiBand *band, const int extent[3], int d, double factor,
+                    bool keep, const void *x, void *y) {
+  TesiBandProduct p = {.band = band, .outer = 1, .inner = 1, .factor = factor, .keep = keep};
+  for (int e = 0; e < d; e++) p.inner *= extent[e];
+  for (int e = d + 1; e < 3; e++) p.outer *= extent[e];
+  tesi_band_product(op->context, &p, op->precision == TES_SINGLE, x, y);
+}
+
+/* y <- y + sign (A u)_i. */
+static TesStatus add_component(const TesOperator *op, int i, double sign, const void *u, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int *extent = s->rt->extent[i];
+  const int64_t size = tesi_rt_size(s->rt, i);
+  bool keep = false;
+  for (int a = 0; a < s->rt->dim; a++) {
+    if (a == i) continue;
+    product(op, &s->axis[a].penalty, extent, a, s->nu, keep, u, s->work);
+    keep = true;
+  }
+  if (s->alpha != 0) TES_TRY(device->axpy(ctx, size, s->alpha, op->precision, u, op->precision, s->work));
+  product(op, &s->axis[i].mass, extent, i, sign, true, s->work, y);
+  product(op, &s->axis[i].stiffness, extent, i, sign * s->nu, true, u, y);
+done:
+  return status;
+}
+
+/* y <- y + sign K x. */
+static TesStatus add(const TesOperator *op, double sign, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiRt *rt = s->rt;
+  const int last = rt->dim;
+  for (int i = 0; i < rt->dim; i++) {
+    const void *u = at(op, x, rt->offset[i]), *p = at(op, x, rt->offset[last]);
+    void *to = at(op, y, rt->offset[i]), *to_p = at(op, y, rt->offset[last]);
+    TES_TRY(add_component(op, i, sign, u, to));
+    product(op, &s->axis[i].transposed, rt->extent[last], i, -sign, true, p, to);
+    product(op, &s->axis[i].derivative, rt->extent[i], i, -sign, true, u, to_p);
+  }
+done:
+  return status;
+}
+
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  memset(y, 0, (size_t)op->length * tesi_precision_size(op->precision));
+  return add(op, 1, x, y);
+}
+
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  if (r != b) TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, b, op->precision, r));
+  TES_TRY(add(op, -1, x, r));
+done:
+  return status;
+}
+
+static void set(const TesOperator *op, void *d, int64_t entry, double value) {
+  if (op->precision == TES_DOUBLE)
+    ((double *)d)[entry] = value;
+  else
+    ((float *)d)[entry] = (float)value;
+}
+
+/* 0 for the pressure. */
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiRt *rt = s->rt;
+  memset(d, 0, (size_t)op->length * tesi_precision_size(op->precision));
+  for (int i = 0; i < rt->dim; i++)
+    for (int64_t j = 0; j < tesi_rt_size(rt, i); j++) {
+      const int *extent = rt->extent[i];
+      const int node[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
+                           (int)(j / extent[0] / extent[1])};
+      const TesiRtAxis *a = &rt->axis[i];
+      double sum = s->alpha;
+      for (int e = 0; e < rt->dim; e++)
+        if (e != i) sum += s->nu * tesi_band_entry(&s->axis[e].penalty, node[e], node[e]);
+      sum = sum * tesi_band_entry(&s->axis[i].mass, node[i], node[i]) +
+            s->nu * tesi_band_entry(&s->axis[i].stiffness, node[i], node[i]);
+      const bool known = node[i] < tesi_rt_first(a) || node[i] >= tesi_rt_end(a);
+      set(op, d, rt->offset[i] + j, known ? 1 : sum);
+    }
+  return TES_OK;
+}
+
+/* Columns of known nodes are there, rows are not. */
+static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
+  return residual(op, b->data, u->data, b->data);
+}
+
+static TesCost cost(const TesOperator *op) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const double n = s->rt->n, dim = s->rt->dim, velocity = (double)s->rt->offset[s->rt->dim];
+  return (TesCost){.flops = velocity * (2 * (3 * n * (dim - 1) + 4 * n + 2 * n) + 2),
+                   .bytes = 2.0 * (double)op->length * (double)tesi_precision_size(op->precision)};
+}
+
+static void destroy(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesiSaddle *s = op->data;
+  if (!s) return;
+  for (int d = 0; d < 3; d++) tesi_saddle_axis_free(ctx, &s->axis[d]);
+  if (s->work) tesi_context_device(ctx)->release(ctx, &s->work);
+  tes_vector_destroy(&op->null);
+  tesi_free(ctx, &op->data);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .diagonal = diagonal,
+                                        .lift = lift,
+                                        .apply_ref = tesi_saddle_apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy};
+
+static const char *refuses(const TesOperatorDesc *desc) {
+  double value;
+  if (!tesi_space_rt(desc->space)) return "the space is not of element rt";
+  if (tesi_has_kernels(desc->space->context)) return "devices with kernels do not have it: --device cpu";
+  for (int i = 0; i < desc->form.terms; i++) {
+    const TesTermDesc *t = &desc->form.term[i];
+    if (t->term == TES_TERM_ROBIN) return "the form has a Robin term";
+    if (!tesi_coefficient_constant(&t->a, 0, &value)) return "a coefficient is not constant";
+  }
+  return tesi_form_term(&desc->form, TES_TERM_DIVERGENCE, 0) ? NULL : "the form has no divergence term";
+}
+
+/* The constant pressure: 1 has the coefficient sqrt(volume of the cell) at the mode 0. */
+static TesStatus create_null(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  double *e = NULL, *v;
+  TES_ALLOC(&e, op->length);
+  v = e + rt->offset[rt->dim];
+  for (int cell = 0; cell < rt->axis[0].cells * rt->axis[1].cells * rt->axis[2].cells; cell++) {
+    const int c[3] = {cell % rt->axis[0].cells, cell / rt->axis[0].cells % rt->axis[1].cells,
+                      cell / rt->axis[0].cells / rt->axis[1].cells};
+    double volume = 1;
+    int64_t mode = 0;
+    for (int d = 2; d >= 0; d--) {
+      mode = mode * rt->axis[d].modes + c[d] * rt->axis[d].n;
+      if (d < rt->dim) volume *= rt->axis[d].h[c[d]];
+    }
+    v[mode] = sqrt(volume);
+  }
+  TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &op->null));
+  TES_TRY(tes_vector_set(op->null, e));
+done:
+  tesi_free(ctx, &e);
+  return status;
+}
+
+/* Component i may be shifted where its own direction is open or a ring, and no face of another prescribes it. */
+static TesStatus check_determined(const TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  for (int i = 0; i < s->rt->dim; i++) {
+    bool held = s->alpha > 0;
+    for (int d = 0; d < s->rt->dim; d++)
+      for (int end = 0; end < 2; end++)
+        held = held || (d == i ? s->rt->axis[d].normal[end] : s->rt->axis[d].tangential[end]);
+    TES_CHECK(
+        held,
+        "nothing fixes the velocity in direction %c: it is periodic or open at both ends, no face of another "
+        "direction has a velocity, and alpha = 0. Give a velocity, or alpha > 0",
+        "xyz"[i]);
+  }
+done:
+  return status;
+}
+
+static TesStatus init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesTermDesc *nu = tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0),
+                    *alpha = tesi_form_term(&op->desc.form, TES_TERM_MASS, 0);
+  TesiSaddle *s;
+  op->table = &table;
+  TES_NEW(&s);
+  op->data = s;
+  s->rt = tesi_space_rt(op->space);
+  s->nu = 1;
+  if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
+  if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
+  TES_CHECK(s->nu > 0, "the viscosity nu is %g, expected > 0", s->nu);
+  TES_CHECK(s->alpha >= 0, "alpha is %g, expected >= 0", s->alpha);
+  TES_TRY(check_determined(op));
+  int64_t largest = 0;
+  for (int d = 0; d < s->rt->dim; d++) {
+    TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
+    if (tesi_rt_size(s->rt, d) > largest) largest = tesi_rt_size(s->rt, d);
+  }
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)largest * tesi_precision_size(op->precision),
+                                             &s->work));
+  op->singular = tesi_rt_closed(s->rt);
+  if (op->singular) TES_TRY(create_null(op));
+  snprintf(op->description, sizeof op->description, "saddle: velocity and pressure of RT_%d, sum-factorised",
+           op->space->degree);
+done:
+  return status;
+}
+
+const TesiOperatorKind tesi_operator_saddle = {.name = "saddle", .refuses = refuses, .init = init};

@@ -1,0 +1,42 @@
+/* The Stokes operator over Raviart-Thomas spaces: K = [A, -B'; -B, 0],
+ *   (A u)_i = nu (sum over directions a of Lc in direction i, Ld in the others, Mc in direction i where it is not a) u_i + alpha Mc u_i,
+ *   B u = sum over i of D in direction i, u_i,
+ * with four banded matrices a direction (tensor/band.h); the modes are orthonormal, so that nothing else stands between them.
+ *   Lc, Mc  stiffness and mass of the nodes        Ld  symmetric interior penalty among the modes: with J = v- - v+, A = (v'- + v'+) / 2,
+ *   D       (mode, derivative of a node)               (l_i', l_j') over cells + sum over faces (penalty J_i J_j - A_i J_j - J_i A_j);
+ * at an end with given tangential values J = +-v, A = v', else there is no term. Rows of known nodes are zero. stokes-multigrid-cui-2025, eq. 3. */
+#ifndef TESI_SADDLE_H
+#define TESI_SADDLE_H
+
+#include "operator/operator.h"
+#include "space/rt.h"
+#include "tensor/band.h"
+
+typedef struct TesiSaddleAxis {
+  TesiBand stiffness, mass;        /* Lc, Mc: [nodes][nodes] */
+  TesiBand penalty;                /* Ld: [modes][modes] */
+  TesiBand derivative, transposed; /* D: [modes][nodes], D' */
+  double boundary[2];              /* penalty at the ends */
+} TesiSaddleAxis;
+
+typedef struct TesiSaddle {
+  const TesiRt *rt; /* of the operator's space */
+  double nu, alpha;
+  TesiSaddleAxis axis[3];
+  void *work; /* device: one part, of the operator's precision */
+} TesiSaddle;
+
+extern const TesiOperatorKind tesi_operator_saddle;
+static inline const TesiSaddle *tesi_saddle_of(const TesOperator *op) {
+  return op->data;
+}
+/* The coefficients l at a face of cells of width h on both sides: penalties inside and at the boundary, for k. */
+double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above);
+double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h);
+TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenalty penalty,
+                                  TesiSaddleAxis *axis);
+void tesi_saddle_axis_free(TesContext *ctx, TesiSaddleAxis *axis);
+/* By quadrature cell by cell and face by face (saddle_ref.c). */
+TesStatus tesi_saddle_apply_ref(const TesOperator *op, const double *x, double *y);
+
+#endif

@@ -1,0 +1,144 @@
+/* The 1D matrices of a direction. */
+#include <math.h>
+#include "basis/gauss.h"
+#include "basis/lagrange.h"
+#include "operator/saddle/saddle.h"
+
+enum { N = TESI_MAX_POINTS };
+
+/* The paper: (k + 1)(k + 2) in place of k (k + 1). With auto RT_1 has 8 / h at the boundary: with 4 / h the counts grow with the level. */
+static double factor(TesPenalty penalty, int k) {
+  return penalty == TES_PENALTY_PAPER ? (k + 1) * (k + 2) : k * (k + 1);
+}
+
+double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above) {
+  return factor(penalty, k) * (1 / below + 1 / above) / 2;
+}
+
+double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h) {
+  return 2 * factor(penalty, k) / h * (penalty == TES_PENALTY_AUTO && k == 1 ? 2 : 1);
+}
+
+/* Cells touch the rows of their own nodes. */
+static void add_nodes(const TesiRtAxis *a, const double *M, const double *K, TesiSaddleAxis *s) {
+  const int p = a->n + 1;
+  for (int c = 0; c < a->cells; c++)
+    for (int i = 0; i < p; i++)
+      for (int j = 0; j < p; j++) {
+        const int row = tesi_rt_node(a, c, i), column = tesi_rt_node(a, c, j);
+        tesi_band_add(&s->stiffness, row, column, K[i * p + j] / a->h[c]);
+        tesi_band_add(&s->mass, row, column, M[i * p + j] * a->h[c]);
+      }
+}
+
+/* (l_q, phi_j') over a cell of width h. */
+static void add_derivatives(const TesiRtAxis *a, TesiSaddleAxis *s) {
+  const int n = a->n, p = n + 1;
+  double nodes[N], points[N], weights[N], G[N * N], l[N];
+  tesi_gauss_lobatto(p, nodes, NULL);
+  tesi_gauss(p, points, weights);
+  tesi_lagrange(p, nodes, p, points, NULL, G);
+  for (int c = 0; c < a->cells; c++)
+    for (int g = 0; g < p; g++) {
+      tesi_rt_legendre(n, a->h[c], points[g], l, NULL);
+      for (int q = 0; q < n; q++)
+        for (int j = 0; j < p; j++)
+          tesi_band_add(&s->derivative, c * n + q, tesi_rt_node(a, c, j), weights[g] * l[q] * G[g * p + j]);
+    }
+}
+
+static void add_cell_stiffness(const TesiRtAxis *a, TesiSaddleAxis *s) {
+  const int n = a->n;
+  double points[N], weights[N], l[N], d[N];
+  tesi_gauss(n, points, weights);
+  for (int c = 0; c < a->cells; c++)
+    for (int g = 0; g < n; g++) {
+      tesi_rt_legendre(n, a->h[c], points[g], l, d);
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+          tesi_band_add(&s->penalty, c * n + i, c * n + j, weights[g] * a->h[c] * d[i] * d[j]);
+    }
+}
+
+/* One face: jump and mean derivative of the modes of the cells beside it, -1: none. */
+static void add_face(const TesiRtAxis *a, const int cell[2], double gamma, TesiSaddleAxis *s) {
+  const int n = a->n;
+  const double share = cell[0] >= 0 && cell[1] >= 0 ? 0.5 : 1;
+  double J[2][N], A[2][N];
+  for (int side = 0; side < 2; side++) {
+    if (cell[side] < 0) continue;
+    tesi_rt_legendre(n, a->h[cell[side]], 1 - side, J[side], A[side]);
+    for (int i = 0; i < n; i++) J[side][i] *= side ? -1 : 1, A[side][i] *= share;
+  }
+  for (int t = 0; t < 2; t++)
+    for (int u = 0; u < 2; u++)
+      for (int i = 0; i < n && cell[t] >= 0 && cell[u] >= 0; i++)
+        for (int j = 0; j < n; j++)
+          tesi_band_add(&s->penalty, cell[t] * n + i, cell[u] * n + j,
+                        gamma * J[t][i] * J[u][j] - A[t][i] * J[u][j] - J[t][i] * A[u][j]);
+}
+
+static void add_faces(const TesiRtAxis *a, TesPenalty penalty, TesiSaddleAxis *s) {
+  const int last = a->cells - 1, k = a->n - 1;
+  for (int c = 0; c < last; c++)
+    add_face(a, (const int[]){c, c + 1}, tesi_saddle_penalty(penalty, k, a->h[c], a->h[c + 1]), s);
+  if (a->periodic)
+    add_face(a, (const int[]){last, 0}, tesi_saddle_penalty(penalty, k, a->h[last], a->h[0]), s);
+  if (a->tangential[0]) add_face(a, (const int[]){-1, 0}, s->boundary[0], s);
+  if (a->tangential[1]) add_face(a, (const int[]){last, -1}, s->boundary[1], s);
+}
+
+/* Columns of the first entry: of rows of nodes those of the cells beside them, of rows of modes those of the cell and, for Ld, of its neighbours. */
+static TesStatus create_bands(TesContext *ctx, const TesiRtAxis *a, TesiSaddleAxis *s) {
+  TesStatus status = TES_OK;
+  const int n = a->n;
+  TES_TRY(tesi_band_create(ctx, a->nodes, a->nodes, 2 * n + 1, &s->stiffness));
+  TES_TRY(tesi_band_create(ctx, a->nodes, a->nodes, 2 * n + 1, &s->mass));
+  TES_TRY(tesi_band_create(ctx, a->modes, a->modes, 3 * n, &s->penalty));
+  TES_TRY(tesi_band_create(ctx, a->modes, a->nodes, n + 1, &s->derivative));
+  for (int i = 0; i < a->nodes; i++) {
+    const int first = (i / n - (i % n == 0)) * n;
+    s->stiffness.first[i] = s->mass.first[i] = (first + a->nodes) % a->nodes;
+  }
+  for (int i = 0; i < a->modes; i++) {
+    s->penalty.first[i] = ((i / n - 1) * n + a->modes) % a->modes;
+    s->derivative.first[i] = i / n * n;
+  }
+done:
+  return status;
+}
+
+/* Rows of known nodes are zero; their columns stay, for liftings. */
+static void clear_known(const TesiRtAxis *a, TesiSaddleAxis *s) {
+  TesiBand *const bands[] = {&s->stiffness, &s->mass, &s->transposed};
+  for (int b = 0; b < 3; b++) {
+    if (tesi_rt_first(a) > 0) tesi_band_clear(bands[b], 0);
+    if (tesi_rt_end(a) < a->nodes) tesi_band_clear(bands[b], a->nodes - 1);
+  }
+}
+
+TesStatus tesi_saddle_axis_create(TesContext *ctx, const TesiRtAxis *a, TesPenalty penalty,
+                                  TesiSaddleAxis *s) {
+  TesStatus status = TES_OK;
+  const int k = a->n - 1;
+  double M[N * N], K[N * N];
+  TES_TRY(create_bands(ctx, a, s));
+  s->boundary[0] = tesi_saddle_boundary_penalty(penalty, k, a->h[0]);
+  s->boundary[1] = tesi_saddle_boundary_penalty(penalty, k, a->h[a->cells - 1]);
+  tesi_cell_matrices(a->n, M, K);
+  add_nodes(a, M, K, s);
+  add_derivatives(a, s);
+  add_cell_stiffness(a, s);
+  add_faces(a, penalty, s);
+  TES_TRY(tesi_band_transpose(ctx, &s->derivative, 2 * a->n, &s->transposed));
+  clear_known(a, s);
+  TesiBand *const bands[] = {&s->stiffness, &s->mass, &s->penalty, &s->derivative, &s->transposed};
+  for (int b = 0; b < 5; b++) tesi_band_finish(bands[b]);
+done:
+  return status;
+}
+
+void tesi_saddle_axis_free(TesContext *ctx, TesiSaddleAxis *s) {
+  TesiBand *const bands[] = {&s->stiffness, &s->mass, &s->penalty, &s->derivative, &s->transposed};
+  for (int b = 0; b < 5; b++) tesi_band_free(ctx, bands[b]);
+}

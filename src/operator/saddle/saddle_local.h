@@ -1,0 +1,37 @@
+/* Exact solution of the Stokes problem on a product of intervals, a vertex patch or the whole box, by fast diagonalization and the inverse of its
+ * Schur complement S = B A^-1 B' (stokes-multigrid-cui-2025, section 3, with a table in the place of conjugate gradients).
+ *   Lc z = lc Mc z, Ld z = ld z in each direction; Lam_i = nu (sum of lc in direction i and ld in the others) + alpha, G = Zd' D Zc
+ *   F^ = Z' F    r = -Zd' g - sum over i of G F^_i / Lam_i    p = S^+ r    u^_i = (F^_i + G' p) / Lam_i    u = Z u^, p <- Zd p
+ * solves A u - B' p = F, -B u = g; pressures are in the modes of Ld all the while. S^+ = (S + s e e')^-1 - e e' / s, e the constant pressure. */
+#ifndef TESI_SADDLE_LOCAL_H
+#define TESI_SADDLE_LOCAL_H
+
+#include "operator/saddle/saddle.h"
+
+typedef struct TesiSaddleLocalAxis {
+  int nodes, modes;
+  double *Zc, *Zd; /* [nodes][nodes], [modes][modes]: eigenvectors in columns */
+  double *lc, *ld;
+  double *G;        /* [modes][nodes] */
+  double *e;        /* [modes]: the constant 1 */
+  double *matrices; /* Lc, Mc, Ld, D, one after the other: what tells intervals apart */
+} TesiSaddleLocalAxis;
+
+/* Of the entries node[nodes], mode[modes] of an axis. s NULL: a direction that does not exist. */
+TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int nodes,
+                                   const int *node, int modes, const int *mode, TesiSaddleLocalAxis *local);
+void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *local);
+/* Whether both have the same matrices, to round-off. */
+bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);
+
+typedef struct TesiSaddleLocal {
+  int dim;
+  const TesiSaddleLocalAxis *axis[3];
+  double nu, alpha;
+  bool closed; /* the constant pressure is in the null space */
+} TesiSaddleLocal;
+int tesi_saddle_local_pressures(const TesiSaddleLocal *l);
+/* S[n][n] <- S^+, n pressures. */
+TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S);
+
+#endif

@@ -1,0 +1,245 @@
+/* -div(nu grad u) + alpha u + grad p = f, div u = 0, with Raviart-Thomas elements: nu is data.a, alpha data.c. */
+#include <math.h>
+#include <string.h>
+#include "device/vector.h"
+#include "functional/flow.h"
+#include "operator/saddle/saddle.h"
+#include "problem/problem.h"
+
+static int form(const TesProblem *p, TesTermDesc *term) {
+  term[0] = (TesTermDesc){.term = TES_TERM_DIFFUSION, .a = {p->numbered.data.a, NULL}};
+  term[1] = (TesTermDesc){.term = TES_TERM_MASS, .a = {p->numbered.data.c, NULL}};
+  term[2] = (TesTermDesc){.term = TES_TERM_DIVERGENCE};
+  return 3;
+}
+
+/* Without an entry: the velocity is 0. */
+static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
+  const TesBoundary *boundary = p->numbered.boundary;
+  const TesiRt *rt = tesi_space_rt(p->space);
+  memset(face, 0, 6 * sizeof *face);
+  for (int i = 0; i < 2 * rt->dim; i++) {
+    const TesiRtAxis *a = &rt->axis[i / 2];
+    face[i].penalty =
+        tesi_saddle_boundary_penalty(p->options.penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
+    if (!boundary) continue;
+    const TesCondition condition = boundary[i].condition;
+    face[i].kind = condition == TES_SLIP      ? TESI_FLOW_SLIP
+                   : condition == TES_OUTFLOW ? TESI_FLOW_OUTFLOW
+                                              : TESI_FLOW_VELOCITY;
+    memcpy(face[i].g, boundary[i].vector, sizeof face[i].g);
+    face[i].pressure = boundary[i].pressure;
+  }
+}
+
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  TesiFlowFace face[6];
+  fill_faces(p, face);
+  return tesi_flow_load(p->space, p->flow.f, tesi_saddle_of(p->op)->nu, face, b);
+}
+
+static int shown(const TesProblem *p, TesiShown *shown) {
+  (void)p;
+  (void)shown;
+  return 0;
+}
+
+static const char *name_of(const TesMesh *mesh, int boundary) {
+  return tes_mesh_boundary_name(mesh, boundary);
+}
+
+static TesStatus check_boundaries(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *boundary = p->numbered.boundary;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
+    const TesBoundary *b = &boundary[i];
+    TES_CHECK(b->condition >= TES_VELOCITY || (b->condition == TES_DIRICHLET && !b->g[0]),
+              "boundary %s: flows have the conditions velocity, slip and outflow", name_of(p->mesh, i));
+    TES_CHECK(b->condition != TES_SLIP || (!b->vector[0] && !b->vector[1] && !b->vector[2]),
+              "boundary %s: slip has no values", name_of(p->mesh, i));
+    TES_CHECK(b->condition == TES_OUTFLOW || !b->pressure, "boundary %s: a pressure is for an outflow",
+              name_of(p->mesh, i));
+  }
+done:
+  return status;
+}
+
+/* V(0,1) is less work from degree 2 on; full multigrid does not work with it. */
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSolveOptions *o = &p->options;
+  const int degree = desc->degree ? desc->degree : 2;
+  double value;
+  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "stokes is solved on meshes of kind box; this one is not");
+  TES_CHECK(!desc->materials, "a box has no materials");
+  TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
+            "the viscosity nu is %s: only constants are supported", tes_function_text(p->numbered.data.a));
+  TES_CHECK(tes_function_constant(p->numbered.data.c, &value), "alpha is %s, expected a number >= 0",
+            tes_function_text(p->numbered.data.c));
+  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_FMG,
+            "stokes is solved by gmres or fmg: the operator is indefinite");
+  TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH,
+            "the smoother of stokes is patch: there is no other for velocity and pressure together");
+  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT, "the local solver of stokes is exact");
+  TES_CHECK(o->order != TES_ORDER_REVERSED,
+            "the order of smoothing of stokes is same: reversed costs iterations");
+  TES_CHECK(o->coarsening == TES_COARSEN_MESH, "the levels of stokes are meshes: coarsening is mesh");
+  TES_CHECK(o->coarse == TES_COARSE_AUTO || o->coarse == TES_COARSE_DIRECT,
+            "the coarsest level of stokes is solved directly");
+  TES_TRY(check_boundaries(p));
+  if (o->method == TES_METHOD_AUTO) o->method = TES_METHOD_GMRES;
+  if (o->pre == 0 && degree >= 2 && o->method == TES_METHOD_GMRES && o->post >= 0) o->pre = -1;
+done:
+  return status;
+}
+
+static void given(const TesProblem *p, uint8_t *given) {
+  const TesBoundary *boundary = p->numbered.boundary;
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    given[i] = boundary[i].condition == TES_OUTFLOW ? 0 : boundary[i].condition == TES_SLIP ? 1 : 3;
+}
+
+/* b <- b - K u_D; where no face is open the net flux must vanish, and what rounding leaves of it is taken away by the iteration. */
+static TesStatus lift(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace face[6];
+  double flux, net, volume;
+  const TesVector *one = p->op->null;
+  fill_faces(p, face);
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
+  p->lifted = flux > 0;
+  if (!p->lifted) goto done;
+  TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
+  if (!one) goto done;
+  TES_TRY(tes_vector_dot(p->b, one, &net));
+  TES_TRY(tes_vector_dot(one, one, &volume));
+  TES_CHECK(fabs(net) <= 1e-10 * flux,
+            "the velocity on the boundary lets more out than in: its net flux is %.6g, of %.6g through the "
+            "boundary, "
+            "and no face is open. Change the velocities, or make a face an outflow",
+            net, flux);
+  TES_TRY(tes_vector_axpy(-net / volume, one, p->b));
+done:
+  return status;
+}
+
+/* |div u| in L2 and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0: modes of the pressure are orthonormal. */
+static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, double *divergence,
+                                    double *gradient) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *part[3] = {NULL};
+  const TesVector *whole[3] = {p->u, p->b, r};
+  double bu, ru, energy = 0;
+  for (int i = 0; i <= p->space->dim; i++) {
+    for (int v = 0; v < 3; v++) TES_TRY(tes_vector_part(p->space, whole[v], i, &part[v]));
+    TES_TRY(tes_vector_dot(part[0], part[1], &bu));
+    TES_TRY(tes_vector_dot(part[0], part[2], &ru));
+    if (i < p->space->dim) energy += bu - ru;
+    if (i == p->space->dim) TES_TRY(tes_vector_norm(part[2], divergence));
+    for (int v = 0; v < 3; v++) tes_vector_destroy(&part[v]);
+  }
+  *gradient = sqrt(fabs(energy) / tesi_saddle_of(p->op)->nu);
+done:
+  for (int v = 0; v < 3; v++) tes_vector_destroy(&part[v]);
+  return status;
+}
+
+/* x <- x + the cycle applied to r, which becomes of norm 1. */
+static TesStatus correct(TesProblem *p, TesVector *r) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *single[2] = {NULL, NULL};
+  double norm;
+  const TesPrecision precision = p->cycle;
+  TES_TRY(tes_vector_norm(r, &norm));
+  if (!(norm > 0)) goto done;
+  for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, r->length, precision, &single[i]));
+  TES_TRY(tes_vector_copy(r, 1 / norm, single[0]));
+  TES_TRY(tes_multigrid_cycle(p->multigrid, single[0], single[1], true));
+  TES_TRY(tes_vector_axpy(norm, single[1], p->u));
+done:
+  for (int i = 0; i < 2; i++) tes_vector_destroy(&single[i]);
+  return status;
+}
+
+/* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes all of a divergence away: its
+ * coarse correction the means over coarse cells, the first colour after it, whose patches are these cells, the rest, and other colours
+ * leave it alone. On the true residual, which is small, the round-off of float32 is that of float64. Levels with an odd number of cells have
+ * patches across coarse cells: there a cycle leaves a part. */
+static TesStatus clean_divergence(TesProblem *p) {
+  enum { CYCLES = 8 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *r = NULL;
+  double divergence, gradient;
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &r));
+  for (int i = 0; i < CYCLES; i++) {
+    TES_TRY(tes_operator_residual(p->op, p->b, p->u, r));
+    TES_TRY(measure_divergence(p, r, &divergence, &gradient));
+    if (!(divergence > 1e-13 * gradient) || !isfinite(divergence)) break;
+    TES_TRY(correct(p, r));
+  }
+done:
+  tes_vector_destroy(&r);
+  return status;
+}
+
+/* p of mean zero where it is undetermined. */
+static TesStatus remove_mean(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector *one = p->op->null;
+  double sum, volume;
+  if (!one) return TES_OK;
+  TES_TRY(tes_vector_dot(p->u, one, &sum));
+  TES_TRY(tes_vector_dot(one, one, &volume));
+  TES_TRY(tes_vector_axpy(-sum / volume, one, p->u));
+done:
+  return status;
+}
+
+static TesStatus complete(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(clean_divergence(p));
+  TES_TRY(remove_mean(p));
+  if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
+done:
+  return status;
+}
+
+static const TesiFlowEquation flow = {check, given, lift, complete};
+const TesiEquation tesi_stokes = {
+    .name = "stokes", .form = form, .load = load, .shown = shown, .flow = &flow};
+
+TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowErrors e;
+  *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
+  TES_CHECK(p->equation->flow, "the equation %s is no flow", p->equation->name);
+  const bool exact = p->flow.exact[0] != NULL;
+  TES_TRY(tesi_flow_errors(p->space, p->u, exact ? p->flow.exact : NULL, tes_operator_singular(p->op), &e));
+  TES_TRY(tesi_flow_fluxes(p->space, p->u, result->flux));
+  if (exact) result->velocity_l2 = e.velocity;
+  if (exact && p->flow.exact[p->space->dim]) result->pressure_l2 = e.pressure;
+  result->divergence_l2 = e.divergence;
+  result->divergence_relative = e.gradient > 0 ? e.divergence / e.gradient : 0;
+done:
+  return status;
+}
+
+TesStatus tes_problem_flow_at(const TesProblem *p, int n, const double *x, double *velocity,
+                              double *pressure) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(p->equation->flow, "the equation %s is no flow", p->equation->name);
+  TES_TRY(tesi_flow_evaluate(p->space, p->u, n, x, velocity, pressure));
+done:
+  return status;
+}

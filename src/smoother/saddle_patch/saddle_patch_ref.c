@@ -1,0 +1,118 @@
+/* A sweep from the definition: the dense matrix of the operator, cut to the unknowns whose functions vanish outside of a patch, and
+ * its pseudo-inverse by eigenvectors. For tests; small meshes. */
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+#include "basis/blas.h"
+#include "smoother/saddle_patch/saddle_patch.h"
+
+/* Whether cell c is one of the two round vertex v. */
+static bool in_interval(const TesiRtAxis *a, int v, int c) {
+  return c == v || c == (v + 1) % a->cells;
+}
+
+/* Whether the function of an entry along an axis lives inside the interval. Known nodes are in none. */
+static bool inside(const TesiRtAxis *a, bool node, int entry, int v) {
+  const int n = a->n;
+  if (!node) return in_interval(a, v, entry / n);
+  if (entry < tesi_rt_first(a) || entry >= tesi_rt_end(a)) return false;
+  if (entry % n) return in_interval(a, v, entry / n);
+  const int above = entry / n, below = above > 0 ? above - 1 : a->periodic ? a->cells - 1 : -1;
+  const bool up = above >= a->cells || in_interval(a, v, above), down = below < 0 || in_interval(a, v, below);
+  /* on a ring of two cells every function lives in the patch, but the node between its ends is no unknown of it */
+  return up && down && !(a->periodic && a->cells == 2 && above == v);
+}
+
+static int list_unknowns(const TesiRt *rt, const int vertex[3], int *list) {
+  int count = 0;
+  for (int p = 0; p < rt->parts; p++)
+    for (int64_t j = 0; j < tesi_rt_size(rt, p); j++) {
+      const int *e = rt->extent[p];
+      const int at[3] = {(int)(j % e[0]), (int)(j / e[0] % e[1]), (int)(j / e[0] / e[1])};
+      bool all = true;
+      for (int d = 0; d < rt->dim; d++) all = all && inside(&rt->axis[d], d == p, at[d], vertex[d]);
+      if (all) list[count++] = (int)(rt->offset[p] + j);
+    }
+  return count;
+}
+
+/* x[list] += pseudo-inverse of K[list][list] times r[list]. */
+static TesStatus correct(TesContext *ctx, const double *K, int64_t length, int n, const int *list,
+                         const double *r, double *x) {
+  TesStatus status = TES_OK;
+  double *A = NULL, *w = NULL, largest = 0;
+  TES_ALLOC(&A, n * n);
+  TES_ALLOC(&w, n);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) A[i * n + j] = K[list[i] * length + list[j]];
+  tesi_blas_size(n);
+  const int info = LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, A, n, w);
+  if (info != 0) TES_FAIL(TES_INTERNAL, "eigenvalues of a patch failed (LAPACK dsyev: %d)", info);
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(w[i]));
+  for (int m = 0; m < n; m++) {
+    double sum = 0;
+    if (fabs(w[m]) < 1e-12 * largest) continue;
+    for (int i = 0; i < n; i++) sum += A[i * n + m] * r[list[i]];
+    for (int i = 0; i < n; i++) x[list[i]] += A[i * n + m] * sum / w[m];
+  }
+done:
+  tesi_free(ctx, &A);
+  tesi_free(ctx, &w);
+  return status;
+}
+
+static TesStatus assemble(const TesOperator *op, double *K) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double *unit = NULL;
+  TesOperator *exact = NULL;
+  TES_TRY(tesi_operator_on(op, op->space, TES_DOUBLE, &exact));
+  TES_ALLOC(&unit, op->length);
+  for (int64_t j = 0; j < op->length; j++) {
+    unit[j] = 1;
+    TES_TRY(exact->table->apply(exact, unit, K + j * op->length)); /* symmetric: rows are columns */
+    unit[j] = 0;
+  }
+done:
+  tes_operator_destroy(&exact);
+  tesi_free(ctx, &unit);
+  return status;
+}
+
+/* The entry in row i: columns were stored as rows, and those of known nodes are not zero. */
+static double residual_at(const double *K, int64_t length, int64_t i, const double *b, const double *x) {
+  double sum = b[i];
+  for (int64_t j = 0; j < length; j++) sum -= K[j * length + i] * x[j];
+  return sum;
+}
+
+TesStatus tesi_saddle_patch_apply_ref(const TesSmoother *smoother, const double *b, double *x,
+                                      TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  const int64_t length = smoother->op->length;
+  double *K = NULL, *r = NULL;
+  int *list = NULL;
+  TES_ALLOC(&K, length * length);
+  TES_ALLOC(&r, length);
+  TES_ALLOC(&list, length);
+  TES_TRY(assemble(smoother->op, K));
+  for (int i = 0; i < p->colours; i++) {
+    const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i;
+    for (int64_t j = 0; j < length; j++) r[j] = residual_at(K, length, j, b, x);
+    for (int v = 0; v < p->axis[0].vertices * p->axis[1].vertices * p->axis[2].vertices; v++) {
+      const int vertex[3] = {v % p->axis[0].vertices, v / p->axis[0].vertices % p->axis[1].vertices,
+                             v / p->axis[0].vertices / p->axis[1].vertices};
+      int of_vertex = 0;
+      for (int d = 2; d >= 0; d--) of_vertex = of_vertex * p->axis[d].colours + p->axis[d].colour[vertex[d]];
+      if (of_vertex != colour) continue;
+      TES_TRY(correct(ctx, K, length, list_unknowns(p->rt, vertex, list), list, r, x));
+    }
+  }
+done:
+  tesi_free(ctx, &K);
+  tesi_free(ctx, &r);
+  tesi_free(ctx, &list);
+  return status;
+}

@@ -1,0 +1,2 @@
+/* Bands in float64. */
+#include "tensor/band_body.h"

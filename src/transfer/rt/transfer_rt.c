@@ -1,0 +1,224 @@
+/* Transfers between Raviart-Thomas spaces: the embedding of nodes and of modes in each direction, and their transposes. */
+#include <string.h>
+#include "basis/gauss.h"
+#include "basis/lagrange.h"
+#include "device/device.h"
+#include "tensor/band.h"
+#include "transfer/transfer.h"
+
+enum { N = TESI_MAX_POINTS, NODES = 0, MODES = 1 };
+
+typedef struct Plan {
+  TesiBand up[3][2], down[3][2]; /* by direction; nodes, modes. Unused in directions that do not exist */
+  void *work[2];
+} Plan;
+
+static const char *refuses(const TesTransferDesc *desc) {
+  const TesiRt *coarse = tesi_space_rt(desc->coarse), *fine = tesi_space_rt(desc->fine);
+  if (!coarse || !fine) return "both spaces have to be of element rt";
+  if (coarse->dim != fine->dim || coarse->n != fine->n) return "degree or dimension differ";
+  for (int d = 0; d < fine->dim; d++) {
+    const int nc = coarse->axis[d].cells, nf = fine->axis[d].cells;
+    if (nf != nc && nf / 2 != nc) return "a direction has neither as many nor half as many coarse cells";
+  }
+  return NULL;
+}
+
+/* The coarse cell that holds fine cell f. */
+static int parent(const TesiRtAxis *coarse, const TesiRtAxis *fine, int f) {
+  return fine->cells == coarse->cells ? f : tesi_min(f / 2, coarse->cells - 1);
+}
+
+/* Values of the coarse nodal polynomials at the fine nodes. Zeros by round-off are zeros. */
+static void embed_nodes(const TesiRtAxis *coarse, const TesiRtAxis *fine, TesiBand *up) {
+  const int n = fine->n, p = n + 1;
+  double nodes[N], points[N], B[N * N];
+  tesi_gauss_lobatto(p, nodes, NULL);
+  for (int f = 0; f < fine->cells; f++) {
+    const int c = parent(coarse, fine, f);
+    const bool last = f == fine->cells - 1 && !fine->periodic;
+    for (int i = 0; i < p; i++)
+      points[i] = (fine->x[f] + nodes[i] * (fine->x[f + 1] - fine->x[f]) - coarse->x[c]) /
+                  (coarse->x[c + 1] - coarse->x[c]);
+    tesi_lagrange(p, nodes, p, points, B, NULL);
+    for (int i = 0; i < n + last; i++) {
+      const int row = tesi_rt_node(fine, f, i);
+      up->first[row] = c * n;
+      for (int j = 0; j < p; j++)
+        if (B[i * p + j] > 1e-13 || B[i * p + j] < -1e-13)
+          tesi_band_add(up, row, tesi_rt_node(coarse, c, j), B[i * p + j]);
+    }
+  }
+}
+
+/* (fine mode, coarse mode) over a fine cell. */
+static void embed_modes(const TesiRtAxis *coarse, const TesiRtAxis *fine, TesiBand *up) {
+  const int n = fine->n;
+  double points[N], weights[N], l[N], L[N];
+  tesi_gauss(n, points, weights);
+  for (int f = 0; f < fine->cells; f++) {
+    const int c = parent(coarse, fine, f);
+    for (int g = 0; g < n; g++) {
+      const double x = fine->x[f] + points[g] * (fine->x[f + 1] - fine->x[f]);
+      tesi_rt_legendre(n, fine->h[f], points[g], l, NULL);
+      tesi_rt_legendre(n, coarse->h[c], (x - coarse->x[c]) / (coarse->x[c + 1] - coarse->x[c]), L, NULL);
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+          up->first[f * n + i] = c * n;
+          tesi_band_add(up, f * n + i, c * n + j, weights[g] * fine->h[f] * l[i] * L[j]);
+        }
+    }
+  }
+}
+
+static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *coarse, const TesiRtAxis *fine, TesiBand up[2],
+                           TesiBand down[2]) {
+  TesStatus status = TES_OK;
+  const int n = fine->n;
+  TES_TRY(tesi_band_create(ctx, fine->nodes, coarse->nodes, n + 1, &up[NODES]));
+  TES_TRY(tesi_band_create(ctx, fine->modes, coarse->modes, n, &up[MODES]));
+  embed_nodes(coarse, fine, &up[NODES]);
+  embed_modes(coarse, fine, &up[MODES]);
+  TES_TRY(tesi_band_transpose(ctx, &up[NODES], 6 * n + 1, &down[NODES]));
+  TES_TRY(tesi_band_transpose(ctx, &up[MODES], 3 * n, &down[MODES]));
+  if (tesi_rt_first(coarse) > 0) tesi_band_clear(&down[NODES], 0);
+  if (tesi_rt_end(coarse) < coarse->nodes) tesi_band_clear(&down[NODES], coarse->nodes - 1);
+  for (int b = 0; b < 2; b++) {
+    tesi_band_finish(&up[b]);
+    tesi_band_finish(&down[b]);
+  }
+done:
+  return status;
+}
+
+/* to <- keep to + (a band in each direction) from; extent: of from. */
+static void products(const TesTransfer *t, const TesiBand band[3][2], int part, const int extent[3],
+                     const void *from, bool keep, void *to) {
+  const Plan *plan = t->plan;
+  const int dim = t->fine->dim;
+  int now[3] = {extent[0], extent[1], extent[2]};
+  for (int d = 0; d < dim; d++) {
+    TesiBandProduct p = {.band = &band[d][d == part ? NODES : MODES], .outer = 1, .inner = 1, .factor = 1};
+    for (int e = 0; e < d; e++) p.inner *= now[e];
+    for (int e = d + 1; e < 3; e++) p.outer *= now[e];
+    p.keep = keep && d == dim - 1;
+    void *const target = d == dim - 1 ? to : plan->work[d % 2];
+    tesi_band_product(t->context, &p, t->precision == TES_SINGLE, from, target);
+    from = target;
+    now[d] = p.band->rows;
+  }
+}
+
+static void *at(const TesTransfer *t, const void *v, int64_t entry) {
+  return (char *)v + entry * (int64_t)tesi_precision_size(t->precision);
+}
+
+static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
+  const Plan *plan = t->plan;
+  const TesiRt *from = tesi_space_rt(t->coarse), *to = tesi_space_rt(t->fine);
+  for (int p = 0; p < to->parts; p++)
+    products(t, plan->up, p, from->extent[p], at(t, coarse, from->offset[p]), add,
+             at(t, fine, to->offset[p]));
+  return TES_OK;
+}
+
+static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse) {
+  const Plan *plan = t->plan;
+  const TesiRt *from = tesi_space_rt(t->fine), *to = tesi_space_rt(t->coarse);
+  for (int p = 0; p < to->parts; p++)
+    products(t, plan->down, p, from->extent[p], at(t, fine, from->offset[p]), false,
+             at(t, coarse, to->offset[p]));
+  return TES_OK;
+}
+
+static void destroy(TesTransfer *t) {
+  TesContext *ctx = t->context;
+  Plan *plan = t->plan;
+  if (!plan) return;
+  for (int d = 0; d < 3; d++)
+    for (int b = 0; b < 2; b++) {
+      tesi_band_free(ctx, &plan->up[d][b]);
+      tesi_band_free(ctx, &plan->down[d][b]);
+    }
+  for (int i = 0; i < 2; i++)
+    if (plan->work[i]) tesi_context_device(ctx)->release(ctx, &plan->work[i]);
+  tesi_free(ctx, &t->plan);
+}
+
+/* y <- band x in direction d of an [n2][n1][n0] tensor, by the definition. */
+static void product_ref(const TesiBand *band, const int extent[3], int d, const double *x, double *y) {
+  int64_t inner = 1, outer = 1;
+  for (int e = 0; e < d; e++) inner *= extent[e];
+  for (int e = d + 1; e < 3; e++) outer *= extent[e];
+  for (int64_t o = 0; o < outer; o++)
+    for (int r = 0; r < band->rows; r++)
+      for (int64_t i = 0; i < inner; i++) {
+        double sum = 0;
+        for (int c = 0; c < band->columns; c++)
+          sum += tesi_band_entry(band, r, c) * x[(o * band->columns + c) * inner + i];
+        y[(o * band->rows + r) * inner + i] = sum;
+      }
+}
+
+static TesStatus reference(const TesTransfer *t, const TesiBand band[3][2], const TesiRt *from,
+                           const TesiRt *to, const double *x, bool add, double *y) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  double *a = NULL, *b = NULL;
+  TES_ALLOC(&a, t->fine_length);
+  TES_ALLOC(&b, t->fine_length);
+  for (int p = 0; p < to->parts; p++) {
+    int extent[3] = {from->extent[p][0], from->extent[p][1], from->extent[p][2]};
+    const int64_t size = tesi_rt_size(to, p);
+    memcpy(a, x + from->offset[p], sizeof *a * (size_t)tesi_rt_size(from, p));
+    for (int d = 0; d < to->dim; d++) {
+      product_ref(&band[d][d == p ? NODES : MODES], extent, d, a, b);
+      extent[d] = to->extent[p][d];
+      double *const other = a;
+      a = b, b = other;
+    }
+    for (int64_t i = 0; i < size; i++) y[to->offset[p] + i] = a[i] + (add ? y[to->offset[p] + i] : 0);
+  }
+done:
+  tesi_free(ctx, &a);
+  tesi_free(ctx, &b);
+  return status;
+}
+
+static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool add, double *fine) {
+  const Plan *plan = t->plan;
+  return reference(t, plan->up, tesi_space_rt(t->coarse), tesi_space_rt(t->fine), coarse, add, fine);
+}
+
+static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *coarse) {
+  const Plan *plan = t->plan;
+  return reference(t, plan->down, tesi_space_rt(t->fine), tesi_space_rt(t->coarse), fine, false, coarse);
+}
+
+static const TesiTransferTable table = {.prolongate = prolongate,
+                                        .restrict_ = restrict_,
+                                        .destroy = destroy,
+                                        .prolongate_ref = prolongate_ref,
+                                        .restrict_ref = restrict_ref};
+
+static TesStatus init(TesTransfer *t) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const TesiRt *coarse = tesi_space_rt(t->coarse), *fine = tesi_space_rt(t->fine);
+  const size_t size = tesi_precision_size(t->precision);
+  Plan *plan;
+  int64_t most = 0;
+  t->table = &table;
+  TES_NEW(&plan);
+  t->plan = plan;
+  for (int d = 0; d < fine->dim; d++)
+    TES_TRY(fill_axis(ctx, &coarse->axis[d], &fine->axis[d], plan->up[d], plan->down[d]));
+  for (int p = 0; p < fine->parts; p++)
+    if (tesi_rt_size(fine, p) > most) most = tesi_rt_size(fine, p);
+  for (int i = 0; i < 2; i++)
+    TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)most * size, &plan->work[i]));
+done:
+  return status;
+}
+
+const TesiTransferKind tesi_transfer_rt = {.name = "rt", .refuses = refuses, .init = init};

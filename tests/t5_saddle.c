@@ -1,0 +1,275 @@
+/* Run: ctest -R t5_saddle. Stokes over Raviart-Thomas spaces piece by piece: the operator against quadrature, its symmetry and null space; patches
+ * against pseudo-inverses of assembled ones; transfers against dense embeddings, adjoint, exact for functions of the coarse space.
+ * Labels: threads simd */
+#include "operator/operator.h"
+#include "smoother/smoother.h"
+#include "stokes_testing.h"
+
+static TesContext *ctx;
+
+static const Flow flows[] = {{2, 1, {3, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_AUTO},
+                             {2, 2, {3, 4}, "vovsvv", true, 2, 3, TES_PENALTY_PAPER},
+                             {2, 3, {2, 3}, "oosvvv", false, 1, 0, TES_PENALTY_STANDARD},
+                             {2, 2, {4, 3}, "ppvsvv", false, 1, 0, TES_PENALTY_STANDARD},
+                             {2, 1, {2, 5}, "ppppvv", true, 0.5, 1, TES_PENALTY_STANDARD},
+                             {2, 5, {3, 2}, "svsosv", false, 1, 10, TES_PENALTY_STANDARD},
+                             {3, 1, {3, 2, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_STANDARD},
+                             {3, 1, {2, 3, 3}, "vovspp", true, 1, 1, TES_PENALTY_AUTO},
+                             {3, 2, {2, 2, 2}, "svvvov", false, 3, 0, TES_PENALTY_STANDARD}};
+enum { FLOWS = sizeof flows / sizeof *flows };
+
+static void operator_is_what_quadrature_says(void **state) {
+  (void)state;
+  for (int i = 0; i < FLOWS; i++)
+    for (TesPrecision precision = TES_DOUBLE; precision <= TES_SINGLE; precision++) {
+      TesSpace *space = flow_space(ctx, &flows[i]);
+      TesOperator *op = flow_operator(ctx, &flows[i], space, precision);
+      double *values = flow_random(space, 7 + (uint64_t)i), *other = flow_random(space, 70 + (uint64_t)i);
+      TesVector *x = flow_vector(ctx, space, precision, values),
+                *y = flow_vector(ctx, space, precision, NULL),
+                *expected = flow_vector(ctx, space, precision, NULL),
+                *b = flow_vector(ctx, space, precision, other), *r = flow_vector(ctx, space, precision, NULL);
+      const double tolerance = precision == TES_DOUBLE ? 2e-13 : 2e-6;
+      assert_ok(ctx, tes_operator_apply_ref(op, x, expected));
+      assert_ok(ctx, tes_operator_apply(op, x, y));
+      assert_near(flow_difference(ctx, y, expected), 0, tolerance);
+      assert_ok(ctx, tes_operator_residual(op, b, x, r));
+      assert_ok(ctx, tes_vector_axpy(1, r, y)); /* b again */
+      assert_near(flow_difference(ctx, y, b), 0, 1e3 * tolerance);
+      TesVector *vectors[] = {x, y, expected, b, r};
+      for (int v = 0; v < 5; v++) tes_vector_destroy(&vectors[v]);
+      free(values);
+      free(other);
+      tes_operator_destroy(&op);
+      tes_space_destroy(&space);
+    }
+}
+
+/* (K x, y) = (x, K y), the diagonal, and K (0, constant) = 0 where no face is open. */
+static void operator_is_symmetric(void **state) {
+  (void)state;
+  for (int i = 0; i < FLOWS; i++) {
+    TesSpace *space = flow_space(ctx, &flows[i]);
+    TesOperator *op = flow_operator(ctx, &flows[i], space, TES_DOUBLE);
+    double *a = flow_random(space, 3), *c = flow_random(space, 4), Kab, Kba, norm, null;
+    TesVector *x = flow_vector(ctx, space, TES_DOUBLE, a), *y = flow_vector(ctx, space, TES_DOUBLE, c),
+              *Kx = flow_vector(ctx, space, TES_DOUBLE, NULL),
+              *Ky = flow_vector(ctx, space, TES_DOUBLE, NULL);
+    assert_ok(ctx, tes_operator_apply(op, x, Kx));
+    assert_ok(ctx, tes_operator_apply(op, y, Ky));
+    assert_ok(ctx, tes_vector_dot(Kx, y, &Kab));
+    assert_ok(ctx, tes_vector_dot(x, Ky, &Kba));
+    assert_ok(ctx, tes_vector_norm(Kx, &norm));
+    assert_near(Kab, Kba, 1e-12 * norm * sqrt((double)tes_space_length(space)));
+    assert_ok(ctx, tes_operator_diagonal(op, Ky));
+    assert_ok(ctx, tes_vector_get(Ky, c));
+    for (int64_t j = 0; j < tes_space_length(space); j += 17) {
+      memset(a, 0, (size_t)tes_space_length(space) * sizeof *a);
+      a[j] = 1;
+      tesi_rt_clear(tesi_space_rt(space), a);
+      const bool known = a[j] == 0;
+      assert_ok(ctx, tes_vector_set(x, a));
+      assert_ok(ctx, tes_operator_apply(op, x, Kx));
+      assert_ok(ctx, tes_vector_get(Kx, a));
+      assert_near(c[j], known ? 1 : a[j], 1e-11 * fabs(c[j]));
+    }
+    assert_int_equal(tes_operator_singular(op), strchr(flows[i].given, 'o') == NULL);
+    if (op->null) {
+      assert_ok(ctx, tes_operator_apply(op, op->null, Kx));
+      assert_ok(ctx, tes_vector_maximum(Kx, &null));
+      assert_near(null, 0, 1e-13);
+    }
+    TesVector *vectors[] = {x, y, Kx, Ky};
+    for (int v = 0; v < 4; v++) tes_vector_destroy(&vectors[v]);
+    free(a);
+    free(c);
+    tes_operator_destroy(&op);
+    tes_space_destroy(&space);
+  }
+}
+
+/* Incompatible right-hand sides too: the pseudo-inverse is what is computed. */
+static void patches_are_pseudo_inverses(void **state) {
+  (void)state;
+  for (int i = 0; i < FLOWS; i++)
+    for (int way = 0; way < 4; way++) {
+      const TesPrecision precision = way % 2 ? TES_SINGLE : TES_DOUBLE;
+      const TesSweep sweep = way / 2 ? TES_BACKWARD : TES_FORWARD;
+      TesSpace *space = flow_space(ctx, &flows[i]);
+      if (tes_space_length(space) > 500 && way) {
+        tes_space_destroy(&space);
+        continue;
+      }
+      TesOperator *op = flow_operator(ctx, &flows[i], space, precision);
+      TesSmoother *smoother;
+      assert_ok(
+          ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
+      double *values = flow_random(space, 5 + (uint64_t)i), *start = flow_random(space, 50);
+      TesVector *b = flow_vector(ctx, space, precision, values),
+                *x = flow_vector(ctx, space, precision, start),
+                *expected = flow_vector(ctx, space, precision, start);
+      const double tolerance = flows[i].degree * (precision == TES_DOUBLE ? 1e-11 : 1e-4);
+      assert_ok(ctx, tes_smoother_apply_ref(smoother, b, expected, sweep, false));
+      assert_ok(ctx, tes_smoother_apply(smoother, b, x, sweep, false));
+      assert_near(flow_difference(ctx, x, expected), 0, tolerance);
+      assert_ok(ctx, tes_smoother_apply_ref(smoother, b, expected, sweep, true));
+      assert_ok(ctx, tes_vector_fill(x, NAN));
+      assert_ok(ctx, tes_smoother_apply(smoother, b, x, sweep, true));
+      assert_near(flow_difference(ctx, x, expected), 0, tolerance);
+      TesVector *vectors[] = {b, x, expected};
+      for (int v = 0; v < 3; v++) tes_vector_destroy(&vectors[v]);
+      free(values);
+      free(start);
+      tes_smoother_destroy(&smoother);
+      tes_operator_destroy(&op);
+      tes_space_destroy(&space);
+    }
+}
+
+/* Twice the cells of a flow; graded ones are refined, so that the spaces are nested. */
+static TesSpace *refined_space(const TesSpace *coarse) {
+  const TesMesh *mesh = tes_space_mesh(coarse);
+  TesMesh *fine;
+  TesSpace *space;
+  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = tes_mesh_dim(mesh), .refine = 1};
+  uint8_t given[6];
+  for (int d = 0; d < desc.dim; d++) {
+    desc.cells[d] = tes_mesh_cells_along(mesh, d);
+    desc.coordinates[d] = (double *)tes_mesh_coordinates(mesh, d);
+    desc.periodic[d] = mesh->box_periodic[d];
+  }
+  for (int i = 0; i < 6; i++) given[i] = i < 2 * desc.dim ? (uint8_t)tes_space_given(coarse, i) : 0;
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &fine));
+  assert_ok(ctx, tes_space_create(ctx,
+                                  &(TesSpaceDesc){.mesh = fine,
+                                                  .degree = tes_space_degree(coarse),
+                                                  .given = given,
+                                                  .element = TES_ELEMENT_RT},
+                                  &space));
+  tes_mesh_destroy(&fine);
+  return space;
+}
+
+static void transfers_are_embeddings(void **state) {
+  (void)state;
+  for (int i = 0; i < FLOWS; i++)
+    for (TesPrecision precision = TES_DOUBLE; precision <= TES_SINGLE; precision++) {
+      TesSpace *coarse = flow_space(ctx, &flows[i]), *fine = refined_space(coarse);
+      TesTransfer *t;
+      assert_ok(ctx,
+                tes_transfer_create(
+                    ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine, .precision = precision}, &t));
+      double *a = flow_random(coarse, 1), *c = flow_random(fine, 2), up, down;
+      TesVector *x = flow_vector(ctx, coarse, precision, a), *y = flow_vector(ctx, fine, precision, c),
+                *Px = flow_vector(ctx, fine, precision, NULL),
+                *expected = flow_vector(ctx, fine, precision, NULL),
+                *Ry = flow_vector(ctx, coarse, precision, NULL),
+                *R = flow_vector(ctx, coarse, precision, NULL);
+      const double tolerance = precision == TES_DOUBLE ? 1e-13 : 1e-5;
+      assert_ok(ctx, tes_transfer_prolongate_ref(t, x, false, expected));
+      assert_ok(ctx, tes_transfer_prolongate(t, x, false, Px));
+      assert_near(flow_difference(ctx, Px, expected), 0, tolerance);
+      assert_ok(ctx, tes_transfer_restrict_ref(t, y, R));
+      assert_ok(ctx, tes_transfer_restrict(t, y, Ry));
+      assert_near(flow_difference(ctx, Ry, R), 0, tolerance);
+      assert_ok(ctx, tes_vector_dot(Px, y, &up));
+      assert_ok(ctx, tes_vector_dot(x, Ry, &down));
+      assert_near(up, down, 1e3 * tolerance);
+      assert_ok(ctx, tes_transfer_prolongate(t, x, true, Px));
+      assert_ok(ctx, tes_vector_axpy(1, expected, expected));
+      assert_near(flow_difference(ctx, Px, expected), 0, tolerance);
+      TesVector *vectors[] = {x, y, Px, expected, Ry, R};
+      for (int v = 0; v < 6; v++) tes_vector_destroy(&vectors[v]);
+      free(a);
+      free(c);
+      tes_transfer_destroy(&t);
+      tes_space_destroy(&coarse);
+      tes_space_destroy(&fine);
+    }
+}
+
+/* The Galerkin product with level-wise penalties is not the coarse operator, but its divergence part is: (K P x)_p restricted is (K x)_p. */
+static void divergence_commutes_with_the_embedding(void **state) {
+  (void)state;
+  for (int i = 0; i < FLOWS; i++) {
+    TesSpace *coarse = flow_space(ctx, &flows[i]), *fine = refined_space(coarse);
+    TesOperator *K = flow_operator(ctx, &flows[i], coarse, TES_DOUBLE),
+                *L = flow_operator(ctx, &flows[i], fine, TES_DOUBLE);
+    TesTransfer *t;
+    assert_ok(ctx, tes_transfer_create(ctx, &(TesTransferDesc){.coarse = coarse, .fine = fine}, &t));
+    double *a = flow_random(coarse, 1);
+    TesVector *x = flow_vector(ctx, coarse, TES_DOUBLE, a), *Px = flow_vector(ctx, fine, TES_DOUBLE, NULL),
+              *LPx = flow_vector(ctx, fine, TES_DOUBLE, NULL),
+              *R = flow_vector(ctx, coarse, TES_DOUBLE, NULL),
+              *Kx = flow_vector(ctx, coarse, TES_DOUBLE, NULL), *part[2];
+    assert_ok(ctx, tes_transfer_prolongate(t, x, false, Px));
+    assert_ok(ctx, tes_operator_apply(L, Px, LPx));
+    assert_ok(ctx, tes_transfer_restrict(t, LPx, R));
+    assert_ok(ctx, tes_operator_apply(K, x, Kx));
+    assert_ok(ctx, tes_vector_part(coarse, R, flows[i].dim, &part[0]));
+    assert_ok(ctx, tes_vector_part(coarse, Kx, flows[i].dim, &part[1]));
+    assert_near(flow_difference(ctx, part[0], part[1]), 0, 1e-12);
+    TesVector *vectors[] = {part[0], part[1], x, Px, LPx, R, Kx};
+    for (int v = 0; v < 7; v++) tes_vector_destroy(&vectors[v]);
+    free(a);
+    tes_transfer_destroy(&t);
+    tes_operator_destroy(&K);
+    tes_operator_destroy(&L);
+    tes_space_destroy(&coarse);
+    tes_space_destroy(&fine);
+  }
+}
+
+static void what_is_not_there_is_told(void **state) {
+  (void)state;
+  static const Flow box = {2, 2, {2, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_AUTO},
+                    loose = {2, 2, {2, 2}, "ppsoss", false, 1, 0, TES_PENALTY_AUTO};
+  TesSpace *space = flow_space(ctx, &box), *other, *free_space = flow_space(ctx, &loose);
+  TesOperator *op;
+  TesMesh *mesh = flow_mesh(ctx, &box), *periodic = flow_mesh(ctx, &loose);
+  const TesiCellView *cells;
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_DIVERGENCE}};
+  assert_int_equal(tesi_space_cells(space, &cells), TES_INVALID_INPUT);
+  tes_context_clear(ctx);
+  assert_int_equal(tes_operator_create(ctx, &(TesOperatorDesc){.space = space}, &op), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "saddle: the form has no divergence term"));
+  tes_context_clear(ctx);
+  assert_int_equal(
+      tes_operator_create(ctx, &(TesOperatorDesc){.space = free_space, .form = {2, term, 0}}, &op),
+      TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "nothing fixes the velocity in direction x"));
+  tes_context_clear(ctx);
+  assert_int_equal(
+      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 16, .element = TES_ELEMENT_RT}, &other),
+      TES_INVALID_INPUT);
+  tes_context_clear(ctx);
+  assert_int_equal(tes_space_create(ctx, &(TesSpaceDesc){.mesh = periodic}, &other), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "periodic box"));
+  tes_context_clear(ctx);
+  tes_mesh_destroy(&mesh);
+  tes_mesh_destroy(&periodic);
+  tes_space_destroy(&space);
+  tes_space_destroy(&free_space);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  const size_t left = tes_context_memory(ctx);
+  tes_context_destroy(&ctx);
+  return left != 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operator_is_what_quadrature_says),
+                                     cmocka_unit_test(operator_is_symmetric),
+                                     cmocka_unit_test(patches_are_pseudo_inverses),
+                                     cmocka_unit_test(transfers_are_embeddings),
+                                     cmocka_unit_test(divergence_commutes_with_the_embedding),
+                                     cmocka_unit_test(what_is_not_there_is_told)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

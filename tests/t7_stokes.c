@@ -1,0 +1,350 @@
+/* Run: ctest -R t7_stokes. Stokes from data to solution. Histories, counts and errors are those of two independent prototypes, which agree in all digits:
+ * the residuals of GMRES with V(1,1), float64, standard penalties; errors of the Galerkin solution.
+ * Labels: threads */
+#include <stdio.h>
+#include "stokes_testing.h"
+
+static TesContext *ctx;
+
+typedef struct Outcome {
+  int iterations;
+  double fractional, residual[40];
+  TesFlowResult flow;
+} Outcome;
+
+/* Solves a problem on a mesh of its own, and evaluates it at points if there are any. */
+static void solve(const Flow *f, TesProblemDesc desc, Outcome *out, int points, const double *x, double *u,
+                  double *p) {
+  TesMesh *mesh = flow_mesh(ctx, f);
+  TesProblem *problem;
+  TesSolveResult result;
+  desc.equation = TES_STOKES, desc.mesh = mesh, desc.degree = f->degree;
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  assert_true(result.iterations < 40);
+  out->iterations = result.iterations;
+  out->fractional = result.fractional_iterations;
+  memcpy(out->residual, result.residuals, ((size_t)result.iterations + 1) * sizeof *result.residuals);
+  assert_ok(ctx, tes_problem_flow(problem, &out->flow));
+  if (points) assert_ok(ctx, tes_problem_flow_at(problem, points, x, u, p));
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+}
+
+static Outcome manufactured(const Flow *f, double tolerance, int pre, TesSolvePrecision precision) {
+  Outcome out;
+  TesProblemDesc desc = {.solver = {.tolerance = tolerance,
+                                    .pre = pre ? pre : -1,
+                                    .post = 1,
+                                    .precision = precision,
+                                    .penalty = TES_PENALTY_STANDARD}};
+  flow_manufacture(ctx, f->dim, 0.5, &desc.flow);
+  solve(f, desc, &out, 0, NULL, NULL, NULL);
+  flow_forget(&desc.flow);
+  return out;
+}
+
+static void histories_are_those_of_the_prototypes(void **state) {
+  (void)state;
+  static const struct {
+    Flow f;
+    int count;
+    double residual[7];
+  } known[] = {
+      {{.dim = 2, .degree = 2, .cells = {16, 16}},
+       6,
+       {1, 1.3126e-2, 9.4351e-4, 3.8192e-5, 1.1414e-6, 3.1439e-8, 6.8764e-10}},
+      {{.dim = 2, .degree = 4, .cells = {16, 16}}, 3, {1, 6.4075e-4, 2.3959e-6, 6.4748e-9}},
+      {{.dim = 3, .degree = 1, .cells = {8, 8, 8}},
+       6,
+       {1, 1.6311e-3, 1.8857e-4, 1.3936e-5, 1.3097e-6, 1.1555e-7, 8.2626e-9}},
+      {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, 4, {1, 4.2996e-4, 1.0974e-5, 3.4652e-7, 5.6521e-9}}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    const Outcome out = manufactured(&known[i].f, 1e-8, 1, TES_SOLVE_DOUBLE);
+    assert_int_equal(out.iterations, known[i].count);
+    for (int n = 0; n <= known[i].count; n++)
+      assert_near(out.residual[n], known[i].residual[n], 1e-3 * known[i].residual[n]);
+    assert_true(out.flow.divergence_relative < 1e-12);
+  }
+}
+
+/* Also with a float32 cycle: the same counts to 0.05, and a divergence of the size of round-off. */
+static void counts_do_not_depend_on_the_precision(void **state) {
+  (void)state;
+  static const struct {
+    Flow f;
+    int pre;
+    double fractional;
+  } known[] = {{{.dim = 2, .degree = 1, .cells = {16, 16}}, 1, 7.22},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, 1, 5.24},
+               {{.dim = 2, .degree = 3, .cells = {16, 16}}, 1, 3.75},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, 1, 5.94}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (TesSolvePrecision precision = TES_SOLVE_MIXED; precision <= TES_SOLVE_DOUBLE; precision++) {
+      const Outcome out = manufactured(&known[i].f, 1e-8, known[i].pre, precision);
+      assert_near(out.fractional, known[i].fractional, 0.05);
+      assert_true(out.residual[out.iterations] < 1.05e-8);
+      assert_true(out.flow.divergence_relative < 1e-12);
+    }
+}
+
+static void errors_are_those_of_the_galerkin_solution(void **state) {
+  (void)state;
+  static const struct {
+    Flow f;
+    double velocity, pressure;
+  } known[] = {{{.dim = 2, .degree = 1, .cells = {16, 16}}, 5.646e-5, 4.058e-3},
+               {{.dim = 2, .degree = 2, .cells = {8, 8}}, 1.186e-5, 1.071e-3},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, 1.383e-6, 1.346e-4},
+               {{.dim = 2, .degree = 3, .cells = {16, 16}}, 6.720e-8, 3.337e-6},
+               {{.dim = 2, .degree = 4, .cells = {8, 8}}, 4.609e-8, 2.098e-6},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, 1.109e-5, 1.395e-2}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    const Outcome out = manufactured(&known[i].f, 1e-12, 1, TES_SOLVE_DOUBLE);
+    assert_near(out.flow.velocity_l2, known[i].velocity, 0.01 * known[i].velocity);
+    assert_near(out.flow.pressure_l2, known[i].pressure, 0.01 * known[i].pressure);
+  }
+}
+
+/* ---- boundary conditions ------------------------------------------------------------------------------------------------- */
+
+static TesFunction *function(const char *text) {
+  TesFunction *f;
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  return f;
+}
+
+/* A flow of polynomials of the space: errors are round-off. The half channel has slip in its middle. */
+static void poiseuille_is_exact(void **state) {
+  (void)state;
+  TesFunction *u = function("4*y*(1-y)"), *p = function("8*(2-x)"), *zero = function("0");
+  for (int half = 0; half < 2; half++) {
+    TesMesh *mesh;
+    TesProblem *problem;
+    TesSolveResult result;
+    TesFlowResult flow;
+    const TesBoundary boundary[] = {{.condition = TES_VELOCITY},
+                                    {.name = "left", .condition = TES_VELOCITY, .vector = {u}},
+                                    {.name = "right", .condition = TES_OUTFLOW},
+                                    {.name = "top", .condition = TES_SLIP}};
+    const TesProblemDesc desc = {.equation = TES_STOKES,
+                                 .degree = 2,
+                                 .boundary = boundary,
+                                 .boundaries = 3 + half,
+                                 .flow = {.exact = {u, zero, p}},
+                                 .solver = {.tolerance = 1e-13, .precision = TES_SOLVE_DOUBLE}};
+    TesProblemDesc on = desc;
+    assert_ok(ctx, tes_mesh_create(ctx,
+                                   &(TesMeshDesc){.kind = TES_MESH_BOX,
+                                                  .dim = 2,
+                                                  .cells = {8, half ? 2 : 4},
+                                                  .upper = {2, half ? 0.5 : 1}},
+                                   &mesh));
+    on.mesh = mesh;
+    assert_ok(ctx, tes_problem_create(ctx, &on, &problem));
+    assert_ok(ctx, tes_problem_solve(problem, &result));
+    assert_ok(ctx, tes_problem_flow(problem, &flow));
+    assert_near(flow.velocity_l2, 0, 1e-12);
+    assert_near(flow.pressure_l2, 0, 1e-11);
+    assert_near(flow.flux[0], half ? -1. / 3 : -2. / 3, 1e-13);
+    assert_near(flow.flux[0] + flow.flux[1], 0, 1e-12);
+    tes_problem_destroy(&problem);
+    tes_mesh_destroy(&mesh);
+  }
+  tes_function_destroy(&u);
+  tes_function_destroy(&p);
+  tes_function_destroy(&zero);
+}
+
+/* Velocities on the whole boundary, normal and tangential. */
+static void velocities_on_all_faces(void **state) {
+  (void)state;
+  static const struct {
+    Flow f;
+    double velocity, pressure, fractional;
+  } known[] = {{{.dim = 2, .degree = 2, .cells = {8, 8}}, 1.369e-4, 2.651e-4, 4.91},
+               {{.dim = 2, .degree = 2, .cells = {16, 16}}, 1.693e-5, 3.112e-5, 5.14},
+               {{.dim = 2, .degree = 3, .cells = {8, 8}}, 4.982e-6, 1.579e-5, 3.45}};
+  TesFunction *u = function("sin(pi*x)*cos(pi*y) + y"), *v = function("-cos(pi*x)*sin(pi*y) + x"),
+              *p = function("exp(x)*cos(pi*y)"),
+              *fx = function("2*pi*pi*sin(pi*x)*cos(pi*y) + exp(x)*cos(pi*y)"),
+              *fy = function("-2*pi*pi*cos(pi*x)*sin(pi*y) - pi*exp(x)*sin(pi*y)");
+  const TesBoundary all = {.condition = TES_VELOCITY, .vector = {u, v}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    Outcome out;
+    TesProblemDesc desc = {
+        .boundary = &all,
+        .boundaries = 1,
+        .flow = {.f = {fx, fy}, .exact = {u, v, p}},
+        .solver = {
+            .tolerance = 1e-8, .pre = 1, .precision = TES_SOLVE_DOUBLE, .penalty = TES_PENALTY_STANDARD}};
+    solve(&known[i].f, desc, &out, 0, NULL, NULL, NULL);
+    assert_near(out.fractional, known[i].fractional, 0.05);
+    assert_near(out.flow.velocity_l2, known[i].velocity, 0.01 * known[i].velocity);
+    assert_near(out.flow.pressure_l2, known[i].pressure, 0.01 * known[i].pressure);
+    assert_true(out.flow.divergence_relative < 1e-12);
+  }
+  TesFunction *all_functions[] = {u, v, p, fx, fy};
+  for (int i = 0; i < 5; i++) tes_function_destroy(&all_functions[i]);
+}
+
+/* A channel with an outflow, and a driven cavity. */
+static void known_values(void **state) {
+  (void)state;
+  TesFunction *sine = function("sin(pi*y)"), *one = function("1");
+  const TesBoundary channel[] = {{.condition = TES_VELOCITY},
+                                 {.name = "left", .condition = TES_VELOCITY, .vector = {sine}},
+                                 {.name = "right", .condition = TES_OUTFLOW}},
+                    cavity[] = {{.condition = TES_VELOCITY},
+                                {.name = "top", .condition = TES_VELOCITY, .vector = {one}}};
+  const TesSolveOptions exact = {
+      .tolerance = 1e-11, .precision = TES_SOLVE_DOUBLE, .penalty = TES_PENALTY_STANDARD};
+  double u[3][2], p[3];
+  Outcome out;
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesSolveResult result;
+  assert_ok(ctx, tes_mesh_create(
+                     ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 2, .cells = {32, 16}, .upper = {2, 1}},
+                     &mesh));
+  assert_ok(ctx, tes_problem_create(ctx,
+                                    &(TesProblemDesc){.equation = TES_STOKES,
+                                                      .mesh = mesh,
+                                                      .degree = 3,
+                                                      .boundary = channel,
+                                                      .boundaries = 3,
+                                                      .solver = exact},
+                                    &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  assert_ok(ctx, tes_problem_flow_at(problem, 3, (const double[]){1, 0.5, 0.25, 0.25, 0.5, 0.5}, u[0], p));
+  assert_near(u[0][0], 0.954940876, 1e-7);
+  assert_near(u[1][1], -0.01416146, 1e-7);
+  assert_near(p[2], 11.46008184, 1e-7);
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+  solve(&(Flow){.dim = 2, .degree = 3, .cells = {32, 32}},
+        (TesProblemDesc){.boundary = cavity, .boundaries = 2, .solver = exact}, &out, 2,
+        (const double[]){0.5, 0.75, 0.25, 0.5}, u[0], p);
+  assert_near(u[0][0], -0.032443665, 1e-7);
+  assert_near(u[1][1], 0.178852131, 1e-7);
+  tes_function_destroy(&sine);
+  tes_function_destroy(&one);
+}
+
+/* Rings, walls and slip. */
+static void periodic_flows(void **state) {
+  (void)state;
+  TesFunction *fx = function("sin(2*pi*y)*(1 + cos(2*pi*x))"), *fy = function("y*sin(2*pi*x)"),
+              *gx = function("1 + sin(2*pi*y)*cos(2*pi*z)"), *gy = function("sin(2*pi*x)"),
+              *gz = function("y*cos(2*pi*x)");
+  const TesBoundary slip[] = {{.condition = TES_VELOCITY}, {.name = "top", .condition = TES_SLIP}};
+  TesSolveOptions exact = {
+      .tolerance = 1e-8, .pre = 1, .precision = TES_SOLVE_DOUBLE, .penalty = TES_PENALTY_STANDARD};
+  double u[2][3], p[2], v[2][2];
+  Outcome out;
+  solve(&(Flow){.dim = 2, .degree = 3, .cells = {16, 16}, .given = "ppvsvv"},
+        (TesProblemDesc){.boundary = slip, .boundaries = 2, .flow = {.f = {fx, fy}}, .solver = exact}, &out,
+        2, (const double[]){0.5, 0.5, 0.25, 0.5}, v[0], p);
+  assert_near(v[0][0], -0.081689047, 2e-7);
+  assert_near(v[1][1], 0.017933659, 2e-7);
+  assert_near(out.fractional, 4.30, 0.05);
+  solve(&(Flow){.dim = 3, .degree = 2, .cells = {8, 8, 8}, .given = "ppvvpp"},
+        (TesProblemDesc){.flow = {.f = {gx, gy, gz}}, .solver = exact}, &out, 2,
+        (const double[]){0.25, 0.5, 0.5, 0.5, 0.5, 0.5}, u[0], p);
+  assert_near(u[0][1], 0.016462691, 1e-7);
+  assert_near(u[1][2], -0.011572621, 1e-7);
+  assert_near(u[1][0], 0.125, 1e-7);
+  TesFunction *all[] = {fx, fy, gx, gy, gz};
+  for (int i = 0; i < 5; i++) tes_function_destroy(&all[i]);
+}
+
+/* f = grad phi gives u = 0, whatever the pressure. */
+static void gradients_do_not_move(void **state) {
+  (void)state;
+  TesFunction *fx = function("1e3*(3*x*x*y + 2)"), *fy = function("1e3*x*x*x");
+  const double x[] = {0.3, 0.4, 0.71, 0.9};
+  double u[2][2], p[2];
+  Outcome out;
+  solve(&(Flow){.dim = 2, .degree = 2, .cells = {6, 4}},
+        (TesProblemDesc){.flow = {.f = {fx, fy}},
+                         .solver = {.tolerance = 1e-12, .precision = TES_SOLVE_DOUBLE}},
+        &out, 2, x, u[0], p);
+  for (int i = 0; i < 4; i++) assert_near(u[i / 2][i % 2], 0, 1e-9);
+  tes_function_destroy(&fx);
+  tes_function_destroy(&fy);
+}
+
+/* The work of full multigrid is two sweeps; its errors are those of the Galerkin solution, nearly. */
+static void full_multigrid_reaches_the_error(void **state) {
+  (void)state;
+  const Flow f = {.dim = 2, .degree = 2, .cells = {32, 32}};
+  Outcome out;
+  TesProblemDesc desc = {
+      .solver = {.method = TES_METHOD_FMG, .tolerance = 1e-3, .penalty = TES_PENALTY_STANDARD}};
+  flow_manufacture(ctx, 2, 0.5, &desc.flow);
+  solve(&f, desc, &out, 0, NULL, NULL, NULL);
+  assert_int_equal(out.iterations, 0);
+  assert_true(out.flow.velocity_l2 < 1.2 * 1.693e-7 && out.flow.pressure_l2 < 1.06 * 1.685e-5);
+  flow_forget(&desc.flow);
+}
+
+static void bad_input_is_told(void **state) {
+  (void)state;
+  TesFunction *one = function("1"), *varies = function("1 + x"), *negative = function("-1");
+  const TesBoundary lid = {.name = "top", .condition = TES_VELOCITY, .vector = {NULL, one}},
+                    neumann = {.name = "top", .condition = TES_NEUMANN},
+                    slip = {.name = "top", .condition = TES_SLIP, .vector = {one}};
+  const struct {
+    TesProblemDesc desc;
+    const char *message;
+  } wrong[] = {
+      {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 through the boundary"},
+      {{.boundary = &neumann, .boundaries = 1}, "boundary top: flows have the conditions velocity, slip"},
+      {{.boundary = &slip, .boundaries = 1}, "boundary top: slip has no values"},
+      {{.data = {.a = varies}}, "the viscosity nu is 1 + x: only constants"},
+      {{.data = {.a = negative}}, "the viscosity nu is -1, expected > 0"},
+      {{.data = {.c = negative}}, "alpha is -1, expected >= 0"},
+      {{.solver = {.method = TES_METHOD_CG}}, "stokes is solved by gmres or fmg"},
+      {{.solver = {.smoother = TES_SMOOTHER_JACOBI}}, "the smoother of stokes is patch"},
+      {{.solver = {.local = TES_LOCAL_MEAN}}, "the local solver of stokes is exact"}};
+  TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    TesProblem *problem;
+    TesProblemDesc desc = wrong[i].desc;
+    desc.equation = TES_STOKES, desc.mesh = mesh;
+    assert_int_equal(tes_problem_create(ctx, &desc, &problem), TES_INVALID_INPUT);
+    if (!strstr(tes_context_message(ctx), wrong[i].message))
+      fail_msg("expected '%s', got '%s'", wrong[i].message, tes_context_message(ctx));
+    tes_context_clear(ctx);
+  }
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&one);
+  tes_function_destroy(&varies);
+  tes_function_destroy(&negative);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  const size_t left = tes_context_memory(ctx);
+  tes_context_destroy(&ctx);
+  return left != 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(histories_are_those_of_the_prototypes),
+                                     cmocka_unit_test(counts_do_not_depend_on_the_precision),
+                                     cmocka_unit_test(errors_are_those_of_the_galerkin_solution),
+                                     cmocka_unit_test(poiseuille_is_exact),
+                                     cmocka_unit_test(velocities_on_all_faces),
+                                     cmocka_unit_test(known_values),
+                                     cmocka_unit_test(periodic_flows),
+                                     cmocka_unit_test(gradients_do_not_move),
+                                     cmocka_unit_test(full_multigrid_reaches_the_error),
+                                     cmocka_unit_test(bad_input_is_told)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
