@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 3, FEW = 5 /* outputs beside lines */ };
+enum { INPUTS = 3, FEW = 4 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -96,7 +96,6 @@ TesStatus solve_check_outputs(Solve *s) {
   if (vtu && !steps) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
   if (png && !(c && c->adaptive)) output[outputs++] = (Named){"the picture (output.png)", png};
   if (c && c->checkpoint) output[outputs++] = (Named){"the checkpoint (output.checkpoint)", c->checkpoint};
-  if (solve_png_path(s)) output[outputs++] = (Named){"the picture (output.png)", solve_png_path(s)};
   for (int i = 0; c && i < c->lines; i++)
     output[outputs++] = (Named){"a line (output.lines)", c->line[i].file};
   if (!find_clash(s, inputs, input, outputs, output) && steps)

@@ -53,6 +53,8 @@ static void what_does_not_clash_is_written(void **state) {
   assert_run("solve " SQUARE " --quiet --json r.json --vtu u.vtu", 0);
   assert_run("solve " SQUARE " --quiet --json r.json --vtu u.vtu", 0);
   assert_true(exists("r.json") && exists("u.vtu"));
+  const int status = run("solve " SQUARE " --quiet --png u.png"); /* 3: a build without pictures */
+  if (status != 3 && (status != 0 || !exists("u.png"))) fail_msg("exit status %d\n%s", status, output);
 }
 
 /* A checkpoint is read before its next state is written there. */
