@@ -34,7 +34,7 @@ typedef struct Solve {
   TesVector *guess;          /* of a restart: where the first iteration starts */
   int first_step;            /* the number of the checkpoint's step */
   TesStatus status, outcome; /* of the whole; of the iteration, before files are written */
-  char refusal[1024];        /* files that clash; the report is not written then */
+  char refusal[1024];        /* files that clash, or cannot be made; the report is not written then */
   bool has_solver, solved, has_errors;
   double error_l2, error_h1;
   bool is_flow; /* then `flow` in the place of the two */
@@ -66,8 +66,8 @@ typedef struct Solve {
 
 extern const char *const solve_texts[4]; /* names of the texts */
 
-/* Before anything is computed: whether the files of the case can be written. */
-TesStatus solve_check_files(const Solve *s);
+/* Before anything is computed: whether the files of the case can be written. Fills in s->refusal for a picture of a flow. */
+TesStatus solve_check_files(Solve *s);
 /* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output. Without a case (s->input) by the
  * options alone. */
 TesStatus solve_check_outputs(Solve *s);

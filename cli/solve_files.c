@@ -19,7 +19,11 @@ const char *solve_png_path(const Solve *s) {
   return s->options->png ? s->options->png : s->input ? s->input->picture.file : NULL;
 }
 
-TesStatus solve_check_files(const Solve *s) {
+TesStatus solve_check_files(Solve *s) {
+  if (s->options->png && s->input->problem.equation == TES_STOKES) {
+    snprintf(s->refusal, sizeof s->refusal, "--png: pictures of flows are made from a VTU file: --vtu");
+    return TES_INVALID_INPUT;
+  }
   TesStatus status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
@@ -57,11 +61,14 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
   if (!path || (step >= 0 && step % p->every)) return TES_OK;
   const size_t length = strlen(path);
   const int stem = (int)(length > 4 && !strcmp(path + length - 4, ".png") ? length - 4 : length);
+  char file[SOLVE_TEXT];
   if (step < 0)
-    snprintf(s->png, sizeof s->png, "%s", path);
+    snprintf(file, sizeof file, "%s", path);
   else
-    snprintf(s->png, sizeof s->png, "%.*s-%03d.png", stem, path, s->first_step + step);
-  return tes_picture_write(problem, &desc, s->png);
+    snprintf(file, sizeof file, "%.*s-%03d.png", stem, path, s->first_step + step);
+  const TesStatus status = tes_picture_write(problem, &desc, file);
+  if (status == TES_OK) memcpy(s->png, file, sizeof file);
+  return status;
 }
 
 static int stem_of(const char *path) {

@@ -22,12 +22,18 @@ static bool has_type(const TesiYaml *node, const char *type) {
   return scalar && !number;
 }
 
+/* YAML reads `true` without quotes as a truth value and not as a word. */
+static bool is_value(const cJSON *value, const TesiYaml *node) {
+  const bool truth = node->text && node->plain && !strcmp(node->text, "true");
+  if (cJSON_IsNull(value)) return tesi_yaml_is_null(node);
+  return cJSON_IsTrue(value) ? truth : !truth && node->text && !strcmp(node->text, value->valuestring);
+}
+
 static bool fits(const cJSON *rule, const TesiYaml *node) {
   const cJSON *list, *properties = cJSON_GetObjectItem(rule, "properties"), *item;
   bool good = false;
   if ((list = cJSON_GetObjectItem(rule, "enum"))) {
-    cJSON_ArrayForEach(item, list) good |=
-        cJSON_IsNull(item) ? tesi_yaml_is_null(node) : node->text && !strcmp(node->text, item->valuestring);
+    cJSON_ArrayForEach(item, list) good |= is_value(item, node);
     return good;
   }
   cJSON_ArrayForEach(item, cJSON_GetObjectItem(rule, "type")) good |= has_type(node, item->valuestring);
@@ -82,6 +88,8 @@ static void cases_fit(void **state) {
   }
   assert_false(text_fits("problem: poisson\n"));
   assert_true(text_fits(head));
+  assert_true(text_fits("problem: stokes\nmesh: {box: {cells: [2, 2]}}\nboundary: {top: {slip: true}}\n"));
+  assert_false(text_fits("problem: stokes\nmesh: {box: {cells: [2, 2]}}\nboundary: {top: {slip: 1}}\n"));
   cJSON_Delete(schema);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);
