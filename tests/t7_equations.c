@@ -193,8 +193,8 @@ static int vector_shown(const TesProblem *p, TesiShown *shown) {
   return 2;
 }
 
-static const TesiEquation vector_laplacian = {"vector laplacian", 0,    vector_form, vector_load,
-                                              vector_shown, .vector = true};
+static const TesiEquation vector_laplacian = {"vector laplacian", 0, vector_form, vector_load, vector_shown,
+                                              .vector = true};
 
 /* u_c = (c + 1) sin(x + 2y + z/2 + c), a = 1 + x/2; component 1 is free at the top. */
 typedef struct Field {

@@ -44,6 +44,7 @@ static const struct {
     {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=gauss_seidel --set "
                        "solver.method=gmres"},
     {"pure-neumann", "--set mesh.box.cells=8 --set space.degree=3"},
+    {"sun", "--set mesh.refine=0 --set mesh.geometry_degree=2 --set space.degree=2"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3 --set solver.local_solver=auto"},
     {"variable-coefficient",

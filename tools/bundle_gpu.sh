@@ -94,7 +94,7 @@ t7_scale -
 t4_mapped_cuts -
 t1_device -
 P
-  for case in "$here"/cases/*.yaml; do echo "t9_devices $(basename "$case" .yaml)"; done
+  grep -L "^problem: *stokes" "$here"/cases/*.yaml | while read -r case; do echo "t9_devices $(basename "$case" .yaml)"; done # flows: on the host alone
 }
 
 # check TEST DEGREES|CASE|-: one line of the outcome.
