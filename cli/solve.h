@@ -101,7 +101,9 @@ void solve_print_solver(const Solve *s, const TesProblem *problem);
 void solve_print_step(const Solve *s, const TesAdaptStep *step);
 void solve_monitor(void *user, int iteration, double residual);
 void solve_print_outcome(const Solve *s);
-/* Unknowns a second, over all steps of an adaptive solve. */
+/* The time of the iterations; adaptive: of all steps with refinement, set-up and estimates. */
+double solve_seconds(const Solve *s);
+/* Unknowns a second of that time; NaN where nothing was solved. */
 double solve_rate(const Solve *s);
 
 /* The JSON report, also of failures. */

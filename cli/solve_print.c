@@ -142,8 +142,28 @@ void solve_monitor(void *user, int iteration, double residual) {
   s->previous_residual = residual;
 }
 
+double solve_seconds(const Solve *s) {
+  return s->result.seconds + (s->input->adaptive ? s->setup_seconds : 0);
+}
+
+/* Whether full multigrid made the start of the last solve: the choice says so first. */
+static bool began_with_full(const Solve *s) {
+  static const char full[] = "full multigrid";
+  return !strncmp(s->text[0], full, sizeof full - 1) && s->result.residuals[0] > 0;
+}
+
 double solve_rate(const Solve *s) {
-  return (double)s->all_dofs / s->result.seconds;
+  const bool nothing = s->iterations == 0 && !(s->outcome == TES_OK && began_with_full(s));
+  return nothing ? NAN : (double)s->all_dofs / solve_seconds(s);
+}
+
+/* What it means that no iteration was needed. */
+static void print_no_iterations(const Solve *s) {
+  const bool full = began_with_full(s), zero = s->result.residuals[0] == 0;
+  solve_log(s, TES_LOG_INFO, "          %s",
+            zero   ? "no iteration: the right-hand side is zero"
+            : full ? "no iteration: full multigrid, which makes the start, met the tolerance"
+                   : "no iteration: the start was below the tolerance already");
 }
 
 /* Why an adaptive solve ended. */
@@ -171,11 +191,14 @@ static void name_outcome(TesStatus status, size_t size, char *words) {
 
 void solve_print_outcome(const Solve *s) {
   const TesMultigridTimes *t = &s->cycle;
-  char steps[32] = "", outcome[64];
+  char steps[32] = "", outcome[64], rate[64] = "";
   name_outcome(s->outcome, sizeof outcome, outcome);
   if (s->input->adaptive) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
-  solve_log(s, TES_LOG_INFO, "%s after %s%d iterations, %.3f s: %.3g million unknowns a second", outcome,
-            steps, s->iterations, s->result.seconds, 1e-6 * solve_rate(s));
+  if (!isnan(solve_rate(s)))
+    snprintf(rate, sizeof rate, ": %.3g million unknowns a second", 1e-6 * solve_rate(s));
+  solve_log(s, TES_LOG_INFO, "%s after %s%d iterations, %.3f s%s", outcome, steps, s->iterations,
+            solve_seconds(s), rate);
+  if (s->iterations == 0 && s->outcome == TES_OK) print_no_iterations(s);
   solve_log(s, TES_LOG_DETAIL,
             "time in   smoothing %.3f s, residuals %.3f s, transfers %.3f s, coarse level %.3f s, outer "
             "iteration %.3f s",

@@ -313,6 +313,27 @@ static void cases_on_meshes_of_trees_converge(void **state) {
   assert_output("  conjugate gradients with the diagonal");
 }
 
+/* Why no iteration was needed, and a rate only where something was solved. */
+static void no_iterations_are_explained(void **state) {
+  (void)state;
+  assert_run("solve " SQUARE " --set solver.tolerance=0.9", 0);
+  assert_output("unknowns a second\n          no iteration: full multigrid, which makes the start, met the");
+  assert_run("solve " SQUARE " --set data.f=0 --json r.json", 0);
+  assert_output("converged after 0 iterations");
+  assert_output("no iteration: the right-hand side is zero");
+  assert_null(strstr(output, "a second"));
+  cJSON *json = read_json("r.json");
+  assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "dofs_per_second")));
+  cJSON_Delete(json);
+  remove("r.json");
+  if (!has_forests()) return;
+  assert_run("solve " CASES "periodic.yaml --device cpu --quiet --set output.checkpoint=c.bin", 0);
+  assert_run("solve " CASES "periodic.yaml --device cpu --restart c.bin --set solver.tolerance=1e-6", 0);
+  assert_output("no iteration: the start was below the tolerance already");
+  assert_null(strstr(output, "a second"));
+  remove("c.bin");
+}
+
 static void adaptive_solves_tell_how_they_ended(void **state) {
   (void)state;
   if (!has_forests()) skip();
@@ -325,7 +346,12 @@ static void adaptive_solves_tell_how_they_ended(void **state) {
   assert_output("written   u.pvd");
   cJSON *json = read_json("r.json");
   assert_string_equal(cJSON_GetObjectItem(json, "vtu")->valuestring, "u.pvd");
-  assert_true(cJSON_GetObjectItem(json, "dofs_per_second")->valuedouble > 0);
+  const cJSON *times = cJSON_GetObjectItem(json, "times"), *step, *steps = cJSON_GetObjectItem(json, "steps");
+  double dofs = 0, seconds = cJSON_GetObjectItem(times, "setup")->valuedouble +
+                             cJSON_GetObjectItem(times, "solve")->valuedouble;
+  cJSON_ArrayForEach(step, steps) dofs += cJSON_GetObjectItem(step, "dofs")->valuedouble;
+  assert_near(cJSON_GetObjectItem(json, "dofs_per_second")->valuedouble, dofs / seconds,
+              1e-6 * dofs / seconds);
   assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "steps")), 3);
   cJSON_Delete(json);
   assert_run("solve " CASES "l-shape.yaml --set adapt.tolerance=0.09", 0);
@@ -586,6 +612,7 @@ int main(void) {
       cmocka_unit_test(interrupt_keeps_the_rows),
       cmocka_unit_test(all_cases_of_the_repository_converge),
       cmocka_unit_test(cases_on_meshes_of_trees_converge),
+      cmocka_unit_test(no_iterations_are_explained),
       cmocka_unit_test(adaptive_solves_tell_how_they_ended),
       cmocka_unit_test(missed_tolerances_are_failures),
       cmocka_unit_test(meshes_without_room_are_told_before),

@@ -55,7 +55,8 @@ typedef struct TesAdaptStep {
   double error;       /**< true error in that sense; NaN where no exact solution is given */
   double effectivity; /**< estimate / error */
   double error_l2, error_h1;
-  double setup_seconds, solve_seconds, estimate_seconds;
+  double setup_seconds, solve_seconds,
+      estimate_seconds; /**< set-up: with the refinement that made the mesh */
   TesSolveResult result;
   const TesMesh *mesh;
   const TesProblem *problem;

@@ -89,7 +89,7 @@ typedef struct TesReport {
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
   const TesReportTime *times;          /**< further members of `times` [time_count] */
   int time_count;
-  double dofs_per_second;      /**< `dofs_per_second`: dofs / solve_seconds; always */
+  double dofs_per_second;      /**< `dofs_per_second`; NaN (null): nothing was solved; always */
   const char *device;          /**< `device`, e.g. "cpu"; always */
   const char *precision;       /**< `precision`: "mixed", "double" or "single"; always */
   int threads;                 /**< `threads` */
