@@ -116,7 +116,8 @@ static const struct {
 static const struct {
   const char *box, *message; /* behind "problem: poisson\nmesh: {box: {" */
 } wrong_box[] = {
-    {"cells: 4", "a.yaml:2:21: mesh.box.cells: give one number a direction, or dim as well"},
+    {"cells: 4", "a.yaml:2:21: mesh.box.cells: 4 says not whether the box is 2D or 3D: give one number a "
+                 "direction, e.g. cells: [4, 4], or dim as well"},
     {"cells: [4]", "a.yaml:2:21: mesh.box.cells: expected 2 or 3 entries, got 1"},
     {"cells: [4, 4, 4, 4]", "a.yaml:2:21: mesh.box.cells: expected 2 or 3 entries, got 4"},
     {"cells: [4, 0]", "a.yaml:2:25: mesh.box.cells: expected an integer, or a list of one a direction, from "
