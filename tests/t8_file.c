@@ -2,6 +2,7 @@
 #include "io/file.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,10 +68,32 @@ static void files_appear_when_complete(void **state) {
   assert_int_equal(tesi_file_create(ctx, path, &file), TES_OK);
   assert_int_equal(tesi_file_printf(file, "%d%s", 2, "nd"), TES_OK);
   expect_content("first");
-  assert_int_equal(entries(), 2);
   assert_int_equal(tesi_file_commit(&file), TES_OK);
   expect_content("2nd");
   assert_int_equal(entries(), 1);
+}
+
+/* kill -9 in the middle. */
+static void killed_processes_leave_nothing(void **state) {
+  (void)state;
+  int status;
+  const int probe = open(folder, O_WRONLY | O_TMPFILE, 0600);
+  if (probe < 0) skip(); /* no files without names here */
+  close(probe);
+  write_text("kept");
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    static const char data[200000];
+    TesiFile *file;
+    if (tesi_file_create(ctx, path, &file) == TES_OK && tesi_file_write(file, data, sizeof data) == TES_OK)
+      raise(SIGKILL);
+    _exit(1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(entries(), 1);
+  expect_content("kept");
 }
 
 static void discarded_files_leave_nothing(void **state) {
@@ -237,6 +260,7 @@ static void failing_memory_is_survived(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(files_appear_when_complete, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(killed_processes_leave_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(discarded_files_leave_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(large_writes_and_patches, set_up, tear_down),
       cmocka_unit_test_setup_teardown(permissions_are_kept, set_up, tear_down),

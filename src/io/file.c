@@ -13,9 +13,9 @@ enum { BUFFER = 65536 };
 
 struct TesiFile {
   TesContext *ctx;
-  char *path, *temporary; /* temporary: NULL when written directly */
+  char *path, *temporary; /* temporary: NULL when written directly, or as long as it has no name */
   int descriptor;
-  bool close, seekable;
+  bool close, seekable, unnamed;
   int64_t position;
   size_t used;
   char buffer[BUFFER];
@@ -52,6 +52,38 @@ static mode_t permissions(const struct stat *old, bool exists) {
   return exists ? old->st_mode & 0777 : 0666;
 }
 
+/* How the system calls an open file, for linkat(). */
+static void name_descriptor(int descriptor, char name[48]) {
+  snprintf(name, 48, "/proc/self/fd/%d", descriptor);
+}
+
+/* A file without a name goes away with the process, however that ends; not all file systems have them. */
+static void open_unnamed(TesiFile *file, mode_t mode) {
+#ifdef O_TMPFILE
+  char folder[PATH_MAX], name[48];
+  const char *slash = strrchr(file->path, '/');
+  const int length = slash ? (int)(slash - file->path) + 1 : 0;
+  if (snprintf(folder, sizeof folder, "%.*s.", length, file->path) >= (int)sizeof folder) return;
+  file->descriptor = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (file->descriptor < 0) return;
+  name_descriptor(file->descriptor, name);
+  file->unnamed = access(name, F_OK) == 0;
+  if (file->unnamed) return;
+  close(file->descriptor);
+  file->descriptor = -1;
+#else
+  (void)file, (void)mode;
+#endif
+}
+
+/* Makes the temporary name: a new file, or one for the open file without a name. -1: errno says why. */
+static int make_name(const TesiFile *file, mode_t mode) {
+  char name[48];
+  if (!file->unnamed) return open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  name_descriptor(file->descriptor, name);
+  return linkat(AT_FDCWD, name, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) ? -1 : file->descriptor;
+}
+
 /* "folder/.name.PID.N.tmp" would be hidden; a visible name tells a user what was left by a killed run. */
 static TesStatus open_temporary(TesiFile *file, mode_t mode) {
   static atomic_uint counter;
@@ -59,11 +91,12 @@ static TesStatus open_temporary(TesiFile *file, mode_t mode) {
   TesStatus status = TES_OK;
   const size_t size = strlen(file->path) + 48;
   TES_ALLOC(&file->temporary, size);
-  for (int attempt = 0; file->descriptor < 0; attempt++) {
+  for (int attempt = 0, made = -1; made < 0; attempt++) {
     snprintf(file->temporary, size, "%s.%ld-%u.tmp", file->path, (long)getpid(),
              atomic_fetch_add(&counter, 1));
-    file->descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file->descriptor >= 0 || (errno == EEXIST && attempt < 100)) continue;
+    made = make_name(file, mode);
+    if (made >= 0) file->descriptor = made;
+    if (made >= 0 || (errno == EEXIST && attempt < 100)) continue;
     const int error = errno;
     tesi_free(ctx, &file->temporary); /* nothing to remove */
     TES_FAIL(TES_IO, "cannot write %s: %s", file->path, strerror(error));
@@ -91,7 +124,8 @@ static TesStatus open_target(TesiFile *file) {
   }
   if (exists && access(file->path, W_OK))
     TES_FAIL(TES_IO, "cannot write %s: %s", file->path, strerror(errno));
-  TES_TRY(open_temporary(file, permissions(&old, exists)));
+  open_unnamed(file, permissions(&old, exists));
+  if (file->descriptor < 0) TES_TRY(open_temporary(file, permissions(&old, exists)));
   if (exists) (void)!fchmod(file->descriptor, permissions(&old, true));
   file->seekable = true;
 done:
@@ -179,8 +213,9 @@ TesStatus tesi_file_commit(TesiFile **file) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
   TES_TRY(flush(f));
-  if (f->temporary && fsync(f->descriptor) && errno != EINVAL && errno != EROFS)
+  if ((f->temporary || f->unnamed) && fsync(f->descriptor) && errno != EINVAL && errno != EROFS)
     TES_FAIL(TES_IO, "cannot write %s: %s", f->path, strerror(errno));
+  if (f->unnamed) TES_TRY(open_temporary(f, 0));
   if (f->close) {
     const int failed = close(f->descriptor);
     f->descriptor = -1;

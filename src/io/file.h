@@ -1,4 +1,5 @@
-/* Files that appear complete or not at all: written under a temporary name in the same folder, synchronised, renamed.
+/* Files that appear complete or not at all: written in the same folder without a name, or where the file system has no such files under a
+ * temporary one, synchronised, renamed. A process that is killed leaves files behind in the second case alone.
  * What is not a regular file (a pipe, a terminal, /dev/null) is written directly, and "-" is the standard output. */
 #ifndef TESI_FILE_H
 #define TESI_FILE_H
