@@ -10,6 +10,8 @@
 #include "common.h"
 #include "device/vector.h"
 #include "tessera/tessera.h"
+#include "operator/operator.h"
+#include "smoother/smoother.h"
 
 enum { BATCHES = 7 };
 
@@ -176,10 +178,10 @@ static double check(int what, int degree, TesPrecision precision) {
   must(tes_vector_copy(y, 1, z));
   if (what == SMOOTH) {
     must(tes_smoother_apply(smoother, x, y, TES_FORWARD, false));
-    must(tes_smoother_apply_ref(smoother, x, z, TES_FORWARD, false));
+    must(tesi_smoother_apply_ref(smoother, x, z, TES_FORWARD, false));
   } else {
     must(tes_operator_apply(op, x, y));
-    must(tes_operator_apply_ref(op, x, z));
+    must(tesi_operator_apply_ref(op, x, z));
   }
   const double error = bench_difference(bench.ctx, y, z);
   tes_vector_destroy(&x);

@@ -145,7 +145,7 @@ TesStatus solve_restart(Solve *s) {
     status = tes_checkpoint_restart(s->checkpoint, field, s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;
   s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
-  s->first_step = (int)tes_checkpoint_step(s->checkpoint);
+  s->first_step = (int)tes_checkpoint_contents(s->checkpoint)->step;
   solve_log(s, TES_LOG_INFO, "restart   from step %d of %s", s->first_step, path);
   return TES_OK;
 }

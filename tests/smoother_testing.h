@@ -123,7 +123,7 @@ static inline void sweep_once(const Setup *s, bool ref, TesSweep sweep, bool zer
   assert_int_equal(tes_vector_set(xv, s->x), TES_OK);
   if (zero_guess) assert_int_equal(tes_vector_fill(xv, NAN), TES_OK);
   assert_int_equal(
-      (ref ? tes_smoother_apply_ref : tes_smoother_apply)(s->smoother, bv, xv, sweep, zero_guess), TES_OK);
+      (ref ? tesi_smoother_apply_ref : tes_smoother_apply)(s->smoother, bv, xv, sweep, zero_guess), TES_OK);
   assert_int_equal(tes_vector_get(xv, x), TES_OK);
   tes_vector_destroy(&bv);
   tes_vector_destroy(&xv);

@@ -200,8 +200,8 @@ static void test_places_and_names(void **state) {
   int number;
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 2}, &f));
   for (int64_t c = 0; c < tes_mesh_cells(f); c++) {
-    assert_int_equal(tes_mesh_tree_of(f)[c], c / 16);
-    assert_int_equal(tes_mesh_child_of(f)[c], c % 4);
+    assert_int_equal(f->leaves.tree[c], c / 16);
+    assert_int_equal(f->leaves.child[c], c % 4);
   }
   tes_mesh_destroy(&f);
   const TesMeshDesc desc = {.domain = TES_DOMAIN_FILE, .dim = 2, .file = TESI_SOURCE_DIR "/cases/plate.msh"};

@@ -9,6 +9,7 @@
 #include "failing_allocator.h"
 #include "geometry/geometry.h"
 #include "tessera/tessera.h"
+#include "operator/operator.h"
 
 static TesContext *ctx;
 
@@ -73,7 +74,7 @@ static void check_operator(const TesiMappedDesc *desc, const char *name) {
   TesVector *x = vector(op, 3), *y = vector(op, 4), *b = vector(op, 5), *r = vector(op, 6),
             *d = vector(op, 7);
   const int64_t n = tes_operator_length(op);
-  assert_ok(ctx, tes_operator_apply_ref(op, x, y));
+  assert_ok(ctx, tesi_operator_apply_ref(op, x, y));
   double *expected = values_of(y), *rhs = values_of(b);
   assert_ok(ctx, tes_vector_fill(y, NAN));
   assert_ok(ctx, tes_operator_apply(op, x, y));

@@ -5,6 +5,7 @@
 #include "operator/mapped/mapped.h"
 #include "kernel_testing.h"
 #include "operator/mapped/mapped_desc.h"
+#include "operator/operator.h"
 
 typedef struct Cut {
   const char *cut;
@@ -73,7 +74,7 @@ static void check(TesContext *ctx, const Cut *c) {
                                                                            : TES_NUMBER_BY_CELLS}},
                 &op));
   TesVector *x = test_vector_of(ctx, op, 1), *y = test_vector_of(ctx, op, 2), *z = test_vector_of(ctx, op, 3);
-  must(ctx, tes_operator_apply_ref(op, x, z));
+  must(ctx, tesi_operator_apply_ref(op, x, z));
   for (int i = 0; i < 2; i++) {
     must(ctx, tes_vector_fill(y, NAN));
     must(ctx, tes_operator_apply(op, x, y));

@@ -7,6 +7,7 @@
 #include "kernel_testing.h"
 #include "matrix_testing.h"
 #include "operator/mapped/mapped_desc.h"
+#include "operator/operator.h"
 
 static void must(TesContext *ctx, TesStatus status) {
   if (status != TES_OK) fail_msg("%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
@@ -45,7 +46,7 @@ static void check(TesContext *ctx, const TesiMappedDesc *desc) {
             *z = test_vector_of(ctx, op, 4);
   must(ctx, tes_vector_fill(y, NAN));
   must(ctx, tes_operator_apply(op, x, y));
-  must(ctx, tes_operator_apply_ref(op, x, z));
+  must(ctx, tesi_operator_apply_ref(op, x, z));
   test_compare(y, z, tolerance, name, desc->degree);
   must(ctx, tes_vector_xpay(b, -1, z)); /* z = b - A x */
   must(ctx, tes_vector_fill(y, NAN));

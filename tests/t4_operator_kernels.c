@@ -62,7 +62,7 @@ static void run_case(TesContext *ctx, const Case *c, TesPrecision precision) {
   assert_int_equal(tes_vector_create(ctx, tes_space_length(space), precision, &z), TES_OK);
   assert_int_equal(tes_vector_fill(y, NAN), TES_OK);
   if (tes_operator_apply(op, x, y) != TES_OK) fail_msg("%s", tes_context_message(ctx));
-  assert_int_equal(tes_operator_apply_ref(op, x, z), TES_OK);
+  assert_int_equal(tesi_operator_apply_ref(op, x, z), TES_OK);
   test_compare(y, z, tolerance, "apply", c->degree);
   assert_int_equal(tes_vector_xpay(b, -1, z), TES_OK);
   assert_int_equal(tes_operator_residual(op, b, x, b), TES_OK);

@@ -70,7 +70,7 @@ static void compare_all(TesContext *ctx, TesOperator *op, TesSpace *space, int d
   assert_int_equal(tes_vector_create(ctx, n, precision, &z), TES_OK);
   assert_int_equal(tes_vector_fill(y, NAN), TES_OK);
   if (tes_operator_apply(op, x, y) != TES_OK) fail_msg("%s", tes_context_message(ctx));
-  assert_int_equal(tes_operator_apply_ref(op, x, z), TES_OK);
+  assert_int_equal(tesi_operator_apply_ref(op, x, z), TES_OK);
   test_compare(y, z, tolerance, "apply", degree);
   assert_int_equal(tes_vector_xpay(b, -1, z), TES_OK);
   assert_int_equal(tes_vector_fill(y, NAN), TES_OK);

@@ -11,6 +11,8 @@
 #include "smoother/patch/patch.h"
 #include "tessera/tessera.h"
 #include "testing.h"
+#include "operator/operator.h"
+#include "smoother/smoother.h"
 
 typedef struct Case {
   int dim, degree, cells[3];
@@ -108,7 +110,7 @@ static void sweep_once(const Setup *s, bool ref, TesSweep sweep, bool zero_guess
   assert_int_equal(tes_vector_set(xv, s->x), TES_OK);
   if (zero_guess) assert_int_equal(tes_vector_fill(xv, NAN), TES_OK);
   assert_int_equal(
-      (ref ? tes_smoother_apply_ref : tes_smoother_apply)(s->smoother, bv, xv, sweep, zero_guess), TES_OK);
+      (ref ? tesi_smoother_apply_ref : tes_smoother_apply)(s->smoother, bv, xv, sweep, zero_guess), TES_OK);
   assert_int_equal(tes_vector_get(xv, x), TES_OK);
   tes_vector_destroy(&bv);
   tes_vector_destroy(&xv);
@@ -145,7 +147,7 @@ static double *dense_matrix(const Setup *s) {
   for (size_t j = 0; j < n; j++) {
     unit[j] = 1;
     assert_int_equal(tes_vector_set(xv, unit), TES_OK);
-    assert_int_equal(tes_operator_apply_ref(s->op, xv, yv), TES_OK);
+    assert_int_equal(tesi_operator_apply_ref(s->op, xv, yv), TES_OK);
     assert_int_equal(tes_vector_get(yv, A + j * n), TES_OK); /* symmetric: rows are columns */
     unit[j] = 0;
   }

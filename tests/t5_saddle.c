@@ -4,6 +4,7 @@
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 #include "stokes_testing.h"
+#include "transfer/transfer.h"
 
 static TesContext *ctx;
 
@@ -30,7 +31,7 @@ static void operator_is_what_quadrature_says(void **state) {
                 *expected = flow_vector(ctx, space, precision, NULL),
                 *b = flow_vector(ctx, space, precision, other), *r = flow_vector(ctx, space, precision, NULL);
       const double tolerance = precision == TES_DOUBLE ? 2e-13 : 2e-6;
-      assert_ok(ctx, tes_operator_apply_ref(op, x, expected));
+      assert_ok(ctx, tesi_operator_apply_ref(op, x, expected));
       assert_ok(ctx, tes_operator_apply(op, x, y));
       assert_near(flow_difference(ctx, y, expected), 0, tolerance);
       assert_ok(ctx, tes_operator_residual(op, b, x, r));
@@ -109,10 +110,10 @@ static void patches_are_pseudo_inverses(void **state) {
                 *x = flow_vector(ctx, space, precision, start),
                 *expected = flow_vector(ctx, space, precision, start);
       const double tolerance = flows[i].degree * (precision == TES_DOUBLE ? 1e-11 : 1e-4);
-      assert_ok(ctx, tes_smoother_apply_ref(smoother, b, expected, sweep, false));
+      assert_ok(ctx, tesi_smoother_apply_ref(smoother, b, expected, sweep, false));
       assert_ok(ctx, tes_smoother_apply(smoother, b, x, sweep, false));
       assert_near(flow_difference(ctx, x, expected), 0, tolerance);
-      assert_ok(ctx, tes_smoother_apply_ref(smoother, b, expected, sweep, true));
+      assert_ok(ctx, tesi_smoother_apply_ref(smoother, b, expected, sweep, true));
       assert_ok(ctx, tes_vector_fill(x, NAN));
       assert_ok(ctx, tes_smoother_apply(smoother, b, x, sweep, true));
       assert_near(flow_difference(ctx, x, expected), 0, tolerance);
@@ -166,10 +167,10 @@ static void transfers_are_embeddings(void **state) {
                 *Ry = flow_vector(ctx, coarse, precision, NULL),
                 *R = flow_vector(ctx, coarse, precision, NULL);
       const double tolerance = precision == TES_DOUBLE ? 1e-13 : 1e-5;
-      assert_ok(ctx, tes_transfer_prolongate_ref(t, x, false, expected));
+      assert_ok(ctx, tesi_transfer_prolongate_ref(t, x, false, expected));
       assert_ok(ctx, tes_transfer_prolongate(t, x, false, Px));
       assert_near(flow_difference(ctx, Px, expected), 0, tolerance);
-      assert_ok(ctx, tes_transfer_restrict_ref(t, y, R));
+      assert_ok(ctx, tesi_transfer_restrict_ref(t, y, R));
       assert_ok(ctx, tes_transfer_restrict(t, y, Ry));
       assert_near(flow_difference(ctx, Ry, R), 0, tolerance);
       assert_ok(ctx, tes_vector_dot(Px, y, &up));

@@ -210,7 +210,7 @@ static void steps_are_symmetric(void **state) {
     for (TesSmootherKind kind = TES_SMOOTHER_PATCH; kind <= TES_SMOOTHER_PATCH_ADDITIVE; kind++) {
       Setup s;
       setup(&s, ctx, &c, TES_DOUBLE, (TesSmootherDesc){.kind = kind, .local = local});
-      assert_true(tes_smoother_symmetric(s.smoother));
+      assert_true(s.smoother->symmetric);
       double *Sb = malloc(sizeof(double) * (size_t)s.n), *Sx = malloc(sizeof(double) * (size_t)s.n), *b = s.b,
              *x = s.x;
       double xSb = 0, bSx = 0;

@@ -4,6 +4,7 @@
 #include "testing.h"
 #include "space/space.h"
 #include "tessera/tessera.h"
+#include "transfer/transfer.h"
 
 enum {
   EQUAL,
@@ -125,13 +126,13 @@ static void run_case(const Case *c, TesPrecision precision, int threads, int bit
   const double tolerance = precision == TES_DOUBLE ? 2e-13 : 1e-4;
   TesVector *coarse = make_vector(j.ctx, j.coarse, precision), *fine = make_vector(j.ctx, j.fine, precision);
   run_job(&j);
-  assert_ok(j.ctx, tes_transfer_prolongate_ref(j.transfer, j.coarse_in, false, fine));
+  assert_ok(j.ctx, tesi_transfer_prolongate_ref(j.transfer, j.coarse_in, false, fine));
   compare(j.fine_out, fine, tolerance);
-  assert_ok(j.ctx, tes_transfer_restrict_ref(j.transfer, j.fine_in, coarse));
+  assert_ok(j.ctx, tesi_transfer_restrict_ref(j.transfer, j.fine_in, coarse));
   compare(j.coarse_out, coarse, 20 * tolerance);
   assert_ok(j.ctx, tes_vector_copy(j.fine_in, 1, fine));
   for (int i = 0; i < 2; i++)
-    assert_ok(j.ctx, tes_transfer_prolongate_ref(j.transfer, j.coarse_in, true, fine));
+    assert_ok(j.ctx, tesi_transfer_prolongate_ref(j.transfer, j.coarse_in, true, fine));
   compare(j.fine_sum, fine, tolerance);
   tes_vector_destroy(&coarse);
   tes_vector_destroy(&fine);

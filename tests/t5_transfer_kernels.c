@@ -2,6 +2,7 @@
  * precision, in turns. */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
+#include "transfer/transfer.h"
 
 static const char *const devices[] = {"emulator", "cuda"};
 
@@ -56,12 +57,12 @@ static void run_case(TesContext *ctx, const Case *c, TesPrecision precision) {
     if (add) assert_int_equal(tes_vector_copy(w, 1, v), TES_OK);
     if (!add) assert_int_equal(tes_vector_fill(v, NAN), TES_OK);
     assert_int_equal(tes_transfer_prolongate(transfer, u, add, v), TES_OK);
-    assert_int_equal(tes_transfer_prolongate_ref(transfer, u, add, w), TES_OK);
+    assert_int_equal(tesi_transfer_prolongate_ref(transfer, u, add, w), TES_OK);
     test_compare(v, w, tolerance, "prolongate", c->degree);
   }
   assert_int_equal(tes_vector_fill(r, NAN), TES_OK);
   assert_int_equal(tes_transfer_restrict(transfer, v, r), TES_OK);
-  assert_int_equal(tes_transfer_restrict_ref(transfer, v, s), TES_OK);
+  assert_int_equal(tesi_transfer_restrict_ref(transfer, v, s), TES_OK);
   test_compare(r, s, tolerance, "restrict", c->degree);
   tes_vector_destroy(&u);
   tes_vector_destroy(&v);

@@ -5,6 +5,9 @@
 #include "space/space.h"
 #include "tessera/tessera.h"
 #include "testing.h"
+#include "operator/operator.h"
+#include "smoother/smoother.h"
+#include "transfer/transfer.h"
 
 static TesContext *ctx, *emulator;
 
@@ -133,9 +136,9 @@ static void transfer(TesContext *on, const Deed *deed, const TesVector *b, TesVe
   assert_ok(on, tes_transfer_prolongate(t, low, false, y));
   assert_ok(on, tes_transfer_prolongate(t, low, true, y));
   TesVector *plain = low;
-  assert_ok(on, tes_transfer_restrict_ref(t, b, plain));
-  assert_ok(on, tes_transfer_prolongate_ref(t, plain, false, high));
-  assert_ok(on, tes_transfer_prolongate_ref(t, plain, true, high));
+  assert_ok(on, tesi_transfer_restrict_ref(t, b, plain));
+  assert_ok(on, tesi_transfer_prolongate_ref(t, plain, false, high));
+  assert_ok(on, tesi_transfer_prolongate_ref(t, plain, true, high));
   assert_same(on, y, high, precision == TES_SINGLE ? 1e-5 : 1e-13);
   tes_vector_destroy(&low);
   tes_vector_destroy(&high);
@@ -206,7 +209,7 @@ static void compare(const World *w, int what, TesSmootherKind smoother) {
   }
   if (what == APPLY) {
     TesVector *plain = make_vector(w->on, w->space, precision, 0);
-    assert_ok(w->on, tes_operator_apply_ref(w->op, x, plain));
+    assert_ok(w->on, tesi_operator_apply_ref(w->op, x, plain));
     assert_same(w->on, y, plain, round_off);
     tes_vector_destroy(&plain);
   }
@@ -256,7 +259,7 @@ static void diagonal_smoothers_take_all(void **state) {
                 *plain = make_vector(ctx, w.space, TES_DOUBLE, 5);
       assert_ok(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = w.op, .kind = kinds[i]}, &s));
       assert_ok(ctx, tes_smoother_apply(s, b, x, TES_FORWARD, false));
-      assert_ok(ctx, tes_smoother_apply_ref(s, b, plain, TES_FORWARD, false));
+      assert_ok(ctx, tesi_smoother_apply_ref(s, b, plain, TES_FORWARD, false));
       assert_same(ctx, x, plain, 1e-12);
       tes_smoother_destroy(&s);
       tes_vector_destroy(&b);
@@ -301,7 +304,7 @@ static void products_take_terms_by_part(void **state) {
     TesVector *x = make_vector(ctx, space, TES_DOUBLE, 7), *y = make_vector(ctx, space, TES_DOUBLE, 0),
               *plain = make_vector(ctx, space, TES_DOUBLE, 0);
     assert_ok(ctx, tes_operator_apply(op, x, y));
-    assert_ok(ctx, tes_operator_apply_ref(op, x, plain));
+    assert_ok(ctx, tesi_operator_apply_ref(op, x, plain));
     assert_same(ctx, y, plain, 1e-13);
     tes_vector_destroy(&x);
     tes_vector_destroy(&y);

@@ -98,10 +98,10 @@ static void test_round_trip(void **state) {
     TesMesh *coarse;
     assert_ok(ctx, write_to(&m, 0.25, file));
     assert_ok(ctx, tes_checkpoint_read(ctx, file, 0, &c));
-    assert_near(tes_checkpoint_time(c), 0.25, 0);
-    assert_int_equal(tes_checkpoint_step(c), 7);
-    assert_int_equal(tes_checkpoint_fields(c), 2);
-    assert_string_equal(tes_checkpoint_name(c, 1), "v");
+    assert_near(tes_checkpoint_contents(c)->time, 0.25, 0);
+    assert_int_equal(tes_checkpoint_contents(c)->step, 7);
+    assert_int_equal(tes_checkpoint_contents(c)->fields, 2);
+    assert_string_equal(tes_checkpoint_contents(c)->name[1], "v");
     compare(&m, c);
     /* and it goes on: relations to what was there, refinement, coarsening */
     TesRelation *relation = calloc((size_t)m.space->view->cells, sizeof *relation);
@@ -229,7 +229,7 @@ static void test_killed_while_writing(void **state) {
   tes_checkpoint_destroy(&c);
   assert_ok(ctx, write_to(&m, 2, file));
   assert_ok(ctx, tes_checkpoint_read(ctx, file, 0, &c));
-  assert_near(tes_checkpoint_time(c), 2, 0);
+  assert_near(tes_checkpoint_contents(c)->time, 2, 0);
   assert_int_not_equal(access(TESI_BUILD_DIR "/t8_checkpoint.h5.part", F_OK), 0);
   tes_checkpoint_destroy(&c);
   destroy(&m);
@@ -327,7 +327,7 @@ static void test_boxes(void **state) {
   assert_int_equal(tes_mesh_kind(tes_space_mesh(read)), TES_MESH_BOX);
   assert_int_equal(tes_space_degree(read), 11);
   assert_int_equal(tes_space_dofs(read), tes_space_dofs(space));
-  assert_int_equal(tes_checkpoint_step(c), 3);
+  assert_int_equal(tes_checkpoint_contents(c)->step, 3);
   assert_memory_equal(tes_mesh_coordinates(tes_space_mesh(read), 1), y, sizeof y);
   assert_memory_equal(tes_checkpoint_values(c, "u"), values, length * sizeof *values);
   /* the polynomial in degree 3, and back */

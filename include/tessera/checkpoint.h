@@ -48,12 +48,16 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint);
 TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *name, const TesMesh *mesh,
                                  int degree, TesVector **u);
 
-/** What it holds. Space and names are owned by it; the mesh is tes_space_mesh(). */
+/** Its space, owned by it; the mesh is tes_space_mesh(). */
 const TesSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint);
-double tes_checkpoint_time(const TesCheckpoint *checkpoint);
-int64_t tes_checkpoint_step(const TesCheckpoint *checkpoint);
-int tes_checkpoint_fields(const TesCheckpoint *checkpoint);
-const char *tes_checkpoint_name(const TesCheckpoint *checkpoint, int field);
+/** What else it holds, owned by it. */
+typedef struct TesCheckpointContents {
+  double time;
+  int64_t step;
+  int fields;
+  const char *name[16]; /**< [fields] */
+} TesCheckpointContents;
+const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkpoint);
 /** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */
 const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char *name);
 

@@ -135,7 +135,6 @@ typedef struct TesRelation {
 TesStatus tes_mesh_relate(const TesMesh *from, const TesMesh *to, TesRelation *relation);
 
 /** What it consists of. Arrays are owned by the mesh. */
-TesContext *tes_mesh_context(const TesMesh *mesh);
 /** Never auto. */
 TesMeshKind tes_mesh_kind(const TesMesh *mesh);
 /** 2 or 3. */
@@ -151,10 +150,6 @@ int64_t tes_mesh_trees(const TesMesh *mesh);
 int tes_mesh_max_level(const TesMesh *mesh);
 /** [cells]; NULL but for forests. */
 const int8_t *tes_mesh_levels(const TesMesh *mesh);
-/** [cells] tree of each cell, ascending; NULL but for forests. */
-const int32_t *tes_mesh_tree_of(const TesMesh *mesh);
-/** [cells] number of the child among its siblings, bit d: upper half in direction d; 0 for trees; NULL but for forests. */
-const int8_t *tes_mesh_child_of(const TesMesh *mesh);
 /** Lower corner of a cell in its tree's reference cell [0, 1]^dim; its edges are 2^-level long. */
 void tes_mesh_origin(const TesMesh *mesh, int64_t cell, double origin[3]);
 
@@ -175,19 +170,9 @@ int tes_mesh_material(const TesMesh *mesh, int64_t cell);
 /** Faces of trees on the boundary that have no name; *tree and *face (may be NULL) are the first. */
 int64_t tes_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face);
 
-/** What maps the unit cell to the cells, from the cheapest: affine (parallelepipeds), trilinear (straight edges: 8 vertices, 4 in
- *  2D), curved (a polynomial Q_m a cell, by its values at the Gauss-Lobatto points), analytic (a map of functions after a trilinear
- *  one, its derivatives exact). Found from the data: Q_m nodes that are images of a trilinear map make it trilinear. */
-typedef enum TesGeometryKind {
-  TES_GEOMETRY_AFFINE,
-  TES_GEOMETRY_TRILINEAR,
-  TES_GEOMETRY_CURVED,
-  TES_GEOMETRY_ANALYTIC
-} TesGeometryKind;
-/** The geometry of a forest is computed when it is first asked for; errors are those of tes_mesh_create(). */
-TesStatus tes_mesh_geometry_kind(const TesMesh *mesh, TesGeometryKind *kind);
 /** The point F_K(xi) of each of n reference points [n][dim] in [0, 1]^dim of cell K, to x[n][dim]; J (may be NULL): [n][dim][dim],
- *  J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create(). */
+ *  J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create(): the geometry of a forest is computed when
+ *  it is first asked for. */
 TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x, double *J);
 /** For n points x[n][dim] the cell that has each, -1: none, and the place xi[n][dim] in it (may be NULL; NaN outside), so that
  *  tes_mesh_evaluate() gives the point back. A point on a face, an edge or a vertex gets the cell of smallest number; points outside by no

@@ -57,7 +57,6 @@ int tes_multigrid_levels(const TesMultigrid *multigrid);
 const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level);
 const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level);
 const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int level);
-bool tes_multigrid_symmetric(const TesMultigrid *multigrid);
 
 /** One V-cycle for A x = b on the finest level, vectors of the cycle's precision. zero_guess: x is taken as zero. */
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess);

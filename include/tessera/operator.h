@@ -129,8 +129,6 @@ TesStatus tes_operator_diagonal(const TesOperator *op, TesVector *d);
 /** b <- b - A u for a u that may be other than zero at Dirichlet nodes alone; entries of b there become 0. Float64 operators that are not
  *  assembled, and float64 vectors. Over a box with an operator of all nodes, else by the cells that touch such a node. */
 TesStatus tes_operator_lift(const TesOperator *op, const TesVector *u, TesVector *b);
-/** The plain version: cell by cell, from quadrature, float64 inside. For tests; slow. */
-TesStatus tes_operator_apply_ref(const TesOperator *op, const TesVector *x, TesVector *y);
 TesCost tes_operator_cost(const TesOperator *op);
 /** Whether constants of a component are in the null space (pure Neumann, no mass): then A is singular and b must have mean zero there. */
 bool tes_operator_singular(const TesOperator *op);

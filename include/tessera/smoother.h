@@ -69,12 +69,7 @@ void tes_smoother_destroy(TesSmoother **smoother);
 /** One step. zero_guess: x is taken as zero whatever it holds (and written). */
 TesStatus tes_smoother_apply(const TesSmoother *smoother, const TesVector *b, TesVector *x, TesSweep sweep,
                              bool zero_guess);
-/** The plain version of the same step, patch by patch with dense local inverses. For tests; slow. */
-TesStatus tes_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,
-                                 TesSweep sweep, bool zero_guess);
 TesCost tes_smoother_cost(const TesSmoother *smoother);
-/** Whether a forward sweep before and a backward sweep after give a symmetric cycle (as CG needs). */
-bool tes_smoother_symmetric(const TesSmoother *smoother);
 const char *tes_smoother_describe(const TesSmoother *smoother);
 
 #ifdef __cplusplus

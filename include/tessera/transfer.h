@@ -33,11 +33,6 @@ TesStatus tes_transfer_prolongate(const TesTransfer *transfer, const TesVector *
                                   TesVector *fine);
 /** coarse <- P' fine. */
 TesStatus tes_transfer_restrict(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse);
-/** Plain versions: the 1D embedding matrices as dense rows; between forests all coarse basis functions at each fine node. For tests;
- *  slow. */
-TesStatus tes_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
-                                      TesVector *fine);
-TesStatus tes_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse);
 
 #ifdef __cplusplus
 }

@@ -72,7 +72,6 @@ void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, v
                              void (*destroy)(void *state));
 void *tesi_context_device_state(const TesContext *ctx);
 bool tesi_context_interrupted(const TesContext *ctx);
-TesVerbosity tesi_context_verbosity(const TesContext *ctx);
 bool tesi_context_unordered(const TesContext *ctx);
 
 /* ---- log --------------------------------------------------------------------------------------------------------- */

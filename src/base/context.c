@@ -131,10 +131,6 @@ bool tesi_context_unordered(const TesContext *ctx) {
   return ctx->unordered;
 }
 
-TesVerbosity tesi_context_verbosity(const TesContext *ctx) {
-  return ctx->verbosity;
-}
-
 const struct TesiDevice *tesi_context_device(const TesContext *ctx) {
   return ctx->device;
 }

@@ -23,43 +23,31 @@ void tesi_cell_points(const TesiCellRule *rule, int64_t cell, TesiCellPoints *at
                     (rule->dim == 3 ? rule->weight[p / q / q] : 1);
 }
 
-/* out[o][r][i] = sum over c of T[r][c] in[o][c][i], or with T[c][r]. */
-static void contract(int rows, int columns, bool transpose, int inner, int outer, const double *T,
-                     const double *in, double *out) {
+/* out[o][r][i] = sum over c of T[r][c] in[o][c][i]. */
+static void contract(int rows, int columns, int inner, int outer, const double *T, const double *in,
+                     double *out) {
   for (int o = 0; o < outer; o++, in += columns * inner)
     for (int r = 0; r < rows; r++, out += inner)
       for (int i = 0; i < inner; i++) {
         double sum = 0;
-        for (int c = 0; c < columns; c++)
-          sum += (transpose ? T[c * rows + r] : T[r * columns + c]) * in[c * inner + i];
+        for (int c = 0; c < columns; c++) sum += T[r * columns + c] * in[c * inner + i];
         out[i] = sum;
       }
 }
 
-/* From m to k numbers a direction. */
-static void transform(const TesiCellRule *rule, int d, bool transpose, int m, int k, const double *in,
-                      double *out) {
+void tesi_cell_evaluate(const TesiCellRule *rule, int d, const double *u, double *out) {
+  const int n = rule->n, q = rule->q;
   double a[TESI_CELL_POINTS], b[TESI_CELL_POINTS];
   const double *T[3];
   for (int e = 0; e < 3; e++) T[e] = e == d ? rule->G : rule->B;
   if (rule->dim == 2) {
-    contract(k, m, transpose, 1, m, T[0], in, a);
-    contract(k, m, transpose, k, 1, T[1], a, out);
+    contract(q, n, 1, n, T[0], u, a);
+    contract(q, n, q, 1, T[1], a, out);
     return;
   }
-  contract(k, m, transpose, 1, m * m, T[0], in, a);
-  contract(k, m, transpose, k, m, T[1], a, b);
-  contract(k, m, transpose, k * k, 1, T[2], b, out);
-}
-
-void tesi_cell_evaluate(const TesiCellRule *rule, int d, const double *u, double *out) {
-  transform(rule, d, false, rule->n, rule->q, u, out);
-}
-
-void tesi_cell_project(const TesiCellRule *rule, int d, const double *in, double *u) {
-  double sum[TESI_CELL_POINTS];
-  transform(rule, d, true, rule->q, rule->n, in, sum);
-  for (int64_t p = 0; p < rule->nodes; p++) u[p] += sum[p];
+  contract(q, n, 1, n * n, T[0], u, a);
+  contract(q, n, q, n, T[1], a, b);
+  contract(q, n, q * q, 1, T[2], b, out);
 }
 
 void tesi_cell_inverse(const TesiCellRule *rule, const TesiCellPoints *at, int64_t p, double inverse[9]) {

@@ -28,8 +28,6 @@ void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule);
 void tesi_cell_points(const TesiCellRule *rule, int64_t cell, TesiCellPoints *at);
 /* out[points] <- T u with T = B in all directions but d, where it is G (d = -1: nowhere); u[nodes]. */
 void tesi_cell_evaluate(const TesiCellRule *rule, int d, const double *u, double *out);
-/* u[nodes] += the transpose. */
-void tesi_cell_project(const TesiCellRule *rule, int d, const double *in, double *u);
 /* gradient[dim][points] in space, from the derivatives reference[dim][points] (may be the same). */
 void tesi_cell_gradient(const TesiCellRule *rule, const TesiCellPoints *at, const double *reference,
                         double *gradient);

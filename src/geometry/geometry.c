@@ -313,13 +313,6 @@ TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesGeometry **geometry) 
   return status;
 }
 
-TesStatus tes_mesh_geometry_kind(const TesMesh *mesh, TesGeometryKind *kind) {
-  const TesGeometry *g;
-  const TesStatus status = tesi_mesh_geometry(mesh, &g);
-  if (status == TES_OK) *kind = g->kind;
-  return status;
-}
-
 TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x,
                             double *J) {
   const TesGeometry *g;

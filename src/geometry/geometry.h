@@ -8,6 +8,16 @@
 
 typedef struct TesGeometry TesGeometry;
 
+/* What maps the unit cell to the cells, from the cheapest: affine (parallelepipeds), trilinear (straight edges: 8 vertices, 4 in
+ * 2D), curved (a polynomial Q_m a cell, by its values at the Gauss-Lobatto points), analytic (a map of functions after a trilinear
+ * one, its derivatives exact). Found from the data: Q_m nodes that are images of a trilinear map make it trilinear. */
+typedef enum TesGeometryKind {
+  TES_GEOMETRY_AFFINE,
+  TES_GEOMETRY_TRILINEAR,
+  TES_GEOMETRY_CURVED,
+  TES_GEOMETRY_ANALYTIC
+} TesGeometryKind;
+
 enum { TESI_GEOMETRY_DEGREE = 8, TESI_GEOMETRY_POINTS = 20 };
 
 struct TesGeometry {

@@ -192,10 +192,8 @@ struct TesCheckpoint {
   TesContext *context;
   char *path;
   TesSpace *space;
-  double time;
-  int64_t step;
-  int fields;
-  char *name[FIELDS];
+  TesCheckpointContents contents;
+  char *name[FIELDS]; /* of contents.name */
   double *values[FIELDS];
 };
 
@@ -407,12 +405,13 @@ static TesStatus get_fields(Image *m, TesCheckpoint *c) {
   TesContext *ctx = m->ctx;
   TesStatus status = TES_OK;
   char name[32];
-  for (; c->fields < m->head[W_FIELDS]; c->fields++) {
-    snprintf(name, sizeof name, "field_%d_name", c->fields);
-    TES_TRY(tesi_store_get(m->store, name, TESI_STORE_BYTES, -1, &c->name[c->fields], NULL));
-    snprintf(name, sizeof name, "field_%d_values", c->fields);
-    TES_TRY(
-        tesi_store_get(m->store, name, TESI_STORE_DOUBLE, m->head[W_LENGTH], &c->values[c->fields], NULL));
+  TesCheckpointContents *contents = &c->contents;
+  for (int *i = &contents->fields; *i < m->head[W_FIELDS]; ++*i) {
+    snprintf(name, sizeof name, "field_%d_name", *i);
+    TES_TRY(tesi_store_get(m->store, name, TESI_STORE_BYTES, -1, &c->name[*i], NULL));
+    contents->name[*i] = c->name[*i];
+    snprintf(name, sizeof name, "field_%d_values", *i);
+    TES_TRY(tesi_store_get(m->store, name, TESI_STORE_DOUBLE, m->head[W_LENGTH], &c->values[*i], NULL));
   }
 done:
   return status;
@@ -433,8 +432,8 @@ TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometr
   TES_TRY(get_head(&m));
   TES_TRY(make_space(&m, &c->space));
   TES_TRY(get_fields(&m, c));
-  c->time = m.number[N_TIME];
-  c->step = m.head[W_STEP];
+  c->contents.time = m.number[N_TIME];
+  c->contents.step = m.head[W_STEP];
   *checkpoint = c;
   c = NULL;
 done:
@@ -462,24 +461,12 @@ const TesSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint) {
   return checkpoint->space;
 }
 
-double tes_checkpoint_time(const TesCheckpoint *checkpoint) {
-  return checkpoint->time;
-}
-
-int64_t tes_checkpoint_step(const TesCheckpoint *checkpoint) {
-  return checkpoint->step;
-}
-
-int tes_checkpoint_fields(const TesCheckpoint *checkpoint) {
-  return checkpoint->fields;
-}
-
-const char *tes_checkpoint_name(const TesCheckpoint *checkpoint, int field) {
-  return field >= 0 && field < checkpoint->fields ? checkpoint->name[field] : "";
+const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkpoint) {
+  return &checkpoint->contents;
 }
 
 const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char *name) {
-  for (int i = 0; i < checkpoint->fields; i++)
+  for (int i = 0; i < checkpoint->contents.fields; i++)
     if (!strcmp(checkpoint->name[i], name)) return checkpoint->values[i];
   return NULL;
 }

@@ -96,7 +96,7 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
   TES_CHECK(s->desc.method != TES_METHOD_CG || !s->desc.multigrid ||
-                tes_multigrid_symmetric(s->desc.multigrid),
+                tesi_multigrid_symmetric(s->desc.multigrid),
             "cg needs a symmetric cycle (order of smoothing reversed after): ask for one, or for gmres");
   TES_CHECK(!s->desc.full_start || (s->desc.method == TES_METHOD_CG && s->desc.multigrid),
             "full_start is for cg with a multigrid");

@@ -109,10 +109,6 @@ TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse) {
   return mesh->kind == TES_MESH_FOREST ? tesi_mesh_coarsen_forest(mesh, coarse) : TES_OK;
 }
 
-TesContext *tes_mesh_context(const TesMesh *mesh) {
-  return mesh->context;
-}
-
 TesMeshKind tes_mesh_kind(const TesMesh *mesh) {
   return mesh->kind;
 }
@@ -143,12 +139,4 @@ int tes_mesh_max_level(const TesMesh *mesh) {
 
 const int8_t *tes_mesh_levels(const TesMesh *mesh) {
   return mesh->kind == TES_MESH_FOREST ? mesh->leaves.level : NULL;
-}
-
-const int32_t *tes_mesh_tree_of(const TesMesh *mesh) {
-  return mesh->kind == TES_MESH_FOREST ? mesh->leaves.tree : NULL;
-}
-
-const int8_t *tes_mesh_child_of(const TesMesh *mesh) {
-  return mesh->kind == TES_MESH_FOREST ? mesh->leaves.child : NULL;
 }

@@ -190,7 +190,7 @@ const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int lev
   return multigrid->level[level].smoother;
 }
 
-bool tes_multigrid_symmetric(const TesMultigrid *multigrid) {
+bool tesi_multigrid_symmetric(const TesMultigrid *multigrid) {
   return multigrid->symmetric;
 }
 

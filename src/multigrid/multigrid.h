@@ -9,6 +9,9 @@ enum { TESI_MULTIGRID_LEVELS = 72 }; /* each direction of a box may be halved by
 /* Full multigrid without its last V-cycle: x is the prolongated solution of the level below the finest. */
 TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
 
+/* Whether conjugate gradients may use its cycle. */
+bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
+
 /* For the start around a float32 cycle (full.h): right-hand side and solution of the cycles on a level below the finest, one cycle
  * from zero there, and the coarsest level's solver. */
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);

@@ -157,7 +157,7 @@ done:
   return status;
 }
 
-TesStatus tes_operator_apply_ref(const TesOperator *op, const TesVector *x, TesVector *y) {
+TesStatus tesi_operator_apply_ref(const TesOperator *op, const TesVector *x, TesVector *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *xs = NULL, *ys = NULL;

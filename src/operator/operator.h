@@ -102,4 +102,7 @@ TesStatus tesi_diffusion_diagonal_ref(const TesOperator *op, double *d);
  * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For references and set-up. */
 TesStatus tesi_operator_axis_matrices(const TesOperator *op, int d, double *K, double *M);
 
+/* The plain version: cell by cell, from quadrature, float64 inside. For tests; slow. */
+TesStatus tesi_operator_apply_ref(const TesOperator *op, const TesVector *x, TesVector *y);
+
 #endif

@@ -161,8 +161,8 @@ done:
   return status;
 }
 
-TesStatus tes_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,
-                                 TesSweep sweep, bool zero_guess) {
+TesStatus tesi_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,
+                                  TesSweep sweep, bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   double *bs = NULL, *xs = NULL;
@@ -181,10 +181,6 @@ done:
 
 TesCost tes_smoother_cost(const TesSmoother *smoother) {
   return smoother->table->cost(smoother);
-}
-
-bool tes_smoother_symmetric(const TesSmoother *smoother) {
-  return smoother->symmetric;
 }
 
 const char *tes_smoother_describe(const TesSmoother *smoother) {

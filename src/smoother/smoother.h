@@ -42,4 +42,8 @@ TesStatus tesi_smoother_jacobi_init(TesSmoother *smoother);
 TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother);
 TesStatus tesi_smoother_gauss_seidel_init(TesSmoother *smoother); /* both orders */
 
+/* The plain version of the same step, patch by patch with dense local inverses. For tests; slow. */
+TesStatus tesi_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,
+                                  TesSweep sweep, bool zero_guess);
+
 #endif

@@ -113,11 +113,11 @@ done:
   return status;
 }
 
-TesStatus tes_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
-                                      TesVector *fine) {
+TesStatus tesi_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
+                                       TesVector *fine) {
   return apply_ref(transfer, coarse, false, add, fine);
 }
 
-TesStatus tes_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse) {
+TesStatus tesi_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse) {
   return apply_ref(transfer, fine, true, false, coarse);
 }

@@ -70,4 +70,10 @@ TesStatus tesi_transfer_device_init(TesTransfer *transfer);
  * outlive the transfer's use. */
 void tesi_transfer_lend(TesTransfer *transfer, void *memory);
 
+/* Plain versions: the 1D embedding matrices as dense rows; between forests all coarse basis functions at each fine node. For tests;
+ * slow. */
+TesStatus tesi_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
+                                       TesVector *fine);
+TesStatus tesi_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse);
+
 #endif
