@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "command.h"
 
 void cli_begin(void) {
@@ -20,10 +21,17 @@ int cli_end(int exit_status) {
   return exit_status > 1 ? exit_status : tes_status_exit(TES_IO);
 }
 
+/* "tessera:" in bold red on a terminal, unless NO_COLOR is set and not empty (no-color.org). */
+static void begin_failure(void) {
+  const char *no = getenv("NO_COLOR");
+  const bool coloured = isatty(STDERR_FILENO) && !(no && *no);
+  fputs(coloured ? "\033[1;31mtessera:\033[0m " : "tessera: ", stderr);
+}
+
 int cli_usage_error(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fputs("tessera: ", stderr);
+  begin_failure();
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
@@ -87,7 +95,8 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
                                .verbosity = common->verbosity};
   const TesStatus status = tes_context_create(&desc, context, message, sizeof message);
   if (status != TES_OK) {
-    fprintf(stderr, "tessera: %s\n", message);
+    begin_failure();
+    fprintf(stderr, "%s\n", message);
     return status;
   }
   interruptible = *context;
@@ -99,7 +108,8 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
 
 void cli_print_failure(TesContext *context, TesStatus status) {
   const char *message = tes_context_message(context);
-  fprintf(stderr, "tessera: %s\n", message[0] ? message : tes_status_text(status));
+  begin_failure();
+  fprintf(stderr, "%s\n", message[0] ? message : tes_status_text(status));
   if (verbose || status == TES_INTERNAL) fputs(tes_context_trace(context), stderr);
 }
 
@@ -155,7 +165,8 @@ int cli_parse_numbers(const char *option, const char *text, bool whole, double l
 int cli_parse_choice(const char *option, const char *text, const char *const *choices) {
   for (int i = 0; choices[i]; i++)
     if (!strcmp(text, choices[i])) return i;
-  fprintf(stderr, "tessera: --%s %s: expected", option, text);
+  begin_failure();
+  fprintf(stderr, "--%s %s: expected", option, text);
   for (int i = 0; choices[i]; i++)
     fprintf(stderr, "%s %s", i ? (choices[i + 1] ? "," : " or") : "", choices[i]);
   fputc('\n', stderr);

@@ -313,6 +313,31 @@ static void cases_on_meshes_of_trees_converge(void **state) {
   assert_output("  conjugate gradients with the diagonal");
 }
 
+/* Escape codes of files do not reach the terminal; those of the program only a terminal. */
+static void escape_codes_are_shown_as_text(void **state) {
+  (void)state;
+  static const char *const colours[][2] = {{"", "\033[1;31mtessera:"}, {"NO_COLOR=1 ", "tessera: a.yaml"}};
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: poisson\nmesh: {box: {cells: [2, 2]}}\n\"\\e[31mkey\\x9b\": 3\n", file);
+  assert_int_equal(fclose(file), 0);
+  assert_run("solve a.yaml", 2);
+  assert_output("\\x1b[31mkey\\x9b");
+  assert_null(strchr(output, 27));
+  for (int i = 0; i < 2 && system("command -v script >/dev/null") == 0; i++) {
+    char command[1200];
+    snprintf(command, sizeof command, "%sscript -qc '" PROGRAM " solve a.yaml' /dev/null </dev/null",
+             colours[i][0]);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = 0;
+    pclose(pipe);
+    assert_output(colours[i][1]);
+    assert_int_equal(strchr(output, 27) != NULL, i == 0);
+  }
+  remove("a.yaml");
+}
+
 /* Why no iteration was needed, and a rate only where something was solved. */
 static void no_iterations_are_explained(void **state) {
   (void)state;
@@ -612,6 +637,7 @@ int main(void) {
       cmocka_unit_test(interrupt_keeps_the_rows),
       cmocka_unit_test(all_cases_of_the_repository_converge),
       cmocka_unit_test(cases_on_meshes_of_trees_converge),
+      cmocka_unit_test(escape_codes_are_shown_as_text),
       cmocka_unit_test(no_iterations_are_explained),
       cmocka_unit_test(adaptive_solves_tell_how_they_ended),
       cmocka_unit_test(missed_tolerances_are_failures),

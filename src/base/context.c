@@ -146,6 +146,26 @@ void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, v
   ctx->device_destroy = destroy;
 }
 
+/* Control characters, which come from files, become text: "\\x1b". Lines and tabs stay; U+0080..U+009F control terminals too. */
+static void show_controls(char *text, size_t size) {
+  size_t length = strlen(text);
+  for (char *at = text; *at; at++) {
+    const unsigned char byte = (unsigned char)*at, next = (unsigned char)at[1];
+    const bool wide = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    const size_t old = wide ? 2 : 1, from = (size_t)(at - text);
+    char shown[5];
+    if (!wide && ((byte >= 32 && byte != 127) || byte == '\n' || byte == '\t')) continue;
+    if (length + 4 - old >= size) {
+      *at = 0; /* cut short */
+      return;
+    }
+    snprintf(shown, sizeof shown, "\\x%02x", wide ? next : byte);
+    memmove(at + 4, at + old, length - from - old + 1);
+    memcpy(at, shown, 4);
+    length += 4 - old, at += 3;
+  }
+}
+
 void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) {
   const bool wanted = level == TES_LOG_WARNING || (level == TES_LOG_DETAIL ? ctx->verbosity >= TES_VERBOSE
                                                                            : ctx->verbosity >= TES_NORMAL);
@@ -155,6 +175,7 @@ void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
+  show_controls(line, sizeof line);
   ctx->log(ctx->log_user, level, line);
 }
 
@@ -184,6 +205,7 @@ TesStatus tesi_fail(TesContext *ctx, TesStatus status, const char *file, int lin
     va_start(arguments, format);
     vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
     va_end(arguments);
+    show_controls(ctx->message, sizeof ctx->message);
   }
   trace(ctx, file, line, function);
   unlock();
