@@ -97,7 +97,7 @@ static void measure(const Options *o, int degree) {
   must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_operator_create(ctx,
                            &(TesOperatorDesc){.space = space,
-                                              .form = {1, &(TesTermDesc){.a = {.all = a}}},
+                                              .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = a}}},
                                               .precision = o->precision},
                            &s.op));
   const double start = tesi_now();

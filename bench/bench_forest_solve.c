@@ -69,7 +69,8 @@ static double measure(const Options *o, int depth, TesMesh *forest) {
   must(tes_function_create_constant(ctx, 1, &one));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = o->degree}, &space));
   const TesTermDesc diffusion = {.a = {.all = a}};
-  must(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {1, &diffusion}}, &op));
+  must(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 1, .term = &diffusion}},
+                           &op));
   const TesMultigridDesc desc = {
       .op = op,
       .precision = TES_SINGLE,

@@ -76,10 +76,11 @@ static void measure(const Options *o, int degree, const TesMesh *fine, const Tes
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = fine, .degree = degree}, &f));
   must(tes_space_create(ctx, &(TesSpaceDesc){.mesh = coarse, .degree = degree}, &c));
   must(tes_function_create_expression(ctx, "1 / (0.05 + 2*(x*x + y*y + z*z))", &a));
-  must(tes_operator_create(
-      ctx,
-      &(TesOperatorDesc){.space = f, .form = {1, &(TesTermDesc){.a = {.all = a}}}, .precision = o->precision},
-      &s.op));
+  must(tes_operator_create(ctx,
+                           &(TesOperatorDesc){.space = f,
+                                              .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = a}}},
+                                              .precision = o->precision},
+                           &s.op));
   must(tes_transfer_create(ctx, &(TesTransferDesc){.coarse = c, .fine = f, .precision = o->precision},
                            &s.transfer));
   s.coarse = make(tes_space_length(c), o->precision);

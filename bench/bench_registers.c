@@ -72,11 +72,12 @@ static TesStatus compile_forms(TesContext *ctx, const Job *job) {
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .precision = job->precision}, &op));
   TES_TRY(
       tes_operator_create(ctx, &(TesOperatorDesc){.space = natural, .precision = job->precision}, &free_op));
-  TES_TRY(tes_operator_create(ctx,
-                              &(TesOperatorDesc){.space = space,
-                                                 .form = {1, &(TesTermDesc){.a = {.all = a}}},
-                                                 .precision = job->precision},
-                              &varying));
+  TES_TRY(
+      tes_operator_create(ctx,
+                          &(TesOperatorDesc){.space = space,
+                                             .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = a}}},
+                                             .precision = job->precision},
+                          &varying));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother[0]));
   TES_TRY(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = free_op, .kind = TES_SMOOTHER_PATCH}, &smoother[1]));

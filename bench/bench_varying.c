@@ -49,7 +49,7 @@ static TesOperator *make_operator(int dim, int degree, int cells, TesPrecision p
   must(tes_function_create_expression(ctx, "1/(0.05 + 2*(x*x + y*y + z*z))", &a));
   must(tes_operator_create(ctx,
                            &(TesOperatorDesc){.space = *space,
-                                              .form = {1, &(TesTermDesc){.a = {.all = a}}},
+                                              .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = a}}},
                                               .precision = precision},
                            &op));
   tes_function_destroy(&a);

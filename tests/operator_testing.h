@@ -31,7 +31,7 @@ static inline TesStatus test_operator_create(TesContext *ctx, const TestDiffusio
                                            tes_space_given(d->space, i))))
       terms[count++] = (TesTermDesc){.term = TES_TERM_ROBIN, .a = {.all = d->alpha[i]}, .boundary = i};
   const TesOperatorDesc desc = {.space = d->space,
-                                .form = {count, terms},
+                                .form = {.terms = count, .term = terms},
                                 .precision = d->precision,
                                 .points = d->points,
                                 .factors = d->factors,

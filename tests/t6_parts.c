@@ -49,9 +49,11 @@ static TesOperator *make_operator(TesContext *on, const TesSpace *space, TesPrec
                               {.term = TES_TERM_MASS, .factor = 0.5},
                               {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = RIGHT}};
   TesOperator *op;
-  assert_ok(on, tes_operator_create(
-                    on, &(TesOperatorDesc){.space = space, .form = {2 + robin, term}, .precision = precision},
-                    &op));
+  assert_ok(on, tes_operator_create(on,
+                                    &(TesOperatorDesc){.space = space,
+                                                       .form = {.terms = 2 + robin, .term = term},
+                                                       .precision = precision},
+                                    &op));
   tes_function_destroy(&a);
   tes_function_destroy(&alpha);
   return op;
@@ -291,7 +293,7 @@ static void products_take_terms_by_part(void **state) {
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = none}, &pressure));
   assert_ok(ctx, tes_space_create_product(ctx, 2, (const TesSpace *[]){velocity, pressure}, &space));
   for (int i = 0; i < 4; i++) {
-    const TesOperatorDesc desc = {.space = space, .form = {tesi_max(i + 1, 1), terms}};
+    const TesOperatorDesc desc = {.space = space, .form = {.terms = tesi_max(i + 1, 1), .term = terms}};
     TesOperator *op;
     const TesStatus status = tes_operator_create(ctx, &desc, &op);
     if (messages[i]) {

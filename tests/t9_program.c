@@ -313,52 +313,6 @@ static void cases_on_meshes_of_trees_converge(void **state) {
   assert_output("  conjugate gradients with the diagonal");
 }
 
-/* Escape codes of files do not reach the terminal; those of the program only a terminal. */
-static void escape_codes_are_shown_as_text(void **state) {
-  (void)state;
-  static const char *const colours[][2] = {{"", "\033[1;31mtessera:"}, {"NO_COLOR=1 ", "tessera: a.yaml"}};
-  FILE *file = fopen("a.yaml", "w");
-  assert_non_null(file);
-  fputs("problem: poisson\nmesh: {box: {cells: [2, 2]}}\n\"\\e[31mkey\\x9b\": 3\n", file);
-  assert_int_equal(fclose(file), 0);
-  assert_run("solve a.yaml", 2);
-  assert_output("\\x1b[31mkey\\x9b");
-  assert_null(strchr(output, 27));
-  for (int i = 0; i < 2 && system("command -v script >/dev/null") == 0; i++) {
-    char command[1200];
-    snprintf(command, sizeof command, "%sscript -qc '" PROGRAM " solve a.yaml' /dev/null </dev/null",
-             colours[i][0]);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    output[fread(output, 1, sizeof output - 1, pipe)] = 0;
-    pclose(pipe);
-    assert_output(colours[i][1]);
-    assert_int_equal(strchr(output, 27) != NULL, i == 0);
-  }
-  remove("a.yaml");
-}
-
-/* Why no iteration was needed, and a rate only where something was solved. */
-static void no_iterations_are_explained(void **state) {
-  (void)state;
-  assert_run("solve " SQUARE " --set solver.tolerance=0.9", 0);
-  assert_output("unknowns a second\n          no iteration: full multigrid, which makes the start, met the");
-  assert_run("solve " SQUARE " --set data.f=0 --json r.json", 0);
-  assert_output("converged after 0 iterations");
-  assert_output("no iteration: the right-hand side is zero");
-  assert_null(strstr(output, "a second"));
-  cJSON *json = read_json("r.json");
-  assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "dofs_per_second")));
-  cJSON_Delete(json);
-  remove("r.json");
-  if (!has_forests()) return;
-  assert_run("solve " CASES "periodic.yaml --device cpu --quiet --set output.checkpoint=c.bin", 0);
-  assert_run("solve " CASES "periodic.yaml --device cpu --restart c.bin --set solver.tolerance=1e-6", 0);
-  assert_output("no iteration: the start was below the tolerance already");
-  assert_null(strstr(output, "a second"));
-  remove("c.bin");
-}
-
 static void adaptive_solves_tell_how_they_ended(void **state) {
   (void)state;
   if (!has_forests()) skip();
@@ -587,38 +541,6 @@ static void wrong_benches_are_refused(void **state) {
   if (strstr(output, "median")) fail_msg("a table was begun");
 }
 
-static void info_and_help(void **state) {
-  (void)state;
-  setenv("TESSERA_CACHE_DIR", "kernels", 1);
-  assert_run("info --clear-cache", 0);
-  assert_output("entries       0");
-  assert_run(
-      "solve " CASES "poisson-square.yaml --set mesh.box.cells=2 --set space.degree=1 --device emulator", 0);
-  assert_run("info --cache", 0);
-  assert_output("folder        kernels");
-  if (strstr(output, "entries       0")) fail_msg("the cache is empty after a solve:\n%s", output);
-  assert_run("info --clear-cache --json", 0);
-  assert_output("\"entries\":\t0");
-  setenv("TESSERA_CACHE_DIR", "none", 1);
-  assert_run("info --cache", 0);
-  assert_output("none: switched off");
-  unsetenv("TESSERA_CACHE_DIR");
-  assert_run("info", 0);
-  assert_output("p4est");
-  assert_output("GPU  ");
-  assert_run("info --json", 0);
-  cJSON *json = cJSON_Parse(output);
-  assert_non_null(json);
-  assert_non_null(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "parts"), "hdf5"));
-  cJSON_Delete(json);
-  assert_run("--help", 0);
-  assert_run("solve --help", 0);
-  assert_run("bench --help", 0);
-  assert_run("--version", 0);
-  assert_run("solve --keys", 0);
-  assert_output("solver.tolerance");
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(report_has_the_fields_of_the_contract),
@@ -637,8 +559,6 @@ int main(void) {
       cmocka_unit_test(interrupt_keeps_the_rows),
       cmocka_unit_test(all_cases_of_the_repository_converge),
       cmocka_unit_test(cases_on_meshes_of_trees_converge),
-      cmocka_unit_test(escape_codes_are_shown_as_text),
-      cmocka_unit_test(no_iterations_are_explained),
       cmocka_unit_test(adaptive_solves_tell_how_they_ended),
       cmocka_unit_test(missed_tolerances_are_failures),
       cmocka_unit_test(meshes_without_room_are_told_before),
@@ -647,7 +567,6 @@ int main(void) {
       cmocka_unit_test(tolerances_below_round_off_are_told_on_meshes_of_trees),
       cmocka_unit_test(benches_write_tables),
       cmocka_unit_test(wrong_benches_are_refused),
-      cmocka_unit_test(info_and_help),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -80,7 +80,8 @@ static void make_operator(Ours *o) {
   check(tesi_geometry_create_forest(o->forest, 1, &o->geometry), o);
   check(tes_function_create_expression(o->context, "1 / (0.05 + 2*(x*x + y*y + z*z))", &o->a), o);
   const TesTermDesc diffusion = {.a = {.all = o->a}};
-  const TesOperatorDesc desc = {.space = o->space, .form = {1, &diffusion}, .precision = TES_DOUBLE};
+  const TesOperatorDesc desc = {
+      .space = o->space, .form = {.terms = 1, .term = &diffusion}, .precision = TES_DOUBLE};
   check(tes_operator_create(o->context, &desc, &o->op), o);
   const int64_t length = tes_operator_length(o->op);
   double *values = malloc((size_t)length * sizeof *values);

@@ -126,8 +126,10 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, const TesFuncti
   TES_TRY(nearest_forest(ctx, dim, cell_degree(o), degree, dofs, shells, &s->forest));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = s->forest, .degree = degree}, &s->space));
   const TesTermDesc diffusion = {.a = {.all = a}};
-  TesOperatorDesc desc = {
-      .space = s->space, .form = {1, &diffusion}, .precision = precision, .factors = factors_of(o)};
+  TesOperatorDesc desc = {.space = s->space,
+                          .form = {.terms = 1, .term = &diffusion},
+                          .precision = precision,
+                          .factors = factors_of(o)};
   const double before = memory(ctx);
   TES_TRY(tes_operator_create(ctx, &desc, &s->op));
   s->bytes = memory(ctx) - before;
@@ -337,7 +339,8 @@ static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const Te
   TES_TRY(prepare(ctx, o, a, dim, degree, fmin(dofs, fmin(most / flops, enough / entries)), shells, precision,
                   &s));
   const TesTermDesc diffusion = {.a = {.all = a}};
-  const TesOperatorDesc desc = {.space = s.space, .form = {1, &diffusion}, .precision = precision};
+  const TesOperatorDesc desc = {
+      .space = s.space, .form = {.terms = 1, .term = &diffusion}, .precision = precision};
   TES_TRY(tes_vector_create(ctx, tes_operator_length(s.op), precision, &s.z));
   TES_TRY(tes_operator_apply(s.op, s.x, s.z));
   TES_TRY(measure_form(ctx, &desc, "assembled", o->seconds / 2, &s, &csr, &difference));
