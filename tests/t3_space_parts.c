@@ -187,7 +187,7 @@ static void refused(TesStatus status, const char *message) {
 
 static void wrong_parts_are_told(void **state) {
   (void)state;
-  TesMesh *mesh, *other;
+  TesMesh *mesh, *other = NULL;
   TesSpace *space, *elsewhere, *none;
   TesVector *v, *view;
   TesOperator *op;

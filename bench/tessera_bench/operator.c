@@ -26,11 +26,12 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int de
   *s = (Subject){0};
   TES_TRY(bench_space(ctx, dim, degree, dofs, smoother, &s->space));
   TES_TRY(bench_coefficient(ctx, o->variable, &s->a));
-  TES_TRY(tes_operator_create(ctx,
-                              &(TesOperatorDesc){.space = s->space,
-                                                 .form = {1, &(TesTermDesc){.a = {.all = s->a}}},
-                                                 .precision = precision},
-                              &s->op));
+  TES_TRY(
+      tes_operator_create(ctx,
+                          &(TesOperatorDesc){.space = s->space,
+                                             .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = s->a}}},
+                                             .precision = precision},
+                          &s->op));
   if (smoother)
     TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s->op, .kind = o->smoother}, &s->smoother));
   TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->x));

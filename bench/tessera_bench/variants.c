@@ -59,11 +59,12 @@ static TesStatus prepare(TesContext *ctx, int degree, double dofs, TesPrecision 
   *s = (Subject){0};
   TES_TRY(bench_space(ctx, 3, degree, dofs, true, &s->space));
   TES_TRY(bench_coefficient(ctx, false, &s->a));
-  TES_TRY(tes_operator_create(ctx,
-                              &(TesOperatorDesc){.space = s->space,
-                                                 .form = {1, &(TesTermDesc){.a = {.all = s->a}}},
-                                                 .precision = precision},
-                              &s->op));
+  TES_TRY(
+      tes_operator_create(ctx,
+                          &(TesOperatorDesc){.space = s->space,
+                                             .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = s->a}}},
+                                             .precision = precision},
+                          &s->op));
   TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->b));
   TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->x));
   TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->y));
