@@ -38,7 +38,7 @@ int main(void) {
 
   /* The operator in float64 outside, the cycle in float32 inside; a Chebyshev smoother needs no patches. */
   const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION, .a = {.all = a}};
-  const TesOperatorDesc operator_desc = {.space = space, .form = {1, &diffusion}};
+  const TesOperatorDesc operator_desc = {.space = space, .form = {.terms = 1, .term = &diffusion}};
   TesOperator *op;
   TRY(tes_operator_create(ctx, &operator_desc, &op));
   TesMultigridDesc desc = {.op = op, .precision = TES_SINGLE, .smoother = {.kind = TES_SMOOTHER_CHEBYSHEV}};

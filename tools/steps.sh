@@ -66,7 +66,7 @@ step_scripts() { shellcheck -x run check .ci/run tools/*.sh; }
 
 step_docs() {
   mandoc -T lint -W warning docs/man/*.1
-  build gcc doc tessera_cli
+  build gcc doc tessera_cli tessera_bench
   tools/check_man.sh "$build/gcc/tessera"
 }
 
@@ -152,7 +152,8 @@ step_install() {
   export PKG_CONFIG_PATH=$library_folder
   mkdir -p "$build/user"
   eval "flags=($(pkg-config --cflags --libs tessera))" # spaces in paths come with a backslash
-  sed -n '/^```c$/,/^```$/{/^```/d;p}' README.md >"$build/user/first.c" # the first program of the README
+  # shellcheck disable=SC2016 # back quotes of Markdown
+  sed -n "/^\`\`\`c\$/,/^\`\`\`\$/{/^\`\`\`/d;p}" README.md >"$build/user/first.c" # the first program of the README
   for source in examples/*.c "$build/user/first.c"; do
     name=$build/user/$(basename "$source" .c)
     gcc -std=c11 "$source" -o "$name" "${flags[@]}" -lm "-Wl,-rpath,${library_folder%/pkgconfig}"

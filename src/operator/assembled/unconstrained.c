@@ -255,7 +255,7 @@ static TesStatus make_space(const TesSpace *space, TesiCellView **cells, TesSpac
   atomic_init(&s->references, 1);
   s->context = tesi_context_retain(ctx);
   s->mesh = tesi_mesh_retain(space->mesh);
-  s->dim = space->dim, s->degree = space->degree;
+  s->dim = space->dim, s->degree = space->degree, s->element = space->element;
   s->length = (*cells)->length, s->dofs = (*cells)->dofs;
   s->view = *cells, *cells = NULL;
   tesi_space_be_own_part(s);
