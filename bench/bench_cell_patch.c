@@ -1,6 +1,8 @@
-/* Cell patches alone (src/smoother/cell_patch) beside the operator that they smooth and a copy, on uniformly refined balls: milliseconds, unknowns a second,
- * and times the floor: their bytes of main memory at the rate of a copy, measured here too.
- * bench_cell_patch [--device D] [--threads N] [--dim D] [--degree K[:K]] [--dofs N] [--precision single|double] [--sums ordered|atomics] [--csv FILE] */
+/* Cell patches alone (src/smoother/cell_patch) beside the operator that they smooth and a copy, on uniformly
+ * refined balls: milliseconds, unknowns a second, and times the floor: their bytes of main memory at the rate of a
+ * copy, measured here too.
+ * bench_cell_patch [--device D] [--threads N] [--dim D] [--degree K[:K]] [--dofs N] [--precision single|double]
+ * [--sums ordered|atomics] [--csv FILE] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

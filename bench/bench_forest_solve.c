@@ -1,10 +1,13 @@
-/* Iterations and time to solution on balls refined round a sphere, a(x) = 1/(0.05 + 2|x|^2), f = 1, u = 0 on the surface: CG with a float32 V-cycle,
- * relative residual 1e-9.
- * bench_forest_solve [--device D] [--threads N] [--dim D] [--degree K] [--base LEVEL] [--depth FROM:TO] [--smoother DEGREE] [--ratio R] [--first degree|mesh]
- *                    [--patches on|off] [--domain ball|box|shell] [--aspect A] [--trees N] [--most DOFS] [--tolerance T] [--csv FILE]
- * Smoother: degree and range of the polynomial; patches: of cell patches instead of the diagonal. Aspect: how much thinner the box (N trees a
- * direction) is in x, the shell in its radius (1/A of it).
- * Depth: how often the cells that the sphere of radius 0.55 about (0.1, -0.05, 0.07) cuts are refined, on top of LEVEL uniform refinements. */
+/* Iterations and time to solution on balls refined round a sphere, a(x) = 1/(0.05 + 2|x|^2), f = 1, u = 0 on the
+ * surface: CG with a float32 V-cycle, relative residual 1e-9.
+ * bench_forest_solve [--device D] [--threads N] [--dim D] [--degree K] [--base LEVEL] [--depth FROM:TO] [--smoother
+ * DEGREE] [--ratio R] [--first degree|mesh]
+ *                    [--patches on|off] [--domain ball|box|shell] [--aspect A] [--trees N] [--most DOFS]
+ *                    [--tolerance T] [--csv FILE]
+ * Smoother: degree and range of the polynomial; patches: of cell patches instead of the diagonal. Aspect: how much
+ * thinner the box (N trees a direction) is in x, the shell in its radius (1/A of it).
+ * Depth: how often the cells that the sphere of radius 0.55 about (0.1, -0.05, 0.07) cuts are refined, on top of
+ * LEVEL uniform refinements. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
-/* Transfers between spaces with hanging nodes beside the operator of the fine one, on balls refined round a sphere: milliseconds, and the share of the
- * transfers in one level of a V-cycle with two Chebyshev smoothings of degree 5 (10 applications).
- * bench_forest_transfer [--device D] [--threads N] [--dim D] [--degree K[:K]] [--base LEVEL] [--depth N] [--precision single|double] [--csv FILE]
- * Floor: the bytes of prolongation with addition and of restriction, each array once (fine values, who writes them, the coarse cells), at
- * the rate of a copy of the fine vector, measured here too. */
+/* Transfers between spaces with hanging nodes beside the operator of the fine one, on balls refined round a sphere:
+ * milliseconds, and the share of the transfers in one level of a V-cycle with two Chebyshev smoothings of degree 5
+ * (10 applications).
+ * bench_forest_transfer [--device D] [--threads N] [--dim D] [--degree K[:K]] [--base LEVEL] [--depth N]
+ * [--precision single|double] [--csv FILE] Floor: the bytes of prolongation with addition and of restriction, each
+ * array once (fine values, who writes them, the coarse cells), at the rate of a copy of the fine vector, measured
+ * here too. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Times operator, smoother and transfer kernels, and checks each on a small box against the plain version.
  * bench_kernels [--device D] [--what vector,operator,smoother,transfer] [--degrees 2-8] [--precision float|double|both]
  *               [--dofs N] [--csv FILE] [--no-check]
- * Columns: kernel, degree, precision, cells, unknowns, milliseconds (median of batches) and its spread, ps a dof, GDoF/s, GB/s of the
- * least traffic, error of the check (relative to the largest value). */
+ * Columns: kernel, degree, precision, cells, unknowns, milliseconds (median of batches) and its spread, ps a dof,
+ * GDoF/s, GB/s of the least traffic, error of the check (relative to the largest value). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

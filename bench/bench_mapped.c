@@ -1,20 +1,26 @@
 /* Times the kernels of mapped cells alone, on a box of perturbed trilinear cells made on the device.
- * bench_mapped [--device D] [--bp 1,3,5] [--mass] [--degrees 1-15] [--form element,global] [--geometry stored,vertices,affine]
- *              [--precision double|float] [--factors double|float] [--dofs N] [--side CELLS] [--colours] [--brick B] [--seconds S]
- *              [--components 1-4] [--full-index] [--sweep] [--variant global|shared|registers|unrolled|barriers|symmetric] [--csv FILE]
- * The index has an integer a row of consecutive nodes, as an operator finds out by itself; --full-index: one a node, as for any numbering.
+ * bench_mapped [--device D] [--bp 1,3,5] [--mass] [--degrees 1-15] [--form element,global] [--geometry
+ * stored,vertices,affine]
+ *              [--precision double|float] [--factors double|float] [--dofs N] [--side CELLS] [--colours] [--brick
+ *              B] [--seconds S]
+ *              [--components 1-4] [--full-index] [--sweep] [--variant
+ *              global|shared|registers|unrolled|barriers|symmetric] [--csv FILE]
+ * The index has an integer a row of consecutive nodes, as an operator finds out by itself; --full-index: one a
+ * node, as for any numbering.
  * BENCH_CUT in the environment: cuts to time too (TESSERA_MAPPED_CUT), with ';' between them.
- * --brick: cells numbered in bricks of B a direction; --variant: the ladder of bench/kernels/mapped_ladder.cu, element form.
- * --mass adds the mass to BP3 and BP5; --side: cells a direction, instead of about --dofs unknowns (2e7); --sweep: several cuts.
- * Element form: dofs are nodes of cells, GB/s and share count the bytes of Swirydowicz et al. (2019), table 1; global form: each vector
- * once, factors once, index once. share: of COPY, what a device-to-device copy of an H200 moves. error: of int 1 = 1 (mass), of A 1 = 0
- * (stiffness) relative to the largest entry of A x for random x. */
+ * --brick: cells numbered in bricks of B a direction; --variant: the ladder of bench/kernels/mapped_ladder.cu,
+ * element form.
+ * --mass adds the mass to BP3 and BP5; --side: cells a direction, instead of about --dofs unknowns (2e7); --sweep:
+ * several cuts.
+ * Element form: dofs are nodes of cells, GB/s and share count the bytes of Swirydowicz et al. (2019), table 1;
+ * global form: each vector once, factors once, index once. share: of COPY, what a device-to-device copy of an H200
+ * moves. error: of int 1 = 1 (mass), of A 1 = 0 (stiffness) relative to the largest entry of A x for random x. */
 #include "mapped_box.h"
 
 enum { BATCHES = 7 };
 #define COPY 4292e9
 
-/* ---- running -------------------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------- */
 static void apply(const Job *job) {
   if (bench.rung >= 0) {
     must(bench_mapped_ladder_run(bench.ctx, &job->ladder, job->cells, job->x, job->y));

@@ -1,7 +1,9 @@
-/* BP5 solved, not only applied: conjugate gradients with a diagonal preconditioner, a fixed number of iterations, all of it on the device:
+/* BP5 solved, not only applied: conjugate gradients with a diagonal preconditioner, a fixed number of iterations,
+ * all of it on the device:
  * three kernels and no number for the host an iteration, replayed as a graph (src/kernels/mapped_cg.cu).
- * bench_mapped_cg [--device D] [--degrees 1-8] [--geometry stored|vertices] [--precision double|float] [--dofs N] [--iterations I] [--csv FILE]
- * A box of perturbed trilinear cells, zero at the boundary, random right-hand side. GDoF/s: unknowns times iterations over time.
+ * bench_mapped_cg [--device D] [--degrees 1-8] [--geometry stored|vertices] [--precision double|float] [--dofs N]
+ * [--iterations I] [--csv FILE] A box of perturbed trilinear cells, zero at the boundary, random right-hand side.
+ * GDoF/s: unknowns times iterations over time.
  * residual: |b - A x| / |b|, recomputed; recursive: what the iteration believes. */
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes), patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
- * degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and loads in bytes. The exit status is
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes), patch smoothers, cell
+ * patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised degree and one beyond. One
+ * line a kernel: target, kernel, options, registers, stack, spill stores and loads in bytes. The exit status is
  * 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
 #include <math.h>
 #include <pthread.h>
@@ -17,8 +18,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *csv;
 static int lines, broken;
 
-/* The kernels that promise no spills: those of float32 up to degree 4, where all fits in the registers of every target; but quadrature_tiles.cu,
- * which takes a second block for 4 bytes of them. */
+/* The kernels that promise no spills: those of float32 up to degree 4, where all fits in the registers of every
+ * target; but quadrature_tiles.cu, which takes a second block for 4 bytes of them. */
 static bool promises(const char *options) {
   int degree = 1;
   const char *at = strstr(options, "DEGREE=");
@@ -97,7 +98,8 @@ done:
   return status;
 }
 
-/* Mapped cells, with stored factors: without hanging nodes, and with a mask (that no forest would have); their cell patches. */
+/* Mapped cells, with stored factors: without hanging nodes, and with a mask (that no forest would have); their cell
+ * patches. */
 static TesStatus compile_mapped(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   uint16_t masks[64] = {TES_MASK_FACE_X};

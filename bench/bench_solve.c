@@ -1,7 +1,8 @@
-/* Time to solution of -Lap u = f on the unit cube, u = sin(pi x) sin(pi y) sin(pi z), by multigrid with patch smoothing.
- * bench_solve [--device D] [--cells N] [--degree K] [--precision double|mixed] [--method fmg|vcycle|gmres|cg] [--repeat R] [--csv FILE]
- * f is the text of an expression. Prints set-up times (objects, then the load), memory held on the device, solve times, iterations,
- * residuals and the largest error at the nodes. */
+/* Time to solution of -Lap u = f on the unit cube, u = sin(pi x) sin(pi y) sin(pi z), by multigrid with patch
+ * smoothing.
+ * bench_solve [--device D] [--cells N] [--degree K] [--precision double|mixed] [--method fmg|vcycle|gmres|cg]
+ * [--repeat R] [--csv FILE] f is the text of an expression. Prints set-up times (objects, then the load), memory
+ * held on the device, solve times, iterations, residuals and the largest error at the nodes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* What a process pays before its first kernel, whatever Tessera does: the NVIDIA driver opened, cuInit, the primary context, a stream, memory, and
- * the same given back; then NVRTC opened, which a start with a filled kernel cache does without.
- * bench_start [--csv FILE] [--keep]. One process a measurement: start it several times. --keep: it ends without giving anything back or opening
- * NVRTC, for a clock around the process. */
+/* What a process pays before its first kernel, whatever Tessera does: the NVIDIA driver opened, cuInit, the primary
+ * context, a stream, memory, and the same given back; then NVRTC opened, which a start with a filled kernel cache
+ * does without.
+ * bench_start [--csv FILE] [--keep]. One process a measurement: start it several times. --keep: it ends without
+ * giving anything back or opening NVRTC, for a clock around the process. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -31,7 +31,8 @@ static inline double bench_difference(TesContext *ctx, const TesVector *a, const
   return error / largest;
 }
 
-/* One option and where its value goes: a text, a number (or two, "K:K", the second being the first where it is left out), a real number. */
+/* One option and where its value goes: a text, a number (or two, "K:K", the second being the first where it is left
+ * out), a real number. */
 typedef struct BenchOption {
   const char *name;
   const char **text;
@@ -39,7 +40,8 @@ typedef struct BenchOption {
   double *real;
 } BenchOption;
 
-/* Pairs of options and values; `options` ends with a name of NULL. False, and a line on stderr, where one is unknown or its value is missing. */
+/* Pairs of options and values; `options` ends with a name of NULL. False, and a line on stderr, where one is
+ * unknown or its value is missing. */
 static inline bool bench_read(int argc, char **argv, const BenchOption *options) {
   for (int i = 1; i < argc; i += 2) {
     const BenchOption *o = options;

@@ -1,4 +1,5 @@
-/* What the benches of mapped operators share: a box of perturbed trilinear cells made on the device, and the kernel for it. */
+/* What the benches of mapped operators share: a box of perturbed trilinear cells made on the device, and the kernel
+ * for it. */
 #ifndef BENCH_MAPPED_BOX_H
 #define BENCH_MAPPED_BOX_H
 
@@ -76,7 +77,7 @@ static inline TesiMappedKernelDesc describe(const Job *job) {
   return desc;
 }
 
-/* ---- the mesh, on the device ------------------------------------------------------------------------------------------------ */
+/* ---- the mesh, on the device --------------------------------------------------------------------------- */
 static inline void box_kernel(const Job *job, const char *name, bool factors, void **arguments) {
   char n[16], q[16], mass[16], stiffness[16];
   TesiProgram *program;

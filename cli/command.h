@@ -1,5 +1,5 @@
-/* The program's commands, and what they share. A command gets its own arguments (argv[0] is its name) and returns the exit
- * status of the program: 0, 1, 2, 3 or 4 (tes_status_exit). */
+/* The program's commands, and what they share. A command gets its own arguments (argv[0] is its name) and returns
+ * the exit status of the program: 0, 1, 2, 3 or 4 (tes_status_exit). */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -17,7 +17,8 @@ int cli_new(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_info(int argc, char **argv);
 
-/* Before everything else in a program, and its exit status in the end: what was printed and did not arrive is an error too. */
+/* Before everything else in a program, and its exit status in the end: what was printed and did not arrive is an
+ * error too. */
 void cli_begin(void);
 int cli_end(int exit_status);
 

@@ -1,4 +1,5 @@
-/* tessera solve: a case file -> a table of the iteration, errors, a VTU and a JSON report. Options, and the road from a case to its solution. */
+/* tessera solve: a case file -> a table of the iteration, errors, a VTU and a JSON report. Options, and the road
+ * from a case to its solution. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ static bool parse_option(int option, SolveOptions *o) {
   }
 }
 
-/* ---- what is kept of a problem ---------------------------------------------------------------------------------------- */
+/* ---- what is kept of a problem ------------------------------------------------------------------------- */
 
 /* (k + 1)^dim a cell with element rt. */
 static int64_t solve_pressures(const TesSpace *space) {
@@ -146,7 +147,7 @@ static TesStatus keep_result(Solve *s, const TesProblem *problem, const TesSolve
   return TES_OK;
 }
 
-/* ---- one solve, or the loop ------------------------------------------------------------------------------------------- */
+/* ---- one solve, or the loop ---------------------------------------------------------------------------- */
 
 static TesStatus find_errors(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
@@ -265,7 +266,7 @@ static void release(Solve *s) {
   free(s);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------------ */
+/* ---- the command --------------------------------------------------------------------------------------- */
 
 static TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
 

@@ -23,7 +23,8 @@ typedef struct SolveOutputs {
   int lines;                     /* that were written */
 } SolveOutputs;
 
-/* All that one solve knows; the report is made from it. Problems of adaptive steps are gone by then: what it needs of them is kept here. */
+/* All that one solve knows; the report is made from it. Problems of adaptive steps are gone by then: what it needs
+ * of them is kept here. */
 typedef struct Solve {
   TesContext *context;
   const SolveOptions *options;
@@ -66,10 +67,11 @@ typedef struct Solve {
 
 extern const char *const solve_texts[4]; /* names of the texts */
 
-/* Before anything is computed: whether the files of the case can be written. Fills in s->refusal for a picture of a flow. */
+/* Before anything is computed: whether the files of the case can be written. Fills in s->refusal for a picture of a
+ * flow. */
 TesStatus solve_check_files(Solve *s);
-/* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output. Without a case (s->input) by the
- * options alone. */
+/* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output.
+ * Without a case (s->input) by the options alone. */
 TesStatus solve_check_outputs(Solve *s);
 /* Of options or case; NULL: none. */
 const char *solve_vtu_path(const Solve *s);

@@ -34,7 +34,7 @@ TesStatus solve_check_files(Solve *s) {
   return status;
 }
 
-/* ---- the solution ----------------------------------------------------------------------------------------------------- */
+/* ---- the solution -------------------------------------------------------------------------------------- */
 
 static TesStatus write_vtu(Solve *s, const TesProblem *problem, const double *indicator, const char *path) {
   const TesVtuArray cells = {.name = "indicator", .values = indicator};
@@ -93,7 +93,8 @@ static TesStatus list_file(Solve *s, int step, const char *file) {
   return TES_OK;
 }
 
-/* The name of the collection; after a restart it begins with the files of the steps before, as far as they are there. */
+/* The name of the collection; after a restart it begins with the files of the steps before, as far as they are
+ * there. */
 static TesStatus begin_collection(Solve *s, const char *path) {
   TesStatus status = TES_OK;
   s->collection = solve_step_file(path, -1);
@@ -129,7 +130,7 @@ void solve_free_files(Solve *s) {
   free(s->collection);
 }
 
-/* ---- checkpoints ------------------------------------------------------------------------------------------------------ */
+/* ---- checkpoints --------------------------------------------------------------------------------------- */
 
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) {
   const TesCheckpointField u = {field, tes_problem_solution(problem)};

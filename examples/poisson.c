@@ -1,4 +1,5 @@
-/* The Poisson problem in a dozen calls: -div(a grad u) = f on a box, u = 0 on its boundary, and the error against the exact solution. */
+/* The Poisson problem in a dozen calls: -div(a grad u) = f on a box, u = 0 on its boundary, and the error against
+ * the exact solution. */
 #include <stdio.h>
 #include <tessera/tessera.h>
 

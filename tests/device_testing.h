@@ -5,8 +5,8 @@
 #include "tessera/tessera.h"
 #include "testing.h"
 
-/* NULL where this machine lacks the device desc->device; the processor and the emulator are never lacking. TESSERA_TEST_DEVICE leaves the others
- * out: for tools that slow everything down. */
+/* NULL where this machine lacks the device desc->device; the processor and the emulator are never lacking.
+ * TESSERA_TEST_DEVICE leaves the others out: for tools that slow everything down. */
 static inline TesContext *test_context(const TesContextDesc *desc) {
   TesContext *ctx;
   char message[2048];

@@ -1,5 +1,5 @@
-/* Lets every n-th allocation fail, n = 1, 2, 3, ... until the work passes: nothing may leak or crash, and what fails must
- * say that memory is out. */
+/* Lets every n-th allocation fail, n = 1, 2, 3, ... until the work passes: nothing may leak or crash, and what
+ * fails must say that memory is out. */
 #ifndef TESI_FAILING_ALLOCATOR_H
 #define TESI_FAILING_ALLOCATOR_H
 
@@ -42,7 +42,8 @@ static inline TesContext *failing_context(FailingAllocator *allocator) {
 }
 
 /* `work` makes things and destroys them again; it returns the first failure. Returns how many allocations it makes.
- * sparse 0: every allocation fails once; sparse s: the first s do, then fewer and fewer (steps of n/s), for long work. */
+ * sparse 0: every allocation fails once; sparse s: the first s do, then fewer and fewer (steps of n/s), for long
+ * work. */
 static inline long allocations_fail(TesStatus (*work)(TesContext *ctx, void *user), void *user, int sparse) {
   for (long n = 1;; n += sparse ? 1 + n / sparse : 1) {
     FailingAllocator allocator = {0};

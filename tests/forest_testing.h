@@ -22,7 +22,8 @@ static inline bool test_has_forests(TesContext *ctx) {
   return status != TES_MISSING;
 }
 
-/* A random symmetry of the cube with determinant 1: new direction d is old direction axis[d], reversed where flip[d]. */
+/* A random symmetry of the cube with determinant 1: new direction d is old direction axis[d], reversed where
+ * flip[d]. */
 static inline void test_orientation(uint64_t *seed, int dim, int axis[3], int flip[3]) {
   int odd = 0;
   for (int d = 0; d < 3; d++) axis[d] = d, flip[d] = 0;
@@ -36,8 +37,8 @@ static inline void test_orientation(uint64_t *seed, int dim, int axis[3], int fl
   flip[0] ^= odd;
 }
 
-/* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations; boundary 0 "low" at x = 0, 1 "rest"; materials 0
- * "one", 1 "two" and none in turn. */
+/* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations; boundary 0 "low"
+ * at x = 0, 1 "rest"; materials 0 "one", 1 "two" and none in turn. */
 static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double shake, uint64_t *seed,
                                 TesMesh **forest) {
   enum { MOST = 64 };
@@ -76,7 +77,8 @@ static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double
                                  forest));
 }
 
-/* Replaces the forest by one whose cells were refined, or coarsened, with these probabilities, where it has less than `most` cells. */
+/* Replaces the forest by one whose cells were refined, or coarsened, with these probabilities, where it has less
+ * than `most` cells. */
 static inline void test_adapt(TesContext *ctx, uint64_t *seed, double refine, double coarsen, int64_t most,
                               TesMesh **forest) {
   const int64_t cells = tes_mesh_cells(*forest);

@@ -1,5 +1,5 @@
-/* Spaces over meshes of all kinds for the tests of loads, boundary values, errors and values: boxes with cells of any widths, deformed ones, forests with
- * hanging nodes, materials and curved cells. */
+/* Spaces over meshes of all kinds for the tests of loads, boundary values, errors and values: boxes with cells of
+ * any widths, deformed ones, forests with hanging nodes, materials and curved cells. */
 #ifndef TESI_FUNCTIONAL_TESTING_H
 #define TESI_FUNCTIONAL_TESTING_H
 

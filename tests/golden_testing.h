@@ -11,8 +11,8 @@
  * as the residual before. On boxes 1e-6 of that residual was seen, 2e-5 in errors: F = 1e-4. On forests the bounds of
  * the spectrum that Chebyshev's smoother estimates are good to four digits only where materials jump (2e-4 of the
  * residual before), and full multigrid in float32 makes their start, whose round-off is larger beside its residual than
- * that of a cycle (2.6e-3 of the residual before was seen between 128 and 512 bits): F = 1e-2. A start that is not zero comes from full multigrid or the mesh before, which made the
- * residual at least a hundred times smaller.
+ * that of a cycle (2.6e-3 of the residual before was seen between 128 and 512 bits): F = 1e-2. A start that is not
+ * zero comes from full multigrid or the mesh before, which made the residual at least a hundred times smaller.
  *
  * Measured at commit c0337f0, the golden values being those of 512 bits and one thread: 512 bits with two threads, 256
  * and 128 bits with one and two, and clang with 128 bits and few specialised degrees. Histories of float64 differ by at

@@ -1,4 +1,5 @@
-/* What the tests of kernels share, besides devices: boxes of equal cells, random vectors, comparison by the largest relative difference. */
+/* What the tests of kernels share, besides devices: boxes of equal cells, random vectors, comparison by the largest
+ * relative difference. */
 #ifndef TESI_KERNEL_TESTING_H
 #define TESI_KERNEL_TESTING_H
 

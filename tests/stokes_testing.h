@@ -92,7 +92,8 @@ static inline double flow_difference(TesContext *ctx, const TesVector *a, const 
   return worst / largest;
 }
 
-/* ---- the manufactured solution of stokes-multigrid-cui-2025 -------------------------------------------------------------- */
+/* ---- the manufactured solution of stokes-multigrid-cui-2025
+ * -------------------------------------------------------------- */
 
 /* phi and its first three derivatives: phi = x^2 (x - 1)^2 exp(-(x - 1/2)^2 / sigma^2) / sqrt(2 pi sigma^2). */
 static inline void flow_phi(double sigma, double x, double d[4]) {
@@ -107,7 +108,8 @@ static inline void flow_phi(double sigma, double x, double d[4]) {
   d[3] = P[3] * E[0] + 3 * P[2] * E[1] + 3 * P[1] * E[2] + P[0] * E[3];
 }
 
-/* Component `part` of the curl of psi = phi(x) phi(y) (phi(z)), or, part = dim, the product of cos(2 pi x); or -laplace u + grad p. */
+/* Component `part` of the curl of psi = phi(x) phi(y) (phi(z)), or, part = dim, the product of cos(2 pi x); or
+ * -laplace u + grad p. */
 typedef struct FlowPart {
   int dim, part;
   bool load;

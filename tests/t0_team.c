@@ -1,5 +1,5 @@
-/* Run: ctest -R t0_team. Teams of threads: every index once, steps, nested calls, several users at a time, and waiting that costs no
- * processor time.
+/* Run: ctest -R t0_team. Teams of threads: every index once, steps, nested calls, several users at a time, and
+ * waiting that costs no processor time.
  * Labels: threads */
 #include <dirent.h>
 #include <omp.h>
@@ -154,7 +154,7 @@ static void the_least_is_kept(void **state) {
   assert_int_equal(least, -50);
 }
 
-/* ---- nested calls, other runtimes, other threads -------------------------------------------------------------------- */
+/* ---- nested calls, other runtimes, other threads ------------------------------------------------------- */
 
 typedef struct Nested {
   int *count, *members; /* [THREADS][MOST], [THREADS] */
@@ -267,7 +267,8 @@ static void rest(const void *data, TesiSpan span) {
   if (span.thread == *resting) usleep(200000);
 }
 
-/* Workers without work, and a team that waits for one of its members, sleep: 0.2 s cost less than 20 ms on any thread. */
+/* Workers without work, and a team that waits for one of its members, sleep: 0.2 s cost less than 20 ms on any
+ * thread. */
 static void waiting_costs_no_processor_time(void **state) {
   (void)state;
   for (int resting = -1; resting < 3; resting++) {

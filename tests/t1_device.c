@@ -1,5 +1,5 @@
-/* Run: ctest -R t1_device. Vector operations of every device of this machine against plain sums, the emulator against planted
- * faults, names of devices. With a GPU its device is tested too.
+/* Run: ctest -R t1_device. Vector operations of every device of this machine against plain sums, the emulator
+ * against planted faults, names of devices. With a GPU its device is tested too.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Run: ctest -R t1_device_cache. The kernel cache: what is written is read; what is damaged is absent; it can be trimmed. */
+/* Run: ctest -R t1_device_cache. The kernel cache: what is written is read; what is damaged is absent; it can be
+ * trimmed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,8 @@ static void its_size_is_bounded(void **state) {
   tesi_cache_trim(0);
 }
 
-/* One of several processes: writes and reads the same few entries, each full of one letter; one process removes them meanwhile. */
+/* One of several processes: writes and reads the same few entries, each full of one letter; one process removes
+ * them meanwhile. */
 static int disturb(TesContext *ctx, int process) {
   static char image[30000];
   char name[16];

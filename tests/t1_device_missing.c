@@ -1,5 +1,6 @@
-/* Run: ctest -R t1_device_missing. What a machine without GPU, driver, compiler or memory is told: cause, remedy and exit status. Drivers and
- * compilers that fail in one way each are made here by the C compiler; every case runs in a process of its own, as libraries stay open. */
+/* Run: ctest -R t1_device_missing. What a machine without GPU, driver, compiler or memory is told: cause, remedy
+ * and exit status. Drivers and compilers that fail in one way each are made here by the C compiler; every case runs
+ * in a process of its own, as libraries stay open. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Run: ctest -R t1_device_tuning. Choices by timing: the fastest is taken and remembered, whatever happens to the file; a choice of other
- * candidates is another one; several processes at once leave a good file. */
+/* Run: ctest -R t1_device_tuning. Choices by timing: the fastest is taken and remembered, whatever happens to the
+ * file; a choice of other candidates is another one; several processes at once leave a good file. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

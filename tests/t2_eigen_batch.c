@@ -1,4 +1,5 @@
-/* Run: ctest -R t2_eigen_batch. Batched eigenproblems: residual, orthonormality, eigenvalues of LAPACK; every SIMD width. */
+/* Run: ctest -R t2_eigen_batch. Batched eigenproblems: residual, orthonormality, eigenvalues of LAPACK; every SIMD
+ * width. */
 #include <stdlib.h>
 #include <string.h>
 #include "basis/eigen.h"
@@ -25,7 +26,8 @@ static void release(Batch *b) {
   free(b->K), free(b->M), free(b->S), free(b->lambda);
 }
 
-/* One lane: 1D matrices of two cells of random widths and weights, like those of vertex patches; or just random ones. */
+/* One lane: 1D matrices of two cells of random widths and weights, like those of vertex patches; or just random
+ * ones. */
 static void make_pair(int n, uint64_t *state, double *K, double *M) {
   double a[N * N];
   for (int matrix = 0; matrix < 2; matrix++) {

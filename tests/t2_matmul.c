@@ -1,4 +1,5 @@
-/* Run: ctest -R t2_matmul. Small dense products against the definition, every SIMD width, every remainder of rows and columns. */
+/* Run: ctest -R t2_matmul. Small dense products against the definition, every SIMD width, every remainder of rows
+ * and columns. */
 #include <stdlib.h>
 #include "tensor/matmul.h"
 #include "tessera/tessera.h"

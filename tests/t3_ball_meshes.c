@@ -1,6 +1,7 @@
-/* The meshes of adaptive-matrix-free-ljungkvist-2017, Table 2 (tests/data/adaptive_ball_meshes.csv): cells, degrees of freedom, hanging share. A ball,
- * refined on spherical shells round centres that are not the ball's ("a series of non-aligned spherical shells"). The paper does not say which; these
- * have its numbers of cells, degrees of freedom and hanging nodes within a few per cent. Pass i refines the cells of the finest level whose centre x has
+/* The meshes of adaptive-matrix-free-ljungkvist-2017, Table 2 (tests/data/adaptive_ball_meshes.csv): cells, degrees
+ * of freedom, hanging share. A ball, refined on spherical shells round centres that are not the ball's ("a series
+ * of non-aligned spherical shells"). The paper does not say which; these have its numbers of cells, degrees of
+ * freedom and hanging nodes within a few per cent. Pass i refines the cells of the finest level whose centre x has
  * frac(shells |x - c_i|) < fraction, c_1 = (0.1, 0.2, 0.3), c_2 = (-0.3, 0.1, -0.2).
  * Labels: slow heavy */
 #include <stdio.h>
@@ -72,7 +73,8 @@ done:
   return status;
 }
 
-/* Uniform meshes are those of the paper; refined ones have its cells and dofs within 1 %, its share of hanging nodes within a twentieth of it. */
+/* Uniform meshes are those of the paper; refined ones have its cells and dofs within 1 %, its share of hanging
+ * nodes within a twentieth of it. */
 static void compare(bool adaptive, int dim, int degree, double cells, double dofs, double percent) {
   TesMesh *forest;
   TesSpace *space;

@@ -1,4 +1,5 @@
-/* Forests: refinement, coarsening, relations, boundaries, the built-in domains, what is refused, memory that runs out. */
+/* Forests: refinement, coarsening, relations, boundaries, the built-in domains, what is refused, memory that runs
+ * out. */
 #include <stdlib.h>
 #include "failing_allocator.h"
 #include "forest_testing.h"
@@ -311,8 +312,8 @@ static void test_refusals(void **state) {
   tes_context_clear(ctx);
 }
 
-/* Cubes of a lattice that hang together by a vertex or an edge alone: p4est would read beside its arrays (a vertex, three squares) or leave cells
- * unbalanced. */
+/* Cubes of a lattice that hang together by a vertex or an edge alone: p4est would read beside its arrays (a vertex,
+ * three squares) or leave cells unbalanced. */
 static void test_pinched(void **state) {
   (void)state;
   static const struct {

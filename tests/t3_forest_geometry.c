@@ -1,5 +1,5 @@
-/* Geometry of forests: conforming over hanging faces, of the right kind, converging; coordinates and values at nodes. Brief: random forests
- * of a third of the cells. */
+/* Geometry of forests: conforming over hanging faces, of the right kind, converging; coordinates and values at
+ * nodes. Brief: random forests of a third of the cells. */
 #include "basis/gauss.h"
 #include "forest_testing.h"
 #include "geometry/geometry.h"
@@ -7,7 +7,8 @@
 
 static TesContext *ctx;
 
-/* The coordinates of an isoparametric geometry are a function of the space: reading them at a cell, hanging or not, gives its own nodes. */
+/* The coordinates of an isoparametric geometry are a function of the space: reading them at a cell, hanging or not,
+ * gives its own nodes. */
 static void check_conforming(TesMesh *forest, int degree) {
   TesSpace *space;
   test_set_geometry(forest, degree);

@@ -1,5 +1,5 @@
-/* Spaces over forests: reading through index and mask is the explicit constraint matrix, and reproduces polynomials. Brief: two random
- * forests a degree. */
+/* Spaces over forests: reading through index and mask is the explicit constraint matrix, and reproduces
+ * polynomials. Brief: two random forests a degree. */
 #include <stdlib.h>
 #include "forest_testing.h"
 #include "space/space.h"
@@ -28,8 +28,8 @@ static void compare_with_p4est(const TesMesh *forest, int degree, const TesiCell
   free(number);
 }
 
-/* What a cell's nodes get by index and mask, against the rows of the matrix, whose columns are matched with nodes on the way: a node of
- * a coarse cell's own is one column. */
+/* What a cell's nodes get by index and mask, against the rows of the matrix, whose columns are matched with nodes
+ * on the way: a node of a coarse cell's own is one column. */
 static void compare(const TesMesh *forest, int degree, const double *period, uint64_t *seed) {
   TesSpace *space;
   TesiConstraints c;
@@ -246,8 +246,8 @@ static void test_dirichlet(void **state) {
   }
 }
 
-/* Hanging nodes by hand: one of 4 (8) cells refined. 2D: two coarse edges, 2k - 1 nodes each. 3D: three coarse faces, (2k-1)^2 each, and those
- * nine of the refined cell's twelve edges that a coarse cell has too. */
+/* Hanging nodes by hand: one of 4 (8) cells refined. 2D: two coarse edges, 2k - 1 nodes each. 3D: three coarse
+ * faces, (2k-1)^2 each, and those nine of the refined cell's twelve edges that a coarse cell has too. */
 static void test_hanging_count(void **state) {
   (void)state;
   for (int dim = 2; dim <= 3; dim++)

@@ -203,7 +203,8 @@ static void test_refused(void **state) {
   destroy_map(fold);
 }
 
-/* Nodes with equal numbers are at equal places, others are not; how many there are; constrained ones are on the boundary. */
+/* Nodes with equal numbers are at equal places, others are not; how many there are; constrained ones are on the
+ * boundary. */
 static void check_numbering(const TesGeometry *g, const TesNumberingDesc *desc, int64_t expected) {
   const int dim = g->dim, n = desc->degree + 1, points = dim == 3 ? n * n * n : n * n;
   const int64_t entries = g->cells * points;
@@ -253,7 +254,8 @@ static TesMesh *deformed(int dim, const int cells[3], uint64_t shuffle) {
   return mesh;
 }
 
-/* The cells of a box given one by one, each turned by a rotation of its own: shared faces are seen in all orientations. */
+/* The cells of a box given one by one, each turned by a rotation of its own: shared faces are seen in all
+ * orientations. */
 static TesGeometry *turned(int dim, const int cells[3]) {
   TesMesh *mesh = deformed(dim, cells, 0);
   const TesGeometry *straight = mesh->geometry;

@@ -1,5 +1,5 @@
-/* Gmsh files: those of tests/fuzz/corpus/mesh were written by Gmsh 4.8 (a quarter of a ring; two layers of it in 3D); broken ones are
- * made of text here. Names of files: degree (s: serendipity), format, b: binary. */
+/* Gmsh files: those of tests/fuzz/corpus/mesh were written by Gmsh 4.8 (a quarter of a ring; two layers of it in
+ * 3D); broken ones are made of text here. Names of files: degree (s: serendipity), format, b: binary. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,8 @@ static TesStatus parse(const char *text, size_t length, int dim, TesiTrees **tre
   return status;
 }
 
-/* Area or volume: the divergence theorem is no help for wrong maps, so |J| by central differences at midpoints of a fine grid. */
+/* Area or volume: the divergence theorem is no help for wrong maps, so |J| by central differences at midpoints of a
+ * fine grid. */
 static double measure(const TesiTrees *t) {
   enum { N = 6 };
   const int dim = t->dim;

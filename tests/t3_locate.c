@@ -1,4 +1,5 @@
-/* Run: ctest -R t3_locate. Which cell has a point: boxes, deformed and curved cells, forests with hanging nodes; insides, faces, corners, outside. */
+/* Run: ctest -R t3_locate. Which cell has a point: boxes, deformed and curved cells, forests with hanging nodes;
+ * insides, faces, corners, outside. */
 #include "functional_testing.h"
 #include "geometry/locate.h"
 

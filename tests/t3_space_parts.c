@@ -1,5 +1,6 @@
-/* Run: ctest -R t3_space_parts. Spaces of several components and products: their parts against spaces of one component made alone, what is
- * shared, views of vectors, functions at the nodes and from mesh to mesh, refusals, failing allocations. */
+/* Run: ctest -R t3_space_parts. Spaces of several components and products: their parts against spaces of one
+ * component made alone, what is shared, views of vectors, functions at the nodes and from mesh to mesh, refusals,
+ * failing allocations. */
 #include "device/vector.h"
 #include "failing_allocator.h"
 #include "forest_testing.h"

@@ -1,6 +1,7 @@
-/* Run: ctest -R t4_forest_kernels. Mapped operators with hanging nodes on devices with kernels, on random forests of trees in random
- * orientations, against the plain version and the assembled matrix: every degree, geometries, terms, points, precisions, conflicts; on the
- * emulator, and on a GPU where there is one. Brief: all, in the plane on a quarter of the cells. */
+/* Run: ctest -R t4_forest_kernels. Mapped operators with hanging nodes on devices with kernels, on random forests
+ * of trees in random orientations, against the plain version and the assembled matrix: every degree, geometries,
+ * terms, points, precisions, conflicts; on the emulator, and on a GPU where there is one. Brief: all, in the plane
+ * on a quarter of the cells. */
 #include "operator/mapped/mapped.h"
 #include "operator/assembled/matrix.h"
 #include "forest_testing.h"
@@ -19,7 +20,8 @@ static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int cell_degree,
   return test_mesh(ctx, forest, degree, cell_degree, curved ? NULL : low);
 }
 
-/* z <- A x and d <- the diagonal, by the assembled matrix; by_kernels: which is compared with the one made by kernels. */
+/* z <- A x and d <- the diagonal, by the assembled matrix; by_kernels: which is compared with the one made by
+ * kernels. */
 static void multiply(TesContext *ctx, const TesOperator *op, const TesVector *x, TesVector *z, TesVector *d,
                      bool by_kernels) {
   const int64_t n = tes_operator_length(op);

@@ -1,5 +1,6 @@
-/* Run: ctest -R t4_functional. Loads, boundary values, errors and values on boxes, deformed boxes and forests: against the plain versions for every degree, exact
- * integrals, orders of convergence, the same bits for any number of threads, what is refused, and failing allocations.
+/* Run: ctest -R t4_functional. Loads, boundary values, errors and values on boxes, deformed boxes and forests:
+ * against the plain versions for every degree, exact integrals, orders of convergence, the same bits for any number
+ * of threads, what is refused, and failing allocations.
  * Labels: threads simd */
 #include "device_testing.h"
 #include "failing_allocator.h"
@@ -26,7 +27,7 @@ static TesContext *make_context(int threads) {
   return context;
 }
 
-/* ---- against the plain versions ------------------------------------------------------------------------------------ */
+/* ---- against the plain versions ------------------------------------------------------------------------ */
 
 typedef struct Data {
   TesFunction *f, *other, *callback, *constant;
@@ -153,7 +154,7 @@ static void the_definitions_hold(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- exact values -------------------------------------------------------------------------------------------------- */
+/* ---- exact values -------------------------------------------------------------------------------------- */
 
 static void product(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                     double *out) {
@@ -268,7 +269,7 @@ static void integrals_are_exact(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- orders -------------------------------------------------------------------------------------------------------- */
+/* ---- orders -------------------------------------------------------------------------------------------- */
 
 /* The ball, or a box of 4 2^level cells a direction. */
 static TestPlace level_place(TesContext *ctx, bool forest, int dim, int degree, int level) {
@@ -310,7 +311,7 @@ static void errors_converge_with_the_right_orders(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4 };
 
@@ -365,7 +366,7 @@ static void bits_do_not_depend_on_threads(void **state) {
   check_threads(&(TestCase){TEST_BALL, 2, 3, 0x0, 2000});
 }
 
-/* ---- boundary values ----------------------------------------------------------------------------------------------- */
+/* ---- boundary values ----------------------------------------------------------------------------------- */
 
 /* boundary[length]: the largest number of those with given values and a function that a node is on, -1: none. */
 static void find_boundaries(const TestPlace *p, const TesFunction *const *g, int *boundary) {
@@ -428,7 +429,7 @@ static void liftings_hold_the_boundary_values(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------------------- */
+/* ---- what is refused ----------------------------------------------------------------------------------- */
 
 static void nan_behind(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                        double *out) {
@@ -499,7 +500,7 @@ static void materials_are_apart(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
 static TesStatus work(const TestPlace *p, const Data *d, TesVector *b, double *value) {
   const TesFunction *const lifted[6] = {d->f, d->other};

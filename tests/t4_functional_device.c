@@ -1,6 +1,6 @@
-/* Run: ctest -R t4_functional_device. Loads, boundary values, errors and values by kernels against the host's, to 1e-12, on boxes with cells of any
- * widths and on forests with hanging nodes, materials and curved cells; functions without text, and values that are not finite, which the host
- * does and tells of. Brief: all, of the degrees named. */
+/* Run: ctest -R t4_functional_device. Loads, boundary values, errors and values by kernels against the host's, to
+ * 1e-12, on boxes with cells of any widths and on forests with hanging nodes, materials and curved cells; functions
+ * without text, and values that are not finite, which the host does and tells of. Brief: all, of the degrees named. */
 #include "device_testing.h"
 #include "functional_testing.h"
 

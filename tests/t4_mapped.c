@@ -107,7 +107,8 @@ static void check_operator(const TesiMappedDesc *desc, const char *name) {
   tes_operator_destroy(&op);
 }
 
-/* Every degree, 2D and 3D, Gauss and collocated, mass, stiffness, both, all ways to have the factors, both precisions. */
+/* Every degree, 2D and 3D, Gauss and collocated, mass, stiffness, both, all ways to have the factors, both
+ * precisions. */
 static void check_degrees(int dim, int lowest, int highest) {
   for (int k = lowest; k <= highest; k++)
     for (int shape = CUBE; shape <= PERTURBED; shape++) {
@@ -269,7 +270,8 @@ static TesVector *affine_field(const TesOperator *op, const TesMesh *g, int k, c
   return v;
 }
 
-/* Mass of 1 is the volume, stiffness of 1 is 0, A is symmetric; the energy of a linear field on isoparametric cells is exact:
+/* Mass of 1 is the volume, stiffness of 1 is 0, A is symmetric; the energy of a linear field on isoparametric cells
+ * is exact:
  * |grad|^2 times the volume (1: the boundary of the box does not move). */
 static void test_exact(void **state) {
   (void)state;

@@ -1,6 +1,8 @@
-/* Run: ctest -R t4_mapped_cuts. The ways to cut the kernel of mapped cells that its table does not choose by itself, against the plain version:
- * blocks that stay for many cells, geometry staged whole, in layers or not, values that come ahead, derivatives on the way to the points,
- * warps alone. Brief: all, of the degrees named. TESSERA_MAPPED_CUT is "cells,groups,warps,blocks,buffers,stage,ahead,gradients". */
+/* Run: ctest -R t4_mapped_cuts. The ways to cut the kernel of mapped cells that its table does not choose by
+ * itself, against the plain version:
+ * blocks that stay for many cells, geometry staged whole, in layers or not, values that come ahead, derivatives on
+ * the way to the points, warps alone. Brief: all, of the degrees named. TESSERA_MAPPED_CUT is
+ * "cells,groups,warps,blocks,buffers,stage,ahead,gradients". */
 #include <string.h>
 #include "operator/mapped/mapped.h"
 #include "kernel_testing.h"

@@ -1,6 +1,6 @@
-/* Run: ctest -R t4_mapped_device. Mapped operators on devices with kernels, through the public header, against the plain version: on the
- * emulator, and on a GPU where there is one. The kernels themselves: t4_mapped_kernels. Brief: the first half of the cases, which has every
- * value of every choice. */
+/* Run: ctest -R t4_mapped_device. Mapped operators on devices with kernels, through the public header, against the
+ * plain version: on the emulator, and on a GPU where there is one. The kernels themselves: t4_mapped_kernels.
+ * Brief: the first half of the cases, which has every value of every choice. */
 #include <string.h>
 #include "operator/mapped/mapped.h"
 #include "operator/assembled/matrix.h"

@@ -1,6 +1,7 @@
-/* Run: ctest -R t4_mapped_kernels. The kernels of mapped cells against sums over all points and nodes from the definition (no sum
- * factorization): all degrees, kinds of points, geometries, outputs, components and precisions; on the emulator with the threads in
- * several orders, and on a GPU where there is one. Outputs are poisoned beforehand. Brief: all, of the degrees named, on few cells.
+/* Run: ctest -R t4_mapped_kernels. The kernels of mapped cells against sums over all points and nodes from the
+ * definition (no sum factorization): all degrees, kinds of points, geometries, outputs, components and precisions;
+ * on the emulator with the threads in several orders, and on a GPU where there is one. Outputs are poisoned
+ * beforehand. Brief: all, of the degrees named, on few cells.
  * Timeout: 600 */
 #include <string.h>
 #include "basis/lagrange.h"
@@ -34,7 +35,7 @@ static int64_t power(int64_t base, int exponent) {
   return exponent ? base * power(base, exponent - 1) : 1;
 }
 
-/* ---- from the definition ----------------------------------------------------------------------------------------------------- */
+/* ---- from the definition ------------------------------------------------------------------------------- */
 /* Jacobian J[r][c] = d x_r / d xi_c of the multilinear cell, by differences of its shape functions. */
 static void jacobian(const Data *d, const double *vertices, const double *xi, double J[3][3]) {
   memset(J, 0, 9 * sizeof(double));
@@ -132,7 +133,7 @@ static void add_point(Data *d, int cell, int64_t point) {
   }
 }
 
-/* ---- a random problem --------------------------------------------------------------------------------------------------------- */
+/* ---- a random problem ---------------------------------------------------------------------------------- */
 /* Nodes of a cell are distinct, cells share many, some are constrained; numbering is arbitrary. */
 static void make_index(Data *d, uint64_t *seed) {
   for (int cell = 0; cell < d->c.cells; cell++) {
@@ -158,7 +159,8 @@ static void make_vertices(Data *d, uint64_t *seed) {
   }
 }
 
-/* Behind the weights: the coefficient of each product of coordinates, from the vertices in it by inclusion and exclusion. */
+/* Behind the weights: the coefficient of each product of coordinates, from the vertices in it by inclusion and
+ * exclusion. */
 static void add_monomials(Data *d, int cell) {
   const int dim = d->c.dim;
   const double *vertices = d->vertices + (int64_t)cell * d->corners * dim;
@@ -228,7 +230,7 @@ static void free_data(Data *d) {
   test_free(d->y);
 }
 
-/* ---- the kernel -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
 /* `more` bytes behind the numbers may be read. */
 static void *upload(TesContext *ctx, const double *values, int64_t n, TesPrecision precision, size_t more) {
   const TesiDevice *device = tesi_context_device(ctx);

@@ -1,6 +1,7 @@
-/* Run: ctest -R t4_mapped_ladder. The kernels of the ladder of tensor-product-bp-swirydowicz-2019 (bench/kernels) against the plain operator:
- * all rungs, BP1, BP3 and BP5 with mass or without, both precisions; on the emulator with the threads in several orders, and on a GPU where
- * there is one. Outputs are poisoned beforehand. Brief: all, of the degrees named. */
+/* Run: ctest -R t4_mapped_ladder. The kernels of the ladder of tensor-product-bp-swirydowicz-2019 (bench/kernels)
+ * against the plain operator:
+ * all rungs, BP1, BP3 and BP5 with mass or without, both precisions; on the emulator with the threads in several
+ * orders, and on a GPU where there is one. Outputs are poisoned beforehand. Brief: all, of the degrees named. */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "kernels/mapped_ladder.h"

@@ -1,6 +1,6 @@
-/* Run: ctest -R t4_operator_kernels. The separable operator's kernels against the plain version: on the emulator with the threads in
- * several orders, and on a GPU where there is one. Graded boxes, natural faces, Robin terms, reaction. Brief: of the four kinds one a
- * precision, another one each degree; all cuts. */
+/* Run: ctest -R t4_operator_kernels. The separable operator's kernels against the plain version: on the emulator
+ * with the threads in several orders, and on a GPU where there is one. Graded boxes, natural faces, Robin terms,
+ * reaction. Brief: of the four kinds one a precision, another one each degree; all cuts. */
 #include <stdlib.h>
 #include <string.h>
 #include "operator_testing.h"

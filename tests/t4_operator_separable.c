@@ -1,5 +1,5 @@
-/* Run: ctest -R t4_operator_separable. The separable diffusion operator against its plain version, and the plain version
- * against Kronecker products of assembled 1D matrices.
+/* Run: ctest -R t4_operator_separable. The separable diffusion operator against its plain version, and the plain
+ * version against Kronecker products of assembled 1D matrices.
  * Labels: threads simd */
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +174,8 @@ static Plain make_plain(const TesOperator *op) {
   return p;
 }
 
-/* x <- x + scale e, r <- factor (b - A x) rounded, and its norm, in one call: from an x that lacks the correction; then without one. */
+/* x <- x + scale e, r <- factor (b - A x) rounded, and its norm, in one call: from an x that lacks the correction;
+ * then without one. */
 static void correct_and_compare(const TesOperator *op, const double *right, const double *b,
                                 const double *residual, double tolerance) {
   const int64_t n = op->length;
@@ -322,7 +323,7 @@ static void threads_do_not_change_bits(void **state) {
     }
 }
 
-/* ---- creation ----------------------------------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------------------------ */
 
 static void *allocate_some(void *user, size_t bytes) {
   int *left = user;

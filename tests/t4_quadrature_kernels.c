@@ -1,8 +1,8 @@
-/* Run: ctest -R t4_quadrature_kernels. The quadrature form's kernels against the plain version: varying a, c, alpha, every boundary
- * condition, graded cells, every degree; blocks that share nodes; degrees beyond the specialised ones, with constant coefficients too, in one order and
- * by atomics.
- * On the emulator with threads in several orders, on a GPU where there is one. Brief: boxes with natural faces and without, one a
- * precision, in turns; all cuts; beyond the specialised degrees the lowest in 2D and 3D, and atomics. */
+/* Run: ctest -R t4_quadrature_kernels. The quadrature form's kernels against the plain version: varying a, c,
+ * alpha, every boundary condition, graded cells, every degree; blocks that share nodes; degrees beyond the
+ * specialised ones, with constant coefficients too, in one order and by atomics.
+ * On the emulator with threads in several orders, on a GPU where there is one. Brief: boxes with natural faces and
+ * without, one a precision, in turns; all cuts; beyond the specialised degrees the lowest in 2D and 3D, and atomics. */
 #include <string.h>
 #include "operator_testing.h"
 #include "device/emulator/fiber.h"
@@ -129,7 +129,8 @@ static void kernels_equal_the_plain_operator(void **state) {
   }
 }
 
-/* Boxes of several blocks in each direction, some of them in part outside: what they leave on their faces reaches every neighbour. */
+/* Boxes of several blocks in each direction, some of them in part outside: what they leave on their faces reaches
+ * every neighbour. */
 static void blocks_add_what_they_share(void **state) {
   (void)state;
   static const char *const cuts[] = {"2,1,1,0", "1,2,1,0", "2,2,1,0", "32,2,1,1"};

@@ -1,5 +1,6 @@
-/* Run: ctest -R t4_values. Values of expressions in u and its derivatives: at points, over the domain, boundaries and materials, on meshes of all kinds;
- * boundary values and fluxes with the outer normal. The oracles are polynomials that the space has, and Gauss's theorem. */
+/* Run: ctest -R t4_values. Values of expressions in u and its derivatives: at points, over the domain, boundaries
+ * and materials, on meshes of all kinds; boundary values and fluxes with the outer normal. The oracles are
+ * polynomials that the space has, and Gauss's theorem. */
 #include "functional/functional.h"
 #include "functional_testing.h"
 
@@ -91,7 +92,8 @@ static void check_refused(const TestPlace *p, const TesVector *u) {
   }
 }
 
-/* Fluxes and boundary values with normals: the load is that of the plain version, lifted values those of the points' normals. */
+/* Fluxes and boundary values with normals: the load is that of the plain version, lifted values those of the
+ * points' normals. */
 static void check_normals(const TestPlace *p) {
   const int64_t n = p->length;
   TesFunction *f = test_expression(p->ctx, p->is.dim == 2 ? "x*nx + y*y*ny" : "x*nx + y*y*ny - z*nz");
@@ -129,8 +131,8 @@ static void test_values(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* x nx + y ny is the radius at the nodes of a circle, through which its polynomial cells pass, up to the error of their tangents; on a box of a node on
- * several faces the last holds. */
+/* x nx + y ny is the radius at the nodes of a circle, through which its polynomial cells pass, up to the error of
+ * their tangents; on a box of a node on several faces the last holds. */
 static void test_lifting(void **state) {
   TesContext *ctx;
   (void)state;

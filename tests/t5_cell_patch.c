@@ -1,5 +1,5 @@
-/* Run: ctest -R t5_cell_patch. Cell patches over forests: against the dense reference, exact where a patch is the whole problem, symmetric and definite,
- * and fewer iterations than the diagonal on stretched cells.
+/* Run: ctest -R t5_cell_patch. Cell patches over forests: against the dense reference, exact where a patch is the
+ * whole problem, symmetric and definite, and fewer iterations than the diagonal on stretched cells.
  * Labels: simd */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Run: ctest -R t5_cell_patch_kernels. Cell patches by kernels on random forests with hanging nodes, against the dense reference and the host's smoother:
+/* Run: ctest -R t5_cell_patch_kernels. Cell patches by kernels on random forests with hanging nodes, against the
+ * dense reference and the host's smoother:
  * emulator, and a GPU where there is one. Brief: one precision a dimension, in turns. */
 #include "operator_testing.h"
 #include "device/emulator/fiber.h"

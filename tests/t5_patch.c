@@ -1,5 +1,5 @@
-/* Run: ctest -R t5_patch. The multiplicative vertex-patch sweep: the plain version against dense solves, the fast one against
- * the plain one, and two-grid-and-more cycles against the residual histories of an independent prototype.
+/* Run: ctest -R t5_patch. The multiplicative vertex-patch sweep: the plain version against dense solves, the fast
+ * one against the plain one, and two-grid-and-more cycles against the residual histories of an independent prototype.
  * Labels: threads simd */
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -135,7 +135,8 @@ static void assert_equal_vectors(int64_t n, const double *actual, const double *
                c->natural, (long long)i, actual[i], expected[i], scale);
 }
 
-/* ---- the plain version against dense solves with the operator's matrix -------------------------------------------------- */
+/* ---- the plain version against dense solves with the operator's matrix
+ * -------------------------------------------------- */
 
 /* A[n][n] by applying the operator to unit vectors. */
 static double *dense_matrix(const Setup *s) {
@@ -242,7 +243,7 @@ static void plain_version_equals_dense_solves(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- the fast version against the plain one ------------------------------------------------------------------------------- */
+/* ---- the fast version against the plain one ------------------------------------------------------------ */
 
 static void compare_with_plain(TesContext *ctx, const Case *c, TesPrecision precision) {
   Setup s;
@@ -311,7 +312,8 @@ static void every_simd_width_equals_plain_version(void **state) {
     if (test_has_simd(bits)) compare_degrees(bits, 1, 5);
 }
 
-/* Lines longer than a vector, with and without a tail, and every number of cells modulo what the ring of the sweep holds. */
+/* Lines longer than a vector, with and without a tail, and every number of cells modulo what the ring of the sweep
+ * holds. */
 static void long_lines_and_all_cell_counts(void **state) {
   (void)state;
   TesContext *ctx;
@@ -363,11 +365,13 @@ static void threads_do_not_change_bits(void **state) {
       }
 }
 
-/* ---- V-cycles against the histories of an independent prototype --------------------------------------------------------- */
+/* ---- V-cycles against the histories of an independent prototype
+ * --------------------------------------------------------- */
 
 enum { LEVELS = 3 };
 
-/* out over the fine nodes of one direction, from coarse values: embedding of Q_k on intervals halved; transposed: its transpose. */
+/* out over the fine nodes of one direction, from coarse values: embedding of Q_k on intervals halved; transposed:
+ * its transpose. */
 static void embed_axis(int degree, int coarse_cells, int before, int after, bool transposed, const double *in,
                        double *out) {
   const int k = degree, nc = coarse_cells * k + 1, nf = 2 * coarse_cells * k + 1;
@@ -504,7 +508,7 @@ static void cycles_reproduce_residual_histories(void **state) {
   cJSON_Delete(root);
 }
 
-/* ---- trouble ---------------------------------------------------------------------------------------------------------------- */
+/* ---- trouble ------------------------------------------------------------------------------------------- */
 
 static void bad_arguments_are_refused(void **state) {
   (void)state;

@@ -1,6 +1,7 @@
-/* Run: ctest -R t5_patch_kernels. Smoothers patch by patch in kernels against their plain versions: exact and surrogate local solves,
- * multiplicative and additive, graded cells, every boundary condition; degrees beyond the specialised ones; Jacobi, Chebyshev and point
- * Gauss-Seidel over the operators' kernels. On the emulator, and on a GPU where there is one. Brief: every smoother on one box in 2D and one in
+/* Run: ctest -R t5_patch_kernels. Smoothers patch by patch in kernels against their plain versions: exact and
+ * surrogate local solves, multiplicative and additive, graded cells, every boundary condition; degrees beyond the
+ * specialised ones; Jacobi, Chebyshev and point Gauss-Seidel over the operators' kernels. On the emulator, and on a
+ * GPU where there is one. Brief: every smoother on one box in 2D and one in
  * 3D, in one precision each, in turns; global memory; beyond the specialised degrees one in 2D and one in 3D.
  * Labels: heavy */
 #include "device/emulator/fiber.h"

@@ -1,5 +1,6 @@
-/* Run: ctest -R t5_patch_ladder. Every variant of the patch kernel that is there to be measured against the plain sweep: on the emulator with
- * the threads in several orders, and on a GPU where there is one. Brief: all, of the degrees named. */
+/* Run: ctest -R t5_patch_ladder. Every variant of the patch kernel that is there to be measured against the plain
+ * sweep: on the emulator with the threads in several orders, and on a GPU where there is one. Brief: all, of the
+ * degrees named. */
 #include "device/emulator/fiber.h"
 #include "kernel_testing.h"
 #include "kernels/patch_ladder.h"

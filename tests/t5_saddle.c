@@ -1,5 +1,6 @@
-/* Run: ctest -R t5_saddle. Stokes over Raviart-Thomas spaces piece by piece: the operator against quadrature, its symmetry and null space; patches
- * against pseudo-inverses of assembled ones; transfers against dense embeddings, adjoint, exact for functions of the coarse space.
+/* Run: ctest -R t5_saddle. Stokes over Raviart-Thomas spaces piece by piece: the operator against quadrature, its
+ * symmetry and null space; patches against pseudo-inverses of assembled ones; transfers against dense embeddings,
+ * adjoint, exact for functions of the coarse space.
  * Labels: threads simd */
 #include "operator/operator.h"
 #include "smoother/smoother.h"
@@ -189,7 +190,8 @@ static void transfers_are_embeddings(void **state) {
     }
 }
 
-/* The Galerkin product with level-wise penalties is not the coarse operator, but its divergence part is: (K P x)_p restricted is (K x)_p. */
+/* The Galerkin product with level-wise penalties is not the coarse operator, but its divergence part is: (K P x)_p
+ * restricted is (K x)_p. */
 static void divergence_commutes_with_the_embedding(void **state) {
   (void)state;
   for (int i = 0; i < FLOWS; i++) {

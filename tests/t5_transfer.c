@@ -141,7 +141,8 @@ static void run_case(const Case *c, TesPrecision precision, int threads, int bit
 
 static const int widths[] = {128, 256, 512};
 
-/* Small and odd shapes, directions that are not halved, lines shorter than a vector; even and graded; both kinds of ends. */
+/* Small and odd shapes, directions that are not halved, lines shorter than a vector; even and graded; both kinds of
+ * ends. */
 static void matches_dense_embedding(void **state) {
   (void)state;
   const int sizes[][3] = {{4, 4, 4}, {6, 4, 2}, {2, 3, 4}, {3, 2, 5},  {10, 6, 2},

@@ -1,4 +1,5 @@
-/* Run: ctest -R t6_coarse. The coarsest level of a Gmsh mesh that is large by itself: algebraic multigrid beside conjugate gradients. */
+/* Run: ctest -R t6_coarse. The coarsest level of a Gmsh mesh that is large by itself: algebraic multigrid beside
+ * conjugate gradients. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "operator/assembled/matrix.h"
@@ -49,7 +50,8 @@ typedef struct Outcome {
   double l2;
 } Outcome;
 
-/* exact = cos(pi x) cos(pi y), whose flux through the sides is 0; free: no Dirichlet boundary, the solution is fixed by its mean. */
+/* exact = cos(pi x) cos(pi y), whose flux through the sides is 0; free: no Dirichlet boundary, the solution is
+ * fixed by its mean. */
 static Outcome solve(TesContext *ctx, const TesMesh *forest, TesCoarseKind coarse, bool free) {
   Outcome result = {0};
   TesFunction *exact, *f;

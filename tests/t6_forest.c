@@ -1,5 +1,5 @@
-/* Run: ctest -R t6_forest. Operators, transfers and multigrid over forests with hanging nodes: against explicit sparse matrices, polynomials,
- * and counts of iterations.
+/* Run: ctest -R t6_forest. Operators, transfers and multigrid over forests with hanging nodes: against explicit
+ * sparse matrices, polynomials, and counts of iterations.
  * Labels: simd */
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,7 +231,8 @@ static void polynomials(void **state) {
   }
 }
 
-/* Cells that the sphere of radius 0.55 round a point off the centre cuts are refined; how often conjugate gradients iterate. */
+/* Cells that the sphere of radius 0.55 round a point off the centre cuts are refined; how often conjugate gradients
+ * iterate. */
 static int count_iterations(int dim, int k, int level, int depth) {
   Mesh m = make_mesh(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level}, 0, 1);
   for (int t = 0; t < depth; t++) {

@@ -1,5 +1,5 @@
-/* Run: ctest -R t6_multigrid. Residual histories and iteration counts of the vertex-patch multigrid against an independent
- * prototype (tests/data/patch_prototype.json: numpy, float64, checked against a dense sequential smoother).
+/* Run: ctest -R t6_multigrid. Residual histories and iteration counts of the vertex-patch multigrid against an
+ * independent prototype (tests/data/patch_prototype.json: numpy, float64, checked against a dense sequential smoother).
  * Labels: heavy simd */
 #include <cJSON.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "testing.h"
 #include "tessera/tessera.h"
 
-/* Right-hand side of f = 1 on the unit cube: products of 1D integrals of the basis functions, from row sums of the mass matrix. */
+/* Right-hand side of f = 1 on the unit cube: products of 1D integrals of the basis functions, from row sums of the
+ * mass matrix. */
 static void load_of_one(const TesSpace *space, TesVector *b) {
   const int k = tes_space_degree(space), n = tes_space_nodes_along(space, 0),
             dim = tes_mesh_dim(tes_space_mesh(space));
@@ -180,8 +181,9 @@ static void values_of_the_unit_load(void **state) {
   destroy_problem(&p);
 }
 
-/* The paper's counts of point Gauss-Seidel (its Table 3, tests/data/patch_vs_point_gauss_seidel.csv): right-hand side of ones,
- * full multigrid start, forward sweeps before and after, unknowns numbered cell by cell in Morton order. */
+/* The paper's counts of point Gauss-Seidel (its Table 3, tests/data/patch_vs_point_gauss_seidel.csv): right-hand
+ * side of ones, full multigrid start, forward sweeps before and after, unknowns numbered cell by cell in Morton
+ * order. */
 static void point_gauss_seidel_counts_of_the_paper(void **state) {
   (void)state;
   FILE *file = fopen(TESI_SOURCE_DIR "/tests/data/patch_vs_point_gauss_seidel.csv", "r");

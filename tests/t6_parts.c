@@ -1,5 +1,6 @@
-/* Run: ctest -R t6_parts. Operators, transfers, smoothers and multigrid over spaces of several components: the numbers of each component are those of
- * the same component alone, on boxes and forests, on the host and in the emulator. And products, refusals, constants of one component. */
+/* Run: ctest -R t6_parts. Operators, transfers, smoothers and multigrid over spaces of several components: the
+ * numbers of each component are those of the same component alone, on boxes and forests, on the host and in the
+ * emulator. And products, refusals, constants of one component. */
 #include "forest_testing.h"
 #include "operator/operator_parts.h"
 #include "space/space.h"

@@ -1,5 +1,5 @@
-/* Run: ctest -R t7_adapt. Solution over forests against known ones; adaptive loops on the L-shape and the Fichera corner: rates, effectivity,
- * goals; solutions carried from mesh to mesh.
+/* Run: ctest -R t7_adapt. Solution over forests against known ones; adaptive loops on the L-shape and the Fichera
+ * corner: rates, effectivity, goals; solutions carried from mesh to mesh.
  * Labels: simd */
 #include <stdlib.h>
 #include <string.h>

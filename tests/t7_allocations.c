@@ -1,4 +1,5 @@
-/* Run: ctest -R t7_allocations. Allocations of a whole solve fail, one after the other: no leak, no crash, and the status says why.
+/* Run: ctest -R t7_allocations. Allocations of a whole solve fail, one after the other: no leak, no crash, and the
+ * status says why.
  * Labels: threads */
 #include "failing_allocator.h"
 #include "tessera/tessera.h"

@@ -1,10 +1,10 @@
-/* Run: ctest -R t7_boxes. Boxes of any number of cells and any shape: how they are coarsened, and iterations that depend on neither. The
- * yardsticks are manufactured solutions, and the counts of the next even number of cells. */
+/* Run: ctest -R t7_boxes. Boxes of any number of cells and any shape: how they are coarsened, and iterations that
+ * depend on neither. The yardsticks are manufactured solutions, and the counts of the next even number of cells. */
 #include <stdio.h>
 #include "testing.h"
 #include "tessera/tessera.h"
 
-/* ---- meshes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- meshes -------------------------------------------------------------------------------------------- */
 
 typedef struct Levels {
   int cells[3];
@@ -78,7 +78,7 @@ static void the_last_cell_covers_three(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- solves ------------------------------------------------------------------------------------------------------------------- */
+/* ---- solves -------------------------------------------------------------------------------------------- */
 
 typedef struct Solve {
   int dim, degree, cells[3];
@@ -86,7 +86,8 @@ typedef struct Solve {
   const char *a;   /* NULL: 1 */
 } Solve;
 
-/* u = sin(pi x) sin(pi y / Y) (sin(pi z / Z)) for a = 1; else f = 1 + x y and no error. Returns the iterations, *l2 <- the error. */
+/* u = sin(pi x) sin(pi y / Y) (sin(pi z / Z)) for a = 1; else f = 1 + x y and no error. Returns the iterations, *l2
+ * <- the error. */
 static int solve(TesContext *ctx, const Solve *s, double *l2) {
   TesFunction *f, *exact, *a = NULL;
   TesMesh *mesh;

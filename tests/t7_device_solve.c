@@ -1,6 +1,7 @@
-/* Run: ctest -R t7_device_solve. A solve on a device with kernels allocates nothing there, not even the first one, sends one number an iteration
- * to the host, and from its second iteration on replays recorded work. Counted by the device: the emulator, or what TESSERA_TEST_DEVICE
- * names. TESSERA_TEST_ONLY picks among the tests by name ("gmres*"): each of them opens contexts of its own, which tools make slow. */
+/* Run: ctest -R t7_device_solve. A solve on a device with kernels allocates nothing there, not even the first one,
+ * sends one number an iteration to the host, and from its second iteration on replays recorded work. Counted by the
+ * device: the emulator, or what TESSERA_TEST_DEVICE names. TESSERA_TEST_ONLY picks among the tests by name
+ * ("gmres*"): each of them opens contexts of its own, which tools make slow. */
 #include <stdlib.h>
 #include "operator_testing.h"
 #include "device/kernel.h"

@@ -1,6 +1,8 @@
-/* Run: ctest -R t7_equations. A small equation that only this test has: one backward Euler step of heat, u / dt - div(a grad u) = f + u_old / dt, with
- * its own form and its own load, over the table of equations alone. And another one of a component a direction: the vector Laplacian. On boxes and
- * forests, on the host and in the emulator, against manufactured solutions; through VTU files and checkpoints. And boundaries by name: numbers, priorities, refusals. */
+/* Run: ctest -R t7_equations. A small equation that only this test has: one backward Euler step of heat, u / dt -
+ * div(a grad u) = f + u_old / dt, with its own form and its own load, over the table of equations alone. And
+ * another one of a component a direction: the vector Laplacian. On boxes and forests, on the host and in the
+ * emulator, against manufactured solutions; through VTU files and checkpoints. And boundaries by name: numbers,
+ * priorities, refusals. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,7 +49,8 @@ static TesFunction *expression(TesContext *on, const char *text) {
   return f;
 }
 
-/* u = (1 + t) w(x), w = sin(x + 2y), from t = 0 to dt, so that one step is exact in time: f = w - (1 + dt) div(a grad w), a = 1 + x/2. */
+/* u = (1 + t) w(x), w = sin(x + 2y), from t = 0 to dt, so that one step is exact in time: f = w - (1 + dt) div(a
+ * grad w), a = 1 + x/2. */
 typedef struct Manufactured {
   TesFunction *a, *f, *u, *old, *flux;
 } Manufactured;
@@ -175,7 +178,7 @@ static void heat_in_the_emulator(void **state) {
   tes_context_destroy(&emulator);
 }
 
-/* ---- the vector Laplacian ------------------------------------------------------------------------------------------------ */
+/* ---- the vector Laplacian ------------------------------------------------------------------------------ */
 
 static int vector_form(const TesProblem *p, TesTermDesc *term) {
   term[0] = (TesTermDesc){.term = TES_TERM_DIFFUSION, .a = {p->numbered.data.a, p->numbered.a}};
@@ -264,7 +267,8 @@ static void compare_component(TesContext *on, const Field *m, const TesProblem *
   tes_problem_destroy(&alone);
 }
 
-/* Expressions know the components and their derivatives: the integral of those less the exact ones, in 2D where z is 0 and in 3D. */
+/* Expressions know the components and their derivatives: the integral of those less the exact ones, in 2D where z
+ * is 0 and in 3D. */
 static void compare_value(TesContext *on, const TesProblem *problem) {
   const TesValue what = {.kind = TES_VALUE_INTEGRAL,
                          .of = "vy - 4*cos(x + 2*y + z/2 + 1) + u - sin(x + 2*y + z/2)"};
@@ -360,7 +364,7 @@ static void constants_of_a_component(void **state) {
   }
 }
 
-/* ---- boundaries by name -------------------------------------------------------------------------------------------------- */
+/* ---- boundaries by name -------------------------------------------------------------------------------- */
 
 static double value_at(const TesProblem *problem, double x, double y) {
   double value;

@@ -1,5 +1,6 @@
-/* Run: ctest -R t7_estimate. Jumps of the residual on faces, by sum factorization, against point by point evaluation of both cells: random forests
- * of trees in random orientations, curved cells, hanging faces, materials' coefficients and boundary terms.
+/* Run: ctest -R t7_estimate. Jumps of the residual on faces, by sum factorization, against point by point
+ * evaluation of both cells: random forests of trees in random orientations, curved cells, hanging faces, materials'
+ * coefficients and boundary terms.
  * Labels: simd */
 #include "forest_testing.h"
 #include "problem/adapt/estimate.h"

@@ -1,5 +1,5 @@
-/* Run: ctest -R t7_misuse. What a C program gets wrong is refused with a message: NULL, enums out of range, too many threads. A context that was
- * interrupted can be used again. */
+/* Run: ctest -R t7_misuse. What a C program gets wrong is refused with a message: NULL, enums out of range, too
+ * many threads. A context that was interrupted can be used again. */
 #include "tessera/tessera.h"
 #include "testing.h"
 

@@ -1,5 +1,5 @@
-/* Run: ctest -R t7_poisson. The whole problem against manufactured solutions: observed orders k+1 in L2 and k in H1, boundary
- * conditions of every kind, graded boxes, variable coefficients, pure Neumann problems.
+/* Run: ctest -R t7_poisson. The whole problem against manufactured solutions: observed orders k+1 in L2 and k in
+ * H1, boundary conditions of every kind, graded boxes, variable coefficients, pure Neumann problems.
  * Labels: simd */
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,8 @@ static void solve(const Setup *s, int cells, int degree, TesSolvePrecision preci
   tes_context_destroy(&ctx);
 }
 
-/* The error falls by 2^(k+1) in L2 and 2^k in H1 between two meshes (within `slack` of the exponent), or is round-off. */
+/* The error falls by 2^(k+1) in L2 and 2^k in H1 between two meshes (within `slack` of the exponent), or is
+ * round-off. */
 static void check_order(const Setup *s, int degree, int cells, double slack) {
   double l2[2], h1[2];
   for (int level = 0; level < 2; level++)

@@ -1,5 +1,6 @@
-/* Run: ctest -R t7_room. The memory of the next mesh, as an adaptive solve predicts it, beside what that mesh then takes; and what a device without
- * room ends with. On the processor and on the emulator, whose memory TESSERA_EMULATOR_MIB bounds. */
+/* Run: ctest -R t7_room. The memory of the next mesh, as an adaptive solve predicts it, beside what that mesh then
+ * takes; and what a device without room ends with. On the processor and on the emulator, whose memory
+ * TESSERA_EMULATOR_MIB bounds. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/blocks.h"
@@ -28,9 +29,9 @@ static TesStatus note(void *user, const TesAdaptStep *step) {
   return TES_OK;
 }
 
-/* 128 bits, as on every machine: work space and the last batch of a colour are as wide as vectors are, and do not grow with the mesh; at
- * 512 bits they are a twentieth of what 768 cells take. Cells of the L from degree 2 on have one kind of factors, so that nothing is
- * chosen by the clock. */
+/* 128 bits, as on every machine: work space and the last batch of a colour are as wide as vectors are, and do not
+ * grow with the mesh; at 512 bits they are a twentieth of what 768 cells take. Cells of the L from degree 2 on have
+ * one kind of factors, so that nothing is chosen by the clock. */
 static TesContext *open(const char *device, const char *mib) {
   TesContext *ctx;
   setenv("TESSERA_EMULATOR_MIB", mib, 1);
@@ -88,7 +89,8 @@ static void predictions_hold(void **state) {
     }
 }
 
-/* The last of four meshes needs 1.6 MiB on the device. With 1 MiB the loop ends before it, with the third step as its result; with 2 it fits. */
+/* The last of four meshes needs 1.6 MiB on the device. With 1 MiB the loop ends before it, with the third step as
+ * its result; with 2 it fits. */
 static void a_full_device_ends_the_loop(void **state) {
   (void)state;
   static const struct {

@@ -1,5 +1,6 @@
-/* Run: ctest -R t7_scale. Units do not matter: a, f or all lengths times 1e-30 or 1e30 leave the count as it is, and the solution becomes 1/s, s or
- * s^2 times what it was; right-hand sides whose squares float64 does not hold, too. The emulator has 2D alone. */
+/* Run: ctest -R t7_scale. Units do not matter: a, f or all lengths times 1e-30 or 1e30 leave the count as it is,
+ * and the solution becomes 1/s, s or s^2 times what it was; right-hand sides whose squares float64 does not hold,
+ * too. The emulator has 2D alone. */
 #include "device_testing.h"
 
 enum { A, F, LENGTH };

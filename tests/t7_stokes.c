@@ -1,4 +1,5 @@
-/* Run: ctest -R t7_stokes. Stokes from data to solution. Histories, counts and errors are those of two independent prototypes, which agree in all digits:
+/* Run: ctest -R t7_stokes. Stokes from data to solution. Histories, counts and errors are those of two independent
+ * prototypes, which agree in all digits:
  * the residuals of GMRES with V(1,1), float64, standard penalties; errors of the Galerkin solution.
  * Labels: threads */
 #include <stdio.h>
@@ -106,7 +107,7 @@ static void errors_are_those_of_the_galerkin_solution(void **state) {
   }
 }
 
-/* ---- boundary conditions ------------------------------------------------------------------------------------------------- */
+/* ---- boundary conditions ------------------------------------------------------------------------------- */
 
 static TesFunction *function(const char *text) {
   TesFunction *f;

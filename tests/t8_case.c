@@ -1,4 +1,5 @@
-/* Run: ctest -R t8_case. Case files: values, defaults, overrides, messages, the documentation, the cases of the repository.
+/* Run: ctest -R t8_case. Case files: values, defaults, overrides, messages, the documentation, the cases of the
+ * repository.
  * TESSERA_UPDATE_DOCS=1 rewrites the table of docs/case-file.md. */
 #include <glob.h>
 #include <stdio.h>
@@ -233,7 +234,8 @@ static void files_are_read(void **state) {
   tes_context_clear(ctx);
 }
 
-/* A point in the box: on face number `face`, or inside for face -1; in meshes of trees about the middle of the first octant. */
+/* A point in the box: on face number `face`, or inside for face -1; in meshes of trees about the middle of the
+ * first octant. */
 static void random_point(const TesCase *c, int face, uint64_t *seed, double point[3]) {
   for (int d = 0; d < 3; d++) point[d] = d < c->mesh.dim ? 0.3 + 0.2 * test_random(seed) : 0;
   if (c->mesh.domain != TES_DOMAIN_BOX) return; /* no face is asked for */

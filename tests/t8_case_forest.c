@@ -1,4 +1,5 @@
-/* Run: ctest -R t8_case_forest. Case files with meshes of trees: domains, names of the mesh as keys, adaptation, and what is refused. */
+/* Run: ctest -R t8_case_forest. Case files with meshes of trees: domains, names of the mesh as keys, adaptation,
+ * and what is refused. */
 #include <stdio.h>
 #include <string.h>
 #include "bare_testing.h"

@@ -1,5 +1,5 @@
-/* Run: ctest -R t8_checkpoint. Checkpoints: what is read is what was written; damage and foreign files are refused; what breaks while writing leaves
- * the file before. */
+/* Run: ctest -R t8_checkpoint. Checkpoints: what is read is what was written; damage and foreign files are refused;
+ * what breaks while writing leaves the file before. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-/* Run: ctest -R t8_picture. Pictures: what is drawn has the size and the values of the mesh, what is nearer hides, letters are readable shapes, files are PNG. */
+/* Run: ctest -R t8_picture. Pictures: what is drawn has the size and the values of the mesh, what is nearer hides,
+ * letters are readable shapes, files are PNG. */
 #include <stdio.h>
 #include "forest_testing.h"
 #include "io/picture/scene.h"
@@ -6,7 +7,7 @@
 
 static TesContext *ctx;
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ------------------------------------------------------------------------------------------- */
 
 static TesiColour pixel(const TesiCanvas *canvas, int x, int y) {
   TesiColour *all, one;
@@ -82,7 +83,7 @@ static void letters_differ(void **state) {
   assert_near(tesi_text_width(10, "abc"), 21, 1e-12);
 }
 
-/* ---- scenes -------------------------------------------------------------------------------------------------------- */
+/* ---- scenes -------------------------------------------------------------------------------------------- */
 
 typedef struct Sum {
   double area, integral, low, high, lines;
@@ -145,7 +146,7 @@ static void scenes_have_the_size_of_the_mesh(void **state) {
   tes_mesh_destroy(&mesh);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------- */
 
 static void files_are_png(void **state) {
   static const unsigned char magic[] = {0x89, 'P', 'N', 'G', 13, 10, 26, 10};

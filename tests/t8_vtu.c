@@ -10,7 +10,8 @@
 #include "basis/gauss.h"
 #include "failing_allocator.h"
 
-/* ---- a mesh: 2 x 3 (x 2) cells, curved by a polynomial map of degree min(degree, 2) a direction ---------------------------- */
+/* ---- a mesh: 2 x 3 (x 2) cells, curved by a polynomial map of degree min(degree, 2) a direction
+ * ---------------------------- */
 
 typedef struct Mesh {
   int dim, degree;
@@ -103,7 +104,7 @@ static TesStatus write_mesh(TesContext *ctx, Mesh *m, TesPrecision precision, co
   return tes_vtu_write(ctx, &desc, path);
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------------- */
+/* ---- tests --------------------------------------------------------------------------------------------- */
 
 static TesContext *ctx;
 static char folder[64], path[96];
@@ -142,7 +143,8 @@ static void nodes_are_numbered_once(void **state) {
     }
 }
 
-/* The example of degree 2 in VTK's documentation (VTK_TRIQUADRATIC_HEXAHEDRON has the same edges), and one of degree 3. */
+/* The example of degree 2 in VTK's documentation (VTK_TRIQUADRATIC_HEXAHEDRON has the same edges), and one of
+ * degree 3. */
 static void known_nodes_stand_where_they_should(void **state) {
   (void)state;
   static const int known[][5] = {
@@ -360,7 +362,8 @@ static void failing_memory_is_survived(void **state) {
   assert_true(every_allocation_fails(write_and_list, NULL) > 30);
 }
 
-/* ---- files for t8_vtu_read.py ---------------------------------------------------------------------------------------- */
+/* ---- files for t8_vtu_read.py
+ * ---------------------------------------------------------------------------------------- */
 
 static int write_files(const char *where) {
   if (tesi_context_new(NULL, &ctx)) return 1;

@@ -1,4 +1,5 @@
-/* Run: ctest -R t8_vtu_forest. VTU files of forests; t8_vtu_forest_read.py has VTK read what `t8_vtu_forest write FOLDER` leaves there. */
+/* Run: ctest -R t8_vtu_forest. VTU files of forests; t8_vtu_forest_read.py has VTK read what `t8_vtu_forest write
+ * FOLDER` leaves there. */
 #include <stdio.h>
 #include "forest_testing.h"
 #include "space/space.h"
@@ -29,7 +30,8 @@ static void formula(int dim, int degree, char text[200]) {
   text[n] = 0;
 }
 
-/* Writes dim-degree.vtu: a refined box with a polynomial, which hanging nodes reproduce, and its error against the function. */
+/* Writes dim-degree.vtu: a refined box with a polynomial, which hanging nodes reproduce, and its error against the
+ * function. */
 static void write(const char *folder, int dim, int degree) {
   uint64_t seed = (uint64_t)(10 * dim + degree);
   char path[600], text[200];

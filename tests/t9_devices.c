@@ -1,7 +1,7 @@
-/* Run: ctest -R t9_devices. Every case of cases/ on the processor and in kernels: the same iterations and errors. Made small for the
- * emulator; as they are for a GPU, where there is one. TESSERA_TEST_PROGRAM ("tessera" with its path) and TESSERA_TEST_CASES (the
- * folder) are for tests that were moved to another machine; TESSERA_TEST_CASE names the only case to run ("l-shape", or
- * "l-shape:2", the second one of that name). Brief: the small ones alone.
+/* Run: ctest -R t9_devices. Every case of cases/ on the processor and in kernels: the same iterations and errors.
+ * Made small for the emulator; as they are for a GPU, where there is one. TESSERA_TEST_PROGRAM ("tessera" with its
+ * path) and TESSERA_TEST_CASES (the folder) are for tests that were moved to another machine; TESSERA_TEST_CASE
+ * names the only case to run ("l-shape", or "l-shape:2", the second one of that name). Brief: the small ones alone.
  * Labels: heavy */
 #include <cJSON.h>
 #include <math.h>
@@ -81,7 +81,8 @@ static void solve(const char *name, const char *options, const char *device, Out
   cJSON_Delete(json);
 }
 
-/* Counts are the same; residuals differ by round-off, which the last digits before the tolerance of float32 cycles show. */
+/* Counts are the same; residuals differ by round-off, which the last digits before the tolerance of float32 cycles
+ * show. */
 static void compare(const char *name, const char *options, const char *device) {
   static Outcome host, other;
   solve(name, options, "cpu", &host);
@@ -111,7 +112,8 @@ static void compare_large(const char *name, const char *device) {
   remove(path);
 }
 
-/* Whether TESSERA_TEST_CASE, "name" or "name:number", is not set or names the case, the turn-th of its name from 1 on. */
+/* Whether TESSERA_TEST_CASE, "name" or "name:number", is not set or names the case, the turn-th of its name from 1
+ * on. */
 static bool is_wanted(const char *name, int turn) {
   const char *only = getenv("TESSERA_TEST_CASE");
   if (!only) return true;

@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_mesh_files. Cases with Gmsh files as strangers bring them: faces without a name, names that are nowhere, parts that hang
- * loose, coefficients that fail; what an adaptive solve leaves, also on a full disk. */
+/* Run: ctest -R t9_mesh_files. Cases with Gmsh files as strangers bring them: faces without a name, names that are
+ * nowhere, parts that hang loose, coefficients that fail; what an adaptive solve leaves, also on a full disk. */
 #include <signal.h>
 #include <sys/resource.h>
 #include "program_testing.h"

@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_messages. What the program says on the terminal: control characters of files, colours, why no iteration was needed,
- * what info and help tell. */
+/* Run: ctest -R t9_messages. What the program says on the terminal: control characters of files, colours, why no
+ * iteration was needed, what info and help tell. */
 #include <cjson/cJSON.h>
 #include "program_testing.h"
 

@@ -1,5 +1,5 @@
-/* Run: ctest -R t9_outputs. Numbers of the solution by the program: points, values and lines, in the report, on the terminal and as CSV; what is refused,
- * and where. u = 1 + x^2 - 2 y is in the space. */
+/* Run: ctest -R t9_outputs. Numbers of the solution by the program: points, values and lines, in the report, on the
+ * terminal and as CSV; what is refused, and where. u = 1 + x^2 - 2 y is in the space. */
 #include "program_testing.h"
 
 static const char head[] = "problem: poisson\nspace: {degree: 3}\ndata: {exact: \"1 + x*x - 2*y\", f: -2}\n"

@@ -1,4 +1,5 @@
-/* Run: ctest -R t9_overwrite. An output of a solve overwrites neither what is read nor another output, through links either. */
+/* Run: ctest -R t9_overwrite. An output of a solve overwrites neither what is read nor another output, through
+ * links either. */
 #include "program_testing.h"
 
 #define SQUARE "square.yaml --set mesh.box.cells=4 --set space.degree=2"

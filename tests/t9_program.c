@@ -168,7 +168,8 @@ static void missing_devices_are_told(void **state) {
   assert_run("solve " SQUARE " --device cuda", 3);
 }
 
-/* A device that lacks something (here its compiler): refused where it is named, replaced by the CPU where the program chose it. */
+/* A device that lacks something (here its compiler): refused where it is named, replaced by the CPU where the
+ * program chose it. */
 static void automatic_choice_falls_back_to_the_cpu(void **state) {
   (void)state;
   setenv("TESSERA_EMULATOR_CC", "/nonexistent/cc", 1);
@@ -183,7 +184,8 @@ static void automatic_choice_falls_back_to_the_cpu(void **state) {
   unsetenv("TESSERA_DEVICE"), unsetenv("TESSERA_EMULATOR_CC"), unsetenv("TESSERA_CACHE_DIR");
 }
 
-/* Starts the program, whose output goes to log.txt, sends SIGINT once `begun` is true of that, and expects it to end by itself as interrupted. */
+/* Starts the program, whose output goes to log.txt, sends SIGINT once `begun` is true of that, and expects it to
+ * end by itself as interrupted. */
 static cJSON *interrupt(char *const arguments[], const char *begun) {
   const pid_t child = fork();
   assert_true(child >= 0);
@@ -372,7 +374,8 @@ static void missed_tolerances_are_failures(void **state) {
   }
 }
 
-/* A device that is full: told before the mesh that would not fit is set up, and the last result stays. The fourth mesh needs 1.6 MiB. */
+/* A device that is full: told before the mesh that would not fit is set up, and the last result stays. The fourth
+ * mesh needs 1.6 MiB. */
 static void meshes_without_room_are_told_before(void **state) {
   (void)state;
   static const char options[] =
@@ -395,7 +398,8 @@ static void meshes_without_room_are_told_before(void **state) {
   assert_int_equal(system("rm r.json u*.vtu u.pvd"), 0);
 }
 
-/* Three steps and a restart of two give the meshes and errors of four steps at once (the last step is solved again, from its solution). */
+/* Three steps and a restart of two give the meshes and errors of four steps at once (the last step is solved again,
+ * from its solution). */
 static void a_restart_goes_on(void **state) {
   (void)state;
   double error[2];

@@ -1,4 +1,5 @@
-/* Run: ctest -R t9_report. Every key of the JSON report stands in docs/report.md, and every key there is one that some run of the program writes. */
+/* Run: ctest -R t9_report. Every key of the JSON report stands in docs/report.md, and every key there is one that
+ * some run of the program writes. */
 #include "program_testing.h"
 
 enum { MOST = 200, LENGTH = 100 };

@@ -3,7 +3,8 @@
 
 #define SQUARE CASES "poisson-square.yaml --set mesh.box.cells=8 --set space.degree=3"
 
-/* Each width that is told is there; another one is refused, as an option and in the environment; the option goes before. */
+/* Each width that is told is there; another one is refused, as an option and in the environment; the option goes
+ * before. */
 static void the_simd_width_can_be_chosen(void **state) {
   (void)state;
   char command[256], told[64];

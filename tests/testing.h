@@ -20,7 +20,8 @@
     if (!(fabs(a_ - e_) <= t_)) fail_msg("%s = %.17g, expected %.17g +- %.3g", #actual, a_, e_, t_);         \
   } while (0)
 
-/* The larger of both, NaN once either was: the largest error of many, of which a NaN in the middle must not be forgotten. */
+/* The larger of both, NaN once either was: the largest error of many, of which a NaN in the middle must not be
+ * forgotten. */
 static inline double test_larger(double largest, double value) {
   return isnan(largest) || value <= largest ? largest : value;
 }
@@ -37,7 +38,8 @@ static inline double test_random(uint64_t *state) {
   return (double)(int32_t)(*state >> 32) / 2147483648.0;
 }
 
-/* Whether both processor and build have SIMD vectors of that width. Contexts that ask for none take TESSERA_SIMD, or the widest. */
+/* Whether both processor and build have SIMD vectors of that width. Contexts that ask for none take TESSERA_SIMD,
+ * or the widest. */
 static inline bool test_has_simd(int bits) {
   TesContext *ctx;
   const TesContextDesc desc = {.device = "cpu", .simd_bits = bits, .verbosity = TES_QUIET};
@@ -46,14 +48,15 @@ static inline bool test_has_simd(int bits) {
   return true;
 }
 
-/* Whether TESSERA_TEST_BRIEF asks for few cases, one of each kind: for tools that follow every access to memory. What "few" is,
- * each test says. */
+/* Whether TESSERA_TEST_BRIEF asks for few cases, one of each kind: for tools that follow every access to memory.
+ * What "few" is, each test says. */
 static inline bool test_brief(void) {
   const char *brief = getenv("TESSERA_TEST_BRIEF");
   return brief && *brief && strcmp(brief, "0");
 }
 
-/* Whether TESSERA_TEST_DEGREES ("1,4,7-9"; not set: all) names this degree: for runs in parts, and tools that slow everything down. */
+/* Whether TESSERA_TEST_DEGREES ("1,4,7-9"; not set: all) names this degree: for runs in parts, and tools that slow
+ * everything down. */
 static inline bool test_degree(int degree) {
   const char *only = getenv("TESSERA_TEST_DEGREES");
   if (!only || !*only) return true;

@@ -3,6 +3,7 @@
 
 - No source file is longer than MAX_LINES.
 - No word of unfinished work, no path of one machine.
+- No line of code or comment is wider than MAX_COLUMNS; lines of documents but for tables, code and links.
 - No tabs and no white space at the end of a line, a newline at the end of each file.
 - Public functions have a comment, or stand in a block of declarations below one (tes_<noun>_destroy: as in tessera.h);
   they begin with tes_.
@@ -18,6 +19,7 @@ import sys
 from pathlib import Path
 
 MAX_LINES = 600
+MAX_COLUMNS = 120
 SOURCES = {".c", ".h", ".cu", ".py", ".sh"}
 TEXTS = SOURCES | {".md", ".txt", ".yaml", ".cmake", ".1", ".in", ""}
 # Written in pieces, so that this file passes its own check.
@@ -55,6 +57,20 @@ def check_lines(name, path, lines):
             yield f"{name}:{number}: a path of one machine: {line.strip()[:80]}"
         if line != line.rstrip() or (path.suffix in SOURCES and "\t" in line):
             yield f"{name}:{number}: white space"
+
+
+def check_columns(name, path, lines):
+    """Width: of code everywhere, of documents where the text could be broken."""
+    code = False
+    for number, line in enumerate(lines, 1):
+        if path.suffix == ".md":
+            code ^= line.lstrip().startswith("```")
+            if code or line.startswith(("|", "    ")) or " " not in line[:MAX_COLUMNS] or "](" in line:
+                continue
+        elif path.suffix not in {".c", ".h", ".cu"}:
+            continue
+        if len(line) > MAX_COLUMNS:
+            yield f"{name}:{number}: {len(line)} columns, at most {MAX_COLUMNS}"
 
 
 def check_header(name, lines):
@@ -142,6 +158,7 @@ def violations(root):
         if text and not text.endswith("\n"):
             yield f"{name}: no newline at the end"
         yield from check_lines(name, path, lines[:-1])
+        yield from check_columns(name, path, lines[:-1])
         if name.parts[:2] == ("include", "tessera"):
             yield from check_header(name, lines)
             yield from check_kinds(name, lines)

@@ -1,13 +1,16 @@
-/* The ladder of Swirydowicz et al. (2019): benchmark operators on element vectors as their paper improves them, step by step, so that its
- * figures can be redrawn beside mapped.cu. A block has one cell, thread (j, i) the column of nodes above point (j, i).
+/* The ladder of Swirydowicz et al. (2019): benchmark operators on element vectors as their paper improves them,
+ * step by step, so that its figures can be redrawn beside mapped.cu. A block has one cell, thread (j, i) the column
+ * of nodes above point (j, i).
  *   LEVEL 0 global      every contraction reads and writes a work array in global memory, the matrices too
  *         1 shared      work arrays in shared memory
  *         2 registers   columns in registers, layers in shared memory one by one, matrices in shared memory
  *         3 unrolled    the same, all loops unrolled
  *         4 barriers    whole cells in shared memory: a barrier a direction instead of several a layer
- *         5 symmetric   the same; a matrix entry of the z-direction is loaded once for I[r][c] and I[Q-1-r][N-1-c], those of the other
+ *         5 symmetric   the same; a matrix entry of the z-direction is loaded once for I[r][c] and I[Q-1-r][N-1-c],
+ *         those of the other
  *                       directions once for all layers
- * Shared memory: 0: none; 1: 4 Q^3; 2, 3: 3 Q^2 + Q N + Q^2; 4, 5: 3 Q^3 + Q N + Q^2 numbers. Bytes and flops: as mapped.cu, without even-odd.
+ * Shared memory: 0: none; 1: 4 Q^3; 2, 3: 3 Q^2 + Q N + Q^2; 4, 5: 3 Q^3 + Q N + Q^2 numbers. Bytes and flops: as
+ * mapped.cu, without even-odd.
  * Macros: real, N, Q, COLLOCATED, MASS, STIFFNESS, LEVEL. */
 #include "kernel.h"
 
@@ -37,9 +40,10 @@ TESK_DEVICE real apply_factors(const real *geometry, int point, real lambda, rea
 }
 
 #if LEVEL <= 1
-/* ---- cubes [Q][Q][Q] in memory ----------------------------------------------------------------------------------------------------- */
-/* out (+)= the matrix applied along the direction of `stride`: nx x ny x nz results, sums over `length`; entry (row, l) is
- * matrix[row * by_row + l * by_l]. */
+/* ---- cubes [Q][Q][Q] in memory
+ * ----------------------------------------------------------------------------------------------------- */
+/* out (+)= the matrix applied along the direction of `stride`: nx x ny x nz results, sums over `length`; entry
+ * (row, l) is matrix[row * by_row + l * by_l]. */
 TESK_DEVICE void contract(const real *matrix, int by_row, int by_l, int length, int stride, int nx, int ny,
                           int nz, int add, const real *in, real *out) {
   const int i = (int)threadIdx.x % Q, j = (int)threadIdx.x / Q;
@@ -97,7 +101,7 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
 }
 
 #else
-/* ---- columns in registers ------------------------------------------------------------------------------------------------------------ */
+/* ---- columns in registers ------------------------------------------------------------------------------ */
 /* The z-direction: out[rows] <- matrix in[columns]; sign: of the symmetry matrix[opposite][opposite] = sign matrix. */
 #define COLUMN(rows, columns, entry, sign, in, out)                                                          \
   UNROLL                                                                                                     \

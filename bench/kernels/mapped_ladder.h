@@ -1,5 +1,5 @@
-/* The paper's ladder of kernels for mapped cells (mapped_ladder.cu): element vectors, 3D, one component, stored factors. For
- * comparison and for drawing the paper's figures; the fast kernel is in mapped_kernel.h. */
+/* The paper's ladder of kernels for mapped cells (mapped_ladder.cu): element vectors, 3D, one component, stored
+ * factors. For comparison and for drawing the paper's figures; the fast kernel is in mapped_kernel.h. */
 #ifndef BENCH_MAPPED_LADDER_H
 #define BENCH_MAPPED_LADDER_H
 
@@ -23,7 +23,8 @@ typedef struct BenchMappedLadder {
 /* `rung`: number of the name above. Errors: TES_INVALID_INPUT for what the ladder does not have. */
 TesStatus bench_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *desc, int rung, int64_t cells,
                                    BenchMappedLadder *ladder);
-/* The same kernel for what a mapped operator on a device with kernels does, with the operator's stored factors, which are borrowed. */
+/* The same kernel for what a mapped operator on a device with kernels does, with the operator's stored factors,
+ * which are borrowed. */
 TesStatus bench_mapped_ladder_of(const TesOperator *op, int rung, BenchMappedLadder *ladder);
 TesStatus bench_mapped_ladder_run(TesContext *ctx, const BenchMappedLadder *ladder, int64_t cells,
                                   const void *x, void *y);

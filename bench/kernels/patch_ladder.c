@@ -69,7 +69,7 @@ bool bench_ladder_serves(const BenchLadderVariant *variant, const TesOperator *o
   return served;
 }
 
-/* ---- numbers of a patch of two cells of width 1 -------------------------------------------------------------------------- */
+/* ---- numbers of a patch of two cells of width 1 -------------------------------------------------------- */
 typedef struct Numbers {
   int m, n;
   double mass[M * N], stiffness[M * N]; /* inner rows, all columns */
@@ -154,7 +154,8 @@ done:
   return status;
 }
 
-/* ---- set-up --------------------------------------------------------------------------------------------------------------- */
+/* ---- set-up
+ * --------------------------------------------------------------------------------------------------------------- */
 static TesStatus upload(const TesOperator *op, const double *values, int count, void **address) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -270,7 +271,7 @@ done:
   return status;
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sweeps -------------------------------------------------------------------------------------------- */
 static TesStatus launch(const TesSmoother *smoother, const TesiKernel *kernel, int colour, const void *b,
                         void *x) {
   const Plan *plan = smoother->plan;

@@ -1,11 +1,14 @@
-/* The vertex-patch smoother in 3D, patch by patch, in the variants of patch-smoothers-cui-2024, section 4, and in ours: to be measured, not to
- * be fast. For each patch of one colour, from its (2k+1)^3 closed nodes u and (2k-1)^3 inner values of b:
+/* The vertex-patch smoother in 3D, patch by patch, in the variants of patch-smoothers-cui-2024, section 4, and in
+ * ours: to be measured, not to be fast. For each patch of one colour, from its (2k+1)^3 closed nodes u and (2k-1)^3
+ * inner values of b:
  *   r = b - A u = b - [Kx My Mz + ry Mx Ky Mz + rz Mx My Kz + r0 Mx My Mz] u       7 contractions, matrices of width 1
  *   u_I <- u_I + (S (x) S (x) S) (lambda_x + ry lambda_y + rz lambda_z + r0)^-1 (S (x) S (x) S)' r      6 contractions
- * or, DENSE, with the inverse of the patch's matrix; SHORTCUT: u_I is taken for 0 and r solved for u_I itself, which an exact local solver
- * allows. Multiply-adds a patch: about 13 (2k-1)^4, or (2k-1)^6; all data in shared memory between contractions.
+ * or, DENSE, with the inverse of the patch's matrix; SHORTCUT: u_I is taken for 0 and r solved for u_I itself,
+ * which an exact local solver allows. Multiply-adds a patch: about 13 (2k-1)^4, or (2k-1)^6; all data in shared
+ * memory between contractions.
  *
- * PHASES: 1 residual to memory, 2 solve from memory (GLOBAL: the residual of the operator, not scaled), 3 both (fused). FORM of a contraction:
+ * PHASES: 1 residual to memory, 2 solve from memory (GLOBAL: the residual of the operator, not scaled), 3 both
+ * (fused). FORM of a contraction:
  *   0 basic         arrays with the pitches of the closed patch, threads over the closed patch, those outside idle
  *   1 linear        the same arrays, threads over the results by a linear index
  *   2 conflict_free arrays without gaps (odd pitches: neighbours meet different banks)
@@ -14,8 +17,9 @@
  *   5 tiles         tensor cores: 16 x 8 results of 8 lines a step (m16n8k8), matrix and lines padded with zeros
  * ROUND of form 5: 0 none (float64), 1 TF32, 2 TF32 in three products (the value's leading part and its rest).
  *
- * Macros: real, DEGREE, PATCHES (a block), TEAM (threads a patch; of whole warps in form 5), PHASES, FORM, ROUND, SHORTCUT, DENSE, GLOBAL. Tables: tesk_m, tesk_k (closed patch, [M][N]),
- * tesk_s (modes, (node, mode)), and their halves tesk_me, tesk_mo, .., where FORM asks for them. */
+ * Macros: real, DEGREE, PATCHES (a block), TEAM (threads a patch; of whole warps in form 5), PHASES, FORM, ROUND,
+ * SHORTCUT, DENSE, GLOBAL. Tables: tesk_m, tesk_k (closed patch, [M][N]), tesk_s (modes, (node, mode)), and their
+ * halves tesk_me, tesk_mo, .., where FORM asks for them. */
 #include "kernel.h"
 #include "tables.h"
 
@@ -50,7 +54,7 @@ typedef struct TeskLadder {
   double ry, rz, r0, scale;
 } TeskLadder;
 
-/* ---- lines in registers ---------------------------------------------------------------------------------------------- */
+/* ---- lines in registers -------------------------------------------------------------------------------- */
 #if FORM == 3 || FORM == 4
 TESK_DEVICE real entry(int which, int i, int j) {
   return which == MASS        ? tesk_m(i * N + j)
@@ -70,7 +74,8 @@ TESK_DEVICE void multiply_line(int which, const real *v, real *w) {
   }
 }
 #else
-/* Halves: of mass and stiffness E[K][K + 1], O[K - 1][K]; of the modes (node, mode) E[K][K], O[K - 1][K - 1], even modes first. */
+/* Halves: of mass and stiffness E[K][K + 1], O[K - 1][K]; of the modes (node, mode) E[K][K], O[K - 1][K - 1], even
+ * modes first. */
 TESK_DEVICE real even_entry(int which, int i, int j) {
   return which == MASS        ? tesk_me(i * (K + 1) + j)
          : which == STIFFNESS ? tesk_ke(i * (K + 1) + j)
@@ -114,7 +119,7 @@ TESK_DEVICE void multiply_line(int which, const real *v, real *w) {
 #endif
 #endif
 
-/* ---- contractions ------------------------------------------------------------------------------------------------------ */
+/* ---- contractions -------------------------------------------------------------------------------------- */
 /* Entry of a matrix in shared memory. */
 TESK_DEVICE real shared_entry(const real *matrices, int which, int i, int j) {
   return which == MASS        ? matrices[i * N + j]
@@ -130,7 +135,8 @@ TESK_DEVICE int is_hollow(int which, int direction, int y, int z) {
 
 #if FORM == 5
 /* c[r] <- a 16 x 8 tile of matrix times lines; lane: rows lane / 4 and lane / 4 + 8, lines 2 (lane % 4) and the next.
- * The emulator has no warps: each lane sums its own four results from shared memory, with operands rounded as the hardware rounds. */
+ * The emulator has no warps: each lane sums its own four results from shared memory, with operands rounded as the
+ * hardware rounds. */
 #ifdef TESK_EMULATOR
 TESK_DEVICE real round_value(real v) {
 #if ROUND
@@ -251,8 +257,8 @@ TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in,
 }
 #endif
 
-/* out[z][y][x] <- weight (matrix along `direction`) in, added to out where `add`. Sizes are of the results; in has N or M along
- * `direction` and the same in the others. All threads; the caller waits for in. */
+/* out[z][y][x] <- weight (matrix along `direction`) in, added to out where `add`. Sizes are of the results; in has
+ * N or M along `direction` and the same in the others. All threads; the caller waits for in. */
 TESK_DEVICE void contract(const real *matrices, int which, int direction, const real *in, real *out, int n0,
                           int n1, int n2, real weight, int add) {
   const int inputs = which < TO_MODES ? N : M;
@@ -318,7 +324,7 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
 #endif
 }
 
-/* ---- patches ------------------------------------------------------------------------------------------------------------- */
+/* ---- patches ------------------------------------------------------------------------------------------- */
 /* Place of inner node id in buffers and, from the first closed node, in vectors. */
 TESK_DEVICE int place(int id) {
   return id % M + id / M % M * ROW(M) + id / M / M * PLANE(M, M);
@@ -380,8 +386,9 @@ TESK_DEVICE void solve(const real *matrices, const real *inverse, real *P, real 
 }
 #endif
 
-/* The patches of one colour: teams along x, blockIdx.y and z one each. numbers: M, K [M][N], S [M][M], lambda [M]; inverse [M3][M3]: DENSE
- * only; r: nodes, between the phases where they are apart. Teams without a patch compute, and keep it for themselves. */
+/* The patches of one colour: teams along x, blockIdx.y and z one each. numbers: M, K [M][N], S [M][M], lambda [M];
+ * inverse [M3][M3]: DENSE only; r: nodes, between the phases where they are apart. Teams without a patch compute,
+ * and keep it for themselves. */
 TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *)x, (const real *)b, (const real *)numbers,
             (const real *)inverse, (real *)r, (TeskLadder)a) {
   TESK_SHARED(memory);

@@ -1,5 +1,5 @@
-/* The variants of the vertex-patch kernel (patch_ladder.cu): what patch-smoothers-cui-2024 compares, and ours beside it. For
- * measurements and tests; programs use tes_smoother_create. */
+/* The variants of the vertex-patch kernel (patch_ladder.cu): what patch-smoothers-cui-2024 compares, and ours
+ * beside it. For measurements and tests; programs use tes_smoother_create. */
 #ifndef BENCH_PATCH_LADDER_H
 #define BENCH_PATCH_LADDER_H
 
@@ -19,7 +19,8 @@ typedef struct BenchLadderVariant {
 /* All of them; ends with a name of NULL. */
 extern const BenchLadderVariant bench_ladder_variants[];
 const BenchLadderVariant *bench_ladder_find(const char *name); /* NULL when there is none */
-/* Whether it exists for this operator: 3D, equal cells, Dirichlet faces, a device with kernels, degree and precision. */
+/* Whether it exists for this operator: 3D, equal cells, Dirichlet faces, a device with kernels, degree and
+ * precision. */
 bool bench_ladder_serves(const BenchLadderVariant *variant, const TesOperator *op);
 /* A smoother with the same meaning as TES_SMOOTHER_PATCH. Errors: TES_MISSING where it does not exist. */
 TesStatus bench_ladder_create(TesContext *ctx, const TesOperator *op, const BenchLadderVariant *variant,

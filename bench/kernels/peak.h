@@ -4,12 +4,15 @@
 
 #include "base/base.h"
 
-/* Chains of multiply-adds that hide a latency of 4 to 5 cycles at two a cycle, in 32 or 16 registers with two constants. */
+/* Chains of multiply-adds that hide a latency of 4 to 5 cycles at two a cycle, in 32 or 16 registers with two
+ * constants. */
 #define BENCH_PEAK_CHAINS(bits) ((bits) >= 512 ? 24 : 12)
 
-/* Fused multiply-adds of independent SIMD registers on all threads of the context: flops a second (an FMA is two). Takes about 0.1 s. */
+/* Fused multiply-adds of independent SIMD registers on all threads of the context: flops a second (an FMA is two).
+ * Takes about 0.1 s. */
 TesStatus bench_peak_flops(TesContext *ctx, TesPrecision precision, double *flops_per_second);
-/* Bytes a second that y <- x + a y moves (two reads, one write) on all threads, over arrays of 256 MiB. Takes about 1 s. */
+/* Bytes a second that y <- x + a y moves (two reads, one write) on all threads, over arrays of 256 MiB. Takes about
+ * 1 s. */
 TesStatus bench_peak_bandwidth(TesContext *ctx, double *bytes_per_second);
 
 #endif

@@ -1,10 +1,12 @@
-/* The operator of `tessera bench adaptive --geometry vertices` and deal.II's (dealii_ball.cc as a library) in one process, a few applications of each
- * in turn, so that both see the same moods of a machine; the first of the few, which finds the caches with other data, does not count. One thread, float64, time of the processor. README.md says how to build and run it.
+/* The operator of `tessera bench adaptive --geometry vertices` and deal.II's (dealii_ball.cc as a library) in one
+ * process, a few applications of each in turn, so that both see the same moods of a machine; the first of the few,
+ * which finds the caches with other data, does not count. One thread, float64, time of the processor. README.md
+ * says how to build and run it.
  *
  *   ball_beside SECONDS DOFS DIM:DEGREES...     ball_beside 2 4e5 3:34 2:23
  *
- * Prints a line a degree, mesh and variant: median and fastest milliseconds, million unknowns a second (hanging and boundary nodes counted), and the
- * median over the rounds of the variant's time by Tessera's. */
+ * Prints a line a degree, mesh and variant: median and fastest milliseconds, million unknowns a second (hanging and
+ * boundary nodes counted), and the median over the rounds of the variant's time by Tessera's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,17 @@
-/* tessera bench adaptive: the ball of adaptive-matrix-free-ljungkvist-2017, uniform and refined on spherical shells, a(x) = 1/(0.05 + 2|x|^2):
+/* tessera bench adaptive: the ball of adaptive-matrix-free-ljungkvist-2017, uniform and refined on spherical
+ * shells, a(x) = 1/(0.05 + 2|x|^2):
  * matrix-free beside the assembled operator in its two forms, hanging nodes on beside off, memory of all.
  *
- * csr: the matrix with hanging nodes eliminated. h: y = H' A H x, A over all nodes, H the matrix of hanging nodes. On a GPU kernels assemble,
- * cuSPARSE multiplies where it is installed (else a kernel), and queued applications are timed several at a time. "difference": largest entry of
- * what the two forms differ from the matrix-free operator, relative to its largest. "times_larger" compares what an unknown needs in memory with each,
- * the two vectors included. "energy": v' A v of the nodal interpolant of (1 - |x|^2) cos(x + 2y + 3z), by which other programs are compared
- * (bench/peers).
+ * csr: the matrix with hanging nodes eliminated. h: y = H' A H x, A over all nodes, H the matrix of hanging nodes.
+ * On a GPU kernels assemble, cuSPARSE multiplies where it is installed (else a kernel), and queued applications are
+ * timed several at a time. "difference": largest entry of what the two forms differ from the matrix-free operator,
+ * relative to its largest. "times_larger" compares what an unknown needs in memory with each, the two vectors
+ * included. "energy": v' A v of the nodal interpolant of (1 - |x|^2) cos(x + 2y + 3z), by which other programs are
+ * compared (bench/peers).
  *
- * Shells: cells whose vertices lie on both sides of the spheres of radius 0.35 and 0.75 about (0.1, -0.05, 0.07), which no face follows, are refined
- * twice in 3D, three times in 2D. Unknowns are counted as other codes do, hanging and boundary nodes included. */
+ * Shells: cells whose vertices lie on both sides of the spheres of radius 0.35 and 0.75 about (0.1, -0.05, 0.07),
+ * which no face follows, are refined twice in 3D, three times in 2D. Unknowns are counted as other codes do,
+ * hanging and boundary nodes included. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -324,7 +327,8 @@ done:
   return status;
 }
 
-/* The assembled forms, on a coarser mesh where assembling would take long: their rate hardly depends on the size beyond the caches. */
+/* The assembled forms, on a coarser mesh where assembling would take long: their rate hardly depends on the size
+ * beyond the caches. */
 static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim,
                                 int degree, double dofs, bool shells, TesPrecision precision, CliCell *row) {
   TesStatus status = TES_OK;

@@ -49,8 +49,8 @@ TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *re
 TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 
-/* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and 5*2^l cells
- * a direction, which multigrid can use. */
+/* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and
+ * 5*2^l cells a direction, which multigrid can use. */
 TesStatus bench_space(TesContext *ctx, int dim, int degree, double dofs, bool coarsens, TesSpace **space);
 /* The variable coefficient of the benchmarks: 1 / (0.05 + 2 |x|^2), as in adaptive-matrix-free-ljungkvist-2017. */
 TesStatus bench_coefficient(TesContext *ctx, bool variable, TesFunction **a);

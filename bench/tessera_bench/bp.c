@@ -1,5 +1,6 @@
-/* tessera bench bp: the benchmark problems BP1 to BP6 on deformed cells, in unknowns a second, beside the copy roofline of
- * tensor-product-bp-swirydowicz-2019 (its byte counts: vectors once, factors once), and on a GPU beside that of shared memory. */
+/* tessera bench bp: the benchmark problems BP1 to BP6 on deformed cells, in unknowns a second, beside the copy
+ * roofline of tensor-product-bp-swirydowicz-2019 (its byte counts: vectors once, factors once), and on a GPU beside
+ * that of shared memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,7 +198,8 @@ typedef struct Solve {
   double seconds, reduction; /* |r| at the end over |r| at the beginning */
 } Solve;
 
-/* At most `iterations`; with a tolerance until |r|, in the norm of D^-1, is reduced by it. An exact solution ends it early. */
+/* At most `iterations`; with a tolerance until |r|, in the norm of D^-1, is reduced by it. An exact solution ends
+ * it early. */
 static TesStatus solve(Problem *s, int iterations, double tolerance, Solve *result) {
   TesContext *ctx = s->x->context;
   TesStatus status = TES_OK;
@@ -425,7 +427,8 @@ done:
   return status;
 }
 
-/* GFLOP/s beside both rooflines, as the figures of the paper, for its element vectors; unknowns a second for global ones. */
+/* GFLOP/s beside both rooflines, as the figures of the paper, for its element vectors; unknowns a second for global
+ * ones. */
 static CliPlot describe_plot(const BenchOptions *o) {
   const bool sizes = (o->cells ? o->cells : o->sizes) > 1;
   CliPlot plot = {.title = "benchmark problems, global vectors",

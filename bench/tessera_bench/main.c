@@ -300,7 +300,8 @@ static bool was_given(unsigned given, int option) {
   return given >> (option - DIM) & 1;
 }
 
-/* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0 or an exit status. */
+/* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0
+ * or an exit status. */
 static int check_options(const Bench *bench, const BenchOptions *o, unsigned given) {
   for (size_t i = 0; i < sizeof special / sizeof *special; i++)
     if (was_given(given, special[i].option) && !has_name(special[i].benches, bench->name))

@@ -1,4 +1,5 @@
-/* tessera bench patch-tables: iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours, to 1e-9 for -lap u = 1.
+/* tessera bench patch-tables: iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours, to 1e-9 for
+ * -lap u = 1.
  * Conventions: B: right-hand side of ones on the finest level, full multigrid start; Z: true load,
  * V-cycles from zero; A: true load, after the full multigrid start; R: right-preconditioned GMRES. */
 #include <math.h>

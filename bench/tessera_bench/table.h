@@ -13,7 +13,8 @@ typedef struct CliColumn {
   int digits;       /* behind the point; -1: a text; -2: significant digits as needed */
 } CliColumn;
 
-/* A number, or a text where `text` is not NULL (it must live as long as the table). NaN is printed as '-', and null in JSON. */
+/* A number, or a text where `text` is not NULL (it must live as long as the table). NaN is printed as '-', and null
+ * in JSON. */
 typedef struct CliCell {
   double number;
   const char *text;
@@ -34,8 +35,8 @@ void cli_table_end(CliTable *table);
 /* Files appear complete or not at all; "-" is the standard output. */
 TesStatus cli_table_write_csv(TesContext *ctx, const CliTable *table, const char *path);
 TesStatus cli_table_write_json(TesContext *ctx, const CliTable *table, const char *path);
-/* Draws column `y` over column `x` (logarithmic axis when log_x), a line for each value of column `series`, as SVG, by gnuplot; beside each the
- * columns `limit` (0: none) without points: what bounds it.
+/* Draws column `y` over column `x` (logarithmic axis when log_x), a line for each value of column `series`, as SVG,
+ * by gnuplot; beside each the columns `limit` (0: none) without points: what bounds it.
  * Errors: TES_MISSING when there is no gnuplot, TES_IO. */
 typedef struct CliPlot {
   const char *title, *x_label, *y_label;

@@ -1,4 +1,5 @@
-/* tessera bench smoother --variant: the patch kernels that are there to be compared, each checked against the sweep of programs. */
+/* tessera bench smoother --variant: the patch kernels that are there to be compared, each checked against the sweep
+ * of programs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,8 @@ done:
   return status;
 }
 
-/* Largest difference between one sweep from zero and that of programs (kept in y), relative to the latter's largest value. */
+/* Largest difference between one sweep from zero and that of programs (kept in y), relative to the latter's largest
+ * value. */
 static TesStatus compare(TesContext *ctx, Subject *s, double *difference) {
   TesStatus status = TES_OK;
   double largest, rest;

@@ -1,16 +1,20 @@
 /** \file adapt.h
- *  Adaptive solution: solve, estimate the error of each cell, mark, refine, and again, the solution carried from mesh to mesh.
+ *  Adaptive solution: solve, estimate the error of each cell, mark, refine, and again, the solution carried from
+ *  mesh to mesh.
  *
- *  Residual estimator (for the energy norm; Kelly-type jumps with the residual inside; Verfuerth: A Posteriori Error Estimation Techniques, section 1.4;
- *  degrees as Melenk, Wohlmuth: Adv. Comput. Math. 15, 2001):
- *      eta_K^2 = s { h_K^2 / (k^2 a) |f + div(a grad u) - c u|_K^2 + sum over faces h_F / (k a) [1/2 inside] |j|_F^2 },   s = 1/8,
+ *  Residual estimator (for the energy norm; Kelly-type jumps with the residual inside; Verfuerth: A Posteriori
+ *  Error Estimation Techniques, section 1.4; degrees as Melenk, Wohlmuth: Adv. Comput. Math. 15, 2001):
+ *      eta_K^2 = s { h_K^2 / (k^2 a) |f + div(a grad u) - c u|_K^2 + sum over faces h_F / (k a) [1/2 inside]
+ *      |j|_F^2 },   s = 1/8,
  *      j = [a du/dn] inside, g - alpha u - a du/dn on Neumann and Robin boundaries, 0 on Dirichlet boundaries;
  *  h: diameter by volume. Hanging faces count from their fine side, where both gradients are smooth.
  *
- *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of degree k + 1 weighs the residual,
+ *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of
+ *  degree k + 1 weighs the residual,
  *      eta_K = (f + div(a grad u) - c u, w)_K - sum over faces ([1/2 inside] j', w)_F,   w = z - I_k z,
- *  and the sum over cells is the estimate of J(exact) - J(u), with its sign. That sum passes through zero where parts of the error cancel by chance; the
- *  sum of the absolute indicators does not, and is the upper figure by which the loop ends.
+ *  and the sum over cells is the estimate of J(exact) - J(u), with its sign. That sum passes through zero where
+ *  parts of the error cancel by chance; the sum of the absolute indicators does not, and is the upper figure by
+ *  which the loop ends.
  */
 #ifndef TESSERA_ADAPT_H
 #define TESSERA_ADAPT_H
@@ -30,8 +34,8 @@ typedef struct TesGoal {
   const char *boundary;
 } TesGoal;
 
-/** Bulk: the fewest cells whose squared indicators (residual) or absolute ones (DWR) make up `fraction` of all (Doerfler 1996). Fraction: that part of the
- *  cells, largest indicators first. */
+/** Bulk: the fewest cells whose squared indicators (residual) or absolute ones (DWR) make up `fraction` of all
+ *  (Doerfler 1996). Fraction: that part of the cells, largest indicators first. */
 typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
 
 /** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees. */
@@ -49,8 +53,9 @@ typedef struct TesAdaptStep {
   int64_t cells, dofs, hanging;
   int iterations;
   double estimate; /**< of the energy norm, or of J(exact) - J(u) */
-  double
-      upper; /**< the figure that a tolerance is held against: the estimate of the energy norm, or sum |eta_K| >= |estimate| */
+  /** the figure that a tolerance is held against: the estimate of the energy norm, or sum |eta_K| >=
+   *  |estimate| */
+  double upper;
   double goal;        /**< J(u); NaN without goal */
   double error;       /**< true error in that sense; NaN where no exact solution is given */
   double effectivity; /**< estimate / error */
@@ -76,10 +81,12 @@ typedef struct TesAdaptDesc {
   void *report_user;
 } TesAdaptDesc;
 
-/** Runs the loop from the mesh and the guess of the problem, a mesh of kind forest. `last` (may be NULL) is filled with the last complete step, but for its pointers, whatever is returned. Errors: those of its parts, a solve
- *  that does not converge among them; TES_ABOVE_TOLERANCE where a tolerance is given and the upper figure is still above it when `steps` or `max_dofs` ends
- *  the loop; TES_OUT_OF_MEMORY before a mesh is set up for which host or device have no room, predicted from what the step before took;
- *  TES_INVALID_INPUT for a first mesh beyond max_dofs. */
+/** Runs the loop from the mesh and the guess of the problem, a mesh of kind forest. `last` (may be NULL) is filled
+ *  with the last complete step, but for its pointers, whatever is returned. Errors: those of its parts, a solve
+ *  that does not converge among them; TES_ABOVE_TOLERANCE where a tolerance is given and the upper figure is still
+ *  above it when `steps` or `max_dofs` ends the loop; TES_OUT_OF_MEMORY before a mesh is set up for which host or
+ *  device have no room, predicted from what the step before took; TES_INVALID_INPUT for a first mesh beyond
+ *  max_dofs. */
 TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
                         TesAdaptStep *last);
 

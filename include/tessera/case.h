@@ -1,8 +1,10 @@
 /** \file case.h
- *  Case files: a problem in YAML, read and checked into the descriptions of a mesh, a problem and an adaptive loop. docs/case-file.md lists every key.
+ *  Case files: a problem in YAML, read and checked into the descriptions of a mesh, a problem and an adaptive loop.
+ *  docs/case-file.md lists every key.
  *
- *  Everything is checked while it is read: types, ranges, expressions, unknown keys (with the nearest known one). Errors
- *  are told all at once, one a line, as "FILE:LINE:COLUMN: KEY: what is wrong"; those of overrides name the override.
+ *  Everything is checked while it is read: types, ranges, expressions, unknown keys (with the nearest known one).
+ *  Errors are told all at once, one a line, as "FILE:LINE:COLUMN: KEY: what is wrong"; those of overrides name the
+ *  override.
  */
 #ifndef TESSERA_CASE_H
 #define TESSERA_CASE_H
@@ -42,7 +44,8 @@ typedef struct TesCasePicture {
   int width, every; /**< every: of so many steps of an adaptive solve one */
 } TesCasePicture;
 
-/** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a problem is made of it. */
+/** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a
+ * problem is made of it. */
 typedef struct TesCase {
   TesContext *context;
   char *name;             /**< path of the file */
@@ -68,9 +71,11 @@ TesStatus tes_case_read(TesContext *context, const char *path, int override_coun
 /** The same from a text in memory; `name` stands for the file in messages. */
 TesStatus tes_case_parse(TesContext *context, const char *text, const char *name, int override_count,
                          const char *const *overrides, TesCase **result);
-/** The i-th value of a case on a mesh, whose boundary or material of that name it is. Errors: TES_INVALID_INPUT, with the place in the file. */
+/** The i-th value of a case on a mesh, whose boundary or material of that name it is. Errors: TES_INVALID_INPUT,
+ * with the place in the file. */
 TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value);
-/** Before time is spent: whether the mesh has all names and points that the outputs of the case need. Errors as above. */
+/** Before time is spent: whether the mesh has all names and points that the outputs of the case need. Errors as
+ * above. */
 TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh);
 /** Destroys a case and its functions. */
 void tes_case_destroy(TesCase **result);
@@ -79,7 +84,8 @@ void tes_case_destroy(TesCase **result);
  *  TES_METHOD_FMG) is "fmg"; NULL when there is no such key or value. */
 const char *tes_case_choice(const char *key, int value);
 
-/** The keys as a JSON schema (draft 2020-12), for editors that check YAML: names, types, ranges and words. Like snprintf; 0 when memory is out. */
+/** The keys as a JSON schema (draft 2020-12), for editors that check YAML: names, types, ranges and words. Like
+ * snprintf; 0 when memory is out. */
 size_t tes_case_schema(char *buffer, size_t size);
 
 typedef enum TesCaseHelp { TES_CASE_HELP_TEXT, TES_CASE_HELP_MARKDOWN } TesCaseHelp;

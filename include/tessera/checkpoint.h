@@ -1,7 +1,9 @@
 /** \file checkpoint.h
- *  Checkpoints: a mesh of kind box or forest, a space over it and vectors of that space in one HDF5 file, with which a computation goes on later, on any device.
+ *  Checkpoints: a mesh of kind box or forest, a space over it and vectors of that space in one HDF5 file, with
+ *  which a computation goes on later, on any device.
  *
- *  The file holds the coarse mesh (of a box its coordinates) itself, so that neither the Gmsh file nor the description is needed; vectors are stored as float64.
+ *  The file holds the coarse mesh (of a box its coordinates) itself, so that neither the Gmsh file nor the
+ *  description is needed; vectors are stored as float64.
  *  Every array has a checksum. Files appear complete or not at all: what was there before stays until the new one
  *  is whole. HDF5 is an optional part of a build: TES_MISSING without it.
  */
@@ -28,23 +30,26 @@ typedef struct TesCheckpointDesc {
   int64_t step; /**< the same */
 } TesCheckpointDesc;
 
-/** Takes twice the size of the file in memory while it is written. Errors: TES_INVALID_INPUT (a vector of another length, names), TES_IO
- *  (unwritable, disk full), TES_OUT_OF_MEMORY, TES_MISSING. */
+/** Takes twice the size of the file in memory while it is written. Errors: TES_INVALID_INPUT (a vector of another
+ *  length, names), TES_IO (unwritable, disk full), TES_OUT_OF_MEMORY, TES_MISSING. */
 TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *desc, const char *path);
 
-/** Whether a checkpoint can be written to this path, before anything is computed; what is there stays. Errors: TES_IO, TES_MISSING. */
+/** Whether a checkpoint can be written to this path, before anything is computed; what is there stays. Errors:
+ * TES_IO, TES_MISSING. */
 TesStatus tes_checkpoint_check(TesContext *context, const char *path);
 
 typedef struct TesCheckpoint TesCheckpoint;
 
-/** Reads a checkpoint and makes its mesh and space. geometry_degree: of the mesh, as in TesMeshDesc. Errors: TES_IO (no such file), TES_INVALID_INPUT (no HDF5 file, no
- *  checkpoint of Tessera, a newer version, damage: which part), TES_OUT_OF_MEMORY, TES_MISSING. */
+/** Reads a checkpoint and makes its mesh and space. geometry_degree: of the mesh, as in TesMeshDesc. Errors: TES_IO
+ *  (no such file), TES_INVALID_INPUT (no HDF5 file, no checkpoint of Tessera, a newer version, damage: which part),
+ *  TES_OUT_OF_MEMORY, TES_MISSING. */
 TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometry_degree,
                               TesCheckpoint **checkpoint);
 void tes_checkpoint_destroy(TesCheckpoint **checkpoint);
 
-/** *u <- the field of this name at the nodes of the space of this degree over the checkpoint's mesh, where a computation over `mesh` goes on: the same
- *  coarse mesh, or the same box. Errors: TES_INVALID_INPUT (another mesh: what differs; no such field), TES_OUT_OF_MEMORY. */
+/** *u <- the field of this name at the nodes of the space of this degree over the checkpoint's mesh, where a
+ *  computation over `mesh` goes on: the same coarse mesh, or the same box. Errors: TES_INVALID_INPUT (another mesh:
+ *  what differs; no such field), TES_OUT_OF_MEMORY. */
 TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *name, const TesMesh *mesh,
                                  int degree, TesVector **u);
 

@@ -44,18 +44,20 @@ typedef struct TesContextDesc {
   void (*log)(void *user, TesLogLevel level, const char *line);
   void *log_user;
   TesAllocator allocator;
-  /** Devices with kernels: sums over cells by atomic additions, in no fixed order, where that is another way: the last bits of
-   *  results then vary from run to run. Default: one order; problems on boxes have the same bits every time. Operators on mapped
-   *  cells, those of forests included, choose by TesiMappedDesc.conflicts, and their diagonals and faces always add by atomics. */
+  /** Devices with kernels: sums over cells by atomic additions, in no fixed order, where that is another way: the
+   *  last bits of results then vary from run to run. Default: one order; problems on boxes have the same bits every
+   *  time. Operators on mapped cells, those of forests included, choose by TesiMappedDesc.conflicts, and their
+   *  diagonals and faces always add by atomics. */
   int unordered;
-  /** Width of SIMD vectors: 128, 256 or 512; 0: what the environment variable TESSERA_SIMD says, else the widest that both this
-   *  processor and this build have. */
+  /** Width of SIMD vectors: 128, 256 or 512; 0: what the environment variable TESSERA_SIMD says, else the widest
+   *  that both this processor and this build have. */
   int simd_bits;
 } TesContextDesc;
 
 /** Creates a context. desc may be NULL. Errors: TES_MISSING (no such device), TES_INVALID_INPUT (no such device
- *  name, threads negative or more than 4096, a SIMD width that processor or build lack), TES_OUT_OF_MEMORY. As there is no context to ask, a message of at most
- *  `message_size` bytes is written to `message` (may be NULL) when creation fails. */
+ *  name, threads negative or more than 4096, a SIMD width that processor or build lack), TES_OUT_OF_MEMORY. As
+ *  there is no context to ask, a message of at most `message_size` bytes is written to `message` (may be NULL) when
+ *  creation fails. */
 TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, char *message,
                              size_t message_size);
 /** Gives the reference back and sets *context to NULL; NULL and pointer to NULL are fine. */
@@ -68,7 +70,8 @@ const char *tes_context_trace(const TesContext *context);
 /** Forgets the failure, and an interruption: the context can be used again. */
 void tes_context_clear(TesContext *context);
 
-/** Asks a running solve to stop at its next iteration (status TES_INTERRUPTED), and those after it until tes_context_clear(). Safe in a signal handler. */
+/** Asks a running solve to stop at its next iteration (status TES_INTERRUPTED), and those after it until
+ * tes_context_clear(). Safe in a signal handler. */
 void tes_context_interrupt(TesContext *context);
 
 /** Bytes of host memory held now, and the largest figure so far. */
@@ -80,12 +83,12 @@ const char *tes_context_device(const TesContext *context);
 /** Width of the SIMD vectors in use, in bits. */
 int tes_context_simd_bits(const TesContext *context);
 
-/** Bytes of host memory that can still be had: what the system, the limits of this process and of its control group leave; SIZE_MAX when
- *  unknown. */
+/** Bytes of host memory that can still be had: what the system, the limits of this process and of its control group
+ *  leave; SIZE_MAX when unknown. */
 size_t tes_memory_available(void);
 
-/** The disk cache of compiled GPU kernels, shared by all programs of a user; the environment variables TESSERA_CACHE_DIR ("none": no cache) and
- *  TESSERA_CACHE_MIB choose its folder and its bound. */
+/** The disk cache of compiled GPU kernels, shared by all programs of a user; the environment variables
+ *  TESSERA_CACHE_DIR ("none": no cache) and TESSERA_CACHE_MIB choose its folder and its bound. */
 typedef struct TesCache {
   char folder[1024]; /**< "": there is none */
   int entries;
@@ -95,8 +98,9 @@ void tes_cache_describe(TesCache *cache);
 /** Removes all entries. Returns how many. */
 int tes_cache_clear(void);
 
-/** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic coarse solver); or
- *  whether it is a "quick" one: one SIMD width beside 128 bits, few degrees with loops of their own. */
+/** Whether this build has an optional part: "p4est" (meshes of trees), "hdf5" (checkpoints), "hypre" (algebraic
+ *  coarse solver); or whether it is a "quick" one: one SIMD width beside 128 bits, few degrees with loops of their
+ *  own. */
 bool tes_has_part(const char *name);
 
 /** Version of the library, "major.minor.patch". */

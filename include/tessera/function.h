@@ -25,9 +25,10 @@ TesStatus tes_function_create_constant(TesContext *context, double value, TesFun
  *  `user` with the last reference. */
 TesStatus tes_function_create_callback(TesContext *context, TesFunctionEvaluate evaluate, void *user,
                                        void (*destroy)(void *user), TesFunction **function);
-/** An expression in x, y, z, t and r = sqrt(x^2 + y^2 + z^2): C operators and comparison, `?:`, pi, e and the functions of math.h,
- *  e.g. "1 / (0.05 + 2*(x*x + y*y))". Folded to a constant where it does not depend on x, y, z, t. On a boundary (TesBoundary.g,
- *  TesLoadDesc.g) also nx, ny, nz, the outer normal; elsewhere such a function is refused or not a number.
+/** An expression in x, y, z, t and r = sqrt(x^2 + y^2 + z^2): C operators and comparison, `?:`, pi, e and the
+ *  functions of math.h, e.g. "1 / (0.05 + 2*(x*x + y*y))". Folded to a constant where it does not depend on x, y,
+ *  z, t. On a boundary (TesBoundary.g, TesLoadDesc.g) also nx, ny, nz, the outer normal; elsewhere such a function
+ *  is refused or not a number.
  *  Errors: TES_INVALID_INPUT with the column and what was expected there. */
 TesStatus tes_function_create_expression(TesContext *context, const char *text, TesFunction **function);
 /** The derivative of an expression or a constant in direction 0..3 (x, y, z, t), by symbolic differentiation; steps and

@@ -1,14 +1,17 @@
 /** \file mesh.h
- *  Meshes: quadrilaterals or hexahedra with a place in space, and numbers and names for the parts of their boundary and for their materials.
+ *  Meshes: quadrilaterals or hexahedra with a place in space, and numbers and names for the parts of their boundary
+ *  and for their materials.
  *  Three kinds, one noun:
  *
- *  - box: a tensor-product grid, cells[d] intervals in direction d with any spacing. Nothing is stored a cell: operators, smoothers and
- *    transfers compute indices, which is fastest. Cells are numbered lexicographically, x fastest, then y, then z.
- *  - forest: a coarse mesh of trees (a built-in domain, a Gmsh file, or arrays), whose cells are halved in all directions where that is
- *    wanted. Neighbours over faces, edges and corners differ by one level at most (2:1 balance); a face or edge between two levels hangs.
- *    Cells are numbered tree by tree and along the Morton curve in each tree: the 2^dim children of a cell are consecutive, x fastest.
- *    Trees may stand in any positive orientation to each other, so "left" of a cell may meet "top" of its neighbour. Made by the library
- *    p4est (Burstedde, Wilcox, Ghattas: p4est, SIAM J. Sci. Comput. 33, 2011), an optional part of a build and GPL-2+: TES_MISSING
+ *  - box: a tensor-product grid, cells[d] intervals in direction d with any spacing. Nothing is stored a cell:
+ *    operators, smoothers and transfers compute indices, which is fastest. Cells are numbered lexicographically, x
+ *    fastest, then y, then z.
+ *  - forest: a coarse mesh of trees (a built-in domain, a Gmsh file, or arrays), whose cells are halved in all
+ *    directions where that is wanted. Neighbours over faces, edges and corners differ by one level at most (2:1
+ *    balance); a face or edge between two levels hangs. Cells are numbered tree by tree and along the Morton curve in
+ *    each tree: the 2^dim children of a cell are consecutive, x fastest. Trees may stand in any positive orientation
+ *    to each other, so "left" of a cell may meet "top" of its neighbour. Made by the library p4est (Burstedde,
+ *    Wilcox, Ghattas: p4est, SIAM J. Sci. Comput. 33, 2011), an optional part of a build and GPL-2+: TES_MISSING
  *    without it. MPI is initialised with the first forest when the program has not done so, and then finalised at exit.
  *  - cells: any set of cells, neither refined nor coarsened: deformed boxes, and trees in a build without p4est.
  *
@@ -30,8 +33,8 @@ typedef struct TesMesh TesMesh;
 /** Faces of a cell and of a box: x = lower, x = upper, y = lower, ... In 2D the last two do not exist. */
 typedef enum TesFace { TES_LEFT, TES_RIGHT, TES_BOTTOM, TES_TOP, TES_BACK, TES_FRONT } TesFace;
 
-/** auto: box for a box that is neither periodic nor deformed nor refined in places; cells for a deformed one, and where the build has no p4est and
- *  nothing is refined; else forest. */
+/** auto: box for a box that is neither periodic nor deformed nor refined in places; cells for a deformed one, and
+ *  where the build has no p4est and nothing is refined; else forest. */
 typedef enum TesMeshKind { TES_MESH_AUTO, TES_MESH_BOX, TES_MESH_FOREST, TES_MESH_CELLS } TesMeshKind;
 
 /** Where the coarse mesh comes from. Names of boundaries in brackets, in the order of their numbers. */
@@ -65,59 +68,70 @@ typedef struct TesCellsDesc {
 typedef struct TesMeshDesc {
   TesDomain domain;
   TesMeshKind kind;
-  int dim;    /**< 2 or 3; 0 means 3, or what the file has */
-  int refine; /**< times that all cells are halved: of trees 0..29 (2D), 0..18 (3D); a mesh of kind box gets twice the cells a direction */
-  /** Forests: after `refine` the cells in which the function is positive at a vertex or the middle are halved, refine_times (0 means 1) times.
+  int dim; /**< 2 or 3; 0 means 3, or what the file has */
+  /** times that all cells are halved: of trees 0..29 (2D), 0..18 (3D); a mesh of kind box gets twice the cells
+   *  a direction */
+  int refine;
+  /** Forests: after `refine` the cells in which the function is positive at a vertex or the middle are halved,
+   *  refine_times (0 means 1) times.
    *  NULL: none. */
   const TesFunction *refine_where;
   int refine_times;
-  /** Box: cells a direction (kind box: at least 1; trees of a forest: 0 means 1), corners (both 0: 0 and 1), directions in which it
-   *  is periodic. */
+  /** Box: cells a direction (kind box: at least 1; trees of a forest: 0 means 1), corners (both 0: 0 and 1),
+   *  directions in which it is periodic. */
   int cells[3];
   double lower[3], upper[3];
   bool periodic[3];
-  /** Kinds box and cells: vertex coordinates [cells[d] + 1] of direction d, strictly ascending; NULL: equal cells from lower to upper.
+  /** Kinds box and cells: vertex coordinates [cells[d] + 1] of direction d, strictly ascending; NULL: equal cells
+   *  from lower to upper.
    *  When given, lower[d] and upper[d] are ignored. Copied. */
   const double *coordinates[3];
   /** Ball, shell: centre, radius (0 means 1), inner radius of the shell (0 means half the radius). */
   double centre[3], radius, inner_radius;
-  /** Channel (0, length) x (0, height) (x (0, height)): defaults 2.2 (3D 2.5), 0.41; axis of the cylinder (0.2, 0.2) (3D (0.5,
-   *  0.2)), its radius 0.05: the benchmark of Schaefer and Turek (1996). */
+  /** Channel (0, length) x (0, height) (x (0, height)): defaults 2.2 (3D 2.5), 0.41; axis of the cylinder (0.2,
+   *  0.2) (3D (0.5, 0.2)), its radius 0.05: the benchmark of Schaefer and Turek (1996). */
   double length, height, cylinder[2], cylinder_radius;
   const char *file;          /**< of TES_DOMAIN_FILE */
   const TesCellsDesc *trees; /**< of TES_DOMAIN_CELLS; copied */
   const char
       *rest; /**< name for those faces of the boundary that have none, e.g. "rest"; NULL: they keep none */
-  /** m of the polynomials Q_m that a forest's cells become: values of the trees' map at the Gauss-Lobatto points of each cell, made conforming
-   *  (on a hanging face or edge the polynomial of the coarse side holds for both). 1..8; 0 means 2. */
+  /** m of the polynomials Q_m that a forest's cells become: values of the trees' map at the Gauss-Lobatto points of
+   *  each cell, made conforming (on a hanging face or edge the polynomial of the coarse side holds for both). 1..8;
+   *  0 means 2. */
   int geometry_degree;
-  /** Kind cells, a deformed box: inner vertices are moved by up to this fraction of the smallest edge in each direction; 0..0.49
-   *  (0.3 and more may invert cells, which is found and refused). */
+  /** Kind cells, a deformed box: inner vertices are moved by up to this fraction of the smallest edge in each
+   *  direction; 0..0.49 (0.3 and more may invert cells, which is found and refused). */
   double perturbation;
   uint64_t seed; /**< of the perturbation */
-  /** Map of the box, x_d <- map[d](x, y, z), after the perturbation; all of the first dim, or none (NULL). With geometry_degree 0 the map itself,
-   *  whose derivatives must be known (expressions); m >= 1: the polynomial Q_m through its values (callbacks will do then). */
+  /** Map of the box, x_d <- map[d](x, y, z), after the perturbation; all of the first dim, or none (NULL). With
+   *  geometry_degree 0 the map itself, whose derivatives must be known (expressions); m >= 1: the polynomial Q_m
+   *  through its values (callbacks will do then). */
   const TesFunction *map[3];
   uint64_t shuffle; /**< not 0: cells in the random order of this seed */
 } TesMeshDesc;
 
-/** Makes the mesh. Gmsh files: formats 2.2 and 4.1, ASCII or binary; quadrilaterals of 4, 8 or 9 nodes and hexahedra of 8, 20 or 27.
- *  Errors: TES_INVALID_INPUT (arguments; coordinates that do not ascend: the index is named; a kind that cannot have what is asked: the
- *  reason; a file that is damaged or holds what is not allowed: file, line or element, what was found and what is allowed; cells that
- *  are inverted or degenerate: the first, with the point and |J| there), TES_NAN, TES_IO, TES_OUT_OF_MEMORY (told in GiB before it
- *  is allocated), TES_MISSING (a forest in a build without p4est). */
+/** Makes the mesh. Gmsh files: formats 2.2 and 4.1, ASCII or binary; quadrilaterals of 4, 8 or 9 nodes and
+ *  hexahedra of 8, 20 or 27.
+ *  Errors: TES_INVALID_INPUT (arguments; coordinates that do not ascend: the index is named; a kind that cannot
+ *  have what is asked: the reason; a file that is damaged or holds what is not allowed: file, line or element, what
+ *  was found and what is allowed; cells that are inverted or degenerate: the first, with the point and |J| there),
+ *  TES_NAN, TES_IO, TES_OUT_OF_MEMORY (told in GiB before it is allocated), TES_MISSING (a forest in a build
+ *  without p4est). */
 TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh **mesh);
 void tes_mesh_destroy(TesMesh **mesh);
 
-/** The next coarser mesh. Box: directions are halved, by leaving out every second vertex; the last coarse cell of an odd number covers three:
- *  2^l cells so coarsen to 2 (one vertex patch, for which the patch smoother is exact), 2^l - 1 to 3, any number to 2 or 3. Halved are those
- *  directions of more than 3 cells whose mean width is at most 1.5 times the least among them: stretched cells so become nearly
- *  square, before all directions are halved together. Forest: every family becomes its parent where the balance allows. *coarse is NULL (TES_OK) when nothing can be
- *  coarsened: this is the coarsest mesh, which is solved directly. */
+/** The next coarser mesh. Box: directions are halved, by leaving out every second vertex; the last coarse cell of
+ *  an odd number covers three:
+ *  2^l cells so coarsen to 2 (one vertex patch, for which the patch smoother is exact), 2^l - 1 to 3, any number to
+ *  2 or 3. Halved are those directions of more than 3 cells whose mean width is at most 1.5 times the least among
+ *  them: stretched cells so become nearly square, before all directions are halved together. Forest: every family
+ *  becomes its parent where the balance allows. *coarse is NULL (TES_OK) when nothing can be coarsened: this is the
+ *  coarsest mesh, which is solved directly. */
 TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse);
-/** Forests: cells with a mark > 0 are refined once; families (all 2^dim children of a cell) whose marks are all < 0 become their
- *  parent; then the balance refines what it must. mark[tes_mesh_cells()]. Compared with the old mesh a cell is the same, one
- *  level finer or one level coarser. Errors as above, TES_INVALID_INPUT for other kinds; the memory the new mesh can need is computed first. */
+/** Forests: cells with a mark > 0 are refined once; families (all 2^dim children of a cell) whose marks are all < 0
+ *  become their parent; then the balance refines what it must. mark[tes_mesh_cells()]. Compared with the old mesh a
+ *  cell is the same, one level finer or one level coarser. Errors as above, TES_INVALID_INPUT for other kinds; the
+ *  memory the new mesh can need is computed first. */
 TesStatus tes_mesh_adapt(const TesMesh *mesh, const int8_t *mark, TesMesh **adapted);
 
 /** How a cell of a forest `to` came from a forest `from`. */
@@ -131,7 +145,8 @@ typedef struct TesRelation {
   int8_t kinship; /**< TesKinship */
   int8_t child;   /**< bit d: upper half in direction d; 0 unless TES_KIN_CHILD */
 } TesRelation;
-/** relation[tes_mesh_cells(to)], caller's. Errors: TES_INVALID_INPUT (no forests, other coarse meshes, more than one level between them). */
+/** relation[tes_mesh_cells(to)], caller's. Errors: TES_INVALID_INPUT (no forests, other coarse meshes, more than
+ * one level between them). */
 TesStatus tes_mesh_relate(const TesMesh *from, const TesMesh *to, TesRelation *relation);
 
 /** What it consists of. Arrays are owned by the mesh. */
@@ -153,8 +168,9 @@ const int8_t *tes_mesh_levels(const TesMesh *mesh);
 /** Lower corner of a cell in its tree's reference cell [0, 1]^dim; its edges are 2^-level long. */
 void tes_mesh_origin(const TesMesh *mesh, int64_t cell, double origin[3]);
 
-/** Boundaries and materials have numbers and names; faces and cells without a name have number -1 - no name. Leaves inherit from their
- *  tree. A box has the boundaries left right bottom top (back front), in the order of TesFace, and no materials. */
+/** Boundaries and materials have numbers and names; faces and cells without a name have number -1 - no name. Leaves
+ *  inherit from their tree. A box has the boundaries left right bottom top (back front), in the order of TesFace,
+ *  and no materials. */
 int tes_mesh_boundaries(const TesMesh *mesh);
 const char *tes_mesh_boundary_name(const TesMesh *mesh, int boundary);
 int tes_mesh_materials(const TesMesh *mesh);
@@ -170,17 +186,19 @@ int tes_mesh_material(const TesMesh *mesh, int64_t cell);
 /** Faces of trees on the boundary that have no name; *tree and *face (may be NULL) are the first. */
 int64_t tes_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face);
 
-/** The point F_K(xi) of each of n reference points [n][dim] in [0, 1]^dim of cell K, to x[n][dim]; J (may be NULL): [n][dim][dim],
- *  J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create(): the geometry of a forest is computed when
- *  it is first asked for. */
+/** The point F_K(xi) of each of n reference points [n][dim] in [0, 1]^dim of cell K, to x[n][dim]; J (may be NULL):
+ *  [n][dim][dim], J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create():
+ *  the geometry of a forest is computed when it is first asked for. */
 TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x, double *J);
-/** For n points x[n][dim] the cell that has each, -1: none, and the place xi[n][dim] in it (may be NULL; NaN outside), so that
- *  tes_mesh_evaluate() gives the point back. A point on a face, an edge or a vertex gets the cell of smallest number; points outside by no
- *  more than 1e-9 of a cell's length count as on it. Kind box: by bisection; other kinds: all cells are looked at once for all points,
- *  and F_K(xi) = x is solved by Newton's method in those near one, so ask for many at once. Errors: TES_INVALID_INPUT (a point that is not
- *  finite), those of tes_mesh_create(). */
+/** For n points x[n][dim] the cell that has each, -1: none, and the place xi[n][dim] in it (may be NULL; NaN
+ *  outside), so that
+ *  tes_mesh_evaluate() gives the point back. A point on a face, an edge or a vertex gets the cell of smallest
+ *  number; points outside by no more than 1e-9 of a cell's length count as on it. Kind box: by bisection; other
+ *  kinds: all cells are looked at once for all points, and F_K(xi) = x is solved by Newton's method in those near
+ *  one, so ask for many at once. Errors: TES_INVALID_INPUT (a point that is not finite), those of tes_mesh_create(). */
 TesStatus tes_mesh_locate(const TesMesh *mesh, int64_t n, const double *x, int64_t *cell, double *xi);
-/** The same points by the map of the cell's own tree, which on curved domains the polynomials of tes_mesh_evaluate() approach. */
+/** The same points by the map of the cell's own tree, which on curved domains the polynomials of
+ * tes_mesh_evaluate() approach. */
 void tes_mesh_map(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x);
 
 #ifdef __cplusplus

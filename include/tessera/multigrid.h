@@ -1,11 +1,12 @@
 /** \file multigrid.h
- *  Geometric multigrid: the V-cycle (patch-smoothers-cui-2024, algorithm 1; full multigrid, algorithm 2: TES_METHOD_FMG in solver.h).
+ *  Geometric multigrid: the V-cycle (patch-smoothers-cui-2024, algorithm 1; full multigrid, algorithm 2:
+ *  TES_METHOD_FMG in solver.h).
  *
  *  Levels are numbered from the coarsest, 0. Each level has the operator discretised anew on its mesh (which for nested
- *  spaces and exact integration is the Galerkin product P'AP), restriction is the transpose of the embedding. The coarsest level is
- *  solved directly: by fast diagonalization over a box in the separable form; by conjugate gradients, preconditioned with the fast
- *  diagonalization of the mean coefficient, scaled node by node, to 1e-8 over a box with coefficients
- *  that vary; and over other meshes as TesCoarseKind says.
+ *  spaces and exact integration is the Galerkin product P'AP), restriction is the transpose of the embedding. The
+ *  coarsest level is solved directly: by fast diagonalization over a box in the separable form; by conjugate
+ *  gradients, preconditioned with the fast diagonalization of the mean coefficient, scaled node by node, to 1e-8
+ *  over a box with coefficients that vary; and over other meshes as TesCoarseKind says.
  */
 #ifndef TESSERA_MULTIGRID_H
 #define TESSERA_MULTIGRID_H
@@ -22,15 +23,17 @@ typedef struct TesMultigrid TesMultigrid;
 
 /** How the coarsest level is solved. */
 typedef enum TesCoarseKind {
-  TES_COARSE_AUTO, /**< a box: as the head of this file says; else direct up to 3000 unknowns, then amg, or cg in a build without it */
+  /** a box: as the head of this file says; else direct up to 3000 unknowns, then amg, or cg in a build without
+   *  it */
+  TES_COARSE_AUTO,
   TES_COARSE_DIRECT, /**< dense Cholesky factorization: n^2 numbers, n^3/3 flops once */
   TES_COARSE_AMG, /**< conjugate gradients to 1e-10 with BoomerAMG of hypre, an optional part; on the host */
   TES_COARSE_CG   /**< conjugate gradients to 1e-10 with the diagonal */
 } TesCoarseKind;
 
-/** What is coarsened first. The mesh: as often as it can be (tes_mesh_coarsen(), each level covers the domain: global coarsening,
- *  adaptive-multigrid-liebchen), then over meshes other than boxes the degree is halved until the coarsest problem is small. The
- *  degree: halved on the finest mesh down to 1, before meshes are coarsened. */
+/** What is coarsened first. The mesh: as often as it can be (tes_mesh_coarsen(), each level covers the domain:
+ *  global coarsening, adaptive-multigrid-liebchen), then over meshes other than boxes the degree is halved until
+ *  the coarsest problem is small. The degree: halved on the finest mesh down to 1, before meshes are coarsened. */
 typedef enum TesCoarsening { TES_COARSEN_MESH, TES_COARSEN_DEGREE } TesCoarsening;
 
 typedef struct TesMultigridDesc {
@@ -42,12 +45,13 @@ typedef struct TesMultigridDesc {
   TesCoarsening coarsening;
   TesCoarseKind coarse;
   int pre, post; /**< smoothing steps before and after; 0 means 1, -1 means none */
-  bool
-      symmetric; /**< smooth backward after: the cycle is then a symmetric operator, as CG needs. Over meshes other than boxes it always is */
+  /** smooth backward after: the cycle is then a symmetric operator, as CG needs. Over meshes other than
+   *  boxes it always is */
+  bool symmetric;
 } TesMultigridDesc;
 
-/** Errors: those of operators, smoothers and transfers; TES_OUT_OF_MEMORY, told before anything large is allocated; TES_INVALID_INPUT (a coarse
- *  solver that is not for this mesh); TES_MISSING: amg in a build without hypre. */
+/** Errors: those of operators, smoothers and transfers; TES_OUT_OF_MEMORY, told before anything large is allocated;
+ *  TES_INVALID_INPUT (a coarse solver that is not for this mesh); TES_MISSING: amg in a build without hypre. */
 TesStatus tes_multigrid_create(TesContext *context, const TesMultigridDesc *desc, TesMultigrid **multigrid);
 void tes_multigrid_destroy(TesMultigrid **multigrid);
 
@@ -63,7 +67,8 @@ TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVe
 
 /** Bytes that the multigrid of this description will allocate, roughly (within 10 % on large meshes). */
 TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes);
-/** Where the time of the last cycles went: seconds in smoothing, residuals, transfers, coarse solves, summed over levels. */
+/** Where the time of the last cycles went: seconds in smoothing, residuals, transfers, coarse solves, summed over
+ * levels. */
 typedef struct TesMultigridTimes {
   double smooth, residual, transfer, coarse;
 } TesMultigridTimes;

@@ -4,22 +4,30 @@
  *      (A u, v) = sum over the terms of the form:   int a grad u . grad v  (diffusion),  int c u v  (mass),
  *                                                   int_F alpha u v over a part F of the boundary  (Robin)
  *
- *  for u, v in the space (patch-smoothers-cui-2024, section 2, generalised; tensor-product-bp-swirydowicz-2019). Entries at Dirichlet nodes
- *  are zero in what an operator gets, and so in what it gives; its diagonal is 1 there.
+ *  for u, v in the space (patch-smoothers-cui-2024, section 2, generalised; tensor-product-bp-swirydowicz-2019).
+ *  Entries at Dirichlet nodes are zero in what an operator gets, and so in what it gives; its diagonal is 1 there.
  *
  *  Kinds, in the order in which they are tried:
- *  - separable: boxes, all coefficients constant. A = sum over d of K_d (x) M_(others), with 1D matrices K_d and M_d; exact.
- *  - quadrature: boxes, coefficients that are functions, (degree + 1)^dim Gauss points a cell, where a and c are stored.
+ *  - separable: boxes, all coefficients constant. A = sum over d of K_d (x) M_(others), with 1D matrices K_d and
+ *  M_d; exact.
+ *  - quadrature: boxes, coefficients that are functions, (degree + 1)^dim Gauss points a cell, where a and c are
+ *  stored.
  *  - mapped: meshes of any kind, curved cells, hanging faces and edges interpolated inside the kernels
  *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
- *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each of the first kind above that
+ *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each
+ *  of the first kind above that
  *    takes it; components that are alike share one.
- *  - saddle: velocity and pressure of element rt over a box (space.h), constant viscosity and mass; diffusion by symmetric interior penalties of
+ *  - saddle: velocity and pressure of element rt over a box (space.h), constant viscosity and mass; diffusion by
+ *  symmetric interior penalties of
  *    the tangential components. K = [A, -B'; -B, 0], products of banded 1D matrices. On the host.
- *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32 columns and values of the
- *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make them. Products by the
- *    context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its file), else by a kernel. Bytes: 12 an
- *    entry (8 in float32) and 4 a row (8 on the host); an entry per pair of nodes that share a cell, about (2k + 1)^dim a row. `assembled`
+ *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32
+ *  columns and values of the
+ *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make
+ *    them. Products by the
+ *    context's threads; on a GPU by cuSPARSE where it is installed (TESSERA_LIBCUSPARSE names its file), else by a
+ *    kernel. Bytes: 12 an
+ *    entry (8 in float32) and 4 a row (8 on the host); an entry per pair of nodes that share a cell, about (2k +
+ *    1)^dim a row. `assembled`
  *    eliminates hanging nodes cell by cell; `assembled_hanging` is y = H' (A (H x)) with the matrix H of hanging nodes
  *    (adaptive-multigrid-liebchen).
  */
@@ -52,8 +60,8 @@ typedef struct TesCoefficient {
 
 typedef struct TesTermDesc {
   TesTerm term;
-  /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term stands on each of them, the
-   *  Robin term on those that have no values on its boundary. */
+  /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term
+   *  stands on each of them, the Robin term on those that have no values on its boundary. */
   int trial, test;
   double factor;    /**< positive; 0 means 1 */
   TesCoefficient a; /**< diffusion: a > 0; mass: c >= 0; Robin: alpha >= 0 */
@@ -63,11 +71,13 @@ typedef struct TesTermDesc {
 /** Of discontinuous functions: the penalty of jumps, with h the width of cells across a face. */
 typedef enum TesPenalty {
   TES_PENALTY_AUTO, /**< standard, but 8 / h at boundaries for k = 1, with which counts do not grow with the mesh */
-  TES_PENALTY_STANDARD, /**< k (k + 1) / h inside, mean of both sides; 2 k (k + 1) / h where tangential values are given */
+  /** k (k + 1) / h inside, mean of both sides; 2 k (k + 1) / h where tangential values are given */
+  TES_PENALTY_STANDARD,
   TES_PENALTY_PAPER /**< (k + 1)(k + 2) / h, and twice that (stokes-multigrid-cui-2025) */
 } TesPenalty;
 
-/** Between two parts one diffusion term at most, one mass term at most, one Robin term a boundary. No term at all: diffusion with a = 1. */
+/** Between two parts one diffusion term at most, one mass term at most, one Robin term a boundary. No term at all:
+ * diffusion with a = 1. */
 typedef struct TesForm {
   int terms;
   const TesTermDesc *term;
@@ -76,15 +86,17 @@ typedef struct TesForm {
 
 /** Mapped: where the kernels have the factors of geometry and coefficient from. */
 typedef enum TesFactors {
-  /** Affine where cells and coefficients allow it, else the fastest of the others, timed. On the CPU they are timed in turn, all in memory
-   *  at once until one is chosen: the least to store, unless another takes less than 97 % of its time. */
+  /** Affine where cells and coefficients allow it, else the fastest of the others, timed. On the CPU they are timed
+   *  in turn, all in memory at once until one is chosen: the least to store, unless another takes less than 97 % of
+   *  its time. */
   TES_FACTORS_AUTO,
   TES_FACTORS_STORED,   /**< 6 (3 in 2D) numbers a point for stiffness, 1 for mass */
   TES_FACTORS_VERTICES, /**< recomputed from 8 (4) vertices: trilinear cells, constant scalar a, constant c */
   TES_FACTORS_AFFINE,   /**< one matrix and |J| a cell: affine cells, constant coefficients */
   TES_FACTORS_MATRIX, /**< CPU, degree 1 and 2: the symmetric matrix of each cell, which is less than its factors */
-  TES_FACTORS_WEIGHTS /**< stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 (3D: 21 or 78 numbers
-                       * a cell; those of second degree that are multilinear but for rounding count as such) */
+  /** stiffness with any scalar a: w a / |J| a point, Jacobians recomputed from cells of degree 1 or 2 (3D: 21 or 78
+   *  numbers a cell; those of second degree that are multilinear but for rounding count as such) */
+  TES_FACTORS_WEIGHTS
 } TesFactors;
 
 /** Mapped: how cells that share nodes add to them. auto: what is fastest on the device. */
@@ -97,7 +109,8 @@ typedef struct TesOperatorDesc {
   int points;         /**< mapped: Gauss points a direction, degree + 1 .. degree + 3; 0 means degree + 1 */
   TesFactors factors; /**< mapped */
   TesConflicts conflicts; /**< mapped */
-  /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of the space. */
+  /** For measurements: the same kernel on the same cells without interpolation. The result is not the operator of
+   * the space. */
   bool ignore_hanging;
   const char *kind; /**< NULL: the first that takes the form on the space */
 } TesOperatorDesc;
@@ -108,8 +121,8 @@ typedef struct TesCost {
   double bytes; /**< least traffic with main memory: each input and output once, coefficients once */
 } TesCost;
 
-/** Errors: TES_INVALID_INPUT (a not positive, c or alpha negative: the point is named; a form or space that no kind takes: why each
- *  refuses), TES_NAN, TES_OUT_OF_MEMORY, TES_MISSING. */
+/** Errors: TES_INVALID_INPUT (a not positive, c or alpha negative: the point is named; a form or space that no kind
+ *  takes: why each refuses), TES_NAN, TES_OUT_OF_MEMORY, TES_MISSING. */
 TesStatus tes_operator_create(TesContext *context, const TesOperatorDesc *desc, TesOperator **op);
 void tes_operator_destroy(TesOperator **op);
 
@@ -126,11 +139,13 @@ TesStatus tes_operator_apply(const TesOperator *op, const TesVector *x, TesVecto
 TesStatus tes_operator_residual(const TesOperator *op, const TesVector *b, const TesVector *x, TesVector *r);
 /** d <- diagonal of A; 1 at Dirichlet nodes, so that it can be divided by. Exact, hanging nodes included. */
 TesStatus tes_operator_diagonal(const TesOperator *op, TesVector *d);
-/** b <- b - A u for a u that may be other than zero at Dirichlet nodes alone; entries of b there become 0. Float64 operators that are not
- *  assembled, and float64 vectors. Over a box with an operator of all nodes, else by the cells that touch such a node. */
+/** b <- b - A u for a u that may be other than zero at Dirichlet nodes alone; entries of b there become 0. Float64
+ *  operators that are not assembled, and float64 vectors. Over a box with an operator of all nodes, else by the
+ *  cells that touch such a node. */
 TesStatus tes_operator_lift(const TesOperator *op, const TesVector *u, TesVector *b);
 TesCost tes_operator_cost(const TesOperator *op);
-/** Whether constants of a component are in the null space (pure Neumann, no mass): then A is singular and b must have mean zero there. */
+/** Whether constants of a component are in the null space (pure Neumann, no mass): then A is singular and b must
+ * have mean zero there. */
 bool tes_operator_singular(const TesOperator *op);
 /** What the choice of factors of a mapped operator ended with; auto for other kinds. */
 TesFactors tes_operator_factors(const TesOperator *op);

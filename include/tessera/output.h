@@ -14,10 +14,10 @@ typedef struct TesLineDesc {
   double from[3], to[3];
   int count; /**< 0 means 101 */
 } TesLineDesc;
-/** Writes all fields of the solution along a line as CSV: a line of names, "s,x,y,u" (3D: s,x,y,z), s the distance from the beginning, then a line
- *  a point. Fields are left empty where the line runs outside of the mesh; a point that misses it by less than a hundredth of a cell's
- *  length is moved to it, as tes_problem_sample() does. *missed (may be NULL) <- points outside. Errors: TES_INVALID_INPUT (no point in the
- *  mesh), TES_IO. */
+/** Writes all fields of the solution along a line as CSV: a line of names, "s,x,y,u" (3D: s,x,y,z), s the distance
+ *  from the beginning, then a line a point. Fields are left empty where the line runs outside of the mesh; a point
+ *  that misses it by less than a hundredth of a cell's length is moved to it, as tes_problem_sample() does. *missed
+ *  (may be NULL) <- points outside. Errors: TES_INVALID_INPUT (no point in the mesh), TES_IO. */
 TesStatus tes_line_write(const TesProblem *problem, const TesLineDesc *desc, const char *path, int *missed);
 
 /** Zero means default. */
@@ -29,11 +29,14 @@ typedef struct TesPictureDesc {
   int width;         /**< pixels, 200..8000; 0 means 900 */
   const char *title; /**< ASCII; NULL: what is shown, the equation, cells and degree */
 } TesPictureDesc;
-/** Writes a picture as PNG: the field in the plane or on the surface, with a colour bar from its least to its largest value, axes and a title.
- *  Cells are divided until a piece is a few pixels long, so that high degrees and curved cells look as they are; what is hidden is found sample
- *  by sample, nine a pixel. The colour map is viridis. Values that are not finite are grey. Errors: TES_INVALID_INPUT (an expression that is none, a
- *  cut that misses the mesh), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes a pixel. */
-/** Before time is spent: whether a picture can be written to this file (NULL: none is wanted). Errors: TES_MISSING, TES_IO. */
+/** Writes a picture as PNG: the field in the plane or on the surface, with a colour bar from its least to its
+ *  largest value, axes and a title.
+ *  Cells are divided until a piece is a few pixels long, so that high degrees and curved cells look as they are;
+ *  what is hidden is found sample by sample, nine a pixel. The colour map is viridis. Values that are not finite
+ *  are grey. Errors: TES_INVALID_INPUT (an expression that is none, a cut that misses the mesh), TES_MISSING (a
+ *  build without libpng), TES_IO. Memory: some 70 bytes a pixel. */
+/** Before time is spent: whether a picture can be written to this file (NULL: none is wanted). Errors: TES_MISSING,
+ * TES_IO. */
 TesStatus tes_picture_check(TesContext *context, const char *path);
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
 

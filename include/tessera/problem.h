@@ -4,7 +4,8 @@
  *      -div(a grad u) + c u = f                   in the domain
  *      u = g  or  a du/dn = g  or  a du/dn + alpha u = g   on each boundary (n: outward normal)
  *
- *  discretised by continuous Q_k elements. And Stokes flow with exactly divergence-free velocities on boxes (stokes-multigrid-cui-2025; docs/stokes.md):
+ *  discretised by continuous Q_k elements. And Stokes flow with exactly divergence-free velocities on boxes
+ *  (stokes-multigrid-cui-2025; docs/stokes.md):
  *
  *      -div(nu grad u) + alpha u + grad p = f,   div u = 0
  *      u = g,   or u.n = 0 without tangential stress,   or nu du/dn - p n = g   on each boundary
@@ -12,9 +13,9 @@
  *  with Raviart-Thomas elements (TES_ELEMENT_RT); nu and alpha are TesData's a and c, constants.
  *
  *  Poisson: The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
- *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c = 0, u is unique up to a
- *  constant: the data must satisfy int f + int g = 0 (else TES_INVALID_INPUT tells by how much they miss it), and u gets mean zero
- *  (or the mean of the exact solution where that is given).
+ *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c =
+ *  0, u is unique up to a constant: the data must satisfy int f + int g = 0 (else TES_INVALID_INPUT tells by how
+ *  much they miss it), and u gets mean zero (or the mean of the exact solution where that is given).
  */
 #ifndef TESSERA_PROBLEM_H
 #define TESSERA_PROBLEM_H
@@ -44,9 +45,11 @@ typedef struct TesBoundary {
   const char *
       name; /**< of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others */
   TesCondition condition;
-  /** Dirichlet, solutions of several components: bit c says that component c has the value g[c]; of any other one g[c] is the flux. 0: all have. */
+  /** Dirichlet, solutions of several components: bit c says that component c has the value g[c]; of any other one
+   * g[c] is the flux. 0: all have. */
   unsigned components;
-  /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with the larger number. */
+  /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with
+   * the larger number. */
   int priority;
   const TesFunction *g[3];  /**< by component; NULL: 0; an expression may use nx, ny, nz, the outer normal */
   const TesFunction *alpha; /**< Robin only, not negative; NULL: 0 */
@@ -75,7 +78,8 @@ typedef struct TesMaterial {
   const char *where; /**< as that of a boundary */
 } TesMaterial;
 
-/** Double: all in float64. Mixed (default): the cycle in float32 inside a float64 iteration; in float64 too where a cell is smaller than 1e-9 or larger than
+/** Double: all in float64. Mixed (default): the cycle in float32 inside a float64 iteration; in float64 too where a
+ *  cell is smaller than 1e-9 or larger than
  *  1e9, whose |J| float32 does not hold. Single: the same, but only to float32
  *  accuracy: the tolerance is raised to 1e-6 at least. */
 typedef enum TesSolvePrecision { TES_SOLVE_MIXED, TES_SOLVE_DOUBLE, TES_SOLVE_SINGLE } TesSolvePrecision;
@@ -103,7 +107,8 @@ typedef struct TesSolveOptions {
   void *monitor_user;
 } TesSolveOptions;
 
-/** Adds to the right-hand side b: point loads, functionals of dual problems. Entries at Dirichlet nodes are cleared after it. */
+/** Adds to the right-hand side b: point loads, functionals of dual problems. Entries at Dirichlet nodes are cleared
+ * after it. */
 typedef TesStatus (*TesLoadCallback)(void *user, const TesSpace *space, TesVector *b);
 
 typedef struct TesProblemDesc {
@@ -130,13 +135,15 @@ typedef struct TesProblemTimes {
   double operators, right_hand_side, total;
 } TesProblemTimes;
 
-/** Sets everything up: spaces, operators, multigrid, right-hand side. Of the description nothing has to live on; functions are
- *  referenced as long as needed. Names become numbers here and nowhere else. Errors: TES_INVALID_INPUT (a name that the mesh does not
- *  have, with those it has; a face without a name; one of several parts that share no vertex, in which neither a boundary nor c
- *  determines u; a coefficient with the wrong sign: the point is named), TES_OUT_OF_MEMORY (told before), TES_NAN. */
+/** Sets everything up: spaces, operators, multigrid, right-hand side. Of the description nothing has to live on;
+ *  functions are referenced as long as needed. Names become numbers here and nowhere else. Errors:
+ *  TES_INVALID_INPUT (a name that the mesh does not have, with those it has; a face without a name; one of several
+ *  parts that share no vertex, in which neither a boundary nor c determines u; a coefficient with the wrong sign:
+ *  the point is named), TES_OUT_OF_MEMORY (told before), TES_NAN. */
 TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem);
 void tes_problem_destroy(TesProblem **problem);
-/** Solves; may be called again (it starts anew). Statuses as tes_solver_solve(); the last iterate is kept in any case. */
+/** Solves; may be called again (it starts anew). Statuses as tes_solver_solve(); the last iterate is kept in any
+ * case. */
 TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
 /** The finest space, its float64 operator, and the multigrid of the solver; owned by the problem. */
@@ -147,18 +154,20 @@ const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
 const TesVector *tes_problem_solution(const TesProblem *problem);
 /** L2 norm and H1 seminorm of the error against `exact`; TES_INVALID_INPUT when there is none. */
 TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
-/** Names of the solution's fields, tes_problem_fields() of them: "u" of poisson; NULL beyond the last. Expressions over them also know their
- *  derivatives, ux, uy and uz. */
+/** Names of the solution's fields, tes_problem_fields() of them: "u" of poisson; NULL beyond the last. Expressions
+ *  over them also know their derivatives, ux, uy and uz. */
 int tes_problem_fields(const TesProblem *problem);
 const char *tes_problem_field(const TesProblem *problem, int field);
-/** values[n][count] <- the expressions of[count] (as TesValue.of; NULL inside: the first field) at points x[n][dim]; those with derivatives
- *  are means over all cells that have the point. moved[n] <- 0 for points of the mesh. A point that misses it by less than a hundredth
- *  of a cell's length, as beside a curved boundary, is moved to it, and moved is that fraction. Errors: TES_INVALID_INPUT (a point outside; moved
- *  NULL: also one that would be moved; an expression that is none), TES_NAN. Cost: tes_mesh_locate(), one copy of the solution, (degree +
+/** values[n][count] <- the expressions of[count] (as TesValue.of; NULL inside: the first field) at points
+ *  x[n][dim]; those with derivatives are means over all cells that have the point. moved[n] <- 0 for points of the
+ *  mesh. A point that misses it by less than a hundredth of a cell's length, as beside a curved boundary, is moved
+ *  to it, and moved is that fraction. Errors: TES_INVALID_INPUT (a point outside; moved NULL: also one that would
+ *  be moved; an expression that is none), TES_NAN. Cost: tes_mesh_locate(), one copy of the solution, (degree +
  *  1)^dim operations a point. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
-/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error where it knows `exact`. */
+/** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error
+ * where it knows `exact`. */
 TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
 /** What the solution of a flow is like. NaN: not known, for want of an exact solution. */
 typedef struct TesFlowResult {
@@ -168,14 +177,15 @@ typedef struct TesFlowResult {
   double flux[6];                  /**< int u.n over each face of the box, by its number */
 } TesFlowResult;
 TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
-/** Velocity [n][dim] and pressure [n] (either may be NULL) of a flow at points x[n][dim]; on faces between cells the mean of all sides.
+/** Velocity [n][dim] and pressure [n] (either may be NULL) of a flow at points x[n][dim]; on faces between cells
+ *  the mean of all sides.
  *  Errors: TES_INVALID_INPUT (a point outside, an equation that is no flow). */
 TesStatus tes_problem_flow_at(const TesProblem *problem, int n, const double *x, double *velocity,
                               double *pressure);
 TesProblemTimes tes_problem_times(const TesProblem *problem);
-/** The tolerance in use, and the round-off floor of the relative residual below which it cannot be reached. Boxes: about c_k eps n^2 for n
- *  cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes). Other meshes: 0, not known, until a solve
- *  ends above its tolerance; then from its last iterate. */
+/** The tolerance in use, and the round-off floor of the relative residual below which it cannot be reached. Boxes:
+ *  about c_k eps n^2 for n cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes).
+ *  Other meshes: 0, not known, until a solve ends above its tolerance; then from its last iterate. */
 double tes_problem_tolerance(const TesProblem *problem);
 double tes_problem_floor(const TesProblem *problem);
 /** What was chosen, a line each. */

@@ -45,8 +45,8 @@ typedef struct TesReportPoint {
   int dim, fields;
   const char *const *field; /**< [fields] */
   const double *value;      /**< [fields] */
-  double
-      moved; /**< told where not 0: how far outside of the mesh it lay, in lengths of a cell, before it was moved to it */
+  /** told where not 0: how far outside of the mesh it lay, in lengths of a cell, before it was moved to it */
+  double moved;
 } TesReportPoint;
 
 /** A value of the solution. */
@@ -112,8 +112,8 @@ typedef struct TesReport {
  *  appears complete or not at all. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_report_write(TesContext *context, const TesReport *report, const char *path);
 
-/** Before time is spent: whether a file can be written to this path; what is there stays. NULL, "-" and what is no file, such as a pipe, are
- *  left alone. Errors: TES_IO, TES_OUT_OF_MEMORY. */
+/** Before time is spent: whether a file can be written to this path; what is there stays. NULL, "-" and what is no
+ *  file, such as a pipe, are left alone. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_file_check(TesContext *context, const char *path);
 
 #ifdef __cplusplus

@@ -6,9 +6,12 @@
  *  - patch_additive: all patches at once from one residual, scaled by omega.
  *  - jacobi: omega D^-1. chebyshev: polynomial of D^-1 A, of the fourth kind (Lottes 2023) on [0, 1.05 lambda_max],
  *    or, given a ratio, of the first kind on [lambda_max/ratio, 1.2 lambda_max].
- *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of the assembled operator among the
- *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched cells (docs/performance-adaptive.md).
- *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order (inside a cell:
+ *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of
+ *  the assembled operator among the
+ *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched
+ *    cells (docs/performance-adaptive.md).
+ *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order
+ *  (inside a cell:
  *    vertices, lines, faces, interior).
  */
 #ifndef TESSERA_SMOOTHER_H
@@ -23,7 +26,8 @@ extern "C" {
 typedef struct TesSmoother TesSmoother;
 
 typedef enum TesSmootherKind {
-  TES_SMOOTHER_AUTO, /**< over a box patch, and chebyshev where a jumps so that nodal patches do not contract; else chebyshev */
+  /** over a box patch, and chebyshev where a jumps so that nodal patches do not contract; else chebyshev */
+  TES_SMOOTHER_AUTO,
   TES_SMOOTHER_PATCH,
   TES_SMOOTHER_PATCH_ADDITIVE,
   TES_SMOOTHER_JACOBI,
@@ -57,9 +61,11 @@ typedef struct TesSmootherDesc {
   const TesOperator *op; /**< a reference is kept; precision and space are taken from it */
   TesSmootherKind kind;
   TesLocalSolver local;
-  double
-      omega; /**< damping; 0: the kind's default (patch 1, additive and jacobi from an estimate of the largest eigenvalue) */
-  int degree; /**< chebyshev, cell_patch: degree of the polynomial; 0 means 4, of elements from degree 5 on 5; cell_patch: 2 */
+  /** damping; 0: the kind's default (patch 1, additive and jacobi from an estimate of the largest
+   *  eigenvalue) */
+  double omega;
+  /** chebyshev, cell_patch: degree of the polynomial; 0 means 4, of elements from degree 5 on 5; cell_patch: 2 */
+  int degree;
   double ratio; /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
 } TesSmootherDesc;
 

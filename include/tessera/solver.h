@@ -1,20 +1,23 @@
 /** \file solver.h
  *  Iterative solution of A x = b: multigrid as an iteration of its own, or inside a Krylov method.
  *
- *  The outer iteration is in float64; the multigrid may be in float32 ("mixed precision"): the residual is then scaled by
- *  a power of two to entries of about 1 before it is rounded, so that nothing underflows. Every residual reported as final has
- *  been recomputed as |b - A x| / |b| in float64.
+ *  The outer iteration is in float64; the multigrid may be in float32 ("mixed precision"): the residual is then
+ *  scaled by a power of two to entries of about 1 before it is rounded, so that nothing underflows. Every residual
+ *  reported as final has been recomputed as |b - A x| / |b| in float64.
  *  - vcycle: x <- x + MG (b - A x) from the given start. Vectors besides x and b: 1 (and 2 float32 when mixed).
  *  - fmg: the same after a full multigrid start.
- *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and as many of the cycle's
+ *  - gmres: flexible, right-preconditioned, modified Gram-Schmidt with Givens rotations. Vectors: restart + 2, and
+ *  as many of the cycle's
  *    precision (what the cycle returns is kept as it is). On the host they are made when an iteration first needs them.
  *  - cg: conjugate gradients for symmetric cycles; new directions are made conjugate to the last one explicitly, which
- *    tolerates the round-off of a float32 cycle. Vectors: 4. With `full_start` the iteration begins where full multigrid (in the cycle's
+ *    tolerates the round-off of a float32 cycle. Vectors: 4. With `full_start` the iteration begins where full
+ *    multigrid (in the cycle's
  *    precision, without its last cycle) arrives, or from zero where that is no better.
  *
- *  On devices with kernels an iteration of cg or gmres, its cycle included, is one recorded graph. Its scalars stay on the device; the host
- *  is sent one number an iteration, the residual, and one more for each residual recomputed (at the end, and at restarts). A solve allocates
- *  nothing; GMRES there orthogonalises all directions in one pass, with the coefficients of the modified Gram-Schmidt process.
+ *  On devices with kernels an iteration of cg or gmres, its cycle included, is one recorded graph. Its scalars stay
+ *  on the device; the host is sent one number an iteration, the residual, and one more for each residual recomputed
+ *  (at the end, and at restarts). A solve allocates nothing; GMRES there orthogonalises all directions in one pass,
+ *  with the coefficients of the modified Gram-Schmidt process.
  */
 #ifndef TESSERA_SOLVER_H
 #define TESSERA_SOLVER_H
@@ -60,8 +63,9 @@ typedef struct TesSolveResult {
 /** Errors: TES_INVALID_INPUT (a method that needs a multigrid, or a symmetric one, without it), TES_OUT_OF_MEMORY. */
 TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesSolver **solver);
 void tes_solver_destroy(TesSolver **solver);
-/** Solves from the start x (fmg, full_start: x is only written). Returns TES_OK, TES_NOT_CONVERGED, TES_DIVERGED (residual above 1e6 times
- *  the first), TES_NAN or TES_INTERRUPTED with `result` filled and x the last iterate. b = 0 gives x = 0 after 0 iterations.
+/** Solves from the start x (fmg, full_start: x is only written). Returns TES_OK, TES_NOT_CONVERGED, TES_DIVERGED
+ *  (residual above 1e6 times the first), TES_NAN or TES_INTERRUPTED with `result` filled and x the last iterate. b
+ *  = 0 gives x = 0 after 0 iterations.
  *  For a singular operator b is projected to mean zero first and x has mean zero (of its coefficients). */
 TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, TesSolveResult *result);
 

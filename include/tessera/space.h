@@ -1,18 +1,24 @@
 /** \file space.h
- *  Finite element spaces: continuous Q_k on Gauss-Lobatto nodes over a mesh of any kind, of one or several components, and products of them.
+ *  Finite element spaces: continuous Q_k on Gauss-Lobatto nodes over a mesh of any kind, of one or several
+ *  components, and products of them.
  *
- *  A vector of a space holds one value a node (and component), Dirichlet nodes included, and their entries are zero in every vector that
- *  an operator, smoother, transfer or solver gets or gives: boundary values live in a lifting (functional.h). Keeping them makes every
- *  cell alike, which is worth more than the memory. dofs() counts unknowns only.
+ *  A vector of a space holds one value a node (and component), Dirichlet nodes included, and their entries are zero
+ *  in every vector that an operator, smoother, transfer or solver gets or gives: boundary values live in a lifting
+ *  (functional.h). Keeping them makes every cell alike, which is worth more than the memory. dofs() counts unknowns
+ *  only.
  *
- *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction; over other meshes as cells meet them.
- *  Hanging values are no unknowns: a node is a node of all cells it touches, and a cell on a hanging face or edge reads the nodes of the
- *  coarse side and interpolates (adaptive-matrix-free-ljungkvist-2017, section 3). Reading cell K, n = k + 1:
- *    1. u[k][j][i] <- x[index[K][k][j][i]], n^dim values. On a hanging face or edge, index names the nodes of the coarse face or edge,
+ *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction; over other
+ *  meshes as cells meet them.
+ *  Hanging values are no unknowns: a node is a node of all cells it touches, and a cell on a hanging face or edge
+ *  reads the nodes of the coarse side and interpolates (adaptive-matrix-free-ljungkvist-2017, section 3). Reading
+ *  cell K, n = k + 1:
+ *    1. u[k][j][i] <- x[index[K][k][j][i]], n^dim values. On a hanging face or edge, index names the nodes of the
+ *    coarse face or edge,
  *       that is of the parent's, in the cell's own orientation.
  *    2. For direction d = x, y, z: on the lines along d that the mask says (tes_mask_line()),
  *       u <- W[child bit d] u, W[c][i][j] = (basis function j of [0, 1])(point c/2 + node_i / 2).
- *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (any order gives the same), then
+ *    Then u are the values at the cell's own nodes. Writing is the transpose: W' for d = z, y, x (any order gives
+ *    the same), then
  *    x[index] += u. A whole line is read and written: both its ends are on it.
  */
 #ifndef TESSERA_SPACE_H
@@ -28,9 +34,9 @@ extern "C" {
 
 typedef struct TesSpace TesSpace;
 
-/** Bits of the mask of a cell; 0: nothing hangs. Only the three faces and edges at the outer corner of a child can hang: face with normal d
- *  lies on side (child bit d), edge along d at the sides (child bits of the other two directions). An edge bit is set
- *  only where neither face at the edge hangs. */
+/** Bits of the mask of a cell; 0: nothing hangs. Only the three faces and edges at the outer corner of a child can
+ *  hang: face with normal d lies on side (child bit d), edge along d at the sides (child bits of the other two
+ *  directions). An edge bit is set only where neither face at the edge hangs. */
 typedef enum TesMask {
   TES_MASK_CHILD_X = 1, /**< upper half of the parent in x */
   TES_MASK_CHILD_Y = 2,
@@ -43,8 +49,9 @@ typedef enum TesMask {
   TES_MASK_EDGE_Z = 256
 } TesMask;
 
-/** Whether the line along d through the nodes whose other two coordinates stand (first, second, ascending direction) on the
- *  side where the child touches its parent's boundary is interpolated. 2D: `second` (z) is never on the side: false. */
+/** Whether the line along d through the nodes whose other two coordinates stand (first, second, ascending
+ *  direction) on the side where the child touches its parent's boundary is interpolated. 2D: `second` (z) is never
+ *  on the side: false. */
 static inline bool tes_mask_line(unsigned mask, int d, bool first, bool second) {
   const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
   return (first && (mask >> (3 + e) & 1)) || (second && (mask >> (3 + f) & 1)) ||
@@ -68,10 +75,11 @@ typedef struct TesNumberingDesc {
 typedef enum TesElement {
   TES_ELEMENT_AUTO, /**< q */
   TES_ELEMENT_Q,    /**< continuous Q_k */
-  /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells a direction. Component i of the velocity is
-   *  continuous of degree k + 1 in direction i (Gauss-Lobatto nodes) and discontinuous of degree k in the others (Legendre polynomials,
-   *  orthonormal on each cell), the pressure is discontinuous of degree k in all: div of velocities are all pressures. A vector holds the
-   *  components, then the pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
+  /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells a direction.
+   *  Component i of the velocity is continuous of degree k + 1 in direction i (Gauss-Lobatto nodes) and
+   *  discontinuous of degree k in the others (Legendre polynomials, orthonormal on each cell), the pressure is
+   *  discontinuous of degree k in all: div of velocities are all pressures. A vector holds the components, then the
+   *  pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
   TES_ELEMENT_RT
 } TesElement;
 
@@ -79,21 +87,23 @@ typedef struct TesSpaceDesc {
   const TesMesh *mesh; /**< a reference is kept */
   int degree; /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells; rt: 0 means 2, 1..15 */
   int components; /**< 0 means 1; 1..6; rt: 0 */
-  /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: bit c says whether values of component c are given there (Dirichlet), so that
-   *  for one component 1 means given; copied. NULL: of all components everywhere, faces without a name too. With an array faces without a name
-   *  are free (Neumann, Robin). rt: bit 0, the normal component is given there, as values; bit 1, the tangential ones, weakly (they remain
-   *  unknowns). */
+  /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: bit c says whether values of component c are
+   *  given there (Dirichlet), so that for one component 1 means given; copied. NULL: of all components everywhere,
+   *  faces without a name too. With an array faces without a name are free (Neumann, Robin). rt: bit 0, the normal
+   *  component is given there, as values; bit 1, the tangential ones, weakly (they remain unknowns). */
   const uint8_t *given;
   TesElement element;
 } TesSpaceDesc;
 
-/** Errors: TES_INVALID_INPUT (degree out of range for this kind of mesh; no unknowns), TES_OUT_OF_MEMORY (told in GiB before it is allocated). */
+/** Errors: TES_INVALID_INPUT (degree out of range for this kind of mesh; no unknowns), TES_OUT_OF_MEMORY (told in
+ * GiB before it is allocated). */
 TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space);
 /** The product of spaces over one mesh, of at most 8 components in all; references to the parts are kept. */
 TesStatus tes_space_create_product(TesContext *context, int count, const TesSpace *const *part,
                                    TesSpace **space);
 void tes_space_destroy(TesSpace **space);
-/** The space of the same degree, components and boundary on the coarsened mesh; NULL with TES_OK when the mesh does not coarsen. */
+/** The space of the same degree, components and boundary on the coarsened mesh; NULL with TES_OK when the mesh does
+ * not coarsen. */
 TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 
 /** What it was created with; the space owns mesh and context references. */
@@ -103,13 +113,13 @@ int tes_space_degree(const TesSpace *space);         /**< of a product: that of 
 TesElement tes_space_element(const TesSpace *space); /**< never auto */
 /** Bit c: values of component c are given on boundary number `boundary` (-1: faces without a name). */
 unsigned tes_space_given(const TesSpace *space, int boundary);
-/** How many components of element q in all, how many parts (rt: components and the pressure), and one of these, owned by the space (NULL: a number
- *  that no part has, and element rt). */
+/** How many components of element q in all, how many parts (rt: components and the pressure), and one of these,
+ *  owned by the space (NULL: a number that no part has, and element rt). */
 int tes_space_components(const TesSpace *space);
 int tes_space_parts(const TesSpace *space);
 const TesSpace *tes_space_part(const TesSpace *space, int part);
-/** The entries of one part in a vector of the space, without a copy: what is written to the view is written to the vector, so that it may be
- *  written where the vector may. Destroy it before the vector. Errors: TES_INVALID_INPUT. */
+/** The entries of one part in a vector of the space, without a copy: what is written to the view is written to the
+ *  vector, so that it may be written where the vector may. Destroy it before the vector. Errors: TES_INVALID_INPUT. */
 TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view);
 /** Length of vectors, and how many of these nodes are unknowns: no Dirichlet nodes. */
 int64_t tes_space_length(const TesSpace *space);
@@ -118,17 +128,19 @@ int64_t tes_space_dofs(const TesSpace *space);
 int64_t tes_space_hanging(const TesSpace *space);
 /** Over a box, one component: nodes in direction d, Dirichlet nodes included; 1 for d >= dim. Else: 0. */
 int tes_space_nodes_along(const TesSpace *space, int d);
-/** The cells' nodes of a space of one component: *index is [cells][n^dim], x fastest, -1 - node for Dirichlet nodes; *mask (may be NULL) [cells] of TesMask. Owned by the
- *  space; over a box they are made when first asked for (TES_OUT_OF_MEMORY). */
+/** The cells' nodes of a space of one component: *index is [cells][n^dim], x fastest, -1 - node for Dirichlet
+ *  nodes; *mask (may be NULL) [cells] of TesMask. Owned by the space; over a box they are made when first asked for
+ *  (TES_OUT_OF_MEMORY). */
 TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const uint16_t **mask);
 
 /** Coordinates of the nodes: x[length][dim]. Errors: TES_OUT_OF_MEMORY. */
 TesStatus tes_space_coordinates(const TesSpace *space, double *x);
 /** Values of functions, function[components], at the nodes: u[length]. Errors: TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, double *u);
-/** v <- u, a function of `from`, at the nodes of `to`, which has as many components; vectors are float64. Degrees may differ. Meshes: the same; two boxes with the same corners; or two
- *  forests with the same coarse mesh and at most one level between: exact where cells are the same or finer, interpolated where they
- *  are coarser. Errors: TES_INVALID_INPUT (other meshes), TES_OUT_OF_MEMORY. */
+/** v <- u, a function of `from`, at the nodes of `to`, which has as many components; vectors are float64. Degrees
+ *  may differ. Meshes: the same; two boxes with the same corners; or two forests with the same coarse mesh and at
+ *  most one level between: exact where cells are the same or finer, interpolated where they are coarser. Errors:
+ *  TES_INVALID_INPUT (other meshes), TES_OUT_OF_MEMORY. */
 TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpace *to, TesVector *v);
 
 #ifdef __cplusplus

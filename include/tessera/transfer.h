@@ -13,18 +13,21 @@ extern "C" {
 typedef struct TesTransfer TesTransfer;
 
 typedef struct TesTransferDesc {
-  /** The cells of fine are those of coarse or their children: a box with, a direction, the same or twice the cells, or one more; a forest and what
-   *  tes_mesh_coarsen() made of it; or the same mesh. The degree of fine is the same or higher. References to both are kept. */
+  /** The cells of fine are those of coarse or their children: a box with, a direction, the same or twice the cells,
+   *  or one more; a forest and what
+   *  tes_mesh_coarsen() made of it; or the same mesh. The degree of fine is the same or higher. References to both
+   *  are kept. */
   const TesSpace *coarse, *fine;
   TesPrecision precision;
-  const char *
-      kind; /**< "box": 1D embeddings; "cells": cell by cell, hanging nodes too; NULL: the first that takes the spaces */
+  /** "box": 1D embeddings; "cells": cell by cell, hanging nodes too; NULL: the first that takes the spaces */
+  const char *kind;
 } TesTransferDesc;
 
-/** Kind cells: a coarse cell reads its nodes (space.h, steps 1 and 2), interpolates them to its child or children, and each fine node is
- *  written by one cell in which it does not hang: functions of the coarse space are continuous, so that any cell gives the same. Dirichlet
- *  nodes count as 0. Cost a coarse cell that is refined: about 2 (n m^3 + 2 n^2 m^2 + 4 n^3 m) multiply-adds in 3D, n and m nodes a direction of
- *  fine and coarse. The result does not depend on the number of threads, nor on the order of blocks on a GPU.
+/** Kind cells: a coarse cell reads its nodes (space.h, steps 1 and 2), interpolates them to its child or children,
+ *  and each fine node is written by one cell in which it does not hang: functions of the coarse space are
+ *  continuous, so that any cell gives the same. Dirichlet nodes count as 0. Cost a coarse cell that is refined:
+ *  about 2 (n m^3 + 2 n^2 m^2 + 4 n^3 m) multiply-adds in 3D, n and m nodes a direction of fine and coarse. The
+ *  result does not depend on the number of threads, nor on the order of blocks on a GPU.
  *  Errors: TES_INVALID_INPUT (spaces that are not nested: why each kind refuses them), TES_OUT_OF_MEMORY. */
 TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, TesTransfer **transfer);
 void tes_transfer_destroy(TesTransfer **transfer);

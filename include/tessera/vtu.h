@@ -1,6 +1,6 @@
 /** \file vtu.h
- *  VTU files for ParaView and VTK (9.1 or newer): cells of any degree as Lagrange quadrilaterals and hexahedra, so that a
- *  curved cell is curved and a solution of degree 7 is shown with degree 7.
+ *  VTU files for ParaView and VTK (9.1 or newer): cells of any degree as Lagrange quadrilaterals and hexahedra, so
+ *  that a curved cell is curved and a solution of degree 7 is shown with degree 7.
  *
  *  Arrays are appended raw, in blocks compressed by zlib. Memory: a few MiB a thread, whatever the size of the mesh.
  */
@@ -27,8 +27,8 @@ typedef struct TesVtuArray {
   const char *name; /**< shown by ParaView; not needed for coordinates; no < > & or quotes */
   int components; /**< 1, 2 or 3; 0 means 1. Two are written as three, the last one 0: VTK's vectors have three. */
   const double *values;
-  /** Used when values is NULL: writes those of cells first, ..., first + count - 1 to `values`. Called from one thread, in
-   *  ascending order, once for each cell. Another status than TES_OK ends the writing. */
+  /** Used when values is NULL: writes those of cells first, ..., first + count - 1 to `values`. Called from one
+   *  thread, in ascending order, once for each cell. Another status than TES_OK ends the writing. */
   TesStatus (*fill)(void *user, int64_t first, int64_t count, double *values);
   void *user;
 } TesVtuArray;
@@ -37,8 +37,8 @@ typedef struct TesVtuDesc {
   int dim;    /**< 2 or 3 */
   int degree; /**< 1..20 */
   int64_t cells;
-  /** Positions of the nodes in one direction of the reference cell [0, 1], [degree + 1]; NULL: Gauss-Lobatto points. VTK's
-   *  nodes are equispaced: all values are interpolated to them. */
+  /** Positions of the nodes in one direction of the reference cell [0, 1], [degree + 1]; NULL: Gauss-Lobatto
+   *  points. VTK's nodes are equispaced: all values are interpolated to them. */
   const double *nodes;
   TesVtuArray coordinates;
   const TesVtuArray *point_fields;
@@ -49,8 +49,8 @@ typedef struct TesVtuDesc {
   int compression;        /**< zlib level 1..9; 0 means 1, the fastest */
 } TesVtuDesc;
 
-/** Writes a VTU file. It appears complete or not at all. Errors: TES_INVALID_INPUT, TES_IO (unwritable path, disk full, a
- *  pipe), TES_OUT_OF_MEMORY, and what `fill` returns. */
+/** Writes a VTU file. It appears complete or not at all. Errors: TES_INVALID_INPUT, TES_IO (unwritable path, disk
+ *  full, a pipe), TES_OUT_OF_MEMORY, and what `fill` returns. */
 TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char *path);
 
 /** A field over a space: vector - function at its nodes, or one of both alone where the other is NULL. */
@@ -59,18 +59,22 @@ typedef struct TesVtuField {
   const TesVector *
       vector; /**< over all nodes of the space, boundary values included; it has the components of the space */
   const TesFunction *function[3]; /**< by component; alone: as many components as there are functions */
-  /** In its place in cells of a material, [materials], of fields of one component; NULL inside: `function` there too. NULL: everywhere. */
+  /** In its place in cells of a material, [materials], of fields of one component; NULL inside: `function` there
+   * too. NULL: everywhere. */
   const TesFunction *const *material;
 } TesVtuField;
 
-/** Writes fields over a space on a mesh of any kind, e.g. {"u", u}, {"error", u, {exact}}, {"a", NULL, {a}} (a function alone is shown as it
- *  is): cells of the space's degree, curved as the mesh is. A cell on a hanging face shows what it interpolates from the coarse side, so
- *  that nothing gapes. A cell in which a function is not finite at a node is left blank (NaN). Fields of cells: "level" on a forest,
- *  "material" (number of the name) where there are any, and the caller's. Spaces of up to three components, which ParaView shows as vectors. Errors as tes_vtu_write(). */
+/** Writes fields over a space on a mesh of any kind, e.g. {"u", u}, {"error", u, {exact}}, {"a", NULL, {a}} (a
+ *  function alone is shown as it is): cells of the space's degree, curved as the mesh is. A cell on a hanging face
+ *  shows what it interpolates from the coarse side, so that nothing gapes. A cell in which a function is not finite
+ *  at a node is left blank (NaN). Fields of cells: "level" on a forest, "material" (number of the name) where there
+ *  are any, and the caller's. Spaces of up to three components, which ParaView shows as vectors. Errors as
+ *  tes_vtu_write(). */
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path);
-/** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution; of flows velocity, pressure, divergence and
- *  vorticity, with the degree of the velocity, cell by cell. Cell fields as above. */
+/** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution; of flows
+ *  velocity, pressure, divergence and vorticity, with the degree of the velocity, cell by cell. Cell fields as
+ *  above. */
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                 const char *path);
 

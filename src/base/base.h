@@ -77,10 +77,12 @@ bool tesi_context_unordered(const TesContext *ctx);
 /* ---- log --------------------------------------------------------------------------------------------------------- */
 void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) TESI_PRINTF(3, 4);
 
-/* ---- time: seconds of a monotonic clock --------------------------------------------------------------------------- */
+/* ---- time: seconds of a monotonic clock
+ * --------------------------------------------------------------------------- */
 double tesi_now(void);
 
-/* ---- functions: how other folders make them (io/ makes expressions) ------------------------------------------------ */
+/* ---- functions: how other folders make them (io/ makes expressions)
+ * ------------------------------------------------ */
 TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
                                void (*destroy)(void *user), const char *text, TesFunction **function);
 /* A constant that keeps the text it came from. */
@@ -95,8 +97,9 @@ void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit);
 int tesi_function_emit(const TesFunction *function, const char *declaration, const char *real, char *buffer,
                        size_t size);
 TesContext *tesi_function_context(const TesFunction *function);
-/* Functions of more than space and time: of further variables, as an outer normal or a solution and its derivatives, whose names it was made
- * with. Those that use none of them are plain functions. `more`: [number of names] arrays [n]; those it does not use may be NULL.
+/* Functions of more than space and time: of further variables, as an outer normal or a solution and its
+ * derivatives, whose names it was made with. Those that use none of them are plain functions. `more`: [number of
+ * names] arrays [n]; those it does not use may be NULL.
  * Without them (tesi_function_values()) it is NaN. */
 typedef void (*TesiFunctionOver)(void *user, int64_t n, const double *x, const double *y, const double *z,
                                  double t, const double *const *more, double *out);
@@ -105,7 +108,8 @@ void tesi_function_set_over(TesFunction *function, TesiFunctionOver over, uint64
 uint64_t tesi_function_uses(const TesFunction *function);
 void tesi_function_values_over(const TesFunction *function, int64_t n, const double *x, const double *y,
                                const double *z, double t, const double *const *more, double *out);
-/* An expression in x, y, z, t, r and the names [count] of further variables (io/ makes it). Messages as tes_function_create_expression(). */
+/* An expression in x, y, z, t, r and the names [count] of further variables (io/ makes it). Messages as
+ * tes_function_create_expression(). */
 TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count, const char *const *names,
                                     TesFunction **function);
 /* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
@@ -115,7 +119,7 @@ void tesi_function_values(const TesFunction *function, int64_t n, const double *
 TesStatus tesi_function_scale(const TesFunction *function, double factor, TesFunction **scaled);
 TesFunction *tesi_function_retain(const TesFunction *function);
 
-/* ---- small arithmetic --------------------------------------------------------------------------------------------- */
+/* ---- small arithmetic ---------------------------------------------------------------------------------- */
 static inline int tesi_min(int a, int b) {
   return a < b ? a : b;
 }

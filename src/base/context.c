@@ -146,7 +146,8 @@ void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, v
   ctx->device_destroy = destroy;
 }
 
-/* Control characters, which come from files, become text: "\\x1b". Lines and tabs stay; U+0080..U+009F control terminals too. */
+/* Control characters, which come from files, become text: "\\x1b". Lines and tabs stay; U+0080..U+009F control
+ * terminals too. */
 static void show_controls(char *text, size_t size) {
   size_t length = strlen(text);
   for (char *at = text; *at; at++) {

@@ -46,8 +46,8 @@ static void *work(void *argument) {
   }
 }
 
-/* Where OpenMP binds threads to places (OMP_PROC_BIND) the team follows: the main thread stands on the first place, and a new thread
- * would stand there too. */
+/* Where OpenMP binds threads to places (OMP_PROC_BIND) the team follows: the main thread stands on the first place,
+ * and a new thread would stand there too. */
 static void choose_place(pthread_attr_t *attributes, int number, int threads) {
   const int places = omp_get_num_places(), bind = (int)omp_get_proc_bind();
   if (bind == omp_proc_bind_false || places < 1) return;
@@ -91,7 +91,7 @@ static bool add_worker(TesiTeam *team, int threads) {
   return true;
 }
 
-/* ---- the team of a thread ----------------------------------------------------------------------------------------- */
+/* ---- the team of a thread ------------------------------------------------------------------------------ */
 
 static void end_team(void *argument) {
   TesiTeam *team = argument;
@@ -189,7 +189,7 @@ TesiSpan tesi_team_part(const TesiTeamMember *me, int64_t first, int64_t end) {
   return (TesiSpan){at, at + length + longer, me->thread};
 }
 
-/* ---- loops -------------------------------------------------------------------------------------------------------- */
+/* ---- loops --------------------------------------------------------------------------------------------- */
 
 typedef struct Loop {
   TesiLoop *loop;

@@ -1,7 +1,8 @@
 /* Loops over threads: a team of the library's own, whose waiting threads leave room for others.
  *
- * Each thread of a user has a team: it is made at the first call that asks for more than one thread, kept, grown when more are asked for,
- * and ended with its thread or the process. A call gives every member its part, works itself as member 0, and returns when all are done.
+ * Each thread of a user has a team: it is made at the first call that asks for more than one thread, kept, grown
+ * when more are asked for, and ended with its thread or the process. A call gives every member its part, works
+ * itself as member 0, and returns when all are done.
  *
  * A loop is a function of its data and of a span of indices, and stands before the call that runs it:
  *
@@ -16,15 +17,18 @@
  *
  *     tesi_team_for(tesi_team_threads(ctx, n), n, scale, &(Scale){a, y});
  *
- * Spans of tesi_team_for() and tesi_team_part() depend on the count and on the number of threads alone: thread t has the t-th of
- * nearly equal parts, the longer ones first. So memory is touched by the thread that works on it, and sums a span have one order.
+ * Spans of tesi_team_for() and tesi_team_part() depend on the count and on the number of threads alone: thread t
+ * has the t-th of nearly equal parts, the longer ones first. So memory is touched by the thread that works on it,
+ * and sums a span have one order.
  *
- * How a thread waits (for work, for the others): it looks some 64 times, then for 0.2 ms as long as no other program wants its core,
- * then it sleeps until it is woken, which costs both sides 5 to 50 us. "Wants" is what the system says: it has taken a core away from
- * this thread, or was late in giving one back, in the last 20 ms. docs/decisions/0015-threads-leave-room.md has the figures.
+ * How a thread waits (for work, for the others): it looks some 64 times, then for 0.2 ms as long as no other
+ * program wants its core, then it sleeps until it is woken, which costs both sides 5 to 50 us. "Wants" is what the
+ * system says: it has taken a core away from this thread, or was late in giving one back, in the last 20 ms.
+ * docs/decisions/0015-threads-leave-room.md has the figures.
  *
- * Calls from inside a loop, or from inside a parallel region of OpenMP, run on the calling thread alone. Nothing here fails: where the
- * system gives fewer threads, the team is smaller. Loops must not leave by exit() or longjmp(). After fork() the child makes a new team. */
+ * Calls from inside a loop, or from inside a parallel region of OpenMP, run on the calling thread alone. Nothing
+ * here fails: where the system gives fewer threads, the team is smaller. Loops must not leave by exit() or
+ * longjmp(). After fork() the child makes a new team. */
 #ifndef TESI_TEAM_H
 #define TESI_TEAM_H
 
@@ -38,9 +42,9 @@ typedef struct TesiSpan {
 } TesiSpan;
 typedef void TesiLoop(const void *data, TesiSpan span);
 
-/* How many threads are worth it for `work` numbers that are read or written by simple loops, some half a nanosecond each; who does more
- * with a number counts it several times. 1 below TESI_TEAM_WORK, or what the environment variable TESSERA_TEAM_WORK says (tests of
- * threads set it to 1), else all of the context. */
+/* How many threads are worth it for `work` numbers that are read or written by simple loops, some half a nanosecond
+ * each; who does more with a number counts it several times. 1 below TESI_TEAM_WORK, or what the environment
+ * variable TESSERA_TEAM_WORK says (tests of threads set it to 1), else all of the context. */
 enum { TESI_TEAM_WORK = 16384 };
 int tesi_team_threads(const TesContext *ctx, int64_t work);
 

@@ -2,8 +2,8 @@
 #ifndef TESI_BLAS_H
 #define TESI_BLAS_H
 
-/* Before a call of LAPACK with matrices of n rows. OpenBLAS spreads even tiny ones over all processors, where its threads and the waiting ones of
- * OpenMP take turns: 0.15 s of set-up on 16 processors. */
+/* Before a call of LAPACK with matrices of n rows. OpenBLAS spreads even tiny ones over all processors, where its
+ * threads and the waiting ones of OpenMP take turns: 0.15 s of set-up on 16 processors. */
 void tesi_blas_size(int n);
 
 #endif

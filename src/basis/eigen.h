@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-/* K S = M S diag(lambda), S' M S = I. K, M [n][n] symmetric, M positive definite; S[i][j]: component i of mode j, ascending lambda.
+/* K S = M S diag(lambda), S' M S = I. K, M [n][n] symmetric, M positive definite; S[i][j]: component i of mode j,
+ * ascending lambda.
  * Errors: TES_INTERNAL when M is not positive definite. Cost O(n^3) by LAPACK. */
 TesStatus tesi_eigen(TesContext *ctx, int n, const double *K, const double *M, double *S, double *lambda);
 

@@ -1,7 +1,7 @@
 /* The numbers of one cell and of one vertex patch as text for kernels (tables.h), for cells of width 1.
  *
- * Even-odd halves of a centrosymmetric matrix A[n][n], h = (n+1)/2, g = n/2: E[h][h] maps e_j = u_j + u_{n-1-j} (the middle one
- * alone), O[g][g] maps o_j = u_j - u_{n-1-j}; the results are E e +- O o.
+ * Even-odd halves of a centrosymmetric matrix A[n][n], h = (n+1)/2, g = n/2: E[h][h] maps e_j = u_j + u_{n-1-j}
+ * (the middle one alone), O[g][g] maps o_j = u_j - u_{n-1-j}; the results are E e +- O o.
  *   cell:    tesk_me, tesk_mo, tesk_ke, tesk_ko    mass and stiffness, n = k+1
  *            tesk_mlast, tesk_klast                 their last rows, unfolded
  *   patch:   two cells, m = 2k-1 inner nodes, modes S'M S = I, S'K S = diag(lambda), k even ones, then k-1 odd ones:

@@ -1,5 +1,5 @@
-/* Building a program: from the cache, or by the device's compiler and then kept there, in a thread of its own. As many run at once as
- * there are processors; NVRTC compiles in parallel. */
+/* Building a program: from the cache, or by the device's compiler and then kept there, in a thread of its own. As
+ * many run at once as there are processors; NVRTC compiles in parallel. */
 #ifndef TESI_BUILD_H
 #define TESI_BUILD_H
 

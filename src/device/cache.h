@@ -1,6 +1,6 @@
 /* The disk cache of compiled kernels. One file a kernel: <name>-<first digits of the key>.bin in the folder
- *   $TESSERA_CACHE_DIR ("none": no cache), $XDG_CACHE_HOME/tessera/kernels, ~/.cache/tessera/kernels or, without a home,
- *   a folder of the user's own (mode 0700) below /tmp.
+ *   $TESSERA_CACHE_DIR ("none": no cache), $XDG_CACHE_HOME/tessera/kernels, ~/.cache/tessera/kernels or, without a
+ *   home, a folder of the user's own (mode 0700) below /tmp.
  * Safe for several processes: files are written under another name and renamed; a record carries its full key and the
  * checksum of its contents, and anything that does not match is treated as absent and written anew. */
 #ifndef TESI_CACHE_H
@@ -20,7 +20,8 @@ bool tesi_cache_write(const char *name, const char *key, const void *image, size
 size_t tesi_cache_limit(void);
 /* Files and bytes in the cache. */
 void tesi_cache_usage(int *files, size_t *bytes);
-/* Removes the files used least recently until at most `bytes` are left; 0 clears the cache. Returns the files removed. */
+/* Removes the files used least recently until at most `bytes` are left; 0 clears the cache. Returns the files
+ * removed. */
 int tesi_cache_trim(size_t bytes);
 
 #endif

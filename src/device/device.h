@@ -30,8 +30,8 @@ typedef struct TesiDevice {
                             const void *d, void *y);
   /* compiled kernels (kernel.h); NULL on the host, whose operators are loops */
   const struct TesiKernelTable *kernels;
-  /* Recording of queued work, to be replayed at less cost a launch; NULL where there is no such thing. Between begin and end
-   * nothing runs, and calls that return numbers or copy to the host are errors. */
+  /* Recording of queued work, to be replayed at less cost a launch; NULL where there is no such thing. Between
+   * begin and end nothing runs, and calls that return numbers or copy to the host are errors. */
   TesStatus (*graph_begin)(TesContext *ctx);
   TesStatus (*graph_end)(TesContext *ctx, void **graph);
   TesStatus (*graph_run)(TesContext *ctx, void *graph);

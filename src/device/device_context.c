@@ -54,8 +54,8 @@ done:
 
 static TesStatus choose_device(TesContext *ctx, const char *name);
 
-/* auto: what TESSERA_DEVICE names; else a GPU where there is one with all it needs, else the processor; what was missing is told in
- * verbose mode. */
+/* auto: what TESSERA_DEVICE names; else a GPU where there is one with all it needs, else the processor; what was
+ * missing is told in verbose mode. */
 static TesStatus choose_automatically(TesContext *ctx) {
   const char *wish = getenv("TESSERA_DEVICE");
   if (wish && *wish && strcmp(wish, "auto") != 0) return choose_device(ctx, wish);

@@ -1,5 +1,6 @@
-/* Sums node by node of what cells leave in an array of their own, in a fixed order, by one kernel (src/kernels/gather.cu): y[i] = sum of the places
- * whose index is i, in the order of places. For devices with kernels. */
+/* Sums node by node of what cells leave in an array of their own, in a fixed order, by one kernel
+ * (src/kernels/gather.cu): y[i] = sum of the places whose index is i, in the order of places. For devices with
+ * kernels. */
 #ifndef TESI_GATHER_H
 #define TESI_GATHER_H
 

@@ -1,8 +1,9 @@
 /* Kernels: CUDA C text from src/kernels, specialised by macros and a table of numbers, compiled when first asked for.
  *
  * A program is one file compiled with one set of options; it stays loaded as long as the context lives, so that all
- * levels of a hierarchy share it. Compiling runs in threads of its own, several programs at a time, and is waited for by the
- * first launch: what fails to compile is told there. The text sees, besides kernel.h, the generated header "tables.h". */
+ * levels of a hierarchy share it. Compiling runs in threads of its own, several programs at a time, and is waited
+ * for by the first launch: what fails to compile is told there. The text sees, besides kernel.h, the generated
+ * header "tables.h". */
 #ifndef TESI_KERNEL_H
 #define TESI_KERNEL_H
 
@@ -44,7 +45,8 @@ int tesi_kernel_multiprocessors(const TesContext *ctx);
 /* Blocks that are sure to run at a time, if `each` do on a multiprocessor. */
 int64_t tesi_kernel_resident(const TesContext *ctx, int64_t each);
 
-/* ---- what a device with kernels provides: TesiDevice.kernels ------------------------------------------------------ */
+/* ---- what a device with kernels provides: TesiDevice.kernels
+ * ------------------------------------------------------ */
 typedef struct TesiText {
   const char *name, *text;
 } TesiText;

@@ -1,5 +1,5 @@
-/* Vector operations by kernels (src/kernels/vector.cu). Reductions: up to 1024 blocks leave partial sums, one block adds
- * them; the order of the additions depends on n alone. */
+/* Vector operations by kernels (src/kernels/vector.cu). Reductions: up to 1024 blocks leave partial sums, one block
+ * adds them; the order of the additions depends on n alone. */
 #include "device/kernel.h"
 
 enum { THREADS = 256, BLOCKS = 1024 };

@@ -1,6 +1,7 @@
-/* Choices by timing. A kernel that can be cut in several ways lists them; the first time they are asked for on a GPU model, for a class of sizes,
- * all are timed, and the fastest is remembered on disk beside the compiled kernels (cache.h: written at once or not at all, checked when
- * read, anything else is timed anew). What differs between candidates is speed and rounding.
+/* Choices by timing. A kernel that can be cut in several ways lists them; the first time they are asked for on a
+ * GPU model, for a class of sizes, all are timed, and the fastest is remembered on disk beside the compiled kernels
+ * (cache.h: written at once or not at all, checked when read, anything else is timed anew). What differs between
+ * candidates is speed and rounding.
  *
  * TESSERA_TUNE: off: always the first candidate; on: on the emulator too; else on GPUs alone. */
 #ifndef TESI_TUNING_H

@@ -17,7 +17,8 @@ static inline size_t tesi_precision_size(TesPrecision precision) {
   return precision == TES_DOUBLE ? sizeof(double) : sizeof(float);
 }
 
-/* Entries first .. first + length - 1 of a vector, without a copy; by value: to be used while the vector is there, and not destroyed. */
+/* Entries first .. first + length - 1 of a vector, without a copy; by value: to be used while the vector is there,
+ * and not destroyed. */
 static inline TesVector tesi_vector_range(const TesVector *vector, int64_t first, int64_t length) {
   TesVector range = *vector;
   range.data = (char *)vector->data + (size_t)first * tesi_precision_size(vector->precision);

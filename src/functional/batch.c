@@ -19,7 +19,7 @@ static TesiBatchLoops choose(int bits) {
                           TESI_SIMD_PICK(bits, tesi_batch_turn), TESI_SIMD_PICK(bits, tesi_batch_squares)};
 }
 
-/* ---- creation ------------------------------------------------------------------------------------------------------ */
+/* ---- creation ------------------------------------------------------------------------------------------ */
 
 static void take_box(TesiBatches *b, const TesSpace *space) {
   b->kind = &tesi_batch_box;
@@ -104,7 +104,8 @@ TesiBatch tesi_batches_at(const TesiBatches *b, int64_t cell) {
   return b->kind->batch(b, cell / row * b->task_batches + cell % row / TESI_BATCH);
 }
 
-/* Rows of cells of a box that have one parity in y and z share no nodes: they are done at once, the four parities in turn. */
+/* Rows of cells of a box that have one parity in y and z share no nodes: they are done at once, the four parities
+ * in turn. */
 static void parity_rows(const TesiBatches *b, int set, int first[2], int64_t count[2]) {
   const int cells[2] = {b->box->axis[1].cells, b->dim == 3 ? b->box->axis[2].cells : 1};
   for (int d = 0; d < 2; d++) {
@@ -129,7 +130,7 @@ int64_t tesi_batches_set_task(const TesiBatches *b, int set, int64_t i) {
   return first[0] + 2 * (i % count[0]) + (first[1] + 2 * (i / count[0])) * b->box->axis[1].cells;
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 void tesi_batch_evaluate(const TesiBatches *b, const TesiBatch *batch, const double *u, double *values,
                          double *scratch) {

@@ -1,9 +1,9 @@
-/* Integrals over the cells of a mesh of any kind, with any number of Gauss points: what loads, norms and values share. Cells are taken in batches of
- * TESI_BATCH, one lane a cell: arrays are [z][y][x][lane] over the nodes or points of a cell, float64. Lanes beyond the last cell of a batch
- * repeat it with weight 0.
+/* Integrals over the cells of a mesh of any kind, with any number of Gauss points: what loads, norms and values
+ * share. Cells are taken in batches of TESI_BATCH, one lane a cell: arrays are [z][y][x][lane] over the nodes or
+ * points of a cell, float64. Lanes beyond the last cell of a batch repeat it with weight 0.
  *
- * What depends on the kind of mesh stands in batch_box.c (nodes and points from the axes, nothing stored) and batch_cells.c (node numbers, masks of
- * hanging nodes, mapped cells). */
+ * What depends on the kind of mesh stands in batch_box.c (nodes and points from the axes, nothing stored) and
+ * batch_cells.c (node numbers, masks of hanging nodes, mapped cells). */
 #ifndef TESI_BATCH_H
 #define TESI_BATCH_H
 
@@ -23,13 +23,15 @@ typedef struct TesiBatch {
   int count, at[3];
 } TesiBatch;
 
-/* Points of a batch, [points][lane] each: coordinates behind each other, weights, and (cells) J[dim * dim], d x_r / d xi_c at r * dim + c. */
+/* Points of a batch, [points][lane] each: coordinates behind each other, weights, and (cells) J[dim * dim], d x_r /
+ * d xi_c at r * dim + c. */
 typedef struct TesiBatchPoints {
   double *x[3], *weight, *J;
 } TesiBatchPoints;
 
-/* Sums over cells into a vector by all threads, in one order whatever their number: tasks of one set touch no node together, or (cells) a task adds
- * to those nodes that no task before it has, all numbers from its floor on, and puts the others aside, to be added in the end. */
+/* Sums over cells into a vector by all threads, in one order whatever their number: tasks of one set touch no node
+ * together, or (cells) a task adds to those nodes that no task before it has, all numbers from its floor on, and
+ * puts the others aside, to be added in the end. */
 typedef struct TesiSums {
   const TesiBatches *batches;
   double *values;
@@ -57,12 +59,14 @@ typedef struct TesiBatchKind {
   /* Points x[3][points] of a face, weights, and normal[3][points], unit, outwards (may be NULL). */
   void (*face)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *x,
                double *weight, double *normal);
-  /* What the face's own nodes get, local[nodes of the face], goes to those that its index names. NULL: they are the same. */
+  /* What the face's own nodes get, local[nodes of the face], goes to those that its index names. NULL: they are the
+   * same. */
   void (*constrain)(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face, double *local);
 } TesiBatchKind;
 
 /* Loops over lanes, one build a SIMD width.
- *   contract  along direction d of a brick of `size` values (size[d] is that of the input): out <- T in, or T' in, with T[rows][columns].
+ *   contract  along direction d of a brick of `size` values (size[d] is that of the input): out <- T in, or T' in,
+ *   with T[rows][columns].
  *             `out` and `in` differ.
  *   weigh     out[points] <- w[points] det J
  *   turn      g <- J^-T g
@@ -119,7 +123,8 @@ int64_t tesi_batches_set_task(const TesiBatches *b, int set, int64_t i);
 
 /* The batch that has a cell. */
 TesiBatch tesi_batches_at(const TesiBatches *b, int64_t cell);
-/* values[points] <- the finite element function with nodal values u, polynomials of degree q - 1 along any direction. scratch: [points]. */
+/* values[points] <- the finite element function with nodal values u, polynomials of degree q - 1 along any
+ * direction. scratch: [points]. */
 void tesi_batch_evaluate(const TesiBatches *b, const TesiBatch *batch, const double *u, double *values,
                          double *scratch);
 /* gradient[dim][points] <- that of the polynomials with these values. */

@@ -1,4 +1,5 @@
-/* Batches of mapped cells in their order: nodes by numbers, hanging ones interpolated, points and Jacobians from the cells' polynomials. */
+/* Batches of mapped cells in their order: nodes by numbers, hanging ones interpolated, points and Jacobians from
+ * the cells' polynomials. */
 #include <string.h>
 #include "functional/batch_faces.h"
 

@@ -6,8 +6,9 @@
 
 enum { TESI_FACE_POINTS = 12, TESI_FACE_MOST = 144, TESI_CELL_MOST = 729 };
 
-/* q Gauss points a direction of a face. Points of a face are numbered by its own directions, ascending, the first fastest. Forests have degree 8
- * and TESI_FACE_POINTS points at most, other cells TESI_TENSOR_FACE_POINTS, boxes more. */
+/* q Gauss points a direction of a face. Points of a face are numbered by its own directions, ascending, the first
+ * fastest. Forests have degree 8 and TESI_FACE_POINTS points at most, other cells TESI_TENSOR_FACE_POINTS, boxes
+ * more. */
 struct TesiFaceRule {
   int dim, n, q, nodes, points;                           /* n nodes a direction; nodes, points of a face */
   double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS]; /* 1D */
@@ -23,7 +24,8 @@ struct TesiFaceRule {
 void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, TesiFaceRule *rule);
 /* The nodes of the face for points, whose weights mean nothing. */
 void tesi_face_node_rule(int dim, int degree, const TesGeometry *geometry, TesiFaceRule *rule);
-/* values <- f at n points x[3][n] of a boundary with normals [3][n] (which may be NULL where f uses none). TES_NAN tells the first that is not finite. */
+/* values <- f at n points x[3][n] of a boundary with normals [3][n] (which may be NULL where f uses none). TES_NAN
+ * tells the first that is not finite. */
 TesStatus tesi_boundary_values(const TesFunction *f, int n, const double *x, const double *normal,
                                double *values);
 /* Local number of node i of a face. */

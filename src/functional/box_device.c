@@ -86,7 +86,7 @@ TeskFace tesi_face_arguments(const TesiBoxDevice *box, int face) {
   return f;
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------------------------------------- */
 
 static size_t put_table(const char *name, int count, const double *values, char *buffer, size_t size) {
   size_t used = (size_t)snprintf(buffer, size, "TESK_TABLE(double, tesk_%s, {", name);

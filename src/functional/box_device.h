@@ -1,4 +1,5 @@
-/* Functions at the Gauss points of a box by kernels: the box in device memory, and the text that its kernels include. */
+/* Functions at the Gauss points of a box by kernels: the box in device memory, and the text that its kernels
+ * include. */
 #ifndef TESI_BOX_DEVICE_H
 #define TESI_BOX_DEVICE_H
 

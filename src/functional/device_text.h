@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-/* tesk_f0, tesk_f1, ... (double x, y, z, t), NULL: 0, with room for `spare` more bytes; *text is NULL where a function has no text. */
+/* tesk_f0, tesk_f1, ... (double x, y, z, t), NULL: 0, with room for `spare` more bytes; *text is NULL where a
+ * function has no text. */
 TesStatus tesi_device_text(TesContext *ctx, int count, const TesFunction *const *f, size_t spare,
                            char **text);
 

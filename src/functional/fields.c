@@ -13,7 +13,7 @@ int tesi_fields_of(int dim, const TesSpace *space, const TesVector *u, TesiField
   return dim + 1;
 }
 
-/* ---- creation ------------------------------------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------------------------ */
 
 /* The number of the field's vector; -1: there are too many. */
 static int source_of(TesiQuantity *q, const TesiField *field) {
@@ -103,7 +103,7 @@ bool tesi_quantity_is_continuous(const TesiQuantity *q) {
   return true;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 void tesi_quantity_values(const TesiQuantity *q, int64_t n, const double *const x[3],
                           const double *const normal[3], const double *const *value,

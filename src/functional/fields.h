@@ -1,5 +1,5 @@
-/* Fields that expressions name: finite element functions and their derivatives, at points of cells. An equation gives the list of its names
- * (velocity, pressure, ...); values, lines and pictures know no equation. */
+/* Fields that expressions name: finite element functions and their derivatives, at points of cells. An equation
+ * gives the list of its names (velocity, pressure, ...); values, lines and pictures know no equation. */
 #ifndef TESI_FIELDS_H
 #define TESI_FIELDS_H
 
@@ -22,7 +22,8 @@ int tesi_fields_of(int dim, const TesSpace *space, const TesVector *u, TesiField
 TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, int fields,
                               const TesiField *field);
 
-/* An expression in fields, x, y, z, t, r and, on boundaries, nx, ny, nz. The vectors that it needs are copied to the host, once each. */
+/* An expression in fields, x, y, z, t, r and, on boundaries, nx, ny, nz. The vectors that it needs are copied to
+ * the host, once each. */
 typedef struct TesiQuantity {
   TesContext *context;
   const TesMesh *mesh;
@@ -39,19 +40,20 @@ typedef struct TesiQuantity {
   int source_of[TESI_FIELDS], derivative[TESI_FIELDS]; /* of each field; source -1: not needed */
 } TesiQuantity;
 
-/* Errors: TES_INVALID_INPUT with the column and the names there are. `field` has to live no longer than the call, its spaces as long as the quantity. */
+/* Errors: TES_INVALID_INPUT with the column and the names there are. `field` has to live no longer than the call,
+ * its spaces as long as the quantity. */
 TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool boundary, int fields,
                                const TesiField *field, TesiQuantity **quantity);
 void tesi_quantity_destroy(TesiQuantity **quantity);
 /* Whether it is the same on both sides of a face: no derivative takes part. */
 bool tesi_quantity_is_continuous(const TesiQuantity *q);
-/* out[n] <- values at points xi[n][dim] of a cell, n <= TESI_QUANTITY_POINTS; x[n][dim] and J[n][dim][dim] as of tesi_mesh_points(), normal[n][dim] (NULL
- * where there is none). No value is checked. */
+/* out[n] <- values at points xi[n][dim] of a cell, n <= TESI_QUANTITY_POINTS; x[n][dim] and J[n][dim][dim] as of
+ * tesi_mesh_points(), normal[n][dim] (NULL where there is none). No value is checked. */
 enum { TESI_QUANTITY_POINTS = 576 };
 void tesi_quantity_at(const TesiQuantity *q, int64_t cell, int n, const double *xi, const double *x,
                       const double *J, const double *normal, double *out);
-/* The same of n numbers each: values and gradients of the sources [source][n] and [source][3][n] are there already (those that are not needed may
- * be NULL), x[3] arrays of n. */
+/* The same of n numbers each: values and gradients of the sources [source][n] and [source][3][n] are there already
+ * (those that are not needed may be NULL), x[3] arrays of n. */
 void tesi_quantity_values(const TesiQuantity *q, int64_t n, const double *const x[3],
                           const double *const normal[3], const double *const *value,
                           const double *const (*gradient)[3], double *out);

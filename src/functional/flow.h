@@ -1,4 +1,5 @@
-/* Right-hand sides, boundary values and errors of velocity and pressure over Raviart-Thomas spaces, by k + 5 Gauss points a direction. */
+/* Right-hand sides, boundary values and errors of velocity and pressure over Raviart-Thomas spaces, by k + 5 Gauss
+ * points a direction. */
 #ifndef TESI_FLOW_H
 #define TESI_FLOW_H
 
@@ -15,11 +16,13 @@ typedef struct TesiFlowFace {
   double penalty;              /* of velocities: gamma of the tangential components */
 } TesiFlowFace;
 
-/* b <- int f v + faces: of velocities nu (gamma (g_i, v) - (g_i, dv/dn)) for the tangential components, of outflows (g, v). Known nodes: 0.
+/* b <- int f v + faces: of velocities nu (gamma (g_i, v) - (g_i, dv/dn)) for the tangential components, of outflows
+ * (g, v). Known nodes: 0.
  * f[dim], NULL inside: 0. face[2 * dim]; periodic ones are not read. */
 TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, double nu,
                          const TesiFlowFace *face, TesVector *b);
-/* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral of |g.n|. */
+/* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral of
+ * |g.n|. */
 TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, TesVector *u, double *flux);
 /* flux[2 d + end]: the integral of u.n over each face of the box, 0 where there is none. */
 TesStatus tesi_flow_fluxes(const TesSpace *space, const TesVector *u, double flux[6]);
@@ -28,7 +31,8 @@ typedef struct TesiFlowErrors {
   double velocity, pressure, divergence,
       gradient; /* L2: u - exact, p - exact, div u, grad u (cell by cell) */
 } TesiFlowErrors;
-/* exact[dim + 1] or NULL, then only divergence and gradient; exact[dim] NULL: no pressure is known. free: the mean of p - exact is taken away. */
+/* exact[dim + 1] or NULL, then only divergence and gradient; exact[dim] NULL: no pressure is known. free: the mean
+ * of p - exact is taken away. */
 TesStatus tesi_flow_errors(const TesSpace *space, const TesVector *u, const TesFunction *const *exact,
                            bool free, TesiFlowErrors *errors);
 
@@ -36,12 +40,12 @@ TesStatus tesi_flow_errors(const TesSpace *space, const TesVector *u, const TesF
 TesStatus tesi_flow_evaluate(const TesSpace *space, const TesVector *u, int n, const double *x,
                              double *velocity, double *pressure);
 
-/* ---- cells ---------------------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 enum { TESI_FLOW_POINTS = 20, TESI_FLOW_LOCAL = 17 };
 
-/* 1D tables on the cell [0, 1]: values and derivatives of nodal polynomials [points][n + 1] and of Legendre polynomials [points][n], which are
- * those of a cell of width h times sqrt(h). */
+/* 1D tables on the cell [0, 1]: values and derivatives of nodal polynomials [points][n + 1] and of Legendre
+ * polynomials [points][n], which are those of a cell of width h times sqrt(h). */
 typedef struct TesiFlowTables {
   int n, points;
   double x[TESI_FLOW_POINTS], w[TESI_FLOW_POINTS];
@@ -58,7 +62,8 @@ static inline int tesi_flow_extent(const TesiRt *rt, int part, int d) {
 int tesi_flow_read(const TesiRt *rt, int part, const int cell[3], const double *u, double *local);
 /* u <- u + local, scaled in the same way. */
 void tesi_flow_add(const TesiRt *rt, int part, const int cell[3], const double *local, double *u);
-/* values[points^dim] <- tables in all directions of local; derivative: direction of the derivative (on the unit cell), -1: none. */
+/* values[points^dim] <- tables in all directions of local; derivative: direction of the derivative (on the unit
+ * cell), -1: none. */
 void tesi_flow_values(const TesiRt *rt, const TesiFlowTables *t, int part, int derivative,
                       const double *local, double *values);
 /* local <- the transpose of it. */

@@ -96,7 +96,7 @@ done:
   return status;
 }
 
-/* ---- faces ------------------------------------------------------------------------------------------------------------- */
+/* ---- faces --------------------------------------------------------------------------------------------- */
 
 /* One cell's part of the face at `end` of direction d. */
 typedef struct Face {
@@ -125,7 +125,8 @@ static int face_points(const Face *f, double *x, double *weights) {
   return count;
 }
 
-/* moment[j] of weighted values with the functions of component i across the face, [second][first] of the other directions. */
+/* moment[j] of weighted values with the functions of component i across the face, [second][first] of the other
+ * directions. */
 static int face_moments(const Face *f, int i, const double *values, double *moment) {
   const int q = f->t->points;
   int e[2] = {1, 1}, k = 0;

@@ -12,13 +12,13 @@ TesStatus tesi_functional_load(const TesLoadDesc *desc, bool given, TesVector *b
 TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, TesVector *w);
 /* The cell of a point and its place there. */
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi);
-/* The value of an expression (NULL: the first field) in these fields: integral, mean or point. Quadrature is that of the space, degree + 3 points
- * a direction; the fields' own spaces are over the same mesh. */
+/* The value of an expression (NULL: the first field) in these fields: integral, mean or point. Quadrature is that
+ * of the space, degree + 3 points a direction; the fields' own spaces are over the same mesh. */
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value);
-/* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in lengths of a cell, 0: not at all; those
- * that do not by more than a hundredth are moved to it, others are refused, or (holes) get NaN
- * for moved and values; moved NULL: no point is moved. */
+/* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in
+ * lengths of a cell, 0: not at all; those that do not by more than a hundredth are moved to it, others are refused,
+ * or (holes) get NaN for moved and values; moved NULL: no point is moved. */
 TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
                          int count, const char *const *of, double *values, double *moved, bool holes);
 /* v <- v with zeros at the given nodes of a box. */
@@ -26,16 +26,16 @@ TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
 
 /* The same by the host, whatever the device. */
 TesStatus tesi_load_on_host(const TesLoadDesc *desc, bool given, TesVector *b);
-/* The same by kernels. *done stays false where the host must do it: a function without text, a high degree, or a value that is not finite, which the
- * host tells of. f: the exact solution and its derivatives. */
+/* The same by kernels. *done stays false where the host must do it: a function without text, a high degree, or a
+ * value that is not finite, which the host tells of. f: the exact solution and its derivatives. */
 TesStatus tesi_load_device(const TesLoadDesc *desc, bool given, TesVector *b, bool *done);
 TesStatus tesi_lifting_device(const TesSpace *space, const TesFunction *const *g, TesVector *u, bool *done);
 TesStatus tesi_clear_device(const TesSpace *space, TesVector *v);
 TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const TesFunction *const f[4],
                             double *l2, double *h1, bool *done);
 
-/* Plain, cell by cell and point by point, all basis functions at each point: the tests' oracle. b[length], u[length]; q points a direction; h1 needs
- * an `exact` that can be differentiated. */
+/* Plain, cell by cell and point by point, all basis functions at each point: the tests' oracle. b[length],
+ * u[length]; q points a direction; h1 needs an `exact` that can be differentiated. */
 TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b);
 TesStatus tesi_error_ref(const TesSpace *space, const double *u, const TesFunction *exact, int q,
                          double *cell_l2, double *cell_h1);

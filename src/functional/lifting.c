@@ -21,7 +21,7 @@ static void free_nodes(TesContext *ctx, Nodes *nodes) {
   tesi_free(ctx, &nodes->normal);
 }
 
-/* ---- boxes --------------------------------------------------------------------------------------------------------- */
+/* ---- boxes --------------------------------------------------------------------------------------------- */
 
 /* Whether a wanted face after `face` has the node at i. */
 static bool is_later(const TesSpace *space, const bool *wanted, int face, const int i[3]) {
@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-/* ---- cells --------------------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 /* mark[length] <- 1 + the largest number of a wanted boundary that the node is on, 0: none. */
 static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *mark) {
@@ -153,7 +153,7 @@ done:
   return status;
 }
 
-/* ---- normals ------------------------------------------------------------------------------------------------------- */
+/* ---- normals ------------------------------------------------------------------------------------------- */
 
 /* Those of the last face of its own boundary that a node is on. */
 static void put_normals(const TesiBatches *b, const TesiFaceRule *rule, const TesiBoundaryFace *face,
@@ -191,7 +191,7 @@ done:
   return status;
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 enum { BLOCK = 512 };
 

@@ -5,7 +5,7 @@
 #include "functional/functional.h"
 #include "device/kernel.h"
 
-/* ---- volume -------------------------------------------------------------------------------------------------------- */
+/* ---- volume -------------------------------------------------------------------------------------------- */
 
 enum { ARRAYS = 6 }; /* of a thread: coordinates, weights, values, scratch: [points][lane] */
 
@@ -95,7 +95,7 @@ done:
   return status;
 }
 
-/* ---- boundaries ---------------------------------------------------------------------------------------------------- */
+/* ---- boundaries ---------------------------------------------------------------------------------------- */
 
 /* local[nodes of the face] <- int g phi */
 static TesStatus face_flux(const TesiBatches *b, const TesiFaceRule *rule, const TesiBoundaryFace *face,

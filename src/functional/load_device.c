@@ -7,7 +7,7 @@
 #include "functional/device_text.h"
 #include "functional/functional.h"
 
-/* ---- boxes --------------------------------------------------------------------------------------------------------- */
+/* ---- boxes --------------------------------------------------------------------------------------------- */
 
 static TesiGrid grid_of(int64_t items) {
   return (TesiGrid){(unsigned)(items < TESI_BOX_BLOCKS ? items : TESI_BOX_BLOCKS), 1, 1};
@@ -147,7 +147,7 @@ done:
   return status;
 }
 
-/* ---- cells --------------------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 /* The functions of a load, each once, and which of them a cell has (-1: none). */
 typedef struct Sources {

@@ -1,12 +1,13 @@
-/* Values of finite element functions: integrals and means of u over the domain or a boundary, which kernels can do, and at a point. Those of
- * expressions stand in value_expression.c. */
+/* Values of finite element functions: integrals and means of u over the domain or a boundary, which kernels can do,
+ * and at a point. Those of expressions stand in value_expression.c. */
 #include <math.h>
 #include "base/team.h"
 #include "device/kernel.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 
-/* ---- integrals: u is multiplied with the load of 1 ------------------------------------------------------------------ */
+/* ---- integrals: u is multiplied with the load of 1
+ * ------------------------------------------------------------------ */
 
 /* Integrals of the nodal basis along one direction: the Gauss-Lobatto weights, exact for degree k <= 2k - 1. */
 static void set_axis(const TesiAxis *axis, double *w) {
@@ -105,7 +106,7 @@ done:
   return status;
 }
 
-/* ---- points -------------------------------------------------------------------------------------------------------- */
+/* ---- points -------------------------------------------------------------------------------------------- */
 
 TesStatus tesi_functional_locate(const TesSpace *space, const double *x, int64_t *cell, double *xi) {
   TesContext *ctx = space->context;
@@ -116,7 +117,7 @@ done:
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------- */
 
 TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const TesValue *what,
                                double *value) {

@@ -4,7 +4,7 @@
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 
-/* ---- the domain, or a material ------------------------------------------------------------------------------------- */
+/* ---- the domain, or a material ------------------------------------------------------------------------- */
 
 typedef struct Task {
   const TesiQuantity *quantity;
@@ -140,7 +140,7 @@ done:
   return status;
 }
 
-/* ---- a boundary ---------------------------------------------------------------------------------------------------- */
+/* ---- a boundary ---------------------------------------------------------------------------------------- */
 
 /* Reference points of a face, x, J, and unit normals outwards; weights with the size of the face. */
 typedef struct FacePoints {
@@ -253,7 +253,7 @@ done:
   return status;
 }
 
-/* ---- points -------------------------------------------------------------------------------------------------------- */
+/* ---- points -------------------------------------------------------------------------------------------- */
 
 /* values[stride * point] <- the mean over the point's hits. */
 static TesStatus at_hits(const TesiQuantity *q, int64_t count, const TesiHit *hit, int stride,
@@ -314,7 +314,7 @@ done:
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------- */
 
 TesStatus tesi_functional_expression(const TesSpace *space, int fields, const TesiField *field,
                                      const TesValue *what, double *value) {

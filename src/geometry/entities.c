@@ -1,6 +1,7 @@
-/* Slots for the nodes of vertices, edges, faces and cells. Edges and faces are found in a hash table by their vertices; their
- * nodes are counted in an orientation that all cells agree on: from the vertex of the smallest number, first towards the smaller
- * of its two neighbours. (That Gauss-Lobatto points are symmetric makes nodes of all orientations meet.) */
+/* Slots for the nodes of vertices, edges, faces and cells. Edges and faces are found in a hash table by their
+ * vertices; their nodes are counted in an orientation that all cells agree on: from the vertex of the smallest
+ * number, first towards the smaller of its two neighbours. (That Gauss-Lobatto points are symmetric makes nodes of
+ * all orientations meet.) */
 #include "geometry/entities.h"
 #include <string.h>
 #include "geometry/random.h"
@@ -80,7 +81,8 @@ static int64_t face_position(int k, const int32_t v[4], int s, int t) {
   return swap ? (int64_t)(s - 1) * (k - 1) + t - 1 : (int64_t)(t - 1) * (k - 1) + s - 1;
 }
 
-/* Slots of the nodes in the inside of the local entity that spans the directions in `free` (a bit mask) from corner `low`. */
+/* Slots of the nodes in the inside of the local entity that spans the directions in `free` (a bit mask) from corner
+ * `low`. */
 static void entity_slots(Work *w, int64_t cell, int free, int low, int64_t *slot) {
   const int32_t *vertices = w->g->vertices + (cell << w->dim);
   const int k = w->k, stride[3] = {1, w->n, w->n * w->n};

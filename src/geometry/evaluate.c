@@ -20,8 +20,8 @@ static void contract(int q, int n, int inner, const double *T, const double *in,
     }
 }
 
-/* Coordinate r of one cell: values [q^dim] and derivatives d[c][q^dim], at strides of `stride` between derivatives. Directions are
- * contracted from the last to the first; nodes have coordinates fastest. */
+/* Coordinate r of one cell: values [q^dim] and derivatives d[c][q^dim], at strides of `stride` between derivatives.
+ * Directions are contracted from the last to the first; nodes have coordinates fastest. */
 static void coordinate(const TesGeometry *g, int q, const double *B, const double *G, const double *nodes,
                        int r, double *value, double *d, int64_t stride) {
   enum { N = TESI_GEOMETRY_DEGREE + 1, Q = TESI_GEOMETRY_POINTS };

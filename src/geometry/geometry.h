@@ -8,9 +8,11 @@
 
 typedef struct TesGeometry TesGeometry;
 
-/* What maps the unit cell to the cells, from the cheapest: affine (parallelepipeds), trilinear (straight edges: 8 vertices, 4 in
- * 2D), curved (a polynomial Q_m a cell, by its values at the Gauss-Lobatto points), analytic (a map of functions after a trilinear
- * one, its derivatives exact). Found from the data: Q_m nodes that are images of a trilinear map make it trilinear. */
+/* What maps the unit cell to the cells, from the cheapest: affine (parallelepipeds), trilinear (straight edges: 8
+ * vertices, 4 in
+ * 2D), curved (a polynomial Q_m a cell, by its values at the Gauss-Lobatto points), analytic (a map of functions
+ * after a trilinear one, its derivatives exact). Found from the data: Q_m nodes that are images of a trilinear map
+ * make it trilinear. */
 typedef enum TesGeometryKind {
   TES_GEOMETRY_AFFINE,
   TES_GEOMETRY_TRILINEAR,
@@ -44,16 +46,18 @@ typedef struct TesGeometryDesc {
   int dim; /* 2 or 3 */
   int64_t cells;
   int degree; /* m of Q_m; 0 means 1: vertices */
-  /* [cells][(m+1)^dim][dim] at the Gauss-Lobatto points of degree m, coordinate fastest; m = 1: the vertices. Copied. */
+  /* [cells][(m+1)^dim][dim] at the Gauss-Lobatto points of degree m, coordinate fastest; m = 1: the vertices.
+   * Copied. */
   const double *nodes;
-  /* [cells][2^dim] numbers of the vertices, the same number for the same vertex; copied. NULL: no cell touches another. */
+  /* [cells][2^dim] numbers of the vertices, the same number for the same vertex; copied. NULL: no cell touches
+   * another. */
   const int32_t *vertices;
   const TesFunction
       *map[3]; /* x_d <- map[d](x, y, z) after that; all of the first dim, or none (NULL); expressions */
 } TesGeometryDesc;
 
-/* Errors: TES_INVALID_INPUT (dim, degree 1..8, vertex numbers that are negative; a cell that is inverted or degenerate: the first is
- * named, with the point and |J| there), TES_NAN, TES_OUT_OF_MEMORY. */
+/* Errors: TES_INVALID_INPUT (dim, degree 1..8, vertex numbers that are negative; a cell that is inverted or
+ * degenerate: the first is named, with the point and |J| there), TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tesi_geometry_create(TesContext *context, const TesGeometryDesc *desc, TesGeometry **geometry);
 /* The cells of a grid, deformed as the desc of a mesh says; NULL: not at all. */
 TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesGeometry **geometry);
@@ -64,14 +68,15 @@ void tesi_geometry_destroy(TesGeometry **geometry);
 TesStatus tesi_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n, const double *xi,
                                  double *x, double *J);
 
-/* Numbers the nodes of continuous Q_k elements: index[cells][(k+1)^dim] (caller's), -1 - node for constrained nodes, node
- * otherwise; *nodes of them. Shared edges and faces may be seen from their cells in any orientation.
+/* Numbers the nodes of continuous Q_k elements: index[cells][(k+1)^dim] (caller's), -1 - node for constrained
+ * nodes, node otherwise; *nodes of them. Shared edges and faces may be seen from their cells in any orientation.
  * Errors: TES_INVALID_INPUT (more than 2^31 - 1 nodes, a face of more than two cells), TES_OUT_OF_MEMORY. */
 TesStatus tesi_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
                                int64_t *nodes);
 
-/* Points of cells first .. first + count - 1 at the tensor product of q points in [0, 1] a direction; B, G [q][m+1] are the values and
- * derivatives there of the Gauss-Lobatto basis of the geometry's degree. With n = count q^dim, point of cell c at c q^dim + lexicographic:
+/* Points of cells first .. first + count - 1 at the tensor product of q points in [0, 1] a direction; B, G [q][m+1]
+ * are the values and derivatives there of the Gauss-Lobatto basis of the geometry's degree. With n = count q^dim,
+ * point of cell c at c q^dim + lexicographic:
  * x[3][n] (2D: x[2] is 0), J[dim*dim][n] with J[r * dim + c] = d x_r / d xi_c. */
 void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, int q, const double *B,
                           const double *G, double *x, double *J);
@@ -87,7 +92,8 @@ void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det)
 /* The tables that tesi_geometry_tensor wants for these points. */
 void tesi_geometry_tables(const TesGeometry *g, int q, const double *points, double *B, double *G);
 
-/* Makes the geometry that desc and the rest say; checks all cells, finds the kind. Takes nodes and vertices over (frees them when it fails). */
+/* Makes the geometry that desc and the rest say; checks all cells, finds the kind. Takes nodes and vertices over
+ * (frees them when it fails). */
 TesStatus tesi_geometry_finish(TesContext *ctx, TesGeometry *g, TesGeometry **geometry);
 
 #endif

@@ -1,4 +1,5 @@
-/* Points are sorted into bins; each cell looks into the bins under its box, and solves F_K(xi) = x for the points there. */
+/* Points are sorted into bins; each cell looks into the bins under its box, and solves F_K(xi) = x for the points
+ * there. */
 #include "geometry/locate.h"
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ TesStatus tesi_mesh_points(const TesMesh *mesh, int64_t cell, int n, const doubl
   return TES_OK;
 }
 
-/* ---- what was found ------------------------------------------------------------------------------------------------- */
+/* ---- what was found ------------------------------------------------------------------------------------ */
 
 typedef struct Found {
   TesiHit *hit; /* [capacity] */
@@ -80,7 +81,7 @@ static void select_hits(Found *found) {
   found->count = kept;
 }
 
-/* ---- grids ---------------------------------------------------------------------------------------------------------- */
+/* ---- grids --------------------------------------------------------------------------------------------- */
 
 /* The intervals of a direction that have x, or are within reach: at most two. */
 static int find_on_line(const double *vertex, int cells, double x, double reach, int at[2], double t[2]) {
@@ -135,7 +136,7 @@ done:
   return status;
 }
 
-/* ---- cells ---------------------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 typedef struct Box {
   double low[3], high[3];

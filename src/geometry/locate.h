@@ -4,15 +4,16 @@
 
 #include "geometry/geometry.h"
 
-/* Point number `point` in a cell, at xi in [0, 1]^dim. moved: how far outside of the cell it lies, in lengths of the cell, largest direction;
- * 0 for round-off: xi is then its image on the cell. */
+/* Point number `point` in a cell, at xi in [0, 1]^dim. moved: how far outside of the cell it lies, in lengths of
+ * the cell, largest direction; 0 for round-off: xi is then its image on the cell. */
 typedef struct TesiHit {
   int64_t point, cell;
   double xi[3], moved;
 } TesiHit;
 
-/* All cells whose closure has one of the points x[n][dim], sorted by point and cell. A point that lies in none gets the cell from which it is less
- * than `reach` lengths away, if there is one. The caller frees *hit. Cost: a look at each cell, and Newton's method for those near a point. */
+/* All cells whose closure has one of the points x[n][dim], sorted by point and cell. A point that lies in none gets
+ * the cell from which it is less than `reach` lengths away, if there is one. The caller frees *hit. Cost: a look at
+ * each cell, and Newton's method for those near a point. */
 TesStatus tesi_mesh_find(const TesMesh *mesh, int64_t n, const double *x, double reach, TesiHit **hit,
                          int64_t *count);
 /* delta <- J^-1 r, J[dim][dim] by rows. */

@@ -8,8 +8,8 @@
 #include "mesh/mesh.h"
 #include "space/space.h"
 
-/* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. Versions 3 and 4: the same with a space of
- * several components, whose number stands in "components". */
+/* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. Versions 3
+ * and 4: the same with a space of several components, whose number stands in "components". */
 enum {
   FIELDS = 16,
   NAME = 64,

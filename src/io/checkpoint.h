@@ -4,8 +4,8 @@
 
 #include "tessera/checkpoint.h"
 
-/* Names and numbers that data refer to must be the same, and the cells of the coarse mesh at the same places. path: of the checkpoint, for the message
- * (TES_INVALID_INPUT). */
+/* Names and numbers that data refer to must be the same, and the cells of the coarse mesh at the same places. path:
+ * of the checkpoint, for the message (TES_INVALID_INPUT). */
 TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const TesMesh *mesh);
 
 #endif

@@ -242,7 +242,7 @@ void tesi_file_discard(TesiFile **file) {
   tesi_free(ctx, &f);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static TesStatus read_all(TesContext *ctx, const char *path, FILE *stream, size_t largest, char **text,
                           size_t *length) {

@@ -1,5 +1,6 @@
-/* Files that appear complete or not at all: written in the same folder without a name, or where the file system has no such files under a
- * temporary one, synchronised, renamed. A process that is killed leaves files behind in the second case alone.
+/* Files that appear complete or not at all: written in the same folder without a name, or where the file system has
+ * no such files under a temporary one, synchronised, renamed. A process that is killed leaves files behind in the
+ * second case alone.
  * What is not a regular file (a pipe, a terminal, /dev/null) is written directly, and "-" is the standard output. */
 #ifndef TESI_FILE_H
 #define TESI_FILE_H
@@ -19,7 +20,8 @@ int64_t tesi_file_position(const TesiFile *file);
 TesStatus tesi_file_patch(TesiFile *file, int64_t position, const void *data, size_t bytes);
 /* Whether tesi_file_patch() works: not on pipes. */
 bool tesi_file_can_patch(const TesiFile *file);
-/* Makes the file appear under its name, over an older one; on failure the older one stays. Destroys *file either way. */
+/* Makes the file appear under its name, over an older one; on failure the older one stays. Destroys *file either
+ * way. */
 TesStatus tesi_file_commit(TesiFile **file);
 /* Removes the temporary file. NULL is fine. */
 void tesi_file_discard(TesiFile **file);

@@ -61,7 +61,8 @@ done:
   return status;
 }
 
-/* HDF5 (1.10) reads freed memory at the end of the process when a file could not be written at its close, as on a full disk: it writes to memory. */
+/* HDF5 (1.10) reads freed memory at the end of the process when a file could not be written at its close, as on a
+ * full disk: it writes to memory. */
 static hid_t create_in_memory(const char *name) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   const bool chosen = H5Pset_fapl_core(access, 1 << 20, 0) >= 0;

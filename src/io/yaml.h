@@ -1,5 +1,5 @@
-/* YAML as a tree that remembers where everything stood. Anchors, aliases, tags and several documents in one file have no
- * use in case files and are refused. */
+/* YAML as a tree that remembers where everything stood. Anchors, aliases, tags and several documents in one file
+ * have no use in case files and are refused. */
 #ifndef TESI_YAML_H
 #define TESI_YAML_H
 
@@ -20,8 +20,9 @@ typedef struct TesiYaml {
   struct TesiYaml *first, *last, *next;
 } TesiYaml;
 
-/* Parses `length` bytes, behind which a 0 stands. `name` stands before the position in `message` [TESI_YAML_MESSAGE] when the status is
- * TES_INVALID_INPUT; nothing is recorded on the context then. An empty text gives an empty map. */
+/* Parses `length` bytes, behind which a 0 stands. `name` stands before the position in `message`
+ * [TESI_YAML_MESSAGE] when the status is TES_INVALID_INPUT; nothing is recorded on the context then. An empty text
+ * gives an empty map. */
 TesStatus tesi_yaml_parse(TesContext *ctx, const char *text, size_t length, const char *name, TesiYaml **root,
                           char *message);
 /* A new node at the end of `parent` (NULL: a root), with copies of key and text (NULL: none). */

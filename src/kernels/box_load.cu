@@ -1,8 +1,11 @@
 /* Loads and boundary values of a user's expression (tesk_f0 in "tables.h"), in float64.
- *   tesk_load  b_i += int f phi_i over the cells of one colour of a box, or the sides of a face, so that the sums have one order. A block takes
- *              cells in turn: f at the Gauss points, a thread a point, into shared memory, then one contraction a direction.
+ *   tesk_load  b_i += int f phi_i over the cells of one colour of a box, or the sides of a face, so that the sums
+ *   have one order. A block takes
+ *              cells in turn: f at the Gauss points, a thread a point, into shared memory, then one contraction a
+ *              direction.
  *   tesk_lift  u <- f at the nodes of a face, a thread a node.
- * Values that are not finite are told by notes[0] = 1. For set-up: what f costs, 2 POINTS flops a point and direction, 16 bytes a node and cell.
+ * Values that are not finite are told by notes[0] = 1. For set-up: what f costs, 2 POINTS flops a point and
+ * direction, 16 bytes a node and cell.
  * Shared memory: B, points, weights, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
 #include "kernel.h"
 #include "tables.h"

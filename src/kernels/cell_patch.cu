@@ -1,26 +1,30 @@
-/* Cell patches (src/smoother/cell_patch/cell_patch.h): what a cell gives to sum R_c' A_c^-1 R_c W r, by fast diagonalization with a table for
- * each pair of ends,
+/* Cell patches (src/smoother/cell_patch/cell_patch.h): what a cell gives to sum R_c' A_c^-1 R_c W r, by fast
+ * diagonalization with a table for each pair of ends,
  *   A_c^-1 = (S_z (x) S_y (x) S_x) (g_x lambda_x + g_y lambda_y + g_z lambda_z + m)^-1 (S_z (x) S_y (x) S_x)'.
- * Nodes that are not in the patch (Dirichlet nodes, nodes of hanging lines) have a negative index: they are read as zero.
+ * Nodes that are not in the patch (Dirichlet nodes, nodes of hanging lines) have a negative index: they are read as
+ * zero.
  *
- * A block owns CELLS cells, one after another in the numbering of the mesh, a thread t of it line t % LINES of cell t / LINES in each step:
+ * A block owns CELLS cells, one after another in the numbering of the mesh, a thread t of it line t % LINES of cell
+ * t / LINES in each step:
  *   z (read r and W by the index, S')  | y (S') | x (S', scale, S) | y (S) | z (S, write)       2D: y | x | y
- * with shared memory as the transpose between directions. In z-lines neighbouring threads have neighbouring nodes, so that index and
- * values are read and written in rows.
+ * with shared memory as the transpose between directions. In z-lines neighbouring threads have neighbouring nodes,
+ * so that index and values are read and written in rows.
  *
- * A table: S' [N][ROW] (mode, node), then lambda [ROW], ROW = N rounded up to 16 bytes. All three products go through it mode by mode, 16 bytes at a
- * time, from the first cache; threads of a cell read the same address:
+ * A table: S' [N][ROW] (mode, node), then lambda [ROW], ROW = N rounded up to 16 bytes. All three products go
+ * through it mode by mode, 16 bytes at a time, from the first cache; threads of a cell read the same address:
  *   S'  out_j = row_j . v     S' and S with the scaling between   w += row_j s_j (row_j . v)     S   w += row_j in_j
  * so that the loop over modes need not be unrolled, and two lines and a row are all that registers hold.
- * Shared: CELLS N^(DIM-1) (N | 1) numbers, 18 KiB at most. Registers: two lines and a row; with tesk_cell_patches_add the
- * nodes of one too: 92 of 32 bits at most, no spills, on sm_80, sm_90 and sm_100.
+ * Shared: CELLS N^(DIM-1) (N | 1) numbers, 18 KiB at most. Registers: two lines and a row; with
+ * tesk_cell_patches_add the nodes of one too: 92 of 32 bits at most, no spills, on sm_80, sm_90 and sm_100.
  *
- * Values either go to an array of the cell's own, which gather.cu sums node by node in a fixed order, or are added by atomics.
+ * Values either go to an array of the cell's own, which gather.cu sums node by node in a fixed order, or are added
+ * by atomics.
  *
  * Prediction. With q = (n/k)^3 places of cells a dof and s bytes a number, in 3D:
  *   flops   q (12 n + 5) a dof: 138, 127, 151 at degrees 2, 4, 7: 34 TFLOPS of FP64 allow 225 to 268 GDoF/s
- *   bytes   in order   q (4 + s) + 2 s here, q (4 + s) + s + 4 in gather.cu      atomics   4 q + 5 s, zeros of z included
- *   shared  and first cache: 8 numbers a place, and 5 n s / 16 broadcasts a warp: 240 bytes a dof in float64 at degree 4: 120 GDoF/s
+ *   bytes   in order   q (4 + s) + 2 s here, q (4 + s) + s + 4 in gather.cu      atomics   4 q + 5 s, zeros of z
+ *   included shared  and first cache: 8 numbers a place, and 5 n s / 16 broadcasts a warp: 240 bytes a dof in
+ *   float64 at degree 4: 120 GDoF/s
  * so that main memory bounds. On an H200 at 4.3 TB/s (at degree 1 a cell has 4 s + 4 bytes a dof besides), GDoF/s:
  *   degree               1    2    4    7
  *   float64, in order   17   39   57   67       atomics   40   80   90   93
@@ -90,7 +94,7 @@ TESK_DEVICE void write_line(const real v[N], const int step, real *u) {
   for (int l = 0; l < N; l++) u[l * step] = v[l];
 }
 
-/* ---- products with a table ------------------------------------------------------------------------------------------------ */
+/* ---- products with a table ----------------------------------------------------------------------------- */
 TESK_DEVICE void read_row(const real *table, int mode, real row[ROW]) {
   TESK_UNROLL
   for (int i = 0; i < ROW; i += CHUNK) {
@@ -146,7 +150,7 @@ TESK_DEVICE void invert(const real *table, const real v[N], real g, real others,
   }
 }
 
-/* ---- a cell --------------------------------------------------------------------------------------------------------------- */
+/* ---- a cell -------------------------------------------------------------------------------------------- */
 /* v <- the thread's line of A_c^-1 v, in the slowest direction. All threads of the block come here. */
 TESK_DEVICE void solve(const Work *work, const real *g, const real *tables, real v[N]) {
   TESK_SHARED(memory);
@@ -188,7 +192,8 @@ TESK_DEVICE void weigh(const real *weight, const real *r, const int at[N], real 
   for (int l = 0; l < N; l++) v[l] = at[l] < 0 ? 0 : TESK_READ(weight + at[l]) * TESK_READ(r + at[l]);
 }
 
-/* values[cell][CELL_NODES] <- what each cell gives. index: as values; g[cells][4]: g_x, g_y, g_z, m; numbers[cells]: tables, 8 bits a direction. */
+/* values[cell][CELL_NODES] <- what each cell gives. index: as values; g[cells][4]: g_x, g_y, g_z, m;
+ * numbers[cells]: tables, 8 bits a direction. */
 TESK_KERNEL(tesk_cell_patches, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)r, (real *)values,
             (const int *TESK_RESTRICT)index, (const real *TESK_RESTRICT)weight, (const real *TESK_RESTRICT)g,
             (const int *TESK_RESTRICT)numbers, (const real *TESK_RESTRICT)tables, (int)cells) {

@@ -1,7 +1,8 @@
-/* Loads over mapped cells, in float64: b_i += int f phi_i. A block takes cells in turn: f (function number[cell] of tesk_value() in "tables.h", -1: none)
- * at the Gauss points, a thread a point, into shared memory, one contraction a direction, hanging nodes back to those they are
- * interpolated from, and atomic additions. Given nodes (index < 0) get theirs if `given` says so. A value that is not finite is told by
- * notes[0] = 1. For set-up: what f costs, the geometry (cells_points.h), 2 Q flops a point and direction, 12 bytes a node and cell.
+/* Loads over mapped cells, in float64: b_i += int f phi_i. A block takes cells in turn: f (function number[cell] of
+ * tesk_value() in "tables.h", -1: none) at the Gauss points, a thread a point, into shared memory, one contraction
+ * a direction, hanging nodes back to those they are interpolated from, and atomic additions. Given nodes (index <
+ * 0) get theirs if `given` says so. A value that is not finite is told by notes[0] = 1. For set-up: what f costs,
+ * the geometry (cells_points.h), 2 Q flops a point and direction, 12 bytes a node and cell.
  * Shared memory: tables, nodes of the geometry, two arrays of a cell's points.
  * nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: of cells_points.h. */
 #include "kernel.h"

@@ -1,5 +1,6 @@
-/* What kernels over mapped cells share that evaluate functions at Gauss points: nodes to points and back, and the geometry there. For set-up, so that
- * the geometry is summed over all its nodes at each point: 4 DIM M^DIM multiply-adds.
+/* What kernels over mapped cells share that evaluate functions at Gauss points: nodes to points and back, and the
+ * geometry there. For set-up, so that the geometry is summed over all its nodes at each point: 4 DIM M^DIM
+ * multiply-adds.
  * Macros: real = double, DIM, N (nodes a direction), Q (points), M (nodes of the geometry). */
 #ifndef TESK_CELLS_POINTS_H
 #define TESK_CELLS_POINTS_H
@@ -19,7 +20,8 @@ enum { TESK_CELLS_THREADS = 128 };
 #define CELL_LINES N
 #define GEOMETRY_NODES (M * M)
 #endif
-/* In shared memory: basis and derivative at the points [Q][N], the same of the geometry [Q][M], interpolation of hanging nodes [2][N][N], weights. */
+/* In shared memory: basis and derivative at the points [Q][N], the same of the geometry [Q][M], interpolation of
+ * hanging nodes [2][N][N], weights. */
 #define CELL_TABLES (2 * Q * N + 2 * Q * M + 2 * N * N + Q)
 #define FOR_ITEMS(id, n) for (int id = (int)threadIdx.x; id < (n); id += TESK_CELLS_THREADS)
 

@@ -1,5 +1,6 @@
-/* Dense contractions of small arrays in float64: fast diagonalization of a coarsest level, on the device so that a cycle never waits for
- * the host. One result a thread; a few kilobytes live in the caches. Macros: real (of the vectors of nodes). */
+/* Dense contractions of small arrays in float64: fast diagonalization of a coarsest level, on the device so that a
+ * cycle never waits for the host. One result a thread; a few kilobytes live in the caches. Macros: real (of the
+ * vectors of nodes). */
 #include "kernel.h"
 
 #define THREADS 128
@@ -34,8 +35,10 @@ TESK_KERNEL(tesk_scatter, THREADS, 1, (const double *)v, (real *)x, (TeskBox)box
   }
 }
 
-/* to[o][i][c] = sum_j S[i][j] from[o][j][c], or S[j][i] where transposed; divided by the eigenvalue sum where lambda is given: then
- * [o][i][c] is [z][y][x] with inner = n0 n1 and lambda = lambda_x, lambda_y, lambda_z behind each other; sums up to `smallest` give 0. */
+/* to[o][i][c] = sum_j S[i][j] from[o][j][c], or S[j][i] where transposed; divided by the eigenvalue sum where
+ * lambda is given: then
+ * [o][i][c] is [z][y][x] with inner = n0 n1 and lambda = lambda_x, lambda_y, lambda_z behind each other; sums up to
+ * `smallest` give 0. */
 TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (const double *)S, (int)inner,
             (int)n, (int)outer, (int)transposed, (const double *)lambda, (int)n0, (double)smallest) {
   FOR_EACH(id, inner * n * outer) {
@@ -67,7 +70,7 @@ TESK_KERNEL(tesk_dense, THREADS, 1, (const double *)A, (const real *)b, (real *)
   if (t == 0) x[blockIdx.x] = (real)sums[0];
 }
 
-/* ---- all of it by one block ------------------------------------------------------------------------------------------------ */
+/* ---- all of it by one block ---------------------------------------------------------------------------- */
 #define BLOCK 512
 #define FOR_ALL(id, n) for (int id = (int)threadIdx.x; id < (n); id += BLOCK)
 
@@ -90,7 +93,8 @@ TESK_DEVICE void contract_here(const double *from, double *to, const double *S, 
   }
 }
 
-/* x <- A^-1 b on a box of few unknowns. numbers: S of the three directions, then their eigenvalues. Shared: two arrays of unknowns, numbers. */
+/* x <- A^-1 b on a box of few unknowns. numbers: S of the three directions, then their eigenvalues. Shared: two
+ * arrays of unknowns, numbers. */
 TESK_KERNEL(tesk_coarse, BLOCK, 1, (const real *)b, (real *)x, (const double *)numbers, (TeskBox)box,
             (double)smallest) {
   TESK_SHARED(memory);

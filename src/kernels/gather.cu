@@ -1,5 +1,7 @@
-/* Sums node by node of what cells leave in an array of their own: the same order whatever the blocks do. A thread a node.
- * No shared memory; the index and one sum in registers. Bytes a node: y and first, and for each of its places a value and its number. Macros: real. */
+/* Sums node by node of what cells leave in an array of their own: the same order whatever the blocks do. A thread a
+ * node.
+ * No shared memory; the index and one sum in registers. Bytes a node: y and first, and for each of its places a
+ * value and its number. Macros: real. */
 #include "kernel.h"
 
 #define THREADS 256

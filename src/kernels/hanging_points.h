@@ -1,9 +1,10 @@
-/* Functions C phi_i of nodes i on interpolated lines, with the interpolation C of hanging nodes, at the points of a cell: for kernels that run once
- * (mapped_diagonal.cu, mapped_csr.cu).
+/* Functions C phi_i of nodes i on interpolated lines, with the interpolation C of hanging nodes, at the points of a
+ * cell: for kernels that run once (mapped_diagonal.cu, mapped_csr.cu).
  *
- * With e the basis function of the node in a direction and w its interpolated one, C phi is made direction by direction as forest_space.h tells:
- * e + (w - e) where the line is interpolated, and whether a line across is depends on which of the two parts it belongs to: only e stands on
- * the side. Before: mapped_points.h. */
+ * With e the basis function of the node in a direction and w its interpolated one, C phi is made direction by
+ * direction as forest_space.h tells:
+ * e + (w - e) where the line is interpolated, and whether a line across is depends on which of the two parts it
+ * belongs to: only e stands on the side. Before: mapped_points.h. */
 #ifndef TESK_HANGING_POINTS_H
 #define TESK_HANGING_POINTS_H
 
@@ -31,7 +32,8 @@ TESK_DEVICE int is_interpolated(const Node *n) {
          (DIM == 3 && tesk_mask_line(n->mask, 2, n->on[0], n->on[1]));
 }
 
-/* f[2] <- value and derivative at point p of direction d: of e (0), of w - e (1), of w (2). own, lower, upper: [2][Q][N] each. */
+/* f[2] <- value and derivative at point p of direction d: of e (0), of w - e (1), of w (2). own, lower, upper:
+ * [2][Q][N] each. */
 TESK_DEVICE void function_at(const Node *n, const double *own, int d, int p, int part, double f[2]) {
   const double *const e = own + p * N + n->i[d], *const w = e + (n->mask >> d & 1 ? 4 : 2) * TABLE;
   for (int k = 0; k < 2; k++) f[k] = (part ? w[k * TABLE] : e[k * TABLE]) - (part == 1 ? e[k * TABLE] : 0);

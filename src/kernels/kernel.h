@@ -1,10 +1,11 @@
-/* What every kernel file includes first: one text, two meanings. CUDA C++ through NVRTC, or C through the emulator, which runs
- * each thread of a block as a fiber (src/device/emulator).
+/* What every kernel file includes first: one text, two meanings. CUDA C++ through NVRTC, or C through the emulator,
+ * which runs each thread of a block as a fiber (src/device/emulator).
  *
  * Kernels use the names below, C expressions, and macros of the host (real, DIM, DEGREE, ...):
  *   TESK_KERNEL(name, max_threads, min_blocks, (type) argument, ...) { body }
  *   TESK_SHARED(name)        all shared memory of the block, a pointer to real; the launch gives its size
- *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become immediates, or with
+ *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become
+ *   immediates, or with
  *                            TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
  *   TESK_UNROLL              before a loop whose trip count is a constant
  *   TESK_ROLL                before a loop that is not to be unrolled
@@ -125,8 +126,8 @@ TESK_DEVICE int TESK_ACQUIRE(const int *p) {
 #define TESK_LOWER(p, v) ((void)atomicMin(p, v))
 #define TESK_ALIGNED(n) __align__(n)
 
-/* One number from global to shared memory without a register: zero where not valid. It has arrived after TESK_COPY_WAIT, for
- * this thread; for others after a barrier too. */
+/* One number from global to shared memory without a register: zero where not valid. It has arrived after
+ * TESK_COPY_WAIT, for this thread; for others after a barrier too. */
 TESK_DEVICE void TESK_COPY(float *to, const float *from, int valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
                "l"(from), "r"(valid ? 4 : 0)
@@ -139,7 +140,8 @@ TESK_DEVICE void TESK_COPY(double *to, const double *from, int valid) {
 }
 #define TESK_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 #define TESK_WARP_BARRIER() __syncwarp()
-/* From the lane that is `by` below, and a bit a lane; all lanes of a warp come here. The emulator, whose lanes are not in step, has neither. */
+/* From the lane that is `by` below, and a bit a lane; all lanes of a warp come here. The emulator, whose lanes are
+ * not in step, has neither. */
 #define TESK_SHIFT(v, by) __shfl_up_sync(0xffffffffu, v, by)
 #define TESK_BALLOT(v) __ballot_sync(0xffffffffu, v)
 
@@ -156,7 +158,8 @@ TESK_DEVICE unsigned long long tesk_once(void) {
   return policy;
 }
 
-/* As TESK_READ, for what is read once. TESK_WIDE: memory gives 128 bytes at a time, for pieces that neighbours read next. */
+/* As TESK_READ, for what is read once. TESK_WIDE: memory gives 128 bytes at a time, for pieces that neighbours read
+ * next. */
 #if defined(TESK_WIDE) && TESK_WIDE
 #define TESK_STREAM_HINTS "L2::cache_hint.L2::128B"
 #else
@@ -173,7 +176,8 @@ TESK_DEVICE float TESK_STREAM(const float *p) {
   return v;
 }
 
-/* Integers that stay in registers, as TESK_STREAM or (HELD) as TESK_READ: `volatile` forbids to read them again instead. */
+/* Integers that stay in registers, as TESK_STREAM or (HELD) as TESK_READ: `volatile` forbids to read them again
+ * instead. */
 TESK_DEVICE int TESK_STREAM(const int *p) {
   int v;
   asm volatile("ld.global.nc.L2::cache_hint.s32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(tesk_once()));
@@ -185,7 +189,8 @@ TESK_DEVICE int TESK_HELD(const int *p) {
   return v;
 }
 
-/* Asks for `bytes` bytes from p on to be brought into the L2 cache, to be read once or (KEPT) like all else: one instruction of one thread.
+/* Asks for `bytes` bytes from p on to be brought into the L2 cache, to be read once or (KEPT) like all else: one
+ * instruction of one thread.
  * No more than that is read. */
 TESK_DEVICE void tesk_prefetch(const void *p, long long bytes, int once) {
 #if __CUDA_ARCH__ >= 900
@@ -204,10 +209,11 @@ TESK_DEVICE void tesk_prefetch(const void *p, long long bytes, int once) {
 #define TESK_PREFETCH(p, bytes) tesk_prefetch(p, bytes, 1)
 #define TESK_PREFETCH_KEPT(p, bytes) tesk_prefetch(p, bytes, 0)
 
-/* Copies of whole 16 bytes (both sides aligned to 16) from global to shared memory, of what is read once: started by one thread of a warp
- * or block, without registers. The copy engine of sm_90 does it; elsewhere the thread itself. That thread makes the arrival (EXPECT_NONE),
- * and for each phase, 0, 1, 0, ..., says how many bytes come (EXPECT) and starts the copies (BULK). All threads have them after a barrier
- * and TESK_ARRIVED; the next phase may begin a barrier later. */
+/* Copies of whole 16 bytes (both sides aligned to 16) from global to shared memory, of what is read once: started
+ * by one thread of a warp or block, without registers. The copy engine of sm_90 does it; elsewhere the thread
+ * itself. That thread makes the arrival (EXPECT_NONE), and for each phase, 0, 1, 0, ..., says how many bytes come
+ * (EXPECT) and starts the copies (BULK). All threads have them after a barrier and TESK_ARRIVED; the next phase may
+ * begin a barrier later. */
 typedef unsigned long long TeskArrival; /* in shared memory */
 TESK_DEVICE void TESK_EXPECT_NONE(TeskArrival *arrival) {
 #if __CUDA_ARCH__ >= 900

@@ -1,6 +1,8 @@
-/* Conjugate gradients and GMRES without a scalar on the host. Each vector kernel is a grid-stride loop over the entries, one thread an entry
- * at a time, no shared memory but the tree of a sum; a sum leaves one part a block, and whoever needs it adds the parts in their order.
- * Bytes an entry: direction 28-32, dots 24, update 40; GMRES step j: take 20, dots 8 (1.5 (j + 1)), update 8 (j + 3). 2 flops a product.
+/* Conjugate gradients and GMRES without a scalar on the host. Each vector kernel is a grid-stride loop over the
+ * entries, one thread an entry at a time, no shared memory but the tree of a sum; a sum leaves one part a block,
+ * and whoever needs it adds the parts in their order.
+ * Bytes an entry: direction 28-32, dots 24, update 40; GMRES step j: take 20, dots 8 (1.5 (j + 1)), update 8 (j +
+ * 3). 2 flops a product.
  * Macros: real (the cycle's precision). */
 #include "kernel.h"
 #include "krylov_arguments.h"
@@ -22,7 +24,7 @@ TESK_KERNEL(tesk_krylov_round, THREADS, 1, (long long)n, (const double *)v, (rea
   FOR_EACH(i, n) out[i] = (real)(factor * v[i]);
 }
 
-/* ---- conjugate gradients ------------------------------------------------------------------------------------------------ */
+/* ---- conjugate gradients ------------------------------------------------------------------------------- */
 
 /* Parts of z.q */
 TESK_KERNEL(tesk_cg_dot, THREADS, 1, (long long)n, (const real *)z, (const double *)q, (double *)partial) {
@@ -87,7 +89,8 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
   s->relative = s->pq > 0 ? norm / s->b_norm : s->pq - s->pq == 0 ? -1 : s->pq - s->pq;
 }
 
-/* ---- GMRES: one Arnoldi step, j = scalars->column ----------------------------------------------------------------------- */
+/* ---- GMRES: one Arnoldi step, j = scalars->column
+ * ----------------------------------------------------------------------- */
 
 /* v_j <- v_j / |v_j|;  out <- factor v_j */
 TESK_KERNEL(tesk_gmres_take, THREADS, 1, (long long)n, (real *)out, (TeskArnoldi)a) {
@@ -111,7 +114,8 @@ TESK_KERNEL(tesk_gmres_put, THREADS, 1, (long long)n, (const real *)e, (double *
   }
 }
 
-/* Parts of v_i . w and v_i . v_j for i <= j; a block takes four i, the second index of the grid. partial: [2 n][TESK_PARTS] */
+/* Parts of v_i . w and v_i . v_j for i <= j; a block takes four i, the second index of the grid. partial: [2
+ * n][TESK_PARTS] */
 TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const double *)w, (double *)partial, (TeskArnoldi)a) {
   TESK_SHARED(memory);
   const int j = (int)a.scalars->column, first = 4 * (int)blockIdx.y;
@@ -137,8 +141,9 @@ TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const double *)w, (doubl
   }
 }
 
-/* One block. Modified Gram-Schmidt in one pass over the vectors: h_i = v_i . (w - sum_{k<i} h_k v_k) is the lower triangular system
- * h_i = v_i.w - sum_{k<i} (v_i.v_k) h_k (Swirydowicz et al. 2020, "Low synchronization Gram-Schmidt and GMRES", inverse compact WY).
+/* One block. Modified Gram-Schmidt in one pass over the vectors: h_i = v_i . (w - sum_{k<i} h_k v_k) is the lower
+ * triangular system h_i = v_i.w - sum_{k<i} (v_i.v_k) h_k (Swirydowicz et al. 2020, "Low synchronization
+ * Gram-Schmidt and GMRES", inverse compact WY).
  * A group of 32 threads adds the parts of one sum. */
 TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnoldi)a) {
   TESK_SHARED(memory);
@@ -171,7 +176,8 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
   }
 }
 
-/* v_{j+1} <- w - sum_i h_i v_i, not yet normalised; parts of its square. Shared memory: the tree of the sum, then h [n]. */
+/* v_{j+1} <- w - sum_i h_i v_i, not yet normalised; parts of its square. Shared memory: the tree of the sum, then h
+ * [n]. */
 TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const double *)w, (double *)squares,
             (TeskArnoldi)a) {
   TESK_SHARED(memory);
@@ -190,7 +196,8 @@ TESK_KERNEL(tesk_gmres_update, THREADS, 1, (long long)n, (const double *)w, (dou
   if (threadIdx.x == 0) squares[blockIdx.x] = sum;
 }
 
-/* One block: the norm, Givens rotations of column j and of the right-hand side; the residual's estimate is |g_{j+1}|. */
+/* One block: the norm, Givens rotations of column j and of the right-hand side; the residual's estimate is
+ * |g_{j+1}|. */
 TESK_KERNEL(tesk_gmres_finish, THREADS, 1, (const double *)squares, (TeskArnoldi)a) {
   TESK_SHARED(memory);
   const double norm = sqrt(add_parts(squares, a.parts, (double *)memory));

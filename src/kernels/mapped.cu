@@ -1,27 +1,32 @@
-/* Mass and stiffness on mapped hexahedra, y = sum over cells of I' (D' G D + mass W) I x, element vectors or global ones.
+/* Mass and stiffness on mapped hexahedra, y = sum over cells of I' (D' G D + mass W) I x, element vectors or global
+ * ones.
  *
- * A thread owns a line of a cell in registers and contracts along it with even-odd halves of the 1D matrix (tables.h); shared
- * memory is only the transpose between directions. With n nodes, q points a direction, a cell has q^2 threads:
+ * A thread owns a line of a cell in registers and contracts along it with even-odd halves of the 1D matrix
+ * (tables.h); shared memory is only the transpose between directions. With n nodes, q points a direction, a cell
+ * has q^2 threads:
  *   I    y-lines (k, i) [n^2], read from x | x-lines (k, j) [n q] | z-lines (j, i) [q^2]: v[q] stays in registers
- *   D    v to A | x-lines: A -> B, y-lines: A -> C | z-lines: dz in registers, multiply by G | x- and y-lines transposed | z-lines
- *   I'   as I, backwards; y-lines are written to y
- * "|" is a barrier: of the warp where a cell's threads fit in one (q <= 5), else of the block. A collocated operator (q = n, points =
- * nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
- * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back (mapped_hanging.h): in registers, or with
- * two or three barriers and two passes through shared memory more each way, for blocks with such cells.
+ *   D    v to A | x-lines: A -> B, y-lines: A -> C | z-lines: dz in registers, multiply by G | x- and y-lines
+ *   transposed | z-lines I'   as I, backwards; y-lines are written to y
+ * "|" is a barrier: of the warp where a cell's threads fit in one (q <= 5), else of the block. A collocated
+ * operator (q = n, points = nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
+ * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back
+ * (mapped_hanging.h): in registers, or with two or three barriers and two passes through shared memory more each
+ * way, for blocks with such cells.
  * Shared memory: BUFFERS (mass alone: 1) q^3 numbers a cell, with pitches that the host chooses against bank conflicts.
  * Registers: v and dz, 2 q numbers, besides the line at work (2 q) or a column's trilinear coefficients (24).
- * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2) lines, D and D' 6 q^2;
- * a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
- * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 + 8 s q^3 and the
- * zeroing of y; vertices: 168 for the factors, affine: 8 s; weights: 8 q^3 (mass: twice) and 168 or 624 (cells of degree 1, 2).
- * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY (weights: CELL_DEGREE), OUTPUT, ORDERED, HANGING, DOT (parts
- * of x.y too); CELLS a group of
- * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared memory, STAGE_BYTES a group,
- * LAYERS layers of points of it), PREFETCH (into the L2 cache); AHEAD: blocks stay for many groups of cells, and the geometry and index of the
- * next are on their way while a group works; GRADIENTS (see mapped_gradients.h); ROWS: the index has the first node of each row of N in
- * x only (rows of consecutive nodes); MEET: y is zeroed here;
- * MERGE: nodes that neighbouring cells of a warp share are added to once; BUFFERS, pitches PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
+ * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2)
+ * lines, D and D' 6 q^2; a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
+ * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 +
+ * 8 s q^3 and the zeroing of y; vertices: 168 for the factors, affine: 8 s; weights: 8 q^3 (mass: twice) and 168 or
+ * 624 (cells of degree 1, 2).
+ * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY (weights:
+ * CELL_DEGREE), OUTPUT, ORDERED, HANGING, DOT (parts of x.y too); CELLS a group of
+ * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared
+ * memory, STAGE_BYTES a group, LAYERS layers of points of it), PREFETCH (into the L2 cache); AHEAD: blocks stay for
+ * many groups of cells, and the geometry and index of the next are on their way while a group works; GRADIENTS (see
+ * mapped_gradients.h); ROWS: the index has the first node of each row of N in x only (rows of consecutive nodes);
+ * MEET: y is zeroed here; MERGE: nodes that neighbouring cells of a warp share are added to once; BUFFERS, pitches
+ * PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -49,7 +54,7 @@
 
 #include "mapped_lines.h"
 
-/* ---- lines in shared memory ------------------------------------------------------------------------------------------------ */
+/* ---- lines in shared memory ---------------------------------------------------------------------------- */
 #define READ_LINE(length, s, stride, v)                                                                      \
   TESK_UNROLL                                                                                                \
   for (int tesk_l = 0; tesk_l < (length); tesk_l++) v[tesk_l] = (s)[tesk_l * (stride)];
@@ -66,8 +71,8 @@ TESK_DEVICE int y_line(int l) {
 }
 
 /* ---- nodes ---- */
-/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines; and where a thread's
- * line stands in shared memory. */
+/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines;
+ * and where a thread's line stands in shared memory. */
 #if COLLOCATED
 #define LINES (Q * Q)
 #define STEP (Q * Q)
@@ -102,7 +107,7 @@ TESK_DEVICE void stage_next(const TeskMapped *a, const Staging *staging, int t) 
 #endif
 }
 
-/* ---- from nodes to points and back ------------------------------------------------------------------------------------------- */
+/* ---- from nodes to points and back --------------------------------------------------------------------- */
 #if HANGING
 #include "mapped_hanging.h"
 #define HANG(h, transposed, t, s, v) hang(h, transposed, t, OWN_LINE(s, t), OWN_STEP, v)
@@ -169,7 +174,7 @@ TESK_DEVICE void from_points(const real v[Q], const TeskMapped *a, const Staging
 #endif
 }
 
-/* ---- at the points ------------------------------------------------------------------------------------------------------------- */
+/* ---- at the points ------------------------------------------------------------------------------------- */
 #if STIFFNESS
 /* v[Q] <- z-line of (D' G D + mass W) v */
 TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s, const Staging *staging,
@@ -249,8 +254,8 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
 #endif
 #endif
 
-/* A block's factors are on their way to the L2 cache while it works on the nodes; the index, of a block some way ahead: factors would
- * fill the cache. */
+/* A block's factors are on their way to the L2 cache while it works on the nodes; the index, of a block some way
+ * ahead: factors would fill the cache. */
 TESK_DEVICE void prefetch(const TeskMapped *a) {
   const long long size = GROUPS * CELLS, first = blockIdx.x * size, next = first + a->ahead * size,
                   left = a->cells - first, left_next = a->cells - next;

@@ -6,15 +6,17 @@ enum { TESK_MAPPED_POINTS = 18, TESK_MAPPED_PARTS = 1024, TESK_DIRECTIONS = 9 };
 
 typedef struct TeskMapped {
   long long cells;
-  /* global form: [cell][n^dim], node, or ~node where it is constrained; rows of consecutive nodes: [cell][n^2], see row_node() */
+  /* global form: [cell][n^dim], node, or ~node where it is constrained; rows of consecutive nodes: [cell][n^2], see
+   * row_node() */
   const int *index;
   const int *order; /* [cells]: the cells of this launch; NULL: 0, 1, 2, ... */
-  /* [cells] TesMask, of kernels made with hanging; the first cell of a block has, besides, the directions in which anything is
-   * interpolated in the block: bit TESK_DIRECTIONS + d */
+  /* [cells] TesMask, of kernels made with hanging; the first cell of a block has, besides, the directions in which
+   * anything is interpolated in the block: bit TESK_DIRECTIONS + d */
   const unsigned short *masks;
-  /* stored: [cell][s][q^dim]; vertices: coefficients of the trilinear map, [cell][7][3] (mapped_geometry.h), 2D: [cell][4][2], vertices;
-   * affine: [cell][s]; weights: [cell] w a / |J| [q^dim], with a mass c w |J| [q^dim], then the monomials of the cell's polynomial of degree
-   * m = CELL_DEGREE but the constant, [(m+1)^dim - 1][dim], x fastest. Copies of whole 16 bytes reach up to 15 bytes behind the last cell. */
+  /* stored: [cell][s][q^dim]; vertices: coefficients of the trilinear map, [cell][7][3] (mapped_geometry.h), 2D:
+   * [cell][4][2], vertices; affine: [cell][s]; weights: [cell] w a / |J| [q^dim], with a mass c w |J| [q^dim], then
+   * the monomials of the cell's polynomial of degree m = CELL_DEGREE but the constant, [(m+1)^dim - 1][dim], x
+   * fastest. Copies of whole 16 bytes reach up to 15 bytes behind the last cell. */
   const void *geometry;
   double stiffness,
       mass;        /* what the two terms are multiplied with: a (1 where it is in the factors) and lambda c */

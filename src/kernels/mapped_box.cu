@@ -1,5 +1,7 @@
-/* A box of perturbed trilinear cells on [0,1]^3 made on the device, for measurements: vertices, index, factors, random vectors.
- * cells x cells x cells cells, x fastest, N nodes a direction, nodes lexicographic. Macros: real, N, Q, MASS, STIFFNESS. */
+/* A box of perturbed trilinear cells on [0,1]^3 made on the device, for measurements: vertices, index, factors,
+ * random vectors.
+ * cells x cells x cells cells, x fastest, N nodes a direction, nodes lexicographic. Macros: real, N, Q, MASS,
+ * STIFFNESS. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 
@@ -133,8 +135,9 @@ TESK_KERNEL(tesk_box_factors, 256, 1, (long long)cells, (const real *)vertices, 
   }
 }
 
-/* d += diagonal of the collocated stiffness (N = Q) with factors g[cell][FACTORS][Q^3] and D[Q][Q]: with G at point (l, j, k), entry
- * (i, j, k) has sum over l of D[l][i]^2 G00, likewise in y and z, and the mixed terms at the node itself. */
+/* d += diagonal of the collocated stiffness (N = Q) with factors g[cell][FACTORS][Q^3] and D[Q][Q]: with G at point
+ * (l, j, k), entry (i, j, k) has sum over l of D[l][i]^2 G00, likewise in y and z, and the mixed terms at the node
+ * itself. */
 TESK_KERNEL(tesk_box_diagonal, 256, 1, (long long)cells, (const real *)g, (const int *)index,
             (const double *)D, (real *)d) {
   const int stride[3] = {1, Q, Q * Q}, square[3] = {0, 3, 5}, mixed[3] = {1, 2, 4};

@@ -4,9 +4,10 @@
  *   tesk_csr_columns  columns of each row, counted                   | scan: row[nodes + 1]
  *   tesk_csr_columns  again, written: column[row[node] ..] ascending
  *   tesk_csr_values   cell matrices, added
- * A cell matrix is made column by column: the flux G grad phi_b at the points from products of 1D numbers, then tested with all phi_a by sum
- * factorization, 2 (9 q n (q + n) + ...) flops an entry. Where nodes hang, phi_b is C phi_b (hanging_points.h: about 50 flops a point more), and
- * what was tested is interpolated backwards, C' K C. Macros: as mapped_points.h, and HANGING. */
+ * A cell matrix is made column by column: the flux G grad phi_b at the points from products of 1D numbers, then
+ * tested with all phi_a by sum factorization, 2 (9 q n (q + n) + ...) flops an entry. Where nodes hang, phi_b is C
+ * phi_b (hanging_points.h: about 50 flops a point more), and what was tested is interpolated backwards, C' K C.
+ * Macros: as mapped_points.h, and HANGING. */
 #include "kernel.h"
 #include "mapped_points.h"
 #include "csr.h"
@@ -41,7 +42,8 @@ TESK_KERNEL(tesk_csr_order, THREADS, 1, (long long)nodes, (const int *)first, (i
   }
 }
 
-/* ---- exclusive sums: out[i] = in[0] + .. + in[i - 1], out[n] the whole; three kernels ----------------------------------------- */
+/* ---- exclusive sums: out[i] = in[0] + .. + in[i - 1], out[n] the whole; three kernels
+ * ----------------------------------------- */
 TESK_KERNEL(tesk_scan_parts, THREADS, 1, (long long)n, (const int *)in, (int *)parts) {
   TESK_SHARED(memory);
   int *const sums = (int *)memory, t = (int)threadIdx.x;
@@ -90,7 +92,7 @@ TESK_KERNEL(tesk_scan_write, THREADS, 1, (long long)n, (const int *)in, (const i
   }
 }
 
-/* ---- columns -------------------------------------------------------------------------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------------------------------------- */
 /* Bitonic sort of size (a power of two) numbers by a block. */
 TESK_DEVICE void sort(int *list, int size) {
   for (int width = 2; width <= size; width *= 2)
@@ -109,7 +111,8 @@ TESK_DEVICE void sort(int *list, int size) {
   __syncthreads();
 }
 
-/* A block has a row. Without column: count[row] <- its entries; else they are written, ascending. A row without cells has itself. Shared memory:
+/* A block has a row. Without column: count[row] <- its entries; else they are written, ascending. A row without
+ * cells has itself. Shared memory:
  * the nodes of the row's cells, up to a power of two, and THREADS numbers. */
 TESK_KERNEL(tesk_csr_columns, THREADS, 1, (const int *)index, (const int *)first, (const int *)cell,
             (const int *)row, (int *)count, (int *)column) {
@@ -140,7 +143,7 @@ TESK_KERNEL(tesk_csr_columns, THREADS, 1, (const int *)index, (const int *)first
     if (list[i] != last && (i == 0 || list[i] != list[i - 1])) column[row[node] + before++] = list[i];
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 /* g[0..DIM-1] <- gradient, g[3] <- value of phi_b at a point; own: I, then G. */
 TESK_DEVICE void basis_at(int b, const double *own, int point, double g[4]) {
   const int p[3] = {point % Q, point / Q % Q, point / (Q * Q)}, at[3] = {b % N, b / N % N, b / (N * N)};
@@ -187,8 +190,8 @@ TESK_DEVICE void hang_back(int mask, const double *W, double *K) {
 }
 #endif
 
-/* A block has a cell. tables: I [Q][N], then its derivatives G; where nodes hang those of functions interpolated in lower children, in upper ones,
- * and W [2][N][N]. Shared memory: (DIM + 1) q^dim + 3 n q^(dim - 1) float64. */
+/* A block has a cell. tables: I [Q][N], then its derivatives G; where nodes hang those of functions interpolated in
+ * lower children, in upper ones, and W [2][N][N]. Shared memory: (DIM + 1) q^dim + 3 n q^(dim - 1) float64. */
 TESK_KERNEL(tesk_csr_values, THREADS, 1, (TeskMapped)a, (const double *)tables, (const int *)row,
             (const int *)column, (double *)value) {
   TESK_SHARED(memory);

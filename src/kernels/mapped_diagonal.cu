@@ -1,10 +1,11 @@
-/* The diagonal of mapped operators: entry i of a cell is the sum over points of G_ce d_c phi_i d_e phi_i + W phi_i^2, and the squares of tensor
- * products are tensor products of squares, so that each entry (c, e) of G is contracted with one table a direction.
- * A block has a cell; a thread every 128th number of it. Shared memory: 2 q^dim + n^dim float64. Flops a cell: 7 times 2 (q^3 n + q^2 n^2 + q n^3)
- * in 3D. Macros: as mapped_points.h, and COMPONENTS, GLOBAL, HANGING.
+/* The diagonal of mapped operators: entry i of a cell is the sum over points of G_ce d_c phi_i d_e phi_i + W
+ * phi_i^2, and the squares of tensor products are tensor products of squares, so that each entry (c, e) of G is
+ * contracted with one table a direction.
+ * A block has a cell; a thread every 128th number of it. Shared memory: 2 q^dim + n^dim float64. Flops a cell: 7
+ * times 2 (q^3 n + q^2 n^2 + q n^3) in 3D. Macros: as mapped_points.h, and COMPONENTS, GLOBAL, HANGING.
  *
- * At a hanging node the function is C phi_i (hanging_points.h): sums over the points, node by node. Shared memory: 7 q^dim float64 more. Flops a
- * hanging node: about 60 q^dim. */
+ * At a hanging node the function is C phi_i (hanging_points.h): sums over the points, node by node. Shared memory:
+ * 7 q^dim float64 more. Flops a hanging node: about 60 q^dim. */
 #include "kernel.h"
 #include "mapped_points.h"
 #include "hanging_points.h"
@@ -23,7 +24,8 @@ TESK_DEVICE double interpolated_entry(const Node *n, const double *own, const do
   return sum;
 }
 
-/* Replaces the entries of hanging nodes. own: [2][Q][N] of the cell's functions, of those interpolated in lower children, in upper ones. */
+/* Replaces the entries of hanging nodes. own: [2][Q][N] of the cell's functions, of those interpolated in lower
+ * children, in upper ones. */
 TESK_DEVICE void at_hanging_nodes(const TeskMapped *a, long long cell, const double *own, double *M,
                                   double *sum) {
   const int mask = a->masks[cell];
@@ -41,8 +43,9 @@ TESK_DEVICE void at_hanging_nodes(const TeskMapped *a, long long cell, const dou
 }
 #endif
 
-/* tables[3][Q][N]: squares of values, value times derivative, squares of derivatives; where nodes hang, the values and derivatives
- * themselves, those of functions interpolated in lower children, in upper ones: [9][Q][N] in all. d is zero before (global). */
+/* tables[3][Q][N]: squares of values, value times derivative, squares of derivatives; where nodes hang, the values
+ * and derivatives themselves, those of functions interpolated in lower children, in upper ones: [9][Q][N] in all. d
+ * is zero before (global). */
 TESK_KERNEL(tesk_mapped_diagonal, THREADS, 1, (TeskMapped)a, (const double *)tables, (real *)d) {
   TESK_SHARED(memory);
   double *const A = (double *)memory, *const B = A + POINTS, *const sum = B + POINTS;

@@ -1,12 +1,14 @@
-/* Geometry and coefficients at the points of mapped.cu, which includes this where its macros, Cell and the reads are known: a Column is
- * what a thread needs for its z-line of points; apply_factors multiplies a gradient by G there and returns the factor of the mass. */
+/* Geometry and coefficients at the points of mapped.cu, which includes this where its macros, Cell and the reads
+ * are known: a Column is what a thread needs for its z-line of points; apply_factors multiplies a gradient by G
+ * there and returns the factor of the mass. */
 #ifndef TESK_MAPPED_GEOMETRY_H
 #define TESK_MAPPED_GEOMETRY_H
 
-/* ---- what is staged ----------------------------------------------------------------------------------------------------- */
-/* STAGE: the geometry of a group's cells is copied to shared memory while it works on the nodes: the vertices, or the factors of the first
- * LAYERS of Q layers of points (LAYERS < Q: a group has one cell, each factor is a copy of its own; the rest is loaded when needed). What
- * begins between two multiples of 16 bytes is copied from the one before. */
+/* ---- what is staged ------------------------------------------------------------------------------------ */
+/* STAGE: the geometry of a group's cells is copied to shared memory while it works on the nodes: the vertices, or
+ * the factors of the first LAYERS of Q layers of points (LAYERS < Q: a group has one cell, each factor is a copy of
+ * its own; the rest is loaded when needed). What begins between two multiples of 16 bytes is copied from the one
+ * before. */
 #if GEOMETRY == STORED
 #define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
 #define PIECE_BYTES ((long long)POINTS * (int)sizeof(factor))
@@ -47,7 +49,8 @@ TESK_DEVICE void stage(const TeskMapped *a, long long first, unsigned char *stag
 }
 #endif
 
-/* ---- geometry: the factors of the points of a z-line ---------------------------------------------------------------------- */
+/* ---- geometry: the factors of the points of a z-line
+ * ---------------------------------------------------------------------- */
 #if GEOMETRY == STORED
 typedef struct Column {
   const factor *g; /* of the first point */
@@ -135,8 +138,9 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
 }
 
 #elif GEOMETRY == WEIGHTS
-/* One weight w a / |J| a point, and the cell as a polynomial x = sum c_ijp xi^i eta^j zeta^p, i, j, p <= CELL_DEGREE. Along a z-line, with
- * z = zeta, the derivatives of x by xi, eta and zeta are A = sum a_p z^p, B = sum b_p z^p and C = sum c_p z^p. Rows of |J| J^-1: B x C, C x A, A x B.
+/* One weight w a / |J| a point, and the cell as a polynomial x = sum c_ijp xi^i eta^j zeta^p, i, j, p <=
+ * CELL_DEGREE. Along a z-line, with z = zeta, the derivatives of x by xi, eta and zeta are A = sum a_p z^p, B = sum
+ * b_p z^p and C = sum c_p z^p. Rows of |J| J^-1: B x C, C x A, A x B.
  * Flops: 100 (trilinear) or 250 a line, 110 a point. */
 typedef struct Column {
   const real *weight; /* of the first point */
@@ -218,10 +222,11 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
 }
 
 #else
-/* Trilinear cell x = c_0 + c_1 xi + c_2 eta + c_3 zeta + c_12 xi eta + c_13 xi zeta + c_23 eta zeta + c_123 xi eta zeta; memory has, of each cell,
- * c_1 c_2 c_3 c_12 c_13 c_23 c_123, three numbers each: a third of the operations that vertices would cost. Along a z-line, with z = zeta, the
- * derivatives of x are A = a0 + a1 z (by xi), B = b0 + b1 z (by eta) and C (by zeta), constant. Rows of |J| J^-1: r = B x C = r0 + r1 z,
- * s = C x A = s0 + s1 z, t = A x B = t0 + t1 z + t2 z^2; |J| = C . t. */
+/* Trilinear cell x = c_0 + c_1 xi + c_2 eta + c_3 zeta + c_12 xi eta + c_13 xi zeta + c_23 eta zeta + c_123 xi eta
+ * zeta; memory has, of each cell, c_1 c_2 c_3 c_12 c_13 c_23 c_123, three numbers each: a third of the operations
+ * that vertices would cost. Along a z-line, with z = zeta, the derivatives of x are A = a0 + a1 z (by xi), B = b0 +
+ * b1 z (by eta) and C (by zeta), constant. Rows of |J| J^-1: r = B x C = r0 + r1 z, s = C x A = s0 + s1 z, t = A x
+ * B = t0 + t1 z + t2 z^2; |J| = C . t. */
 typedef struct Column {
   real c[3], r0[3], r1[3], s0[3], s1[3], t0[3], t1[3], t2[3], weight;
 } Column;

@@ -1,12 +1,14 @@
 /* Hanging nodes of the cells of mapped.cu, which includes this: the steps of include/tessera/space.h.
  *
- * Lines along the direction of a thread's own line are interpolated in its registers. For the two others the nodes go to shared memory and
- * back, all of them: to choose those that can be concerned is up to 17 % slower. Only lines in the three planes in which a child touches its
- * parent's boundary can be interpolated, and a thread takes one of the 2 N of a cell and direction, N in either of the two planes along that
- * direction (the line in both is the first one's). Upper children are lower ones seen from the other end, so one matrix W serves both: their lines
- * are read and written backwards.
- * The mask of a block's first cell says in which directions anything is to be done in the block (bit DIRECTIONS + d); the host puts
- * cells of the same directions together. Most blocks of an adapted mesh do two directions of three, one of them in registers. */
+ * Lines along the direction of a thread's own line are interpolated in its registers. For the two others the nodes
+ * go to shared memory and back, all of them: to choose those that can be concerned is up to 17 % slower. Only lines
+ * in the three planes in which a child touches its parent's boundary can be interpolated, and a thread takes one of
+ * the 2 N of a cell and direction, N in either of the two planes along that direction (the line in both is the
+ * first one's). Upper children are lower ones seen from the other end, so one matrix W serves both: their lines are
+ * read and written backwards.
+ * The mask of a block's first cell says in which directions anything is to be done in the block (bit DIRECTIONS +
+ * d); the host puts cells of the same directions together. Most blocks of an adapted mesh do two directions of
+ * three, one of them in registers. */
 #ifndef TESK_MAPPED_HANGING_H
 #define TESK_MAPPED_HANGING_H
 
@@ -76,8 +78,8 @@ TESK_DEVICE void hang_line(const Hanging *h, const int d, const int transposed) 
   MULTIPLY_BY_W(in, line[i * step])
 }
 
-/* v: the thread's own line, `own` where it stands in shared memory; from nodes of the coarse side to the cell's own, or transposed. The
- * directions may come in any order. */
+/* v: the thread's own line, `own` where it stands in shared memory; from nodes of the coarse side to the cell's
+ * own, or transposed. The directions may come in any order. */
 TESK_DEVICE void hang(const Hanging *h, const int transposed, int t, real *own, const int step, real v[N]) {
   hang_own(h, transposed, v);
   if (!(h->directions & (1 | 1 << ACROSS))) return;

@@ -1,12 +1,16 @@
-/* Stiffness at Gauss points of trilinear hexahedra with few nodes, y = sum over cells of I' (D' G D + mass W) I x, with factors from the cell's
- * polynomial. Where a cell has so few lines that a thread a line (mapped.cu) leaves lanes idle, a thread owns a layer of points:
- *   thread (c, k) of a warp: cell c of CELLS, layer k of Q, z = point k; reads and writes the z-lines k, k + Q, ... of the cell's N^2
- *   nodes to shared memory | u and du/dz on its layer, [N][N] each | for each row j of the layer: values and derivatives by y of the row,
- *   [N] each, for each point: gradient, factors, back to the row; back to the layer | layers to shared memory | sums over layers to x
- * "|" is a barrier of the warp; nothing else is shared. Shared memory: 2 Q N^2 numbers a cell. Registers: 4 N^2 numbers of the layer, 6 N of
- * the row, 25 of its geometry.
- * Geometry at fixed y and z: A = dx/dxi is constant, B = dx/deta and C = dx/dzeta linear in xi. With s = C x A, t = A x B, p = A.B / A.A,
- * q = A.C / A.A, D = B.s = |J|: G11 = s.s / D, G12 = s.t / D, G22 = t.t / D (times weights), and with h1 = g1 - p g0, h2 = g2 - q g0
+/* Stiffness at Gauss points of trilinear hexahedra with few nodes, y = sum over cells of I' (D' G D + mass W) I x,
+ * with factors from the cell's polynomial. Where a cell has so few lines that a thread a line (mapped.cu) leaves
+ * lanes idle, a thread owns a layer of points:
+ *   thread (c, k) of a warp: cell c of CELLS, layer k of Q, z = point k; reads and writes the z-lines k, k + Q, ...
+ *   of the cell's N^2 nodes to shared memory | u and du/dz on its layer, [N][N] each | for each row j of the layer:
+ *   values and derivatives by y of the row,
+ *   [N] each, for each point: gradient, factors, back to the row; back to the layer | layers to shared memory |
+ *   sums over layers to x
+ * "|" is a barrier of the warp; nothing else is shared. Shared memory: 2 Q N^2 numbers a cell. Registers: 4 N^2
+ * numbers of the layer, 6 N of the row, 25 of its geometry.
+ * Geometry at fixed y and z: A = dx/dxi is constant, B = dx/deta and C = dx/dzeta linear in xi. With s = C x A, t =
+ * A x B, p = A.B / A.A, q = A.C / A.A, D = B.s = |J|: G11 = s.s / D, G12 = s.t / D, G22 = t.t / D (times weights),
+ * and with h1 = g1 - p g0, h2 = g2 - q g0
  *   w1 = G11 h1 + G12 h2, w2 = G12 h1 + G22 h2, w0 = D / A.A g0 - p w1 - q w2:
  * quadratic and linear polynomials of xi, 26 operations a point and 106 a row.
  * Flops (multiply-adds) a cell: 4 Q^2 N (Q + N) + 2 Q N^3 + Q^2 (3 N^2 + 106) + 26 Q^3; bytes as mapped.cu.
@@ -36,7 +40,7 @@ TESK_DEVICE void cross(const real u[3], const real v[3], real w[3]) {
   w[2] = u[0] * v[1] - u[1] * v[0];
 }
 
-/* ---- geometry --------------------------------------------------------------------------------------------------------------- */
+/* ---- geometry ------------------------------------------------------------------------------------------ */
 /* At fixed z: A = a0 + a1 eta, B = b0 + a1 xi, C from the coefficients themselves. */
 typedef struct Layer {
   const real *c; /* c_1 c_2 c_3 c_12 c_13 c_23 c_123 (mapped_geometry.h) */
@@ -115,7 +119,7 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Row *row, int i, real 
   return (real)a->mass * (row->weight * w * D);
 }
 
-/* ---- contractions ------------------------------------------------------------------------------------------------------------ */
+/* ---- contractions -------------------------------------------------------------------------------------- */
 /* out[N] (+)= sum over m of table(at * N + m) u[m][N] */
 #define ADD_ROWS(table, at, u, out)                                                                          \
   TESK_UNROLL                                                                                                \

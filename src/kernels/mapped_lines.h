@@ -1,9 +1,9 @@
-/* Contractions of a line in registers with the 1D matrices of mapped.cu, which includes this: values I (tesk_ie, tesk_io), derivatives at the
- * points D (tesk_de, tesk_do), and their transposes, by even-odd halves. */
+/* Contractions of a line in registers with the 1D matrices of mapped.cu, which includes this: values I (tesk_ie,
+ * tesk_io), derivatives at the points D (tesk_de, tesk_do), and their transposes, by even-odd halves. */
 #ifndef TESK_MAPPED_LINES_H
 #define TESK_MAPPED_LINES_H
 
-/* ---- contractions along a line ------------------------------------------------------------------------------------------- */
+/* ---- contractions along a line ------------------------------------------------------------------------- */
 /* Sums and differences of opposite values; the middle one of an odd length alone. */
 #define FOLD(length, in, e, o)                                                                               \
   TESK_UNROLL                                                                                                \

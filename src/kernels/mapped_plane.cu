@@ -1,14 +1,17 @@
-/* The kernel of src/kernels/mapped.cu for quadrilaterals: a thread owns a line of a cell in registers, q threads a cell; shared memory is only the
- * transpose between directions. With n nodes, q points a direction:
+/* The kernel of src/kernels/mapped.cu for quadrilaterals: a thread owns a line of a cell in registers, q threads a
+ * cell; shared memory is only the transpose between directions. With n nodes, q points a direction:
  *   I    x-lines (j) [n], read from x | y-lines (i) [q]: v[q] and dy = D v stay in registers
  *   D    v | x-lines: D | y-lines: multiply by G | x-lines: D' | y-lines: added to v and D' dy
  *   I'   y-lines | x-lines, written to y
- * "|" is a barrier. A collocated operator starts and ends with y-lines. All lines are read and written in place by their threads.
- * HANGING: lines along a thread's own line are interpolated in its registers; across it the one line on the side where the child touches its
- * parent's boundary, of which each thread has a node, goes through shared memory (mapped_hanging.h tells more).
+ * "|" is a barrier. A collocated operator starts and ends with y-lines. All lines are read and written in place by
+ * their threads.
+ * HANGING: lines along a thread's own line are interpolated in its registers; across it the one line on the side
+ * where the child touches its parent's boundary, of which each thread has a node, goes through shared memory
+ * (mapped_hanging.h tells more).
  * Shared memory: q^2 numbers a cell, rows of odd pitch PY. Registers: v, dy and the line at work, 4 q numbers.
- * Flops a cell, even-odd: a line from n to q: n q + 2 n + 2 q; I and I' 2 (n + q) lines, D and D' 4 q; a point: 6 (stiffness), 2 (mass), 14 more
- * from vertices. Bytes a cell: 8 (2 n^2 + s q^2), s = 1 mass, 3 stiffness, 4 both; index 4 n^2. Macros: as there. */
+ * Flops a cell, even-odd: a line from n to q: n q + 2 n + 2 q; I and I' 2 (n + q) lines, D and D' 4 q; a point: 6
+ * (stiffness), 2 (mass), 14 more from vertices. Bytes a cell: 8 (2 n^2 + s q^2), s = 1 mass, 3 stiffness, 4 both;
+ * index 4 n^2. Macros: as there. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -37,7 +40,8 @@
   TESK_UNROLL                                                                                                \
   for (int tesk_l = 0; tesk_l < (length); tesk_l++) (s)[tesk_l * (stride)] = v[tesk_l];
 
-/* A thread's own line of nodes: node FIRST + l STEP, at place FIRST_PLACE + l PLACE_STEP of the cell in shared memory. */
+/* A thread's own line of nodes: node FIRST + l STEP, at place FIRST_PLACE + l PLACE_STEP of the cell in shared
+ * memory. */
 #if COLLOCATED
 #define OWN 1
 #define FIRST(t) (t)
@@ -62,7 +66,7 @@ typedef struct Line {
   int at[N];
 } Line;
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- nodes --------------------------------------------------------------------------------------------- */
 TESK_DEVICE int has_nodes(const Task *task) {
   return task->valid && task->l < N;
 }
@@ -114,7 +118,7 @@ TESK_DEVICE void store_line(const real *x, real *y, const Task *task, int compon
   (void)x, (void)line;
 }
 
-/* ---- hanging nodes ---------------------------------------------------------------------------------------------------------- */
+/* ---- hanging nodes ------------------------------------------------------------------------------------- */
 #if HANGING
 #define ACROSS (1 - OWN)
 #define SIDE(mask, d) ((mask) >> (d)&1 ? N - 1 : 0)
@@ -156,7 +160,7 @@ TESK_DEVICE void hang(const Task *task, int directions, int mask, const int tran
 }
 #endif
 
-/* ---- at the points ---------------------------------------------------------------------------------------------------------- */
+/* ---- at the points ------------------------------------------------------------------------------------- */
 #if GEOMETRY == STORED
 typedef struct Column {
   const factor *g;
@@ -288,7 +292,7 @@ TESK_DEVICE void at_points(const TeskMapped *a, const Task *task, real v[Q]) {
 #endif
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 /* The thread's own line of nodes, in place. */
 TESK_DEVICE void work(const TeskMapped *a, const Task *task, real in[N]) {
 #if COLLOCATED

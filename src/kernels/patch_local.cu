@@ -1,13 +1,15 @@
-/* x_I <- x_I + omega A_p^-1 r_I for vertex patches of one colour by fast diagonalization, with 1D eigenbases that differ from patch to
- * patch: graded cells, natural and Robin faces, surrogate local matrices of varying coefficients.
+/* x_I <- x_I + omega A_p^-1 r_I for vertex patches of one colour by fast diagonalization, with 1D eigenbases that
+ * differ from patch to patch: graded cells, natural and Robin faces, surrogate local matrices of varying coefficients.
  *
  *   A_p^-1 = (S_x (x) S_y (x) S_z) (lambda_x + lambda_y + lambda_z)^-1 (S_x (x) S_y (x) S_z)'
  *
- * A patch has m_d <= NODES = 2 degree - 1 nodes a direction; S_d and lambda_d are padded to NODES, S with zeros and lambda with ones, so that all loops have a fixed length and the padding contributes nothing. A table: S [NODES][ROW] (node, mode), then
- * lambda [ROW], ROW = NODES rounded up to 16 bytes.
+ * A patch has m_d <= NODES = 2 degree - 1 nodes a direction; S_d and lambda_d are padded to NODES, S with zeros and
+ * lambda with ones, so that all loops have a fixed length and the padding contributes nothing. A table: S
+ * [NODES][ROW] (node, mode), then lambda [ROW], ROW = NODES rounded up to 16 bytes.
  *
- * A block works on PATCHES patches, a thread on lines: z (load, S'), y (S'), x (S', divide, S), y (S), z (S, add); shared memory, or with
- * GLOBAL_WORK global memory for the largest degrees, is the transpose between directions: NODES^DIM values a patch in rows of NODES | 1.
+ * A block works on PATCHES patches, a thread on lines: z (load, S'), y (S'), x (S', divide, S), y (S), z (S, add);
+ * shared memory, or with GLOBAL_WORK global memory for the largest degrees, is the transpose between directions:
+ * NODES^DIM values a patch in rows of NODES | 1.
  * Work a node: 4 DIM NODES flops. Bytes: r once, x read and written, and the tables where they are the patch's own.
  *
  * Macros: real, DIM, NODES, PATCHES, THREADS, GLOBAL_WORK. */
@@ -24,7 +26,8 @@
 #endif
 #define SIZE (LINES * PX)
 
-/* Tables row by row at the highest degrees: whole, their 31^2 terms a use keep the compiler for ten seconds and spill more than they hold. */
+/* Tables row by row at the highest degrees: whole, their 31^2 terms a use keep the compiler for ten seconds and
+ * spill more than they hold. */
 #if NODES <= 19
 #define UNROLL_ROWS TESK_UNROLL
 #else

@@ -1,12 +1,14 @@
-/* Coloured vertex sweep for Q1 on equal cells with Dirichlet ends: every vertex patch has one unknown, so the patch smoother is a
- * coloured point Gauss-Seidel with the 27-point stencil (9 in 2D). One launch does both x-colours of one (y, z)-colour: a block owns
- * the rows y, y + 2, ... of one plane, a thread the vertices 2t + 1 and 2t + 2 of each row.
+/* Coloured vertex sweep for Q1 on equal cells with Dirichlet ends: every vertex patch has one unknown, so the patch
+ * smoother is a coloured point Gauss-Seidel with the 27-point stencil (9 in 2D). One launch does both x-colours of
+ * one (y, z)-colour: a block owns the rows y, y + 2, ... of one plane, a thread the vertices 2t + 1 and 2t + 2 of
+ * each row.
  *
- * A row needs its own plane's and the neighbour planes' rows y - 1, y, y + 1; the last serve the next row as its first. In x:
+ * A row needs its own plane's and the neighbour planes' rows y - 1, y, y + 1; the last serve the next row as its
+ * first. In x:
  *   q = scale b - Q(x) - P(x-1) - P(x+1),   v = (q - off (x_left + x_right)) / diagonal
  * with Q, P the rows around weighted by the stencil at the same and the neighbouring x.
- * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real, DIM, THREADS; MIN_BLOCKS
- * and STAGED of the plane kernel. */
+ * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real,
+ * DIM, THREADS; MIN_BLOCKS and STAGED of the plane kernel. */
 #include "kernel.h"
 
 #define ROWS 16 /* rows a block */
@@ -31,8 +33,8 @@ TESK_DEVICE Row load_row(const real *x, long long plane, int valid) {
   return row;
 }
 
-/* x, b: nodes [..][..][cells + 1]; rows y = 1 + colour_y + 2 i below cells_y, planes z = 1 + colour_z + 2 blockIdx.y. first: parity (0: odd
- * vertices first, 1: even ones). */
+/* x, b: nodes [..][..][cells + 1]; rows y = 1 + colour_y + 2 i below cells_y, planes z = 1 + colour_z + 2
+ * blockIdx.y. first: parity (0: odd vertices first, 1: even ones). */
 TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *)x, (const real *)b, (int)cells, (int)cells_y, (int)colour_y,
             (int)colour_z, (int)first, (long long)plane, (TeskStencil)a) {
   TESK_SHARED(memory); /* twice P and x of a row: [2][2][2 THREADS + 3] */
@@ -99,9 +101,10 @@ TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *)x, (const real *)b, (int)cells, (
 }
 
 #if DIM == 3
-/* The same with both y-colours in one launch: a block owns a plane and marches through its rows, the second y-colour one row behind
- * the first, so that x is read once where two launches read it twice: 4 values an unknown in a sweep in place of 6. Nobody writes
- * the planes around meanwhile. Vertices t + 1 and t + 1 + THREADS a thread: neighbours in a warp are neighbours in memory. */
+/* The same with both y-colours in one launch: a block owns a plane and marches through its rows, the second
+ * y-colour one row behind the first, so that x is read once where two launches read it twice: 4 values an unknown
+ * in a sweep in place of 6. Nobody writes the planes around meanwhile. Vertices t + 1 and t + 1 + THREADS a thread:
+ * neighbours in a warp are neighbours in memory. */
 enum { LENGTH = 2 * THREADS + 2 }; /* of a row in shared memory, boundary vertices included */
 
 typedef struct Weights {
@@ -124,8 +127,10 @@ TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int va
   }
 }
 
-/* Both x-colours of a row; v: the new values. Y, D: sums of the two rows beside it in this plane and in the planes around.
- * P: this thread's place in a row of shared memory, that of x follows; two such pairs take turns, so that two barriers a row do. */
+/* Both x-colours of a row; v: the new values. Y, D: sums of the two rows beside it in this plane and in the planes
+ * around.
+ * P: this thread's place in a row of shared memory, that of x follows; two such pairs take turns, so that two
+ * barriers a row do. */
 TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const real *Y, const real *D,
                            int mine_first, const int *on, int valid, real *v) {
   real *const X = P + LENGTH, q[2];
@@ -156,7 +161,8 @@ TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const rea
   }
 }
 
-/* STAGED: the next two rows come in through shared memory, 16 numbers a thread that nobody else reads, in place of 24 registers (float64):
+/* STAGED: the next two rows come in through shared memory, 16 numbers a thread that nobody else reads, in place of
+ * 24 registers (float64):
  * more planes at a time. */
 TESK_DEVICE void copy_pair(const real *x, const real *b, long long plane, int valid, const int *on,
                            real *stage) {

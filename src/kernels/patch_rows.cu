@@ -1,21 +1,24 @@
-/* Coloured vertex-patch sweep for the separable operator on equal cells with Dirichlet ends: one launch does both x-colours of
- * one (y, z)-colour. A block owns ROWS_A_BLOCK rows of patches and marches along x in chunks of CELLS cells.
+/* Coloured vertex-patch sweep for the separable operator on equal cells with Dirichlet ends: one launch does both
+ * x-colours of one (y, z)-colour. A block owns ROWS_A_BLOCK rows of patches and marches along x in chunks of CELLS
+ * cells.
  *
- * A row (patch interval in y and z, all of x) is solved in the eigenbasis S of the patch intervals: after the transforms each mode
- * pair is a line (Kx + nu Mx) v = f along x, on which the two x-colours are point Gauss-Seidel on the vertices once the
- * bubbles are condensed. Boundary nodes of the row (old x) are subtracted in the eigenbasis:
+ * A row (patch interval in y and z, all of x) is solved in the eigenbasis S of the patch intervals: after the
+ * transforms each mode pair is a line (Kx + nu Mx) v = f along x, on which the two x-colours are point Gauss-Seidel
+ * on the vertices once the bubbles are condensed. Boundary nodes of the row (old x) are subtracted in the eigenbasis:
  *   z-faces: G = My Mx g, H = (ry Ky Mx + My Kx + r0 My Mx) g, mode jz gets rz a[jz] G + c[jz] H
  *   y-faces: G = Mx g^, H = (Kx + (rz lambda + r0) Mx) g^,     mode jy gets ry a[jy] G + c[jy] H
- * with sums of the two faces for even modes and differences for odd ones. All matrices are of cells of width 1; the host
- * passes rz = (hx/hz)^2, ry = (hx/hy)^2, r0 = c hx^2 / a and scale = hx / (a hy hz) of the right-hand side.
+ * with sums of the two faces for even modes and differences for odd ones. All matrices are of cells of width 1; the
+ * host passes rz = (hx/hz)^2, ry = (hx/hy)^2, r0 = c hx^2 / a and scale = hx / (a hy hz) of the right-hand side.
  *
- * Work a launch and point, multiply-adds: 4 even-odd contractions (4 (k + 1/2)) and 2 of bubbles (k - 1) in place of the 12 that
- * two colours cost; memory: b once, x once written, and of x the boundary rows and every 2k-th column read.
+ * Work a launch and point, multiply-adds: 4 even-odd contractions (4 (k + 1/2)) and 2 of bubbles (k - 1) in place
+ * of the 12 that two colours cost; memory: b once, x once written, and of x the boundary rows and every 2k-th
+ * column read.
  *
  * A chunk holds the nodes [e k, (e + CELLS) k) with e of the colour that comes second. Vertex e and the bubbles of cell
  * e - 1 wait for vertex e + 1: what is written lags k - 1 nodes behind what is read.
  *
- * Macros: real, DIM, DEGREE, CELLS (even), ROWS_A_BLOCK, THREADS, MIN_BLOCKS, PAD (rows of an odd number of values in shared memory).
+ * Macros: real, DIM, DEGREE, CELLS (even), ROWS_A_BLOCK, THREADS, MIN_BLOCKS, PAD (rows of an odd number of values
+ * in shared memory).
  * Tables: see src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
@@ -129,7 +132,8 @@ TESK_DEVICE void cell_products(const real *g, real *gm, real *gk) {
   }
 }
 
-/* ---- the line step: two cells, left vertex of the second colour ------------------------------------------------------- */
+/* ---- the line step: two cells, left vertex of the second colour
+ * ------------------------------------------------------- */
 typedef struct Line {
   real pending[K]; /* bubble modes of the cell before, not yet solved */
   real right;      /* its condensed contribution to its right vertex */
@@ -192,7 +196,8 @@ TESK_DEVICE void expand(const real *modes, const real *w, const real *inverse, r
   }
 }
 
-/* v: 2 K values of the cells e, e + 1, replaced by the solution one cell to the left. table: [2 BUBBLES + 2][LINES] at this line. */
+/* v: 2 K values of the cells e, e + 1, replaced by the solution one cell to the left. table: [2 BUBBLES + 2][LINES]
+ * at this line. */
 TESK_DEVICE void line_step(Line *line, real *v, const real *table, int e, int n, real next_old) {
   real w[K], inverse[K], modes0[K], modes1[K], f[K], u[K], left0, right0, left1, right1;
   TESK_UNROLL
@@ -226,9 +231,10 @@ TESK_DEVICE void line_step(Line *line, real *v, const real *table, int e, int n,
   line->old = next_old;
 }
 
-/* ---- boundary rows ------------------------------------------------------------------------------------------------------ */
+/* ---- boundary rows ------------------------------------------------------------------------------------- */
 /* x-products of one cell of one pair of boundary rows; the sum (part 0) or the difference (part 1) of the two.
- * F[row][part][M, K][PITCH] holds left vertices and inner nodes, R[row][part][M, K][CELLS + 1] what the cell before gives to vertices. */
+ * F[row][part][M, K][PITCH] holds left vertices and inner nodes, R[row][part][M, K][CELLS + 1] what the cell before
+ * gives to vertices. */
 TESK_DEVICE void face_products(int task, const real *raw, real *F, real *R) {
   const int cell = task % CELLS, part = task / CELLS % 2, row = task / CELLS / 2; /* row = p FACES + q */
   const real *lower = raw + 2 * row * (CX + 1) + cell * K, *upper = lower + CX + 1;
@@ -313,7 +319,7 @@ TESK_DEVICE void column_modes(real *x, int stride) {
   for (int i = 0; i < M; i++) x[i * stride] = w[i];
 }
 
-/* ---- the kernel ----------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
 /* What a thread does in the different phases; fixed while the block marches. */
 typedef struct Thread {
   int t, last; /* its number; node of the upper end in x */
@@ -422,8 +428,8 @@ TESK_DEVICE void backward_z(const Thread *me, int e) {
 }
 
 /* x, b: nodes [..][..][pitch] with planes `plane` apart. cells: in x. Patches of this launch: in y at vertices
- * 1 + colour_y + 2 i, i < patches_y, in z by block. shift: 0 forward, 1 backward. lines [2 BUBBLES + 2][LINES]: couplings,
- * inverses, 1 / diagonal, off-diagonal of each line; modes [2][M]: rz a, c. */
+ * 1 + colour_y + 2 i, i < patches_y, in z by block. shift: 0 forward, 1 backward. lines [2 BUBBLES + 2][LINES]:
+ * couplings, inverses, 1 / diagonal, off-diagonal of each line; modes [2][M]: rz a, c. */
 TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (const real *)lines,
             (const real *)modes, (int)cells, (int)patches_y, (int)colour_y, (int)colour_z, (int)shift,
             (int)pitch, (long long)plane, (real)rz, (real)ry, (real)r0, (real)scale) {

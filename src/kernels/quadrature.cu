@@ -1,16 +1,21 @@
 /* y <- y + sign A x for the quadrature form of the diffusion operator on a box:
  *
- *   A = sum over cells of (B (x) B (x) B)' [ sum over d of D_d' diag(a w |J| / h_d^2) D_d + diag(c w |J|) ] (B (x) B (x) B),
+ *   A = sum over cells of (B (x) B (x) B)' [ sum over d of D_d' diag(a w |J| / h_d^2) D_d + diag(c w |J|) ] (B (x)
+ *   B (x) B),
  *
- * B: Gauss-Lobatto nodes to the N = DEGREE + 1 Gauss points of a direction, D: derivative of the polynomial through these points.
+ * B: Gauss-Lobatto nodes to the N = DEGREE + 1 Gauss points of a direction, D: derivative of the polynomial through
+ * these points.
  *
- * A block works on CELLS cells of one launch, N^(DIM-1) threads a cell: thread = one line of N values in registers, of any
- * direction; shared memory is the transpose between directions. 3D: z (load, B), y (B), x (B, D'aD), y (D'aD), z (D'aD, B'), x (B'),
- * y (B', add): lines in x have one thread for (y, z), and so on, x fastest, so that loads and sums are coalesced.
- * Shared memory: point values U and their images W, with VARIABLE the coefficient too, each N^DIM a cell in rows of N | 1.
- * Work a point: nine even-odd products of a line, about 9 (N + 2) flops. Bytes a point: coefficient once, x once; a result is added.
- * COLOURED: the cells of a launch share no nodes and add in turn, so that results have one order. Otherwise all cells are one launch,
- * and nodes between cells are added to by atomics.
+ * A block works on CELLS cells of one launch, N^(DIM-1) threads a cell: thread = one line of N values in registers,
+ * of any direction; shared memory is the transpose between directions. 3D: z (load, B), y (B), x (B, D'aD), y
+ * (D'aD), z (D'aD, B'), x (B'), y (B', add): lines in x have one thread for (y, z), and so on, x fastest, so that
+ * loads and sums are coalesced.
+ * Shared memory: point values U and their images W, with VARIABLE the coefficient too, each N^DIM a cell in rows of
+ * N | 1.
+ * Work a point: nine even-odd products of a line, about 9 (N + 2) flops. Bytes a point: coefficient once, x once; a
+ * result is added.
+ * COLOURED: the cells of a launch share no nodes and add in turn, so that results have one order. Otherwise all
+ * cells are one launch, and nodes between cells are added to by atomics.
  *
  * Macros: real, DIM, DEGREE, CELLS, THREADS, VARIABLE (a at the points; else a number), REACTION, COLOURED.
  * Tables: those of quadrature_lines.h, tesk_w (weights). */
@@ -72,7 +77,8 @@ TESK_DEVICE void add_stiffness(const real *p, const real *a, real inverse_h2, re
   for (int i = 0; i < N; i++) r[i] += s[i];
 }
 
-/* a w |J| along a line: from shared memory, or the number times weights; `others` is the weight of the other directions. */
+/* a w |J| along a line: from shared memory, or the number times weights; `others` is the weight of the other
+ * directions. */
 TESK_DEVICE void line_coefficient(const real *A, int stride, real others, real *a) {
 #if VARIABLE
   (void)others;

@@ -1,13 +1,14 @@
-/* The operator of quadrature_tiles.cu in 3D for low degrees: a thread has a whole cell in registers, values p and results r at its N^3
- * points, so that all nine products are free of shared memory.
+/* The operator of quadrature_tiles.cu in 3D for low degrees: a thread has a whole cell in registers, values p and
+ * results r at its N^3 points, so that all nine products are free of shared memory.
  *
- * A block owns TILE_X x TILE_Y columns of cells, one a thread, x fastest, and marches up. What cells share: upwards a thread's own next layer;
- * in x, then in y it passes its upper edge on to its neighbour through shared memory, two barriers a layer. Upper faces of a block go to
- * `faces` (tile_faces.h). Nodes and coefficient of the next layer come in through shared memory without registers: nodes in three buffers of
- * K planes in turn (a layer's lowest plane is the highest of the one below), coefficients in two, a cell's with an odd pitch.
+ * A block owns TILE_X x TILE_Y columns of cells, one a thread, x fastest, and marches up. What cells share: upwards
+ * a thread's own next layer; in x, then in y it passes its upper edge on to its neighbour through shared memory,
+ * two barriers a layer. Upper faces of a block go to `faces` (tile_faces.h). Nodes and coefficient of the next
+ * layer come in through shared memory without registers: nodes in three buffers of K planes in turn (a layer's
+ * lowest plane is the highest of the one below), coefficients in two, a cell's with an odd pitch.
  *
- * Numbers in shared memory a cell and layer: coefficient N^3 written, 3 N^3 read; nodes about K^3 written, N^3 read; edges 4 K N. Floor and
- * macros: as quadrature_tiles.cu, THREADS = TILE_X TILE_Y. */
+ * Numbers in shared memory a cell and layer: coefficient N^3 written, 3 N^3 read; nodes about K^3 written, N^3
+ * read; edges 4 K N. Floor and macros: as quadrature_tiles.cu, THREADS = TILE_X TILE_Y. */
 #include "kernel.h"
 #include "tables.h"
 #include "quadrature_arguments.h"
@@ -22,7 +23,7 @@
 #define SIZE_X (K * PLANE_X)
 #define SIZE_E (THREADS * K * N) /* edges of one direction */
 
-/* ---- from memory ------------------------------------------------------------------------------------------------------------- */
+/* ---- from memory --------------------------------------------------------------------------------------- */
 TESK_DEVICE void copy_coefficient(const TeskDiffusion *a, const Block *block, int layer, int t, real *A) {
   for (int m = 0; m < POINTS; m++) {
     const int e = t + m * THREADS, row = e / (TILE_X * POINTS), rest = e % (TILE_X * POINTS),
@@ -50,7 +51,7 @@ TESK_DEVICE void copy_layer(const TeskDiffusion *a, const Block *block, const re
   for (int l = 0; l < K; l++) copy_plane(a, block, x, layer * K + l + 1, t, X + l * PLANE_X);
 }
 
-/* ---- a cell in registers ------------------------------------------------------------------------------------------------------ */
+/* ---- a cell in registers ------------------------------------------------------------------------------- */
 /* Line (a, b) of direction d. */
 #define LINE(d, a, b) ((d) == 0 ? ((a)*N + (b)) * N : (d) == 1 ? (a)*N * N + (b) : (a)*N + (b))
 #define STEP(d) ((d) == 0 ? 1 : (d) == 1 ? N : N * N)
@@ -119,7 +120,7 @@ TESK_DEVICE void start_results(const TeskDiffusion *a, const real *p, int valid,
   }
 }
 
-/* ---- what cells share ---------------------------------------------------------------------------------------------------------- */
+/* ---- what cells share ---------------------------------------------------------------------------------- */
 /* Passes the upper edges in x, then in y, of `planes` planes of results on; E: two arrays of edges. */
 TESK_DEVICE void pass_x(int t, int planes, real *r, real *E) {
   TESK_UNROLL
@@ -145,8 +146,8 @@ TESK_DEVICE void take_y(int t, int planes, real *r, const real *E) {
   for (int i = 0; i < N; i++) r[l * N * N + i] += E[(l * N + i) * THREADS + t - TILE_X];
 }
 
-/* Results of `planes` planes from iz on, counted from the block's first: nodes of the cell but the upper ones, which only the last cells of a block
- * still have. */
+/* Results of `planes` planes from iz on, counted from the block's first: nodes of the cell but the upper ones,
+ * which only the last cells of a block still have. */
 TESK_DEVICE void store_results(const TeskDiffusion *a, const Block *block, int t, int planes, int iz,
                                const real *r, real *y, const real *b) {
   const int cx = t % TILE_X, cy = t / TILE_X;
@@ -166,7 +167,7 @@ TESK_DEVICE void store_results(const TeskDiffusion *a, const Block *block, int t
   }
 }
 
-/* ---- the kernel ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
 TESK_KERNEL(tesk_quadrature_tiles, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y,
             (const real *)b, (real *)faces, (TeskDiffusion)a) {
   TESK_SHARED(memory);

@@ -1,6 +1,7 @@
 /* d <- d + diagonal of the quadrature form, cell by cell: with squares b2 = B_qp^2, g2 = (B_qp')^2 in place of B and D,
  *   sum over d of g2 (direction d) b2 (others) a w |J| / h_d^2 + b2 b2 b2 c w |J|,
- * contracted direction by direction as in quadrature.cu: two arrays, U with b2 everywhere so far, W with the sum of the rest. For set-up:
+ * contracted direction by direction as in quadrature.cu: two arrays, U with b2 everywhere so far, W with the sum of
+ * the rest. For set-up:
  * the cells of a launch share no nodes. Work a point: 10 N multiply-adds.
  * Also the start of every application, and nothing else that is not worth a file.
  *

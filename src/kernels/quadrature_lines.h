@@ -1,6 +1,8 @@
-/* Products of a line of N = DEGREE + 1 values in registers with the 1D matrices of the quadrature form, by even-odd halves:
+/* Products of a line of N = DEGREE + 1 values in registers with the 1D matrices of the quadrature form, by even-odd
+ * halves:
  * B (nodes to Gauss points), B', D (derivative at the points of the polynomial through them), D'.
- * Before it: real, DEGREE. Tables: tesk_bee, tesk_beo (B, even-odd halves), tesk_bte.. (B'), tesk_dde.. (D), tesk_dte.. (D'). */
+ * Before it: real, DEGREE. Tables: tesk_bee, tesk_beo (B, even-odd halves), tesk_bte.. (B'), tesk_dde.. (D),
+ * tesk_dte.. (D'). */
 #ifndef TESK_QUADRATURE_LINES_H
 #define TESK_QUADRATURE_LINES_H
 
@@ -9,8 +11,8 @@
 #define H ((N + 1) / 2)
 #define G (N / 2)
 
-/* w <- T v: w_i = E e + O o, w_(N-1-i) = +-(E e - O o). In the middle of an odd length a symmetric T has no odd part, an antisymmetric one
- * no even part. */
+/* w <- T v: w_i = E e + O o, w_(N-1-i) = +-(E e - O o). In the middle of an odd length a symmetric T has no odd
+ * part, an antisymmetric one no even part. */
 #define DEFINE_PRODUCT(name, EVEN, ODD, SYMMETRIC)                                                           \
   TESK_DEVICE void name(const real *v, real *w) {                                                            \
     real e[H], o[H];                                                                                         \

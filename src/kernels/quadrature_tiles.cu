@@ -1,20 +1,24 @@
-/* y <- A x or b - A x for the quadrature form with a coefficient that varies, on a box: the operator of quadrature.cu, with results that
- * are written once.
+/* y <- A x or b - A x for the quadrature form with a coefficient that varies, on a box: the operator of
+ * quadrature.cu, with results that are written once.
  *
- * A block owns TILE_X x TILE_Y columns of cells and marches up through `layers` layers of them. Thread = one line of a cell in registers, N
- * values of any direction; shared memory is the transpose between directions. "|" is a barrier; U and W take turns:
+ * A block owns TILE_X x TILE_Y columns of cells and marches up through `layers` layers of them. Thread = one line
+ * of a cell in registers, N values of any direction; shared memory is the transpose between directions. "|" is a
+ * barrier; U and W take turns:
  *   z   a thread owns a column of nodes: K new values, B                                       -> U
  *   | y  B                                                                                    U -> W
  *   | x  B, p; D' a D p (+ c p)                                                               W -> U (p)
- *   | the latter -> W; y: D' a D p in registers | added to W; z: the same | with W, B', plus what the layer below left  -> W
+ *   | the latter -> W; y: D' a D p in registers | added to W; z: the same | with W, B', plus what the layer below
+ *   left  -> W
  *   | x  B': a cell's nodes but the last one, then the last ones of all cells of the row        W -> U
  *   | y  B' of a column of cells: results                                                      U -> y
- * What cells of a block share is summed up in registers or while the y-stage reads. Nodes on a block's upper faces belong to its neighbours:
+ * What cells of a block share is summed up in registers or while the y-stage reads. Nodes on a block's upper faces
+ * belong to its neighbours:
  * they go to `faces` (tile_faces.h), which are added in one order. No atomics, no zeroing of y, no halo.
  * The next layer's coefficient and nodes are on their way during the last two stages.
  *
- * Shared memory: U, W and the coefficient A, N^DIM TILE_X TILE_Y each, rows odd. Numbers read or written there a point: 17; work: nine
- * even-odd products, about 9 (N + 2) flops. Floor a point: the coefficient; an unknown: x once, y once. 2D: a tile without the z-stages.
+ * Shared memory: U, W and the coefficient A, N^DIM TILE_X TILE_Y each, rows odd. Numbers read or written there a
+ * point: 17; work: nine even-odd products, about 9 (N + 2) flops. Floor a point: the coefficient; an unknown: x
+ * once, y once. 2D: a tile without the z-stages.
  *
  * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, THREADS, MIN_BLOCKS, REACTION, RESIDUAL. Tables: quadrature_lines.h. */
 #include "kernel.h"
@@ -40,7 +44,7 @@
 #define SIZE (PLANES * PL)
 #define LINES (PLANES * QX * TILE_Y) /* of points of a layer, in any direction */
 
-/* ---- coefficient and nodes from memory -------------------------------------------------------------------------------------- */
+/* ---- coefficient and nodes from memory ----------------------------------------------------------------- */
 /* A <- the layer's coefficient: thread t has one of N lines of a cell's last but one direction. */
 TESK_DEVICE void copy_coefficient(const TeskDiffusion *a, const Block *block, int layer, int t, real *A) {
   if (t >= LINES) return;
@@ -79,7 +83,7 @@ TESK_DEVICE void start_column(const TeskDiffusion *a, const Block *block, const 
 }
 #endif
 
-/* ---- the stages ------------------------------------------------------------------------------------------------------------- */
+/* ---- the stages ---------------------------------------------------------------------------------------- */
 /* Values at nodes to points in y. */
 TESK_DEVICE void y_points(int t, const real *from, real *to) {
   const int ix = t % NX, plane = t / NX % PLANES, c = t / NX / PLANES;
@@ -151,7 +155,7 @@ TESK_DEVICE void y_nodes(const TeskDiffusion *a, const Block *block, int t, int 
   put_top(a, block, &target, carry);
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
 TESK_KERNEL(tesk_quadrature_tiles, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y,
             (const real *)b, (real *)faces, (TeskDiffusion)a) {
   TESK_SHARED(memory);

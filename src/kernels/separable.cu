@@ -1,18 +1,21 @@
-/* y <- A x, or r <- b - A x, for the separable operator on a box, gathered: every block writes complete results, no atomics.
+/* y <- A x, or r <- b - A x, for the separable operator on a box, gathered: every block writes complete results, no
+ * atomics.
  *
  *   A = My Mx (Kz + c Mz) + Ky Mx Mz + My Kx Mz     (constants and cell widths folded in, see TeskLaplace)
  *
- * A block owns TILE_X x TILE_Y columns of cells, with one more row of cells below each (their part of the shared nodes is computed twice),
- * and marches up through `layers` cell layers:
+ * A block owns TILE_X x TILE_Y columns of cells, with one more row of cells below each (their part of the shared
+ * nodes is computed twice), and marches up through `layers` cell layers:
  *   z: a thread owns NODES node columns: f1 = Mz x, f2 = (Kz + c Mz) x of one layer in registers, into shared memory
  *   x: g1 = Mx f1, g2 = Mx f2 + Kx f1                y: out = My g2 + Ky g1
- * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other. IN_PLACE: a thread takes a whole
- * row of the x-stage and writes behind what it has read: 0.6 of the shared memory, so more blocks at a time, for a third barrier.
+ * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other. IN_PLACE:
+ * a thread takes a whole row of the x-stage and writes behind what it has read: 0.6 of the shared memory, so more
+ * blocks at a time, for a third barrier.
  *
  * Floor: x read once, y written once. Multiply-adds a point: about 7 (k + 1)/2 + 8.
- * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL, IN_PLACE, TASK_Y (cells of a column a
- * thread takes in the y-stage), JOINT (mass products in x share the
- * matrix: fewer instructions, more registers), PAD (rows of an odd number of values in shared memory), SKEW. Tables: src/basis/kernel_tables.h. */
+ * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL, IN_PLACE,
+ * TASK_Y (cells of a column a thread takes in the y-stage), JOINT (mass products in x share the
+ * matrix: fewer instructions, more registers), PAD (rows of an odd number of values in shared memory), SKEW.
+ * Tables: src/basis/kernel_tables.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "separable_arguments.h"
@@ -39,8 +42,8 @@
 #else
 #define TASK_X (TILE_X % 2 ? 1 : 2)
 #endif
-/* Planes are SKEW numbers further apart than their rows need, so that threads at the end of a row and those at the start of the next
- * plane's meet different banks. */
+/* Planes are SKEW numbers further apart than their rows need, so that threads at the end of a row and those at the
+ * start of the next plane's meet different banks. */
 #if IN_PLACE
 #define PLANE_F (NY * PITCH_F + SKEW)
 #else
@@ -102,7 +105,7 @@ TESK_DEVICE void make_block(const TeskLaplace *a, Block *block) {
   for (int i = 0; i < 6; i++) block->robin[i] = (real)a->robin[i];
 }
 
-/* ---- z ----------------------------------------------------------------------------------------------------------------- */
+/* ---- z ------------------------------------------------------------------------------------------------- */
 typedef struct Column {
   const real *x;   /* bottom of the next layer to load, NULL outside the box */
   real last, m, k; /* of the layer below: top value and what it gives to the shared plane */
@@ -161,7 +164,7 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, in
 }
 #endif
 
-/* ---- x ----------------------------------------------------------------------------------------------------------------- */
+/* ---- x ------------------------------------------------------------------------------------------------- */
 /* TASK_X cells of one row: g1, g2 of their nodes but the last one, with what the cell to the left gives. */
 TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, const real *f1, const real *f2,
                          real *g1, real *g2) {
@@ -221,7 +224,7 @@ TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, con
   }
 }
 
-/* ---- y ----------------------------------------------------------------------------------------------------------------- */
+/* ---- y ------------------------------------------------------------------------------------------------- */
 /* Zeros at the upper Dirichlet faces next to node (x, y, z): nobody owns these nodes. */
 TESK_DEVICE void close_faces(const TeskLaplace *a, const Block *block, real *out, int x, int y, int z) {
   const int dx = a->dirichlet[1] && x == block->nodes[0] - 2,
@@ -310,7 +313,7 @@ TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, in
   }
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------------------------ */
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
 TESK_KERNEL(tesk_separable, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (real *)y, (const real *)b,
             (TeskLaplace)a) {
   TESK_SHARED(f1);

@@ -1,5 +1,5 @@
-/* Products of a line of DEGREE + 1 values in registers with mass and stiffness of a cell of width 1, by even-odd halves. Tables: tesk_me, tesk_mo,
- * tesk_ke, tesk_ko (src/basis/kernel_tables.h). Before it: real, DEGREE. */
+/* Products of a line of DEGREE + 1 values in registers with mass and stiffness of a cell of width 1, by even-odd
+ * halves. Tables: tesk_me, tesk_mo, tesk_ke, tesk_ko (src/basis/kernel_tables.h). Before it: real, DEGREE. */
 #ifndef TESK_SEPARABLE_LINES_H
 #define TESK_SEPARABLE_LINES_H
 

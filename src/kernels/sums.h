@@ -1,4 +1,5 @@
-/* Grid-stride loops, and sums over a block of THREADS threads that are the same in each of its threads and in every run. Before: THREADS. */
+/* Grid-stride loops, and sums over a block of THREADS threads that are the same in each of its threads and in every
+ * run. Before: THREADS. */
 #ifndef TESK_SUMS_H
 #define TESK_SUMS_H
 

@@ -1,13 +1,15 @@
-/* Blocks of TILE_X x TILE_Y columns of cells that march up through `layers` layers of a box and write each of their results once: nodes on a
- * block's upper faces belong to its neighbours, so it leaves its part of them in `faces`, and tesk_tile_faces adds these parts to y
- * afterwards, in one order. The lower faces of a block are its own.
+/* Blocks of TILE_X x TILE_Y columns of cells that march up through `layers` layers of a box and write each of their
+ * results once: nodes on a block's upper faces belong to its neighbours, so it leaves its part of them in `faces`,
+ * and tesk_tile_faces adds these parts to y afterwards, in one order. The lower faces of a block are its own.
  *
- * What a block leaves: [x-face][z][y], [y-face][z][x] and [z-face][y][x], all with both ends, together block_faces numbers; an edge is in the
- * first that has it. An x-face costs whole sectors of y a number (read and written), so blocks should be long in x. With HALO 1 there are none:
- * a block's first column of cells in x is its neighbour's last one, computed again for what it gives to the nodes of the block's own cells.
+ * What a block leaves: [x-face][z][y], [y-face][z][x] and [z-face][y][x], all with both ends, together block_faces
+ * numbers; an edge is in the first that has it. An x-face costs whole sectors of y a number (read and written), so
+ * blocks should be long in x. With HALO 1 there are none:
+ * a block's first column of cells in x is its neighbour's last one, computed again for what it gives to the nodes
+ * of the block's own cells.
  *
- * Before it: real, DIM, DEGREE (or K), TILE_X (with the halo), TILE_Y, RESIDUAL, HALO (else 0), and ARGUMENTS, the type of the kernel's arguments with cells, dirichlet, layers,
- * pitch, plane, block_faces and sign. */
+ * Before it: real, DIM, DEGREE (or K), TILE_X (with the halo), TILE_Y, RESIDUAL, HALO (else 0), and ARGUMENTS, the
+ * type of the kernel's arguments with cells, dirichlet, layers, pitch, plane, block_faces and sign. */
 #ifndef TESK_TILE_FACES_H
 #define TESK_TILE_FACES_H
 
@@ -116,8 +118,9 @@ TESK_DEVICE void put_top(const ARGUMENTS *a, const Block *block, const Target *t
         target->top, target->b, value);
 }
 
-/* ---- what blocks share ------------------------------------------------------------------------------------------------------ */
-/* Where a node lies: its block's number in each direction, its place in it; where there is a block below that has it too. */
+/* ---- what blocks share --------------------------------------------------------------------------------- */
+/* Where a node lies: its block's number in each direction, its place in it; where there is a block below that has
+ * it too. */
 typedef struct Place {
   int block[3], at[3], shared[3];
 } Place;
@@ -152,7 +155,8 @@ TESK_DEVICE void add_shared(const ARGUMENTS *a, const real *faces, int blocks_x,
   *y = before + (real)a->sign * sum;
 }
 
-/* The nodes of a line, a warp together. node: of the line, but in its own direction `along`; kind: direction of the plane between blocks. */
+/* The nodes of a line, a warp together. node: of the line, but in its own direction `along`; kind: direction of the
+ * plane between blocks. */
 TESK_DEVICE void add_line(const ARGUMENTS *a, const real *faces, const int *blocks, const int *nodes,
                           int kind, int along, const int *node, real *y) {
   Place place;

@@ -1,11 +1,13 @@
-/* The embedding of nested 3D spaces and its transpose, all directions in one pass, where all are refined and cells are equal.
+/* The embedding of nested 3D spaces and its transpose, all directions in one pass, where all are refined and cells
+ * are equal.
  *
- * Prolongation: a block owns CELLS_X x CELLS_Y x CELLS_Z coarse cells. Their nodes go to shared memory, along x and y to fine nodes there,
- * and along z in registers, one fine column a thread, to memory: the fine vector is touched once where three passes touch it with half and
- * a quarter of it more. Floor: fine read (where added to) and written once, an eighth of it read.
+ * Prolongation: a block owns CELLS_X x CELLS_Y x CELLS_Z coarse cells. Their nodes go to shared memory, along x and
+ * y to fine nodes there, and along z in registers, one fine column a thread, to memory: the fine vector is touched
+ * once where three passes touch it with half and a quarter of it more. Floor: fine read (where added to) and
+ * written once, an eighth of it read.
  *
- * Restriction: a block gathers the coarse nodes of one coarse cell but the upper ones from the two fine cells on either side. Fine values are
- * read up to eight times: for small boxes, where three launches cost more than the reads.
+ * Restriction: a block gathers the coarse nodes of one coarse cell but the upper ones from the two fine cells on
+ * either side. Fine values are read up to eight times: for small boxes, where three launches cost more than the reads.
  *
  * Macros: real, DEGREE, CELLS_X, CELLS_Y, CELLS_Z. Tables: tesk_e [2 DEGREE + 1][DEGREE + 1]. */
 #include "kernel.h"
@@ -17,7 +19,7 @@
 #define E(f, p) tesk_e((f) * (K + 1) + (p))
 #define FOR_TASKS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
 
-/* ---- prolongation -------------------------------------------------------------------------------------------------------- */
+/* ---- prolongation -------------------------------------------------------------------------------------- */
 #define NX (CELLS_X * K + 1) /* coarse nodes of a block */
 #define NY (CELLS_Y * K + 1)
 #define NZ (CELLS_Z * K + 1)
@@ -41,8 +43,8 @@ TESK_DEVICE void embed(const real *from, int from_stride, real *to, int to_strid
   if (last) to[STEP * to_stride] = v[K];
 }
 
-/* The column of one coarse cell in z, to memory. All old values are asked for before the first is written: stores and loads of one
- * array keep their order, and waiting for each load costs more than everything else. */
+/* The column of one coarse cell in z, to memory. All old values are asked for before the first is written: stores
+ * and loads of one array keep their order, and waiting for each load costs more than everything else. */
 TESK_DEVICE void embed_column(const real *from, int from_stride, real *to, long long plane, int last,
                               int add) {
   real v[K + 1], old[STEP + 1];
@@ -98,7 +100,7 @@ TESK_KERNEL(tesk_prolongate_box, THREADS, 1, (const real *TESK_RESTRICT)coarse, 
   }
 }
 
-/* ---- restriction ---------------------------------------------------------------------------------------------------------- */
+/* ---- restriction --------------------------------------------------------------------------------------- */
 #define W (2 * STEP) /* fine nodes in reach: from 1 of the cell before to STEP of the own one */
 
 /* Coarse nodes 0 .. K - 1 of a cell, and K of the last one, from the fine nodes in reach. */

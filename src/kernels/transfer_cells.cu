@@ -1,17 +1,22 @@
-/* Transfers between spaces with hanging nodes, coarse cell by coarse cell (include/tessera/transfer.h). Those that are refined and those that
- * are not are launched apart, so that all cells of a launch do the same.
+/* Transfers between spaces with hanging nodes, coarse cell by coarse cell (include/tessera/transfer.h). Those that
+ * are refined and those that are not are launched apart, so that all cells of a launch do the same.
  *
- * A block owns CELLS coarse cells of a list. Their nodes go to shared memory, where lines of hanging nodes are interpolated; one direction after
- * another is contracted, a line a thread, the last one from or to the fine vector itself, so that fine values are touched once and never
- * stored in between. With ROWS = 2 N rows (both halves) where a cell is refined, N where it is not:
+ * A block owns CELLS coarse cells of a list. Their nodes go to shared memory, where lines of hanging nodes are
+ * interpolated; one direction after another is contracted, a line a thread, the last one from or to the fine vector
+ * itself, so that fine values are touched once and never stored in between. With ROWS = 2 N rows (both halves)
+ * where a cell is refined, N where it is not:
  *   prolongation   M^3 -> ROWS M^2 -> ROWS^2 M -> memory         restriction   the way back, transposed
- * Restriction leaves the result of each cell in an array of its own; gather.cu sums them node by node in a fixed order, so that
- * the result does not depend on the order in which blocks run. That array is as large as the coarse vector and a bit: an eighth of the fine one.
+ * Restriction leaves the result of each cell in an array of its own; gather.cu sums them node by node in a fixed
+ * order, so that the result does not depend on the order in which blocks run. That array is as large as the coarse
+ * vector and a bit: an eighth of the fine one.
  *
- * Shared: ROWS M + 2 M^2 numbers and, a cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers: a line, ROWS at most.
- * Flops a refined cell, 3D: 2 ROWS M (M^2 + ROWS M + ROWS^2). Bytes a fine node: 4 (who writes it) times ((k+1)/k)^3, read and written once.
+ * Shared: ROWS M + 2 M^2 numbers and, a cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers:
+ * a line, ROWS at most.
+ * Flops a refined cell, 3D: 2 ROWS M (M^2 + ROWS M + ROWS^2). Bytes a fine node: 4 (who writes it) times
+ * ((k+1)/k)^3, read and written once.
  *
- * Macros: real, DIM, M, N (nodes a direction of coarse and fine cells), REFINED, CELLS, THREADS. tables: E[ROWS][M], W[2][M][M]. */
+ * Macros: real, DIM, M, N (nodes a direction of coarse and fine cells), REFINED, CELLS, THREADS. tables:
+ * E[ROWS][M], W[2][M][M]. */
 #include "kernel.h"
 #include "forest_cells.h"
 
@@ -53,7 +58,8 @@ TESK_DEVICE void hang(const int *list, const unsigned short *mask, int cells, in
   }
 }
 
-/* Where row t of the last direction of line `line` (its other rows, x fastest) stands among the fine nodes of a family. */
+/* Where row t of the last direction of line `line` (its other rows, x fastest) stands among the fine nodes of a
+ * family. */
 TESK_DEVICE int fine_node(int line, int t) {
   const int r = line % ROWS, s = DIM == 3 ? line / ROWS : t;
   const int child = r / N + 2 * (s / N) + (DIM == 3 ? 4 * (t / N) : 0);

@@ -1,5 +1,6 @@
-/* Flexible right-preconditioned GMRES(restart): modified Gram-Schmidt, Givens rotations. What the preconditioner returns is kept in its
- * own precision (images), so x needs no further preconditioning, and a float32 cycle costs float32 memory. */
+/* Flexible right-preconditioned GMRES(restart): modified Gram-Schmidt, Givens rotations. What the preconditioner
+ * returns is kept in its own precision (images), so x needs no further preconditioning, and a float32 cycle costs
+ * float32 memory. */
 #include <math.h>
 #include <string.h>
 #include "krylov/solver.h"

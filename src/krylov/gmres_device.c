@@ -1,4 +1,5 @@
-/* GMRES as in gmres.c, an Arnoldi step without the host: which column it is stands in device memory, so that one recorded step serves all. */
+/* GMRES as in gmres.c, an Arnoldi step without the host: which column it is stands in device memory, so that one
+ * recorded step serves all. */
 #include <math.h>
 #include "krylov/krylov_device.h"
 

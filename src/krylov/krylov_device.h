@@ -1,5 +1,5 @@
-/* The Krylov methods on devices with kernels (src/kernels/krylov.cu): an iteration, its cycle included, is one recorded piece of work;
- * its scalars stay on the device, and one number comes back. */
+/* The Krylov methods on devices with kernels (src/kernels/krylov.cu): an iteration, its cycle included, is one
+ * recorded piece of work; its scalars stay on the device, and one number comes back. */
 #ifndef TESI_KRYLOV_DEVICE_H
 #define TESI_KRYLOV_DEVICE_H
 
@@ -27,8 +27,8 @@ void tesi_krylov_device_destroy(TesiKrylovDevice **device);
 TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device);
 
-/* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads; `extra`: numbers of shared
- * memory beyond those of a sum. */
+/* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads;
+ * `extra`: numbers of shared memory beyond those of a sum. */
 TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra,
                              void **arguments);
 /* The one number of an iteration. */

@@ -12,7 +12,8 @@ bool tesi_solver_rounds(const TesSolver *s) {
          tesi_full_possible(s->desc.multigrid) && s->desc.op->table->correct_residual;
 }
 
-/* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an iteration first needs them. */
+/* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
+ * iteration first needs them. */
 static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -224,7 +225,8 @@ done:
   return status;
 }
 
-/* v <- v without what the operator says, or v - mean of its coefficients, over all nodes of the components that are determined up to a constant: all their nodes are unknowns. */
+/* v <- v without what the operator says, or v - mean of its coefficients, over all nodes of the components that are
+ * determined up to a constant: all their nodes are unknowns. */
 static TesStatus remove_mean(TesSolver *s, TesVector *v) {
   const TesSpace *space = s->desc.op->space;
   TesStatus status = TES_OK;
@@ -281,7 +283,8 @@ done:
   return status;
 }
 
-/* Where squares of b over- or underflow: solver->projected <- factor b, factor the power of two that makes its largest entry about 1. */
+/* Where squares of b over- or underflow: solver->projected <- factor b, factor the power of two that makes its
+ * largest entry about 1. */
 static TesStatus bring_into_range(TesSolver *s, const TesVector *b, double *factor) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;

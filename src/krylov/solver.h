@@ -24,11 +24,14 @@ struct TesSolver {
   int iterations;
 };
 
-/* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not needed then. */
+/* Whether the iteration is V-cycles in float32 and the operator corrects, rounds and measures in one pass: r is not
+ * needed then. */
 bool tesi_solver_rounds(const TesSolver *solver);
-/* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without it. */
+/* The power of two that brings a vector of this norm to entries of about 1: rounding is the same with and without
+ * it. */
 double tesi_solver_factor(const TesSolver *solver, double norm);
-/* z <- MG r (z <- r without multigrid), through the cycle's precision; z may be of either precision. norm: about |r|. */
+/* z <- MG r (z <- r without multigrid), through the cycle's precision; z may be of either precision. norm: about
+ * |r|. */
 TesStatus tesi_solver_precondition(TesSolver *solver, const TesVector *r, double norm, TesVector *z);
 /* Recomputes r <- b - A x, and its norm relative to |b|. */
 TesStatus tesi_solver_residual(TesSolver *solver, const TesVector *b, const TesVector *x, double *relative);

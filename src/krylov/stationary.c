@@ -20,9 +20,9 @@ done:
   return status;
 }
 
-/* The last V-cycle of the start corrects a defect computed in float64: a cycle that computes x itself leaves a residual of the
- * size of its own round-off times |A| |x|, which for float32 is far too much, and for float64 still shows at high degrees (patch
- * solves replace values instead of correcting them). */
+/* The last V-cycle of the start corrects a defect computed in float64: a cycle that computes x itself leaves a
+ * residual of the size of its own round-off times |A| |x|, which for float32 is far too much, and for float64 still
+ * shows at high degrees (patch solves replace values instead of correcting them). */
 static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -41,8 +41,8 @@ done:
   return status;
 }
 
-/* The same around a float32 cycle, for operators that correct x, round the residual and measure it in one pass. The norm used
- * for scaling is the one before: of b, then of the last residual. */
+/* The same around a float32 cycle, for operators that correct x, round the residual and measure it in one pass. The
+ * norm used for scaling is the one before: of b, then of the last residual. */
 static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;

@@ -77,8 +77,9 @@ static int halved_cells(int n) {
   return n > 3 ? n / 2 : n;
 }
 
-/* Those of the directions that can still be halved in which cells are narrow, by their mean widths. Neighbours along the wide side of a cell are
- * coupled weakly: smoothers leave errors that change fast there, which a mesh halved in that direction could not show. */
+/* Those of the directions that can still be halved in which cells are narrow, by their mean widths. Neighbours
+ * along the wide side of a cell are coupled weakly: smoothers leave errors that change fast there, which a mesh
+ * halved in that direction could not show. */
 static void choose_directions(const TesMesh *mesh, bool halve[3]) {
   const double most = 1.5;
   double width[3], narrow = INFINITY;

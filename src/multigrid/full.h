@@ -1,6 +1,6 @@
-/* The start of full multigrid around a float32 cycle, its iterates in float64: on each level a cycle corrects a residual that was
- * computed in float64. (Iterates in float32 would leave the finest level a start whose round-off, times |A|, is far above
- * the error of its discretisation, and cost a cycle more from degree 5 on.) */
+/* The start of full multigrid around a float32 cycle, its iterates in float64: on each level a cycle corrects a
+ * residual that was computed in float64. (Iterates in float32 would leave the finest level a start whose round-off,
+ * times |A|, is far above the error of its discretisation, and cost a cycle more from degree 5 on.) */
 #ifndef TESI_FULL_H
 #define TESI_FULL_H
 
@@ -13,8 +13,8 @@ bool tesi_full_possible(const TesMultigrid *multigrid);
 /* op: the float64 operator of the finest level. */
 TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, TesiFull **full);
 void tesi_full_destroy(TesiFull **full);
-/* x <- the prolongated solution of the level below the finest (of the problem itself where there is only one level). Residuals
- * are multiplied by `factor` before they are rounded. b, x: float64. */
+/* x <- the prolongated solution of the level below the finest (of the problem itself where there is only one
+ * level). Residuals are multiplied by `factor` before they are rounded. b, x: float64. */
 TesStatus tesi_full_start(TesiFull *full, const TesVector *b, double factor, TesVector *x);
 
 #endif

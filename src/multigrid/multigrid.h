@@ -12,8 +12,8 @@ TesStatus tesi_multigrid_start(TesMultigrid *multigrid, const TesVector *b, TesV
 /* Whether conjugate gradients may use its cycle. */
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid);
 
-/* For the start around a float32 cycle (full.h): right-hand side and solution of the cycles on a level below the finest, one cycle
- * from zero there, and the coarsest level's solver. */
+/* For the start around a float32 cycle (full.h): right-hand side and solution of the cycles on a level below the
+ * finest, one cycle from zero there, and the coarsest level's solver. */
 void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, TesVector **x);
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);

@@ -1,4 +1,5 @@
-/* correct_residual on devices with kernels: in passes, with a float64 vector of work that the operator keeps once it was needed. */
+/* correct_residual on devices with kernels: in passes, with a float64 vector of work that the operator keeps once
+ * it was needed. */
 #include <math.h>
 #include "operator/operator_parts.h"
 #include "operator/quadrature/quadrature_device.h"

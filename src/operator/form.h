@@ -1,11 +1,12 @@
-/* Forms as operators hold them: their own copy, in which every factor is 1 and every coefficient but that of diffusion is given. */
+/* Forms as operators hold them: their own copy, in which every factor is 1 and every coefficient but that of
+ * diffusion is given. */
 #ifndef TESI_FORM_H
 #define TESI_FORM_H
 
 #include "operator/operator.h"
 
-/* Checks a form against the space and copies it. Errors: TES_INVALID_INPUT (terms given twice, a Robin term on a boundary that is not free,
- * factors). */
+/* Checks a form against the space and copies it. Errors: TES_INVALID_INPUT (terms given twice, a Robin term on a
+ * boundary that is not free, factors). */
 TesStatus tesi_form_copy(const TesSpace *space, const TesForm *form, TesForm *copy);
 void tesi_form_release(TesContext *ctx, int materials, TesForm *copy);
 /* The term, of a Robin term that of boundary number `boundary`; NULL where the form has none. */

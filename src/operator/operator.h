@@ -19,8 +19,8 @@ typedef struct TesiCorrection {
 typedef struct TesiOperatorTable {
   TesStatus (*apply)(const TesOperator *op, const void *x, void *y);
   TesStatus (*residual)(const TesOperator *op, const void *b, const void *x, void *r);
-  /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators only. On devices with
-   * kernels `norm` may be NULL: then nothing waits for the host. */
+  /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators
+   * only. On devices with kernels `norm` may be NULL: then nothing waits for the host. */
   TesStatus (*correct_residual)(const TesOperator *op, const TesiCorrection *correction, double *norm);
   TesStatus (*diagonal)(const TesOperator *op, void *d);
   /* May be NULL. As tes_operator_lift(). */
@@ -31,7 +31,8 @@ typedef struct TesiOperatorTable {
   void (*destroy)(TesOperator *op); /* releases plan and own data */
 } TesiOperatorTable;
 
-/* A kind of operators. `refuses`: why it cannot do a form on a space, NULL: it can. `init` completes an operator whose desc is its own copy:
+/* A kind of operators. `refuses`: why it cannot do a form on a space, NULL: it can. `init` completes an operator
+ * whose desc is its own copy:
  * length, singular, data, plan, table, description. */
 typedef struct TesiOperatorKind {
   const char *name;
@@ -60,7 +61,8 @@ struct TesOperator {
   char description[160];
 };
 
-/* Diffusion and reaction over a box, as the kinds separable and quadrature and their smoothers want them: of these kinds alone. */
+/* Diffusion and reaction over a box, as the kinds separable and quadrature and their smoothers want them: of these
+ * kinds alone. */
 typedef struct TesiDiffusion {
   double a, c, alpha[6]; /* constants; NaN where they vary */
   TesFunction *a_function, *c_function,
@@ -92,14 +94,16 @@ TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const Tes
 /* Allocates what the operator's correct_residual needs on devices, rather than in its first use. */
 TesStatus tesi_operator_reserve(const TesOperator *op);
 
-/* The plain versions of both forms, cell by cell from the definition, and the diagonal they give (1 at Dirichlet nodes).
+/* The plain versions of both forms, cell by cell from the definition, and the diagonal they give (1 at Dirichlet
+ * nodes).
  * float64 host arrays. */
 TesStatus tesi_diffusion_apply_ref(const TesOperator *op, const double *x, double *y);
 TesStatus tesi_diffusion_diagonal_ref(const TesOperator *op, double *d);
 
 /* The assembled 1D pair of direction d of a separable operator: A = sum_d K_d (x) M_others with
  *   K_d = a (stiffness) + end terms alpha (boundary faces of d) + (d == 0 ? c M_0 : 0).
- * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For references and set-up. */
+ * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For
+ * references and set-up. */
 TesStatus tesi_operator_axis_matrices(const TesOperator *op, int d, double *K, double *M);
 
 /* The plain version: cell by cell, from quadrature, float64 inside. For tests; slow. */

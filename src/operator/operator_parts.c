@@ -1,5 +1,5 @@
-/* Forms that couple no parts, over spaces of several: an operator a part. Terms of a space of several components stand on each of them, so that
- * components that are alike share an operator. */
+/* Forms that couple no parts, over spaces of several: an operator a part. Terms of a space of several components
+ * stand on each of them, so that components that are alike share an operator. */
 #include "operator/operator_parts.h"
 #include <math.h>
 #include <stdio.h>
@@ -105,7 +105,8 @@ static const TesiOperatorTable table = {.apply = apply,
                                                       .cost = cost,
                                                       .destroy = destroy};
 
-/* ---- set-up -------------------------------------------------------------------------------------------------------------- */
+/* ---- set-up
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static bool stands_on(const TesSpace *space, const TesTermDesc *term, int part) {
   return !space->product || term->test == part;

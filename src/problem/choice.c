@@ -8,12 +8,13 @@
 #include "operator/operator_parts.h"
 #include "problem/problem.h"
 
-/* Boxes. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a few defect corrections beat
- * any Krylov method, and need no further vectors. Varying coefficients: every level tries which smoother serves it
- * (tes_smoother_create), so GMRES, which takes any and makes up for what it does not reach. Conjugate gradients where the
- * smoother is symmetric anyway. All other meshes: chebyshev, whose cycle is symmetric, inside cg from the start that full multigrid makes: a sixth of a cycle that
- * saves one to three. The first row that fits holds; full multigrid makes its own start, so that V-cycles, or cg alone, take its place where there
- * is a guess. */
+/* Boxes. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a
+ * few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients: every level
+ * tries which smoother serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it does not
+ * reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes: chebyshev, whose cycle is
+ * symmetric, inside cg from the start that full multigrid makes: a sixth of a cycle that saves one to three. The
+ * first row that fits holds; full multigrid makes its own start, so that V-cycles, or cg alone, take its place
+ * where there is a guess. */
 enum { BOX = 1, OTHER = 2, ALL = 3, NO = 1, YES = 2, ANY = 3 };
 enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
 static const struct {
@@ -149,7 +150,7 @@ void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
                                                        : " (chosen)");
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
 /* A box: float64 vectors of the outer iteration, and the multigrid; where the vectors are. */
 static TesStatus check_box(const TesProblem *p) {
@@ -172,8 +173,8 @@ done:
   return status;
 }
 
-/* Roughly what operators, multigrid and vectors will take on the host: positions of cells, two operators with numbers of nodes (twice)
- * and factors, the one of the cycle with its coarser levels, some ten vectors. */
+/* Roughly what operators, multigrid and vectors will take on the host: positions of cells, two operators with
+ * numbers of nodes (twice) and factors, the one of the cycle with its coarser levels, some ten vectors. */
 static TesStatus check_cells(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

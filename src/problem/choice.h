@@ -22,9 +22,11 @@ typedef struct TesiChoice {
 
 TesiChoice tesi_choose(const TesiSituation *situation);
 
-/* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother is the one to use. */
+/* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother
+ * is the one to use. */
 void tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
-/* problem->cycle: what is asked for, where float32 holds lengths of the size of the cells; for this its space is enough. */
+/* problem->cycle: what is asked for, where float32 holds lengths of the size of the cells; for this its space is
+ * enough. */
 TesStatus tesi_problem_choose_precision(TesProblem *problem);
 /* Told before anything large is allocated. */
 TesStatus tesi_problem_check_memory(const TesProblem *problem);

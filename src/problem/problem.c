@@ -7,7 +7,8 @@
 
 static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes};
 
-/* ---- set-up -------------------------------------------------------------------------------------------------------- */
+/* ---- set-up
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* The equation's own terms, and those of Robin boundaries. */
 static TesStatus create_form(TesProblem *p) {
@@ -239,7 +240,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- what it consists of --------------------------------------------------------------------------------------------- */
+/* ---- what it consists of ------------------------------------------------------------------------------- */
 
 const TesSpace *tes_problem_space(const TesProblem *problem) {
   return problem->space;

@@ -1,7 +1,8 @@
 /* Problems as their parts see them: what was a name is a number, and an equation is a table of functions.
  *
- * problem.c makes spaces, operators and solver; problem_names.c numbers names and refuses; right_hand_side.c loads and lifts; choice.c holds what
- * is chosen by kind of mesh; solution.c solves and completes. None of them knows an equation: those are poisson.c and its siblings. */
+ * problem.c makes spaces, operators and solver; problem_names.c numbers names and refuses; right_hand_side.c loads
+ * and lifts; choice.c holds what is chosen by kind of mesh; solution.c solves and completes. None of them knows an
+ * equation: those are poisson.c and its siblings. */
 #ifndef TESI_PROBLEM_H
 #define TESI_PROBLEM_H
 
@@ -30,8 +31,8 @@ typedef struct TesiEquation {
   int (*shown)(const TesProblem *problem, TesiShown *shown);
   const struct TesiFlowEquation
       *flow; /* NULL: a scalar field of element q, and load is the whole right-hand side */
-  /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux, uy (, uz) Of vector
-   * equations also v, vx, ... */
+  /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux,
+   * uy (, uz) Of vector equations also v, vx, ... */
   int (*fields)(const TesProblem *problem, TesiField *field);
   bool vector; /* the solution has a component a direction; else one */
 } TesiEquation;
@@ -91,11 +92,12 @@ struct TesProblem {
 /* tes_problem_create() for any equation. */
 TesStatus tesi_problem_create(TesContext *context, const TesiEquation *equation, const void *user,
                               const TesProblemDesc *desc, TesProblem **problem);
-/* The same equation on the same mesh with other data: of `desc`, whose names, materials and boundaries are ignored, in favour of
- * `numbered`, of which copies are made. */
+/* The same equation on the same mesh with other data: of `desc`, whose names, materials and boundaries are ignored,
+ * in favour of `numbered`, of which copies are made. */
 TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDesc *desc,
                                    const TesiNumbered *numbered, TesProblem **other);
-/* b <- int f phi + sum over boundaries int g phi with the problem's fluxes, by component: f[components], NULL inside: 0; material_f[components], each
+/* b <- int f phi + sum over boundaries int g phi with the problem's fluxes, by component: f[components], NULL
+ * inside: 0; material_f[components], each
  * [materials], NULL inside: f. */
 TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *const *f,
                             const TesFunction **const *material_f, TesVector *b);
@@ -116,9 +118,9 @@ size_t tesi_problem_spare(const TesProblem *problem);
 TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered);
 TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to);
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
-/* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a Dirichlet or Robin boundary or a
- * mass term. TES_INVALID_INPUT names a cell of the first part where it is not. A mesh of one part is always accepted: its constant is fixed by
- * the mean. */
+/* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a
+ * Dirichlet or Robin boundary or a mass term. TES_INVALID_INPUT names a cell of the first part where it is not. A
+ * mesh of one part is always accepted: its constant is fixed by the mean. */
 TesStatus tesi_problem_check_parts(const TesProblem *problem);
 TesStatus tesi_problem_create_right_hand_side(TesProblem *problem, const TesProblemDesc *desc);
 

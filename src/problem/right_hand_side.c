@@ -85,7 +85,7 @@ TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
   return status;
 }
 
-/* ---- boundary values ---------------------------------------------------------------------------------------------------- */
+/* ---- boundary values ----------------------------------------------------------------------------------- */
 
 /* u <- values at the nodes of boundaries of this priority, and those of `u` at all others; of one component. */
 static TesStatus overlay(const TesProblem *p, const TesSpace *space, const TesFunction *const *g,
@@ -179,7 +179,7 @@ done:
   return status;
 }
 
-/* ---- balance ------------------------------------------------------------------------------------------------------------ */
+/* ---- balance ------------------------------------------------------------------------------------------- */
 
 /* A singular problem has a solution only if the data are in balance: the sum of b is int f + int g. */
 static TesStatus check_balance(TesProblem *p, int component) {

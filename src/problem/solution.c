@@ -26,7 +26,8 @@ done:
   return status;
 }
 
-/* Where no formula tells the floor: b - A x, computed, is never below about eps |D x|, D the diagonal. Before u is completed. */
+/* Where no formula tells the floor: b - A x, computed, is never below about eps |D x|, D the diagonal. Before u is
+ * completed. */
 static TesStatus find_floor(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

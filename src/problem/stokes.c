@@ -101,7 +101,8 @@ static void given(const TesProblem *p, uint8_t *given) {
     given[i] = boundary[i].condition == TES_OUTFLOW ? 0 : boundary[i].condition == TES_SLIP ? 1 : 3;
 }
 
-/* b <- b - K u_D; where no face is open the net flux must vanish, and what rounding leaves of it is taken away by the iteration. */
+/* b <- b - K u_D; where no face is open the net flux must vanish, and what rounding leaves of it is taken away by
+ * the iteration. */
 static TesStatus lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -127,7 +128,8 @@ done:
   return status;
 }
 
-/* |div u| in L2 and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0: modes of the pressure are orthonormal. */
+/* |div u| in L2 and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0: modes of the pressure are
+ * orthonormal. */
 static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, double *divergence,
                                     double *gradient) {
   TesContext *ctx = p->context;
@@ -167,10 +169,11 @@ done:
   return status;
 }
 
-/* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes all of a divergence away: its
- * coarse correction the means over coarse cells, the first colour after it, whose patches are these cells, the rest, and other colours
- * leave it alone. On the true residual, which is small, the round-off of float32 is that of float64. Levels with an odd number of cells have
- * patches across coarse cells: there a cycle leaves a part. */
+/* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes
+ * all of a divergence away: its coarse correction the means over coarse cells, the first colour after it, whose
+ * patches are these cells, the rest, and other colours leave it alone. On the true residual, which is small, the
+ * round-off of float32 is that of float64. Levels with an odd number of cells have patches across coarse cells:
+ * there a cycle leaves a part. */
 static TesStatus clean_divergence(TesProblem *p) {
   enum { CYCLES = 8 };
   TesContext *ctx = p->context;

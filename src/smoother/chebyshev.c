@@ -1,13 +1,16 @@
 /* Chebyshev: x <- x + p(B A) B (b - A x). With lambda the largest eigenvalue of B A, 1 - t p(t) is
- *   without ratio  the polynomial of the fourth kind W_m(1 - 2 t / L) / (2 m + 1), L = 1.05 lambda, W_m(cos a) = sin((m + 1/2) a) / sin(a/2): of all
- *                  polynomials the one with the least sqrt(t) |1 - t p(t)| on [0, L], which bounds a V-cycle (Lottes, Optimal polynomial
+ *   without ratio  the polynomial of the fourth kind W_m(1 - 2 t / L) / (2 m + 1), L = 1.05 lambda, W_m(cos a) =
+ *   sin((m + 1/2) a) / sin(a/2): of all
+ *                  polynomials the one with the least sqrt(t) |1 - t p(t)| on [0, L], which bounds a V-cycle
+ *                  (Lottes, Optimal polynomial
  *                  smoothers for multigrid V-cycles, 2023, algorithm 1). It needs no lower end.
- *   with ratio     that of the first kind of [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative Methods for Sparse Linear Systems,
+ *   with ratio     that of the first kind of [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative
+ *   Methods for Sparse Linear Systems,
  *                  2nd ed., algorithm 12.1).
  * B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of D^-1 in the update.
  *
- * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the first
- * residual is b itself: degree m costs m - 1 applications then. */
+ * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the
+ * first residual is b itself: degree m costs m - 1 applications then. */
 #include <math.h>
 #include <stdio.h>
 #include "smoother/cell_patch/cell_patch.h"

@@ -1,4 +1,5 @@
-/* Damped Jacobi: x <- x + omega D^-1 (b - A x). Default omega = 4 / (3 lambda), lambda the largest eigenvalue of D^-1 A:
+/* Damped Jacobi: x <- x + omega D^-1 (b - A x). Default omega = 4 / (3 lambda), lambda the largest eigenvalue of
+ * D^-1 A:
  * the best damping of the upper half of the spectrum. One residual and one pass over three vectors a step. */
 #include <stdio.h>
 #include "smoother/spectrum.h"

@@ -62,7 +62,8 @@ static const char *wants_mapped(const TesOperator *op) {
                                            : "it is for mapped operators; boxes have vertex patches (patch)";
 }
 
-/* Kinds, by number. `refuses` (NULL: never): why a kind cannot smooth for an operator, NULL: it can. `init` sets table and plan. */
+/* Kinds, by number. `refuses` (NULL: never): why a kind cannot smooth for an operator, NULL: it can. `init` sets
+ * table and plan. */
 static const struct {
   const char *name;
   const char *(*refuses)(const TesOperator *op);

@@ -28,8 +28,9 @@ struct TesSmoother {
   char description[160];
 };
 
-/* The implementations. Each sets table, plan, omega (given: 0 for the default), symmetric and description of a smoother whose
- * other fields are complete; on failure what it leaves in plan is released by table->destroy if it has set the table. */
+/* The implementations. Each sets table, plan, omega (given: 0 for the default), symmetric and description of a
+ * smoother whose other fields are complete; on failure what it leaves in plan is released by table->destroy if it
+ * has set the table. */
 TesStatus tesi_smoother_patch_init(TesSmoother *smoother); /* separable operators, exact local solver */
 TesStatus tesi_smoother_parts_init(TesSmoother *smoother); /* a smoother a part */
 /* The choices for varying coefficients, by trial: the local solver of a patch smoother; patch or chebyshev. */

@@ -86,8 +86,8 @@ done:
   return status;
 }
 
-/* r, z <- B r, rz <- r.z. Rows of Dirichlet nodes are those of the identity, of which no large eigenvalue comes; but where coefficients are large
- * their part of r.z would be all that is seen, and r is zero there. */
+/* r, z <- B r, rz <- r.z. Rows of Dirichlet nodes are those of the identity, of which no large eigenvalue comes;
+ * but where coefficients are large their part of r.z would be all that is seen, and r is zero there. */
 static TesStatus begin(const TesOperator *op, TesiPrecondition precondition, void *user, const Vectors *v,
                        double *rz) {
   TesContext *ctx = op->context;

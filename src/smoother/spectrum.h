@@ -7,9 +7,10 @@
 /* z <- B r for a symmetric positive definite B; device memory of the operator's precision. */
 typedef TesStatus (*TesiPrecondition)(void *user, const void *r, void *z);
 
-/* Largest Ritz value of B A after `steps` steps of preconditioned conjugate gradients from a fixed start vector (pseudo-random
- * in the node number): from below, a few per cent off after 12 steps. Scalars in float64. Cost: `steps` applications of
- * A and B, four vectors of memory meanwhile. Errors: TES_NAN when A or B gives what is not a number. */
+/* Largest Ritz value of B A after `steps` steps of preconditioned conjugate gradients from a fixed start vector
+ * (pseudo-random in the node number): from below, a few per cent off after 12 steps. Scalars in float64. Cost:
+ * `steps` applications of A and B, four vectors of memory meanwhile. Errors: TES_NAN when A or B gives what is not
+ * a number. */
 TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
                                   double *lambda);
 
@@ -21,7 +22,8 @@ void tesi_start_vector(const TesSpace *space, double *v);
 /* d[length] on the host, float64: from the definition over boxes, as the operator gives it otherwise. */
 TesStatus tesi_diagonal_ref(const TesOperator *op, double *d);
 
-/* *d <- the inverse diagonal of A: a new device vector of length values in the operator's precision. Release by the device table. */
+/* *d <- the inverse diagonal of A: a new device vector of length values in the operator's precision. Release by the
+ * device table. */
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d);
 
 /* The largest eigenvalue of D^-1 A, given the inverse diagonal. */

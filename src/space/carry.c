@@ -9,7 +9,7 @@
 
 enum { CELL_MOST = TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES };
 
-/* ---- forests -------------------------------------------------------------------------------------------------------- */
+/* ---- forests ------------------------------------------------------------------------------------------- */
 
 /* Where the new cell's node stands: cell of `from`, and its reference coordinates there. */
 static void locate(const TesRelation *r, int dim, const double *node, double *xi, int64_t *cell) {
@@ -66,9 +66,10 @@ done:
   return status;
 }
 
-/* ---- boxes ---------------------------------------------------------------------------------------------------------- */
+/* ---- boxes --------------------------------------------------------------------------------------------- */
 
-/* The values of one direction's functions at the nodes of another axis: of node i those of nodes first[i] .. first[i] + degree. */
+/* The values of one direction's functions at the nodes of another axis: of node i those of nodes first[i] ..
+ * first[i] + degree. */
 typedef struct Line {
   int n;          /* degree + 1 */
   int64_t *first; /* [nodes] */
@@ -147,7 +148,7 @@ static bool same_corners(const TesMesh *a, const TesMesh *b) {
   return same;
 }
 
-/* --------------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------- */
 
 static TesStatus check(const TesSpace *from, const TesVector *u, const TesSpace *to, const TesVector *v) {
   TesContext *ctx = to->context;

@@ -5,7 +5,8 @@
 #include "basis/gauss.h"
 #include "space/space.h"
 
-/* ---- points by position: an open hash table of boxes of width `width`, far above round-off and far below distances ----------- */
+/* ---- points by position: an open hash table of boxes of width `width`, far above round-off and far below
+ * distances ----------- */
 
 typedef struct Finder {
   TesContext *ctx;
@@ -87,7 +88,8 @@ static int64_t find_or_add_point(Finder *f, const double *x) {
   return point;
 }
 
-/* ---- entities: faces and edges of the reference cell, with `free` directions (bits) and sides (bits) of the others ------------ */
+/* ---- entities: faces and edges of the reference cell, with `free` directions (bits) and sides (bits) of the
+ * others ------------ */
 
 typedef struct Entity {
   int free, side;
@@ -112,7 +114,7 @@ static void entity_point(int dim, Entity e, const double *t, double xi[3]) {
   for (int d = 0, i = 0; d < dim; d++) xi[d] = e.free >> d & 1 ? t[i++] : e.side >> d & 1;
 }
 
-/* ---- the matrix ---------------------------------------------------------------------------------------------------------- */
+/* ---- the matrix ---------------------------------------------------------------------------------------- */
 
 typedef struct Search {
   TesContext *ctx;
@@ -173,8 +175,9 @@ static bool same_position(const Search *s, const double *a, const double *b) {
   return distance < s->points.width / 8;
 }
 
-/* The coordinates on the coarse entity of the point with coordinates t on the fine one: corners of the fine entity are looked
- * for among the 3 or 9 points of the coarse one whose coordinates are 0, 1/2, 1; in between the map is affine. */
+/* The coordinates on the coarse entity of the point with coordinates t on the fine one: corners of the fine entity
+ * are looked for among the 3 or 9 points of the coarse one whose coordinates are 0, 1/2, 1; in between the map is
+ * affine. */
 static bool on_coarse(const Search *s, int64_t fine, int fine_entity, int64_t coarse, int coarse_entity,
                       const double t[2], double on[2]) {
   const int free = directions(s->entity[fine_entity].free);
@@ -233,8 +236,9 @@ static bool add_polynomial(Search *s, int64_t cell, int entity, const double on[
   return true;
 }
 
-/* Adds weight times the value at a node of a cell to the row: of the coarse polynomial where the node lies on an entity that hangs (faces
- * first, which hold their edges), else the unknown at its position. False: the mesh is not what a forest is. */
+/* Adds weight times the value at a node of a cell to the row: of the coarse polynomial where the node lies on an
+ * entity that hangs (faces first, which hold their edges), else the unknown at its position. False: the mesh is not
+ * what a forest is. */
 static bool add_node(Search *s, int64_t cell, const int i[3], double weight, int depth) {
   double x[3] = {0};
   if (depth > 8) return false;

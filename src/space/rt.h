@@ -1,9 +1,10 @@
 /* Raviart-Thomas spaces over a box, velocity and pressure: RT_k x Q_k, as 1D axes.
  *
- * Component i of the velocity is continuous of degree k + 1 in direction i (nodes) and discontinuous of degree k in the others (modes); the pressure
- * is discontinuous of degree k in all. n = k + 1. In each direction
+ * Component i of the velocity is continuous of degree k + 1 in direction i (nodes) and discontinuous of degree k in
+ * the others (modes); the pressure is discontinuous of degree k in all. n = k + 1. In each direction
  *   nodes: Gauss-Lobatto nodes of all cells, n cells + 1, or n cells on a ring, where the last node is the first;
- *   modes: Legendre polynomials, orthonormal on the cell of width h, number c n + j: l_j(x) = sqrt((2 j + 1) / h) P_j, so that their mass matrix is 1.
+ *   modes: Legendre polynomials, orthonormal on the cell of width h, number c n + j: l_j(x) = sqrt((2 j + 1) / h)
+ *   P_j, so that their mass matrix is 1.
  * A vector holds the components, then the pressure, each lexicographic, x fastest. */
 #ifndef TESI_RT_H
 #define TESI_RT_H

@@ -36,7 +36,8 @@ typedef struct TesiCellView {
   double node[TESI_MAX_POINTS], halves[2 * TESI_HANGING_NODES * TESI_HANGING_NODES]; /* halves: to degree 8 */
 } TesiCellView;
 
-/* Of one component, or put together of such spaces: then axes and cell view are theirs, and degree is that of the first one. */
+/* Of one component, or put together of such spaces: then axes and cell view are theirs, and degree is that of the
+ * first one. */
 struct TesSpace {
   atomic_int references;
   TesContext *context;
@@ -70,7 +71,8 @@ const TesiRt *tesi_space_rt(const TesSpace *space);
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
 
-/* The same components and boundary conditions and another degree, or over a mesh with the same boundaries; a product keeps its degrees. */
+/* The same components and boundary conditions and another degree, or over a mesh with the same boundaries; a
+ * product keeps its degrees. */
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other);
 
 /* First and one-past-last node of an axis that is an unknown. */
@@ -102,26 +104,29 @@ static inline bool tesi_cells_given(const TesiCellView *cells, int boundary) {
 static inline int32_t tesi_cells_node(int32_t index) {
   return index < 0 ? -1 - index : index;
 }
-/* Plain steps 1 and 2 for one cell: local[n^dim], Dirichlet nodes with the value that x has; and the transpose, which adds to x. */
+/* Plain steps 1 and 2 for one cell: local[n^dim], Dirichlet nodes with the value that x has; and the transpose,
+ * which adds to x. */
 void tesi_cells_read(const TesiCellView *cells, int64_t cell, const double *x, double *local);
 void tesi_cells_add(const TesiCellView *cells, int64_t cell, const double *local, double *x);
 /* The same of a space over a mesh of any kind: values at the cell's nodes, x fastest. */
 void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, double *local);
-/* values[n] of a function of degree k by its cell's nodes local[(k+1)^dim] at points xi[n][dim]; gradient [n][dim], reference (may be NULL). */
+/* values[n] of a function of degree k by its cell's nodes local[(k+1)^dim] at points xi[n][dim]; gradient [n][dim],
+ * reference (may be NULL). */
 void tesi_local_values(int dim, int degree, const double *local, int n, const double *xi, double *values,
                        double *gradient);
 /* As tes_space_coordinates(). */
 TesStatus tesi_cells_coordinates(const TesiCellView *cells, double *x);
 
-/* A name of a node of a cell, the same in all cells that have it: of its row of the interpolation of hanging nodes, numbers to 2^-30, by the nodes
- * index[n] of the cell. Numbers below TESI_CELLS_SMALL are round-off. */
+/* A name of a node of a cell, the same in all cells that have it: of its row of the interpolation of hanging nodes,
+ * numbers to 2^-30, by the nodes index[n] of the cell. Numbers below TESI_CELLS_SMALL are round-off. */
 #define TESI_CELLS_SMALL 1e-13
 uint64_t tesi_cells_row_key(int n, const int32_t *index, const double *row);
 /* That of a node that does not hang. */
 uint64_t tesi_cells_node_key(int32_t index);
 
-/* The values at all nodes of all cells from those at the unknowns, as a sparse matrix: row cell * n^dim + node. Made for tests, from
- * positions alone: which faces and edges hang on which, and what is one node, is found by comparing coordinates. */
+/* The values at all nodes of all cells from those at the unknowns, as a sparse matrix: row cell * n^dim + node.
+ * Made for tests, from positions alone: which faces and edges hang on which, and what is one node, is found by
+ * comparing coordinates. */
 typedef struct TesiConstraints {
   int64_t rows, columns;
   int64_t *first; /* [rows + 1] */

@@ -2,7 +2,8 @@
 #include <math.h>
 #include "space/space.h"
 
-/* Cells 0 .. count get their mean width where they are equally wide up to the round-off of the coordinates; else false. */
+/* Cells 0 .. count get their mean width where they are equally wide up to the round-off of the coordinates; else
+ * false. */
 static bool equalize(TesiAxis *axis, const double *vertices, int count) {
   const double mean = (vertices[count] - vertices[0]) / count,
                extent = fmax(fabs(vertices[0]), fabs(vertices[axis->cells]));

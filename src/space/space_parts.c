@@ -30,7 +30,7 @@ done:
   return status;
 }
 
-/* ---- components ---------------------------------------------------------------------------------------------------------- */
+/* ---- components ---------------------------------------------------------------------------------------- */
 
 /* The component before c that has values on the same boundaries; c: none has. */
 static int same_as(const TesSpace *s, int c) {
@@ -73,7 +73,7 @@ done:
   return status;
 }
 
-/* ---- products ------------------------------------------------------------------------------------------------------------ */
+/* ---- products ------------------------------------------------------------------------------------------ */
 
 /* Bit i of a boundary: scalar i has values there. */
 static TesStatus gather_given(TesSpace *s) {
@@ -137,7 +137,7 @@ done:
   return status;
 }
 
-/* ---- what they consist of ------------------------------------------------------------------------------------------------ */
+/* ---- what they consist of ------------------------------------------------------------------------------ */
 
 int tes_space_components(const TesSpace *space) {
   return space->scalars;

@@ -1,4 +1,5 @@
-/* Matrices of one direction, whose rows have few entries side by side, and their products along one direction of a tensor. */
+/* Matrices of one direction, whose rows have few entries side by side, and their products along one direction of a
+ * tensor. */
 #ifndef TESI_BAND_H
 #define TESI_BAND_H
 
@@ -26,7 +27,8 @@ TesStatus tesi_band_transpose(TesContext *ctx, const TesiBand *b, int width, Tes
 /* To be called when all entries are there: leaves out zeros at both ends of the rows. */
 void tesi_band_finish(TesiBand *band);
 
-/* y[o][r][i] <- keep y[o][r][i] + factor sum_c band[r][c] x[o][c][i], keep 0 or 1; with keep = 0 y is not read. x and y differ. */
+/* y[o][r][i] <- keep y[o][r][i] + factor sum_c band[r][c] x[o][c][i], keep 0 or 1; with keep = 0 y is not read. x
+ * and y differ. */
 typedef struct TesiBandProduct {
   const TesiBand *band;
   int64_t outer, inner;

@@ -1,4 +1,5 @@
-/* Products of small dense matrices on one thread, for the coarsest level: a BLAS with threads of its own fights with OpenMP's. */
+/* Products of small dense matrices on one thread, for the coarsest level: a BLAS with threads of its own fights
+ * with OpenMP's. */
 #ifndef TESI_MATMUL_H
 #define TESI_MATMUL_H
 

@@ -1,7 +1,7 @@
 /* SIMD vectors for the files *_simd.c, which are compiled once a vector width (TESI_SIMD_BITS = 128, 256, 512).
  * TESI_SIMD(name) gives each build's functions their own name: name_128, name_256, name_512.
- * Vectors are GCC vector extensions: + - * work lane by lane, a scalar operand counts for all lanes. What needs one text
- * for both precisions is written in terms of tensor/simd_real.h. */
+ * Vectors are GCC vector extensions: + - * work lane by lane, a scalar operand counts for all lanes. What needs one
+ * text for both precisions is written in terms of tensor/simd_real.h. */
 #ifndef TESI_SIMD_H
 #define TESI_SIMD_H
 

@@ -6,8 +6,8 @@
 #include "space/space.h"
 #include "tessera/transfer.h"
 
-/* The 1D embedding, coarse cell by coarse cell. Fine nodes step*c .. step*(c+1) lie in coarse cell c; in the last one, which covers three
- * fine cells where their number is odd, last_step + 1 of them:
+/* The 1D embedding, coarse cell by coarse cell. Fine nodes step*c .. step*(c+1) lie in coarse cell c; in the last
+ * one, which covers three fine cells where their number is odd, last_step + 1 of them:
  *   fine[step*c + f] = sum_p E[c][f][p] coarse[degree*c + p],  f = 0..step, p = 0..degree. */
 typedef struct TesiEmbedding {
   int cells, degree, step; /* step = 2*degree where the direction is refined, degree where it is not */
@@ -16,8 +16,8 @@ typedef struct TesiEmbedding {
   bool uniform;    /* E of cell 0 serves all cells but the last */
   bool odd_end;    /* the last cell's E is not that of cell 0, or it is longer */
   bool natural[2]; /* the ends carry unknowns */
-  /* [step+1][degree+1] a cell, the last one's [last_step+1][degree+1]: of all cells; uniform: of cell 0, and of the last one where that has
-   * an odd end */
+  /* [step+1][degree+1] a cell, the last one's [last_step+1][degree+1]: of all cells; uniform: of cell 0, and of the
+   * last one where that has an odd end */
   double *E;
 } TesiEmbedding;
 
@@ -49,7 +49,8 @@ static inline int tesi_embedding_step(const TesiEmbedding *e, int cell) {
   return cell == e->cells - 1 ? e->last_step : e->step;
 }
 
-/* The kinds, in the order in which they are tried. `refuses`: why a kind cannot do it, NULL: it can. `init` sets table and plan. */
+/* The kinds, in the order in which they are tried. `refuses`: why a kind cannot do it, NULL: it can. `init` sets
+ * table and plan. */
 typedef struct TesiTransferKind {
   const char *name;
   bool parts; /* of spaces of several components, and products */
@@ -66,12 +67,12 @@ TesStatus tesi_transfer_box_restrict_ref(const TesTransfer *transfer, const doub
 TesStatus tesi_transfer_host_init(TesTransfer *transfer);
 /* The same for devices with kernels. */
 TesStatus tesi_transfer_device_init(TesTransfer *transfer);
-/* Memory as large as a fine vector, of no use to others while the transfer works: taken instead of its own where that is a device's. It must
- * outlive the transfer's use. */
+/* Memory as large as a fine vector, of no use to others while the transfer works: taken instead of its own where
+ * that is a device's. It must outlive the transfer's use. */
 void tesi_transfer_lend(TesTransfer *transfer, void *memory);
 
-/* Plain versions: the 1D embedding matrices as dense rows; between forests all coarse basis functions at each fine node. For tests;
- * slow. */
+/* Plain versions: the 1D embedding matrices as dense rows; between forests all coarse basis functions at each fine
+ * node. For tests; slow. */
 TesStatus tesi_transfer_prolongate_ref(const TesTransfer *transfer, const TesVector *coarse, bool add,
                                        TesVector *fine);
 TesStatus tesi_transfer_restrict_ref(const TesTransfer *transfer, const TesVector *fine, TesVector *coarse);

@@ -29,7 +29,7 @@ static CudaState *state_of(const TesContext *ctx) {
                tesi_cu_name((state)->cu, error_), tesi_cu_text((state)->cu, error_), #call);                 \
   } while (0)
 
-/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 static size_t available(TesContext *ctx) {
   const CudaState *s = state_of(ctx);
   size_t free_bytes = 0, total = 0;
@@ -115,7 +115,7 @@ done:
   return status;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 static TesStatus describe(TesContext *ctx, char *text, size_t size) {
   const CudaState *s = state_of(ctx);
   snprintf(text, size, "nvrtc %d.%d %s", s->compiler / 1000, s->compiler / 10 % 100, s->target);
@@ -188,7 +188,7 @@ static const struct TesiKernelTable kernels = {.describe = describe,
                                                .launch = launch,
                                                .multiprocessors = multiprocessors};
 
-/* ---- graphs --------------------------------------------------------------------------------------------------------------- */
+/* ---- graphs -------------------------------------------------------------------------------------------- */
 static TesStatus graph_begin(TesContext *ctx) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
@@ -228,7 +228,7 @@ static void graph_release(TesContext *ctx, void **graph) {
   *graph = NULL;
 }
 
-/* ---- opening -------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------------------- */
 const TesiDevice tesi_device_cuda = {.kind = "cuda",
                                      .allocate = allocate,
                                      .release = release,

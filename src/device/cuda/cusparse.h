@@ -1,4 +1,5 @@
-/* y = A x with cuSPARSE, for assembled operators. libcusparse is opened when asked for; where it is missing that is a clear message.
+/* y = A x with cuSPARSE, for assembled operators. libcusparse is opened when asked for; where it is missing that is
+ * a clear message.
  * TESSERA_LIBCUSPARSE names the file. */
 #ifndef TESI_CUSPARSE_H
 #define TESI_CUSPARSE_H

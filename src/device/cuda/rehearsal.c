@@ -9,7 +9,7 @@ typedef struct Rehearsal {
   char target[32];
 } Rehearsal;
 
-/* ---- memory of the host, never written by kernels ----------------------------------------------------------------------- */
+/* ---- memory of the host, never written by kernels ------------------------------------------------------ */
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   return tesi_alloc(ctx, bytes, 1, address);
 }
@@ -34,7 +34,7 @@ static TesStatus synchronize(TesContext *ctx) {
   return TES_OK;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 static TesStatus describe(TesContext *ctx, char *text, size_t size) {
   TesStatus status = TES_OK;
   int version;

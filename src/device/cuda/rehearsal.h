@@ -1,4 +1,5 @@
-/* A device without a GPU, "nvrtc:sm_XY": kernels are compiled for that target and reported (registers, stack, spills), never run.
+/* A device without a GPU, "nvrtc:sm_XY": kernels are compiled for that target and reported (registers, stack,
+ * spills), never run.
  * For CI, and to fill a cache for another machine. */
 #ifndef TESI_CUDA_REHEARSAL_H
 #define TESI_CUDA_REHEARSAL_H

@@ -18,7 +18,8 @@
 extern char **environ;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- memory: the host's, poisoned rather than zeroed would hide the contract "zero-filled" ------------------------------ */
+/* ---- memory: the host's, poisoned rather than zeroed would hide the contract "zero-filled"
+ * ------------------------------ */
 typedef struct EmulatorState {
   TesiKernelState kernels; /* first: see kernel.h */
   TesiEmulatedGraph *recording;
@@ -83,7 +84,7 @@ static TesStatus synchronize(TesContext *ctx) {
   return refuse_in_recording(ctx, "a wait");
 }
 
-/* ---- compiling -------------------------------------------------------------------------------------------------------- */
+/* ---- compiling ----------------------------------------------------------------------------------------- */
 static const char *compiler(void) {
   const char *given = getenv("TESSERA_EMULATOR_CC");
   return given && *given ? given : "cc";
@@ -271,7 +272,8 @@ static const struct TesiKernelTable kernels = {.describe = describe,
                                                .multiprocessors = multiprocessors,
                                                .in_turn = true};
 
-/* ---- graphs: launches with copies of their arguments ------------------------------------------------------------------ */
+/* ---- graphs: launches with copies of their arguments
+ * ------------------------------------------------------------------ */
 static TesStatus graph_begin(TesContext *ctx) {
   return tesi_emulated_graph_create(ctx, &state_of(ctx)->recording);
 }

@@ -144,7 +144,7 @@ TeskEmulator *tesi_fiber_emulator(void) {
   return &run.face;
 }
 
-/* ---- launching ---------------------------------------------------------------------------------------------------- */
+/* ---- launching ----------------------------------------------------------------------------------------- */
 /* All at the same barrier, or all finished; anything else is divergence. */
 static bool same_state(char *message, size_t size) {
   for (int i = 1; i < run.count; i++) {

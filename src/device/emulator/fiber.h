@@ -1,6 +1,6 @@
-/* Runs one block's threads as fibers, from barrier to barrier, in a chosen order: wrong results of a missing barrier or a wrong
- * index show, because what should have been written by others is still NaN or old. One process-wide emulator: the
- * contexts that use it take turns by a lock. */
+/* Runs one block's threads as fibers, from barrier to barrier, in a chosen order: wrong results of a missing
+ * barrier or a wrong index show, because what should have been written by others is still NaN or old. One
+ * process-wide emulator: the contexts that use it take turns by a lock. */
 #ifndef TESI_FIBER_H
 #define TESI_FIBER_H
 

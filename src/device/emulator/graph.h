@@ -1,5 +1,5 @@
-/* Recorded work of the emulator: launches and the values their arguments had, to be run again. As on a GPU, what the host changes
- * after the recording does not enter. */
+/* Recorded work of the emulator: launches and the values their arguments had, to be run again. As on a GPU, what
+ * the host changes after the recording does not enter. */
 #ifndef TESI_EMULATOR_GRAPH_H
 #define TESI_EMULATOR_GRAPH_H
 

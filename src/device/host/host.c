@@ -15,7 +15,8 @@ typedef struct Job {
   double *sums;
 } Job;
 
-/* Reductions are sums over at most BLOCKS blocks, whose length depends on n alone: the same bits for any number of threads. */
+/* Reductions are sums over at most BLOCKS blocks, whose length depends on n alone: the same bits for any number of
+ * threads. */
 static int64_t block_length(int64_t n) {
   return n <= (int64_t)BLOCK * BLOCKS ? BLOCK : (n + BLOCKS - 1) / BLOCKS;
 }
@@ -59,7 +60,8 @@ static void touch(const void *data, TesiSpan span) {
     memset((char *)job->y + i * job->block, 0, (size_t)length_of(job, i));
 }
 
-/* Zeros, whose pages the threads touch that will work on them, and now: a solve does not wait for the system's memory. */
+/* Zeros, whose pages the threads touch that will work on them, and now: a solve does not wait for the system's
+ * memory. */
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   enum { PART = 1 << 18 };
   const TesStatus status = tesi_alloc(ctx, bytes, 1, address);

@@ -102,7 +102,8 @@ done:
   return status;
 }
 
-/* What holds on all other boundaries comes last: Dirichlet 0 where it is not given. Where it is, also on faces without a name. */
+/* What holds on all other boundaries comes last: Dirichlet 0 where it is not given. Where it is, also on faces
+ * without a name. */
 static TesStatus add_all(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -135,7 +136,8 @@ done:
   return status;
 }
 
-/* As few trees as there can be, each refined: cells of trees are coarsened no further by a multigrid. Periodic directions keep two. */
+/* As few trees as there can be, each refined: cells of trees are coarsened no further by a multigrid. Periodic
+ * directions keep two. */
 static void make_trees(TesMeshDesc *mesh) {
   bool even = true;
   while (even && mesh->refine < 18) {

@@ -1,4 +1,5 @@
-/* The table of keys as a JSON schema, for editors. What needs more than one key, or is an expression, the reader alone checks. */
+/* The table of keys as a JSON schema, for editors. What needs more than one key, or is an expression, the reader
+ * alone checks. */
 #include <cjson/cJSON.h>
 #include <float.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
 #include <string.h>
 #include "io/case/case_reader.h"
 
-/* The row of a path, in which names of the mesh stand for rows that all of them share: boundary.NAME, data.materials.NAME. */
+/* The row of a path, in which names of the mesh stand for rows that all of them share: boundary.NAME,
+ * data.materials.NAME. */
 static int row_of(const char *path) {
   static const struct {
     const char *map, *like;
@@ -22,7 +23,8 @@ static int row_of(const char *path) {
   return row;
 }
 
-/* Values of these types are taken as they are; of the others as YAML. Expressions so need no second pair of quotes on the command line.
+/* Values of these types are taken as they are; of the others as YAML. Expressions so need no second pair of quotes
+ * on the command line.
  * What follows an unknown key stands in its message only. */
 static bool is_literal(int row, const char *text) {
   if (row < 0) return true;

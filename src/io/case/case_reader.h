@@ -21,8 +21,8 @@ typedef struct TesiCaseReader {
   int error_count;
 } TesiCaseReader;
 
-/* Adds an error at a node ("FILE:LINE:COLUMN: KEY: ...") and returns TES_OK: reading goes on, to find more of them. Only
- * what cannot go on, memory that is out, is returned as a status. row -1: the root. node NULL: the file. */
+/* Adds an error at a node ("FILE:LINE:COLUMN: KEY: ...") and returns TES_OK: reading goes on, to find more of them.
+ * Only what cannot go on, memory that is out, is returned as a status. row -1: the root. node NULL: the file. */
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...)
     TESI_PRINTF(4, 5);
 
@@ -40,7 +40,8 @@ TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node);
 TesStatus tesi_case_check_mesh(TesiCaseReader *r);
 /* Boundaries and materials by name, into the lists of the problem (case_names.c). */
 TesStatus tesi_case_read_names(TesiCaseReader *r);
-/* Adds what holds on a boundary (NULL: all others) to the list; takes over the functions of *face. where NULL: nowhere. */
+/* Adds what holds on a boundary (NULL: all others) to the list; takes over the functions of *face. where NULL:
+ * nowhere. */
 TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face);
 /* Moves what stands beside the descriptions into them; the draft then owns nothing but them. */
 void tesi_case_finish(TesiCaseReader *r);

@@ -168,7 +168,7 @@ done:
   return status;
 }
 
-/* ---- derivatives ---------------------------------------------------------------------------------------------------- */
+/* ---- derivatives --------------------------------------------------------------------------------------- */
 
 static const char *op_name(int op) {
   static const char *const names[TESI_OPS] = {
@@ -216,7 +216,7 @@ done:
   return status;
 }
 
-/* ---- C text --------------------------------------------------------------------------------------------------------- */
+/* ---- C text -------------------------------------------------------------------------------------------- */
 
 int tesi_expression_emit_c(const TesFunction *function, const char *declaration, const char *real,
                            char *buffer, size_t size) {

@@ -53,7 +53,8 @@ double tesi_op_value(TesiOp op, double a, double b, double c);
 /* lgamma() without its global variable signgam, which threads would race for. */
 double tesi_lgamma(double a);
 
-/* The names x, y, z, t, NULL; the same with nx, ny, nz behind them. Where the first three are there, r = sqrt(x^2 + y^2 + z^2) is too. */
+/* The names x, y, z, t, NULL; the same with nx, ny, nz behind them. Where the first three are there, r = sqrt(x^2 +
+ * y^2 + z^2) is too. */
 extern const char *const tesi_space_names[], *const tesi_boundary_names[];
 
 /* Parses `text` into terms; variables are their names, NULL behind the last.
@@ -62,7 +63,8 @@ extern const char *const tesi_space_names[], *const tesi_boundary_names[];
 TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,
                                 char *message);
 
-/* ---- programs: straight-line code on blocks of points -------------------------------------------------------------- */
+/* ---- programs: straight-line code on blocks of points
+ * -------------------------------------------------------------- */
 
 /* Where an operand lies. */
 typedef enum TesiOperandKind { TESI_VARIABLE, TESI_CONSTANT, TESI_SLOT, TESI_OUT } TesiOperandKind;
@@ -93,17 +95,19 @@ typedef void (*TesiKernel)(int n, const double *a, const double *b, const double
 extern const TesiKernel tesi_expression_kernels_128[TESI_OPS], tesi_expression_kernels_256[TESI_OPS],
     tesi_expression_kernels_512[TESI_OPS];
 
-/* Values at n points. variables[TESI_EXPRESSION_TIME]: one number, the others: [n] each, those that the program has not may be NULL. */
+/* Values at n points. variables[TESI_EXPRESSION_TIME]: one number, the others: [n] each, those that the program has
+ * not may be NULL. */
 void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int64_t n,
                       const double *const *variables, double *out);
 
-/* ---- functions made from expressions ------------------------------------------------------------------------------- */
+/* ---- functions made from expressions ------------------------------------------------------------------- */
 
 /* Creates the function of an expression in `variables` (the first is what is called x elsewhere). Messages as above. */
 TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
                                   TesFunction **function, char *message);
 
-/* Values of a constant or of an expression in one variable at s[n], finite or not; nothing is recorded on the context. */
+/* Values of a constant or of an expression in one variable at s[n], finite or not; nothing is recorded on the
+ * context. */
 void tesi_expression_values(const TesFunction *function, int64_t n, const double *s, double *out);
 
 /* Writes a C (and CUDA) function that computes the same, e.g. for declaration "static double f" and real "double"

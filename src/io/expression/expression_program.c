@@ -150,7 +150,7 @@ void tesi_program_free(TesContext *ctx, TesiProgram *program) {
   tesi_free(ctx, &program->constants);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------- */
 
 typedef struct Frame {
   const TesiProgram *program;

@@ -30,7 +30,7 @@ void tesi_canvas_destroy(TesiCanvas **canvas) {
   tesi_free(ctx, canvas);
 }
 
-/* ---- colours ------------------------------------------------------------------------------------------------------- */
+/* ---- colours ------------------------------------------------------------------------------------------- */
 
 /* The map viridis of matplotlib (S. van der Walt, N. Smith), as polynomials of degree 6 (M. Zucker; both CC0). */
 TesiColour tesi_colour_at(double t) {
@@ -56,7 +56,7 @@ static TesiColour shade(double value, double light, double low, double high) {
   return (TesiColour){(uint8_t)(c.r * light), (uint8_t)(c.g * light), (uint8_t)(c.b * light)};
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------------------- */
+/* ---- shapes -------------------------------------------------------------------------------------------- */
 
 /* Samples from .. to - 1 whose middles may lie between two lengths. */
 static void sample_range(double low, double high, int most, int *from, int *to) {

@@ -1,4 +1,5 @@
-/* Drawing: an image of samples, several a pixel and direction, which are averaged in the end. y grows downwards, lengths are in pixels. */
+/* Drawing: an image of samples, several a pixel and direction, which are averaged in the end. y grows downwards,
+ * lengths are in pixels. */
 #ifndef TESI_CANVAS_H
 #define TESI_CANVAS_H
 
@@ -25,7 +26,8 @@ typedef struct TesiCorner {
 /* White. */
 TesStatus tesi_canvas_create(TesContext *ctx, int width, int height, TesiCanvas **canvas);
 void tesi_canvas_destroy(TesiCanvas **canvas);
-/* Colour of value, brightness of light, both linear between the corners; values from low to high, others and NaN are grey. */
+/* Colour of value, brightness of light, both linear between the corners; values from low to high, others and NaN
+ * are grey. */
 void tesi_canvas_triangle(TesiCanvas *canvas, const TesiCorner corner[3], double low, double high);
 /* A line with round ends, in front of what is not nearer than its ends. */
 void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *from, const TesiCorner *to, double width,
@@ -40,8 +42,8 @@ TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels);
 /* The colour map at t in [0, 1]: dark blue, green, yellow, of perceived brightness that grows evenly. */
 TesiColour tesi_colour_at(double t);
 
-/* Text, capitals so many pixels high, beginning at (x, y), the left end of its base line; anchor 0.5: its middle, 1: its end is at x. Letters are
- * strokes; bytes beyond ASCII are left out. */
+/* Text, capitals so many pixels high, beginning at (x, y), the left end of its base line; anchor 0.5: its middle,
+ * 1: its end is at x. Letters are strokes; bytes beyond ASCII are left out. */
 void tesi_canvas_text(TesiCanvas *canvas, double x, double y, double size, double anchor, TesiColour colour,
                       const char *text);
 double tesi_text_width(double size, const char *text);

@@ -3,8 +3,9 @@
 #include <string.h>
 #include "io/picture/canvas.h"
 
-/* From the space to the tilde. First the width, then strokes between blanks: points as two hexadecimal digits, x and y upwards; 4 is the base line, b
- * the height of small letters, e that of capitals. "~": a quadratic B-spline with the first and last point for its ends; "o": a closed one. */
+/* From the space to the tilde. First the width, then strokes between blanks: points as two hexadecimal digits, x
+ * and y upwards; 4 is the base line, b the height of small letters, e that of capitals. "~": a quadratic B-spline
+ * with the first and last point for its ends; "o": a closed one. */
 static const char *const glyphs[] = {
     "5",
     "4 2e28 2425",

@@ -14,7 +14,7 @@
 
 static const TesiColour ink = {38, 42, 48}, faint = {120, 126, 134};
 
-/* ---- what the scene spans ------------------------------------------------------------------------------------------- */
+/* ---- what the scene spans ------------------------------------------------------------------------------ */
 
 typedef struct Extent {
   double low[2], high[2], value[2];
@@ -36,7 +36,7 @@ static void ignore_line(void *user, const TesiCorner *from, const TesiCorner *to
   (void)user, (void)from, (void)to;
 }
 
-/* ---- drawing -------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ------------------------------------------------------------------------------------------- */
 
 /* unit: pixels of the picture's thousandth, so that a picture looks alike at any size. */
 typedef struct Picture {
@@ -149,7 +149,7 @@ static void draw_triad(const Picture *p, double x, double y) {
   }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static void draw_frame(const Picture *p, const TesPictureDesc *desc, bool flat, const char *title,
                        const char *of, double right) {

@@ -1,4 +1,5 @@
-/* Cells, faces and cuts are divided evenly in reference coordinates, as finely as the picture shows, and evaluated there. */
+/* Cells, faces and cuts are divided evenly in reference coordinates, as finely as the picture shows, and evaluated
+ * there. */
 #include "io/picture/scene.h"
 #include <math.h>
 #include "functional/batch_faces.h"
@@ -67,7 +68,7 @@ static void send_lattice(const TesiScene *s, const TesiSceneSink *sink, int m, c
   }
 }
 
-/* ---- in the plane -------------------------------------------------------------------------------------------------- */
+/* ---- in the plane -------------------------------------------------------------------------------------- */
 
 static TesStatus draw_cell(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, Lattice *l) {
   TesStatus status = TES_OK;
@@ -84,7 +85,7 @@ static TesStatus draw_cell(const TesiScene *s, const TesiSceneSink *sink, int64_
   return status;
 }
 
-/* ---- the surface in space ------------------------------------------------------------------------------------------ */
+/* ---- the surface in space ------------------------------------------------------------------------------ */
 
 static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, int face,
                            Lattice *l) {
@@ -109,7 +110,7 @@ static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_
   return status;
 }
 
-/* ---- a cut --------------------------------------------------------------------------------------------------------- */
+/* ---- a cut --------------------------------------------------------------------------------------------- */
 
 /* Where the plane cuts between two points of a lattice: corners in the two other directions. */
 static TesiCorner cut_edge(const TesiScene *s, const Lattice *l, int a, int b) {
@@ -194,7 +195,7 @@ static TesStatus cut_cell(const TesiScene *s, const TesiSceneSink *sink, int64_t
   return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------- */
 
 TesStatus tesi_scene_draw(const TesiScene *scene, const TesiSceneSink *sink) {
   TesContext *ctx = scene->mesh->context;

@@ -1,4 +1,5 @@
-/* What a picture shows, as triangles and lines: a mesh in the plane, the surface of one in space, or a cut through it. */
+/* What a picture shows, as triangles and lines: a mesh in the plane, the surface of one in space, or a cut through
+ * it. */
 #ifndef TESI_SCENE_H
 #define TESI_SCENE_H
 
@@ -19,7 +20,9 @@ typedef struct TesiScene {
   double at;
   bool edges;
   double
-      detail; /* length of the shortest pieces worth drawing, in units of the picture's plane; 0: coarse, to see how large it is */
+      /* length of the shortest pieces worth drawing, in units of the picture's plane; 0: coarse, to see how large
+       * it is */
+      detail;
 } TesiScene;
 
 /* Goes through the scene once. */

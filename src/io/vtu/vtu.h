@@ -5,11 +5,13 @@
 #include "io/file.h"
 #include "tessera/vtu.h"
 
-/* VTK's number of the node at (i, j, k) of a Lagrange cell of this degree, for files of version 2.2 and VTK 9.1 or newer.
+/* VTK's number of the node at (i, j, k) of a Lagrange cell of this degree, for files of version 2.2 and VTK 9.1 or
+ * newer.
  * Corners come first, then edges, faces, the interior; see vtu_order.c. k is 0 in 2D. */
 int tesi_vtu_node(int dim, int degree, int i, int j, int k);
 
-/* ---- one appended array: [number of blocks, block size, size of a last partial block, compressed sizes], blocks --------- */
+/* ---- one appended array: [number of blocks, block size, size of a last partial block, compressed sizes], blocks
+ * --------- */
 
 typedef struct TesiVtuStream TesiVtuStream;
 
@@ -21,7 +23,7 @@ TesStatus tesi_vtu_stream_write(TesiVtuStream *stream, const void *data, size_t 
 TesStatus tesi_vtu_stream_end(TesiVtuStream **stream);
 void tesi_vtu_stream_discard(TesiVtuStream **stream);
 
-/* ---- what an array of the file holds for some cells --------------------------------------------------------------------- */
+/* ---- what an array of the file holds for some cells ---------------------------------------------------- */
 
 typedef enum TesiVtuKind {
   TESI_VTU_POINTS, /* coordinates and point fields: interpolated, in VTK's order of nodes */
@@ -53,8 +55,8 @@ TesStatus tesi_vtu_cells_create(TesContext *ctx, const TesVtuDesc *desc, TesiVtu
 void tesi_vtu_cells_free(TesiVtuCells *cells);
 TesiVtuItem tesi_vtu_item(const TesiVtuCells *cells, TesiVtuKind kind, const TesVtuArray *array,
                           int components);
-/* Values of a function at n points of a cell, x = [3][n]: NaN, which viewers leave blank, where it is not finite, as a singular f at
- * a corner: a file that is looked at need not fail for a point that the method never asks for. */
+/* Values of a function at n points of a cell, x = [3][n]: NaN, which viewers leave blank, where it is not finite,
+ * as a singular f at a corner: a file that is looked at need not fail for a point that the method never asks for. */
 void tesi_vtu_function(const TesFunction *function, int n, const double *x, double *values);
 /* tes_vtu_write_problem() of flows. */
 TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,

@@ -1,5 +1,7 @@
-/* Vectors and functions over a space as fields of a VTU file. Each cell is written by itself, so that hanging faces need nothing special:
- * what the cell reads, interpolated from the coarse side, is what is shown. Over a box the axes tell where the nodes are; it needs no index. */
+/* Vectors and functions over a space as fields of a VTU file. Each cell is written by itself, so that hanging faces
+ * need nothing special:
+ * what the cell reads, interpolated from the coarse side, is what is shown. Over a box the axes tell where the
+ * nodes are; it needs no index. */
 #include <string.h>
 #include "io/vtu/vtu.h"
 #include "device/vector.h"

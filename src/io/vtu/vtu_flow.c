@@ -1,4 +1,5 @@
-/* Velocity and pressure as fields of a VTU file: each cell by itself, with the degree of the velocity, so that jumps between cells are there. */
+/* Velocity and pressure as fields of a VTU file: each cell by itself, with the degree of the velocity, so that
+ * jumps between cells are there. */
 #include <math.h>
 #include <string.h>
 #include "basis/gauss.h"

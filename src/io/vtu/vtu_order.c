@@ -2,7 +2,8 @@
  * PointIndexFromIJK). The quadrilateral is the bottom of the hexahedron.
  *
  *        7---------6        corners: as drawn
- *       /|        /|        edges, each along its ascending direction: 01 12 32 03 at the bottom, 45 56 76 47 at the top,
+ *       /|        /|        edges, each along its ascending direction: 01 12 32 03 at the bottom, 45 56 76 47 at
+ *       the top,
  *      4---------5 |        then 04 15 26 37. Files before version 2.2 had the last two of these swapped.
  *      | 3-------|-2        faces: x = 0, x = 1, y = 0, y = 1, z = 0, z = 1, each with its first direction fastest
  *      |/        |/         interior: x fastest

@@ -84,7 +84,8 @@ done:
   return status;
 }
 
-/* The most cells that marks can lead to is not known before the balance has been made; twice the refined ones is rarely passed. */
+/* The most cells that marks can lead to is not known before the balance has been made; twice the refined ones is
+ * rarely passed. */
 static int64_t guess_cells(const TesMesh *f, const int8_t *mark) {
   int64_t refined = 0;
   for (int64_t c = 0; c < f->leaves.cells; c++) refined += mark[c] > 0;
@@ -121,8 +122,8 @@ done:
   return status;
 }
 
-/* Whether the leaves cover their trees without gaps in Morton order: each begins where the one before ended. Positions along the curve count
- * cells of the deepest level, which needs dim * depth = 60 bits at most. */
+/* Whether the leaves cover their trees without gaps in Morton order: each begins where the one before ended.
+ * Positions along the curve count cells of the deepest level, which needs dim * depth = 60 bits at most. */
 static bool leaves_are_complete(const TesiTrees *coarse, const TesiP4est *p4est, const TesiLeaves *l) {
   const int dim = coarse->dim, depth = p4est->depth;
   uint64_t position = 0;

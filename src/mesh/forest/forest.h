@@ -4,8 +4,8 @@
 
 #include "mesh/mesh.h"
 
-/* A forest over a coarse mesh whose leaves are given (as from a file): TES_INVALID_INPUT where they are no complete balanced
- * forest. Only cells, tree, level and origin of the leaves are read. */
+/* A forest over a coarse mesh whose leaves are given (as from a file): TES_INVALID_INPUT where they are no complete
+ * balanced forest. Only cells, tree, level and origin of the leaves are read. */
 TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_degree,
                               const TesiLeaves *leaves, TesMesh **forest);
 /* Bytes of host memory that a space of this degree over `cells` cells of a forest and its geometry of degree m need

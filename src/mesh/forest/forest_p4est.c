@@ -30,8 +30,8 @@ static void finalize(void) {
 }
 
 /* Open MPI starts a daemon for a process that no mpirun began, and both keep a folder that all such processes of a user
- * share: one that ends removes it while the next one begins, which then fails. It also tries all networks, which takes a
- * quarter of a second. None of that is of use to one rank. Other MPI libraries ignore these names. */
+ * share: one that ends removes it while the next one begins, which then fails. It also tries all networks, which
+ * takes a quarter of a second. None of that is of use to one rank. Other MPI libraries ignore these names. */
 static void begin_alone(void) {
   static const char *const settings[][2] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
                                             {"OMPI_MCA_orte_create_session_dirs", "false"},

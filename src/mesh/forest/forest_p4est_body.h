@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A box in p4est's own order of trees, renumbered to the lexicographic one of the coarse mesh: periodic directions are known there. */
+/* A box in p4est's own order of trees, renumbered to the lexicographic one of the coarse mesh: periodic directions
+ * are known there. */
 static p4est_connectivity_t *connect_box(const TesiTrees *c) {
 #ifdef P4_TO_P8
   p4est_connectivity_t *brick = p8est_connectivity_new_brick(c->box[0], c->box[1], c->box[2], c->periodic[0],
@@ -140,7 +141,8 @@ static void fill_leaves(const void *pointer, TesiLeaves *l) {
   }
 }
 
-/* p4est's face code: child bits, a bit a hanging face, and in 3D a bit a hanging edge, also where one of its faces hangs. */
+/* p4est's face code: child bits, a bit a hanging face, and in 3D a bit a hanging edge, also where one of its faces
+ * hangs. */
 static uint16_t mask_of(int code) {
 #ifdef P4_TO_P8
   for (int d = 0; d < 3; d++) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Positions of Gmsh's nodes in {0, 1, 2}^3, two bits a direction: section 9.2 of Gmsh's manual. Quadrilaterals and hexahedra of first degree have
- * the first 4 or 8 of them, serendipity ones the first 8 or 20. */
+/* Positions of Gmsh's nodes in {0, 1, 2}^3, two bits a direction: section 9.2 of Gmsh's manual. Quadrilaterals and
+ * hexahedra of first degree have the first 4 or 8 of them, serendipity ones the first 8 or 20. */
 #define AT(x, y, z) ((x) + 3 * (y) + 9 * (z))
 static const int8_t quadrilateral[9] = {AT(0, 0, 0), AT(2, 0, 0), AT(2, 2, 0), AT(0, 2, 0), AT(1, 0, 0),
                                         AT(2, 1, 0), AT(1, 2, 0), AT(0, 1, 0), AT(1, 1, 0)};
@@ -94,7 +94,8 @@ static int64_t node_of(const Builder *b, int64_t element, int i) {
   return b->mesh->element_node[b->mesh->element[element].first + i];
 }
 
-/* Face and inner nodes that a serendipity cell lacks, from its vertices and edges: its shape functions at (0, 0) are -1/4 and 1/2, at (0, 0, 0)
+/* Face and inner nodes that a serendipity cell lacks, from its vertices and edges: its shape functions at (0, 0)
+ * are -1/4 and 1/2, at (0, 0, 0)
  * -1/4 and 1/4. */
 static void complete_serendipity(int dim, double x[27][3]) {
   for (int p = 0; p < (dim == 2 ? 9 : 27); p++) {
@@ -149,7 +150,8 @@ done:
 
 /* ---- names ---- */
 
-/* The number of the name of a physical group: of boundaries (kind 0) or materials (1). Groups without a name are called by their tag. */
+/* The number of the name of a physical group: of boundaries (kind 0) or materials (1). Groups without a name are
+ * called by their tag. */
 static TesStatus find_name(Builder *b, int kind, int32_t tag, int32_t *number) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -211,7 +213,8 @@ static int by_vertices_and_place(const void *a, const void *b) {
   return order ? order : ((const Side *)a)->element - ((const Side *)b)->element;
 }
 
-/* Elements that lie on one another, sorted by their place in the file, become the first of them that is in a physical group. */
+/* Elements that lie on one another, sorted by their place in the file, become the first of them that is in a
+ * physical group. */
 static void join_sides(Builder *b) {
   int64_t kept = 0, several = 0;
   for (int64_t i = 0; i < b->sides; i++) {

@@ -14,8 +14,8 @@ unsigned tesi_hanging_directions(int dim, int n, unsigned mask, const int i[3]);
 /* In place on u[n^dim]: values of the coarse side to those of the cell's own nodes; and the transpose. */
 void tesi_hanging_read(int dim, int n, const double *W, unsigned mask, double *u);
 void tesi_hanging_write(int dim, int n, const double *W, unsigned mask, double *u);
-/* Positions x[n^dim][dim] of the cell's nodes, as forest.h wants them of geometries: on hanging faces and edges those of the coarse
- * side's polynomial. node[n], W as above. */
+/* Positions x[n^dim][dim] of the cell's nodes, as forest.h wants them of geometries: on hanging faces and edges
+ * those of the coarse side's polynomial. node[n], W as above. */
 void tesi_hanging_positions(const TesMesh *f, int64_t cell, unsigned mask, int n, const double *node,
                             const double *W, double *x);
 

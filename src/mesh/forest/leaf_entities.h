@@ -2,8 +2,9 @@
  * and what hangs on what.
  *
  * An entity of a cell is a pattern: for each direction 0 low side, 1 between, 2 high side;
- * pattern = t_x + 3 t_y + 9 t_z. Its name is its centre, in units of half the finest cell, in the smallest entity of the
- * coarse mesh that it lies in: a tree, or a face, edge or vertex that trees share, seen from its least vertex. */
+ * pattern = t_x + 3 t_y + 9 t_z. Its name is its centre, in units of half the finest cell, in the smallest entity
+ * of the coarse mesh that it lies in: a tree, or a face, edge or vertex that trees share, seen from its least
+ * vertex. */
 #ifndef TESI_LEAF_ENTITIES_H
 #define TESI_LEAF_ENTITIES_H
 

@@ -9,10 +9,13 @@ enum { TESI_TREES_DEGREE = 8, TESI_TREES_INSIDE = -2, TESI_TREES_UNNAMED = -1 };
 
 /* How a tree maps xi in [0, 1]^dim to space; `nodes` are its data.
  *   polynomial: Q_m through the nodes
- *   sector of a ball or a shell: the last direction is the radius s; the outer vertices say a patch y of the surface of the cube [-1, 1]^dim,
- *     whose points lie on the sphere at y* = tan(pi/4 y) / |tan(pi/4 y)| (equal angles); ball: x = centre + (1-s) core y + s radius y*,
+ *   sector of a ball or a shell: the last direction is the radius s; the outer vertices say a patch y of the
+ *   surface of the cube [-1, 1]^dim,
+ *     whose points lie on the sphere at y* = tan(pi/4 y) / |tan(pi/4 y)| (equal angles); ball: x = centre + (1-s)
+ *     core y + s radius y*,
  *     shell: x = centre + ((1-s) inner + s radius) y*
- *   ring round a cylinder: direction 0 along the circle, 1 outwards: (1-s) p + s q, p on the circle between the angles of the inner
+ *   ring round a cylinder: direction 0 along the circle, 1 outwards: (1-s) p + s q, p on the circle between the
+ *   angles of the inner
  *     vertices, q between the outer vertices; z is linear */
 typedef enum TesiTreeMap { TESI_MAP_POLYNOMIAL, TESI_MAP_BALL, TESI_MAP_SHELL, TESI_MAP_RING } TesiTreeMap;
 
@@ -65,8 +68,9 @@ TesStatus tesi_trees_channel(TesContext *ctx, const TesMeshDesc *desc, int dim, 
 TesStatus tesi_trees_file(TesContext *ctx, const char *path, int dim, TesiTrees **coarse);
 /* Which tree faces lie on the boundary: fills those of coarse->boundary that lie inside. `cells` may name faces. */
 TesStatus tesi_trees_match_faces(TesContext *ctx, const TesiTreeLabel *label, TesiTrees *coarse);
-/* Refuses trees that meet others at a vertex or edge but share no face round it: p4est (2.2) balances cells across edges and vertices of trees
- * only where one of the faces there has a neighbour, and reads beside its arrays where a tree without one is a single cell. */
+/* Refuses trees that meet others at a vertex or edge but share no face round it: p4est (2.2) balances cells across
+ * edges and vertices of trees only where one of the faces there has a neighbour, and reads beside its arrays where
+ * a tree without one is a single cell. */
 TesStatus tesi_trees_check_pinches(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *coarse);
 /* The name of a tree in messages. */
 const char *tesi_trees_call(const TesiTreeLabel *label, int64_t tree, char text[48]);

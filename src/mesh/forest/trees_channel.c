@@ -1,5 +1,5 @@
-/* A channel round a cylinder: a ring of eight trees from the circle to a block of the channel's height, and rows of two before and
- * behind it; in 3D two layers of that. */
+/* A channel round a cylinder: a ring of eight trees from the circle to a block of the channel's height, and rows of
+ * two before and behind it; in 3D two layers of that. */
 #include <math.h>
 #include <string.h>
 #include "mesh/forest/sketch.h"
@@ -61,7 +61,8 @@ static void add_ring(Channel *c) {
   }
 }
 
-/* Number of the point in row 0..2 of column i of n + 1 from x = from to x = to; the column that touches the block is `shared`. */
+/* Number of the point in row 0..2 of column i of n + 1 from x = from to x = to; the column that touches the block
+ * is `shared`. */
 static int32_t column_point(const Channel *c, bool behind, int i, int row) {
   static const int left[3] = {13, 12, 11}, right[3] = {15, 8, 9};
   if (!behind) return i == c->before ? left[row] : 16 + 3 * i + row;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "mesh/forest/sketch.h"
 
-/* ---- boxes, some of whose parts may be missing ------------------------------------------------------------------------ */
+/* ---- boxes, some of whose parts may be missing --------------------------------------------------------- */
 
 typedef struct Lattice {
   TesDomain domain;
@@ -101,10 +101,10 @@ done:
   return status;
 }
 
-/* ---- ball and shell ----------------------------------------------------------------------------------------------------- */
+/* ---- ball and shell ------------------------------------------------------------------------------------ */
 
-/* A tree between the inner and the outer copy of a patch of the cube's surface: corners y[2^(dim-1)] (right-handed with the outer normal), and
- * their numbers. */
+/* A tree between the inner and the outer copy of a patch of the cube's surface: corners y[2^(dim-1)] (right-handed
+ * with the outer normal), and their numbers. */
 static void add_sector(TesiSketch *s, TesiTreeMap map, int corners, const double (*y)[3], const int32_t *id) {
   int32_t both[8];
   double x[8][3];
@@ -120,7 +120,8 @@ static void add_sector(TesiSketch *s, TesiTreeMap map, int corners, const double
   name[1] = map == TESI_MAP_SHELL ? 1 : 0;
 }
 
-/* The faces of the cube [-1, 1]^3, or the sides of the square; vertices numbered by the bits of their positive coordinates. */
+/* The faces of the cube [-1, 1]^3, or the sides of the square; vertices numbered by the bits of their positive
+ * coordinates. */
 static void add_cube_sectors(TesiSketch *s, TesiTreeMap map) {
   const int dim = s->dim, corners = 1 << (dim - 1);
   for (int f = 0; f < 2 * dim; f++) {

@@ -117,7 +117,7 @@ done:
   return status;
 }
 
-/* ---- vertices and edges without a face ---------------------------------------------------------------------------------- */
+/* ---- vertices and edges without a face ----------------------------------------------------------------- */
 
 /* A vertex (second: -1) or an edge of a tree whose faces there are all on the boundary. */
 typedef struct Bare {
@@ -161,7 +161,8 @@ static int64_t list_bare(const TesiTrees *c, int direction, Bare *bare) {
   return count;
 }
 
-/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3: that of one tree may have another direction in the next). */
+/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3: that of one tree may have another direction in
+ * the next). */
 static TesStatus check_bare(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *c, int first,
                             int end) {
   TesStatus status = TES_OK;

@@ -93,7 +93,8 @@ void tesi_trees_evaluate(const TesiTrees *c, int64_t tree, int n, const double *
   }
 }
 
-/* Sine-like measure of det J: 1 for orthogonal columns, <= 1e-8 counts as flat, whatever the sizes of the columns. *det: det J itself.
+/* Sine-like measure of det J: 1 for orthogonal columns, <= 1e-8 counts as flat, whatever the sizes of the columns.
+ * *det: det J itself.
  * J[r][c] = d x_r / d xi_c at point (i, j, k) of values x[q^dim][dim] at points with differentiation matrix D[q][q]. */
 static bool invertible(int dim, int q, const double *D, const double *x, const int at[3], double *det) {
   const int step[3] = {1, q, q * q};

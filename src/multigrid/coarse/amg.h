@@ -1,4 +1,5 @@
-/* Algebraic multigrid for a large coarsest level: one BoomerAMG V-cycle of hypre, an optional part of a build (TESSERA_HYPRE). */
+/* Algebraic multigrid for a large coarsest level: one BoomerAMG V-cycle of hypre, an optional part of a build
+ * (TESSERA_HYPRE). */
 #ifndef TESI_AMG_H
 #define TESI_AMG_H
 

@@ -6,7 +6,8 @@
 #include "multigrid/coarse/coarse_device.h"
 #include "operator/operator_parts.h"
 
-/* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit from more. */
+/* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit
+ * from more. */
 static const double tolerance = 1e-8;
 
 struct TesiCoarse {
@@ -200,8 +201,9 @@ const char *tesi_coarse_describe(const TesiCoarse *coarse) {
   return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
 }
 
-/* z <- D A_0^-1 D r with D = scale, into the host array c->z: D^-1 A_0 D^-1 differs from A by a term of lower order where a is
- * smooth (see smoother/surrogate/surrogate_nodal.c), so the count of iterations hardly depends on how much a varies. */
+/* z <- D A_0^-1 D r with D = scale, into the host array c->z: D^-1 A_0 D^-1 differs from A by a term of lower order
+ * where a is smooth (see smoother/surrogate/surrogate_nodal.c), so the count of iterations hardly depends on how
+ * much a varies. */
 static TesStatus precondition(TesiCoarse *c) {
   const TesStatus status = tes_vector_get(c->r, c->b);
   if (status != TES_OK) return status;

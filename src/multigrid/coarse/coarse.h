@@ -1,8 +1,10 @@
 /* Solution on the coarsest level, in float64, whatever the precision of the cycle.
  * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
- * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in a cell,
- * not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for the host.
- * Mapped operators: factorized, or on devices with kernels inverted too. Saddle operators: fast diagonalization and a Schur complement. */
+ * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in
+ * a cell, not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for
+ * the host.
+ * Mapped operators: factorized, or on devices with kernels inverted too. Saddle operators: fast diagonalization and
+ * a Schur complement. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
 
@@ -10,7 +12,8 @@
 #include "tessera/multigrid.h"
 
 typedef struct TesiCoarse TesiCoarse;
-/* Any operator: a dense Cholesky factorization, or conjugate gradients with an algebraic multigrid (amg.h) or with the diagonal. */
+/* Any operator: a dense Cholesky factorization, or conjugate gradients with an algebraic multigrid (amg.h) or with
+ * the diagonal. */
 typedef struct TesiCoarseMatrix TesiCoarseMatrix;
 enum { TESI_DENSE = 3000 };
 

@@ -1,6 +1,6 @@
-/* The inverse of a coarsest level whose coefficients vary: its columns by the operator's own kernels, inverted on the host at set-up, one
- * matrix-vector product a solve. With Dirichlet nodes as unit rows; a singular operator gets sigma 1 1' / n, sigma its mean diagonal, which
- * leaves solutions of mean zero as they are. */
+/* The inverse of a coarsest level whose coefficients vary: its columns by the operator's own kernels, inverted on
+ * the host at set-up, one matrix-vector product a solve. With Dirichlet nodes as unit rows; a singular operator
+ * gets sigma 1 1' / n, sigma its mean diagonal, which leaves solutions of mean zero as they are. */
 #include <lapacke.h>
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"

@@ -1,4 +1,5 @@
-/* Kernels of src/kernels/contract.cu: one block does all where the unknowns fit into its shared memory, else nine small launches. */
+/* Kernels of src/kernels/contract.cu: one block does all where the unknowns fit into its shared memory, else nine
+ * small launches. */
 #include "multigrid/coarse/coarse_device.h"
 #include "device/kernel.h"
 

@@ -1,4 +1,5 @@
-/* The coarsest level of a Stokes problem: the whole box as one patch (operator/saddle/saddle_local.h), on the host in float64. */
+/* The coarsest level of a Stokes problem: the whole box as one patch (operator/saddle/saddle_local.h), on the host
+ * in float64. */
 #include <string.h>
 #include "multigrid/coarse/coarse.h"
 #include "operator/saddle/saddle_local.h"

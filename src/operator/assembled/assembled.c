@@ -12,7 +12,7 @@ typedef struct Plan {
   void *diagonal;                 /* device, [length] */
 } Plan;
 
-/* ---- the table ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -105,7 +105,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = cost,
                                         .destroy = destroy};
 
-/* ---- set-up ------------------------------------------------------------------------------------------------------------------- */
+/* ---- set-up ---------------------------------------------------------------------------------------- */
 static TesStatus make_diagonal(const TesOperator *from, const TesOperator *op, Plan *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

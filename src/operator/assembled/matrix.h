@@ -24,22 +24,25 @@ typedef struct TesiDeviceMatrix {
 } TesiDeviceMatrix;
 void tesi_device_matrix_destroy(const TesOperator *op, TesiDeviceMatrix *matrix);
 
-/* The assembled twin of a mapped operator, constraints eliminated: rows and columns of the unknowns, 1 on the diagonal of Dirichlet rows,
- * Robin terms in it. Cell matrices by sum factorization, on all threads: about 8 n^6 q flops a cell in 3D. The memory needed is computed
- * first, logged in verbose mode, and refused with TES_OUT_OF_MEMORY where the machine does not have it. */
+/* The assembled twin of a mapped operator, constraints eliminated: rows and columns of the unknowns, 1 on the
+ * diagonal of Dirichlet rows, Robin terms in it. Cell matrices by sum factorization, on all threads: about 8 n^6 q
+ * flops a cell in 3D. The memory needed is computed first, logged in verbose mode, and refused with
+ * TES_OUT_OF_MEMORY where the machine does not have it. */
 TesStatus tesi_operator_assemble(const TesOperator *op, TesiMatrix *matrix);
-/* The same made by kernels: columns ascend, values differ in their last bits (sums by atomics). Needs 12 bytes an entry and 4 a row, and while
- * it works 4 bytes for each node of each cell, twice. Errors: TES_MISSING where the device has no kernels, TES_OUT_OF_MEMORY, also for 2^31
- * entries and more; TES_INVALID_INPUT for cells of degree 15 with 17 points, which a block has no room for. */
+/* The same made by kernels: columns ascend, values differ in their last bits (sums by atomics). Needs 12 bytes an
+ * entry and 4 a row, and while it works 4 bytes for each node of each cell, twice. Errors: TES_MISSING where the
+ * device has no kernels, TES_OUT_OF_MEMORY, also for 2^31 entries and more; TES_INVALID_INPUT for cells of degree
+ * 15 with 17 points, which a block has no room for. */
 TesStatus tesi_operator_assemble_device(const TesOperator *op, TesiDeviceMatrix *matrix);
 /* Without the Robin terms. */
 TesStatus tesi_mapped_assemble(const TesOperator *op, TesiMatrix *matrix);
 TesStatus tesi_mapped_assemble_device(const TesOperator *op, TesiDeviceMatrix *matrix);
 
-/* The space without constraints and the matrix H of hanging nodes (adaptive-multigrid-liebchen): `all` has the nodes of `space`, with their numbers,
- * and behind them the hanging nodes, each once; H [nodes of all][length of space] makes their values: 1 for a node that does not hang, else
- * the numbers of the interpolation, without the columns of Dirichlet nodes, where operators read 0. An operator over `all` is the one
- * without elimination, A, and H' A H the one over `space`. A hanging node at the place of one that does not hang is that one. */
+/* The space without constraints and the matrix H of hanging nodes (adaptive-multigrid-liebchen): `all` has the
+ * nodes of `space`, with their numbers, and behind them the hanging nodes, each once; H [nodes of all][length of
+ * space] makes their values: 1 for a node that does not hang, else the numbers of the interpolation, without the
+ * columns of Dirichlet nodes, where operators read 0. An operator over `all` is the one without elimination, A, and
+ * H' A H the one over `space`. A hanging node at the place of one that does not hang is that one. */
 TesStatus tesi_space_unconstrain(const TesSpace *space, TesSpace **all, TesiMatrix *H);
 
 #endif

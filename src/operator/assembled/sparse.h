@@ -1,5 +1,5 @@
-/* Sparse matrices in compressed rows on the device of a context, and their products with vectors: by threads on the host, by cuSPARSE on a GPU
- * where it is there, else by src/kernels/sparse.cu. */
+/* Sparse matrices in compressed rows on the device of a context, and their products with vectors: by threads on the
+ * host, by cuSPARSE on a GPU where it is there, else by src/kernels/sparse.cu. */
 #ifndef TESI_SPARSE_H
 #define TESI_SPARSE_H
 
@@ -9,7 +9,8 @@
 
 typedef struct TesiSparse TesiSparse;
 
-/* Takes the arrays of `matrix`, which becomes {0}; `columns`: length of the vectors that it is multiplied with. Values are rounded to `precision`. */
+/* Takes the arrays of `matrix`, which becomes {0}; `columns`: length of the vectors that it is multiplied with.
+ * Values are rounded to `precision`. */
 TesStatus tesi_sparse_create(TesContext *ctx, TesiMatrix *matrix, int64_t columns, TesPrecision precision,
                              TesiSparse **sparse);
 /* The same of a matrix that kernels made. */

@@ -1,7 +1,8 @@
 /* The space of a forest without constraints, and the matrix H of hanging nodes that leads there.
  *
- * A node on interpolated lines is told by its row of the interpolation C of its cell: nodes whose rows name the same nodes with the same numbers
- * always have the same value, and are one node. A row with the single number 1 is the node that it names. */
+ * A node on interpolated lines is told by its row of the interpolation C of its cell: nodes whose rows name the
+ * same nodes with the same numbers always have the same value, and are one node. A row with the single number 1 is
+ * the node that it names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

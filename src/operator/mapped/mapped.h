@@ -1,5 +1,6 @@
 /* Operators on mapped cells: the data that the implementations share. Set-up (mapped.c, mapped_factors.c, on the host)
- * makes a TesiMapped; an implementation (host: mapped_host.c; kernels: mapped_device.c) makes of it the plan its loops want.
+ * makes a TesiMapped; an implementation (host: mapped_host.c; kernels: mapped_device.c) makes of it the plan its
+ * loops want.
  *
  * With n = degree + 1 nodes and q points a direction, s factors a point:
  *   element vector  u[cell][component][n^dim], x fastest
@@ -9,7 +10,8 @@
  *                   terms that are absent are left out (mass: only c w|J|; stiffness: only G). lambda is not in it.
  *   vertices        x[cell][2^dim][dim], coordinate fastest, vertex v = bit 0 x, bit 1 y, bit 2 z
  *   affine          [cell][s]: |J| J^-1 a J^-T (3D 6, 2D 3 entries), then c |J|, without the weights w
- *   y = sum over cells of E' I' (D' G D + lambda W) I E x; J[r][c] = d x_r / d xi_c on the reference cell [0, 1]^dim, weights sum to 1. */
+ *   y = sum over cells of E' I' (D' G D + lambda W) I E x; J[r][c] = d x_r / d xi_c on the reference cell [0,
+ *   1]^dim, weights sum to 1. */
 #ifndef TESI_MAPPED_H
 #define TESI_MAPPED_H
 
@@ -47,14 +49,19 @@ typedef struct TesiMapped {
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
   /* what the cells and coefficients allow */
   bool can_vertices, can_affine, can_weights;
-  int cell_degree; /* where can_weights: of the cells' polynomials; 1 where those of second degree are multilinear but for rounding */
+  /* where can_weights: of the cells' polynomials; 1 where those of second degree are multilinear but for
+   * rounding */
+  int cell_degree;
   double a[6],
-      c; /* constant coefficients: dim == 3: 00 01 02 11 12 22, dim == 2: 00 01 11; set where can_vertices or can_affine */
+      /* constant coefficients: dim == 3: 00 01 02 11 12 22, dim == 2: 00 01 11; set where can_vertices or
+       * can_affine */
+      c;
   bool a_identity; /* a = a[0] times the identity */
   int factors;     /* s */
 } TesiMapped;
 
-/* Fill caller's arrays, float64, with the numbers of cells first .. first + count - 1, in parallel. Coefficients are checked. */
+/* Fill caller's arrays, float64, with the numbers of cells first .. first + count - 1, in parallel. Coefficients
+ * are checked. */
 TesStatus tesi_mapped_fill_factors(const TesiMapped *m, int64_t first, int64_t count,
                                    double *g); /* [count][s][q^dim] */
 /* w a / |J| of a scalar coefficient a and, with a mass term, c w |J|: [count][1 or 2][q^dim]. */
@@ -65,16 +72,18 @@ TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t 
                                     double *x); /* [count][2^dim][dim]; can_vertices */
 TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t count,
                                   double *g); /* [count][s]; can_affine */
-/* Monomials of a cell's polynomial, c[(degree+1)^dim][dim], x fastest; can_weights, degree: that of the geometry, or cell_degree. */
+/* Monomials of a cell's polynomial, c[(degree+1)^dim][dim], x fastest; can_weights, degree: that of the geometry,
+ * or cell_degree. */
 int tesi_mapped_cell_degree(const TesiMapped *m);
 void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c);
 
-/* Cells by colour: no two cells of a colour share a node (global form). order[cells], ascending in a colour; colour c has
- * order[first[c]] .. order[first[c+1] - 1]; first[colours + 1]. Both released with tesi_free. */
+/* Cells by colour: no two cells of a colour share a node (global form). order[cells], ascending in a colour; colour
+ * c has order[first[c]] .. order[first[c+1] - 1]; first[colours + 1]. Both released with tesi_free. */
 TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order);
 /* Directions (bits) in which lines of a cell are interpolated. */
 unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell);
-/* Cells of equal directions together, most first, in each window of so many cells: order[cells]. Orders of colours have it in each colour. */
+/* Cells of equal directions together, most first, in each window of so many cells: order[cells]. Orders of colours
+ * have it in each colour. */
 TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order);
 /* Positions of the cells on a space-filling curve through their centres: keys[cells]. */
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
@@ -98,8 +107,9 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
   return m->mask && m->mask[cell] >> 3;
 }
 
-/* An operator by its whole description. Errors: TES_INVALID_INPUT (an entry out of range, a not positive definite or c negative at a point: it
- * is named; factors that the mesh does not allow), TES_MISSING (no such kernel on this device), TES_NAN, TES_OUT_OF_MEMORY. */
+/* An operator by its whole description. Errors: TES_INVALID_INPUT (an entry out of range, a not positive definite
+ * or c negative at a point: it is named; factors that the mesh does not allow), TES_MISSING (no such kernel on this
+ * device), TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tesi_mapped_create(TesContext *ctx, const TesiMappedDesc *desc, TesOperator **op);
 /* tesi_mapped_create() over a geometry that belongs to no mesh: desc->mesh is not read. */
 TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesGeometry *geometry,
@@ -108,8 +118,8 @@ TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, c
 TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,
                                     TesOperator **op);
 
-/* mapped_hanging_diagonal.c: tables, then cell by cell what hanging nodes get of the diagonal: those entries of d[n^dim] are replaced, from the
- * factors g[s][q^dim] of the cell. */
+/* mapped_hanging_diagonal.c: tables, then cell by cell what hanging nodes get of the diagonal: those entries of
+ * d[n^dim] are replaced, from the factors g[s][q^dim] of the cell. */
 typedef struct TesiHangingDiagonal TesiHangingDiagonal;
 TesStatus tesi_hanging_diagonal_create(const TesiMapped *m, TesiHangingDiagonal **tables);
 void tesi_hanging_diagonal_cell(const TesiHangingDiagonal *tables, unsigned mask, const double *g, double *d);
@@ -128,16 +138,17 @@ TesStatus tesi_mapped_lift(const TesOperator *op, const TesVector *u, TesVector 
 /* The index in use, [cells][(degree+1)^dim], owned by the operator, and nodes; NULL for the element form. */
 const int32_t *tesi_mapped_index(const TesOperator *op, int64_t *nodes);
 
-/* The implementations: each sets op->table, plan and description of an operator whose tesi_mapped_of(op) is complete, and mapped->desc.factors to
- * what it uses (stored, vertices or affine; never auto). */
+/* The implementations: each sets op->table, plan and description of an operator whose tesi_mapped_of(op) is
+ * complete, and mapped->desc.factors to what it uses (stored, vertices or affine; never auto). */
 TesStatus tesi_mapped_host_init(TesOperator *op);
 TesStatus tesi_mapped_device_init(TesOperator *op);
 
-/* Entries that every implementation shares: plain application from dense cell matrices (float64 host arrays), and cost: flops
- * counted from sum factorization with even-odd products, bytes as the factors in use need them. */
+/* Entries that every implementation shares: plain application from dense cell matrices (float64 host arrays), and
+ * cost: flops counted from sum factorization with even-odd products, bytes as the factors in use need them. */
 TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *y);
 TesCost tesi_mapped_cost(const TesOperator *op);
-/* Bytes that one application writes to and reads from shared memory: of operators of devices with kernels, 3D; else 0. */
+/* Bytes that one application writes to and reads from shared memory: of operators of devices with kernels, 3D; else
+ * 0. */
 double tesi_mapped_shared_bytes(const TesOperator *op);
 /* The diagonal, float64, host; 1 in constrained rows. From the definition, by squares of 1D tables. */
 TesStatus tesi_mapped_diagonal_host(const TesOperator *op, double *d);

@@ -3,13 +3,14 @@
  *
  *     (A u, v) = int grad u . a grad v  (stiffness)  +  lambda int c u v  (mass),     for every component alike.
  *
- * Quadrature: q Gauss points a direction (BP1, BP3: q = degree + 2), or collocated: the degree + 1 Gauss-Lobatto nodes (BP5;
- * "BP3.5" of the paper). y = E' I' (D' G D + lambda W) I E x with the 1D tables I (interpolation to the points) and D
- * (differentiation there), G = w |J| J^-1 a J^-T and W = c w |J| at the points.
+ * Quadrature: q Gauss points a direction (BP1, BP3: q = degree + 2), or collocated: the degree + 1 Gauss-Lobatto
+ * nodes (BP5; "BP3.5" of the paper). y = E' I' (D' G D + lambda W) I E x with the 1D tables I (interpolation to the
+ * points) and D (differentiation there), G = w |J| J^-1 a J^-T and W = c w |J| at the points.
  *
  * Two forms of vectors:
  * - element: u[cell][component][k][j][i], x (i) fastest; no sharing (the paper's form).
- * - global: u[node * components + component], with index[cell][(degree+1)^dim]: any numbering. index = -1 - node marks a
+ * - global: u[node * components + component], with index[cell][(degree+1)^dim]: any numbering. index = -1 - node
+ * marks a
  *   constrained (Dirichlet) node: its value counts as 0, and its row of y is x there. */
 #ifndef TESI_MAPPED_DESC_H
 #define TESI_MAPPED_DESC_H
@@ -29,8 +30,8 @@ typedef struct TesiMappedDesc {
   int components;        /* 1..4; 0 means 1 */
   double lambda;         /* factor of the mass; 0 means 1 */
   TesiTensorKind tensor;
-  /* Coefficient a: scalar a[0]; diagonal a[0..dim-1]; full symmetric: 00 01 02 11 12 22 (2D: 00 01 11). NULL: 1, or the identity's
-   *  entry. Functions of x, y, z. */
+  /* Coefficient a: scalar a[0]; diagonal a[0..dim-1]; full symmetric: 00 01 02 11 12 22 (2D: 00 01 11). NULL: 1, or
+   *  the identity's entry. Functions of x, y, z. */
   const TesFunction *a[6];
   const TesFunction *c; /* coefficient of the mass; NULL: 1 */
   TesPrecision precision;
@@ -38,11 +39,12 @@ typedef struct TesiMappedDesc {
   TesNumberingDesc numbering; /* global form without index: how to number; its degree is ignored */
   const int32_t *index;       /* [cells][(degree+1)^dim]; copied; NULL: numbered from the mesh's vertices */
   int64_t nodes;              /* with index: nodes of the global vector */
-  /* With index: [cells] TesMask of space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel; copied; NULL: none.
+  /* With index: [cells] TesMask of space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel;
+   *  copied; NULL: none.
    *  Cells are grouped by whether they have any, so that the others pay nothing. */
   const uint16_t *masks;
-  /* Coefficients that differ from cell to cell (materials), scalar tensor: part[cells] is a number of part_a and part_c [parts], or -1; NULL there
-   *  and -1 mean a[0] and c. Copied. */
+  /* Coefficients that differ from cell to cell (materials), scalar tensor: part[cells] is a number of part_a and
+   *  part_c [parts], or -1; NULL there and -1 mean a[0] and c. Copied. */
   const int32_t *part;
   int parts;
   const TesFunction *const *part_a, *const *part_c;

@@ -1,14 +1,18 @@
 /* The diagonal of C' K C of one cell at its hanging nodes.
  *
- * Column C e_p of the interpolation is a product of functions of one direction each, but where hanging faces and edges meet. Let A be the directions
- * in which node p stands on the side where the child touches its parent's boundary. Then
+ * Column C e_p of the interpolation is a product of functions of one direction each, but where hanging faces and
+ * edges meet. Let A be the directions in which node p stands on the side where the child touches its parent's
+ * boundary. Then
  *   C e_p = product over d outside A of w_(i_d)(x_d)  times  s_A,
- * w_i: column i of W of the child in d (it vanishes on the side for nodes inside), and s_A, with e the basis function of the side and h = w - e of it:
+ * w_i: column i of W of the child in d (it vanishes on the side for nodes inside), and s_A, with e the basis
+ * function of the side and h = w - e of it:
  *   |A| = 1 (face)    e
  *   |A| = 2 (edge)    e e + [face of normal 1 hangs] e h + [face of normal 2] h e
  *   |A| = 3 (corner)  e e e + sum over edges [line is interpolated] h e e + sum over faces [hangs] e h h
- * The form is summed over the points of A with the squares of s_A, then over the other directions with the squares of w.
- * Cost: about q^dim multiply-adds for each of the entries of the form and each A, 7 at most: that of the diagonal itself. */
+ * The form is summed over the points of A with the squares of s_A, then over the other directions with the squares
+ * of w.
+ * Cost: about q^dim multiply-adds for each of the entries of the form and each A, 7 at most: that of the diagonal
+ * itself. */
 #include <string.h>
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
@@ -71,7 +75,8 @@ done:
   return status;
 }
 
-/* One function of s_A: e (side) or h in each direction of A, with the derivative in direction `along` (-1: none), added to s[points of A]. */
+/* One function of s_A: e (side) or h in each direction of A, with the derivative in direction `along` (-1: none),
+ * added to s[points of A]. */
 static void add_term(const TesiHangingDiagonal *h, unsigned mask, unsigned A, unsigned more, int along,
                      double *s) {
   const int q = h->m->q;
@@ -126,7 +131,8 @@ static void sum_sides(const TesiMapped *m, unsigned A, const double *g, const do
       }
 }
 
-/* values[n or n^2] += factor sum over points of rest times the squares of each direction: first runs fastest. Directions: at most 2. */
+/* values[n or n^2] += factor sum over points of rest times the squares of each direction: first runs fastest.
+ * Directions: at most 2. */
 static void sum_rest(int n, int q, int directions, const double *const t[2], double factor,
                      const double *rest, double *values) {
   double lines[PLANE];

@@ -1,6 +1,7 @@
 /* Matrices of cells by sum factorization: with P = n^2 pairs of 1D functions,
  *   K[pair z][pair y][pair x] = sum over z of T_z (sum over y of T_y (sum over x of T_x G)),
- * T[q][n][n] products of values or derivatives. The terms G_ce that agree in z are summed before the last and dearest step:
+ * T[q][n][n] products of values or derivatives. The terms G_ce that agree in z are summed before the last and
+ * dearest step:
  * about 8 n^6 q flops a cell in 3D, where point by point it would take 8 n^6 q^3. */
 #include "operator/mapped/mapped_matrix.h"
 #include <string.h>
@@ -75,7 +76,8 @@ static const double *table(const TesiCellMatrix *c, const double *tables, int d,
   return tables + (2 * (d == r) + (d == s)) * c->m->q * c->pairs;
 }
 
-/* sums[last flags][q][P] (2D) or [..][q][P][P] (3D) += the term g[points] with derivatives in r and s, all directions but the last done. */
+/* sums[last flags][q][P] (2D) or [..][q][P][P] (3D) += the term g[points] with derivatives in r and s, all
+ * directions but the last done. */
 static void add_term(const TesiCellMatrix *c, const double *g, int r, int s, double factor, double *rows,
                      double *plane, double *sums) {
   const int q = c->m->q, P = c->pairs, dim = c->m->dim, last = dim - 1;

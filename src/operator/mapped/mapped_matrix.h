@@ -21,7 +21,8 @@ typedef struct TesiPattern {
   int64_t *first;  /* [nodes + 1] cells of a node: cell[first[i]] .. */
   int32_t *cell;
 } TesiPattern;
-/* Fills rows, entries, row and column of `matrix` and allocates its values, zero. Refuses what the machine has no memory for. */
+/* Fills rows, entries, row and column of `matrix` and allocates its values, zero. Refuses what the machine has no
+ * memory for. */
 TesStatus tesi_pattern_create(const TesiMapped *m, TesiPattern *pattern, TesiMatrix *matrix);
 void tesi_pattern_free(TesContext *ctx, TesiPattern *pattern);
 

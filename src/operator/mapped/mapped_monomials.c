@@ -1,4 +1,5 @@
-/* Cells of first or second degree as polynomials of the reference coordinates: what factors from weights have their Jacobians from. */
+/* Cells of first or second degree as polynomials of the reference coordinates: what factors from weights have their
+ * Jacobians from. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The pattern of an assembled operator: each cell's nodes are sorted once; a row's columns are the union of the lists of its cells. */
+/* The pattern of an assembled operator: each cell's nodes are sorted once; a row's columns are the union of the
+ * lists of its cells. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/team.h"

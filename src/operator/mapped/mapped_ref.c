@@ -78,7 +78,8 @@ void tesi_mapped_weights(const TesiMapped *m, int64_t cell, int64_t p, double xi
   *mass = m->mass ? m->lambda * weight * det * value_at(tesi_mapped_c(m, cell), x, 1) : 0;
 }
 
-/* y += K x of one cell and component; values of stride `stride` at the nodes index[] (NULL: 0, 1, ...), constrained ones left out. */
+/* y += K x of one cell and component; values of stride `stride` at the nodes index[] (NULL: 0, 1, ...), constrained
+ * ones left out. */
 static void apply_cell(const TesiMapped *m, int64_t cell, const int32_t *index, int stride, const double *x,
                        double *y, double *f) {
   const int dim = m->dim;

@@ -1,4 +1,5 @@
-/* Mapped operators with Robin terms: one without them, whose kernels know hanging nodes, and the boundary mass terms after it, face by face. */
+/* Mapped operators with Robin terms: one without them, whose kernels know hanging nodes, and the boundary mass
+ * terms after it, face by face. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

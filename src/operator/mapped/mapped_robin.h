@@ -1,4 +1,5 @@
-/* Robin terms of mapped operators: an operator without them inside, and their boundary mass terms after it, face by face. */
+/* Robin terms of mapped operators: an operator without them inside, and their boundary mass terms after it, face by
+ * face. */
 #ifndef TESI_MAPPED_ROBIN_H
 #define TESI_MAPPED_ROBIN_H
 
@@ -10,7 +11,8 @@ bool tesi_robin_faces(const TesOperatorDesc *desc);
 TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner);
 /* The operator inside; op itself where it has no Robin terms. */
 const TesOperator *tesi_robin_inner(const TesOperator *op);
-/* The entries of the Robin terms, added to a matrix in compressed rows that has a place for all pairs of nodes of a cell. */
+/* The entries of the Robin terms, added to a matrix in compressed rows that has a place for all pairs of nodes of a
+ * cell. */
 void tesi_forest_add_faces(const TesOperator *op, TesiMatrix *matrix);
 TesStatus tesi_forest_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix);
 /* b <- b - R u with the Robin terms, Dirichlet values of u included. */

@@ -1,4 +1,5 @@
-/* An index whose rows in x are consecutive nodes needs one number a row: a fifth to a third of the bytes of an int32 a node. */
+/* An index whose rows in x are consecutive nodes needs one number a row: a fifth to a third of the bytes of an
+ * int32 a node. */
 #include "operator/mapped/device/mapped_kernel.h"
 
 /* The code of a row (row_node() of src/kernels/mapped.cu), or false. Ends may be constrained, or all nodes, or none. */

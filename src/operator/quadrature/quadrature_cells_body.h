@@ -1,10 +1,12 @@
 /* The operator on one batch of cells, phase by phase, and on a tile. Included after quadrature_lines_body.h with the
- * same LINE and LINE_UNROLL, and SPECIALISED: 1 where degrees are literals, so that rows can be transposed in registers.
+ * same LINE and LINE_UNROLL, and SPECIALISED: 1 where degrees are literals, so that rows can be transposed in
+ * registers.
  *
  * Arrays of a batch [slow][mid][x]: `values` (nodes, then points) and `result` (points, then nodes). */
 
-/* Broken batches read LANES cells from the first of each row on: into the rows of nodes behind and before, which are there
- * unless the batch is near an end of the vector. Where the two rows are short their lanes have nodes in common. */
+/* Broken batches read LANES cells from the first of each row on: into the rows of nodes behind and before, which
+ * are there unless the batch is near an end of the vector. Where the two rows are short their lanes have nodes in
+ * common. */
 TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
   const int k = plan->n - 1;
   const int64_t row = plan->nodes[0], plane = row * plan->nodes[1];
@@ -112,8 +114,8 @@ TESI_INLINE void LINE(slow)(int n, int count, const Real *tables, const V *a, co
   }
 }
 
-/* result += scale D' a D values along the middle direction of one plane; a of this plane. Asks for `ahead`, lines of memory
- * that are needed soon: evenly over the longest phase, as many at once would fill the queue to memory. */
+/* result += scale D' a D values along the middle direction of one plane; a of this plane. Asks for `ahead`, lines
+ * of memory that are needed soon: evenly over the longest phase, as many at once would fill the queue to memory. */
 TESI_INLINE void LINE(middle)(int n, const Real *tables, const V *a, V scale, const V *values, V *result,
                               const V *ahead) {
   for (int i = 0; i < n; i++) {
@@ -152,8 +154,8 @@ TESI_INLINE void LINE(rows)(int n, int mid, const Real *tables, const V *a, V sc
   }
 }
 
-/* y of LANES k + 1 nodes: t, b - t, added to y or subtracted from it, or zero, by the state of the row. Node 0 was written
- * by the batch before unless this is the first cell. */
+/* y of LANES k + 1 nodes: t, b - t, added to y or subtracted from it, or zero, by the state of the row. Node 0 was
+ * written by the batch before unless this is the first cell. */
 TESI_INLINE void LINE(put_row)(int k, const Batch *batch, const TesiQuadPlan *plan, int state, const Real *b,
                                const Real *t, Real *y) {
   const Real before = y[0], sign = b ? -1 : 1;

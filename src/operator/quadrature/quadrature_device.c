@@ -118,7 +118,7 @@ static void set_arguments(const TesOperator *op, TesiQuadDevice *plan) {
   a->c = plan->c;
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------------------ */
+/* ---- launches ------------------------------------------------------------------------------------------ */
 
 static TesStatus start(const TesOperator *op, const void *b, double fixed, void *y) {
   const TesiQuadDevice *plan = op->plan;

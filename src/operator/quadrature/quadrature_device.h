@@ -7,7 +7,8 @@
 #include "operator/operator.h"
 #include "operator/tile_grid.h"
 
-/* src/kernels/quadrature_tiles.cu: cells of a block in x and y, least resident blocks; whole: a cell a thread, quadrature_cells.cu. */
+/* src/kernels/quadrature_tiles.cu: cells of a block in x and y, least resident blocks; whole: a cell a thread,
+ * quadrature_cells.cu. */
 typedef struct TesiTileCut {
   int x, y, blocks, whole;
 } TesiTileCut;
@@ -38,11 +39,13 @@ typedef struct TesiQuadDevice {
 /* quadrature_device.c: for varying coefficients, and for constant ones where the separable kernels end. */
 TesStatus tesi_operator_quadrature_device_init(TesOperator *op);
 
-/* quadrature_tiles.c: needs arguments and coefficients; y <- A x (sign 1) or b - A x (sign -1), without the faces' terms. */
+/* quadrature_tiles.c: needs arguments and coefficients; y <- A x (sign 1) or b - A x (sign -1), without the faces'
+ * terms. */
 TesStatus tesi_quad_tiles_init(const TesOperator *op, TesiQuadDevice *plan, const char *tables);
 TesStatus tesi_quad_tiles_run(const TesOperator *op, const void *b, const void *x, double sign, void *y);
 
-/* quadrature_setup_device.c: evaluates a, c and alpha into plan->a, c, alpha; checks their signs; may set op->singular. */
+/* quadrature_setup_device.c: evaluates a, c and alpha into plan->a, c, alpha; checks their signs; may set
+ * op->singular. */
 TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan);
 
 /* Whether a coefficient is given and does not vanish everywhere as a constant. */

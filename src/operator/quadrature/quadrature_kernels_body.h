@@ -1,8 +1,8 @@
 /* All kernels of one precision. Included by quadrature_double_simd.c and quadrature_float_simd.c, which choose it. */
 #include "operator/quadrature/quadrature_rows.h"
 
-/* What a degree has beside its loop, for batches that are not whole: one function for 2D and 3D each. Inlined there it would be most of
- * the text. */
+/* What a degree has beside its loop, for batches that are not whole: one function for 2D and 3D each. Inlined there
+ * it would be most of the text. */
 typedef struct Apart {
   void (*gather_row)(const Batch *batch, const Real *x, V *p);
   void (*rows_out)(int dim, int j, const TesiQuadPlan *plan, const TesiQuadTile *tile, const Batch *batch,

@@ -2,7 +2,8 @@
  * functions, and LINE_UNROLL, which stands before loops of literal length (nothing where n is not literal).
  *
  * A table T of an interval's symmetric points has T[n-1-i][n-1-j] = +-T[i][j]: it maps the sums e_j = u_j + u_(n-1-j)
- * and the differences o_j to sums and differences (B), or crosswise (D). n^2 multiply-adds become n^2/2 and 2n additions. */
+ * and the differences o_j to sums and differences (B), or crosswise (D). n^2 multiply-adds become n^2/2 and 2n
+ * additions. */
 
 /* e, o <- sums and differences of u; the middle one of an odd n is its own sum. */
 TESI_INLINE void LINE(split)(int n, const V *u, V *e, V *o) {

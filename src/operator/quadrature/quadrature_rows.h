@@ -114,7 +114,8 @@ TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *
 #define BLOCKS_LOW(l) BLOCKS_ZIP(l, 0)
 #define BLOCKS_HIGH(l) BLOCKS_ZIP(l, 1)
 
-/* A run is two blocks of 128 bits: numbers inside the blocks first, then the blocks. 512 bits hold the runs of two lanes. */
+/* A run is two blocks of 128 bits: numbers inside the blocks first, then the blocks. 512 bits hold the runs of two
+ * lanes. */
 TESI_INLINE void load_runs(int k, const int32_t *offset, const Real *p, V c[RUN]) {
   enum { H = LANE_COUNT / 2 };
   const V a = join_runs(k, offset, p, 0, 2), b = join_runs(k, offset, p, 1, 2);

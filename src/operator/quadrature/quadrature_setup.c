@@ -1,5 +1,5 @@
-/* Coefficients of the quadrature form: evaluated at the Gauss points of all cells and natural faces, in parallel, checked,
- * and stored in the order in which the kernels read them. */
+/* Coefficients of the quadrature form: evaluated at the Gauss points of all cells and natural faces, in parallel,
+ * checked, and stored in the order in which the kernels read them. */
 #include <math.h>
 #include "base/team.h"
 #include "operator/quadrature/quadrature.h"
@@ -160,7 +160,8 @@ static TesStatus evaluate_cells(Setup *s, const TesFunction *function, double co
   return check(s, name);
 }
 
-/* Points of the cells of one row of a face, [batch][mid point][point][lane]; t0 and t1 are its directions, t1 < 0 in 2D. */
+/* Points of the cells of one row of a face, [batch][mid point][point][lane]; t0 and t1 are its directions, t1 < 0
+ * in 2D. */
 static void evaluate_face_row(Setup *s, int face, int row, const Points *p) {
   const TesiQuadPlan *plan = s->plan;
   const int d = face / 2, t0 = d == 0, t1 = plan->dim == 3 ? 2 - (d == 2) : -1;

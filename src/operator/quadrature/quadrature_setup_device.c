@@ -1,5 +1,6 @@
-/* Coefficients of the quadrature form for a device, times weight and size of cell or side: expressions in a kernel made from their text
- * (src/kernels/coefficients.cu); functions of the caller's at the Gauss points on the host, in parallel, sent in parts. Both are checked. */
+/* Coefficients of the quadrature form for a device, times weight and size of cell or side: expressions in a kernel
+ * made from their text (src/kernels/coefficients.cu); functions of the caller's at the Gauss points on the host, in
+ * parallel, sent in parts. Both are checked. */
 #include <math.h>
 #include <stdio.h>
 #include "operator/quadrature/quadrature_device.h"

@@ -13,7 +13,8 @@ static void set_real(const TesiQuadPlan *plan, void *array, size_t i, double val
 }
 
 /* The half of T[n][n] that acts on even or odd input: rows of outputs, columns of inputs. `changes`: T swaps parity.
- * Inputs are sums (differences) of a pair, outputs half sums, so that u = even +- odd; `half_input`: inputs are halves. */
+ * Inputs are sums (differences) of a pair, outputs half sums, so that u = even +- odd; `half_input`: inputs are
+ * halves. */
 static void set_half(TesiQuadPlan *plan, TesiQuadTable table, bool odd, bool changes, bool half_input,
                      const double *T) {
   const int n = plan->n, columns = odd ? n / 2 : (n + 1) / 2, rows = odd != changes ? n / 2 : (n + 1) / 2;

@@ -1,4 +1,5 @@
-/* Set-up and launches of src/kernels/quadrature_tiles.cu: varying coefficients, one result a node, one order of summation. */
+/* Set-up and launches of src/kernels/quadrature_tiles.cu: varying coefficients, one result a node, one order of
+ * summation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "operator/quadrature/quadrature_device.h"

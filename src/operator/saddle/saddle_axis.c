@@ -6,7 +6,8 @@
 
 enum { N = TESI_MAX_POINTS };
 
-/* The paper: (k + 1)(k + 2) in place of k (k + 1). With auto RT_1 has 8 / h at the boundary: with 4 / h the counts grow with the level. */
+/* The paper: (k + 1)(k + 2) in place of k (k + 1). With auto RT_1 has 8 / h at the boundary: with 4 / h the counts
+ * grow with the level. */
 static double factor(TesPenalty penalty, int k) {
   return penalty == TES_PENALTY_PAPER ? (k + 1) * (k + 2) : k * (k + 1);
 }
@@ -88,7 +89,8 @@ static void add_faces(const TesiRtAxis *a, TesPenalty penalty, TesiSaddleAxis *s
   if (a->tangential[1]) add_face(a, (const int[]){last, -1}, s->boundary[1], s);
 }
 
-/* Columns of the first entry: of rows of nodes those of the cells beside them, of rows of modes those of the cell and, for Ld, of its neighbours. */
+/* Columns of the first entry: of rows of nodes those of the cells beside them, of rows of modes those of the cell
+ * and, for Ld, of its neighbours. */
 static TesStatus create_bands(TesContext *ctx, const TesiRtAxis *a, TesiSaddleAxis *s) {
   TesStatus status = TES_OK;
   const int n = a->n;

@@ -1,8 +1,11 @@
-/* Exact solution of the Stokes problem on a product of intervals, a vertex patch or the whole box, by fast diagonalization and the inverse of its
- * Schur complement S = B A^-1 B' (stokes-multigrid-cui-2025, section 3, with a table in the place of conjugate gradients).
- *   Lc z = lc Mc z, Ld z = ld z in each direction; Lam_i = nu (sum of lc in direction i and ld in the others) + alpha, G = Zd' D Zc
- *   F^ = Z' F    r = -Zd' g - sum over i of G F^_i / Lam_i    p = S^+ r    u^_i = (F^_i + G' p) / Lam_i    u = Z u^, p <- Zd p
- * solves A u - B' p = F, -B u = g; pressures are in the modes of Ld all the while. S^+ = (S + s e e')^-1 - e e' / s, e the constant pressure. */
+/* Exact solution of the Stokes problem on a product of intervals, a vertex patch or the whole box, by fast
+ * diagonalization and the inverse of its Schur complement S = B A^-1 B' (stokes-multigrid-cui-2025, section 3, with
+ * a table in the place of conjugate gradients).
+ *   Lc z = lc Mc z, Ld z = ld z in each direction; Lam_i = nu (sum of lc in direction i and ld in the others) +
+ *   alpha, G = Zd' D Zc F^ = Z' F    r = -Zd' g - sum over i of G F^_i / Lam_i    p = S^+ r    u^_i = (F^_i + G' p)
+ *   / Lam_i    u = Z u^, p <- Zd p
+ * solves A u - B' p = F, -B u = g; pressures are in the modes of Ld all the while. S^+ = (S + s e e')^-1 - e e' /
+ * s, e the constant pressure. */
 #ifndef TESI_SADDLE_LOCAL_H
 #define TESI_SADDLE_LOCAL_H
 

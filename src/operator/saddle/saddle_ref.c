@@ -1,4 +1,5 @@
-/* The operator from its definition: quadrature over cells and faces, basis function by basis function. Shares no matrix with the bands. */
+/* The operator from its definition: quadrature over cells and faces, basis function by basis function. Shares no
+ * matrix with the bands. */
 #include <string.h>
 #include "basis/gauss.h"
 #include "functional/flow.h"

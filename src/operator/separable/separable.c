@@ -1,4 +1,5 @@
-/* The separable form: constant coefficients on a box. Set-up, diagonal and cost; the contractions are in the SIMD builds. */
+/* The separable form: constant coefficients on a box. Set-up, diagonal and cost; the contractions are in the SIMD
+ * builds. */
 #include "operator/form.h"
 #include "operator/separable/separable.h"
 #include <math.h>
@@ -91,7 +92,8 @@ done:
   return status;
 }
 
-/* h w of the cell to the right of each node (to the left for the last), zero at Dirichlet nodes; ones in a direction that is not scaled. */
+/* h w of the cell to the right of each node (to the left for the last), zero at Dirichlet nodes; ones in a
+ * direction that is not scaled. */
 static TesStatus fill_scale(TesOperator *op, TesiSeparable *plan, int d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -5,12 +5,14 @@
  * so every one-dimensional contraction is done once a node, not once a cell that has it. Contractions go cell by cell
  * along the line; the node between two cells is the sum of both, handed on as a `carry`.
  *
- * The mass matrix of a cell is diagonal plus rank one in the Gauss-Lobatto basis: the Lobatto rule with n = k+1 points is exact for
- * all products but that of two polynomials of degree k, so with its weights w and l = Legendre's P_k at the nodes
- *   M = h W (I - gamma l (W l)'),  gamma = k (k+1) / (2k+1)                       (Teukolsky, J. Comput. Phys. 283, 2015).
+ * The mass matrix of a cell is diagonal plus rank one in the Gauss-Lobatto basis: the Lobatto rule with n = k+1
+ * points is exact for all products but that of two polynomials of degree k, so with its weights w and l =
+ * Legendre's P_k at the nodes
+ *   M = h W (I - gamma l (W l)'),  gamma = k (k+1) / (2k+1)                       (Teukolsky, J. Comput. Phys. 283,
+ *   2015).
  * x and y (in 2D: x) are scaled from the left by 1/(h w), which commutes with the sum over cells when the left carry
- * is multiplied by rho = h_left / h_right; the product of the scales left out is applied to the result. So a mass costs 2n
- * multiplications, and stiffness, even-odd, n^2/2. */
+ * is multiplied by rho = h_left / h_right; the product of the scales left out is applied to the result. So a mass
+ * costs 2n multiplications, and stiffness, even-odd, n^2/2. */
 #ifndef TESI_SEPARABLE_H
 #define TESI_SEPARABLE_H
 

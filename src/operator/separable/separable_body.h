@@ -36,9 +36,9 @@ TESI_INLINE void BODY(add_rank)(int k, const Real *rank, V d, const V *u, V *out
   if (k % 2 == 0) out[k / 2] = u[k / 2] + rank[k / 2] * d;
 }
 
-/* out = stiffness u, plus rank * d when with_rank. Constants are in the null space of the stiffness: the even half acts on
- * differences from the innermost sum, so that smooth u lose nothing to cancellation; the last column, what the rows
- * sum up to, is the reaction term. */
+/* out = stiffness u, plus rank * d when with_rank. Constants are in the null space of the stiffness: the even half
+ * acts on differences from the innermost sum, so that smooth u lose nothing to cancellation; the last column, what
+ * the rows sum up to, is the reaction term. */
 TESI_INLINE void BODY(stiffness)(int k, const Real *even, const Real *odd, V *e, const V *o, bool reaction,
                                  bool with_rank, const Real *rank, V d, V *out) {
   const int n = k + 1, E = (n + 1) / 2, O = n / 2;

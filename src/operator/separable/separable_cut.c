@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 TesiSeparableCut tesi_separable_default_cut(int dim, int k, TesPrecision precision) {
-  /* [precision][degree], the fastest of about ten on an H200: x, y, nodes, blocks, layers, joint, pad, in_place, task_y */
+  /* [precision][degree], the fastest of about ten on an H200: x, y, nodes, blocks, layers, joint, pad, in_place,
+   * task_y */
   static const TesiSeparableCut cuts3[2][9] = {{{0},
                                                 {30, 14, 2, 2, 32, 0, 1, 0, 0},
                                                 {16, 6, 3, 3, 32, 0, 0, 0, 0},
@@ -96,7 +97,8 @@ void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, 
   describe_options(t, op->precision, names, values, 15);
 }
 
-/* The default, larger and smaller blocks in place and not, without a halo in y where that has won; small boxes need many blocks. */
+/* The default, larger and smaller blocks in place and not, without a halo in y where that has won; small boxes need
+ * many blocks. */
 int tesi_separable_list_cuts(int k, TesPrecision precision, TesiSeparableCut cuts[TESI_TUNING_CANDIDATES]) {
   static const TesiSeparableCut others[] = {{4, 4, 3, 1, 32, 1, 1, 1, 2}, {2, 4, 3, 1, 32, 1, 1, 1, 2},
                                             {3, 4, 3, 1, 32, 1, 1, 1, 2}, {4, 4, 4, 1, 32, 1, 1, 1, 2},

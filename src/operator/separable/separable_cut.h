@@ -6,7 +6,8 @@
 #include "device/tuning.h"
 #include "operator/operator.h"
 
-/* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers of a block. No columns (0):
+/* How the box is cut: cells of a block in x and y, node columns a thread, least resident blocks, most cell layers
+ * of a block. No columns (0):
  * separable_tiles.cu, of which x, y and blocks count, and pad: whether the first cell in x is a halo. */
 typedef struct TesiSeparableCut {
   int x, y, nodes, blocks, layers;
@@ -23,7 +24,8 @@ typedef struct TesiSeparableText {
 } TesiSeparableText;
 
 TesiSeparableCut tesi_separable_default_cut(int dim, int degree, TesPrecision precision);
-/* "x,y,nodes,blocks,layers,joint,pad,in_place,task_y" in TESSERA_SEPARABLE_CUT, for measurements: false where it is not set. */
+/* "x,y,nodes,blocks,layers,joint,pad,in_place,task_y" in TESSERA_SEPARABLE_CUT, for measurements: false where it is
+ * not set. */
 bool tesi_separable_given_cut(TesiSeparableCut *cut);
 /* What timing chooses from, the default first; their number. */
 int tesi_separable_list_cuts(int degree, TesPrecision precision,

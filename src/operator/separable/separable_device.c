@@ -168,7 +168,8 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   return launch(op, &((const Plan *)op->plan)->residual, b, x, r);
 }
 
-/* Diagonals of the assembled 1D matrices of one direction: mass [nodes], stiffness with end terms and reaction [nodes]. */
+/* Diagonals of the assembled 1D matrices of one direction: mass [nodes], stiffness with end terms and reaction
+ * [nodes]. */
 static void diagonals(const TesOperator *op, int d, double *m, double *s) {
   const TesiAxis *axis = &op->space->axis[d];
   double mass[TESI_MAX_POINTS * TESI_MAX_POINTS], stiffness[TESI_MAX_POINTS * TESI_MAX_POINTS];
@@ -240,7 +241,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = cost,
                                         .destroy = destroy};
 
-/* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ------------------------------------------------ */
+/* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ---------------------------- */
 typedef struct Trial {
   TesOperator op; /* of a box that stands for the class of sizes */
   TesiDiffusion diffusion;

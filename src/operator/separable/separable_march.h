@@ -1,11 +1,13 @@
 /* How the contractions of separable_kernels.h run over a box, for the *_simd.c files.
  *
- * A task owns a box of cells and writes their lower nodes (and the last nodes of the mesh where it touches its upper faces). What the
- * cells below contribute to its first nodes it computes itself: one layer of cells (`halo`) a direction, of which only the
- * carry is kept. Nothing is scattered, so the result does not depend on the number of tasks, to the last bit.
+ * A task owns a box of cells and writes their lower nodes (and the last nodes of the mesh where it touches its
+ * upper faces). What the cells below contribute to its first nodes it computes itself: one layer of cells (`halo`)
+ * a direction, of which only the carry is kept. Nothing is scattered, so the result does not depend on the number
+ * of tasks, to the last bit.
  * Inside a task, tiles in x and y, small enough that U and W of k+1 planes stay in the level-2 cache, march in z.
- * Inside a tile, chunks of x: LANES rows at once are transposed, contracted along x, transposed back; once a row of cells
- * is complete it is contracted along y. All this stays in the level-1 cache; the next plane is prefetched meanwhile. */
+ * Inside a tile, chunks of x: LANES rows at once are transposed, contracted along x, transposed back; once a row of
+ * cells is complete it is contracted along y. All this stays in the level-1 cache; the next plane is prefetched
+ * meanwhile. */
 #ifndef TESI_SEPARABLE_MARCH_H
 #define TESI_SEPARABLE_MARCH_H
 
@@ -76,9 +78,10 @@ static size_t lay_out(March *m, char *base) {
   return (size_t)(next - base);
 }
 
-/* ---- x -------------------------------------------------------------------------------------------------------------- */
+/* ---- x ------------------------------------------------------------------------------------------------- */
 
-/* columns[j][lane] = row[lane][j] for j in [0, count), count >= 1; columns has room for LANES vectors before and after. */
+/* columns[j][lane] = row[lane][j] for j in [0, count), count >= 1; columns has room for LANES vectors before and
+ * after. */
 static void load_columns(const Real *const row[LANES], int before, int count, V *columns) {
   if (before + count < LANES) {
     for (int j = 0; j < count; j++)
@@ -150,7 +153,7 @@ static void x_rows(const March *m, const Tile *tile, const Real *const row[LANES
   }
 }
 
-/* ---- y -------------------------------------------------------------------------------------------------------------- */
+/* ---- y ------------------------------------------------------------------------------------------------- */
 
 /* Where a chunk's results go: 3D: rows of U and W; 2D: rows of the stage. Both point to the tile's first row. */
 typedef struct Out {
@@ -233,7 +236,7 @@ static void chunk_rows(const March *m, const Tile *tile, const Real *plane, int 
   if (tile->y1 == plan->axis[1].cells) end_y(m, tile, out, m->t + base * m->chunk_pitch);
 }
 
-/* ---- results to memory ------------------------------------------------------------------------------------------------ */
+/* ---- results to memory --------------------------------------------------------------------------------- */
 
 static void put_row(March *m, ptrdiff_t offset, const Real *values, int count) {
   const TesiSeparableJob *job = m->job;
@@ -248,7 +251,7 @@ static bool is_dirichlet(const TesiSeparableAxis *axis, int node) {
   return (node == 0 && !axis->natural[0]) || (node == axis->nodes - 1 && !axis->natural[1]);
 }
 
-/* ---- z -------------------------------------------------------------------------------------------------------------- */
+/* ---- z ------------------------------------------------------------------------------------------------- */
 
 /* Contracts a layer of cells along z, row by row, and writes its planes. U, W: the layer's lowest plane; `step` leads
  * to the next one. The last node of the mesh is written too where the layer is the last. */
@@ -284,8 +287,8 @@ static void layer_rows(March *m, const Tile *tile, int layer, const Real *U, con
   }
 }
 
-/* Plane z of x for this tile, corrected where the job says so. Planes of other tasks were corrected before (save_planes),
- * rows above the tile are the next tile's to write. */
+/* Plane z of x for this tile, corrected where the job says so. Planes of other tasks were corrected before
+ * (save_planes), rows above the tile are the next tile's to write. */
 static const Real *plane_of(March *m, const Tile *tile, int z) {
   const TesiSeparable *plan = m->plan;
   const TesiSeparableTask *task = m->task;

@@ -1,5 +1,5 @@
-/* What the separable operator does with vectors in memory beside contracting them, for the *_simd.c files: results are written,
- * residuals are rounded to float32 and summed up, a correction is added to x on its way in. */
+/* What the separable operator does with vectors in memory beside contracting them, for the *_simd.c files: results
+ * are written, residuals are rounded to float32 and summed up, a correction is added to x on its way in. */
 #ifndef TESI_SEPARABLE_PUT_H
 #define TESI_SEPARABLE_PUT_H
 

@@ -96,7 +96,8 @@ done:
   return status;
 }
 
-/* ---- dual-weighted residuals ---------------------------------------------------------------------------------------- */
+/* ---- dual-weighted residuals
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct Weights {
   const TesiCellView *dual, *space; /* of z, of the solution */

@@ -7,8 +7,8 @@
 #include "problem/problem.h"
 #include "tessera/adapt.h"
 
-/* 1D tables at the points that a face has in a direction of a cell's own or of the cell across, whose face runs backwards or has it as its lower or upper
- * half: number 3 backwards + half (0: whole). */
+/* 1D tables at the points that a face has in a direction of a cell's own or of the cell across, whose face runs
+ * backwards or has it as its lower or upper half: number 3 backwards + half (0: whole). */
 enum { TESI_SIDES = 6, TESI_SIDE_TABLE = TESI_FACE_POINTS * TESI_HANGING_NODES };
 typedef struct TesiSideTables {
   int n;
@@ -34,7 +34,8 @@ void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
 
 /* r[points] <- f + div(a grad u) - c u in a cell; at: its points. */
 void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r);
-/* On face pair i: j[points] (inside: a du/dn of the cell minus that of the other, along the cell's outward normal; Neumann and Robin:
+/* On face pair i: j[points] (inside: a du/dn of the cell minus that of the other, along the cell's outward normal;
+ * Neumann and Robin:
  * a du/dn + alpha u - g; Dirichlet: 0), weight[points] = w |J_F|. Returns whether the face counts. */
 bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight);
 /* Diffusion at the middle of a cell. */

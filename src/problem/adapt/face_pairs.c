@@ -130,7 +130,8 @@ done:
   return status;
 }
 
-/* Pairs without their geometry; of[i]: places among the sorted sides of its own and of the one across (-1: none). Returns how many. */
+/* Pairs without their geometry; of[i]: places among the sorted sides of its own and of the one across (-1: none).
+ * Returns how many. */
 static int64_t find_pairs(const Side *sorted, int64_t sides, TesiFacePair *pair, int64_t (*of)[2]) {
   int64_t count = 0;
   for (int64_t i = 0; i < sides;) {

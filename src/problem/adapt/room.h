@@ -1,4 +1,5 @@
-/* Whether the next mesh of an adaptive solve has room: predicted from what the present one took, before anything of it is made. */
+/* Whether the next mesh of an adaptive solve has room: predicted from what the present one took, before anything of
+ * it is made. */
 #ifndef TESI_ROOM_H
 #define TESI_ROOM_H
 
@@ -17,8 +18,9 @@ typedef struct TesiNextMesh {
 } TesiNextMesh;
 
 void tesi_room_begin(TesContext *ctx, TesiRoom *room);
-/* TES_OUT_OF_MEMORY where the next step needs more than there will be when the present one is gone. Everything a step holds at a time
- * counts (vectors, index tables, factors, levels, Krylov vectors, dual problems, what set-up needs in passing), in proportion to the mesh:
+/* TES_OUT_OF_MEMORY where the next step needs more than there will be when the present one is gone. Everything a
+ * step holds at a time counts (vectors, index tables, factors, levels, Krylov vectors, dual problems, what set-up
+ * needs in passing), in proportion to the mesh:
  * what does not grow, as the coarsest level, is overestimated. */
 TesStatus tesi_room_check(TesContext *ctx, const TesiRoom *room, const TesiNextMesh *next);
 

@@ -1,16 +1,21 @@
 /* Cell patches of operators on mapped cells: the preconditioner
  *     B = sum over cells c of W R_c' A_c^-1 R_c W,
- * R_c: the nodes of cell c that are unknowns and on no hanging line of it, and zero at its other nodes; A_c: a separable surrogate of the
- * assembled operator among the nodes of the cell, without sides that are all Dirichlet or hang,
+ * R_c: the nodes of cell c that are unknowns and on no hanging line of it, and zero at its other nodes; A_c: a
+ * separable surrogate of the assembled operator among the nodes of the cell, without sides that are all Dirichlet
+ * or hang,
  *     A_c = g_0 M (x) M (x) K + g_1 M (x) K (x) M + g_2 K (x) M (x) M + m M (x) M (x) M,
- * K, M: 1D stiffness and mass of the cell [0, 1] and, at its ends, of its neighbours (Lottes and Fischer, Hybrid multigrid/Schwarz algorithms for
- * the spectral element method, J. Sci. Comput. 24, 2005), inverted by fast diagonalization with a basis for each pair of ends:
+ * K, M: 1D stiffness and mass of the cell [0, 1] and, at its ends, of its neighbours (Lottes and Fischer, Hybrid
+ * multigrid/Schwarz algorithms for the spectral element method, J. Sci. Comput. 24, 2005), inverted by fast
+ * diagonalization with a basis for each pair of ends:
  *     A_c^-1 = (S (x) S (x) S) (sum_d g_d lambda_d + m)^-1 (S (x) S (x) S)'.
  * g_d: mean over the cell of the diagonal of |J| J^-1 a J^-T; m: mean of c |J|.
- * W: diagonal, W_i^2 = (mean over the patches at node i of the diagonal of A_c) / (number of patches at i times diag(A)_i), 0 at Dirichlet nodes.
- * So B is symmetric, and definite on the unknowns; on a box of equal cells and constant a and c each A_c is the assembled matrix itself.
+ * W: diagonal, W_i^2 = (mean over the patches at node i of the diagonal of A_c) / (number of patches at i times
+ * diag(A)_i), 0 at Dirichlet nodes.
+ * So B is symmetric, and definite on the unknowns; on a box of equal cells and constant a and c each A_c is the
+ * assembled matrix itself.
  *
- * Cost of B: 4 dim n^(dim + 1) flops a cell and a division a node; index, weight and two vectors, no factors of the geometry. */
+ * Cost of B: 4 dim n^(dim + 1) flops a cell and a division a node; index, weight and two vectors, no factors of the
+ * geometry. */
 #ifndef TESI_CELL_PATCH_H
 #define TESI_CELL_PATCH_H
 
@@ -19,8 +24,8 @@
 
 enum { TESI_CELL_PATCH_NODES = 9 };
 
-/* What is at an end of a cell in one direction: nothing to solve for (Dirichlet nodes, or they hang), nothing beyond (a natural boundary),
- * or a neighbour 2^(i/2) times as thick, i = -6 .. 6. */
+/* What is at an end of a cell in one direction: nothing to solve for (Dirichlet nodes, or they hang), nothing
+ * beyond (a natural boundary), or a neighbour 2^(i/2) times as thick, i = -6 .. 6. */
 enum {
   TESI_END_GONE,
   TESI_END_FREE,
@@ -44,7 +49,8 @@ struct TesiCellPatches {
   double (*g)[4];                /* [cells] g_d, m */
   void *weight;                  /* W, the operator's precision */
   TesiCellPatchKernels *kernels; /* on devices with kernels; NULL on the host, which has: */
-  /* batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1: not in the patch. */
+  /* batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1:
+   * not in the patch. */
   int lanes, colours;
   int64_t batches, first_of_colour[65];
   int32_t *cell, *index;
@@ -53,15 +59,16 @@ struct TesiCellPatches {
 
 TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patches);
 void tesi_cell_patches_destroy(TesiCellPatches **patches);
-/* z <- sum R_c' A_c^-1 R_c W r: B r without the last W, which a polynomial of B A multiplies with anyway. The same bits for every number of threads
- * and, but for contexts that are unordered, every order of blocks. On a device: nothing is allocated, nothing waits. */
+/* z <- sum R_c' A_c^-1 R_c W r: B r without the last W, which a polynomial of B A multiplies with anyway. The same
+ * bits for every number of threads and, but for contexts that are unordered, every order of blocks. On a device:
+ * nothing is allocated, nothing waits. */
 TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z);
 /* The same, plain, float64: A_c assembled as a dense matrix, and solved with. */
 TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r, double *z);
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p);
 
-/* cell_patch_device.c: for patches that are complete but for `kernels`; may be destroyed after failure too. Errors: TES_OUT_OF_MEMORY, before anything
- * is allocated, where the device has no room. */
+/* cell_patch_device.c: for patches that are complete but for `kernels`; may be destroyed after failure too. Errors:
+ * TES_OUT_OF_MEMORY, before anything is allocated, where the device has no room. */
 TesStatus tesi_cell_patch_kernels_create(const TesiCellPatches *p, TesiCellPatchKernels **kernels);
 void tesi_cell_patch_kernels_destroy(TesContext *ctx, TesiCellPatchKernels **kernels);
 TesStatus tesi_cell_patch_kernels_apply(const TesiCellPatches *p, const void *r, void *z);

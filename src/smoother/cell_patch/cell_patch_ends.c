@@ -42,7 +42,8 @@ static uint64_t index_key(const TesiMapped *m, int64_t cell, int v) {
   return mix((uint64_t)(node < 0 ? ~node : node));
 }
 
-/* The same for a vertex in all cells: where it halves an edge or a face of the coarse side, from the corners of that. */
+/* The same for a vertex in all cells: where it halves an edge or a face of the coarse side, from the corners of
+ * that. */
 static uint64_t vertex_key(const TesiMapped *m, int64_t cell, int v) {
   const int last = m->n - 1, i[3] = {(v & 1) * last, (v >> 1 & 1) * last, (v >> 2 & 1) * last};
   if (!tesi_mapped_hangs(m, cell)) return 4 * index_key(m, cell, v);

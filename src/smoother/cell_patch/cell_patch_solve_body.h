@@ -1,5 +1,5 @@
-/* The local solves of cell_patch_body.h, included by it twice: for literal sizes (UNROLL unrolls wholly, small arrays are registers)
- * and for a size known at run time. BODY(name) names them. */
+/* The local solves of cell_patch_body.h, included by it twice: for literal sizes (UNROLL unrolls wholly, small
+ * arrays are registers) and for a size known at run time. BODY(name) names them. */
 
 /* u <- S u, or S' u, on lines of distance `step`. */
 TESI_INLINE void BODY(multiply)(int n, int nodes, int step, bool transposed, const V *S, V *u) {

@@ -4,7 +4,8 @@
 
 #include "smoother/smoother.h"
 
-/* Rows of A on a tensor-product space: row i couples to nodes lower[d][i_d] <= j_d < upper[d][i_d] in each direction, a box.
+/* Rows of A on a tensor-product space: row i couples to nodes lower[d][i_d] <= j_d < upper[d][i_d] in each
+ * direction, a box.
  * Separable operators keep their 1D matrices, others the values of all boxes (x fastest), found by applying A to unit
  * vectors that do not overlap: (2 degree + 1)^dim applications. */
 typedef struct TesiRows {
@@ -26,7 +27,8 @@ void tesi_morton_order(const TesSpace *space, int64_t *order);
 /* Unknowns in ascending order. */
 void tesi_lexicographic_order(const TesSpace *space, int64_t *order);
 
-/* The sweep with a dense matrix, built by the plain operator; the order by sorting Morton codes. float64 host arrays. */
+/* The sweep with a dense matrix, built by the plain operator; the order by sorting Morton codes. float64 host
+ * arrays. */
 TesStatus tesi_gauss_seidel_apply_ref(const TesSmoother *smoother, const double *b, double *x,
                                       TesSweep sweep);
 

@@ -84,7 +84,8 @@ done:
   return status;
 }
 
-/* A applied to the unknowns whose index is c modulo 2 degree + 1 in every direction: each row sees at most one of them. */
+/* A applied to the unknowns whose index is c modulo 2 degree + 1 in every direction: each row sees at most one of
+ * them. */
 static TesStatus probe(const TesOperator *op, const int c[3], double *x, double *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

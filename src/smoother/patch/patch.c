@@ -1,4 +1,5 @@
-/* The multiplicative vertex-patch smoother with exact local solves, for separable operators: set-up of the nested sweep. */
+/* The multiplicative vertex-patch smoother with exact local solves, for separable operators: set-up of the nested
+ * sweep. */
 #include <stdio.h>
 #include <string.h>
 #include "base/simd_builds.h"
@@ -46,8 +47,8 @@ static int round_up(int n, int multiple) {
   return (n + multiple - 1) / multiple * multiple;
 }
 
-/* One vector of room before the even vertices for vertex 0, and one behind the row, so that vectors may reach over. An odd
- * number of cache lines keeps rows out of each other's cache sets. */
+/* One vector of room before the even vertices for vertex 0, and one behind the row, so that vectors may reach over.
+ * An odd number of cache lines keeps rows out of each other's cache sets. */
 static void place_row(TesiPatchPlan *plan, size_t size) {
   TesiPatchRow *row = &plan->row;
   const int lanes = row->lanes, line = (int)(64 / size);

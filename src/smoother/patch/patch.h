@@ -10,9 +10,10 @@ typedef struct TesiPatchInterval {
   int colour;     /* parity of (vertex - 1) */
 } TesiPatchInterval;
 
-/* The patches of one axis, ascending; returns their number, at most cells + 1. Vertex v = 0..cells has a patch where it is an
- * unknown; an end vertex has one cell. One cell between Dirichlet ends has no such vertex: its inner nodes are a patch of
- * colour 0. Intervals of one colour share at most bounding nodes; together they cover every unknown. */
+/* The patches of one axis, ascending; returns their number, at most cells + 1. Vertex v = 0..cells has a patch
+ * where it is an unknown; an end vertex has one cell. One cell between Dirichlet ends has no such vertex: its inner
+ * nodes are a patch of colour 0. Intervals of one colour share at most bounding nodes; together they cover every
+ * unknown. */
 int tesi_patch_intervals(const TesiAxis *axis, TesiPatchInterval *intervals);
 
 /* The sweep patch by patch, in residual form, from the assembled 1D matrices. float64 host arrays. */

@@ -1,9 +1,11 @@
-/* The kinds of intervals of one direction: modes of their stiffness and mass in the basis H, and couplings to both ends. */
+/* The kinds of intervals of one direction: modes of their stiffness and mass in the basis H, and couplings to both
+ * ends. */
 #include <string.h>
 #include "basis/eigen.h"
 #include "smoother/patch/patch_plan.h"
 
-/* What a kind is computed from; matrices in float64, [n][n], n the number of modes that need tables (symmetric: the even ones). */
+/* What a kind is computed from; matrices in float64, [n][n], n the number of modes that need tables (symmetric: the
+ * even ones). */
 typedef struct Builder {
   TesContext *ctx;
   TesPrecision precision;
@@ -214,8 +216,8 @@ static bool alike(const TesiPatchKind *a, const TesiPatchKind *b) {
   return a->type == b->type && a->h[0] == b->h[0] && a->h[1] == b->h[1];
 }
 
-/* Gives interval p its kind, an older one where there is one alike. Only the last ones are searched: on graded axes each
- * interval has its own. */
+/* Gives interval p its kind, an older one where there is one alike. Only the last ones are searched: on graded axes
+ * each interval has its own. */
 static TesStatus add_interval(const TesOperator *op, int d, int p, const TesiPatchCell *cell, bool nodal,
                               TesiNestedAxis *axis) {
   TesContext *ctx = op->context;

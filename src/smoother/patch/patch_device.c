@@ -7,7 +7,8 @@
 #include "device/tuning.h"
 #include "smoother/patch/patch.h"
 
-/* How a block is cut: cells a chunk, rows a block, least number of resident blocks a multiprocessor, odd rows in shared memory. */
+/* How a block is cut: cells a chunk, rows a block, least number of resident blocks a multiprocessor, odd rows in
+ * shared memory. */
 typedef struct Cut {
   int cells, rows, blocks, pad;
 } Cut;
@@ -110,7 +111,8 @@ done:
   return status;
 }
 
-/* Condensed line of nu: couplings w_j = (p + nu q) / (lambda + nu), inverses, 1 / (2 T00), T0k; stride between entries. */
+/* Condensed line of nu: couplings w_j = (p + nu q) / (lambda + nu), inverses, 1 / (2 T00), T0k; stride between
+ * entries. */
 static void fill_line(const TesiPatchNumbers *n, double nu, double *line, int stride) {
   const int bubbles = n->degree - 1;
   double T00 = n->K00 + nu * n->M00, T0k = n->K0k + nu * n->M0k;
@@ -238,7 +240,7 @@ static bool is_served(const TesSpace *space) {
   return served;
 }
 
-/* ---- the choice of a cut by timing, 3D ------------------------------------------------------------------------------------- */
+/* ---- the choice of a cut by timing, 3D ----------------------------------------------------------------- */
 typedef struct Trial {
   TesOperator op; /* of a box that stands for the class of sizes; not set up itself */
   TesiDiffusion diffusion;

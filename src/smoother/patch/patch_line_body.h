@@ -1,11 +1,11 @@
 /* Lines in x, both colours at once: (K + mu M) v = b smoothed by patches around odd, then even vertices (or reversed).
  * A patch solve is exact and bubbles belong to the last one that covers them, so eliminating the bubbles first
- * leaves point Gauss-Seidel on the vertices, and the bubbles follow from their final values. In H, for a cell of width h and
- * nu = (c + mu) h^2 / a:
+ * leaves point Gauss-Seidel on the vertices, and the bubbles follow from their final values. In H, for a cell of
+ * width h and nu = (c + mu) h^2 / a:
  *   w_j = (p_j + nu q_j) / (lambda_j + nu),   d_j = h/a / (lambda_j + nu),
  *   f_left -= sum w_j b_j,  f_right -= sum +-w_j b_j,
- *   t_00 = a/h (1 + nu (1/3 - sum r_j nu / (lambda_j + nu))),  t_01 = a/h (-1 + nu (1/6 - sum +-r_j nu / (lambda_j + nu))),
- *   v_j = d_j b_j - w_j (v_left +- v_right)
+ *   t_00 = a/h (1 + nu (1/3 - sum r_j nu / (lambda_j + nu))),  t_01 = a/h (-1 + nu (1/6 - sum +-r_j nu / (lambda_j
+ *   + nu))), v_j = d_j b_j - w_j (v_left +- v_right)
  * with + for even and - for odd bubbles; 1, -1, 1/3, 1/6 are stiffness and mass of the linear vertex functions,
  * which have the same Schur complement and no cancellation.
  * Included with PATCH_DEGREE. */
@@ -29,8 +29,9 @@ TESI_INLINE void cell_coefficients(const TesiPatchPlan *plan, V nu, Real conduct
   *other = conductance * (nu * ((Real)(1.0 / 6) - nu * (even - odd)) - 1);
 }
 
-/* Equal cells: out[2 B + 4][stride]. For lines i < count with mu = outer + lambda[i]: w[B], d[B], then t_01, 1 / t inside, at vertex 0, at the
- * last one. Where the last cell differs, another block of that cell: w[B], d[B], t_01, 1 / t at its lower and its upper vertex. */
+/* Equal cells: out[2 B + 4][stride]. For lines i < count with mu = outer + lambda[i]: w[B], d[B], then t_01, 1 / t
+ * inside, at vertex 0, at the last one. Where the last cell differs, another block of that cell: w[B], d[B], t_01,
+ * 1 / t at its lower and its upper vertex. */
 static void fill_coefficients(const TesiPatchPlan *plan, int count, Real outer, const Real *lambda,
                               int stride, Real *out) {
   const int B = DEGREE(plan) - 1;
@@ -131,8 +132,8 @@ static void condense_end(const TesiPatchPlan *plan, const Real *line, const Real
   work->left[last] = even + odd, work->right[last] = even - odd;
 }
 
-/* Gauss-Seidel at those of the two vertices of the last cell that have this parity; f of all vertices lies in `work` as in a row. values: of the
- * other parity. */
+/* Gauss-Seidel at those of the two vertices of the last cell that have this parity; f of all vertices lies in
+ * `work` as in a row. values: of the other parity. */
 static void update_end(const TesiPatchPlan *plan, int parity, const LineWork *work, const Real *equal,
                        const Real *end, int stride, const Real *values, Real *line) {
   const int B = DEGREE(plan) - 1, n = plan->cells;

@@ -1,6 +1,6 @@
 /* Patch smoothers in residual form on devices with kernels, for what the row kernel does not serve:
- *   multiplicative: for each colour x_I <- x_I + omega A_p^-1 (b - A x)_I, the residual being that of the whole operator;
- *   additive: the same for all colours from one residual.
+ *   multiplicative: for each colour x_I <- x_I + omega A_p^-1 (b - A x)_I, the residual being that of the whole
+ *   operator; additive: the same for all colours from one residual.
  * With exact local matrices the first is the same sweep as that of the row kernel, at the cost of 2^dim residuals. */
 #include "smoother/patch/patch_local.h"
 #include <stdio.h>

@@ -44,7 +44,7 @@ done:
   return status;
 }
 
-/* ---- exact local matrices of a separable operator ---------------------------------------------------------------------- */
+/* ---- exact local matrices of a separable operator ------------------------------------------------------ */
 
 /* K = a (stiffness) + end terms + (x: c M) and M of one interval. */
 static void assemble(const TesOperator *op, int d, const TesiPatchInterval *interval, double *K, double *M) {
@@ -149,7 +149,7 @@ done:
   return status;
 }
 
-/* ---- surrogates -------------------------------------------------------------------------------------------------------- */
+/* ---- surrogates ---------------------------------------------------------------------------------------- */
 
 /* One lane of a group: S and lambda of direction d into a table. */
 static void put_lane(const Tables *t, int64_t number, const TesiSurrogate *s, int m, int64_t at, int lane) {

@@ -31,7 +31,8 @@ static void subtract_coupling(int m, const Real *stiffness, const Real *mass, co
       store(rows[i] + c, load(rows[i] + c) - stiffness[i] * load(G + c) - mass[i] * load(H + c));
 }
 
-/* Symmetric kinds go through `width` vectors of columns at once, so that each table entry is loaded once for all of them. */
+/* Symmetric kinds go through `width` vectors of columns at once, so that each table entry is loaded once for all of
+ * them. */
 #define COLUMN_LOOP(from, to, width, kernel, ...)                                                            \
   do {                                                                                                       \
     int c_ = (from);                                                                                         \
@@ -136,7 +137,8 @@ static void outer_back(const TesiPatchPlan *plan, const TesiPatchKind *kind, con
     multiply_rows(kind->m, kind->back, modes, planes, plan->row.begin, plan->row.end);
 }
 
-/* ---- the middle direction: rows in H, bubbles below, vertex, bubbles above ---------------------------------------------- */
+/* ---- the middle direction: rows in H, bubbles below, vertex, bubbles above
+ * ---------------------------------------------- */
 
 /* scale: of the odd modes. */
 TESI_INLINE void h_to_modes_columns(const int k, const Real *even, Real scale, const Coupling *faces,
@@ -239,7 +241,8 @@ static void middle_back(const TesiPatchPlan *plan, const TesiPatchKind *kind, co
     multiply_rows(kind->m, kind->back, modes, rows, plan->row.begin, plan->row.end);
 }
 
-/* Bubble rows of one cell of the middle direction, in place: nodes to modes (table dual or coefficients), modes to nodes. */
+/* Bubble rows of one cell of the middle direction, in place: nodes to modes (table dual or coefficients), modes to
+ * nodes. */
 static void cell_rows_to_modes(const TesiPatchPlan *plan, const Real *table, Real *rows, int from, int to) {
   const int k = DEGREE(plan), B = k - 1, pitch = plan->row.pitch;
   for (int c = from; c < to && B > 0; c += LANES) {

@@ -1,13 +1,15 @@
 /* The nested vertex-patch sweep: its plan, shared by the set-up (patch_*.c) and the SIMD builds (patch_*_simd.c).
  * The algorithm is derived in docs/decisions/0005-nested-patch-sweep.md; the words used here:
  *
- *   outer   the slowest direction (3D: z, 2D: y); its intervals of one colour are slabs that different threads may sweep
- *   middle  y of three; its intervals are blocks of rows within a slab
+ *   outer   the slowest direction (3D: z, 2D: y); its intervals of one colour are slabs that different threads may
+ *   sweep middle  y of three; its intervals are blocks of rows within a slab
  *   inner   x; both its colours are swept at once on whole lines
- *   H       the basis of one direction made of the Lagrange functions of vertices and, inside each cell, of the k-1 eigenfunctions
+ *   H       the basis of one direction made of the Lagrange functions of vertices and, inside each cell, of the k-1
+ *   eigenfunctions
  *           ("modes") of the reference cell's bubbles, even ones first: within a cell stiffness and mass are then
  *           a/h diag(lambda) and h I, bordered by a/h p, h q at the left vertex and +-p, +-q at the right one
- *   row     all values of one line in x: vertices 2, 4, ..; vertices 1, 3, ..; first bubbles of all cells; second ..; see TesiPatchRow
+ *   row     all values of one line in x: vertices 2, 4, ..; vertices 1, 3, ..; first bubbles of all cells; second
+ *   ..; see TesiPatchRow
  *
  * Tables hold numbers of the plan's precision. */
 #ifndef TESI_PATCH_PLAN_H
@@ -17,8 +19,8 @@
 
 enum { TESI_PATCH_SPECIALISED = 10 };
 
-/* The reference cell, k degree, B = k-1 bubbles, E = k/2 even and O = (k-1)/2 odd modes. Tables come in halves, even [E][E]
- * then odd [O][O], outputs first: nodes i and B-1-i share an index, the middle node comes last. */
+/* The reference cell, k degree, B = k-1 bubbles, E = k/2 even and O = (k-1)/2 odd modes. Tables come in halves,
+ * even [E][E] then odd [O][O], outputs first: nodes i and B-1-i share an index, the middle node comes last. */
 typedef struct TesiPatchCell {
   double stiffness[2], mass[2]; /* vertex with itself, with the other vertex */
   double *lambda, *p, *q;       /* [B] */
@@ -27,12 +29,13 @@ typedef struct TesiPatchCell {
   double *inverse; /* [B modes][B nodes] S' M */
 } TesiPatchCell;
 
-/* One kind of interval, m = below + vertex + above unknowns: bubbles of the lower cell, the vertex, bubbles of the upper cell.
+/* One kind of interval, m = below + vertex + above unknowns: bubbles of the lower cell, the vertex, bubbles of the
+ * upper cell.
  * With the modes S of its stiffness and mass (S' M S = I): forward S', back S, inverse S' M.
  * Symmetric (two equal cells): the k even modes need [k][k] tables on (vertex, upper + mirrored lower), the k-1 odd
- * modes are the bubbles' own, upper - mirrored lower, scaled. Nodal: for values at nodes instead of H; then the odd modes have
- * the tables of a cell, scaled. Modes couple to the value at the node below by K: stiffness[0], M: mass[0], above: [1];
- * symmetric: to the sum (even modes) or difference (odd) of both, above minus below, by [0]. */
+ * modes are the bubbles' own, upper - mirrored lower, scaled. Nodal: for values at nodes instead of H; then the odd
+ * modes have the tables of a cell, scaled. Modes couple to the value at the node below by K: stiffness[0], M:
+ * mass[0], above: [1]; symmetric: to the sum (even modes) or difference (odd) of both, above minus below, by [0]. */
 typedef struct TesiPatchKind {
   int type, m, below, vertex, above;
   bool symmetric;
@@ -53,8 +56,8 @@ typedef struct TesiNestedAxis {
   void *h, *k; /* [cells] h and a/h */
 } TesiNestedAxis;
 
-/* Where things stand in a row of numbers. Vertex 2i+2 at even + i (so vertex 0 at even - 1), vertex 2i+1 at odd + i, bubble j
- * of cell c at bubbles + j * stride + c. Everything else stays zero or is never looked at. */
+/* Where things stand in a row of numbers. Vertex 2i+2 at even + i (so vertex 0 at even - 1), vertex 2i+1 at odd +
+ * i, bubble j of cell c at bubbles + j * stride + c. Everything else stays zero or is never looked at. */
 typedef struct TesiPatchRow {
   int lanes, even, odd, bubbles, stride;
   int begin, end; /* what transforms across rows run over, multiples of lanes */

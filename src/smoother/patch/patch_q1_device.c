@@ -1,5 +1,6 @@
-/* Set-up and launches of src/kernels/patch_q1.cu: degree 1, rows of up to 2048 cells. Two kernels: blocks of rows, four launches a
- * sweep (two in 2D), and blocks of whole planes, two launches and a third less traffic, where there are planes enough. */
+/* Set-up and launches of src/kernels/patch_q1.cu: degree 1, rows of up to 2048 cells. Two kernels: blocks of rows,
+ * four launches a sweep (two in 2D), and blocks of whole planes, two launches and a third less traffic, where there
+ * are planes enough. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "device/kernel.h"
@@ -8,7 +9,8 @@
 
 enum { ROWS = 16, MOST_CELLS = 2048, MULTIPROCESSORS = 132 }; /* ROWS as in the kernel */
 
-/* How planes are swept: least resident blocks a multiprocessor (0: by rows), rows through shared memory, planes that are swept at a time:
+/* How planes are swept: least resident blocks a multiprocessor (0: by rows), rows through shared memory, planes
+ * that are swept at a time:
  * what is left of the last time goes by rows, if that is less than half. */
 typedef struct Planes {
   int blocks, staged, places;
@@ -107,8 +109,8 @@ done:
   return status;
 }
 
-/* A colour of rows reads the planes around it, b, and writes a quarter of x: 6 values an unknown; a colour of planes the same for half
- * of them: 4 values. */
+/* A colour of rows reads the planes around it, b, and writes a quarter of x: 6 values an unknown; a colour of
+ * planes the same for half of them: 4 values. */
 static TesCost cost(const TesSmoother *smoother) {
   const double n = (double)smoother->op->space->length,
                values = ((const Plan *)smoother->plan)->cut.blocks ? 4 : 6;

@@ -44,7 +44,8 @@ static void store_line(const Slab *slab, Real *const *modes, Real *values) {
   for (int i = 0; i < slab->kind->m; i++) row_to_line(plan, slab->work->plane[i], values + i * slab->plane);
 }
 
-/* ---- 2D: a slab is one row a mode ------------------------------------------------------------------------------------------- */
+/* ---- 2D: a slab is one row a mode
+ * ------------------------------------------------------------------------------------------- */
 
 static void couple_2d(const Slab *slab, Real *const *rows) {
   const TesiPatchPlan *plan = slab->plan;
@@ -77,7 +78,8 @@ static void slab_2d(const Slab *slab) {
   store_line(slab, work->line_row, slab->x + first);
 }
 
-/* ---- 3D: cells of the middle direction stream through a ring of four -------------------------------------------------- */
+/* ---- 3D: cells of the middle direction stream through a ring of four
+ * -------------------------------------------------- */
 
 /* Row y of mode 0, in work->b or work->x. */
 static inline Real *ring_row(const Slab *slab, Real *base, int y) {
@@ -186,7 +188,8 @@ static void load_cell(const Slab *slab, int cell) {
                        slab->old_to);
 }
 
-/* The coupling of a symmetric block. H = (K + lambda M) g in x, so M g goes with stiffness + lambda mass, K g with mass. */
+/* The coupling of a symmetric block. H = (K + lambda M) g in x, so M g goes with stiffness + lambda mass, K g with
+ * mass. */
 static void couple_symmetric(const Slab *slab, const TesiPatchKind *kind, Real lambda,
                              const BlockFaces *faces, Coupling *coupling) {
   const Real *stiffness = kind->stiffness[0], *mass = kind->mass[0];
@@ -285,8 +288,8 @@ static void load_cells_to(const Slab *slab, int end, int *loaded) {
   for (; *loaded < cells && *loaded * k < end; ++*loaded) load_cell(slab, *loaded);
 }
 
-/* Blocks of the first colour as their cells come in, those of the second one block behind, and cells out when nothing more
- * will change them. At most four cells are alive. */
+/* Blocks of the first colour as their cells come in, those of the second one block behind, and cells out when
+ * nothing more will change them. At most four cells are alive. */
 static void slab_3d(const Slab *slab) {
   const TesiNestedAxis *middle = &slab->plan->middle;
   const int k = DEGREE(slab->plan), first = slab->sweep == TES_BACKWARD;

@@ -1,4 +1,5 @@
-/* The nested vertex-patch sweep of one precision and one SIMD width; see docs/decisions/0005-nested-patch-sweep.md and patch_plan.h.
+/* The nested vertex-patch sweep of one precision and one SIMD width; see docs/decisions/0005-nested-patch-sweep.md
+ * and patch_plan.h.
  * Included once by patch_double_simd.c and patch_float_simd.c. */
 #include "base/team.h"
 #include "smoother/patch/patch_work.h"
@@ -132,7 +133,7 @@
 #define PATCH_DEGREE 0
 #include "smoother/patch/patch_degree_body.h"
 
-/* ---- the sweep ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the sweep ----------------------------------------------------------------------------------------- */
 
 static void run_slab(const Slab *slab) {
   const bool flat = slab->plan->dim == 2;
@@ -189,7 +190,8 @@ static bool is_own(const TesiNestedAxis *outer, int p, int first, int last) {
   return (p == 0 || p > first) && (p == outer->count - 1 || p < last - 1);
 }
 
-/* Slabs first <= p < last: each one of the second colour right behind its upper neighbour, while the caches hold both. */
+/* Slabs first <= p < last: each one of the second colour right behind its upper neighbour, while the caches hold
+ * both. */
 static void smooth_range(const Sweep *sweep, Work *work, const TesiTeamMember *me, int first, int last) {
   const TesiNestedAxis *outer = &sweep->plan->outer;
   for (int p = first; p <= last; p++) {

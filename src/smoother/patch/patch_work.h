@@ -5,7 +5,8 @@
 #include "smoother/patch/patch_plan.h"
 #include "smoother/patch/patch_vector.h"
 
-/* Coefficients of one line of unequal cells; [cells] with padding, whole vectors (stride) where there is one a bubble. */
+/* Coefficients of one line of unequal cells; [cells] with padding, whole vectors (stride) where there is one a
+ * bubble. */
 typedef struct LineTables {
   int stride;
   Real *w, *d;                      /* [B][stride] */
@@ -70,7 +71,8 @@ typedef struct Slab {
   int old_from, old_to; /* columns that the first colour in x reads */
 } Slab;
 
-/* ---- work space: the same walk counts it and hands it out ------------------------------------------------------------------ */
+/* ---- work space: the same walk counts it and hands it out
+ * ------------------------------------------------------------------ */
 
 typedef struct Arena {
   Real *memory; /* NULL: only count */
@@ -130,9 +132,10 @@ static void place_work(const TesiPatchPlan *plan, Arena *arena, Work *work) {
   }
 }
 
-/* ---- small questions ---------------------------------------------------------------------------------------------------------- */
+/* ---- small questions ----------------------------------------------------------------------------------- */
 
-/* The two faces of an interval as what its modes see: symmetric kinds their sum (even modes) and difference (odd modes). */
+/* The two faces of an interval as what its modes see: symmetric kinds their sum (even modes) and difference (odd
+ * modes). */
 TESI_INLINE void face_weights(const TesiPatchKind *kind, int side, Real weight[2]) {
   weight[0] = (Real)(kind->symmetric ? (side ? -1 : 1) : !side);
   weight[1] = (Real)(kind->symmetric || side);

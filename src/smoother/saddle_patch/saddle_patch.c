@@ -1,4 +1,5 @@
-/* Set-up of vertex patches: kinds of intervals a direction, a table of S^+ for each combination of them, patches in groups of a SIMD vector. */
+/* Set-up of vertex patches: kinds of intervals a direction, a table of S^+ for each combination of them, patches in
+ * groups of a SIMD vector. */
 #include "smoother/saddle_patch/saddle_patch.h"
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 enum { WORK_ARRAYS = 6 };
 
-/* ---- intervals of two cells ------------------------------------------------------------------------------------------ */
+/* ---- intervals of two cells ---------------------------------------------------------------------------- */
 
 /* Nodes of the interval round vertex v: those inside, and the ends of the box where these are open. */
 static int list_nodes(const TesiRtAxis *a, int v, int vertices, int *node) {
@@ -78,7 +79,7 @@ done:
   return status;
 }
 
-/* ---- tables in the precision of the operator ---------------------------------------------------------------------------- */
+/* ---- tables in the precision of the operator ----------------------------------------------------------- */
 
 static int64_t put(TesPrecision precision, void *numbers, int64_t *at, int rows, int columns, bool transposed,
                    const double *A) {
@@ -187,7 +188,7 @@ done:
   return status;
 }
 
-/* ---- colours and groups --------------------------------------------------------------------------------------------------- */
+/* ---- colours and groups -------------------------------------------------------------------------------- */
 
 /* Vertices of an axis with a colour and a kind. */
 static int pick_vertices(const TesiSaddlePatchAxis *a, int colour, int type, int *vertex) {
@@ -252,7 +253,7 @@ done:
   return status;
 }
 
-/* ---- the smoother --------------------------------------------------------------------------------------------------------- */
+/* ---- the smoother -------------------------------------------------------------------------------------- */
 
 typedef struct Colour {
   const TesiSaddlePatchPlan *plan;

@@ -1,5 +1,7 @@
-/* Vertex patches of Raviart-Thomas spaces: the 2^dim cells round a vertex, solved exactly (operator/saddle/saddle_local.h), colour by colour.
- * Unknowns: component i has the nodes along i that lie inside the patch, or on an open face of the box, and all modes across. */
+/* Vertex patches of Raviart-Thomas spaces: the 2^dim cells round a vertex, solved exactly
+ * (operator/saddle/saddle_local.h), colour by colour.
+ * Unknowns: component i has the nodes along i that lie inside the patch, or on an open face of the box, and all
+ * modes across. */
 #ifndef TESI_SADDLE_PATCH_H
 #define TESI_SADDLE_PATCH_H
 

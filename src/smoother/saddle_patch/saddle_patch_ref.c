@@ -1,5 +1,5 @@
-/* A sweep from the definition: the dense matrix of the operator, cut to the unknowns whose functions vanish outside of a patch, and
- * its pseudo-inverse by eigenvectors. For tests; small meshes. */
+/* A sweep from the definition: the dense matrix of the operator, cut to the unknowns whose functions vanish outside
+ * of a patch, and its pseudo-inverse by eigenvectors. For tests; small meshes. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "device/kernel.h"
 #include "transfer/transfer.h"
 
-/* Rows of the embedding of coarse cell c: the fine nodes of its one, two or three fine cells from `first` on, in its reference
- * coordinate. */
+/* Rows of the embedding of coarse cell c: the fine nodes of its one, two or three fine cells from `first` on, in
+ * its reference coordinate. */
 static void fill_cell(const TesiAxis *coarse, const TesiAxis *fine, int c, int first, int parts, double *E) {
   const int k = coarse->degree;
   double nodes[TESI_MAX_POINTS], points[3 * TESI_MAX_POINTS], start = 0;

@@ -1,5 +1,5 @@
-/* The bodies of transfer_box_kernels.h, included by it twice: for literal degrees (UNROLL unrolls wholly, small arrays are
- * registers) and for a degree known at run time. BODY(name) names them. Formulas: transfer_box_plan.h. */
+/* The bodies of transfer_box_kernels.h, included by it twice: for literal degrees (UNROLL unrolls wholly, small
+ * arrays are registers) and for a degree known at run time. BODY(name) names them. Formulas: transfer_box_plan.h. */
 
 TESI_INLINE void BODY(lift_mirrored)(int k, const Real *even, const V *u, V *w) {
   const int E = k / 2 + 1, O = (k + 1) / 2;

@@ -1,6 +1,7 @@
-/* Transfers as kernels. Where a 3D box of equal cells is refined in all directions, prolongation is one pass (src/kernels/transfer_box.cu), and
- * restriction too on small boxes. Else (src/kernels/transfer.cu) one pass a refined direction; x first on the way up, last on the way down, where
- * the arrays are smallest, since its accesses are strided. */
+/* Transfers as kernels. Where a 3D box of equal cells is refined in all directions, prolongation is one pass
+ * (src/kernels/transfer_box.cu), and restriction too on small boxes. Else (src/kernels/transfer.cu) one pass a
+ * refined direction; x first on the way up, last on the way down, where the arrays are smallest, since its accesses
+ * are strided. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,9 @@ static void extents(const TesTransfer *transfer, int d, int fine_below, long lon
   }
 }
 
-/* ---- one pass ------------------------------------------------------------------------------------------------------------ */
-/* Blocks whose fine rows fill a warp, with work for several, in z as many as keep the coarse nodes that are read twice few. */
+/* ---- one pass ------------------------------------------------------------------------------------------ */
+/* Blocks whose fine rows fill a warp, with work for several, in z as many as keep the coarse nodes that are read
+ * twice few. */
 static void choose_box(int k, bool small, int cells[3]) {
   static const int large[9][3] = {{0},       {16, 8, 4}, {8, 4, 2}, {5, 2, 1}, {4, 2, 1},
                                   {3, 1, 1}, {3, 1, 1},  {2, 1, 1}, {2, 1, 1}};
@@ -205,7 +207,7 @@ static TesStatus restrict_box(const TesTransfer *transfer, const void *fine, voi
                             plan->box.shared_restrict, arguments);
 }
 
-/* ---- passes -------------------------------------------------------------------------------------------------------------- */
+/* ---- passes -------------------------------------------------------------------------------------------- */
 static TesiGrid grid_of(long long cells) {
   const long long blocks = (cells + 255) / 256, most = 1 << 20;
   return (TesiGrid){(unsigned)(blocks < most ? blocks : most), 1, 1};

@@ -1,5 +1,6 @@
-/* Lifting and lowering (formulas: transfer_box_plan.h), for the *_simd.c files: inline bodies with the degree as an argument, called
- * with literal degrees 1..10. A vector holds LANES rows in *_cells, LANES consecutive nodes of a row in *_rows. */
+/* Lifting and lowering (formulas: transfer_box_plan.h), for the *_simd.c files: inline bodies with the degree as an
+ * argument, called with literal degrees 1..10. A vector holds LANES rows in *_cells, LANES consecutive nodes of a
+ * row in *_rows. */
 #ifndef TESI_TRANSFER_BOX_KERNELS_H
 #define TESI_TRANSFER_BOX_KERNELS_H
 
@@ -11,9 +12,11 @@ enum { N = TESI_MAX_DEGREE + 1 };
 
 /* Cells along x, u[cells k + 1] -> w[cells step + 1]. */
 typedef void (*LiftCells)(int k, int cells, const Real *table, ptrdiff_t stride, const V *u, V *w);
-/* v[cells step + 1] -> s[cells k + 1]; carry: what is left from cell to cell. The last s is complete at the end of the line. */
+/* v[cells step + 1] -> s[cells k + 1]; carry: what is left from cell to cell. The last s is complete at the end of
+ * the line. */
 typedef void (*LowerCells)(int k, int cells, const Real *table, ptrdiff_t stride, const V *v, V *s, V *carry);
-/* One cell of y or z: rows first, middle[k-1][pitch], last -> out[step, one more at the end][out_pitch]. count: a multiple of LANES. */
+/* One cell of y or z: rows first, middle[k-1][pitch], last -> out[step, one more at the end][out_pitch]. count: a
+ * multiple of LANES. */
 typedef void (*LiftRows)(int k, const Real *table, ptrdiff_t count, const Real *first, const Real *middle,
                          ptrdiff_t pitch, const Real *last, Real *out, ptrdiff_t out_pitch, bool end,
                          bool add);
@@ -39,7 +42,8 @@ typedef struct Kernels {
 #undef BODY
 #undef UNROLL
 
-/* The four functions of a kind: degree D, by the bodies called B. A degree below 1 is excluded for the compiler's sake. */
+/* The four functions of a kind: degree D, by the bodies called B. A degree below 1 is excluded for the compiler's
+ * sake. */
 #define FUNCTIONS(NAME, B, D, KIND)                                                                          \
   static void lift_cells_##NAME##_##KIND(int k, int cells, const Real *table, ptrdiff_t stride, const V *u,  \
                                          V *w) {                                                             \

@@ -1,10 +1,12 @@
 /* How the kernels of transfer_box_kernels.h run over a box, for the *_simd.c files.
  *
- * A task marches through its layers of coarse cells in z, inside a layer through blocks of cells in y; a block does its three
- * directions at once, so that what lies between them stays in the near caches. Along x LANES rows are transposed in registers.
+ * A task marches through its layers of coarse cells in z, inside a layer through blocks of cells in y; a block does
+ * its three directions at once, so that what lies between them stays in the near caches. Along x LANES rows are
+ * transposed in registers.
  * What two layers share is kept as one plane (`plane`), what two cells share in y as one row a coarse plane.
- * Restriction gathers: what the cells below a task leave to its first nodes it computes itself, one layer of cells a direction, of
- * which only the carry is kept. So the result does not depend on the number of tasks, to the last bit. */
+ * Restriction gathers: what the cells below a task leave to its first nodes it computes itself, one layer of cells
+ * a direction, of which only the carry is kept. So the result does not depend on the number of tasks, to the last
+ * bit. */
 #ifndef TESI_TRANSFER_BOX_MARCH_H
 #define TESI_TRANSFER_BOX_MARCH_H
 
@@ -72,7 +74,7 @@ static March begin(const TesiTransferPlan *plan, const TesiTransferTask *task) {
   return m;
 }
 
-/* ---- x -------------------------------------------------------------------------------------------------------------- */
+/* ---- x ------------------------------------------------------------------------------------------------- */
 
 /* columns[j][lane] = row[lane][at + j] for j < count. */
 static void load_columns(Real *const row[LANES], ptrdiff_t at, int count, V *columns) {
@@ -166,7 +168,8 @@ static void push(March *m, void (*lines)(March *), const Real *from, Real *to) {
   if (m->waiting == LANES) flush(m, lines);
 }
 
-/* ---- y and z: rows of any length ----------------------------------------------------------------------------------- */
+/* ---- y and z: rows of any length
+ * ----------------------------------------------------------------------------------- */
 
 typedef struct Lift {
   const Real *first, *middle, *last;
@@ -227,7 +230,7 @@ static void lower_rows(const TesiTransferAxis *axis, int c, ptrdiff_t count, con
   memcpy(carry + whole, &left, bytes);
 }
 
-/* ---- prolongation --------------------------------------------------------------------------------------------------- */
+/* ---- prolongation -------------------------------------------------------------------------------------- */
 
 /* A block of coarse cells in y of one layer. */
 typedef struct Block {
@@ -318,7 +321,7 @@ void REAL_NAME(tesk_prolongate)(const TesiTransferPlan *plan, const TesiTransfer
     }
 }
 
-/* ---- restriction ---------------------------------------------------------------------------------------------------- */
+/* ---- restriction --------------------------------------------------------------------------------------- */
 
 static bool is_dirichlet(const TesiTransferAxis *axis, int node) {
   return (node == 0 && !axis->natural[0]) || (node == axis->coarse_nodes - 1 && !axis->natural[1]);

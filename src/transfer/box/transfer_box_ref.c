@@ -15,7 +15,8 @@ static void expand(const TesiEmbedding *e, double *dense) {
   }
 }
 
-/* out[o][r][i] = sum over c of P(r, c) in[o][c][i], or of P(c, r) when transposed; `in` has `from` numbers a line, `out` has `to`. */
+/* out[o][r][i] = sum over c of P(r, c) in[o][c][i], or of P(c, r) when transposed; `in` has `from` numbers a line,
+ * `out` has `to`. */
 static void contract(const double *P, bool transpose, int from, int to, int64_t inner, int64_t outer,
                      const double *in, double *out) {
   for (int64_t o = 0; o < outer; o++)

@@ -26,8 +26,9 @@ typedef struct TesiForestTransfer {
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
   TesiForestFamily *family;                            /* [cells] */
   int32_t *own; /* [fine cells][fine_nodes] node that is written from here; -1: none is */
-  /* in the transfer's precision, with room for a vector behind: E[rows][m] of a cell that is not refined (rows = n) and of one that is (rows
-   * = 2 n, both halves); T[m][rows], their transposes; W[2][m][m] of hanging nodes, and its transposes */
+  /* in the transfer's precision, with room for a vector behind: E[rows][m] of a cell that is not refined (rows = n)
+   * and of one that is (rows = 2 n, both halves); T[m][rows], their transposes; W[2][m][m] of hanging nodes, and
+   * its transposes */
   void *E[2], *T[2], *half[2], *half_transposed[2];
   /* on the host */
   int threads, colours;
@@ -54,7 +55,8 @@ TESI_FOREST_TRANSFER_BUILD(128)
 TESI_FOREST_TRANSFER_BUILD(256)
 TESI_FOREST_TRANSFER_BUILD(512)
 
-/* transfer_cells_device.c: for a transfer whose plan is complete but for `kernels`; may be destroyed after failure too. */
+/* transfer_cells_device.c: for a transfer whose plan is complete but for `kernels`; may be destroyed after failure
+ * too. */
 TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKernels **kernels);
 void tesi_forest_kernels_destroy(TesContext *ctx, TesiForestKernels **kernels);
 TesStatus tesi_forest_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,

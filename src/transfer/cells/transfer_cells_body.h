@@ -1,9 +1,11 @@
-/* Embedding of coarse cells and its transpose, included with Real, NAME(x) and LANES (numbers of a SIMD vector). Arrays of a cell: x fastest.
+/* Embedding of coarse cells and its transpose, included with Real, NAME(x) and LANES (numbers of a SIMD vector).
+ * Arrays of a cell: x fastest.
  * fine <- fine + P coarse on the nodes that a fine cell writes; coarse <- coarse + P' fine.
  *
- * With rows = 2 n for a cell that is refined (both halves), n for one that is not: m^3 -> rows m^2 -> rows^2 m -> rows^3, and back. A vector holds
- * neighbours in x; the last vector of a row of numbers reaches into the next row, which is written after it, or behind the
- * array, which has room (PAD). All sizes are constants where a degree has its own body. */
+ * With rows = 2 n for a cell that is refined (both halves), n for one that is not: m^3 -> rows m^2 -> rows^2 m ->
+ * rows^3, and back. A vector holds neighbours in x; the last vector of a row of numbers reaches into the next row,
+ * which is written after it, or behind the array, which has room (PAD). All sizes are constants where a degree has
+ * its own body. */
 typedef Real NAME(Vector)
     __attribute__((vector_size(LANES * sizeof(Real)), aligned(sizeof(Real)), may_alias));
 

@@ -1,5 +1,5 @@
-/* Transfers between forests as kernels: lists of the coarse cells that are refined and of those that are not, and where the values of each coarse
- * node stand in the cells (src/kernels/transfer_cells.cu). */
+/* Transfers between forests as kernels: lists of the coarse cells that are refined and of those that are not, and
+ * where the values of each coarse node stand in the cells (src/kernels/transfer_cells.cu). */
 #include <stdio.h>
 #include <string.h>
 #include "device/gather.h"

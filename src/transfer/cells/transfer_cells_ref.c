@@ -1,4 +1,5 @@
-/* Transfers between forests from the definition: at each fine node the sum over all basis functions of the coarse cell there. */
+/* Transfers between forests from the definition: at each fine node the sum over all basis functions of the coarse
+ * cell there. */
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/gauss.h"

@@ -1,4 +1,5 @@
-/* Transfers between Raviart-Thomas spaces: the embedding of nodes and of modes in each direction, and their transposes. */
+/* Transfers between Raviart-Thomas spaces: the embedding of nodes and of modes in each direction, and their
+ * transposes. */
 #include <string.h>
 #include "basis/gauss.h"
 #include "basis/lagrange.h"

@@ -6,13 +6,15 @@
 /* bytes of a multiprocessor, of a block, what each block loses; BP1, BP3, BP5 */
 enum { MOST_SHARED = 228 << 10, BLOCK_SHARED = 227 << 10, RESERVED = 1 << 10, KINDS = 3, DEGREES = 15 };
 
-/* cells a group (0: groups are warps), least blocks a multiprocessor (with warps: groups a block), buffers, stage, ahead, gradients. All zero:
+/* cells a group (0: groups are warps), least blocks a multiprocessor (with warps: groups a block), buffers, stage,
+ * ahead, gradients. All zero:
  * by rule. */
 typedef struct Entry {
   signed char cells, blocks, buffers, stage, ahead, gradients;
 } Entry;
 
-/* Measured on an H200 in float64: 20 million dofs, about 15 cuts each; element vectors with mass, global ones without. */
+/* Measured on an H200 in float64: 20 million dofs, about 15 cuts each; element vectors with mass, global ones
+ * without. */
 static const Entry element[KINDS][DEGREES] = {{{14, 6, 1, 2, 0, 0},
                                                {0, 4, 1, 0, 0, 0},
                                                {10, 4, 1, 1, 0, 0},
@@ -152,9 +154,10 @@ static Entry look_up(const TesiMappedKernelDesc *d) {
   return d->output == TESI_MAPPED_ELEMENT ? element[kind][degree - 1] : global[kind][degree - 1];
 }
 
-/* Of degree + 1 Gauss points, stiffness, global vectors (operators over forests), degrees 1 to 8, as TESSERA_MAPPED_CUT would say it: stored
- * factors, weights and trilinear cells, weights and cells of second degree; without and with hanging nodes. Measured on an H200 on the ball
- * refined on shells (bench/results/h200/adaptive_cuts.txt); degree 1, and trilinear cells beyond degree 2, by analogy. */
+/* Of degree + 1 Gauss points, stiffness, global vectors (operators over forests), degrees 1 to 8, as
+ * TESSERA_MAPPED_CUT would say it: stored factors, weights and trilinear cells, weights and cells of second degree;
+ * without and with hanging nodes. Measured on an H200 on the ball refined on shells
+ * (bench/results/h200/adaptive_cuts.txt); degree 1, and trilinear cells beyond degree 2, by analogy. */
 enum { GAUSS_DEGREES = 8 };
 static const char *const gauss[3][2][GAUSS_DEGREES] = {
     {{"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,0,0,1,1,2", "0,4,1,0,0,2,1,2", "3,0,2,4,0,2,1,2",
@@ -191,8 +194,9 @@ static int fill_warps(int lanes, int threads) {
   return best;
 }
 
-/* The table's entry, replaced by what is not 0 of the other table or of "cells,groups,warps,blocks,buffers,stage,ahead,gradients" in TESSERA_MAPPED_CUT (warps: 1
- * yes, 2 no; stage: 1, 2, 3 for none, shared, L2; ahead and gradients: 1 no, 2 yes): for measurements. */
+/* The table's entry, replaced by what is not 0 of the other table or of
+ * "cells,groups,warps,blocks,buffers,stage,ahead,gradients" in TESSERA_MAPPED_CUT (warps: 1 yes, 2 no; stage: 1, 2,
+ * 3 for none, shared, L2; ahead and gradients: 1 no, 2 yes): for measurements. */
 static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
   int given[8] = {0};
   const int lanes = d->dim == 2 ? d->q : d->q * d->q;
@@ -231,8 +235,8 @@ static bool fits(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   return bytes <= BLOCK_SHARED && cut->blocks * (bytes + RESERVED) <= MOST_SHARED;
 }
 
-/* What may be staged, in the layers that fit; blocks that stay must all fit a multiprocessor, for which blocks are given up where they were
- * not asked for. */
+/* What may be staged, in the layers that fit; blocks that stay must all fit a multiprocessor, for which blocks are
+ * given up where they were not asked for. */
 static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMappedCut *cut) {
   const bool stored = d->geometry == TESI_MAPPED_STORED, weights = d->geometry == TESI_MAPPED_WEIGHTS;
   cut->stage = stored || weights || (d->geometry == TESI_MAPPED_VERTICES && e->stage == 1) ? e->stage : 0;
@@ -246,7 +250,8 @@ static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMapp
   if (!fits(d, cut)) cut->stage = 0;
 }
 
-/* Stiffness at Gauss points of trilinear cells with so few lines that lanes would be idle: 1.6 and 1.2 times as fast as lines at degrees 1 and 2, slower at 3.
+/* Stiffness at Gauss points of trilinear cells with so few lines that lanes would be idle: 1.6 and 1.2 times as
+ * fast as lines at degrees 1 and 2, slower at 3.
  * A cut that was asked for is one of lines. */
 static bool wants_layers(const TesiMappedKernelDesc *d) {
   const char *given = getenv("TESSERA_MAPPED_CUT");
@@ -263,7 +268,8 @@ static TesiMappedCut cut_layers(const TesiMappedKernelDesc *d) {
   return cut;
 }
 
-/* Measured: 3 to 6 % faster for collocated stiffness of degrees 1 to 3; slower for mass, and where registers are short. */
+/* Measured: 3 to 6 % faster for collocated stiffness of degrees 1 to 3; slower for mass, and where registers are
+ * short. */
 static bool wants_merging(const TesiMappedKernelDesc *d) {
   return d->collocated && d->stiffness && d->geometry == TESI_MAPPED_STORED && d->n <= 4 && !d->hanging &&
          d->output == TESI_MAPPED_ATOMIC;
@@ -301,8 +307,8 @@ TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
   return cut;
 }
 
-/* Beside the full index in the same run on an H200: mass 1 to 8 % faster at degrees 2 to 7, collocated stiffness 2, 5 and 2 % at 2 to 4; elsewhere
- * slower, the codes cost registers. */
+/* Beside the full index in the same run on an H200: mass 1 to 8 % faster at degrees 2 to 7, collocated stiffness 2,
+ * 5 and 2 % at 2 to 4; elsewhere slower, the codes cost registers. */
 bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *d) {
   const int degree = d->n - 1;
   if (d->dim == 2 || d->output == TESI_MAPPED_ELEMENT || d->geometry != TESI_MAPPED_STORED) return false;

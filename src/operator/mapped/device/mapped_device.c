@@ -1,4 +1,5 @@
-/* Mapped operators as kernels (GPU, emulator): the plan of src/kernels/mapped.cu and mapped_plane.cu for a TesiMapped. */
+/* Mapped operators as kernels (GPU, emulator): the plan of src/kernels/mapped.cu and mapped_plane.cu for a
+ * TesiMapped. */
 #include <stdio.h>
 #include <string.h>
 #include "base/team.h"
@@ -11,9 +12,9 @@ static const char *const factor_names[] = {[TES_FACTORS_STORED] = "stored",
                                            [TES_FACTORS_AFFINE] = "affine",
                                            [TES_FACTORS_WEIGHTS] = "from weights"};
 
-/* ---- data of the device ------------------------------------------------------------------------------------------------- */
-/* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in place where the order is
- * theirs. */
+/* ---- data of the device -------------------------------------------------------------------------------- */
+/* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in
+ * place where the order is theirs. */
 static void pack_rows(const TesiMappedPlan *plan, TesPrecision precision, int64_t first, int64_t count,
                       int64_t row, const double *values, void *packed) {
   for (int64_t c = 0; c < count; c++) {
@@ -55,7 +56,8 @@ done:
   return status;
 }
 
-/* Rows of `row` numbers a cell, in the given precision: windows of cells, inside which they change places, at a time. */
+/* Rows of `row` numbers a cell, in the given precision: windows of cells, inside which they change places, at a
+ * time. */
 static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
                              TesPrecision precision, TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
@@ -116,7 +118,8 @@ done:
   return status;
 }
 
-/* Adds to the mask of the first cell of each block of a launch what is to be done in the block; place[cells]: NULL: 0, 1, ... */
+/* Adds to the mask of the first cell of each block of a launch what is to be done in the block; place[cells]: NULL:
+ * 0, 1, ... */
 static void add_directions(const TesiMapped *m, int64_t block, int64_t cells, const int32_t *place,
                            const int32_t *order, uint16_t *masks) {
   for (int64_t first = 0; first < cells; first += block) {
@@ -236,7 +239,7 @@ done:
   return status;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 static TesStatus run(TesContext *ctx, const TesiMapped *m, const TesiMappedPlan *plan, const void *x,
                      void *y) {
   TesStatus status = TES_OK;
@@ -294,7 +297,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = tesi_mapped_cost,
                                         .destroy = destroy};
 
-/* ---- which factors ----------------------------------------------------------------------------------------------------------- */
+/* ---- which factors ------------------------------------------------------------------------------------- */
 enum { MOST_KINDS = 3 };
 
 /* A part of the operator that stands for it. */

@@ -1,5 +1,5 @@
-/* The plan of mapped operators for devices with kernels, shared by application (mapped_device.c) and what is made of it once
- * (mapped_once_device.c: diagonal, assembled matrix). */
+/* The plan of mapped operators for devices with kernels, shared by application (mapped_device.c) and what is made
+ * of it once (mapped_once_device.c: diagonal, assembled matrix). */
 #ifndef TESI_MAPPED_DEVICE_H
 #define TESI_MAPPED_DEVICE_H
 

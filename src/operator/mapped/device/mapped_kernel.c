@@ -6,7 +6,8 @@
 
 enum { MOST_POINTS = TESK_MAPPED_POINTS };
 
-/* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu) ------------------------------------- */
+/* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu)
+ * ------------------------------------- */
 typedef struct Text {
   char *data;
   size_t used, size;
@@ -96,7 +97,8 @@ int64_t tesi_mapped_window(const TesiMappedCut *cut) {
   return (cells + block - 1) / block * block;
 }
 
-/* The transposes between directions, as the heads of mapped.cu and mapped_gradients.h count them, and what is staged, written and read. */
+/* The transposes between directions, as the heads of mapped.cu and mapped_gradients.h count them, and what is
+ * staged, written and read. */
 static double count_shared(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   const double n = d->n, q = d->q, layer = q * q * (6 * d->stiffness + d->mass);
   double numbers = 0, staged = 0;
@@ -114,7 +116,8 @@ static double count_shared(const TesiMappedKernelDesc *d, const TesiMappedCut *c
   return d->components * numbers * (double)tesi_precision_size(d->precision) + staged;
 }
 
-/* Of a cell in the shared memory of mapped_layers.cu: the Q lanes of a cell read neighbours, the next cell's the Q banks behind. */
+/* Of a cell in the shared memory of mapped_layers.cu: the Q lanes of a cell read neighbours, the next cell's the Q
+ * banks behind. */
 static int layered_pitch(int n, int q) {
   int pitch = 2 * q * n * n;
   while (pitch % 16 != q) pitch++;

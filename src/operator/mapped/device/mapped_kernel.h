@@ -1,5 +1,5 @@
-/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu): what mapped_device.c makes its
- * operator of, and what bench_mapped times alone. Vectors and geometry are the caller's. */
+/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu): what
+ * mapped_device.c makes its operator of, and what bench_mapped times alone. Vectors and geometry are the caller's. */
 #ifndef TESI_MAPPED_KERNEL_H
 #define TESI_MAPPED_KERNEL_H
 
@@ -40,7 +40,9 @@ typedef struct TesiMappedKernelDesc {
 typedef struct TesiMappedCut {
   int cells, group, groups, warps, blocks, buffers;
   int index_once; /* the index is not kept in the L2 cache */
-  int stage; /* geometry: 0 loaded when needed, 1 copied to shared memory before, 2 (stored factors) brought into the L2 cache before */
+  /* geometry: 0 loaded when needed, 1 copied to shared memory before, 2 (stored factors) brought into the L2 cache
+   * before */
+  int stage;
   int layers;    /* of points, of the q, whose factors are staged */
   int ahead;     /* blocks stay, geometry and index of their next cells come ahead */
   int gradients; /* 1D derivatives on the way to the points */
@@ -67,12 +69,13 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
 /* The same for this many cells, run by tesi_mapped_kernel_run_on_zeros(). */
 TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDesc *desc, int64_t cells,
                                       TesiMappedKernel *kernel);
-/* y += A x (global; y = x in constrained rows) or y = A x (element) for the cells `first` .. of kernel->arguments.order or all. */
+/* y += A x (global; y = x in constrained rows) or y = A x (element) for the cells `first` .. of
+ * kernel->arguments.order or all. */
 TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
                                  const void *x, void *y);
 
-/* Cells whose hanging nodes want the same (TeskMapped.masks) come together in each run of so many cells, whole blocks: runs are long, so that
- * few blocks have cells of several kinds, and short, so that neighbours stay near. */
+/* Cells whose hanging nodes want the same (TeskMapped.masks) come together in each run of so many cells, whole
+ * blocks: runs are long, so that few blocks have cells of several kinds, and short, so that neighbours stay near. */
 int64_t tesi_mapped_window(const TesiMappedCut *cut);
 /* Two integers on the device for kernels whose blocks meet; NULL for others. Released with the device's release. */
 TesStatus tesi_mapped_meeting_make(TesContext *ctx, const TesiMappedKernel *kernel, void **meeting);
@@ -81,7 +84,8 @@ TesStatus tesi_mapped_kernel_run_on_zeros(TesContext *ctx, const TesiMappedKerne
                                           const TeskMapped *arguments, int64_t length, void *meeting,
                                           const void *x, void *y);
 
-/* The codes of an index of rows of n nodes where all are consecutive: code[rows] (TeskMapped); false where they are not. */
+/* The codes of an index of rows of n nodes where all are consecutive: code[rows] (TeskMapped); false where they are
+ * not. */
 bool tesi_mapped_find_rows(const int32_t *index, int n, int64_t rows, int32_t *code);
 /* Whether such an index is worth it. */
 bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *desc);
@@ -94,7 +98,8 @@ int tesi_mapped_numbers(const TesiMappedKernelDesc *desc);
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
 /* Shared memory of a group for geometry that is staged there. */
 int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *desc, const TesiMappedCut *cut);
-/* Pitches with the fewest bank conflicts; by_z: whether neighbouring threads have neighbouring z in x-lines and in y-lines. */
+/* Pitches with the fewest bank conflicts; by_z: whether neighbouring threads have neighbouring z in x-lines and in
+ * y-lines. */
 void tesi_mapped_pitches(int n, int q, const TesiMappedCut *cut, size_t size, int pitch[4], int by_z[2]);
 
 #endif

@@ -1,4 +1,5 @@
-/* What kernels make of a mapped operator once: its diagonal and its assembled twin (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
+/* What kernels make of a mapped operator once: its diagonal and its assembled twin (src/kernels/mapped_diagonal.cu,
+ * mapped_csr.cu). */
 #include <stdio.h>
 #include <string.h>
 #include "operator/assembled/matrix.h"
@@ -126,7 +127,7 @@ static void make_halves(const TesiMapped *m, double *tables) {
   }
 }
 
-/* ---- diagonal --------------------------------------------------------------------------------------------------------------- */
+/* ---- diagonal ------------------------------------------------------------------------------------------ */
 static TesStatus run_diagonal(TesContext *ctx, Once *o, void *d) {
   TesStatus status = TES_OK;
   const TesiMapped *m = o->m;
@@ -168,7 +169,7 @@ done:
   return status;
 }
 
-/* ---- assembled twin ------------------------------------------------------------------------------------------------------------- */
+/* ---- assembled twin ------------------------------------------------------------------------------------ */
 /* out [n + 1] <- sums of in [n] before each. */
 static TesStatus scan(TesContext *ctx, const Once *o, int64_t n, void *in, void *out) {
   TesStatus status = TES_OK;

@@ -10,7 +10,8 @@ typedef struct Access {
   int lines, inner, outer_stride, inner_stride, times;
 } Access;
 
-/* Cycles of one access by all threads of a group: the largest number of lanes in one bank, summed over parts of a warp. */
+/* Cycles of one access by all threads of a group: the largest number of lanes in one bank, summed over parts of a
+ * warp. */
 static int count_cycles(const Access *a, int cells, int cell_pitch, int banks) {
   int cycles = 0, hits[32], at[32];
   const int threads = cells * a->lines;

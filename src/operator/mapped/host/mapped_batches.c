@@ -97,7 +97,8 @@ static bool row_is_run(const TesiMapped *m, const int32_t *row) {
   return true;
 }
 
-/* The inner nodes of all rows follow one another: worth it from 2 on. They are read four at a time, so fewer have as many numbers behind them. */
+/* The inner nodes of all rows follow one another: worth it from 2 on. They are read four at a time, so fewer have
+ * as many numbers behind them. */
 static bool has_inner_runs(const TesiMapped *m, int64_t cell) {
   enum { RUN = 4 };
   const int32_t *row = m->index + cell * m->cell_nodes, *end = row + m->cell_nodes;
@@ -170,7 +171,8 @@ done:
   return status;
 }
 
-/* All lanes have inner runs, and no two the same in one row (cells that are turned against each other), as they are added at a time. */
+/* All lanes have inner runs, and no two the same in one row (cells that are turned against each other), as they are
+ * added at a time. */
 static bool inner_runs(const TesiMappedHost *plan, const int32_t *cells) {
   const TesiMapped *m = plan->m;
   const int lanes = plan->kernels.lanes;
@@ -361,8 +363,8 @@ static bool lies_on_curve(const TesiMapped *m) {
   return mesh && mesh->kind == TES_MESH_FOREST && mesh->coarse->trees * LEAVES_A_TREE <= m->cells;
 }
 
-/* Cells in their order as keys, which numbers of nodes mostly follow. Where few rows join and cells lie so that stretches
- * of them have a tenth more corners than along Hilbert's curve, that one. */
+/* Cells in their order as keys, which numbers of nodes mostly follow. Where few rows join and cells lie so that
+ * stretches of them have a tenth more corners than along Hilbert's curve, that one. */
 static TesStatus make_keys(TesContext *ctx, Batching *s, int32_t *rest, int64_t *left) {
   TesStatus status = TES_OK;
   uint64_t *curve = NULL;

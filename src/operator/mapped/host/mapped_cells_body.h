@@ -82,8 +82,8 @@ TESI_INLINE void LINE(plane_polynomials)(int dim, const TesiMappedHost *plan, co
     LINE(reduce)(2, dim == 3 ? 27 : 6, at, c, out, out + POLYNOMIALS);
 }
 
-/* The rows of the plane s. In it jx = u + y v, jy = p + x v, jz = s0 + y s1 + x (t0 + y t1). m: monomials of the map about the centre of
- * the cell, [8][3]; zz[q][3]: jz.jz, see mapped_slow_squares. */
+/* The rows of the plane s. In it jx = u + y v, jy = p + x v, jz = s0 + y s1 + x (t0 + y t1). m: monomials of the
+ * map about the centre of the cell, [8][3]; zz[q][3]: jz.jz, see mapped_slow_squares. */
 TESI_INLINE void LINE(plane_rows)(int q, const TesiMappedHost *plan, const V *m, const V *zz, int s,
                                   EliminatedRow *row) {
   const Real *at = plan->centred_1d;
@@ -222,7 +222,8 @@ TESI_INLINE void LINE(planes)(int dim, int q, const TesiMappedHost *plan, Ahead 
     LINE(plane)(q, plan, ahead, g, jacobian, s, values + s * q * q, d + s * q * q, plane);
 }
 
-/* Weights of a slow line of points at (i, j), mass alone, to w[q]. det: |J| as monomials [3^dim], reduced to the slow direction. */
+/* Weights of a slow line of points at (i, j), mass alone, to w[q]. det: |J| as monomials [3^dim], reduced to the
+ * slow direction. */
 TESI_INLINE void LINE(line_weights)(int dim, int q, const TesiMappedHost *plan, const V *g, int i, int j,
                                     V *w) {
   const Real *weight = plan->weights_1d, *at = plan->points_1d;

@@ -6,8 +6,9 @@
 /* Chunks share nodes along their borders, which are touched twice: few of them, but enough for many threads. */
 enum { CHUNKS = 32, NODES_A_STEP = 1 << 12, MOST_COLOURS = 64 };
 
-/* Cells that share a node share a corner: nodes of a face or an edge come with its corners, those of the larger cell where they hang. A corner
- * that hangs for one cell alone is no exception: what the two share has another one inside what was refined, which does not hang. */
+/* Cells that share a node share a corner: nodes of a face or an edge come with its corners, those of the larger
+ * cell where they hang. A corner that hangs for one cell alone is no exception: what the two share has another one
+ * inside what was refined, which does not hang. */
 static int32_t corner(const TesiMapped *m, int64_t cell, int v) {
   const int64_t p = m->degree * ((v & 1) + m->n * ((v >> 1 & 1) + (int64_t)m->n * (v >> 2)));
   const int32_t i = m->index[cell * m->cell_nodes + p];
@@ -101,8 +102,8 @@ static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
   tesi_team_run(plan->threads, own_chunks, &(Owners){plan, owner, taken});
 }
 
-/* The cache lines that each step is first to touch, as ranges in ascending order: streams that the hardware foresees, if they are asked
- * for in this order. */
+/* The cache lines that each step is first to touch, as ranges in ascending order: streams that the hardware
+ * foresees, if they are asked for in this order. */
 static TesStatus find_lines(TesContext *ctx, TesiMappedHost *plan, const int32_t *owner,
                             const int32_t *step) {
   TesStatus status = TES_OK;
@@ -142,8 +143,8 @@ done:
   return status;
 }
 
-/* Joined rows all of whose nodes but the first no batch had before are stored, not added: their number becomes negative, and
- * those nodes need no zero: SET. */
+/* Joined rows all of whose nodes but the first no batch had before are stored, not added: their number becomes
+ * negative, and those nodes need no zero: SET. */
 enum { SET = -2 };
 
 static void mark_rows(TesiMappedHost *plan, int32_t *owner) {

@@ -1,5 +1,5 @@
-/* Nodes of a batch into vectors u[node], and back. Included after tensor/simd_real.h and quadrature_rows.h. JOIN(n): whether rows of
- * n nodes are literal, for the rows that lanes share. */
+/* Nodes of a batch into vectors u[node], and back. Included after tensor/simd_real.h and quadrature_rows.h.
+ * JOIN(n): whether rows of n nodes are literal, for the rows that lanes share. */
 
 /* The first node of a joined row; its number is negative where the row is stored, not added. */
 TESI_INLINE int64_t mapped_first(int32_t number) {

@@ -163,8 +163,8 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = tesi_mapped_cost,
                                         .destroy = destroy};
 
-/* A thread's arrays of a batch: values at nodes, which derivatives in the slow direction take the place of, two at points, three planes of
- * points, rows of a plane. */
+/* A thread's arrays of a batch: values at nodes, which derivatives in the slow direction take the place of, two at
+ * points, three planes of points, rows of a plane. */
 static TesStatus make_work(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const size_t vector = (size_t)plan->kernels.lanes * tesi_precision_size(plan->m->precision);

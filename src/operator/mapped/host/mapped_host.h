@@ -1,17 +1,20 @@
 /* Mapped operators on the host: what set-up and kernels share.
  *
- * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum factorization, and
- * added back. Where nodes come in runs they are loaded as such and transposed in registers:
- *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one number a row,
+ * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum
+ * factorization, and added back. Where nodes come in runs they are loaded as such and transposed in registers:
+ *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one
+ *   number a row,
  *            -1 - number where its nodes but the first are set, not added to
  *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers a row and lane
  *   any      one number a node and lane
  *   element  element vectors: rows at a fixed distance
  * Constrained nodes and lanes without cell are masked: read as 0, and 0 is added.
  *
- * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees) or cells lie along a curve themselves, as
- * those of forests do, whose nodes are numbered in that order; else along a space-filling curve. Chunks of them are what threads take. No two chunks of a colour share a node, colours come one after another, so sums have one
- * order whatever the number of threads. A step of a chunk sets the nodes it is first to touch. */
+ * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees) or cells lie
+ * along a curve themselves, as those of forests do, whose nodes are numbered in that order; else along a
+ * space-filling curve. Chunks of them are what threads take. No two chunks of a colour share a node, colours come
+ * one after another, so sums have one order whatever the number of threads. A step of a chunk sets the nodes it is
+ * first to touch. */
 #ifndef TESI_MAPPED_HOST_H
 #define TESI_MAPPED_HOST_H
 
@@ -23,8 +26,8 @@ enum {
       (TESI_MAPPED_POINTS + 1) / 2 * ((TESI_MAPPED_POINTS + 1) / 2) /* entries of a half table, at most */
 };
 
-/* Even-odd half tables, each [TESI_MAPPED_HALF] in the operator's precision: on sums (EVEN) and differences (ODD) of mirrored
- * entries. I: interpolation to points, D: differentiation there (even to odd), and transposes. */
+/* Even-odd half tables, each [TESI_MAPPED_HALF] in the operator's precision: on sums (EVEN) and differences (ODD)
+ * of mirrored entries. I: interpolation to points, D: differentiation there (even to odd), and transposes. */
 typedef enum TesiMappedTable {
   TESI_I_EVEN,
   TESI_I_ODD,
@@ -52,17 +55,17 @@ typedef struct TesiMappedBatch {
   int count; /* lanes with cells */
 } TesiMappedBatch;
 
-/* Hanging nodes of a batch, bits of lanes: those that are upper children in d; those in which the lines along d are interpolated, by
- * where the other two coordinates (ascending directions) stand: 0 lower side, 1 inside, 2 upper side. 2D: the last is 0. directions: a bit for
- * each d along which any line is. */
+/* Hanging nodes of a batch, bits of lanes: those that are upper children in d; those in which the lines along d are
+ * interpolated, by where the other two coordinates (ascending directions) stand: 0 lower side, 1 inside, 2 upper
+ * side. 2D: the last is 0. directions: a bit for each d along which any line is. */
 typedef struct TesiMappedHanging {
   uint16_t directions, upper[3], line[3][3][3];
 } TesiMappedHanging;
 
 typedef struct TesiMappedHost TesiMappedHost;
 typedef struct TesiMappedStep TesiMappedStep;
-/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the step whose nodes
- * are asked for meanwhile, NULL: none. */
+/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the
+ * step whose nodes are asked for meanwhile, NULL: none. */
 typedef void (*TesiMappedRun)(const TesiMappedHost *plan, const TesiMappedStep *step,
                               const TesiMappedStep *next, double sign, const void *b, const void *x, void *y,
                               void *work);
@@ -73,7 +76,8 @@ typedef struct TesiMappedKernels {
   const void *phases; /* the kernels' own */
 } TesiMappedKernels;
 
-/* Batches that a thread works through before it goes on: few enough that its nodes and those of the next step fit into the L2 cache. */
+/* Batches that a thread works through before it goes on: few enough that its nodes and those of the next step fit
+ * into the L2 cache. */
 struct TesiMappedStep {
   int64_t first, end;       /* batches */
   int64_t zero, zero_end;   /* plan->zero: ranges of nodes that it sets first */
@@ -98,7 +102,8 @@ struct TesiMappedHost {
   uint16_t *masks; /* [node]: bit of each lane that counts */
   TesiMappedHanging *hanging;
   void *
-      halves; /* W [2][n][n] of forest_space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
+      /* W [2][n][n] of forest_space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
+      halves;
   int64_t steps, chunks;
   TesiMappedStep *step; /* ordered by chunk */
   int64_t *chunk;       /* [chunks + 1] first step; ordered by colour */

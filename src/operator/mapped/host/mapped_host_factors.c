@@ -1,9 +1,11 @@
 /* The factors as the host's kernels read them, a batch after another, [..][lane] in the operator's precision:
  *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
- *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2); mass alone: |J| as [3^dim] monomials
- *   affine    [entry]
- *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of degree m: [m + 1]^dim, x
- *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in mapped_points_body.h
+ *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2); mass alone:
+ *   |J| as [3^dim] monomials affine    [entry]
+ *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of
+ *   degree m: [m + 1]^dim, x
+ *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in
+ *             mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
 #include "base/team.h"
 #include <string.h>
@@ -74,7 +76,8 @@ static void determinant_monomials(const TesiMappedHost *plan, int64_t cell, doub
   }
 }
 
-/* The triangle of a cell's matrix from its factors in[entry][point]; f[point][1 + dim][nodes]: functions and derivatives. */
+/* The triangle of a cell's matrix from its factors in[entry][point]; f[point][1 + dim][nodes]: functions and
+ * derivatives. */
 static void cell_triangle(const TesiMappedHost *plan, const double *f, const double *in, double *out) {
   enum { MOST = 27 };
   const int64_t nodes = plan->nodes, points = plan->points;
@@ -297,7 +300,8 @@ TesStatus tesi_mapped_fill_batches(TesContext *ctx, TesiMappedHost *plan, int64_
   return first < end && at_points(plan) ? fill_points(ctx, plan, first, end) : TES_OK;
 }
 
-/* Half table of T [rows][columns]: even on sums, odd on differences of mirrored entries; `changes`: T maps even to odd. */
+/* Half table of T [rows][columns]: even on sums, odd on differences of mirrored entries; `changes`: T maps even to
+ * odd. */
 static void set_half(TesiMappedHost *plan, int table, bool odd, bool changes, int rows, int columns,
                      const double *T) {
   const int count_in = odd ? columns / 2 : (columns + 1) / 2;

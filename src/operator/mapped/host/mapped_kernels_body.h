@@ -12,8 +12,9 @@ enum {
 
 #include "operator/mapped/host/mapped_gather_body.h"
 
-/* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as streams they come
- * twice as fast as row by row, and spread over the work they do not fill the queue to memory. So are the factors of the next batch. */
+/* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as
+ * streams they come twice as fast as row by row, and spread over the work they do not fill the queue to memory. So
+ * are the factors of the next batch. */
 typedef struct Ahead {
   const int32_t (*range)[2];
   int64_t line, end; /* in the range at hand */
@@ -76,8 +77,8 @@ typedef struct Phases {
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
 } Phases;
 
-/* At each y the polynomial jz.jz of x, [q][3], the middle one halved: the column jz = m4 + y m6 + x (m5 + y m7) of the trilinear map with
- * monomials m[8][3] (bit 0 x, 1 y, 2 z) does not depend on z. */
+/* At each y the polynomial jz.jz of x, [q][3], the middle one halved: the column jz = m4 + y m6 + x (m5 + y m7) of
+ * the trilinear map with monomials m[8][3] (bit 0 x, 1 y, 2 z) does not depend on z. */
 static void mapped_slow_squares(int q, const Real *at, const V *m, V *zz) {
   for (int i = 0; i < q; i++, zz += 3) {
     V s[3], t[3];

@@ -1,6 +1,6 @@
-/* Products with 1D tables along one line of vectors, by even-odd splitting (compare quadrature_lines_body.h; here tables have
- * `rows` points and `columns` nodes). Included with LINE(name) and LINE_UNROLL: what names the functions, and stands before loops of
- * literal length. */
+/* Products with 1D tables along one line of vectors, by even-odd splitting (compare quadrature_lines_body.h; here
+ * tables have `rows` points and `columns` nodes). Included with LINE(name) and LINE_UNROLL: what names the
+ * functions, and stands before loops of literal length. */
 
 /* e, o <- sums and differences of u[0], u[stride], ...; the middle one of an odd n is its own sum. */
 TESI_INLINE void LINE(split)(int n, const V *u, int stride, V *e, V *o) {
@@ -28,13 +28,15 @@ TESI_INLINE void LINE(join)(int n, bool adds, const V *e, const V *o, V *u, int 
     u[n / 2 * stride] = e[n / 2];
 }
 
-/* Two lines at a time, so that each entry of a table is loaded once for both, where sums and entries of both fit into registers. */
+/* Two lines at a time, so that each entry of a table is loaded once for both, where sums and entries of both fit
+ * into registers. */
 TESI_INLINE bool LINE(pairs)(int rows, int columns) {
   return SPECIALISED && rows <= 6 && columns <= 6;
 }
 
 #if SPECIALISED
-/* out[l][i] <- sum over j of t[i][j] in[l][j], `count` lines l. Column by column, so that as many sums as there are rows are under way. */
+/* out[l][i] <- sum over j of t[i][j] in[l][j], `count` lines l. Column by column, so that as many sums as there are
+ * rows are under way. */
 TESI_INLINE void LINE(multiply)(int count, int rows, int columns, const Real *t, V (*in)[MAPPED_N],
                                 V (*out)[MAPPED_N]) {
   LINE_UNROLL for (int j = 0; j < columns; j++) {

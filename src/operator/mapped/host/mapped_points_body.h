@@ -26,7 +26,8 @@ TESI_INLINE V dot3(const V a[3], const V b[3]) {
 
 /* What the points of a row in x have in common. Columns of J: jx is constant, jy and jz are linear in x, so that with
  *   alpha = jx.jy / A, beta = jx.jz / A, A = jx.jx   (linear)
- *   X = jy.jy - alpha jx.jy, Y = jy.jz - alpha jx.jz, Z = jz.jz - beta jx.jz, D = |J| / A   (quadratic, A D^2 = X Z - Y^2)
+ *   X = jy.jy - alpha jx.jy, Y = jy.jz - alpha jx.jz, Z = jz.jz - beta jx.jz, D = |J| / A   (quadratic, A D^2 = X Z
+ *   - Y^2)
  * the metric |J| (J'J)^-1 is, after gy <- gy - alpha gx and gz <- gz - beta gx,
  *   fx = D gx - alpha fy - beta fz, (fy, fz) = (Z gy - Y gz, X gz - Y gy) / D.
  * Polynomials are in x less 1/2, where points lie in pairs: c[0] + x^2 c[2] + x c[1] for both, of X and Z half c[1]. */
@@ -58,8 +59,8 @@ TESI_INLINE void LINE(reduce)(int m, int count, Real t, const V *c, V *value, V 
   }
 }
 
-/* Factors from weights: fluxes of row_vertices_3d() with the weight w a / |J| of each point, Jacobians from the polynomials of position and of its
- * derivatives in y and z along the row, [m + 1][3]. */
+/* Factors from weights: fluxes of row_vertices_3d() with the weight w a / |J| of each point, Jacobians from the
+ * polynomials of position and of its derivatives in y and z along the row, [m + 1][3]. */
 TESI_INLINE void LINE(row_weights_3d)(int q, int m, int entries, const Real *at, const V *x, const V *y,
                                       const V *z, const V *g, V *gx, V *gy, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
@@ -87,7 +88,8 @@ TESI_INLINE void LINE(row_weights_2d)(int q, int m, int entries, const Real *at,
   }
 }
 
-/* Row (s, j) of points; the polynomials of the plane s, value and slope in the slow direction, [m + 1][m + 1][3] (2D: [m + 1][2]). */
+/* Row (s, j) of points; the polynomials of the plane s, value and slope in the slow direction, [m + 1][m + 1][3]
+ * (2D: [m + 1][2]). */
 TESI_INLINE void LINE(row_weights)(int dim, int q, int m, const TesiMappedHost *plan, const V *value,
                                    const V *slope, const V *g, int j, V *gx, V *gy, V *gz) {
   const Real *at = plan->points_1d;
@@ -136,7 +138,8 @@ TESI_INLINE void LINE(point_flux)(V d, V w, const V *weight, V alpha, V beta, V 
     eliminated_flux(alpha, beta, x, y, z, w * d, w / d, gx, gy, gz);
 }
 
-/* Points i and q - 1 - i at once: the even part of their polynomials is the same. at: points less 1/2 and their squares, [2][q].
+/* Points i and q - 1 - i at once: the even part of their polynomials is the same. at: points less 1/2 and their
+ * squares, [2][q].
  * weights: as in point_flux, one every `step`; NULL: none. */
 TESI_INLINE void LINE(row_eliminated)(int q, const EliminatedRow *row, const Real *at, const Real *w,
                                       Real row_weight, const V *weights, int step, V *gx, V *gy, V *gz) {

@@ -1,5 +1,5 @@
-/* Rows that the lanes of a batch share: node n - 1 of a lane is node 0 of the next. Included like mapped_lines_body.h, with
- * SPECIALISED: 1 where n is a literal. */
+/* Rows that the lanes of a batch share: node n - 1 of a lane is node 0 of the next. Included like
+ * mapped_lines_body.h, with SPECIALISED: 1 where n is a literal. */
 
 TESI_INLINE void LINE(gather_joined)(int n, int64_t rows, const int32_t *first, const Real *x, V *u) {
   for (int64_t row = 0; row < rows; row++, u += n) {
@@ -16,8 +16,9 @@ TESI_INLINE void LINE(gather_joined)(int n, int64_t rows, const int32_t *first, 
   }
 }
 
-/* Added to y; where the number of the row is negative, all but its first node have not been set yet: y <- b + u there. Old values are
- * loaded the way new ones are stored: reading stores of other widths back would wait until they reach the cache. */
+/* Added to y; where the number of the row is negative, all but its first node have not been set yet: y <- b + u
+ * there. Old values are loaded the way new ones are stored: reading stores of other widths back would wait until
+ * they reach the cache. */
 TESI_INLINE void LINE(scatter_joined)(int n, int64_t rows, const int32_t *first, const V *u, const Real *b,
                                       Real *y) {
   for (int64_t row = 0; row < rows; row++, u += n) {
@@ -41,8 +42,8 @@ TESI_INLINE void LINE(scatter_joined)(int n, int64_t rows, const int32_t *first,
   }
 }
 
-/* Rows whose inner nodes are runs: numbers of nodes 0, 1 and n - 1 of each row, n >= 4. A run that is shorter than what is loaded at a time is
- * read beyond its end, and has that many nodes behind it (mapped_batches.c). */
+/* Rows whose inner nodes are runs: numbers of nodes 0, 1 and n - 1 of each row, n >= 4. A run that is shorter than
+ * what is loaded at a time is read beyond its end, and has that many nodes behind it (mapped_batches.c). */
 TESI_INLINE void LINE(gather_runs)(int n, int64_t rows, const int32_t *index, const Real *x, V *u) {
   for (int64_t row = 0; row < rows; row++, index += 3 * LANES, u += n) {
     u[0] = mapped_gather(x, index);

@@ -53,8 +53,9 @@ typedef struct TesiSurrogateData {
   double reaction, robin[6]; /* c_0, alpha_0 */
 } TesiSurrogateData;
 
-/* The factors f_d at the Gauss points of the patches of one plane (all patches with z-interval pz), [py][px][3][TESI_FACTOR],
- * from a at the Gauss points of its cell layers: layer[0..1] [cells y][qz][qy][cells x * points], logs likewise. */
+/* The factors f_d at the Gauss points of the patches of one plane (all patches with z-interval pz),
+ * [py][px][3][TESI_FACTOR], from a at the Gauss points of its cell layers: layer[0..1] [cells y][qz][qy][cells x *
+ * points], logs likewise. */
 typedef struct TesiLayer {
   double *a, *log_a;
 } TesiLayer;
@@ -87,7 +88,8 @@ void tesi_surrogate_destroy(TesContext *ctx, TesiSurrogate *surrogate);
 
 /* One precision and SIMD width. */
 typedef struct TesiSurrogateKernels {
-  /* x_I <- x_I + omega A~^-1 r_I for the patches of a group; work: 2 * m_x m_y m_z * lanes values, aligned to 64 bytes */
+  /* x_I <- x_I + omega A~^-1 r_I for the patches of a group; work: 2 * m_x m_y m_z * lanes values, aligned to 64
+   * bytes */
   void (*solve)(const TesiPatchGroup *group, const void *tables, int64_t stride_y, int64_t stride_z,
                 double omega, const void *r, void *x, void *work);
   /* the tables of direction d of a group from lanes of factors [TESI_FACTOR][8] and cell widths [2][8]; lanes

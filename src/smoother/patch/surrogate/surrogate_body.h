@@ -5,7 +5,8 @@
 
 typedef REAL NAME(vec) __attribute__((vector_size(sizeof(REAL) * LANES)));
 
-/* out[j*step] = sum_i S[j*sj + i*si] in[i*step] for one line of m entries, in blocks of four lines at distance `next`. */
+/* out[j*step] = sum_i S[j*sj + i*si] in[i*step] for one line of m entries, in blocks of four lines at distance
+ * `next`. */
 static inline void NAME(contract)(int m, int lines, int next, int step, const NAME(vec) * S, int sj, int si,
                                   const NAME(vec) * in, NAME(vec) * out) {
   const NAME(vec) zero = {0};

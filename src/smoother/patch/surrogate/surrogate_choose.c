@@ -1,9 +1,9 @@
 /* Which smoother serves a coefficient that varies: found by its variation, and by trial.
  *
- * Nodal scaling costs one residual and one sweep, the other surrogates 2^dim residuals, and where sqrt(a) is smooth on the
- * scale of cells nodal is better than all of them. Where it is not (jumps of a), a few steps on a random error tell: the
- * energy e' A e must fall at once, as rough errors do, and still fall at the end. The limits are from counts of
- * GMRES for twelve coefficients, smooth ones and jumps by 3 to 1000, degrees 1 to 7. */
+ * Nodal scaling costs one residual and one sweep, the other surrogates 2^dim residuals, and where sqrt(a) is smooth
+ * on the scale of cells nodal is better than all of them. Where it is not (jumps of a), a few steps on a random
+ * error tell: the energy e' A e must fall at once, as rough errors do, and still fall at the end. The limits are
+ * from counts of GMRES for twelve coefficients, smooth ones and jumps by 3 to 1000, degrees 1 to 7. */
 #include <math.h>
 #include "smoother/patch/surrogate/surrogate.h"
 

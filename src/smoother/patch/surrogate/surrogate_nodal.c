@@ -1,10 +1,11 @@
-/* Patch smoothers for varying coefficients by nodal scaling: with the constant-coefficient operator A_0 of the same space,
+/* Patch smoothers for varying coefficients by nodal scaling: with the constant-coefficient operator A_0 of the same
+ * space,
  *   x <- x + omega D^-1/2 P D^-1/2 (b - A x),   D = diag(A) / diag(A_0),
  * where P is one whole sweep of the separable smoother for A_0 from a zero guess: one residual and one fast sweep.
  *
  * Reason: for a = s^2, -div(a grad u) = s (-Lap + Lap(s)/s) (s u) (Liouville's transformation), so that A and
- * D^1/2 A_0 D^1/2 differ by a term of lower order, which vanishes with the patch size; as do the reaction terms when A_0
- * has the mean of c/a. s must be smooth on the scale of cells: not for jumps of a. */
+ * D^1/2 A_0 D^1/2 differ by a term of lower order, which vanishes with the patch size; as do the reaction terms
+ * when A_0 has the mean of c/a. s must be smooth on the scale of cells: not for jumps of a. */
 #include <math.h>
 #include <stdio.h>
 #include "smoother/patch/surrogate/surrogate.h"

@@ -1,5 +1,5 @@
-/* Surrogate patches, plainly: a at the points of the patch, factors by loops over all points, the local matrix as a dense
- * matrix, solved by elimination. */
+/* Surrogate patches, plainly: a at the points of the patch, factors by loops over all points, the local matrix as a
+ * dense matrix, solved by elimination. */
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
@@ -7,7 +7,8 @@
 
 enum { P = TESI_FACTOR, N = 2 * TESI_MAX_DEGREE + 1 };
 
-/* One direction of a patch: points x[n], weights w[n] (mean 1 in total), and with factor f the matrices of its m nodes. */
+/* One direction of a patch: points x[n], weights w[n] (mean 1 in total), and with factor f the matrices of its m
+ * nodes. */
 typedef struct Line {
   int n, m, first, cells, cell;
   double x[P], w[P], f[P], K[N * N], M[N * N];
