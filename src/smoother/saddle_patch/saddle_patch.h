@@ -17,6 +17,11 @@ typedef struct TesiSaddlePatchAxis {
   void **table;                       /* [types] TesiSaddlePatchTable, of the operator's precision */
 } TesiSaddlePatchAxis;
 
+/* Direction d of a saddle operator; the tables of loops are theirs. */
+TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddle, int d,
+                                        TesiSaddlePatchAxis *axis);
+void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *axis);
+
 /* Offsets into a table of numbers of the operator's precision; [nodes][nodes] and so on, row-major. */
 typedef struct TesiSaddlePatchTable {
   int nodes, modes;
