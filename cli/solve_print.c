@@ -61,7 +61,7 @@ static void print_flow(const Solve *s) {
   solve_log(s, TES_LOG_INFO, "data      nu = %s   alpha = %s", text_of(p->data.a, "1"),
             text_of(p->data.c, "0"));
   for (int d = 0; d < tes_mesh_dim(s->mesh); d++)
-    solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], text_of(p->flow.f[d], "0"));
+    solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], text_of(p->data.f[d], "0"));
 }
 
 void solve_print_problem(const Solve *s) {

@@ -156,15 +156,14 @@ static inline TesFunction *flow_part(TesContext *ctx, int dim, int part, bool lo
   return f;
 }
 
-static inline void flow_manufacture(TesContext *ctx, int dim, double sigma, TesFlow *flow) {
-  memset(flow, 0, sizeof *flow);
-  for (int i = 0; i <= dim; i++) flow->exact[i] = flow_part(ctx, dim, i, false, sigma);
-  for (int i = 0; i < dim; i++) flow->f[i] = flow_part(ctx, dim, i, true, sigma);
+static inline void flow_manufacture(TesContext *ctx, int dim, double sigma, TesProblemDesc *desc) {
+  for (int i = 0; i <= dim; i++) desc->exact[i] = flow_part(ctx, dim, i, false, sigma);
+  for (int i = 0; i < dim; i++) desc->data.f[i] = flow_part(ctx, dim, i, true, sigma);
 }
 
-static inline void flow_forget(TesFlow *flow) {
-  for (int i = 0; i < 3; i++) tes_function_destroy((TesFunction **)&flow->f[i]);
-  for (int i = 0; i < 4; i++) tes_function_destroy((TesFunction **)&flow->exact[i]);
+static inline void flow_forget(TesProblemDesc *desc) {
+  for (int i = 0; i < 3; i++) tes_function_destroy((TesFunction **)&desc->data.f[i]);
+  for (int i = 0; i < 4; i++) tes_function_destroy((TesFunction **)&desc->exact[i]);
 }
 
 #endif

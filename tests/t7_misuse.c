@@ -48,7 +48,12 @@ static void enums_out_of_range(void **state) {
   }
   const TesBoundary odd = {.condition = (TesCondition)77};
   const TesProblemDesc desc = {.mesh = mesh, .degree = 2, .boundary = &odd, .boundaries = 1};
-  assert_refused(ctx, tes_problem_create(ctx, &desc, &problem), "is 77, expected 0..5");
+  assert_refused(ctx, tes_problem_create(ctx, &desc, &problem), "is 77, expected 0..3");
+  const TesBoundary slip = {.condition = TES_SLIP};
+  assert_refused(
+      ctx,
+      tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .boundary = &slip, .boundaries = 1}, &problem),
+      "boundary left: slip is for flows, poisson is none");
   TesVector *v = NULL;
   assert_refused(ctx, tes_vector_create(ctx, 3, (TesPrecision)77, &v), "precision is 77");
   tes_mesh_destroy(&mesh);

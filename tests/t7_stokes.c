@@ -39,9 +39,9 @@ static Outcome manufactured(const Flow *f, double tolerance, int pre, TesSolvePr
                                     .post = 1,
                                     .precision = precision,
                                     .penalty = TES_PENALTY_STANDARD}};
-  flow_manufacture(ctx, f->dim, 0.5, &desc.flow);
+  flow_manufacture(ctx, f->dim, 0.5, &desc);
   solve(f, desc, &out, 0, NULL, NULL, NULL);
-  flow_forget(&desc.flow);
+  flow_forget(&desc);
   return out;
 }
 
@@ -115,24 +115,26 @@ static TesFunction *function(const char *text) {
   return f;
 }
 
-/* A flow of polynomials of the space: errors are round-off. The half channel has slip in its middle. */
+/* A flow of polynomials of the space: errors are round-off. The half channel has slip in its middle. Outside the
+ * outflow the pressure is 3, made of both that it can be. */
 static void poiseuille_is_exact(void **state) {
   (void)state;
-  TesFunction *u = function("4*y*(1-y)"), *p = function("8*(2-x)"), *zero = function("0");
+  TesFunction *u = function("4*y*(1-y)"), *p = function("8*(2-x) + 3"), *zero = function("0"),
+              *stress = function("2*nx"), *outside = function("5*nx");
   for (int half = 0; half < 2; half++) {
     TesMesh *mesh;
     TesProblem *problem;
     TesSolveResult result;
     TesFlowResult flow;
-    const TesBoundary boundary[] = {{.condition = TES_VELOCITY},
-                                    {.name = "left", .condition = TES_VELOCITY, .vector = {u}},
-                                    {.name = "right", .condition = TES_OUTFLOW},
+    const TesBoundary boundary[] = {{.condition = TES_DIRICHLET},
+                                    {.name = "left", .condition = TES_DIRICHLET, .g = {u}},
+                                    {.name = "right", .condition = TES_NEUMANN, .g = {stress, NULL, outside}},
                                     {.name = "top", .condition = TES_SLIP}};
     const TesProblemDesc desc = {.equation = TES_STOKES,
                                  .degree = 2,
                                  .boundary = boundary,
                                  .boundaries = 3 + half,
-                                 .flow = {.exact = {u, zero, p}},
+                                 .exact = {u, zero, p},
                                  .solver = {.tolerance = 1e-13, .precision = TES_SOLVE_DOUBLE}};
     TesProblemDesc on = desc;
     assert_ok(ctx, tes_mesh_create(ctx,
@@ -155,6 +157,8 @@ static void poiseuille_is_exact(void **state) {
   tes_function_destroy(&u);
   tes_function_destroy(&p);
   tes_function_destroy(&zero);
+  tes_function_destroy(&stress);
+  tes_function_destroy(&outside);
 }
 
 /* Velocities on the whole boundary, normal and tangential. */
@@ -170,13 +174,14 @@ static void velocities_on_all_faces(void **state) {
               *p = function("exp(x)*cos(pi*y)"),
               *fx = function("2*pi*pi*sin(pi*x)*cos(pi*y) + exp(x)*cos(pi*y)"),
               *fy = function("-2*pi*pi*cos(pi*x)*sin(pi*y) - pi*exp(x)*sin(pi*y)");
-  const TesBoundary all = {.condition = TES_VELOCITY, .vector = {u, v}};
+  const TesBoundary all = {.condition = TES_DIRICHLET, .g = {u, v}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     Outcome out;
     TesProblemDesc desc = {
         .boundary = &all,
         .boundaries = 1,
-        .flow = {.f = {fx, fy}, .exact = {u, v, p}},
+        .data = {.f = {fx, fy}},
+        .exact = {u, v, p},
         .solver = {
             .tolerance = 1e-8, .pre = 1, .precision = TES_SOLVE_DOUBLE, .penalty = TES_PENALTY_STANDARD}};
     solve(&known[i].f, desc, &out, 0, NULL, NULL, NULL);
@@ -193,11 +198,11 @@ static void velocities_on_all_faces(void **state) {
 static void known_values(void **state) {
   (void)state;
   TesFunction *sine = function("sin(pi*y)"), *one = function("1");
-  const TesBoundary channel[] = {{.condition = TES_VELOCITY},
-                                 {.name = "left", .condition = TES_VELOCITY, .vector = {sine}},
-                                 {.name = "right", .condition = TES_OUTFLOW}},
-                    cavity[] = {{.condition = TES_VELOCITY},
-                                {.name = "top", .condition = TES_VELOCITY, .vector = {one}}};
+  const TesBoundary channel[] = {{.condition = TES_DIRICHLET},
+                                 {.name = "left", .condition = TES_DIRICHLET, .g = {sine}},
+                                 {.name = "right", .condition = TES_NEUMANN}},
+                    cavity[] = {{.condition = TES_DIRICHLET},
+                                {.name = "top", .condition = TES_DIRICHLET, .g = {one}}};
   const TesSolveOptions exact = {
       .tolerance = 1e-11, .precision = TES_SOLVE_DOUBLE, .penalty = TES_PENALTY_STANDARD};
   double u[3][2], p[3];
@@ -238,19 +243,19 @@ static void periodic_flows(void **state) {
   TesFunction *fx = function("sin(2*pi*y)*(1 + cos(2*pi*x))"), *fy = function("y*sin(2*pi*x)"),
               *gx = function("1 + sin(2*pi*y)*cos(2*pi*z)"), *gy = function("sin(2*pi*x)"),
               *gz = function("y*cos(2*pi*x)");
-  const TesBoundary slip[] = {{.condition = TES_VELOCITY}, {.name = "top", .condition = TES_SLIP}};
+  const TesBoundary slip[] = {{.condition = TES_DIRICHLET}, {.name = "top", .condition = TES_SLIP}};
   TesSolveOptions exact = {
       .tolerance = 1e-8, .pre = 1, .precision = TES_SOLVE_DOUBLE, .penalty = TES_PENALTY_STANDARD};
   double u[2][3], p[2], v[2][2];
   Outcome out;
   solve(&(Flow){.dim = 2, .degree = 3, .cells = {16, 16}, .given = "ppvsvv"},
-        (TesProblemDesc){.boundary = slip, .boundaries = 2, .flow = {.f = {fx, fy}}, .solver = exact}, &out,
+        (TesProblemDesc){.boundary = slip, .boundaries = 2, .data = {.f = {fx, fy}}, .solver = exact}, &out,
         2, (const double[]){0.5, 0.5, 0.25, 0.5}, v[0], p);
   assert_near(v[0][0], -0.081689047, 2e-7);
   assert_near(v[1][1], 0.017933659, 2e-7);
   assert_near(out.fractional, 4.30, 0.05);
   solve(&(Flow){.dim = 3, .degree = 2, .cells = {8, 8, 8}, .given = "ppvvpp"},
-        (TesProblemDesc){.flow = {.f = {gx, gy, gz}}, .solver = exact}, &out, 2,
+        (TesProblemDesc){.data = {.f = {gx, gy, gz}}, .solver = exact}, &out, 2,
         (const double[]){0.25, 0.5, 0.5, 0.5, 0.5, 0.5}, u[0], p);
   assert_near(u[0][1], 0.016462691, 1e-7);
   assert_near(u[1][2], -0.011572621, 1e-7);
@@ -267,7 +272,7 @@ static void gradients_do_not_move(void **state) {
   double u[2][2], p[2];
   Outcome out;
   solve(&(Flow){.dim = 2, .degree = 2, .cells = {6, 4}},
-        (TesProblemDesc){.flow = {.f = {fx, fy}},
+        (TesProblemDesc){.data = {.f = {fx, fy}},
                          .solver = {.tolerance = 1e-12, .precision = TES_SOLVE_DOUBLE}},
         &out, 2, x, u[0], p);
   for (int i = 0; i < 4; i++) assert_near(u[i / 2][i % 2], 0, 1e-9);
@@ -282,25 +287,29 @@ static void full_multigrid_reaches_the_error(void **state) {
   Outcome out;
   TesProblemDesc desc = {
       .solver = {.method = TES_METHOD_FMG, .tolerance = 1e-3, .penalty = TES_PENALTY_STANDARD}};
-  flow_manufacture(ctx, 2, 0.5, &desc.flow);
+  flow_manufacture(ctx, 2, 0.5, &desc);
   solve(&f, desc, &out, 0, NULL, NULL, NULL);
   assert_int_equal(out.iterations, 0);
   assert_true(out.flow.velocity_l2 < 1.2 * 1.693e-7 && out.flow.pressure_l2 < 1.06 * 1.685e-5);
-  flow_forget(&desc.flow);
+  flow_forget(&desc);
 }
 
 static void bad_input_is_told(void **state) {
   (void)state;
   TesFunction *one = function("1"), *varies = function("1 + x"), *negative = function("-1");
-  const TesBoundary lid = {.name = "top", .condition = TES_VELOCITY, .vector = {NULL, one}},
-                    neumann = {.name = "top", .condition = TES_NEUMANN},
-                    slip = {.name = "top", .condition = TES_SLIP, .vector = {one}};
+  const TesBoundary lid = {.name = "top", .condition = TES_DIRICHLET, .g = {NULL, one}},
+                    robin = {.name = "top", .condition = TES_ROBIN},
+                    free_component = {.name = "top", .components = 1},
+                    pressure = {.name = "top", .g = {NULL, NULL, one}},
+                    slip = {.name = "top", .condition = TES_SLIP, .g = {one}};
   const struct {
     TesProblemDesc desc;
     const char *message;
   } wrong[] = {
       {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 through the boundary"},
-      {{.boundary = &neumann, .boundaries = 1}, "boundary top: flows have the conditions velocity, slip"},
+      {{.boundary = &robin, .boundaries = 1}, "boundary top: flows have the conditions Dirichlet, Neumann"},
+      {{.boundary = &free_component, .boundaries = 1}, "boundary top: a component of the velocity is free"},
+      {{.boundary = &pressure, .boundaries = 1}, "boundary top: the pressure, component 2, is for a Neumann"},
       {{.boundary = &slip, .boundaries = 1}, "boundary top: slip has no values"},
       {{.data = {.a = varies}}, "the viscosity nu is 1 + x: only constants"},
       {{.data = {.a = negative}}, "the viscosity nu is -1, expected > 0"},

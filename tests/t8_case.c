@@ -288,7 +288,7 @@ static void the_cases_of_the_repository_are_right(void **state) {
     TesCase *c;
     if (tes_case_read(ctx, files.gl_pathv[i], 0, NULL, &c)) fail_msg("%s", tes_context_message(ctx));
     if (c->warning_count) fail_msg("%s", c->warnings[0]);
-    for (int n = 0; n < 20 && c->problem.exact[0]; n++) {
+    for (int n = 0; n < 20 && c->problem.equation == TES_POISSON && c->problem.exact[0]; n++) {
       double point[3];
       random_point(c, -1, &seed, point);
       check_equation(c, point);

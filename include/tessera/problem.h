@@ -10,7 +10,8 @@
  *      -div(nu grad u) + alpha u + grad p = f,   div u = 0
  *      u = g,   or u.n = 0 without tangential stress,   or nu du/dn - p n = g   on each boundary
  *
- *  with Raviart-Thomas elements (TES_ELEMENT_RT); nu and alpha are TesData's a and c, constants.
+ *  with Raviart-Thomas elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as
+ *  component `dim`.
  *
  *  Poisson: The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
  *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c =
@@ -35,15 +36,13 @@ typedef enum TesCondition {
   TES_DIRICHLET,
   TES_NEUMANN,
   TES_ROBIN,
-  TES_VELOCITY, /**< flows, as the next ones: u = vector; with Dirichlet and no g the default of flows too */
-  TES_SLIP,     /**< u.n = 0, no tangential stress */
-  TES_OUTFLOW   /**< nu du/dn - p n = vector - pressure n */
+  TES_SLIP /**< flows: u.n = 0, no tangential stress */
 } TesCondition;
 
 /** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */
 typedef struct TesBoundary {
-  const char *
-      name; /**< of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others */
+  /** Of the mesh, each once (mesh.h; a box has left right bottom top back front); NULL: all others. */
+  const char *name;
   TesCondition condition;
   /** Dirichlet, solutions of several components: bit c says that component c has the value g[c]; of any other one
    * g[c] is the flux. 0: all have. */
@@ -51,25 +50,18 @@ typedef struct TesBoundary {
   /** Where two Dirichlet boundaries meet the value of larger priority holds; among equals that of the boundary with
    * the larger number. */
   int priority;
-  const TesFunction *g[3];  /**< by component; NULL: 0; an expression may use nx, ny, nz, the outer normal */
+  /** By component; NULL: 0; an expression may use nx, ny, nz, the outer normal. Flows: Dirichlet, the velocity;
+   * Neumann, an outflow with nu du/dn - p n = (g[0], .., g[dim - 1]) - g[dim] n. */
+  const TesFunction *g[4];
   const TesFunction *alpha; /**< Robin only, not negative; NULL: 0 */
-  const TesFunction *vector[3]; /**< velocity, outflow: a function a direction; NULL inside: 0 */
-  const TesFunction *pressure;  /**< outflow; NULL: 0 */
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
 } TesBoundary;
 
 /** The functions of the equation. */
 typedef struct TesData {
-  const TesFunction *a, *c; /**< NULL: 1, 0 */
-  const TesFunction *f[3];  /**< by component; NULL: 1 */
+  const TesFunction *a, *c; /**< NULL: 1, 0; flows: nu and alpha, constants */
+  const TesFunction *f[3];  /**< by component; NULL: 1, flows: 0 */
 } TesData;
-
-/** What flows have beside nu and alpha: functions a direction, NULL inside: 0. */
-typedef struct TesFlow {
-  const TesFunction *f[3]; /**< the right-hand side */
-  const TesFunction *exact
-      [4]; /**< velocity, then pressure (number `dim`); the first NULL: not known. A pressure of NULL is not compared */
-} TesFlow;
 
 /** Functions of one material of the mesh. */
 typedef struct TesMaterial {
@@ -116,13 +108,13 @@ typedef struct TesProblemDesc {
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4, flows 2; limits: TesSpaceDesc */
   TesData data;
-  TesFlow flow; /**< of flows; in the place of data.f and exact */
   int materials;
   const TesMaterial *material; /**< [materials] */
   int boundaries;
   /** [boundaries]. None: u = 0 on the whole boundary. Else every face of it must have a name (TesMeshDesc.rest). */
   const TesBoundary *boundary;
-  const TesFunction *exact[4]; /**< by component; NULL: unknown */
+  const TesFunction
+      *exact[4]; /**< by component, of all or of none; NULL: unknown. A pressure may be left out */
   /** Float64, over the problem's space: start of the iteration, copied; NULL: 0. Full multigrid makes its own. */
   const TesVector *guess;
   TesLoadCallback add_load; /**< NULL: nothing is added */

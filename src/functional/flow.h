@@ -11,9 +11,9 @@ typedef enum TesiFlowKind { TESI_FLOW_VELOCITY, TESI_FLOW_SLIP, TESI_FLOW_OUTFLO
 /* What holds on a face of the box. */
 typedef struct TesiFlowFace {
   TesiFlowKind kind;
-  const TesFunction *g[3];     /* velocity, or stress nu du/dn - p n of an outflow; NULL: 0 */
-  const TesFunction *pressure; /* of an outflow: -pressure n is added to its stress; NULL: 0 */
-  double penalty;              /* of velocities: gamma of the tangential components */
+  const TesFunction
+      *g[4];      /* velocity, or stress nu du/dn - p n of an outflow, to which -g[dim] n is added; NULL: 0 */
+  double penalty; /* of velocities: gamma of the tangential components */
 } TesiFlowFace;
 
 /* b <- int f v + faces: of velocities nu (gamma (g_i, v) - (g_i, dv/dn)) for the tangential components, of outflows

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
+#include "functional/batch_faces.h"
 #include "functional/flow.h"
 
 enum { MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS };
@@ -193,16 +194,17 @@ static TesStatus face_values(TesContext *ctx, const Face *f, const TesiFlowFace 
                              double *values) {
   TesStatus status = TES_OK;
   enum { FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
-  double x[3 * FACE], w[FACE], other[FACE];
-  const int count = face_points(f, x, w);
-  const bool pressure = face->kind == TESI_FLOW_OUTFLOW && face->pressure && i == f->d;
+  double x[3 * FACE], normal[3 * FACE], w[FACE], other[FACE];
+  const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
+  const TesFunction *pressure = face->kind == TESI_FLOW_OUTFLOW && i == f->d ? face->g[f->rt->dim] : NULL;
   *any = face->g[i] || pressure;
   if (!*any) return TES_OK;
   memset(values, 0, sizeof *values * (size_t)count);
-  if (face->g[i]) TES_TRY(tes_function_evaluate(face->g[i], count, x, x + count, x + 2 * count, 0, values));
+  for (int q = 0; q < 3 * count; q++) normal[q] = q / count == f->d ? outwards : 0;
+  if (face->g[i]) TES_TRY(tesi_boundary_values(face->g[i], count, x, normal, values));
   if (pressure) {
-    TES_TRY(tes_function_evaluate(face->pressure, count, x, x + count, x + 2 * count, 0, other));
-    for (int q = 0; q < count; q++) values[q] -= (f->end ? 1 : -1) * other[q];
+    TES_TRY(tesi_boundary_values(pressure, count, x, normal, other));
+    for (int q = 0; q < count; q++) values[q] -= outwards * other[q];
   }
   for (int q = 0; q < count; q++) values[q] *= w[q];
 done:

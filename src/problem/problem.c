@@ -102,12 +102,23 @@ static TesStatus create_solver(TesProblem *p) {
   return tes_solver_create(p->context, &solver, &p->solver);
 }
 
+static TesStatus refuse_slip(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP, "boundary %s: slip is for flows, %s is none",
+              tes_mesh_boundary_name(p->mesh, i), p->equation->name);
+done:
+  return status;
+}
+
 /* All that comes after the numbers. */
 static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
   if (p->equation->flow) TES_TRY(p->equation->flow->check(p, desc));
+  if (!p->equation->flow) TES_TRY(refuse_slip(p));
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
   TES_TRY(create_space(p, desc->degree));
@@ -144,27 +155,20 @@ done:
   return status;
 }
 
-/* Of all components, or of none. */
+/* Of all components, or of none; the pressure of a flow may be unknown. */
 static TesStatus take_exact(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  for (int c = 0; c < (p->equation->vector ? p->mesh->dim : 1); c++) {
-    TES_CHECK(!desc->exact[c] == !desc->exact[0], "the exact solution of component %d is %s", c,
+  const bool flow = p->equation->flow;
+  const int components = flow || p->equation->vector ? p->mesh->dim : 1;
+  for (int c = 0; c < components + flow; c++) {
+    TES_CHECK(!desc->exact[c] == !desc->exact[0] || (c == components && !desc->exact[c]),
+              "the exact solution of component %d is %s", c,
               desc->exact[c] ? "given, that of component 0 is not" : "missing");
     p->exact[c] = tesi_function_retain(desc->exact[c]);
   }
 done:
   return status;
-}
-
-static void take_flow(TesFlow *target, const TesFlow *flow) {
-  for (int i = 0; i < 3; i++) target->f[i] = tesi_function_retain(flow->f[i]);
-  for (int i = 0; i < 4; i++) target->exact[i] = tesi_function_retain(flow->exact[i]);
-}
-
-static void release_flow(TesFlow *flow) {
-  for (int i = 0; i < 3; i++) tes_function_destroy((TesFunction **)&flow->f[i]);
-  for (int i = 0; i < 4; i++) tes_function_destroy((TesFunction **)&flow->exact[i]);
 }
 
 /* `numbered`: instead of the names of the description; NULL: these. */
@@ -182,7 +186,6 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   p->mesh = tesi_mesh_retain(desc->mesh);
   TES_TRY(take_exact(p, desc));
   p->options = desc->solver;
-  take_flow(&p->flow, &desc->flow);
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
   TES_TRY(set_up(p, desc));
@@ -230,8 +233,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_vector_destroy(&p->shift);
   tes_vector_destroy(&p->weights);
   tes_vector_destroy(&p->start);
-  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
-  release_flow(&p->flow);
+  for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);
   tesi_free(ctx, &p->term);
   tesi_numbered_free(p->mesh, &p->numbered);

@@ -22,7 +22,7 @@ typedef struct TesiShown {
 
 typedef struct TesiEquation {
   const char *name;
-  double f; /* the right-hand side where none is given */
+  double f; /* the right-hand side where none is given; 0: NULL */
   /* Terms over cells, at most TESI_TERMS; returns how many. Robin terms of boundaries are added to any form. */
   int (*form)(const TesProblem *problem, TesTermDesc *term);
   /* b <- the right-hand side, boundary data included: tesi_problem_load(). Entries at Dirichlet nodes are zero. */
@@ -54,7 +54,7 @@ extern const TesiEquation tesi_poisson, tesi_stokes;
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
   TesBoundary *boundary; /* [boundaries + 1], names left out; NULL: values are given everywhere, and are 0 */
-  TesData data;          /* a NULL: 1 */
+  TesData data;          /* a NULL: 1; f NULL: 0 */
   const TesFunction **a, **c, **f[TESI_AXES]; /* [materials + 1]; NULL inside: that of data */
 } TesiNumbered;
 
@@ -64,8 +64,7 @@ struct TesProblem {
   const void *user; /* of the equation; NULL for those of the library */
   TesMesh *mesh;
   TesiNumbered numbered;
-  TesFunction *exact[TESI_AXES]; /* by component; NULL: unknown */
-  TesFlow flow;
+  TesFunction *exact[TESI_AXES + 1]; /* by component; NULL: unknown */
   TesSolveOptions options;
   TesTermDesc *term; /* of the form */
   TesForm form;

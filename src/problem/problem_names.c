@@ -67,9 +67,9 @@ static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
 static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
   TesStatus status = TES_OK;
   TES_TRY(refuse_normal(ctx, "alpha", entry->alpha));
-  TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_OUTFLOW,
-            "the condition of boundary %s is %d, expected 0..5", entry->name ? entry->name : "all",
-            (int)entry->condition);
+  TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_SLIP,
+            "the condition of boundary %s is %d, expected 0..%d", entry->name ? entry->name : "all",
+            (int)entry->condition, TES_SLIP);
 done:
   return status;
 }
@@ -81,16 +81,10 @@ static void set_boundary(TesBoundary *target, const TesBoundary *entry) {
                           .components = entry->components,
                           .priority = entry->priority,
                           .alpha = tesi_function_retain(entry->condition == TES_ROBIN ? entry->alpha : NULL)};
-  for (int c = 0; c < TESI_AXES; c++) {
+  for (int c = 0; c <= TESI_AXES; c++) {
     target->g[c] = tesi_function_retain(entry->g[c]);
     tes_function_destroy((TesFunction **)&old.g[c]);
   }
-  for (int i = 0; i < 3; i++) {
-    target->vector[i] = tesi_function_retain(entry->vector[i]);
-    tes_function_destroy((TesFunction **)&old.vector[i]);
-  }
-  target->pressure = tesi_function_retain(entry->pressure);
-  tes_function_destroy((TesFunction **)&old.pressure);
   tes_function_destroy((TesFunction **)&old.alpha);
 }
 
@@ -154,12 +148,13 @@ TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, doub
                                TesiNumbered *numbered) {
   TesStatus status = TES_OK;
   TES_TRY(refuse_normals(ctx, &desc->data));
-  for (int i = 0; i < TESI_AXES; i++) TES_TRY(refuse_normal(ctx, "exact", desc->exact[i]));
+  for (int i = 0; i <= TESI_AXES; i++) TES_TRY(refuse_normal(ctx, "exact", desc->exact[i]));
   TES_TRY(allocate(desc->mesh, desc->boundaries > 0, numbered));
   retain_data(numbered, &desc->data);
   if (!desc->data.c) TES_TRY(tes_function_create_constant(ctx, 0, (TesFunction **)&numbered->data.c));
   for (int i = 0; i < TESI_AXES; i++)
-    if (!desc->data.f[i]) TES_TRY(tes_function_create_constant(ctx, f, (TesFunction **)&numbered->data.f[i]));
+    if (!desc->data.f[i] && f != 0)
+      TES_TRY(tes_function_create_constant(ctx, f, (TesFunction **)&numbered->data.f[i]));
   TES_TRY(number_boundaries(ctx, desc, numbered->boundary));
   TES_TRY(number_materials(ctx, desc, numbered));
   if (numbered->boundary) TES_TRY(refuse_unnamed(desc->mesh));

@@ -25,17 +25,16 @@ static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
     if (!boundary) continue;
     const TesCondition condition = boundary[i].condition;
     face[i].kind = condition == TES_SLIP      ? TESI_FLOW_SLIP
-                   : condition == TES_OUTFLOW ? TESI_FLOW_OUTFLOW
+                   : condition == TES_NEUMANN ? TESI_FLOW_OUTFLOW
                                               : TESI_FLOW_VELOCITY;
-    memcpy(face[i].g, boundary[i].vector, sizeof face[i].g);
-    face[i].pressure = boundary[i].pressure;
+    memcpy(face[i].g, boundary[i].g, sizeof face[i].g);
   }
 }
 
 static TesStatus load(const TesProblem *p, TesVector *b) {
   TesiFlowFace face[6];
   fill_faces(p, face);
-  return tesi_flow_load(p->space, p->flow.f, tesi_saddle_of(p->op)->nu, face, b);
+  return tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
 }
 
 static int shown(const TesProblem *p, TesiShown *shown) {
@@ -54,12 +53,19 @@ static TesStatus check_boundaries(const TesProblem *p) {
   const TesBoundary *boundary = p->numbered.boundary;
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++) {
     const TesBoundary *b = &boundary[i];
-    TES_CHECK(b->condition >= TES_VELOCITY || (b->condition == TES_DIRICHLET && !b->g[0]),
-              "boundary %s: flows have the conditions velocity, slip and outflow", name_of(p->mesh, i));
-    TES_CHECK(b->condition != TES_SLIP || (!b->vector[0] && !b->vector[1] && !b->vector[2]),
-              "boundary %s: slip has no values", name_of(p->mesh, i));
-    TES_CHECK(b->condition == TES_OUTFLOW || !b->pressure, "boundary %s: a pressure is for an outflow",
+    const int dim = p->mesh->dim, all = (1 << dim) - 1;
+    TES_CHECK(b->condition != TES_ROBIN, "boundary %s: flows have the conditions Dirichlet, Neumann and slip",
               name_of(p->mesh, i));
+    TES_CHECK(
+        b->condition != TES_DIRICHLET || !b->components || (b->components & (unsigned)all) == (unsigned)all,
+        "boundary %s: a component of the velocity is free; with element rt all are given, or the normal "
+        "one by slip",
+        name_of(p->mesh, i));
+    TES_CHECK(b->condition != TES_SLIP || (!b->g[0] && !b->g[1] && !b->g[2] && !b->g[3]),
+              "boundary %s: slip has no values", name_of(p->mesh, i));
+    TES_CHECK(b->condition != TES_DIRICHLET || !b->g[dim],
+              "boundary %s: the pressure, component %d, is for a Neumann condition", name_of(p->mesh, i),
+              dim);
   }
 done:
   return status;
@@ -98,7 +104,7 @@ done:
 static void given(const TesProblem *p, uint8_t *given) {
   const TesBoundary *boundary = p->numbered.boundary;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    given[i] = boundary[i].condition == TES_OUTFLOW ? 0 : boundary[i].condition == TES_SLIP ? 1 : 3;
+    given[i] = boundary[i].condition == TES_NEUMANN ? 0 : boundary[i].condition == TES_SLIP ? 1 : 3;
 }
 
 /* b <- b - K u_D; where no face is open the net flux must vanish, and what rounding leaves of it is taken away by
@@ -226,11 +232,12 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesiFlowErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
   TES_CHECK(p->equation->flow, "the equation %s is no flow", p->equation->name);
-  const bool exact = p->flow.exact[0] != NULL;
-  TES_TRY(tesi_flow_errors(p->space, p->u, exact ? p->flow.exact : NULL, tes_operator_singular(p->op), &e));
+  const bool exact = p->exact[0] != NULL;
+  TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,
+                           tes_operator_singular(p->op), &e));
   TES_TRY(tesi_flow_fluxes(p->space, p->u, result->flux));
   if (exact) result->velocity_l2 = e.velocity;
-  if (exact && p->flow.exact[p->space->dim]) result->pressure_l2 = e.pressure;
+  if (exact && p->exact[p->space->dim]) result->pressure_l2 = e.pressure;
   result->divergence_l2 = e.divergence;
   result->divergence_relative = e.gradient > 0 ? e.divergence / e.gradient : 0;
 done:

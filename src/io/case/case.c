@@ -94,26 +94,26 @@ done:
   return status;
 }
 
+static void clear_functions(int count, const TesFunction **function) {
+  for (int i = 0; i < count; i++) tes_function_destroy((TesFunction **)&function[i]);
+}
+
 static void clear_data(TesData *data) {
-  tes_function_destroy((TesFunction **)&data->a);
-  tes_function_destroy((TesFunction **)&data->c);
-  tes_function_destroy((TesFunction **)&data->f[0]);
+  clear_functions(1, &data->a);
+  clear_functions(1, &data->c);
+  clear_functions(3, data->f);
 }
 
 static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   TesBoundary *boundary = (TesBoundary *)p->boundary;
   TesMaterial *material = (TesMaterial *)p->material;
   clear_data(&p->data);
-  tes_function_destroy((TesFunction **)&p->exact[0]);
-  for (int i = 0; i < 3; i++) tes_function_destroy((TesFunction **)&p->flow.f[i]);
-  for (int i = 0; i < 4; i++) tes_function_destroy((TesFunction **)&p->flow.exact[i]);
+  clear_functions(4, p->exact);
   for (int i = 0; i < p->boundaries; i++) {
     tesi_free(ctx, &boundary[i].name);
     tesi_free(ctx, &boundary[i].where);
-    tes_function_destroy((TesFunction **)&boundary[i].g[0]);
-    tes_function_destroy((TesFunction **)&boundary[i].alpha);
-    for (int d = 0; d < 3; d++) tes_function_destroy((TesFunction **)&boundary[i].vector[d]);
-    tes_function_destroy((TesFunction **)&boundary[i].pressure);
+    clear_functions(4, boundary[i].g);
+    clear_functions(1, &boundary[i].alpha);
   }
   for (int i = 0; i < p->materials; i++) {
     tesi_free(ctx, &material[i].name);

@@ -109,12 +109,9 @@ static TesStatus add_all(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiCaseFace *all = &r->draft.all;
   r->draft.c.mesh.rest = all->condition ? "rest" : NULL;
-  if (!all->condition && r->draft.c.problem.equation == TES_STOKES) {
-    all->condition = 1 + TES_VELOCITY;
-  } else if (!all->condition) {
-    TES_TRY(tes_function_create_constant(ctx, 0, &all->value));
-    all->condition = 1 + TES_DIRICHLET;
-  }
+  if (!all->condition && r->draft.c.problem.equation == TES_POISSON)
+    TES_TRY(tes_function_create_constant(ctx, 0, &all->g[0]));
+  if (!all->condition) all->condition = TESI_CASE_DIRICHLET;
   TES_TRY(tesi_case_add_boundary(r, NULL, NULL, all));
 done:
   return status;
@@ -213,8 +210,7 @@ done:
 }
 
 static void drop(TesiCaseFace *face) {
-  tes_function_destroy(&face->value);
-  for (int i = 0; i < 3; i++) tes_function_destroy(&face->vector[i]);
+  for (int i = 0; i < 3; i++) tes_function_destroy(&face->g[i]);
   tes_function_destroy(&face->pressure);
   tes_function_destroy(&face->alpha);
 }
@@ -224,28 +220,14 @@ static int steps(int given) {
   return given < 0 ? 0 : given == 0 ? -1 : given;
 }
 
-/* What the problem has no place for is dropped: after an error both kinds of keys may be there. */
-static void finish_flow(TesiCaseDraft *d, bool flow) {
-  TesFlow *to = &d->c.problem.flow;
-  TesFunction **other[] = {&d->a, &d->reaction, &d->exact}, **own[] = {&d->nu, &d->mass, &d->exact_pressure};
-  for (int i = 0; i < 3; i++) tes_function_destroy(flow ? other[i] : own[i]);
-  for (int i = 0; i < 3; i++) {
-    if (flow) to->f[i] = d->f[i], to->exact[i] = d->exact_velocity[i];
-    if (!flow && i > 0) tes_function_destroy(&d->f[i]);
-    if (!flow) tes_function_destroy(&d->exact_velocity[i]);
-  }
-  const int last = d->c.mesh.dim == 2 ? 2 : 3;
-  if (flow) tes_function_destroy((TesFunction **)&to->exact[last]);
-  if (flow) to->exact[last] = d->exact_pressure;
-}
-
 void tesi_case_finish(TesiCaseReader *r) {
   TesiCaseDraft *d = &r->draft;
   TesCase *c = &d->c;
-  const bool flow = c->problem.equation == TES_STOKES;
-  c->problem.data = (TesData){flow ? d->nu : d->a, flow ? d->mass : d->reaction, {flow ? NULL : d->f[0]}};
-  c->problem.exact[0] = flow ? NULL : d->exact;
-  finish_flow(d, flow);
+  const int pressure = c->mesh.dim == 2 ? 2 : 3; /* after an error there may be a third velocity in 2D */
+  c->problem.data = (TesData){d->a, d->reaction, {d->f[0], d->f[1], d->f[2]}};
+  for (int i = 0; i < 3; i++) c->problem.exact[i] = d->exact[i];
+  if (d->exact_pressure) tes_function_destroy((TesFunction **)&c->problem.exact[pressure]);
+  if (d->exact_pressure) c->problem.exact[pressure] = d->exact_pressure;
   c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);
   c->mesh.file = d->file;
   if (d->refine_times == 0) tes_function_destroy(&d->where);

@@ -18,7 +18,12 @@ static void place_of(const TesiCaseReader *r, const TesiYaml *node, char where[2
   tesi_case_place(r, &at_key, where);
 }
 
-enum { CONDITIONS = TES_OUTFLOW + 2 }; /* `pressure` is an outflow */
+/* An outflow gives the stress, and a pressure is one against the normal. */
+static const TesCondition meaning[] = {
+    [TESI_CASE_DIRICHLET] = TES_DIRICHLET, [TESI_CASE_NEUMANN] = TES_NEUMANN,
+    [TESI_CASE_ROBIN] = TES_ROBIN,         [TESI_CASE_VELOCITY] = TES_DIRICHLET,
+    [TESI_CASE_SLIP] = TES_SLIP,           [TESI_CASE_OUTFLOW] = TES_NEUMANN,
+    [TESI_CASE_PRESSURE] = TES_NEUMANN};
 
 TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face) {
   TesContext *ctx = r->ctx;
@@ -26,10 +31,9 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   TesProblemDesc *p = &r->draft.c.problem;
   TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
   *entry = (TesBoundary){
-      .condition = (TesCondition)(face->condition - 1), .g = {face->value}, .alpha = face->alpha};
-  if (face->condition == CONDITIONS) entry->condition = TES_OUTFLOW;
-  for (int i = 0; i < 3; i++) entry->vector[i] = face->vector[i];
-  entry->pressure = face->pressure;
+      .condition = meaning[face->condition], .g = {face->g[0], face->g[1], face->g[2]}, .alpha = face->alpha};
+  if (face->pressure)
+    entry->g[r->draft.c.mesh.dim] = face->pressure; /* alone: with `pressure` there is no g */
   *face = (TesiCaseFace){0};
   entry->name = name ? tesi_strdup(ctx, name) : NULL;
   entry->where = where ? tesi_strdup(ctx, where) : NULL;

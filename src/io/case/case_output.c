@@ -172,7 +172,7 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
 }
 
 static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
-  if (!r->draft.exact) return tesi_case_error(r, row, node, "the error needs data.exact");
+  if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "the error needs data.exact");
   if (v->place)
     return tesi_case_error(r, row, node, "the error is that on the domain: {error: domain, of: l2}");
   if (v->value.of && strcmp(v->value.of, "l2") && strcmp(v->value.of, "h1"))

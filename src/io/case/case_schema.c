@@ -10,8 +10,7 @@
     __VA_ARGS__, NULL                                                                                        \
   }
 
-/* The rows of one face, or of all; conditions are counted from 1, in the order of TesCondition, and `pressure`
- * behind them. */
+/* The rows of one face, or of all; conditions in the order of TesiCaseCondition. */
 #define FACE(name, member, hide, note, text)                                                                 \
   {.path = "boundary." name,                                                                                 \
    .type = TESI_KEY_ONE_OF,                                                                                  \
@@ -21,12 +20,12 @@
    .help = text},                                                                                            \
       {.path = "boundary." name ".dirichlet",                                                                \
        .type = TESI_KEY_BOUNDARY,                                                                            \
-       .target = AT(member.value),                                                                           \
+       .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "u = this; `exact`: data.exact"},                                                             \
       {.path = "boundary." name ".neumann",                                                                  \
        .type = TESI_KEY_BOUNDARY,                                                                            \
-       .target = AT(member.value),                                                                           \
+       .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "a du/dn = this, n the outer normal"},                                                        \
       {.path = "boundary." name ".robin",                                                                    \
@@ -41,13 +40,13 @@
        .help = "coefficient of u, not negative"},                                                            \
       {.path = "boundary." name ".robin.g",                                                                  \
        .type = TESI_KEY_BOUNDARY,                                                                            \
-       .target = AT(member.value),                                                                           \
+       .target = AT(member.g),                                                                               \
        .required = true,                                                                                     \
        .repeated = true,                                                                                     \
        .help = "right-hand side"},                                                                           \
       {.path = "boundary." name ".velocity",                                                                 \
        .type = TESI_KEY_VECTOR,                                                                              \
-       .target = AT(member.vector),                                                                          \
+       .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "flows: u = this"},                                                                           \
       {.path = "boundary." name ".slip",                                                                     \
@@ -58,7 +57,7 @@
        .help = "flows: u.n = 0 without tangential stress; the word `slip` says the same"},                   \
       {.path = "boundary." name ".outflow",                                                                  \
        .type = TESI_KEY_FIELD,                                                                               \
-       .target = AT(member.vector),                                                                          \
+       .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "flows: nu du/dn - p n = this, or 0; the word `outflow` says 0"},                             \
   {                                                                                                          \
@@ -157,14 +156,14 @@ const TesiKey tesi_case_keys[] = {
    .help = "reaction, not negative"},
   {.path = "data.exact", .type = TESI_KEY_EXPRESSION, .target = AT(exact), .fallback_note = "not known",
    .map_too = true, .help = "exact solution: the report tells the errors; stokes: {velocity: [..], pressure: ..}"},
-  {.path = "data.exact.velocity", .type = TESI_KEY_VECTOR, .target = AT(exact_velocity),
+  {.path = "data.exact.velocity", .type = TESI_KEY_VECTOR, .target = AT(exact),
    .fallback_note = "not known", .help = "stokes: the exact velocity"},
   {.path = "data.exact.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(exact_pressure),
    .fallback_note = "not known",
    .help = "stokes: the exact pressure; its mean does not matter where no face is open"},
-  {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(nu), .fallback_note = "1",
+  {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "1",
    .help = "stokes: viscosity, a positive number"},
-  {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(mass), .fallback_note = "0",
+  {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
    .help = "stokes: mass term, a number not negative"},
   {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
    .choices = WORDS("gradient", "symmetric"), .fallback = "gradient",

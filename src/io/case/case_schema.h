@@ -6,20 +6,32 @@
 #include <stddef.h>
 #include "tessera/case.h"
 
+/* Conditions of the file, in the order of their rows. */
+typedef enum TesiCaseCondition {
+  TESI_CASE_NONE,
+  TESI_CASE_DIRICHLET,
+  TESI_CASE_NEUMANN,
+  TESI_CASE_ROBIN,
+  TESI_CASE_VELOCITY,
+  TESI_CASE_SLIP,
+  TESI_CASE_OUTFLOW,
+  TESI_CASE_PRESSURE
+} TesiCaseCondition;
+
 /* What holds on one face. */
 typedef struct TesiCaseFace {
-  int condition;                     /* 1 + TesCondition; 0: none */
-  TesFunction *value;                /* Dirichlet value, flux, or right-hand side of the Robin condition */
-  TesFunction *alpha;                /* Robin only */
-  TesFunction *vector[3], *pressure; /* flows */
+  int condition;         /* TesiCaseCondition */
+  TesFunction *g[3];     /* values, flux, stress or right-hand side of the Robin condition, by component */
+  TesFunction *pressure; /* flows */
+  TesFunction *alpha;    /* Robin only */
   int slip;
 } TesiCaseFace;
 
 /* A case while it is read. */
 typedef struct TesiCaseDraft {
   TesCase c;
-  TesFunction *a, *f[3], *reaction, *exact, *where;
-  TesFunction *nu, *mass, *exact_velocity[3], *exact_pressure; /* flows */
+  TesFunction *a, *reaction; /* flows: nu, alpha */
+  TesFunction *f[3], *exact[3], *exact_pressure, *where;
   int element, form, colours;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;

@@ -207,8 +207,8 @@ static TesStatus take_exact(TesiCaseReader *r, int row, const TesiYaml *node) {
   if (strcmp(key, "dirichlet"))
     return tesi_case_error(r, row, node,
                            "`exact` is the value of u itself, for dirichlet: write out what %s is", key);
-  if (!r->draft.exact) return tesi_case_error(r, row, node, "`exact` needs data.exact");
-  *(TesFunction **)target(r, row) = tesi_function_retain(r->draft.exact);
+  if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "`exact` needs data.exact");
+  *(TesFunction **)target(r, row) = tesi_function_retain(r->draft.exact[0]);
   return TES_OK;
 }
 
@@ -216,6 +216,7 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   char message[TESI_EXPRESSION_MESSAGE];
   const bool boundary = tesi_case_keys[row].type == TESI_KEY_BOUNDARY;
   if (boundary && !strcmp(node->text, "exact")) return take_exact(r, row, node);
+  tes_function_destroy(target(r, row)); /* of a key of another problem */
   TesStatus status = tesi_function_from_text(
       r->ctx, node->text, boundary ? tesi_boundary_names : tesi_space_names, target(r, row), message);
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
@@ -237,6 +238,7 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
       TES_TRY(tesi_case_error(r, row, item, "expected an expression in x, y, z, t in entry %d", n + 1));
       continue;
     }
+    tes_function_destroy(&to[n]);
     status = tesi_function_from_text(ctx, item->text, tesi_space_names, &to[n], message);
     if (status == TES_INVALID_INPUT) status = tesi_case_error(r, row, item, "%s", message);
     TES_TRY(status);
