@@ -19,7 +19,7 @@ int cli_info(int argc, char **argv);
 
 /* Before everything else in a program, and its exit status in the end: what was printed and did not arrive is an
  * error too. */
-void cli_begin(void);
+void cli_begin(char **argv);
 int cli_end(int exit_status);
 
 /* One line to stderr, "tessera: ...", and the exit status for bad usage. */

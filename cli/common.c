@@ -7,10 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "command.h"
 
-void cli_begin(void) {
+/* OpenBLAS starts its threads when it is loaded. Each asks for 128 MiB, for ever where `ulimit -v` leaves no room, and
+ * the program could not even end. So where there is a limit it begins again with one of them. */
+static void restart_with_one_blas_thread(char **argv) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (getenv("OPENBLAS_NUM_THREADS") || setenv("OPENBLAS_NUM_THREADS", "1", 1) != 0) return;
+  execv("/proc/self/exe", argv);
+}
+
+void cli_begin(char **argv) {
+  restart_with_one_blas_thread(argv);
   signal(SIGXFSZ, SIG_IGN); /* a file-size limit or a closed pipe is an error of the write, told as one */
   signal(SIGPIPE, SIG_IGN);
 }

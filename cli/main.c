@@ -31,7 +31,7 @@ static int print_help(FILE *out) {
 }
 
 int main(int argc, char **argv) {
-  cli_begin();
+  cli_begin(argv);
   if (argc < 2) {
     print_help(stderr);
     return tes_status_exit(TES_INVALID_INPUT);

@@ -1,6 +1,9 @@
 /* Forests: refinement, coarsening, relations, boundaries, the built-in domains, what is refused, memory that runs
  * out. */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "failing_allocator.h"
 #include "forest_testing.h"
 #include "mesh/forest/forest.h"
@@ -385,6 +388,29 @@ static void test_allocations(void **state) {
   assert_true(allocations_fail(make_and_adapt, &file, 0) > 10);
 }
 
+/* A process that is ended by a signal after MPI began says nothing: Open MPI would print a backtrace. */
+static void no_backtraces(void **state) {
+  (void)state;
+  int ends[2], status;
+  char text[256];
+  assert_int_equal(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    tesi_p4est(2);
+    raise(SIGABRT);
+    _exit(0);
+  }
+  close(ends[1]);
+  const ssize_t length = read(ends[0], text, sizeof text - 1);
+  assert_in_range(length, 0, sizeof text - 1);
+  text[length] = 0;
+  assert_string_equal(text, "");
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  close(ends[0]);
+}
+
 int main(void) {
   assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
   if (!test_has_forests(ctx)) {
@@ -397,7 +423,7 @@ int main(void) {
       cmocka_unit_test(test_adapt_and_relate), cmocka_unit_test(test_coarsening_marks),
       cmocka_unit_test(test_places_and_names), cmocka_unit_test(test_rebuild),
       cmocka_unit_test(test_refusals),         cmocka_unit_test(test_pinched),
-      cmocka_unit_test(test_allocations)};
+      cmocka_unit_test(test_allocations),      cmocka_unit_test(no_backtraces)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

@@ -416,6 +416,6 @@ static int measure(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  cli_begin();
+  cli_begin(argv);
   return cli_end(measure(argc, argv));
 }

@@ -116,7 +116,7 @@ static void free_vectors(TesContext *ctx, Vectors *v) {
 static TesStatus largest_of_tridiagonal(TesContext *ctx, int n, double *diagonal, double *off,
                                         double *lambda) {
   TesStatus status = TES_OK;
-  tesi_blas_size(n);
+  TES_TRY(tesi_blas_begin(ctx, n));
   const int info = LAPACKE_dsterf(n, diagonal, off);
   if (info != 0)
     TES_FAIL(TES_INTERNAL, "the tridiagonal eigenproblem of size %d failed (LAPACK dsterf: %d)", n, info);

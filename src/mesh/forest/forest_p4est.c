@@ -29,18 +29,23 @@ static void finalize(void) {
   __lsan_enable();
 }
 
-/* Open MPI starts a daemon for a process that no mpirun began, and both keep a folder that all such processes of a user
- * share: one that ends removes it while the next one begins, which then fails. It also tries all networks, which
- * takes a quarter of a second. None of that is of use to one rank. Other MPI libraries ignore these names. */
-static void begin_alone(void) {
-  static const char *const settings[][2] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
-                                            {"OMPI_MCA_orte_create_session_dirs", "false"},
-                                            {"OMPI_MCA_pml", "ob1"},
-                                            {"OMPI_MCA_btl", "self"}};
+/* Open MPI prints a backtrace where a signal ends the process (opal_signal: which ones). It starts a daemon for a
+ * process that no mpirun began, and both keep a folder that all such processes of a user share: one that ends removes
+ * it while the next one begins, which then fails. It also tries all networks, which takes a quarter of a second, and
+ * has hwloc ask each device of the machine what it is. None of that is of use to one rank. Other MPI libraries ignore
+ * these names. */
+static void begin(bool alone) {
+  static const char *const settings[][2] = {
+      {"OMPI_MCA_opal_signal", ""},
+      {"OMPI_MCA_ess_singleton_isolated", "1"},
+      {"OMPI_MCA_orte_create_session_dirs", "false"},
+      {"OMPI_MCA_pml", "ob1"},
+      {"OMPI_MCA_btl", "self"},
+      {"HWLOC_COMPONENTS", "-pci,-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero"}};
   enum { COUNT = sizeof settings / sizeof *settings };
   bool ours[COUNT];
   for (int i = 0; i < COUNT; i++)
-    ours[i] = !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 1);
+    ours[i] = (i == 0 || alone) && !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 1);
   MPI_Init(NULL, NULL);
   for (int i = 0; i < COUNT; i++) /* not for the processes that this one may start */
     if (ours[i]) unsetenv(settings[i][0]);
@@ -52,10 +57,7 @@ static void initialize(void) {
   __lsan_disable();
   MPI_Initialized(&initialized);
   if (!initialized) {
-    if (getenv("OMPI_COMM_WORLD_SIZE"))
-      MPI_Init(NULL, NULL);
-    else
-      begin_alone();
+    begin(!getenv("OMPI_COMM_WORLD_SIZE"));
     atexit(finalize);
   }
   if (sc_package_id < 0) sc_init(MPI_COMM_SELF, 0, 0, NULL, SC_LP_ERROR);

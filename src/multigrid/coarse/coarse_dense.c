@@ -41,7 +41,7 @@ static TesStatus invert(TesContext *ctx, const TesOperator *op, int n, double *A
   double sigma = 0;
   for (int i = 0; i < n && op->singular; i++) sigma += A[(int64_t)i * n + i] / n;
   for (int64_t i = 0; i < (int64_t)n * n && op->singular; i++) A[i] += sigma / n;
-  tesi_blas_size(n);
+  TES_TRY(tesi_blas_begin(ctx, n));
   int info = LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', n, A, n);
   if (info == 0) info = LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'U', n, A, n);
   if (info != 0)

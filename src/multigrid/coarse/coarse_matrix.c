@@ -45,7 +45,7 @@ static TesStatus factorize(TesiCoarseMatrix *m) {
   TES_TRY(assemble(m));
   for (int64_t i = 0; i < n; i++) trace += m->factor[i * n + i];
   for (int64_t i = 0; m->op->singular && i < n * n; i++) m->factor[i] += trace / ((double)n * (double)n);
-  tesi_blas_size((int)n);
+  TES_TRY(tesi_blas_begin(ctx, (int)n));
   const int info = (int)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, m->factor, (lapack_int)n);
   if (info != 0)
     TES_FAIL(TES_INTERNAL, "the matrix of the coarsest level is not positive definite (LAPACK dpotrf: %d)",

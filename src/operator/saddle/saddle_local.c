@@ -135,7 +135,7 @@ TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, do
   for (int i = 0; i < l->dim; i++) add_component(l, i, S);
   for (int r = 0; r < n; r++) trace += S[(int64_t)r * n + r] / n;
   if (l->closed) add_constant(l, trace, S);
-  tesi_blas_size(n);
+  TES_TRY(tesi_blas_begin(ctx, n));
   int info = LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', n, S, n);
   if (info == 0) info = LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'U', n, S, n);
   if (info != 0)

@@ -45,7 +45,7 @@ static TesStatus correct(TesContext *ctx, const double *K, int64_t length, int n
   TES_ALLOC(&w, n);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) A[i * n + j] = K[list[i] * length + list[j]];
-  tesi_blas_size(n);
+  TES_TRY(tesi_blas_begin(ctx, n));
   const int info = LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, A, n, w);
   if (info != 0) TES_FAIL(TES_INTERNAL, "eigenvalues of a patch failed (LAPACK dsyev: %d)", info);
   for (int i = 0; i < n; i++) largest = fmax(largest, fabs(w[i]));
