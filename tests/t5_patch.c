@@ -16,7 +16,7 @@
 
 typedef struct Case {
   int dim, degree, cells[3];
-  bool graded, odd_end; /* odd end: the last cell wider than the others, which are alike */
+  bool graded, odd_end; /* odd end: the last cell wider or narrower than the others, which are alike */
   unsigned natural;     /* bit f: face f is free */
   double a, c, alpha;   /* a = 0 means 1; alpha on all free faces */
 } Case;
@@ -58,7 +58,7 @@ static void create_space(Setup *s, const Case *c) {
     for (int i = 0; i <= c->cells[d]; i++) coordinates[d][i] = (1 + 0.3 * d) * i + 0.3 * sin(2.0 * i + d);
     if (c->odd_end) {
       for (int i = 0; i <= c->cells[d]; i++)
-        coordinates[d][i] = (1 + 0.3 * d) * (i + 0.6 * (i == c->cells[d]));
+        coordinates[d][i] = (1 + 0.3 * d) * (i + (c->degree % 2 ? 0.6 : -0.5) * (i == c->cells[d]));
     }
     if (c->graded || c->odd_end) box.coordinates[d] = coordinates[d];
   }

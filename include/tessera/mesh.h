@@ -120,13 +120,13 @@ typedef struct TesMeshDesc {
 TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh **mesh);
 void tes_mesh_destroy(TesMesh **mesh);
 
-/** The next coarser mesh. Box: directions are halved, by leaving out every second vertex; the last coarse cell of
- *  an odd number covers three:
- *  2^l cells so coarsen to 2 (one vertex patch, for which the patch smoother is exact), 2^l - 1 to 3, any number to
- *  2 or 3. Halved are those directions of more than 3 cells whose mean width is at most 1.5 times the least among
- *  them: stretched cells so become nearly square, before all directions are halved together. Forest: every family
- *  becomes its parent where the balance allows. *coarse is NULL (TES_OK) when nothing can be coarsened: this is the
- *  coarsest mesh, which is solved directly. */
+/** The next coarser mesh. Box: directions are halved, by leaving out every second vertex; of an odd number the last
+ *  cell stays single where it is at least as wide as its neighbour, else the last coarse cell covers three. So 2^l
+ *  cells coarsen to 2 (one vertex patch, for which the patch smoother is exact), any number to 2 or 3, and of equal
+ *  cells the last one stays within 1/2 and 3/2 of the others' width. Halved are those directions of more than 3 cells
+ *  whose mean width is at most 1.5 times the least among them: stretched cells so become nearly square, before all
+ *  directions are halved together. Forest: every family becomes its parent where the balance allows. *coarse is NULL
+ *  (TES_OK) when nothing can be coarsened: this is the coarsest mesh, which is solved directly. */
 TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse);
 /** Forests: cells with a mark > 0 are refined once; families (all 2^dim children of a cell) whose marks are all < 0
  *  become their parent; then the balance refines what it must. mark[tes_mesh_cells()]. Compared with the old mesh a

@@ -1,7 +1,7 @@
 /* The embedding of nested spaces and its transpose along one direction of an array [outer][nodes][inner]; a
  * transfer is one pass a refined direction. A thread owns one coarse cell of one line; with inner > 1 neighbours in
  * a warp are neighbours in memory.
- * Macros: real, DEGREE, STEP (2 DEGREE), LAST_STEP (3 DEGREE where the last coarse cell covers three fine ones),
+ * Macros: real, DEGREE, STEP (2 DEGREE), LAST_STEP (DEGREE or 3 DEGREE where the last coarse cell covers one or three),
  * UNIFORM, ODD_END.
  * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM; in memory those of all cells, or where ODD_END that of the
  * last one.

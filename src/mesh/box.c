@@ -72,9 +72,17 @@ done:
   return status;
 }
 
-/* How many cells n become; the last of an odd number covers three. 2 and 3 stay. */
-static int halved_cells(int n) {
-  return n > 3 ? n / 2 : n;
+/* Whether n cells become fewer; 2 and 3 stay. */
+static bool can_be_halved(int n) {
+  return n > 3;
+}
+
+/* How many cells n become, two each. The last of an odd number stays single where it is at least as wide as its
+ * neighbour, up to round-off; else it joins the pair before it. So of equal cells the last one has always half the
+ * width of the others or more, and at most 3/2 of it (docs/decisions/0017-the-last-of-an-odd-number.md). */
+static int halved_cells(const double *x, int n) {
+  const bool single = n % 2 && x[n] - x[n - 1] >= (1 - 1e-6) * (x[n - 1] - x[n - 2]);
+  return n / 2 + single;
 }
 
 /* Those of the directions that can still be halved in which cells are narrow, by their mean widths. Neighbours
@@ -86,10 +94,10 @@ static void choose_directions(const TesMesh *mesh, bool halve[3]) {
   for (int d = 0; d < mesh->dim; d++) {
     const int n = mesh->box[d];
     width[d] = (mesh->coordinates[d][n] - mesh->coordinates[d][0]) / n;
-    if (halved_cells(n) < n) narrow = fmin(narrow, width[d]);
+    if (can_be_halved(n)) narrow = fmin(narrow, width[d]);
   }
   for (int d = 0; d < 3; d++)
-    halve[d] = d < mesh->dim && halved_cells(mesh->box[d]) < mesh->box[d] && width[d] <= most * narrow;
+    halve[d] = d < mesh->dim && can_be_halved(mesh->box[d]) && width[d] <= most * narrow;
 }
 
 TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
@@ -101,7 +109,7 @@ TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
   *coarse = NULL;
   choose_directions(mesh, halve);
   for (int d = 0; d < mesh->dim; d++) {
-    const int n = mesh->box[d], cells = desc.cells[d] = halve[d] ? halved_cells(n) : n;
+    const int n = mesh->box[d], cells = desc.cells[d] = halve[d] ? halved_cells(mesh->coordinates[d], n) : n;
     desc.coordinates[d] = mesh->coordinates[d];
     desc.periodic[d] = mesh->box_periodic[d];
     if (!halve[d]) continue;

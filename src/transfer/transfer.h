@@ -7,11 +7,11 @@
 #include "tessera/transfer.h"
 
 /* The 1D embedding, coarse cell by coarse cell. Fine nodes step*c .. step*(c+1) lie in coarse cell c; in the last
- * one, which covers three fine cells where their number is odd, last_step + 1 of them:
+ * one, which may cover one or three fine cells where their number is odd, last_step + 1 of them:
  *   fine[step*c + f] = sum_p E[c][f][p] coarse[degree*c + p],  f = 0..step, p = 0..degree. */
 typedef struct TesiEmbedding {
   int cells, degree, step; /* step = 2*degree where the direction is refined, degree where it is not */
-  int last_step;           /* step or 3*degree */
+  int last_step;           /* step, degree or 3*degree */
   int coarse_nodes, fine_nodes;
   bool uniform;    /* E of cell 0 serves all cells but the last */
   bool odd_end;    /* the last cell's E is not that of cell 0, or it is longer */

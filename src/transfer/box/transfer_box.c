@@ -33,7 +33,7 @@ static TesStatus fill_embedding(TesTransfer *transfer, int d) {
   e->coarse_nodes = coarse->nodes;
   e->fine_nodes = fine->nodes;
   e->uniform = parts == 1 || ((coarse->uniform || coarse->odd_end) && (fine->uniform || fine->odd_end));
-  e->odd_end = last_parts > 2 || (parts == 2 && e->uniform && !(coarse->uniform && fine->uniform));
+  e->odd_end = last_parts != parts || (parts == 2 && e->uniform && !(coarse->uniform && fine->uniform));
   for (int end = 0; end < 2; end++) e->natural[end] = coarse->natural[end];
   const int size = (e->step + 1) * (e->degree + 1), tables = e->uniform ? 1 + e->odd_end : e->cells;
   TES_ALLOC(&e->E, size * (tables - 1) + (e->last_step + 1) * (e->degree + 1));
@@ -52,9 +52,12 @@ static const char *refuses(const TesTransferDesc *desc) {
   const TesSpace *coarse = desc->coarse, *fine = desc->fine;
   if (!tesi_space_box(coarse) || !tesi_space_box(fine)) return "both meshes have to be boxes";
   if (coarse->dim != fine->dim || coarse->degree != fine->degree) return "degree or dimension differ";
-  for (int d = 0; d < 3; d++)
-    if (fine->axis[d].cells != coarse->axis[d].cells && fine->axis[d].cells / 2 != coarse->axis[d].cells)
-      return "a direction has neither as many nor twice as many fine cells as coarse ones, or one more";
+  for (int d = 0; d < 3; d++) {
+    const int nc = coarse->axis[d].cells, nf = fine->axis[d].cells;
+    if (nf != nc && nf / 2 != nc && (nf + 1) / 2 != nc)
+      return "a direction has neither as many nor twice as many fine cells as coarse ones, or one more or "
+             "less";
+  }
   return NULL;
 }
 

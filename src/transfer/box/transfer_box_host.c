@@ -83,7 +83,7 @@ static const TesiTransferTable table = {.prolongate = prolongate,
 /* Of the cells from `first` to `end`. */
 static TesiEmbeddingKind kind_of(const TesiEmbedding *e, int first, int end) {
   const int k = e->degree, n = k + 1;
-  if (e->step == k) return TESI_IDENTITY;
+  if (tesi_embedding_step(e, first) == k) return TESI_IDENTITY;
   if (first < end && tesi_embedding_step(e, first) == 3 * k) return TESI_THREE;
   for (int c = first; c < end; c++) {
     const double *E = tesi_embedding_cell(e, c);

@@ -39,7 +39,7 @@ static size_t lay_out(March *m, char *base) {
   const TesiTransferTask *task = m->task;
   const size_t nx = (size_t)m->x->fine_nodes, block = (size_t)m->plan->block, chunk = (size_t)m->plan->chunk,
                planes = (size_t)m->planes;
-  const size_t longer = (size_t)(m->y->last_step - m->y->step),
+  const size_t longer = (size_t)tesi_max(m->y->last_step - m->y->step, 0),
                task_rows = (size_t)((task->last[0] - task->first[0] + 1) * m->y->step + 1) + longer;
   const size_t rows = block * (size_t)m->y->degree + 1, fine_rows = block * (size_t)m->y->step + 1 + longer;
   /* an odd number of cache lines from row to row and plane to plane: they do not fall on the same sets of a cache */

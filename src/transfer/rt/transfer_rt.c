@@ -20,7 +20,8 @@ static const char *refuses(const TesTransferDesc *desc) {
   if (coarse->dim != fine->dim || coarse->n != fine->n) return "degree or dimension differ";
   for (int d = 0; d < fine->dim; d++) {
     const int nc = coarse->axis[d].cells, nf = fine->axis[d].cells;
-    if (nf != nc && nf / 2 != nc) return "a direction has neither as many nor half as many coarse cells";
+    if (nf != nc && nf / 2 != nc && (nf + 1) / 2 != nc)
+      return "a direction has neither as many nor half as many coarse cells";
   }
   return NULL;
 }
