@@ -1,11 +1,13 @@
-/* -div(a grad u) by deal.II's matrix-free operators on the meshes of `tessera bench adaptive --geometry vertices`: the ball, uniform and refined on
- * spherical shells, multilinear cells, a = 1/(0.05 + 2|x|^2), u = 0 on the sphere, p + 1 Gauss points, float64, one thread, time of the processor.
+/* -div(a grad u) by deal.II's matrix-free operators on the meshes of `tessera bench adaptive --geometry vertices`:
+ * the ball, uniform and refined on spherical shells, multilinear cells, a = 1/(0.05 + 2|x|^2), u = 0 on the sphere,
+ * p + 1 Gauss points, float64, one thread, time of the processor.
  * README.md says how to build and run it.
  *
  *   dealii_ball SECONDS DOFS DIM:DEGREES...     dealii_ball 1 5e5 3:1234 2:8
  *
- * Prints a line a degree, mesh and variant: median and fastest milliseconds, million unknowns a second (median; hanging and boundary nodes counted),
- * the energy v' A v of v = (1 - |x|^2) cos(x + 2y + 3z), by which programs are compared.
+ * Prints a line a degree, mesh and variant: median and fastest milliseconds, million unknowns a second (median;
+ * hanging and boundary nodes counted), the energy v' A v of v = (1 - |x|^2) cos(x + 2y + 3z), by which programs are
+ * compared.
  *   stored    J^-1, JxW and a a point (the library's own FEEvaluation)
  *   merged    the 3 or 6 entries of JxW a J^-1 J^-T a point
  *   vertices  a a point, J from the vertices of the cell
@@ -45,7 +47,8 @@ using Range = std::pair<unsigned int, unsigned int>;
 enum Variant { STORED, MERGED, VERTICES, WEIGHTS, VARIANTS };
 constexpr double CORE = 0.3; /* half the edge of the inner cube */
 
-/* From flat sectors about an inner cube, in a cube of edge 2, to the ball: equal angles on the sphere, straight lines from there to the inner cube. */
+/* From flat sectors about an inner cube, in a cube of edge 2, to the ball: equal angles on the sphere, straight
+ * lines from there to the inner cube. */
 template <int dim> static Point<dim> to_ball(const Point<dim> &flat) {
   double radius = 0, length = 0;
   Point<dim> direction, x;
@@ -264,7 +267,8 @@ private:
     }
   }
 
-  /* By columns of J, of which the one in x is the same along a row and the others are linear: t = cof(J)' g scale, cof(J) t. */
+  /* By columns of J, of which the one in x is the same along a row and the others are linear: t = cof(J)' g scale,
+   * cof(J) t. */
   template <bool scaled> void from_vertices(unsigned int c, const V *factor, V *g) const {
     constexpr int q = p + 1, N = Utilities::pow(q, dim);
     const Tensor<1, dim, V> *v = &map[c << dim];

@@ -1,10 +1,13 @@
-/* BP1, BP3, BP5 and stiffness with p + 1 Gauss points by deal.II's matrix-free operators, on the mesh and in the units of `tessera bench bp`:
- * a cube of hexahedra, every inner vertex moved by 0.15 of an edge, global vectors, float64, one thread, time of the processor.
+/* BP1, BP3, BP5 and stiffness with p + 1 Gauss points by deal.II's matrix-free operators, on the mesh and in the
+ * units of `tessera bench bp`:
+ * a cube of hexahedra, every inner vertex moved by 0.15 of an edge, global vectors, float64, one thread, time of
+ * the processor.
  * README.md says how to build and run it.
  *
  *   dealii_bp SECONDS PROBLEM...     PROBLEM: bp1, bp3, bp5 or gauss, a colon, degrees: bp5:4,5,6
  *
- * Prints a line a problem, degree and variant of the geometry: median and fastest milliseconds, million unknowns a second (median).
+ * Prints a line a problem, degree and variant of the geometry: median and fastest milliseconds, million unknowns a
+ * second (median).
  *   stored    JxW (BP1), J^-1 and JxW a point (the library's own FEEvaluation)
  *   merged    6 entries of JxW J^-1 J^-T a point
  *   vertices  J at each point from the 8 vertices of the cell */
