@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures this machine's CPU with tessera bench and writes one CSV a table, and SVG plots, into a folder:
 #   bench/measure.sh [FOLDER] [PROGRAM]      (bench/results/<name of the machine> build/tessera)
-# About five minutes. Nothing else should run meanwhile; compare ratios inside one run, not single times of different runs.
+# About five minutes. Nothing else should run meanwhile; compare ratios inside one run, not single times of
+# different runs.
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-bench/results/$(uname -n)} program=${2:-build/tessera}

@@ -1,7 +1,8 @@
 #!/bin/sh
-# bench/roofline.sh FOLDER: the tables of one H200 in FOLDER (operator, smoother, ladder .csv) as plots there: roofline_dram.svg (all kernels against
-# main memory), roofline_shared.svg (variants of the patch kernel against shared memory). Needs gnuplot.
-# Ceilings: bench/results/h200/README.md. Operations and bytes are those of the algorithms (TesCost), not of counters.
+# bench/roofline.sh FOLDER: the tables of one H200 in FOLDER (operator, smoother, ladder .csv) as plots there:
+# roofline_dram.svg (all kernels against main memory), roofline_shared.svg (variants of the patch kernel against
+# shared memory). Needs gnuplot. Ceilings: bench/results/h200/README.md. Operations and bytes are those of the
+# algorithms (TesCost), not of counters.
 set -eu
 folder=$1
 work=$(mktemp -d)
@@ -21,7 +22,8 @@ awk -F, -v w="$work" '/^smooth/ && $2 > 1 {
 awk -F, -v w="$work" '!/^#/ && ($3 == "conflict_free" || $3 == "even_odd_boundary" || $3 == "tensor") {
   print $10 / $11, $10 > (w "/" $3 "_" $2)
 }' "$folder/ladder.csv"
-# shared memory: operands fetched for each multiply-add (two; a line of n for n results, twice; a tile of 8 x 8 for 16 x 8 results)
+# shared memory: operands fetched for each multiply-add (two; a line of n for n results, twice; a tile of 8 x 8 for
+# 16 x 8 results)
 awk -F, -v w="$work" '!/^#/ && $10 > 0 {
   k = $1; m = 2 * k - 1; n = 2 * k + 1; size = $2 == "double" ? 8 : 4; v = $3
   if (v == "conflict_free") bytes = size

@@ -1,4 +1,5 @@
-# tessera_embed(ARRAY "FILES" RESULT): a C source with the texts of the files as `const TesiText ARRAY[]`, made by the build.
+# tessera_embed(ARRAY "FILES" RESULT): a C source with the texts of the files as `const TesiText ARRAY[]`, made by
+# the build.
 function(tessera_embed array files result)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${array}.c)
   add_custom_command(OUTPUT ${source}

@@ -1,4 +1,5 @@
-# cmake -DOUT=file.c -DARRAY=name "-DFILES=a.cu;b.h" -P embed.cmake: the texts as arrays of bytes, which have no limit of length.
+# cmake -DOUT=file.c -DARRAY=name "-DFILES=a.cu;b.h" -P embed.cmake: the texts as arrays of bytes, which have no
+# limit of length.
 set(arrays "")
 set(entries "")
 foreach(file IN LISTS FILES)

@@ -1,8 +1,9 @@
 #!/bin/sh
-# tools/bundle.sh BUILD OUT: a relocatable folder with the library, the programs, tests and benches of a build, and all shared libraries
-# but the C library's. It runs on another x86-64 Linux with a C library at least as new; GPUs need only their driver and NVRTC there.
-# OUT/run PROGRAM [argument]... starts a program; OUT/check runs all tests; OUT/measure FOLDER writes the tables of bench/ as CSV;
-# OUT/gpu FOLDER runs all checks and benches of a GPU, OUT/sanitize FOLDER the tests of a GPU under compute-sanitizer.
+# tools/bundle.sh BUILD OUT: a relocatable folder with the library, the programs, tests and benches of a build, and
+# all shared libraries but the C library's. It runs on another x86-64 Linux with a C library at least as new; GPUs
+# need only their driver and NVRTC there. OUT/run PROGRAM [argument]... starts a program; OUT/check runs all tests;
+# OUT/measure FOLDER writes the tables of bench/ as CSV; OUT/gpu FOLDER runs all checks and benches of a GPU,
+# OUT/sanitize FOLDER the tests of a GPU under compute-sanitizer.
 set -eu
 build=$1 out=$2
 rm -rf "$out"

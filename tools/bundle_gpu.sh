@@ -1,7 +1,9 @@
 #!/bin/sh
-# gpu FOLDER [part[=SECONDS]]...: checks and benches of a GPU, in a bundle (tools/bundle.sh). Tables and logs appear in FOLDER; each table begins
-# with the GPU, the commit, the date and its commands. The exit status counts failures. Parts, and the seconds each has at most where none are given:
-#   check 240      every test of a GPU, in pieces side by side, and cases/ on the host and the GPU; a line a piece as it ends
+# gpu FOLDER [part[=SECONDS]]...: checks and benches of a GPU, in a bundle (tools/bundle.sh). Tables and logs
+# appear in FOLDER; each table begins with the GPU, the commit, the date and its commands. The exit status counts
+# failures. Parts, and the seconds each has at most where none are given:
+#   check 240      every test of a GPU, in pieces side by side, and cases/ on the host and the GPU; a line a
+#                  piece as it ends
 #   sanitize 330   those tests under compute-sanitizer: `sanitize`, which can be run alone, by tool and by test
 #   kernels 120    operators, smoothers, transfers, vectors of boxes     solve 180     whole solves
 #   bp 240         the benchmark operators: bench_mapped, _cg, _csr      adaptive 270  meshes with hanging nodes
@@ -41,8 +43,8 @@ within() {
   timeout -k 3 "$(left)" "$@"
 }
 
-# rows NAME COMMAND...: adds the rows of a command to the table NAME; its last argument is the option that names a CSV. The table's head tells
-# the command, or $as where that is set.
+# rows NAME COMMAND...: adds the rows of a command to the table NAME; its last argument is the option that names a
+# CSV. The table's head tells the command, or $as where that is set.
 rows() {
   name=$1
   shift

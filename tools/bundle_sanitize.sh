@@ -1,7 +1,8 @@
 #!/bin/sh
-# sanitize FOLDER [tool or test]...: compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on the GPU tests of a bundle
-# (tools/bundle.sh), all of them or those named: brief lists of cases, a few degrees a run, runs side by side. A line a run appears on
-# standard output and in FOLDER/sanitize.txt as soon as it ends, what a tool said in FOLDER/TOOL-TEST-DEGREES.log. The exit status counts failures.
+# sanitize FOLDER [tool or test]...: compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on the GPU tests
+# of a bundle (tools/bundle.sh), all of them or those named: brief lists of cases, a few degrees a run, runs side
+# by side. A line a run appears on standard output and in FOLDER/sanitize.txt as soon as it ends, what a tool said
+# in FOLDER/TOOL-TEST-DEGREES.log. The exit status counts failures.
 #   SANITIZE_JOBS=14      runs side by side
 #   SANITIZE_SECONDS=60   for one run
 #   SANITIZE_TOTAL=330    for all; what is not reached by then is told
@@ -14,7 +15,8 @@ export TESSERA_TEST_CASES="$here/cases"
 export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 PATH="$PATH:/usr/local/cuda/bin"
 export SANITIZE_UNTIL TESSERA_TEST_DEVICE=cuda TESSERA_TEST_BRIEF=1 TESSERA_TUNE=off
 
-# A test a line and its runs, the most telling first: by degrees, t9_devices by case, t7_device_solve by test. "-": all at once.
+# A test a line and its runs, the most telling first: by degrees, t9_devices by case, t7_device_solve by test. "-":
+# all at once.
 runs() {
   cat << 'R'
 t4_operator_kernels 3 2 1 4,5 7 8
@@ -65,7 +67,8 @@ list() { # lines "TOOL TEST DEGREES", round by round; memcheck comes first and l
 
 findings() { cat "$@" | grep -cE '^========= *(Error: |Warning: |Invalid|Uninitialized|Barrier|Race|Program hit|Address)'; }
 
-# follow TOOL PROGRAM [argument]...: the program under the tool. Of cuSPARSE's own kernels racecheck tells hazards: they are left out.
+# follow TOOL PROGRAM [argument]...: the program under the tool. Of cuSPARSE's own kernels racecheck tells hazards:
+# they are left out.
 follow() {
   tool=$1
   shift

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks the layout of all C text against .clang-format; with --fix, mends it. Ends with 77 where clang-format 14 is missing.
+# Checks the layout of all C text against .clang-format; with --fix, mends it. Ends with 77 where clang-format 14
+# is missing.
 cd "$(dirname "$0")/.." || exit 1
 formatter=$(command -v clang-format-14 || command -v clang-format)
 version=$("${formatter:-false}" --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')

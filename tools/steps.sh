@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The steps of ./check: step_<name> runs under `set -e` in the project's folder; 77 means skipped, the last line says why.
-# shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
+# The steps of ./check: step_<name> runs under `set -e` in the project's folder; 77 means skipped, the last line
+# says why. shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc kernels clang sanitize threads install)
 more_steps=(slow kernels_all fuzz fresh)
@@ -24,7 +24,8 @@ describe() {
   esac
 }
 
-# Wider vectors and more degrees are the same text again, and minutes; 256 bits, so that specialised bodies are among what is checked.
+# Wider vectors and more degrees are the same text again, and minutes; 256 bits, so that specialised bodies are
+# among what is checked.
 few=(-DTESSERA_SIMD_WIDTHS=256 -DTESSERA_SIMD_DEGREES=3)
 # -O1 keeps the sanitizer builds short. Their instrumentation confuses gcc's warnings, so these are no errors.
 sanitized=("${few[@]}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g")
@@ -47,7 +48,8 @@ build() {
   ninja -j "$jobs" -C "$build/$name" "$@"
 }
 
-# The tests of a build but those with certain labels: run_tests NAME LABELS [ctest arguments]. Most of a test is one thread.
+# The tests of a build but those with certain labels: run_tests NAME LABELS [ctest arguments]. Most of a test is
+# one thread.
 run_tests() {
   local name=$1 without=$2
   shift 2
@@ -112,7 +114,8 @@ step_sanitize() {
     if "$build/$fault"; then die "the sanitizers do not find tests/planted/$fault.c"; fi
   done
   build sanitize
-  # Tests of the emulated device: one case of a kind, low degrees with odd and even numbers of nodes. The release build runs all.
+  # Tests of the emulated device: one case of a kind, low degrees with odd and even numbers of nodes. The release
+  # build runs all.
   export TESSERA_TEST_BRIEF=1 TESSERA_TEST_DEGREES=1-3,6
   run_tests sanitize 'slow|style|heavy|simd'
 }
