@@ -32,8 +32,7 @@ static inline TesMesh *flow_mesh(TesContext *ctx, const Flow *f) {
   return mesh;
 }
 
-static inline TesSpace *flow_space(TesContext *ctx, const Flow *f) {
-  TesMesh *mesh = flow_mesh(ctx, f);
+static inline TesSpace *flow_space_on(TesContext *ctx, const Flow *f, const TesMesh *mesh) {
   TesSpace *space;
   uint8_t given[6];
   for (int i = 0; i < 6; i++) given[i] = !f->given || f->given[i] == 'v' ? 3 : f->given[i] == 's' ? 1 : 0;
@@ -43,6 +42,12 @@ static inline TesSpace *flow_space(TesContext *ctx, const Flow *f) {
                                                   .given = f->given ? given : NULL,
                                                   .element = TES_ELEMENT_RT},
                                   &space));
+  return space;
+}
+
+static inline TesSpace *flow_space(TesContext *ctx, const Flow *f) {
+  TesMesh *mesh = flow_mesh(ctx, f);
+  TesSpace *space = flow_space_on(ctx, f, mesh);
   tes_mesh_destroy(&mesh);
   return space;
 }

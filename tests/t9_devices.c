@@ -44,6 +44,10 @@ static const struct {
     {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=gauss_seidel --set "
                        "solver.method=gmres"},
     {"pure-neumann", "--set mesh.box.cells=8 --set space.degree=3"},
+    {"stokes-cavity", "--set mesh.box.cells=[3,2,4] --set space.degree=1"},
+    {"stokes-channel", "--set mesh.box.cells=[8,4]"},
+    {"stokes-manufactured", "--set mesh.box.cells=[8,8] --set solver.method=fmg"},
+    {"stokes-shear", "--set mesh.box.cells=[5,4] --set solver.precision=double"},
     {"sun", "--set mesh.refine=0 --set mesh.geometry_degree=2 --set space.degree=2"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3"},
     {"variable-coefficient", "--set mesh.box.cells=8 --set space.degree=3 --set solver.local_solver=auto"},

@@ -31,7 +31,8 @@ t4_assembled 2 1 3 4-6
 t5_forest_kernels 3 2 4 1 7 8
 t5_cell_patch_kernels 3 2 4 1 7 8
 t5_patch_ladder 3 2 4 1 7 8
-t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4 poisson-square pure-neumann plate
+t5_saddle_kernels 2 1 3 4
+t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4 poisson-square pure-neumann plate stokes-cavity stokes-channel
 t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memory_changes_nothing multigrid_alone pure_neumann cell_patches
 t7_scale -
 t4_functional_device 2 3 4 1 7 8
@@ -56,7 +57,7 @@ wanted() { # TOOL TEST: named, or nothing of its kind was
 }
 
 list() { # lines "TOOL TEST DEGREES", round by round; memcheck comes first and leaves the compiled kernels to the others
-  for n in 1 2 3 4 5 6 7 8 9 10; do
+  for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
     for tool in memcheck racecheck initcheck synccheck; do
       round $n | while read -r test degrees; do
         if wanted $tool "$test"; then echo "$tool $test $degrees"; fi

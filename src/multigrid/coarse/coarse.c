@@ -4,6 +4,7 @@
 #include "basis/gauss.h"
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"
+#include "multigrid/coarse/coarse_saddle_device.h"
 #include "operator/operator_parts.h"
 
 /* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit
@@ -19,7 +20,9 @@ struct TesiCoarse {
   TesiDiagonalization *diagonalization;
   TesiCoarseMatrix *matrix; /* of mapped operators */
   TesiCoarseSaddle *saddle;
-  TesiCoarseDevice *device;        /* the same on a device with kernels, else NULL */
+  TesiCoarseSaddleDevice
+      *saddle_device[2];    /* by precision of the vectors; float64 ones for all, float32 for a cycle */
+  TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
   TesiCoarseDevice *device_double; /* for float64 vectors, where the cycle has float32 ones */
   TesiCoarseDense *dense;          /* quadrature form on such a device, where the level is small */
   int64_t length;
@@ -80,6 +83,18 @@ static TesStatus fill_scale(TesiCoarse *c, const TesOperator *mean) {
   TES_TRY(tes_operator_diagonal(c->op, c->r));
   TES_TRY(tes_vector_get(c->r, c->z));
   for (int64_t i = 0; i < c->length; i++) c->scale[i] = sqrt(c->scale[i] / c->z[i]);
+done:
+  return status;
+}
+
+/* Velocity and pressure: by kernels where one block can do it. */
+static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  if (!tesi_coarse_saddle_on_device(c->op)) return tesi_coarse_saddle_create(ctx, c->op, &c->saddle);
+  TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_DOUBLE, &c->saddle_device[TES_DOUBLE]));
+  if (precision == TES_SINGLE)
+    TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_SINGLE, &c->saddle_device[TES_SINGLE]));
 done:
   return status;
 }
@@ -146,7 +161,7 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
             "meshes");
   TES_ALLOC(&c->b, c->length);
   TES_ALLOC(&c->x, c->length);
-  TES_TRY(saddle ? tesi_coarse_saddle_create(ctx, c->op, &c->saddle)
+  TES_TRY(saddle ? create_saddle(c, precision)
           : box  ? create_box(c, precision)
                  : create_mapped(c, precision, kind));
 done:
@@ -190,6 +205,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_dense_destroy(&c->dense);
   tesi_coarse_matrix_destroy(&c->matrix);
   tesi_coarse_saddle_destroy(&c->saddle);
+  for (int p = 0; p < 2; p++) tesi_coarse_saddle_device_destroy(&c->saddle_device[p]);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
   tesi_free(ctx, &c);
@@ -262,6 +278,8 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
   if (coarse->parts) return solve_parts(coarse, b, x);
+  if (coarse->saddle_device[b->precision])
+    return tesi_coarse_saddle_device_solve(coarse->saddle_device[b->precision], b->data, x->data);
   if (coarse->device_double && b->precision == TES_DOUBLE)
     return tesi_coarse_device_solve(coarse->device_double, b->data, x->data);
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);

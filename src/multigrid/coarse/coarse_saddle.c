@@ -1,8 +1,7 @@
 /* The coarsest level of a Stokes problem: the whole box as one patch (operator/saddle/saddle_local.h), on the host
  * in float64. */
 #include <string.h>
-#include "multigrid/coarse/coarse.h"
-#include "operator/saddle/saddle_local.h"
+#include "multigrid/coarse/coarse_saddle_device.h"
 
 enum { PRESSURES = 8192 };
 
@@ -16,18 +15,19 @@ struct TesiCoarseSaddle {
   double *a, *b, *schur, *p, *component[3]; /* arrays of the largest part */
 };
 
-static TesStatus fill_axis(TesContext *ctx, const TesiSaddle *s, int d, TesiCoarseSaddle *c) {
+TesStatus tesi_coarse_saddle_axis(TesContext *ctx, const TesiSaddle *s, int d, int *first_unknown,
+                                  TesiSaddleLocalAxis *local) {
   TesStatus status = TES_OK;
   const TesiRtAxis *a = &s->rt->axis[d];
   const bool exists = d < s->rt->dim;
   const int first = exists ? tesi_rt_first(a) : 0, nodes = exists ? tesi_rt_end(a) - first : 1;
   int *index = NULL;
   TES_ALLOC(&index, a->nodes + a->modes);
-  c->first[d] = first;
+  *first_unknown = first;
   for (int i = 0; i < nodes; i++) index[i] = first + i;
   for (int i = 0; i < a->modes; i++) index[a->nodes + i] = i;
   TES_TRY(tesi_saddle_local_create(ctx, a, exists ? &s->axis[d] : NULL, nodes, index, a->modes,
-                                   index + a->nodes, &c->axis[d]));
+                                   index + a->nodes, local));
 done:
   tesi_free(ctx, &index);
   return status;
@@ -50,7 +50,7 @@ TesStatus tesi_coarse_saddle_create(TesContext *ctx, const TesOperator *op, Tesi
   c->context = tesi_context_retain(ctx);
   c->saddle = s;
   c->pressures = (int)pressures;
-  for (int d = 0; d < 3; d++) TES_TRY(fill_axis(ctx, s, d, c));
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &c->first[d], &c->axis[d]));
   for (int i = 0; i < s->rt->dim; i++) most = tesi_rt_size(s->rt, i) > most ? tesi_rt_size(s->rt, i) : most;
   TES_ALLOC(&c->S, pressures * pressures);
   double **const arrays[] = {&c->a,           &c->b, &c->schur, &c->p, &c->component[0], &c->component[1],

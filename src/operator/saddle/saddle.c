@@ -5,6 +5,7 @@
 #include <string.h>
 #include "device/kernel.h"
 #include "operator/form.h"
+#include "operator/saddle/saddle_device.h"
 
 static void *at(const TesOperator *op, const void *v, int64_t entry) {
   return (char *)v + entry * (int64_t)tesi_precision_size(op->precision);
@@ -59,6 +60,7 @@ done:
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  if (tesi_saddle_of(op)->device) return tesi_saddle_device_add(op, NULL, 1, x, y);
   memset(y, 0, (size_t)op->length * tesi_precision_size(op->precision));
   return add(op, 1, x, y);
 }
@@ -66,39 +68,45 @@ static TesStatus apply(const TesOperator *op, const void *x, void *y) {
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
+  if (tesi_saddle_of(op)->device) return tesi_saddle_device_add(op, b, -1, x, r);
   if (r != b) TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, b, op->precision, r));
   TES_TRY(add(op, -1, x, r));
 done:
   return status;
 }
 
-static void set(const TesOperator *op, void *d, int64_t entry, double value) {
-  if (op->precision == TES_DOUBLE)
-    ((double *)d)[entry] = value;
-  else
-    ((float *)d)[entry] = (float)value;
+static double diagonal_entry(const TesiSaddle *s, int i, int64_t j) {
+  const TesiRtAxis *a = &s->rt->axis[i];
+  const int *extent = s->rt->extent[i];
+  const int node[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
+                       (int)(j / extent[0] / extent[1])};
+  double sum = s->alpha;
+  for (int e = 0; e < s->rt->dim; e++)
+    if (e != i) sum += s->nu * tesi_band_entry(&s->axis[e].penalty, node[e], node[e]);
+  if (node[i] < tesi_rt_first(a) || node[i] >= tesi_rt_end(a)) return 1;
+  return sum * tesi_band_entry(&s->axis[i].mass, node[i], node[i]) +
+         s->nu * tesi_band_entry(&s->axis[i].stiffness, node[i], node[i]);
 }
 
-/* 0 for the pressure. */
+/* 0 for the pressure. On the host, then sent. */
 static TesStatus diagonal(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   const TesiRt *rt = s->rt;
-  memset(d, 0, (size_t)op->length * tesi_precision_size(op->precision));
+  double *exact = NULL;
+  float *single = NULL;
+  TES_ALLOC(&exact, op->length);
+  TES_ALLOC(&single, op->length);
   for (int i = 0; i < rt->dim; i++)
-    for (int64_t j = 0; j < tesi_rt_size(rt, i); j++) {
-      const int *extent = rt->extent[i];
-      const int node[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
-                           (int)(j / extent[0] / extent[1])};
-      const TesiRtAxis *a = &rt->axis[i];
-      double sum = s->alpha;
-      for (int e = 0; e < rt->dim; e++)
-        if (e != i) sum += s->nu * tesi_band_entry(&s->axis[e].penalty, node[e], node[e]);
-      sum = sum * tesi_band_entry(&s->axis[i].mass, node[i], node[i]) +
-            s->nu * tesi_band_entry(&s->axis[i].stiffness, node[i], node[i]);
-      const bool known = node[i] < tesi_rt_first(a) || node[i] >= tesi_rt_end(a);
-      set(op, d, rt->offset[i] + j, known ? 1 : sum);
-    }
-  return TES_OK;
+    for (int64_t j = 0; j < tesi_rt_size(rt, i); j++) exact[rt->offset[i] + j] = diagonal_entry(s, i, j);
+  for (int64_t j = 0; j < op->length; j++) single[j] = (float)exact[j];
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, op->precision == TES_DOUBLE ? (void *)exact : single,
+                                              (size_t)op->length * tesi_precision_size(op->precision)));
+done:
+  tesi_free(ctx, &exact);
+  tesi_free(ctx, &single);
+  return status;
 }
 
 /* Columns of known nodes are there, rows are not. */
@@ -119,6 +127,7 @@ static void destroy(TesOperator *op) {
   if (!s) return;
   for (int d = 0; d < 3; d++) tesi_saddle_axis_free(ctx, &s->axis[d]);
   if (s->work) tesi_context_device(ctx)->release(ctx, &s->work);
+  tesi_saddle_device_destroy(ctx, &s->device);
   tes_vector_destroy(&op->null);
   tesi_free(ctx, &op->data);
 }
@@ -134,7 +143,6 @@ static const TesiOperatorTable table = {.apply = apply,
 static const char *refuses(const TesOperatorDesc *desc) {
   double value;
   if (!tesi_space_rt(desc->space)) return "the space is not of element rt";
-  if (tesi_has_kernels(desc->space->context)) return "devices with kernels do not have it: --device cpu";
   for (int i = 0; i < desc->form.terms; i++) {
     const TesTermDesc *t = &desc->form.term[i];
     if (t->term == TES_TERM_ROBIN) return "the form has a Robin term";
@@ -210,8 +218,9 @@ static TesStatus init(TesOperator *op) {
     TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
     if (tesi_rt_size(s->rt, d) > largest) largest = tesi_rt_size(s->rt, d);
   }
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)largest * tesi_precision_size(op->precision),
-                                             &s->work));
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_saddle_device_create(op, &s->device)
+                                : tesi_context_device(ctx)->allocate(
+                                      ctx, (size_t)largest * tesi_precision_size(op->precision), &s->work));
   op->singular = tesi_rt_closed(s->rt);
   if (op->singular) TES_TRY(create_null(op));
   snprintf(op->description, sizeof op->description, "saddle: velocity and pressure of RT_%d, sum-factorised",

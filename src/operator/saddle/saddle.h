@@ -22,11 +22,13 @@ typedef struct TesiSaddleAxis {
   double boundary[2];              /* penalty at the ends */
 } TesiSaddleAxis;
 
+typedef struct TesiSaddleDevice TesiSaddleDevice;
 typedef struct TesiSaddle {
   const TesiRt *rt; /* of the operator's space */
   double nu, alpha;
   TesiSaddleAxis axis[3];
-  void *work; /* device: one part, of the operator's precision */
+  void *work;               /* one part, of the operator's precision */
+  TesiSaddleDevice *device; /* tables of kernels, instead of work; NULL on the host */
 } TesiSaddle;
 
 extern const TesiOperatorKind tesi_operator_saddle;

@@ -1,11 +1,12 @@
 /* Set-up of vertex patches: kinds of intervals a direction, a table of S^+ for each combination of them, patches in
  * groups of a SIMD vector. */
 #include "smoother/saddle_patch/saddle_patch.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/simd_builds.h"
 #include "base/team.h"
-#include "device/device.h"
+#include "device/kernel.h"
 
 enum { WORK_ARRAYS = 6 };
 
@@ -232,15 +233,24 @@ done:
   return status;
 }
 
+TesCost tesi_saddle_patch_cost(const TesOperator *op, int colours, double patches) {
+  const TesCost residual = tes_operator_cost(op);
+  const double dim = tesi_saddle_of(op)->rt->dim, N = 2 * tesi_saddle_of(op)->rt->n, K = pow(N, dim);
+  const double transforms = 2 * (2 * dim * dim + 2 * dim + 2 * dim) * N * K;
+  return (TesCost){.flops = colours * residual.flops + patches * (transforms + 2 * K * K),
+                   .bytes = colours * 2 * residual.bytes};
+}
+
 static TesCost cost(const TesSmoother *smoother) {
   const TesiSaddlePatchPlan *p = smoother->plan;
-  const TesCost residual = tes_operator_cost(smoother->op);
-  const double N = p->modes, dim = p->rt->dim, K = p->pressures;
   double patches = 1;
   for (int d = 0; d < 3; d++) patches *= p->axis[d].vertices;
-  const double transforms = 2 * (2 * dim * dim + 2 * dim + 2 * dim) * N * K;
-  return (TesCost){.flops = p->colours * residual.flops + patches * (transforms + 2 * K * K),
-                   .bytes = p->colours * 2 * residual.bytes};
+  return tesi_saddle_patch_cost(smoother->op, p->colours, patches);
+}
+
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, b, x, sweep);
 }
 
 static void free_axis(TesContext *ctx, TesiSaddlePatchAxis *a) {
@@ -265,7 +275,7 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {apply, tesi_saddle_patch_apply_ref, cost, destroy};
+static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
 
 static TesStatus create_work(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
   TesContext *ctx = smoother->context;
@@ -287,6 +297,7 @@ TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
   const int lanes =
       tesi_simd_built(tes_context_simd_bits(ctx)) / 8 / (int)tesi_precision_size(smoother->op->precision);
   TesiSaddlePatchPlan *p;
+  if (tesi_has_kernels(ctx)) return tesi_smoother_saddle_device_init(smoother);
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;

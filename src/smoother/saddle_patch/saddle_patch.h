@@ -54,9 +54,12 @@ typedef struct TesiSaddlePatchPlan {
 } TesiSaddlePatchPlan;
 
 TesStatus tesi_smoother_saddle_init(TesSmoother *smoother);
+TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother);
+/* Of a sweep in so many colours, with so many patches in all. */
+TesCost tesi_saddle_patch_cost(const TesOperator *op, int colours, double patches);
 /* For the tests: assembled patches and their pseudo-inverses. float64 host arrays. */
-TesStatus tesi_saddle_patch_apply_ref(const TesSmoother *smoother, const double *b, double *x,
-                                      TesSweep sweep);
+TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
+                                      const double *b, double *x, TesSweep sweep);
 
 #define TESI_SADDLE_PATCH_KERNELS(bits)                                                                      \
   void tesk_saddle_patch_double_##bits(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,     \

@@ -61,19 +61,27 @@ done:
   return status;
 }
 
+/* Rows are columns. */
 static TesStatus assemble(const TesOperator *op, double *K) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *unit = NULL;
   TesOperator *exact = NULL;
+  TesVector *x = NULL, *y = NULL;
   TES_TRY(tesi_operator_on(op, op->space, TES_DOUBLE, &exact));
+  TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &x));
+  TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &y));
   TES_ALLOC(&unit, op->length);
   for (int64_t j = 0; j < op->length; j++) {
     unit[j] = 1;
-    TES_TRY(exact->table->apply(exact, unit, K + j * op->length)); /* symmetric: rows are columns */
+    TES_TRY(tes_vector_set(x, unit));
+    TES_TRY(tes_operator_apply(exact, x, y));
+    TES_TRY(tes_vector_get(y, K + j * op->length));
     unit[j] = 0;
   }
 done:
+  tes_vector_destroy(&x);
+  tes_vector_destroy(&y);
   tes_operator_destroy(&exact);
   tesi_free(ctx, &unit);
   return status;
@@ -86,28 +94,29 @@ static double residual_at(const double *K, int64_t length, int64_t i, const doub
   return sum;
 }
 
-TesStatus tesi_saddle_patch_apply_ref(const TesSmoother *smoother, const double *b, double *x,
-                                      TesSweep sweep) {
-  TesContext *ctx = smoother->context;
+TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
+                                      const double *b, double *x, TesSweep sweep) {
+  TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddlePatchPlan *p = smoother->plan;
-  const int64_t length = smoother->op->length;
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  const int colours = axis[0].colours * axis[1].colours * axis[2].colours;
+  const int64_t length = op->length;
   double *K = NULL, *r = NULL;
   int *list = NULL;
   TES_ALLOC(&K, length * length);
   TES_ALLOC(&r, length);
   TES_ALLOC(&list, length);
-  TES_TRY(assemble(smoother->op, K));
-  for (int i = 0; i < p->colours; i++) {
-    const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i;
+  TES_TRY(assemble(op, K));
+  for (int i = 0; i < colours; i++) {
+    const int colour = sweep == TES_FORWARD ? i : colours - 1 - i;
     for (int64_t j = 0; j < length; j++) r[j] = residual_at(K, length, j, b, x);
-    for (int v = 0; v < p->axis[0].vertices * p->axis[1].vertices * p->axis[2].vertices; v++) {
-      const int vertex[3] = {v % p->axis[0].vertices, v / p->axis[0].vertices % p->axis[1].vertices,
-                             v / p->axis[0].vertices / p->axis[1].vertices};
+    for (int v = 0; v < axis[0].vertices * axis[1].vertices * axis[2].vertices; v++) {
+      const int vertex[3] = {v % axis[0].vertices, v / axis[0].vertices % axis[1].vertices,
+                             v / axis[0].vertices / axis[1].vertices};
       int of_vertex = 0;
-      for (int d = 2; d >= 0; d--) of_vertex = of_vertex * p->axis[d].colours + p->axis[d].colour[vertex[d]];
+      for (int d = 2; d >= 0; d--) of_vertex = of_vertex * axis[d].colours + axis[d].colour[vertex[d]];
       if (of_vertex != colour) continue;
-      TES_TRY(correct(ctx, K, length, list_unknowns(p->rt, vertex, list), list, r, x));
+      TES_TRY(correct(ctx, K, length, list_unknowns(rt, vertex, list), list, r, x));
     }
   }
 done:

@@ -3,16 +3,12 @@
 #include <string.h>
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
-#include "device/device.h"
-#include "tensor/band.h"
-#include "transfer/transfer.h"
+#include "device/kernel.h"
+#include "transfer/rt/transfer_rt.h"
 
-enum { N = TESI_MAX_POINTS, NODES = 0, MODES = 1 };
+enum { N = TESI_MAX_POINTS, NODES = TESI_RT_NODES, MODES = TESI_RT_MODES };
 
-typedef struct Plan {
-  TesiBand up[3][2], down[3][2]; /* by direction; nodes, modes. Unused in directions that do not exist */
-  void *work[2];
-} Plan;
+typedef TesiTransferRt Plan;
 
 static const char *refuses(const TesTransferDesc *desc) {
   const TesiRt *coarse = tesi_space_rt(desc->coarse), *fine = tesi_space_rt(desc->fine);
@@ -118,6 +114,7 @@ static void *at(const TesTransfer *t, const void *v, int64_t entry) {
 static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
   const Plan *plan = t->plan;
   const TesiRt *from = tesi_space_rt(t->coarse), *to = tesi_space_rt(t->fine);
+  if (plan->device) return tesi_transfer_rt_device_prolongate(t, coarse, add, fine);
   for (int p = 0; p < to->parts; p++)
     products(t, plan->up, p, from->extent[p], at(t, coarse, from->offset[p]), add,
              at(t, fine, to->offset[p]));
@@ -127,6 +124,7 @@ static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, 
 static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse) {
   const Plan *plan = t->plan;
   const TesiRt *from = tesi_space_rt(t->fine), *to = tesi_space_rt(t->coarse);
+  if (plan->device) return tesi_transfer_rt_device_restrict(t, fine, coarse);
   for (int p = 0; p < to->parts; p++)
     products(t, plan->down, p, from->extent[p], at(t, fine, from->offset[p]), false,
              at(t, coarse, to->offset[p]));
@@ -142,6 +140,7 @@ static void destroy(TesTransfer *t) {
       tesi_band_free(ctx, &plan->up[d][b]);
       tesi_band_free(ctx, &plan->down[d][b]);
     }
+  tesi_transfer_rt_device_destroy(ctx, &plan->device);
   for (int i = 0; i < 2; i++)
     if (plan->work[i]) tesi_context_device(ctx)->release(ctx, &plan->work[i]);
   tesi_free(ctx, &t->plan);
@@ -215,6 +214,10 @@ static TesStatus init(TesTransfer *t) {
   t->plan = plan;
   for (int d = 0; d < fine->dim; d++)
     TES_TRY(fill_axis(ctx, &coarse->axis[d], &fine->axis[d], plan->up[d], plan->down[d]));
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(tesi_transfer_rt_device_create(t, &plan->device));
+    goto done;
+  }
   for (int p = 0; p < fine->parts; p++)
     if (tesi_rt_size(fine, p) > most) most = tesi_rt_size(fine, p);
   for (int i = 0; i < 2; i++)

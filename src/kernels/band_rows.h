@@ -1,0 +1,20 @@
+/* Rows of banded matrices times lines of a tensor. */
+#ifndef TESK_BAND_ROWS_H
+#define TESK_BAND_ROWS_H
+
+#include "band_arguments.h"
+
+/* sum over c of b[row][c] x[c step]; on a ring columns go on at the beginning. */
+TESK_DEVICE real band_row(const TeskBand *b, int row, const real *TESK_RESTRICT x, long long step) {
+  const real *const value = (const real *)b->value + (long long)row * b->width;
+  const int count = b->count[row];
+  int column = b->first[row];
+  real sum = 0;
+  for (int j = 0; j < count; j++) {
+    sum += TESK_READ(value + j) * x[column * step];
+    column = column + 1 == b->columns ? 0 : column + 1;
+  }
+  return sum;
+}
+
+#endif

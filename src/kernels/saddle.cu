@@ -1,0 +1,44 @@
+/* The Stokes operator K = [A, -B'; -B, 0] on boxes with any cells, ends and degree (src/operator/saddle/saddle.h),
+ * in two launches; a thread an entry, x fastest, so that threads side by side read side by side.
+ *   across: w_i = nu (sum over a /= i of Ld in direction a) u_i + alpha u_i
+ *   rows:   y_i = Mc w_i + nu Lc u_i - D' p along i,   y_p = -sum over i of D u_i
+ * No shared memory, about 40 registers. An entry of a velocity takes 2 (3 n (dim - 1) + 2 (2 n + 1) + 2 n) flops and
+ * as many reads, which but for the first come from the caches; bytes: x, w and y, 4 numbers an entry. */
+#include "kernel.h"
+
+#define THREADS 256
+#include "rt_entries.h"
+#include "band_rows.h"
+
+/* Grid: blocks of entries, components. */
+TESK_KERNEL(tesk_saddle_across, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)w, (TeskSaddle)s) {
+  const int i = (int)blockIdx.y;
+  FOR_ENTRIES(id, size_of(&s.parts, i)) {
+    const TeskEntry e = entry_of(&s.parts, i, id);
+    real sum = 0;
+    for (int a = 0; a < s.parts.dim; a++)
+      if (a != i) sum += band_row(&s.penalty[a], e.at[a], x + e.place - e.at[a] * e.step[a], e.step[a]);
+    w[e.place] = (real)s.nu * sum + (real)s.alpha * x[e.place];
+  }
+}
+
+/* y <- keep b + sign K x; y may be b. Grid: blocks of entries, parts. */
+TESK_KERNEL(tesk_saddle_rows, THREADS, 1, (const real *TESK_RESTRICT)x, (const real *TESK_RESTRICT)w,
+            (const real *)b, (real *)y, (TeskSaddle)s, (int)keep, (real)sign) {
+  const int i = (int)blockIdx.y, p = s.parts.dim;
+  FOR_ENTRIES(id, size_of(&s.parts, i)) {
+    const TeskEntry e = entry_of(&s.parts, i, id);
+    real sum = 0;
+    if (i < p) {
+      const long long line = e.place - e.at[i] * e.step[i];
+      sum = band_row(&s.mass[i], e.at[i], w + line, e.step[i]) +
+            (real)s.nu * band_row(&s.stiffness[i], e.at[i], x + line, e.step[i]) -
+            band_row(&s.transposed[i], e.at[i], x + line_of(&s.parts, p, i, e.at), step_of(&s.parts, p, i));
+    } else {
+      for (int d = 0; d < p; d++)
+        sum -=
+            band_row(&s.derivative[d], e.at[d], x + line_of(&s.parts, d, d, e.at), step_of(&s.parts, d, d));
+    }
+    y[e.place] = (keep ? b[e.place] : 0) + sign * sum;
+  }
+}

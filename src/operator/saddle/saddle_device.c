@@ -1,0 +1,84 @@
+#include "operator/saddle/saddle_device.h"
+#include "device/kernel.h"
+#include "space/rt_device.h"
+#include "tensor/band_device.h"
+
+enum { THREADS = 256, BANDS = 5 };
+
+struct TesiSaddleDevice {
+  TeskSaddle arguments;
+  TesiKernel across, rows;
+  void *memory[3][BANDS], *work; /* device */
+};
+
+static TesStatus upload_axis(const TesOperator *op, int d, TesiSaddleDevice *device) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddleAxis *a = &tesi_saddle_of(op)->axis[d];
+  TeskSaddle *s = &device->arguments;
+  const TesiBand *const from[BANDS] = {&a->stiffness, &a->mass, &a->penalty, &a->derivative, &a->transposed};
+  TeskBand *const to[BANDS] = {&s->stiffness[d], &s->mass[d], &s->penalty[d], &s->derivative[d],
+                               &s->transposed[d]};
+  for (int b = 0; b < BANDS; b++)
+    TES_TRY(tesi_band_upload(ctx, from[b], op->precision, to[b], &device->memory[d][b]));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_device_create(const TesOperator *op, TesiSaddleDevice **result) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesiSaddleDevice *device = NULL;
+  TesiProgram *program;
+  const TesiProgramDesc desc = {.file = "saddle.cu",
+                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double"}};
+  *result = NULL;
+  TES_NEW(&device);
+  device->arguments.nu = s->nu;
+  device->arguments.alpha = s->alpha;
+  TES_TRY(tesi_rt_parts(ctx, s->rt, &device->arguments.parts));
+  for (int d = 0; d < s->rt->dim; d++) TES_TRY(upload_axis(op, d, device));
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_across", 0, &device->across));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_rows", 0, &device->rows));
+  TES_TRY(tesi_context_device(ctx)->allocate(
+      ctx, (size_t)s->rt->offset[s->rt->dim] * tesi_precision_size(op->precision), &device->work));
+  *result = device;
+  device = NULL;
+done:
+  tesi_saddle_device_destroy(ctx, &device);
+  return status;
+}
+
+void tesi_saddle_device_destroy(TesContext *ctx, TesiSaddleDevice **device) {
+  TesiSaddleDevice *d = *device;
+  const TesiDevice *table = tesi_context_device(ctx);
+  if (!d) return;
+  for (int i = 0; i < 3 * BANDS; i++) table->release(ctx, &d->memory[i / BANDS][i % BANDS]);
+  table->release(ctx, &d->work);
+  tesi_free(ctx, device);
+}
+
+TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesiSaddleDevice *d = s->device;
+  int keep = b != NULL;
+  float single = (float)sign;
+  const unsigned blocks = (unsigned)((tesi_rt_largest(s->rt) + THREADS - 1) / THREADS),
+                 dim = (unsigned)s->rt->dim;
+  void *across[] = {&x, &d->work, &d->arguments},
+       *rows[] = {&x,
+                  &d->work,
+                  &b,
+                  &y,
+                  &d->arguments,
+                  &keep,
+                  op->precision == TES_SINGLE ? (void *)&single : (void *)&sign};
+  TES_TRY(tesi_kernel_launch(ctx, &d->across, (TesiGrid){blocks, dim, 1}, THREADS, 0, across));
+  TES_TRY(tesi_kernel_launch(ctx, &d->rows, (TesiGrid){blocks, dim + 1, 1}, THREADS, 0, rows));
+done:
+  return status;
+}

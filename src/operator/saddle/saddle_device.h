@@ -1,0 +1,13 @@
+/* The Stokes operator as kernels (src/kernels/saddle.cu). */
+#ifndef TESI_SADDLE_DEVICE_H
+#define TESI_SADDLE_DEVICE_H
+
+#include "operator/saddle/saddle.h"
+
+/* Tables on the device; op has its axes. *device is NULL after a failure. */
+TesStatus tesi_saddle_device_create(const TesOperator *op, TesiSaddleDevice **device);
+void tesi_saddle_device_destroy(TesContext *ctx, TesiSaddleDevice **device);
+/* y <- b + sign K x; b NULL: zero; y may be b. */
+TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y);
+
+#endif

@@ -1,0 +1,130 @@
+/* Vertex patches of Stokes on devices with kernels: for each colour the residual of the whole operator, then the exact
+ * solves of its patches. */
+#include <stdio.h>
+#include "device/vector.h"
+#include "smoother/saddle_patch/saddle_patch.h"
+#include "smoother/saddle_patch/saddle_patches.h"
+
+typedef struct Plan {
+  TesiSaddlePatchAxis axis[3];
+  TesiSaddlePatches patches;
+  int colours, *first; /* [colours + 1]: patches of each */
+  void *r;
+} Plan;
+
+/* The kinds of a direction, as kernels want them. */
+static TesStatus list_kinds(TesContext *ctx, const TesiRt *rt, int d, const TesiSaddlePatchAxis *a,
+                            TesiSaddleKind **kind) {
+  TesStatus status = TES_OK;
+  TES_ALLOC(kind, a->types);
+  for (int v = a->vertices - 1; v >= 0; v--) {
+    const TesiSaddleLocalAxis *local = &a->local[a->type[v]];
+    (*kind)[a->type[v]] =
+        (TesiSaddleKind){.local = local,
+                         .first = d < rt->dim ? a->node[(int64_t)v * a->most] - v * rt->n : 0,
+                         .open = d < rt->dim && local->nodes >= 2 * rt->n};
+  }
+done:
+  return status;
+}
+
+/* Patches colour by colour; the x direction counts fastest, in colours and in vertices. */
+static void list_places(Plan *p, TesiSaddlePlace *place) {
+  const TesiSaddlePatchAxis *a = p->axis;
+  int count = 0;
+  for (int c = 0; c < p->colours; c++) {
+    const int colour[3] = {c % a[0].colours, c / a[0].colours % a[1].colours,
+                           c / a[0].colours / a[1].colours};
+    for (int z = 0; z < a[2].vertices; z++)
+      for (int y = 0; y < a[1].vertices; y++)
+        for (int x = 0; x < a[0].vertices; x++)
+          if (a[0].colour[x] == colour[0] && a[1].colour[y] == colour[1] && a[2].colour[z] == colour[2])
+            place[count++] = (TesiSaddlePlace){{x, y, z}, {a[0].type[x], a[1].type[y], a[2].type[z]}};
+    p->first[c + 1] = count;
+  }
+}
+
+static TesStatus fill_patches(const TesOperator *op, Plan *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiSaddlePatchAxis *a = p->axis;
+  TesiSaddlePlace *place = NULL;
+  TesiSaddleKind *kind[3] = {NULL, NULL, NULL};
+  for (int d = 0; d < 3; d++) {
+    TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, &p->axis[d]));
+    TES_TRY(list_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
+  }
+  p->colours = a[0].colours * a[1].colours * a[2].colours;
+  TES_ALLOC(&p->first, p->colours + 1);
+  TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
+  list_places(p, place);
+  TES_TRY(tesi_saddle_patches_create(op, op->precision, (const TesiSaddleKind *const *)kind,
+                                     (const int[]){a[0].types, a[1].types, a[2].types}, place,
+                                     p->first[p->colours], &p->patches));
+done:
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &kind[d]);
+  tesi_free(ctx, &place);
+  return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const Plan *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
+  for (int i = 0; i < p->colours; i++) {
+    const int c = sweep == TES_FORWARD ? i : p->colours - 1 - i;
+    const bool known = i == 0 && zero_guess;
+    if (!known) TES_TRY(op->table->residual(op, b, x, p->r));
+    TES_TRY(tesi_saddle_patches_solve(ctx, &p->patches, p->first[c], p->first[c + 1] - p->first[c],
+                                      known ? b : p->r, x));
+  }
+done:
+  return status;
+}
+
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  const Plan *p = smoother->plan;
+  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, b, x, sweep);
+}
+
+static TesCost cost(const TesSmoother *smoother) {
+  const Plan *p = smoother->plan;
+  return tesi_saddle_patch_cost(smoother->op, p->colours, p->first[p->colours]);
+}
+
+static void destroy(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  Plan *p = smoother->plan;
+  if (!p) return;
+  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
+  tesi_saddle_patches_free(ctx, &p->patches);
+  tesi_context_device(ctx)->release(ctx, &p->r);
+  tesi_free(ctx, &p->first);
+  tesi_free(ctx, &smoother->plan);
+}
+
+static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesOperator *op = smoother->op;
+  Plan *p;
+  smoother->table = &table;
+  TES_NEW(&p);
+  smoother->plan = p;
+  TES_TRY(fill_patches(op, p));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
+                                             &p->r));
+  smoother->omega = 1;
+  smoother->symmetric = true;
+  snprintf(smoother->description, sizeof smoother->description,
+           "vertex patches in %d colours, solved exactly by kernels: %d kinds, %u threads a patch%s",
+           p->colours, p->patches.kinds[0] * p->patches.kinds[1] * p->patches.kinds[2], p->patches.threads,
+           p->patches.shared ? "" : " in global memory");
+done:
+  return status;
+}

@@ -1,0 +1,227 @@
+#include "smoother/saddle_patch/saddle_patches.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "device/upload.h"
+#include "space/rt_device.h"
+
+enum { SHARED_MOST = 227 * 1024, WAVE = 264 /* blocks a launch that work in global memory */ };
+
+/* ---- tables -------------------------------------------------------------------------------------------- */
+
+static int64_t count_numbers(const TesiSaddleLocalAxis *l) {
+  const int64_t M = l->nodes, N = l->modes;
+  return M * M + N * N + N * M + M + N;
+}
+
+static double *append(double *at, const double *from, int count) {
+  for (int i = 0; i < count; i++) *at++ = from[i];
+  return at;
+}
+
+/* As TeskSaddleKind says. */
+static TesStatus upload_kinds(TesContext *ctx, const TesiSaddleKind *kind, int d, TesiSaddlePatches *p) {
+  TesStatus status = TES_OK;
+  TeskSaddleKind *kinds = NULL;
+  double *numbers = NULL, *at;
+  int64_t all = 0;
+  TES_ALLOC(&kinds, p->kinds[d]);
+  for (int k = 0; k < p->kinds[d]; k++) all += count_numbers(kind[k].local);
+  TES_ALLOC(&numbers, all);
+  at = numbers;
+  for (int k = 0; k < p->kinds[d]; k++) {
+    const TesiSaddleLocalAxis *l = kind[k].local;
+    const int M = l->nodes, N = l->modes;
+    at = append(at, l->Zc, M * M);
+    at = append(at, l->Zd, N * N);
+    at = append(at, l->G, N * M);
+    at = append(at, l->lc, M);
+    at = append(at, l->ld, N);
+  }
+  TES_TRY(tesi_upload_numbers(ctx, numbers, all, p->precision, &p->numbers[d]));
+  const char *address = p->numbers[d];
+  for (int k = 0; k < p->kinds[d]; k++) {
+    const TesiSaddleLocalAxis *l = kind[k].local;
+    kinds[k] =
+        (TeskSaddleKind){.numbers = address, .nodes = l->nodes, .modes = l->modes, .first = kind[k].first};
+    address += count_numbers(l) * (int64_t)tesi_precision_size(p->precision);
+  }
+  TES_TRY(tesi_upload(ctx, kinds, (size_t)p->kinds[d] * sizeof *kinds, &p->kind[d]));
+  p->arguments.kind[d] = p->kind[d];
+done:
+  tesi_free(ctx, &kinds);
+  tesi_free(ctx, &numbers);
+  return status;
+}
+
+static TesStatus check_room(TesContext *ctx, double count, double size) {
+  TesStatus status = TES_OK;
+  const double room = (double)tesi_context_device(ctx)->available(ctx) / 2, gib = 1 << 30;
+  if (count * size > room)
+    TES_FAIL(
+        TES_OUT_OF_MEMORY,
+        "%.0f kinds of patches with inverse Schur complements of %.3g MB need %.3g GiB, %.3g GiB are free on "
+        "the device: use equal cells in more directions, fewer cells or a lower degree",
+        count, 1e-6 * size, count * size / gib, room / gib);
+done:
+  return status;
+}
+
+/* Combination of kinds number i: the x direction counts fastest. */
+static void kinds_of(const TesiSaddlePatches *p, int i, int kind[3]) {
+  kind[0] = i % p->kinds[0];
+  kind[1] = i / p->kinds[0] % p->kinds[1];
+  kind[2] = i / p->kinds[0] / p->kinds[1];
+}
+
+static size_t inverse_bytes(const TesiSaddlePatches *p, int pressures) {
+  return (size_t)pressures * (size_t)pressures * tesi_precision_size(p->precision);
+}
+
+static TesStatus send_inverse(TesContext *ctx, const TesiSaddleLocal *local, const TesiSaddlePatches *p,
+                              void *to, double *S) {
+  TesStatus status = TES_OK;
+  const int n = tesi_saddle_local_pressures(local);
+  TES_TRY(tesi_saddle_local_invert(ctx, local, S));
+  float *const single = (float *)S; /* from the front, behind what is read */
+  for (int64_t j = 0; j < (int64_t)n * n && p->precision == TES_SINGLE; j++) single[j] = (float)S[j];
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, to, S, inverse_bytes(p, n)));
+done:
+  return status;
+}
+
+/* All kinds of a direction have the same modes. */
+static TesStatus upload_inverses(const TesOperator *op, const TesiSaddleKind *const kind[3],
+                                 TesiSaddlePatches *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const int count = p->kinds[0] * p->kinds[1] * p->kinds[2],
+            n = kind[0]->local->modes * kind[1]->local->modes * kind[2]->local->modes;
+  double *S = NULL;
+  TES_TRY(check_room(ctx, count, (double)inverse_bytes(p, n)));
+  TES_ALLOC(&S, (int64_t)n * n);
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)count * inverse_bytes(p, n), &p->inverses));
+  for (int i = 0; i < count; i++) {
+    TesiSaddleLocal local = {.dim = s->rt->dim, .nu = s->nu, .alpha = s->alpha, .closed = true};
+    int its[3];
+    kinds_of(p, i, its);
+    for (int d = 0; d < 3; d++) {
+      local.axis[d] = kind[d][its[d]].local;
+      local.closed = local.closed && !kind[d][its[d]].open;
+    }
+    TES_TRY(send_inverse(ctx, &local, p, (char *)p->inverses + (size_t)i * inverse_bytes(p, n), S));
+  }
+done:
+  tesi_free(ctx, &S);
+  return status;
+}
+
+static TesStatus upload_patches(TesContext *ctx, const TesiSaddlePlace *place, int count, int pressures,
+                                TesiSaddlePatches *p) {
+  TesStatus status = TES_OK;
+  TeskSaddlePatch *patches = NULL;
+  TES_ALLOC(&patches, count);
+  for (int i = 0; i < count; i++) {
+    const int *k = place[i].kind, inverse = k[0] + p->kinds[0] * (k[1] + p->kinds[1] * k[2]);
+    patches[i].inverse = (char *)p->inverses + (size_t)inverse * inverse_bytes(p, pressures);
+    for (int d = 0; d < 3; d++) {
+      patches[i].vertex[d] = place[i].vertex[d];
+      patches[i].kind[d] = k[d];
+    }
+  }
+  TES_TRY(tesi_upload(ctx, patches, (size_t)count * sizeof *patches, &p->patches));
+done:
+  tesi_free(ctx, &patches);
+  return status;
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
+
+/* Numbers of the largest part of a patch. */
+static int largest_part(const TesiSaddleKind *const kind[3], const int kinds[3], int dim) {
+  int most = 1;
+  for (int part = 0; part <= dim; part++) {
+    int size = 1;
+    for (int d = 0; d < dim; d++) {
+      int extent = 0;
+      for (int k = 0; k < kinds[d]; k++) {
+        const TesiSaddleLocalAxis *l = kind[d][k].local;
+        extent = tesi_max(extent, d == part ? l->nodes : l->modes);
+      }
+      size *= extent;
+    }
+    most = tesi_max(most, size);
+  }
+  return most;
+}
+
+static TesStatus compile(TesContext *ctx, int dim, TesiSaddlePatches *p) {
+  TesStatus status = TES_OK;
+  const int most = p->arguments.most;
+  const size_t memory = (size_t)(dim + 2) * (size_t)most * tesi_precision_size(p->precision);
+  char threads[24];
+  TesiProgram *program;
+  p->threads = (unsigned)tesi_min(256, (most + 31) / 32 * 32);
+  p->shared = memory <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL") /* for tests */ ? memory : 0;
+  snprintf(threads, sizeof threads, "THREADS=%u", p->threads);
+  const TesiProgramDesc desc = {.file = "saddle_patch.cu",
+                                .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            threads, p->shared ? "GLOBAL_WORK=0" : "GLOBAL_WORK=1"}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_patch", p->shared, &p->kernel));
+  if (!p->shared) TES_TRY(tesi_context_device(ctx)->allocate(ctx, WAVE * memory, &p->work));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_patches_create(const TesOperator *op, TesPrecision precision,
+                                     const TesiSaddleKind *const kind[3], const int kinds[3],
+                                     const TesiSaddlePlace *place, int count, TesiSaddlePatches *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  *p = (TesiSaddlePatches){.precision = precision, .kinds = {kinds[0], kinds[1], kinds[2]}};
+  TeskSaddlePatches *a = &p->arguments;
+  TES_TRY(tesi_rt_parts(ctx, s->rt, &a->parts));
+  a->n = s->rt->n;
+  a->nu = s->nu;
+  a->alpha = s->alpha;
+  a->most = largest_part(kind, kinds, s->rt->dim);
+  for (int d = 0; d < 3; d++) {
+    a->nodes[d] = s->rt->axis[d].nodes;
+    a->modes[d] = s->rt->axis[d].modes;
+    TES_TRY(upload_kinds(ctx, kind[d], d, p));
+  }
+  TES_TRY(upload_inverses(op, kind, p));
+  TES_TRY(upload_patches(ctx, place, count,
+                         kind[0]->local->modes * kind[1]->local->modes * kind[2]->local->modes, p));
+  TES_TRY(compile(ctx, s->rt->dim, p));
+done:
+  return status;
+}
+
+void tesi_saddle_patches_free(TesContext *ctx, TesiSaddlePatches *p) {
+  const TesiDevice *device = tesi_context_device(ctx);
+  for (int d = 0; d < 3; d++) {
+    device->release(ctx, &p->kind[d]);
+    device->release(ctx, &p->numbers[d]);
+  }
+  device->release(ctx, &p->inverses);
+  device->release(ctx, &p->patches);
+  device->release(ctx, &p->work);
+}
+
+TesStatus tesi_saddle_patches_solve(TesContext *ctx, const TesiSaddlePatches *p, int first, int count,
+                                    const void *r, void *x) {
+  TesStatus status = TES_OK;
+  const int step = p->shared ? count : WAVE;
+  void *work = p->work;
+  for (int i = 0; i < count; i += step) {
+    const TeskSaddlePatch *patches = (const TeskSaddlePatch *)p->patches + first + i;
+    void *arguments[] = {(void *)&p->arguments, &patches, &r, &x, &work};
+    TES_TRY(tesi_kernel_launch(ctx, &p->kernel, (TesiGrid){(unsigned)tesi_min(step, count - i), 1, 1},
+                               p->threads, p->shared, arguments));
+  }
+done:
+  return status;
+}

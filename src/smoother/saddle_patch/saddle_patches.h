@@ -1,0 +1,41 @@
+/* Exact solves on patches of a Stokes problem by kernels (src/kernels/saddle_patch.cu): those of the smoother, and the
+ * whole box of the coarsest level. */
+#ifndef TESI_SADDLE_PATCHES_H
+#define TESI_SADDLE_PATCHES_H
+
+#include "device/kernel.h"
+#include "kernels/saddle_arguments.h"
+#include "operator/saddle/saddle_local.h"
+
+/* A kind of intervals of a direction. */
+typedef struct TesiSaddleKind {
+  const TesiSaddleLocalAxis *local;
+  int first; /* its first node, counted from that of the vertex */
+  bool open; /* reaches an open end of the box */
+} TesiSaddleKind;
+
+typedef struct TesiSaddlePatches {
+  TesPrecision precision;
+  TesiKernel kernel;
+  TeskSaddlePatches arguments;
+  unsigned threads;
+  size_t shared; /* 0: in global memory */
+  int kinds[3];
+  void *kind[3], *numbers[3], *inverses, *patches, *work; /* device */
+} TesiSaddlePatches;
+
+typedef struct TesiSaddlePlace {
+  int vertex[3], kind[3];
+} TesiSaddlePlace;
+
+/* place[count]: all patches, in the order in which they are asked for. kind[3]: arrays of kinds[3] of each direction;
+ * one of a direction that does not exist. What a failure leaves is to be freed too. */
+TesStatus tesi_saddle_patches_create(const TesOperator *op, TesPrecision precision,
+                                     const TesiSaddleKind *const kind[3], const int kinds[3],
+                                     const TesiSaddlePlace *place, int count, TesiSaddlePatches *patches);
+void tesi_saddle_patches_free(TesContext *ctx, TesiSaddlePatches *patches);
+/* x <- x + K_p^+ r for patches first .. first + count - 1, which share no unknowns. */
+TesStatus tesi_saddle_patches_solve(TesContext *ctx, const TesiSaddlePatches *patches, int first, int count,
+                                    const void *r, void *x);
+
+#endif

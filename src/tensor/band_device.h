@@ -1,0 +1,13 @@
+/* Banded matrices in device memory, for kernels. */
+#ifndef TESI_BAND_DEVICE_H
+#define TESI_BAND_DEVICE_H
+
+#include "device/device.h"
+#include "kernels/band_arguments.h"
+#include "tensor/band.h"
+
+/* band: finished. The arrays stand in one piece of device memory, *memory, to be released by the device's table. */
+TesStatus tesi_band_upload(TesContext *ctx, const TesiBand *band, TesPrecision precision, TeskBand *on_device,
+                           void **memory);
+
+#endif

@@ -1,0 +1,23 @@
+/* The plan of transfers between Raviart-Thomas spaces. */
+#ifndef TESI_TRANSFER_RT_H
+#define TESI_TRANSFER_RT_H
+
+#include "tensor/band.h"
+#include "transfer/transfer.h"
+
+enum { TESI_RT_NODES = 0, TESI_RT_MODES = 1 };
+
+typedef struct TesiTransferRtDevice TesiTransferRtDevice;
+typedef struct TesiTransferRt {
+  TesiBand up[3][2], down[3][2]; /* by direction; nodes, modes. Unused in directions that do not exist */
+  void *work[2];
+  TesiTransferRtDevice *device; /* kernels, instead of work; NULL on the host */
+} TesiTransferRt;
+
+/* src/kernels/transfer_rt.cu. The plan has its bands; *device is NULL after a failure. */
+TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDevice **device);
+void tesi_transfer_rt_device_destroy(TesContext *ctx, TesiTransferRtDevice **device);
+TesStatus tesi_transfer_rt_device_prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine);
+TesStatus tesi_transfer_rt_device_restrict(const TesTransfer *t, const void *fine, void *coarse);
+
+#endif

@@ -1,0 +1,236 @@
+/* Run: ctest -R t5_saddle_kernels. Stokes over Raviart-Thomas spaces by kernels: operator, vertex patches, transfers
+ * and the coarsest solve against the plain versions of the processor, on the emulator with the threads in several
+ * orders, and on a GPU where there is one. Ends of all kinds, rings, graded cells, odd counts; outputs are poisoned.
+ * Brief: one precision a flow, in turns.
+ * Labels: heavy */
+#include "device/emulator/fiber.h"
+#include "device_testing.h"
+#include "multigrid/coarse/coarse.h"
+#include "operator/operator.h"
+#include "smoother/smoother.h"
+#include "stokes_testing.h"
+#include "transfer/transfer.h"
+
+static const char *const devices[] = {"emulator", "cuda"};
+static TesContext *host;
+
+static const Flow flows[] = {
+    {.dim = 2, .degree = 1, .cells = {3, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 2, .degree = 2, .cells = {3, 4}, .given = "vovsvv", .graded = true, .nu = 2, .alpha = 3},
+    {.dim = 2, .degree = 3, .cells = {2, 3}, .given = "oosvvv", .nu = 1, .penalty = TES_PENALTY_PAPER},
+    {.dim = 2, .degree = 2, .cells = {5, 3}, .given = "ppvsvv", .nu = 1},
+    {.dim = 2, .degree = 1, .cells = {2, 5}, .given = "ppppvv", .graded = true, .nu = 0.5, .alpha = 1},
+    {.dim = 2, .degree = 4, .cells = {4, 3}, .given = "vvvvvv", .nu = 1},
+    {.dim = 2, .degree = 5, .cells = {3, 2}, .given = "svsosv", .nu = 1, .alpha = 10},
+    {.dim = 2, .degree = 6, .cells = {2, 3}, .given = "vvppvv", .nu = 1},
+    {.dim = 2, .degree = 7, .cells = {3, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 2, .degree = 8, .cells = {2, 2}, .given = "vovvvv", .nu = 1},
+    {.dim = 2, .degree = 12, .cells = {2, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {5, 4, 3}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {2, 3, 3}, .given = "vovspp", .graded = true, .nu = 1, .alpha = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 3, 4}, .given = "vvvvvv", .nu = 3},
+    {.dim = 3, .degree = 2, .cells = {2, 2, 4}, .given = "svppov", .nu = 1},
+    {.dim = 3, .degree = 3, .cells = {3, 2, 2}, .given = "vvvvpp", .nu = 1},
+    {.dim = 3, .degree = 4, .cells = {2, 2, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 5, .cells = {2, 2, 2}, .given = "vovvvv", .nu = 1}};
+enum {
+  FLOWS = sizeof flows / sizeof *flows,
+  REFERENCE = 800 /* entries: above, the host's fast version is asked */
+};
+
+/* The same problem on the host, in float64 where the plain versions are, and on a device. */
+typedef struct Pair {
+  const Flow *flow;
+  TesContext *ctx;
+  TesPrecision precision;
+  TesSpace *space, *exact_space;
+  TesOperator *op, *exact;
+  double *values, *other;
+  double tolerance;
+} Pair;
+
+static Pair open_pair(TesContext *ctx, const Flow *f, TesPrecision precision) {
+  Pair p = {.flow = f, .ctx = ctx, .precision = precision};
+  p.space = flow_space(ctx, f);
+  p.exact_space = flow_space(host, f);
+  p.op = flow_operator(ctx, f, p.space, precision);
+  p.exact = flow_operator(host, f, p.exact_space, TES_DOUBLE);
+  p.values = flow_random(p.exact_space, 7);
+  p.other = flow_random(p.exact_space, 8);
+  p.tolerance = f->degree * (precision == TES_DOUBLE ? 1e-13 : 4e-6);
+  return p;
+}
+
+static void close_pair(Pair *p) {
+  tes_operator_destroy(&p->op);
+  tes_operator_destroy(&p->exact);
+  tes_space_destroy(&p->space);
+  tes_space_destroy(&p->exact_space);
+  free(p->values);
+  free(p->other);
+}
+
+static TesVector *here(const Pair *p, const double *values) {
+  return flow_vector(p->ctx, p->space, p->precision, values);
+}
+static TesVector *there(const Pair *p, const double *values) {
+  return flow_vector(host, p->exact_space, TES_DOUBLE, values);
+}
+
+static void check(const Pair *p, const TesVector *a, const TesVector *expected, double factor,
+                  const char *what) {
+  const double difference = flow_difference(p->ctx, a, expected);
+  if (!(difference <= factor * p->tolerance))
+    fail_msg("%s of RT_%d, %dD, %s, in float%d: error %.3g", what, p->flow->degree, p->flow->dim,
+             p->flow->given, p->precision == TES_DOUBLE ? 64 : 32, difference);
+}
+
+static void compare_operator(const Pair *p) {
+  TesVector *x = here(p, p->values), *b = here(p, p->other), *y = here(p, NULL);
+  TesVector *xe = there(p, p->values), *be = there(p, p->other), *ye = there(p, NULL);
+  assert_ok(host, tesi_operator_apply_ref(p->exact, xe, ye));
+  assert_ok(p->ctx, tes_operator_apply(p->op, x, y));
+  check(p, y, ye, 1, "product");
+  assert_ok(host, tes_vector_axpy(-1, ye, be));
+  assert_ok(p->ctx, tes_vector_fill(y, NAN));
+  assert_ok(p->ctx, tes_operator_residual(p->op, b, x, y));
+  check(p, y, be, 1, "residual");
+  assert_ok(p->ctx, tes_operator_residual(p->op, b, x, b));
+  check(p, b, be, 1, "residual in place");
+  assert_ok(p->ctx, tes_operator_diagonal(p->op, y));
+  assert_ok(host, tes_operator_diagonal(p->exact, ye));
+  check(p, y, ye, 1, "diagonal");
+  TesVector *all[] = {x, b, y, xe, be, ye};
+  for (int i = 0; i < 6; i++) tes_vector_destroy(&all[i]);
+}
+
+static void compare_smoother(const Pair *p) {
+  TesSmoother *smoother, *exact;
+  assert_ok(p->ctx, tes_smoother_create(p->ctx, &(TesSmootherDesc){.op = p->op}, &smoother));
+  assert_ok(host, tes_smoother_create(host, &(TesSmootherDesc){.op = p->exact}, &exact));
+  TesVector *b = here(p, p->values), *be = there(p, p->values);
+  for (int way = 0; way < 3; way++) {
+    const bool zero = way == 1, reference = tes_space_length(p->space) <= REFERENCE && way < 2;
+    const TesSweep sweep = way == 2 ? TES_BACKWARD : TES_FORWARD;
+    TesVector *x = here(p, zero ? NULL : p->other), *xe = there(p, p->other);
+    assert_ok(host, reference ? tesi_smoother_apply_ref(exact, be, xe, sweep, zero)
+                              : tes_smoother_apply(exact, be, xe, sweep, zero));
+    assert_ok(p->ctx, tes_smoother_apply(smoother, b, x, sweep, zero));
+    check(p, x, xe, 100, zero ? "first sweep" : "sweep");
+    tes_vector_destroy(&x);
+    tes_vector_destroy(&xe);
+  }
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&be);
+  tes_smoother_destroy(&smoother);
+  tes_smoother_destroy(&exact);
+}
+
+/* To twice the cells, and one more in x. */
+static void compare_transfer(const Pair *p) {
+  Flow twice = *p->flow;
+  for (int d = 0; d < twice.dim; d++) twice.cells[d] = 2 * twice.cells[d] + (d == 0);
+  TesMesh *of_fine = flow_mesh(p->ctx, &twice), *of_coarse;
+  assert_ok(p->ctx, tes_mesh_coarsen(of_fine, &of_coarse));
+  TesSpace *coarse = flow_space_on(p->ctx, p->flow, of_coarse),
+           *fine = flow_space_on(p->ctx, &twice, of_fine);
+  TesTransfer *t;
+  const TesTransferDesc desc = {.coarse = coarse, .fine = fine, .precision = p->precision};
+  assert_ok(p->ctx, tes_transfer_create(p->ctx, &desc, &t));
+  double *a = flow_random(coarse, 1);
+  TesVector *x = flow_vector(p->ctx, coarse, p->precision, a),
+            *y = flow_vector(p->ctx, fine, p->precision, NULL),
+            *ye = flow_vector(p->ctx, fine, p->precision, NULL),
+            *r = flow_vector(p->ctx, coarse, p->precision, NULL),
+            *re = flow_vector(p->ctx, coarse, p->precision, NULL);
+  for (int add = 0; add < 2; add++) {
+    assert_ok(p->ctx, tes_transfer_prolongate(t, x, add, y));
+    assert_ok(p->ctx, tesi_transfer_prolongate_ref(t, x, add, ye));
+    check(p, y, ye, 1, "prolongation");
+  }
+  assert_ok(p->ctx, tes_transfer_restrict(t, y, r));
+  assert_ok(p->ctx, tesi_transfer_restrict_ref(t, y, re));
+  check(p, r, re, 1, "restriction");
+  TesVector *all[] = {x, y, ye, r, re};
+  for (int i = 0; i < 5; i++) tes_vector_destroy(&all[i]);
+  free(a);
+  tes_transfer_destroy(&t);
+  tes_space_destroy(&coarse);
+  tes_space_destroy(&fine);
+  tes_mesh_destroy(&of_coarse);
+  tes_mesh_destroy(&of_fine);
+}
+
+static void compare_coarse(const Pair *p) {
+  TesiCoarse *coarse, *exact;
+  TesOperator *op = flow_operator(p->ctx, p->flow, p->space, TES_DOUBLE);
+  assert_ok(p->ctx, tesi_coarse_create(op, p->precision, TES_COARSE_AUTO, &coarse));
+  assert_ok(host, tesi_coarse_create(p->exact, TES_DOUBLE, TES_COARSE_AUTO, &exact));
+  TesVector *b = here(p, p->values), *x = here(p, NULL), *be = there(p, p->values), *xe = there(p, NULL);
+  assert_ok(p->ctx, tesi_coarse_solve(coarse, b, x));
+  assert_ok(host, tesi_coarse_solve(exact, be, xe));
+  check(p, x, xe, 100, "coarsest solve");
+  TesVector *all[] = {b, x, be, xe};
+  for (int i = 0; i < 4; i++) tes_vector_destroy(&all[i]);
+  tesi_coarse_destroy(&coarse);
+  tesi_coarse_destroy(&exact);
+  tes_operator_destroy(&op);
+}
+
+/* Each flow in one order of threads and blocks a precision, so that all orders come with all parts. */
+static void on_all(void (*compare)(const Pair *p)) {
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    for (int i = 0; ctx && i < FLOWS; i++)
+      for (int single = 0; single < 2; single++) {
+        if (!test_degree(flows[i].degree) || (test_brief() && single != i % 2)) continue;
+        tesi_fiber_order((TesiOrder)((i + single) % 3), (uint64_t)i + 1);
+        Pair p = open_pair(ctx, &flows[i], single ? TES_SINGLE : TES_DOUBLE);
+        compare(&p);
+        close_pair(&p);
+      }
+    tes_context_destroy(&ctx);
+  }
+  tesi_fiber_order(TESI_ORDER_FORWARD, 1);
+}
+
+static void operators(void **state) {
+  (void)state;
+  on_all(compare_operator);
+}
+static void smoothers(void **state) {
+  (void)state;
+  on_all(compare_smoother);
+}
+static void smoothers_in_global_memory(void **state) {
+  (void)state;
+  setenv("TESSERA_PATCH_GLOBAL", "1", 1);
+  on_all(compare_smoother);
+  unsetenv("TESSERA_PATCH_GLOBAL");
+}
+static void transfers(void **state) {
+  (void)state;
+  on_all(compare_transfer);
+}
+static void coarsest_levels(void **state) {
+  (void)state;
+  on_all(compare_coarse);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  tes_context_destroy(&host);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(smoothers),
+                                     cmocka_unit_test(smoothers_in_global_memory),
+                                     cmocka_unit_test(transfers), cmocka_unit_test(coarsest_levels)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
