@@ -104,16 +104,16 @@ static void measure(const Options *o, int degree) {
                            &s.op));
   const double start = tesi_now();
   must(tesi_cell_patches_create(s.op, &s.patches));
-  const double setup = tesi_now() - start, n = (double)tes_operator_length(s.op);
-  s.r = make(tes_operator_length(s.op), o->precision);
-  s.z = make(tes_operator_length(s.op), o->precision);
+  const double setup = tesi_now() - start, n = (double)tes_operator_info(s.op).length;
+  s.r = make(tes_operator_info(s.op).length, o->precision);
+  s.z = make(tes_operator_info(s.op).length, o->precision);
   time_all(&s, t);
   const double bytes = tesi_cell_patches_cost(s.patches).bytes,
                rate = 2 * n * (double)tesi_precision_size(o->precision) / t[COPY];
   char line[300];
   snprintf(line, sizeof line, "%d,%d,%s,%s,%lld,%.0f,%.4f,%.1f,%.1f,%.2f,%.4f,%.4f,%.2f", o->dim, degree,
-           o->precision == TES_DOUBLE ? "double" : "single", o->sums, (long long)tes_mesh_cells(forest), n,
-           1e3 * t[PATCHES], 1e-6 * n / t[PATCHES], bytes / n, t[PATCHES] * rate / bytes, 1e3 * t[APPLY],
+           o->precision == TES_DOUBLE ? "double" : "single", o->sums, (long long)tes_mesh_info(forest).cells,
+           n, 1e3 * t[PATCHES], 1e-6 * n / t[PATCHES], bytes / n, t[PATCHES] * rate / bytes, 1e3 * t[APPLY],
            1e3 * t[COPY], setup);
   puts(line);
   fflush(stdout);

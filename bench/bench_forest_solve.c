@@ -43,7 +43,7 @@ static void print(const Options *o, int depth, const TesSpace *space, const TesM
   char line[256];
   const double dofs = (double)tes_space_dofs(space), hanging = (double)tes_space_hanging(space);
   snprintf(line, sizeof line, "%d,%d,%d,%lld,%.0f,%.2f,%d,%d,%.2f,%.3g,%.3g,%.4g,%s,%s,%g,%s", o->dim,
-           o->degree, depth, (long long)tes_mesh_cells(tes_space_mesh(space)), dofs,
+           o->degree, depth, (long long)tes_mesh_info(tes_space_mesh(space)).cells, dofs,
            100 * hanging / (hanging + (double)tes_space_length(space)), tes_multigrid_levels(mg),
            r->iterations, r->fractional_iterations, setup, best, 1e-6 * dofs / best, tes_status_name(status),
            o->domain ? o->domain : "ball", o->aspect, o->patches ? "on" : "off");
@@ -86,8 +86,8 @@ static double measure(const Options *o, int depth, TesMesh *forest) {
       ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG, .tolerance = o->tolerance},
       &solver));
   const double setup = tesi_now() - start;
-  must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &b));
-  must(tes_vector_create(ctx, tes_operator_length(op), TES_DOUBLE, &x));
+  must(tes_vector_create(ctx, tes_operator_info(op).length, TES_DOUBLE, &b));
+  must(tes_vector_create(ctx, tes_operator_info(op).length, TES_DOUBLE, &x));
   must(tes_functional_load(&(TesLoadDesc){.space = space, .f = one}, b));
   for (int r = 0; r < REPEAT; r++) {
     must(tes_vector_fill(x, 0));

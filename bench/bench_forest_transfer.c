@@ -91,7 +91,8 @@ static void measure(const Options *o, int degree, const TesMesh *fine, const Tes
   time_all(&s, t);
   const double size = (double)tesi_precision_size(o->precision), n = (double)tes_space_length(f),
                m = (double)tes_space_length(c), nodes = pow(degree + 1, o->dim),
-               own = 4 * nodes * (double)tes_mesh_cells(fine), cells = nodes * (double)tes_mesh_cells(coarse),
+               own = 4 * nodes * (double)tes_mesh_info(fine).cells,
+               cells = nodes * (double)tes_mesh_info(coarse).cells,
                up = 2 * n * size + own + cells * 4 + m * size,
                down = n * size + own + cells * (4 + 2 * size) + m * (4 + size), rate = 2 * n * size / t[COPY];
   char line[300];

@@ -199,10 +199,10 @@ static void time_space(const char *what, int degree, TesPrecision precision) {
   TesOperator *op;
   TesSmoother *smoother;
   const bool smooth = strstr(what, "smoother"), apply = strstr(what, "operator");
-  cells = tes_mesh_cells_along(tes_space_mesh(space), 0);
+  cells = tes_mesh_info(tes_space_mesh(space)).cells_along[0];
   make_objects(space, precision, smooth, &op, &smoother);
   if (bench.verbose)
-    printf("%s\n%s\n", tes_operator_describe(op), smoother ? tes_smoother_describe(smoother) : "");
+    printf("%s\n%s\n", tes_operator_info(op).description, smoother ? tes_smoother_describe(smoother) : "");
   Job job = {.op = op,
              .smoother = smoother,
              .x = space_vector(space, precision, 1),
@@ -211,7 +211,7 @@ static void time_space(const char *what, int degree, TesPrecision precision) {
   if (apply) {
     const double error = bench.check ? check(APPLY, degree, precision) : NAN;
     job.what = APPLY;
-    print_row(&job, degree, precision, cells, dofs, tes_operator_cost(op).bytes, error);
+    print_row(&job, degree, precision, cells, dofs, tes_operator_info(op).cost.bytes, error);
   }
   if (smooth) {
     const double error = bench.check ? check(SMOOTH, degree, precision) : NAN;

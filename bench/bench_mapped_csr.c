@@ -65,7 +65,7 @@ static void run_degree(int degree, double dofs) {
   TesiDeviceMatrix matrix;
   TesVector *x, *y, *z;
   TesiSpmv *spmv;
-  const int64_t n = tes_operator_length(op);
+  const int64_t n = tes_operator_info(op).length;
   double *values = malloc((size_t)n * sizeof *values);
   for (int64_t i = 0; i < n; i++) values[i] = sin(0.1 * (double)i) + cos(0.37 * (double)i);
   must(tes_vector_create(ctx, n, TES_DOUBLE, &x));
@@ -77,7 +77,7 @@ static void run_degree(int degree, double dofs) {
   const double start = tesi_now();
   must(tesi_mapped_assemble_device(op, &matrix));
   const double assembly = tesi_now() - start, bytes = 12.0 * (double)matrix.entries + 4.0 * (double)n,
-               free_bytes = tes_operator_cost(op).bytes - 16 * (double)n;
+               free_bytes = tes_operator_info(op).cost.bytes - 16 * (double)n;
   must(tesi_spmv_create(ctx,
                         &(TesiSpmvDesc){.rows = n,
                                         .columns = n,

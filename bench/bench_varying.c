@@ -109,9 +109,9 @@ static void time_apply(int dim, int degree, TesPrecision precision, double dofs)
   qsort(seconds, RUNS, sizeof *seconds, ascending);
   const char *type = precision == TES_DOUBLE ? "float64" : "float32";
   const double ps = seconds[RUNS / 2] / n * 1e12,
-               bandwidth = tes_operator_cost(op).bytes / seconds[RUNS / 2] * 1e-9;
+               bandwidth = tes_operator_info(op).cost.bytes / seconds[RUNS / 2] * 1e-9;
   printf("apply %dD Q%d %s %4d cells %9.0f dofs %8.2f ps a dof %7.1f GB/s error %.1e %s\n", dim, degree, type,
-         cells, n, ps, bandwidth, error, tes_operator_describe(op));
+         cells, n, ps, bandwidth, error, tes_operator_info(op).description);
   if (csv)
     fprintf(csv, "apply,%d,%d,%s,%d,%.0f,%.4g,%.5g,%.3g\n", dim, degree, type, cells, n, ps, bandwidth,
             error);
@@ -148,7 +148,7 @@ static void time_solve(int degree, int cells, TesSmootherKind smoother, const ch
          "dof\n",
          degree, cells, n, name, setup, best, result.iterations, result.residuals[result.iterations],
          best / n * 1e9);
-  printf("  %s\n  %s\n", tes_problem_choice(problem).op, tes_problem_choice(problem).smoother);
+  printf("  %s\n  %s\n", tes_problem_info(problem).op, tes_problem_info(problem).smoother);
   if (csv)
     fprintf(csv, "solve,%d,%s,%d,%.0f,%.4g,%.5g,%d,%.3g\n", degree, name, cells, n, setup, best,
             result.iterations, result.residuals[result.iterations]);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mesh/mesh.h"
 #include "tessera/tessera.h"
 
 /* Ends the program with the message and exit status of a call that failed. */
@@ -58,11 +59,11 @@ static inline bool bench_read(int argc, char **argv, const BenchOption *options)
 
 /* Whether the sphere of this radius about (0.1, -0.05, 0.07), which no face of a ball's mesh follows, cuts the cell. */
 static inline bool bench_cuts(const TesMesh *forest, int64_t cell, double radius) {
-  const int dim = tes_mesh_dim(forest);
+  const int dim = tes_mesh_info(forest).dim;
   double xi[24], x[24], least = INFINITY, most = 0;
   for (int v = 0; v < 1 << dim; v++)
     for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
-  tes_mesh_map(forest, cell, 1 << dim, xi, x);
+  tesi_mesh_map(forest, cell, 1 << dim, xi, x);
   for (int v = 0; v < 1 << dim; v++) {
     const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
     least = fmin(least, r), most = fmax(most, r);
@@ -73,7 +74,7 @@ static inline bool bench_cuts(const TesMesh *forest, int64_t cell, double radius
 /* The forest with the cells that the sphere of radius 0.55 cuts refined once more; the one given is gone. */
 static inline TesMesh *bench_refine(TesContext *ctx, TesMesh *forest) {
   TesMesh *next;
-  const int64_t cells = tes_mesh_cells(forest);
+  const int64_t cells = tes_mesh_info(forest).cells;
   int8_t *mark = malloc((size_t)cells);
   for (int64_t c = 0; c < cells; c++) mark[c] = bench_cuts(forest, c, 0.55);
   bench_must(ctx, tes_mesh_adapt(forest, mark, &next));

@@ -26,7 +26,7 @@ typedef struct Check {
 
 /* Areas (2D: lengths) and volumes by name. */
 static TesStatus tell_parts(const Check *c) {
-  const int dim = tes_mesh_dim(c->mesh);
+  const int dim = tes_mesh_info(c->mesh).dim;
   TesStatus status = TES_OK;
   double size;
   for (int i = 0; i < tes_mesh_boundaries(c->mesh) && status == TES_OK; i++) {
@@ -37,7 +37,7 @@ static TesStatus tell_parts(const Check *c) {
   }
   for (int i = 0; i < tes_mesh_materials(c->mesh); i++) {
     int64_t cells = 0;
-    for (int64_t cell = 0; cell < tes_mesh_cells(c->mesh); cell++)
+    for (int64_t cell = 0; cell < tes_mesh_info(c->mesh).cells; cell++)
       cells += tes_mesh_material(c->mesh, cell) == i;
     printf("material  %-16s %lld cells\n", tes_mesh_material_name(c->mesh, i), (long long)cells);
   }
@@ -48,12 +48,12 @@ static TesStatus tell_parts(const Check *c) {
 
 /* The number of a boundary that a cell is on, -1: none. */
 static TesStatus write_mesh(const Check *c) {
-  const int64_t cells = tes_mesh_cells(c->mesh);
+  const int64_t cells = tes_mesh_info(c->mesh).cells;
   double *boundary = malloc((size_t)cells * sizeof *boundary);
   if (!boundary) return TES_OUT_OF_MEMORY;
   for (int64_t cell = 0; cell < cells; cell++) {
     boundary[cell] = -1;
-    for (int face = 0, name; face < 2 * tes_mesh_dim(c->mesh); face++)
+    for (int face = 0, name; face < 2 * tes_mesh_info(c->mesh).dim; face++)
       if (tes_mesh_on_boundary(c->mesh, cell, face, &name)) boundary[cell] = name;
   }
   const TesVtuArray field = {.name = "boundary", .values = boundary};
@@ -81,8 +81,9 @@ static TesStatus check(Check *c) {
   if (status == TES_OK) status = tes_mesh_create(c->context, &c->input->mesh, &c->mesh);
   if (status != TES_OK) return status;
   for (int i = 0; i < c->input->warning_count; i++) fprintf(stderr, "warning: %s\n", c->input->warnings[i]);
-  printf("case      %s\nmesh      %lld cells in %dD%s\n", c->input->name, (long long)tes_mesh_cells(c->mesh),
-         tes_mesh_dim(c->mesh), tes_mesh_kind(c->mesh) == TES_MESH_BOX ? ", a box" : "");
+  printf("case      %s\nmesh      %lld cells in %dD%s\n", c->input->name,
+         (long long)tes_mesh_info(c->mesh).cells, tes_mesh_info(c->mesh).dim,
+         tes_mesh_info(c->mesh).kind == TES_MESH_BOX ? ", a box" : "");
   status = check_names(c);
   if (status == TES_OK)
     status = tes_space_create(

@@ -101,28 +101,28 @@ static bool parse_option(int option, SolveOptions *o) {
 
 /* (k + 1)^dim a cell with element rt. */
 static int64_t solve_pressures(const TesSpace *space) {
-  int64_t pressures = tes_mesh_cells(tes_space_mesh(space));
+  int64_t pressures = tes_mesh_info(tes_space_mesh(space)).cells;
   if (tes_space_element(space) != TES_ELEMENT_RT) return 0;
-  for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++) pressures *= tes_space_degree(space) + 1;
+  for (int d = 0; d < tes_mesh_info(tes_space_mesh(space)).dim; d++) pressures *= tes_space_degree(space) + 1;
   return pressures;
 }
 
 /* Levels and choices of a problem's solver, for the report. */
 static void keep_solver(Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
-  const TesProblemChoice choice = tes_problem_choice(problem);
+  const TesProblemInfo choice = tes_problem_info(problem);
   const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
   s->level_count = tes_multigrid_levels(mg);
   for (int l = 0; l < s->level_count; l++) {
-    const TesSpace *space = tes_multigrid_space(mg, s->level_count - 1 - l);
-    s->levels[l] = (TesReportLevel){tes_mesh_cells(tes_space_mesh(space)), tes_space_dofs(space)};
+    const TesSpace *space = tes_multigrid_level(mg, s->level_count - 1 - l).space;
+    s->levels[l] = (TesReportLevel){tes_mesh_info(tes_space_mesh(space)).cells, tes_space_dofs(space)};
   }
   for (int i = 0; i < 4; i++) snprintf(s->text[i], SOLVE_TEXT, "%s", texts[i]);
-  s->setup = tes_problem_times(problem);
+  s->setup = choice.times;
   s->dofs = tes_space_dofs(tes_problem_space(problem));
   s->pressure_dofs = solve_pressures(tes_problem_space(problem));
   s->velocity_dofs = s->dofs - s->pressure_dofs;
-  s->tolerance = tes_problem_tolerance(problem);
+  s->tolerance = choice.tolerance;
   s->has_solver = true;
 }
 
@@ -223,7 +223,7 @@ static TesStatus adapt(Solve *s, const TesProblemDesc *problem) {
   TesAdaptDesc desc = s->input->adapt;
   desc.steps = desc.steps < SOLVE_STEPS ? desc.steps : SOLVE_STEPS;
   desc.report = report_step, desc.report_user = s;
-  if (tes_mesh_dim(s->mesh) == 2) desc.goal.point[2] = 0;
+  if (tes_mesh_info(s->mesh).dim == 2) desc.goal.point[2] = 0;
   return s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
 }
 

@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-enum { SOLVE_FIELDS = 8, SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 1000, SOLVE_TEXT = 200 };
+enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 1000, SOLVE_TEXT = 200 };
 
 typedef struct SolveOptions {
   CliCommon common;
@@ -18,7 +18,7 @@ typedef struct SolveOptions {
 typedef struct SolveOutputs {
   bool known;
   int fields;
-  const char *field[SOLVE_FIELDS];
+  const char *field[TES_PROBLEM_FIELDS];
   double *point, *moved, *value; /* [points][fields], [points], [values] */
   int lines;                     /* that were written */
 } SolveOutputs;

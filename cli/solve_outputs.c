@@ -8,13 +8,14 @@
 static TesStatus find_points(Solve *s, const TesProblem *problem) {
   const TesCase *c = s->input;
   SolveOutputs *o = &s->outputs;
-  const int dim = tes_mesh_dim(tes_space_mesh(tes_problem_space(problem)));
+  const int dim = tes_mesh_info(tes_space_mesh(tes_problem_space(problem))).dim;
   double *x = calloc((size_t)(c->points * dim) + 1, sizeof *x);
-  o->fields = tes_problem_fields(problem) < SOLVE_FIELDS ? tes_problem_fields(problem) : SOLVE_FIELDS;
+  const TesProblemInfo info = tes_problem_info(problem);
+  o->fields = info.fields;
   o->point = calloc((size_t)(c->points * o->fields) + 1, sizeof *o->point);
   o->moved = calloc((size_t)c->points + 1, sizeof *o->moved);
   TesStatus status = x && o->point && o->moved ? TES_OK : TES_OUT_OF_MEMORY;
-  for (int f = 0; f < o->fields; f++) o->field[f] = tes_problem_field(problem, f);
+  memcpy(o->field, info.field, sizeof o->field);
   for (int i = 0; status == TES_OK && i < c->points * dim; i++) x[i] = c->point[i / dim].x[i % dim];
   if (status == TES_OK && c->points)
     status = tes_problem_sample(problem, c->points, x, o->fields, o->field, o->point, o->moved);
@@ -69,7 +70,7 @@ TesStatus solve_find_outputs(Solve *s, const TesProblem *problem) {
 void solve_print_outputs(const Solve *s) {
   const TesCase *c = s->input;
   const SolveOutputs *o = &s->outputs;
-  const int dim = tes_mesh_dim(s->mesh);
+  const int dim = tes_mesh_info(s->mesh).dim;
   for (int i = 0; o->known && i < c->points; i++) {
     const TesCasePoint *p = &c->point[i];
     char text[300];

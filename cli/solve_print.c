@@ -28,12 +28,12 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
 }
 
 static bool is_box(const Solve *s) {
-  return tes_mesh_kind(s->mesh) == TES_MESH_BOX;
+  return tes_mesh_info(s->mesh).kind == TES_MESH_BOX;
 }
 
 static void print_direction(const Solve *s, int d) {
-  const int n = tes_mesh_cells_along(s->mesh, d);
-  const double *x = tes_mesh_coordinates(s->mesh, d);
+  const int n = tes_mesh_info(s->mesh).cells_along[d];
+  const double *x = tes_mesh_info(s->mesh).coordinates[d];
   double smallest = INFINITY, largest = 0;
   for (int i = 0; i < n; i++)
     smallest = fmin(smallest, x[i + 1] - x[i]), largest = fmax(largest, x[i + 1] - x[i]);
@@ -43,11 +43,12 @@ static void print_direction(const Solve *s, int d) {
 
 /* "8 x 8" of a box, "64" of other meshes. */
 static void count_cells(const TesMesh *mesh, char text[64]) {
-  if (tes_mesh_kind(mesh) != TES_MESH_BOX)
-    snprintf(text, 64, "%lld", (long long)tes_mesh_cells(mesh));
+  const TesMeshInfo info = tes_mesh_info(mesh);
+  if (info.kind != TES_MESH_BOX)
+    snprintf(text, 64, "%lld", (long long)info.cells);
   else
-    snprintf(text, 64, tes_mesh_dim(mesh) == 2 ? "%d x %d" : "%d x %d x %d", tes_mesh_cells_along(mesh, 0),
-             tes_mesh_cells_along(mesh, 1), tes_mesh_cells_along(mesh, 2));
+    snprintf(text, 64, info.dim == 2 ? "%d x %d" : "%d x %d x %d", info.cells_along[0], info.cells_along[1],
+             info.cells_along[2]);
 }
 
 static const char *text_of(const TesFunction *function, const char *otherwise) {
@@ -60,7 +61,7 @@ static void print_flow(const Solve *s) {
             s->input->name);
   solve_log(s, TES_LOG_INFO, "data      nu = %s   alpha = %s", text_of(p->data.a, "1"),
             text_of(p->data.c, "0"));
-  for (int d = 0; d < tes_mesh_dim(s->mesh); d++)
+  for (int d = 0; d < tes_mesh_info(s->mesh).dim; d++)
     solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], text_of(p->data.f[d], "0"));
 }
 
@@ -69,6 +70,7 @@ void solve_print_problem(const Solve *s) {
                                         "channel", "file", "cells"};
   const TesCase *c = s->input;
   const TesData *data = &c->problem.data;
+  const TesMeshInfo mesh = tes_mesh_info(s->mesh);
   char cells[64];
   if (c->problem.equation == TES_STOKES) {
     print_flow(s);
@@ -83,9 +85,9 @@ void solve_print_problem(const Solve *s) {
     solve_log(s, TES_LOG_INFO, "mesh      box of %s cells, degree %d", cells, c->problem.degree);
   else
     solve_log(s, TES_LOG_INFO, "mesh      %s in %dD: %s cells on %lld trees, finest level %d, degree %d",
-              domains[c->mesh.domain], tes_mesh_dim(s->mesh), cells, (long long)tes_mesh_trees(s->mesh),
-              tes_mesh_max_level(s->mesh), c->problem.degree);
-  for (int d = 0; d < tes_mesh_dim(s->mesh) && is_box(s); d++) print_direction(s, d);
+              domains[c->mesh.domain], mesh.dim, cells, (long long)mesh.trees, mesh.max_level,
+              c->problem.degree);
+  for (int d = 0; d < mesh.dim && is_box(s); d++) print_direction(s, d);
 }
 
 void solve_print_solver(const Solve *s, const TesProblem *problem) {
@@ -93,11 +95,11 @@ void solve_print_solver(const Solve *s, const TesProblem *problem) {
   const int width = is_box(s) ? 18 : 12;
   solve_log(s, TES_LOG_INFO, "levels    %5s  %*s  %12s", "level", width, "cells", "unknowns");
   for (int l = tes_multigrid_levels(mg) - 1; l >= 0; l--) {
-    const TesSpace *space = tes_multigrid_space(mg, l);
+    const TesSpace *space = tes_multigrid_level(mg, l).space;
     char cells[64];
     count_cells(tes_space_mesh(space), cells);
     solve_log(s, TES_LOG_INFO, "          %5d  %*s  %12lld%s%s", l, width, cells,
-              (long long)tes_space_dofs(space), l ? "" : "  ", l ? "" : tes_problem_choice(problem).coarse);
+              (long long)tes_space_dofs(space), l ? "" : "  ", l ? "" : tes_problem_info(problem).coarse);
   }
   for (int i = 0; i < 4; i++) solve_log(s, TES_LOG_INFO, "%-9s %s", solve_texts[i], s->text[i]);
   if (is_box(s))

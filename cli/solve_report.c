@@ -20,7 +20,7 @@ static void fill_input(const Solve *s, TesReport *report) {
   const TesCase *c = s->input;
   report->precision = tes_case_choice("solver.precision", (int)c->problem.solver.precision);
   report->tolerance = c->problem.solver.tolerance;
-  report->dim = s->mesh ? tes_mesh_dim(s->mesh) : c->mesh.dim;
+  report->dim = s->mesh ? tes_mesh_info(s->mesh).dim : c->mesh.dim;
   report->degree = c->problem.degree;
   report->warnings = (const char *const *)c->warnings;
   report->warning_count = c->warning_count;
@@ -47,7 +47,7 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
   for (int i = 0; i < c->points; i++) {
     points[i] = (TesReportPoint){.name = c->point[i].name,
                                  .x = {c->point[i].x[0], c->point[i].x[1], c->point[i].x[2]},
-                                 .dim = tes_mesh_dim(s->mesh),
+                                 .dim = tes_mesh_info(s->mesh).dim,
                                  .fields = o->fields,
                                  .field = o->field,
                                  .value = o->point + i * o->fields,
@@ -70,7 +70,7 @@ static void fill_flow(const Solve *s, TesReportFlow *flow) {
                           .divergence_relative = s->flow.divergence_relative,
                           .boundary = names,
                           .flux = s->flow.flux,
-                          .fluxes = 2 * tes_mesh_dim(s->mesh)};
+                          .fluxes = 2 * tes_mesh_info(s->mesh).dim};
 }
 
 TesStatus solve_write_report(const Solve *s, const char *path) {

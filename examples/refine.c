@@ -8,15 +8,16 @@
 
 /* Cells whose middle is near the sphere of radius 0.6 are refined. */
 static TesStatus refine(TesMesh **forest) {
-  const int64_t cells = tes_mesh_cells(*forest);
+  const int64_t cells = tes_mesh_info(*forest).cells;
   TesMesh *refined = NULL;
   int8_t *mark = calloc((size_t)cells, 1);
-  for (int64_t c = 0; mark && c < cells; c++) {
+  TesStatus status = mark ? TES_OK : TES_OUT_OF_MEMORY;
+  for (int64_t c = 0; status == TES_OK && c < cells; c++) {
     double x[3];
-    tes_mesh_map(*forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x);
+    status = tes_mesh_evaluate(*forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x, NULL);
     mark[c] = fabs(sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) - 0.6) < 0.1;
   }
-  const TesStatus status = mark ? tes_mesh_adapt(*forest, mark, &refined) : TES_OUT_OF_MEMORY;
+  if (status == TES_OK) status = tes_mesh_adapt(*forest, mark, &refined);
   free(mark);
   tes_mesh_destroy(forest);
   *forest = refined;
@@ -49,8 +50,8 @@ int main(void) {
   if (!status) status = tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 3}, &space);
   if (!status) status = interpolate(ctx, space, &u);
   if (!status) {
-    printf("%lld cells on %d levels, %lld nodes, %lld hanging\n", (long long)tes_mesh_cells(forest),
-           tes_mesh_max_level(forest) + 1, (long long)tes_space_length(space),
+    printf("%lld cells on %d levels, %lld nodes, %lld hanging\n", (long long)tes_mesh_info(forest).cells,
+           tes_mesh_info(forest).max_level + 1, (long long)tes_space_length(space),
            (long long)tes_space_hanging(space));
     status = tes_vtu_write_fields(space, 1, &(TesVtuField){.name = "u", .vector = u}, 0, NULL, "refine.vtu");
   }

@@ -37,7 +37,7 @@ static inline TesVector *test_vector(TesContext *ctx, int64_t n, TesPrecision pr
 
 /* The same of an operator's length and precision. */
 static inline TesVector *test_vector_of(TesContext *ctx, const TesOperator *op, uint64_t seed) {
-  return test_vector(ctx, tes_operator_length(op), tes_operator_precision(op), seed);
+  return test_vector(ctx, tes_operator_info(op).length, tes_operator_info(op).precision, seed);
 }
 
 #endif

@@ -81,7 +81,7 @@ static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double
  * than `most` cells. */
 static inline void test_adapt(TesContext *ctx, uint64_t *seed, double refine, double coarsen, int64_t most,
                               TesMesh **forest) {
-  const int64_t cells = tes_mesh_cells(*forest);
+  const int64_t cells = tes_mesh_info(*forest).cells;
   int8_t *mark = calloc((size_t)cells, 1);
   TesMesh *adapted;
   for (int64_t c = 0; c < cells; c++) {
@@ -98,7 +98,7 @@ static inline void test_adapt(TesContext *ctx, uint64_t *seed, double refine, do
 static inline void test_refine(TesContext *ctx, uint64_t *seed, double part, int64_t cells,
                                TesMesh **forest) {
   do test_adapt(ctx, seed, part, 0, cells, forest);
-  while (tes_mesh_cells(*forest) < cells);
+  while (tes_mesh_info(*forest).cells < cells);
 }
 
 static inline TesMesh *test_ball(TesContext *ctx, int dim) {

@@ -64,7 +64,7 @@ static inline TestPlace test_place_on(TesContext *ctx, const TestCase *is, TesMe
   const TesSpaceDesc desc = {.mesh = mesh, .degree = is->degree, .given = given};
   assert_ok(ctx, tes_space_create(ctx, &desc, &p.space));
   p.length = tes_space_length(p.space);
-  p.cells = tes_mesh_cells(mesh);
+  p.cells = tes_mesh_info(mesh).cells;
   return p;
 }
 

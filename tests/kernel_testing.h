@@ -45,7 +45,7 @@ static inline TesVector *test_random_vector(TesContext *ctx, TesSpace *space, Te
   for (int64_t i = 0; i < n; i++) {
     const int64_t at[3] = {i % nodes[0], i / nodes[0] % nodes[1], i / nodes[0] / nodes[1]};
     values[i] = (double)(float)test_random(seed);
-    for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++)
+    for (int d = 0; d < tes_mesh_info(tes_space_mesh(space)).dim; d++)
       if ((at[d] == 0 && tes_space_given(space, (TesFace)(2 * d))) ||
           (at[d] == nodes[d] - 1 && tes_space_given(space, (TesFace)(2 * d + 1))))
         values[i] = 0;

@@ -40,7 +40,7 @@ static void mark_shells(const TesMesh *f, int level, double shells, double fract
     const double middle[3] = {0.5, 0.5, 0.5};
     double x[3] = {0}, distance = 0;
     if (f->leaves.level[c] < level) continue;
-    tes_mesh_map(f, c, 1, middle, x);
+    tesi_mesh_map(f, c, 1, middle, x);
     for (int d = 0; d < f->dim; d++) distance += (x[d] - centre[d]) * (x[d] - centre[d]);
     distance = shells * sqrt(distance);
     mark[c] = distance - floor(distance) < fraction;
@@ -83,9 +83,9 @@ static void compare(bool adaptive, int dim, int degree, double cells, double dof
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   const double hanging = (double)tes_space_hanging(space), all = (double)tes_space_length(space) + hanging;
   print_message("%s %dD k=%d: %lld cells (paper %.0f), %.0f dofs (%.0f), %.2f %% hanging (%.2f)\n",
-                adaptive ? "adaptive" : "uniform", dim, degree, (long long)tes_mesh_cells(forest), cells, all,
-                dofs, 100 * hanging / all, percent);
-  assert_near((double)tes_mesh_cells(forest), cells, adaptive ? 0.01 * cells : 0);
+                adaptive ? "adaptive" : "uniform", dim, degree, (long long)tes_mesh_info(forest).cells, cells,
+                all, dofs, 100 * hanging / all, percent);
+  assert_near((double)tes_mesh_info(forest).cells, cells, adaptive ? 0.01 * cells : 0);
   assert_near(all, dofs, adaptive ? 0.01 * dofs : 0);
   assert_near(100 * hanging / all, percent, 0.05 * percent);
   tes_space_destroy(&space);

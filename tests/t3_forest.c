@@ -13,9 +13,9 @@ static TesContext *ctx;
 /* Area or volume, from |J| by central differences at 4^dim midpoints a cell. */
 static double measure(const TesMesh *f) {
   enum { N = 4 };
-  const int dim = tes_mesh_dim(f);
+  const int dim = tes_mesh_info(f).dim;
   double sum = 0;
-  for (int64_t cell = 0; cell < tes_mesh_cells(f); cell++)
+  for (int64_t cell = 0; cell < tes_mesh_info(f).cells; cell++)
     for (int p = 0; p < (dim == 2 ? N * N : N * N * N); p++) {
       const double h = 1e-3;
       double J[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -23,9 +23,9 @@ static double measure(const TesMesh *f) {
       for (int c = 0; c < dim; c++) {
         double plus[3], minus[3];
         at[c] += h;
-        tes_mesh_map(f, cell, 1, at, plus);
+        tesi_mesh_map(f, cell, 1, at, plus);
         at[c] -= 2 * h;
-        tes_mesh_map(f, cell, 1, at, minus);
+        tesi_mesh_map(f, cell, 1, at, minus);
         at[c] += h;
         for (int r = 0; r < dim; r++) J[r][c] = (plus[r] - minus[r]) / (2 * h);
       }
@@ -41,8 +41,8 @@ static double measure(const TesMesh *f) {
 /* Boundary faces by the number of their names. */
 static void count_boundary(const TesMesh *f, int64_t count[8]) {
   for (int i = 0; i < 8; i++) count[i] = 0;
-  for (int64_t c = 0; c < tes_mesh_cells(f); c++)
-    for (int face = 0, name; face < 2 * tes_mesh_dim(f); face++)
+  for (int64_t c = 0; c < tes_mesh_info(f).cells; c++)
+    for (int face = 0, name; face < 2 * tes_mesh_info(f).dim; face++)
       if (tes_mesh_on_boundary(f, c, face, &name)) count[1 + name]++;
 }
 
@@ -78,14 +78,14 @@ static void test_domains(void **state) {
     assert_ok(ctx, tes_mesh_create(ctx, &desc, &trees));
     desc.refine = 2;
     assert_ok(ctx, tes_mesh_create(ctx, &desc, &finer));
-    const int dim = tes_mesh_dim(trees);
-    if (desc.domain != TES_DOMAIN_CHANNEL) assert_int_equal(tes_mesh_trees(trees), domains[i].trees);
-    assert_int_equal(tes_mesh_cells(finer), tes_mesh_trees(trees) << (2 * dim));
+    const int dim = tes_mesh_info(trees).dim;
+    if (desc.domain != TES_DOMAIN_CHANNEL) assert_int_equal(tes_mesh_info(trees).trees, domains[i].trees);
+    assert_int_equal(tes_mesh_info(finer).cells, tes_mesh_info(trees).trees << (2 * dim));
     count_boundary(trees, boundary);
     for (int b = 0; b < 8 && desc.domain != TES_DOMAIN_CHANNEL; b++)
       assert_int_equal(boundary[b], domains[i].boundary[b]);
     assert_int_equal(boundary[0], 0);
-    assert_int_equal(tes_mesh_unnamed(trees, NULL, NULL), 0);
+    assert_int_equal(tesi_mesh_unnamed(trees, NULL, NULL), 0);
     for (int b = 1; b <= tes_mesh_boundaries(trees); b++) {
       int64_t fine[8];
       count_boundary(finer, fine);
@@ -111,12 +111,12 @@ static void test_curved(void **state) {
                                                   .radius = 3,
                                                   .centre = {centre[0], centre[1], centre[2]}},
                                    &f));
-    for (int64_t c = 0; c < tes_mesh_cells(f); c++)
+    for (int64_t c = 0; c < tes_mesh_info(f).cells; c++)
       for (int face = 0; face < 2 * dim; face++) {
         double xi[3] = {0.3, 0.3, 0.3}, x[3], r = 0;
         if (!tes_mesh_on_boundary(f, c, face, NULL)) continue;
         xi[face / 2] = face & 1;
-        tes_mesh_map(f, c, 1, xi, x);
+        tesi_mesh_map(f, c, 1, xi, x);
         for (int d = 0; d < dim; d++) r += (x[d] - centre[d]) * (x[d] - centre[d]);
         assert_near(sqrt(r), 3, 1e-12);
         seen++;
@@ -128,15 +128,15 @@ static void test_curved(void **state) {
 
 /* Level differences over any shared point: corners of all cells, by position. */
 static bool is_balanced(const TesMesh *f) {
-  const int dim = tes_mesh_dim(f);
-  const int64_t n = tes_mesh_cells(f);
-  const int8_t *level = tes_mesh_levels(f);
+  const int dim = tes_mesh_info(f).dim;
+  const int64_t n = tes_mesh_info(f).cells;
+  const int8_t *level = tes_mesh_info(f).levels;
   for (int64_t a = 0; a < n; a++)
     for (int64_t b = 0; b < n; b++) {
       double p[3], q[3];
       if (level[a] - level[b] < 2) continue;
-      tes_mesh_origin(f, a, p);
-      tes_mesh_origin(f, b, q);
+      tesi_mesh_origin(f, a, p);
+      tesi_mesh_origin(f, b, q);
       bool touch = true;
       for (int d = 0; d < dim; d++)
         touch = touch && p[d] <= q[d] + ldexp(1, -level[b]) && q[d] <= p[d] + ldexp(1, -level[a]);
@@ -155,22 +155,22 @@ static void test_adapt_and_relate(void **state) {
     assert_ok(ctx,
               tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = dim, .refine = 1}, &f));
     for (int pass = 0; pass < 4; pass++) {
-      const int64_t cells = tes_mesh_cells(f);
+      const int64_t cells = tes_mesh_info(f).cells;
       int8_t *mark = calloc((size_t)cells, 1);
       for (int64_t c = 0; c < cells; c++) mark[c] = cells > 300 ? 0 : (int8_t)(test_below(&seed, 4) == 0);
       TesMesh *g;
       assert_ok(ctx, tes_mesh_adapt(f, mark, &g));
       assert_true(is_balanced(g));
-      const int64_t fine = tes_mesh_cells(g);
+      const int64_t fine = tes_mesh_info(g).cells;
       TesRelation *down = calloc((size_t)fine, sizeof *down), *up = calloc((size_t)cells, sizeof *up);
       assert_ok(ctx, tes_mesh_relate(f, g, down));
       assert_ok(ctx, tes_mesh_relate(g, f, up));
       for (int64_t c = 0; c < fine; c++) {
         double p[3], q[3];
         const int64_t from = down[c].from;
-        tes_mesh_origin(g, c, p);
-        tes_mesh_origin(f, from, q);
-        const double h = ldexp(1, -tes_mesh_levels(f)[from]);
+        tesi_mesh_origin(g, c, p);
+        tesi_mesh_origin(f, from, q);
+        const double h = ldexp(1, -tes_mesh_info(f).levels[from]);
         for (int d = 0; d < dim; d++)
           assert_near(p[d], q[d] + (down[c].kinship == TES_KIN_CHILD ? h / 2 * (down[c].child >> d & 1) : 0),
                       0);
@@ -190,8 +190,8 @@ static void test_adapt_and_relate(void **state) {
     for (TesMesh *coarse; f; f = coarse) {
       assert_ok(ctx, tes_mesh_coarsen(f, &coarse));
       assert_true(is_balanced(f));
-      if (!coarse) assert_int_equal(tes_mesh_max_level(f), 0);
-      if (coarse) assert_true(tes_mesh_max_level(coarse) == tes_mesh_max_level(f) - 1);
+      if (!coarse) assert_int_equal(tes_mesh_info(f).max_level, 0);
+      if (coarse) assert_true(tes_mesh_info(coarse).max_level == tes_mesh_info(f).max_level - 1);
       tes_mesh_destroy(&f);
     }
   }
@@ -203,7 +203,7 @@ static void test_places_and_names(void **state) {
   TesMesh *f;
   int number;
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 2}, &f));
-  for (int64_t c = 0; c < tes_mesh_cells(f); c++) {
+  for (int64_t c = 0; c < tes_mesh_info(f).cells; c++) {
     assert_int_equal(f->leaves.tree[c], c / 16);
     assert_int_equal(f->leaves.child[c], c % 4);
   }
@@ -225,7 +225,7 @@ static void test_coarsening_marks(void **state) {
   mark[5] = 0; /* the second family stays */
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_FOREST, .dim = 2, .refine = 2}, &f));
   assert_ok(ctx, tes_mesh_adapt(f, mark, &g));
-  assert_int_equal(tes_mesh_cells(g), 7);
+  assert_int_equal(tes_mesh_info(g).cells, 7);
   assert_ok(ctx, tes_mesh_relate(f, g, relation));
   assert_int_equal(relation[0].kinship, TES_KIN_PARENT);
   assert_int_equal(relation[1].kinship, TES_KIN_SAME);

@@ -35,7 +35,7 @@ static void compare(const TesMesh *forest, int degree, const double *period, uin
   TesiConstraints c;
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   assert_ok(ctx, tesi_forest_constraints_ref(forest, degree, period, &c));
-  const int64_t length = tes_space_length(space), cells = tes_mesh_cells(forest);
+  const int64_t length = tes_space_length(space), cells = tes_mesh_info(forest).cells;
   const int32_t *index = space->view->index;
   const int nodes = space->view->cell_nodes, n = degree + 1;
   assert_int_equal(c.columns, length);
@@ -78,7 +78,7 @@ static void check_transpose(const TesMesh *forest, int degree, uint64_t *seed) {
          local[MOST];
   double left = 0, right = 0;
   for (int64_t i = 0; i < length; i++) u[i] = test_random(seed);
-  for (int64_t cell = 0; cell < tes_mesh_cells(forest); cell++) {
+  for (int64_t cell = 0; cell < tes_mesh_info(forest).cells; cell++) {
     tesi_cells_read(space->view, cell, u, local);
     for (int p = 0; p < space->view->cell_nodes; p++) left += local[p] * (v[p] = test_random(seed));
     tesi_cells_add(space->view, cell, v, y);
@@ -100,7 +100,7 @@ static double polynomial(int dim, int degree, const double *x) {
 static void check_polynomials(const TesMesh *forest, int degree) {
   TesSpace *space;
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
-  const int64_t length = tes_space_length(space), cells = tes_mesh_cells(forest);
+  const int64_t length = tes_space_length(space), cells = tes_mesh_info(forest).cells;
   const int nodes = space->view->cell_nodes, n = degree + 1, dim = space->dim;
   double *u = malloc((size_t)length * sizeof *u), *x = malloc((size_t)(nodes * dim) * sizeof *x),
          *xi = malloc((size_t)(nodes * dim) * sizeof *x), local[MOST];
@@ -110,7 +110,7 @@ static void check_polynomials(const TesMesh *forest, int degree) {
       xi[p * dim + d] = space->view->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
   for (int pass = 0; pass < 2; pass++)
     for (int64_t cell = 0; cell < cells; cell++) {
-      tes_mesh_map(forest, cell, nodes, xi, x);
+      tesi_mesh_map(forest, cell, nodes, xi, x);
       if (pass) tesi_cells_read(space->view, cell, u, local);
       for (int p = 0; p < nodes; p++) {
         const double value = polynomial(dim, degree, x + p * dim);
@@ -219,7 +219,7 @@ static void test_dirichlet(void **state) {
         double xi[3], x[3];
         if (tesi_hanging_directions(dim, 4, space->view->mask[cell], i)) continue;
         for (int d = 0; d < dim; d++) xi[d] = space->view->node[i[d]];
-        tes_mesh_map(forest, cell, 1, xi, x);
+        tesi_mesh_map(forest, cell, 1, xi, x);
         const int32_t raw = space->view->index[cell * space->view->cell_nodes + p];
         assert_int_equal(raw < 0, x[0] < 1e-12);
         if (raw < 0 && !at_left[-1 - raw]) seen += at_left[-1 - raw] = 1;

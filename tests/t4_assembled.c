@@ -32,12 +32,12 @@ static void check_form(TesContext *ctx, const TestDiffusion *desc, const char *k
   TestDiffusion assembled = *desc;
   assembled.kind = kind;
   assert_ok(ctx, test_operator_create(ctx, &assembled, &twin));
-  const char *const name = tes_operator_describe(twin);
+  const char *const name = tes_operator_info(twin).description;
   const int degree = tes_space_degree(desc->space);
-  const int64_t n = tes_operator_length(op);
-  assert_int_equal(tes_operator_length(twin), n);
-  assert_int_equal(tes_operator_precision(twin), desc->precision);
-  assert_true(tes_operator_cost(twin).bytes > 8.0 * (double)n);
+  const int64_t n = tes_operator_info(op).length;
+  assert_int_equal(tes_operator_info(twin).length, n);
+  assert_int_equal(tes_operator_info(twin).precision, desc->precision);
+  assert_true(tes_operator_info(twin).cost.bytes > 8.0 * (double)n);
   TesVector *x = test_vector(ctx, n, TES_DOUBLE, 1), *z = test_vector(ctx, n, TES_DOUBLE, 0),
             *u = test_vector(ctx, n, desc->precision, 1), *b = test_vector(ctx, n, desc->precision, 2),
             *y = test_vector(ctx, n, desc->precision, 0), *r = test_vector(ctx, n, TES_DOUBLE, 2);
@@ -76,8 +76,8 @@ static void check_kernels(TesContext *ctx, const TestDiffusion *desc) {
   assert_ok(ctx, test_operator_create(ctx, &exact, &op));
   assert_ok(ctx, tesi_operator_assemble(op, &a));
   assert_ok(ctx, tesi_operator_assemble_device(op, &b));
-  test_compare_matrices(ctx, &a, &b, 1e-12, tes_operator_describe(op));
-  const int64_t n = tes_operator_length(op);
+  test_compare_matrices(ctx, &a, &b, 1e-12, tes_operator_info(op).description);
+  const int64_t n = tes_operator_info(op).length;
   TesVector *d = test_vector(ctx, n, TES_DOUBLE, 0), *e = test_vector(ctx, n, TES_DOUBLE, 0);
   double *values = test_malloc((size_t)n * sizeof *values);
   for (int64_t i = 0; i < n; i++)
@@ -90,7 +90,7 @@ static void check_kernels(TesContext *ctx, const TestDiffusion *desc) {
   tes_vector_destroy(&d);
   tes_vector_destroy(&e);
   tesi_device_matrix_destroy(op, &b);
-  tesi_matrix_destroy(tes_space_context(desc->space), &a);
+  tesi_matrix_destroy(desc->space->context, &a);
   tes_operator_destroy(&op);
 }
 
@@ -156,7 +156,7 @@ static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
     for (int p = 0; p < all->view->cell_nodes; p++)
       for (int d = 0; d < dim; d++)
         xi[p * dim + d] = all->view->node[(const int[3]){p % n, p / n % n, p / n / n}[d]];
-    tes_mesh_map(m->forest, c, all->view->cell_nodes, xi, position);
+    tesi_mesh_map(m->forest, c, all->view->cell_nodes, xi, position);
     tesi_cells_read(m->space->view, c, x, local);
     for (int p = 0; p < all->view->cell_nodes; p++) {
       const int32_t node = all->view->index[c * all->view->cell_nodes + p];
@@ -178,7 +178,7 @@ static void check_space(TesContext *ctx, const TestMesh *m, int dim) {
   test_free(x);
   test_free(u);
   test_free(at);
-  tesi_matrix_destroy(tes_space_context(m->space), &H);
+  tesi_matrix_destroy(m->space->context, &H);
   tes_space_destroy(&all);
 }
 

@@ -24,7 +24,7 @@ static TestMesh make_mesh(TesContext *ctx, int dim, int degree, int cell_degree,
  * kernels. */
 static void multiply(TesContext *ctx, const TesOperator *op, const TesVector *x, TesVector *z, TesVector *d,
                      bool by_kernels) {
-  const int64_t n = tes_operator_length(op);
+  const int64_t n = tes_operator_info(op).length;
   double *u = test_malloc((size_t)n * sizeof *u), *v = test_malloc((size_t)n * sizeof *v);
   TesiMatrix matrix;
   assert_ok(ctx, tesi_mapped_assemble(op, &matrix));
@@ -38,8 +38,8 @@ static void multiply(TesContext *ctx, const TesOperator *op, const TesVector *x,
   if (by_kernels) {
     TesiDeviceMatrix made;
     assert_ok(ctx, tesi_mapped_assemble_device(op, &made));
-    test_compare_matrices(ctx, &matrix, &made, tes_operator_precision(op) == TES_DOUBLE ? 1e-12 : 1e-5,
-                          tes_operator_describe(op));
+    test_compare_matrices(ctx, &matrix, &made, tes_operator_info(op).precision == TES_DOUBLE ? 1e-12 : 1e-5,
+                          tes_operator_info(op).description);
     tesi_device_matrix_destroy(op, &made);
   }
   tesi_matrix_destroy(op->context, &matrix);
@@ -51,7 +51,7 @@ static void check(TesContext *ctx, const TesiMappedDesc *desc, bool assemble) {
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 1e-5;
   TesOperator *op;
   assert_ok(ctx, tesi_mapped_create(ctx, desc, &op));
-  const char *const name = tes_operator_describe(op);
+  const char *const name = tes_operator_info(op).description;
   TesVector *x = test_vector_of(ctx, op, 1), *b = test_vector_of(ctx, op, 2), *y = test_vector_of(ctx, op, 0),
             *z = test_vector_of(ctx, op, 0), *d = test_vector_of(ctx, op, 0);
   assert_ok(ctx, tes_operator_apply(op, x, y));

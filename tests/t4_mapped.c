@@ -38,10 +38,10 @@ static TesMesh *geometry(int dim, Shape shape, int cells) {
 
 static TesVector *vector(const TesOperator *op, uint64_t seed) {
   TesVector *v;
-  const int64_t n = tes_operator_length(op);
+  const int64_t n = tes_operator_info(op).length;
   double *values = malloc((size_t)n * sizeof *values);
   for (int64_t i = 0; i < n; i++) values[i] = test_random(&seed);
-  assert_ok(ctx, tes_vector_create(ctx, n, tes_operator_precision(op), &v));
+  assert_ok(ctx, tes_vector_create(ctx, n, tes_operator_info(op).precision, &v));
   assert_ok(ctx, tes_vector_set(v, values));
   free(values);
   return v;
@@ -70,10 +70,10 @@ static void check_operator(const TesiMappedDesc *desc, const char *name) {
   char what[256];
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 2e-5;
   assert_ok(ctx, tesi_mapped_create(ctx, desc, &op));
-  snprintf(what, sizeof what, "%s: %s", name, tes_operator_describe(op));
+  snprintf(what, sizeof what, "%s: %s", name, tes_operator_info(op).description);
   TesVector *x = vector(op, 3), *y = vector(op, 4), *b = vector(op, 5), *r = vector(op, 6),
             *d = vector(op, 7);
-  const int64_t n = tes_operator_length(op);
+  const int64_t n = tes_operator_info(op).length;
   assert_ok(ctx, tesi_operator_apply_ref(op, x, y));
   double *expected = values_of(y), *rhs = values_of(b);
   assert_ok(ctx, tes_vector_fill(y, NAN));
@@ -100,7 +100,7 @@ static void check_operator(const TesiMappedDesc *desc, const char *name) {
     free(column);
     unit[i] = 0;
   }
-  assert_true(tes_operator_cost(op).flops > 0 && tes_operator_cost(op).bytes > 0);
+  assert_true(tes_operator_info(op).cost.flops > 0 && tes_operator_info(op).cost.bytes > 0);
   free(unit), free(diagonal), free(expected), free(rhs);
   tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&b), tes_vector_destroy(&r),
       tes_vector_destroy(&d);
@@ -251,13 +251,13 @@ static double energy(const TesOperator *op, TesVector *x, const TesVector *z) {
 
 /* Values at the nodes of an affine function of x: c0 + c.x, by the geometry's own positions. */
 static TesVector *affine_field(const TesOperator *op, const TesMesh *g, int k, const double c[4]) {
-  const int dim = tes_mesh_dim(g), n = k + 1, points = dim == 3 ? n * n * n : n * n;
+  const int dim = tes_mesh_info(g).dim, n = k + 1, points = dim == 3 ? n * n * n : n * n;
   double at[16];
   int64_t nodes;
   const int32_t *index = tesi_mapped_index(op, &nodes);
   double *values = calloc((size_t)nodes, sizeof *values);
   tesi_gauss_lobatto(n, at, NULL);
-  for (int64_t i = 0; i < tes_mesh_cells(g) * points; i++) {
+  for (int64_t i = 0; i < tes_mesh_info(g).cells * points; i++) {
     const int p = (int)(i % points);
     const double xi[3] = {at[p % n], at[p / n % n], at[p / n / n]};
     double x[3] = {0};
@@ -291,7 +291,7 @@ static void test_exact(void **state) {
                   tesi_mapped_create(
                       ctx, &(TesiMappedDesc){.mesh = g, .degree = k, .points = k + 3, .numbering = numbering},
                       &stiffness));
-        assert_true(tes_operator_singular(stiffness) && !tes_operator_singular(mass));
+        assert_true(tes_operator_info(stiffness).singular && !tes_operator_info(mass).singular);
         const double c[4] = {0.3, 1, -2, 0.5};
         TesVector *one = vector(mass, 1), *u = vector(mass, 2), *v = vector(mass, 3), *zero = vector(mass, 4);
         TesVector *linear = affine_field(mass, g, k, c);
@@ -325,7 +325,7 @@ static void test_assembled(void **state) {
       assert_ok(ctx, tesi_mapped_assemble(op, &A));
       TesVector *x = vector(op, 3), *y = vector(op, 4);
       double *in = values_of(x), *out = calloc((size_t)A.rows, sizeof *out);
-      assert_int_equal(A.rows, tes_operator_length(op));
+      assert_int_equal(A.rows, tes_operator_info(op).length);
       assert_int_equal(A.row[A.rows], A.entries);
       for (int64_t i = 0; i < A.rows; i++)
         for (int64_t e = A.row[i]; e < A.row[i + 1]; e++) {
@@ -369,7 +369,7 @@ static void test_refused(void **state) {
     tes_context_clear(ctx);
   }
   assert_ok(ctx, tesi_mapped_create(ctx, &(TesiMappedDesc){.mesh = g, .degree = 2}, &op));
-  assert_null(tes_operator_space(op));
+  assert_null(tes_operator_info(op).space);
   TesSmoother *smoother = NULL;
   assert_int_equal(
       tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother),

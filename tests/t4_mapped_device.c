@@ -30,7 +30,7 @@ static void check_matrix(TesContext *ctx, const TesOperator *op, double toleranc
   TesiDeviceMatrix b;
   must(ctx, tesi_mapped_assemble(op, &a));
   must(ctx, tesi_mapped_assemble_device(op, &b));
-  test_compare_matrices(ctx, &a, &b, tolerance, tes_operator_describe(op));
+  test_compare_matrices(ctx, &a, &b, tolerance, tes_operator_info(op).description);
   tesi_device_matrix_destroy(op, &b);
   tesi_matrix_destroy(op->context, &a);
 }
@@ -40,8 +40,8 @@ static void check(TesContext *ctx, const TesiMappedDesc *desc) {
   TesOperator *op;
   must(ctx, tesi_mapped_create(ctx, desc, &op));
   const double tolerance = desc->precision == TES_DOUBLE ? 1e-12 : 2e-5;
-  const char *const name = tes_operator_describe(op);
-  const int64_t n = tes_operator_length(op);
+  const char *const name = tes_operator_info(op).description;
+  const int64_t n = tes_operator_info(op).length;
   TesVector *x = test_vector_of(ctx, op, 1), *b = test_vector_of(ctx, op, 2), *y = test_vector_of(ctx, op, 3),
             *z = test_vector_of(ctx, op, 4);
   must(ctx, tes_vector_fill(y, NAN));

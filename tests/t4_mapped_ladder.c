@@ -27,7 +27,7 @@ static void check(TesContext *ctx, const TesiMappedDesc *desc, int rung) {
   must(ctx, bench_mapped_ladder_of(op, rung, &ladder));
   TesVector *x = test_vector_of(ctx, op, 1), *y = test_vector_of(ctx, op, 2), *z = test_vector_of(ctx, op, 3);
   must(ctx, tes_vector_fill(y, NAN));
-  must(ctx, bench_mapped_ladder_run(ctx, &ladder, tes_mesh_cells(desc->mesh), x->data, y->data));
+  must(ctx, bench_mapped_ladder_run(ctx, &ladder, tes_mesh_info(desc->mesh).cells, x->data, y->data));
   must(ctx, tesi_operator_apply_ref(op, x, z));
   test_compare(y, z, desc->precision == TES_DOUBLE ? 1e-12 : 4e-6, bench_mapped_rungs[rung], desc->degree);
   bench_mapped_ladder_release(ctx, &ladder);

@@ -289,7 +289,7 @@ static void energies_of_polynomials_are_exact(void **state) {
     assert_ok(context, tes_space_create(context, &sd, &space));
     const TestDiffusion desc = {.space = space, .a = f, .c = f, .alpha = {[TES_FRONT] = f}};
     assert_ok(context, test_operator_create(context, &desc, &op));
-    assert_false(tes_operator_singular(op));
+    assert_false(tes_operator_info(op).singular);
     assert_ok(context, tes_vector_create(context, space->length, TES_DOUBLE, &x));
     assert_ok(context, tes_vector_create(context, space->length, TES_DOUBLE, &y));
     double *values = tes_vector_data(x);
@@ -374,7 +374,7 @@ static void coefficients_that_vanish_leave_the_operator_singular(void **state) {
   assert_ok(context, tes_function_create_callback(context, vanishing, NULL, NULL, &f));
   assert_ok(context,
             test_operator_create(context, &(TestDiffusion){.space = space, .c = f, .alpha = {f}}, &op));
-  assert_true(tes_operator_singular(op));
+  assert_true(tes_operator_info(op).singular);
   tes_operator_destroy(&op), tes_function_destroy(&f), tes_space_destroy(&space), tes_mesh_destroy(&mesh);
   tes_context_destroy(&context);
 }

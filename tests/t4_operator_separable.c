@@ -117,7 +117,7 @@ static void plain_is_the_kronecker_product(void **state) {
       }
       assert_near(y[i], is_unknown(space, i) ? sum : 0, 1e-12 * largest(n, y));
     }
-    assert_true(tes_operator_singular(op) == (t == 3));
+    assert_true(tes_operator_info(op).singular == (t == 3));
     free(x), free(y);
     for (int d = 0; d < 3; d++) free(K[d]), free(M[d]);
     tes_operator_destroy(&op);

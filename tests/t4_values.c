@@ -159,15 +159,15 @@ static void test_lifting(void **state) {
   const TesFunction *g[6] = {f, f, f, f, f, f};
   TesVector *u = test_place_vector(&p, NULL);
   double *values = test_malloc((size_t)p.length * sizeof *values), *x = test_place_nodes(&p);
-  const double *const at[3] = {tes_mesh_coordinates(p.mesh, 0), tes_mesh_coordinates(p.mesh, 1),
-                               tes_mesh_coordinates(p.mesh, 2)};
+  const double *const at[3] = {tes_mesh_info(p.mesh).coordinates[0], tes_mesh_info(p.mesh).coordinates[1],
+                               tes_mesh_info(p.mesh).coordinates[2]};
   assert_ok(ctx, tes_functional_lifting(p.space, g, u));
   assert_ok(ctx, tes_vector_get(u, values));
   for (int64_t i = 0; i < p.length; i++) {
     double expected = 0;
     for (int d = 0; d < 3; d++) {
       if (x[3 * i + d] == at[d][0]) expected = -(1 << d);
-      if (x[3 * i + d] == at[d][tes_mesh_cells_along(p.mesh, d)]) expected = 1 << d;
+      if (x[3 * i + d] == at[d][tes_mesh_info(p.mesh).cells_along[d]]) expected = 1 << d;
     }
     assert_near(values[i], expected, 0);
   }

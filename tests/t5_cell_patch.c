@@ -27,7 +27,7 @@ static Case make_case(const TesMeshDesc *desc, int times, int degree, TesPrecisi
   assert_ok(s.ctx, tes_mesh_create(s.ctx, desc, &forest));
   for (int t = 0; t < times; t++) {
     TesMesh *next;
-    const int64_t cells = tes_mesh_cells(forest);
+    const int64_t cells = tes_mesh_info(forest).cells;
     int8_t *mark = test_malloc((size_t)cells);
     for (int64_t c = 0; c < cells; c++) mark[c] = test_random(&seed) > 0.5;
     assert_ok(s.ctx, tes_mesh_adapt(forest, mark, &next));
@@ -63,7 +63,7 @@ static double get(TesPrecision precision, const void *v, int64_t i) {
 
 static void compare(const TesMeshDesc *desc, int degree, TesPrecision precision) {
   Case s = make_case(desc, 2, degree, precision, true);
-  const int64_t n = tes_operator_length(s.op);
+  const int64_t n = tes_operator_info(s.op).length;
   TesiCellPatches *p;
   double *r = test_malloc((size_t)n * sizeof *r), *z = test_malloc((size_t)n * sizeof *z), largest = 0;
   float *single = test_malloc((size_t)n * sizeof *single);
@@ -98,7 +98,7 @@ static void test_reference(void **state) {
 /* z <- B r, the outer weight included; float64. */
 static void precondition(const Case *s, const TesiCellPatches *p, const double *r, double *z) {
   assert_ok(s->ctx, tesi_cell_patches_apply(p, r, z));
-  for (int64_t i = 0; i < tes_operator_length(s->op); i++) z[i] *= ((const double *)p->weight)[i];
+  for (int64_t i = 0; i < tes_operator_info(s->op).length; i++) z[i] *= ((const double *)p->weight)[i];
 }
 
 static void test_symmetric(void **state) {
@@ -106,7 +106,7 @@ static void test_symmetric(void **state) {
   const TesMeshDesc ball = {.domain = TES_DOMAIN_BALL, .dim = 3};
   for (int degree = 1; degree <= 3; degree++) {
     Case s = make_case(&ball, 2, degree, TES_DOUBLE, true);
-    const int64_t n = tes_operator_length(s.op);
+    const int64_t n = tes_operator_info(s.op).length;
     TesiCellPatches *p;
     double *v[4], xy = 0, yx = 0, xx = 0, size = 0;
     for (int i = 0; i < 4; i++) v[i] = test_malloc((size_t)n * sizeof(double));
@@ -122,7 +122,7 @@ static void test_symmetric(void **state) {
     assert_true(xx > 0);
     const int32_t *index;
     assert_int_equal(tes_space_index(s.space, &index, NULL), TES_OK); /* every unknown is in a patch */
-    for (int64_t i = 0; i < tes_mesh_cells(tes_space_mesh(s.space)) * p->m->cell_nodes; i++)
+    for (int64_t i = 0; i < tes_mesh_info(tes_space_mesh(s.space)).cells * p->m->cell_nodes; i++)
       assert_true(index[i] < 0 || ((const double *)p->weight)[index[i]] > 0);
     tesi_cell_patches_destroy(&p);
     for (int i = 0; i < 4; i++) test_free(v[i]);
@@ -138,7 +138,7 @@ static void test_exact(void **state) {
       Case s = make_case(
           &(TesMeshDesc){.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BOX, .dim = dim, .upper = {1, 0.2, 4}},
           0, degree, TES_DOUBLE, false);
-      const int64_t n = tes_operator_length(s.op);
+      const int64_t n = tes_operator_info(s.op).length;
       TesiCellPatches *p;
       double *x = test_malloc((size_t)n * sizeof *x), *Ax = test_malloc((size_t)n * sizeof *x),
              *z = test_malloc((size_t)n * sizeof *x);
@@ -160,7 +160,7 @@ static void test_smoother(void **state) {
   (void)state;
   Case s =
       make_case(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 1}, 2, 3, TES_DOUBLE, true);
-  const int64_t n = tes_operator_length(s.op);
+  const int64_t n = tes_operator_info(s.op).length;
   TesSmoother *smoother;
   TesVector *b, *x, *y;
   double *values = test_malloc((size_t)n * sizeof *values),
@@ -168,7 +168,7 @@ static void test_smoother(void **state) {
   fill(n, 9, values);
   const int32_t *index;
   assert_int_equal(tes_space_index(s.space, &index, NULL), TES_OK);
-  for (int64_t i = 0; i < tes_mesh_cells(tes_space_mesh(s.space)) * 16; i++)
+  for (int64_t i = 0; i < tes_mesh_info(tes_space_mesh(s.space)).cells * 16; i++)
     if (index[i] < 0) values[~index[i]] = 0;
   assert_ok(s.ctx, tes_vector_create(s.ctx, n, TES_DOUBLE, &b));
   assert_ok(s.ctx, tes_vector_create(s.ctx, n, TES_DOUBLE, &x));
@@ -193,7 +193,7 @@ static int iterations(const Case *s, TesSmootherKind kind) {
   TesSolver *solver;
   TesVector *b, *x;
   TesSolveResult result;
-  const int64_t n = tes_operator_length(s->op);
+  const int64_t n = tes_operator_info(s->op).length;
   const TesMultigridDesc desc = {.op = s->op, .precision = TES_SINGLE, .smoother = {.kind = kind}};
   assert_ok(s->ctx, tes_multigrid_create(s->ctx, &desc, &mg));
   assert_ok(s->ctx,

@@ -39,7 +39,7 @@ static Case make_case(TesContext *ctx, int dim, int degree, TesPrecision precisi
   tes_mesh_destroy(&trees);
   uint8_t given[16];
   test_set_geometry(forest, 1);
-  while (tes_mesh_cells(forest) < most) test_adapt(ctx, &seed, 0.3, 0, most, &forest);
+  while (tes_mesh_info(forest).cells < most) test_adapt(ctx, &seed, 0.3, 0, most, &forest);
   assert_ok(ctx, tes_space_create(ctx,
                                   &(TesSpaceDesc){.mesh = forest,
                                                   .degree = degree,
@@ -77,7 +77,7 @@ static TesVector *make_vector(TesContext *ctx, int64_t n, TesPrecision precision
 /* `most`: cells. In order: the same bits in every order of threads. */
 static void compare(TesContext *ctx, int dim, int degree, TesPrecision precision, int64_t most) {
   Case s = make_case(ctx, dim, degree, precision, most);
-  const int64_t n = tes_operator_length(s.op);
+  const int64_t n = tes_operator_info(s.op).length;
   const size_t bytes = (size_t)n * sizeof(double);
   double *values = test_malloc(bytes), *reference = test_malloc(bytes), *before = test_malloc(bytes);
   TesVector *r = make_vector(ctx, n, precision, 3), *z = make_vector(ctx, n, precision, 0),
@@ -137,7 +137,7 @@ static void smooth(TesContext *ctx, int dim, int degree, bool zero_guess, double
   TesSmoother *smoother;
   assert_ok(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = TES_SMOOTHER_CELL_PATCH},
                                      &smoother));
-  *n = tes_operator_length(s.op);
+  *n = tes_operator_info(s.op).length;
   TesVector *b = make_vector(ctx, *n, TES_DOUBLE, 5),
             *v = make_vector(ctx, *n, TES_DOUBLE, zero_guess ? 0 : 6);
   const long long before = counts ? counts->allocations : 0;

@@ -124,7 +124,7 @@ static void check_robin(TesContext *ctx, int dim, int degree, TesPrecision preci
   assert_ok(ctx,
             test_operator_create(
                 ctx, &(TestDiffusion){.space = space, .alpha = {NULL, alpha}, .precision = precision}, &op));
-  const int64_t n = tes_operator_length(op);
+  const int64_t n = tes_operator_info(op).length;
   TesVector *x = test_vector(ctx, n, precision, 1), *b = test_vector(ctx, n, precision, 2),
             *y = test_vector(ctx, n, precision, 0), *z = test_vector(ctx, n, precision, 0);
   assert_ok(ctx, tes_operator_apply(op, x, y));

@@ -395,7 +395,8 @@ static void embed_axis(int degree, int coarse_cells, int before, int after, bool
 
 /* All directions of a cube. The result replaces v, which has room for the fine vector. */
 static void embed(const TesSpace *coarse, bool transposed, double *v, double *work) {
-  const int cells = tes_mesh_cells_along(coarse->mesh, 0), nc = coarse->axis[0].nodes, nf = 2 * (nc - 1) + 1;
+  const int cells = tes_mesh_info(coarse->mesh).cells_along[0], nc = coarse->axis[0].nodes,
+            nf = 2 * (nc - 1) + 1;
   for (int d = 0; d < coarse->dim; d++) { /* directions < d are done */
     int before = 1, after = 1;
     for (int e = 0; e < d; e++) after *= transposed ? nc : nf;

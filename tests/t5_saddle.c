@@ -75,7 +75,7 @@ static void operator_is_symmetric(void **state) {
       assert_ok(ctx, tes_vector_get(Kx, a));
       assert_near(c[j], known ? 1 : a[j], 1e-11 * fabs(c[j]));
     }
-    assert_int_equal(tes_operator_singular(op), strchr(flows[i].given, 'o') == NULL);
+    assert_int_equal(tes_operator_info(op).singular, strchr(flows[i].given, 'o') == NULL);
     if (op->null) {
       assert_ok(ctx, tes_operator_apply(op, op->null, Kx));
       assert_ok(ctx, tes_vector_maximum(Kx, &null));
@@ -133,11 +133,11 @@ static TesSpace *refined_space(const TesSpace *coarse) {
   const TesMesh *mesh = tes_space_mesh(coarse);
   TesMesh *fine;
   TesSpace *space;
-  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = tes_mesh_dim(mesh), .refine = 1};
+  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = tes_mesh_info(mesh).dim, .refine = 1};
   uint8_t given[6];
   for (int d = 0; d < desc.dim; d++) {
-    desc.cells[d] = tes_mesh_cells_along(mesh, d);
-    desc.coordinates[d] = (double *)tes_mesh_coordinates(mesh, d);
+    desc.cells[d] = tes_mesh_info(mesh).cells_along[d];
+    desc.coordinates[d] = (double *)tes_mesh_info(mesh).coordinates[d];
     desc.periodic[d] = mesh->box_periodic[d];
   }
   for (int i = 0; i < 6; i++) given[i] = i < 2 * desc.dim ? (uint8_t)tes_space_given(coarse, i) : 0;

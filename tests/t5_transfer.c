@@ -46,7 +46,7 @@ static void fill_random(const TesSpace *space, TesVector *v, uint64_t *seed) {
   for (int64_t i = 0; i < n; i++) {
     const int at[3] = {(int)(i % nx), (int)(i / nx % ny), (int)(i / nx / ny)}, count[3] = {nx, ny, nz};
     values[i] = test_random(seed);
-    for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++)
+    for (int d = 0; d < tes_mesh_info(tes_space_mesh(space)).dim; d++)
       if ((at[d] == 0 && tes_space_given(space, 2 * d)) ||
           (at[d] == count[d] - 1 && tes_space_given(space, 2 * d + 1)))
         values[i] = 0;
@@ -238,8 +238,8 @@ static void embeds_polynomials_exactly(void **state) {
       const TesSpaceDesc desc = {.mesh = mesh, .degree = degree, .given = (const uint8_t[6]){0}};
       assert_int_equal(tes_space_create(ctx, &desc, &fine), TES_OK);
       assert_int_equal(tes_space_coarsen(fine, &coarse), TES_OK);
-      assert_int_equal(tes_mesh_cells_along(tes_space_mesh(coarse), 0), 2);
-      assert_int_equal(tes_mesh_cells_along(tes_space_mesh(coarse), 1), 3);
+      assert_int_equal(tes_mesh_info(tes_space_mesh(coarse)).cells_along[0], 2);
+      assert_int_equal(tes_mesh_info(tes_space_mesh(coarse)).cells_along[1], 3);
       const TesTransferDesc td = {.coarse = coarse, .fine = fine, .precision = TES_DOUBLE};
       assert_int_equal(tes_transfer_create(ctx, &td, &transfer), TES_OK);
       assert_int_equal(tes_vector_create(ctx, tes_space_length(coarse), TES_DOUBLE, &u), TES_OK);

@@ -73,7 +73,7 @@ static Outcome solve(TesContext *ctx, const TesMesh *forest, TesCoarseKind coars
   if (result.status == TES_OK) {
     double h1;
     const TesMultigrid *mg = tes_problem_multigrid(problem);
-    result.coarse = tes_space_length(tes_multigrid_space(mg, 0));
+    result.coarse = tes_space_length(tes_multigrid_level(mg, 0).space);
     assert_ok(ctx, tes_problem_solve(problem, &solved));
     assert_ok(ctx, tes_problem_errors(problem, &result.l2, &h1));
     result.iterations = solved.iterations;
@@ -163,7 +163,7 @@ static void cycles(void **state) {
   assert_true(norm < 1e-5);
   test_free(u), test_free(v), test_free(Mu), test_free(Mv);
   tesi_amg_destroy(&amg);
-  tesi_matrix_destroy(tes_space_context(space), &A);
+  tesi_matrix_destroy(space->context, &A);
   tes_operator_destroy(&op);
   tes_space_destroy(&space);
   tes_mesh_destroy(&forest);

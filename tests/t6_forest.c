@@ -25,7 +25,7 @@ static Mesh make_mesh(const TesMeshDesc *desc, int times, uint64_t seed) {
   if (tes_mesh_create(m.ctx, desc, &m.forest) == TES_MISSING) skip();
   assert_non_null(m.forest);
   for (int t = 0; t < times; t++) {
-    const int64_t cells = tes_mesh_cells(m.forest);
+    const int64_t cells = tes_mesh_info(m.forest).cells;
     int8_t *mark = test_malloc((size_t)cells);
     for (int64_t c = 0; c < cells; c++) mark[c] = test_random(&seed) > 0.5;
     TesMesh *next;
@@ -80,7 +80,7 @@ static void compare(const Mesh *m, const TesSpace *space, const TestDiffusion *d
   TesOperator *op;
   TesiMatrix matrix;
   assert_ok(ctx, test_operator_create(ctx, desc, &op));
-  const int64_t n = tes_operator_length(op);
+  const int64_t n = tes_operator_info(op).length;
   TesVector *x = make_vector(ctx, n, desc->precision, 7), *y = make_vector(ctx, n, desc->precision, 0),
             *ref = make_vector(ctx, n, TES_DOUBLE, 0), *b = make_vector(ctx, n, desc->precision, 9),
             *d = make_vector(ctx, n, desc->precision, 0);
@@ -102,7 +102,7 @@ static void compare(const Mesh *m, const TesSpace *space, const TestDiffusion *d
       if (matrix.column[e] == i) v[i] = matrix.value[e];
   assert_ok(ctx, tes_vector_set(ref, v));
   assert_close(d, ref, tolerance);
-  tesi_matrix_destroy(tes_space_context(space), &matrix);
+  tesi_matrix_destroy(space->context, &matrix);
   test_free(u);
   test_free(v);
   tes_vector_destroy(&x);
@@ -236,14 +236,14 @@ static void polynomials(void **state) {
 static int count_iterations(int dim, int k, int level, int depth) {
   Mesh m = make_mesh(&(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level}, 0, 1);
   for (int t = 0; t < depth; t++) {
-    const int64_t cells = tes_mesh_cells(m.forest);
+    const int64_t cells = tes_mesh_info(m.forest).cells;
     int8_t *mark = test_calloc((size_t)cells, 1);
     for (int64_t c = 0; c < cells; c++) {
       double least = 1e9, most = 0;
       for (int v = 0; v < 1 << dim; v++) {
         const double xi[3] = {v & 1, v >> 1 & 1, v >> 2};
         double x[3] = {0};
-        tes_mesh_map(m.forest, c, 1, xi, x);
+        tesi_mesh_map(m.forest, c, 1, xi, x);
         const double r = hypot(hypot(x[0] - 0.1, x[1] + 0.05), x[2] - (dim == 3 ? 0.07 : 0));
         least = fmin(least, r), most = fmax(most, r);
       }
@@ -265,8 +265,8 @@ static int count_iterations(int dim, int k, int level, int depth) {
   assert_ok(m.ctx, tes_function_create_constant(m.ctx, 1, &one));
   assert_ok(m.ctx, test_operator_create(m.ctx, &(TestDiffusion){.space = space, .a = a}, &op));
   assert_ok(m.ctx, tes_multigrid_create(m.ctx, &(TesMultigridDesc){.op = op, .precision = TES_SINGLE}, &mg));
-  TesVector *b = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0),
-            *x = make_vector(m.ctx, tes_operator_length(op), TES_DOUBLE, 0);
+  TesVector *b = make_vector(m.ctx, tes_operator_info(op).length, TES_DOUBLE, 0),
+            *x = make_vector(m.ctx, tes_operator_info(op).length, TES_DOUBLE, 0);
   assert_ok(m.ctx, tes_vector_fill(x, 0));
   assert_ok(m.ctx, tes_functional_load(&(TesLoadDesc){.space = space, .f = one}, b));
   assert_ok(m.ctx, tes_solver_create(
@@ -274,7 +274,7 @@ static int count_iterations(int dim, int k, int level, int depth) {
   assert_ok(m.ctx, tes_solver_solve(solver, b, x, &result));
   const int iterations = result.iterations;
   print_message("dim %d degree %d depth %d: %lld cells, %lld dofs, %lld hanging: %d iterations\n", dim, k,
-                depth, (long long)tes_mesh_cells(m.forest), (long long)tes_space_dofs(space),
+                depth, (long long)tes_mesh_info(m.forest).cells, (long long)tes_space_dofs(space),
                 (long long)tes_space_hanging(space), iterations);
   tes_solver_destroy(&solver);
   tes_multigrid_destroy(&mg);

@@ -14,7 +14,7 @@
  * mass matrix. */
 static void load_of_one(const TesSpace *space, TesVector *b) {
   const int k = tes_space_degree(space), n = tes_space_nodes_along(space, 0),
-            dim = tes_mesh_dim(tes_space_mesh(space));
+            dim = tes_mesh_info(tes_space_mesh(space)).dim;
   const double h = (double)k / (n - 1);
   double M[400], K[400], *line = test_calloc((size_t)n, sizeof *line),
                          *values = test_malloc((size_t)tes_space_length(space) * sizeof *values);

@@ -62,11 +62,11 @@ static TesOperator *make_operator(TesContext *on, const TesSpace *space, TesPrec
 
 static void make_world(World *w, TesContext *on, const TesMesh *mesh, int degree, TesPrecision precision,
                        bool varies) {
-  *w = (World){.on = on, .components = tes_mesh_dim(mesh)};
+  *w = (World){.on = on, .components = tes_mesh_info(mesh).dim};
   const TesSpaceDesc all = {.mesh = mesh, .degree = degree, .components = w->components, .given = given};
   assert_ok(on, tes_space_create(on, &all, &w->space));
   w->op = make_operator(on, w->space, precision, varies, true);
-  assert_string_equal(tes_operator_kind(w->op), "parts");
+  assert_string_equal(tes_operator_info(w->op).kind, "parts");
   for (int c = 0; c < w->components; c++) {
     uint8_t own[6];
     for (int b = 0; b < 6; b++) own[b] = given[b] >> c & 1;
@@ -124,8 +124,8 @@ typedef struct Deed {
 enum { APPLY, RESIDUAL, DIAGONAL, TRANSFER, SMOOTH, CYCLE, DEEDS };
 
 static void transfer(TesContext *on, const Deed *deed, const TesVector *b, TesVector *y) {
-  const TesSpace *fine = tes_operator_space(deed->op);
-  const TesPrecision precision = tes_operator_precision(deed->op);
+  const TesSpace *fine = tes_operator_info(deed->op).space;
+  const TesPrecision precision = tes_operator_info(deed->op).precision;
   TesSpace *coarse;
   TesTransfer *t;
   TesVector *low, *high;
@@ -159,8 +159,9 @@ static void smooth(TesContext *on, const Deed *deed, const TesVector *b, TesVect
 
 static void cycle(TesContext *on, const Deed *deed, const TesVector *b, TesVector *y) {
   TesMultigrid *mg;
-  const TesMultigridDesc desc = {
-      .op = deed->op, .precision = tes_operator_precision(deed->op), .smoother = {.kind = deed->smoother}};
+  const TesMultigridDesc desc = {.op = deed->op,
+                                 .precision = tes_operator_info(deed->op).precision,
+                                 .smoother = {.kind = deed->smoother}};
   assert_ok(on, tes_multigrid_create(on, &desc, &mg));
   assert_true(tes_multigrid_levels(mg) > 1);
   assert_ok(on, tes_multigrid_cycle(mg, b, y, true));
@@ -193,7 +194,7 @@ static void act(TesContext *on, const Deed *deed, const TesVector *b, const TesV
 
 /* Component by component against what is done to each alone. Emulated kernels add in another order. */
 static void compare(const World *w, int what, TesSmootherKind smoother) {
-  const TesPrecision precision = tes_operator_precision(w->op);
+  const TesPrecision precision = tes_operator_info(w->op).precision;
   const double round_off = precision == TES_SINGLE ? 1e-5 : 1e-13;
   TesVector *b = make_vector(w->on, w->space, precision, 3), *x = make_vector(w->on, w->space, precision, 5),
             *y = make_vector(w->on, w->space, precision, 0);
@@ -336,7 +337,7 @@ static void constants_of_one_component(void **state) {
               tes_space_create(
                   ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .components = 2, .given = first}, &space));
     assert_ok(ctx, tes_operator_create(ctx, &(TesOperatorDesc){.space = space}, &op));
-    assert_true(tes_operator_singular(op));
+    assert_true(tes_operator_info(op).singular);
     assert_ok(ctx, tes_multigrid_create(ctx, &(TesMultigridDesc){.op = op, .symmetric = true}, &mg));
     assert_ok(ctx,
               tes_solver_create(ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_GMRES},

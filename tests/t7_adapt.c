@@ -36,7 +36,7 @@ static void polynomial(void **state) {
                                                      .dim = dim,
                                                      .cells = {2, 2, 1}}),
             *forest;
-    int8_t *mark = test_calloc((size_t)tes_mesh_cells(trees), 1);
+    int8_t *mark = test_calloc((size_t)tes_mesh_info(trees).cells, 1);
     mark[1] = 1;
     assert_ok(ctx, tes_mesh_adapt(trees, mark, &forest));
     TesFunction *exact = expression(ctx, "x*x + x*y - y*y + 2*y + 3"),
@@ -64,10 +64,10 @@ static void polynomial(void **state) {
     assert_ok(ctx, tes_problem_errors(problem, &l2, &h1));
     assert_near(l2, 0, 1e-10);
     assert_near(h1, 0, 1e-10);
-    double *eta2 = test_malloc((size_t)tes_mesh_cells(forest) * sizeof *eta2);
+    double *eta2 = test_malloc((size_t)tes_mesh_info(forest).cells * sizeof *eta2);
     assert_ok(
         ctx, tes_estimate_residual(problem, eta2)); /* no residual anywhere, no jump, also where faces hang */
-    for (int64_t i = 0; i < tes_mesh_cells(forest); i++) assert_near(eta2[i], 0, 1e-16);
+    for (int64_t i = 0; i < tes_mesh_info(forest).cells; i++) assert_near(eta2[i], 0, 1e-16);
     test_free(eta2);
     test_free(mark);
     tes_problem_destroy(&problem);

@@ -25,10 +25,10 @@ static void check_levels(TesContext *ctx, const Levels *l) {
       break;
     }
     for (int d = 0; d < desc.dim; d++) {
-      const int n = tes_mesh_cells_along(coarse, d);
+      const int n = tes_mesh_info(coarse).cells_along[d];
       assert_int_equal(n, l->coarse[i][d]);
-      assert_true(tes_mesh_coordinates(coarse, d)[0] == 0);
-      assert_true(tes_mesh_coordinates(coarse, d)[n] == l->upper[d]);
+      assert_true(tes_mesh_info(coarse).coordinates[d][0] == 0);
+      assert_true(tes_mesh_info(coarse).coordinates[d][n] == l->upper[d]);
     }
     mesh = coarse;
   }
@@ -70,10 +70,10 @@ static void the_last_of_an_odd_number(void **state) {
   assert_ok(ctx, tes_mesh_coarsen(mesh, &coarse));
   assert_ok(ctx, tes_mesh_coarsen(coarse, &coarser));
   const double expected[] = {0, 3, 5, 8, 11, 12}, again[] = {0, 5, 12};
-  assert_int_equal(tes_mesh_cells_along(coarse, 0), 5);
-  for (int i = 0; i <= 5; i++) assert_true(tes_mesh_coordinates(coarse, 0)[i] == expected[i]);
-  assert_int_equal(tes_mesh_cells_along(coarser, 0), 2);
-  for (int i = 0; i <= 2; i++) assert_true(tes_mesh_coordinates(coarser, 0)[i] == again[i]);
+  assert_int_equal(tes_mesh_info(coarse).cells_along[0], 5);
+  for (int i = 0; i <= 5; i++) assert_true(tes_mesh_info(coarse).coordinates[0][i] == expected[i]);
+  assert_int_equal(tes_mesh_info(coarser).cells_along[0], 2);
+  for (int i = 0; i <= 2; i++) assert_true(tes_mesh_info(coarser).coordinates[0][i] == again[i]);
   tes_mesh_destroy(&coarser);
   tes_mesh_destroy(&coarse);
   tes_mesh_destroy(&mesh);
@@ -94,8 +94,9 @@ static void ends_stay_alike(void **state) {
       assert_ok(ctx, tes_mesh_coarsen(mesh, &coarse));
       tes_mesh_destroy(&mesh);
       if (!coarse) break;
-      const int cells = tes_mesh_cells_along(coarse, 0);
-      const double *x = tes_mesh_coordinates(coarse, 0), width = x[1] - x[0], last = x[cells] - x[cells - 1];
+      const int cells = tes_mesh_info(coarse).cells_along[0];
+      const double *x = tes_mesh_info(coarse).coordinates[0], width = x[1] - x[0],
+                   last = x[cells] - x[cells - 1];
       if (!(last > 0.499 * width && last < 1.501 * width))
         fail_msg("%d cells: the last of %d is %g times as wide as the first", n, cells, last / width);
       mesh = coarse;

@@ -191,7 +191,7 @@ static TesStatus vector_load(const TesProblem *p, TesVector *b) {
 
 static int vector_shown(const TesProblem *p, TesiShown *shown) {
   const TesFunction *const *f = p->numbered.data.f;
-  shown[0] = (TesiShown){"f", {f[0], f[1], tes_mesh_dim(p->mesh) == 3 ? f[2] : NULL}, NULL};
+  shown[0] = (TesiShown){"f", {f[0], f[1], tes_mesh_info(p->mesh).dim == 3 ? f[2] : NULL}, NULL};
   shown[1] = (TesiShown){"a", {p->numbered.data.a}, p->numbered.a};
   return 2;
 }

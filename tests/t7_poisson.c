@@ -242,7 +242,7 @@ static void the_floor_of_the_residual(void **state) {
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 8}}, &mesh));
   for (int degree = 1; degree <= 10; degree += 9) {
     assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = degree}, &problem));
-    assert_near(tes_problem_floor(problem) / (64 * 0x1p-52), degree == 1 ? 0.04 : 16, 1e-12);
+    assert_near(tes_problem_info(problem).floor / (64 * 0x1p-52), degree == 1 ? 0.04 : 16, 1e-12);
     tes_problem_destroy(&problem);
   }
   tes_mesh_destroy(&mesh);

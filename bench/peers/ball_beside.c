@@ -39,7 +39,7 @@ static void make_forest(Ours *o, int dim, int level, int shells) {
   const TesMeshDesc desc = {.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level};
   check(tes_mesh_create(o->context, &desc, &o->forest), o);
   for (int t = 0; shells && t < (dim == 3 ? 2 : 3); t++) {
-    const int64_t cells = tes_mesh_cells(o->forest);
+    const int64_t cells = tes_mesh_info(o->forest).cells;
     int8_t *mark = malloc((size_t)cells);
     TesMesh *next;
     if (!mark) exit(1);
@@ -85,7 +85,7 @@ static void make_operator(Ours *o) {
   const TesOperatorDesc desc = {
       .space = o->space, .form = {.terms = 1, .term = &diffusion}, .precision = TES_DOUBLE};
   check(tes_operator_create(o->context, &desc, &o->op), o);
-  const int64_t length = tes_operator_length(o->op);
+  const int64_t length = tes_operator_info(o->op).length;
   double *values = malloc((size_t)length * sizeof *values);
   if (!values) exit(1);
   for (int64_t i = 0; i < length; i++) values[i] = 2. * rand() / RAND_MAX - 1;
@@ -140,7 +140,7 @@ static void measure(double seconds, double dofs, int dim, int degree, int shells
     const double median = sorted[rounds / 2];
     printf("%s,%d,%s,%d,%.0f,%s,%.3f,%.3f,%.2f,%.3f\n", v < VARIANTS ? "deal.II" : "tessera", dim,
            shells ? "shells" : "uniform", degree, size,
-           v < VARIANTS ? names[v] : factors[tes_operator_factors(o.op)], 1e3 * median, 1e3 * sorted[0],
+           v < VARIANTS ? names[v] : factors[tes_operator_info(o.op).factors], 1e3 * median, 1e3 * sorted[0],
            1e-6 * size / median, ratio[rounds / 2]);
   }
   fflush(stdout);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bench.h"
+#include "common.h"
 #include "device/device.h"
 #include "operator/assembled/assembled.h"
 
@@ -49,20 +50,6 @@ static void release(Subject *s) {
   tes_mesh_destroy(&s->forest);
 }
 
-/* Whether the sphere of this radius cuts the cell. */
-static bool cuts(const TesMesh *forest, int64_t cell, double radius) {
-  const int dim = tes_mesh_dim(forest);
-  double xi[24], x[24], least = INFINITY, most = 0;
-  for (int v = 0; v < 1 << dim; v++)
-    for (int d = 0; d < dim; d++) xi[v * dim + d] = v >> d & 1;
-  tes_mesh_map(forest, cell, 1 << dim, xi, x);
-  for (int v = 0; v < 1 << dim; v++) {
-    const double *p = x + v * dim, r = hypot(hypot(p[0] - 0.1, p[1] + 0.05), dim == 3 ? p[2] - 0.07 : 0);
-    least = fmin(least, r), most = fmax(most, r);
-  }
-  return least < radius && most > radius;
-}
-
 static TesStatus make_forest(TesContext *ctx, int dim, int cell_degree, int level, bool shells,
                              TesMesh **forest) {
   TesStatus status = TES_OK;
@@ -73,9 +60,10 @@ static TesStatus make_forest(TesContext *ctx, int dim, int cell_degree, int leve
       &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level, .geometry_degree = cell_degree},
       forest));
   for (int t = 0; shells && t < (dim == 3 ? 2 : 3); t++) {
-    const int64_t cells = tes_mesh_cells(*forest);
+    const int64_t cells = tes_mesh_info(*forest).cells;
     TES_ALLOC(&mark, cells);
-    for (int64_t c = 0; c < cells; c++) mark[c] = cuts(*forest, c, 0.35) || cuts(*forest, c, 0.75);
+    for (int64_t c = 0; c < cells; c++)
+      mark[c] = bench_cuts(*forest, c, 0.35) || bench_cuts(*forest, c, 0.75);
     TES_TRY(tes_mesh_adapt(*forest, mark, &next));
     tesi_free(ctx, &mark);
     tes_mesh_destroy(forest);
@@ -95,8 +83,8 @@ static TesStatus nearest_forest(TesContext *ctx, int dim, int cell_degree, int d
   *forest = NULL;
   for (int level = 0; level < 12; level++) {
     TES_TRY(make_forest(ctx, dim, cell_degree, level, shells, &next));
-    const double size = (double)tes_mesh_cells(next) * pow(degree, dim);
-    const double before = *forest ? (double)tes_mesh_cells(*forest) * pow(degree, dim) : 0;
+    const double size = (double)tes_mesh_info(next).cells * pow(degree, dim);
+    const double before = *forest ? (double)tes_mesh_info(*forest).cells * pow(degree, dim) : 0;
     const bool closer = !*forest || fabs(log(size / dofs)) < fabs(log(before / dofs));
     if (closer) {
       tes_mesh_destroy(forest);
@@ -138,9 +126,9 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, const TesFuncti
   s->bytes = memory(ctx) - before;
   s->batch = on_gpu(ctx) ? BATCH : 1;
   desc.ignore_hanging = true;
-  desc.factors = tes_operator_factors(s->op);
+  desc.factors = tes_operator_info(s->op).factors;
   if (tes_space_hanging(s->space)) TES_TRY(tes_operator_create(ctx, &desc, &s->plain));
-  const int64_t length = tes_operator_length(s->op);
+  const int64_t length = tes_operator_info(s->op).length;
   TES_TRY(tes_vector_create(ctx, length, precision, &s->x));
   TES_TRY(tes_vector_create(ctx, length, precision, &s->y));
   TES_ALLOC(&values, length);
@@ -157,7 +145,7 @@ done:
 /* So many applications, and what they take: bench_time() gives seconds of all. */
 static TesStatus apply_batch(const Subject *s, const TesOperator *op) {
   TesStatus status = TES_OK;
-  TesContext *ctx = tes_space_context(s->space);
+  TesContext *ctx = s->space->context;
   for (int i = 0; i < s->batch; i++) TES_TRY(tes_operator_apply(op, s->x, s->y));
   TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
 done:
@@ -259,7 +247,7 @@ static double count_dofs(const Subject *s) {
 
 /* *difference <- the larger of itself and max |y - z| / max |z|. */
 static TesStatus compare(const Subject *s, double *difference) {
-  TesContext *ctx = tes_space_context(s->space);
+  TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
   double *y = NULL, *z = NULL, largest = 0, error = 0;
   const int64_t length = tes_vector_length(s->y);
@@ -285,10 +273,10 @@ static TesStatus find_energy(TesContext *ctx, const Subject *s, double *energy) 
   TesFunction *v = NULL;
   double *values = NULL;
   TES_ALLOC(&values, tes_vector_length(s->x));
-  TES_TRY(tes_function_create_expression(ctx, text[tes_mesh_dim(s->forest) - 2], &v));
+  TES_TRY(tes_function_create_expression(ctx, text[tes_mesh_info(s->forest).dim - 2], &v));
   TES_TRY(tes_space_interpolate(s->space, (const TesFunction *[]){v}, values));
-  const int64_t entries =
-      tes_mesh_cells(s->forest) * (int64_t)pow(tes_space_degree(s->space) + 1, tes_mesh_dim(s->forest));
+  const int64_t entries = tes_mesh_info(s->forest).cells *
+                          (int64_t)pow(tes_space_degree(s->space) + 1, tes_mesh_info(s->forest).dim);
   const int32_t *index;
   TES_TRY(tes_space_index(s->space, &index, NULL));
   for (int64_t i = 0; i < entries; i++)
@@ -345,7 +333,7 @@ static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const Te
   const TesTermDesc diffusion = {.a = {.all = a}};
   const TesOperatorDesc desc = {
       .space = s.space, .form = {.terms = 1, .term = &diffusion}, .precision = precision};
-  TES_TRY(tes_vector_create(ctx, tes_operator_length(s.op), precision, &s.z));
+  TES_TRY(tes_vector_create(ctx, tes_operator_info(s.op).length, precision, &s.z));
   TES_TRY(tes_operator_apply(s.op, s.x, s.z));
   TES_TRY(measure_form(ctx, &desc, "assembled", o->seconds / 2, &s, &csr, &difference));
   row[CSR_DOFS].number = count_dofs(&s);
@@ -384,9 +372,9 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   row[DIM].number = dim, row[DEGREE].number = degree;
   row[MESH].text = shells ? "shells" : "uniform";
   row[SERIES].text = series[dim - 2][shells];
-  row[FACTORS].text = factors[tes_operator_factors(s.op)];
+  row[FACTORS].text = factors[tes_operator_info(s.op).factors];
   row[PRECISION].text = precision == TES_DOUBLE ? "double" : "single";
-  row[CELLS].number = (double)tes_mesh_cells(s.forest);
+  row[CELLS].number = (double)tes_mesh_info(s.forest).cells;
   row[DOFS].number = count_dofs(&s);
   row[HANGING].number = 100 * (double)tes_space_hanging(s.space) / count_dofs(&s);
   row[MS].number = 1e3 * with.median / s.batch;

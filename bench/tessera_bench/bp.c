@@ -71,7 +71,7 @@ static TesStatus make_mesh(TesContext *ctx, const BenchOptions *o, int dim, int 
   }
   if (o->numbering == TES_NUMBER_SHUFFLED) desc.shuffle = 1;
   TES_TRY(tes_mesh_create(ctx, &desc, &s->mesh));
-  s->cells = (double)tes_mesh_cells(s->mesh);
+  s->cells = (double)tes_mesh_info(s->mesh).cells;
 done:
   for (int d = 0; d < 3; d++) tes_function_destroy(&map[d]);
   return status;
@@ -121,7 +121,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
     TES_NEW(&s->ladder);
     TES_TRY(bench_mapped_ladder_of(s->op, rung, s->ladder));
   }
-  const int64_t length = tes_operator_length(s->op);
+  const int64_t length = tes_operator_info(s->op).length;
   s->unknowns = (double)length;
   TES_TRY(tes_vector_create(ctx, length, precision, &s->x));
   TES_TRY(tes_vector_create(ctx, length, precision, &s->y));
@@ -130,7 +130,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int bp, int dim
     tesi_log(ctx, TES_LOG_DETAIL, "mapped cells, kernel \"%s\" of the ladder, degree %d, %d points",
              bench_mapped_rungs[rung], degree, s->points);
   else
-    tesi_log(ctx, TES_LOG_DETAIL, "%s", tes_operator_describe(s->op));
+    tesi_log(ctx, TES_LOG_DETAIL, "%s", tes_operator_info(s->op).description);
 done:
   if (status != TES_OK) release(s);
   return status;
@@ -338,7 +338,7 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
   const bool limits =
       variant == BENCH_MAPPED_RUNGS || strcmp(o->variant, "all") != 0; /* once beside a ladder */
   if (o->cg) TES_TRY(solve(s, o->cg, o->cg_tolerance, &cg));
-  const TesCost cost = tes_operator_cost(s->op);
+  const TesCost cost = tes_operator_info(s->op).cost;
   const double bytes = paper_bytes(s, precision), gflops = 1e-9 * cost.flops / time.median,
                share = bytes / time.median / bandwidth;
   const CliCell row[BP_COLUMNS] = {
@@ -348,7 +348,7 @@ static TesStatus add_row(TesContext *ctx, const BenchOptions *o, Problem *s, Tes
       [BP_PRECISION] = {0, precision == TES_DOUBLE ? "double" : "single"},
       [BP_CELLS] = {s->cells, NULL},
       [BP_DOFS] = {s->unknowns, NULL},
-      [BP_FACTORS] = {0, factors[tes_operator_factors(s->op)]},
+      [BP_FACTORS] = {0, factors[tes_operator_info(s->op).factors]},
       [BP_MS] = {1e3 * time.median, NULL},
       [BP_FASTEST] = {1e3 * time.fastest, NULL},
       [BP_SLOWEST] = {1e3 * time.slowest, NULL},

@@ -5,6 +5,7 @@
 #include <time.h>
 #include "bench.h"
 #include "device/device.h"
+#include "space/space.h"
 
 static int nearest_coarsening(double cells) {
   int best = 2;
@@ -32,7 +33,7 @@ TesStatus bench_coefficient(TesContext *ctx, bool variable, TesFunction **a) {
 }
 
 TesStatus bench_random(const TesSpace *space, TesVector *vector) {
-  TesContext *ctx = tes_space_context(space);
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;
   const int64_t nx = tes_space_nodes_along(space, 0), ny = tes_space_nodes_along(space, 1),
@@ -42,7 +43,7 @@ TesStatus bench_random(const TesSpace *space, TesVector *vector) {
   for (int64_t i = 0; i < length; i++) {
     const int64_t at[3] = {i % nx, i / nx % ny, i / nx / ny};
     bool inside = true;
-    for (int d = 0; d < tes_mesh_dim(tes_space_mesh(space)); d++)
+    for (int d = 0; d < tes_mesh_info(tes_space_mesh(space)).dim; d++)
       inside = inside && at[d] > 0 && at[d] + 1 < tes_space_nodes_along(space, d);
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     if (inside) values[i] = (double)(int32_t)(seed >> 32) / 2147483648.0;
@@ -54,7 +55,7 @@ done:
 }
 
 TesStatus bench_wait(const TesOperator *op) {
-  TesContext *ctx = tes_space_context(tes_operator_space(op));
+  TesContext *ctx = tes_operator_info(op).space->context;
   return tesi_context_device(ctx)->synchronize(ctx);
 }
 

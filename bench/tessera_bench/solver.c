@@ -103,13 +103,13 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
         [DIM] = {dim, NULL},
         [DEGREE] = {degree, NULL},
         [PRECISION] = {0, precision_names[precision]},
-        [CELLS] = {tes_mesh_cells_along(tes_space_mesh(d.space), 0), NULL},
+        [CELLS] = {tes_mesh_info(tes_space_mesh(d.space)).cells_along[0], NULL},
         [DOFS] = {unknowns, NULL},
         [LEVELS] = {tes_multigrid_levels(tes_problem_multigrid(d.problem)), NULL},
         [ITERATIONS] = {d.result.iterations, NULL},
         [SECONDS] = {time.median, NULL},
         [RATE] = {1e-6 * unknowns / time.median, NULL},
-        [SETUP] = {tes_problem_times(d.problem).total, NULL},
+        [SETUP] = {tes_problem_info(d.problem).times.total, NULL},
         [L2] = {l2, NULL},
         [H1] = {h1, NULL},
         [VECTORS] = {(double)tes_context_memory(ctx) / 8 / (double)tes_space_length(d.space), NULL},
@@ -126,7 +126,7 @@ static TesStatus cells_for(TesContext *ctx, int dim, int degree, double dofs, in
   TesStatus status = TES_OK;
   TesSpace *space = NULL;
   TES_TRY(bench_space(ctx, dim, degree, dofs, true, &space));
-  *cells = tes_mesh_cells_along(tes_space_mesh(space), 0);
+  *cells = tes_mesh_info(tes_space_mesh(space)).cells_along[0];
 done:
   tes_space_destroy(&space);
   return status;

@@ -103,7 +103,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, Subject *s, con
       [DEGREE] = {tes_space_degree(space), NULL},
       [PRECISION] = {0, tes_vector_precision(s->x) == TES_DOUBLE ? "double" : "single"},
       [VARIANT] = {0, name},
-      [CELLS] = {tes_mesh_cells_along(tes_space_mesh(space), 0), NULL},
+      [CELLS] = {tes_mesh_info(tes_space_mesh(space)).cells_along[0], NULL},
       [DOFS] = {unknowns, NULL},
       [MS] = {1e3 * time.median, NULL},
       [FASTEST] = {1e3 * time.fastest, NULL},

@@ -40,10 +40,9 @@ typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
 
 /** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees. */
 TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2);
-/** eta[cells] of dual-weighted residuals, signed. Solves the dual problem, degree + 1 <= 8, to 1e-6. */
+/** eta[cells] of dual-weighted residuals, signed. Solves the dual problem, degree + 1 <= 8, to 1e-6. Errors:
+ *  TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */
 TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta);
-/** value <- J(u). Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */
-TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value);
 /** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative. */
 int64_t tes_mark_cells(TesContext *context, TesMarking marking, double fraction, int64_t cells,
                        const double *indicator, int8_t *mark);

@@ -61,7 +61,7 @@ typedef struct TesValue {
   TesWhere where;
   int number;      /**< of the boundary or material, in the mesh's order */
   double point[3]; /**< in the closed domain */
-  /** An expression in u, ux, uy, uz (in problems: tes_problem_field()), x, y, z, r and, on a boundary, nx, ny, nz;
+  /** An expression in u, ux, uy, uz (in problems: TesProblemInfo.field), x, y, z, r and, on a boundary, nx, ny, nz;
    *  NULL: u.
    *  Error: "l2" (or NULL) or "h1". Force: "x", "y" or "z". */
   const char *of;

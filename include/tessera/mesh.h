@@ -129,7 +129,7 @@ void tes_mesh_destroy(TesMesh **mesh);
  *  (TES_OK) when nothing can be coarsened: this is the coarsest mesh, which is solved directly. */
 TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse);
 /** Forests: cells with a mark > 0 are refined once; families (all 2^dim children of a cell) whose marks are all < 0
- *  become their parent; then the balance refines what it must. mark[tes_mesh_cells()]. Compared with the old mesh a
+ *  become their parent; then the balance refines what it must. mark[cells]. Compared with the old mesh a
  *  cell is the same, one level finer or one level coarser. Errors as above, TES_INVALID_INPUT for other kinds; the
  *  memory the new mesh can need is computed first. */
 TesStatus tes_mesh_adapt(const TesMesh *mesh, const int8_t *mark, TesMesh **adapted);
@@ -145,28 +145,21 @@ typedef struct TesRelation {
   int8_t kinship; /**< TesKinship */
   int8_t child;   /**< bit d: upper half in direction d; 0 unless TES_KIN_CHILD */
 } TesRelation;
-/** relation[tes_mesh_cells(to)], caller's. Errors: TES_INVALID_INPUT (no forests, other coarse meshes, more than
+/** relation[cells of `to`], caller's. Errors: TES_INVALID_INPUT (no forests, other coarse meshes, more than
  * one level between them). */
 TesStatus tes_mesh_relate(const TesMesh *from, const TesMesh *to, TesRelation *relation);
 
 /** What it consists of. Arrays are owned by the mesh. */
-/** Never auto. */
-TesMeshKind tes_mesh_kind(const TesMesh *mesh);
-/** 2 or 3. */
-int tes_mesh_dim(const TesMesh *mesh);
-int64_t tes_mesh_cells(const TesMesh *mesh);
-/** Kind box: cells in direction d; 1 for d >= dim. Other kinds: 0. */
-int tes_mesh_cells_along(const TesMesh *mesh, int d);
-/** Kind box: vertex coordinates [cells_along(d) + 1] of direction d. Other kinds: NULL. */
-const double *tes_mesh_coordinates(const TesMesh *mesh, int d);
-/** Cells of the coarse mesh; for kinds without trees all cells. */
-int64_t tes_mesh_trees(const TesMesh *mesh);
-/** Of the finest cell; 0: the trees. */
-int tes_mesh_max_level(const TesMesh *mesh);
-/** [cells]; NULL but for forests. */
-const int8_t *tes_mesh_levels(const TesMesh *mesh);
-/** Lower corner of a cell in its tree's reference cell [0, 1]^dim; its edges are 2^-level long. */
-void tes_mesh_origin(const TesMesh *mesh, int64_t cell, double origin[3]);
+typedef struct TesMeshInfo {
+  TesMeshKind kind;     /**< never auto */
+  int dim;              /**< 2 or 3 */
+  int64_t cells, trees; /**< cells of the mesh and of the coarse mesh; without trees both are the same */
+  int max_level;        /**< of the finest cell; 0: the trees */
+  const int8_t *levels; /**< [cells]; NULL but for forests */
+  int cells_along[3];   /**< kind box: cells in each direction, 1 from dim on; other kinds: 0 */
+  const double *coordinates[3]; /**< kind box: of vertices, [cells_along[d] + 1]; other kinds: NULL */
+} TesMeshInfo;
+TesMeshInfo tes_mesh_info(const TesMesh *mesh);
 
 /** Boundaries and materials have numbers and names; faces and cells without a name have number -1 - no name. Leaves
  *  inherit from their tree. A box has the boundaries left right bottom top (back front), in the order of TesFace,
@@ -175,16 +168,12 @@ int tes_mesh_boundaries(const TesMesh *mesh);
 const char *tes_mesh_boundary_name(const TesMesh *mesh, int boundary);
 int tes_mesh_materials(const TesMesh *mesh);
 const char *tes_mesh_material_name(const TesMesh *mesh, int material);
-/** Faces of trees on the boundary that have this name; 0 where all of them lie between trees. */
-int64_t tes_mesh_boundary_faces(const TesMesh *mesh, int boundary);
 /** Number of a name; TES_INVALID_INPUT with the known ones where there is none. */
 TesStatus tes_mesh_find_boundary(const TesMesh *mesh, const char *name, int *boundary);
 TesStatus tes_mesh_find_material(const TesMesh *mesh, const char *name, int *material);
 /** Whether face `face` of the cell lies on the boundary, and the number of its name (may be NULL; -1: none). */
 bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boundary);
 int tes_mesh_material(const TesMesh *mesh, int64_t cell);
-/** Faces of trees on the boundary that have no name; *tree and *face (may be NULL) are the first. */
-int64_t tes_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face);
 
 /** The point F_K(xi) of each of n reference points [n][dim] in [0, 1]^dim of cell K, to x[n][dim]; J (may be NULL):
  *  [n][dim][dim], J[r][c] = d x_r / d xi_c. Errors: TES_INVALID_INPUT (no such cell), those of tes_mesh_create():
@@ -197,9 +186,6 @@ TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const doub
  *  kinds: all cells are looked at once for all points, and F_K(xi) = x is solved by Newton's method in those near
  *  one, so ask for many at once. Errors: TES_INVALID_INPUT (a point that is not finite), those of tes_mesh_create(). */
 TesStatus tes_mesh_locate(const TesMesh *mesh, int64_t n, const double *x, int64_t *cell, double *xi);
-/** The same points by the map of the cell's own tree, which on curved domains the polynomials of
- * tes_mesh_evaluate() approach. */
-void tes_mesh_map(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x);
 
 #ifdef __cplusplus
 }

@@ -57,16 +57,17 @@ void tes_multigrid_destroy(TesMultigrid **multigrid);
 
 /** Number of levels; the finest is the last one. */
 int tes_multigrid_levels(const TesMultigrid *multigrid);
-/** Space, operator and smoother of a level, owned by the multigrid; the smoother of level 0 is NULL. */
-const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level);
-const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level);
-const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int level);
+/** What a level consists of, owned by the multigrid. */
+typedef struct TesMultigridLevel {
+  const TesSpace *space;
+  const TesOperator *op;
+  const TesSmoother *smoother; /**< NULL on level 0 */
+} TesMultigridLevel;
+TesMultigridLevel tes_multigrid_level(const TesMultigrid *multigrid, int level);
 
 /** One V-cycle for A x = b on the finest level, vectors of the cycle's precision. zero_guess: x is taken as zero. */
 TesStatus tes_multigrid_cycle(TesMultigrid *multigrid, const TesVector *b, TesVector *x, bool zero_guess);
 
-/** Bytes that the multigrid of this description will allocate, roughly (within 10 % on large meshes). */
-TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes);
 /** Where the time of the last cycles went: seconds in smoothing, residuals, transfers, coarse solves, summed over
  * levels. */
 typedef struct TesMultigridTimes {

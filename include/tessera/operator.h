@@ -126,13 +126,21 @@ typedef struct TesCost {
 TesStatus tes_operator_create(TesContext *context, const TesOperatorDesc *desc, TesOperator **op);
 void tes_operator_destroy(TesOperator **op);
 
-/** What it was created with; the space belongs to the operator. */
-const TesSpace *tes_operator_space(const TesOperator *op);
-/** Length of its vectors. */
-int64_t tes_operator_length(const TesOperator *op);
-TesPrecision tes_operator_precision(const TesOperator *op);
-/** Name of the kind. */
-const char *tes_operator_kind(const TesOperator *op);
+/** What it is; pointers belong to the operator. */
+typedef struct TesOperatorInfo {
+  const TesSpace *space;
+  int64_t length; /**< of its vectors */
+  TesPrecision precision;
+  const char *kind;        /**< its name */
+  const char *description; /**< one line: kind, kernel, specialised degree or fallback */
+  TesFactors factors; /**< what the choice of factors of a mapped operator ended with; auto for other kinds */
+  TesCost cost;
+  /** Constants of a component are in the null space (pure Neumann, no mass): A is singular, and b must have mean zero
+   *  there. */
+  bool singular;
+} TesOperatorInfo;
+TesOperatorInfo tes_operator_info(const TesOperator *op);
+
 /** y <- A x. x and y differ and have the operator's precision. */
 TesStatus tes_operator_apply(const TesOperator *op, const TesVector *x, TesVector *y);
 /** r <- b - A x, in one pass. r may be b. */
@@ -143,14 +151,6 @@ TesStatus tes_operator_diagonal(const TesOperator *op, TesVector *d);
  *  operators that are not assembled, and float64 vectors. Over a box with an operator of all nodes, else by the
  *  cells that touch such a node. */
 TesStatus tes_operator_lift(const TesOperator *op, const TesVector *u, TesVector *b);
-TesCost tes_operator_cost(const TesOperator *op);
-/** Whether constants of a component are in the null space (pure Neumann, no mass): then A is singular and b must
- * have mean zero there. */
-bool tes_operator_singular(const TesOperator *op);
-/** What the choice of factors of a mapped operator ended with; auto for other kinds. */
-TesFactors tes_operator_factors(const TesOperator *op);
-/** One line: kind, kernel, specialised degree or fallback. */
-const char *tes_operator_describe(const TesOperator *op);
 
 #ifdef __cplusplus
 }

@@ -79,7 +79,7 @@ typedef enum TesSolvePrecision { TES_SOLVE_MIXED, TES_SOLVE_DOUBLE, TES_SOLVE_SI
 /** Order of the patches after the coarse correction, compared with before; auto: chosen with the method. */
 typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } TesOrder;
 
-/** How the system is solved; zero means chosen, which tes_problem_choice() tells. */
+/** How the system is solved; zero means chosen, which tes_problem_info() tells. */
 typedef struct TesSolveOptions {
   TesMethod method;
   TesSmootherKind
@@ -146,10 +146,6 @@ const TesMultigrid *tes_problem_multigrid(const TesProblem *problem);
 const TesVector *tes_problem_solution(const TesProblem *problem);
 /** L2 norm and H1 seminorm of the error against `exact`; TES_INVALID_INPUT when there is none. */
 TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
-/** Names of the solution's fields, tes_problem_fields() of them: "u" of poisson; NULL beyond the last. Expressions
- *  over them also know their derivatives, ux, uy and uz. */
-int tes_problem_fields(const TesProblem *problem);
-const char *tes_problem_field(const TesProblem *problem, int field);
 /** values[n][count] <- the expressions of[count] (as TesValue.of; NULL inside: the first field) at points
  *  x[n][dim]; those with derivatives are means over all cells that have the point. moved[n] <- 0 for points of the
  *  mesh. A point that misses it by less than a hundredth of a cell's length, as beside a curved boundary, is moved
@@ -174,17 +170,24 @@ TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
  *  Errors: TES_INVALID_INPUT (a point outside, an equation that is no flow). */
 TesStatus tes_problem_flow_at(const TesProblem *problem, int n, const double *x, double *velocity,
                               double *pressure);
-TesProblemTimes tes_problem_times(const TesProblem *problem);
-/** The tolerance in use, and the round-off floor of the relative residual below which it cannot be reached. Boxes:
- *  about c_k eps n^2 for n cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes).
- *  Other meshes: 0, not known, until a solve ends above its tolerance; then from its last iterate. */
-double tes_problem_tolerance(const TesProblem *problem);
-double tes_problem_floor(const TesProblem *problem);
-/** What was chosen, a line each. */
-typedef struct TesProblemChoice {
-  const char *op, *smoother, *method, *precision, *coarse; /**< coarse: how the coarsest level is solved */
-} TesProblemChoice;
-TesProblemChoice tes_problem_choice(const TesProblem *problem);
+
+enum { TES_PROBLEM_FIELDS = 8 };
+
+/** What became of a description; texts are owned by the problem. */
+typedef struct TesProblemInfo {
+  const char *op, *smoother, *method, *precision,
+      *coarse;      /**< what was chosen; coarse: for the coarsest level */
+  double tolerance; /**< in use */
+  /** The round-off floor of the relative residual, below which the tolerance cannot be reached. Boxes: about c_k eps
+   *  n^2 for n cells a direction (c_k from 0.04 at degree 1 to 16 at degree 10; measured on cubes). Other meshes: 0,
+   *  not known, until a solve ends above its tolerance; then from its last iterate. */
+  double floor;
+  TesProblemTimes times;
+  int fields;
+  /** Names of the solution's fields: "u" of poisson. Expressions over them also know their derivatives, ux, uy, uz. */
+  const char *field[TES_PROBLEM_FIELDS];
+} TesProblemInfo;
+TesProblemInfo tes_problem_info(const TesProblem *problem);
 
 #ifdef __cplusplus
 }

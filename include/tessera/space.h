@@ -106,8 +106,7 @@ void tes_space_destroy(TesSpace **space);
  * not coarsen. */
 TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 
-/** What it was created with; the space owns mesh and context references. */
-TesContext *tes_space_context(const TesSpace *space);
+/** What it was created with; the space owns a reference of the mesh. */
 const TesMesh *tes_space_mesh(const TesSpace *space);
 int tes_space_degree(const TesSpace *space);         /**< of a product: that of part 0 */
 TesElement tes_space_element(const TesSpace *space); /**< never auto */

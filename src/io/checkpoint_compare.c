@@ -28,9 +28,9 @@ TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const 
             : mesh->kind == TES_MESH_FOREST ? "forest"
                                             : "cells");
   if (mesh->kind == TES_MESH_BOX && found->dim == mesh->dim) return compare_boxes(path, found, mesh);
-  TES_CHECK(found->dim == mesh->dim && tes_mesh_trees(found) == tes_mesh_trees(mesh),
+  TES_CHECK(found->dim == mesh->dim && tes_mesh_info(found).trees == tes_mesh_info(mesh).trees,
             "%s is of another mesh than the case: %dD with %lld trees, not %dD with %lld", path, found->dim,
-            (long long)tes_mesh_trees(found), mesh->dim, (long long)tes_mesh_trees(mesh));
+            (long long)tes_mesh_info(found).trees, mesh->dim, (long long)tes_mesh_info(mesh).trees);
   TES_CHECK(tes_mesh_boundaries(found) == tes_mesh_boundaries(mesh) &&
                 tes_mesh_materials(found) == tes_mesh_materials(mesh),
             "%s is of another mesh than the case: numbers of boundaries or materials differ", path);

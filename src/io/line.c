@@ -23,12 +23,12 @@ static TesStatus put_number(TesiFile *file, const char *before, double value) {
 }
 
 static TesStatus write_rows(const TesProblem *p, TesiFile *file, int count, const double *x, int fields,
-                            const double *values) {
+                            const char *const *name, const double *values) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int dim = p->mesh->dim;
   TES_TRY(tesi_file_printf(file, "s,x,y%s", dim == 3 ? ",z" : ""));
-  for (int f = 0; f < fields; f++) TES_TRY(tesi_file_printf(file, ",%s", tes_problem_field(p, f)));
+  for (int f = 0; f < fields; f++) TES_TRY(tesi_file_printf(file, ",%s", name[f]));
   for (int i = 0; i < count; i++) {
     double s = 0;
     for (int d = 0; d < dim; d++) s = hypot(s, x[i * dim + d] - x[d]);
@@ -45,23 +45,22 @@ TesStatus tes_line_write(const TesProblem *problem, const TesLineDesc *desc, con
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const int dim = problem->mesh->dim, count = desc->count ? desc->count : 101;
-  const char *of[TESI_FIELDS];
+  const TesProblemInfo info = tes_problem_info(problem);
   TesiField field[TESI_FIELDS];
-  const int fields = tes_problem_fields(problem), known = tesi_problem_fields(problem, field);
+  const int fields = info.fields, known = tesi_problem_fields(problem, field);
   double *x = NULL, *values = NULL, *moved = NULL;
   int outside = 0;
   TesiFile *file = NULL;
   TES_CHECK(count >= 2 && count <= 100000000, "%d points on a line, expected 2 or more", count);
-  for (int f = 0; f < fields; f++) of[f] = tes_problem_field(problem, f);
   TES_ALLOC(&x, (int64_t)count * dim);
   TES_ALLOC(&values, (int64_t)count * fields);
   TES_ALLOC(&moved, count);
   place_points(desc, dim, count, x);
-  TES_TRY(tesi_fields_at(problem->mesh, known, field, count, x, fields, of, values, moved, true));
+  TES_TRY(tesi_fields_at(problem->mesh, known, field, count, x, fields, info.field, values, moved, true));
   for (int i = 0; i < count; i++) outside += isnan(moved[i]);
   TES_CHECK(outside < count, "no point of the line to %s lies in the mesh", path);
   TES_TRY(tesi_file_create(ctx, path, &file));
-  TES_TRY(write_rows(problem, file, count, x, fields, values));
+  TES_TRY(write_rows(problem, file, count, x, fields, info.field, values));
   TES_TRY(tesi_file_commit(&file));
   if (missed) *missed = outside;
 done:

@@ -35,7 +35,8 @@ static TesStatus create_work(TesSolver *s) {
   const int64_t length = s->desc.op->length;
   const TesMethod method = s->desc.method;
   const TesPrecision precision =
-      s->desc.multigrid ? tes_operator_precision(tes_multigrid_operator(s->desc.multigrid, 0)) : TES_DOUBLE;
+      s->desc.multigrid ? tes_operator_info(tes_multigrid_level(s->desc.multigrid, 0).op).precision
+                        : TES_DOUBLE;
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
   if (!rounds || s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
   if (s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->projected));

@@ -109,34 +109,16 @@ TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse) {
   return mesh->kind == TES_MESH_FOREST ? tesi_mesh_coarsen_forest(mesh, coarse) : TES_OK;
 }
 
-TesMeshKind tes_mesh_kind(const TesMesh *mesh) {
-  return mesh->kind;
-}
-
-int tes_mesh_dim(const TesMesh *mesh) {
-  return mesh->dim;
-}
-
-int64_t tes_mesh_cells(const TesMesh *mesh) {
-  return mesh->cells;
-}
-
-int tes_mesh_cells_along(const TesMesh *mesh, int d) {
-  return mesh->kind == TES_MESH_BOX ? mesh->box[d] : 0;
-}
-
-const double *tes_mesh_coordinates(const TesMesh *mesh, int d) {
-  return mesh->kind == TES_MESH_BOX ? mesh->coordinates[d] : NULL;
-}
-
-int64_t tes_mesh_trees(const TesMesh *mesh) {
-  return mesh->coarse ? mesh->coarse->trees : mesh->cells;
-}
-
-int tes_mesh_max_level(const TesMesh *mesh) {
-  return mesh->max_level;
-}
-
-const int8_t *tes_mesh_levels(const TesMesh *mesh) {
-  return mesh->kind == TES_MESH_FOREST ? mesh->leaves.level : NULL;
+TesMeshInfo tes_mesh_info(const TesMesh *mesh) {
+  TesMeshInfo info = {.kind = mesh->kind,
+                      .dim = mesh->dim,
+                      .cells = mesh->cells,
+                      .trees = mesh->coarse ? mesh->coarse->trees : mesh->cells,
+                      .max_level = mesh->max_level,
+                      .levels = mesh->kind == TES_MESH_FOREST ? mesh->leaves.level : NULL};
+  for (int d = 0; d < 3 && mesh->kind == TES_MESH_BOX; d++) {
+    info.cells_along[d] = mesh->box[d];
+    info.coordinates[d] = mesh->coordinates[d];
+  }
+  return info;
 }

@@ -29,6 +29,14 @@ struct TesMesh {
 };
 
 TesMesh *tesi_mesh_retain(const TesMesh *mesh);
+/* Points of tes_mesh_evaluate() by the map of the cell's own tree, which on curved domains its polynomials approach. */
+void tesi_mesh_map(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x);
+/* Lower corner of a cell in its tree's reference cell [0, 1]^dim; its edges are 2^-level long. */
+void tesi_mesh_origin(const TesMesh *mesh, int64_t cell, double origin[3]);
+/* Faces of trees on the boundary that have this name; 0 where all of them lie between trees. */
+int64_t tesi_mesh_boundary_faces(const TesMesh *mesh, int boundary);
+/* Faces of trees on the boundary that have no name; *tree and *face (may be NULL) are the first. */
+int64_t tesi_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face);
 /* An object without cells; the kinds fill it in. */
 TesStatus tesi_mesh_new(TesContext *ctx, TesMeshKind kind, int dim, int geometry_degree, TesMesh **mesh);
 

@@ -74,7 +74,7 @@ int tes_mesh_material(const TesMesh *mesh, int64_t cell) {
   return mesh->coarse ? mesh->coarse->material[mesh->leaves.tree[cell]] : -1;
 }
 
-int64_t tes_mesh_boundary_faces(const TesMesh *mesh, int boundary) {
+int64_t tesi_mesh_boundary_faces(const TesMesh *mesh, int boundary) {
   const TesiTrees *c = mesh->coarse;
   int64_t faces = 0;
   if (!c) return boundary >= 0 && boundary < 2 * mesh->dim ? mesh->cells / mesh->box[boundary / 2] : 0;
@@ -82,7 +82,7 @@ int64_t tes_mesh_boundary_faces(const TesMesh *mesh, int boundary) {
   return faces;
 }
 
-int64_t tes_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face) {
+int64_t tesi_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face) {
   const TesiTrees *c = mesh->coarse;
   int64_t unnamed = 0;
   for (int64_t i = c ? c->trees * 2 * c->dim - 1 : -1; i >= 0; i--) {

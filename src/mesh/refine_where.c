@@ -10,7 +10,7 @@ static TesStatus mark(const TesMesh *mesh, const TesFunction *where, int8_t *mar
   for (int p = 0; p < points; p++)
     for (int d = 0; d < dim; d++) xi[p * dim + d] = p == points - 1 ? 0.5 : p >> d & 1;
   for (int64_t c = 0; c < mesh->cells; c++) {
-    tes_mesh_map(mesh, c, points, xi, x);
+    tesi_mesh_map(mesh, c, points, xi, x);
     for (int p = 0; p < points; p++)
       for (int d = 0; d < dim; d++) at[d][p] = x[p * dim + d];
     TES_TRY(tes_function_evaluate(where, points, at[0], at[1], at[2], 0, value));

@@ -25,7 +25,7 @@ struct TesiFull {
 };
 
 bool tesi_full_possible(const TesMultigrid *multigrid) {
-  const TesOperator *finest = tes_multigrid_operator(multigrid, tes_multigrid_levels(multigrid) - 1);
+  const TesOperator *finest = tes_multigrid_level(multigrid, tes_multigrid_levels(multigrid) - 1).op;
   return finest->precision == TES_SINGLE && finest->table->correct_residual;
 }
 
@@ -33,11 +33,11 @@ static TesStatus create_level(TesiFull *full, int l) {
   TesContext *ctx = full->context;
   TesStatus status = TES_OK;
   Level *level = &full->level[l];
-  const TesOperator *op = tes_multigrid_operator(full->multigrid, l);
+  const TesOperator *op = tes_multigrid_level(full->multigrid, l).op;
   const TesSpace *space = op->space;
   if (l > 0) {
     const TesTransferDesc transfer = {
-        .coarse = tes_multigrid_space(full->multigrid, l - 1), .fine = space, .precision = TES_DOUBLE};
+        .coarse = tes_multigrid_level(full->multigrid, l - 1).space, .fine = space, .precision = TES_DOUBLE};
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
   }
   if (l == full->top) return TES_OK;
@@ -62,7 +62,7 @@ static TesStatus share_work(TesiFull *full, const TesOperator *finest) {
 }
 
 TesStatus tesi_full_create(TesMultigrid *multigrid, const TesOperator *op, TesiFull **full) {
-  TesContext *ctx = tes_multigrid_operator(multigrid, 0)->context;
+  TesContext *ctx = tes_multigrid_level(multigrid, 0).op->context;
   TesStatus status = TES_OK;
   TesiFull *f = NULL;
   *full = NULL;

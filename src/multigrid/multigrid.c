@@ -97,18 +97,11 @@ size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision pr
   return (size_t)(vectors * size * (double)space->length);
 }
 
-TesStatus tes_multigrid_memory(TesContext *context, const TesMultigridDesc *desc, size_t *bytes) {
-  (void)context;
-  *bytes = tesi_multigrid_memory(desc->op->space, !tesi_operator_constant(desc->op), desc->precision,
-                                 desc->smoother.kind);
-  return TES_OK;
-}
-
 static TesStatus check_memory(TesContext *ctx, const TesMultigridDesc *desc) {
   TesStatus status = TES_OK;
-  size_t needed;
-  TES_TRY(tes_multigrid_memory(ctx, desc, &needed));
-  const size_t available = tesi_context_device(ctx)->available(ctx);
+  const size_t needed = tesi_multigrid_memory(desc->op->space, !tesi_operator_constant(desc->op),
+                                              desc->precision, desc->smoother.kind),
+               available = tesi_context_device(ctx)->available(ctx);
   if (needed > available)
     TES_FAIL(TES_OUT_OF_MEMORY,
              "the multigrid needs %.3g GiB, %.3g GiB are free: use a coarser mesh or a lower degree",
@@ -178,16 +171,9 @@ int tes_multigrid_levels(const TesMultigrid *multigrid) {
   return multigrid->levels;
 }
 
-const TesSpace *tes_multigrid_space(const TesMultigrid *multigrid, int level) {
-  return multigrid->level[level].space;
-}
-
-const TesOperator *tes_multigrid_operator(const TesMultigrid *multigrid, int level) {
-  return multigrid->level[level].op;
-}
-
-const TesSmoother *tes_multigrid_smoother(const TesMultigrid *multigrid, int level) {
-  return multigrid->level[level].smoother;
+TesMultigridLevel tes_multigrid_level(const TesMultigrid *multigrid, int level) {
+  const Level *l = &multigrid->level[level];
+  return (TesMultigridLevel){l->space, l->op, l->smoother};
 }
 
 bool tesi_multigrid_symmetric(const TesMultigrid *multigrid) {

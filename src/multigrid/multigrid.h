@@ -18,7 +18,8 @@ void tesi_multigrid_vectors(TesMultigrid *multigrid, int level, TesVector **b, T
 TesStatus tesi_multigrid_cycle_level(TesMultigrid *multigrid, int level, const TesVector *b, TesVector *x);
 struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 
-/* tes_multigrid_memory() before there is an operator; varies: its coefficients do. */
+/* Bytes that a multigrid will allocate, roughly (within 10 % on large meshes); varies: the operator's coefficients
+ * do. */
 size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision precision,
                              TesSmootherKind smoother);
 

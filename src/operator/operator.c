@@ -1,5 +1,6 @@
 /* Operators: kinds, creation, references, and the public calls with their argument checks. */
 #include "operator/form.h"
+#include "operator/mapped/mapped.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -186,30 +187,13 @@ done:
   return status;
 }
 
-const TesSpace *tes_operator_space(const TesOperator *op) {
-  return op->space;
-}
-
-int64_t tes_operator_length(const TesOperator *op) {
-  return op->length;
-}
-
-TesPrecision tes_operator_precision(const TesOperator *op) {
-  return op->precision;
-}
-
-const char *tes_operator_kind(const TesOperator *op) {
-  return op->kind->name;
-}
-
-TesCost tes_operator_cost(const TesOperator *op) {
-  return op->table->cost(op);
-}
-
-bool tes_operator_singular(const TesOperator *op) {
-  return op->singular != 0;
-}
-
-const char *tes_operator_describe(const TesOperator *op) {
-  return op->description;
+TesOperatorInfo tes_operator_info(const TesOperator *op) {
+  return (TesOperatorInfo){.space = op->space,
+                           .length = op->length,
+                           .precision = op->precision,
+                           .kind = op->kind->name,
+                           .description = op->description,
+                           .factors = tesi_mapped_factors(op),
+                           .cost = op->table->cost(op),
+                           .singular = op->singular != 0};
 }

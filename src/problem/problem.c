@@ -256,25 +256,26 @@ const TesMultigrid *tes_problem_multigrid(const TesProblem *problem) {
   return problem->multigrid;
 }
 
-TesProblemTimes tes_problem_times(const TesProblem *problem) {
-  return problem->times;
-}
-
-double tes_problem_tolerance(const TesProblem *problem) {
-  return problem->tolerance;
-}
-
 static const char *describe_smoother(const TesProblem *p) {
-  const TesSmoother *smoother = tes_multigrid_smoother(p->multigrid, tes_multigrid_levels(p->multigrid) - 1);
+  const TesSmoother *smoother =
+      tes_multigrid_level(p->multigrid, tes_multigrid_levels(p->multigrid) - 1).smoother;
   if (smoother) return tes_smoother_describe(smoother);
   return p->mesh->kind == TES_MESH_BOX ? "none: solved directly on the only level"
                                        : "none: there is one level alone";
 }
 
-TesProblemChoice tes_problem_choice(const TesProblem *problem) {
-  return (TesProblemChoice){.op = tes_operator_describe(problem->op),
-                            .smoother = describe_smoother(problem),
-                            .method = problem->method_text,
-                            .precision = problem->precision_text,
-                            .coarse = tesi_coarse_describe(tesi_multigrid_coarse(problem->multigrid))};
+TesProblemInfo tes_problem_info(const TesProblem *problem) {
+  TesProblemInfo info = {.op = problem->op->description,
+                         .smoother = describe_smoother(problem),
+                         .method = problem->method_text,
+                         .precision = problem->precision_text,
+                         .coarse = tesi_coarse_describe(tesi_multigrid_coarse(problem->multigrid)),
+                         .tolerance = problem->tolerance,
+                         .floor = problem->floor,
+                         .times = problem->times};
+  TesiField field[TESI_FIELDS];
+  const int count = tesi_problem_fields(problem, field);
+  for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)
+    if (field[i].derivative == TESI_FIELD_VALUE) info.field[info.fields++] = field[i].name;
+  return info;
 }

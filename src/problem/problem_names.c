@@ -23,7 +23,7 @@ static TesStatus refuse_unnamed(const TesMesh *mesh) {
   int64_t tree;
   int face;
   double xi[3] = {0.5, 0.5, 0.5}, x[3] = {0};
-  const int64_t unnamed = tes_mesh_unnamed(mesh, &tree, &face);
+  const int64_t unnamed = tesi_mesh_unnamed(mesh, &tree, &face);
   if (!unnamed) return TES_OK;
   xi[face / 2] = face % 2;
   tesi_trees_evaluate(mesh->coarse, tree, 1, xi, x);
@@ -41,7 +41,7 @@ static TesStatus find_boundary(const TesMesh *mesh, const TesBoundary *entry, in
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TES_TRY(tes_mesh_find_boundary(mesh, entry->name, number));
-  TES_CHECK(tes_mesh_boundary_faces(mesh, *number) > 0,
+  TES_CHECK(tesi_mesh_boundary_faces(mesh, *number) > 0,
             "boundary.%s: all faces of this name lie between cells, where no condition can hold",
             entry->name);
 done:

@@ -25,25 +25,6 @@ int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
   return tesi_fields_of(dim, NULL, NULL, field);
 }
 
-/* The number-th field that is no derivative. */
-static const char *find_field(const TesProblem *p, int number) {
-  TesiField field[TESI_FIELDS];
-  const int count = tesi_problem_fields(p, field);
-  for (int i = 0; i < count; i++)
-    if (field[i].derivative == TESI_FIELD_VALUE && !number--) return field[i].name;
-  return NULL;
-}
-
-int tes_problem_fields(const TesProblem *problem) {
-  int count = 0;
-  while (find_field(problem, count)) count++;
-  return count;
-}
-
-const char *tes_problem_field(const TesProblem *problem, int field) {
-  return field < 0 ? NULL : find_field(problem, field);
-}
-
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved) {
   TesContext *ctx = problem->context;

@@ -215,7 +215,7 @@ done:
 static TesStatus check_balances(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  if (!tes_operator_singular(p->op)) return TES_OK;
+  if (!p->op->singular) return TES_OK;
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->weights));
   if (!p->shift) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
   for (int c = 0; c < p->space->parts; c++)

@@ -84,10 +84,6 @@ done:
   return status;
 }
 
-double tes_problem_floor(const TesProblem *problem) {
-  return problem->floor;
-}
-
 size_t tesi_problem_spare(const TesProblem *problem) {
   return tesi_solver_spare(problem->solver);
 }

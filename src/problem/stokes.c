@@ -234,7 +234,7 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TES_CHECK(p->equation->flow, "the equation %s is no flow", p->equation->name);
   const bool exact = p->exact[0] != NULL;
   TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,
-                           tes_operator_singular(p->op), &e));
+                           p->op->singular, &e));
   TES_TRY(tesi_flow_fluxes(p->space, p->u, result->flux));
   if (exact) result->velocity_l2 = e.velocity;
   if (exact && p->exact[p->space->dim]) result->pressure_l2 = e.pressure;

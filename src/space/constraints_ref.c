@@ -136,7 +136,7 @@ static void part_middle(const Search *s, int64_t cell, int entity, int halves, i
   double t[2], xi[3];
   for (int i = 0; i < 2; i++) t[i] = ((part >> i & (halves - 1)) + 0.5) / halves;
   entity_point(s->dim, s->entity[entity], t, xi);
-  tes_mesh_map(s->forest, cell, 1, xi, x);
+  tesi_mesh_map(s->forest, cell, 1, xi, x);
 }
 
 static TesStatus find_parts(Search *s) {
@@ -187,12 +187,12 @@ static bool on_coarse(const Search *s, int64_t fine, int fine_entity, int64_t co
     double xi[3], x[3] = {0};
     bool found = false;
     entity_point(s->dim, s->entity[fine_entity], at, xi);
-    tes_mesh_map(s->forest, fine, 1, xi, x);
+    tesi_mesh_map(s->forest, fine, 1, xi, x);
     for (int q = 0; q < (free == 2 ? 9 : 3) && !found; q++) {
       const double half[2] = {q % 3 / 2.0, q / 3 / 2.0};
       double y[3] = {0};
       entity_point(s->dim, s->entity[coarse_entity], half, xi);
-      tes_mesh_map(s->forest, coarse, 1, xi, y);
+      tesi_mesh_map(s->forest, coarse, 1, xi, y);
       found = same_position(s, x, y);
       if (found) memcpy(corner[v], half, sizeof half);
     }
@@ -214,7 +214,7 @@ static bool on_entity(const Search *s, Entity e, const int i[3]) {
 static void node_position(const Search *s, int64_t cell, const int i[3], double x[3]) {
   double xi[3];
   for (int d = 0; d < s->dim; d++) xi[d] = s->node[i[d]];
-  tes_mesh_map(s->forest, cell, 1, xi, x);
+  tesi_mesh_map(s->forest, cell, 1, xi, x);
 }
 
 static bool add_node(Search *s, int64_t cell, const int i[3], double weight, int depth);
@@ -269,7 +269,7 @@ static TesStatus find_nodes(Search *s, const double *period) {
   double size = 0;
   for (int64_t c = 0; c < cells; c++) {
     double x[3] = {0};
-    tes_mesh_map(s->forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x);
+    tesi_mesh_map(s->forest, c, 1, (const double[3]){0.5, 0.5, 0.5}, x);
     for (int d = 0; d < s->dim; d++) size = fmax(size, fabs(x[d]));
   }
   TES_TRY(finder_begin(ctx, s->dim, period, 1e-8 * size, room, &s->points));

@@ -168,10 +168,6 @@ done:
   return status;
 }
 
-TesContext *tes_space_context(const TesSpace *space) {
-  return space->context;
-}
-
 const TesMesh *tes_space_mesh(const TesSpace *space) {
   return space->mesh;
 }

@@ -240,7 +240,7 @@ static void make_title(const TesProblem *p, const TesPictureDesc *desc, const ch
   char slice[40] = "";
   if (desc->slice) snprintf(slice, sizeof slice, " at %c = %g", "xyz"[desc->slice - 1], desc -> at);
   snprintf(text, 160, "%.60s%s:  %s, %lld cells, degree %d", of, slice, p->equation->name,
-           (long long)tes_mesh_cells(p->mesh), tes_space_degree(p->space));
+           (long long)p->mesh->cells, tes_space_degree(p->space));
 }
 
 TesStatus tes_picture_check(TesContext *context, const char *path) {

@@ -202,7 +202,7 @@ TesStatus tesi_scene_draw(const TesiScene *scene, const TesiSceneSink *sink) {
   TesStatus status = TES_OK;
   Lattice *l = NULL;
   TES_NEW(&l);
-  for (int64_t cell = 0; cell < tes_mesh_cells(scene->mesh); cell++) {
+  for (int64_t cell = 0; cell < scene->mesh->cells; cell++) {
     if (scene->mesh->dim == 2)
       TES_TRY(draw_cell(scene, sink, cell, l));
     else if (scene->slice)

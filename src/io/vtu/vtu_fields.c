@@ -183,7 +183,7 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
   TES_TRY(tes_vtu_write(ctx,
                         &(TesVtuDesc){.dim = space->dim,
                                       .degree = space->degree,
-                                      .cells = tes_mesh_cells(space->mesh),
+                                      .cells = space->mesh->cells,
                                       .coordinates = {.fill = fill_coordinates, .user = &geometry},
                                       .point_fields = arrays,
                                       .point_field_count = count,

@@ -106,7 +106,7 @@ TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const T
   TES_TRY(tes_vtu_write(ctx,
                         &(TesVtuDesc){.dim = space->dim,
                                       .degree = degree,
-                                      .cells = tes_mesh_cells(space->mesh),
+                                      .cells = space->mesh->cells,
                                       .coordinates = {.fill = fill_coordinates, .user = &flow},
                                       .point_fields = arrays,
                                       .point_field_count = FIELDS,

@@ -62,7 +62,7 @@ void tesi_hanging_positions(const TesMesh *f, int64_t cell, unsigned mask, int n
   const int dim = f->dim, nz = dim == 3 ? n : 1, points = n * n * nz, child = f->leaves.child[cell];
   const double h = ldexp(1, -f->leaves.level[cell]);
   double origin[3], xi[3 * MOST], u[MOST];
-  tes_mesh_origin(f, cell, origin);
+  tesi_mesh_origin(f, cell, origin);
   for (int p = 0; p < points; p++) {
     const int i[3] = {p % n, p / n % n, p / n / n};
     const unsigned coarse = tesi_hanging_directions(dim, n, mask, i);

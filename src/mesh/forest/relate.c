@@ -2,7 +2,7 @@
 #include <math.h>
 #include "mesh/forest/forest.h"
 
-void tes_mesh_origin(const TesMesh *forest, int64_t cell, double origin[3]) {
+void tesi_mesh_origin(const TesMesh *forest, int64_t cell, double origin[3]) {
   for (int d = 0; d < 3; d++) origin[d] = 0;
   if (!forest->coarse) return;
   for (int d = 0; d < 3; d++) origin[d] = ldexp(forest->leaves.origin[3 * cell + d], -forest->depth);
@@ -19,14 +19,14 @@ static void map_box(const TesMesh *m, int64_t cell, int n, const double *xi, dou
     }
 }
 
-void tes_mesh_map(const TesMesh *forest, int64_t cell, int n, const double *xi, double *x) {
+void tesi_mesh_map(const TesMesh *forest, int64_t cell, int n, const double *xi, double *x) {
   double origin[3];
   if (!forest->coarse) {
     map_box(forest, cell, n, xi, x);
     return;
   }
   const double h = ldexp(1, -forest->leaves.level[cell]);
-  tes_mesh_origin(forest, cell, origin);
+  tesi_mesh_origin(forest, cell, origin);
   for (int p = 0; p < n; p++) {
     double at[3] = {0};
     for (int d = 0; d < forest->dim; d++) at[d] = origin[d] + h * xi[p * forest->dim + d];

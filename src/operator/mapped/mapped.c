@@ -426,7 +426,7 @@ static void release(TesOperator *op) {
 const TesiOperatorKind tesi_operator_mapped = {
     .name = "mapped", .refuses = refuses, .init = init, .release = release};
 
-TesFactors tes_operator_factors(const TesOperator *op) {
+TesFactors tesi_mapped_factors(const TesOperator *op) {
   const TesiMapped *m = tesi_mapped_of(op);
   return m ? m->desc.factors : TES_FACTORS_AUTO;
 }

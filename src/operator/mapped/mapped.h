@@ -136,6 +136,8 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped);
 /* The table's lift: the cells that touch a node where u is not zero. */
 TesStatus tesi_mapped_lift(const TesOperator *op, const TesVector *u, TesVector *b);
 /* The index in use, [cells][(degree+1)^dim], owned by the operator, and nodes; NULL for the element form. */
+/* What the choice of factors ended with; auto for other kinds. */
+TesFactors tesi_mapped_factors(const TesOperator *op);
 const int32_t *tesi_mapped_index(const TesOperator *op, int64_t *nodes);
 
 /* The implementations: each sets op->table, plan and description of an operator whose tesi_mapped_of(op) is

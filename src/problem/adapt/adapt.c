@@ -117,7 +117,7 @@ static TesStatus goal_error(Loop *s) {
     TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact[0]}, values));
     TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &v));
     TES_TRY(tes_vector_set(v, values));
-    TES_TRY(tes_goal_value(fine, goal, v, &exact));
+    TES_TRY(tesi_goal_value(fine, goal, v, &exact));
   }
   s->at.error = exact - s->at.goal;
 done:
@@ -137,7 +137,7 @@ static TesStatus estimate(Loop *s) {
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (dual) {
-    TES_TRY(tes_goal_value(s->problem->space, &s->desc->goal, s->problem->u, &s->at.goal));
+    TES_TRY(tesi_goal_value(s->problem->space, &s->desc->goal, s->problem->u, &s->at.goal));
     TES_TRY(tes_estimate_dwr(s->problem, &s->desc->goal, s->indicator));
   } else {
     TES_TRY(tes_estimate_residual(s->problem, s->indicator));
@@ -148,7 +148,7 @@ static TesStatus estimate(Loop *s) {
   if (!isfinite(sum)) TES_FAIL(TES_NAN, "the estimate is not a number: the data are not finite somewhere");
   s->at.estimate_seconds = tesi_now() - start;
   tesi_log(ctx, TES_LOG_DETAIL, "step %d: set up in %.3g s, solved in %.3g s, estimated in %.3g s",
-           s->at.step, tes_problem_times(s->problem).total, s->at.solve_seconds, s->at.estimate_seconds);
+           s->at.step, s->problem->times.total, s->at.solve_seconds, s->at.estimate_seconds);
   if (s->problem->exact[0]) {
     TES_TRY(energy_error(s));
     if (dual) TES_TRY(goal_error(s));

@@ -1,5 +1,6 @@
 /* The residual estimator, and the dual-weighted one: adapt.h. */
 #include "problem/adapt/estimate.h"
+#include "operator/operator.h"
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
@@ -235,7 +236,7 @@ TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, doubl
   TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
             "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
             problem->space->degree);
-  TES_CHECK(!tes_operator_singular(problem->op),
+  TES_CHECK(!problem->op->singular,
             "only fluxes are given on the boundary and c = 0: u is determined up to a constant, and so is "
             "the goal. "
             "Give a Dirichlet or Robin condition somewhere, or c > 0");

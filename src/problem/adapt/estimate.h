@@ -44,5 +44,7 @@ double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* b += J(phi_i); checks the goal. */
 TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, TesVector *b);
+/* value <- J(u). */
+TesStatus tesi_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value);
 
 #endif

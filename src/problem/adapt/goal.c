@@ -8,7 +8,7 @@ static TesStatus find_boundary(const TesSpace *space, const TesGoal *goal, int *
   TesStatus status = TES_OK;
   TES_CHECK(goal->boundary, "the goal is a mean on a boundary: which one?");
   TES_TRY(tes_mesh_find_boundary(space->mesh, goal->boundary, boundary));
-  TES_CHECK(tes_mesh_boundary_faces(space->mesh, *boundary) > 0,
+  TES_CHECK(tesi_mesh_boundary_faces(space->mesh, *boundary) > 0,
             "the goal is the mean on %s, whose faces all lie between cells: choose one of the boundary",
             goal->boundary);
   TES_CHECK(!tes_space_given(space, *boundary),
@@ -74,7 +74,7 @@ TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, TesVector *
   return goal->kind == TES_GOAL_POINT ? add_point(space, goal, b) : add_mean(space, goal, b);
 }
 
-TesStatus tes_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value) {
+TesStatus tesi_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesValue what = {.kind = TES_VALUE_POINT, .point = {goal->point[0], goal->point[1], goal->point[2]}};

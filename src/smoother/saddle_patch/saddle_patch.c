@@ -234,7 +234,7 @@ done:
 }
 
 TesCost tesi_saddle_patch_cost(const TesOperator *op, int colours, double patches) {
-  const TesCost residual = tes_operator_cost(op);
+  const TesCost residual = tes_operator_info(op).cost;
   const double dim = tesi_saddle_of(op)->rt->dim, N = 2 * tesi_saddle_of(op)->rt->n, K = pow(N, dim);
   const double transforms = 2 * (2 * dim * dim + 2 * dim + 2 * dim) * N * K;
   return (TesCost){.flops = colours * residual.flops + patches * (transforms + 2 * K * K),
