@@ -67,8 +67,7 @@ typedef struct Solve {
 
 extern const char *const solve_texts[4]; /* names of the texts */
 
-/* Before anything is computed: whether the files of the case can be written. Fills in s->refusal for a picture of a
- * flow. */
+/* Before anything is computed: whether the files of the case can be written. */
 TesStatus solve_check_files(Solve *s);
 /* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output.
  * Without a case (s->input) by the options alone. */

@@ -5,7 +5,10 @@
 #include <unistd.h>
 #include "solve.h"
 
-static const char field[] = "u";
+/* The name of the solution in checkpoints: what is of another kind of problem is no start. */
+static const char *field_of(const Solve *s) {
+  return s->input->problem.equation == TES_STOKES ? "velocity, pressure" : "u";
+}
 
 const char *solve_vtu_path(const Solve *s) {
   return s->options->vtu ? s->options->vtu : s->input ? s->input->vtu : NULL;
@@ -20,10 +23,6 @@ const char *solve_png_path(const Solve *s) {
 }
 
 TesStatus solve_check_files(Solve *s) {
-  if (s->options->png && s->input->problem.equation == TES_STOKES) {
-    snprintf(s->refusal, sizeof s->refusal, "--png: pictures of flows are made from a VTU file: --vtu");
-    return TES_INVALID_INPUT;
-  }
   TesStatus status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
@@ -133,7 +132,7 @@ void solve_free_files(Solve *s) {
 /* ---- checkpoints --------------------------------------------------------------------------------------- */
 
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) {
-  const TesCheckpointField u = {field, tes_problem_solution(problem)};
+  const TesCheckpointField u = {field_of(s), tes_problem_solution(problem)};
   const TesCheckpointDesc desc = {
       .space = tes_problem_space(problem), .count = 1, .fields = &u, .step = step};
   return s->input->checkpoint ? tes_checkpoint_write(s->context, &desc, s->input->checkpoint) : TES_OK;
@@ -143,7 +142,7 @@ TesStatus solve_restart(Solve *s) {
   const char *path = s->options->restart;
   TesStatus status = tes_checkpoint_read(s->context, path, s->input->mesh.geometry_degree, &s->checkpoint);
   if (status == TES_OK)
-    status = tes_checkpoint_restart(s->checkpoint, field, s->mesh, s->input->problem.degree, &s->guess);
+    status = tes_checkpoint_restart(s->checkpoint, field_of(s), s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;
   s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
   s->first_step = (int)tes_checkpoint_contents(s->checkpoint)->step;

@@ -49,6 +49,7 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
                                  .x = {c->point[i].x[0], c->point[i].x[1], c->point[i].x[2]},
                                  .dim = tes_mesh_info(s->mesh).dim,
                                  .fields = o->fields,
+                                 .flow = c->problem.equation == TES_STOKES,
                                  .field = o->field,
                                  .value = o->point + i * o->fields,
                                  .moved = o->moved[i]};

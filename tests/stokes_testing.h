@@ -97,6 +97,20 @@ static inline double flow_difference(TesContext *ctx, const TesVector *a, const 
   return worst / largest;
 }
 
+/* velocity[n][dim] and pressure[n] at x[n][dim]. */
+static inline void flow_at(TesContext *ctx, const TesProblem *problem, int n, const double *x,
+                           double *velocity, double *pressure) {
+  static const char *const of[2][4] = {{"u", "v", "p"}, {"u", "v", "w", "p"}};
+  const int dim = tes_mesh_info(tes_space_mesh(tes_problem_space(problem))).dim;
+  double *values = malloc((size_t)(n * (dim + 1)) * sizeof *values);
+  assert_ok(ctx, tes_problem_sample(problem, n, x, dim + 1, of[dim - 2], values, NULL));
+  for (int i = 0; i < n; i++) {
+    for (int d = 0; d < dim; d++) velocity[i * dim + d] = values[i * (dim + 1) + d];
+    pressure[i] = values[i * (dim + 1) + dim];
+  }
+  free(values);
+}
+
 /* ---- the manufactured solution of stokes-multigrid-cui-2025
  * -------------------------------------------------------------- */
 

@@ -81,6 +81,105 @@ static void numbers_are_those_of_the_solution(void **state) {
   assert_int_equal(files_here(), 0);
 }
 
+/* Flow between plates, which is in the space: u = 4 y (1 - y), p = 8 (2 - x). */
+static const char channel[] =
+    "problem: stokes\nmesh: {box: {cells: [8, 4], upper: [2, 1]}}\nspace: {degree: 2}\n"
+    "data: {exact: {velocity: [\"4*y*(1-y)\", 0], pressure: \"8*(2-x)\"}}\n"
+    "boundary: {left: {velocity: [\"4*y*(1-y)\", 0]}, right: outflow}\n";
+
+static void write_flow(const char *outputs) {
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fprintf(file, "%soutput:\n%s", channel, outputs);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void flows_tell_their_numbers(void **state) {
+  static const struct {
+    const char *name;
+    double value;
+  } known[] = {{"drag", 8}, {"lift", -16}, {"energy", 16. / 15}, {"out", 2. / 3}, {"mean", 8}, {"shear", 4},
+               {"e", 0},    {"ep", 0}};
+  (void)state;
+  write_flow("  points: {tip: [1, 0.5]}\n"
+             "  values:\n"
+             "    drag: {force: top, of: x}\n"
+             "    lift: {force: bottom, of: y}\n"
+             "    energy: {integral: domain, of: u*u + v*v}\n"
+             "    out: {integral: right, of: u*nx + v*ny}\n"
+             "    mean: {mean: domain, of: p}\n"
+             "    shear: {point: [1, 0], of: uy + vx}\n"
+             "    e: {error: domain}\n"
+             "    ep: {error: domain, of: pressure_l2}\n"
+             "  lines: [{from: [0, 0], to: [2, 1], count: 3, file: line.csv}]\n");
+  assert_run("solve a.yaml --json a.json --device cpu", 0);
+  assert_output("point     tip (1, 0.5)  u = 1");
+  cJSON *json = read_json("a.json");
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    assert_near(number_of(json, "values", known[i].name), known[i].value, 1e-6);
+  const cJSON *point = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "points"), 0);
+  assert_near(cJSON_GetArrayItem(cJSON_GetObjectItem(point, "velocity"), 0)->valuedouble, 1, 1e-6);
+  assert_near(cJSON_GetObjectItem(point, "pressure")->valuedouble, 8, 1e-6);
+  cJSON_Delete(json);
+  FILE *file = fopen("line.csv", "r");
+  char text[100];
+  assert_non_null(file);
+  assert_non_null(fgets(text, sizeof text, file));
+  assert_string_equal(text, "s,x,y,u,v,p\n");
+  fclose(file);
+  remove("a.json"), remove("a.yaml"), remove("line.csv");
+}
+
+/* A flow goes on with another degree; another kind of problem does not. */
+static void flows_go_on(void **state) {
+  (void)state;
+  write_flow("  checkpoint: c.h5\n");
+  const int status = run("solve a.yaml --device cpu --quiet");
+  if (status == 3) { /* a build without HDF5 */
+    remove("a.yaml");
+    return;
+  }
+  assert_int_equal(status, 0);
+  assert_run("solve a.yaml --device cpu --set space.degree=3 --set output.checkpoint=null --restart c.h5 "
+             "--set solver.tolerance=1e-6",
+             0);
+  assert_output("restart   from step 0 of c.h5");
+  assert_output("converged after 0 iterations");
+  assert_run("solve a.yaml --set mesh.box.cells=[4,4] --set output.checkpoint=null --restart c.h5", 2);
+  assert_output("c.h5 is of another mesh than the case: 8 cells in direction x, not 4");
+  assert_run("solve a.yaml --set mesh.box.periodic=x --set boundary=null --set data.exact=null "
+             "--set output.checkpoint=null --restart c.h5",
+             2);
+  assert_output("it is not periodic in direction x");
+  write_case("mesh: {box: {dim: 2, cells: [8, 4], upper: [2, 1]}}\n", "  checkpoint: null\n");
+  assert_run("solve a.yaml --restart c.h5", 2);
+  assert_output("c.h5 holds no solution 'u'");
+  remove("a.yaml"), remove("c.h5");
+}
+
+static void wrong_values_of_flows_are_told(void **state) {
+  static const struct {
+    const char *outputs, *message;
+  } bad[] = {
+      {"  values: {v: {force: bottom}}\n", "a force is in a direction: {force: bottom, of: x}, or y"},
+      {"  values: {v: {force: bottom, of: z}}\n", "a force is in a direction: {force: bottom, of: x}, or y"},
+      {"  values: {v: {force: domain, of: x}}\n", "force: expected the name of a boundary, got 'domain'"},
+      {"  values: {v: {force: front, of: x}}\n", "the mesh has no boundary or material called front"},
+      {"  values: {v: {error: domain, of: h1}}\n", "of: expected l2, velocity_l2 or pressure_l2, got 'h1'"},
+      {"  values: {v: {mean: domain, of: w}}\n", "unknown name 'w'"},
+      {"  png: {file: u.png, of: q}\n", "unknown name 'q'"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    write_flow(bad[i].outputs);
+    assert_run("solve a.yaml --quiet", 2);
+    assert_output(bad[i].message);
+  }
+  write_flow("  values: {v: {error: domain, of: pressure_l2}}\n");
+  assert_run("solve a.yaml --quiet --set data.exact.pressure=null", 2);
+  assert_output("the error needs data.exact.pressure");
+  remove("a.yaml");
+}
+
 static void what_is_wrong_is_told_with_its_place(void **state) {
   static const struct {
     const char *outputs, *message;
@@ -164,6 +263,9 @@ static void points_beside_a_curve_are_moved(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_those_of_the_solution),
+                                     cmocka_unit_test(flows_tell_their_numbers),
+                                     cmocka_unit_test(flows_go_on),
+                                     cmocka_unit_test(wrong_values_of_flows_are_told),
                                      cmocka_unit_test(what_is_wrong_is_told_with_its_place),
                                      cmocka_unit_test(fluxes_know_the_normal),
                                      cmocka_unit_test(points_beside_a_curve_are_moved)};

@@ -99,7 +99,6 @@ static void bad_usage_is_refused(void **state) {
                {"solve " SQUARE " --set \"data.f=sni(x)\"", "did you mean 'sin'"},
                {"solve " SQUARE " --set data.a=x-0.5", "the diffusion coefficient a is"},
                {"solve " SQUARE " --set solver.local_solver=exact --set data.a=1+x", "exact"},
-               {"solve " CASES "stokes-shear.yaml --png u.png", "--png: pictures of flows"},
                {"bench nonsense", "there is no benchmark"},
                {"bench operator --degree 0", "--degree 0"},
                {"bench operator --degree 1..99", "--degree 1..99"},

@@ -23,7 +23,7 @@ typedef struct TesCheckpointField {
 } TesCheckpointField;
 
 typedef struct TesCheckpointDesc {
-  const TesSpace *space; /**< of any number of components, no product */
+  const TesSpace *space; /**< of any number of components, or of element rt; no product */
   int count;             /**< 0..16 */
   const TesCheckpointField *fields;
   double time;  /**< of the computation: for the caller */
@@ -48,8 +48,8 @@ TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometr
 void tes_checkpoint_destroy(TesCheckpoint **checkpoint);
 
 /** *u <- the field of this name at the nodes of the space of this degree over the checkpoint's mesh, where a
- *  computation over `mesh` goes on: the same coarse mesh, or the same box. Errors: TES_INVALID_INPUT (another mesh:
- *  what differs; no such field), TES_OUT_OF_MEMORY. */
+ *  computation over `mesh` goes on: the same coarse mesh, or the same box (of element rt with the same cells).
+ *  Errors: TES_INVALID_INPUT (another mesh: what differs; no such field), TES_OUT_OF_MEMORY. */
 TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *name, const TesMesh *mesh,
                                  int degree, TesVector **u);
 

@@ -147,15 +147,17 @@ const TesVector *tes_problem_solution(const TesProblem *problem);
 /** L2 norm and H1 seminorm of the error against `exact`; TES_INVALID_INPUT when there is none. */
 TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
 /** values[n][count] <- the expressions of[count] (as TesValue.of; NULL inside: the first field) at points
- *  x[n][dim]; those with derivatives are means over all cells that have the point. moved[n] <- 0 for points of the
- *  mesh. A point that misses it by less than a hundredth of a cell's length, as beside a curved boundary, is moved
- *  to it, and moved is that fraction. Errors: TES_INVALID_INPUT (a point outside; moved NULL: also one that would
- *  be moved; an expression that is none), TES_NAN. Cost: tes_mesh_locate(), one copy of the solution, (degree +
- *  1)^dim operations a point. */
+ *  x[n][dim]; those with derivatives or fields that jump are means over all cells that have the point. moved[n] <- 0
+ *  for points of the mesh. A point that misses it by less than a hundredth of a cell's length, as beside a curved
+ *  boundary, is moved to it, and moved is that fraction. Errors: TES_INVALID_INPUT (a point outside; moved NULL: also
+ *  one that would be moved; an expression that is none), TES_NAN. Cost: tes_mesh_locate(), one copy of the solution,
+ *  (degree + 1)^dim operations a point. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
 /** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error
- * where it knows `exact`. */
+ *  where it knows `exact` (flows: of "l2" or "velocity_l2", or "pressure_l2"). Of flows the force of the fluid on a
+ *  boundary in direction `of`, - int sigma n, by the residual of the equation: forces on all boundaries, int f and
+ *  - int alpha u have the sum 0. Cost of a force: some 10 (degree + 5)^dim (degree + 2)^dim operations a cell there. */
 TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, double *value);
 /** What the solution of a flow is like. NaN: not known, for want of an exact solution. */
 typedef struct TesFlowResult {
@@ -165,12 +167,6 @@ typedef struct TesFlowResult {
   double flux[6];                  /**< int u.n over each face of the box, by its number */
 } TesFlowResult;
 TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
-/** Velocity [n][dim] and pressure [n] (either may be NULL) of a flow at points x[n][dim]; on faces between cells
- *  the mean of all sides.
- *  Errors: TES_INVALID_INPUT (a point outside, an equation that is no flow). */
-TesStatus tes_problem_flow_at(const TesProblem *problem, int n, const double *x, double *velocity,
-                              double *pressure);
-
 enum { TES_PROBLEM_FIELDS = 8 };
 
 /** What became of a description; texts are owned by the problem. */
@@ -184,7 +180,8 @@ typedef struct TesProblemInfo {
   double floor;
   TesProblemTimes times;
   int fields;
-  /** Names of the solution's fields: "u" of poisson. Expressions over them also know their derivatives, ux, uy, uz. */
+  /** Names of the solution's fields: "u" of poisson; "u", "v" (, "w") and "p" of flows. Expressions over them also
+   * know their derivatives, ux, uy, uz (flows: also vx .., none of p). */
   const char *field[TES_PROBLEM_FIELDS];
 } TesProblemInfo;
 TesProblemInfo tes_problem_info(const TesProblem *problem);

@@ -38,11 +38,13 @@ typedef struct TesReportStep {
   double estimate, upper, error, effectivity, goal, l2, h1;
 } TesReportStep;
 
-/** The solution at a point: {`name`, `x` [dim], a member a field, `moved`}. */
+/** The solution at a point: {`name`, `x` [dim], a member a field, `moved`}; of flows `velocity` [dim] and `pressure`
+ * in the place of the fields. */
 typedef struct TesReportPoint {
   const char *name; /**< NULL: it has none */
   double x[3];
   int dim, fields;
+  bool flow;                /**< fields are the components of the velocity, then the pressure */
   const char *const *field; /**< [fields] */
   const double *value;      /**< [fields] */
   /** told where not 0: how far outside of the mesh it lay, in lengths of a cell, before it was moved to it */

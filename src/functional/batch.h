@@ -15,7 +15,8 @@
 enum { TESI_BATCH = TESI_LANES };
 
 typedef struct TesiBatches TesiBatches;
-typedef struct TesiFaceRule TesiFaceRule; /* batch_faces.h */
+typedef struct TesiFaceRule TesiFaceRule;     /* batch_faces.h */
+typedef struct TesiFlowTables TesiFlowTables; /* flow.h */
 
 /* Cells first .. first + count - 1; at: place of the first in a box. */
 typedef struct TesiBatch {
@@ -82,6 +83,7 @@ typedef struct TesiBatchLoops {
 struct TesiBatches {
   TesContext *context;
   const TesiBatchKind *kind;
+  TesiBatchKind own; /* `kind` of parts of element rt */
   TesiBatchLoops loops;
   int dim, n, q;                   /* nodes and points a direction */
   int64_t nodes, points;           /* a cell */
@@ -99,6 +101,10 @@ struct TesiBatches {
   const TesiCellView *view;
   const TesGeometry *geometry;
   const TesiLanes *lanes;
+  /* a part of element rt in the place of a function of the space, which is Q_(k+1) on the same box */
+  const TesiRt *rt;
+  const TesiFlowTables *tables;
+  int part;
   double geometry_B[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)],
       geometry_G[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)]; /* [q][m + 1] */
 };
@@ -106,6 +112,9 @@ struct TesiBatches {
 /* q > degree points a direction, at most TESI_GEOMETRY_POINTS but on boxes. The space outlives them. */
 TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batches);
 void tesi_batches_destroy(TesiBatches **batches);
+/* From now on vectors are of element rt, and this part of them is read. rt and tables (tesi_flow_node_tables())
+ * outlive the batches. */
+void tesi_batches_read_part(TesiBatches *batches, const TesiRt *rt, int part, const TesiFlowTables *nodes);
 int tesi_functional_degree(const TesSpace *space);
 int64_t tesi_functional_length(const TesSpace *space);
 TesContext *tesi_functional_context(const TesSpace *space);

@@ -9,7 +9,8 @@ static const char *const normal_names[3] = {"nx", "ny", "nz"};
 
 int tesi_fields_of(int dim, const TesSpace *space, const TesVector *u, TesiField *field) {
   static const char *const names[] = {"u", "ux", "uy", "uz"};
-  for (int i = 0; i <= dim; i++) field[i] = (TesiField){names[i], space, u, i - 1};
+  for (int i = 0; i <= dim; i++)
+    field[i] = (TesiField){.name = names[i], .space = space, .vector = u, .derivative = i - 1};
   return dim + 1;
 }
 
@@ -18,12 +19,33 @@ int tesi_fields_of(int dim, const TesSpace *space, const TesVector *u, TesiField
 /* The number of the field's vector; -1: there are too many. */
 static int source_of(TesiQuantity *q, const TesiField *field) {
   int i = 0;
-  while (i < q->sources && q->source[i].vector != field->vector) i++;
+  while (i < q->sources && (q->source[i].vector != field->vector || q->source[i].part != field->part)) i++;
   if (i == TESI_SOURCES) return -1;
   q->source[i].space = field->space;
   q->source[i].vector = field->vector;
+  q->source[i].rt = field->rt;
+  q->source[i].part = field->part;
   q->sources = tesi_max(q->sources, i + 1);
   return i;
+}
+
+/* The vector of a source on the host, and of element rt the tables that make nodal values of it. */
+static TesStatus take_values(TesiQuantity *q, int source) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = q->source[source].space;
+  const TesVector *vector = q->source[source].vector;
+  const TesiRt *rt = q->source[source].rt;
+  const int64_t length = rt ? rt->offset[rt->parts] : space->length;
+  TES_CHECK(vector->length == length, "a vector of length %lld, the space has %lld nodes",
+            (long long)vector->length, (long long)length);
+  TES_ALLOC(&q->source[source].values, length);
+  TES_TRY(tes_vector_get(vector, q->source[source].values));
+  if (!rt) goto done;
+  TES_NEW(&q->source[source].nodes);
+  tesi_flow_node_tables(rt->n, q->source[source].nodes);
+done:
+  return status;
 }
 
 /* Which fields the expression uses, and their vectors on the host. */
@@ -42,13 +64,7 @@ static TesStatus take_sources(TesiQuantity *q, const TesiField *field) {
     else
       q->source[s].gradient = true;
   }
-  for (int i = 0; i < q->sources; i++) {
-    TES_CHECK(q->source[i].vector->length == q->source[i].space->length,
-              "a vector of length %lld, the space has %lld nodes", (long long)q->source[i].vector->length,
-              (long long)q->source[i].space->length);
-    TES_ALLOC(&q->source[i].values, q->source[i].space->length);
-    TES_TRY(tes_vector_get(q->source[i].vector, q->source[i].values));
-  }
+  for (int i = 0; i < q->sources; i++) TES_TRY(take_values(q, i));
 done:
   return status;
 }
@@ -92,14 +108,17 @@ void tesi_quantity_destroy(TesiQuantity **quantity) {
   TesiQuantity *q = *quantity;
   if (!q) return;
   TesContext *ctx = q->context;
-  for (int i = 0; i < q->sources; i++) tesi_free(ctx, &q->source[i].values);
+  for (int i = 0; i < q->sources; i++) {
+    tesi_free(ctx, &q->source[i].values);
+    tesi_free(ctx, &q->source[i].nodes);
+  }
   tes_function_destroy(&q->function);
   tesi_free(ctx, quantity);
 }
 
 bool tesi_quantity_is_continuous(const TesiQuantity *q) {
   for (int i = 0; i < q->sources; i++)
-    if (q->source[i].gradient) return false;
+    if (q->source[i].gradient || q->source[i].rt) return false;
   return true;
 }
 
@@ -130,7 +149,11 @@ static void evaluate_source(const TesiQuantity *q, int source, int64_t cell, int
   const TesSpace *space = q->source[source].space;
   double local[LOCAL], slope[3 * POINTS];
   const int dim = q->dim;
-  tesi_space_read_cell(space, cell, q->source[source].values, local);
+  if (q->source[source].rt)
+    tesi_flow_nodes(q->source[source].rt, q->source[source].nodes, q->source[source].part, cell,
+                    q->source[source].values, local);
+  else
+    tesi_space_read_cell(space, cell, q->source[source].values, local);
   tesi_local_values(dim, space->degree, local, n, xi, value, q->source[source].gradient ? slope : NULL);
   for (int p = 0; p < n && q->source[source].gradient; p++) {
     double transposed[9], turned[3];

@@ -4,6 +4,7 @@
 #define TESI_FIELDS_H
 
 #include "functional/batch.h"
+#include "functional/flow.h"
 #include "geometry/locate.h"
 
 enum { TESI_FIELDS = 32, TESI_SOURCES = 8, TESI_FIELD_VALUE = -1 };
@@ -14,6 +15,10 @@ typedef struct TesiField {
   const TesSpace *space;
   const TesVector *vector;
   int derivative; /* TESI_FIELD_VALUE: the function itself */
+  /* Of element rt: the vector is over these axes, and the field is one of their parts; then `space` is Q_(k+1) on
+   * the same cells, the shape of every part in a cell. NULL: the vector is over `space`. */
+  const TesiRt *rt;
+  int part;
 } TesiField;
 
 /* u, ux, uy (, uz) of one vector; returns how many. */
@@ -36,6 +41,9 @@ typedef struct TesiQuantity {
     const TesVector *vector;
     double *values;
     bool value, gradient; /* which are needed */
+    const TesiRt *rt;     /* as of the field */
+    int part;
+    TesiFlowTables *nodes; /* of rt: values at the nodes of `space` */
   } source[TESI_SOURCES];
   int source_of[TESI_FIELDS], derivative[TESI_FIELDS]; /* of each field; source -1: not needed */
 } TesiQuantity;
@@ -45,7 +53,7 @@ typedef struct TesiQuantity {
 TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool boundary, int fields,
                                const TesiField *field, TesiQuantity **quantity);
 void tesi_quantity_destroy(TesiQuantity **quantity);
-/* Whether it is the same on both sides of a face: no derivative takes part. */
+/* Whether it is the same on both sides of a face: no derivative takes part, and nothing of element rt. */
 bool tesi_quantity_is_continuous(const TesiQuantity *q);
 /* out[n] <- values at points xi[n][dim] of a cell, n <= TESI_QUANTITY_POINTS; x[n][dim] and J[n][dim][dim] as of
  * tesi_mesh_points(), normal[n][dim] (NULL where there is none). No value is checked. */

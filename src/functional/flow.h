@@ -27,6 +27,21 @@ TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, Tes
 /* flux[2 d + end]: the integral of u.n over each face of the box, 0 where there is none. */
 TesStatus tesi_flow_fluxes(const TesSpace *space, const TesVector *u, double flux[6]);
 
+/* What the stress of a flow is made of: sigma = nu grad u - p, symmetric: 2 nu eps(u) - p. */
+typedef struct TesiFlowStress {
+  const TesFunction *nu;       /* NULL: 1 */
+  const TesFunction *const *f; /* [dim], NULL inside: 0 */
+  double alpha;
+  bool symmetric;
+  const TesiFlowFace *face; /* [2 * dim] */
+} TesiFlowStress;
+/* *force <- component i of the force of the fluid on a face of the box, - int sigma n, by the residual of the
+ * equation: for the normal component tested with the function of the face's nodes, which is 1 on the face and 0
+ * beyond the first layer of cells; for tangential ones by the stress with its penalty, which the form has there.
+ * Both are in balance with f, and on walls without corners converge twice as fast as stresses do. */
+TesStatus tesi_flow_force(const TesSpace *space, const TesVector *u, const TesiFlowStress *stress, int face,
+                          int i, double *force);
+
 typedef struct TesiFlowErrors {
   double velocity, pressure, divergence,
       gradient; /* L2: u - exact, p - exact, div u, grad u (cell by cell) */
@@ -35,10 +50,6 @@ typedef struct TesiFlowErrors {
  * of p - exact is taken away. */
 TesStatus tesi_flow_errors(const TesSpace *space, const TesVector *u, const TesFunction *const *exact,
                            bool free, TesiFlowErrors *errors);
-
-/* velocity[n][dim] and pressure[n] (either may be NULL) at x[n][dim]; on faces between cells the mean of all sides. */
-TesStatus tesi_flow_evaluate(const TesSpace *space, const TesVector *u, int n, const double *x,
-                             double *velocity, double *pressure);
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
@@ -66,7 +77,12 @@ void tesi_flow_add(const TesiRt *rt, int part, const int cell[3], const double *
  * cell), -1: none. */
 void tesi_flow_values(const TesiRt *rt, const TesiFlowTables *t, int part, int derivative,
                       const double *local, double *values);
-/* local <- the transpose of it. */
+/* Tables at the n + 1 Gauss-Lobatto points; nodes[(n + 1)^dim] <- the values of a part there in cell number `cell`,
+ * x fastest: with them it is a polynomial of degree n = k + 1 in each direction, as a cell of Q_(k+1). */
+void tesi_flow_node_tables(int n, TesiFlowTables *t);
+void tesi_flow_nodes(const TesiRt *rt, const TesiFlowTables *t, int part, int64_t cell, const double *u,
+                     double *nodes);
+/* local <- the transpose of tesi_flow_values(). */
 void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, const double *values,
                        double *local);
 /* x[3][points^dim] of a cell; weights (may be NULL) include the volume. Returns how many. */

@@ -93,6 +93,20 @@ void tesi_flow_values(const TesiRt *rt, const TesiFlowTables *t, int part, int d
   }
 }
 
+void tesi_flow_node_tables(int n, TesiFlowTables *t) {
+  double nodes[TESI_MAX_POINTS];
+  tesi_gauss_lobatto(n + 1, nodes, NULL);
+  tesi_flow_tables_at(n, n + 1, nodes, t);
+}
+
+void tesi_flow_nodes(const TesiRt *rt, const TesiFlowTables *t, int part, int64_t cell, const double *u,
+                     double *nodes) {
+  double local[TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL];
+  const int x = rt->axis[0].cells, y = rt->axis[1].cells;
+  tesi_flow_read(rt, part, (int[]){(int)(cell % x), (int)(cell / x % y), (int)(cell / x / y)}, u, local);
+  tesi_flow_values(rt, t, part, -1, local, nodes);
+}
+
 void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, const double *values,
                        double *local) {
   double work[2][MOST];

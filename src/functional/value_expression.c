@@ -130,8 +130,11 @@ static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const 
   Task task = {.quantity = q, .material = what->where == TES_ON_MATERIAL ? what->number : -1};
   TES_CHECK(task.material < tes_mesh_materials(q->mesh), "material %d, the mesh has %d", what->number,
             tes_mesh_materials(q->mesh));
-  for (int s = 0; s < q->sources; s++)
+  for (int s = 0; s < q->sources; s++) {
     TES_TRY(tesi_batches_create(q->source[s].space, points_of(space), &task.batches[s]));
+    if (q->source[s].rt)
+      tesi_batches_read_part(task.batches[s], q->source[s].rt, q->source[s].part, q->source[s].nodes);
+  }
   TES_TRY(tesi_batches_create(space, points_of(space), &task.batches[TESI_SOURCES]));
   task.at = task.batches[TESI_SOURCES];
   TES_TRY(sum_tasks(&task, sum));

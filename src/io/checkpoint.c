@@ -9,14 +9,16 @@
 #include "space/space.h"
 
 /* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. Versions 3
- * and 4: the same with a space of several components, whose number stands in "components". */
+ * and 4: the same with a space of several components, whose number stands in "components". Version 6: a box with a
+ * space of element rt. */
 enum {
   FIELDS = 16,
   NAME = 64,
   FOREST_VERSION = 1,
   BOX_VERSION = 2,
   COMPONENTS_VERSION = 2,
-  LAST_VERSION = 4
+  RT_VERSION = 6,
+  LAST_VERSION = 6
 };
 static const char format[] = "tessera checkpoint";
 
@@ -78,8 +80,8 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   const TesSpace *s = desc->space;
   const TesiTrees *t = s->mesh->coarse;
   const int64_t components = s->scalars;
-  int64_t whole[W_COUNT] = {[W_VERSION] = (t ? FOREST_VERSION : BOX_VERSION) +
-                                          (s->scalars > 1 ? COMPONENTS_VERSION : 0),
+  const int version = s->rt ? RT_VERSION : t ? FOREST_VERSION : BOX_VERSION;
+  int64_t whole[W_COUNT] = {[W_VERSION] = version + (s->scalars > 1 ? COMPONENTS_VERSION : 0),
                             [W_DIM] = s->dim,
                             [W_CELLS] = s->mesh->cells,
                             [W_DEGREE] = s->degree,
@@ -88,13 +90,16 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
                             [W_FIELDS] = desc->count,
                             [W_BOUNDARIES] = tes_mesh_boundaries(s->mesh)};
   double number[N_COUNT] = {[N_TIME] = desc->time};
-  for (int d = 0; d < 3; d++) whole[W_BOX + d] = t ? t->box[d] : s->mesh->box[d];
+  for (int d = 0; d < 3; d++) {
+    whole[W_BOX + d] = t ? t->box[d] : s->mesh->box[d];
+    whole[W_PERIODIC + d] = t ? t->periodic[d] : s->mesh->box_periodic[d];
+  }
   if (t) {
     whole[W_TREE_DEGREE] = t->degree, whole[W_TREES] = t->trees, whole[W_MATERIALS] = t->materials;
     whole[W_MAPPED] = t->map != NULL, whole[W_IDENTITY] = (int64_t)t->identity;
     whole[W_NUMBERING] = numbering_hash(s->scalar[0]->view);
     number[N_RADIUS] = t->radius, number[N_INNER] = t->inner, number[N_CORE] = t->core;
-    for (int d = 0; d < 3; d++) whole[W_PERIODIC + d] = t->periodic[d], number[N_CENTRE + d] = t->centre[d];
+    for (int d = 0; d < 3; d++) number[N_CENTRE + d] = t->centre[d];
   }
   TES_TRY(tesi_store_put(store, "format", TESI_STORE_BYTES, sizeof format, format));
   TES_TRY(tesi_store_put(store, "head", TESI_STORE_INT64, W_COUNT, whole));
@@ -278,7 +283,7 @@ static TesStatus get_head(Image *m) {
   }
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, -1, &m->head, NULL));
   h = m->head;
-  TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= LAST_VERSION,
+  TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= LAST_VERSION && h[W_VERSION] != RT_VERSION - 1,
             "%s is a checkpoint of version %lld; this is version %d", m->path, (long long)h[W_VERSION],
             LAST_VERSION);
   tesi_free(ctx, &m->head);
@@ -290,7 +295,7 @@ static TesStatus get_head(Image *m) {
                 h[W_FIELDS] <= FIELDS && h[W_BOUNDARIES] >= 0 && h[W_BOUNDARIES] < 1 << 24 &&
                 (box ? box_is_possible(h) : forest_is_possible(h)),
             "%s is damaged: its head holds impossible numbers", m->path);
-  if (h[W_VERSION] <= COMPONENTS_VERSION) goto done;
+  if (h[W_VERSION] <= COMPONENTS_VERSION || h[W_VERSION] == RT_VERSION) goto done;
   TES_TRY(tesi_store_get(m->store, "components", TESI_STORE_INT64, 1, &m->components, NULL));
   TES_CHECK(*m->components > 1 && *m->components <= TESI_COMPONENTS, "%s is damaged: %lld components",
             m->path, (long long)*m->components);
@@ -370,10 +375,12 @@ static TesStatus make_box_space(Image *m, TesSpace **space) {
   TesStatus status = TES_OK;
   const int64_t *h = m->head;
   TesMesh *mesh = NULL;
+  const bool rt = h[W_VERSION] == RT_VERSION;
   TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = (int)h[W_DIM], .geometry_degree = m->geometry_degree};
   for (int d = 0; d < desc.dim; d++) {
     TES_TRY(tesi_store_get(m->store, axes[d], TESI_STORE_DOUBLE, h[W_BOX + d] + 1, &m->coordinates[d], NULL));
     desc.cells[d] = (int)h[W_BOX + d];
+    desc.periodic[d] = h[W_PERIODIC + d] != 0;
     desc.coordinates[d] = m->coordinates[d];
   }
   TES_TRY(tesi_store_get(m->store, "dirichlet", TESI_STORE_BYTES, h[W_BOUNDARIES] + 1, &m->given, NULL));
@@ -381,7 +388,10 @@ static TesStatus make_box_space(Image *m, TesSpace **space) {
   TES_TRY(tes_space_create(ctx,
                            &(TesSpaceDesc){.mesh = mesh,
                                            .degree = (int)h[W_DEGREE],
-                                           .components = m->components ? (int)*m->components : 1,
+                                           .components = rt              ? 0
+                                                         : m->components ? (int)*m->components
+                                                                         : 1,
+                                           .element = rt ? TES_ELEMENT_RT : TES_ELEMENT_Q,
                                            .given = m->given[h[W_BOUNDARIES]] ? NULL : m->given},
                            space));
   TES_CHECK((*space)->length == h[W_LENGTH], "%s is damaged: its box has %lld nodes, expected %lld", m->path,
@@ -486,8 +496,11 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
   TES_TRY(tesi_checkpoint_compare(checkpoint->path, found, mesh));
   TES_CHECK(values, "%s holds no solution '%s'", checkpoint->path, name);
   TES_ALLOC(&none, tes_mesh_boundaries(found) + 1);
-  const TesSpaceDesc desc = {
-      .mesh = found, .degree = degree, .components = checkpoint->space->scalars, .given = none};
+  const TesSpaceDesc desc = {.mesh = found,
+                             .degree = degree,
+                             .components = checkpoint->space->scalars,
+                             .given = none,
+                             .element = checkpoint->space->element};
   TES_TRY(tes_space_create(ctx, &desc, &space));
   TES_TRY(tes_vector_create(ctx, checkpoint->space->length, TES_DOUBLE, &v));
   TES_TRY(tes_vector_set(v, values));

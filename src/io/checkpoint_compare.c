@@ -14,6 +14,9 @@ static TesStatus compare_boxes(const char *path, const TesMesh *found, const Tes
                       (size_t)(mesh->box[d] + 1) * sizeof *mesh->coordinates[d]),
               "%s is of another mesh than the case: as many cells, but they stand elsewhere in direction %c",
               path, "xyz"[d]);
+    TES_CHECK(found->box_periodic[d] == mesh->box_periodic[d],
+              "%s is of another mesh than the case: it is %speriodic in direction %c", path,
+              found->box_periodic[d] ? "" : "not ", "xyz"[d]);
   }
 done:
   return status;

@@ -138,6 +138,15 @@ static void put_solver(Writer *w, const TesReport *r) {
   put(w, w->root, "solver", solver);
 }
 
+static void put_fields(Writer *w, cJSON *point, const TesReportPoint *p) {
+  for (int f = 0; f < p->fields && !p->flow; f++) put(w, point, p->field[f], number(p->value[f]));
+  if (!p->flow) return;
+  cJSON *velocity = cJSON_CreateArray();
+  for (int d = 0; d < p->dim; d++) append(w, velocity, number(p->value[d]));
+  put(w, point, "velocity", velocity);
+  put(w, point, "pressure", number(p->value[p->dim]));
+}
+
 static void put_points(Writer *w, const TesReport *r) {
   if (!r->point_count) return;
   cJSON *array = cJSON_CreateArray();
@@ -147,7 +156,7 @@ static void put_points(Writer *w, const TesReport *r) {
     for (int d = 0; d < p->dim; d++) append(w, x, number(p->x[d]));
     put(w, point, "x", x);
     if (p->name) put(w, point, "name", text_item(p->name));
-    for (int f = 0; f < p->fields; f++) put(w, point, p->field[f], number(p->value[f]));
+    put_fields(w, point, p);
     if (p->moved != 0) put(w, point, "moved", number(p->moved));
     append(w, array, point);
   }

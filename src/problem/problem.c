@@ -31,6 +31,21 @@ bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
   return !b || (b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1));
 }
 
+/* On a mesh of its own, without rings, which element q does not have; no memory but its axes. */
+static TesStatus create_shape(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = p->mesh->dim};
+  for (int d = 0; d < p->mesh->dim; d++)
+    desc.cells[d] = p->mesh->box[d], desc.coordinates[d] = p->mesh->coordinates[d];
+  TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = p->space->degree + 1}, &p->shape));
+done:
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
 static TesStatus create_space(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -48,6 +63,7 @@ static TesStatus create_space(TesProblem *p, int degree) {
                              .given = boundary ? given : NULL,
                              .element = p->equation->flow ? TES_ELEMENT_RT : TES_ELEMENT_Q};
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
+  if (p->equation->flow) TES_TRY(create_shape(p));
 done:
   tesi_free(ctx, &given);
   return status;
@@ -235,6 +251,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_vector_destroy(&p->start);
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);
+  tes_space_destroy(&p->shape);
   tesi_free(ctx, &p->term);
   tesi_numbered_free(p->mesh, &p->numbered);
   tes_mesh_destroy(&p->mesh);

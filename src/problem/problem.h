@@ -47,6 +47,8 @@ typedef struct TesiFlowEquation {
   TesStatus (*lift)(TesProblem *problem);
   /* After the iteration. */
   TesStatus (*complete)(TesProblem *problem);
+  /* Component `direction` of the force of the fluid on a boundary. */
+  TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
 } TesiFlowEquation;
 
 extern const TesiEquation tesi_poisson, tesi_stokes;
@@ -69,6 +71,7 @@ struct TesProblem {
   TesTermDesc *term; /* of the form */
   TesForm form;
   TesSpace *space;
+  TesSpace *shape; /* of flows: Q_(k+1), what parts are in a cell, for expressions over them; else NULL */
   TesOperator *op; /* float64, finest */
   TesMultigrid *multigrid;
   TesSolver *solver;

@@ -1,27 +1,41 @@
 /* What is told of a solution in numbers: its fields at points, and values. */
+#include <math.h>
 #include <string.h>
 #include "functional/functional.h"
 #include "mesh/mesh.h"
 #include "problem/problem.h"
 
+static const char *const names[TESI_AXES][4] = {
+    {"u", "ux", "uy", "uz"}, {"v", "vx", "vy", "vz"}, {"w", "wx", "wy", "wz"}};
+
 /* u, v (, w) and their derivatives. */
 static int vector_fields(const TesProblem *p, TesiField *field) {
-  static const char *const names[TESI_AXES][4] = {
-      {"u", "ux", "uy", "uz"}, {"v", "vx", "vy", "vz"}, {"w", "wx", "wy", "wz"}};
   int count = 0;
   for (int c = 0; c < p->space->parts; c++)
     for (int i = 0; i <= p->mesh->dim; i++)
-      field[count++] = (TesiField){names[c][i], p->space->part[c], p->component[c], i - 1};
+      field[count++] = (TesiField){
+          .name = names[c][i], .space = p->space->part[c], .vector = p->component[c], .derivative = i - 1};
+  return count;
+}
+
+/* The same, and p; space, vector and axes as in TesiField. */
+static int flow_fields(int dim, const TesSpace *shape, const TesVector *u, const TesiRt *rt,
+                       TesiField *field) {
+  int count = 0;
+  for (int c = 0; c < dim; c++)
+    for (int i = 0; i <= dim; i++) field[count++] = (TesiField){names[c][i], shape, u, i - 1, rt, c};
+  field[count++] = (TesiField){"p", shape, u, TESI_FIELD_VALUE, rt, dim};
   return count;
 }
 
 int tesi_problem_fields(const TesProblem *p, TesiField *field) {
+  if (p->equation->flow) return flow_fields(p->mesh->dim, p->shape, p->u, tesi_space_rt(p->space), field);
   if (p->equation->fields) return p->equation->fields(p, field);
   return p->equation->vector ? vector_fields(p, field) : tesi_fields_of(p->mesh->dim, p->space, p->u, field);
 }
 
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
-  (void)equation; /* there is one */
+  if (equation == TES_STOKES) return flow_fields(dim, NULL, NULL, NULL, field);
   return tesi_fields_of(dim, NULL, NULL, field);
 }
 
@@ -31,8 +45,39 @@ TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double 
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   const int fields = tesi_problem_fields(problem, field);
-  TES_CHECK(!problem->equation->flow, "fields of flows are told by tes_problem_flow_at()");
   TES_TRY(tesi_fields_at(problem->mesh, fields, field, n, x, count, of, values, moved, false));
+done:
+  return status;
+}
+
+static TesStatus flow_error(const TesProblem *p, const char *of, double *value) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFlowResult flow;
+  const bool pressure = of && !strcmp(of, "pressure_l2");
+  TES_CHECK(!of || !strcmp(of, "l2") || !strcmp(of, "velocity_l2") || pressure,
+            "the error of a flow is of l2 (or velocity_l2) or pressure_l2, got '%.60s'", of);
+  TES_TRY(tes_problem_flow(p, &flow));
+  *value = pressure ? flow.pressure_l2 : flow.velocity_l2;
+  TES_CHECK(isfinite(*value), "the error of the %s needs its exact solution",
+            pressure ? "pressure" : "velocity");
+done:
+  return status;
+}
+
+/* On a boundary, in direction x, y or z. */
+static TesStatus force_value(const TesProblem *p, const TesValue *what, double *value) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const char *of = what->of ? what->of : "x";
+  const int direction = of[0] && !of[1] ? of[0] - 'x' : -1;
+  TES_CHECK(p->equation->flow, "%s has no force: flows and elasticity have", p->equation->name);
+  TES_CHECK(what->where == TES_ON_BOUNDARY && what->number >= 0 &&
+                what->number < tes_mesh_boundaries(p->mesh),
+            "a force is that on a boundary");
+  TES_CHECK(direction >= 0 && direction < p->mesh->dim, "a force is in direction %s, got '%.60s'",
+            p->mesh->dim == 2 ? "x or y" : "x, y or z", of);
+  TES_TRY(p->equation->flow->force(p, what->number, direction, value));
 done:
   return status;
 }
@@ -41,6 +86,7 @@ static TesStatus error_value(const TesProblem *p, const char *of, double *value)
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double l2, h1;
+  if (p->equation->flow) return flow_error(p, of, value);
   TES_CHECK(!of || !strcmp(of, "l2") || !strcmp(of, "h1"), "the error is of l2 or h1, got '%.60s'", of);
   TES_TRY(tes_problem_errors(p, &l2, &h1));
   *value = of && !strcmp(of, "h1") ? h1 : l2;
@@ -52,16 +98,16 @@ TesStatus tes_problem_value(const TesProblem *problem, const TesValue *what, dou
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
-  TES_CHECK(!problem->equation->flow,
-            "values of flows are told by tes_problem_flow() and tes_problem_flow_at()");
   if (what->kind == TES_VALUE_ERROR) {
     TES_TRY(error_value(problem, what->of, value));
     goto done;
   }
-  TES_CHECK(what->kind != TES_VALUE_FORCE, "%s has no force: flows and elasticity have",
-            problem->equation->name);
-  TES_TRY(tesi_functional_expression(problem->space->scalar[0], tesi_problem_fields(problem, field), field,
-                                     what, value));
+  if (what->kind == TES_VALUE_FORCE) {
+    TES_TRY(force_value(problem, what, value));
+    goto done;
+  }
+  TES_TRY(tesi_functional_expression(problem->shape ? problem->shape : problem->space->scalar[0],
+                                     tesi_problem_fields(problem, field), field, what, value));
 done:
   return status;
 }

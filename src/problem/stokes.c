@@ -222,7 +222,25 @@ done:
   return status;
 }
 
-static const TesiFlowEquation flow = {check, given, lift, complete};
+static TesStatus force(const TesProblem *p, int boundary, int direction, double *value) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace face[6];
+  fill_faces(p, face);
+  TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
+            name_of(p->mesh, boundary));
+  TES_TRY(tesi_flow_force(p->space, p->u,
+                          &(TesiFlowStress){.nu = p->numbered.data.a,
+                                            .f = p->numbered.data.f,
+                                            .alpha = tesi_saddle_of(p->op)->alpha,
+                                            .face = face},
+                          boundary, direction, value));
+done:
+  return status;
+}
+
+static const TesiFlowEquation flow = {
+    .check = check, .given = given, .lift = lift, .complete = complete, .force = force};
 const TesiEquation tesi_stokes = {
     .name = "stokes", .form = form, .load = load, .shown = shown, .flow = &flow};
 
@@ -240,16 +258,6 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   if (exact && p->exact[p->space->dim]) result->pressure_l2 = e.pressure;
   result->divergence_l2 = e.divergence;
   result->divergence_relative = e.gradient > 0 ? e.divergence / e.gradient : 0;
-done:
-  return status;
-}
-
-TesStatus tes_problem_flow_at(const TesProblem *p, int n, const double *x, double *velocity,
-                              double *pressure) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TES_CHECK(p->equation->flow, "the equation %s is no flow", p->equation->name);
-  TES_TRY(tesi_flow_evaluate(p->space, p->u, n, x, velocity, pressure));
 done:
   return status;
 }

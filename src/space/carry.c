@@ -162,6 +162,11 @@ static TesStatus check(const TesSpace *from, const TesVector *u, const TesSpace 
   TES_CHECK(from->mesh->kind == to->mesh->kind, "a function is carried between meshes of one kind");
   TES_CHECK(!box || same_corners(from->mesh, to->mesh),
             "a function is carried between boxes with the same corners");
+  TES_CHECK(from->element == to->element, "a function is carried between spaces of one element");
+  for (int d = 0; d < to->dim && to->rt; d++)
+    TES_CHECK(from->mesh->box[d] == to->mesh->box[d] &&
+                  from->mesh->box_periodic[d] == to->mesh->box_periodic[d],
+              "functions of element rt are carried between degrees, on the same cells");
 done:
   return status;
 }
@@ -175,6 +180,7 @@ TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpa
   TES_ALLOC(&in, from->length);
   TES_ALLOC(&out, to->length);
   TES_TRY(tes_vector_get(u, in));
+  if (to->rt) TES_TRY(tesi_rt_carry(ctx, from->rt, in, to->rt, out));
   for (int i = 0; i < to->scalars; i++)
     TES_TRY((box ? carry_box : carry_cells)(from->scalar[i], in + from->first[i], to->scalar[i],
                                             out + to->first[i]));

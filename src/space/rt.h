@@ -54,6 +54,10 @@ bool tesi_rt_closed(const TesiRt *rt);
 /* v <- 0 at known nodes; host array over the whole space. */
 void tesi_rt_clear(const TesiRt *rt, double *v);
 
+/* v <- u, of another degree over the same cells: nodal values in the components' own directions, elsewhere the first
+ * modes; host arrays. Divergence-free u stay so where the degree does not fall. */
+TesStatus tesi_rt_carry(TesContext *ctx, const TesiRt *from, const double *u, const TesiRt *to, double *v);
+
 /* Values out[n] of the Legendre basis of a cell of width h at t in [0, 1], and derivatives (may be NULL). */
 void tesi_rt_legendre(int n, double h, double t, double *out, double *derivative);
 

@@ -117,20 +117,6 @@ done:
   return status;
 }
 
-/* What is of scalars of element q alone. */
-static TesStatus check_output(TesiCaseReader *r) {
-  static const char *const scalar[] = {"output.checkpoint", "output.points", "output.values", "output.lines",
-                                       "output.png"};
-  TesContext *ctx = r->ctx;
-  TesStatus status = TES_OK;
-  for (int i = 0; i < 5; i++)
-    if (given(r, scalar[i]))
-      TES_TRY(
-          tesi_case_error(r, tesi_case_row(scalar[i]), given(r, scalar[i]), "flows do not have this so far"));
-done:
-  return status;
-}
-
 /* nu and alpha are numbers. */
 static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunction *f, bool positive) {
   const int row = tesi_case_row(path);
@@ -153,7 +139,6 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   if (!flow) goto done;
   TES_TRY(check_number(r, "data.nu", d->a, true));
   TES_TRY(check_number(r, "data.alpha", d->reaction, false));
-  TES_TRY(check_output(r));
   TES_TRY(check_length(r, "data.f", dim));
   TES_TRY(check_length(r, "data.exact.velocity", dim));
   if (!r->node[degree]) d->c.problem.degree = 2;

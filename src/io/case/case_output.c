@@ -156,6 +156,19 @@ static const TesiYaml *find_kind(const TesiYaml *map, TesValueKind *kind, int *c
   return found;
 }
 
+static bool is_flow(const TesiCaseReader *r) {
+  return r->draft.c.problem.equation == TES_STOKES;
+}
+
+/* On a boundary, in a direction. */
+static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
+  const char *of = v->value.of ? v->value.of : "";
+  if (!v->place) return tesi_case_error(r, row, node, "force: expected the name of a boundary, got 'domain'");
+  if (strlen(of) == 1 && strchr(r->draft.c.mesh.dim == 2 ? "xy" : "xyz", *of)) return TES_OK;
+  return tesi_case_error(r, row, node, "a force is in a direction: {force: %.40s, of: x}, %s", v->place,
+                         r->draft.c.mesh.dim == 2 ? "or y" : "y or z");
+}
+
 /* What `of` says must be known before anything is computed. */
 static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, const char *text, bool boundary) {
   TesContext *ctx = r->ctx;
@@ -171,10 +184,21 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   return tesi_case_error(r, row, node, "of: %s", message);
 }
 
+/* Of flows: of l2 (or velocity_l2) and pressure_l2. */
+static TesStatus check_flow_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *of) {
+  const bool pressure = of && !strcmp(of, "pressure_l2");
+  if (of && strcmp(of, "l2") && strcmp(of, "velocity_l2") && !pressure)
+    return tesi_case_error(r, row, node, "of: expected l2, velocity_l2 or pressure_l2, got '%.60s'", of);
+  if (!r->draft.exact[0] || (pressure && !r->draft.exact_pressure))
+    return tesi_case_error(r, row, node, "the error needs data.exact.%s", pressure ? "pressure" : "velocity");
+  return TES_OK;
+}
+
 static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
-  if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "the error needs data.exact");
   if (v->place)
     return tesi_case_error(r, row, node, "the error is that on the domain: {error: domain, of: l2}");
+  if (is_flow(r)) return check_flow_error(r, row, node, v->value.of);
+  if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "the error needs data.exact");
   if (v->value.of && strcmp(v->value.of, "l2") && strcmp(v->value.of, "h1"))
     return tesi_case_error(r, row, node, "of: expected l2 or h1, got '%.60s'", v->value.of);
   return TES_OK;
@@ -198,7 +222,7 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
                             "%.60s: expected exactly one of point, mean, integral, force, error", node->key));
     goto done;
   }
-  if (v->value.kind == TES_VALUE_FORCE) {
+  if (v->value.kind == TES_VALUE_FORCE && !is_flow(r)) {
     TES_TRY(tesi_case_error(r, row, what, "force: poisson has none; flows and elasticity have"));
     goto done;
   }
@@ -212,6 +236,8 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
   if (is_text(of)) TES_TRY(copy_text(ctx, of->text, (char **)&v->value.of));
   if (v->value.kind == TES_VALUE_ERROR)
     TES_TRY(check_error(r, row, node, v));
+  else if (v->value.kind == TES_VALUE_FORCE)
+    TES_TRY(check_force(r, row, of ? of : node, v));
   else if (is_text(of))
     TES_TRY(check_of(r, row, of, of->text, v->place != NULL));
 done:
@@ -355,7 +381,9 @@ TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesVa
   const TesCaseValue *v = &input->value[i];
   char known[300];
   *value = v->value;
-  if (!v->place || find_place(mesh, v->place, value)) return TES_OK;
+  if (!v->place) return TES_OK;
+  const bool found = find_place(mesh, v->place, value);
+  if (found && (value->kind != TES_VALUE_FORCE || value->where == TES_ON_BOUNDARY)) return TES_OK;
   list_places(mesh, known);
   TES_FAIL(TES_INVALID_INPUT,
            "%s: output.values.%s: the mesh has no boundary or material called %.60s; it has: %s", v->where,

@@ -258,7 +258,6 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   char title[160];
   TesiQuantity *q = NULL;
   Picture p = {.extent = {{DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX}, {DBL_MAX, -DBL_MAX}, false}};
-  TES_CHECK(!problem->equation->flow, "pictures of flows are made from a VTU file: output.vtu");
   TES_CHECK(desc->slice >= 0 && desc->slice <= 3 && (!desc->slice || dim == 3),
             "a slice is for meshes in 3D, across direction 1, 2 or 3, got %d", desc->slice);
   TES_CHECK(!desc->width || (desc->width >= 200 && desc->width <= 8000),
