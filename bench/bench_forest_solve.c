@@ -88,7 +88,7 @@ static double measure(const Options *o, int depth, TesMesh *forest) {
   const double setup = tesi_now() - start;
   must(tes_vector_create(ctx, tes_operator_info(op).length, TES_DOUBLE, &b));
   must(tes_vector_create(ctx, tes_operator_info(op).length, TES_DOUBLE, &x));
-  must(tes_functional_load(&(TesLoadDesc){.space = space, .f = one}, b));
+  must(tes_functional_load(&(TesLoadDesc){.space = space, .f = {one}}, b));
   for (int r = 0; r < REPEAT; r++) {
     must(tes_vector_fill(x, 0));
     must(tesi_context_device(ctx)->synchronize(ctx));

@@ -118,7 +118,7 @@ static double assemble(const Bench *s) {
   must(tes_function_create_expression(ctx, "3*pi*pi*sin(pi*x)*sin(pi*y)*sin(pi*z)", &f));
   for (int i = 0; i < 2; i++) {
     start = tesi_now();
-    must(tes_functional_load(&(TesLoadDesc){.space = s->space, .f = f}, s->b));
+    must(tes_functional_load(&(TesLoadDesc){.space = s->space, .f = {f}}, s->b));
     must(tesi_context_device(ctx)->synchronize(ctx));
   }
   tes_function_destroy(&f);

@@ -52,7 +52,7 @@ int main(void) {
   TRY(tes_vector_create(ctx, length, TES_DOUBLE, &r));
   TRY(tes_vector_create(ctx, length, TES_SINGLE, &r_single));
   TRY(tes_vector_create(ctx, length, TES_SINGLE, &e_single));
-  TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = f}, b));
+  TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {f}}, b));
 
   /* Defect correction: x <- x + M (b - A x). The residual is scaled before it is rounded to float32. */
   double first, norm, scale;

@@ -70,14 +70,17 @@ static void check_errors(const TestPlace *p, const TesFunction *u_of, const TesF
          l2 = NAN, h1 = NAN, squares[2] = {0, 0}, alone = NAN;
   for (size_t i = 0; i < 4 * n; i++) cells[i] = NAN;
   assert_ok(p->ctx, tes_vector_get(u, at));
-  assert_ok(p->ctx, tes_functional_error(p->space, u, exact, &l2, &h1, cells, cells + n));
-  assert_ok(p->ctx, tesi_error_ref(p->space, at, exact, p->is.degree + 3, cells + 2 * n, cells + 3 * n));
+  assert_ok(p->ctx,
+            tes_functional_error(p->space, u, (const TesFunction *[]){exact}, &l2, &h1, cells, cells + n));
+  assert_ok(p->ctx, tesi_error_ref(p->space, at, (const TesFunction *[]){exact}, p->is.degree + 3,
+                                   cells + 2 * n, cells + 3 * n));
   test_close(cells, cells + 2 * n, p->cells, 1e-9, &p->is, "cells' L2");
   test_close(cells + n, cells + 3 * n, p->cells, 1e-9, &p->is, "cells' H1");
   for (size_t i = 0; i < 2 * n; i++) squares[i / n] += cells[2 * n + i];
   assert_near(l2 * l2, squares[0], 1e-11 * squares[0]);
   assert_near(h1 * h1, squares[1], 1e-11 * squares[1]);
-  assert_ok(p->ctx, tes_functional_error(p->space, u, exact, &alone, NULL, NULL, NULL));
+  assert_ok(p->ctx,
+            tes_functional_error(p->space, u, (const TesFunction *[]){exact}, &alone, NULL, NULL, NULL));
   assert_true(alone == l2);
   tes_vector_destroy(&u);
   test_free(cells), test_free(at);
@@ -94,8 +97,8 @@ static void check_integrals(const TestPlace *p, const TesFunction *u_of) {
     const TesFunction *g[6] = {NULL};
     double value = NAN, size = NAN, mean = NAN, expected = 0, scale = 0, area = 0;
     if (b >= 0) g[b] = one;
-    assert_ok(p->ctx, tesi_load_ref(&(TesLoadDesc){.space = p->space, .f = b < 0 ? one : NULL, .g = g}, true,
-                                    p->is.degree + 3, w));
+    assert_ok(p->ctx, tesi_load_ref(&(TesLoadDesc){.space = p->space, .f = {b < 0 ? one : NULL}, .g = {g}},
+                                    true, p->is.degree + 3, w));
     for (int64_t i = 0; i < p->length; i++)
       expected += w[i] * at[i], scale += fabs(w[i] * at[i]), area += w[i];
     TesValue what = {
@@ -115,9 +118,9 @@ static void check_integrals(const TestPlace *p, const TesFunction *u_of) {
 static void check_place(TesContext *ctx, const TestCase *is) {
   TestPlace p = test_place(ctx, is);
   Data d = make_data(&p);
-  const TesLoadDesc all = {.space = p.space, .f = d.f, .material_f = d.material, .g = d.g};
-  const TesLoadDesc constant = {.space = p.space, .f = d.constant}, fluxes = {.space = p.space, .g = d.g},
-                    parts = {.space = p.space, .material_f = d.material};
+  const TesLoadDesc all = {.space = p.space, .f = {d.f}, .material_f = {d.material}, .g = {d.g}};
+  const TesLoadDesc constant = {.space = p.space, .f = {d.constant}}, fluxes = {.space = p.space, .g = {d.g}},
+                    parts = {.space = p.space, .material_f = {d.material}};
   check_load(&p, &all);
   check_load(&p, &constant);
   check_load(&p, &fluxes);
@@ -169,11 +172,11 @@ static void check_unit(TesContext *ctx, int degree) {
   double l2, h1, value, dot;
   assert_ok(ctx, tes_function_create_callback(ctx, product, NULL, NULL, &f));
   TesVector *u = test_place_vector(&p, f), *b = test_place_vector(&p, NULL);
-  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f}, b));
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = {f}}, b));
   assert_ok(ctx, tes_vector_dot(b, u, &dot));
   assert_near(dot, 1. / 27, 1e-14);
   const TesFunction *const g[6] = {[TES_FRONT] = f};
-  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .g = g}, b));
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .g = {g}}, b));
   assert_ok(ctx, tes_vector_dot(b, u, &dot));
   assert_near(dot, 1. / 9, 1e-13);
   assert_ok(ctx, tes_functional_value(p.space, u, &(TesValue){.kind = TES_VALUE_MEAN, .point = {0}}, &value));
@@ -184,7 +187,7 @@ static void check_unit(TesContext *ctx, int degree) {
   assert_ok(ctx, tes_functional_error(p.space, u, NULL, &l2, &h1, NULL, NULL));
   assert_near(l2 * l2, 1. / 27, 1e-14);
   assert_near(h1 * h1, 1. / 3, 1e-13);
-  assert_ok(ctx, tes_functional_error(p.space, u, f, &l2, &h1, NULL, NULL));
+  assert_ok(ctx, tes_functional_error(p.space, u, (const TesFunction *[]){f}, &l2, &h1, NULL, NULL));
   assert_near(l2, 0, 1e-13);
   assert_near(h1, 0, 1e-11);
   uint64_t seed = 3;
@@ -211,11 +214,11 @@ static void check_box(TesContext *ctx, int degree) {
   TestPlace p = test_place_on(ctx, &(TestCase){TEST_BOX, 3, degree, 0x3f, 3}, mesh);
   assert_ok(ctx, tes_function_create_callback(ctx, product, NULL, NULL, &f));
   TesVector *u = test_place_vector(&p, f), *b = test_place_vector(&p, NULL);
-  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f}, b));
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = {f}}, b));
   assert_ok(ctx, tes_vector_dot(b, u, &dot));
   assert_near(dot, 8. / 3 * 1. / 3 * 9, 1e-12); /* int (xyz)^2 */
   const TesFunction *const g[6] = {[TES_FRONT] = f};
-  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .g = g}, b));
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .g = {g}}, b));
   assert_ok(ctx, tes_vector_dot(b, u, &dot));
   assert_near(dot, 8. / 3 * 1. / 3 * 9, 1e-12); /* int over z = 3 of (3xy)^2 */
   assert_ok(ctx,
@@ -227,7 +230,7 @@ static void check_box(TesContext *ctx, int degree) {
   assert_ok(ctx, tes_functional_error(p.space, u, NULL, &l2, &h1, NULL, NULL));
   assert_near(l2 * l2, 8, 1e-11);
   assert_near(h1 * h1, 6 + 24 + 8. / 3, 1e-10); /* |yz|^2 + |xz|^2 + |xy|^2 */
-  assert_ok(ctx, tes_functional_error(p.space, u, f, &l2, &h1, NULL, NULL));
+  assert_ok(ctx, tes_functional_error(p.space, u, (const TesFunction *[]){f}, &l2, &h1, NULL, NULL));
   assert_near(l2, 0, 1e-12);
   assert_near(h1, 0, 1e-10);
   const TesValue outside = {.kind = TES_VALUE_POINT, .point = {1.3, 1.01, 0.7}};
@@ -250,7 +253,7 @@ static void check_ball(TesContext *ctx) {
   assert_near(value, 4 * M_PI / 3, 1e-4);
   assert_ok(ctx, tes_functional_value(p.space, NULL, &(TesValue){.where = TES_ON_BOUNDARY}, &value));
   assert_near(value, 4 * M_PI, 2e-3);
-  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f, .g = g}, b));
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = {f}, .g = {g}}, b));
   assert_ok(ctx, tes_vector_dot(b, one, &value));
   assert_near(value, 4 * M_PI / 5 + 4 * M_PI, 3e-3);
   tes_vector_destroy(&b), tes_vector_destroy(&one), tes_function_destroy(&f);
@@ -296,8 +299,10 @@ static void errors_converge_with_the_right_orders(void **state) {
         for (int level = 0; level < 2; level++) {
           TestPlace p = level_place(ctx, forest, dim, degree, level);
           TesVector *u = test_place_vector(&p, expression);
-          assert_ok(ctx, tes_functional_error(p.space, u, expression, &l2[level], &h1[level], NULL, NULL));
-          assert_ok(ctx, tes_functional_error(p.space, u, callback, &other_l2, &other_h1, NULL, NULL));
+          assert_ok(ctx, tes_functional_error(p.space, u, (const TesFunction *[]){expression}, &l2[level],
+                                              &h1[level], NULL, NULL));
+          assert_ok(ctx, tes_functional_error(p.space, u, (const TesFunction *[]){callback}, &other_l2,
+                                              &other_h1, NULL, NULL));
           assert_near(other_l2, l2[level], (forest ? 1e-3 : 1e-5) * l2[level]); /* coarse cells, curved */
           assert_near(other_h1, h1[level], (forest ? 1e-3 : 1e-5) * h1[level]);
           tes_vector_destroy(&u);
@@ -326,13 +331,15 @@ static double *all_values(const TestCase *is, int threads, size_t *count) {
   double *values = malloc(*count * sizeof *values), *cells = values + 2 * p.length,
          *norms = cells + 2 * p.cells;
   for (int i = 0; i < p.boundaries; i++) lifted[i] = i % 2 ? d.callback : d.other;
-  assert_ok(ctx,
-            tes_functional_load(
-                &(TesLoadDesc){.space = p.space, .f = d.callback, .material_f = d.material, .g = d.g}, b));
-  assert_ok(ctx, tes_functional_lifting(p.space, lifted, u));
+  assert_ok(
+      ctx,
+      tes_functional_load(
+          &(TesLoadDesc){.space = p.space, .f = {d.callback}, .material_f = {d.material}, .g = {d.g}}, b));
+  assert_ok(ctx, tes_functional_lifting(p.space, (const TesFunction *const *[]){lifted}, u));
   assert_ok(ctx, tes_vector_get(b, values));
   assert_ok(ctx, tes_vector_get(u, values + p.length));
-  assert_ok(ctx, tes_functional_error(p.space, b, d.callback, norms, norms + 1, cells, cells + p.cells));
+  assert_ok(ctx, tes_functional_error(p.space, b, (const TesFunction *[]){d.callback}, norms, norms + 1,
+                                      cells, cells + p.cells));
   assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){.kind = TES_VALUE_INTEGRAL, .point = {0}},
                                       norms + 2));
   tes_vector_destroy(&b), tes_vector_destroy(&u), free_data(&d);
@@ -394,7 +401,7 @@ static void check_lifting(TesContext *ctx, const TestCase *is, unsigned with) {
   double *x = test_place_nodes(&p), *values = test_malloc((size_t)p.length * sizeof *values);
   int *boundary = test_malloc((size_t)p.length * sizeof *boundary), lifted = 0;
   for (int b = 0; b < p.boundaries; b++) g[b] = with >> b & 1 ? some[b % 3] : NULL;
-  assert_ok(ctx, tes_functional_lifting(p.space, g, u));
+  assert_ok(ctx, tes_functional_lifting(p.space, (const TesFunction *const *[]){g}, u));
   assert_ok(ctx, tes_vector_get(u, values));
   find_boundaries(&p, g, boundary);
   for (int64_t i = 0; i < p.length; i++) {
@@ -447,13 +454,14 @@ static void check_refused(TesContext *ctx, const TestCase *is) {
   const TesValue nowhere = {TES_VALUE_MEAN, TES_ON_BOUNDARY, p.boundaries, {0}, NULL};
   assert_ok(ctx, tes_vector_fill(b, 0));
   assert_ok(ctx, tes_function_create_callback(ctx, nan_behind, NULL, NULL, &f));
-  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f}, b), TES_NAN);
+  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .f = {f}}, b), TES_NAN);
   assert_non_null(strstr(tes_context_message(ctx), "nan at (0."));
   tes_context_clear(ctx);
   for (int i = 0; i < p.boundaries; i++) g[i] = is->natural >> i & 1 ? f : NULL;
-  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .g = g}, b), TES_NAN);
+  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .g = {g}}, b), TES_NAN);
   tes_context_clear(ctx);
-  assert_int_equal(tes_functional_error(p.space, b, f, &l2, &h1, NULL, NULL), TES_NAN);
+  assert_int_equal(tes_functional_error(p.space, b, (const TesFunction *[]){f}, &l2, &h1, NULL, NULL),
+                   TES_NAN);
   tes_context_clear(ctx);
   assert_int_equal(tes_functional_value(p.space, b, &nowhere, &l2), TES_INVALID_INPUT);
   tes_context_clear(ctx);
@@ -465,9 +473,9 @@ static void check_refused(TesContext *ctx, const TestCase *is) {
   test_place_free(&p);
   given.natural = 0;
   p = test_place(ctx, &given);
-  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .g = g}, b), TES_INVALID_INPUT);
+  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .g = {g}}, b), TES_INVALID_INPUT);
   tes_context_clear(ctx);
-  assert_int_equal(tes_functional_lifting(p.space, g, b), TES_NAN);
+  assert_int_equal(tes_functional_lifting(p.space, (const TesFunction *const *[]){g}, b), TES_NAN);
   tes_context_clear(ctx);
   tes_vector_destroy(&b), tes_vector_destroy(&short_one), tes_function_destroy(&f);
   test_place_free(&p);
@@ -493,7 +501,7 @@ static void materials_are_apart(void **state) {
                          test_expression(ctx, "y < 1.5 && x > 0.5 ? 1 : log(-1 - x*x)")};
     const TesFunction *const by_material[2] = {f[0], f[1]};
     TesVector *b = test_place_vector(&p, NULL);
-    assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .material_f = by_material}, b));
+    assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .material_f = {by_material}}, b));
     tes_vector_destroy(&b), tes_function_destroy(&f[0]), tes_function_destroy(&f[1]);
     test_place_free(&p);
   }
@@ -505,15 +513,17 @@ static void materials_are_apart(void **state) {
 static TesStatus work(const TestPlace *p, const Data *d, TesVector *b, double *value) {
   const TesFunction *const lifted[6] = {d->f, d->other};
   TesStatus status = tes_functional_load(
-      &(TesLoadDesc){.space = p->space, .f = d->f, .material_f = d->material, .g = d->g}, b);
-  if (status == TES_OK) status = tes_functional_error(p->space, b, d->f, value, value, NULL, NULL);
+      &(TesLoadDesc){.space = p->space, .f = {d->f}, .material_f = {d->material}, .g = {d->g}}, b);
+  if (status == TES_OK)
+    status = tes_functional_error(p->space, b, (const TesFunction *[]){d->f}, value, value, NULL, NULL);
   if (status == TES_OK)
     status =
         tes_functional_value(p->space, b, &(TesValue){TES_VALUE_MEAN, TES_ON_BOUNDARY, 0, {0}, NULL}, value);
   if (status == TES_OK)
     status =
         tes_functional_value(p->space, b, &(TesValue){.kind = TES_VALUE_POINT, .point = {0.2, 0.2}}, value);
-  return status == TES_OK ? tes_functional_lifting(p->space, lifted, b) : status;
+  return status == TES_OK ? tes_functional_lifting(p->space, (const TesFunction *const *[]){lifted}, b)
+                          : status;
 }
 
 static void check_allocations(const TestCase *is) {

@@ -21,9 +21,10 @@ static double *make(TesContext *ctx, const TestCase *is, int64_t *length) {
          *numbers = values + 2 * p.length;
   for (int i = 0; i < p.boundaries; i++) *(is->natural >> i & 1 ? &g[i] : &lifted[i]) = flux;
   lifted[1] = NULL; /* zero there */
-  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){p.space, f, by_material, g}, b));
-  assert_ok(ctx, tes_functional_lifting(p.space, lifted, u));
-  assert_ok(ctx, tes_functional_error(p.space, b, f, numbers, numbers + 1, NULL, NULL));
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){p.space, {f}, {by_material}, {g}}, b));
+  assert_ok(ctx, tes_functional_lifting(p.space, (const TesFunction *const *[]){lifted}, u));
+  assert_ok(ctx,
+            tes_functional_error(p.space, b, (const TesFunction *[]){f}, numbers, numbers + 1, NULL, NULL));
   assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){.kind = TES_VALUE_INTEGRAL, .point = {0}},
                                       numbers + 2));
   assert_ok(ctx, tes_functional_value(p.space, b, &(TesValue){TES_VALUE_MEAN, TES_ON_BOUNDARY, 0, {0}, NULL},
@@ -95,7 +96,7 @@ static void check_callback(TesContext *ctx, const TestCase *is) {
   double sum, volume;
   assert_ok(ctx, tes_function_create_callback(ctx, ones, NULL, NULL, &f));
   assert_ok(ctx, tes_vector_fill(one, 1));
-  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f}, b));
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = {f}}, b));
   assert_ok(ctx, tes_vector_dot(b, one, &sum));
   assert_ok(ctx, tes_functional_value(p.space, NULL, &(TesValue){.kind = TES_VALUE_INTEGRAL}, &volume));
   assert_near(sum, volume, 1e-12);
@@ -118,13 +119,14 @@ static void check_nan(TesContext *ctx, const TestCase *is) {
   TesVector *b = test_place_vector(&p, NULL);
   const TesFunction *const g[6] = {f, f, f, f};
   double l2, h1;
-  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .f = f}, b), TES_NAN);
+  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = p.space, .f = {f}}, b), TES_NAN);
   assert_non_null(strstr(tes_context_message(ctx), "sqrt(0.1 - x)"));
   tes_context_clear(ctx);
-  assert_int_equal(tes_functional_lifting(p.space, g, b), TES_NAN);
+  assert_int_equal(tes_functional_lifting(p.space, (const TesFunction *const *[]){g}, b), TES_NAN);
   tes_context_clear(ctx);
   assert_ok(ctx, tes_vector_fill(b, 0));
-  assert_int_equal(tes_functional_error(p.space, b, f, &l2, &h1, NULL, NULL), TES_NAN);
+  assert_int_equal(tes_functional_error(p.space, b, (const TesFunction *[]){f}, &l2, &h1, NULL, NULL),
+                   TES_NAN);
   tes_context_clear(ctx);
   tes_vector_destroy(&b), tes_function_destroy(&f);
   test_place_free(&p);

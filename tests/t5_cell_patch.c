@@ -203,7 +203,7 @@ static int iterations(const Case *s, TesSmootherKind kind) {
                 &solver));
   assert_ok(s->ctx, tes_vector_create(s->ctx, n, TES_DOUBLE, &b));
   assert_ok(s->ctx, tes_vector_create(s->ctx, n, TES_DOUBLE, &x));
-  assert_ok(s->ctx, tes_functional_load(&(TesLoadDesc){.space = s->space, .f = s->a}, b));
+  assert_ok(s->ctx, tes_functional_load(&(TesLoadDesc){.space = s->space, .f = {s->a}}, b));
   assert_ok(s->ctx, tes_vector_fill(x, 0));
   assert_ok(s->ctx, tes_solver_solve(solver, b, x, &result));
   assert_true(result.iterations > 0);

@@ -268,7 +268,7 @@ static int count_iterations(int dim, int k, int level, int depth) {
   TesVector *b = make_vector(m.ctx, tes_operator_info(op).length, TES_DOUBLE, 0),
             *x = make_vector(m.ctx, tes_operator_info(op).length, TES_DOUBLE, 0);
   assert_ok(m.ctx, tes_vector_fill(x, 0));
-  assert_ok(m.ctx, tes_functional_load(&(TesLoadDesc){.space = space, .f = one}, b));
+  assert_ok(m.ctx, tes_functional_load(&(TesLoadDesc){.space = space, .f = {one}}, b));
   assert_ok(m.ctx, tes_solver_create(
                        m.ctx, &(TesSolverDesc){.op = op, .multigrid = mg, .method = TES_METHOD_CG}, &solver));
   assert_ok(m.ctx, tes_solver_solve(solver, b, x, &result));

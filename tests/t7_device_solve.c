@@ -127,7 +127,7 @@ static double last_residual(const char *device, int restart, int *iterations) {
   assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = space}, b), TES_OK);
   TesFunction *f;
   assert_int_equal(tes_function_create_expression(ctx, "exp(x) - y", &f), TES_OK);
-  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = space, .f = f}, b), TES_OK);
+  assert_int_equal(tes_functional_load(&(TesLoadDesc){.space = space, .f = {f}}, b), TES_OK);
   const TesSolverDesc desc = {.op = op, .method = TES_METHOD_GMRES, .restart = restart, .max_iterations = 40};
   assert_int_equal(tes_solver_create(ctx, &desc, &solver), TES_OK);
   (void)tes_solver_solve(solver, b, x, &result); /* without preconditioner: perhaps not to the tolerance */

@@ -30,7 +30,8 @@ static TesStatus heat_load(const TesProblem *p, TesVector *b) {
   TesVector *old = NULL;
   TesStatus status = tesi_problem_load(p, p->numbered.data.f, p->numbered.f, b);
   if (status == TES_OK) status = tes_vector_create(on, tes_vector_length(b), TES_DOUBLE, &old);
-  if (status == TES_OK) status = tes_functional_load(&(TesLoadDesc){.space = p->space, .f = heat->old}, old);
+  if (status == TES_OK)
+    status = tes_functional_load(&(TesLoadDesc){.space = p->space, .f = {heat->old}}, old);
   if (status == TES_OK) status = tes_vector_axpy(1 / heat->dt, old, b);
   tes_vector_destroy(&old);
   return status;

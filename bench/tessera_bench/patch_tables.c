@@ -41,7 +41,7 @@ static TesStatus right_hand_side(TesContext *ctx, const TesSpace *space, bool on
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = one}, b));
+  TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {one}}, b));
   if (ones) {
     double *values = tes_vector_data(b); /* loads are positive at unknowns, zero at Dirichlet nodes */
     for (int64_t i = 0; i < tes_vector_length(b); i++) values[i] = values[i] != 0;

@@ -6,6 +6,8 @@
  *  expressions or constants; callbacks are evaluated on the host. There sums over cells that are no box come as the
  *  device adds them, which moves the last bits.
  *
+ *  Spaces have any number of components; those of element rt are refused: TesProblem knows the integrals of flows.
+ *
  *  Boundaries and materials go by the mesh's numbers. Arrays over them may be NULL, and NULL inside: nothing given. */
 #ifndef TESSERA_FUNCTIONAL_H
 #define TESSERA_FUNCTIONAL_H
@@ -23,28 +25,30 @@ extern "C" {
  *  resolved. Entries at Dirichlet nodes are zero. */
 typedef struct TesLoadDesc {
   const TesSpace *space;
-  const TesFunction *f;                 /**< NULL: 0 */
-  const TesFunction *const *material_f; /**< [materials]; NULL inside: f */
-  const TesFunction *const *g;          /**< [boundaries]; only those without given values may have one */
+  /* By component. */
+  const TesFunction *f[TES_COMPONENTS];                 /**< NULL: 0 */
+  const TesFunction *const *material_f[TES_COMPONENTS]; /**< [materials]; NULL inside: f */
+  const TesFunction *const
+      *g[TES_COMPONENTS]; /**< [boundaries]; only those without given values may have one */
 } TesLoadDesc;
 /** Errors: TES_NAN with the point where a function is not finite; TES_INVALID_INPUT. Cost: (degree+3)^dim
  * evaluations of f a cell. */
 TesStatus tes_functional_load(const TesLoadDesc *desc, TesVector *b);
 
-/** u <- values of g[boundary] at the nodes of Dirichlet boundaries, zero at all others. Where boundaries with a
- *  function meet, the one of larger number holds. */
-TesStatus tes_functional_lifting(const TesSpace *space, const TesFunction *const *g, TesVector *u);
+/** u <- values of g[component][boundary] at the nodes of Dirichlet boundaries, zero at all others. Where boundaries
+ *  with a function meet, the one of larger number holds. */
+TesStatus tes_functional_lifting(const TesSpace *space, const TesFunction *const *const *g, TesVector *u);
 
-/** l2 <- |u - exact|, h1 <- |grad (u - exact)|, both in L2 of the domain; exact NULL: the norms of u. cell_l2,
- *  cell_h1 [cells] <- the squares cell by cell. Any of the four may be NULL; without h1 and cell_h1 no gradient is
- *  computed. Host arrays.
+/** l2 <- |u - exact|, h1 <- |grad (u - exact)|, both in L2 of the domain, of all components together;
+ *  exact[components], NULL: the norms of u. cell_l2, cell_h1 [cells] <- the squares cell by cell. Any of the four may
+ *  be NULL; without h1 and cell_h1 no gradient is computed. Host arrays.
  *
  *  Where `exact` is an expression its gradient is by symbolic differentiation, and the rule has degree + 3 points.
  *  A callback cannot be differentiated: then the rule has degree + 6 points, and the gradient is that of the
  *  polynomial through the values of u - exact at these, on affine cells exact for u and of error O(h^(degree+5))
  *  for `exact`, five orders above that of u.
  *  Cost: (points a cell) evaluations of `exact`, and of its gradient. */
-TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const TesFunction *exact,
+TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const TesFunction *const *exact,
                                double *l2, double *h1, double *cell_l2, double *cell_h1);
 
 typedef enum TesValueKind {
@@ -61,8 +65,8 @@ typedef struct TesValue {
   TesWhere where;
   int number;      /**< of the boundary or material, in the mesh's order */
   double point[3]; /**< in the closed domain */
-  /** An expression in u, ux, uy, uz (in problems: TesProblemInfo.field), x, y, z, r and, on a boundary, nx, ny, nz;
-   *  NULL: u.
+  /** An expression in u, ux, uy, uz (in problems: TesProblemInfo.field; of the second and third component: v, vx ..,
+   *  w, wx ..), x, y, z, r and, on a boundary, nx, ny, nz; NULL: u.
    *  Error: "l2" (or NULL) or "h1". Force: "x", "y" or "z". */
   const char *of;
 } TesValue;

@@ -34,6 +34,9 @@ extern "C" {
 
 typedef struct TesSpace TesSpace;
 
+/** Most components of a space, those of all parts of a product together. */
+enum { TES_COMPONENTS = 8 };
+
 /** Bits of the mask of a cell; 0: nothing hangs. Only the three faces and edges at the outer corner of a child can
  *  hang: face with normal d lies on side (child bit d), edge along d at the sides (child bits of the other two
  *  directions). An edge bit is set only where neither face at the edge hangs. */

@@ -7,11 +7,19 @@
 
 static const char *const normal_names[3] = {"nx", "ny", "nz"};
 
-int tesi_fields_of(int dim, const TesSpace *space, const TesVector *u, TesiField *field) {
-  static const char *const names[] = {"u", "ux", "uy", "uz"};
-  for (int i = 0; i <= dim; i++)
-    field[i] = (TesiField){.name = names[i], .space = space, .vector = u, .derivative = i - 1};
-  return dim + 1;
+const char *const tesi_field_names[3][4] = {
+    {"u", "ux", "uy", "uz"}, {"v", "vx", "vy", "vz"}, {"w", "wx", "wy", "wz"}};
+
+int tesi_fields_of(int dim, int components, const TesSpace *const *space, const TesVector *const *vector,
+                   TesiField *field) {
+  int count = 0;
+  for (int c = 0; c < tesi_min(components, 3); c++)
+    for (int i = 0; i <= dim; i++)
+      field[count++] = (TesiField){.name = tesi_field_names[c][i],
+                                   .space = space ? space[c] : NULL,
+                                   .vector = vector ? vector[c] : NULL,
+                                   .derivative = i - 1};
+  return count;
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------ */

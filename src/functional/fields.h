@@ -21,8 +21,11 @@ typedef struct TesiField {
   int part;
 } TesiField;
 
-/* u, ux, uy (, uz) of one vector; returns how many. */
-int tesi_fields_of(int dim, const TesSpace *space, const TesVector *u, TesiField *field);
+extern const char *const tesi_field_names[3][4]; /* of u, v, w: the function, and its derivatives */
+/* u, ux, uy (, uz) and the same of v and w: of components 0, 1 and 2. Both lists NULL: the names alone. Returns how
+ * many. */
+int tesi_fields_of(int dim, int components, const TesSpace *const *space, const TesVector *const *vector,
+                   TesiField *field);
 /* Whether it is an expression in such names; fields without vectors will do. Errors as tesi_quantity_create(). */
 TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, int fields,
                               const TesiField *field);

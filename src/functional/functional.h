@@ -6,8 +6,20 @@
 #include "functional/batch.h"
 #include "functional/fields.h"
 
+/* TesLoadDesc of one component, over a space of one. */
+typedef struct TesiLoad {
+  const TesSpace *space;
+  const TesFunction *f, *const *material_f, *const *g;
+} TesiLoad;
+static inline TesiLoad tesi_load_of(const TesLoadDesc *desc, int component) {
+  return (TesiLoad){desc->space->scalar[component], desc->f[component], desc->material_f[component],
+                    desc->g[component]};
+}
+
 /* tes_functional_load(); given: nodes with given values get their part too, and any boundary may have a g. */
-TesStatus tesi_functional_load(const TesLoadDesc *desc, bool given, TesVector *b);
+TesStatus tesi_functional_load(const TesiLoad *desc, bool given, TesVector *b);
+/* Refuses spaces of element rt, and what is no float64 vector of the space. */
+TesStatus tesi_functional_check(const TesSpace *space, const TesVector *v, const char *what);
 /* w_i <- int phi_i over the domain or a boundary: what integrals multiply u with. */
 TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, TesVector *w);
 /* The cell of a point and its place there. */
@@ -25,10 +37,10 @@ TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field
 TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
 
 /* The same by the host, whatever the device. */
-TesStatus tesi_load_on_host(const TesLoadDesc *desc, bool given, TesVector *b);
+TesStatus tesi_load_on_host(const TesiLoad *desc, bool given, TesVector *b);
 /* The same by kernels. *done stays false where the host must do it: a function without text, a high degree, or a
  * value that is not finite, which the host tells of. f: the exact solution and its derivatives. */
-TesStatus tesi_load_device(const TesLoadDesc *desc, bool given, TesVector *b, bool *done);
+TesStatus tesi_load_device(const TesiLoad *desc, bool given, TesVector *b, bool *done);
 TesStatus tesi_lifting_device(const TesSpace *space, const TesFunction *const *g, TesVector *u, bool *done);
 TesStatus tesi_clear_device(const TesSpace *space, TesVector *v);
 TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const TesFunction *const f[4],
@@ -37,7 +49,7 @@ TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const Tes
 /* Plain, cell by cell and point by point, all basis functions at each point: the tests' oracle. b[length],
  * u[length]; q points a direction; h1 needs an `exact` that can be differentiated. */
 TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b);
-TesStatus tesi_error_ref(const TesSpace *space, const double *u, const TesFunction *exact, int q,
+TesStatus tesi_error_ref(const TesSpace *space, const double *u, const TesFunction *const *exact, int q,
                          double *cell_l2, double *cell_h1);
 
 #endif

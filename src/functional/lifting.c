@@ -255,14 +255,12 @@ done:
   return status;
 }
 
-TesStatus tes_functional_lifting(const TesSpace *space, const TesFunction *const *g, TesVector *u) {
+static TesStatus lift(const TesSpace *space, const TesFunction *const *g, TesVector *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *values = NULL;
   bool done = false;
   const bool device = tesi_has_kernels(ctx);
-  TES_CHECK(u->length == space->length && u->precision == TES_DOUBLE,
-            "a lifting needs a float64 vector of the space");
   if (device) TES_TRY(tesi_lifting_device(space, g, u, &done));
   if (done) goto done;
   TES_TRY(tes_vector_fill(u, 0));
@@ -271,6 +269,18 @@ TesStatus tes_functional_lifting(const TesSpace *space, const TesFunction *const
   if (device) TES_TRY(tes_vector_set(u, values));
 done:
   tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tes_functional_lifting(const TesSpace *space, const TesFunction *const *const *g, TesVector *u) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_functional_check(space, u, "a lifting"));
+  for (int c = 0; c < space->scalars; c++) {
+    TesVector of_u = tesi_space_scalar_range(space, u, c);
+    TES_TRY(lift(space->scalar[c], g[c], &of_u));
+  }
+done:
   return status;
 }
 

@@ -10,7 +10,7 @@
 enum { ARRAYS = 6 }; /* of a thread: coordinates, weights, values, scratch: [points][lane] */
 
 /* f of the batch's lanes; whether there is one. */
-static bool sources(const TesiBatches *b, const TesLoadDesc *desc, const TesiBatch *batch,
+static bool sources(const TesiBatches *b, const TesiLoad *desc, const TesiBatch *batch,
                     const TesFunction *f[TESI_BATCH]) {
   bool any = false;
   for (int l = 0; l < TESI_BATCH; l++) {
@@ -23,7 +23,7 @@ static bool sources(const TesiBatches *b, const TesLoadDesc *desc, const TesiBat
   return any;
 }
 
-static TesStatus add_batch(TesiSums *sums, int64_t task, const TesLoadDesc *desc, const TesiBatch *batch,
+static TesStatus add_batch(TesiSums *sums, int64_t task, const TesiLoad *desc, const TesiBatch *batch,
                            double *memory) {
   const TesiBatches *b = sums->batches;
   const int64_t n = tesi_batches_array(b);
@@ -39,7 +39,7 @@ static TesStatus add_batch(TesiSums *sums, int64_t task, const TesLoadDesc *desc
   return TES_OK;
 }
 
-static TesStatus add_task(TesiSums *sums, int64_t task, const TesLoadDesc *desc, double *memory) {
+static TesStatus add_task(TesiSums *sums, int64_t task, const TesiLoad *desc, double *memory) {
   const TesiBatches *b = sums->batches;
   int64_t first;
   const int64_t count = tesi_batches_of_task(b, task, &first);
@@ -53,7 +53,7 @@ static TesStatus add_task(TesiSums *sums, int64_t task, const TesLoadDesc *desc,
 
 typedef struct Volume {
   TesiSums *sums;
-  const TesLoadDesc *desc;
+  const TesiLoad *desc;
   double *memory; /* [threads][share] */
   int64_t share;
   int set, *failed;
@@ -71,7 +71,7 @@ static void add_tasks(const void *data, TesiSpan span) {
   }
 }
 
-static TesStatus add_volume(const TesiBatches *b, const TesLoadDesc *desc, bool given, double *values) {
+static TesStatus add_volume(const TesiBatches *b, const TesiLoad *desc, bool given, double *values) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   const int threads = tesi_team_threads(ctx, b->cells * tesi_batches_array(b) / TESI_BATCH);
@@ -183,7 +183,7 @@ done:
   return status;
 }
 
-TesStatus tesi_load_on_host(const TesLoadDesc *desc, bool given, TesVector *v) {
+TesStatus tesi_load_on_host(const TesiLoad *desc, bool given, TesVector *v) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
   TesiBatches *b = NULL;
@@ -203,12 +203,20 @@ done:
   return status;
 }
 
-TesStatus tesi_functional_load(const TesLoadDesc *desc, bool given, TesVector *b) {
+TesStatus tesi_functional_check(const TesSpace *space, const TesVector *v, const char *what) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(space->scalars > 0, "%s over a space of element rt, whose problem knows it", what);
+  TES_CHECK(v->length == space->length && v->precision == TES_DOUBLE,
+            "%s needs a float64 vector of the space", what);
+done:
+  return status;
+}
+
+TesStatus tesi_functional_load(const TesiLoad *desc, bool given, TesVector *b) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
   bool done = false;
-  TES_CHECK(b->length == desc->space->length && b->precision == TES_DOUBLE,
-            "a load needs a float64 vector of the space");
   if (tesi_has_kernels(ctx)) TES_TRY(tesi_load_device(desc, given, b, &done));
   if (!done) TES_TRY(tesi_load_on_host(desc, given, b));
 done:
@@ -216,5 +224,15 @@ done:
 }
 
 TesStatus tes_functional_load(const TesLoadDesc *desc, TesVector *b) {
-  return tesi_functional_load(desc, false, b);
+  const TesSpace *space = desc->space;
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_functional_check(space, b, "a load"));
+  for (int c = 0; c < space->scalars; c++) {
+    const TesiLoad load = tesi_load_of(desc, c);
+    TesVector of_b = tesi_space_scalar_range(space, b, c);
+    TES_TRY(tesi_functional_load(&load, false, &of_b));
+  }
+done:
+  return status;
 }

@@ -80,7 +80,7 @@ done:
   return status;
 }
 
-static TesStatus load_box(const TesLoadDesc *desc, bool given, TesVector *b, bool *done) {
+static TesStatus load_box(const TesiLoad *desc, bool given, TesVector *b, bool *done) {
   const TesSpace *space = desc->space;
   const TesFunction *const *g = desc->g;
   TesContext *ctx = space->context;
@@ -156,7 +156,7 @@ typedef struct Sources {
   int count;
 } Sources;
 
-static TesStatus find_sources(const TesiBatches *b, const TesLoadDesc *desc, Sources *s) {
+static TesStatus find_sources(const TesiBatches *b, const TesiLoad *desc, Sources *s) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   TES_ALLOC(&s->f, b->materials + 1);
@@ -188,7 +188,7 @@ done:
 }
 
 /* b += the volume's part; *done: as above. */
-static TesStatus add_cells(const TesiCellsDevice *c, const TesLoadDesc *desc, bool given, TesVector *b,
+static TesStatus add_cells(const TesiCellsDevice *c, const TesiLoad *desc, bool given, TesVector *b,
                            bool *done) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
@@ -222,12 +222,12 @@ done:
 }
 
 /* Boundaries on the host: surfaces are small. */
-static TesStatus load_cells(const TesLoadDesc *desc, bool given, TesVector *b, bool *done) {
+static TesStatus load_cells(const TesiLoad *desc, bool given, TesVector *b, bool *done) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   TesiCellsDevice *cells = NULL;
   TesVector *boundaries = NULL;
-  const TesLoadDesc flux = {.space = desc->space, .g = desc->g};
+  const TesiLoad flux = {.space = desc->space, .g = desc->g};
   TES_TRY(tesi_cells_device_create(desc->space, desc->space->degree + 3, &cells));
   if (!cells) goto done;
   TES_TRY(tes_vector_fill(b, 0));
@@ -242,7 +242,7 @@ done:
   return status;
 }
 
-TesStatus tesi_load_device(const TesLoadDesc *desc, bool given, TesVector *b, bool *done) {
+TesStatus tesi_load_device(const TesiLoad *desc, bool given, TesVector *b, bool *done) {
   *done = false;
   if (tesi_space_box(desc->space)) return load_box(desc, given, b, done);
   return desc->f || desc->material_f ? load_cells(desc, given, b, done) : TES_OK;

@@ -32,22 +32,31 @@ done:
   return status;
 }
 
-TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b) {
-  TesContext *ctx = desc->space->context;
+static TesStatus add_component(const TesiLoad *load, bool given, int q, double *b) {
+  TesContext *ctx = load->space->context;
   TesStatus status = TES_OK;
   TesiPlain plain;
-  TES_TRY(tesi_plain_init(desc->space, q, &plain));
-  memset(b, 0, (size_t)desc->space->length * sizeof *b);
+  TES_TRY(tesi_plain_init(load->space, q, &plain));
+  memset(b, 0, (size_t)load->space->length * sizeof *b);
   for (int64_t c = 0; c < plain.cells; c++) {
-    const int material = tes_mesh_material(desc->space->mesh, c);
-    const TesFunction *own = desc->material_f && material >= 0 ? desc->material_f[material] : NULL;
-    if (own || desc->f) TES_TRY(add_points(&plain, c, -1, own ? own : desc->f, b));
-    for (int face = 0, name; desc->g && face < 2 * plain.dim; face++)
-      if (tes_mesh_on_boundary(desc->space->mesh, c, face, &name) && name >= 0 && desc->g[name])
-        TES_TRY(add_points(&plain, c, face, desc->g[name], b));
+    const int material = tes_mesh_material(load->space->mesh, c);
+    const TesFunction *own = load->material_f && material >= 0 ? load->material_f[material] : NULL;
+    if (own || load->f) TES_TRY(add_points(&plain, c, -1, own ? own : load->f, b));
+    for (int face = 0, name; load->g && face < 2 * plain.dim; face++)
+      if (tes_mesh_on_boundary(load->space->mesh, c, face, &name) && name >= 0 && load->g[name])
+        TES_TRY(add_points(&plain, c, face, load->g[name], b));
   }
   for (int64_t i = 0; !given && i < plain.cells * plain.nodes; i++)
     if (plain.view->index[i] < 0) b[~plain.view->index[i]] = 0;
 done:
+  return status;
+}
+
+TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b) {
+  TesStatus status = TES_OK;
+  for (int c = 0; c < desc->space->scalars && status == TES_OK; c++) {
+    const TesiLoad load = tesi_load_of(desc, c);
+    status = add_component(&load, given, q, b + desc->space->first[c]);
+  }
   return status;
 }

@@ -1,5 +1,6 @@
 /* Errors in L2 and H1 over meshes of any kind, and cell by cell. */
 #include <math.h>
+#include <string.h>
 #include "base/team.h"
 #include "functional/functional.h"
 #include "device/kernel.h"
@@ -15,7 +16,7 @@ typedef struct Task {
   const double *u;
   const TesFunction *exact, *gradient[3]; /* gradient NULL: the error itself is differentiated */
   bool slopes;                            /* wanted */
-  double *cell[2];                        /* [cells] L2, H1, squared; may be NULL */
+  double *cell[2];                        /* [cells] L2, H1, squared, are added to; may be NULL */
   double *sums;                           /* [tasks][2] */
   double *memory;                         /* [threads][share] */
   int64_t share;
@@ -36,7 +37,7 @@ static void put_squares(const Task *task, const TesiBatch *batch, int which, con
                         double *sums) {
   for (int l = 0; l < batch->count; l++) {
     sums[which] += squares[l];
-    if (task->cell[which]) task->cell[which][batch->first + l] = squares[l];
+    if (task->cell[which]) task->cell[which][batch->first + l] += squares[l];
   }
 }
 
@@ -131,8 +132,9 @@ static int choose_points(const TesSpace *space, bool symbolic) {
   return tesi_space_box(space) ? q : tesi_min(q, TESI_GEOMETRY_POINTS);
 }
 
-TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const TesFunction *exact,
-                               double *l2, double *h1, double *cell_l2, double *cell_h1) {
+/* Of one component. */
+static TesStatus find_error(const TesSpace *space, const TesVector *u, const TesFunction *exact, double *l2,
+                            double *h1, double *cell_l2, double *cell_h1) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesFunction *gradient[3] = {NULL, NULL, NULL};
@@ -140,8 +142,6 @@ TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const 
   double *values = NULL;
   bool done = false;
   const bool slopes = h1 || cell_h1;
-  TES_CHECK(u->length == space->length, "a vector of length %lld, the space has %lld nodes",
-            (long long)u->length, (long long)space->length);
   if (slopes) TES_TRY(differentiate(ctx, space->dim, exact, gradient));
   const TesFunction *const all[4] = {exact, gradient[0], gradient[1], gradient[2]};
   const bool symbolic = !exact || !slopes || gradient[0];
@@ -162,5 +162,27 @@ done:
   for (int d = 0; d < 3; d++) tes_function_destroy(&gradient[d]);
   tesi_batches_destroy(&b);
   tesi_free(ctx, &values);
+  return status;
+}
+
+TesStatus tes_functional_error(const TesSpace *space, const TesVector *u, const TesFunction *const *exact,
+                               double *l2, double *h1, double *cell_l2, double *cell_h1) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double sums[2] = {0, 0}, one[2] = {0, 0};
+  TES_CHECK(space->scalars > 0, "an error over a space of element rt, whose problem knows it");
+  TES_CHECK(u->length == space->length, "a vector of length %lld, the space has %lld nodes",
+            (long long)u->length, (long long)space->length);
+  if (cell_l2) memset(cell_l2, 0, (size_t)space->mesh->cells * sizeof *cell_l2);
+  if (cell_h1) memset(cell_h1, 0, (size_t)space->mesh->cells * sizeof *cell_h1);
+  for (int c = 0; c < space->scalars; c++) {
+    const TesVector of_u = tesi_space_scalar_range(space, u, c);
+    TES_TRY(find_error(space->scalar[c], &of_u, exact ? exact[c] : NULL, &one[0], h1 ? &one[1] : NULL,
+                       cell_l2, cell_h1));
+    for (int i = 0; i < 2; i++) sums[i] = hypot(sums[i], one[i]);
+  }
+  if (l2) *l2 = sums[0];
+  if (h1) *h1 = sums[1];
+done:
   return status;
 }

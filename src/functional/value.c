@@ -67,7 +67,7 @@ TesStatus tesi_functional_weights(const TesSpace *space, const TesValue *what, T
   TES_ALLOC(&g, boundaries + 1);
   if (boundary) g[what->number] = one;
   TES_TRY(tesi_functional_load(
-      &(TesLoadDesc){.space = space, .f = boundary ? NULL : one, .g = boundary ? g : NULL}, true, w));
+      &(TesiLoad){.space = space, .f = boundary ? NULL : one, .g = boundary ? g : NULL}, true, w));
 done:
   tes_function_destroy(&one);
   tesi_free(ctx, &g);
@@ -124,14 +124,20 @@ TesStatus tes_functional_value(const TesSpace *space, const TesVector *u, const 
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
+  TesVector of_u[TESI_SCALARS];
+  const TesVector *vector[TESI_SCALARS];
+  TES_CHECK(space->scalars > 0, "a value over a space of element rt, whose problem knows it");
   TES_CHECK(!u || u->length == space->length, "a vector of length %lld, the space has %lld nodes",
             (long long)u->length, (long long)space->length);
   TES_CHECK(u || !what->of, "an expression of a function that is not given");
+  for (int c = 0; u && c < space->scalars; c++)
+    of_u[c] = tesi_space_scalar_range(space, u, c), vector[c] = &of_u[c];
   if (!what->of && what->kind <= TES_VALUE_MEAN && what->where != TES_ON_MATERIAL)
-    TES_TRY(integral(space, u, what, value));
+    TES_TRY(integral(space->scalar[0], u ? vector[0] : NULL, what, value));
   else if (u)
-    TES_TRY(
-        tesi_functional_expression(space, tesi_fields_of(space->dim, space, u, field), field, what, value));
+    TES_TRY(tesi_functional_expression(
+        space->scalar[0], tesi_fields_of(space->dim, space->scalars, space->scalar, vector, field), field,
+        what, value));
   else
     *value = 1;
 done:

@@ -5,25 +5,13 @@
 #include "mesh/mesh.h"
 #include "problem/problem.h"
 
-static const char *const names[TESI_AXES][4] = {
-    {"u", "ux", "uy", "uz"}, {"v", "vx", "vy", "vz"}, {"w", "wx", "wy", "wz"}};
-
-/* u, v (, w) and their derivatives. */
-static int vector_fields(const TesProblem *p, TesiField *field) {
-  int count = 0;
-  for (int c = 0; c < p->space->parts; c++)
-    for (int i = 0; i <= p->mesh->dim; i++)
-      field[count++] = (TesiField){
-          .name = names[c][i], .space = p->space->part[c], .vector = p->component[c], .derivative = i - 1};
-  return count;
-}
-
-/* The same, and p; space, vector and axes as in TesiField. */
+/* u, v (, w), their derivatives and p; space, vector and axes as in TesiField. */
 static int flow_fields(int dim, const TesSpace *shape, const TesVector *u, const TesiRt *rt,
                        TesiField *field) {
   int count = 0;
   for (int c = 0; c < dim; c++)
-    for (int i = 0; i <= dim; i++) field[count++] = (TesiField){names[c][i], shape, u, i - 1, rt, c};
+    for (int i = 0; i <= dim; i++)
+      field[count++] = (TesiField){tesi_field_names[c][i], shape, u, i - 1, rt, c};
   field[count++] = (TesiField){"p", shape, u, TESI_FIELD_VALUE, rt, dim};
   return count;
 }
@@ -31,12 +19,15 @@ static int flow_fields(int dim, const TesSpace *shape, const TesVector *u, const
 int tesi_problem_fields(const TesProblem *p, TesiField *field) {
   if (p->equation->flow) return flow_fields(p->mesh->dim, p->shape, p->u, tesi_space_rt(p->space), field);
   if (p->equation->fields) return p->equation->fields(p, field);
-  return p->equation->vector ? vector_fields(p, field) : tesi_fields_of(p->mesh->dim, p->space, p->u, field);
+  const TesVector *const whole[] = {p->u};
+  const bool vector = p->equation->vector;
+  return tesi_fields_of(p->mesh->dim, vector ? p->space->parts : 1, (const TesSpace *const *)p->space->part,
+                        vector ? (const TesVector *const *)p->component : whole, field);
 }
 
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
   if (equation == TES_STOKES) return flow_fields(dim, NULL, NULL, NULL, field);
-  return tesi_fields_of(dim, NULL, NULL, field);
+  return tesi_fields_of(dim, 1, NULL, NULL, field);
 }
 
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,

@@ -60,28 +60,21 @@ TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
   return status;
 }
 
-static TesStatus load_component(const TesProblem *p, int component, const TesFunction *f,
-                                const TesFunction *const *material_f, TesVector *b) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesFunction **flux = NULL;
-  TES_TRY(pick(p, component, false, &flux));
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-    if (is_zero(flux[i])) flux[i] = NULL;
-  TES_TRY(tes_functional_load(
-      &(TesLoadDesc){.space = p->space->part[component], .f = f, .material_f = material_f, .g = flux}, b));
-done:
-  tesi_free(ctx, &flux);
-  return status;
-}
-
 TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
                             const TesFunction **const *material_f, TesVector *b) {
+  TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
-    TesVector of_b = tesi_space_range(p->space, b, c);
-    status = load_component(p, c, f[c], material_f[c], &of_b);
+  TesLoadDesc load = {.space = p->space};
+  const TesFunction **flux[TES_COMPONENTS] = {NULL};
+  for (int c = 0; c < p->space->scalars; c++) {
+    TES_TRY(pick(p, c, false, &flux[c]));
+    for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+      if (is_zero(flux[c][i])) flux[c][i] = NULL;
+    load.f[c] = f[c], load.material_f[c] = material_f[c], load.g[c] = flux[c];
   }
+  TES_TRY(tes_functional_load(&load, b));
+done:
+  for (int c = 0; c < TES_COMPONENTS; c++) tesi_free(ctx, &flux[c]);
   return status;
 }
 
@@ -102,7 +95,7 @@ static TesStatus overlay(const TesProblem *p, const TesSpace *space, const TesFu
   for (int pass = 0; pass < 2; pass++) { /* values, then where they are */
     for (int i = 0; i < names; i++)
       some[i] = g[i] && p->numbered.boundary[i].priority == priority ? pass ? one : g[i] : NULL;
-    TES_TRY(tes_functional_lifting(space, some, v));
+    TES_TRY(tes_functional_lifting(space, (const TesFunction *const *[]){some}, v));
     TES_ALLOC(&values[pass], n);
     TES_TRY(tes_vector_get(v, values[pass]));
   }
@@ -129,7 +122,7 @@ static TesStatus lift(const TesProblem *p, const TesSpace *space, const TesFunct
   for (int i = 0; i < names; i++)
     if (g[i])
       least = tesi_min(least, boundary[i].priority), largest = tesi_max(largest, boundary[i].priority);
-  if (least >= largest) return tes_functional_lifting(space, g, u);
+  if (least >= largest) return tes_functional_lifting(space, &g, u);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   for (int64_t now = least; now <= largest;) {
     int64_t next = (int64_t)INT32_MAX + 1;
@@ -204,7 +197,7 @@ static TesStatus check_balance(TesProblem *p, int component) {
   if (p->exact[component]) {
     TesVector *exact = NULL;
     TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &exact));
-    status = tes_functional_load(&(TesLoadDesc){.space = space, .f = p->exact[component]}, exact);
+    status = tes_functional_load(&(TesLoadDesc){.space = space, .f = {p->exact[component]}}, exact);
     if (status == TES_OK) status = tes_vector_dot(exact, &one, &p->mean[component]);
     tes_vector_destroy(&exact);
   }

@@ -19,7 +19,7 @@ typedef struct TesiAxis {
   double *x;                /* [nodes] coordinates of the nodes */
 } TesiAxis;
 
-enum { TESI_FOREST_DEGREE = 8, TESI_COMPONENTS = 6, TESI_SCALARS = 8 };
+enum { TESI_FOREST_DEGREE = 8, TESI_COMPONENTS = 6, TESI_SCALARS = TES_COMPONENTS };
 
 /* The nodes of the cells, as tessera/space.h tells: of meshes of any kind. */
 typedef struct TesiCellView {
@@ -63,6 +63,10 @@ TesSpace *tesi_space_retain(const TesSpace *space);
 /* The entries of a part; by value: to be used while the vector is there, and not destroyed. */
 static inline TesVector tesi_space_range(const TesSpace *space, const TesVector *vector, int part) {
   return tesi_vector_range(vector, space->part_first[part], space->part[part]->length);
+}
+/* The same of one component. */
+static inline TesVector tesi_space_scalar_range(const TesSpace *space, const TesVector *vector, int scalar) {
+  return tesi_vector_range(vector, space->first[scalar], space->scalar[scalar]->length);
 }
 /* The axes [3] of a space of one component over a box; NULL for others, and for no space. */
 const TesiAxis *tesi_space_box(const TesSpace *space);

@@ -83,7 +83,8 @@ static TesStatus energy_error(Loop *s) {
   double *l2 = NULL, *h1 = NULL, sum[3] = {0};
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
-  TES_TRY(tes_functional_error(s->problem->space, s->problem->u, s->problem->exact[0], NULL, NULL, l2, h1));
+  TES_TRY(tes_functional_error(s->problem->space, s->problem->u,
+                               (const TesFunction *const *)s->problem->exact, NULL, NULL, l2, h1));
   for (int64_t c = 0; c < space->cells; c++) {
     sum[0] += l2[c], sum[1] += h1[c];
     sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
