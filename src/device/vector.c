@@ -61,17 +61,20 @@ const void *tes_vector_data_const(const TesVector *vector) {
   return vector->data;
 }
 
+/* The host device converts on its threads where the numbers are; others get numbers of their precision. */
 TesStatus tes_vector_set(TesVector *vector, const double *values) {
   TesContext *ctx = vector->context;
   TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int64_t n = vector->length;
   float *single = NULL;
-  const size_t bytes = (size_t)vector->length * tesi_precision_size(vector->precision);
+  if (!device->kernels) return device->copy(ctx, n, 1, TES_DOUBLE, values, vector->precision, vector->data);
   if (vector->precision == TES_SINGLE) {
-    TES_ALLOC(&single, vector->length);
-    for (int64_t i = 0; i < vector->length; i++) single[i] = (float)values[i];
+    TES_ALLOC(&single, n);
+    for (int64_t i = 0; i < n; i++) single[i] = (float)values[i];
   }
-  TES_TRY(
-      tesi_context_device(ctx)->to_device(ctx, vector->data, single ? (const void *)single : values, bytes));
+  TES_TRY(device->to_device(ctx, vector->data, single ? (const void *)single : values,
+                            (size_t)n * tesi_precision_size(vector->precision)));
 done:
   tesi_free(ctx, &single);
   return status;
@@ -80,11 +83,14 @@ done:
 TesStatus tes_vector_get(const TesVector *vector, double *values) {
   TesContext *ctx = vector->context;
   TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int64_t n = vector->length;
   float *single = NULL;
-  const size_t bytes = (size_t)vector->length * tesi_precision_size(vector->precision);
-  if (vector->precision == TES_SINGLE) TES_ALLOC(&single, vector->length);
-  TES_TRY(tesi_context_device(ctx)->to_host(ctx, single ? (void *)single : values, vector->data, bytes));
-  for (int64_t i = 0; single && i < vector->length; i++) values[i] = single[i];
+  if (!device->kernels) return device->copy(ctx, n, 1, vector->precision, vector->data, TES_DOUBLE, values);
+  if (vector->precision == TES_SINGLE) TES_ALLOC(&single, n);
+  TES_TRY(device->to_host(ctx, single ? (void *)single : values, vector->data,
+                          (size_t)n * tesi_precision_size(vector->precision)));
+  for (int64_t i = 0; single && i < n; i++) values[i] = single[i];
 done:
   tesi_free(ctx, &single);
   return status;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "base/team.h"
 #include "basis/blas.h"
+#include "device/kernel.h"
 #include "operator/operator_parts.h"
 
 enum { MAX_STEPS = 64 };
@@ -35,9 +36,20 @@ void tesi_start_vector(const TesSpace *space, double *v) {
       }
 }
 
-static void fill_values(const void *data, TesiSpan span) {
-  double *const *start = data;
-  for (int64_t i = span.first; i < span.end; i++) (*start)[i] = start_value(i);
+static void fill_double(const void *data, TesiSpan span) {
+  double *const start = *(double *const *)data;
+  for (int64_t i = span.first; i < span.end; i++) start[i] = start_value(i);
+}
+
+static void fill_float(const void *data, TesiSpan span) {
+  float *const start = *(float *const *)data;
+  for (int64_t i = span.first; i < span.end; i++) start[i] = (float)start_value(i);
+}
+
+/* Over cells. */
+static void fill_cells(const TesOperator *op, TesPrecision precision, void *start) {
+  tesi_team_for(tesi_team_threads(op->context, op->length), op->length,
+                precision == TES_DOUBLE ? fill_double : fill_float, &start);
 }
 
 /* Alike parts get the same values. */
@@ -49,7 +61,7 @@ static void fill_start(const TesOperator *op, double *start) {
   if (tesi_is_box_kind(op))
     tesi_start_vector(op->space, start);
   else
-    tesi_team_for(tesi_team_threads(op->context, op->length), op->length, fill_values, &start);
+    fill_cells(op, TES_DOUBLE, start);
 }
 
 static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
@@ -63,11 +75,16 @@ done:
   return status;
 }
 
-static void clear_given(const TesSpace *space, double *v) {
+static void clear_given(const TesSpace *space, TesPrecision precision, void *v) {
   for (int s = 0; s < space->scalars; s++) {
     const TesiCellView *cells = space->scalar[s]->view;
-    for (int64_t i = 0; cells && i < cells->length - cells->dofs; i++)
-      v[space->first[s] + cells->constrained[i]] = 0;
+    for (int64_t i = 0; cells && i < cells->length - cells->dofs; i++) {
+      const int64_t at = space->first[s] + cells->constrained[i];
+      if (precision == TES_DOUBLE)
+        ((double *)v)[at] = 0;
+      else
+        ((float *)v)[at] = 0;
+    }
   }
 }
 
@@ -76,10 +93,15 @@ static TesStatus set_start(const TesOperator *op, bool unknowns, const Vectors *
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *start = NULL;
+  TesVector r = {.context = ctx, .length = op->length, .precision = op->precision, .data = v->r};
+  if (!tesi_has_kernels(ctx) && !tesi_is_box_kind(op) && !tesi_operator_parts_of(op)) {
+    fill_cells(op, op->precision, v->r);
+    if (unknowns) clear_given(op->space, op->precision, v->r);
+    return TES_OK;
+  }
   TES_ALLOC(&start, op->length);
   fill_start(op, start);
-  if (unknowns) clear_given(op->space, start);
-  TesVector r = {.context = ctx, .length = op->length, .precision = op->precision, .data = v->r};
+  if (unknowns) clear_given(op->space, TES_DOUBLE, start);
   TES_TRY(tes_vector_set(&r, start));
 done:
   tesi_free(ctx, &start);
@@ -180,25 +202,44 @@ done:
   return status;
 }
 
-static void invert(const void *data, TesiSpan span) {
-  double *const *values = data;
-  for (int64_t i = span.first; i < span.end; i++) (*values)[i] = 1 / (*values)[i];
+/* Of float32 numbers too the reciprocals are those of float64, rounded. */
+static void invert_double(const void *data, TesiSpan span) {
+  double *const d = *(double *const *)data;
+  for (int64_t i = span.first; i < span.end; i++) d[i] = 1 / d[i];
+}
+
+static void invert_float(const void *data, TesiSpan span) {
+  float *const d = *(float *const *)data;
+  for (int64_t i = span.first; i < span.end; i++) d[i] = (float)(1 / (double)d[i]);
+}
+
+/* Of a vector on a device with kernels: on the host. */
+static TesStatus invert_copied(TesContext *ctx, TesVector *v) {
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  TES_ALLOC(&values, v->length);
+  TES_TRY(tes_vector_get(v, values));
+  tesi_team_for(tesi_team_threads(ctx, v->length), v->length, invert_double, &values);
+  TES_TRY(tes_vector_set(v, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
 }
 
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  double *values = NULL;
+  const int64_t n = op->length;
   *d = NULL;
-  TES_ALLOC(&values, op->length);
   TES_TRY(tesi_operator_vector(op, d));
   TES_TRY(op->table->diagonal(op, *d));
-  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = *d};
-  TES_TRY(tes_vector_get(&v, values));
-  tesi_team_for(tesi_team_threads(ctx, v.length), v.length, invert, &values);
-  TES_TRY(tes_vector_set(&v, values));
+  if (tesi_has_kernels(ctx))
+    TES_TRY(invert_copied(ctx,
+                          &(TesVector){.context = ctx, .length = n, .precision = op->precision, .data = *d}));
+  else
+    tesi_team_for(tesi_team_threads(ctx, n), n, op->precision == TES_DOUBLE ? invert_double : invert_float,
+                  d);
 done:
-  tesi_free(ctx, &values);
   if (status != TES_OK) tesi_context_device(ctx)->release(ctx, d);
   return status;
 }

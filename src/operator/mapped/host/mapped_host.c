@@ -125,7 +125,7 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   if (op->precision == TES_DOUBLE) return tesi_mapped_diagonal_host(op, d);
   TES_ALLOC(&values, op->length);
   TES_TRY(tesi_mapped_diagonal_host(op, values));
-  for (int64_t i = 0; i < op->length; i++) ((float *)d)[i] = (float)values[i];
+  TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, TES_DOUBLE, values, TES_SINGLE, d));
 done:
   tesi_free(ctx, &values);
   return status;
