@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # The steps of ./check: step_<name> runs under `set -e` in the project's folder; 77 means skipped, the last line
-# says why. shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
+# says why.
+# shellcheck disable=SC2034,SC2154,SC2054 # lists for, and root, build and jobs from ./check; commas are meant
 
 all_steps=(tree format scripts docs gcc kernels clang sanitize threads install)
 more_steps=(slow kernels_all fuzz fresh)
