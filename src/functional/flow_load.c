@@ -194,13 +194,13 @@ static TesStatus face_values(TesContext *ctx, const Face *f, const TesiFlowFace 
                              double *values) {
   TesStatus status = TES_OK;
   enum { FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
-  double x[3 * FACE], normal[3 * FACE], w[FACE], other[FACE];
+  double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], other[FACE];
   const int count = face_points(f, x, w), outwards = f->end ? 1 : -1;
   const TesFunction *pressure = face->kind == TESI_FLOW_OUTFLOW && i == f->d ? face->g[f->rt->dim] : NULL;
   *any = face->g[i] || pressure;
   if (!*any) return TES_OK;
   memset(values, 0, sizeof *values * (size_t)count);
-  for (int q = 0; q < 3 * count; q++) normal[q] = q / count == f->d ? outwards : 0;
+  for (int q = 0; q < count; q++) normal[f->d * count + q] = outwards;
   if (face->g[i]) TES_TRY(tesi_boundary_values(face->g[i], count, x, normal, values));
   if (pressure) {
     TES_TRY(tesi_boundary_values(pressure, count, x, normal, other));
