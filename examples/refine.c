@@ -27,14 +27,10 @@ static TesStatus refine(TesMesh **forest) {
 /* Values of the function at the nodes. */
 static TesStatus interpolate(TesContext *ctx, const TesSpace *space, TesVector **u) {
   TesFunction *f = NULL;
-  double *values = calloc((size_t)tes_space_length(space), sizeof *values);
-  TesStatus status = values ? TES_OK : TES_OUT_OF_MEMORY;
-  if (!status) status = tes_function_create_expression(ctx, "tanh(20*(sqrt(x*x + y*y + z*z) - 0.6))", &f);
-  if (!status) status = tes_space_interpolate(space, (const TesFunction *[]){f}, values);
+  TesStatus status = tes_function_create_expression(ctx, "tanh(20*(sqrt(x*x + y*y + z*z) - 0.6))", &f);
   if (!status) status = tes_vector_create(ctx, tes_space_length(space), TES_DOUBLE, u);
-  if (!status) status = tes_vector_set(*u, values);
+  if (!status) status = tes_space_interpolate(space, (const TesFunction *[]){f}, *u);
   tes_function_destroy(&f);
-  free(values);
   return status;
 }
 

@@ -117,7 +117,11 @@ static void test_kinds_and_values(void **state) {
     assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 3}, &space));
     double *u = malloc((size_t)space->length * sizeof *u),
            *x = malloc((size_t)(space->length * dim) * sizeof *x);
-    assert_ok(ctx, tes_space_interpolate(space, (const TesFunction *[]){f}, u));
+    TesVector *v;
+    assert_ok(ctx, tes_vector_create(ctx, space->length, TES_DOUBLE, &v));
+    assert_ok(ctx, tes_space_interpolate(space, (const TesFunction *[]){f}, v));
+    assert_ok(ctx, tes_vector_get(v, u));
+    tes_vector_destroy(&v);
     assert_ok(ctx, tes_space_coordinates(space, x));
     for (int64_t i = 0; i < space->length; i++) {
       const double *p = x + i * dim;

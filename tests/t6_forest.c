@@ -211,8 +211,8 @@ static void polynomials(void **state) {
                 *uf = make_vector(fine.ctx, tes_space_length(f), TES_DOUBLE, 0),
                 *exact = make_vector(fine.ctx, tes_space_length(f), TES_DOUBLE, 0);
       assert_ok(fine.ctx, tes_function_create_expression(fine.ctx, text[k], &p));
-      assert_ok(fine.ctx, tes_space_interpolate(c, (const TesFunction *[]){p}, tes_vector_data(uc)));
-      assert_ok(fine.ctx, tes_space_interpolate(f, (const TesFunction *[]){p}, tes_vector_data(exact)));
+      assert_ok(fine.ctx, tes_space_interpolate(c, (const TesFunction *[]){p}, uc));
+      assert_ok(fine.ctx, tes_space_interpolate(f, (const TesFunction *[]){p}, exact));
       assert_ok(fine.ctx,
                 tes_transfer_create(fine.ctx,
                                     &(TesTransferDesc){.coarse = c, .fine = f, .precision = TES_DOUBLE}, &t));

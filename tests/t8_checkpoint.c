@@ -315,9 +315,9 @@ static void test_boxes(void **state) {
   assert_ok(ctx, tes_function_create_expression(ctx, "x*x*x - 2*x*y + y*y*y", &f));
   const size_t length = (size_t)tes_space_length(space);
   double *values = malloc(length * sizeof *values), *again = malloc(length * sizeof *again);
-  assert_ok(ctx, tes_space_interpolate(space, (const TesFunction *[]){f}, values));
   assert_ok(ctx, tes_vector_create(ctx, (int64_t)length, TES_DOUBLE, &u));
-  assert_ok(ctx, tes_vector_set(u, values));
+  assert_ok(ctx, tes_space_interpolate(space, (const TesFunction *[]){f}, u));
+  assert_ok(ctx, tes_vector_get(u, values));
   const TesCheckpointField field = {"u", u};
   assert_ok(ctx,
             tes_checkpoint_write(

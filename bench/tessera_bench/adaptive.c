@@ -274,7 +274,8 @@ static TesStatus find_energy(TesContext *ctx, const Subject *s, double *energy) 
   double *values = NULL;
   TES_ALLOC(&values, tes_vector_length(s->x));
   TES_TRY(tes_function_create_expression(ctx, text[tes_mesh_info(s->forest).dim - 2], &v));
-  TES_TRY(tes_space_interpolate(s->space, (const TesFunction *[]){v}, values));
+  TES_TRY(tes_space_interpolate(s->space, (const TesFunction *[]){v}, s->x));
+  TES_TRY(tes_vector_get(s->x, values));
   const int64_t entries = tes_mesh_info(s->forest).cells *
                           (int64_t)pow(tes_space_degree(s->space) + 1, tes_mesh_info(s->forest).dim);
   const int32_t *index;

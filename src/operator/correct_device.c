@@ -26,8 +26,8 @@ TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const Tes
   TES_TRY(op->table->residual(op, c->b, c->x, op->work));
   TES_TRY(device->copy(ctx, op->length, c->factor, TES_DOUBLE, op->work, TES_SINGLE, c->r));
   if (norm) {
-    TES_TRY(device->dot(ctx, TES_DOUBLE, op->length, op->work, op->work, norm));
-    *norm = sqrt(*norm);
+    const TesVector work = {.context = ctx, .length = op->length, .precision = TES_DOUBLE, .data = op->work};
+    TES_TRY(tes_vector_norm(&work, norm));
   }
 done:
   return status;

@@ -12,7 +12,7 @@
 enum { MAX_STEPS = 64 };
 
 typedef struct Vectors {
-  void *r, *z, *p, *q;
+  TesVector *r, *z, *p, *q;
 } Vectors;
 
 /* splitmix64 of the node number */
@@ -67,10 +67,8 @@ static void fill_start(const TesOperator *op, double *start) {
 static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  TES_TRY(tesi_operator_vector(op, &v->r));
-  TES_TRY(tesi_operator_vector(op, &v->z));
-  TES_TRY(tesi_operator_vector(op, &v->p));
-  TES_TRY(tesi_operator_vector(op, &v->q));
+  TesVector **all[] = {&v->r, &v->z, &v->p, &v->q};
+  for (int i = 0; i < 4; i++) TES_TRY(tes_vector_create(ctx, op->length, op->precision, all[i]));
 done:
   return status;
 }
@@ -93,16 +91,15 @@ static TesStatus set_start(const TesOperator *op, bool unknowns, const Vectors *
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *start = NULL;
-  TesVector r = {.context = ctx, .length = op->length, .precision = op->precision, .data = v->r};
   if (!tesi_has_kernels(ctx) && !tesi_is_box_kind(op) && !tesi_operator_parts_of(op)) {
-    fill_cells(op, op->precision, v->r);
-    if (unknowns) clear_given(op->space, op->precision, v->r);
+    fill_cells(op, op->precision, v->r->data);
+    if (unknowns) clear_given(op->space, op->precision, v->r->data);
     return TES_OK;
   }
   TES_ALLOC(&start, op->length);
   fill_start(op, start);
   if (unknowns) clear_given(op->space, TES_DOUBLE, start);
-  TES_TRY(tes_vector_set(&r, start));
+  TES_TRY(tes_vector_set(v->r, start));
 done:
   tesi_free(ctx, &start);
   return status;
@@ -114,25 +111,21 @@ static TesStatus begin(const TesOperator *op, TesiPrecondition precondition, voi
                        double *rz) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
   const bool given = op->space && !tesi_is_box_kind(op) && op->space->dofs < op->space->length;
   double part = 0;
   for (int pass = given ? 0 : 1; pass < 3; pass++) {
     TES_TRY(set_start(op, pass != 1, v));
-    TES_TRY(precondition(user, v->r, v->z));
-    TES_TRY(device->dot(ctx, op->precision, op->length, v->r, v->z, pass ? rz : &part));
+    TES_TRY(precondition(user, v->r->data, v->z->data));
+    TES_TRY(tes_vector_dot(v->r, v->z, pass ? rz : &part));
     if (pass == 1 && (!given || *rz < 1e4 * part)) break;
   }
 done:
   return status;
 }
 
-static void free_vectors(TesContext *ctx, Vectors *v) {
-  const TesiDevice *device = tesi_context_device(ctx);
-  device->release(ctx, &v->r);
-  device->release(ctx, &v->z);
-  device->release(ctx, &v->p);
-  device->release(ctx, &v->q);
+static void free_vectors(Vectors *v) {
+  TesVector **all[] = {&v->r, &v->z, &v->p, &v->q};
+  for (int i = 0; i < 4; i++) tes_vector_destroy(all[i]);
 }
 
 static TesStatus largest_of_tridiagonal(TesContext *ctx, int n, double *diagonal, double *off,
@@ -151,37 +144,35 @@ TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precon
                                   double *lambda) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const int64_t n = op->length;
   Vectors v = {0};
   double diagonal[MAX_STEPS], off[MAX_STEPS], rz, rz_first, beta = 0, alpha = 1;
   int count = 0;
   TES_TRY(make_vectors(op, &v));
   TES_TRY(begin(op, precondition, user, &v, &rz));
-  TES_TRY(device->copy(ctx, n, 1, op->precision, v.z, op->precision, v.p));
+  TES_TRY(tes_vector_copy(v.z, 1, v.p));
   rz_first = rz;
   while (count < tesi_min(steps, MAX_STEPS)) {
     double pq;
-    TES_TRY(op->table->apply(op, v.p, v.q));
-    TES_TRY(device->dot(ctx, op->precision, n, v.p, v.q, &pq));
+    TES_TRY(op->table->apply(op, v.p->data, v.q->data));
+    TES_TRY(tes_vector_dot(v.p, v.q, &pq));
     if (!isfinite(pq) || !isfinite(rz))
       TES_FAIL(TES_NAN, "the operator or its preconditioner gives NaN or infinity");
     if (!(pq > 0) || !(rz > 1e-10 * rz_first)) break; /* the Krylov space is exhausted */
     diagonal[count] = beta / alpha;
     alpha = rz / pq;
     diagonal[count] += 1 / alpha;
-    TES_TRY(device->axpy(ctx, n, -alpha, op->precision, v.q, op->precision, v.r));
-    TES_TRY(precondition(user, v.r, v.z));
+    TES_TRY(tes_vector_axpy(-alpha, v.q, v.r));
+    TES_TRY(precondition(user, v.r->data, v.z->data));
     const double before = rz;
-    TES_TRY(device->dot(ctx, op->precision, n, v.r, v.z, &rz));
+    TES_TRY(tes_vector_dot(v.r, v.z, &rz));
     beta = rz / before;
     off[count++] = sqrt(fmax(beta, 0)) / alpha;
-    TES_TRY(device->xpay(ctx, op->precision, n, v.z, beta, v.p));
+    TES_TRY(tes_vector_xpay(v.z, beta, v.p));
   }
   if (count == 0) TES_FAIL(TES_INTERNAL, "the operator is not positive definite");
   TES_TRY(largest_of_tridiagonal(ctx, count, diagonal, off, lambda));
 done:
-  free_vectors(ctx, &v);
+  free_vectors(&v);
   return status;
 }
 

@@ -79,9 +79,17 @@ done:
   return status;
 }
 
-TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, double *u) {
+TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, TesVector *u) {
+  TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  for (int i = 0; i < space->scalars && status == TES_OK; i++)
-    status = interpolate(space->scalar[i], function[i], u + space->first[i]);
+  double *values = NULL;
+  TES_CHECK(u->length == space->length, "a vector of length %lld, the space has %lld nodes",
+            (long long)u->length, (long long)space->length);
+  TES_ALLOC(&values, space->length);
+  for (int i = 0; i < space->scalars; i++)
+    TES_TRY(interpolate(space->scalar[i], function[i], values + space->first[i]));
+  TES_TRY(tes_vector_set(u, values));
+done:
+  tesi_free(ctx, &values);
   return status;
 }

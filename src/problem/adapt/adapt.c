@@ -103,7 +103,7 @@ static TesStatus goal_error(Loop *s) {
   TesStatus status = TES_OK;
   const TesGoal *goal = &s->desc->goal;
   const TesiCellView *space = s->problem->space->view;
-  double exact, *values = NULL;
+  double exact;
   uint8_t *none = NULL;
   TesSpace *fine = NULL;
   TesVector *v = NULL;
@@ -114,17 +114,14 @@ static TesStatus goal_error(Loop *s) {
     TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
     const TesSpaceDesc desc = {.mesh = space->mesh, .degree = tesi_min(space->degree + 3, 8), .given = none};
     TES_TRY(tes_space_create(ctx, &desc, &fine));
-    TES_ALLOC(&values, fine->length);
-    TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact[0]}, values));
     TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &v));
-    TES_TRY(tes_vector_set(v, values));
+    TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact[0]}, v));
     TES_TRY(tesi_goal_value(fine, goal, v, &exact));
   }
   s->at.error = exact - s->at.goal;
 done:
   tes_space_destroy(&fine);
   tesi_free(ctx, &none);
-  tesi_free(ctx, &values);
   tes_vector_destroy(&v);
   return status;
 }

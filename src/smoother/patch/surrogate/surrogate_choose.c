@@ -16,30 +16,26 @@ static TesStatus try_steps(const TesSmoother *smoother, double *early, double *l
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
-  const TesiDevice *device = tesi_context_device(ctx);
   const int64_t n = op->space->length;
   double *start = NULL, energy[STEPS + 1];
-  void *e = NULL, *zero = NULL, *Ae = NULL;
+  TesVector *e = NULL, *zero = NULL, *Ae = NULL, **all[] = {&e, &zero, &Ae};
   TES_ALLOC(&start, n);
   tesi_start_vector(op->space, start);
-  TES_TRY(tesi_operator_vector(op, &e));
-  TES_TRY(tesi_operator_vector(op, &zero));
-  TES_TRY(tesi_operator_vector(op, &Ae));
-  TesVector ev = {.context = ctx, .length = n, .precision = op->precision, .data = e};
-  TES_TRY(tes_vector_set(&ev, start));
+  for (int i = 0; i < 3; i++) TES_TRY(tes_vector_create(ctx, n, op->precision, all[i]));
+  TES_TRY(tes_vector_set(e, start));
   for (int i = 0; i <= STEPS; i++) {
-    if (i > 0) TES_TRY(smoother->table->apply(smoother, zero, e, i % 2 ? TES_FORWARD : TES_BACKWARD, false));
+    if (i > 0)
+      TES_TRY(
+          smoother->table->apply(smoother, zero->data, e->data, i % 2 ? TES_FORWARD : TES_BACKWARD, false));
     if (i != 0 && i != EARLY && i < STEPS - 1) continue;
-    TES_TRY(op->table->apply(op, e, Ae));
-    TES_TRY(device->dot(ctx, op->precision, n, e, Ae, &energy[i]));
+    TES_TRY(op->table->apply(op, e->data, Ae->data));
+    TES_TRY(tes_vector_dot(e, Ae, &energy[i]));
   }
   *early = sqrt(energy[EARLY] / energy[0]);
   *last = sqrt(energy[STEPS] / energy[STEPS - 1]);
 done:
   tesi_free(ctx, &start);
-  device->release(ctx, &e);
-  device->release(ctx, &zero);
-  device->release(ctx, &Ae);
+  for (int i = 0; i < 3; i++) tes_vector_destroy(all[i]);
   return status;
 }
 
