@@ -40,6 +40,12 @@ typedef struct CliCommon {
 bool cli_parse_simd(const char *text, CliCommon *common);
 /* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
 TesStatus cli_context_create(const CliCommon *common, TesContext **context);
+/* A line that the next one overwrites on a terminal; in a log only now and then. The end comes before anything else is
+ * printed. */
+void cli_progress(const char *line);
+void cli_progress_end(void);
+/* The log of a context, with its progress. */
+void cli_log(void *user, TesLogLevel level, const char *line);
 /* Prints the context's message (its trace too when verbose) to stderr. */
 void cli_print_failure(TesContext *context, TesStatus status);
 

@@ -35,6 +35,7 @@ int cli_end(int exit_status) {
 /* "tessera:" in bold red on a terminal, unless NO_COLOR is set and not empty (no-color.org). */
 static void begin_failure(void) {
   const char *no = getenv("NO_COLOR");
+  cli_progress_end();
   const bool coloured = isatty(STDERR_FILENO) && !(no && *no);
   fputs(coloured ? "\033[1;31mtessera:\033[0m " : "tessera: ", stderr);
 }
@@ -85,7 +86,7 @@ int cli_next_option(int argc, char **argv, const struct option *options) {
 static TesContext *interruptible;
 static bool verbose;
 
-/* The first Ctrl-C ends the solve at its next iteration, the second one the program. */
+/* The first Ctrl-C ends the set-up, refinement or solve, the second one the program. */
 static void on_interrupt(int signal_number) {
   if (interruptible) tes_context_interrupt(interruptible);
   signal(signal_number, SIG_DFL);
@@ -103,7 +104,8 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
   const TesContextDesc desc = {.device = common->device,
                                .threads = common->threads,
                                .simd_bits = common->simd_bits,
-                               .verbosity = common->verbosity};
+                               .verbosity = common->verbosity,
+                               .log = cli_log};
   const TesStatus status = tes_context_create(&desc, context, message, sizeof message);
   if (status != TES_OK) {
     begin_failure();

@@ -219,10 +219,11 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   return status == TES_OK ? solve_write_checkpoint(s, step->problem, s->first_step + step->step) : status;
 }
 
-static TesStatus adapt(Solve *s, const TesProblemDesc *problem) {
+static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
   TesAdaptDesc desc = s->input->adapt;
   desc.steps = desc.steps < SOLVE_STEPS ? desc.steps : SOLVE_STEPS;
   desc.report = report_step, desc.report_user = s;
+  problem->solver.monitor = solve_monitor_step, problem->solver.monitor_user = s;
   if (tes_mesh_info(s->mesh).dim == 2) desc.goal.point[2] = 0;
   return s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
 }

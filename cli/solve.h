@@ -101,6 +101,8 @@ void solve_print_problem(const Solve *s);
 void solve_print_solver(const Solve *s, const TesProblem *problem);
 void solve_print_step(const Solve *s, const TesAdaptStep *step);
 void solve_monitor(void *user, int iteration, double residual);
+/* The same within a step of an adaptive solve: progress. */
+void solve_monitor_step(void *user, int iteration, double residual);
 void solve_print_outcome(const Solve *s);
 /* The time of the iterations; adaptive: of all steps with refinement, set-up and estimates. */
 double solve_seconds(const Solve *s);

@@ -19,6 +19,7 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
   const TesVerbosity verbosity = s->options->common.verbosity;
   if (level == TES_LOG_DETAIL ? verbosity < TES_VERBOSE : level == TES_LOG_INFO && verbosity < TES_NORMAL)
     return;
+  cli_progress_end();
   va_list arguments;
   va_start(arguments, format);
   vfprintf(out, format, arguments);
@@ -142,6 +143,15 @@ void solve_monitor(void *user, int iteration, double residual) {
   if (seconds >= 0) snprintf(left, sizeof left, "%.2g s", seconds);
   solve_log(s, TES_LOG_INFO, "%9d    %9.3e  %9s  %9.3f  %s", iteration, residual, factor, elapsed, left);
   s->previous_residual = residual;
+}
+
+void solve_monitor_step(void *user, int iteration, double residual) {
+  const Solve *s = user;
+  char line[96];
+  if (s->options->common.verbosity < TES_NORMAL) return;
+  snprintf(line, sizeof line, "step %d: iteration %d, residual %.1e", s->first_step + s->step_count,
+           iteration, residual);
+  cli_progress(line);
 }
 
 double solve_seconds(const Solve *s) {

@@ -51,6 +51,26 @@ static void no_iterations_are_explained(void **state) {
   remove("c.bin");
 }
 
+/* Progress of the set-up and within adaptive steps: overwritten on terminals, not in logs. */
+static void progress_is_for_terminals(void **state) {
+  (void)state;
+  if (!has_forests() || system("command -v script >/dev/null") != 0) skip();
+  for (int dumb = 0; dumb < 2; dumb++) {
+    char command[1200];
+    snprintf(command, sizeof command,
+             "TERM=%s script -qc '" PROGRAM " solve " CASES
+             "l-shape.yaml --device cpu --set adapt.steps=3 --set adapt.tolerance=0 --set output=null' "
+             "/dev/null </dev/null",
+             dumb ? "dumb" : "xterm");
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = 0;
+    pclose(pipe);
+    assert_int_equal(strstr(output, "\r\033[K") != NULL, !dumb);
+    assert_int_equal(strstr(output, "the set-up") != NULL, !dumb);
+  }
+}
+
 static void info_and_help(void **state) {
   (void)state;
   setenv("TESSERA_CACHE_DIR", "kernels", 1);
@@ -84,8 +104,8 @@ static void info_and_help(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(escape_codes_are_shown_as_text),
-                                     cmocka_unit_test(no_iterations_are_explained),
-                                     cmocka_unit_test(info_and_help)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(escape_codes_are_shown_as_text), cmocka_unit_test(no_iterations_are_explained),
+      cmocka_unit_test(progress_is_for_terminals), cmocka_unit_test(info_and_help)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -358,7 +358,7 @@ done:
   return status;
 }
 
-/* The rows that are there are written also where a later one fails. */
+/* The rows that are there are written also where a later one fails, or Ctrl-C ends it. */
 static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o) {
   TesContext *ctx;
   BenchResult result = {0};
@@ -367,6 +367,7 @@ static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o)
   describe_run(argc, argv, ctx, o);
   status = check_outputs(ctx, o);
   if (status == TES_OK) status = bench->run(ctx, o, &result);
+  if (status == TES_INTERRUPTED) status = TES_OK; /* within a row */
   result.table.comment = o->comment;
   if (result.table.rows > 0) {
     const TesStatus written = write_results(ctx, o, &result);

@@ -70,8 +70,9 @@ const char *tes_context_trace(const TesContext *context);
 /** Forgets the failure, and an interruption: the context can be used again. */
 void tes_context_clear(TesContext *context);
 
-/** Asks a running solve to stop at its next iteration (status TES_INTERRUPTED), and those after it until
- * tes_context_clear(). Safe in a signal handler. */
+/** Asks what is running to stop: a solve at its next iteration, the set-up of a mesh or a problem and the refinement of
+ * an adaptive solve within a part of them (status TES_INTERRUPTED); and those after it until tes_context_clear(). Safe
+ * in a signal handler. */
 void tes_context_interrupt(TesContext *context);
 
 /** Bytes of host memory held now, and the largest figure so far. */

@@ -74,6 +74,17 @@ void *tesi_context_device_state(const TesContext *ctx);
 bool tesi_context_interrupted(const TesContext *ctx);
 bool tesi_context_unordered(const TesContext *ctx);
 
+/* ---- long work: told as progress, ended by an interruption
+ * Between begin and end, which nest, all allocations and tesi_work_on() fail with TES_INTERRUPTED once
+ * tes_context_interrupt() was called; the message names the outermost title, and the part that went on. So nothing that
+ * allocates needs to ask; a loop that runs for long without does, by tesi_work_go_on(). Begin and end are called by
+ * the thread that leads the work. ------------------------------------------------------------------------------- */
+void tesi_work_begin(TesContext *ctx, const char *title_format, ...) TESI_PRINTF(2, 3);
+void tesi_work_end(TesContext *ctx);
+/* Names the part that begins, in the log as progress. Outside of all work nothing happens. */
+TesStatus tesi_work_on(TesContext *ctx, const char *format, ...) TESI_PRINTF(2, 3);
+TesStatus tesi_work_go_on(TesContext *ctx);
+
 /* ---- log --------------------------------------------------------------------------------------------------------- */
 void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) TESI_PRINTF(3, 4);
 

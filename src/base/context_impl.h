@@ -20,6 +20,9 @@ struct TesContext {
   TesStatus failure;
   char message[TESI_MESSAGE_SIZE], trace[TESI_TRACE_SIZE];
   volatile sig_atomic_t interrupted;
+  int work;            /* depth of tesi_work_begin() */
+  char work_title[32]; /* of the outermost one */
+  char work_part[96];  /* what goes on now */
   const struct TesiDevice *device;
   void *device_state;
   void (*device_destroy)(void *state);

@@ -99,6 +99,8 @@ static char *take(TesContext *ctx, size_t bytes, size_t *mapped) {
 TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_to_pointer) {
   void **pointer = pointer_to_pointer;
   *pointer = NULL;
+  const TesStatus asked = tesi_work_go_on(ctx);
+  if (asked != TES_OK) return asked;
   if (size && count > (SIZE_MAX - HEADER) / size)
     return tesi_fail(ctx, TES_OUT_OF_MEMORY, __FILE__, __LINE__, __func__,
                      "%zu items of %zu bytes exceed the address space", count, size);

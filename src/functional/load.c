@@ -1,6 +1,6 @@
 /* Right-hand sides over meshes of any kind. */
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 #include "device/kernel.h"
@@ -85,7 +85,7 @@ static TesStatus add_volume(const TesiBatches *b, const TesiLoad *desc, bool giv
   TES_TRY(tesi_sums_create(b, given, values, &sums));
   for (int set = 0; set < b->sets; set++) {
     volume.set = set;
-    tesi_team_share(threads, tesi_batches_set_size(b, set), 1, add_tasks, &volume);
+    TES_TRY(tesi_work_share(ctx, threads, tesi_batches_set_size(b, set), 1, add_tasks, &volume));
     TES_TRY((TesStatus)failed);
   }
   tesi_sums_finish(&sums);

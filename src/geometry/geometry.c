@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 
@@ -234,8 +234,8 @@ static TesStatus check_cells(TesContext *ctx, const TesGeometry *g) {
   tesi_gauss_lobatto(q, at, NULL);
   tesi_geometry_tables(g, q, at, B, G);
   TES_ALLOC(&work, threads * share);
-  tesi_team_for(threads, (g->cells + TESI_LANES - 1) / TESI_LANES, check_groups,
-                &(Check){g, lanes, q, points, B, G, work, share, &bad});
+  TES_TRY(tesi_work_for(ctx, threads, (g->cells + TESI_LANES - 1) / TESI_LANES, check_groups,
+                        &(Check){g, lanes, q, points, B, G, work, share, &bad}));
   if (bad < INT64_MAX) TES_TRY(tell_inverted(ctx, g, bad, q, B, G, work));
 done:
   tesi_free(ctx, &work);

@@ -1,6 +1,6 @@
 /* The leaves of a forest, or trees by themselves, as a geometry. */
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "basis/gauss.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
@@ -54,8 +54,8 @@ TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesGeometry **geome
   TES_ALLOC(&g->nodes, cells * points * dim);
   tesi_gauss_lobatto(n, node, NULL);
   tesi_hanging_halves(n, W);
-  tesi_team_for(tesi_team_threads(ctx, cells * points * dim), cells, fill_nodes,
-                &(Leaves){forest, mask, n, points, node, W, g->nodes});
+  TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, cells * points * dim), cells, fill_nodes,
+                        &(Leaves){forest, mask, n, points, node, W, g->nodes}));
   if (forest->kind == TES_MESH_CELLS) TES_TRY(take_vertices(ctx, forest, g));
   whole = g;
   g = NULL;

@@ -85,6 +85,7 @@ TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh 
   TesStatus status = TES_OK;
   TES_REFUSE_NULL(context, desc, mesh);
   *mesh = NULL;
+  tesi_work_begin(ctx, "the mesh");
   TES_CHECK(desc->kind >= TES_MESH_AUTO && desc->kind <= TES_MESH_CELLS,
             "the mesh's kind is %d, expected 0..3", (int)desc->kind);
   TES_CHECK(desc->domain >= TES_DOMAIN_BOX && desc->domain <= TES_DOMAIN_CELLS, "domain is %d, expected 0..7",
@@ -100,6 +101,7 @@ TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh 
   if (kind == TES_MESH_FOREST) TES_TRY(tesi_mesh_create_forest(ctx, desc, mesh));
   if (desc->refine_where) TES_TRY(tesi_mesh_refine_where(desc, mesh));
 done:
+  tesi_work_end(ctx);
   return status;
 }
 

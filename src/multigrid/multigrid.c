@@ -68,6 +68,8 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
   TesStatus status = TES_OK;
   Level *level = &mg->level[l];
   TesOperator *exact = NULL;
+  TES_TRY(
+      tesi_work_on(ctx, "level %d of %d, %lld unknowns", l + 1, mg->levels, (long long)level->space->dofs));
   if (l == 0) {
     TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
     TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));

@@ -74,6 +74,7 @@ static TesStatus create_operators(TesProblem *p) {
   TesStatus status = TES_OK;
   const TesSolveOptions *o = &p->options;
   TesSmootherKind smoother;
+  TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   tesi_problem_choose(p, &smoother);
   const bool symmetric =
@@ -143,6 +144,7 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(take_guess(p, desc->guess));
   TES_TRY(create_operators(p));
   p->times.operators = tesi_now() - start;
+  TES_TRY(tesi_work_on(ctx, "right-hand side"));
   TES_TRY(tesi_problem_create_right_hand_side(p, desc));
   TES_TRY(create_solver(p));
   p->times.total = tesi_now() - start;
@@ -193,6 +195,7 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
   *problem = NULL;
+  tesi_work_begin(ctx, "the set-up");
   TES_CHECK(desc->mesh, "a problem needs a mesh");
   TES_TRY(check_options(ctx, &desc->solver));
   TES_NEW(&p);
@@ -209,6 +212,7 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   p = NULL;
 done:
   tes_problem_destroy(&p);
+  tesi_work_end(ctx);
   return status;
 }
 

@@ -2,7 +2,7 @@
 #include "space/space.h"
 #include <math.h>
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "basis/gauss.h"
 #include "mesh/forest/leaf_numbering.h"
 
@@ -81,7 +81,7 @@ static TesStatus list_constrained(TesContext *ctx, TesiCellView *s, _Atomic char
   TES_ALLOC(&s->constrained, constrained);
   for (int64_t i = 0; i < s->length && at < constrained; i++)
     if (atomic_load_explicit(&marked[i], memory_order_relaxed)) s->constrained[at++] = (int32_t)i;
-  tesi_team_for(tesi_team_threads(ctx, entries), entries, change_signs, &marks);
+  TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, entries), entries, change_signs, &marks));
 done:
   return status;
 }
@@ -91,7 +91,8 @@ static TesStatus constrain(TesContext *context, TesiCellView *s) {
   TesStatus status = TES_OK;
   _Atomic char *marked = NULL;
   TES_ALLOC(&marked, s->length);
-  tesi_team_for(tesi_team_threads(ctx, 16 * s->cells), s->cells, mark_cells, &(Marks){s, marked, NULL});
+  TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, 16 * s->cells), s->cells, mark_cells,
+                        &(Marks){s, marked, NULL}));
   TES_TRY(list_constrained(ctx, s, marked));
 done:
   tesi_free(ctx, &marked);
@@ -154,6 +155,7 @@ TesStatus tesi_cells_create(const TesSpace *space, TesiCellView **cells) {
   TesiCellView *s = NULL;
   const int names = tes_mesh_boundaries(space->mesh);
   *cells = NULL;
+  TES_TRY(tesi_work_on(ctx, "nodes of %lld cells, degree %d", (long long)space->mesh->cells, space->degree));
   TES_NEW(&s);
   atomic_init(&s->references, 1);
   s->context = tesi_context_retain(ctx);

@@ -104,6 +104,7 @@ TesStatus tes_mesh_adapt(const TesMesh *forest, const int8_t *mark, TesMesh **ad
     TES_CHECK(mark[c] <= 0 || forest->leaves.level[c] < forest->p4est->max_level,
               "cell %lld is of level %d already, the highest", (long long)c, forest->leaves.level[c]);
   TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(forest->dim, cells, 0, 0), "a forest", cells));
+  TES_TRY(tesi_work_on(ctx, "refining %lld cells", (long long)forest->cells));
   TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, mark),
                adapted));
 done:
@@ -115,6 +116,7 @@ TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {
   TesStatus status = TES_OK;
   *coarse = NULL;
   if (forest->max_level == 0) return TES_OK;
+  TES_TRY(tesi_work_on(ctx, "coarsening %lld cells", (long long)forest->cells));
   TES_TRY(
       wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, NULL), coarse));
   if ((*coarse)->cells == forest->cells) tes_mesh_destroy(coarse);

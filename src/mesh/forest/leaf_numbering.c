@@ -3,7 +3,7 @@
 #include "mesh/forest/leaf_numbering.h"
 #include <stdlib.h>
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "mesh/forest/leaf_entities.h"
 #include "tessera/space.h"
 
@@ -103,10 +103,10 @@ static TesStatus find_masks(const TesMesh *f, uint16_t *mask) {
   for (int times = 1; least < f->max_level && times; times = atomic_load(&set.full) ? 2 * times : 0) {
     tesi_entity_set_destroy(ctx, &set);
     TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &set));
-    tesi_team_for(threads_for(f), f->leaves.cells, put_coarse, &masks);
+    TES_TRY(tesi_work_for(ctx, threads_for(f), f->leaves.cells, put_coarse, &masks));
   }
   if (least == f->max_level) return TES_OK;
-  tesi_team_for(threads_for(f), f->leaves.cells, fill_masks, &masks);
+  TES_TRY(tesi_work_for(ctx, threads_for(f), f->leaves.cells, fill_masks, &masks));
 done:
   tesi_entity_set_destroy(ctx, &set);
   return status;
@@ -345,14 +345,14 @@ TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64
   for (int times = 1; times; times = atomic_load(&s.set.full) ? 2 * times : 0) {
     tesi_entity_set_destroy(ctx, &s.set);
     TES_TRY(tesi_entity_set_create(ctx, f, guess_slots(f, times), &s.set));
-    tesi_team_for(threads, cells, put_entities, &s);
+    TES_TRY(tesi_work_for(ctx, threads, cells, put_entities, &s));
   }
-  tesi_team_for(threads, cells, count_own, &s);
+  TES_TRY(tesi_work_for(ctx, threads, cells, count_own, &s));
   for (int64_t c = 0; c < cells; c++) s.first[c + 1] += s.first[c];
   *nodes = s.first[cells];
   if (*nodes > INT32_MAX) TES_FAIL(TES_OUT_OF_MEMORY, "%lld nodes; 2^31 - 1 are possible", (long long)*nodes);
-  tesi_team_for(threads, cells, number_own, &s);
-  tesi_team_for(threads, cells, copy_others, &s);
+  TES_TRY(tesi_work_for(ctx, threads, cells, number_own, &s));
+  TES_TRY(tesi_work_for(ctx, threads, cells, copy_others, &s));
   *hanging = count_hanging(&s);
 done:
   tesi_entity_set_destroy(ctx, &s.set);

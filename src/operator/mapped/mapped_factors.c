@@ -1,7 +1,7 @@
 /* The factors of geometry and coefficient at quadrature points, cell by cell: G = w |J| J^-1 a J^-T and c w |J|, or
  * what they are multiplied with. */
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "operator/mapped/mapped_fill.h"
 
 typedef struct Cells {
@@ -39,8 +39,8 @@ static TesStatus fill(const TesiMapped *m, int q, const double *point, const dou
   TES_TRY(tesi_fill_create(m, q, point, weight, weights_only, &f));
   const int64_t share = f.work + f.numbers * f.points * TESI_LANES;
   TES_ALLOC(&work, threads * share);
-  tesi_team_for(threads, (count + TESI_LANES - 1) / TESI_LANES, fill_groups,
-                &(Cells){&f, first, count, share, &bad, work, g});
+  TES_TRY(tesi_work_for(ctx, threads, (count + TESI_LANES - 1) / TESI_LANES, fill_groups,
+                        &(Cells){&f, first, count, share, &bad, work, g}));
   TES_TRY(tesi_fill_tell(&f, bad));
 done:
   tesi_fill_destroy(&f);

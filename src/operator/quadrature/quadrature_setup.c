@@ -1,7 +1,7 @@
 /* Coefficients of the quadrature form: evaluated at the Gauss points of all cells and natural faces, in parallel,
  * checked, and stored in the order in which the kernels read them. */
 #include <math.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "operator/quadrature/quadrature.h"
 
 enum { N = TESI_QUAD_N, TARGET = 2048 /* points a call of a function, about */ };
@@ -156,8 +156,8 @@ static TesStatus evaluate_cells(Setup *s, const TesFunction *function, double co
                                 const char *name, void *out) {
   const TesiQuadPlan *plan = s->plan;
   s->function = function, s->constant = constant, s->positive = positive, s->out = out;
-  tesi_team_share(plan->threads, plan->tile_count, 1, evaluate_tiles, s);
-  return check(s, name);
+  const TesStatus status = tesi_work_share(s->ctx, plan->threads, plan->tile_count, 1, evaluate_tiles, s);
+  return status == TES_OK ? check(s, name) : status;
 }
 
 /* Points of the cells of one row of a face, [batch][mid point][point][lane]; t0 and t1 are its directions, t1 < 0
@@ -194,8 +194,8 @@ static TesStatus evaluate_face(Setup *s, const TesFunction *function, int face, 
   const TesiQuadPlan *plan = s->plan;
   const int rows = plan->dim == 3 ? plan->cells[2 - (face / 2 == 2)] : 1;
   s->function = function, s->constant = 0, s->positive = false, s->face = face, s->out = out;
-  tesi_team_share(plan->threads, rows, 1, evaluate_rows, s);
-  return check(s, "Robin coefficient alpha");
+  const TesStatus status = tesi_work_share(s->ctx, plan->threads, rows, 1, evaluate_rows, s);
+  return status == TES_OK ? check(s, "Robin coefficient alpha") : status;
 }
 
 static bool is_zero(const TesFunction *function) {

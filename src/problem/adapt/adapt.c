@@ -59,7 +59,10 @@ static TesStatus solve(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
-  TES_TRY(tes_problem_create(ctx, &s->desc_at, &s->problem));
+  tesi_work_begin(ctx, "the set-up of step %d", s->at.step);
+  status = tes_problem_create(ctx, &s->desc_at, &s->problem);
+  tesi_work_end(ctx);
+  TES_TRY(status);
   s->at.setup_seconds = s->refine_seconds + tesi_now() - start;
   const TesiCellView *space = s->problem->space->view;
   s->at.cells = space->cells, s->at.dofs = space->dofs, s->at.hanging = space->hanging;
@@ -132,6 +135,8 @@ static TesStatus estimate(Loop *s) {
   const double start = tesi_now();
   const bool dual = s->desc->estimator == TES_ESTIMATE_DWR;
   double sum = 0, size = 0;
+  tesi_work_begin(ctx, "the estimate of step %d", s->at.step);
+  TES_TRY(tesi_work_on(ctx, "%lld cells", (long long)s->at.cells));
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (dual) {
@@ -153,6 +158,7 @@ static TesStatus estimate(Loop *s) {
   }
   s->at.effectivity = s->at.estimate / s->at.error;
 done:
+  tesi_work_end(ctx);
   return status;
 }
 
@@ -175,11 +181,14 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
   TesSpace *space = NULL;
   const TesSpace *old = s->problem->space;
   const double start = tesi_now();
+  tesi_work_begin(ctx, "refining after step %d", s->at.step);
+  TES_TRY(tesi_work_on(ctx, "%lld cells", (long long)s->at.cells));
   TES_ALLOC(&s->mark, s->at.cells);
   for (int64_t c = 0; c < s->at.cells && s->desc->estimator == TES_ESTIMATE_DWR; c++)
     s->indicator[c] = fabs(s->indicator[c]);
   if (tes_mark_cells(ctx, s->desc->marking, fraction, s->at.cells, s->indicator, s->mark) < 0)
-    TES_FAIL(TES_OUT_OF_MEMORY, "no memory for marking cells");
+    TES_FAIL(tesi_context_interrupted(ctx) ? TES_INTERRUPTED : TES_OUT_OF_MEMORY,
+             "no memory for marking cells");
   TES_TRY(tes_mesh_adapt(s->desc_at.mesh, s->mark, &next));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = next, .degree = old->degree}, &space));
   *stop = s->desc->max_dofs > 0 && space->length > s->desc->max_dofs;
@@ -198,6 +207,7 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
   s->desc_at.guess = s->guess;
   s->refine_seconds = tesi_now() - start;
 done:
+  tesi_work_end(ctx);
   tes_mesh_destroy(&next);
   tes_space_destroy(&space);
   tesi_free(ctx, &s->mark);

@@ -2,7 +2,7 @@
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
 #include "base/simd_builds.h"
-#include "base/team.h"
+#include "base/work.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
@@ -176,7 +176,7 @@ static TesStatus find_owners(TesContext *ctx, TesiForestTransfer *t) {
   TES_ALLOC(&own, t->fine_cells);
   TES_ALLOC(&t->own, t->fine_cells * t->fine_nodes);
   TES_TRY(find_first(ctx, t, &e, own));
-  tesi_team_for(t->threads, t->fine_cells, list_own, &(Owners){t, &e, own});
+  TES_TRY(tesi_work_for(ctx, t->threads, t->fine_cells, list_own, &(Owners){t, &e, own}));
 done:
   tesi_free(ctx, &own);
   return status;

@@ -1,7 +1,7 @@
 /* Batches of cells: who shares a vector, and how its nodes lie in memory. */
 #include <stdlib.h>
 #include <string.h>
-#include "base/team.h"
+#include "base/work.h"
 #include "operator/mapped/host/mapped_host.h"
 #include "tessera/space.h"
 
@@ -285,7 +285,7 @@ static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Ba
   TesStatus status = TES_OK;
   int64_t entries = 0, masks = 0, hanging = 0;
   const Describe describe = {plan, s->group};
-  tesi_team_for(plan->threads, plan->batches, find_kinds, &describe);
+  TES_TRY(tesi_work_for(ctx, plan->threads, plan->batches, find_kinds, &describe));
   for (int64_t b = 0; b < plan->batches; b++) {
     TesiMappedBatch *batch = &plan->batch[b];
     batch->index = entries;
@@ -296,7 +296,7 @@ static TesStatus describe_global(TesContext *ctx, TesiMappedHost *plan, const Ba
   TES_ALLOC(&plan->hanging, hanging);
   TES_ALLOC(&plan->index, entries);
   TES_ALLOC(&plan->masks, masks);
-  tesi_team_for(plan->threads, plan->batches, fill_batches, &describe);
+  TES_TRY(tesi_work_for(ctx, plan->threads, plan->batches, fill_batches, &describe));
 done:
   return status;
 }

@@ -7,7 +7,7 @@
  *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in
  *             mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
-#include "base/team.h"
+#include "base/work.h"
 #include <string.h>
 #include "geometry/geometry.h"
 #include "operator/mapped/host/mapped_dense.h"
@@ -215,8 +215,8 @@ static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t firs
   if (plan->factors == TES_FACTORS_MATRIX) TES_TRY(make_functions(ctx, plan, &f));
   const int64_t share = fill.work + fill.numbers * fill.points * TESI_LANES;
   TES_ALLOC(&work, plan->threads * share);
-  tesi_team_for(plan->threads, (count + TESI_LANES - 1) / TESI_LANES, fill_groups,
-                &(Points){plan, &fill, f, work, share, first * lanes, &bad});
+  TES_TRY(tesi_work_for(ctx, plan->threads, (count + TESI_LANES - 1) / TESI_LANES, fill_groups,
+                        &(Points){plan, &fill, f, work, share, first * lanes, &bad}));
   if (bad < INT64_MAX) TES_TRY(tesi_mapped_check(m)); /* names the first of all cells */
 done:
   tesi_fill_destroy(&fill);
@@ -267,7 +267,7 @@ static TesStatus fill_others(TesContext *ctx, TesiMappedHost *plan) {
     TES_TRY(tesi_mapped_check(plan->m));
   }
   TES_ALLOC(&work, plan->threads * numbers(plan));
-  tesi_team_for(plan->threads, plan->batches, fill_batches, &(Others){plan, affine, work});
+  TES_TRY(tesi_work_for(ctx, plan->threads, plan->batches, fill_batches, &(Others){plan, affine, work}));
 done:
   tesi_free(ctx, &affine);
   tesi_free(ctx, &work);

@@ -1,0 +1,62 @@
+/* What goes on while nothing is printed. On a terminal a line that is overwritten; in a log a plain line where the last
+ * one is 10 seconds old. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+#include "command.h"
+
+enum { WIDTH = 80 };
+
+static bool shown;         /* a line that is to be overwritten */
+static double last_second; /* of a line */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool overwrites(void) {
+  const char *terminal = getenv("TERM");
+  return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+static int width(void) {
+  struct winsize size;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : WIDTH;
+}
+
+void cli_progress(const char *line) {
+  const double seconds = now();
+  const bool overwrite = overwrites();
+  if (last_second == 0) last_second = seconds;
+  if (overwrite ? shown && seconds - last_second < 0.05 : seconds - last_second < 10) return;
+  last_second = seconds;
+  shown = overwrite;
+  if (overwrite)
+    printf("\r\033[K%.*s", width(), line);
+  else
+    printf("%s\n", line);
+  fflush(stdout);
+}
+
+void cli_progress_end(void) {
+  if (shown) fputs("\r\033[K", stdout), fflush(stdout);
+  shown = false;
+  last_second = now();
+}
+
+void cli_log(void *user, TesLogLevel level, const char *line) {
+  (void)user;
+  if (level == TES_LOG_PROGRESS) {
+    cli_progress(line);
+    return;
+  }
+  cli_progress_end();
+  FILE *out = level == TES_LOG_WARNING ? stderr : stdout;
+  fprintf(out, "%s\n", line);
+  fflush(out);
+}

@@ -1,0 +1,16 @@
+/* Long loops over threads in set-ups: as those of team.h, with the same spans, but they end early where an interruption
+ * asks the work for it (tesi_work_begin() in base.h). Then TES_INTERRUPTED is returned, and what the loop was to write
+ * is incomplete. */
+#ifndef TESI_WORK_H
+#define TESI_WORK_H
+
+#include "base/base.h"
+#include "base/team.h"
+
+/* As tesi_team_for(): each thread asks after every 64th part of its span. */
+TesStatus tesi_work_for(TesContext *ctx, int threads, int64_t count, TesiLoop *loop, const void *data);
+/* As tesi_team_share(): a thread asks before each chunk. */
+TesStatus tesi_work_share(TesContext *ctx, int threads, int64_t count, int64_t chunk, TesiLoop *loop,
+                          const void *data);
+
+#endif
