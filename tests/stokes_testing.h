@@ -1,4 +1,4 @@
-/* What the tests of Stokes share: small boxes with any ends, random vectors, the manufactured solution. */
+/* What the tests of Stokes share: small boxes with any ends, random vectors, values. */
 #ifndef TESI_STOKES_TESTING_H
 #define TESI_STOKES_TESTING_H
 
@@ -109,80 +109,6 @@ static inline void flow_at(TesContext *ctx, const TesProblem *problem, int n, co
     pressure[i] = values[i * (dim + 1) + dim];
   }
   free(values);
-}
-
-/* ---- the manufactured solution of stokes-multigrid-cui-2025
- * -------------------------------------------------------------- */
-
-/* phi and its first three derivatives: phi = x^2 (x - 1)^2 exp(-(x - 1/2)^2 / sigma^2) / sqrt(2 pi sigma^2). */
-static inline void flow_phi(double sigma, double x, double d[4]) {
-  const double z = (x - 0.5) / sigma, e = exp(-z * z) / sqrt(2 * M_PI * sigma * sigma);
-  const double P[4] = {x * x * (x - 1) * (x - 1), 2 * x * (x - 1) * (2 * x - 1), 12 * x * x - 12 * x + 2,
-                       24 * x - 12};
-  const double E[4] = {e, -2 * z / sigma * e, (4 * z * z - 2) / (sigma * sigma) * e,
-                       (12 * z - 8 * z * z * z) / (sigma * sigma * sigma) * e};
-  d[0] = P[0] * E[0];
-  d[1] = P[1] * E[0] + P[0] * E[1];
-  d[2] = P[2] * E[0] + 2 * P[1] * E[1] + P[0] * E[2];
-  d[3] = P[3] * E[0] + 3 * P[2] * E[1] + 3 * P[1] * E[2] + P[0] * E[3];
-}
-
-/* Component `part` of the curl of psi = phi(x) phi(y) (phi(z)), or, part = dim, the product of cos(2 pi x); or
- * -laplace u + grad p. */
-typedef struct FlowPart {
-  int dim, part;
-  bool load;
-  double sigma;
-} FlowPart;
-
-/* d psi / d direction, or -laplace of it. */
-static inline double flow_slope(int dim, double d[3][4], int direction, bool load) {
-  double sum = 0, product = 1;
-  for (int a = 0; a < dim; a++) product *= d[a][a == direction];
-  for (int e = 0; e < dim && load; e++) {
-    double second = -1;
-    for (int a = 0; a < dim; a++) second *= d[a][(a == direction) + 2 * (a == e)];
-    sum += second;
-  }
-  return load ? sum : product;
-}
-
-static inline void flow_evaluate(void *user, int64_t n, const double *x, const double *y, const double *z,
-                                 double t, double *out) {
-  static const int curl[2][3][3] = {{{0, 1, 0}, {-1, 0, 0}}, {{0, 1, 1}, {-1, 0, -1}, {-1, 1, 0}}};
-  const FlowPart *p = user;
-  (void)t;
-  for (int64_t q = 0; q < n; q++) {
-    const double at[3] = {x[q], y[q], z[q]};
-    double d[3][4], pressure = 1, gradient = 1;
-    for (int a = 0; a < p->dim; a++) {
-      flow_phi(p->sigma, at[a], d[a]);
-      pressure *= cos(2 * M_PI * at[a]);
-      gradient *= a == p->part ? -2 * M_PI * sin(2 * M_PI * at[a]) : cos(2 * M_PI * at[a]);
-    }
-    out[q] = p->part == p->dim ? pressure : 0;
-    for (int a = 0; a < p->dim && p->part < p->dim; a++)
-      out[q] += curl[p->dim - 2][p->part][a] * flow_slope(p->dim, d, a, p->load);
-    if (p->load) out[q] += gradient;
-  }
-}
-
-static inline TesFunction *flow_part(TesContext *ctx, int dim, int part, bool load, double sigma) {
-  FlowPart *p = malloc(sizeof *p);
-  TesFunction *f;
-  *p = (FlowPart){dim, part, load, sigma};
-  assert_ok(ctx, tes_function_create_callback(ctx, flow_evaluate, p, free, &f));
-  return f;
-}
-
-static inline void flow_manufacture(TesContext *ctx, int dim, double sigma, TesProblemDesc *desc) {
-  for (int i = 0; i <= dim; i++) desc->exact[i] = flow_part(ctx, dim, i, false, sigma);
-  for (int i = 0; i < dim; i++) desc->data.f[i] = flow_part(ctx, dim, i, true, sigma);
-}
-
-static inline void flow_forget(TesProblemDesc *desc) {
-  for (int i = 0; i < 3; i++) tes_function_destroy((TesFunction **)&desc->data.f[i]);
-  for (int i = 0; i < 4; i++) tes_function_destroy((TesFunction **)&desc->exact[i]);
 }
 
 #endif

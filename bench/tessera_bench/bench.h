@@ -25,11 +25,16 @@ typedef struct BenchOptions {
   TesFactors geometry;
   TesNumberingOrder numbering;
   int points;                     /* Gauss points a direction, more than the degree; 0: 2 */
-  double cell_counts[BENCH_LIST]; /* cells in all, instead of dofs */
+  double cell_counts[BENCH_LIST]; /* bp: cells in all, instead of dofs; stokes: a direction */
   double lambda; /* factor of the mass added to stiffness; 0: 1 in the element form, none in the global one */
   int cells, cg; /* how many counts; iterations of conjugate gradients, 0: none */
   double cg_tolerance; /* at which they end; 0: never */
   bool alone;          /* adaptive: no assembled operators beside */
+  /* stokes */
+  bool random, error_plot; /* right-hand side; error over time is drawn, not time over size */
+  TesPenalty penalty;
+  int pre, post;        /* smoothing steps; 0: chosen, -1: none */
+  double alpha, aspect; /* mass term; length of the box in x */
   const char *csv, *plot;
   char comment[512];
 } BenchOptions;
@@ -47,6 +52,7 @@ TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResu
 TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_stokes(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 
 /* A unit square or cube with cells chosen so that about `dofs` unknowns come out. coarsens: only 2^l, 3*2^l and

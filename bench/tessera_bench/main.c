@@ -15,12 +15,13 @@ static const char help[] =
     "collocated\n"
     "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, uniform and with hanging nodes: "
     "matrix-free beside CSR\n"
+    "  stokes         operator, sweep and time to solution of Stokes flow with Raviart-Thomas elements\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
     "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
     "  --dim LIST            2, 3 or 2,3                                     (3)\n"
     "  --degree LIST         polynomial degrees, 1..20                       (1..8)\n"
     "  --dofs LIST           unknowns, about                                 (4e6)\n"
-    "  --precision P         double, single, mixed (solver), or all          (all)\n"
+    "  --precision P         double, single, mixed (solver, stokes), or all  (all)\n"
     "  --coefficient C       constant or variable: 1/(0.05+2|x|^2)           (constant)\n"
     "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton\n"
     "  --variant V           smoother, bp: one kernel of the papers' ladders on a GPU, all of them beside "
@@ -28,7 +29,7 @@ static const char help[] =
     "or list\n"
     "                        (bp: element vectors)\n"
     "  --method M            auto vcycle fmg gmres cg\n"
-    "  --tolerance T         of the relative residual                        (1e-9)\n"
+    "  --tolerance T         of the relative residual                        (1e-9, stokes: 1e-8)\n"
     "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
     "  --form F              bp: global or element vectors                   (global)\n"
     "  --geometry G          bp: auto stored vertices affine matrix weights curved (auto)\n"
@@ -37,9 +38,15 @@ static const char help[] =
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
     "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
     "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
-    "  --cells LIST          bp: cells in all, instead of --dofs\n"
+    "  --cells LIST          bp: cells in all, instead of --dofs; stokes: a direction (16)\n"
     "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
     "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"
+    "  --rhs R               stokes: manufactured or random                  (manufactured)\n"
+    "  --penalty P           stokes: auto standard paper                     (auto)\n"
+    "  --pre N --post N      stokes: smoothing steps before and after        (chosen)\n"
+    "  --alpha A             stokes: mass term                               (0)\n"
+    "  --aspect A            stokes: length of the box in x, with --rhs random (1)\n"
+    "  --draw WHAT           stokes: what --plot draws, time or errors over time (time)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
@@ -51,9 +58,13 @@ typedef struct Bench {
   TesStatus (*run)(TesContext *ctx, const BenchOptions *options, BenchResult *result);
   int degrees; /* 1 .. */
 } Bench;
-static const Bench benches[] = {{"operator", bench_operator, 20}, {"smoother", bench_smoother, 20},
-                                {"solver", bench_solver, 20},     {"bp", bench_bp, 15},
-                                {"adaptive", bench_adaptive, 8},  {"patch-tables", bench_patch_tables, 20}};
+static const Bench benches[] = {{"operator", bench_operator, 20},
+                                {"smoother", bench_smoother, 20},
+                                {"solver", bench_solver, 20},
+                                {"bp", bench_bp, 15},
+                                {"adaptive", bench_adaptive, 8},
+                                {"stokes", bench_stokes, 15},
+                                {"patch-tables", bench_patch_tables, 20}};
 
 enum {
   DIM = 256,
@@ -75,6 +86,13 @@ enum {
   CELLS,
   CONJUGATE_GRADIENTS,
   CG_TOLERANCE,
+  RIGHT_HAND_SIDE,
+  PENALTY,
+  PRE,
+  POST,
+  ALPHA,
+  ASPECT,
+  DRAW,
   SECONDS,
   CLOCK,
   DEVICE,
@@ -107,6 +125,13 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"cells", required_argument, NULL, CELLS},
                                              {"cg", required_argument, NULL, CONJUGATE_GRADIENTS},
                                              {"cg-tolerance", required_argument, NULL, CG_TOLERANCE},
+                                             {"rhs", required_argument, NULL, RIGHT_HAND_SIDE},
+                                             {"penalty", required_argument, NULL, PENALTY},
+                                             {"pre", required_argument, NULL, PRE},
+                                             {"post", required_argument, NULL, POST},
+                                             {"alpha", required_argument, NULL, ALPHA},
+                                             {"aspect", required_argument, NULL, ASPECT},
+                                             {"draw", required_argument, NULL, DRAW},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
                                              {"device", required_argument, NULL, DEVICE},
@@ -181,6 +206,44 @@ static bool parse_bp(int option, BenchOptions *o) {
   }
 }
 
+/* Smoothing steps: 0 is none. */
+static bool parse_steps(const char *option, int *steps) {
+  double number;
+  if (cli_parse_numbers(option, optarg, true, 0, 100, 1, &number) != 1) return false;
+  *steps = number > 0 ? (int)number : -1;
+  return true;
+}
+
+/* The options of stokes alone. */
+static bool parse_stokes(int option, BenchOptions *o) {
+  static const char *const sides[] = {"manufactured", "random", NULL},
+                           *const penalties[] = {"auto", "standard", "paper", NULL},
+                           *const drawn[] = {"time", "errors", NULL};
+  int choice;
+  switch (option) {
+  case RIGHT_HAND_SIDE:
+    choice = cli_parse_choice("rhs", optarg, sides);
+    o->random = choice == 1;
+    return choice >= 0;
+  case PENALTY:
+    choice = cli_parse_choice("penalty", optarg, penalties);
+    o->penalty = (TesPenalty)choice;
+    return choice >= 0;
+  case PRE:
+    return parse_steps("pre", &o->pre);
+  case POST:
+    return parse_steps("post", &o->post);
+  case ALPHA:
+    return one_number("alpha", 0, 1e12, &o->alpha);
+  case ASPECT:
+    return one_number("aspect", 1e-3, 1e3, &o->aspect);
+  default:
+    choice = cli_parse_choice("draw", optarg, drawn);
+    o->error_plot = choice == 1;
+    return choice >= 0;
+  }
+}
+
 static bool parse_option(int option, BenchOptions *o) {
   static const char *const coefficients[] = {"constant", "variable", NULL};
   static const char *const smoothers[] = {"auto",      "patch",        "patch_additive",      "jacobi",
@@ -223,6 +286,14 @@ static bool parse_option(int option, BenchOptions *o) {
   case CONJUGATE_GRADIENTS:
   case CG_TOLERANCE:
     return parse_bp(option, o);
+  case RIGHT_HAND_SIDE:
+  case PENALTY:
+  case PRE:
+  case POST:
+  case ALPHA:
+  case ASPECT:
+  case DRAW:
+    return parse_stokes(option, o);
   case ASSEMBLED:
     choice = cli_parse_choice("assembled", optarg, switches);
     o->alone = choice == 1;
@@ -268,15 +339,15 @@ static bool parse_option(int option, BenchOptions *o) {
 static const struct {
   int option;
   const char *benches;
-} special[] = {{DIM, "operator smoother solver bp adaptive"},
-               {DEGREE, "operator smoother solver bp adaptive"},
+} special[] = {{DIM, "operator smoother solver bp adaptive stokes"},
+               {DEGREE, "operator smoother solver bp adaptive stokes"},
                {DOFS, "operator smoother solver bp adaptive"},
-               {PRECISION, "operator smoother solver bp adaptive"},
+               {PRECISION, "operator smoother solver bp adaptive stokes"},
                {COEFFICIENT, "operator smoother solver"},
                {SMOOTHER, "smoother solver"},
                {VARIANT, "smoother bp"},
-               {METHOD, "solver"},
-               {TOLERANCE, "solver"},
+               {METHOD, "solver stokes"},
+               {TOLERANCE, "solver stokes"},
                {BP, "bp"},
                {FORM, "bp"},
                {GEOMETRY, "bp adaptive"},
@@ -284,9 +355,16 @@ static const struct {
                {NUMBERING, "bp"},
                {POINTS, "bp"},
                {LAMBDA, "bp"},
-               {CELLS, "bp"},
+               {CELLS, "bp stokes"},
                {CONJUGATE_GRADIENTS, "bp"},
-               {CG_TOLERANCE, "bp"}};
+               {CG_TOLERANCE, "bp"},
+               {RIGHT_HAND_SIDE, "stokes"},
+               {PENALTY, "stokes"},
+               {PRE, "stokes"},
+               {POST, "stokes"},
+               {ALPHA, "stokes"},
+               {ASPECT, "stokes"},
+               {DRAW, "stokes"}};
 
 /* Whether `names` has this one. */
 static bool has_name(const char *names, const char *name) {
@@ -296,13 +374,13 @@ static bool has_name(const char *names, const char *name) {
   return false;
 }
 
-static bool was_given(unsigned given, int option) {
+static bool was_given(uint64_t given, int option) {
   return given >> (option - DIM) & 1;
 }
 
 /* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0
  * or an exit status. */
-static int check_options(const Bench *bench, const BenchOptions *o, unsigned given) {
+static int check_options(const Bench *bench, const BenchOptions *o, uint64_t given) {
   for (size_t i = 0; i < sizeof special / sizeof *special; i++)
     if (was_given(given, special[i].option) && !has_name(special[i].benches, bench->name))
       return cli_usage_error("bench %s has no --%s; that is for: %s", bench->name,
@@ -311,13 +389,17 @@ static int check_options(const Bench *bench, const BenchOptions *o, unsigned giv
     if (o->degree[k] > bench->degrees)
       return cli_usage_error("bench %s: degree %d, expected 1 to %d", bench->name, o->degree[k],
                              bench->degrees);
-  if (strcmp(bench->name, "solver") != 0 && !o->single_precision && !o->double_precision)
-    return cli_usage_error("bench %s: --precision double, single or all; mixed is for solver", bench->name);
+  if (strcmp(bench->name, "solver") != 0 && strcmp(bench->name, "stokes") != 0 && !o->single_precision &&
+      !o->double_precision)
+    return cli_usage_error("bench %s: --precision double, single or all; mixed is for solver and stokes",
+                           bench->name);
   if (!strcmp(bench->name, "adaptive") &&
       (o->geometry == TES_FACTORS_AFFINE || o->geometry == TES_FACTORS_MATRIX))
     return cli_usage_error("bench adaptive: --geometry auto, curved, vertices, stored or weights");
   if (was_given(given, DOFS) && was_given(given, CELLS))
     return cli_usage_error("bench bp takes --dofs or --cells, not both");
+  if (o->aspect != 1 && !o->random)
+    return cli_usage_error("--aspect needs --rhs random: the manufactured flow is that of the unit square");
   if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
   return 0;
 }
@@ -379,6 +461,12 @@ static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o)
   return tes_status_exit(status);
 }
 
+static void set_stokes_defaults(uint64_t given, BenchOptions *o) {
+  if (!was_given(given, DEGREE)) o->degrees = 4;
+  if (!was_given(given, TOLERANCE)) o->tolerance = 1e-8;
+  if (!was_given(given, CELLS)) o->cells = 1, o->cell_counts[0] = 16;
+}
+
 static int measure(int argc, char **argv) {
   BenchOptions o = {.dim = {3},
                     .dims = 1,
@@ -393,17 +481,20 @@ static int measure(int argc, char **argv) {
                     .seconds = 0.5,
                     .bp = {1, 3, 5},
                     .bps = 3,
-                    .numbering = TES_NUMBER_LEXICOGRAPHIC};
-  unsigned given = 0;
+                    .numbering = TES_NUMBER_LEXICOGRAPHIC,
+                    .aspect = 1};
+  uint64_t given = 0;
   for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
-    given |= 1u << (option - DIM);
+    given |= UINT64_C(1) << (option - DIM);
   }
   if (optind + 1 != argc)
-    return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive or patch-tables "
-                           "(tessera bench --help)");
+    return cli_usage_error(
+        "bench takes one name: operator, smoother, solver, bp, adaptive, stokes or patch-tables "
+        "(tessera bench --help)");
   o.name = argv[optind];
+  if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
     o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
@@ -412,7 +503,7 @@ static int measure(int argc, char **argv) {
       return refused ? refused : run_bench(&benches[i], argc, argv, &o);
     }
   return cli_usage_error(
-      "there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive or patch-tables",
+      "there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive, stokes or patch-tables",
       o.name);
 }
 

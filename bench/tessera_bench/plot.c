@@ -64,9 +64,10 @@ static void send(FILE *gnuplot, const CliTable *table, const CliPlot *plot, cons
   fprintf(gnuplot,
           "set terminal svg size 820,520 font 'sans-serif,13' background '#ffffff'\nset output '%s'\nset "
           "title '%s'\n"
-          "set xlabel '%s'\nset ylabel '%s'\nset key outside right\nset grid\nset yrange [0:*]\n%s",
+          "set xlabel '%s'\nset ylabel '%s'\nset key outside right\nset grid\n%s%s",
           path, plot->title, plot->x_label, plot->y_label,
-          plot->log_x ? "set logscale x\nset format x '10^{%T}'\n" : "");
+          plot->log_x ? "set logscale x\nset format x '10^{%T}'\n" : "",
+          plot->log_y ? "set logscale y\nset format y '10^{%T}'\n" : "set yrange [0:*]\n");
   int column[3], number = 0;
   const int lines = lines_of(plot, column);
   const char *separator = "plot ";

@@ -35,13 +35,13 @@ void cli_table_end(CliTable *table);
 /* Files appear complete or not at all; "-" is the standard output. */
 TesStatus cli_table_write_csv(TesContext *ctx, const CliTable *table, const char *path);
 TesStatus cli_table_write_json(TesContext *ctx, const CliTable *table, const char *path);
-/* Draws column `y` over column `x` (logarithmic axis when log_x), a line for each value of column `series`, as SVG,
- * by gnuplot; beside each the columns `limit` (0: none) without points: what bounds it.
+/* Draws column `y` over column `x` (logarithmic axes with log_x, log_y), a line for each value of column `series`, as
+ * SVG, by gnuplot; beside each the columns `limit` (0: none) without points: what bounds it.
  * Errors: TES_MISSING when there is no gnuplot, TES_IO. */
 typedef struct CliPlot {
   const char *title, *x_label, *y_label;
   int x, y, series, limit[2];
-  bool log_x;
+  bool log_x, log_y;
 } CliPlot;
 /* Whether it could be drawn. */
 TesStatus cli_plot_check(TesContext *ctx, const char *path);

@@ -1,0 +1,229 @@
+/* tessera bench stokes: operator, sweep and whole solve of Stokes flow, the paper's manufactured problem or random
+ * right-hand sides, walls without slip. */
+#include <math.h>
+#include <stdio.h>
+#include "bench.h"
+#include "kernels/flow_solution.h"
+
+enum {
+  DIM,
+  DEGREE,
+  PRECISION,
+  CELLS,
+  DOFS,
+  LEVELS,
+  OPERATOR,
+  SWEEP,
+  METHOD,
+  ITERATIONS,
+  FRACTIONAL,
+  SETUP,
+  SECONDS,
+  NS,
+  VELOCITY,
+  PRESSURE,
+  DIVERGENCE,
+  MEMORY,
+  RIGHT_HAND_SIDE,
+  ALPHA,
+  ASPECT,
+  SERIES,
+  COLUMNS
+};
+
+static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
+                                           [DEGREE] = {"degree", 6, 0},
+                                           [PRECISION] = {"precision", 9, -1},
+                                           [CELLS] = {"cells", 5, 0},
+                                           [DOFS] = {"dofs", 10, 0},
+                                           [LEVELS] = {"levels", 6, 0},
+                                           [OPERATOR] = {"operator_ps", 11, 1},
+                                           [SWEEP] = {"sweep_ps", 9, 1},
+                                           [METHOD] = {"method", 6, -1},
+                                           [ITERATIONS] = {"iterations", 10, 0},
+                                           [FRACTIONAL] = {"fractional", 10, 2},
+                                           [SETUP] = {"setup_s", 8, 3},
+                                           [SECONDS] = {"solve_s", 9, 5},
+                                           [NS] = {"ns_per_dof", 10, 3},
+                                           [VELOCITY] = {"velocity_l2", 11, -2},
+                                           [PRESSURE] = {"pressure_l2", 11, -2},
+                                           [DIVERGENCE] = {"div_relative", 12, -2},
+                                           [MEMORY] = {"gib", 7, 3},
+                                           [RIGHT_HAND_SIDE] = {"rhs", 0, -1},
+                                           [ALPHA] = {"alpha", 0, -2},
+                                           [ASPECT] = {"aspect", 0, 0},
+                                           [SERIES] = {"series", 0, -1}};
+
+static const char *const precision_names[] = {"mixed", "double", "single"};
+
+typedef struct Flow {
+  TesProblem *problem;
+  TesSolveResult result;
+  const TesOperator *op; /* of the next two calls */
+  const TesSmoother *smoother;
+  TesVector *x, *y;
+} Flow;
+
+static void release(Flow *f) {
+  tes_vector_destroy(&f->x);
+  tes_vector_destroy(&f->y);
+  tes_problem_destroy(&f->problem);
+}
+
+static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int degree, int cells,
+                         TesSolvePrecision precision, Flow *f) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesFunction *alpha = NULL;
+  uint64_t seed = 1;
+  TesProblemDesc desc = {.equation = TES_STOKES,
+                         .degree = degree,
+                         .solver = {.method = o->method,
+                                    .penalty = o->penalty,
+                                    .pre = o->pre,
+                                    .post = o->post,
+                                    .tolerance = o->tolerance,
+                                    .precision = precision}};
+  *f = (Flow){0};
+  TES_TRY(tes_mesh_create(
+      ctx,
+      &(TesMeshDesc){
+          .kind = TES_MESH_BOX, .dim = dim, .cells = {cells, cells, cells}, .upper = {o->aspect, 1, 1}},
+      &mesh));
+  TES_TRY(tes_function_create_constant(ctx, o->alpha, &alpha));
+  desc.mesh = mesh, desc.data.c = alpha;
+  if (o->random)
+    desc.add_load = flow_random_load, desc.add_load_user = &seed;
+  else
+    TES_TRY(flow_manufacture(ctx, dim, 0.5, o->alpha, &desc));
+  TES_TRY(tes_problem_create(ctx, &desc, &f->problem));
+done:
+  flow_forget(&desc);
+  tes_function_destroy(&alpha);
+  tes_mesh_destroy(&mesh);
+  if (status != TES_OK) release(f);
+  return status;
+}
+
+static TesStatus solve(void *data) {
+  Flow *f = data;
+  return tes_problem_solve(f->problem, &f->result);
+}
+
+static TesStatus apply(void *data) {
+  const Flow *f = data;
+  const TesStatus status = tes_operator_apply(f->op, f->x, f->y);
+  return status == TES_OK ? bench_wait(f->op) : status;
+}
+
+static TesStatus sweep(void *data) {
+  const Flow *f = data;
+  const TesStatus status = tes_smoother_apply(f->smoother, f->x, f->y, TES_FORWARD, false);
+  return status == TES_OK ? bench_wait(f->op) : status;
+}
+
+/* Picoseconds an unknown of the float64 operator, or, given a smoother, of its sweep in the cycle's precision. NaN:
+ * one level, which has none. */
+static TesStatus time_part(TesContext *ctx, const BenchOptions *o, Flow *f, bool smoother, double *ps) {
+  TesStatus status = TES_OK;
+  BenchTime time;
+  const TesMultigrid *mg = tes_problem_multigrid(f->problem);
+  const TesMultigridLevel level = tes_multigrid_level(mg, tes_multigrid_levels(mg) - 1);
+  f->op = smoother ? level.op : tes_problem_operator(f->problem);
+  f->smoother = level.smoother;
+  *ps = NAN;
+  if (smoother && !f->smoother) return TES_OK;
+  const TesOperatorInfo info = tes_operator_info(f->op);
+  TES_TRY(tes_vector_create(ctx, info.length, info.precision, &f->x));
+  TES_TRY(tes_vector_create(ctx, info.length, info.precision, &f->y));
+  TES_TRY(flow_random_load(&(uint64_t){1}, info.space, f->x));
+  TES_TRY(tes_vector_fill(f->y, 0));
+  TES_TRY(bench_time(smoother ? sweep : apply, f, o->seconds, &time));
+  *ps = 1e12 * time.median / (double)tes_space_dofs(info.space);
+done:
+  tes_vector_destroy(&f->x);
+  tes_vector_destroy(&f->y);
+  return status;
+}
+
+static const char *series_name(const BenchOptions *o, int degree, TesSolvePrecision precision) {
+  static char names[21][3][16];
+  char *const name = names[degree][precision];
+  const bool one = o->double_precision + o->single_precision + o->mixed == 1;
+  snprintf(name, sizeof names[0][0], "RT_%d%s%s", degree, one ? "" : " ",
+           one ? "" : precision_names[precision]);
+  return name;
+}
+
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, int cells,
+                         TesSolvePrecision precision, CliTable *table) {
+  TesStatus status = TES_OK;
+  Flow f;
+  BenchTime time;
+  TesFlowResult errors = {.velocity_l2 = NAN, .pressure_l2 = NAN, .divergence_relative = NAN};
+  double operator_ps, sweep_ps;
+  TES_TRY(prepare(ctx, o, dim, degree, cells, precision, &f));
+  const double dofs = (double)tes_space_dofs(tes_problem_space(f.problem));
+  status = time_part(ctx, o, &f, false, &operator_ps);
+  if (status == TES_OK) status = time_part(ctx, o, &f, true, &sweep_ps);
+  if (status == TES_OK) status = bench_time(solve, &f, o->seconds, &time);
+  if (status == TES_OK && !o->random) status = tes_problem_flow(f.problem, &errors);
+  if (status == TES_OK) {
+    const CliCell row[COLUMNS] = {[DIM] = {dim, NULL},
+                                  [DEGREE] = {degree, NULL},
+                                  [PRECISION] = {0, precision_names[precision]},
+                                  [CELLS] = {cells, NULL},
+                                  [DOFS] = {dofs, NULL},
+                                  [LEVELS] = {tes_multigrid_levels(tes_problem_multigrid(f.problem)), NULL},
+                                  [OPERATOR] = {operator_ps, NULL},
+                                  [SWEEP] = {sweep_ps, NULL},
+                                  [METHOD] = {0, o->method == TES_METHOD_FMG ? "fmg" : "gmres"},
+                                  [ITERATIONS] = {f.result.iterations, NULL},
+                                  [FRACTIONAL] = {f.result.fractional_iterations, NULL},
+                                  [SETUP] = {tes_problem_info(f.problem).times.total, NULL},
+                                  [SECONDS] = {time.median, NULL},
+                                  [NS] = {1e9 * time.median / dofs, NULL},
+                                  [VELOCITY] = {errors.velocity_l2, NULL},
+                                  [PRESSURE] = {errors.pressure_l2, NULL},
+                                  [DIVERGENCE] = {errors.divergence_relative, NULL},
+                                  [MEMORY] = {(double)tes_context_memory(ctx) / 1073741824, NULL},
+                                  [RIGHT_HAND_SIDE] = {0, o->random ? "random" : "manufactured"},
+                                  [ALPHA] = {o->alpha, NULL},
+                                  [ASPECT] = {o->aspect, NULL},
+                                  [SERIES] = {0, series_name(o, degree, precision)}};
+    if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
+  }
+  release(&f);
+done:
+  return status;
+}
+
+TesStatus bench_stokes(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
+  const BenchOptions *o = options;
+  TesStatus status = TES_OK;
+  const bool wanted[] = {o->mixed, o->double_precision, o->single_precision}, errors = o->error_plot;
+  cli_table_begin(&result->table, columns, COLUMNS, o->common.verbosity >= TES_NORMAL);
+  result->plot = (CliPlot){.title = "Stokes flow, time to solution",
+                           .x_label = errors         ? "seconds"
+                                      : o->cells > 1 ? "unknowns"
+                                                     : "degree",
+                           .y_label = errors ? "error of the velocity" : "nanoseconds an unknown",
+                           .x = errors         ? SECONDS
+                                : o->cells > 1 ? DOFS
+                                               : DEGREE,
+                           .y = errors ? VELOCITY : NS,
+                           .series = o->cells > 1 || errors ? SERIES : PRECISION,
+                           .log_x = o->cells > 1 || errors,
+                           .log_y = errors};
+  for (int d = 0; d < o->dims; d++)
+    for (int k = 0; k < o->degrees; k++)
+      for (int c = 0; c < o->cells; c++)
+        for (int precision = 0; precision < 3; precision++) {
+          if (tesi_context_interrupted(ctx)) return TES_OK;
+          if (!wanted[precision]) continue;
+          TES_TRY(measure(ctx, o, o->dim[d], o->degree[k], (int)o->cell_counts[c],
+                          (TesSolvePrecision)precision, &result->table));
+        }
+done:
+  return status;
+}
