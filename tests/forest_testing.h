@@ -113,8 +113,8 @@ static inline void test_set_geometry(TesMesh *mesh, int degree) {
   mesh->geometry_degree = degree;
 }
 
-static inline const TesGeometry *test_geometry(TesContext *ctx, const TesMesh *mesh) {
-  const TesGeometry *geometry;
+static inline const TesiGeometry *test_geometry(TesContext *ctx, const TesMesh *mesh) {
+  const TesiGeometry *geometry;
   assert_ok(ctx, tesi_mesh_geometry(mesh, &geometry));
   return geometry;
 }

@@ -12,7 +12,7 @@ static TesContext *ctx;
 static void check_conforming(TesMesh *forest, int degree) {
   TesSpace *space;
   test_set_geometry(forest, degree);
-  const TesGeometry *geometry = test_geometry(ctx, forest);
+  const TesiGeometry *geometry = test_geometry(ctx, forest);
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
   const int dim = space->dim, n = space->view->n, nodes = space->view->cell_nodes;
   double *x = malloc((size_t)(space->length * dim) * sizeof *x),
@@ -58,7 +58,7 @@ static void test_conforming(void **state) {
 }
 
 /* Volume by Gauss points. */
-static double volume(const TesGeometry *g) {
+static double volume(const TesiGeometry *g) {
   enum { Q = 8 };
   double point[Q], weight[Q], xi[3 * Q * Q * Q], x[3 * Q * Q * Q], J[9 * Q * Q * Q], sum = 0;
   const int dim = g->dim, points = dim == 2 ? Q * Q : Q * Q * Q;
@@ -90,7 +90,7 @@ static void test_convergence(void **state) {
                   tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level},
                                   &forest));
         test_set_geometry(forest, m);
-        const TesGeometry *geometry = test_geometry(ctx, forest);
+        const TesiGeometry *geometry = test_geometry(ctx, forest);
         assert_int_equal(geometry->kind, m == 1 ? TES_GEOMETRY_TRILINEAR : TES_GEOMETRY_CURVED);
         error[level - 1] = fabs(volume(geometry) - (dim == 2 ? 4 : 16.0 / 3) * atan(1));
         tes_mesh_destroy(&forest);
@@ -111,7 +111,7 @@ static void test_kinds_and_values(void **state) {
     assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_L_SHAPE, .dim = dim, .refine = 1},
                                    &forest));
     test_adapt(ctx, &seed, 0.3, 0, 100, &forest);
-    const TesGeometry *geometry = test_geometry(ctx, forest);
+    const TesiGeometry *geometry = test_geometry(ctx, forest);
     assert_int_equal(geometry->kind, TES_GEOMETRY_AFFINE);
     assert_near(volume(geometry), 3, 1e-12);
     assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = 3}, &space));

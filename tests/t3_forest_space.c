@@ -34,7 +34,7 @@ static void compare(const TesMesh *forest, int degree, const double *period, uin
   TesSpace *space;
   TesiConstraints c;
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = forest, .degree = degree}, &space));
-  assert_ok(ctx, tesi_forest_constraints_ref(forest, degree, period, &c));
+  assert_ok(ctx, tesi_constraints_ref(forest, degree, period, &c));
   const int64_t length = tes_space_length(space), cells = tes_mesh_info(forest).cells;
   const int32_t *index = space->view->index;
   const int nodes = space->view->cell_nodes, n = degree + 1;
@@ -65,7 +65,7 @@ static void compare(const TesMesh *forest, int degree, const double *period, uin
   }
   free(node_of);
   free(x);
-  tesi_forest_constraints_free(ctx, &c);
+  tesi_constraints_free(ctx, &c);
   tes_space_destroy(&space);
 }
 

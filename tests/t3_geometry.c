@@ -28,7 +28,7 @@ static void destroy_map(TesFunction *map[3]) {
   for (int d = 0; d < 3; d++) tes_function_destroy(&map[d]);
 }
 
-static double volume(const TesGeometry *g) {
+static double volume(const TesiGeometry *g) {
   enum { Q = 8 };
   double point[Q], weight[Q], sum = 0;
   const int dim = g->dim;
@@ -53,7 +53,7 @@ static void test_kinds(void **state) {
     smooth_map(dim, map);
     const struct {
       TesMeshDesc desc;
-      TesGeometryKind kind;
+      TesiGeometryKind kind;
       double volume;
     } cases[] = {{{.kind = TES_MESH_CELLS}, TES_GEOMETRY_AFFINE, 1},
                  {{.perturbation = 0.2, .seed = 5}, TES_GEOMETRY_TRILINEAR, 1},
@@ -67,7 +67,7 @@ static void test_kinds(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
       TesMeshDesc desc = cases[i].desc;
       TesMesh *mesh;
-      const TesGeometry *geometry;
+      const TesiGeometry *geometry;
       desc.dim = dim, desc.cells[0] = 3, desc.cells[1] = 2, desc.cells[2] = 3;
       assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
       assert_ok(ctx, tesi_mesh_geometry(mesh, &geometry));
@@ -96,7 +96,7 @@ static void test_evaluation(void **state) {
                                 .map = {map[0], map[1], map[2]},
                                 .geometry_degree = kind == 2 ? 4 : 0};
       assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
-      const TesGeometry *g = mesh->geometry;
+      const TesiGeometry *g = mesh->geometry;
       tesi_gauss(Q, point, weight);
       tesi_geometry_tables(g, Q, point, B, G);
       tesi_geometry_tensor(g, 1, 2, Q, B, G, x, J);
@@ -143,7 +143,7 @@ static void test_lanes(void **state) {
                               .map = {map[0], map[1], map[2]},
                               .geometry_degree = degree};
     assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
-    const TesGeometry *g = mesh->geometry;
+    const TesiGeometry *g = mesh->geometry;
     tesi_gauss(Q, point, weight);
     tesi_geometry_tables(g, Q, point, B, G);
     const TesiLanes *lanes = tesi_lanes(tesi_min(bits, tes_context_simd_bits(ctx)));
@@ -171,23 +171,23 @@ static void test_lanes(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  TesGeometry *g = NULL;
+  TesiGeometry *g = NULL;
   /* the second cell has two vertices exchanged */
   const double x[2][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, 1}}, {{1, 0}, {2, 0}, {2, 1}, {1, 1}}};
   assert_int_equal(
-      tesi_geometry_create(ctx, &(TesGeometryDesc){.dim = 2, .cells = 2, .nodes = &x[0][0][0]}, &g),
+      tesi_geometry_create(ctx, &(TesiGeometryDesc){.dim = 2, .cells = 2, .nodes = &x[0][0][0]}, &g),
       TES_INVALID_INPUT);
   assert_null(g);
   assert_non_null(strstr(tes_context_message(ctx), "cell 1 is inverted"));
   tes_context_clear(ctx);
   double nan[4][2] = {{0, 0}, {1, 0}, {0, NAN}, {1, 1}};
   assert_int_equal(
-      tesi_geometry_create(ctx, &(TesGeometryDesc){.dim = 2, .cells = 1, .nodes = &nan[0][0]}, &g), TES_NAN);
+      tesi_geometry_create(ctx, &(TesiGeometryDesc){.dim = 2, .cells = 1, .nodes = &nan[0][0]}, &g), TES_NAN);
   tes_context_clear(ctx);
-  const TesGeometryDesc bad[] = {{.dim = 4, .cells = 1, .nodes = &nan[0][0]},
-                                 {.dim = 2, .cells = 0, .nodes = &nan[0][0]},
-                                 {.dim = 2, .cells = 1},
-                                 {.dim = 2, .cells = 1, .degree = 9, .nodes = &nan[0][0]}};
+  const TesiGeometryDesc bad[] = {{.dim = 4, .cells = 1, .nodes = &nan[0][0]},
+                                  {.dim = 2, .cells = 0, .nodes = &nan[0][0]},
+                                  {.dim = 2, .cells = 1},
+                                  {.dim = 2, .cells = 1, .degree = 9, .nodes = &nan[0][0]}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_int_equal(tesi_geometry_create(ctx, &bad[i], &g), TES_INVALID_INPUT);
     tes_context_clear(ctx);
@@ -205,7 +205,7 @@ static void test_refused(void **state) {
 
 /* Nodes with equal numbers are at equal places, others are not; how many there are; constrained ones are on the
  * boundary. */
-static void check_numbering(const TesGeometry *g, const TesNumberingDesc *desc, int64_t expected) {
+static void check_numbering(const TesiGeometry *g, const TesNumberingDesc *desc, int64_t expected) {
   const int dim = g->dim, n = desc->degree + 1, points = dim == 3 ? n * n * n : n * n;
   const int64_t entries = g->cells * points;
   int32_t *index = malloc((size_t)entries * sizeof *index);
@@ -256,10 +256,10 @@ static TesMesh *deformed(int dim, const int cells[3], uint64_t shuffle) {
 
 /* The cells of a box given one by one, each turned by a rotation of its own: shared faces are seen in all
  * orientations. */
-static TesGeometry *turned(int dim, const int cells[3]) {
+static TesiGeometry *turned(int dim, const int cells[3]) {
   TesMesh *mesh = deformed(dim, cells, 0);
-  const TesGeometry *straight = mesh->geometry;
-  TesGeometry *g;
+  const TesiGeometry *straight = mesh->geometry;
+  TesiGeometry *g;
   const int corners = 1 << dim;
   double *x = malloc((size_t)(straight->cells * corners * dim) * sizeof *x);
   int32_t *v = malloc((size_t)(straight->cells * corners) * sizeof *v);
@@ -273,8 +273,9 @@ static TesGeometry *turned(int dim, const int cells[3]) {
              (size_t)dim * sizeof *x);
     }
   assert_ok(
-      ctx, tesi_geometry_create(
-               ctx, &(TesGeometryDesc){.dim = dim, .cells = straight->cells, .nodes = x, .vertices = v}, &g));
+      ctx,
+      tesi_geometry_create(
+          ctx, &(TesiGeometryDesc){.dim = dim, .cells = straight->cells, .nodes = x, .vertices = v}, &g));
   free(x);
   free(v);
   tes_mesh_destroy(&mesh);
@@ -286,8 +287,8 @@ static void test_numbering(void **state) {
   for (int dim = 2; dim <= 3; dim++) {
     const int cells[3] = {3, 2, dim == 3 ? 3 : 0};
     TesMesh *mesh = deformed(dim, cells, 7);
-    const TesGeometry *g = mesh->geometry;
-    TesGeometry *t = turned(dim, cells);
+    const TesiGeometry *g = mesh->geometry;
+    TesiGeometry *t = turned(dim, cells);
     for (int k = 1; k <= 5; k++)
       for (int order = 0; order <= TES_NUMBER_SHUFFLED; order++)
         for (int dirichlet = 0; dirichlet < 2; dirichlet++) {
@@ -315,7 +316,7 @@ static TesStatus make_all(TesContext *context, void *user) {
   TesStatus status;
   TesMesh *mesh = NULL;
   TesFunction *map[3] = {NULL};
-  TesGeometry *g = NULL;
+  TesiGeometry *g = NULL;
   int32_t index[4 * 9];
   int64_t nodes;
   status = tes_function_create_expression(ctx, "x + 0.1*x*y", &map[0]);
@@ -339,7 +340,7 @@ static TesStatus make_all(TesContext *context, void *user) {
     const double x[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     const int32_t v[4] = {3, 1, 2, 0};
     status = tesi_geometry_create(
-        ctx, &(TesGeometryDesc){.dim = 2, .cells = 1, .nodes = &x[0][0], .vertices = v}, &g);
+        ctx, &(TesiGeometryDesc){.dim = 2, .cells = 1, .nodes = &x[0][0], .vertices = v}, &g);
     if (status == TES_OK)
       status = tesi_geometry_number(g, &(TesNumberingDesc){.degree = 2, .dirichlet = true}, index, &nodes);
     tesi_geometry_destroy(&g);

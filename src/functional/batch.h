@@ -99,7 +99,7 @@ struct TesiBatches {
   /* where the cells are: a box, or cells with a geometry */
   const TesSpace *box;
   const TesiCellView *view;
-  const TesGeometry *geometry;
+  const TesiGeometry *geometry;
   const TesiLanes *lanes;
   /* a part of element rt in the place of a function of the space, which is Q_(k+1) on the same box */
   const TesiRt *rt;

@@ -4,7 +4,7 @@
 #include "basis/lagrange.h"
 
 /* The tables of the rule's points. */
-static void fill_tables(const TesGeometry *geometry, TesiFaceRule *rule) {
+static void fill_tables(const TesiGeometry *geometry, TesiFaceRule *rule) {
   static const double ends[2] = {0, 1};
   double node[TESI_MAX_POINTS];
   const int q = rule->q;
@@ -23,13 +23,13 @@ static TesiFaceRule new_rule(int dim, int degree, int q) {
       .dim = dim, .n = n, .q = q, .nodes = dim == 3 ? n * n : n, .points = dim == 3 ? q * q : q};
 }
 
-void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, TesiFaceRule *rule) {
+void tesi_face_rule(int dim, int degree, int q, const TesiGeometry *geometry, TesiFaceRule *rule) {
   *rule = new_rule(dim, degree, q);
   tesi_gauss(q, rule->point, rule->weight);
   fill_tables(geometry, rule);
 }
 
-void tesi_face_node_rule(int dim, int degree, const TesGeometry *geometry, TesiFaceRule *rule) {
+void tesi_face_node_rule(int dim, int degree, const TesiGeometry *geometry, TesiFaceRule *rule) {
   *rule = new_rule(dim, degree, degree + 1);
   tesi_gauss_lobatto(degree + 1, rule->point, rule->weight);
   fill_tables(geometry, rule);
@@ -56,7 +56,7 @@ void tesi_face_normal(int dim, const double *J, int face, double *normal) {
   }
 }
 
-void tesi_face_points(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+void tesi_face_points(const TesiFaceRule *rule, const TesiGeometry *geometry, int64_t cell, int face,
                       double *x, double *weight, double *normal) {
   const int dim = rule->dim, q = rule->q, points = rule->points;
   const TesiFaceTables tables = {.n = rule->m,
@@ -77,7 +77,7 @@ void tesi_face_points(const TesiFaceRule *rule, const TesGeometry *geometry, int
   }
 }
 
-void tesi_face_geometry(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+void tesi_face_geometry(const TesiFaceRule *rule, const TesiGeometry *geometry, int64_t cell, int face,
                         double *x, double *weight, double *normal) {
   double at[3 * TESI_FACE_MOST], n[3 * TESI_FACE_MOST];
   tesi_face_points(rule, geometry, cell, face, at, weight, n);

@@ -21,9 +21,9 @@ struct TesiFaceRule {
 };
 
 /* geometry NULL: of boxes. */
-void tesi_face_rule(int dim, int degree, int q, const TesGeometry *geometry, TesiFaceRule *rule);
+void tesi_face_rule(int dim, int degree, int q, const TesiGeometry *geometry, TesiFaceRule *rule);
 /* The nodes of the face for points, whose weights mean nothing. */
-void tesi_face_node_rule(int dim, int degree, const TesGeometry *geometry, TesiFaceRule *rule);
+void tesi_face_node_rule(int dim, int degree, const TesiGeometry *geometry, TesiFaceRule *rule);
 /* values <- f at n points x[3][n] of a boundary with normals [3][n] (which may be NULL where f uses none). TES_NAN
  * tells the first that is not finite. */
 TesStatus tesi_boundary_values(const TesFunction *f, int n, const double *x, const double *normal,
@@ -31,10 +31,10 @@ TesStatus tesi_boundary_values(const TesFunction *f, int n, const double *x, con
 /* Local number of node i of a face. */
 int tesi_face_node(int dim, int n, int face, int i);
 /* Points x[points][dim] of a face, and w|J_F| at them; normal[points][dim] (may be NULL): unit, outwards. */
-void tesi_face_geometry(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+void tesi_face_geometry(const TesiFaceRule *rule, const TesiGeometry *geometry, int64_t cell, int face,
                         double *x, double *weight, double *normal);
 /* The same with x[3][points] and normal[3][points], all three. */
-void tesi_face_points(const TesiFaceRule *rule, const TesGeometry *geometry, int64_t cell, int face,
+void tesi_face_points(const TesiFaceRule *rule, const TesiGeometry *geometry, int64_t cell, int face,
                       double *x, double *weight, double *normal);
 /* The outward normal of a face times |J| |J^-T n|, from J[dim][dim] at a point: rows of the cofactors of J. */
 void tesi_face_normal(int dim, const double *J, int face, double *normal);

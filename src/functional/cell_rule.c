@@ -3,7 +3,7 @@
 #include "basis/lagrange.h"
 
 void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule) {
-  const TesGeometry *geometry = space->mesh->geometry;
+  const TesiGeometry *geometry = space->mesh->geometry;
   double node[TESI_HANGING_NODES];
   *rule = (TesiCellRule){.space = space, .geometry = geometry, .dim = space->dim, .n = space->n, .q = q};
   rule->nodes = space->cell_nodes;

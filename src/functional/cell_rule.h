@@ -9,7 +9,7 @@ enum { TESI_CELL_POINTS = 12 * 12 * 12 };
 
 typedef struct TesiCellRule {
   const TesiCellView *space;
-  const TesGeometry *geometry;
+  const TesiGeometry *geometry;
   int dim, n, q;
   int64_t nodes, points; /* a cell */
   double point[TESI_FACE_POINTS], weight[TESI_FACE_POINTS];

@@ -41,7 +41,7 @@ TesStatus tesi_cells_device_create(const TesSpace *space, int q, TesiCellsDevice
   c->context = ctx;
   TES_TRY(tesi_batches_create(space, q, &c->batches));
   const TesiCellView *s = c->batches->view;
-  const TesGeometry *g = c->batches->geometry;
+  const TesiGeometry *g = c->batches->geometry;
   if (g->map[0] || s->n > TESI_HANGING_NODES) goto done;
   TES_TRY(send_tables(c));
   TES_TRY(

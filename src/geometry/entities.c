@@ -18,7 +18,7 @@ typedef struct Table {
 } Table;
 
 typedef struct Work {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   int dim, k, n;
   Table edges, faces;                   /* faces: 3D only; in 2D edges bound cells */
   int64_t edges_at, faces_at, cells_at; /* first slot of each kind */
@@ -146,12 +146,12 @@ static int64_t mark_boundary(Work *w, int64_t cell, const int64_t *slot, char *b
 }
 
 /* Each cell is its own: nothing is shared. */
-static void separate_slots(const TesGeometry *g, int64_t points, int64_t *slot, int64_t *slots) {
+static void separate_slots(const TesiGeometry *g, int64_t points, int64_t *slot, int64_t *slots) {
   *slots = g->cells * points;
   for (int64_t i = 0; i < *slots; i++) slot[i] = i;
 }
 
-TesStatus tesi_entities_slots(const TesGeometry *g, int degree, int64_t *slot, int64_t *slots,
+TesStatus tesi_entities_slots(const TesiGeometry *g, int degree, int64_t *slot, int64_t *slots,
                               char **boundary) {
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;

@@ -8,7 +8,7 @@
 
 /* slot[cells][(degree+1)^dim], *slots of them (some may be unused); boundary[*slots] (may be NULL): nodes on faces
  * of one cell only. */
-TesStatus tesi_entities_slots(const TesGeometry *g, int degree, int64_t *slot, int64_t *slots,
+TesStatus tesi_entities_slots(const TesiGeometry *g, int degree, int64_t *slot, int64_t *slots,
                               char **boundary);
 
 #endif

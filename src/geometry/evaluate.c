@@ -4,7 +4,7 @@
 #include "basis/gauss.h"
 #include "geometry/geometry.h"
 
-void tesi_geometry_tables(const TesGeometry *g, int q, const double *points, double *B, double *G) {
+void tesi_geometry_tables(const TesiGeometry *g, int q, const double *points, double *B, double *G) {
   double nodes[TESI_GEOMETRY_DEGREE + 1];
   tesi_gauss_lobatto(g->degree + 1, nodes, NULL);
   tesi_lagrange(g->degree + 1, nodes, q, points, B, G);
@@ -22,7 +22,7 @@ static void contract(int q, int n, int inner, const double *T, const double *in,
 
 /* Coordinate r of one cell: values [q^dim] and derivatives d[c][q^dim], at strides of `stride` between derivatives.
  * Directions are contracted from the last to the first; nodes have coordinates fastest. */
-static void coordinate(const TesGeometry *g, int q, const double *B, const double *G, const double *nodes,
+static void coordinate(const TesiGeometry *g, int q, const double *B, const double *G, const double *nodes,
                        int r, double *value, double *d, int64_t stride) {
   enum { N = TESI_GEOMETRY_DEGREE + 1, Q = TESI_GEOMETRY_POINTS };
   const int n = g->degree + 1, dim = g->dim, plane = dim == 3 ? n * n : n;
@@ -51,7 +51,7 @@ static void coordinate(const TesGeometry *g, int q, const double *B, const doubl
   }
 }
 
-void tesi_geometry_map(const TesGeometry *g, int64_t n, double *x, double *J) {
+void tesi_geometry_map(const TesiGeometry *g, int64_t n, double *x, double *J) {
   enum { CHUNK = 64 };
   const int dim = g->dim;
   for (int64_t p = 0; p < n; p += CHUNK) {
@@ -77,7 +77,7 @@ void tesi_geometry_map(const TesGeometry *g, int64_t n, double *x, double *J) {
   }
 }
 
-void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, int q, const double *B,
+void tesi_geometry_tensor(const TesiGeometry *g, int64_t first, int64_t count, int q, const double *B,
                           const double *G, double *x, double *J) {
   const int dim = g->dim, points = dim == 3 ? q * q * q : q * q;
   const int64_t n = count * points;
@@ -89,8 +89,8 @@ void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, in
   if (g->map[0]) tesi_geometry_map(g, n, x, J);
 }
 
-void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const TesiFaceTables *tables, double *x,
-                        double *J) {
+void tesi_geometry_face(const TesiGeometry *g, int64_t cell, int face, const TesiFaceTables *tables,
+                        double *x, double *J) {
   const int dim = g->dim, n = dim == 3 ? tables->q * tables->q : tables->q;
   if (dim == 2) memset(x + 2 * n, 0, (size_t)n * sizeof *x);
   for (int r = 0; r < dim; r++)
@@ -99,7 +99,7 @@ void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const Tesi
   if (g->map[0]) tesi_geometry_map(g, n, x, J);
 }
 
-void tesi_geometry_node(const TesGeometry *g, int64_t cell, int q, const double *B, int p, double *x) {
+void tesi_geometry_node(const TesiGeometry *g, int64_t cell, int q, const double *B, int p, double *x) {
   const int m = g->degree + 1, nz = g->dim == 3 ? m : 1;
   const double *node = g->nodes + cell * g->cell_nodes * g->dim;
   const double *b[3] = {B + p % q * m, B + p / q % q * m, B + p / q / q * m};
@@ -126,9 +126,9 @@ void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det)
   }
 }
 
-TesStatus tesi_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n, const double *xi,
+TesStatus tesi_geometry_evaluate(const TesiGeometry *geometry, int64_t cell, int n, const double *xi,
                                  double *x, double *J) {
-  const TesGeometry *g = geometry;
+  const TesiGeometry *g = geometry;
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;
   const int dim = g->dim, m = g->degree + 1;

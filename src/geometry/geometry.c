@@ -13,15 +13,15 @@ static int power(int base, int exponent) {
   return result;
 }
 
-TesGeometry *tesi_geometry_retain(const TesGeometry *geometry) {
-  TesGeometry *g = (TesGeometry *)geometry;
+TesiGeometry *tesi_geometry_retain(const TesiGeometry *geometry) {
+  TesiGeometry *g = (TesiGeometry *)geometry;
   atomic_fetch_add(&g->references, 1);
   return g;
 }
 
-void tesi_geometry_destroy(TesGeometry **geometry) {
+void tesi_geometry_destroy(TesiGeometry **geometry) {
   if (!geometry || !*geometry) return;
-  TesGeometry *g = *geometry;
+  TesiGeometry *g = *geometry;
   *geometry = NULL;
   if (atomic_fetch_sub(&g->references, 1) != 1) return;
   TesContext *ctx = g->context;
@@ -42,8 +42,8 @@ typedef struct Deviation {
   double trilinear, affine, size;
 } Deviation;
 
-static void cell_deviation(const TesGeometry *g, const double *shape, const double *nodes, bool vertices_only,
-                           Deviation *most) {
+static void cell_deviation(const TesiGeometry *g, const double *shape, const double *nodes,
+                           bool vertices_only, Deviation *most) {
   const int dim = g->dim, corners = 1 << dim, m = g->degree;
   const int step[3] = {m, m * (m + 1), m * (m + 1) * (m + 1)};
   int corner[8];
@@ -67,7 +67,7 @@ static void cell_deviation(const TesGeometry *g, const double *shape, const doub
 }
 
 typedef struct Deviations {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   const double *shape;
   bool hasty;
   Deviation *most;
@@ -75,7 +75,7 @@ typedef struct Deviations {
 
 static void deviate(const void *data, TesiSpan span) {
   const Deviations *s = data;
-  const TesGeometry *g = s->g;
+  const TesiGeometry *g = s->g;
   Deviation d = {0, 0, 0};
   for (int64_t c = span.first; c < span.end; c++)
     cell_deviation(g, s->shape, g->nodes + c * g->cell_nodes * g->dim,
@@ -86,7 +86,7 @@ static void deviate(const void *data, TesiSpan span) {
 }
 
 /* Of all cells; `hasty`: once a thread has seen a clearly curved cell it looks at vertices alone. */
-static Deviation find_deviation(TesContext *ctx, const TesGeometry *g, const double *shape, bool hasty) {
+static Deviation find_deviation(TesContext *ctx, const TesiGeometry *g, const double *shape, bool hasty) {
   Deviation most = {0, 0, 0};
   tesi_team_for(tesi_team_threads(ctx, g->cells * g->cell_nodes * g->dim), g->cells, deviate,
                 &(Deviations){g, shape, hasty, &most});
@@ -94,7 +94,7 @@ static Deviation find_deviation(TesContext *ctx, const TesGeometry *g, const dou
 }
 
 /* Values of the vertex functions at the nodes: shape[nodes][2^dim]. */
-static void vertex_shapes(const TesGeometry *g, double *shape) {
+static void vertex_shapes(const TesiGeometry *g, double *shape) {
   double at[TESI_GEOMETRY_DEGREE + 1];
   const int n = g->degree + 1;
   tesi_gauss_lobatto(n, at, NULL);
@@ -107,7 +107,7 @@ static void vertex_shapes(const TesGeometry *g, double *shape) {
     }
 }
 
-static TesStatus keep_vertices_only(TesContext *ctx, TesGeometry *g) {
+static TesStatus keep_vertices_only(TesContext *ctx, TesiGeometry *g) {
   TesStatus status = TES_OK;
   const int dim = g->dim, corners = 1 << dim, m = g->degree;
   double *vertices = NULL;
@@ -127,7 +127,7 @@ done:
 }
 
 /* The cheapest kind that gives the nodes up to round-off. */
-static TesStatus find_kind(TesContext *ctx, TesGeometry *g) {
+static TesStatus find_kind(TesContext *ctx, TesiGeometry *g) {
   TesStatus status = TES_OK;
   double *shape = NULL;
   if (g->map[0]) {
@@ -149,7 +149,7 @@ done:
 }
 
 /* Gradients of the map. When all are constants the map is affine and moves the vertices instead. */
-static TesStatus take_map(TesContext *ctx, TesGeometry *g) {
+static TesStatus take_map(TesContext *ctx, TesiGeometry *g) {
   TesStatus status = TES_OK;
   bool affine = true;
   double value;
@@ -172,7 +172,7 @@ done:
 }
 
 /* Says where cell `bad` is inverted; work: of a group of cells. */
-static TesStatus tell_inverted(TesContext *ctx, const TesGeometry *g, int64_t bad, int q, const double *B,
+static TesStatus tell_inverted(TesContext *ctx, const TesiGeometry *g, int64_t bad, int q, const double *B,
                                const double *G, double *x) {
   TesStatus status = TES_OK;
   const int points = power(q, g->dim);
@@ -193,7 +193,7 @@ done:
 
 /* The check of all cells at q points a direction. */
 typedef struct Check {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   const TesiLanes *lanes;
   int q, points;
   const double *B, *G;
@@ -204,7 +204,7 @@ typedef struct Check {
 /* Groups of TESI_LANES cells. */
 static void check_groups(const void *data, TesiSpan span) {
   const Check *k = data;
-  const TesGeometry *g = k->g;
+  const TesiGeometry *g = k->g;
   const int dim = g->dim, points = k->points;
   double *own = k->work + span.thread * k->share, *x = own + TESI_LANES * g->cell_nodes * dim,
          *J = x + 3 * TESI_LANES * points, *det = J + dim * dim * TESI_LANES * points;
@@ -222,7 +222,7 @@ static void check_groups(const void *data, TesiSpan span) {
 }
 
 /* |J| > 0 at degree + 2 Gauss-Lobatto points a direction (corners and, for trilinear cells, middles). */
-static TesStatus check_cells(TesContext *ctx, const TesGeometry *g) {
+static TesStatus check_cells(TesContext *ctx, const TesiGeometry *g) {
   enum { Q = TESI_GEOMETRY_DEGREE + 2 };
   TesStatus status = TES_OK;
   const int dim = g->dim, q = g->kind == TES_GEOMETRY_AFFINE ? 2 : g->degree + 2, points = power(q, dim);
@@ -242,7 +242,7 @@ done:
   return status;
 }
 
-TesStatus tesi_geometry_finish(TesContext *ctx, TesGeometry *g, TesGeometry **geometry) {
+TesStatus tesi_geometry_finish(TesContext *ctx, TesiGeometry *g, TesiGeometry **geometry) {
   TesStatus status = TES_OK;
   TES_TRY(take_map(ctx, g));
   TES_TRY(find_kind(ctx, g));
@@ -254,7 +254,7 @@ done:
   return status;
 }
 
-static TesStatus check_desc(TesContext *ctx, const TesGeometryDesc *desc) {
+static TesStatus check_desc(TesContext *ctx, const TesiGeometryDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->dim == 2 || desc->dim == 3, "dim is %d, expected 2 or 3", desc->dim);
   TES_CHECK(desc->cells >= 1 && desc->cells <= INT32_MAX, "%lld cells, expected 1..2^31-1",
@@ -269,10 +269,10 @@ done:
   return status;
 }
 
-TesStatus tesi_geometry_create(TesContext *context, const TesGeometryDesc *desc, TesGeometry **geometry) {
+TesStatus tesi_geometry_create(TesContext *context, const TesiGeometryDesc *desc, TesiGeometry **geometry) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  TesGeometry *g = NULL;
+  TesiGeometry *g = NULL;
   *geometry = NULL;
   TES_TRY(check_desc(ctx, desc));
   TES_NEW(&g);
@@ -289,7 +289,7 @@ TesStatus tesi_geometry_create(TesContext *context, const TesGeometryDesc *desc,
     memcpy(g->vertices, desc->vertices, (size_t)(g->cells << g->dim) * sizeof *g->vertices);
   }
   for (int d = 0; d < g->dim; d++) g->map[d] = desc->map[d] ? tesi_function_retain(desc->map[d]) : NULL;
-  TesGeometry *whole = g;
+  TesiGeometry *whole = g;
   g = NULL;
   TES_TRY(tesi_geometry_finish(ctx, whole, geometry));
 done:
@@ -307,7 +307,7 @@ static TesStatus make(TesMesh *mesh) {
   return status;
 }
 
-TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesGeometry **geometry) {
+TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesiGeometry **geometry) {
   const TesStatus status = make((TesMesh *)mesh);
   *geometry = mesh->geometry;
   return status;
@@ -315,7 +315,7 @@ TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesGeometry **geometry) 
 
 TesStatus tes_mesh_evaluate(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x,
                             double *J) {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   const TesStatus status = tesi_mesh_geometry(mesh, &g);
   return status == TES_OK ? tesi_geometry_evaluate(g, cell, n, xi, x, J) : status;
 }

@@ -6,26 +6,26 @@
 #include "tensor/face.h"
 #include "tessera/space.h"
 
-typedef struct TesGeometry TesGeometry;
+typedef struct TesiGeometry TesiGeometry;
 
 /* What maps the unit cell to the cells, from the cheapest: affine (parallelepipeds), trilinear (straight edges: 8
  * vertices, 4 in
  * 2D), curved (a polynomial Q_m a cell, by its values at the Gauss-Lobatto points), analytic (a map of functions
  * after a trilinear one, its derivatives exact). Found from the data: Q_m nodes that are images of a trilinear map
  * make it trilinear. */
-typedef enum TesGeometryKind {
+typedef enum TesiGeometryKind {
   TES_GEOMETRY_AFFINE,
   TES_GEOMETRY_TRILINEAR,
   TES_GEOMETRY_CURVED,
   TES_GEOMETRY_ANALYTIC
-} TesGeometryKind;
+} TesiGeometryKind;
 
 enum { TESI_GEOMETRY_DEGREE = 8, TESI_GEOMETRY_POINTS = 20 };
 
-struct TesGeometry {
+struct TesiGeometry {
   atomic_int references;
   TesContext *context;
-  TesGeometryKind kind;
+  TesiGeometryKind kind;
   int dim, degree; /* m of Q_m; 1 for affine, trilinear, and before an analytic map */
   int64_t cells, cell_nodes;
   double *nodes;       /* [cells][(m+1)^dim][dim] */
@@ -36,13 +36,13 @@ struct TesGeometry {
   int32_t *cell_of_box; /* [cells] lexicographic position of each cell of a box; NULL: in that order */
 };
 
-TesGeometry *tesi_geometry_retain(const TesGeometry *geometry);
+TesiGeometry *tesi_geometry_retain(const TesiGeometry *geometry);
 
 /* The geometry of a mesh, which owns it: made when it is first asked for. Errors as tes_mesh_create(). */
-TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesGeometry **geometry);
+TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesiGeometry **geometry);
 
 /* Cells by coordinates. Points are lexicographic, x fastest. */
-typedef struct TesGeometryDesc {
+typedef struct TesiGeometryDesc {
   int dim; /* 2 or 3 */
   int64_t cells;
   int degree; /* m of Q_m; 0 means 1: vertices */
@@ -54,46 +54,46 @@ typedef struct TesGeometryDesc {
   const int32_t *vertices;
   const TesFunction
       *map[3]; /* x_d <- map[d](x, y, z) after that; all of the first dim, or none (NULL); expressions */
-} TesGeometryDesc;
+} TesiGeometryDesc;
 
 /* Errors: TES_INVALID_INPUT (dim, degree 1..8, vertex numbers that are negative; a cell that is inverted or
  * degenerate: the first is named, with the point and |J| there), TES_NAN, TES_OUT_OF_MEMORY. */
-TesStatus tesi_geometry_create(TesContext *context, const TesGeometryDesc *desc, TesGeometry **geometry);
+TesStatus tesi_geometry_create(TesContext *context, const TesiGeometryDesc *desc, TesiGeometry **geometry);
 /* The cells of a grid, deformed as the desc of a mesh says; NULL: not at all. */
-TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesGeometry **geometry);
+TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesiGeometry **geometry);
 /* The leaves of a forest, or trees by themselves. */
-TesStatus tesi_geometry_create_leaves(const TesMesh *mesh, TesGeometry **geometry);
-void tesi_geometry_destroy(TesGeometry **geometry);
+TesStatus tesi_geometry_create_leaves(const TesMesh *mesh, TesiGeometry **geometry);
+void tesi_geometry_destroy(TesiGeometry **geometry);
 /* As tes_mesh_evaluate(). */
-TesStatus tesi_geometry_evaluate(const TesGeometry *geometry, int64_t cell, int n, const double *xi,
+TesStatus tesi_geometry_evaluate(const TesiGeometry *geometry, int64_t cell, int n, const double *xi,
                                  double *x, double *J);
 
 /* Numbers the nodes of continuous Q_k elements: index[cells][(k+1)^dim] (caller's), -1 - node for constrained
  * nodes, node otherwise; *nodes of them. Shared edges and faces may be seen from their cells in any orientation.
  * Errors: TES_INVALID_INPUT (more than 2^31 - 1 nodes, a face of more than two cells), TES_OUT_OF_MEMORY. */
-TesStatus tesi_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
+TesStatus tesi_geometry_number(const TesiGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
                                int64_t *nodes);
 
 /* Points of cells first .. first + count - 1 at the tensor product of q points in [0, 1] a direction; B, G [q][m+1]
  * are the values and derivatives there of the Gauss-Lobatto basis of the geometry's degree. With n = count q^dim,
  * point of cell c at c q^dim + lexicographic:
  * x[3][n] (2D: x[2] is 0), J[dim*dim][n] with J[r * dim + c] = d x_r / d xi_c. */
-void tesi_geometry_tensor(const TesGeometry *g, int64_t first, int64_t count, int q, const double *B,
+void tesi_geometry_tensor(const TesiGeometry *g, int64_t first, int64_t count, int q, const double *B,
                           const double *G, double *x, double *J);
 /* The same at points of a face, with tables of n = m + 1 nodes: x[3][q^(dim-1)], J[dim*dim][q^(dim-1)]. */
-void tesi_geometry_face(const TesGeometry *g, int64_t cell, int face, const TesiFaceTables *tables, double *x,
-                        double *J);
+void tesi_geometry_face(const TesiGeometry *g, int64_t cell, int face, const TesiFaceTables *tables,
+                        double *x, double *J);
 /* x[3][n] <- F(x), J[dim*dim][n] <- DF(x) J with the map F of an analytic geometry. */
-void tesi_geometry_map(const TesGeometry *g, int64_t n, double *x, double *J);
+void tesi_geometry_map(const TesiGeometry *g, int64_t n, double *x, double *J);
 /* x[3] <- point p of the tensor product of q points a direction, with the values B of their tables. */
-void tesi_geometry_node(const TesGeometry *g, int64_t cell, int q, const double *B, int p, double *x);
+void tesi_geometry_node(const TesiGeometry *g, int64_t cell, int q, const double *B, int p, double *x);
 /* det J of the n points as tesi_geometry_tensor gives them. */
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det);
 /* The tables that tesi_geometry_tensor wants for these points. */
-void tesi_geometry_tables(const TesGeometry *g, int q, const double *points, double *B, double *G);
+void tesi_geometry_tables(const TesiGeometry *g, int q, const double *points, double *B, double *G);
 
 /* Makes the geometry that desc and the rest say; checks all cells, finds the kind. Takes nodes and vertices over
  * (frees them when it fails). */
-TesStatus tesi_geometry_finish(TesContext *ctx, TesGeometry *g, TesGeometry **geometry);
+TesStatus tesi_geometry_finish(TesContext *ctx, TesiGeometry *g, TesiGeometry **geometry);
 
 #endif

@@ -43,7 +43,7 @@ static void fill_cell(const TesMesh *mesh, int64_t box, double size, uint64_t se
 }
 
 /* order[cells] at random, by swaps from the end. */
-static TesStatus shuffle_cells(TesContext *ctx, TesGeometry *g, uint64_t seed) {
+static TesStatus shuffle_cells(TesContext *ctx, TesiGeometry *g, uint64_t seed) {
   TesStatus status = TES_OK;
   TES_ALLOC(&g->cell_of_box, g->cells);
   for (int64_t c = 0; c < g->cells; c++) g->cell_of_box[c] = (int32_t)c;
@@ -53,7 +53,7 @@ done:
 }
 
 /* Values of the map at the Gauss-Lobatto points of degree m of each (trilinear) cell: the Q_m geometry. */
-static TesStatus interpolate_map(TesContext *ctx, TesGeometry *g, int m) {
+static TesStatus interpolate_map(TesContext *ctx, TesiGeometry *g, int m) {
   TesStatus status = TES_OK;
   enum { N = TESI_GEOMETRY_DEGREE + 1 };
   const int dim = g->dim, n = m + 1;
@@ -103,25 +103,25 @@ done:
 
 typedef struct Cells {
   const TesMesh *mesh;
-  const TesGeometry *g;
+  const TesiGeometry *g;
   double size; /* of displacements */
   uint64_t seed;
 } Cells;
 
 static void fill_cells(const void *data, TesiSpan span) {
   const Cells *s = data;
-  const TesGeometry *g = s->g;
+  const TesiGeometry *g = s->g;
   const int corners = 1 << g->dim;
   for (int64_t c = span.first; c < span.end; c++)
     fill_cell(s->mesh, g->cell_of_box ? g->cell_of_box[c] : c, s->size, s->seed, g->vertices + c * corners,
               g->nodes + c * corners * g->dim);
 }
 
-TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesGeometry **geometry) {
+TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesiGeometry **geometry) {
   static const TesMeshDesc straight;
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  TesGeometry *g = NULL;
+  TesiGeometry *g = NULL;
   const int corners = 1 << mesh->dim;
   *geometry = NULL;
   if (!desc) desc = &straight;
@@ -141,7 +141,7 @@ TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc,
                 &(Cells){mesh, g, amplitude(mesh, desc->perturbation), desc->seed});
   for (int d = 0; d < g->dim; d++) g->map[d] = desc->map[d] ? tesi_function_retain(desc->map[d]) : NULL;
   if (desc->map[0] && desc->geometry_degree) TES_TRY(interpolate_map(ctx, g, desc->geometry_degree));
-  TesGeometry *whole = g;
+  TesiGeometry *whole = g;
   g = NULL;
   TES_TRY(tesi_geometry_finish(ctx, whole, geometry));
 done:

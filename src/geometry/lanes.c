@@ -9,7 +9,7 @@ const TesiLanes *tesi_lanes(int bits) {
   return TESI_SIMD_PICK(bits, &tesi_lanes);
 }
 
-void tesi_lanes_nodes(const TesGeometry *g, const int32_t cell[TESI_LANES], double *nodes) {
+void tesi_lanes_nodes(const TesiGeometry *g, const int32_t cell[TESI_LANES], double *nodes) {
   const int64_t count = g->cell_nodes * g->dim;
   for (int l = 0; l < TESI_LANES; l++) {
     const double *from = g->nodes + cell[l] * count;
@@ -17,7 +17,7 @@ void tesi_lanes_nodes(const TesGeometry *g, const int32_t cell[TESI_LANES], doub
   }
 }
 
-void tesi_lanes_points(const TesGeometry *g, const TesiLanes *lanes, const int32_t cell[TESI_LANES], int q,
+void tesi_lanes_points(const TesiGeometry *g, const TesiLanes *lanes, const int32_t cell[TESI_LANES], int q,
                        const double *B, const double *G, double *nodes, double *x, double *J) {
   const int64_t n = TESI_LANES * (int64_t)(g->dim == 3 ? q * q * q : q * q);
   tesi_lanes_nodes(g, cell, nodes);

@@ -19,9 +19,9 @@ typedef struct TesiLanes {
 
 const TesiLanes *tesi_lanes(int bits);
 /* nodes[cell_nodes][dim][8] */
-void tesi_lanes_nodes(const TesGeometry *g, const int32_t cell[TESI_LANES], double *nodes);
+void tesi_lanes_nodes(const TesiGeometry *g, const int32_t cell[TESI_LANES], double *nodes);
 /* All of it, the map of an analytic geometry too; nodes: work of that size. */
-void tesi_lanes_points(const TesGeometry *g, const TesiLanes *lanes, const int32_t cell[TESI_LANES], int q,
+void tesi_lanes_points(const TesiGeometry *g, const TesiLanes *lanes, const int32_t cell[TESI_LANES], int q,
                        const double *B, const double *G, double *nodes, double *x, double *J);
 /* in[count][8] to each of the first `cells` lanes' own row: out[lane * stride + i]. */
 void tesi_lanes_spread(int64_t count, const double *in, int cells, int64_t stride, double *out);

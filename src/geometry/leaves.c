@@ -7,7 +7,7 @@
 #include "mesh/forest/leaf_numbering.h"
 
 /* Trees by themselves know which vertices they share: their numbers of nodes come from these. */
-static TesStatus take_vertices(TesContext *ctx, const TesMesh *mesh, TesGeometry *g) {
+static TesStatus take_vertices(TesContext *ctx, const TesMesh *mesh, TesiGeometry *g) {
   TesStatus status = TES_OK;
   TES_ALLOC(&g->vertices, g->cells << g->dim);
   memcpy(g->vertices, mesh->coarse->vertices, (size_t)(g->cells << g->dim) * sizeof *g->vertices);
@@ -36,14 +36,14 @@ static void fill_nodes(const void *data, TesiSpan span) {
                            l->x + c * l->points * l->forest->dim);
 }
 
-TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesGeometry **geometry) {
+TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesiGeometry **geometry) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
   const int dim = forest->dim, m = degree_of(forest), n = m + 1, points = dim == 2 ? n * n : n * n * n;
   const int64_t cells = forest->leaves.cells;
   double node[TESI_HANGING_NODES], W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   const uint16_t *mask;
-  TesGeometry *g = NULL, *whole;
+  TesiGeometry *g = NULL, *whole;
   *geometry = NULL;
   TES_TRY(tesi_forest_afford(ctx, cells * points * dim * 16, "a geometry", cells));
   TES_TRY(tesi_forest_masks(forest, &mask));

@@ -199,7 +199,7 @@ static void grow(Box *box, int dim, int64_t n, const double *x) {
 }
 
 /* Twice the box of the cell's nodes, which has the cell; behind an analytic map that of a lattice of points. */
-static TesStatus box_of_cell(const TesGeometry *g, int64_t cell, Box *box) {
+static TesStatus box_of_cell(const TesiGeometry *g, int64_t cell, Box *box) {
   enum { LATTICE = 5 };
   double xi[LATTICE * LATTICE * LATTICE * 3], x[LATTICE * LATTICE * LATTICE * 3];
   const int n = g->dim == 3 ? LATTICE * LATTICE * LATTICE : LATTICE * LATTICE;
@@ -223,7 +223,7 @@ static TesStatus box_of_cell(const TesGeometry *g, int64_t cell, Box *box) {
 }
 
 /* Newton's method for F_K(xi) = x from xi; whether it ends near the cell. */
-static bool newton(const TesGeometry *g, int64_t cell, const double *x, double *xi) {
+static bool newton(const TesiGeometry *g, int64_t cell, const double *x, double *xi) {
   const int dim = g->dim;
   double size = INFINITY;
   for (int step = 0; step < 25 && size > 1e-14; step++) {
@@ -242,7 +242,7 @@ static bool newton(const TesGeometry *g, int64_t cell, const double *x, double *
 }
 
 /* From the middle, and where that leads nowhere from points nearer to the corners. */
-static bool invert(const TesGeometry *g, int64_t cell, const double *x, double *xi) {
+static bool invert(const TesiGeometry *g, int64_t cell, const double *x, double *xi) {
   for (int start = -1; start < 1 << g->dim; start++) {
     for (int d = 0; d < g->dim; d++) xi[d] = start < 0 ? 0.5 : start >> d & 1 ? 0.8 : 0.2;
     if (newton(g, cell, x, xi)) return true;
@@ -257,7 +257,7 @@ static bool is_inside(const Box *box, int dim, const double *x) {
 }
 
 /* The points in one cell. */
-static TesStatus look_in_cell(const TesGeometry *g, int64_t cell, const Bins *bins, const double *x,
+static TesStatus look_in_cell(const TesiGeometry *g, int64_t cell, const Bins *bins, const double *x,
                               double reach, Found *found) {
   TesStatus status = TES_OK;
   const int dim = g->dim;
@@ -286,7 +286,7 @@ static TesStatus look_in_cell(const TesGeometry *g, int64_t cell, const Bins *bi
 enum { CELLS = 64 }; /* that a thread takes at a time */
 
 typedef struct Search {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   const Bins *bins;
   const double *x;
   double reach;
@@ -308,7 +308,7 @@ static void look_in_cells(const void *data, TesiSpan span) {
 static TesStatus find_in_cells(const TesMesh *mesh, int64_t n, const double *x, double reach, Found *found) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  const TesGeometry *g;
+  const TesiGeometry *g;
   Bins bins = {0};
   int failed = TES_OK;
   TES_TRY(tesi_mesh_geometry(mesh, &g));

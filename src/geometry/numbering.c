@@ -11,13 +11,13 @@ static int64_t power(int64_t base, int exponent) {
 }
 
 typedef struct Slots {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   int k;
   int64_t *slot;
 } Slots;
 
 static void fill_slots(const void *data, TesiSpan span) {
-  const TesGeometry *g = ((const Slots *)data)->g;
+  const TesiGeometry *g = ((const Slots *)data)->g;
   int64_t *slot = ((const Slots *)data)->slot;
   const int k = ((const Slots *)data)->k, n = k + 1;
   const int64_t nodes[2] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1},
@@ -32,7 +32,7 @@ static void fill_slots(const void *data, TesiSpan span) {
 }
 
 /* A structured box needs no look-up: the lexicographic position is the slot. */
-static int64_t box_slots(const TesGeometry *g, int k, int64_t *slot) {
+static int64_t box_slots(const TesiGeometry *g, int k, int64_t *slot) {
   int64_t nodes = 1;
   for (int d = 0; d < g->dim; d++) nodes *= (int64_t)g->box[d] * k + 1;
   tesi_team_for(tesi_team_threads(g->context, g->cells * power(k + 1, g->dim)), g->cells, fill_slots,
@@ -40,7 +40,7 @@ static int64_t box_slots(const TesGeometry *g, int k, int64_t *slot) {
   return nodes;
 }
 
-static void box_boundary(const TesGeometry *g, int k, char *boundary) {
+static void box_boundary(const TesiGeometry *g, int k, char *boundary) {
   const int64_t nx = (int64_t)g->box[0] * k, ny = (int64_t)g->box[1] * k,
                 nz = g->dim == 3 ? (int64_t)g->box[2] * k : 0;
   for (int64_t z = 0, at = 0; z <= nz; z++)
@@ -72,7 +72,7 @@ done:
   return status;
 }
 
-static TesStatus check_desc(TesContext *ctx, const TesGeometry *g, const TesNumberingDesc *desc) {
+static TesStatus check_desc(TesContext *ctx, const TesiGeometry *g, const TesNumberingDesc *desc) {
   TesStatus status = TES_OK;
   TES_CHECK(desc->degree >= 1 && desc->degree <= 15, "degree is %d, expected 1..15", desc->degree);
   TES_CHECK(desc->order >= TES_NUMBER_BY_CELLS && desc->order <= TES_NUMBER_SHUFFLED,
@@ -101,9 +101,9 @@ static void put_numbers(const void *data, TesiSpan span) {
   }
 }
 
-TesStatus tesi_geometry_number(const TesGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
+TesStatus tesi_geometry_number(const TesiGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
                                int64_t *nodes) {
-  const TesGeometry *g = geometry;
+  const TesiGeometry *g = geometry;
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;
   int64_t *slot = NULL, slots = 0;

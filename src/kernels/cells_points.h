@@ -5,7 +5,7 @@
 #ifndef TESK_CELLS_POINTS_H
 #define TESK_CELLS_POINTS_H
 
-#include "forest_cells.h"
+#include "hanging_lines.h"
 
 enum { TESK_CELLS_THREADS = 128 };
 

@@ -2,13 +2,13 @@
  * cell: for kernels that run once (mapped_diagonal.cu, mapped_csr.cu).
  *
  * With e the basis function of the node in a direction and w its interpolated one, C phi is made direction by
- * direction as forest_space.h tells:
+ * direction as space.h tells:
  * e + (w - e) where the line is interpolated, and whether a line across is depends on which of the two parts it
  * belongs to: only e stands on the side. Before: mapped_points.h. */
 #ifndef TESK_HANGING_POINTS_H
 #define TESK_HANGING_POINTS_H
 
-#include "forest_cells.h"
+#include "hanging_lines.h"
 
 #define TABLE (Q * N)
 #define TESK_HANGS(mask) (((mask) >> 3 & 63) != 0)

@@ -12,7 +12,7 @@
 #ifndef TESK_MAPPED_HANGING_H
 #define TESK_MAPPED_HANGING_H
 
-#include "forest_cells.h"
+#include "hanging_lines.h"
 
 #define OWN (COLLOCATED ? 2 : 1)    /* the direction of a thread's own line */
 #define ACROSS (COLLOCATED ? 1 : 2) /* lines of a thread are numbered along x, then along this one */

@@ -18,7 +18,7 @@
  * Macros: real, DIM, M, N (nodes a direction of coarse and fine cells), REFINED, CELLS, THREADS. tables:
  * E[ROWS][M], W[2][M][M]. */
 #include "kernel.h"
-#include "forest_cells.h"
+#include "hanging_lines.h"
 
 #define ROWS (REFINED ? 2 * N : N)
 #define COPIES (!REFINED && M == N) /* E is the identity */

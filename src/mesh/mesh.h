@@ -24,7 +24,7 @@ struct TesMesh {
   TesiLeaves leaves;
   uint16_t *mask; /* [cells] TesMask of a forest: what hangs; NULL until tesi_forest_masks() */
   /* See tesi_mesh_geometry(). */
-  struct TesGeometry *geometry;
+  struct TesiGeometry *geometry;
   int geometry_degree;
 };
 
@@ -59,6 +59,6 @@ static inline void tesi_mesh_at(const TesMesh *m, int64_t cell, int at[3]) {
 /* The mesh owns its geometry, which folder geometry/ makes and knows. */
 TesStatus tesi_mesh_deform(TesMesh *mesh, const TesMeshDesc *desc);
 int64_t tesi_mesh_box_cell(const TesMesh *mesh, int64_t cell);
-void tesi_geometry_destroy(struct TesGeometry **geometry);
+void tesi_geometry_destroy(struct TesiGeometry **geometry);
 
 #endif

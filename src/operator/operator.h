@@ -74,7 +74,7 @@ static inline const TesiDiffusion *tesi_diffusion_of(const TesOperator *op) {
 static inline bool tesi_is_separable(const TesOperator *op) {
   return op->kind == &tesi_operator_separable;
 }
-static inline bool tesi_is_box_kind(const TesOperator *op) {
+static inline bool tesi_is_diffusion(const TesOperator *op) {
   return tesi_is_separable(op) || op->kind == &tesi_operator_quadrature;
 }
 

@@ -44,7 +44,7 @@ done:
 }
 
 static const char *wants_patches(const TesOperator *op) {
-  return tesi_is_box_kind(op) || is_saddle(op)
+  return tesi_is_diffusion(op) || is_saddle(op)
              ? NULL
              : "it is for operators over a box (separable, quadrature, saddle)";
 }
@@ -54,7 +54,7 @@ static const char *wants_diagonal(const TesOperator *op) {
 }
 
 static const char *wants_box(const TesOperator *op) {
-  return tesi_is_box_kind(op) ? NULL : "it is for operators over a box (separable, quadrature)";
+  return tesi_is_diffusion(op) ? NULL : "it is for operators over a box (separable, quadrature)";
 }
 
 static const char *wants_mapped(const TesOperator *op) {
@@ -89,7 +89,7 @@ static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
-  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_box_kind(smoother->op);
+  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_diffusion(smoother->op);
   if (any) smoother->kind = box || is_saddle(smoother->op) ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;

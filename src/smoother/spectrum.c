@@ -58,7 +58,7 @@ static void fill_start(const TesOperator *op, double *start) {
   for (int p = 0; parts && p < parts->count; p++)
     fill_start(parts->part[p], start + op->space->part_first[p]);
   if (parts) return;
-  if (tesi_is_box_kind(op))
+  if (tesi_is_diffusion(op))
     tesi_start_vector(op->space, start);
   else
     fill_cells(op, TES_DOUBLE, start);
@@ -91,7 +91,7 @@ static TesStatus set_start(const TesOperator *op, bool unknowns, const Vectors *
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *start = NULL;
-  if (!tesi_has_kernels(ctx) && !tesi_is_box_kind(op) && !tesi_operator_parts_of(op)) {
+  if (!tesi_has_kernels(ctx) && !tesi_is_diffusion(op) && !tesi_operator_parts_of(op)) {
     fill_cells(op, op->precision, v->r->data);
     if (unknowns) clear_given(op->space, op->precision, v->r->data);
     return TES_OK;
@@ -111,7 +111,7 @@ static TesStatus begin(const TesOperator *op, TesiPrecondition precondition, voi
                        double *rz) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const bool given = op->space && !tesi_is_box_kind(op) && op->space->dofs < op->space->length;
+  const bool given = op->space && !tesi_is_diffusion(op) && op->space->dofs < op->space->length;
   double part = 0;
   for (int pass = given ? 0 : 1; pass < 3; pass++) {
     TES_TRY(set_start(op, pass != 1, v));
@@ -184,7 +184,7 @@ TesStatus tesi_diagonal_ref(const TesOperator *op, double *d) {
   for (int p = 0; parts && p < parts->count; p++)
     TES_TRY(tesi_diagonal_ref(parts->part[p], d + op->space->part_first[p]));
   if (parts) goto done;
-  if (tesi_is_box_kind(op)) return tesi_diffusion_diagonal_ref(op, d);
+  if (tesi_is_diffusion(op)) return tesi_diffusion_diagonal_ref(op, d);
   TES_TRY(tes_vector_create(ctx, op->length, op->precision, &v));
   TES_TRY(op->table->diagonal(op, v->data));
   TES_TRY(tes_vector_get(v, d));

@@ -318,8 +318,8 @@ done:
   return status;
 }
 
-TesStatus tesi_forest_constraints_ref(const TesMesh *forest, int degree, const double period[3],
-                                      TesiConstraints *c) {
+TesStatus tesi_constraints_ref(const TesMesh *forest, int degree, const double period[3],
+                               TesiConstraints *c) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
   const int n = degree + 1;
@@ -344,11 +344,11 @@ done:
   tesi_free(ctx, &s.column);
   tesi_free(ctx, &s.row);
   tesi_free(ctx, &s.touched);
-  if (status != TES_OK) tesi_forest_constraints_free(ctx, c);
+  if (status != TES_OK) tesi_constraints_free(ctx, c);
   return status;
 }
 
-void tesi_forest_constraints_free(TesContext *ctx, TesiConstraints *c) {
+void tesi_constraints_free(TesContext *ctx, TesiConstraints *c) {
   tesi_free(ctx, &c->first);
   tesi_free(ctx, &c->column);
   tesi_free(ctx, &c->value);

@@ -139,8 +139,7 @@ typedef struct TesiConstraints {
 } TesiConstraints;
 
 /* Columns are numbered in the order in which rows meet them. period[d] > 0: coordinates that differ by it are one. */
-TesStatus tesi_forest_constraints_ref(const TesMesh *forest, int degree, const double period[3],
-                                      TesiConstraints *c);
-void tesi_forest_constraints_free(TesContext *ctx, TesiConstraints *c);
+TesStatus tesi_constraints_ref(const TesMesh *forest, int degree, const double period[3], TesiConstraints *c);
+void tesi_constraints_free(TesContext *ctx, TesiConstraints *c);
 
 #endif

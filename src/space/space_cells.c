@@ -123,7 +123,7 @@ static void number_box(TesiCellView *s) {
 static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  const TesGeometry *geometry;
+  const TesiGeometry *geometry;
   const TesNumberingDesc by_cells = {.degree = s->degree};
   const double most = (double)s->cells * pow(s->degree, s->dim);
   if (most > INT32_MAX)

@@ -8,7 +8,7 @@ TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int dim = s->dim, n = s->n;
-  const TesGeometry *geometry;
+  const TesiGeometry *geometry;
   double *xi = NULL, *at = NULL;
   TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
   TES_ALLOC(&xi, s->cell_nodes * dim);

@@ -155,7 +155,7 @@ static TesStatus create_parts(TesiCoarse *c, TesPrecision precision, TesCoarseKi
 static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  const bool saddle = c->op->kind == &tesi_operator_saddle, box = tesi_is_box_kind(c->op) || saddle;
+  const bool saddle = c->op->kind == &tesi_operator_saddle, box = tesi_is_diffusion(c->op) || saddle;
   TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
             "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
             "meshes");

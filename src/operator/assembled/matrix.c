@@ -8,7 +8,7 @@ TesStatus tesi_operator_assemble(const TesOperator *op, TesiMatrix *matrix) {
   TesStatus status = TES_OK;
   *matrix = (TesiMatrix){0};
   TES_TRY(tesi_mapped_assemble(tesi_robin_inner(op), matrix));
-  tesi_forest_add_faces(op, matrix);
+  tesi_mapped_add_faces(op, matrix);
 done:
   return status;
 }
@@ -18,7 +18,7 @@ TesStatus tesi_operator_assemble_device(const TesOperator *op, TesiDeviceMatrix 
   TesStatus status = TES_OK;
   *matrix = (TesiDeviceMatrix){0};
   TES_TRY(tesi_mapped_assemble_device(tesi_robin_inner(op), matrix));
-  TES_TRY(tesi_forest_add_faces_device(op, matrix));
+  TES_TRY(tesi_mapped_add_faces_device(op, matrix));
   TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
 done:
   if (status != TES_OK) tesi_device_matrix_destroy(op, matrix);

@@ -267,7 +267,7 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   tesi_free(ctx, &m);
 }
 
-static TesStatus set_up(TesContext *ctx, const TesiMappedDesc *desc, const TesGeometry *geometry,
+static TesStatus set_up(TesContext *ctx, const TesiMappedDesc *desc, const TesiGeometry *geometry,
                         const TesiCellView *view, TesiMapped **mapped) {
   TesStatus status = TES_OK;
   TES_NEW(mapped);
@@ -290,7 +290,7 @@ done:
 TesStatus tesi_mapped_create(TesContext *context, const TesiMappedDesc *desc, TesOperator **op) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  const TesGeometry *geometry;
+  const TesiGeometry *geometry;
   *op = NULL;
   TES_CHECK(desc->mesh, "an operator on mapped cells needs a mesh");
   TES_TRY(tesi_mesh_geometry(desc->mesh, &geometry));
@@ -300,7 +300,7 @@ done:
 }
 
 /* Everything but the space. view: not NULL: numbers of nodes and masks of desc are the view's, which are shared. */
-static TesStatus complete(TesOperator *o, const TesiMappedDesc *desc, const TesGeometry *geometry,
+static TesStatus complete(TesOperator *o, const TesiMappedDesc *desc, const TesiGeometry *geometry,
                           const TesiCellView *view) {
   TesContext *ctx = o->context;
   TesStatus status = TES_OK;
@@ -315,7 +315,7 @@ done:
   return status;
 }
 
-TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesGeometry *geometry,
+TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesiGeometry *geometry,
                                   TesOperator **op) {
   TesStatus status = TES_OK;
   TesOperator *o = NULL;
@@ -357,7 +357,7 @@ static bool has_mass(const TesTermDesc *mass, int materials) {
 }
 
 /* The operator of a form without its Robin terms. */
-static TesStatus init_plain(TesOperator *op, const TesiCellView *s, const TesGeometry *geometry) {
+static TesStatus init_plain(TesOperator *op, const TesiCellView *s, const TesiGeometry *geometry) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesOperatorDesc *d = &op->desc;
@@ -398,7 +398,7 @@ static TesStatus init(TesOperator *op) {
   TesStatus status = TES_OK;
   TesOperator *inner = NULL;
   const TesiCellView *cells;
-  const TesGeometry *geometry;
+  const TesiGeometry *geometry;
   TES_TRY(tesi_space_cells(op->space, &cells));
   TES_TRY(tesi_mesh_geometry(op->space->mesh, &geometry));
   if (!tesi_robin_faces(&op->desc)) return init_plain(op, cells, geometry);

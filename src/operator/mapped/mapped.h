@@ -26,7 +26,7 @@ typedef struct TesiMapped {
   int references; /* an operator with Robin terms shares that of the one inside */
   TesiMappedDesc
       desc; /* zeros replaced by defaults; `factors` is auto until an implementation has chosen; pointers: see below */
-  TesGeometry *geometry;
+  TesiGeometry *geometry;
   int dim, degree, n, q, components;
   bool stiffness, mass, collocated;
   double lambda;
@@ -112,7 +112,7 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
  * device), TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tesi_mapped_create(TesContext *ctx, const TesiMappedDesc *desc, TesOperator **op);
 /* tesi_mapped_create() over a geometry that belongs to no mesh: desc->mesh is not read. */
-TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesGeometry *geometry,
+TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesiGeometry *geometry,
                                   TesOperator **op);
 /* The same terms on some of the cells, float64, on element vectors. */
 TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const int32_t *cell,

@@ -28,9 +28,9 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
                                     TesOperator **op) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
-  const TesGeometry *g = m->geometry;
+  const TesiGeometry *g = m->geometry;
   const int64_t size = g->cell_nodes * g->dim;
-  TesGeometry *geometry = NULL;
+  TesiGeometry *geometry = NULL;
   double *nodes = NULL;
   int32_t *part = NULL;
   TesiMappedDesc desc = m->desc;
@@ -41,11 +41,11 @@ TesStatus tesi_mapped_create_subset(const TesiMapped *m, int64_t cells, const in
     part[c] = m->part ? m->part[cell[c]] : -1;
   }
   TES_TRY(tesi_geometry_create(ctx,
-                               &(TesGeometryDesc){.dim = g->dim,
-                                                  .cells = cells,
-                                                  .degree = g->degree,
-                                                  .nodes = nodes,
-                                                  .map = {g->map[0], g->map[1], g->map[2]}},
+                               &(TesiGeometryDesc){.dim = g->dim,
+                                                   .cells = cells,
+                                                   .degree = g->degree,
+                                                   .nodes = nodes,
+                                                   .map = {g->map[0], g->map[1], g->map[2]}},
                                &geometry));
   desc.form = TESI_ELEMENT_VECTORS;
   desc.index = NULL, desc.masks = NULL;

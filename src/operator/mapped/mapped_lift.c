@@ -100,7 +100,7 @@ static TesStatus subtract_lifted(const TesOperator *op, const TesiCellView *spac
   TES_ALLOC(&x, cells * space->cell_nodes);
   TES_TRY(apply_cells(op, space, cell, cells, u, x));
   subtract(space, cell, cells, x, d);
-  tesi_forest_subtract_faces(op, u, d);
+  tesi_mapped_subtract_faces(op, u, d);
 done:
   tesi_free(ctx, &cell);
   tesi_free(ctx, &x);

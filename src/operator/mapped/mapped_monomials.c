@@ -16,7 +16,7 @@ static int power(int base, int exponent) {
 }
 
 /* Of the geometry's own degree: direction by direction from the values at the nodes 0, (1/2,) 1. */
-static void all_monomials(const TesGeometry *g, int64_t cell, double *c) {
+static void all_monomials(const TesiGeometry *g, int64_t cell, double *c) {
   static const double to[2][3][3] = {{{1, 0}, {-1, 1}}, {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}}};
   const int dim = g->dim, m = g->degree, numbers = (int)g->cell_nodes * dim;
   double x[MOST];
@@ -38,7 +38,7 @@ static bool has_square(int i, int m) {
   return false;
 }
 
-static bool is_multilinear(const TesGeometry *g, int64_t cell) {
+static bool is_multilinear(const TesiGeometry *g, int64_t cell) {
   const double *x = g->nodes + cell * g->cell_nodes * g->dim;
   double c[MOST], size = 0, square = 0;
   all_monomials(g, cell, c);
@@ -51,7 +51,7 @@ static bool is_multilinear(const TesGeometry *g, int64_t cell) {
 }
 
 typedef struct Search {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   atomic_bool *curved;
 } Search;
 
@@ -62,7 +62,7 @@ static void find_curved(const void *data, TesiSpan span) {
 }
 
 int tesi_mapped_cell_degree(const TesiMapped *m) {
-  const TesGeometry *g = m->geometry;
+  const TesiGeometry *g = m->geometry;
   atomic_bool curved = false;
   if (g->degree == 1) return 1;
   tesi_team_for(tesi_team_threads(g->context, g->cells * g->cell_nodes * g->dim), g->cells, find_curved,
@@ -71,7 +71,7 @@ int tesi_mapped_cell_degree(const TesiMapped *m) {
 }
 
 void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c) {
-  const TesGeometry *g = m->geometry;
+  const TesiGeometry *g = m->geometry;
   const int dim = g->dim, count = power(g->degree + 1, dim);
   double all[MOST];
   all_monomials(g, cell, all);

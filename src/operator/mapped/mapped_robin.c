@@ -67,7 +67,7 @@ static void add_faces(const Plan *plan, TesPrecision precision, double sign, boo
 
 static bool has_faces(const TesOperator *op);
 
-void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *b) {
+void tesi_mapped_subtract_faces(const TesOperator *op, const double *u, double *b) {
   if (has_faces(op)) add_faces(op->plan, TES_DOUBLE, -1, true, u, b);
 }
 
@@ -85,7 +85,7 @@ static double *entry(TesiMatrix *A, int32_t row, int32_t column) {
 }
 
 /* Columns C' R C e_p of the nodes p of cells with Robin faces. */
-void tesi_forest_add_faces(const TesOperator *op, TesiMatrix *matrix) {
+void tesi_mapped_add_faces(const TesOperator *op, TesiMatrix *matrix) {
   const Plan *plan = has_faces(op) ? op->plan : NULL;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
   for (int64_t i = 0; plan && i < plan->faces; i++) {
@@ -104,7 +104,7 @@ void tesi_forest_add_faces(const TesOperator *op, TesiMatrix *matrix) {
   }
 }
 
-TesStatus tesi_forest_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix) {
+TesStatus tesi_mapped_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix) {
   const Plan *plan = has_faces(op) ? op->plan : NULL;
   return plan ? tesi_robin_kernel_columns(op->context, plan->kernel, NULL, matrix) : TES_OK;
 }

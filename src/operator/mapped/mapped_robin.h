@@ -13,9 +13,9 @@ TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner);
 const TesOperator *tesi_robin_inner(const TesOperator *op);
 /* The entries of the Robin terms, added to a matrix in compressed rows that has a place for all pairs of nodes of a
  * cell. */
-void tesi_forest_add_faces(const TesOperator *op, TesiMatrix *matrix);
-TesStatus tesi_forest_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix);
+void tesi_mapped_add_faces(const TesOperator *op, TesiMatrix *matrix);
+TesStatus tesi_mapped_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix);
 /* b <- b - R u with the Robin terms, Dirichlet values of u included. */
-void tesi_forest_subtract_faces(const TesOperator *op, const double *u, double *b);
+void tesi_mapped_subtract_faces(const TesOperator *op, const double *u, double *b);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct TesiSideTables {
 typedef struct TesiResidual {
   const TesiNumbered *data;
   const TesiCellView *space;
-  const TesGeometry *geometry;
+  const TesiGeometry *geometry;
   double *u; /* [length] the solution, host */
   TesiCellRule rule;
   TesiFaceRule face_rule;

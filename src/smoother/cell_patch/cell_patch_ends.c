@@ -78,7 +78,7 @@ static bool constrained(const TesiMapped *m, int64_t cell, int face) {
 }
 
 /* Lengths of the middle lines of a cell; B, G: tesi_geometry_tables() of the point 0.5. */
-static void thickness(const TesGeometry *g, int64_t cell, const double *B, const double *G, double h[3]) {
+static void thickness(const TesiGeometry *g, int64_t cell, const double *B, const double *G, double h[3]) {
   double x[3], J[9];
   tesi_geometry_tensor(g, cell, 1, 1, B, G, x, J);
   for (int d = 0; d < g->dim; d++) {

@@ -12,14 +12,14 @@ enum { CELLS_A_CHUNK = 64, MOST_COLOURS = 64, ROOM = 16 }; /* numbers of the wid
 
 /* Both directions: from a vector of one space to one of the other. */
 typedef struct Job {
-  const TesiForestTransfer *t;
+  const TesiCellsTransfer *t;
   const void *from;
   void *to;
 } Job;
 
 static void prolongate_chunks(const void *data, TesiSpan span) {
   const Job *job = data;
-  const TesiForestTransfer *t = job->t;
+  const TesiCellsTransfer *t = job->t;
   for (int64_t k = span.first; k < span.end; k++) {
     const int64_t c = k * CELLS_A_CHUNK, end = c + CELLS_A_CHUNK < t->cells ? c + CELLS_A_CHUNK : t->cells;
     t->prolongate(t, c, end, job->from, job->to);
@@ -27,7 +27,7 @@ static void prolongate_chunks(const void *data, TesiSpan span) {
 }
 
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
-  const TesiForestTransfer *t = transfer->plan;
+  const TesiCellsTransfer *t = transfer->plan;
   if (!add) memset(fine, 0, (size_t)transfer->fine_length * tesi_precision_size(transfer->precision));
   tesi_team_for(t->threads, (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK, prolongate_chunks,
                 &(Job){t, coarse, fine});
@@ -36,7 +36,7 @@ static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, boo
 
 static void restrict_colours(const void *data, const TesiTeamMember *me) {
   const Job *job = data;
-  const TesiForestTransfer *t = job->t;
+  const TesiCellsTransfer *t = job->t;
   for (int colour = 0; colour < t->colours; colour++) {
     const TesiSpan chunks = tesi_team_part(me, t->first_of_colour[colour], t->first_of_colour[colour + 1]);
     if (colour > 0) tesi_team_wait(me);
@@ -46,7 +46,7 @@ static void restrict_colours(const void *data, const TesiTeamMember *me) {
 }
 
 static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *coarse) {
-  const TesiForestTransfer *t = transfer->plan;
+  const TesiCellsTransfer *t = transfer->plan;
   memset(coarse, 0, (size_t)transfer->coarse_length * tesi_precision_size(transfer->precision));
   tesi_team_run(t->threads, restrict_colours, &(Job){t, fine, coarse});
   return TES_OK;
@@ -54,14 +54,14 @@ static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *
 
 static void destroy(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
-  TesiForestTransfer *t = transfer->plan;
+  TesiCellsTransfer *t = transfer->plan;
   if (!t) return;
   for (int i = 0; i < 2; i++) tesi_free(ctx, &t->E[i]), tesi_free(ctx, &t->T[i]);
   for (int i = 0; i < 2; i++) tesi_free(ctx, &t->half[i]), tesi_free(ctx, &t->half_transposed[i]);
   tesi_free(ctx, &t->family);
   tesi_free(ctx, &t->own);
   tesi_free(ctx, &t->chunk);
-  tesi_forest_kernels_destroy(ctx, &t->kernels);
+  tesi_cells_kernels_destroy(ctx, &t->kernels);
   tesi_cells_destroy(&t->coarse);
   tesi_cells_destroy(&t->fine);
   tesi_free(ctx, &transfer->plan);
@@ -70,22 +70,22 @@ static void destroy(TesTransfer *transfer) {
 static const TesiTransferTable table = {.prolongate = prolongate,
                                         .restrict_ = restrict_,
                                         .destroy = destroy,
-                                        .prolongate_ref = tesi_forest_prolongate_ref,
-                                        .restrict_ref = tesi_forest_restrict_ref};
+                                        .prolongate_ref = tesi_cells_prolongate_ref,
+                                        .restrict_ref = tesi_cells_restrict_ref};
 
-static const TesiTransferTable table_of_kernels = {.prolongate = tesi_forest_kernels_prolongate,
-                                                   .restrict_ = tesi_forest_kernels_restrict,
+static const TesiTransferTable table_of_kernels = {.prolongate = tesi_cells_kernels_prolongate,
+                                                   .restrict_ = tesi_cells_kernels_restrict,
                                                    .destroy = destroy,
-                                                   .prolongate_ref = tesi_forest_prolongate_ref,
-                                                   .restrict_ref = tesi_forest_restrict_ref};
+                                                   .prolongate_ref = tesi_cells_prolongate_ref,
+                                                   .restrict_ref = tesi_cells_restrict_ref};
 
-static TesStatus find_families(TesContext *ctx, TesiForestTransfer *t) {
+static TesStatus find_families(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
   const TesMesh *coarse = t->coarse->mesh, *fine = t->fine->mesh;
   TesRelation *relation = NULL;
   TES_ALLOC(&t->family, t->cells);
   if (coarse == fine) {
-    for (int64_t c = 0; c < t->cells; c++) t->family[c] = (TesiForestFamily){(int32_t)c, false};
+    for (int64_t c = 0; c < t->cells; c++) t->family[c] = (TesiCellsFamily){(int32_t)c, false};
     return TES_OK;
   }
   TES_ALLOC(&relation, t->fine_cells);
@@ -94,7 +94,7 @@ static TesStatus find_families(TesContext *ctx, TesiForestTransfer *t) {
     const TesRelation *r = &relation[c];
     TES_CHECK(r->kinship != TES_KIN_PARENT, "fine cell %lld is coarser than those of the coarse forest",
               (long long)c);
-    if (r->child == 0) t->family[r->from] = (TesiForestFamily){(int32_t)c, r->kinship == TES_KIN_CHILD};
+    if (r->child == 0) t->family[r->from] = (TesiCellsFamily){(int32_t)c, r->kinship == TES_KIN_CHILD};
   }
 done:
   tesi_free(ctx, &relation);
@@ -114,7 +114,7 @@ typedef struct Entities {
   unsigned char of[TESI_FOREST_CELL]; /* by node */
 } Entities;
 
-static Entities make_entities(const TesiForestTransfer *t) {
+static Entities make_entities(const TesiCellsTransfer *t) {
   Entities e = {0};
   int at[27];
   memset(at, -1, sizeof at);
@@ -130,7 +130,7 @@ static Entities make_entities(const TesiForestTransfer *t) {
 }
 
 /* own[cell] gets the bits of the entities that the cell is the first to have without that they hang. */
-static TesStatus find_first(TesContext *ctx, const TesiForestTransfer *t, const Entities *e, uint32_t *own) {
+static TesStatus find_first(TesContext *ctx, const TesiCellsTransfer *t, const Entities *e, uint32_t *own) {
   TesStatus status = TES_OK;
   char *seen = NULL;
   TES_ALLOC(&seen, t->fine->length);
@@ -153,14 +153,14 @@ done:
 }
 
 typedef struct Owners {
-  const TesiForestTransfer *t;
+  const TesiCellsTransfer *t;
   const Entities *e;
   const uint32_t *own; /* [fine cells] */
 } Owners;
 
 static void list_own(const void *data, TesiSpan span) {
   const Owners *o = data;
-  const TesiForestTransfer *t = o->t;
+  const TesiCellsTransfer *t = o->t;
   for (int64_t c = span.first; c < span.end; c++)
     for (int64_t p = 0; p < t->fine_nodes; p++) {
       const int64_t at = c * t->fine_nodes + p;
@@ -169,7 +169,7 @@ static void list_own(const void *data, TesiSpan span) {
 }
 
 /* The first cell in which a node does not hang writes it. */
-static TesStatus find_owners(TesContext *ctx, TesiForestTransfer *t) {
+static TesStatus find_owners(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
   const Entities e = make_entities(t);
   uint32_t *own = NULL;
@@ -201,7 +201,7 @@ done:
   return status;
 }
 
-static TesStatus make_tables(const TesTransfer *transfer, TesiForestTransfer *t) {
+static TesStatus make_tables(const TesTransfer *transfer, TesiCellsTransfer *t) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   double coarse[TESI_FOREST_NODES], fine[TESI_FOREST_NODES], points[2 * TESI_FOREST_NODES],
@@ -221,18 +221,17 @@ done:
   return status;
 }
 
-static void choose_build(const TesTransfer *transfer, TesiForestTransfer *t) {
+static void choose_build(const TesTransfer *transfer, TesiCellsTransfer *t) {
   const int bits = tes_context_simd_bits(transfer->context);
   const bool two = transfer->precision == TES_DOUBLE;
-  t->prolongate = two ? TESI_SIMD_PICK(bits, tesi_forest_prolongate_double)
-                      : TESI_SIMD_PICK(bits, tesi_forest_prolongate_float);
-  t->restrict_ = two ? TESI_SIMD_PICK(bits, tesi_forest_restrict_double)
-                     : TESI_SIMD_PICK(bits, tesi_forest_restrict_float);
+  t->prolongate = two ? TESI_SIMD_PICK(bits, tesi_cells_prolongate_double)
+                      : TESI_SIMD_PICK(bits, tesi_cells_prolongate_float);
+  t->restrict_ = two ? TESI_SIMD_PICK(bits, tesi_cells_restrict_double)
+                     : TESI_SIMD_PICK(bits, tesi_cells_restrict_float);
 }
 
 /* The lowest colour that no chunk with a common coarse node has. */
-static TesStatus colour_chunks(TesContext *ctx, TesiForestTransfer *t, int64_t chunks,
-                               unsigned char *colour) {
+static TesStatus colour_chunks(TesContext *ctx, TesiCellsTransfer *t, int64_t chunks, unsigned char *colour) {
   TesStatus status = TES_OK;
   const int32_t *index = t->coarse->index;
   uint64_t *used = NULL;
@@ -257,7 +256,7 @@ done:
   return status;
 }
 
-static TesStatus make_chunks(TesContext *ctx, TesiForestTransfer *t) {
+static TesStatus make_chunks(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
   const int64_t chunks = (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK;
   unsigned char *colour = NULL;
@@ -270,7 +269,7 @@ static TesStatus make_chunks(TesContext *ctx, TesiForestTransfer *t) {
     for (int64_t k = 0; k < chunks; k++)
       if (colour[k] == c) {
         const int64_t end = (k + 1) * CELLS_A_CHUNK;
-        t->chunk[at++] = (TesiForestChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
+        t->chunk[at++] = (TesiCellsChunk){k * CELLS_A_CHUNK, end < t->cells ? end : t->cells};
       }
   }
   t->first_of_colour[t->colours] = at;
@@ -298,7 +297,7 @@ static TesStatus take_cells(const TesSpace *space, TesiCellView **cells) {
 static TesStatus init(TesTransfer *transfer) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  TesiForestTransfer *t;
+  TesiCellsTransfer *t;
   TES_NEW(&t);
   transfer->plan = t;
   transfer->table = tesi_has_kernels(ctx) ? &table_of_kernels : &table;
@@ -315,7 +314,7 @@ static TesStatus init(TesTransfer *transfer) {
   TES_TRY(find_owners(ctx, t));
   TES_TRY(make_tables(transfer, t));
   choose_build(transfer, t);
-  TES_TRY(tesi_has_kernels(ctx) ? tesi_forest_kernels_create(transfer, &t->kernels) : make_chunks(ctx, t));
+  TES_TRY(tesi_has_kernels(ctx) ? tesi_cells_kernels_create(transfer, &t->kernels) : make_chunks(ctx, t));
 done:
   return status;
 }

@@ -8,23 +8,23 @@
 enum { TESI_FOREST_NODES = 9, TESI_FOREST_CELL = 9 * 9 * 9 };
 
 /* A coarse cell: fine cell `first` is itself, or the first of its 2^dim children. */
-typedef struct TesiForestFamily {
+typedef struct TesiCellsFamily {
   int32_t first;
   bool refined;
-} TesiForestFamily;
+} TesiCellsFamily;
 
 /* Coarse cells first .. end - 1; those of a colour share no coarse node. */
-typedef struct TesiForestChunk {
+typedef struct TesiCellsChunk {
   int64_t first, end;
-} TesiForestChunk;
+} TesiCellsChunk;
 
-typedef struct TesiForestKernels TesiForestKernels;
+typedef struct TesiCellsKernels TesiCellsKernels;
 
-typedef struct TesiForestTransfer {
+typedef struct TesiCellsTransfer {
   TesiCellView *coarse, *fine;
   int dim, m, n;                                       /* nodes a direction of a coarse and of a fine cell */
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
-  TesiForestFamily *family;                            /* [cells] */
+  TesiCellsFamily *family;                             /* [cells] */
   int32_t *own; /* [fine cells][fine_nodes] node that is written from here; -1: none is */
   /* in the transfer's precision, with room for a vector behind: E[rows][m] of a cell that is not refined (rows = n)
    * and of one that is (rows = 2 n, both halves); T[m][rows], their transposes; W[2][m][m] of hanging nodes, and
@@ -33,39 +33,39 @@ typedef struct TesiForestTransfer {
   /* on the host */
   int threads, colours;
   int64_t first_of_colour[65];
-  TesiForestChunk *chunk; /* ordered by colour */
-  void (*prolongate)(const struct TesiForestTransfer *t, int64_t first, int64_t end, const void *coarse,
+  TesiCellsChunk *chunk; /* ordered by colour */
+  void (*prolongate)(const struct TesiCellsTransfer *t, int64_t first, int64_t end, const void *coarse,
                      void *fine);
-  void (*restrict_)(const struct TesiForestTransfer *t, int64_t first, int64_t end, const void *fine,
+  void (*restrict_)(const struct TesiCellsTransfer *t, int64_t first, int64_t end, const void *fine,
                     void *coarse);
-  TesiForestKernels *kernels; /* on devices with kernels */
-} TesiForestTransfer;
+  TesiCellsKernels *kernels; /* on devices with kernels */
+} TesiCellsTransfer;
 
 /* transfer_cells_body.h, in both precisions and each SIMD width: coarse cells first .. end - 1. */
 #define TESI_FOREST_TRANSFER_BUILD(bits)                                                                     \
-  void tesi_forest_prolongate_double_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,         \
-                                            const void *coarse, void *fine);                                 \
-  void tesi_forest_prolongate_float_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,          \
+  void tesi_cells_prolongate_double_##bits(const TesiCellsTransfer *t, int64_t first, int64_t end,           \
                                            const void *coarse, void *fine);                                  \
-  void tesi_forest_restrict_double_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,           \
-                                          const void *fine, void *coarse);                                   \
-  void tesi_forest_restrict_float_##bits(const TesiForestTransfer *t, int64_t first, int64_t end,            \
-                                         const void *fine, void *coarse);
+  void tesi_cells_prolongate_float_##bits(const TesiCellsTransfer *t, int64_t first, int64_t end,            \
+                                          const void *coarse, void *fine);                                   \
+  void tesi_cells_restrict_double_##bits(const TesiCellsTransfer *t, int64_t first, int64_t end,             \
+                                         const void *fine, void *coarse);                                    \
+  void tesi_cells_restrict_float_##bits(const TesiCellsTransfer *t, int64_t first, int64_t end,              \
+                                        const void *fine, void *coarse);
 TESI_FOREST_TRANSFER_BUILD(128)
 TESI_FOREST_TRANSFER_BUILD(256)
 TESI_FOREST_TRANSFER_BUILD(512)
 
 /* transfer_cells_device.c: for a transfer whose plan is complete but for `kernels`; may be destroyed after failure
  * too. */
-TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKernels **kernels);
-void tesi_forest_kernels_destroy(TesContext *ctx, TesiForestKernels **kernels);
-TesStatus tesi_forest_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
-                                         void *fine);
-TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse);
+TesStatus tesi_cells_kernels_create(const TesTransfer *transfer, TesiCellsKernels **kernels);
+void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels);
+TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
+                                        void *fine);
+TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse);
 
 /* Plain versions, transfer_cells_ref.c. */
-TesStatus tesi_forest_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
-                                     double *fine);
-TesStatus tesi_forest_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse);
+TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
+                                    double *fine);
+TesStatus tesi_cells_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse);
 
 #endif

@@ -40,7 +40,7 @@ TESI_INLINE void NAME(along)(int n_in, int n_out, int inner, int outer, const Re
 }
 
 /* Lines of hanging nodes: u <- W u, or W' u. */
-static void NAME(hang)(const TesiForestTransfer *t, unsigned mask, void *const tables[2], Real *u) {
+static void NAME(hang)(const TesiCellsTransfer *t, unsigned mask, void *const tables[2], Real *u) {
   const int m = t->m;
   const int stride[3] = {1, m, m * m};
   for (int d = 0; d < t->dim; d++) {
@@ -72,14 +72,14 @@ TESI_INLINE void NAME(add_to)(Real *x, int32_t i, Real v) {
   *to += v;
 }
 
-static void NAME(read)(const TesiForestTransfer *t, int64_t cell, const Real *x, Real *u) {
+static void NAME(read)(const TesiCellsTransfer *t, int64_t cell, const Real *x, Real *u) {
   const int32_t *index = t->coarse->index + cell * t->coarse_nodes;
   const unsigned mask = t->coarse->mask[cell];
   for (int64_t p = 0; p < t->coarse_nodes; p++) u[p] = NAME(get)(x, index[p]);
   if (mask >> 3) NAME(hang)(t, mask, t->half, u);
 }
 
-static void NAME(add)(const TesiForestTransfer *t, int64_t cell, Real *u, Real *x) {
+static void NAME(add)(const TesiCellsTransfer *t, int64_t cell, Real *u, Real *x) {
   const int32_t *index = t->coarse->index + cell * t->coarse_nodes;
   const unsigned mask = t->coarse->mask[cell];
   if (mask >> 3) NAME(hang)(t, mask, t->half_transposed, u);
@@ -87,8 +87,8 @@ static void NAME(add)(const TesiForestTransfer *t, int64_t cell, Real *u, Real *
 }
 
 /* The fine cells of a family between the array z[rows][rows][rows] (2D: [rows][rows]) and the vector x. */
-TESI_INLINE void NAME(exchange)(const TesiForestTransfer *t, const TesiForestFamily *family, int n,
-                                bool write, Real *x, Real *z) {
+TESI_INLINE void NAME(exchange)(const TesiCellsTransfer *t, const TesiCellsFamily *family, int n, bool write,
+                                Real *x, Real *z) {
   const int rows = family->refined ? 2 * n : n, three = t->dim == 3, deep = three ? n : 1;
   for (int child = 0; child < (family->refined ? 1 << t->dim : 1); child++) {
     const int32_t *own = t->own + (family->first + child) * t->fine_nodes;
@@ -105,9 +105,9 @@ TESI_INLINE void NAME(exchange)(const TesiForestTransfer *t, const TesiForestFam
   }
 }
 
-TESI_INLINE void NAME(prolongate_cell)(const TesiForestTransfer *t, int64_t cell, int m, int n, Real *u,
+TESI_INLINE void NAME(prolongate_cell)(const TesiCellsTransfer *t, int64_t cell, int m, int n, Real *u,
                                        Real *fine) {
-  const TesiForestFamily *family = &t->family[cell];
+  const TesiCellsFamily *family = &t->family[cell];
   const int rows = family->refined ? 2 * n : n, three = t->dim == 3;
   const Real *E = t->E[family->refined], *T = t->T[family->refined];
   Real x[NAME(MIDDLE)], y[NAME(MIDDLE)], z[NAME(ALL)];
@@ -121,9 +121,9 @@ TESI_INLINE void NAME(prolongate_cell)(const TesiForestTransfer *t, int64_t cell
   NAME(exchange)(t, family, n, true, fine, z);
 }
 
-TESI_INLINE void NAME(restrict_cell)(const TesiForestTransfer *t, int64_t cell, int m, int n, Real *fine,
+TESI_INLINE void NAME(restrict_cell)(const TesiCellsTransfer *t, int64_t cell, int m, int n, Real *fine,
                                      Real *u) {
-  const TesiForestFamily *family = &t->family[cell];
+  const TesiCellsFamily *family = &t->family[cell];
   const int rows = family->refined ? 2 * n : n, three = t->dim == 3;
   const Real *E = t->E[family->refined], *T = t->T[family->refined];
   Real x[NAME(MIDDLE)], y[NAME(MIDDLE)], z[NAME(ALL)];
@@ -137,7 +137,7 @@ TESI_INLINE void NAME(restrict_cell)(const TesiForestTransfer *t, int64_t cell, 
   NAME(across)(three ? m * m : m, rows, m, E, x, u);
 }
 
-TESI_INLINE void NAME(prolongate_range)(const TesiForestTransfer *t, int64_t first, int64_t end, int m, int n,
+TESI_INLINE void NAME(prolongate_range)(const TesiCellsTransfer *t, int64_t first, int64_t end, int m, int n,
                                         const Real *coarse, Real *fine) {
   Real u[TESI_FOREST_CELL + NAME(PAD)];
   for (int64_t cell = first; cell < end; cell++) {
@@ -146,7 +146,7 @@ TESI_INLINE void NAME(prolongate_range)(const TesiForestTransfer *t, int64_t fir
   }
 }
 
-TESI_INLINE void NAME(restrict_range)(const TesiForestTransfer *t, int64_t first, int64_t end, int m, int n,
+TESI_INLINE void NAME(restrict_range)(const TesiCellsTransfer *t, int64_t first, int64_t end, int m, int n,
                                       Real *fine, Real *coarse) {
   Real u[TESI_FOREST_CELL + NAME(PAD)];
   for (int64_t cell = first; cell < end; cell++) {
@@ -167,16 +167,16 @@ TESI_INLINE void NAME(restrict_range)(const TesiForestTransfer *t, int64_t first
     NAME_RANGE(t->m, t->n);                                                                                  \
   }
 
-void TESI_SIMD(NAME(tesi_forest_prolongate))(const TesiForestTransfer *t, int64_t first, int64_t end,
-                                             const void *coarse, void *fine) {
+void TESI_SIMD(NAME(tesi_cells_prolongate))(const TesiCellsTransfer *t, int64_t first, int64_t end,
+                                            const void *coarse, void *fine) {
 #define NAME_RANGE(m, n) NAME(prolongate_range)(t, first, end, m, n, coarse, fine)
   NAME_CASES
 #undef NAME_RANGE
 }
 
 /* fine is only read. */
-void TESI_SIMD(NAME(tesi_forest_restrict))(const TesiForestTransfer *t, int64_t first, int64_t end,
-                                           const void *fine, void *coarse) {
+void TESI_SIMD(NAME(tesi_cells_restrict))(const TesiCellsTransfer *t, int64_t first, int64_t end,
+                                          const void *fine, void *coarse) {
 #define NAME_RANGE(m, n) NAME(restrict_range)(t, first, end, m, n, (void *)(uintptr_t)fine, coarse)
   NAME_CASES
 #undef NAME_RANGE

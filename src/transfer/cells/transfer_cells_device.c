@@ -17,14 +17,14 @@ typedef struct Kind {
   void *list, *first, *tables; /* device: coarse cells, their first fine cells */
 } Kind;
 
-struct TesiForestKernels {
+struct TesiCellsKernels {
   Kind kind[2];             /* cells that are not refined; that are */
   TesiGather gather;        /* of restricted values of cells */
   void *index, *mask, *own; /* device */
 };
 
 /* Cells with about LINES last lines in all, and a thread for each line. */
-static void choose_cells(const TesiForestTransfer *t, int rows, size_t size, Kind *kind) {
+static void choose_cells(const TesiCellsTransfer *t, int rows, size_t size, Kind *kind) {
   const int lines = t->dim == 3 ? rows * rows : rows, m = t->m, in = t->dim == 3 ? m * m : m;
   const int cell = in * m + rows * in + (t->dim == 3 ? rows * rows * m : 0);
   kind->cells = tesi_min(tesi_max(LINES / lines, 1), MOST_CELLS);
@@ -35,7 +35,7 @@ static void choose_cells(const TesiForestTransfer *t, int rows, size_t size, Kin
 static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiForestTransfer *t = transfer->plan;
+  const TesiCellsTransfer *t = transfer->plan;
   char text[6][24];
   TesiProgram *program;
   snprintf(text[0], sizeof text[0], "DIM=%d", t->dim);
@@ -58,7 +58,7 @@ done:
 static TesStatus upload_tables(const TesTransfer *transfer, bool refined, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiForestTransfer *t = transfer->plan;
+  const TesiCellsTransfer *t = transfer->plan;
   const size_t size = tesi_precision_size(transfer->precision), W = (size_t)(t->m * t->m) * size,
                E = (size_t)((refined ? 2 : 1) * t->n * t->m) * size;
   char *tables = NULL;
@@ -74,7 +74,7 @@ done:
 static TesStatus make_kind(const TesTransfer *transfer, bool refined, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiForestTransfer *t = transfer->plan;
+  const TesiCellsTransfer *t = transfer->plan;
   int32_t *list = NULL, *first = NULL;
   for (int64_t c = 0; c < t->cells; c++) kind->count += t->family[c].refined == refined;
   if (!kind->count) return TES_OK;
@@ -93,12 +93,12 @@ done:
   return status;
 }
 
-TesStatus tesi_forest_kernels_create(const TesTransfer *transfer, TesiForestKernels **kernels) {
+TesStatus tesi_cells_kernels_create(const TesTransfer *transfer, TesiCellsKernels **kernels) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiForestTransfer *t = transfer->plan;
+  const TesiCellsTransfer *t = transfer->plan;
   TES_NEW(kernels);
-  TesiForestKernels *k = *kernels;
+  TesiCellsKernels *k = *kernels;
   for (int refined = 0; refined < 2; refined++) TES_TRY(make_kind(transfer, refined, &k->kind[refined]));
   TES_TRY(tesi_gather_create(ctx, transfer->precision, t->cells * t->coarse_nodes, t->coarse->index,
                              transfer->coarse_length, &k->gather));
@@ -110,9 +110,9 @@ done:
   return status;
 }
 
-void tesi_forest_kernels_destroy(TesContext *ctx, TesiForestKernels **kernels) {
+void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels) {
   const TesiDevice *device = tesi_context_device(ctx);
-  TesiForestKernels *k = *kernels;
+  TesiCellsKernels *k = *kernels;
   if (!k) return;
   void **all[] = {&k->index,        &k->mask,          &k->own,
                   &k->kind[0].list, &k->kind[0].first, &k->kind[0].tables,
@@ -126,11 +126,11 @@ static TesiGrid blocks_of(const Kind *kind) {
   return (TesiGrid){(unsigned)((kind->count + kind->cells - 1) / kind->cells), 1, 1};
 }
 
-TesStatus tesi_forest_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
-                                         void *fine) {
+TesStatus tesi_cells_kernels_prolongate(const TesTransfer *transfer, const void *coarse, bool add,
+                                        void *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiForestKernels *k = ((const TesiForestTransfer *)transfer->plan)->kernels;
+  const TesiCellsKernels *k = ((const TesiCellsTransfer *)transfer->plan)->kernels;
   int adds = add;
   if (!add) TES_TRY(tesi_context_device(ctx)->fill(ctx, transfer->precision, transfer->fine_length, 0, fine));
   for (int i = 0; i < 2; i++) {
@@ -153,10 +153,10 @@ done:
   return status;
 }
 
-TesStatus tesi_forest_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse) {
+TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *fine, void *coarse) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiForestKernels *k = ((const TesiForestTransfer *)transfer->plan)->kernels;
+  const TesiCellsKernels *k = ((const TesiCellsTransfer *)transfer->plan)->kernels;
   for (int i = 0; i < 2; i++) {
     const Kind *kind = &k->kind[i];
     if (!kind->count) continue;

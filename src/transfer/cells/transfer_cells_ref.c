@@ -6,7 +6,7 @@
 #include "transfer/cells/transfer_cells.h"
 
 /* Values of all functions of a coarse cell at node p of a fine cell. */
-static void functions_at(const TesiForestTransfer *t, bool refined, int child, int64_t p, double *value) {
+static void functions_at(const TesiCellsTransfer *t, bool refined, int child, int64_t p, double *value) {
   const int m = t->m, n = t->n;
   const int at[3] = {(int)(p % n), (int)(p / n % n), (int)(p / n / n)};
   double coarse[TESI_FOREST_NODES], fine[TESI_FOREST_NODES], B[3][TESI_FOREST_NODES];
@@ -21,22 +21,22 @@ static void functions_at(const TesiForestTransfer *t, bool refined, int child, i
 }
 
 /* x with zeros at the Dirichlet nodes of the coarse space, to y (which may be x). */
-static void clear_dirichlet(const TesiForestTransfer *t, const double *x, double *y) {
+static void clear_dirichlet(const TesiCellsTransfer *t, const double *x, double *y) {
   const int32_t *index = t->coarse->index;
   if (x != y) memcpy(y, x, (size_t)t->coarse->length * sizeof *y);
   for (int64_t i = 0; i < t->cells * t->coarse_nodes; i++)
     if (index[i] < 0) y[~index[i]] = 0;
 }
 
-static int children(const TesiForestTransfer *t, int64_t cell) {
+static int children(const TesiCellsTransfer *t, int64_t cell) {
   return t->family[cell].refined ? 1 << t->dim : 1;
 }
 
-TesStatus tesi_forest_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
-                                     double *fine) {
+TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
+                                    double *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
-  const TesiForestTransfer *t = transfer->plan;
+  const TesiCellsTransfer *t = transfer->plan;
   double *x = NULL, u[TESI_FOREST_CELL], value[TESI_FOREST_CELL];
   TES_ALLOC(&x, transfer->coarse_length);
   clear_dirichlet(t, coarse, x);
@@ -56,8 +56,8 @@ done:
   return status;
 }
 
-TesStatus tesi_forest_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse) {
-  const TesiForestTransfer *t = transfer->plan;
+TesStatus tesi_cells_restrict_ref(const TesTransfer *transfer, const double *fine, double *coarse) {
+  const TesiCellsTransfer *t = transfer->plan;
   double u[TESI_FOREST_CELL], value[TESI_FOREST_CELL];
   memset(coarse, 0, (size_t)transfer->coarse_length * sizeof *coarse);
   for (int64_t c = 0; c < t->cells; c++) {

@@ -54,7 +54,7 @@ static TesStatus get_kernel(TesContext *ctx, const TesiRobinDesc *desc, TesiRobi
   snprintf(text[1], sizeof text[1], "N=%d", desc->rule->n);
   snprintf(text[2], sizeof text[2], "Q=%d", desc->rule->q);
   const TesiProgramDesc program_desc = {
-      .file = "forest_faces.cu",
+      .file = "mapped_faces.cu",
       .options = {k->precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1], text[2]}};
   TES_TRY(tesi_program_get(ctx, &program_desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_robin", k->shared, &k->kernel));

@@ -102,7 +102,7 @@ struct TesiMappedHost {
   uint16_t *masks; /* [node]: bit of each lane that counts */
   TesiMappedHanging *hanging;
   void *
-      /* W [2][n][n] of forest_space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
+      /* W [2][n][n] of space.h and the transposes [2][n][n], in the operator's precision; NULL: no masks */
       halves;
   int64_t steps, chunks;
   TesiMappedStep *step; /* ordered by chunk */

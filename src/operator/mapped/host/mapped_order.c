@@ -117,7 +117,7 @@ static uint64_t hilbert(int dim, int bits, uint32_t x[3]) {
 }
 
 /* Centre of a cell: the mean of its nodes, before a map (which bends the curve, no more). */
-static void centre(const TesGeometry *g, int64_t cell, double *x) {
+static void centre(const TesiGeometry *g, int64_t cell, double *x) {
   for (int r = 0; r < g->dim; r++) {
     x[r] = 0;
     for (int64_t p = 0; p < g->cell_nodes; p++) x[r] += g->nodes[(cell * g->cell_nodes + p) * g->dim + r];
@@ -128,7 +128,7 @@ static void centre(const TesGeometry *g, int64_t cell, double *x) {
 enum { BITS = 20 };
 
 typedef struct Curve {
-  const TesGeometry *g;
+  const TesiGeometry *g;
   const double *low;
   double size;
   uint64_t *keys;
@@ -136,7 +136,7 @@ typedef struct Curve {
 
 static void fill_keys(const void *data, TesiSpan span) {
   const Curve *curve = data;
-  const TesGeometry *g = curve->g;
+  const TesiGeometry *g = curve->g;
   for (int64_t c = span.first; c < span.end; c++) {
     uint32_t at[3] = {0};
     double y[3];
@@ -148,7 +148,7 @@ static void fill_keys(const void *data, TesiSpan span) {
 }
 
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys) {
-  const TesGeometry *g = m->geometry;
+  const TesiGeometry *g = m->geometry;
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, x[3];

@@ -1,13 +1,13 @@
 /* Cells with hanging nodes in shared memory: the steps of include/tessera/space.h, one line a thread. Before:
  * `real` is defined. */
-#ifndef TESK_FOREST_CELLS_H
-#define TESK_FOREST_CELLS_H
+#ifndef TESK_HANGING_LINES_H
+#define TESK_HANGING_LINES_H
 
 #ifndef HANG_NUMBER
 #define HANG_NUMBER real /* what tesk_hang_line() interpolates */
 #endif
 
-/* tes_mask_line(), from forest_space.h. */
+/* tes_mask_line(), from space.h. */
 TESK_DEVICE int tesk_mask_line(int mask, int d, int first, int second) {
   const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
   return (first && (mask >> (3 + e) & 1)) || (second && (mask >> (3 + f) & 1)) ||

@@ -9,7 +9,7 @@
  * index[faces][NODES], mask[faces]: of the faces' cells.
  * Macros: real, DIM, N (nodes a direction), Q (points). tables: B[Q][N], W[2][N][N]. */
 #include "kernel.h"
-#include "forest_cells.h"
+#include "hanging_lines.h"
 #include "csr.h"
 
 #define THREADS 128
