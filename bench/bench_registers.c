@@ -1,7 +1,7 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes), patch smoothers, cell
- * patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised degree and one beyond. One
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes), patch smoothers,
+ * cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised degree and one beyond. One
  * line a kernel: target, kernel, options, registers, stack, spill stores and loads in bytes. The exit status is
  * 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
 #include <math.h>
@@ -126,6 +126,30 @@ done:
   return status;
 }
 
+/* Stokes: one vertex patch, which the kernels for many are compiled for as well. */
+static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  TesOperator *op = NULL;
+  TesSmoother *smoother = NULL;
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION}, {.term = TES_TERM_DIVERGENCE}};
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {2, 2, 2}}, &mesh));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_RT}, &space));
+  TES_TRY(tes_operator_create(
+      ctx,
+      &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = term}, .precision = job->precision},
+      &op));
+  TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
+done:
+  tes_smoother_destroy(&smoother);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
 static Job jobs[512];
 static int job_count, next_job;
 
@@ -147,6 +171,7 @@ static void *work(void *unused) {
     }
     status = compile_forms(ctx, job);
     if (status == TES_OK) status = compile_mapped(ctx, job);
+    if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
     if (status != TES_OK) {
       fprintf(stderr, "%s %dD degree %d: %s\n%s", job->target, job->dim, job->degree,
               tes_context_message(ctx), tes_context_trace(ctx));

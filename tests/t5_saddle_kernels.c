@@ -13,6 +13,8 @@
 
 static const char *const devices[] = {"emulator", "cuda"};
 static TesContext *host;
+static int boxes,
+    in_lanes; /* smoothers compared in 3D up to degree 4, and how many of them saddle_lanes.cu serves */
 
 static const Flow flows[] = {
     {.dim = 2, .degree = 1, .cells = {3, 2}, .given = "vvvvvv", .nu = 1},
@@ -32,6 +34,10 @@ static const Flow flows[] = {
     {.dim = 3, .degree = 2, .cells = {2, 2, 4}, .given = "svppov", .nu = 1},
     {.dim = 3, .degree = 3, .cells = {3, 2, 2}, .given = "vvvvpp", .nu = 1},
     {.dim = 3, .degree = 4, .cells = {2, 2, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {19, 2, 4}, .given = "vvsspp", .nu = 2, .alpha = 5},
+    {.dim = 3, .degree = 2, .cells = {4, 5, 4}, .given = "ppvspp", .nu = 0.5, .alpha = 40},
+    {.dim = 3, .degree = 3, .cells = {4, 3, 2}, .given = "ppsvvv", .nu = 1, .alpha = 2},
+    {.dim = 3, .degree = 4, .cells = {3, 2, 4}, .given = "vvvvpp", .nu = 1},
     {.dim = 3, .degree = 5, .cells = {2, 2, 2}, .given = "vovvvv", .nu = 1}};
 enum {
   FLOWS = sizeof flows / sizeof *flows,
@@ -108,6 +114,8 @@ static void compare_smoother(const Pair *p) {
   TesSmoother *smoother, *exact;
   assert_ok(p->ctx, tes_smoother_create(p->ctx, &(TesSmootherDesc){.op = p->op}, &smoother));
   assert_ok(host, tes_smoother_create(host, &(TesSmootherDesc){.op = p->exact}, &exact));
+  boxes += p->flow->dim == 3 && p->flow->degree <= 4;
+  in_lanes += strstr(tes_smoother_describe(smoother), "lanes") != NULL;
   TesVector *b = here(p, p->values), *be = there(p, p->values);
   for (int way = 0; way < 3; way++) {
     const bool zero = way == 1, reference = tes_space_length(p->space) <= REFERENCE && way < 2;
@@ -200,7 +208,9 @@ static void operators(void **state) {
 }
 static void smoothers(void **state) {
   (void)state;
+  boxes = in_lanes = 0;
   on_all(compare_smoother);
+  assert_true(in_lanes > 0 || boxes == 0);
 }
 static void smoothers_in_global_memory(void **state) {
   (void)state;

@@ -38,6 +38,40 @@ typedef struct TeskSaddlePatches {
   const TeskSaddleKind *kind[3];
 } TeskSaddlePatches;
 
+/* ---- patches in lanes (saddle_lanes.cu) ---------------------------------------------------------------- */
+
+enum { TESK_LANES_GROUP = 8 }; /* cells side by side in memory */
+
+/* Vectors by parity classes of cells: [parity of z, y, x][z / 2][y / 2][x / 2 / 8][value][x / 2 mod 8]; values of a
+ * cell: of component c [node along c][mode of direction c + 1][mode of direction c + 2], cyclic, then the pressure
+ * [x][y][z]. The last node of a direction with walls has no place: it is zero. */
+typedef struct TeskLanes {
+  TeskParts parts;
+  int cells[3], ring[3], half[3]; /* half: cells of a class, in x rounded up to whole groups */
+  int class_size;                 /* numbers of a class */
+  double nu, alpha;
+  const void *numbers[3]; /* real: tables of the kinds of each direction */
+} TeskLanes;
+
+/* Patches of one kind: at most as many as a block has lanes. */
+typedef struct TeskLanesBlock {
+  const void *inverse; /* real: S^+ by parity, in tiles */
+  int first, count, kind[3];
+  int split[3]; /* whether the modes of a direction are split by parity */
+} TeskLanesBlock;
+
+typedef struct TeskVertex {
+  int v[3];
+} TeskVertex;
+
+/* What right-hand sides are prepared with: for each direction the kind of a vertex, and the inverse mass matrix of the
+ * nodes inside of each kind (real). vertices: of the direction. */
+typedef struct TeskLanesMass {
+  const int *kind[3];
+  const void *inverse[3];
+  int vertices[3];
+} TeskLanesMass;
+
 /* One direction of an embedding or its transpose, of all parts. */
 typedef struct TeskRtPass {
   TeskParts from, to;

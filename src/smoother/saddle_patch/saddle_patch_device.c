@@ -2,11 +2,12 @@
  * solves of its patches. */
 #include <stdio.h>
 #include "device/vector.h"
-#include "smoother/saddle_patch/saddle_patch.h"
+#include "smoother/saddle_patch/saddle_lanes.h"
 #include "smoother/saddle_patch/saddle_patches.h"
 
 typedef struct Plan {
   TesiSaddlePatchAxis axis[3];
+  TesiSaddleLanes *lanes; /* where they serve; else the patches, and residuals by the operator */
   TesiSaddlePatches patches;
   int colours, *first; /* [colours + 1]: patches of each */
   void *r;
@@ -51,11 +52,7 @@ static TesStatus fill_patches(const TesOperator *op, Plan *p) {
   const TesiSaddlePatchAxis *a = p->axis;
   TesiSaddlePlace *place = NULL;
   TesiSaddleKind *kind[3] = {NULL, NULL, NULL};
-  for (int d = 0; d < 3; d++) {
-    TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, &p->axis[d]));
-    TES_TRY(list_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
-  }
-  p->colours = a[0].colours * a[1].colours * a[2].colours;
+  for (int d = 0; d < 3; d++) TES_TRY(list_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
   list_places(p, place);
@@ -73,6 +70,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   TesStatus status = TES_OK;
   const Plan *p = smoother->plan;
   const TesOperator *op = smoother->op;
+  if (p->lanes) return tesi_saddle_lanes_apply(ctx, p->lanes, b, x, sweep, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
   for (int i = 0; i < p->colours; i++) {
     const int c = sweep == TES_FORWARD ? i : p->colours - 1 - i;
@@ -92,7 +90,9 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
 
 static TesCost cost(const TesSmoother *smoother) {
   const Plan *p = smoother->plan;
-  return tesi_saddle_patch_cost(smoother->op, p->colours, p->first[p->colours]);
+  double patches = 1;
+  for (int d = 0; d < 3; d++) patches *= p->axis[d].vertices;
+  return tesi_saddle_patch_cost(smoother->op, p->colours, patches);
 }
 
 static void destroy(TesSmoother *smoother) {
@@ -100,6 +100,7 @@ static void destroy(TesSmoother *smoother) {
   Plan *p = smoother->plan;
   if (!p) return;
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
+  tesi_saddle_lanes_destroy(ctx, &p->lanes);
   tesi_saddle_patches_free(ctx, &p->patches);
   tesi_context_device(ctx)->release(ctx, &p->r);
   tesi_free(ctx, &p->first);
@@ -107,6 +108,22 @@ static void destroy(TesSmoother *smoother) {
 }
 
 static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+static void describe(TesSmoother *smoother) {
+  const Plan *p = smoother->plan;
+  const int kinds = p->axis[0].types * p->axis[1].types * p->axis[2].types;
+  char cut[64];
+  int lanes, threads;
+  if (p->lanes) {
+    tesi_saddle_lanes_describe(p->lanes, &lanes, &threads);
+    snprintf(cut, sizeof cut, "with residuals, %d lanes, %d threads a block", lanes, threads);
+  } else {
+    snprintf(cut, sizeof cut, "%u threads a patch%s", p->patches.threads,
+             p->patches.shared ? "" : " in global memory");
+  }
+  snprintf(smoother->description, sizeof smoother->description,
+           "vertex patches in %d colours, solved exactly by kernels: %d kinds, %s", p->colours, kinds, cut);
+}
 
 TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
@@ -116,15 +133,18 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;
-  TES_TRY(fill_patches(op, p));
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
-                                             &p->r));
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, tesi_saddle_of(op), d, &p->axis[d]));
+  p->colours = p->axis[0].colours * p->axis[1].colours * p->axis[2].colours;
+  if (tesi_saddle_lanes_serve(op, p->axis)) {
+    TES_TRY(tesi_saddle_lanes_create(op, p->axis, &p->lanes));
+  } else {
+    TES_TRY(fill_patches(op, p));
+    TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
+                                               &p->r));
+  }
   smoother->omega = 1;
   smoother->symmetric = true;
-  snprintf(smoother->description, sizeof smoother->description,
-           "vertex patches in %d colours, solved exactly by kernels: %d kinds, %u threads a patch%s",
-           p->colours, p->patches.kinds[0] * p->patches.kinds[1] * p->patches.kinds[2], p->patches.threads,
-           p->patches.shared ? "" : " in global memory");
+  describe(smoother);
 done:
   return status;
 }

@@ -1,0 +1,250 @@
+/* A colour of vertex patches of a Stokes problem in 3D, with its residual, in one launch: y <- x, and in the patches
+ * x_I <- the solution of K_II x_I = b_I - K_IB x_B (src/operator/saddle/saddle_local.h), the mean of the pressure of a
+ * patch kept. The old values inside are not read. For walls and rings, equal cells, alpha >= 0; N1 = k + 1 up to 5.
+ *
+ * Lanes are patches: a block owns LANES patches of one kind, a thread works on a plane (transverse modes) or a line of
+ * one of them; shared memory is [number][lane], so that there are no bank conflicts, and global memory stands by
+ * classes of cells (saddle_arguments.h), so that all reads and writes are side by side. With N = 2 n modes and
+ * M = 2 n - 1 nodes of a patch, component c, its own direction c, a and b the others:
+ *   planes  j = 0 .. 2 n: w = M^-1 b (prepared for the patch) - nu Ld u of the four neighbours across, and u itself at
+ *           both ends, to modes in a and b; pressures: -g likewise
+ *   lines   F^ = (Zc' M w + ends) / Lam; q -= G F^ + G_e u_e, component after component
+ *   S^+     p = S^+ q by parity blocks: each thread TILE rows of four lanes, in registers
+ *   lines   u^ = F^ + G' p / Lam, back along c; pressures back along x
+ *   planes  back along a and b, written
+ * Shared memory: LANES (3 (N + 3) (N P + 1) + N (N (N + 1) + 1)) numbers, P = N, of rows N + 1, and the tables of
+ * the kinds. Bytes of a colour and unknown: u and b read, u and p written, about 12 in float32. Flops of a patch
+ * (multiplications and additions), n = 2, 3, 4, 5: 18, 98, 330, 860 thousand, S^+ among them with 2 n^6 8.
+ * Registers and bytes of shared memory: docs/stokes.md.
+ *
+ * LINES: of planes only a row is held in registers (saddle_lanes_rows.h, else saddle_lanes_planes.h).
+ * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES. */
+#include "kernel.h"
+#if LINES
+#include "saddle_lanes_rows.h"
+#else
+#include "saddle_lanes_planes.h"
+#endif
+
+/* ---- lines --------------------------------------------------------------------------------------------- */
+
+TESK_DEVICE int step_of(int d) {
+  return d == 0 ? SX : d == 1 ? SY : SZ;
+}
+
+/* lambda of the transverse modes a, b of component c. */
+TESK_DEVICE real across(const Place *p, int c, int a, int b, real alpha) {
+  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1;
+  return p->table[d * TABLE + AT_LD + a] + p->table[e * TABLE + AT_LD + b] + alpha;
+}
+
+TESK_DEVICE int line_in_q(int c, int a, int b) {
+  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1;
+  return a * step_of(d) + b * step_of(e);
+}
+
+/* F^ of a line, into the places of its nodes 1 .. M; and its part of q. */
+TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, real *Q) {
+  const real *T = p->table + c * TABLE;
+  real *u = U + (c * PLANES + ab / N * PITCH + ab % N) * LANES + p->lane,
+       *q = Q + line_in_q(c, ab / N, ab % N) * LANES + p->lane;
+  const int step = step_of(c) * LANES, plane = PLANE * LANES;
+  const real lambda = across(p, c, ab / N, ab % N, alpha), low = u[(N + 1) * plane],
+             high = u[(N + 2) * plane], end_low = u[0] - lambda * low,
+             end_high = u[N * plane] - lambda * high;
+  real w[M], F[M], g[N];
+  TESK_UNROLL
+  for (int i = 0; i < M; i++) w[i] = u[(1 + i) * plane];
+  multiply(T + AT_NODES, M, M, ROW_M, w, F);
+  TESK_UNROLL
+  for (int m = 0; m < M; m++) {
+    const Four end = *(const Four *)(T + AT_ENDS + 4 * m);
+    F[m] += end.v[0] * end_low + end.v[1] * end_high - end.v[2] * low - end.v[3] * high;
+    F[m] *= TESK_RECIPROCAL(T[AT_LC + m] + lambda);
+    u[(1 + m) * plane] = F[m];
+  }
+  multiply(T + AT_G, N, M, ROW_M, F, g);
+  if (c == 0) { /* the line of -g, to modes along x */
+    real from[N], to[N];
+    TESK_UNROLL
+    for (int i = 0; i < N; i++) from[i] = q[i * step];
+    multiply(T + AT_FORWARD, N, N, ROW_N, from, to);
+    TESK_UNROLL
+    for (int i = 0; i < N; i++) g[i] -= to[i];
+  }
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) {
+    const Four end = *(const Four *)(T + AT_GE + 4 * i);
+    q[i * step] = (c ? q[i * step] : 0) - g[i] - end.v[0] * low - end.v[1] * high;
+  }
+}
+
+/* u^ of a line, back along its direction. */
+TESK_DEVICE void line_out(const Place *p, int c, int ab, real alpha, real *U, const real *Q) {
+  const real *T = p->table + c * TABLE, *q = Q + line_in_q(c, ab / N, ab % N) * LANES + p->lane;
+  real *u = U + (c * PLANES + PLANE + ab / N * PITCH + ab % N) * LANES + p->lane;
+  const int step = step_of(c) * LANES, plane = PLANE * LANES;
+  const real lambda = across(p, c, ab / N, ab % N, alpha);
+  real pressure[N], g[M];
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) pressure[i] = q[i * step];
+  multiply(T + AT_GT, M, N, ROW_N, pressure, g);
+  TESK_UNROLL
+  for (int m = 0; m < M; m++) g[m] = u[m * plane] + g[m] * TESK_RECIPROCAL(T[AT_LC + m] + lambda);
+  real v[M];
+  multiply(T + AT_NODES_BACK, M, M, ROW_M, g, v);
+  TESK_UNROLL
+  for (int m = 0; m < M; m++) u[m * plane] = v[m];
+}
+
+/* The pressure's line along x, back, once the velocities have read it. */
+TESK_DEVICE void pressure_out(const Place *p, int ab, real *Q) {
+  real *q = Q + line_in_q(0, ab / N, ab % N) * LANES + p->lane, from[N], to[N];
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) from[i] = q[i * SX * LANES];
+  multiply(p->table + AT_BACK, N, N, ROW_N, from, to);
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) q[i * SX * LANES] = to[i];
+}
+
+/* ---- S^+ ----------------------------------------------------------------------------------------------- */
+
+/* A parity block: extents, and where its first number stands in q. */
+typedef struct Parity {
+  int extent[3], first, rows;
+} Parity;
+
+#define TILE_ROW ((TILE + 3) / 4 * 4)
+
+TESK_DEVICE Parity parity_of(const TeskLanesBlock *block, int number) {
+  Parity b;
+  b.rows = 1;
+  b.first = 0;
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+    b.extent[d] = block->split[d] ? N1 : N;
+    b.rows *= b.extent[d];
+    if (block->split[d]) {
+      b.first += number % 2 * N1 * step_of(d);
+      number /= 2;
+    }
+  }
+  return b;
+}
+
+/* Number `row` of a block in q. */
+TESK_DEVICE int place_of(const Parity *b, int row) {
+  const int z = row % b->extent[2], y = row / b->extent[2] % b->extent[1],
+            x = row / b->extent[2] / b->extent[1];
+  return b->first + x * SX + y * SY + z * SZ;
+}
+
+/* Each thread at most one tile: TILE rows of four lanes. */
+TESK_DEVICE void multiply_inverse(const TeskLanesBlock *block, int tid, real *Q) {
+  const int fours = LANES / 4, tile = tid / fours, lane = tid % fours * 4, busy = tile < N * N * N / TILE;
+  real sum[TILE][4];
+  Parity b = parity_of(block, 0);
+  const int tiles = b.rows / TILE;
+  b = parity_of(block, busy ? tile / tiles : 0);
+  if (busy) {
+    const real *A = (const real *)block->inverse + (long long)tile * b.rows * TILE_ROW;
+    TESK_UNROLL
+    for (int r = 0; r < TILE; r++) {
+      TESK_UNROLL
+      for (int l = 0; l < 4; l++) sum[r][l] = 0;
+    }
+    TESK_ROLL
+    for (int x = 0; x < b.extent[0]; x++) {
+      TESK_ROLL
+      for (int y = 0; y < b.extent[1]; y++) {
+        const real *q = Q + (b.first + x * SX + y * SY) * LANES + lane;
+        TESK_ROLL
+        for (int z = 0; z < b.extent[2]; z++, A += TILE_ROW) {
+          const Four v = *(const Four *)(q + z * LANES);
+          TESK_UNROLL
+          for (int r = 0; r < TILE_ROW; r += 4) {
+            const Four a = *(const Four *)(A + r);
+            TESK_UNROLL
+            for (int e = 0; e < 4; e++) {
+              TESK_UNROLL
+              for (int l = 0; l < 4; l++)
+                if (r + e < TILE) sum[r + e][l] += a.v[e] * v.v[l];
+            }
+          }
+        }
+      }
+    }
+  }
+  __syncthreads();
+  if (busy) {
+    TESK_UNROLL
+    for (int r = 0; r < TILE; r++) {
+      real *q = Q + place_of(&b, tile % tiles * TILE + r) * LANES + lane;
+      TESK_UNROLL
+      for (int l = 0; l < 4; l++) q[l] = sum[r][l];
+    }
+  }
+  __syncthreads();
+}
+
+/* ---- the kernels --------------------------------------------------------------------------------------- */
+
+/* Where a cell of direction d begins, in numbers. */
+TESK_DEVICE int cell_offset(const TeskLanes *s, int d, int cell) {
+  const int half = cell / 2, parity = cell % 2;
+  const int row = s->half[0] * VALUES;
+  return (parity << d) * s->class_size +
+         (d == 0 ? half / G * (VALUES * G) + half % G : half * row * (d == 1 ? 1 : s->half[1]));
+}
+
+/* Cells beside walls that are not there have zeros in the tables: any other will do. */
+TESK_DEVICE int neighbour(const TeskLanes *s, int d, int v, int at) {
+  const int cell = v + at, cells = s->cells[d];
+  if (cell >= 0 && cell < cells) return cell;
+  return s->ring[d] ? (cell < 0 ? cell + cells : cell - cells) : v;
+}
+
+TESK_DEVICE void fill_offsets(const TeskLanes *s, const TeskLanesBlock *block, const TeskVertex *vertices,
+                              int *offset) {
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++)
+    for (int id = (int)threadIdx.x; id < 4 * LANES; id += THREADS) {
+      const int lane = id % LANES;
+      const TeskVertex *v = vertices + block->first + (lane < block->count ? lane : 0);
+      offset[d * 4 * LANES + id] = cell_offset(s, d, neighbour(s, d, v->v[d], id / LANES - 1));
+    }
+}
+
+/* b0, b1: M^-1 b for patches round even and odd vertices of the component's direction; pressures in b0. odd: bit d,
+ * whether the vertices of direction d are. */
+TESK_KERNEL(tesk_saddle_lanes, THREADS, BLOCKS, (TeskLanes)s, (const TeskLanesBlock *)blocks,
+            (const TeskVertex *)vertices, (const real *TESK_RESTRICT)x, (const real *TESK_RESTRICT)b0,
+            (const real *TESK_RESTRICT)b1, (real *)y, (int)odd) {
+  TESK_SHARED(U); /* planes of the components, q, tables, offsets */
+  const real *const b[2] = {b0, b1};
+  real *const Q = U + 3 * PLANES * LANES, *const table = Q + (N * SX + 3) / 4 * 4 * LANES;
+  int *const offset = (int *)(table + 3 * TABLE);
+  const TeskLanesBlock block = blocks[blockIdx.x];
+  const int tid = (int)threadIdx.x;
+  const Place p = {tid % LANES, tid / LANES, offset, table};
+  const int writes = p.lane < block.count;
+  const real alpha = (real)s.alpha;
+  fill_offsets(&s, &block, vertices, offset);
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++)
+    for (int id = tid; id < TABLE; id += THREADS)
+      table[d * TABLE + id] = ((const real *)s.numbers[d])[block.kind[d] * TABLE + id];
+  __syncthreads();
+  load_planes(&p, x, b, odd, U, Q);
+  __syncthreads();
+  for (int c = 0; c < 3; c++) {
+    for (int t = p.task; t < N * N; t += TASKS) line_in(&p, c, t, alpha, U, Q);
+    __syncthreads();
+  }
+  multiply_inverse(&block, tid, Q);
+  for (int t = p.task; t < 3 * N * N; t += TASKS) line_out(&p, t / (N * N), t % (N * N), alpha, U, Q);
+  __syncthreads();
+  for (int t = p.task; t < N * N; t += TASKS) pressure_out(&p, t, Q);
+  __syncthreads();
+  store_planes(&p, writes, x, U, Q, y);
+}

@@ -1,0 +1,173 @@
+/* Planes of saddle_lanes.cu, where a thread holds a whole one, N x N numbers in registers: both directions across are
+ * turned without a barrier. Right where they fit: n = 2 and 3. */
+#include "saddle_lanes_tables.h"
+
+/* A plane w[N][N] <- A w B', both [N][ROW_N]. */
+TESK_DEVICE void multiply_plane(const real *A, const real *B, real *w) {
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) {
+    real out[N];
+    FORGET();
+    multiply(B, N, N, ROW_N, w + i * N, out);
+    TESK_UNROLL
+    for (int j = 0; j < N; j++) w[i * N + j] = out[j];
+  }
+  TESK_UNROLL
+  for (int j = 0; j < N; j++) {
+    real in[N], out[N];
+    TESK_UNROLL
+    for (int i = 0; i < N; i++) in[i] = w[i * N + j];
+    FORGET();
+    multiply(A, N, N, ROW_N, in, out);
+    TESK_UNROLL
+    for (int i = 0; i < N; i++) w[i * N + j] = out[i];
+  }
+}
+
+/* ---- in -------------------------------------------------------------------------------------------------- */
+
+/* Four cells of a plane, [N][N] in registers. */
+TESK_DEVICE void read_plane(const real *from, const int a[2], const int b[2], real *w) {
+  TESK_UNROLL
+  for (int h = 0; h < 4; h++) {
+    const real *q = from + a[h / 2] + b[h % 2];
+    TESK_UNROLL
+    for (int i = 0; i < N1; i++) {
+      TESK_UNROLL
+      for (int j = 0; j < N1; j++) w[(h / 2 * N1 + i) * N + h % 2 * N1 + j] = TESK_READ(q + (i * N1 + j) * G);
+    }
+  }
+}
+
+/* The neighbours across in a (above or below, at cell offset `from`), then those in b. */
+TESK_DEVICE void couple_a(const real *x, int from, const int b[2], const real *A, int high, real *w) {
+  TESK_UNROLL
+  for (int h = 0; h < 2; h++) {
+    TESK_UNROLL
+    for (int j = 0; j < N1; j++) {
+      real line[N1];
+      FORGET();
+      TESK_UNROLL
+      for (int i = 0; i < N1; i++) line[i] = TESK_READ(x + from + b[h] + (i * N1 + j) * G);
+      subtract(A, line, w, high * N1 * N + h * N1 + j, N);
+    }
+  }
+}
+TESK_DEVICE void couple_b(const real *x, int from, const int a[2], const real *A, int high, real *w) {
+  TESK_UNROLL
+  for (int h = 0; h < 2; h++) {
+    TESK_UNROLL
+    for (int i = 0; i < N1; i++) {
+      real line[N1];
+      FORGET();
+      TESK_UNROLL
+      for (int j = 0; j < N1; j++) line[j] = TESK_READ(x + from + a[h] + (i * N1 + j) * G);
+      subtract(A, line, w, (h * N1 + i) * N + high * N1, 1);
+    }
+  }
+}
+
+/* Plane `pl` of component c: 0 .. N the nodes, N + 1 and N + 2 the velocity at both ends. */
+TESK_DEVICE void load_velocity(const Place *p, int c, int pl, const real *x, const real *b, real *U) {
+  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, end = pl > N,
+            at = plane_at(p, c,
+                          pl == N + 1   ? 0
+                          : pl == N + 2 ? N
+                                        : pl);
+  const int a[2] = {offset_of(p, d, 0), offset_of(p, d, 1)}, bb[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
+  real w[N * N];
+  if (pl == 0 || pl == N) {
+    TESK_UNROLL
+    for (int i = 0; i < N * N; i++) w[i] = 0;
+  } else {
+    read_plane((end ? x : b) + at, a, bb, w);
+  }
+  if (!end) {
+    const real *td = p->table + d * TABLE, *te = p->table + e * TABLE;
+    couple_a(x + at, offset_of(p, d, -1), bb, td + AT_LOW, 0, w);
+    couple_a(x + at, offset_of(p, d, 2), bb, td + AT_HIGH, 1, w);
+    couple_b(x + at, offset_of(p, e, -1), a, te + AT_LOW, 0, w);
+    couple_b(x + at, offset_of(p, e, 2), a, te + AT_HIGH, 1, w);
+  }
+  multiply_plane(p->table + d * TABLE + AT_FORWARD, p->table + e * TABLE + AT_FORWARD, w);
+  real *to = U + (c * PLANES + pl * PLANE) * LANES + p->lane;
+  TESK_UNROLL
+  for (int i = 0; i < N * N; i++) to[i * LANES] = w[i];
+}
+
+/* Plane i of -g, x fixed. */
+TESK_DEVICE void load_pressure(const Place *p, int i, const real *b, real *Q) {
+  const int cell = i / N1;
+  const int a[2] = {offset_of(p, 1, 0), offset_of(p, 1, 1)}, bb[2] = {offset_of(p, 2, 0), offset_of(p, 2, 1)};
+  real w[N * N];
+  read_plane(b + offset_of(p, 0, cell) + (3 * CUBE + (i - cell * N1) * N1 * N1) * G, a, bb, w);
+  multiply_plane(p->table + TABLE + AT_FORWARD, p->table + 2 * TABLE + AT_FORWARD, w);
+  TESK_UNROLL
+  for (int j = 0; j < N; j++) {
+    TESK_UNROLL
+    for (int k = 0; k < N; k++) Q[(i * SX + j * SY + k * SZ) * LANES + p->lane] = -w[j * N + k];
+  }
+}
+
+TESK_DEVICE void load_planes(const Place *p, const real *x, const real *const b[2], int odd, real *U,
+                             real *Q) {
+  for (int t = p->task; t < 3 * (N + 3); t += TASKS)
+    load_velocity(p, t % 3, t / 3, x, b[odd >> (t % 3) & 1], U);
+  for (int t = p->task; t < N; t += TASKS) load_pressure(p, t, b[0], Q);
+}
+
+/* ---- out ------------------------------------------------------------------------------------------------- */
+
+TESK_DEVICE void write_plane(const real *w, const int a[2], const int b[2], real *to) {
+  TESK_UNROLL
+  for (int h = 0; h < 4; h++) {
+    real *q = to + a[h / 2] + b[h % 2];
+    TESK_UNROLL
+    for (int i = 0; i < N1; i++) {
+      TESK_UNROLL
+      for (int j = 0; j < N1; j++) q[(i * N1 + j) * G] = w[(h / 2 * N1 + i) * N + h % 2 * N1 + j];
+    }
+  }
+}
+
+/* Plane j < N of component c; the first, which is of no patch, as it was. */
+TESK_DEVICE void store_velocity(const Place *p, int c, int j, const real *x, const real *U, real *y) {
+  const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, at = plane_at(p, c, j);
+  const int a[2] = {offset_of(p, d, 0), offset_of(p, d, 1)}, b[2] = {offset_of(p, e, 0), offset_of(p, e, 1)};
+  real w[N * N];
+  if (j == 0) {
+    read_plane(x + at, a, b, w);
+  } else {
+    const real *from = U + (c * PLANES + j * PLANE) * LANES + p->lane;
+    TESK_UNROLL
+    for (int i = 0; i < N * N; i++) w[i] = from[i * LANES];
+    multiply_plane(p->table + d * TABLE + AT_BACK, p->table + e * TABLE + AT_BACK, w);
+  }
+  write_plane(w, a, b, y + at);
+}
+
+/* Plane i of the pressure, x fixed. The mean of the patch stays: its coefficients are those of the first modes. */
+TESK_DEVICE void store_pressure(const Place *p, int i, const real *x, const real *Q, real *y) {
+  const int cell = i / N1, at = offset_of(p, 0, cell) + (3 * CUBE + (i - cell * N1) * N1 * N1) * G;
+  const int a[2] = {offset_of(p, 1, 0), offset_of(p, 1, 1)}, b[2] = {offset_of(p, 2, 0), offset_of(p, 2, 1)};
+  real w[N * N];
+  TESK_UNROLL
+  for (int j = 0; j < N; j++) {
+    TESK_UNROLL
+    for (int k = 0; k < N; k++) w[j * N + k] = Q[(i * SX + j * SY + k * SZ) * LANES + p->lane];
+  }
+  multiply_plane(p->table + TABLE + AT_BACK, p->table + 2 * TABLE + AT_BACK, w);
+  const real mean = i % N1 == 0 ? mean_of(p, x) : 0;
+  w[0] += mean, w[N1] += mean, w[N1 * N] += mean, w[N1 * N + N1] += mean;
+  write_plane(w, a, b, y + at);
+}
+
+/* writes: whether the lane has a patch. */
+TESK_DEVICE void store_planes(const Place *p, int writes, const real *x, real *U, real *Q, real *y) {
+  for (int t = p->task; t < 4 * N && writes; t += TASKS) {
+    if (t < 3 * N)
+      store_velocity(p, t / N, t % N, x, U, y);
+    else
+      store_pressure(p, t - 3 * N, x, Q, y);
+  }
+}

@@ -1,0 +1,100 @@
+/* What all parts of saddle_lanes.cu share: sizes, tables of a kind of intervals, cells, small products. */
+#ifndef TESK_SADDLE_LANES_TABLES_H
+#define TESK_SADDLE_LANES_TABLES_H
+
+#include "saddle_arguments.h"
+
+#define N (2 * N1)
+#define M (N - 1)
+#define CUBE (N1 * N1 * N1)
+#define VALUES (4 * CUBE)
+#define G TESK_LANES_GROUP
+#define TASKS (THREADS / LANES)
+#define PITCH (LINES ? N + 1 : N) /* of rows of a plane: tasks of a warp meet other banks */
+#define PLANE (N * PITCH + 1)
+#define PLANES ((N + 3) * PLANE)
+#define SZ 1 /* steps of q: [x][y][z], rows padded */
+#define SY (N + 1)
+#define SX (N * (N + 1) + 1)
+
+/* Tables of a kind of intervals, rows padded to four numbers. */
+#define ROW_N ((N + 3) / 4 * 4)
+#define ROW_M ((M + 3) / 4 * 4)
+#define ROW_1 ((N1 + 3) / 4 * 4)
+#define AT_FORWARD 0                         /* Zd': [N][ROW_N] */
+#define AT_BACK (AT_FORWARD + N * ROW_N)     /* Zd */
+#define AT_NODES (AT_BACK + N * ROW_N)       /* Zc' M inside: [M][ROW_M] */
+#define AT_NODES_BACK (AT_NODES + M * ROW_M) /* Zc */
+#define AT_G (AT_NODES_BACK + M * ROW_M)     /* G: [N][ROW_M] */
+#define AT_GT (AT_G + N * ROW_M)             /* G': [M][ROW_N] */
+#define AT_LOW (AT_GT + M * ROW_N)           /* nu Ld, lower cell and its neighbour below: [N1][ROW_1] */
+#define AT_HIGH (AT_LOW + N1 * ROW_1)        /* the same above */
+#define AT_ENDS (AT_HIGH + N1 * ROW_1)       /* by mode: Zc' M at both ends, nu Zc' Lc there: [M][4] */
+#define AT_GE (AT_ENDS + M * 4)              /* Zd' D at both ends: [N][4], the last two 0 */
+#define AT_LC (AT_GE + N * 4)                /* nu lc, nu ld */
+#define AT_LD (AT_LC + ROW_M)
+#define TABLE (AT_LD + ROW_N)
+
+typedef struct TESK_ALIGNED(16) Four {
+  real v[4];
+} Four;
+
+typedef struct Place {
+  int lane, task;
+  const int *offset; /* of cells -1 .. 2 of the three directions: [direction][4][LANES] */
+  const real *table; /* of the three directions */
+} Place;
+
+/* Where cell `at` (-1 .. 2, the patch has 0 and 1) of direction d begins. */
+TESK_DEVICE int offset_of(const Place *p, int d, int at) {
+  return p->offset[(d * 4 + at + 1) * LANES + p->lane];
+}
+
+/* out <- A in; A[rows][row]. */
+TESK_DEVICE void multiply(const real *A, int rows, int columns, int row, const real *in, real *out) {
+  TESK_UNROLL
+  for (int r = 0; r < rows; r++) {
+    real sum = 0;
+    TESK_UNROLL
+    for (int c = 0; c < row; c += 4) {
+      const Four a = *(const Four *)(A + r * row + c);
+      TESK_UNROLL
+      for (int e = 0; e < 4; e++)
+        if (c + e < columns) sum += a.v[e] * in[c + e];
+    }
+    out[r] = sum;
+  }
+}
+
+/* The compiler is not to keep tables in registers from one line to the next. */
+#ifdef TESK_EMULATOR
+#define FORGET() ((void)0)
+#else
+#define FORGET() asm volatile("" ::: "memory")
+#endif
+
+/* w -= A (a line of the neighbour), in N1 numbers of w from `at` on. */
+TESK_DEVICE void subtract(const real *A, const real *line, real *w, int at, int step) {
+  real out[N1];
+  multiply(A, N1, N1, ROW_1, line, out);
+  TESK_UNROLL
+  for (int i = 0; i < N1; i++) w[at + i * step] -= out[i];
+}
+
+/* Where plane j of component c stands. The last one, j = N, is the first of the cell above; beside a wall it is of any
+ * cell, and its factors are zero. */
+TESK_DEVICE int plane_at(const Place *p, int c, int j) {
+  const int cell = j < N1 ? 0 : j < N ? 1 : 2;
+  return offset_of(p, c, cell) + (c * CUBE + (j - cell * N1) * N1 * N1) * G;
+}
+
+/* The mean of the pressure in the patch, in its first modes. */
+TESK_DEVICE real mean_of(const Place *p, const real *x) {
+  real sum = 0;
+  for (int h = 0; h < 8; h++)
+    sum += TESK_READ(x + offset_of(p, 0, h % 2) + offset_of(p, 1, h / 2 % 2) + offset_of(p, 2, h / 4) +
+                     3 * CUBE * G);
+  return sum / 8;
+}
+
+#endif

@@ -1,0 +1,439 @@
+#include "smoother/saddle_patch/saddle_lanes.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "device/upload.h"
+#include "device/vector.h"
+#include "space/rt_device.h"
+
+enum { DEGREES = 4, KINDS = 4, THREADS = 256, G = TESK_LANES_GROUP };
+enum { SWEEP, COPY, IN, OUT, PREPARE, KERNELS };
+
+/* How a kernel is cut, by precision and n: lanes, threads, blocks a multiprocessor, rows of a tile of S^+;
+ * whether threads hold a row of a plane instead of a plane. */
+typedef struct Cut {
+  int lanes, threads, blocks, tile, lines;
+} Cut;
+static const Cut cuts[2][DEGREES + 2] = {
+    {{0}, {0}, {16, 128, 2, 2, 0}, {8, 256, 1, 9, 0}, {4, 256, 1, 8, 1}, {4, 512, 1, 5, 1}},
+    {{0}, {0}, {16, 192, 4, 2, 0}, {16, 256, 2, 9, 0}, {8, 256, 2, 8, 1}, {8, 640, 1, 5, 1}}};
+
+/* Patches and cells of a colour: ranges of the lists. */
+typedef struct Colour {
+  int first_block, blocks, first_copy, copies, odd;
+} Colour;
+
+struct TesiSaddleLanes {
+  TesPrecision precision;
+  Cut cut;
+  size_t shared;
+  TesiKernel kernel[KERNELS];
+  TeskLanes arguments;
+  TeskLanesMass mass;
+  int colours;
+  Colour *colour;
+  void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *blocks, *vertices, *copies; /* device */
+  void *x[2], *b[2];                                                                         /* device */
+};
+
+/* What is needed while the tables are made: of each direction the kinds with sorted modes. */
+typedef struct Making {
+  const TesOperator *op;
+  const TesiSaddlePatchAxis *axis;
+  TesiSaddleLanes *lanes;
+  TesiSaddleLocalAxis kind[3][KINDS];
+  bool split[3][KINDS];
+  const void **inverse; /* device: of combinations of kinds, x fastest */
+} Making;
+
+/* ---- whom it serves ------------------------------------------------------------------------------------ */
+
+static bool serves_axis(const TesiRtAxis *a, const TesiSaddlePatchAxis *p) {
+  const bool closed = a->periodic ? a->cells % 2 == 0 && a->cells >= 4 : a->normal[0] && a->normal[1];
+  bool equal = true;
+  for (int c = 1; c < a->cells; c++) equal = equal && a->h[c] == a->h[0];
+  return closed && equal && p->types <= KINDS;
+}
+
+/* Numbers of the vectors by classes: in x whole groups of cells. */
+static double count_numbers(const TesiRt *rt, int half[3]) {
+  double count = 32.0 * rt->n * rt->n * rt->n;
+  for (int d = 0; d < 3; d++) {
+    half[d] = (rt->axis[d].cells + 1) / 2;
+    if (d == 0) half[d] = (half[d] + G - 1) / G * G;
+    count *= half[d];
+  }
+  return count;
+}
+
+bool tesi_saddle_lanes_serve(const TesOperator *op, const TesiSaddlePatchAxis axis[3]) {
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  int half[3];
+  if (rt->dim != 3 || rt->n > DEGREES + 1 || getenv("TESSERA_PATCH_GLOBAL")) return false; /* for tests */
+  for (int d = 0; d < 3; d++)
+    if (!serves_axis(&rt->axis[d], &axis[d])) return false;
+  return count_numbers(rt, half) < INT_MAX;
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------- */
+
+static int vertex_of(const TesiSaddlePatchAxis *a, int kind) {
+  int v = 0;
+  while (a->type[v] != kind) v++;
+  return v;
+}
+
+static TesStatus make_axis(Making *m, int d) {
+  TesContext *ctx = m->op->context;
+  TesStatus status = TES_OK;
+  TesiSaddleLanes *l = m->lanes;
+  const TesiSaddlePatchAxis *a = &m->axis[d];
+  const int n = tesi_saddle_of(m->op)->rt->n, size = tesi_lanes_table_size(n), P = 2 * n - 1;
+  double *tables = NULL, *masses = NULL;
+  TES_ALLOC(&tables, (int64_t)a->types * size);
+  TES_ALLOC(&masses, (int64_t)a->types * P * P);
+  for (int k = 0; k < a->types; k++) {
+    TES_TRY(tesi_lanes_sort(ctx, n, &a->local[k], &m->kind[d][k], &m->split[d][k]));
+    tesi_lanes_fill_table(tesi_saddle_of(m->op), d, vertex_of(a, k), &m->kind[d][k],
+                          tables + (int64_t)k * size);
+    tesi_lanes_fill_mass(&m->kind[d][k], masses + (int64_t)k * P * P);
+  }
+  TES_TRY(tesi_upload_numbers(ctx, tables, (int64_t)a->types * size, l->precision, &l->numbers[d]));
+  TES_TRY(tesi_upload_numbers(ctx, masses, (int64_t)a->types * P * P, l->precision, &l->mass_inverse[d]));
+  TES_TRY(tesi_upload(ctx, a->type, (size_t)a->vertices * sizeof *a->type, &l->mass_kind[d]));
+  l->arguments.numbers[d] = l->numbers[d];
+  l->mass.inverse[d] = l->mass_inverse[d];
+  l->mass.kind[d] = l->mass_kind[d];
+  l->mass.vertices[d] = a->vertices;
+done:
+  tesi_free(ctx, &tables);
+  tesi_free(ctx, &masses);
+  return status;
+}
+
+static int combinations(const Making *m) {
+  return m->axis[0].types * m->axis[1].types * m->axis[2].types;
+}
+
+static void kinds_of(const Making *m, int i, int kind[3]) {
+  kind[0] = i % m->axis[0].types;
+  kind[1] = i / m->axis[0].types % m->axis[1].types;
+  kind[2] = i / m->axis[0].types / m->axis[1].types;
+}
+
+static void splits_of(const Making *m, const int kind[3], bool split[3]) {
+  for (int d = 0; d < 3; d++) split[d] = m->split[d][kind[d]];
+}
+
+static TesStatus make_inverse(const Making *m, const int kind[3], double *S, double *tiles) {
+  TesContext *ctx = m->op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(m->op);
+  const TesiLanesShape shape = {s->rt->n, m->lanes->cut.tile};
+  bool split[3];
+  const TesiSaddleLocal local = {.dim = 3,
+                                 .axis = {&m->kind[0][kind[0]], &m->kind[1][kind[1]], &m->kind[2][kind[2]]},
+                                 .nu = s->nu,
+                                 .alpha = s->alpha,
+                                 .closed = true};
+  splits_of(m, kind, split);
+  TES_TRY(tesi_saddle_local_invert(ctx, &local, S));
+  tesi_lanes_fill_inverse(shape, split, S, tiles);
+done:
+  return status;
+}
+
+static TesStatus make_inverses(Making *m) {
+  TesContext *ctx = m->op->context;
+  TesStatus status = TES_OK;
+  TesiSaddleLanes *l = m->lanes;
+  const TesiLanesShape shape = {tesi_saddle_of(m->op)->rt->n, l->cut.tile};
+  const int64_t pressures = 8 * shape.n * shape.n * shape.n;
+  double *S = NULL, *tiles = NULL;
+  int64_t all = 0, at = 0;
+  int kind[3];
+  bool split[3];
+  TES_ALLOC(&m->inverse, combinations(m));
+  TES_ALLOC(&S, pressures * pressures);
+  for (int i = 0; i < combinations(m); i++) {
+    kinds_of(m, i, kind);
+    splits_of(m, kind, split);
+    all += tesi_lanes_inverse_size(shape, split);
+  }
+  TES_ALLOC(&tiles, all);
+  for (int i = 0; i < combinations(m); i++) {
+    kinds_of(m, i, kind);
+    splits_of(m, kind, split);
+    TES_TRY(make_inverse(m, kind, S, tiles + at));
+    at += tesi_lanes_inverse_size(shape, split);
+  }
+  TES_TRY(tesi_upload_numbers(ctx, tiles, all, l->precision, &l->inverses));
+  const char *address = l->inverses;
+  for (int i = 0; i < combinations(m); i++) {
+    kinds_of(m, i, kind);
+    splits_of(m, kind, split);
+    m->inverse[i] = address;
+    address += tesi_lanes_inverse_size(shape, split) * (int64_t)tesi_precision_size(l->precision);
+  }
+done:
+  tesi_free(ctx, &S);
+  tesi_free(ctx, &tiles);
+  return status;
+}
+
+/* ---- colours ------------------------------------------------------------------------------------------- */
+
+/* Lists while they grow; NULL arrays: they are only counted. */
+typedef struct Lists {
+  TeskLanesBlock *block;
+  TeskVertex *vertex;
+  int *copy;
+  int blocks, vertices, copies;
+} Lists;
+
+static void append_vertex(const Making *m, Lists *lists, int combination, const int v[3]) {
+  const int lanes = m->lanes->cut.lanes;
+  const bool full = lists->vertices % lanes == 0; /* combinations begin with a new block */
+  if (full) lists->blocks++;
+  if (lists->block) {
+    TeskLanesBlock *b = &lists->block[lists->blocks - 1];
+    bool split[3];
+    if (full) *b = (TeskLanesBlock){.inverse = m->inverse[combination], .first = lists->vertices};
+    kinds_of(m, combination, b->kind);
+    splits_of(m, b->kind, split);
+    for (int d = 0; d < 3; d++) b->split[d] = split[d];
+    b->count++;
+    memcpy(lists->vertex[lists->vertices].v, v, sizeof lists->vertex->v);
+  }
+  lists->vertices++;
+}
+
+static void append_patches(const Making *m, const int colour[3], int combination, Lists *lists) {
+  const TesiSaddlePatchAxis *a = m->axis;
+  const int lanes = m->lanes->cut.lanes;
+  int kind[3], v[3];
+  kinds_of(m, combination, kind);
+  for (v[2] = 0; v[2] < a[2].vertices; v[2]++)
+    for (v[1] = 0; v[1] < a[1].vertices; v[1]++)
+      for (v[0] = 0; v[0] < a[0].vertices; v[0]++) {
+        bool mine = true;
+        for (int d = 0; d < 3; d++)
+          mine = mine && a[d].colour[v[d]] == colour[d] && a[d].type[v[d]] == kind[d];
+        if (mine) append_vertex(m, lists, combination, v);
+      }
+  lists->vertices = (lists->vertices + lanes - 1) / lanes * lanes;
+}
+
+/* Whether a cell is in an interval of a colour. */
+static bool is_covered(const TesiRtAxis *a, int colour, int cell) {
+  const int v = cell % 2 == colour ? cell : cell - 1;
+  return a->periodic || (v >= 0 && v < a->cells - 1);
+}
+
+/* Where a cell begins. */
+static int cell_offset(const TeskLanes *s, int n, const int cell[3]) {
+  const int values = 4 * n * n * n, row = s->half[0] * values;
+  int at = cell[0] / 2 / G * values * G + cell[0] / 2 % G;
+  at += cell[1] / 2 * row + cell[2] / 2 * row * s->half[1];
+  for (int d = 0; d < 3; d++) at += (cell[d] % 2 << d) * s->class_size;
+  return at;
+}
+
+static void append_copies(const Making *m, const int colour[3], Lists *lists) {
+  const TesiRt *rt = tesi_saddle_of(m->op)->rt;
+  int c[3];
+  for (c[2] = 0; c[2] < rt->axis[2].cells; c[2]++)
+    for (c[1] = 0; c[1] < rt->axis[1].cells; c[1]++)
+      for (c[0] = 0; c[0] < rt->axis[0].cells; c[0]++) {
+        bool covered = true;
+        for (int d = 0; d < 3; d++) covered = covered && is_covered(&rt->axis[d], colour[d], c[d]);
+        if (covered) continue;
+        if (lists->copy) lists->copy[lists->copies] = cell_offset(&m->lanes->arguments, rt->n, c);
+        lists->copies++;
+      }
+}
+
+static void list_colours(const Making *m, Lists *lists) {
+  const TesiSaddlePatchAxis *a = m->axis;
+  TesiSaddleLanes *l = m->lanes;
+  for (int i = 0; i < l->colours; i++) {
+    const int colour[3] = {i % a[0].colours, i / a[0].colours % a[1].colours,
+                           i / a[0].colours / a[1].colours};
+    Colour *c = &l->colour[i];
+    *c = (Colour){.first_block = lists->blocks, .first_copy = lists->copies};
+    for (int d = 0; d < 3; d++) c->odd |= colour[d] << d;
+    for (int k = 0; k < combinations(m); k++) append_patches(m, colour, k, lists);
+    append_copies(m, colour, lists);
+    c->blocks = lists->blocks - c->first_block;
+    c->copies = lists->copies - c->first_copy;
+  }
+}
+
+static TesStatus make_lists(Making *m) {
+  TesContext *ctx = m->op->context;
+  TesStatus status = TES_OK;
+  TesiSaddleLanes *l = m->lanes;
+  Lists count = {0}, lists = {0};
+  l->colours = m->axis[0].colours * m->axis[1].colours * m->axis[2].colours;
+  TES_ALLOC(&l->colour, l->colours);
+  list_colours(m, &count);
+  TES_ALLOC(&lists.block, count.blocks);
+  TES_ALLOC(&lists.vertex, count.vertices);
+  TES_ALLOC(&lists.copy, count.copies + 1);
+  list_colours(m, &lists);
+  TES_TRY(tesi_upload(ctx, lists.block, (size_t)count.blocks * sizeof *lists.block, &l->blocks));
+  TES_TRY(tesi_upload(ctx, lists.vertex, (size_t)count.vertices * sizeof *lists.vertex, &l->vertices));
+  TES_TRY(tesi_upload(ctx, lists.copy, (size_t)(count.copies + 1) * sizeof *lists.copy, &l->copies));
+done:
+  tesi_free(ctx, &lists.block);
+  tesi_free(ctx, &lists.vertex);
+  tesi_free(ctx, &lists.copy);
+  return status;
+}
+
+/* ---- kernels and memory -------------------------------------------------------------------------------- */
+
+static size_t shared_numbers(int n, const Cut *cut) {
+  const int N = 2 * n, rows = N * (N * (N + 1) + 1), plane = N * (N + cut->lines) + 1;
+  return (size_t)(cut->lanes * (3 * (N + 3) * plane + (rows + 3) / 4 * 4) + 3 * tesi_lanes_table_size(n));
+}
+
+static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
+  TesStatus status = TES_OK;
+  const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
+  char text[6][24];
+  TesiProgram *sweep, *order;
+  l->shared = shared_numbers(n, &l->cut) * tesi_precision_size(l->precision) +
+              12 * (size_t)l->cut.lanes * sizeof(int);
+  snprintf(text[0], sizeof text[0], "N1=%d", n);
+  snprintf(text[1], sizeof text[1], "LANES=%d", l->cut.lanes);
+  snprintf(text[2], sizeof text[2], "THREADS=%d", l->cut.threads);
+  snprintf(text[3], sizeof text[3], "BLOCKS=%d", l->cut.blocks);
+  snprintf(text[4], sizeof text[4], "TILE=%d", l->cut.tile);
+  snprintf(text[5], sizeof text[5], "LINES=%d", l->cut.lines);
+  const TesiProgramDesc lanes = {.file = "saddle_lanes.cu",
+                                 .options = {real, text[0], text[1], text[2], text[3], text[4], text[5]}},
+                        orders = {.file = "saddle_lanes_order.cu", .options = {real, text[0]}};
+  TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
+  TES_TRY(tesi_program_get(ctx, &orders, &order));
+  TES_TRY(tesi_kernel_get(ctx, sweep, "tesk_saddle_lanes", l->shared, &l->kernel[SWEEP]));
+  static const char *const names[KERNELS] = {NULL, "tesk_lanes_copy", "tesk_lanes_in", "tesk_lanes_out",
+                                             "tesk_lanes_prepare"};
+  for (int k = COPY; k < KERNELS; k++) TES_TRY(tesi_kernel_get(ctx, order, names[k], 0, &l->kernel[k]));
+done:
+  return status;
+}
+
+static TesStatus make_vectors(TesContext *ctx, const TesiSaddle *s, TesiSaddleLanes *l) {
+  TesStatus status = TES_OK;
+  TeskLanes *a = &l->arguments;
+  const double count = count_numbers(s->rt, a->half);
+  TES_TRY(tesi_rt_parts(ctx, s->rt, &a->parts));
+  a->alpha = s->alpha;
+  a->nu = s->nu;
+  a->class_size = (int)(count / 8);
+  for (int d = 0; d < 3; d++) {
+    a->cells[d] = s->rt->axis[d].cells;
+    a->ring[d] = s->rt->axis[d].periodic;
+  }
+  for (int i = 0; i < 4; i++)
+    TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)count * tesi_precision_size(l->precision),
+                                               i < 2 ? &l->x[i] : &l->b[i - 2]));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_lanes_create(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
+                                   TesiSaddleLanes **lanes) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesiSaddleLanes *l = NULL;
+  Making m = {.op = op, .axis = axis};
+  *lanes = NULL;
+  TES_NEW(&l);
+  m.lanes = l;
+  l->precision = op->precision;
+  l->cut = cuts[op->precision][s->rt->n];
+  TES_TRY(get_kernels(ctx, s->rt->n, l));
+  TES_TRY(make_vectors(ctx, s, l));
+  for (int d = 0; d < 3; d++) TES_TRY(make_axis(&m, d));
+  TES_TRY(make_inverses(&m));
+  TES_TRY(make_lists(&m));
+  *lanes = l;
+  l = NULL;
+done:
+  for (int i = 0; i < 3 * KINDS; i++) tesi_saddle_local_free(ctx, &m.kind[i / KINDS][i % KINDS]);
+  tesi_free(ctx, &m.inverse);
+  tesi_saddle_lanes_destroy(ctx, &l);
+  return status;
+}
+
+void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes) {
+  TesiSaddleLanes *l = *lanes;
+  const TesiDevice *device = tesi_context_device(ctx);
+  if (!l) return;
+  for (int d = 0; d < 3; d++) {
+    device->release(ctx, &l->numbers[d]);
+    device->release(ctx, &l->mass_inverse[d]);
+    device->release(ctx, &l->mass_kind[d]);
+  }
+  void **const all[] = {&l->inverses, &l->blocks, &l->vertices, &l->copies,
+                        &l->x[0],     &l->x[1],   &l->b[0],     &l->b[1]};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, &l->colour);
+  tesi_free(ctx, lanes);
+}
+
+void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *threads) {
+  *count = lanes->cut.lanes;
+  *threads = lanes->cut.threads;
+}
+
+/* ---- a sweep ------------------------------------------------------------------------------------------- */
+
+static TesiGrid grid_of(int64_t count, unsigned rows) {
+  return (TesiGrid){(unsigned)((count + THREADS - 1) / THREADS), rows, 1};
+}
+
+static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c, int from) {
+  TesStatus status = TES_OK;
+  const void *x = l->x[from];
+  void *y = l->x[1 - from];
+  int odd = c->odd, copies = c->copies;
+  const TeskLanesBlock *blocks = (const TeskLanesBlock *)l->blocks + c->first_block;
+  const int *cells = (const int *)l->copies + c->first_copy;
+  const int64_t values = tesi_max(
+      1, l->arguments.class_size / (l->arguments.half[0] * l->arguments.half[1] * l->arguments.half[2]));
+  void *sweep[] = {&l->arguments, &blocks, &l->vertices, &x, &l->b[0], &l->b[1], &y, &odd},
+       *copy[] = {&cells, &copies, &x, &y};
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], (TesiGrid){(unsigned)c->blocks, 1, 1},
+                             (unsigned)l->cut.threads, l->shared, sweep));
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[COPY], grid_of(copies * values, 1), THREADS, 0, copy));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const void *b, void *x, TesSweep sweep,
+                                  bool zero_guess) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const int64_t count = 8 * (int64_t)l->arguments.class_size;
+  long long most = 0;
+  for (int p = 0; p < 4; p++) {
+    const long long size = l->arguments.parts.offset[p + 1] - l->arguments.parts.offset[p];
+    most = size > most ? size : most;
+  }
+  void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1]}, *in[] = {&l->arguments, &x, &l->x[0]};
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], grid_of(count, 1), THREADS, 0, prepare));
+  TES_TRY(zero_guess ? device->fill(ctx, l->precision, count, 0, l->x[0])
+                     : tesi_kernel_launch(ctx, &l->kernel[IN], grid_of(count, 1), THREADS, 0, in));
+  for (int i = 0; i < l->colours; i++)
+    TES_TRY(run_colour(ctx, l, &l->colour[sweep == TES_FORWARD ? i : l->colours - 1 - i], i % 2));
+  void *out[] = {&l->arguments, &l->x[l->colours % 2], &x};
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], grid_of(most, 4), THREADS, 0, out));
+done:
+  return status;
+}

@@ -1,0 +1,36 @@
+/* Sweeps of vertex patches of Stokes with the residual inside the kernel, patches in lanes
+ * (src/kernels/saddle_lanes.cu): in 3D, degrees 1 to 4, equal cells, walls and rings of an even number of cells. The
+ * iterate is that of saddle_patches.h up to round-off. */
+#ifndef TESI_SADDLE_LANES_H
+#define TESI_SADDLE_LANES_H
+
+#include "smoother/saddle_patch/saddle_patch.h"
+
+typedef struct TesiSaddleLanes TesiSaddleLanes;
+bool tesi_saddle_lanes_serve(const TesOperator *op, const TesiSaddlePatchAxis axis[3]);
+/* *lanes is NULL after a failure. */
+TesStatus tesi_saddle_lanes_create(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
+                                   TesiSaddleLanes **lanes);
+void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes);
+TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
+                                  TesSweep sweep, bool zero_guess);
+/* Lanes and threads of a block. */
+void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *threads);
+
+/* saddle_lanes_tables.c: the tables of a kind, as the kernel has them; how many numbers. */
+typedef struct TesiLanesShape {
+  int n, tile;
+} TesiLanesShape;
+int tesi_lanes_table_size(int n);
+/* Modes sorted, even ones first, where the interval is symmetric (*split); vertex: one of the kind. */
+TesStatus tesi_lanes_sort(TesContext *ctx, int n, const TesiSaddleLocalAxis *from,
+                          TesiSaddleLocalAxis *sorted, bool *split);
+void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, const TesiSaddleLocalAxis *l,
+                           double *table);
+/* M^-1 of the nodes inside: [2 n - 1][2 n - 1]. */
+void tesi_lanes_fill_mass(const TesiSaddleLocalAxis *l, double *inverse);
+/* Numbers of S^+ by parity blocks, and S^+ in that order, from [pressures][pressures]. */
+int64_t tesi_lanes_inverse_size(TesiLanesShape shape, const bool split[3]);
+void tesi_lanes_fill_inverse(TesiLanesShape shape, const bool split[3], const double *S, double *to);
+
+#endif
