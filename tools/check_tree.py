@@ -12,11 +12,14 @@
 - Source files have names of their own in src/: none stands twice, and none is called op_.
 - Links of the documents lead somewhere, and so do names of documents anywhere (docs/NAME.md).
 - Tests of GPUs are in the lists of what checks a GPU.
+- The rules of the architecture that a text shows: check_rules.py.
 Prints one line a violation; the exit status is 1 when there are any."""
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import check_rules
 
 MAX_LINES = 600
 MAX_COLUMNS = 120
@@ -148,7 +151,9 @@ def check_gpu_lists(root, name, path, text):
 
 def violations(root):
     """All violations below root."""
-    yield from check_names(sorted(path.relative_to(root) for path in files(root)))
+    names = sorted(path.relative_to(root) for path in files(root))
+    yield from check_names(names)
+    yield from check_rules.violations(root, names)
     for path in files(root):
         if path.suffix not in TEXTS or path.name in ("LICENSE",) or "corpus" in path.parts:
             continue

@@ -21,6 +21,8 @@ GOOD = {
     "src/kernels/patch.cu": "#include \"device.h\"\n",
     "src/kernels/device.h": "#ifndef TESK_DEVICE_H\n#define TESK_DEVICE_H\n#endif\n",
     "src/device/emulator.c": "#include \"kernels/device.h\"\n",
+    "src/operator/mapped.c": "const TesiOperatorKind tesi_operator_mapped = {\n    .name = \"mapped\", .init = init};\n",
+    "tests/t4_mapped.c": "/* kind mapped */\n",
     "cli/main.c": "#include <stdio.h>\n#include \"command.h\"\n#include \"tessera/mesh.h\"\n",
     "cli/command.h": "",
     "docs/page.md": "[here](page.md) and [there](https://example.org/x)\n",
@@ -104,6 +106,33 @@ class Checkers(unittest.TestCase):
         self.assert_finds("include/tessera/mesh.h", header.replace("tes_mesh_b", "tes_forest_b"), "says forest")
         self.assert_finds("include/tessera/forest.h", "#ifndef TESSERA_FOREST_H\n#define TESSERA_FOREST_H\n#endif\n",
                           "one kind of mesh")
+
+    def test_nouns(self):
+        header = GOOD["include/tessera/mesh.h"]
+        many = "".join(f"/** It. */\nint tes_f{i}(void);\n" for i in range(159))
+        self.assert_finds("include/tessera/mesh.h", header.replace("#endif", "/** It. */\nint tes_box(void);\n#endif"), "says box")
+        self.assert_finds("include/tessera/mesh.h",
+                          header.replace("#endif", "/** It. */\nint tes_mesh_create_from(void);\n#endif"), "one create function")
+        found = self.found("include/tessera/mesh.h", header.replace("#endif", many + "#endif"))
+        self.assertEqual(found, ["include/tessera: 161 public functions, at most 160 are wanted"])
+        self.assert_finds("src/operator/a.c", "TesiForest f;\n", "says forest")
+        self.assertEqual(self.found("src/mesh/a.c", "TesiForest f;\n"), [])
+
+    def test_kinds_are_tested(self):
+        found = self.found("tests/t4_mapped.c", "int mapped_twice;\n")
+        self.assertEqual(found, ["src/operator/mapped.c: no test and no case names the kind mapped"])
+
+    def test_rules_of_the_architecture(self):
+        header = GOOD["include/tessera/mesh.h"]
+        self.assert_finds("include/tessera/mesh.h", header.replace("tes_mesh_b(void)", "tes_mesh_b(const double *x)"),
+                          "vectors are TesVector")
+        self.assertEqual(self.found("include/tessera/mesh.h", header.replace("tes_mesh_b(void)", "tes_mesh_b(double *norm)")), [])
+        self.assert_finds("src/operator/a.c", "  TES_TRY(tes_mesh_find_boundary(mesh, name, &i));\n", "become numbers")
+        self.assert_finds("src/operator/a.c", "  device->dot(ctx, n, x, y, &s);\n", "device/vector.c")
+        self.assert_finds("src/operator/a.c", "  n = desc->degree ? desc->degree : 4;\n", "default degree")
+        self.assert_finds("src/operator/a.c", "  MPI_Init(0, 0);\n", "MPI is called")
+        self.assert_finds("src/operator/a.c", '  getenv("PETSC_OPTIONS");\n', "environment variable")
+        self.assertEqual(self.found("src/operator/a.c", "/* MPI_Init, device->dot(x) */\n"), [])
 
     def test_loops_over_threads(self):
         self.assert_finds("src/base/a.c", "#pragma omp parallel for\n", "a loop of OpenMP")

@@ -76,7 +76,7 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSolveOptions *o = &p->options;
-  const int degree = desc->degree ? desc->degree : 2;
+  const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
   double value;
   TES_CHECK(p->mesh->kind == TES_MESH_BOX, "stokes is solved on meshes of kind box; this one is not");
   TES_CHECK(!desc->materials, "a box has no materials");

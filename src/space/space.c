@@ -52,6 +52,10 @@ done:
   return status;
 }
 
+int tesi_space_usual_degree(TesElement element, int degree) {
+  return degree ? degree : element == TES_ELEMENT_RT ? 2 : 4;
+}
+
 static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degree) {
   TesStatus status = TES_OK;
   const bool rt = desc->element == TES_ELEMENT_RT;
@@ -77,7 +81,7 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TesStatus status = TES_OK;
   TesSpace *s = NULL;
   TES_REFUSE_NULL(context, desc, space);
-  const int degree = desc->degree ? desc->degree : desc->element == TES_ELEMENT_RT ? 2 : 4;
+  const int degree = tesi_space_usual_degree(desc->element, desc->degree);
   *space = NULL;
   TES_TRY(check_desc(ctx, desc, degree));
   TES_NEW(&s);

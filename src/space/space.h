@@ -75,6 +75,8 @@ const TesiRt *tesi_space_rt(const TesSpace *space);
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
 
+/* The degree of a description: the element's usual one where it gives none. */
+int tesi_space_usual_degree(TesElement element, int degree);
 /* The same components and boundary conditions and another degree, or over a mesh with the same boundaries; a
  * product keeps its degrees. */
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other);

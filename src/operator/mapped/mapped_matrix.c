@@ -15,7 +15,7 @@ struct TesiCellMatrix {
   int64_t work;       /* numbers a thread */
   double *T;          /* [2][2][q][n][n]: derivative of the first, of the second */
   double *transposed; /* [2][2][n][n][q] */
-  double *halves;     /* W of forest_space.h */
+  double *halves;     /* W of space.h */
 };
 
 static void fill_tables(const TesiMapped *m, TesiCellMatrix *c) {

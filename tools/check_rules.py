@@ -1,0 +1,113 @@
+"""The rules of docs/architecture.md ("What holds everywhere") that can be read from the text. Part of check_tree.py.
+
+- At most MAX_PUBLIC public functions; none, no type and no header says box or forest: kinds of a mesh are values.
+- A public type has one create function; a function has several, because its kinds have nothing in common, and a
+  space has one of products.
+- Inside, functions and types that say forest stand in FOREST alone.
+- Every kind, equation and the like (`.name = "..."`) is named by a test, or a case file.
+- Names of boundaries and materials become numbers in mesh/ and problem/ alone.
+- Vectors of public functions are TesVector: arrays of double are in ARRAYS alone.
+- Sums over entries of vectors go through device/vector.c.
+- A default degree stands in space.c alone.
+- MPI is called in MPI alone. Environment variables are called TESSERA_... or stand in OTHERS_VARIABLES."""
+import re
+
+MAX_PUBLIC = 160
+FOREST = ("mesh", "space", "geometry")
+CREATE = {"tes_function_create": 4, "tes_space_create": 2}
+# Coordinates, numbers of cells or boundaries, values at points, and how vectors are filled and read.
+ARRAYS = {"tes_estimate_residual", "tes_estimate_dwr", "tes_mark_cells", "tes_function_evaluate", "tes_functional_error",
+          "tes_mesh_evaluate", "tes_mesh_locate", "tes_problem_sample", "tes_space_coordinates", "tes_vector_set",
+          "tes_vector_get"}
+NUMBER = {"value", "l2", "h1", "dot", "norm", "maximum", "t"}  # one number, returned
+# p4est and hypre take communicators; one place begins MPI.
+MPI = {"src/mesh/forest/forest_p4est.c", "src/mesh/forest/forest_p4est_body.h", "src/multigrid/coarse/amg.c"}
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+INLINE = re.compile(r"\bstatic inline [^;{]*\{.*?^\}", re.S | re.M)
+FUNCTION = re.compile(r"\b(tes_\w+)\s*\(([^;{]*)\)\s*;")
+TYPE = re.compile(r"\b(Tes[A-Z]\w*)")
+KIND_NAME = re.compile(r"const Tesi\w*(?:Kind|Equation|Stepper) \w+ = \{\s*(?:\.name = )?\"(\w+)\"")
+INSIDE = re.compile(r"\b(tesi_\w*forest\w*|Tesi\w*Forest\w*)\b")
+FIND = re.compile(r"\btes_mesh_find_(?:boundary|material)\(")
+SUM = re.compile(r"(?:device|\))->(?:dot|maximum)\(")
+DEGREE = re.compile(r"degree \? \S*degree : \d|degree = 4;")
+ENVIRONMENT = re.compile(r"getenv\(\"(\w+)\"")
+OTHERS_VARIABLES = {"HOME", "XDG_CACHE_HOME", "CUDA_HOME", "OMPI_COMM_WORLD_SIZE", "OMP_WAIT_POLICY"}
+
+
+def code(path):
+    """The text without comments, lines kept."""
+    return COMMENT.sub(lambda m: "\n" * m.group().count("\n"), path.read_text(encoding="utf-8"))
+
+
+def public_functions(texts):
+    """(header, name, parameters) of each."""
+    for name, text in texts:
+        for function, parameters in FUNCTION.findall(INLINE.sub("", text)):
+            yield name, function, " ".join(parameters.split())
+
+
+def check_public(texts):
+    """Headers, as (name, text)."""
+    functions = list(public_functions(texts))
+    if len(functions) > MAX_PUBLIC:
+        yield f"include/tessera: {len(functions)} public functions, at most {MAX_PUBLIC} are wanted"
+    for name, text in texts:
+        for word in sorted(set(TYPE.findall(text)) | set(re.findall(r"\btes_\w+", text))):
+            if "box" in word.lower():
+                yield f"{name}: {word} says box, a kind of mesh"
+    creates = {}
+    for name, function, parameters in functions:
+        noun = re.match(r"tes_\w+_create", function)
+        if noun:
+            creates.setdefault(noun.group(), []).append(name)
+        for parameter in parameters.split(","):
+            array = re.search(r"\bdouble \*(\w+)", parameter)
+            if array and function not in ARRAYS and array.group(1) not in NUMBER:
+                yield f"{name}: {function} has an array {array.group(1)}: vectors are TesVector"
+    for noun, names in creates.items():
+        if len(names) > CREATE.get(noun, 1):
+            yield f"{names[-1]}: {noun} stands {len(names)} times: one create function a noun"
+
+
+def check_inside(name, text, forest):
+    """A file of src/, comments left out; forest: names that are a mesh's own."""
+    folder = name.parts[1]
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        where = f"{name}:{number}"
+        for word in set(INSIDE.findall(line)) - forest:
+            yield f"{where}: {word} says forest"
+        if folder not in ("mesh", "problem") and FIND.search(line):
+            yield f"{where}: names become numbers in problem/"
+        if folder != "device" and SUM.search(line):
+            yield f"{where}: sums over entries go through device/vector.c"
+        if folder not in FOREST and DEGREE.search(line):
+            yield f"{where}: the default degree stands in space/space.c"
+        if re.search(r"\bMPI_\w", line) and name.as_posix() not in MPI:
+            yield f"{where}: MPI is called in {', '.join(sorted(MPI))}"
+        for variable in ENVIRONMENT.findall(line):
+            if not variable.startswith("TESSERA_") and variable not in OTHERS_VARIABLES:
+                yield f"{where}: the environment variable {variable}"
+
+
+def check_kinds(texts, used):
+    """Names of kinds in src/, as (name, text), against the texts of tests and cases."""
+    for name, text in texts:
+        for kind in KIND_NAME.findall(text):
+            if not re.search(rf"\b{kind}\b", used):
+                yield f"{name}: no test and no case names the kind {kind}"
+
+
+def violations(root, names):
+    """All violations in these files, names relative to root."""
+    def texts(folder, suffixes):
+        return [(name, code(root / name)) for name in names if name.parts[0] == folder and name.suffix in suffixes]
+    source = texts("src", {".c", ".h"})
+    yield from check_public(texts("include", {".h"}))
+    forest = {word for name, text in source if name.parts[1] in FOREST for word in INSIDE.findall(text)}
+    for name, text in source:
+        yield from check_inside(name, text, forest)
+    used = "\n".join((root / name).read_text(encoding="utf-8", errors="replace") for name in names
+                     if name.parts[0] in ("tests", "cases") and name.suffix in (".c", ".h", ".yaml"))
+    yield from check_kinds(source, used)
