@@ -27,6 +27,63 @@ static void pick(const TesiBand *band, int rows, const int *row, int columns, co
     for (int j = 0; j < columns; j++) A[i * columns + j] = tesi_band_entry(band, row[i], column[j]);
 }
 
+/* Where an entry goes when the interval is mirrored, and its sign. */
+static int mirrored(bool node, int count, int i, int *sign) {
+  const int n = count / 2;
+  *sign = node || i % n % 2 == 0 ? 1 : -1;
+  return node ? count - 1 - i : i < n ? n + i : i - n;
+}
+
+/* Whether A[rows][columns] mirrored is sign A, to round-off. */
+static bool is_mirrored(const double *A, bool row_nodes, int rows, bool column_nodes, int columns, int sign) {
+  double largest = 0, difference = 0;
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < columns; j++) {
+      int of_row, of_column;
+      const int mi = mirrored(row_nodes, rows, i, &of_row), mj = mirrored(column_nodes, columns, j, &of_column);
+      const double image = of_row * of_column * sign * A[mi * columns + mj];
+      largest = fmax(largest, fabs(A[i * columns + j]));
+      difference = fmax(difference, fabs(A[i * columns + j] - image));
+    }
+  return difference <= 1e-12 * largest;
+}
+
+static bool is_symmetric(const TesiSaddleLocalAxis *l) {
+  const int M = l->nodes, N = l->modes;
+  const double *Lc = l->matrices, *Mc = Lc + M * M, *Ld = Mc + M * M, *D = Ld + N * N;
+  return M == N - 1 && is_mirrored(Lc, true, M, true, M, 1) && is_mirrored(Mc, true, M, true, M, 1) &&
+         is_mirrored(Ld, false, N, false, N, 1) && is_mirrored(D, false, N, true, M, -1);
+}
+
+/* Ld z = ld z with even and odd z: the modes of the second cell, in reverse and with their signs, make it
+ * centrosymmetric. */
+static TesStatus diagonalize_modes(TesContext *ctx, const double *one, TesiSaddleLocalAxis *l) {
+  TesStatus status = TES_OK;
+  const int M = l->nodes, N = l->modes, n = N / 2;
+  const double *Ld = l->matrices + 2 * M * M;
+  double *A = NULL, *Z = NULL;
+  TES_ALLOC(&A, N * N);
+  TES_ALLOC(&Z, N * N);
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < N; i++) {
+      int sign = 1, other = 1;
+      const int from = i < n ? i : mirrored(false, N, N - 1 - i, &sign);
+      for (int j = 0; j < N; j++) {
+        const int column = j < n ? j : mirrored(false, N, N - 1 - j, &other);
+        if (pass == 0)
+          A[i * N + j] = (i < n ? 1 : sign) * (j < n ? 1 : other) * Ld[from * N + column];
+        else
+          l->Zd[from * N + j] = (i < n ? 1 : sign) * Z[i * N + j];
+      }
+    }
+    if (pass == 0) TES_TRY(tesi_eigen_symmetric(ctx, N, A, one, Z, l->ld));
+  }
+done:
+  tesi_free(ctx, &A);
+  tesi_free(ctx, &Z);
+  return status;
+}
+
 static TesStatus diagonalize(TesContext *ctx, TesiSaddleLocalAxis *l) {
   TesStatus status = TES_OK;
   const int M = l->nodes, N = l->modes;
@@ -34,8 +91,14 @@ static TesStatus diagonalize(TesContext *ctx, TesiSaddleLocalAxis *l) {
   double *one = NULL;
   TES_ALLOC(&one, N * N);
   for (int i = 0; i < N; i++) one[i * N + i] = 1;
-  TES_TRY(tesi_eigen(ctx, M, Lc, Mc, l->Zc, l->lc));
-  TES_TRY(tesi_eigen(ctx, N, Ld, one, l->Zd, l->ld));
+  l->symmetric = is_symmetric(l);
+  if (l->symmetric) {
+    TES_TRY(tesi_eigen_symmetric(ctx, M, Lc, Mc, l->Zc, l->lc));
+    TES_TRY(diagonalize_modes(ctx, one, l));
+  } else {
+    TES_TRY(tesi_eigen(ctx, M, Lc, Mc, l->Zc, l->lc));
+    TES_TRY(tesi_eigen(ctx, N, Ld, one, l->Zd, l->ld));
+  }
   TES_TRY(project(ctx, D, l));
 done:
   tesi_free(ctx, &one);
@@ -94,17 +157,40 @@ int tesi_saddle_local_pressures(const TesiSaddleLocal *l) {
   return l->axis[0]->modes * l->axis[1]->modes * l->axis[2]->modes;
 }
 
+int tesi_saddle_local_blocks(const TesiSaddleLocal *l, TesiSaddleBlock block[8]) {
+  int parts[3];
+  for (int d = 0; d < 3; d++) parts[d] = l->axis[d]->symmetric ? 2 : 1;
+  const int count = parts[0] * parts[1] * parts[2];
+  for (int b = 0; b < count; b++) {
+    const int part[3] = {b % parts[0], b / parts[0] % parts[1], b / parts[0] / parts[1]};
+    block[b].size = 1;
+    for (int d = 0; d < 3; d++) {
+      block[b].extent[d] = l->axis[d]->modes / parts[d];
+      block[b].first[d] = part[d] * block[b].extent[d];
+      block[b].size *= block[b].extent[d];
+    }
+  }
+  return count;
+}
+
+/* Modes of pressure `row` of a block. */
+static void modes_of(const TesiSaddleBlock *b, int row, int m[3]) {
+  m[0] = b->first[0] + row % b->extent[0];
+  m[1] = b->first[1] + row / b->extent[0] % b->extent[1];
+  m[2] = b->first[2] + row / b->extent[0] / b->extent[1];
+}
+
 /* S <- S + the part of component i: dense along direction i, diagonal across. */
-static void add_component(const TesiSaddleLocal *l, int i, double *S) {
-  const int *const N = (const int[]){l->axis[0]->modes, l->axis[1]->modes, l->axis[2]->modes};
-  const int n = tesi_saddle_local_pressures(l), step = i == 0 ? 1 : i == 1 ? N[0] : N[0] * N[1];
+static void add_component(const TesiSaddleLocal *l, int i, const TesiSaddleBlock *b, double *S) {
+  const int n = b->size, step = i == 0 ? 1 : i == 1 ? b->extent[0] : b->extent[0] * b->extent[1];
   const TesiSaddleLocalAxis *a = l->axis[i];
   for (int row = 0; row < n; row++) {
-    const int m[3] = {row % N[0], row / N[0] % N[1], row / N[0] / N[1]};
+    int m[3];
     double across = l->alpha;
+    modes_of(b, row, m);
     for (int d = 0; d < l->dim; d++)
       if (d != i) across += l->nu * l->axis[d]->ld[m[d]];
-    for (int other = 0; other < N[i]; other++) {
+    for (int other = b->first[i]; other < b->first[i] + b->extent[i]; other++) {
       double sum = 0;
       for (int z = 0; z < a->nodes; z++)
         sum += a->G[m[i] * a->nodes + z] * a->G[other * a->nodes + z] / (l->nu * a->lc[z] + across);
@@ -113,28 +199,33 @@ static void add_component(const TesiSaddleLocal *l, int i, double *S) {
   }
 }
 
-/* e e' factor is added. */
-static void add_constant(const TesiSaddleLocal *l, double factor, double *S) {
-  const int n = tesi_saddle_local_pressures(l), Nx = l->axis[0]->modes, Ny = l->axis[1]->modes;
-  double norm = 0;
-  for (int pass = 0; pass < 2; pass++)
-    for (int r = 0; r < n; r++) {
-      const double e = l->axis[0]->e[r % Nx] * l->axis[1]->e[r / Nx % Ny] * l->axis[2]->e[r / Nx / Ny];
-      if (pass == 0) norm += e * e;
-      for (int c = 0; c < n && pass == 1; c++)
-        S[(int64_t)r * n + c] += factor / norm * e * l->axis[0]->e[c % Nx] * l->axis[1]->e[c / Nx % Ny] *
-                                 l->axis[2]->e[c / Nx / Ny];
-    }
+static double constant_at(const TesiSaddleLocal *l, const TesiSaddleBlock *b, int row) {
+  int m[3];
+  modes_of(b, row, m);
+  return l->axis[0]->e[m[0]] * l->axis[1]->e[m[1]] * l->axis[2]->e[m[2]];
 }
 
-TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S) {
+/* S <- S + factor e e', e the constant, of norm 1. */
+static void add_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double factor, double *S) {
+  const int n = b->size;
+  double norm = 0;
+  for (int r = 0; r < n; r++) norm += constant_at(l, b, r) * constant_at(l, b, r);
+  for (int r = 0; r < n; r++)
+    for (int c = 0; c < n; c++)
+      S[(int64_t)r * n + c] += factor / norm * constant_at(l, b, r) * constant_at(l, b, c);
+}
+
+/* The constant is even: it stands in the first block. */
+TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l, const TesiSaddleBlock *b,
+                                         double *S) {
   TesStatus status = TES_OK;
-  const int n = tesi_saddle_local_pressures(l);
+  const int n = b->size;
+  const bool closed = l->closed && b->first[0] + b->first[1] + b->first[2] == 0;
   double trace = 0;
   memset(S, 0, sizeof *S * (size_t)n * (size_t)n);
-  for (int i = 0; i < l->dim; i++) add_component(l, i, S);
+  for (int i = 0; i < l->dim; i++) add_component(l, i, b, S);
   for (int r = 0; r < n; r++) trace += S[(int64_t)r * n + r] / n;
-  if (l->closed) add_constant(l, trace, S);
+  if (closed) add_constant(l, b, trace, S);
   TES_TRY(tesi_blas_begin(ctx, n));
   int info = LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', n, S, n);
   if (info == 0) info = LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'U', n, S, n);
@@ -143,7 +234,31 @@ TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, do
              info);
   for (int r = 0; r < n; r++)
     for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
-  if (l->closed) add_constant(l, -1 / trace, S);
+  if (closed) add_constant(l, b, -1 / trace, S);
 done:
+  return status;
+}
+
+TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S) {
+  TesStatus status = TES_OK;
+  TesiSaddleBlock block[8];
+  const int count = tesi_saddle_local_blocks(l, block), n = tesi_saddle_local_pressures(l),
+            Nx = l->axis[0]->modes, Ny = l->axis[1]->modes;
+  double *B = NULL;
+  TES_ALLOC(&B, (int64_t)block[0].size * block[0].size);
+  memset(S, 0, sizeof *S * (size_t)n * (size_t)n);
+  for (int b = 0; b < count; b++) {
+    TES_TRY(tesi_saddle_local_invert_block(ctx, l, &block[b], B));
+    for (int r = 0; r < block[b].size; r++)
+      for (int c = 0; c < block[b].size; c++) {
+        int m[3], o[3];
+        modes_of(&block[b], r, m);
+        modes_of(&block[b], c, o);
+        S[(int64_t)(m[0] + Nx * (m[1] + Ny * m[2])) * n + o[0] + Nx * (o[1] + Ny * o[2])] =
+            B[(int64_t)r * block[b].size + c];
+      }
+  }
+done:
+  tesi_free(ctx, &B);
   return status;
 }

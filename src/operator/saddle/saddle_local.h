@@ -18,6 +18,10 @@ typedef struct TesiSaddleLocalAxis {
   double *G;        /* [modes][nodes] */
   double *e;        /* [modes]: the constant 1 */
   double *matrices; /* Lc, Mc, Ld, D, one after the other: what tells intervals apart */
+  /* Two cells that are mirror images: eigenvectors are even, first and ascending, or odd. Node j is mirrored to
+   * nodes - 1 - j, mode j of the first cell to (-1)^j times mode j of the second. G takes even to odd and odd to even,
+   * and S has no entries between pressures of different parity. */
+  bool symmetric;
 } TesiSaddleLocalAxis;
 
 /* Of the entries node[nodes], mode[modes] of an axis. s NULL: a direction that does not exist. */
@@ -34,6 +38,16 @@ typedef struct TesiSaddleLocal {
   bool closed; /* the constant pressure is in the null space */
 } TesiSaddleLocal;
 int tesi_saddle_local_pressures(const TesiSaddleLocal *l);
+
+/* Pressures first[d] .. first[d] + extent[d] - 1 in each direction: what S couples. */
+typedef struct TesiSaddleBlock {
+  int first[3], extent[3], size;
+} TesiSaddleBlock;
+/* 1, 2, 4 or 8 blocks, by the directions that are symmetric. */
+int tesi_saddle_local_blocks(const TesiSaddleLocal *l, TesiSaddleBlock block[8]);
+/* S[size][size] <- S^+ of a block. */
+TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l, const TesiSaddleBlock *block,
+                                         double *S);
 /* S[n][n] <- S^+, n pressures. */
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S);
 
