@@ -112,8 +112,11 @@ static void compare_operator(const Pair *p) {
 
 static void compare_smoother(const Pair *p) {
   TesSmoother *smoother, *exact;
-  assert_ok(p->ctx, tes_smoother_create(p->ctx, &(TesSmootherDesc){.op = p->op}, &smoother));
-  assert_ok(host, tes_smoother_create(host, &(TesSmootherDesc){.op = p->exact}, &exact));
+  const bool red_black = p->flow->dim == 2 && p->flow->alpha > 0;
+  assert_ok(p->ctx,
+            tes_smoother_create(p->ctx, &(TesSmootherDesc){.op = p->op, .red_black = red_black}, &smoother));
+  assert_ok(host,
+            tes_smoother_create(host, &(TesSmootherDesc){.op = p->exact, .red_black = red_black}, &exact));
   boxes += p->flow->dim == 3 && p->flow->degree <= 4;
   in_lanes += strstr(tes_smoother_describe(smoother), "lanes") != NULL;
   TesVector *b = here(p, p->values), *be = there(p, p->values);

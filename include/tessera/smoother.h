@@ -67,6 +67,12 @@ typedef struct TesSmootherDesc {
   /** chebyshev, cell_patch: degree of the polynomial; 0 means 4, of elements from degree 5 on 5; cell_patch: 2 */
   int degree;
   double ratio; /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
+  /** patches of Stokes: twice as many colours, each of patches that do not share a face; x is then changed in place,
+   *  and the fused sweep needs no second vector */
+  bool red_black;
+  /** patches of Stokes: residuals of the whole mesh, one before each colour, in place of those inside the patches; the
+   *  same iterate, slower: for comparison */
+  bool unfused;
 } TesSmootherDesc;
 
 /** Errors: TES_INVALID_INPUT (a local solver that does not fit the form of the operator), TES_OUT_OF_MEMORY. */

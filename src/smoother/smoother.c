@@ -115,6 +115,8 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   s->omega = desc->omega;
   s->degree = desc->degree;
   s->ratio = desc->ratio;
+  s->red_black = desc->red_black;
+  s->unfused = desc->unfused;
   TES_TRY(init(s));
   *smoother = s;
   s = NULL;

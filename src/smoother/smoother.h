@@ -23,6 +23,8 @@ struct TesSmoother {
   double omega;
   int degree;   /* chebyshev */
   double ratio; /* chebyshev; 0: the fourth kind */
+  bool red_black,
+      unfused; /* patches of saddle operators: more colours; residuals of all the mesh, for tests */
   bool symmetric;
   void *plan;
   char description[160];

@@ -31,7 +31,7 @@
 
 #ifdef TESI_SIMD_BITS
 
-/* TESI_EACH_DEGREE(F): F(1) F(2) ... for the degrees that have loops of their own in this build; _8: none above 8. */
+/* TESI_EACH_DEGREE(F): F(1) F(2) ... for the degrees that have loops of their own in this build; _8, _4: none above. */
 #if TESI_SIMD_BITS > 128
 #define TESI_DEGREES TESI_SIMD_DEGREES
 #else
@@ -43,7 +43,13 @@
 #define TESI_DEGREES_8 TESI_DEGREES
 #endif
 #define TESI_EACH_DEGREE(F) TESI_PASTE(TESI_EACH, TESI_DEGREES)(F)
+#if TESI_DEGREES > 4
+#define TESI_DEGREES_4 4
+#else
+#define TESI_DEGREES_4 TESI_DEGREES
+#endif
 #define TESI_EACH_DEGREE_8(F) TESI_PASTE(TESI_EACH, TESI_DEGREES_8)(F)
+#define TESI_EACH_DEGREE_4(F) TESI_PASTE(TESI_EACH, TESI_DEGREES_4)(F)
 #define TESI_EACH_0(F)
 #define TESI_EACH_1(F) F(1)
 #define TESI_EACH_2(F) TESI_EACH_1(F) F(2)

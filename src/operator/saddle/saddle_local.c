@@ -40,7 +40,8 @@ static bool is_mirrored(const double *A, bool row_nodes, int rows, bool column_n
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < columns; j++) {
       int of_row, of_column;
-      const int mi = mirrored(row_nodes, rows, i, &of_row), mj = mirrored(column_nodes, columns, j, &of_column);
+      const int mi = mirrored(row_nodes, rows, i, &of_row),
+                mj = mirrored(column_nodes, columns, j, &of_column);
       const double image = of_row * of_column * sign * A[mi * columns + mj];
       largest = fmax(largest, fabs(A[i * columns + j]));
       difference = fmax(difference, fabs(A[i * columns + j] - image));

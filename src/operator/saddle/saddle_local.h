@@ -46,8 +46,8 @@ typedef struct TesiSaddleBlock {
 /* 1, 2, 4 or 8 blocks, by the directions that are symmetric. */
 int tesi_saddle_local_blocks(const TesiSaddleLocal *l, TesiSaddleBlock block[8]);
 /* S[size][size] <- S^+ of a block. */
-TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l, const TesiSaddleBlock *block,
-                                         double *S);
+TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l,
+                                         const TesiSaddleBlock *block, double *S);
 /* S[n][n] <- S^+, n pressures. */
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S);
 

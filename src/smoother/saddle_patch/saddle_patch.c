@@ -1,5 +1,4 @@
-/* Set-up of vertex patches: kinds of intervals a direction, a table of S^+ for each combination of them, patches in
- * groups of a SIMD vector. */
+/* Vertex patches of Stokes: sweeps, fused and from residuals. */
 #include "smoother/saddle_patch/saddle_patch.h"
 #include <math.h>
 #include <stdio.h>
@@ -8,190 +7,13 @@
 #include "base/team.h"
 #include "device/kernel.h"
 
-enum { WORK_ARRAYS = 6 };
-
-/* ---- tables in the precision of the operator ----------------------------------------------------------- */
-
-static int64_t put(TesPrecision precision, void *numbers, int64_t *at, int rows, int columns, bool transposed,
-                   const double *A) {
-  const int64_t start = *at;
-  for (int i = 0; i < rows; i++)
-    for (int j = 0; j < columns; j++) {
-      const double value = transposed ? A[j * rows + i] : A[i * columns + j];
-      if (precision == TES_DOUBLE)
-        ((double *)numbers)[(*at)++] = value;
-      else
-        ((float *)numbers)[(*at)++] = (float)value;
-    }
-  return start;
-}
-
-static TesStatus fill_table(TesContext *ctx, TesPrecision precision, const TesiSaddleLocalAxis *l,
-                            void **table) {
-  TesStatus status = TES_OK;
-  const int M = l->nodes, N = l->modes;
-  const int64_t size = 2 * M * M + 2 * N * N + 2 * N * M + M + N;
-  TesiSaddlePatchTable *t;
-  TES_TRY(tesi_alloc(ctx, sizeof *t + (size_t)size * tesi_precision_size(precision), 1, table));
-  t = *table;
-  *t = (TesiSaddlePatchTable){.nodes = M, .modes = N};
-  void *const numbers = t + 1;
-  int64_t at = 0;
-  t->Zc_forward = put(precision, numbers, &at, M, M, true, l->Zc);
-  t->Zd_forward = put(precision, numbers, &at, N, N, true, l->Zd);
-  t->Zc_back = put(precision, numbers, &at, M, M, false, l->Zc);
-  t->Zd_back = put(precision, numbers, &at, N, N, false, l->Zd);
-  t->G = put(precision, numbers, &at, N, M, false, l->G);
-  t->G_transposed = put(precision, numbers, &at, M, N, true, l->G);
-  t->lc = put(precision, numbers, &at, 1, M, false, l->lc);
-  t->ld = put(precision, numbers, &at, 1, N, false, l->ld);
-  t->size = at;
-done:
-  return status;
-}
-
-static TesStatus fill_tables(TesContext *ctx, TesPrecision precision, TesiSaddlePatchAxis *p) {
-  TesStatus status = TES_OK;
-  TES_ALLOC(&p->table, p->types);
-  for (int t = 0; t < p->types; t++) TES_TRY(fill_table(ctx, precision, &p->local[t], &p->table[t]));
-done:
-  return status;
-}
-
-/* An open end of the box in an interval adds a node. */
-static bool is_closed(const TesiSaddlePatchPlan *p, const int type[3]) {
-  for (int d = 0; d < p->rt->dim; d++)
-    if (p->axis[d].local[type[d]].nodes >= 2 * p->rt->n) return false;
-  return true;
-}
-
-static TesStatus fill_inverse(const TesSmoother *smoother, const int type[3], double *S, void *to) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  const TesiSaddlePatchPlan *p = smoother->plan;
-  const int64_t n = p->pressures;
-  const TesiSaddleLocal local = {
-      .dim = p->rt->dim,
-      .axis = {&p->axis[0].local[type[0]], &p->axis[1].local[type[1]], &p->axis[2].local[type[2]]},
-      .nu = p->saddle->nu,
-      .alpha = p->saddle->alpha,
-      .closed = is_closed(p, type)};
-  int64_t at = 0;
-  TES_TRY(tesi_saddle_local_invert(ctx, &local, S));
-  put(smoother->op->precision, to, &at, (int)n, (int)n, false, S);
-done:
-  return status;
-}
-
-static TesStatus check_room(const TesSmoother *smoother, double count) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  const TesiSaddlePatchPlan *p = smoother->plan;
-  const double size =
-                   (double)p->pressures * p->pressures * (double)tesi_precision_size(smoother->op->precision),
-               room = (double)tes_memory_available() / 2;
-  if (count * size > room)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "%.0f kinds of patches with inverse Schur complements of %.3g MB need %.3g GiB, %.3g GiB are "
-             "free: use equal cells in more directions, fewer cells or a lower degree",
-             count, 1e-6 * size, count * size / (1 << 30), room / (1 << 30));
-done:
-  return status;
-}
-
-static TesStatus fill_inverses(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  const TesiSaddlePatchAxis *a = p->axis;
-  const size_t n = (size_t)p->pressures, size = tesi_precision_size(smoother->op->precision);
-  double *S = NULL;
-  p->inverses = a[0].types * a[1].types * a[2].types;
-  TES_TRY(check_room(smoother, (double)a[0].types * a[1].types * a[2].types));
-  TES_ALLOC(&p->inverse, p->inverses);
-  for (int i = 0; i < p->inverses; i++) TES_TRY(tesi_alloc(ctx, n * n, size, &p->inverse[i]));
-  TES_ALLOC(&S, n * n);
-  for (int i = 0; i < p->inverses; i++) {
-    const int type[3] = {i % a[0].types, i / a[0].types % a[1].types, i / a[0].types / a[1].types};
-    TES_TRY(fill_inverse(smoother, type, S, p->inverse[i]));
-  }
-done:
-  tesi_free(ctx, &S);
-  return status;
-}
-
-/* ---- colours and groups -------------------------------------------------------------------------------- */
-
-/* Vertices of an axis with a colour and a kind. */
-static int pick_vertices(const TesiSaddlePatchAxis *a, int colour, int type, int *vertex) {
-  int count = 0;
-  for (int v = 0; v < a->vertices; v++)
-    if (a->colour[v] == colour && a->type[v] == type) vertex[count++] = v;
-  return count;
-}
-
-/* Appends the patches of a colour and kinds; only counts where task is NULL. */
-static void add_group(const TesiSaddlePatchPlan *p, const int colour[3], const int type[3], int lanes,
-                      int *const list[3], TesiSaddlePatchTask *task, int (*vertices)[3], int *tasks,
-                      int *patches) {
-  int count[3];
-  for (int d = 0; d < 3; d++) count[d] = pick_vertices(&p->axis[d], colour[d], type[d], list[d]);
-  const int all = count[0] * count[1] * count[2];
-  for (int i = 0; i < all; i++) {
-    if (i % lanes == 0) {
-      if (task)
-        task[*tasks] = (TesiSaddlePatchTask){.type = {type[0], type[1], type[2]},
-                                             .inverse = type[0] + p->axis[0].types *
-                                                                      (type[1] + p->axis[1].types * type[2]),
-                                             .count = tesi_min(lanes, all - i),
-                                             .vertex = vertices + *patches};
-      ++*tasks;
-    }
-    if (vertices) {
-      vertices[*patches][0] = list[0][i % count[0]];
-      vertices[*patches][1] = list[1][i / count[0] % count[1]];
-      vertices[*patches][2] = list[2][i / count[0] / count[1]];
-    }
-    ++*patches;
-  }
-}
-
-static void add_colour(const TesiSaddlePatchPlan *p, int c, int lanes, int *const list[3],
-                       TesiSaddlePatchTask *task, int (*vertices)[3], int *tasks, int *patches) {
-  const TesiSaddlePatchAxis *a = p->axis;
-  const int colour[3] = {c % a[0].colours, c / a[0].colours % a[1].colours, c / a[0].colours / a[1].colours};
-  for (int t = 0; t < a[0].types * a[1].types * a[2].types; t++) {
-    const int type[3] = {t % a[0].types, t / a[0].types % a[1].types, t / a[0].types / a[1].types};
-    add_group(p, colour, type, lanes, list, task, vertices, tasks, patches);
-  }
-}
-
-static TesStatus fill_tasks(TesContext *ctx, int lanes, TesiSaddlePatchPlan *p) {
-  TesStatus status = TES_OK;
-  int *list[3] = {NULL}, tasks = 0, patches = 0;
-  for (int d = 0; d < 3; d++) TES_ALLOC(&list[d], p->axis[d].vertices);
-  p->colours = p->axis[0].colours * p->axis[1].colours * p->axis[2].colours;
-  TES_ALLOC(&p->first_task, p->colours + 1);
-  for (int c = 0; c < p->colours; c++) add_colour(p, c, lanes, list, NULL, NULL, &tasks, &patches);
-  TES_ALLOC(&p->task, tasks);
-  TES_ALLOC(&p->vertices, patches);
-  tasks = patches = 0;
-  for (int c = 0; c < p->colours; c++) {
-    add_colour(p, c, lanes, list, p->task, p->vertices, &tasks, &patches);
-    p->first_task[c + 1] = tasks;
-  }
-done:
-  for (int d = 0; d < 3; d++) tesi_free(ctx, &list[d]);
-  return status;
-}
-
-/* ---- the smoother -------------------------------------------------------------------------------------- */
+/* ---- a colour ------------------------------------------------------------------------------------------ */
 
 typedef struct Colour {
   const TesiSaddlePatchPlan *plan;
   int bits, first;
   bool single;
-  const void *r;
-  void *x;
+  TesiSaddlePatchJob job;
 } Colour;
 
 static void run_tasks(const void *data, TesiSpan span) {
@@ -199,23 +21,110 @@ static void run_tasks(const void *data, TesiSpan span) {
   const TesiSaddlePatchPlan *p = c->plan;
   for (int64_t i = c->first + span.first; i < c->first + span.end; i++) {
     if (c->single)
-      TESI_SIMD_PICK(c->bits, tesk_saddle_patch_float)(p, &p->task[i], c->r, c->x, p->work[span.thread]);
+      TESI_SIMD_PICK(c->bits, tesk_saddle_patch_float)(p, &p->task[i], &c->job, p->work[span.thread]);
     else
-      TESI_SIMD_PICK(c->bits, tesk_saddle_patch_double)(p, &p->task[i], c->r, c->x, p->work[span.thread]);
+      TESI_SIMD_PICK(c->bits, tesk_saddle_patch_double)(p, &p->task[i], &c->job, p->work[span.thread]);
   }
 }
 
-static void run_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
+static int threads_of(const TesSmoother *smoother, int64_t numbers) {
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  return tesi_min(tesi_team_threads(smoother->context, numbers), p->threads);
+}
+
+static void run_colour(const TesSmoother *smoother, int colour, const TesiSaddlePatchJob *job) {
   const TesiSaddlePatchPlan *p = smoother->plan;
   const int first = p->first_task[colour], count = p->first_task[colour + 1] - first;
   const Colour c = {.plan = p,
                     .bits = tes_context_simd_bits(smoother->context),
                     .first = first,
                     .single = smoother->op->precision == TES_SINGLE,
-                    .r = r,
-                    .x = x};
-  const int threads = tesi_team_threads(smoother->context, (int64_t)count * p->pressures * p->pressures);
-  tesi_team_for(tesi_min(threads, p->threads), count, run_tasks, &c);
+                    .job = *job};
+  tesi_team_share(threads_of(smoother, (int64_t)count * p->pressures * 256), count, 1, run_tasks, &c);
+}
+
+/* ---- entries that no patch of a colour writes ------------------------------------------------------------ */
+
+typedef struct Rest {
+  const TesiSaddlePatchPlan *plan;
+  const TesiSaddlePatchRest *rest[3]; /* NULL: the direction does not exist */
+  size_t size;                        /* of a number */
+  int part;
+  const char *from;
+  char *to;
+} Rest;
+
+static bool is_rest(const Rest *r, int d, int i) {
+  return r->rest[d] && (d == r->part ? r->rest[d]->node : r->rest[d]->mode)[i];
+}
+
+/* Lines along x. */
+static void copy_lines(const void *data, TesiSpan span) {
+  const Rest *r = data;
+  const int *extent = r->plan->rt->extent[r->part];
+  const bool any = r->rest[0]->any;
+  for (int64_t l = span.first; l < span.end; l++) {
+    const size_t at = (size_t)(r->plan->rt->offset[r->part] + l * extent[0]) * r->size;
+    if (is_rest(r, 1, (int)(l % extent[1])) || is_rest(r, 2, (int)(l / extent[1])))
+      memcpy(r->to + at, r->from + at, (size_t)extent[0] * r->size);
+    else if (any)
+      for (int x = 0; x < extent[0]; x++)
+        if (is_rest(r, 0, x))
+          memcpy(r->to + at + (size_t)x * r->size, r->from + at + (size_t)x * r->size, r->size);
+  }
+}
+
+static void copy_rest(const TesSmoother *smoother, int colour, const void *from, void *to) {
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  const TesiSaddlePatchAxis *a = p->axis;
+  const int of[3] = {colour % a[0].colours, colour / a[0].colours % a[1].colours,
+                     colour / a[0].colours / a[1].colours};
+  Rest r = {.plan = p, .size = tesi_precision_size(smoother->op->precision), .from = from, .to = to};
+  for (int d = 0; d < p->rt->dim; d++) r.rest[d] = &p->rest[d][of[d]];
+  for (r.part = 0; r.part < p->rt->parts; r.part++) {
+    const int *extent = p->rt->extent[r.part];
+    const int64_t lines = (int64_t)extent[1] * extent[2];
+    tesi_team_for(threads_of(smoother, lines * extent[0]), lines, copy_lines, &r);
+  }
+}
+
+/* ---- sweeps -------------------------------------------------------------------------------------------- */
+
+static TesStatus apply_unfused(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                               bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  for (int i = 0; i < p->colours; i++) {
+    const bool first = i == 0 && zero_guess;
+    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
+    run_colour(smoother, sweep == TES_FORWARD ? i : p->colours - 1 - i,
+               &(TesiSaddlePatchJob){.r = first ? b : p->r, .x_new = x});
+  }
+done:
+  return status;
+}
+
+/* Patches of a red or black colour do not know each other: x is changed where it stands. Those of other colours read
+ * what others of them change: between x and a second vector. */
+static TesStatus apply_fused(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  void *from = x, *to = p->red_black ? x : p->r;
+  for (int i = 0; i < p->colours; i++) {
+    const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i;
+    if (to != from) copy_rest(smoother, colour, from, to);
+    run_colour(smoother, colour, &(TesiSaddlePatchJob){.b = b, .x = from, .x_new = to});
+    void *const other = from;
+    from = to, to = other;
+  }
+  if (from != x)
+    TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, from, op->precision, x));
+done:
+  return status;
 }
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
@@ -224,20 +133,28 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   const TesiSaddlePatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < p->colours; i++) {
-    const bool first = i == 0 && zero_guess;
-    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
-    run_colour(smoother, sweep == TES_FORWARD ? i : p->colours - 1 - i, first ? b : p->r, x);
-  }
+  TES_TRY(p->fused ? apply_fused(smoother, b, x, sweep) : apply_unfused(smoother, b, x, sweep, zero_guess));
 done:
   return status;
 }
 
+/* Patches of the inner kind, with parity in all directions. */
+static double patch_flops(int dim, double n) {
+  const double N = 2 * n, K = pow(N, dim), lines = K / N, halves = 2 * n * n /* multiplications of a line */;
+  return 2 * (lines * halves * (2 * dim * dim + 4 * dim) + K * K / pow(2, dim));
+}
+
+/* Lc, Mc and D of the nodes at the ends, and Ld across faces. */
+static double outside_flops(int dim, double n) {
+  const double N = 2 * n, lines = pow(N, dim - 1);
+  return 2 * dim * lines *
+         (2 * (dim - 1) * (1 + 1 / N) * n * n + 2 * (dim - 1) * N + 2 * n * (n + 1) + N + 4 * n);
+}
+
 TesCost tesi_saddle_patch_cost(const TesOperator *op, int colours, double patches) {
   const TesCost residual = tes_operator_info(op).cost;
-  const double dim = tesi_saddle_of(op)->rt->dim, N = 2 * tesi_saddle_of(op)->rt->n, K = pow(N, dim);
-  const double transforms = 2 * (2 * dim * dim + 2 * dim + 2 * dim) * N * K;
-  return (TesCost){.flops = colours * residual.flops + patches * (transforms + 2 * K * K),
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  return (TesCost){.flops = colours * residual.flops + patches * patch_flops(rt->dim, rt->n),
                    .bytes = colours * 2 * residual.bytes};
 }
 
@@ -245,34 +162,29 @@ static TesCost cost(const TesSmoother *smoother) {
   const TesiSaddlePatchPlan *p = smoother->plan;
   double patches = 1;
   for (int d = 0; d < 3; d++) patches *= p->axis[d].vertices;
-  return tesi_saddle_patch_cost(smoother->op, p->colours, patches);
-}
-
-static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
-  const TesiSaddlePatchPlan *p = smoother->plan;
-  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, b, x, sweep);
-}
-
-static void free_axis(TesContext *ctx, TesiSaddlePatchAxis *a) {
-  for (int t = 0; a->table && t < a->types; t++) tesi_free(ctx, &a->table[t]);
-  tesi_free(ctx, &a->table);
-  tesi_saddle_patch_axis_free(ctx, a);
+  if (!p->fused) return tesi_saddle_patch_cost(smoother->op, p->colours, patches);
+  const double vector = (double)tesi_precision_size(smoother->op->precision) * (double)smoother->op->length;
+  return (TesCost){.flops =
+                       patches * (patch_flops(p->rt->dim, p->rt->n) + outside_flops(p->rt->dim, p->rt->n)),
+                   .bytes = p->colours * 4 * vector};
 }
 
 static void destroy(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesiSaddlePatchPlan *p = smoother->plan;
   if (!p) return;
-  for (int d = 0; d < 3; d++) free_axis(ctx, &p->axis[d]);
-  for (int i = 0; p->inverse && i < p->inverses; i++) tesi_free(ctx, &p->inverse[i]);
+  tesi_saddle_patch_tables_free(ctx, p);
+  tesi_saddle_patch_tasks_free(ctx, p);
+  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
   for (int t = 0; p->work && t < p->threads; t++) tesi_free(ctx, &p->work[t]);
   if (p->r) tesi_context_device(ctx)->release(ctx, &p->r);
-  tesi_free(ctx, &p->inverse);
   tesi_free(ctx, &p->work);
-  tesi_free(ctx, &p->first_task);
-  tesi_free(ctx, &p->task);
-  tesi_free(ctx, &p->vertices);
   tesi_free(ctx, &smoother->plan);
+}
+
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  const TesiSaddlePatchPlan *p = smoother->plan;
+  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, p->red_black, b, x, sweep);
 }
 
 static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
@@ -281,9 +193,7 @@ static TesStatus create_work(const TesSmoother *smoother, TesiSaddlePatchPlan *p
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(smoother->op->precision);
-  size_t most = 1;
-  for (int d = 0; d < p->rt->dim; d++) most *= (size_t)p->axis[d].most;
-  p->work_size = WORK_ARRAYS * most;
+  p->work_size = tesi_saddle_patch_work(p->rt);
   TES_ALLOC(&p->work, p->threads);
   for (int t = 0; t < p->threads; t++) TES_TRY(tesi_alloc(ctx, p->work_size, 64, &p->work[t]));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)smoother->op->length * size, &p->r));
@@ -291,11 +201,33 @@ done:
   return status;
 }
 
+/* On a ring the parity of numbers of patches changes from each to the next where their count is even. */
+static bool can_fuse(const TesiSaddlePatchPlan *p) {
+  for (int d = 0; d < p->rt->dim; d++) {
+    if (p->axis[d].ring_of_two) return false;
+    if (p->red_black && p->rt->axis[d].periodic && p->axis[d].vertices % 4 == 2) return false;
+  }
+  return true;
+}
+
+static TesStatus init_axes(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  p->modes = 2 * p->rt->n;
+  p->pressures = 1;
+  for (int d = 0; d < 3; d++) {
+    TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, &p->axis[d]));
+    if (d < p->rt->dim) p->pressures *= p->modes;
+  }
+done:
+  return status;
+}
+
 TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  const int lanes =
-      tesi_simd_built(tes_context_simd_bits(ctx)) / 8 / (int)tesi_precision_size(smoother->op->precision);
+  const int bits = tesi_simd_built(tes_context_simd_bits(ctx)),
+            lanes = bits / 8 / (int)tesi_precision_size(smoother->op->precision);
   TesiSaddlePatchPlan *p;
   if (tesi_has_kernels(ctx)) return tesi_smoother_saddle_device_init(smoother);
   smoother->table = &table;
@@ -304,21 +236,17 @@ TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
   p->saddle = tesi_saddle_of(smoother->op);
   p->rt = p->saddle->rt;
   p->threads = tes_context_threads(ctx);
-  p->modes = 2 * p->rt->n;
-  p->pressures = 1;
-  for (int d = 0; d < 3; d++) {
-    TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, &p->axis[d]));
-    TES_TRY(fill_tables(ctx, smoother->op->precision, &p->axis[d]));
-    if (d < p->rt->dim) p->pressures *= p->modes;
-  }
-  TES_TRY(fill_inverses(smoother, p));
-  TES_TRY(fill_tasks(ctx, lanes, p));
+  p->red_black = smoother->red_black;
+  TES_TRY(init_axes(smoother, p));
+  p->fused = !smoother->unfused && can_fuse(p);
+  TES_TRY(tesi_saddle_patch_tables_create(smoother, p));
+  TES_TRY(tesi_saddle_patch_tasks_create(ctx, lanes, p));
   TES_TRY(create_work(smoother, p));
   smoother->omega = 1;
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,
-           "vertex patches in %d colours, solved exactly: %d kinds, Schur complements of %d", p->colours,
-           p->inverses, p->pressures);
+           "vertex patches in %d colours%s, solved exactly: %d kinds, Schur complements of %d", p->colours,
+           p->fused ? ", residuals inside" : "", p->kinds, p->pressures);
 done:
   return status;
 }

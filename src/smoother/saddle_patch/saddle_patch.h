@@ -8,13 +8,29 @@
 #include "operator/saddle/saddle_local.h"
 #include "smoother/smoother.h"
 
+/* What an interval is coupled to outside, and what the loops need of Ld; positions count from its lower end. */
+typedef struct TesiSaddlePatchOuter {
+  bool end[2];       /* whether the lower and upper end are nodes that are no unknowns of the interval */
+  bool neighbour[2]; /* whether there is a cell beyond */
+  /* Lc to the ends [nodes][2]; Mc [nodes][2 n + 1], to all positions; D to the ends [modes][2]; Ld [modes][modes];
+   * Ld from the modes of the neighbours to those of the cell beside them [2][n][n]; constant pressure [2] of the
+   * cells, of norm 1 */
+  double *values;
+  int size;
+} TesiSaddlePatchOuter;
+
 /* A direction: its vertices, and kinds of intervals of two cells. */
 typedef struct TesiSaddlePatchAxis {
   int vertices, colours, types, most; /* most: nodes of an interval at most */
   int *type, *colour;                 /* [vertices] */
   int *node, *mode;                   /* [vertices][most], [vertices][modes] */
   TesiSaddleLocalAxis *local;         /* [types] */
-  void **table;                       /* [types] TesiSaddlePatchTable, of the operator's precision */
+  TesiSaddlePatchOuter *outer;        /* [types] */
+  bool ring_of_two;                   /* both neighbours of the interval lie inside it: no outer couplings */
+  bool *wraps;                        /* [vertices] places do not follow one another */
+  int *node_at,
+      *mode_at; /* [vertices][2 n + 1] and [vertices][4 n], the latter from n below the interval on */
+  void **table; /* [types] TesiSaddlePatchTable, of the operator's precision */
 } TesiSaddlePatchAxis;
 
 /* Direction d of a saddle operator; the tables of loops are theirs. */
@@ -22,36 +38,63 @@ TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddl
                                         TesiSaddlePatchAxis *axis);
 void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *axis);
 
-/* Offsets into a table of numbers of the operator's precision; [nodes][nodes] and so on, row-major. */
+/* Offsets into a table of numbers of the operator's precision, row-major. Of symmetric intervals Z and G are halves,
+ * the even part first: Zc' and Zc [n][n], [n - 1][n - 1]; Zd', Zd [n][n] twice; G from odd to even [n][n - 1], from
+ * even to odd [n][n], and G' in the same order, [n - 1][n], [n][n]. Else [nodes][nodes] and so on. */
 typedef struct TesiSaddlePatchTable {
-  int nodes, modes;
-  /* forward: Zc', Zd'; back: Zc, Zd; G and G'; lc, ld */
-  int64_t Zc_forward, Zd_forward, Zc_back, Zd_back, G, G_transposed, lc, ld, size;
+  int nodes, modes, first; /* first: position of the first unknown node */
+  bool symmetric, end[2], neighbour[2];
+  int64_t Zc_forward, Zd_forward, Zc_back, Zd_back, G, G_transposed, stiffness, mass, derivative, penalty,
+      outer[2], constant;
 } TesiSaddlePatchTable;
+
+/* What patches of one kind share: S^+ block by block, and 1 / Lam_i in the order of the unknowns. */
+typedef struct TesiSaddlePatchKind {
+  bool closed;
+  int blocks;
+  TesiSaddleBlock block[8];
+  int64_t S[8], reciprocal[3]; /* offsets into the numbers that follow */
+} TesiSaddlePatchKind;
 
 /* Patches of one colour and one kind, by their vertices. */
 typedef struct TesiSaddlePatchTask {
-  int type[3], inverse; /* number of S^+ */
+  int type[3], kind;
   int count;
+  bool wraps;
   int (*vertex)[3]; /* [count] */
 } TesiSaddlePatchTask;
+
+/* Entries of an axis that the patches of a colour do not write: copied as they are. */
+typedef struct TesiSaddlePatchRest {
+  bool *node, *mode; /* [nodes], [modes] */
+  bool any;
+} TesiSaddlePatchRest;
 
 typedef struct TesiSaddlePatchPlan {
   const TesiRt *rt;
   const TesiSaddle *saddle;
   TesiSaddlePatchAxis axis[3];
   int modes; /* a direction that exists: 2 n */
-  int inverses, pressures;
-  int (*inverse_type)[3];   /* [inverses] */
-  void **inverse;           /* [inverses] S^+ [pressures][pressures] of the operator's precision */
+  int kinds, pressures;
+  void **kind;              /* [kinds] TesiSaddlePatchKind, of the operator's precision */
+  bool fused;               /* residuals are formed inside the patches */
+  bool red_black;           /* colours are split by the parity of the sum of the patches' numbers */
   int colours, *first_task; /* [colours + 1] */
   TesiSaddlePatchTask *task;
   int (*vertices)[3];
+  TesiSaddlePatchRest rest[3][3]; /* by direction and its colour */
   int threads;
   size_t work_size; /* vectors */
   void **work;      /* [threads] */
-  void *r;          /* residual: device vector */
+  void *r;          /* residual, or x while the next one is written: device vector */
 } TesiSaddlePatchPlan;
+
+/* What a call of the kernel does: x <- x + K_patch^+ r, or, with b, x_new <- K_patch^+ (b - K x_outside), mean of the
+ * pressure kept. x_new is x, or another vector where patches of a colour are coupled. */
+typedef struct TesiSaddlePatchJob {
+  const void *r, *b, *x;
+  void *x_new;
+} TesiSaddlePatchJob;
 
 TesStatus tesi_smoother_saddle_init(TesSmoother *smoother);
 TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother);
@@ -59,13 +102,28 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother);
 TesCost tesi_saddle_patch_cost(const TesOperator *op, int colours, double patches);
 /* For the tests: assembled patches and their pseudo-inverses. float64 host arrays. */
 TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
-                                      const double *b, double *x, TesSweep sweep);
+                                      bool red_black, const double *b, double *x, TesSweep sweep);
+
+/* saddle_patch_tables.c, saddle_patch_tasks.c */
+TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, TesiSaddlePatchPlan *p);
+void tesi_saddle_patch_tables_free(TesContext *ctx, TesiSaddlePatchPlan *p);
+TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddlePatchPlan *p);
+void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);
+/* Colour of a patch; with red_black each colour of the axes is two, by the parity of the sum of the patch's numbers. */
+int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]);
+
+/* V's of work that a patch needs. */
+static inline size_t tesi_saddle_patch_work(const TesiRt *rt) {
+  size_t most = 1;
+  for (int d = 0; d < rt->dim; d++) most *= 2 * (size_t)rt->n + 1;
+  return 8 * most;
+}
 
 #define TESI_SADDLE_PATCH_KERNELS(bits)                                                                      \
   void tesk_saddle_patch_double_##bits(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,     \
-                                       const double *r, double *x, void *work);                              \
+                                       const TesiSaddlePatchJob *job, void *work);                           \
   void tesk_saddle_patch_float_##bits(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,      \
-                                      const float *r, float *x, void *work);
+                                      const TesiSaddlePatchJob *job, void *work);
 TESI_SADDLE_PATCH_KERNELS(128)
 TESI_SADDLE_PATCH_KERNELS(256)
 TESI_SADDLE_PATCH_KERNELS(512)

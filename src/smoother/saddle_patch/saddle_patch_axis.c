@@ -1,4 +1,5 @@
 /* Intervals of two cells in a direction: their entries, colours and kinds. */
+#include <math.h>
 #include "smoother/saddle_patch/saddle_patch.h"
 
 /* Nodes of the interval round vertex v: those inside, and the ends of the box where these are open. */
@@ -16,36 +17,112 @@ static int colour_of(const TesiRtAxis *a, int v, int vertices) {
   return a->periodic && vertices % 2 && v == vertices - 1 ? 2 : v % 2;
 }
 
+/* ---- what lies outside --------------------------------------------------------------------------------- */
+
+static int cell_at(const TesiRtAxis *a, int c) {
+  return a->periodic ? (c + a->cells) % a->cells : c;
+}
+
+static TesStatus fill_outer(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
+                            const TesiSaddlePatchAxis *p, TesiSaddlePatchOuter *o) {
+  TesStatus status = TES_OK;
+  const int n = a->n, N = 2 * n, *node = p->node + (int64_t)v * p->most, *mode = p->mode + (int64_t)v * N,
+            *at = p->node_at + (int64_t)v * (N + 1);
+  o->size = nodes * (N + 3) + 2 * N + N * N + 2 * n * n + 2;
+  TES_ALLOC(&o->values, o->size);
+  double *next = o->values;
+  for (int side = 0; side < 2; side++) {
+    o->end[side] = node[side ? nodes - 1 : 0] != at[side ? N : 0];
+    o->neighbour[side] = a->periodic || (side ? v + 2 < a->cells : v > 0);
+  }
+  for (int i = 0; i < nodes; i++)
+    for (int side = 0; side < 2; side++, next++)
+      if (o->end[side]) *next = tesi_band_entry(&s->stiffness, node[i], at[side ? N : 0]);
+  for (int i = 0; i < nodes; i++)
+    for (int j = 0; j <= N; j++) *next++ = tesi_band_entry(&s->mass, node[i], at[j]);
+  for (int q = 0; q < N; q++)
+    for (int side = 0; side < 2; side++, next++)
+      if (o->end[side]) *next = tesi_band_entry(&s->derivative, mode[q], at[side ? N : 0]);
+  for (int q = 0; q < N; q++)
+    for (int j = 0; j < N; j++) *next++ = tesi_band_entry(&s->penalty, mode[q], mode[j]);
+  for (int side = 0; side < 2; side++)
+    for (int q = 0; q < n; q++)
+      for (int j = 0; j < n; j++, next++)
+        if (o->neighbour[side])
+          *next = tesi_band_entry(&s->penalty, mode[side * n + q], cell_at(a, side ? v + 2 : v - 1) * n + j);
+  const double h[2] = {a->h[v], a->h[cell_at(a, v + 1)]};
+  for (int side = 0; side < 2; side++) *next++ = sqrt(h[side] / (h[0] + h[1]));
+done:
+  return status;
+}
+
+static bool outer_equal(const TesiSaddlePatchOuter *a, const TesiSaddlePatchOuter *b) {
+  double largest = 0, difference = 0;
+  if (a->size != b->size) return false;
+  for (int side = 0; side < 2; side++)
+    if (a->end[side] != b->end[side] || a->neighbour[side] != b->neighbour[side]) return false;
+  for (int i = 0; i < a->size; i++) {
+    largest = fmax(largest, fabs(a->values[i]));
+    difference = fmax(difference, fabs(a->values[i] - b->values[i]));
+  }
+  return difference <= 1e-12 * largest;
+}
+
 static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
                           TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
   const int modes = 2 * a->n;
   TesiSaddleLocalAxis *local = &p->local[p->types];
+  TesiSaddlePatchOuter *outer = &p->outer[p->types];
   status = tesi_saddle_local_create(ctx, a, s, nodes, p->node + (int64_t)v * p->most, modes,
                                     p->mode + (int64_t)v * modes, local);
+  if (status == TES_OK) status = fill_outer(ctx, a, s, v, nodes, p, outer);
   int t = 0;
-  while (status == TES_OK && t < p->types && !tesi_saddle_local_equal(&p->local[t], local)) t++;
+  while (status == TES_OK && t < p->types &&
+         !(tesi_saddle_local_equal(&p->local[t], local) && outer_equal(&p->outer[t], outer)))
+    t++;
   p->type[v] = t;
-  if (t < p->types || status != TES_OK)
+  if (t < p->types || status != TES_OK) {
     tesi_saddle_local_free(ctx, local);
-  else
+    tesi_free(ctx, &outer->values);
+  } else {
     p->types++;
+  }
   return status;
+}
+
+/* Places at the ends of the box that do not exist are those of the nearest entry; nothing reads them. */
+static void list_places(const TesiRtAxis *a, int v, TesiSaddlePatchAxis *p) {
+  const int n = a->n, N = 2 * n;
+  int *node = p->node_at + (int64_t)v * (N + 1), *mode = p->mode_at + (int64_t)v * 2 * N;
+  for (int i = 0; i <= N; i++) node[i] = (v * n + i) % a->nodes;
+  for (int i = 0; i < 2 * N; i++) {
+    const int m = v * n - n + i;
+    mode[i] = a->periodic ? (m + a->modes) % a->modes : tesi_max(0, tesi_min(m, a->modes - 1));
+  }
+  p->wraps[v] = a->periodic && (v == 0 || v + 2 >= a->cells);
 }
 
 static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s,
                            TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
+  const int N = 2 * a->n;
   p->vertices = a->periodic ? a->cells : a->cells - 1;
-  p->most = 2 * a->n + 1;
+  p->most = N + 1;
+  p->ring_of_two = a->periodic && a->cells == 2;
   TES_ALLOC(&p->type, p->vertices);
   TES_ALLOC(&p->colour, p->vertices);
+  TES_ALLOC(&p->wraps, p->vertices);
   TES_ALLOC(&p->node, (int64_t)p->vertices * p->most);
-  TES_ALLOC(&p->mode, (int64_t)p->vertices * 2 * a->n);
+  TES_ALLOC(&p->mode, (int64_t)p->vertices * N);
+  TES_ALLOC(&p->node_at, (int64_t)p->vertices * (N + 1));
+  TES_ALLOC(&p->mode_at, (int64_t)p->vertices * 2 * N);
   TES_ALLOC(&p->local, p->vertices);
+  TES_ALLOC(&p->outer, p->vertices);
   for (int v = 0; v < p->vertices; v++) {
     const int nodes = list_nodes(a, v, p->vertices, p->node + (int64_t)v * p->most);
-    for (int i = 0; i < 2 * a->n; i++) p->mode[(int64_t)v * 2 * a->n + i] = (v * a->n + i) % a->modes;
+    for (int i = 0; i < N; i++) p->mode[(int64_t)v * N + i] = (v * a->n + i) % a->modes;
+    list_places(a, v, p);
     p->colour[v] = colour_of(a, v, p->vertices);
     p->colours = tesi_max(p->colours, p->colour[v] + 1);
     TES_TRY(add_type(ctx, a, s, v, nodes, p));
@@ -60,6 +137,10 @@ static TesStatus fill_nothing(TesContext *ctx, TesiSaddlePatchAxis *p) {
   static const int zero = 0;
   *p = (TesiSaddlePatchAxis){.vertices = 1, .colours = 1, .types = 1, .most = 1};
   TES_ALLOC(&p->type, 1);
+  TES_ALLOC(&p->wraps, 1);
+  TES_ALLOC(&p->node_at, 1);
+  TES_ALLOC(&p->mode_at, 1);
+  TES_ALLOC(&p->outer, 1);
   TES_ALLOC(&p->colour, 1);
   TES_ALLOC(&p->node, 1);
   TES_ALLOC(&p->mode, 1);
@@ -77,9 +158,10 @@ TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddl
 
 void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *a) {
   for (int t = 0; a->local && t < a->types; t++) tesi_saddle_local_free(ctx, &a->local[t]);
+  for (int t = 0; a->outer && t < a->types; t++) tesi_free(ctx, &a->outer[t].values);
+  int **const lists[] = {&a->type, &a->colour, &a->node, &a->mode, &a->node_at, &a->mode_at};
+  for (int i = 0; i < 6; i++) tesi_free(ctx, lists[i]);
   tesi_free(ctx, &a->local);
-  tesi_free(ctx, &a->type);
-  tesi_free(ctx, &a->colour);
-  tesi_free(ctx, &a->node);
-  tesi_free(ctx, &a->mode);
+  tesi_free(ctx, &a->outer);
+  tesi_free(ctx, &a->wraps);
 }

@@ -1,175 +1,205 @@
-/* Patches of one kind, a patch a lane: x <- x + K_patch^+ r. Arrays are [z][y][x] of vectors. */
-#include "smoother/saddle_patch/saddle_patch.h"
-#include "tensor/simd_real.h"
+/* Patches of one kind, a patch a lane. Two ways, the same iterate:
+ *   x <- x + K_patch^+ r, from a residual;
+ *   x_patch <- K_patch^+ (b - K x_outside), the mean of the pressure kept: the local solves are exact, so that the old
+ *   values inside need not be read. Outside are the nodes at the ends of component i, and the modes of the cells that
+ *   share a face with the patch.
+ * Of component i, W = (Ld in the directions across) u of what is outside, on all nodes 0 .. 2 n along i; then F = b -
+ * nu Mc W - nu Lc u_ends, and the ends enter the divergence.
+ *
+ * Flops: cost in saddle_patch.c. Bytes: b and the velocity of the patch and its neighbours read, all of the patch
+ * written. */
+#include "smoother/saddle_patch/saddle_patch_solve.h"
 
-enum { MOST = 2 * 16 + 1 };
+/* W <- W + Ld u for the cell beyond a face: side 0 or 1 of direction a. */
+TESI_INLINE void add_neighbour(const Patch *p, int i, int a, int side, int dim, int n, const Real *x) {
+  const int N = 2 * n;
+  const Real *const C = p->numbers[a] + p->t[a]->outer[side];
+  Box box = {{0}, {1, 1, 1}};
+  int extent[3] = {1, 1, 1};
+  for (int d = 0; d < dim; d++) box.extent[d] = extent[d] = d == i ? N + 1 : N;
+  box.first[a] = side ? N : -n;
+  box.extent[a] = n;
+  gather(&p->lines[i], &box, x, p->U);
+  const Along all = along(a, extent);
+  for (int o = 0; o < all.outer; o++)
+    for (int j = 0; j < all.inner; j++) {
+      const V *const u = p->U + o * n * all.inner + j;
+      V *const w = p->W + (o * N + side * n) * all.inner + j, in[MOST], out[MOST];
+      for (int q = 0; q < n; q++) in[q] = u[q * all.inner];
+      multiply(C, n, n, in, out);
+      for (int q = 0; q < n; q++) w[q * all.inner] += out[q];
+    }
+}
 
-/* Where the lanes' lines begin, and the places on a line. */
-typedef struct Lines {
-  const int *index[3][LANES]; /* entries a direction */
-  int64_t step[3];            /* of the vector */
-} Lines;
+/* The nodes at an end: their part of W, of F and of the divergence; they are copied to the new vector at the lower end,
+ * where it is another. */
+TESI_INLINE void add_end(const Patch *p, int i, int side, int dim, int n, const TesiSaddlePatchJob *job) {
+  const TesiSaddlePatchTable *const t = p->t[i];
+  const int N = 2 * n, M = t->nodes;
+  const Real ratio = (Real)(p->plan->saddle->alpha / p->plan->saddle->nu);
+  Box box = {{0}, {1, 1, 1}};
+  int extent[3];
+  for (int d = 0; d < dim; d++) box.extent[d] = d == i ? 1 : N;
+  for (int d = 0; d < 3; d++) extent[d] = box.extent[d];
+  box.first[i] = side ? N : 0;
+  V *const end = p->U, *const Lu = p->spare;
+  const int all = extent[0] * extent[1] * extent[2];
+  gather(&p->lines[i], &box, (const Real *)job->x + p->plan->rt->offset[i], end);
+  if (side == 0 && job->x_new != job->x)
+    scatter(&p->lines[i], &box, false, end, (Real *)job->x_new + p->plan->rt->offset[i]);
+  for (int j = 0; j < all; j++) Lu[j] = ratio * end[j];
+  for (int d = 0; d < dim; d++) {
+    if (d == i) continue;
+    const Along a = along(d, extent);
+    for (int o = 0; o < a.outer; o++)
+      for (int j = 0; j < a.inner; j++) {
+        const int first = o * N * a.inner + j;
+        V line[MOST], out[MOST];
+        for (int q = 0; q < N; q++) line[q] = end[first + q * a.inner];
+        multiply_any(p->numbers[d] + p->t[d]->penalty, N, N, line, out);
+        for (int q = 0; q < N; q++) Lu[first + q * a.inner] += out[q];
+      }
+  }
+  const Real *const L = p->numbers[i] + t->stiffness + side, *const D = p->numbers[i] + t->derivative + side;
+  extent[i] = N + 1;
+  const Along to_W = along(i, extent);
+  for (int o = 0; o < to_W.outer; o++)
+    for (int j = 0; j < to_W.inner; j++) {
+      const V u = end[o * to_W.inner + j];
+      V *const f = p->F[i] + o * M * to_W.inner + j, *const g = p->schur + o * N * to_W.inner + j;
+      p->W[(o * (N + 1) + (side ? N : 0)) * to_W.inner + j] += Lu[o * to_W.inner + j];
+      for (int m = 0; m < M; m++) f[m * to_W.inner] -= L[2 * m] * u;
+      for (int q = 0; q < N; q++) g[q * to_W.inner] -= D[2 * q] * u;
+    }
+}
 
-static Lines lines_of(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task, int part) {
-  Lines l;
-  int64_t step = 1;
+/* F_i <- F_i - nu Mc W; rows of Mc of inner nodes of a cell know its own nodes alone. */
+TESI_INLINE void subtract_mass(const Patch *p, int i, int dim, int n) {
+  const TesiSaddlePatchTable *const t = p->t[i];
+  const int N = 2 * n, M = t->nodes;
+  const Real *const Mc = p->numbers[i] + t->mass;
+  int extent[3];
+  for (int d = 0; d < 3; d++) extent[d] = d >= dim ? 1 : d == i ? N + 1 : N;
+  const Along a = along(i, extent);
+  for (int o = 0; o < a.outer; o++)
+    for (int j = 0; j < a.inner; j++) {
+      const V *const w = p->W + o * (N + 1) * a.inner + j;
+      V line[MOST], *const f = p->F[i] + o * M * a.inner + j;
+      TESI_UNROLL for (int m = 0; m <= N; m++) line[m] = w[m * a.inner];
+      for (int m = 0; m < M; m++) {
+        const Real *const row = Mc + m * (N + 1);
+        const int at = t->first + m, from = at > n ? n : 0, to = at < n ? n : N;
+        V sum = row[from] * line[from];
+        for (int c = from + 1; c <= to; c++) sum += row[c] * line[c];
+        f[m * a.inner] -= sum;
+      }
+    }
+}
+
+/* F <- b - K x_outside, schur <- -(b - K x_outside) of the pressure. */
+TESI_INLINE void load_outside(const Patch *p, const TesiSaddlePatchJob *job, int dim, int n) {
+  const TesiRt *rt = p->plan->rt;
+  const int N = 2 * n;
+  for (int i = 0; i < dim; i++) {
+    int all = 1;
+    for (int d = 0; d < dim; d++) all *= d == i ? N + 1 : N;
+    for (int j = 0; j < all; j++) p->W[j] = (V){0};
+    for (int a = 0; a < dim; a++)
+      for (int side = 0; side < 2; side++)
+        if (a != i && p->t[a]->neighbour[side])
+          add_neighbour(p, i, a, side, dim, n, (const Real *)job->x + rt->offset[i]);
+    for (int side = 0; side < 2; side++)
+      if (p->t[i]->end[side]) add_end(p, i, side, dim, n, job);
+    subtract_mass(p, i, dim, n);
+  }
+}
+
+/* The part of the old pressure along the constant, of which the solution has nothing. */
+TESI_INLINE void keep_mean(const Patch *p, const Real *x, int dim, int n) {
+  const int N = 2 * n, cells = 1 << dim;
+  V mean = {0}, value;
+  Real e[8];
+  for (int c = 0; c < cells; c++) {
+    Box box = {{0}, {1, 1, 1}};
+    e[c] = 1;
+    for (int d = 0; d < dim; d++) {
+      e[c] *= p->numbers[d][p->t[d]->constant + (c >> d & 1)];
+      box.first[d] = (c >> d & 1) * n;
+    }
+    gather(&p->lines[dim], &box, x, &value);
+    mean += e[c] * value;
+  }
+  for (int c = 0; c < cells; c++)
+    p->pressure[n * ((c & 1) + N * ((c >> 1 & 1) + N * (c >> 2)))] += e[c] * mean;
+}
+
+TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
+                           const TesiSaddlePatchJob *job, V *work, int dim, int n) {
+  const TesiRt *rt = plan->rt;
+  const int N = 2 * n;
+  const size_t most = plan->work_size / 8;
+  const bool fused = job->b != NULL;
+  const Real *const from = fused ? job->b : job->r;
+  Patch p = {.plan = plan,
+             .kind = plan->kind[task->kind],
+             .kind_numbers = (Real *)((TesiSaddlePatchKind *)plan->kind[task->kind] + 1)};
+  Box box[TESI_RT_PARTS];
   for (int d = 0; d < 3; d++) {
-    const TesiSaddlePatchAxis *a = &plan->axis[d];
-    const int modes = d < plan->rt->dim ? plan->modes : 1;
-    l.step[d] = step;
-    step *= plan->rt->extent[part][d];
-    for (int lane = 0; lane < LANES; lane++) {
-      const int v = task->vertex[lane < task->count ? lane : 0][d];
-      l.index[d][lane] = d == part ? a->node + (int64_t)v * a->most : a->mode + (int64_t)v * modes;
+    p.t[d] = plan->axis[d].table[task->type[d]];
+    p.numbers[d] = (const Real *)(p.t[d] + 1);
+    p.F[d] = work + (size_t)d * most;
+  }
+  p.schur = work + 3 * most, p.pressure = work + 4 * most, p.W = work + 5 * most, p.U = work + 6 * most,
+  p.spare = work + 7 * most;
+  for (int part = 0; part <= dim; part++) {
+    find_lines(plan, task, part, &p.lines[part]);
+    for (int d = 0; d < 3; d++) {
+      box[part].first[d] = d == part ? p.t[d]->first : 0;
+      box[part].extent[d] = d >= dim ? 1 : d == part ? p.t[d]->nodes : N;
     }
   }
-  return l;
+  gather(&p.lines[dim], &box[dim], from + rt->offset[dim], p.schur);
+  for (int j = 0; j < plan->pressures; j++) p.schur[j] = -p.schur[j];
+  for (int i = 0; i < dim; i++) gather(&p.lines[i], &box[i], from + rt->offset[i], p.F[i]);
+  if (fused) load_outside(&p, job, dim, n);
+  solve(&p, dim, n);
+  if (fused && p.kind->closed) keep_mean(&p, (const Real *)job->x + rt->offset[dim], dim, n);
+  for (int i = 0; i < dim; i++)
+    scatter(&p.lines[i], &box[i], !fused, p.F[i], (Real *)job->x_new + rt->offset[i]);
+  scatter(&p.lines[dim], &box[dim], !fused, p.pressure, (Real *)job->x_new + rt->offset[dim]);
 }
 
-static int64_t line_at(const Lines *l, int lane, int y, int z) {
-  return l->index[1][lane][y] * l->step[1] + l->index[2][lane][z] * l->step[2];
-}
-
-static void gather(const Lines *l, const int extent[3], const Real *from, V *to) {
-  for (int z = 0; z < extent[2]; z++)
-    for (int y = 0; y < extent[1]; y++, to += extent[0])
-      for (int lane = 0; lane < LANES; lane++) {
-        const Real *line = from + line_at(l, lane, y, z);
-        const int *index = l->index[0][lane];
-        Real *out = (Real *)to + lane;
-        for (int x = 0; x < extent[0]; x++) out[x * LANES] = line[index[x]];
-      }
-}
-
-static void scatter_add(const Lines *l, const int extent[3], int count, const V *from, Real *to) {
-  for (int z = 0; z < extent[2]; z++)
-    for (int y = 0; y < extent[1]; y++, from += extent[0])
-      for (int lane = 0; lane < count; lane++) {
-        Real *line = to + line_at(l, lane, y, z);
-        const int *index = l->index[0][lane];
-        const Real *in = (const Real *)from + lane;
-        for (int x = 0; x < extent[0]; x++) line[index[x]] += in[x * LANES];
-      }
-}
-
-/* y <- A x or y + A x along direction d; A[rows][columns], extent: of x. */
-static void contract(const Real *A, int rows, const int extent[3], int d, bool add, const V *x, V *y) {
-  const int columns = extent[d],
-            inner = d == 0   ? 1
-                    : d == 1 ? extent[0]
-                             : extent[0] * extent[1],
-            outer = extent[0] * extent[1] * extent[2] / (inner * columns);
-  for (int o = 0; o < outer; o++)
-    for (int i = 0; i < inner; i++) {
-      const V *from = x + (int64_t)o * columns * inner + i;
-      V *to = y + (int64_t)o * rows * inner + i, line[MOST];
-      for (int c = 0; c < columns; c++) line[c] = from[c * inner];
-      int r = 0;
-      for (; r + 4 <= rows; r += 4) {
-        const Real *row = A + r * columns;
-        V s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-        for (int c = 0; c < columns; c++) {
-          s0 += row[c] * line[c], s1 += row[columns + c] * line[c];
-          s2 += row[2 * columns + c] * line[c], s3 += row[3 * columns + c] * line[c];
-        }
-        V *const out = to + r * inner;
-        if (add) s0 += out[0], s1 += out[inner], s2 += out[2 * inner], s3 += out[3 * inner];
-        out[0] = s0, out[inner] = s1, out[2 * inner] = s2, out[3 * inner] = s3;
-      }
-      for (; r < rows; r++) {
-        V sum = {0};
-        for (int c = 0; c < columns; c++) sum += A[r * columns + c] * line[c];
-        if (add) sum += to[r * inner];
-        to[r * inner] = sum;
-      }
-    }
-}
-
-/* The transforms of one part in all directions, back and forth between a and b; returns where the result is. */
-static V *transform(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTable *const t[3],
-                    const Real *const numbers[3], int part, const int extent[3], bool back, V *a, V *b) {
-  for (int d = 0; d < plan->rt->dim; d++) {
-    const int64_t at = d == part ? back ? t[d]->Zc_back : t[d]->Zc_forward
-                       : back    ? t[d]->Zd_back
-                                 : t[d]->Zd_forward;
-    V *const other = a;
-    contract(numbers[d] + at, extent[d], extent, d, false, a, b);
-    a = b, b = other;
+#define IN_2D(k)                                                                                             \
+  TESI_APART void plane_##k(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                \
+                            const TesiSaddlePatchJob *job, V *work) {                                        \
+    run_patch(plan, task, job, work, 2, k + 1);                                                              \
   }
-  return a;
-}
-
-/* f <- f / Lam_i; then, with `add`, f is what remains. */
-static void divide(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTable *const t[3],
-                   const Real *const numbers[3], int part, const int extent[3], V *f) {
-  const int dim = plan->rt->dim;
-  const Real nu = (Real)plan->saddle->nu, alpha = (Real)plan->saddle->alpha, none[1] = {0};
-  const Real *l[3];
-  for (int d = 0; d < 3; d++) l[d] = d >= dim ? none : numbers[d] + (d == part ? t[d]->lc : t[d]->ld);
-  for (int z = 0; z < extent[2]; z++)
-    for (int y = 0; y < extent[1]; y++)
-      for (int x = 0; x < extent[0]; x++) *f++ *= 1 / (nu * (l[0][x] + l[1][y] + l[2][z]) + alpha);
-}
-
-/* p <- S r, S symmetric. */
-static void multiply(const Real *S, int n, const V *r, V *p) {
-  int i = 0;
-  for (; i + 4 <= n; i += 4) {
-    V s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (int c = 0; c < n; c++) {
-      const Real *row = S + (int64_t)c * n + i;
-      s0 += row[0] * r[c], s1 += row[1] * r[c], s2 += row[2] * r[c], s3 += row[3] * r[c];
-    }
-    p[i] = s0, p[i + 1] = s1, p[i + 2] = s2, p[i + 3] = s3;
+#define IN_3D(k)                                                                                             \
+  TESI_APART void solid_##k(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                \
+                            const TesiSaddlePatchJob *job, V *work) {                                        \
+    run_patch(plan, task, job, work, 3, k + 1);                                                              \
   }
-  for (; i < n; i++) {
-    V sum = {0};
-    for (int c = 0; c < n; c++) sum += S[(int64_t)c * n + i] * r[c];
-    p[i] = sum;
-  }
+TESI_EACH_DEGREE_8(IN_2D)
+TESI_EACH_DEGREE_4(IN_3D)
+
+TESI_APART void general(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
+                        const TesiSaddlePatchJob *job, V *work) {
+  run_patch(plan, task, job, work, plan->rt->dim, plan->rt->n);
 }
 
 void REAL_NAME(tesk_saddle_patch)(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
-                                  const Real *r, Real *x, void *work) {
-  const TesiRt *rt = plan->rt;
-  const int dim = rt->dim, n = plan->pressures;
-  const TesiSaddlePatchTable *t[3];
-  const Real *numbers[3];
-  int extent[4][3];
-  Lines lines[4];
-  V *F[3], *next = work;
-  for (int d = 0; d < 3; d++) {
-    t[d] = plan->axis[d].table[task->type[d]];
-    numbers[d] = (const Real *)(t[d] + 1);
+                                  const TesiSaddlePatchJob *job, void *work) {
+#define TAKE_2D(k)                                                                                           \
+  if (plan->rt->dim == 2 && plan->rt->n == k + 1) {                                                          \
+    plane_##k(plan, task, job, work);                                                                        \
+    return;                                                                                                  \
   }
-  for (int part = 0; part <= dim; part++) {
-    lines[part] = lines_of(plan, task, part);
-    for (int d = 0; d < 3; d++) extent[part][d] = d >= dim ? 1 : d == part ? t[d]->nodes : t[d]->modes;
+#define TAKE_3D(k)                                                                                           \
+  if (plan->rt->dim == 3 && plan->rt->n == k + 1) {                                                          \
+    solid_##k(plan, task, job, work);                                                                        \
+    return;                                                                                                  \
   }
-  const size_t most = plan->work_size / 6;
-  V *const schur = next, *const pressure = next + most, *const spare = next + 2 * most;
-  for (int i = 0; i < dim; i++) F[i] = next + (3 + i) * (ptrdiff_t)most;
-  gather(&lines[dim], extent[dim], r + rt->offset[dim], pressure);
-  V *g = transform(plan, t, numbers, dim, extent[dim], false, pressure, spare);
-  for (int c = 0; c < n; c++) schur[c] = -g[c];
-  for (int i = 0; i < dim; i++) {
-    gather(&lines[i], extent[i], r + rt->offset[i], F[i]);
-    V *f = transform(plan, t, numbers, i, extent[i], false, F[i], spare);
-    const int size = extent[i][0] * extent[i][1] * extent[i][2];
-    if (f != F[i]) memcpy(F[i], f, (size_t)size * sizeof(V));
-    divide(plan, t, numbers, i, extent[i], F[i]); /* now A^-1 F */
-    contract(numbers[i] + t[i]->G, t[i]->modes, extent[i], i, false, F[i], spare);
-    for (int c = 0; c < n; c++) schur[c] -= spare[c];
-  }
-  multiply(plan->inverse[task->inverse], n, schur, pressure);
-  for (int i = 0; i < dim; i++) {
-    contract(numbers[i] + t[i]->G_transposed, t[i]->nodes, extent[dim], i, false, pressure, spare);
-    divide(plan, t, numbers, i, extent[i], spare);
-    const int size = extent[i][0] * extent[i][1] * extent[i][2];
-    for (int c = 0; c < size; c++) F[i][c] += spare[c];
-    scatter_add(&lines[i], extent[i], task->count,
-                transform(plan, t, numbers, i, extent[i], true, F[i], spare), x + rt->offset[i]);
-  }
-  scatter_add(&lines[dim], extent[dim], task->count,
-              transform(plan, t, numbers, dim, extent[dim], true, pressure, spare), x + rt->offset[dim]);
+  TESI_EACH_DEGREE_8(TAKE_2D)
+  TESI_EACH_DEGREE_4(TAKE_3D)
+  general(plan, task, job, work);
 }

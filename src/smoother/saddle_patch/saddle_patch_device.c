@@ -30,22 +30,23 @@ done:
 }
 
 /* Patches colour by colour; the x direction counts fastest, in colours and in vertices. */
-static void list_places(Plan *p, TesiSaddlePlace *place) {
+static void list_places(const TesSmoother *smoother, TesiSaddlePlace *place) {
+  Plan *p = smoother->plan;
+  const int dim = tesi_saddle_of(smoother->op)->rt->dim;
   const TesiSaddlePatchAxis *a = p->axis;
   int count = 0;
   for (int c = 0; c < p->colours; c++) {
-    const int colour[3] = {c % a[0].colours, c / a[0].colours % a[1].colours,
-                           c / a[0].colours / a[1].colours};
     for (int z = 0; z < a[2].vertices; z++)
       for (int y = 0; y < a[1].vertices; y++)
         for (int x = 0; x < a[0].vertices; x++)
-          if (a[0].colour[x] == colour[0] && a[1].colour[y] == colour[1] && a[2].colour[z] == colour[2])
+          if (tesi_saddle_patch_colour(a, dim, smoother->red_black, (const int[]){x, y, z}) == c)
             place[count++] = (TesiSaddlePlace){{x, y, z}, {a[0].type[x], a[1].type[y], a[2].type[z]}};
     p->first[c + 1] = count;
   }
 }
 
-static TesStatus fill_patches(const TesOperator *op, Plan *p) {
+static TesStatus fill_patches(const TesSmoother *smoother, Plan *p) {
+  const TesOperator *op = smoother->op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
@@ -55,7 +56,7 @@ static TesStatus fill_patches(const TesOperator *op, Plan *p) {
   for (int d = 0; d < 3; d++) TES_TRY(list_kinds(ctx, s->rt, d, &p->axis[d], &kind[d]));
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
-  list_places(p, place);
+  list_places(smoother, place);
   TES_TRY(tesi_saddle_patches_create(op, op->precision, (const TesiSaddleKind *const *)kind,
                                      (const int[]){a[0].types, a[1].types, a[2].types}, place,
                                      p->first[p->colours], &p->patches));
@@ -85,7 +86,7 @@ done:
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   const Plan *p = smoother->plan;
-  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, b, x, sweep);
+  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, smoother->red_black, b, x, sweep);
 }
 
 static TesCost cost(const TesSmoother *smoother) {
@@ -134,11 +135,11 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   TES_NEW(&p);
   smoother->plan = p;
   for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, tesi_saddle_of(op), d, &p->axis[d]));
-  p->colours = p->axis[0].colours * p->axis[1].colours * p->axis[2].colours;
-  if (tesi_saddle_lanes_serve(op, p->axis)) {
+  p->colours = p->axis[0].colours * p->axis[1].colours * p->axis[2].colours * (smoother->red_black ? 2 : 1);
+  if (!smoother->red_black && tesi_saddle_lanes_serve(op, p->axis)) {
     TES_TRY(tesi_saddle_lanes_create(op, p->axis, &p->lanes));
   } else {
-    TES_TRY(fill_patches(op, p));
+    TES_TRY(fill_patches(smoother, p));
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
                                                &p->r));
   }

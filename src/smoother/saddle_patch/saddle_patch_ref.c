@@ -95,11 +95,11 @@ static double residual_at(const double *K, int64_t length, int64_t i, const doub
 }
 
 TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
-                                      const double *b, double *x, TesSweep sweep) {
+                                      bool red_black, const double *b, double *x, TesSweep sweep) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
-  const int colours = axis[0].colours * axis[1].colours * axis[2].colours;
+  const int colours = axis[0].colours * axis[1].colours * axis[2].colours * (red_black ? 2 : 1);
   const int64_t length = op->length;
   double *K = NULL, *r = NULL;
   int *list = NULL;
@@ -113,9 +113,7 @@ TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePat
     for (int v = 0; v < axis[0].vertices * axis[1].vertices * axis[2].vertices; v++) {
       const int vertex[3] = {v % axis[0].vertices, v / axis[0].vertices % axis[1].vertices,
                              v / axis[0].vertices / axis[1].vertices};
-      int of_vertex = 0;
-      for (int d = 2; d >= 0; d--) of_vertex = of_vertex * axis[d].colours + axis[d].colour[vertex[d]];
-      if (of_vertex != colour) continue;
+      if (tesi_saddle_patch_colour(axis, rt->dim, red_black, vertex) != colour) continue;
       TES_TRY(correct(ctx, K, length, list_unknowns(rt, vertex, list), list, r, x));
     }
   }
