@@ -12,6 +12,7 @@ static const char help[] =
     "  goal      the same for one number of the solution\n"
     "  mesh      a mesh of your own, from Gmsh\n"
     "  ball      a curved domain, with a picture\n"
+    "  heat      a solution in time\n"
     "  --help    this text\n";
 
 static const struct {
@@ -78,7 +79,30 @@ static const struct {
      "boundary: {surface: {robin: {alpha: 1, g: \"max(nx, 0)\"}}}\n"
      "output:\n"
      "  # slice: x=0 in it shows a cut\n"
-     "  png: {file: ball.png, edges: true}\n"}};
+     "  png: {file: ball.png, edges: true}\n"},
+    {"heat",
+     "# u_t - div(a grad u) + c u = f, from time.start to time.end (docs/time.md). f and boundary values may "
+     "know t.\n"
+     "problem: transport\n"
+     "mesh: {box: {cells: [32, 32]}}\n"
+     "space: {degree: 3}\n"
+     "data:\n"
+     "  a: 0.02\n"
+     "  f: 0\n"
+     "  initial: exp(-50*(pow(x - 0.3, 2) + pow(y - 0.5, 2)))  # u at the start\n"
+     "  # exact: expression in x, y, t  # where it is known: errors are told, and it is the start\n"
+     "boundary:\n"
+     "  all: {neumann: 0}             # insulated\n"
+     "  left: {dirichlet: sin(pi*t)*y}\n"
+     "time:\n"
+     "  end: 1\n"
+     "  step: 0.01\n"
+     "  method: bdf2                  # backward_euler, crank_nicolson, bdf2 to bdf4, sdirk2, sdirk3\n"
+     "output:\n"
+     "  series: heat.csv              # a row a step, with what follows\n"
+     "  points: {middle: [0.5, 0.5]}\n"
+     "  values: {heat: {integral: domain}, flux: {integral: left, of: 0.02*(ux*nx + uy*ny)}}\n"
+     "  vtu: {file: heat.vtu, every: {time: 0.1}}  # a file each, and heat.pvd\n"}};
 enum { TEMPLATES = sizeof templates / sizeof *templates };
 
 int cli_new(int argc, char **argv) {
@@ -90,5 +114,6 @@ int cli_new(int argc, char **argv) {
   const char *name = optind < argc ? argv[optind] : templates[0].name;
   for (int i = 0; i < TEMPLATES; i++)
     if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
-  return cli_usage_error("there is no template '%s'; expected poisson, l-shape, goal, mesh or ball", name);
+  return cli_usage_error("there is no template '%s'; expected poisson, l-shape, goal, mesh, ball or heat",
+                         name);
 }

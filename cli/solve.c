@@ -108,7 +108,7 @@ static int64_t solve_pressures(const TesSpace *space) {
 }
 
 /* Levels and choices of a problem's solver, for the report. */
-static void keep_solver(Solve *s, const TesProblem *problem) {
+void solve_keep_solver(Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const TesProblemInfo choice = tes_problem_info(problem);
   const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
@@ -127,10 +127,10 @@ static void keep_solver(Solve *s, const TesProblem *problem) {
 }
 
 /* The residuals of this solve; seconds, iterations and unknowns of all. There are none when even the start failed. */
-static TesStatus keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result) {
+TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result) {
   const TesMultigridTimes t = tes_multigrid_times(tes_problem_multigrid(problem));
   const double seconds = s->result.seconds + result->seconds;
-  const size_t bytes = ((size_t)result->iterations + 1) * sizeof *result->residuals;
+  const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
   if (!result->residuals) return TES_OK;
   free(s->residuals);
   s->residuals = malloc(bytes);
@@ -149,7 +149,7 @@ static TesStatus keep_result(Solve *s, const TesProblem *problem, const TesSolve
 
 /* ---- one solve, or the loop ---------------------------------------------------------------------------- */
 
-static TesStatus find_errors(Solve *s, const TesProblem *problem) {
+TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
   if (s->input->problem.equation == TES_STOKES && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
@@ -166,7 +166,7 @@ static TesStatus find_errors(Solve *s, const TesProblem *problem) {
 
 /* What comes after an iteration that ended in any way: the last iterate is there. */
 static TesStatus finish(Solve *s, const TesProblem *problem) {
-  TesStatus status = find_errors(s, problem);
+  TesStatus status = solve_find_errors(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_write_vtu(s, problem);
   if (status == TES_OK) status = solve_write_png(s, problem, -1);
@@ -181,12 +181,12 @@ static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
   TesStatus status = tes_problem_create(s->context, desc, &problem);
   if (status != TES_OK) return status;
   s->setup_seconds = solve_now() - s->started;
-  keep_solver(s, problem);
+  solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
   solve_log(s, TES_LOG_INFO, "iteration     residual     factor    seconds  to go");
   s->solve_started = solve_now();
   s->outcome = tes_problem_solve(problem, &result);
-  status = keep_result(s, problem, &result);
+  status = solve_keep_result(s, problem, &result);
   if (status == TES_OK && s->solved) status = finish(s, problem);
   tes_problem_destroy(&problem);
   return s->outcome != TES_OK ? s->outcome : status;
@@ -194,9 +194,9 @@ static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
 
 static TesStatus report_step(void *user, const TesAdaptStep *step) {
   Solve *s = user;
-  keep_solver(s, step->problem);
+  solve_keep_solver(s, step->problem);
   s->setup_seconds += step->setup_seconds + step->estimate_seconds;
-  TesStatus status = keep_result(s, step->problem, &step->result);
+  TesStatus status = solve_keep_result(s, step->problem, &step->result);
   if (status != TES_OK) return status;
   if (s->step_count == 0) solve_print_solver(s, step->problem);
   s->steps[s->step_count++] = (TesReportStep){.cells = step->cells,
@@ -214,8 +214,12 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
   s->has_errors = s->input->problem.exact[0] != NULL;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
   status = solve_find_outputs(s, step->problem);
-  if (status == TES_OK) status = solve_write_step(s, step);
-  if (status == TES_OK) status = solve_write_png(s, step->problem, step->step);
+  if (status == TES_OK)
+    status = solve_write_numbered(s, step->problem, s->first_step + step->step, s->first_step + step->step,
+                                  step->indicator);
+  const int every = s->input->picture.every.steps;
+  if (status == TES_OK && (every == 0 || step->step % every == 0))
+    status = solve_write_png(s, step->problem, s->first_step + step->step);
   return status == TES_OK ? solve_write_checkpoint(s, step->problem, s->first_step + step->step) : status;
 }
 
@@ -229,6 +233,11 @@ static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
 }
 
 static TesStatus create_mesh(Solve *s) {
+  if (s->options->restart && s->input->problem.time.step > 0) {
+    snprintf(s->refusal, sizeof s->refusal,
+             "--restart is for steady problems: a solution in time has no checkpoints");
+    return TES_INVALID_INPUT;
+  }
   TesMeshDesc desc = s->input->mesh;
   if (s->options->restart) desc.refine_where = NULL; /* the checkpoint's mesh holds */
   const TesStatus status = tes_mesh_create(s->context, &desc, &s->own_mesh);
@@ -253,6 +262,7 @@ static TesStatus run(Solve *s) {
   solve_print_problem(s);
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
+  if (desc.time.step > 0) return solve_in_time(s, &desc);
   return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
 }
 

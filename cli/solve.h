@@ -2,6 +2,7 @@
 #ifndef CLI_SOLVE_H
 #define CLI_SOLVE_H
 
+#include <stdio.h>
 #include "command.h"
 
 enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 1000, SOLVE_TEXT = 200 };
@@ -23,6 +24,15 @@ typedef struct SolveOutputs {
   int lines;                     /* that were written */
 } SolveOutputs;
 
+/* A solution in time, while it is made. */
+enum { SOLVE_COUNTS = 1000 };
+typedef struct SolveInTime {
+  TesReportInTime report;      /* of a problem with `time`; also of its start */
+  int64_t count[SOLVE_COUNTS]; /* [its]: steps that took so many iterations, the last of so many or more */
+  double first_step_seconds, output_seconds;
+  FILE *series;
+} SolveInTime;
+
 /* All that one solve knows; the report is made from it. Problems of adaptive steps are gone by then: what it needs
  * of them is kept here. */
 typedef struct Solve {
@@ -40,6 +50,7 @@ typedef struct Solve {
   double error_l2, error_h1;
   bool is_flow; /* then `flow` in the place of the two */
   TesFlowResult flow;
+  SolveInTime in_time;
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
@@ -60,8 +71,8 @@ typedef struct Solve {
   int iterations;
   TesReportStep steps[SOLVE_STEPS];
   int step_count;
-  TesPvdEntry files[SOLVE_STEPS];
-  int file_count;
+  TesPvdEntry *files;
+  int file_count, file_room;
   char *collection; /* PVD file of them */
 } Solve;
 
@@ -78,14 +89,26 @@ const char *solve_json_path(const Solve *s);
 const char *solve_png_path(const Solve *s);
 /* "name.vtu" -> "name-007.vtu", of step -1 the collection "name.pvd"; the caller frees; NULL: no memory. */
 char *solve_step_file(const char *path, int step);
+/* The number of the last output at or before a step in time, and whether it is due at that step; the last step has one
+ * of its own. */
+bool solve_is_due(const TesCaseEvery *every, const TesProblemInfo *info, int step, int *number);
+/* Levels and choices of a problem's solver, and the outcome of its iteration, for the report. */
+void solve_keep_solver(Solve *s, const TesProblem *problem);
+TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result);
+TesStatus solve_find_errors(Solve *s, const TesProblem *problem);
+/* A problem with `time`, from its start to its end. */
+TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc);
+/* The file of an output of number `number` at `time`, and the list of all so far. */
+TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, double time,
+                               const double *indicator);
 /* The file of a single solve, or that of a step and the collection of all so far; nothing where none is wanted. */
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
 /* The picture of a single solve (step -1) or of a step; nothing where none is wanted. */
 TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step);
-TesStatus solve_write_step(Solve *s, const TesAdaptStep *step);
 /* The case's checkpoint, if it has one. */
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);
-/* Points, values and lines of the last problem, computed and written. */
+/* Points and values of the last problem; with its lines, which are written. */
+TesStatus solve_find_numbers(Solve *s, const TesProblem *problem);
 TesStatus solve_find_outputs(Solve *s, const TesProblem *problem);
 void solve_print_outputs(const Solve *s);
 void solve_free_outputs(Solve *s);

@@ -26,6 +26,7 @@ TesStatus solve_check_files(Solve *s) {
   TesStatus status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
   if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
+  if (status == TES_OK) status = tes_file_check(s->context, s->input->series);
   for (int i = 0; i < s->input->lines && status == TES_OK; i++)
     status = tes_file_check(s->context, s->input->line[i].file);
   if (status == TES_OK && s->input->checkpoint)
@@ -57,14 +58,14 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
   const TesPictureDesc desc = {
       .of = p->of, .slice = p->slice, .at = p->at, .edges = p->edges, .width = p->width};
   const char *path = solve_png_path(s);
-  if (!path || (step >= 0 && step % p->every)) return TES_OK;
+  if (!path) return TES_OK;
   const size_t length = strlen(path);
   const int stem = (int)(length > 4 && !strcmp(path + length - 4, ".png") ? length - 4 : length);
   char file[SOLVE_TEXT];
   if (step < 0)
     snprintf(file, sizeof file, "%s", path);
   else
-    snprintf(file, sizeof file, "%.*s-%03d.png", stem, path, s->first_step + step);
+    snprintf(file, sizeof file, "%.*s-%03d.png", stem, path, step);
   const TesStatus status = tes_picture_write(problem, &desc, file);
   if (status == TES_OK) memcpy(s->png, file, sizeof file);
   return status;
@@ -83,41 +84,57 @@ char *solve_step_file(const char *path, int step) {
   return file;
 }
 
-/* Adds the file of a step to the collection, without its folder. */
-static TesStatus list_file(Solve *s, int step, const char *file) {
+/* Adds a file to the collection, without its folder. */
+static TesStatus list_file(Solve *s, double time, const char *file) {
   const char *slash = strrchr(file, '/');
+  if (s->file_count == s->file_room) {
+    const int room = 2 * s->file_room + 64;
+    TesPvdEntry *files = realloc(s->files, (size_t)room * sizeof *files);
+    if (!files) return TES_OUT_OF_MEMORY;
+    s->files = files, s->file_room = room;
+  }
   char *base = strdup(slash ? slash + 1 : file);
   if (!base) return TES_OUT_OF_MEMORY;
-  s->files[s->file_count++] = (TesPvdEntry){step, base};
+  s->files[s->file_count++] = (TesPvdEntry){time, base};
   return TES_OK;
 }
 
-/* The name of the collection; after a restart it begins with the files of the steps before, as far as they are
- * there. */
-static TesStatus begin_collection(Solve *s, const char *path) {
+/* A file of before the restart, as far as it is there. */
+static TesStatus list_old(Solve *s, const char *path, int number, double time) {
+  char *file = solve_step_file(path, number);
+  if (!file) return TES_OUT_OF_MEMORY;
+  const TesStatus status = access(file, R_OK) == 0 ? list_file(s, time, file) : TES_OK;
+  free(file);
+  return status;
+}
+
+/* The name of the collection; after a restart it begins with the files of the steps before. */
+static TesStatus begin_collection(Solve *s, const TesProblem *problem, const char *path) {
+  const TesProblemInfo info = tes_problem_info(problem);
   TesStatus status = TES_OK;
+  int number;
   s->collection = solve_step_file(path, -1);
   if (!s->collection) return TES_OUT_OF_MEMORY;
-  for (int i = 0; i < s->first_step && s->file_count < SOLVE_STEPS && status == TES_OK; i++) {
-    char *file = solve_step_file(path, i);
-    if (!file) return TES_OUT_OF_MEMORY;
-    if (access(file, R_OK) == 0) status = list_file(s, i, file);
-    free(file);
+  for (int i = 0; i < s->first_step && status == TES_OK; i++) {
+    if (!info.steps)
+      status = list_old(s, path, i, i);
+    else if (solve_is_due(&s->input->vtu_every, &info, i, &number))
+      status = list_old(s, path, number, s->input->problem.time.start + i * info.dt);
   }
   return status;
 }
 
-TesStatus solve_write_step(Solve *s, const TesAdaptStep *step) {
+TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, double time,
+                               const double *indicator) {
   const char *path = solve_vtu_path(s);
-  const int number = s->first_step + step->step;
   TesStatus status = TES_OK;
   if (!path) return TES_OK;
-  if (!s->collection) status = begin_collection(s, path);
-  if (status != TES_OK || s->file_count == SOLVE_STEPS) return status;
+  if (!s->collection) status = begin_collection(s, problem, path);
+  if (status != TES_OK) return status;
   char *file = solve_step_file(path, number);
   if (!file) return TES_OUT_OF_MEMORY;
-  status = write_vtu(s, step->problem, step->indicator, file);
-  if (status == TES_OK) status = list_file(s, number, file);
+  status = write_vtu(s, problem, indicator, file);
+  if (status == TES_OK) status = list_file(s, time, file);
   if (status == TES_OK) status = tes_pvd_write(s->context, s->file_count, s->files, s->collection);
   if (status == TES_OK) s->vtu = s->collection;
   free(file);
@@ -126,6 +143,7 @@ TesStatus solve_write_step(Solve *s, const TesAdaptStep *step) {
 
 void solve_free_files(Solve *s) {
   for (int i = 0; i < s->file_count; i++) free((char *)s->files[i].file);
+  free(s->files);
   free(s->collection);
 }
 

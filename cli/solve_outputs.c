@@ -57,14 +57,18 @@ static TesStatus write_lines(Solve *s, const TesProblem *problem) {
   return status;
 }
 
-TesStatus solve_find_outputs(Solve *s, const TesProblem *problem) {
+TesStatus solve_find_numbers(Solve *s, const TesProblem *problem) {
   if (!s->input->points && !s->input->values && !s->input->lines) return TES_OK;
   solve_free_outputs(s); /* of a step before */
   TesStatus status = find_points(s, problem);
   if (status == TES_OK) status = find_values(s, problem);
-  if (status == TES_OK) status = write_lines(s, problem);
   s->outputs.known = status == TES_OK;
   return status;
+}
+
+TesStatus solve_find_outputs(Solve *s, const TesProblem *problem) {
+  const TesStatus status = solve_find_numbers(s, problem);
+  return status == TES_OK ? write_lines(s, problem) : status;
 }
 
 void solve_print_outputs(const Solve *s) {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 3, FEW = 4 /* outputs beside lines */ };
+enum { INPUTS = 3, FEW = 5 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -87,14 +87,15 @@ static TesStatus check_steps(Solve *s, int inputs, const Named *input, int outpu
 TesStatus solve_check_outputs(Solve *s) {
   const TesCase *c = s->input;
   const char *json = solve_json_path(s), *vtu = solve_vtu_path(s), *png = solve_png_path(s);
-  const bool steps = c && c->adaptive && vtu;
+  const bool many = c && (c->adaptive || c->problem.time.step > 0), steps = many && vtu;
   Named input[INPUTS], *output = calloc((size_t)(c ? c->lines : 0) + FEW, sizeof *output);
   TesStatus status = TES_OK;
   int inputs = list_inputs(s, input), outputs = 0;
   if (!output) return TES_OUT_OF_MEMORY;
   if (json) output[outputs++] = (Named){"the report (output.json)", json};
   if (vtu && !steps) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
-  if (png && !(c && c->adaptive)) output[outputs++] = (Named){"the picture (output.png)", png};
+  if (c && c->series) output[outputs++] = (Named){"the series (output.series)", c->series};
+  if (png && !many) output[outputs++] = (Named){"the picture (output.png)", png};
   if (c && c->checkpoint) output[outputs++] = (Named){"the checkpoint (output.checkpoint)", c->checkpoint};
   for (int i = 0; c && i < c->lines; i++)
     output[outputs++] = (Named){"a line (output.lines)", c->line[i].file};

@@ -76,7 +76,8 @@ void solve_print_problem(const Solve *s) {
   if (c->problem.equation == TES_STOKES) {
     print_flow(s);
   } else {
-    solve_log(s, TES_LOG_INFO, "case      %s: -div(a grad u) + c u = f", c->name);
+    solve_log(s, TES_LOG_INFO, "case      %s: %s-div(a grad u) + c u = f", c->name,
+              c->problem.time.step > 0 ? "u_t " : "");
     solve_log(s, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(data->a),
               tes_function_text(data->c));
     solve_log(s, TES_LOG_INFO, "          f = %s", tes_function_text(data->f[0]));
@@ -220,6 +221,8 @@ void solve_print_outcome(const Solve *s) {
             (double)tes_context_memory_peak(s->context) / (1 << 30));
   if (s->input->adaptive && s->outcome == TES_OK) print_end_of_steps(s);
   if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
+  if (s->has_errors && s->in_time.report.steps)
+    solve_log(s, TES_LOG_INFO, "          L2 in space and time %.4e", s->in_time.report.l2_space_time);
   if (s->is_flow && !isnan(s->flow.velocity_l2))
     solve_log(s, TES_LOG_INFO, "error     L2 of velocity %.4e   of pressure %.4e", s->flow.velocity_l2,
               s->flow.pressure_l2);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "solve.h"
 
-enum { TIMES = 8 };
+enum { TIMES = 10 };
 
 static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[0] = (TesReportTime){"operators", s->setup.operators};
@@ -14,6 +14,8 @@ static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[5] = (TesReportTime){"coarse", s->cycle.coarse};
   times[6] = (TesReportTime){"errors", s->errors_seconds};
   times[7] = (TesReportTime){"vtu", s->vtu_seconds};
+  times[8] = (TesReportTime){"first_step", s->in_time.first_step_seconds};
+  times[9] = (TesReportTime){"output", s->in_time.output_seconds};
 }
 
 static void fill_input(const Solve *s, TesReport *report) {
@@ -28,10 +30,10 @@ static void fill_input(const Solve *s, TesReport *report) {
 }
 
 static void fill_result(const Solve *s, TesReport *report) {
-  report->iterations = s->result.iterations;
+  report->iterations = s->in_time.report.steps ? s->iterations : s->result.iterations;
   report->fractional_iterations = s->result.fractional_iterations;
   report->residuals = s->result.residuals;
-  report->residual_count = s->result.iterations + 1;
+  report->residual_count = s->result.residual_count;
   report->solve_seconds = s->result.seconds;
   report->dofs_per_second = solve_rate(s);
   report->has_errors = s->has_errors;
@@ -95,12 +97,13 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     for (int i = 0; i < 4; i++) texts[i] = (TesReportText){solve_texts[i], s->text[i]};
     fill_times(s, times);
     report.solver = texts, report.solver_count = 4;
-    report.times = times, report.time_count = TIMES;
+    report.times = times, report.time_count = s->in_time.report.steps ? TIMES : TIMES - 2;
     report.levels = s->levels, report.level_count = s->level_count;
     report.dofs = s->dofs;
     report.tolerance = s->tolerance;
   }
   if (s->solved) fill_result(s, &report);
+  if (s->in_time.report.steps) report.in_time = &s->in_time.report;
   if (s->is_flow) fill_flow(s, &flow), report.flow = &flow;
   const size_t most = s->input ? (size_t)(s->input->points + s->input->values + s->input->lines) + 1 : 1;
   TesReportPoint *points = calloc(most, sizeof *points);

@@ -410,7 +410,7 @@ static void wrong_names_are_told(void **state) {
   static const char *const messages[] = {
       "a.yaml:3:1: the mesh has no boundary called roof; it has: left, right, bottom, top",
       "the condition of boundary top is 7, expected 0..3",
-      "the mesh has no material called steel; it has: none", "equation is 9, expected 0..1",
+      "the mesh has no material called steel; it has: none", "equation is 9, expected 0..2",
       "the guess has 3 values, the space of the problem has 81 nodes"};
   TesMesh *mesh;
   TesVector *guess;

@@ -6,24 +6,25 @@
 
 #define FLOW "problem: stokes\nmesh: {box: {cells: [4, 4]}}\n"
 #define HEAD "problem: poisson\nmesh: {box: {dim: 2, cells: [4, 4]}}\n"
+#define TIMED "problem: transport\nmesh: {box: {dim: 2, cells: 4}}\n"
 
 static const struct {
   const char *text, *message; /* the whole message, or its beginning where it ends in "..." */
 } wrong[] = {
     {"", "a.yaml:1:1: problem: is missing: the equation..."},
     {"- 1\n- 2\n",
-     "a.yaml:1:1: expected keys with values (problem, mesh, space, data, boundary, solver, adapt, "
-     "output), got a list"},
-    {"poisson", "a.yaml:1:1: expected keys with values (problem, mesh, space, data, boundary, solver, adapt, "
-                "output), got a single value"},
+     "a.yaml:1:1: expected keys with values (problem, mesh, space, data, boundary, time, solver, "
+     "adapt, output), got a list"},
+    {"poisson", "a.yaml:1:1: expected keys with values (problem, mesh, space, data, boundary, time, solver, "
+                "adapt, output), got a single value"},
     {"problem: poisson\n", "a.yaml:1:1: mesh: is missing: the domain and its cells"},
     {"problem: poisson\nmesh:\n", "a.yaml:2:1: mesh: is missing: the domain and its cells"},
     {"problem: poisson\nmesh: {box: {dim: 2}}\n",
      "a.yaml:2:13: mesh.box.cells: is missing: cells in each direction..."},
     {"problem: poison\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson or stokes, got 'poison'; did you mean 'poisson'?"},
+     "a.yaml:1:10: problem: expected poisson, stokes or transport, got 'poison'; did you mean 'poisson'?"},
     {"problem: [poisson]\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson or stokes, got a list"},
+     "a.yaml:1:10: problem: expected poisson, stokes or transport, got a list"},
     {FLOW "data: {nu: 0, alpha: x}", "a.yaml:3:12: data.nu: expected a number > 0, got '0'\n"
                                      "a.yaml:3:22: data.alpha: expected a number >= 0, got 'x'"},
     {FLOW "data: {f: 1}", "a.yaml:3:11: data.f: expected a list of expressions, one a direction"},
@@ -39,6 +40,27 @@ static const struct {
     {HEAD "boundary: {top: slip}",
      "a.yaml:3:17: boundary.top: velocity, slip, outflow and pressure belong to "
      "stokes; poisson has dirichlet, neumann and robin"},
+    {HEAD "time: {end: 1, step: 0.1}\n",
+     "a.yaml:3:7: time: poisson and stokes are steady: `time` belongs to transport"},
+    {HEAD "data: {initial: 0}\n",
+     "a.yaml:3:17: data.initial: belongs to problems in time, that is, with `time`"},
+    {HEAD "output: {vtu: {file: a.vtu, every: 3}}\n",
+     "a.yaml:3:36: output.vtu.every: belongs to problems in time, that is, with `time`"},
+    {HEAD "output: {png: {file: a.png, every: {time: 3}}}\n",
+     "a.yaml:3:36: output.png: every: {time: ..} belongs to problems in time, that is, with `time`"},
+    {TIMED "time: {end: 1}\n", "a.yaml:3:7: time.step: is missing: length of a step..."},
+    {TIMED "time: {step: 1}\n", "a.yaml:3:7: time.end: is missing: where it ends"},
+    {TIMED "time: {start: 2, end: 1, step: 0.1}\n",
+     "a.yaml:3:23: time.end: expected more than time.start, 2, got 1"},
+    {TIMED "time: {end: 1, step: 0}\n", "a.yaml:3:22: time.step: expected a number > 0, got '0'"},
+    {TIMED "time: {end: 1, step: 1e-9}\n", "a.yaml:3:22: time.step: makes 1e+09 steps, expected at most 1e8"},
+    {TIMED "time: {end: 1, step: 0.1, method: bdf5}\n", "a.yaml:3:35: time.method: expected auto..."},
+    {TIMED "time: {end: 1, step: 0.1}\nadapt: {}\n",
+     "a.yaml:4:8: adapt: is for steady problems; transport with `time` has one mesh"},
+    {TIMED "time: {end: 1, step: 0.1}\noutput: {series: {file: a.csv, every: {steps: 3}}}\n",
+     "a.yaml:4:39: output.series.every: every: expected a number of steps, or {time: a number > 0}"},
+    {TIMED "time: {end: 1, step: 0.1}\nsolver: {guess: 5}\n",
+     "a.yaml:4:17: solver.guess: expected an integer from 0 to 4, got '5'"},
     {HEAD "data: {nu: 1}", "a.yaml:3:12: data.nu: belongs to stokes"},
     {HEAD "data: {f: [1, 2]}", "a.yaml:3:11: data.f: expected one expression, got a list"},
     {HEAD "problem: poisson\n", "a.yaml:3:1: key 'problem' was given before, in line 1"},

@@ -27,6 +27,7 @@ static const struct {
     {"ball", "--set mesh.refine=0 --set mesh.refine_times=1 --set space.degree=1"},
     {"fichera", STEPS("2") " --set space.degree=1 --set solver.precision=double"},
     {"graded", "--set mesh.box.cells=[4,2] --set mesh.box.spacing.y=[0,0.3,1] --set space.degree=3"},
+    {"heat", "--set mesh.box.cells=[4,4] --set time.end=0.1"},
     {"high-degree", "--set mesh.box.cells=[2,2] --set space.degree=12"},
     {"l-shape", STEPS("2") " --set space.degree=2 --set mesh.refine=0"},
     {"l-shape", STEPS("3") " --set space.degree=4 --set solver.method=gmres"},

@@ -63,6 +63,8 @@ static void the_document_has_every_key(void **state) {
   collect_run("solve " CASES "poisson-square.yaml --png a.png --set mesh.box.cells=4");
   collect_run("solve " CASES "stokes-manufactured.yaml --device cpu --set mesh.box.cells=[4,4] "
               "--set \"output.points=[[0.5, 0.5]]\"");
+  collect_run("solve " CASES "heat.yaml --set mesh.box.cells=[4,4] --set time.end=0.05 --set "
+              "output.series=a.csv --set data.exact=x");
   collect_run("solve " CASES "l-shape.yaml --set adapt.steps=1");
   for (int i = 0; i < seen_count; i++)
     if (!is_known(told, count, seen[i])) fail_msg("docs/report.md does not tell of %s", seen[i]);
@@ -75,10 +77,10 @@ static void the_document_has_every_key(void **state) {
 
 /* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
 static void templates_are_valid(void **state) {
-  static const char *const names[] = {"", "poisson", "l-shape", "goal", "ball"};
+  static const char *const names[] = {"", "poisson", "heat", "l-shape", "goal", "ball"};
   (void)state;
   const bool forests = has_forests();
-  for (int i = 0; i < (forests ? 5 : 2); i++) {
+  for (int i = 0; i < (forests ? 6 : 3); i++) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
     assert_run(arguments, 0);

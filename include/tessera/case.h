@@ -35,13 +35,19 @@ typedef struct TesCaseValue {
   char *place;    /**< name of a boundary or material; NULL: the domain, or a point */
   char *where;
 } TesCaseValue;
+/** Of steps: one in so many, or one whenever so much time has passed; both zero: the usual. */
+typedef struct TesCaseEvery {
+  int steps;
+  double time;
+} TesCaseEvery;
 /** A picture; file NULL: none. */
 typedef struct TesCasePicture {
   char *file, *of; /**< of NULL: the first field */
   int slice;       /**< as TesPictureDesc */
   double at;
   bool edges;
-  int width, every; /**< every: of so many steps of an adaptive solve one */
+  int width;
+  TesCaseEvery every; /**< adaptive: of so many steps one */
 } TesCasePicture;
 
 /** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a
@@ -52,8 +58,9 @@ typedef struct TesCase {
   TesMeshDesc mesh;       /**< kind is box or forest */
   TesProblemDesc problem; /**< without mesh, guess and monitor; a, c and f are given */
   bool adaptive;
-  TesAdaptDesc adapt;            /**< where it is adaptive */
-  char *vtu, *json, *checkpoint; /**< output files, relative to the working folder; NULL: none */
+  TesAdaptDesc adapt;                     /**< where it is adaptive */
+  char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */
+  TesCaseEvery vtu_every, series_every;
   int points, lines, values;
   TesCasePoint *point; /**< [points] */
   TesCaseLine *line;   /**< [lines] */

@@ -1,7 +1,8 @@
 /** \file problem.h
- *  A problem, from data to solution in three calls, on a mesh of any kind. Poisson and its kin:
+ *  A problem, from data to solution in three calls, on a mesh of any kind. Poisson and its kin; steady without u_t,
+ *  or (TES_TRANSPORT with TesProblemDesc.time) in time:
  *
- *      -div(a grad u) + c u = f                   in the domain
+ *      u_t - div(a grad u) + c u = f              in the domain
  *      u = g  or  a du/dn = g  or  a du/dn + alpha u = g   on each boundary (n: outward normal)
  *
  *  discretised by continuous Q_k elements. And Stokes flow with exactly divergence-free velocities on boxes
@@ -13,6 +14,10 @@
  *  with Raviart-Thomas elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as
  *  component `dim`.
  *
+ *  In time f, g and `exact` may depend on t; a, c and alpha may not. M u' + K u = F(t) is solved by the methods of
+ *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times that of the
+ *  old solution with the new boundary values.
+ *
  *  Poisson: The solution is written u = u_0 + u_D: u_D interpolates the Dirichlet values at
  *  boundary nodes and is zero inside; u_0 solves A u_0 = b - A u_D. When only Neumann boundaries are there and c =
  *  0, u is unique up to a constant: the data must satisfy int f + int g = 0 (else TES_INVALID_INPUT tells by how
@@ -23,6 +28,7 @@
 
 #include "functional.h"
 #include "solver.h"
+#include "time.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,7 +36,7 @@ extern "C" {
 
 typedef struct TesProblem TesProblem;
 
-typedef enum TesEquation { TES_POISSON, TES_STOKES } TesEquation;
+typedef enum TesEquation { TES_POISSON, TES_STOKES, TES_TRANSPORT } TesEquation;
 
 typedef enum TesCondition {
   TES_DIRICHLET,
@@ -91,7 +97,9 @@ typedef struct TesSolveOptions {
   TesCoarsening coarsening;
   TesPenalty penalty; /**< of discontinuous components */
   int pre, post;      /**< smoothing steps; 0 means 1 (flows of degree 2 and more: none before), -1 none */
-  double tolerance;   /**< on the relative residual; 0 means 1e-9 */
+  double tolerance;   /**< on the relative residual; 0 means 1e-9, in time 1e-3 */
+  TesToleranceOf tolerance_of; /**< in time */
+  int guess; /**< in time: old values, 1..4, that guesses are extrapolated from; 0 means 3, -1 none: from zero */
   int max_iterations; /**< 0 means 100 */
   TesSolvePrecision precision;
   /** Called with the residual before the first and after every iteration; may be NULL. */
@@ -119,6 +127,9 @@ typedef struct TesProblemDesc {
   const TesVector *guess;
   TesLoadCallback add_load; /**< NULL: nothing is added */
   void *add_load_user;
+  /** In time: the solution at its start, by component; NULL: `exact`, where that is unknown 0. */
+  const TesFunction *initial[3];
+  TesTimeDesc time; /**< all zero: a steady problem */
   TesSolveOptions solver;
 } TesProblemDesc;
 
@@ -134,7 +145,12 @@ typedef struct TesProblemTimes {
  *  the point is named), TES_OUT_OF_MEMORY (told before), TES_NAN. */
 TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem);
 void tes_problem_destroy(TesProblem **problem);
-/** Solves; may be called again (it starts anew). Statuses as tes_solver_solve(); the last iterate is kept in any
+/** In time: makes one step. `result`: iterations of all its solves, residuals of the last one, relative to that of its
+ *  start. Solution, errors and values are those at the new time. Errors: TES_INVALID_INPUT (a steady problem, the end
+ *  of time), those of tes_solver_solve(). */
+TesStatus tes_problem_step(TesProblem *problem, TesSolveResult *result);
+/** In time makes all steps that are left. Else: solves; may be called again (it starts anew). Statuses as
+ *  tes_solver_solve(); the last iterate is kept in any
  * case. */
 TesStatus tes_problem_solve(TesProblem *problem, TesSolveResult *result);
 
@@ -179,6 +195,9 @@ typedef struct TesProblemInfo {
    *  not known, until a solve ends above its tolerance; then from its last iterate. */
   double floor;
   TesProblemTimes times;
+  double time, dt;      /**< in time: that of the solution; the step */
+  int step, steps;      /**< done; in all */
+  double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */
   int fields;
   /** Names of the solution's fields: "u" of poisson; "u", "v" (, "w") and "p" of flows. Expressions over them also
    * know their derivatives, ux, uy, uz (flows: also vx .., none of p). */

@@ -67,6 +67,15 @@ typedef struct TesReportFlow {
   int fluxes;
 } TesReportFlow;
 
+/** A solution in time. */
+typedef struct TesReportInTime {
+  double time;          /**< `time`: where it ended */
+  int64_t steps;        /**< `time_steps`: that were made */
+  int iterations[3];    /**< `iterations_per_step`: least, median, most */
+  double l2_space_time; /**< `errors.l2_space_time`; NaN: unknown, left out */
+  const char *series;   /**< `series`: the file that was written; NULL: none */
+} TesReportInTime;
+
 typedef struct TesReport {
   TesStatus status;             /**< `status`: tes_status_name() of it; always */
   const char *message;          /**< `message`: why it failed, where it did; NULL or "": none */
@@ -88,6 +97,7 @@ typedef struct TesReport {
   bool has_errors;                     /**< whether the case has an exact solution */
   double error_l2, error_h1;           /**< `errors` {`l2`, `h1`}: of the solution, and of its gradient */
   const TesReportFlow *flow;           /**< of flows; in the place of the two */
+  const TesReportInTime *in_time;      /**< NULL: a steady problem */
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
   const TesReportTime *times;          /**< further members of `times` [time_count] */
   int time_count;

@@ -56,7 +56,8 @@ typedef struct TesSolveResult {
   int iterations;
   /** iterations it would take to reach the tolerance exactly: n log(tolerance) / log(r_n / r_0); NaN for n = 0 */
   double fractional_iterations;
-  const double *residuals; /**< [iterations + 1], relative to |b|, owned by the solver until its next solve */
+  int residual_count;      /**< iterations + 1; of a step in time with several solves those of the last one */
+  const double *residuals; /**< [residual_count], relative to |b|, owned by the solver until its next solve */
   double seconds;
 } TesSolveResult;
 

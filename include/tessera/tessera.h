@@ -21,6 +21,7 @@
 #include "checkpoint.h"
 #include "multigrid.h"
 #include "solver.h"
+#include "time.h"
 #include "problem.h"
 #include "adapt.h"
 #include "output.h"

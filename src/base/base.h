@@ -126,8 +126,19 @@ TesStatus tesi_function_create_over(TesContext *ctx, const char *text, int count
 /* Values without any check, y and z not NULL: for loops over threads, which report what is wrong after their end. */
 void tesi_function_values(const TesFunction *function, int64_t n, const double *x, const double *y,
                           const double *z, double t, double *out);
-/* factor times a function. */
-TesStatus tesi_function_scale(const TesFunction *function, double factor, TesFunction **scaled);
+/* factor f + offset. */
+TesStatus tesi_function_affine(const TesFunction *function, double factor, double offset,
+                               TesFunction **result);
+/* Whether it may depend on t: expressions that name it, and callbacks. NULL: no. */
+bool tesi_function_timed(const TesFunction *function);
+/* Whether kernels can take its text: constants and callbacks have none. */
+bool tesi_function_has_text(const TesFunction *function);
+void tesi_function_set_timed(TesFunction *function, bool timed);
+/* The function of space that it is at a time: the t that others evaluate it with does not count. Its text is that
+ * of the function of time, which kernels are called with: tesi_function_inner() tells both. */
+TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction **result);
+/* What tesi_function_at() was made of; any other function: itself, time 0. */
+const TesFunction *tesi_function_inner(const TesFunction *function, double *time);
 TesFunction *tesi_function_retain(const TesFunction *function);
 
 /* ---- small arithmetic ---------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ struct TesFunction {
   TesiFunctionEmit emit;
   TesiFunctionOver over; /* NULL: a plain function */
   uint64_t used;         /* bit i: further variable i */
+  bool timed;            /* it may depend on t */
 };
 
 static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
@@ -48,7 +49,9 @@ TesStatus tes_function_create_constant(TesContext *context, double value, TesFun
 TesStatus tes_function_create_callback(TesContext *context, TesFunctionEvaluate evaluate, void *user,
                                        void (*destroy)(void *user), TesFunction **function) {
   TES_REFUSE_NULL(context, evaluate, function);
-  return create(context, evaluate, user, destroy, 0, "callback", function);
+  const TesStatus status = create(context, evaluate, user, destroy, 0, "callback", function);
+  if (status == TES_OK) (*function)->timed = true;
+  return status;
 }
 
 TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
@@ -82,6 +85,14 @@ void tesi_function_values_over(const TesFunction *function, int64_t n, const dou
     tesi_function_values(function, n, x, y, z, t, out);
 }
 
+void tesi_function_set_timed(TesFunction *function, bool timed) {
+  function->timed = timed;
+}
+
+bool tesi_function_timed(const TesFunction *function) {
+  return function && function->timed;
+}
+
 void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit) {
   function->emit = emit;
 }
@@ -89,6 +100,10 @@ void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit) {
 int tesi_function_emit(const TesFunction *function, const char *declaration, const char *real, char *buffer,
                        size_t size) {
   return function->emit ? function->emit(function, declaration, real, buffer, size) : -1;
+}
+
+bool tesi_function_has_text(const TesFunction *function) {
+  return function->emit != NULL;
 }
 
 TesContext *tesi_function_context(const TesFunction *function) {
@@ -147,50 +162,120 @@ done:
   return status;
 }
 
-/* A function times a number. */
-typedef struct Scaled {
+/* factor f + offset. */
+typedef struct Affine {
   TesFunction *function;
-  double factor;
-} Scaled;
+  double factor, offset;
+} Affine;
 
-static void evaluate_scaled(void *user, int64_t n, const double *x, const double *y, const double *z,
+static void evaluate_affine(void *user, int64_t n, const double *x, const double *y, const double *z,
                             double t, double *out) {
-  const Scaled *s = user;
+  const Affine *s = user;
   tesi_function_values(s->function, n, x, y, z, t, out);
-  for (int64_t i = 0; i < n; i++) out[i] *= s->factor;
+  for (int64_t i = 0; i < n; i++) out[i] = s->factor * out[i] + s->offset;
 }
 
-static void destroy_scaled(void *user) {
-  Scaled *s = user;
+static void destroy_affine(void *user) {
+  Affine *s = user;
   TesContext *ctx = s->function->context;
   tes_function_destroy(&s->function);
   tesi_free(ctx, &s);
 }
 
-TesStatus tesi_function_scale(const TesFunction *function, double factor, TesFunction **scaled) {
+static bool is_at(const TesFunction *function);
+
+TesStatus tesi_function_affine(const TesFunction *function, double factor, double offset,
+                               TesFunction **result) {
   TesContext *ctx = function->context;
   TesStatus status = TES_OK;
-  Scaled *s = NULL;
+  Affine *s = NULL;
   char *text = NULL;
-  *scaled = NULL;
-  if (factor == 1) {
-    *scaled = tesi_function_retain(function);
+  *result = NULL;
+  if (factor == 1 && offset == 0) {
+    *result = tesi_function_retain(function);
   } else if (!function->evaluate) {
-    TES_TRY(tes_function_create_constant(ctx, factor * function->constant, scaled));
-  } else if (function->emit) { /* an expression, which kernels take by its text */
-    const size_t size = strlen(function->text) + 48;
+    TES_TRY(tes_function_create_constant(ctx, factor * function->constant + offset, result));
+  } else if (function->emit && !is_at(function)) { /* an expression, which kernels take by its text */
+    const size_t size = strlen(function->text) + 80;
     TES_ALLOC(&text, size);
-    snprintf(text, size, "%.17g * (%s)", factor, function->text);
-    TES_TRY(tes_function_create_expression(ctx, text, scaled));
+    snprintf(text, size, offset == 0 ? "%.17g * (%s)" : "%.17g * (%s) + (%.17g)", factor, function->text,
+             offset);
+    TES_TRY(tes_function_create_expression(ctx, text, result));
   } else {
     TES_NEW(&s);
     s->function = tesi_function_retain(function);
-    s->factor = factor;
-    TES_TRY(create(ctx, evaluate_scaled, s, destroy_scaled, 0, function->text, scaled));
+    s->factor = factor, s->offset = offset;
+    TES_TRY(create(ctx, evaluate_affine, s, destroy_affine, 0, function->text, result));
+    (*result)->timed = function->timed;
     s = NULL;
   }
 done:
-  if (s) destroy_scaled(s);
+  if (s) destroy_affine(s);
   tesi_free(ctx, &text);
+  return status;
+}
+
+/* ---- at one time --------------------------------------------------------------------------------------- */
+
+typedef struct At {
+  TesFunction *function;
+  double time;
+} At;
+
+static void evaluate_at(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                        double *out) {
+  const At *at = user;
+  (void)t;
+  tesi_function_values(at->function, n, x, y, z, at->time, out);
+}
+
+static void over_at(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                    const double *const *more, double *out) {
+  const At *at = user;
+  (void)t;
+  tesi_function_values_over(at->function, n, x, y, z, at->time, more, out);
+}
+
+/* The text stays that of a function of time: kernels are given the time beside it, and compiled once. */
+static int emit_at(const TesFunction *function, const char *declaration, const char *real, char *buffer,
+                   size_t size) {
+  return tesi_function_emit(((const At *)function->user)->function, declaration, real, buffer, size);
+}
+
+static void destroy_at(void *user) {
+  At *at = user;
+  TesContext *ctx = at->function->context;
+  tes_function_destroy(&at->function);
+  tesi_free(ctx, &at);
+}
+
+static bool is_at(const TesFunction *function) {
+  return function->evaluate == evaluate_at;
+}
+
+const TesFunction *tesi_function_inner(const TesFunction *function, double *time) {
+  const At *at = is_at(function) ? function->user : NULL;
+  *time = at ? at->time : 0;
+  return at ? at->function : function;
+}
+
+TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction **result) {
+  TesContext *ctx = function->context;
+  TesStatus status = TES_OK;
+  At *at = NULL;
+  *result = NULL;
+  if (!function->timed) {
+    *result = tesi_function_retain(function);
+    return TES_OK;
+  }
+  TES_NEW(&at);
+  at->function = tesi_function_retain(function);
+  at->time = time;
+  TES_TRY(create(ctx, evaluate_at, at, destroy_at, 0, function->text, result));
+  at = NULL;
+  if (function->emit) (*result)->emit = emit_at;
+  if (function->over) tesi_function_set_over(*result, over_at, function->used);
+done:
+  if (at) destroy_at(at);
   return status;
 }

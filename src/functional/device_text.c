@@ -12,6 +12,13 @@ static int put_function(const TesFunction *f, int number, char *buffer, size_t s
   return tesi_function_emit(f, declaration, "double", buffer, size);
 }
 
+double tesi_device_time(int count, const TesFunction *const *f) {
+  double time = 0;
+  for (int i = 0; i < count && time == 0; i++)
+    if (f[i]) (void)tesi_function_inner(f[i], &time);
+  return time;
+}
+
 TesStatus tesi_device_text(TesContext *ctx, int count, const TesFunction *const *f, size_t spare,
                            char **text) {
   TesStatus status = TES_OK;

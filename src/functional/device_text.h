@@ -8,5 +8,7 @@
  * function has no text. */
 TesStatus tesi_device_text(TesContext *ctx, int count, const TesFunction *const *f, size_t spare,
                            char **text);
+/* The time that they are at (tesi_function_at()); 0 where none is. They are at one time. */
+double tesi_device_time(int count, const TesFunction *const *f);
 
 #endif

@@ -34,7 +34,8 @@ static TesStatus add(const TesiBoxDevice *box, const TesFunction *f, int face, d
   TeskBox arguments = tesi_box_arguments(box, face);
   TesiKernel kernel;
   char *text = NULL;
-  void *list[] = {&b, &arguments, (void *)&box->notes};
+  double time = tesi_device_time(1, &f);
+  void *list[] = {&b, &arguments, (void *)&box->notes, &time};
   const size_t shared = shared_of(box->batches);
   TES_TRY(tesi_box_text(box, 1, &f, &text));
   *done = text != NULL;
@@ -114,7 +115,8 @@ static TesStatus lift(const TesiBoxDevice *box, const TesFunction *g, int face, 
   TeskFace arguments = tesi_face_arguments(box, face);
   TesiKernel kernel;
   char *text = NULL;
-  void *list[] = {&u, &arguments, (void *)&box->notes};
+  double time = tesi_device_time(1, &g);
+  void *list[] = {&u, &arguments, (void *)&box->notes, &time};
   const int64_t nodes = space->length / space->axis[face / 2].nodes;
   TES_TRY(tesi_box_text(box, 1, &g, &text));
   *done = text != NULL;
@@ -172,16 +174,16 @@ done:
   return status;
 }
 
-/* tesk_value(number, x, y, z) behind the functions. */
+/* tesk_value(number, x, y, z, t) behind the functions. */
 static TesStatus make_text(TesContext *ctx, const Sources *s, char **text) {
   TesStatus status = TES_OK;
   const size_t spare = 160 + 64 * (size_t)s->count;
   TES_TRY(tesi_device_text(ctx, s->count, s->f, spare, text));
   if (!*text) goto done;
   char *at = *text + strlen(*text);
-  at += sprintf(at, "TESK_DEVICE double tesk_value(int number, double x, double y, double z) {\n");
+  at += sprintf(at, "TESK_DEVICE double tesk_value(int number, double x, double y, double z, double t) {\n");
   for (int i = 0; i < s->count; i++)
-    at += sprintf(at, "  if (number == %d) return tesk_f%d(x, y, z, 0.0);\n", i, i);
+    at += sprintf(at, "  if (number == %d) return tesk_f%d(x, y, z, t);\n", i, i);
   sprintf(at, "  return 0;\n}\n");
 done:
   return status;
@@ -199,10 +201,19 @@ static TesStatus add_cells(const TesiCellsDevice *c, const TesiLoad *desc, bool 
   size_t shared;
   long long cells = c->batches->cells;
   int with_given = given;
-  void *list[] = {&b->data,         (void *)&c->nodes, (void *)&c->index,
-                  (void *)&c->mask, &number,           (void *)&c->tables,
-                  &cells,           &with_given,       (void *)&c->notes};
+  double time = 0;
+  void *list[] = {&b->data,
+                  (void *)&c->nodes,
+                  (void *)&c->index,
+                  (void *)&c->mask,
+                  &number,
+                  (void *)&c->tables,
+                  &cells,
+                  &with_given,
+                  (void *)&c->notes,
+                  &time};
   TES_TRY(find_sources(c->batches, desc, &sources));
+  time = tesi_device_time(sources.count, sources.f);
   TES_TRY(make_text(ctx, &sources, &text));
   if (!text) goto done;
   TES_TRY(tesi_cells_kernel(c, "cells_load.cu", "tesk_load_cells", text, 2 * c->batches->points, &shared,

@@ -42,9 +42,10 @@ static TesStatus sum_box(const TesSpace *space, const double *u, const TesFuncti
       (size_t)(b->q * (2 * b->n + 2) + TESI_BOX_THREADS + b->nodes + 2 * b->points) * sizeof(double);
   const int blocks = (int)(b->cells < TESI_BOX_BLOCKS ? b->cells : TESI_BOX_BLOCKS);
   TeskBox arguments = tesi_box_arguments(box, -1);
+  double time = tesi_device_time(4, f);
   TES_TRY(tesi_box_kernel(box, "box_norms.cu", "tesk_norms", text, shared, &kernel));
-  TES_TRY(
-      sum_parts(ctx, &kernel, blocks, TESI_BOX_THREADS, shared, (void *[]){&u, NULL, &arguments}, squares));
+  TES_TRY(sum_parts(ctx, &kernel, blocks, TESI_BOX_THREADS, shared, (void *[]){&u, NULL, &arguments, &time},
+                    squares));
 done:
   tesi_free(ctx, &text);
   tesi_box_device_destroy(&box);
@@ -64,12 +65,14 @@ static TesStatus sum_cells(const TesSpace *space, const double *u, const TesFunc
   const TesiBatches *b = c->batches;
   const int64_t numbers = TESI_CELLS_THREADS + b->nodes + (3 + b->dim) * b->points;
   long long cells = b->cells;
+  double time = tesi_device_time(4, f);
   TES_TRY(tesi_device_text(ctx, 4, f, 0, &text));
   if (!text) goto done;
   TES_TRY(tesi_cells_kernel(c, "cells_norms.cu", "tesk_norms_cells", text, numbers, &shared, &kernel));
   if (!shared) goto done;
   TES_TRY(sum_parts(ctx, &kernel, (int)tesi_cells_grid(c).x, TESI_CELLS_THREADS, shared,
-                    (void *[]){&u, NULL, &c->nodes, &c->index, &c->mask, &c->tables, &cells}, squares));
+                    (void *[]){&u, NULL, &c->nodes, &c->index, &c->mask, &c->tables, &cells, &time},
+                    squares));
 done:
   tesi_free(ctx, &text);
   tesi_cells_device_destroy(&c);

@@ -120,7 +120,19 @@ static void put_errors(Writer *w, const TesReport *r) {
   cJSON *errors = cJSON_CreateObject();
   put(w, errors, "l2", number(r->error_l2));
   put(w, errors, "h1", number(r->error_h1));
+  if (r->in_time && !isnan(r->in_time->l2_space_time))
+    put(w, errors, "l2_space_time", number(r->in_time->l2_space_time));
   put(w, w->root, "errors", errors);
+}
+
+static void put_in_time(Writer *w, const TesReportInTime *t) {
+  if (!t) return;
+  cJSON *iterations = cJSON_CreateArray();
+  put_number(w, "time", t->time);
+  put_number(w, "time_steps", (double)t->steps);
+  for (int i = 0; i < 3; i++) append(w, iterations, number(t->iterations[i]));
+  put(w, w->root, "iterations_per_step", iterations);
+  put_text(w, "series", t->series);
 }
 
 static void put_times(Writer *w, const TesReport *r) {
@@ -191,6 +203,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_known(w, "tolerance", r->tolerance);
   put_residuals(w, r);
   put_steps(w, r);
+  put_in_time(w, r->in_time);
   put_errors(w, r);
   put_times(w, r);
   put_number(w, "dofs_per_second", r->dofs_per_second);

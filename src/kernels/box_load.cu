@@ -11,7 +11,7 @@
 #include "tables.h"
 #include "box_points.h"
 
-TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes) {
+TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes, (double)time) {
   TESK_SHARED(memory);
   double *B = memory, *point = B + POINTS * NODES, *w = point + POINTS, *values = w + POINTS, *other;
   const int t = (int)threadIdx.x;
@@ -35,7 +35,7 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes) {
     box_cell(&box, cell, at);
     for (int q = t; q < points; q += TESK_BOX_THREADS) {
       double x[3];
-      const double weight = box_point(&box, at, q, point, w, x), value = tesk_f0(x[0], x[1], x[2], 0.0);
+      const double weight = box_point(&box, at, q, point, w, x), value = tesk_f0(x[0], x[1], x[2], time);
       if (!(value - value == 0)) notes[0] = 1;
       values[q] = weight * value;
     }
@@ -62,14 +62,14 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes) {
   }
 }
 
-TESK_KERNEL(tesk_lift, 128, 1, (double *)u, (TeskFace)face, (long long *)notes) {
+TESK_KERNEL(tesk_lift, 128, 1, (double *)u, (TeskFace)face, (long long *)notes, (double)time) {
   const long long count = face_nodes(&face);
   for (long long i = (long long)blockIdx.x * TESK_BOX_THREADS + threadIdx.x; i < count;
        i += (long long)gridDim.x * TESK_BOX_THREADS) {
     const long long node = face_node(&face, i);
     const double value =
         tesk_f0(face.x[0][node % face.nodes[0]], face.x[1][node / face.nodes[0] % face.nodes[1]],
-                face.x[2][node / face.nodes[0] / face.nodes[1]], 0.0);
+                face.x[2][node / face.nodes[0] / face.nodes[1]], time);
     if (!(value - value == 0)) notes[0] = 1;
     u[node] = value;
   }

@@ -8,11 +8,11 @@
 #include "tables.h"
 #include "box_points.h"
 
-TESK_DEVICE double exact(int derivative, const double x[3]) {
-  return derivative == 0   ? tesk_f0(x[0], x[1], x[2], 0.0)
-         : derivative == 1 ? tesk_f1(x[0], x[1], x[2], 0.0)
-         : derivative == 2 ? tesk_f2(x[0], x[1], x[2], 0.0)
-                           : tesk_f3(x[0], x[1], x[2], 0.0);
+TESK_DEVICE double exact(int derivative, const double x[3], double time) {
+  return derivative == 0   ? tesk_f0(x[0], x[1], x[2], time)
+         : derivative == 1 ? tesk_f1(x[0], x[1], x[2], time)
+         : derivative == 2 ? tesk_f2(x[0], x[1], x[2], time)
+                           : tesk_f3(x[0], x[1], x[2], time);
 }
 
 TESK_DEVICE double add_threads(double value, double *sums) {
@@ -27,7 +27,7 @@ TESK_DEVICE double add_threads(double value, double *sums) {
   return sums[0];
 }
 
-TESK_KERNEL(tesk_norms, 128, 1, (const double *)u, (double *)partial, (TeskBox)box) {
+TESK_KERNEL(tesk_norms, 128, 1, (const double *)u, (double *)partial, (TeskBox)box, (double)time) {
   TESK_SHARED(memory);
   double *B = memory, *G = B + POINTS * NODES, *point = G + POINTS * NODES, *w = point + POINTS,
          *sums = w + POINTS, *cell_nodes = sums + TESK_BOX_THREADS, squares[2] = {0, 0};
@@ -80,7 +80,7 @@ TESK_KERNEL(tesk_norms, 128, 1, (const double *)u, (double *)partial, (TeskBox)b
       double sum = 0;
       for (int q = t; q < points; q += TESK_BOX_THREADS) {
         double x[3];
-        const double weight = box_point(&box, at, q, point, w, x), e = scale * from[q] - exact(m, x);
+        const double weight = box_point(&box, at, q, point, w, x), e = scale * from[q] - exact(m, x, time);
         sum += weight * e * e;
       }
       squares[m > 0] += sum;

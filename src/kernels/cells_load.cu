@@ -12,7 +12,7 @@
 TESK_KERNEL(tesk_load_cells, 128, 1, (double *)b, (const double *TESK_RESTRICT)nodes,
             (const int *TESK_RESTRICT)index, (const unsigned short *TESK_RESTRICT)mask,
             (const int *TESK_RESTRICT)number, (const double *TESK_RESTRICT)tables, (long long)cells,
-            (int)given, (long long *)notes) {
+            (int)given, (long long *)notes, (double)time) {
   TESK_SHARED(memory);
   double *const B = memory, *const geometry_B = B + 2 * Q * N, *const geometry_G = geometry_B + Q * M,
                 *const W = geometry_G + Q * M, *const w = W + 2 * N * N, *const place = w + Q,
@@ -29,7 +29,7 @@ TESK_KERNEL(tesk_load_cells, 128, 1, (double *)b, (const double *TESK_RESTRICT)n
     FOR_ITEMS(p, CELL_POINTS) {
       double x[3], J[9], c[9];
       cells_point(place, geometry_B, geometry_G, p, x, J);
-      const double value = tesk_value(f, x[0], x[1], x[2]);
+      const double value = tesk_value(f, x[0], x[1], x[2], time);
       if (!(value - value == 0)) notes[0] = 1;
       values[p] = cells_cofactors(J, c) * cells_weight(w, p) * value;
     }

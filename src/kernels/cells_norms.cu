@@ -9,11 +9,11 @@
 #include "tables.h"
 #include "cells_points.h"
 
-TESK_DEVICE double exact(int derivative, const double x[3]) {
-  return derivative == 0   ? tesk_f0(x[0], x[1], x[2], 0.0)
-         : derivative == 1 ? tesk_f1(x[0], x[1], x[2], 0.0)
-         : derivative == 2 ? tesk_f2(x[0], x[1], x[2], 0.0)
-                           : tesk_f3(x[0], x[1], x[2], 0.0);
+TESK_DEVICE double exact(int derivative, const double x[3], double time) {
+  return derivative == 0   ? tesk_f0(x[0], x[1], x[2], time)
+         : derivative == 1 ? tesk_f1(x[0], x[1], x[2], time)
+         : derivative == 2 ? tesk_f2(x[0], x[1], x[2], time)
+                           : tesk_f3(x[0], x[1], x[2], time);
 }
 
 TESK_DEVICE double add_threads(double value, double *sums) {
@@ -30,16 +30,17 @@ TESK_DEVICE double add_threads(double value, double *sums) {
 
 /* The two squares of the thread's points. at: value, then derivatives on the reference cell, [1 + DIM][CELL_POINTS]. */
 TESK_DEVICE void add_points(const double *at, const double *place, const double *B, const double *G,
-                            const double *w, double squares[2]) {
+                            const double *w, double time, double squares[2]) {
   FOR_ITEMS(p, CELL_POINTS) {
     double x[3], J[9], c[9];
     cells_point(place, B, G, p, x, J);
-    const double det = cells_cofactors(J, c), weight = det * cells_weight(w, p), e = at[p] - exact(0, x);
+    const double det = cells_cofactors(J, c), weight = det * cells_weight(w, p),
+                 e = at[p] - exact(0, x, time);
     squares[0] += weight * e * e;
     for (int r = 0; r < DIM; r++) {
       double sum = 0;
       for (int d = 0; d < DIM; d++) sum += c[r * DIM + d] * at[(1 + d) * CELL_POINTS + p];
-      sum = sum / det - exact(1 + r, x);
+      sum = sum / det - exact(1 + r, x, time);
       squares[1] += weight * sum * sum;
     }
   }
@@ -47,8 +48,8 @@ TESK_DEVICE void add_points(const double *at, const double *place, const double 
 
 TESK_KERNEL(tesk_norms_cells, 128, 1, (const double *TESK_RESTRICT)u, (double *)partial,
             (const double *TESK_RESTRICT)nodes, (const int *TESK_RESTRICT)index,
-            (const unsigned short *TESK_RESTRICT)mask, (const double *TESK_RESTRICT)tables,
-            (long long)cells) {
+            (const unsigned short *TESK_RESTRICT)mask, (const double *TESK_RESTRICT)tables, (long long)cells,
+            (double)time) {
   TESK_SHARED(memory);
   double *const B = memory, *const G = B + Q * N, *const geometry_B = G + Q * N,
                 *const geometry_G = geometry_B + Q * M, *const W = geometry_G + Q * M,
@@ -77,7 +78,7 @@ TESK_KERNEL(tesk_norms_cells, 128, 1, (const double *TESK_RESTRICT)u, (double *)
         inner *= Q;
       }
     }
-    add_points(at, place, geometry_B, geometry_G, w, squares);
+    add_points(at, place, geometry_B, geometry_G, w, time, squares);
   }
   for (int i = 0; i < 2; i++) {
     const double sum = add_threads(squares[i], sums);

@@ -72,6 +72,10 @@ static void choose_restart(TesSolver *s) {
   s->spare = (size_t)(s->desc.restart - LEAST) * column;
 }
 
+void tesi_solver_set_tolerance(TesSolver *solver, double tolerance) {
+  solver->desc.tolerance = tolerance;
+}
+
 size_t tesi_solver_spare(const TesSolver *s) {
   return s->spare;
 }
@@ -255,7 +259,8 @@ static TesStatus run(TesSolver *s, const TesVector *b, TesVector *x) {
 static void fill_result(const TesSolver *s, double seconds, TesSolveResult *result) {
   const int n = s->iterations;
   const double reduction = s->residuals[n] / s->residuals[0];
-  *result = (TesSolveResult){.iterations = n, .residuals = s->residuals, .seconds = seconds};
+  *result = (TesSolveResult){
+      .iterations = n, .residual_count = n + 1, .residuals = s->residuals, .seconds = seconds};
   result->fractional_iterations = n > 0 ? n * log(s->desc.tolerance) / log(reduction) : NAN;
 }
 

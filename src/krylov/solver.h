@@ -43,6 +43,8 @@ TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, 
 /* Replaces the last recorded residual by the recomputed one. */
 void tesi_solver_correct(TesSolver *solver, double relative);
 
+/* Of the solves to come. */
+void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
 /* Bytes on a device that more columns of GMRES than need be take, where their number was left to the solver. */
 size_t tesi_solver_spare(const TesSolver *solver);
 

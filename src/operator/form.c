@@ -39,7 +39,7 @@ static TesStatus copy_function(TesContext *ctx, const TesFunction *f, double fac
                                const TesFunction **copy) {
   TesStatus status = TES_OK;
   if (f)
-    TES_TRY(tesi_function_scale(f, factor, (TesFunction **)copy));
+    TES_TRY(tesi_function_affine(f, factor, 0, (TesFunction **)copy));
   else if (factor != 1 || !may_lack)
     TES_TRY(tes_function_create_constant(ctx, factor, (TesFunction **)copy));
 done:

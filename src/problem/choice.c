@@ -116,9 +116,9 @@ static void choose_tolerance(TesProblem *p) {
   static const char *const names[] = {"mixed: float32 cycle in a float64 iteration", "double: float64",
                                       "single: float32 cycle, residuals in float64, tolerance at least 1e-6"};
   p->floor = floor_of(p->space);
-  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-9;
-  if (p->options.precision == TES_SOLVE_SINGLE) p->tolerance = fmax(p->tolerance, 1e-6);
-  if (p->tolerance < p->floor)
+  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : p->in_time ? 1e-3 : 1e-9;
+  if (p->options.precision == TES_SOLVE_SINGLE && !p->in_time) p->tolerance = fmax(p->tolerance, 1e-6);
+  if (p->tolerance < p->floor && !p->in_time)
     tesi_log(p->context, TES_LOG_WARNING,
              "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
              p->floor);
@@ -135,7 +135,7 @@ void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   const TesiSituation situation = {.mesh = p->mesh->kind,
                                    .constant = tesi_operator_constant(p->op),
                                    .stretched = aspect_ratio(p->space) > 1.5,
-                                   .guess = p->start != NULL,
+                                   .guess = p->start || p->in_time,
                                    .smoother = p->options.smoother,
                                    .method = p->options.method};
   const TesiChoice choice = tesi_choose(&situation);

@@ -13,21 +13,25 @@ static bool has_reaction(const TesProblem *p) {
   return there;
 }
 
-static int form(const TesProblem *p, TesTermDesc *term) {
+int tesi_diffusion_form(const TesProblem *p, TesTermDesc *term) {
   const TesiNumbered *n = &p->numbered;
   term[0] = (TesTermDesc){.term = TES_TERM_DIFFUSION, .a = {n->data.a, n->a}};
   term[1] = (TesTermDesc){.term = TES_TERM_MASS, .a = {n->data.c, n->c}};
   return has_reaction(p) ? 2 : 1;
 }
 
-static TesStatus load(const TesProblem *p, TesVector *b) {
+TesStatus tesi_diffusion_load(const TesProblem *p, TesVector *b) {
   return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, b);
 }
 
-static int shown(const TesProblem *p, TesiShown *shown) {
+int tesi_diffusion_shown(const TesProblem *p, TesiShown *shown) {
   shown[0] = (TesiShown){"f", {p->numbered.data.f[0]}, p->numbered.f[0]};
   shown[1] = (TesiShown){"a", {p->numbered.data.a}, p->numbered.a};
   return 2;
 }
 
-const TesiEquation tesi_poisson = {.name = "poisson", .f = 1, .form = form, .load = load, .shown = shown};
+const TesiEquation tesi_poisson = {.name = "poisson",
+                                   .f = 1,
+                                   .form = tesi_diffusion_form,
+                                   .load = tesi_diffusion_load,
+                                   .shown = tesi_diffusion_shown};

@@ -3,9 +3,10 @@
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
+#include "problem/in_time.h"
 #include "smoother/smoother.h"
 
-static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes};
+static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport};
 
 /* ---- set-up
  * -------------------------------------------------------------------------------------------------------- */
@@ -16,6 +17,7 @@ static TesStatus create_form(TesProblem *p) {
   TesStatus status = TES_OK;
   const TesBoundary *boundary = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
+  tesi_free(ctx, &p->term);
   TES_ALLOC(&p->term, TESI_TERMS + names);
   int n = p->equation->form(p, p->term);
   for (int i = 0; boundary && i < names; i++)
@@ -57,6 +59,8 @@ static TesStatus create_space(TesProblem *p, int degree) {
   for (int i = 0; boundary && i < names; i++)
     for (int c = 0; c < components; c++) given[i] |= (uint8_t)(tesi_problem_given(p, i, c) << c);
   if (p->equation->flow && boundary) p->equation->flow->given(p, given);
+  p->some_given = !boundary;
+  for (int i = 0; boundary && i < names; i++) p->some_given = p->some_given || given[i];
   const TesSpaceDesc desc = {.mesh = p->mesh,
                              .degree = degree,
                              .components = p->equation->flow ? 0 : components,
@@ -107,7 +111,7 @@ done:
   return status;
 }
 
-static TesStatus create_solver(TesProblem *p) {
+static TesStatus create_iteration(TesProblem *p) {
   const TesSolverDesc solver = {.op = p->op,
                                 .multigrid = p->multigrid,
                                 .method = p->method,
@@ -117,6 +121,19 @@ static TesStatus create_solver(TesProblem *p) {
                                 .monitor = p->options.monitor,
                                 .monitor_user = p->options.monitor_user};
   return tes_solver_create(p->context, &solver, &p->solver);
+}
+
+TesStatus tesi_problem_create_solver(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  tes_solver_destroy(&p->solver);
+  tes_multigrid_destroy(&p->multigrid);
+  tes_operator_destroy(&p->op);
+  TES_TRY(create_form(p));
+  TES_TRY(create_operators(p));
+  TES_TRY(create_iteration(p));
+done:
+  return status;
 }
 
 static TesStatus refuse_slip(const TesProblem *p) {
@@ -129,6 +146,10 @@ done:
   return status;
 }
 
+static bool is_timed(const TesProblemDesc *desc) {
+  return desc->time.start != 0 || desc->time.end != 0 || desc->time.step != 0;
+}
+
 /* All that comes after the numbers. */
 static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
@@ -136,6 +157,7 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   const double start = tesi_now();
   if (p->equation->flow) TES_TRY(p->equation->flow->check(p, desc));
   if (!p->equation->flow) TES_TRY(refuse_slip(p));
+  if (is_timed(desc)) TES_TRY(tesi_in_time_create(p, desc));
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
   TES_TRY(create_space(p, desc->degree));
@@ -146,7 +168,8 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   p->times.operators = tesi_now() - start;
   TES_TRY(tesi_work_on(ctx, "right-hand side"));
   TES_TRY(tesi_problem_create_right_hand_side(p, desc));
-  TES_TRY(create_solver(p));
+  TES_TRY(create_iteration(p));
+  if (p->in_time) TES_TRY(tesi_in_time_begin(p, desc));
   p->times.total = tesi_now() - start;
 done:
   return status;
@@ -244,6 +267,7 @@ void tes_problem_destroy(TesProblem **problem) {
   TesProblem *p = *problem;
   TesContext *ctx = p->context;
   *problem = NULL;
+  tesi_in_time_destroy(p);
   tes_solver_destroy(&p->solver);
   tes_multigrid_destroy(&p->multigrid);
   tes_operator_destroy(&p->op);
@@ -294,6 +318,9 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
                          .tolerance = problem->tolerance,
                          .floor = problem->floor,
                          .times = problem->times};
+  const TesiInTime *it = problem->in_time;
+  info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->dt * it->squares) : NAN;
+  if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)

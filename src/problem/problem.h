@@ -34,7 +34,8 @@ typedef struct TesiEquation {
   /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux,
    * uy (, uz) Of vector equations also v, vx, ... */
   int (*fields)(const TesProblem *problem, TesiField *field);
-  bool vector; /* the solution has a component a direction; else one */
+  bool vector;  /* the solution has a component a direction; else one */
+  bool in_time; /* it may have steps in time */
 } TesiEquation;
 
 /* What flows do otherwise: unknowns are velocity and pressure. */
@@ -51,7 +52,7 @@ typedef struct TesiFlowEquation {
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
 } TesiFlowEquation;
 
-extern const TesiEquation tesi_poisson, tesi_stokes;
+extern const TesiEquation tesi_poisson, tesi_stokes, tesi_transport;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -62,6 +63,7 @@ typedef struct TesiNumbered {
 
 struct TesProblem {
   TesContext *context;
+  struct TesiInTime *in_time; /* NULL: a steady problem */
   const TesiEquation *equation;
   const void *user; /* of the equation; NULL for those of the library */
   TesMesh *mesh;
@@ -81,6 +83,7 @@ struct TesProblem {
       *shift; /* what is added after: u_D, or 1 where the constant of a component is free; NULL: nothing */
   TesVector *weights;                        /* of integrals, of components whose constant is free */
   TesVector *start;                          /* of the iteration; NULL: zero */
+  bool some_given;                           /* some boundary has values */
   bool lifted;                               /* u_D is not zero */
   double mean[TESI_AXES], volume[TESI_AXES]; /* int u and int 1, of components whose constant is free */
   double tolerance, floor;
@@ -119,11 +122,21 @@ size_t tesi_problem_spare(const TesProblem *problem);
 /* f: the right-hand side where the description has none. */
 TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered);
 TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to);
+/* All functions become those at a time, and c becomes c + sigma. */
+TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double sigma, TesiNumbered *numbered);
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
 /* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a
  * Dirichlet or Robin boundary or a mass term. TES_INVALID_INPUT names a cell of the first part where it is not. A
  * mesh of one part is always accepted: its constant is fixed by the mean. */
 TesStatus tesi_problem_check_parts(const TesProblem *problem);
 TesStatus tesi_problem_create_right_hand_side(TesProblem *problem, const TesProblemDesc *desc);
+/* lifted and shift <- the boundary values, whose interpolation u_D is. */
+TesStatus tesi_problem_lift(TesProblem *problem);
+/* Form, operator, multigrid and solver of the problem's numbers, instead of those that are there. */
+TesStatus tesi_problem_create_solver(TesProblem *problem);
+/* What equations without a flow share: diffusion and reaction, f. */
+int tesi_diffusion_form(const TesProblem *problem, TesTermDesc *term);
+TesStatus tesi_diffusion_load(const TesProblem *problem, TesVector *b);
+int tesi_diffusion_shown(const TesProblem *problem, TesiShown *shown);
 
 #endif

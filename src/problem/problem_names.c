@@ -178,6 +178,41 @@ done:
   return status;
 }
 
+/* *f <- factor-free f + offset at a time; NULL stays NULL. */
+static TesStatus bind(const TesFunction **f, double time, double offset) {
+  TesFunction *shifted = NULL, *bound = NULL;
+  if (!*f) return TES_OK;
+  TesStatus status = tesi_function_affine(*f, 1, offset, &shifted);
+  if (status == TES_OK) status = tesi_function_at(shifted, time, &bound);
+  tes_function_destroy(&shifted);
+  if (status != TES_OK) return status;
+  tes_function_destroy((TesFunction **)f);
+  *f = bound;
+  return TES_OK;
+}
+
+static TesStatus bind_data(double time, double sigma, const TesFunction **a, const TesFunction **c) {
+  const TesStatus status = bind(a, time, 0);
+  return status == TES_OK ? bind(c, time, sigma) : status;
+}
+
+TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double sigma, TesiNumbered *n) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TES_TRY(bind_data(time, sigma, &n->data.a, &n->data.c));
+  for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.f[k], time, 0));
+  for (int i = 0; i < tes_mesh_materials(mesh); i++) {
+    TES_TRY(bind_data(time, sigma, &n->a[i], &n->c[i]));
+    for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->f[k][i], time, 0));
+  }
+  for (int i = 0; n->boundary && i < tes_mesh_boundaries(mesh); i++) {
+    for (int k = 0; k <= TESI_AXES; k++) TES_TRY(bind(&n->boundary[i].g[k], time, 0));
+    TES_TRY(bind(&n->boundary[i].alpha, time, 0));
+  }
+done:
+  return status;
+}
+
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   if (!mesh) return;
   TesContext *ctx = mesh->context;

@@ -151,25 +151,30 @@ done:
 }
 
 /* Where all values are zero there is nothing to lift. */
-static TesStatus subtract_lifting(TesProblem *p) {
+TesStatus tesi_problem_lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *zero = NULL;
   const TesBoundary *boundary = p->numbered.boundary;
+  p->lifted = false;
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < p->space->parts; c++)
       p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(boundary[i].g[c]));
   if (!p->lifted) goto done;
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  if (!p->shift) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
   for (int c = 0; c < p->space->parts; c++) {
     TesVector of_shift = tesi_space_range(p->space, p->shift, c);
     TES_TRY(lift_component(p, c, zero, &of_shift));
   }
-  TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
 done:
   tes_function_destroy(&zero);
   return status;
+}
+
+static TesStatus subtract_lifting(TesProblem *p) {
+  const TesStatus status = tesi_problem_lift(p);
+  return status == TES_OK && p->lifted ? tes_operator_lift(p->op, p->shift, p->b) : status;
 }
 
 /* ---- balance ------------------------------------------------------------------------------------------- */
@@ -225,6 +230,7 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
   for (int c = 0; c < p->space->parts && p->equation->vector; c++)
     TES_TRY(tes_vector_part(p->space, p->u, c, &p->component[c]));
+  if (p->in_time) goto done;
   TES_TRY(p->equation->load(p, p->b));
   if (desc->add_load) {
     TES_TRY(desc->add_load(desc->add_load_user, p->space, p->b));

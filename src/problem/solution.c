@@ -4,7 +4,7 @@
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
-#include "problem/problem.h"
+#include "problem/in_time.h"
 
 /* u <- u_0 + u_D, or u_0 + a constant where that is free. */
 static TesStatus complete(TesProblem *p) {
@@ -54,7 +54,22 @@ done:
   return status;
 }
 
+/* The steps that are left; iterations and seconds of all, residuals of the last one. */
+static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
+  TesStatus status = TES_OK;
+  int iterations = 0;
+  double seconds = 0;
+  *result = (TesSolveResult){.fractional_iterations = NAN};
+  while (status == TES_OK && p->in_time->step < p->in_time->steps) {
+    status = tes_problem_step(p, result);
+    result->iterations = iterations += result->iterations;
+    result->seconds = seconds += result->seconds;
+  }
+  return status;
+}
+
 TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
+  if (p->in_time) return solve_in_time(p, result);
   TesStatus status = p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0);
   if (status != TES_OK) return status;
   const TesStatus outcome = tes_solver_solve(p->solver, p->b, p->u, result);

@@ -109,6 +109,7 @@ static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   TesMaterial *material = (TesMaterial *)p->material;
   clear_data(&p->data);
   clear_functions(4, p->exact);
+  clear_functions(3, p->initial);
   for (int i = 0; i < p->boundaries; i++) {
     tesi_free(ctx, &boundary[i].name);
     tesi_free(ctx, &boundary[i].where);
@@ -136,6 +137,7 @@ void tesi_case_clear(TesCase *c) {
   tesi_free(ctx, &c->vtu);
   tesi_free(ctx, &c->json);
   tesi_free(ctx, &c->checkpoint);
+  tesi_free(ctx, &c->series);
   tesi_case_clear_outputs(c);
 }
 

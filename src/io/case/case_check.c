@@ -109,7 +109,7 @@ static TesStatus add_all(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiCaseFace *all = &r->draft.all;
   r->draft.c.mesh.rest = all->condition ? "rest" : NULL;
-  if (!all->condition && r->draft.c.problem.equation == TES_POISSON)
+  if (!all->condition && r->draft.c.problem.equation != TES_STOKES)
     TES_TRY(tes_function_create_constant(ctx, 0, &all->g[0]));
   if (!all->condition) all->condition = TESI_CASE_DIRICHLET;
   TES_TRY(tesi_case_add_boundary(r, NULL, NULL, all));
@@ -193,6 +193,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesMeshDesc *mesh = &r->draft.c.mesh;
   TES_TRY(tesi_case_check_flow(r));
+  TES_TRY(tesi_case_check_time(r));
   if (r->error_count) goto done;
   TES_TRY(tesi_case_check_mesh(r));
   if (r->error_count) goto done;
@@ -226,6 +227,8 @@ void tesi_case_finish(TesiCaseReader *r) {
   const int pressure = c->mesh.dim == 2 ? 2 : 3; /* after an error there may be a third velocity in 2D */
   c->problem.data = (TesData){d->a, d->reaction, {d->f[0], d->f[1], d->f[2]}};
   for (int i = 0; i < 3; i++) c->problem.exact[i] = d->exact[i];
+  c->problem.initial[0] = d->initial;
+  c->problem.solver.guess = d->guess == 0 ? -1 : d->guess;
   if (d->exact_pressure) tes_function_destroy((TesFunction **)&c->problem.exact[pressure]);
   if (d->exact_pressure) c->problem.exact[pressure] = d->exact_pressure;
   c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);

@@ -22,12 +22,13 @@ static void set_words(cJSON *item, const char *const *words) {
 
 /* Which JSON types a value may have. */
 static const char *const *types_of(TesiKeyType type) {
-  static const char *const
-      map[] = {"object", NULL},
-      *const integer[] = {"integer", NULL}, *const automatic[] = {"integer", "string", NULL},
-      *const number[] = {"number", "string", NULL}, *const numbers[] = {"number", "string", "array", NULL},
-      *const text[] = {"string", NULL}, *const list[] = {"array", NULL},
-      *const points[] = {"array", "object", NULL}, *const picture[] = {"string", "object", NULL};
+  static const char
+      *const map[] = {"object", NULL},
+             *const integer[] = {"integer", NULL}, *const automatic[] = {"integer", "string", NULL},
+             *const number[] = {"number", "string", NULL},
+             *const numbers[] = {"number", "string", "array", NULL}, *const text[] = {"string", NULL},
+             *const list[] = {"array", NULL}, *const points[] = {"array", "object", NULL},
+             *const picture[] = {"string", "object", NULL}, *const every[] = {"integer", "object", NULL};
   switch (type) {
   case TESI_KEY_ONE_OF: /* a word, for conditions without data */
     return picture;
@@ -54,6 +55,8 @@ static const char *const *types_of(TesiKeyType type) {
     return text;
   case TESI_KEY_LINES:
     return list;
+  case TESI_KEY_EVERY:
+    return every;
   case TESI_KEY_POINTS:
     return points;
   case TESI_KEY_PICTURE:

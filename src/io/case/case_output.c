@@ -287,7 +287,8 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
   const bool map = node->kind == TESI_YAML_MAP;
   const TesiYaml *file = map ? tesi_yaml_find(node, "file") : node,
                  *of = map ? tesi_yaml_find(node, "of") : NULL,
-                 *slice = map ? tesi_yaml_find(node, "slice") : NULL;
+                 *slice = map ? tesi_yaml_find(node, "slice") : NULL,
+                 *every = map ? tesi_yaml_find(node, "every") : NULL;
   if (map) TES_TRY(check_keys(r, row, node, keys));
   if (!is_text(file) || (map && tesi_yaml_is_null(file))) {
     TES_TRY(map ? tesi_case_error(r, row, node, "a picture needs a file") : tesi_case_wrong(r, row, node));
@@ -301,7 +302,7 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
   if (!map) goto done;
   TES_TRY(read_edges(r, row, tesi_yaml_find(node, "edges"), &picture->edges));
   TES_TRY(read_count(r, row, tesi_yaml_find(node, "width"), "width", 200, 8000, &picture->width));
-  TES_TRY(read_count(r, row, tesi_yaml_find(node, "every"), "every", 1, 1000000, &picture->every));
+  if (every) TES_TRY(tesi_case_every(r, row, every, &picture->every));
 done:
   return status;
 }
@@ -318,7 +319,7 @@ TesStatus tesi_case_read_outputs(TesiCaseReader *r) {
               {"output.png", read_picture}};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  r->draft.c.picture.width = 900, r->draft.c.picture.every = 1;
+  r->draft.c.picture.width = 900;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const int row = tesi_case_row(rows[i].path);
     if (r->node[row]) TES_TRY(rows[i].read(r, row, r->node[row]));

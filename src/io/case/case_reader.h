@@ -71,6 +71,11 @@ TesStatus tesi_case_spacing(TesiCaseReader *r, int d);
 /* Whether direction d takes lower and upper from a list of coordinates. */
 bool tesi_case_has_list(const TesiCaseReader *r, int d);
 
+/* So many steps, or {time: number}: of any key. */
+TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every);
+/* Keys of problems in time (case_time.c). */
+TesStatus tesi_case_check_time(TesiCaseReader *r);
+
 /* "expected ..." of a row, e.g. "a number > 0 and < 1". */
 void tesi_case_expected(const TesiKey *key, char text[200]);
 

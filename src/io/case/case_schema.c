@@ -68,9 +68,9 @@
 /* clang-format off */
 const TesiKey tesi_case_keys[] = {
   {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation),
-   .choices = WORDS("poisson", "stokes"), .required = true,
+   .choices = WORDS("poisson", "stokes", "transport"), .required = true,
    .help = "the equation; poisson: -div(a grad u) + c u = f; stokes: -div(nu grad u) + alpha u + grad p = f, "
-     "div u = 0, on boxes"},
+     "div u = 0, on boxes; transport: u_t - div(a grad u) + c u = f in time (`time`), or steady without u_t"},
 
   {.path = "mesh", .type = TESI_KEY_MAP, .required = true, .help = "the domain and its cells"},
   {.path = "mesh.kind", .type = TESI_KEY_CHOICE, .target = AT(c.mesh.kind),
@@ -150,7 +150,7 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
   {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1",
-   .fallback_note = "1; stokes: 0", .help = "right-hand side; stokes: a list"},
+   .fallback_note = "1; stokes, transport: 0", .help = "right-hand side; stokes: a list"},
   {.path = "data.a", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback = "1", .help = "diffusion, positive"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",
    .help = "reaction, not negative"},
@@ -161,6 +161,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data.exact.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(exact_pressure),
    .fallback_note = "not known",
    .help = "stokes: the exact pressure; its mean does not matter where no face is open"},
+  {.path = "data.initial", .type = TESI_KEY_EXPRESSION, .target = AT(initial),
+   .fallback_note = "data.exact, else 0", .help = "the solution at `time.start`, taken at the nodes"},
   {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "1",
    .help = "stokes: viscosity, a positive number"},
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
@@ -182,6 +184,19 @@ const TesiKey tesi_case_keys[] = {
   FACE("top", face[3], false, "as `all`", "the face y = upper"),
   FACE("back", face[4], false, "as `all`", "the face z = lower; 3D only"),
   FACE("front", face[5], false, "as `all`", "the face z = upper; 3D only"),
+
+  {.path = "time", .type = TESI_KEY_MAP, .fallback_note = "none",
+   .help = "transport: the solution in time; f, boundary values and data.exact may then depend on t"},
+  {.path = "time.start", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.start), ANY, .fallback = "0",
+   .help = "where it begins"},
+  {.path = "time.end", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.end), ANY, .required = true,
+   .help = "where it ends"},
+  {.path = "time.step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.step), .low = 0, .high = DBL_MAX,
+   .open = true, .required = true,
+   .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
+  {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
+   .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3"),
+   .fallback = "auto", .help = "formula of a step (docs/time.md); auto: bdf2"},
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),
@@ -219,7 +234,14 @@ const TesiKey tesi_case_keys[] = {
    .fallback = "mesh",
    .help = "what is coarsened first on meshes of trees: refinements are taken back, or the degree is halved"},
   {.path = "solver.tolerance", .type = TESI_KEY_NUMBER, .target = SOLVER(tolerance), .low = 0, .high = 1, .open = true,
-   .fallback = "1e-9", .help = "stop when the residual is this fraction of the right-hand side"},
+   .fallback = "1e-9", .fallback_note = "1e-9; with `time` 1e-3",
+   .help = "stop when the residual is this fraction of the right-hand side, or of what `tolerance_of` says"},
+  {.path = "solver.tolerance_of", .type = TESI_KEY_CHOICE, .target = SOLVER(tolerance_of),
+   .choices = WORDS("auto", "step", "load"), .fallback = "auto",
+   .help = "with `time`: step (auto), the residual of the old solution with the new boundary values; load, that of the "
+     "boundary values alone"},
+  {.path = "solver.guess", .type = TESI_KEY_INTEGER, .target = AT(guess), .low = 0, .high = 4, .fallback = "3",
+   .help = "with `time`: old solutions from which that of a step is extrapolated as a start; 0: it is zero"},
   {.path = "solver.max_iterations", .type = TESI_KEY_INTEGER, .target = SOLVER(max_iterations), .low = 1,
    .high = 1000000,
    .fallback = "100", .help = "give up after so many iterations"},
@@ -256,7 +278,19 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "output", .type = TESI_KEY_MAP, .help = "files to write, relative to the working folder"},
   {.path = "output.vtu", .type = TESI_KEY_FILE, .target = AT(c.vtu), .fallback_note = "none",
-   .help = "the solution for ParaView"},
+   .map_too = true, .help = "the solution for ParaView; of steps, in time or adaptive, a file each, and a list of "
+     "them; in time FILE or {file, every}"},
+  {.path = "output.vtu.file", .type = TESI_KEY_FILE, .target = AT(c.vtu), .required = true,
+   .help = "its name"},
+  {.path = "output.vtu.every", .type = TESI_KEY_EVERY, .target = AT(c.vtu_every),
+   .fallback_note = "start, end and 50 between", .help = "in time: how often"},
+  {.path = "output.series", .type = TESI_KEY_FILE, .target = AT(c.series), .fallback_note = "none", .map_too = true,
+   .help = "in time: a CSV file with a row a step, FILE or {file, every}: time, step, dt, iterations, cells, dofs, the "
+     "fields at output.points, output.values"},
+  {.path = "output.series.file", .type = TESI_KEY_FILE, .target = AT(c.series), .required = true,
+   .help = "its name"},
+  {.path = "output.series.every", .type = TESI_KEY_EVERY, .target = AT(c.series_every), .fallback_note = "1",
+   .help = "how often"},
   {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .fallback_note = "none",
    .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "
      "--restart` goes on"},
@@ -271,7 +305,7 @@ const TesiKey tesi_case_keys[] = {
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .help = "a picture: FILE, or {file, of (u), slice (3D: z=0.5), edges (false), width (900), every (1)}; one "
-     "a step of an adaptive solve"},
+     "a step of an adaptive solve; in time as output.vtu"},
 };
 /* clang-format on */
 

@@ -31,12 +31,12 @@ typedef struct TesiCaseFace {
 typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha */
-  TesFunction *f[3], *exact[3], *exact_pressure, *where;
+  TesFunction *f[3], *exact[3], *exact_pressure, *initial, *where;
   int element, form, colours;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;
   int periodic; /* bit d: in direction d */
-  int refine_times, max_dofs, pre, post;
+  int refine_times, max_dofs, pre, post, guess;
 } TesiCaseDraft;
 
 typedef enum TesiKeyType {
@@ -54,6 +54,7 @@ typedef enum TesiKeyType {
   TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
   TESI_KEY_FILE,       /* target: char * */
   TESI_KEY_NAME,       /* of a boundary; target: char * */
+  TESI_KEY_EVERY,      /* so many steps, or {time: number}; target: TesCaseEvery */
   /* The next are read when all else is (case_output.c). */
   TESI_KEY_POINTS,
   TESI_KEY_VALUES,

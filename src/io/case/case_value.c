@@ -76,6 +76,9 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
   case TESI_KEY_NAME:
     snprintf(text, 200, "a name");
     break;
+  case TESI_KEY_EVERY:
+    snprintf(text, 200, "a number of steps, or {time: a number > 0}");
+    break;
   case TESI_KEY_POINTS:
     snprintf(text, 200, "a list of points, or NAME: point");
     break;
@@ -257,6 +260,22 @@ done:
   return status;
 }
 
+TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every) {
+  const TesiYaml *time =
+                     node->kind == TESI_YAML_MAP && node->count == 1 ? tesi_yaml_find(node, "time") : NULL,
+                 *number = time ? time : node;
+  const bool scalar = number->kind == TESI_YAML_SCALAR;
+  *every = (TesCaseEvery){0};
+  if (time && !r->node[tesi_case_row("time")])
+    return tesi_case_error(r, row, node,
+                           "every: {time: ..} belongs to problems in time, that is, with `time`");
+  if (time ? scalar && tesi_number_parse(number->text, &every->time) && every->time > 0 &&
+                 isfinite(every->time)
+           : scalar && tesi_integer_parse(number->text, &every->steps) && every->steps > 0)
+    return TES_OK;
+  return tesi_case_error(r, row, node, "every: expected a number of steps, or {time: a number > 0}");
+}
+
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   const TesiKey *key = &tesi_case_keys[row];
   const TesiYaml fallback = {.kind = TESI_YAML_SCALAR, .text = (char *)key->fallback};
@@ -267,6 +286,7 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   if (!node) node = &fallback;
   if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);
   if (key->type == TESI_KEY_SPACING) return TES_OK;
+  if (key->type == TESI_KEY_EVERY) return tesi_case_every(r, row, node, target(r, row));
   if (key->type == TESI_KEY_VECTOR || (key->type == TESI_KEY_FIELD && node->kind == TESI_YAML_LIST))
     return read_vector(r, row, node);
   if (node->kind != TESI_YAML_SCALAR || !*node->text) return tesi_case_wrong(r, row, node);

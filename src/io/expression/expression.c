@@ -84,6 +84,15 @@ static bool depends_on_variables(const TesiTerms *terms, int root) {
   return false;
 }
 
+static bool depends_on_time(const TesiTerms *terms, int root) {
+  bool needed[TESI_EXPRESSION_TERMS];
+  tesi_terms_needed(terms, root, needed);
+  for (int i = 0; i <= root; i++)
+    if (needed[i] && terms->term[i].op == TESI_OP_VARIABLE && terms->term[i].a == TESI_EXPRESSION_TIME)
+      return true;
+  return false;
+}
+
 /* Bit i: variable FIXED + i. */
 static uint64_t further_variables(const TesiTerms *terms, int root) {
   bool needed[TESI_EXPRESSION_TERMS];
@@ -117,6 +126,7 @@ static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char 
   e->root = root;
   TES_TRY(tesi_program_create(ctx, terms, root, &e->program, message));
   TES_TRY(tesi_function_create(ctx, evaluate, e, destroy, text, function));
+  tesi_function_set_timed(*function, depends_on_time(terms, root));
   const uint64_t further = further_variables(terms, root);
   if (further)
     tesi_function_set_over(*function, evaluate_over, further);
@@ -184,8 +194,7 @@ static TesStatus copy_terms(const TesiTerms *from, TesiTerms *to) {
   return to->status;
 }
 
-TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
-                                         TesFunction **derivative) {
+static TesStatus derive(const TesFunction *function, int direction, TesFunction **derivative) {
   TesContext *ctx = tesi_function_context(function);
   TesStatus status = TES_OK;
   TesiTerms terms = {.ctx = ctx};
@@ -214,6 +223,23 @@ TesStatus tes_function_create_derivative(const TesFunction *function, int direct
 done:
   tesi_terms_free(&terms);
   return status;
+}
+
+TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
+                                         TesFunction **derivative) {
+  double time;
+  const TesFunction *inner = tesi_function_inner(function, &time);
+  TesFunction *of_inner;
+  const TesStatus status = derive(inner, direction, &of_inner);
+  *derivative = NULL;
+  if (status != TES_OK) return status;
+  if (inner == function) {
+    *derivative = of_inner;
+    return TES_OK;
+  }
+  const TesStatus bound = tesi_function_at(of_inner, time, derivative);
+  tes_function_destroy(&of_inner);
+  return bound;
 }
 
 /* ---- C text -------------------------------------------------------------------------------------------- */

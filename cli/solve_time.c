@@ -1,0 +1,175 @@
+/* A solution in time: steps, a line now and then, files and series on the way. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "solve.h"
+
+/* ---- when ---------------------------------------------------------------------------------------------- */
+
+/* Outputs before and at a step, without that of the start. */
+static int outputs_until(const TesCaseEvery *every, const TesProblemInfo *info, int step) {
+  enum { USUAL = 51 };
+  if (every->time > 0) return (int)floor(step * info->dt / every->time + 1e-9);
+  if (every->steps > 0) return step / every->steps;
+  return info->steps <= USUAL ? step : (int)((int64_t)step * USUAL / info->steps);
+}
+
+bool solve_is_due(const TesCaseEvery *every, const TesProblemInfo *info, int step, int *number) {
+  *number = outputs_until(every, info, step);
+  if (step == 0 || *number > outputs_until(every, info, step - 1)) return true;
+  if (step == info->steps) ++*number;
+  return step == info->steps;
+}
+
+/* ---- the series ---------------------------------------------------------------------------------------- */
+
+static void put_header(const Solve *s, FILE *file) {
+  const TesCase *c = s->input;
+  const SolveOutputs *o = &s->outputs;
+  fprintf(file, "time,step,dt,iterations,cells,dofs");
+  for (int i = 0; i < c->points; i++)
+    for (int f = 0; f < o->fields; f++) {
+      if (c->point[i].name)
+        fprintf(file, ",%s.%s", c->point[i].name, o->field[f]);
+      else
+        fprintf(file, ",point%d.%s", i + 1, o->field[f]);
+    }
+  for (int i = 0; i < c->values; i++) fprintf(file, ",%s", c->value[i].name);
+  fputc('\n', file);
+}
+
+static void put_row(const Solve *s, const TesProblemInfo *info, int iterations, FILE *file) {
+  const TesCase *c = s->input;
+  const SolveOutputs *o = &s->outputs;
+  fprintf(file, "%.17g,%d,%.17g,%d,%lld,%lld", info->time, info->step, info->dt, iterations,
+          (long long)s->levels[0].cells, (long long)s->dofs);
+  for (int i = 0; i < c->points * o->fields; i++) fprintf(file, ",%.17g", o->point[i]);
+  for (int i = 0; i < c->values; i++) fprintf(file, ",%.17g", o->value[i]);
+  fputc('\n', file);
+}
+
+static TesStatus tell_failure(const Solve *s) {
+  solve_log(s, TES_LOG_WARNING, "%s: %s", s->input->series, strerror(errno));
+  return TES_IO;
+}
+
+static TesStatus begin_series(Solve *s) {
+  if (!s->input->series) return TES_OK;
+  s->in_time.series = fopen(s->input->series, "w");
+  if (!s->in_time.series) return tell_failure(s);
+  s->in_time.report.series = s->input->series;
+  put_header(s, s->in_time.series);
+  return TES_OK;
+}
+
+static TesStatus add_row(Solve *s, const TesProblemInfo *info, int iterations) {
+  FILE *file = s->in_time.series;
+  put_row(s, info, iterations, file);
+  return fflush(file) == 0 ? TES_OK : tell_failure(s);
+}
+
+/* ---- outputs of a step --------------------------------------------------------------------------------- */
+
+static TesStatus write_outputs(Solve *s, const TesProblem *problem, int iterations) {
+  const TesCase *c = s->input;
+  const TesProblemInfo info = tes_problem_info(problem);
+  const TesCaseEvery each = {.steps = 1},
+                     *series = c->series_every.steps || c->series_every.time > 0 ? &c->series_every : &each;
+  const double start = solve_now();
+  TesStatus status = TES_OK;
+  int number;
+  if (c->series && solve_is_due(series, &info, info.step, &number)) {
+    status = solve_find_numbers(s, problem);
+    if (status == TES_OK && !s->in_time.series) status = begin_series(s);
+    if (status == TES_OK) status = add_row(s, &info, iterations);
+  }
+  if (status == TES_OK && solve_is_due(&c->vtu_every, &info, info.step, &number))
+    status = solve_write_numbered(s, problem, number, info.time, NULL);
+  if (status == TES_OK && solve_is_due(&c->picture.every, &info, info.step, &number))
+    status = solve_write_png(s, problem, number);
+  s->in_time.output_seconds += solve_now() - start;
+  return status;
+}
+
+/* About twenty lines in all, or one a step. */
+static void print_step(const Solve *s, const TesProblemInfo *info, const TesSolveResult *result) {
+  const int done = info->step - s->first_step, left = info->steps - info->step;
+  const double elapsed = solve_now() - s->solve_started;
+  const bool shown = info->step % (1 + info->steps / 20) == 0 || done == 1 || !left;
+  solve_log(s, shown ? TES_LOG_INFO : TES_LOG_DETAIL, "%9d    %11.5g  %10d  %9.3e  %9.3f  %.2g s", info->step,
+            info->time, result->iterations,
+            result->residual_count ? result->residuals[result->residual_count - 1] : 0, elapsed,
+            elapsed / done * left);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------- */
+
+/* Least, median and most of the counts. */
+static void summarize(SolveInTime *t) {
+  int64_t seen = 0;
+  const int64_t steps = t->report.steps;
+  t->report.iterations[0] = -1;
+  for (int i = 0; i < SOLVE_COUNTS; i++) {
+    if (!t->count[i]) continue;
+    if (t->report.iterations[0] < 0) t->report.iterations[0] = i;
+    if (seen <= (steps - 1) / 2 && seen + t->count[i] > (steps - 1) / 2) t->report.iterations[1] = i;
+    t->report.iterations[2] = i;
+    seen += t->count[i];
+  }
+}
+
+static TesStatus keep_step(Solve *s, const TesProblem *problem, const TesSolveResult *result) {
+  SolveInTime *t = &s->in_time;
+  const TesProblemInfo info = tes_problem_info(problem);
+  const int most = SOLVE_COUNTS - 1;
+  t->report.time = info.time, t->report.steps++;
+  t->report.l2_space_time = info.l2_space_time;
+  t->count[result->iterations < most ? result->iterations : most]++;
+  summarize(t);
+  const TesStatus status = solve_keep_result(s, problem, result);
+  s->cycle = tes_multigrid_times(tes_problem_multigrid(problem)); /* of all its cycles */
+  return status;
+}
+
+static TesStatus make_steps(Solve *s, TesProblem *problem) {
+  TesStatus status = write_outputs(s, problem, 0);
+  TesProblemInfo info = tes_problem_info(problem);
+  while (status == TES_OK && info.step < info.steps) {
+    TesSolveResult result = {0};
+    const double start = solve_now();
+    s->outcome = tes_problem_step(problem, &result);
+    if (!s->in_time.report.steps) s->in_time.first_step_seconds = solve_now() - start;
+    status = keep_step(s, problem, &result);
+    info = tes_problem_info(problem);
+    if (s->outcome != TES_OK || status != TES_OK) break;
+    print_step(s, &info, &result);
+    status = write_outputs(s, problem, result.iterations);
+  }
+  return status;
+}
+
+static TesStatus finish(Solve *s, const TesProblem *problem) {
+  TesStatus status = solve_find_errors(s, problem);
+  if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
+  if (s->in_time.series && fclose(s->in_time.series) != 0 && status == TES_OK) status = tell_failure(s);
+  s->in_time.series = NULL;
+  return status;
+}
+
+TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
+  TesProblem *problem;
+  TesStatus status = tes_problem_create(s->context, desc, &problem);
+  if (status != TES_OK) return status;
+  s->setup_seconds = solve_now() - s->started;
+  solve_keep_solver(s, problem);
+  solve_print_solver(s, problem);
+  solve_log(s, TES_LOG_INFO, "     step           time  iterations   residual    seconds  to go");
+  s->solve_started = solve_now();
+  status = make_steps(s, problem);
+  if (s->solved) solve_keep_solver(s, problem);
+  const TesStatus finished = finish(s, problem);
+  if (status == TES_OK) status = finished;
+  tes_problem_destroy(&problem);
+  return s->outcome != TES_OK ? s->outcome : status;
+}

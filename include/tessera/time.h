@@ -1,0 +1,53 @@
+/** \file time.h
+ *  Methods in time for M u' + K u = F(t), M the mass matrix. A step solves (sigma M + K) x = b once a stage, with
+ *  sigma = (number of the method) / dt, so that M and K are one operator and one multigrid.
+ *
+ *      method           formula                                                       solves  order  damping
+ *      backward_euler   M (u1 - u0) / dt + K u1 = F1                                    1       1    all
+ *      crank_nicolson   M (u1 - u0) / dt + K (u1 + u0) / 2 = (F1 + F0) / 2              1       2    none at infinity
+ *      bdf2, bdf3, bdf4 M (derivative at t1 of the polynomial through u1, u0, ..)       1       2, 3, 4  at infinity
+ *                         + K u1 = F1
+ *      sdirk2           two stages, gamma = 1 - 1 / sqrt 2, L-stable                    2       2    at infinity
+ *      sdirk3           three stages, gamma = 0.43586652, L-stable (Alexander 1977)     3       3    at infinity
+ *
+ *  bdf2 is started by a step of sdirk2, bdf3 and bdf4 by two and three steps of sdirk3. Where boundary values change
+ *  in time the stages of sdirk3 lose half an order; the BDF methods lose nothing.
+ */
+#ifndef TESSERA_TIME_H
+#define TESSERA_TIME_H
+
+#include "context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum TesTimeMethod {
+  TES_TIME_AUTO, /**< bdf2 */
+  TES_TIME_BACKWARD_EULER,
+  TES_TIME_CRANK_NICOLSON,
+  TES_TIME_BDF2,
+  TES_TIME_BDF3,
+  TES_TIME_BDF4,
+  TES_TIME_SDIRK2,
+  TES_TIME_SDIRK3
+} TesTimeMethod;
+
+/** What a tolerance is relative to: |b - A x| <= tolerance times */
+typedef enum TesToleranceOf {
+  TES_TOLERANCE_AUTO, /**< step in time, else load */
+  TES_TOLERANCE_STEP, /**< |b - A u|, u the old solution with the new boundary values; at least one iteration */
+  TES_TOLERANCE_LOAD /**< |b| */
+} TesToleranceOf;
+
+/** From `start` to `end` > `start` in equal steps: as few as are no longer than `step` > 0 (a part in 1e9 does not
+ *  count), so that the last one ends at `end`. */
+typedef struct TesTimeDesc {
+  double start, end, step;
+  TesTimeMethod method;
+} TesTimeDesc;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

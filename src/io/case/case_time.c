@@ -1,0 +1,54 @@
+/* Problems in time in case files: what belongs to them, and what must fit together. */
+#include "io/case/case_reader.h"
+
+static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
+  return r->node[tesi_case_row(path)];
+}
+
+static TesStatus refuse(TesiCaseReader *r, const char *path, const char *why) {
+  const TesiYaml *node = given(r, path);
+  return node ? tesi_case_error(r, tesi_case_row(path), node, "%s", why) : TES_OK;
+}
+
+static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
+  static const char *const keys[] = {"data.initial", "solver.guess", "solver.tolerance_of",
+                                     "output.vtu.every", "output.series"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    TES_TRY(refuse(r, keys[i], "belongs to problems in time, that is, with `time`"));
+done:
+  return status;
+}
+
+TesStatus tesi_case_check_time(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCase *c = &r->draft.c;
+  const TesTimeDesc *t = &c->problem.time;
+  const bool transport = c->problem.equation == TES_TRANSPORT;
+  const int end = tesi_case_row("time.end");
+  if (transport && !given(r, "data.f")) {
+    tes_function_destroy(&r->draft.f[0]);
+    TES_TRY(tes_function_create_constant(ctx, 0, &r->draft.f[0]));
+  }
+  if (!given(r, "time")) {
+    TES_TRY(refuse_keys_of_time(r));
+    goto done;
+  }
+  if (!transport) {
+    TES_TRY(refuse(r, "time", "poisson and stokes are steady: `time` belongs to transport"));
+    goto done;
+  }
+  if (r->node[end] && !(t->end > t->start))
+    TES_TRY(
+        tesi_case_error(r, end, r->node[end], "expected more than time.start, %g, got %g", t->start, t->end));
+  else if (t->step > 0 && (t->end - t->start) / t->step > 1e8)
+    TES_TRY(tesi_case_error(r, tesi_case_row("time.step"), given(r, "time.step"),
+                            "makes %.3g steps, expected at most 1e8", (t->end - t->start) / t->step));
+  TES_TRY(refuse(r, "output.checkpoint", "holds a steady solution; transport with `time` writes none"));
+  TES_TRY(refuse(r, "adapt", "is for steady problems; transport with `time` has one mesh"));
+  if (!given(r, "solver.tolerance")) c->problem.solver.tolerance = 1e-3;
+done:
+  return status;
+}

@@ -1,0 +1,325 @@
+#include "problem/in_time.h"
+#include <math.h>
+#include "functional/functional.h"
+#include "krylov/solver.h"
+#include "operator/operator.h"
+
+/* ---- data at a time ------------------------------------------------------------------------------------ */
+
+static TesStatus set_numbers(TesProblem *p, double time, double sigma) {
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiNumbered now = {0};
+  if (it->at == time && it->sigma == sigma) return TES_OK;
+  TES_TRY(tesi_numbered_copy(p->mesh, &it->given, &now));
+  TES_TRY(tesi_numbered_at(p->mesh, time, sigma, &now));
+  tesi_numbered_free(p->mesh, &p->numbered);
+  p->numbered = now, now = (TesiNumbered){0};
+  for (int c = 0; c <= TESI_AXES; c++) {
+    tes_function_destroy(&p->exact[c]);
+    if (it->exact[c]) TES_TRY(tesi_function_at(it->exact[c], time, &p->exact[c]));
+  }
+  it->at = time, it->sigma = sigma;
+done:
+  tesi_numbered_free(p->mesh, &now);
+  return status;
+}
+
+/* Whether right-hand sides differ from time to time. */
+static bool load_is_timed(const TesProblem *p) {
+  const TesiNumbered *n = &p->in_time->given;
+  bool timed = p->in_time->add_load;
+  for (int c = 0; c < TESI_AXES; c++) {
+    timed = timed || tesi_function_timed(n->data.f[c]);
+    for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->f[c][i]);
+    for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
+      timed = timed || (!tesi_problem_given(p, i, c) && tesi_function_timed(n->boundary[i].g[c]));
+  }
+  return timed;
+}
+
+static TesStatus refuse_timed(TesContext *ctx, const char *what, const TesFunction *f) {
+  TesStatus status = TES_OK;
+  TES_CHECK(!tesi_function_timed(f) || !tesi_function_has_text(f),
+            "%s is \"%.200s\": it cannot depend on t. f, boundary values, fluxes and the exact solution can",
+            what, tes_function_text(f));
+done:
+  return status;
+}
+
+/* The operator is the same at all times. */
+static TesStatus refuse_timed_coefficients(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiNumbered *n = &p->numbered;
+  TES_TRY(refuse_timed(ctx, "a", n->data.a));
+  TES_TRY(refuse_timed(ctx, "c", n->data.c));
+  for (int i = 0; i < tes_mesh_materials(p->mesh); i++) {
+    TES_TRY(refuse_timed(ctx, "a", n->a[i]));
+    TES_TRY(refuse_timed(ctx, "c", n->c[i]));
+  }
+  for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_TRY(refuse_timed(ctx, "alpha", n->boundary[i].alpha));
+done:
+  return status;
+}
+
+/* ---- what a stepper calls ------------------------------------------------------------------------------ */
+
+static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
+  const TesProblem *p = user;
+  return tes_operator_apply(p->in_time->mass, x, y);
+}
+
+static TesStatus make_load(void *user, double time, TesVector *b) {
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (it->load) return tes_vector_copy(it->load, 1, b);
+  TES_TRY(set_numbers(p, time, it->sigma));
+  TES_TRY(p->equation->load(p, b));
+  if (it->add_load) TES_TRY(it->add_load(it->add_load_user, p->space, b));
+  if (it->add_load) TES_TRY(tesi_problem_clear(p, b));
+  if (it->timed) goto done;
+  TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &it->load));
+  TES_TRY(tes_vector_copy(b, 1, it->load));
+done:
+  return status;
+}
+
+/* Operators of sigma M + K, and all that is made of them. */
+static TesStatus use_sigma(TesProblem *p, double sigma) {
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool same = it->sigma == sigma;
+  if (same && it->whole) return TES_OK;
+  tes_operator_destroy(&it->whole);
+  if (!same) {
+    TES_TRY(set_numbers(p, it->at, sigma));
+    TES_TRY(tesi_problem_create_solver(p));
+  }
+  TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
+done:
+  return status;
+}
+
+static TesStatus subtract(void *user, double sigma, const TesVector *x, TesVector *b) {
+  TesProblem *p = user;
+  const TesStatus status = use_sigma(p, sigma);
+  return status == TES_OK ? tes_operator_residual(p->in_time->whole, b, x, b) : status;
+}
+
+/* x <- x with the boundary values of the time. */
+static TesStatus give_values(const TesProblem *p, TesVector *x) {
+  const TesStatus status = p->some_given ? tesi_problem_clear(p, x) : TES_OK;
+  return status == TES_OK && p->lifted ? tes_vector_axpy(1, p->shift, x) : status;
+}
+
+/* r <- b - (sigma M + K) x at the nodes without given values, 0 at the others; its norm. */
+static TesStatus find_residual(const TesProblem *p, const TesVector *b, const TesVector *x, TesVector *r,
+                               double *norm) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_operator_residual(p->in_time->whole, b, x, r));
+  if (p->some_given) TES_TRY(tesi_problem_clear(p, r));
+  TES_TRY(tes_vector_norm(r, norm));
+done:
+  return status;
+}
+
+/* What |r| is to be reduced to, in |r|: the problem's tolerance of the residual of the old solution, or of the load.
+ * The start is the old solution where the guess is worse. p->b <- r. */
+static TesStatus find_start(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x,
+                            double *tolerance) {
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double of_guess, reference;
+  const bool of_load = p->options.tolerance_of == TES_TOLERANCE_LOAD, zero = p->options.guess < 0;
+  TES_TRY(tes_vector_copy(old, of_load ? 0 : 1, it->d));
+  TES_TRY(give_values(p, it->d));
+  TES_TRY(find_residual(p, b, it->d, it->r, &reference));
+  TES_TRY(find_residual(p, b, x, p->b, &of_guess));
+  if (!zero && !of_load && reference < of_guess) {
+    TES_TRY(tes_vector_copy(it->d, 1, x));
+    TES_TRY(tes_vector_copy(it->r, 1, p->b));
+    of_guess = reference;
+  }
+  *tolerance = of_guess > 0 ? p->tolerance * reference / of_guess : 1;
+done:
+  return status;
+}
+
+/* The correction d of the start: (sigma M + K) d = r from zero, so that no tolerance is below round-off; at least
+ * one iteration, unless nothing is left. */
+static TesStatus solve(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
+                       TesVector *x) {
+  enum { ONE_CYCLE = 2 };
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double tolerance;
+  TesSolveResult result = {0};
+  TES_TRY(use_sigma(p, sigma));
+  TES_TRY(set_numbers(p, time, sigma));
+  TES_TRY(tesi_problem_lift(p));
+  TES_TRY(give_values(p, x));
+  TES_TRY(find_start(p, b, old, x, &tolerance));
+  tesi_solver_set_tolerance(p->solver, fmin(fmax(tolerance, 1e-14), 1. / ONE_CYCLE));
+  TES_TRY(tes_vector_fill(it->d, 0));
+  status = tes_solver_solve(p->solver, p->b, it->d, &result);
+  const int iterations = it->sum.iterations + result.iterations;
+  it->sum = result;
+  it->sum.iterations = iterations;
+  it->sum.fractional_iterations = NAN;
+  const TesStatus added = tes_vector_axpy(1, it->d, x);
+  if (status == TES_OK) status = added;
+done:
+  return status;
+}
+
+/* ---- a problem ----------------------------------------------------------------------------------------- */
+
+static TesStatus check(TesContext *ctx, const TesProblemDesc *desc) {
+  TesStatus status = TES_OK;
+  const TesTimeDesc *t = &desc->time;
+  TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
+            "the time ends at %g, expected above its start, %g", t->end, t->start);
+  TES_CHECK(t->step > 0 && isfinite(t->step), "the time step is %g, expected > 0", t->step);
+  TES_CHECK((t->end - t->start) / t->step < 1e9, "steps of %g from %g to %g are more than 1e9", t->step,
+            t->start, t->end);
+  TES_CHECK(desc->solver.guess >= -1 && desc->solver.guess <= TESI_STEPPER_OLD,
+            "guess is %d, expected -1 (zero), 0 (3) or 1..%d old values", desc->solver.guess,
+            TESI_STEPPER_OLD);
+done:
+  return status;
+}
+
+TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it;
+  TES_TRY(check(ctx, desc));
+  TES_TRY(refuse_timed_coefficients(p));
+  TES_NEW(&it);
+  p->in_time = it;
+  it->desc = desc->time;
+  it->steps = tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)));
+  it->dt = (it->desc.end - it->desc.start) / it->steps;
+  it->time = it->desc.start;
+  it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
+  TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
+  for (int c = 0; c <= TESI_AXES; c++) it->exact[c] = tesi_function_retain(p->exact[c]);
+  it->timed = load_is_timed(p);
+  it->at = NAN;
+  TES_TRY(set_numbers(p, it->time, tesi_time_first_sigma(it->desc.method, it->dt)));
+done:
+  return status;
+}
+
+static TesStatus create_operators(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int components = tes_space_components(p->space);
+  uint8_t *none = NULL;
+  const TesTermDesc mass = {.term = TES_TERM_MASS};
+  TES_ALLOC(&none, tes_mesh_boundaries(p->mesh) + 1);
+  TES_TRY(tes_space_create(
+      ctx,
+      &(TesSpaceDesc){.mesh = p->mesh, .degree = p->space->degree, .components = components, .given = none},
+      &it->full));
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {1, &mass, 0}}, &it->mass));
+done:
+  tesi_free(ctx, &none);
+  return status;
+}
+
+/* By nodes: the initial function, then the boundary values. */
+static TesStatus interpolate(TesProblem *p, const TesFunction *const *initial) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *now[TESI_AXES] = {NULL};
+  for (int c = 0; c < TESI_AXES; c++)
+    if (initial[c]) TES_TRY(tesi_function_at(initial[c], p->in_time->time, &now[c]));
+  TES_TRY(now[0] ? tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u)
+                 : tes_vector_fill(p->u, 0));
+  TES_TRY(tesi_problem_lift(p));
+  TES_TRY(give_values(p, p->u));
+done:
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&now[c]);
+  return status;
+}
+
+TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiEvolution evolution = {.context = ctx,
+                                   .length = p->space->length,
+                                   .user = p,
+                                   .mass = apply_mass,
+                                   .load = make_load,
+                                   .subtract = subtract,
+                                   .solve = solve};
+  const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
+  TES_TRY(create_operators(p));
+  TES_TRY(tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, &it->stepper));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->r));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->d));
+  TES_TRY(interpolate(p, desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact));
+done:
+  return status;
+}
+
+void tesi_in_time_destroy(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  if (!it) return;
+  tesi_stepper_destroy(&it->stepper);
+  tes_operator_destroy(&it->mass);
+  tes_operator_destroy(&it->whole);
+  tes_space_destroy(&it->full);
+  tes_vector_destroy(&it->r);
+  tes_vector_destroy(&it->d);
+  tes_vector_destroy(&it->load);
+  for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&it->exact[c]);
+  tesi_numbered_free(p->mesh, &it->given);
+  tesi_free(p->context, &p->in_time);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------- */
+
+static TesStatus add_error(TesProblem *p) {
+  double l2 = 0;
+  const TesStatus status =
+      p->exact[0]
+          ? tes_functional_error(p->space, p->u, (const TesFunction *const *)p->exact, &l2, NULL, NULL, NULL)
+          : TES_OK;
+  p->in_time->squares += l2 * l2;
+  return status;
+}
+
+TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
+  const double start = tesi_now();
+  *result = (TesSolveResult){.fractional_iterations = NAN};
+  TES_CHECK(it, "%s has no steps in time: TesProblemDesc.time is not given", p->equation->name);
+  TES_CHECK(it->step < it->steps, "the end of time, %g, is reached", it->desc.end);
+  it->sum = *result;
+  status = tesi_stepper_step(it->stepper, it->time, p->u);
+  *result = it->sum;
+  TES_TRY(status);
+  it->step++;
+  it->time = it->step == it->steps ? it->desc.end : it->desc.start + it->step * it->dt;
+  TES_TRY(set_numbers(p, it->time, it->sigma));
+  result->seconds = tesi_now() - start;
+  TES_TRY(add_error(p));
+done:
+  return status;
+}

@@ -1,0 +1,35 @@
+/* A problem in time: what its steps need beside the problem. Its data are functions of time; the problem's own
+ * numbers (TesProblem.numbered, exact) are those at one time, so that loads, liftings and errors know none. The
+ * operator of a step is sigma M + K: numbered.c is c + sigma. */
+#ifndef TESI_IN_TIME_H
+#define TESI_IN_TIME_H
+
+#include "problem/problem.h"
+#include "time/stepper.h"
+
+typedef struct TesiInTime {
+  TesTimeDesc desc;
+  double dt, time, sigma; /* time: that of the problem's solution */
+  int steps, step;        /* in all, done */
+  double at;              /* the time that the problem's numbers are of */
+  TesiNumbered given;     /* functions of time */
+  TesFunction *exact[TESI_AXES + 1];
+  TesSpace *full;            /* no node has given values */
+  TesOperator *mass, *whole; /* over it: M, sigma M + K */
+  TesiStepper *stepper;
+  TesVector *r, *d;   /* residual and correction of a solve */
+  TesVector *load;    /* F, where it is the same at all times; NULL: it is not, or is not known yet */
+  bool timed;         /* F depends on time */
+  double squares;     /* sum over steps of |error|^2 in L2 */
+  TesSolveResult sum; /* of the step being made */
+  TesLoadCallback add_load;
+  void *add_load_user;
+} TesiInTime;
+
+/* Checks the description; the numbers of the problem become those at the start, for the first step's operator. */
+TesStatus tesi_in_time_create(TesProblem *problem, const TesProblemDesc *desc);
+/* After the operators: the solution at the start. */
+TesStatus tesi_in_time_begin(TesProblem *problem, const TesProblemDesc *desc);
+void tesi_in_time_destroy(TesProblem *problem);
+
+#endif

@@ -1,0 +1,34 @@
+/* Formulas of one solve a step: backward differences, and the trapezoidal rule. */
+#include "time/stepper.h"
+
+/* sigma M u1 + K u1 = F1 + M sum back[j] u(t - j dt) / dt. Backward Euler is the one of one old value. */
+TesStatus tesi_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const TesiEvolution *e = &s->evolution;
+  TES_TRY(tes_vector_copy(s->old[0], method->back[0], s->y));
+  for (int j = 1; j < method->old; j++) TES_TRY(tes_vector_axpy(method->back[j], s->old[j], s->y));
+  TES_TRY(e->load(e->user, time + s->dt, s->b));
+  TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
+  TES_TRY(tesi_stepper_guess(s, 1, u));
+  TES_TRY(e->solve(e->user, method->sigma / s->dt, time + s->dt, s->b, s->old[0], u));
+done:
+  return status;
+}
+
+/* (sigma M + K) u1 = F1 + F0 + 2 sigma M u0 - (sigma M + K) u0, sigma = 2 / dt. */
+TesStatus tesi_trapezoid(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const TesiEvolution *e = &s->evolution;
+  const double sigma = method->sigma / s->dt;
+  TES_TRY(e->load(e->user, time, s->b));
+  TES_TRY(e->load(e->user, time + s->dt, s->y));
+  TES_TRY(tes_vector_axpy(1, s->y, s->b));
+  TES_TRY(e->subtract(e->user, sigma, s->old[0], s->b));
+  TES_TRY(tesi_stepper_add_mass(s, 2 * sigma, s->old[0]));
+  TES_TRY(tesi_stepper_guess(s, 1, u));
+  TES_TRY(e->solve(e->user, sigma, time + s->dt, s->b, s->old[0], u));
+done:
+  return status;
+}

@@ -1,0 +1,33 @@
+/* Singly diagonally implicit Runge-Kutta methods whose last stage is the new solution. */
+#include "time/stepper.h"
+
+/* Stage i: y = u0 + dt sum_(j < i) a[i][j] k_j; (sigma M + K) x = F(t + c[i] dt) + sigma M y; k_i = sigma (x - y).
+ * The slopes k_i come from the solutions alone: no mass matrix is inverted, at nodes with boundary values they are
+ * those of the values, and what a solve left of its residual is in no later stage multiplied by 1 / dt. */
+static TesStatus stage(TesiStepper *s, const TesiTimeMethod *method, int i, double time, TesVector *u) {
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const TesiEvolution *e = &s->evolution;
+  const double sigma = method->sigma / s->dt, at = time + method->c[i] * s->dt;
+  TES_TRY(tes_vector_copy(s->old[0], 1, s->y));
+  for (int j = 0; j < i; j++) TES_TRY(tes_vector_axpy(s->dt * method->a[i][j], s->slope[j], s->y));
+  TES_TRY(e->load(e->user, at, s->b));
+  TES_TRY(tesi_stepper_add_mass(s, sigma, s->y));
+  TES_TRY(tesi_stepper_guess(s, method->c[i], u));
+  TES_TRY(e->solve(e->user, sigma, at, s->b, s->old[0], u));
+  if (i == method->stages - 1) goto done;
+  TES_TRY(tes_vector_copy(u, sigma, s->slope[i]));
+  TES_TRY(tes_vector_axpy(-sigma, s->y, s->slope[i]));
+done:
+  return status;
+}
+
+TesStatus tesi_runge_kutta(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < method->stages - 1; i++)
+    if (!s->slope[i]) TES_TRY(tes_vector_create(ctx, s->evolution.length, TES_DOUBLE, &s->slope[i]));
+  for (int i = 0; i < method->stages; i++) TES_TRY(stage(s, method, i, time, u));
+done:
+  return status;
+}

@@ -1,0 +1,73 @@
+/* Steps in time of M u' + K u = F(t). A method is a row of a table (methods.c); it knows no equation and no device: a
+ * step is made of vectors and of the calls of a TesiEvolution, which the problem hands over. */
+#ifndef TESI_STEPPER_H
+#define TESI_STEPPER_H
+
+#include "device/vector.h"
+#include "tessera/time.h"
+
+enum { TESI_STEPPER_OLD = 4, TESI_STEPPER_STAGES = 3 };
+
+/* Vectors are float64 and hold boundary values too. */
+typedef struct TesiEvolution {
+  TesContext *context;
+  int64_t length;
+  void *user;
+  TesStatus (*mass)(void *user, const TesVector *x, TesVector *y); /* y <- M x */
+  TesStatus (*load)(void *user, double time, TesVector *b);        /* b <- F(time) */
+  /* b <- b - (sigma M + K) x, for the sigma of the solves. */
+  TesStatus (*subtract)(void *user, double sigma, const TesVector *x, TesVector *b);
+  /* x <- the solution of (sigma M + K) x = b with the boundary values of `time`; before: a guess. old: the solution
+   * at the beginning of the step, with which tolerances are measured. */
+  TesStatus (*solve)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
+                     TesVector *x);
+} TesiEvolution;
+
+typedef struct TesiStepper TesiStepper;
+
+/* One kind of formula; numbers that it does not need are 0. */
+typedef struct TesiTimeMethod {
+  const char *name;
+  TesTimeMethod starter; /* what makes the steps until there are `old` values; auto: none is needed */
+  int old;               /* values before the step, u(t) among them, that it is made of */
+  TesStatus (*step)(TesiStepper *stepper, const struct TesiTimeMethod *method, double time, TesVector *u);
+  double sigma; /* times 1 / dt */
+  /* multistep: u' = (sigma u1 - sum back[j] u(t - j dt)) / dt */
+  double back[TESI_STEPPER_OLD];
+  /* Runge-Kutta, singly diagonally implicit and stiffly accurate: sigma = 1 / a[i][i], the last stage is u1 */
+  int stages;
+  double a[TESI_STEPPER_STAGES][TESI_STEPPER_STAGES], c[TESI_STEPPER_STAGES];
+} TesiTimeMethod;
+
+struct TesiStepper {
+  TesiEvolution evolution;
+  TesTimeMethod method;
+  double dt;
+  int guess, known, kept;           /* old values: that guesses take, that are there, that are wanted */
+  TesVector *old[TESI_STEPPER_OLD]; /* u(t), u(t - dt), .. */
+  TesVector *b, *y, *product;
+  TesVector *slope[TESI_STEPPER_STAGES]; /* Runge-Kutta; made when first needed */
+};
+
+const TesiTimeMethod *tesi_time_method(TesTimeMethod method);
+/* sigma of the first step. */
+double tesi_time_first_sigma(TesTimeMethod method, double dt);
+
+/* guess: 0..4 old values from which each solution is extrapolated; 0: from zero. */
+TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod method, double dt, int guess,
+                              TesiStepper **stepper);
+void tesi_stepper_destroy(TesiStepper **stepper);
+/* u(time) becomes u(time + dt). After a failure of a solve u is what that left. */
+TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u);
+
+/* ---- for the kinds of formulas ---- */
+
+/* x <- what the old values extrapolate to at time t + s dt. */
+TesStatus tesi_stepper_guess(const TesiStepper *stepper, double s, TesVector *x);
+/* stepper->b <- stepper->b + sigma M y */
+TesStatus tesi_stepper_add_mass(TesiStepper *stepper, double sigma, const TesVector *y);
+TesStatus tesi_multistep(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
+TesStatus tesi_trapezoid(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
+TesStatus tesi_runge_kutta(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
+
+#endif
