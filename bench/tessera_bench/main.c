@@ -16,6 +16,7 @@ static const char help[] =
     "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, uniform and with hanging nodes: "
     "matrix-free beside CSR\n"
     "  stokes         operator, sweep and time to solution of Stokes flow with Raviart-Thomas elements\n"
+    "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
     "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
     "  --dim LIST            2, 3 or 2,3                                     (3)\n"
@@ -47,6 +48,7 @@ static const char help[] =
     "  --alpha A             stokes: mass term                               (0)\n"
     "  --aspect A            stokes: length of the box in x, with --rhs random (1)\n"
     "  --draw WHAT           stokes: what --plot draws, time or errors over time (time)\n"
+    "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
@@ -64,6 +66,7 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"bp", bench_bp, 15},
                                 {"adaptive", bench_adaptive, 8},
                                 {"stokes", bench_stokes, 15},
+                                {"stokes-tables", bench_stokes_tables, 15},
                                 {"patch-tables", bench_patch_tables, 20}};
 
 enum {
@@ -93,6 +96,7 @@ enum {
   ALPHA,
   ASPECT,
   DRAW,
+  LEVEL,
   SECONDS,
   CLOCK,
   DEVICE,
@@ -132,6 +136,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"alpha", required_argument, NULL, ALPHA},
                                              {"aspect", required_argument, NULL, ASPECT},
                                              {"draw", required_argument, NULL, DRAW},
+                                             {"level", required_argument, NULL, LEVEL},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
                                              {"device", required_argument, NULL, DEVICE},
@@ -237,6 +242,8 @@ static bool parse_stokes(int option, BenchOptions *o) {
     return one_number("alpha", 0, 1e12, &o->alpha);
   case ASPECT:
     return one_number("aspect", 1e-3, 1e3, &o->aspect);
+  case LEVEL:
+    return (o->levels = whole_list("level", optarg, 3, 9, BENCH_LIST, o->level)) > 0;
   default:
     choice = cli_parse_choice("draw", optarg, drawn);
     o->error_plot = choice == 1;
@@ -293,6 +300,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case ALPHA:
   case ASPECT:
   case DRAW:
+  case LEVEL:
     return parse_stokes(option, o);
   case ASSEMBLED:
     choice = cli_parse_choice("assembled", optarg, switches);
@@ -364,7 +372,8 @@ static const struct {
                {POST, "stokes"},
                {ALPHA, "stokes"},
                {ASPECT, "stokes"},
-               {DRAW, "stokes"}};
+               {DRAW, "stokes"},
+               {LEVEL, "stokes-tables"}};
 
 /* Whether `names` has this one. */
 static bool has_name(const char *names, const char *name) {
@@ -482,7 +491,9 @@ static int measure(int argc, char **argv) {
                     .bp = {1, 3, 5},
                     .bps = 3,
                     .numbering = TES_NUMBER_LEXICOGRAPHIC,
-                    .aspect = 1};
+                    .aspect = 1,
+                    .level = {3, 4, 5, 6},
+                    .levels = 4};
   uint64_t given = 0;
   for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
@@ -490,9 +501,9 @@ static int measure(int argc, char **argv) {
     given |= UINT64_C(1) << (option - DIM);
   }
   if (optind + 1 != argc)
-    return cli_usage_error(
-        "bench takes one name: operator, smoother, solver, bp, adaptive, stokes or patch-tables "
-        "(tessera bench --help)");
+    return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive, stokes, "
+                           "stokes-tables or patch-tables "
+                           "(tessera bench --help)");
   o.name = argv[optind];
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
@@ -502,9 +513,9 @@ static int measure(int argc, char **argv) {
       const int refused = check_options(&benches[i], &o, given);
       return refused ? refused : run_bench(&benches[i], argc, argv, &o);
     }
-  return cli_usage_error(
-      "there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive, stokes or patch-tables",
-      o.name);
+  return cli_usage_error("there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive, "
+                         "stokes, stokes-tables or patch-tables",
+                         o.name);
 }
 
 int main(int argc, char **argv) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "bench.h"
 #include "kernels/flow_solution.h"
+#include "kernels/stokes_published.h"
 
 enum {
   DIM,
@@ -24,6 +25,10 @@ enum {
   PRESSURE,
   DIVERGENCE,
   MEMORY,
+  PAPER,
+  PAPER_ITERATIONS,
+  PAPER_OPERATOR,
+  PAPER_SWEEP,
   RIGHT_HAND_SIDE,
   ALPHA,
   ASPECT,
@@ -49,6 +54,10 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [PRESSURE] = {"pressure_l2", 11, -2},
                                            [DIVERGENCE] = {"div_relative", 12, -2},
                                            [MEMORY] = {"gib", 7, 3},
+                                           [PAPER] = {"paper_ns", 8, 2},
+                                           [PAPER_ITERATIONS] = {"paper_iterations", 0, 0},
+                                           [PAPER_OPERATOR] = {"paper_operator_ps", 0, 0},
+                                           [PAPER_SWEEP] = {"paper_sweep_ps", 0, 0},
                                            [RIGHT_HAND_SIDE] = {"rhs", 0, -1},
                                            [ALPHA] = {"alpha", 0, -2},
                                            [ASPECT] = {"aspect", 0, 0},
@@ -155,6 +164,14 @@ static const char *series_name(const BenchOptions *o, int degree, TesSolvePrecis
   return name;
 }
 
+/* Of Table 2, where this is what it measured on an A100; else NaN. */
+static StokesTimes published(const BenchOptions *o, int dim, int degree, int cells) {
+  for (size_t i = 0; i < sizeof stokes_times / sizeof *stokes_times; i++)
+    if (dim == 3 && cells == 32 && o->tolerance == 1e-6 && o->alpha == 0 && stokes_times[i].degree == degree)
+      return stokes_times[i];
+  return (StokesTimes){.iterations = -1, .operator_ns = NAN, .smoothing_ns = NAN, .solution_ns = NAN};
+}
+
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, int cells,
                          TesSolvePrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
@@ -162,6 +179,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   BenchTime time;
   TesFlowResult errors = {.velocity_l2 = NAN, .pressure_l2 = NAN, .divergence_relative = NAN};
   double operator_ps, sweep_ps;
+  const StokesTimes paper = published(o, dim, degree, cells);
   TES_TRY(prepare(ctx, o, dim, degree, cells, precision, &f));
   const double dofs = (double)tes_space_dofs(tes_problem_space(f.problem));
   status = time_part(ctx, o, &f, false, &operator_ps);
@@ -187,6 +205,10 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
                                   [PRESSURE] = {errors.pressure_l2, NULL},
                                   [DIVERGENCE] = {errors.divergence_relative, NULL},
                                   [MEMORY] = {(double)tes_context_memory(ctx) / 1073741824, NULL},
+                                  [PAPER] = {paper.solution_ns, NULL},
+                                  [PAPER_ITERATIONS] = {paper.iterations < 0 ? NAN : paper.iterations, NULL},
+                                  [PAPER_OPERATOR] = {1e3 * paper.operator_ns, NULL},
+                                  [PAPER_SWEEP] = {1e3 * paper.smoothing_ns, NULL},
                                   [RIGHT_HAND_SIDE] = {0, o->random ? "random" : "manufactured"},
                                   [ALPHA] = {o->alpha, NULL},
                                   [ASPECT] = {o->aspect, NULL},
