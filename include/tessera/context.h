@@ -35,6 +35,9 @@ typedef struct TesAllocator {
   void *user;
 } TesAllocator;
 
+/** The processes that compute together. This version has one: there is no function that makes another. */
+typedef struct TesCommunicator TesCommunicator;
+
 /** What a context is made from; zero means default. */
 typedef struct TesContextDesc {
   const char *device;     /**< "auto" (default), "cpu", "cuda", "cuda:N" or "emulator" */
@@ -52,6 +55,7 @@ typedef struct TesContextDesc {
   /** Width of SIMD vectors: 128, 256 or 512; 0: what the environment variable TESSERA_SIMD says, else the widest
    *  that both this processor and this build have. */
   int simd_bits;
+  const TesCommunicator *communicator; /**< NULL: this process alone */
 } TesContextDesc;
 
 /** Creates a context. desc may be NULL. Errors: TES_MISSING (no such device), TES_INVALID_INPUT (no such device

@@ -68,6 +68,7 @@ char *tesi_strdup(TesContext *ctx, const char *text);      /* NULL when memory i
 TesContext *tesi_context_retain(TesContext *ctx);
 struct TesiDevice;
 const struct TesiDevice *tesi_context_device(const TesContext *ctx);
+const TesCommunicator *tesi_context_communicator(const TesContext *ctx); /* parallel/comm.h */
 void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, void *state,
                              void (*destroy)(void *state));
 void *tesi_context_device_state(const TesContext *ctx);

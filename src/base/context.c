@@ -60,6 +60,7 @@ TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context) {
   c->threads = desc->threads > 0 ? desc->threads : default_threads();
   c->simd_bits = desc->simd_bits;
   c->unordered = desc->unordered != 0;
+  c->communicator = desc->communicator;
   c->log = desc->log ? desc->log : default_log;
   c->log_user = desc->log_user;
   *context = c;
@@ -131,6 +132,14 @@ bool tesi_context_unordered(const TesContext *ctx) {
   return ctx->unordered;
 }
 
+const TesCommunicator *tesi_context_communicator(const TesContext *ctx) {
+  return ctx->communicator;
+}
+
+void tesi_context_silence(TesContext *ctx) {
+  ctx->silent = true;
+}
+
 const struct TesiDevice *tesi_context_device(const TesContext *ctx) {
   return ctx->device;
 }
@@ -170,7 +179,7 @@ static void show_controls(char *text, size_t size) {
 void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) {
   const bool wanted = level == TES_LOG_WARNING || (level == TES_LOG_DETAIL ? ctx->verbosity >= TES_VERBOSE
                                                                            : ctx->verbosity >= TES_NORMAL);
-  if (!wanted) return;
+  if (!wanted || ctx->silent) return;
   char line[1024];
   va_list arguments;
   va_start(arguments, format);

@@ -20,9 +20,11 @@ struct TesContext {
   TesStatus failure;
   char message[TESI_MESSAGE_SIZE], trace[TESI_TRACE_SIZE];
   volatile sig_atomic_t interrupted;
-  int work;            /* depth of tesi_work_begin() */
-  char work_title[32]; /* of the outermost one */
-  char work_part[96];  /* what goes on now */
+  int work;                            /* depth of tesi_work_begin() */
+  char work_title[32];                 /* of the outermost one */
+  char work_part[96];                  /* what goes on now */
+  const TesCommunicator *communicator; /* NULL: one rank */
+  bool silent;                         /* another rank speaks */
   const struct TesiDevice *device;
   void *device_state;
   void (*device_destroy)(void *state);

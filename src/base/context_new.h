@@ -6,5 +6,7 @@
 
 TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context);
 void tesi_context_set_simd_bits(TesContext *ctx, int bits);
+/* Log lines of this context are for another rank to write. */
+void tesi_context_silence(TesContext *ctx);
 
 #endif

@@ -8,6 +8,7 @@
 #include "device/cuda/rehearsal.h"
 #include "device/device.h"
 #include "device/emulator/emulator.h"
+#include "parallel/comm.h"
 
 static int widest_simd(void) {
 #if defined(__x86_64__)
@@ -113,6 +114,7 @@ TesStatus tes_context_create(const TesContextDesc *desc, TesContext **context, c
     if (message) snprintf(message, message_size, "no memory for a context");
     return status;
   }
+  if (tesi_context_communicator(ctx) && tesi_context_communicator(ctx)->rank > 0) tesi_context_silence(ctx);
   TES_TRY(choose_simd(ctx));
   TES_TRY(choose_device(ctx, desc ? desc->device : NULL));
   *context = ctx;

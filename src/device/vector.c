@@ -1,5 +1,6 @@
 #include "device/vector.h"
 #include <math.h>
+#include "parallel/comm.h"
 
 TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector) {
   TesContext *ctx = context;
@@ -133,7 +134,10 @@ TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
 TesStatus tes_vector_dot(const TesVector *x, const TesVector *y, double *dot) {
   const TesStatus status = check_pair(x, y, true);
   if (status != TES_OK) return status;
-  return tesi_context_device(y->context)->dot(y->context, y->precision, y->length, x->data, y->data, dot);
+  const TesStatus result =
+      tesi_context_device(y->context)->dot(y->context, y->precision, y->length, x->data, y->data, dot);
+  tesi_reduce(y->context, TESI_SUM, 1, dot);
+  return result;
 }
 
 TesStatus tes_vector_norm(const TesVector *x, double *norm) {
@@ -144,5 +148,8 @@ TesStatus tes_vector_norm(const TesVector *x, double *norm) {
 }
 
 TesStatus tes_vector_maximum(const TesVector *x, double *maximum) {
-  return tesi_context_device(x->context)->maximum(x->context, x->precision, x->length, x->data, maximum);
+  const TesStatus status =
+      tesi_context_device(x->context)->maximum(x->context, x->precision, x->length, x->data, maximum);
+  tesi_reduce(x->context, TESI_MAXIMUM, 1, maximum);
+  return status;
 }

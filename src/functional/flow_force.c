@@ -11,6 +11,7 @@
 #include "basis/lagrange.h"
 #include "functional/batch_faces.h"
 #include "functional/flow.h"
+#include "parallel/comm.h"
 
 enum { MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS };
 
@@ -191,6 +192,7 @@ TesStatus tesi_flow_force(const TesSpace *space, const TesVector *u, const TesiF
   TES_ALLOC(&f->u, space->length);
   TES_TRY(tes_vector_get(u, f->u));
   TES_TRY(sum_layer(f, i, &sum));
+  tesi_reduce(ctx, TESI_SUM, 1, &sum);
   *force = -sum;
 done:
   if (f) tesi_free(ctx, &f->u);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/team.h"
 #include "functional/flow.h"
+#include "parallel/comm.h"
 
 enum {
   MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS,
@@ -100,6 +101,7 @@ static TesStatus sum_all(TesContext *ctx, const Norms *n, double total[SUMS]) {
   tesi_team_for(threads, rows, sum_rows, &all);
   for (int r = 0; r < rows; r++)
     for (int k = 0; k < SUMS; k++) total[k] += all.sums[r][k];
+  tesi_reduce(ctx, TESI_SUM, SUMS, total);
 done:
   tesi_free(ctx, &all.sums);
   tesi_free(ctx, &all.work);

@@ -4,6 +4,7 @@
 #include "base/team.h"
 #include "functional/functional.h"
 #include "device/kernel.h"
+#include "parallel/comm.h"
 
 enum { ARRAYS = 10 }; /* of a thread, [points][lane] */
 
@@ -105,6 +106,7 @@ static TesStatus sum_tasks(Task *task, double *l2, double *h1) {
   tesi_team_share(threads, b->tasks, 1, sum_span, task);
   TES_TRY((TesStatus)failed);
   for (int64_t i = 0; i < 2 * b->tasks; i++) squares[i % 2] += task->sums[i];
+  tesi_reduce(ctx, TESI_SUM, 2, squares);
   if (l2) *l2 = sqrt(squares[0]);
   if (h1) *h1 = sqrt(squares[1]);
 done:

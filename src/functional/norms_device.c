@@ -4,6 +4,7 @@
 #include "functional/cells_device.h"
 #include "functional/device_text.h"
 #include "functional/functional.h"
+#include "parallel/comm.h"
 
 /* squares <- sums of the parts that a kernel's blocks leave. list[1] is `partial`. */
 static TesStatus sum_parts(TesContext *ctx, const TesiKernel *kernel, int blocks, unsigned threads,
@@ -83,6 +84,7 @@ TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const Tes
                             double *l2, double *h1, bool *done) {
   double squares[2] = {NAN, NAN};
   const TesStatus status = (tesi_space_box(space) ? sum_box : sum_cells)(space, u->data, f, squares);
+  tesi_reduce(space->context, TESI_SUM, 2, squares);
   *done = isfinite(squares[0]) && isfinite(squares[1]);
   if (l2) *l2 = sqrt(squares[0]);
   if (h1) *h1 = sqrt(squares[1]);

@@ -3,6 +3,7 @@
 #include "base/team.h"
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
+#include "parallel/comm.h"
 
 /* ---- the domain, or a material ------------------------------------------------------------------------- */
 
@@ -334,6 +335,7 @@ TesStatus tesi_functional_expression(const TesSpace *space, int fields, const Te
   }
   TES_TRY(tesi_quantity_create(space->mesh, what->of ? what->of : field->name, boundary, fields, field, &q));
   TES_TRY(boundary ? over_boundary(q, space, what, sum) : over_cells(q, space, what, sum));
+  tesi_reduce(ctx, TESI_SUM, 2, sum);
   if (what->kind == TES_VALUE_MEAN)
     TES_CHECK(sum[1] > 0, "the mean over %s %d, of which there is nothing",
               boundary ? "boundary" : "material", what->number);

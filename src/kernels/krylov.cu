@@ -37,9 +37,9 @@ TESK_KERNEL(tesk_cg_dot, THREADS, 1, (long long)n, (const real *)z, (const doubl
 
 /* p <- z - (z.q / p.q) p with z = MG(factor r) / factor; p = 0 and p.q = 0 before the first direction. */
 TESK_KERNEL(tesk_cg_direction, THREADS, 1, (long long)n, (const real *)z, (double *)p,
-            (const double *)partial, (int)scaled, (const TeskKrylov *)s) {
+            (const double *)partial, (int)parts, (int)scaled, (const TeskKrylov *)s) {
   TESK_SHARED(memory);
-  const double zq = add_parts(partial, (int)gridDim.x, (double *)memory), scale = scaled ? 1 / s->factor : 1,
+  const double zq = add_parts(partial, parts, (double *)memory), scale = scaled ? 1 / s->factor : 1,
                beta = s->pq > 0 ? -scale * zq / s->pq : 0;
   FOR_EACH(i, n) p[i] = scale * (double)z[i] + beta * p[i];
 }
@@ -63,11 +63,10 @@ TESK_KERNEL(tesk_cg_dots, THREADS, 1, (long long)n, (const double *)p, (const do
 
 /* alpha = p.r / p.q;  x <- x + alpha p,  r <- r - alpha q, parts of r.r; nothing moves where p.q is not positive. */
 TESK_KERNEL(tesk_cg_update, THREADS, 1, (long long)n, (const double *)p, (const double *)q, (double *)x,
-            (double *)r, (const double *)partial, (double *)squares, (TeskKrylov *)s) {
+            (double *)r, (const double *)partial, (int)parts, (double *)squares, (TeskKrylov *)s) {
   TESK_SHARED(memory);
-  const double pq = add_parts(partial, (int)gridDim.x, (double *)memory),
-               pr = add_parts(partial + TESK_PARTS, (int)gridDim.x, (double *)memory),
-               alpha = pq > 0 ? pr / pq : 0;
+  const double pq = add_parts(partial, parts, (double *)memory),
+               pr = add_parts(partial + TESK_PARTS, parts, (double *)memory), alpha = pq > 0 ? pr / pq : 0;
   double sum = 0;
   FOR_EACH(i, n) {
     x[i] += alpha * p[i];

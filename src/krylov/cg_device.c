@@ -47,9 +47,10 @@ static TesStatus step(void *user) {
   int scaled = s->mg_b != NULL, parts = (int)d->parts;
   const void *z;
   void *p = s->p->data, *q = s->q->data, *r = s->r->data;
-  void *dot[] = {&n, &z, &q, &d->partial}, *direction[] = {&n, &z, &p, &d->partial, &scaled, &d->scalars},
+  void *dot[] = {&n, &z, &q, &d->partial},
+       *direction[] = {&n, &z, &p, &d->partial, &parts, &scaled, &d->scalars},
        *dots[] = {&n, &p, &q, &r, &d->partial},
-       *update[] = {&n, &p, &q, &work->x->data, &r, &d->partial, &d->squares, &d->scalars},
+       *update[] = {&n, &p, &q, &work->x->data, &r, &d->partial, &parts, &d->squares, &d->scalars},
        *finish[] = {&parts, &d->squares, &d->scalars};
   TES_TRY(precondition(s, &z));
   TES_TRY(tesi_krylov_launch(d, DOT, 1, 0, dot));
@@ -67,9 +68,8 @@ static TesStatus begin(TesSolver *s, const TesVector *x, double relative) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
-  const TeskKrylov scalars = {.b_norm = s->b_norm,
-                              .factor = tesi_solver_factor(s, relative * s->b_norm),
-                              .root = sqrt((double)s->desc.op->length)};
+  const TeskKrylov scalars = {
+      .b_norm = s->b_norm, .factor = tesi_solver_factor(s, relative * s->b_norm), .root = s->root};
   TES_TRY(tes_vector_fill(s->p, 0));
   TES_TRY(tes_vector_fill(s->q, 0));
   TES_TRY(tesi_context_device(ctx)->to_device(ctx, d->scalars, &scalars, sizeof scalars));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include "krylov/krylov_device.h"
 #include "multigrid/multigrid.h"
+#include "parallel/comm.h"
 
 /* Of right-hand sides whose squares, and those of residuals, are far from the ends of float64. */
 #define LEAST_NORM 1e-100
@@ -95,6 +96,7 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->desc = *desc;
+  s->root = sqrt(tesi_reduce_length(ctx, desc->op->length));
   if (s->desc.tolerance == 0) s->desc.tolerance = 1e-9;
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
@@ -135,7 +137,7 @@ void tes_solver_destroy(TesSolver **solver) {
 
 double tesi_solver_factor(const TesSolver *s, double norm) {
   int exponent;
-  frexp(norm / sqrt((double)s->desc.op->length), &exponent);
+  frexp(norm / s->root, &exponent);
   return norm > 0 && isfinite(norm) ? ldexp(1, -tesi_max(-500, tesi_min(exponent, 500))) : 1;
 }
 
@@ -225,7 +227,7 @@ static TesStatus remove_mean_of(TesContext *ctx, TesVector *one, TesVector *v) {
   double sum;
   TES_TRY(tes_vector_fill(one, 1));
   TES_TRY(tes_vector_dot(v, one, &sum));
-  TES_TRY(tes_vector_axpy(-sum / (double)v->length, one, v));
+  TES_TRY(tes_vector_axpy(-sum / tesi_reduce_length(ctx, v->length), one, v));
 done:
   return status;
 }
@@ -294,12 +296,10 @@ done:
 static TesStatus bring_into_range(TesSolver *s, const TesVector *b, double *factor) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  double *values = NULL, largest = 0;
+  double largest;
   int exponent;
   *factor = 1;
-  TES_ALLOC(&values, b->length);
-  TES_TRY(tes_vector_get(b, values));
-  for (int64_t i = 0; i < b->length; i++) largest = fmax(largest, fabs(values[i]));
+  TES_TRY(tes_vector_maximum(b, &largest));
   if (largest == 0 || !isfinite(largest)) goto done;
   frexp(largest, &exponent);
   *factor = ldexp(1, -tesi_max(-1000, tesi_min(exponent, 1000)));
@@ -307,7 +307,6 @@ static TesStatus bring_into_range(TesSolver *s, const TesVector *b, double *fact
   TES_TRY(tes_vector_copy(b, *factor, s->projected));
   TES_TRY(tes_vector_norm(s->projected, &s->b_norm));
 done:
-  tesi_free(ctx, &values);
   return status;
 }
 

@@ -20,7 +20,7 @@ struct TesSolver {
   TesVector *projected; /* b without its mean, for singular operators; b scaled, where its squares overflow */
   double *residuals;    /* [max_iterations + 1] */
   size_t spare;
-  double b_norm;
+  double b_norm, root; /* |b|, and the root of its number of entries */
   int iterations;
 };
 

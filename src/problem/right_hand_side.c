@@ -2,6 +2,7 @@
 #include <math.h>
 #include "functional/functional.h"
 #include "operator/operator.h"
+#include "parallel/comm.h"
 #include "problem/problem.h"
 
 /* The problem's g of a component, on its boundaries with values or with fluxes; [boundaries + 1]. */
@@ -193,7 +194,7 @@ static TesStatus check_balance(TesProblem *p, int component) {
   TES_TRY(tes_vector_dot(&weights, &one, &p->volume[component]));
   TES_TRY(tes_vector_dot(&b, &one, &sum));
   TES_TRY(tes_vector_norm(&b, &size));
-  size *= sqrt((double)space->length);
+  size *= sqrt(tesi_reduce_length(ctx, space->length));
   TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
             "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = "
             "0; here it is %.6g. "

@@ -4,6 +4,7 @@
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
+#include "parallel/comm.h"
 #include "problem/in_time.h"
 
 /* u <- u_0 + u_D, or u_0 + a constant where that is free. */
@@ -42,6 +43,7 @@ static TesStatus find_floor(TesProblem *p) {
   TES_TRY(tes_vector_get(p->u, x));
   TES_TRY(tes_vector_norm(p->b, &norm));
   for (int64_t i = 0; i < n; i++) sum += diagonal[i] * x[i] * diagonal[i] * x[i];
+  tesi_reduce(ctx, TESI_SUM, 1, &sum);
   p->floor = DBL_EPSILON * sqrt(sum) / norm;
   if (p->tolerance < p->floor)
     tesi_log(ctx, TES_LOG_WARNING,

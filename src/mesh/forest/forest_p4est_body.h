@@ -2,6 +2,7 @@
  * names, and TABLE, the name of the table. */
 #include <stdlib.h>
 #include <string.h>
+#include "parallel/mpi.h"
 
 /* A box in p4est's own order of trees, renumbered to the lexicographic one of the coarse mesh: periodic directions
  * are known there. */
@@ -52,7 +53,7 @@ static void disconnect(void *connectivity) {
 }
 
 static void *create_uniform(void *connectivity, int level) {
-  return p4est_new_ext(MPI_COMM_SELF, connectivity, 0, level, 1, 0, NULL, NULL);
+  return p4est_new_ext(tesi_mpi(), connectivity, 0, level, 1, 0, NULL, NULL);
 }
 
 static void destroy(void *forest) {
@@ -107,7 +108,7 @@ static int refine_to_leaf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t
 
 static void *rebuild(void *connectivity, const TesiLeaves *leaves) {
   Cursor at = {leaves, 0};
-  p4est_t *forest = p4est_new_ext(MPI_COMM_SELF, connectivity, 0, 0, 1, 0, NULL, &at);
+  p4est_t *forest = p4est_new_ext(tesi_mpi(), connectivity, 0, 0, 1, 0, NULL, &at);
   p4est_refine(forest, 1, refine_to_leaf, NULL);
   forest->user_pointer = NULL;
   if (forest->local_num_quadrants == leaves->cells && p4est_is_balanced(forest, P4EST_CONNECT_FULL))

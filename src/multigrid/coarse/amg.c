@@ -8,8 +8,7 @@
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_parcsr_ls.h>
-#include <mpi.h>
-#include "mesh/forest/forest_p4est.h"
+#include "parallel/mpi.h"
 
 struct TesiAmg {
   TesContext *context;
@@ -28,12 +27,11 @@ static void finalize(void) {
   HYPRE_Finalize();
 }
 
-/* MPI begins where forests do: with p4est. */
 static void initialize(void) {
   static bool ready;
 #pragma omp critical(tesi_hypre)
   if (!ready) {
-    tesi_p4est(2);
+    tesi_mpi();
     HYPRE_Init();
     atexit(finalize);
     ready = true;
@@ -63,7 +61,7 @@ static TesStatus copy_matrix(TesiAmg *amg, const TesiMatrix *A) {
     amg->row[i] = (HYPRE_BigInt)i;
   }
   const HYPRE_BigInt last = (HYPRE_BigInt)A->rows - 1;
-  HYPRE_IJMatrixCreate(MPI_COMM_SELF, 0, last, 0, last, &amg->A);
+  HYPRE_IJMatrixCreate(tesi_mpi(), 0, last, 0, last, &amg->A);
   HYPRE_IJMatrixSetObjectType(amg->A, HYPRE_PARCSR);
   HYPRE_IJMatrixSetRowSizes(amg->A, count);
   HYPRE_IJMatrixInitialize(amg->A);
@@ -76,7 +74,7 @@ done:
 }
 
 static void create_vector(const TesiAmg *amg, HYPRE_IJVector *v) {
-  HYPRE_IJVectorCreate(MPI_COMM_SELF, 0, amg->rows - 1, v);
+  HYPRE_IJVectorCreate(tesi_mpi(), 0, amg->rows - 1, v);
   HYPRE_IJVectorSetObjectType(*v, HYPRE_PARCSR);
   HYPRE_IJVectorInitialize(*v);
   HYPRE_IJVectorAssemble(*v);

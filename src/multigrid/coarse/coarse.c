@@ -6,6 +6,7 @@
 #include "multigrid/coarse/coarse_device.h"
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "operator/operator_parts.h"
+#include "parallel/comm.h"
 
 /* Of the iteration: a cycle, which reduces errors by some 0.1 and is corrected by the next one, does not profit
  * from more. */
@@ -35,7 +36,7 @@ struct TesiCoarse {
 static TesStatus mean(TesContext *ctx, const TesSpace *space, const TesFunction *f, double otherwise,
                       double *value) {
   TesStatus status = TES_OK;
-  double *x = NULL, sum = 0;
+  double *x = NULL, sum[2] = {0, 0};
   *value = otherwise;
   if (!f) return TES_OK;
   int n[3];
@@ -51,8 +52,10 @@ static TesStatus mean(TesContext *ctx, const TesSpace *space, const TesFunction 
     }
   }
   TES_TRY(tes_function_evaluate(f, count, x, x + count, x + 2 * count, 0, x + 3 * count));
-  for (int64_t i = 0; i < count; i++) sum += x[3 * count + i];
-  *value = sum / (double)count;
+  for (int64_t i = 0; i < count; i++) sum[0] += x[3 * count + i];
+  sum[1] = (double)count;
+  tesi_reduce(ctx, TESI_SUM, 2, sum);
+  *value = sum[0] / sum[1];
 done:
   tesi_free(ctx, &x);
   return status;
@@ -229,12 +232,6 @@ static TesStatus precondition(TesiCoarse *c) {
   return status;
 }
 
-static double dot(int64_t n, const double *x, const double *y) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
-  return sum;
-}
-
 static TesStatus conjugate_gradients(TesiCoarse *c, const TesVector *b, TesVector *x) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
@@ -246,7 +243,7 @@ static TesStatus conjugate_gradients(TesiCoarse *c, const TesVector *b, TesVecto
     TES_TRY(tes_vector_norm(c->r, &norm));
     if (!(norm > tolerance * first)) break;
     TES_TRY(precondition(c));
-    const double rz_new = dot(c->length, c->b, c->z);
+    const double rz_new = tesi_reduce_product(ctx, c->length, c->b, c->z);
     TES_TRY(tes_vector_set(c->q, c->z));
     if (iteration == 0)
       TES_TRY(tes_vector_copy(c->q, 1, c->p));

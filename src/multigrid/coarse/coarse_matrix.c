@@ -8,6 +8,7 @@
 #include "operator/operator.h"
 #include "operator/assembled/matrix.h"
 #include "basis/blas.h"
+#include "parallel/comm.h"
 
 enum { MOST_STEPS = 2000 };
 
@@ -168,9 +169,8 @@ const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix) {
 
 /* What a singular operator has no solution for. */
 static double mean_of(const TesiCoarseMatrix *m, const double *b) {
-  double sum = 0;
-  for (int64_t i = 0; m->op->singular && i < m->length; i++) sum += b[i];
-  return sum / (double)m->length;
+  if (!m->op->singular) return 0;
+  return tesi_reduce_product(m->context, m->length, b, NULL) / tesi_reduce_length(m->context, m->length);
 }
 
 /* z <- the preconditioned residual, of mean zero where constants are free. */
@@ -190,32 +190,27 @@ static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, doubl
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const int64_t n = m->length;
-  double *direction = NULL, *image = NULL, first = 0, norm, rz = 0;
+  double *direction = NULL, *image = NULL, first, norm, rz = 0;
   TES_ALLOC(&direction, n);
   TES_ALLOC(&image, n);
   const double mean = mean_of(m, b);
-  for (int64_t i = 0; i < n; i++) {
-    m->r[i] = b[i] - mean, x[i] = 0;
-    first += m->r[i] * m->r[i];
-  }
-  norm = first;
+  for (int64_t i = 0; i < n; i++) m->r[i] = b[i] - mean, x[i] = 0;
+  norm = first = tesi_reduce_product(ctx, n, m->r, m->r);
   for (int step = 0; step < MOST_STEPS && norm > 1e-20 * first; step++) {
-    double next = 0, pq = 0;
     TES_TRY(precondition(m));
-    for (int64_t i = 0; i < n; i++) next += m->r[i] * m->z[i];
+    const double next = tesi_reduce_product(ctx, n, m->r, m->z);
     for (int64_t i = 0; i < n; i++) direction[i] = m->z[i] + (step ? next / rz : 0) * direction[i];
     rz = next;
     TES_TRY(tes_vector_set(m->p, direction));
     TES_TRY(tes_operator_apply(m->op, m->p, m->q));
     TES_TRY(tes_vector_get(m->q, image));
-    for (int64_t i = 0; i < n; i++) pq += direction[i] * image[i];
+    const double pq = tesi_reduce_product(ctx, n, direction, image);
     if (!(pq > 0)) break; /* round-off of a vanishing direction; a NaN shows in the outer residual */
-    norm = 0;
     for (int64_t i = 0; i < n; i++) {
       x[i] += rz / pq * direction[i];
       m->r[i] -= rz / pq * image[i];
-      norm += m->r[i] * m->r[i];
     }
+    norm = tesi_reduce_product(ctx, n, m->r, m->r);
   }
 done:
   tesi_free(ctx, &direction);

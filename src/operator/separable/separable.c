@@ -10,6 +10,7 @@
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
+#include "parallel/comm.h"
 #include "operator/separable/separable_device.h"
 
 enum {
@@ -255,6 +256,7 @@ static TesStatus correct_residual(const TesOperator *op, const TesiCorrection *j
   }
   run(op, fused);
   for (int t = 0; t < plan->task_count; t++) sum += fused.sums[t];
+  tesi_reduce(ctx, TESI_SUM, 1, &sum);
   *norm = sqrt(sum);
 done:
   tesi_free(ctx, &fused.sums);

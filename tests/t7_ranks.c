@@ -1,0 +1,146 @@
+/* Run: ctest -R t7_ranks. Sums over entries are sums over all ranks: twins are two ranks with the same part, of which
+ * one is here and the other is made up by doubling its sums. What does not depend on how often a part is there stays
+ * as it is (iterations, relative residuals, means), squares of errors and integrals double; a sum that forgets the
+ * others breaks one of them. And ranks other than the first are silent. */
+#include <stdio.h>
+#include "parallel/comm.h"
+#include "tessera/tessera.h"
+#include "testing.h"
+
+static int calls;
+
+static void reduce(const TesCommunicator *communicator, TesiReduction reduction, int n, double *values) {
+  for (int i = 0; i < n && reduction == TESI_SUM; i++) values[i] *= communicator->size;
+  calls++;
+}
+
+static const TesiCommTable table = {.reduce = reduce};
+static const TesCommunicator twins = {.table = &table, .rank = 0, .size = 2};
+
+typedef struct Case {
+  TesMeshKind kind;
+  TesMethod method;
+  TesSolvePrecision precision;
+  bool neumann; /* a solution up to a constant */
+  const char *a;
+  double scale; /* of f */
+} Case;
+
+/* What is compared. */
+typedef struct Told {
+  int iterations, reductions;
+  double history[64], l2, h1, mean, integral;
+} Told;
+
+static double value(TesContext *ctx, const TesProblem *problem, TesValueKind kind) {
+  double value;
+  assert_ok(ctx, tes_problem_value(problem, &(TesValue){.kind = kind}, &value));
+  return value;
+}
+
+/* False: a build without this kind of mesh. */
+static bool solve(const TesCommunicator *communicator, const Case *is, Told *told) {
+  TesContext *ctx;
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesFunction *exact, *a, *f;
+  TesSolveResult result;
+  char text[200];
+  const TesContextDesc here = {.device = "cpu", .verbosity = TES_QUIET, .communicator = communicator};
+  const TesMeshDesc box = {.kind = is->kind, .dim = 2, .cells = {8, 8}};
+  calls = 0;
+  assert_int_equal(tes_context_create(&here, &ctx, NULL, 0), TES_OK);
+  const TesStatus status = tes_mesh_create(ctx, &box, &mesh);
+  if (status == TES_MISSING) {
+    tes_context_destroy(&ctx);
+    return false;
+  }
+  assert_ok(ctx, status);
+  /* of a = 1; u has no normal derivative on the boundary */
+  snprintf(text, sizeof text, "%g*2*pi*pi*cos(pi*x)*cos(pi*y)", is->scale);
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  snprintf(text, sizeof text, "%g*cos(pi*x)*cos(pi*y)", is->scale);
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &exact));
+  assert_ok(ctx, tes_function_create_expression(ctx, is->a ? is->a : "1", &a));
+  const TesBoundary natural = {.condition = TES_NEUMANN}, given = {.condition = TES_DIRICHLET, .g = {exact}};
+  const TesProblemDesc desc = {
+      .mesh = mesh,
+      .degree = 3,
+      .data = {.a = a, .f = {f}},
+      .boundaries = 1,
+      .boundary = is->neumann ? &natural : &given,
+      .exact = {exact},
+      .solver = {.method = is->method, .tolerance = 1e-10, .precision = is->precision}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  *told = (Told){.iterations = result.iterations,
+                 .mean = value(ctx, problem, TES_VALUE_MEAN),
+                 .integral = value(ctx, problem, TES_VALUE_INTEGRAL)};
+  assert_in_range(result.iterations, 1, 63);
+  for (int i = 0; i <= result.iterations; i++) told->history[i] = result.residuals[i];
+  assert_ok(ctx, tes_problem_errors(problem, &told->l2, &told->h1));
+  told->reductions = calls;
+  tes_problem_destroy(&problem);
+  tes_function_destroy(&exact);
+  tes_function_destroy(&a);
+  tes_function_destroy(&f);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+  return true;
+}
+
+static void sums_are_of_all_ranks(void **state) {
+  (void)state;
+  static const Case cases[] = {{TES_MESH_BOX, TES_METHOD_FMG, TES_SOLVE_MIXED, false, NULL, 1},
+                               {TES_MESH_BOX, TES_METHOD_VCYCLE, TES_SOLVE_DOUBLE, true, NULL, 1},
+                               {TES_MESH_BOX, TES_METHOD_CG, TES_SOLVE_DOUBLE, false, NULL, 1e-200},
+                               {TES_MESH_BOX, TES_METHOD_GMRES, TES_SOLVE_DOUBLE, false, "1 + x*y/2", 1},
+                               {TES_MESH_FOREST, TES_METHOD_AUTO, TES_SOLVE_MIXED, false, NULL, 1},
+                               {TES_MESH_FOREST, TES_METHOD_CG, TES_SOLVE_DOUBLE, true, NULL, 1},
+                               {TES_MESH_FOREST, TES_METHOD_GMRES, TES_SOLVE_DOUBLE, false, "2 - x", 1}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    Told alone, both;
+    if (!solve(NULL, &cases[c], &alone)) continue;
+    assert_true(solve(&twins, &cases[c], &both));
+    assert_int_equal(alone.reductions, 0);
+    assert_true(both.reductions > both.iterations);
+    if (both.iterations != alone.iterations)
+      fail_msg("case %zu: %d iterations, not %d", c, both.iterations, alone.iterations);
+    for (int i = 0; i <= alone.iterations; i++) {
+      const double expected = alone.history[i];
+      if (!(fabs(both.history[i] - expected) <= (cases[c].precision ? 1e-13 : 1e-8) + 1e-6 * expected))
+        fail_msg("case %zu: residual %d is %.15g, not %.15g", c, i, both.history[i], expected);
+    }
+    assert_near(both.l2, sqrt(2) * alone.l2, 1e-6 * alone.l2);
+    assert_near(both.h1, sqrt(2) * alone.h1, 1e-6 * alone.h1);
+    assert_near(both.mean, alone.mean, 1e-9 * cases[c].scale);
+    assert_near(both.integral, 2 * alone.integral, 1e-9 * cases[c].scale);
+  }
+}
+
+static void count_lines(void *user, TesLogLevel level, const char *line) {
+  (void)level;
+  (void)line;
+  ++*(int *)user;
+}
+
+static void the_first_rank_speaks(void **state) {
+  (void)state;
+  for (int rank = 0; rank < 2; rank++) {
+    TesContext *ctx;
+    int lines = 0;
+    const TesCommunicator one = {.table = &table, .rank = rank, .size = 2};
+    const TesContextDesc desc = {
+        .device = "cpu", .log = count_lines, .log_user = &lines, .communicator = &one};
+    assert_int_equal(tes_context_create(&desc, &ctx, NULL, 0), TES_OK);
+    tesi_log(ctx, TES_LOG_WARNING, "a line");
+    assert_int_equal(lines, rank == 0);
+    tes_context_destroy(&ctx);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_of_all_ranks),
+                                     cmocka_unit_test(the_first_rank_speaks)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
