@@ -20,6 +20,9 @@
  *  - saddle: velocity and pressure of element rt over a box (space.h), constant viscosity and mass; diffusion by
  *  symmetric interior penalties of
  *    the tangential components. K = [A, -B'; -B, 0], products of banded 1D matrices. On the host.
+ *  - saddle_varying: the same with a viscosity that is a function, or the symmetric gradient (strain), by quadrature:
+ *    (degree + 3)^dim Gauss points a cell, where nu is stored, nu > 0 (TES_INVALID_INPUT names the point). On the
+ *    processor alone.
  *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32
  *  columns and values of the
  *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make
@@ -48,7 +51,8 @@ typedef enum TesTerm {
   TES_TERM_DIFFUSION,
   TES_TERM_MASS,
   TES_TERM_ROBIN,
-  TES_TERM_DIVERGENCE /**< of element rt: - int p div v - int q div u, without a coefficient */
+  TES_TERM_DIVERGENCE, /**< of element rt: - int p div v - int q div u, without a coefficient */
+  TES_TERM_STRAIN /**< of element rt, in the place of diffusion: int 2 a eps(u) : eps(v), the symmetric gradient */
 } TesTerm;
 
 /** Functions of space; no function: 1. Referenced as long as needed. */
@@ -64,7 +68,7 @@ typedef struct TesTermDesc {
    *  stands on each of them, the Robin term on those that have no values on its boundary. */
   int trial, test;
   double factor;    /**< positive; 0 means 1 */
-  TesCoefficient a; /**< diffusion: a > 0; mass: c >= 0; Robin: alpha >= 0 */
+  TesCoefficient a; /**< diffusion, strain: a > 0; mass: c >= 0; Robin: alpha >= 0 */
   int boundary;     /**< Robin: its number */
 } TesTermDesc;
 

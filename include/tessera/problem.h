@@ -11,8 +11,8 @@
  *      -div(nu grad u) + alpha u + grad p = f,   div u = 0
  *      u = g,   or u.n = 0 without tangential stress,   or nu du/dn - p n = g   on each boundary
  *
- *  with Raviart-Thomas elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as
- *  component `dim`.
+ *  or, where nu varies, with div(2 nu eps(u)) in the place of div(nu grad u) (TesFlowForm), with Raviart-Thomas
+ *  elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as component `dim`.
  *
  *  In time f, g and `exact` may depend on t; a, c and alpha may not. M u' + K u = F(t) is solved by the methods of
  *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times that of the
@@ -63,9 +63,14 @@ typedef struct TesBoundary {
   const char *where; /**< stands before messages about this entry, e.g. "case.yaml:7:3"; NULL: nothing */
 } TesBoundary;
 
+/** What stands for the friction of a flow: div(nu grad u), or div(2 nu eps(u)), eps(u) the symmetric part of grad u,
+ *  as it must be where nu varies. Auto: gradient where nu is constant, else symmetric. An outflow has the stress of the
+ *  same form: nu du/dn - p n or 2 nu eps(u) n - p n. */
+typedef enum TesFlowForm { TES_FLOW_AUTO, TES_FLOW_GRADIENT, TES_FLOW_SYMMETRIC } TesFlowForm;
+
 /** The functions of the equation. */
 typedef struct TesData {
-  const TesFunction *a, *c; /**< NULL: 1, 0; flows: nu and alpha, constants */
+  const TesFunction *a, *c; /**< NULL: 1, 0; flows: nu > 0, and alpha, a constant */
   const TesFunction *f[3];  /**< by component; NULL: 1, flows: 0 */
 } TesData;
 
@@ -116,6 +121,7 @@ typedef struct TesProblemDesc {
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4, flows 2; limits: TesSpaceDesc */
   TesData data;
+  TesFlowForm flow_form;
   int materials;
   const TesMaterial *material; /**< [materials] */
   int boundaries;

@@ -73,6 +73,8 @@ static inline int tesi_flow_extent(const TesiRt *rt, int part, int d) {
 int tesi_flow_read(const TesiRt *rt, int part, const int cell[3], const double *u, double *local);
 /* u <- u + local, scaled in the same way. */
 void tesi_flow_add(const TesiRt *rt, int part, const int cell[3], const double *local, double *u);
+/* u <- 0 at the entries of a part that a cell has. */
+void tesi_flow_clear(const TesiRt *rt, int part, const int cell[3], double *u);
 /* values[points^dim] <- tables in all directions of local; derivative: direction of the derivative (on the unit
  * cell), -1: none. */
 void tesi_flow_values(const TesiRt *rt, const TesiFlowTables *t, int part, int derivative,

@@ -58,6 +58,14 @@ void tesi_flow_add(const TesiRt *rt, int part, const int cell[3], const double *
       for (int x = 0; x < e[0]; x++) u[number(rt, part, cell, (int[]){x, y, z})] += scale * *local++;
 }
 
+void tesi_flow_clear(const TesiRt *rt, int part, const int cell[3], double *u) {
+  const int e[3] = {tesi_flow_extent(rt, part, 0), tesi_flow_extent(rt, part, 1),
+                    tesi_flow_extent(rt, part, 2)};
+  for (int z = 0; z < e[2]; z++)
+    for (int y = 0; y < e[1]; y++)
+      for (int x = 0; x < e[0]; x++) u[number(rt, part, cell, (int[]){x, y, z})] = 0;
+}
+
 /* y <- A x or A' x in direction d; A[rows][columns]; extent becomes that of y. */
 static void contract(const double *A, int rows, int columns, bool transposed, int extent[3], int d,
                      const double *x, double *y) {

@@ -4,14 +4,14 @@
 #include "functional/functional.h"
 #include <string.h>
 
-static const char *const names[] = {"diffusion", "mass", "Robin", "divergence"};
+static const char *const names[] = {"diffusion", "mass", "Robin", "divergence", "strain"};
 
 static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesTermDesc *t = &form->term[i];
-  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_DIVERGENCE,
-            "term %d is of number %d, expected 0..3", i, (int)t->term);
+  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_STRAIN,
+            "term %d is of number %d, expected 0..4", i, (int)t->term);
   TES_CHECK(t->factor >= 0 && isfinite(t->factor), "the factor of the %s term is %g, expected > 0",
             names[t->term], t->factor);
   const int parts = space->product ? space->parts : 1;
@@ -55,7 +55,8 @@ static TesStatus copy_term(const TesSpace *space, const TesTermDesc *from, TesTe
   *to = *from;
   to->factor = 1;
   to->a = (TesCoefficient){0};
-  TES_TRY(copy_function(ctx, from->a.all, factor, from->term == TES_TERM_DIFFUSION, &to->a.all));
+  TES_TRY(copy_function(ctx, from->a.all, factor,
+                        from->term == TES_TERM_DIFFUSION || from->term == TES_TERM_STRAIN, &to->a.all));
   if (!from->a.material || !materials) goto done;
   TES_ALLOC(&by_material, materials);
   to->a.material = by_material;

@@ -70,7 +70,8 @@ struct TesProblem {
   TesiNumbered numbered;
   TesFunction *exact[TESI_AXES + 1]; /* by component; NULL: unknown */
   TesSolveOptions options;
-  TesTermDesc *term; /* of the form */
+  TesFlowForm flow_form; /* of flows: never auto */
+  TesTermDesc *term;     /* of the form */
   TesForm form;
   TesSpace *space;
   TesSpace *shape; /* of flows: Q_(k+1), what parts are in a cell, for expressions over them; else NULL */

@@ -1,13 +1,19 @@
 /* -div(nu grad u) + alpha u + grad p = f, div u = 0, with Raviart-Thomas elements: nu is data.a, alpha data.c. */
 #include <math.h>
 #include <string.h>
+#include "device/kernel.h"
 #include "device/vector.h"
 #include "functional/flow.h"
-#include "operator/saddle/saddle.h"
+#include "operator/saddle_varying/saddle_varying.h"
 #include "problem/problem.h"
 
+static bool is_symmetric(const TesProblem *p) {
+  return p->flow_form == TES_FLOW_SYMMETRIC;
+}
+
 static int form(const TesProblem *p, TesTermDesc *term) {
-  term[0] = (TesTermDesc){.term = TES_TERM_DIFFUSION, .a = {p->numbered.data.a, NULL}};
+  term[0] = (TesTermDesc){.term = is_symmetric(p) ? TES_TERM_STRAIN : TES_TERM_DIFFUSION,
+                          .a = {p->numbered.data.a, NULL}};
   term[1] = (TesTermDesc){.term = TES_TERM_MASS, .a = {p->numbered.data.c, NULL}};
   term[2] = (TesTermDesc){.term = TES_TERM_DIVERGENCE};
   return 3;
@@ -20,8 +26,9 @@ static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
   memset(face, 0, 6 * sizeof *face);
   for (int i = 0; i < 2 * rt->dim; i++) {
     const TesiRtAxis *a = &rt->axis[i / 2];
+    const int penalty = (int)p->options.penalty | (is_symmetric(p) ? TESI_PENALTY_DOUBLED : 0);
     face[i].penalty =
-        tesi_saddle_boundary_penalty(p->options.penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
+        tesi_saddle_boundary_penalty((TesPenalty)penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
     if (!boundary) continue;
     const TesCondition condition = boundary[i].condition;
     face[i].kind = condition == TES_SLIP      ? TESI_FLOW_SLIP
@@ -31,10 +38,17 @@ static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
   }
 }
 
+/* Where the viscosity varies the operator knows what its terms at faces leave to the right. */
 static TesStatus load(const TesProblem *p, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
   TesiFlowFace face[6];
+  const bool varies = tesi_is_saddle_varying(p->op);
   fill_faces(p, face);
-  return tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
+  TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, varies ? 0 : tesi_saddle_of(p->op)->nu, face, b));
+  if (varies) TES_TRY(tesi_saddle_varying_load(p->op, face, b));
+done:
+  return status;
 }
 
 static int shown(const TesProblem *p, TesiShown *shown) {
@@ -71,7 +85,7 @@ done:
   return status;
 }
 
-/* V(0,1) is less work from degree 2 on; full multigrid does not work with it. */
+/* V(0,1) is less work from degree 2 on where local solves are exact; full multigrid does not work with it. */
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -80,15 +94,25 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   double value;
   TES_CHECK(p->mesh->kind == TES_MESH_BOX, "stokes is solved on meshes of kind box; this one is not");
   TES_CHECK(!desc->materials, "a box has no materials");
-  TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
-            "the viscosity nu is %s: only constants are supported", tes_function_text(p->numbered.data.a));
+  TES_CHECK((int)desc->flow_form >= TES_FLOW_AUTO && (int)desc->flow_form <= TES_FLOW_SYMMETRIC,
+            "flow_form is %d, expected 0..2", (int)desc->flow_form);
+  const bool varies = p->numbered.data.a && !tes_function_constant(p->numbered.data.a, &value);
+  p->flow_form = desc->flow_form != TES_FLOW_AUTO ? desc->flow_form
+                 : varies                         ? TES_FLOW_SYMMETRIC
+                                                  : TES_FLOW_GRADIENT;
+  const bool quadrature = varies || is_symmetric(p);
+  TES_CHECK(!quadrature || !tesi_has_kernels(ctx),
+            "a viscosity that varies and the symmetric form are solved on the processor alone: --device cpu");
   TES_CHECK(tes_function_constant(p->numbered.data.c, &value), "alpha is %s, expected a number >= 0",
             tes_function_text(p->numbered.data.c));
   TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_FMG,
             "stokes is solved by gmres or fmg: the operator is indefinite");
   TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH,
             "the smoother of stokes is patch: there is no other for velocity and pressure together");
-  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT, "the local solver of stokes is exact");
+  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT ||
+                (quadrature && o->local == TES_LOCAL_SCALED),
+            "the local solver of stokes is exact%s",
+            quadrature ? ", scaled or auto" : "; scaled is for viscosities that vary and the symmetric form");
   TES_CHECK(o->order != TES_ORDER_REVERSED,
             "the order of smoothing of stokes is same: reversed costs iterations");
   TES_CHECK(o->coarsening == TES_COARSEN_MESH, "the levels of stokes are meshes: coarsening is mesh");
@@ -96,7 +120,7 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
             "the coarsest level of stokes is solved directly");
   TES_TRY(check_boundaries(p));
   if (o->method == TES_METHOD_AUTO) o->method = TES_METHOD_GMRES;
-  if (o->pre == 0 && degree >= 2 && o->method == TES_METHOD_GMRES && o->post >= 0) o->pre = -1;
+  if (o->pre == 0 && degree >= 2 && !quadrature && o->method == TES_METHOD_GMRES && o->post >= 0) o->pre = -1;
 done:
   return status;
 }
@@ -233,6 +257,7 @@ static TesStatus force(const TesProblem *p, int boundary, int direction, double 
                           &(TesiFlowStress){.nu = p->numbered.data.a,
                                             .f = p->numbered.data.f,
                                             .alpha = tesi_saddle_of(p->op)->alpha,
+                                            .symmetric = is_symmetric(p),
                                             .face = face},
                           boundary, direction, value));
 done:

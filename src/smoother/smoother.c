@@ -1,10 +1,10 @@
 /* Smoothers: creation, and the public calls with their argument checks. */
 #include "smoother/smoother.h"
 #include "operator/operator_parts.h"
-#include "smoother/saddle_patch/saddle_patch.h"
+#include "smoother/saddle_patch/saddle_patch_varying.h"
 
 static bool is_saddle(const TesOperator *op) {
-  return op->kind == &tesi_operator_saddle;
+  return op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(op);
 }
 
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
@@ -29,7 +29,9 @@ done:
 static TesStatus init_patch(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (is_saddle(smoother->op))
+  if (tesi_is_saddle_varying(smoother->op))
+    TES_TRY(tesi_smoother_saddle_varying_init(smoother));
+  else if (is_saddle(smoother->op))
     TES_TRY(tesi_smoother_saddle_init(smoother));
   else if (smoother->local == TES_LOCAL_AUTO)
     TES_TRY(tesi_smoother_choose_local(smoother));

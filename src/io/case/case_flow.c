@@ -74,8 +74,8 @@ static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
   const int exact = tesi_case_row("data.exact"), element = tesi_case_row("space.element"),
-            form = tesi_case_row("data.form"), colours = tesi_case_row("solver.colours"),
-            f = tesi_case_row("data.f"), mesh = tesi_case_row("mesh");
+            colours = tesi_case_row("solver.colours"), f = tesi_case_row("data.f"),
+            mesh = tesi_case_row("mesh");
   for (int i = 0; i < 5; i++)
     if (given(r, scalar[i]))
       TES_TRY(tesi_case_error(r, tesi_case_row(scalar[i]), given(r, scalar[i]), "stokes does not have this"));
@@ -90,8 +90,6 @@ static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
                             "stokes is solved on boxes of kind box alone, with element rt"));
   if (d->element == 1)
     TES_TRY(tesi_case_error(r, element, r->node[element], "stokes has the element rt; q is for poisson"));
-  if (d->form == 1)
-    TES_TRY(tesi_case_error(r, form, r->node[form], "expected gradient, the only form so far"));
   if (d->colours == 1)
     TES_TRY(tesi_case_error(r, colours, r->node[colours], "expected parquet, the only colours so far"));
 done:
@@ -117,7 +115,7 @@ done:
   return status;
 }
 
-/* nu and alpha are numbers. */
+/* alpha is a number, and nu positive where it is one: elsewhere the operator tells the point. */
 static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunction *f, bool positive) {
   const int row = tesi_case_row(path);
   double value;
@@ -132,12 +130,13 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
   const bool flow = d->c.problem.equation == TES_STOKES;
+  double value;
   const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = d->c.mesh.dim ? d->c.mesh.dim : cells,
             degree = tesi_case_row("space.degree");
   TES_TRY(check_faces(r, dim, flow));
   TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));
   if (!flow) goto done;
-  TES_TRY(check_number(r, "data.nu", d->a, true));
+  if (d->a && tes_function_constant(d->a, &value)) TES_TRY(check_number(r, "data.nu", d->a, true));
   TES_TRY(check_number(r, "data.alpha", d->reaction, false));
   TES_TRY(check_length(r, "data.f", dim));
   TES_TRY(check_length(r, "data.exact.velocity", dim));

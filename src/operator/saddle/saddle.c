@@ -146,13 +146,14 @@ static const char *refuses(const TesOperatorDesc *desc) {
   for (int i = 0; i < desc->form.terms; i++) {
     const TesTermDesc *t = &desc->form.term[i];
     if (t->term == TES_TERM_ROBIN) return "the form has a Robin term";
+    if (t->term == TES_TERM_STRAIN) return "the form has the symmetric gradient";
     if (!tesi_coefficient_constant(&t->a, 0, &value)) return "a coefficient is not constant";
   }
   return tesi_form_term(&desc->form, TES_TERM_DIVERGENCE, 0) ? NULL : "the form has no divergence term";
 }
 
 /* The constant pressure: 1 has the coefficient sqrt(volume of the cell) at the mode 0. */
-static TesStatus create_null(TesOperator *op) {
+TesStatus tesi_saddle_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
@@ -178,7 +179,7 @@ done:
 }
 
 /* Component i may be shifted where its own direction is open or a ring, and no face of another prescribes it. */
-static TesStatus check_determined(const TesOperator *op) {
+TesStatus tesi_saddle_check_determined(const TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
@@ -212,7 +213,7 @@ static TesStatus init(TesOperator *op) {
   if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
   TES_CHECK(s->nu > 0, "the viscosity nu is %g, expected > 0", s->nu);
   TES_CHECK(s->alpha >= 0, "alpha is %g, expected >= 0", s->alpha);
-  TES_TRY(check_determined(op));
+  TES_TRY(tesi_saddle_check_determined(op));
   int64_t largest = 0;
   for (int d = 0; d < s->rt->dim; d++) {
     TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
@@ -222,7 +223,7 @@ static TesStatus init(TesOperator *op) {
                                 : tesi_context_device(ctx)->allocate(
                                       ctx, (size_t)largest * tesi_precision_size(op->precision), &s->work));
   op->singular = tesi_rt_closed(s->rt);
-  if (op->singular) TES_TRY(create_null(op));
+  if (op->singular) TES_TRY(tesi_saddle_create_null(op));
   snprintf(op->description, sizeof op->description, "saddle: velocity and pressure of RT_%d, sum-factorised",
            op->space->degree);
 done:

@@ -31,10 +31,15 @@ typedef struct TesiSaddle {
   TesiSaddleDevice *device; /* tables of kernels, instead of work; NULL on the host */
 } TesiSaddle;
 
-extern const TesiOperatorKind tesi_operator_saddle;
 static inline const TesiSaddle *tesi_saddle_of(const TesOperator *op) {
   return op->data;
 }
+/* Kinds of saddle operators: over such an operator's TesiSaddle. The constant pressure as op->null; whether every
+ * component of the velocity is determined (TES_INVALID_INPUT). */
+TesStatus tesi_saddle_create_null(TesOperator *op);
+TesStatus tesi_saddle_check_determined(const TesOperator *op);
+/* Added to a penalty: twice that, which the symmetric gradient needs. */
+enum { TESI_PENALTY_DOUBLED = 4 };
 /* The coefficients l at a face of cells of width h on both sides: penalties inside and at the boundary, for k. */
 double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above);
 double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h);

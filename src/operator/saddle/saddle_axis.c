@@ -9,7 +9,9 @@ enum { N = TESI_MAX_POINTS };
 /* The paper: (k + 1)(k + 2) in place of k (k + 1). With auto RT_1 has 8 / h at the boundary: with 4 / h the counts
  * grow with the level. */
 static double factor(TesPenalty penalty, int k) {
-  return penalty == TES_PENALTY_PAPER ? (k + 1) * (k + 2) : k * (k + 1);
+  const double once =
+      (int)penalty % TESI_PENALTY_DOUBLED == TES_PENALTY_PAPER ? (k + 1) * (k + 2) : k * (k + 1);
+  return (int)penalty >= TESI_PENALTY_DOUBLED ? 2 * once : once;
 }
 
 double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above) {
@@ -17,7 +19,7 @@ double tesi_saddle_penalty(TesPenalty penalty, int k, double below, double above
 }
 
 double tesi_saddle_boundary_penalty(TesPenalty penalty, int k, double h) {
-  return 2 * factor(penalty, k) / h * (penalty == TES_PENALTY_AUTO && k == 1 ? 2 : 1);
+  return 2 * factor(penalty, k) / h * (penalty % TESI_PENALTY_DOUBLED == TES_PENALTY_AUTO && k == 1 ? 2 : 1);
 }
 
 /* Cells touch the rows of their own nodes. */

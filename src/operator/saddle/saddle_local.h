@@ -50,5 +50,10 @@ TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal 
                                          const TesiSaddleBlock *block, double *S);
 /* S[n][n] <- S^+, n pressures. */
 TesStatus tesi_saddle_local_invert(TesContext *ctx, const TesiSaddleLocal *l, double *S);
+/* Numbers of a part: component i of the velocity, or, i = dim, the pressure; and of the largest part. */
+int tesi_saddle_local_size(const TesiSaddleLocal *l, int part);
+int tesi_saddle_local_most(const TesiSaddleLocal *l);
+/* part[0 .. dim], F and g, become u and p; [z][y][x] of their unknowns. S: S^+; work: twice the largest part. */
+void tesi_saddle_local_solve(const TesiSaddleLocal *l, const double *S, double *const *part, double *work);
 
 #endif

@@ -1,29 +1,66 @@
-/* The operator from its definition: quadrature over cells and faces, basis function by basis function. Shares no
- * matrix with the bands. */
+/* Saddle operators from their definition: quadrature over cells and faces, basis function by basis function. Shares no
+ * matrix with the bands, and no loop with the sum factorisation of viscosities that vary. */
 #include <string.h>
 #include "basis/gauss.h"
 #include "functional/flow.h"
-#include "operator/saddle/saddle.h"
+#include "operator/form.h"
+#include "operator/saddle_varying/saddle_varying.h"
 
-enum { LOCAL = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL };
+enum {
+  LOCAL = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL,
+  POINTS = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS,
+  FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS
+};
+
+/* The form, and its vectors. */
+typedef struct Form {
+  TesContext *context;
+  const TesiRt *rt;
+  double alpha, constant; /* viscosity, where nu is NULL */
+  const TesFunction *nu;
+  bool symmetric;
+  TesPenalty penalty;
+  int points; /* a direction */
+  const double *x;
+  double *y;
+} Form;
 
 /* Points of a cell or a face of it: in each direction where, and the basis functions there. */
 typedef struct Points {
   const TesiRt *rt;
   int cell[3], count[3], all;
   TesiFlowTables table[3];
-  double w[LOCAL];
+  double w[POINTS], nu[POINTS], at[3 * POINTS];
 } Points;
 
+/* nu at the points; on faces a little inside of the cell, where there is another one. */
+static TesStatus take_nu(const Form *f, int face, double t, bool inner, Points *p) {
+  const TesiRt *rt = f->rt;
+  for (int q = 0; q < p->all; q++) {
+    int rest = q;
+    p->nu[q] = f->constant;
+    for (int d = 0; d < 3; d++) {
+      const double xi =
+          d == face ? t + (inner ? (t > 0.5 ? -1e-9 : 1e-9) : 0) : p->table[d].x[rest % p->count[d]];
+      p->at[d * p->all + q] = d < rt->dim ? rt->axis[d].x[p->cell[d]] + xi * rt->axis[d].h[p->cell[d]] : 0;
+      rest /= p->count[d];
+    }
+  }
+  return f->nu ? tes_function_evaluate(f->nu, p->all, p->at, p->at + p->all, p->at + 2 * p->all, 0, p->nu)
+               : TES_OK;
+}
+
 /* At Gauss points, but for direction `face` (-1: none) at t. */
-static void set_points(const TesiRt *rt, const int cell[3], int face, double t, Points *p) {
+static TesStatus set_points(const Form *f, const int cell[3], int face, double t, bool inner, Points *p) {
+  const TesiRt *rt = f->rt;
   double x[TESI_MAX_POINTS], w[TESI_MAX_POINTS];
   p->rt = rt;
   p->all = 1;
-  tesi_gauss(rt->n + 1, x, w);
+  tesi_gauss(f->points, x, w);
   for (int d = 0; d < 3; d++) {
     p->cell[d] = cell[d];
-    p->count[d] = d >= rt->dim || d == face ? 1 : rt->n + 1;
+    p->count[d] = d >= rt->dim || d == face ? 1 : f->points;
+    for (int q = 0; q < p->count[d]; q++) p->table[d].x[q] = x[q];
     if (d < rt->dim) tesi_flow_tables_at(rt->n, p->count[d], d == face ? &t : x, &p->table[d]);
     p->all *= p->count[d];
   }
@@ -35,6 +72,7 @@ static void set_points(const TesiRt *rt, const int cell[3], int face, double t, 
       rest /= p->count[d];
     }
   }
+  return take_nu(f, face, t, inner, p);
 }
 
 /* Basis function `i` of a part, or its derivative in a direction (-1: none), at point q. */
@@ -75,21 +113,31 @@ static void test(const Points *p, int part, int derivative, double factor, const
   tesi_flow_add(p->rt, part, p->cell, local, y);
 }
 
-static void add_cell(const TesiSaddle *s, const int cell[3], const double *x, double *y, Points *p,
-                     double *values) {
-  const int dim = s->rt->dim;
-  set_points(s->rt, cell, -1, 0, p);
+/* to <- values times nu at each point. */
+static void weigh(const Points *p, const double *values, double *to) {
+  for (int q = 0; q < p->all; q++) to[q] = p->nu[q] * values[q];
+}
+
+static TesStatus add_cell(const Form *f, const int cell[3], Points *p, double *values, double *weighted) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  const int dim = f->rt->dim;
+  TES_TRY(set_points(f, cell, -1, 0, false, p));
   for (int i = 0; i < dim; i++) {
     for (int d = 0; d < dim; d++) {
-      evaluate(p, i, d, x, values);
-      test(p, i, d, s->nu, values, y);
-      if (d == i) test(p, dim, -1, -1, values, y);
+      evaluate(p, i, d, f->x, values);
+      weigh(p, values, weighted);
+      test(p, i, d, 1, weighted, f->y);
+      if (f->symmetric) test(p, d, i, 1, weighted, f->y);
+      if (d == i) test(p, dim, -1, -1, values, f->y);
     }
-    evaluate(p, i, -1, x, values);
-    test(p, i, -1, s->alpha, values, y);
-    evaluate(p, dim, -1, x, values);
-    test(p, i, i, -1, values, y);
+    evaluate(p, i, -1, f->x, values);
+    test(p, i, -1, f->alpha, values, f->y);
+    evaluate(p, dim, -1, f->x, values);
+    test(p, i, i, -1, values, f->y);
   }
+done:
+  return status;
 }
 
 /* Both sides of a face with normal d; side NULL: there is none. */
@@ -99,70 +147,118 @@ typedef struct Sides {
   double gamma;
 } Sides;
 
-static void add_face(const TesiSaddle *s, const Sides *f, const double *x, double *y) {
-  double jump[LOCAL], mean[LOCAL], values[LOCAL];
-  const double share = f->side[0] && f->side[1] ? 0.5 : 1;
-  for (int i = 0; i < s->rt->dim; i++) {
-    if (i == f->d) continue;
+/* mean <- mean + share t_i(u). */
+static void add_stress(const Form *f, const Points *p, int d, int i, double share, double *values,
+                       double *mean) {
+  evaluate(p, i, d, f->x, values);
+  for (int q = 0; q < p->all; q++) mean[q] += share * values[q];
+  if (!f->symmetric) return;
+  evaluate(p, d, i, f->x, values);
+  for (int q = 0; q < p->all; q++) mean[q] += share * values[q];
+}
+
+static void add_face(const Form *f, const Sides *s, double *values) {
+  double jump[FACE], mean[FACE], nu[FACE], weighted[FACE];
+  const bool two = s->side[0] && s->side[1];
+  const double share = two ? 0.5 : 1;
+  const Points *any = s->side[0] ? s->side[0] : s->side[1];
+  for (int q = 0; q < any->all; q++)
+    nu[q] = two ? 2 / (1 / s->side[0]->nu[q] + 1 / s->side[1]->nu[q]) : any->nu[q];
+  for (int i = 0; i < f->rt->dim; i++) {
+    if (i == s->d) continue;
     memset(jump, 0, sizeof jump);
     memset(mean, 0, sizeof mean);
     for (int side = 0; side < 2; side++) {
-      const Points *p = f->side[side];
+      const Points *p = s->side[side];
       if (!p) continue;
-      evaluate(p, i, -1, x, values);
+      evaluate(p, i, -1, f->x, values);
       for (int q = 0; q < p->all; q++) jump[q] += side ? -values[q] : values[q];
-      evaluate(p, i, f->d, x, values);
-      for (int q = 0; q < p->all; q++) mean[q] += share * values[q];
+      add_stress(f, p, s->d, i, share, values, mean);
     }
     for (int side = 0; side < 2; side++) {
-      const Points *p = f->side[side];
-      const double sign = side ? -1 : 1;
+      const Points *p = s->side[side];
       if (!p) continue;
-      for (int q = 0; q < p->all; q++) values[q] = f->gamma * jump[q] - mean[q];
-      test(p, i, -1, s->nu * sign, values, y);
-      test(p, i, f->d, -s->nu * share, jump, y);
+      for (int q = 0; q < p->all; q++) weighted[q] = nu[q] * (s->gamma * jump[q] - mean[q]);
+      test(p, i, -1, side ? -1 : 1, weighted, f->y);
+      for (int q = 0; q < p->all; q++) weighted[q] = nu[q] * jump[q];
+      test(p, i, s->d, -share, weighted, f->y);
+      if (f->symmetric) test(p, s->d, i, -share, weighted, f->y);
     }
   }
 }
 
 /* The face below a cell in direction d, and the one above it where that is the last. */
-static void add_faces(const TesiSaddle *s, TesPenalty penalty, const int cell[3], int d, const double *x,
-                      double *y, Points *points) {
-  const TesiRtAxis *a = &s->rt->axis[d];
-  const int k = s->rt->n - 1, c = cell[d], last = a->cells - 1;
+static TesStatus add_faces(const Form *f, const int cell[3], int d, Points *points, double *values) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  const TesiRtAxis *a = &f->rt->axis[d];
+  const int k = f->rt->n - 1, c = cell[d], last = a->cells - 1;
+  const bool inner = c > 0 || a->periodic;
   int below[3] = {cell[0], cell[1], cell[2]};
   below[d] = c > 0 ? c - 1 : last;
-  Sides f = {.side = {NULL, &points[1]}, .d = d, .gamma = tesi_saddle_boundary_penalty(penalty, k, a->h[c])};
-  set_points(s->rt, cell, d, 0, &points[1]);
-  if (c > 0 || a->periodic) {
-    set_points(s->rt, below, d, 1, &points[0]);
-    f.side[0] = &points[0];
-    f.gamma = tesi_saddle_penalty(penalty, k, a->h[below[d]], a->h[c]);
+  Sides s = {
+      .side = {NULL, &points[1]}, .d = d, .gamma = tesi_saddle_boundary_penalty(f->penalty, k, a->h[c])};
+  TES_TRY(set_points(f, cell, d, 0, inner, &points[1]));
+  if (inner) {
+    TES_TRY(set_points(f, below, d, 1, true, &points[0]));
+    s.side[0] = &points[0];
+    s.gamma = tesi_saddle_penalty(f->penalty, k, a->h[below[d]], a->h[c]);
   }
-  if (f.side[0] || a->tangential[0]) add_face(s, &f, x, y);
-  if (c < last || a->periodic || !a->tangential[1]) return;
-  set_points(s->rt, cell, d, 1, &points[0]);
-  add_face(s, &(Sides){{&points[0], NULL}, d, tesi_saddle_boundary_penalty(penalty, k, a->h[c])}, x, y);
+  if (s.side[0] || a->tangential[0]) add_face(f, &s, values);
+  if (c < last || a->periodic || !a->tangential[1]) goto done;
+  TES_TRY(set_points(f, cell, d, 1, false, &points[0]));
+  add_face(f, &(Sides){{&points[0], NULL}, d, tesi_saddle_boundary_penalty(f->penalty, k, a->h[c])}, values);
+done:
+  return status;
 }
 
-TesStatus tesi_saddle_apply_ref(const TesOperator *op, const double *x, double *y) {
-  TesContext *ctx = op->context;
+static TesStatus add_all(const Form *f) {
+  TesContext *ctx = f->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRtAxis *a = s->rt->axis;
+  const TesiRtAxis *a = f->rt->axis;
   Points *points = NULL;
   double *values = NULL;
   TES_ALLOC(&points, 2);
-  TES_ALLOC(&values, LOCAL);
-  memset(y, 0, sizeof *y * (size_t)op->length);
+  TES_ALLOC(&values, 2 * POINTS);
+  memset(f->y, 0, sizeof *f->y * (size_t)f->rt->offset[f->rt->parts]);
   for (int c = 0; c < a[0].cells * a[1].cells * a[2].cells; c++) {
     const int cell[3] = {c % a[0].cells, c / a[0].cells % a[1].cells, c / a[0].cells / a[1].cells};
-    add_cell(s, cell, x, y, points, values);
-    for (int d = 0; d < s->rt->dim; d++) add_faces(s, op->desc.form.penalty, cell, d, x, y, points);
+    TES_TRY(add_cell(f, cell, points, values, values + POINTS));
+    for (int d = 0; d < f->rt->dim; d++) TES_TRY(add_faces(f, cell, d, points, values));
   }
-  tesi_rt_clear(s->rt, y);
+  tesi_rt_clear(f->rt, f->y);
 done:
   tesi_free(ctx, &points);
   tesi_free(ctx, &values);
   return status;
+}
+
+TesStatus tesi_saddle_apply_ref(const TesOperator *op, const double *x, double *y) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const Form f = {.context = op->context,
+                  .rt = s->rt,
+                  .alpha = s->alpha,
+                  .constant = s->nu,
+                  .penalty = op->desc.form.penalty,
+                  .points = s->rt->n + 1,
+                  .x = x,
+                  .y = y};
+  return add_all(&f);
+}
+
+TesStatus tesi_saddle_varying_apply_ref(const TesOperator *op, const double *x, double *y) {
+  const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
+  const TesTermDesc *strain = tesi_form_term(&op->desc.form, TES_TERM_STRAIN, 0),
+                    *nu = strain ? strain : tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0);
+  const Form f = {.context = op->context,
+                  .rt = s->saddle.rt,
+                  .alpha = s->saddle.alpha,
+                  .constant = 1,
+                  .nu = nu ? nu->a.all : NULL,
+                  .symmetric = strain != NULL,
+                  .penalty = s->penalty,
+                  .points = s->saddle.rt->n + 2,
+                  .x = x,
+                  .y = y};
+  return add_all(&f);
 }

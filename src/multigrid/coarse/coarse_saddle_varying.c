@@ -1,0 +1,91 @@
+/* The coarsest level of a Stokes problem with a viscosity that varies: the pseudo-inverse of its matrix, on the host in
+ * float64. */
+#include "multigrid/coarse/coarse_saddle_varying.h"
+#include "operator/saddle_varying/saddle_varying.h"
+
+enum { UNKNOWNS = 6000 };
+
+struct TesiCoarseSaddleVarying {
+  TesContext *context;
+  int unknowns;
+  int64_t *list;   /* [unknowns] */
+  double *inverse; /* [unknowns][unknowns] */
+};
+
+static bool is_known(const TesiRt *rt, int part, int64_t j) {
+  if (part == rt->dim) return false;
+  for (int d = 0; d < part; d++) j /= rt->extent[part][d];
+  const int node = (int)(j % rt->extent[part][part]);
+  return node < tesi_rt_first(&rt->axis[part]) || node >= tesi_rt_end(&rt->axis[part]);
+}
+
+static TesStatus list_unknowns(TesContext *ctx, const TesiRt *rt, TesiCoarseSaddleVarying *c) {
+  TesStatus status = TES_OK;
+  TES_ALLOC(&c->list, rt->offset[rt->parts]);
+  for (int part = 0; part < rt->parts; part++)
+    for (int64_t j = 0; j < tesi_rt_size(rt, part); j++)
+      if (!is_known(rt, part, j)) c->list[c->unknowns++] = rt->offset[part] + j;
+done:
+  return status;
+}
+
+static TesStatus invert(TesContext *ctx, const TesOperator *op, const TesiRt *rt,
+                        TesiCoarseSaddleVarying *c) {
+  TesStatus status = TES_OK;
+  const TesiRtAxis *a = rt->axis;
+  const int cells = a[0].cells * a[1].cells * a[2].cells;
+  int(*cell)[3] = NULL;
+  TES_ALLOC(&cell, cells);
+  for (int i = 0; i < cells; i++) {
+    cell[i][0] = i % a[0].cells;
+    cell[i][1] = i / a[0].cells % a[1].cells;
+    cell[i][2] = i / a[0].cells / a[1].cells;
+  }
+  TES_ALLOC(&c->inverse, (int64_t)c->unknowns * c->unknowns);
+  TES_TRY(tesi_saddle_varying_invert(op, cells, (const int(*)[3])cell, op->singular, c->unknowns, c->list,
+                                     c->inverse));
+done:
+  tesi_free(ctx, &cell);
+  return status;
+}
+
+TesStatus tesi_coarse_saddle_varying_create(TesContext *ctx, const TesOperator *op,
+                                            TesiCoarseSaddleVarying **coarse) {
+  TesStatus status = TES_OK;
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  TesiCoarseSaddleVarying *c = NULL;
+  *coarse = NULL;
+  TES_NEW(&c);
+  c->context = tesi_context_retain(ctx);
+  TES_TRY(list_unknowns(ctx, rt, c));
+  TES_CHECK(
+      c->unknowns <= UNKNOWNS,
+      "the coarsest mesh has %d x %d x %d cells and %d unknowns, at most %d can be solved for directly "
+      "where the viscosity varies: give numbers of cells that can be halved more often, or a lower degree",
+      rt->axis[0].cells, rt->axis[1].cells, rt->axis[2].cells, c->unknowns, UNKNOWNS);
+  TES_TRY(invert(ctx, op, rt, c));
+  *coarse = c;
+  c = NULL;
+done:
+  tesi_coarse_saddle_varying_destroy(&c);
+  return status;
+}
+
+void tesi_coarse_saddle_varying_destroy(TesiCoarseSaddleVarying **coarse) {
+  TesiCoarseSaddleVarying *c = *coarse;
+  if (!c) return;
+  TesContext *ctx = c->context;
+  *coarse = NULL;
+  tesi_free(ctx, &c->list);
+  tesi_free(ctx, &c->inverse);
+  tesi_free(ctx, &c);
+  tes_context_destroy(&ctx);
+}
+
+void tesi_coarse_saddle_varying_solve(const TesiCoarseSaddleVarying *c, const double *b, double *x) {
+  for (int i = 0; i < c->unknowns; i++) {
+    double sum = 0;
+    for (int j = 0; j < c->unknowns; j++) sum += c->inverse[(int64_t)i * c->unknowns + j] * b[c->list[j]];
+    x[c->list[i]] = sum;
+  }
+}

@@ -1,0 +1,61 @@
+/* The Stokes operator with a viscosity that varies, or with the symmetric gradient, by quadrature cell by cell:
+ *   a(u, v) = int nu (grad u + s grad u') : grad v + alpha u v              s = 1: symmetric, 2 nu eps(u) : eps(v)
+ *           + sum over faces with normal d, components i other than d, of
+ *             int gamma nu_F [u_i][v_i] - nu_F {t_i(u)} [v_i] - nu_F {t_i(v)} [u_i],
+ *   t_i(u) = du_i/dx_d + s du_d/dx_i,
+ * [v] = v- - v+, {t} the mean of both sides; at faces with given tangential values [v] = +-v and {t} = t. nu_F is the
+ * harmonic mean of the values on both sides: what a jump of nu lets through. K = [A, -B'; -B, 0] as in saddle.h.
+ * The symmetric form needs gamma doubled: with k (k + 1) / h it is indefinite for k = 1.
+ * k + 3 Gauss points a direction, where nu is stored. Vectors are float64 inside. */
+#ifndef TESI_SADDLE_VARYING_H
+#define TESI_SADDLE_VARYING_H
+
+#include "functional/flow.h"
+#include "operator/saddle/saddle.h"
+
+typedef struct TesiSaddleVarying {
+  TesiSaddle saddle; /* rt, alpha; nu: the mean over the box; bands of the gradient form with this penalty */
+  bool symmetric;
+  TesPenalty penalty;             /* doubled where symmetric */
+  TesiFlowTables cell, end[2];    /* at Gauss points; at 0 and at 1 */
+  int points, face_points;        /* of a cell, of a face */
+  double *nu;                     /* [cells][points] */
+  double *face_nu;                /* [cells][2 dim][face_points] nu_F; 0 where there is no term */
+  double *mean, *least, *largest; /* [cells] of nu over a cell */
+  double *x, *y;                  /* work */
+} TesiSaddleVarying;
+
+extern const TesiOperatorKind tesi_operator_saddle_varying;
+static inline const TesiSaddleVarying *tesi_saddle_varying_of(const TesOperator *op) {
+  return op->data;
+}
+static inline bool tesi_is_saddle_varying(const TesOperator *op) {
+  return op->kind == &tesi_operator_saddle_varying;
+}
+static inline int64_t tesi_saddle_varying_number(const TesiSaddleVarying *s, const int cell[3]) {
+  const TesiRtAxis *a = s->saddle.rt->axis;
+  return cell[0] + (int64_t)a[0].cells * (cell[1] + (int64_t)a[1].cells * cell[2]);
+}
+/* Bytes of memory that a thread needs for tesi_saddle_varying_cell(), as doubles. */
+int64_t tesi_saddle_varying_work(const TesiSaddleVarying *s);
+/* y <- y + what row of a cell's unknowns K x has from the cell and its faces; host float64. Rows of known nodes get
+ * it too. */
+void tesi_saddle_varying_cell(const TesiSaddleVarying *s, const int cell[3], const double *x, double *work,
+                              double *y);
+/* b <- b + what given values g of component i, at the points of a cell's face on the boundary and times their weights,
+ * leave to the right-hand side. */
+void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int d, int end, int i,
+                              const double *g, double *work, double *b);
+/* b <- b + the same for the tangential velocities of all faces, face[2 dim]: int nu (gamma (g, v) - (g, t(v))). */
+TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiFlowFace *face, TesVector *b);
+/* The matrix K[n][n] of some unknowns, list[n] ascending by part, that live in the cells cell[cells]: as if x were 0
+ * elsewhere. zero: [length] of zeros twice, left so. work: as above. */
+void tesi_saddle_varying_matrix(const TesiSaddleVarying *s, int cells, const int (*cell)[3], int n,
+                                const int64_t *list, double *zero, double *work, double *K);
+/* K[n][n] <- the pseudo-inverse of that matrix; closed: its null space is the constant pressure. */
+TesStatus tesi_saddle_varying_invert(const TesOperator *op, int cells, const int (*cell)[3], bool closed,
+                                     int n, const int64_t *list, double *K);
+/* From the definition, basis function by basis function (saddle/saddle_ref.c). nu is evaluated anew. */
+TesStatus tesi_saddle_varying_apply_ref(const TesOperator *op, const double *x, double *y);
+
+#endif

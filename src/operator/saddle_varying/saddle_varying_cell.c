@@ -1,0 +1,272 @@
+/* What a cell and its faces add to the rows of the cell: sum factorisation with tables of the unit cell. */
+#include <string.h>
+#include "operator/saddle_varying/saddle_varying.h"
+
+enum { AXES = 3 };
+
+/* Arrays of a thread. Own local values, those of a neighbour, sums; at points: derivatives and others. */
+typedef struct Work {
+  double *u[TESI_RT_PARTS], *other[AXES], *out[TESI_RT_PARTS], *gradient[AXES * AXES], *values, *jump, *mean,
+      *scratch[2];
+} Work;
+enum { WORK_ARRAYS = 2 * TESI_RT_PARTS + AXES + AXES * AXES + 5 };
+
+static int64_t array_size(const TesiSaddleVarying *s) {
+  int64_t size = 1;
+  for (int d = 0; d < s->saddle.rt->dim; d++) size *= tesi_max(s->cell.points, s->saddle.rt->n + 1);
+  return size;
+}
+
+int64_t tesi_saddle_varying_work(const TesiSaddleVarying *s) {
+  return WORK_ARRAYS * array_size(s);
+}
+
+static Work divide_work(const TesiSaddleVarying *s, double *memory) {
+  const int64_t size = array_size(s);
+  Work w;
+  double **const arrays[] = {w.u, w.other, w.out, w.gradient};
+  const int counts[] = {TESI_RT_PARTS, AXES, TESI_RT_PARTS, AXES * AXES};
+  for (int a = 0; a < 4; a++)
+    for (int i = 0; i < counts[a]; i++, memory += size) arrays[a][i] = memory;
+  double **const singles[] = {&w.values, &w.jump, &w.mean, &w.scratch[0], &w.scratch[1]};
+  for (int i = 0; i < 5; i++, memory += size) *singles[i] = memory;
+  return w;
+}
+
+/* y <- A x or A' x in direction d of a tensor whose extents in[3] become those of y. */
+static void contract(const double *A, int rows, int columns, bool transposed, int extent[3], int d,
+                     const double *x, double *y) {
+  const int out = transposed ? columns : rows, in = transposed ? rows : columns;
+  int inner = 1, outer = 1;
+  for (int e = 0; e < d; e++) inner *= extent[e];
+  for (int e = d + 1; e < 3; e++) outer *= extent[e];
+  memset(y, 0, sizeof *y * (size_t)(inner * outer * out));
+  for (int o = 0; o < outer; o++)
+    for (int r = 0; r < out; r++)
+      for (int c = 0; c < in; c++) {
+        const double a = transposed ? A[c * columns + r] : A[r * columns + c];
+        const double *from = x + (o * in + c) * inner;
+        double *to = y + (o * out + r) * inner;
+        for (int i = 0; i < inner; i++) to[i] += a * from[i];
+      }
+  extent[d] = out;
+}
+
+/* Tables of the three directions at the points of a cell (face -1), or of a face with normal `face`. */
+static void pick_tables(const TesiSaddleVarying *s, int face, int end, const TesiFlowTables *t[3]) {
+  for (int d = 0; d < 3; d++) t[d] = d == face ? &s->end[end] : &s->cell;
+}
+
+static const double *table_of(const TesiFlowTables *t, bool nodal, bool derivative) {
+  return (nodal ? t->nodal : t->modal)[derivative];
+}
+
+/* values <- a part, or its derivative in a direction of the unit cell (-1: none), at the points. */
+static void evaluate(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], const Work *w, int part,
+                     int derivative, const double *local, double *values) {
+  const TesiRt *rt = s->saddle.rt;
+  int e[3];
+  const double *from = local;
+  for (int d = 0; d < 3; d++) e[d] = tesi_flow_extent(rt, part, d);
+  for (int d = 0; d < rt->dim; d++) {
+    double *to = d == rt->dim - 1 ? values : w->scratch[d % 2];
+    contract(table_of(t[d], d == part, d == derivative), t[d]->points, e[d], false, e, d, from, to);
+    from = to;
+  }
+}
+
+/* out <- out + factor times the transpose of it. */
+static void test(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], const Work *w, int part,
+                 int derivative, double factor, const double *values, double *out) {
+  const TesiRt *rt = s->saddle.rt;
+  int e[3];
+  const double *from = values;
+  for (int d = 0; d < 3; d++) e[d] = d < rt->dim ? t[d]->points : 1;
+  for (int d = 0; d < rt->dim; d++) {
+    double *to = w->scratch[d % 2];
+    contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_flow_extent(rt, part, d), true, e,
+             d, from, to);
+    from = to;
+  }
+  for (int i = 0; i < e[0] * e[1] * e[2]; i++) out[i] += factor * from[i];
+}
+
+/* Whether anything is there. */
+static bool read_parts(const TesiRt *rt, int parts, const int cell[3], const double *x,
+                       double *const *local) {
+  bool any = false;
+  for (int p = 0; p < parts; p++) {
+    const int count = tesi_flow_read(rt, p, cell, x, local[p]);
+    for (int i = 0; i < count && !any; i++) any = local[p][i] != 0;
+  }
+  return any;
+}
+
+static double weight_of(const TesiSaddleVarying *s, const int cell[3], int face, int point) {
+  const TesiRt *rt = s->saddle.rt;
+  double weight = 1;
+  for (int d = 0; d < rt->dim; d++) {
+    if (d == face) continue;
+    weight *= s->cell.w[point % s->cell.points] * rt->axis[d].h[cell[d]];
+    point /= s->cell.points;
+  }
+  return weight;
+}
+
+/* ---- the cell ------------------------------------------------------------------------------------------ */
+
+static void add_volume(const TesiSaddleVarying *s, const int cell[3], int64_t number, const Work *w) {
+  const TesiRt *rt = s->saddle.rt;
+  const int dim = rt->dim, points = s->points;
+  const double *nu = s->nu + number * points;
+  const TesiFlowTables *t[3];
+  double h[3] = {1, 1, 1};
+  pick_tables(s, -1, 0, t);
+  for (int d = 0; d < dim; d++) h[d] = rt->axis[d].h[cell[d]];
+  for (int i = 0; i < dim; i++)
+    for (int a = 0; a < dim; a++) evaluate(s, t, w, i, a, w->u[i], w->gradient[i * AXES + a]);
+  evaluate(s, t, w, dim, -1, w->u[dim], w->values);
+  for (int q = 0; q < points; q++) {
+    const double weight = weight_of(s, cell, -1, q);
+    double g[AXES][AXES], divergence = 0;
+    for (int i = 0; i < dim; i++)
+      for (int a = 0; a < dim; a++) g[i][a] = w->gradient[i * AXES + a][q] / h[a];
+    for (int i = 0; i < dim; i++) {
+      divergence += g[i][i];
+      for (int a = 0; a < dim; a++)
+        w->gradient[i * AXES + a][q] =
+            weight * (nu[q] * (g[i][a] + (s->symmetric ? g[a][i] : 0)) - (a == i ? w->values[q] : 0));
+    }
+    w->mean[q] = -weight * divergence;
+  }
+  for (int i = 0; i < dim; i++)
+    for (int a = 0; a < dim; a++) test(s, t, w, i, a, 1 / h[a], w->gradient[i * AXES + a], w->out[i]);
+  test(s, t, w, dim, -1, 1, w->mean, w->out[dim]);
+  for (int i = 0; i < dim && s->saddle.alpha != 0; i++) {
+    evaluate(s, t, w, i, -1, w->u[i], w->values);
+    for (int q = 0; q < points; q++) w->values[q] *= weight_of(s, cell, -1, q) * s->saddle.alpha;
+    test(s, t, w, i, -1, 1, w->values, w->out[i]);
+  }
+}
+
+/* ---- faces --------------------------------------------------------------------------------------------- */
+
+/* A face of a cell with normal d at an end; the cell beyond it, if there is one. */
+typedef struct Face {
+  int d, end, beyond[3];
+  bool inner;
+  double gamma;
+} Face;
+
+static Face face_of(const TesiSaddleVarying *s, const int cell[3], int d, int end) {
+  const TesiRtAxis *a = &s->saddle.rt->axis[d];
+  const int k = s->saddle.rt->n - 1, c = cell[d], next = c + (end ? 1 : -1);
+  Face f = {.d = d, .end = end, .beyond = {cell[0], cell[1], cell[2]}};
+  f.inner = a->periodic || (next >= 0 && next < a->cells);
+  f.beyond[d] = (next + a->cells) % a->cells;
+  f.gamma = f.inner ? tesi_saddle_penalty(s->penalty, k, a->h[c], a->h[f.beyond[d]])
+                    : tesi_saddle_boundary_penalty(s->penalty, k, a->h[c]);
+  return f;
+}
+
+/* mean <- mean + share s t_i(u), s the sign of the cell's outer normal. */
+static void add_stress(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int end,
+                       int i, double factor, double *const *local) {
+  const TesiRt *rt = s->saddle.rt;
+  const TesiFlowTables *t[3];
+  pick_tables(s, f->d, end, t);
+  evaluate(s, t, w, i, f->d, local[i], w->values);
+  for (int q = 0; q < s->face_points; q++) w->mean[q] += factor / rt->axis[f->d].h[cell[f->d]] * w->values[q];
+  if (!s->symmetric) return;
+  evaluate(s, t, w, f->d, i, local[f->d], w->values);
+  for (int q = 0; q < s->face_points; q++) w->mean[q] += factor / rt->axis[i].h[cell[i]] * w->values[q];
+}
+
+static void add_component(const TesiSaddleVarying *s, const Work *w, const Face *f, const int cell[3], int i,
+                          const double *nu) {
+  const TesiRt *rt = s->saddle.rt;
+  const TesiFlowTables *t[3], *beyond[3];
+  const double share = f->inner ? 0.5 : 1, sign = f->end ? 1 : -1;
+  pick_tables(s, f->d, f->end, t);
+  pick_tables(s, f->d, !f->end, beyond);
+  evaluate(s, t, w, i, -1, w->u[i], w->jump);
+  memset(w->mean, 0, sizeof *w->mean * (size_t)s->face_points);
+  add_stress(s, w, f, cell, f->end, i, share * sign, w->u);
+  if (f->inner) {
+    add_stress(s, w, f, f->beyond, !f->end, i, share * sign, w->other);
+    evaluate(s, beyond, w, i, -1, w->other[i], w->values);
+    for (int q = 0; q < s->face_points; q++) w->jump[q] -= w->values[q];
+  }
+  for (int q = 0; q < s->face_points; q++) {
+    const double weight = weight_of(s, cell, f->d, q) * nu[q];
+    w->values[q] = weight * (f->gamma * w->jump[q] - w->mean[q]);
+    w->jump[q] *= -weight * share * sign;
+  }
+  test(s, t, w, i, -1, 1, w->values, w->out[i]);
+  test(s, t, w, i, f->d, 1 / rt->axis[f->d].h[cell[f->d]], w->jump, w->out[i]);
+  if (s->symmetric) test(s, t, w, f->d, i, 1 / rt->axis[i].h[cell[i]], w->jump, w->out[f->d]);
+}
+
+static void add_faces(const TesiSaddleVarying *s, const int cell[3], int64_t number, bool any,
+                      const double *x, const Work *w) {
+  const TesiRt *rt = s->saddle.rt;
+  const double *nu = s->face_nu + number * 2 * rt->dim * s->face_points;
+  for (int side = 0; side < 2 * rt->dim; side++) {
+    const int d = side / 2, end = side % 2;
+    const Face f = face_of(s, cell, d, end);
+    if (!f.inner && !rt->axis[d].tangential[end]) continue;
+    const bool beyond = f.inner && read_parts(rt, rt->dim, f.beyond, x, w->other);
+    if (!any && !beyond) continue;
+    for (int i = 0; i < rt->dim; i++)
+      if (i != d) add_component(s, w, &f, cell, i, nu + side * s->face_points);
+  }
+}
+
+void tesi_saddle_varying_cell(const TesiSaddleVarying *s, const int cell[3], const double *x, double *work,
+                              double *y) {
+  const TesiRt *rt = s->saddle.rt;
+  const Work w = divide_work(s, work);
+  const int64_t number = tesi_saddle_varying_number(s, cell);
+  for (int p = 0; p < rt->parts; p++) memset(w.out[p], 0, sizeof *w.out[p] * (size_t)array_size(s));
+  const bool any = read_parts(rt, rt->parts, cell, x, w.u);
+  if (any) add_volume(s, cell, number, &w);
+  add_faces(s, cell, number, any, x, &w);
+  for (int p = 0; p < rt->parts; p++) tesi_flow_add(rt, p, cell, w.out[p], y);
+}
+
+void tesi_saddle_varying_matrix(const TesiSaddleVarying *s, int cells, const int (*cell)[3], int n,
+                                const int64_t *list, double *zero, double *work, double *K) {
+  const TesiRt *rt = s->saddle.rt;
+  const int64_t length = rt->offset[rt->parts];
+  double *x = zero, *y = zero + length;
+  for (int j = 0; j < n; j++) {
+    x[list[j]] = 1;
+    for (int c = 0; c < cells; c++) tesi_saddle_varying_cell(s, cell[c], x, work, y);
+    for (int i = 0; i < n; i++) K[(int64_t)i * n + j] = y[list[i]];
+    for (int c = 0; c < cells; c++)
+      for (int p = 0; p < rt->parts; p++) tesi_flow_clear(rt, p, cell[c], y);
+    x[list[j]] = 0;
+  }
+}
+
+/* g: given values of component i at the points of a boundary face, weighted: as a jump of -g would be. */
+void tesi_saddle_varying_face(const TesiSaddleVarying *s, const int cell[3], int d, int end, int i,
+                              const double *g, double *work, double *b) {
+  const TesiRt *rt = s->saddle.rt;
+  const Work w = divide_work(s, work);
+  const Face f = face_of(s, cell, d, end);
+  const double *nu =
+      s->face_nu + (tesi_saddle_varying_number(s, cell) * 2 * rt->dim + 2 * d + end) * s->face_points;
+  const TesiFlowTables *t[3];
+  pick_tables(s, d, end, t);
+  const int parts[2] = {i, d};
+  for (int k = 0; k < 2; k++) memset(w.out[parts[k]], 0, sizeof **w.out * (size_t)array_size(s));
+  for (int q = 0; q < s->face_points; q++) {
+    w.values[q] = nu[q] * f.gamma * g[q];
+    w.jump[q] = -nu[q] * (end ? 1 : -1) * g[q];
+  }
+  test(s, t, &w, i, -1, 1, w.values, w.out[i]);
+  test(s, t, &w, i, d, 1 / rt->axis[d].h[cell[d]], w.jump, w.out[i]);
+  if (s->symmetric) test(s, t, &w, d, i, 1 / rt->axis[i].h[cell[i]], w.jump, w.out[d]);
+  for (int k = 0; k < 2; k++) tesi_flow_add(rt, parts[k], cell, w.out[parts[k]], b);
+}

@@ -1,0 +1,79 @@
+/* Given tangential velocities on the right-hand side. */
+#include <math.h>
+#include "functional/batch_faces.h"
+#include "operator/saddle_varying/saddle_varying.h"
+
+enum { FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+
+/* g <- values times weights at the points of a cell's face. */
+static TesStatus take_values(const TesiSaddleVarying *s, const TesFunction *f, const int cell[3], int d,
+                             int end, double *g) {
+  TesStatus status = TES_OK;
+  const TesiRt *rt = s->saddle.rt;
+  const int count = s->face_points, points = s->cell.points;
+  double x[3 * FACE], normal[3 * FACE];
+  for (int q = 0; q < count; q++) {
+    int rest = q;
+    for (int a = 0; a < 3; a++) {
+      double xi = 0;
+      if (a == d)
+        xi = end;
+      else if (a < rt->dim)
+        xi = s->cell.x[rest % points], rest /= points;
+      x[a * count + q] = a < rt->dim ? rt->axis[a].x[cell[a]] + xi * rt->axis[a].h[cell[a]] : 0;
+      normal[a * count + q] = a == d ? (end ? 1 : -1) : 0;
+    }
+  }
+  status = tesi_boundary_values(f, count, x, normal, g);
+  for (int q = 0; q < count; q++) {
+    int rest = q;
+    for (int a = 0; a < rt->dim; a++) {
+      if (a == d) continue;
+      g[q] *= s->cell.w[rest % points] * rt->axis[a].h[cell[a]];
+      rest /= points;
+    }
+  }
+  return status;
+}
+
+/* All cells at a face, one component. */
+static TesStatus add_component(const TesOperator *op, const TesFunction *f, int d, int end, int i,
+                               double *work, double *b) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
+  const TesiRtAxis *a = s->saddle.rt->axis;
+  double g[FACE];
+  for (int c = 0; c < a[0].cells * a[1].cells * a[2].cells; c++) {
+    const int cell[3] = {c % a[0].cells, c / a[0].cells % a[1].cells, c / a[0].cells / a[1].cells};
+    if (cell[d] != (end ? a[d].cells - 1 : 0)) continue;
+    TES_TRY(take_values(s, f, cell, d, end, g));
+    tesi_saddle_varying_face(s, cell, d, end, i, g, work, b);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_varying_load(const TesOperator *op, const TesiFlowFace *face, TesVector *b) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddleVarying *s = tesi_saddle_varying_of(op);
+  const TesiRt *rt = s->saddle.rt;
+  double *values = NULL, *work = NULL;
+  TES_ALLOC(&values, op->length);
+  TES_ALLOC(&work, tesi_saddle_varying_work(s));
+  TES_TRY(tes_vector_get(b, values));
+  for (int side = 0; side < 2 * rt->dim; side++)
+    for (int i = 0; i < rt->dim; i++) {
+      const int d = side / 2, end = side % 2;
+      if (rt->axis[d].periodic || face[side].kind != TESI_FLOW_VELOCITY || i == d || !face[side].g[i])
+        continue;
+      TES_TRY(add_component(op, face[side].g[i], d, end, i, work, values));
+    }
+  tesi_rt_clear(rt, values);
+  TES_TRY(tes_vector_set(b, values));
+done:
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &work);
+  return status;
+}

@@ -1,0 +1,47 @@
+/* Vertex patches of Stokes with a viscosity that varies or the symmetric gradient (operator/saddle_varying). A patch is
+ * solved by the Schur complement of the gradient form with a constant viscosity, c = max(mean, 0.6 max) of nu over it,
+ * and the same penalties:
+ *   u = K_1^+ (F, c g) / c in the velocity, p as it is,
+ * K_1 of viscosity 1, one table for all of a kind; or, where nu varies more than 3-fold inside a patch, by the
+ * pseudo-inverse of its own matrix, as long as these fit into memory. With a mass term a table belongs to alpha / c:
+ * c is rounded to powers of 1.25. docs/stokes.md */
+#ifndef TESI_SADDLE_PATCH_VARYING_H
+#define TESI_SADDLE_PATCH_VARYING_H
+
+#include "operator/saddle_varying/saddle_varying.h"
+#include "smoother/saddle_patch/saddle_patch.h"
+
+/* exact where the largest nu is more than so many times the least; bytes of all exact patches of a level, at most */
+enum { TESI_VARYING_EXACT_RATIO = 3 };
+#define TESI_VARYING_EXACT_BYTES ((double)(1 << 30))
+
+typedef struct TesiVaryingPatch {
+  int vertex[3], type[3];
+  double c;
+  int table;   /* of S^+ */
+  void *exact; /* [n][n] of its unknowns part by part, of the operator's precision; NULL: by the table */
+} TesiVaryingPatch;
+
+/* S^+ of a kind of patches, with alpha / 1.25^rung. */
+typedef struct TesiVaryingTable {
+  TesiSaddleLocal local;
+  double *S;
+  int type[3], rung;
+} TesiVaryingTable;
+
+typedef struct TesiSaddleVaryingPlan {
+  const TesiSaddleVarying *saddle;
+  TesiSaddlePatchAxis axis[3];
+  int colours, *first; /* [colours + 1] */
+  TesiVaryingPatch *patch;
+  int tables, exact, refused; /* refused: patches that would be exact if there were room */
+  TesiVaryingTable *table;
+  int threads;
+  int64_t share; /* of a thread */
+  double *work;
+  void *r; /* residual */
+} TesiSaddleVaryingPlan;
+
+TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother);
+
+#endif
