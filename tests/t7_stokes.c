@@ -10,7 +10,7 @@ static TesContext *ctx;
 
 typedef struct Outcome {
   int iterations;
-  double fractional, residual[40];
+  double fractional, residual[40], square; /* square: int |u|^2, where points are asked for */
   TesFlowResult flow;
 } Outcome;
 
@@ -28,7 +28,11 @@ static void solve(const Flow *f, TesProblemDesc desc, Outcome *out, int points, 
   out->fractional = result.fractional_iterations;
   memcpy(out->residual, result.residuals, ((size_t)result.iterations + 1) * sizeof *result.residuals);
   assert_ok(ctx, tes_problem_flow(problem, &out->flow));
-  if (points) flow_at(ctx, problem, points, x, u, p);
+  if (points) {
+    const TesValue square = {.kind = TES_VALUE_INTEGRAL, .of = f->dim == 2 ? "u*u + v*v" : "u*u + v*v + w*w"};
+    flow_at(ctx, problem, points, x, u, p);
+    assert_ok(ctx, tes_problem_value(problem, &square, &out->square));
+  }
   tes_problem_destroy(&problem);
   tes_mesh_destroy(&mesh);
 }
@@ -261,6 +265,7 @@ static void periodic_flows(void **state) {
   assert_near(u[0][1], 0.016462691, 1e-7);
   assert_near(u[1][2], -0.011572621, 1e-7);
   assert_near(u[1][0], 0.125, 1e-7);
+  assert_near(out.square, 0.0084995166, 1e-8);
   TesFunction *all[] = {fx, fy, gx, gy, gz};
   for (int i = 0; i < 5; i++) tes_function_destroy(&all[i]);
 }
