@@ -13,6 +13,12 @@ static const char help[] =
     "  mesh      a mesh of your own, from Gmsh\n"
     "  ball      a curved domain, with a picture\n"
     "  heat      a solution in time\n"
+    "  stokes    a flow whose solution is known\n"
+    "  stokes-3d the same in space\n"
+    "  cavity    a flow that a lid drives\n"
+    "  channel   a flow with an open end\n"
+    "  shear     a periodic flow\n"
+    "  viscosity a flow whose viscosity varies\n"
     "  --help    this text\n";
 
 static const struct {
@@ -102,7 +108,82 @@ static const struct {
      "  series: heat.csv              # a row a step, with what follows\n"
      "  points: {middle: [0.5, 0.5]}\n"
      "  values: {heat: {integral: domain}, flux: {integral: left, of: 0.02*(ux*nx + uy*ny)}}\n"
-     "  vtu: {file: heat.vtu, every: {time: 0.1}}  # a file each, and heat.pvd\n"}};
+     "  vtu: {file: heat.vtu, every: {time: 0.1}}  # a file each, and heat.pvd\n"},
+    {"stokes",
+     "# Stokes flow, -div(nu grad u) + alpha u + grad p = f, div u = 0, whose solution is known: errors are "
+     "told (docs/stokes.md).\n"
+     "problem: stokes\n"
+     "mesh: {box: {cells: [16, 16]}}  # three numbers: a cuboid, and three entries in every list\n"
+     "space: {element: rt, degree: 3} # exactly divergence-free; the pressure has the degree, the velocity "
+     "one more\n"
+     "data:\n"
+     "  nu: 1                         # viscosity, positive; an expression: see tessera new viscosity\n"
+     "  alpha: 0                      # mass term, not negative\n"
+     "  f: [2*pi*pi*sin(pi*x)*cos(pi*y) + y, -2*pi*pi*cos(pi*x)*sin(pi*y) + x]\n"
+     "  exact: {velocity: [sin(pi*x)*cos(pi*y), -cos(pi*x)*sin(pi*y)], pressure: x*y}\n"
+     "boundary:\n"
+     "  all: {velocity: [sin(pi*x)*cos(pi*y), -cos(pi*x)*sin(pi*y)]}  # what flows in must flow out\n"
+     "solver: {tolerance: 1e-10}\n"
+     "output: {vtu: stokes.vtu}       # velocity, pressure, divergence and vorticity for ParaView\n"},
+    {"stokes-3d", "# The same in space.\n"
+                  "problem: stokes\n"
+                  "mesh: {box: {cells: [8, 8, 8]}}\n"
+                  "space: {element: rt, degree: 2}\n"
+                  "data:\n"
+                  "  f:\n"
+                  "    - 2*pi*pi*sin(pi*y)*sin(pi*z) - pi*sin(pi*x)*cos(pi*y)\n"
+                  "    - 2*pi*pi*sin(pi*z)*sin(pi*x) - pi*cos(pi*x)*sin(pi*y)\n"
+                  "    - 2*pi*pi*sin(pi*x)*sin(pi*y)\n"
+                  "  exact:\n"
+                  "    velocity: [sin(pi*y)*sin(pi*z), sin(pi*z)*sin(pi*x), sin(pi*x)*sin(pi*y)]\n"
+                  "    pressure: cos(pi*x)*cos(pi*y)\n"
+                  "boundary:\n"
+                  "  all: {velocity: [sin(pi*y)*sin(pi*z), sin(pi*z)*sin(pi*x), sin(pi*x)*sin(pi*y)]}\n"
+                  "solver: {tolerance: 1e-9}\n"},
+    {"cavity", "# A lid drives the flow in a box; the force on it and the speed along the middle.\n"
+               "problem: stokes\n"
+               "mesh: {box: {cells: [32, 32]}}\n"
+               "space: {degree: 3}\n"
+               "boundary:                       # velocity, slip, outflow or pressure; walls at rest where "
+               "nothing is said\n"
+               "  top: {velocity: [1, 0]}\n"
+               "output:\n"
+               "  values: {drag: {force: top, of: x}}\n"
+               "  points: {middle: [0.5, 0.5]}\n"
+               "  lines: [{from: [0.5, 0], to: [0.5, 1], file: cavity.csv}]\n"
+               "  vtu: cavity.vtu\n"},
+    {"channel", "# A parabola enters a channel, the right end is open: nu du/dn - p n = 0 there.\n"
+                "problem: stokes\n"
+                "mesh: {box: {cells: [16, 8], upper: [2, 1]}}\n"
+                "space: {degree: 2}\n"
+                "boundary:\n"
+                "  left: {velocity: [4*y*(1 - y), 0]}\n"
+                "  right: outflow                # or {outflow: [g1, g2]}, a stress, or {pressure: P}\n"
+                "output:\n"
+                "  values: {friction: {force: bottom, of: x}, out: {integral: right, of: u}}\n"
+                "  vtu: channel.vtu\n"},
+    {"shear", "# A flow that is periodic in x, over a wall, without friction at the top.\n"
+              "problem: stokes\n"
+              "mesh: {box: {cells: [16, 16], periodic: x}}\n"
+              "space: {degree: 3}\n"
+              "data: {f: [1 + sin(2*pi*y)*cos(2*pi*x), 0]}\n"
+              "boundary:\n"
+              "  bottom: {velocity: [0, 0]}\n"
+              "  top: slip\n"
+              "output:\n"
+              "  values: {mean: {mean: domain, of: u}, friction: {force: bottom, of: x}}\n"},
+    {"viscosity", "# A heavy, stiff block sinks: the viscosity varies. Let jumps lie along faces of cells.\n"
+                  "problem: stokes\n"
+                  "mesh: {box: {cells: [16, 16]}}\n"
+                  "space: {degree: 2}\n"
+                  "data:\n"
+                  "  nu: 1 + 999*(abs(x - 0.5) < 0.125 && abs(y - 0.625) < 0.125)\n"
+                  "  form: symmetric               # 2 nu eps(u), the default where nu varies; or gradient\n"
+                  "  f: [0, -(abs(x - 0.5) < 0.125 && abs(y - 0.625) < 0.125)]\n"
+                  "boundary: {all: slip}\n"
+                  "solver: {tolerance: 1e-8}\n"
+                  "output:\n"
+                  "  values: {sinking: {point: [0.5, 0.625], of: v}}\n"}};
 enum { TEMPLATES = sizeof templates / sizeof *templates };
 
 int cli_new(int argc, char **argv) {
@@ -114,6 +195,8 @@ int cli_new(int argc, char **argv) {
   const char *name = optind < argc ? argv[optind] : templates[0].name;
   for (int i = 0; i < TEMPLATES; i++)
     if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
-  return cli_usage_error("there is no template '%s'; expected poisson, l-shape, goal, mesh, ball or heat",
-                         name);
+  return cli_usage_error(
+      "there is no template '%s'; expected poisson, l-shape, goal, mesh, ball, heat, stokes, "
+      "stokes-3d, cavity, channel, shear or viscosity",
+      name);
 }

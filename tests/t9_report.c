@@ -77,15 +77,16 @@ static void the_document_has_every_key(void **state) {
 
 /* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
 static void templates_are_valid(void **state) {
-  static const char *const names[] = {"", "poisson", "heat", "l-shape", "goal", "ball"};
+  static const char *const names[] = {"",        "poisson", "heat",      "stokes",  "stokes-3d", "cavity",
+                                      "channel", "shear",   "viscosity", "l-shape", "goal",      "ball"};
   (void)state;
   const bool forests = has_forests();
-  for (int i = 0; i < (forests ? 6 : 3); i++) {
+  for (int i = 0; i < (forests ? 12 : 9); i++) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
     assert_run(arguments, 0);
     assert_output("boundary  ");
-    assert_output("nodes");
+    assert_output("space     degree ");
     assert_output("written   a.vtu");
   }
   assert_run("new mesh > a.yaml; " PROGRAM " check a.yaml", 4);
