@@ -37,17 +37,17 @@ static inline void test_orientation(uint64_t *seed, int dim, int axis[3], int fl
   flip[0] ^= odd;
 }
 
-/* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations; boundary 0 "low"
- * at x = 0, 1 "rest"; materials 0 "one", 1 "two" and none in turn. */
-static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double shake, uint64_t *seed,
-                                TesMesh **forest) {
+/* A lattice of n[d] trees with vertices moved by up to `shake` of an edge, in random orientations, then stretched;
+ * boundary 0 "low" at x = 0, 1 "rest"; materials 0 "one", 1 "two" and none in turn. */
+static inline void test_stretched_lattice(TesContext *ctx, int dim, const int n[3], double shake,
+                                          const double stretch[3], uint64_t *seed, TesMesh **forest) {
   enum { MOST = 64 };
   double nodes[MOST * 8 * 3], vertex[4 * 4 * 4][3];
   int32_t vertices[MOST * 8], boundary[MOST * 6], material[MOST];
   const int nz = dim == 3 ? n[2] : 1, trees = n[0] * n[1] * nz;
   for (int v = 0; v < 64; v++)
     for (int d = 0; d < dim; d++)
-      vertex[v][d] = (const int[3]){v % 4, v / 4 % 4, v / 16}[d] + shake * test_random(seed);
+      vertex[v][d] = stretch[d] * ((const int[3]){v % 4, v / 4 % 4, v / 16}[d] + shake * test_random(seed));
   for (int t = 0; t < trees; t++) {
     const int at[3] = {t % n[0], t / n[0] % n[1], t / n[0] / n[1]};
     int axis[3], flip[3];
@@ -75,6 +75,11 @@ static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double
                               .material_names = materials};
   assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_CELLS, .dim = dim, .trees = &cells},
                                  forest));
+}
+
+static inline void test_lattice(TesContext *ctx, int dim, const int n[3], double shake, uint64_t *seed,
+                                TesMesh **forest) {
+  test_stretched_lattice(ctx, dim, n, shake, (const double[3]){1, 1, 1}, seed, forest);
 }
 
 /* Replaces the forest by one whose cells were refined, or coarsened, with these probabilities, where it has less

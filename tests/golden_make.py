@@ -188,6 +188,10 @@ def forest_solvers():
     stretched = "mesh={box: {cells: [8, 8], upper: [1, 0.05]}, refine: 1, refine_where: -1}"
     forest("stretched cell_patch", "golden", stretched, solver(smoother="cell_patch"), DOUBLE)
     forest("stretched chosen", "golden", stretched, DOUBLE)
+    bars = "mesh={kind: forest, box: {dim: 3, cells: [1, 2, 2], upper: [1, 0.05, 0.05]}, refine: 1}"
+    forest("stretched two ways", "golden", bars, "space.degree=3", DOUBLE)
+    forest("stretched lines 3D", "golden", bars, "mesh.box.upper=[1, 1, 0.05]", "space.degree=3",
+           solver(smoother="line_patch"), DOUBLE)
 
 
 def forest_data():

@@ -26,8 +26,11 @@ static void boxes(void **state) {
        TES_METHOD_FMG,
        false},
       {{.mesh = box, .constant = true, .guess = true}, TES_SMOOTHER_PATCH, TES_METHOD_VCYCLE, false},
-      {{.mesh = box, .constant = true, .stretched = true}, TES_SMOOTHER_PATCH, TES_METHOD_GMRES, false},
-      {{.mesh = box, .constant = true, .stretched = true, .smoother = TES_SMOOTHER_PATCH},
+      {{.mesh = box, .constant = true, .stretch = TESI_STRETCHED},
+       TES_SMOOTHER_PATCH,
+       TES_METHOD_GMRES,
+       false},
+      {{.mesh = box, .constant = true, .stretch = TESI_STRETCHED, .smoother = TES_SMOOTHER_PATCH},
        TES_SMOOTHER_PATCH,
        TES_METHOD_GMRES,
        false},
@@ -38,7 +41,7 @@ static void boxes(void **state) {
        TES_METHOD_CG,
        false},
       {{.mesh = box, .smoother = TES_SMOOTHER_JACOBI}, TES_SMOOTHER_JACOBI, TES_METHOD_CG, false},
-      {{.mesh = box, .stretched = true, .smoother = TES_SMOOTHER_CHEBYSHEV},
+      {{.mesh = box, .stretch = TESI_STRETCHED, .smoother = TES_SMOOTHER_CHEBYSHEV},
        TES_SMOOTHER_CHEBYSHEV,
        TES_METHOD_CG,
        false},
@@ -53,9 +56,12 @@ static void boxes(void **state) {
 static void other_meshes(void **state) {
   (void)state;
   for (TesMeshKind kind = TES_MESH_FOREST; kind <= TES_MESH_CELLS; kind++)
-    for (int i = 0; i < 4; i++) {
-      const TesiSituation at = {.mesh = kind, .constant = i & 1, .stretched = i & 2};
-      check(&(Row){at, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG, true});
+    for (int i = 0; i < 6; i++) {
+      static const TesSmootherKind smoothers[] = {TES_SMOOTHER_CHEBYSHEV, TES_SMOOTHER_CELL_PATCH,
+                                                  TES_SMOOTHER_LINE_PATCH};
+      const TesSmootherKind chosen = smoothers[i / 2];
+      const TesiSituation at = {.mesh = kind, .constant = i & 1, .stretch = (TesiStretch)(i / 2)};
+      check(&(Row){at, chosen, TES_METHOD_CG, true});
       TesiSituation patch = at;
       patch.smoother = TES_SMOOTHER_CELL_PATCH;
       check(&(Row){patch, TES_SMOOTHER_CELL_PATCH, TES_METHOD_CG, true});
@@ -63,7 +69,7 @@ static void other_meshes(void **state) {
       check(&(Row){patch, TES_SMOOTHER_CELL_PATCH, TES_METHOD_CG, false});
       TesiSituation asked = at;
       asked.method = TES_METHOD_CG;
-      check(&(Row){asked, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG, false});
+      check(&(Row){asked, chosen, TES_METHOD_CG, false});
     }
 }
 
@@ -74,8 +80,8 @@ static void what_is_asked_for_stays(void **state) {
     for (TesSmootherKind smoother = TES_SMOOTHER_AUTO; smoother <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON;
          smoother++)
       for (TesMethod method = TES_METHOD_AUTO; method <= TES_METHOD_CG; method++)
-        for (int i = 0; i < 8; i++) {
-          const TesiSituation at = {kind, i & 1, i & 2, i & 4, smoother, method};
+        for (int i = 0; i < 24; i++) {
+          const TesiSituation at = {kind, i & 1, (TesiStretch)(i / 8), i & 4, smoother, method};
           const TesiChoice got = tesi_choose(&at);
           assert_int_not_equal(got.method, TES_METHOD_AUTO);
           if (smoother != TES_SMOOTHER_AUTO) assert_int_equal(got.smoother, smoother);

@@ -173,8 +173,8 @@ static void mistakes_are_told(void **state) {
       {"mesh: {box: {cells: [4, 4], spacing: {x: s*s}}, kind: forest}",
        "(adapt, refine_where, periodic, kind: forest) has equal cells: leave spacing out"},
       {"mesh: {ball: {dim: 3}}\nsolver: {smoother: patch}",
-       "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev and cell_patch, got "
-       "patch"},
+       "a.yaml:3:20: solver.smoother: meshes of trees have auto, jacobi, chebyshev, cell_patch and "
+       "line_patch, got patch"},
       {"mesh: {l_shape: {dim: 2}}\nadapt: {estimator: dwr, goal: {point: [0, 0, 0]}}",
        "adapt.goal.point: expected 2 entries"},
       {"mesh: {ball: {dim: 4}}", "mesh.ball.dim: expected an integer from 2 to 3"},

@@ -34,6 +34,7 @@ static const struct {
     {"l-shape", STEPS("3") " --set space.degree=4 --set solver.method=fmg"},
     {"l-shape",
      STEPS("3") " --set space.degree=4 --set solver.coarsening=degree --set solver.smoother=cell_patch"},
+    {"plate", STEPS("2") " --set space.degree=2 --set solver.smoother=line_patch"},
     {"mixed-boundary", "--set mesh.box.cells=[2,2,2] --set space.degree=2"},
     {"odd-sizes", "--set mesh.box.cells=[6,5,2] --set space.degree=2"},
     {"periodic", "--set mesh.box.cells=[4,4] --set space.degree=2 --set mesh.refine_where=0.1-x"},

@@ -1,4 +1,4 @@
-/* Run: ctest -R t9_golden. What the program answers to 368 small cases is what it answered before, half of them with
+/* Run: ctest -R t9_golden. What the program answers to 370 small cases is what it answered before, half of them with
  * one thread, half with two: tests/golden_testing.h says how they are compared, tests/golden_make.py what they are.
  * Timeout: 600 */
 #include "golden_testing.h"

@@ -86,6 +86,7 @@ t5_smoother_kernels 8 7 5-6 3-4 1-2 9-99
 t5_transfer_kernels 7-99 4-6 1-3
 t5_forest_kernels 7-8 4-6 1-3
 t5_cell_patch_kernels 7-8 4-6 1-3
+t5_line_patch 7-8 4-6 1-3
 t5_saddle_kernels 4-99 3 2 1
 t4_mapped_device 1-2 3-4
 t4_mapped_ladder 1-5

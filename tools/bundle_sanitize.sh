@@ -30,6 +30,7 @@ t4_forest_kernels 3 2 4 1 7 8
 t4_assembled 2 1 3 4-6
 t5_forest_kernels 3 2 4 1 7 8
 t5_cell_patch_kernels 3 2 4 1 7 8
+t5_line_patch 3 2 4 1 7 8
 t5_patch_ladder 3 2 4 1 7 8
 t5_saddle_kernels 2 1 3 4
 t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape:3 l-shape:4 poisson-square pure-neumann plate stokes-cavity stokes-channel

@@ -94,10 +94,10 @@ typedef enum TesOrder { TES_ORDER_AUTO, TES_ORDER_SAME, TES_ORDER_REVERSED } Tes
 typedef struct TesSolveOptions {
   TesMethod method;
   TesSmootherKind
-      smoother;         /**< boxes have all but cell_patch, other meshes chebyshev, jacobi and cell_patch */
+      smoother; /**< boxes have all but cell_patch and line_patch; other meshes these two, chebyshev, jacobi */
   TesLocalSolver local; /**< of patch smoothers */
   TesOrder order;       /**< boxes */
-  int smoother_degree;  /**< chebyshev, cell_patch; 0: that of the smoother */
+  int smoother_degree;  /**< chebyshev, cell_patch, line_patch; 0: that of the smoother */
   TesCoarseKind coarse; /**< other meshes than boxes, as the next one */
   TesCoarsening coarsening;
   TesPenalty penalty; /**< of discontinuous components */

@@ -10,6 +10,9 @@
  *  the assembled operator among the
  *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched
  *    cells (docs/performance-adaptive.md).
+ *  - line_patch: cell_patch where cells that are stretched (coupled 4 times as strongly in one direction as in all
+ *    others) are joined to lines along that direction, solved whole. The count of iterations does not depend on how far
+ *    they are stretched, in one direction of a cell; degrees to 8, on all devices.
  *  - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by cell in Morton order
  *  (inside a cell:
  *    vertices, lines, faces, interior).
@@ -34,6 +37,7 @@ typedef enum TesSmootherKind {
   TES_SMOOTHER_CHEBYSHEV,
   TES_SMOOTHER_GAUSS_SEIDEL,
   TES_SMOOTHER_CELL_PATCH,
+  TES_SMOOTHER_LINE_PATCH,
   TES_SMOOTHER_GAUSS_SEIDEL_MORTON
 } TesSmootherKind;
 
@@ -64,7 +68,8 @@ typedef struct TesSmootherDesc {
   /** damping; 0: the kind's default (patch 1, additive and jacobi from an estimate of the largest
    *  eigenvalue) */
   double omega;
-  /** chebyshev, cell_patch: degree of the polynomial; 0 means 4, of elements from degree 5 on 5; cell_patch: 2 */
+  /** chebyshev, cell_patch, line_patch: degree of the polynomial; 0 means 4, of elements from degree 5 on 5; of the
+   *  patches 2 */
   int degree;
   double ratio; /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
   /** patches of Stokes: twice as many colours, each of patches that do not share a face; x is then changed in place,

@@ -7,15 +7,16 @@
 #include "multigrid/multigrid.h"
 #include "operator/operator_parts.h"
 #include "problem/problem.h"
+#include "problem/survey.h"
 
 /* Boxes. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a
  * few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients: every level
  * tries which smoother serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it does not
- * reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes: chebyshev, whose cycle is
- * symmetric, inside cg from the start that full multigrid makes: a sixth of a cycle that saves one to three. The
- * first row that fits holds; full multigrid makes its own start, so that V-cycles, or cg alone, take its place
- * where there is a guess. */
-enum { BOX = 1, OTHER = 2, ALL = 3, NO = 1, YES = 2, ANY = 3 };
+ * reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes: chebyshev, or patches of cells
+ * or of lines of them where these are stretched, whose cycles are symmetric, inside cg from the start that full
+ * multigrid makes: a sixth of a cycle that saves one to three. The first row that fits holds; full multigrid makes its
+ * own start, so that V-cycles, or cg alone, take its place where there is a guess. */
+enum { BOX = 1, OTHER = 2, NO = 1, YES = 2, ONE_WAY = 4, ANY = 7 };
 enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
 static const struct {
   int mesh, constant, stretched, asked;
@@ -29,6 +30,8 @@ static const struct {
     {BOX, NO, ANY, TES_SMOOTHER_AUTO, TES_SMOOTHER_AUTO, TES_METHOD_GMRES, false},
     {BOX, ANY, ANY, ASKED_SYMMETRIC, TES_SMOOTHER_AUTO, TES_METHOD_CG, false},
     {BOX, ANY, ANY, ASKED_ANY, TES_SMOOTHER_AUTO, TES_METHOD_GMRES, false},
+    {OTHER, ANY, ONE_WAY, TES_SMOOTHER_AUTO, TES_SMOOTHER_LINE_PATCH, TES_METHOD_CG, true},
+    {OTHER, ANY, YES, TES_SMOOTHER_AUTO, TES_SMOOTHER_CELL_PATCH, TES_METHOD_CG, true},
     {OTHER, ANY, ANY, TES_SMOOTHER_AUTO, TES_SMOOTHER_CHEBYSHEV, TES_METHOD_CG, true},
     {OTHER, ANY, ANY, ASKED_ANY, TES_SMOOTHER_AUTO, TES_METHOD_CG, true},
 };
@@ -42,7 +45,7 @@ static bool is_asked(int row, TesSmootherKind asked) {
 
 TesiChoice tesi_choose(const TesiSituation *s) {
   const int mesh = s->mesh == TES_MESH_BOX ? BOX : OTHER, constant = s->constant ? YES : NO,
-            stretched = s->stretched ? YES : NO;
+            stretched = 1 << s->stretch;
   size_t i = 0;
   while (!(rows[i].mesh & mesh && rows[i].constant & constant && rows[i].stretched & stretched &&
            is_asked(rows[i].asked, s->smoother)))
@@ -128,16 +131,53 @@ static void choose_tolerance(TesProblem *p) {
                : names[p->options.precision]);
 }
 
-void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
+/* Cell patches stand on the nodes of a scalar element, to this degree. */
+static bool has_cell_patches(const TesSpace *space) {
+  enum { DEGREE = 8 };
+  return space->element == TES_ELEMENT_Q && space->degree <= DEGREE;
+}
+
+/* What no choice serves. */
+static void warn(const TesProblem *p, const TesiSurvey *survey) {
+  enum { JUMP = 300 };
+  if (survey->jump > JUMP)
+    tesi_log(p->context, TES_LOG_WARNING,
+             "warning: a varies by a factor of %.1e within a cell, as where it jumps inside of cells: that "
+             "takes many "
+             "iterations; put faces of cells where it jumps (mesh.box.cells, mesh.box.spacing, materials of "
+             "a mesh "
+             "file), or let it change over several cells",
+             survey->jump);
+  if (p->mesh->kind == TES_MESH_BOX || p->options.smoother != TES_SMOOTHER_AUTO ||
+      survey->stretch == TESI_EVEN)
+    return;
+  if (!has_cell_patches(p->space))
+    tesi_log(p->context, TES_LOG_WARNING,
+             "warning: cells are stretched, and smoothers for such cells end at degree 8: this takes many "
+             "iterations");
+  else if (survey->stretch == TESI_STRETCHED)
+    tesi_log(p->context, TES_LOG_WARNING,
+             "warning: cells are short in two directions, or stretched in several ways: this takes more "
+             "iterations");
+}
+
+TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
   static const char *const names[] = {"", "V-cycles", "full multigrid, then V-cycles",
                                       "GMRES, right-preconditioned by a V-cycle",
                                       "conjugate gradients, preconditioned by a symmetric V-cycle"};
-  const TesiSituation situation = {.mesh = p->mesh->kind,
-                                   .constant = tesi_operator_constant(p->op),
-                                   .stretched = aspect_ratio(p->space) > 1.5,
-                                   .guess = p->start || p->in_time,
-                                   .smoother = p->options.smoother,
-                                   .method = p->options.method};
+  TesiSurvey survey;
+  TES_TRY(tesi_survey(p, &survey));
+  if (p->mesh->kind == TES_MESH_BOX && aspect_ratio(p->space) > 1.5) survey.stretch = TESI_STRETCHED;
+  warn(p, &survey);
+  const TesiSituation situation = {
+      .mesh = p->mesh->kind,
+      .constant = tesi_operator_constant(p->op),
+      .stretch = p->mesh->kind == TES_MESH_BOX || has_cell_patches(p->space) ? survey.stretch : TESI_EVEN,
+      .guess = p->start || p->in_time,
+      .smoother = p->options.smoother,
+      .method = p->options.method};
   const TesiChoice choice = tesi_choose(&situation);
   p->method = choice.method;
   p->full_start = choice.full_start;
@@ -145,9 +185,12 @@ void tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   choose_tolerance(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",
            names[p->method],
-           p->options.method != TES_METHOD_AUTO        ? ""
-           : situation.stretched && situation.constant ? " (chosen: cells are anisotropic)"
-                                                       : " (chosen)");
+           p->options.method != TES_METHOD_AUTO ? ""
+           : situation.stretch && (situation.constant || p->mesh->kind != TES_MESH_BOX)
+               ? " (chosen: cells are anisotropic)"
+               : " (chosen)");
+done:
+  return status;
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------- */

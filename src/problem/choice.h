@@ -4,11 +4,18 @@
 
 #include "tessera/problem.h"
 
+/* How cells are stretched; of boxes 1.5 times, of other meshes 3 times at least. */
+typedef enum TesiStretch {
+  TESI_EVEN,
+  TESI_STRETCHED,        /* in some way: cells of a box, or bars in 3D, which are short in two directions */
+  TESI_STRETCHED_ONE_WAY /* other meshes: short in one direction only, so that lines of cells serve */
+} TesiStretch;
+
 /* What a choice depends on. */
 typedef struct TesiSituation {
   TesMeshKind mesh;
-  bool constant;            /* coefficients: the operator is separable */
-  bool stretched;           /* cells are 1.5 times longer in one direction than in another somewhere */
+  bool constant; /* coefficients: the operator is separable */
+  TesiStretch stretch;
   bool guess;               /* the iteration has a start */
   TesSmootherKind smoother; /* asked for */
   TesMethod method;
@@ -23,8 +30,8 @@ typedef struct TesiChoice {
 TesiChoice tesi_choose(const TesiSituation *situation);
 
 /* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother
- * is the one to use. */
-void tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
+ * is the one to use. Warns of what no choice serves. */
+TesStatus tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
 /* problem->cycle: what is asked for, where float32 holds lengths of the size of the cells; for this its space is
  * enough. */
 TesStatus tesi_problem_choose_precision(TesProblem *problem);

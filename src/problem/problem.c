@@ -80,7 +80,7 @@ static TesStatus create_operators(TesProblem *p) {
   TesSmootherKind smoother;
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
-  tesi_problem_choose(p, &smoother);
+  TES_TRY(tesi_problem_choose(p, &smoother));
   const bool symmetric =
       o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
   const TesMultigridDesc mg = {

@@ -154,12 +154,18 @@ static TesStatus apply_patches(void *user, const void *r, void *z) {
                               plan->patches->weight, z);
 }
 
+static bool has_patches(const TesSmoother *smoother) {
+  return smoother->kind == TES_SMOOTHER_CELL_PATCH || smoother->kind == TES_SMOOTHER_LINE_PATCH;
+}
+
 /* B, and lambda. */
 static TesStatus make_preconditioner(TesSmoother *smoother, Plan *plan, double *lambda) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (smoother->kind == TES_SMOOTHER_CELL_PATCH) {
-    TES_TRY(tesi_cell_patches_create(smoother->op, &plan->patches));
+  if (has_patches(smoother)) {
+    TES_TRY((smoother->kind == TES_SMOOTHER_LINE_PATCH
+                 ? tesi_cell_patches_create_lines
+                 : tesi_cell_patches_create)(smoother->op, &plan->patches));
     TES_TRY(tesi_operator_vector(smoother->op, &plan->z));
     TES_TRY(tesi_largest_eigenvalue(smoother->op, apply_patches, smoother, TESI_EIGENVALUE_STEPS, lambda));
   } else {
@@ -173,7 +179,7 @@ done:
 /* The least applications of the operator to a solution, among degrees 2 to 6 (docs/performance-one-world.md). */
 static int usual_degree(const TesSmoother *smoother) {
   const TesSpace *space = smoother->op->space;
-  if (smoother->kind == TES_SMOOTHER_CELL_PATCH) return 2;
+  if (has_patches(smoother)) return 2;
   return space && space->degree >= 5 ? 5 : 4;
 }
 
@@ -197,8 +203,11 @@ TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
   smoother->omega = 1;
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description, "chebyshev-%s%s, degree %d on [%.3g, %.3g]",
-           plan->patches ? "cell patches" : "jacobi", plan->fourth ? ", fourth kind" : "", smoother->degree,
-           plan->centre - plan->radius, plan->centre + plan->radius);
+           !plan->patches         ? "jacobi"
+           : plan->patches->lines ? "lines of cells"
+                                  : "cell patches",
+           plan->fourth ? ", fourth kind" : "", smoother->degree, plan->centre - plan->radius,
+           plan->centre + plan->radius);
 done:
   return status;
 }

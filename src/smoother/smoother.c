@@ -77,7 +77,8 @@ static const struct {
     [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", wants_diagonal, tesi_smoother_chebyshev_init},
     [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_box, tesi_smoother_gauss_seidel_init},
     [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_box, tesi_smoother_gauss_seidel_init},
-    [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_mapped, tesi_smoother_chebyshev_init}};
+    [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_mapped, tesi_smoother_chebyshev_init},
+    [TES_SMOOTHER_LINE_PATCH] = {"line_patch", wants_mapped, tesi_smoother_chebyshev_init}};
 
 /* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
 static bool goes_by_part(const TesSmoother *smoother) {

@@ -118,9 +118,9 @@ static TesStatus check_hierarchy(TesiCaseReader *r) {
       TES_TRY(tesi_case_error(r, tesi_case_row(keys[i]), given(r, keys[i]),
                               "only meshes of trees have this; a box becomes one with mesh.kind: forest"));
   if (trees && s != TES_SMOOTHER_AUTO && s != TES_SMOOTHER_JACOBI && s != TES_SMOOTHER_CHEBYSHEV &&
-      s != TES_SMOOTHER_CELL_PATCH)
+      s != TES_SMOOTHER_CELL_PATCH && s != TES_SMOOTHER_LINE_PATCH)
     TES_TRY(tesi_case_error(r, smoother, r->node[smoother],
-                            "meshes of trees have auto, jacobi, chebyshev and cell_patch, got %s",
+                            "meshes of trees have auto, jacobi, chebyshev, cell_patch and line_patch, got %s",
                             tes_case_choice("solver.smoother", (int)s)));
   if (trees && r->node[spacing])
     TES_TRY(tesi_case_error(

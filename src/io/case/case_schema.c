@@ -203,10 +203,11 @@ const TesiKey tesi_case_keys[] = {
    .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg"),
    .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle"},
   {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = SOLVER(smoother),
-   .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch"),
+   .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch",
+     "line_patch"),
    .fallback = "auto",
-   .help = "vertex patches (multiplicative or damped additive), a point smoother, or on meshes of trees cell "
-     "patches, for stretched cells"},
+   .help = "vertex patches (multiplicative or damped additive), a point smoother, or on meshes of trees "
+     "patches of cells, or of lines of stretched cells"},
   {.path = "solver.local_solver", .type = TESI_KEY_CHOICE, .target = SOLVER(local),
    .choices = WORDS("auto", "exact", "mean", "scaled", "rank1"), .fallback = "auto",
    .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit"},

@@ -8,12 +8,12 @@
 #include "basis/eigen.h"
 #include "device/kernel.h"
 #include "operator/mapped/mapped_robin.h"
+#include "smoother/line_patch/line_patch.h"
 #include "smoother/spectrum.h"
 
 enum { MOST = TESI_CELL_PATCH_NODES, WINDOW = 512 };
 
-/* The basis of a pair of ends; what is gone has no mode. */
-static TesStatus make_class(TesContext *ctx, int n, const uint8_t end[2], double *S, double *lambda) {
+TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], double *S, double *lambda) {
   TesStatus status = TES_OK;
   double M[MOST * MOST], K[MOST * MOST], own[MOST * MOST];
   const int first = end[0] == TESI_END_GONE, size = n - first - (end[1] == TESI_END_GONE);
@@ -49,7 +49,7 @@ static TesStatus make_classes(TesiCellPatches *p) {
     for (int b = 0; b < TESI_ENDS; b++) {
       const int k = p->class_of[a][b];
       const uint8_t end[2] = {(uint8_t)a, (uint8_t)b};
-      if (k >= 0) TES_TRY(make_class(ctx, n, end, p->S + k * n * n, p->lambda + k * n));
+      if (k >= 0) TES_TRY(tesi_cell_patch_basis(ctx, n, end, p->S + k * n * n, p->lambda + k * n));
     }
 done:
   return status;
@@ -134,15 +134,31 @@ static void surrogate_diagonal(const TesiCellPatches *p, int64_t c, double (*con
   }
 }
 
+TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, double *sum, double *count) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = p->m;
+  double *diagonal = NULL;
+  TES_ALLOC(&diagonal, m->nodes);
+  TES_TRY(tesi_diagonal_ref(op, diagonal));
+  for (int64_t i = 0; i < m->nodes; i++)
+    diagonal[i] = count[i] > 0 ? sqrt(sum[i] / (count[i] * count[i] * diagonal[i])) : 0;
+  TES_TRY(tesi_operator_vector(op, &p->weight));
+  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = p->weight};
+  TES_TRY(tes_vector_set(&v, diagonal));
+done:
+  tesi_free(ctx, &diagonal);
+  return status;
+}
+
 static TesStatus make_weights(TesiCellPatches *p, const TesOperator *op) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
-  double *sum = NULL, *count = NULL, *diagonal = NULL, own[MOST * MOST * MOST];
+  double *sum = NULL, *count = NULL, own[MOST * MOST * MOST];
   double(*of_class)[2][MOST] = NULL;
   TES_ALLOC(&sum, m->nodes);
   TES_ALLOC(&count, m->nodes);
-  TES_ALLOC(&diagonal, m->nodes);
   TES_ALLOC(&of_class, p->classes);
   class_diagonals(p, of_class);
   for (int64_t c = 0; c < m->cells; c++) {
@@ -153,16 +169,10 @@ static TesStatus make_weights(TesiCellPatches *p, const TesOperator *op) {
       count[m->index[c * m->cell_nodes + at]] += 1;
     }
   }
-  TES_TRY(tesi_diagonal_ref(op, diagonal));
-  for (int64_t i = 0; i < m->nodes; i++)
-    diagonal[i] = count[i] > 0 ? sqrt(sum[i] / (count[i] * count[i] * diagonal[i])) : 0;
-  TES_TRY(tesi_operator_vector(op, &p->weight));
-  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = p->weight};
-  TES_TRY(tes_vector_set(&v, diagonal));
+  TES_TRY(tesi_cell_patch_weights(p, op, sum, count));
 done:
   tesi_free(ctx, &sum);
   tesi_free(ctx, &count);
-  tesi_free(ctx, &diagonal);
   tesi_free(ctx, &of_class);
   return status;
 }
@@ -254,30 +264,58 @@ done:
   return status;
 }
 
-TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patches) {
+/* What patches of cells and of lines have in common. */
+static TesStatus begin(const TesOperator *op, bool lines, TesiCellPatches **patches) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  TesiCellPatches *p = NULL;
-  *patches = NULL;
+  TesiCellPatches *p;
   TES_TRY(check_operator(op));
-  TES_NEW(&p);
+  TES_NEW(patches);
+  p = *patches;
   p->context = tesi_context_retain(ctx);
   p->m = tesi_mapped_of(op);
   TES_ALLOC(&p->end, p->m->cells);
   TES_ALLOC(&p->g, p->m->cells);
+  if (lines) TES_ALLOC(&p->across, p->m->cells);
   TES_TRY(tesi_cell_patches_find_ends(p));
-  TES_TRY(make_classes(p));
   TES_TRY(make_factors(p));
+done:
+  return status;
+}
+
+static TesStatus finish_cells(const TesOperator *op, TesiCellPatches *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TES_TRY(make_classes(p));
   TES_TRY(make_weights(p, op));
   if (tesi_has_kernels(ctx))
     TES_TRY(tesi_cell_patch_kernels_create(p, &p->kernels));
   else
     TES_TRY(make_batches(p));
-  *patches = p;
-  p = NULL;
 done:
-  tesi_cell_patches_destroy(&p);
   return status;
+}
+
+static TesStatus create(const TesOperator *op, bool lines, TesiCellPatches **patches) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  *patches = NULL;
+  TES_TRY(begin(op, lines, patches));
+  if (lines)
+    TES_TRY(tesi_line_patches_create(*patches, op));
+  else
+    TES_TRY(finish_cells(op, *patches));
+done:
+  if (status != TES_OK) tesi_cell_patches_destroy(patches);
+  return status;
+}
+
+TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patches) {
+  return create(op, false, patches);
+}
+
+TesStatus tesi_cell_patches_create_lines(const TesOperator *op, TesiCellPatches **patches) {
+  return create(op, true, patches);
 }
 
 void tesi_cell_patches_destroy(TesiCellPatches **patches) {
@@ -287,6 +325,8 @@ void tesi_cell_patches_destroy(TesiCellPatches **patches) {
   *patches = NULL;
   tesi_context_device(ctx)->release(ctx, &p->weight);
   tesi_cell_patch_kernels_destroy(ctx, &p->kernels);
+  tesi_line_patches_destroy(ctx, &p->lines);
+  tesi_free(ctx, &p->across);
   tesi_free(ctx, &p->S);
   tesi_free(ctx, &p->lambda);
   tesi_free(ctx, &p->end);
@@ -320,6 +360,7 @@ static void apply_colours(const void *data, const TesiTeamMember *me) {
 
 TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z) {
   const int threads = tesi_team_threads(p->context, 4 * p->m->cells * p->m->cell_nodes);
+  if (p->lines) return tesi_line_patches_apply(p, r, z);
   if (p->kernels) return tesi_cell_patch_kernels_apply(p, r, z);
   memset(z, 0, (size_t)p->m->length * tesi_precision_size(p->m->precision));
   tesi_team_run(threads, apply_colours, &(Apply){p, r, z});
@@ -327,6 +368,7 @@ TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void 
 }
 
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p) {
+  if (p->lines) return tesi_line_patches_cost(p);
   const double n = p->m->n, nodes = (double)(p->m->cells * p->m->cell_nodes);
   const double vectors = (double)p->m->length * (double)tesi_precision_size(p->m->precision);
   return (TesCost){.flops = nodes * (4 * p->m->dim * n + p->m->dim + 2),

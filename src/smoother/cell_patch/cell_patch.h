@@ -34,7 +34,13 @@ enum {
   TESI_ENDS = TESI_END_RATIO + 13
 };
 
+/* The cell of the same size beyond a face, and which of its faces it is; -1: none. */
+typedef struct TesiAcross {
+  int32_t cell, face;
+} TesiAcross;
+
 typedef struct TesiCellPatches TesiCellPatches;
+typedef struct TesiLinePatches TesiLinePatches;
 typedef struct TesiCellPatchKernels TesiCellPatchKernels;
 typedef void (*TesiCellPatchRun)(const TesiCellPatches *p, int64_t first, int64_t end, const void *r,
                                  void *z);
@@ -45,9 +51,12 @@ struct TesiCellPatches {
   int classes;
   int class_of[TESI_ENDS][TESI_ENDS]; /* by the ends, -1: no cell has them */
   double *S, *lambda; /* [classes][n][n] (node, mode), [classes][n]; modes that are not: S = 0, lambda = 1 */
-  uint8_t (*end)[3][2];          /* [cells] */
-  double (*g)[4];                /* [cells] g_d, m */
-  void *weight;                  /* W, the operator's precision */
+  uint8_t (*end)[3][2]; /* [cells] */
+  TesiAcross (
+      *across)[3][2];     /* [cells], by direction and side; while patches are lines of cells, else NULL */
+  double (*g)[4];         /* [cells] g_d, m */
+  void *weight;           /* W, the operator's precision */
+  TesiLinePatches *lines; /* patches are lines of cells (line_patch.h); NULL: they are cells */
   TesiCellPatchKernels *kernels; /* on devices with kernels; NULL on the host, which has: */
   /* batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1:
    * not in the patch. */
@@ -58,6 +67,8 @@ struct TesiCellPatches {
 };
 
 TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patches);
+/* The same with lines of stretched cells in the place of these cells: line_patch.h. */
+TesStatus tesi_cell_patches_create_lines(const TesOperator *op, TesiCellPatches **patches);
 void tesi_cell_patches_destroy(TesiCellPatches **patches);
 /* z <- sum R_c' A_c^-1 R_c W r: B r without the last W, which a polynomial of B A multiplies with anyway. The same
  * bits for every number of threads and, but for contexts that are unordered, every order of blocks. On a device:
@@ -79,6 +90,18 @@ double tesi_cell_patch_kernels_bytes(const TesiCellPatches *p);
 TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p);
 /* K, M [n][n] of the cell [0, 1] with its neighbours at the ends. */
 void tesi_cell_patch_matrices(int n, const uint8_t end[2], double *K, double *M);
+/* The part of the neighbours alone; K, M: those of the cell. */
+void tesi_cell_patch_add_ends(int n, const uint8_t end[2], double *K, double *M);
+/* The basis of a pair of ends: S[n][n] (node, mode), lambda[n]; what is gone has no mode: S = 0, lambda = 1. S begins
+ * with zeros. */
+TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], double *S, double *lambda);
+/* p->weight from sum[nodes], the diagonals of the A_c of all patches at a node, and count[nodes], how many they are;
+ * both are overwritten. */
+TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, double *sum, double *count);
+/* A_x = b by Cholesky, x from b; A[n][n] is overwritten. Plain. */
+void tesi_solve_dense(int n, double *A, double *x);
+/* A number of a vertex that all cells agree about, where it hangs too. */
+uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, int64_t cell, int v);
 /* Whether node i of the cell, number `at`, is in its patch. */
 bool tesi_cell_patch_has(const TesiMapped *m, int64_t cell, int64_t at);
 

@@ -1,6 +1,7 @@
 /* What is at the ends of the cells: neighbours are found by the vertices of their common face. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "basis/lagrange.h"
 #include "base/team.h"
 #include "geometry/geometry.h"
@@ -44,7 +45,7 @@ static uint64_t index_key(const TesiMapped *m, int64_t cell, int v) {
 
 /* The same for a vertex in all cells: where it halves an edge or a face of the coarse side, from the corners of
  * that. */
-static uint64_t vertex_key(const TesiMapped *m, int64_t cell, int v) {
+uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, int64_t cell, int v) {
   const int last = m->n - 1, i[3] = {(v & 1) * last, (v >> 1 & 1) * last, (v >> 2 & 1) * last};
   if (!tesi_mapped_hangs(m, cell)) return 4 * index_key(m, cell, v);
   const unsigned halved =
@@ -65,7 +66,7 @@ static Face face_of(const TesiMapped *m, int64_t cell, int face) {
   Face f = {.cell = (int32_t)cell, .face = (int8_t)face};
   for (int v = 0; v < 1 << m->dim; v++)
     if ((v >> (face / 2) & 1) == (face & 1))
-      f.key += mix(hangs(m, cell, face) ? 4 * index_key(m, cell, v) : vertex_key(m, cell, v));
+      f.key += mix(hangs(m, cell, face) ? 4 * index_key(m, cell, v) : tesi_cell_patch_vertex_key(m, cell, v));
   return f;
 }
 
@@ -89,14 +90,17 @@ static void thickness(const TesiGeometry *g, int64_t cell, const double *B, cons
 }
 
 /* Of face f among those of the same key, first .. end - 1. */
-static uint8_t end_of(const TesiMapped *m, const Face *f, const Face *first, const Face *end,
+static uint8_t end_of(const TesiCellPatches *p, const Face *f, const Face *first, const Face *end,
                       double (*const h)[3]) {
+  const TesiMapped *m = p->m;
   const bool fine = hangs(m, f->cell, f->face);
   const Face *other = NULL;
   if (fine || constrained(m, f->cell, f->face)) return TESI_END_GONE;
   for (const Face *o = first; o < end; o++)
     if (o != f && (!other || hangs(m, o->cell, o->face))) other = o;
   if (!other) return TESI_END_FREE;
+  if (p->across && !hangs(m, other->cell, other->face))
+    p->across[f->cell][f->face / 2][f->face & 1] = (TesiAcross){other->cell, other->face};
   const double ratio = h[other->cell][other->face / 2] / h[f->cell][f->face / 2];
   return (uint8_t)(TESI_END_MIDDLE + (int)lrint(fmin(fmax(2 * log2(ratio), -6), 6)));
 }
@@ -124,8 +128,7 @@ static void find_ends(const TesiCellPatches *p, Face *face, int64_t count, doubl
   for (int64_t i = 0, j; i < count; i = j) {
     for (j = i + 1; j < count && face[j].key == face[i].key;) j++;
     for (int64_t k = i; k < j; k++)
-      p->end[face[k].cell][face[k].face / 2][face[k].face & 1] =
-          end_of(p->m, &face[k], face + i, face + j, h);
+      p->end[face[k].cell][face[k].face / 2][face[k].face & 1] = end_of(p, &face[k], face + i, face + j, h);
   }
 }
 
@@ -162,6 +165,7 @@ TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p) {
   const int threads = tesi_team_threads(ctx, 32 * count);
   const double middle = 0.5;
   Faces s = {.p = p};
+  if (p->across) memset(p->across, -1, (size_t)m->cells * sizeof *p->across);
   TES_ALLOC(&s.face, count);
   TES_ALLOC(&s.sorted, count);
   TES_ALLOC(&s.h, m->cells);
@@ -178,6 +182,10 @@ done:
 
 void tesi_cell_patch_matrices(int n, const uint8_t end[2], double *K, double *M) {
   tesi_cell_matrices(n - 1, M, K);
+  tesi_cell_patch_add_ends(n, end, K, M);
+}
+
+void tesi_cell_patch_add_ends(int n, const uint8_t end[2], double *K, double *M) {
   const double k = K[0], m = M[0];
   for (int s = 0; s < 2; s++) {
     const int at = s * (n * n - 1);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "smoother/cell_patch/cell_patch.h"
+#include "smoother/line_patch/line_patch.h"
 
 enum { MOST = TESI_CELL_PATCH_NODES };
 
@@ -35,7 +36,7 @@ static void assemble(const TesiCellPatches *p, int64_t c, int count, const int *
 }
 
 /* x <- A^-1 x by Cholesky; A is overwritten. */
-static void solve_dense(int n, double *A, double *x) {
+void tesi_solve_dense(int n, double *A, double *x) {
   for (int j = 0; j < n; j++) {
     for (int k = 0; k < j; k++)
       for (int i = j; i < n; i++) A[i * n + j] -= A[i * n + k] * A[j * n + k];
@@ -56,6 +57,7 @@ TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r,
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
+  if (p->lines) return tesi_line_patches_apply_ref(p, r, z);
   double *A = NULL, *weight = NULL, x[MOST * MOST * MOST];
   int at[MOST * MOST * MOST];
   const TesVector w = {.context = ctx, .length = m->length, .precision = m->precision, .data = p->weight};
@@ -71,7 +73,7 @@ TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r,
     for (int i = 0; i < count; i++)
       x[i] = tesi_cell_patch_has(m, c, at[i]) ? weight[index[at[i]]] * r[index[at[i]]] : 0;
     assemble(p, c, count, at, A);
-    solve_dense(count, A, x);
+    tesi_solve_dense(count, A, x);
     for (int i = 0; i < count; i++)
       if (tesi_cell_patch_has(m, c, at[i])) z[index[at[i]]] += x[i];
   }

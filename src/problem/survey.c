@@ -1,0 +1,127 @@
+/* A look at the cells: how stretched they are, how a varies within them. */
+#include "problem/survey.h"
+#include <math.h>
+#include <string.h>
+#include "base/work.h"
+
+enum { SAMPLE = 16384, POINTS = 27 };
+
+/* Three times as long in one direction: couplings differ by the square of it. From there on lines of cells take less
+ * time than chebyshev (docs/performance-adaptive.md). */
+static const double STRETCHED = 9;
+
+/* The points 0.02, 0.47, 0.92 a direction, which symmetric data do not single out: xi[points][dim]. */
+static int make_points(int dim, double *xi) {
+  const int points = dim == 3 ? POINTS : 9;
+  for (int p = 0, at = 0; p < points; p++)
+    for (int d = 0, rest = p; d < dim; d++, rest /= 3) xi[at++] = 0.47 + 0.45 * (rest % 3 - 1);
+  return points;
+}
+
+/* g[d] <- entry d, d of J^-1 J^-T by cofactors, but for a common factor. */
+static void couplings(int dim, const double *J, double g[3]) {
+  for (int d = 0; d < dim; d++) {
+    double sum = 0;
+    for (int r = 0; r < dim; r++) {
+      const int a = (r + 1) % dim, b = (r + 2) % dim, e = (d + 1) % dim, f = (d + 2) % dim;
+      const double cofactor =
+          dim == 2 ? J[a * 2 + e] : J[a * 3 + e] * J[b * 3 + f] - J[a * 3 + f] * J[b * 3 + e];
+      sum += cofactor * cofactor;
+    }
+    g[d] = sum;
+  }
+}
+
+static TesiStretch stretch_of(int dim, const double *J) {
+  double g[3] = {0}, least, middle, most;
+  couplings(dim, J, g);
+  most = fmax(fmax(g[0], g[1]), g[2]);
+  least = dim == 3 ? fmin(fmin(g[0], g[1]), g[2]) : fmin(g[0], g[1]);
+  middle = dim == 3 ? g[0] + g[1] + g[2] - most - least : least;
+  return most > STRETCHED * middle  ? TESI_STRETCHED_ONE_WAY
+         : most > STRETCHED * least ? TESI_STRETCHED
+                                    : TESI_EVEN;
+}
+
+static TesStatus jump_of(const TesProblem *p, const TesFunction *a, int points, const double *x,
+                         double *jump) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int dim = p->mesh->dim;
+  double by_axis[3][POINTS] = {{0}}, value[POINTS], least = INFINITY, most = 0;
+  for (int i = 0; i < points; i++)
+    for (int d = 0; d < dim; d++) by_axis[d][i] = x[i * dim + d];
+  TES_TRY(tes_function_evaluate(a, points, by_axis[0], by_axis[1], by_axis[2], 0, value));
+  for (int i = 0; i < points; i++) least = fmin(least, value[i]), most = fmax(most, value[i]);
+  if (least > 0) *jump = fmax(*jump, most / least);
+done:
+  return status;
+}
+
+static bool varies(const TesFunction *a) {
+  return a && !tes_function_constant(a, NULL);
+}
+
+static bool data_vary(const TesProblem *p) {
+  for (int t = 0; t < p->form.terms; t++)
+    if (p->form.term[t].term == TES_TERM_DIFFUSION && varies(p->form.term[t].a.all)) return true;
+  return false; /* materials are on other meshes than boxes */
+}
+
+/* The diffusion coefficients of the form in a cell; they are positive there, which operators have checked. */
+static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, const double *x, double *jump) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int material = tes_mesh_material(p->mesh, cell);
+  for (int t = 0; t < p->form.terms; t++) {
+    const TesTermDesc *term = &p->form.term[t];
+    const TesFunction *a = term->a.all;
+    if (term->term != TES_TERM_DIFFUSION) continue;
+    if (term->a.material && material >= 0 && term->a.material[material]) a = term->a.material[material];
+    if (varies(a)) TES_TRY(jump_of(p, a, points, x, jump));
+  }
+done:
+  return status;
+}
+
+/* Points and Jacobians of a cell; a box is asked for its coordinates, so that it need not hold a geometry. */
+static TesStatus place(const TesMesh *mesh, int64_t cell, int points, const double *xi, double *x,
+                       double *J) {
+  const int dim = mesh->dim;
+  if (mesh->kind != TES_MESH_BOX) return tes_mesh_evaluate(mesh, cell, points, xi, x, J);
+  const TesMeshInfo info = tes_mesh_info(mesh);
+  int64_t rest = cell;
+  memset(J, 0, (size_t)(points * dim * dim) * sizeof *J);
+  for (int d = 0; d < dim; d++) {
+    const double *at = info.coordinates[d] + rest % info.cells_along[d];
+    rest /= info.cells_along[d];
+    for (int p = 0; p < points; p++) {
+      x[p * dim + d] = at[0] + xi[p * dim + d] * (at[1] - at[0]);
+      J[p * dim * dim + d * (dim + 1)] = at[1] - at[0];
+    }
+  }
+  return TES_OK;
+}
+
+TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int dim = p->mesh->dim;
+  const int64_t cells = p->mesh->cells, stride = 1 + (cells - 1) / SAMPLE;
+  double xi[3 * POINTS], x[3 * POINTS], J[9 * POINTS];
+  const int points = make_points(dim, xi);
+  int64_t of[3] = {0};
+  *survey = (TesiSurvey){.jump = 1};
+  if (p->equation->flow || (p->mesh->kind == TES_MESH_BOX && !data_vary(p))) return TES_OK;
+  for (int64_t c = 0; c < cells; c += stride) {
+    TES_TRY(place(p->mesh, c, points, xi, x, J));
+    TES_TRY(look_at_data(p, c, points, x, &survey->jump));
+    of[stretch_of(dim, J + points / 2 * dim * dim)]++;
+  }
+  const int64_t all = of[0] + of[1] + of[2];
+  if (p->mesh->kind != TES_MESH_BOX && 100 * (of[TESI_STRETCHED] + of[TESI_STRETCHED_ONE_WAY]) > all)
+    survey->stretch =
+        2 * of[TESI_STRETCHED] > of[TESI_STRETCHED_ONE_WAY] ? TESI_STRETCHED : TESI_STRETCHED_ONE_WAY;
+done:
+  return status;
+}

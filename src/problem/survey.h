@@ -1,0 +1,15 @@
+/* What the cells of a problem are like, which choices and warnings need. */
+#ifndef TESI_SURVEY_H
+#define TESI_SURVEY_H
+
+#include "problem/problem.h"
+
+/* Of at most some ten thousand cells, evenly taken. */
+typedef struct TesiSurvey {
+  TesiStretch stretch; /* of cells of meshes other than boxes: of one in a hundred at least */
+  double jump;         /* largest quotient of two values of a diffusion coefficient within a cell */
+} TesiSurvey;
+
+TesStatus tesi_survey(const TesProblem *problem, TesiSurvey *survey);
+
+#endif

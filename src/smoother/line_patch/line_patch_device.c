@@ -1,0 +1,112 @@
+/* Lines of cells as kernels (GPU, emulator): uploads, launches of src/kernels/line_patch.cu. */
+#include <stdio.h>
+#include "device/upload.h"
+#include "smoother/line_patch/line_patch.h"
+
+enum { THREADS = 128 };
+
+static TesStatus check_memory(const TesiLinePatches *l) {
+  TesContext *ctx = l->p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = l->p->m;
+  const double size = (double)tesi_precision_size(m->precision), places = (double)(l->rows * l->lanes);
+  const double bytes = places * (4 + m->n * size) +
+                       (double)(l->batches * (m->dim - 1) * m->n * m->n * l->lanes) * size +
+                       tesi_gather_bytes(m->precision, l->rows * l->lanes, m->nodes);
+  const double available = (double)tesi_context_device(ctx)->available(ctx);
+  tesi_log(ctx, TES_LOG_DETAIL, "lines of %lld cells: %.3g GiB on the device", (long long)m->cells,
+           bytes / (1 << 30));
+  if (bytes > available)
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "lines of %lld cells of degree %d need %.3g GiB on the device, %.3g GiB are free: use "
+             "solver.smoother: chebyshev, or refine less",
+             (long long)m->cells, m->degree, bytes / (1 << 30), available / (1 << 30));
+done:
+  return status;
+}
+
+/* Where the batches begin, and the batch of each position. */
+static TesStatus upload_batches(TesiLinePatches *l) {
+  TesContext *ctx = l->p->context;
+  TesStatus status = TES_OK;
+  const int64_t positions = l->rows / l->modes;
+  int32_t *batch = NULL, *first = NULL;
+  TES_ALLOC(&batch, positions);
+  TES_ALLOC(&first, l->batches + 1);
+  for (int64_t b = 0; b <= l->batches; b++) first[b] = (int32_t)(l->first_row[b] / l->modes);
+  for (int64_t b = 0; b < l->batches; b++)
+    for (int32_t i = first[b]; i < first[b + 1]; i++) batch[i] = (int32_t)b;
+  TES_TRY(tesi_upload(ctx, batch, (size_t)positions * sizeof *batch, &l->batch_device));
+  TES_TRY(tesi_upload(ctx, first, (size_t)(l->batches + 1) * sizeof *first, &l->first_device));
+done:
+  tesi_free(ctx, &batch);
+  tesi_free(ctx, &first);
+  return status;
+}
+
+static TesStatus get_kernels(TesiLinePatches *l) {
+  TesContext *ctx = l->p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = l->p->m;
+  char text[2][24];
+  TesiProgram *program;
+  snprintf(text[0], sizeof text[0], "DIM=%d", m->dim);
+  snprintf(text[1], sizeof text[1], "N=%d", m->n);
+  const TesiProgramDesc desc = {
+      .file = "line_patch.cu",
+      .options = {m->precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1]}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_line_to_modes", 0, &l->to_modes));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_line_solve", 0, &l->solve));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_line_to_nodes", 0, &l->to_nodes));
+done:
+  return status;
+}
+
+TesStatus tesi_line_kernels_create(TesiLinePatches *l) {
+  TesContext *ctx = l->p->context;
+  TesStatus status = TES_OK;
+  const TesiMapped *m = l->p->m;
+  const size_t size = tesi_precision_size(m->precision);
+  const int64_t places = l->rows * l->lanes;
+  TES_TRY(check_memory(l));
+  TES_TRY(get_kernels(l));
+  TES_TRY(upload_batches(l));
+  TES_TRY(tesi_upload(ctx, l->index, (size_t)places * sizeof *l->index, &l->index_device));
+  TES_TRY(tesi_upload(ctx, l->factor, (size_t)(places * m->n) * size, &l->factor_device));
+  TES_TRY(tesi_upload(ctx, l->S, (size_t)(l->batches * (m->dim - 1) * m->n * m->n * l->lanes) * size,
+                      &l->S_device));
+  TES_TRY(tesi_gather_create(ctx, m->precision, places, l->index, m->nodes, &l->gather));
+  tesi_free(ctx, &l->factor);
+  tesi_free(ctx, &l->S);
+  tesi_free(ctx, &l->index);
+done:
+  return status;
+}
+
+static TesiGrid grid_of(int64_t threads) {
+  return (TesiGrid){(unsigned)((threads + THREADS - 1) / THREADS), 1, 1};
+}
+
+TesStatus tesi_line_kernels_apply(const TesiLinePatches *l, const void *r, void *z) {
+  TesContext *ctx = l->p->context;
+  TesStatus status = TES_OK;
+  int positions = (int)(l->rows / l->modes), batches = (int)l->batches;
+  void *to_modes[] = {&r,
+                      (void *)&l->gather.values,
+                      (void *)&l->index_device,
+                      (void *)&l->p->weight,
+                      (void *)&l->batch_device,
+                      (void *)&l->S_device,
+                      &positions};
+  void *solve[] = {(void *)&l->gather.values, (void *)&l->factor_device, (void *)&l->first_device, &batches};
+  void *to_nodes[] = {(void *)&l->gather.values, (void *)&l->batch_device, (void *)&l->S_device, &positions};
+  TES_TRY(
+      tesi_kernel_launch(ctx, &l->to_modes, grid_of(positions * (int64_t)l->lanes), THREADS, 0, to_modes));
+  TES_TRY(tesi_kernel_launch(ctx, &l->solve, grid_of(l->batches * l->modes * l->lanes), THREADS, 0, solve));
+  TES_TRY(
+      tesi_kernel_launch(ctx, &l->to_nodes, grid_of(positions * (int64_t)l->lanes), THREADS, 0, to_nodes));
+  TES_TRY(tesi_gather_run(ctx, &l->gather, z));
+done:
+  return status;
+}
