@@ -13,6 +13,7 @@ static const char help[] =
     "  mesh      a mesh of your own, from Gmsh\n"
     "  ball      a curved domain, with a picture\n"
     "  heat      a solution in time\n"
+    "  transport the same, carried by a velocity\n"
     "  stokes    a flow whose solution is known\n"
     "  stokes-3d the same in space\n"
     "  cavity    a flow that a lid drives\n"
@@ -109,6 +110,22 @@ static const struct {
      "  points: {middle: [0.5, 0.5]}\n"
      "  values: {heat: {integral: domain}, flux: {integral: left, of: 0.02*(ux*nx + uy*ny)}}\n"
      "  vtu: {file: heat.vtu, every: {time: 0.1}}  # a file each, and heat.pvd\n"},
+    {"transport", "# u_t - div(a grad u) + b . grad u + c u = f: what a velocity b carries (docs/time.md).\n"
+                  "problem: transport\n"
+                  "mesh: {box: {cells: [32, 16], upper: [2, 1]}}\n"
+                  "space: {degree: 3}              # stabilization: auto, none or supg\n"
+                  "data:\n"
+                  "  a: 0.001\n"
+                  "  b: [4*y*(1 - y), 0]           # one expression a direction\n"
+                  "boundary:\n"
+                  "  all: {neumann: 0}\n"
+                  "  left: {dirichlet: \"exp(-100*pow(y - 0.5, 2))\"}\n"
+                  "  right: outflow                # a du/dn = 0\n"
+                  "time: {end: 2, step: 0.02}      # without it: the steady solution\n"
+                  "output:\n"
+                  "  series: transport.csv\n"
+                  "  values: {inside: {integral: domain}}\n"
+                  "  vtu: transport.vtu\n"},
     {"stokes",
      "# Stokes flow, -div(nu grad u) + alpha u + grad p = f, div u = 0, whose solution is known: errors are "
      "told (docs/stokes.md).\n"
@@ -196,7 +213,7 @@ int cli_new(int argc, char **argv) {
   for (int i = 0; i < TEMPLATES; i++)
     if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
   return cli_usage_error(
-      "there is no template '%s'; expected poisson, l-shape, goal, mesh, ball, heat, stokes, "
+      "there is no template '%s'; expected poisson, l-shape, goal, mesh, ball, heat, transport, stokes, "
       "stokes-3d, cavity, channel, shear or viscosity",
       name);
 }

@@ -38,7 +38,7 @@ static void make_functions(TesContext *ctx, const Setup *s, TesProblemDesc *desc
                            {0},
                            {{0}}};
   desc->exact[0] = functions->exact;
-  desc->data = (TesData){functions->a, functions->c, {functions->f}};
+  desc->data = (TesData){.a = functions->a, .c = functions->c, .f = {functions->f}};
   desc->boundary = functions->boundary, desc->boundaries = 2 * s->dim;
   for (int face = 0; face < 6; face++) {
     functions->g[face] = expression(ctx, s->g[face]);

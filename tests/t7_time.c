@@ -1,6 +1,6 @@
 /* Run: ctest -R t7_time. Steps in time. Every method alone, on ordinary differential equations whose solutions are
  * formulas; then heat on boxes and forests, on the host and in the emulator, against manufactured solutions that the
- * elements hold exactly, so that errors are those of time; and in space. */
+ * elements hold exactly, so that errors are those of time; transport against the numbers of another program. */
 #include <math.h>
 #include <stdio.h>
 #include "problem/in_time.h"
@@ -207,7 +207,6 @@ static void check_heat(TesContext *on, TesMeshKind kind, int first, int count) {
     const double coarse = heat_error(on, kind, methods[i].method, 16, NULL);
     if (coarse < 0) return;
     const double fine = heat_error(on, kind, methods[i].method, 32, NULL), order = log2(coarse / fine);
-    printf("%s %g %g %g\n", tesi_time_method(methods[i].method)->name, coarse, fine, order);
     if (!(order > methods[i].order - (methods[i].method == TES_TIME_SDIRK3 ? 1 : 0.4)))
       fail_msg("%s: errors %g and %g, order %g", tesi_time_method(methods[i].method)->name, coarse, fine,
                order);
@@ -218,6 +217,107 @@ static void test_heat(void **state) {
   (void)state;
   check_heat(ctx, TES_MESH_BOX, 0, METHODS);
   check_heat(ctx, TES_MESH_FOREST, 0, METHODS);
+}
+
+/* ---- transport ----------------------------------------------------------------------------------------- */
+
+/* The problem of adaptive-multigrid-liebchen, section 5.1: a = 0.01, b = (0, -1), until t = 2. */
+#define M(z) "(0.5 + 0.25*cos(pi/2*t) - " z ")"
+#define THETA "exp(-(" M("x") "*" M("x") " + " M("y") "*" M("y") ")/4)"
+
+typedef struct Row {
+  TesMeshKind kind;
+  int degree, cells;
+  TesTimeMethod method;
+  int steps;
+  double l2, l2_space_time, digits;
+} Row;
+
+static void check_row(const Row *row) {
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesSolveResult result;
+  double l2, h1;
+  const TesMeshDesc desc = {.kind = row->kind, .dim = 2, .cells = {row->cells, row->cells}};
+  const TesStatus made = tes_mesh_create(ctx, &desc, &mesh);
+  if (made == TES_MISSING) return;
+  assert_ok(ctx, made);
+  TesFunction *a = expression(ctx, "0.01"), *b = expression(ctx, "-1"), *u = expression(ctx, THETA),
+              *f = expression(ctx, "(pi/16*sin(pi/2*t)*(" M("x") " + " M("y") ") - 0.01*((" M("x") "*" M(
+                                       "x") " + " M("y") "*" M("y") ")/4 - 1) - " M("y") "/2)*" THETA);
+  const TesBoundary all = {.g = {u}};
+  assert_ok(ctx, tes_problem_create(
+                     ctx,
+                     &(TesProblemDesc){.equation = TES_TRANSPORT,
+                                       .mesh = mesh,
+                                       .degree = row->degree,
+                                       .stabilization = TES_STREAMLINE_NONE,
+                                       .data = {.a = a, .b = {NULL, b}, .f = {f}},
+                                       .exact = {u},
+                                       .boundaries = 1,
+                                       .boundary = &all,
+                                       .time = {.end = 2, .step = 2. / row->steps, .method = row->method},
+                                       .solver = {.tolerance = 1e-8}},
+                     &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  assert_ok(ctx, tes_problem_errors(problem, &l2, &h1));
+  const double both = tes_problem_info(problem).l2_space_time;
+  if (!(fabs(l2 - row->l2) < row->digits * row->l2 && fabs(both - row->l2_space_time) < row->digits * both))
+    fail_msg("degree %d, %d cells: errors %.6g and %.6g, expected %.6g and %.6g", row->degree, row->cells, l2,
+             both, row->l2, row->l2_space_time);
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+  TesFunction **functions[] = {&a, &b, &u, &f};
+  for (int i = 0; i < 4; i++) tes_function_destroy(functions[i]);
+}
+
+/* Numbers of an independent program. */
+static void test_transport(void **state) {
+  static const Row rows[] = {
+      {TES_MESH_BOX, 1, 32, TES_TIME_BACKWARD_EULER, 100, 4.87728e-4, 6.48930e-4, 1e-4},
+      {TES_MESH_FOREST, 2, 8, TES_TIME_BACKWARD_EULER, 100, 5.37876e-4, 6.21358e-4, 1e-4},
+      {TES_MESH_BOX, 4, 4, TES_TIME_BACKWARD_EULER, 100, 5.28306e-4, 6.17311e-4, 1e-4},
+      {TES_MESH_BOX, 4, 8, TES_TIME_CRANK_NICOLSON, 100, 5.67665e-6, 6.48944e-6, 5e-4},
+      {TES_MESH_BOX, 4, 8, TES_TIME_BDF3, 100, 6.36384e-7, 9.89388e-7, 1e-3},
+      {TES_MESH_BOX, 8, 4, TES_TIME_SDIRK2, 20, 6.5904e-5, 7.3275e-5, 1e-3},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
+}
+
+/* Steady, with a layer: the largest nodal value of an independent program, with streamlines, a = 0.01. Without them it
+ * is refused. */
+static void test_layer(void **state) {
+  TesMesh *mesh;
+  TesFunction *a = expression(ctx, "0.01"), *b = expression(ctx, "-1"), *f = expression(ctx, "1");
+  const struct {
+    int degree, cells;
+    double largest;
+  } rows[] = {{1, 32, 0.93505}, {2, 16, 0.92661}, {4, 8, 0.91871}};
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    TesProblem *problem;
+    TesSolveResult result;
+    double largest;
+    TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                           .degree = rows[i].degree,
+                           .stabilization = TES_STREAMLINE_ALWAYS,
+                           .data = {.a = a, .b = {NULL, b}, .f = {f}},
+                           .solver = {.max_iterations = 500, .tolerance = 1e-8}};
+    assert_ok(ctx,
+              tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {rows[i].cells, rows[i].cells}}, &mesh));
+    desc.mesh = mesh;
+    assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+    assert_ok(ctx, tes_problem_solve(problem, &result));
+    assert_ok(ctx, tes_vector_maximum(tes_problem_solution(problem), &largest));
+    assert_near(largest, rows[i].largest, 2e-5);
+    tes_problem_destroy(&problem);
+    desc.stabilization = TES_STREAMLINE_NONE;
+    assert_int_equal(tes_problem_create(ctx, &desc, &problem), TES_INVALID_INPUT);
+    tes_context_clear(ctx);
+    tes_mesh_destroy(&mesh);
+  }
+  tes_function_destroy(&a), tes_function_destroy(&b), tes_function_destroy(&f);
 }
 
 static int set_up(void **state) {
@@ -234,6 +334,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_growth),
-                                     cmocka_unit_test(test_heat)};
+                                     cmocka_unit_test(test_heat), cmocka_unit_test(test_transport),
+                                     cmocka_unit_test(test_layer)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -14,6 +14,9 @@
  *  stored.
  *  - mapped: meshes of any kind, curved cells, hanging faces and edges interpolated inside the kernels
  *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
+ *  - transport: a form with a transport term, which is not symmetric, over q elements of any mesh: an operator of one
+ *  of the kinds above for its other terms, and the transport eight cells at a time with degree + 2 Gauss points a
+ *  direction. Float64, on the host; it tells no diagonal.
  *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each
  *  of the first kind above that
  *    takes it; components that are alike share one.
@@ -52,8 +55,14 @@ typedef enum TesTerm {
   TES_TERM_MASS,
   TES_TERM_ROBIN,
   TES_TERM_DIVERGENCE, /**< of element rt: - int p div v - int q div u, without a coefficient */
-  TES_TERM_STRAIN /**< of element rt, in the place of diffusion: int 2 a eps(u) : eps(v), the symmetric gradient */
+  TES_TERM_STRAIN, /**< of element rt, in the place of diffusion: int 2 a eps(u) : eps(v), the symmetric gradient */
+  TES_TERM_TRANSPORT /**< int (b . grad u) v, and what `streamline` adds; beside a diffusion term */
 } TesTerm;
+
+/** Streamline terms (SUPG): test functions v + tau b . grad v for the residual inside cells, int tau (c u + b . grad u
+ *  - a Lap u) b . grad v with c the mass term. auto: where the largest cell Peclet number |b| h / (2 k a) is above
+ *  1. */
+typedef enum TesStreamline { TES_STREAMLINE_AUTO, TES_STREAMLINE_NONE, TES_STREAMLINE_ALWAYS } TesStreamline;
 
 /** Functions of space; no function: 1. Referenced as long as needed. */
 typedef struct TesCoefficient {
@@ -67,9 +76,12 @@ typedef struct TesTermDesc {
   /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term
    *  stands on each of them, the Robin term on those that have no values on its boundary. */
   int trial, test;
-  double factor;    /**< positive; 0 means 1 */
-  TesCoefficient a; /**< diffusion, strain: a > 0; mass: c >= 0; Robin: alpha >= 0 */
-  int boundary;     /**< Robin: its number */
+  double factor;            /**< positive; 0 means 1 */
+  TesCoefficient a;         /**< diffusion, strain: a > 0; mass: c >= 0; Robin: alpha >= 0 */
+  int boundary;             /**< Robin: its number */
+  const TesFunction *b[3];  /**< transport: the velocity; NULL: 0 */
+  TesStreamline streamline; /**< transport */
+  double rate;              /**< tau^-2 = rate^2 + (2 k |b| / h)^2 + (12 k^2 a / h^2)^2; 2 / dt in time */
 } TesTermDesc;
 
 /** Of discontinuous functions: the penalty of jumps, with h the width of cells across a face. */

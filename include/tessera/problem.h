@@ -2,7 +2,7 @@
  *  A problem, from data to solution in three calls, on a mesh of any kind. Poisson and its kin; steady without u_t,
  *  or (TES_TRANSPORT with TesProblemDesc.time) in time:
  *
- *      u_t - div(a grad u) + c u = f              in the domain
+ *      u_t - div(a grad u) + b . grad u + c u = f     in the domain (b: transport alone)
  *      u = g  or  a du/dn = g  or  a du/dn + alpha u = g   on each boundary (n: outward normal)
  *
  *  discretised by continuous Q_k elements. And Stokes flow with exactly divergence-free velocities on boxes
@@ -71,7 +71,8 @@ typedef enum TesFlowForm { TES_FLOW_AUTO, TES_FLOW_GRADIENT, TES_FLOW_SYMMETRIC 
 /** The functions of the equation. */
 typedef struct TesData {
   const TesFunction *a, *c; /**< NULL: 1, 0; flows: nu > 0, and alpha, a constant */
-  const TesFunction *f[3];  /**< by component; NULL: 1, flows: 0 */
+  const TesFunction *b[3];  /**< transport: velocity; NULL: 0; of the whole problem, not of a material */
+  const TesFunction *f[3];  /**< by component; NULL: 1, flows and transport: 0 */
 } TesData;
 
 /** Functions of one material of the mesh. */
@@ -136,6 +137,8 @@ typedef struct TesProblemDesc {
   /** In time: the solution at its start, by component; NULL: `exact`, where that is unknown 0. */
   const TesFunction *initial[3];
   TesTimeDesc time; /**< all zero: a steady problem */
+  TesStreamline
+      stabilization; /**< transport; steady and not stabilized is refused where the cell Peclet number asks for it */
   TesSolveOptions solver;
 } TesProblemDesc;
 

@@ -4,14 +4,14 @@
 #include "functional/functional.h"
 #include <string.h>
 
-static const char *const names[] = {"diffusion", "mass", "Robin", "divergence", "strain"};
+static const char *const names[] = {"diffusion", "mass", "Robin", "divergence", "strain", "transport"};
 
 static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesTermDesc *t = &form->term[i];
-  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_STRAIN,
-            "term %d is of number %d, expected 0..4", i, (int)t->term);
+  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_TRANSPORT,
+            "term %d is of number %d, expected 0..5", i, (int)t->term);
   TES_CHECK(t->factor >= 0 && isfinite(t->factor), "the factor of the %s term is %g, expected > 0",
             names[t->term], t->factor);
   const int parts = space->product ? space->parts : 1;
@@ -57,6 +57,7 @@ static TesStatus copy_term(const TesSpace *space, const TesTermDesc *from, TesTe
   to->a = (TesCoefficient){0};
   TES_TRY(copy_function(ctx, from->a.all, factor,
                         from->term == TES_TERM_DIFFUSION || from->term == TES_TERM_STRAIN, &to->a.all));
+  for (int d = 0; d < 3; d++) to->b[d] = tesi_function_retain(from->b[d]);
   if (!from->a.material || !materials) goto done;
   TES_ALLOC(&by_material, materials);
   to->a.material = by_material;
@@ -90,6 +91,7 @@ void tesi_form_release(TesContext *ctx, int materials, TesForm *copy) {
   for (int i = 0; terms && i < copy->terms; i++) {
     TesFunction **by_material = (TesFunction **)terms[i].a.material;
     tes_function_destroy((TesFunction **)&terms[i].a.all);
+    for (int d = 0; d < 3; d++) tes_function_destroy((TesFunction **)&terms[i].b[d]);
     if (!by_material) continue;
     for (int m = 0; m < materials; m++) tes_function_destroy(&by_material[m]);
     tesi_free(ctx, &by_material);

@@ -5,14 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const TesiOperatorKind *const kinds[] = {&tesi_operator_separable,
-                                                &tesi_operator_quadrature,
-                                                &tesi_operator_mapped,
-                                                &tesi_operator_saddle,
-                                                &tesi_operator_saddle_varying,
-                                                &tesi_operator_assembled,
-                                                &tesi_operator_assembled_hanging,
-                                                &tesi_operator_parts};
+static const TesiOperatorKind *const kinds[] = {
+    &tesi_operator_separable, &tesi_operator_quadrature,        &tesi_operator_mapped,
+    &tesi_operator_saddle,    &tesi_operator_saddle_varying,    &tesi_operator_transport,
+    &tesi_operator_assembled, &tesi_operator_assembled_hanging, &tesi_operator_parts};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
@@ -33,6 +29,8 @@ done:
 
 static const char *refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc) {
   if (desc->space->scalars > 1 && !kind->parts) return "the space has several components";
+  if (kind != &tesi_operator_transport && tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0))
+    return "the form has a transport term";
   return kind->refuses(desc);
 }
 
@@ -53,11 +51,11 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
       length += (size_t)snprintf(reasons + length, sizeof reasons - length, "%skind %s: %s",
                                  length ? "; " : "", kinds[i]->name, reason);
   }
-  TES_CHECK(
-      known,
-      "there is no operator of kind %s; there are separable, quadrature, mapped, saddle, saddle_varying, "
-      "assembled, assembled_hanging and parts",
-      desc->kind);
+  TES_CHECK(known,
+            "there is no operator of kind %s; there are separable, quadrature, mapped, saddle, "
+            "saddle_varying, transport, "
+            "assembled, assembled_hanging and parts",
+            desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no operator of this form on this space: %s", reasons);
 done:
   return status;

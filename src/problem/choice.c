@@ -173,14 +173,14 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   warn(p, &survey);
   const TesiSituation situation = {
       .mesh = p->mesh->kind,
-      .constant = tesi_operator_constant(p->op),
+      .constant = tesi_operator_constant(p->levels),
       .stretch = p->mesh->kind == TES_MESH_BOX || has_cell_patches(p->space) ? survey.stretch : TESI_EVEN,
       .guess = p->start || p->in_time,
       .smoother = p->options.smoother,
       .method = p->options.method};
   const TesiChoice choice = tesi_choose(&situation);
-  p->method = choice.method;
-  p->full_start = choice.full_start;
+  p->method = p->levels == p->op ? choice.method : TES_METHOD_GMRES;
+  p->full_start = choice.full_start && p->levels == p->op;
   *smoother = choice.smoother;
   choose_tolerance(p);
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",

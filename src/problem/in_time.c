@@ -3,6 +3,7 @@
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
+#include "operator/transport/transport_operator.h"
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
 
@@ -55,6 +56,7 @@ static TesStatus refuse_timed_coefficients(const TesProblem *p) {
   const TesiNumbered *n = &p->numbered;
   TES_TRY(refuse_timed(ctx, "a", n->data.a));
   TES_TRY(refuse_timed(ctx, "c", n->data.c));
+  for (int i = 0; i < TESI_AXES; i++) TES_TRY(refuse_timed(ctx, "b", n->data.b[i]));
   for (int i = 0; i < tes_mesh_materials(p->mesh); i++) {
     TES_TRY(refuse_timed(ctx, "a", n->a[i]));
     TES_TRY(refuse_timed(ctx, "c", n->c[i]));
@@ -68,8 +70,10 @@ done:
 /* ---- what a stepper calls ------------------------------------------------------------------------------ */
 
 static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
-  const TesProblem *p = user;
-  return tes_operator_apply(p->in_time->mass, x, y);
+  const TesiInTime *it = ((const TesProblem *)user)->in_time;
+  const TesiTransport *transport = tesi_transport_of(it->whole);
+  return transport && transport->streamline ? tesi_transport_mass(it->whole, x, y)
+                                            : tes_operator_apply(it->mass, x, y);
 }
 
 static TesStatus make_load(void *user, double time, TesVector *b) {
@@ -268,6 +272,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                                    .solve = solve};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
+  TES_TRY(use_sigma(p, it->sigma));
   TES_TRY(tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, &it->stepper));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->r));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->d));

@@ -3,6 +3,7 @@
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
+#include "operator/transport/transport_operator.h"
 #include "problem/in_time.h"
 #include "smoother/smoother.h"
 
@@ -73,6 +74,32 @@ done:
   return status;
 }
 
+/* What a transport-dominated problem must not be. */
+static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesMethod method = p->options.method;
+  TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES,
+            "the method is %s: transport is not symmetric and is solved by gmres",
+            method == TES_METHOD_CG ? "cg" : "a V-cycle");
+  TES_CHECK(p->in_time || t->streamline || !(t->peclet > 1),
+            "the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and without stabilization "
+            "the solution "
+            "oscillates everywhere. Take stabilization supg, or a finer mesh",
+            t->peclet);
+  if (p->in_time && p->in_time->desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
+      t->speed * p->in_time->dt > 1)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "warning: backward_euler damps what is carried over %.2g nodes a step: take crank_nicolson, "
+             "bdf2, or shorter "
+             "steps",
+             t->speed * p->in_time->dt);
+  TES_CHECK(!p->op->singular,
+            "neither a boundary nor c determines u: give it a Dirichlet or Robin boundary, or c > 0");
+done:
+  return status;
+}
+
 static TesStatus create_operators(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -80,11 +107,14 @@ static TesStatus create_operators(TesProblem *p) {
   TesSmootherKind smoother;
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
+  const TesiTransport *transport = tesi_transport_of(p->op);
+  p->levels = transport ? transport->symmetric : p->op;
+  if (transport) TES_TRY(check_transport(p, transport));
   TES_TRY(tesi_problem_choose(p, &smoother));
   const bool symmetric =
       o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
   const TesMultigridDesc mg = {
-      .op = p->op,
+      .op = p->levels,
       .precision = p->cycle,
       .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
       .coarsening = o->coarsening,
@@ -228,6 +258,7 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   p->mesh = tesi_mesh_retain(desc->mesh);
   TES_TRY(take_exact(p, desc));
   p->options = desc->solver;
+  p->stabilization = desc->stabilization;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
   TES_TRY(set_up(p, desc));

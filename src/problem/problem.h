@@ -71,11 +71,13 @@ struct TesProblem {
   TesFunction *exact[TESI_AXES + 1]; /* by component; NULL: unknown */
   TesSolveOptions options;
   TesFlowForm flow_form; /* of flows: never auto */
-  TesTermDesc *term;     /* of the form */
+  TesStreamline stabilization;
+  TesTermDesc *term; /* of the form */
   TesForm form;
   TesSpace *space;
   TesSpace *shape; /* of flows: Q_(k+1), what parts are in a cell, for expressions over them; else NULL */
   TesOperator *op; /* float64, finest */
+  const TesOperator *levels; /* what the multigrid is of: op, or the symmetric part of one with transport */
   TesMultigrid *multigrid;
   TesSolver *solver;
   TesVector *component[TESI_AXES]; /* views of u, of vector equations */
@@ -139,5 +141,7 @@ TesStatus tesi_problem_create_solver(TesProblem *problem);
 int tesi_diffusion_form(const TesProblem *problem, TesTermDesc *term);
 TesStatus tesi_diffusion_load(const TesProblem *problem, TesVector *b);
 int tesi_diffusion_shown(const TesProblem *problem, TesiShown *shown);
+/* Whether there is a velocity. */
+bool tesi_problem_transports(const TesProblem *problem);
 
 #endif

@@ -61,6 +61,7 @@ static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
   TesStatus status = refuse_normal(ctx, "a", data->a);
   if (status == TES_OK) status = refuse_normal(ctx, "c", data->c);
   for (int i = 0; i < TESI_AXES && status == TES_OK; i++) status = refuse_normal(ctx, "f", data->f[i]);
+  for (int i = 0; i < TESI_AXES && status == TES_OK; i++) status = refuse_normal(ctx, "b", data->b[i]);
   return status;
 }
 
@@ -142,6 +143,7 @@ static void retain_data(TesiNumbered *n, const TesData *data) {
   n->data.a = tesi_function_retain(data->a);
   n->data.c = tesi_function_retain(data->c);
   for (int i = 0; i < TESI_AXES; i++) n->data.f[i] = tesi_function_retain(data->f[i]);
+  for (int i = 0; i < TESI_AXES; i++) n->data.b[i] = tesi_function_retain(data->b[i]);
 }
 
 TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f,
@@ -201,6 +203,7 @@ TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double sigma, TesiN
   TesStatus status = TES_OK;
   TES_TRY(bind_data(time, sigma, &n->data.a, &n->data.c));
   for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.f[k], time, 0));
+  for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.b[k], time, 0));
   for (int i = 0; i < tes_mesh_materials(mesh); i++) {
     TES_TRY(bind_data(time, sigma, &n->a[i], &n->c[i]));
     for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->f[k][i], time, 0));
@@ -227,5 +230,6 @@ void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   set_function(&numbered->data.a, NULL);
   set_function(&numbered->data.c, NULL);
   for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.f[i], NULL);
+  for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.b[i], NULL);
   tesi_free(ctx, &numbered->boundary);
 }

@@ -38,7 +38,7 @@ static TesStatus find_floor(TesProblem *p) {
   TES_ALLOC(&diagonal, n);
   TES_ALLOC(&x, n);
   TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &d));
-  TES_TRY(tes_operator_diagonal(p->op, d));
+  TES_TRY(tes_operator_diagonal(p->levels, d));
   TES_TRY(tes_vector_get(d, diagonal));
   TES_TRY(tes_vector_get(p->u, x));
   TES_TRY(tes_vector_norm(p->b, &norm));

@@ -102,6 +102,7 @@ static void clear_data(TesData *data) {
   clear_functions(1, &data->a);
   clear_functions(1, &data->c);
   clear_functions(3, data->f);
+  clear_functions(3, data->b);
 }
 
 static void clear_problem(TesContext *ctx, TesProblemDesc *p) {

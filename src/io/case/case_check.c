@@ -225,8 +225,10 @@ void tesi_case_finish(TesiCaseReader *r) {
   TesiCaseDraft *d = &r->draft;
   TesCase *c = &d->c;
   const int pressure = c->mesh.dim == 2 ? 2 : 3; /* after an error there may be a third velocity in 2D */
-  c->problem.data = (TesData){d->a, d->reaction, {d->f[0], d->f[1], d->f[2]}};
+  c->problem.data = (TesData){.a = d->a, .c = d->reaction, .f = {d->f[0], d->f[1], d->f[2]}};
   for (int i = 0; i < 3; i++) c->problem.exact[i] = d->exact[i];
+  for (int i = 0; i < 3; i++) c->problem.data.b[i] = d->b[i];
+  c->problem.stabilization = (TesStreamline)d->stabilization;
   c->problem.initial[0] = d->initial;
   c->problem.solver.guess = d->guess == 0 ? -1 : d->guess;
   if (d->exact_pressure) tes_function_destroy((TesFunction **)&c->problem.exact[pressure]);

@@ -27,7 +27,18 @@ static TesStatus check_length(TesiCaseReader *r, const char *path, int dim) {
                          entries);
 }
 
-/* Dirichlet, Neumann and Robin are for scalars, the others for flows. */
+/* Of transport: nothing diffuses out. */
+static TesStatus check_zero_outflow(TesiCaseReader *r, const char *path, const TesiCaseFace *face) {
+  char below[80];
+  double zero = 0;
+  snprintf(below, sizeof below, "%s.outflow", path);
+  const int row = tesi_case_row(below);
+  if (!face->g[0] || (!r->entries[row] && tes_function_constant(face->g[0], &zero) && zero == 0))
+    return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "expected 0: transport has no other outflow");
+}
+
+/* Dirichlet, Neumann and Robin are for scalars, the others for flows, and outflow for transport too. */
 static TesStatus check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face, int dim,
                             bool flow) {
   TesContext *ctx = r->ctx;
@@ -37,6 +48,8 @@ static TesStatus check_face(TesiCaseReader *r, const char *name, const TesiCaseF
   snprintf(path, sizeof path, "boundary.%s", name);
   const int row = tesi_case_row(path);
   if (!face->condition) return TES_OK;
+  if (!flow && face->condition == TESI_CASE_OUTFLOW && r->draft.c.problem.equation == TES_TRANSPORT)
+    return check_zero_outflow(r, path, face);
   if (flow != (face->condition > TESI_CASE_ROBIN)) {
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             flow ? "flows have velocity, slip, outflow and pressure"

@@ -59,7 +59,7 @@
        .type = TESI_KEY_FIELD,                                                                               \
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
-       .help = "flows: nu du/dn - p n = this, or 0; the word `outflow` says 0"},                             \
+       .help = "flows: nu du/dn - p n = this, or 0; transport: a du/dn = 0; the word `outflow` says 0"},     \
   {                                                                                                          \
     .path = "boundary." name ".pressure", .type = TESI_KEY_EXPRESSION, .target = AT(member.pressure),        \
     .repeated = true, .help = "flows: nu du/dn - p n = -this n"                                              \
@@ -70,7 +70,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation),
    .choices = WORDS("poisson", "stokes", "transport"), .required = true,
    .help = "the equation; poisson: -div(a grad u) + c u = f; stokes: -div(nu grad u) + alpha u + grad p = f, "
-     "div u = 0, on boxes; transport: u_t - div(a grad u) + c u = f in time (`time`), or steady without u_t"},
+     "div u = 0, on boxes; transport: u_t - div(a grad u) + b . grad u + c u = f in time, or "
+     "steady without u_t"},
 
   {.path = "mesh", .type = TESI_KEY_MAP, .required = true, .help = "the domain and its cells"},
   {.path = "mesh.kind", .type = TESI_KEY_CHOICE, .target = AT(c.mesh.kind),
@@ -148,10 +149,16 @@ const TesiKey tesi_case_keys[] = {
    .fallback = "auto",
    .help = "q: continuous, of poisson; rt: Raviart-Thomas velocity and discontinuous pressure, of stokes"},
 
+  {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
+   .choices = WORDS("auto", "none", "supg"), .fallback = "auto",
+   .help = "transport: streamline terms (SUPG); auto: where the largest cell Peclet number is above 1"},
+
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
   {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1",
    .fallback_note = "1; stokes, transport: 0", .help = "right-hand side; stokes: a list"},
   {.path = "data.a", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback = "1", .help = "diffusion, positive"},
+  {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
+   .help = "transport: velocity"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",
    .help = "reaction, not negative"},
   {.path = "data.exact", .type = TESI_KEY_EXPRESSION, .target = AT(exact), .fallback_note = "not known",

@@ -27,11 +27,18 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TesCase *c = &r->draft.c;
   const TesTimeDesc *t = &c->problem.time;
   const bool transport = c->problem.equation == TES_TRANSPORT;
-  const int end = tesi_case_row("time.end");
+  const int end = tesi_case_row("time.end"), b = tesi_case_row("data.b");
+  const int dim = c->mesh.dim ? c->mesh.dim : r->entries[tesi_case_row("mesh.box.cells")];
+  if (r->node[b] && dim && r->entries[b] && r->entries[b] != dim)
+    TES_TRY(tesi_case_error(r, b, r->node[b], "expected %d entries, as dim is %d, got %d", dim, dim,
+                            r->entries[b]));
   if (transport && !given(r, "data.f")) {
     tes_function_destroy(&r->draft.f[0]);
     TES_TRY(tes_function_create_constant(ctx, 0, &r->draft.f[0]));
   }
+  if (!transport) TES_TRY(refuse(r, "data.b", "belongs to transport"));
+  if (!transport) TES_TRY(refuse(r, "space.stabilization", "belongs to transport"));
+  if (r->node[b]) TES_TRY(refuse(r, "adapt", "has no estimator for transport with a velocity"));
   if (!given(r, "time")) {
     TES_TRY(refuse_keys_of_time(r));
     goto done;

@@ -275,6 +275,8 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             fraction);
   TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
             "negative steps, tolerance or max_dofs");
+  TES_CHECK(problem->time.step == 0 && !problem->data.b[0] && !problem->data.b[1] && !problem->data.b[2],
+            "the estimators are those of steady problems without a velocity");
   TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
             "only meshes of kind forest are adapted");
   for (int i = 0; i < steps && !stop; i++) {

@@ -1,0 +1,51 @@
+/* Operators with a transport term: a symmetric form beside int (b . grad u) v, and the streamline terms of SUPG.
+ *
+ *   (A u, v) = the symmetric form + int (b . grad u) v + int tau (c u + b . grad u - a Lap u) b . grad v
+ *
+ * Inside cells, on reference coordinates: B = J^-1 b is b . grad there, and Lap u = sum M_ef u_ef with M = J^-1 J^-T,
+ * without derivatives of J. k the degree:
+ *
+ *   tau = (rate^2 + (2 k |B|)^2 + (12 k^2 a tr M / dim)^2)^(-1/2)
+ *
+ * with |B| = |b| / h and tr M / dim = 1 / h^2 on squares of width h.
+ *
+ * The symmetric form is an operator of its own, of any kind; multigrid methods are made of it. */
+#ifndef TESI_TRANSPORT_OPERATOR_H
+#define TESI_TRANSPORT_OPERATOR_H
+
+#include "functional/batch.h"
+#include "operator/operator.h"
+
+enum { TESI_TRANSPORT_MORE = 2 /* points a direction beyond the degree */ };
+
+/* Numbers at points, arrays of [points][lane], behind each other for each batch. */
+typedef struct TesiTransport {
+  TesOperator *symmetric;
+  TesiBatches *batches;
+  TesiSums sums;
+  bool streamline;
+  double peclet;   /* largest |b| h / (2 k a) at a point */
+  double speed;    /* largest k |B|: nodes a unit of time */
+  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c, a M[dim (dim + 1) / 2] */
+  double *numbers; /* [batches][arrays][points][lane] */
+  double *memory;  /* [threads][share] */
+  int64_t share;
+  int threads;
+} TesiTransport;
+
+/* NULL for operators of other kinds. */
+static inline const TesiTransport *tesi_transport_of(const TesOperator *op) {
+  return op->kind == &tesi_operator_transport ? op->plan : NULL;
+}
+
+/* transport->numbers, streamline and peclet. */
+TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *transport);
+TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, double *y);
+
+/* y <- M x with the test functions of the operator, v + tau b . grad v. */
+TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y);
+/* b_i += int f tau b . grad phi_i; f: that of all materials, material[materials] (NULL: f everywhere). */
+TesStatus tesi_transport_load(const TesOperator *op, const TesFunction *f, const TesFunction *const *material,
+                              TesVector *b);
+
+#endif

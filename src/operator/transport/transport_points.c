@@ -1,0 +1,129 @@
+/* Numbers at the points of a transport operator: velocity, streamline parameter, metric. */
+#include <math.h>
+#include "operator/form.h"
+#include "operator/transport/transport_operator.h"
+
+/* Arrays of one batch while it is filled. */
+typedef struct Fill {
+  const TesOperator *op;
+  TesiTransport *transport;
+  TesiBatchPoints at;
+  double *inverse[3][3]; /* [e][r]: d xi_e / d x_r */
+  double *value[3], *scratch;
+  TesFunction *one;
+} Fill;
+
+/* values <- a coefficient in the cells of a batch; without a function 1. */
+static TesStatus evaluate(const Fill *fill, const TesiBatch *batch, const TesCoefficient *a, double *values) {
+  const TesiBatches *b = fill->transport->batches;
+  const TesFunction *f[TESI_BATCH];
+  for (int l = 0; l < TESI_BATCH; l++) {
+    const int material =
+        a->material ? tes_mesh_material(b->space->mesh, batch->first + tesi_min(l, batch->count - 1)) : -1;
+    f[l] = material >= 0 && a->material[material] ? a->material[material] : a->all;
+    if (!f[l]) f[l] = fill->one;
+  }
+  return tesi_batch_values(b, batch, f, &fill->at, values, fill->scratch);
+}
+
+/* The columns of J^-T are what gradients of the reference directions become. */
+static void invert(const Fill *fill, const TesiBatch *batch) {
+  const TesiBatches *b = fill->transport->batches;
+  const int64_t n = tesi_batches_array(b);
+  for (int e = 0; e < b->dim; e++) {
+    for (int r = 0; r < b->dim; r++)
+      for (int64_t i = 0; i < n; i++) fill->inverse[e][r][i] = r == e;
+    b->kind->gradient(b, batch, &fill->at, fill->inverse[e]);
+  }
+}
+
+static TesStatus put_velocity(const Fill *fill, const TesiBatch *batch, const TesTermDesc *term, double *to) {
+  const TesiBatches *b = fill->transport->batches;
+  const int64_t n = tesi_batches_array(b);
+  TesStatus status = TES_OK;
+  for (int r = 0; r < b->dim && status == TES_OK; r++)
+    status =
+        term->b[r] ? evaluate(fill, batch, &(TesCoefficient){.all = term->b[r]}, fill->value[r]) : TES_OK;
+  for (int e = 0; e < b->dim; e++)
+    for (int64_t i = 0; i < n; i++) {
+      double sum = 0;
+      for (int r = 0; r < b->dim; r++)
+        if (term->b[r]) sum += fill->inverse[e][r][i] * fill->value[r][i];
+      to[e * n + i] = sum;
+    }
+  return status;
+}
+
+/* tau w|J|, c and a M of a batch; the Peclet number. */
+static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const TesTermDesc *term,
+                                const double *w, const double *B, double *to) {
+  TesiTransport *t = fill->transport;
+  const TesiBatches *b = t->batches;
+  const TesForm *form = &fill->op->desc.form;
+  const TesTermDesc *mass = tesi_form_term(form, TES_TERM_MASS, 0),
+                    *diffusion = tesi_form_term(form, TES_TERM_DIFFUSION, 0);
+  const int64_t n = tesi_batches_array(b);
+  const int k = b->n - 1, dim = b->dim;
+  double *a = fill->value[0], *c = fill->value[1];
+  TesStatus status = evaluate(fill, batch, &diffusion->a, a);
+  if (status == TES_OK && mass) status = evaluate(fill, batch, &mass->a, c);
+  for (int64_t i = 0; i < n && status == TES_OK; i++) {
+    double B2 = 0, trace = 0;
+    int at = 2;
+    for (int e = 0; e < dim; e++) B2 += B[e * n + i] * B[e * n + i];
+    for (int e = 0; e < dim; e++)
+      for (int f = e; f < dim; f++, at++) {
+        double M = 0;
+        for (int r = 0; r < dim; r++) M += fill->inverse[e][r][i] * fill->inverse[f][r][i];
+        if (e == f) trace += M / dim;
+        if (to) to[at * n + i] = a[i] * M * (e == f ? 1 : 2);
+      }
+    t->speed = fmax(t->speed, k * sqrt(B2));
+    t->peclet = fmax(t->peclet, sqrt(B2) / (2 * k * a[i] * trace));
+    if (!to) continue;
+    const double diffusive = 12. * k * k * a[i] * trace;
+    to[i] = w[i] / sqrt(term->rate * term->rate + 4. * k * k * B2 + diffusive * diffusive);
+    to[n + i] = mass ? c[i] : 0;
+  }
+  return status;
+}
+
+static TesStatus fill_batch(Fill *fill, int64_t number, const TesTermDesc *term) {
+  TesiTransport *t = fill->transport;
+  const TesiBatches *b = t->batches;
+  const int64_t n = tesi_batches_array(b);
+  const TesiBatch batch = b->kind->batch(b, number);
+  double *to = t->numbers + number * t->arrays * n;
+  b->kind->points(b, &batch, true, &fill->at, fill->scratch + n);
+  invert(fill, &batch);
+  for (int64_t i = 0; i < n; i++) to[i] = fill->at.weight[i];
+  TesStatus status = put_velocity(fill, &batch, term, to + n);
+  if (status == TES_OK)
+    status = put_streamline(fill, &batch, term, to, to + n, t->streamline ? to + (1 + b->dim) * n : NULL);
+  return status;
+}
+
+TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiBatches *b = t->batches;
+  const int64_t n = tesi_batches_array(b);
+  const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
+  double *memory = NULL;
+  Fill fill = {.op = op, .transport = t};
+  t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 1) / 2 : 0);
+  TES_ALLOC(&t->numbers, b->batches * t->arrays * n);
+  TES_ALLOC(&memory, 26 * n + tesi_batches_work(b));
+  for (int d = 0; d < 3; d++) fill.at.x[d] = memory + d * n, fill.value[d] = memory + (4 + d) * n;
+  for (int i = 0; i < 9; i++) fill.inverse[i / 3][i % 3] = memory + (7 + i) * n;
+  fill.at.weight = memory + 3 * n;
+  fill.at.J = b->geometry ? memory + 16 * n : NULL;
+  fill.scratch = memory + 25 * n;
+  t->peclet = t->speed = 0;
+  TES_TRY(tes_function_create_constant(ctx, 1, &fill.one));
+  for (int64_t i = 0; i < b->batches; i++) TES_TRY(fill_batch(&fill, i, term));
+done:
+  tes_function_destroy(&fill.one);
+  tesi_free(ctx, &memory);
+  return status;
+}

@@ -1,0 +1,102 @@
+/* Transport from its definition: cell by cell and point by point, all basis functions and their second derivatives. */
+#include <math.h>
+#include "basis/lagrange.h"
+#include "functional/functional_ref.h"
+#include "operator/form.h"
+#include "operator/transport/transport_operator.h"
+
+/* second[nodes]: M_ef phi_ef at a point, from 1D derivatives: phi'' = sum over nodes m of phi_m' phi'(node m). */
+static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoint *at, double *second) {
+  double B[3][TESI_MAX_POINTS], G[3][TESI_MAX_POINTS], H[3][TESI_MAX_POINTS] = {{0}};
+  const int n = plain->n;
+  for (int d = 0; d < plain->dim; d++, p /= plain->q) {
+    double slopes[TESI_MAX_POINTS * TESI_MAX_POINTS];
+    tesi_lagrange(n, plain->node, 1, &plain->point[p % plain->q], B[d], G[d]);
+    tesi_lagrange(n, plain->node, n, plain->node, NULL, slopes);
+    for (int i = 0; i < n; i++)
+      for (int m = 0; m < n; m++) H[d][i] += G[d][m] * slopes[m * n + i];
+  }
+  for (int i = 0; i < plain->nodes; i++) {
+    const int node[3] = {i % n, i / n % n, i / n / n};
+    second[i] = 0;
+    for (int e = 0; e < plain->dim; e++)
+      for (int f = 0; f < plain->dim; f++) {
+        double M = 0, value = 1;
+        for (int r = 0; r < plain->dim; r++) M += at->inverse[e][r] * at->inverse[f][r];
+        for (int d = 0; d < plain->dim; d++)
+          value *= d == e && d == f ? H[d][node[d]] : d == e || d == f ? G[d][node[d]] : B[d][node[d]];
+        second[i] += M * value;
+      }
+  }
+}
+
+static TesStatus value_of(const TesCoefficient *a, int material, const double x[3], double otherwise,
+                          double *value) {
+  const TesFunction *f =
+      material >= 0 && a->material && a->material[material] ? a->material[material] : a->all;
+  *value = otherwise;
+  return f ? tes_function_evaluate(f, 1, &x[0], &x[1], &x[2], 0, value) : TES_OK;
+}
+
+/* What one point gives to the nodes of its cell. */
+static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, int64_t cell, int p,
+                           const double *u, double *local) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = op->plan;
+  const TesForm *form = &op->desc.form;
+  const TesTermDesc *term = tesi_form_term(form, TES_TERM_TRANSPORT, 0),
+                    *mass = tesi_form_term(form, TES_TERM_MASS, 0);
+  const int k = plain->n - 1, material = tes_mesh_material(op->space->mesh, cell);
+  TesiPlainPoint at;
+  double b[3] = {0}, a, c = 0, second[TESI_PLAIN_NODES], convection = 0, reaction = 0, laplacian = 0, B2 = 0,
+         trace = 0;
+  TES_TRY(tesi_plain_point(plain, cell, -1, p, &at));
+  for (int d = 0; d < plain->dim; d++)
+    TES_TRY(value_of(&(TesCoefficient){.all = term->b[d]}, -1, at.x, 0, &b[d]));
+  TES_TRY(value_of(&tesi_form_term(form, TES_TERM_DIFFUSION, 0)->a, material, at.x, 1, &a));
+  if (mass) TES_TRY(value_of(&mass->a, material, at.x, 1, &c));
+  second_derivatives(plain, p, &at, second);
+  for (int i = 0; i < plain->nodes; i++) {
+    for (int d = 0; d < plain->dim; d++) convection += b[d] * at.slope[d][i] * u[i];
+    reaction += c * at.phi[i] * u[i], laplacian += a * second[i] * u[i];
+  }
+  for (int e = 0; e < plain->dim; e++) {
+    double B = 0;
+    for (int r = 0; r < plain->dim; r++) B += at.inverse[e][r] * b[r];
+    for (int r = 0; r < plain->dim; r++) trace += at.inverse[e][r] * at.inverse[e][r] / plain->dim;
+    B2 += B * B;
+  }
+  const double tau =
+      t->streamline ? 1 / sqrt(term->rate * term->rate + 4. * k * k * B2 + pow(12. * k * k * a * trace, 2))
+                    : 0;
+  for (int i = 0; i < plain->nodes; i++) {
+    double along = 0;
+    for (int d = 0; d < plain->dim; d++) along += b[d] * at.slope[d][i];
+    local[i] += at.weight * (convection * at.phi[i] + tau * (reaction + convection - laplacian) * along);
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, double *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = op->plan;
+  TesiPlain plain;
+  TES_TRY(t->symmetric->table->apply_ref(t->symmetric, x, y));
+  TES_TRY(tesi_plain_init(op->space, op->space->degree + TESI_TRANSPORT_MORE, &plain));
+  for (int64_t cell = 0; cell < plain.cells; cell++) {
+    double u[TESI_PLAIN_NODES], local[TESI_PLAIN_NODES] = {0};
+    const TesiCellView *s = plain.view;
+    tesi_cells_read(s, cell, x, u);
+    for (int p = 0; p < plain.points; p++) TES_TRY(add_point(op, &plain, cell, p, u, local));
+    tesi_hanging_write(s->dim, s->n, s->halves, s->mask[cell], local);
+    for (int i = 0; i < plain.nodes; i++) {
+      const int32_t node = s->index[cell * s->cell_nodes + i];
+      if (node >= 0) y[node] += local[i];
+    }
+  }
+done:
+  return status;
+}

@@ -1,0 +1,217 @@
+/* Run: ctest -R t4_transport. Operators of kind transport, with and without streamline terms, against the plain version
+ * from the definition: graded boxes, deformed balls and forests with hanging nodes, 2D and 3D, degrees to 5, data
+ * that vary; the same bits for any number of threads; refusals.
+ * Labels: threads */
+#include <math.h>
+#include <stdio.h>
+#include "operator/transport/transport_operator.h"
+#include "tessera/tessera.h"
+#include "testing.h"
+
+typedef struct Place {
+  TesContext *ctx;
+  TesMesh *mesh;
+  TesSpace *space;
+  TesFunction *a, *c, *b[3];
+} Place;
+
+static TesFunction *expression(TesContext *on, const char *text) {
+  TesFunction *f;
+  assert_ok(on, tes_function_create_expression(on, text, &f));
+  return f;
+}
+
+static const char *const kinds[] = {"box", "forest", "ball"};
+
+/* False: a build without p4est. Values are given on boundary 0 alone (all: everywhere). */
+static bool make_place(TesContext *ctx, int kind, int dim, int degree, bool all, Place *p) {
+  *p = (Place){.ctx = ctx, .a = expression(ctx, "0.1 + x*x"), .c = expression(ctx, "1 + y")};
+  const double graded[] = {0, 0.2, 0.5, 1};
+  TesFunction *corner = expression(ctx, "0.1 - x - y - z");
+  const TesMeshDesc desc[] = {
+      {.dim = dim, .cells = {3, 2, 2}, .coordinates = {graded}, .kind = TES_MESH_BOX},
+      {.dim = dim, .cells = {2, 2, 2}, .refine_where = corner, .kind = TES_MESH_FOREST},
+      {.dim = dim, .domain = TES_DOMAIN_BALL, .radius = 1, .geometry_degree = 2},
+  };
+  const uint8_t given[8] = {1};
+  const TesStatus status = tes_mesh_create(ctx, &desc[kind], &p->mesh);
+  tes_function_destroy(&corner);
+  p->b[0] = expression(ctx, "1 + y"), p->b[1] = expression(ctx, "x - 0.3*y"),
+  p->b[2] = expression(ctx, "-0.4 + z");
+  if (status == TES_MISSING) return false;
+  assert_ok(ctx, status);
+  assert_ok(ctx, tes_space_create(
+                     ctx, &(TesSpaceDesc){.mesh = p->mesh, .degree = degree, .given = all ? NULL : given},
+                     &p->space));
+  return true;
+}
+
+static void leave(Place *p) {
+  tes_space_destroy(&p->space);
+  tes_mesh_destroy(&p->mesh);
+  tes_function_destroy(&p->a), tes_function_destroy(&p->c);
+  for (int d = 0; d < 3; d++) tes_function_destroy(&p->b[d]);
+}
+
+static TesStatus create(const Place *p, TesStreamline streamline, TesOperator **op) {
+  const TesTermDesc term[] = {
+      {.term = TES_TERM_DIFFUSION, .a = {.all = p->a}},
+      {.term = TES_TERM_MASS, .a = {.all = p->c}},
+      {.term = TES_TERM_TRANSPORT, .b = {p->b[0], p->b[1], p->b[2]}, .streamline = streamline, .rate = 3}};
+  return tes_operator_create(p->ctx, &(TesOperatorDesc){.space = p->space, .form = {3, term, 0}}, op);
+}
+
+/* Random numbers, zero where values are given: the diagonal of the symmetric part is 1 there, and the operator's own
+ * answer tells, for which entries stay zero. */
+static TesVector *make_vector(const Place *p, uint64_t seed, bool nan) {
+  TesVector *v;
+  const TesiCellView *cells;
+  double *values = calloc((size_t)p->space->length, sizeof *values);
+  assert_ok(p->ctx, tesi_space_cells(p->space, &cells));
+  for (int64_t i = 0; i < p->space->length; i++) values[i] = nan ? NAN : test_random(&seed);
+  for (int64_t i = 0; !nan && i < cells->length - cells->dofs; i++) values[cells->constrained[i]] = 0;
+  assert_ok(p->ctx, tes_vector_create(p->ctx, p->space->length, TES_DOUBLE, &v));
+  assert_ok(p->ctx, tes_vector_set(v, values));
+  free(values);
+  return v;
+}
+
+/* |v - w| is at most so much of |w|. */
+static void assert_close(const Place *p, const TesVector *v, const TesVector *w, double most,
+                         const char *what) {
+  TesVector *d;
+  double distance, size;
+  assert_ok(p->ctx, tes_vector_create(p->ctx, p->space->length, TES_DOUBLE, &d));
+  assert_ok(p->ctx, tes_vector_copy(v, 1, d));
+  assert_ok(p->ctx, tes_vector_axpy(-1, w, d));
+  assert_ok(p->ctx, tes_vector_norm(d, &distance));
+  assert_ok(p->ctx, tes_vector_norm(w, &size));
+  if (!(distance <= most * size)) fail_msg("%s: off by %g of %g", what, distance, size);
+  tes_vector_destroy(&d);
+}
+
+static void check_operator(const Place *p, TesStreamline streamline, const char *what) {
+  TesOperator *op;
+  TesVector *x = make_vector(p, 7, false), *y = make_vector(p, 0, true), *plain = make_vector(p, 0, true),
+            *b = make_vector(p, 9, false), *r = make_vector(p, 0, true);
+  assert_ok(p->ctx, create(p, streamline, &op));
+  assert_string_equal(tes_operator_info(op).kind, "transport");
+  assert_ok(p->ctx, tes_operator_apply(op, x, y));
+  assert_ok(p->ctx, tesi_operator_apply_ref(op, x, plain));
+  assert_close(p, y, plain, 1e-12, what);
+  assert_ok(p->ctx, tes_operator_residual(op, b, x, r));
+  assert_ok(p->ctx, tes_vector_axpy(1, y, r));
+  assert_close(p, r, b, 1e-11, what);
+  TesVector *const all[] = {x, y, plain, b, r};
+  for (int i = 0; i < 5; i++) tes_vector_destroy((TesVector **)&all[i]);
+  tes_operator_destroy(&op);
+}
+
+static void operators_are_their_definition(void **state) {
+  TesContext *ctx;
+  (void)state;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0), TES_OK);
+  for (int kind = 0; kind < 3; kind++)
+    for (int dim = 2; dim <= 3; dim++)
+      for (int degree = 1; degree <= (dim == 2 ? 5 : 3); degree++) {
+        Place p;
+        char what[80];
+        snprintf(what, sizeof what, "%s in %dD, degree %d", kinds[kind], dim, degree);
+        if (make_place(ctx, kind, dim, degree, degree == 2, &p)) {
+          check_operator(&p, TES_STREAMLINE_NONE, what);
+          check_operator(&p, TES_STREAMLINE_ALWAYS, what);
+        }
+        leave(&p);
+      }
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
+/* The operator knows a polynomial: with u = x + 2 y the transport term alone is int (b1 + 2 b2) v, a load. */
+static void polynomials_are_transported(void **state) {
+  TesContext *ctx;
+  (void)state;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0), TES_OK);
+  for (int kind = 0; kind < 2; kind++) {
+    static const uint8_t none[8];
+    Place p;
+    TesOperator *op;
+    TesVector *u, *y, *b;
+    TesFunction *linear = expression(ctx, "x + 2*y"), *known = expression(ctx, "1 + y + 2*(x - 0.3*y)");
+    if (make_place(ctx, kind, 2, 3, false, &p)) {
+      tes_space_destroy(&p.space);
+      assert_ok(ctx,
+                tes_space_create(ctx, &(TesSpaceDesc){.mesh = p.mesh, .degree = 3, .given = none}, &p.space));
+      assert_ok(ctx, create(&p, TES_STREAMLINE_NONE, &op));
+      u = make_vector(&p, 1, false), y = make_vector(&p, 0, true), b = make_vector(&p, 0, true);
+      assert_ok(ctx, tes_space_interpolate(p.space, (const TesFunction *[]){linear}, u));
+      assert_ok(ctx, tes_operator_apply(tesi_transport_of(op)->symmetric, u, y));
+      assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.space, .f = {known}}, b));
+      assert_ok(ctx, tes_vector_axpy(1, y, b));
+      assert_ok(ctx, tes_operator_apply(op, u, y));
+      assert_close(&p, y, b, 1e-12, kinds[kind]);
+      tes_vector_destroy(&u), tes_vector_destroy(&y), tes_vector_destroy(&b);
+      tes_operator_destroy(&op);
+    }
+    tes_function_destroy(&linear), tes_function_destroy(&known);
+    leave(&p);
+  }
+  tes_context_destroy(&ctx);
+}
+
+/* On a forest, whose sums meet at nodes of several tasks. */
+static void threads_do_not_matter(void **state) {
+  double *bits[2] = {NULL};
+  int64_t length = 0;
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    TesContext *ctx;
+    Place p;
+    TesOperator *op;
+    assert_int_equal(
+        tes_context_create(&(TesContextDesc){.device = "cpu", .threads = 1 + 3 * i}, &ctx, NULL, 0), TES_OK);
+    if (make_place(ctx, 1, 3, 3, true, &p)) {
+      TesVector *x = make_vector(&p, 5, false), *y = make_vector(&p, 0, true);
+      assert_ok(ctx, create(&p, TES_STREAMLINE_ALWAYS, &op));
+      assert_ok(ctx, tesi_transport_mass(op, x, y));
+      length = p.space->length;
+      bits[i] = calloc((size_t)length, sizeof **bits);
+      assert_ok(ctx, tes_vector_get(y, bits[i]));
+      tes_vector_destroy(&x), tes_vector_destroy(&y);
+      tes_operator_destroy(&op);
+    }
+    leave(&p);
+    tes_context_destroy(&ctx);
+  }
+  for (int64_t k = 0; bits[0] && k < length; k++) assert_true(bits[0][k] == bits[1][k]);
+  free(bits[0]), free(bits[1]);
+}
+
+static void what_cannot_be_is_refused(void **state) {
+  TesContext *ctx;
+  Place p;
+  TesOperator *op;
+  (void)state;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0), TES_OK);
+  assert_true(make_place(ctx, 0, 2, 2, true, &p));
+  const TesTermDesc term[] = {{.term = TES_TERM_TRANSPORT, .b = {p.b[0]}}, {.term = TES_TERM_DIFFUSION}};
+  TesOperatorDesc desc = {.space = p.space, .form = {1, term, 0}};
+  assert_int_equal(tes_operator_create(ctx, &desc, &op), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "kind transport: the form has no diffusion term"));
+  tes_context_clear(ctx);
+  desc.form.terms = 2, desc.precision = TES_SINGLE;
+  assert_int_equal(tes_operator_create(ctx, &desc, &op), TES_INVALID_INPUT);
+  tes_context_clear(ctx);
+  desc.precision = TES_DOUBLE, desc.kind = "quadrature";
+  assert_int_equal(tes_operator_create(ctx, &desc, &op), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "the form has a transport term"));
+  leave(&p);
+  tes_context_destroy(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(operators_are_their_definition), cmocka_unit_test(polynomials_are_transported),
+      cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(what_cannot_be_is_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
