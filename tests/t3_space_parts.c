@@ -6,9 +6,7 @@
 #include "forest_testing.h"
 #include "space/space.h"
 #include "tessera/tessera.h"
-#include "testing.h"
-
-static TesContext *ctx;
+#include "context_testing.h"
 
 enum { LEFT = 0, RIGHT = 1 };
 
@@ -250,18 +248,6 @@ static void failing_allocations_leave_nothing(void **state) {
     tes_context_destroy(&on);
     assert_int_equal(atomic_load(&allocator.live), 0);
   }
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
 }
 
 int main(void) {

@@ -4,10 +4,9 @@
  * Labels: threads simd */
 #include "operator/operator.h"
 #include "smoother/smoother.h"
+#include "context_testing.h"
 #include "stokes_testing.h"
 #include "transfer/transfer.h"
-
-static TesContext *ctx;
 
 static const Flow flows[] = {{2, 1, {3, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_AUTO},
                              {2, 2, {3, 4}, "vovsvv", true, 2, 3, TES_PENALTY_PAPER},
@@ -345,18 +344,6 @@ static void what_is_not_there_is_told(void **state) {
   tes_mesh_destroy(&periodic);
   tes_space_destroy(&space);
   tes_space_destroy(&free_space);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
 }
 
 int main(void) {

@@ -8,9 +8,7 @@
 #include <unistd.h>
 #include "problem/problem.h"
 #include "tessera/tessera.h"
-#include "testing.h"
-
-static TesContext *ctx;
+#include "context_testing.h"
 
 typedef struct Heat {
   double dt;
@@ -432,18 +430,6 @@ static void wrong_names_are_told(void **state) {
   }
   tes_vector_destroy(&guess);
   tes_mesh_destroy(&mesh);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
 }
 
 int main(void) {

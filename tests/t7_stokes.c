@@ -4,9 +4,8 @@
  * Labels: threads */
 #include <stdio.h>
 #include "kernels/flow_solution.h"
+#include "context_testing.h"
 #include "stokes_testing.h"
-
-static TesContext *ctx;
 
 typedef struct Outcome {
   int iterations;
@@ -339,18 +338,6 @@ static void bad_input_is_told(void **state) {
   tes_function_destroy(&one);
   tes_function_destroy(&varies);
   tes_function_destroy(&negative);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
 }
 
 int main(void) {

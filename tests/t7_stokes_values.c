@@ -1,9 +1,8 @@
 /* Run: ctest -R t7_stokes_values. Numbers of flows: forces, expressions in velocity and pressure over cells, faces and
  * at points, and functions carried between degrees. */
 #include "device/vector.h"
+#include "context_testing.h"
 #include "stokes_testing.h"
-
-static TesContext *ctx;
 
 static TesFunction *function(const char *text) {
   TesFunction *f;
@@ -162,18 +161,6 @@ static void degrees_are_carried(void **state) {
     for (int k = 0; k < 3; k++) tes_space_destroy(&spaces[k]);
     free(values);
   }
-}
-
-static int set_up(void **state) {
-  (void)state;
-  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0) != TES_OK;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const size_t left = tes_context_memory(ctx);
-  tes_context_destroy(&ctx);
-  return left != 0;
 }
 
 int main(void) {

@@ -121,6 +121,10 @@ TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int6
 
 TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                                const void *d, void *y);
+/* What devices with kernels have of a TesiDevice in common. */
+#define TESI_KERNEL_VECTORS                                                                                  \
+  .copy = tesi_kernel_copy, .axpy = tesi_kernel_axpy, .xpay = tesi_kernel_xpay, .dot = tesi_kernel_dot,      \
+  .maximum = tesi_kernel_maximum, .multiply_add = tesi_kernel_multiply_add, .multiply = tesi_kernel_multiply
 
 /* What reductions need, allocated now rather than by the first of them. */
 TesStatus tesi_kernel_reserve(TesContext *ctx);

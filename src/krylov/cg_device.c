@@ -97,11 +97,7 @@ TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector
       TES_TRY(tesi_solver_residual(s, b, x, &relative)); /* never trust the recurrence */
     outcome = tesi_solver_record(s, iteration, relative, &stop);
   }
-  if (outcome != TES_OK && outcome != TES_NAN) {
-    TES_TRY(tesi_solver_residual(s, b, x, &relative));
-    tesi_solver_correct(s, relative);
-  }
-  status = outcome;
+  status = tesi_solver_tell(s, b, x, outcome);
 done:
   return status;
 }

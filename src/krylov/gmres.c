@@ -88,27 +88,21 @@ done:
 }
 
 /* One restart cycle from the residual solver->r of relative size `relative`. */
-static TesStatus restart_cycle(TesSolver *s, Hessenberg *h, double relative, const TesVector *b, TesVector *x,
-                               bool *stop) {
+static TesStatus restart_cycle(TesSolver *s, const TesiArnoldi *a, double relative, const TesVector *b,
+                               TesVector *x, bool *stop) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK, outcome = TES_OK;
   int columns = 0;
-  TES_TRY(need(s, &s->basis[0], TES_DOUBLE));
-  TES_TRY(tes_vector_copy(s->r, 1 / (relative * s->b_norm), s->basis[0]));
-  memset(h->g, 0, sizeof *h->g * (size_t)(h->size + 1));
-  h->g[0] = relative; /* in units of |b| */
-  while (columns < h->size) {
-    TES_TRY(arnoldi(s, h, columns));
-    columns++;
-    relative = fabs(h->g[columns]);
-    const bool finished =
-        relative <= s->desc.tolerance || columns == h->size || s->iterations + 1 >= s->desc.max_iterations;
+  TES_TRY(a->begin(s, a->data, relative));
+  for (;;) {
+    TES_TRY(a->step(s, a->data, columns++, &relative));
+    const bool finished = relative <= s->desc.tolerance || columns == s->desc.restart ||
+                          s->iterations + 1 >= s->desc.max_iterations;
     if (finished || !isfinite(relative)) break;
     outcome = tesi_solver_record(s, s->iterations + 1, relative, stop);
     if (*stop) break;
   }
-  back_substitute(h, columns);
-  for (int j = 0; j < columns; j++) TES_TRY(tes_vector_axpy(h->y[j] * s->b_norm, s->images[j], x));
+  TES_TRY(a->correct(s, a->data, columns, x));
   TES_TRY(tesi_solver_residual(s, b, x, &relative));
   if (*stop)
     tesi_solver_correct(s, relative);
@@ -119,17 +113,55 @@ done:
   return status;
 }
 
+TesStatus tesi_solver_restarted(TesSolver *s, const TesiArnoldi *arnoldi, const TesVector *b, TesVector *x) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double relative;
+  bool stop = false;
+  TES_TRY(tesi_solver_residual(s, b, x, &relative));
+  status = tesi_solver_record(s, 0, relative, &stop);
+  while (status == TES_OK && !stop)
+    status = restart_cycle(s, arnoldi, s->residuals[s->iterations], b, x, &stop);
+done:
+  return status;
+}
+
+/* ---- on the host --------------------------------------------------------------------------------------- */
+
+static TesStatus begin(TesSolver *s, void *data, double relative) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  Hessenberg *h = data;
+  TES_TRY(need(s, &s->basis[0], TES_DOUBLE));
+  TES_TRY(tes_vector_copy(s->r, 1 / (relative * s->b_norm), s->basis[0]));
+  memset(h->g, 0, sizeof *h->g * (size_t)(h->size + 1));
+  h->g[0] = relative; /* in units of |b| */
+done:
+  return status;
+}
+
+static TesStatus step(TesSolver *s, void *data, int column, double *relative) {
+  Hessenberg *h = data;
+  const TesStatus status = arnoldi(s, h, column);
+  *relative = fabs(h->g[column + 1]);
+  return status;
+}
+
+static TesStatus correct(TesSolver *s, void *data, int columns, TesVector *x) {
+  TesStatus status = TES_OK;
+  Hessenberg *h = data;
+  back_substitute(h, columns);
+  for (int j = 0; j < columns && status == TES_OK; j++)
+    status = tes_vector_axpy(h->y[j] * s->b_norm, s->images[j], x);
+  return status;
+}
+
 TesStatus tesi_solver_gmres(TesSolver *solver, const TesVector *b, TesVector *x) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
   Hessenberg h = {0};
-  double relative;
-  bool stop = false;
   TES_TRY(make(ctx, solver->desc.restart, &h));
-  TES_TRY(tesi_solver_residual(solver, b, x, &relative));
-  status = tesi_solver_record(solver, 0, relative, &stop);
-  while (status == TES_OK && !stop)
-    status = restart_cycle(solver, &h, solver->residuals[solver->iterations], b, x, &stop);
+  TES_TRY(tesi_solver_restarted(solver, &(TesiArnoldi){begin, step, correct, &h}, b, x));
 done:
   release(ctx, &h);
   return status;

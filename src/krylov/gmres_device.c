@@ -53,7 +53,8 @@ done:
 }
 
 /* Vectors of the basis have norm 1, so one factor serves all. */
-static TesStatus begin(TesSolver *s, double relative) {
+static TesStatus begin(TesSolver *s, void *data, double relative) {
+  (void)data;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
@@ -68,7 +69,14 @@ done:
   return status;
 }
 
-static TesStatus correct(TesSolver *s, TesVector *x) {
+static TesStatus advance(TesSolver *s, void *data, int column, double *relative) {
+  (void)data, (void)column;
+  const TesStatus status = tesi_recorded_run(s->context, &s->device->step, step, s);
+  return status == TES_OK ? tesi_krylov_relative(s->device, relative) : status;
+}
+
+static TesStatus correct(TesSolver *s, void *data, int columns, TesVector *x) {
+  (void)data, (void)columns;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
@@ -80,41 +88,6 @@ done:
   return status;
 }
 
-/* One restart cycle from the residual solver->r of relative size `relative`. */
-static TesStatus restart_cycle(TesSolver *s, double relative, const TesVector *b, TesVector *x, bool *stop) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK, outcome = TES_OK;
-  const int n = s->device->arnoldi.n;
-  TES_TRY(begin(s, relative));
-  for (int columns = 1;; columns++) {
-    TES_TRY(tesi_recorded_run(ctx, &s->device->step, step, s));
-    TES_TRY(tesi_krylov_relative(s->device, &relative));
-    const bool finished =
-        relative <= s->desc.tolerance || columns == n || s->iterations + 1 >= s->desc.max_iterations;
-    if (finished || !isfinite(relative)) break;
-    outcome = tesi_solver_record(s, s->iterations + 1, relative, stop);
-    if (*stop) break;
-  }
-  TES_TRY(correct(s, x));
-  TES_TRY(tesi_solver_residual(s, b, x, &relative));
-  if (*stop)
-    tesi_solver_correct(s, relative);
-  else
-    outcome = tesi_solver_record(s, s->iterations + 1, relative, stop);
-  status = outcome;
-done:
-  return status;
-}
-
 TesStatus tesi_solver_gmres_device(TesSolver *solver, const TesVector *b, TesVector *x) {
-  TesContext *ctx = solver->context;
-  TesStatus status = TES_OK;
-  double relative;
-  bool stop = false;
-  TES_TRY(tesi_solver_residual(solver, b, x, &relative));
-  status = tesi_solver_record(solver, 0, relative, &stop);
-  while (status == TES_OK && !stop)
-    status = restart_cycle(solver, solver->residuals[solver->iterations], b, x, &stop);
-done:
-  return status;
+  return tesi_solver_restarted(solver, &(TesiArnoldi){begin, advance, correct, NULL}, b, x);
 }

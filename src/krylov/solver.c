@@ -211,6 +211,19 @@ void tesi_solver_correct(TesSolver *solver, double relative) {
   solver->residuals[solver->iterations] = relative;
 }
 
+TesStatus tesi_solver_tell(TesSolver *solver, const TesVector *b, const TesVector *x, TesStatus outcome) {
+  TesContext *ctx = solver->context;
+  TesStatus status = TES_OK;
+  double relative;
+  if (outcome != TES_OK && outcome != TES_NAN) {
+    TES_TRY(tesi_solver_residual(solver, b, x, &relative));
+    tesi_solver_correct(solver, relative);
+  }
+  status = outcome;
+done:
+  return status;
+}
+
 /* v <- v without its part along `null`. */
 static TesStatus remove_part(TesContext *ctx, const TesVector *null, TesVector *v) {
   TesStatus status = TES_OK;

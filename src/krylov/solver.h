@@ -45,6 +45,22 @@ void tesi_solver_correct(TesSolver *solver, double relative);
 
 /* Of the solves to come. */
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
+/* The outcome of an iteration that trusts a recurrence: where it did not converge the last residual is recomputed.
+ */
+TesStatus tesi_solver_tell(TesSolver *solver, const TesVector *b, const TesVector *x, TesStatus outcome);
+
+/* A restart cycle of GMRES, wherever its scalars are: basis[0] from solver->r of relative size `relative`; one column,
+ * and the relative residual then; x corrected by the columns. */
+typedef struct TesiArnoldi {
+  TesStatus (*begin)(TesSolver *solver, void *data, double relative);
+  TesStatus (*step)(TesSolver *solver, void *data, int column, double *relative);
+  TesStatus (*correct)(TesSolver *solver, void *data, int columns, TesVector *x);
+  void *data;
+} TesiArnoldi;
+/* GMRES(solver->desc.restart) from x. */
+TesStatus tesi_solver_restarted(TesSolver *solver, const TesiArnoldi *arnoldi, const TesVector *b,
+                                TesVector *x);
+
 /* Bytes on a device that more columns of GMRES than need be take, where their number was left to the solver. */
 size_t tesi_solver_spare(const TesSolver *solver);
 

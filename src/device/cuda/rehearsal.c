@@ -123,13 +123,7 @@ static const TesiDevice device = {.kind = "nvrtc",
                                   .to_host = transfer,
                                   .synchronize = synchronize,
                                   .fill = tesi_kernel_fill,
-                                  .copy = tesi_kernel_copy,
-                                  .axpy = tesi_kernel_axpy,
-                                  .xpay = tesi_kernel_xpay,
-                                  .dot = tesi_kernel_dot,
-                                  .maximum = tesi_kernel_maximum,
-                                  .multiply_add = tesi_kernel_multiply_add,
-                                  .multiply = tesi_kernel_multiply,
+                                  TESI_KERNEL_VECTORS,
                                   .kernels = &kernels};
 
 static void destroy(void *state) {
