@@ -1,5 +1,5 @@
-/* Planes of saddle_lanes.cu, where a thread holds a whole one, N x N numbers in registers: both directions across are
- * turned without a barrier. Right where they fit: n = 2 and 3. */
+/* Planes of saddle_lanes.cu, included with its macros, where a thread holds a whole one, N x N numbers in registers:
+ * both directions across are turned without a barrier. Right where they fit: n = 2 and 3. */
 #include "saddle_lanes_tables.h"
 
 /* A plane w[N][N] <- A w B', both [N][ROW_N]. */

@@ -1,5 +1,5 @@
-/* Planes of saddle_lanes.cu, where a thread holds a row of one: the second direction across is turned in shared memory,
- * behind a barrier. Where whole planes do not fit into registers: n = 4 and 5. */
+/* Planes of saddle_lanes.cu, included with its macros, where a thread holds a row of one: the second direction
+ * across is turned in shared memory, behind a barrier. Where whole planes do not fit into registers: n = 4 and 5. */
 #include "saddle_lanes_tables.h"
 
 /* ---- in -------------------------------------------------------------------------------------------------- */
