@@ -233,11 +233,6 @@ static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
 }
 
 static TesStatus create_mesh(Solve *s) {
-  if (s->options->restart && s->input->problem.time.step > 0) {
-    snprintf(s->refusal, sizeof s->refusal,
-             "--restart is for steady problems: a solution in time has no checkpoints");
-    return TES_INVALID_INPUT;
-  }
   TesMeshDesc desc = s->input->mesh;
   if (s->options->restart) desc.refine_where = NULL; /* the checkpoint's mesh holds */
   const TesStatus status = tes_mesh_create(s->context, &desc, &s->own_mesh);

@@ -30,6 +30,7 @@ typedef struct SolveInTime {
   TesReportInTime report;      /* of a problem with `time`; also of its start */
   int64_t count[SOLVE_COUNTS]; /* [its]: steps that took so many iterations, the last of so many or more */
   double first_step_seconds, output_seconds;
+  double written; /* when the last checkpoint was */
   FILE *series;
 } SolveInTime;
 

@@ -54,13 +54,42 @@ static TesStatus tell_failure(const Solve *s) {
   return TES_IO;
 }
 
+/* The step of a row "time,step,.."; -1: it is none. */
+static long step_of(const char *row) {
+  const char *comma = strchr(row, ',');
+  char *end;
+  const long step = comma ? strtol(comma + 1, &end, 10) : -1;
+  return comma && end > comma + 1 && *end == ',' ? step : -1;
+}
+
+/* Rows of a file up to a step, behind its header; NULL: there is no such file. The caller frees. */
+static char *read_rows(const char *path, int last) {
+  FILE *file = fopen(path, "r"), *rows;
+  char *line = NULL, *text = NULL;
+  size_t room = 0, size;
+  if (!file) return NULL;
+  rows = open_memstream(&text, &size);
+  while (rows && getline(&line, &room, file) > 0) {
+    const long step = step_of(line);
+    if (step >= 0 && step <= last) fputs(line, rows);
+  }
+  if (rows) fclose(rows);
+  free(line);
+  fclose(file);
+  return text;
+}
+
+/* After a restart the rows of the steps before stay. */
 static TesStatus begin_series(Solve *s) {
-  if (!s->input->series) return TES_OK;
+  char *rows = s->options->restart ? read_rows(s->input->series, s->first_step) : NULL;
   s->in_time.series = fopen(s->input->series, "w");
-  if (!s->in_time.series) return tell_failure(s);
-  s->in_time.report.series = s->input->series;
-  put_header(s, s->in_time.series);
-  return TES_OK;
+  if (s->in_time.series) {
+    s->in_time.report.series = s->input->series;
+    put_header(s, s->in_time.series);
+    if (rows) fputs(rows, s->in_time.series);
+  }
+  free(rows);
+  return s->in_time.series ? TES_OK : tell_failure(s);
 }
 
 static TesStatus add_row(Solve *s, const TesProblemInfo *info, int iterations) {
@@ -70,6 +99,17 @@ static TesStatus add_row(Solve *s, const TesProblemInfo *info, int iterations) {
 }
 
 /* ---- outputs of a step --------------------------------------------------------------------------------- */
+
+/* At the end in any case, not at the start. */
+static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
+  const TesCaseEvery *every = &s->input->checkpoint_every;
+  const double minutes = every->minutes > 0 ? every->minutes : 10;
+  int number;
+  if (!s->input->checkpoint || info->step == 0) return false;
+  if (info->step == info->steps) return true;
+  if (every->steps > 0 || every->time > 0) return solve_is_due(every, info, info->step, &number);
+  return solve_now() - s->in_time.written > 60 * minutes;
+}
 
 static TesStatus write_outputs(Solve *s, const TesProblem *problem, int iterations) {
   const TesCase *c = s->input;
@@ -88,6 +128,10 @@ static TesStatus write_outputs(Solve *s, const TesProblem *problem, int iteratio
     status = solve_write_numbered(s, problem, number, info.time, NULL);
   if (status == TES_OK && solve_is_due(&c->picture.every, &info, info.step, &number))
     status = solve_write_png(s, problem, number);
+  if (status == TES_OK && checkpoint_is_due(s, &info)) {
+    status = tes_problem_write(problem, c->checkpoint);
+    s->in_time.written = solve_now();
+  }
   s->in_time.output_seconds += solve_now() - start;
   return status;
 }
@@ -133,7 +177,7 @@ static TesStatus keep_step(Solve *s, const TesProblem *problem, const TesSolveRe
 }
 
 static TesStatus make_steps(Solve *s, TesProblem *problem) {
-  TesStatus status = write_outputs(s, problem, 0);
+  TesStatus status = s->options->restart ? TES_OK : write_outputs(s, problem, 0);
   TesProblemInfo info = tes_problem_info(problem);
   while (status == TES_OK && info.step < info.steps) {
     TesSolveResult result = {0};
@@ -165,10 +209,11 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
   solve_log(s, TES_LOG_INFO, "     step           time  iterations   residual    seconds  to go");
-  s->solve_started = solve_now();
-  status = make_steps(s, problem);
+  if (s->checkpoint) status = tes_problem_read(problem, s->checkpoint);
+  s->solve_started = s->in_time.written = solve_now();
+  if (status == TES_OK) status = make_steps(s, problem);
   if (s->solved) solve_keep_solver(s, problem);
-  const TesStatus finished = finish(s, problem);
+  const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;
   if (status == TES_OK) status = finished;
   tes_problem_destroy(&problem);
   return s->outcome != TES_OK ? s->outcome : status;

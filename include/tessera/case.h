@@ -38,7 +38,7 @@ typedef struct TesCaseValue {
 /** Of steps: one in so many, or one whenever so much time has passed; both zero: the usual. */
 typedef struct TesCaseEvery {
   int steps;
-  double time;
+  double time, minutes; /**< minutes: of checkpoints alone */
 } TesCaseEvery;
 /** A picture; file NULL: none. */
 typedef struct TesCasePicture {
@@ -60,7 +60,7 @@ typedef struct TesCase {
   bool adaptive;
   TesAdaptDesc adapt;                     /**< where it is adaptive */
   char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */
-  TesCaseEvery vtu_every, series_every;
+  TesCaseEvery vtu_every, series_every, checkpoint_every;
   int points, lines, values;
   TesCasePoint *point; /**< [points] */
   TesCaseLine *line;   /**< [lines] */

@@ -10,6 +10,7 @@
 #ifndef TESSERA_CHECKPOINT_H
 #define TESSERA_CHECKPOINT_H
 
+#include "problem.h"
 #include "space.h"
 #include "vector.h"
 
@@ -28,6 +29,8 @@ typedef struct TesCheckpointDesc {
   const TesCheckpointField *fields;
   double time;  /**< of the computation: for the caller */
   int64_t step; /**< the same */
+  int states;   /**< the same, 0..64 */
+  const double *state;
 } TesCheckpointDesc;
 
 /** Takes twice the size of the file in memory while it is written. Errors: TES_INVALID_INPUT (a vector of another
@@ -61,10 +64,20 @@ typedef struct TesCheckpointContents {
   int64_t step;
   int fields;
   const char *name[16]; /**< [fields] */
+  int states;           /**< 0 in files of before there were any */
+  const double *state;  /**< [states] */
 } TesCheckpointContents;
 const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkpoint);
 /** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */
 const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char *name);
+
+/** A problem in time: its solution "u", the older ones "u-1", .. that its method and its guesses know, and what else
+ *  its next step depends on. Errors: those of tes_checkpoint_write(); TES_INVALID_INPUT (a steady problem). */
+TesStatus tes_problem_write(const TesProblem *problem, const char *path);
+/** The problem goes on from there, with the same bits as one that was not interrupted: the same mesh (that of the
+ *  checkpoint), degree, method, step and start. Errors: TES_INVALID_INPUT (what differs; a steady problem or
+ *  checkpoint; one of the end of time). */
+TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@
 enum {
   FIELDS = 16,
   NAME = 64,
+  STATES = 64,
   FOREST_VERSION = 1,
   BOX_VERSION = 2,
   COMPONENTS_VERSION = 2,
@@ -166,6 +167,8 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
   TES_CHECK(!desc->space->product, "a checkpoint holds fields of one space, not of a product");
   TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
+  TES_CHECK(desc->states >= 0 && desc->states <= STATES, "%d numbers of a state, expected 0..%d",
+            desc->states, STATES);
   for (int i = 0; i < desc->count; i++) {
     const TesCheckpointField *f = &desc->fields[i];
     TES_CHECK(f->name && *f->name && strlen(f->name) < NAME, "field %d needs a name of 1..%d characters", i,
@@ -177,6 +180,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TES_TRY(put_head(store, desc));
   TES_TRY(desc->space->mesh->coarse ? put_forest(store, desc->space) : put_box(store, desc->space));
   for (int i = 0; i < desc->count; i++) TES_TRY(put_field(store, desc->space, i, &desc->fields[i]));
+  if (desc->states) TES_TRY(tesi_store_put(store, "state", TESI_STORE_DOUBLE, desc->states, desc->state));
   TES_TRY(tesi_store_commit(&store));
 done:
   tesi_store_close(&store);
@@ -199,7 +203,7 @@ struct TesCheckpoint {
   TesSpace *space;
   TesCheckpointContents contents;
   char *name[FIELDS]; /* of contents.name */
-  double *values[FIELDS];
+  double *values[FIELDS], *state;
 };
 
 /* What is read before it becomes a mesh. */
@@ -427,6 +431,19 @@ done:
   return status;
 }
 
+static TesStatus get_state(Image *m, TesCheckpoint *c) {
+  TesContext *ctx = m->ctx;
+  TesStatus status = TES_OK;
+  int64_t count;
+  if (!tesi_store_has(m->store, "state")) return TES_OK;
+  TES_TRY(tesi_store_get(m->store, "state", TESI_STORE_DOUBLE, -1, &c->state, &count));
+  TES_CHECK(count <= STATES, "%s is damaged: its state has %lld numbers", m->path, (long long)count);
+  c->contents.states = (int)count;
+  c->contents.state = c->state;
+done:
+  return status;
+}
+
 TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometry_degree,
                               TesCheckpoint **checkpoint) {
   TesContext *ctx = context;
@@ -442,6 +459,7 @@ TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometr
   TES_TRY(get_head(&m));
   TES_TRY(make_space(&m, &c->space));
   TES_TRY(get_fields(&m, c));
+  TES_TRY(get_state(&m, c));
   c->contents.time = m.number[N_TIME];
   c->contents.step = m.head[W_STEP];
   *checkpoint = c;
@@ -459,6 +477,7 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   *checkpoint = NULL;
   tes_space_destroy(&c->space);
   tesi_free(ctx, &c->path);
+  tesi_free(ctx, &c->state);
   for (int i = 0; i < FIELDS; i++) {
     tesi_free(ctx, &c->name[i]);
     tesi_free(ctx, &c->values[i]);

@@ -213,6 +213,10 @@ done:
   if (set >= 0) H5Dclose(set);
   return status;
 }
+
+bool tesi_store_has(TesiStore *store, const char *name) {
+  return H5Lexists(store->file, name, H5P_DEFAULT) > 0;
+}
 #else
 static TesStatus missing(TesContext *ctx) {
   TesStatus status = TES_OK;
@@ -252,6 +256,11 @@ TesStatus tesi_store_get(TesiStore *store, const char *name, TesiStoreType type,
                          void *pointer_to_data, int64_t *count) {
   (void)store, (void)name, (void)type, (void)expected, (void)pointer_to_data, (void)count;
   return TES_INTERNAL;
+}
+
+bool tesi_store_has(TesiStore *store, const char *name) {
+  (void)store, (void)name;
+  return false;
 }
 
 void tesi_store_close(TesiStore **store) {

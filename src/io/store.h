@@ -22,6 +22,8 @@ TesStatus tesi_store_open(TesContext *ctx, const char *path, TesiStore **store);
 /* Allocates *data (free with tesi_free). expected >= 0: the count it must have. A wrong checksum or type is refused. */
 TesStatus tesi_store_get(TesiStore *store, const char *name, TesiStoreType type, int64_t expected,
                          void *pointer_to_data, int64_t *count);
+/* Whether there is such an array. */
+bool tesi_store_has(TesiStore *store, const char *name);
 /* Closes it; an uncommitted file vanishes. NULL is fine. */
 void tesi_store_close(TesiStore **store);
 

@@ -214,6 +214,7 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   it->desc = desc->time;
   it->steps = tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)));
   it->dt = (it->desc.end - it->desc.start) / it->steps;
+  if (fabs(it->dt - it->desc.step) <= 1e-9 * it->dt) it->dt = it->desc.step;
   it->time = it->desc.start;
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
   TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
@@ -308,6 +309,13 @@ static TesStatus add_error(TesProblem *p) {
   return status;
 }
 
+TesStatus tesi_in_time_go_to(TesProblem *p, int step) {
+  TesiInTime *it = p->in_time;
+  it->step = step;
+  it->time = step == it->steps ? it->desc.end : it->desc.start + step * it->dt;
+  return set_numbers(p, it->time, it->sigma);
+}
+
 TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -320,9 +328,7 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   status = tesi_stepper_step(it->stepper, it->time, p->u);
   *result = it->sum;
   TES_TRY(status);
-  it->step++;
-  it->time = it->step == it->steps ? it->desc.end : it->desc.start + it->step * it->dt;
-  TES_TRY(set_numbers(p, it->time, it->sigma));
+  TES_TRY(tesi_in_time_go_to(p, it->step + 1));
   result->seconds = tesi_now() - start;
   TES_TRY(add_error(p));
 done:

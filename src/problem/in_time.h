@@ -31,5 +31,7 @@ TesStatus tesi_in_time_create(TesProblem *problem, const TesProblemDesc *desc);
 /* After the operators: the solution at the start. */
 TesStatus tesi_in_time_begin(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_in_time_destroy(TesProblem *problem);
+/* So many steps are done; data become those of that time. */
+TesStatus tesi_in_time_go_to(TesProblem *problem, int step);
 
 #endif

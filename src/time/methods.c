@@ -46,8 +46,12 @@ static const TesiTimeMethod methods[] = {
                          .c = {G3, (1 + G3) / 2, 1}},
 };
 
+TesTimeMethod tesi_time_named(TesTimeMethod method) {
+  return method == TES_TIME_AUTO ? TES_TIME_BDF2 : method;
+}
+
 const TesiTimeMethod *tesi_time_method(TesTimeMethod method) {
-  return &methods[method == TES_TIME_AUTO ? TES_TIME_BDF2 : method];
+  return &methods[tesi_time_named(method)];
 }
 
 double tesi_time_first_sigma(TesTimeMethod method, double dt) {

@@ -11,8 +11,8 @@ static TesStatus refuse(TesiCaseReader *r, const char *path, const char *why) {
 }
 
 static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
-  static const char *const keys[] = {"data.initial", "solver.guess", "solver.tolerance_of",
-                                     "output.vtu.every", "output.series"};
+  static const char *const keys[] = {"data.initial",     "solver.guess",  "solver.tolerance_of",
+                                     "output.vtu.every", "output.series", "output.checkpoint.every"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -53,7 +53,6 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   else if (t->step > 0 && (t->end - t->start) / t->step > 1e8)
     TES_TRY(tesi_case_error(r, tesi_case_row("time.step"), given(r, "time.step"),
                             "makes %.3g steps, expected at most 1e8", (t->end - t->start) / t->step));
-  TES_TRY(refuse(r, "output.checkpoint", "holds a steady solution; transport with `time` writes none"));
   TES_TRY(refuse(r, "adapt", "is for steady problems; transport with `time` has one mesh"));
   if (!given(r, "solver.tolerance")) c->problem.solver.tolerance = 1e-3;
 done:

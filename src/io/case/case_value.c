@@ -261,19 +261,24 @@ done:
 }
 
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every) {
-  const TesiYaml *time =
-                     node->kind == TESI_YAML_MAP && node->count == 1 ? tesi_yaml_find(node, "time") : NULL,
-                 *number = time ? time : node;
-  const bool scalar = number->kind == TESI_YAML_SCALAR;
+  const bool checkpoint = row == tesi_case_row("output.checkpoint.every");
+  const TesiYaml *only = node->kind == TESI_YAML_MAP && node->count == 1 ? node->first : NULL;
+  const bool time = only && !strcmp(only->key, "time"),
+             minutes = only && checkpoint && !strcmp(only->key, "minutes");
+  double number;
   *every = (TesCaseEvery){0};
   if (time && !r->node[tesi_case_row("time")])
     return tesi_case_error(r, row, node,
                            "every: {time: ..} belongs to problems in time, that is, with `time`");
-  if (time ? scalar && tesi_number_parse(number->text, &every->time) && every->time > 0 &&
-                 isfinite(every->time)
-           : scalar && tesi_integer_parse(number->text, &every->steps) && every->steps > 0)
+  if (node->kind == TESI_YAML_SCALAR && tesi_integer_parse(node->text, &every->steps) && every->steps > 0)
     return TES_OK;
-  return tesi_case_error(r, row, node, "every: expected a number of steps, or {time: a number > 0}");
+  if ((time || minutes) && only->kind == TESI_YAML_SCALAR && tesi_number_parse(only->text, &number) &&
+      number > 0 && isfinite(number)) {
+    every->time = time ? number : 0, every->minutes = minutes ? number : 0;
+    return TES_OK;
+  }
+  return tesi_case_error(r, row, node, "every: expected a number of steps, or {time: a number > 0}%s",
+                         checkpoint ? ", or {minutes: a number > 0}" : "");
 }
 
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {

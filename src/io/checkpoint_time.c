@@ -1,0 +1,88 @@
+/* Problems in time in checkpoints: what a step depends on, written and read. */
+#include <math.h>
+#include <stdio.h>
+#include "problem/in_time.h"
+#include "tessera/checkpoint.h"
+
+/* The numbers of a state. */
+enum { S_METHOD, S_STEP, S_START, S_SQUARES, S_KNOWN, S_KEPT, STATES };
+
+static const char *const names[] = {"u", "u-1", "u-2", "u-3", "u-4"};
+
+TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = problem->in_time;
+  TesCheckpointField field[1 + TESI_STEPPER_OLD] = {{names[0], problem->u}};
+  TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
+  const TesiStepper *s = it->stepper;
+  const double state[STATES] = {[S_METHOD] = tesi_time_named(s->method),
+                                [S_STEP] = it->dt,
+                                [S_START] = it->desc.start,
+                                [S_SQUARES] = it->squares,
+                                [S_KNOWN] = s->known,
+                                [S_KEPT] = s->kept};
+  for (int i = 0; i < s->known; i++) field[1 + i] = (TesCheckpointField){names[1 + i], s->old[i]};
+  TES_TRY(tes_checkpoint_write(ctx,
+                               &(TesCheckpointDesc){.space = problem->space,
+                                                    .count = 1 + s->known,
+                                                    .fields = field,
+                                                    .time = it->time,
+                                                    .step = it->step,
+                                                    .states = STATES,
+                                                    .state = state},
+                               path));
+done:
+  return status;
+}
+
+static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, const TesSpace *space) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = p->in_time;
+  TES_CHECK(it, "%s is steady: it takes no history", p->equation->name);
+  TES_CHECK(found->states == STATES,
+            "the checkpoint holds a steady solution, without the history of steps in time");
+  const double *s = found->state;
+  TES_CHECK(space->length == p->space->length && space->degree == p->space->degree,
+            "the checkpoint holds histories of degree %d, the problem has degree %d", space->degree,
+            p->space->degree);
+  TES_CHECK(s[S_METHOD] >= TES_TIME_BACKWARD_EULER && s[S_METHOD] <= TES_TIME_SDIRK3,
+            "the checkpoint is damaged: it has a method of number %g", s[S_METHOD]);
+  TES_CHECK((int)s[S_METHOD] == (int)tesi_time_named(it->stepper->method),
+            "the checkpoint holds histories of %s, the problem steps by %s",
+            tesi_time_method((TesTimeMethod)s[S_METHOD])->name, tesi_time_method(it->stepper->method)->name);
+  TES_CHECK(fabs(s[S_STEP] - it->dt) <= 1e-9 * it->dt,
+            "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", s[S_STEP],
+            it->dt);
+  TES_CHECK(s[S_START] == it->desc.start, "the checkpoint's time begins at %g, that of the problem at %g",
+            s[S_START], it->desc.start);
+  TES_CHECK(
+      found->step >= 0 && found->step < it->steps,
+      "the checkpoint is of step %lld at time %g, the problem ends with step %d at %g: let it end later",
+      (long long)found->step, found->time, it->steps, it->desc.end);
+  TES_CHECK(s[S_KNOWN] == found->fields - 1 && s[S_KNOWN] <= TESI_STEPPER_OLD,
+            "the checkpoint is damaged: it has %d fields", found->fields);
+  TES_CHECK(s[S_KEPT] == it->stepper->kept,
+            "the checkpoint holds guesses of other old values: solver.guess differs");
+done:
+  return status;
+}
+
+TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  TES_TRY(check(problem, found, tes_checkpoint_space(checkpoint)));
+  TesiInTime *it = problem->in_time;
+  for (int i = 0; i < found->fields; i++) {
+    const double *values = tes_checkpoint_values(checkpoint, names[i]);
+    TES_CHECK(values, "the checkpoint holds no field '%s'", names[i]);
+    TES_TRY(tes_vector_set(i ? it->stepper->old[i - 1] : problem->u, values));
+  }
+  it->stepper->known = (int)found->state[S_KNOWN];
+  it->squares = found->state[S_SQUARES];
+  TES_TRY(tesi_in_time_go_to(problem, (int)found->step));
+done:
+  return status;
+}

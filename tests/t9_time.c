@@ -1,0 +1,130 @@
+/* Run: ctest -R t9_time. Problems in time by the program: series, films, and restarts, which give the same bytes as
+ * runs that were not interrupted, on boxes and forests, with and without a velocity, for methods with and without
+ * histories; what a restart refuses. */
+#include "program_testing.h"
+#include "tessera/tessera.h"
+
+static const char head[] =
+    "problem: transport\n"
+    "data: {a: 0.05, c: 0.1, f: sin(3*t)*x, initial: x*y}\n"
+    "boundary: {all: {neumann: t}, left: {dirichlet: cos(t)*y}}\n"
+    "output: {points: {p: [0.3, 0.7]}, values: {m: {integral: domain}, s: {integral: domain, of: "
+    "u*u + ux*uy}}}\n";
+static const char *const meshes[] = {
+    "mesh: {box: {cells: [4, 3]}}\nspace: {degree: 3}\n",
+    "mesh: {kind: forest, box: {cells: [2, 2]}, refine_where: \"0.3 - x\"}\nspace: {degree: 2}\n"};
+
+static void write_case(int mesh, const char *end) {
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fprintf(file, "%s%stime: {end: %s, step: 0.0625}\n", head, meshes[mesh], end);
+  assert_int_equal(fclose(file), 0);
+}
+
+static bool has_checkpoints(void) {
+  return tes_has_part("hdf5");
+}
+
+static void the_same(const char *a, const char *b, const char *what) {
+  char command[200];
+  snprintf(command, sizeof command, "cmp %s %s", a, b);
+  if (system(command) != 0) fail_msg("%s: %s and %s differ", what, a, b);
+}
+
+/* 7 steps of 10, then a file that has rows that were not kept, then the rest. */
+static void check_restart(int mesh, const char *options) {
+  char command[900];
+  write_case(mesh, "0.625");
+  snprintf(command, sizeof command,
+           "solve a.yaml --quiet --device cpu --threads 1 %s --set output.series=full.csv", options);
+  assert_run(command, 0);
+  snprintf(command, sizeof command,
+           "solve a.yaml --quiet --device cpu --threads 1 %s --set time.end=0.4375 --set "
+           "output.series=part.csv --set "
+           "output.checkpoint=a.h5",
+           options);
+  assert_run(command, 0);
+  assert_int_equal(system("tail -2 full.csv >> part.csv"), 0);
+  snprintf(command, sizeof command,
+           "solve a.yaml --quiet --device cpu --threads 1 %s --set output.series=part.csv --set "
+           "output.checkpoint=a.h5 "
+           "--restart a.h5 --json a.json",
+           options);
+  assert_run(command, 0);
+  the_same("full.csv", "part.csv", options);
+  cJSON *json = read_json("a.json");
+  assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time_steps")), 3);
+  cJSON_Delete(json);
+}
+
+static void restarts_give_the_same_bytes(void **state) {
+  static const char *const methods[] = {"backward_euler", "crank_nicolson", "bdf4", "sdirk3"};
+  (void)state;
+  if (!has_checkpoints()) skip();
+  for (int mesh = 0; mesh < (has_forests() ? 2 : 1); mesh++)
+    for (int i = 0; i < 4; i++) {
+      char options[200];
+      snprintf(options, sizeof options, "--set time.method=%s%s", methods[i],
+               i < 2 ? "" : " --set data.b=[1,x] --set data.a=1e-3 --set space.stabilization=supg");
+      check_restart(mesh, options);
+    }
+}
+
+static void other_histories_are_refused(void **state) {
+  static const struct {
+    const char *options, *message;
+  } rows[] = {{"--set time.method=bdf3", "the checkpoint holds histories of bdf2, the problem steps by bdf3"},
+              {"--set time.step=0.1", "histories of steps of 0.0625, the problem has steps of 0.1"},
+              {"--set space.degree=2", "histories of degree 3, the problem has degree 2"},
+              {"--set time.start=-0.5", "begins at 0, that of the problem at -0.5"},
+              {"--set solver.guess=1", "solver.guess differs"},
+              {"--set time.end=0.625", "let it end later"},
+              {"--set mesh.box.cells=[4,4]", "a.h5"}};
+  (void)state;
+  if (!has_checkpoints()) skip();
+  write_case(0, "0.625");
+  assert_run("solve a.yaml --quiet --set output.checkpoint=a.h5", 0);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char command[300];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --restart a.h5 --set time.end=1 %s",
+             rows[i].options);
+    assert_run(command, 2);
+    assert_output(rows[i].message);
+  }
+  assert_run("solve " CASES
+             "poisson-square.yaml --set mesh.box.cells=[4,3] --set space.degree=3 --quiet --set "
+             "output.checkpoint=b.h5",
+             0);
+  assert_run("solve a.yaml --quiet --restart b.h5", 2);
+  assert_output("the checkpoint holds a steady solution");
+}
+
+/* Start, end, and what is between. */
+static void films_and_series_have_their_rows(void **state) {
+  (void)state;
+  write_case(0, "0.625");
+  assert_run("solve a.yaml --quiet --set \"output.vtu={file: u.vtu, every: {time: 0.25}}\" --set "
+             "\"output.series={file: u.csv, every: 4}\"",
+             0);
+  assert_true(exists("u-000.vtu") && exists("u-001.vtu") && exists("u-002.vtu") && exists("u-003.vtu"));
+  assert_true(exists("u.pvd") && !exists("u-004.vtu"));
+  FILE *file = fopen("u.csv", "r");
+  assert_non_null(file);
+  char line[400];
+  int rows[8], count = 0;
+  assert_non_null(fgets(line, sizeof line, file));
+  assert_string_equal(line, "time,step,dt,iterations,cells,dofs,p.u,m,s\n");
+  while (count < 8 && fgets(line, sizeof line, file)) rows[count++] = atoi(strchr(line, ',') + 1);
+  fclose(file);
+  assert_int_equal(count, 4);
+  assert_true(rows[0] == 0 && rows[1] == 4 && rows[2] == 8 && rows[3] == 10);
+  assert_run("solve a.yaml --quiet --set \"output.vtu={file: u.vtu, every: 0}\"", 2);
+  assert_output("every: expected a number of steps");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(films_and_series_have_their_rows),
+                                     cmocka_unit_test(restarts_give_the_same_bytes),
+                                     cmocka_unit_test(other_histories_are_refused)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
