@@ -27,6 +27,34 @@ static void expect(const TesVector *v, const double *expected) {
   for (int i = 0; i < N; i++) assert_near(got[i], expected[i], tolerance);
 }
 
+/* One pass gives the bits of three: r <- r + a q, z <- d r, rz = r.z. r: as it was after. */
+static void check_diagonal_residual(TesContext *ctx, TesPrecision precision, TesVector *q, TesVector *d,
+                                    TesVector *r) {
+  static double before[N], of_one[2][N], of_three[2][N];
+  const TesiDevice *device = tesi_context_device(ctx);
+  TesVector *z = NULL;
+  double one = NAN, three = NAN;
+  void *const data[] = {tes_vector_data(q), tes_vector_data(d), tes_vector_data(r)};
+  assert_int_equal(tes_vector_get(r, before), TES_OK);
+  assert_int_equal(tes_vector_create(ctx, N, precision, &z), TES_OK);
+  assert_int_equal(tes_vector_fill(z, NAN), TES_OK);
+  assert_int_equal(tesi_device_diagonal_residual(ctx, precision, N, -0.3, data[0], data[1], data[2],
+                                                 tes_vector_data(z), &one),
+                   TES_OK);
+  assert_int_equal(tes_vector_get(r, of_one[0]), TES_OK);
+  assert_int_equal(tes_vector_get(z, of_one[1]), TES_OK);
+  assert_int_equal(tes_vector_set(r, before), TES_OK);
+  assert_int_equal(device->axpy(ctx, N, -0.3, precision, data[0], precision, data[2]), TES_OK);
+  assert_int_equal(tesi_device_multiply(ctx, precision, N, 1, data[2], data[1], tes_vector_data(z)), TES_OK);
+  assert_int_equal(device->dot(ctx, precision, N, data[2], tes_vector_data(z), &three), TES_OK);
+  assert_int_equal(tes_vector_get(r, of_three[0]), TES_OK);
+  assert_int_equal(tes_vector_get(z, of_three[1]), TES_OK);
+  for (int i = 0; i < N; i++) assert_true(of_one[0][i] == of_three[0][i] && of_one[1][i] == of_three[1][i]);
+  assert_true(one == three);
+  assert_int_equal(tes_vector_set(r, before), TES_OK);
+  tes_vector_destroy(&z);
+}
+
 static void check_updates(TesContext *ctx, TesPrecision px, TesPrecision py) {
   static double x[N], y[N], d[N], e[N];
   uint64_t seed = 3;
@@ -49,6 +77,7 @@ static void check_updates(TesContext *ctx, TesPrecision px, TesPrecision py) {
         TES_OK);
     for (int i = 0; i < N; i++) e[i] = y[i] + 0.5 * x[i] * d[i];
     expect(vy, e);
+    check_diagonal_residual(ctx, px, vx, vd, vy);
     tes_vector_destroy(&vd);
   }
   assert_int_equal(tes_vector_fill(vy, -2), TES_OK);

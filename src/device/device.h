@@ -37,11 +37,14 @@ typedef struct TesiDevice {
   TesStatus (*graph_run)(TesContext *ctx, void *graph);
   void (*graph_release)(TesContext *ctx, void **graph);
   /* Optional (NULL: done by the entries above): y <- a (x_i d_i), y may be x; and one pass of a polynomial in D^-1 A,
-   * p <- c p + s (r_i d_i), x <- keep x + p. What has the factor 0 is not read. */
+   * p <- c p + s (r_i d_i), x <- keep x + p. What has the factor 0 is not read. Then one of conjugate gradients with
+   * D^-1: r <- r + a q, z <- (r_i d_i), *rz = r.z, to the last bit as axpy, multiply and dot give them. */
   TesStatus (*multiply)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                         const void *d, void *y);
   TesStatus (*diagonal_step)(TesContext *ctx, TesPrecision precision, int64_t n, double s, const void *r,
                              const void *d, double c, void *p, double keep, void *x);
+  TesStatus (*diagonal_residual)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *q,
+                                 const void *d, void *r, void *z, double *rz);
 } TesiDevice;
 
 extern const TesiDevice tesi_device_host;
@@ -51,5 +54,7 @@ TesStatus tesi_device_multiply(TesContext *ctx, TesPrecision precision, int64_t 
                                const void *d, void *y);
 TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n, double s,
                                     const void *r, const void *d, double c, void *p, double keep, void *x);
+TesStatus tesi_device_diagonal_residual(TesContext *ctx, TesPrecision precision, int64_t n, double a,
+                                        const void *q, const void *d, void *r, void *z, double *rz);
 
 #endif

@@ -36,3 +36,15 @@ TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int
 done:
   return status;
 }
+
+TesStatus tesi_device_diagonal_residual(TesContext *ctx, TesPrecision precision, int64_t n, double a,
+                                        const void *q, const void *d, void *r, void *z, double *rz) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  if (device->diagonal_residual) return device->diagonal_residual(ctx, precision, n, a, q, d, r, z, rz);
+  TES_TRY(device->axpy(ctx, n, a, precision, q, precision, r));
+  TES_TRY(tesi_device_multiply(ctx, precision, n, 1, r, d, z));
+  TES_TRY(device->dot(ctx, precision, n, r, z, rz));
+done:
+  return status;
+}

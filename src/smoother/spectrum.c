@@ -140,8 +140,24 @@ done:
   return status;
 }
 
-TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
-                                  double *lambda) {
+/* r <- r + a q, z <- B r, rz <- r.z. d: of a diagonal B = D, which one pass does, or NULL. */
+static TesStatus update(const TesOperator *op, TesiPrecondition precondition, void *user, const void *d,
+                        double a, const Vectors *v, double *rz) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  if (d)
+    return tesi_device_diagonal_residual(ctx, op->precision, op->length, a, v->q->data, d, v->r->data,
+                                         v->z->data, rz);
+  TES_TRY(tes_vector_axpy(a, v->q, v->r));
+  TES_TRY(precondition(user, v->r->data, v->z->data));
+  TES_TRY(tes_vector_dot(v->r, v->z, rz));
+done:
+  return status;
+}
+
+/* d: see update(). */
+static TesStatus largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user,
+                                    const void *d, int steps, double *lambda) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Vectors v = {0};
@@ -161,10 +177,8 @@ TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precon
     diagonal[count] = beta / alpha;
     alpha = rz / pq;
     diagonal[count] += 1 / alpha;
-    TES_TRY(tes_vector_axpy(-alpha, v.q, v.r));
-    TES_TRY(precondition(user, v.r->data, v.z->data));
     const double before = rz;
-    TES_TRY(tes_vector_dot(v.r, v.z, &rz));
+    TES_TRY(update(op, precondition, user, d, -alpha, &v, &rz));
     beta = rz / before;
     off[count++] = sqrt(fmax(beta, 0)) / alpha;
     TES_TRY(tes_vector_xpay(v.z, beta, v.p));
@@ -174,6 +188,11 @@ TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precon
 done:
   free_vectors(&v);
   return status;
+}
+
+TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
+                                  double *lambda) {
+  return largest_eigenvalue(op, precondition, user, NULL, steps, lambda);
 }
 
 TesStatus tesi_diagonal_ref(const TesOperator *op, double *d) {
@@ -248,7 +267,7 @@ static TesStatus divide(void *user, const void *r, void *z) {
 TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inverse_diagonal,
                                          double *lambda) {
   Diagonal d = {op, inverse_diagonal};
-  return tesi_largest_eigenvalue(op, divide, &d, TESI_EIGENVALUE_STEPS, lambda);
+  return largest_eigenvalue(op, divide, &d, inverse_diagonal, TESI_EIGENVALUE_STEPS, lambda);
 }
 
 TesStatus tesi_additive_damping(const TesOperator *op, TesiPrecondition precondition, void *user,

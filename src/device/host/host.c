@@ -136,28 +136,41 @@ static TesStatus diagonal_step(TesContext *ctx, TesPrecision precision, int64_t 
              (Job){.a = s, .c = c, .keep = keep, .x = r, .d = d, .p = p, .y = x});
 }
 
-/* sums[blocks]; returns how many. */
-static int64_t reduce(TesContext *ctx, int64_t n, TesiLoop *loop, const void *x, const void *y,
-                      double *sums) {
-  const Job job = {.x = x, .y = (void *)y, .n = n, .block = block_length(n), .sums = sums};
-  const int64_t blocks = (n + job.block - 1) / job.block;
-  tesi_team_for(tesi_team_threads(ctx, n), blocks, loop, &job);
+/* job.sums[blocks]; returns how many. */
+static int64_t reduce(TesContext *ctx, TesiLoop *loop, Job job) {
+  job.block = block_length(job.n);
+  const int64_t blocks = (job.n + job.block - 1) / job.block;
+  tesi_team_for(tesi_team_threads(ctx, job.n), blocks, loop, &job);
   return blocks;
+}
+
+static double add_sums(int64_t blocks, const double *sums) {
+  double sum = 0;
+  for (int64_t b = 0; b < blocks; b++) sum += sums[b];
+  return sum;
 }
 
 static TesStatus dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                      double *result) {
   double sums[BLOCKS];
-  const int64_t blocks = reduce(ctx, n, precision == TES_DOUBLE ? dot_double : dot_float, x, y, sums);
-  *result = 0;
-  for (int64_t b = 0; b < blocks; b++) *result += sums[b];
+  const Job job = {.x = x, .y = (void *)y, .n = n, .sums = sums};
+  *result = add_sums(reduce(ctx, precision == TES_DOUBLE ? dot_double : dot_float, job), sums);
+  return TES_OK;
+}
+
+static TesStatus diagonal_residual(TesContext *ctx, TesPrecision precision, int64_t n, double a,
+                                   const void *q, const void *d, void *r, void *z, double *rz) {
+  double sums[BLOCKS];
+  const Job job = {.a = a, .x = q, .d = d, .y = r, .p = z, .n = n, .sums = sums};
+  *rz = add_sums(
+      reduce(ctx, precision == TES_DOUBLE ? diagonal_residual_double : diagonal_residual_float, job), sums);
   return TES_OK;
 }
 
 static TesStatus maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, double *result) {
   double sums[BLOCKS];
-  const int64_t blocks =
-      reduce(ctx, n, precision == TES_DOUBLE ? maximum_double : maximum_float, x, NULL, sums);
+  const int64_t blocks = reduce(ctx, precision == TES_DOUBLE ? maximum_double : maximum_float,
+                                (Job){.x = x, .n = n, .sums = sums});
   *result = 0;
   for (int64_t b = 0; b < blocks; b++)
     if (!(sums[b] <= *result) && *result == *result) *result = sums[b]; /* a NaN stays */
@@ -181,4 +194,5 @@ const TesiDevice tesi_device_host = {
     .multiply_add = multiply_add,
     .multiply = multiply,
     .diagonal_step = diagonal_step,
+    .diagonal_residual = diagonal_residual,
 };

@@ -67,6 +67,23 @@ static void HOST(dot)(const void *data, TesiSpan span) {
   }
 }
 
+/* Block by block, which stays in a cache from loop to loop. */
+static void HOST(diagonal_residual)(const void *data, TesiSpan span) {
+  const Job *job = data;
+  const double a = job->a;
+  const REAL *q = job->x, *d = job->d;
+  REAL *r = job->y, *z = job->p;
+  for (int64_t b = span.first; b < span.end; b++) {
+    const int64_t first = b * job->block, end = first + length_of(job, b);
+#pragma omp simd
+    for (int64_t i = first; i < end; i++) r[i] += (REAL)(a * q[i]);
+#pragma omp simd
+    for (int64_t i = first; i < end; i++) z[i] = r[i] * d[i];
+    HOST(dot)(&(Job){.x = r, .y = z, .n = job->n, .block = job->block, .sums = job->sums},
+              (TesiSpan){.first = b, .end = b + 1});
+  }
+}
+
 /* NaN must survive: max by comparison that is false for NaN would drop it. */
 static void HOST(maximum)(const void *data, TesiSpan span) {
   const Job *job = data;

@@ -130,12 +130,12 @@ static void eliminate(int q, const double *point, double *monomial, double *weig
 }
 
 /* Contracted from the first direction to the last. */
-static void squares(int dim, int n, int q, const double *const t[3], double factor, const double *g,
-                    double *work, double *d) {
+TESI_INLINE void add_squares(int dim, int n, int q, const double *const t[3], double factor, const double *g,
+                             double *work, double *d) {
   const V *in = (const V *)g;
   V *out = (V *)work, *const other = out + q * q * (dim == 3 ? q : 1);
   int inner = 1, outer = dim == 3 ? q * q : q; /* contracted so far, still to do */
-  for (int e = 0; e < dim; e++) {
+  TESI_UNROLL for (int e = 0; e < dim; e++) {
     for (int o = 0; o < outer; o++)
       for (int i = 0; i < n; i++)
         for (int l = 0; l < inner; l++) {
@@ -149,6 +149,30 @@ static void squares(int dim, int n, int q, const double *const t[3], double fact
     outer /= q;
   }
   for (int i = 0; i < inner; i++) ((V *)d)[i] += factor * in[i];
+}
+
+/* 3D with as many points as nodes, as operators of problems have, by itself. */
+static void squares(int dim, int n, int q, const double *const t[3], double factor, const double *g,
+                    double *work, double *d) {
+  switch (dim == 3 && n == q ? n : 0) {
+  case 3:
+    add_squares(3, 3, 3, t, factor, g, work, d);
+    break;
+  case 4:
+    add_squares(3, 4, 4, t, factor, g, work, d);
+    break;
+  case 5:
+    add_squares(3, 5, 5, t, factor, g, work, d);
+    break;
+  case 6:
+    add_squares(3, 6, 6, t, factor, g, work, d);
+    break;
+  case 7:
+    add_squares(3, 7, 7, t, factor, g, work, d);
+    break;
+  default:
+    add_squares(dim, n, q, t, factor, g, work, d);
+  }
 }
 
 extern const TesiFillLoops TESI_SIMD(tesi_fill_loops);

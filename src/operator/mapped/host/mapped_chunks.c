@@ -102,44 +102,92 @@ static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
   tesi_team_run(plan->threads, own_chunks, &(Owners){plan, owner, taken});
 }
 
+/* The step that each of `count` things belongs to, negative: none. */
+typedef struct Ranges {
+  int64_t count, steps;
+  const int32_t *of;
+  int64_t *at; /* [threads][steps]: how many ranges begin in a thread's span; then where its next one goes */
+  int32_t (*range)[2]; /* NULL: they are counted */
+} Ranges;
+
+static void visit_ranges(const void *data, TesiSpan span) {
+  const Ranges *r = data;
+  int64_t *const at = r->at + span.thread * r->steps, i = span.first;
+  while (i > 0 && i < span.end && r->of[i] == r->of[i - 1]) i++; /* of a range that began before */
+  while (i < span.end) {
+    const int64_t first = i++;
+    const int32_t step = r->of[first];
+    while (i < r->count && r->of[i] == step) i++;
+    if (step < 0) continue;
+    if (r->range) {
+      int32_t *const range = r->range[at[step]];
+      range[0] = (int32_t)first, range[1] = (int32_t)i;
+    }
+    at[step]++;
+  }
+}
+
+/* (*range)[first[k]] .. [first[k + 1] - 1] <- the stretches [begin, end) of step k, ascending. first[steps + 1] */
+static TesStatus list_ranges(TesContext *ctx, const TesiMappedHost *plan, int64_t count, const int32_t *of,
+                             int64_t *first, int32_t (**range)[2]) {
+  TesStatus status = TES_OK;
+  Ranges r = {.count = count, .steps = plan->steps, .of = of};
+  int64_t ranges = 0;
+  TES_ALLOC(&r.at, plan->threads * plan->steps);
+  tesi_team_for(plan->threads, count, visit_ranges, &r);
+  for (int64_t k = 0; k < plan->steps; k++) {
+    first[k] = ranges;
+    for (int t = 0; t < plan->threads; t++) {
+      int64_t *const at = &r.at[t * plan->steps + k], begin = ranges;
+      ranges += *at;
+      *at = begin;
+    }
+  }
+  first[plan->steps] = ranges;
+  TES_ALLOC(range, ranges);
+  r.range = *range;
+  tesi_team_for(plan->threads, count, visit_ranges, &r);
+done:
+  tesi_free(ctx, &r.at);
+  return status;
+}
+
+typedef struct Lines {
+  int64_t nodes, size; /* bytes of a node */
+  const int32_t *owner, *step;
+  int32_t *of; /* [lines] */
+} Lines;
+
+static void find_steps_of_lines(const void *data, TesiSpan span) {
+  const Lines *s = data;
+  for (int64_t l = span.first; l < span.end; l++) {
+    const int64_t end = tesi_min64(s->nodes, (64 * (l + 1) + s->size - 1) / s->size);
+    int32_t least = INT32_MAX;
+    for (int64_t i = 64 * l / s->size; i < end; i++)
+      if (s->owner[i] >= 0) least = tesi_min(least, s->step[s->owner[i]]);
+    s->of[l] = least < INT32_MAX ? least : -1;
+  }
+}
+
 /* The cache lines that each step is first to touch, as ranges in ascending order: streams that the hardware
- * foresees, if they are asked for in this order. */
-static TesStatus find_lines(TesContext *ctx, TesiMappedHost *plan, const int32_t *owner,
-                            const int32_t *step) {
+ * foresees, if they are asked for in this order. first: work [steps + 1]. */
+static TesStatus find_lines(TesContext *ctx, TesiMappedHost *plan, const int32_t *owner, const int32_t *step,
+                            int64_t *first) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
   const int64_t size = (int64_t)tesi_precision_size(m->precision) * m->components;
   const int64_t lines = (m->nodes * size + 63) / 64;
-  int32_t *first = NULL;
-  int64_t ranges = 0;
-  TES_ALLOC(&first, lines);
-  for (int64_t l = 0; l < lines; l++) first[l] = INT32_MAX;
-  for (int64_t i = 0; i < m->nodes; i++)
-    for (int64_t l = i * size / 64; owner[i] >= 0 && l <= ((i + 1) * size - 1) / 64; l++)
-      first[l] = tesi_min(first[l], step[owner[i]]);
-  for (int64_t l = 0; l < lines; l++) {
-    if (first[l] == INT32_MAX) continue;
-    plan->step[first[l]].lines++;
-    if (l && first[l] == first[l - 1]) continue;
-    plan->step[first[l]].ahead_end++;
-    ranges++;
-  }
-  TES_ALLOC(&plan->ahead, ranges);
-  for (int64_t k = 0, at = 0; k < plan->steps; k++) {
-    at += plan->step[k].ahead_end;
-    plan->step[k].ahead = plan->step[k].ahead_end = at - plan->step[k].ahead_end;
-  }
-  for (int64_t l = 0; l < lines;) {
-    int64_t end = l + 1;
-    while (end < lines && first[end] == first[l]) end++;
-    if (first[l] != INT32_MAX) {
-      int32_t *range = plan->ahead[plan->step[first[l]].ahead_end++];
-      range[0] = (int32_t)l, range[1] = (int32_t)end;
-    }
-    l = end;
+  int32_t *of = NULL;
+  TES_ALLOC(&of, lines);
+  tesi_team_for(plan->threads, lines, find_steps_of_lines, &(Lines){m->nodes, size, owner, step, of});
+  TES_TRY(list_ranges(ctx, plan, lines, of, first, &plan->ahead));
+  for (int64_t k = 0; k < plan->steps; k++) {
+    TesiMappedStep *const s = &plan->step[k];
+    s->ahead = first[k], s->ahead_end = first[k + 1];
+    for (int64_t i = s->ahead; i < s->ahead_end; i++) s->lines += plan->ahead[i][1] - plan->ahead[i][0];
   }
 done:
-  tesi_free(ctx, &first);
+  tesi_free(ctx, &of);
   return status;
 }
 
@@ -170,40 +218,40 @@ done:
   return status;
 }
 
+typedef struct Zeros {
+  int32_t *owner; /* batches become steps */
+  const int32_t *step, last;
+} Zeros;
+
+static void find_steps_of_nodes(const void *data, TesiSpan span) {
+  const Zeros *z = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int32_t owner = z->owner[i];
+    z->owner[i] = owner == SET ? SET : owner < 0 ? z->last : z->step[owner];
+  }
+}
+
 /* The ranges of nodes that each step sets to zero first; those that no cell has are the last one's. */
 static TesStatus find_zeros(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
   int32_t *owner = NULL, *step = NULL;
+  int64_t *first = NULL;
   TES_ALLOC(&owner, m->nodes);
+  TES_ALLOC(&first, plan->steps + 1);
   TES_TRY(steps_of(ctx, plan, &step));
   find_owners(plan, owner);
-  TES_TRY(find_lines(ctx, plan, owner, step));
+  TES_TRY(find_lines(ctx, plan, owner, step, first));
   mark_rows(plan, owner);
-  int64_t ranges = 0;
-  for (int64_t i = 0; i < m->nodes; i++) {
-    if (owner[i] != SET) owner[i] = owner[i] < 0 ? (int32_t)plan->steps - 1 : step[owner[i]];
-    if (owner[i] == SET || (i && owner[i] == owner[i - 1])) continue;
-    plan->step[owner[i]].zero_end++;
-    ranges++;
-  }
-  TES_ALLOC(&plan->zero, ranges);
-  for (int64_t k = 0, at = 0; k < plan->steps; k++) {
-    at += plan->step[k].zero_end;
-    plan->step[k].zero = plan->step[k].zero_end = at - plan->step[k].zero_end;
-  }
-  for (int64_t i = 0; i < m->nodes;) {
-    int64_t end = i + 1;
-    while (end < m->nodes && owner[end] == owner[i]) end++;
-    if (owner[i] != SET) {
-      int32_t *range = plan->zero[plan->step[owner[i]].zero_end++];
-      range[0] = (int32_t)i, range[1] = (int32_t)end;
-    }
-    i = end;
-  }
+  tesi_team_for(plan->threads, m->nodes, find_steps_of_nodes,
+                &(Zeros){owner, step, (int32_t)plan->steps - 1});
+  TES_TRY(list_ranges(ctx, plan, m->nodes, owner, first, &plan->zero));
+  for (int64_t k = 0; k < plan->steps; k++)
+    plan->step[k].zero = first[k], plan->step[k].zero_end = first[k + 1];
 done:
   tesi_free(ctx, &owner);
   tesi_free(ctx, &step);
+  tesi_free(ctx, &first);
   return status;
 }
 
