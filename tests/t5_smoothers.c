@@ -172,7 +172,7 @@ static void optional_entries_have_substitutes(void **state) {
   TesContext *ctx = context();
   const TesiDevice *host = tesi_context_device(ctx);
   TesiDevice poor = *host;
-  poor.multiply = NULL, poor.diagonal_step = NULL;
+  poor.multiply = NULL, poor.diagonal_step = NULL, poor.diagonal_residual = NULL;
   enum { N = 5 };
   const double r[N] = {1, -2, 3, 0.5, 4}, d[N] = {2, 3, 0.5, 1, -1};
   for (int pass = 0; pass < 2; pass++) {
@@ -192,6 +192,16 @@ static void optional_entries_have_substitutes(void **state) {
     for (int i = 0; i < N; i++) y[i] = NAN;
     assert_int_equal(tesi_device_multiply(ctx, TES_DOUBLE, N, 3, r, d, y), TES_OK);
     for (int i = 0; i < N; i++) assert_near(y[i], 3 * r[i] * d[i], 1e-15);
+    double rz = NAN, sum = 0;
+    memcpy(p, r, sizeof p);
+    for (int i = 0; i < N; i++) x[i] = i, y[i] = NAN;
+    assert_int_equal(tesi_device_diagonal_residual(ctx, TES_DOUBLE, N, -2, x, d, p, y, &rz), TES_OK);
+    for (int i = 0; i < N; i++) {
+      assert_near(p[i], r[i] - 2 * i, 1e-15);
+      assert_near(y[i], p[i] * d[i], 1e-15);
+      sum += (r[i] - 2 * i) * (r[i] - 2 * i) * d[i];
+    }
+    assert_near(rz, sum, 1e-13);
   }
   tesi_context_set_device(ctx, host, NULL, NULL);
   tes_context_destroy(&ctx);

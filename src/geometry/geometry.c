@@ -42,6 +42,11 @@ typedef struct Deviation {
   double trilinear, affine, size;
 } Deviation;
 
+/* fmax() without a call; `most` is a number. */
+static double larger(double most, double value) {
+  return value > most ? value : most;
+}
+
 static void cell_deviation(const TesiGeometry *g, const double *shape, const double *nodes,
                            bool vertices_only, Deviation *most) {
   const int dim = g->dim, corners = 1 << dim, m = g->degree;
@@ -55,13 +60,13 @@ static void cell_deviation(const TesiGeometry *g, const double *shape, const dou
       double sum = origin;
       for (int d = 0; d < dim; d++)
         if (v >> d & 1) sum += nodes[corner[1 << d] * dim + r] - origin;
-      most->affine = fmax(most->affine, fabs(nodes[corner[v] * dim + r] - sum));
-      most->size = fmax(most->size, fabs(nodes[corner[v] * dim + r]));
+      most->affine = larger(most->affine, fabs(nodes[corner[v] * dim + r] - sum));
+      most->size = larger(most->size, fabs(nodes[corner[v] * dim + r]));
     }
     for (int p = 0; m > 1 && !vertices_only && p < g->cell_nodes; p++) {
       double sum = 0;
       for (int v = 0; v < corners; v++) sum += shape[p * corners + v] * nodes[corner[v] * dim + r];
-      most->trilinear = fmax(most->trilinear, fabs(nodes[p * dim + r] - sum));
+      most->trilinear = larger(most->trilinear, fabs(nodes[p * dim + r] - sum));
     }
   }
 }

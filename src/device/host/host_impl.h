@@ -79,8 +79,9 @@ static void HOST(diagonal_residual)(const void *data, TesiSpan span) {
     for (int64_t i = first; i < end; i++) r[i] += (REAL)(a * q[i]);
 #pragma omp simd
     for (int64_t i = first; i < end; i++) z[i] = r[i] * d[i];
-    HOST(dot)(&(Job){.x = r, .y = z, .n = job->n, .block = job->block, .sums = job->sums},
-              (TesiSpan){.first = b, .end = b + 1});
+    HOST(dot)
+    (&(Job){.x = r, .y = z, .n = job->n, .block = job->block, .sums = job->sums},
+     (TesiSpan){.first = b, .end = b + 1});
   }
 }
 

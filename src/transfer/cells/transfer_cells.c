@@ -109,13 +109,14 @@ static bool hangs(int dim, int n, unsigned mask, int64_t p) {
 
 /* Corners, edges, faces and the inside of a cell, whose nodes have the same fate: 3^dim at most. */
 typedef struct Entities {
+  TesiCellsTransfer *t;
   int count;
-  int64_t first[27];                  /* its first node in a cell */
-  unsigned char of[TESI_FOREST_CELL]; /* by node */
+  int64_t first[27]; /* its first node in a cell */
+  int32_t
+      *name; /* [fine cells][count] least number of a node, whatever way cells are turned; -1: not writable */
 } Entities;
 
-static Entities make_entities(const TesiCellsTransfer *t) {
-  Entities e = {0};
+static void name_entities(TesiCellsTransfer *t, Entities *e) {
   int at[27];
   memset(at, -1, sizeof at);
   for (int64_t p = 0; p < t->fine_nodes; p++) {
@@ -123,62 +124,47 @@ static Entities make_entities(const TesiCellsTransfer *t) {
     int name = 0;
     for (int d = 0, power = 1; d < t->dim; d++, power *= 3, rest /= t->n)
       name += power * (rest % t->n == 0 ? 0 : rest % t->n == t->n - 1 ? 2 : 1);
-    if (at[name] < 0) e.first[e.count] = p, at[name] = e.count++;
-    e.of[p] = (unsigned char)at[name];
+    if (at[name] < 0) e->first[e->count] = p, at[name] = e->count++;
+    t->entity[p] = (unsigned char)at[name];
   }
-  return e;
 }
 
-/* own[cell] gets the bits of the entities that the cell is the first to have without that they hang. */
-static TesStatus find_first(TesContext *ctx, const TesiCellsTransfer *t, const Entities *e, uint32_t *own) {
-  TesStatus status = TES_OK;
-  char *seen = NULL;
-  TES_ALLOC(&seen, t->fine->length);
-  for (int64_t c = 0; c < t->fine_cells; c++) {
+static void find_names(const void *data, TesiSpan span) {
+  const Entities *e = data;
+  const TesiCellsTransfer *t = e->t;
+  for (int64_t c = span.first; c < span.end; c++) {
     const int32_t *index = t->fine->index + c * t->fine_nodes;
-    int32_t least[27]; /* names an entity whatever way cells are turned */
+    int32_t *const least = e->name + c * e->count;
     for (int k = 0; k < e->count; k++) least[k] = INT32_MAX;
-    for (int64_t p = 0; p < t->fine_nodes; p++)
-      least[e->of[p]] = index[p] < least[e->of[p]] ? index[p] : least[e->of[p]];
-    for (int k = 0; k < e->count; k++) {
-      const int32_t i = least[k];
-      if (i < 0 || seen[i] || hangs(t->dim, t->n, t->fine->mask[c], e->first[k])) continue;
-      seen[i] = 1;
-      own[c] |= (uint32_t)1 << k;
-    }
-  }
-done:
-  tesi_free(ctx, &seen);
-  return status;
-}
-
-typedef struct Owners {
-  const TesiCellsTransfer *t;
-  const Entities *e;
-  const uint32_t *own; /* [fine cells] */
-} Owners;
-
-static void list_own(const void *data, TesiSpan span) {
-  const Owners *o = data;
-  const TesiCellsTransfer *t = o->t;
-  for (int64_t c = span.first; c < span.end; c++)
     for (int64_t p = 0; p < t->fine_nodes; p++) {
-      const int64_t at = c * t->fine_nodes + p;
-      t->own[at] = o->own[c] >> o->e->of[p] & 1 ? t->fine->index[at] : -1;
+      int32_t *const of = &least[t->entity[p]];
+      *of = index[p] < *of ? index[p] : *of;
     }
+    for (int k = 0; k < e->count; k++)
+      if (hangs(t->dim, t->n, t->fine->mask[c], e->first[k])) least[k] = -1;
+  }
 }
 
 /* The first cell in which a node does not hang writes it. */
 static TesStatus find_owners(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
-  const Entities e = make_entities(t);
-  uint32_t *own = NULL;
-  TES_ALLOC(&own, t->fine_cells);
-  TES_ALLOC(&t->own, t->fine_cells * t->fine_nodes);
-  TES_TRY(find_first(ctx, t, &e, own));
-  TES_TRY(tesi_work_for(ctx, t->threads, t->fine_cells, list_own, &(Owners){t, &e, own}));
+  Entities e = {.t = t};
+  char *seen = NULL;
+  name_entities(t, &e);
+  TES_ALLOC(&t->own, t->fine_cells);
+  TES_ALLOC(&e.name, t->fine_cells * e.count);
+  TES_ALLOC(&seen, t->fine->length);
+  TES_TRY(tesi_work_for(ctx, t->threads, t->fine_cells, find_names, &e));
+  for (int64_t c = 0; c < t->fine_cells; c++)
+    for (int k = 0; k < e.count; k++) {
+      const int32_t i = e.name[c * e.count + k];
+      if (i < 0 || seen[i]) continue;
+      seen[i] = 1;
+      t->own[c] |= (uint32_t)1 << k;
+    }
 done:
-  tesi_free(ctx, &own);
+  tesi_free(ctx, &seen);
+  tesi_free(ctx, &e.name);
   return status;
 }
 

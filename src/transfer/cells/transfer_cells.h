@@ -2,7 +2,7 @@
 #ifndef TESI_TRANSFER_CELLS_H
 #define TESI_TRANSFER_CELLS_H
 
-#include "tessera/space.h"
+#include "space/space.h"
 #include "transfer/transfer.h"
 
 enum { TESI_FOREST_NODES = 9, TESI_FOREST_CELL = 9 * 9 * 9 };
@@ -25,7 +25,8 @@ typedef struct TesiCellsTransfer {
   int dim, m, n;                                       /* nodes a direction of a coarse and of a fine cell */
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
   TesiCellsFamily *family;                             /* [cells] */
-  int32_t *own; /* [fine cells][fine_nodes] node that is written from here; -1: none is */
+  uint32_t *own; /* [fine cells] bits of the entities whose nodes are written from here */
+  unsigned char entity[TESI_FOREST_CELL]; /* of each node of a fine cell: corner, edge, face or the inside */
   /* in the transfer's precision, with room for a vector behind: E[rows][m] of a cell that is not refined (rows = n)
    * and of one that is (rows = 2 n, both halves); T[m][rows], their transposes; W[2][m][m] of hanging nodes, and
    * its transposes */
@@ -40,6 +41,11 @@ typedef struct TesiCellsTransfer {
                     void *coarse);
   TesiCellsKernels *kernels; /* on devices with kernels */
 } TesiCellsTransfer;
+
+/* The node that is written as node p of a fine cell; negative: none is. */
+static inline int32_t tesi_cells_own(const TesiCellsTransfer *t, int64_t cell, int64_t p) {
+  return t->own[cell] >> t->entity[p] & 1 ? t->fine->index[cell * t->fine_nodes + p] : -1;
+}
 
 /* transfer_cells_body.h, in both precisions and each SIMD width: coarse cells first .. end - 1. */
 #define TESI_FOREST_TRANSFER_BUILD(bits)                                                                     \

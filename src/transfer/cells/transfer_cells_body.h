@@ -86,21 +86,31 @@ static void NAME(add)(const TesiCellsTransfer *t, int64_t cell, Real *u, Real *x
   for (int64_t p = 0; p < t->coarse_nodes; p++) NAME(add_to)(x, index[p], u[p]);
 }
 
+TESI_INLINE void NAME(pass)(bool write, Real *x, int32_t i, Real *at) {
+  if (write)
+    NAME(add_to)(x, i, *at);
+  else
+    *at = NAME(get)(x, i);
+}
+
 /* The fine cells of a family between the array z[rows][rows][rows] (2D: [rows][rows]) and the vector x. */
 TESI_INLINE void NAME(exchange)(const TesiCellsTransfer *t, const TesiCellsFamily *family, int n, bool write,
                                 Real *x, Real *z) {
   const int rows = family->refined ? 2 * n : n, three = t->dim == 3, deep = three ? n : 1;
   for (int child = 0; child < (family->refined ? 1 << t->dim : 1); child++) {
-    const int32_t *own = t->own + (family->first + child) * t->fine_nodes;
+    const int32_t *index = t->fine->index + (family->first + child) * t->fine_nodes;
+    const unsigned char *entity = t->entity;
+    const uint32_t others = ~t->own[family->first + child];
     Real *corner = z + ((child >> 2) * rows * rows + (child >> 1 & 1) * rows + (child & 1)) * n;
     for (int k = 0; k < deep; k++)
-      for (int j = 0; j < n; j++, own += n) {
+      for (int j = 0; j < n; j++, index += n, entity += n) {
+        /* of the first node of a row, of those inside, of the last: -1 where others write it */
+        const int32_t no[3] = {-(int32_t)(others >> entity[0] & 1), -(int32_t)(others >> entity[1] & 1),
+                               -(int32_t)(others >> entity[n - 1] & 1)};
         Real *at = corner + (k * rows + j) * rows;
-        for (int i = 0; i < n; i++)
-          if (write)
-            NAME(add_to)(x, own[i], at[i]);
-          else
-            at[i] = NAME(get)(x, own[i]);
+        NAME(pass)(write, x, index[0] | no[0], at);
+        for (int i = 1; i < n - 1; i++) NAME(pass)(write, x, index[i] | no[1], at + i);
+        NAME(pass)(write, x, index[n - 1] | no[2], at + n - 1);
       }
   }
 }

@@ -2,6 +2,7 @@
  * where the values of each coarse node stand in the cells (src/kernels/transfer_cells.cu). */
 #include <stdio.h>
 #include <string.h>
+#include "base/team.h"
 #include "device/gather.h"
 #include "device/upload.h"
 #include "space/space.h"
@@ -93,6 +94,30 @@ done:
   return status;
 }
 
+typedef struct Own {
+  const TesiCellsTransfer *t;
+  int32_t *own; /* [fine cells][fine_nodes], of tesi_cells_own() */
+} Own;
+
+static void list_own(const void *data, TesiSpan span) {
+  const Own *o = data;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int64_t p = 0; p < o->t->fine_nodes; p++)
+      o->own[c * o->t->fine_nodes + p] = tesi_cells_own(o->t, c, p);
+}
+
+static TesStatus upload_own(TesContext *ctx, const TesiCellsTransfer *t, TesiCellsKernels *k) {
+  TesStatus status = TES_OK;
+  Own o = {.t = t};
+  const int64_t count = t->fine_cells * t->fine_nodes;
+  TES_ALLOC(&o.own, count);
+  tesi_team_for(tesi_team_threads(ctx, count), t->fine_cells, list_own, &o);
+  TES_TRY(tesi_upload(ctx, o.own, (size_t)count * sizeof *o.own, &k->own));
+done:
+  tesi_free(ctx, &o.own);
+  return status;
+}
+
 TesStatus tesi_cells_kernels_create(const TesTransfer *transfer, TesiCellsKernels **kernels) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
@@ -105,7 +130,7 @@ TesStatus tesi_cells_kernels_create(const TesTransfer *transfer, TesiCellsKernel
   TES_TRY(
       tesi_upload(ctx, t->coarse->index, (size_t)(t->cells * t->coarse_nodes) * sizeof(int32_t), &k->index));
   TES_TRY(tesi_upload(ctx, t->coarse->mask, (size_t)t->cells * sizeof(uint16_t), &k->mask));
-  TES_TRY(tesi_upload(ctx, t->own, (size_t)(t->fine_cells * t->fine_nodes) * sizeof *t->own, &k->own));
+  TES_TRY(upload_own(ctx, t, k));
 done:
   return status;
 }

@@ -45,7 +45,7 @@ TesStatus tesi_cells_prolongate_ref(const TesTransfer *transfer, const double *c
     tesi_cells_read(t->coarse, c, x, u);
     for (int k = 0; k < children(t, c); k++)
       for (int64_t p = 0; p < t->fine_nodes; p++) {
-        const int32_t own = t->own[(t->family[c].first + k) * t->fine_nodes + p];
+        const int32_t own = tesi_cells_own(t, t->family[c].first + k, p);
         if (own < 0) continue;
         functions_at(t, t->family[c].refined, k, p, value);
         for (int64_t a = 0; a < t->coarse_nodes; a++) fine[own] += value[a] * u[a];
@@ -64,7 +64,7 @@ TesStatus tesi_cells_restrict_ref(const TesTransfer *transfer, const double *fin
     memset(u, 0, sizeof u);
     for (int k = 0; k < children(t, c); k++)
       for (int64_t p = 0; p < t->fine_nodes; p++) {
-        const int32_t own = t->own[(t->family[c].first + k) * t->fine_nodes + p];
+        const int32_t own = tesi_cells_own(t, t->family[c].first + k, p);
         if (own < 0) continue;
         functions_at(t, t->family[c].refined, k, p, value);
         for (int64_t a = 0; a < t->coarse_nodes; a++) u[a] += value[a] * fine[own];
