@@ -8,7 +8,8 @@
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 
-static const char *const operators[] = {"separable", "quadrature",        "mapped", "saddle",
+static const char *const operators[] = {"separable", "quadrature",        "mapped",
+                                        "saddle",    "saddle_varying",    "transport",
                                         "assembled", "assembled_hanging", "parts"};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
@@ -69,9 +70,9 @@ static void assert_same(TesContext *ctx, const TesVector *a, const TesVector *b,
   if (!(difference <= tolerance)) fail_msg("%s differ by %.3g", what, difference);
 }
 
-/* A form that every kind over cells takes; of Stokes its own. */
+/* A form that every kind over cells takes, but for that of transport, where it moves; of Stokes its own. */
 static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecision precision,
-                               const char *kind, TesOperator **op) {
+                               const char *kind, bool moves, TesOperator **op) {
   TesFunction *a, *alpha;
   int natural = 0;
   while (natural < tes_mesh_boundaries(space->mesh) && tes_space_given(space, natural)) natural++;
@@ -79,11 +80,12 @@ static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecis
   assert_ok(ctx, tes_function_create_constant(ctx, 3, &alpha));
   const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}},
                               {.term = TES_TERM_MASS, .factor = 0.5},
-                              {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural}},
+                              {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural},
+                              {.term = TES_TERM_TRANSPORT, .b = {a, alpha}}},
                     flow[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}}, {.term = TES_TERM_DIVERGENCE}};
   const bool rt = tesi_space_rt(space);
   const TesOperatorDesc desc = {.space = space,
-                                .form = {.terms = rt ? 2 : 3, .term = rt ? flow : term},
+                                .form = {.terms = rt ? 2 : 3 + moves, .term = rt ? flow : term},
                                 .precision = precision,
                                 .kind = kind};
   const TesStatus status = tes_operator_create(ctx, &desc, op);
@@ -117,7 +119,7 @@ static void check_operator(TesContext *ctx, const TesOperator *op, TesVector **f
   if (*first) assert_same(ctx, plain, *first, round_off, "plain versions of two kinds");
   assert_ok(ctx, tes_operator_residual(op, x, x, y)); /* b = x */
   assert_known(ctx, space, y, 0, op->kind->name);
-  if (op->kind != &tesi_operator_saddle) { /* which has none where the pressure is */
+  if (!tesi_space_rt(space) && op->kind != &tesi_operator_transport) { /* which have none */
     assert_ok(ctx, tes_operator_diagonal(op, d));
     assert_known(ctx, space, d, 1, "a diagonal");
     if (*diagonal) assert_same(ctx, d, *diagonal, round_off, "diagonals of two kinds");
@@ -131,11 +133,11 @@ static void check_operator(TesContext *ctx, const TesOperator *op, TesVector **f
     *first = plain, *diagonal = d;
 }
 
-static void check_operators(TesContext *ctx, const TesSpace *space, TesPrecision precision) {
+static void check_operators(TesContext *ctx, const TesSpace *space, TesPrecision precision, bool moves) {
   TesVector *first = NULL, *diagonal = NULL;
   for (int i = 0; i < OPERATORS; i++) {
     TesOperator *op;
-    const TesStatus status = make_operator(ctx, space, precision, operators[i], &op);
+    const TesStatus status = make_operator(ctx, space, precision, operators[i], moves, &op);
     if (status == TES_MISSING) { /* a library for sparse matrices */
       tes_context_clear(ctx);
       continue;
@@ -148,7 +150,7 @@ static void check_operators(TesContext *ctx, const TesSpace *space, TesPrecision
     check_operator(ctx, op, &first, &diagonal);
     tes_operator_destroy(&op);
   }
-  assert_non_null(first);
+  assert_true(first || moves); /* transport is on the host alone */
   tes_vector_destroy(&first);
   tes_vector_destroy(&diagonal);
 }
@@ -221,8 +223,9 @@ static void check_space(TesContext *ctx, const TesSpace *space) {
   for (int p = 0; p < 2; p++) {
     TesOperator *op;
     const TesPrecision precision = p ? TES_SINGLE : TES_DOUBLE;
-    check_operators(ctx, space, precision);
-    assert_ok(ctx, make_operator(ctx, space, precision, NULL, &op));
+    check_operators(ctx, space, precision, false);
+    if (!p && space->scalars == 1) check_operators(ctx, space, precision, true);
+    assert_ok(ctx, make_operator(ctx, space, precision, NULL, false, &op));
     check_smoothers(ctx, op);
     check_levels(ctx, op);
     tes_operator_destroy(&op);

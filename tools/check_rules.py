@@ -4,7 +4,7 @@
 - A public type has one create function; a function has several, because its kinds have nothing in common, and a
   space has one of products.
 - Inside, functions and types that say forest stand in FOREST alone.
-- Every kind, equation and the like (`.name = "..."`) is named by a test, or a case file.
+- Every kind, equation and the like (`.name = "..."`) is named by a test, or a case file; operators in t6_kinds.
 - Names of boundaries and materials become numbers in mesh/ and problem/ alone.
 - Vectors of public functions are TesVector: arrays of double are in ARRAYS alone.
 - Sums over entries of vectors go through device/vector.c, where those of several ranks are added.
@@ -26,6 +26,7 @@ INLINE = re.compile(r"\bstatic inline [^;{]*\{.*?^\}", re.S | re.M)
 FUNCTION = re.compile(r"\b(tes_\w+)\s*\(([^;{]*)\)\s*;")
 TYPE = re.compile(r"\b(Tes[A-Z]\w*)")
 KIND_NAME = re.compile(r"const Tesi\w*(?:Kind|Equation|Stepper) \w+ = \{\s*(?:\.name = )?\"(\w+)\"")
+OPERATOR_NAME = re.compile(r"const TesiOperatorKind \w+ = \{\s*\.name = \"(\w+)\"")
 INSIDE = re.compile(r"\b(tesi_\w*forest\w*|Tesi\w*Forest\w*)\b")
 FIND = re.compile(r"\btes_mesh_find_(?:boundary|material)\(")
 SUM = re.compile(r"(?:device|\))->(?:dot|maximum)\(")
@@ -90,12 +91,15 @@ def check_inside(name, text, forest):
                 yield f"{where}: the environment variable {variable}"
 
 
-def check_kinds(texts, used):
-    """Names of kinds in src/, as (name, text), against the texts of tests and cases."""
+def check_kinds(texts, used, promises):
+    """Names of kinds in src/, as (name, text), against the texts of tests and cases; promises: what all kinds promise."""
     for name, text in texts:
         for kind in KIND_NAME.findall(text):
             if not re.search(rf"\b{kind}\b", used):
                 yield f"{name}: no test and no case names the kind {kind}"
+        for kind in OPERATOR_NAME.findall(text):
+            if promises and f'"{kind}"' not in promises:
+                yield f"{name}: tests/t6_kinds.c leaves the operator {kind} out"
 
 
 def violations(root, names):
@@ -109,4 +113,5 @@ def violations(root, names):
         yield from check_inside(name, text, forest)
     used = "\n".join((root / name).read_text(encoding="utf-8", errors="replace") for name in names
                      if name.parts[0] in ("tests", "cases") and name.suffix in (".c", ".h", ".yaml"))
-    yield from check_kinds(source, used)
+    promises = root / "tests" / "t6_kinds.c"
+    yield from check_kinds(source, used, promises.read_text(encoding="utf-8") if promises.exists() else "")

@@ -121,6 +121,7 @@ class Checkers(unittest.TestCase):
     def test_kinds_are_tested(self):
         found = self.found("tests/t4_mapped.c", "int mapped_twice;\n")
         self.assertEqual(found, ["src/operator/mapped.c: no test and no case names the kind mapped"])
+        self.assert_finds("tests/t6_kinds.c", 'static const char *operators[] = {"separable"};\n', "leaves the operator mapped out")
 
     def test_rules_of_the_architecture(self):
         header = GOOD["include/tessera/mesh.h"]

@@ -227,7 +227,7 @@ const TesiKey tesi_case_keys[] = {
    .automatic = true, .fallback = "auto", .help = "sweeps after it"},
   {.path = "solver.colours", .type = TESI_KEY_CHOICE, .target = AT(colours),
    .choices = WORDS("parquet", "red_black"), .fallback = "parquet",
-   .help = "colours of the patches of stokes; red_black is refused for now"},
+   .help = "colours of the patches of stokes; red_black is refused"},
   {.path = "solver.penalty", .type = TESI_KEY_CHOICE, .target = SOLVER(penalty),
    .choices = WORDS("auto", "standard", "paper"), .fallback = "auto",
    .help = "stokes: penalty of tangential jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "

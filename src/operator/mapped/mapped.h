@@ -1,6 +1,13 @@
 /* Operators on mapped cells: the data that the implementations share. Set-up (mapped.c, mapped_factors.c, on the host)
  * makes a TesiMapped; an implementation (host: mapped_host.c; kernels: mapped_device.c) makes of it the plan its
- * loops want.
+ * loops want. Where to read on:
+ *   cells    what they have in memory: below; masks of hanging nodes: space/space.h, mesh/forest/hanging.h
+ *   factors  what geometry and coefficients are at a point, and the five ways to have it there: TesFactors, made by
+ *            mapped_factors.c, mapped_fill.c; which one is taken: host/mapped_host_choice.c
+ *   batch    cells that share a vector on the host, chunk: what a thread takes: host/mapped_host.h
+ *   cut      how cells become groups of threads on a device: device/mapped_cut.c
+ *   Robin    faces, an operator around the one of the cells: mapped_robin.h; lifting: mapped_lift.c
+ *   twin     the assembled matrix, and the diagonal: mapped_pattern.c, mapped_rows.c, device/mapped_once_device.c
  *
  * With n = degree + 1 nodes and q points a direction, s factors a point:
  *   element vector  u[cell][component][n^dim], x fastest

@@ -2,14 +2,15 @@
  * The algorithm is derived in docs/decisions/0005-nested-patch-sweep.md; the words used here:
  *
  *   outer   the slowest direction (3D: z, 2D: y); its intervals of one colour are slabs that different threads may
- *   sweep middle  y of three; its intervals are blocks of rows within a slab
+ *           sweep
+ *   middle  y of three; its intervals are blocks of rows within a slab
  *   inner   x; both its colours are swept at once on whole lines
  *   H       the basis of one direction made of the Lagrange functions of vertices and, inside each cell, of the k-1
- *   eigenfunctions
- *           ("modes") of the reference cell's bubbles, even ones first: within a cell stiffness and mass are then
- *           a/h diag(lambda) and h I, bordered by a/h p, h q at the left vertex and +-p, +-q at the right one
+ *           eigenfunctions ("modes") of the reference cell's bubbles, even ones first: within a cell stiffness and
+ *           mass are then a/h diag(lambda) and h I, bordered by a/h p, h q at the left vertex and +-p, +-q at the
+ *           right one
  *   row     all values of one line in x: vertices 2, 4, ..; vertices 1, 3, ..; first bubbles of all cells; second
- *   ..; see TesiPatchRow
+ *           ones ..; see TesiPatchRow
  *
  * Tables hold numbers of the plan's precision. */
 #ifndef TESI_PATCH_PLAN_H

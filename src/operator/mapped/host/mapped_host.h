@@ -3,8 +3,7 @@
  * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum
  * factorization, and added back. Where nodes come in runs they are loaded as such and transposed in registers:
  *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one
- *   number a row,
- *            -1 - number where its nodes but the first are set, not added to
+ *            number a row, -1 - number where its nodes but the first are set, not added to
  *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers a row and lane
  *   any      one number a node and lane
  *   element  element vectors: rows at a fixed distance
