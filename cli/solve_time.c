@@ -188,6 +188,8 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
     info = tes_problem_info(problem);
     if (s->outcome != TES_OK || status != TES_OK) break;
     print_step(s, &info, &result);
+    if (info.step == info.steps && info.time < s->input->problem.time.end - info.dt / 2)
+      solve_log(s, TES_LOG_INFO, "          a steady state, as time.steady says");
     status = write_outputs(s, problem, result.iterations);
   }
   return status;

@@ -122,9 +122,37 @@ static void films_and_series_have_their_rows(void **state) {
   assert_output("every: expected a number of steps");
 }
 
+/* From u = 0 to the solution of the steady problem, which another run finds; and values know the time. */
+static void steady_states_end_a_run(void **state) {
+  double at[2];
+  (void)state;
+  write_case(0, "100");
+  for (int i = 0; i < 2; i++) {
+    char command[500];
+    snprintf(command, sizeof command,
+             "solve a.yaml --quiet --set data.f=x --set boundary.all.neumann=1 --set "
+             "boundary.left.dirichlet=y --json a.json "
+             "--set \"output.values={s: {integral: domain, of: t}}\" %s",
+             i ? "--set time=null --set data.initial=null --set solver.tolerance=1e-10"
+               : "--set time.steady=1e-7 --set solver.tolerance=1e-6 --set time.step=0.5");
+    assert_run(command, 0);
+    cJSON *json = read_json("a.json");
+    const cJSON *point = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "points"), 0);
+    at[i] = cJSON_GetNumberValue(cJSON_GetObjectItem(point, "u"));
+    if (i == 0) {
+      const double time = cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time"));
+      assert_true(time > 5 && time < 99);
+      assert_near(cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "values"), "s")), time,
+                  1e-10 * time);
+    }
+    cJSON_Delete(json);
+  }
+  assert_near(at[0], at[1], 1e-5 * at[1]);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(films_and_series_have_their_rows),
-                                     cmocka_unit_test(restarts_give_the_same_bytes),
-                                     cmocka_unit_test(other_histories_are_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(films_and_series_have_their_rows), cmocka_unit_test(restarts_give_the_same_bytes),
+      cmocka_unit_test(other_histories_are_refused), cmocka_unit_test(steady_states_end_a_run)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

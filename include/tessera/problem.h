@@ -205,7 +205,7 @@ typedef struct TesProblemInfo {
   double floor;
   TesProblemTimes times;
   double time, dt;      /**< in time: that of the solution; the step */
-  int step, steps;      /**< done; in all */
+  int step, steps;      /**< done; in all, fewer than `end` asks for where a steady state was reached */
   double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */
   int fields;
   /** Names of the solution's fields: "u" of poisson; "u", "v" (, "w") and "p" of flows. Expressions over them also

@@ -44,6 +44,8 @@ typedef enum TesToleranceOf {
  *  count), so that the last one ends at `end`. */
 typedef struct TesTimeDesc {
   double start, end, step;
+  /** > 0: the end comes earlier where |u1 - u0| / dt <= steady times the largest |u| so far, in L2. */
+  double steady;
   TesTimeMethod method;
 } TesTimeDesc;
 

@@ -100,14 +100,17 @@ TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool bound
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;
+  TesFunction *function = NULL;
   *quantity = NULL;
   TES_NEW(&q);
   q->context = ctx, q->mesh = mesh, q->dim = mesh->dim, q->fields = fields, q->boundary = boundary;
-  TES_TRY(parse(ctx, text, boundary, fields, field, &q->function));
+  TES_TRY(parse(ctx, text, boundary, fields, field, &function));
+  TES_TRY(tesi_function_at(function, field->time, &q->function));
   TES_TRY(take_sources(q, field));
   *quantity = q;
   q = NULL;
 done:
+  tes_function_destroy(&function);
   tesi_quantity_destroy(&q);
   return status;
 }

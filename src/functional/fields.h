@@ -19,6 +19,7 @@ typedef struct TesiField {
    * the same cells, the shape of every part in a cell. NULL: the vector is over `space`. */
   const TesiRt *rt;
   int part;
+  double time; /* t in expressions; of all fields of a list the same */
 } TesiField;
 
 extern const char *const tesi_field_names[3][4]; /* of u, v, w: the function, and its derivatives */

@@ -5,7 +5,7 @@
 #include "tessera/checkpoint.h"
 
 /* The numbers of a state. */
-enum { S_METHOD, S_STEP, S_START, S_SQUARES, S_KNOWN, S_KEPT, STATES };
+enum { S_METHOD, S_STEP, S_START, S_SQUARES, S_KNOWN, S_KEPT, S_LARGEST, STATES };
 
 static const char *const names[] = {"u", "u-1", "u-2", "u-3", "u-4"};
 
@@ -21,7 +21,8 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
                                 [S_START] = it->desc.start,
                                 [S_SQUARES] = it->squares,
                                 [S_KNOWN] = s->known,
-                                [S_KEPT] = s->kept};
+                                [S_KEPT] = s->kept,
+                                [S_LARGEST] = it->largest};
   for (int i = 0; i < s->known; i++) field[1 + i] = (TesCheckpointField){names[1 + i], s->old[i]};
   TES_TRY(tes_checkpoint_write(ctx,
                                &(TesCheckpointDesc){.space = problem->space,
@@ -82,6 +83,7 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   }
   it->stepper->known = (int)found->state[S_KNOWN];
   it->squares = found->state[S_SQUARES];
+  it->largest = found->state[S_LARGEST];
   TES_TRY(tesi_in_time_go_to(problem, (int)found->step));
 done:
   return status;

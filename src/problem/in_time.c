@@ -193,6 +193,8 @@ static TesStatus check(TesContext *ctx, const TesProblemDesc *desc) {
   const TesTimeDesc *t = &desc->time;
   TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
             "the time ends at %g, expected above its start, %g", t->end, t->start);
+  TES_CHECK(t->steady >= 0 && isfinite(t->steady), "a steady state is one of %g, expected 0 (none) or more",
+            t->steady);
   TES_CHECK(t->step > 0 && isfinite(t->step), "the time step is %g, expected > 0", t->step);
   TES_CHECK((t->end - t->start) / t->step < 1e9, "steps of %g from %g to %g are more than 1e9", t->step,
             t->start, t->end);
@@ -213,6 +215,7 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   p->in_time = it;
   it->desc = desc->time;
   it->steps = tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)));
+  it->all_steps = it->steps;
   it->dt = (it->desc.end - it->desc.start) / it->steps;
   if (fabs(it->dt - it->desc.step) <= 1e-9 * it->dt) it->dt = it->desc.step;
   it->time = it->desc.start;
@@ -309,10 +312,36 @@ static TesStatus add_error(TesProblem *p) {
   return status;
 }
 
+/* |v| in L2; it->d is written over. */
+static TesStatus find_norm(const TesProblem *p, const TesVector *v, double *norm) {
+  const TesiInTime *it = p->in_time;
+  double square = 0;
+  TesStatus status = tes_operator_apply(it->mass, v, it->d);
+  if (status == TES_OK) status = tes_vector_dot(v, it->d, &square);
+  *norm = sqrt(fmax(square, 0));
+  return status;
+}
+
+/* The last step becomes this one where the solution no longer changes. */
+static TesStatus end_if_steady(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double size, change;
+  TES_TRY(find_norm(p, p->u, &size));
+  it->largest = fmax(it->largest, size);
+  TES_TRY(tes_vector_copy(p->u, 1, it->r));
+  TES_TRY(tes_vector_axpy(-1, it->stepper->old[0], it->r));
+  TES_TRY(find_norm(p, it->r, &change));
+  if (change <= it->desc.steady * it->largest * it->dt) it->steps = it->step;
+done:
+  return status;
+}
+
 TesStatus tesi_in_time_go_to(TesProblem *p, int step) {
   TesiInTime *it = p->in_time;
   it->step = step;
-  it->time = step == it->steps ? it->desc.end : it->desc.start + step * it->dt;
+  it->time = step == it->all_steps ? it->desc.end : it->desc.start + step * it->dt;
   return set_numbers(p, it->time, it->sigma);
 }
 
@@ -331,6 +360,7 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   TES_TRY(tesi_in_time_go_to(p, it->step + 1));
   result->seconds = tesi_now() - start;
   TES_TRY(add_error(p));
+  if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
 done:
   return status;
 }

@@ -10,7 +10,8 @@
 typedef struct TesiInTime {
   TesTimeDesc desc;
   double dt, time, sigma; /* time: that of the problem's solution */
-  int steps, step;        /* in all, done */
+  int steps, step;        /* in all, done; a steady state lowers the first */
+  int all_steps;          /* to the end of time */
   double at;              /* the time that the problem's numbers are of */
   TesiNumbered given;     /* functions of time */
   TesFunction *exact[TESI_AXES + 1];
@@ -20,6 +21,7 @@ typedef struct TesiInTime {
   TesVector *r, *d;   /* residual and correction of a solve */
   TesVector *load;    /* F, where it is the same at all times; NULL: it is not, or is not known yet */
   bool timed;         /* F depends on time */
+  double largest;     /* |u| in L2 so far, where a steady state is looked for */
   double squares;     /* sum over steps of |error|^2 in L2 */
   TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "functional/functional.h"
 #include "mesh/mesh.h"
-#include "problem/problem.h"
+#include "problem/in_time.h"
 
 /* u, v (, w), their derivatives and p; space, vector and axes as in TesiField. */
 static int flow_fields(int dim, const TesSpace *shape, const TesVector *u, const TesiRt *rt,
@@ -11,18 +11,24 @@ static int flow_fields(int dim, const TesSpace *shape, const TesVector *u, const
   int count = 0;
   for (int c = 0; c < dim; c++)
     for (int i = 0; i <= dim; i++)
-      field[count++] = (TesiField){tesi_field_names[c][i], shape, u, i - 1, rt, c};
-  field[count++] = (TesiField){"p", shape, u, TESI_FIELD_VALUE, rt, dim};
+      field[count++] = (TesiField){tesi_field_names[c][i], shape, u, i - 1, rt, c, 0};
+  field[count++] = (TesiField){"p", shape, u, TESI_FIELD_VALUE, rt, dim, 0};
   return count;
 }
 
-int tesi_problem_fields(const TesProblem *p, TesiField *field) {
+static int find_fields(const TesProblem *p, TesiField *field) {
   if (p->equation->flow) return flow_fields(p->mesh->dim, p->shape, p->u, tesi_space_rt(p->space), field);
   if (p->equation->fields) return p->equation->fields(p, field);
   const TesVector *const whole[] = {p->u};
   const bool vector = p->equation->vector;
   return tesi_fields_of(p->mesh->dim, vector ? p->space->parts : 1, (const TesSpace *const *)p->space->part,
                         vector ? (const TesVector *const *)p->component : whole, field);
+}
+
+int tesi_problem_fields(const TesProblem *p, TesiField *field) {
+  const int count = find_fields(p, field);
+  for (int i = 0; i < count; i++) field[i].time = p->in_time ? p->in_time->time : 0;
+  return count;
 }
 
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {

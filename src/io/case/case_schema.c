@@ -201,6 +201,10 @@ const TesiKey tesi_case_keys[] = {
   {.path = "time.step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.step), .low = 0, .high = DBL_MAX,
    .open = true, .required = true,
    .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
+  {.path = "time.steady", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.steady), .low = 0, .high = DBL_MAX,
+   .fallback = "0",
+   .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
+     "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
    .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3"),
    .fallback = "auto", .help = "formula of a step (docs/time.md); auto: bdf2"},
