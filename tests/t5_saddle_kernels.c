@@ -112,11 +112,11 @@ static void compare_operator(const Pair *p) {
 
 static void compare_smoother(const Pair *p) {
   TesSmoother *smoother, *exact;
-  const bool red_black = p->flow->dim == 2 && p->flow->alpha > 0;
+  const TesColours colours =
+      p->flow->dim == 2 && p->flow->alpha > 0 ? TES_COLOURS_RED_BLACK : TES_COLOURS_PARQUET;
   assert_ok(p->ctx,
-            tes_smoother_create(p->ctx, &(TesSmootherDesc){.op = p->op, .red_black = red_black}, &smoother));
-  assert_ok(host,
-            tes_smoother_create(host, &(TesSmootherDesc){.op = p->exact, .red_black = red_black}, &exact));
+            tes_smoother_create(p->ctx, &(TesSmootherDesc){.op = p->op, .colours = colours}, &smoother));
+  assert_ok(host, tes_smoother_create(host, &(TesSmootherDesc){.op = p->exact, .colours = colours}, &exact));
   boxes += p->flow->dim == 3 && p->flow->degree <= 4;
   in_lanes += strstr(tes_smoother_describe(smoother), "lanes") != NULL;
   TesVector *b = here(p, p->values), *be = there(p, p->values);

@@ -111,6 +111,34 @@ static void errors_are_those_of_the_galerkin_solution(void **state) {
   }
 }
 
+/* Colours and local solvers change the way, not the solution; also where one table serves many patches. */
+static void ways_of_smoothing_agree(void **state) {
+  (void)state;
+  static const Flow flows[] = {{.dim = 2, .degree = 1, .cells = {16, 12}},
+                               {.dim = 2, .degree = 3, .cells = {8, 9}, .graded = true},
+                               {.dim = 3, .degree = 2, .cells = {4, 5, 4}, .graded = true}};
+  enum { EXACT, RED_BLACK, CG, TABLES, WAYS };
+  for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
+    Outcome out[WAYS];
+    for (int way = EXACT; way < WAYS; way++) {
+      TesProblemDesc desc = {
+          .solver = {.tolerance = 1e-9,
+                     .colours = way == RED_BLACK ? TES_COLOURS_RED_BLACK : TES_COLOURS_PARQUET,
+                     .local = way == CG ? TES_LOCAL_CG : TES_LOCAL_AUTO}};
+      assert_ok(ctx, flow_manufacture(ctx, flows[i].dim, 0.5, 0, &desc));
+      if (way == TABLES) setenv("TESSERA_SADDLE_TABLES", "1", 1);
+      solve(&flows[i], desc, &out[way], 0, NULL, NULL, NULL);
+      unsetenv("TESSERA_SADDLE_TABLES");
+      flow_forget(&desc);
+      const TesFlowResult *is = &out[way].flow, *expected = &out[EXACT].flow;
+      assert_in_range(out[way].iterations, 1, out[EXACT].iterations + 2);
+      assert_near(is->velocity_l2, expected->velocity_l2, 1e-4 * expected->velocity_l2);
+      assert_near(is->pressure_l2, expected->pressure_l2, 1e-4 * expected->pressure_l2);
+      assert_true(is->divergence_relative < 1e-12);
+    }
+  }
+}
+
 /* ---- boundary conditions ------------------------------------------------------------------------------- */
 
 static TesFunction *function(const char *text) {
@@ -270,6 +298,46 @@ static void periodic_flows(void **state) {
 }
 
 /* f = grad phi gives u = 0, whatever the pressure. */
+/* Walls, an open end with slip, a ring: of all degrees, cells that are graded, counts that are odd. */
+static void velocities_are_free_of_divergence(void **state) {
+  (void)state;
+  static const Flow flows[] = {{.dim = 2, .degree = 1, .cells = {8, 6}},
+                               {.dim = 2, .degree = 2, .cells = {7, 8}, .graded = true},
+                               {.dim = 2, .degree = 3, .cells = {9, 5}},
+                               {.dim = 2, .degree = 4, .cells = {6, 4}},
+                               {.dim = 2, .degree = 5, .cells = {4, 5}, .graded = true},
+                               {.dim = 2, .degree = 6, .cells = {4, 4}},
+                               {.dim = 2, .degree = 7, .cells = {3, 4}},
+                               {.dim = 2, .degree = 8, .cells = {4, 2}},
+                               {.dim = 3, .degree = 1, .cells = {4, 5, 4}, .graded = true},
+                               {.dim = 3, .degree = 2, .cells = {4, 3, 4}},
+                               {.dim = 3, .degree = 3, .cells = {2, 3, 2}},
+                               {.dim = 3, .degree = 4, .cells = {2, 2, 2}}};
+  enum { WALLS, OPEN, RING, KINDS };
+  TesFunction *inflow = function("y*(1-y)"),
+              *f[] = {function("exp(x)*y"), function("sin(5*x)"), function("x*y")};
+  const TesBoundary open[] = {{.condition = TES_DIRICHLET},
+                              {.name = "left", .condition = TES_DIRICHLET, .g = {inflow}},
+                              {.name = "right", .condition = TES_NEUMANN},
+                              {.name = "top", .condition = TES_SLIP}};
+  for (size_t i = 0; i < sizeof flows / sizeof *flows; i++)
+    for (int way = 0; way < 2 * KINDS; way++) {
+      const TesSolvePrecision precision = way < KINDS ? TES_SOLVE_MIXED : TES_SOLVE_DOUBLE;
+      Outcome out;
+      Flow flow = flows[i];
+      TesProblemDesc desc = {.data = {.f = {f[0], f[1], flow.dim > 2 ? f[2] : NULL}},
+                             .solver = {.tolerance = way < KINDS ? 1e-6 : 1e-9, .precision = precision}};
+      if (way % KINDS == OPEN) desc.boundary = open, desc.boundaries = 4;
+      if (way % KINDS == RING) flow.given = "ppvvvv";
+      solve(&flow, desc, &out, 0, NULL, NULL, NULL);
+      if (!(out.flow.divergence_relative <= 1e-12))
+        fail_msg("RT_%d in %dD, way %d: divergence %.3g", flow.degree, flow.dim, way,
+                 out.flow.divergence_relative);
+    }
+  tes_function_destroy(&inflow);
+  for (int i = 0; i < 3; i++) tes_function_destroy(&f[i]);
+}
+
 static void gradients_do_not_move(void **state) {
   (void)state;
   TesFunction *fx = function("1e3*(3*x*x*y + 2)"), *fy = function("1e3*x*x*x");
@@ -323,7 +391,7 @@ static void bad_input_is_told(void **state) {
       {{.data = {.c = negative}}, "alpha is -1, expected >= 0"},
       {{.solver = {.method = TES_METHOD_CG}}, "stokes is solved by gmres or fmg"},
       {{.solver = {.smoother = TES_SMOOTHER_JACOBI}}, "the smoother of stokes is patch"},
-      {{.solver = {.local = TES_LOCAL_MEAN}}, "the local solver of stokes is exact"}};
+      {{.solver = {.local = TES_LOCAL_MEAN}}, "the local solvers of stokes are exact and cg"}};
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     TesProblem *problem;
@@ -348,6 +416,8 @@ int main(void) {
                                      cmocka_unit_test(velocities_on_all_faces),
                                      cmocka_unit_test(known_values),
                                      cmocka_unit_test(periodic_flows),
+                                     cmocka_unit_test(ways_of_smoothing_agree),
+                                     cmocka_unit_test(velocities_are_free_of_divergence),
                                      cmocka_unit_test(gradients_do_not_move),
                                      cmocka_unit_test(full_multigrid_reaches_the_error),
                                      cmocka_unit_test(bad_input_is_told)};

@@ -102,6 +102,7 @@ typedef struct TesSolveOptions {
   TesCoarseKind coarse; /**< other meshes than boxes, as the next one */
   TesCoarsening coarsening;
   TesPenalty penalty; /**< of discontinuous components */
+  TesColours colours; /**< of the patches of flows */
   int pre, post;      /**< smoothing steps; 0 means 1 (flows of degree 2 and more: none before), -1 none */
   double tolerance;   /**< on the relative residual; 0 means 1e-9, in time 1e-3 */
   TesToleranceOf tolerance_of; /**< in time */

@@ -48,15 +48,23 @@ typedef enum TesSmootherKind {
  *  - rank1: 1D matrices a patch from a fit a ~ a_x(x) a_y(y) a_z(z). For jumps along mesh planes.
  *  - scaled: one eigenbasis, scaled by max(mean, 0.6 max) of a on the patch: safe, slow.
  *  - mean: scaled by the mean of a: diverges for degree >= 4 and strong variation.
- *  The last three need a residual for each of the 2^dim colours. */
+ *  These three need a residual for each of the 2^dim colours. */
 typedef enum TesLocalSolver {
   TES_LOCAL_AUTO, /**< exact; where coefficients vary the first of nodal, rank1, scaled that contracts when tried */
   TES_LOCAL_EXACT,
   TES_LOCAL_MEAN,
   TES_LOCAL_SCALED,
   TES_LOCAL_RANK1,
-  TES_LOCAL_NODAL
+  TES_LOCAL_NODAL,
+  /** patches of Stokes: conjugate gradients on the Schur complement, at most 15 steps to 1e-3, as in
+   *  stokes-multigrid-cui-2025: for comparison. Iterates are then not free of divergence */
+  TES_LOCAL_CG
 } TesLocalSolver;
+
+/** Colours of the patches of Stokes. Parquet: 2^dim, by the parities of a patch's numbers; patches that share a face
+ *  are coupled by the penalty. Red-black: each of these is two, by the parity of the sum of the numbers halved: patches
+ *  of a colour share no face, and a sweep needs no second vector. */
+typedef enum TesColours { TES_COLOURS_PARQUET, TES_COLOURS_RED_BLACK } TesColours;
 
 /** Order of a sweep: as numbered, or reversed. A symmetric cycle smooths forward before and backward after. */
 typedef enum TesSweep { TES_FORWARD, TES_BACKWARD } TesSweep;
@@ -71,10 +79,8 @@ typedef struct TesSmootherDesc {
   /** chebyshev, cell_patch, line_patch: degree of the polynomial; 0 means 4, of elements from degree 5 on 5; of the
    *  patches 2 */
   int degree;
-  double ratio; /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
-  /** patches of Stokes: twice as many colours, each of patches that do not share a face; x is then changed in place,
-   *  and the fused sweep needs no second vector */
-  bool red_black;
+  double ratio;       /**< the same: smoothing range of the first kind; 0: the fourth kind, which has none */
+  TesColours colours; /**< patches of Stokes */
   /** patches of Stokes: residuals of the whole mesh, one before each colour, in place of those inside the patches; the
    *  same iterate, slower: for comparison */
   bool unfused;

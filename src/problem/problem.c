@@ -116,7 +116,7 @@ static TesStatus create_operators(TesProblem *p) {
   const TesMultigridDesc mg = {
       .op = p->levels,
       .precision = p->cycle,
-      .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
+      .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree, .colours = o->colours},
       .coarsening = o->coarsening,
       .coarse = o->coarse,
       .pre = o->pre,
@@ -212,7 +212,8 @@ static TesStatus check_options(TesContext *ctx, const TesSolveOptions *o) {
     int value, most;
   } choices[] = {{"method", (int)o->method, TES_METHOD_CG},
                  {"smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
-                 {"local", (int)o->local, TES_LOCAL_NODAL},
+                 {"local", (int)o->local, TES_LOCAL_CG},
+                 {"colours", (int)o->colours, TES_COLOURS_RED_BLACK},
                  {"order", (int)o->order, TES_ORDER_REVERSED},
                  {"coarse", (int)o->coarse, TES_COARSE_CG},
                  {"coarsening", (int)o->coarsening, TES_COARSEN_DEGREE},

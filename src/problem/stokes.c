@@ -110,9 +110,10 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH,
             "the smoother of stokes is patch: there is no other for velocity and pressure together");
   TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT ||
-                (quadrature && o->local == TES_LOCAL_SCALED),
-            "the local solver of stokes is exact%s",
-            quadrature ? ", scaled or auto" : "; scaled is for viscosities that vary and the symmetric form");
+                o->local == (quadrature ? TES_LOCAL_SCALED : TES_LOCAL_CG),
+            "the local solvers of stokes are exact and %s",
+            quadrature ? "scaled; cg is for a constant viscosity"
+                       : "cg; scaled is for viscosities that vary and the symmetric form");
   TES_CHECK(o->order != TES_ORDER_REVERSED,
             "the order of smoothing of stokes is same: reversed costs iterations");
   TES_CHECK(o->coarsening == TES_COARSEN_MESH, "the levels of stokes are meshes: coarsening is mesh");

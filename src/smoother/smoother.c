@@ -12,8 +12,8 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TES_CHECK(desc->op, "a smoother needs an operator");
   TES_CHECK(desc->kind >= TES_SMOOTHER_AUTO && desc->kind <= TES_SMOOTHER_GAUSS_SEIDEL_MORTON,
             "smoother kind is %d, expected 0..%d", (int)desc->kind, (int)TES_SMOOTHER_GAUSS_SEIDEL_MORTON);
-  TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_NODAL,
-            "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_NODAL);
+  TES_CHECK(desc->local >= TES_LOCAL_AUTO && desc->local <= TES_LOCAL_CG,
+            "local solver is %d, expected 0..%d", (int)desc->local, (int)TES_LOCAL_CG);
   TES_CHECK(desc->omega >= 0 && desc->omega <= 2,
             "damping omega is %g, expected 0 < omega <= 2 or 0 for the default", desc->omega);
   TES_CHECK(desc->degree >= 0 && desc->degree <= 100,
@@ -22,6 +22,8 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
   TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_saddle(desc->op),
             "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
+  TES_CHECK(desc->local != TES_LOCAL_CG || desc->op->kind == &tesi_operator_saddle,
+            "the local solver cg is for patches of stokes with a constant viscosity");
 done:
   return status;
 }
@@ -118,7 +120,7 @@ TesStatus tes_smoother_create(TesContext *context, const TesSmootherDesc *desc, 
   s->omega = desc->omega;
   s->degree = desc->degree;
   s->ratio = desc->ratio;
-  s->red_black = desc->red_black;
+  s->red_black = desc->colours == TES_COLOURS_RED_BLACK;
   s->unfused = desc->unfused;
   TES_TRY(init(s));
   *smoother = s;

@@ -87,8 +87,7 @@ static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
   const int exact = tesi_case_row("data.exact"), element = tesi_case_row("space.element"),
-            colours = tesi_case_row("solver.colours"), f = tesi_case_row("data.f"),
-            mesh = tesi_case_row("mesh");
+            f = tesi_case_row("data.f"), mesh = tesi_case_row("mesh");
   for (int i = 0; i < 5; i++)
     if (given(r, scalar[i]))
       TES_TRY(tesi_case_error(r, tesi_case_row(scalar[i]), given(r, scalar[i]), "stokes does not have this"));
@@ -103,8 +102,6 @@ static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
                             "stokes is solved on boxes of kind box alone, with element rt"));
   if (d->element == 1)
     TES_TRY(tesi_case_error(r, element, r->node[element], "stokes has the element rt; q is for poisson"));
-  if (d->colours == 1)
-    TES_TRY(tesi_case_error(r, colours, r->node[colours], "expected parquet, the only colours so far"));
 done:
   return status;
 }

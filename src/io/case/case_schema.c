@@ -220,8 +220,9 @@ const TesiKey tesi_case_keys[] = {
    .help = "vertex patches (multiplicative or damped additive), a point smoother, or on meshes of trees "
      "patches of cells, or of lines of stretched cells"},
   {.path = "solver.local_solver", .type = TESI_KEY_CHOICE, .target = SOLVER(local),
-   .choices = WORDS("auto", "exact", "mean", "scaled", "rank1"), .fallback = "auto",
-   .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit"},
+   .choices = WORDS("auto", "exact", "mean", "scaled", "rank1", "nodal", "cg"), .fallback = "auto",
+   .help = "a on each patch: as it is (constant a), its mean, its mean scaled safely, its best separable fit, its "
+     "square root at the nodes; stokes: exact, or conjugate gradients on each patch"},
   {.path = "solver.order", .type = TESI_KEY_CHOICE, .target = SOLVER(order),
    .choices = WORDS("auto", "same", "reversed"),
    .fallback = "auto", .help = "order of the patches after the coarse correction, compared with before"},
@@ -229,9 +230,9 @@ const TesiKey tesi_case_keys[] = {
    .automatic = true, .fallback = "auto", .help = "sweeps before the coarse correction"},
   {.path = "solver.post_smoothing", .type = TESI_KEY_INTEGER, .target = AT(post), .low = 0, .high = 100,
    .automatic = true, .fallback = "auto", .help = "sweeps after it"},
-  {.path = "solver.colours", .type = TESI_KEY_CHOICE, .target = AT(colours),
+  {.path = "solver.colours", .type = TESI_KEY_CHOICE, .target = SOLVER(colours),
    .choices = WORDS("parquet", "red_black"), .fallback = "parquet",
-   .help = "colours of the patches of stokes; red_black is refused"},
+   .help = "colours of the patches of stokes: 2^dim, or twice as many, of patches that share no face"},
   {.path = "solver.penalty", .type = TESI_KEY_CHOICE, .target = SOLVER(penalty),
    .choices = WORDS("auto", "standard", "paper"), .fallback = "auto",
    .help = "stokes: penalty of tangential jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "

@@ -223,6 +223,17 @@ done:
   return status;
 }
 
+static void describe(TesSmoother *smoother, const TesiSaddlePatchPlan *p) {
+  char how[80] = "solved exactly";
+  if (p->iterates && p->inverses)
+    snprintf(how, sizeof how, "solved by conjugate gradients with %d tables", p->inverses);
+  else if (p->iterates)
+    snprintf(how, sizeof how, "solved by conjugate gradients");
+  snprintf(smoother->description, sizeof smoother->description,
+           "vertex patches in %d colours%s, %s: %d kinds, Schur complements of %d", p->colours,
+           p->fused ? ", residuals inside" : "", how, p->kinds, p->pressures);
+}
+
 TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -238,15 +249,14 @@ TesStatus tesi_smoother_saddle_init(TesSmoother *smoother) {
   p->threads = tes_context_threads(ctx);
   p->red_black = smoother->red_black;
   TES_TRY(init_axes(smoother, p));
-  p->fused = !smoother->unfused && can_fuse(p);
   TES_TRY(tesi_saddle_patch_tables_create(smoother, p));
+  p->fused =
+      !smoother->unfused && !p->iterates && can_fuse(p); /* the fused way is that of exact local solves */
   TES_TRY(tesi_saddle_patch_tasks_create(ctx, lanes, p));
   TES_TRY(create_work(smoother, p));
   smoother->omega = 1;
   smoother->symmetric = true;
-  snprintf(smoother->description, sizeof smoother->description,
-           "vertex patches in %d colours%s, solved exactly: %d kinds, Schur complements of %d", p->colours,
-           p->fused ? ", residuals inside" : "", p->kinds, p->pressures);
+  describe(smoother, p);
 done:
   return status;
 }

@@ -43,15 +43,19 @@ void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *axis);
  * even to odd [n][n], and G' in the same order, [n - 1][n], [n][n]. Else [nodes][nodes] and so on. */
 typedef struct TesiSaddlePatchTable {
   int nodes, modes, first; /* first: position of the first unknown node */
+  int like; /* the type with whose eigenvectors S^+ stands in patches that are solved by iteration */
   bool symmetric, end[2], neighbour[2];
   int64_t Zc_forward, Zd_forward, Zc_back, Zd_back, G, G_transposed, stiffness, mass, derivative, penalty,
       outer[2], constant;
+  /* the constant among the modes of Ld, of norm 1; Zd_like' Zd and its transpose [modes][modes] */
+  int64_t constant_modes, to_like, from_like;
 } TesiSaddlePatchTable;
 
 /* What patches of one kind share: S^+ block by block, and 1 / Lam_i in the order of the unknowns. */
 typedef struct TesiSaddlePatchKind {
   bool closed;
-  int blocks;
+  int like; /* the kind whose S^+ it takes: its own, that of a patch of nearly the same cells, or -1, none */
+  int blocks; /* 0: it has no S^+ */
   TesiSaddleBlock block[8];
   int64_t S[8], reciprocal[3]; /* offsets into the numbers that follow */
 } TesiSaddlePatchKind;
@@ -74,12 +78,13 @@ typedef struct TesiSaddlePatchPlan {
   const TesiRt *rt;
   const TesiSaddle *saddle;
   TesiSaddlePatchAxis axis[3];
-  int modes; /* a direction that exists: 2 n */
-  int kinds, pressures;
-  void **kind;              /* [kinds] TesiSaddlePatchKind, of the operator's precision */
-  bool fused;               /* residuals are formed inside the patches */
-  bool red_black;           /* colours are split by the parity of the sum of the patches' numbers */
-  int colours, *first_task; /* [colours + 1] */
+  int modes;                      /* a direction that exists: 2 n */
+  int kinds, pressures, inverses; /* inverses: kinds with an S^+ of their own */
+  void **kind;                    /* [kinds] TesiSaddlePatchKind, of the operator's precision */
+  bool iterates;                  /* patches without an S^+ of their own are solved by conjugate gradients */
+  bool fused;                     /* residuals are formed inside the patches */
+  bool red_black;                 /* colours are split by the parity of the sum of the patches' numbers */
+  int colours, *first_task;       /* [colours + 1] */
   TesiSaddlePatchTask *task;
   int (*vertices)[3];
   TesiSaddlePatchRest rest[3][3]; /* by direction and its colour */
@@ -112,11 +117,12 @@ void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);
 /* Colour of a patch; with red_black each colour of the axes is two, by the parity of the sum of the patch's numbers. */
 int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]);
 
-/* V's of work that a patch needs. */
+/* V's of work that a patch needs: arrays of its largest part. */
+enum { TESI_SADDLE_PATCH_ARRAYS = 9 };
 static inline size_t tesi_saddle_patch_work(const TesiRt *rt) {
   size_t most = 1;
   for (int d = 0; d < rt->dim; d++) most *= 2 * (size_t)rt->n + 1;
-  return 8 * most;
+  return TESI_SADDLE_PATCH_ARRAYS * most;
 }
 
 #define TESI_SADDLE_PATCH_KERNELS(bits)                                                                      \

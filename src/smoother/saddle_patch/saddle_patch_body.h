@@ -137,7 +137,7 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
                            const TesiSaddlePatchJob *job, V *work, int dim, int n) {
   const TesiRt *rt = plan->rt;
   const int N = 2 * n;
-  const size_t most = plan->work_size / 8;
+  const size_t most = plan->work_size / TESI_SADDLE_PATCH_ARRAYS;
   const bool fused = job->b != NULL;
   const Real *const from = fused ? job->b : job->r;
   Patch p = {.plan = plan,
@@ -150,7 +150,7 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
     p.F[d] = work + (size_t)d * most;
   }
   p.schur = work + 3 * most, p.pressure = work + 4 * most, p.W = work + 5 * most, p.U = work + 6 * most,
-  p.spare = work + 7 * most;
+  p.spare = work + 7 * most, p.step = work + 8 * most;
   for (int part = 0; part <= dim; part++) {
     find_lines(plan, task, part, &p.lines[part]);
     for (int d = 0; d < 3; d++) {

@@ -131,6 +131,8 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
   Plan *p;
+  TES_CHECK(smoother->local != TES_LOCAL_CG,
+            "the local solver cg of stokes has no kernels: take exact, or --device cpu");
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;

@@ -15,7 +15,7 @@ typedef struct Patch {
   const TesiSaddlePatchKind *kind;
   const Real *kind_numbers;
   Lines lines[TESI_RT_PARTS];
-  V *F[3], *schur, *pressure, *W, *U, *spare;
+  V *F[3], *schur, *pressure, *W, *U, *spare, *step;
 } Patch;
 
 /* Lines along a direction of an array: `inner` of them side by side, `outer` times. */
@@ -62,7 +62,8 @@ static void multiply_any(const Real *A, int rows, int columns, const V *x, V *y)
 
 /* A line to its even and odd parts, and back. */
 TESI_INLINE void split(bool node, int n, const V *line, V *even, V *odd) {
-  TESI_UNROLL for (int j = 0; j < (node ? n - 1 : n); j++) {
+  const int pairs = node ? n - 1 : n;
+  TESI_UNROLL for (int j = 0; j < pairs; j++) {
     const V a = line[j], b = line[node ? 2 * n - 2 - j : n + j];
     const bool changes = !node && j % 2;
     even[j] = changes ? a - b : a + b;
@@ -72,7 +73,8 @@ TESI_INLINE void split(bool node, int n, const V *line, V *even, V *odd) {
 }
 
 TESI_INLINE void join(bool node, int n, const V *even, const V *odd, V *line) {
-  TESI_UNROLL for (int j = 0; j < (node ? n - 1 : n); j++) {
+  const int pairs = node ? n - 1 : n;
+  TESI_UNROLL for (int j = 0; j < pairs; j++) {
     line[j] = even[j] + odd[j];
     line[node ? 2 * n - 2 - j : n + j] = !node && j % 2 ? odd[j] - even[j] : even[j] - odd[j];
   }
@@ -209,27 +211,32 @@ static void copy_block(const TesiSaddleBlock *b, int N, bool out, V *whole, V *b
     }
 }
 
-/* pressure <- S^+ schur. */
-static void solve_pressure(const Patch *p, int n) {
-  for (int k = 0; k < p->kind->blocks; k++) {
-    const TesiSaddleBlock *const b = &p->kind->block[k];
-    const Real *const S = p->kind_numbers + p->kind->S[k];
+/* to <- S^+ from, with the table of a kind; to may be from. */
+static void apply_inverse(const Patch *p, const TesiSaddlePatchKind *kind, int n, V *from, V *to) {
+  for (int k = 0; k < kind->blocks; k++) {
+    const TesiSaddleBlock *const b = &kind->block[k];
+    const Real *const S = (const Real *)(kind + 1) + kind->S[k];
     V *const result = p->U;
     int r = 0;
-    copy_block(b, 2 * n, false, p->schur, p->spare);
+    copy_block(b, 2 * n, false, from, p->spare);
     for (; r + 12 <= b->size; r += 12) rows_12(S + r, b->size, p->spare, result + r);
     for (; r + 9 <= b->size; r += 9) rows_9(S + r, b->size, p->spare, result + r);
     for (; r < b->size; r++) rows_1(S + r, b->size, p->spare, result + r);
-    copy_block(b, 2 * n, true, p->pressure, result);
+    copy_block(b, 2 * n, true, to, result);
   }
 }
+
+#include "smoother/saddle_patch/saddle_patch_iterate.h"
 
 /* From right-hand sides in F and schur (of the pressure, with its sign) to the solution in F and pressure. */
 TESI_INLINE void solve(const Patch *p, int dim, int n) {
   const int N = 2 * n, extent[3] = {N, N, dim > 2 ? N : 1};
   for (int d = 0; d < dim; d++) transform(p, d, false, extent, n, p->schur);
   for (int i = 0; i < dim; i++) component_forward(p, i, dim, n);
-  solve_pressure(p, n);
+  if (p->kind->blocks)
+    apply_inverse(p, p->kind, n, p->schur, p->pressure);
+  else
+    iterate_pressure(p, dim, n);
   for (int i = 0; i < dim; i++) component_back(p, i, dim, n);
   for (int d = 0; d < dim; d++) transform(p, d, true, extent, n, p->pressure);
 }

@@ -1,6 +1,7 @@
 /* Numbers of vertex patches in the precision of the operator: matrices of the intervals, and what patches of a kind
  * share. */
-#include <string.h>
+#include <math.h>
+#include <stdlib.h>
 #include "smoother/saddle_patch/saddle_patch.h"
 
 /* Where numbers are appended. */
@@ -74,18 +75,44 @@ static void put_outer(Writer *w, const TesiSaddlePatchOuter *o, int n, int nodes
   t->first = o->end[0];
 }
 
+/* to[N][N] <- Zd_like' Zd: from the eigenvectors of one interval to those of another. */
+static void compare_modes(const TesiSaddleLocalAxis *l, const TesiSaddleLocalAxis *like, double *to) {
+  const int N = l->modes;
+  for (int r = 0; r < N; r++)
+    for (int c = 0; c < N; c++) {
+      to[r * N + c] = 0;
+      for (int j = 0; j < N; j++) to[r * N + c] += like->Zd[j * N + r] * l->Zd[j * N + c];
+    }
+}
+
+static TesStatus put_like(TesContext *ctx, Writer *w, const TesiSaddleLocalAxis *l,
+                          const TesiSaddleLocalAxis *like, TesiSaddlePatchTable *t) {
+  TesStatus status = TES_OK;
+  const int N = l->modes;
+  double *A = NULL, norm = 0;
+  TES_ALLOC(&A, N * N);
+  compare_modes(l, like, A);
+  t->to_like = put_all(w, A, N, N, false, 1);
+  t->from_like = put_all(w, A, N, N, true, 1);
+  for (int j = 0; j < N; j++) norm += l->e[j] * l->e[j];
+  t->constant_modes = put_all(w, l->e, 1, N, false, 1 / sqrt(norm));
+done:
+  tesi_free(ctx, &A);
+  return status;
+}
+
 static TesStatus fill_table(TesContext *ctx, const TesiSaddlePatchPlan *p, TesPrecision precision, int d,
-                            int type) {
+                            int type, int like) {
   TesStatus status = TES_OK;
   const TesiSaddlePatchAxis *a = &p->axis[d];
   const TesiSaddleLocalAxis *l = &a->local[type];
   const TesiSaddlePatchOuter *o = &a->outer[type];
   const int M = l->nodes, N = l->modes;
-  const int64_t size = 2 * M * M + 2 * N * N + 2 * N * M + o->size;
+  const int64_t size = 2 * M * M + 4 * N * N + 2 * N * M + N + o->size;
   TesiSaddlePatchTable *t;
   TES_TRY(tesi_alloc(ctx, sizeof *t + (size_t)size * tesi_precision_size(precision), 1, &a->table[type]));
   t = a->table[type];
-  *t = (TesiSaddlePatchTable){.nodes = M, .modes = N, .symmetric = l->symmetric};
+  *t = (TesiSaddlePatchTable){.nodes = M, .modes = N, .like = like, .symmetric = l->symmetric};
   Writer w = {precision, t + 1, 0};
   for (int back = 0; back < 2; back++) {
     int64_t *const Zc = back ? &t->Zc_back : &t->Zc_forward, *const Zd = back ? &t->Zd_back : &t->Zd_forward;
@@ -94,6 +121,7 @@ static TesStatus fill_table(TesContext *ctx, const TesiSaddlePatchPlan *p, TesPr
   }
   t->G = put_G(&w, l, false);
   t->G_transposed = put_G(&w, l, true);
+  TES_TRY(put_like(ctx, &w, l, &a->local[like], t));
   if (o->values) put_outer(&w, o, p->rt->n, M, p->saddle->nu, t);
 done:
   return status;
@@ -124,27 +152,28 @@ static void put_reciprocals(Writer *w, const TesiSaddleLocal *l, int i) {
   }
 }
 
-/* Numbers of a kind. */
-static int64_t count_numbers(const TesiSaddlePatchPlan *p, int kind) {
+/* Numbers of a kind, without or with S^+. */
+static int64_t count_numbers(const TesiSaddlePatchPlan *p, int kind, bool inverse) {
   const TesiSaddleLocal l = local_of(p, kind);
   TesiSaddleBlock block[8];
   const int blocks = tesi_saddle_local_blocks(&l, block), all = tesi_saddle_local_pressures(&l);
   int64_t count = 0;
-  for (int b = 0; b < blocks; b++) count += (int64_t)block[b].size * block[b].size;
+  for (int b = 0; b < blocks && inverse; b++) count += (int64_t)block[b].size * block[b].size;
   for (int i = 0; i < l.dim; i++) count += all / l.axis[i]->modes * l.axis[i]->nodes;
   return count;
 }
 
 static TesStatus fill_kind(TesContext *ctx, TesPrecision precision, TesiSaddlePatchPlan *p, int kind,
-                           double *S) {
+                           int like, double *S) {
   TesStatus status = TES_OK;
   const TesiSaddleLocal l = local_of(p, kind);
-  const size_t size = (size_t)count_numbers(p, kind) * tesi_precision_size(precision);
+  const size_t size = (size_t)count_numbers(p, kind, like == kind) * tesi_precision_size(precision);
   TesiSaddlePatchKind *k;
   TES_TRY(tesi_alloc(ctx, sizeof *k + size, 1, &p->kind[kind]));
   k = p->kind[kind];
   k->closed = l.closed;
-  k->blocks = tesi_saddle_local_blocks(&l, k->block);
+  k->like = like;
+  if (like == kind) k->blocks = tesi_saddle_local_blocks(&l, k->block);
   Writer w = {precision, k + 1, 0};
   for (int b = 0; b < k->blocks; b++) {
     TES_TRY(tesi_saddle_local_invert_block(ctx, &l, &k->block[b], S));
@@ -158,41 +187,110 @@ done:
   return status;
 }
 
-static TesStatus check_room(const TesSmoother *smoother, const TesiSaddlePatchPlan *p) {
+/* ---- graded cells: one S^+ for patches that are nearly the same ---------------------------------------- */
+
+/* First vertex of an interval of a type. */
+static int vertex_of(const TesiSaddlePatchAxis *a, int type) {
+  int v = 0;
+  while (a->type[v] != type) v++;
+  return v;
+}
+
+/* Whether two types have the same ends, and cells whose widths differ by less than a factor of 1.5. */
+static bool are_like(const TesiSaddlePatchPlan *p, int d, int one, int other) {
+  const TesiSaddlePatchAxis *a = &p->axis[d];
+  const TesiSaddlePatchOuter *o = &a->outer[one], *b = &a->outer[other];
+  const TesiRtAxis *axis = &p->rt->axis[d];
+  const int v = vertex_of(a, one), w = vertex_of(a, other);
+  for (int s = 0; s < 2; s++) {
+    const double ratio = axis->h[(v + s) % axis->cells] / axis->h[(w + s) % axis->cells];
+    if (o->end[s] != b->end[s] || o->neighbour[s] != b->neighbour[s] || ratio > 1.5 || ratio < 1 / 1.5)
+      return false;
+  }
+  return a->local[one].nodes == a->local[other].nodes;
+}
+
+/* The first type that is like this one. */
+static int find_like(const TesiSaddlePatchPlan *p, const int *like, int d, int type) {
+  for (int t = 0; t < type; t++)
+    if (like[t] == t && are_like(p, d, type, t)) return t;
+  return type;
+}
+
+static int kind_like(const TesiSaddlePatchPlan *p, int kind, int *const like[3]) {
+  const TesiSaddlePatchAxis *a = p->axis;
+  const int x = like[0][kind % a[0].types], y = like[1][kind / a[0].types % a[1].types],
+            z = like[2][kind / a[0].types / a[1].types];
+  return x + a[0].types * (y + a[1].types * z);
+}
+
+static double bytes_of(const TesSmoother *smoother, const TesiSaddlePatchPlan *p, int *const like[3]) {
+  double all = 0;
+  for (int i = 0; i < p->kinds; i++) all += (double)count_numbers(p, i, kind_like(p, i, like) == i);
+  return all * (double)tesi_precision_size(smoother->op->precision);
+}
+
+/* Every kind has its own S^+; where these were more than a gibibyte, or half of the memory that is free, one serves
+ * several, unless exact solves are asked for. */
+static TesStatus choose_like(const TesSmoother *smoother, TesiSaddlePatchPlan *p, int *const like[3]) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  const double most = (double)p->pressures * p->pressures,
-               size = (double)tesi_precision_size(smoother->op->precision),
-               room = (double)tes_memory_available() / 2;
-  double all = 0;
-  if (p->kinds * most * size < room) return TES_OK;
-  for (int i = 0; i < p->kinds; i++) all += (double)count_numbers(p, i) * size;
-  if (all > room)
+  const double room = (double)tes_memory_available() / 2, gib = 1 << 30;
+  const char *given = getenv("TESSERA_SADDLE_TABLES"); /* bytes, for tests */
+  const double most = given ? atof(given) : fmin(room, gib);
+  const bool exact = smoother->local == TES_LOCAL_EXACT;
+  for (int d = 0; d < 3; d++)
+    for (int t = 0; t < p->axis[d].types; t++) like[d][t] = t;
+  p->iterates = smoother->local == TES_LOCAL_CG;
+  if (p->iterates || bytes_of(smoother, p, like) <= (exact ? room : most)) return TES_OK;
+  for (int d = 0; d < p->rt->dim && !exact; d++)
+    for (int t = 0; t < p->axis[d].types; t++) like[d][t] = find_like(p, like[d], d, t);
+  p->iterates = !exact;
+  const double needed = bytes_of(smoother, p, like);
+  if (needed > room)
     TES_FAIL(
         TES_OUT_OF_MEMORY,
-        "%d kinds of patches with inverse Schur complements of up to %.3g MB need %.3g GiB, %.3g GiB are "
-        "free: use equal cells in more directions, fewer cells or a lower degree",
-        p->kinds, 1e-6 * most * size, all / (1 << 30), room / (1 << 30));
+        "%d kinds of patches with Schur complements of %d need %.3g GiB, %.3g GiB are free: use equal cells "
+        "in more directions, fewer cells or a lower degree%s",
+        p->kinds, p->pressures, needed / gib, room / gib, exact ? ", or the local solver auto" : "");
 done:
+  return status;
+}
+
+static TesStatus fill_kinds(const TesSmoother *smoother, TesiSaddlePatchPlan *p, int *const like[3]) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  double *S = NULL;
+  TES_ALLOC(&p->kind, p->kinds);
+  TES_ALLOC(&S, (int64_t)p->pressures * p->pressures);
+  for (int i = 0; i < p->kinds; i++) {
+    const int its = smoother->local == TES_LOCAL_CG ? -1 : kind_like(p, i, like);
+    TES_TRY(fill_kind(ctx, smoother->op->precision, p, i, its, S));
+    p->inverses += its == i;
+  }
+done:
+  tesi_free(ctx, &S);
   return status;
 }
 
 TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  double *S = NULL;
+  int *like[3] = {NULL};
   p->kinds = 1;
   for (int d = 0; d < 3; d++) {
-    TES_ALLOC(&p->axis[d].table, p->axis[d].types);
-    for (int t = 0; t < p->axis[d].types; t++) TES_TRY(fill_table(ctx, p, smoother->op->precision, d, t));
+    TES_ALLOC(&like[d], p->axis[d].types);
     p->kinds *= p->axis[d].types;
   }
-  TES_TRY(check_room(smoother, p));
-  TES_ALLOC(&p->kind, p->kinds);
-  TES_ALLOC(&S, (int64_t)p->pressures * p->pressures);
-  for (int i = 0; i < p->kinds; i++) TES_TRY(fill_kind(ctx, smoother->op->precision, p, i, S));
+  TES_TRY(choose_like(smoother, p, like));
+  for (int d = 0; d < 3; d++) {
+    TES_ALLOC(&p->axis[d].table, p->axis[d].types);
+    for (int t = 0; t < p->axis[d].types; t++)
+      TES_TRY(fill_table(ctx, p, smoother->op->precision, d, t, like[d][t]));
+  }
+  TES_TRY(fill_kinds(smoother, p, like));
 done:
-  tesi_free(ctx, &S);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &like[d]);
   return status;
 }
 
