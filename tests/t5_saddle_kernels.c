@@ -38,6 +38,9 @@ static const Flow flows[] = {
     {.dim = 3, .degree = 2, .cells = {4, 5, 4}, .given = "ppvspp", .nu = 0.5, .alpha = 40},
     {.dim = 3, .degree = 3, .cells = {4, 3, 2}, .given = "ppsvvv", .nu = 1, .alpha = 2},
     {.dim = 3, .degree = 4, .cells = {3, 2, 4}, .given = "vvvvpp", .nu = 1},
+    {.dim = 3, .degree = 1, .cells = {4, 4, 4}, .given = "vvvvvv", .nu = 1},
+    {.dim = 3, .degree = 2, .cells = {4, 4, 4}, .given = "vvsspp", .nu = 2, .alpha = 7},
+    {.dim = 3, .degree = 3, .cells = {2, 2, 2}, .given = "vvvvvv", .nu = 1},
     {.dim = 3, .degree = 5, .cells = {2, 2, 2}, .given = "vovvvv", .nu = 1}};
 enum {
   FLOWS = sizeof flows / sizeof *flows,
@@ -221,6 +224,13 @@ static void smoothers_in_global_memory(void **state) {
   on_all(compare_smoother);
   unsetenv("TESSERA_PATCH_GLOBAL");
 }
+/* As those of large boxes do it. */
+static void smoothers_of_many_patches(void **state) {
+  (void)state;
+  setenv("TESSERA_PATCH_MANY", "1", 1);
+  on_all(compare_smoother);
+  unsetenv("TESSERA_PATCH_MANY");
+}
 static void transfers(void **state) {
   (void)state;
   on_all(compare_transfer);
@@ -242,8 +252,11 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(smoothers),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators),
+                                     cmocka_unit_test(smoothers),
                                      cmocka_unit_test(smoothers_in_global_memory),
-                                     cmocka_unit_test(transfers), cmocka_unit_test(coarsest_levels)};
+                                     cmocka_unit_test(smoothers_of_many_patches),
+                                     cmocka_unit_test(transfers),
+                                     cmocka_unit_test(coarsest_levels)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -40,7 +40,10 @@ typedef struct TeskSaddlePatches {
 
 /* ---- patches in lanes (saddle_lanes.cu) ---------------------------------------------------------------- */
 
-enum { TESK_LANES_GROUP = 8 }; /* cells side by side in memory */
+enum {
+  TESK_LANES_GROUP = 8,  /* cells side by side in memory */
+  TESK_LANES_COPIES = 16 /* numbers that a thread copies */
+};
 
 /* Vectors by parity classes of cells: [parity of z, y, x][z / 2][y / 2][x / 2 / 8][value][x / 2 mod 8]; values of a
  * cell: of component c [node along c][mode of direction c + 1][mode of direction c + 2], cyclic, then the pressure
@@ -58,14 +61,23 @@ typedef struct TeskLanesBlock {
   const void *inverse; /* real: S^+ by parity, in tiles */
   int first, count, kind[3];
   int split[3]; /* whether the modes of a direction are split by parity */
+  int inner;    /* whether its tables are those given as an argument, in all directions */
 } TeskLanesBlock;
+
+/* x -> y (real). b: M^-1 b for patches round even and odd vertices of the component's direction; pressures in b[0].
+ * odd: bit d, whether the vertices of direction d are. */
+typedef struct TeskLanesVectors {
+  const void *x, *b[2];
+  void *y;
+  int odd, unused;
+} TeskLanesVectors;
 
 typedef struct TeskVertex {
   int v[3];
 } TeskVertex;
 
 /* What right-hand sides are prepared with: for each direction the kind of a vertex, and the inverse mass matrix of the
- * nodes inside of each kind (real). vertices: of the direction. */
+ * nodes inside of each kind (real), rows padded to four numbers. vertices: of the direction. */
 typedef struct TeskLanesMass {
   const int *kind[3];
   const void *inverse[3];

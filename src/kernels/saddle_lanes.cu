@@ -45,7 +45,7 @@ TESK_DEVICE int line_in_q(int c, int a, int b) {
 
 /* F^ of a line, into the places of its nodes 1 .. M; and its part of q. */
 TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, real *Q) {
-  const real *T = p->table + c * TABLE;
+  const real *T = matrix_of(p, c, 0);
   real *u = U + (c * PLANES + ab / N * PITCH + ab % N) * LANES + p->lane,
        *q = Q + line_in_q(c, ab / N, ab % N) * LANES + p->lane;
   const int step = step_of(c) * LANES, plane = PLANE * LANES;
@@ -81,7 +81,7 @@ TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, rea
 
 /* u^ of a line, back along its direction. */
 TESK_DEVICE void line_out(const Place *p, int c, int ab, real alpha, real *U, const real *Q) {
-  const real *T = p->table + c * TABLE, *q = Q + line_in_q(c, ab / N, ab % N) * LANES + p->lane;
+  const real *T = matrix_of(p, c, 0), *q = Q + line_in_q(c, ab / N, ab % N) * LANES + p->lane;
   real *u = U + (c * PLANES + PLANE + ab / N * PITCH + ab % N) * LANES + p->lane;
   const int step = step_of(c) * LANES, plane = PLANE * LANES;
   const real lambda = across(p, c, ab / N, ab % N, alpha);
@@ -102,7 +102,7 @@ TESK_DEVICE void pressure_out(const Place *p, int ab, real *Q) {
   real *q = Q + line_in_q(0, ab / N, ab % N) * LANES + p->lane, from[N], to[N];
   TESK_UNROLL
   for (int i = 0; i < N; i++) from[i] = q[i * SX * LANES];
-  multiply(p->table + AT_BACK, N, N, ROW_N, from, to);
+  multiply(matrix_of(p, 0, AT_BACK), N, N, ROW_N, from, to);
   TESK_UNROLL
   for (int i = 0; i < N; i++) q[i * SX * LANES] = to[i];
 }
@@ -115,6 +115,7 @@ typedef struct Parity {
 } Parity;
 
 #define TILE_ROW ((TILE + 3) / 4 * 4)
+#define AHEAD (TILE < 8 && N1 < 5 ? N1 : 1) /* rows of columns whose loads are under way together */
 
 TESK_DEVICE Parity parity_of(const TeskLanesBlock *block, int number) {
   Parity b;
@@ -139,6 +140,42 @@ TESK_DEVICE int place_of(const Parity *b, int row) {
   return b->first + x * SX + y * SY + z * SZ;
 }
 
+/* sum += a tile of A times N1 numbers of four lanes. */
+TESK_DEVICE void add_products(const real *A, const real *q, real sum[TILE][4]) {
+  TESK_UNROLL
+  for (int z = 0; z < N1; z++) {
+    const Four v = *(const Four *)(q + z * LANES);
+    TESK_UNROLL
+    for (int r = 0; r < TILE_ROW; r += 4) {
+      const Four a = *(const Four *)(A + z * TILE_ROW + r);
+      TESK_UNROLL
+      for (int e = 0; e < 4; e++) {
+        TESK_UNROLL
+        for (int l = 0; l < 4; l++)
+          if (r + e < TILE) sum[r + e][l] += a.v[e] * v.v[l];
+      }
+    }
+  }
+}
+
+/* The columns of a block, y and z by N1 at a time: their loads are under way together. */
+TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real sum[TILE][4]) {
+  TESK_ROLL
+  for (int x = 0; x < b->extent[0]; x++) {
+    TESK_ROLL
+    for (int y = 0; y < b->extent[1]; y += AHEAD) {
+      const real *q = Q + (b->first + x * SX + y * SY) * LANES;
+      TESK_ROLL
+      for (int z = 0; z < b->extent[2]; z += N1) {
+        TESK_UNROLL
+        for (int j = 0; j < AHEAD; j++)
+          add_products(A + (j * b->extent[2] + z) * TILE_ROW, q + (j * SY + z) * LANES, sum);
+      }
+      A += AHEAD * b->extent[2] * TILE_ROW;
+    }
+  }
+}
+
 /* Each thread at most one tile: TILE rows of four lanes. */
 TESK_DEVICE void multiply_inverse(const TeskLanesBlock *block, int tid, real *Q) {
   const int fours = LANES / 4, tile = tid / fours, lane = tid % fours * 4, busy = tile < N * N * N / TILE;
@@ -146,35 +183,13 @@ TESK_DEVICE void multiply_inverse(const TeskLanesBlock *block, int tid, real *Q)
   Parity b = parity_of(block, 0);
   const int tiles = b.rows / TILE;
   b = parity_of(block, busy ? tile / tiles : 0);
-  if (busy) {
-    const real *A = (const real *)block->inverse + (long long)tile * b.rows * TILE_ROW;
+  TESK_UNROLL
+  for (int r = 0; r < TILE; r++) {
     TESK_UNROLL
-    for (int r = 0; r < TILE; r++) {
-      TESK_UNROLL
-      for (int l = 0; l < 4; l++) sum[r][l] = 0;
-    }
-    TESK_ROLL
-    for (int x = 0; x < b.extent[0]; x++) {
-      TESK_ROLL
-      for (int y = 0; y < b.extent[1]; y++) {
-        const real *q = Q + (b.first + x * SX + y * SY) * LANES + lane;
-        TESK_ROLL
-        for (int z = 0; z < b.extent[2]; z++, A += TILE_ROW) {
-          const Four v = *(const Four *)(q + z * LANES);
-          TESK_UNROLL
-          for (int r = 0; r < TILE_ROW; r += 4) {
-            const Four a = *(const Four *)(A + r);
-            TESK_UNROLL
-            for (int e = 0; e < 4; e++) {
-              TESK_UNROLL
-              for (int l = 0; l < 4; l++)
-                if (r + e < TILE) sum[r + e][l] += a.v[e] * v.v[l];
-            }
-          }
-        }
-      }
-    }
+    for (int l = 0; l < 4; l++) sum[r][l] = 0;
   }
+  if (busy)
+    add_columns(&b, (const real *)block->inverse + (long long)tile * b.rows * TILE_ROW, Q + lane, sum);
   __syncthreads();
   if (busy) {
     TESK_UNROLL
@@ -215,36 +230,59 @@ TESK_DEVICE void fill_offsets(const TeskLanes *s, const TeskLanesBlock *block, c
     }
 }
 
-/* b0, b1: M^-1 b for patches round even and odd vertices of the component's direction; pressures in b0. odd: bit d,
- * whether the vertices of direction d are. */
+/* Cells that are in no patch of the colour, by where they begin. */
+TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *x, real *y) {
+  const int first = block * (TESK_LANES_COPIES * THREADS) + (int)threadIdx.x;
+  TESK_UNROLL
+  for (int i = 0; i < TESK_LANES_COPIES; i++) {
+    const int id = first + i * THREADS;
+    if (id >= count * VALUES) return;
+    const int place = cells[id % count] + id / count * G;
+    y[place] = TESK_READ(x + place);
+  }
+}
+
+/* What a block does with its patches. */
+TESK_DEVICE void solve(const Place *p, const TeskLanesBlock *block, const TeskLanesVectors *v, real alpha,
+                       real *U, real *Q) {
+  load_planes(p, v, U, Q);
+  __syncthreads();
+  for (int c = 0; c < 3; c++) {
+    for (int t = p->task; t < N * N; t += TASKS) line_in(p, c, t, alpha, U, Q);
+    __syncthreads();
+  }
+  multiply_inverse(block, (int)threadIdx.x, Q);
+  for (int t = p->task; t < 3 * N * N; t += TASKS) line_out(p, t / (N * N), t % (N * N), alpha, U, Q);
+  __syncthreads();
+  for (int t = p->task; t < N * N; t += TASKS) pressure_out(p, t, Q);
+  __syncthreads();
+  store_planes(p, p->lane < block->count, v, U, Q);
+}
+
+/* Blocks from `count` on copy. */
 TESK_KERNEL(tesk_saddle_lanes, THREADS, BLOCKS, (TeskLanes)s, (const TeskLanesBlock *)blocks,
-            (const TeskVertex *)vertices, (const real *TESK_RESTRICT)x, (const real *TESK_RESTRICT)b0,
-            (const real *TESK_RESTRICT)b1, (real *)y, (int)odd) {
+            (const TeskVertex *)vertices, (TeskLanesVectors)v, (int)count, (const int *TESK_RESTRICT)cells,
+            (int)copies, (Inner)inner) {
   TESK_SHARED(U); /* planes of the components, q, tables, offsets */
-  const real *const b[2] = {b0, b1};
   real *const Q = U + 3 * PLANES * LANES, *const table = Q + (N * SX + 3) / 4 * 4 * LANES;
   int *const offset = (int *)(table + 3 * TABLE);
+  if ((int)blockIdx.x >= count) {
+    copy_cells(cells, copies, (int)blockIdx.x - count, (const real *)v.x, (real *)v.y);
+    return;
+  }
   const TeskLanesBlock block = blocks[blockIdx.x];
   const int tid = (int)threadIdx.x;
-  const Place p = {tid % LANES, tid / LANES, offset, table};
-  const int writes = p.lane < block.count;
-  const real alpha = (real)s.alpha;
   fill_offsets(&s, &block, vertices, offset);
   TESK_UNROLL
   for (int d = 0; d < 3; d++)
     for (int id = tid; id < TABLE; id += THREADS)
       table[d * TABLE + id] = ((const real *)s.numbers[d])[block.kind[d] * TABLE + id];
   __syncthreads();
-  load_planes(&p, x, b, odd, U, Q);
-  __syncthreads();
-  for (int c = 0; c < 3; c++) {
-    for (int t = p.task; t < N * N; t += TASKS) line_in(&p, c, t, alpha, U, Q);
-    __syncthreads();
+  if (block.inner) {
+    const Place p = {tid % LANES, tid / LANES, offset, table, inner.v, 0};
+    solve(&p, &block, &v, (real)s.alpha, U, Q);
+  } else {
+    const Place p = {tid % LANES, tid / LANES, offset, table, table, TABLE};
+    solve(&p, &block, &v, (real)s.alpha, U, Q);
   }
-  multiply_inverse(&block, tid, Q);
-  for (int t = p.task; t < 3 * N * N; t += TASKS) line_out(&p, t / (N * N), t % (N * N), alpha, U, Q);
-  __syncthreads();
-  for (int t = p.task; t < N * N; t += TASKS) pressure_out(&p, t, Q);
-  __syncthreads();
-  store_planes(&p, writes, x, U, Q, y);
 }

@@ -1,129 +1,138 @@
 /* Vectors of Stokes between the order of all others and that of saddle_lanes.cu (saddle_arguments.h), and the
- * right-hand side as its patches want it. A thread a number, in the order of what is written; no shared memory, about
- * 40 registers. Bytes a number: read and written once; prepare writes two, and reads 2 n - 1 for each, mostly from the
- * caches, with as many multiplications. Macros: real, N1. */
+ * right-hand side as its patches want it. No shared memory.
+ *   in, prepare  a block a piece of a row of cells of one class, a thread a line of N1 numbers (prepare: 2 N1 - 1) of
+ *                a component in its direction, eight cells side by side; pressures in x. About 40 and 60 registers.
+ *   out          a block a row of entries, a thread an entry. About 30 registers.
+ * Bytes a number: read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops for each.
+ * Macros: real, N1. */
 #include "kernel.h"
+#include "saddle_arguments.h"
 
-#define THREADS 256
-#include "rt_entries.h"
-
+#define THREADS 128
 #define M (2 * N1 - 1)
+#define ROW_M ((M + 3) / 4 * 4)
+#define SQUARE (N1 * N1)
 #define CUBE (N1 * N1 * N1)
 #define VALUES (4 * CUBE)
 #define G TESK_LANES_GROUP
 
-/* A number of a vector by classes: its cell, its part, and where in the cell. */
-typedef struct Number {
-  int cell[3], part, at[3], exists;
-} Number;
+typedef struct TESK_ALIGNED(16) Four {
+  real v[4];
+} Four;
 
-TESK_DEVICE Number number_of(const TeskLanes *s, unsigned id) {
-  const unsigned rows = (unsigned)s->half[0] / G;
-  unsigned rest = id / (G * VALUES);
-  const int value = (int)(id / G % VALUES), inside = value % CUBE;
-  const int along = inside / (N1 * N1), a = inside / N1 % N1, b = inside % N1;
-  Number k;
-  k.cell[0] = (int)(rest % rows * G + id % G) * 2;
-  rest /= rows;
-  k.cell[1] = (int)(rest % (unsigned)s->half[1]) * 2;
-  rest /= (unsigned)s->half[1];
-  k.cell[2] = (int)(rest % (unsigned)s->half[2]) * 2;
-  rest /= (unsigned)s->half[2];
-  k.part = value / CUBE;
-  const int c = k.part % 3; /* the pressure is stored as component 0 is */
-  k.exists = 1;
-  for (int d = 0; d < 3; d++) {
-    k.cell[d] += (int)(rest >> d & 1);
-    k.at[d] = d == c ? along : d == (c + 1) % 3 ? a : b;
-    k.exists = k.exists && k.cell[d] < s->cells[d];
-  }
-  return k;
+/* Where a cell begins. */
+TESK_DEVICE int place_of(const TeskLanes *s, const int cell[3]) {
+  const int row = s->half[0] * VALUES, half = cell[0] / 2;
+  return ((cell[0] & 1) + 2 * (cell[1] & 1) + 4 * (cell[2] & 1)) * s->class_size + half / G * (VALUES * G) +
+         half % G + (cell[2] / 2 * s->half[1] + cell[1] / 2) * row;
 }
 
-/* The entry with so many nodes or modes of direction d more, on rings going on at the beginning. */
-TESK_DEVICE long long entry_at(const TeskLanes *s, const Number *k, int d, int index) {
-  const int *const e = s->parts.extent[k->part];
+/* A line of a cell along the direction c of its component: where it begins in both orders, steps in them. */
+typedef struct Line {
+  int cell[3], part, c, exists, place, value;
+  long long entry, step;
+} Line;
+
+/* The thread's line; exists: -1 behind the last one of the row, 0 in the cells that fill up a group. */
+TESK_DEVICE Line line_of(const TeskLanes *s) {
+  Line l;
+  const unsigned id = blockIdx.y * THREADS + threadIdx.x, row = blockIdx.x;
+  const int task = (int)(id / G % (4 * SQUARE)), half = (int)(id / (G * 4 * SQUARE) * G + id % G),
+            a = task / N1 % N1, b = task % N1;
+  const unsigned rest = row / (unsigned)s->half[1], parity = rest / (unsigned)s->half[2];
+  l.part = task / SQUARE;
+  l.c = l.part % 3; /* the pressure is stored as component 0 is */
+  l.cell[0] = 2 * half + (int)(parity & 1);
+  l.cell[1] = 2 * (int)(row - rest * (unsigned)s->half[1]) + (int)(parity >> 1 & 1);
+  l.cell[2] = 2 * (int)(rest - parity * (unsigned)s->half[2]) + (int)(parity >> 2 & 1);
+  l.exists = 1;
   int at[3];
-  for (int i = 0; i < 3; i++) at[i] = k->cell[i] * N1 + k->at[i];
-  if (d >= 0) at[d] = index < e[d] ? index : index - e[d];
-  return s->parts.offset[k->part] + ((long long)at[2] * e[1] + at[1]) * e[0] + at[0];
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+    l.exists = l.exists && l.cell[d] < s->cells[d];
+    at[d] = l.cell[d] * N1 + (d == l.c ? 0 : d == (l.c + 1) % 3 ? a : b);
+  }
+  if (half >= s->half[0]) l.exists = -1;
+  const int *const e = s->parts.extent[l.part];
+  l.value = l.part * CUBE + a * N1 + b;
+  l.place = (int)row * s->half[0] * VALUES + half / G * (VALUES * G) + half % G + l.value * G;
+  l.step = l.c == 0 ? 1 : l.c == 1 ? e[0] : (long long)e[0] * e[1];
+  l.entry = s->parts.offset[l.part] + ((long long)at[2] * e[1] + at[1]) * e[0] + at[0];
+  return l;
 }
 
-#define FOR_NUMBERS(id)                                                                                      \
-  for (unsigned id = blockIdx.x * THREADS + threadIdx.x; id < 8u * (unsigned)s.class_size;                   \
-       id += gridDim.x * THREADS)
-
+/* Grid: rows of cells of all classes, pieces. */
 TESK_KERNEL(tesk_lanes_in, THREADS, 1, (TeskLanes)s, (const real *TESK_RESTRICT)x, (real *)y) {
-  FOR_NUMBERS(id) {
-    const Number k = number_of(&s, id);
-    y[id] = k.exists ? x[entry_at(&s, &k, -1, 0)] : 0;
+  const Line l = line_of(&s);
+  if (l.exists < 0) return;
+  TESK_UNROLL
+  for (int i = 0; i < N1; i++) y[l.place + i * SQUARE * G] = l.exists ? x[l.entry + i * l.step] : 0;
+}
+
+/* M^-1 b along the component's direction in the patch of the line's cell and the next one. */
+TESK_DEVICE void prepare(const TeskLanes *s, const TeskLanesMass *m, const Line *l, const real *b, real *to) {
+  const int v = l->cell[l->c], end = s->parts.extent[l->part][l->c];
+  const real *const table = (const real *)m->inverse[l->c] + m->kind[l->c][v] * (M * ROW_M);
+  int next[3];
+  real in[M];
+  TESK_UNROLL
+  for (int d = 0; d < 3; d++) {
+    next[d] = l->cell[d] + (d == l->c);
+    if (next[d] == s->cells[d]) next[d] = 0; /* on rings */
+  }
+  const int beyond = place_of(s, next) + l->value * G;
+  TESK_UNROLL
+  for (int i = 0; i < M; i++) {
+    const int at = v * N1 + 1 + i < end ? 1 + i : 1 + i - end;
+    in[i] = b[l->entry + at * l->step];
+  }
+  TESK_UNROLL
+  for (int i = 0; i < M; i++) {
+    real sum = 0;
+    TESK_UNROLL
+    for (int j = 0; j < M; j += 4) {
+      const Four row = *(const Four *)(table + i * ROW_M + j);
+      TESK_UNROLL
+      for (int e = 0; e < 4; e++)
+        if (j + e < M) sum += row.v[e] * in[j + e];
+    }
+    to[1 + i < N1 ? l->place + (1 + i) * SQUARE * G : beyond + (1 + i - N1) * SQUARE * G] = sum;
   }
 }
 
-/* M^-1 b along the component's direction for the patch that has the number inside; 0 where there is none. */
-TESK_DEVICE real prepared(const TeskLanes *s, const TeskLanesMass *m, const Number *k, int odd,
-                          const real *b) {
-  const int d = k->part, own = (k->cell[d] & 1) == odd;
-  int v = own ? k->cell[d] : k->cell[d] - 1;
-  const int i = k->at[d] - 1 + (own ? 0 : N1);
-  if (v < 0 && s->ring[d]) v += s->cells[d];
-  if (i < 0 || v < 0 || v >= m->vertices[d]) return 0;
-  const real *const row = (const real *)m->inverse[d] + (m->kind[d][v] * M + i) * M;
-  real sum = 0;
-  TESK_UNROLL
-  for (int j = 0; j < M; j++) sum += TESK_READ(row + j) * b[entry_at(s, k, d, v * N1 + 1 + j)];
-  return sum;
-}
-
+/* b0, b1: for patches round even and odd vertices of the component's direction; pressures in b0. Numbers of nodes that
+ * are inside no such patch are not written, nor read by anyone. Grid: as above. */
 TESK_KERNEL(tesk_lanes_prepare, THREADS, 1, (TeskLanes)s, (TeskLanesMass)m, (const real *TESK_RESTRICT)b,
             (real *)b0, (real *)b1) {
-  FOR_NUMBERS(id) {
-    const Number k = number_of(&s, id);
-    real even = 0, odd = 0;
-    if (k.exists && k.part < 3) {
-      even = prepared(&s, &m, &k, 0, b);
-      odd = prepared(&s, &m, &k, 1, b);
-    } else if (k.exists) {
-      even = b[entry_at(&s, &k, -1, 0)];
-    }
-    b0[id] = even;
-    b1[id] = odd;
+  const Line l = line_of(&s);
+  if (l.exists <= 0) return;
+  if (l.part < 3) {
+    if (l.cell[l.c] < m.vertices[l.c]) prepare(&s, &m, &l, b, l.cell[l.c] & 1 ? b1 : b0);
+  } else {
+    TESK_UNROLL
+    for (int i = 0; i < N1; i++) b0[l.place + i * SQUARE * G] = b[l.entry + i];
   }
 }
 
-TESK_DEVICE int place_in(const TeskLanes *s, const int cell[3], int value) {
-  int place = value * G, row = s->half[0] * VALUES;
-  for (int d = 0; d < 3; d++) {
-    const int half = cell[d] / 2;
-    place += ((cell[d] & 1) << d) * s->class_size;
-    place += d == 0 ? half / G * (VALUES * G) + half % G : half * row;
-    if (d == 1) row *= s->half[1];
-  }
-  return place;
-}
-
-/* Grid: blocks of entries, parts. */
+/* Grid: rows of the largest part, parts. */
 TESK_KERNEL(tesk_lanes_out, THREADS, 1, (TeskLanes)s, (const real *TESK_RESTRICT)x, (real *)y) {
   const int part = (int)blockIdx.y, c = part % 3;
-  FOR_ENTRIES(id, size_of(&s.parts, part)) {
-    const TeskEntry e = entry_of(&s.parts, part, id);
+  const int *const e = s.parts.extent[part];
+  const int row = (int)blockIdx.x, z = row / e[1];
+  if (z >= e[2]) return;
+  real *const to = y + s.parts.offset[part] + (long long)row * e[0];
+  for (int i = (int)threadIdx.x; i < e[0]; i += THREADS) {
+    const int entry[3] = {i, row - z * e[1], z};
     int cell[3], at[3], exists = 1;
+    TESK_UNROLL
     for (int d = 0; d < 3; d++) {
-      cell[d] = e.at[d] / N1;
-      at[d] = e.at[d] % N1;
+      cell[d] = entry[d] / N1;
+      at[d] = entry[d] % N1;
       exists = exists && cell[d] < s.cells[d];
     }
-    const int value = part * CUBE + (at[c] * N1 + at[(c + 1) % 3]) * N1 + at[(c + 2) % 3];
-    y[e.place] = exists ? x[place_in(&s, cell, value)] : 0;
-  }
-}
-
-/* Cells that are in no patch of a colour, by where they begin. */
-TESK_KERNEL(tesk_lanes_copy, THREADS, 1, (const int *TESK_RESTRICT)cells, (int)count,
-            (const real *TESK_RESTRICT)x, (real *)y) {
-  for (unsigned id = blockIdx.x * THREADS + threadIdx.x; id < (unsigned)count * VALUES;
-       id += gridDim.x * THREADS) {
-    const int place = cells[id % (unsigned)count] + (int)(id / (unsigned)count) * G;
-    y[place] = x[place];
+    const int value = part * CUBE + (c == 0   ? at[0] * SQUARE + at[1] * N1 + at[2]
+                                     : c == 1 ? at[1] * SQUARE + at[2] * N1 + at[0]
+                                              : at[2] * SQUARE + at[0] * N1 + at[1]);
+    to[i] = exists ? x[place_of(&s, cell) + value * G] : 0;
   }
 }

@@ -7,17 +7,16 @@ TESK_DEVICE void multiply_plane(const real *A, const real *B, real *w) {
   TESK_UNROLL
   for (int i = 0; i < N; i++) {
     real out[N];
-    FORGET();
     multiply(B, N, N, ROW_N, w + i * N, out);
     TESK_UNROLL
     for (int j = 0; j < N; j++) w[i * N + j] = out[j];
   }
+  FORGET();
   TESK_UNROLL
   for (int j = 0; j < N; j++) {
     real in[N], out[N];
     TESK_UNROLL
     for (int i = 0; i < N; i++) in[i] = w[i * N + j];
-    FORGET();
     multiply(A, N, N, ROW_N, in, out);
     TESK_UNROLL
     for (int i = 0; i < N; i++) w[i * N + j] = out[i];
@@ -46,7 +45,6 @@ TESK_DEVICE void couple_a(const real *x, int from, const int b[2], const real *A
     TESK_UNROLL
     for (int j = 0; j < N1; j++) {
       real line[N1];
-      FORGET();
       TESK_UNROLL
       for (int i = 0; i < N1; i++) line[i] = TESK_READ(x + from + b[h] + (i * N1 + j) * G);
       subtract(A, line, w, high * N1 * N + h * N1 + j, N);
@@ -59,7 +57,6 @@ TESK_DEVICE void couple_b(const real *x, int from, const int a[2], const real *A
     TESK_UNROLL
     for (int i = 0; i < N1; i++) {
       real line[N1];
-      FORGET();
       TESK_UNROLL
       for (int j = 0; j < N1; j++) line[j] = TESK_READ(x + from + a[h] + (i * N1 + j) * G);
       subtract(A, line, w, (h * N1 + i) * N + high * N1, 1);
@@ -83,13 +80,15 @@ TESK_DEVICE void load_velocity(const Place *p, int c, int pl, const real *x, con
     read_plane((end ? x : b) + at, a, bb, w);
   }
   if (!end) {
-    const real *td = p->table + d * TABLE, *te = p->table + e * TABLE;
+    const real *td = matrix_of(p, d, 0), *te = matrix_of(p, e, 0);
     couple_a(x + at, offset_of(p, d, -1), bb, td + AT_LOW, 0, w);
     couple_a(x + at, offset_of(p, d, 2), bb, td + AT_HIGH, 1, w);
+    FORGET();
     couple_b(x + at, offset_of(p, e, -1), a, te + AT_LOW, 0, w);
     couple_b(x + at, offset_of(p, e, 2), a, te + AT_HIGH, 1, w);
   }
-  multiply_plane(p->table + d * TABLE + AT_FORWARD, p->table + e * TABLE + AT_FORWARD, w);
+  FORGET();
+  multiply_plane(matrix_of(p, d, AT_FORWARD), matrix_of(p, e, AT_FORWARD), w);
   real *to = U + (c * PLANES + pl * PLANE) * LANES + p->lane;
   TESK_UNROLL
   for (int i = 0; i < N * N; i++) to[i * LANES] = w[i];
@@ -101,7 +100,7 @@ TESK_DEVICE void load_pressure(const Place *p, int i, const real *b, real *Q) {
   const int a[2] = {offset_of(p, 1, 0), offset_of(p, 1, 1)}, bb[2] = {offset_of(p, 2, 0), offset_of(p, 2, 1)};
   real w[N * N];
   read_plane(b + offset_of(p, 0, cell) + (3 * CUBE + (i - cell * N1) * N1 * N1) * G, a, bb, w);
-  multiply_plane(p->table + TABLE + AT_FORWARD, p->table + 2 * TABLE + AT_FORWARD, w);
+  multiply_plane(matrix_of(p, 1, AT_FORWARD), matrix_of(p, 2, AT_FORWARD), w);
   TESK_UNROLL
   for (int j = 0; j < N; j++) {
     TESK_UNROLL
@@ -109,11 +108,16 @@ TESK_DEVICE void load_pressure(const Place *p, int i, const real *b, real *Q) {
   }
 }
 
-TESK_DEVICE void load_planes(const Place *p, const real *x, const real *const b[2], int odd, real *U,
-                             real *Q) {
-  for (int t = p->task; t < 3 * (N + 3); t += TASKS)
-    load_velocity(p, t % 3, t / 3, x, b[odd >> (t % 3) & 1], U);
-  for (int t = p->task; t < N; t += TASKS) load_pressure(p, t, b[0], Q);
+TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U, real *Q) {
+  const real *const x = (const real *)v->x, *const b0 = (const real *)v->b[0],
+                    *const b1 = (const real *)v->b[1];
+  const int odd = v->odd;
+  for (int t = p->task; t < 3 * (N + 3) + N; t += TASKS) {
+    if (t < 3 * (N + 3))
+      load_velocity(p, t % 3, t / 3, x, odd >> (t % 3) & 1 ? b1 : b0, U);
+    else
+      load_pressure(p, t - 3 * (N + 3), b0, Q);
+  }
 }
 
 /* ---- out ------------------------------------------------------------------------------------------------- */
@@ -141,7 +145,7 @@ TESK_DEVICE void store_velocity(const Place *p, int c, int j, const real *x, con
     const real *from = U + (c * PLANES + j * PLANE) * LANES + p->lane;
     TESK_UNROLL
     for (int i = 0; i < N * N; i++) w[i] = from[i * LANES];
-    multiply_plane(p->table + d * TABLE + AT_BACK, p->table + e * TABLE + AT_BACK, w);
+    multiply_plane(matrix_of(p, d, AT_BACK), matrix_of(p, e, AT_BACK), w);
   }
   write_plane(w, a, b, y + at);
 }
@@ -156,14 +160,16 @@ TESK_DEVICE void store_pressure(const Place *p, int i, const real *x, const real
     TESK_UNROLL
     for (int k = 0; k < N; k++) w[j * N + k] = Q[(i * SX + j * SY + k * SZ) * LANES + p->lane];
   }
-  multiply_plane(p->table + TABLE + AT_BACK, p->table + 2 * TABLE + AT_BACK, w);
+  multiply_plane(matrix_of(p, 1, AT_BACK), matrix_of(p, 2, AT_BACK), w);
   const real mean = i % N1 == 0 ? mean_of(p, x) : 0;
   w[0] += mean, w[N1] += mean, w[N1 * N] += mean, w[N1 * N + N1] += mean;
   write_plane(w, a, b, y + at);
 }
 
 /* writes: whether the lane has a patch. */
-TESK_DEVICE void store_planes(const Place *p, int writes, const real *x, real *U, real *Q, real *y) {
+TESK_DEVICE void store_planes(const Place *p, int writes, const TeskLanesVectors *v, real *U, real *Q) {
+  const real *const x = (const real *)v->x;
+  real *const y = (real *)v->y;
   for (int t = p->task; t < 4 * N && writes; t += TASKS) {
     if (t < 3 * N)
       store_velocity(p, t / N, t % N, x, U, y);

@@ -41,9 +41,20 @@ typedef struct TESK_ALIGNED(16) Four {
 
 typedef struct Place {
   int lane, task;
-  const int *offset; /* of cells -1 .. 2 of the three directions: [direction][4][LANES] */
-  const real *table; /* of the three directions */
+  const int *offset;  /* of cells -1 .. 2 of the three directions: [direction][4][LANES] */
+  const real *table;  /* of the three directions, for what depends on the mode */
+  const real *matrix; /* the same for all else, `step` from one direction to the next */
+  int step;
 } Place;
+
+/* The tables of the kind of all three directions, an argument: reading it costs no instruction. */
+typedef struct Inner {
+  real v[TABLE];
+} Inner;
+
+TESK_DEVICE const real *matrix_of(const Place *p, int d, int at) {
+  return p->matrix + d * p->step + at;
+}
 
 /* Where cell `at` (-1 .. 2, the patch has 0 and 1) of direction d begins. */
 TESK_DEVICE int offset_of(const Place *p, int d, int at) {
@@ -63,6 +74,23 @@ TESK_DEVICE void multiply(const real *A, int rows, int columns, int row, const r
         if (c + e < columns) sum += a.v[e] * in[c + e];
     }
     out[r] = sum;
+  }
+}
+
+/* The same for two, in[2][columns] to out[2][rows]: the table is read once. */
+TESK_DEVICE void multiply_pair(const real *A, int rows, int columns, int row, const real *in, real *out) {
+  TESK_UNROLL
+  for (int r = 0; r < rows; r++) {
+    real sum[2] = {0, 0};
+    TESK_UNROLL
+    for (int c = 0; c < row; c += 4) {
+      const Four a = *(const Four *)(A + r * row + c);
+      TESK_UNROLL
+      for (int e = 0; e < 8; e++)
+        if (c + e % 4 < columns) sum[e / 4] += a.v[e % 4] * in[e / 4 * columns + c + e % 4];
+    }
+    out[r] = sum[0];
+    out[rows + r] = sum[1];
   }
 }
 

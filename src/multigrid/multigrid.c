@@ -197,23 +197,23 @@ static TesStatus cycle(TesMultigrid *mg, int l, const TesVector *b, TesVector *x
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   Level *level = &mg->level[l], *below = l > 0 ? level - 1 : NULL;
+  const bool known = mg->pre == 0 && zero_guess; /* the residual is b */
   double start = tesi_now();
   if (l == 0) {
     TES_TRY(tesi_coarse_solve(mg->coarse, b, x));
     lap(&start, &mg->times.coarse);
     return TES_OK;
   }
-  if (mg->pre == 0 && zero_guess) TES_TRY(tes_vector_fill(x, 0));
   for (int s = 0; s < mg->pre; s++)
     TES_TRY(tes_smoother_apply(level->smoother, b, x, TES_FORWARD, zero_guess && s == 0));
   lap(&start, &mg->times.smooth);
-  TES_TRY(tes_operator_residual(level->op, b, x, level->r));
+  if (!known) TES_TRY(tes_operator_residual(level->op, b, x, level->r));
   lap(&start, &mg->times.residual);
-  TES_TRY(tes_transfer_restrict(level->transfer, level->r, below->b));
+  TES_TRY(tes_transfer_restrict(level->transfer, known ? b : level->r, below->b));
   lap(&start, &mg->times.transfer);
   TES_TRY(cycle(mg, l - 1, below->b, below->x, true));
   start = tesi_now();
-  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, true, x));
+  TES_TRY(tes_transfer_prolongate(level->transfer, below->x, !known, x));
   lap(&start, &mg->times.transfer);
   for (int s = 0; s < mg->post; s++)
     TES_TRY(tes_smoother_apply(level->smoother, b, x, mg->symmetric ? TES_BACKWARD : TES_FORWARD, false));

@@ -8,17 +8,29 @@
 #include "device/vector.h"
 #include "space/rt_device.h"
 
-enum { DEGREES = 4, KINDS = 4, THREADS = 256, G = TESK_LANES_GROUP };
-enum { SWEEP, COPY, IN, OUT, PREPARE, KERNELS };
+enum { DEGREES = 4, KINDS = 4, THREADS = 128, G = TESK_LANES_GROUP };
+enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
-/* How a kernel is cut, by precision and n: lanes, threads, blocks a multiprocessor, rows of a tile of S^+;
- * whether threads hold a row of a plane instead of a plane. */
+/* How a kernel is cut, by precision and n: lanes, threads, blocks a multiprocessor, rows of a tile of S^+; whether
+ * threads hold rows of a plane instead of a whole one. `few`: for colours that leave multiprocessors idle, where the
+ * time is that of one block. */
 typedef struct Cut {
   int lanes, threads, blocks, tile, lines;
 } Cut;
 static const Cut cuts[2][DEGREES + 2] = {
     {{0}, {0}, {16, 128, 2, 2, 0}, {8, 256, 1, 9, 0}, {4, 256, 1, 8, 1}, {4, 512, 1, 5, 1}},
     {{0}, {0}, {16, 192, 4, 2, 0}, {16, 256, 2, 9, 0}, {8, 256, 2, 8, 1}, {8, 640, 1, 5, 1}}};
+static const Cut few[2][DEGREES + 2] = {
+    {{0}, {0}, {4, 128, 2, 2, 0}, {4, 256, 1, 3, 0}, {4, 256, 1, 8, 1}, {4, 512, 1, 5, 1}},
+    {{0}, {0}, {4, 128, 2, 2, 0}, {4, 256, 1, 3, 0}, {4, 512, 1, 4, 1}, {4, 512, 1, 5, 1}}};
+enum { FEW = 1024 /* patches of a colour */ };
+
+static Cut cut_of(TesPrecision precision, int n, const TesiSaddlePatchAxis axis[3]) {
+  const double patches = (double)axis[0].vertices * axis[1].vertices * axis[2].vertices,
+               colours = (double)axis[0].colours * axis[1].colours * axis[2].colours;
+  /* the variable is for tests */
+  return patches <= FEW * colours && !getenv("TESSERA_PATCH_MANY") ? few[precision][n] : cuts[precision][n];
+}
 
 /* Patches and cells of a colour: ranges of the lists. */
 typedef struct Colour {
@@ -27,6 +39,7 @@ typedef struct Colour {
 
 struct TesiSaddleLanes {
   TesPrecision precision;
+  int n;
   Cut cut;
   size_t shared;
   TesiKernel kernel[KERNELS];
@@ -36,6 +49,8 @@ struct TesiSaddleLanes {
   Colour *colour;
   void *numbers[3], *mass_inverse[3], *mass_kind[3], *inverses, *blocks, *vertices, *copies; /* device */
   void *x[2], *b[2];                                                                         /* device */
+  int inner_kind[3]; /* in the middle of each direction; -1: their tables differ */
+  double *inner;     /* those tables, on the host; numbers of the precision */
 };
 
 /* What is needed while the tables are made: of each direction the kinds with sorted modes. */
@@ -46,6 +61,7 @@ typedef struct Making {
   TesiSaddleLocalAxis kind[3][KINDS];
   bool split[3][KINDS];
   const void **inverse; /* device: of combinations of kinds, x fastest */
+  double *table[3];     /* of the kinds of a direction */
 } Making;
 
 /* ---- whom it serves ------------------------------------------------------------------------------------ */
@@ -90,26 +106,49 @@ static TesStatus make_axis(Making *m, int d) {
   TesStatus status = TES_OK;
   TesiSaddleLanes *l = m->lanes;
   const TesiSaddlePatchAxis *a = &m->axis[d];
-  const int n = tesi_saddle_of(m->op)->rt->n, size = tesi_lanes_table_size(n), P = 2 * n - 1;
-  double *tables = NULL, *masses = NULL;
-  TES_ALLOC(&tables, (int64_t)a->types * size);
-  TES_ALLOC(&masses, (int64_t)a->types * P * P);
+  const int n = tesi_saddle_of(m->op)->rt->n, size = tesi_lanes_table_size(n), P = 2 * n - 1,
+            mass = P * ((P + 3) / 4 * 4);
+  double *tables, *masses = NULL;
+  TES_ALLOC(&m->table[d], (int64_t)a->types * size);
+  tables = m->table[d];
+  TES_ALLOC(&masses, (int64_t)a->types * mass);
   for (int k = 0; k < a->types; k++) {
     TES_TRY(tesi_lanes_sort(ctx, n, &a->local[k], &m->kind[d][k], &m->split[d][k]));
     tesi_lanes_fill_table(tesi_saddle_of(m->op), d, vertex_of(a, k), &m->kind[d][k],
                           tables + (int64_t)k * size);
-    tesi_lanes_fill_mass(&m->kind[d][k], masses + (int64_t)k * P * P);
+    tesi_lanes_fill_mass(&m->kind[d][k], masses + (int64_t)k * mass);
   }
   TES_TRY(tesi_upload_numbers(ctx, tables, (int64_t)a->types * size, l->precision, &l->numbers[d]));
-  TES_TRY(tesi_upload_numbers(ctx, masses, (int64_t)a->types * P * P, l->precision, &l->mass_inverse[d]));
+  TES_TRY(tesi_upload_numbers(ctx, masses, (int64_t)a->types * mass, l->precision, &l->mass_inverse[d]));
   TES_TRY(tesi_upload(ctx, a->type, (size_t)a->vertices * sizeof *a->type, &l->mass_kind[d]));
   l->arguments.numbers[d] = l->numbers[d];
   l->mass.inverse[d] = l->mass_inverse[d];
   l->mass.kind[d] = l->mass_kind[d];
   l->mass.vertices[d] = a->vertices;
 done:
-  tesi_free(ctx, &tables);
   tesi_free(ctx, &masses);
+  return status;
+}
+
+/* The tables of the middle of all directions, where they are the same: of cubes. */
+static TesStatus keep_inner(Making *m) {
+  TesContext *ctx = m->op->context;
+  TesStatus status = TES_OK;
+  TesiSaddleLanes *l = m->lanes;
+  const size_t size = (size_t)tesi_lanes_table_size(l->n);
+  const double *first = NULL;
+  float *narrow;
+  TES_ALLOC(&l->inner, size);
+  for (int d = 0; d < 3; d++) {
+    const int kind = m->axis[d].type[m->axis[d].vertices / 2];
+    const double *table = m->table[d] + (size_t)kind * size;
+    l->inner_kind[d] = d > 0 && memcmp(first, table, size * sizeof *table) ? -1 : kind;
+    if (d == 0) first = table;
+  }
+  narrow = (float *)l->inner;
+  if (l->precision == TES_DOUBLE) memcpy(l->inner, first, size * sizeof *first);
+  for (size_t i = 0; i < size && l->precision == TES_SINGLE; i++) narrow[i] = (float)first[i];
+done:
   return status;
 }
 
@@ -203,7 +242,11 @@ static void append_vertex(const Making *m, Lists *lists, int combination, const 
     if (full) *b = (TeskLanesBlock){.inverse = m->inverse[combination], .first = lists->vertices};
     kinds_of(m, combination, b->kind);
     splits_of(m, b->kind, split);
-    for (int d = 0; d < 3; d++) b->split[d] = split[d];
+    b->inner = 1;
+    for (int d = 0; d < 3; d++) {
+      b->split[d] = split[d];
+      b->inner = b->inner && b->kind[d] == m->lanes->inner_kind[d];
+    }
     b->count++;
     memcpy(lists->vertex[lists->vertices].v, v, sizeof lists->vertex->v);
   }
@@ -255,6 +298,19 @@ static void append_copies(const Making *m, const int colour[3], Lists *lists) {
       }
 }
 
+static int count_splits(const Making *m, int combination) {
+  int kind[3];
+  bool split[3];
+  kinds_of(m, combination, kind);
+  splits_of(m, kind, split);
+  return split[0] + split[1] + split[2];
+}
+
+static int ascending(const void *a, const void *b) {
+  const int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
 static void list_colours(const Making *m, Lists *lists) {
   const TesiSaddlePatchAxis *a = m->axis;
   TesiSaddleLanes *l = m->lanes;
@@ -264,10 +320,13 @@ static void list_colours(const Making *m, Lists *lists) {
     Colour *c = &l->colour[i];
     *c = (Colour){.first_block = lists->blocks, .first_copy = lists->copies};
     for (int d = 0; d < 3; d++) c->odd |= colour[d] << d;
-    for (int k = 0; k < combinations(m); k++) append_patches(m, colour, k, lists);
+    for (int count = 0; count <= 3; count++) /* those whose S^+ splits least take longest: they begin */
+      for (int k = 0; k < combinations(m); k++)
+        if (count_splits(m, k) == count) append_patches(m, colour, k, lists);
     append_copies(m, colour, lists);
     c->blocks = lists->blocks - c->first_block;
     c->copies = lists->copies - c->first_copy;
+    if (lists->copy) qsort(lists->copy + c->first_copy, (size_t)c->copies, sizeof(int), ascending);
   }
 }
 
@@ -319,9 +378,8 @@ static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));
   TES_TRY(tesi_kernel_get(ctx, sweep, "tesk_saddle_lanes", l->shared, &l->kernel[SWEEP]));
-  static const char *const names[KERNELS] = {NULL, "tesk_lanes_copy", "tesk_lanes_in", "tesk_lanes_out",
-                                             "tesk_lanes_prepare"};
-  for (int k = COPY; k < KERNELS; k++) TES_TRY(tesi_kernel_get(ctx, order, names[k], 0, &l->kernel[k]));
+  static const char *const names[KERNELS] = {NULL, "tesk_lanes_in", "tesk_lanes_out", "tesk_lanes_prepare"};
+  for (int k = IN; k < KERNELS; k++) TES_TRY(tesi_kernel_get(ctx, order, names[k], 0, &l->kernel[k]));
 done:
   return status;
 }
@@ -345,8 +403,8 @@ done:
   return status;
 }
 
-TesStatus tesi_saddle_lanes_create(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
-                                   TesiSaddleLanes **lanes) {
+TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision,
+                                   const TesiSaddlePatchAxis axis[3], TesiSaddleLanes **lanes) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
@@ -355,17 +413,20 @@ TesStatus tesi_saddle_lanes_create(const TesOperator *op, const TesiSaddlePatchA
   *lanes = NULL;
   TES_NEW(&l);
   m.lanes = l;
-  l->precision = op->precision;
-  l->cut = cuts[op->precision][s->rt->n];
+  l->precision = precision;
+  l->n = s->rt->n;
+  l->cut = cut_of(l->precision, l->n, axis);
   TES_TRY(get_kernels(ctx, s->rt->n, l));
   TES_TRY(make_vectors(ctx, s, l));
   for (int d = 0; d < 3; d++) TES_TRY(make_axis(&m, d));
+  TES_TRY(keep_inner(&m));
   TES_TRY(make_inverses(&m));
   TES_TRY(make_lists(&m));
   *lanes = l;
   l = NULL;
 done:
   for (int i = 0; i < 3 * KINDS; i++) tesi_saddle_local_free(ctx, &m.kind[i / KINDS][i % KINDS]);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &m.table[d]);
   tesi_free(ctx, &m.inverse);
   tesi_saddle_lanes_destroy(ctx, &l);
   return status;
@@ -383,6 +444,7 @@ void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes) {
   void **const all[] = {&l->inverses, &l->blocks, &l->vertices, &l->copies,
                         &l->x[0],     &l->x[1],   &l->b[0],     &l->b[1]};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, &l->inner);
   tesi_free(ctx, &l->colour);
   tesi_free(ctx, lanes);
 }
@@ -394,24 +456,17 @@ void tesi_saddle_lanes_describe(const TesiSaddleLanes *lanes, int *count, int *t
 
 /* ---- a sweep ------------------------------------------------------------------------------------------- */
 
-static TesiGrid grid_of(int64_t count, unsigned rows) {
-  return (TesiGrid){(unsigned)((count + THREADS - 1) / THREADS), rows, 1};
-}
-
 static TesStatus run_colour(TesContext *ctx, TesiSaddleLanes *l, const Colour *c, int from) {
   TesStatus status = TES_OK;
-  const void *x = l->x[from];
-  void *y = l->x[1 - from];
-  int odd = c->odd, copies = c->copies;
-  const TeskLanesBlock *blocks = (const TeskLanesBlock *)l->blocks + c->first_block;
-  const int *cells = (const int *)l->copies + c->first_copy;
-  const int64_t values = tesi_max(
-      1, l->arguments.class_size / (l->arguments.half[0] * l->arguments.half[1] * l->arguments.half[2]));
-  void *sweep[] = {&l->arguments, &blocks, &l->vertices, &x, &l->b[0], &l->b[1], &y, &odd},
-       *copy[] = {&cells, &copies, &x, &y};
-  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], (TesiGrid){(unsigned)c->blocks, 1, 1},
-                             (unsigned)l->cut.threads, l->shared, sweep));
-  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[COPY], grid_of(copies * values, 1), THREADS, 0, copy));
+  TeskLanesVectors vectors = {.x = l->x[from], .b = {l->b[0], l->b[1]}, .y = l->x[1 - from], .odd = c->odd};
+  int blocks = c->blocks, copies = c->copies;
+  const TeskLanesBlock *block = (const TeskLanesBlock *)l->blocks + c->first_block;
+  const int *cells = (const int *)l->copies + c->first_copy, *half = l->arguments.half;
+  const int64_t piece = (int64_t)TESK_LANES_COPIES * l->cut.threads,
+                values = l->arguments.class_size / ((int64_t)half[0] * half[1] * half[2]);
+  void *arguments[] = {&l->arguments, &block, &l->vertices, &vectors, &blocks, &cells, &copies, l->inner};
+  const TesiGrid grid = {(unsigned)(blocks + (copies * values + piece - 1) / piece), 1, 1};
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[SWEEP], grid, (unsigned)l->cut.threads, l->shared, arguments));
 done:
   return status;
 }
@@ -420,20 +475,24 @@ TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *l, const voi
                                   bool zero_guess) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
-  const int64_t count = 8 * (int64_t)l->arguments.class_size;
-  long long most = 0;
+  const TeskLanes *a = &l->arguments;
+  const int64_t count = 8 * (int64_t)a->class_size;
+  const int lines = a->half[0] * 4 * l->n * l->n;
+  int most = 0;
   for (int p = 0; p < 4; p++) {
-    const long long size = l->arguments.parts.offset[p + 1] - l->arguments.parts.offset[p];
-    most = size > most ? size : most;
+    const int rows = a->parts.extent[p][1] * a->parts.extent[p][2];
+    most = rows > most ? rows : most;
   }
+  const TesiGrid rows = {8 * (unsigned)(a->half[1] * a->half[2]), (unsigned)((lines + THREADS - 1) / THREADS),
+                         1};
   void *prepare[] = {&l->arguments, &l->mass, &b, &l->b[0], &l->b[1]}, *in[] = {&l->arguments, &x, &l->x[0]};
-  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], grid_of(count, 1), THREADS, 0, prepare));
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], rows, THREADS, 0, prepare));
   TES_TRY(zero_guess ? device->fill(ctx, l->precision, count, 0, l->x[0])
-                     : tesi_kernel_launch(ctx, &l->kernel[IN], grid_of(count, 1), THREADS, 0, in));
+                     : tesi_kernel_launch(ctx, &l->kernel[IN], rows, THREADS, 0, in));
   for (int i = 0; i < l->colours; i++)
     TES_TRY(run_colour(ctx, l, &l->colour[sweep == TES_FORWARD ? i : l->colours - 1 - i], i % 2));
   void *out[] = {&l->arguments, &l->x[l->colours % 2], &x};
-  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], grid_of(most, 4), THREADS, 0, out));
+  TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], (TesiGrid){(unsigned)most, 4, 1}, THREADS, 0, out));
 done:
   return status;
 }

@@ -8,9 +8,9 @@
 
 typedef struct TesiSaddleLanes TesiSaddleLanes;
 bool tesi_saddle_lanes_serve(const TesOperator *op, const TesiSaddlePatchAxis axis[3]);
-/* *lanes is NULL after a failure. */
-TesStatus tesi_saddle_lanes_create(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
-                                   TesiSaddleLanes **lanes);
+/* precision: of the vectors. *lanes is NULL after a failure. */
+TesStatus tesi_saddle_lanes_create(const TesOperator *op, TesPrecision precision,
+                                   const TesiSaddlePatchAxis axis[3], TesiSaddleLanes **lanes);
 void tesi_saddle_lanes_destroy(TesContext *ctx, TesiSaddleLanes **lanes);
 TesStatus tesi_saddle_lanes_apply(TesContext *ctx, TesiSaddleLanes *lanes, const void *b, void *x,
                                   TesSweep sweep, bool zero_guess);
@@ -27,7 +27,7 @@ TesStatus tesi_lanes_sort(TesContext *ctx, int n, const TesiSaddleLocalAxis *fro
                           TesiSaddleLocalAxis *sorted, bool *split);
 void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, const TesiSaddleLocalAxis *l,
                            double *table);
-/* M^-1 of the nodes inside: [2 n - 1][2 n - 1]. */
+/* M^-1 of the nodes inside: [2 n - 1][2 n - 1], rows padded to four numbers. */
 void tesi_lanes_fill_mass(const TesiSaddleLocalAxis *l, double *inverse);
 /* Numbers of S^+ by parity blocks, and S^+ in that order, from [pressures][pressures]. */
 int64_t tesi_lanes_inverse_size(TesiLanesShape shape, const bool split[3]);

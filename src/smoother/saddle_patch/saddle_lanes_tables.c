@@ -184,11 +184,11 @@ void tesi_lanes_fill_table(const TesiSaddle *s, int d, int vertex, const TesiSad
 
 /* M^-1 = Zc Zc'. */
 void tesi_lanes_fill_mass(const TesiSaddleLocalAxis *l, double *inverse) {
-  const int P = l->nodes;
+  const int P = l->nodes, row = padded(P);
   for (int i = 0; i < P; i++)
-    for (int j = 0; j < P; j++) {
-      inverse[i * P + j] = 0;
-      for (int m = 0; m < P; m++) inverse[i * P + j] += l->Zc[i * P + m] * l->Zc[j * P + m];
+    for (int j = 0; j < row; j++) {
+      inverse[i * row + j] = 0;
+      for (int m = 0; m < P && j < P; m++) inverse[i * row + j] += l->Zc[i * P + m] * l->Zc[j * P + m];
     }
 }
 

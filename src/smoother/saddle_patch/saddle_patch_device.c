@@ -139,7 +139,7 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, tesi_saddle_of(op), d, &p->axis[d]));
   p->colours = p->axis[0].colours * p->axis[1].colours * p->axis[2].colours * (smoother->red_black ? 2 : 1);
   if (!smoother->red_black && tesi_saddle_lanes_serve(op, p->axis)) {
-    TES_TRY(tesi_saddle_lanes_create(op, p->axis, &p->lanes));
+    TES_TRY(tesi_saddle_lanes_create(op, op->precision, p->axis, &p->lanes));
   } else {
     TES_TRY(fill_patches(smoother, p));
     TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
