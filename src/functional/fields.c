@@ -105,7 +105,7 @@ TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool bound
   TES_NEW(&q);
   q->context = ctx, q->mesh = mesh, q->dim = mesh->dim, q->fields = fields, q->boundary = boundary;
   TES_TRY(parse(ctx, text, boundary, fields, field, &function));
-  TES_TRY(tesi_function_at(function, field->time, &q->function));
+  TES_TRY(tesi_function_at(function, fields ? field->time : 0, &q->function));
   TES_TRY(take_sources(q, field));
   *quantity = q;
   q = NULL;
