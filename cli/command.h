@@ -36,8 +36,16 @@ typedef struct CliCommon {
   TesVerbosity verbosity;
 } CliCommon;
 
-/* The argument of --simd; tells what is wrong and returns false otherwise. */
-bool cli_parse_simd(const char *text, CliCommon *common);
+/* Their rows of getopt_long. Numbers of a command's own options begin with CLI_OWN_OPTIONS. */
+enum { CLI_DEVICE = 256, CLI_THREADS, CLI_SIMD, CLI_JSON, CLI_VERBOSE, CLI_QUIET, CLI_OWN_OPTIONS };
+#define CLI_COMMON_OPTIONS                                                                                   \
+  {"device", required_argument, NULL, CLI_DEVICE}, {"threads", required_argument, NULL, CLI_THREADS},        \
+      {"simd", required_argument, NULL, CLI_SIMD}, {"json", required_argument, NULL, CLI_JSON},              \
+      {"verbose", no_argument, NULL, CLI_VERBOSE}, {                                                         \
+    "quiet", no_argument, NULL, CLI_QUIET                                                                    \
+  }
+/* Takes one of them with optarg; false: it is none, or its argument is wrong, which was told then. */
+bool cli_parse_common(int option, CliCommon *common);
 /* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
 TesStatus cli_context_create(const CliCommon *common, TesContext **context);
 /* A line that the next one overwrites on a terminal; in a log only now and then. The end comes before anything else is

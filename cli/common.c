@@ -92,11 +92,39 @@ static void on_interrupt(int signal_number) {
   signal(signal_number, SIG_DFL);
 }
 
-bool cli_parse_simd(const char *text, CliCommon *common) {
+static bool parse_simd(CliCommon *common) {
   static const char *const widths[] = {"128", "256", "512", NULL};
-  const int choice = cli_parse_choice("simd", text, widths);
+  const int choice = cli_parse_choice("simd", optarg, widths);
   common->simd_bits = 128 << (choice < 0 ? 0 : choice);
   return choice >= 0;
+}
+
+static bool parse_threads(CliCommon *common) {
+  double number = 0;
+  const bool good = cli_parse_numbers("threads", optarg, true, 1, 4096, 1, &number) == 1;
+  common->threads = (int)number;
+  return good;
+}
+
+bool cli_parse_common(int option, CliCommon *common) {
+  switch (option) {
+  case CLI_DEVICE:
+    common->device = optarg;
+    return true;
+  case CLI_THREADS:
+    return parse_threads(common);
+  case CLI_SIMD:
+    return parse_simd(common);
+  case CLI_JSON:
+    common->json = optarg;
+    return true;
+  case CLI_VERBOSE:
+  case CLI_QUIET:
+    common->verbosity = option == CLI_QUIET ? TES_QUIET : TES_VERBOSE;
+    return true;
+  default:
+    return false;
+  }
 }
 
 TesStatus cli_context_create(const CliCommon *common, TesContext **context) {

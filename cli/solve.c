@@ -24,18 +24,13 @@ static const char help[] =
     "  --schema               prints a JSON schema of case files, for editors\n"
     "  --help                 this text\n";
 
-enum { SET = 256, DEVICE, THREADS, SIMD, JSON, VTU, PNG, RESTART, VERBOSE, QUIET, KEYS, SCHEMA, HELP };
+enum { SET = CLI_OWN_OPTIONS, VTU, PNG, RESTART, KEYS, SCHEMA, HELP };
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
-                                             {"device", required_argument, NULL, DEVICE},
-                                             {"threads", required_argument, NULL, THREADS},
-                                             {"simd", required_argument, NULL, SIMD},
-                                             {"json", required_argument, NULL, JSON},
+                                             CLI_COMMON_OPTIONS,
                                              {"vtu", required_argument, NULL, VTU},
                                              {"png", required_argument, NULL, PNG},
                                              {"restart", required_argument, NULL, RESTART},
-                                             {"verbose", no_argument, NULL, VERBOSE},
-                                             {"quiet", no_argument, NULL, QUIET},
                                              {"keys", optional_argument, NULL, KEYS},
                                              {"schema", no_argument, NULL, SCHEMA},
                                              {"help", no_argument, NULL, HELP},
@@ -56,7 +51,6 @@ static int print_schema(void) {
 }
 
 static bool parse_option(int option, SolveOptions *o) {
-  double number;
   switch (option) {
   case SET:
     if (o->override_count == SOLVE_OVERRIDES) {
@@ -64,18 +58,6 @@ static bool parse_option(int option, SolveOptions *o) {
       return false;
     }
     o->overrides[o->override_count++] = optarg;
-    return true;
-  case THREADS:
-    if (cli_parse_numbers("threads", optarg, true, 1, 4096, 1, &number) != 1) return false;
-    o->common.threads = (int)number;
-    return true;
-  case SIMD:
-    return cli_parse_simd(optarg, &o->common);
-  case DEVICE:
-    o->common.device = optarg;
-    return true;
-  case JSON:
-    o->common.json = optarg;
     return true;
   case VTU:
     o->vtu = optarg;
@@ -86,14 +68,8 @@ static bool parse_option(int option, SolveOptions *o) {
   case RESTART:
     o->restart = optarg;
     return true;
-  case VERBOSE:
-    o->common.verbosity = TES_VERBOSE;
-    return true;
-  case QUIET:
-    o->common.verbosity = TES_QUIET;
-    return true;
   default:
-    return false;
+    return cli_parse_common(option, &o->common);
   }
 }
 

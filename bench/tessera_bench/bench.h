@@ -65,6 +65,19 @@ TesStatus bench_coefficient(TesContext *ctx, bool variable, TesFunction **a);
 /* Reproducible values in [-1, 1), zero at Dirichlet nodes. */
 TesStatus bench_random(const TesSpace *space, TesVector *vector);
 
+/* What is measured: an operator or a smoother of a space like that, with b at random and y. On failure there is
+ * nothing to release. */
+typedef struct BenchSubject {
+  TesSpace *space;
+  TesFunction *a;
+  TesOperator *op;
+  TesSmoother *smoother; /* NULL: the operator is measured */
+  TesVector *b, *x, *y;  /* x NULL */
+} BenchSubject;
+TesStatus bench_subject(TesContext *ctx, TesSpace *space, bool variable, TesPrecision precision,
+                        BenchSubject *subject); /* takes the space over; no smoother */
+void bench_subject_release(BenchSubject *subject);
+
 /* Waits for queued work of a GPU. */
 TesStatus bench_wait(const TesOperator *op);
 

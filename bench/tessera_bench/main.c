@@ -70,7 +70,7 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"patch-tables", bench_patch_tables, 20}};
 
 enum {
-  DIM = 256,
+  DIM = CLI_OWN_OPTIONS,
   DEGREE,
   DOFS,
   PRECISION,
@@ -99,14 +99,8 @@ enum {
   LEVEL,
   SECONDS,
   CLOCK,
-  DEVICE,
-  THREADS,
-  SIMD,
   CSV,
-  JSON,
   PLOT,
-  QUIET,
-  VERBOSE,
   HELP
 };
 
@@ -139,14 +133,9 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"level", required_argument, NULL, LEVEL},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
-                                             {"device", required_argument, NULL, DEVICE},
-                                             {"threads", required_argument, NULL, THREADS},
-                                             {"simd", required_argument, NULL, SIMD},
+                                             CLI_COMMON_OPTIONS,
                                              {"csv", required_argument, NULL, CSV},
-                                             {"json", required_argument, NULL, JSON},
                                              {"plot", required_argument, NULL, PLOT},
-                                             {"quiet", no_argument, NULL, QUIET},
-                                             {"verbose", no_argument, NULL, VERBOSE},
                                              {"help", no_argument, NULL, HELP},
                                              {0}};
 
@@ -257,7 +246,6 @@ static bool parse_option(int option, BenchOptions *o) {
                                           "chebyshev", "gauss_seidel", "gauss_seidel_morton", NULL};
   static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
   static const char *const clocks[] = {"wall", "cpu", NULL}, *const switches[] = {"on", "off", NULL};
-  double number;
   int choice;
   switch (option) {
   case DIM:
@@ -314,32 +302,14 @@ static bool parse_option(int option, BenchOptions *o) {
     choice = cli_parse_choice("clock", optarg, clocks);
     if (choice == 1) bench_use_processor_clock();
     return choice >= 0;
-  case THREADS:
-    if (!one_number("threads", 1, 4096, &number)) return false;
-    o->common.threads = (int)number;
-    return true;
-  case SIMD:
-    return cli_parse_simd(optarg, &o->common);
-  case DEVICE:
-    o->common.device = optarg;
-    return true;
   case CSV:
     o->csv = optarg;
-    return true;
-  case JSON:
-    o->common.json = optarg;
     return true;
   case PLOT:
     o->plot = optarg;
     return true;
-  case QUIET:
-    o->common.verbosity = TES_QUIET;
-    return true;
-  case VERBOSE:
-    o->common.verbosity = TES_VERBOSE;
-    return true;
   default:
-    return false;
+    return cli_parse_common(option, &o->common);
   }
 }
 

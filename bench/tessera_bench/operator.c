@@ -3,15 +3,8 @@
 #include <stdio.h>
 #include "bench.h"
 
-typedef struct Subject {
-  TesSpace *space;
-  TesFunction *a;
-  TesOperator *op;
-  TesSmoother *smoother; /* NULL: the operator is measured */
-  TesVector *x, *y;
-} Subject;
-
-static void release(Subject *s) {
+void bench_subject_release(BenchSubject *s) {
+  tes_vector_destroy(&s->b);
   tes_vector_destroy(&s->x);
   tes_vector_destroy(&s->y);
   tes_smoother_destroy(&s->smoother);
@@ -20,37 +13,34 @@ static void release(Subject *s) {
   tes_space_destroy(&s->space);
 }
 
-static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
-                         TesPrecision precision, bool smoother, Subject *s) {
+TesStatus bench_subject(TesContext *ctx, TesSpace *space, bool variable, TesPrecision precision,
+                        BenchSubject *s) {
   TesStatus status = TES_OK;
-  *s = (Subject){0};
-  TES_TRY(bench_space(ctx, dim, degree, dofs, smoother, &s->space));
-  TES_TRY(bench_coefficient(ctx, o->variable, &s->a));
+  *s = (BenchSubject){.space = space};
+  TES_TRY(bench_coefficient(ctx, variable, &s->a));
   TES_TRY(
       tes_operator_create(ctx,
                           &(TesOperatorDesc){.space = s->space,
                                              .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = s->a}}},
                                              .precision = precision},
                           &s->op));
-  if (smoother)
-    TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s->op, .kind = o->smoother}, &s->smoother));
-  TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->x));
+  TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->b));
   TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->y));
-  TES_TRY(bench_random(s->space, s->x));
+  TES_TRY(bench_random(s->space, s->b));
 done:
-  if (status != TES_OK) release(s);
+  if (status != TES_OK) bench_subject_release(s);
   return status;
 }
 
 static TesStatus apply(void *data) {
-  const Subject *s = data;
-  const TesStatus status = tes_operator_apply(s->op, s->x, s->y);
+  const BenchSubject *s = data;
+  const TesStatus status = tes_operator_apply(s->op, s->b, s->y);
   return status == TES_OK ? bench_wait(s->op) : status;
 }
 
 static TesStatus sweep(void *data) {
-  const Subject *s = data;
-  const TesStatus status = tes_smoother_apply(s->smoother, s->x, s->y, TES_FORWARD, false);
+  const BenchSubject *s = data;
+  const TesStatus status = tes_smoother_apply(s->smoother, s->b, s->y, TES_FORWARD, false);
   return status == TES_OK ? bench_wait(s->op) : status;
 }
 
@@ -100,10 +90,12 @@ static const char *series_name(int dim, int degree, TesPrecision precision) {
 static TesStatus measure_operator(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
                                   TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
-  Subject s;
+  BenchSubject s;
+  TesSpace *space;
   BenchTime time;
   const char *bound;
-  TES_TRY(prepare(ctx, o, dim, degree, dofs, precision, false, &s));
+  TES_TRY(bench_space(ctx, dim, degree, dofs, false, &space));
+  TES_TRY(bench_subject(ctx, space, o->variable, precision, &s));
   status = bench_time(apply, &s, o->seconds, &time);
   if (status == TES_OK) {
     const TesCost cost = tes_operator_info(s.op).cost;
@@ -125,7 +117,7 @@ static TesStatus measure_operator(TesContext *ctx, const BenchOptions *o, int di
         [OP_SERIES] = {0, series_name(dim, degree, precision)}};
     if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
   }
-  release(&s);
+  bench_subject_release(&s);
 done:
   return status;
 }
@@ -160,10 +152,13 @@ static const CliColumn smoother_columns[SM_COLUMNS] = {[SM_DIM] = {"dim", 3, 0},
 static TesStatus measure_smoother(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
                                   TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
-  Subject s;
+  BenchSubject s;
+  TesSpace *space;
   BenchTime time, application;
-  TES_TRY(prepare(ctx, o, dim, degree, dofs, precision, true, &s));
-  status = bench_time(sweep, &s, o->seconds, &time);
+  TES_TRY(bench_space(ctx, dim, degree, dofs, true, &space));
+  TES_TRY(bench_subject(ctx, space, o->variable, precision, &s));
+  status = tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = o->smoother}, &s.smoother);
+  if (status == TES_OK) status = bench_time(sweep, &s, o->seconds, &time);
   if (status == TES_OK) status = bench_time(apply, &s, o->seconds, &application);
   if (status == TES_OK) {
     const double unknowns = (double)tes_space_dofs(s.space);
@@ -181,7 +176,7 @@ static TesStatus measure_smoother(TesContext *ctx, const BenchOptions *o, int di
         [SM_SERIES] = {0, series_name(dim, degree, precision)}};
     if (!cli_table_add(table, row)) status = TES_OUT_OF_MEMORY;
   }
-  release(&s);
+  bench_subject_release(&s);
 done:
   return status;
 }

@@ -7,24 +7,6 @@
 #include "device/kernel.h"
 #include "kernels/patch_ladder.h"
 
-typedef struct Subject {
-  TesSpace *space;
-  TesFunction *a;
-  TesOperator *op;
-  TesSmoother *smoother;
-  TesVector *b, *x, *y;
-} Subject;
-
-static void release(Subject *s) {
-  tes_vector_destroy(&s->b);
-  tes_vector_destroy(&s->x);
-  tes_vector_destroy(&s->y);
-  tes_smoother_destroy(&s->smoother);
-  tes_operator_destroy(&s->op);
-  tes_function_destroy(&s->a);
-  tes_space_destroy(&s->space);
-}
-
 enum {
   DEGREE,
   PRECISION,
@@ -50,34 +32,25 @@ static const CliColumn columns[COLUMNS] = {
     [GBYTES] = {"gbytes_per_s", 12, 1}, [DIFFERENCE] = {"difference", 10, -2}};
 
 static TesStatus sweep(void *data) {
-  const Subject *s = data;
+  const BenchSubject *s = data;
   const TesStatus status = tes_smoother_apply(s->smoother, s->b, s->x, TES_FORWARD, false);
   return status == TES_OK ? bench_wait(s->op) : status;
 }
 
-static TesStatus prepare(TesContext *ctx, int degree, double dofs, TesPrecision precision, Subject *s) {
+static TesStatus prepare(TesContext *ctx, int degree, double dofs, TesPrecision precision, BenchSubject *s) {
   TesStatus status = TES_OK;
-  *s = (Subject){0};
-  TES_TRY(bench_space(ctx, 3, degree, dofs, true, &s->space));
-  TES_TRY(bench_coefficient(ctx, false, &s->a));
-  TES_TRY(
-      tes_operator_create(ctx,
-                          &(TesOperatorDesc){.space = s->space,
-                                             .form = {.terms = 1, .term = &(TesTermDesc){.a = {.all = s->a}}},
-                                             .precision = precision},
-                          &s->op));
-  TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->b));
-  TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->x));
-  TES_TRY(tes_vector_create(ctx, tes_space_length(s->space), precision, &s->y));
-  TES_TRY(bench_random(s->space, s->b));
+  TesSpace *space;
+  TES_TRY(bench_space(ctx, 3, degree, dofs, true, &space));
+  TES_TRY(bench_subject(ctx, space, false, precision, s));
+  status = tes_vector_create(ctx, tes_space_length(space), precision, &s->x);
+  if (status != TES_OK) bench_subject_release(s);
 done:
-  if (status != TES_OK) release(s);
   return status;
 }
 
 /* Largest difference between one sweep from zero and that of programs (kept in y), relative to the latter's largest
  * value. */
-static TesStatus compare(TesContext *ctx, Subject *s, double *difference) {
+static TesStatus compare(TesContext *ctx, BenchSubject *s, double *difference) {
   TesStatus status = TES_OK;
   double largest, rest;
   TES_TRY(tes_smoother_apply(s->smoother, s->b, s->x, TES_FORWARD, true));
@@ -89,7 +62,7 @@ done:
   return status;
 }
 
-static TesStatus measure(TesContext *ctx, const BenchOptions *o, Subject *s, const char *name,
+static TesStatus measure(TesContext *ctx, const BenchOptions *o, BenchSubject *s, const char *name,
                          CliTable *table) {
   TesStatus status = TES_OK;
   BenchTime time;
@@ -121,7 +94,7 @@ done:
 static TesStatus measure_space(TesContext *ctx, const BenchOptions *o, int degree, double dofs,
                                TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
-  Subject s;
+  BenchSubject s;
   TES_TRY(prepare(ctx, degree, dofs, precision, &s));
   TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = s.op, .kind = TES_SMOOTHER_PATCH}, &s.smoother));
   TES_TRY(tes_smoother_apply(s.smoother, s.b, s.y, TES_FORWARD, true));
@@ -134,7 +107,7 @@ static TesStatus measure_space(TesContext *ctx, const BenchOptions *o, int degre
     tes_smoother_destroy(&s.smoother);
   }
 done:
-  release(&s);
+  bench_subject_release(&s);
   return status;
 }
 
