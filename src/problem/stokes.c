@@ -182,13 +182,19 @@ done:
   return status;
 }
 
-/* x <- x + the cycle applied to r, which becomes of norm 1. */
+/* x <- x + the cycle applied to the divergence in r, whose velocity part becomes 0: the correction is then as small as
+ * the divergence, and so is the round-off of a float32 cycle. */
 static TesStatus correct(TesProblem *p, TesVector *r) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesVector *single[2] = {NULL, NULL};
+  TesVector *single[2] = {NULL, NULL}, *part = NULL;
   double norm;
   const TesPrecision precision = p->cycle;
+  for (int i = 0; i < p->space->dim; i++) {
+    TES_TRY(tes_vector_part(p->space, r, i, &part));
+    TES_TRY(tes_vector_fill(part, 0));
+    tes_vector_destroy(&part);
+  }
   TES_TRY(tes_vector_norm(r, &norm));
   if (!(norm > 0)) goto done;
   for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, r->length, precision, &single[i]));
@@ -196,15 +202,15 @@ static TesStatus correct(TesProblem *p, TesVector *r) {
   TES_TRY(tes_multigrid_cycle(p->multigrid, single[0], single[1], true));
   TES_TRY(tes_vector_axpy(norm, single[1], p->u));
 done:
+  tes_vector_destroy(&part);
   for (int i = 0; i < 2; i++) tes_vector_destroy(&single[i]);
   return status;
 }
 
 /* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes
  * all of a divergence away: its coarse correction the means over coarse cells, the first colour after it, whose
- * patches are these cells, the rest, and other colours leave it alone. On the true residual, which is small, the
- * round-off of float32 is that of float64. Levels with an odd number of cells have patches across coarse cells:
- * there a cycle leaves a part. */
+ * patches are these cells, the rest, and other colours leave it alone. Levels with an odd number of cells have patches
+ * across coarse cells: there a cycle leaves a part. */
 static TesStatus clean_divergence(TesProblem *p) {
   enum { CYCLES = 8 };
   TesContext *ctx = p->context;
