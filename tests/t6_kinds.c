@@ -2,15 +2,15 @@
  * it with a reason; all operators that take the same form on the same space are the same operator, and that of each
  * other's plain version; and nodes where values are given stay zero in all that operators, smoothers, transfers and
  * cycles give, where diagonals are one. On boxes, cells and forests with hanging nodes, of one component and of two,
- * and of Stokes, on the host and in the emulator. */
+ * of Stokes and of discontinuous elements, on the host and in the emulator. */
 #include "functional_testing.h"
 #include "stokes_testing.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 
-static const char *const operators[] = {"separable", "quadrature",        "mapped",
-                                        "saddle",    "saddle_varying",    "transport",
-                                        "assembled", "assembled_hanging", "parts"};
+static const char *const operators[] = {"separable",         "quadrature", "mapped",    "saddle",
+                                        "saddle_varying",    "dg",         "transport", "assembled",
+                                        "assembled_hanging", "parts"};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
 /* How often each kind took what it was asked for. */
@@ -83,9 +83,9 @@ static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecis
                               {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural},
                               {.term = TES_TERM_TRANSPORT, .b = {a, alpha}}},
                     flow[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}}, {.term = TES_TERM_DIVERGENCE}};
-  const bool rt = tesi_space_rt(space);
+  const bool rt = space->element == TES_ELEMENT_RT, broken = space->element == TES_ELEMENT_DG;
   const TesOperatorDesc desc = {.space = space,
-                                .form = {.terms = rt ? 2 : 3 + moves, .term = rt ? flow : term},
+                                .form = {.terms = rt || broken ? 2 : 3 + moves, .term = rt ? flow : term},
                                 .precision = precision,
                                 .kind = kind};
   const TesStatus status = tes_operator_create(ctx, &desc, op);
@@ -119,7 +119,7 @@ static void check_operator(TesContext *ctx, const TesOperator *op, TesVector **f
   if (*first) assert_same(ctx, plain, *first, round_off, "plain versions of two kinds");
   assert_ok(ctx, tes_operator_residual(op, x, x, y)); /* b = x */
   assert_known(ctx, space, y, 0, op->kind->name);
-  if (!tesi_space_rt(space) && op->kind != &tesi_operator_transport) { /* which have none */
+  if (space->element != TES_ELEMENT_RT && op->kind != &tesi_operator_transport) { /* which have none */
     assert_ok(ctx, tes_operator_diagonal(op, d));
     assert_known(ctx, space, d, 1, "a diagonal");
     if (*diagonal) assert_same(ctx, d, *diagonal, round_off, "diagonals of two kinds");
@@ -243,6 +243,19 @@ static void check_components(TesContext *ctx, const TestPlace *p) {
   tes_space_destroy(&space);
 }
 
+/* Discontinuous elements, which are there on the host alone. */
+static void check_broken(TesContext *ctx) {
+  TesMesh *mesh;
+  TesSpace *space;
+  const uint8_t given[] = {1, 1, 1, 0};
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 6}, .upper = {1, 1}}, &mesh));
+  const TesSpaceDesc desc = {.mesh = mesh, .degree = 2, .given = given, .element = TES_ELEMENT_DG};
+  assert_ok(ctx, tes_space_create(ctx, &desc, &space));
+  check_space(ctx, space);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+}
+
 static void check_all(const char *device) {
   static const TestCase cases[] = {{TEST_BOX, 2, 3, 2, 4},
                                    {TEST_BOX, 3, 2, 2, 4},
@@ -266,6 +279,7 @@ static void check_all(const char *device) {
     check_space(ctx, space);
     tes_space_destroy(&space);
   }
+  if (!strcmp(device, "cpu")) check_broken(ctx);
   tes_context_destroy(&ctx);
 }
 

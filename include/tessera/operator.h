@@ -26,6 +26,8 @@
  *  - saddle_varying: the same with a viscosity that is a function, or the symmetric gradient (strain), by quadrature:
  *    (degree + 3)^dim Gauss points a cell, where nu is stored, nu > 0 (TES_INVALID_INPUT names the point). On the
  *    processor alone.
+ *  - dg: diffusion and mass with constant coefficients over element dg, by symmetric interior penalties; values on
+ *    boundaries are given weakly. On the processor alone.
  *  - assembled, assembled_hanging: sparse matrices, to compare with; by name alone. In compressed rows of int32
  *  columns and values of the
  *    operator's precision (assembled in float64, then rounded), on the device of the context, where kernels make

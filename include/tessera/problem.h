@@ -122,6 +122,9 @@ typedef struct TesProblemDesc {
   TesEquation equation;
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4, flows 2; limits: TesSpaceDesc */
+  /** Auto: q, flows rt. Poisson over boxes also has dg: discontinuous Q_k and interior penalties; a and c constants, no
+   * Robin boundaries; on the processor. */
+  TesElement element;
   TesData data;
   TesFlowForm flow_form;
   int materials;

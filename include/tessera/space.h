@@ -83,17 +83,22 @@ typedef enum TesElement {
    *  discontinuous of degree k in the others (Legendre polynomials, orthonormal on each cell), the pressure is
    *  discontinuous of degree k in all: div of velocities are all pressures. A vector holds the components, then the
    *  pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
-  TES_ELEMENT_RT
+  TES_ELEMENT_RT,
+  /** Discontinuous Q_k over a box with at least two cells a direction: in each one Legendre polynomials, orthonormal on
+   *  their cell of width h, sqrt((2 j + 1) / h) P_j, so that the mass matrix is 1. All entries are unknowns; values on
+   *  boundaries are given weakly. Number: mode c (k + 1) + j of cell c in each direction, x fastest. */
+  TES_ELEMENT_DG
 } TesElement;
 
 typedef struct TesSpaceDesc {
   const TesMesh *mesh; /**< a reference is kept */
-  int degree; /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells; rt: 0 means 2, 1..15 */
-  int components; /**< 0 means 1; 1..6; rt: 0 */
+  int degree; /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells; rt: 0 means 2, 1..15; dg: 1..15 */
+  int components; /**< 0 means 1; 1..6; rt, dg: 0 */
   /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: bit c says whether values of component c are
    *  given there (Dirichlet), so that for one component 1 means given; copied. NULL: of all components everywhere,
    *  faces without a name too. With an array faces without a name are free (Neumann, Robin). rt: bit 0, the normal
-   *  component is given there, as values; bit 1, the tangential ones, weakly (they remain unknowns). */
+   *  component is given there, as values; bit 1, the tangential ones, weakly (they remain unknowns). dg: bit 0,
+   *  values are given, weakly. */
   const uint8_t *given;
   TesElement element;
 } TesSpaceDesc;

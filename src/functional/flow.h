@@ -18,7 +18,8 @@ typedef struct TesiFlowFace {
 
 /* b <- int f v + faces: of velocities nu (gamma (g_i, v) - (g_i, dv/dn)) for the tangential components, of outflows
  * (g, v). Known nodes: 0.
- * f[dim], NULL inside: 0. face[2 * dim]; periodic ones are not read. */
+ * f[dim], NULL inside: 0. face[2 * dim]; periodic ones are not read. Element dg: f[0] and g[dim] are those of the
+ * unknown, values as of tangential components. */
 TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, double nu,
                          const TesiFlowFace *face, TesVector *b);
 /* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral of
@@ -50,6 +51,11 @@ typedef struct TesiFlowErrors {
  * of p - exact is taken away. */
 TesStatus tesi_flow_errors(const TesSpace *space, const TesVector *u, const TesFunction *const *exact,
                            bool free, TesiFlowErrors *errors);
+
+/* Element dg: the L2 norm of u - exact, and that of its gradient, cell by cell (NaN where exact has no formula of its
+ * derivatives). */
+TesStatus tesi_dg_errors(const TesSpace *space, const TesVector *u, const TesFunction *exact, double *l2,
+                         double *h1);
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 

@@ -43,7 +43,7 @@ done:
   return status;
 }
 
-static bool load_line(const TesiRt *rt, const TesiFlowTables *t, const TesFunction *f, Line line,
+static bool load_line(const TesiRt *rt, const TesiFlowTables *t, const TesFunction *f, int part, Line line,
                       double *work, double *b) {
   double *x = work, *w = x + 3 * MOST, *values = w + MOST, *local = values + MOST;
   for (int c = 0; c < line.cells; c++) {
@@ -52,8 +52,8 @@ static bool load_line(const TesiRt *rt, const TesiFlowTables *t, const TesFuncti
     const int count = tesi_flow_points(rt, t, cell, x, w);
     if (!evaluate(f, count, x, values)) return false;
     for (int q = 0; q < count; q++) values[q] *= w[q];
-    tesi_flow_moments(rt, t, line.along, values, local);
-    tesi_flow_add(rt, line.along, cell, local, b);
+    tesi_flow_moments(rt, t, part, values, local);
+    tesi_flow_add(rt, part, cell, local, b);
   }
   return true;
 }
@@ -62,7 +62,7 @@ typedef struct Lines {
   const TesiRt *rt;
   const TesiFlowTables *t;
   const TesFunction *f;
-  int along;
+  int part, along;
   double *work, *b; /* work: [threads][6 MOST] */
   int64_t *bad;     /* the first line in which f is not finite */
 } Lines;
@@ -70,22 +70,24 @@ typedef struct Lines {
 static void load_lines(const void *data, TesiSpan span) {
   const Lines *l = data;
   for (int64_t i = span.first; i < span.end; i++)
-    if (!load_line(l->rt, l->t, l->f, line_at(l->rt, l->along, i), l->work + (int64_t)span.thread * 6 * MOST,
-                   l->b))
+    if (!load_line(l->rt, l->t, l->f, l->part, line_at(l->rt, l->along, i),
+                   l->work + (int64_t)span.thread * 6 * MOST, l->b))
       tesi_team_least(l->bad, i);
 }
 
-static TesStatus load_component(const TesSpace *space, const TesiFlowTables *t, int i, const TesFunction *f,
-                                double *b) {
+/* A component of the velocity, or, part = dim, the unknown of element dg. */
+static TesStatus load_part(const TesSpace *space, const TesiFlowTables *t, int part, const TesFunction *f,
+                           double *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = space->rt;
+  const int i = part % rt->dim;
   const int64_t lines = count_lines(rt, i);
   const int threads = tes_context_threads(ctx);
   int64_t bad = lines;
   double *work = NULL, x[3 * MOST];
   TES_ALLOC(&work, (int64_t)threads * 6 * MOST);
-  tesi_team_for(threads, lines, load_lines, &(Lines){rt, t, f, i, work, b, &bad});
+  tesi_team_for(threads, lines, load_lines, &(Lines){rt, t, f, part, i, work, b, &bad});
   for (int c = 0; bad < lines && c < rt->axis[i].cells; c++) {
     Line line = line_at(rt, i, bad);
     line.start[i] = c;
@@ -241,7 +243,7 @@ static TesStatus load_face(void *user, const Face *f, const TesiFlowFace *face) 
   TesStatus status = TES_OK;
   double values[MOST], moment[MOST], w[TESI_FLOW_LOCAL];
   if (face->kind == TESI_FLOW_SLIP) return TES_OK;
-  for (int i = 0; i < f->rt->dim; i++) {
+  for (int i = f->rt->scalar ? f->rt->dim : 0; i < f->rt->dim + f->rt->scalar; i++) {
     bool any;
     int first;
     if (i == f->d && face->kind == TESI_FLOW_VELOCITY) continue; /* known nodes: a lifting */
@@ -283,8 +285,9 @@ TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, dou
   Load load = {.context = ctx, .nu = nu};
   tesi_flow_tables(space->rt->n, space->degree + 5, &t);
   TES_ALLOC(&load.b, space->length);
-  for (int i = 0; i < space->dim; i++)
-    if (f[i]) TES_TRY(load_component(space, &t, i, f[i], load.b));
+  const bool scalar = space->rt->scalar;
+  for (int i = 0; i < (scalar ? 1 : space->dim); i++)
+    if (f[i]) TES_TRY(load_part(space, &t, scalar ? space->dim : i, f[i], load.b));
   TES_TRY(visit_faces(space, &t, face, load_face, &load));
   tesi_rt_clear(space->rt, load.b);
   TES_TRY(tes_vector_set(b, load.b));

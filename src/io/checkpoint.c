@@ -165,6 +165,8 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TesiStore *store = NULL;
   TES_CHECK(desc->space, "a checkpoint needs a space");
   TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
+  TES_CHECK(desc->space->element != TES_ELEMENT_DG,
+            "a checkpoint holds fields of elements q and rt, not of dg");
   TES_CHECK(!desc->space->product, "a checkpoint holds fields of one space, not of a product");
   TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
   TES_CHECK(desc->states >= 0 && desc->states <= STATES, "%d numbers of a state, expected 0..%d",

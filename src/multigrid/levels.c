@@ -57,7 +57,7 @@ TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening
   TES_CHECK(coarsening == TES_COARSEN_MESH || coarsening == TES_COARSEN_DEGREE,
             "coarsening is %d, expected 0 or 1", (int)coarsening);
   TES_CHECK(coarsening == TES_COARSEN_MESH || finest->element == TES_ELEMENT_Q,
-            "levels of element rt are meshes: coarsening is mesh");
+            "levels of elements rt and dg are meshes: coarsening is mesh");
   space[0] = tesi_space_retain(finest);
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0));
   TES_TRY(coarsen_meshes(&s));

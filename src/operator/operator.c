@@ -6,9 +6,10 @@
 #include <string.h>
 
 static const TesiOperatorKind *const kinds[] = {
-    &tesi_operator_separable, &tesi_operator_quadrature,        &tesi_operator_mapped,
-    &tesi_operator_saddle,    &tesi_operator_saddle_varying,    &tesi_operator_transport,
-    &tesi_operator_assembled, &tesi_operator_assembled_hanging, &tesi_operator_parts};
+    &tesi_operator_separable, &tesi_operator_quadrature,     &tesi_operator_mapped,
+    &tesi_operator_saddle,    &tesi_operator_saddle_varying, &tesi_operator_dg,
+    &tesi_operator_transport, &tesi_operator_assembled,      &tesi_operator_assembled_hanging,
+    &tesi_operator_parts};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
@@ -53,7 +54,7 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
   }
   TES_CHECK(known,
             "there is no operator of kind %s; there are separable, quadrature, mapped, saddle, "
-            "saddle_varying, transport, "
+            "saddle_varying, dg, transport, "
             "assembled, assembled_hanging and parts",
             desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no operator of this form on this space: %s", reasons);

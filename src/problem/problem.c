@@ -66,7 +66,9 @@ static TesStatus create_space(TesProblem *p, int degree) {
                              .degree = degree,
                              .components = p->equation->flow ? 0 : components,
                              .given = boundary ? given : NULL,
-                             .element = p->equation->flow ? TES_ELEMENT_RT : TES_ELEMENT_Q};
+                             .element = !p->equation->flow          ? TES_ELEMENT_Q
+                                        : p->equation->flow->scalar ? TES_ELEMENT_DG
+                                                                    : TES_ELEMENT_RT};
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
   if (p->equation->flow) TES_TRY(create_shape(p));
 done:
@@ -231,7 +233,7 @@ done:
 static TesStatus take_exact(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool flow = p->equation->flow;
+  const bool flow = p->equation->flow && !p->equation->flow->scalar;
   const int components = flow || p->equation->vector ? p->mesh->dim : 1;
   for (int c = 0; c < components + flow; c++) {
     TES_CHECK(!desc->exact[c] == !desc->exact[0] || (c == components && !desc->exact[c]),
@@ -289,7 +291,12 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   *problem = NULL;
   TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
             (int)desc->equation, count - 1);
-  TES_TRY(create(ctx, equations[desc->equation], NULL, desc, NULL, problem));
+  const bool stokes = desc->equation == TES_STOKES, dg = desc->element == TES_ELEMENT_DG;
+  TES_CHECK(desc->element == TES_ELEMENT_AUTO || desc->element == (stokes ? TES_ELEMENT_RT : TES_ELEMENT_Q) ||
+                (dg && desc->equation == TES_POISSON),
+            "element %d is not for this equation: poisson has q and dg, flows rt, others q",
+            (int)desc->element);
+  TES_TRY(create(ctx, dg ? &tesi_poisson_dg : equations[desc->equation], NULL, desc, NULL, problem));
 done:
   return status;
 }

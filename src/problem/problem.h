@@ -38,8 +38,9 @@ typedef struct TesiEquation {
   bool in_time; /* it may have steps in time */
 } TesiEquation;
 
-/* What flows do otherwise: unknowns are velocity and pressure. */
+/* What flows do otherwise, whose unknowns are velocity and pressure, and discontinuous elements. */
 typedef struct TesiFlowEquation {
+  bool scalar; /* of element dg: no flow, but one unknown */
   /* Refuses what a flow cannot have, and completes the options. */
   TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
   /* given[boundaries] of the space: TesSpaceDesc. */
@@ -48,11 +49,11 @@ typedef struct TesiFlowEquation {
   TesStatus (*lift)(TesProblem *problem);
   /* After the iteration. */
   TesStatus (*complete)(TesProblem *problem);
-  /* Component `direction` of the force of the fluid on a boundary. */
+  /* Component `direction` of the force of the fluid on a boundary; NULL: there is none. */
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
 } TesiFlowEquation;
 
-extern const TesiEquation tesi_poisson, tesi_stokes, tesi_transport;
+extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {

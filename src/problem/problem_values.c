@@ -16,7 +16,21 @@ static int flow_fields(int dim, const TesSpace *shape, const TesVector *u, const
   return count;
 }
 
+/* u and its derivatives, of element dg. */
+static int broken_fields(const TesProblem *p, TesiField *field) {
+  const TesiRt *rt = tesi_space_rt(p->space);
+  for (int i = 0; i <= rt->dim; i++)
+    field[i] = (TesiField){.name = tesi_field_names[0][i],
+                           .space = p->shape,
+                           .vector = p->u,
+                           .derivative = i - 1,
+                           .rt = rt,
+                           .part = rt->dim};
+  return rt->dim + 1;
+}
+
 static int find_fields(const TesProblem *p, TesiField *field) {
+  if (p->equation->flow && p->equation->flow->scalar) return broken_fields(p, field);
   if (p->equation->flow) return flow_fields(p->mesh->dim, p->shape, p->u, tesi_space_rt(p->space), field);
   if (p->equation->fields) return p->equation->fields(p, field);
   const TesVector *const whole[] = {p->u};
@@ -68,7 +82,8 @@ static TesStatus force_value(const TesProblem *p, const TesValue *what, double *
   TesStatus status = TES_OK;
   const char *of = what->of ? what->of : "x";
   const int direction = of[0] && !of[1] ? of[0] - 'x' : -1;
-  TES_CHECK(p->equation->flow, "%s has no force: flows and elasticity have", p->equation->name);
+  TES_CHECK(p->equation->flow && p->equation->flow->force, "%s has no force: flows and elasticity have",
+            p->equation->name);
   TES_CHECK(what->where == TES_ON_BOUNDARY && what->number >= 0 &&
                 what->number < tes_mesh_boundaries(p->mesh),
             "a force is that on a boundary");
@@ -83,7 +98,7 @@ static TesStatus error_value(const TesProblem *p, const char *of, double *value)
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double l2, h1;
-  if (p->equation->flow) return flow_error(p, of, value);
+  if (p->equation->flow && !p->equation->flow->scalar) return flow_error(p, of, value);
   TES_CHECK(!of || !strcmp(of, "l2") || !strcmp(of, "h1"), "the error is of l2 or h1, got '%.60s'", of);
   TES_TRY(tes_problem_errors(p, &l2, &h1));
   *value = of && !strcmp(of, "h1") ? h1 : l2;

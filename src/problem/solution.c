@@ -1,6 +1,7 @@
 /* Solves, and makes u of u_0; errors and the round-off floor. */
 #include <float.h>
 #include <math.h>
+#include "functional/flow.h"
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
@@ -88,6 +89,8 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1) 
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TES_CHECK(problem->exact[0], "there is no exact solution to compare with");
+  if (problem->equation->flow && problem->equation->flow->scalar)
+    return tesi_dg_errors(problem->space, problem->u, problem->exact[0], l2, h1);
   TES_TRY(tes_functional_error(problem->space, problem->u, (const TesFunction *const *)problem->exact, l2, h1,
                                NULL, NULL));
 done:

@@ -281,7 +281,7 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesStatus status = TES_OK;
   TesiFlowErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
-  TES_CHECK(p->equation->flow, "the equation %s is no flow", p->equation->name);
+  TES_CHECK(p->equation->flow && !p->equation->flow->scalar, "the equation %s is no flow", p->equation->name);
   const bool exact = p->exact[0] != NULL;
   TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,
                            p->op->singular, &e));

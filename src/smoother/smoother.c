@@ -1,10 +1,17 @@
 /* Smoothers: creation, and the public calls with their argument checks. */
 #include "smoother/smoother.h"
+#include "operator/dg/dg.h"
 #include "operator/operator_parts.h"
+#include "smoother/dg_patch/dg_patch.h"
 #include "smoother/saddle_patch/saddle_patch_varying.h"
 
 static bool is_saddle(const TesOperator *op) {
   return op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(op);
+}
+
+/* Kinds of operators whose patches are of discontinuous functions. */
+static bool is_broken(const TesOperator *op) {
+  return is_saddle(op) || tesi_is_dg(op);
 }
 
 static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
@@ -20,7 +27,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
             "chebyshev degree is %d, expected 1..100 or 0 for the default", desc->degree);
   TES_CHECK(desc->ratio == 0 || (desc->ratio > 1 && desc->ratio <= 1e6),
             "chebyshev ratio is %g, expected 1 < ratio <= 1e6 or 0 for none", desc->ratio);
-  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_saddle(desc->op),
+  TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_broken(desc->op),
             "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
   TES_CHECK(desc->local != TES_LOCAL_CG || desc->op->kind == &tesi_operator_saddle,
             "the local solver cg is for patches of stokes with a constant viscosity");
@@ -31,7 +38,9 @@ done:
 static TesStatus init_patch(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  if (tesi_is_saddle_varying(smoother->op))
+  if (tesi_is_dg(smoother->op))
+    TES_TRY(tesi_smoother_dg_init(smoother));
+  else if (tesi_is_saddle_varying(smoother->op))
     TES_TRY(tesi_smoother_saddle_varying_init(smoother));
   else if (is_saddle(smoother->op))
     TES_TRY(tesi_smoother_saddle_init(smoother));
@@ -48,9 +57,9 @@ done:
 }
 
 static const char *wants_patches(const TesOperator *op) {
-  return tesi_is_diffusion(op) || is_saddle(op)
+  return tesi_is_diffusion(op) || is_broken(op)
              ? NULL
-             : "it is for operators over a box (separable, quadrature, saddle)";
+             : "it is for operators over a box (separable, quadrature, saddle, dg)";
 }
 
 static const char *wants_diagonal(const TesOperator *op) {
@@ -95,7 +104,7 @@ static TesStatus init(TesSmoother *smoother) {
   TesStatus status = TES_OK;
   if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
   const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_diffusion(smoother->op);
-  if (any) smoother->kind = box || is_saddle(smoother->op) ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
+  if (any) smoother->kind = box || is_broken(smoother->op) ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
   TES_CHECK(!reason, "no smoother %s for this operator: %s", kinds[smoother->kind].name, reason);

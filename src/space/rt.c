@@ -4,7 +4,7 @@
 #include "basis/gauss.h"
 
 static TesStatus fill_axis(TesContext *ctx, const TesMesh *mesh, int d, int n, const uint8_t *given,
-                           TesiRtAxis *a) {
+                           bool scalar, TesiRtAxis *a) {
   TesStatus status = TES_OK;
   const bool exists = d < mesh->dim;
   a->cells = exists ? mesh->box[d] : 1;
@@ -15,7 +15,7 @@ static TesStatus fill_axis(TesContext *ctx, const TesMesh *mesh, int d, int n, c
   a->x = mesh->coordinates[d];
   for (int end = 0; end < 2; end++) {
     a->normal[end] = exists && !a->periodic && (given[2 * d + end] & 1);
-    a->tangential[end] = exists && !a->periodic && (given[2 * d + end] & 2);
+    a->tangential[end] = exists && !a->periodic && (given[2 * d + end] & (scalar ? 1 : 2));
   }
   TES_ALLOC(&a->h, a->cells);
   const double mean = (a->x[a->cells] - a->x[0]) / a->cells,
@@ -30,7 +30,7 @@ done:
   return status;
 }
 
-TesStatus tesi_rt_create(TesContext *ctx, const TesMesh *mesh, int degree, const uint8_t *given,
+TesStatus tesi_rt_create(TesContext *ctx, const TesMesh *mesh, int degree, const uint8_t *given, bool scalar,
                          TesiRt **rt) {
   TesStatus status = TES_OK;
   TesiRt *r = NULL;
@@ -39,11 +39,13 @@ TesStatus tesi_rt_create(TesContext *ctx, const TesMesh *mesh, int degree, const
   r->dim = mesh->dim;
   r->n = degree + 1;
   r->parts = mesh->dim + 1;
-  for (int d = 0; d < 3; d++) TES_TRY(fill_axis(ctx, mesh, d, r->n, given, &r->axis[d]));
+  r->scalar = scalar;
+  for (int d = 0; d < 3; d++) TES_TRY(fill_axis(ctx, mesh, d, r->n, given, scalar, &r->axis[d]));
   for (int p = 0; p < r->parts; p++) {
     int64_t size = 1;
     for (int d = 0; d < 3; d++) {
       r->extent[p][d] = d == p && p < r->dim ? r->axis[d].nodes : r->axis[d].modes;
+      if (scalar && p < r->dim) r->extent[p][d] = 0;
       size *= r->extent[p][d];
     }
     r->offset[p + 1] = r->offset[p] + size;

@@ -25,13 +25,17 @@ enum { TESI_RT_PARTS = 4 };
 
 typedef struct TesiRt {
   int dim, n, parts; /* parts: dim components, and the pressure */
+  bool
+      scalar; /* element dg: the components have no entries, and the unknown stands where the pressure does */
   TesiRtAxis axis[3];
   int extent[TESI_RT_PARTS][3];
   int64_t offset[TESI_RT_PARTS + 1];
 } TesiRt;
 
-/* given[2 * dim]: bit 0, the normal component is known at this face; bit 1, the tangential ones. */
-TesStatus tesi_rt_create(TesContext *ctx, const TesMesh *mesh, int degree, const uint8_t *given, TesiRt **rt);
+/* given[2 * dim]: bit 0, the normal component is known at this face; bit 1, the tangential ones; scalar: bit 0, the
+ * unknown, which is then "tangential". */
+TesStatus tesi_rt_create(TesContext *ctx, const TesMesh *mesh, int degree, const uint8_t *given, bool scalar,
+                         TesiRt **rt);
 void tesi_rt_destroy(TesContext *ctx, TesiRt **rt);
 /* Unknowns: all entries but known nodes, minus nothing for the constant of the pressure. */
 int64_t tesi_rt_dofs(const TesiRt *rt);

@@ -20,15 +20,16 @@ done:
   return status;
 }
 
-/* The parts of a space of element rt are the components and the pressure. */
+/* The parts of a space of element rt are the components and the pressure; that of element dg is no space. */
 static TesStatus create_rt(TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
+  const bool scalar = s->element == TES_ELEMENT_DG;
   for (int d = 0; d < s->dim; d++)
-    TES_CHECK(s->mesh->box[d] >= 2, "element rt needs two cells a direction at least, there is one in %c",
-              "xyz"[d]);
-  TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, &s->rt));
-  for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[p];
+    TES_CHECK(s->mesh->box[d] >= 2, "element %s needs two cells a direction at least, there is one in %c",
+              scalar ? "dg" : "rt", "xyz"[d]);
+  TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, scalar, &s->rt));
+  for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[scalar && p ? s->rt->parts : p];
   s->length = s->part_first[s->parts];
   s->dofs = tesi_rt_dofs(s->rt);
 done:
@@ -58,17 +59,18 @@ int tesi_space_usual_degree(TesElement element, int degree) {
 
 static TesStatus check_desc(TesContext *ctx, const TesSpaceDesc *desc, int degree) {
   TesStatus status = TES_OK;
-  const bool rt = desc->element == TES_ELEMENT_RT;
+  const bool rt = desc->element == TES_ELEMENT_RT || desc->element == TES_ELEMENT_DG;
   TES_CHECK(desc->mesh, "a space needs a mesh");
-  TES_CHECK(desc->element >= TES_ELEMENT_AUTO && desc->element <= TES_ELEMENT_RT,
-            "element is %d, expected 0..2", (int)desc->element);
-  TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element rt is for meshes of kind box; this one is not");
+  TES_CHECK(desc->element >= TES_ELEMENT_AUTO && desc->element <= TES_ELEMENT_DG,
+            "element is %d, expected 0..3", (int)desc->element);
+  TES_CHECK(!rt || desc->mesh->kind == TES_MESH_BOX, "element %s is for meshes of kind box; this one is not",
+            desc->element == TES_ELEMENT_RT ? "rt" : "dg");
   const int highest = rt ? RT_DEGREE : highest_degree(desc->mesh->kind);
   TES_CHECK(degree >= 1 && degree <= highest, "degree is %d, expected 1..%d%s", degree, highest,
             desc->mesh->kind == TES_MESH_FOREST ? " on a forest" : "");
   TES_CHECK(desc->components >= 0 && desc->components <= (rt ? 0 : TESI_COMPONENTS),
             "a space of %d components, expected %s", desc->components,
-            rt ? "0: element rt has one a direction" : "1..6, or 0 for 1");
+            rt ? "0 for elements rt and dg" : "1..6, or 0 for 1");
   for (int d = 0; d < 3; d++)
     TES_CHECK(rt || !desc->mesh->box_periodic[d],
               "element q on a periodic box: make it a forest (mesh.kind)");
@@ -93,9 +95,9 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   s->element = desc->element ? desc->element : TES_ELEMENT_Q;
   s->parts = s->element == TES_ELEMENT_RT ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
-  TES_TRY(s->element == TES_ELEMENT_RT ? create_rt(s)
-          : s->parts == 1              ? create_scalar(s)
-                                       : tesi_space_create_components(s));
+  TES_TRY(s->element != TES_ELEMENT_Q ? create_rt(s)
+          : s->parts == 1             ? create_scalar(s)
+                                      : tesi_space_create_components(s));
   *space = s;
   s = NULL;
 done:
@@ -143,7 +145,7 @@ done:
 
 TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int degree, TesSpace **other) {
   const bool everywhere = space->given[tes_mesh_boundaries(space->mesh)],
-             rt = space->element == TES_ELEMENT_RT;
+             rt = space->element != TES_ELEMENT_Q;
   const TesSpaceDesc desc = {.mesh = mesh,
                              .degree = degree,
                              .components = rt ? 0 : space->parts,

@@ -46,7 +46,7 @@ struct TesSpace {
   TesElement element; /* never auto */
   uint8_t *given;     /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
   TesiAxis axis[3];   /* of q over a box, one component */
-  TesiRt *rt; /* of rt, whose parts are the components and the pressure; they are no spaces of their own */
+  TesiRt *rt; /* of rt, whose parts are the components and the pressure, no spaces of their own; and of dg */
   int64_t length, dofs;
   TesiCellView *view; /* one component; over a box NULL until it is asked for */
   bool product;       /* made by tes_space_create_product() */
@@ -70,7 +70,7 @@ static inline TesVector tesi_space_scalar_range(const TesSpace *space, const Tes
 }
 /* The axes [3] of a space of one component over a box; NULL for others, and for no space. */
 const TesiAxis *tesi_space_box(const TesSpace *space);
-/* The axes of element rt; NULL for others. */
+/* The axes of elements rt and dg (scalar); NULL for others. */
 const TesiRt *tesi_space_rt(const TesSpace *space);
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);

@@ -100,8 +100,31 @@ static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
   if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST)
     TES_TRY(tesi_case_error(r, mesh, r->node[mesh],
                             "stokes is solved on boxes of kind box alone, with element rt"));
-  if (d->element == 1)
-    TES_TRY(tesi_case_error(r, element, r->node[element], "stokes has the element rt; q is for poisson"));
+  if (d->c.problem.element == TES_ELEMENT_Q || d->c.problem.element == TES_ELEMENT_DG)
+    TES_TRY(
+        tesi_case_error(r, element, r->node[element], "stokes has the element rt; q and dg are for poisson"));
+done:
+  return status;
+}
+
+/* Over boxes of kind box, of poisson. */
+static TesStatus check_dg(TesiCaseReader *r, int row) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiCaseDraft *d = &r->draft;
+  const int degree = tesi_case_row("space.degree"), checkpoint = tesi_case_row("output.checkpoint");
+  if (d->c.problem.equation != TES_POISSON)
+    TES_TRY(tesi_case_error(r, row, r->node[row], "dg is for poisson; transport has the element q"));
+  else if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "adapt") ||
+           given(r, "mesh.refine_where"))
+    TES_TRY(
+        tesi_case_error(r, row, r->node[row],
+                        "dg is for boxes of kind box, without adapt and refine_where; other meshes have q"));
+  if (d->c.problem.degree > 15)
+    TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element dg, got %d",
+                            d->c.problem.degree));
+  if (r->node[checkpoint])
+    TES_TRY(tesi_case_error(r, checkpoint, r->node[checkpoint], "holds solutions of elements q and rt"));
 done:
   return status;
 }
@@ -114,13 +137,17 @@ static TesStatus refuse_flow_keys(TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
   const int f = tesi_case_row("data.f"), exact = tesi_case_row("data.exact"),
             element = tesi_case_row("space.element");
-  for (int i = 0; i < 5; i++) TES_TRY(belongs(r, flow[i], "stokes"));
+  const bool dg = d->c.problem.element == TES_ELEMENT_DG;
+  for (int i = 0; i < 5; i++)
+    if (!dg || strcmp(flow[i], "solver.penalty") != 0) TES_TRY(belongs(r, flow[i], "stokes"));
   if (r->entries[f]) TES_TRY(tesi_case_error(r, f, r->node[f], "expected one expression, got a list"));
   if (given(r, "data.exact.velocity") || given(r, "data.exact.pressure"))
     TES_TRY(tesi_case_error(r, exact, r->node[exact],
                             "velocity and pressure belong to stokes: expected one expression"));
-  if (d->element == 2)
-    TES_TRY(tesi_case_error(r, element, r->node[element], "poisson has the element q; rt belongs to stokes"));
+  if (d->c.problem.element == TES_ELEMENT_RT)
+    TES_TRY(tesi_case_error(r, element, r->node[element],
+                            "poisson has the elements q and dg; rt belongs to stokes"));
+  if (dg) TES_TRY(check_dg(r, element));
 done:
   return status;
 }

@@ -36,6 +36,11 @@ static TesStatus choose_domain(TesiCaseReader *r) {
   return TES_OK;
 }
 
+/* Elements of boxes that may be periodic. */
+static bool has_rings(const TesiCaseReader *r) {
+  return r->draft.c.problem.equation == TES_STOKES || r->draft.c.problem.element == TES_ELEMENT_DG;
+}
+
 /* What a grid cannot have. */
 static TesStatus refuse_box(TesiCaseReader *r) {
   static const struct {
@@ -55,7 +60,7 @@ static TesStatus refuse_box(TesiCaseReader *r) {
     if (given(r, needs[i].path))
       TES_TRY(tesi_case_error(r, row, r->node[row], "a mesh of kind box is %s: leave %s out, or kind: forest",
                               needs[i].reason, needs[i].path));
-  if (r->draft.periodic && r->draft.c.problem.equation != TES_STOKES)
+  if (r->draft.periodic && !has_rings(r))
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             "a mesh of kind box has no opposite faces that are one: leave mesh.box.periodic "
                             "out, or kind: forest"));
@@ -67,7 +72,7 @@ static TesStatus choose_kind(TesiCaseReader *r) {
   TesMeshDesc *mesh = &r->draft.c.mesh;
   if (mesh->kind == TES_MESH_BOX) return refuse_box(r);
   const bool grid = mesh->domain == TES_DOMAIN_BOX && !given(r, "mesh.refine_where") && !given(r, "adapt") &&
-                    (!r->draft.periodic || r->draft.c.problem.equation == TES_STOKES);
+                    (!r->draft.periodic || has_rings(r));
   if (mesh->kind == TES_MESH_AUTO) mesh->kind = grid ? TES_MESH_BOX : TES_MESH_FOREST;
   return TES_OK;
 }

@@ -145,9 +145,10 @@ const TesiKey tesi_case_keys[] = {
    .fallback = "4",
    .fallback_note = "4; rt: 2",
    .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
-  {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(element), .choices = WORDS("auto", "q", "rt"),
-   .fallback = "auto",
-   .help = "q: continuous, of poisson; rt: Raviart-Thomas velocity and discontinuous pressure, of stokes"},
+  {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
+   .choices = WORDS("auto", "q", "rt", "dg"), .fallback = "auto",
+   .help = "q: continuous; dg: discontinuous, of poisson on boxes; rt: Raviart-Thomas velocity and discontinuous "
+     "pressure, of stokes"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = WORDS("auto", "none", "supg"), .fallback = "auto",
@@ -235,7 +236,7 @@ const TesiKey tesi_case_keys[] = {
    .help = "colours of the patches of stokes: 2^dim, or twice as many, of patches that share no face"},
   {.path = "solver.penalty", .type = TESI_KEY_CHOICE, .target = SOLVER(penalty),
    .choices = WORDS("auto", "standard", "paper"), .fallback = "auto",
-   .help = "stokes: penalty of tangential jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
+   .help = "stokes, element dg: penalty of jumps: k (k + 1) / h; auto: twice that at boundaries for degree 1; "
      "paper: (k + 1)(k + 2) / h"},
   {.path = "solver.coarse", .type = TESI_KEY_CHOICE, .target = SOLVER(coarse),
    .choices = WORDS("auto", "direct", "amg", "cg"),

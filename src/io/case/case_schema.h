@@ -32,7 +32,7 @@ typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha */
   TesFunction *f[3], *exact[3], *exact_pressure, *initial, *where, *b[3];
-  int element, stabilization;
+  int stabilization;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;
   int periodic; /* bit d: in direction d */

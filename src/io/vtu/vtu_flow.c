@@ -1,5 +1,5 @@
-/* Velocity and pressure as fields of a VTU file: each cell by itself, with the degree of the velocity, so that
- * jumps between cells are there. */
+/* Velocity and pressure, or the unknown of element dg, as fields of a VTU file: each cell by itself, with the degree of
+ * the velocity, so that jumps between cells are there. */
 #include <math.h>
 #include <string.h>
 #include "basis/gauss.h"
@@ -87,8 +87,9 @@ TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const T
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const TesSpace *space = problem->space;
-  const int degree = space->degree + 1;
   Flow flow = {.rt = tesi_space_rt(space)};
+  const bool scalar = flow.rt->scalar;
+  const int degree = space->degree + !scalar, first = scalar ? PRESSURE : 0, count = scalar ? 1 : FIELDS;
   Field field[FIELDS];
   TesVtuArray arrays[FIELDS];
   double nodes[TESI_MAX_POINTS];
@@ -98,7 +99,7 @@ TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const T
   tesi_flow_tables_at(flow.rt->n, degree + 1, nodes, &flow.tables);
   for (int i = 0; i < FIELDS; i++) {
     field[i] = (Field){&flow, (What)i};
-    arrays[i] = (TesVtuArray){.name = names[i],
+    arrays[i] = (TesVtuArray){.name = scalar ? "u" : names[i],
                               .components = components_of(flow.rt, (What)i),
                               .fill = fill_field,
                               .user = &field[i]};
@@ -108,8 +109,8 @@ TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const T
                                       .degree = degree,
                                       .cells = space->mesh->cells,
                                       .coordinates = {.fill = fill_coordinates, .user = &flow},
-                                      .point_fields = arrays,
-                                      .point_field_count = FIELDS,
+                                      .point_fields = arrays + first,
+                                      .point_field_count = count,
                                       .cell_fields = cell_fields,
                                       .cell_field_count = cell_count},
                         path));

@@ -4,8 +4,10 @@
 #include "basis/gauss.h"
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"
+#include "multigrid/coarse/coarse_dg.h"
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "multigrid/coarse/coarse_saddle_varying.h"
+#include "operator/dg/dg.h"
 #include "operator/operator_parts.h"
 #include "operator/saddle_varying/saddle_varying.h"
 #include "parallel/comm.h"
@@ -24,6 +26,7 @@ struct TesiCoarse {
   TesiCoarseMatrix *matrix; /* of mapped operators */
   TesiCoarseSaddle *saddle;
   TesiCoarseSaddleVarying *saddle_varying;
+  TesiCoarseDg *dg;
   TesiCoarseSaddleDevice
       *saddle_device[2];    /* by precision of the vectors; float64 ones for all, float32 for a cycle */
   TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
@@ -97,6 +100,7 @@ done:
 static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
+  if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, &c->dg);
   if (tesi_is_saddle_varying(c->op)) return tesi_coarse_saddle_varying_create(ctx, c->op, &c->saddle_varying);
   if (!tesi_coarse_saddle_on_device(c->op)) return tesi_coarse_saddle_create(ctx, c->op, &c->saddle);
   TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_DOUBLE, &c->saddle_device[TES_DOUBLE]));
@@ -162,7 +166,8 @@ static TesStatus create_parts(TesiCoarse *c, TesPrecision precision, TesCoarseKi
 static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  const bool saddle = c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op),
+  const bool saddle =
+                 c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) || tesi_is_dg(c->op),
              box = tesi_is_diffusion(c->op) || saddle;
   TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
             "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
@@ -214,6 +219,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_matrix_destroy(&c->matrix);
   tesi_coarse_saddle_destroy(&c->saddle);
   tesi_coarse_saddle_varying_destroy(&c->saddle_varying);
+  tesi_coarse_dg_destroy(&c->dg);
   for (int p = 0; p < 2; p++) tesi_coarse_saddle_device_destroy(&c->saddle_device[p]);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
@@ -291,6 +297,8 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   TES_TRY(tes_vector_get(b, coarse->b));
   if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
+  else if (coarse->dg)
+    tesi_coarse_dg_solve(coarse->dg, coarse->b, coarse->x);
   else if (coarse->saddle_varying)
     tesi_coarse_saddle_varying_solve(coarse->saddle_varying, coarse->b, coarse->x);
   else if (coarse->saddle)

@@ -55,5 +55,8 @@ int tesi_saddle_local_size(const TesiSaddleLocal *l, int part);
 int tesi_saddle_local_most(const TesiSaddleLocal *l);
 /* part[0 .. dim], F and g, become u and p; [z][y][x] of their unknowns. S: S^+; work: twice the largest part. */
 void tesi_saddle_local_solve(const TesiSaddleLocal *l, const double *S, double *const *part, double *work);
+/* Element dg: x <- (nu (sum of Ld over directions) + alpha)^-1 x, of all modes; closed: pseudo-inverse, the null
+ * vector is the constant. work: as many numbers. */
+void tesi_saddle_local_solve_scalar(const TesiSaddleLocal *l, double *x, double *work);
 
 #endif

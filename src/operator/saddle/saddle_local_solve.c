@@ -88,3 +88,10 @@ void tesi_saddle_local_solve(const TesiSaddleLocal *l, const double *S, double *
   }
   transform(l, dim, true, p, other);
 }
+
+void tesi_saddle_local_solve_scalar(const TesiSaddleLocal *l, double *x, double *work) {
+  transform(l, l->dim, false, x, work);
+  divide(l, l->dim, x);
+  if (l->closed) x[0] = 0; /* eigenvalues ascend: the first one of each direction is that of the constant */
+  transform(l, l->dim, true, x, work);
+}

@@ -264,7 +264,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   double value;
   const TesForm *form = &desc->form;
   const TesTermDesc *mass = tesi_form_term(form, TES_TERM_MASS, 0);
-  if (!tesi_space_rt(desc->space)) return "the space is not of element rt";
+  if (!desc->space || desc->space->element != TES_ELEMENT_RT) return "the space is not of element rt";
   if (tesi_has_kernels(desc->space->context)) return "devices with kernels do not have it: --device cpu";
   for (int i = 0; i < form->terms; i++)
     if (form->term[i].term == TES_TERM_ROBIN) return "the form has a Robin term";

@@ -12,7 +12,8 @@ typedef TesiTransferRt Plan;
 
 static const char *refuses(const TesTransferDesc *desc) {
   const TesiRt *coarse = tesi_space_rt(desc->coarse), *fine = tesi_space_rt(desc->fine);
-  if (!coarse || !fine) return "both spaces have to be of element rt";
+  if (!coarse || !fine || coarse->scalar != fine->scalar)
+    return "both spaces have to be of element rt, or dg";
   if (coarse->dim != fine->dim || coarse->n != fine->n) return "degree or dimension differ";
   for (int d = 0; d < fine->dim; d++) {
     const int nc = coarse->axis[d].cells, nf = fine->axis[d].cells;
@@ -115,7 +116,7 @@ static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, 
   const Plan *plan = t->plan;
   const TesiRt *from = tesi_space_rt(t->coarse), *to = tesi_space_rt(t->fine);
   if (plan->device) return tesi_transfer_rt_device_prolongate(t, coarse, add, fine);
-  for (int p = 0; p < to->parts; p++)
+  for (int p = to->scalar ? to->dim : 0; p < to->parts; p++)
     products(t, plan->up, p, from->extent[p], at(t, coarse, from->offset[p]), add,
              at(t, fine, to->offset[p]));
   return TES_OK;
@@ -125,7 +126,7 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   const Plan *plan = t->plan;
   const TesiRt *from = tesi_space_rt(t->fine), *to = tesi_space_rt(t->coarse);
   if (plan->device) return tesi_transfer_rt_device_restrict(t, fine, coarse);
-  for (int p = 0; p < to->parts; p++)
+  for (int p = to->scalar ? to->dim : 0; p < to->parts; p++)
     products(t, plan->down, p, from->extent[p], at(t, fine, from->offset[p]), false,
              at(t, coarse, to->offset[p]));
   return TES_OK;
@@ -168,7 +169,7 @@ static TesStatus reference(const TesTransfer *t, const TesiBand band[3][2], cons
   double *a = NULL, *b = NULL;
   TES_ALLOC(&a, t->fine_length);
   TES_ALLOC(&b, t->fine_length);
-  for (int p = 0; p < to->parts; p++) {
+  for (int p = to->scalar ? to->dim : 0; p < to->parts; p++) {
     int extent[3] = {from->extent[p][0], from->extent[p][1], from->extent[p][2]};
     const int64_t size = tesi_rt_size(to, p);
     memcpy(a, x + from->offset[p], sizeof *a * (size_t)tesi_rt_size(from, p));

@@ -1,0 +1,131 @@
+/* The kind dg: products with banded matrices, a direction at a time. */
+#include "operator/dg/dg.h"
+#include <stdio.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "operator/form.h"
+
+/* y <- keep y + factor Ld in direction d x. */
+static void product(const TesOperator *op, int d, double factor, bool keep, const void *x, void *y) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const int *extent = s->rt->extent[s->rt->dim];
+  TesiBandProduct p = {.band = &s->axis[d].penalty, .outer = 1, .inner = 1, .factor = factor, .keep = keep};
+  for (int e = 0; e < d; e++) p.inner *= extent[e];
+  for (int e = d + 1; e < 3; e++) p.outer *= extent[e];
+  tesi_band_product(op->context, &p, op->precision == TES_SINGLE, x, y);
+}
+
+/* y <- keep y + sign A x. */
+static TesStatus add(const TesOperator *op, double sign, bool keep, const void *x, void *y) {
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  for (int d = 0; d < s->rt->dim; d++) product(op, d, sign * s->nu, keep || d > 0, x, y);
+  if (s->alpha != 0)
+    status = tesi_context_device(op->context)
+                 ->axpy(op->context, op->length, sign * s->alpha, op->precision, x, op->precision, y);
+  return status;
+}
+
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  return add(op, 1, false, x, y);
+}
+
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  if (r != b) TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, b, op->precision, r));
+  TES_TRY(add(op, -1, true, x, r));
+done:
+  return status;
+}
+
+static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
+  return residual(op, b->data, u->data, b->data);
+}
+
+static TesStatus diagonal(const TesOperator *op, void *out) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const int *extent = s->rt->extent[s->rt->dim];
+  for (int64_t j = 0; j < op->length; j++) {
+    const int mode[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
+                         (int)(j / extent[0] / extent[1])};
+    double sum = s->alpha;
+    for (int d = 0; d < s->rt->dim; d++)
+      sum += s->nu * tesi_band_entry(&s->axis[d].penalty, mode[d], mode[d]);
+    if (op->precision == TES_DOUBLE)
+      ((double *)out)[j] = sum;
+    else
+      ((float *)out)[j] = (float)sum;
+  }
+  return TES_OK;
+}
+
+static TesCost cost(const TesOperator *op) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const double length = (double)op->length;
+  return (TesCost){.flops = length * 2 * s->rt->dim * 3 * s->rt->n,
+                   .bytes = 2 * length * (double)tesi_precision_size(op->precision)};
+}
+
+static void destroy(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesiSaddle *s = op->data;
+  if (!s) return;
+  for (int d = 0; d < 3; d++) tesi_saddle_axis_free(ctx, &s->axis[d]);
+  tes_vector_destroy(&op->null);
+  tesi_free(ctx, &op->data);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .diagonal = diagonal,
+                                        .lift = lift,
+                                        .apply_ref = tesi_dg_apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy};
+
+static const char *refuses(const TesOperatorDesc *desc) {
+  double value;
+  if (!desc->space || desc->space->element != TES_ELEMENT_DG) return "the space is not of element dg";
+  if (tesi_has_kernels(desc->space->context)) return "devices with kernels do not have it: --device cpu";
+  for (int i = 0; i < desc->form.terms; i++) {
+    const TesTermDesc *t = &desc->form.term[i];
+    if (t->term != TES_TERM_DIFFUSION && t->term != TES_TERM_MASS)
+      return "the form has other terms than these";
+    if (!tesi_coefficient_constant(&t->a, 0, &value)) return "a coefficient is not constant";
+  }
+  return NULL;
+}
+
+static bool is_free(const TesiRt *rt) {
+  for (int d = 0; d < rt->dim; d++)
+    if (!rt->axis[d].periodic && (rt->axis[d].tangential[0] || rt->axis[d].tangential[1])) return false;
+  return true;
+}
+
+static TesStatus init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesTermDesc *nu = tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0),
+                    *alpha = tesi_form_term(&op->desc.form, TES_TERM_MASS, 0);
+  TesiSaddle *s;
+  op->table = &table;
+  TES_NEW(&s);
+  op->data = s;
+  s->rt = tesi_space_rt(op->space);
+  s->nu = 1;
+  if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
+  if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
+  TES_CHECK(s->nu > 0, "the coefficient a is %g, expected > 0", s->nu);
+  TES_CHECK(s->alpha >= 0, "the coefficient c is %g, expected >= 0", s->alpha);
+  for (int d = 0; d < s->rt->dim; d++)
+    TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
+  op->singular = is_free(s->rt) && s->alpha == 0;
+  if (op->singular) TES_TRY(tesi_saddle_create_null(op));
+  snprintf(op->description, sizeof op->description,
+           "dg: discontinuous Q_%d, interior penalties, banded matrices", op->space->degree);
+done:
+  return status;
+}
+
+const TesiOperatorKind tesi_operator_dg = {.name = "dg", .refuses = refuses, .init = init};

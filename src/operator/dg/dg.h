@@ -1,0 +1,20 @@
+/* Diffusion and mass over discontinuous Q_k by symmetric interior penalties (SIPG):
+ *   a(u, v) = sum over cells int nu grad u . grad v + alpha u v
+ *           + sum over faces nu int gamma J(u) J(v) - A(u) J(v) - J(u) A(v),
+ * J = v- - v+, A = the mean of dv/dx_d on both sides; at faces with given values J = +-v, A = dv/dx_d; at others
+ * nothing. With Legendre modes, orthonormal on their cells, A = nu (sum over directions of Ld) + alpha: the blocks Ld
+ * and gamma of operator/saddle/saddle.h, whose struct this is; its other matrices are not used.
+ * stokes-multigrid-cui-2025, section 4. */
+#ifndef TESI_DG_H
+#define TESI_DG_H
+
+#include "functional/flow.h"
+#include "operator/saddle/saddle.h"
+
+static inline bool tesi_is_dg(const TesOperator *op) {
+  return op->kind == &tesi_operator_dg;
+}
+/* By quadrature, basis function by basis function (dg_ref.c). */
+TesStatus tesi_dg_apply_ref(const TesOperator *op, const double *x, double *y);
+
+#endif

@@ -1,0 +1,107 @@
+/* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, values on boundaries weakly. */
+#include <math.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "functional/flow.h"
+#include "operator/dg/dg.h"
+#include "problem/problem.h"
+
+/* Without an entry: the value is 0. */
+static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
+  const TesBoundary *boundary = p->numbered.boundary;
+  const TesiRt *rt = tesi_space_rt(p->space);
+  memset(face, 0, 6 * sizeof *face);
+  for (int i = 0; i < 2 * rt->dim; i++) {
+    const TesiRtAxis *a = &rt->axis[i / 2];
+    face[i].penalty =
+        tesi_saddle_boundary_penalty(p->options.penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
+    if (!boundary) continue;
+    face[i].kind = boundary[i].condition == TES_NEUMANN ? TESI_FLOW_OUTFLOW : TESI_FLOW_VELOCITY;
+    face[i].g[rt->dim] = boundary[i].g[0];
+  }
+}
+
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  TesiFlowFace face[6];
+  fill_faces(p, face);
+  return tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
+}
+
+static void given(const TesProblem *p, uint8_t *given) {
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    given[i] = p->numbered.boundary[i].condition == TES_DIRICHLET;
+}
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSolveOptions *o = &p->options;
+  const TesBoundary *boundary = p->numbered.boundary;
+  double value;
+  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element dg is for meshes of kind box; this one is not");
+  TES_CHECK(!desc->materials, "a box has no materials");
+  TES_CHECK(!tesi_has_kernels(ctx), "element dg is solved on the processor alone: --device cpu");
+  TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
+            "a is %s: element dg has constants alone", tes_function_text(p->numbered.data.a));
+  TES_CHECK(!p->numbered.data.c || tes_function_constant(p->numbered.data.c, &value),
+            "c is %s: element dg has constants alone", tes_function_text(p->numbered.data.c));
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_CHECK(boundary[i].condition == TES_DIRICHLET || boundary[i].condition == TES_NEUMANN,
+              "boundary %s: element dg has the conditions Dirichlet and Neumann",
+              tes_mesh_boundary_name(p->mesh, i));
+  TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT,
+            "the local solver of element dg is exact");
+  TES_CHECK(o->coarsening == TES_COARSEN_MESH, "the levels of element dg are meshes: coarsening is mesh");
+done:
+  return status;
+}
+
+/* Nothing is lifted. Where only fluxes are given the data must be in balance, int f + int g = 0. */
+static TesStatus balance(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector *one = p->op->null;
+  double net, size, volume;
+  if (!one) return TES_OK;
+  TES_TRY(tes_vector_dot(p->b, one, &net));
+  TES_TRY(tes_vector_dot(one, one, &volume));
+  TES_TRY(tes_vector_norm(p->b, &size));
+  TES_CHECK(fabs(net) <= 1e-8 * size * sqrt(volume),
+            "only fluxes are given and c is 0: int f + int g must be 0, it is %.6g", net);
+  TES_TRY(tes_vector_axpy(-net / volume, one, p->b));
+done:
+  return status;
+}
+
+/* A constant that is free becomes that of the mean 0, or of the exact solution's. */
+static TesStatus complete(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace none[6];
+  const TesVector *one = p->op->null;
+  TesVector *exact = NULL;
+  double sum, mean = 0, volume;
+  if (!one) return TES_OK;
+  TES_TRY(tes_vector_dot(p->u, one, &sum));
+  TES_TRY(tes_vector_dot(one, one, &volume));
+  memset(none, 0, sizeof none);
+  if (p->exact[0]) {
+    const TesFunction *f[3] = {p->exact[0]};
+    TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &exact));
+    TES_TRY(tesi_flow_load(p->space, f, 0, none, exact));
+    TES_TRY(tes_vector_dot(exact, one, &mean));
+  }
+  TES_TRY(tes_vector_axpy((mean - sum) / volume, one, p->u));
+done:
+  tes_vector_destroy(&exact);
+  return status;
+}
+
+static const TesiFlowEquation broken = {
+    .scalar = true, .check = check, .given = given, .lift = balance, .complete = complete};
+const TesiEquation tesi_poisson_dg = {.name = "poisson",
+                                      .f = 1,
+                                      .form = tesi_diffusion_form,
+                                      .load = load,
+                                      .shown = tesi_diffusion_shown,
+                                      .flow = &broken};

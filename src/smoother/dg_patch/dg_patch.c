@@ -1,0 +1,153 @@
+#include "smoother/dg_patch/dg_patch.h"
+#include <math.h>
+#include <stdio.h>
+#include "base/team.h"
+#include "device/kernel.h"
+
+/* ---- a patch ------------------------------------------------------------------------------------------- */
+
+/* Numbers of its unknowns, [z][y][x]. */
+static int64_t number_of(const TesiDgPatchPlan *p, const int vertex[3], int j) {
+  const TesiRt *rt = p->saddle->rt;
+  const int *extent = rt->extent[rt->dim], n = 2 * rt->n;
+  int64_t number = 0, step = 1;
+  for (int d = 0; d < rt->dim; d++) {
+    number += step * p->axis[d].mode[(int64_t)vertex[d] * n + j % n];
+    step *= extent[d];
+    j /= n;
+  }
+  return number;
+}
+
+static TesiSaddleLocal local_of(const TesiDgPatchPlan *p, const int vertex[3]) {
+  TesiSaddleLocal l = {.dim = p->saddle->rt->dim, .nu = p->saddle->nu, .alpha = p->saddle->alpha};
+  for (int d = 0; d < 3; d++) l.axis[d] = &p->axis[d].local[p->axis[d].type[vertex[d]]];
+  return l;
+}
+
+typedef struct Colour {
+  const TesiDgPatchPlan *plan;
+  int first;
+  bool single;
+  const void *r;
+  void *x;
+} Colour;
+
+static void run_patches(const void *data, TesiSpan span) {
+  const Colour *c = data;
+  const TesiDgPatchPlan *p = c->plan;
+  double *x = p->work + (int64_t)span.thread * 2 * p->numbers;
+  for (int64_t i = c->first + span.first; i < c->first + span.end; i++) {
+    const int *vertex = p->vertex[i];
+    const TesiSaddleLocal l = local_of(p, vertex);
+    for (int j = 0; j < p->numbers; j++) {
+      const int64_t at = number_of(p, vertex, j);
+      x[j] = c->single ? (double)((const float *)c->r)[at] : ((const double *)c->r)[at];
+    }
+    tesi_saddle_local_solve_scalar(&l, x, x + p->numbers);
+    for (int j = 0; j < p->numbers; j++) {
+      const int64_t at = number_of(p, vertex, j);
+      if (c->single)
+        ((float *)c->x)[at] += (float)x[j];
+      else
+        ((double *)c->x)[at] += x[j];
+    }
+  }
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesiDgPatchPlan *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
+  for (int i = 0; i < p->colours; i++) {
+    const bool first = i == 0 && zero_guess;
+    const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i, start = p->first[colour];
+    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
+    const Colour c = {
+        .plan = p, .first = start, .single = op->precision == TES_SINGLE, .r = first ? b : p->r, .x = x};
+    tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches, &c);
+  }
+done:
+  return status;
+}
+
+/* ---- set-up -------------------------------------------------------------------------------------------- */
+
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  const TesiDgPatchPlan *p = smoother->plan;
+  return tesi_saddle_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
+}
+
+static TesCost cost(const TesSmoother *smoother) {
+  const TesiDgPatchPlan *p = smoother->plan;
+  const TesCost residual = tes_operator_info(smoother->op).cost;
+  const double dim = p->saddle->rt->dim, n = 2 * p->saddle->rt->n, patches = p->first[p->colours];
+  return (TesCost){.flops = p->colours * residual.flops + patches * pow(n, dim) * (4 * dim * n + dim + 2),
+                   .bytes = p->colours * 2 * residual.bytes};
+}
+
+static void destroy(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesiDgPatchPlan *p = smoother->plan;
+  if (!p) return;
+  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
+  if (p->r) tesi_context_device(ctx)->release(ctx, &p->r);
+  tesi_free(ctx, &p->first);
+  tesi_free(ctx, &p->vertex);
+  tesi_free(ctx, &p->work);
+  tesi_free(ctx, &smoother->plan);
+}
+
+static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+static TesStatus list_patches(TesContext *ctx, TesiDgPatchPlan *p) {
+  TesStatus status = TES_OK;
+  const TesiSaddlePatchAxis *a = p->axis;
+  const int all = a[0].vertices * a[1].vertices * a[2].vertices;
+  int count = 0;
+  p->colours = a[0].colours * a[1].colours * a[2].colours;
+  TES_ALLOC(&p->first, p->colours + 1);
+  TES_ALLOC(&p->vertex, all);
+  for (int c = 0; c < p->colours; c++) {
+    for (int v = 0; v < all; v++) {
+      const int vertex[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
+                             v / a[0].vertices / a[1].vertices};
+      if (tesi_saddle_patch_colour(a, p->saddle->rt->dim, false, vertex) != c) continue;
+      for (int d = 0; d < 3; d++) p->vertex[count][d] = vertex[d];
+      count++;
+    }
+    p->first[c + 1] = count;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_smoother_dg_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  TesiDgPatchPlan *p;
+  TES_CHECK(!smoother->red_black, "red-black colours are for patches of Stokes");
+  smoother->table = &table;
+  TES_NEW(&p);
+  smoother->plan = p;
+  p->saddle = tesi_saddle_of(smoother->op);
+  p->threads = tes_context_threads(ctx);
+  p->numbers = 1;
+  for (int d = 0; d < 3; d++) {
+    TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, &p->axis[d]));
+    if (d < p->saddle->rt->dim) p->numbers *= 2 * p->saddle->rt->n;
+  }
+  TES_TRY(list_patches(ctx, p));
+  TES_ALLOC(&p->work, (int64_t)p->threads * 2 * p->numbers);
+  TES_TRY(tesi_context_device(ctx)->allocate(
+      ctx, (size_t)smoother->op->length * tesi_precision_size(smoother->op->precision), &p->r));
+  smoother->omega = 1;
+  smoother->symmetric = true;
+  snprintf(smoother->description, sizeof smoother->description,
+           "vertex patches of %d unknowns in %d colours, solved by fast diagonalization", p->numbers,
+           p->colours);
+done:
+  return status;
+}

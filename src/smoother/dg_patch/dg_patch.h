@@ -1,0 +1,21 @@
+/* Vertex patches of discontinuous Q_k: the 2^dim cells round a vertex with all their modes, solved exactly by fast
+ * diagonalization, in the colours of the patches of Stokes, a residual before each. stokes-multigrid-cui-2025, section
+ * 4. */
+#ifndef TESI_DG_PATCH_H
+#define TESI_DG_PATCH_H
+
+#include "smoother/saddle_patch/saddle_patch.h"
+
+typedef struct TesiDgPatchPlan {
+  const TesiSaddle *saddle;
+  TesiSaddlePatchAxis axis[3];
+  int colours, *first;  /* [colours + 1] */
+  int (*vertex)[3];     /* colour by colour */
+  int threads, numbers; /* unknowns of a patch */
+  double *work;         /* [threads][2 numbers] */
+  void *r;              /* residual */
+} TesiDgPatchPlan;
+
+TesStatus tesi_smoother_dg_init(TesSmoother *smoother);
+
+#endif
