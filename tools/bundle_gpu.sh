@@ -6,6 +6,7 @@
 #                  piece as it ends
 #   sanitize 330   those tests under compute-sanitizer: `sanitize`, which can be run alone, by tool and by test
 #   kernels 120    operators, smoothers, transfers, vectors of boxes     solve 180     whole solves
+#   stokes 90      flows: operator, sweep, whole solves
 #   bp 240         the benchmark operators: bench_mapped, _cg, _csr      adaptive 270  meshes with hanging nodes
 #   start 90       processes from start to end                           ladder 60     variants of the patch kernel
 #   profile 300    counters of ncu; only where it is named
@@ -13,7 +14,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 shift
-parts=${*:-check sanitize kernels solve bp adaptive start ladder}
+parts=${*:-check sanitize kernels solve stokes bp adaptive start ladder}
 mkdir -p "$out"
 as=""
 failures=${GPU_FAILURES:-$(mktemp)} # a line each: pieces and loops behind pipes are processes of their own
@@ -159,6 +160,15 @@ if begin solve 180; then
   done
   as=""
   tables solve
+fi
+
+if begin stokes 90; then
+  as="tessera bench stokes --device cuda --degree K --cells 32,64 --rhs random --tolerance 1e-6 --precision mixed --seconds 0.2"
+  for degree in 2 3 4 1; do
+    rows stokes tessera bench stokes --device cuda --degree $degree --cells 32,64 --rhs random --tolerance 1e-6 --precision mixed --seconds 0.2 --csv
+  done
+  as=""
+  tables stokes
 fi
 
 # The most telling first. Kernels are compiled before, side by side, by the device that only compiles.

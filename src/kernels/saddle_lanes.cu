@@ -18,7 +18,8 @@
  * Registers and bytes of shared memory: docs/stokes.md.
  *
  * LINES: of planes only a row is held in registers (saddle_lanes_rows.h, else saddle_lanes_planes.h).
- * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES. */
+ * INNER: inner patches of cubes have a path of their own, with the tables that are an argument.
+ * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER. */
 #include "kernel.h"
 #if LINES
 #include "saddle_lanes_rows.h"
@@ -278,7 +279,7 @@ TESK_KERNEL(tesk_saddle_lanes, THREADS, BLOCKS, (TeskLanes)s, (const TeskLanesBl
     for (int id = tid; id < TABLE; id += THREADS)
       table[d * TABLE + id] = ((const real *)s.numbers[d])[block.kind[d] * TABLE + id];
   __syncthreads();
-  if (block.inner) {
+  if (INNER && block.inner) {
     const Place p = {tid % LANES, tid / LANES, offset, table, inner.v, 0};
     solve(&p, &block, &v, (real)s.alpha, U, Q);
   } else {

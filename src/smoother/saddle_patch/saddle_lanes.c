@@ -12,17 +12,17 @@ enum { DEGREES = 4, KINDS = 4, THREADS = 128, G = TESK_LANES_GROUP };
 enum { SWEEP, IN, OUT, PREPARE, KERNELS };
 
 /* How a kernel is cut, by precision and n: lanes, threads, blocks a multiprocessor, rows of a tile of S^+; whether
- * threads hold rows of a plane instead of a whole one. `few`: for colours that leave multiprocessors idle, where the
- * time is that of one block. */
+ * threads hold rows of a plane instead of a whole one; whether inner patches have a path of their own. `few`: for
+ * colours that leave multiprocessors idle, where the time is that of one block: two paths are too much text there. */
 typedef struct Cut {
-  int lanes, threads, blocks, tile, lines;
+  int lanes, threads, blocks, tile, lines, inner;
 } Cut;
 static const Cut cuts[2][DEGREES + 2] = {
-    {{0}, {0}, {16, 128, 2, 2, 0}, {8, 256, 1, 9, 0}, {4, 256, 1, 8, 1}, {4, 512, 1, 5, 1}},
-    {{0}, {0}, {16, 192, 4, 2, 0}, {16, 256, 2, 9, 0}, {8, 256, 2, 8, 1}, {8, 640, 1, 5, 1}}};
+    {{0}, {0}, {16, 128, 2, 2, 0, 1}, {8, 256, 1, 9, 0, 1}, {4, 256, 1, 8, 1, 1}, {4, 512, 1, 5, 1, 1}},
+    {{0}, {0}, {16, 192, 4, 2, 0, 1}, {16, 256, 2, 9, 0, 1}, {8, 256, 2, 8, 1, 1}, {8, 640, 1, 5, 1, 1}}};
 static const Cut few[2][DEGREES + 2] = {
-    {{0}, {0}, {4, 128, 2, 2, 0}, {4, 256, 1, 3, 0}, {4, 256, 1, 8, 1}, {4, 512, 1, 5, 1}},
-    {{0}, {0}, {4, 128, 2, 2, 0}, {4, 256, 1, 3, 0}, {4, 512, 1, 4, 1}, {4, 512, 1, 5, 1}}};
+    {{0}, {0}, {4, 128, 2, 2, 0, 0}, {4, 256, 1, 3, 0, 0}, {4, 256, 1, 8, 1, 0}, {4, 512, 1, 5, 1, 0}},
+    {{0}, {0}, {4, 128, 2, 2, 0, 0}, {4, 256, 1, 3, 0, 0}, {4, 512, 1, 4, 1, 0}, {4, 512, 1, 5, 1, 0}}};
 enum { FEW = 1024 /* patches of a colour */ };
 
 static Cut cut_of(TesPrecision precision, int n, const TesiSaddlePatchAxis axis[3]) {
@@ -362,7 +362,7 @@ static size_t shared_numbers(int n, const Cut *cut) {
 static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   TesStatus status = TES_OK;
   const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
-  char text[6][24];
+  char text[7][24];
   TesiProgram *sweep, *order;
   l->shared = shared_numbers(n, &l->cut) * tesi_precision_size(l->precision) +
               12 * (size_t)l->cut.lanes * sizeof(int);
@@ -372,8 +372,10 @@ static TesStatus get_kernels(TesContext *ctx, int n, TesiSaddleLanes *l) {
   snprintf(text[3], sizeof text[3], "BLOCKS=%d", l->cut.blocks);
   snprintf(text[4], sizeof text[4], "TILE=%d", l->cut.tile);
   snprintf(text[5], sizeof text[5], "LINES=%d", l->cut.lines);
+  snprintf(text[6], sizeof text[6], "INNER=%d", l->cut.inner);
   const TesiProgramDesc lanes = {.file = "saddle_lanes.cu",
-                                 .options = {real, text[0], text[1], text[2], text[3], text[4], text[5]}},
+                                 .options = {real, text[0], text[1], text[2], text[3], text[4], text[5],
+                                             text[6]}},
                         orders = {.file = "saddle_lanes_order.cu", .options = {real, text[0]}};
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));
