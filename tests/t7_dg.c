@@ -25,7 +25,8 @@ static Outcome solve(const Flow *f, TesProblemDesc desc) {
   assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
   assert_int_equal(tes_space_element(tes_problem_space(problem)), TES_ELEMENT_DG);
   assert_ok(ctx, tes_problem_solve(problem, &result));
-  assert_ok(ctx, tes_problem_errors(problem, &out.l2, &out.h1));
+  out.l2 = out.h1 = NAN;
+  if (desc.exact[0]) assert_ok(ctx, tes_problem_errors(problem, &out.l2, &out.h1));
   out.iterations = result.iterations, out.fractional = result.fractional_iterations;
   tes_problem_destroy(&problem);
   tes_mesh_destroy(&mesh);
@@ -64,11 +65,50 @@ static void errors_and_counts_are_those_of_the_prototypes(void **state) {
                {{.dim = 2, .degree = 7, .cells = {16, 16}}, 2.52, 0},
                {{.dim = 2, .degree = 4, .cells = {32, 32}}, 2.92, 0},
                {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, 2.73, 5.979e-4},
-               {{.dim = 3, .degree = 3, .cells = {8, 8, 8}}, 2.77, 3.064e-5}};
+               {{.dim = 3, .degree = 3, .cells = {8, 8, 8}}, 2.77, 3.064e-5},
+               {{.dim = 3, .degree = 4, .cells = {8, 8, 8}}, 2.69, 3.925e-7}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     assert_near(smooth(&known[i].f, 1e-8).fractional, known[i].fractional, 0.05);
     if (known[i].error > 0) assert_near(smooth(&known[i].f, 1e-12).l2, known[i].error, 0.01 * known[i].error);
   }
+}
+
+static TesStatus random_load(void *user, const TesSpace *space, TesVector *b) {
+  double *values = malloc((size_t)tes_vector_length(b) * sizeof *values);
+  uint64_t seed = 1;
+  (void)user;
+  (void)space;
+  for (int64_t i = 0; i < tes_vector_length(b); i++) values[i] = test_random(&seed);
+  const TesStatus status = tes_vector_set(b, values);
+  free(values);
+  return status;
+}
+
+/* Without smoothing before, too. */
+static void random_counts_are_those_of_the_prototypes(void **state) {
+  (void)state;
+  static const struct {
+    Flow f;
+    double one, none; /* steps before; 0: not known */
+  } known[] = {{{.dim = 2, .degree = 2, .cells = {16, 16}}, 2.98, 4.6},
+               {{.dim = 2, .degree = 4, .cells = {16, 16}}, 2.61, 3.7},
+               {{.dim = 2, .degree = 7, .cells = {16, 16}}, 2.24, 3.2},
+               {{.dim = 2, .degree = 4, .cells = {32, 32}}, 2.62, 0},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, 2.42, 3.7},
+               {{.dim = 3, .degree = 3, .cells = {8, 8, 8}}, 2.30, 0},
+               {{.dim = 3, .degree = 4, .cells = {8, 8, 8}}, 2.30, 3.3}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (int pre = 0; pre < 2; pre++) {
+      const double expected = pre ? known[i].one : known[i].none;
+      const TesProblemDesc desc = {.add_load = random_load,
+                                   .solver = {.tolerance = 1e-8,
+                                              .pre = pre ? 1 : -1,
+                                              .post = 1,
+                                              .precision = TES_SOLVE_DOUBLE,
+                                              .method = TES_METHOD_GMRES,
+                                              .penalty = TES_PENALTY_STANDARD}};
+      if (expected > 0) assert_near(solve(&known[i].f, desc).fractional, expected, 0.2);
+    }
 }
 
 static void orders_are_those_of_the_elements(void **state) {
@@ -206,8 +246,10 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(errors_and_counts_are_those_of_the_prototypes),
+                                     cmocka_unit_test(random_counts_are_those_of_the_prototypes),
                                      cmocka_unit_test(orders_are_those_of_the_elements),
-                                     cmocka_unit_test(polynomials_are_exact), cmocka_unit_test(methods_agree),
+                                     cmocka_unit_test(polynomials_are_exact),
+                                     cmocka_unit_test(methods_agree),
                                      cmocka_unit_test(bad_input_is_told)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
