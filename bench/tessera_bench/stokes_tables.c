@@ -56,8 +56,8 @@ TesStatus bench_stokes_tables(TesContext *ctx, const BenchOptions *options, Benc
     double left[STOKES_DEGREES], right[STOKES_DEGREES];
     for (int i = 0; i < STOKES_DEGREES; i++)
       TES_TRY(count(ctx, 1 << (level - 1), STOKES_FIRST_DEGREE + i, &left[i], &right[i]));
-    if (!add_row(table, level, "paper, direct", stokes_direct[level - STOKES_FIRST_LEVEL]) ||
-        !add_row(table, level, "paper, Schur complement", stokes_schur[level - STOKES_FIRST_LEVEL]) ||
+    if (!add_row(table, level, "paper: direct", stokes_direct[level - STOKES_FIRST_LEVEL]) ||
+        !add_row(table, level, "paper: Schur complement", stokes_schur[level - STOKES_FIRST_LEVEL]) ||
         !add_row(table, level, "left", left) || !add_row(table, level, "right", right))
       return TES_OUT_OF_MEMORY;
   }
