@@ -63,9 +63,15 @@ static bool varies(const TesFunction *a) {
 }
 
 static bool data_vary(const TesProblem *p) {
-  for (int t = 0; t < p->form.terms; t++)
-    if (p->form.term[t].term == TES_TERM_DIFFUSION && varies(p->form.term[t].a.all)) return true;
-  return false; /* materials are on other meshes than boxes */
+  const int materials = tes_mesh_materials(p->mesh);
+  for (int t = 0; t < p->form.terms; t++) {
+    const TesTermDesc *term = &p->form.term[t];
+    if (term->term != TES_TERM_DIFFUSION) continue;
+    if (varies(term->a.all)) return true;
+    for (int i = 0; term->a.material && i < materials; i++)
+      if (varies(term->a.material[i])) return true;
+  }
+  return false;
 }
 
 /* The diffusion coefficients of the form in a cell; they are positive there, which operators have checked. */
@@ -109,13 +115,15 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const int dim = p->mesh->dim;
   const int64_t cells = p->mesh->cells, stride = 1 + (cells - 1) / SAMPLE;
   double xi[3 * POINTS], x[3 * POINTS], J[9 * POINTS];
-  const int points = make_points(dim, xi);
+  const bool vary = data_vary(p); /* else the middle of a cell is enough */
+  const int most = make_points(dim, xi), points = vary ? most : 1;
+  const double *at = vary ? xi : xi + most / 2 * dim;
   int64_t of[3] = {0};
   *survey = (TesiSurvey){.jump = 1};
-  if (p->equation->flow || (p->mesh->kind == TES_MESH_BOX && !data_vary(p))) return TES_OK;
+  if (p->equation->flow || (p->mesh->kind == TES_MESH_BOX && !vary)) return TES_OK;
   for (int64_t c = 0; c < cells; c += stride) {
-    TES_TRY(place(p->mesh, c, points, xi, x, J));
-    TES_TRY(look_at_data(p, c, points, x, &survey->jump));
+    TES_TRY(place(p->mesh, c, points, at, x, J));
+    if (vary) TES_TRY(look_at_data(p, c, points, x, &survey->jump));
     of[stretch_of(dim, J + points / 2 * dim * dim)]++;
   }
   const int64_t all = of[0] + of[1] + of[2];
