@@ -62,15 +62,15 @@ static bool is_rest(const Rest *r, int d, int i) {
 static void copy_lines(const void *data, TesiSpan span) {
   const Rest *r = data;
   const int *extent = r->plan->rt->extent[r->part];
-  const bool any = r->rest[0]->any;
+  const TesiSaddlePatchRest *x = r->rest[0];
+  const int *list = r->part ? x->modes : x->nodes, count = r->part ? x->mode_count : x->node_count;
   for (int64_t l = span.first; l < span.end; l++) {
     const size_t at = (size_t)(r->plan->rt->offset[r->part] + l * extent[0]) * r->size;
     if (is_rest(r, 1, (int)(l % extent[1])) || is_rest(r, 2, (int)(l / extent[1])))
       memcpy(r->to + at, r->from + at, (size_t)extent[0] * r->size);
-    else if (any)
-      for (int x = 0; x < extent[0]; x++)
-        if (is_rest(r, 0, x))
-          memcpy(r->to + at + (size_t)x * r->size, r->from + at + (size_t)x * r->size, r->size);
+    else
+      for (int i = 0; i < count; i++)
+        memcpy(r->to + at + (size_t)list[i] * r->size, r->from + at + (size_t)list[i] * r->size, r->size);
   }
 }
 

@@ -70,8 +70,9 @@ typedef struct TesiSaddlePatchTask {
 
 /* Entries of an axis that the patches of a colour do not write: copied as they are. */
 typedef struct TesiSaddlePatchRest {
-  bool *node, *mode; /* [nodes], [modes] */
-  bool any;
+  bool *node, *mode;  /* [nodes], [modes] */
+  int *nodes, *modes; /* their numbers */
+  int node_count, mode_count;
 } TesiSaddlePatchRest;
 
 typedef struct TesiSaddlePatchPlan {

@@ -89,6 +89,8 @@ static TesStatus fill_rest(TesContext *ctx, const TesiRtAxis *r, const TesiSaddl
   TesStatus status = TES_OK;
   TES_ALLOC(&rest->node, r->nodes);
   TES_ALLOC(&rest->mode, r->modes);
+  TES_ALLOC(&rest->nodes, r->nodes);
+  TES_ALLOC(&rest->modes, r->modes);
   for (int i = 0; i < r->nodes; i++) rest->node[i] = true;
   for (int i = 0; i < r->modes; i++) rest->mode[i] = true;
   for (int v = 0; v < a->vertices; v++) {
@@ -97,7 +99,10 @@ static TesStatus fill_rest(TesContext *ctx, const TesiRtAxis *r, const TesiSaddl
     for (int i = 0; i < 2 * n; i++) rest->node[node[i]] = rest->mode[mode[i]] = false;
     if (!a->outer[a->type[v]].end[1]) rest->node[node[2 * n]] = false;
   }
-  for (int i = 0; i < r->nodes; i++) rest->any = rest->any || rest->node[i];
+  for (int i = 0; i < r->nodes; i++)
+    if (rest->node[i]) rest->nodes[rest->node_count++] = i;
+  for (int i = 0; i < r->modes; i++)
+    if (rest->mode[i]) rest->modes[rest->mode_count++] = i;
 done:
   return status;
 }
@@ -130,6 +135,8 @@ void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p) {
     for (int c = 0; c < 3; c++) {
       tesi_free(ctx, &p->rest[d][c].node);
       tesi_free(ctx, &p->rest[d][c].mode);
+      tesi_free(ctx, &p->rest[d][c].nodes);
+      tesi_free(ctx, &p->rest[d][c].modes);
     }
   tesi_free(ctx, &p->first_task);
   tesi_free(ctx, &p->task);
