@@ -96,7 +96,7 @@ static V find_ratio(const V *next, const V *rho) {
 TESI_APART void iterate_pressure(const Patch *p, int dim, int n) {
   const int size = p->plan->pressures;
   V *const r = p->schur, *const x = p->pressure, *const q = p->W, *const w = p->step;
-  V step;
+  V step = {0};
   if (p->kind->closed) remove_constant(p, dim, n, r);
   precondition(p, dim, n, r, q);
   for (int j = 0; j < size; j++) x[j] = (V){0};

@@ -54,8 +54,9 @@ static void multiply_any(const Real *A, int rows, int columns, const V *x, V *y)
     y[r] = s0, y[r + 1] = s1, y[r + 2] = s2, y[r + 3] = s3;
   }
   for (; r < rows; r++) {
+    const Real *const row = A + (size_t)r * (size_t)columns;
     V sum = {0};
-    for (int c = 0; c < columns; c++) sum += A[r * columns + c] * x[c];
+    for (int c = 0; c < columns; c++) sum += row[c] * x[c];
     y[r] = sum;
   }
 }
@@ -84,7 +85,7 @@ TESI_INLINE void join(bool node, int n, const V *even, const V *odd, V *line) {
 /* A line times Z' or Z. */
 TESI_INLINE void transform_line(const Real *A, bool node, bool symmetric, int length, bool back, int n,
                                 const V *x, V *y) {
-  V even[MOST / 2 + 1], odd[MOST / 2 + 1];
+  V even[MOST], odd[MOST];
   if (!symmetric) {
     multiply_any(A, length, length, x, y);
   } else if (!back) {
