@@ -32,7 +32,7 @@ int cli_next_option(int argc, char **argv, const struct option *options);
 /* Options that all commands have. */
 typedef struct CliCommon {
   const char *device, *json;
-  int threads, simd_bits;
+  int threads, simd_bits, deterministic;
   TesVerbosity verbosity;
 } CliCommon;
 

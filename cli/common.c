@@ -132,6 +132,7 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
   const TesContextDesc desc = {.device = common->device,
                                .threads = common->threads,
                                .simd_bits = common->simd_bits,
+                               .deterministic = common->deterministic,
                                .verbosity = common->verbosity,
                                .log = cli_log};
   const TesStatus status = tes_context_create(&desc, context, message, sizeof message);

@@ -15,6 +15,7 @@ static const char help[] =
     "  --device D             auto, cpu, cuda, cuda:N or emulator                (auto)\n"
     "  --threads N            threads of the CPU                                 (all)\n"
     "  --simd BITS            width of SIMD vectors: 128, 256 or 512             (the widest)\n"
+    "  --deterministic        the same bits every time: no choice by timing, sums in one order\n"
     "  --json FILE            writes a report, to the standard output for '-'\n"
     "  --vtu FILE             writes the solution for ParaView\n"
     "  --png FILE             draws the solution\n"
@@ -24,10 +25,11 @@ static const char help[] =
     "  --schema               prints a JSON schema of case files, for editors\n"
     "  --help                 this text\n";
 
-enum { SET = CLI_OWN_OPTIONS, VTU, PNG, RESTART, KEYS, SCHEMA, HELP };
+enum { SET = CLI_OWN_OPTIONS, DETERMINISTIC, VTU, PNG, RESTART, KEYS, SCHEMA, HELP };
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              CLI_COMMON_OPTIONS,
+                                             {"deterministic", no_argument, NULL, DETERMINISTIC},
                                              {"vtu", required_argument, NULL, VTU},
                                              {"png", required_argument, NULL, PNG},
                                              {"restart", required_argument, NULL, RESTART},
@@ -58,6 +60,9 @@ static bool parse_option(int option, SolveOptions *o) {
       return false;
     }
     o->overrides[o->override_count++] = optarg;
+    return true;
+  case DETERMINISTIC:
+    o->common.deterministic = 1;
     return true;
   case VTU:
     o->vtu = optarg;

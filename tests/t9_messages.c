@@ -51,6 +51,76 @@ static void no_iterations_are_explained(void **state) {
   remove("c.bin");
 }
 
+/* With key, line and point; exit status 2. Where the operator, the load, the boundary or the error meets it. */
+static void data_that_are_not_finite(void **state) {
+  (void)state;
+  static const char *const keys[] = {"data: {a: 2 + sqrt(x - 0.5)}",
+                                     "data: {c: 2 + sqrt(x - 0.5)}",
+                                     "data: {f: 2 + sqrt(x - 0.5)}",
+                                     "data: {exact: 2 + sqrt(x - 0.5)}",
+                                     "boundary: {all: {dirichlet: 2 + sqrt(x - 0.5)}}",
+                                     "boundary: {all: {neumann: 2 + sqrt(x - 0.5)}}",
+                                     "boundary: {all: {robin: {alpha: 2 + sqrt(x - 0.5), g: 1}}}"};
+  static const char *const names[] = {"data.a: ",
+                                      "data.c: ",
+                                      "data.f: ",
+                                      "data.exact: ",
+                                      "boundary.all.dirichlet: ",
+                                      "boundary.all.neumann: ",
+                                      "boundary.all.robin.alpha: "};
+  for (int forest = 0; forest < (has_forests() ? 2 : 1); forest++)
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+      FILE *file = fopen("a.yaml", "w");
+      fprintf(file, "problem: poisson\nmesh: {box: {dim: 2, cells: 4}%s}\n%s\n",
+              forest ? ", kind: forest" : "", keys[i]);
+      fclose(file);
+      assert_run("solve a.yaml --json r.json --quiet", 2);
+      assert_output("a.yaml:3:");
+      assert_output(names[i]);
+      assert_output(" at (0");
+      cJSON *json = read_json("r.json");
+      assert_string_equal(cJSON_GetObjectItem(json, "status")->valuestring, "invalid_input");
+      cJSON_Delete(json);
+    }
+  remove("a.yaml"), remove("r.json");
+}
+
+/* The same residuals to the last digit; by one thread without being asked. */
+static void solves_repeat_their_bits(void **state) {
+  (void)state;
+  static const char *const how[] = {"--deterministic --threads 2", "--threads 1"};
+  if (!has_forests()) skip();
+  for (int i = 0; i < 2; i++) {
+    char *text[2];
+    for (int again = 0; again < 2; again++) {
+      char command[400];
+      snprintf(command, sizeof command,
+               "solve " CASES
+               "ball.yaml --set mesh.refine=2 --set output=null --device cpu %s --json r.json --quiet",
+               how[i]);
+      assert_run(command, 0);
+      cJSON *json = read_json("r.json");
+      text[again] = cJSON_Print(cJSON_GetObjectItem(json, "residuals"));
+      cJSON_Delete(json);
+    }
+    assert_string_equal(text[0], text[1]);
+    free(text[0]), free(text[1]);
+  }
+  remove("r.json");
+}
+
+/* Where hardly anything holds the solution its size drowns the residual: told, on all meshes. */
+static void round_off_is_told(void **state) {
+  (void)state;
+  for (int forest = 0; forest < (has_forests() ? 2 : 1); forest++) {
+    assert_run(forest ? "solve " SQUARE
+                        " --quiet --set 'boundary.all={robin: {alpha: 1e-8, g: 0}}' --set mesh.kind=forest"
+                      : "solve " SQUARE " --quiet --set 'boundary.all={robin: {alpha: 1e-8, g: 0}}'",
+               1);
+    assert_output("is below the round-off floor of the residual");
+  }
+}
+
 /* Progress of the set-up and within adaptive steps: overwritten on terminals, not in logs. */
 static void progress_is_for_terminals(void **state) {
   (void)state;
@@ -104,8 +174,12 @@ static void info_and_help(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(escape_codes_are_shown_as_text), cmocka_unit_test(no_iterations_are_explained),
-      cmocka_unit_test(progress_is_for_terminals), cmocka_unit_test(info_and_help)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(escape_codes_are_shown_as_text),
+                                     cmocka_unit_test(no_iterations_are_explained),
+                                     cmocka_unit_test(progress_is_for_terminals),
+                                     cmocka_unit_test(data_that_are_not_finite),
+                                     cmocka_unit_test(round_off_is_told),
+                                     cmocka_unit_test(solves_repeat_their_bits),
+                                     cmocka_unit_test(info_and_help)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

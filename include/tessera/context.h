@@ -52,6 +52,10 @@ typedef struct TesContextDesc {
    *  time. Operators on mapped cells, those of forests included, choose by TesiMappedDesc.conflicts, and their
    *  diagonals and faces always add by atomics. */
   int unordered;
+  /** The same bits for the same problem, device and number of threads: nothing is chosen by timing, and sums are in
+   *  one order (not with `unordered`). On the CPU with one thread it is always so. On devices with kernels data over
+   *  meshes of trees are then summed on the host, cells of operators added by colour. */
+  int deterministic;
   /** Width of SIMD vectors: 128, 256 or 512; 0: what the environment variable TESSERA_SIMD says, else the widest
    *  that both this processor and this build have. */
   int simd_bits;

@@ -74,6 +74,7 @@ void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, v
 void *tesi_context_device_state(const TesContext *ctx);
 bool tesi_context_interrupted(const TesContext *ctx);
 bool tesi_context_unordered(const TesContext *ctx);
+bool tesi_context_deterministic(const TesContext *ctx);
 
 /* ---- long work: told as progress, ended by an interruption
  * Between begin and end, which nest, all allocations and tesi_work_on() fail with TES_INTERRUPTED once
@@ -109,6 +110,12 @@ void tesi_function_set_emit(TesFunction *function, TesiFunctionEmit emit);
 int tesi_function_emit(const TesFunction *function, const char *declaration, const char *real, char *buffer,
                        size_t size);
 TesContext *tesi_function_context(const TesFunction *function);
+/* Where it was read, with key: "a.yaml:4:10: data.f: ", for messages; functions made of it have it too. "" where it was
+ * not read, or for NULL. */
+TesStatus tesi_function_set_where(TesFunction *function, const char *where);
+const char *tesi_function_where(const TesFunction *function);
+/* The status of a value that is not finite: TES_INVALID_INPUT where it was read, else TES_NAN. */
+TesStatus tesi_function_fault(const TesFunction *function);
 /* Functions of more than space and time: of further variables, as an outer normal or a solution and its
  * derivatives, whose names it was made with. Those that use none of them are plain functions. `more`: [number of
  * names] arrays [n]; those it does not use may be NULL.

@@ -60,6 +60,7 @@ TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context) {
   c->threads = desc->threads > 0 ? desc->threads : default_threads();
   c->simd_bits = desc->simd_bits;
   c->unordered = desc->unordered != 0;
+  c->deterministic = desc->deterministic != 0;
   c->communicator = desc->communicator;
   c->log = desc->log ? desc->log : default_log;
   c->log_user = desc->log_user;
@@ -126,6 +127,10 @@ int tes_context_simd_bits(const TesContext *context) {
 
 void tesi_context_set_simd_bits(TesContext *ctx, int bits) {
   ctx->simd_bits = bits;
+}
+
+bool tesi_context_deterministic(const TesContext *ctx) {
+  return ctx->deterministic;
 }
 
 bool tesi_context_unordered(const TesContext *ctx) {

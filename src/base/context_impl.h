@@ -14,7 +14,7 @@ struct TesContext {
   atomic_size_t memory, memory_peak, memory_high; /* high: since tesi_memory_mark() */
   TesVerbosity verbosity;
   int threads, simd_bits;
-  bool unordered;
+  bool unordered, deterministic;
   void (*log)(void *user, TesLogLevel level, const char *line);
   void *log_user;
   TesStatus failure;

@@ -10,7 +10,7 @@ struct TesFunction {
   void *user;
   void (*destroy)(void *user);
   double constant;
-  char *text;
+  char *text, *where; /* where: NULL: it was not read */
   TesiFunctionEmit emit;
   TesiFunctionOver over; /* NULL: a plain function */
   uint64_t used;         /* bit i: further variable i */
@@ -37,6 +37,25 @@ static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *use
 done:
   tesi_free(ctx, &f);
   return status;
+}
+
+TesStatus tesi_function_set_where(TesFunction *function, const char *where) {
+  TesContext *ctx = function->context;
+  TesStatus status = TES_OK;
+  tesi_free(ctx, &function->where);
+  if (!where || !*where) return TES_OK;
+  function->where = tesi_strdup(ctx, where);
+  if (!function->where) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the place of a function");
+done:
+  return status;
+}
+
+const char *tesi_function_where(const TesFunction *function) {
+  return function && function->where ? function->where : "";
+}
+
+TesStatus tesi_function_fault(const TesFunction *function) {
+  return function && function->where ? TES_INVALID_INPUT : TES_NAN;
 }
 
 TesStatus tes_function_create_constant(TesContext *context, double value, TesFunction **function) {
@@ -124,6 +143,7 @@ void tes_function_destroy(TesFunction **function) {
   TesContext *ctx = f->context;
   if (f->destroy) f->destroy(f->user);
   tesi_free(ctx, &f->text);
+  tesi_free(ctx, &f->where);
   tesi_free(ctx, &f);
   tes_context_destroy(&ctx);
 }
@@ -155,8 +175,8 @@ TesStatus tes_function_evaluate(const TesFunction *function, int64_t n, const do
   tesi_function_values(function, n, x, y ? y : zero, z ? z : zero, t, out);
   for (int64_t i = 0; i < n; i++)
     if (!isfinite(out[i]))
-      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", function->text, out[i], x[i], y ? y[i] : 0,
-               z ? z[i] : 0);
+      TES_FAIL(tesi_function_fault(function), "%s%s is %g at (%.6g, %.6g, %.6g)",
+               tesi_function_where(function), function->text, out[i], x[i], y ? y[i] : 0, z ? z[i] : 0);
 done:
   tesi_free(ctx, &zero);
   return status;
@@ -201,6 +221,7 @@ TesStatus tesi_function_affine(const TesFunction *function, double factor, doubl
     snprintf(text, size, offset == 0 ? "%.17g * (%s)" : "%.17g * (%s) + (%.17g)", factor, function->text,
              offset);
     TES_TRY(tes_function_create_expression(ctx, text, result));
+    TES_TRY(tesi_function_set_where(*result, function->where));
   } else {
     TES_NEW(&s);
     s->function = tesi_function_retain(function);
@@ -208,6 +229,7 @@ TesStatus tesi_function_affine(const TesFunction *function, double factor, doubl
     TES_TRY(create(ctx, evaluate_affine, s, destroy_affine, 0, function->text, result));
     (*result)->timed = function->timed;
     s = NULL;
+    TES_TRY(tesi_function_set_where(*result, function->where));
   }
 done:
   if (s) destroy_affine(s);
@@ -275,6 +297,7 @@ TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction
   at = NULL;
   if (function->emit) (*result)->emit = emit_at;
   if (function->over) tesi_function_set_over(*result, over_at, function->used);
+  TES_TRY(tesi_function_set_where(*result, function->where));
 done:
   if (at) destroy_at(at);
   return status;

@@ -12,7 +12,7 @@ enum { FORMAT = 2 };
 
 bool tesi_tuning_is_on(const TesContext *ctx) {
   const char *given = getenv("TESSERA_TUNE");
-  if (!tesi_has_kernels(ctx)) return false;
+  if (!tesi_has_kernels(ctx) || tesi_context_deterministic(ctx)) return false;
   if (given && !strcmp(given, "off")) return false;
   return !strcmp(tesi_context_device(ctx)->kind, "cuda") || (given && !strcmp(given, "on"));
 }

@@ -181,8 +181,8 @@ static TesStatus check_lanes(const TesiBatches *b, const TesiBatch *batch, const
   TesStatus status = TES_OK;
   for (int64_t i = 0; i < tesi_batches_array(b); i++)
     if (!isfinite(values[i]) && lanes[i % TESI_BATCH])
-      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g) in cell %lld", tes_function_text(f), values[i],
-               at->x[0][i], at->x[1][i], at->x[2][i],
+      TES_FAIL(tesi_function_fault(f), "%s%s is %g at (%.6g, %.6g, %.6g) in cell %lld",
+               tesi_function_where(f), tes_function_text(f), values[i], at->x[0][i], at->x[1][i], at->x[2][i],
                (long long)batch->first + tesi_min((int)(i % TESI_BATCH), batch->count - 1));
 done:
   return status;

@@ -97,8 +97,8 @@ TesStatus tesi_boundary_values(const TesFunction *f, int n, const double *x, con
   tesi_function_values_over(f, n, x, x + n, x + 2 * n, 0, more, values);
   for (int i = 0; i < n; i++)
     if (!isfinite(values[i]))
-      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(f), values[i], x[i], x[n + i],
-               x[2 * n + i]);
+      TES_FAIL(tesi_function_fault(f), "%s%s is %g at (%.6g, %.6g, %.6g)", tesi_function_where(f),
+               tes_function_text(f), values[i], x[i], x[n + i], x[2 * n + i]);
 done:
   return status;
 }

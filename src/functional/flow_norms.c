@@ -128,7 +128,9 @@ TesStatus tesi_flow_errors(const TesSpace *space, const TesVector *u, const TesF
   }
   TES_TRY(sum_all(ctx, &n, sums));
   for (int k = 0; k < SUMS && exact; k++)
-    if (!isfinite(sums[k])) TES_FAIL(TES_NAN, "the exact solution is not finite at a quadrature point");
+    if (!isfinite(sums[k]))
+      TES_FAIL(tesi_function_fault(exact[0]), "%sthe exact solution is not finite at a quadrature point",
+               tesi_function_where(exact[0]));
   *errors = (TesiFlowErrors){sqrt(sums[VELOCITY]), sqrt(sums[PRESSURE]), sqrt(sums[DIVERGENCE]),
                              sqrt(sums[GRADIENT])};
 done:

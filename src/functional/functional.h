@@ -2,6 +2,7 @@
 #ifndef TESI_FUNCTIONAL_H
 #define TESI_FUNCTIONAL_H
 
+#include "device/kernel.h"
 #include "device/vector.h"
 #include "functional/batch.h"
 #include "functional/fields.h"
@@ -35,6 +36,12 @@ TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field
                          int count, const char *const *of, double *values, double *moved, bool holes);
 /* v <- v with zeros at the given nodes of a box. */
 TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v);
+
+/* Whether kernels sum over the cells: those of other meshes than boxes add by atomics, in no order. */
+static inline bool tesi_sums_on_device(const TesSpace *space) {
+  return tesi_has_kernels(space->context) &&
+         (space->mesh->kind == TES_MESH_BOX || !tesi_context_deterministic(space->context));
+}
 
 /* The same by the host, whatever the device. */
 TesStatus tesi_load_on_host(const TesiLoad *desc, bool given, TesVector *b);

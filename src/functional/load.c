@@ -217,7 +217,7 @@ TesStatus tesi_functional_load(const TesiLoad *desc, bool given, TesVector *b) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
   bool done = false;
-  if (tesi_has_kernels(ctx)) TES_TRY(tesi_load_device(desc, given, b, &done));
+  if (tesi_sums_on_device(desc->space)) TES_TRY(tesi_load_device(desc, given, b, &done));
   if (!done) TES_TRY(tesi_load_on_host(desc, given, b));
 done:
   return status;

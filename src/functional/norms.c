@@ -147,7 +147,7 @@ static TesStatus find_error(const TesSpace *space, const TesVector *u, const Tes
   if (slopes) TES_TRY(differentiate(ctx, space->dim, exact, gradient));
   const TesFunction *const all[4] = {exact, gradient[0], gradient[1], gradient[2]};
   const bool symbolic = !exact || !slopes || gradient[0];
-  if (tesi_has_kernels(ctx) && u->precision == TES_DOUBLE && symbolic && !cell_l2 && !cell_h1)
+  if (tesi_sums_on_device(space) && u->precision == TES_DOUBLE && symbolic && !cell_l2 && !cell_h1)
     TES_TRY(tesi_error_device(space, u, all, l2, h1, &done));
   if (done) goto done;
   TES_ALLOC(&values, u->length);

@@ -49,7 +49,7 @@ TESK_DEVICE void at_hanging_nodes(const TeskMapped *a, long long cell, const dou
 TESK_KERNEL(tesk_mapped_diagonal, THREADS, 1, (TeskMapped)a, (const double *)tables, (real *)d) {
   TESK_SHARED(memory);
   double *const A = (double *)memory, *const B = A + POINTS, *const sum = B + POINTS;
-  const long long cell = blockIdx.x;
+  const long long cell = a.order ? a.order[blockIdx.x] : (int)blockIdx.x;
   FOR_EACH_OF(i, NODES) sum[i] = 0;
   for (int c = STIFFNESS ? 0 : DIM; c <= (MASS ? DIM : DIM - 1); c++) /* DIM: the mass */
     for (int e = c; e < (c < DIM ? DIM : DIM + 1); e++) {

@@ -28,8 +28,8 @@ done:
   return status;
 }
 
-/* Where no formula tells the floor: b - A x, computed, is never below about eps |D x|, D the diagonal. Before u is
- * completed. */
+/* What no formula tells before, as where little holds u: b - A x, computed, is never below about eps |D x|, D the
+ * diagonal. Before u is completed. */
 static TesStatus find_floor(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -45,7 +45,7 @@ static TesStatus find_floor(TesProblem *p) {
   TES_TRY(tes_vector_norm(p->b, &norm));
   for (int64_t i = 0; i < n; i++) sum += diagonal[i] * x[i] * diagonal[i] * x[i];
   tesi_reduce(ctx, TESI_SUM, 1, &sum);
-  p->floor = DBL_EPSILON * sqrt(sum) / norm;
+  p->floor = fmax(p->floor, DBL_EPSILON * sqrt(sum) / norm);
   if (p->tolerance < p->floor)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
@@ -76,7 +76,7 @@ TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   TesStatus status = p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0);
   if (status != TES_OK) return status;
   const TesStatus outcome = tes_solver_solve(p->solver, p->b, p->u, result);
-  if (outcome == TES_NOT_CONVERGED && p->mesh->kind != TES_MESH_BOX) status = find_floor(p);
+  if (outcome == TES_NOT_CONVERGED && !p->equation->flow) status = find_floor(p);
   if (status == TES_OK) status = complete(p);
   return outcome != TES_OK ? outcome : status;
 }

@@ -26,6 +26,8 @@ typedef struct TesiCaseReader {
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...)
     TESI_PRINTF(4, 5);
 
+/* Tells a function that was read where that was, with its key. */
+TesStatus tesi_case_mark(const TesiCaseReader *r, int row, const TesiYaml *node, TesFunction *function);
 /* Where a node stands, for messages: "FILE:LINE:COLUMN" or "--set TEXT". */
 void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[256]);
 

@@ -222,6 +222,7 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   tes_function_destroy(target(r, row)); /* of a key of another problem */
   TesStatus status = tesi_function_from_text(
       r->ctx, node->text, boundary ? tesi_boundary_names : tesi_space_names, target(r, row), message);
+  if (status == TES_OK) status = tesi_case_mark(r, row, node, *(TesFunction **)target(r, row));
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
@@ -243,6 +244,7 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
     }
     tes_function_destroy(&to[n]);
     status = tesi_function_from_text(ctx, item->text, tesi_space_names, &to[n], message);
+    if (status == TES_OK) status = tesi_case_mark(r, row, item, to[n]);
     if (status == TES_INVALID_INPUT) status = tesi_case_error(r, row, item, "%s", message);
     TES_TRY(status);
   }

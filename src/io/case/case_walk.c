@@ -27,6 +27,15 @@ static void name_row(const TesiCaseReader *r, int row, char text[200]) {
     snprintf(text, 200, "%s%s", path, row < 0 ? "" : ": ");
 }
 
+TesStatus tesi_case_mark(const TesiCaseReader *r, int row, const TesiYaml *node, TesFunction *function) {
+  char where[256], key[200], text[480];
+  if (!node->line && !node->source) return TES_OK; /* a default */
+  tesi_case_place(r, node, where);
+  name_row(r, row, key);
+  snprintf(text, sizeof text, "%s: %s", where, key);
+  return tesi_function_set_where(function, text);
+}
+
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...) {
   char text[700], where[256], key[200];
   if (r->error_count++ >= TESI_CASE_ERRORS) return TES_OK;

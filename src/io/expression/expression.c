@@ -230,8 +230,10 @@ TesStatus tes_function_create_derivative(const TesFunction *function, int direct
   double time;
   const TesFunction *inner = tesi_function_inner(function, &time);
   TesFunction *of_inner;
-  const TesStatus status = derive(inner, direction, &of_inner);
+  TesStatus status = derive(inner, direction, &of_inner);
   *derivative = NULL;
+  if (status == TES_OK) status = tesi_function_set_where(of_inner, tesi_function_where(function));
+  if (status != TES_OK) tes_function_destroy(&of_inner);
   if (status != TES_OK) return status;
   if (inner == function) {
     *derivative = of_inner;

@@ -128,7 +128,7 @@ static TesStatus make_matrix(TesContext *ctx, TesOperator **from, TesPrecision p
   TesiDeviceMatrix made = {0};
   const int64_t length = (*from)->length;
   const double start = tesi_now();
-  if (tesi_has_kernels(ctx)) {
+  if (tesi_has_kernels(ctx) && !tesi_context_deterministic(ctx)) { /* kernels add by atomics */
     TES_TRY(tesi_operator_assemble_device(*from, &made));
     tesi_log(ctx, TES_LOG_DETAIL, "assembled by kernels in %.3g s", tesi_now() - start);
     tes_operator_destroy(from);

@@ -375,7 +375,9 @@ static TesStatus init_plain(TesOperator *op, const TesiCellView *s, const TesiGe
                            .c = mass ? c->a.all : NULL,
                            .precision = op->precision,
                            .factors = d->factors,
-                           .conflicts = d->conflicts,
+                           .conflicts = d->conflicts == TES_CONFLICTS_AUTO && tesi_context_deterministic(ctx)
+                                            ? TES_CONFLICTS_COLOURS
+                                            : d->conflicts,
                            .index = s->index,
                            .nodes = s->length,
                            .masks = d->ignore_hanging || s->hanging == 0 ? NULL : s->mask};

@@ -170,10 +170,10 @@ TesStatus tesi_fill_tell(const TesiFill *f, int64_t bad) {
   if (scalar || fault == NEGATIVE_MASS) {
     const double value = (scalar ? s.a : s.c)[p * TESI_LANES];
     const TesFunction *function = scalar ? tesi_mapped_a(m, bad) : tesi_mapped_c(m, bad);
-    TES_FAIL(isfinite(value) ? TES_INVALID_INPUT : TES_NAN,
-             "the coefficient %s is %g at (%g, %g, %g) in cell %lld, expected %s 0%s%s", scalar ? "a" : "c",
-             value, *x, y, z, (long long)bad, scalar ? ">" : ">=", function ? ": " : "",
-             function ? tes_function_text(function) : "");
+    TES_FAIL(isfinite(value) ? TES_INVALID_INPUT : tesi_function_fault(function),
+             "%sthe coefficient %s is %g at (%g, %g, %g) in cell %lld, expected %s 0%s%s",
+             tesi_function_where(function), scalar ? "a" : "c", value, *x, y, z, (long long)bad,
+             scalar ? ">" : ">=", function ? ": " : "", function ? tes_function_text(function) : "");
   }
   TES_FAIL(TES_INVALID_INPUT, "%s at (%g, %g, %g) in cell %lld", faults[fault], *x, y, z, (long long)bad);
 done:

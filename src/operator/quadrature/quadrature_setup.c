@@ -70,13 +70,14 @@ static TesStatus check(Setup *s, const char *name) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
   const Refusal *r = &s->refusal;
+  const char *where = tesi_function_where(s->function);
   const char *text = s->function ? tes_function_text(s->function) : "1";
   if (r->order < 0) return TES_OK;
   if (!isfinite(r->value))
-    TES_FAIL(TES_NAN, "the %s is %g at (%.6g, %.6g, %.6g): %s", name, r->value, r->x[0], r->x[1], r->x[2],
-             text);
-  TES_FAIL(TES_INVALID_INPUT, "the %s is %g at (%.6g, %.6g, %.6g), expected %s 0: %s", name, r->value,
-           r->x[0], r->x[1], r->x[2], s->positive ? ">" : ">=", text);
+    TES_FAIL(tesi_function_fault(s->function), "%sthe %s is %g at (%.6g, %.6g, %.6g): %s", where, name,
+             r->value, r->x[0], r->x[1], r->x[2], text);
+  TES_FAIL(TES_INVALID_INPUT, "%sthe %s is %g at (%.6g, %.6g, %.6g), expected %s 0: %s", where, name,
+           r->value, r->x[0], r->x[1], r->x[2], s->positive ? ">" : ">=", text);
 done:
   return status;
 }

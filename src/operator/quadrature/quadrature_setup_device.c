@@ -117,12 +117,13 @@ static TesStatus tell_refusal(const TesOperator *op, const Part *part, const cha
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const Refusal *r = &part->refusal;
+  const char *where = tesi_function_where(part->function);
   const char *text = part->function ? tes_function_text(part->function) : "1";
   if (!isfinite(r->value))
-    TES_FAIL(TES_NAN, "the %s is %g at (%.6g, %.6g, %.6g): %s", name, r->value, r->x[0], r->x[1], r->x[2],
-             text);
-  TES_FAIL(TES_INVALID_INPUT, "the %s is %g at (%.6g, %.6g, %.6g), expected %s 0: %s", name, r->value,
-           r->x[0], r->x[1], r->x[2], part->positive ? ">" : ">=", text);
+    TES_FAIL(tesi_function_fault(part->function), "%sthe %s is %g at (%.6g, %.6g, %.6g): %s", where, name,
+             r->value, r->x[0], r->x[1], r->x[2], text);
+  TES_FAIL(TES_INVALID_INPUT, "%sthe %s is %g at (%.6g, %.6g, %.6g), expected %s 0: %s", where, name,
+           r->value, r->x[0], r->x[1], r->x[2], part->positive ? ">" : ">=", text);
 done:
   return status;
 }

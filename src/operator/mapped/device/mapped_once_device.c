@@ -128,6 +128,22 @@ static void make_halves(const TesiMapped *m, double *tables) {
 }
 
 /* ---- diagonal ------------------------------------------------------------------------------------------ */
+/* All cells at once, or colour by colour where the operator has colours: then in the same order every time. */
+static TesStatus launch_diagonal(TesContext *ctx, Once *o, size_t shared, void *d) {
+  TesStatus status = TES_OK;
+  const TesiMappedPlan *plan = o->op->plan;
+  const bool coloured = plan->order && plan->first && !plan->place;
+  void *list[] = {&o->arguments, &o->tables, &d};
+  o->arguments.order = NULL;
+  if (!coloured) return launch(ctx, o, "tesk_mapped_diagonal", o->m->cells, shared, list);
+  for (int i = 0; i < plan->launches; i++) {
+    o->arguments.order = (const int *)plan->order + plan->first[i];
+    TES_TRY(launch(ctx, o, "tesk_mapped_diagonal", plan->first[i + 1] - plan->first[i], shared, list));
+  }
+done:
+  return status;
+}
+
 static TesStatus run_diagonal(TesContext *ctx, Once *o, void *d) {
   TesStatus status = TES_OK;
   const TesiMapped *m = o->m;
@@ -135,8 +151,7 @@ static TesStatus run_diagonal(TesContext *ctx, Once *o, void *d) {
   void *constrained = NULL;
   long long count = m->constrained;
   if (m->global) TES_TRY(tesi_context_device(ctx)->fill(ctx, m->precision, m->length, 0, d));
-  TES_TRY(
-      launch(ctx, o, "tesk_mapped_diagonal", m->cells, shared, (void *[]){&o->arguments, &o->tables, &d}));
+  TES_TRY(launch_diagonal(ctx, o, shared, d));
   if (!m->global || count == 0) goto done;
   TES_TRY(tesi_upload(ctx, m->constrained_nodes, (size_t)count * sizeof *m->constrained_nodes, &constrained));
   TES_TRY(launch(ctx, o, "tesk_mapped_ones", blocks_of(count), 0, (void *[]){&count, &constrained, &d}));

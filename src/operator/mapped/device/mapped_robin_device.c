@@ -4,12 +4,15 @@
 #include "device/kernel.h"
 #include "device/upload.h"
 
-enum { THREADS = 128 };
+/* COLOURS: the bits of a set; faces that meet at a node are a few dozen at most. */
+enum { THREADS = 128, COLOURS = 64 };
 
 struct TesiRobinKernel {
   TesiKernel kernel, columns;
   TesPrecision precision;
-  int64_t faces;
+  int colours; /* one, with atomics; where results are to be deterministic no two of a colour meet */
+  int64_t first[COLOURS + 1]; /* face of a colour */
+  int points, cell_nodes;
   size_t shared;
   void *face, *index, *mask, *weight, *tables; /* device */
 };
@@ -25,22 +28,67 @@ static TesStatus upload_tables(TesContext *ctx, const TesiRobinDesc *desc, TesiR
   return tesi_upload_numbers(ctx, tables, q * n + 2 * n * n, k->precision, &k->tables);
 }
 
-/* Nodes and masks of the cells of the faces. */
-static TesStatus upload_cells(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k) {
+/* order[faces] by colour, k->first. */
+static TesStatus order_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k, int64_t *order) {
   TesStatus status = TES_OK;
   const TesiCellView *s = desc->space;
+  const bool apart = tesi_context_deterministic(ctx);
+  uint64_t *used = NULL;
+  uint8_t *colour = NULL;
+  TES_ALLOC(&used, s->length);
+  TES_ALLOC(&colour, desc->faces);
+  for (int64_t i = 0; apart && i < desc->faces; i++) {
+    const int32_t *index = s->index + desc->cell[i] * (int64_t)s->cell_nodes;
+    uint64_t taken = 0;
+    for (int64_t at = 0; at < s->cell_nodes; at++) taken |= index[at] < 0 ? 0 : used[index[at]];
+    while (colour[i] < COLOURS - 1 && taken >> colour[i] & 1) colour[i]++;
+    for (int64_t at = 0; at < s->cell_nodes; at++)
+      if (index[at] >= 0) used[index[at]] |= (uint64_t)1 << colour[i];
+  }
+  for (int64_t i = 0; i < desc->faces; i++) k->colours = tesi_max(k->colours, colour[i] + 1);
+  for (int64_t c = 0, at = 0; c < k->colours; c++) {
+    for (int64_t i = 0; i < desc->faces; i++)
+      if (colour[i] == c) order[at++] = i;
+    k->first[c + 1] = at;
+  }
+done:
+  tesi_free(ctx, &used);
+  tesi_free(ctx, &colour);
+  return status;
+}
+
+/* What belongs to the faces, in their order: nodes and masks of their cells, their numbers and weights. */
+static TesStatus upload_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k) {
+  TesStatus status = TES_OK;
+  const TesiCellView *s = desc->space;
+  const int points = desc->rule->points;
   int32_t *index = NULL;
   uint16_t *mask = NULL;
+  int8_t *face = NULL;
+  double *weight = NULL;
+  int64_t *order = NULL;
+  k->points = points, k->cell_nodes = (int)s->cell_nodes;
+  TES_ALLOC(&order, desc->faces);
+  TES_ALLOC(&face, desc->faces);
+  TES_ALLOC(&weight, desc->faces * points);
   TES_ALLOC(&index, desc->faces * s->cell_nodes);
   TES_ALLOC(&mask, desc->faces);
+  TES_TRY(order_faces(ctx, desc, k, order));
   for (int64_t i = 0; i < desc->faces; i++) {
-    memcpy(index + i * s->cell_nodes, s->index + desc->cell[i] * (int64_t)s->cell_nodes,
-           (size_t)s->cell_nodes * sizeof *index);
-    mask[i] = s->mask[desc->cell[i]];
+    const int64_t f = order[i], cell = desc->cell[f];
+    memcpy(index + i * s->cell_nodes, s->index + cell * s->cell_nodes, (size_t)s->cell_nodes * sizeof *index);
+    memcpy(weight + i * points, desc->weight + f * points, (size_t)points * sizeof *weight);
+    mask[i] = s->mask[cell];
+    face[i] = desc->face[f];
   }
+  TES_TRY(tesi_upload(ctx, face, (size_t)desc->faces * sizeof *face, &k->face));
+  TES_TRY(tesi_upload_numbers(ctx, weight, desc->faces * points, k->precision, &k->weight));
   TES_TRY(tesi_upload(ctx, index, (size_t)(desc->faces * s->cell_nodes) * sizeof *index, &k->index));
   TES_TRY(tesi_upload(ctx, mask, (size_t)desc->faces * sizeof *mask, &k->mask));
 done:
+  tesi_free(ctx, &order);
+  tesi_free(ctx, &face);
+  tesi_free(ctx, &weight);
   tesi_free(ctx, &index);
   tesi_free(ctx, &mask);
   return status;
@@ -68,11 +116,8 @@ TesStatus tesi_robin_kernel_create(TesContext *ctx, const TesiRobinDesc *desc, T
   TES_NEW(kernel);
   TesiRobinKernel *k = *kernel;
   k->precision = desc->precision;
-  k->faces = desc->faces;
   TES_TRY(upload_tables(ctx, desc, k));
-  TES_TRY(tesi_upload(ctx, desc->face, (size_t)desc->faces * sizeof *desc->face, &k->face));
-  TES_TRY(tesi_upload_numbers(ctx, desc->weight, desc->faces * desc->rule->points, k->precision, &k->weight));
-  TES_TRY(upload_cells(ctx, desc, k));
+  TES_TRY(upload_faces(ctx, desc, k));
   TES_TRY(get_kernel(ctx, desc, k));
 done:
   return status;
@@ -87,30 +132,55 @@ void tesi_robin_kernel_destroy(TesContext *ctx, TesiRobinKernel **kernel) {
   tesi_free(ctx, kernel);
 }
 
+/* The faces of a colour. */
+typedef struct Part {
+  void *face, *index, *mask, *weight;
+  TesiGrid grid;
+} Part;
+
+static Part part_of(const TesiRobinKernel *k, int colour) {
+  const int64_t first = k->first[colour];
+  const size_t size = tesi_precision_size(k->precision);
+  return (Part){.face = (char *)k->face + first,
+                .index = (char *)k->index + (size_t)(first * k->cell_nodes) * sizeof(int32_t),
+                .mask = (char *)k->mask + (size_t)first * sizeof(uint16_t),
+                .weight = (char *)k->weight + (size_t)(first * k->points) * size,
+                .grid = {.x = (unsigned)(k->first[colour + 1] - first), .y = 1, .z = 1}};
+}
+
 TesStatus tesi_robin_kernel_add(TesContext *ctx, const TesiRobinKernel *kernel, double sign, const void *x,
                                 void *y) {
   const TesiRobinKernel *k = kernel;
+  TesStatus status = TES_OK;
   float single = (float)sign;
-  void *arguments[] = {&x,
-                       &y,
-                       (void *)&k->face,
-                       (void *)&k->index,
-                       (void *)&k->mask,
-                       (void *)&k->weight,
-                       (void *)&k->tables,
-                       k->precision == TES_DOUBLE ? (void *)&sign : (void *)&single};
-  return tesi_kernel_launch(ctx, &k->kernel, (TesiGrid){.x = (unsigned)k->faces, .y = 1, .z = 1}, THREADS,
-                            k->shared, arguments);
+  for (int c = 0; c < k->colours; c++) {
+    Part part = part_of(k, c);
+    void *arguments[] = {&x,
+                         &y,
+                         &part.face,
+                         &part.index,
+                         &part.mask,
+                         &part.weight,
+                         (void *)&k->tables,
+                         k->precision == TES_DOUBLE ? (void *)&sign : (void *)&single};
+    TES_TRY(tesi_kernel_launch(ctx, &k->kernel, part.grid, THREADS, k->shared, arguments));
+  }
+done:
+  return status;
 }
 
 TesStatus tesi_robin_kernel_columns(TesContext *ctx, const TesiRobinKernel *kernel, void *d,
                                     const TesiDeviceMatrix *matrix) {
   const TesiRobinKernel *k = kernel;
+  TesStatus status = TES_OK;
   TesiDeviceMatrix to = {0};
   if (matrix) to = *matrix;
-  void *arguments[] = {
-      (void *)&k->face, (void *)&k->index, (void *)&k->mask, (void *)&k->weight, (void *)&k->tables, &d,
-      &to.row,          &to.column,        &to.value};
-  return tesi_kernel_launch(ctx, &k->columns, (TesiGrid){.x = (unsigned)k->faces, .y = 1, .z = 1}, THREADS,
-                            k->shared, arguments);
+  for (int c = 0; c < k->colours; c++) {
+    Part part = part_of(k, c);
+    void *arguments[] = {&part.face, &part.index, &part.mask, &part.weight, (void *)&k->tables,
+                         &d,         &to.row,     &to.column, &to.value};
+    TES_TRY(tesi_kernel_launch(ctx, &k->columns, part.grid, THREADS, k->shared, arguments));
+  }
+done:
+  return status;
 }

@@ -131,7 +131,8 @@ static TesStatus fill_chunk(TesContext *ctx, TesiMappedHost *plan, int64_t k) {
                                   plan->step[plan->chunk[k + 1] - 1].end);
 }
 
-/* Plans that differ in their factors alone. Where there is nothing to measure the cheapest to store is taken. */
+/* Plans that differ in their factors alone. Where there is nothing to measure the cheapest to store is taken,
+ * and where results are to be the same every time, as with one thread. */
 TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -148,7 +149,7 @@ TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan) {
     TES_TRY(tesi_mapped_begin_factors(ctx, &trial[i]));
     most = trial[i].stride > most ? trial[i].stride : most;
   }
-  if (count > 1)
+  if (count > 1 && tes_context_threads(ctx) > 1 && !tesi_context_deterministic(ctx))
     take_sample(plan, most * plan->batches * (int64_t)tesi_precision_size(op->precision), &sample);
   if (sample.rounds >= 4) {
     timed = sample.end[sample.rounds - 1];
