@@ -90,6 +90,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
                       .setup_seconds = s->setup_seconds,
                       .memory_peak = tes_context_memory_peak(s->context),
                       .fractional_iterations = NAN,
+                      .dofs_per_second = NAN,
                       .vtu = s->vtu,
                       .png = s->png};
   if (s->input) fill_input(s, &report);

@@ -113,13 +113,14 @@ static void bad_usage_is_refused(void **state) {
 
 static void a_nan_is_named_with_its_point(void **state) {
   (void)state;
-  assert_run("solve " SQUARE " --set \"data.f=sqrt(x - 2)\"", 1);
+  assert_run("solve " SQUARE " --set \"data.f=sqrt(x - 2)\"", 2);
   assert_output("sqrt(x - 2)");
   assert_output("at (");
-  assert_run("solve " SQUARE " --set \"data.f=sqrt(x - 2)\" --quiet --json nan.json", 1);
+  assert_run("solve " SQUARE " --set \"data.f=sqrt(x - 2)\" --quiet --json nan.json", 2);
   cJSON *json = read_json("nan.json");
-  assert_string_equal(text_of(json, "status"), "nan");
+  assert_string_equal(text_of(json, "status"), "invalid_input");
   assert_non_null(strstr(text_of(json, "message"), "sqrt(x - 2)"));
+  assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "dofs_per_second")));
   cJSON_Delete(json);
   remove("nan.json");
 }
