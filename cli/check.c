@@ -1,4 +1,5 @@
-/* tessera check: all of a case but its solution: the mesh, its boundaries with their sizes, materials, unknowns. */
+/* tessera check: all of a case but its solution: the mesh, its boundaries with their sizes, materials, unknowns, the
+ * memory of a solve. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +8,8 @@
 
 static const char help[] =
     "usage: tessera check CASE.yaml [OPTION]...\n\n"
-    "Reads a case file ('-': standard input) and makes its mesh; tells cells, boundaries, materials and "
-    "unknowns, and solves nothing.\n\n"
+    "Reads a case file ('-': standard input) and makes its mesh; tells cells, boundaries, materials, "
+    "unknowns and the memory of a solve, and solves nothing.\n\n"
     "  --set key.path=value   replaces or adds a value of the case; repeatable\n"
     "  --vtu FILE             writes the mesh for ParaView: level, material and boundary of cells\n"
     "  --help                 this text\n";
@@ -101,6 +102,30 @@ static TesStatus tell_space(const Check *c) {
   return status;
 }
 
+/* " N KiB", MiB or GiB. */
+static void print_bytes(size_t bytes, const char *after) {
+  static const char *const units[] = {"KiB", "MiB", "GiB"};
+  double size = (double)bytes / 1024;
+  int unit = 0;
+  for (; unit < 2 && size >= 1000; unit++) size /= 1024;
+  printf(" %.3g %s%s", size, units[unit], after);
+}
+
+/* Of a solve, as the solver itself will find it. */
+static TesStatus tell_memory(const Check *c) {
+  TesProblemDesc desc = c->input->problem;
+  TesProblemMemory memory;
+  desc.mesh = c->mesh;
+  const TesStatus status = tes_problem_memory(c->context, &desc, &memory);
+  if (status != TES_OK) return status;
+  printf("memory    about");
+  print_bytes(memory.processor, " on the processor, where");
+  print_bytes(tes_memory_available(), " are free; or");
+  print_bytes(memory.gpu, " on a GPU and");
+  print_bytes(memory.gpu_host, " on its host\n");
+  return TES_OK;
+}
+
 static TesStatus check(Check *c) {
   TesStatus status = tes_case_read(c->context, c->path, c->override_count, c->overrides, &c->input);
   if (status == TES_OK && c->vtu) status = tes_file_check(c->context, c->vtu);
@@ -114,6 +139,7 @@ static TesStatus check(Check *c) {
   if (status == TES_OK) status = create_space(c);
   if (status == TES_OK) status = tell_parts(c);
   if (status == TES_OK) status = tell_space(c);
+  if (status == TES_OK) status = tell_memory(c);
   if (status != TES_OK) return status;
   if (c->input->adaptive)
     printf("adapt     begins with this mesh, %d steps at most\n", c->input->adapt.steps);
@@ -124,7 +150,7 @@ static int run(Check *c) {
   TesStatus status = cli_context_create(&(CliCommon){.device = "cpu", .verbosity = TES_QUIET}, &c->context);
   if (status != TES_OK) return tes_status_exit(status);
   status = check(c);
-  if (status != TES_OK) cli_print_failure(c->context, status);
+  if (status != TES_OK) cli_print_failure(c->context, status, "");
   tes_space_destroy(&c->space);
   tes_mesh_destroy(&c->mesh);
   tes_case_destroy(&c->input);

@@ -54,8 +54,8 @@ void cli_progress(const char *line);
 void cli_progress_end(void);
 /* The log of a context, with its progress. */
 void cli_log(void *user, TesLogLevel level, const char *line);
-/* Prints the context's message (its trace too when verbose) to stderr. */
-void cli_print_failure(TesContext *context, TesStatus status);
+/* Prints the message, for "" that of the context (its trace too when verbose), to stderr. */
+void cli_print_failure(TesContext *context, TesStatus status, const char *message);
 
 /* Numbers of an option: "4", "1,2,7", "1..8" (whole numbers; every one) or "1e3..1e7" (factors of four in between).
  * Returns their count, or -1 after telling what is wrong. Whole: all must be. */

@@ -148,8 +148,8 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
   return TES_OK;
 }
 
-void cli_print_failure(TesContext *context, TesStatus status) {
-  const char *message = tes_context_message(context);
+void cli_print_failure(TesContext *context, TesStatus status, const char *message) {
+  if (!message[0]) message = tes_context_message(context);
   begin_failure();
   fprintf(stderr, "%s\n", message[0] ? message : tes_status_text(status));
   if (verbose || status == TES_INTERNAL) fputs(tes_context_trace(context), stderr);

@@ -298,7 +298,7 @@ static TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   if (s->refusal[0])
     cli_usage_error("%s", s->refusal);
   else if (status != TES_OK)
-    cli_print_failure(ctx, status);
+    cli_print_failure(ctx, status, s->message);
   release(s);
   return status;
 }

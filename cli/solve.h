@@ -46,7 +46,8 @@ typedef struct Solve {
   TesVector *guess;          /* of a restart: where the first iteration starts */
   int first_step;            /* the number of the checkpoint's step */
   TesStatus status, outcome; /* of the whole; of the iteration, before files are written */
-  char refusal[1024];        /* files that clash, or cannot be made; the report is not written then */
+  char message[1024]; /* of a failure, with the place of the output that it is about; "": the context's */
+  char refusal[1024]; /* files that clash, or cannot be made; the report is not written then */
   bool has_solver, solved, has_errors;
   double error_l2, error_h1;
   bool is_flow; /* then `flow` in the place of the two */

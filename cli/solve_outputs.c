@@ -5,6 +5,13 @@
 #include <string.h>
 #include "solve.h"
 
+/* The message of a failure is that of the context, or of a value that is not finite. */
+static void tell_place(Solve *s, const char *where, const char *key, const char *name) {
+  const char *message = tes_context_message(s->context);
+  snprintf(s->message, sizeof s->message, "%.160s: %s%.100s: %.700s", where, key, name,
+           message[0] ? message : "the value is not finite");
+}
+
 static TesStatus find_points(Solve *s, const TesProblem *problem) {
   const TesCase *c = s->input;
   SolveOutputs *o = &s->outputs;
@@ -19,6 +26,7 @@ static TesStatus find_points(Solve *s, const TesProblem *problem) {
   for (int i = 0; status == TES_OK && i < c->points * dim; i++) x[i] = c->point[i / dim].x[i % dim];
   if (status == TES_OK && c->points)
     status = tes_problem_sample(problem, c->points, x, o->fields, o->field, o->point, o->moved);
+  if (status != TES_OK) tell_place(s, c->points ? c->point[0].where : c->name, "output.points", "");
   free(x);
   return status;
 }
@@ -35,6 +43,8 @@ static TesStatus find_values(Solve *s, const TesProblem *problem) {
       status = tes_problem_sample(problem, 1, value.point, 1, &value.of, &s->outputs.value[i], &(double){0});
     else if (status == TES_OK)
       status = tes_problem_value(problem, &value, &s->outputs.value[i]);
+    if (status == TES_OK && !isfinite(s->outputs.value[i])) status = TES_NAN;
+    if (status != TES_OK) tell_place(s, c->value[i].where, "output.values.", c->value[i].name);
   }
   return status;
 }

@@ -81,7 +81,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
   TesReportText texts[4];
   TesReportFlow flow;
   TesReport report = {.status = s->status,
-                      .message = tes_context_message(s->context),
+                      .message = s->message[0] ? s->message : tes_context_message(s->context),
                       .case_file = s->options->path,
                       .problem =
                           s->input ? tes_case_choice("problem", (int)s->input->problem.equation) : "poisson",

@@ -22,11 +22,13 @@ static bool has_type(const TesiYaml *node, const char *type) {
   return scalar && !number;
 }
 
-/* YAML reads `true` without quotes as a truth value and not as a word. */
+/* YAML reads `true` and `false` without quotes as truth values and not as words. */
 static bool is_value(const cJSON *value, const TesiYaml *node) {
-  const bool truth = node->text && node->plain && !strcmp(node->text, "true");
+  const bool plain = node->text && node->plain, yes = plain && !strcmp(node->text, "true"),
+             no = plain && !strcmp(node->text, "false");
   if (cJSON_IsNull(value)) return tesi_yaml_is_null(node);
-  return cJSON_IsTrue(value) ? truth : !truth && node->text && !strcmp(node->text, value->valuestring);
+  if (cJSON_IsBool(value)) return cJSON_IsTrue(value) ? yes : no;
+  return !yes && !no && node->text && !strcmp(node->text, value->valuestring);
 }
 
 static bool fits(const cJSON *rule, const TesiYaml *node) {

@@ -88,9 +88,12 @@ static void data_that_are_not_finite(void **state) {
 /* The same residuals to the last digit; by one thread without being asked. */
 static void solves_repeat_their_bits(void **state) {
   (void)state;
-  static const char *const how[] = {"--deterministic --threads 2", "--threads 1"};
+  static const char *const how[] = {"--deterministic --threads 2", "--threads 1",
+                                    "--set solver.deterministic=true --threads 2"};
+  assert_run("solve " SQUARE " --set solver.deterministic=yes", 2);
+  assert_output("solver.deterministic: expected false or true, got 'yes'");
   if (!has_forests()) skip();
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     char *text[2];
     for (int again = 0; again < 2; again++) {
       char command[400];

@@ -227,6 +227,33 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
 }
 
 /* du/dn = 2 x nx - 2 ny as a flux on all faces but one. */
+/* Of the solution, which is there, but for one number: exit status 1, no nan. */
+static void values_that_are_not_finite_are_told(void **state) {
+  (void)state;
+  static const struct {
+    const char *value, *message;
+  } bad[] = {{"{mean: domain, of: 1/(x - x)}", "1/(x - x) is inf at ("},
+             {"{point: [0.5, 0.5], of: log(-9 - u)}", "nan at (0.5, 0.5"},
+             {"{integral: right, of: sqrt(-9 - u*u)}", "nan at (3, "},
+             {"{integral: domain, of: 1e308*(1 + u*u)}", "output.values.v: "}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char outputs[200];
+    snprintf(outputs, sizeof outputs, "  values: {v: %s}\n", bad[i].value);
+    write_case("mesh: {box: {dim: 2, cells: [4, 3], upper: [3, 3]}}\n", outputs);
+    assert_run("solve a.yaml --device cpu --json a.json", 1);
+    assert_output("a.yaml:7:");
+    assert_output(": output.values.v: ");
+    assert_output(bad[i].message);
+    if (strstr(output, "value     v")) fail_msg("%s", output);
+    cJSON *json = read_json("a.json");
+    assert_string_equal(cJSON_GetObjectItem(json, "status")->valuestring, "nan");
+    assert_non_null(strstr(cJSON_GetObjectItem(json, "message")->valuestring, "output.values.v: "));
+    assert_null(cJSON_GetObjectItem(json, "values"));
+    cJSON_Delete(json);
+  }
+  remove("a.json"), remove("a.yaml");
+}
+
 static void fluxes_know_the_normal(void **state) {
   (void)state;
   for (int i = 0; i < (has_forests() ? 2 : 1); i++) {
@@ -268,6 +295,7 @@ int main(void) {
                                      cmocka_unit_test(wrong_values_of_flows_are_told),
                                      cmocka_unit_test(what_is_wrong_is_told_with_its_place),
                                      cmocka_unit_test(fluxes_know_the_normal),
+                                     cmocka_unit_test(values_that_are_not_finite_are_told),
                                      cmocka_unit_test(points_beside_a_curve_are_moved)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -88,6 +88,7 @@ static void templates_are_valid(void **state) {
     assert_run(arguments, 0);
     assert_output("boundary  ");
     assert_output("space     degree ");
+    assert_output("memory    about ");
     assert_output("written   a.vtu");
   }
   assert_run("new mesh > a.yaml; " PROGRAM " check a.yaml", 4);
@@ -101,6 +102,17 @@ static void templates_are_valid(void **state) {
   assert_output("boundary  top              length 2");
   assert_output("domain    area 6");
   assert_output("degree 4, 289 nodes");
+  assert_output("15.8 KiB on the processor, where ");
+  if (!forests) return;
+  assert_run("check " CASES "plate.yaml --vtu plate.vtu", 0);
+  assert_output("boundary  hole             length 1.88");
+  assert_output("material  sleeve           8 cells");
+  static const char *const arrays[] = {"boundary", "material", "level"};
+  for (int i = 0; i < 3; i++) {
+    char command[100];
+    snprintf(command, sizeof command, "--version >/dev/null; grep -ac 'Name=\"%s\"' plate.vtu", arrays[i]);
+    assert_run(command, 0);
+  }
 }
 
 /* Completion for bash asks the program: what it offers is what there is. */

@@ -434,7 +434,7 @@ static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o)
     const TesStatus written = write_results(ctx, o, &result);
     if (status == TES_OK) status = written;
   }
-  if (status != TES_OK) cli_print_failure(ctx, status);
+  if (status != TES_OK) cli_print_failure(ctx, status, "");
   cli_table_end(&result.table);
   tes_context_destroy(&ctx);
   return tes_status_exit(status);

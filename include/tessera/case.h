@@ -57,6 +57,7 @@ typedef struct TesCase {
   char *name;             /**< path of the file */
   TesMeshDesc mesh;       /**< kind is box or forest */
   TesProblemDesc problem; /**< without mesh, guess and monitor; a, c and f are given */
+  int deterministic;      /**< 1: asked for; the context is so from then on (TesContextDesc) */
   bool adaptive;
   TesAdaptDesc adapt;                     /**< where it is adaptive */
   char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */
@@ -71,8 +72,8 @@ typedef struct TesCase {
 } TesCase;
 
 /** Reads and checks a case file; "-" is the standard input. overrides[override_count] are texts "key.path=value" that
- *  replace or add values before anything is checked. Errors: TES_IO (cannot be read), TES_INVALID_INPUT,
- *  TES_OUT_OF_MEMORY. */
+ *  replace or add values before anything is checked. `solver.deterministic` makes the context so. Errors: TES_IO
+ *  (cannot be read), TES_INVALID_INPUT, TES_OUT_OF_MEMORY. */
 TesStatus tes_case_read(TesContext *context, const char *path, int override_count,
                         const char *const *overrides, TesCase **result);
 /** The same from a text in memory; `name` stands for the file in messages. */

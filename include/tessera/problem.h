@@ -157,6 +157,17 @@ typedef struct TesProblemTimes {
  *  parts that share no vertex, in which neither a boundary nor c determines u; a coefficient with the wrong sign:
  *  the point is named), TES_OUT_OF_MEMORY (told before), TES_NAN. */
 TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem);
+
+/** About what a problem and its solve will take at most beside its mesh, in bytes: within a factor of two for some 10^4
+ *  unknowns and more; trees whose cells are all cubes take less. tes_problem_create() compares it with the memory that
+ *  is free, with few vectors of GMRES. */
+typedef struct TesProblemMemory {
+  size_t processor;     /**< host memory, where the processor solves */
+  size_t gpu, gpu_host; /**< memory of a GPU that solves, and of its host */
+} TesProblemMemory;
+/** The same for a description, of which nothing is made but its space: the mesh, numbers of nodes. On contexts of any
+ *  device. Errors: as tes_problem_create(), of what is checked before coefficients are evaluated. */
+TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory);
 void tes_problem_destroy(TesProblem **problem);
 /** In time: makes one step. `result`: iterations of all its solves, residuals of the last one, relative to that of its
  *  start. Solution, errors and values are those at the new time. Errors: TES_INVALID_INPUT (a steady problem, the end

@@ -75,6 +75,8 @@ void *tesi_context_device_state(const TesContext *ctx);
 bool tesi_context_interrupted(const TesContext *ctx);
 bool tesi_context_unordered(const TesContext *ctx);
 bool tesi_context_deterministic(const TesContext *ctx);
+/* From now on. */
+void tesi_context_set_deterministic(TesContext *ctx);
 
 /* ---- long work: told as progress, ended by an interruption
  * Between begin and end, which nest, all allocations and tesi_work_on() fail with TES_INTERRUPTED once

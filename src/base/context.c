@@ -129,6 +129,10 @@ void tesi_context_set_simd_bits(TesContext *ctx, int bits) {
   ctx->simd_bits = bits;
 }
 
+void tesi_context_set_deterministic(TesContext *ctx) {
+  ctx->deterministic = true;
+}
+
 bool tesi_context_deterministic(const TesContext *ctx) {
   return ctx->deterministic;
 }

@@ -35,7 +35,5 @@ TesStatus tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
 /* problem->cycle: what is asked for, where float32 holds lengths of the size of the cells; for this its space is
  * enough. */
 TesStatus tesi_problem_choose_precision(TesProblem *problem);
-/* Told before anything large is allocated. */
-TesStatus tesi_problem_check_memory(const TesProblem *problem);
 
 #endif

@@ -5,6 +5,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/in_time.h"
+#include "problem/problem_memory.h"
 #include "smoother/smoother.h"
 
 static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport};
@@ -182,11 +183,10 @@ static bool is_timed(const TesProblemDesc *desc) {
   return desc->time.start != 0 || desc->time.end != 0 || desc->time.step != 0;
 }
 
-/* All that comes after the numbers. */
-static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
+/* What is small: all that the memory of the rest follows from. */
+static TesStatus describe(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const double start = tesi_now();
   if (p->equation->flow) TES_TRY(p->equation->flow->check(p, desc));
   if (!p->equation->flow) TES_TRY(refuse_slip(p));
   if (is_timed(desc)) TES_TRY(tesi_in_time_create(p, desc));
@@ -194,6 +194,15 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_problem_check_parts(p));
   TES_TRY(create_space(p, desc->degree));
   TES_TRY(tesi_problem_choose_precision(p));
+done:
+  return status;
+}
+
+static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double start = tesi_now();
+  TES_TRY(describe(p, desc));
   TES_TRY(tesi_problem_check_memory(p));
   TES_TRY(take_guess(p, desc->guess));
   TES_TRY(create_operators(p));
@@ -245,16 +254,15 @@ done:
   return status;
 }
 
-/* `numbered`: instead of the names of the description; NULL: these. */
-static TesStatus create(TesContext *ctx, const TesiEquation *equation, const void *user,
-                        const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
+/* Of what is asked for, with numbers for names. `numbered`: instead of the names of the description; NULL: these. */
+static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void *user,
+                       const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
-  *problem = NULL;
-  tesi_work_begin(ctx, "the set-up");
   TES_CHECK(desc->mesh, "a problem needs a mesh");
   TES_TRY(check_options(ctx, &desc->solver));
   TES_NEW(&p);
+  *problem = p;
   p->context = tesi_context_retain(ctx);
   p->equation = equation;
   p->user = user;
@@ -264,11 +272,19 @@ static TesStatus create(TesContext *ctx, const TesiEquation *equation, const voi
   p->stabilization = desc->stabilization;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
-  TES_TRY(set_up(p, desc));
-  *problem = p;
-  p = NULL;
 done:
-  tes_problem_destroy(&p);
+  return status;
+}
+
+static TesStatus create(TesContext *ctx, const TesiEquation *equation, const void *user,
+                        const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
+  TesStatus status = TES_OK;
+  *problem = NULL;
+  tesi_work_begin(ctx, "the set-up");
+  TES_TRY(begin(ctx, equation, user, desc, numbered, problem));
+  TES_TRY(set_up(*problem, desc));
+done:
+  if (status != TES_OK) tes_problem_destroy(problem);
   tesi_work_end(ctx);
   return status;
 }
@@ -283,21 +299,42 @@ TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDe
   return create(problem->context, problem->equation, problem->user, desc, numbered, other);
 }
 
-TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem) {
-  TesContext *ctx = context;
+/* NULL, and a message, where the description has none. */
+static const TesiEquation *equation_of(TesContext *ctx, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
   const int count = sizeof equations / sizeof *equations;
-  TES_REFUSE_NULL(context, desc, problem);
-  *problem = NULL;
+  const bool dg = desc->element == TES_ELEMENT_DG;
   TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
             (int)desc->equation, count - 1);
-  const bool stokes = desc->equation == TES_STOKES, dg = desc->element == TES_ELEMENT_DG;
-  TES_CHECK(desc->element == TES_ELEMENT_AUTO || desc->element == (stokes ? TES_ELEMENT_RT : TES_ELEMENT_Q) ||
+  TES_CHECK(desc->element == TES_ELEMENT_AUTO ||
+                desc->element == (desc->equation == TES_STOKES ? TES_ELEMENT_RT : TES_ELEMENT_Q) ||
                 (dg && desc->equation == TES_POISSON),
             "element %d is not for this equation: poisson has q and dg, flows rt, others q",
             (int)desc->element);
-  TES_TRY(create(ctx, dg ? &tesi_poisson_dg : equations[desc->equation], NULL, desc, NULL, problem));
 done:
+  if (status != TES_OK) return NULL;
+  return dg ? &tesi_poisson_dg : equations[desc->equation];
+}
+
+TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem) {
+  TES_REFUSE_NULL(context, desc, problem);
+  *problem = NULL;
+  const TesiEquation *equation = equation_of(context, desc);
+  return equation ? create(context, equation, NULL, desc, NULL, problem) : TES_INVALID_INPUT;
+}
+
+TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  TesProblem *p = NULL;
+  TES_REFUSE_NULL(context, desc, memory);
+  const TesiEquation *equation = equation_of(ctx, desc);
+  if (!equation) return TES_INVALID_INPUT;
+  TES_TRY(begin(ctx, equation, NULL, desc, NULL, &p));
+  TES_TRY(describe(p, desc));
+  *memory = tesi_problem_memory(p);
+done:
+  tes_problem_destroy(&p);
   return status;
 }
 

@@ -63,6 +63,7 @@ done:
     if (status == TES_OK) {
       *c = r->draft.c;
       c->context = tesi_context_retain(ctx);
+      if (c->deterministic) tesi_context_set_deterministic(ctx);
       *result = c;
       c = NULL;
     } else {

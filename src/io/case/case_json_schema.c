@@ -16,7 +16,9 @@ static void set_types(cJSON *item, const char *const *types) {
 static void set_words(cJSON *item, const char *const *words) {
   cJSON *list = cJSON_AddArrayToObject(item, "enum");
   for (; *words; words++)
-    cJSON_AddItemToArray(list, strcmp(*words, "true") ? cJSON_CreateString(*words) : cJSON_CreateTrue());
+    cJSON_AddItemToArray(list, !strcmp(*words, "true")    ? cJSON_CreateTrue()
+                               : !strcmp(*words, "false") ? cJSON_CreateFalse()
+                                                          : cJSON_CreateString(*words));
   cJSON_AddItemToArray(list, cJSON_CreateNull());
 }
 

@@ -262,6 +262,9 @@ const TesiKey tesi_case_keys[] = {
   {.path = "solver.precision", .type = TESI_KEY_CHOICE, .target = SOLVER(precision),
    .choices = WORDS("mixed", "double", "single"),
    .fallback = "mixed", .help = "mixed: multigrid in single inside a method in double precision"},
+  {.path = "solver.deterministic", .type = TESI_KEY_CHOICE, .target = AT(c.deterministic),
+   .choices = WORDS("false", "true"), .fallback = "false",
+   .help = "true: the same bits for the same case, device and number of threads, as `--deterministic`"},
 
   {.path = "adapt", .type = TESI_KEY_MAP, .fallback_note = "none", .help = "refinement where the error is"},
   {.path = "adapt.estimator", .type = TESI_KEY_CHOICE, .target = AT(c.adapt.estimator),

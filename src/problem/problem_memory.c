@@ -1,0 +1,94 @@
+#include "problem/problem_memory.h"
+#include "device/kernel.h"
+#include "multigrid/multigrid.h"
+#include "problem/problem.h"
+
+/* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
+ * more than there is room for. */
+enum { COLUMNS_LEAST = 5, COLUMNS_FLOW = 10, COLUMNS_GPU = 20 };
+
+static bool box_varies(const TesProblem *p) {
+  for (int i = 0; i < p->form.terms; i++)
+    if (p->form.term[i].term == TES_TERM_DIFFUSION && p->form.term[i].a.all &&
+        !tes_function_constant(p->form.term[i].a.all, NULL))
+      return true;
+  return false;
+}
+
+/* Whether GMRES is asked for, or what choice.c takes; of other meshes than boxes it is not known before the survey. */
+static bool iterates_gmres(const TesProblem *p) {
+  const TesMethod method = p->options.method;
+  if (method != TES_METHOD_AUTO) return method == TES_METHOD_GMRES;
+  return p->equation->flow || p->equation == &tesi_transport ||
+         (p->mesh->kind == TES_MESH_BOX && box_varies(p));
+}
+
+static double krylov_bytes(const TesProblem *p, int columns) {
+  return iterates_gmres(p) ? 16.0 * columns * (double)p->space->length : 0;
+}
+
+/* In time: old values that guesses are made from, right-hand sides, a second operator. */
+static double time_bytes(const TesProblem *p) {
+  return p->in_time ? 80 * (double)p->space->length : 0;
+}
+
+/* Float64 vectors of the outer iteration, and the multigrid. */
+static double box_bytes(const TesProblem *p) {
+  return (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother) +
+         48 * (double)p->space->length;
+}
+
+static double cell_levels(const TesProblem *p) {
+  return p->mesh->dim == 3 ? 8 / 7. : 4 / 3.;
+}
+
+/* Two operators with numbers of nodes (twice) and factors, the one of the cycle with its coarser levels, some ten
+ * vectors. */
+static double cells_bytes(const TesProblem *p) {
+  const TesiCellView *s = p->space->scalar[0]->view;
+  const double nodes = (double)s->cells * s->cell_nodes, levels = cell_levels(p);
+  const double factors = s->dim == 3 ? 6 : 3, length = (double)p->space->length;
+  int different = 1; /* components that are alike share an operator */
+  for (int c = 1; c < p->space->parts; c++) different += p->space->part[c] != p->space->part[c - 1];
+  const double operators = different * (nodes * (8 + factors * 8) + levels * nodes * (8 + factors * 4));
+  return operators + length * (6 * 8 + levels * 7 * 4);
+}
+
+/* Positions of cells, which stay on the host. */
+static double position_bytes(const TesProblem *p) {
+  return cell_levels(p) * (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 81 : 18) * 8;
+}
+
+/* Without GMRES. On the host of a GPU some three vectors: data on their way to it, and what is written. */
+static TesProblemMemory find_bytes(const TesProblem *p) {
+  const bool box = p->mesh->kind == TES_MESH_BOX;
+  const double bytes = (box ? box_bytes(p) : cells_bytes(p)) + time_bytes(p),
+               positions = box ? 0 : position_bytes(p);
+  return (TesProblemMemory){.processor = (size_t)(bytes + positions),
+                            .gpu = (size_t)bytes,
+                            .gpu_host = (size_t)(positions + 24 * (double)p->space->length)};
+}
+
+TesProblemMemory tesi_problem_memory(const TesProblem *p) {
+  TesProblemMemory memory = find_bytes(p);
+  const bool flow = p->equation->flow && !p->equation->flow->scalar;
+  memory.processor += (size_t)krylov_bytes(p, flow ? COLUMNS_FLOW : COLUMNS_LEAST);
+  memory.gpu += (size_t)krylov_bytes(p, COLUMNS_GPU);
+  return memory;
+}
+
+TesStatus tesi_problem_check_memory(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool kernels = tesi_has_kernels(ctx), box = p->mesh->kind == TES_MESH_BOX;
+  const double gib = 1 << 30, available = (double)tesi_context_device(ctx)->available(ctx);
+  const TesProblemMemory memory = find_bytes(p);
+  const double needed = (double)(kernels ? memory.gpu : memory.processor) + krylov_bytes(p, COLUMNS_LEAST);
+  tesi_log(ctx, TES_LOG_DETAIL, "memory needed: about %.3g GiB of %.3g GiB", needed / gib, available / gib);
+  if (needed > available && (box || !kernels))
+    TES_FAIL(TES_OUT_OF_MEMORY,
+             "%lld unknowns need about %.3g GiB, %.3g GiB are free: use a coarser mesh or a lower degree",
+             (long long)p->space->dofs, needed / gib, available / gib);
+done:
+  return status;
+}

@@ -1,0 +1,12 @@
+/* What a solve will take, known from space, form and method. */
+#ifndef TESI_PROBLEM_MEMORY_H
+#define TESI_PROBLEM_MEMORY_H
+
+#include "tessera/problem.h"
+
+/* For a problem whose space and precision exist. */
+TesProblemMemory tesi_problem_memory(const TesProblem *problem);
+/* Told before anything large is allocated. */
+TesStatus tesi_problem_check_memory(const TesProblem *problem);
+
+#endif
