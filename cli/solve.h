@@ -56,8 +56,8 @@ typedef struct Solve {
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
   double previous_residual, solve_started;
-  const char *vtu;      /* written */
-  char png[SOLVE_TEXT]; /* the same */
+  const char *vtu; /* written */
+  char *png;       /* the same */
   SolveOutputs outputs;
   /* Of the last step; levels finest first. */
   TesReportLevel levels[SOLVE_LEVELS];
@@ -89,8 +89,8 @@ TesStatus solve_check_outputs(Solve *s);
 const char *solve_vtu_path(const Solve *s);
 const char *solve_json_path(const Solve *s);
 const char *solve_png_path(const Solve *s);
-/* "name.vtu" -> "name-007.vtu", of step -1 the collection "name.pvd"; the caller frees; NULL: no memory. */
-char *solve_step_file(const char *path, int step);
+/* "name.vtu", ".vtu" -> "name-007.vtu", of step -1 the collection "name.pvd"; the caller frees; NULL: no memory. */
+char *solve_step_file(const char *path, const char *ending, int step);
 /* The number of the last output at or before a step in time, and whether it is due at that step; the last step has one
  * of its own. */
 bool solve_is_due(const TesCaseEvery *every, const TesProblemInfo *info, int step, int *number);

@@ -59,28 +59,20 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
       .of = p->of, .slice = p->slice, .at = p->at, .edges = p->edges, .width = p->width};
   const char *path = solve_png_path(s);
   if (!path) return TES_OK;
-  const size_t length = strlen(path);
-  const int stem = (int)(length > 4 && !strcmp(path + length - 4, ".png") ? length - 4 : length);
-  char file[SOLVE_TEXT];
-  if (step < 0)
-    snprintf(file, sizeof file, "%s", path);
-  else
-    snprintf(file, sizeof file, "%.*s-%03d.png", stem, path, step);
+  char *file = step < 0 ? strdup(path) : solve_step_file(path, ".png", step);
+  if (!file) return TES_OUT_OF_MEMORY;
   const TesStatus status = tes_picture_write(problem, &desc, file);
-  if (status == TES_OK) memcpy(s->png, file, sizeof file);
+  free(status == TES_OK ? s->png : file);
+  if (status == TES_OK) s->png = file;
   return status;
 }
 
-static int stem_of(const char *path) {
-  const size_t length = strlen(path);
-  return (int)(length > 4 && !strcmp(path + length - 4, ".vtu") ? length - 4 : length);
-}
-
-char *solve_step_file(const char *path, int step) {
-  const size_t size = strlen(path) + 24;
+char *solve_step_file(const char *path, const char *ending, int step) {
+  const size_t length = strlen(path), size = length + 24, own = strlen(ending);
+  const int stem = (int)(length > own && !strcmp(path + length - own, ending) ? length - own : length);
   char *file = malloc(size);
-  if (file && step < 0) snprintf(file, size, "%.*s.pvd", stem_of(path), path);
-  if (file && step >= 0) snprintf(file, size, "%.*s-%03d.vtu", stem_of(path), path, step);
+  if (file && step < 0) snprintf(file, size, "%.*s.pvd", stem, path);
+  if (file && step >= 0) snprintf(file, size, "%.*s-%03d%s", stem, path, step, ending);
   return file;
 }
 
@@ -101,7 +93,7 @@ static TesStatus list_file(Solve *s, double time, const char *file) {
 
 /* A file of before the restart, as far as it is there. */
 static TesStatus list_old(Solve *s, const char *path, int number, double time) {
-  char *file = solve_step_file(path, number);
+  char *file = solve_step_file(path, ".vtu", number);
   if (!file) return TES_OUT_OF_MEMORY;
   const TesStatus status = access(file, R_OK) == 0 ? list_file(s, time, file) : TES_OK;
   free(file);
@@ -113,7 +105,7 @@ static TesStatus begin_collection(Solve *s, const TesProblem *problem, const cha
   const TesProblemInfo info = tes_problem_info(problem);
   TesStatus status = TES_OK;
   int number;
-  s->collection = solve_step_file(path, -1);
+  s->collection = solve_step_file(path, ".vtu", -1);
   if (!s->collection) return TES_OUT_OF_MEMORY;
   for (int i = 0; i < s->first_step && status == TES_OK; i++) {
     if (!info.steps)
@@ -131,7 +123,7 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
   if (!path) return TES_OK;
   if (!s->collection) status = begin_collection(s, problem, path);
   if (status != TES_OK) return status;
-  char *file = solve_step_file(path, number);
+  char *file = solve_step_file(path, ".vtu", number);
   if (!file) return TES_OUT_OF_MEMORY;
   status = write_vtu(s, problem, indicator, file);
   if (status == TES_OK) status = list_file(s, time, file);
@@ -142,6 +134,7 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
 }
 
 void solve_free_files(Solve *s) {
+  free(s->png);
   for (int i = 0; i < s->file_count; i++) free((char *)s->files[i].file);
   free(s->files);
   free(s->collection);

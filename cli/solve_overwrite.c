@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 3, FEW = 5 /* outputs beside lines */ };
+enum { INPUTS = 3, FEW = 6 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -71,15 +71,26 @@ static bool find_clash(Solve *s, int inputs, const Named *input, int outputs, co
   return false;
 }
 
-/* The numbered files of an adaptive solve, one by one, with all others. */
+/* The numbered files of an adaptive solve or one in time, number by number, with all others; pictures have no list of
+ * them. */
 static TesStatus check_steps(Solve *s, int inputs, const Named *input, int outputs, Named *output) {
-  const char *path = solve_vtu_path(s);
+  const char *const path[2] = {solve_vtu_path(s), solve_png_path(s)};
   for (int step = -1; step < SOLVE_STEPS && !s->refusal[0]; step++) {
-    char *file = solve_step_file(path, step);
-    if (!file) return TES_OUT_OF_MEMORY;
-    output[outputs] = (Named){step < 0 ? "the list of steps (output.vtu)" : "a step (output.vtu)", file};
-    find_clash(s, inputs, input, outputs + 1, output);
-    free(file);
+    char *file[2] = {NULL};
+    int n = outputs;
+    bool made = true;
+    for (int i = 0; i < 2; i++) {
+      if (!path[i] || (i && step < 0)) continue;
+      file[i] = solve_step_file(path[i], i ? ".png" : ".vtu", step);
+      made = made && file[i];
+      output[n++] = (Named){i          ? "a picture (output.png)"
+                            : step < 0 ? "the list of steps (output.vtu)"
+                                       : "a step (output.vtu)",
+                            file[i]};
+    }
+    if (made) find_clash(s, inputs, input, n, output);
+    free(file[0]), free(file[1]);
+    if (!made) return TES_OUT_OF_MEMORY;
   }
   return TES_OK;
 }
@@ -87,13 +98,13 @@ static TesStatus check_steps(Solve *s, int inputs, const Named *input, int outpu
 TesStatus solve_check_outputs(Solve *s) {
   const TesCase *c = s->input;
   const char *json = solve_json_path(s), *vtu = solve_vtu_path(s), *png = solve_png_path(s);
-  const bool many = c && (c->adaptive || c->problem.time.step > 0), steps = many && vtu;
+  const bool many = c && (c->adaptive || c->problem.time.step > 0), steps = many && (vtu || png);
   Named input[INPUTS], *output = calloc((size_t)(c ? c->lines : 0) + FEW, sizeof *output);
   TesStatus status = TES_OK;
   int inputs = list_inputs(s, input), outputs = 0;
   if (!output) return TES_OUT_OF_MEMORY;
   if (json) output[outputs++] = (Named){"the report (output.json)", json};
-  if (vtu && !steps) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
+  if (vtu && !many) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
   if (c && c->series) output[outputs++] = (Named){"the series (output.series)", c->series};
   if (png && !many) output[outputs++] = (Named){"the picture (output.png)", png};
   if (c && c->checkpoint) output[outputs++] = (Named){"the checkpoint (output.checkpoint)", c->checkpoint};

@@ -233,5 +233,5 @@ void solve_print_outcome(const Solve *s) {
               s->flow.divergence_relative);
   solve_print_outputs(s);
   if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
-  if (*s->png) solve_log(s, TES_LOG_INFO, "written   %s", s->png);
+  if (s->png) solve_log(s, TES_LOG_INFO, "written   %s", s->png);
 }

@@ -254,6 +254,50 @@ static void cell_patches(void **state) {
   assert_int_equal(iterations[0], iterations[1]);
 }
 
+/* Odd numbers of cells, whose last coarse cell has three: devices coarsen as the processor does. */
+static void odd_boxes_take_the_counts_of_the_processor(void **state) {
+  (void)state;
+  static const struct {
+    TesMeshDesc mesh;
+    int degree;
+    const char *a;
+  } rows[] = {{{.kind = TES_MESH_BOX, .dim = 2, .cells = {13, 11}}, 3, "1"},
+              {{.kind = TES_MESH_BOX, .dim = 2, .cells = {23, 9}}, 2, "1 + x*y"},
+              {{.kind = TES_MESH_BOX, .dim = 3, .cells = {5, 7, 3}}, 2, "1"},
+              {{.kind = TES_MESH_BOX, .dim = 3, .cells = {5, 3, 7}}, 1, "1 + z"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    int iterations[2], levels[2];
+    double residual[2];
+    for (int d = 0; d < 2; d++) {
+      const TesContextDesc open = {
+          .device = d ? device_name() : "cpu", .deterministic = 1, .verbosity = TES_QUIET};
+      TesContext *ctx;
+      assert_int_equal(tes_context_create(&open, &ctx, NULL, 0), TES_OK);
+      TesMesh *mesh;
+      TesFunction *a, *f;
+      TesProblem *problem;
+      TesSolveResult result;
+      assert_ok(ctx, tes_mesh_create(ctx, &rows[i].mesh, &mesh));
+      assert_ok(ctx, tes_function_create_expression(ctx, rows[i].a, &a));
+      assert_ok(ctx, tes_function_create_expression(ctx, "exp(x) * (1 + y)", &f));
+      const TesProblemDesc desc = {.mesh = mesh, .degree = rows[i].degree, .data = {.a = a, .f = {f}}};
+      assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+      assert_ok(ctx, tes_problem_solve(problem, &result));
+      iterations[d] = result.iterations, residual[d] = result.residuals[0];
+      levels[d] = tes_multigrid_levels(tes_problem_multigrid(problem));
+      tes_problem_destroy(&problem);
+      tes_function_destroy(&a);
+      tes_function_destroy(&f);
+      tes_mesh_destroy(&mesh);
+      tes_context_destroy(&ctx);
+    }
+    assert_int_equal(iterations[1], iterations[0]);
+    assert_int_equal(levels[1], levels[0]);
+    assert_true(levels[0] > 1);
+    assert_near(residual[1], residual[0], 1e-3 * residual[0]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(multigrid_alone),
                                      cmocka_unit_test(conjugate_gradients),
@@ -261,7 +305,8 @@ int main(void) {
                                      cmocka_unit_test(restarted_gmres_is_the_hosts),
                                      cmocka_unit_test(lent_memory_changes_nothing),
                                      cmocka_unit_test(pure_neumann),
-                                     cmocka_unit_test(cell_patches)};
+                                     cmocka_unit_test(cell_patches),
+                                     cmocka_unit_test(odd_boxes_take_the_counts_of_the_processor)};
   cmocka_set_test_filter(getenv("TESSERA_TEST_ONLY"));
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

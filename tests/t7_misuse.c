@@ -61,34 +61,177 @@ static void enums_out_of_range(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* ---- NULL ------------------------------------------------------------------------------------------------------- */
+
+#define CREATION(noun, Noun)                                                                                 \
+  static TesStatus create_##noun(TesContext *ctx, const void *desc, void *result) {                          \
+    return tes_##noun##_create(ctx, (const Tes##Noun##Desc *)desc, (Tes##Noun **)result);                    \
+  }
+CREATION(mesh, Mesh)
+CREATION(space, Space)
+CREATION(operator, Operator)
+CREATION(smoother, Smoother)
+CREATION(transfer, Transfer)
+CREATION(multigrid, Multigrid)
+CREATION(solver, Solver)
+CREATION(problem, Problem)
+
+static TesStatus find_memory(TesContext *ctx, const void *desc, void *result) {
+  return tes_problem_memory(ctx, (const TesProblemDesc *)desc, (TesProblemMemory *)result);
+}
+
+static TesStatus run_adapt(TesContext *ctx, const void *desc, void *result) {
+  (void)result;
+  return tes_adapt_run(ctx, (const TesProblemDesc *)desc, (const TesAdaptDesc *)desc, NULL);
+}
+
+static TesStatus read_case(TesContext *ctx, const void *desc, void *result) {
+  return tes_case_read(ctx, (const char *)desc, 0, NULL, (TesCase **)result);
+}
+
+static TesStatus parse_case(TesContext *ctx, const void *desc, void *result) {
+  return tes_case_parse(ctx, (const char *)desc, "a", 0, NULL, (TesCase **)result);
+}
+
+static TesStatus read_checkpoint(TesContext *ctx, const void *desc, void *result) {
+  return tes_checkpoint_read(ctx, (const char *)desc, 0, (TesCheckpoint **)result);
+}
+
+static TesStatus create_expression(TesContext *ctx, const void *desc, void *result) {
+  return tes_function_create_expression(ctx, (const char *)desc, (TesFunction **)result);
+}
+
+static TesStatus create_product(TesContext *ctx, const void *desc, void *result) {
+  return tes_space_create_product(ctx, 1, (const TesSpace *const *)desc, (TesSpace **)result);
+}
+
+static TesStatus create_derivative(TesContext *ctx, const void *desc, void *result) {
+  (void)ctx;
+  return tes_function_create_derivative((const TesFunction *)desc, 0, (TesFunction **)result);
+}
+
+static TesStatus create_vector(TesContext *ctx, const void *desc, void *result) {
+  (void)desc;
+  return tes_vector_create(ctx, 3, TES_DOUBLE, (TesVector **)result);
+}
+
+static TesStatus create_constant(TesContext *ctx, const void *desc, void *result) {
+  (void)desc;
+  return tes_function_create_constant(ctx, 1, (TesFunction **)result);
+}
+
+typedef struct Creation {
+  const char *name;
+  TesStatus (*create)(TesContext *, const void *, void *);
+  bool no_context, no_desc; /* it takes none */
+  bool no_zeros;            /* a description of zeros is none of its arguments, or is right */
+} Creation;
+
+static const Creation creations[] = {
+    {.name = "mesh", .create = create_mesh},
+    {.name = "space", .create = create_space},
+    {.name = "operator", .create = create_operator},
+    {.name = "smoother", .create = create_smoother},
+    {.name = "transfer", .create = create_transfer},
+    {.name = "multigrid", .create = create_multigrid},
+    {.name = "solver", .create = create_solver},
+    {.name = "problem", .create = create_problem},
+    {.name = "memory", .create = find_memory},
+    {.name = "case", .create = read_case, .no_zeros = true},
+    {.name = "case text", .create = parse_case, .no_zeros = true},
+    {.name = "checkpoint", .create = read_checkpoint, .no_zeros = true},
+    {.name = "expression", .create = create_expression},
+    {.name = "product", .create = create_product},
+    {.name = "derivative", .create = create_derivative, .no_context = true, .no_zeros = true},
+    {.name = "vector", .create = create_vector, .no_desc = true},
+    {.name = "constant", .create = create_constant, .no_desc = true}};
+
+/* NULL for the context, the description, its objects (all zero), or for where the result goes. */
 static void null_arguments(void **state) {
+  (void)state;
+  TesContext *ctx = make_context();
+  static const union {
+    void *align;
+    char bytes[8192];
+  } zeros = {NULL};
+  const size_t before = tes_context_memory(ctx);
+  for (size_t i = 0; i < sizeof creations / sizeof *creations; i++) {
+    const Creation *c = &creations[i];
+    void *result[8] = {NULL};
+    if (!c->no_context && c->create(NULL, &zeros, result) != TES_INVALID_INPUT) fail_msg("%s", c->name);
+    if (!c->no_context) assert_refused(ctx, c->create(ctx, &zeros, NULL), "is NULL");
+    if (!c->no_desc) {
+      assert_int_equal(c->create(ctx, NULL, result), TES_INVALID_INPUT);
+      if (!c->no_context) assert_non_null(strstr(tes_context_message(ctx), "is NULL"));
+      tes_context_clear(ctx);
+    }
+    if (!c->no_desc && !c->no_zeros) {
+      if (c->create(ctx, &zeros, result) != TES_INVALID_INPUT || !tes_context_message(ctx)[0])
+        fail_msg("%s: zeros", c->name);
+      tes_context_clear(ctx);
+    }
+    assert_int_equal(tes_context_memory(ctx), before);
+  }
+  TesFunction *f;
+  assert_refused(ctx, tes_function_create_callback(ctx, NULL, NULL, NULL, &f), "is NULL");
+  assert_refused(ctx, run_adapt(ctx, NULL, NULL), "is NULL");
+  assert_refused(ctx, run_adapt(ctx, &zeros, NULL), "mesh");
+  assert_refused(ctx, tes_vtu_write(ctx, NULL, "a.vtu"), "is NULL");
+  assert_refused(ctx, tes_checkpoint_write(ctx, NULL, "a.h5"), "is NULL");
+  assert_refused(ctx, tes_report_write(ctx, NULL, "a.json"), "is NULL");
+  assert_int_equal(tes_context_create(NULL, NULL, NULL, 0), TES_INVALID_INPUT);
+  tes_context_destroy(&ctx);
+}
+
+/* Of what newer descriptions hold. */
+static void newer_enums_out_of_range(void **state) {
   (void)state;
   TesContext *ctx = make_context();
   TesMesh *mesh = make_mesh(ctx), *other;
   TesProblem *problem;
   TesSpace *space;
   TesOperator *op;
-  TesSmoother *smoother;
-  TesTransfer *transfer;
-  TesMultigrid *multigrid;
-  TesSolver *solver;
-  TesFunction *f;
-  assert_refused(ctx, tes_mesh_create(ctx, NULL, &other), "is NULL");
-  assert_refused(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2}, NULL), "is NULL");
-  assert_int_equal(tes_mesh_create(NULL, &(TesMeshDesc){.dim = 2}, &other), TES_INVALID_INPUT);
-  assert_refused(ctx, tes_problem_create(ctx, NULL, &problem), "is NULL");
-  assert_refused(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh}, NULL), "is NULL");
-  assert_refused(ctx, tes_space_create(ctx, NULL, &space), "is NULL");
-  assert_refused(ctx, tes_operator_create(ctx, NULL, &op), "is NULL");
-  assert_refused(ctx, tes_smoother_create(ctx, NULL, &smoother), "is NULL");
-  assert_refused(ctx, tes_transfer_create(ctx, NULL, &transfer), "is NULL");
-  assert_refused(ctx, tes_multigrid_create(ctx, NULL, &multigrid), "is NULL");
-  assert_refused(ctx, tes_solver_create(ctx, NULL, &solver), "is NULL");
-  assert_refused(ctx, tes_vector_create(ctx, 3, TES_DOUBLE, NULL), "is NULL");
-  assert_refused(ctx, tes_function_create_expression(ctx, NULL, &f), "is NULL");
-  assert_refused(ctx, tes_function_create_callback(ctx, NULL, NULL, NULL, &f), "is NULL");
-  assert_refused(ctx, tes_function_create_constant(ctx, 1, NULL), "is NULL");
-  assert_int_equal(tes_context_create(NULL, NULL, NULL, 0), TES_INVALID_INPUT);
+  const TesTimeDesc time = {.end = 1, .step = 0.5};
+  const struct {
+    TesProblemDesc desc;
+    const char *message;
+  } wrong[] = {
+      {{.time = {.end = 1, .step = 0.5, .method = (TesTimeMethod)77}}, "77"},
+      {{.time = time, .solver = {.tolerance_of = (TesToleranceOf)77}}, "77"},
+      {{.time = time, .solver = {.guess = 77}}, "77"},
+      {{.stabilization = (TesStreamline)77}, "77"},
+      {{.equation = TES_STOKES, .flow_form = (TesFlowForm)77}, "flow_form is 77"},
+      {{.equation = TES_STOKES, .solver = {.penalty = (TesPenalty)77}}, "77"},
+      {{.equation = TES_STOKES, .solver = {.colours = (TesColours)77}}, "solver.colours is 77"},
+      {{.equation = TES_STOKES, .element = (TesElement)77}, "77"},
+      {{.equation = TES_POISSON, .element = TES_ELEMENT_DG, .solver = {.penalty = (TesPenalty)77}}, "77"},
+      {{.solver = {.pre = -7}}, "-7"},
+      {{.solver = {.post = -7}}, "-7"},
+      {{.solver = {.max_iterations = -7}}, "-7"},
+      {{.solver = {.smoother_degree = -7}}, "-7"},
+      {{.boundaries = -7}, "-7"},
+      {{.materials = -7}, "-7"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    TesProblemDesc desc = wrong[i].desc;
+    desc.mesh = mesh, desc.degree = 2;
+    if (desc.equation == TES_POISSON && desc.element == TES_ELEMENT_AUTO) desc.equation = TES_TRANSPORT;
+    const TesStatus status = tes_problem_create(ctx, &desc, &problem);
+    if (status != TES_INVALID_INPUT || !strstr(tes_context_message(ctx), wrong[i].message))
+      fail_msg("row %d: status %d, %s\n", (int)i, (int)status, tes_context_message(ctx));
+    if (status == TES_OK) tes_problem_destroy(&problem);
+    tes_context_clear(ctx);
+  }
+  assert_refused(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.kind = (TesMeshKind)77, .dim = 2}, &other), "77");
+  assert_refused(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = (TesDomain)77, .dim = 2}, &other), "77");
+  assert_refused(
+      ctx,
+      tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2, .element = (TesElement)77}, &space),
+      "77");
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 2}, &space));
+  const TesTermDesc term = {.term = (TesTerm)77};
+  assert_refused(
+      ctx, tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {1, &term, 0}}, &op), "77");
+  tes_space_destroy(&space);
   tes_mesh_destroy(&mesh);
   tes_context_destroy(&ctx);
 }
@@ -205,9 +348,12 @@ static void adaptive_solves_are_interrupted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(enums_out_of_range),      cmocka_unit_test(null_arguments),
-      cmocka_unit_test(too_many_threads),        cmocka_unit_test(an_interrupted_context_goes_on),
-      cmocka_unit_test(set_ups_are_interrupted), cmocka_unit_test(adaptive_solves_are_interrupted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(enums_out_of_range),
+                                     cmocka_unit_test(null_arguments),
+                                     cmocka_unit_test(newer_enums_out_of_range),
+                                     cmocka_unit_test(too_many_threads),
+                                     cmocka_unit_test(an_interrupted_context_goes_on),
+                                     cmocka_unit_test(set_ups_are_interrupted),
+                                     cmocka_unit_test(adaptive_solves_are_interrupted)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,13 @@
 #include "program_testing.h"
 
 #define SQUARE "square.yaml --set mesh.box.cells=4 --set space.degree=2"
+#define HEAT "heat.yaml --set output=null"
 #define L_SHAPE "l.yaml --set adapt.steps=2 --set adapt.tolerance=0"
 
 static int prepare(void **state) {
   return set_up(state) || system("cp '" CASES "poisson-square.yaml' square.yaml && cp '" CASES
-                                 "l-shape.yaml' l.yaml && cp '" CASES "plate.yaml' '" CASES "plate.msh' .");
+                                 "l-shape.yaml' l.yaml && cp '" CASES "heat.yaml' . && cp '" CASES
+                                 "plate.yaml' '" CASES "plate.msh' .");
 }
 
 /* Files and what is in them. */
@@ -36,7 +38,12 @@ static void clashes_are_refused(void **state) {
                {"solve plate.yaml --json plate.msh", "would overwrite the mesh"},
                {"solve plate.yaml --set output.checkpoint=plate.msh", "would overwrite the mesh"},
                {"solve " L_SHAPE " --vtu u.vtu --json u.pvd", "are one file"},
-               {"solve " L_SHAPE " --vtu u.vtu --json u-001.vtu", "are one file"}};
+               {"solve " L_SHAPE " --vtu u.vtu --json u-001.vtu", "are one file"},
+               {"solve " L_SHAPE " --png u.png --json u-001.png", "are one file"},
+               {"solve " L_SHAPE " --png u-001.vtu --json u-001.vtu-001.png", "are one file"},
+               {"solve " L_SHAPE " --png u.png --set output.checkpoint=folder/u-000.png", "are one file"},
+               {"solve " HEAT " --set output.png=u.png --set output.series=u-003.png", "are one file"},
+               {"solve " HEAT " --set output.png=u.png --set output.checkpoint=u-001.png", "are one file"}};
   char before[256], after[256];
   assert_int_equal(system("ln -s square.yaml link.yaml && ln square.yaml hard.yaml && ln -s . folder"), 0);
   look(before);

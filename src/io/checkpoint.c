@@ -163,6 +163,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiStore *store = NULL;
+  TES_REFUSE_NULL(context, desc, path);
   TES_CHECK(desc->space, "a checkpoint needs a space");
   TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
   TES_CHECK(desc->space->element != TES_ELEMENT_DG,
@@ -452,6 +453,7 @@ TesStatus tes_checkpoint_read(TesContext *context, const char *path, int geometr
   TesStatus status = TES_OK;
   TesCheckpoint *c = NULL;
   Image m = {.ctx = ctx, .path = path, .geometry_degree = geometry_degree};
+  TES_REFUSE_NULL(context, path, checkpoint);
   *checkpoint = NULL;
   TES_TRY(tesi_store_open(ctx, path, &m.store));
   TES_NEW(&c);

@@ -241,6 +241,7 @@ TesStatus tes_report_write(TesContext *context, const TesReport *report, const c
   TesStatus status = TES_OK;
   char *text = NULL;
   TesiFile *file = NULL;
+  TES_REFUSE_NULL(context, report, path);
   TES_TRY(tesi_report_text(ctx, report, &text));
   TES_TRY(tesi_file_create(ctx, path, &file));
   TES_TRY(tesi_file_write(file, text, strlen(text)));

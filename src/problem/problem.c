@@ -1,4 +1,5 @@
 #include "problem/problem.h"
+#include <limits.h>
 #include <math.h>
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/multigrid.h"
@@ -216,21 +217,52 @@ done:
   return status;
 }
 
-static TesStatus check_options(TesContext *ctx, const TesSolveOptions *o) {
+/* Of boundaries and steps; -1 is "none" of those that have it. */
+static TesStatus check_counts(TesContext *ctx, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
+  const TesSolveOptions *o = &desc->solver;
+  const struct {
+    const char *name;
+    int value, least, most;
+  } counts[] = {{"boundaries", desc->boundaries, 0, INT_MAX},
+                {"materials", desc->materials, 0, INT_MAX},
+                {"solver.pre", o->pre, -1, INT_MAX},
+                {"solver.post", o->post, -1, INT_MAX},
+                {"solver.max_iterations", o->max_iterations, 0, INT_MAX},
+                {"solver.smoother_degree", o->smoother_degree, 0, INT_MAX},
+                {"solver.guess", o->guess, -1, 4}};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    TES_CHECK(counts[i].value >= counts[i].least && counts[i].value <= counts[i].most,
+              "%s is %d, expected %d..%d", counts[i].name, counts[i].value, counts[i].least, counts[i].most);
+  TES_CHECK(!desc->boundaries || desc->boundary, "%d boundaries, and the list of them is NULL",
+            desc->boundaries);
+  TES_CHECK(!desc->materials || desc->material, "%d materials, and the list of them is NULL",
+            desc->materials);
+done:
+  return status;
+}
+
+static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
+  TesStatus status = TES_OK;
+  const TesSolveOptions *o = &desc->solver;
   const struct {
     const char *name;
     int value, most;
-  } choices[] = {{"method", (int)o->method, TES_METHOD_CG},
-                 {"smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
-                 {"local", (int)o->local, TES_LOCAL_CG},
-                 {"colours", (int)o->colours, TES_COLOURS_RED_BLACK},
-                 {"order", (int)o->order, TES_ORDER_REVERSED},
-                 {"coarse", (int)o->coarse, TES_COARSE_CG},
-                 {"coarsening", (int)o->coarsening, TES_COARSEN_DEGREE},
-                 {"precision", (int)o->precision, TES_SOLVE_SINGLE}};
+  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_SDIRK3},
+                 {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
+                 {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
+                 {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
+                 {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
+                 {"solver.method", (int)o->method, TES_METHOD_CG},
+                 {"solver.smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
+                 {"solver.local", (int)o->local, TES_LOCAL_CG},
+                 {"solver.colours", (int)o->colours, TES_COLOURS_RED_BLACK},
+                 {"solver.order", (int)o->order, TES_ORDER_REVERSED},
+                 {"solver.coarse", (int)o->coarse, TES_COARSE_CG},
+                 {"solver.coarsening", (int)o->coarsening, TES_COARSEN_DEGREE},
+                 {"solver.precision", (int)o->precision, TES_SOLVE_SINGLE}};
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-    TES_CHECK(choices[i].value >= 0 && choices[i].value <= choices[i].most, "solver.%s is %d, expected 0..%d",
+    TES_CHECK(choices[i].value >= 0 && choices[i].value <= choices[i].most, "%s is %d, expected 0..%d",
               choices[i].name, choices[i].value, choices[i].most);
   TES_CHECK(o->tolerance >= 0 && o->tolerance < INFINITY,
             "tolerance is %g: expected a positive number, or 0 for 1e-9", o->tolerance);
@@ -260,7 +292,8 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
   TES_CHECK(desc->mesh, "a problem needs a mesh");
-  TES_TRY(check_options(ctx, &desc->solver));
+  TES_TRY(check_counts(ctx, desc));
+  TES_TRY(check_options(ctx, desc));
   TES_NEW(&p);
   *problem = p;
   p->context = tesi_context_retain(ctx);

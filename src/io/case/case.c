@@ -77,6 +77,7 @@ done:
 
 TesStatus tes_case_parse(TesContext *context, const char *text, const char *name, int override_count,
                          const char *const *overrides, TesCase **result) {
+  TES_REFUSE_NULL(context, text, result);
   return create(context, text, strlen(text), name, override_count, overrides, result);
 }
 
@@ -86,6 +87,7 @@ TesStatus tes_case_read(TesContext *context, const char *path, int override_coun
   TesStatus status = TES_OK;
   char *text = NULL;
   size_t length;
+  TES_REFUSE_NULL(context, path, result);
   *result = NULL;
   TES_TRY(tesi_file_read(ctx, path, LARGEST_FILE, &text, &length));
   TES_TRY(create(ctx, text, length, strcmp(path, "-") ? path : "standard input", override_count, overrides,

@@ -228,6 +228,7 @@ done:
 TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
                                          TesFunction **derivative) {
   double time;
+  if (!function || !derivative) return TES_INVALID_INPUT;
   const TesFunction *inner = tesi_function_inner(function, &time);
   TesFunction *of_inner;
   TesStatus status = derive(inner, direction, &of_inner);

@@ -164,6 +164,7 @@ TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char 
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   Writer w = {.ctx = ctx, .desc = desc, .cells = {.ctx = ctx}};
+  TES_REFUSE_NULL(context, desc, path);
   TES_TRY(check(ctx, desc));
   TES_TRY(prepare(&w, path));
   TES_TRY(put_head(&w));

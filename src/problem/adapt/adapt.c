@@ -267,6 +267,7 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
                         TesAdaptStep *last) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
+  TES_REFUSE_NULL(context, problem, desc);
   Loop s = {.context = context, .desc = desc, .desc_at = *problem};
   const int steps = desc->steps ? desc->steps : 10;
   const double fraction = desc->fraction != 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
