@@ -42,7 +42,15 @@ static const Flow flows[] = {
     {.dim = 3, .degree = 2, .cells = {4, 4, 4}, .given = "vvsspp", .nu = 2, .alpha = 7},
     {.dim = 3, .degree = 3, .cells = {2, 2, 2}, .given = "vvvvvv", .nu = 1},
     {.dim = 3, .degree = 5, .cells = {2, 2, 2}, .given = "vovvvv", .nu = 1}};
+/* Several tiles of saddle_tiles.cu in all directions: for operators alone. */
+static const Flow tiled[] = {
+    {.dim = 3, .degree = 1, .cells = {15, 5, 3}, .given = "vvvovv", .graded = true, .nu = 1, .alpha = 2},
+    {.dim = 3, .degree = 2, .cells = {5, 10, 3}, .given = "vsppov", .nu = 3},
+    {.dim = 3, .degree = 3, .cells = {7, 3, 2}, .given = "ppvvov", .graded = true, .nu = 1},
+    {.dim = 3, .degree = 4, .cells = {2, 3, 6}, .given = "vovvpp", .nu = 2, .alpha = 1},
+    {.dim = 3, .degree = 4, .cells = {5, 2, 6}, .given = "ppppvo", .graded = true, .nu = 1}};
 enum {
+  TILED = sizeof tiled / sizeof *tiled,
   FLOWS = sizeof flows / sizeof *flows,
   REFERENCE = 800 /* entries: above, the host's fast version is asked */
 };
@@ -192,14 +200,14 @@ static void compare_coarse(const Pair *p) {
 }
 
 /* Each flow in one order of threads and blocks a precision, so that all orders come with all parts. */
-static void on_all(void (*compare)(const Pair *p)) {
+static void on_list(const Flow *list, int count, void (*compare)(const Pair *p)) {
   for (int d = 0; d < 2; d++) {
     TesContext *ctx = test_device(devices[d]);
-    for (int i = 0; ctx && i < FLOWS; i++)
+    for (int i = 0; ctx && i < count; i++)
       for (int single = 0; single < 2; single++) {
-        if (!test_degree(flows[i].degree) || (test_brief() && single != i % 2)) continue;
+        if (!test_degree(list[i].degree) || (test_brief() && single != i % 2)) continue;
         tesi_fiber_order((TesiOrder)((i + single) % 3), (uint64_t)i + 1);
-        Pair p = open_pair(ctx, &flows[i], single ? TES_SINGLE : TES_DOUBLE);
+        Pair p = open_pair(ctx, &list[i], single ? TES_SINGLE : TES_DOUBLE);
         compare(&p);
         close_pair(&p);
       }
@@ -208,9 +216,14 @@ static void on_all(void (*compare)(const Pair *p)) {
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
 
+static void on_all(void (*compare)(const Pair *p)) {
+  on_list(flows, FLOWS, compare);
+}
+
 static void operators(void **state) {
   (void)state;
   on_all(compare_operator);
+  on_list(tiled, TILED, compare_operator);
 }
 static void smoothers(void **state) {
   (void)state;

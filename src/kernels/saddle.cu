@@ -1,5 +1,6 @@
 /* The Stokes operator K = [A, -B'; -B, 0] on boxes with any cells, ends and degree (src/operator/saddle/saddle.h),
- * in two launches; a thread an entry, x fastest, so that threads side by side read side by side.
+ * in two launches: 2D, and degrees that saddle_tiles.cu does not serve. A thread an entry, x fastest, so that threads
+ * side by side read side by side.
  *   across: w_i = nu (sum over a /= i of Ld in direction a) u_i + alpha u_i
  *   rows:   y_i = Mc w_i + nu Lc u_i - D' p along i,   y_p = -sum over i of D u_i
  * No shared memory, about 40 registers. An entry of a velocity takes 2 (3 n (dim - 1) + 2 (2 n + 1) + 2 n) flops and

@@ -38,6 +38,36 @@ typedef struct TeskSaddlePatches {
   const TeskSaddleKind *kind[3];
 } TeskSaddlePatches;
 
+/* ---- tiles (saddle_tiles.cu) ----------------------------------------------------------------------------- */
+
+/* Nodes that a tile holds along its component, and the numbers (real) of a cell of a direction of width h: h, nu / h,
+ * h^(-1/2), nu / h^2; then of the faces below and above: nu times the penalty, h^(-1/2) of the cell beside, and nu
+ * times the factors of the reference derivatives in the mean, of the cell's own and of that beside. Zero where there
+ * is no such cell or no term. */
+enum {
+  TESK_TILES_LINE = 32,
+  TESK_TILES_PITCH = TESK_TILES_LINE + 2, /* of lines in shared memory */
+  TESK_TILES_WIDTH = 0,
+  TESK_TILES_STIFFNESS = 1,
+  TESK_TILES_ROOT = 2,
+  TESK_TILES_BENDING = 3,
+  TESK_TILES_PENALTY = 4,
+  TESK_TILES_BESIDE = 6,
+  TESK_TILES_OWN = 8,
+  TESK_TILES_OTHER = 10,
+  TESK_TILES_NUMBERS = 12
+};
+
+typedef struct TeskSaddleTiles {
+  TeskParts parts;
+  int cells[3], ring[3], known[3][2];
+  int tiles[3][3], span[3][3]; /* by component and direction: tiles, and cells of one */
+  int most, unused;            /* tiles of a component at most */
+  double alpha;
+  const void *numbers[3]; /* real: [TESK_TILES_NUMBERS][cells] */
+  const void *derivative; /* real: [modes][nodes] of the reference cell */
+} TeskSaddleTiles;
+
 /* ---- patches in lanes (saddle_lanes.cu) ---------------------------------------------------------------- */
 
 enum {

@@ -1,5 +1,6 @@
 #include "operator/saddle/saddle_device.h"
 #include "device/kernel.h"
+#include "operator/saddle/saddle_tiles.h"
 #include "space/rt_device.h"
 #include "tensor/band_device.h"
 
@@ -9,6 +10,7 @@ struct TesiSaddleDevice {
   TeskSaddle arguments;
   TesiKernel across, rows;
   void *memory[3][BANDS], *work; /* device */
+  TesiSaddleTiles *tiles;        /* where they serve, instead of all else */
 };
 
 static TesStatus upload_axis(const TesOperator *op, int d, TesiSaddleDevice *device) {
@@ -25,16 +27,14 @@ done:
   return status;
 }
 
-TesStatus tesi_saddle_device_create(const TesOperator *op, TesiSaddleDevice **result) {
+/* A thread an entry, in two launches: for what saddle_tiles.cu does not serve. */
+static TesStatus create_entries(const TesOperator *op, TesiSaddleDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  TesiSaddleDevice *device = NULL;
   TesiProgram *program;
   const TesiProgramDesc desc = {.file = "saddle.cu",
                                 .options = {op->precision == TES_SINGLE ? "real=float" : "real=double"}};
-  *result = NULL;
-  TES_NEW(&device);
   device->arguments.nu = s->nu;
   device->arguments.alpha = s->alpha;
   TES_TRY(tesi_rt_parts(ctx, s->rt, &device->arguments.parts));
@@ -44,6 +44,18 @@ TesStatus tesi_saddle_device_create(const TesOperator *op, TesiSaddleDevice **re
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_rows", 0, &device->rows));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)s->rt->offset[s->rt->dim] * tesi_precision_size(op->precision), &device->work));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_device_create(const TesOperator *op, TesiSaddleDevice **result) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiSaddleDevice *device = NULL;
+  *result = NULL;
+  TES_NEW(&device);
+  TES_TRY(tesi_saddle_tiles_serve(op) ? tesi_saddle_tiles_create(op, &device->tiles)
+                                      : create_entries(op, device));
   *result = device;
   device = NULL;
 done:
@@ -55,6 +67,7 @@ void tesi_saddle_device_destroy(TesContext *ctx, TesiSaddleDevice **device) {
   TesiSaddleDevice *d = *device;
   const TesiDevice *table = tesi_context_device(ctx);
   if (!d) return;
+  tesi_saddle_tiles_destroy(ctx, &d->tiles);
   for (int i = 0; i < 3 * BANDS; i++) table->release(ctx, &d->memory[i / BANDS][i % BANDS]);
   table->release(ctx, &d->work);
   tesi_free(ctx, device);
@@ -65,6 +78,7 @@ TesStatus tesi_saddle_device_add(const TesOperator *op, const void *b, double si
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   TesiSaddleDevice *d = s->device;
+  if (d->tiles) return tesi_saddle_tiles_add(op, d->tiles, b, sign, x, y);
   int keep = b != NULL;
   float single = (float)sign;
   const unsigned blocks = (unsigned)((tesi_rt_largest(s->rt) + THREADS - 1) / THREADS),

@@ -1,4 +1,4 @@
-/* The Stokes operator as kernels (src/kernels/saddle.cu). */
+/* The Stokes operator as kernels (src/kernels/saddle_tiles.cu, saddle.cu). */
 #ifndef TESI_SADDLE_DEVICE_H
 #define TESI_SADDLE_DEVICE_H
 

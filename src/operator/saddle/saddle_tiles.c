@@ -1,0 +1,202 @@
+#include "operator/saddle/saddle_tiles.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "basis/gauss.h"
+#include "basis/lagrange.h"
+#include "device/kernel.h"
+#include "device/upload.h"
+#include "space/rt_device.h"
+
+enum { DEGREES = 4, MOST = DEGREES + 1, NODES = MOST + 1 };
+
+/* How the kernel is cut, by precision and n: pairs of cells in the directions across, blocks a multiprocessor. */
+typedef struct Cut {
+  int across[2], blocks;
+} Cut;
+static const Cut cuts[2][MOST + 1] = {
+    {{{0}, 0}, {{0}, 0}, {{4, 2}, 4}, {{4, 2}, 3}, {{4, 2}, 2}, {{4, 2}, 2}},
+    {{{0}, 0}, {{0}, 0}, {{4, 2}, 4}, {{4, 2}, 4}, {{4, 2}, 4}, {{4, 2}, 2}}};
+
+struct TesiSaddleTiles {
+  TesPrecision precision;
+  TesiKernel kernel;
+  TeskSaddleTiles arguments;
+  double reference[2 * MOST + MOST * MOST + 2 * NODES * NODES + MOST * NODES]; /* numbers of the precision */
+  void *numbers[3], *derivative;                                               /* device */
+  unsigned threads;
+  size_t shared;
+};
+
+bool tesi_saddle_tiles_serve(const TesOperator *op) {
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  return rt->dim == 3 && rt->n >= 2 && rt->n <= MOST;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------- */
+
+/* The face of cell c below (side 0) or above. */
+static void fill_face(const TesOperator *op, int d, int c, int side, double *at) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiRtAxis *a = &s->rt->axis[d];
+  const bool end = c == (side ? a->cells - 1 : 0) && !a->periodic;
+  const double h = a->h[c], beside = end ? 0 : a->h[(c + (side ? 1 : a->cells - 1)) % a->cells];
+  if (end && !a->tangential[side]) return;
+  at[(TESK_TILES_OWN + side) * a->cells] = s->nu * (end ? 1 : 0.5) * pow(h, -1.5);
+  at[(TESK_TILES_PENALTY + side) * a->cells] = s->nu * s->axis[d].boundary[side];
+  if (end) return;
+  at[(TESK_TILES_PENALTY + side) * a->cells] =
+      s->nu * tesi_saddle_penalty(op->desc.form.penalty, a->n - 1, side ? h : beside, side ? beside : h);
+  at[(TESK_TILES_BESIDE + side) * a->cells] = 1 / sqrt(beside);
+  at[(TESK_TILES_OTHER + side) * a->cells] = s->nu * 0.5 * pow(beside, -1.5);
+}
+
+static TesStatus make_axis(const TesOperator *op, int d, TesiSaddleTiles *tiles) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const TesiRtAxis *a = &s->rt->axis[d];
+  TeskSaddleTiles *arguments = &tiles->arguments;
+  double *numbers = NULL;
+  TES_ALLOC(&numbers, (int64_t)a->cells * TESK_TILES_NUMBERS);
+  for (int c = 0; c < a->cells; c++) {
+    double *at = numbers + c;
+    at[TESK_TILES_WIDTH * a->cells] = a->h[c];
+    at[TESK_TILES_STIFFNESS * a->cells] = s->nu / a->h[c];
+    at[TESK_TILES_ROOT * a->cells] = 1 / sqrt(a->h[c]);
+    at[TESK_TILES_BENDING * a->cells] = s->nu / (a->h[c] * a->h[c]);
+    for (int side = 0; side < 2; side++) fill_face(op, d, c, side, at);
+  }
+  TES_TRY(tesi_upload_numbers(ctx, numbers, (int64_t)a->cells * TESK_TILES_NUMBERS, op->precision,
+                              &tiles->numbers[d]));
+  arguments->numbers[d] = tiles->numbers[d];
+  arguments->cells[d] = a->cells;
+  arguments->ring[d] = a->periodic;
+  arguments->known[d][0] = tesi_rt_first(a) > 0;
+  arguments->known[d][1] = tesi_rt_end(a) < a->nodes;
+done:
+  tesi_free(ctx, &numbers);
+  return status;
+}
+
+/* In the order of `Reference` in the kernel's text. */
+static TesStatus make_reference(const TesOperator *op, TesiSaddleTiles *tiles) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const int n = tesi_saddle_of(op)->rt->n, p = n + 1;
+  double nodes[NODES], points[NODES], weights[NODES], slopes[NODES * NODES], l[MOST], dl[MOST];
+  double *const value = tiles->reference, *const slope = value + n, *const bending = slope + n,
+                *const mass = bending + n * n, *const stiffness = mass + p * p,
+                *const derivative = stiffness + p * p;
+  const int size = 2 * n + n * n + 2 * p * p + n * p;
+  tesi_rt_legendre(n, 1, 1, value, slope);
+  tesi_cell_matrices(n, mass, stiffness);
+  tesi_gauss_lobatto(p, nodes, NULL);
+  tesi_gauss(p, points, weights);
+  tesi_lagrange(p, nodes, p, points, NULL, slopes);
+  for (int g = 0; g < p; g++) {
+    tesi_rt_legendre(n, 1, points[g], l, dl);
+    for (int q = 0; q < n; q++) {
+      for (int j = 0; j < n; j++) bending[q * n + j] += weights[g] * dl[q] * dl[j];
+      for (int j = 0; j < p; j++) derivative[q * p + j] += weights[g] * l[q] * slopes[g * p + j];
+    }
+  }
+  TES_TRY(tesi_upload_numbers(ctx, derivative, n * p, op->precision, &tiles->derivative));
+  tiles->arguments.derivative = tiles->derivative;
+  for (int i = 0; i < size && op->precision == TES_SINGLE; i++) {
+    const float narrow = (float)tiles->reference[i];
+    memcpy((float *)tiles->reference + i, &narrow, sizeof narrow);
+  }
+done:
+  return status;
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------- */
+
+/* As many cells along the component as a line holds, tiles of nearly the same length. */
+static void make_tiles(const Cut *cut, int n, TeskSaddleTiles *s) {
+  const int most = (TESK_TILES_LINE - 1) / n - 1;
+  for (int i = 0; i < 3; i++) {
+    int all = 1, across = 0;
+    for (int d = 0; d < 3; d++) {
+      const int parts = (s->cells[d] + most - 1) / most;
+      s->span[i][d] = d == i ? (s->cells[d] + parts - 1) / parts : cut->across[across++];
+      s->tiles[i][d] = (s->cells[d] + s->span[i][d] - 1) / s->span[i][d];
+      all *= s->tiles[i][d];
+    }
+    if (all > s->most) s->most = all;
+  }
+}
+
+/* From a mode to the next in shared memory, so that a warp of any stage spreads over the banks. */
+static int mode_pitch(int n, int pairs) {
+  return (pairs * TESK_TILES_PITCH / 8 + 1) * 8 + (n % 2 ? 4 : 2);
+}
+
+static TesStatus get_kernel(const TesOperator *op, const Cut *cut, TesiSaddleTiles *tiles) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  const int n = tesi_saddle_of(op)->rt->n, pairs = cut->across[0] * cut->across[1];
+  char text[5][24];
+  snprintf(text[0], sizeof text[0], "N=%d", n);
+  snprintf(text[1], sizeof text[1], "ACROSS_A=%d", cut->across[0]);
+  snprintf(text[2], sizeof text[2], "ACROSS_B=%d", cut->across[1]);
+  snprintf(text[3], sizeof text[3], "MIN_BLOCKS=%d", cut->blocks);
+  snprintf(text[4], sizeof text[4], "MODE=%d", mode_pitch(n, pairs));
+  const TesiProgramDesc desc = {.file = "saddle_tiles.cu",
+                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            text[0], text[1], text[2], text[3], text[4]}};
+  tiles->threads = (unsigned)(TESK_TILES_LINE * pairs);
+  tiles->shared = (size_t)(2 * n * n * mode_pitch(n, pairs)) * tesi_precision_size(op->precision);
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_saddle_tiles", tiles->shared, &tiles->kernel));
+done:
+  return status;
+}
+
+TesStatus tesi_saddle_tiles_create(const TesOperator *op, TesiSaddleTiles **result) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  const Cut *cut = &cuts[op->precision][s->rt->n];
+  TesiSaddleTiles *tiles = NULL;
+  *result = NULL;
+  TES_NEW(&tiles);
+  tiles->precision = op->precision;
+  tiles->arguments.alpha = s->alpha;
+  TES_TRY(tesi_rt_parts(ctx, s->rt, &tiles->arguments.parts));
+  for (int d = 0; d < 3; d++) TES_TRY(make_axis(op, d, tiles));
+  TES_TRY(make_reference(op, tiles));
+  make_tiles(cut, s->rt->n, &tiles->arguments);
+  TES_TRY(get_kernel(op, cut, tiles));
+  *result = tiles;
+  tiles = NULL;
+done:
+  tesi_saddle_tiles_destroy(ctx, &tiles);
+  return status;
+}
+
+void tesi_saddle_tiles_destroy(TesContext *ctx, TesiSaddleTiles **tiles) {
+  TesiSaddleTiles *t = *tiles;
+  const TesiDevice *table = tesi_context_device(ctx);
+  if (!t) return;
+  for (int d = 0; d < 3; d++) table->release(ctx, &t->numbers[d]);
+  table->release(ctx, &t->derivative);
+  tesi_free(ctx, tiles);
+}
+
+TesStatus tesi_saddle_tiles_add(const TesOperator *op, TesiSaddleTiles *t, const void *b, double sign,
+                                const void *x, void *y) {
+  int keep = b != NULL;
+  float single = (float)sign;
+  void *arguments[] = {&x,
+                       &b,
+                       &y,
+                       &t->arguments,
+                       t->reference,
+                       &keep,
+                       t->precision == TES_SINGLE ? (void *)&single : (void *)&sign};
+  return tesi_kernel_launch(op->context, &t->kernel, (TesiGrid){4 * (unsigned)t->arguments.most, 1, 1},
+                            t->threads, t->shared, arguments);
+}
