@@ -135,8 +135,7 @@ static void assert_equal_vectors(int64_t n, const double *actual, const double *
                c->natural, (long long)i, actual[i], expected[i], scale);
 }
 
-/* ---- the plain version against dense solves with the operator's matrix
- * -------------------------------------------------- */
+/* ---- the plain version against dense solves with the operator's matrix --------------------------------- */
 
 /* A[n][n] by applying the operator to unit vectors. */
 static double *dense_matrix(const Setup *s) {
@@ -365,8 +364,7 @@ static void threads_do_not_change_bits(void **state) {
       }
 }
 
-/* ---- V-cycles against the histories of an independent prototype
- * --------------------------------------------------------- */
+/* ---- V-cycles against the histories of an independent prototype ---------------------------------------- */
 
 enum { LEVELS = 3 };
 

@@ -10,8 +10,7 @@
 #include "basis/gauss.h"
 #include "failing_allocator.h"
 
-/* ---- a mesh: 2 x 3 (x 2) cells, curved by a polynomial map of degree min(degree, 2) a direction
- * ---------------------------- */
+/* ---- a mesh: 2 x 3 (x 2) cells, curved by a polynomial map of degree min(degree, 2) a direction -------- */
 
 typedef struct Mesh {
   int dim, degree;
@@ -362,8 +361,7 @@ static void failing_memory_is_survived(void **state) {
   assert_true(every_allocation_fails(write_and_list, NULL) > 30);
 }
 
-/* ---- files for t8_vtu_read.py
- * ---------------------------------------------------------------------------------------- */
+/* ---- files for t8_vtu_read.py -------------------------------------------------------------------------- */
 
 static int write_files(const char *where) {
   if (tesi_context_new(NULL, &ctx)) return 1;

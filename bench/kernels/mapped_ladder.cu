@@ -40,8 +40,7 @@ TESK_DEVICE real apply_factors(const real *geometry, int point, real lambda, rea
 }
 
 #if LEVEL <= 1
-/* ---- cubes [Q][Q][Q] in memory
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- cubes [Q][Q][Q] in memory ------------------------------------------------------------------------- */
 /* out (+)= the matrix applied along the direction of `stride`: nx x ny x nz results, sums over `length`; entry
  * (row, l) is matrix[row * by_row + l * by_l]. */
 TESK_DEVICE void contract(const real *matrix, int by_row, int by_l, int length, int stride, int nx, int ny,

@@ -154,8 +154,7 @@ done:
   return status;
 }
 
-/* ---- set-up
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- set-up -------------------------------------------------------------------------------------------- */
 static TesStatus upload(const TesOperator *op, const double *values, int count, void **address) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

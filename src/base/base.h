@@ -92,12 +92,10 @@ TesStatus tesi_work_go_on(TesContext *ctx);
 /* ---- log --------------------------------------------------------------------------------------------------------- */
 void tesi_log(TesContext *ctx, TesLogLevel level, const char *format, ...) TESI_PRINTF(3, 4);
 
-/* ---- time: seconds of a monotonic clock
- * --------------------------------------------------------------------------- */
+/* ---- time: seconds of a monotonic clock ---------------------------------------------------------------- */
 double tesi_now(void);
 
-/* ---- functions: how other folders make them (io/ makes expressions)
- * ------------------------------------------------ */
+/* ---- functions: how other folders make them (io/ makes expressions) ------------------------------------ */
 TesStatus tesi_function_create(TesContext *ctx, TesFunctionEvaluate evaluate, void *user,
                                void (*destroy)(void *user), const char *text, TesFunction **function);
 /* A constant that keeps the text it came from. */

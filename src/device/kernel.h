@@ -45,8 +45,7 @@ int tesi_kernel_multiprocessors(const TesContext *ctx);
 /* Blocks that are sure to run at a time, if `each` do on a multiprocessor. */
 int64_t tesi_kernel_resident(const TesContext *ctx, int64_t each);
 
-/* ---- what a device with kernels provides: TesiDevice.kernels
- * ------------------------------------------------------ */
+/* ---- what a device with kernels provides: TesiDevice.kernels ------------------------------------------- */
 typedef struct TesiText {
   const char *name, *text;
 } TesiText;

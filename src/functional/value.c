@@ -6,8 +6,7 @@
 #include "functional/batch_faces.h"
 #include "functional/functional.h"
 
-/* ---- integrals: u is multiplied with the load of 1
- * ------------------------------------------------------------------ */
+/* ---- integrals: u is multiplied with the load of 1 ----------------------------------------------------- */
 
 /* Integrals of the nodal basis along one direction: the Gauss-Lobatto weights, exact for degree k <= 2k - 1. */
 static void set_axis(const TesiAxis *axis, double *w) {

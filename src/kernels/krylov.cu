@@ -88,8 +88,7 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
   s->relative = s->pq > 0 ? norm / s->b_norm : s->pq - s->pq == 0 ? -1 : s->pq - s->pq;
 }
 
-/* ---- GMRES: one Arnoldi step, j = scalars->column
- * ----------------------------------------------------------------------- */
+/* ---- GMRES: one Arnoldi step, j = scalars->column ------------------------------------------------------ */
 
 /* v_j <- v_j / |v_j|;  out <- factor v_j */
 TESK_KERNEL(tesk_gmres_take, THREADS, 1, (long long)n, (real *)out, (TeskArnoldi)a) {

@@ -42,8 +42,7 @@ TESK_KERNEL(tesk_csr_order, THREADS, 1, (long long)nodes, (const int *)first, (i
   }
 }
 
-/* ---- exclusive sums: out[i] = in[0] + .. + in[i - 1], out[n] the whole; three kernels
- * ----------------------------------------- */
+/* ---- exclusive sums: out[i] = in[0] + .. + in[i - 1], out[n] the whole; three kernels ------------------ */
 TESK_KERNEL(tesk_scan_parts, THREADS, 1, (long long)n, (const int *)in, (int *)parts) {
   TESK_SHARED(memory);
   int *const sums = (int *)memory, t = (int)threadIdx.x;

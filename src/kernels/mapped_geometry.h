@@ -49,8 +49,7 @@ TESK_DEVICE void stage(const TeskMapped *a, long long first, unsigned char *stag
 }
 #endif
 
-/* ---- geometry: the factors of the points of a z-line
- * ---------------------------------------------------------------------- */
+/* ---- geometry: the factors of the points of a z-line --------------------------------------------------- */
 #if GEOMETRY == STORED
 typedef struct Column {
   const factor *g; /* of the first point */

@@ -132,8 +132,7 @@ TESK_DEVICE void cell_products(const real *g, real *gm, real *gk) {
   }
 }
 
-/* ---- the line step: two cells, left vertex of the second colour
- * ------------------------------------------------------- */
+/* ---- the line step: two cells, left vertex of the second colour ---------------------------------------- */
 typedef struct Line {
   real pending[K]; /* bubble modes of the cell before, not yet solved */
   real right;      /* its condensed contribution to its right vertex */

@@ -105,8 +105,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                                       .cost = cost,
                                                       .destroy = destroy};
 
-/* ---- set-up
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- set-up -------------------------------------------------------------------------------------------- */
 
 static bool stands_on(const TesSpace *space, const TesTermDesc *term, int part) {
   return !space->product || term->test == part;

@@ -11,8 +11,7 @@
 
 static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport};
 
-/* ---- set-up
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- set-up -------------------------------------------------------------------------------------------- */
 
 /* The equation's own terms, and those of Robin boundaries. */
 static TesStatus create_form(TesProblem *p) {

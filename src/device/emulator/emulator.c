@@ -18,8 +18,7 @@
 extern char **environ;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- memory: the host's, poisoned rather than zeroed would hide the contract "zero-filled"
- * ------------------------------ */
+/* ---- memory: the host's, poisoned rather than zeroed would hide the contract "zero-filled" ------------- */
 typedef struct EmulatorState {
   TesiKernelState kernels; /* first: see kernel.h */
   TesiEmulatedGraph *recording;
@@ -272,8 +271,7 @@ static const struct TesiKernelTable kernels = {.describe = describe,
                                                .multiprocessors = multiprocessors,
                                                .in_turn = true};
 
-/* ---- graphs: launches with copies of their arguments
- * ------------------------------------------------------------------ */
+/* ---- graphs: launches with copies of their arguments --------------------------------------------------- */
 static TesStatus graph_begin(TesContext *ctx) {
   return tesi_emulated_graph_create(ctx, &state_of(ctx)->recording);
 }

@@ -63,8 +63,7 @@ extern const char *const tesi_space_names[], *const tesi_boundary_names[];
 TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,
                                 char *message);
 
-/* ---- programs: straight-line code on blocks of points
- * -------------------------------------------------------------- */
+/* ---- programs: straight-line code on blocks of points -------------------------------------------------- */
 
 /* Where an operand lies. */
 typedef enum TesiOperandKind { TESI_VARIABLE, TESI_CONSTANT, TESI_SLOT, TESI_OUT } TesiOperandKind;

@@ -10,8 +10,7 @@
  * Corners come first, then edges, faces, the interior; see vtu_order.c. k is 0 in 2D. */
 int tesi_vtu_node(int dim, int degree, int i, int j, int k);
 
-/* ---- one appended array: [number of blocks, block size, size of a last partial block, compressed sizes], blocks
- * --------- */
+/* ---- one appended array: [number of blocks, block size, size of a last partial block, compressed sizes], blocks -- */
 
 typedef struct TesiVtuStream TesiVtuStream;
 

@@ -97,8 +97,7 @@ done:
   return status;
 }
 
-/* ---- dual-weighted residuals
- * ---------------------------------------------------------------------------------------- */
+/* ---- dual-weighted residuals --------------------------------------------------------------------------- */
 
 typedef struct Weights {
   const TesiCellView *dual, *space; /* of z, of the solution */

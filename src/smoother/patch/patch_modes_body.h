@@ -137,8 +137,7 @@ static void outer_back(const TesiPatchPlan *plan, const TesiPatchKind *kind, con
     multiply_rows(kind->m, kind->back, modes, planes, plan->row.begin, plan->row.end);
 }
 
-/* ---- the middle direction: rows in H, bubbles below, vertex, bubbles above
- * ---------------------------------------------- */
+/* ---- the middle direction: rows in H, bubbles below, vertex, bubbles above ----------------------------- */
 
 /* scale: of the odd modes. */
 TESI_INLINE void h_to_modes_columns(const int k, const Real *even, Real scale, const Coupling *faces,

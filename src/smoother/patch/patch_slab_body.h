@@ -44,8 +44,7 @@ static void store_line(const Slab *slab, Real *const *modes, Real *values) {
   for (int i = 0; i < slab->kind->m; i++) row_to_line(plan, slab->work->plane[i], values + i * slab->plane);
 }
 
-/* ---- 2D: a slab is one row a mode
- * ------------------------------------------------------------------------------------------- */
+/* ---- 2D: a slab is one row a mode ---------------------------------------------------------------------- */
 
 static void couple_2d(const Slab *slab, Real *const *rows) {
   const TesiPatchPlan *plan = slab->plan;
@@ -78,8 +77,7 @@ static void slab_2d(const Slab *slab) {
   store_line(slab, work->line_row, slab->x + first);
 }
 
-/* ---- 3D: cells of the middle direction stream through a ring of four
- * -------------------------------------------------- */
+/* ---- 3D: cells of the middle direction stream through a ring of four ----------------------------------- */
 
 /* Row y of mode 0, in work->b or work->x. */
 static inline Real *ring_row(const Slab *slab, Real *base, int y) {

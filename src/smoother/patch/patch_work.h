@@ -71,8 +71,7 @@ typedef struct Slab {
   int old_from, old_to; /* columns that the first colour in x reads */
 } Slab;
 
-/* ---- work space: the same walk counts it and hands it out
- * ------------------------------------------------------------------ */
+/* ---- work space: the same walk counts it and hands it out ---------------------------------------------- */
 
 typedef struct Arena {
   Real *memory; /* NULL: only count */

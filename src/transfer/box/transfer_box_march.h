@@ -168,8 +168,7 @@ static void push(March *m, void (*lines)(March *), const Real *from, Real *to) {
   if (m->waiting == LANES) flush(m, lines);
 }
 
-/* ---- y and z: rows of any length
- * ----------------------------------------------------------------------------------- */
+/* ---- y and z: rows of any length ----------------------------------------------------------------------- */
 
 typedef struct Lift {
   const Real *first, *middle, *last;

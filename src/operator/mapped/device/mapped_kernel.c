@@ -6,8 +6,7 @@
 
 enum { MOST_POINTS = TESK_MAPPED_POINTS };
 
-/* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu)
- * ------------------------------------- */
+/* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu) --------------- */
 typedef struct Text {
   char *data;
   size_t used, size;
