@@ -215,7 +215,7 @@ static void bad_input_is_told(void **state) {
       {{.boundary = &free, .boundaries = 1}, "only fluxes are given and c is 0"},
       {{.degree = 16}, "degree is 16, expected 1..15"},
       {{.equation = TES_STOKES}, "element 3 is not for this equation"},
-      {{.solver = {.local = TES_LOCAL_RANK1}}, "the local solver of element dg is exact"}};
+      {{.solver = {.local = TES_LOCAL_RANK1}}, "solver.local_solver: that of element dg is exact"}};
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     TesProblem *problem;

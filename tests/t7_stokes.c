@@ -405,8 +405,8 @@ static void bad_input_is_told(void **state) {
       {{.data = {.a = negative}}, "the viscosity nu is -1, expected > 0"},
       {{.data = {.c = negative}}, "alpha is -1, expected >= 0"},
       {{.solver = {.method = TES_METHOD_CG}}, "stokes is solved by gmres or fmg"},
-      {{.solver = {.smoother = TES_SMOOTHER_JACOBI}}, "the smoother of stokes is patch"},
-      {{.solver = {.local = TES_LOCAL_MEAN}}, "the local solvers of stokes are exact and cg"}};
+      {{.solver = {.smoother = TES_SMOOTHER_JACOBI}}, "solver.smoother: that of stokes is patch"},
+      {{.solver = {.local = TES_LOCAL_MEAN}}, "solver.local_solver: those of stokes are exact and cg"}};
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     TesProblem *problem;

@@ -85,6 +85,46 @@ static void data_that_are_not_finite(void **state) {
   remove("a.yaml"), remove("r.json");
 }
 
+/* Coefficients and options that a problem refuses, of flows, in time and of element dg: with line or key. */
+static void refusals_name_key_or_line(void **state) {
+  (void)state;
+  static const char
+      transport[] = "problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2}\n"
+                    "boundary: {all: {dirichlet: 0}}\ntime: {end: 0.1, step: 0.05}\ndata: {%s}\n",
+      stokes[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\n\n\n\ndata: {%s}\n",
+      dg[] = "problem: poisson\nmesh: {box: {cells: [4, 4]}}\nspace: {element: dg}\n\n\ndata: {%s}\n",
+      thin[] = "problem: stokes\nmesh: {box: {cells: [4, 4], upper: [%s, 1]}}\n",
+      solver[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\nsolver: {%s}\n";
+  static const struct {
+    const char *format, *given, *message;
+  } bad[] = {{transport, "a: t", "a.yaml:6:11: data.a: a is \"t\": it cannot depend on t"},
+             {transport, "c: t*x", "a.yaml:6:11: data.c: c is \"t*x\": it cannot depend on t"},
+             {transport, "b: [t, 0]", "a.yaml:6:12: data.b: b is \"t\": it cannot depend on t"},
+             {transport, "a: 0", "a.yaml:6:11: data.a: the diffusion coefficient a is 0, expected > 0"},
+             {transport, "a: -1", "a.yaml:6:11: data.a: the diffusion coefficient a is -1"},
+             {transport, "c: -1e9", "a.yaml:6:11: data.c: the reaction coefficient c is -1e+09"},
+             {stokes, "nu: x - 0.5", "a.yaml:6:12: data.nu: the viscosity nu is -0.48"},
+             {stokes, "nu: 1e300", "a.yaml:6:12: data.nu: nu is 1e+300, expected 1e-30..1e30"},
+             {stokes, "nu: 1e-300", "a.yaml:6:12: data.nu: nu is 1e-300, expected 1e-30..1e30"},
+             {stokes, "alpha: 1e300", "data.alpha: alpha is 1e+300, expected 1e-30..1e30"},
+             {dg, "a: x + 1", "a.yaml:6:11: data.a: a is x + 1: element dg has constants alone"},
+             {dg, "c: x", "a.yaml:6:11: data.c: c is x: element dg has constants alone"},
+             {thin, "1e-200", "mesh.box: the longest edge of a cell, 0.25, is 1e+200 times the shortest"},
+             {thin, "1e200", "mesh.box: the longest edge of a cell, 2.5e+199, is 1e+200 times the shortest"},
+             {solver, "smoother: jacobi", "solver.smoother: that of stokes is patch"},
+             {solver, "method: cg", "solver.method: stokes is solved by gmres or fmg"},
+             {solver, "local_solver: mean", "solver.local_solver: those of stokes are exact"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    FILE *file = fopen("a.yaml", "w");
+    assert_non_null(file);
+    fprintf(file, bad[i].format, bad[i].given);
+    assert_int_equal(fclose(file), 0);
+    assert_run("solve a.yaml --quiet --device cpu", 2);
+    assert_output(bad[i].message);
+  }
+  remove("a.yaml");
+}
+
 /* The same residuals to the last digit; by one thread without being asked. */
 static void solves_repeat_their_bits(void **state) {
   (void)state;
@@ -182,6 +222,7 @@ int main(void) {
                                      cmocka_unit_test(progress_is_for_terminals),
                                      cmocka_unit_test(data_that_are_not_finite),
                                      cmocka_unit_test(round_off_is_told),
+                                     cmocka_unit_test(refusals_name_key_or_line),
                                      cmocka_unit_test(solves_repeat_their_bits),
                                      cmocka_unit_test(info_and_help)};
   return cmocka_run_group_tests(tests, set_up, tear_down);

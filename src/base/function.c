@@ -215,6 +215,7 @@ TesStatus tesi_function_affine(const TesFunction *function, double factor, doubl
     *result = tesi_function_retain(function);
   } else if (!function->evaluate) {
     TES_TRY(tes_function_create_constant(ctx, factor * function->constant + offset, result));
+    TES_TRY(tesi_function_set_where(*result, function->where));
   } else if (function->emit && !is_at(function)) { /* an expression, which kernels take by its text */
     const size_t size = strlen(function->text) + 80;
     TES_ALLOC(&text, size);

@@ -128,7 +128,7 @@ static TesStatus take_constant(TesContext *ctx, const TesFunction *f, double oth
   *value = otherwise;
   if (f && !tes_function_constant(f, value)) *value = NAN;
   TES_CHECK(isnan(*value) || ((positive ? *value > 0 : *value >= 0) && isfinite(*value)),
-            "%s is %g, expected %s 0", what, *value, positive ? ">" : ">=");
+            "%s%s is %g, expected %s 0", tesi_function_where(f), what, *value, positive ? ">" : ">=");
 done:
   return status;
 }

@@ -42,9 +42,10 @@ static bool load_is_timed(const TesProblem *p) {
 
 static TesStatus refuse_timed(TesContext *ctx, const char *what, const TesFunction *f) {
   TesStatus status = TES_OK;
-  TES_CHECK(!tesi_function_timed(f) || !tesi_function_has_text(f),
-            "%s is \"%.200s\": it cannot depend on t. f, boundary values, fluxes and the exact solution can",
-            what, tes_function_text(f));
+  TES_CHECK(
+      !tesi_function_timed(f) || !tesi_function_has_text(f),
+      "%s%s is \"%.200s\": it cannot depend on t. f, boundary values, fluxes and the exact solution can",
+      tesi_function_where(f), what, tes_function_text(f));
 done:
   return status;
 }

@@ -42,16 +42,19 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(!desc->materials, "a box has no materials");
   TES_CHECK(!tesi_has_kernels(ctx), "element dg is solved on the processor alone: --device cpu");
   TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
-            "a is %s: element dg has constants alone", tes_function_text(p->numbered.data.a));
+            "%sa is %s: element dg has constants alone", tesi_function_where(p->numbered.data.a),
+            tes_function_text(p->numbered.data.a));
   TES_CHECK(!p->numbered.data.c || tes_function_constant(p->numbered.data.c, &value),
-            "c is %s: element dg has constants alone", tes_function_text(p->numbered.data.c));
+            "%sc is %s: element dg has constants alone", tesi_function_where(p->numbered.data.c),
+            tes_function_text(p->numbered.data.c));
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(boundary[i].condition == TES_DIRICHLET || boundary[i].condition == TES_NEUMANN,
               "boundary %s: element dg has the conditions Dirichlet and Neumann",
               tes_mesh_boundary_name(p->mesh, i));
   TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT,
-            "the local solver of element dg is exact");
-  TES_CHECK(o->coarsening == TES_COARSEN_MESH, "the levels of element dg are meshes: coarsening is mesh");
+            "solver.local_solver: that of element dg is exact");
+  TES_CHECK(o->coarsening == TES_COARSEN_MESH,
+            "solver.coarsening: the levels of element dg are meshes: mesh");
 done:
   return status;
 }

@@ -85,6 +85,36 @@ done:
   return status;
 }
 
+/* Products of cell sizes and their inverses leave nothing of the smaller ones beyond this. */
+static TesStatus check_cells(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double most = 1e8;
+  double least = INFINITY, largest = 0;
+  for (int d = 0; d < p->mesh->dim; d++)
+    for (int i = 0; i < p->mesh->box[d]; i++) {
+      const double h = p->mesh->coordinates[d][i + 1] - p->mesh->coordinates[d][i];
+      least = fmin(least, h), largest = fmax(largest, h);
+    }
+  TES_CHECK(
+      largest <= most * least,
+      "mesh.box: the longest edge of a cell, %.3g, is %.2g times the shortest, %.3g; stokes takes %g at most",
+      largest, largest / least, least, most);
+done:
+  return status;
+}
+
+/* Beyond it sums of squares overflow, and velocity and pressure have no digits in common. */
+static TesStatus check_size(const TesProblem *p, const TesFunction *f, const char *what) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double value;
+  TES_CHECK(!f || !tes_function_constant(f, &value) || value <= 0 || (value >= 1e-30 && value <= 1e30),
+            "%s%s is %g, expected 1e-30..1e30: take other units", tesi_function_where(f), what, value);
+done:
+  return status;
+}
+
 /* V(0,1) is less work from degree 2 on where local solves are exact; full multigrid does not work with it. */
 static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
@@ -106,20 +136,23 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(tes_function_constant(p->numbered.data.c, &value), "alpha is %s, expected a number >= 0",
             tes_function_text(p->numbered.data.c));
   TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_FMG,
-            "stokes is solved by gmres or fmg: the operator is indefinite");
+            "solver.method: stokes is solved by gmres or fmg, the operator is indefinite");
   TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH,
-            "the smoother of stokes is patch: there is no other for velocity and pressure together");
+            "solver.smoother: that of stokes is patch, there is no other for velocity and pressure together");
   TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT ||
                 o->local == (quadrature ? TES_LOCAL_SCALED : TES_LOCAL_CG),
-            "the local solvers of stokes are exact and %s",
+            "solver.local_solver: those of stokes are exact and %s",
             quadrature ? "scaled; cg is for a constant viscosity"
                        : "cg; scaled is for viscosities that vary and the symmetric form");
   TES_CHECK(o->order != TES_ORDER_REVERSED,
-            "the order of smoothing of stokes is same: reversed costs iterations");
-  TES_CHECK(o->coarsening == TES_COARSEN_MESH, "the levels of stokes are meshes: coarsening is mesh");
+            "solver.order: that of stokes is same, reversed costs iterations");
+  TES_CHECK(o->coarsening == TES_COARSEN_MESH, "solver.coarsening: the levels of stokes are meshes: mesh");
   TES_CHECK(o->coarse == TES_COARSE_AUTO || o->coarse == TES_COARSE_DIRECT,
-            "the coarsest level of stokes is solved directly");
+            "solver.coarse: the coarsest level of stokes is solved directly");
   TES_TRY(check_boundaries(p));
+  TES_TRY(check_cells(p));
+  TES_TRY(check_size(p, p->numbered.data.a, "nu"));
+  TES_TRY(check_size(p, p->numbered.data.c, "alpha"));
   if (o->method == TES_METHOD_AUTO) o->method = TES_METHOD_GMRES;
   if (o->pre == 0 && degree >= 2 && !quadrature && o->method == TES_METHOD_GMRES && o->post >= 0) o->pre = -1;
 done:

@@ -116,8 +116,10 @@ static TesStatus init(TesOperator *op) {
   s->nu = 1;
   if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
   if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
-  TES_CHECK(s->nu > 0, "the coefficient a is %g, expected > 0", s->nu);
-  TES_CHECK(s->alpha >= 0, "the coefficient c is %g, expected >= 0", s->alpha);
+  TES_CHECK(s->nu > 0, "%sthe coefficient a is %g, expected > 0", tesi_function_where(nu ? nu->a.all : NULL),
+            s->nu);
+  TES_CHECK(s->alpha >= 0, "%sthe coefficient c is %g, expected >= 0",
+            tesi_function_where(alpha ? alpha->a.all : NULL), s->alpha);
   for (int d = 0; d < s->rt->dim; d++)
     TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
   op->singular = is_free(s->rt) && s->alpha == 0;

@@ -211,8 +211,10 @@ static TesStatus init(TesOperator *op) {
   s->nu = 1;
   if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
   if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
-  TES_CHECK(s->nu > 0, "the viscosity nu is %g, expected > 0", s->nu);
-  TES_CHECK(s->alpha >= 0, "alpha is %g, expected >= 0", s->alpha);
+  TES_CHECK(s->nu > 0, "%sthe viscosity nu is %g, expected > 0", tesi_function_where(nu ? nu->a.all : NULL),
+            s->nu);
+  TES_CHECK(s->alpha >= 0, "%salpha is %g, expected >= 0", tesi_function_where(alpha ? alpha->a.all : NULL),
+            s->alpha);
   TES_TRY(tesi_saddle_check_determined(op));
   int64_t largest = 0;
   for (int d = 0; d < s->rt->dim; d++) {

@@ -162,8 +162,8 @@ static TesStatus evaluate_line(const TesOperator *op, int64_t length, const doub
   if (tesi_diffusion_of(op)->a_function)
     TES_TRY(tes_function_evaluate(tesi_diffusion_of(op)->a_function, length, x, work, work + length, 0, a));
   for (int64_t i = 0; i < length; i++) {
-    TES_CHECK(a[i] > 0, "the diffusion coefficient a is %g at (%.6g, %.6g, %.6g), expected > 0", a[i], x[i],
-              y, z);
+    TES_CHECK(a[i] > 0, "%sthe diffusion coefficient a is %g at (%.6g, %.6g, %.6g), expected > 0",
+              tesi_function_where(tesi_diffusion_of(op)->a_function), a[i], x[i], y, z);
     log_a[i] = log(a[i]);
   }
 done:
