@@ -162,7 +162,7 @@ static void precondition(TesContext *ctx, const Case *s, const TesiCellPatches *
 static void symmetric_and_definite(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
-  if (!test_has_forests(ctx)) skip();
+  if (!ctx || !test_has_forests(ctx)) skip();
   for (int dim = 2; dim <= 3; dim++) {
     Case s = make_case(ctx, dim, 3, TES_DOUBLE, dim == 2 ? 100 : 60);
     const int64_t n = tes_operator_info(s.op).length;
@@ -195,7 +195,7 @@ static void symmetric_and_definite(void **state) {
 static void a_whole_line_is_exact(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
-  if (!test_has_forests(ctx)) skip();
+  if (!ctx || !test_has_forests(ctx)) skip();
   for (int dim = 2; dim <= 3; dim++)
     for (int along = 0; along < dim; along++)
       for (int degree = 2; degree <= 5; degree++) {
@@ -247,7 +247,7 @@ static int iterations(TesContext *ctx, int dim, int refine, int degree, double h
 static void counts_do_not_depend_on_the_shape(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
-  if (!test_has_forests(ctx)) skip();
+  if (!ctx || !test_has_forests(ctx)) skip();
   static const double heights[] = {0.25, 0.1, 0.01, 1e-3};
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= (dim == 2 ? 6 : 2); degree++)
