@@ -468,7 +468,7 @@ static int measure(int argc, char **argv) {
   for (int option; (option = cli_next_option(argc, argv, long_options)) != -1;) {
     if (option == HELP) return fputs(help, stdout) < 0;
     if (!parse_option(option, &o)) return tes_status_exit(TES_INVALID_INPUT);
-    given |= UINT64_C(1) << (option - DIM);
+    if (option >= DIM) given |= UINT64_C(1) << (option - DIM);
   }
   if (optind + 1 != argc)
     return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive, stokes, "
