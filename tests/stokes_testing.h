@@ -35,7 +35,7 @@ static inline TesMesh *flow_mesh(TesContext *ctx, const Flow *f) {
 static inline TesSpace *flow_space_on(TesContext *ctx, const Flow *f, const TesMesh *mesh) {
   TesSpace *space;
   uint8_t given[6] = {0};
-  for (int i = 0; i < 2 * f->dim; i++)
+  for (int i = 0; i < 6 && i < 2 * f->dim; i++)
     given[i] = !f->given || f->given[i] == 'v' ? 3 : f->given[i] == 's' ? 1 : 0;
   assert_ok(ctx, tes_space_create(ctx,
                                   &(TesSpaceDesc){.mesh = mesh,

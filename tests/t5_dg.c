@@ -32,7 +32,7 @@ static TesSpace *make_space(const Flow *f, int refine) {
     for (int i = 0; i <= f->cells[d]; i++) x[d][i] = (i + 0.25 * sin(2.0 * i + d)) / f->cells[d];
     if (f->graded) desc.coordinates[d] = x[d];
   }
-  for (int i = 0; i < 2 * f->dim; i++) given[i] = !f->given || f->given[i] == 'v';
+  for (int i = 0; i < 6 && i < 2 * f->dim; i++) given[i] = !f->given || f->given[i] == 'v';
   assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
   const TesSpaceDesc of = {
       .mesh = mesh, .degree = f->degree, .given = f->given ? given : NULL, .element = TES_ELEMENT_DG};
