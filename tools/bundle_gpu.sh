@@ -163,9 +163,11 @@ if begin solve 180; then
 fi
 
 if begin stokes 90; then
-  as="tessera bench stokes --device cuda --degree K --cells 32,64 --rhs random --tolerance 1e-6 --precision mixed --seconds 0.2"
+  flow="--cells 32,64 --rhs random --tolerance 1e-6 --precision mixed --seconds 0.2"
+  as="tessera bench stokes --device cuda --degree K $flow"
   for degree in 2 3 4 1; do
-    rows stokes tessera bench stokes --device cuda --degree $degree --cells 32,64 --rhs random --tolerance 1e-6 --precision mixed --seconds 0.2 --csv
+    # shellcheck disable=SC2086
+    rows stokes tessera bench stokes --device cuda --degree $degree $flow --csv
   done
   as=""
   tables stokes

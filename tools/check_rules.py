@@ -16,9 +16,9 @@ MAX_PUBLIC = 160
 FOREST = ("mesh", "space", "geometry")
 CREATE = {"tes_function_create": 4, "tes_space_create": 2}
 # Coordinates, numbers of cells or boundaries, values at points, and how vectors are filled and read.
-ARRAYS = {"tes_estimate_residual", "tes_estimate_dwr", "tes_mark_cells", "tes_function_evaluate", "tes_functional_error",
-          "tes_mesh_evaluate", "tes_mesh_locate", "tes_problem_sample", "tes_space_coordinates", "tes_vector_set",
-          "tes_vector_get"}
+ARRAYS = {"tes_estimate_residual", "tes_estimate_dwr", "tes_mark_cells", "tes_function_evaluate",
+          "tes_functional_error", "tes_mesh_evaluate", "tes_mesh_locate", "tes_problem_sample",
+          "tes_space_coordinates", "tes_vector_set", "tes_vector_get"}
 NUMBER = {"value", "l2", "h1", "dot", "norm", "maximum", "t"}  # one number, returned
 MPI = {"src/parallel/mpi.c", "src/parallel/mpi.h"}
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -92,7 +92,7 @@ def check_inside(name, text, forest):
 
 
 def check_kinds(texts, used, promises):
-    """Names of kinds in src/, as (name, text), against the texts of tests and cases; promises: what all kinds promise."""
+    """Names of kinds in src/, as (name, text), against texts of tests and cases; promises: what all kinds promise."""
     for name, text in texts:
         for kind in KIND_NAME.findall(text):
             if not re.search(rf"\b{kind}\b", used):

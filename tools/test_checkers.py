@@ -12,7 +12,8 @@ import check_tree  # noqa: E402
 
 GOOD = {
     "include/tessera/mesh.h": "/** Meshes. */\n#ifndef TESSERA_MESH_H\n#define TESSERA_MESH_H\n#include <stddef.h>\n"
-                              "#include \"status.h\"\n/** Makes one. */\nint tes_mesh_create(void);\nint tes_mesh_b(void);\n#endif\n",
+                              "#include \"status.h\"\n/** Makes one. */\nint tes_mesh_create(void);\n"
+                              "int tes_mesh_b(void);\n#endif\n",
     "include/tessera/status.h": "#ifndef TESSERA_STATUS_H\n#define TESSERA_STATUS_H\n#endif\n",
     "src/base/base.h": "#ifndef TESI_BASE_H\n#define TESI_BASE_H\n#endif\n",
     "src/mesh/box.h": "#ifndef TESI_BOX_H\n#define TESI_BOX_H\n#include \"tessera/mesh.h\"\n#endif\n",
@@ -21,7 +22,8 @@ GOOD = {
     "src/kernels/patch.cu": "#include \"device.h\"\n",
     "src/kernels/device.h": "#ifndef TESK_DEVICE_H\n#define TESK_DEVICE_H\n#endif\n",
     "src/device/emulator.c": "#include \"kernels/device.h\"\n",
-    "src/operator/mapped.c": "const TesiOperatorKind tesi_operator_mapped = {\n    .name = \"mapped\", .init = init};\n",
+    "src/operator/mapped.c": "const TesiOperatorKind tesi_operator_mapped = {\n"
+                              "    .name = \"mapped\", .init = init};\n",
     "tests/t4_mapped.c": "/* kind mapped */\n",
     "cli/main.c": "#include <stdio.h>\n#include \"command.h\"\n#include \"tessera/mesh.h\"\n",
     "cli/command.h": "",
@@ -63,7 +65,8 @@ class Checkers(unittest.TestCase):
         self.assert_finds("src/kernels/a.cu", '#include "tessera/mesh.h"\n', "only kernels")
 
     def test_public_header_includes_private(self):
-        self.assert_finds("include/tessera/a.h", '#ifndef TESSERA_A_H\n#define TESSERA_A_H\n#include "base/base.h"\n#endif\n',
+        self.assert_finds("include/tessera/a.h",
+                          '#ifndef TESSERA_A_H\n#define TESSERA_A_H\n#include "base/base.h"\n#endif\n',
                           "private")
 
     def test_the_program_uses_the_public_headers(self):
@@ -110,9 +113,11 @@ class Checkers(unittest.TestCase):
     def test_nouns(self):
         header = GOOD["include/tessera/mesh.h"]
         many = "".join(f"/** It. */\nint tes_f{i}(void);\n" for i in range(159))
-        self.assert_finds("include/tessera/mesh.h", header.replace("#endif", "/** It. */\nint tes_box(void);\n#endif"), "says box")
+        self.assert_finds("include/tessera/mesh.h", header.replace("#endif", "/** It. */\nint tes_box(void);\n#endif"),
+                          "says box")
         self.assert_finds("include/tessera/mesh.h",
-                          header.replace("#endif", "/** It. */\nint tes_mesh_create_from(void);\n#endif"), "one create function")
+                          header.replace("#endif", "/** It. */\nint tes_mesh_create_from(void);\n#endif"),
+                          "one create function")
         found = self.found("include/tessera/mesh.h", header.replace("#endif", many + "#endif"))
         self.assertEqual(found, ["include/tessera: 161 public functions, at most 160 are wanted"])
         self.assert_finds("src/operator/a.c", "TesiForest f;\n", "says forest")
@@ -121,13 +126,15 @@ class Checkers(unittest.TestCase):
     def test_kinds_are_tested(self):
         found = self.found("tests/t4_mapped.c", "int mapped_twice;\n")
         self.assertEqual(found, ["src/operator/mapped.c: no test and no case names the kind mapped"])
-        self.assert_finds("tests/t6_kinds.c", 'static const char *operators[] = {"separable"};\n', "leaves the operator mapped out")
+        self.assert_finds("tests/t6_kinds.c", 'static const char *operators[] = {"separable"};\n',
+                          "leaves the operator mapped out")
 
     def test_rules_of_the_architecture(self):
         header = GOOD["include/tessera/mesh.h"]
         self.assert_finds("include/tessera/mesh.h", header.replace("tes_mesh_b(void)", "tes_mesh_b(const double *x)"),
                           "vectors are TesVector")
-        self.assertEqual(self.found("include/tessera/mesh.h", header.replace("tes_mesh_b(void)", "tes_mesh_b(double *norm)")), [])
+        one = header.replace("tes_mesh_b(void)", "tes_mesh_b(double *norm)")
+        self.assertEqual(self.found("include/tessera/mesh.h", one), [])
         self.assert_finds("src/operator/a.c", "  TES_TRY(tes_mesh_find_boundary(mesh, name, &i));\n", "become numbers")
         self.assert_finds("src/operator/a.c", "  device->dot(ctx, n, x, y, &s);\n", "device/vector.c")
         self.assert_finds("src/operator/a.c", "  n = desc->degree ? desc->degree : 4;\n", "default degree")
@@ -157,7 +164,8 @@ class Checkers(unittest.TestCase):
             self.assertIn(words, found[0])
         with tempfile.TemporaryDirectory() as folder:
             inline = "static inline int tes_inline(int a) {\n  return tes_other(a);\n}\n"
-            (Path(folder) / "a.h").write_text("/* tes_not(this) */\n" + inline + "int *tes_this(int a);\n", encoding="utf-8")
+            text = "/* tes_not(this) */\n" + inline + "int *tes_this(int a);\n"
+            (Path(folder) / "a.h").write_text(text, encoding="utf-8")
             self.assertEqual(check_symbols.declared(folder), {"tes_this"})
 
 
