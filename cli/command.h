@@ -14,6 +14,7 @@
 int cli_solve(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_new(int argc, char **argv);
+int cli_study(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_info(int argc, char **argv);
 
@@ -48,6 +49,13 @@ enum { CLI_DEVICE = 256, CLI_THREADS, CLI_SIMD, CLI_JSON, CLI_VERBOSE, CLI_QUIET
 bool cli_parse_common(int option, CliCommon *common);
 /* A context for the options; prints what went wrong and returns its status otherwise. Ctrl-C then interrupts it. */
 TesStatus cli_context_create(const CliCommon *common, TesContext **context);
+/* "model name" of the first processor. */
+void cli_processor_name(size_t size, char *name);
+/* The name of a GPU, or false and why there is none. */
+enum { CLI_DEVICE_NAME = 512 };
+bool cli_find_gpu(const char *device, char text[CLI_DEVICE_NAME]);
+/* What computes, for titles: "Intel Xeon .., 2 threads, 512-bit SIMD", or the name of a device. */
+void cli_describe_machine(const TesContext *context, size_t size, char *text);
 /* A line that the next one overwrites on a terminal; in a log only now and then. The end comes before anything else is
  * printed. */
 void cli_progress(const char *line);

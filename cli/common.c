@@ -148,6 +148,50 @@ TesStatus cli_context_create(const CliCommon *common, TesContext **context) {
   return TES_OK;
 }
 
+void cli_processor_name(size_t size, char *name) {
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  char line[512];
+  snprintf(name, size, "unknown");
+  while (file && fgets(line, sizeof line, file)) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) || !colon) continue;
+    line[strcspn(line, "\n")] = 0;
+    snprintf(name, size, "%.*s", (int)size - 1, colon + 2);
+    break;
+  }
+  if (file) fclose(file);
+}
+
+static void keep_device(void *user, TesLogLevel level, const char *line) {
+  (void)level;
+  if (!strncmp(line, "device ", 7)) snprintf(user, CLI_DEVICE_NAME, "%s", line + 7);
+}
+
+bool cli_find_gpu(const char *device, char text[CLI_DEVICE_NAME]) {
+  TesContext *ctx;
+  char name[CLI_DEVICE_NAME];
+  snprintf(name, sizeof name, "%s", device);
+  const TesContextDesc desc = {
+      .device = device, .verbosity = TES_VERBOSE, .log = keep_device, .log_user = name};
+  if (tes_context_create(&desc, &ctx, text, CLI_DEVICE_NAME) != TES_OK) return false;
+  tes_context_destroy(&ctx);
+  snprintf(text, CLI_DEVICE_NAME, "%s", name);
+  return true;
+}
+
+void cli_describe_machine(const TesContext *context, size_t size, char *text) {
+  char processor[128], gpu[CLI_DEVICE_NAME];
+  const char *device = tes_context_device(context);
+  cli_processor_name(sizeof processor, processor);
+  const int threads = tes_context_threads(context);
+  if (!strcmp(device, "cpu"))
+    snprintf(text, size, "%s, %d thread%s, %d-bit SIMD, Tessera %s", processor, threads,
+             threads > 1 ? "s" : "", tes_context_simd_bits(context), tes_version());
+  else
+    snprintf(text, size, "%s, Tessera %s",
+             !strncmp(device, "cuda", 4) && cli_find_gpu(device, gpu) ? gpu : device, tes_version());
+}
+
 void cli_print_failure(TesContext *context, TesStatus status, const char *message) {
   if (!message[0]) message = tes_context_message(context);
   begin_failure();

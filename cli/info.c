@@ -13,44 +13,12 @@ static const char help[] =
     "  --clear-cache  remove all its entries\n"
     "  --json         as JSON\n  --help         this text\n";
 
-/* "model name" of the first processor. */
-static void processor_name(char *name, size_t size) {
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  char line[512];
-  snprintf(name, size, "unknown");
-  while (file && fgets(line, sizeof line, file)) {
-    char *colon = strchr(line, ':');
-    if (strncmp(line, "model name", 10) || !colon) continue;
-    line[strcspn(line, "\n")] = 0;
-    snprintf(name, size, "%.*s", (int)size - 1, colon + 2);
-    break;
-  }
-  if (file) fclose(file);
-}
-
 /* Optional parts of a build, and what they are for. */
 static const char *const parts[][2] = {{"p4est", "meshes of trees"},
                                        {"hdf5", "checkpoints"},
                                        {"hypre", "algebraic coarse solver"},
                                        {"png", "pictures"}};
-enum { PARTS = sizeof parts / sizeof *parts, TEXT = 512 };
-
-static void keep_device(void *user, TesLogLevel level, const char *line) {
-  (void)level;
-  if (!strncmp(line, "device ", 7)) snprintf(user, TEXT, "%s", line + 7);
-}
-
-/* Its name, or false and why there is none. */
-static bool find_gpu(char text[TEXT]) {
-  TesContext *ctx;
-  char name[TEXT] = "cuda";
-  const TesContextDesc desc = {
-      .device = "cuda", .verbosity = TES_VERBOSE, .log = keep_device, .log_user = name};
-  if (tes_context_create(&desc, &ctx, text, TEXT) != TES_OK) return false;
-  tes_context_destroy(&ctx);
-  snprintf(text, TEXT, "%s", name);
-  return true;
-}
+enum { PARTS = sizeof parts / sizeof *parts, TEXT = CLI_DEVICE_NAME };
 
 /* Whether both this processor and this build have SIMD vectors of that width. */
 static bool has_simd(int bits) {
@@ -74,7 +42,7 @@ static void print_simd(const TesContext *ctx) {
 
 static void print_text(TesContext *ctx, const char *processor, double gib) {
   char gpu[TEXT];
-  const bool found = find_gpu(gpu);
+  const bool found = cli_find_gpu("cuda", gpu);
   printf("tessera       %s%s\nprocessor     %s\nthreads       %d\n", tes_version(),
          tes_has_part("quick") ? " (quick build)" : "", processor, tes_context_threads(ctx));
   print_simd(ctx);
@@ -96,13 +64,13 @@ static int print_json(cJSON *root) {
 
 static int print(TesContext *ctx, bool json) {
   char processor[256], gpu[TEXT];
-  processor_name(processor, sizeof processor);
+  cli_processor_name(sizeof processor, processor);
   const double gib = (double)tes_memory_available() / (1 << 30);
   if (!json) {
     print_text(ctx, processor, gib);
     return 0;
   }
-  const bool found = find_gpu(gpu);
+  const bool found = cli_find_gpu("cuda", gpu);
   cJSON *root = cJSON_CreateObject();
   cJSON_AddStringToObject(root, "version", tes_version());
   cJSON_AddStringToObject(root, "processor", processor);

@@ -11,6 +11,7 @@ static const struct {
     {"solve", cli_solve, "solve the problem of a case file"},
     {"check", cli_check, "read a case file and tell its mesh, boundaries and unknowns; solve nothing"},
     {"new", cli_new, "print a commented case file to begin with"},
+    {"study", cli_study, "solve a case for lists of values; errors, orders, iterations and times in a table"},
     {"bench", cli_bench, "measure operators, smoothers and solvers; print the papers' tables"},
     {"info", cli_info, "tell version, built-in parts, processor, memory and devices"},
 };
@@ -43,5 +44,5 @@ int main(int argc, char **argv) {
   for (int i = 0; i < COMMANDS; i++)
     if (!strcmp(name, commands[i].name)) return cli_end(commands[i].run(argc - 1, argv + 1));
   return cli_usage_error(
-      "there is no command '%s'; expected solve, check, new, bench or info (tessera --help)", name);
+      "there is no command '%s'; expected solve, check, new, study, bench or info (tessera --help)", name);
 }

@@ -255,8 +255,6 @@ static void release(Solve *s) {
 
 /* ---- the command --------------------------------------------------------------------------------------- */
 
-static TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
-
 /* Whether the program chose the device itself and that one lacks something this case needs. */
 static bool chose_too_much(const Solve *s) {
   const char *asked = s->options->common.device;
@@ -277,8 +275,7 @@ static TesStatus run_on_cpu(const Solve *s) {
   return status;
 }
 
-/* The whole command: reads, solves, writes. Prints failures. */
-static TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
+TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   Solve *s = calloc(1, sizeof *s);
   if (!s) return TES_OUT_OF_MEMORY;
   s->context = ctx, s->options = options, s->started = solve_now();
@@ -299,6 +296,7 @@ static TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
     cli_usage_error("%s", s->refusal);
   else if (status != TES_OK)
     cli_print_failure(ctx, status, s->message);
+  if (options->ended) options->ended(options->user, s);
   release(s);
   return status;
 }

@@ -7,12 +7,16 @@
 
 enum { SOLVE_OVERRIDES = 64, SOLVE_LEVELS = 32, SOLVE_STEPS = 1000, SOLVE_TEXT = 200 };
 
+struct Solve;
 typedef struct SolveOptions {
   CliCommon common;
   const char *path, *vtu, *png, *restart;
   const char *overrides[SOLVE_OVERRIDES];
   int override_count;
   bool to_stdout; /* the report goes to the standard output, nothing else does */
+  /* Called when all is solved and written, or has failed, if there is one; a study keeps its row so. */
+  void (*ended)(void *user, const struct Solve *s);
+  void *user;
 } SolveOptions;
 
 /* What the case wants to be told of the solution; arrays as long as those of the case. */
@@ -80,6 +84,8 @@ typedef struct Solve {
 
 extern const char *const solve_texts[4]; /* names of the texts */
 
+/* The whole command: reads, solves, writes. Prints failures. */
+TesStatus solve_run(TesContext *ctx, const SolveOptions *options);
 /* Before anything is computed: whether the files of the case can be written. */
 TesStatus solve_check_files(Solve *s);
 /* Fills in s->refusal, and is TES_INVALID_INPUT, where an output would overwrite an input or another output.

@@ -2,6 +2,7 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
+#include "base/base.h"
 #include "table.h"
 
 enum { BENCH_LIST = 64 };
@@ -37,7 +38,7 @@ typedef struct BenchOptions {
   double alpha, aspect;          /* mass term; length of the box in x */
   int level[BENCH_LIST], levels; /* stokes-tables: of 2^(level - 1) cells a direction */
   const char *csv, *plot;
-  char comment[512];
+  char comment[512], machine[256];
 } BenchOptions;
 
 /* Each returns TES_OK with its rows in the table (begun by it), and says how to draw them. */

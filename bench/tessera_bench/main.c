@@ -388,7 +388,6 @@ static TesStatus check_outputs(TesContext *ctx, const BenchOptions *o) {
   TesStatus status = TES_OK;
   const char *const paths[] = {o->csv, o->common.json, o->plot};
   for (int i = 0; i < 3; i++) TES_TRY(tes_file_check(ctx, paths[i]));
-  if (o->plot) TES_TRY(cli_plot_check(ctx, o->plot));
 done:
   return status;
 }
@@ -408,13 +407,16 @@ static void describe_run(int argc, char **argv, TesContext *ctx, BenchOptions *o
              "| tessera %s%s | %s, %d threads, %d-bit SIMD, %s | %s", tes_version(),
              tes_has_part("quick") ? ", quick build" : "", tes_context_device(ctx), tes_context_threads(ctx),
              tes_context_simd_bits(ctx), machine.machine, date);
+  cli_describe_machine(ctx, sizeof o->machine, o->machine);
 }
 
 static TesStatus write_results(TesContext *ctx, const BenchOptions *o, const BenchResult *result) {
   TesStatus status = TES_OK;
+  CliPlot plot = result->plot;
+  plot.subtitle = o->machine;
   if (o->csv) TES_TRY(cli_table_write_csv(ctx, &result->table, o->csv));
   if (o->common.json) TES_TRY(cli_table_write_json(ctx, &result->table, o->common.json));
-  if (o->plot) TES_TRY(cli_table_plot(ctx, &result->table, &result->plot, o->plot));
+  if (o->plot) TES_TRY(cli_table_plot(ctx, &result->table, &plot, o->plot));
 done:
   return status;
 }

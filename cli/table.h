@@ -1,8 +1,8 @@
-/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn as SVG. */
+/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn as SVG (figure.h). */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
-#include "base/base.h"
+#include <stdio.h>
 #include "command.h"
 
 enum { CLI_COLUMNS = 28 };
@@ -10,7 +10,7 @@ enum { CLI_COLUMNS = 28 };
 typedef struct CliColumn {
   const char *name; /* in CSV and JSON, and as the heading */
   int width;        /* on the terminal; 0: not shown there */
-  int digits;       /* behind the point; -1: a text; -2: significant digits as needed */
+  int digits;       /* behind the point; -1: a text; -2, -3: 4 or 10 significant ones */
 } CliColumn;
 
 /* A number, or a text where `text` is not NULL (it must live as long as the table). NaN is printed as '-', and null
@@ -32,19 +32,20 @@ void cli_table_begin(CliTable *table, const CliColumn *column, int columns, bool
 /* False when memory is out. */
 bool cli_table_add(CliTable *table, const CliCell *cells);
 void cli_table_end(CliTable *table);
-/* Files appear complete or not at all; "-" is the standard output. */
+/* In quotes where it has a comma in it. */
+void cli_print_csv_text(FILE *out, const char *text);
+/* Files appear complete or not at all; "-" is the standard output. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus cli_table_write_csv(TesContext *ctx, const CliTable *table, const char *path);
 TesStatus cli_table_write_json(TesContext *ctx, const CliTable *table, const char *path);
-/* Draws column `y` over column `x` (logarithmic axes with log_x, log_y), a line for each value of column `series`, as
- * SVG, by gnuplot; beside each the columns `limit` (0: none) without points: what bounds it.
- * Errors: TES_MISSING when there is no gnuplot, TES_IO. */
+
+/* How a table is drawn: column `y` over column `x` (logarithmic axes with log_x, log_y), a line for each value of
+ * column `series`; beside each the columns `limit` (0: none) dashed and without points: what bounds it. */
 typedef struct CliPlot {
-  const char *title, *x_label, *y_label;
+  const char *title, *subtitle, *x_label, *y_label; /* subtitle: machine and threads, or NULL */
   int x, y, series, limit[2];
   bool log_x, log_y;
 } CliPlot;
-/* Whether it could be drawn. */
-TesStatus cli_plot_check(TesContext *ctx, const char *path);
+/* As SVG. Errors: TES_INVALID_INPUT where nothing can be drawn, TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus cli_table_plot(TesContext *ctx, const CliTable *table, const CliPlot *plot, const char *path);
 
 #endif

@@ -1,10 +1,11 @@
+/* Tables of results: text, CSV, JSON. */
 #include "table.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cJSON.h>
-#include "io/file.h"
+#include "output_file.h"
 
 void cli_table_begin(CliTable *table, const CliColumn *column, int columns, bool print) {
   *table = (CliTable){.column = column, .columns = columns, .print = print};
@@ -23,6 +24,8 @@ static void print_cell(const CliColumn *column, const CliCell *cell) {
     printf("%*s ", column->width, "-");
   else if (column->digits == -2)
     printf("%*.4g ", column->width, cell->number);
+  else if (column->digits == -3)
+    printf("%*.10g ", column->width, cell->number);
   else
     printf("%*.*f ", column->width, column->digits, cell->number);
 }
@@ -51,35 +54,41 @@ void cli_table_end(CliTable *table) {
   table->cells = NULL;
 }
 
-static TesStatus write_csv_row(TesiFile *file, const CliTable *table, int row) {
+static void print_csv_row(FILE *out, const CliTable *table, int row) {
   for (int c = 0; c < table->columns; c++) {
     const CliCell *cell = &table->cells[row * table->columns + c];
-    const char *comma = c ? "," : "";
-    TesStatus status;
+    if (c) fputc(',', out);
     if (table->column[c].digits == -1)
-      status = tesi_file_printf(file, "%s%s", comma, cell->text ? cell->text : "");
-    else if (isnan(cell->number))
-      status = tesi_file_printf(file, "%s", comma);
-    else
-      status = tesi_file_printf(file, "%s%.10g", comma, cell->number);
-    if (status != TES_OK) return status;
+      cli_print_csv_text(out, cell->text ? cell->text : "");
+    else if (!isnan(cell->number))
+      fprintf(out, "%.10g", cell->number);
   }
-  return tesi_file_printf(file, "\n");
+  fputc('\n', out);
+}
+
+void cli_print_csv_text(FILE *out, const char *text) {
+  if (!strpbrk(text, ",\"\n")) {
+    fputs(text, out);
+    return;
+  }
+  fputc('"', out);
+  for (; *text; text++) *text == '"' ? fputs("\"\"", out) : fputc(*text, out);
+  fputc('"', out);
 }
 
 TesStatus cli_table_write_csv(TesContext *ctx, const CliTable *table, const char *path) {
-  TesStatus status = TES_OK;
-  TesiFile *file = NULL;
-  TES_TRY(tesi_file_create(ctx, path, &file));
-  if (table->comment) TES_TRY(tesi_file_printf(file, "# %s\n", table->comment));
-  for (int c = 0; c < table->columns; c++)
-    TES_TRY(tesi_file_printf(file, "%s%s", c ? "," : "", table->column[c].name));
-  TES_TRY(tesi_file_printf(file, "\n"));
-  for (int row = 0; row < table->rows; row++) TES_TRY(write_csv_row(file, table, row));
-  TES_TRY(tesi_file_commit(&file));
-done:
-  tesi_file_discard(&file);
-  return status;
+  char *text;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return TES_OUT_OF_MEMORY;
+  if (table->comment) fprintf(out, "# %s\n", table->comment);
+  for (int c = 0; c < table->columns; c++) {
+    if (c) fputc(',', out);
+    cli_print_csv_text(out, table->column[c].name);
+  }
+  fputc('\n', out);
+  for (int row = 0; row < table->rows; row++) print_csv_row(out, table, row);
+  return cli_file_commit(ctx, out, &text, path);
 }
 
 static cJSON *json_row(const CliTable *table, int row) {
@@ -97,22 +106,20 @@ static cJSON *json_row(const CliTable *table, int row) {
 }
 
 TesStatus cli_table_write_json(TesContext *ctx, const CliTable *table, const char *path) {
-  TesStatus status = TES_OK;
-  TesiFile *file = NULL;
-  char *text = NULL;
+  char *text, *printed;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return TES_OUT_OF_MEMORY;
   cJSON *root = cJSON_CreateObject(), *rows = cJSON_AddArrayToObject(root, "rows");
   cJSON_AddStringToObject(root, "version", tes_version());
   cJSON_AddStringToObject(root, "comment", table->comment ? table->comment : "");
   for (int row = 0; row < table->rows; row++) cJSON_AddItemToArray(rows, json_row(table, row));
-  text = cJSON_Print(root);
-  if (!text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the JSON text");
-  TES_TRY(tesi_file_create(ctx, path, &file));
-  TES_TRY(tesi_file_write(file, text, strlen(text)));
-  TES_TRY(tesi_file_printf(file, "\n"));
-  TES_TRY(tesi_file_commit(&file));
-done:
+  printed = cJSON_Print(root);
+  if (printed) fprintf(out, "%s\n", printed);
+  const bool complete = printed != NULL;
   cJSON_Delete(root);
-  free(text);
-  tesi_file_discard(&file);
-  return status;
+  free(printed);
+  if (complete) return cli_file_commit(ctx, out, &text, path);
+  fclose(out), free(text);
+  return TES_OUT_OF_MEMORY;
 }

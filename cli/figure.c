@@ -1,0 +1,184 @@
+/* Lines over axes as SVG: scales, ticks, lines and a legend. */
+#include "figure.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "output_file.h"
+
+/* Pixels. */
+enum { WIDTH = 860, HEIGHT = 520, LEFT = 76, RIGHT = 250, TOP = 62, BOTTOM = 56, LEGEND = 20, LETTERS = 30 };
+
+static const char *const colours[] = {"#1b6ca8", "#c8553d", "#3a7d44", "#7d4f9e", "#b8860b", "#d6579b",
+                                      "#444444", "#17a2a2", "#8c6d4f", "#6a8f00", "#5b6ee1", "#a33b20"};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+/* One direction: values low .. high, or their decimal logarithms, lie from pixel `from` to `to`. */
+typedef struct Axis {
+  bool log;
+  double low, high, step, from, to;
+} Axis;
+
+static bool is_drawn(const Axis *axis, double value) {
+  return isfinite(value) && (!axis->log || value > 0);
+}
+
+static double place(const Axis *axis, double value) {
+  const double v = axis->log ? log10(value) : value;
+  return axis->from + (axis->to - axis->from) * (v - axis->low) / (axis->high - axis->low);
+}
+
+/* 1, 2 or 5 times a power of ten, about a fifth of the span. */
+static double round_step(double span) {
+  const double raw = span / 5, power = pow(10, floor(log10(raw))), part = raw / power;
+  return power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
+}
+
+/* Ends at ticks; of logarithms at decades where there are some, else near the values. */
+static void round_ends(Axis *axis, bool whole_decades) {
+  if (!(axis->high > axis->low)) {
+    const double room = axis->log ? 0.5 : axis->low != 0 ? 0.1 * fabs(axis->low) : 1;
+    axis->low -= room, axis->high += room;
+  }
+  axis->step = axis->log ? fmax(1, ceil((axis->high - axis->low) / 8)) : round_step(axis->high - axis->low);
+  if (axis->log && !whole_decades) {
+    const double room = 0.03 * (axis->high - axis->low);
+    axis->low -= room, axis->high += room;
+    return;
+  }
+  axis->low = axis->step * floor(axis->low / axis->step + 1e-9);
+  axis->high = axis->step * ceil(axis->high / axis->step - 1e-9);
+}
+
+/* The span of what is drawn; false: nothing is. */
+static bool find_span(const CliFigure *f, bool is_x, Axis *axis, const Axis *other) {
+  axis->low = INFINITY, axis->high = -INFINITY;
+  for (int l = 0; l < f->lines; l++)
+    for (int i = 0; i < f->line[l].points; i++) {
+      const double x = f->line[l].x[i], y = f->line[l].y[i], v = is_x ? x : y, w = is_x ? y : x;
+      if (!is_drawn(axis, v) || !is_drawn(other, w)) continue;
+      axis->low = fmin(axis->low, axis->log ? log10(v) : v);
+      axis->high = fmax(axis->high, axis->log ? log10(v) : v);
+    }
+  return axis->low <= axis->high;
+}
+
+static void print_text(FILE *out, const char *text, int most) {
+  for (int i = 0; *text && i < most; text++, i++) switch (*text) {
+    case '&':
+      fputs("&amp;", out);
+      break;
+    case '<':
+      fputs("&lt;", out);
+      break;
+    case '>':
+      fputs("&gt;", out);
+      break;
+    default:
+      fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    }
+}
+
+static void put_text(FILE *out, double x, double y, const char *attributes, const char *text, int most) {
+  fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
+  print_text(out, text, most);
+  fputs("</text>\n", out);
+}
+
+/* A line across the figure and its value beside the axis. */
+static void print_tick(FILE *out, const Axis *axis, bool is_x, double value) {
+  char text[160];
+  const double at = place(axis, value), exponent = axis->log ? log10(value) : 0;
+  if (is_x)
+    fprintf(out, "<path d=\"M%.1f %d V%d\" stroke=\"#ddd\"/>\n", at, HEIGHT - BOTTOM, TOP);
+  else
+    fprintf(out, "<path d=\"M%d %.1f H%d\" stroke=\"#ddd\"/>\n", LEFT, at, WIDTH - RIGHT);
+  fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", is_x ? at : LEFT - 8.0,
+          is_x ? HEIGHT - BOTTOM + 18.0 : at + 4, is_x ? "middle" : "end");
+  snprintf(text, sizeof text, "%.6g", fabs(value) < 1e-9 * axis->step && !axis->log ? 0 : value);
+  if (axis->log && fabs(exponent) > 3.5)
+    snprintf(text, sizeof text, "%ge%.0f", value / pow(10, floor(exponent + 1e-9)), floor(exponent + 1e-9));
+  fprintf(out, "%s</text>\n", text);
+}
+
+static void print_ticks(FILE *out, const Axis *axis, bool is_x) {
+  static const double within[] = {1, 2, 5};
+  if (!axis->log) {
+    for (int i = 0; axis->low + i * axis->step <= axis->high + 1e-6 * axis->step; i++)
+      print_tick(out, axis, is_x, axis->low + i * axis->step);
+    return;
+  }
+  const int parts = axis->high - axis->low < 2.5 ? 3 : 1;
+  for (double decade = axis->step * floor(axis->low / axis->step); decade <= axis->high; decade += axis->step)
+    for (int i = 0; i < parts; i++) {
+      const double value = within[i] * pow(10, decade), at = log10(value);
+      if (at >= axis->low - 1e-9 && at <= axis->high + 1e-9) print_tick(out, axis, is_x, value);
+    }
+}
+
+static void print_line(FILE *out, const Axis axis[2], const CliLine *line) {
+  const char *colour = colours[line->colour % COLOURS];
+  fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour,
+          line->dashed ? " stroke-dasharray=\"5 4\"" : "");
+  for (int i = 0; i < line->points; i++)
+    if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
+      fprintf(out, "%.1f,%.1f ", place(&axis[0], line->x[i]), place(&axis[1], line->y[i]));
+  fputs("\"/>\n", out);
+  for (int i = 0; i < line->points && !line->dashed; i++)
+    if (is_drawn(&axis[0], line->x[i]) && is_drawn(&axis[1], line->y[i]))
+      fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", place(&axis[0], line->x[i]),
+              place(&axis[1], line->y[i]), colour);
+}
+
+/* Names that do not fit below one another are left out, and their number is told. */
+static void print_legend(FILE *out, const CliFigure *f) {
+  const int most = (HEIGHT - TOP - BOTTOM) / LEGEND;
+  const double x = WIDTH - RIGHT + 14;
+  for (int l = 0; l < f->lines && l < most; l++) {
+    const double y = TOP + 8 + LEGEND * l;
+    fprintf(out, "<path d=\"M%.1f %.1f h22\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", x, y,
+            colours[f->line[l].colour % COLOURS], f->line[l].dashed ? " stroke-dasharray=\"5 4\"" : "");
+    put_text(out, x + 28, y + 4, "", f->line[l].name, LETTERS);
+  }
+  if (f->lines > most)
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\">and %d more</text>\n", x, TOP + 12 + LEGEND * most,
+            f->lines - most);
+}
+
+static void print_figure(FILE *out, const CliFigure *f, const Axis axis[2]) {
+  fprintf(out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
+          "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+          WIDTH, HEIGHT);
+  put_text(out, LEFT, 24, "font-size=\"15\"", f->title, 110);
+  if (f->subtitle) put_text(out, LEFT, 44, "fill=\"#666\"", f->subtitle, 130);
+  print_ticks(out, &axis[0], true);
+  print_ticks(out, &axis[1], false);
+  fprintf(out, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"black\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
+          WIDTH - RIGHT);
+  put_text(out, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14, "text-anchor=\"middle\"", f->x_label, 100);
+  fprintf(out, "<text transform=\"translate(18,%d) rotate(-90)\" text-anchor=\"middle\">",
+          (TOP + HEIGHT - BOTTOM) / 2);
+  print_text(out, f->y_label, 80);
+  fputs("</text>\n", out);
+  for (int l = 0; l < f->lines; l++) print_line(out, axis, &f->line[l]);
+  print_legend(out, f);
+  fputs("</svg>\n", out);
+}
+
+TesStatus cli_figure_write(TesContext *ctx, const CliFigure *f, const char *path) {
+  Axis axis[2] = {{.log = f->log_x, .from = LEFT, .to = WIDTH - RIGHT},
+                  {.log = f->log_y, .from = HEIGHT - BOTTOM, .to = TOP}};
+  char *text;
+  size_t length;
+  if (!find_span(f, true, &axis[0], &axis[1]) || !find_span(f, false, &axis[1], &axis[0])) {
+    cli_usage_error("%s: there is no number to draw", path);
+    return TES_INVALID_INPUT;
+  }
+  if (!f->log_y && !f->free_y) axis[1].low = fmin(axis[1].low, 0), axis[1].high = fmax(axis[1].high, 0);
+  round_ends(&axis[0], false);
+  round_ends(&axis[1], true);
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return TES_OUT_OF_MEMORY;
+  print_figure(out, f, axis);
+  return cli_file_commit(ctx, out, &text, path);
+}

@@ -1,0 +1,178 @@
+/* What a study keeps of its rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "study.h"
+
+enum { ERRORS = 8, FIXED = 6 }; /* columns beside keys and measures */
+
+typedef struct Named {
+  const char *name;
+  double value;
+} Named;
+
+/* Errors that the solve knows. */
+static int list_errors(const Solve *s, Named list[ERRORS]) {
+  int n = 0;
+  if (s->is_flow) {
+    const bool exact = s->input->problem.exact[0] != NULL;
+    if (exact) list[n++] = (Named){"velocity_l2", s->flow.velocity_l2};
+    if (exact) list[n++] = (Named){"pressure_l2", s->flow.pressure_l2};
+    list[n++] = (Named){"divergence_l2", s->flow.divergence_l2};
+  } else if (s->has_errors) {
+    list[n++] = (Named){"l2", s->error_l2};
+    list[n++] = (Named){"h1", s->error_h1};
+    if (s->in_time.report.steps) list[n++] = (Named){"l2_space_time", s->in_time.report.l2_space_time};
+  }
+  return n;
+}
+
+static char *joined(const char *a, const char *b) {
+  char *text = malloc(strlen(a) + strlen(b) + 1);
+  if (text) strcpy(text, a), strcat(text, b);
+  return text;
+}
+
+static double *unknown(int count) {
+  double *numbers = malloc((size_t)count * sizeof *numbers);
+  for (int i = 0; numbers && i < count; i++) numbers[i] = NAN;
+  return numbers;
+}
+
+static bool add_measure(Study *study, const char *name, bool error) {
+  StudyMeasure *m = &study->measure[study->measures++];
+  *m = (StudyMeasure){.name = joined(name, ""),
+                      .order_name = joined(name, "_order"),
+                      .limit_name = error ? NULL : joined(name, "_limit"),
+                      .error = error,
+                      .number = unknown(study->rows),
+                      .order = unknown(study->rows),
+                      .limit = error ? NULL : unknown(study->rows)};
+  return m->name && m->order_name && m->number && m->order && (error || (m->limit_name && m->limit));
+}
+
+static int width(const char *name, int least) {
+  const int length = (int)strlen(name);
+  return length > least ? length : least;
+}
+
+/* Keys by the last part of their names, sizes, measures with orders and limits, times. */
+static bool make_columns(Study *study) {
+  int n = 0;
+  CliColumn *c = study->column =
+      calloc((size_t)(study->keys + FIXED + 3 * study->measures), sizeof *study->column);
+  if (!c) return false;
+  for (int k = 0; k < study->keys; k++) {
+    int widest = width(study->key[k].text, 0);
+    for (int i = 0; i < study->key[k].values; i++) widest = width(study->key[k].value[i], widest);
+    c[n++] = (CliColumn){study->key[k].text, widest, -1};
+  }
+  c[n++] = (CliColumn){"cells", 9, 0};
+  c[n++] = (CliColumn){"dofs", 10, 0};
+  c[n++] = (CliColumn){"iterations", 10, 0};
+  for (int i = 0; i < study->measures; i++) {
+    const StudyMeasure *m = &study->measure[i];
+    c[n++] = (CliColumn){m->name, width(m->name, m->error ? 10 : 14), m->error ? -2 : -3};
+    c[n++] = (CliColumn){m->order_name, width(m->order_name, 6), 2};
+    if (m->limit) c[n++] = (CliColumn){m->limit_name, width(m->limit_name, 14), -3};
+  }
+  c[n++] = (CliColumn){"setup_s", 8, 3};
+  c[n++] = (CliColumn){"solve_s", 8, 3};
+  c[n++] = (CliColumn){"status", 12, -1};
+  cli_table_begin(&study->table, c, n, study->solve.common.verbosity >= TES_NORMAL);
+  return true;
+}
+
+bool study_begin(Study *study, const Solve *s) {
+  Named errors[ERRORS];
+  const int count = list_errors(s, errors);
+  bool good;
+  study->measure = calloc((size_t)(count + s->input->values) + 1, sizeof *study->measure);
+  good = study->measure != NULL;
+  for (int i = 0; i < count && good; i++) good = add_measure(study, errors[i].name, true);
+  for (int i = 0; i < s->input->values && good; i++)
+    good = add_measure(study, s->input->value[i].name, false);
+  return good && make_columns(study);
+}
+
+static void keep_result(const Solve *s, StudyRow *r) {
+  const int dim = tes_mesh_info(s->mesh).dim;
+  r->solved = true;
+  r->degree = s->input->problem.degree;
+  r->cells = s->levels[0].cells;
+  r->dofs = s->dofs;
+  r->iterations = s->in_time.report.steps || s->input->adaptive ? s->iterations : s->result.iterations;
+  r->length = pow((double)r->cells, -1.0 / dim);
+  r->step = s->input->problem.time.step > 0 ? s->input->problem.time.step : NAN;
+  r->setup_seconds = s->setup_seconds;
+  r->solve_seconds = s->result.seconds;
+}
+
+static void add_row(Study *study) {
+  const StudyRow *r = &study->result[study->row];
+  CliCell *cell = calloc((size_t)study->table.columns, sizeof *cell);
+  int n = 0;
+  if (!cell) {
+    study->status = TES_OUT_OF_MEMORY;
+    return;
+  }
+  for (int k = 0; k < study->keys; k++)
+    cell[n++].text = study->key[k].value[study_position(study, study->row, k)];
+  cell[n++].number = r->solved ? (double)r->cells : NAN;
+  cell[n++].number = r->solved ? (double)r->dofs : NAN;
+  cell[n++].number = r->solved ? r->iterations : NAN;
+  for (int i = 0; i < study->measures; i++) {
+    const StudyMeasure *m = &study->measure[i];
+    cell[n++].number = m->number[study->row];
+    cell[n++].number = m->order[study->row];
+    if (m->limit) cell[n++].number = m->limit[study->row];
+  }
+  cell[n++].number = r->solved ? r->setup_seconds : NAN;
+  cell[n++].number = r->solved ? r->solve_seconds : NAN;
+  cell[n++].text = r->status;
+  if (!cli_table_add(&study->table, cell)) study->status = TES_OUT_OF_MEMORY;
+  free(cell);
+}
+
+static double *number_of(Study *study, const char *name, bool error) {
+  for (int i = 0; i < study->measures; i++)
+    if (study->measure[i].error == error && !strcmp(study->measure[i].name, name))
+      return &study->measure[i].number[study->row];
+  return NULL;
+}
+
+/* Failures of the whole, such as wrong values, end the study; a solve that does not converge is a row. */
+void study_keep(Study *study, const Solve *s) {
+  Named errors[ERRORS];
+  if (s->status != TES_OK && tes_status_exit(s->status) != 1) study->status = s->status;
+  if (s->status == TES_INTERRUPTED) study->status = s->status;
+  if (study->status != TES_OK || !s->input) return;
+  if (!study->column && !study_begin(study, s)) {
+    study->status = TES_OUT_OF_MEMORY;
+    return;
+  }
+  study->result[study->row].status = tes_status_name(s->status);
+  if (s->solved) keep_result(s, &study->result[study->row]);
+  const int count = s->solved ? list_errors(s, errors) : 0;
+  for (int i = 0; i < count; i++) {
+    double *number = number_of(study, errors[i].name, true);
+    if (number) *number = errors[i].value;
+  }
+  for (int i = 0; s->outputs.known && i < s->input->values; i++) {
+    double *number = number_of(study, s->input->value[i].name, false);
+    if (number) *number = s->outputs.value[i];
+  }
+  study_find_orders(study, study->row);
+  add_row(study);
+}
+
+void study_free(Study *study) {
+  for (int i = 0; i < study->measures; i++) {
+    StudyMeasure *m = &study->measure[i];
+    free(m->name), free(m->order_name), free(m->limit_name);
+    free(m->number), free(m->order), free(m->limit);
+  }
+  for (int k = 0; k < study->keys; k++) free(study->key[k].text);
+  free(study->measure), free(study->column), free(study->result);
+  cli_table_end(&study->table);
+}

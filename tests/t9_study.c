@@ -1,0 +1,152 @@
+/* Run: ctest -R t9_study. Studies: rows, orders, limits, figures and refusals, as a script sees them. */
+#include <math.h>
+#include "program_testing.h"
+
+static double number_of(const cJSON *row, const char *key) {
+  const cJSON *item = cJSON_GetObjectItem(row, key);
+  if (!item) fail_msg("no column %s", key);
+  return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static const cJSON *row_of(const cJSON *json, int i) {
+  return cJSON_GetArrayItem(cJSON_GetObjectItem(json, "rows"), i);
+}
+
+/* Degree 2 and 3 on four meshes: orders k + 1 and k; the mean of sin(pi x) sin(pi y) is 4/pi^2. */
+static void orders_and_limits_are_those_of_theory(void **state) {
+  (void)state;
+  assert_run("study " CASES "poisson-square.yaml --over space.degree=2,3 --over mesh.refine=0..3 "
+             "--set mesh.box.cells=4 --set solver.tolerance=1e-12 --json s.json "
+             "--set 'output.values={m: {mean: domain}}'",
+             0);
+  assert_output("l2_order");
+  cJSON *json = read_json("s.json");
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "rows")), 8);
+  for (int k = 2; k <= 3; k++)
+    for (int r = 0; r < 4; r++) {
+      const cJSON *row = row_of(json, 4 * (k - 2) + r);
+      assert_int_equal((int)number_of(row, "cells"), 16 << 2 * r);
+      assert_int_equal((int)number_of(row, "dofs"), (k * (4 << r) - 1) * (k * (4 << r) - 1));
+      assert_int_equal(isfinite(number_of(row, "l2_order")), r > 0);
+      assert_int_equal(isfinite(number_of(row, "m_limit")), r > 1);
+      if (r == 3) {
+        assert_near(number_of(row, "l2_order"), k + 1, 0.02);
+        assert_near(number_of(row, "h1_order"), k, 0.02);
+        assert_near(number_of(row, "m_limit"), 4 / (M_PI * M_PI), 1e-9);
+        assert_true(fabs(number_of(row, "m_limit") - 4 / (M_PI * M_PI)) <
+                    0.1 * fabs(number_of(row, "m") - 4 / (M_PI * M_PI)));
+      }
+    }
+  cJSON_Delete(json);
+  remove("s.json");
+}
+
+/* The first of two keys may be the mesh; uneven ratios 1.5 and 4/3 and lists as values. */
+static void sizes_may_stand_in_any_key(void **state) {
+  (void)state;
+  assert_run("study " CASES "poisson-square.yaml --over 'mesh.box.cells=[8,8],[12,12],[16,16]' "
+             "--over space.degree=2,3 --json s.json --set 'output.values={m: {mean: domain}}' --quiet",
+             0);
+  assert_string_equal(output, "");
+  cJSON *json = read_json("s.json");
+  assert_false(isfinite(number_of(row_of(json, 1), "l2_order")));
+  assert_near(number_of(row_of(json, 2), "l2_order"), 3, 0.05);
+  assert_near(number_of(row_of(json, 5), "l2_order"), 4, 0.05);
+  assert_near(number_of(row_of(json, 4), "m_order"), 4, 0.1);
+  cJSON_Delete(json);
+  remove("s.json");
+}
+
+static void steps_in_time_have_orders(void **state) {
+  (void)state;
+  FILE *file = fopen("heat.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: transport\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 2}\n"
+        "data: {exact: x*y*sin(4*t), f: 4*x*y*cos(4*t)}\nboundary: {all: {dirichlet: exact}}\n"
+        "time: {end: 1, step: 0.1, method: backward_euler}\nsolver: {tolerance: 1e-11, tolerance_of: load}\n"
+        "output: {vtu: no.vtu, series: no.csv, json: no.json}\n",
+        file);
+  fclose(file);
+  assert_run("study heat.yaml --over time.step=0.1,0.05,0.025,0.0125 --json s.json --plot s.svg", 0);
+  cJSON *json = read_json("s.json");
+  assert_near(number_of(row_of(json, 3), "l2_order"), 1, 0.1);
+  assert_near(number_of(row_of(json, 3), "l2_space_time_order"), 1, 0.1);
+  cJSON_Delete(json);
+  assert_false(exists("no.vtu") || exists("no.pvd") || exists("no.csv") || exists("no.json"));
+  assert_int_equal(files_here(), 3);
+  assert_int_equal(remove("s.json") | remove("s.svg") | remove("heat.yaml"), 0);
+}
+
+static int count(const char *text, const char *part) {
+  int n = 0;
+  for (; (text = strstr(text, part)); text++) n++;
+  return n;
+}
+
+static void figures_have_a_line_and_a_name_each(void **state) {
+  (void)state;
+  assert_run("study " CASES "poisson-square.yaml --over space.degree=2,3 --over mesh.box.cells=4,8,16 "
+             "--quiet --plot s.svg --csv - ",
+             0);
+  assert_output("space.degree,mesh.box.cells,cells,dofs,iterations,l2,l2_order,h1,h1_order,setup_s,solve_s,");
+  FILE *file = fopen("s.svg", "r");
+  assert_non_null(file);
+  output[fread(output, 1, sizeof output - 1, file)] = 0;
+  fclose(file);
+  assert_int_equal(count(output, "<polyline"), 4);
+  assert_int_equal(count(output, "<circle"), 12);
+  assert_output(">degree=3: h1<");
+  assert_output("poisson-square.yaml over space.degree, mesh.box.cells<");
+  assert_run("study " CASES "poisson-square.yaml --over space.degree=2,3 --quiet --plot s.svg --draw solve_s",
+             0);
+  assert_run("bench bp --bp 5 --dim 2 --degree 1,2,3 --dofs 500 --precision double --seconds 0.001 --quiet "
+             "--plot s.svg",
+             0);
+  file = fopen("s.svg", "r");
+  assert_non_null(file);
+  output[fread(output, 1, sizeof output - 1, file)] = 0;
+  fclose(file);
+  assert_int_equal(count(output, "<polyline"), 1);
+  assert_int_equal(count(output, "<circle"), 3);
+  assert_output("benchmark problems, global vectors<");
+  assert_output("thread");
+  assert_output(">BP5 2D double<");
+  assert_int_equal(remove("s.svg"), 0);
+}
+
+static void wrong_studies_are_refused(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"", "study takes one case file"},
+      {CASES "poisson-square.yaml", "needs --over"},
+      {CASES "poisson-square.yaml --over mesh.refine", "expected KEY=a,b"},
+      {CASES "poisson-square.yaml --over mesh.refine=0,,1", "a value is empty"},
+      {CASES "poisson-square.yaml --over mesh.refine=0 --over space.degree=1 --over data.f=1", "more than 2"},
+      {CASES "poisson-square.yaml --over mesh.refin=0,1", "did you mean 'refine'"},
+      {CASES "poisson-square.yaml --over space.degree=2,99", "expected an integer from 1 to 20"},
+      {CASES "poisson-square.yaml --over mesh.refine=0 --draw l2", "--draw needs --plot"},
+      {"- --over mesh.refine=0", "from a file"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char arguments[300];
+    snprintf(arguments, sizeof arguments, "study %s", wrong[i][0]);
+    assert_run(arguments, 2);
+    assert_output(wrong[i][1]);
+    if (strstr(output, "dofs")) fail_msg("study %s: a table was begun", wrong[i][0]);
+  }
+  assert_run("study " CASES "poisson-square.yaml --over mesh.refine=0 --csv /nonexistent/x.csv", 4);
+  assert_run("study " CASES "poisson-square.yaml --over solver.max_iterations=1,30 "
+             "--set solver.tolerance=1e-10 --set mesh.box.cells=8 --set solver.method=cg --set "
+             "solver.smoother=jacobi",
+             1);
+  assert_output("not_converged");
+  assert_output(" converged");
+  assert_int_equal(files_here(), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(orders_and_limits_are_those_of_theory), cmocka_unit_test(sizes_may_stand_in_any_key),
+      cmocka_unit_test(steps_in_time_have_orders), cmocka_unit_test(figures_have_a_line_and_a_name_each),
+      cmocka_unit_test(wrong_studies_are_refused)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
