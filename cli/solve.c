@@ -145,9 +145,25 @@ TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   return status;
 }
 
+TesStatus solve_keep_balance(Solve *s, const TesProblem *problem) {
+  const TesBalance b = tes_problem_info(problem).balance;
+  const int n = tes_mesh_boundaries(s->mesh);
+  if (!b.flux) return TES_OK;
+  double *flux = malloc((size_t)(n + 1) * sizeof *flux);
+  const char **names = malloc((size_t)(n + 1) * sizeof *names);
+  if (flux && names) {
+    for (int i = 0; i < n; i++) flux[i] = b.flux[i], names[i] = tes_mesh_boundary_name(s->mesh, i);
+    s->balance = (TesReportBalance){b.in, b.out, b.sources, b.stored, b.defect, names, flux, n};
+    return TES_OK;
+  }
+  free(flux), free(names);
+  return TES_OUT_OF_MEMORY;
+}
+
 /* What comes after an iteration that ended in any way: the last iterate is there. */
 static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = solve_find_errors(s, problem);
+  if (status == TES_OK) status = solve_keep_balance(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_write_vtu(s, problem);
   if (status == TES_OK) status = solve_write_png(s, problem, -1);
@@ -238,6 +254,7 @@ static TesStatus run(Solve *s) {
   solve_print_problem(s);
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
+  desc.balance = desc.equation == TES_TRANSPORT && !s->input->adaptive;
   if (desc.time.step > 0) return solve_in_time(s, &desc);
   return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
 }
@@ -246,6 +263,7 @@ static void release(Solve *s) {
   solve_free_files(s);
   solve_free_outputs(s);
   free(s->residuals);
+  free((double *)s->balance.flux), free((const char **)s->balance.boundary);
   tes_vector_destroy(&s->guess);
   tes_checkpoint_destroy(&s->checkpoint);
   tes_mesh_destroy(&s->own_mesh);

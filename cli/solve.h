@@ -56,6 +56,7 @@ typedef struct Solve {
   double error_l2, error_h1;
   bool is_flow; /* then `flow` in the place of the two */
   TesFlowResult flow;
+  TesReportBalance balance; /* of transport; fluxes 0: not known */
   SolveInTime in_time;
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;
@@ -104,6 +105,8 @@ bool solve_is_due(const TesCaseEvery *every, const TesProblemInfo *info, int ste
 void solve_keep_solver(Solve *s, const TesProblem *problem);
 TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result);
 TesStatus solve_find_errors(Solve *s, const TesProblem *problem);
+/* Of transport: what went in and out. */
+TesStatus solve_keep_balance(Solve *s, const TesProblem *problem);
 /* A problem with `time`, from its start to its end. */
 TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc);
 /* The file of an output of number `number` at `time`, and the list of all so far. */

@@ -231,6 +231,9 @@ void solve_print_outcome(const Solve *s) {
   if (s->is_flow)
     solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
               s->flow.divergence_relative);
+  if (s->balance.flux)
+    solve_log(s, TES_LOG_INFO, "balance   in %.6g + sources %.6g = out %.6g + stored %.6g, but for %.1e",
+              s->balance.in, s->balance.sources, s->balance.out, s->balance.stored, s->balance.defect);
   solve_print_outputs(s);
   if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
   if (s->png) solve_log(s, TES_LOG_INFO, "written   %s", s->png);

@@ -104,6 +104,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     report.tolerance = s->tolerance;
   }
   if (s->solved) fill_result(s, &report);
+  if (s->balance.flux) report.balance = &s->balance;
   if (s->in_time.report.steps) report.in_time = &s->in_time.report;
   if (s->is_flow) fill_flow(s, &flow), report.flow = &flow;
   const size_t most = s->input ? (size_t)(s->input->points + s->input->values + s->input->lines) + 1 : 1;

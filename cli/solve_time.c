@@ -197,6 +197,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
 
 static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = solve_find_errors(s, problem);
+  if (status == TES_OK) status = solve_keep_balance(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
   if (s->in_time.series && fclose(s->in_time.series) != 0 && status == TES_OK) status = tell_failure(s);
   s->in_time.series = NULL;

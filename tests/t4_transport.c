@@ -53,12 +53,26 @@ static void leave(Place *p) {
   for (int d = 0; d < 3; d++) tes_function_destroy(&p->b[d]);
 }
 
-static TesStatus create(const Place *p, TesStreamline streamline, TesOperator **op) {
-  const TesTermDesc term[] = {
-      {.term = TES_TERM_DIFFUSION, .a = {.all = p->a}},
-      {.term = TES_TERM_MASS, .a = {.all = p->c}},
-      {.term = TES_TERM_TRANSPORT, .b = {p->b[0], p->b[1], p->b[2]}, .streamline = streamline, .rate = 3}};
+typedef enum Form { CONVECTIVE, CONVECTIVE_THROUGH, CONSERVATIVE, CONSERVATIVE_THROUGH } Form;
+
+/* `through` where no value is given, of both signs. */
+static TesStatus create_form(const Place *p, TesStreamline streamline, Form form, TesOperator **op) {
+  signed char through[8] = {0};
+  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
+    through[i] = (signed char)(tes_space_given(p->space, i) ? 0 : i % 2 ? 1 : -1);
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = p->a}},
+                              {.term = TES_TERM_MASS, .a = {.all = p->c}},
+                              {.term = TES_TERM_TRANSPORT,
+                               .b = {p->b[0], p->b[1], p->b[2]},
+                               .streamline = streamline,
+                               .rate = 3,
+                               .conservative = form >= CONSERVATIVE,
+                               .through = form % 2 ? through : NULL}};
   return tes_operator_create(p->ctx, &(TesOperatorDesc){.space = p->space, .form = {3, term, 0}}, op);
+}
+
+static TesStatus create(const Place *p, TesStreamline streamline, TesOperator **op) {
+  return create_form(p, streamline, CONVECTIVE, op);
 }
 
 /* Random numbers, zero where values are given: the diagonal of the symmetric part is 1 there, and the operator's own
@@ -90,11 +104,11 @@ static void assert_close(const Place *p, const TesVector *v, const TesVector *w,
   tes_vector_destroy(&d);
 }
 
-static void check_operator(const Place *p, TesStreamline streamline, const char *what) {
+static void check_operator(const Place *p, TesStreamline streamline, Form form, const char *what) {
   TesOperator *op;
   TesVector *x = make_vector(p, 7, false), *y = make_vector(p, 0, true), *plain = make_vector(p, 0, true),
             *b = make_vector(p, 9, false), *r = make_vector(p, 0, true);
-  assert_ok(p->ctx, create(p, streamline, &op));
+  assert_ok(p->ctx, create_form(p, streamline, form, &op));
   assert_string_equal(tes_operator_info(op).kind, "transport");
   assert_ok(p->ctx, tes_operator_apply(op, x, y));
   assert_ok(p->ctx, tesi_operator_apply_ref(op, x, plain));
@@ -118,8 +132,12 @@ static void operators_are_their_definition(void **state) {
         char what[80];
         snprintf(what, sizeof what, "%s in %dD, degree %d", kinds[kind], dim, degree);
         if (make_place(ctx, kind, dim, degree, degree == 2, &p)) {
-          check_operator(&p, TES_STREAMLINE_NONE, what);
-          check_operator(&p, TES_STREAMLINE_ALWAYS, what);
+          for (Form form = CONVECTIVE; form <= CONSERVATIVE_THROUGH; form++) {
+            check_operator(&p, TES_STREAMLINE_NONE, form, what);
+            /* div b is exact where |J| B is a polynomial of degree q - 1 in each direction */
+            if (form < CONSERVATIVE || kind < 2 || (dim == 2 && degree >= 3))
+              check_operator(&p, TES_STREAMLINE_ALWAYS, form, what);
+          }
         }
         leave(&p);
       }
@@ -209,9 +227,43 @@ static void what_cannot_be_is_refused(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* With b . n = 0 on the boundary, and whatever the quadrature: the sum of all rows of the conservative operator is that
+ * of the symmetric part. */
+static void conservative_sums_are_zero(void **state) {
+  static const uint8_t none[8];
+  TesContext *ctx;
+  (void)state;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0), TES_OK);
+  for (int kind = 0; kind < 3; kind++) {
+    Place p;
+    TesOperator *op;
+    double sum[2], size;
+    if (make_place(ctx, kind, 2, 3, false, &p)) {
+      tes_space_destroy(&p.space);
+      assert_ok(ctx,
+                tes_space_create(ctx, &(TesSpaceDesc){.mesh = p.mesh, .degree = 3, .given = none}, &p.space));
+      assert_ok(ctx, create_form(&p, TES_STREAMLINE_ALWAYS, CONSERVATIVE, &op));
+      TesVector *x = make_vector(&p, 3, false), *y = make_vector(&p, 0, true),
+                *one = make_vector(&p, 0, true);
+      assert_ok(ctx, tes_vector_fill(one, 1));
+      assert_ok(ctx, tes_operator_apply(op, x, y));
+      assert_ok(ctx, tes_vector_dot(y, one, &sum[0]));
+      assert_ok(ctx, tes_vector_norm(y, &size));
+      assert_ok(ctx, tes_operator_apply(tesi_transport_of(op)->symmetric, x, y));
+      assert_ok(ctx, tes_vector_dot(y, one, &sum[1]));
+      assert_near(sum[0], sum[1], 1e-12 * size);
+      tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&one);
+      tes_operator_destroy(&op);
+    }
+    leave(&p);
+  }
+  tes_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(operators_are_their_definition), cmocka_unit_test(polynomials_are_transported),
-      cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(what_cannot_be_is_refused)};
+      cmocka_unit_test(conservative_sums_are_zero), cmocka_unit_test(threads_do_not_matter),
+      cmocka_unit_test(what_cannot_be_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

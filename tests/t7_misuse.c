@@ -49,7 +49,7 @@ static void enums_out_of_range(void **state) {
   }
   const TesBoundary odd = {.condition = (TesCondition)77};
   const TesProblemDesc desc = {.mesh = mesh, .degree = 2, .boundary = &odd, .boundaries = 1};
-  assert_refused(ctx, tes_problem_create(ctx, &desc, &problem), "is 77, expected 0..3");
+  assert_refused(ctx, tes_problem_create(ctx, &desc, &problem), "is 77, expected 0..4");
   const TesBoundary slip = {.condition = TES_SLIP};
   assert_refused(
       ctx,

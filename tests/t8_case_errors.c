@@ -65,6 +65,11 @@ static const struct {
     {HEAD "boundary: {top: slip}",
      "a.yaml:3:17: boundary.top: velocity, slip, outflow and pressure belong to "
      "stokes; poisson has dirichlet, neumann and robin"},
+    {HEAD "boundary: {top: {flux: 1}}",
+     "a.yaml:3:17: boundary.top: flux belongs to transport; poisson has dirichlet, neumann and robin"},
+    {HEAD "data: {form: conservative}", "a.yaml:3:14: data.form: belongs to stokes and transport"},
+    {FLOW "data: {form: conservative}",
+     "a.yaml:3:14: data.form: stokes has the forms gradient and symmetric"},
     {HEAD "time: {end: 1, step: 0.1}\n",
      "a.yaml:3:7: time: poisson and stokes are steady: `time` belongs to transport"},
     {HEAD "data: {initial: 0}\n",
@@ -145,11 +150,12 @@ static const struct {
     {HEAD "output: {vtk: a}\n", "a.yaml:3:10: output: unknown key 'vtk'; did you mean 'vtu'?"},
     {HEAD "boundary: {left: {dirichlet: 0, neumann: 1}}\n",
      "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, velocity, slip, "
-     "outflow, pressure, got 2"},
+     "outflow, pressure, flux, got 2"},
     {HEAD "boundary: {left: {}}\n", "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, "
-                                    "robin, velocity, slip, outflow, pressure, got 0"},
-    {HEAD "boundary: {left: 0}\n", "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, "
-                                   "neumann, robin, velocity, slip, outflow, pressure), got a single value"},
+                                    "robin, velocity, slip, outflow, pressure, flux, got 0"},
+    {HEAD "boundary: {left: 0}\n",
+     "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, "
+     "neumann, robin, velocity, slip, outflow, pressure, flux), got a single value"},
     {HEAD "boundary: {left: {robin: {alpha: 1}}}\n",
      "a.yaml:3:26: boundary.left.robin.g: is missing: right-hand side"},
     {HEAD "boundary: {front: {neumann: 0}}\n",

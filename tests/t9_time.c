@@ -31,12 +31,21 @@ static void the_same(const char *a, const char *b, const char *what) {
   if (system(command) != 0) fail_msg("%s: %s and %s differ", what, a, b);
 }
 
+static double balance_of(const char *report, const char *what) {
+  cJSON *json = read_json(report);
+  const double value = cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "balance"), what));
+  assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(json, "flux")) == 4);
+  cJSON_Delete(json);
+  return value;
+}
+
 /* 7 steps of 10, then a file that has rows that were not kept, then the rest. */
 static void check_restart(int mesh, const char *options) {
   char command[900];
   write_case(mesh, "0.625");
   snprintf(command, sizeof command,
-           "solve a.yaml --quiet --device cpu --threads 1 %s --set output.series=full.csv", options);
+           "solve a.yaml --quiet --device cpu --threads 1 %s --set output.series=full.csv --json full.json",
+           options);
   assert_run(command, 0);
   snprintf(command, sizeof command,
            "solve a.yaml --quiet --device cpu --threads 1 %s --set time.end=0.4375 --set "
@@ -55,6 +64,9 @@ static void check_restart(int mesh, const char *options) {
   cJSON *json = read_json("a.json");
   assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "time_steps")), 3);
   cJSON_Delete(json);
+  static const char *const parts[] = {"in", "out", "sources", "stored"};
+  for (int i = 0; i < 4; i++)
+    assert_near(balance_of("a.json", parts[i]), balance_of("full.json", parts[i]), 1e-12);
 }
 
 static void restarts_give_the_same_bytes(void **state) {

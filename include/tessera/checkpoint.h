@@ -29,7 +29,7 @@ typedef struct TesCheckpointDesc {
   const TesCheckpointField *fields;
   double time;  /**< of the computation: for the caller */
   int64_t step; /**< the same */
-  int states;   /**< the same, 0..64 */
+  int states;   /**< the same, 0..4096 */
   const double *state;
 } TesCheckpointDesc;
 

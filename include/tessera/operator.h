@@ -83,7 +83,11 @@ typedef struct TesTermDesc {
   int boundary;             /**< Robin: its number */
   const TesFunction *b[3];  /**< transport: the velocity; NULL: 0 */
   TesStreamline streamline; /**< transport */
-  double rate;              /**< tau^-2 = rate^2 + (2 k |b| / h)^2 + (12 k^2 a / h^2)^2; 2 / dt in time */
+  /** Transport: - int u b . grad v in the place of int (b . grad u) v, and div (b u) in the residual. */
+  bool conservative;
+  /** Transport: [boundaries], 1 or -1: beside it + or - int (b . n) u v over this boundary; NULL: nothing. Copied. */
+  const signed char *through;
+  double rate; /**< tau^-2 = rate^2 + (2 k |b| / h)^2 + (12 k^2 a / h^2)^2; 2 / dt in time */
 } TesTermDesc;
 
 /** Of discontinuous functions: the penalty of jumps, with h the width of cells across a face. */

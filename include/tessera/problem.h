@@ -3,7 +3,8 @@
  *  or (TES_TRANSPORT with TesProblemDesc.time) in time:
  *
  *      u_t - div(a grad u) + b . grad u + c u = f     in the domain (b: transport alone)
- *      u = g  or  a du/dn = g  or  a du/dn + alpha u = g   on each boundary (n: outward normal)
+ *      u = g  or  a du/dn = g  or  a du/dn + alpha u = g   on each boundary (n: outward normal),
+ *      or (transport) a du/dn - (b.n) u = g
  *
  *  discretised by continuous Q_k elements. And Stokes flow with exactly divergence-free velocities on boxes
  *  (stokes-multigrid-cui-2025; docs/stokes.md):
@@ -42,7 +43,8 @@ typedef enum TesCondition {
   TES_DIRICHLET,
   TES_NEUMANN,
   TES_ROBIN,
-  TES_SLIP /**< flows: u.n = 0, no tangential stress */
+  TES_SLIP, /**< flows: u.n = 0, no tangential stress */
+  TES_FLUX  /**< transport: a du/dn - (b.n) u = g, what enters */
 } TesCondition;
 
 /** What holds on a boundary of the mesh. Boundaries that no entry names have u = 0. */
@@ -67,6 +69,10 @@ typedef struct TesBoundary {
  *  as it must be where nu varies. Auto: gradient where nu is constant, else symmetric. An outflow has the stress of the
  *  same form: nu du/dn - p n or 2 nu eps(u) n - p n. */
 typedef enum TesFlowForm { TES_FLOW_AUTO, TES_FLOW_GRADIENT, TES_FLOW_SYMMETRIC } TesFlowForm;
+
+/** The velocity of transport: b . grad u, or div (b u), by whose weak form - int u b . grad v no u is lost but through
+ *  boundaries. With a du/dn given it flows through a boundary with (b.n) u in both. */
+typedef enum TesTransportForm { TES_TRANSPORT_CONVECTIVE, TES_TRANSPORT_CONSERVATIVE } TesTransportForm;
 
 /** The functions of the equation. */
 typedef struct TesData {
@@ -127,6 +133,9 @@ typedef struct TesProblemDesc {
   TesElement element;
   TesData data;
   TesFlowForm flow_form;
+  TesTransportForm transport_form;
+  bool
+      balance; /**< transport: what goes in and out is counted, a residual more a solve: TesProblemInfo.balance */
   int materials;
   const TesMaterial *material; /**< [materials] */
   int boundaries;
@@ -209,6 +218,15 @@ typedef struct TesFlowResult {
 TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
 enum { TES_PROBLEM_FIELDS = 8 };
 
+/** Transport: what goes in and out, of the whole run, in steady problems a unit of time. in + sources = out + stored +
+ *  defect, where the defect is what solves have left of their residuals. A boundary counts as in or as out by its
+ *  sum; sources: int f - int c u, in the convective form + int u div b. Sums in time are made by the method's own
+ *  formula, as u is. */
+typedef struct TesBalance {
+  double in, out, sources, stored, defect; /**< NaN: not asked for, not known */
+  const double *flux; /**< [boundaries] int (b.n) u - a du/dn, at the end; NULL: not known */
+} TesBalance;
+
 /** What became of a description; texts are owned by the problem. */
 typedef struct TesProblemInfo {
   const char *op, *smoother, *method, *precision,
@@ -219,8 +237,9 @@ typedef struct TesProblemInfo {
    *  not known, until a solve ends above its tolerance; then from its last iterate. */
   double floor;
   TesProblemTimes times;
-  double time, dt;      /**< in time: that of the solution; the step */
-  int step, steps;      /**< done; in all, fewer than `end` asks for where a steady state was reached */
+  double time, dt; /**< in time: that of the solution; the step */
+  int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
+  TesBalance balance;
   double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */
   int fields;
   /** Names of the solution's fields: "u" of poisson; "u", "v" (, "w") and "p" of flows. Expressions over them also

@@ -67,6 +67,14 @@ typedef struct TesReportFlow {
   int fluxes;
 } TesReportFlow;
 
+/** What went in and out of transport (TesBalance). */
+typedef struct TesReportBalance {
+  double in, out, sources, stored, defect; /**< `balance` {..} */
+  const char *const *boundary;             /**< [fluxes] names */
+  const double *flux;                      /**< `flux` {boundary: int (b.n) u - a du/dn}, at the end */
+  int fluxes;
+} TesReportBalance;
+
 /** A solution in time. */
 typedef struct TesReportInTime {
   double time;          /**< `time`: where it ended */
@@ -97,6 +105,7 @@ typedef struct TesReport {
   bool has_errors;                     /**< whether the case has an exact solution */
   double error_l2, error_h1;           /**< `errors` {`l2`, `h1`}: of the solution, and of its gradient */
   const TesReportFlow *flow;           /**< of flows; in the place of the two */
+  const TesReportBalance *balance;     /**< NULL: not known */
   const TesReportInTime *in_time;      /**< NULL: a steady problem */
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
   const TesReportTime *times;          /**< further members of `times` [time_count] */

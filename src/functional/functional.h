@@ -19,6 +19,8 @@ static inline TesiLoad tesi_load_of(const TesLoadDesc *desc, int component) {
 
 /* tes_functional_load(); given: nodes with given values get their part too, and any boundary may have a g. */
 TesStatus tesi_functional_load(const TesiLoad *desc, bool given, TesVector *b);
+/* The same for all components. */
+TesStatus tesi_functional_load_all(const TesLoadDesc *desc, bool given, TesVector *b);
 /* Refuses spaces of element rt, and what is no float64 vector of the space. */
 TesStatus tesi_functional_check(const TesSpace *space, const TesVector *v, const char *what);
 /* w_i <- int phi_i over the domain or a boundary: what integrals multiply u with. */

@@ -224,6 +224,10 @@ done:
 }
 
 TesStatus tes_functional_load(const TesLoadDesc *desc, TesVector *b) {
+  return tesi_functional_load_all(desc, false, b);
+}
+
+TesStatus tesi_functional_load_all(const TesLoadDesc *desc, bool given, TesVector *b) {
   const TesSpace *space = desc->space;
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -231,7 +235,7 @@ TesStatus tes_functional_load(const TesLoadDesc *desc, TesVector *b) {
   for (int c = 0; c < space->scalars; c++) {
     const TesiLoad load = tesi_load_of(desc, c);
     TesVector of_b = tesi_space_scalar_range(space, b, c);
-    TES_TRY(tesi_functional_load(&load, false, &of_b));
+    TES_TRY(tesi_functional_load(&load, given, &of_b));
   }
 done:
   return status;

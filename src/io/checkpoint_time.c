@@ -1,28 +1,58 @@
 /* Problems in time in checkpoints: what a step depends on, written and read. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include "problem/balance.h"
 #include "problem/in_time.h"
 #include "tessera/checkpoint.h"
 
 /* The numbers of a state. */
-enum { S_METHOD, S_STEP, S_START, S_SQUARES, S_KNOWN, S_KEPT, S_LARGEST, STATES };
+enum { S_METHOD, S_STEP, S_START, S_SQUARES, S_KNOWN, S_KEPT, S_LARGEST, S_MASS, STATES };
 
 static const char *const names[] = {"u", "u-1", "u-2", "u-3", "u-4"};
+
+/* Behind them the amounts of the balance, now and before; in files without them there is none. */
+static int amounts_of(const TesProblem *p) {
+  return p->balance ? (1 + TESI_STEPPER_OLD) * p->balance->amounts.count : 0;
+}
+
+static void put_amounts(const TesProblem *p, double *state) {
+  if (!p->balance) return;
+  const TesiAmounts *a = &p->balance->amounts;
+  state[S_MASS] = p->balance->start;
+  memcpy(state + STATES, a->now, (size_t)a->count * sizeof *state);
+  memcpy(state + STATES + a->count, a->old, (size_t)(TESI_STEPPER_OLD * a->count) * sizeof *state);
+}
+
+static void take_amounts(TesProblem *p, const TesCheckpointContents *found) {
+  if (!p->balance) return;
+  const TesiAmounts *a = &p->balance->amounts;
+  const double *state = found->state;
+  p->balance->start = found->states == STATES + amounts_of(p) ? state[S_MASS] : NAN;
+  if (isnan(p->balance->start)) return;
+  memcpy(a->now, state + STATES, (size_t)a->count * sizeof *state);
+  memcpy(a->old, state + STATES + a->count, (size_t)(TESI_STEPPER_OLD * a->count) * sizeof *state);
+}
 
 TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const TesiInTime *it = problem->in_time;
+  double *state = NULL;
   TesCheckpointField field[1 + TESI_STEPPER_OLD] = {{names[0], problem->u}};
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
   const TesiStepper *s = it->stepper;
-  const double state[STATES] = {[S_METHOD] = tesi_time_named(s->method),
-                                [S_STEP] = it->dt,
-                                [S_START] = it->desc.start,
-                                [S_SQUARES] = it->squares,
-                                [S_KNOWN] = s->known,
-                                [S_KEPT] = s->kept,
-                                [S_LARGEST] = it->largest};
+  const double numbers[STATES] = {[S_METHOD] = tesi_time_named(s->method),
+                                  [S_STEP] = it->dt,
+                                  [S_START] = it->desc.start,
+                                  [S_SQUARES] = it->squares,
+                                  [S_KNOWN] = s->known,
+                                  [S_KEPT] = s->kept,
+                                  [S_LARGEST] = it->largest,
+                                  [S_MASS] = NAN};
+  TES_ALLOC(&state, STATES + amounts_of(problem));
+  memcpy(state, numbers, sizeof numbers);
+  put_amounts(problem, state);
   for (int i = 0; i < s->known; i++) field[1 + i] = (TesCheckpointField){names[1 + i], s->old[i]};
   TES_TRY(tes_checkpoint_write(ctx,
                                &(TesCheckpointDesc){.space = problem->space,
@@ -30,10 +60,11 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
                                                     .fields = field,
                                                     .time = it->time,
                                                     .step = it->step,
-                                                    .states = STATES,
+                                                    .states = STATES + amounts_of(problem),
                                                     .state = state},
                                path));
 done:
+  tesi_free(ctx, &state);
   return status;
 }
 
@@ -42,7 +73,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   TES_CHECK(it, "%s is steady: it takes no history", p->equation->name);
-  TES_CHECK(found->states == STATES,
+  TES_CHECK(found->states >= STATES,
             "the checkpoint holds a steady solution, without the history of steps in time");
   const double *s = found->state;
   TES_CHECK(space->length == p->space->length && space->degree == p->space->degree,
@@ -84,6 +115,7 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   it->stepper->known = (int)found->state[S_KNOWN];
   it->squares = found->state[S_SQUARES];
   it->largest = found->state[S_LARGEST];
+  take_amounts(problem, found);
   TES_TRY(tesi_in_time_go_to(problem, (int)found->step));
 done:
   return status;

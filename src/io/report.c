@@ -114,8 +114,22 @@ static void put_flow(Writer *w, const TesReportFlow *f) {
   put(w, w->root, "errors", errors);
 }
 
+static void put_balance(Writer *w, const TesReportBalance *b) {
+  if (!b) return;
+  cJSON *balance = cJSON_CreateObject(), *flux = cJSON_CreateObject();
+  put(w, balance, "in", number(b->in));
+  put(w, balance, "out", number(b->out));
+  put(w, balance, "sources", number(b->sources));
+  put(w, balance, "stored", number(b->stored));
+  put(w, balance, "defect", number(b->defect));
+  put(w, w->root, "balance", balance);
+  for (int i = 0; i < b->fluxes; i++) put(w, flux, b->boundary[i], number(b->flux[i]));
+  put(w, w->root, "flux", flux);
+}
+
 static void put_errors(Writer *w, const TesReport *r) {
   put_flow(w, r->flow);
+  put_balance(w, r->balance);
   if (!r->has_errors) return;
   cJSON *errors = cJSON_CreateObject();
   put(w, errors, "l2", number(r->error_l2));

@@ -51,6 +51,7 @@ static TesStatus copy_term(const TesSpace *space, const TesTermDesc *from, TesTe
   TesStatus status = TES_OK;
   const int materials = tes_mesh_materials(space->mesh);
   const TesFunction **by_material = NULL;
+  signed char *through = NULL;
   const double factor = from->factor > 0 ? from->factor : 1;
   *to = *from;
   to->factor = 1;
@@ -58,6 +59,12 @@ static TesStatus copy_term(const TesSpace *space, const TesTermDesc *from, TesTe
   TES_TRY(copy_function(ctx, from->a.all, factor,
                         from->term == TES_TERM_DIFFUSION || from->term == TES_TERM_STRAIN, &to->a.all));
   for (int d = 0; d < 3; d++) to->b[d] = tesi_function_retain(from->b[d]);
+  to->through = NULL;
+  if (from->through) {
+    TES_ALLOC(&through, tes_mesh_boundaries(space->mesh) + 1);
+    memcpy(through, from->through, (size_t)tes_mesh_boundaries(space->mesh));
+    to->through = through;
+  }
   if (!from->a.material || !materials) goto done;
   TES_ALLOC(&by_material, materials);
   to->a.material = by_material;
@@ -92,6 +99,7 @@ void tesi_form_release(TesContext *ctx, int materials, TesForm *copy) {
     TesFunction **by_material = (TesFunction **)terms[i].a.material;
     tes_function_destroy((TesFunction **)&terms[i].a.all);
     for (int d = 0; d < 3; d++) tes_function_destroy((TesFunction **)&terms[i].b[d]);
+    tesi_free(ctx, (signed char **)&terms[i].through);
     if (!by_material) continue;
     for (int m = 0; m < materials; m++) tes_function_destroy(&by_material[m]);
     tesi_free(ctx, &by_material);

@@ -4,6 +4,7 @@
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
+#include "problem/balance.h"
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
 
@@ -77,21 +78,26 @@ static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
                                             : tes_operator_apply(it->mass, x, y);
 }
 
-static TesStatus make_load(void *user, double time, TesVector *b) {
-  TesProblem *p = user;
+/* In the rows of all nodes; those of given values are of no consequence but for the balance. */
+static TesStatus find_load(TesProblem *p, double time, TesVector *b) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (it->load) return tes_vector_copy(it->load, 1, b);
   TES_TRY(set_numbers(p, time, it->sigma));
-  TES_TRY(p->equation->load(p, b));
+  TES_TRY(p->equation->load_all(p, it->whole, b));
   if (it->add_load) TES_TRY(it->add_load(it->add_load_user, p->space, b));
-  if (it->add_load) TES_TRY(tesi_problem_clear(p, b));
   if (it->timed) goto done;
   TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &it->load));
   TES_TRY(tes_vector_copy(b, 1, it->load));
 done:
   return status;
+}
+
+static TesStatus make_load(void *user, double time, TesVector *b) {
+  TesProblem *p = user;
+  const TesStatus status = find_load(p, time, b);
+  return status == TES_OK && p->balance ? tesi_balance_loaded(p->balance, time, b) : status;
 }
 
 /* Operators of sigma M + K, and all that is made of them. */
@@ -234,17 +240,10 @@ static TesStatus create_operators(TesProblem *p) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int components = tes_space_components(p->space);
-  uint8_t *none = NULL;
   const TesTermDesc mass = {.term = TES_TERM_MASS};
-  TES_ALLOC(&none, tes_mesh_boundaries(p->mesh) + 1);
-  TES_TRY(tes_space_create(
-      ctx,
-      &(TesSpaceDesc){.mesh = p->mesh, .degree = p->space->degree, .components = components, .given = none},
-      &it->full));
+  TES_TRY(tesi_problem_create_full(p, &it->full));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {1, &mass, 0}}, &it->mass));
 done:
-  tesi_free(ctx, &none);
   return status;
 }
 
@@ -268,20 +267,23 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesiEvolution evolution = {.context = ctx,
-                                   .length = p->space->length,
-                                   .user = p,
-                                   .mass = apply_mass,
-                                   .load = make_load,
-                                   .subtract = subtract,
-                                   .solve = solve};
+  TesiEvolution evolution = {.context = ctx,
+                             .length = p->space->length,
+                             .user = p,
+                             .mass = apply_mass,
+                             .load = make_load,
+                             .subtract = subtract,
+                             .solve = solve};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
   TES_TRY(use_sigma(p, it->sigma));
+  if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
+  if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, &it->stepper));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->r));
   TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->d));
   TES_TRY(interpolate(p, desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact));
+  if (p->balanced) TES_TRY(tesi_balance_begin(p));
 done:
   return status;
 }

@@ -21,7 +21,7 @@ int tesi_diffusion_form(const TesProblem *p, TesTermDesc *term) {
 }
 
 TesStatus tesi_diffusion_load(const TesProblem *p, TesVector *b) {
-  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, b);
+  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, false, b);
 }
 
 int tesi_diffusion_shown(const TesProblem *p, TesiShown *shown) {

@@ -5,6 +5,7 @@
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
+#include "problem/balance.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "smoother/smoother.h"
@@ -20,7 +21,9 @@ static TesStatus create_form(TesProblem *p) {
   const TesBoundary *boundary = p->numbered.boundary;
   const int names = tes_mesh_boundaries(p->mesh);
   tesi_free(ctx, &p->term);
+  tesi_free(ctx, &p->through);
   TES_ALLOC(&p->term, TESI_TERMS + names);
+  TES_ALLOC(&p->through, names + 1);
   int n = p->equation->form(p, p->term);
   for (int i = 0; boundary && i < names; i++)
     if (boundary[i].condition == TES_ROBIN && boundary[i].alpha)
@@ -103,6 +106,22 @@ done:
   return status;
 }
 
+TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  uint8_t *none = NULL;
+  TES_ALLOC(&none, tes_mesh_boundaries(p->mesh) + 1);
+  TES_TRY(tes_space_create(ctx,
+                           &(TesSpaceDesc){.mesh = p->mesh,
+                                           .degree = p->space->degree,
+                                           .components = tes_space_components(p->space),
+                                           .given = none},
+                           full));
+done:
+  tesi_free(ctx, &none);
+  return status;
+}
+
 static TesStatus create_operators(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -169,12 +188,17 @@ done:
   return status;
 }
 
-static TesStatus refuse_slip(const TesProblem *p) {
+static TesStatus refuse_conditions(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP, "boundary %s: slip is for flows, %s is none",
               tes_mesh_boundary_name(p->mesh, i), p->equation->name);
+  for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_CHECK(p->numbered.boundary[i].condition != TES_FLUX || p->equation == &tesi_transport,
+              "boundary %s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
+              p->equation->name);
+  TES_CHECK(!p->balanced || p->equation->load_all, "a balance is of transport, not of %s", p->equation->name);
 done:
   return status;
 }
@@ -188,7 +212,7 @@ static TesStatus describe(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (p->equation->flow) TES_TRY(p->equation->flow->check(p, desc));
-  if (!p->equation->flow) TES_TRY(refuse_slip(p));
+  if (!p->equation->flow) TES_TRY(refuse_conditions(p));
   if (is_timed(desc)) TES_TRY(tesi_in_time_create(p, desc));
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
@@ -250,6 +274,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
   } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_SDIRK3},
                  {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
                  {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
+                 {"transport_form", (int)desc->transport_form, TES_TRANSPORT_CONSERVATIVE},
                  {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
                  {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
                  {"solver.method", (int)o->method, TES_METHOD_CG},
@@ -302,6 +327,8 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TES_TRY(take_exact(p, desc));
   p->options = desc->solver;
   p->stabilization = desc->stabilization;
+  p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
+  p->balanced = desc->balance;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
 done:
@@ -389,6 +416,8 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_space_destroy(&p->space);
   tes_space_destroy(&p->shape);
   tesi_free(ctx, &p->term);
+  tesi_free(ctx, &p->through);
+  tesi_balance_destroy(p, &p->balance);
   tesi_numbered_free(p->mesh, &p->numbered);
   tes_mesh_destroy(&p->mesh);
   tesi_free(ctx, &p);
@@ -428,6 +457,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
                          .times = problem->times};
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->dt * it->squares) : NAN;
+  info.balance = tesi_balance_result(problem);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);

@@ -27,6 +27,9 @@ typedef struct TesiEquation {
   int (*form)(const TesProblem *problem, TesTermDesc *term);
   /* b <- the right-hand side, boundary data included: tesi_problem_load(). Entries at Dirichlet nodes are zero. */
   TesStatus (*load)(const TesProblem *problem, TesVector *b);
+  /* The same in the rows of given values too; whole: the operator over all nodes. NULL: no steps in time and no
+   * balance. */
+  TesStatus (*load_all)(const TesProblem *problem, const TesOperator *whole, TesVector *b);
   /* At most TESI_SHOWN; returns how many. */
   int (*shown)(const TesProblem *problem, TesiShown *shown);
   const struct TesiFlowEquation
@@ -73,7 +76,10 @@ struct TesProblem {
   TesSolveOptions options;
   TesFlowForm flow_form; /* of flows: never auto */
   TesStreamline stabilization;
-  TesTermDesc *term; /* of the form */
+  bool conservative, balanced; /* of transport: the form; whether what goes in and out is counted */
+  struct TesiBalance *balance; /* NULL: it is not, or is not known before a solve */
+  signed char *through;        /* [boundaries + 1] of the transport term */
+  TesTermDesc *term;           /* of the form */
   TesForm form;
   TesSpace *space;
   TesSpace *shape; /* of flows: Q_(k+1), what parts are in a cell, for expressions over them; else NULL */
@@ -107,9 +113,11 @@ TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDe
                                    const TesiNumbered *numbered, TesProblem **other);
 /* b <- int f phi + sum over boundaries int g phi with the problem's fluxes, by component: f[components], NULL
  * inside: 0; material_f[components], each
- * [materials], NULL inside: f. */
+ * [materials], NULL inside: f. all: in rows of given values too, else they are zero. */
 TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *const *f,
-                            const TesFunction **const *material_f, TesVector *b);
+                            const TesFunction **const *material_f, bool all, TesVector *b);
+/* The problem's space without given values. */
+TesStatus tesi_problem_create_full(const TesProblem *problem, TesSpace **full);
 /* The names that expressions over the solution know. */
 int tesi_problem_fields(const TesProblem *problem, TesiField *field);
 /* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */

@@ -68,9 +68,9 @@ static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
 static TesStatus check_condition(TesContext *ctx, const TesBoundary *entry) {
   TesStatus status = TES_OK;
   TES_TRY(refuse_normal(ctx, "alpha", entry->alpha));
-  TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_SLIP,
+  TES_CHECK(entry->condition >= TES_DIRICHLET && entry->condition <= TES_FLUX,
             "the condition of boundary %s is %d, expected 0..%d", entry->name ? entry->name : "all",
-            (int)entry->condition, TES_SLIP);
+            (int)entry->condition, TES_FLUX);
 done:
   return status;
 }

@@ -62,7 +62,7 @@ TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
 }
 
 TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
-                            const TesFunction **const *material_f, TesVector *b) {
+                            const TesFunction **const *material_f, bool all, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesLoadDesc load = {.space = p->space};
@@ -73,7 +73,7 @@ TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
       if (is_zero(flux[c][i])) flux[c][i] = NULL;
     load.f[c] = f[c], load.material_f[c] = material_f[c], load.g[c] = flux[c];
   }
-  TES_TRY(tes_functional_load(&load, b));
+  TES_TRY(all ? tesi_functional_load_all(&load, true, b) : tes_functional_load(&load, b));
 done:
   for (int c = 0; c < TES_COMPONENTS; c++) tesi_free(ctx, &flux[c]);
   return status;

@@ -6,6 +6,7 @@
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "parallel/comm.h"
+#include "problem/balance.h"
 #include "problem/in_time.h"
 
 /* u <- u_0 + u_D, or u_0 + a constant where that is free. */
@@ -78,6 +79,7 @@ TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   const TesStatus outcome = tes_solver_solve(p->solver, p->b, p->u, result);
   if (outcome == TES_NOT_CONVERGED && !p->equation->flow) status = find_floor(p);
   if (status == TES_OK) status = complete(p);
+  if (status == TES_OK && p->balanced) status = tesi_balance_steady(p);
   return outcome != TES_OK ? outcome : status;
 }
 

@@ -15,21 +15,32 @@ bool tesi_problem_transports(const TesProblem *p) {
 static int form(const TesProblem *p, TesTermDesc *term) {
   const int n = tesi_diffusion_form(p, term);
   const TesFunction *const *b = p->numbered.data.b;
+  const TesBoundary *boundary = p->numbered.boundary;
   if (!tesi_problem_transports(p)) return n;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    p->through[i] = (signed char)(tesi_problem_given(p, i, 0) ? 0
+                                  : p->conservative           ? boundary[i].condition != TES_FLUX
+                                                              : -(boundary[i].condition == TES_FLUX));
   term[n] = (TesTermDesc){.term = TES_TERM_TRANSPORT,
                           .b = {b[0], b[1], p->mesh->dim == 3 ? b[2] : NULL},
                           .streamline = p->stabilization,
+                          .conservative = p->conservative,
+                          .through = boundary ? p->through : NULL,
                           .rate = p->in_time ? 2 / p->in_time->dt : 0};
   return n + 1;
 }
 
-/* The streamline part is found by an operator of all nodes in time, else by that of the unknowns: entries of others
- * are zero then. */
+/* Of the unknowns, or (whole: the operator of all nodes) of all rows. */
+static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {
+  const TesiNumbered *n = &p->numbered;
+  const TesOperator *op = whole ? whole : p->op;
+  const TesStatus status = tesi_problem_load(p, n->data.f, n->f, whole, b);
+  return status == TES_OK && tesi_transport_of(op) ? tesi_transport_load(op, n->data.f[0], n->f[0], b)
+                                                   : status;
+}
+
 static TesStatus load(const TesProblem *p, TesVector *b) {
-  const TesOperator *op = p->in_time ? p->in_time->whole : p->op;
-  const TesStatus status = tesi_diffusion_load(p, b);
-  if (status != TES_OK || !tesi_transport_of(op)) return status;
-  return tesi_transport_load(op, p->numbered.data.f[0], p->numbered.f[0], b);
+  return load_rows(p, NULL, b);
 }
 
 static int shown(const TesProblem *p, TesiShown *shown) {
@@ -42,4 +53,4 @@ static int shown(const TesProblem *p, TesiShown *shown) {
 }
 
 const TesiEquation tesi_transport = {
-    .name = "transport", .in_time = true, .form = form, .load = load, .shown = shown};
+    .name = "transport", .in_time = true, .form = form, .load = load, .load_all = load_rows, .shown = shown};

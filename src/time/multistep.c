@@ -6,12 +6,17 @@ TesStatus tesi_multistep(TesiStepper *s, const TesiTimeMethod *method, double ti
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
+  double back[TESI_STEPPER_OLD];
   TES_TRY(tes_vector_copy(s->old[0], method->back[0], s->y));
   for (int j = 1; j < method->old; j++) TES_TRY(tes_vector_axpy(method->back[j], s->old[j], s->y));
   TES_TRY(e->load(e->user, time + s->dt, s->b));
   TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
   TES_TRY(tesi_stepper_guess(s, 1, u));
   TES_TRY(e->solve(e->user, method->sigma / s->dt, time + s->dt, s->b, s->old[0], u));
+  TES_TRY(tesi_stepper_rates(s, method->sigma / s->dt, time + s->dt, u));
+  for (int j = 0; j < method->old; j++) back[j] = method->back[j] / method->sigma;
+  tesi_stepper_begin_amounts(s, method->old, back);
+  tesi_stepper_add_amounts(s, s->dt / method->sigma);
 done:
   return status;
 }
@@ -21,7 +26,7 @@ TesStatus tesi_trapezoid(TesiStepper *s, const TesiTimeMethod *method, double ti
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  const double sigma = method->sigma / s->dt;
+  const double sigma = method->sigma / s->dt, one = 1;
   TES_TRY(e->load(e->user, time, s->b));
   TES_TRY(e->load(e->user, time + s->dt, s->y));
   TES_TRY(tes_vector_axpy(1, s->y, s->b));
@@ -29,6 +34,10 @@ TesStatus tesi_trapezoid(TesiStepper *s, const TesiTimeMethod *method, double ti
   TES_TRY(tesi_stepper_add_mass(s, 2 * sigma, s->old[0]));
   TES_TRY(tesi_stepper_guess(s, 1, u));
   TES_TRY(e->solve(e->user, sigma, time + s->dt, s->b, s->old[0], u));
+  TES_TRY(tesi_stepper_rates(s, sigma, time + s->dt, u));
+  if (e->amounts) TES_TRY(e->amounts->exchange(e->user, time, s->old[0], e->amounts->rate));
+  tesi_stepper_begin_amounts(s, 1, &one);
+  tesi_stepper_add_amounts(s, s->dt / 2);
 done:
   return status;
 }

@@ -15,6 +15,8 @@ static TesStatus stage(TesiStepper *s, const TesiTimeMethod *method, int i, doub
   TES_TRY(tesi_stepper_add_mass(s, sigma, s->y));
   TES_TRY(tesi_stepper_guess(s, method->c[i], u));
   TES_TRY(e->solve(e->user, sigma, at, s->b, s->old[0], u));
+  TES_TRY(tesi_stepper_rates(s, sigma, at, u));
+  tesi_stepper_add_amounts(s, s->dt * method->a[method->stages - 1][i]);
   if (i == method->stages - 1) goto done;
   TES_TRY(tes_vector_copy(u, sigma, s->slope[i]));
   TES_TRY(tes_vector_axpy(-sigma, s->y, s->slope[i]));
@@ -27,6 +29,8 @@ TesStatus tesi_runge_kutta(TesiStepper *s, const TesiTimeMethod *method, double 
   TesStatus status = TES_OK;
   for (int i = 0; i < method->stages - 1; i++)
     if (!s->slope[i]) TES_TRY(tes_vector_create(ctx, s->evolution.length, TES_DOUBLE, &s->slope[i]));
+  const double one = 1;
+  tesi_stepper_begin_amounts(s, 1, &one);
   for (int i = 0; i < method->stages; i++) TES_TRY(stage(s, method, i, time, u));
 done:
   return status;

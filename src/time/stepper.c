@@ -1,5 +1,6 @@
 /* A step of any method: history, starts and guesses. */
 #include "time/stepper.h"
+#include <string.h>
 
 TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod method, double dt, int guess,
                               TesiStepper **stepper) {
@@ -50,9 +51,38 @@ static TesStatus keep(TesiStepper *s, const TesVector *u) {
   return tes_vector_copy(u, 1, last);
 }
 
+static void keep_amounts(TesiAmounts *a) {
+  const size_t n = (size_t)a->count;
+  memmove(a->old + n, a->old, (TESI_STEPPER_OLD - 1) * n * sizeof *a->old);
+  memcpy(a->old, a->now, n * sizeof *a->old);
+}
+
+TesStatus tesi_stepper_rates(TesiStepper *s, double sigma, double time, const TesVector *u) {
+  const TesiEvolution *e = &s->evolution;
+  if (!e->amounts) return TES_OK;
+  double *rate = e->amounts->rate;
+  memset(rate, 0, (size_t)e->amounts->count * sizeof *rate);
+  const TesStatus status = e->amounts->exchange(e->user, time, u, rate);
+  return status == TES_OK ? e->amounts->leak(e->user, sigma, u, s->b, rate) : status;
+}
+
+void tesi_stepper_begin_amounts(TesiStepper *s, int count, const double *back) {
+  TesiAmounts *a = s->evolution.amounts;
+  for (int i = 0; a && i < a->count; i++) {
+    a->now[i] = 0;
+    for (int j = 0; j < count; j++) a->now[i] += back[j] * a->old[j * a->count + i];
+  }
+}
+
+void tesi_stepper_add_amounts(TesiStepper *s, double factor) {
+  TesiAmounts *a = s->evolution.amounts;
+  for (int i = 0; a && i < a->count; i++) a->now[i] += factor * a->rate[i];
+}
+
 TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
   TesStatus status = keep(stepper, u);
   const TesiTimeMethod *method = tesi_time_method(stepper->method);
+  if (stepper->evolution.amounts) keep_amounts(stepper->evolution.amounts);
   if (stepper->known < method->old) method = tesi_time_method(method->starter);
   if (status == TES_OK) status = method->step(stepper, method, time, u);
   return status;

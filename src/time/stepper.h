@@ -8,6 +8,18 @@
 
 enum { TESI_STEPPER_OLD = 4, TESI_STEPPER_STAGES = 3 };
 
+/* Amounts Q with Q' = S(t), by the method's own formula: what went through boundaries, and sources. As sums of rows
+ * of M u' + K u = F they then fit to those of u exactly. No amounts: zeros.
+ *
+ * exchange: rate += what u itself makes at a time; leak: rate += what rows of given values add, in the residual of
+ * (sigma M + K) x = b. */
+typedef struct TesiAmounts {
+  int count;
+  double *rate, *now, *old; /* [count]; old[TESI_STEPPER_OLD][count]: at t, t - dt, .. */
+  TesStatus (*exchange)(void *user, double time, const TesVector *u, double *rate);
+  TesStatus (*leak)(void *user, double sigma, const TesVector *x, const TesVector *b, double *rate);
+} TesiAmounts;
+
 /* Vectors are float64 and hold boundary values too. */
 typedef struct TesiEvolution {
   TesContext *context;
@@ -21,6 +33,7 @@ typedef struct TesiEvolution {
    * at the beginning of the step, with which tolerances are measured. */
   TesStatus (*solve)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
                      TesVector *x);
+  TesiAmounts *amounts; /* NULL: none */
 } TesiEvolution;
 
 typedef struct TesiStepper TesiStepper;
@@ -68,6 +81,11 @@ TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u);
 TesStatus tesi_stepper_guess(const TesiStepper *stepper, double s, TesVector *x);
 /* stepper->b <- stepper->b + sigma M y */
 TesStatus tesi_stepper_add_mass(TesiStepper *stepper, double sigma, const TesVector *y);
+/* Amounts. Rates of a solve of (sigma M + K) u = stepper->b at its time; now <- sum of back[j] old[j]; now <- now +
+ * factor rates. */
+TesStatus tesi_stepper_rates(TesiStepper *stepper, double sigma, double time, const TesVector *u);
+void tesi_stepper_begin_amounts(TesiStepper *stepper, int count, const double *back);
+void tesi_stepper_add_amounts(TesiStepper *stepper, double factor);
 TesStatus tesi_multistep(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 TesStatus tesi_trapezoid(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 TesStatus tesi_runge_kutta(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);

@@ -229,6 +229,8 @@ void tesi_case_finish(TesiCaseReader *r) {
   for (int i = 0; i < 3; i++) c->problem.exact[i] = d->exact[i];
   for (int i = 0; i < 3; i++) c->problem.data.b[i] = d->b[i];
   c->problem.stabilization = (TesStreamline)d->stabilization;
+  if (d->form <= TES_FLOW_SYMMETRIC) c->problem.flow_form = (TesFlowForm)d->form;
+  if (d->form > TES_FLOW_SYMMETRIC + 1) c->problem.transport_form = TES_TRANSPORT_CONSERVATIVE;
   c->problem.initial[0] = d->initial;
   c->problem.solver.guess = d->guess == 0 ? -1 : d->guess;
   if (d->exact_pressure) tes_function_destroy((TesFunction **)&c->problem.exact[pressure]);

@@ -50,6 +50,12 @@ static TesStatus check_face(TesiCaseReader *r, const char *name, const TesiCaseF
   if (!face->condition) return TES_OK;
   if (!flow && face->condition == TESI_CASE_OUTFLOW && r->draft.c.problem.equation == TES_TRANSPORT)
     return check_zero_outflow(r, path, face);
+  if (face->condition == TESI_CASE_FLUX) {
+    if (r->draft.c.problem.equation != TES_TRANSPORT)
+      TES_TRY(tesi_case_error(r, row, r->node[row], "flux belongs to transport%s",
+                              flow ? "" : "; poisson has dirichlet, neumann and robin"));
+    goto done;
+  }
   if (flow != (face->condition > TESI_CASE_ROBIN)) {
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             flow ? "flows have velocity, slip, outflow and pressure"
@@ -130,15 +136,14 @@ done:
 }
 
 static TesStatus refuse_flow_keys(TesiCaseReader *r) {
-  static const char *const flow[] = {"data.nu", "data.alpha", "data.form", "solver.penalty",
-                                     "solver.colours"};
+  static const char *const flow[] = {"data.nu", "data.alpha", "solver.penalty", "solver.colours"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
   const int f = tesi_case_row("data.f"), exact = tesi_case_row("data.exact"),
             element = tesi_case_row("space.element");
   const bool dg = d->c.problem.element == TES_ELEMENT_DG;
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 4; i++)
     if (!dg || strcmp(flow[i], "solver.penalty") != 0) TES_TRY(belongs(r, flow[i], "stokes"));
   if (r->entries[f]) TES_TRY(tesi_case_error(r, f, r->node[f], "expected one expression, got a list"));
   if (given(r, "data.exact.velocity") || given(r, "data.exact.pressure"))
@@ -162,6 +167,19 @@ static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunc
                          positive ? ">" : ">=", tes_function_text(f));
 }
 
+/* Each equation has forms of its own. */
+static TesStatus check_form(TesiCaseReader *r) {
+  const int row = tesi_case_row("data.form"), form = r->draft.form;
+  const TesEquation equation = r->draft.c.problem.equation;
+  if (!r->node[row] || (form == 0 && equation != TES_POISSON)) return TES_OK;
+  if (equation == TES_POISSON)
+    return tesi_case_error(r, row, r->node[row], "belongs to stokes and transport");
+  if ((form > TES_FLOW_SYMMETRIC) == (equation == TES_TRANSPORT)) return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "%s",
+                         equation == TES_TRANSPORT ? "transport has the forms convective and conservative"
+                                                   : "stokes has the forms gradient and symmetric");
+}
+
 TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -171,6 +189,7 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = d->c.mesh.dim ? d->c.mesh.dim : cells,
             degree = tesi_case_row("space.degree");
   TES_TRY(check_faces(r, dim, flow));
+  TES_TRY(check_form(r));
   TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));
   if (!flow) goto done;
   if (d->a && tes_function_constant(d->a, &value)) TES_TRY(check_number(r, "data.nu", d->a, true));

@@ -24,7 +24,9 @@ static void type_text(const TesiKey *key, char text[200]) {
     snprintf(text, 200, "keys below");
   else if (key->type == TESI_KEY_ONE_OF)
     snprintf(text, 200,
-             "one of `dirichlet`, `neumann`, `robin`; flows: `velocity`, `slip`, `outflow`, `pressure`");
+             "one of `dirichlet`, `neumann`, `robin`; flows: `velocity`, `slip`, `outflow`, `pressure`; "
+             "transport: "
+             "`flux`, `outflow`");
   else
     tesi_case_expected(key, text);
 }

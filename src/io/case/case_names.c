@@ -23,7 +23,7 @@ static const TesCondition meaning[] = {
     [TESI_CASE_DIRICHLET] = TES_DIRICHLET, [TESI_CASE_NEUMANN] = TES_NEUMANN,
     [TESI_CASE_ROBIN] = TES_ROBIN,         [TESI_CASE_VELOCITY] = TES_DIRICHLET,
     [TESI_CASE_SLIP] = TES_SLIP,           [TESI_CASE_OUTFLOW] = TES_NEUMANN,
-    [TESI_CASE_PRESSURE] = TES_NEUMANN};
+    [TESI_CASE_PRESSURE] = TES_NEUMANN,    [TESI_CASE_FLUX] = TES_FLUX};
 
 TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face) {
   TesContext *ctx = r->ctx;

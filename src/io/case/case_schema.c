@@ -60,9 +60,14 @@
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "flows: nu du/dn - p n = this, or 0; transport: a du/dn = 0; the word `outflow` says 0"},     \
+      {.path = "boundary." name ".pressure",                                                                 \
+       .type = TESI_KEY_EXPRESSION,                                                                          \
+       .target = AT(member.pressure),                                                                        \
+       .repeated = true,                                                                                     \
+       .help = "flows: nu du/dn - p n = -this n"},                                                           \
   {                                                                                                          \
-    .path = "boundary." name ".pressure", .type = TESI_KEY_EXPRESSION, .target = AT(member.pressure),        \
-    .repeated = true, .help = "flows: nu du/dn - p n = -this n"                                              \
+    .path = "boundary." name ".flux", .type = TESI_KEY_BOUNDARY, .target = AT(member.g), .repeated = true,   \
+    .help = "transport: a du/dn - (b.n) u = this, what enters"                                               \
   }
 
 /* clang-format off */
@@ -175,9 +180,10 @@ const TesiKey tesi_case_keys[] = {
    .help = "stokes: viscosity, positive"},
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
    .help = "stokes: mass term, a number not negative"},
-  {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(c.problem.flow_form),
-   .choices = WORDS("auto", "gradient", "symmetric"), .fallback = "auto",
-   .help = "stokes: nu grad u, or symmetric, 2 nu eps(u). auto: symmetric where nu is not a number"},
+  {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
+   .choices = WORDS("auto", "gradient", "symmetric", "convective", "conservative"), .fallback = "auto",
+   .help = "stokes: gradient, nu grad u, or symmetric, 2 nu eps(u); auto: symmetric where nu is not a number. "
+     "transport: convective (auto), b . grad u, or conservative, div(b u)"},
 
   {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
    .help = "NAME: {a, c, f} for materials that a mesh file names; what is left out is as above. A box has none"},

@@ -15,7 +15,8 @@ typedef enum TesiCaseCondition {
   TESI_CASE_VELOCITY,
   TESI_CASE_SLIP,
   TESI_CASE_OUTFLOW,
-  TESI_CASE_PRESSURE
+  TESI_CASE_PRESSURE,
+  TESI_CASE_FLUX
 } TesiCaseCondition;
 
 /* What holds on one face. */
@@ -32,7 +33,7 @@ typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha */
   TesFunction *f[3], *exact[3], *exact_pressure, *initial, *where, *b[3];
-  int stabilization;
+  int stabilization, form;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;
   int periodic; /* bit d: in direction d */

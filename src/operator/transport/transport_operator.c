@@ -8,7 +8,7 @@
 #include "operator/form.h"
 
 /* What a pass over the cells adds to y. */
-typedef enum What { CONVECTION, MASS, LOAD } What;
+typedef enum What { CONVECTION, MASS, LOAD, SLOPES } What;
 
 typedef struct Pass {
   TesiTransport *t;
@@ -48,7 +48,7 @@ static void subtract_laplacian(const TesiBatches *b, const double *M, double *co
     }
 }
 
-/* v <- v + sum over directions of D' (r B), r the residual with tau w|J| in it. */
+/* v <- v + sum over directions of D' (r B): r is tested with b . grad v; the weights of points are in it. */
 static void test_streamline(const TesiBatches *b, const double *B, const double *r, const Work *w) {
   const int64_t n = tesi_batches_array(b);
   for (int d = 0; d < b->dim; d++, B += n) {
@@ -58,17 +58,19 @@ static void test_streamline(const TesiBatches *b, const double *B, const double 
   }
 }
 
-/* v <- w|J| B . grad u, r <- c u + B . grad u - a Lap u. */
+/* v <- w|J| B . grad u, r <- c u + B . grad u - a Lap u; conservative: v <- 0, r only with streamlines. */
 static void convect(const TesiTransport *t, const double *numbers, const Work *w, double *r) {
   const TesiBatches *b = t->batches;
   const int64_t n = tesi_batches_array(b);
   const double *B = numbers + n, *c = numbers + (2 + b->dim) * n;
+  if (t->conservative) memset(w->v, 0, (size_t)n * sizeof *w->v);
+  if (t->conservative && !t->streamline) return;
   for (int d = 0; d < b->dim; d++) differentiate(b, d, false, w->u, w->g[d]);
   for (int64_t i = 0; i < n; i++) {
     double sum = B[i] * w->g[0][i] + B[n + i] * w->g[1][i];
     if (b->dim == 3) sum += B[2 * n + i] * w->g[2][i];
     r[i] = sum;
-    w->v[i] = numbers[i] * sum;
+    if (!t->conservative) w->v[i] = numbers[i] * sum;
   }
   if (!t->streamline) return;
   for (int64_t i = 0; i < n; i++) r[i] += c[i] * w->u[i];
@@ -98,7 +100,8 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
   const double *numbers = t->numbers + number * t->arrays * n, *tau = numbers + (1 + b->dim) * n;
   double *r = w->other;
   TesStatus status = TES_OK;
-  if (pass->what != LOAD) tesi_batch_evaluate(b, &batch, pass->x, w->u, w->scratch);
+  if (pass->what == CONVECTION || pass->what == MASS)
+    tesi_batch_evaluate(b, &batch, pass->x, w->u, w->scratch);
   if (pass->what == CONVECTION) convect(t, numbers, w, r);
   if (pass->what == MASS)
     for (int64_t i = 0; i < n; i++) r[i] = w->u[i], w->v[i] = numbers[i] * w->u[i];
@@ -106,10 +109,11 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
     status = load_values(pass, &batch, w, r);
     memset(w->v, 0, (size_t)n * sizeof *w->v);
   }
-  if (t->streamline && status == TES_OK) {
-    for (int64_t i = 0; i < n; i++) r[i] *= tau[i];
-    test_streamline(b, numbers + n, r, w);
-  }
+  const bool carried = t->conservative && pass->what == CONVECTION, slopes = pass->what == SLOPES;
+  for (int64_t i = 0; slopes && i < n; i++) r[i] = numbers[i], w->v[i] = 0;
+  for (int64_t i = 0; t->streamline && !slopes && status == TES_OK && i < n; i++) r[i] *= tau[i];
+  for (int64_t i = 0; carried && i < n; i++) r[i] = (t->streamline ? r[i] : 0) - numbers[i] * w->u[i];
+  if ((t->streamline || carried || slopes) && status == TES_OK) test_streamline(b, numbers + n, r, w);
   for (int64_t i = 0; i < n; i++) w->v[i] *= pass->sign;
   if (status == TES_OK) tesi_batch_integrate(&t->sums, task, &batch, w->v, w->scratch);
   return status;
@@ -144,6 +148,7 @@ static TesStatus add(Pass pass, double *y) {
   for (pass.set = 0; pass.set < b->sets; pass.set++)
     tesi_team_share(t->threads, tesi_batches_set_size(b, pass.set), 1, run_tasks, &pass);
   tesi_sums_finish(&t->sums);
+  if (pass.what == CONVECTION) tesi_face_mass_add(&t->through, TES_DOUBLE, pass.sign, true, pass.x, y);
   return (TesStatus)failed;
 }
 
@@ -159,6 +164,11 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   TesiTransport *t = op->plan;
   const TesStatus status = t->symmetric->table->residual(t->symmetric, b, x, r);
   return status == TES_OK ? add((Pass){.t = t, .what = CONVECTION, .sign = -1, .x = x}, r) : status;
+}
+
+TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y) {
+  const TesStatus status = tes_vector_fill(y, 0);
+  return status == TES_OK ? add((Pass){.t = op->plan, .what = SLOPES, .sign = 1}, y->data) : status;
 }
 
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y) {
@@ -208,6 +218,7 @@ static void destroy(TesOperator *op) {
   if (!t) return;
   tes_operator_destroy(&t->symmetric);
   tesi_sums_free(&t->sums);
+  tesi_face_mass_free(ctx, &t->through);
   if (t->batches) tesi_batches_destroy(&t->batches);
   tesi_free(ctx, &t->numbers);
   tesi_free(ctx, &t->memory);
@@ -265,6 +276,8 @@ static TesStatus init(TesOperator *op) {
   op->singular = t->symmetric->singular;
   TES_TRY(tesi_batches_create(op->space, op->space->degree + TESI_TRANSPORT_MORE, &t->batches));
   t->streamline = term->streamline == TES_STREAMLINE_ALWAYS;
+  t->conservative = term->conservative;
+  if (term->through) TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
   TES_TRY(tesi_transport_fill(op, t));
   if (term->streamline == TES_STREAMLINE_AUTO && t->peclet > 1) {
     tesi_free(ctx, &t->numbers);
@@ -276,8 +289,9 @@ static TesStatus init(TesOperator *op) {
   TES_ALLOC(&t->memory, t->share * t->threads);
   TES_TRY(tesi_sums_create(t->batches, false, NULL, &t->sums));
   snprintf(op->description, sizeof op->description,
-           "transport, degree %d, float64, cell Peclet number %.2g%s; with %.70s", op->space->degree,
-           t->peclet, t->streamline ? ", SUPG" : "", t->symmetric->description);
+           "transport%s, degree %d, float64, cell Peclet number %.2g%s; with %.58s",
+           t->conservative ? " (conservative)" : "", op->space->degree, t->peclet,
+           t->streamline ? ", SUPG" : "", t->symmetric->description);
 done:
   return status;
 }

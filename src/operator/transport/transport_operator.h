@@ -2,8 +2,11 @@
  *
  *   (A u, v) = the symmetric form + int (b . grad u) v + int tau (c u + b . grad u - a Lap u) b . grad v
  *
+ * or, conservative, - int u b . grad v in the place of the first, and div (b u) in that of b . grad u in the residual;
+ * and int over boundaries +- (b . n) u v where the term asks for it.
+ *
  * Inside cells, on reference coordinates: B = J^-1 b is b . grad there, and Lap u = sum M_ef u_ef with M = J^-1 J^-T,
- * without derivatives of J. k the degree:
+ * without derivatives of J; div b is that of the polynomial through its values at the points. k the degree:
  *
  *   tau = (rate^2 + (2 k |B|)^2 + (12 k^2 a tr M / dim)^2)^(-1/2)
  *
@@ -14,6 +17,7 @@
 #define TESI_TRANSPORT_OPERATOR_H
 
 #include "functional/batch.h"
+#include "operator/mapped/face_mass.h"
 #include "operator/operator.h"
 
 enum { TESI_TRANSPORT_MORE = 2 /* points a direction beyond the degree */ };
@@ -23,10 +27,11 @@ typedef struct TesiTransport {
   TesOperator *symmetric;
   TesiBatches *batches;
   TesiSums sums;
-  bool streamline;
-  double peclet;   /* largest |b| h / (2 k a) at a point */
-  double speed;    /* largest k |B|: nodes a unit of time */
-  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c, a M[dim (dim + 1) / 2] */
+  bool streamline, conservative;
+  TesiFaceMass through; /* +- (b . n) w|J| */
+  double peclet;        /* largest |b| h / (2 k a) at a point */
+  double speed;         /* largest k |B|: nodes a unit of time */
+  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), a M[dim (dim + 1) / 2] */
   double *numbers; /* [batches][arrays][points][lane] */
   double *memory;  /* [threads][share] */
   int64_t share;
@@ -40,10 +45,15 @@ static inline const TesiTransport *tesi_transport_of(const TesOperator *op) {
 
 /* transport->numbers, streamline and peclet. */
 TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *transport);
+/* mass <- through[boundary] (b . n) w|J| at the faces of those boundaries where it is not 0. */
+TesStatus tesi_transport_faces(const TesSpace *space, const TesFunction *const b[3],
+                               const signed char *through, TesiFaceMass *mass);
 TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, double *y);
 
 /* y <- M x with the test functions of the operator, v + tau b . grad v. */
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y);
+/* y_i <- int b . grad phi_i */
+TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y);
 /* b_i += int f tau b . grad phi_i; f: that of all materials, material[materials] (NULL: f everywhere). */
 TesStatus tesi_transport_load(const TesOperator *op, const TesFunction *f, const TesFunction *const *material,
                               TesVector *b);

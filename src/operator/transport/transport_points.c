@@ -9,7 +9,7 @@ typedef struct Fill {
   TesiTransport *transport;
   TesiBatchPoints at;
   double *inverse[3][3]; /* [e][r]: d xi_e / d x_r */
-  double *value[3], *scratch;
+  double *value[3], *product[2], *scratch;
   TesFunction *one;
 } Fill;
 
@@ -54,6 +54,24 @@ static TesStatus put_velocity(const Fill *fill, const TesiBatch *batch, const Te
   return status;
 }
 
+/* c <- c + div b: (1 / |J|) sum over e of the derivative of |J| B_e. */
+static void add_divergence(const Fill *fill, const double *w, const double *B, double *c) {
+  const TesiBatches *b = fill->transport->batches;
+  const int64_t n = tesi_batches_array(b);
+  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  double *J = fill->value[2], *product = fill->product[0], *slope = fill->product[1];
+  for (int64_t i = 0; i < n; i++) {
+    int64_t p = i / TESI_BATCH;
+    J[i] = w[i];
+    for (int d = 0; d < b->dim; d++, p /= b->q) J[i] /= b->weight[p % b->q];
+  }
+  for (int e = 0; e < b->dim; e++) {
+    for (int64_t i = 0; i < n; i++) product[i] = J[i] * B[e * n + i];
+    b->loops.contract(size, e, b->q, b->q, false, b->D, product, slope);
+    for (int64_t i = 0; i < n; i++) c[i] += J[i] > 0 ? slope[i] / J[i] : 0;
+  }
+}
+
 /* tau w|J|, c and a M of a batch; the Peclet number. */
 static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const TesTermDesc *term,
                                 const double *w, const double *B, double *to) {
@@ -85,6 +103,7 @@ static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const 
     to[i] = w[i] / sqrt(term->rate * term->rate + 4. * k * k * B2 + diffusive * diffusive);
     to[n + i] = mass ? c[i] : 0;
   }
+  if (to && t->conservative) add_divergence(fill, w, B, to + n);
   return status;
 }
 
@@ -113,12 +132,13 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   Fill fill = {.op = op, .transport = t};
   t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 1) / 2 : 0);
   TES_ALLOC(&t->numbers, b->batches * t->arrays * n);
-  TES_ALLOC(&memory, 26 * n + tesi_batches_work(b));
+  TES_ALLOC(&memory, 28 * n + tesi_batches_work(b));
   for (int d = 0; d < 3; d++) fill.at.x[d] = memory + d * n, fill.value[d] = memory + (4 + d) * n;
   for (int i = 0; i < 9; i++) fill.inverse[i / 3][i % 3] = memory + (7 + i) * n;
   fill.at.weight = memory + 3 * n;
   fill.at.J = b->geometry ? memory + 16 * n : NULL;
-  fill.scratch = memory + 25 * n;
+  fill.product[0] = memory + 25 * n, fill.product[1] = memory + 26 * n;
+  fill.scratch = memory + 27 * n;
   t->peclet = t->speed = 0;
   TES_TRY(tes_function_create_constant(ctx, 1, &fill.one));
   for (int64_t i = 0; i < b->batches; i++) TES_TRY(fill_batch(&fill, i, term));

@@ -38,9 +38,9 @@ static TesStatus value_of(const TesCoefficient *a, int material, const double x[
   return f ? tes_function_evaluate(f, 1, &x[0], &x[1], &x[2], 0, value) : TES_OK;
 }
 
-/* What one point gives to the nodes of its cell. */
-static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, int64_t cell, int p,
-                           const double *u, double *local) {
+/* What one point gives to the nodes of its cell; slope[3]: derivatives of b in their own directions. */
+static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFunction *const *slope,
+                           int64_t cell, int p, const double *u, double *local) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiTransport *t = op->plan;
@@ -49,17 +49,22 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, int64_
                     *mass = tesi_form_term(form, TES_TERM_MASS, 0);
   const int k = plain->n - 1, material = tes_mesh_material(op->space->mesh, cell);
   TesiPlainPoint at;
-  double b[3] = {0}, a, c = 0, second[TESI_PLAIN_NODES], convection = 0, reaction = 0, laplacian = 0, B2 = 0,
-         trace = 0;
+  double b[3] = {0}, a, c = 0, second[TESI_PLAIN_NODES], convection = 0, value = 0, laplacian = 0, B2 = 0,
+         trace = 0, divergence = 0;
   TES_TRY(tesi_plain_point(plain, cell, -1, p, &at));
   for (int d = 0; d < plain->dim; d++)
     TES_TRY(value_of(&(TesCoefficient){.all = term->b[d]}, -1, at.x, 0, &b[d]));
   TES_TRY(value_of(&tesi_form_term(form, TES_TERM_DIFFUSION, 0)->a, material, at.x, 1, &a));
   if (mass) TES_TRY(value_of(&mass->a, material, at.x, 1, &c));
+  for (int d = 0; term->conservative && d < plain->dim; d++) {
+    double along = 0;
+    TES_TRY(value_of(&(TesCoefficient){.all = slope[d]}, -1, at.x, 0, &along));
+    divergence += along;
+  }
   second_derivatives(plain, p, &at, second);
   for (int i = 0; i < plain->nodes; i++) {
     for (int d = 0; d < plain->dim; d++) convection += b[d] * at.slope[d][i] * u[i];
-    reaction += c * at.phi[i] * u[i], laplacian += a * second[i] * u[i];
+    value += at.phi[i] * u[i], laplacian += a * second[i] * u[i];
   }
   for (int e = 0; e < plain->dim; e++) {
     double B = 0;
@@ -73,7 +78,47 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, int64_
   for (int i = 0; i < plain->nodes; i++) {
     double along = 0;
     for (int d = 0; d < plain->dim; d++) along += b[d] * at.slope[d][i];
-    local[i] += at.weight * (convection * at.phi[i] + tau * (reaction + convection - laplacian) * along);
+    const double residual = c * value + convection + divergence * value - laplacian;
+    local[i] +=
+        at.weight * ((term->conservative ? -value * along : convection * at.phi[i]) + tau * residual * along);
+  }
+done:
+  return status;
+}
+
+/* What one point of a face with `through` gives. */
+static TesStatus add_face_point(const TesTermDesc *term, int sign, const TesiPlain *plain, int64_t cell,
+                                int face, int p, const double *u, double *local) {
+  TesContext *ctx = plain->space->context;
+  TesStatus status = TES_OK;
+  TesiPlainPoint at;
+  double normal[3], length = 0, speed = 0, value = 0;
+  TES_TRY(tesi_plain_point(plain, cell, face, p, &at));
+  for (int r = 0; r < plain->dim; r++) {
+    normal[r] = (face % 2 ? 1 : -1) * at.inverse[face / 2][r];
+    length += normal[r] * normal[r];
+  }
+  for (int r = 0; r < plain->dim; r++) {
+    double b;
+    TES_TRY(value_of(&(TesCoefficient){.all = term->b[r]}, -1, at.x, 0, &b));
+    speed += b * normal[r] / sqrt(length);
+  }
+  for (int i = 0; i < plain->nodes; i++) value += at.phi[i] * u[i];
+  for (int i = 0; i < plain->nodes; i++) local[i] += sign * at.weight * speed * value * at.phi[i];
+done:
+  return status;
+}
+
+static TesStatus add_cell(const TesOperator *op, const TesiPlain *plain, TesFunction *const *slope,
+                          int64_t cell, const double *u, double *local) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
+  for (int p = 0; p < plain->points; p++) TES_TRY(add_point(op, plain, slope, cell, p, u, local));
+  for (int f = 0, name; term->through && f < 2 * plain->dim; f++) {
+    if (!tes_mesh_on_boundary(op->space->mesh, cell, f, &name) || name < 0 || !term->through[name]) continue;
+    for (int p = 0; p < plain->points / plain->q; p++)
+      TES_TRY(add_face_point(term, term->through[name], plain, cell, f, p, u, local));
   }
 done:
   return status;
@@ -83,14 +128,18 @@ TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, doubl
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiTransport *t = op->plan;
+  const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
+  TesFunction *slope[3] = {NULL};
   TesiPlain plain;
+  for (int d = 0; d < op->space->dim && term->conservative; d++)
+    if (term->b[d]) TES_TRY(tes_function_create_derivative(term->b[d], d, &slope[d]));
   TES_TRY(t->symmetric->table->apply_ref(t->symmetric, x, y));
   TES_TRY(tesi_plain_init(op->space, op->space->degree + TESI_TRANSPORT_MORE, &plain));
   for (int64_t cell = 0; cell < plain.cells; cell++) {
     double u[TESI_PLAIN_NODES], local[TESI_PLAIN_NODES] = {0};
     const TesiCellView *s = plain.view;
     tesi_cells_read(s, cell, x, u);
-    for (int p = 0; p < plain.points; p++) TES_TRY(add_point(op, &plain, cell, p, u, local));
+    TES_TRY(add_cell(op, &plain, slope, cell, u, local));
     tesi_hanging_write(s->dim, s->n, s->halves, s->mask[cell], local);
     for (int i = 0; i < plain.nodes; i++) {
       const int32_t node = s->index[cell * s->cell_nodes + i];
@@ -98,5 +147,6 @@ TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, doubl
     }
   }
 done:
+  for (int d = 0; d < 3; d++) tes_function_destroy(&slope[d]);
   return status;
 }

@@ -1,0 +1,36 @@
+/* Mass terms on faces of the boundary, int_faces w u v, with weights of any sign at the points of faces: Robin terms
+ * of mapped operators, and what a velocity carries through a boundary. Hanging nodes are read and written as cells
+ * do. */
+#ifndef TESI_FACE_MASS_H
+#define TESI_FACE_MASS_H
+
+#include "functional/batch_faces.h"
+#include "operator/mapped/device/mapped_robin_device.h"
+#include "space/space.h"
+
+/* Faces face[faces] of cells cell[faces], weight[faces][points]. Zeros are an empty one. */
+typedef struct TesiFaceMass {
+  TesiCellView *space;
+  TesiFaceRule rule;
+  int64_t faces;
+  int32_t *cell;
+  int8_t *face;
+  double *weight;
+  TesPrecision precision;  /* of the vectors that terms are added to */
+  TesiRobinKernel *kernel; /* NULL on the host */
+} TesiFaceMass;
+
+/* Room for so many faces, over the space of the rule; the caller fills cell, face and weight, then uploads. */
+TesStatus tesi_face_mass_create(const TesiCellView *space, int64_t faces, TesiFaceMass *mass);
+TesStatus tesi_face_mass_upload(TesContext *ctx, TesiFaceMass *mass);
+void tesi_face_mass_free(TesContext *ctx, TesiFaceMass *mass);
+/* v[cell nodes] <- sum over the points of face i, for u in the cell's own nodes. */
+void tesi_face_mass_term(const TesiFaceMass *mass, int64_t i, const double *u, double *v);
+/* y += sign R x on host arrays; `every`: x at Dirichlet nodes counts too. */
+void tesi_face_mass_add(const TesiFaceMass *mass, TesPrecision precision, double sign, bool every,
+                        const void *x, void *y);
+/* The same where the operator runs, without Dirichlet nodes. */
+TesStatus tesi_face_mass_add_here(TesContext *ctx, const TesiFaceMass *mass, double sign, const void *x,
+                                  void *y);
+
+#endif
