@@ -1,0 +1,240 @@
+/* The passes over batches of cells: see mixed.h. */
+#include "operator/mixed/mixed.h"
+#include <math.h>
+#include <string.h>
+#include "base/team.h"
+
+enum { ARRAYS = 31 /* of a thread, [points][lane] each */ };
+
+typedef struct Pass {
+  TesiMixed *m;
+  void (*batch)(const struct Pass *pass, int64_t task, int64_t number, double *memory, double *rate);
+  const double *in;
+  double *rate; /* [threads] */
+  int set;
+} Pass;
+
+/* ---- a batch ------------------------------------------------------------------------------------------- */
+
+/* Arrays of a thread at the points of a batch; weight with |J|. */
+typedef struct Work {
+  TesiBatchPoints at;
+  double *X[3][3]; /* [e][c] */
+  double *u[3], *B[3], *sum, *slope, *scratch;
+} Work;
+
+static void differentiate(const TesiBatches *b, int d, bool transposed, const double *in, double *out) {
+  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  b->loops.contract(size, d, b->q, b->q, transposed, b->D, in, out);
+}
+
+/* On boxes only the diagonal of X is there. */
+static bool is_there(const TesiBatches *b, int e, int c) {
+  return !b->box || e == c;
+}
+
+/* Weights and X of a batch. */
+static Work begin(const TesiBatches *b, const TesiBatch *batch, double *memory) {
+  const int64_t n = tesi_batches_array(b);
+  Work w = {.at = {.x = {memory, memory + n, memory + 2 * n},
+                   .weight = memory + 3 * n,
+                   .J = b->geometry ? memory + 4 * n : NULL}};
+  for (int i = 0; i < 9; i++) w.X[i / 3][i % 3] = memory + (13 + i) * n;
+  for (int c = 0; c < 3; c++) w.u[c] = memory + (22 + c) * n, w.B[c] = memory + (25 + c) * n;
+  w.sum = memory + 28 * n, w.slope = memory + 29 * n, w.scratch = memory + 30 * n;
+  b->kind->points(b, batch, false, &w.at, memory + 31 * n);
+  for (int e = 0; e < b->dim; e++) {
+    for (int c = 0; c < b->dim; c++)
+      for (int64_t i = 0; i < n; i++) w.X[e][c][i] = e == c;
+    b->kind->gradient(b, batch, &w.at, w.X[e]);
+  }
+  return w;
+}
+
+static void divergence(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
+  const TesiMixed *m = pass->m;
+  const TesiBatches *b = m->v;
+  const int64_t n = tesi_batches_array(b);
+  const TesiBatch batch = b->kind->batch(b, number);
+  const Work w = begin(b, &batch, memory);
+  TesiSums sums = m->p_sums;
+  (void)rate;
+  memset(w.sum, 0, (size_t)n * sizeof *w.sum);
+  for (int c = 0; c < b->dim; c++) {
+    tesi_batch_evaluate(b, &batch, pass->in + c * b->length, w.u[c], w.scratch);
+    for (int e = 0; e < b->dim; e++) {
+      if (!is_there(b, e, c)) continue;
+      differentiate(b, e, false, w.u[c], w.slope);
+      for (int64_t i = 0; i < n; i++) w.sum[i] += w.X[e][c][i] * w.slope[i];
+    }
+  }
+  for (int64_t i = 0; i < n; i++) w.sum[i] *= w.at.weight[i];
+  tesi_batch_integrate(&sums, task, &batch, w.sum, w.scratch);
+}
+
+static void gradient(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
+  const TesiMixed *m = pass->m;
+  const TesiBatches *b = m->v;
+  const int64_t n = tesi_batches_array(b);
+  const TesiBatch batch = b->kind->batch(b, number);
+  const Work w = begin(b, &batch, memory);
+  double *p = w.u[0];
+  (void)rate;
+  tesi_batch_evaluate(m->p, &batch, pass->in, p, w.scratch);
+  for (int64_t i = 0; i < n; i++) p[i] *= w.at.weight[i];
+  for (int c = 0; c < b->dim; c++) {
+    TesiSums sums = m->v_sums[c];
+    memset(w.sum, 0, (size_t)n * sizeof *w.sum);
+    for (int e = 0; e < b->dim; e++) {
+      if (!is_there(b, e, c)) continue;
+      for (int64_t i = 0; i < n; i++) w.u[1][i] = w.X[e][c][i] * p[i];
+      differentiate(b, e, true, w.u[1], w.slope);
+      for (int64_t i = 0; i < n; i++) w.sum[i] += w.slope[i];
+    }
+    tesi_batch_integrate(&sums, task, &batch, w.sum, w.scratch);
+  }
+}
+
+/* The largest |B_e| of lanes with a cell. */
+static double largest(const TesiBatches *b, double *const B[3], const double *weight) {
+  const int64_t n = tesi_batches_array(b);
+  double most = 0;
+  for (int e = 0; e < b->dim; e++)
+    for (int64_t i = 0; i < n; i++)
+      if (weight[i] != 0 && !(fabs(B[e][i]) <= most)) most = fabs(B[e][i]);
+  return most;
+}
+
+static void convection(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
+  const TesiMixed *m = pass->m;
+  const TesiBatches *b = m->over;
+  const int64_t n = tesi_batches_array(b);
+  const TesiBatch batch = b->kind->batch(b, number);
+  const Work w = begin(b, &batch, memory);
+  for (int c = 0; c < b->dim; c++)
+    tesi_batch_evaluate(b, &batch, pass->in + c * b->length, w.u[c], w.scratch);
+  for (int e = 0; e < b->dim; e++) {
+    memset(w.B[e], 0, (size_t)n * sizeof *w.B[e]);
+    for (int c = 0; c < b->dim; c++)
+      for (int64_t i = 0; is_there(b, e, c) && i < n; i++) w.B[e][i] += w.X[e][c][i] * w.u[c][i];
+  }
+  const double most = largest(b, w.B, w.at.weight);
+  if (!(most <= *rate)) *rate = most;
+  for (int c = 0; c < b->dim; c++) {
+    TesiSums sums = m->over_sums[c];
+    memset(w.sum, 0, (size_t)n * sizeof *w.sum);
+    for (int e = 0; e < b->dim; e++) {
+      differentiate(b, e, false, w.u[c], w.slope);
+      for (int64_t i = 0; i < n; i++) w.sum[i] += w.B[e][i] * w.slope[i];
+    }
+    for (int64_t i = 0; i < n; i++) w.sum[i] *= w.at.weight[i];
+    tesi_batch_integrate(&sums, task, &batch, w.sum, w.scratch);
+  }
+}
+
+/* ---- a pass -------------------------------------------------------------------------------------------- */
+
+static void run_tasks(const void *data, TesiSpan span) {
+  const Pass *pass = data;
+  const TesiMixed *m = pass->m;
+  double *memory = m->memory + span.thread * m->share, rate = pass->rate ? pass->rate[span.thread] : 0;
+  for (int64_t i = span.first; i < span.end; i++) {
+    int64_t first;
+    const int64_t task = tesi_batches_set_task(m->v, pass->set, i),
+                  count = tesi_batches_of_task(m->v, task, &first);
+    for (int64_t k = first; k < first + count; k++) pass->batch(pass, task, k, memory, &rate);
+  }
+  if (pass->rate) pass->rate[span.thread] = rate;
+}
+
+/* out <- what the pass adds to `count` sums, whose vectors stand behind each other. */
+static void run(Pass *pass, TesiSums *sums, int count, double *out) {
+  TesiMixed *m = pass->m;
+  const int64_t length = sums->batches->length;
+  memset(out, 0, (size_t)(count * length) * sizeof *out);
+  for (int c = 0; c < count; c++) {
+    sums[c].values = out + c * length;
+    for (int64_t t = 0; sums[c].at && t < m->v->tasks; t++) sums[c].at[t] = sums[c].first[t];
+  }
+  for (pass->set = 0; pass->set < m->v->sets; pass->set++)
+    tesi_team_share(m->threads, tesi_batches_set_size(m->v, pass->set), 1, run_tasks, pass);
+  for (int c = 0; c < count; c++) tesi_sums_finish(&sums[c]);
+}
+
+TesStatus tesi_mixed_divergence(TesiMixed *m, const TesVector *u, TesVector *b) {
+  run(&(Pass){.m = m, .batch = divergence, .in = u->data}, &m->p_sums, 1, b->data);
+  return TES_OK;
+}
+
+TesStatus tesi_mixed_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
+  run(&(Pass){.m = m, .batch = gradient, .in = p->data}, m->v_sums, m->dim, b->data);
+  return TES_OK;
+}
+
+TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, double *rate) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  double *rates = NULL;
+  TES_ALLOC(&rates, m->threads);
+  run(&(Pass){.m = m, .batch = convection, .in = u->data, .rate = rates}, m->over_sums, m->dim,
+      b->data);
+  *rate = 0;
+  for (int t = 0; t < m->threads; t++)
+    if (!(rates[t] <= *rate)) *rate = rates[t];
+done:
+  tesi_free(ctx, &rates);
+  return status;
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------ */
+
+static int64_t share_of(const TesiBatches *b) {
+  return ARRAYS * tesi_batches_array(b) + tesi_batches_work(b);
+}
+
+/* The same places for sums over other points. */
+static void share_sums(TesiMixed *m) {
+  for (int c = 0; c < m->dim; c++) m->over_sums[c] = m->v_sums[c], m->over_sums[c].batches = m->over;
+}
+
+TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, TesiMixed **mixed) {
+  TesContext *ctx = velocity->context;
+  TesStatus status = TES_OK;
+  TesiMixed *m = NULL;
+  const int k = velocity->degree;
+  *mixed = NULL;
+  TES_NEW(&m);
+  m->context = ctx;
+  m->dim = velocity->dim;
+  m->velocity = tesi_space_retain(velocity);
+  m->pressure = tesi_space_retain(pressure);
+  TES_TRY(tesi_batches_create(m->velocity, k + 1, &m->v));
+  TES_TRY(tesi_batches_create(m->pressure, k + 1, &m->p));
+  TES_TRY(tesi_batches_create(m->velocity, 3 * k / 2 + 2, &m->over));
+  m->threads = tesi_team_threads(ctx, m->over->cells * m->over->points * m->dim);
+  m->share = share_of(m->over);
+  TES_ALLOC(&m->memory, m->share * m->threads);
+  for (int c = 0; c < m->dim; c++) TES_TRY(tesi_sums_create(m->v, true, NULL, &m->v_sums[c]));
+  TES_TRY(tesi_sums_create(m->p, true, NULL, &m->p_sums));
+  share_sums(m);
+  *mixed = m;
+  m = NULL;
+done:
+  tesi_mixed_destroy(&m);
+  return status;
+}
+
+void tesi_mixed_destroy(TesiMixed **mixed) {
+  TesiMixed *m = *mixed;
+  if (!m) return;
+  TesContext *ctx = m->context;
+  for (int c = 0; c < m->dim; c++) tesi_sums_free(&m->v_sums[c]);
+  tesi_sums_free(&m->p_sums);
+  tesi_batches_destroy(&m->v);
+  tesi_batches_destroy(&m->p);
+  tesi_batches_destroy(&m->over);
+  tes_space_destroy(&m->velocity);
+  tes_space_destroy(&m->pressure);
+  tesi_free(ctx, &m->memory);
+  tesi_free(ctx, mixed);
+}

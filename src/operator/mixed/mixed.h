@@ -1,0 +1,74 @@
+/* What couples a velocity of Q_k, a function of `dim` components, and a pressure of Q_(k-1) on meshes of any kind,
+ * and the convection of the velocity by itself:
+ *
+ *   divergence   b_i = int (div u) phi_i                     phi_i a node of the pressure
+ *   gradient     b_i = int p div v_i                         v_i a node of the velocity: the transpose
+ *   convection   b_i = int (u . grad u) . v_i
+ *
+ * over all nodes: boundary values take part, and nodes that have them get their integrals. Eight cells at a time,
+ * by k + 1 Gauss points a direction, convection by 3k/2 + 2, with which it aliases nothing on affine cells.
+ *
+ * On reference coordinates: X = J^-1 at a point, d u / d x_c = sum over e of X_ec d u / d xi_e, and the velocity along
+ * them is B = X u. On boxes X is diagonal.
+ *
+ * Bytes: a velocity is read and written once; points are computed anew in each pass, nothing is stored a point. */
+#ifndef TESI_MIXED_H
+#define TESI_MIXED_H
+
+#include "functional/batch_faces.h"
+#include "tessera/problem.h"
+
+typedef struct TesiMixed {
+  TesContext *context;
+  TesSpace *velocity, *pressure; /* one component each, no node given */
+  int dim;
+  TesiBatches *v, *p, *over; /* both spaces at k + 1 points, the velocity at 3k/2 + 2 */
+  TesiSums v_sums[3], p_sums, over_sums[3];
+  double *memory; /* [threads][share] */
+  int64_t share;
+  int threads;
+} TesiMixed;
+
+/* velocity, pressure: spaces of one component over one mesh, of which no node is given; degree of the first one
+ * larger. References are kept. Errors: TES_OUT_OF_MEMORY. */
+TesStatus tesi_mixed_create(const TesSpace *velocity, const TesSpace *pressure, TesiMixed **mixed);
+void tesi_mixed_destroy(TesiMixed **mixed);
+
+/* u: components behind each other. b is written over. The same bits for any number of threads. */
+TesStatus tesi_mixed_divergence(TesiMixed *mixed, const TesVector *u, TesVector *b);
+TesStatus tesi_mixed_gradient(TesiMixed *mixed, const TesVector *p, TesVector *b);
+/* rate <- the largest |B_e| at a point, on cells [0, 1]: cells a unit of time. */
+TesStatus tesi_mixed_convection(TesiMixed *mixed, const TesVector *u, TesVector *b, double *rate);
+
+/* Plain, cell by cell and point by point, all basis functions at each point: the tests' yardstick. Host arrays. */
+TesStatus tesi_mixed_divergence_ref(const TesiMixed *mixed, const double *u, double *b);
+TesStatus tesi_mixed_gradient_ref(const TesiMixed *mixed, const double *p, double *b);
+TesStatus tesi_mixed_convection_ref(const TesiMixed *mixed, const double *u, double *b, double *rate);
+/* The terms of one boundary, added to b; g NULL: the backflow of u, else the stress. */
+TesStatus tesi_mixed_boundary_ref(const TesiMixed *mixed, int boundary, const TesFunction *const *g, const double *u,
+                                  double *b);
+
+/* ---- boundaries ---- */
+
+/* Faces of some boundaries, with 3k/2 + 2 points a direction. */
+typedef struct TesiMixedFaces {
+  TesiFaceRule rule;
+  TesiBoundaryFace *face;
+  int64_t count;
+} TesiMixedFaces;
+
+/* wanted[boundaries]. */
+TesStatus tesi_mixed_faces_create(const TesiMixed *mixed, const bool *wanted, TesiMixedFaces *faces);
+void tesi_mixed_faces_free(const TesiMixed *mixed, TesiMixedFaces *faces);
+/* b_i += - int 1/2 min(u.n, 0) u . v_i: what keeps a flow that turns back into an open boundary from gaining energy. */
+TesStatus tesi_mixed_backflow(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesVector *u,
+                              TesVector *b);
+/* b_i += int (g - P n) . v_i, the stress of open boundaries, with the functions of each: boundary[..].g[0 .. dim - 1] is
+ * g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
+TesStatus tesi_mixed_stress(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
+                            TesVector *b);
+/* *net <- int g . n, *total <- int |g . n|, of all faces together. */
+TesStatus tesi_mixed_flux(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
+                          double *net, double *total);
+
+#endif

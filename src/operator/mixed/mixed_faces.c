@@ -1,0 +1,131 @@
+/* Integrals over boundary faces: see mixed.h. Faces are few: one thread, in their order. */
+#include <math.h>
+#include <string.h>
+#include "operator/mixed/mixed.h"
+
+enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS, NODES = 16 * 16 * 16 };
+
+TesStatus tesi_mixed_faces_create(const TesiMixed *m, const bool *wanted, TesiMixedFaces *faces) {
+  *faces = (TesiMixedFaces){.count = 0};
+  tesi_face_rule(m->dim, m->velocity->degree, m->over->q, m->over->geometry, &faces->rule);
+  return tesi_boundary_faces(m->over, wanted, &faces->face, &faces->count);
+}
+
+void tesi_mixed_faces_free(const TesiMixed *m, TesiMixedFaces *faces) {
+  tesi_free(m->context, &faces->face);
+}
+
+/* Weights, points and outer normals of a face; values of a velocity there. */
+typedef struct Face {
+  int points;
+  double x[3 * MOST], weight[MOST], normal[3 * MOST], u[3][MOST];
+} Face;
+
+static void place(const TesiMixed *m, const TesiMixedFaces *faces, int64_t i, Face *at) {
+  const TesiBoundaryFace *face = &faces->face[i];
+  at->points = faces->rule.points;
+  m->over->kind->face(m->over, &faces->rule, face->cell, face->face, at->x, at->weight, at->normal);
+}
+
+static void read_face(const TesiMixed *m, const TesiMixedFaces *faces, int64_t i, const double *u, Face *at) {
+  const TesiBoundaryFace *face = &faces->face[i];
+  const TesiFaceRule *rule = &faces->rule;
+  double local[NODES], nodes[MOST];
+  for (int c = 0; c < m->dim; c++) {
+    tesi_space_read_cell(m->velocity, face->cell, u + c * m->velocity->length, local);
+    for (int p = 0; p < rule->nodes; p++) nodes[p] = local[tesi_face_node(m->dim, rule->n, face->face, p)];
+    tesi_face_interpolate(rule, nodes, at->u[c]);
+  }
+}
+
+/* b_i += sum over points of value * phi_i, for component c. */
+static void add_face(const TesiMixed *m, const TesiMixedFaces *faces, int64_t i, int c, const double *value,
+                     double *b) {
+  const TesiBoundaryFace *face = &faces->face[i];
+  const TesiFaceRule *rule = &faces->rule;
+  const TesiBatches *over = m->over;
+  double local[MOST] = {0};
+  tesi_face_project(rule, value, local);
+  if (over->kind->constrain) over->kind->constrain(over, rule, face->cell, face->face, local);
+  for (int p = 0; p < rule->nodes; p++) {
+    bool given;
+    const int64_t node =
+        over->kind->node(over, face->cell, tesi_face_node(m->dim, rule->n, face->face, p), &given);
+    b[c * m->velocity->length + node] += local[p];
+  }
+}
+
+static double normal_part(const TesiMixed *m, const Face *at, int p) {
+  double sum = 0;
+  for (int c = 0; c < m->dim; c++) sum += at->u[c][p] * at->normal[c * at->points + p];
+  return sum;
+}
+
+TesStatus tesi_mixed_backflow(const TesiMixed *m, const TesiMixedFaces *faces, const TesVector *u,
+                              TesVector *b) {
+  Face at;
+  double value[MOST];
+  for (int64_t i = 0; i < faces->count; i++) {
+    bool turns = false;
+    place(m, faces, i, &at);
+    read_face(m, faces, i, u->data, &at);
+    for (int p = 0; p < at.points; p++) turns = turns || normal_part(m, &at, p) < 0;
+    for (int c = 0; turns && c < m->dim; c++) {
+      for (int p = 0; p < at.points; p++)
+        value[p] = -0.5 * at.weight[p] * fmin(normal_part(m, &at, p), 0) * at.u[c][p];
+      add_face(m, faces, i, c, value, b->data);
+    }
+  }
+  return TES_OK;
+}
+
+/* to <- to + sign f at the points of a face, times the normal's component c where c >= 0. */
+static TesStatus add_function(const TesFunction *f, double sign, int c, const Face *at, double *to) {
+  double value[MOST];
+  if (!f) return TES_OK;
+  const TesStatus status = tesi_boundary_values(f, at->points, at->x, at->normal, value);
+  for (int p = 0; p < at->points && status == TES_OK; p++)
+    to[p] += sign * value[p] * (c >= 0 ? at->normal[c * at->points + p] : 1);
+  return status;
+}
+
+TesStatus tesi_mixed_stress(const TesiMixed *m, const TesiMixedFaces *faces, const TesBoundary *boundary,
+                            TesVector *b) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  Face at;
+  for (int64_t i = 0; i < faces->count; i++) {
+    const TesBoundary *of = &boundary[faces->face[i].boundary];
+    place(m, faces, i, &at);
+    for (int c = 0; c < m->dim; c++) {
+      double value[MOST] = {0};
+      if (!of->g[c] && !of->g[m->dim]) continue;
+      TES_TRY(add_function(of->g[c], 1, -1, &at, value));
+      TES_TRY(add_function(of->g[m->dim], -1, c, &at, value));
+      for (int p = 0; p < at.points; p++) value[p] *= at.weight[p];
+      add_face(m, faces, i, c, value, b->data);
+    }
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_mixed_flux(const TesiMixed *m, const TesiMixedFaces *faces, const TesBoundary *boundary,
+                          double *net, double *total) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  Face at;
+  *net = *total = 0;
+  for (int64_t i = 0; i < faces->count; i++) {
+    const TesBoundary *of = &boundary[faces->face[i].boundary];
+    double value[MOST] = {0};
+    place(m, faces, i, &at);
+    for (int c = 0; c < m->dim; c++) TES_TRY(add_function(of->g[c], 1, c, &at, value));
+    for (int p = 0; p < at.points; p++) {
+      *net += at.weight[p] * value[p];
+      *total += at.weight[p] * fabs(value[p]);
+    }
+  }
+done:
+  return status;
+}
