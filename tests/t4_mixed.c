@@ -118,8 +118,8 @@ static void check_boundaries(const Place *p, const char *what) {
       memset(plain, 0, (size_t)(dim * n) * sizeof *plain);
       assert_ok(p->ctx, of ? tesi_mixed_stress(p->mixed, &faces, boundary, b)
                            : tesi_mixed_backflow(p->mixed, &faces, u, b));
-      assert_ok(p->ctx, tesi_mixed_boundary_ref(p->mixed, i, of ? boundary[i].g : NULL, tes_vector_data(u),
-                                                plain));
+      assert_ok(p->ctx,
+                tesi_mixed_boundary_ref(p->mixed, i, of ? boundary[i].g : NULL, tes_vector_data(u), plain));
       assert_close(b, plain, what, of ? "stress" : "backflow");
       tesi_mixed_faces_free(p->mixed, &faces);
     }
@@ -130,8 +130,8 @@ static void check_boundaries(const Place *p, const char *what) {
 
 static TesContext *make_context(int threads) {
   TesContext *ctx;
-  assert_int_equal(
-      tes_context_create(&(TesContextDesc){.device = "cpu", .threads = threads}, &ctx, NULL, 0), TES_OK);
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .threads = threads}, &ctx, NULL, 0),
+                   TES_OK);
   return ctx;
 }
 
@@ -158,8 +158,9 @@ static void polynomials_are_known(void **state) {
   (void)state;
   for (int kind = 0; kind < 2; kind++) {
     Place p;
-    TesFunction *const f[] = {expression(ctx, "x*x*y"), expression(ctx, "y - x"), expression(ctx, "2*x*y + 1"),
-                              expression(ctx, "2*pow(x,3)*y*y + x*x*(y - x)"), expression(ctx, "-x*x*y + y - x")};
+    TesFunction *const f[] = {expression(ctx, "x*x*y"), expression(ctx, "y - x"),
+                              expression(ctx, "2*x*y + 1"), expression(ctx, "2*pow(x,3)*y*y + x*x*(y - x)"),
+                              expression(ctx, "-x*x*y + y - x")};
     if (make_place(ctx, kind, 2, 3, &p)) {
       const int64_t n = tes_space_length(p.velocity), m = tes_space_length(p.pressure);
       TesVector *u = make_vector(ctx, 2 * n, 1, true), *b = make_vector(ctx, 2 * n, 1, true),
@@ -173,7 +174,8 @@ static void polynomials_are_known(void **state) {
       for (int c = 0; c < 2; c++) {
         assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = p.velocity, .f = {f[3 + c]}}, known));
         for (int64_t i = 0; i < n; i++)
-          assert_near(((double *)tes_vector_data(b))[c * n + i], ((double *)tes_vector_data(known))[i], 1e-13);
+          assert_near(((double *)tes_vector_data(b))[c * n + i], ((double *)tes_vector_data(known))[i],
+                      1e-13);
       }
       assert_ok(ctx, tesi_mixed_divergence(p.mixed, u, div));
       assert_ok(ctx, tes_vector_create(ctx, m, TES_DOUBLE, &of));
@@ -201,7 +203,8 @@ static void threads_change_no_bit(void **state) {
         const int64_t n = 2 * tes_space_length(p.velocity);
         TesVector *u = make_vector(ctx, n, 5, false), *b = make_vector(ctx, n, 0, true);
         assert_ok(ctx, tesi_mixed_convection(p.mixed, u, b, &rate));
-        if (!first) first = memcpy(malloc((size_t)n * sizeof *first), tes_vector_data(b), (size_t)n * sizeof *first);
+        if (!first)
+          first = memcpy(malloc((size_t)n * sizeof *first), tes_vector_data(b), (size_t)n * sizeof *first);
         assert_memory_equal(first, tes_vector_data(b), (size_t)n * sizeof *first);
         tes_vector_destroy(&u), tes_vector_destroy(&b);
       }

@@ -37,7 +37,7 @@ extern "C" {
 
 typedef struct TesProblem TesProblem;
 
-typedef enum TesEquation { TES_POISSON, TES_STOKES, TES_TRANSPORT } TesEquation;
+typedef enum TesEquation { TES_POISSON, TES_STOKES, TES_TRANSPORT, TES_NAVIER_STOKES } TesEquation;
 
 typedef enum TesCondition {
   TES_DIRICHLET,
@@ -147,8 +147,9 @@ typedef struct TesProblemDesc {
   const TesVector *guess;
   TesLoadCallback add_load; /**< NULL: nothing is added */
   void *add_load_user;
-  /** In time: the solution at its start, by component; NULL: `exact`, where that is unknown 0. */
-  const TesFunction *initial[3];
+  /** In time: the solution at its start, by component; NULL: `exact`, where that is unknown 0. Flows: the pressure is
+   * component dim, and 0 where it is not given beside a velocity. */
+  const TesFunction *initial[4];
   TesTimeDesc time; /**< all zero: a steady problem */
   TesStreamline
       stabilization; /**< transport; steady and not stabilized is refused where the cell Peclet number asks for it */

@@ -44,6 +44,12 @@ typedef enum TesToleranceOf {
  *  count), so that the last one ends at `end`. */
 typedef struct TesTimeDesc {
   double start, end, step;
+  /** Navier-Stokes, instead of `step`: steps in which the flow crosses `cfl` distances of nodes at most, the largest
+   *  |u_i| dt / distance over cells and directions (Gauss-Lobatto nodes); 0 and no step: 0.5. Steps move on a ladder of
+   *  factors 2^(1/4), down at once, up by one after ten steps. */
+  double cfl;
+  double max_step; /**< with cfl: the longest step; 0: a hundredth of the time */
+  double min_step; /**< with cfl: a shorter one is TES_INVALID_INPUT; 0: none is too short */
   /** > 0: the end comes earlier where |u1 - u0| / dt <= steady times the largest |u| so far, in L2. */
   double steady;
   TesTimeMethod method;

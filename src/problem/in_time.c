@@ -28,6 +28,10 @@ done:
   return status;
 }
 
+TesStatus tesi_in_time_at(TesProblem *p, double time) {
+  return set_numbers(p, time, p->in_time->sigma);
+}
+
 /* Whether right-hand sides differ from time to time. */
 static bool load_is_timed(const TesProblem *p) {
   const TesiNumbered *n = &p->in_time->given;
@@ -195,16 +199,25 @@ done:
 
 /* ---- a problem ----------------------------------------------------------------------------------------- */
 
-static TesStatus check(TesContext *ctx, const TesProblemDesc *desc) {
+/* An equation with steps of its own may choose them by the flow, and does where nothing else is asked for. */
+static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc,
+                       TesTimeDesc *t) {
   TesStatus status = TES_OK;
-  const TesTimeDesc *t = &desc->time;
+  const bool by_flow = equation->march && !(t->step > 0);
+  if (by_flow && t->cfl == 0) t->cfl = 0.5;
   TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
             "the time ends at %g, expected above its start, %g", t->end, t->start);
   TES_CHECK(t->steady >= 0 && isfinite(t->steady), "a steady state is one of %g, expected 0 (none) or more",
             t->steady);
-  TES_CHECK(t->step > 0 && isfinite(t->step), "the time step is %g, expected > 0", t->step);
-  TES_CHECK((t->end - t->start) / t->step < 1e9, "steps of %g from %g to %g are more than 1e9", t->step,
-            t->start, t->end);
+  TES_CHECK(by_flow || (t->step > 0 && isfinite(t->step)), "the time step is %g, expected > 0", t->step);
+  TES_CHECK(by_flow ? t->cfl > 0 && t->cfl <= 10 && t->step == 0 : t->cfl == 0,
+            "time.step is %g and time.cfl %g: expected one of them above 0, and cfl, at most 10, for "
+            "navier_stokes alone",
+            t->step, t->cfl);
+  TES_CHECK(t->max_step >= 0 && t->min_step >= 0 && isfinite(t->max_step) && isfinite(t->min_step),
+            "time.max_step is %g and time.min_step %g, expected 0 (none) or more", t->max_step, t->min_step);
+  TES_CHECK(by_flow || (t->end - t->start) / t->step < 1e9, "steps of %g from %g to %g are more than 1e9",
+            t->step, t->start, t->end);
   TES_CHECK(desc->solver.guess >= -1 && desc->solver.guess <= TESI_STEPPER_OLD,
             "guess is %d, expected -1 (zero), 0 (3) or 1..%d old values", desc->solver.guess,
             TESI_STEPPER_OLD);
@@ -216,14 +229,18 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it;
-  TES_TRY(check(ctx, desc));
+  TesTimeDesc time = desc->time;
+  TES_TRY(check(ctx, p->equation, desc, &time));
   TES_TRY(refuse_timed_coefficients(p));
   TES_NEW(&it);
   p->in_time = it;
-  it->desc = desc->time;
-  it->steps = tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)));
+  it->desc = time;
+  it->steps = it->desc.cfl > 0
+                  ? 1
+                  : tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)));
   it->all_steps = it->steps;
   it->dt = (it->desc.end - it->desc.start) / it->steps;
+  if (it->desc.cfl > 0) it->dt = 0; /* chosen when there is a flow */
   if (fabs(it->dt - it->desc.step) <= 1e-9 * it->dt) it->dt = it->desc.step;
   it->time = it->desc.start;
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
@@ -231,7 +248,7 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   for (int c = 0; c <= TESI_AXES; c++) it->exact[c] = tesi_function_retain(p->exact[c]);
   it->timed = load_is_timed(p);
   it->at = NAN;
-  TES_TRY(set_numbers(p, it->time, tesi_time_first_sigma(it->desc.method, it->dt)));
+  TES_TRY(set_numbers(p, it->time, p->equation->march ? 0 : tesi_time_first_sigma(it->desc.method, it->dt)));
 done:
   return status;
 }
@@ -291,6 +308,7 @@ done:
 void tesi_in_time_destroy(TesProblem *p) {
   TesiInTime *it = p->in_time;
   if (!it) return;
+  if (p->equation->march) p->equation->march->destroy(p);
   tesi_stepper_destroy(&it->stepper);
   tes_operator_destroy(&it->mass);
   tes_operator_destroy(&it->whole);
@@ -356,6 +374,11 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   *result = (TesSolveResult){.fractional_iterations = NAN};
   TES_CHECK(it, "%s has no steps in time: TesProblemDesc.time is not given", p->equation->name);
   TES_CHECK(it->step < it->steps, "the end of time, %g, is reached", it->desc.end);
+  if (p->equation->march) {
+    status = p->equation->march->step(p, result);
+    result->seconds = tesi_now() - start;
+    goto done;
+  }
   it->sum = *result;
   status = tesi_stepper_step(it->stepper, it->time, p->u);
   *result = it->sum;

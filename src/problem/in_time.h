@@ -24,6 +24,7 @@ typedef struct TesiInTime {
   double largest;     /* |u| in L2 so far, where a steady state is looked for */
   double squares;     /* sum over steps of |error|^2 in L2 */
   TesSolveResult sum; /* of the step being made */
+  struct TesiProjection *projection; /* of flows; then there is no stepper */
   TesLoadCallback add_load;
   void *add_load_user;
 } TesiInTime;
@@ -33,6 +34,8 @@ TesStatus tesi_in_time_create(TesProblem *problem, const TesProblemDesc *desc);
 /* After the operators: the solution at the start. */
 TesStatus tesi_in_time_begin(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_in_time_destroy(TesProblem *problem);
+/* The problem's numbers become those at a time. */
+TesStatus tesi_in_time_at(TesProblem *problem, double time);
 /* So many steps are done; data become those of that time. */
 TesStatus tesi_in_time_go_to(TesProblem *problem, int step);
 

@@ -8,9 +8,11 @@
 #include "problem/balance.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
+#include "problem/projection/projection.h"
 #include "smoother/smoother.h"
 
-static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport};
+static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport,
+                                                &tesi_navier_stokes};
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
@@ -204,7 +206,7 @@ done:
 }
 
 static bool is_timed(const TesProblemDesc *desc) {
-  return desc->time.start != 0 || desc->time.end != 0 || desc->time.step != 0;
+  return desc->time.start != 0 || desc->time.end != 0 || desc->time.step != 0 || desc->time.cfl != 0;
 }
 
 /* What is small: all that the memory of the rest follows from. */
@@ -222,10 +224,20 @@ done:
   return status;
 }
 
+static TesStatus create_march(TesProblem *p, const TesProblemDesc *desc) {
+  const TesStatus status = tesi_in_time_create(p, desc);
+  return status == TES_OK ? p->equation->march->create(p, desc) : status;
+}
+
 static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
+  if (p->equation->march) {
+    TES_TRY(create_march(p, desc));
+    p->times.total = p->times.operators = tesi_now() - start;
+    goto done;
+  }
   TES_TRY(describe(p, desc));
   TES_TRY(tesi_problem_check_memory(p));
   TES_TRY(take_guess(p, desc->guess));
@@ -298,7 +310,7 @@ done:
 static TesStatus take_exact(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const bool flow = p->equation->flow && !p->equation->flow->scalar;
+  const bool flow = p->equation->march || (p->equation->flow && !p->equation->flow->scalar);
   const int components = flow || p->equation->vector ? p->mesh->dim : 1;
   for (int c = 0; c < components + flow; c++) {
     TES_CHECK(!desc->exact[c] == !desc->exact[0] || (c == components && !desc->exact[c]),
@@ -426,6 +438,11 @@ void tes_problem_destroy(TesProblem **problem) {
 
 /* ---- what it consists of ------------------------------------------------------------------------------- */
 
+const TesProblem *tesi_problem_solved(const TesProblem *problem) {
+  const TesiInTime *it = problem->in_time;
+  return it && it->projection && it->projection->poisson ? it->projection->poisson : problem;
+}
+
 const TesSpace *tes_problem_space(const TesProblem *problem) {
   return problem->space;
 }
@@ -435,10 +452,11 @@ const TesOperator *tes_problem_operator(const TesProblem *problem) {
 }
 
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem) {
-  return problem->multigrid;
+  return tesi_problem_solved(problem)->multigrid;
 }
 
-static const char *describe_smoother(const TesProblem *p) {
+static const char *describe_smoother(const TesProblem *problem) {
+  const TesProblem *p = tesi_problem_solved(problem);
   const TesSmoother *smoother =
       tes_multigrid_level(p->multigrid, tes_multigrid_levels(p->multigrid) - 1).smoother;
   if (smoother) return tes_smoother_describe(smoother);
@@ -447,14 +465,15 @@ static const char *describe_smoother(const TesProblem *p) {
 }
 
 TesProblemInfo tes_problem_info(const TesProblem *problem) {
-  TesProblemInfo info = {.op = problem->op->description,
-                         .smoother = describe_smoother(problem),
-                         .method = problem->method_text,
-                         .precision = problem->precision_text,
-                         .coarse = tesi_coarse_describe(tesi_multigrid_coarse(problem->multigrid)),
-                         .tolerance = problem->tolerance,
-                         .floor = problem->floor,
-                         .times = problem->times};
+  TesProblemInfo info = {
+      .op = problem->op->description,
+      .smoother = describe_smoother(problem),
+      .method = problem->method_text,
+      .precision = problem->precision_text,
+      .coarse = tesi_coarse_describe(tesi_multigrid_coarse(tesi_problem_solved(problem)->multigrid)),
+      .tolerance = problem->tolerance,
+      .floor = problem->floor,
+      .times = problem->times};
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->dt * it->squares) : NAN;
   info.balance = tesi_balance_result(problem);

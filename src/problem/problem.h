@@ -37,8 +37,11 @@ typedef struct TesiEquation {
   /* The names of the solution's fields and their derivatives, at most TESI_FIELDS; returns how many. NULL: u, ux,
    * uy (, uz) Of vector equations also v, vx, ... */
   int (*fields)(const TesProblem *problem, TesiField *field);
-  bool vector;  /* the solution has a component a direction; else one */
-  bool in_time; /* it may have steps in time */
+  /* Component `direction` of the force on a boundary: of the fluid on it, or of the support; NULL: there is none. */
+  TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
+  const struct TesiMarch *march; /* in time: steps of its own; NULL: those of time/ */
+  bool vector;                   /* the solution has a component a direction; else one */
+  bool in_time;                  /* it may have steps in time */
 } TesiEquation;
 
 /* What flows do otherwise, whose unknowns are velocity and pressure, and discontinuous elements. */
@@ -52,11 +55,17 @@ typedef struct TesiFlowEquation {
   TesStatus (*lift)(TesProblem *problem);
   /* After the iteration. */
   TesStatus (*complete)(TesProblem *problem);
-  /* Component `direction` of the force of the fluid on a boundary; NULL: there is none. */
-  TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
 } TesiFlowEquation;
 
-extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport;
+/* An equation in time whose steps are not those of M u' + K u = F. */
+typedef struct TesiMarch {
+  /* All that is made after the problem's numbers: spaces, operators, the solution at the start. */
+  TesStatus (*create)(TesProblem *problem, const TesProblemDesc *desc);
+  TesStatus (*step)(TesProblem *problem, TesSolveResult *result);
+  void (*destroy)(TesProblem *problem);
+} TesiMarch;
+
+extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_navier_stokes;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -126,6 +135,11 @@ int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
 bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
+/* The problem whose operator and multigrid are solved with: itself, or that of the pressure of a flow in time. */
+const TesProblem *tesi_problem_solved(const TesProblem *problem);
+/* Names of Navier-Stokes, without vectors; what tes_problem_flow() tells of it. */
+int tesi_navier_stokes_fields(int dim, TesiField *field);
+TesStatus tesi_navier_stokes_flow(const TesProblem *problem, TesFlowResult *result);
 /* Bytes that it took on the device only because there was room: tesi_solver_spare(). */
 size_t tesi_problem_spare(const TesProblem *problem);
 

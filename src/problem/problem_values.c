@@ -46,6 +46,7 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
 }
 
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
+  if (equation == TES_NAVIER_STOKES) return tesi_navier_stokes_fields(dim, field);
   if (equation == TES_STOKES) return flow_fields(dim, NULL, NULL, NULL, field);
   return tesi_fields_of(dim, 1, NULL, NULL, field);
 }
@@ -82,14 +83,13 @@ static TesStatus force_value(const TesProblem *p, const TesValue *what, double *
   TesStatus status = TES_OK;
   const char *of = what->of ? what->of : "x";
   const int direction = of[0] && !of[1] ? of[0] - 'x' : -1;
-  TES_CHECK(p->equation->flow && p->equation->flow->force, "%s has no force: flows and elasticity have",
-            p->equation->name);
+  TES_CHECK(p->equation->force, "%s has no force: flows and elasticity have", p->equation->name);
   TES_CHECK(what->where == TES_ON_BOUNDARY && what->number >= 0 &&
                 what->number < tes_mesh_boundaries(p->mesh),
             "a force is that on a boundary");
   TES_CHECK(direction >= 0 && direction < p->mesh->dim, "a force is in direction %s, got '%.60s'",
             p->mesh->dim == 2 ? "x or y" : "x, y or z", of);
-  TES_TRY(p->equation->flow->force(p, what->number, direction, value));
+  TES_TRY(p->equation->force(p, what->number, direction, value));
 done:
   return status;
 }
@@ -98,7 +98,8 @@ static TesStatus error_value(const TesProblem *p, const char *of, double *value)
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double l2, h1;
-  if (p->equation->flow && !p->equation->flow->scalar) return flow_error(p, of, value);
+  if (p->equation->march || (p->equation->flow && !p->equation->flow->scalar))
+    return flow_error(p, of, value);
   TES_CHECK(!of || !strcmp(of, "l2") || !strcmp(of, "h1"), "the error is of l2 or h1, got '%.60s'", of);
   TES_TRY(tes_problem_errors(p, &l2, &h1));
   *value = of && !strcmp(of, "h1") ? h1 : l2;

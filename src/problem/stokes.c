@@ -304,16 +304,16 @@ done:
   return status;
 }
 
-static const TesiFlowEquation flow = {
-    .check = check, .given = given, .lift = lift, .complete = complete, .force = force};
+static const TesiFlowEquation flow = {.check = check, .given = given, .lift = lift, .complete = complete};
 const TesiEquation tesi_stokes = {
-    .name = "stokes", .form = form, .load = load, .shown = shown, .flow = &flow};
+    .name = "stokes", .form = form, .load = load, .shown = shown, .force = force, .flow = &flow};
 
 TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
+  if (p->equation->march) return tesi_navier_stokes_flow(p, result);
   TES_CHECK(p->equation->flow && !p->equation->flow->scalar, "the equation %s is no flow", p->equation->name);
   const bool exact = p->exact[0] != NULL;
   TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,

@@ -176,8 +176,7 @@ TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, 
   TesStatus status = TES_OK;
   double *rates = NULL;
   TES_ALLOC(&rates, m->threads);
-  run(&(Pass){.m = m, .batch = convection, .in = u->data, .rate = rates}, m->over_sums, m->dim,
-      b->data);
+  run(&(Pass){.m = m, .batch = convection, .in = u->data, .rate = rates}, m->over_sums, m->dim, b->data);
   *rate = 0;
   for (int t = 0; t < m->threads; t++)
     if (!(rates[t] <= *rate)) *rate = rates[t];

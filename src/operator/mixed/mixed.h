@@ -45,8 +45,8 @@ TesStatus tesi_mixed_divergence_ref(const TesiMixed *mixed, const double *u, dou
 TesStatus tesi_mixed_gradient_ref(const TesiMixed *mixed, const double *p, double *b);
 TesStatus tesi_mixed_convection_ref(const TesiMixed *mixed, const double *u, double *b, double *rate);
 /* The terms of one boundary, added to b; g NULL: the backflow of u, else the stress. */
-TesStatus tesi_mixed_boundary_ref(const TesiMixed *mixed, int boundary, const TesFunction *const *g, const double *u,
-                                  double *b);
+TesStatus tesi_mixed_boundary_ref(const TesiMixed *mixed, int boundary, const TesFunction *const *g,
+                                  const double *u, double *b);
 
 /* ---- boundaries ---- */
 
@@ -63,8 +63,8 @@ void tesi_mixed_faces_free(const TesiMixed *mixed, TesiMixedFaces *faces);
 /* b_i += - int 1/2 min(u.n, 0) u . v_i: what keeps a flow that turns back into an open boundary from gaining energy. */
 TesStatus tesi_mixed_backflow(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesVector *u,
                               TesVector *b);
-/* b_i += int (g - P n) . v_i, the stress of open boundaries, with the functions of each: boundary[..].g[0 .. dim - 1] is
- * g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
+/* b_i += int (g - P n) . v_i, the stress of open boundaries, with the functions of each: boundary[..].g[0 .. dim - 1]
+ * is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
 TesStatus tesi_mixed_stress(const TesiMixed *mixed, const TesiMixedFaces *faces, const TesBoundary *boundary,
                             TesVector *b);
 /* *net <- int g . n, *total <- int |g . n|, of all faces together. */

@@ -14,8 +14,7 @@ static double sum_of(int nodes, const double *basis, const double *local) {
 /* local[components][nodes] of a cell, and what is added to its nodes. */
 static void read_cell(const TesiPlain *s, int64_t cell, int components, const double *u,
                       double local[3][TESI_PLAIN_NODES]) {
-  for (int c = 0; c < components; c++)
-    tesi_cells_read(s->view, cell, u + c * s->view->length, local[c]);
+  for (int c = 0; c < components; c++) tesi_cells_read(s->view, cell, u + c * s->view->length, local[c]);
 }
 
 static void add_cell(const TesiPlain *s, int64_t cell, int components, double local[3][TESI_PLAIN_NODES],

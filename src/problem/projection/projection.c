@@ -1,0 +1,434 @@
+/* Steps: see projection.h. */
+#include "problem/projection/projection.h"
+#include <math.h>
+#include <string.h>
+#include "functional/functional.h"
+#include "operator/operator.h"
+
+/* ---- data at a time ------------------------------------------------------------------------------------ */
+
+TesStatus tesi_projection_check_flux(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  double net, total;
+  if (pr->walls.any_open || !p->numbered.boundary) return TES_OK;
+  TES_TRY(tesi_mixed_flux(pr->mixed, &pr->closed, p->numbered.boundary, &net, &total));
+  TES_CHECK(fabs(net) <= 1e-8 * total,
+            "the velocity on the boundary lets %s than %s: its net flux is %.6g, of %.6g through the "
+            "boundary, and no "
+            "boundary is open. Change the velocities, or make a boundary an outflow",
+            net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, total);
+done:
+  return status;
+}
+
+/* phi at open boundaries for a step from which dt / a0 is `factor`; NULL: the first pressure. P is kept. */
+TesStatus tesi_projection_give_pressure(TesProblem *p, const double *factor) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const int dim = p->mesh->dim;
+  const TesFunction **g = NULL;
+  bool any = false;
+  TES_ALLOC(&g, pr->walls.boundaries + 1);
+  for (int i = 0; i < pr->walls.boundaries && p->numbered.boundary; i++)
+    if (p->numbered.boundary[i].condition == TES_NEUMANN)
+      g[i] = p->numbered.boundary[i].g[dim], any = any || g[i];
+  if (!any) goto done;
+  if (!pr->given_pressure) TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &pr->given_pressure));
+  TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->ps));
+  const double *now = pr->ps->data;
+  double *before = pr->given_pressure->data, *to = factor ? pr->pn->data : pr->p.data;
+  for (int64_t i = 0; i < pr->p.length; i++) {
+    if (factor) to[i] = *factor * (now[i] - before[i]);
+    if (!factor && now[i] != 0) to[i] = now[i];
+    before[i] = now[i];
+  }
+done:
+  tesi_free(ctx, &g);
+  return status;
+}
+
+static bool load_is_timed(const TesProblem *p) {
+  const TesiNumbered *n = &p->in_time->given;
+  bool timed = p->in_time->add_load;
+  for (int c = 0; c < TESI_AXES; c++) timed = timed || tesi_function_timed(n->data.f[c]);
+  for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c <= TESI_AXES; c++)
+      timed = timed || (n->boundary[i].condition == TES_NEUMANN && tesi_function_timed(n->boundary[i].g[c]));
+  return timed;
+}
+
+TesStatus tesi_projection_load(TesProblem *p, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const TesiNumbered *n = &p->numbered;
+  if (pr->load) return tes_vector_copy(pr->load, 1, b);
+  TES_TRY(tes_functional_load(
+      &(TesLoadDesc){.space = pr->full,
+                     .f = {n->data.f[0], n->data.f[1], p->mesh->dim == 3 ? n->data.f[2] : NULL}},
+      b));
+  if (n->boundary) TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, n->boundary, b));
+  if (p->in_time->add_load) TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
+  if (pr->timed) goto done;
+  TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &pr->load));
+  TES_TRY(tes_vector_copy(b, 1, pr->load));
+done:
+  return status;
+}
+
+/* ---- what a step is made of ---------------------------------------------------------------------------- */
+
+TesStatus tesi_projection_carry(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  if (pr->is_carried) return TES_OK;
+  TES_TRY(tesi_mixed_convection(pr->mixed, &pr->u, pr->carried[0], &pr->rate));
+  if (pr->open.count) TES_TRY(tesi_mixed_backflow(pr->mixed, &pr->open, &pr->u, pr->carried[0]));
+  pr->is_carried = true;
+done:
+  return status;
+}
+
+TesiFormula tesi_projection_formula(const TesiProjection *pr, double dt) {
+  const double w = pr->known ? dt / pr->step[0] : 0;
+  if (!pr->known) return (TesiFormula){dt, 1, 1, 0, 1, 0};
+  return (TesiFormula){dt, (1 + 2 * w) / (1 + w), 1 + w, w * w / (1 + w), 1 + w, w};
+}
+
+/* b <- the right-hand side of the momentum equation. */
+static TesStatus gather(TesProblem *p, const TesiFormula *f) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tes_vector_copy(&pr->u, f->a1 / f->dt, pr->d));
+  if (f->a2 != 0) TES_TRY(tes_vector_axpy(-f->a2 / f->dt, pr->old[0], pr->d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tes_vector_axpy(-f->e0, pr->carried[0], pr->b));
+  if (f->e1 != 0) TES_TRY(tes_vector_axpy(f->e1, pr->carried[1], pr->b));
+  TES_TRY(tes_vector_copy(&pr->p, 1, pr->pn));
+  TES_TRY(tes_vector_axpy(f->a1 / f->dt, pr->phi[0], pr->pn));
+  if (f->a2 != 0) TES_TRY(tes_vector_axpy(-f->a2 / f->dt, pr->phi[1], pr->pn));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, pr->pn, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+done:
+  return status;
+}
+
+/* x <- what the old velocities extrapolate to. */
+static TesStatus guess_velocity(TesiProjection *pr, double dt) {
+  const int count = pr->guesses_kept ? tesi_min(pr->known, 2) : 0;
+  const double at[3] = {0, -pr->step[0], -pr->step[0] - pr->step[1]};
+  const TesVector *value[3] = {&pr->u, pr->old[0], pr->old[1]};
+  TesStatus status = tes_vector_fill(pr->x, 0);
+  for (int j = 0; j <= count && status == TES_OK; j++) {
+    double weight = 1;
+    for (int i = 0; i <= count; i++)
+      if (i != j) weight *= (dt - at[i]) / (at[j] - at[i]);
+    status = tes_vector_axpy(weight, value[j], pr->x);
+  }
+  return status;
+}
+
+/* pn <- the new pressure, ps <- the new phi, of the velocity x. */
+static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double factor = f->dt / f->a0;
+  bool given = pr->given_pressure != NULL;
+  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, pr->pb));
+  TES_TRY(tes_vector_copy(pr->pb, -1, pr->pz));
+  TES_TRY(tes_vector_fill(pr->pn, 0));
+  if (given) TES_TRY(tesi_projection_give_pressure(p, &factor));
+  if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->pn, pr->pz));
+  TES_TRY(tesi_projection_potential(p, time, factor, pr->pz, pr->ps, result));
+  if (given) TES_TRY(tes_vector_axpy(1, pr->pn, pr->ps));
+  TES_TRY(tesi_projection_project(p, pr->pb, pr->pn));
+  TES_TRY(tes_vector_copy(pr->pn, -pr->nu, pr->pn));
+  TES_TRY(tes_vector_axpy(1, &pr->p, pr->pn));
+  TES_TRY(tes_vector_axpy(1 / factor, pr->ps, pr->pn));
+  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, pr->pn));
+done:
+  return status;
+}
+
+static void swap(TesVector **a, TesVector **b) {
+  TesVector *const other = *a;
+  *a = *b, *b = other;
+}
+
+/* The new state takes the place of the old. `remember`: u becomes an old velocity; else it is one of a start. */
+static TesStatus commit(TesiProjection *pr, const TesiFormula *f, bool remember) {
+  TesContext *ctx = pr->b->context;
+  TesStatus status = TES_OK;
+  swap(&pr->phi[0], &pr->phi[1]);
+  TES_TRY(tes_vector_copy(pr->ps, 1, pr->phi[0]));
+  if (remember) {
+    swap(&pr->old[0], &pr->old[1]);
+    TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
+    swap(&pr->carried[0], &pr->carried[1]);
+    pr->step[1] = pr->step[0], pr->step[0] = f->dt;
+    pr->known = tesi_min(pr->known + 1, TESI_PROJECTION_OLD);
+  }
+  TES_TRY(tes_vector_copy(pr->x, 1, &pr->u));
+  TES_TRY(tes_vector_copy(pr->pn, 1, &pr->p));
+  pr->is_carried = false;
+done:
+  return status;
+}
+
+/* x, pn and ps <- the state at a time. */
+static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TES_TRY(tesi_projection_carry(p));
+  TES_TRY(tesi_projection_use_sigma(p, f->a0 / f->dt));
+  TES_TRY(tesi_in_time_at(p, time));
+  TES_TRY(tesi_walls_update(p, time, &pr->walls));
+  if (pr->walls.timed) TES_TRY(tesi_projection_check_flux(p));
+  TES_TRY(gather(p, f));
+  TES_TRY(guess_velocity(pr, f->dt));
+  TES_TRY(tesi_projection_velocity(p, pr->b, &pr->u, pr->x));
+  TES_TRY(correct(p, time, f, result));
+done:
+  return status;
+}
+
+/* ---- the first step ------------------------------------------------------------------------------------ */
+
+/* Four of a quarter; then old and carried are those of the start, a step before. */
+static TesStatus start(TesProblem *p, double time, double dt, TesSolveResult *result) {
+  enum { QUARTERS = 4 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiFormula f = tesi_projection_formula(pr, dt / QUARTERS);
+  const TesiFormula whole = {.dt = dt};
+  TES_TRY(tesi_projection_carry(p));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->old[0]));
+  TES_TRY(tes_vector_copy(pr->carried[0], 1, pr->carried[1]));
+  for (int i = 1; i <= QUARTERS; i++) {
+    TES_TRY(advance(p, i == QUARTERS ? time + dt : time + i * f.dt, &f, result));
+    TES_TRY(commit(pr, &f, false));
+  }
+  TES_TRY(tes_vector_fill(pr->phi[1], 0));
+  pr->guesses = 0;
+  pr->step[0] = whole.dt, pr->known = 1;
+done:
+  return status;
+}
+
+/* ---- how long ------------------------------------------------------------------------------------------ */
+
+/* The shortest distance of Gauss-Lobatto nodes on a cell [0, 1]. */
+static double node_distance(const TesProblem *p) {
+  double node[TESI_MAX_POINTS];
+  tesi_gauss_lobatto(tesi_projection_of(p)->full->degree + 1, node, NULL);
+  return node[1] - node[0];
+}
+
+/* The longest rung of base 2^(j/4) not above `step`. */
+static double rung(double base, double step) {
+  return step >= base ? base : base * pow(2, floor(4 * log2(step / base) + 1e-9) / 4);
+}
+
+/* Down at once, up by a rung after ten steps; the last two are alike. */
+static double choose_step(TesProblem *p) {
+  enum { WAIT = 10 };
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiInTime *it = p->in_time;
+  const double left = it->desc.end - it->time, up = pow(2, 0.25);
+  if (!(it->desc.cfl > 0)) return it->dt;
+  const double allowed = pr->rate > 0 ? it->desc.cfl * node_distance(p) / pr->rate : INFINITY,
+               longest = rung(pr->base, fmin(pr->base, allowed));
+  double dt = it->dt;
+  pr->since++;
+  if (!(dt > 0) || longest < dt * (1 - 1e-9)) dt = longest, pr->since = 0;
+  if (pr->since >= WAIT && longest > dt * (1 + 1e-9)) dt = fmin(dt * up, longest), pr->since = 0;
+  it->dt = dt;
+  if (dt >= left * (1 - 1e-9)) return left;
+  return 2 * dt > left ? left / 2 : dt;
+}
+
+/* How many steps there will be, as far as is known. */
+static void count_steps(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  const double left = it->desc.end - it->time;
+  if (!(it->desc.cfl > 0)) return;
+  it->steps = it->step + (left > 0 ? (int)fmin(1e8, ceil(left / it->dt * (1 - 1e-9))) : 0);
+  it->all_steps = it->steps;
+}
+
+TesStatus tesi_projection_begin_steps(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiInTime *it = p->in_time;
+  const double whole = it->desc.end - it->desc.start;
+  pr->timed = load_is_timed(p);
+  pr->base = it->desc.max_step > 0 ? fmin(it->desc.max_step, whole) : whole / 100;
+  TES_TRY(tesi_projection_carry(p));
+  if (!(it->desc.cfl > 0)) goto done;
+  choose_step(p);
+  count_steps(p);
+done:
+  return status;
+}
+
+/* ---- a step -------------------------------------------------------------------------------------------- */
+
+/* Explicit convection is stable up to about 0.6 node distances a step. */
+static TesStatus watch(TesProblem *p, double dt) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double limit = 0.6, courant = dt * pr->rate / node_distance(p);
+  if (!pr->warned && courant > limit && !(p->in_time->desc.cfl > 0)) {
+    pr->warned = true;
+    tesi_log(ctx, TES_LOG_WARNING,
+             "warning: the flow crosses %.2g node distances a step of %.3g at t = %.6g; steps are stable up "
+             "to about "
+             "%.1g: take time.step %.2g or less, or time.cfl",
+             courant, dt, p->in_time->time, limit, 0.5 / courant * dt);
+  }
+  TES_CHECK(dt >= p->in_time->desc.min_step * (1 - 1e-9),
+            "the step is %.3g at t = %.6g, below time.min_step, %.3g", dt, p->in_time->time,
+            p->in_time->desc.min_step);
+done:
+  return status;
+}
+
+/* Whether velocities are finite and grow as a flow may. */
+static TesStatus check_state(TesProblem *p, double dt) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *pr = tesi_projection_of(p);
+  double now, before, pressure;
+  TES_TRY(tes_vector_maximum(pr->x, &now));
+  TES_TRY(tes_vector_maximum(&pr->u, &before));
+  TES_TRY(tes_vector_maximum(pr->pn, &pressure));
+  if (!isfinite(now) || !isfinite(pressure))
+    TES_FAIL(TES_NAN,
+             "a step of %.3g from t = %.6g left values that are not finite: the step is unstable, take a "
+             "smaller time.step or time.cfl",
+             dt, p->in_time->time);
+  if (pr->known && before > 0 && now > 100 * before)
+    TES_FAIL(TES_DIVERGED,
+             "a step of %.3g from t = %.6g made the velocity grow from %.3g to %.3g: the step is "
+             "unstable, take a smaller time.step or time.cfl",
+             dt, p->in_time->time, before, now);
+done:
+  return status;
+}
+
+/* The last step becomes this one where the velocity no longer changes. */
+static TesStatus end_if_steady(TesProblem *p, double dt) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiInTime *it = p->in_time;
+  double size, change;
+  TES_TRY(tes_operator_apply(pr->mass, &pr->u, pr->r));
+  TES_TRY(tes_vector_dot(&pr->u, pr->r, &size));
+  it->largest = fmax(it->largest, sqrt(size));
+  TES_TRY(tes_vector_copy(&pr->u, 1, pr->d));
+  TES_TRY(tes_vector_axpy(-1, pr->old[0], pr->d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
+  TES_TRY(tes_vector_dot(pr->d, pr->r, &change));
+  if (sqrt(fmax(change, 0)) <= it->desc.steady * it->largest * dt) it->steps = it->step;
+done:
+  return status;
+}
+
+static void go_on(TesProblem *p, double dt) {
+  TesiInTime *it = p->in_time;
+  const bool last =
+      it->desc.cfl > 0 ? it->time + dt >= it->desc.end - 1e-9 * dt : it->step + 1 == it->all_steps;
+  it->step++;
+  it->time = last ? it->desc.end : it->desc.cfl > 0 ? it->time + dt : it->desc.start + it->step * it->dt;
+}
+
+static TesStatus tell_failure(TesProblem *p, double dt, TesStatus status) {
+  TesContext *ctx = p->context;
+  if ((status == TES_NAN || status == TES_DIVERGED) && !tes_context_message(ctx)[0])
+    return tesi_fail(ctx, status, __FILE__, __LINE__, __func__,
+                     "a step of %.3g from t = %.6g is unstable: take a smaller time.step or time.cfl", dt,
+                     p->in_time->time);
+  return status;
+}
+
+TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TES_TRY(tesi_projection_carry(p));
+  const double time = p->in_time->time, dt = choose_step(p);
+  TES_TRY(watch(p, dt));
+  if (pr->known) {
+    const TesiFormula f = tesi_projection_formula(pr, dt);
+    TES_TRY(tell_failure(p, dt, advance(p, time + dt, &f, result)));
+    TES_TRY(check_state(p, dt));
+    TES_TRY(commit(pr, &f, true));
+  } else {
+    TES_TRY(tell_failure(p, dt, start(p, time, dt, result)));
+  }
+  go_on(p, dt);
+  TES_TRY(tesi_in_time_at(p, p->in_time->time));
+  count_steps(p);
+  if (p->in_time->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
+done:
+  return status;
+}
+
+/* ---- forces -------------------------------------------------------------------------------------------- */
+
+/* r <- M u_t + N(u) + nu K u - B' p - F over all nodes. u_t by the last formula; 0 at the start. */
+static TesStatus momentum_residual(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
+  const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
+  TES_TRY(tesi_projection_carry(p));
+  TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - (pr->known ? a0 / dt : 0), pr->d));
+  if (pr->known) TES_TRY(tes_vector_axpy(a1 / dt, pr->old[0], pr->d));
+  if (pr->known > 1) TES_TRY(tes_vector_axpy(-a2 / dt, pr->old[1], pr->d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tes_operator_apply(pr->whole, &pr->u, pr->r));
+  TES_TRY(tes_vector_axpy(-1, pr->b, pr->r));
+done:
+  return status;
+}
+
+TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
+  TesiProjection *pr = tesi_projection_of(p);
+  uint8_t *mark = NULL;
+  int64_t count;
+  const int64_t length = pr->mixed->velocity->length;
+  TES_TRY(tesi_projection_use_sigma(p, pr->op ? pr->sigma : 1));
+  TES_TRY(momentum_residual(p));
+  TES_ALLOC(&mark, length);
+  TES_TRY(tesi_walls_mark(pr->mixed, boundary, mark, &count));
+  const double *r = (const double *)pr->r->data + direction * length;
+  *force = 0;
+  for (int64_t i = 0; i < length; i++)
+    if (mark[i]) *force -= r[i];
+done:
+  tesi_free(ctx, &mark);
+  return status;
+}

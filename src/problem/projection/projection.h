@@ -1,0 +1,154 @@
+/* Navier-Stokes in time by pressure correction, with velocities of Q_k and pressures of Q_(k-1) on meshes of any kind:
+ *
+ *   (a0 u - a1 u^n + a2 u^(n-1)) / dt - nu Lap u + grad p* + e0 N(u^n) - e1 N(u^(n-1)) = f(t_(n+1)),  u = g
+ *   (grad phi, grad psi) = -(div u, psi)
+ *   p^(n+1) = p^n + a0 / dt phi - nu P div u
+ *
+ * BDF2, convection N(u) = (u . grad u, v) extrapolated, rotational incremental pressure correction (Guermond and Shen
+ * 2004; adaptive-multigrid-liebchen as recommended). phi is that of the gradient which makes u - grad phi free of
+ * divergence, so that histories do not know which step made them:
+ *
+ *   p* = p^n + (a1 phi^n - a2 phi^(n-1)) / dt
+ *
+ * With w = dt / (the step before): a0 = (1 + 2 w) / (1 + w), a1 = 1 + w, a2 = w^2 / (1 + w), e0 = 1 + w, e1 = w. The
+ * first step is four of a quarter by BDF1 (1, 1, 0, 1, 0), after which u^0 and u^1 are a step apart.
+ *
+ * Velocities are solved for by conjugate gradients with the diagonal; phi by the multigrid of a Poisson problem with
+ * phi = 0 on open boundaries, from values extrapolated in time. On open boundaries nu du/dn - p n = g - P n +
+ * 1/2 min(u.n, 0) u. Where a pressure P changes there, phi takes its change.
+ *
+ * Vectors of velocities hold all components behind each other, boundary values included. On the host. */
+#ifndef TESI_PROJECTION_H
+#define TESI_PROJECTION_H
+
+#include "operator/mixed/mixed.h"
+#include "problem/in_time.h"
+
+enum { TESI_PROJECTION_OLD = 2, TESI_PROJECTION_GUESSES = 4 };
+
+/* What holds on one boundary. */
+typedef struct TesiWall {
+  unsigned components; /* bit c: component c of the velocity is given */
+  bool open;           /* the normal component is free: the pressure is determined there */
+  /* Where values are given. */
+  int64_t count;
+  int64_t *slot;  /* [dim][count] place in TesiWalls.entry, -1: this component is free */
+  double *x;      /* [3][count] */
+  double *normal; /* the same; NULL: no value asks for it */
+} TesiWall;
+
+/* Given values of the velocity. Where boundaries meet the value of the largest priority holds, and among these that of
+ * the smallest Euclidean length: walls at rest win over a lid. */
+typedef struct TesiWalls {
+  int boundaries;
+  TesiWall *wall;
+  int64_t count;
+  int64_t *entry; /* [count] entries of velocity vectors */
+  double *value;  /* [count] at the time */
+  double *length; /* [count] scratch */
+  int *priority;  /* the same */
+  double at;      /* the time of the values; NaN: none */
+  bool timed, any_open;
+} TesiWalls;
+
+/* A step's numbers, as above. */
+typedef struct TesiFormula {
+  double dt, a0, a1, a2, e0, e1;
+} TesiFormula;
+
+typedef struct TesiProjection {
+  double nu;
+  TesSpace *full;     /* velocities without given values */
+  TesSpace *velocity; /* those of the problem; its part 0 */
+  TesiMixed *mixed;
+  TesiWalls walls;
+  TesiMixedFaces open, closed;
+  TesProblem *poisson; /* of phi */
+  /* mass, and sigma M + nu K over the unknowns and over all nodes; the pressure's mass; inverse diagonals */
+  TesOperator *mass, *op, *whole, *pressure_mass;
+  TesVector *inverse, *pressure_inverse;
+  double sigma;
+  TesVector u, p; /* parts of the problem's solution */
+  /* The state: old velocities u(t - dt_1), u(t - dt_1 - dt_2), N(u) of now and before, phi of now and before. */
+  TesVector *old[TESI_PROJECTION_OLD], *carried[2], *phi[2];
+  double step[TESI_PROJECTION_OLD]; /* dt_1, dt_2 */
+  int known;                        /* old velocities that are there */
+  bool is_carried;                  /* carried[0] is that of u */
+  double rate;                      /* cells that it crosses a unit of time */
+  /* phi / step, from which guesses are extrapolated, and their times. */
+  TesVector *guess[TESI_PROJECTION_GUESSES];
+  double guess_at[TESI_PROJECTION_GUESSES];
+  int guesses, guesses_kept;
+  int since;       /* steps since the step changed */
+  double largest;  /* rate so far */
+  TesVector *load; /* F where it is the same at all times; NULL: not, or not known */
+  bool timed, warned;
+  TesVector *given_pressure; /* P at nodes of open boundaries; NULL: 0 */
+  double base;               /* of the ladder of steps */
+  /* work */
+  TesVector *b, *r, *x, *d, *z, *q, *s;        /* velocities */
+  TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
+} TesiProjection;
+
+static inline TesiProjection *tesi_projection_of(const TesProblem *problem) {
+  return problem->in_time ? problem->in_time->projection : NULL;
+}
+
+extern const TesiMarch tesi_projection_march;
+
+/* ---- given values (projection_walls.c) ---- */
+
+/* Which components are given on which boundary: walls->wall[..].components and open. */
+TesStatus tesi_walls_classify(const TesProblem *problem, const TesiMixed *mixed, TesiWalls *walls);
+/* Entries and candidates; the velocity space stands. */
+TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity, const TesiMixed *mixed,
+                            TesiWalls *walls);
+void tesi_walls_free(TesContext *ctx, TesiWalls *walls);
+/* walls->value <- those of the problem's numbers at a time. */
+TesStatus tesi_walls_update(const TesProblem *problem, double time, TesiWalls *walls);
+/* u <- u with the values, or zeros (values false), at the entries. */
+void tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
+
+/* mark[length] <- whether a node is one of the boundary; *count <- how many are. */
+TesStatus tesi_walls_mark(const TesiMixed *mixed, int boundary, uint8_t *mark, int64_t *count);
+
+/* ---- solves (projection_solve.c) ---- */
+
+/* d <- about A^-1 r by conjugate gradients with the inverse diagonal until |r| <= target; r becomes the residual. z, q:
+ * scratch. Errors: TES_NOT_CONVERGED, TES_NAN. */
+TesStatus tesi_jacobi_cg(const TesOperator *op, const TesVector *inverse, double target, int most,
+                         TesVector *r, TesVector *d, TesVector *z, TesVector *q, TesVector *p);
+/* sigma M + nu K for a sigma. */
+TesStatus tesi_projection_use_sigma(TesProblem *problem, double sigma);
+/* x <- the solution with the given values of b; x: a guess, old: the solution before. */
+TesStatus tesi_projection_velocity(TesProblem *problem, const TesVector *b, const TesVector *old,
+                                   TesVector *x);
+/* phi <- that of b = -(div u, psi), from the guess at a time for a step dt / a0. */
+TesStatus tesi_projection_potential(TesProblem *problem, double time, double scale, TesVector *b,
+                                    TesVector *phi, TesSolveResult *result);
+/* x <- M^-1 b for pressures. b is lost. */
+TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, TesVector *x);
+/* v <- v without its mean. */
+TesStatus tesi_projection_remove_mean(TesProblem *problem, TesVector *v);
+
+/* ---- steps (projection.c) ---- */
+
+/* One step. The state is that before it after a failure. */
+TesStatus tesi_projection_step(TesProblem *problem, TesSolveResult *result);
+/* The length of the first step, and how many there are. */
+TesStatus tesi_projection_begin_steps(TesProblem *problem);
+/* carried[0] and rate of the solution. */
+TesStatus tesi_projection_carry(TesProblem *problem);
+/* b <- int f v + stress of open boundaries, of the problem's numbers. */
+TesStatus tesi_projection_load(TesProblem *problem, TesVector *b);
+/* Where pressures are given: pn <- phi for the change to the numbers' P, `factor` dt / a0; NULL: the solution's own
+ * pressure <- P there. */
+TesStatus tesi_projection_give_pressure(TesProblem *problem, const double *factor);
+/* Refuses what flows in through closed boundaries and not out. */
+TesStatus tesi_projection_check_flux(TesProblem *problem);
+/* Force of the fluid on a boundary: - the residual of the momentum equation there. */
+TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force);
+/* The formula of a step dt after those that are known. */
+TesiFormula tesi_projection_formula(const TesiProjection *projection, double dt);
+
+#endif

@@ -1,0 +1,261 @@
+/* Spaces, operators and the start: see projection.h. */
+#include <math.h>
+#include <stdio.h>
+#include "device/kernel.h"
+#include "functional/functional.h"
+#include "operator/operator.h"
+#include "problem/projection/projection.h"
+
+enum { LEAST = 2, MOST = 8 /* degrees */ };
+
+/* ---- spaces -------------------------------------------------------------------------------------------- */
+
+static TesStatus create_spaces(TesProblem *p, TesiProjection *pr, int degree) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
+  uint8_t *given = NULL;
+  TesSpace *pressure = NULL;
+  TES_ALLOC(&given, names + 1);
+  TesSpaceDesc desc = {.mesh = p->mesh, .degree = degree, .components = dim, .given = given};
+  TES_TRY(tes_space_create(ctx, &desc, &pr->full));
+  desc.components = 1, desc.degree = degree - 1;
+  TES_TRY(tes_space_create(ctx, &desc, &pressure));
+  TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
+  TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
+  for (int i = 0; i < names; i++) given[i] = (uint8_t)pr->walls.wall[i].components;
+  desc.components = dim, desc.degree = degree;
+  if (!p->numbered.boundary) desc.given = NULL;
+  TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
+  TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
+  TES_TRY(tesi_walls_create(p, pr->velocity, pr->mixed, &pr->walls));
+done:
+  tes_space_destroy(&pressure);
+  tesi_free(ctx, &given);
+  return status;
+}
+
+static TesStatus create_faces(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh);
+  bool *open = NULL, *closed = NULL;
+  TES_ALLOC(&open, names + 1);
+  TES_ALLOC(&closed, names + 1);
+  for (int i = 0; i < names && p->numbered.boundary; i++) {
+    open[i] = p->numbered.boundary[i].condition == TES_NEUMANN;
+    closed[i] = p->numbered.boundary[i].condition == TES_DIRICHLET && !pr->walls.wall[i].open;
+  }
+  TES_TRY(tesi_mixed_faces_create(pr->mixed, open, &pr->open));
+  TES_TRY(tesi_mixed_faces_create(pr->mixed, closed, &pr->closed));
+done:
+  tesi_free(ctx, &open);
+  tesi_free(ctx, &closed);
+  return status;
+}
+
+/* ---- the pressure's problem ---------------------------------------------------------------------------- */
+
+/* -Lap phi = b, phi = 0 on open boundaries, else no flux; each solve is of a correction, so that there is a guess. */
+static TesStatus create_poisson(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *zero = NULL;
+  TesFunction *none = NULL;
+  TesBoundary *boundary = NULL;
+  int count = 1;
+  const TesSpace *pressure = p->space->part[1];
+  TES_ALLOC(&boundary, pr->walls.boundaries + 1);
+  TES_TRY(tes_function_create_constant(ctx, 0, &none));
+  boundary[0] = (TesBoundary){.condition = TES_NEUMANN};
+  for (int i = 0; i < pr->walls.boundaries; i++)
+    if (pr->walls.wall[i].open)
+      boundary[count++] =
+          (TesBoundary){.name = tes_mesh_boundary_name(p->mesh, i), .condition = TES_DIRICHLET};
+  TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &zero));
+  TesProblemDesc desc = {.equation = TES_POISSON,
+                         .mesh = p->mesh,
+                         .degree = pressure->degree,
+                         .data = {.f = {none}},
+                         .boundaries = count,
+                         .boundary = boundary,
+                         .guess = zero,
+                         .solver = p->options};
+  desc.solver.tolerance = p->tolerance;
+  TES_TRY(tes_problem_create(ctx, &desc, &pr->poisson));
+done:
+  tes_vector_destroy(&zero);
+  tes_function_destroy(&none);
+  tesi_free(ctx, &boundary);
+  return status;
+}
+
+/* What the problem tells of itself is the pressure's, whose solves are most of a step. */
+static void describe(TesProblem *p, const TesiProjection *pr) {
+  p->op = tesi_operator_retain(pr->poisson->op);
+  p->cycle = pr->poisson->cycle;
+  snprintf(p->method_text, sizeof p->method_text,
+           "BDF2, convection extrapolated, pressure correction; pressure: %.70s", pr->poisson->method_text);
+  snprintf(p->precision_text, sizeof p->precision_text, "%s", pr->poisson->precision_text);
+}
+
+/* ---- vectors and operators ----------------------------------------------------------------------------- */
+
+static TesStatus create_vectors(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int64_t n = pr->full->length, m = pr->mixed->pressure->length;
+  TesVector **const velocities[] = {&pr->old[0], &pr->old[1], &pr->carried[0], &pr->carried[1],
+                                    &pr->b,      &pr->r,      &pr->x,          &pr->d,
+                                    &pr->z,      &pr->q,      &pr->s};
+  TesVector **const pressures[] = {&pr->phi[0], &pr->phi[1], &pr->pb, &pr->pr, &pr->pd,
+                                   &pr->pz,     &pr->pq,     &pr->pn, &pr->ps};
+  for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
+    TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, velocities[i]));
+  for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
+    TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, pressures[i]));
+  pr->guesses_kept = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
+  for (int i = 0; i < pr->guesses_kept; i++) TES_TRY(tes_vector_create(ctx, m, TES_DOUBLE, &pr->guess[i]));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+  pr->u = tesi_space_range(p->space, p->u, 0);
+  pr->p = tesi_space_range(p->space, p->u, 1);
+  for (int c = 0; c < p->mesh->dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
+done:
+  return status;
+}
+
+static TesStatus create_masses(TesProblem *p, TesiProjection *pr) {
+  const TesTermDesc mass = {.term = TES_TERM_MASS};
+  const TesStatus status = tes_operator_create(
+      p->context, &(TesOperatorDesc){.space = pr->full, .form = {1, &mass, 0}}, &pr->mass);
+  if (status != TES_OK) return status;
+  return tes_operator_create(p->context,
+                             &(TesOperatorDesc){.space = pr->mixed->pressure, .form = {1, &mass, 0}},
+                             &pr->pressure_mass);
+}
+
+/* ---- the start ----------------------------------------------------------------------------------------- */
+
+static TesStatus interpolate(const TesSpace *space, const TesFunction *const *f, double time, TesVector *v) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesFunction *now[TESI_AXES] = {NULL};
+  for (int c = 0; c < tesi_max(space->parts, 1); c++)
+    if (f[c]) TES_TRY(tesi_function_at(f[c], time, &now[c]));
+  TES_TRY(now[0] ? tes_space_interpolate(space, (const TesFunction *const *)now, v) : tes_vector_fill(v, 0));
+done:
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&now[c]);
+  return status;
+}
+
+static TesStatus begin(TesProblem *p, TesiProjection *pr, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int dim = p->mesh->dim;
+  const double time = p->in_time->time;
+  const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
+  const TesFunction *pressure = desc->initial[dim] ? desc->initial[dim]
+                                : desc->initial[0] ? NULL
+                                                   : desc->exact[dim];
+  TES_TRY(interpolate(pr->full, initial, time, &pr->u));
+  TES_TRY(tesi_walls_update(p, time, &pr->walls));
+  tesi_walls_put(&pr->walls, true, &pr->u);
+  TES_TRY(interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
+  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
+  TES_TRY(tesi_projection_give_pressure(p, NULL));
+done:
+  return status;
+}
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double alpha;
+  TesiProjection *pr = p->in_time->projection;
+  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "navier_stokes runs on the device cpu alone");
+  TES_CHECK(degree >= LEAST && degree <= MOST,
+            "the degree of the velocity is %d, expected %d..%d: the pressure has one less", degree, LEAST,
+            MOST);
+  TES_CHECK(p->numbered.data.a == NULL || tes_function_constant(p->numbered.data.a, &pr->nu),
+            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
+  if (!p->numbered.data.a) pr->nu = 1;
+  TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
+  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
+  TES_CHECK(!desc->materials, "navier_stokes has one material: the same fluid everywhere");
+  TES_CHECK(desc->time.method == TES_TIME_AUTO, "the method in time of navier_stokes is imex_bdf2: auto");
+  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
+  TES_CHECK(!desc->guess, "a problem in time starts from its initial values, not from a guess");
+done:
+  return status;
+}
+
+static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr;
+  const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
+  TES_NEW(&pr);
+  p->in_time->projection = pr;
+  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
+  TES_TRY(check(p, desc, degree));
+  TES_TRY(create_spaces(p, pr, degree));
+  TES_TRY(create_faces(p, pr));
+  TES_TRY(create_vectors(p, pr));
+  TES_TRY(create_masses(p, pr));
+  TES_TRY(create_poisson(p, pr));
+  describe(p, pr);
+  TES_TRY(begin(p, pr, desc));
+  TES_TRY(tesi_projection_check_flux(p));
+  TES_TRY(tesi_projection_begin_steps(p));
+done:
+  return status;
+}
+
+static void destroy(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesiProjection *pr = tesi_projection_of(p);
+  if (!pr) return;
+  TesVector **const vectors[] = {&pr->old[0],
+                                 &pr->old[1],
+                                 &pr->carried[0],
+                                 &pr->carried[1],
+                                 &pr->b,
+                                 &pr->r,
+                                 &pr->x,
+                                 &pr->d,
+                                 &pr->z,
+                                 &pr->q,
+                                 &pr->s,
+                                 &pr->phi[0],
+                                 &pr->phi[1],
+                                 &pr->pb,
+                                 &pr->pr,
+                                 &pr->pd,
+                                 &pr->pz,
+                                 &pr->pq,
+                                 &pr->pn,
+                                 &pr->ps,
+                                 &pr->inverse,
+                                 &pr->load,
+                                 &pr->guess[0],
+                                 &pr->guess[1],
+                                 &pr->guess[2],
+                                 &pr->guess[3],
+                                 &pr->pressure_inverse,
+                                 &pr->given_pressure};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  tes_problem_destroy(&pr->poisson);
+  TesOperator **const operators[] = {&pr->mass, &pr->op, &pr->whole, &pr->pressure_mass};
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) tes_operator_destroy(operators[i]);
+  if (pr->mixed) {
+    tesi_mixed_faces_free(pr->mixed, &pr->open);
+    tesi_mixed_faces_free(pr->mixed, &pr->closed);
+  }
+  tesi_walls_free(ctx, &pr->walls);
+  tesi_mixed_destroy(&pr->mixed);
+  tes_space_destroy(&pr->velocity);
+  tes_space_destroy(&pr->full);
+  tesi_free(ctx, &p->in_time->projection);
+}
+
+const TesiMarch tesi_projection_march = {create, tesi_projection_step, destroy};

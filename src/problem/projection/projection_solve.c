@@ -1,0 +1,209 @@
+/* The solves of a step: see projection.h. */
+#include <math.h>
+#include "krylov/solver.h"
+#include "operator/operator.h"
+#include "problem/projection/projection.h"
+
+/* ---- conjugate gradients with the diagonal ------------------------------------------------------------- */
+
+static TesStatus scale(const TesVector *r, const TesVector *inverse, TesVector *z) {
+  return tesi_device_multiply(r->context, TES_DOUBLE, r->length, 1, r->data, inverse->data, z->data);
+}
+
+TesStatus tesi_jacobi_cg(const TesOperator *op, const TesVector *inverse, double target, int most,
+                         TesVector *r, TesVector *d, TesVector *z, TesVector *q, TesVector *p) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  double norm, rz = 0;
+  TES_TRY(tes_vector_fill(d, 0));
+  TES_TRY(tes_vector_norm(r, &norm));
+  for (int i = 0; norm > target; i++) {
+    double before = rz, pq;
+    if (i == most) return TES_NOT_CONVERGED;
+    TES_TRY(scale(r, inverse, z));
+    TES_TRY(tes_vector_dot(r, z, &rz));
+    TES_TRY(i ? tes_vector_xpay(z, rz / before, p) : tes_vector_copy(z, 1, p));
+    TES_TRY(tes_operator_apply(op, p, q));
+    TES_TRY(tes_vector_dot(p, q, &pq));
+    TES_TRY(tes_vector_axpy(rz / pq, p, d));
+    TES_TRY(tes_vector_axpy(-rz / pq, q, r));
+    TES_TRY(tes_vector_norm(r, &norm));
+    TES_TRY(tesi_work_go_on(ctx));
+  }
+  if (!isfinite(norm)) return TES_NAN;
+done:
+  return status;
+}
+
+static TesStatus find_inverse(const TesOperator *op, TesVector **inverse) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  if (!*inverse) TES_TRY(tes_vector_create(ctx, op->space->length, TES_DOUBLE, inverse));
+  TES_TRY(tes_operator_diagonal(op, *inverse));
+  double *values = (*inverse)->data;
+  for (int64_t i = 0; i < (*inverse)->length; i++) values[i] = 1 / values[i];
+done:
+  return status;
+}
+
+/* ---- velocities ---------------------------------------------------------------------------------------- */
+
+TesStatus tesi_projection_use_sigma(TesProblem *p, double sigma) {
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesFunction *nu = NULL, *c = NULL;
+  if (pr->op && pr->sigma == sigma) return TES_OK;
+  tes_operator_destroy(&pr->op);
+  tes_operator_destroy(&pr->whole);
+  TES_TRY(tes_function_create_constant(ctx, pr->nu, &nu));
+  TES_TRY(tes_function_create_constant(ctx, sigma, &c));
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = nu}},
+                              {.term = TES_TERM_MASS, .a = {.all = c}}};
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {2, term, 0}}, &pr->op));
+  TES_TRY(tesi_operator_on(pr->op, pr->full, TES_DOUBLE, &pr->whole));
+  TES_TRY(find_inverse(pr->op, &pr->inverse));
+  pr->sigma = sigma;
+done:
+  tes_function_destroy(&nu);
+  tes_function_destroy(&c);
+  return status;
+}
+
+/* r <- b - (sigma M + nu K) x at the unknowns; its norm. */
+static TesStatus find_residual(TesiProjection *pr, const TesVector *b, const TesVector *x, TesVector *r,
+                               double *norm) {
+  TesStatus status = tes_operator_residual(pr->whole, b, x, r);
+  tesi_walls_put(&pr->walls, false, r);
+  return status == TES_OK ? tes_vector_norm(r, norm) : status;
+}
+
+/* The tolerance is of the residual of the old solution with the new values. */
+TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
+  enum { MOST = 1000 };
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double reference, norm;
+  TES_TRY(tes_vector_copy(old, 1, pr->d));
+  tesi_walls_put(&pr->walls, true, pr->d);
+  TES_TRY(find_residual(pr, b, pr->d, pr->r, &reference));
+  tesi_walls_put(&pr->walls, true, x);
+  TES_TRY(find_residual(pr, b, x, pr->r, &norm));
+  if (!isfinite(norm) || !isfinite(reference)) return TES_NAN;
+  if (reference < norm) {
+    TES_TRY(tes_vector_copy(pr->d, 1, x));
+    TES_TRY(find_residual(pr, b, x, pr->r, &norm));
+  }
+  TES_TRY(tesi_jacobi_cg(pr->op, pr->inverse, fmax(p->tolerance * reference, 1e-15 * norm), MOST, pr->r,
+                         pr->d, pr->z, pr->q, pr->s));
+  TES_TRY(tes_vector_axpy(1, pr->d, x));
+done:
+  return status;
+}
+
+/* ---- pressures ----------------------------------------------------------------------------------------- */
+
+/* Lagrange's polynomial through the old ones. */
+static TesStatus extrapolate(const TesiProjection *pr, double time, double factor, TesVector *phi) {
+  TesStatus status = tes_vector_fill(phi, 0);
+  for (int j = 0; j < pr->guesses && status == TES_OK; j++) {
+    double weight = factor;
+    for (int i = 0; i < pr->guesses; i++)
+      if (i != j) weight *= (time - pr->guess_at[i]) / (pr->guess_at[j] - pr->guess_at[i]);
+    status = tes_vector_axpy(weight, pr->guess[j], phi);
+  }
+  return status;
+}
+
+static TesStatus keep_guess(TesiProjection *pr, double time, double factor, const TesVector *phi) {
+  const int last = pr->guesses_kept - 1;
+  if (last < 0) return TES_OK;
+  TesVector *oldest = pr->guess[last];
+  for (int i = last; i > 0; i--) pr->guess[i] = pr->guess[i - 1], pr->guess_at[i] = pr->guess_at[i - 1];
+  pr->guess[0] = oldest, pr->guess_at[0] = time;
+  pr->guesses = tesi_min(pr->guesses + 1, pr->guesses_kept);
+  return tes_vector_copy(phi, 1 / factor, oldest);
+}
+
+/* What rounding and the interpolation of boundary values leave of the net flux is no part of the equation. */
+static TesStatus balance(const TesiProjection *pr, TesVector *b) {
+  double sum = 0, *values = b->data;
+  if (pr->walls.any_open) return TES_OK;
+  for (int64_t i = 0; i < b->length; i++) sum += values[i];
+  for (int64_t i = 0; i < b->length; i++) values[i] -= sum / (double)b->length;
+  return TES_OK;
+}
+
+static TesStatus poisson_residual(TesiProjection *pr, const TesVector *b, const TesVector *phi, TesVector *r,
+                                  double *norm) {
+  TesContext *ctx = b->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_operator_residual(pr->poisson->op, b, phi, r));
+  TES_TRY(tesi_problem_clear(pr->poisson, r));
+  TES_TRY(tes_vector_norm(r, norm));
+done:
+  return status;
+}
+
+TesStatus tesi_projection_potential(TesProblem *p, double time, double factor, TesVector *b, TesVector *phi,
+                                    TesSolveResult *result) {
+  enum { ONE_CYCLE = 2 };
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSolveResult one = {0};
+  double load, norm;
+  TES_TRY(balance(pr, b));
+  TES_TRY(tesi_problem_clear(pr->poisson, b));
+  TES_TRY(tes_vector_norm(b, &load));
+  TES_TRY(extrapolate(pr, time, factor, phi));
+  TES_TRY(poisson_residual(pr, b, phi, pr->pr, &norm));
+  if (!isfinite(load) || !isfinite(norm)) return TES_NAN;
+  if (norm > load) {
+    TES_TRY(tes_vector_fill(phi, 0));
+    TES_TRY(tes_vector_copy(b, 1, pr->pr));
+    norm = load;
+  }
+  if (load > 0 && norm > 1e-15 * load) {
+    tesi_solver_set_tolerance(pr->poisson->solver,
+                              fmin(fmax(p->tolerance * load / norm, 1e-14), 1. / ONE_CYCLE));
+    TES_TRY(tes_vector_fill(pr->pd, 0));
+    TES_TRY(tes_solver_solve(pr->poisson->solver, pr->pr, pr->pd, &one));
+    TES_TRY(tes_vector_axpy(1, pr->pd, phi));
+  }
+  TES_TRY(keep_guess(pr, time, factor, phi));
+  one.iterations += result->iterations;
+  one.fractional_iterations = NAN;
+  *result = one;
+done:
+  return status;
+}
+
+TesStatus tesi_projection_project(TesProblem *p, TesVector *b, TesVector *x) {
+  enum { MOST = 1000 };
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double norm;
+  if (!pr->pressure_inverse) TES_TRY(find_inverse(pr->pressure_mass, &pr->pressure_inverse));
+  TES_TRY(tes_vector_norm(b, &norm));
+  TES_TRY(tesi_jacobi_cg(pr->pressure_mass, pr->pressure_inverse, fmin(1e-4, 1e-2 * p->tolerance) * norm,
+                         MOST, b, x, pr->pz, pr->pq, pr->pd));
+done:
+  return status;
+}
+
+TesStatus tesi_projection_remove_mean(TesProblem *p, TesVector *v) {
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double sum, volume, *values = v->data;
+  TES_TRY(tes_vector_fill(pr->pz, 1));
+  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->pz, pr->pq));
+  TES_TRY(tes_vector_dot(pr->pq, pr->pz, &volume));
+  TES_TRY(tes_vector_dot(pr->pq, v, &sum));
+  for (int64_t i = 0; i < v->length; i++) values[i] -= sum / volume;
+done:
+  return status;
+}
