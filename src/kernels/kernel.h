@@ -265,7 +265,9 @@ TESK_DEVICE double TESK_RECIPROCAL(double v) {
   return fma(r, fma(e, e, e), r);
 }
 TESK_DEVICE float TESK_RECIPROCAL(float v) {
-  return 1 / v;
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
 }
 #endif
 

@@ -2,12 +2,12 @@
  * both directions across are turned without a barrier. Right where they fit: n = 2 and 3. */
 #include "saddle_lanes_tables.h"
 
-/* A plane w[N][N] <- A w B', both [N][ROW_N]. */
-TESK_DEVICE void multiply_plane(const real *A, const real *B, real *w) {
+/* A plane w[N][N], directions d and e, to modes. */
+TESK_DEVICE void plane_to_modes(const Place *p, int d, int e, real *w) {
   TESK_UNROLL
   for (int i = 0; i < N; i++) {
     real out[N];
-    multiply(B, N, N, ROW_N, w + i * N, out);
+    to_modes(p, e, w + i * N, out);
     TESK_UNROLL
     for (int j = 0; j < N; j++) w[i * N + j] = out[j];
   }
@@ -17,7 +17,28 @@ TESK_DEVICE void multiply_plane(const real *A, const real *B, real *w) {
     real in[N], out[N];
     TESK_UNROLL
     for (int i = 0; i < N; i++) in[i] = w[i * N + j];
-    multiply(A, N, N, ROW_N, in, out);
+    to_modes(p, d, in, out);
+    TESK_UNROLL
+    for (int i = 0; i < N; i++) w[i * N + j] = out[i];
+  }
+}
+
+/* And back. */
+TESK_DEVICE void plane_from_modes(const Place *p, int d, int e, real *w) {
+  TESK_UNROLL
+  for (int i = 0; i < N; i++) {
+    real out[N];
+    from_modes(p, e, w + i * N, out);
+    TESK_UNROLL
+    for (int j = 0; j < N; j++) w[i * N + j] = out[j];
+  }
+  FORGET();
+  TESK_UNROLL
+  for (int j = 0; j < N; j++) {
+    real in[N], out[N];
+    TESK_UNROLL
+    for (int i = 0; i < N; i++) in[i] = w[i * N + j];
+    from_modes(p, d, in, out);
     TESK_UNROLL
     for (int i = 0; i < N; i++) w[i * N + j] = out[i];
   }
@@ -88,7 +109,7 @@ TESK_DEVICE void load_velocity(const Place *p, int c, int pl, const real *x, con
     couple_b(x + at, offset_of(p, e, 2), a, te + AT_HIGH, 1, w);
   }
   FORGET();
-  multiply_plane(matrix_of(p, d, AT_FORWARD), matrix_of(p, e, AT_FORWARD), w);
+  plane_to_modes(p, d, e, w);
   real *to = U + (c * PLANES + pl * PLANE) * LANES + p->lane;
   TESK_UNROLL
   for (int i = 0; i < N * N; i++) to[i * LANES] = w[i];
@@ -100,7 +121,7 @@ TESK_DEVICE void load_pressure(const Place *p, int i, const real *b, real *Q) {
   const int a[2] = {offset_of(p, 1, 0), offset_of(p, 1, 1)}, bb[2] = {offset_of(p, 2, 0), offset_of(p, 2, 1)};
   real w[N * N];
   read_plane(b + offset_of(p, 0, cell) + (3 * CUBE + (i - cell * N1) * N1 * N1) * G, a, bb, w);
-  multiply_plane(matrix_of(p, 1, AT_FORWARD), matrix_of(p, 2, AT_FORWARD), w);
+  plane_to_modes(p, 1, 2, w);
   TESK_UNROLL
   for (int j = 0; j < N; j++) {
     TESK_UNROLL
@@ -145,7 +166,7 @@ TESK_DEVICE void store_velocity(const Place *p, int c, int j, const real *x, con
     const real *from = U + (c * PLANES + j * PLANE) * LANES + p->lane;
     TESK_UNROLL
     for (int i = 0; i < N * N; i++) w[i] = from[i * LANES];
-    multiply_plane(matrix_of(p, d, AT_BACK), matrix_of(p, e, AT_BACK), w);
+    plane_from_modes(p, d, e, w);
   }
   write_plane(w, a, b, y + at);
 }
@@ -160,7 +181,7 @@ TESK_DEVICE void store_pressure(const Place *p, int i, const real *x, const real
     TESK_UNROLL
     for (int k = 0; k < N; k++) w[j * N + k] = Q[(i * SX + j * SY + k * SZ) * LANES + p->lane];
   }
-  multiply_plane(matrix_of(p, 1, AT_BACK), matrix_of(p, 2, AT_BACK), w);
+  plane_from_modes(p, 1, 2, w);
   const real mean = i % N1 == 0 ? mean_of(p, x) : 0;
   w[0] += mean, w[N1] += mean, w[N1 * N] += mean, w[N1 * N + N1] += mean;
   write_plane(w, a, b, y + at);

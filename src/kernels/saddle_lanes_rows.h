@@ -39,7 +39,7 @@ TESK_DEVICE void load_rows(const Place *p, int c, int pl, int i, const real *x, 
     subtract(B + AT_HIGH, line, w, h * N + N1, 1);
   }
   FORGET();
-  multiply_pair(B + AT_FORWARD, N, N, ROW_N, w, out);
+  pair_to_modes(p, e, w, out);
   real *to = U + (c * PLANES + pl * PLANE + i * PITCH) * LANES + p->lane;
   TESK_UNROLL
   for (int j = 0; j < 2 * N; j++) to[(j / N * N1 * PITCH + j % N) * LANES] = out[j];
@@ -52,30 +52,33 @@ TESK_DEVICE void load_pressure_rows(const Place *p, int i, int j, const real *b,
   TESK_UNROLL
   for (int k = 0; k < 2 * N; k++)
     w[k] = TESK_READ(b + at + offset_of(p, 1, k / N) + offset_of(p, 2, k % N / N1) + k % N1 * G);
-  multiply_pair(matrix_of(p, 2, AT_FORWARD), N, N, ROW_N, w, out);
+  pair_to_modes(p, 2, w, out);
   TESK_UNROLL
   for (int k = 0; k < 2 * N; k++)
     Q[(i * SX + (j + k / N * N1) * SY + k % N * SZ) * LANES + p->lane] = -out[k];
 }
 
-/* Two lines in shared memory, `other` apart, <- A times them. */
-TESK_DEVICE void turn_lines(const real *A, int step, int other, real *line) {
+/* Two lines of direction d in shared memory, `other` apart, to modes or `back`. */
+TESK_DEVICE void turn_lines(const Place *p, int d, int back, int step, int other, real *line) {
   real in[2 * N], out[2 * N];
   TESK_UNROLL
   for (int i = 0; i < 2 * N; i++) in[i] = line[(i / N * other + i % N * step) * LANES];
-  multiply_pair(A, N, N, ROW_N, in, out);
+  if (back)
+    pair_from_modes(p, d, in, out);
+  else
+    pair_to_modes(p, d, in, out);
   TESK_UNROLL
   for (int i = 0; i < 2 * N; i++) line[(i / N * other + i % N * step) * LANES] = out[i];
 }
 
 /* Lines t along a of the planes from `first` on of the components (count a component), then of the pressure. */
-TESK_DEVICE void turn_rows(const Place *p, int t, int first, int count, int table, real *U, real *Q) {
+TESK_DEVICE void turn_rows(const Place *p, int t, int first, int count, int back, real *U, real *Q) {
   const int pl = t / N1, c = pl / count, j = t % N1, d = c == 2 ? 0 : c + 1;
   if (c < 3)
-    turn_lines(matrix_of(p, d, table), PITCH, N1,
+    turn_lines(p, d, back, PITCH, N1,
                U + (c * PLANES + (first + pl - c * count) * PLANE + j) * LANES + p->lane);
   else
-    turn_lines(matrix_of(p, 1, table), SY, N1 * SZ, Q + ((pl - 3 * count) * SX + j * SZ) * LANES + p->lane);
+    turn_lines(p, 1, back, SY, N1 * SZ, Q + ((pl - 3 * count) * SX + j * SZ) * LANES + p->lane);
 }
 
 TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U, real *Q) {
@@ -90,7 +93,7 @@ TESK_DEVICE void load_planes(const Place *p, const TeskLanesVectors *v, real *U,
       load_pressure_rows(p, pl - 3 * (N + 3), t % N1, b0, Q);
   }
   __syncthreads();
-  for (int t = p->task; t < (3 * (N + 3) + N) * N1; t += TASKS) turn_rows(p, t, 0, N + 3, AT_FORWARD, U, Q);
+  for (int t = p->task; t < (3 * (N + 3) + N) * N1; t += TASKS) turn_rows(p, t, 0, N + 3, 0, U, Q);
 }
 
 /* ---- out ------------------------------------------------------------------------------------------------- */
@@ -112,7 +115,7 @@ TESK_DEVICE void store_rows(const Place *p, int c, int j, int i, const real *x, 
     const int other = N1 * (c < 3 ? PITCH : SY);
     TESK_UNROLL
     for (int k = 0; k < 2 * N; k++) w[k] = from[(k / N * other + k % N) * LANES + p->lane];
-    multiply_pair(matrix_of(p, e, AT_BACK), N, N, ROW_N, w, out);
+    pair_from_modes(p, e, w, out);
   }
   if (c == 3 && j % N1 == 0 && i == 0) {
     const real mean = mean_of(p, x);
@@ -126,7 +129,7 @@ TESK_DEVICE void store_rows(const Place *p, int c, int j, int i, const real *x, 
 TESK_DEVICE void store_planes(const Place *p, int writes, const TeskLanesVectors *v, real *U, real *Q) {
   const real *const x = (const real *)v->x;
   real *const y = (real *)v->y;
-  for (int t = p->task; t < (3 * M + N) * N1; t += TASKS) turn_rows(p, t, 1, M, AT_BACK, U, Q);
+  for (int t = p->task; t < (3 * M + N) * N1; t += TASKS) turn_rows(p, t, 1, M, 1, U, Q);
   __syncthreads();
   for (int t = p->task; t < 4 * N * N1 && writes; t += TASKS)
     store_rows(p, t / (N * N1), t / N1 % N, t % N1, x, U, Q, y);

@@ -45,6 +45,7 @@ typedef struct Place {
   const real *table;  /* of the three directions, for what depends on the mode */
   const real *matrix; /* the same for all else, `step` from one direction to the next */
   int step;
+  int even; /* a constant: modes of all directions are even, then odd, and `matrix` has them for all */
 } Place;
 
 /* The tables of the kind of all three directions, an argument: reading it costs no instruction. */
@@ -67,7 +68,7 @@ TESK_DEVICE void multiply(const real *A, int rows, int columns, int row, const r
   for (int r = 0; r < rows; r++) {
     real sum = 0;
     TESK_UNROLL
-    for (int c = 0; c < row; c += 4) {
+    for (int c = 0; c < columns; c += 4) {
       const Four a = *(const Four *)(A + r * row + c);
       TESK_UNROLL
       for (int e = 0; e < 4; e++)
@@ -91,6 +92,131 @@ TESK_DEVICE void multiply_pair(const real *A, int rows, int columns, int row, co
     }
     out[r] = sum[0];
     out[rows + r] = sum[1];
+  }
+}
+
+/* ---- modes of a direction ------------------------------------------------------------------------------ */
+
+/* Of intervals that are their own mirror images, modes are even, N1 of them, then odd: sums and differences of what is
+ * mirrored meet half of a table each. Mode j of the lower cell is mirrored to (-1)^j times mode j of the upper one,
+ * node i to node M - 1 - i. */
+#define SIGN(j) ((j) % 2 ? -1 : 1)
+
+/* out <- Zd' in of direction d. */
+TESK_DEVICE void to_modes(const Place *p, int d, const real *in, real *out) {
+  const real *A = matrix_of(p, d, AT_FORWARD);
+  real even[N1], odd[N1];
+  if (!p->even) {
+    multiply(A, N, N, ROW_N, in, out);
+    return;
+  }
+  TESK_UNROLL
+  for (int j = 0; j < N1; j++) {
+    even[j] = in[j] + SIGN(j) * in[N1 + j];
+    odd[j] = in[j] - SIGN(j) * in[N1 + j];
+  }
+  multiply(A, N1, N1, ROW_N, even, out);
+  multiply(A + N1 * ROW_N, N1, N1, ROW_N, odd, out + N1);
+}
+
+/* out <- Zd in. */
+TESK_DEVICE void from_modes(const Place *p, int d, const real *in, real *out) {
+  const real *A = matrix_of(p, d, AT_BACK);
+  if (!p->even) {
+    multiply(A, N, N, ROW_N, in, out);
+    return;
+  }
+  TESK_UNROLL
+  for (int j = 0; j < N1; j++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int m = 0; m < N1; m++) {
+      even += A[j * ROW_N + m] * in[m];
+      odd += A[j * ROW_N + N1 + m] * in[N1 + m];
+    }
+    out[j] = even + odd;
+    out[N1 + j] = SIGN(j) * (even - odd);
+  }
+}
+
+/* The same for two lines, in[2][N] to out[2][N]. */
+TESK_DEVICE void pair_to_modes(const Place *p, int d, const real *in, real *out) {
+  if (p->even) {
+    to_modes(p, d, in, out);
+    to_modes(p, d, in + N, out + N);
+  } else {
+    multiply_pair(matrix_of(p, d, AT_FORWARD), N, N, ROW_N, in, out);
+  }
+}
+TESK_DEVICE void pair_from_modes(const Place *p, int d, const real *in, real *out) {
+  if (p->even) {
+    from_modes(p, d, in, out);
+    from_modes(p, d, in + N, out + N);
+  } else {
+    multiply_pair(matrix_of(p, d, AT_BACK), N, N, ROW_N, in, out);
+  }
+}
+
+/* out <- Zc' M in, nodes inside. */
+TESK_DEVICE void to_node_modes(const Place *p, int d, const real *in, real *out) {
+  const real *A = matrix_of(p, d, AT_NODES);
+  real even[N1], odd[N1];
+  if (!p->even) {
+    multiply(A, M, M, ROW_M, in, out);
+    return;
+  }
+  TESK_UNROLL
+  for (int i = 0; i < N1 - 1; i++) {
+    even[i] = in[i] + in[M - 1 - i];
+    odd[i] = in[i] - in[M - 1 - i];
+  }
+  even[N1 - 1] = in[N1 - 1];
+  multiply(A, N1, N1, ROW_M, even, out);
+  multiply(A + N1 * ROW_M, N1 - 1, N1 - 1, ROW_M, odd, out + N1);
+}
+
+/* out <- Zc in. */
+TESK_DEVICE void from_node_modes(const Place *p, int d, const real *in, real *out) {
+  const real *A = matrix_of(p, d, AT_NODES_BACK);
+  if (!p->even) {
+    multiply(A, M, M, ROW_M, in, out);
+    return;
+  }
+  TESK_UNROLL
+  for (int i = 0; i < N1; i++) {
+    real even = 0, odd = 0;
+    TESK_UNROLL
+    for (int m = 0; m < N1; m++) even += A[i * ROW_M + m] * in[m];
+    TESK_UNROLL
+    for (int m = N1; m < M && i < N1 - 1; m++) odd += A[i * ROW_M + m] * in[m];
+    out[M - 1 - i] = even - odd;
+    out[i] = even + odd;
+  }
+}
+
+/* out <- G in: odd modes of nodes to even modes, and the other way round. */
+TESK_DEVICE void to_divergence(const Place *p, int d, const real *in, real *out) {
+  const real *A = matrix_of(p, d, AT_G);
+  TESK_UNROLL
+  for (int q = 0; q < N; q++) {
+    real sum = 0;
+    TESK_UNROLL
+    for (int m = 0; m < M; m++)
+      if (!p->even || q < N1 != m < N1) sum += A[q * ROW_M + m] * in[m];
+    out[q] = sum;
+  }
+}
+
+/* out <- G' in. */
+TESK_DEVICE void to_gradient(const Place *p, int d, const real *in, real *out) {
+  const real *A = matrix_of(p, d, AT_GT);
+  TESK_UNROLL
+  for (int m = 0; m < M; m++) {
+    real sum = 0;
+    TESK_UNROLL
+    for (int q = 0; q < N; q++)
+      if (!p->even || q < N1 != m < N1) sum += A[m * ROW_N + q] * in[q];
+    out[m] = sum;
   }
 }
 
