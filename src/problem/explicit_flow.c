@@ -1,0 +1,141 @@
+#include "problem/explicit_flow.h"
+
+static TesStatus create_vectors(TesiExplicitFlow *flow) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  const int64_t velocities = flow->iso->dim * flow->iso->nodes, pressures = flow->iso->pressures;
+  TesVector **const velocity[] = {&flow->u[0], &flow->u[1], &flow->given, &flow->load},
+                    **const of_pressure[] = {&flow->p, &flow->q, &flow->s, &flow->b};
+  for (int j = 0; j < 4; j++) {
+    TES_TRY(tes_vector_create(ctx, velocities, TES_DOUBLE, velocity[j]));
+    TES_TRY(tes_vector_create(ctx, pressures, TES_DOUBLE, of_pressure[j]));
+  }
+done:
+  return status;
+}
+
+static TesStatus create_solver(TesiExplicitFlow *flow, const TesMesh *mesh, bool direct) {
+  static const uint8_t none[64];
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION};
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = none}, &flow->pressure));
+  const TesOperatorDesc desc = {.space = flow->pressure, .form = {1, &diffusion, 0}};
+  TES_TRY(tes_operator_create(ctx, &desc, &flow->laplace));
+  if (direct) {
+    TES_TRY(tesi_coarse_create(flow->laplace, TES_DOUBLE, TES_COARSE_AUTO, &flow->direct));
+    goto done;
+  }
+  const TesMultigridDesc cycle = {.op = flow->laplace, .symmetric = true};
+  TES_TRY(tes_multigrid_create(ctx, &cycle, &flow->multigrid));
+  TES_TRY(tes_solver_create(
+      ctx,
+      &(TesSolverDesc){
+          .op = flow->laplace, .multigrid = flow->multigrid, .method = TES_METHOD_CG, .tolerance = 1e-3},
+      &flow->solver));
+done:
+  return status;
+}
+
+TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, double nu, double k,
+                                    bool direct, TesiExplicitFlow **flow) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TesiExplicitFlow *self = NULL;
+  *flow = NULL;
+  TES_CHECK(mesh->kind == TES_MESH_BOX, "element iso needs a mesh of kind box");
+  for (int f = 0; f < 2 * mesh->dim; f++)
+    TES_CHECK(given[f] >> f / 2 & 1, "element iso needs the normal velocity on all boundaries");
+  TES_NEW(&self);
+  self->context = tesi_context_retain(ctx);
+  self->nu = nu, self->k = k;
+  TES_TRY(tesi_iso_create(mesh, given, &self->iso));
+  TES_TRY(create_vectors(self));
+  TES_TRY(create_solver(self, mesh, direct));
+  *flow = self;
+  self = NULL;
+done:
+  tesi_explicit_flow_destroy(&self);
+  return status;
+}
+
+void tesi_explicit_flow_destroy(TesiExplicitFlow **flow) {
+  if (!flow || !*flow) return;
+  TesiExplicitFlow *self = *flow;
+  TesContext *ctx = self->context;
+  *flow = NULL;
+  for (int j = 0; j < 2; j++) {
+    tesi_recorded_release(ctx, &self->recorded[j]);
+    tes_vector_destroy(&self->u[j]);
+  }
+  TesVector **const all[] = {&self->given, &self->load, &self->p, &self->q, &self->s, &self->b};
+  for (int j = 0; j < 6; j++) tes_vector_destroy(all[j]);
+  tesi_coarse_destroy(&self->direct);
+  tes_solver_destroy(&self->solver);
+  tes_multigrid_destroy(&self->multigrid);
+  tes_operator_destroy(&self->laplace);
+  tes_space_destroy(&self->pressure);
+  tesi_iso_destroy(&self->iso);
+  tesi_free(ctx, &self);
+  tes_context_destroy(&ctx);
+}
+
+static TesStatus step(void *user) {
+  TesiExplicitFlow *flow = user;
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  const TesiIsoStep momentum = {flow->k,
+                                flow->nu,
+                                flow->u[flow->now],
+                                flow->s,
+                                flow->given,
+                                flow->loaded ? flow->load : NULL,
+                                flow->u[1 - flow->now]};
+  TES_TRY(tesi_iso_momentum(flow->iso, &momentum));
+  TES_TRY(tesi_iso_divergence(flow->iso, -1 / flow->k, momentum.next, flow->b));
+  if (flow->direct) {
+    TES_TRY(tesi_coarse_solve(flow->direct, flow->b, flow->q));
+  } else {
+    TesSolveResult result;
+    TES_TRY(tes_solver_solve(flow->solver, flow->b, flow->q, &result));
+    flow->cycles = result.iterations;
+  }
+  TES_TRY(tesi_iso_pressure(flow->iso, flow->nu * flow->k, flow->q, flow->b, flow->p, flow->s));
+done:
+  return status;
+}
+
+TesStatus tesi_explicit_flow_step(TesiExplicitFlow *flow) {
+  const TesStatus status =
+      flow->direct ? tesi_recorded_run(flow->context, &flow->recorded[flow->now], step, flow) : step(flow);
+  if (status == TES_OK) flow->now = 1 - flow->now;
+  return status;
+}
+
+TesStatus tesi_explicit_flow_energy(const TesiExplicitFlow *flow, double *energy) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  const TesiIso *iso = flow->iso;
+  const TesiIsoAxis *x = &iso->axis[0], *y = &iso->axis[1], *z = &iso->axis[2];
+  double *u = NULL, sum = 0;
+  TES_ALLOC(&u, iso->dim * iso->nodes);
+  TES_TRY(tes_vector_get(flow->u[flow->now], u));
+  for (int c = 0; c < iso->dim; c++) {
+    const double *v = u + c * iso->nodes;
+    for (int64_t i = 0; i < iso->nodes; i++) {
+      const int at[3] = {(int)(i % x->fine), (int)(i / x->fine % y->fine), (int)(i / x->fine / y->fine)};
+      double row = 0;
+      for (int n = 0; n < 27; n++) {
+        const int step[3] = {n % 3, n / 3 % 3, n / 9};
+        const int64_t j = i + (step[0] - 1) + x->fine * ((step[1] - 1) + (int64_t)y->fine * (step[2] - 1));
+        const double weight = x->M[step[0]][at[0]] * y->M[step[1]][at[1]] * z->M[step[2]][at[2]];
+        if (weight != 0) row += weight * v[j];
+      }
+      sum += 0.5 * v[i] * row;
+    }
+  }
+  *energy = sum;
+done:
+  tesi_free(ctx, &u);
+  return status;
+}

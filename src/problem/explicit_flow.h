@@ -1,0 +1,47 @@
+/* Algorithm 4 of Liebchen et al. exactly: explicit steps of the Navier-Stokes equations with a velocity of Q_1 on
+ * halved cells, lumped masses and pressure correction (operator/iso/iso.h has the parts):
+ *
+ *   u <- momentum(u, p + q), with boundary values of the new time
+ *   (grad q, grad psi) = -1/k (div u, psi)            q of mean zero
+ *   p <- p + q - nu n^-1 (div u, psi)                 p of mean zero
+ *
+ * q is found by fast diagonalization, exactly, or by conjugate gradients with V-cycles from the last q to 1e-3 of the
+ * right-hand side. Constants of p and q do not matter to the velocity; exact solutions have none, and means of p are
+ * taken off where it is shown. On devices with kernels a step with the exact solution is one graph. */
+#ifndef TESI_EXPLICIT_FLOW_H
+#define TESI_EXPLICIT_FLOW_H
+
+#include "device/recorded.h"
+#include "multigrid/coarse/coarse.h"
+#include "operator/iso/iso.h"
+#include "tessera/solver.h"
+
+typedef struct TesiExplicitFlow {
+  TesContext *context;
+  TesiIso *iso;
+  TesSpace *pressure;
+  TesOperator *laplace;
+  TesiCoarse *direct;      /* NULL: by cycles */
+  TesMultigrid *multigrid; /* NULL: direct */
+  TesSolver *solver;
+  double k, nu;
+  int now;         /* which u is that of the time */
+  TesVector *u[2]; /* [component][fine nodes] */
+  TesVector *given, *load, *p, *q, *s, *b;
+  bool loaded; /* load is not zero */
+  int cycles;  /* of the last step */
+  TesiRecorded recorded[2];
+} TesiExplicitFlow;
+
+/* mesh: of the pressure; given: as tesi_iso_create(); u, p and q begin as zero. Errors: those of tesi_iso_create();
+ * TES_INVALID_INPUT where the mean of q is not free. */
+TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, double nu, double k,
+                                    bool direct, TesiExplicitFlow **flow);
+void tesi_explicit_flow_destroy(TesiExplicitFlow **flow);
+/* One step, to boundary values in flow->given and the load in flow->load. Errors: TES_NAN, TES_NOT_CONVERGED of the
+ * solver; a velocity that is not finite is not looked for. */
+TesStatus tesi_explicit_flow_step(TesiExplicitFlow *flow);
+/* *energy <- 1/2 int |u|^2, by exact integration. */
+TesStatus tesi_explicit_flow_energy(const TesiExplicitFlow *flow, double *energy);
+
+#endif
