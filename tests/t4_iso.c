@@ -1,6 +1,6 @@
-/* Run: ctest -R t4_iso. Parts of explicit steps with velocities on halved cells (operator/iso) against their definition:
- * graded boxes of odd and even counts, one cell too, 2D and 3D, given components that differ by face, poisoned
- * outputs; all SIMD widths, threads, emulator and GPU.
+/* Run: ctest -R t4_iso. Parts of explicit steps with velocities on halved cells (operator/iso) against their
+ * definition: graded boxes of odd and even counts, one cell too, 2D and 3D, given components that differ by face,
+ * poisoned outputs; all SIMD widths, threads, emulator and GPU.
  * Labels: threads simd */
 #include <stdio.h>
 #include "device/emulator/fiber.h"

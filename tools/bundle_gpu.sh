@@ -98,6 +98,8 @@ t7_device_solve -
 t7_scale -
 t4_mapped_cuts -
 t1_device -
+t4_iso -
+t7_explicit_flow -
 P
   for case in "$here"/cases/*.yaml; do echo "t9_devices $(basename "$case" .yaml)"; done
 }
