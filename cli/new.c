@@ -31,6 +31,7 @@ static const struct {
      "mesh: {box: {dim: 2, cells: [32, 32], lower: [0, 0], upper: [1, 1]}}  # dim: 3 and three numbers for a "
      "cuboid\n"
      "space: {degree: 4}              # of the polynomials, 1 to 20\n"
+     "# constants: {k: 2.5}           # names for expressions; tables: {g: {file: g.csv}}: functions g(x)\n"
      "data:\n"
      "  f: 1                          # expressions in x, y, z, r: quote those with ': ' or commas inside "
      "{}\n"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 3, FEW = 6 /* outputs beside lines */ };
+enum { INPUTS = 3 /* beside tables */, FEW = 6 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -38,12 +38,14 @@ static bool same_file(const char *a, const char *b) {
   return S_ISREG(at[0].st_mode) && at[0].st_dev == at[1].st_dev && at[0].st_ino == at[1].st_ino;
 }
 
-static int list_inputs(const Solve *s, Named input[INPUTS]) {
+static int list_inputs(const Solve *s, Named *input) {
   int n = 0;
   if (strcmp(s->options->path, "-") != 0) input[n++] = (Named){"the case file", s->options->path};
   if (s->options->restart) input[n++] = (Named){"the checkpoint of --restart", s->options->restart};
   if (s->input && s->input->mesh.domain == TES_DOMAIN_FILE)
     input[n++] = (Named){"the mesh (mesh.file)", s->input->mesh.file};
+  for (int i = 0; s->input && i < s->input->tables; i++)
+    input[n++] = (Named){"a table (tables)", s->input->table[i]};
   return n;
 }
 
@@ -99,10 +101,15 @@ TesStatus solve_check_outputs(Solve *s) {
   const TesCase *c = s->input;
   const char *json = solve_json_path(s), *vtu = solve_vtu_path(s), *png = solve_png_path(s);
   const bool many = c && (c->adaptive || c->problem.time.step > 0), steps = many && (vtu || png);
-  Named input[INPUTS], *output = calloc((size_t)(c ? c->lines : 0) + FEW, sizeof *output);
+  Named *output = calloc((size_t)(c ? c->lines : 0) + FEW, sizeof *output);
+  Named *input = calloc((size_t)(c ? c->tables : 0) + INPUTS, sizeof *input);
   TesStatus status = TES_OK;
-  int inputs = list_inputs(s, input), outputs = 0;
-  if (!output) return TES_OUT_OF_MEMORY;
+  int outputs = 0;
+  if (!output || !input) {
+    free(output), free(input);
+    return TES_OUT_OF_MEMORY;
+  }
+  const int inputs = list_inputs(s, input);
   if (json) output[outputs++] = (Named){"the report (output.json)", json};
   if (vtu && !many) output[outputs++] = (Named){"the solution (output.vtu)", vtu};
   if (c && c->series) output[outputs++] = (Named){"the series (output.series)", c->series};
@@ -112,6 +119,6 @@ TesStatus solve_check_outputs(Solve *s) {
     output[outputs++] = (Named){"a line (output.lines)", c->line[i].file};
   if (!find_clash(s, inputs, input, outputs, output) && steps)
     status = check_steps(s, inputs, input, outputs, output);
-  free(output);
+  free(output), free(input);
   return s->refusal[0] ? TES_INVALID_INPUT : status;
 }

@@ -67,12 +67,15 @@ typedef struct TesCase {
   TesCaseLine *line;   /**< [lines] */
   TesCaseValue *value; /**< [values] */
   TesCasePicture picture;
+  int tables;
+  char **table; /**< [tables] files that were read */
   char *warnings[4];
   int warning_count;
 } TesCase;
 
 /** Reads and checks a case file; "-" is the standard input. overrides[override_count] are texts "key.path=value" that
- *  replace or add values before anything is checked. `solver.deterministic` makes the context so. Errors: TES_IO
+ *  replace or add values before anything is checked. `solver.deterministic` makes the context so, and its
+ *  `constants` and `tables` are known to all expressions of the context until the next case is read. Errors: TES_IO
  *  (cannot be read), TES_INVALID_INPUT, TES_OUT_OF_MEMORY. */
 TesStatus tes_case_read(TesContext *context, const char *path, int override_count,
                         const char *const *overrides, TesCase **result);

@@ -77,6 +77,10 @@ bool tesi_context_unordered(const TesContext *ctx);
 bool tesi_context_deterministic(const TesContext *ctx);
 /* From now on. */
 void tesi_context_set_deterministic(TesContext *ctx);
+/* What expressions know beside their own names (io/expression/words.h); the context owns it from now on, and releases
+ * what was there. */
+void tesi_context_set_words(TesContext *ctx, void *words, void (*release)(void *words));
+const void *tesi_context_words(const TesContext *ctx);
 
 /* ---- long work: told as progress, ended by an interruption
  * Between begin and end, which nest, all allocations and tesi_work_on() fail with TES_INTERRUPTED once

@@ -78,6 +78,7 @@ void tes_context_destroy(TesContext **context) {
   TesContext *c = *context;
   *context = NULL;
   if (atomic_fetch_sub(&c->references, 1) != 1) return;
+  tesi_context_set_words(c, NULL, NULL);
   if (c->device_destroy) c->device_destroy(c->device_state);
   TesAllocator allocator = c->allocator;
   allocator.release(allocator.user, c);
@@ -131,6 +132,16 @@ void tesi_context_set_simd_bits(TesContext *ctx, int bits) {
 
 void tesi_context_set_deterministic(TesContext *ctx) {
   ctx->deterministic = true;
+}
+
+void tesi_context_set_words(TesContext *ctx, void *words, void (*release)(void *words)) {
+  if (ctx->words) ctx->words_release(ctx->words);
+  ctx->words = words;
+  ctx->words_release = release;
+}
+
+const void *tesi_context_words(const TesContext *ctx) {
+  return ctx->words;
 }
 
 bool tesi_context_deterministic(const TesContext *ctx) {

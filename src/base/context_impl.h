@@ -25,6 +25,8 @@ struct TesContext {
   char work_part[96];                  /* what goes on now */
   const TesCommunicator *communicator; /* NULL: one rank */
   bool silent;                         /* another rank speaks */
+  void *words;                         /* NULL: none */
+  void (*words_release)(void *words);
   const struct TesiDevice *device;
   void *device_state;
   void (*device_destroy)(void *state);

@@ -35,6 +35,7 @@ static TesStatus read_text(TesiCaseReader *r, const char *text, size_t length, i
   TesStatus status = TES_OK;
   TES_TRY(parse_file(r, text, length));
   for (int i = 0; i < override_count; i++) TES_TRY(tesi_case_override(r, overrides[i]));
+  TES_TRY(tesi_case_read_words(r));
   TES_TRY(tesi_case_walk(r));
   if (!r->error_count) TES_TRY(tesi_case_check(r));
   TES_TRY(tell_errors(r));
@@ -142,6 +143,8 @@ void tesi_case_clear(TesCase *c) {
   tesi_free(ctx, &c->json);
   tesi_free(ctx, &c->checkpoint);
   tesi_free(ctx, &c->series);
+  for (int i = 0; i < c->tables; i++) tesi_free(ctx, &c->table[i]);
+  tesi_free(ctx, &c->table);
   tesi_case_clear_outputs(c);
 }
 

@@ -36,6 +36,8 @@ static const char *const *types_of(TesiKeyType type) {
     return picture;
   case TESI_KEY_MAP:
   case TESI_KEY_VALUES:
+  case TESI_KEY_CONSTANTS:
+  case TESI_KEY_TABLES:
     return map;
   case TESI_KEY_INTEGER:
     return integer;

@@ -78,19 +78,18 @@ static TesStatus choose_kind(TesiCaseReader *r) {
 }
 
 /* The mesh stands beside its case; with --set it is the caller's. */
-static TesStatus locate_file(TesiCaseReader *r) {
+TesStatus tesi_case_beside(TesiCaseReader *r, const TesiYaml *node, char **of) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesiYaml *node = given(r, "mesh.file");
   const char *slash = strrchr(r->name, '/');
-  char *file = r->draft.file, *path = NULL;
+  char *file = *of, *path = NULL;
   if (!file || file[0] == '/' || !node || node->source || !slash) return TES_OK;
   const size_t folder = (size_t)(slash - r->name) + 1, length = strlen(file);
   TES_ALLOC(&path, folder + length + 1);
   memcpy(path, r->name, folder);
   memcpy(path + folder, file, length + 1);
-  tesi_free(ctx, &r->draft.file);
-  r->draft.file = path;
+  tesi_free(ctx, of);
+  *of = path;
 done:
   return status;
 }
@@ -173,7 +172,7 @@ TesStatus tesi_case_check_mesh(TesiCaseReader *r) {
   TES_TRY(check_adapt(r));
   TES_TRY(check_points(r));
   TES_TRY(check_shell(r));
-  TES_TRY(locate_file(r));
+  TES_TRY(tesi_case_beside(r, given(r, "mesh.file"), &r->draft.file));
   if (!r->error_count && r->draft.c.mesh.kind == TES_MESH_FOREST && degree > 8)
     TES_TRY(tesi_case_error(r, row, r->node[row], "expected 1 to 8 on this mesh, got %d", degree));
 done:

@@ -9,6 +9,8 @@ static int row_of(const char *path) {
   static const struct {
     const char *map, *like;
   } named[] = {{"boundary.", "boundary.all"},
+               {"constants.", "constants"},
+               {"tables.", "tables"},
                {"data.materials.", "data"},
                {"output.points.", "output.points"},
                {"output.values.", "output.values"}};

@@ -34,6 +34,10 @@ void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[2
 /* Applies "key.path=value". */
 TesStatus tesi_case_override(TesiCaseReader *r, const char *text);
 
+/* `constants` and `tables`, which become the words of the context (case_words.c); first of all. */
+TesStatus tesi_case_read_words(TesiCaseReader *r);
+/* A file of the case: beside it, unless its name is given by --set. A copy, in its place. */
+TesStatus tesi_case_beside(TesiCaseReader *r, const TesiYaml *node, char **file);
 /* Reads all rows into r->result. */
 TesStatus tesi_case_walk(TesiCaseReader *r);
 /* Reads a value of a row that may have rows below it. */

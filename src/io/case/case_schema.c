@@ -78,6 +78,12 @@ const TesiKey tesi_case_keys[] = {
      "div u = 0, on boxes; transport: u_t - div(a grad u) + b . grad u + c u = f in time, or "
      "steady without u_t"},
 
+  {.path = "constants", .type = TESI_KEY_CONSTANTS, .fallback_note = "none",
+   .help = "names of numbers, for all expressions of the case; a name may stand in those below it"},
+  {.path = "tables", .type = TESI_KEY_TABLES, .fallback_note = "none",
+   .help = "functions of one variable: NAME(s) through the points of a file of two columns, s ascending, constant "
+           "beyond its ends; cubic: smooth and monotone between the points"},
+
   {.path = "mesh", .type = TESI_KEY_MAP, .required = true, .help = "the domain and its cells"},
   {.path = "mesh.kind", .type = TESI_KEY_CHOICE, .target = AT(c.mesh.kind),
    .choices = WORDS("auto", "box", "forest"), .fallback = "auto",

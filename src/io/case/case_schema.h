@@ -56,7 +56,9 @@ typedef enum TesiKeyType {
   TESI_KEY_FILE,       /* target: char * */
   TESI_KEY_NAME,       /* of a boundary; target: char * */
   TESI_KEY_EVERY,      /* so many steps, or {time: number}; target: TesCaseEvery */
-  /* The next are read when all else is (case_output.c). */
+  /* The next are read before all else (case_words.c), and when all else is (case_output.c). */
+  TESI_KEY_CONSTANTS,
+  TESI_KEY_TABLES,
   TESI_KEY_POINTS,
   TESI_KEY_VALUES,
   TESI_KEY_LINES,

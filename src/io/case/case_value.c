@@ -79,6 +79,12 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
   case TESI_KEY_EVERY:
     snprintf(text, 200, "a number of steps, or {time: a number > 0}");
     break;
+  case TESI_KEY_CONSTANTS:
+    snprintf(text, 200, "NAME: a number, or an expression without variables");
+    break;
+  case TESI_KEY_TABLES:
+    snprintf(text, 200, "NAME: {file, interpolation: linear (the default) or cubic}");
+    break;
   case TESI_KEY_POINTS:
     snprintf(text, 200, "a list of points, or NAME: point");
     break;
@@ -289,7 +295,7 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   bool valid;
   if (node && tesi_yaml_is_null(node) && *node->text)
     node = r->node[row] = NULL; /* "null": as if not given */
-  if ((!node && !key->fallback) || key->type >= TESI_KEY_POINTS) return TES_OK;
+  if ((!node && !key->fallback) || key->type >= TESI_KEY_CONSTANTS) return TES_OK;
   if (!node) node = &fallback;
   if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);
   if (key->type == TESI_KEY_SPACING) return TES_OK;

@@ -190,6 +190,7 @@ static const char *op_name(int op) {
 }
 
 static TesStatus copy_terms(const TesiTerms *from, TesiTerms *to) {
+  to->words = tesi_words_retain(from->words);
   for (int i = 0; i < from->count && !to->status; i++) tesi_term_copy(to, &from->term[i]);
   return to->status;
 }

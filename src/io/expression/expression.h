@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "io/expression/expression_ops.h"
+#include "io/expression/words.h"
 
 enum {
   TESI_EXPRESSION_TERMS = 4096,   /* largest number of different sub-expressions */
@@ -17,7 +18,8 @@ enum {
   TESI_EXPRESSION_MESSAGE = 512
 };
 
-/* One node of the graph: an operation on earlier terms, a variable (a: its number) or a constant (value). */
+/* One node of the graph: an operation on earlier terms, a variable (a: its number) or a constant (value). Of a table b
+ * is its number among the words, c how often it is differentiated. */
 typedef struct TesiTerm {
   uint16_t op; /* TesiOp */
   uint16_t a, b, c;
@@ -29,6 +31,7 @@ typedef struct TesiTerms {
   TesContext *ctx;
   TesiTerm *term; /* [capacity] */
   uint16_t *table;
+  TesiWords *words; /* of the tables; NULL: there is none */
   int count, capacity, table_size;
   TesStatus status; /* of the first failure; later calls do nothing then. TES_INVALID_INPUT: too many terms */
 } TesiTerms;
@@ -38,6 +41,8 @@ typedef struct TesiTerms {
 int tesi_term_constant(TesiTerms *terms, double value);
 int tesi_term_variable(TesiTerms *terms, int variable);
 int tesi_term(TesiTerms *terms, TesiOp op, int a, int b, int c);
+/* Table number `table` of terms->words at term a, differentiated `order` times. */
+int tesi_term_table(TesiTerms *terms, int table, int order, int a);
 /* d term / d variable. An operation without a derivative (tgamma, lgamma) is told in *without, else -1. */
 int tesi_term_derivative(TesiTerms *terms, int term, int variable, int *without);
 /* Adds a term of another list at the same place, when all before it were added so. */
@@ -57,7 +62,10 @@ double tesi_lgamma(double a);
  * y^2 + z^2) is too. */
 extern const char *const tesi_space_names[], *const tesi_boundary_names[];
 
-/* Parses `text` into terms; variables are their names, NULL behind the last.
+/* Whether this is a constant or function of all expressions. */
+bool tesi_expression_knows(const char *name);
+
+/* Parses `text` into terms; variables are their names, NULL behind the last. Words of the context are known too.
  * On TES_INVALID_INPUT `message` (of TESI_EXPRESSION_MESSAGE bytes) says what is wrong at which column; nothing is
  * recorded on the context, so that the caller can tell where the text stands. */
 TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,
@@ -80,7 +88,8 @@ typedef struct TesiProgram {
   TesiInstruction *code; /* [length], the first `prologue` do not depend on x, y, z */
   double *constants;     /* [constant_count][block], each repeated */
   int length, prologue, constant_count, slots;
-  int variables; /* one more than the largest number of one that it has */
+  const TesiWords *words; /* of the terms, whose owner is the program's */
+  int variables;          /* one more than the largest number of one that it has */
   int block; /* points at a time: smaller when many slots are needed, so that all lie in 64 KiB of stack */
   TesiOperand result;
 } TesiProgram;

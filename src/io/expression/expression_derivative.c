@@ -148,6 +148,8 @@ static int functions(Rule *r, TesiOp op) {
     return quotient(r, add(r, mul(r, a, r->da), mul(r, b, r->db)), r->self);
   case TESI_OP_COPYSIGN:
     return mul(r, mul(r, sign(r, a), sign(r, b)), r->da);
+  case TESI_OP_TABLE: /* b and c are numbers of its own */
+    return mul(r, tesi_term_table(r->terms, b, r->c + 1, a), r->da);
   default:
     return mul(r, outer_exponential(r, op), r->da);
   }

@@ -59,6 +59,66 @@ static void put_value(Writer *w, const TesiTerms *terms, const TesiTerm *term) {
   }
 }
 
+static void put_number(Writer *w, const char *before, double value) {
+  char text[40];
+  put(w, before);
+  tesi_number_write(text, sizeof text - 3, value);
+  put(w, text);
+}
+
+/* DECLARATION_table0_1: table 0, differentiated once. */
+static void put_table_name(Writer *w, const char *name, const TesiTerm *term) {
+  char text[48];
+  put(w, name);
+  snprintf(text, sizeof text, "_table%d_%d", term->b, term->c);
+  put(w, text);
+}
+
+/* A function of its own: knots, polynomials, and the search of tesi_table_value(). */
+static void put_table(Writer *w, const TesiTable *table, const TesiTerm *term, const char *declaration,
+                      const char *real) {
+  const int n = table->knots;
+  double c[4];
+  char text[200];
+  put_table_name(w, declaration, term);
+  snprintf(text, sizeof text, "(%s s) {\n  static const %s k[%d] = {", real, real, n);
+  put(w, text);
+  for (int i = 0; i < n; i++) put_number(w, i ? ", " : "", table->s[i]);
+  snprintf(text, sizeof text, "};\n  static const %s c[%d][4] = {", real, n - 1);
+  put(w, text);
+  for (int i = 0; i < n - 1; i++) {
+    tesi_table_polynomial(table, i, term->c, c);
+    for (int j = 0; j < 4; j++) put_number(w, j ? ", " : i ? ", {" : "{", c[j]);
+    put(w, "}");
+  }
+  snprintf(text, sizeof text, "};\n  int low = 0, high = %d;\n  if (s != s) return s;\n", n - 1);
+  put(w, text);
+  put_number(w, "  if (s < k[0]) return ", term->c ? 0 : table->c[0][0]);
+  put_number(w, ";\n  if (s >= k[high]) return ", term->c ? 0 : table->last);
+  put(w, ";\n  while (high - low > 1) {\n    const int middle = (low + high) / 2;\n"
+         "    if (s < k[middle]) high = middle; else low = middle;\n  }\n  s -= k[low];\n"
+         "  return ((c[low][3] * s + c[low][2]) * s + c[low][1]) * s + c[low][0];\n}\n");
+}
+
+/* Each table once for each of its derivatives. */
+static void put_tables(Writer *w, const TesiTerms *terms, int root, const bool *needed,
+                       const char *declaration, const char *real) {
+  for (int i = 0; i <= root; i++) {
+    const TesiTerm *term = &terms->term[i];
+    bool first = needed[i] && term->op == TESI_OP_TABLE;
+    for (int j = 0; j < i && first; j++)
+      first = !(needed[j] && terms->term[j].op == TESI_OP_TABLE && terms->term[j].b == term->b &&
+                terms->term[j].c == term->c);
+    if (first) put_table(w, &terms->words->table[term->b], term, declaration, real);
+  }
+}
+
+/* The last word of a declaration: "static double f" -> "f". */
+static const char *name_of(const char *declaration) {
+  const char *blank = strrchr(declaration, ' ');
+  return blank ? blank + 1 : declaration;
+}
+
 int tesi_terms_emit_c(const TesiTerms *terms, int root, const char *declaration, const char *real,
                       char *buffer, size_t size) {
   static const char *const variables[4] = {"x", "y", "z", "t"};
@@ -66,6 +126,7 @@ int tesi_terms_emit_c(const TesiTerms *terms, int root, const char *declaration,
   Writer w = {buffer, size, 0};
   char name[24];
   tesi_terms_needed(terms, root, needed);
+  put_tables(&w, terms, root, needed, declaration, real);
   put(&w, declaration);
   for (int d = 0; d < 4; d++) {
     put(&w, d ? ", " : "(");
@@ -80,7 +141,14 @@ int tesi_terms_emit_c(const TesiTerms *terms, int root, const char *declaration,
     put(&w, "  const ");
     put(&w, real);
     put(&w, name);
-    put_value(&w, terms, &terms->term[i]);
+    if (terms->term[i].op == TESI_OP_TABLE) {
+      put_table_name(&w, name_of(declaration), &terms->term[i]);
+      put(&w, "(");
+      put_operand(&w, terms, terms->term[i].a);
+      put(&w, ")");
+    } else {
+      put_value(&w, terms, &terms->term[i]);
+    }
     put(&w, ";\n");
   }
   put(&w, "  return ");

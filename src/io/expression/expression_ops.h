@@ -1,6 +1,7 @@
 /* The operations of expressions, in one list: OP(constant, operands, name or NULL, value in C of a, b, c).
  * The third entry is the name of a function, NULL for operators. The fourth is what the interpreter computes, what
- * constants are folded with and what is written as C text. `min` of math.h ignores a NaN operand, and so do these. */
+ * constants are folded with and what is written as C text. `min` of math.h ignores a NaN operand, and so do these.
+ * TABLE, a function of the case, has no formula: it is computed apart. */
 #ifndef TESI_EXPRESSION_OPS_H
 #define TESI_EXPRESSION_OPS_H
 
@@ -57,7 +58,8 @@
   OP(ERFC, 1, "erfc", erfc(a))                                  \
   OP(TGAMMA, 1, "tgamma", tgamma(a))                            \
   OP(LGAMMA, 1, "lgamma", lgamma(a))                            \
-  OP(COPYSIGN, 2, "copysign", copysign(a, b))
+  OP(COPYSIGN, 2, "copysign", copysign(a, b))                   \
+  OP(TABLE, 1, NULL, NAN * a)
 /* clang-format on */
 
 typedef enum TesiOp {

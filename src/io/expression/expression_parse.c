@@ -13,6 +13,7 @@ typedef struct Parser {
   TesiScanner scanner;
   TesiTerms *terms;
   const char *const *variables; /* NULL behind the last */
+  const TesiWords *words;       /* of the context */
   int depth;
 } Parser;
 
@@ -80,10 +81,15 @@ static int radius(TesiTerms *terms) {
   return tesi_term(terms, TESI_OP_SQRT, sum, 0, 0);
 }
 
-static const double *find_constant(const char *name) {
+static const double *find_constant(const TesiWords *words, const char *name) {
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
     if (!strcmp(constants[i].name, name)) return &constants[i].value;
-  return NULL;
+  const int word = tesi_words_find_constant(words, name);
+  return word >= 0 ? &words->constant[word].value : NULL;
+}
+
+bool tesi_expression_knows(const char *name) {
+  return find_function(name) || find_constant(NULL, name);
 }
 
 /* "; did you mean 'sin'?", or the variables there are. */
@@ -94,6 +100,9 @@ static void fail_unknown(Parser *p, const TesiToken *name) {
     if (functions[i].name) tesi_nearest_try(&nearest, functions[i].name);
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
     tesi_nearest_try(&nearest, constants[i].name);
+  for (int i = 0; p->words && i < p->words->constants; i++)
+    tesi_nearest_try(&nearest, p->words->constant[i].name);
+  for (int i = 0; p->words && i < p->words->tables; i++) tesi_nearest_try(&nearest, p->words->table[i].name);
   for (size_t i = 0; p->variables[i]; i++) {
     tesi_nearest_try(&nearest, p->variables[i]);
     snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", p->variables[i]);
@@ -104,6 +113,20 @@ static void fail_unknown(Parser *p, const TesiToken *name) {
   else
     snprintf(tail, sizeof tail, "; variables here: %s", list);
   tesi_scanner_fail(&p->scanner, name->first, tail, "unknown name '%s'", name->name);
+}
+
+/* A function of the case. */
+static int call_table(Parser *p, const TesiToken *name, int table) {
+  if (!tesi_scanner_accept(&p->scanner, "(")) {
+    tesi_scanner_fail(&p->scanner, name->first, "", "%s is a table and needs its argument in parentheses,",
+                      name->name);
+    return 0;
+  }
+  const int value = expression(p);
+  if (!p->scanner.failed && !tesi_scanner_accept(&p->scanner, ")"))
+    tesi_scanner_expected(&p->scanner, "')' or an operator", "");
+  if (!p->terms->words) p->terms->words = tesi_words_retain(p->words);
+  return p->scanner.failed ? 0 : tesi_term_table(p->terms, table, 0, value);
 }
 
 /* The parenthesis is the current token. */
@@ -129,8 +152,8 @@ static int call(Parser *p, const TesiToken *name, const struct Function *f) {
 static int name(Parser *p) {
   const TesiToken token = p->scanner.token;
   const struct Function *f = find_function(token.name);
-  const double *constant = find_constant(token.name);
-  const int variable = find_variable(p, token.name);
+  const int variable = find_variable(p, token.name), table = tesi_words_find_table(p->words, token.name);
+  const double *constant = find_constant(p->words, token.name);
   tesi_scanner_advance(&p->scanner);
   if (f && tesi_scanner_at(&p->scanner, "(")) return call(p, &token, f);
   if (f) {
@@ -139,6 +162,7 @@ static int name(Parser *p) {
                       f->operands > 1 ? "s" : "");
     return 0;
   }
+  if (variable < 0 && table >= 0) return call_table(p, &token, table);
   if (variable < 0 && !constant && is_radius(p, token.name)) return radius(p->terms);
   if (variable < 0 && !constant) {
     fail_unknown(p, &token);
@@ -243,7 +267,10 @@ static void fail_trailing(Parser *p) {
 
 TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,
                                 char *message) {
-  Parser p = {.scanner = {.text = text, .message = message}, .terms = terms, .variables = variables};
+  Parser p = {.scanner = {.text = text, .message = message},
+              .terms = terms,
+              .variables = variables,
+              .words = tesi_words_of(terms->ctx)};
   message[0] = 0;
   if (strlen(text) > TESI_EXPRESSION_TEXT) {
     snprintf(message, TESI_EXPRESSION_MESSAGE, "longer than %d bytes", TESI_EXPRESSION_TEXT);

@@ -66,6 +66,7 @@ static bool emit(Builder *b, int i) {
   instruction->a = b->where[term->a];
   instruction->b = n > 1 ? b->where[term->b] : instruction->a;
   instruction->c = n > 2 ? b->where[term->c] : instruction->a;
+  if (term->op == TESI_OP_TABLE) instruction->b.index = term->b, instruction->c.index = term->c;
   if (i == b->root && b->moving[i])
     b->where[i] = (TesiOperand){TESI_OUT, 0};
   else if (!take_slot(b, &b->where[i]))
@@ -137,6 +138,7 @@ TesStatus tesi_program_create(TesContext *ctx, const TesiTerms *terms, int root,
     goto done;
   }
   program->result = b->where[root];
+  program->words = terms->words;
   program->block = block_size(program->slots);
   TES_TRY(fill_constants(b, program->constant_count));
 done:
@@ -175,6 +177,11 @@ static double *address(const Frame *f, TesiOperand operand) {
 static void run(const Frame *f, const TesiKernel *kernels, int first, int end, int n) {
   for (int i = first; i < end; i++) {
     const TesiInstruction *c = &f->program->code[i];
+    if (c->op == TESI_OP_TABLE) {
+      tesi_table_values(&f->program->words->table[c->b.index], c->c.index, n, address(f, c->a),
+                        address(f, c->out));
+      continue;
+    }
     kernels[c->op](n, address(f, c->a), address(f, c->b), address(f, c->c), address(f, c->out));
   }
 }

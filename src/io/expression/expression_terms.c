@@ -74,7 +74,8 @@ static TesStatus grow(TesiTerms *terms) {
   TES_ALLOC(&larger.table, larger.table_size);
   if (terms->count) memcpy(larger.term, terms->term, (size_t)terms->count * sizeof *terms->term);
   for (int i = 0; i < terms->count; i++) *place(&larger, &larger.term[i]) = (uint16_t)(i + 1);
-  tesi_terms_free(terms);
+  tesi_free(ctx, &terms->term);
+  tesi_free(ctx, &terms->table);
   *terms = larger;
   larger.term = NULL, larger.table = NULL;
 done:
@@ -138,8 +139,17 @@ int tesi_term(TesiTerms *terms, TesiOp op, int a, int b, int c) {
   return tesi_term_copy(terms, &term);
 }
 
+int tesi_term_table(TesiTerms *terms, int table, int order, int a) {
+  if (terms->status) return 0;
+  const double s = constant_of(terms, a);
+  if (!isnan(s)) return tesi_term_constant(terms, tesi_table_value(&terms->words->table[table], order, s));
+  return tesi_term_copy(
+      terms, &(TesiTerm){.op = TESI_OP_TABLE, .a = (uint16_t)a, .b = (uint16_t)table, .c = (uint16_t)order});
+}
+
 void tesi_terms_free(TesiTerms *terms) {
   tesi_free(terms->ctx, &terms->term);
   tesi_free(terms->ctx, &terms->table);
+  tesi_words_release(&terms->words);
   terms->count = terms->capacity = terms->table_size = 0;
 }

@@ -1,0 +1,55 @@
+/* Names that a case adds to expressions: constants, and functions of one variable given by tables. A context holds the
+ * words of the case that was read last; a function keeps those it was made with. */
+#ifndef TESI_EXPRESSION_WORDS_H
+#define TESI_EXPRESSION_WORDS_H
+
+#include "base/base.h"
+
+enum { TESI_WORD = 33 }; /* bytes of a name, with the final 0 */
+
+/* Between knots s[i] and s[i+1]: sum c[i][j] (s - s[i])^j; constant beyond the ends. Two knots at least. */
+typedef struct TesiTable {
+  char name[TESI_WORD];
+  int knots;
+  double *s, (*c)[4], last; /* last: the value at and behind the last knot */
+} TesiTable;
+
+typedef struct TesiConstant {
+  char name[TESI_WORD];
+  double value;
+} TesiConstant;
+
+typedef struct TesiWords {
+  TesContext *ctx; /* which they do not keep alive: functions and contexts, their owners, are or do */
+  atomic_int references;
+  int constants, tables;
+  TesiConstant *constant;
+  TesiTable *table;
+} TesiWords;
+
+/* With room for so many. */
+TesStatus tesi_words_create(TesContext *ctx, int constants, int tables, TesiWords **words);
+TesiWords *tesi_words_retain(const TesiWords *words);
+void tesi_words_release(TesiWords **words);
+/* Those of the context, NULL: none; it takes a reference of its own. */
+const TesiWords *tesi_words_of(const TesContext *ctx);
+void tesi_words_set(TesContext *ctx, const TesiWords *words);
+
+/* Why this cannot be a new name, or NULL: letters, digits, _; none that expressions or outputs have. */
+const char *tesi_word_refused(const TesiWords *words, const char *name);
+void tesi_words_add_constant(TesiWords *words, const char *name, double value);
+/* The table through points with ascending s; linear, or cubic: C1 and monotone where the points are (Fritsch and
+ * Carlson 1980), so that it never leaves the range of its neighbours. */
+TesStatus tesi_words_add_table(TesiWords *words, const char *name, int knots, const double *s,
+                               const double *y, bool cubic);
+
+/* -1: there is none. */
+int tesi_words_find_constant(const TesiWords *words, const char *name);
+int tesi_words_find_table(const TesiWords *words, const char *name);
+
+/* The polynomial of the interval below or at s, differentiated `order` times; coefficients c[4] of s - s[i]. */
+void tesi_table_polynomial(const TesiTable *table, int interval, int order, double c[4]);
+double tesi_table_value(const TesiTable *table, int order, double s);
+void tesi_table_values(const TesiTable *table, int order, int n, const double *s, double *out);
+
+#endif
