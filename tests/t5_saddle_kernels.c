@@ -121,13 +121,12 @@ static void compare_operator(const Pair *p) {
   for (int i = 0; i < 6; i++) tes_vector_destroy(&all[i]);
 }
 
-static void compare_smoother(const Pair *p) {
+static void compare_kind(const Pair *p, TesSmootherDesc desc) {
   TesSmoother *smoother, *exact;
-  const TesColours colours =
-      p->flow->dim == 2 && p->flow->alpha > 0 ? TES_COLOURS_RED_BLACK : TES_COLOURS_PARQUET;
-  assert_ok(p->ctx,
-            tes_smoother_create(p->ctx, &(TesSmootherDesc){.op = p->op, .colours = colours}, &smoother));
-  assert_ok(host, tes_smoother_create(host, &(TesSmootherDesc){.op = p->exact, .colours = colours}, &exact));
+  desc.op = p->op;
+  assert_ok(p->ctx, tes_smoother_create(p->ctx, &desc, &smoother));
+  desc.op = p->exact;
+  assert_ok(host, tes_smoother_create(host, &desc, &exact));
   boxes += p->flow->dim == 3 && p->flow->degree <= 4;
   in_lanes += strstr(tes_smoother_describe(smoother), "lanes") != NULL;
   TesVector *b = here(p, p->values), *be = there(p, p->values);
@@ -146,6 +145,15 @@ static void compare_smoother(const Pair *p) {
   tes_vector_destroy(&be);
   tes_smoother_destroy(&smoother);
   tes_smoother_destroy(&exact);
+}
+
+static void compare_smoother(const Pair *p) {
+  const bool split = p->flow->dim == 2 && p->flow->alpha > 0;
+  compare_kind(p, (TesSmootherDesc){.colours = split ? TES_COLOURS_RED_BLACK : TES_COLOURS_PARQUET});
+}
+
+static void compare_cells(const Pair *p) {
+  compare_kind(p, (TesSmootherDesc){.kind = TES_SMOOTHER_CELL_PATCH});
 }
 
 /* To twice the cells, and one more in x. */
@@ -231,6 +239,10 @@ static void smoothers(void **state) {
   on_all(compare_smoother);
   assert_true(in_lanes > 0 || boxes == 0);
 }
+static void closed_cells(void **state) {
+  (void)state;
+  on_all(compare_cells);
+}
 static void smoothers_in_global_memory(void **state) {
   (void)state;
   setenv("TESSERA_PATCH_GLOBAL", "1", 1);
@@ -267,6 +279,7 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operators),
                                      cmocka_unit_test(smoothers),
+                                     cmocka_unit_test(closed_cells),
                                      cmocka_unit_test(smoothers_in_global_memory),
                                      cmocka_unit_test(smoothers_of_many_patches),
                                      cmocka_unit_test(transfers),

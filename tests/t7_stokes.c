@@ -154,6 +154,29 @@ static void ways_of_smoothing_agree(void **state) {
   }
 }
 
+/* Closed cells: counts of the prototypes, which have 2^dim colours, for random right-hand sides, V(1,1). */
+static void closed_cells_converge(void **state) {
+  (void)state;
+  static const struct {
+    Flow f;
+    double fractional, tolerance;
+  } known[] = {{{.dim = 2, .degree = 1, .cells = {32, 32}}, 8.8, 0.7},
+               {{.dim = 2, .degree = 2, .cells = {32, 32}}, 10.6, 1.1},
+               {{.dim = 3, .degree = 1, .cells = {8, 8, 8}}, 7.6, 0.4},
+               {{.dim = 3, .degree = 2, .cells = {8, 8, 8}}, 8.1, 0.4}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    Outcome out;
+    uint64_t seed = 1;
+    const TesProblemDesc desc = {
+        .add_load = flow_random_load,
+        .add_load_user = &seed,
+        .solver = {.smoother = TES_SMOOTHER_CELL_PATCH, .tolerance = 1e-8, .penalty = TES_PENALTY_STANDARD}};
+    solve(&known[i].f, desc, &out, 0, NULL, NULL, NULL);
+    assert_near(out.fractional, known[i].fractional, known[i].tolerance);
+    assert_true(out.last < 1.05e-8 && out.flow.divergence_relative < 1e-8);
+  }
+}
+
 /* ---- boundary conditions ------------------------------------------------------------------------------- */
 
 static TesFunction *function(const char *text) {
@@ -405,7 +428,10 @@ static void bad_input_is_told(void **state) {
       {{.data = {.a = negative}}, "the viscosity nu is -1, expected > 0"},
       {{.data = {.c = negative}}, "alpha is -1, expected >= 0"},
       {{.solver = {.method = TES_METHOD_CG}}, "stokes is solved by gmres or fmg"},
-      {{.solver = {.smoother = TES_SMOOTHER_JACOBI}}, "solver.smoother: that of stokes is patch"},
+      {{.solver = {.smoother = TES_SMOOTHER_JACOBI}},
+       "solver.smoother: those of stokes are patch and cell_patch"},
+      {{.data = {.a = varies}, .solver = {.smoother = TES_SMOOTHER_CELL_PATCH}},
+       "solver.smoother: cell_patch is for a constant viscosity"},
       {{.solver = {.local = TES_LOCAL_MEAN}}, "solver.local_solver: those of stokes are exact and cg"}};
   TesMesh *mesh = flow_mesh(ctx, &(Flow){.dim = 2, .cells = {4, 4}});
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -427,6 +453,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(histories_are_those_of_the_prototypes),
                                      cmocka_unit_test(counts_do_not_depend_on_the_precision),
                                      cmocka_unit_test(errors_are_those_of_the_galerkin_solution),
+                                     cmocka_unit_test(closed_cells_converge),
                                      cmocka_unit_test(poiseuille_is_exact),
                                      cmocka_unit_test(velocities_on_all_faces),
                                      cmocka_unit_test(known_values),

@@ -111,7 +111,7 @@ static void refusals_name_key_or_line(void **state) {
              {dg, "c: x", "a.yaml:6:11: data.c: c is x: element dg has constants alone"},
              {thin, "1e-200", "mesh.box: the longest edge of a cell, 0.25, is 1e+200 times the shortest"},
              {thin, "1e200", "mesh.box: the longest edge of a cell, 2.5e+199, is 1e+200 times the shortest"},
-             {solver, "smoother: jacobi", "solver.smoother: that of stokes is patch"},
+             {solver, "smoother: jacobi", "solver.smoother: those of stokes are patch and cell_patch"},
              {solver, "method: cg", "solver.method: stokes is solved by gmres or fmg"},
              {solver, "local_solver: mean", "solver.local_solver: those of stokes are exact"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -24,7 +24,8 @@ static const char help[] =
     "  --dofs LIST           unknowns, about                                 (4e6)\n"
     "  --precision P         double, single, mixed (solver, stokes), or all  (all)\n"
     "  --coefficient C       constant or variable: 1/(0.05+2|x|^2)           (constant)\n"
-    "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton\n"
+    "  --smoother S          auto patch patch_additive jacobi chebyshev gauss_seidel gauss_seidel_morton;\n"
+    "                        stokes: auto patch cell_patch\n"
     "  --variant V           smoother, bp: one kernel of the papers' ladders on a GPU, all of them beside "
     "ours, "
     "or list\n"
@@ -242,8 +243,9 @@ static bool parse_stokes(int option, BenchOptions *o) {
 
 static bool parse_option(int option, BenchOptions *o) {
   static const char *const coefficients[] = {"constant", "variable", NULL};
-  static const char *const smoothers[] = {"auto",      "patch",        "patch_additive",      "jacobi",
-                                          "chebyshev", "gauss_seidel", "gauss_seidel_morton", NULL};
+  static const char *const smoothers[] = {
+      "auto",       "patch",      "patch_additive",      "jacobi", "chebyshev", "gauss_seidel",
+      "cell_patch", "line_patch", "gauss_seidel_morton", NULL}; /* in the order of TesSmootherKind */
   static const char *const methods[] = {"auto", "vcycle", "fmg", "gmres", "cg", NULL};
   static const char *const clocks[] = {"wall", "cpu", NULL}, *const switches[] = {"on", "off", NULL};
   int choice;
@@ -322,7 +324,7 @@ static const struct {
                {DOFS, "operator smoother solver bp adaptive"},
                {PRECISION, "operator smoother solver bp adaptive stokes"},
                {COEFFICIENT, "operator smoother solver"},
-               {SMOOTHER, "smoother solver"},
+               {SMOOTHER, "smoother solver stokes"},
                {VARIANT, "smoother bp"},
                {METHOD, "solver stokes"},
                {TOLERANCE, "solver stokes"},

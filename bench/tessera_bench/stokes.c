@@ -88,6 +88,7 @@ static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int de
   TesProblemDesc desc = {.equation = TES_STOKES,
                          .degree = degree,
                          .solver = {.method = o->method,
+                                    .smoother = o->smoother,
                                     .penalty = o->penalty,
                                     .pre = o->pre,
                                     .post = o->post,

@@ -9,7 +9,9 @@
  *  - cell_patch: the same polynomial with B in the place of D^-1, B the sum over cells of separable surrogates of
  *  the assembled operator among the
  *    nodes of the cell, weighted symmetrically; on meshes of trees, to degree 8, on all devices. For stretched
- *    cells (docs/performance-adaptive.md).
+ *    cells (docs/performance-adaptive.md). Of Stokes with a constant viscosity: exact solves on closed cells (velocity
+ *    with the nodes of the cell's faces, pressure), red and black, a residual before each; 2^dim colours and more where
+ *    a ring of cells is odd. Cheaper than vertex patches and slower to converge (docs/performance-stokes.md).
  *  - line_patch: cell_patch where cells that are stretched (coupled 4 times as strongly in one direction as in all
  *    others) are joined to lines along that direction, solved whole. The count of iterations does not depend on how far
  *    they are stretched, in one direction of a cell; degrees to 8, on all devices.

@@ -137,8 +137,12 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
             tes_function_text(p->numbered.data.c));
   TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES || o->method == TES_METHOD_FMG,
             "solver.method: stokes is solved by gmres or fmg, the operator is indefinite");
-  TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH,
-            "solver.smoother: that of stokes is patch, there is no other for velocity and pressure together");
+  const bool cells = o->smoother == TES_SMOOTHER_CELL_PATCH;
+  TES_CHECK(o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH || cells,
+            "solver.smoother: those of stokes are patch and cell_patch, there are no others for velocity and "
+            "pressure together");
+  TES_CHECK(!cells || !quadrature,
+            "solver.smoother: cell_patch is for a constant viscosity and the gradient form; take patch");
   TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT ||
                 o->local == (quadrature ? TES_LOCAL_SCALED : TES_LOCAL_CG),
             "solver.local_solver: those of stokes are exact and %s",
@@ -154,7 +158,8 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(check_size(p, p->numbered.data.a, "nu"));
   TES_TRY(check_size(p, p->numbered.data.c, "alpha"));
   if (o->method == TES_METHOD_AUTO) o->method = TES_METHOD_GMRES;
-  if (o->pre == 0 && degree >= 2 && !quadrature && o->method == TES_METHOD_GMRES && o->post >= 0) o->pre = -1;
+  if (o->pre == 0 && degree >= 2 && !quadrature && !cells && o->method == TES_METHOD_GMRES && o->post >= 0)
+    o->pre = -1;
 done:
   return status;
 }
@@ -243,9 +248,11 @@ done:
 /* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes
  * all of a divergence away: its coarse correction the means over coarse cells, the first colour after it, whose
  * patches are these cells, the rest, and other colours leave it alone. Levels with an odd number of cells have patches
- * across coarse cells: there a cycle leaves a part. */
+ * across coarse cells: there a cycle leaves a part. Closed cells take some of it away a cycle, which is repeated for a
+ * divergence of 1e-9. */
 static TesStatus clean_divergence(TesProblem *p) {
   enum { CYCLES = 8 };
+  const double small = p->options.smoother == TES_SMOOTHER_CELL_PATCH ? 1e-9 : 1e-13;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesVector *r = NULL;
@@ -254,7 +261,7 @@ static TesStatus clean_divergence(TesProblem *p) {
   for (int i = 0; i < CYCLES; i++) {
     TES_TRY(tes_operator_residual(p->op, p->b, p->u, r));
     TES_TRY(measure_divergence(p, r, &divergence, &gradient));
-    if (!(divergence > 1e-13 * gradient) || !isfinite(divergence)) break;
+    if (!(divergence > small * gradient) || !isfinite(divergence)) break;
     TES_TRY(correct(p, r));
   }
 done:

@@ -75,6 +75,15 @@ static const char *wants_mapped(const TesOperator *op) {
                                            : "it is for mapped operators; boxes have vertex patches (patch)";
 }
 
+static const char *wants_cells(const TesOperator *op) {
+  return op->kind == &tesi_operator_saddle ? NULL : wants_mapped(op);
+}
+
+static TesStatus init_cells(TesSmoother *smoother) {
+  return is_saddle(smoother->op) ? tesi_smoother_saddle_init(smoother)
+                                 : tesi_smoother_chebyshev_init(smoother);
+}
+
 /* Kinds, by number. `refuses` (NULL: never): why a kind cannot smooth for an operator, NULL: it can. `init` sets
  * table and plan. */
 static const struct {
@@ -88,7 +97,7 @@ static const struct {
     [TES_SMOOTHER_CHEBYSHEV] = {"chebyshev", wants_diagonal, tesi_smoother_chebyshev_init},
     [TES_SMOOTHER_GAUSS_SEIDEL] = {"gauss_seidel", wants_box, tesi_smoother_gauss_seidel_init},
     [TES_SMOOTHER_GAUSS_SEIDEL_MORTON] = {"gauss_seidel_morton", wants_box, tesi_smoother_gauss_seidel_init},
-    [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_mapped, tesi_smoother_chebyshev_init},
+    [TES_SMOOTHER_CELL_PATCH] = {"cell_patch", wants_cells, init_cells},
     [TES_SMOOTHER_LINE_PATCH] = {"line_patch", wants_mapped, tesi_smoother_chebyshev_init}};
 
 /* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */

@@ -1,4 +1,4 @@
-/* Vertex patches of Stokes: sweeps, fused and from residuals. */
+/* Vertex patches and closed cells of Stokes: sweeps, fused and from residuals. */
 #include "smoother/saddle_patch/saddle_patch.h"
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +138,13 @@ done:
   return status;
 }
 
-/* Patches of the inner kind, with parity in all directions. */
+/* Inner ones. Cells have one basis a direction, vertex patches parity in all directions. */
+static double cell_flops(int dim, double n) {
+  const double K = pow(n, dim), lines = K / n, nodes = lines * (n + 1) * (n + 1), modes = K * n;
+  return 2 * (2 * dim * (nodes + (dim - 1) * modes * (1 + 1 / n) + lines * n * (n + 1)) + 2 * dim * modes +
+              K * K);
+}
+
 static double patch_flops(int dim, double n) {
   const double N = 2 * n, K = pow(N, dim), lines = K / N, halves = 2 * n * n /* multiplications of a line */;
   return 2 * (lines * halves * (2 * dim * dim + 4 * dim) + K * K / pow(2, dim));
@@ -151,10 +157,11 @@ static double outside_flops(int dim, double n) {
          (2 * (dim - 1) * (1 + 1 / N) * n * n + 2 * (dim - 1) * N + 2 * n * (n + 1) + N + 4 * n);
 }
 
-TesCost tesi_saddle_patch_cost(const TesOperator *op, int colours, double patches) {
+TesCost tesi_saddle_patch_cost(const TesOperator *op, int span, int colours, double patches) {
   const TesCost residual = tes_operator_info(op).cost;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
-  return (TesCost){.flops = colours * residual.flops + patches * patch_flops(rt->dim, rt->n),
+  const double flops = span == 1 ? cell_flops(rt->dim, rt->n) : patch_flops(rt->dim, rt->n);
+  return (TesCost){.flops = colours * residual.flops + patches * flops,
                    .bytes = colours * 2 * residual.bytes};
 }
 
@@ -162,7 +169,7 @@ static TesCost cost(const TesSmoother *smoother) {
   const TesiSaddlePatchPlan *p = smoother->plan;
   double patches = 1;
   for (int d = 0; d < 3; d++) patches *= p->axis[d].vertices;
-  if (!p->fused) return tesi_saddle_patch_cost(smoother->op, p->colours, patches);
+  if (!p->fused) return tesi_saddle_patch_cost(smoother->op, p->axis[0].span, p->colours, patches);
   const double vector = (double)tesi_precision_size(smoother->op->precision) * (double)smoother->op->length;
   return (TesCost){.flops =
                        patches * (patch_flops(p->rt->dim, p->rt->n) + outside_flops(p->rt->dim, p->rt->n)),
@@ -203,6 +210,7 @@ done:
 
 /* On a ring the parity of numbers of patches changes from each to the next where their count is even. */
 static bool can_fuse(const TesiSaddlePatchPlan *p) {
+  if (p->axis[0].span == 1) return false;
   for (int d = 0; d < p->rt->dim; d++) {
     if (p->axis[d].ring_of_two) return false;
     if (p->red_black && p->rt->axis[d].periodic && p->axis[d].vertices % 4 == 2) return false;
@@ -213,10 +221,11 @@ static bool can_fuse(const TesiSaddlePatchPlan *p) {
 static TesStatus init_axes(const TesSmoother *smoother, TesiSaddlePatchPlan *p) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
-  p->modes = 2 * p->rt->n;
+  const int span = tesi_saddle_patch_span(smoother);
+  p->modes = span * p->rt->n;
   p->pressures = 1;
   for (int d = 0; d < 3; d++) {
-    TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, &p->axis[d]));
+    TES_TRY(tesi_saddle_patch_axis_create(ctx, p->saddle, d, span, &p->axis[d]));
     if (d < p->rt->dim) p->pressures *= p->modes;
   }
 done:
@@ -230,7 +239,8 @@ static void describe(TesSmoother *smoother, const TesiSaddlePatchPlan *p) {
   else if (p->iterates)
     snprintf(how, sizeof how, "solved by conjugate gradients");
   snprintf(smoother->description, sizeof smoother->description,
-           "vertex patches in %d colours%s, %s: %d kinds, Schur complements of %d", p->colours,
+           "%s in %d colours%s, %s: %d kinds, Schur complements of %d",
+           p->axis[0].span == 1 ? "closed cells" : "vertex patches", p->colours,
            p->fused ? ", residuals inside" : "", how, p->kinds, p->pressures);
 }
 

@@ -1,7 +1,8 @@
-/* Vertex patches of Raviart-Thomas spaces: the 2^dim cells round a vertex, solved exactly
- * (operator/saddle/saddle_local.h), colour by colour.
- * Unknowns: component i has the nodes along i that lie inside the patch, or on an open face of the box, and all
- * modes across. */
+/* Patches of Raviart-Thomas spaces, solved exactly (operator/saddle/saddle_local.h), colour by colour: products of
+ * intervals of `span` cells.
+ *   span 2, vertex patches: the 2^dim cells round a vertex. Component i has the nodes along i that lie inside the
+ *   patch, or on an open face of the box, and all modes across.
+ *   span 1, closed cells: component i has all unknown nodes of the cell, those of its faces too. */
 #ifndef TESI_SADDLE_PATCH_H
 #define TESI_SADDLE_PATCH_H
 
@@ -19,22 +20,22 @@ typedef struct TesiSaddlePatchOuter {
   int size;
 } TesiSaddlePatchOuter;
 
-/* A direction: its vertices, and kinds of intervals of two cells. */
+/* A direction: its intervals, which "vertices" count by their first cells, and their kinds. */
 typedef struct TesiSaddlePatchAxis {
-  int vertices, colours, types, most; /* most: nodes of an interval at most */
-  int *type, *colour;                 /* [vertices] */
-  int *node, *mode;                   /* [vertices][most], [vertices][modes] */
-  TesiSaddleLocalAxis *local;         /* [types] */
-  TesiSaddlePatchOuter *outer;        /* [types] */
-  bool ring_of_two;                   /* both neighbours of the interval lie inside it: no outer couplings */
-  bool *wraps;                        /* [vertices] places do not follow one another */
+  int span, vertices, colours, types, most; /* most: nodes of an interval at most */
+  int *type, *colour;                       /* [vertices] */
+  int *node, *mode;                         /* [vertices][most], [vertices][modes], modes = span n */
+  TesiSaddleLocalAxis *local;               /* [types] */
+  TesiSaddlePatchOuter *outer;              /* [types] */
+  bool ring_of_two; /* both neighbours of the interval lie inside it: no outer couplings */
+  bool *wraps;      /* [vertices] places do not follow one another */
   int *node_at,
-      *mode_at; /* [vertices][2 n + 1] and [vertices][4 n], the latter from n below the interval on */
+      *mode_at; /* [vertices][modes + 1] and [vertices][modes + 2 n], the latter from n below the interval on */
   void **table; /* [types] TesiSaddlePatchTable, of the operator's precision */
 } TesiSaddlePatchAxis;
 
 /* Direction d of a saddle operator; the tables of loops are theirs. */
-TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddle, int d,
+TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddle, int d, int span,
                                         TesiSaddlePatchAxis *axis);
 void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *axis);
 
@@ -79,7 +80,7 @@ typedef struct TesiSaddlePatchPlan {
   const TesiRt *rt;
   const TesiSaddle *saddle;
   TesiSaddlePatchAxis axis[3];
-  int modes;                      /* a direction that exists: 2 n */
+  int modes;                      /* a direction that exists: span n */
   int kinds, pressures, inverses; /* inverses: kinds with an S^+ of their own */
   void **kind;                    /* [kinds] TesiSaddlePatchKind, of the operator's precision */
   bool iterates;                  /* patches without an S^+ of their own are solved by conjugate gradients */
@@ -103,9 +104,12 @@ typedef struct TesiSaddlePatchJob {
 } TesiSaddlePatchJob;
 
 TesStatus tesi_smoother_saddle_init(TesSmoother *smoother);
+static inline int tesi_saddle_patch_span(const TesSmoother *smoother) {
+  return smoother->kind == TES_SMOOTHER_CELL_PATCH ? 1 : 2;
+}
 TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother);
 /* Of a sweep in so many colours, with so many patches in all. */
-TesCost tesi_saddle_patch_cost(const TesOperator *op, int colours, double patches);
+TesCost tesi_saddle_patch_cost(const TesOperator *op, int span, int colours, double patches);
 /* For the tests: assembled patches and their pseudo-inverses. float64 host arrays. */
 TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePatchAxis axis[3],
                                       bool red_black, const double *b, double *x, TesSweep sweep);
@@ -115,8 +119,11 @@ TesStatus tesi_saddle_patch_tables_create(const TesSmoother *smoother, TesiSaddl
 void tesi_saddle_patch_tables_free(TesContext *ctx, TesiSaddlePatchPlan *p);
 TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddlePatchPlan *p);
 void tesi_saddle_patch_tasks_free(TesContext *ctx, TesiSaddlePatchPlan *p);
-/* Colour of a patch; with red_black each colour of the axes is two, by the parity of the sum of the patch's numbers. */
+/* Colour of a patch. Vertex patches: the colours of the axes; with red_black each of them is two, by the parity of
+ * the sum of the patch's numbers. Closed cells: two, by the parity of the sum of the cell's numbers, where no ring is
+ * odd. */
 int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black, const int vertex[3]);
+int tesi_saddle_patch_colours(const TesiSaddlePatchAxis axis[3], bool red_black);
 
 /* V's of work that a patch needs: arrays of its largest part. */
 enum { TESI_SADDLE_PATCH_ARRAYS = 9 };

@@ -1,14 +1,18 @@
-/* Intervals of two cells in a direction: their entries, colours and kinds. */
+/* Intervals of one or two cells in a direction: their entries, colours and kinds. */
 #include <math.h>
 #include "smoother/saddle_patch/saddle_patch.h"
 
-/* Nodes of the interval round vertex v: those inside, and the ends of the box where these are open. */
-static int list_nodes(const TesiRtAxis *a, int v, int vertices, int *node) {
-  const int n = a->n;
+/* Whether a node at an end of interval v is an unknown of it: of two cells where the box is open, of one cell unless
+ * the node is known. */
+static bool has_end(const TesiRtAxis *a, const TesiSaddlePatchAxis *p, int v, int side) {
+  const bool at_box = !a->periodic && v == (side ? p->vertices - 1 : 0);
+  return at_box ? !a->normal[side] : p->span == 1;
+}
+
+static int list_nodes(const TesiRtAxis *a, const TesiSaddlePatchAxis *p, int v, int *node) {
   int count = 0;
-  const bool low = !a->periodic && v == 0 && !a->normal[0],
-             high = !a->periodic && v == vertices - 1 && !a->normal[1];
-  for (int i = low ? 0 : 1; i < 2 * n + high; i++) node[count++] = (v * n + i) % a->nodes;
+  for (int i = !has_end(a, p, v, 0); i < p->span * a->n + has_end(a, p, v, 1); i++)
+    node[count++] = (v * a->n + i) % a->nodes;
   return count;
 }
 
@@ -26,15 +30,16 @@ static int cell_at(const TesiRtAxis *a, int c) {
 static TesStatus fill_outer(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
                             const TesiSaddlePatchAxis *p, TesiSaddlePatchOuter *o) {
   TesStatus status = TES_OK;
-  const int n = a->n, N = 2 * n, *node = p->node + (int64_t)v * p->most, *mode = p->mode + (int64_t)v * N,
-            *at = p->node_at + (int64_t)v * (N + 1);
+  const int n = a->n, N = p->span * n, *node = p->node + (int64_t)v * p->most,
+            *mode = p->mode + (int64_t)v * N, *at = p->node_at + (int64_t)v * (N + 1);
+  for (int side = 0; side < 2; side++) {
+    o->end[side] = !has_end(a, p, v, side);
+    o->neighbour[side] = a->periodic || (side ? v + p->span < a->cells : v > 0);
+  }
+  if (p->span == 1) return TES_OK; /* their residuals are those of the whole mesh */
   o->size = nodes * (N + 3) + 2 * N + N * N + 2 * n * n + 2;
   TES_ALLOC(&o->values, o->size);
   double *next = o->values;
-  for (int side = 0; side < 2; side++) {
-    o->end[side] = node[side ? nodes - 1 : 0] != at[side ? N : 0];
-    o->neighbour[side] = a->periodic || (side ? v + 2 < a->cells : v > 0);
-  }
   for (int i = 0; i < nodes; i++)
     for (int side = 0; side < 2; side++, next++)
       if (o->end[side]) *next = tesi_band_entry(&s->stiffness, node[i], at[side ? N : 0]);
@@ -71,7 +76,7 @@ static bool outer_equal(const TesiSaddlePatchOuter *a, const TesiSaddlePatchOute
 static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s, int v, int nodes,
                           TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
-  const int modes = 2 * a->n;
+  const int modes = p->span * a->n;
   TesiSaddleLocalAxis *local = &p->local[p->types];
   TesiSaddlePatchOuter *outer = &p->outer[p->types];
   status = tesi_saddle_local_create(ctx, a, s, nodes, p->node + (int64_t)v * p->most, modes,
@@ -93,34 +98,34 @@ static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddle
 
 /* Places at the ends of the box that do not exist are those of the nearest entry; nothing reads them. */
 static void list_places(const TesiRtAxis *a, int v, TesiSaddlePatchAxis *p) {
-  const int n = a->n, N = 2 * n;
-  int *node = p->node_at + (int64_t)v * (N + 1), *mode = p->mode_at + (int64_t)v * 2 * N;
+  const int n = a->n, N = p->span * n;
+  int *node = p->node_at + (int64_t)v * (N + 1), *mode = p->mode_at + (int64_t)v * (N + 2 * n);
   for (int i = 0; i <= N; i++) node[i] = (v * n + i) % a->nodes;
-  for (int i = 0; i < 2 * N; i++) {
+  for (int i = 0; i < N + 2 * n; i++) {
     const int m = v * n - n + i;
     mode[i] = a->periodic ? (m + a->modes) % a->modes : tesi_max(0, tesi_min(m, a->modes - 1));
   }
-  p->wraps[v] = a->periodic && (v == 0 || v + 2 >= a->cells);
+  p->wraps[v] = a->periodic && (v == 0 || v + p->span >= a->cells);
 }
 
 static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddleAxis *s,
                            TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
-  const int N = 2 * a->n;
-  p->vertices = a->periodic ? a->cells : a->cells - 1;
+  const int N = p->span * a->n;
+  p->vertices = a->periodic ? a->cells : a->cells + 1 - p->span;
   p->most = N + 1;
-  p->ring_of_two = a->periodic && a->cells == 2;
+  p->ring_of_two = p->span == 2 && a->periodic && a->cells == 2;
   TES_ALLOC(&p->type, p->vertices);
   TES_ALLOC(&p->colour, p->vertices);
   TES_ALLOC(&p->wraps, p->vertices);
   TES_ALLOC(&p->node, (int64_t)p->vertices * p->most);
   TES_ALLOC(&p->mode, (int64_t)p->vertices * N);
   TES_ALLOC(&p->node_at, (int64_t)p->vertices * (N + 1));
-  TES_ALLOC(&p->mode_at, (int64_t)p->vertices * 2 * N);
+  TES_ALLOC(&p->mode_at, (int64_t)p->vertices * (N + 2 * a->n));
   TES_ALLOC(&p->local, p->vertices);
   TES_ALLOC(&p->outer, p->vertices);
   for (int v = 0; v < p->vertices; v++) {
-    const int nodes = list_nodes(a, v, p->vertices, p->node + (int64_t)v * p->most);
+    const int nodes = list_nodes(a, p, v, p->node + (int64_t)v * p->most);
     for (int i = 0; i < N; i++) p->mode[(int64_t)v * N + i] = (v * a->n + i) % a->modes;
     list_places(a, v, p);
     p->colour[v] = colour_of(a, v, p->vertices);
@@ -135,7 +140,7 @@ done:
 static TesStatus fill_nothing(TesContext *ctx, TesiSaddlePatchAxis *p) {
   TesStatus status = TES_OK;
   static const int zero = 0;
-  *p = (TesiSaddlePatchAxis){.vertices = 1, .colours = 1, .types = 1, .most = 1};
+  *p = (TesiSaddlePatchAxis){.span = p->span, .vertices = 1, .colours = 1, .types = 1, .most = 1};
   TES_ALLOC(&p->type, 1);
   TES_ALLOC(&p->wraps, 1);
   TES_ALLOC(&p->node_at, 1);
@@ -150,8 +155,9 @@ done:
   return status;
 }
 
-TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddle, int d,
+TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddle, int d, int span,
                                         TesiSaddlePatchAxis *p) {
+  p->span = span;
   return d < saddle->rt->dim ? fill_axis(ctx, &saddle->rt->axis[d], &saddle->axis[d], p)
                              : fill_nothing(ctx, p);
 }

@@ -134,11 +134,11 @@ TESI_INLINE void keep_mean(const Patch *p, const Real *x, int dim, int n) {
 }
 
 TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
-                           const TesiSaddlePatchJob *job, V *work, int dim, int n) {
+                           const TesiSaddlePatchJob *job, V *work, int dim, int n, int span) {
   const TesiRt *rt = plan->rt;
-  const int N = 2 * n;
+  const int N = span * n;
   const size_t most = plan->work_size / TESI_SADDLE_PATCH_ARRAYS;
-  const bool fused = job->b != NULL;
+  const bool fused = span == 2 && job->b != NULL;
   const Real *const from = fused ? job->b : job->r;
   Patch p = {.plan = plan,
              .kind = plan->kind[task->kind],
@@ -162,7 +162,7 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
   for (int j = 0; j < plan->pressures; j++) p.schur[j] = -p.schur[j];
   for (int i = 0; i < dim; i++) gather(&p.lines[i], &box[i], from + rt->offset[i], p.F[i]);
   if (fused) load_outside(&p, job, dim, n);
-  solve(&p, dim, n);
+  solve(&p, dim, n, N);
   if (fused && p.kind->closed) keep_mean(&p, (const Real *)job->x + rt->offset[dim], dim, n);
   for (int i = 0; i < dim; i++)
     scatter(&p.lines[i], &box[i], !fused, p.F[i], (Real *)job->x_new + rt->offset[i]);
@@ -172,23 +172,49 @@ TESI_INLINE void run_patch(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
 #define IN_2D(k)                                                                                             \
   TESI_APART void plane_##k(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                \
                             const TesiSaddlePatchJob *job, V *work) {                                        \
-    run_patch(plan, task, job, work, 2, k + 1);                                                              \
+    run_patch(plan, task, job, work, 2, k + 1, 2);                                                           \
   }
 #define IN_3D(k)                                                                                             \
   TESI_APART void solid_##k(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                \
                             const TesiSaddlePatchJob *job, V *work) {                                        \
-    run_patch(plan, task, job, work, 3, k + 1);                                                              \
+    run_patch(plan, task, job, work, 3, k + 1, 2);                                                           \
   }
 TESI_EACH_DEGREE_8(IN_2D)
 TESI_EACH_DEGREE_4(IN_3D)
 
 TESI_APART void general(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
                         const TesiSaddlePatchJob *job, V *work) {
-  run_patch(plan, task, job, work, plan->rt->dim, plan->rt->n);
+  run_patch(plan, task, job, work, plan->rt->dim, plan->rt->n, plan->axis[0].span);
+}
+
+/* Closed cells: of the degrees for which they are good. */
+#define CELL(name, dim, k)                                                                                   \
+  TESI_APART void name(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,                     \
+                       const TesiSaddlePatchJob *job, V *work) {                                             \
+    run_patch(plan, task, job, work, dim, k + 1, 1);                                                         \
+  }
+CELL(square_1, 2, 1)
+CELL(square_2, 2, 2)
+CELL(cube_1, 3, 1)
+CELL(cube_2, 3, 2)
+
+static void run_cells(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
+                      const TesiSaddlePatchJob *job, V *work) {
+  const int dim = plan->rt->dim, degree = plan->rt->n - 1;
+  if (degree > 2)
+    general(plan, task, job, work);
+  else if (dim == 2)
+    (degree == 1 ? square_1 : square_2)(plan, task, job, work);
+  else
+    (degree == 1 ? cube_1 : cube_2)(plan, task, job, work);
 }
 
 void REAL_NAME(tesk_saddle_patch)(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task,
                                   const TesiSaddlePatchJob *job, void *work) {
+  if (plan->axis[0].span == 1) {
+    run_cells(plan, task, job, work);
+    return;
+  }
 #define TAKE_2D(k)                                                                                           \
   if (plan->rt->dim == 2 && plan->rt->n == k + 1) {                                                          \
     plane_##k(plan, task, job, work);                                                                        \

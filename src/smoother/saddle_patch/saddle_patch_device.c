@@ -23,7 +23,7 @@ static TesStatus list_kinds(TesContext *ctx, const TesiRt *rt, int d, const Tesi
     (*kind)[a->type[v]] =
         (TesiSaddleKind){.local = local,
                          .first = d < rt->dim ? a->node[(int64_t)v * a->most] - v * rt->n : 0,
-                         .open = d < rt->dim && local->nodes >= 2 * rt->n};
+                         .open = d < rt->dim && local->nodes >= local->modes};
   }
 done:
   return status;
@@ -93,7 +93,7 @@ static TesCost cost(const TesSmoother *smoother) {
   const Plan *p = smoother->plan;
   double patches = 1;
   for (int d = 0; d < 3; d++) patches *= p->axis[d].vertices;
-  return tesi_saddle_patch_cost(smoother->op, p->colours, patches);
+  return tesi_saddle_patch_cost(smoother->op, p->axis[0].span, p->colours, patches);
 }
 
 static void destroy(TesSmoother *smoother) {
@@ -123,7 +123,8 @@ static void describe(TesSmoother *smoother) {
              p->patches.shared ? "" : " in global memory");
   }
   snprintf(smoother->description, sizeof smoother->description,
-           "vertex patches in %d colours, solved exactly by kernels: %d kinds, %s", p->colours, kinds, cut);
+           "%s in %d colours, solved exactly by kernels: %d kinds, %s",
+           tesi_saddle_patch_span(smoother) == 1 ? "closed cells" : "vertex patches", p->colours, kinds, cut);
 }
 
 TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
@@ -136,9 +137,11 @@ TesStatus tesi_smoother_saddle_device_init(TesSmoother *smoother) {
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;
-  for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, tesi_saddle_of(op), d, &p->axis[d]));
-  p->colours = p->axis[0].colours * p->axis[1].colours * p->axis[2].colours * (smoother->red_black ? 2 : 1);
-  if (!smoother->red_black && tesi_saddle_lanes_serve(op, p->axis)) {
+  const int span = tesi_saddle_patch_span(smoother);
+  for (int d = 0; d < 3; d++)
+    TES_TRY(tesi_saddle_patch_axis_create(ctx, tesi_saddle_of(op), d, span, &p->axis[d]));
+  p->colours = tesi_saddle_patch_colours(p->axis, smoother->red_black);
+  if (span == 2 && !smoother->red_black && tesi_saddle_lanes_serve(op, p->axis)) {
     TES_TRY(tesi_saddle_lanes_create(op, op->precision, p->axis, &p->lanes));
   } else {
     TES_TRY(fill_patches(smoother, p));

@@ -1,5 +1,6 @@
 /* Boxes of entries of all lanes' patches, between a vector of the space and arrays [z][y][x] of SIMD vectors. Places
- * count from the lower end of the intervals: nodes 0 .. 2 n, modes -n .. 3 n - 1. Part of saddle_patch_body.h. */
+ * count from the lower end of the intervals of N modes: nodes 0 .. N, modes -n .. N + n - 1. Part of
+ * saddle_patch_body.h. */
 #ifndef TESI_SADDLE_PATCH_LINES_H
 #define TESI_SADDLE_PATCH_LINES_H
 
@@ -19,7 +20,7 @@ typedef struct Box {
 
 TESI_APART void find_lines(const TesiSaddlePatchPlan *plan, const TesiSaddlePatchTask *task, int part,
                            Lines *l) {
-  const int n = plan->rt->n;
+  const int n = plan->rt->n, N = plan->modes;
   int64_t step = 1;
   l->wraps = task->wraps;
   l->count = task->count;
@@ -30,8 +31,8 @@ TESI_APART void find_lines(const TesiSaddlePatchPlan *plan, const TesiSaddlePatc
     for (int lane = 0; lane < LANES; lane++) {
       const int64_t v = task->vertex[lane < task->count ? lane : 0][d];
       l->place[d][lane] = d >= plan->rt->dim ? a->mode_at
-                          : d == part        ? a->node_at + v * (2 * n + 1)
-                                             : a->mode_at + v * 4 * n + n;
+                          : d == part        ? a->node_at + v * (N + 1)
+                                             : a->mode_at + v * (N + 2 * n) + n;
       l->origin[lane] += l->place[d][lane][0] * step;
     }
     step *= plan->rt->extent[part][d];

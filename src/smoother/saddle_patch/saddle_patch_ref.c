@@ -6,31 +6,34 @@
 #include "basis/blas.h"
 #include "smoother/saddle_patch/saddle_patch.h"
 
-/* Whether cell c is one of the two round vertex v. */
-static bool in_interval(const TesiRtAxis *a, int v, int c) {
-  return c == v || c == (v + 1) % a->cells;
+/* Whether cell c is one of the interval's. */
+static bool in_interval(const TesiRtAxis *a, int span, int v, int c) {
+  return c == v || (span == 2 && c == (v + 1) % a->cells);
 }
 
-/* Whether the function of an entry along an axis lives inside the interval. Known nodes are in none. */
-static bool inside(const TesiRtAxis *a, bool node, int entry, int v) {
+/* Whether the function of an entry along an axis lives inside the interval, or that of a closed cell has a part there.
+ * Known nodes are in none. */
+static bool inside(const TesiRtAxis *a, int span, bool node, int entry, int v) {
   const int n = a->n;
-  if (!node) return in_interval(a, v, entry / n);
+  if (!node) return in_interval(a, span, v, entry / n);
   if (entry < tesi_rt_first(a) || entry >= tesi_rt_end(a)) return false;
-  if (entry % n) return in_interval(a, v, entry / n);
+  if (entry % n) return in_interval(a, span, v, entry / n);
+  if (span == 1) return entry == v * n || entry == (v + 1) * n % a->nodes;
   const int above = entry / n, below = above > 0 ? above - 1 : a->periodic ? a->cells - 1 : -1;
-  const bool up = above >= a->cells || in_interval(a, v, above), down = below < 0 || in_interval(a, v, below);
+  const bool up = above >= a->cells || in_interval(a, span, v, above),
+             down = below < 0 || in_interval(a, span, v, below);
   /* on a ring of two cells every function lives in the patch, but the node between its ends is no unknown of it */
   return up && down && !(a->periodic && a->cells == 2 && above == v);
 }
 
-static int list_unknowns(const TesiRt *rt, const int vertex[3], int *list) {
+static int list_unknowns(const TesiRt *rt, int span, const int vertex[3], int *list) {
   int count = 0;
   for (int p = 0; p < rt->parts; p++)
     for (int64_t j = 0; j < tesi_rt_size(rt, p); j++) {
       const int *e = rt->extent[p];
       const int at[3] = {(int)(j % e[0]), (int)(j / e[0] % e[1]), (int)(j / e[0] / e[1])};
       bool all = true;
-      for (int d = 0; d < rt->dim; d++) all = all && inside(&rt->axis[d], d == p, at[d], vertex[d]);
+      for (int d = 0; d < rt->dim; d++) all = all && inside(&rt->axis[d], span, d == p, at[d], vertex[d]);
       if (all) list[count++] = (int)(rt->offset[p] + j);
     }
   return count;
@@ -99,7 +102,7 @@ TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePat
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiRt *rt = tesi_saddle_of(op)->rt;
-  const int colours = axis[0].colours * axis[1].colours * axis[2].colours * (red_black ? 2 : 1);
+  const int colours = tesi_saddle_patch_colours(axis, red_black);
   const int64_t length = op->length;
   double *K = NULL, *r = NULL;
   int *list = NULL;
@@ -114,7 +117,7 @@ TesStatus tesi_saddle_patch_sweep_ref(const TesOperator *op, const TesiSaddlePat
       const int vertex[3] = {v % axis[0].vertices, v / axis[0].vertices % axis[1].vertices,
                              v / axis[0].vertices / axis[1].vertices};
       if (tesi_saddle_patch_colour(axis, rt->dim, red_black, vertex) != colour) continue;
-      TES_TRY(correct(ctx, K, length, list_unknowns(rt, vertex, list), list, r, x));
+      TES_TRY(correct(ctx, K, length, list_unknowns(rt, axis[0].span, vertex, list), list, r, x));
     }
   }
 done:

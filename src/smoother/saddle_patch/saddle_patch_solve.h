@@ -1,5 +1,6 @@
 /* The exact solution of the local problems of all lanes, by eigenvectors and S^+ (operator/saddle/saddle_local.h).
- * Arrays are [z][y][x] of SIMD vectors; n is a constant in the loops of a degree. Part of saddle_patch_body.h. */
+ * Arrays are [z][y][x] of SIMD vectors; n, and N modes of an interval, n or 2 n, are constants in the loops of a
+ * degree. Part of saddle_patch_body.h. */
 #ifndef TESI_SADDLE_PATCH_SOLVE_H
 #define TESI_SADDLE_PATCH_SOLVE_H
 
@@ -61,6 +62,20 @@ static void multiply_any(const Real *A, int rows, int columns, const V *x, V *y)
   }
 }
 
+/* The same of an interval of N modes; those of one cell are short enough for loops of their own. */
+TESI_INLINE void multiply_line(const Real *A, int rows, int columns, int n, int N, const V *x, V *y) {
+  if (N == n && rows == n && columns == n)
+    multiply(A, n, n, x, y);
+  else if (N == n && rows == n + 1 && columns == n + 1)
+    multiply(A, n + 1, n + 1, x, y);
+  else if (N == n && rows == n && columns == n + 1)
+    multiply(A, n, n + 1, x, y);
+  else if (N == n && rows == n + 1 && columns == n)
+    multiply(A, n + 1, n, x, y);
+  else
+    multiply_any(A, rows, columns, x, y);
+}
+
 /* A line to its even and odd parts, and back. */
 TESI_INLINE void split(bool node, int n, const V *line, V *even, V *odd) {
   const int pairs = node ? n - 1 : n;
@@ -83,11 +98,11 @@ TESI_INLINE void join(bool node, int n, const V *even, const V *odd, V *line) {
 }
 
 /* A line times Z' or Z. */
-TESI_INLINE void transform_line(const Real *A, bool node, bool symmetric, int length, bool back, int n,
+TESI_INLINE void transform_line(const Real *A, bool node, bool symmetric, int length, bool back, int n, int N,
                                 const V *x, V *y) {
   V even[MOST], odd[MOST];
   if (!symmetric) {
-    multiply_any(A, length, length, x, y);
+    multiply_line(A, length, length, n, N, x, y);
   } else if (!back) {
     split(node, n, x, even, odd);
     multiply(A, n, n, even, y);
@@ -100,50 +115,49 @@ TESI_INLINE void transform_line(const Real *A, bool node, bool symmetric, int le
 }
 
 /* x <- Z' x or Z x in direction d, among modes. */
-TESI_INLINE void transform(const Patch *p, int d, bool back, const int extent[3], int n, V *x) {
+TESI_INLINE void transform(const Patch *p, int d, bool back, const int extent[3], int n, int N, V *x) {
   const TesiSaddlePatchTable *const t = p->t[d];
   const Real *const A = p->numbers[d] + (back ? t->Zd_back : t->Zd_forward);
   const Along a = along(d, extent);
-  const int N = 2 * n;
   for (int o = 0; o < a.outer; o++)
     for (int i = 0; i < a.inner; i++) {
       V line[MOST], out[MOST], *const at = x + o * N * a.inner + i;
       for (int j = 0; j < N; j++) line[j] = at[j * a.inner];
-      transform_line(A, false, t->symmetric, N, back, n, line, out);
+      transform_line(A, false, t->symmetric, N, back, n, N, line, out);
       for (int j = 0; j < N; j++) at[j * a.inner] = out[j];
     }
 }
 
 /* r[modes] <- r - G f[nodes]; f[nodes] <- G' p[modes]. */
-TESI_INLINE void subtract_divergence(const Real *G, const TesiSaddlePatchTable *t, int n, int inner,
+TESI_INLINE void subtract_divergence(const Real *G, const TesiSaddlePatchTable *t, int n, int N, int inner,
                                      const V *f, V *r) {
   V g[MOST];
   if (t->symmetric) {
     multiply(G, n, n - 1, f + n, g);
     multiply(G + n * (n - 1), n, n, f, g + n);
   } else {
-    multiply_any(G, t->modes, t->nodes, f, g);
+    multiply_line(G, N, t->nodes, n, N, f, g);
   }
-  for (int q = 0; q < 2 * n; q++) r[q * inner] -= g[q];
+  for (int q = 0; q < N; q++) r[q * inner] -= g[q];
 }
 
-TESI_INLINE void gradient(const Real *G, const TesiSaddlePatchTable *t, int n, const V *p, V *f) {
+TESI_INLINE void gradient(const Real *G, const TesiSaddlePatchTable *t, int n, int N, const V *p, V *f) {
   if (t->symmetric) {
     multiply(G, n - 1, n, p, f + n);
     multiply(G + n * (n - 1), n, n, p + n, f);
   } else {
-    multiply_any(G, t->nodes, t->modes, p, f);
+    multiply_line(G, t->nodes, N, n, N, p, f);
   }
 }
 
 /* F_i <- Lam_i^-1 Z' F_i; schur <- schur - G F_i. */
-TESI_INLINE void component_forward(const Patch *p, int i, int dim, int n) {
+TESI_INLINE void component_forward(const Patch *p, int i, int dim, int n, int N) {
   const TesiSaddlePatchTable *const t = p->t[i];
-  const int M = t->symmetric ? 2 * n - 1 : t->nodes, N = 2 * n;
+  const int M = t->symmetric ? 2 * n - 1 : t->nodes;
   int extent[3];
   for (int d = 0; d < 3; d++) extent[d] = d >= dim ? 1 : d == i ? M : N;
   for (int d = 0; d < dim; d++)
-    if (d != i) transform(p, d, false, extent, n, p->F[i]);
+    if (d != i) transform(p, d, false, extent, n, N, p->F[i]);
   const Along a = along(i, extent);
   const Real *const reciprocal = p->kind_numbers + p->kind->reciprocal[i];
   for (int o = 0; o < a.outer; o++)
@@ -151,19 +165,19 @@ TESI_INLINE void component_forward(const Patch *p, int i, int dim, int n) {
       const int first = o * M * a.inner + j;
       V line[MOST], out[MOST];
       for (int m = 0; m < M; m++) line[m] = p->F[i][first + m * a.inner];
-      transform_line(p->numbers[i] + t->Zc_forward, true, t->symmetric, M, false, n, line, out);
+      transform_line(p->numbers[i] + t->Zc_forward, true, t->symmetric, M, false, n, N, line, out);
       for (int m = 0; m < M; m++) {
         out[m] *= reciprocal[first + m * a.inner];
         p->F[i][first + m * a.inner] = out[m];
       }
-      subtract_divergence(p->numbers[i] + t->G, t, n, a.inner, out, p->schur + o * N * a.inner + j);
+      subtract_divergence(p->numbers[i] + t->G, t, n, N, a.inner, out, p->schur + o * N * a.inner + j);
     }
 }
 
 /* F_i <- Z (F_i + Lam_i^-1 G' pressure). */
-TESI_INLINE void component_back(const Patch *p, int i, int dim, int n) {
+TESI_INLINE void component_back(const Patch *p, int i, int dim, int n, int N) {
   const TesiSaddlePatchTable *const t = p->t[i];
-  const int M = t->symmetric ? 2 * n - 1 : t->nodes, N = 2 * n;
+  const int M = t->symmetric ? 2 * n - 1 : t->nodes;
   int extent[3];
   for (int d = 0; d < 3; d++) extent[d] = d >= dim ? 1 : d == i ? M : N;
   const Along a = along(i, extent);
@@ -174,14 +188,14 @@ TESI_INLINE void component_back(const Patch *p, int i, int dim, int n) {
       const V *const pressure = p->pressure + o * N * a.inner + j;
       V line[MOST], out[MOST];
       for (int q = 0; q < N; q++) line[q] = pressure[q * a.inner];
-      gradient(p->numbers[i] + t->G_transposed, t, n, line, out);
+      gradient(p->numbers[i] + t->G_transposed, t, n, N, line, out);
       for (int m = 0; m < M; m++)
         line[m] = p->F[i][first + m * a.inner] + reciprocal[first + m * a.inner] * out[m];
-      transform_line(p->numbers[i] + t->Zc_back, true, t->symmetric, M, true, n, line, out);
+      transform_line(p->numbers[i] + t->Zc_back, true, t->symmetric, M, true, n, N, line, out);
       for (int m = 0; m < M; m++) p->F[i][first + m * a.inner] = out[m];
     }
   for (int d = 0; d < dim; d++)
-    if (d != i) transform(p, d, true, extent, n, p->F[i]);
+    if (d != i) transform(p, d, true, extent, n, N, p->F[i]);
 }
 
 /* y[ROWS] <- S[.., first row ..] x, S symmetric: rows are read as columns. */
@@ -196,6 +210,8 @@ TESI_INLINE void component_back(const Patch *p, int i, int dim, int n) {
     TESI_UNROLL for (int r = 0; r < ROWS; r++) y[r] = sum[r];                                                \
   }
 ROWS_OF(1)
+ROWS_OF(4)
+ROWS_OF(8)
 ROWS_OF(9)
 ROWS_OF(12)
 
@@ -213,33 +229,35 @@ static void copy_block(const TesiSaddleBlock *b, int N, bool out, V *whole, V *b
 }
 
 /* to <- S^+ from, with the table of a kind; to may be from. */
-static void apply_inverse(const Patch *p, const TesiSaddlePatchKind *kind, int n, V *from, V *to) {
+static void apply_inverse(const Patch *p, const TesiSaddlePatchKind *kind, int N, V *from, V *to) {
   for (int k = 0; k < kind->blocks; k++) {
     const TesiSaddleBlock *const b = &kind->block[k];
     const Real *const S = (const Real *)(kind + 1) + kind->S[k];
     V *const result = p->U;
     int r = 0;
-    copy_block(b, 2 * n, false, from, p->spare);
+    copy_block(b, N, false, from, p->spare);
     for (; r + 12 <= b->size; r += 12) rows_12(S + r, b->size, p->spare, result + r);
     for (; r + 9 <= b->size; r += 9) rows_9(S + r, b->size, p->spare, result + r);
+    for (; r + 8 <= b->size; r += 8) rows_8(S + r, b->size, p->spare, result + r);
+    for (; r + 4 <= b->size; r += 4) rows_4(S + r, b->size, p->spare, result + r);
     for (; r < b->size; r++) rows_1(S + r, b->size, p->spare, result + r);
-    copy_block(b, 2 * n, true, to, result);
+    copy_block(b, N, true, to, result);
   }
 }
 
 #include "smoother/saddle_patch/saddle_patch_iterate.h"
 
 /* From right-hand sides in F and schur (of the pressure, with its sign) to the solution in F and pressure. */
-TESI_INLINE void solve(const Patch *p, int dim, int n) {
-  const int N = 2 * n, extent[3] = {N, N, dim > 2 ? N : 1};
-  for (int d = 0; d < dim; d++) transform(p, d, false, extent, n, p->schur);
-  for (int i = 0; i < dim; i++) component_forward(p, i, dim, n);
+TESI_INLINE void solve(const Patch *p, int dim, int n, int N) {
+  const int extent[3] = {N, N, dim > 2 ? N : 1};
+  for (int d = 0; d < dim; d++) transform(p, d, false, extent, n, N, p->schur);
+  for (int i = 0; i < dim; i++) component_forward(p, i, dim, n, N);
   if (p->kind->blocks)
-    apply_inverse(p, p->kind, n, p->schur, p->pressure);
+    apply_inverse(p, p->kind, N, p->schur, p->pressure);
   else
-    iterate_pressure(p, dim, n);
-  for (int i = 0; i < dim; i++) component_back(p, i, dim, n);
-  for (int d = 0; d < dim; d++) transform(p, d, true, extent, n, p->pressure);
+    iterate_pressure(p, dim, n, N);
+  for (int i = 0; i < dim; i++) component_back(p, i, dim, n, N);
+  for (int d = 0; d < dim; d++) transform(p, d, true, extent, n, N, p->pressure);
 }
 
 #endif

@@ -71,8 +71,6 @@ static void put_outer(Writer *w, const TesiSaddlePatchOuter *o, int n, int nodes
   next += N * N;
   for (int side = 0; side < 2; side++, next += n * n) t->outer[side] = put_all(w, next, n, n, false, 1);
   t->constant = put_all(w, next, 1, 2, false, 1);
-  for (int side = 0; side < 2; side++) t->end[side] = o->end[side], t->neighbour[side] = o->neighbour[side];
-  t->first = o->end[0];
 }
 
 /* to[N][N] <- Zd_like' Zd: from the eigenvectors of one interval to those of another. */
@@ -122,6 +120,8 @@ static TesStatus fill_table(TesContext *ctx, const TesiSaddlePatchPlan *p, TesPr
   t->G = put_G(&w, l, false);
   t->G_transposed = put_G(&w, l, true);
   TES_TRY(put_like(ctx, &w, l, &a->local[like], t));
+  for (int side = 0; side < 2; side++) t->end[side] = o->end[side], t->neighbour[side] = o->neighbour[side];
+  t->first = o->end[0];
   if (o->values) put_outer(&w, o, p->rt->n, M, p->saddle->nu, t);
 done:
   return status;
@@ -135,8 +135,7 @@ static TesiSaddleLocal local_of(const TesiSaddlePatchPlan *p, int kind) {
   TesiSaddleLocal l = {.dim = p->rt->dim, .nu = p->saddle->nu, .alpha = p->saddle->alpha, .closed = true};
   for (int d = 0; d < 3; d++) {
     l.axis[d] = &a[d].local[type[d]];
-    if (d < l.dim && l.axis[d]->nodes >= 2 * p->rt->n)
-      l.closed = false; /* an open end of the box adds a node */
+    if (d < l.dim && l.axis[d]->nodes >= l.axis[d]->modes) l.closed = false; /* ends that are unknowns */
   }
   return l;
 }

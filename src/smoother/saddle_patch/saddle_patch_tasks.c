@@ -1,4 +1,4 @@
-/* Colours of vertex patches, their patches in groups of a SIMD vector, and the entries that none of them writes. */
+/* Colours of patches, their patches in groups of a SIMD vector, and the entries that none of them writes. */
 #include "smoother/saddle_patch/saddle_patch.h"
 
 /* Patches of a colour and kind, where all or none of a direction wrap round a ring; with red-black colours of one
@@ -21,11 +21,22 @@ static int parity_of(int dim, const int vertex[3]) {
   return sum % 2;
 }
 
+static bool in_two_colours(const TesiSaddlePatchAxis axis[3]) {
+  return axis[0].span == 1 && axis[0].colours <= 2 && axis[1].colours <= 2 && axis[2].colours <= 2;
+}
+
 int tesi_saddle_patch_colour(const TesiSaddlePatchAxis axis[3], int dim, bool red_black,
                              const int vertex[3]) {
   int colour = 0;
+  if (in_two_colours(axis)) return (vertex[0] + vertex[1] + vertex[2]) % 2;
   for (int d = 2; d >= 0; d--) colour = colour * axis[d].colours + axis[d].colour[vertex[d]];
-  return red_black ? 2 * colour + parity_of(dim, vertex) : colour;
+  return red_black && axis[0].span == 2 ? 2 * colour + parity_of(dim, vertex) : colour;
+}
+
+int tesi_saddle_patch_colours(const TesiSaddlePatchAxis axis[3], bool red_black) {
+  return in_two_colours(axis)
+             ? 2
+             : axis[0].colours * axis[1].colours * axis[2].colours * (red_black && axis[0].span == 2 ? 2 : 1);
 }
 
 static int pick_vertices(const TesiSaddlePatchAxis *a, const Group *g, int d, int *vertex) {
@@ -67,19 +78,28 @@ static void add_group(const TesiSaddlePatchPlan *p, const Group *g, Lists *l) {
       }
 }
 
-/* All groups of a colour. */
-static void add_colour(const TesiSaddlePatchPlan *p, int c, Lists *l) {
+/* All groups of colours of the axes. */
+static void add_groups(const TesiSaddlePatchPlan *p, const int colour[3], int parity, Lists *l) {
   const TesiSaddlePatchAxis *a = p->axis;
-  const int of_parity = p->red_black ? 2 : 1, box = c / of_parity;
-  Group g = {
-      .colour = {box % a[0].colours, box / a[0].colours % a[1].colours, box / a[0].colours / a[1].colours},
-      .parity = p->red_black ? c % 2 : -1};
+  Group g = {.colour = {colour[0], colour[1], colour[2]}, .parity = parity};
   for (int t = 0; t < 8 * p->kinds; t++) {
     const int type = t / 8;
     for (int d = 0; d < 3; d++) g.wraps[d] = t >> d & 1;
     g.type[0] = type % a[0].types, g.type[1] = type / a[0].types % a[1].types;
     g.type[2] = type / a[0].types / a[1].types;
     add_group(p, &g, l);
+  }
+}
+
+static void add_colour(const TesiSaddlePatchPlan *p, int c, Lists *l) {
+  const TesiSaddlePatchAxis *a = p->axis;
+  const bool two = in_two_colours(a);
+  const int of_parity = p->red_black ? 2 : 1;
+  for (int box = 0; box < a[0].colours * a[1].colours * a[2].colours; box++) {
+    const int colour[3] = {box % a[0].colours, box / a[0].colours % a[1].colours,
+                           box / a[0].colours / a[1].colours};
+    if (two ? (colour[0] + colour[1] + colour[2]) % 2 == c : box == c / of_parity)
+      add_groups(p, colour, p->red_black ? c % 2 : -1, l);
   }
 }
 
@@ -111,7 +131,7 @@ TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddleP
   TesStatus status = TES_OK;
   Lists l = {.lanes = lanes};
   for (int d = 0; d < 3; d++) TES_ALLOC(&l.vertex[d], p->axis[d].vertices);
-  p->colours = p->axis[0].colours * p->axis[1].colours * p->axis[2].colours * (p->red_black ? 2 : 1);
+  p->colours = tesi_saddle_patch_colours(p->axis, p->red_black);
   TES_ALLOC(&p->first_task, p->colours + 1);
   for (int c = 0; c < p->colours; c++) add_colour(p, c, &l);
   TES_ALLOC(&p->task, l.tasks);
@@ -122,7 +142,7 @@ TesStatus tesi_saddle_patch_tasks_create(TesContext *ctx, int lanes, TesiSaddleP
     add_colour(p, c, &l);
     p->first_task[c + 1] = l.tasks;
   }
-  for (int d = 0; d < p->rt->dim; d++)
+  for (int d = 0; d < p->rt->dim && p->axis[d].span == 2; d++)
     for (int c = 0; c < p->axis[d].colours; c++)
       TES_TRY(fill_rest(ctx, &p->rt->axis[d], &p->axis[d], p->rt->n, c, &p->rest[d][c]));
 done:

@@ -315,7 +315,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
 
 static TesCost cost(const TesSmoother *smoother) {
   const TesiSaddleVaryingPlan *p = smoother->plan;
-  TesCost all = tesi_saddle_patch_cost(smoother->op, p->colours, p->first[p->colours] - p->exact);
+  TesCost all = tesi_saddle_patch_cost(smoother->op, 2, p->colours, p->first[p->colours] - p->exact);
   for (int i = 0; i < p->first[p->colours]; i++) {
     const double n = patch_size(p, &p->patch[i]);
     if (!p->patch[i].exact) continue;
@@ -365,7 +365,7 @@ TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother) {
   const TesiRt *rt = p->saddle->saddle.rt;
   p->threads = tes_context_threads(ctx);
   for (int d = 0; d < 3; d++) {
-    TES_TRY(tesi_saddle_patch_axis_create(ctx, &p->saddle->saddle, d, &p->axis[d]));
+    TES_TRY(tesi_saddle_patch_axis_create(ctx, &p->saddle->saddle, d, 2, &p->axis[d]));
     if (d < rt->dim) most *= 2 * rt->n + 1;
   }
   TES_TRY(list_patches(ctx, p));
