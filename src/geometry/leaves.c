@@ -1,4 +1,5 @@
 /* The leaves of a forest, or trees by themselves, as a geometry. */
+#include <math.h>
 #include <string.h>
 #include "base/work.h"
 #include "basis/gauss.h"
@@ -17,7 +18,7 @@ done:
 
 /* Parts of multilinear trees are multilinear: vertices tell all of them. */
 static int degree_of(const TesMesh *mesh) {
-  if (!mesh->coarse->map && mesh->coarse->degree == 1) return 1;
+  if (!mesh->coarse->map && !mesh->coarse->deform[0] && mesh->coarse->degree == 1) return 1;
   return mesh->geometry_degree ? mesh->geometry_degree : 2;
 }
 
@@ -34,6 +35,30 @@ static void fill_nodes(const void *data, TesiSpan span) {
   for (int64_t c = span.first; c < span.end; c++)
     tesi_hanging_positions(l->forest, c, l->mask ? l->mask[c] : 0, l->n, l->node, l->W,
                            l->x + c * l->points * l->forest->dim);
+}
+
+/* A map that is not finite at a node: told where that lay. */
+static TesStatus check_map(const TesMesh *mesh, const TesiGeometry *g, const double *node) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int dim = g->dim, n = g->degree + 1;
+  const int64_t values = g->cell_nodes * dim;
+  int64_t bad = 0;
+  double xi[3], x[3] = {0};
+  if (!mesh->coarse->deform[0]) return TES_OK;
+  while (bad < g->cells * values && isfinite(g->nodes[bad])) bad++;
+  if (bad == g->cells * values) return TES_OK;
+  const int64_t c = bad / values;
+  const int p = (int)(bad % values) / dim, at[3] = {p % n, p / n % n, p / n / n};
+  const double scale = 1.0 / ((int64_t)1 << mesh->depth);
+  const double size = scale * (double)((int64_t)1 << (mesh->depth - mesh->leaves.level[c]));
+  for (int d = 0; d < dim; d++) xi[d] = scale * mesh->leaves.origin[3 * c + d] + size * node[at[d]];
+  tesi_trees_evaluate_plain(mesh->coarse, mesh->leaves.tree[c], 1, xi, x);
+  const TesFunction *map = mesh->coarse->deform[bad % dim];
+  TES_FAIL(tesi_function_fault(map), "%s%s is not finite at (%.6g, %.6g, %.6g)", tesi_function_where(map),
+           tes_function_text(map), x[0], x[1], x[2]);
+done:
+  return status;
 }
 
 TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesiGeometry **geometry) {
@@ -56,6 +81,7 @@ TesStatus tesi_geometry_create_leaves(const TesMesh *forest, TesiGeometry **geom
   tesi_hanging_halves(n, W);
   TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, cells * points * dim), cells, fill_nodes,
                         &(Leaves){forest, mask, n, points, node, W, g->nodes}));
+  TES_TRY(check_map(forest, g, node));
   if (forest->kind == TES_MESH_CELLS) TES_TRY(take_vertices(ctx, forest, g));
   whole = g;
   g = NULL;

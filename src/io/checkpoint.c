@@ -169,6 +169,8 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TES_CHECK(desc->space->element != TES_ELEMENT_DG,
             "a checkpoint holds fields of elements q and rt, not of dg");
   TES_CHECK(!desc->space->product, "a checkpoint holds fields of one space, not of a product");
+  TES_CHECK(!desc->space->mesh->coarse || !desc->space->mesh->coarse->deform[0],
+            "a checkpoint does not hold the map of a deformed mesh");
   TES_CHECK(desc->count >= 0 && desc->count <= FIELDS, "%d fields, expected 0..%d", desc->count, FIELDS);
   TES_CHECK(desc->states >= 0 && desc->states <= STATES, "%d numbers of a state, expected 0..%d",
             desc->states, STATES);

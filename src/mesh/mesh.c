@@ -40,8 +40,13 @@ void tes_mesh_destroy(TesMesh **mesh) {
   tes_context_destroy(&ctx);
 }
 
+/* By more than a map, which trees take as well. */
+static bool is_shaken(const TesMeshDesc *desc) {
+  return desc->perturbation != 0 || desc->shuffle;
+}
+
 static bool is_deformed(const TesMeshDesc *desc) {
-  return desc->perturbation != 0 || desc->map[0] || desc->map[1] || desc->map[2] || desc->shuffle;
+  return is_shaken(desc) || desc->map[0] || desc->map[1] || desc->map[2];
 }
 
 static bool is_graded(const TesMeshDesc *desc) {
@@ -55,14 +60,14 @@ static bool is_periodic(const TesMeshDesc *desc) {
 /* Why a mesh of this description cannot be of a kind; NULL: it can. */
 static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
   const bool box = desc->domain == TES_DOMAIN_BOX;
-  if (!box && is_deformed(desc)) return "only a box can be deformed";
+  if (!box && is_shaken(desc)) return "only a box is perturbed or shuffled";
   if (!box && is_graded(desc)) return "only a box has coordinates of its vertices";
   if (kind == TES_MESH_BOX) {
     if (!box) return "a mesh of kind box needs the domain box";
-    if (is_deformed(desc)) return "a deformed box is of kind cells";
+    if (is_deformed(desc)) return "a deformed box is of kind cells or forest";
     if (desc->refine_where) return "a mesh of kind box is not refined in places: a forest is";
   } else if (kind == TES_MESH_FOREST) {
-    if (is_deformed(desc)) return "a deformed box is of kind cells";
+    if (is_shaken(desc)) return "a perturbed or shuffled box is of kind cells";
     if (is_graded(desc)) return "a forest's box has equal trees: coordinates need kind box";
   } else {
     if (is_periodic(desc)) return "a periodic box is of kind forest";

@@ -134,6 +134,7 @@ void tesi_case_clear(TesCase *c) {
   TesContext *ctx = c->context;
   clear_problem(ctx, &c->problem);
   tes_function_destroy((TesFunction **)&c->mesh.refine_where);
+  clear_functions(3, c->mesh.map);
   tesi_free(ctx, &c->mesh.file);
   for (int d = 0; d < 3; d++) tesi_free(ctx, &c->mesh.coordinates[d]);
   tesi_free(ctx, &c->adapt.goal.boundary);

@@ -160,6 +160,24 @@ done:
   return status;
 }
 
+/* As many entries as directions; what a deformed mesh does not have. */
+static TesStatus check_map(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int row = tesi_case_row("mesh.map"), checkpoint = tesi_case_row("output.checkpoint");
+  if (!r->node[row]) return TES_OK;
+  if (r->draft.c.mesh.dim) TES_TRY(check_entries(r, "mesh.map"));
+  for (int d = 0; d < 3; d++)
+    if (tesi_function_timed(r->draft.map[d]))
+      TES_TRY(tesi_case_error(r, row, r->node[row], "the mesh does not move: t is no name here"));
+  if (r->draft.periodic) TES_TRY(tesi_case_error(r, row, r->node[row], "a periodic box is not deformed"));
+  if (r->node[checkpoint])
+    TES_TRY(tesi_case_error(r, checkpoint, r->node[checkpoint],
+                            "does not hold the map of a deformed mesh (mesh.map)"));
+done:
+  return status;
+}
+
 static TesStatus check_solver(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -201,6 +219,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   if (r->error_count) goto done;
   if (given(r, "mesh.box")) TES_TRY(check_box(r));
   if (given(r, "mesh.box")) TES_TRY(check_faces(r));
+  TES_TRY(check_map(r));
   TES_TRY(add_all(r));
   TES_TRY(check_solver(r));
   TES_TRY(tesi_case_read_outputs(r));
@@ -238,6 +257,7 @@ void tesi_case_finish(TesiCaseReader *r) {
   c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);
   c->mesh.file = d->file;
   if (d->refine_times == 0) tes_function_destroy(&d->where);
+  for (int i = 0; i < 3; i++) c->mesh.map[i] = d->map[i];
   c->mesh.refine_where = d->where, c->mesh.refine_times = d->refine_times;
   c->adapt.goal.boundary = d->goal;
   c->adapt.max_dofs = d->max_dofs;

@@ -51,6 +51,7 @@ static TesStatus refuse_box(TesiCaseReader *r) {
                {"mesh.fichera", "the grid of a box"},
                {"mesh.channel", "the grid of a box"},
                {"mesh.file", "the grid of a box"},
+               {"mesh.map", "straight"},
                {"mesh.refine_where", "one grid, whose cells are not refined in places"},
                {"adapt", "one grid, whose cells are not refined in places"}};
   TesContext *ctx = r->ctx;
@@ -72,7 +73,7 @@ static TesStatus choose_kind(TesiCaseReader *r) {
   TesMeshDesc *mesh = &r->draft.c.mesh;
   if (mesh->kind == TES_MESH_BOX) return refuse_box(r);
   const bool grid = mesh->domain == TES_DOMAIN_BOX && !given(r, "mesh.refine_where") && !given(r, "adapt") &&
-                    (!r->draft.periodic || has_rings(r));
+                    !given(r, "mesh.map") && (!r->draft.periodic || has_rings(r));
   if (mesh->kind == TES_MESH_AUTO) mesh->kind = grid ? TES_MESH_BOX : TES_MESH_FOREST;
   return TES_OK;
 }

@@ -148,6 +148,9 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.refine_times", .type = TESI_KEY_INTEGER, .target = AT(refine_times), .low = 0, .high = 18,
    .fallback = "1",
    .help = "how often `refine_where` is applied"},
+  {.path = "mesh.map", .type = TESI_KEY_VECTOR, .target = AT(map), .fallback_note = "none",
+   .help = "where each point of the domain goes; the mesh is a forest, whose cells become polynomials of "
+           "`geometry_degree`"},
   {.path = "mesh.geometry_degree", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.geometry_degree), .low = 1, .high = 8,
    .fallback = "2", .help = "polynomial degree of curved cells"},
 

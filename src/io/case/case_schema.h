@@ -32,7 +32,7 @@ typedef struct TesiCaseFace {
 typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha */
-  TesFunction *f[3], *exact[3], *exact_pressure, *initial, *where, *b[3];
+  TesFunction *f[3], *exact[3], *exact_pressure, *initial, *where, *map[3], *b[3];
   int stabilization, form;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;

@@ -29,6 +29,7 @@ void tesi_trees_release(TesiTrees **coarse) {
   if (c->connectivity) tesi_p4est(c->dim)->disconnect(c->connectivity);
   free_names(ctx, c->boundaries, &c->boundary_name);
   free_names(ctx, c->materials, &c->material_name);
+  for (int d = 0; d < 3; d++) tes_function_destroy(&c->deform[d]);
   tesi_free(ctx, &c->nodes);
   tesi_free(ctx, &c->vertices);
   tesi_free(ctx, &c->map);
@@ -148,6 +149,10 @@ static uint64_t identity(const TesiTrees *c) {
   hash = hash_bytes(hash, c->boundary, (size_t)(c->trees * 2 * c->dim) * sizeof *c->boundary);
   hash = hash_bytes(hash, c->material, (size_t)c->trees * sizeof *c->material);
   if (c->map) hash = hash_bytes(hash, c->map, (size_t)c->trees);
+  for (int d = 0; d < c->dim && c->deform[0]; d++) {
+    const char *text = tes_function_text(c->deform[d]);
+    hash = hash_bytes(hash, text, strlen(text) + 1);
+  }
   for (int i = 0; i < c->boundaries; i++)
     hash = hash_bytes(hash, c->boundary_name[i], strlen(c->boundary_name[i]) + 1);
   for (int i = 0; i < c->materials; i++)
@@ -179,6 +184,21 @@ static TesStatus name_rest(TesiTrees *c, const char *name) {
     if (c->boundary[i] == TESI_TREES_UNNAMED) c->boundary[i] = number;
 done:
   tesi_free(ctx, &names);
+  return status;
+}
+
+static TesStatus take_map(const TesMeshDesc *desc, TesiTrees *c) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  bool periodic = false;
+  if (!desc->map[0] && !desc->map[1] && !desc->map[2]) return TES_OK;
+  for (int d = 0; d < c->dim; d++) {
+    TES_CHECK(desc->map[d], "a map of %d dimensions needs as many functions", c->dim);
+    periodic = periodic || c->periodic[d];
+  }
+  TES_CHECK(!periodic, "a periodic box is not deformed by a map");
+  for (int d = 0; d < c->dim; d++) c->deform[d] = tesi_function_retain(desc->map[d]);
+done:
   return status;
 }
 
@@ -216,6 +236,7 @@ TesStatus tesi_trees_create(TesContext *context, const TesMeshDesc *desc, TesiTr
   }
   TES_CHECK(!desc->rest || *desc->rest, "the name of the rest of the boundary is empty");
   if (desc->rest) TES_TRY(name_rest(c, desc->rest));
+  TES_TRY(take_map(desc, c));
   c->identity = identity(c);
   *coarse = c;
   c = NULL;

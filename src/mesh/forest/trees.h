@@ -35,6 +35,7 @@ typedef struct TesiTrees {
   char **boundary_name, **material_name;
   int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: no box */
   bool periodic[3];
+  TesFunction *deform[3]; /* where each point of the trees goes; NULL: nowhere else */
   uint64_t identity;  /* hash of all that, to know a mesh again */
   void *connectivity; /* of p4est */
 } TesiTrees;
@@ -55,8 +56,9 @@ TesStatus tesi_trees_restore(TesContext *ctx, const TesiTrees *image, TesiTrees 
 TesiTrees *tesi_trees_retain(TesiTrees *coarse);
 void tesi_trees_release(TesiTrees **coarse);
 
-/* x[n][dim] of points xi[n][dim] of a tree. */
+/* x[n][dim] of points xi[n][dim] of a tree; the same before they are deformed. */
 void tesi_trees_evaluate(const TesiTrees *coarse, int64_t tree, int n, const double *xi, double *x);
+void tesi_trees_evaluate_plain(const TesiTrees *coarse, int64_t tree, int n, const double *xi, double *x);
 
 /* ---- steps of the above ---- */
 

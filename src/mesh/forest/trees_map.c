@@ -77,7 +77,7 @@ static void ring(const TesiTrees *c, const double *nodes, const double xi[3], do
   if (dim == 3) x[2] = (1 - xi[2]) * nodes[2] + xi[2] * nodes[4 * dim + 2];
 }
 
-void tesi_trees_evaluate(const TesiTrees *c, int64_t tree, int n, const double *xi, double *x) {
+void tesi_trees_evaluate_plain(const TesiTrees *c, int64_t tree, int n, const double *xi, double *x) {
   const double *nodes = c->nodes + tree * c->tree_nodes * c->dim;
   const TesiTreeMap map = c->map ? (TesiTreeMap)c->map[tree] : TESI_MAP_POLYNOMIAL;
   Before before = {.xi = {NAN, NAN, NAN}, .y = {NAN, NAN, NAN}};
@@ -91,6 +91,27 @@ void tesi_trees_evaluate(const TesiTrees *c, int64_t tree, int n, const double *
     else
       sector(c, map, nodes, at, &before, x + p * c->dim);
   }
+}
+
+/* x <- deform(x). */
+static void deform(const TesiTrees *c, int n, double *x) {
+  enum { CHUNK = 128 };
+  double at[3][CHUNK] = {{0}}, to[CHUNK];
+  for (int first = 0; first < n; first += CHUNK) {
+    const int count = n - first < CHUNK ? n - first : CHUNK;
+    double *own = x + first * c->dim;
+    for (int p = 0; p < count; p++)
+      for (int d = 0; d < c->dim; d++) at[d][p] = own[p * c->dim + d];
+    for (int d = 0; d < c->dim; d++) {
+      tesi_function_values(c->deform[d], count, at[0], at[1], at[2], 0, to);
+      for (int p = 0; p < count; p++) own[p * c->dim + d] = to[p];
+    }
+  }
+}
+
+void tesi_trees_evaluate(const TesiTrees *c, int64_t tree, int n, const double *xi, double *x) {
+  tesi_trees_evaluate_plain(c, tree, n, xi, x);
+  if (c->deform[0]) deform(c, n, x);
 }
 
 /* Sine-like measure of det J: 1 for orthogonal columns, <= 1e-8 counts as flat, whatever the sizes of the columns.
