@@ -105,8 +105,8 @@ typedef struct TesMeshDesc {
   uint64_t seed; /**< of the perturbation */
   /** Map of the domain, x_d <- map[d](x, y, z); all of the first dim, or none (NULL). Forests: each point of the trees
    *  goes there, at every refinement, and cells become polynomials of the geometry's degree; expressions or callbacks.
-   *  Kind cells: after the perturbation; with geometry_degree 0 the map itself, whose derivatives must be known (expressions); m >= 1: the polynomial Q_m
-   *  through its values (callbacks will do then). */
+   *  Kind cells: after the perturbation; with geometry_degree 0 the map itself, whose derivatives must be known
+   *  (expressions); m >= 1: the polynomial Q_m through its values (callbacks will do then). */
   const TesFunction *map[3];
   uint64_t shuffle; /**< not 0: cells in the random order of this seed */
 } TesMeshDesc;

@@ -36,8 +36,8 @@ typedef struct TesiTrees {
   int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: no box */
   bool periodic[3];
   TesFunction *deform[3]; /* where each point of the trees goes; NULL: nowhere else */
-  uint64_t identity;  /* hash of all that, to know a mesh again */
-  void *connectivity; /* of p4est */
+  uint64_t identity;      /* hash of all that, to know a mesh again */
+  void *connectivity;     /* of p4est */
 } TesiTrees;
 
 /* How messages call a tree that was something else before; NULL: "tree 7". */
