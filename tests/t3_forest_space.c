@@ -13,8 +13,10 @@ static void compare_with_p4est(const TesMesh *forest, int degree, const TesiCell
   const int64_t entries = view->cells * view->cell_nodes;
   int32_t *index = malloc((size_t)entries * sizeof *index), next = 0;
   uint16_t *mask = malloc((size_t)view->cells * sizeof *mask);
-  int64_t nodes;
-  forest->p4est->number(forest->forest, degree, index, mask, &nodes);
+  TesiForestNodes of_p4est = {0};
+  assert_ok(ctx, forest->p4est->number(ctx, forest->forest, degree, index, mask, &of_p4est));
+  tesi_sharers_free(ctx, &of_p4est.sharers);
+  const int64_t nodes = of_p4est.nodes;
   assert_int_equal(nodes, view->length);
   int32_t *number = malloc((size_t)nodes * sizeof *number);
   for (int64_t i = 0; i < nodes; i++) number[i] = -1;

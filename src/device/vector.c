@@ -1,6 +1,5 @@
 #include "device/vector.h"
 #include <math.h>
-#include "parallel/comm.h"
 
 TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector) {
   TesContext *ctx = context;
@@ -23,6 +22,16 @@ done:
   return status;
 }
 
+TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector) {
+  const TesStatus status = tes_vector_create(layout->context, layout->length, precision, vector);
+  if (status == TES_OK) (*vector)->layout = tesi_layout_retain(layout);
+  return status;
+}
+
+int64_t tesi_vector_global(const TesVector *v) {
+  return v->layout ? v->layout->global : tesi_reduce_count(v->context, v->length);
+}
+
 TesStatus tesi_vector_view(const TesVector *vector, int64_t first, int64_t length, TesVector **view) {
   TesContext *ctx = vector->context;
   TesStatus status = TES_OK;
@@ -42,6 +51,7 @@ void tes_vector_destroy(TesVector **vector) {
   TesContext *ctx = v->context;
   *vector = NULL;
   if (!v->borrow) tesi_context_device(ctx)->release(ctx, &v->data);
+  tesi_layout_destroy(&v->layout);
   tesi_free(ctx, &v);
   tes_context_destroy(&ctx);
 }
@@ -131,11 +141,35 @@ TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
   return tesi_context_device(y->context)->xpay(y->context, y->precision, y->length, x->data, a, y->data);
 }
 
+/* Ranges of the entries that are owned: all at once where all are. */
+static int owned_ranges(const TesVector *x, TesiOwned block[TESI_BLOCKS]) {
+  const TesiLayout *layout = x->layout;
+  const bool all = !layout || layout->owned == layout->length;
+  block[0] = (TesiOwned){0, x->length, 0};
+  for (int b = 0; !all && b < layout->blocks; b++) block[b] = layout->block[b];
+  return all ? 1 : layout->blocks;
+}
+
+static TesStatus dot_of_owned(const TesVector *x, const TesVector *y, double *dot) {
+  const TesiDevice *device = tesi_context_device(y->context);
+  TesStatus status = TES_OK;
+  TesiOwned block[TESI_BLOCKS];
+  const int blocks = owned_ranges(y->layout ? y : x, block);
+  *dot = 0;
+  for (int b = 0; b < blocks && status == TES_OK; b++) {
+    const TesVector of_x = tesi_vector_range(x, block[b].start, block[b].owned),
+                    of_y = tesi_vector_range(y, block[b].start, block[b].owned);
+    double part = 0;
+    status = device->dot(y->context, y->precision, of_y.length, of_x.data, of_y.data, &part);
+    *dot += part;
+  }
+  return status;
+}
+
 TesStatus tes_vector_dot(const TesVector *x, const TesVector *y, double *dot) {
   const TesStatus status = check_pair(x, y, true);
   if (status != TES_OK) return status;
-  const TesStatus result =
-      tesi_context_device(y->context)->dot(y->context, y->precision, y->length, x->data, y->data, dot);
+  const TesStatus result = dot_of_owned(x, y, dot);
   tesi_reduce(y->context, TESI_SUM, 1, dot);
   return result;
 }
@@ -147,6 +181,7 @@ TesStatus tes_vector_norm(const TesVector *x, double *norm) {
   return status;
 }
 
+/* Copies are as large as what they are copies of. */
 TesStatus tes_vector_maximum(const TesVector *x, double *maximum) {
   const TesStatus status =
       tesi_context_device(x->context)->maximum(x->context, x->precision, x->length, x->data, maximum);

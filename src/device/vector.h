@@ -3,14 +3,16 @@
 #define TESI_VECTOR_H
 
 #include "device/device.h"
+#include "parallel/layout.h"
 #include "tessera/vector.h"
 
 struct TesVector {
   TesContext *context;
   int64_t length;
   TesPrecision precision;
-  void *data;  /* device address */
-  bool borrow; /* data is another vector's */
+  void *data;         /* device address */
+  bool borrow;        /* data is another vector's */
+  TesiLayout *layout; /* NULL: all entries are owned; objects have a reference, ranges by value none */
 };
 
 static inline size_t tesi_precision_size(TesPrecision precision) {
@@ -24,8 +26,13 @@ static inline TesVector tesi_vector_range(const TesVector *vector, int64_t first
   range.data = (char *)vector->data + (size_t)first * tesi_precision_size(vector->precision);
   range.length = length;
   range.borrow = true;
+  range.layout = NULL;
   return range;
 }
+/* Zeros; sums over the vector are over the entries that the layout says are owned. */
+TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector);
+/* Entries of all ranks, each once. */
+int64_t tesi_vector_global(const TesVector *vector);
 /* The same as an object, which is destroyed before the vector is. */
 TesStatus tesi_vector_view(const TesVector *vector, int64_t first, int64_t length, TesVector **view);
 

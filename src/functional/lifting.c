@@ -58,13 +58,16 @@ done:
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
-/* mark[length] <- 1 + the largest number of a wanted boundary that the node is on, 0: none. */
+/* mark[length] <- 1 + the largest number of a wanted boundary that the node is on, of all ranks; 0: none. */
 static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *mark) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   TesiBoundaryFace *face = NULL;
   int64_t faces;
   const int nodes = b->dim == 3 ? b->n * b->n : b->n;
+  TesiExchange *shared = b->space->layout->shared;
+  double *shared_mark = NULL;
+  if (shared) TES_ALLOC(&shared_mark, b->length);
   TES_TRY(tesi_boundary_faces(b, wanted, &face, &faces));
   for (int64_t i = 0; i < faces; i++)
     for (int p = 0; p < nodes; p++) {
@@ -73,8 +76,13 @@ static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *m
           &mark[b->kind->node(b, face[i].cell, tesi_face_node(b->dim, b->n, face[i].face, p), &given)];
       *to = tesi_max(*to, face[i].boundary + 1);
     }
+  for (int64_t i = 0; i < b->length && shared; i++) shared_mark[i] = mark[i];
+  tesi_exchange_begin(shared, TES_DOUBLE, shared_mark);
+  tesi_exchange_end(shared, TESI_MAXIMUM, TES_DOUBLE, shared_mark);
+  for (int64_t i = 0; i < b->length && shared; i++) mark[i] = (int32_t)shared_mark[i];
 done:
   tesi_free(ctx, &face);
+  tesi_free(ctx, &shared_mark);
   return status;
 }
 
@@ -230,6 +238,20 @@ static TesStatus put_values(const Nodes *nodes, const TesFunction *g, int64_t fi
   return (TesStatus)failed;
 }
 
+/* Values of nodes that hang in all cells of this rank come from others, which had the same boundary in mind. */
+static TesStatus share_values(const TesSpace *space, const Nodes *nodes, double *u) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  double *known = NULL;
+  if (!space->layout->shared) return TES_OK;
+  TES_ALLOC(&known, space->length);
+  for (int64_t i = 0; i < nodes->count; i++) known[nodes->node[i]] = 1;
+  tesi_exchange_mean(space->layout->shared, known, u);
+done:
+  tesi_free(ctx, &known);
+  return status;
+}
+
 static TesStatus lift_on_host(const TesSpace *space, const TesFunction *const *g, double *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -248,6 +270,7 @@ static TesStatus lift_on_host(const TesSpace *space, const TesFunction *const *g
   if (normals) TES_TRY(list_normals(b, wanted, &nodes));
   for (int i = 0; any && i < b->boundaries; i++)
     if (wanted[i]) TES_TRY(put_values(&nodes, g[i], nodes.first[i], nodes.first[i + 1], u));
+  if (any) TES_TRY(share_values(space, &nodes, u));
 done:
   free_nodes(ctx, &nodes);
   tesi_free(ctx, &wanted);

@@ -196,6 +196,8 @@ TesStatus tesi_load_on_host(const TesiLoad *desc, bool given, TesVector *v) {
     TES_TRY(tes_vector_fill(v, 0));
   if (desc->f || desc->material_f) TES_TRY(add_volume(b, desc, given, values));
   if (desc->g) TES_TRY(add_boundaries(b, desc->g, given, values));
+  const TesiLayout *layout = desc->space->layout;
+  tesi_exchange_sum(given ? layout->shared : layout->sum, TES_DOUBLE, values);
   if (device) TES_TRY(tes_vector_set(v, values));
 done:
   if (device) tesi_free(ctx, &values);

@@ -92,7 +92,7 @@ static TesStatus integral(const TesSpace *space, const TesVector *u, const TesVa
   TesStatus status = TES_OK;
   TesVector *w = NULL;
   double size = 1;
-  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &w));
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &w));
   TES_TRY(tesi_functional_weights(space, what, w));
   TES_TRY(multiply(w, u, value));
   if (what->kind == TES_VALUE_MEAN) {

@@ -527,9 +527,9 @@ TesStatus tes_checkpoint_restart(const TesCheckpoint *checkpoint, const char *na
                              .given = none,
                              .element = checkpoint->space->element};
   TES_TRY(tes_space_create(ctx, &desc, &space));
-  TES_TRY(tes_vector_create(ctx, checkpoint->space->length, TES_DOUBLE, &v));
+  TES_TRY(tesi_vector_create_on(checkpoint->space->layout, TES_DOUBLE, &v));
   TES_TRY(tes_vector_set(v, values));
-  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, u));
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, u));
   TES_TRY(tes_space_carry(checkpoint->space, v, space, *u));
 done:
   if (status != TES_OK) tes_vector_destroy(u);

@@ -59,7 +59,7 @@ static void back_substitute(Hessenberg *h, int columns) {
 }
 
 static TesStatus need(TesSolver *s, TesVector **vector, TesPrecision precision) {
-  return *vector ? TES_OK : tes_vector_create(s->context, s->desc.op->length, precision, vector);
+  return *vector ? TES_OK : tesi_operator_new_vector(s->desc.op, precision, vector);
 }
 
 /* One Arnoldi step: basis[j+1] and column j from basis[j]. */

@@ -18,14 +18,14 @@ bool tesi_solver_rounds(const TesSolver *s) {
 static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int64_t length = s->desc.op->length;
   TES_ALLOC(&s->basis, s->desc.restart + 1);
   TES_ALLOC(&s->images, s->desc.restart);
   if (!tesi_has_kernels(ctx)) return TES_OK;
-  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->q));
+  TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->q));
   for (int i = 0; i <= s->desc.restart; i++)
-    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->basis[i]));
-  for (int i = 0; i < s->desc.restart; i++) TES_TRY(tes_vector_create(ctx, length, precision, &s->images[i]));
+    TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->basis[i]));
+  for (int i = 0; i < s->desc.restart; i++)
+    TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->images[i]));
 done:
   return status;
 }
@@ -33,26 +33,25 @@ done:
 static TesStatus create_work(TesSolver *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int64_t length = s->desc.op->length;
   const TesMethod method = s->desc.method;
   const TesPrecision precision =
       s->desc.multigrid ? tes_operator_info(tes_multigrid_level(s->desc.multigrid, 0).op).precision
                         : TES_DOUBLE;
   const bool rounds = tesi_solver_rounds(s), krylov = method == TES_METHOD_CG || method == TES_METHOD_GMRES;
-  if (!rounds || s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->r));
-  if (s->desc.op->singular) TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->projected));
+  if (!rounds || s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->r));
+  if (s->desc.op->singular) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
   if (rounds && method == TES_METHOD_FMG) TES_TRY(tesi_full_create(s->desc.multigrid, s->desc.op, &s->full));
   if (precision == TES_SINGLE) {
-    TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_b));
+    TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_b));
     if (method != TES_METHOD_GMRES || tesi_has_kernels(ctx))
-      TES_TRY(tes_vector_create(ctx, length, precision, &s->mg_x));
+      TES_TRY(tesi_operator_new_vector(s->desc.op, precision, &s->mg_x));
   }
   if (method == TES_METHOD_CG) {
-    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->p));
-    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->q));
+    TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->p));
+    TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->q));
   }
   if (precision == TES_DOUBLE || (method == TES_METHOD_CG && !tesi_has_kernels(ctx)))
-    TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &s->z));
+    TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->z));
   if (method == TES_METHOD_GMRES) TES_TRY(create_basis(s, precision));
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_TRY(tesi_kernel_reserve(ctx));
@@ -96,7 +95,6 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TES_NEW(&s);
   s->context = tesi_context_retain(ctx);
   s->desc = *desc;
-  s->root = sqrt(tesi_reduce_length(ctx, desc->op->length));
   if (s->desc.tolerance == 0) s->desc.tolerance = 1e-9;
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
@@ -109,6 +107,8 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   TES_CHECK(!s->desc.full_start || (s->desc.method == TES_METHOD_CG && s->desc.multigrid),
             "full_start is for cg with a multigrid");
   TES_TRY(create_work(s));
+  s->root = sqrt((double)(s->desc.op->space ? s->desc.op->space->layout->global
+                                            : tesi_reduce_count(ctx, s->desc.op->length)));
   TES_ALLOC(&s->residuals, s->desc.max_iterations + 1);
   *solver = s;
   s = NULL;
@@ -240,7 +240,7 @@ static TesStatus remove_mean_of(TesContext *ctx, TesVector *one, TesVector *v) {
   double sum;
   TES_TRY(tes_vector_fill(one, 1));
   TES_TRY(tes_vector_dot(v, one, &sum));
-  TES_TRY(tes_vector_axpy(-sum / tesi_reduce_length(ctx, v->length), one, v));
+  TES_TRY(tes_vector_axpy(-sum / (double)tesi_vector_global(v), one, v));
 done:
   return status;
 }
@@ -253,8 +253,7 @@ static TesStatus remove_mean(TesSolver *s, TesVector *v) {
   if (s->desc.op->null) return remove_part(s->context, s->desc.op->null, v);
   if (!space) return remove_mean_of(s->context, s->r, v);
   for (int i = 0; i < space->scalars && status == TES_OK; i++) {
-    const int64_t first = space->first[i], length = space->scalar[i]->length;
-    TesVector one = tesi_vector_range(s->r, first, length), of_v = tesi_vector_range(v, first, length);
+    TesVector one = tesi_space_scalar_range(space, s->r, i), of_v = tesi_space_scalar_range(space, v, i);
     if (s->desc.op->singular >> i & 1) status = remove_mean_of(s->context, &one, &of_v);
   }
   return status;
@@ -316,7 +315,7 @@ static TesStatus bring_into_range(TesSolver *s, const TesVector *b, double *fact
   if (largest == 0 || !isfinite(largest)) goto done;
   frexp(largest, &exponent);
   *factor = ldexp(1, -tesi_max(-1000, tesi_min(exponent, 1000)));
-  if (!s->projected) TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &s->projected));
+  if (!s->projected) TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->projected));
   TES_TRY(tes_vector_copy(b, *factor, s->projected));
   TES_TRY(tes_vector_norm(s->projected, &s->b_norm));
 done:

@@ -1,5 +1,5 @@
 /* Cells are refined where a function is positive. */
-#include "mesh/mesh.h"
+#include "mesh/forest/forest.h"
 
 /* At a vertex or the middle. */
 static TesStatus mark(const TesMesh *mesh, const TesFunction *where, int8_t *mark) {
@@ -30,7 +30,7 @@ TesStatus tesi_mesh_refine_where(const TesMeshDesc *desc, TesMesh **mesh) {
   for (int i = 0; i < times; i++) {
     TES_ALLOC(&marks, (*mesh)->cells);
     TES_TRY(mark(*mesh, desc->refine_where, marks));
-    TES_TRY(tes_mesh_adapt(*mesh, marks, &next));
+    TES_TRY(tesi_forest_adapt(*mesh, marks, true, &next));
     tes_mesh_destroy(mesh);
     *mesh = next, next = NULL;
     tesi_free(ctx, &marks);

@@ -41,8 +41,8 @@ static TesStatus create_level(TesiFull *full, int l) {
     TES_TRY(tes_transfer_create(ctx, &transfer, &level->transfer));
   }
   if (l == full->top) return TES_OK;
-  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &level->b));
-  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &level->x));
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &level->b));
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &level->x));
   if (l > 0) {
     TES_TRY(tesi_operator_on(op, space, TES_DOUBLE, &level->op));
     TES_TRY(tesi_operator_reserve(level->op));

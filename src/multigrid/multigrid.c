@@ -48,16 +48,15 @@ static TesStatus complete_level(TesMultigrid *mg, const TesSmootherDesc *desc, i
   TesStatus status = TES_OK;
   Level *level = &mg->level[l];
   const TesPrecision precision = level->op->precision;
-  const int64_t length = level->op->length;
   if (l > 0) {
     TesSmootherDesc smoother = *desc;
     smoother.op = level->op;
     TES_TRY(tes_smoother_create(ctx, &smoother, &level->smoother));
-    TES_TRY(tes_vector_create(ctx, length, precision, &level->r));
+    TES_TRY(tesi_operator_new_vector(level->op, precision, &level->r));
   }
   if (l + 1 < mg->levels) {
-    TES_TRY(tes_vector_create(ctx, length, precision, &level->b));
-    TES_TRY(tes_vector_create(ctx, length, precision, &level->x));
+    TES_TRY(tesi_operator_new_vector(level->op, precision, &level->b));
+    TES_TRY(tesi_operator_new_vector(level->op, precision, &level->x));
   }
 done:
   return status;

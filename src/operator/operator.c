@@ -81,6 +81,7 @@ TesStatus tes_operator_create(TesContext *context, const TesOperatorDesc *desc, 
   TES_TRY(choose(ctx, &o->desc, &o->kind));
   o->desc.kind = desc->kind ? o->kind->name : NULL;
   TES_TRY(o->kind->init(o));
+  TES_TRY(tesi_operator_share(o));
   *op = o;
   o = NULL;
 done:
@@ -115,6 +116,11 @@ void tes_operator_destroy(TesOperator **op) {
   tes_space_destroy(&o->space);
   tesi_free(ctx, &o);
   tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision, TesVector **vector) {
+  return op->space ? tesi_vector_create_on(op->space->layout, precision, vector)
+                   : tes_vector_create(op->context, op->length, precision, vector);
 }
 
 static TesStatus check_vector(const TesOperator *op, const TesVector *v, const char *name,

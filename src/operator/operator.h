@@ -49,6 +49,7 @@ struct TesOperator {
   atomic_int references;
   const TesiOperatorKind *kind;
   const TesiOperatorTable *table;
+  const TesiOperatorTable *local; /* on several ranks: the kind's own, of the cells of this rank */
   TesContext *context;
   TesSpace *space;      /* NULL for mapped operators that benches make over a numbering of their own */
   TesOperatorDesc desc; /* what it was created with; the form is its own copy (form.h) */
@@ -87,6 +88,10 @@ TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision prec
                                         const double alpha[6], TesOperator **op);
 
 TesOperator *tesi_operator_retain(const TesOperator *op);
+/* A vector of zeros that the operator takes. */
+TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision, TesVector **vector);
+/* The last step of creations: makes the operator of the cells of this rank one of all ranks. */
+TesStatus tesi_operator_share(TesOperator *op);
 
 /* correct_residual for tables on devices with kernels. */
 TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const TesiCorrection *correction,

@@ -1,19 +1,23 @@
 #include "parallel/comm.h"
 
+int tesi_ranks(const TesContext *ctx) {
+  const TesCommunicator *communicator = tesi_context_communicator(ctx);
+  return communicator && communicator->table->begin ? communicator->size : 1;
+}
+
 void tesi_reduce(const TesContext *ctx, TesiReduction reduction, int n, double *values) {
   const TesCommunicator *communicator = tesi_context_communicator(ctx);
   if (communicator) communicator->table->reduce(communicator, reduction, n, values);
 }
 
-double tesi_reduce_length(const TesContext *ctx, int64_t length) {
-  double sum = (double)length;
+int64_t tesi_reduce_count(const TesContext *ctx, int64_t count) {
+  double sum = (double)count;
   tesi_reduce(ctx, TESI_SUM, 1, &sum);
-  return sum;
+  return (int64_t)sum;
 }
 
-double tesi_reduce_product(const TesContext *ctx, int64_t n, const double *x, const double *y) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += x[i] * (y ? y[i] : 1);
-  tesi_reduce(ctx, TESI_SUM, 1, &sum);
-  return sum;
+bool tesi_reduce_any(const TesContext *ctx, bool here) {
+  double any = here;
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &any);
+  return any > 0;
 }

@@ -1,11 +1,16 @@
-/* MPI, which p4est and hypre call even on one rank. Only in builds with p4est (TESI_P4EST). */
+/* MPI as p4est and hypre take it, even on one rank. Only in builds with p4est
+ * (TESI_P4EST). */
 #ifndef TESI_MPI_H
 #define TESI_MPI_H
 
 #include <mpi.h>
+#include "parallel/comm.h"
 
-/* The communicator that they get: this process alone. The first call begins MPI where nobody did; it ends then at
- * exit. */
-MPI_Comm tesi_mpi(void);
+/* The first call of any function below begins MPI where nobody did; it ends then at exit. */
+
+/* This process alone. */
+MPI_Comm tesi_mpi_self(void);
+/* That of a communicator, NULL or not of MPI: this process alone. */
+MPI_Comm tesi_mpi_of(const TesCommunicator *communicator);
 
 #endif

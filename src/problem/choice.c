@@ -110,6 +110,7 @@ TesStatus tesi_problem_choose_precision(TesProblem *p) {
   for (int d = 0; axis && d < p->space->dim; d++)
     for (int i = 0; i < axis[d].cells; i++) held = held && in_range(axis[d].h[i]);
   if (!axis) TES_TRY(check_lengths(p->mesh, &held));
+  held = !tesi_reduce_any(ctx, !held);
   p->cycle = p->options.precision == TES_SOLVE_DOUBLE || !held ? TES_DOUBLE : TES_SINGLE;
 done:
   return status;
@@ -131,10 +132,10 @@ static void choose_tolerance(TesProblem *p) {
                : names[p->options.precision]);
 }
 
-/* Cell patches stand on the nodes of a scalar element, to this degree. */
+/* Cell patches stand on the nodes of a scalar element, to this degree, and on one rank. */
 static bool has_cell_patches(const TesSpace *space) {
   enum { DEGREE = 8 };
-  return space->element == TES_ELEMENT_Q && space->degree <= DEGREE;
+  return space->element == TES_ELEMENT_Q && space->degree <= DEGREE && tesi_ranks(space->context) == 1;
 }
 
 /* What no choice serves. */

@@ -297,8 +297,8 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, &it->stepper));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->r));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &it->d));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
   TES_TRY(interpolate(p, desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact));
   if (p->balanced) TES_TRY(tesi_balance_begin(p));
 done:

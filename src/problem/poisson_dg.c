@@ -90,7 +90,7 @@ static TesStatus complete(TesProblem *p) {
   memset(none, 0, sizeof none);
   if (p->exact[0]) {
     const TesFunction *f[3] = {p->exact[0]};
-    TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &exact));
+    TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &exact));
     TES_TRY(tesi_flow_load(p->space, f, 0, none, exact));
     TES_TRY(tes_vector_dot(exact, one, &mean));
   }

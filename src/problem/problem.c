@@ -158,7 +158,7 @@ static TesStatus take_guess(TesProblem *p, const TesVector *guess) {
   TES_CHECK(guess->length == p->space->length,
             "the guess has %lld values, the space of the problem has %lld nodes", (long long)guess->length,
             (long long)p->space->length);
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->start));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->start));
   TES_TRY(tes_vector_copy(guess, 1, p->start));
   TES_TRY(tesi_problem_clear(p, p->start));
 done:

@@ -2,7 +2,6 @@
 #include <math.h>
 #include "functional/functional.h"
 #include "operator/operator.h"
-#include "parallel/comm.h"
 #include "problem/problem.h"
 
 /* The problem's g of a component, on its boundaries with values or with fluxes; [boundaries + 1]. */
@@ -91,7 +90,7 @@ static TesStatus overlay(const TesProblem *p, const TesSpace *space, const TesFu
   const TesFunction **some = NULL;
   TesVector *v = NULL;
   double *values[3] = {NULL};
-  TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &v));
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &v));
   TES_ALLOC(&some, names + 1);
   for (int pass = 0; pass < 2; pass++) { /* values, then where they are */
     for (int i = 0; i < names; i++)
@@ -163,7 +162,7 @@ TesStatus tesi_problem_lift(TesProblem *p) {
       p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(boundary[i].g[c]));
   if (!p->lifted) goto done;
   TES_TRY(tes_function_create_constant(ctx, 0, &zero));
-  if (!p->shift) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  if (!p->shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   for (int c = 0; c < p->space->parts; c++) {
     TesVector of_shift = tesi_space_range(p->space, p->shift, c);
     TES_TRY(lift_component(p, c, zero, &of_shift));
@@ -194,7 +193,7 @@ static TesStatus check_balance(TesProblem *p, int component) {
   TES_TRY(tes_vector_dot(&weights, &one, &p->volume[component]));
   TES_TRY(tes_vector_dot(&b, &one, &sum));
   TES_TRY(tes_vector_norm(&b, &size));
-  size *= sqrt(tesi_reduce_length(ctx, space->length));
+  size *= sqrt((double)space->layout->global);
   TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
             "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = "
             "0; here it is %.6g. "
@@ -202,7 +201,7 @@ static TesStatus check_balance(TesProblem *p, int component) {
             sum, p->mesh->kind == TES_MESH_BOX ? "face" : "boundary");
   if (p->exact[component]) {
     TesVector *exact = NULL;
-    TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &exact));
+    TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &exact));
     status = tes_functional_load(&(TesLoadDesc){.space = space, .f = {p->exact[component]}}, exact);
     if (status == TES_OK) status = tes_vector_dot(exact, &one, &p->mean[component]);
     tes_vector_destroy(&exact);
@@ -215,8 +214,8 @@ static TesStatus check_balances(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (!p->op->singular) return TES_OK;
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->weights));
-  if (!p->shift) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->weights));
+  if (!p->shift) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   for (int c = 0; c < p->space->parts; c++)
     if (p->op->singular >> c & 1) TES_TRY(check_balance(p, c));
 done:
@@ -227,8 +226,8 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   for (int c = 0; c < p->space->parts && p->equation->vector; c++)
     TES_TRY(tes_vector_part(p->space, p->u, c, &p->component[c]));
   if (p->in_time) goto done;

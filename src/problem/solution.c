@@ -5,7 +5,6 @@
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
-#include "parallel/comm.h"
 #include "problem/balance.h"
 #include "problem/in_time.h"
 
@@ -35,18 +34,19 @@ static TesStatus find_floor(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesVector *d = NULL;
-  double *diagonal = NULL, *x = NULL, sum = 0, norm;
+  double *diagonal = NULL, *x = NULL, size, norm;
   const int64_t n = p->space->length;
   TES_ALLOC(&diagonal, n);
   TES_ALLOC(&x, n);
-  TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &d));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &d));
   TES_TRY(tes_operator_diagonal(p->levels, d));
   TES_TRY(tes_vector_get(d, diagonal));
   TES_TRY(tes_vector_get(p->u, x));
   TES_TRY(tes_vector_norm(p->b, &norm));
-  for (int64_t i = 0; i < n; i++) sum += diagonal[i] * x[i] * diagonal[i] * x[i];
-  tesi_reduce(ctx, TESI_SUM, 1, &sum);
-  p->floor = fmax(p->floor, DBL_EPSILON * sqrt(sum) / norm);
+  for (int64_t i = 0; i < n; i++) x[i] *= diagonal[i];
+  TES_TRY(tes_vector_set(d, x));
+  TES_TRY(tes_vector_norm(d, &size));
+  p->floor = fmax(p->floor, DBL_EPSILON * size / norm);
   if (p->tolerance < p->floor)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,

@@ -179,7 +179,7 @@ static TesStatus lift(TesProblem *p) {
   double flux, net, volume;
   const TesVector *one = p->op->null;
   fill_faces(p, face);
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->shift));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
   TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
   p->lifted = flux > 0;
   if (!p->lifted) goto done;
@@ -257,7 +257,7 @@ static TesStatus clean_divergence(TesProblem *p) {
   TesStatus status = TES_OK;
   TesVector *r = NULL;
   double divergence, gradient;
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &r));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &r));
   for (int i = 0; i < CYCLES; i++) {
     TES_TRY(tes_operator_residual(p->op, p->b, p->u, r));
     TES_TRY(measure_divergence(p, r, &divergence, &gradient));

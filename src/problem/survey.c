@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/work.h"
+#include "parallel/comm.h"
 
 enum { SAMPLE = 16384, POINTS = 27 };
 
@@ -118,7 +119,7 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const bool vary = data_vary(p); /* else the middle of a cell is enough */
   const int most = make_points(dim, xi), points = vary ? most : 1;
   const double *at = vary ? xi : xi + most / 2 * dim;
-  int64_t of[3] = {0};
+  double of[3] = {0};
   *survey = (TesiSurvey){.jump = 1};
   if (p->equation->flow || (p->mesh->kind == TES_MESH_BOX && !vary)) return TES_OK;
   for (int64_t c = 0; c < cells; c += stride) {
@@ -126,7 +127,9 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
     if (vary) TES_TRY(look_at_data(p, c, points, x, &survey->jump));
     of[stretch_of(dim, J + points / 2 * dim * dim)]++;
   }
-  const int64_t all = of[0] + of[1] + of[2];
+  tesi_reduce(ctx, TESI_SUM, 3, of);
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &survey->jump);
+  const double all = of[0] + of[1] + of[2];
   if (p->mesh->kind != TES_MESH_BOX && 100 * (of[TESI_STRETCHED] + of[TESI_STRETCHED_ONE_WAY]) > all)
     survey->stretch =
         2 * of[TESI_STRETCHED] > of[TESI_STRETCHED_ONE_WAY] ? TESI_STRETCHED : TESI_STRETCHED_ONE_WAY;

@@ -71,6 +71,7 @@ static const char *wants_box(const TesOperator *op) {
 }
 
 static const char *wants_mapped(const TesOperator *op) {
+  if (op->local) return "its patches end at the cuts between ranks; use chebyshev";
   return op->kind == &tesi_operator_mapped ? NULL
                                            : "it is for mapped operators; boxes have vertex patches (patch)";
 }

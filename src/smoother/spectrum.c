@@ -4,6 +4,7 @@
 #include "smoother/spectrum.h"
 #include <lapacke.h>
 #include <math.h>
+#include <string.h>
 #include "base/team.h"
 #include "basis/blas.h"
 #include "device/kernel.h"
@@ -36,20 +37,34 @@ void tesi_start_vector(const TesSpace *space, double *v) {
       }
 }
 
+typedef struct Start {
+  void *values;
+  int64_t first; /* number of node 0 among those of all ranks */
+} Start;
+
 static void fill_double(const void *data, TesiSpan span) {
-  double *const start = *(double *const *)data;
-  for (int64_t i = span.first; i < span.end; i++) start[i] = start_value(i);
+  const Start *start = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    ((double *)start->values)[i] = start_value(start->first + i);
 }
 
 static void fill_float(const void *data, TesiSpan span) {
-  float *const start = *(float *const *)data;
-  for (int64_t i = span.first; i < span.end; i++) start[i] = (float)start_value(i);
+  const Start *start = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    ((float *)start->values)[i] = (float)start_value(start->first + i);
 }
 
-/* Over cells. */
-static void fill_cells(const TesOperator *op, TesPrecision precision, void *start) {
-  tesi_team_for(tesi_team_threads(op->context, op->length), op->length,
+/* Over cells. Copies of other ranks' nodes are theirs. */
+static void fill_cells(const TesOperator *op, TesPrecision precision, void *values) {
+  const TesiLayout *layout = op->space ? op->space->layout : NULL;
+  const int64_t owned = layout ? layout->owned : op->length;
+  const Start start = {values, layout ? layout->block[0].first : 0};
+  tesi_team_for(tesi_team_threads(op->context, owned), owned,
                 precision == TES_DOUBLE ? fill_double : fill_float, &start);
+  if (!layout || !layout->sum) return;
+  const size_t size = tesi_precision_size(precision);
+  memset((char *)values + (size_t)owned * size, 0, (size_t)(layout->length - owned) * size);
+  tesi_exchange_sum(layout->sum, precision, values);
 }
 
 /* Alike parts get the same values. */
@@ -68,7 +83,7 @@ static TesStatus make_vectors(const TesOperator *op, Vectors *v) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesVector **all[] = {&v->r, &v->z, &v->p, &v->q};
-  for (int i = 0; i < 4; i++) TES_TRY(tes_vector_create(ctx, op->length, op->precision, all[i]));
+  for (int i = 0; i < 4; i++) TES_TRY(tesi_operator_new_vector(op, op->precision, all[i]));
 done:
   return status;
 }
@@ -86,11 +101,12 @@ static void clear_given(const TesSpace *space, TesPrecision precision, void *v) 
   }
 }
 
-/* r <- random numbers, at Dirichlet nodes of operators over cells too unless `unknowns`. */
+/* r <- random numbers, on one rank at Dirichlet nodes of operators over cells too unless `unknowns`. */
 static TesStatus set_start(const TesOperator *op, bool unknowns, const Vectors *v) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *start = NULL;
+  if (tesi_ranks(ctx) > 1) unknowns = true;
   if (!tesi_has_kernels(ctx) && !tesi_is_diffusion(op) && !tesi_operator_parts_of(op)) {
     fill_cells(op, op->precision, v->r->data);
     if (unknowns) clear_given(op->space, op->precision, v->r->data);
@@ -111,7 +127,8 @@ static TesStatus begin(const TesOperator *op, TesiPrecondition precondition, voi
                        double *rz) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const bool given = op->space && !tesi_is_diffusion(op) && op->space->dofs < op->space->length;
+  const bool given =
+      op->space && !tesi_is_diffusion(op) && tesi_reduce_any(ctx, op->space->dofs < op->space->length);
   double part = 0;
   for (int pass = given ? 0 : 1; pass < 3; pass++) {
     TES_TRY(set_start(op, pass != 1, v));
@@ -140,12 +157,12 @@ done:
   return status;
 }
 
-/* r <- r + a q, z <- B r, rz <- r.z. d: of a diagonal B = D, which one pass does, or NULL. */
+/* r <- r + a q, z <- B r, rz <- r.z. d: of a diagonal B = D, which one pass does on one rank, or NULL. */
 static TesStatus update(const TesOperator *op, TesiPrecondition precondition, void *user, const void *d,
                         double a, const Vectors *v, double *rz) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  if (d)
+  if (d && !tesi_context_communicator(ctx))
     return tesi_device_diagonal_residual(ctx, op->precision, op->length, a, v->q->data, d, v->r->data,
                                          v->z->data, rz);
   TES_TRY(tes_vector_axpy(a, v->q, v->r));
@@ -204,7 +221,7 @@ TesStatus tesi_diagonal_ref(const TesOperator *op, double *d) {
     TES_TRY(tesi_diagonal_ref(parts->part[p], d + op->space->part_first[p]));
   if (parts) goto done;
   if (tesi_is_diffusion(op)) return tesi_diffusion_diagonal_ref(op, d);
-  TES_TRY(tes_vector_create(ctx, op->length, op->precision, &v));
+  TES_TRY(tesi_operator_new_vector(op, op->precision, &v));
   TES_TRY(op->table->diagonal(op, v->data));
   TES_TRY(tes_vector_get(v, d));
 done:

@@ -47,6 +47,7 @@ static TesStatus create_scalar(TesSpace *s) {
     TES_TRY(tesi_cells_create(s, &s->view));
     s->length = s->view->length;
     s->dofs = s->view->dofs;
+    s->layout = tesi_layout_retain(s->view->layout);
   }
   tesi_space_be_own_part(s);
 done:
@@ -98,6 +99,7 @@ TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpa
   TES_TRY(s->element != TES_ELEMENT_Q ? create_rt(s)
           : s->parts == 1             ? create_scalar(s)
                                       : tesi_space_create_components(s));
+  if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   *space = s;
   s = NULL;
 done:
@@ -125,6 +127,7 @@ void tes_space_destroy(TesSpace **space) {
     if (s->part[p] != s) tes_space_destroy(&s->part[p]);
   tesi_rt_destroy(ctx, &s->rt);
   tesi_cells_destroy(&s->view);
+  tesi_layout_destroy(&s->layout);
   tesi_free(ctx, &s->given);
   tes_mesh_destroy(&s->mesh);
   tesi_free(ctx, &s);

@@ -6,6 +6,7 @@
 #include "device/vector.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
+#include "parallel/layout.h"
 #include "space/rt.h"
 #include "tessera/space.h"
 
@@ -31,6 +32,7 @@ typedef struct TesiCellView {
   int64_t cells, length, dofs, hanging;
   int32_t *index;       /* [cells][n^dim] */
   int32_t *constrained; /* [length - dofs] Dirichlet nodes, ascending */
+  TesiLayout *layout;   /* its sums are over nodes that are not Dirichlet nodes */
   const uint16_t *mask; /* [cells]: the mesh's, or no_mask, zeros */
   uint16_t *no_mask;
   double node[TESI_MAX_POINTS], halves[2 * TESI_HANGING_NODES * TESI_HANGING_NODES]; /* halves: to degree 8 */
@@ -47,10 +49,11 @@ struct TesSpace {
   uint8_t *given;     /* [boundaries + 1], the last for faces without a name: bit s for scalar s */
   TesiAxis axis[3];   /* of q over a box, one component */
   TesiRt *rt; /* of rt, whose parts are the components and the pressure, no spaces of their own; and of dg */
-  int64_t length, dofs;
-  TesiCellView *view; /* one component; over a box NULL until it is asked for */
-  bool product;       /* made by tes_space_create_product() */
-  int parts;          /* components, or the parts of a product; 1: itself */
+  int64_t length, dofs; /* in memory here, copies of other ranks' entries included */
+  TesiLayout *layout;   /* of vectors */
+  TesiCellView *view;   /* one component; over a box NULL until it is asked for */
+  bool product;         /* made by tes_space_create_product() */
+  int parts;            /* components, or the parts of a product; 1: itself */
   TesSpace *part[TESI_SCALARS];
   int64_t part_first[TESI_SCALARS + 1]; /* entries of part p: part_first[p] .. part_first[p + 1] - 1 */
   /* The same down to spaces of one component; equal ones may be one object. */
@@ -62,11 +65,15 @@ struct TesSpace {
 TesSpace *tesi_space_retain(const TesSpace *space);
 /* The entries of a part; by value: to be used while the vector is there, and not destroyed. */
 static inline TesVector tesi_space_range(const TesSpace *space, const TesVector *vector, int part) {
-  return tesi_vector_range(vector, space->part_first[part], space->part[part]->length);
+  TesVector range = tesi_vector_range(vector, space->part_first[part], space->part[part]->length);
+  range.layout = space->part[part]->layout;
+  return range;
 }
 /* The same of one component. */
 static inline TesVector tesi_space_scalar_range(const TesSpace *space, const TesVector *vector, int scalar) {
-  return tesi_vector_range(vector, space->first[scalar], space->scalar[scalar]->length);
+  TesVector range = tesi_vector_range(vector, space->first[scalar], space->scalar[scalar]->length);
+  range.layout = space->scalar[scalar]->layout;
+  return range;
 }
 /* The axes [3] of a space of one component over a box; NULL for others, and for no space. */
 const TesiAxis *tesi_space_box(const TesSpace *space);

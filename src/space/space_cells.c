@@ -22,6 +22,7 @@ void tesi_cells_destroy(TesiCellView **cells) {
   tesi_free(ctx, &s->given);
   tesi_free(ctx, &s->index);
   tesi_free(ctx, &s->constrained);
+  tesi_layout_destroy(&s->layout);
   tesi_free(ctx, &s->no_mask);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
@@ -86,16 +87,39 @@ done:
   return status;
 }
 
-static TesStatus constrain(TesContext *context, TesiCellView *s) {
-  TesContext *ctx = context;
+/* A cell of another rank may have the face on the boundary that a node here is on. */
+static TesStatus share_marks(TesiCellView *s, _Atomic char *marked) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double *marks = NULL;
+  if (!s->layout->shared) return TES_OK;
+  TES_ALLOC(&marks, s->length);
+  for (int64_t i = 0; i < s->length; i++) marks[i] = atomic_load_explicit(&marked[i], memory_order_relaxed);
+  tesi_exchange_sum(s->layout->shared, TES_DOUBLE, marks);
+  for (int64_t i = 0; i < s->length; i++)
+    atomic_store_explicit(&marked[i], marks[i] > 0, memory_order_relaxed);
+done:
+  tesi_free(ctx, &marks);
+  return status;
+}
+
+static TesStatus constrain(TesiCellView *s, const TesiSharers *sharers) {
+  TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   _Atomic char *marked = NULL;
+  bool *left_out = NULL;
   TES_ALLOC(&marked, s->length);
   TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, 16 * s->cells), s->cells, mark_cells,
                         &(Marks){s, marked, NULL}));
+  TES_TRY(share_marks(s, marked));
   TES_TRY(list_constrained(ctx, s, marked));
+  if (!s->layout->shared) goto done;
+  TES_ALLOC(&left_out, s->length);
+  for (int64_t i = 0; i < s->length - s->dofs; i++) left_out[s->constrained[i]] = true;
+  TES_TRY(tesi_exchange_create(ctx, sharers, left_out, &s->layout->sum));
 done:
   tesi_free(ctx, &marked);
+  tesi_free(ctx, &left_out);
   return status;
 }
 
@@ -125,6 +149,7 @@ static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
   TesStatus status = TES_OK;
   const TesiGeometry *geometry;
   const TesNumberingDesc by_cells = {.degree = s->degree};
+  TesiForestNodes nodes = {0};
   const double most = (double)s->cells * pow(s->degree, s->dim);
   if (most > INT32_MAX)
     TES_FAIL(TES_OUT_OF_MEMORY, "%lld cells of degree %d have about %.3g nodes; 2^31 - 1 are possible",
@@ -137,15 +162,21 @@ static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
     s->mask = s->no_mask;
   }
   if (s->mesh->kind == TES_MESH_FOREST) {
-    TES_TRY(tesi_forest_number(s->mesh, s->degree, s->index, &s->length, &s->hanging));
+    TES_TRY(tesi_forest_number(s->mesh, s->degree, s->index, &nodes, &s->hanging));
+    s->length = nodes.nodes;
   } else if (s->mesh->kind == TES_MESH_BOX) {
     number_box(s);
   } else {
     TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
     TES_TRY(tesi_geometry_number(geometry, &by_cells, s->index, &s->length));
   }
-  TES_TRY(constrain(ctx, s));
+  if (s->mesh->kind == TES_MESH_FOREST)
+    TES_TRY(tesi_layout_create(ctx, nodes.nodes, nodes.owned, nodes.first, &nodes.sharers, &s->layout));
+  else
+    TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
+  TES_TRY(constrain(s, &nodes.sharers));
 done:
+  tesi_sharers_free(ctx, &nodes.sharers);
   return status;
 }
 

@@ -12,6 +12,7 @@ void tesi_space_be_own_part(TesSpace *s) {
 TesStatus tesi_space_put_together(TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
+  const TesiLayout *layout[TESI_SCALARS];
   for (int p = 0; p < s->parts; p++) {
     const TesSpace *part = s->part[p];
     TES_CHECK(part->scalars > 0, "part %d is a space of element %s, which is no part of others", p,
@@ -25,7 +26,9 @@ TesStatus tesi_space_put_together(TesSpace *s) {
     s->part_first[p + 1] = s->part_first[p] + part->length;
     s->length += part->length;
     s->dofs += part->dofs;
+    layout[p] = part->layout;
   }
+  TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));
 done:
   return status;
 }
@@ -161,6 +164,7 @@ TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int pa
             (long long)vector->length, (long long)space->length);
   TES_TRY(tesi_vector_view(vector, space->part_first[part],
                            space->part_first[part + 1] - space->part_first[part], view));
+  if (space->part[part]) (*view)->layout = tesi_layout_retain(space->part[part]->layout);
 done:
   return status;
 }

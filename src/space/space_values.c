@@ -4,6 +4,26 @@
 #include "base/team.h"
 #include "space/space.h"
 
+/* Nodes that hang in all cells of this rank are placed by others. */
+static TesStatus share_coordinates(const TesiCellView *s, double *x) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double *known = NULL, *along = NULL;
+  if (!s->layout->shared) return TES_OK;
+  TES_ALLOC(&known, s->length);
+  TES_ALLOC(&along, s->length);
+  for (int d = 0; d < s->dim; d++) {
+    for (int64_t i = 0; i < s->length; i++) along[i] = x[i * s->dim + d], known[i] = isnan(along[i]) ? 0 : 1;
+    tesi_exchange_mean(s->layout->shared, known, along);
+    for (int64_t i = 0; i < s->length; i++)
+      if (isnan(x[i * s->dim + d])) x[i * s->dim + d] = along[i];
+  }
+done:
+  tesi_free(ctx, &known);
+  tesi_free(ctx, &along);
+  return status;
+}
+
 TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -24,6 +44,7 @@ TesStatus tesi_cells_coordinates(const TesiCellView *s, double *x) {
              (size_t)dim * sizeof *x);
     }
   }
+  TES_TRY(share_coordinates(s, x));
   for (int64_t i = 0; i < s->length * dim; i++)
     if (isnan(x[i])) TES_FAIL(TES_INTERNAL, "node %lld belongs to no cell", (long long)(i / dim));
 done:

@@ -43,7 +43,10 @@ static TesStatus wrap(TesContext *ctx, TesiTrees *coarse, int geometry_degree, v
   TES_ALLOC(&f->leaves.child, f->leaves.cells);
   TES_ALLOC(&f->leaves.origin, 3 * f->leaves.cells);
   functions->leaves(f->forest, &f->leaves);
-  for (int64_t c = 0; c < f->leaves.cells; c++) f->max_level = tesi_max(f->max_level, f->leaves.level[c]);
+  double level = 0;
+  for (int64_t c = 0; c < f->leaves.cells; c++) level = fmax(level, f->leaves.level[c]);
+  tesi_reduce(ctx, TESI_MAXIMUM, 1, &level);
+  f->max_level = (int)level;
   *forest = f;
   f = NULL;
 done:
@@ -77,7 +80,8 @@ TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesM
   TES_TRY(check_level(ctx, coarse, desc->refine));
   const TesiP4est *functions = tesi_p4est(coarse->dim);
   coarse->connectivity = functions->connect(coarse);
-  TES_TRY(wrap(ctx, coarse, desc->geometry_degree, functions->create(coarse->connectivity, desc->refine),
+  TES_TRY(wrap(ctx, coarse, desc->geometry_degree,
+               functions->create(tesi_context_communicator(ctx), coarse->connectivity, desc->refine),
                forest));
 done:
   tesi_trees_release(&coarse);
@@ -92,7 +96,7 @@ static int64_t guess_cells(const TesMesh *f, const int8_t *mark) {
   return f->leaves.cells + 2 * refined * ((1 << f->dim) - 1);
 }
 
-TesStatus tes_mesh_adapt(const TesMesh *forest, const int8_t *mark, TesMesh **adapted) {
+TesStatus tesi_forest_adapt(const TesMesh *forest, const int8_t *mark, bool move, TesMesh **adapted) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
   *adapted = NULL;
@@ -105,10 +109,14 @@ TesStatus tes_mesh_adapt(const TesMesh *forest, const int8_t *mark, TesMesh **ad
               "cell %lld is of level %d already, the highest", (long long)c, forest->leaves.level[c]);
   TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(forest->dim, cells, 0, 0), "a forest", cells));
   TES_TRY(tesi_work_on(ctx, "refining %lld cells", (long long)forest->cells));
-  TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, mark),
+  TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, mark, move),
                adapted));
 done:
   return status;
+}
+
+TesStatus tes_mesh_adapt(const TesMesh *forest, const int8_t *mark, TesMesh **adapted) {
+  return tesi_forest_adapt(forest, mark, false, adapted);
 }
 
 TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {
@@ -117,9 +125,10 @@ TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {
   *coarse = NULL;
   if (forest->max_level == 0) return TES_OK;
   TES_TRY(tesi_work_on(ctx, "coarsening %lld cells", (long long)forest->cells));
-  TES_TRY(
-      wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, NULL), coarse));
-  if ((*coarse)->cells == forest->cells) tes_mesh_destroy(coarse);
+  TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree,
+               forest->p4est->adapt(forest->forest, NULL, false), coarse));
+  if (forest->p4est->all_cells((*coarse)->forest) == forest->p4est->all_cells(forest->forest))
+    tes_mesh_destroy(coarse);
 done:
   return status;
 }

@@ -8,7 +8,7 @@
 
 /* Its own messages and signal handlers stay off. */
 static void initialize(void) {
-  const MPI_Comm self = tesi_mpi();
+  const MPI_Comm self = tesi_mpi_self();
   __lsan_disable();
   if (sc_package_id < 0) sc_init(self, 0, 0, NULL, SC_LP_ERROR);
   if (p4est_package_id < 0) p4est_init(NULL, SC_LP_ERROR);

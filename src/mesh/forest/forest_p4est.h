@@ -3,6 +3,7 @@
 #define TESI_FOREST_P4EST_H
 
 #include "mesh/forest/trees.h"
+#include "parallel/exchange.h"
 
 /* Leaves in Morton order, tree by tree; origins in units of 2^-depth of a tree. */
 typedef struct TesiLeaves {
@@ -13,25 +14,35 @@ typedef struct TesiLeaves {
   int32_t *origin; /* [cells][3] */
 } TesiLeaves;
 
+/* Nodes of the cells of this rank: those that it owns first, then copies of others'. */
+typedef struct TesiForestNodes {
+  int64_t nodes, owned, first; /* first: number of the first owned one among those of all ranks */
+  TesiSharers sharers;         /* no ranks: none of them is shared */
+} TesiForestNodes;
+
+/* Forests are those of all ranks of a communicator (NULL: one rank), of which each has its own cells; all ranks call
+ * these functions, but for those that ask. */
 typedef struct TesiP4est {
   int depth; /* a tree is 2^depth long */
   int max_level;
   void *(*connect)(const TesiTrees *coarse);
   void (*disconnect)(void *connectivity);
-  void *(*create)(void *connectivity, int level);
-  /* A forest with these leaves, which are complete and in order. NULL when they are not balanced. */
+  void *(*create)(const TesCommunicator *communicator, void *connectivity, int level);
+  /* A forest of one rank with these leaves, which are complete and in order. NULL when they are not balanced. */
   void *(*rebuild)(void *connectivity, const TesiLeaves *leaves);
   void (*destroy)(void *forest);
-  /* See tes_mesh_adapt(); mark NULL: all -1. */
-  void *(*adapt)(void *forest, const int8_t *mark);
-  int64_t (*cells)(const void *forest);
+  /* See tes_mesh_adapt(); mark NULL: all -1. move: then ranks get equally many cells; else what covers a cell stays
+   * where it was. */
+  void *(*adapt)(void *forest, const int8_t *mark, bool move);
+  int64_t (*cells)(const void *forest), (*all_cells)(const void *forest);
   /* Fills allocated arrays. */
   void (*leaves)(const void *forest, TesiLeaves *leaves);
   /* A name of a face of a tree, the same for both trees that have it. */
   int64_t (*face)(const void *connectivity, int64_t tree, int face);
-  /* p4est's own nodes, which tests compare with ours: index[cells][(degree+1)^dim] and mask[cells] (caller's) as
-   * space.h tells; *nodes of them. */
-  void (*number)(void *forest, int degree, int32_t *index, uint16_t *mask, int64_t *nodes);
+  /* p4est's own nodes, which tests compare with ours and which forests of several ranks have: index[cells][(degree +
+   * 1)^dim] and mask[cells] (caller's) as space.h tells. nodes->sharers is to be freed, after failure too. */
+  TesStatus (*number)(TesContext *ctx, void *forest, int degree, int32_t *index, uint16_t *mask,
+                      TesiForestNodes *nodes);
 } TesiP4est;
 
 /* NULL when the library was built without p4est. Initialises MPI and p4est at the first call. */

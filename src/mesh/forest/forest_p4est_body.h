@@ -52,8 +52,11 @@ static void disconnect(void *connectivity) {
   p4est_connectivity_destroy(connectivity);
 }
 
-static void *create_uniform(void *connectivity, int level) {
-  return p4est_new_ext(tesi_mpi(), connectivity, 0, level, 1, 0, NULL, NULL);
+/* Families stay on one rank, so that they can be coarsened. */
+static void *create_uniform(const TesCommunicator *communicator, void *connectivity, int level) {
+  p4est_t *forest = p4est_new_ext(tesi_mpi_of(communicator), connectivity, 0, level, 1, 0, NULL, NULL);
+  p4est_partition(forest, 1, NULL);
+  return forest;
 }
 
 static void destroy(void *forest) {
@@ -77,7 +80,7 @@ static int coarsen_marked(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t
   return 1;
 }
 
-static void *adapt(void *old, const int8_t *mark) {
+static void *adapt(void *old, const int8_t *mark, bool move) {
   p4est_t *forest = p4est_copy(old, 0);
   int64_t cell = 0;
   for (size_t t = 0; t < forest->trees->elem_count; t++) {
@@ -88,6 +91,7 @@ static void *adapt(void *old, const int8_t *mark) {
   p4est_refine(forest, 0, refine_marked, set_mark);
   p4est_coarsen(forest, 0, coarsen_marked, set_mark);
   p4est_balance(forest, P4EST_CONNECT_FULL, NULL);
+  if (move) p4est_partition(forest, 1, NULL);
   return forest;
 }
 
@@ -108,7 +112,7 @@ static int refine_to_leaf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t
 
 static void *rebuild(void *connectivity, const TesiLeaves *leaves) {
   Cursor at = {leaves, 0};
-  p4est_t *forest = p4est_new_ext(tesi_mpi(), connectivity, 0, 0, 1, 0, NULL, &at);
+  p4est_t *forest = p4est_new_ext(tesi_mpi_self(), connectivity, 0, 0, 1, 0, NULL, &at);
   p4est_refine(forest, 1, refine_to_leaf, NULL);
   forest->user_pointer = NULL;
   if (forest->local_num_quadrants == leaves->cells && p4est_is_balanced(forest, P4EST_CONNECT_FULL))
@@ -119,6 +123,10 @@ static void *rebuild(void *connectivity, const TesiLeaves *leaves) {
 
 static int64_t count_cells(const void *forest) {
   return ((const p4est_t *)forest)->local_num_quadrants;
+}
+
+static int64_t count_all_cells(const void *forest) {
+  return ((const p4est_t *)forest)->global_num_quadrants;
 }
 
 static void fill_leaves(const void *pointer, TesiLeaves *l) {
@@ -156,15 +164,39 @@ static uint16_t mask_of(int code) {
 #endif
 }
 
-static void number(void *forest, int degree, int32_t *index, uint16_t *mask, int64_t *nodes) {
+/* p4est lists for each rank, this one among them, the nodes that both have, in their global order. */
+static TesStatus copy_sharers(TesContext *ctx, const p4est_lnodes_t *l, TesiSharers *to) {
+  TesStatus status = TES_OK;
+  const size_t ranks = l->sharers->elem_count;
+  TES_ALLOC(&to->rank, ranks);
+  TES_ALLOC(&to->first, ranks + 1);
+  to->ranks = (int)ranks;
+  for (size_t r = 0; r < ranks; r++)
+    to->first[r + 1] =
+        to->first[r] + (int64_t)p4est_lnodes_rank_array_index(l->sharers, r)->shared_nodes.elem_count;
+  TES_ALLOC(&to->entry, to->first[ranks]);
+  for (size_t r = 0; r < ranks; r++) {
+    p4est_lnodes_rank_t *from = p4est_lnodes_rank_array_index(l->sharers, r);
+    to->rank[r] = from->rank;
+    memcpy(to->entry + to->first[r], from->shared_nodes.array,
+           (size_t)(to->first[r + 1] - to->first[r]) * sizeof *to->entry);
+  }
+done:
+  return status;
+}
+
+static TesStatus number(TesContext *ctx, void *forest, int degree, int32_t *index, uint16_t *mask,
+                        TesiForestNodes *nodes) {
   p4est_ghost_t *ghost = p4est_ghost_new(forest, P4EST_CONNECT_FULL);
   p4est_lnodes_t *l = p4est_lnodes_new(forest, ghost, degree);
   memcpy(index, l->element_nodes, (size_t)l->num_local_elements * (size_t)l->vnodes * sizeof *index);
   for (p4est_locidx_t cell = 0; cell < l->num_local_elements; cell++)
     mask[cell] = mask_of(l->face_code[cell]);
-  *nodes = l->num_local_nodes;
+  *nodes = (TesiForestNodes){l->num_local_nodes, l->owned_count, l->global_offset, {0}};
+  const TesStatus status = copy_sharers(ctx, l, &nodes->sharers);
   p4est_lnodes_destroy(l);
   p4est_ghost_destroy(ghost);
+  return status;
 }
 
 static int64_t name_face(const void *connectivity, int64_t tree, int face) {
@@ -183,6 +215,7 @@ const TesiP4est TABLE = {.depth = P4EST_MAXLEVEL,
                          .destroy = destroy,
                          .adapt = adapt,
                          .cells = count_cells,
+                         .all_cells = count_all_cells,
                          .leaves = fill_leaves,
                          .number = number,
                          .face = name_face};

@@ -120,7 +120,7 @@ TesStatus tesi_forest_masks(const TesMesh *f, const uint16_t **mask) {
 #pragma omp critical(tesi_forest_masks)
   if (f->kind == TES_MESH_FOREST && !mesh->mask) {
     status = tesi_alloc(ctx, (size_t)f->leaves.cells, sizeof *made, &made);
-    if (status == TES_OK) status = find_masks(f, made);
+    if (status == TES_OK) status = tesi_ranks(ctx) > 1 ? tesi_shared_masks(f, made) : find_masks(f, made);
     if (status == TES_OK)
       mesh->mask = made;
     else
@@ -329,9 +329,11 @@ static int64_t count_hanging(const Numbering *s) {
   return s->dim == 2 ? faces / 2 * fine : faces / 4 * fine * fine + tesi_entity_marked(&s->set) * fine;
 }
 
-TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64_t *nodes, int64_t *hanging) {
+TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, TesiForestNodes *nodes,
+                             int64_t *hanging) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;
+  if (tesi_ranks(ctx) > 1) return tesi_shared_number(f, degree, index, nodes, hanging);
   const int n = degree + 1, threads = threads_for(f);
   const int64_t cells = f->leaves.cells;
   Numbering s = {.f = f, .dim = f->dim, .n = n, .index = index};
@@ -349,8 +351,9 @@ TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64
   }
   TES_TRY(tesi_work_for(ctx, threads, cells, count_own, &s));
   for (int64_t c = 0; c < cells; c++) s.first[c + 1] += s.first[c];
-  *nodes = s.first[cells];
-  if (*nodes > INT32_MAX) TES_FAIL(TES_OUT_OF_MEMORY, "%lld nodes; 2^31 - 1 are possible", (long long)*nodes);
+  const int64_t count = s.first[cells];
+  if (count > INT32_MAX) TES_FAIL(TES_OUT_OF_MEMORY, "%lld nodes; 2^31 - 1 are possible", (long long)count);
+  *nodes = (TesiForestNodes){count, count, 0, {0}};
   TES_TRY(tesi_work_for(ctx, threads, cells, number_own, &s));
   TES_TRY(tesi_work_for(ctx, threads, cells, copy_others, &s));
   *hanging = count_hanging(&s);

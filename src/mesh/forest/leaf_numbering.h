@@ -6,7 +6,14 @@
 
 /* Makes f->mask when it is first asked for: *mask, the mesh's. Other meshes have none: NULL. */
 TesStatus tesi_forest_masks(const TesMesh *f, const uint16_t **mask);
-/* index[cells][(degree+1)^dim], numbered as cells meet them; *nodes of them, and *hanging besides without a number. */
-TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, int64_t *nodes, int64_t *hanging);
+/* index[cells][(degree+1)^dim], numbered as cells meet them; *nodes of them, and *hanging besides without a number, on
+ * all ranks. nodes->sharers is to be freed, after failure too. */
+TesStatus tesi_forest_number(const TesMesh *f, int degree, int32_t *index, TesiForestNodes *nodes,
+                             int64_t *hanging);
+
+/* The same two on several ranks, by p4est: ours know this rank's cells alone. */
+TesStatus tesi_shared_masks(const TesMesh *f, uint16_t *mask);
+TesStatus tesi_shared_number(const TesMesh *f, int degree, int32_t *index, TesiForestNodes *nodes,
+                             int64_t *hanging);
 
 #endif

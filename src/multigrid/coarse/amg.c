@@ -31,7 +31,7 @@ static void initialize(void) {
   static bool ready;
 #pragma omp critical(tesi_hypre)
   if (!ready) {
-    tesi_mpi();
+    tesi_mpi_self();
     HYPRE_Init();
     atexit(finalize);
     ready = true;
@@ -61,7 +61,7 @@ static TesStatus copy_matrix(TesiAmg *amg, const TesiMatrix *A) {
     amg->row[i] = (HYPRE_BigInt)i;
   }
   const HYPRE_BigInt last = (HYPRE_BigInt)A->rows - 1;
-  HYPRE_IJMatrixCreate(tesi_mpi(), 0, last, 0, last, &amg->A);
+  HYPRE_IJMatrixCreate(tesi_mpi_self(), 0, last, 0, last, &amg->A);
   HYPRE_IJMatrixSetObjectType(amg->A, HYPRE_PARCSR);
   HYPRE_IJMatrixSetRowSizes(amg->A, count);
   HYPRE_IJMatrixInitialize(amg->A);
@@ -74,7 +74,7 @@ done:
 }
 
 static void create_vector(const TesiAmg *amg, HYPRE_IJVector *v) {
-  HYPRE_IJVectorCreate(tesi_mpi(), 0, amg->rows - 1, v);
+  HYPRE_IJVectorCreate(tesi_mpi_self(), 0, amg->rows - 1, v);
   HYPRE_IJVectorSetObjectType(*v, HYPRE_PARCSR);
   HYPRE_IJVectorInitialize(*v);
   HYPRE_IJVectorAssemble(*v);

@@ -127,10 +127,10 @@ static TesStatus create_box(TesiCoarse *c, TesPrecision precision) {
     TES_TRY(mean_operator(c->op, &separable));
     TES_TRY(tesi_diagonalization_create(ctx, separable, &c->diagonalization));
     TES_ALLOC(&c->z, c->length);
-    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->r));
-    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->p));
-    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->q));
-    TES_TRY(tes_vector_create(ctx, c->length, TES_DOUBLE, &c->guess));
+    TES_TRY(tesi_operator_new_vector(c->op, TES_DOUBLE, &c->r));
+    TES_TRY(tesi_operator_new_vector(c->op, TES_DOUBLE, &c->p));
+    TES_TRY(tesi_operator_new_vector(c->op, TES_DOUBLE, &c->q));
+    TES_TRY(tesi_operator_new_vector(c->op, TES_DOUBLE, &c->guess));
     TES_TRY(fill_scale(c, separable));
   }
 done:
@@ -255,7 +255,7 @@ static TesStatus conjugate_gradients(TesiCoarse *c, const TesVector *b, TesVecto
     TES_TRY(tes_vector_norm(c->r, &norm));
     if (!(norm > tolerance * first)) break;
     TES_TRY(precondition(c));
-    const double rz_new = tesi_reduce_product(ctx, c->length, c->b, c->z);
+    const double rz_new = tesi_layout_product(c->op->space->layout, c->b, c->z);
     TES_TRY(tes_vector_set(c->q, c->z));
     if (iteration == 0)
       TES_TRY(tes_vector_copy(c->q, 1, c->p));

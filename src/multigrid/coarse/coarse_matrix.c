@@ -8,7 +8,6 @@
 #include "operator/operator.h"
 #include "operator/assembled/matrix.h"
 #include "basis/blas.h"
-#include "parallel/comm.h"
 
 enum { MOST_STEPS = 2000 };
 
@@ -109,9 +108,12 @@ static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   if (kind == TES_COARSE_AUTO)
-    kind = m->length <= TESI_DENSE ? TES_COARSE_DIRECT
-           : tesi_amg_available()  ? TES_COARSE_AMG
-                                   : TES_COARSE_CG;
+    kind = tesi_ranks(ctx) > 1       ? TES_COARSE_CG
+           : m->length <= TESI_DENSE ? TES_COARSE_DIRECT
+           : tesi_amg_available()    ? TES_COARSE_AMG
+                                     : TES_COARSE_CG;
+  TES_CHECK(tesi_ranks(ctx) == 1 || kind == TES_COARSE_CG,
+            "several ranks solve the coarsest level by conjugate gradients: coarse cg");
   if (kind == TES_COARSE_DIRECT) {
     TES_TRY(check_memory(m));
     TES_TRY(factorize(m));
@@ -134,8 +136,8 @@ TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesC
   m->length = op->length;
   TES_ALLOC(&m->r, m->length);
   TES_ALLOC(&m->z, m->length);
-  TES_TRY(tes_vector_create(ctx, m->length, TES_DOUBLE, &m->p));
-  TES_TRY(tes_vector_create(ctx, m->length, TES_DOUBLE, &m->q));
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->p));
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->q));
   TES_TRY(choose(m, kind));
   *matrix = m;
   m = NULL;
@@ -170,7 +172,8 @@ const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix) {
 /* What a singular operator has no solution for. */
 static double mean_of(const TesiCoarseMatrix *m, const double *b) {
   if (!m->op->singular) return 0;
-  return tesi_reduce_product(m->context, m->length, b, NULL) / tesi_reduce_length(m->context, m->length);
+  const TesiLayout *layout = m->op->space->layout;
+  return tesi_layout_product(layout, b, NULL) / (double)layout->global;
 }
 
 /* z <- the preconditioned residual, of mean zero where constants are free. */
@@ -190,27 +193,28 @@ static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, doubl
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const int64_t n = m->length;
+  const TesiLayout *layout = m->op->space->layout;
   double *direction = NULL, *image = NULL, first, norm, rz = 0;
   TES_ALLOC(&direction, n);
   TES_ALLOC(&image, n);
   const double mean = mean_of(m, b);
   for (int64_t i = 0; i < n; i++) m->r[i] = b[i] - mean, x[i] = 0;
-  norm = first = tesi_reduce_product(ctx, n, m->r, m->r);
+  norm = first = tesi_layout_product(layout, m->r, m->r);
   for (int step = 0; step < MOST_STEPS && norm > 1e-20 * first; step++) {
     TES_TRY(precondition(m));
-    const double next = tesi_reduce_product(ctx, n, m->r, m->z);
+    const double next = tesi_layout_product(layout, m->r, m->z);
     for (int64_t i = 0; i < n; i++) direction[i] = m->z[i] + (step ? next / rz : 0) * direction[i];
     rz = next;
     TES_TRY(tes_vector_set(m->p, direction));
     TES_TRY(tes_operator_apply(m->op, m->p, m->q));
     TES_TRY(tes_vector_get(m->q, image));
-    const double pq = tesi_reduce_product(ctx, n, direction, image);
+    const double pq = tesi_layout_product(layout, direction, image);
     if (!(pq > 0)) break; /* round-off of a vanishing direction; a NaN shows in the outer residual */
     for (int64_t i = 0; i < n; i++) {
       x[i] += rz / pq * direction[i];
       m->r[i] -= rz / pq * image[i];
     }
-    norm = tesi_reduce_product(ctx, n, m->r, m->r);
+    norm = tesi_layout_product(layout, m->r, m->r);
   }
 done:
   tesi_free(ctx, &direction);

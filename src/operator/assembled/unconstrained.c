@@ -229,8 +229,10 @@ static TesStatus make_cells(const Builder *b, TesiCellView **cells) {
   atomic_init(&all->references, 1);
   all->context = tesi_context_retain(ctx);
   all->mesh = tesi_mesh_retain(s->mesh);
-  all->index = NULL, all->constrained = NULL, all->mask = NULL, all->no_mask = NULL, all->given = NULL;
+  all->layout = NULL, all->index = NULL, all->constrained = NULL, all->mask = NULL, all->no_mask = NULL,
+  all->given = NULL;
   all->length += b->distinct, all->dofs += b->distinct, all->hanging = 0;
+  TES_TRY(tesi_layout_create_plain(ctx, all->length, &all->layout));
   TES_ALLOC(&all->given, names + 1);
   TES_ALLOC(&all->index, s->cells * s->cell_nodes);
   TES_ALLOC(&all->no_mask, s->cells);
@@ -258,6 +260,7 @@ static TesStatus make_space(const TesSpace *space, TesiCellView **cells, TesSpac
   s->mesh = tesi_mesh_retain(space->mesh);
   s->dim = space->dim, s->degree = space->degree, s->element = space->element;
   s->length = (*cells)->length, s->dofs = (*cells)->dofs;
+  s->layout = tesi_layout_retain((*cells)->layout);
   s->view = *cells, *cells = NULL;
   tesi_space_be_own_part(s);
   TES_ALLOC(&s->given, names + 1);

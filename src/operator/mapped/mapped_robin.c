@@ -140,7 +140,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .destroy = destroy};
 
 static bool has_faces(const TesOperator *op) {
-  return op->table == &table;
+  return (op->local ? op->local : op->table) == &table;
 }
 
 const TesOperator *tesi_robin_inner(const TesOperator *op) {

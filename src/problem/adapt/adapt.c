@@ -117,7 +117,7 @@ static TesStatus goal_error(Loop *s) {
     TES_ALLOC(&none, tes_mesh_boundaries(space->mesh) + 1);
     const TesSpaceDesc desc = {.mesh = space->mesh, .degree = tesi_min(space->degree + 3, 8), .given = none};
     TES_TRY(tes_space_create(ctx, &desc, &fine));
-    TES_TRY(tes_vector_create(ctx, fine->length, TES_DOUBLE, &v));
+    TES_TRY(tesi_vector_create_on(fine->layout, TES_DOUBLE, &v));
     TES_TRY(tes_space_interpolate(fine, (const TesFunction *[]){s->problem->exact[0]}, v));
     TES_TRY(tesi_goal_value(fine, goal, v, &exact));
   }
@@ -198,7 +198,7 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
   }
   TES_TRY(check_room(s, space->view));
   tes_vector_destroy(&s->guess);
-  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &s->guess));
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &s->guess));
   TES_TRY(tes_space_carry(old, s->problem->u, space, s->guess));
   tes_problem_destroy(&s->problem);
   tes_mesh_destroy(&s->mesh);

@@ -113,7 +113,7 @@ static TesStatus take_dual(const TesProblem *problem, const TesProblem *dual, We
   w->dual = dual->space->view, w->space = problem->space->view;
   TES_ALLOC(&w->z, w->dual->length);
   TES_ALLOC(&w->low, w->space->length);
-  TES_TRY(tes_vector_create(ctx, w->space->length, TES_DOUBLE, &low));
+  TES_TRY(tesi_vector_create_on(w->space->layout, TES_DOUBLE, &low));
   TES_TRY(tes_space_carry(dual->space, dual->u, problem->space, low));
   TES_TRY(tes_vector_get(dual->u, w->z));
   TES_TRY(tes_vector_get(low, w->low));

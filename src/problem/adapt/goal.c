@@ -32,7 +32,7 @@ static TesStatus add_mean(const TesSpace *space, const TesGoal *goal, TesVector 
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_ALLOC(&g, tes_mesh_boundaries(space->mesh));
   g[area.number] = one;
-  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &load));
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &load));
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .g = {g}}, load));
   TES_TRY(tes_functional_value(space, NULL, &area, &size));
   TES_TRY(tes_vector_axpy(1 / size, load, b));

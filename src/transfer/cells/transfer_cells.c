@@ -26,11 +26,22 @@ static void prolongate_chunks(const void *data, TesiSpan span) {
   }
 }
 
+/* What another rank writes comes from there. */
+static void clear_others(const TesiCellsTransfer *t, TesPrecision precision, void *fine) {
+  for (int64_t i = 0; i < t->others_count; i++)
+    if (precision == TES_DOUBLE)
+      ((double *)fine)[t->others[i]] = 0;
+    else
+      ((float *)fine)[t->others[i]] = 0;
+}
+
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
   const TesiCellsTransfer *t = transfer->plan;
   if (!add) memset(fine, 0, (size_t)transfer->fine_length * tesi_precision_size(transfer->precision));
+  if (add) clear_others(t, transfer->precision, fine);
   tesi_team_for(t->threads, (t->cells + CELLS_A_CHUNK - 1) / CELLS_A_CHUNK, prolongate_chunks,
                 &(Job){t, coarse, fine});
+  tesi_exchange_sum(t->shared, transfer->precision, fine);
   return TES_OK;
 }
 
@@ -49,6 +60,7 @@ static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *
   const TesiCellsTransfer *t = transfer->plan;
   memset(coarse, 0, (size_t)transfer->coarse_length * tesi_precision_size(transfer->precision));
   tesi_team_run(t->threads, restrict_colours, &(Job){t, fine, coarse});
+  tesi_exchange_sum(transfer->coarse->layout->sum, transfer->precision, coarse);
   return TES_OK;
 }
 
@@ -60,6 +72,7 @@ static void destroy(TesTransfer *transfer) {
   for (int i = 0; i < 2; i++) tesi_free(ctx, &t->half[i]), tesi_free(ctx, &t->half_transposed[i]);
   tesi_free(ctx, &t->family);
   tesi_free(ctx, &t->own);
+  tesi_free(ctx, &t->others);
   tesi_free(ctx, &t->chunk);
   tesi_cells_kernels_destroy(ctx, &t->kernels);
   tesi_cells_destroy(&t->coarse);
@@ -145,6 +158,37 @@ static void find_names(const void *data, TesiSpan span) {
   }
 }
 
+/* Of the ranks that can write a shared node the first one does. seen: nodes that this rank can; overwritten. */
+static TesStatus share_owners(TesContext *ctx, TesiCellsTransfer *t, const Entities *e, char *seen) {
+  TesStatus status = TES_OK;
+  const TesCommunicator *communicator = tesi_context_communicator(ctx);
+  const int32_t *entry = NULL;
+  double *claim = NULL;
+  t->shared = t->fine->layout->sum;
+  if (!t->shared) return TES_OK;
+  const double own = communicator->size - communicator->rank;
+  TES_ALLOC(&claim, t->fine->length);
+  for (int64_t i = 0; i < t->fine->length; i++) claim[i] = seen[i] ? own : 0;
+  tesi_exchange_begin(t->shared, TES_DOUBLE, claim);
+  tesi_exchange_end(t->shared, TESI_MAXIMUM, TES_DOUBLE, claim);
+  for (int64_t c = 0; c < t->fine_cells; c++)
+    for (int k = 0; k < e->count; k++) {
+      const int32_t i = e->name[c * e->count + k];
+      if (i >= 0 && claim[i] > own) t->own[c] &= ~((uint32_t)1 << k);
+    }
+  memset(seen, 0, (size_t)t->fine->length);
+  for (int64_t c = 0; c < t->fine_cells; c++)
+    for (int64_t p = 0; p < t->fine_nodes; p++)
+      if (tesi_cells_own(t, c, p) >= 0) seen[tesi_cells_own(t, c, p)] = 1;
+  const int64_t entries = tesi_exchange_entries(t->shared, &entry);
+  TES_ALLOC(&t->others, entries);
+  for (int64_t i = 0; i < entries; i++)
+    if (!seen[entry[i]]) t->others[t->others_count++] = entry[i];
+done:
+  tesi_free(ctx, &claim);
+  return status;
+}
+
 /* The first cell in which a node does not hang writes it. */
 static TesStatus find_owners(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
@@ -162,6 +206,7 @@ static TesStatus find_owners(TesContext *ctx, TesiCellsTransfer *t) {
       seen[i] = 1;
       t->own[c] |= (uint32_t)1 << k;
     }
+  TES_TRY(share_owners(ctx, t, &e, seen));
 done:
   tesi_free(ctx, &seen);
   tesi_free(ctx, &e.name);

@@ -25,7 +25,10 @@ typedef struct TesiCellsTransfer {
   int dim, m, n;                                       /* nodes a direction of a coarse and of a fine cell */
   int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
   TesiCellsFamily *family;                             /* [cells] */
-  uint32_t *own; /* [fine cells] bits of the entities whose nodes are written from here */
+  uint32_t *own;        /* [fine cells] bits of the entities whose nodes are written from here */
+  TesiExchange *shared; /* of the fine nodes; NULL: one rank */
+  int32_t *others;      /* fine nodes that another rank writes and whose copies are here */
+  int64_t others_count;
   unsigned char entity[TESI_FOREST_CELL]; /* of each node of a fine cell: corner, edge, face or the inside */
   /* in the transfer's precision, with room for a vector behind: E[rows][m] of a cell that is not refined (rows = n)
    * and of one that is (rows = 2 n, both halves); T[m][rows], their transposes; W[2][m][m] of hanging nodes, and

@@ -1,0 +1,77 @@
+#include "parallel/layout.h"
+
+static TesStatus create(TesContext *ctx, int64_t length, TesiLayout **layout) {
+  TesStatus status = TES_OK;
+  *layout = NULL;
+  TES_NEW(layout);
+  atomic_init(&(*layout)->references, 1);
+  (*layout)->context = tesi_context_retain(ctx);
+  (*layout)->length = length;
+done:
+  return status;
+}
+
+TesStatus tesi_layout_create(TesContext *ctx, int64_t length, int64_t owned, int64_t first,
+                             const TesiSharers *sharers, TesiLayout **layout) {
+  TesStatus status = TES_OK;
+  TES_TRY(create(ctx, length, layout));
+  (*layout)->owned = owned;
+  (*layout)->blocks = 1;
+  (*layout)->block[0] = (TesiOwned){0, owned, first};
+  (*layout)->global = tesi_reduce_count(ctx, owned);
+  if (sharers) TES_TRY(tesi_exchange_create(ctx, sharers, NULL, &(*layout)->shared));
+done:
+  if (status != TES_OK) tesi_layout_destroy(layout);
+  return status;
+}
+
+TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout **layout) {
+  return tesi_layout_create(ctx, length, length, 0, NULL, layout);
+}
+
+TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,
+                                   TesiLayout **layout) {
+  TesStatus status = TES_OK;
+  int64_t length = 0;
+  TES_TRY(create(ctx, 0, layout));
+  for (int p = 0; p < parts; p++) {
+    for (int b = 0; b < part[p]->blocks; b++) {
+      TesiOwned *to = &(*layout)->block[(*layout)->blocks++];
+      *to = part[p]->block[b];
+      to->start += length;
+    }
+    length += part[p]->length;
+    (*layout)->owned += part[p]->owned;
+    (*layout)->global += part[p]->global;
+  }
+  (*layout)->length = length;
+done:
+  return status;
+}
+
+TesiLayout *tesi_layout_retain(const TesiLayout *layout) {
+  TesiLayout *l = (TesiLayout *)layout;
+  atomic_fetch_add(&l->references, 1);
+  return l;
+}
+
+void tesi_layout_destroy(TesiLayout **layout) {
+  TesiLayout *l = *layout;
+  *layout = NULL;
+  if (!l || atomic_fetch_sub(&l->references, 1) != 1) return;
+  TesContext *ctx = l->context;
+  tesi_exchange_destroy(&l->shared);
+  tesi_exchange_destroy(&l->sum);
+  tesi_free(ctx, &l);
+  tes_context_destroy(&ctx);
+}
+
+double tesi_layout_product(const TesiLayout *layout, const double *x, const double *y) {
+  double sum = 0;
+  for (int b = 0; b < layout->blocks; b++) {
+    const TesiOwned *block = &layout->block[b];
+    for (int64_t i = block->start; i < block->start + block->owned; i++) sum += x[i] * (y ? y[i] : 1);
+  }
+  tesi_reduce(layout->context, TESI_SUM, 1, &sum);
+  return sum;
+}

@@ -1,0 +1,336 @@
+/* Run: ctest -R t7_mpi. Forests on several ranks against the same on one: mpirun starts as many processes as the test's
+ * name ends with, each of which computes both, and compares node by node.
+ * Ranks: 2 3 4 */
+#include <stdlib.h>
+#include "operator/operator.h"
+#include "parallel/layout.h"
+#include "tessera/tessera.h"
+#include "testing.h"
+
+static TesCommunicator *world;
+static TesContext *alone, *together;
+
+typedef struct Case {
+  TesMeshDesc mesh;
+  int degree;
+  const char *where, *u, *a; /* refined where positive; values on the boundary; diffusion */
+  TesCondition condition;    /* on all of the boundary, but for one that has values */
+  const char *values;        /* its name; NULL: none */
+} Case;
+
+static const Case cases[] = {
+    {{.dim = 2, .cells = {8, 8}}, 2, NULL, "sin(3*x)*exp(y)", "1", TES_DIRICHLET, NULL},
+    {{.dim = 2, .cells = {5, 3}, .refine = 1},
+     3,
+     "0.4 - x - y*y",
+     "cos(2*x + y)",
+     "1 + x*y",
+     TES_DIRICHLET,
+     NULL},
+    {{.domain = TES_DOMAIN_BALL, .dim = 2, .refine = 2}, 4, "x - 0.5", "exp(x)*y", "1", TES_DIRICHLET, NULL},
+    {{.domain = TES_DOMAIN_BALL, .dim = 3, .refine = 1},
+     2,
+     "y + z - 0.8",
+     "x*y + z*z",
+     "2 + x",
+     TES_DIRICHLET,
+     NULL},
+    {{.dim = 3, .cells = {3, 2, 2}, .refine = 1}, 1, "0.3 - x*y", "x + 2*y*z", "1", TES_DIRICHLET, NULL},
+    {{.dim = 2, .cells = {4, 4}, .refine = 2}, 3, "x - y", "cos(pi*x)*cos(pi*y)", "1", TES_NEUMANN, NULL},
+    {{.domain = TES_DOMAIN_SHELL, .dim = 2, .refine = 2}, 2, "x", "x*x", "1 + y*y", TES_ROBIN, "inner"},
+    {{.dim = 2, .cells = {8, 2}}, 2, "x - 0.9", "sin(x)*y", "1", TES_NEUMANN, "left"},
+    {{.domain = TES_DOMAIN_L_SHAPE, .dim = 3, .refine = 1},
+     3,
+     "0.1 - x*x - y*y",
+     "sin(x + y)*z",
+     "1",
+     TES_DIRICHLET,
+     NULL}};
+
+static TesFunction *expression(TesContext *ctx, const char *text) {
+  TesFunction *f;
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &f));
+  return f;
+}
+
+static void create_mesh(TesContext *ctx, const Case *is, TesMesh **mesh) {
+  TesMeshDesc desc = is->mesh;
+  TesFunction *where = is->where ? expression(ctx, is->where) : NULL;
+  desc.kind = TES_MESH_FOREST;
+  desc.refine_where = where;
+  desc.refine_times = !where ? 0 : desc.dim == 2 ? 2 : 1;
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, mesh));
+  tes_function_destroy(&where);
+}
+
+/* ---- node by node -------------------------------------------------------------------------------------- */
+
+static int sorted_dim;
+
+static int compare_places(const void *a, const void *b) {
+  const double *x = *(const double *const *)a, *y = *(const double *const *)b;
+  for (int d = 0; d < sorted_dim; d++)
+    if (fabs(x[d] - y[d]) > 1e-9) return x[d] < y[d] ? -1 : 1;
+  return 0;
+}
+
+/* match[i]: the node of the whole space where node i of this rank's part is; each only once. */
+static int64_t *match_nodes(const TesSpace *whole, const TesSpace *part) {
+  const int64_t n = tes_space_length(whole), m = tes_space_length(part);
+  const int dim = whole->dim;
+  double *x = malloc((size_t)(n * dim) * sizeof *x), *y = malloc((size_t)(m * dim) * sizeof *y);
+  const double **sorted = malloc((size_t)n * sizeof *sorted);
+  int64_t *match = malloc((size_t)m * sizeof *match);
+  char *taken = calloc((size_t)n, 1);
+  assert_ok(alone, tes_space_coordinates(whole, x));
+  assert_ok(together, tes_space_coordinates(part, y));
+  for (int64_t i = 0; i < n; i++) sorted[i] = x + i * dim;
+  sorted_dim = dim;
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_places);
+  for (int64_t i = 0; i < m; i++) {
+    const double *place = y + i * dim,
+                 **found = bsearch(&place, sorted, (size_t)n, sizeof *sorted, compare_places);
+    assert_non_null(found);
+    match[i] = (*found - x) / dim;
+    assert_false(taken[match[i]]);
+    taken[match[i]] = 1;
+  }
+  free(x);
+  free(y);
+  free(sorted);
+  free(taken);
+  return match;
+}
+
+static double *values_of(TesContext *ctx, const TesVector *v) {
+  double *values = malloc((size_t)tes_vector_length(v) * sizeof *values);
+  assert_ok(ctx, tes_vector_get(v, values));
+  return values;
+}
+
+static void compare(const char *what, const TesVector *whole, const TesVector *part, const int64_t *match,
+                    double tolerance) {
+  double *x = values_of(alone, whole), *y = values_of(together, part), largest = 0, a, b;
+  for (int64_t i = 0; i < tes_vector_length(whole); i++) largest = fmax(largest, fabs(x[i]));
+  for (int64_t i = 0; i < tes_vector_length(part); i++)
+    if (!(fabs(y[i] - x[match[i]]) <= tolerance * largest))
+      fail_msg("%s: node %lld is %.16g, not %.16g", what, (long long)i, y[i], x[match[i]]);
+  assert_ok(alone, tes_vector_norm(whole, &a));
+  assert_ok(together, tes_vector_norm(part, &b));
+  assert_near(b, a, tolerance * a + 1e-300);
+  assert_ok(alone, tes_vector_maximum(whole, &a));
+  assert_ok(together, tes_vector_maximum(part, &b));
+  assert_near(b, a, tolerance * a + 1e-300);
+  free(x);
+  free(y);
+}
+
+/* What is not done on several ranks says so, on each of them. */
+static void the_rest_is_refused(void **state) {
+  (void)state;
+  if (world->size == 1) return;
+  TesSpace *space;
+  TesMesh *mesh;
+  TesOperator *op = NULL;
+  TesSmoother *smoother;
+  TesMultigrid *multigrid;
+  assert_ok(together, tes_mesh_create(together, &(TesMeshDesc){.dim = 2, .cells = {8, 8}}, &mesh));
+  assert_ok(together, tes_space_create(together, &(TesSpaceDesc){.mesh = mesh}, &space));
+  assert_int_equal(tes_operator_create(together, &(TesOperatorDesc){.space = space}, &op), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(together), "several ranks have forests"));
+  tes_context_clear(together);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  create_mesh(together, &cases[0], &mesh);
+  assert_ok(together, tes_space_create(together, &(TesSpaceDesc){.mesh = mesh}, &space));
+  assert_ok(together, tes_operator_create(together, &(TesOperatorDesc){.space = space}, &op));
+  const TesSmootherDesc patches = {.op = op, .kind = TES_SMOOTHER_CELL_PATCH};
+  assert_int_equal(tes_smoother_create(together, &patches, &smoother), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(together), "between ranks"));
+  tes_context_clear(together);
+  const TesMultigridDesc direct = {.op = op, .coarse = TES_COARSE_DIRECT};
+  assert_int_equal(tes_multigrid_create(together, &direct, &multigrid), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(together), "coarse cg"));
+  tes_context_clear(together);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+}
+
+/* ---- layouts ------------------------------------------------------------------------------------------- */
+
+static void spaces_are_one(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    TesMesh *whole, *part;
+    TesSpace *all, *some;
+    create_mesh(alone, &cases[c], &whole);
+    create_mesh(together, &cases[c], &part);
+    assert_int_equal(tesi_reduce_count(together, part->cells), whole->cells);
+    for (int degree = 1; degree <= 4; degree += degree) {
+      const TesSpaceDesc on_whole = {.mesh = whole, .degree = degree},
+                         on_part = {.mesh = part, .degree = degree};
+      assert_ok(alone, tes_space_create(alone, &on_whole, &all));
+      assert_ok(together, tes_space_create(together, &on_part, &some));
+      const TesiLayout *layout = some->layout;
+      int64_t *match = match_nodes(all, some), unknowns = 0;
+      bool *given = calloc((size_t)some->length, sizeof *given);
+      double *copies = malloc((size_t)some->length * sizeof *copies);
+      assert_int_equal(layout->global, all->length);
+      assert_int_equal(tes_space_hanging(some), tes_space_hanging(all));
+      for (int64_t i = 0; i < some->length - some->dofs; i++) given[some->view->constrained[i]] = true;
+      for (int64_t i = 0; i < layout->owned; i++) unknowns += !given[i];
+      assert_int_equal(tesi_reduce_count(together, unknowns), all->dofs);
+      for (int64_t i = 0; i < some->length; i++) copies[i] = i < layout->owned;
+      tesi_exchange_sum(layout->shared, TES_DOUBLE, copies); /* each has one owner */
+      for (int64_t i = 0; i < some->length; i++) assert_true(copies[i] == 1);
+      free(match);
+      free(given);
+      free(copies);
+      tes_space_destroy(&all);
+      tes_space_destroy(&some);
+    }
+    tes_mesh_destroy(&whole);
+    tes_mesh_destroy(&part);
+  }
+}
+
+/* ---- operators ----------------------------------------------------------------------------------------- */
+
+typedef struct Applied {
+  TesMesh *mesh;
+  TesSpace *space;
+  TesOperator *op;
+  TesVector *x, *y, *r, *d;
+} Applied;
+
+static void apply(TesContext *ctx, const Case *is, Applied *to) {
+  TesFunction *a = expression(ctx, is->a), *x = expression(ctx, "sin(5*x) + y*y"),
+              *b = expression(ctx, "1 + x - y");
+  const TesTermDesc term = {.term = TES_TERM_DIFFUSION, .a = {.all = a}};
+  TesVector *load;
+  create_mesh(ctx, is, &to->mesh);
+  assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = to->mesh, .degree = is->degree}, &to->space));
+  assert_ok(ctx,
+            tes_operator_create(ctx, &(TesOperatorDesc){.space = to->space, .form = {1, &term}}, &to->op));
+  TesVector **vectors[] = {&to->x, &to->y, &to->r, &to->d, &load};
+  for (int i = 0; i < 5; i++) assert_ok(ctx, tesi_operator_new_vector(to->op, TES_DOUBLE, vectors[i]));
+  assert_ok(ctx, tes_space_interpolate(to->space, (const TesFunction *[]){x}, to->x));
+  double *values = values_of(ctx, to->x);
+  for (int64_t i = 0; i < to->space->length - to->space->dofs; i++)
+    values[to->space->view->constrained[i]] = 0;
+  assert_ok(ctx, tes_vector_set(to->x, values));
+  free(values);
+  assert_ok(ctx, tes_functional_load(&(TesLoadDesc){.space = to->space, .f = {b}}, load));
+  assert_ok(ctx, tes_operator_apply(to->op, to->x, to->y));
+  assert_ok(ctx, tes_operator_residual(to->op, load, to->x, to->r));
+  assert_ok(ctx, tes_operator_diagonal(to->op, to->d));
+  tes_vector_destroy(&load);
+  tes_function_destroy(&a);
+  tes_function_destroy(&x);
+  tes_function_destroy(&b);
+}
+
+static void release(Applied *of) {
+  TesVector **vectors[] = {&of->x, &of->y, &of->r, &of->d};
+  for (int i = 0; i < 4; i++) tes_vector_destroy(vectors[i]);
+  tes_operator_destroy(&of->op);
+  tes_space_destroy(&of->space);
+  tes_mesh_destroy(&of->mesh);
+}
+
+static void operators_are_one(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    Applied whole, part;
+    apply(alone, &cases[c], &whole);
+    apply(together, &cases[c], &part);
+    int64_t *match = match_nodes(whole.space, part.space);
+    compare("x", whole.x, part.x, match, 1e-13);
+    compare("A x", whole.y, part.y, match, 1e-12);
+    compare("b - A x", whole.r, part.r, match, 1e-12);
+    compare("diagonal", whole.d, part.d, match, 1e-12);
+    free(match);
+    release(&whole);
+    release(&part);
+  }
+}
+
+/* ---- solves -------------------------------------------------------------------------------------------- */
+
+typedef struct Solved {
+  TesMesh *mesh;
+  TesProblem *problem;
+  int iterations;
+  double l2, h1, mean;
+} Solved;
+
+static void solve(TesContext *ctx, const Case *is, TesMethod method, TesSolvePrecision precision,
+                  Solved *to) {
+  TesFunction *a = expression(ctx, is->a), *u = expression(ctx, is->u), *f;
+  TesSolveResult result;
+  create_mesh(ctx, is, &to->mesh);
+  const bool closed = is->condition == TES_NEUMANN && !is->values;
+  f = expression(ctx, closed ? "cos(pi*x)*cos(pi*y)" : "1 + x*y");
+  const TesBoundary boundary[] = {{.condition = is->condition, .g = {closed ? NULL : u}},
+                                  {.name = is->values, .condition = TES_DIRICHLET, .g = {u}}};
+  const TesProblemDesc desc = {.mesh = to->mesh,
+                               .degree = is->degree,
+                               .data = {.a = a, .f = {f}},
+                               .boundaries = is->values ? 2 : 1,
+                               .boundary = boundary,
+                               .exact = {u},
+                               .solver = {.method = method,
+                                          .tolerance = 1e-12,
+                                          .precision = precision,
+                                          .coarse = TES_COARSE_CG,
+                                          .smoother = TES_SMOOTHER_CHEBYSHEV}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &to->problem));
+  assert_ok(ctx, tes_problem_solve(to->problem, &result));
+  to->iterations = result.iterations;
+  assert_ok(ctx, tes_problem_errors(to->problem, &to->l2, &to->h1));
+  assert_ok(ctx, tes_problem_value(to->problem, &(TesValue){.kind = TES_VALUE_MEAN}, &to->mean));
+  tes_function_destroy(&a);
+  tes_function_destroy(&u);
+  tes_function_destroy(&f);
+}
+
+static void solves_are_one(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int k = 0; k < 1 + (int)(c % 3 == 1); k++) {
+      Solved whole, part;
+      const TesMethod method = k ? TES_METHOD_GMRES : TES_METHOD_AUTO;
+      const TesSolvePrecision precision = k ? TES_SOLVE_DOUBLE : TES_SOLVE_MIXED;
+      solve(alone, &cases[c], method, precision, &whole);
+      solve(together, &cases[c], method, precision, &part);
+      int64_t *match = match_nodes(tes_problem_space(whole.problem), tes_problem_space(part.problem));
+      compare("u", tes_problem_solution(whole.problem), tes_problem_solution(part.problem), match, 1e-11);
+      assert_in_range(part.iterations, whole.iterations - 1, whole.iterations + 1);
+      assert_near(part.l2, whole.l2, 1e-9 * whole.l2);
+      assert_near(part.h1, whole.h1, 1e-9 * whole.h1);
+      assert_near(part.mean, whole.mean, 1e-11);
+      free(match);
+      tes_problem_destroy(&whole.problem);
+      tes_problem_destroy(&part.problem);
+      tes_mesh_destroy(&whole.mesh);
+      tes_mesh_destroy(&part.mesh);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(spaces_are_one), cmocka_unit_test(operators_are_one),
+                                     cmocka_unit_test(solves_are_one), cmocka_unit_test(the_rest_is_refused)};
+  const TesStatus status = tesi_communicator_create_mpi(&world);
+  if (status != TES_OK) return status == TES_MISSING ? 77 : 1;
+  TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
+  if (tes_context_create(&desc, &alone, NULL, 0) != TES_OK) return 1;
+  desc.communicator = world;
+  if (tes_context_create(&desc, &together, NULL, 0) != TES_OK) return 1;
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  if (failed && world->size > 1) abort(); /* others may wait for this one */
+  tes_context_destroy(&alone);
+  tes_context_destroy(&together);
+  tesi_communicator_destroy(&world);
+  return failed;
+}
