@@ -7,12 +7,10 @@
 #include "base/context_new.h"
 #include "device/cache.h"
 
-enum { MAX_TEXTS = 32 };
-
 struct TesiBuild {
   TesContext *owner, *ctx; /* the asking one; one of its own for memory and messages of the thread */
   const struct TesiKernelTable *table;
-  TesiText texts[MAX_TEXTS];
+  TesiText texts[TESI_TEXTS];
   const char *options[TESI_OPTIONS + 1];
   char option_text[TESI_OPTIONS][128], description[128], name[64], key[65];
   TesiCompilation compilation;
@@ -63,7 +61,7 @@ static TesStatus copy_compilation(TesiBuild *b, const TesiCompilation *c) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   int n = 0;
-  for (int i = 0; i < c->count && i < MAX_TEXTS; i++) b->texts[i] = c->texts[i];
+  for (int i = 0; i < c->count && i < TESI_TEXTS; i++) b->texts[i] = c->texts[i];
   b->tables = tesi_strdup(ctx, c->texts[1].text);
   if (!b->tables) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the text of a kernel");
   b->texts[1].text = b->tables;

@@ -4,7 +4,7 @@
 #include "device/build.h"
 #include "device/sha256.h"
 
-enum { CACHE_FORMAT = 1, MAX_TEXTS = 32 };
+enum { CACHE_FORMAT = 1 };
 
 struct TesiKernelEntry {
   TesiKernelEntry *next;
@@ -45,7 +45,7 @@ static void make_key(const char *compiler, const TesiCompilation *compilation, c
 }
 
 /* The file first, then tables.h and the headers. */
-static TesStatus collect(TesContext *ctx, const TesiProgramDesc *desc, TesiText texts[MAX_TEXTS],
+static TesStatus collect(TesContext *ctx, const TesiProgramDesc *desc, TesiText texts[TESI_TEXTS],
                          int *count) {
   TesStatus status = TES_OK;
   int n = 2;
@@ -54,7 +54,9 @@ static TesStatus collect(TesContext *ctx, const TesiProgramDesc *desc, TesiText 
   for (const TesiText *t = tesi_kernel_texts; t->name; t++) {
     const size_t length = strlen(t->name);
     if (!strcmp(t->name, desc->file)) texts[0] = *t;
-    if (length > 2 && !strcmp(t->name + length - 2, ".h") && n < MAX_TEXTS) texts[n++] = *t;
+    if (length <= 2 || strcmp(t->name + length - 2, ".h") != 0) continue;
+    if (n == TESI_TEXTS) TES_FAIL(TES_INTERNAL, "there are more than %d headers of kernels", TESI_TEXTS - 2);
+    texts[n++] = *t;
   }
   if (!texts[0].name) TES_FAIL(TES_INTERNAL, "there is no kernel file %s", desc->file);
   *count = n;
@@ -74,7 +76,7 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
   const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
-  TesiText texts[MAX_TEXTS];
+  TesiText texts[TESI_TEXTS];
   TesiCompilation compilation = {.texts = texts, .options = desc->options, .description = state->description};
   TesiProgram *p = NULL;
   char key[65];

@@ -46,6 +46,7 @@ int tesi_kernel_multiprocessors(const TesContext *ctx);
 int64_t tesi_kernel_resident(const TesContext *ctx, int64_t each);
 
 /* ---- what a device with kernels provides: TesiDevice.kernels ------------------------------------------- */
+enum { TESI_TEXTS = 64 }; /* of a program, at most */
 typedef struct TesiText {
   const char *name, *text;
 } TesiText;
