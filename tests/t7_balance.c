@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "tessera/tessera.h"
-#include "testing.h"
+#include "device_testing.h"
 
 static TesContext *ctx;
 
@@ -126,6 +126,22 @@ static void balances_close(void **state) {
     }
 }
 
+/* By kernels, on a forest. */
+static void balances_close_on_devices(void **state) {
+  static const char *const devices[] = {"emulator", "cuda"};
+  TesContext *const host = ctx;
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    ctx = test_device(devices[d]);
+    if (!ctx) continue;
+    for (int form = 0; form < 2; form++)
+      for (int method = 0; method <= TES_TIME_BDF2; method += TES_TIME_BDF2)
+        check_balance(TES_MESH_FOREST, (TesTransportForm)form, true, method);
+    tes_context_destroy(&ctx);
+  }
+  ctx = host;
+}
+
 /* u = 1 + x^2 + x y + t (in time), b = (2, -1), a = 0.5: the flux b.n u - a u_n through each side of the square at
  * t = 1. Sides beside the one with values have what flows as data, so that no node belongs to two. */
 static void fluxes_are_those_of_formulas(void **state) {
@@ -213,6 +229,7 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vortices_keep_their_mass), cmocka_unit_test(balances_close),
-      cmocka_unit_test(fluxes_are_those_of_formulas), cmocka_unit_test(other_equations_are_refused)};
+      cmocka_unit_test(balances_close_on_devices), cmocka_unit_test(fluxes_are_those_of_formulas),
+      cmocka_unit_test(other_equations_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

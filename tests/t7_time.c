@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "problem/in_time.h"
 #include "tessera/tessera.h"
-#include "testing.h"
+#include "device_testing.h"
 
 static TesContext *ctx;
 
@@ -34,9 +34,9 @@ static TesStatus ode_load(void *user, double t, TesVector *b) {
   return tes_vector_set(b, v);
 }
 
-static TesStatus ode_subtract(void *user, double sigma, const TesVector *x, TesVector *b) {
+static TesStatus ode_subtract(void *user, double sigma, double t, const TesVector *x, TesVector *b) {
   double v[2], r[2];
-  (void)user;
+  (void)user, (void)t;
   TesStatus status = tes_vector_get(x, v);
   if (status == TES_OK) status = tes_vector_get(b, r);
   for (int i = 0; i < 2; i++) r[i] -= (sigma * m_of[i] + k_of[i]) * v[i];
@@ -219,6 +219,80 @@ static void test_heat(void **state) {
   check_heat(ctx, TES_MESH_FOREST, 0, METHODS);
 }
 
+/* Coefficients that depend on time: u = T w again, a = 2 + sin t, c = 3 + t, b = (t, 1 - 2 t). */
+static double moving_error(TesMeshKind kind, TesTimeMethod method, bool still, int steps) {
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesSolveResult result;
+  double l2, h1;
+  if (!make_mesh(ctx, kind, 2, &mesh)) return -1;
+  TesFunction *a = expression(ctx, still ? "2" : "2 + sin(t)"), *c = expression(ctx, still ? "3" : "3 + t"),
+              *b[2] = {expression(ctx, "t"), expression(ctx, "1 - 2*t")}, *u = expression(ctx, "cos(3*t)*" W),
+              *f = expression(ctx, still ? "-3*sin(3*t)*" W " + cos(3*t)*(-2 + 3*" W
+                                           " + t*(2*x + y) + (1 - 2*t)*(x - y))"
+                                         : "-3*sin(3*t)*" W " + cos(3*t)*(-2 - sin(t) + (3 + t)*" W
+                                           " + t*(2*x + y) + (1 - 2*t)*(x - y))");
+  const TesBoundary all = {.g = {u}};
+  assert_ok(ctx,
+            tes_problem_create(ctx,
+                               &(TesProblemDesc){.equation = TES_TRANSPORT,
+                                                 .mesh = mesh,
+                                                 .degree = 2,
+                                                 .data = {.a = a, .b = {b[0], b[1]}, .c = c, .f = {f}},
+                                                 .exact = {u},
+                                                 .stabilization = method == TES_TIME_CRANK_NICOLSON
+                                                                      ? TES_STREAMLINE_NONE
+                                                                      : TES_STREAMLINE_ALWAYS,
+                                                 .boundaries = 1,
+                                                 .boundary = &all,
+                                                 .time = {.end = 1, .step = 1. / steps, .method = method},
+                                                 .solver = {.tolerance = 1e-8}},
+                               &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  assert_ok(ctx, tes_problem_errors(problem, &l2, &h1));
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+  TesFunction **functions[] = {&a, &c, &b[0], &b[1], &u, &f};
+  for (int i = 0; i < 6; i++) tes_function_destroy(functions[i]);
+  return l2;
+}
+
+static void test_moving_coefficients(void **state) {
+  (void)state;
+  for (int kind = TES_MESH_BOX; kind <= TES_MESH_FOREST; kind++)
+    for (int still = 0; still < 2; still++)
+      for (int i = 0; i < METHODS; i++) {
+        const double coarse = moving_error((TesMeshKind)kind, methods[i].method, still, 16);
+        if (coarse < 0) return;
+        const double fine = moving_error((TesMeshKind)kind, methods[i].method, still, 32),
+                     order = log2(coarse / fine);
+        if (!(order > methods[i].order - (methods[i].method == TES_TIME_SDIRK3 ? 1 : 0.4)))
+          fail_msg("%s: errors %g and %g, order %g", tesi_time_method(methods[i].method)->name, coarse, fine,
+                   order);
+      }
+}
+
+/* Streamline terms that change within a step of crank_nicolson. */
+static void test_moving_tests_are_refused(void **state) {
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesFunction *a = expression(ctx, "1e-4"), *b = expression(ctx, "1 + t");
+  (void)state;
+  assert_true(make_mesh(ctx, TES_MESH_BOX, 4, &mesh));
+  const TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                               .mesh = mesh,
+                               .degree = 1,
+                               .data = {.a = a, .b = {b}},
+                               .time = {.end = 1, .step = 0.1, .method = TES_TIME_CRANK_NICOLSON}};
+  tes_context_clear(ctx); /* of the tests before */
+  assert_int_equal(tes_problem_create(ctx, &desc, &problem), TES_INVALID_INPUT);
+  if (!strstr(tes_context_message(ctx), "crank_nicolson with streamline terms"))
+    fail_msg("it says '%s'", tes_context_message(ctx));
+  tes_context_clear(ctx);
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&a), tes_function_destroy(&b);
+}
+
 /* ---- transport ----------------------------------------------------------------------------------------- */
 
 /* The problem of adaptive-multigrid-liebchen, section 5.1: a = 0.01, b = (0, -1), until t = 2. */
@@ -285,6 +359,23 @@ static void test_transport(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
 }
 
+/* The same digits by kernels, in the emulator and on a GPU where there is one. */
+static void test_transport_on_devices(void **state) {
+  static const char *const devices[] = {"emulator", "cuda"};
+  static const Row rows[] = {
+      {TES_MESH_BOX, 4, 4, TES_TIME_BACKWARD_EULER, 100, 5.28306e-4, 6.17311e-4, 1e-4},
+      {TES_MESH_FOREST, 4, 4, TES_TIME_SDIRK2, 20, 6.5904e-5, 7.3275e-5, 5e-3}, /* + space */
+  };
+  TesContext *const host = ctx;
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    ctx = test_device(devices[d]);
+    for (size_t i = 0; ctx && i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
+    if (ctx) tes_context_destroy(&ctx);
+  }
+  ctx = host;
+}
+
 /* Steady, with a layer: the largest nodal value of an independent program, with streamlines, a = 0.01. Without them it
  * is refused. */
 static void test_layer(void **state) {
@@ -333,8 +424,13 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_growth),
-                                     cmocka_unit_test(test_heat), cmocka_unit_test(test_transport),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                     cmocka_unit_test(test_growth),
+                                     cmocka_unit_test(test_heat),
+                                     cmocka_unit_test(test_moving_coefficients),
+                                     cmocka_unit_test(test_moving_tests_are_refused),
+                                     cmocka_unit_test(test_transport),
+                                     cmocka_unit_test(test_transport_on_devices),
                                      cmocka_unit_test(test_layer)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

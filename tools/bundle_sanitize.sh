@@ -27,6 +27,7 @@ t4_mapped_kernels 2 3 4 1 7 8
 t4_mapped_ladder 2 3 1 4
 t4_mapped_cuts 3 2 4,6 1 13,14
 t4_forest_kernels 3 2 4 1 7 8
+t4_transport_kernels 3 2 4 1 7 8
 t4_assembled 2 1 3 4-6
 t5_forest_kernels 3 2 4 1 7 8
 t5_cell_patch_kernels 3 2 4 1 7 8
@@ -37,6 +38,8 @@ t9_devices fichera l-shape:1 variable-coefficient poisson-cube l-shape:2 l-shape
 t9_devices stokes-cavity stokes-channel
 t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memory_changes_nothing multigrid_alone pure_neumann cell_patches
 t7_scale -
+t7_time -
+t7_balance -
 t4_functional_device 2 3 4 1 7 8
 t5_smoother_kernels 1 2 3 4 7 8
 t5_transfer_kernels 3 1,2 4 7 8

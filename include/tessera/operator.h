@@ -15,8 +15,8 @@
  *  - mapped: meshes of any kind, curved cells, hanging faces and edges interpolated inside the kernels
  *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
  *  - transport: a form with a transport term, which is not symmetric, over q elements of any mesh: an operator of one
- *  of the kinds above for its other terms, and the transport eight cells at a time with degree + 2 Gauss points a
- *  direction. Float64, on the host; it tells no diagonal.
+ *  of the kinds above for its other terms, and the transport with degree + 2 Gauss points a direction: eight cells at a
+ *  time on the host, in float64, else a kernel, up to degree 8. It tells no diagonal.
  *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each
  *  of the first kind above that
  *    takes it; components that are alike share one.

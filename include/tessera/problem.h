@@ -15,7 +15,7 @@
  *  or, where nu varies, with div(2 nu eps(u)) in the place of div(nu grad u) (TesFlowForm), with Raviart-Thomas
  *  elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as component `dim`.
  *
- *  In time f, g and `exact` may depend on t; a, c and alpha may not. M u' + K u = F(t) is solved by the methods of
+ *  In time a, b, c, f, g and `exact` may depend on t; alpha may not. M u' + K u = F(t) is solved by the methods of
  *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times that of the
  *  old solution with the new boundary values.
  *

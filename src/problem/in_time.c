@@ -47,28 +47,28 @@ static bool load_is_timed(const TesProblem *p) {
 
 static TesStatus refuse_timed(TesContext *ctx, const char *what, const TesFunction *f) {
   TesStatus status = TES_OK;
-  TES_CHECK(
-      !tesi_function_timed(f) || !tesi_function_has_text(f),
-      "%s%s is \"%.200s\": it cannot depend on t. f, boundary values, fluxes and the exact solution can",
-      tesi_function_where(f), what, tes_function_text(f));
+  TES_CHECK(!tesi_function_timed(f) || !tesi_function_has_text(f),
+            "%s%s is \"%.200s\": it cannot depend on t; a, b, c, f, boundary values, fluxes and the exact "
+            "solution can",
+            tesi_function_where(f), what, tes_function_text(f));
 done:
   return status;
 }
 
-/* The operator is the same at all times. */
-static TesStatus refuse_timed_coefficients(const TesProblem *p) {
+/* What of the operator depends on time. */
+static TesStatus find_timed_coefficients(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
   const TesiNumbered *n = &p->numbered;
-  TES_TRY(refuse_timed(ctx, "a", n->data.a));
-  TES_TRY(refuse_timed(ctx, "c", n->data.c));
-  for (int i = 0; i < TESI_AXES; i++) TES_TRY(refuse_timed(ctx, "b", n->data.b[i]));
-  for (int i = 0; i < tes_mesh_materials(p->mesh); i++) {
-    TES_TRY(refuse_timed(ctx, "a", n->a[i]));
-    TES_TRY(refuse_timed(ctx, "c", n->c[i]));
-  }
+  it->changes = tesi_function_timed(n->data.a) || tesi_function_timed(n->data.c);
+  for (int i = 0; i < TESI_AXES; i++) it->moves = it->moves || tesi_function_timed(n->data.b[i]);
+  for (int i = 0; i < tes_mesh_materials(p->mesh); i++)
+    it->changes = it->changes || tesi_function_timed(n->a[i]) || tesi_function_timed(n->c[i]);
   for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_TRY(refuse_timed(ctx, "alpha", n->boundary[i].alpha));
+  if (p->equation->march) TES_TRY(refuse_timed(ctx, "nu", n->data.a));
+  p->balanced = p->balanced && !it->moves && !it->changes;
 done:
   return status;
 }
@@ -82,12 +82,35 @@ static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
                                             : tes_operator_apply(it->mass, x, y);
 }
 
+/* Operators of sigma M + K at a time, and all that is made of them: another velocity alone is put into those that are
+ * there. */
+static TesStatus use_operators(TesProblem *p, double sigma, double time) {
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool same = it->sigma == sigma && it->whole, timed = it->moves || it->changes;
+  if (same && (!timed || it->operated == time)) return TES_OK;
+  TES_TRY(set_numbers(p, timed ? time : it->at, sigma));
+  if (same && !it->changes) {
+    TES_TRY(tesi_transport_move(p->op, p->numbered.data.b));
+    TES_TRY(tesi_transport_move(it->whole, p->numbered.data.b));
+  } else {
+    tes_operator_destroy(&it->whole);
+    if (it->made) TES_TRY(tesi_problem_create_solver(p));
+    TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
+  }
+  it->operated = time, it->made = true;
+done:
+  return status;
+}
+
 /* In the rows of all nodes; those of given values are of no consequence but for the balance. */
 static TesStatus find_load(TesProblem *p, double time, TesVector *b) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (it->load) return tes_vector_copy(it->load, 1, b);
+  TES_TRY(use_operators(p, it->sigma, time));
   TES_TRY(set_numbers(p, time, it->sigma));
   TES_TRY(p->equation->load_all(p, it->whole, b));
   if (it->add_load) TES_TRY(it->add_load(it->add_load_user, p->space, b));
@@ -104,26 +127,9 @@ static TesStatus make_load(void *user, double time, TesVector *b) {
   return status == TES_OK && p->balance ? tesi_balance_loaded(p->balance, time, b) : status;
 }
 
-/* Operators of sigma M + K, and all that is made of them. */
-static TesStatus use_sigma(TesProblem *p, double sigma) {
-  TesiInTime *it = p->in_time;
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const bool same = it->sigma == sigma;
-  if (same && it->whole) return TES_OK;
-  tes_operator_destroy(&it->whole);
-  if (!same) {
-    TES_TRY(set_numbers(p, it->at, sigma));
-    TES_TRY(tesi_problem_create_solver(p));
-  }
-  TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
-done:
-  return status;
-}
-
-static TesStatus subtract(void *user, double sigma, const TesVector *x, TesVector *b) {
+static TesStatus subtract(void *user, double sigma, double time, const TesVector *x, TesVector *b) {
   TesProblem *p = user;
-  const TesStatus status = use_sigma(p, sigma);
+  const TesStatus status = use_operators(p, sigma, time);
   return status == TES_OK ? tes_operator_residual(p->in_time->whole, b, x, b) : status;
 }
 
@@ -179,7 +185,7 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
   TesStatus status = TES_OK;
   double tolerance;
   TesSolveResult result = {0};
-  TES_TRY(use_sigma(p, sigma));
+  TES_TRY(use_operators(p, sigma, time));
   TES_TRY(set_numbers(p, time, sigma));
   TES_TRY(tesi_problem_lift(p));
   TES_TRY(give_values(p, x));
@@ -231,7 +237,6 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TesiInTime *it;
   TesTimeDesc time = desc->time;
   TES_TRY(check(ctx, p->equation, desc, &time));
-  TES_TRY(refuse_timed_coefficients(p));
   TES_NEW(&it);
   p->in_time = it;
   it->desc = time;
@@ -246,9 +251,25 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
   TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
   for (int c = 0; c <= TESI_AXES; c++) it->exact[c] = tesi_function_retain(p->exact[c]);
-  it->timed = load_is_timed(p);
+  TES_TRY(find_timed_coefficients(p));
+  it->timed = load_is_timed(p) || ((it->moves || it->changes) && p->stabilization != TES_STREAMLINE_NONE);
   it->at = NAN;
   TES_TRY(set_numbers(p, it->time, p->equation->march ? 0 : tesi_time_first_sigma(it->desc.method, it->dt)));
+done:
+  return status;
+}
+
+/* Test functions that change from one end of a step to the other make its mean one of first order. */
+static TesStatus refuse_moving_tests(const TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = p->in_time;
+  const TesiTransport *transport = tesi_transport_of(it->whole);
+  TES_CHECK(it->desc.method != TES_TIME_CRANK_NICOLSON || !transport || !transport->streamline ||
+                (!it->moves && !it->changes),
+            "crank_nicolson with streamline terms is of coefficients that do not depend on t: take bdf2 or "
+            "sdirk2, or "
+            "stabilization none");
 done:
   return status;
 }
@@ -293,7 +314,8 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                              .solve = solve};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
-  TES_TRY(use_sigma(p, it->sigma));
+  TES_TRY(use_operators(p, it->sigma, it->time));
+  TES_TRY(refuse_moving_tests(p));
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, &it->stepper));

@@ -18,12 +18,15 @@ typedef struct TesiInTime {
   TesSpace *full;            /* no node has given values */
   TesOperator *mass, *whole; /* over it: M, sigma M + K */
   TesiStepper *stepper;
-  TesVector *r, *d;   /* residual and correction of a solve */
-  TesVector *load;    /* F, where it is the same at all times; NULL: it is not, or is not known yet */
-  bool timed;         /* F depends on time */
-  double largest;     /* |u| in L2 so far, where a steady state is looked for */
-  double squares;     /* sum over steps of |error|^2 in L2 */
-  TesSolveResult sum; /* of the step being made */
+  TesVector *r, *d;    /* residual and correction of a solve */
+  TesVector *load;     /* F, where it is the same at all times; NULL: it is not, or is not known yet */
+  bool timed;          /* F depends on time */
+  bool moves, changes; /* b does; a or c do: then the operator is that of the time operated */
+  double operated;
+  bool made;                         /* the solver that stands is that of it->sigma */
+  double largest;                    /* |u| in L2 so far, where a steady state is looked for */
+  double squares;                    /* sum over steps of |error|^2 in L2 */
+  TesSolveResult sum;                /* of the step being made */
   struct TesiProjection *projection; /* of flows; then there is no stepper */
   TesLoadCallback add_load;
   void *add_load_user;

@@ -27,10 +27,10 @@ TesStatus tesi_trapezoid(TesiStepper *s, const TesiTimeMethod *method, double ti
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
   const double sigma = method->sigma / s->dt, one = 1;
-  TES_TRY(e->load(e->user, time, s->b));
   TES_TRY(e->load(e->user, time + s->dt, s->y));
+  TES_TRY(e->load(e->user, time, s->b));
   TES_TRY(tes_vector_axpy(1, s->y, s->b));
-  TES_TRY(e->subtract(e->user, sigma, s->old[0], s->b));
+  TES_TRY(e->subtract(e->user, sigma, time, s->old[0], s->b));
   TES_TRY(tesi_stepper_add_mass(s, 2 * sigma, s->old[0]));
   TES_TRY(tesi_stepper_guess(s, 1, u));
   TES_TRY(e->solve(e->user, sigma, time + s->dt, s->b, s->old[0], u));

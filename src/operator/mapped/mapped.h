@@ -84,8 +84,11 @@ TesStatus tesi_mapped_fill_affine(const TesiMapped *m, int64_t first, int64_t co
 int tesi_mapped_cell_degree(const TesiMapped *m);
 void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c);
 
-/* Cells by colour: no two cells of a colour share a node (global form). order[cells], ascending in a colour; colour
+/* Cells by colour: no two cells of a colour share a node (index[cells][cell nodes], ~node or node; NULL, or not the
+ * global form: one colour). order[cells], ascending in a colour; colour
  * c has order[first[c]] .. order[first[c+1] - 1]; first[colours + 1]. Both released with tesi_free. */
+TesStatus tesi_colour_cells(TesContext *ctx, int64_t cells, int64_t cell_nodes, const int32_t *index,
+                            int64_t nodes, int *colours, int64_t **first, int32_t **order);
 TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order);
 /* Directions (bits) in which lines of a cell are interpolated. */
 unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell);

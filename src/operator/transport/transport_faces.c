@@ -43,7 +43,6 @@ TesStatus tesi_transport_faces(const TesSpace *space, const TesFunction *const b
     TES_TRY(put_face(batches, b, through[face[i].boundary], &face[i], &mass->rule,
                      mass->weight + i * mass->rule.points));
   }
-  mass->precision = TES_DOUBLE;
   TES_TRY(tesi_face_mass_upload(ctx, mass));
 done:
   tesi_free(ctx, &face);

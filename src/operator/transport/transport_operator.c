@@ -6,9 +6,10 @@
 #include "device/kernel.h"
 #include "functional/functional.h"
 #include "operator/form.h"
+#include "operator/transport/transport_device.h"
 
 /* What a pass over the cells adds to y. */
-typedef enum What { CONVECTION, MASS, LOAD, SLOPES } What;
+typedef enum What { CONVECTION, MASS, LOAD, SLOPES, FACES } What;
 
 typedef struct Pass {
   TesiTransport *t;
@@ -97,7 +98,8 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
   const TesiBatches *b = t->batches;
   const int64_t n = tesi_batches_array(b);
   const TesiBatch batch = b->kind->batch(b, number);
-  const double *numbers = t->numbers + number * t->arrays * n, *tau = numbers + (1 + b->dim) * n;
+  const double *numbers = t->numbers + (t->uniform ? 0 : number) * t->arrays * n,
+               *tau = numbers + (1 + b->dim) * n;
   double *r = w->other;
   TesStatus status = TES_OK;
   if (pass->what == CONVECTION || pass->what == MASS)
@@ -137,8 +139,8 @@ static void run_tasks(const void *data, TesiSpan span) {
   }
 }
 
-/* y <- y + sign (what the pass adds). */
-static TesStatus add(Pass pass, double *y) {
+/* y <- y + sign (what the pass adds), arrays of the host. */
+static TesStatus add_on_host(Pass pass, double *y) {
   TesiTransport *t = pass.t;
   const TesiBatches *b = t->batches;
   int failed = TES_OK;
@@ -152,43 +154,80 @@ static TesStatus add(Pass pass, double *y) {
   return (TesStatus)failed;
 }
 
+/* On a device, what is made once or from functions: by the host. */
+static TesStatus add_by_host(const TesOperator *op, Pass pass, const void *x, double *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  const size_t bytes = (size_t)op->length * sizeof(double);
+  double *in = NULL, *out = NULL;
+  TES_ALLOC(&in, op->length);
+  TES_ALLOC(&out, op->length);
+  if (x) TES_TRY(device->to_host(ctx, in, x, bytes));
+  TES_TRY(device->to_host(ctx, out, y, bytes));
+  pass.x = in;
+  if (pass.what == FACES)
+    tesi_face_mass_add(&pass.t->through, TES_DOUBLE, pass.sign, true, in, out);
+  else
+    TES_TRY(add_on_host(pass, out));
+  TES_TRY(device->to_device(ctx, y, out, bytes));
+done:
+  tesi_free(ctx, &in);
+  tesi_free(ctx, &out);
+  return status;
+}
+
+/* every: the lifting, values at given nodes count. */
+static TesStatus add(const TesOperator *op, Pass pass, bool every, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiTransport *t = op->plan;
+  pass.t = t, pass.x = x;
+  if (!t->device) return add_on_host(pass, y);
+  if (pass.what == LOAD || pass.what == SLOPES) return add_by_host(op, pass, x, y);
+  TES_TRY(tesi_transport_device_add(ctx, t->device, pass.what == MASS, every, pass.sign, x, y));
+  if (pass.what != CONVECTION || !t->through.faces) goto done;
+  pass.what = FACES;
+  TES_TRY(every ? add_by_host(op, pass, x, y) : tesi_face_mass_add_here(ctx, &t->through, pass.sign, x, y));
+done:
+  return status;
+}
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   TesiTransport *t = op->plan;
   const TesStatus status = t->symmetric->table->apply(t->symmetric, x, y);
-  return status == TES_OK ? add((Pass){.t = t, .what = CONVECTION, .sign = 1, .x = x}, y) : status;
+  return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = 1}, false, x, y) : status;
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesiTransport *t = op->plan;
   const TesStatus status = t->symmetric->table->residual(t->symmetric, b, x, r);
-  return status == TES_OK ? add((Pass){.t = t, .what = CONVECTION, .sign = -1, .x = x}, r) : status;
+  return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, false, x, r) : status;
 }
 
 TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y) {
   const TesStatus status = tes_vector_fill(y, 0);
-  return status == TES_OK ? add((Pass){.t = op->plan, .what = SLOPES, .sign = 1}, y->data) : status;
+  return status == TES_OK ? add(op, (Pass){.what = SLOPES, .sign = 1}, false, NULL, y->data) : status;
 }
 
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y) {
   const TesStatus status = tes_vector_fill(y, 0);
-  return status == TES_OK ? add((Pass){.t = op->plan, .what = MASS, .sign = 1, .x = x->data}, y->data)
-                          : status;
+  return status == TES_OK ? add(op, (Pass){.what = MASS, .sign = 1}, true, x->data, y->data) : status;
 }
 
 TesStatus tesi_transport_load(const TesOperator *op, const TesFunction *f, const TesFunction *const *material,
                               TesVector *b) {
   TesiTransport *t = op->plan;
   if (!t->streamline) return TES_OK;
-  return add((Pass){.t = t, .what = LOAD, .sign = 1, .f = f, .material = material}, b->data);
+  return add(op, (Pass){.what = LOAD, .sign = 1, .f = f, .material = material}, false, NULL, b->data);
 }
 
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesiTransport *t = op->plan;
   const TesStatus status = tes_operator_lift(t->symmetric, u, b);
-  return status == TES_OK ? add((Pass){.t = t, .what = CONVECTION, .sign = -1, .x = u->data}, b->data)
-                          : status;
+  return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, true, u->data, b->data) : status;
 }
 
 static TesStatus diagonal(const TesOperator *op, void *d) {
@@ -205,10 +244,11 @@ static TesCost cost(const TesOperator *op) {
   const TesiTransport *t = op->plan;
   const TesiBatches *b = t->batches;
   TesCost c = t->symmetric->table->cost(t->symmetric);
-  const double cells = (double)b->cells, points = (double)b->points, line = 2. * b->q;
+  const double cells = (double)b->cells, numbers = t->uniform ? 0 : t->arrays * 8.,
+               points = (double)b->points, line = 2. * b->q;
   const int contractions = 3 * b->dim + (t->streamline ? b->dim * (b->dim + 3) / 2 : 0);
   c.flops += cells * points * (contractions * line + 2 * t->arrays);
-  c.bytes += cells * points * t->arrays * 8 + 3. * (double)op->length * 8;
+  c.bytes += cells * points * numbers + 3. * (double)op->length * 8;
   return c;
 }
 
@@ -220,6 +260,7 @@ static void destroy(TesOperator *op) {
   tesi_sums_free(&t->sums);
   tesi_face_mass_free(ctx, &t->through);
   if (t->batches) tesi_batches_destroy(&t->batches);
+  tesi_transport_device_destroy(ctx, &t->device);
   tesi_free(ctx, &t->numbers);
   tesi_free(ctx, &t->memory);
   tesi_free(ctx, &op->plan);
@@ -238,7 +279,7 @@ static const TesiOperatorTable table = {.apply = apply,
 static const char *refuses(const TesOperatorDesc *desc) {
   if (!tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)) return "the form has no transport term";
   if (!tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)) return "the form has no diffusion term";
-  if (desc->precision != TES_DOUBLE) return "it is in float64";
+  if (desc->precision != TES_DOUBLE && !tesi_has_kernels(desc->space->context)) return "it is in float64";
   if (tesi_space_rt(desc->space)) return "the element is not q";
   return NULL;
 }
@@ -253,12 +294,32 @@ static TesStatus create_symmetric(const TesOperator *op, TesOperator **symmetric
   TES_ALLOC(&term, form->terms);
   for (int i = 0; i < form->terms; i++)
     if (form->term[i].term != TES_TERM_TRANSPORT) term[terms++] = form->term[i];
-  TES_TRY(tes_operator_create(
-      ctx,
-      &(TesOperatorDesc){.space = op->space, .form = {terms, term, form->penalty}, .precision = TES_DOUBLE},
-      symmetric));
+  TES_TRY(tes_operator_create(ctx,
+                              &(TesOperatorDesc){.space = op->space,
+                                                 .form = {terms, term, form->penalty},
+                                                 .precision = op->precision},
+                              symmetric));
 done:
   tesi_free(ctx, &term);
+  return status;
+}
+
+/* Numbers at the points, and whether there are streamline terms. Without them, equal numbers in all cells need one
+ * point less for the same integrals. */
+static TesStatus fill_points(const TesOperator *op, const TesTermDesc *term, TesiTransport *t) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_batches_create(op->space, op->space->degree + TESI_TRANSPORT_MORE, &t->batches));
+  t->streamline = term->streamline == TES_STREAMLINE_ALWAYS;
+  TES_TRY(tesi_transport_fill(op, t));
+  const bool more = term->streamline == TES_STREAMLINE_AUTO && t->peclet > 1;
+  if (t->uniform && !t->streamline && !more) {
+    tesi_batches_destroy(&t->batches);
+    TES_TRY(tesi_batches_create(op->space, op->space->degree + 1, &t->batches));
+  }
+  t->streamline = t->streamline || more;
+  if (more || (t->uniform && !t->streamline)) TES_TRY(tesi_transport_fill(op, t));
+done:
   return status;
 }
 
@@ -268,30 +329,45 @@ static TesStatus init(TesOperator *op) {
   TesStatus status = TES_OK;
   const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
   TesiTransport *t;
-  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "transport runs on the device cpu alone");
   op->table = &table;
   TES_NEW(&t);
   op->plan = t;
   TES_TRY(create_symmetric(op, &t->symmetric));
   op->singular = t->symmetric->singular;
-  TES_TRY(tesi_batches_create(op->space, op->space->degree + TESI_TRANSPORT_MORE, &t->batches));
-  t->streamline = term->streamline == TES_STREAMLINE_ALWAYS;
   t->conservative = term->conservative;
+  t->through.precision = op->precision;
   if (term->through) TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
-  TES_TRY(tesi_transport_fill(op, t));
-  if (term->streamline == TES_STREAMLINE_AUTO && t->peclet > 1) {
-    tesi_free(ctx, &t->numbers);
-    t->streamline = true;
-    TES_TRY(tesi_transport_fill(op, t));
-  }
+  TES_TRY(fill_points(op, term, t));
   t->threads = tesi_team_threads(ctx, t->batches->cells * t->batches->points);
   t->share = ARRAYS * tesi_batches_array(t->batches) + tesi_batches_work(t->batches);
   TES_ALLOC(&t->memory, t->share * t->threads);
   TES_TRY(tesi_sums_create(t->batches, false, NULL, &t->sums));
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_transport_device_create(op, t, &t->device));
   snprintf(op->description, sizeof op->description,
-           "transport%s, degree %d, float64, cell Peclet number %.2g%s; with %.58s",
-           t->conservative ? " (conservative)" : "", op->space->degree, t->peclet,
-           t->streamline ? ", SUPG" : "", t->symmetric->description);
+           "transport%s, degree %d, %s, cell Peclet number %.2g%s; with %.58s",
+           t->conservative ? " (conservative)" : "", op->space->degree,
+           op->precision == TES_DOUBLE ? "float64" : "float32", t->peclet, t->streamline ? ", SUPG" : "",
+           t->symmetric->description);
+done:
+  return status;
+}
+
+TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiTransport *t = op->plan;
+  const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
+  for (int d = 0; d < 3; d++) {
+    const TesFunction **own = (const TesFunction **)&term->b[d];
+    tes_function_destroy((TesFunction **)own);
+    *own = tesi_function_retain(b[d]);
+  }
+  TES_TRY(tesi_transport_fill(op, t));
+  if (t->device) TES_TRY(tesi_transport_device_fill(ctx, t, t->device));
+  if (!term->through) goto done;
+  tesi_face_mass_free(ctx, &t->through);
+  t->through = (TesiFaceMass){.precision = op->precision};
+  TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
 done:
   return status;
 }

@@ -28,11 +28,14 @@ typedef struct TesiTransport {
   TesiBatches *batches;
   TesiSums sums;
   bool streamline, conservative;
-  TesiFaceMass through; /* +- (b . n) w|J| */
-  double peclet;        /* largest |b| h / (2 k a) at a point */
-  double speed;         /* largest k |B|: nodes a unit of time */
+  bool
+      uniform; /* equal cells of a box and constant coefficients: the numbers are those of one batch, with all lanes */
+  struct TesiTransportDevice *device; /* NULL on the host */
+  TesiFaceMass through;               /* +- (b . n) w|J| */
+  double peclet;                      /* largest |b| h / (2 k a) at a point */
+  double speed;                       /* largest k |B|: nodes a unit of time */
   int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), a M[dim (dim + 1) / 2] */
-  double *numbers; /* [batches][arrays][points][lane] */
+  double *numbers; /* [batches, or 1][arrays][points][lane] */
   double *memory;  /* [threads][share] */
   int64_t share;
   int threads;
@@ -45,13 +48,15 @@ static inline const TesiTransport *tesi_transport_of(const TesOperator *op) {
 
 /* transport->numbers, streamline and peclet. */
 TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *transport);
-/* mass <- through[boundary] (b . n) w|J| at the faces of those boundaries where it is not 0. */
+/* mass <- through[boundary] (b . n) w|J| at the faces of those boundaries where it is not 0; with its precision. */
 TesStatus tesi_transport_faces(const TesSpace *space, const TesFunction *const b[3],
                                const signed char *through, TesiFaceMass *mass);
 TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, double *y);
 
 /* y <- M x with the test functions of the operator, v + tau b . grad v. */
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y);
+/* Another velocity, of which numbers at points and faces are made again; streamline terms stay or stay away. */
+TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]);
 /* y_i <- int b . grad phi_i */
 TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y);
 /* b_i += int f tau b . grad phi_i; f: that of all materials, material[materials] (NULL: f everywhere). */

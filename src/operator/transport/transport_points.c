@@ -122,6 +122,26 @@ static TesStatus fill_batch(Fill *fill, int64_t number, const TesTermDesc *term)
   return status;
 }
 
+static bool is_constant(const TesFunction *f) {
+  double value;
+  return !f || tes_function_constant(f, &value);
+}
+
+/* Equal cells, with equal numbers. */
+static bool is_uniform(const TesOperator *op, const TesTermDesc *term) {
+  const TesForm *form = &op->desc.form;
+  const int materials = tes_mesh_materials(op->space->mesh);
+  double value;
+  if (!tesi_space_box(op->space)) return false;
+  for (int d = 0; d < op->space->dim; d++)
+    if (!op->space->axis[d].uniform || !is_constant(term->b[d])) return false;
+  for (int i = 0; i < form->terms; i++)
+    if (form->term[i].term != TES_TERM_TRANSPORT && form->term[i].term != TES_TERM_ROBIN &&
+        !tesi_coefficient_constant(&form->term[i].a, materials, &value))
+      return false;
+  return true;
+}
+
 TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -131,7 +151,10 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   double *memory = NULL;
   Fill fill = {.op = op, .transport = t};
   t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 1) / 2 : 0);
-  TES_ALLOC(&t->numbers, b->batches * t->arrays * n);
+  t->uniform = is_uniform(op, term);
+  const int64_t batches = t->uniform ? 1 : b->batches;
+  tesi_free(ctx, &t->numbers);
+  TES_ALLOC(&t->numbers, batches * t->arrays * n);
   TES_ALLOC(&memory, 28 * n + tesi_batches_work(b));
   for (int d = 0; d < 3; d++) fill.at.x[d] = memory + d * n, fill.value[d] = memory + (4 + d) * n;
   for (int i = 0; i < 9; i++) fill.inverse[i / 3][i % 3] = memory + (7 + i) * n;
@@ -141,7 +164,9 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   fill.scratch = memory + 27 * n;
   t->peclet = t->speed = 0;
   TES_TRY(tes_function_create_constant(ctx, 1, &fill.one));
-  for (int64_t i = 0; i < b->batches; i++) TES_TRY(fill_batch(&fill, i, term));
+  for (int64_t i = 0; i < batches; i++) TES_TRY(fill_batch(&fill, i, term));
+  for (int64_t i = 0; t->uniform && i < t->arrays * n; i++)
+    t->numbers[i] = t->numbers[i / TESI_BATCH * TESI_BATCH];
 done:
   tes_function_destroy(&fill.one);
   tesi_free(ctx, &memory);

@@ -13,13 +13,12 @@ static int64_t decode(int32_t index) {
 }
 
 /* The lowest colour that no neighbour has; node masks say which colours the cells at a node have. */
-static int colour_of(const TesiMapped *m, int64_t cell, uint64_t *mask) {
-  const int32_t *index = m->index + cell * m->cell_nodes;
+static int colour_of(const int32_t *index, int64_t cell_nodes, uint64_t *mask) {
   uint64_t used = 0;
   int colour = 0;
-  for (int64_t p = 0; p < m->cell_nodes; p++) used |= mask[decode(index[p])];
+  for (int64_t p = 0; p < cell_nodes; p++) used |= mask[decode(index[p])];
   while (colour < MOST_COLOURS && used >> colour & 1) colour++;
-  for (int64_t p = 0; colour < MOST_COLOURS && p < m->cell_nodes; p++)
+  for (int64_t p = 0; colour < MOST_COLOURS && p < cell_nodes; p++)
     mask[decode(index[p])] |= (uint64_t)1 << colour;
   return colour;
 }
@@ -58,20 +57,19 @@ done:
   return status;
 }
 
-TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order) {
-  TesContext *ctx = m->geometry->context;
+TesStatus tesi_colour_cells(TesContext *ctx, int64_t cells, int64_t cell_nodes, const int32_t *index,
+                            int64_t nodes, int *colours, int64_t **first, int32_t **order) {
   TesStatus status = TES_OK;
   uint64_t *mask = NULL;
   unsigned char *colour = NULL;
-  int32_t *work = NULL;
   int64_t next[MOST_COLOURS + 1] = {0};
   *first = NULL, *order = NULL;
-  TES_ALLOC(&mask, m->global ? m->nodes : 1);
-  TES_ALLOC(&colour, m->cells);
-  TES_ALLOC(order, m->cells);
+  TES_ALLOC(&mask, nodes);
+  TES_ALLOC(&colour, cells);
+  TES_ALLOC(order, cells);
   *colours = 0;
-  for (int64_t c = 0; c < m->cells; c++) {
-    const int own = m->global ? colour_of(m, c, mask) : 0;
+  for (int64_t c = 0; c < cells; c++) {
+    const int own = index ? colour_of(index + c * cell_nodes, cell_nodes, mask) : 0;
     TES_CHECK(own < MOST_COLOURS, "cell %lld would need more than %d colours: too many cells share a node",
               (long long)c, MOST_COLOURS);
     colour[c] = (unsigned char)own;
@@ -80,14 +78,28 @@ TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **
   }
   TES_ALLOC(first, *colours + 1);
   for (int k = 0; k < *colours; k++) (*first)[k + 1] = next[k + 1] += next[k];
-  for (int64_t c = 0; c < m->cells; c++) (*order)[next[colour[c]]++] = (int32_t)c;
+  for (int64_t c = 0; c < cells; c++) (*order)[next[colour[c]]++] = (int32_t)c;
+done:
+  tesi_free(ctx, &mask);
+  tesi_free(ctx, &colour);
+  if (status != TES_OK) {
+    tesi_free(ctx, first);
+    tesi_free(ctx, order);
+  }
+  return status;
+}
+
+TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order) {
+  TesContext *ctx = m->geometry->context;
+  TesStatus status = TES_OK;
+  int32_t *work = NULL;
+  TES_TRY(tesi_colour_cells(ctx, m->cells, m->cell_nodes, m->global ? m->index : NULL,
+                            m->global ? m->nodes : 1, colours, first, order));
   TES_ALLOC(&work, m->cells);
   for (int k = 0; m->mask && k < *colours; k++)
     group_directions(m, (*first)[k + 1] - (*first)[k], *order + (*first)[k], work);
 done:
   tesi_free(ctx, &work);
-  tesi_free(ctx, &mask);
-  tesi_free(ctx, &colour);
   if (status != TES_OK) {
     tesi_free(ctx, first);
     tesi_free(ctx, order);
