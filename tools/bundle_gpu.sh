@@ -103,6 +103,7 @@ t4_mapped_cuts -
 t1_device -
 t4_iso -
 t7_explicit_flow -
+t6_coarse_kernels -
 P
   for case in "$here"/cases/*.yaml; do echo "t9_devices $(basename "$case" .yaml)"; done
 }

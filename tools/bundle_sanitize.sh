@@ -46,6 +46,7 @@ t5_transfer_kernels 3 1,2 4 7 8
 t1_device -
 t4_iso -
 t7_explicit_flow -
+t6_coarse_kernels -
 R
 }
 

@@ -1,9 +1,11 @@
-/* Dense contractions of small arrays in float64: fast diagonalization of a coarsest level, on the device so that a
- * cycle never waits for the host. One result a thread; a few kilobytes live in the caches. Macros: real (of the
- * vectors of nodes). */
+/* Dense contractions of small arrays in float64: fast diagonalization of a box, on the device so that a cycle never
+ * waits for the host. By one block where all unknowns fit into its shared memory, in 3D plane by plane where a plane
+ * does, else one result a thread; a few kilobytes live in the caches. Macros: real (of the vectors of nodes). */
 #include "kernel.h"
 
 #define THREADS 128
+#define PLANE 576 /* threads of a plane */
+#define LINES 8
 #define FOR_EACH(id, n)                                                                                      \
   for (int id = (int)(blockIdx.x * THREADS + threadIdx.x), tesk_end = (n); id < tesk_end;                    \
        id += (int)gridDim.x * THREADS)
@@ -52,6 +54,146 @@ TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (cons
       sum = (eigenvalue < 0 ? -eigenvalue : eigenvalue) <= smallest ? 0 : sum / eigenvalue;
     }
     to[id] = sum;
+  }
+}
+
+/* ---- plane by plane: three launches ------------------------------------------------------------------- */
+#define GROUP 1 /* results that a thread makes at a time */
+#define AHEAD 8 /* numbers that it asks for at a time */
+
+/* sum[g] += over j < n of value(j) table(j, i + g), of a table [n][n] in global memory; i + g beyond it is n - 1. */
+TESK_DEVICE void add_products(const double *values, int step, const double *TESK_RESTRICT table, int n, int i,
+                              double sum[GROUP]) {
+  int at[GROUP], j = 0;
+  for (int g = 0; g < GROUP; g++) at[g] = i + g < n ? i + g : n - 1;
+  for (; j + AHEAD <= n; j += AHEAD) {
+    double value[AHEAD], number[AHEAD][GROUP];
+    TESK_UNROLL
+    for (int a = 0; a < AHEAD; a++) {
+      value[a] = values[(j + a) * step];
+      for (int g = 0; g < GROUP; g++) number[a][g] = TESK_READ(table + (j + a) * n + at[g]);
+    }
+    TESK_UNROLL
+    for (int a = 0; a < AHEAD; a++)
+      for (int g = 0; g < GROUP; g++) sum[g] += value[a] * number[a][g];
+  }
+  for (; j < n; j++)
+    for (int g = 0; g < GROUP; g++) sum[g] += values[j * step] * TESK_READ(table + j * n + at[g]);
+}
+
+/* The half of a plane's columns that a block makes: to <- (A1' (x) A0') from, all in shared memory, through `between`;
+ * A0[n0][n0], A1[n1][n1]. `to` and `between` have `width` columns from `first` on. All threads come here; the last
+ * wait is the caller's. */
+TESK_DEVICE void contract_plane(const double *from, double *between, double *to,
+                                const double *TESK_RESTRICT A0, const double *TESK_RESTRICT A1, int n0,
+                                int n1, int first, int width) {
+  const int groups = (n1 + GROUP - 1) / GROUP;
+  __syncthreads();
+  for (int id = (int)threadIdx.x; id < width * groups; id += PLANE) {
+    const int i = first + id % width, y = id / width * GROUP;
+    double sum[GROUP] = {0};
+    const double *row[GROUP];
+    for (int g = 0; g < GROUP; g++) row[g] = from + (y + g < n1 ? y + g : n1 - 1) * n0;
+    int j = 0;
+    for (; j + AHEAD <= n0; j += AHEAD) {
+      double number[AHEAD];
+      TESK_UNROLL
+      for (int a = 0; a < AHEAD; a++) number[a] = TESK_READ(A0 + (j + a) * n0 + i);
+      TESK_UNROLL
+      for (int a = 0; a < AHEAD; a++)
+        for (int g = 0; g < GROUP; g++) sum[g] += number[a] * row[g][j + a];
+    }
+    for (; j < n0; j++)
+      for (int g = 0; g < GROUP; g++) sum[g] += TESK_READ(A0 + j * n0 + i) * row[g][j];
+    for (int g = 0; g < GROUP && y + g < n1; g++) between[(y + g) * width + i - first] = sum[g];
+  }
+  __syncthreads();
+  for (int id = (int)threadIdx.x; id < width * groups; id += PLANE) {
+    const int x = id % width, i = id / width * GROUP;
+    double sum[GROUP] = {0};
+    add_products(between + x, width, A1, n1, i, sum);
+    for (int g = 0; g < GROUP && i + g < n1; g++) to[(i + g) * width + x] = sum[g];
+  }
+  __syncthreads();
+}
+
+/* The columns of the block: half of n, from *first on. */
+TESK_DEVICE int half_of(int n, int *first) {
+  const int width = (n + 1) / 2;
+  *first = (int)blockIdx.y * width;
+  return n - *first < width ? n - *first : width;
+}
+
+/* v <- (S1' (x) S0') of the unknowns of b in a plane of z; grid: planes, 2 halves of their columns. Shared: two
+ * planes. Flops a number: 2 (n0 + n1); bytes: b twice, v once, tables from the caches. */
+TESK_KERNEL(tesk_planes_forward, PLANE, 2, (const real *)b, (double *)v, (const double *TESK_RESTRICT)S0,
+            (const double *TESK_RESTRICT)S1, (TeskBox)box) {
+  TESK_SHARED(memory);
+  const int n0 = box.n[0], n1 = box.n[1], count = n0 * n1, z = (int)blockIdx.x;
+  int first;
+  const int width = half_of(n0, &first);
+  double *const plane = (double *)memory, *const between = plane + count, *const to = between + width * n1;
+  for (int id = (int)threadIdx.x; id < count; id += PLANE)
+    plane[id] = (double)b[node_of(&box, z * count + id)];
+  contract_plane(plane, between, to, S0, S1, n0, n1, first, width);
+  for (int id = (int)threadIdx.x; id < width * n1; id += PLANE)
+    v[(long long)z * count + id / width * n0 + first + id % width] = to[id];
+}
+
+/* Unknowns of x in a plane of z <- (S1 (x) S0) v, with the transposes T of S; zeros at Dirichlet nodes round them, and
+ * in planes without unknowns. Grid: planes of nodes, 2 halves of the unknowns' columns, of which each takes the nodes
+ * beside it. */
+TESK_KERNEL(tesk_planes_backward, PLANE, 2, (const double *)v, (real *)x, (const double *TESK_RESTRICT)T0,
+            (const double *TESK_RESTRICT)T1, (TeskBox)box) {
+  TESK_SHARED(memory);
+  const int n0 = box.n[0], n1 = box.n[1], count = n0 * n1, z = (int)blockIdx.x - box.first[2];
+  const int here = z >= 0 && z < box.n[2], nodes = box.nodes[0] * box.nodes[1], right = (int)blockIdx.y;
+  int first;
+  const int width = half_of(n0, &first);
+  const int begin = right ? first + box.first[0] : 0, end = right ? box.nodes[0] : width + box.first[0];
+  double *const plane = (double *)memory, *const between = plane + count, *const to = between + width * n1;
+  if (here) {
+    for (int id = (int)threadIdx.x; id < count; id += PLANE) plane[id] = v[(long long)z * count + id];
+    contract_plane(plane, between, to, T0, T1, n0, n1, first, width);
+  }
+  for (int id = (int)threadIdx.x; id < (end - begin) * box.nodes[1]; id += PLANE) {
+    const int column = begin + id % (end - begin), line = id / (end - begin),
+              i = column - box.first[0] - first, j = line - box.first[1];
+    const int inside = here && i >= 0 && i < width && j >= 0 && j < n1;
+    x[(long long)blockIdx.x * nodes + line * box.nodes[0] + column] = inside ? (real)to[j * width + i] : 0;
+  }
+}
+
+/* v <- S2 (S2' v / eigenvalue sums) along z: a block LINES lines, [z][line] in shared memory, twice. T2: the
+ * transpose. lambda: of x, y, z behind each other. */
+TESK_KERNEL(tesk_planes_lines, PLANE, 2, (double *)v, (const double *TESK_RESTRICT)S2,
+            (const double *TESK_RESTRICT)T2, (const double *TESK_RESTRICT)lambda, (TeskBox)box,
+            (double)smallest) {
+  TESK_SHARED(memory);
+  const int n0 = box.n[0], count = n0 * box.n[1], n = box.n[2], first = (int)blockIdx.x * LINES;
+  const int lines = first + LINES < count ? LINES : count - first, groups = (n + GROUP - 1) / GROUP;
+  double *const u = (double *)memory, *const w = u + n * LINES;
+  for (int id = (int)threadIdx.x; id < n * LINES; id += PLANE)
+    u[id] = id % LINES < lines ? v[(long long)(id / LINES) * count + first + id % LINES] : 0;
+  for (int pass = 0; pass < 2; pass++) {
+    __syncthreads();
+    for (int id = (int)threadIdx.x; id < groups * LINES; id += PLANE) {
+      const int c = id % LINES, i = id / LINES * GROUP;
+      double sum[GROUP] = {0};
+      if (c >= lines) continue;
+      add_products((pass ? w : u) + c, LINES, pass ? T2 : S2, n, i, sum);
+      for (int g = 0; g < GROUP && i + g < n; g++) {
+        if (pass) {
+          v[(long long)(i + g) * count + first + c] = sum[g];
+        } else {
+          const double eigenvalue = TESK_READ(lambda + (first + c) % n0) +
+                                    TESK_READ(lambda + n0 + (first + c) / n0) +
+                                    TESK_READ(lambda + n0 + box.n[1] + i + g);
+          w[(i + g) * LINES + c] =
+              (eigenvalue < 0 ? -eigenvalue : eigenvalue) <= smallest ? 0 : sum[g] / eigenvalue;
+        }
+      }
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-/* Kernels of src/kernels/contract.cu: one block does all where the unknowns fit into its shared memory, else nine
- * small launches. */
+/* Kernels of src/kernels/contract.cu: one block does all where the unknowns fit into its shared memory, a block a plane
+ * in three launches where one of a 3D box does, else eight small launches. */
 #include "multigrid/coarse/coarse_device.h"
 #include "device/kernel.h"
 
@@ -7,18 +7,19 @@ typedef struct Box { /* as in contract.cu */
   int n[3], first[3], nodes[3];
 } Box;
 
-enum { MOST_SHARED = 96 << 10 };
+enum { MOST_SHARED = 96 << 10, PLANE = 576, LINES = 8 /* as in contract.cu */ };
 
 struct TesiCoarseDevice {
   TesContext *context;
-  TesiKernel gather, scatter, contract, whole;
-  size_t shared; /* of `whole`; 0: nine launches */
+  TesiKernel gather, scatter, contract, whole, forward, lines, backward;
+  size_t shared;             /* of `whole`; 0: several launches */
+  size_t of_plane, of_lines; /* shared memory of planes; 0: they do not fit */
   Box box;
   int count; /* unknowns */
   double smallest;
   void *
-      memory; /* device: S of three directions, their eigenvalues behind each other, two arrays of unknowns */
-  double *S[3], *lambda, *u, *v;
+      memory; /* device: S of three directions, their eigenvalues behind each other, their T, two arrays of unknowns */
+  double *S[3], *T[3], *lambda, *u, *v; /* T: transposes of S */
 };
 
 static TesStatus get_kernels(TesiCoarseDevice *c, TesPrecision precision) {
@@ -32,6 +33,11 @@ static TesStatus get_kernels(TesiCoarseDevice *c, TesPrecision precision) {
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_scatter", 0, &c->scatter));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_contract", 0, &c->contract));
   if (c->shared) TES_TRY(tesi_kernel_get(ctx, program, "tesk_coarse", c->shared, &c->whole));
+  if (c->of_plane) {
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_planes_forward", c->of_plane, &c->forward));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_planes_lines", c->of_lines, &c->lines));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_planes_backward", c->of_plane, &c->backward));
+  }
 done:
   return status;
 }
@@ -42,7 +48,8 @@ TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *
   TesiCoarseDevice *c = NULL;
   const TesiDevice *table = tesi_context_device(ctx);
   TesiDiagonalizationAxis axis[3];
-  size_t numbers = 0;
+  size_t numbers = 0, squares = 0;
+  double *turned = NULL;
   *device = NULL;
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
@@ -54,9 +61,10 @@ TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *
     c->box.nodes[d] = axis[d].nodes;
     c->count *= axis[d].n;
     numbers += (size_t)axis[d].n * (size_t)(axis[d].n + 1);
+    squares += (size_t)axis[d].n * (size_t)axis[d].n;
   }
   c->smallest = axis[0].smallest;
-  TES_TRY(table->allocate(ctx, (numbers + 2 * (size_t)c->count) * sizeof(double), &c->memory));
+  TES_TRY(table->allocate(ctx, (numbers + squares + 2 * (size_t)c->count) * sizeof(double), &c->memory));
   double *at = c->memory;
   for (int d = 0; d < 3; d++) {
     const size_t size = (size_t)axis[d].n * (size_t)axis[d].n;
@@ -69,14 +77,28 @@ TesStatus tesi_coarse_device_create(TesContext *ctx, const TesiDiagonalization *
     TES_TRY(table->to_device(ctx, at, axis[d].lambda, (size_t)axis[d].n * sizeof(double)));
     at += axis[d].n;
   }
+  TES_ALLOC(&turned, squares);
+  for (int d = 0; d < 3; d++) {
+    const int n = axis[d].n;
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) turned[j * n + i] = axis[d].S[i * n + j];
+    c->T[d] = at;
+    TES_TRY(table->to_device(ctx, at, turned, (size_t)n * (size_t)n * sizeof(double)));
+    at += (size_t)n * (size_t)n;
+  }
   if ((numbers + 2 * (size_t)c->count) * sizeof(double) <= MOST_SHARED)
     c->shared = (numbers + 2 * (size_t)c->count) * sizeof(double);
+  const size_t planes = (size_t)(2 * axis[0].n + 2) * (size_t)axis[1].n * sizeof(double),
+               lines = 2 * (size_t)axis[2].n * LINES * sizeof(double);
+  if (!c->shared && axis[0].n > 1 && axis[2].n > 1 && planes <= MOST_SHARED && lines <= MOST_SHARED)
+    c->of_plane = planes, c->of_lines = lines;
   TES_TRY(get_kernels(c, precision));
   c->u = at;
   c->v = at + c->count;
   *device = c;
   c = NULL;
 done:
+  tesi_free(ctx, &turned);
   tesi_coarse_device_destroy(&c);
   return status;
 }
@@ -107,6 +129,23 @@ static TesStatus contract(TesiCoarseDevice *c, int d, const double *from, double
   return run(c, &c->contract, c->count, arguments);
 }
 
+static TesStatus solve_planes(TesiCoarseDevice *c, const void *b, void *x) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const unsigned plane = (unsigned)(c->box.n[0] * c->box.n[1]);
+  void *forward[] = {&b, &c->u, &c->S[0], &c->S[1], &c->box},
+       *lines[] = {&c->u, &c->S[2], &c->T[2], &c->lambda, &c->box, &c->smallest},
+       *backward[] = {&c->u, &x, &c->T[0], &c->T[1], &c->box};
+  TES_TRY(tesi_kernel_launch(ctx, &c->forward, (TesiGrid){(unsigned)c->box.n[2], 2, 1}, PLANE, c->of_plane,
+                             forward));
+  TES_TRY(tesi_kernel_launch(ctx, &c->lines, (TesiGrid){(plane + LINES - 1) / LINES, 1, 1}, PLANE,
+                             c->of_lines, lines));
+  TES_TRY(tesi_kernel_launch(ctx, &c->backward, (TesiGrid){(unsigned)c->box.nodes[2], 2, 1}, PLANE,
+                             c->of_plane, backward));
+done:
+  return status;
+}
+
 TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void *x) {
   TesiCoarseDevice *c = device;
   TesContext *ctx = c->context;
@@ -115,6 +154,7 @@ TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void
     void *arguments[] = {&b, &x, &c->S[0], &c->box, &c->smallest};
     return tesi_kernel_launch(ctx, &c->whole, (TesiGrid){1, 1, 1}, 512, c->shared, arguments);
   }
+  if (c->of_plane) return solve_planes(c, b, x);
   void *gather[] = {&b, &c->u, &c->box}, *scatter[] = {&c->u, &x, &c->box};
   TES_TRY(run(c, &c->gather, c->count, gather));
   TES_TRY(contract(c, 0, c->u, c->v, 1, false));

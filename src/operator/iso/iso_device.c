@@ -5,7 +5,7 @@
 #include "device/upload.h"
 #include "kernels/iso_arguments.h"
 
-enum { WIDE = 32, HIGH = 8, BLOCK = 128 };
+enum { WIDE = 32, HIGH = 8, BLOCK = 128, WHOLE = 256 /* threads, as in iso.cu */, MOST_SHARED = 64 << 10 };
 
 struct TesiIsoDevice {
   TesContext *context;
@@ -14,6 +14,8 @@ struct TesiIsoDevice {
   void *numbers[6];
   unsigned threads;
   size_t shared;
+  int rows; /* of the pressure in a block of the divergence */
+  size_t of_rows;
 };
 
 static TesStatus upload(TesiIsoDevice *self, int length, double *const *array, int count, int at,
@@ -42,8 +44,13 @@ static TesStatus upload_axis(TesiIsoDevice *self, const TesiIso *iso, int d) {
   return status ? status : upload(self, a->coarse, coarse, TESK_ISO_COARSE, 3 + d, &to->of_coarse[d]);
 }
 
-/* Tiles of about WIDE x HIGH nodes, as few as there are and equally wide; chunks of planes that give every
- * multiprocessor two blocks, of at least 8. */
+/* Shared memory of a block of the divergence. */
+static size_t of_rows(const TesiIso *iso, int rows) {
+  return sizeof(double) * (size_t)((iso->dim * (2 * rows + 3) + 2 * rows) * iso->axis[0].fine);
+}
+
+/* Tiles of about WIDE x HIGH nodes, as few as there are and equally wide; chunks of planes, at least 8,
+ * that give every multiprocessor no more than the two blocks that it runs at a time. */
 static void cut(TesiIsoDevice *self, const TesiIso *iso) {
   TeskIso *a = &self->arguments;
   const int nx = iso->axis[0].fine, ny = iso->axis[1].fine, nz = iso->axis[2].fine;
@@ -52,11 +59,16 @@ static void cut(TesiIsoDevice *self, const TesiIso *iso) {
   a->tile[1] = HIGH;
   a->tiles[1] = (ny + HIGH - 1) / HIGH;
   const int wanted = 2 * tesi_kernel_multiprocessors(self->context), across = a->tiles[0] * a->tiles[1];
-  const int chunks = tesi_max(tesi_min((wanted + across - 1) / across, nz / 8), 1);
+  const int chunks = tesi_max(tesi_min(wanted / across, nz / 8), 1);
   a->planes = (nz + chunks - 1) / chunks;
-  self->threads = (unsigned)(a->tile[0] * a->tile[1]);
-  self->shared = sizeof(double) *
-                 (size_t)(((iso->dim + 1) * (a->tile[0] + 2) + 4 * iso->dim * a->tile[0]) * (a->tile[1] + 2));
+  self->threads = (unsigned)(a->tile[0] * (a->tile[1] + 2));
+  const int around = (a->tile[0] + 2) * (a->tile[1] + 2),
+            pressures = (a->tile[0] / 2 + 3) * (a->tile[1] / 2 + 3);
+  self->shared = sizeof(double) * (size_t)(2 * iso->dim * around + pressures +
+                                           4 * iso->dim * a->tile[0] * (a->tile[1] + 2)); /* iso.cu */
+  self->rows = tesi_min(6, iso->axis[1].coarse);
+  while (self->rows > 1 && of_rows(iso, self->rows) > MOST_SHARED) self->rows--;
+  self->of_rows = of_rows(iso, self->rows);
 }
 
 TesStatus tesi_iso_device_create(const TesiIso *iso, TesiIsoDevice **device) {
@@ -77,7 +89,7 @@ TesStatus tesi_iso_device_create(const TesiIso *iso, TesiIsoDevice **device) {
   TES_TRY(tesi_program_get(
       ctx, &(TesiProgramDesc){.file = "iso.cu", .options = {"real=double", dim, threads}}, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_momentum", self->shared, &self->momentum));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_divergence", 0, &self->divergence));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_divergence", self->of_rows, &self->divergence));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_pressure", 0, &self->pressure));
   *device = self;
   self = NULL;
@@ -121,9 +133,10 @@ static TesStatus over_pressures(TesiIsoDevice *device, const TesiKernel *kernel,
 
 TesStatus tesi_iso_device_divergence(TesiIsoDevice *device, const TesiIso *iso, double scale,
                                      const TesVector *u, TesVector *b) {
-  (void)iso;
-  void *arguments[] = {(void *)&u->data, &b->data, &scale, &device->arguments};
-  return over_pressures(device, &device->divergence, arguments);
+  void *arguments[] = {(void *)&u->data, &b->data, &scale, &device->rows, &device->arguments};
+  const TesiGrid grid = {(unsigned)((iso->axis[1].coarse + device->rows - 1) / device->rows),
+                         (unsigned)iso->axis[2].coarse, 1};
+  return tesi_kernel_launch(device->context, &device->divergence, grid, WHOLE, device->of_rows, arguments);
 }
 
 TesStatus tesi_iso_device_pressure(TesiIsoDevice *device, const TesiIso *iso, double rate, const TesVector *q,
