@@ -150,7 +150,12 @@ static int run(Check *c) {
   TesStatus status = cli_context_create(&(CliCommon){.device = "cpu", .verbosity = TES_QUIET}, &c->context);
   if (status != TES_OK) return tes_status_exit(status);
   status = check(c);
-  if (status != TES_OK) cli_print_failure(c->context, status, "");
+  if (status != TES_OK) {
+    char message[1024] = "";
+    if (status == TES_INVALID_INPUT)
+      cli_locate(c->input, tes_context_message(c->context), message, sizeof message);
+    cli_print_failure(c->context, status, message);
+  }
   tes_space_destroy(&c->space);
   tes_mesh_destroy(&c->mesh);
   tes_case_destroy(&c->input);

@@ -64,6 +64,9 @@ void cli_progress_end(void);
 void cli_log(void *user, TesLogLevel level, const char *line);
 /* Prints the message, for "" that of the context (its trace too when verbose), to stderr. */
 void cli_print_failure(TesContext *context, TesStatus status, const char *message);
+/* A refusal with its place in the case: that of the key that it begins with ("solver.method: ..."), or of what that
+ * stands in, else the file. The message itself where it names a place already, "" where there is no case. */
+void cli_locate(const TesCase *input, const char *message, char *text, size_t size);
 
 /* Numbers of an option: "4", "1,2,7", "1..8" (whole numbers; every one) or "1e3..1e7" (factors of four in between).
  * Returns their count, or -1 after telling what is wrong. Whole: all must be. */

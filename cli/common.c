@@ -199,6 +199,40 @@ void cli_print_failure(TesContext *context, TesStatus status, const char *messag
   if (verbose || status == TES_INTERNAL) fputs(tes_context_trace(context), stderr);
 }
 
+static bool begins_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+
+/* Of the longest key that a message begins with, or that the key it begins with stands in. */
+static const char *place_of_key(const TesCase *input, const char *message) {
+  const char *where = NULL;
+  size_t most = 0;
+  for (int i = 0; i < input->keys; i++) {
+    const size_t length = strlen(input->key[i].path);
+    if (length > most && begins_with(message, input->key[i].path) && strchr(".:", message[length]))
+      most = length, where = input->key[i].where;
+  }
+  return where;
+}
+
+/* Whether a message begins with a place: "FILE:LINE: ...", or an option. */
+static bool has_place(const TesCase *input, const char *message) {
+  const size_t word = strcspn(message, ": ");
+  return begins_with(message, "--") || begins_with(message, input->name) ||
+         (message[word] == ':' && message[word + 1] >= '0' && message[word + 1] <= '9');
+}
+
+void cli_locate(const TesCase *input, const char *message, char *text, size_t size) {
+  text[0] = 0;
+  if (!input || !message[0]) return;
+  const char *where = place_of_key(input, message);
+  if (where)
+    snprintf(text, size, "%s: %s", where, message);
+  else
+    snprintf(text, size, "%s%s%s", has_place(input, message) ? "" : input->name,
+             has_place(input, message) ? "" : ": ", message);
+}
+
 static bool parse_number(const char **text, bool whole, double *number) {
   char *end;
   errno = 0;

@@ -166,7 +166,7 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   if (status == TES_OK) status = solve_keep_balance(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
   if (status == TES_OK) status = solve_write_vtu(s, problem);
-  if (status == TES_OK) status = solve_write_png(s, problem, -1);
+  if (status == TES_OK && s->outcome != TES_NAN) status = solve_write_png(s, problem, -1);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_write_checkpoint(s, problem, s->first_step);
   return status;
 }
@@ -298,6 +298,8 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   if (!s) return TES_OUT_OF_MEMORY;
   s->context = ctx, s->options = options, s->started = solve_now();
   s->status = run(s);
+  if (s->status == TES_INVALID_INPUT && !s->message[0])
+    cli_locate(s->input, tes_context_message(ctx), s->message, sizeof s->message);
   if (chose_too_much(s)) { /* kernels may be compiled when they are needed first */
     const TesStatus instead = run_on_cpu(s);
     release(s);

@@ -62,6 +62,11 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
   char *file = step < 0 ? strdup(path) : solve_step_file(path, ".png", step);
   if (!file) return TES_OUT_OF_MEMORY;
   const TesStatus status = tes_picture_write(problem, &desc, file);
+  if (status == TES_INVALID_INPUT || status == TES_NAN) {
+    char text[900];
+    snprintf(text, sizeof text, "output.png: %.880s", tes_context_message(s->context));
+    cli_locate(s->input, text, s->message, sizeof s->message);
+  }
   free(status == TES_OK ? s->png : file);
   if (status == TES_OK) s->png = file;
   return status;

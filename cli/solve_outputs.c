@@ -62,6 +62,7 @@ static TesStatus write_lines(Solve *s, const TesProblem *problem) {
     if (missed)
       solve_log(s, TES_LOG_WARNING, "warning: %s: %d of %d points lie outside of the mesh and are left empty",
                 line->file, missed, line->count);
+    if (status == TES_INVALID_INPUT) tell_place(s, line->where, "output.lines", "");
     s->outputs.lines += status == TES_OK;
   }
   return status;

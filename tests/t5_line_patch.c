@@ -224,16 +224,13 @@ static void a_whole_line_is_exact(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* What is chosen by itself over a box whose last direction is `height` long. */
-static int iterations(TesContext *ctx, int dim, int refine, int degree, double height, const char *smoother) {
-  TesMeshDesc desc = {.kind = TES_MESH_FOREST, .dim = dim, .upper = {1, 1, 1}};
+/* What is chosen by itself; over a box whose last direction is `height` long. */
+static int iterations_over(TesContext *ctx, const TesMeshDesc *desc, int degree, const char *smoother) {
   TesMesh *mesh;
   TesProblem *problem;
   TesSolveResult result;
   TesSmoother *of_level;
-  desc.refine = refine;
-  desc.upper[dim - 1] = height;
-  assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  assert_ok(ctx, tes_mesh_create(ctx, desc, &mesh));
   assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = degree}, &problem));
   of_level = (TesSmoother *)tes_multigrid_level(tes_problem_multigrid(problem), 1).smoother;
   if (!strstr(tes_smoother_describe(of_level), smoother)) fail_msg("%s", tes_smoother_describe(of_level));
@@ -243,12 +240,18 @@ static int iterations(TesContext *ctx, int dim, int refine, int degree, double h
   return result.iterations;
 }
 
+static int iterations(TesContext *ctx, int dim, int refine, int degree, double height, const char *smoother) {
+  TesMeshDesc desc = {.kind = TES_MESH_FOREST, .dim = dim, .refine = refine, .upper = {1, 1, 1}};
+  desc.upper[dim - 1] = height;
+  return iterations_over(ctx, &desc, degree, smoother);
+}
+
 /* The issue of stretched cells: 1 : 100 took 49 iterations to more than 100. */
 static void counts_do_not_depend_on_the_shape(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
   if (!ctx || !test_has_forests(ctx)) skip();
-  static const double heights[] = {0.25, 0.1, 0.01, 1e-3};
+  static const double heights[] = {1 / 3., 0.25, 0.1, 0.01, 1e-3};
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= (dim == 2 ? 6 : 2); degree++)
       for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
@@ -256,6 +259,35 @@ static void counts_do_not_depend_on_the_shape(void **state) {
         if (count > 7) fail_msg("%dD, degree %d, height %g: %d iterations", dim, degree, heights[i], count);
       }
   iterations(ctx, 2, 3, 2, 0.5, "jacobi"); /* is not stretched */
+  tes_context_destroy(&ctx);
+}
+
+/* Bars, which are short in two directions, and lines that end where nodes hang across them: 29 and 36 iterations at
+ * degree 4 with polynomials of degree 2. */
+static void counts_where_couplings_leave_the_patches(void **state) {
+  (void)state;
+  TesContext *ctx = test_device("cpu");
+  if (!ctx || !test_has_forests(ctx)) skip();
+  for (int degree = 1; degree <= 5; degree++) {
+    const TesMeshDesc bar = {
+        .kind = TES_MESH_FOREST, .dim = 3, .refine = degree < 3 ? 4 : 3, .upper = {1, 0.01, 0.01}};
+    const int count = iterations_over(ctx, &bar, degree, "cell patches");
+    if (count > 20) fail_msg("bar, degree %d: %d iterations", degree, count);
+  }
+  for (int times = 1; times <= 3; times++)
+    for (int degree = 1; degree <= 4; degree++) {
+      TesFunction *where;
+      assert_ok(ctx, tes_function_create_expression(ctx, "0.005 - y", &where));
+      const TesMeshDesc cut = {.kind = TES_MESH_FOREST,
+                               .dim = 2,
+                               .refine = 4,
+                               .upper = {1, 0.01},
+                               .refine_where = where,
+                               .refine_times = times};
+      const int count = iterations_over(ctx, &cut, degree, "lines of cells");
+      if (count > 25) fail_msg("cut lines, %d times, degree %d: %d iterations", times, degree, count);
+      tes_function_destroy(&where);
+    }
   tes_context_destroy(&ctx);
 }
 
@@ -300,6 +332,7 @@ int main(void) {
                                      cmocka_unit_test(kernels_equal_the_reference),
                                      cmocka_unit_test(symmetric_and_definite),
                                      cmocka_unit_test(counts_do_not_depend_on_the_shape),
+                                     cmocka_unit_test(counts_where_couplings_leave_the_patches),
                                      cmocka_unit_test(allocations_of_the_set_up_fail)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

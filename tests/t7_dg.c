@@ -211,7 +211,7 @@ static void bad_input_is_told(void **state) {
       {{.data = {.c = varies}}, "c is 1 + x: element dg has constants alone"},
       {{.data = {.a = negative}}, "a is -1"},
       {{.data = {.c = negative}}, "c is -1"},
-      {{.boundary = &robin, .boundaries = 1}, "boundary top: element dg has the conditions Dirichlet"},
+      {{.boundary = &robin, .boundaries = 1}, "boundary.top: element dg has the conditions Dirichlet"},
       {{.boundary = &free, .boundaries = 1}, "only fluxes are given and c is 0"},
       {{.degree = 16}, "degree is 16, expected 1..15"},
       {{.equation = TES_STOKES}, "element 3 is not for this equation"},

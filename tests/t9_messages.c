@@ -94,23 +94,32 @@ static void refusals_name_key_or_line(void **state) {
       stokes[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\n\n\n\ndata: {%s}\n",
       dg[] = "problem: poisson\nmesh: {box: {cells: [4, 4]}}\nspace: {element: dg}\n\n\ndata: {%s}\n",
       thin[] = "problem: stokes\nmesh: {box: {cells: [4, 4], upper: [%s, 1]}}\n",
-      solver[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\nsolver: {%s}\n";
+      solver[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\nsolver: {%s}\n",
+      lid[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\nboundary: {top: {velocity: [%s]}}\n",
+      narrow[] = "problem: stokes\nmesh: {box: {cells: [%s]}}\n",
+      steady[] =
+          "problem: transport\nmesh: {box: {cells: [4, 4]}}\ndata: {b: [1, 0]}\nsolver: {method: %s}\n";
   static const struct {
     const char *format, *given, *message;
-  } bad[] = {{transport, "a: 0", "a.yaml:6:11: data.a: the diffusion coefficient a is 0, expected > 0"},
-             {transport, "a: -1", "a.yaml:6:11: data.a: the diffusion coefficient a is -1"},
-             {transport, "c: -1e9", "a.yaml:6:11: data.c: the reaction coefficient c is -1e+09"},
-             {stokes, "nu: x - 0.5", "a.yaml:6:12: data.nu: the viscosity nu is -0.48"},
-             {stokes, "nu: 1e300", "a.yaml:6:12: data.nu: nu is 1e+300, expected 1e-30..1e30"},
-             {stokes, "nu: 1e-300", "a.yaml:6:12: data.nu: nu is 1e-300, expected 1e-30..1e30"},
-             {stokes, "alpha: 1e300", "data.alpha: alpha is 1e+300, expected 1e-30..1e30"},
-             {dg, "a: x + 1", "a.yaml:6:11: data.a: a is x + 1: element dg has constants alone"},
-             {dg, "c: x", "a.yaml:6:11: data.c: c is x: element dg has constants alone"},
-             {thin, "1e-200", "mesh.box: the longest edge of a cell, 0.25, is 1e+200 times the shortest"},
-             {thin, "1e200", "mesh.box: the longest edge of a cell, 2.5e+199, is 1e+200 times the shortest"},
-             {solver, "smoother: jacobi", "solver.smoother: those of stokes are patch and cell_patch"},
-             {solver, "method: cg", "solver.method: stokes is solved by gmres or fmg"},
-             {solver, "local_solver: mean", "solver.local_solver: those of stokes are exact"}};
+  } bad[] = {
+      {transport, "a: 0", "a.yaml:6:11: data.a: the diffusion coefficient a is 0, expected > 0"},
+      {transport, "a: -1", "a.yaml:6:11: data.a: the diffusion coefficient a is -1"},
+      {transport, "c: -1e9", "a.yaml:6:11: data.c: the reaction coefficient c is -1e+09"},
+      {stokes, "nu: x - 0.5", "a.yaml:6:12: data.nu: the viscosity nu is -0.48"},
+      {stokes, "nu: 1e300", "a.yaml:6:12: data.nu: nu is 1e+300, expected 1e-30..1e30"},
+      {stokes, "nu: 1e-300", "a.yaml:6:12: data.nu: nu is 1e-300, expected 1e-30..1e30"},
+      {stokes, "alpha: 1e300", "data.alpha: alpha is 1e+300, expected 1e-30..1e30"},
+      {dg, "a: x + 1", "a.yaml:6:11: data.a: a is x + 1: element dg has constants alone"},
+      {dg, "c: x", "a.yaml:6:11: data.c: c is x: element dg has constants alone"},
+      {thin, "1e-200",
+       "a.yaml:2:13: mesh.box: the longest edge of a cell, 0.25, is 1e+200 times the shortest"},
+      {thin, "1e200", "mesh.box: the longest edge of a cell, 2.5e+199, is 1e+200 times the shortest"},
+      {solver, "smoother: jacobi", "a.yaml:3:20: solver.smoother: those of stokes are patch and cell_patch"},
+      {solver, "method: cg", "a.yaml:3:18: solver.method: stokes is solved by gmres or fmg"},
+      {solver, "local_solver: mean", "a.yaml:3:24: solver.local_solver: those of stokes are exact"},
+      {lid, "1, 1", "a.yaml:3:11: boundary: the velocity lets more out than in: its net flux is 1"},
+      {narrow, "1, 4", "a.yaml:2:21: mesh.box.cells: element rt needs two cells a direction"},
+      {steady, "cg", "a.yaml:4:18: solver.method: cg: transport is not symmetric"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     FILE *file = fopen("a.yaml", "w");
     assert_non_null(file);

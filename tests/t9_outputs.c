@@ -202,7 +202,11 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
       {"  lines: [{from: [0, 0], to: [1, 1]}]\n", "a line needs a file"},
       {"  lines: [{from: [0, 0], to: 1, file: a.csv}]\n", "expected a point, a list of 2 numbers"},
       {"  lines: [{from: [0, 0], to: [1, 1], count: 1, file: a.csv}]\n",
-       "count: expected an integer from 2 to 1000000"}};
+       "count: expected an integer from 2 to 1000000"},
+      {"  lines: [{from: [0, 1], to: [0, 1], file: a.csv}]\n",
+       "a.yaml:7:30: output.lines: `from` and `to` are the same point"},
+      {"  lines: [{from: [8, 8], to: [9, 9], file: a.csv}]\n",
+       "a.yaml:7:11: output.lines: no point of the line to a.csv lies in the mesh"}};
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     write_case(boxes[0], bad[i].outputs);
@@ -254,6 +258,19 @@ static void values_that_are_not_finite_are_told(void **state) {
   remove("a.json"), remove("a.yaml");
 }
 
+/* Of values that are finite at some points the others are grey; of none there is no picture. */
+static void pictures_without_values_are_told(void **state) {
+  (void)state;
+  if (!tes_has_part("png")) skip();
+  write_case("mesh: {box: {dim: 2, cells: [4, 3], upper: [3, 3]}}\n",
+             "  png: {file: a.png, of: 1/(x - x)}\n");
+  assert_run("solve a.yaml --quiet", 1);
+  assert_output("a.yaml:7:8: output.png: 1/(x - x) is finite at no point of the picture a.png");
+  assert_int_equal(files_here(), 1);
+  assert_run("solve a.yaml --quiet --set \"output={png: {file: a.png, of: 1/(x > 1)}}\"", 0);
+  remove("a.png"), remove("a.yaml");
+}
+
 static void fluxes_know_the_normal(void **state) {
   (void)state;
   for (int i = 0; i < (has_forests() ? 2 : 1); i++) {
@@ -296,6 +313,7 @@ int main(void) {
                                      cmocka_unit_test(what_is_wrong_is_told_with_its_place),
                                      cmocka_unit_test(fluxes_know_the_normal),
                                      cmocka_unit_test(values_that_are_not_finite_are_told),
+                                     cmocka_unit_test(pictures_without_values_are_told),
                                      cmocka_unit_test(points_beside_a_curve_are_moved)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -50,6 +50,12 @@ typedef struct TesCasePicture {
   TesCaseEvery every; /**< adaptive: of so many steps one */
 } TesCasePicture;
 
+/** A key that the file or an override gives; `where` stands before messages about it. */
+typedef struct TesCaseKey {
+  const char *path; /**< as "solver.method" */
+  char *where;
+} TesCaseKey;
+
 /** A checked case. All members, and all that descriptions point to, are owned by it; it may be destroyed once a
  * problem is made of it. */
 typedef struct TesCase {
@@ -69,6 +75,8 @@ typedef struct TesCase {
   TesCasePicture picture;
   int tables;
   char **table; /**< [tables] files that were read */
+  int keys;
+  TesCaseKey *key; /**< [keys]: those of docs/case-file.md that are given, but for names of the mesh */
   char *warnings[4];
   int warning_count;
 } TesCase;

@@ -33,8 +33,8 @@ typedef struct TesPictureDesc {
  *  largest value, axes and a title.
  *  Cells are divided until a piece is a few pixels long, so that high degrees and curved cells look as they are;
  *  what is hidden is found sample by sample, nine a pixel. The colour map is viridis. Values that are not finite
- *  are grey. Errors: TES_INVALID_INPUT (an expression that is none, a cut that misses the mesh), TES_MISSING (a
- *  build without libpng), TES_IO. Memory: some 70 bytes a pixel. */
+ *  are grey. Errors: TES_INVALID_INPUT (an expression that is none, a cut that misses the mesh), TES_NAN (no value is
+ *  finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes a pixel. */
 /** Before time is spent: whether a picture can be written to this file (NULL: none is wanted). Errors: TES_MISSING,
  * TES_IO. */
 TesStatus tes_picture_check(TesContext *context, const char *path);

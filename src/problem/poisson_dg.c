@@ -49,7 +49,7 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
             tes_function_text(p->numbered.data.c));
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(boundary[i].condition == TES_DIRICHLET || boundary[i].condition == TES_NEUMANN,
-              "boundary %s: element dg has the conditions Dirichlet and Neumann",
+              "boundary.%s: element dg has the conditions Dirichlet and Neumann",
               tes_mesh_boundary_name(p->mesh, i));
   TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT,
             "solver.local_solver: that of element dg is exact");
@@ -70,7 +70,7 @@ static TesStatus balance(TesProblem *p) {
   TES_TRY(tes_vector_dot(one, one, &volume));
   TES_TRY(tes_vector_norm(p->b, &size));
   TES_CHECK(fabs(net) <= 1e-8 * size * sqrt(volume),
-            "only fluxes are given and c is 0: int f + int g must be 0, it is %.6g", net);
+            "boundary: only fluxes are given and c is 0: int f + int g must be 0, it is %.6g", net);
   TES_TRY(tes_vector_axpy(-net / volume, one, p->b));
 done:
   return status;

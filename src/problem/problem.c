@@ -88,10 +88,11 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   TesStatus status = TES_OK;
   const TesMethod method = p->options.method;
   TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES,
-            "the method is %s: transport is not symmetric and is solved by gmres",
+            "solver.method: %s: transport is not symmetric and is solved by gmres",
             method == TES_METHOD_CG ? "cg" : "a V-cycle");
   TES_CHECK(p->in_time || t->streamline || !(t->peclet > 1),
-            "the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and without stabilization "
+            "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
+            "without stabilization "
             "the solution "
             "oscillates everywhere. Take stabilization supg, or a finer mesh",
             t->peclet);
@@ -102,8 +103,9 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
              "bdf2, or shorter "
              "steps",
              t->speed * p->in_time->dt);
-  TES_CHECK(!p->op->singular,
-            "neither a boundary nor c determines u: give it a Dirichlet or Robin boundary, or c > 0");
+  TES_CHECK(
+      !p->op->singular,
+      "boundary: neither a boundary nor c determines u: give it a Dirichlet or Robin boundary, or c > 0");
 done:
   return status;
 }

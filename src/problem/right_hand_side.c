@@ -195,7 +195,7 @@ static TesStatus check_balance(TesProblem *p, int component) {
   TES_TRY(tes_vector_norm(&b, &size));
   size *= sqrt((double)space->layout->global);
   TES_CHECK(fabs(sum) <= 1e-8 * size || size == 0,
-            "only fluxes are given on the boundary and c = 0, so a solution exists only if int f + int g = "
+            "boundary: only fluxes are given and c = 0, so a solution exists only if int f + int g = "
             "0; here it is %.6g. "
             "Change f or g, or give a Dirichlet value on a %s",
             sum, p->mesh->kind == TES_MESH_BOX ? "face" : "boundary");

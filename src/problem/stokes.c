@@ -188,7 +188,7 @@ static TesStatus lift(TesProblem *p) {
   TES_TRY(tes_vector_dot(p->b, one, &net));
   TES_TRY(tes_vector_dot(one, one, &volume));
   TES_CHECK(fabs(net) <= 1e-10 * flux,
-            "the velocity on the boundary lets more out than in: its net flux is %.6g, of %.6g through the "
+            "boundary: the velocity lets more out than in: its net flux is %.6g, of %.6g through the "
             "boundary, "
             "and no face is open. Change the velocities, or make a face an outflow",
             net, flux);

@@ -13,7 +13,7 @@
  * first residual is b itself: degree m costs m - 1 applications then. */
 #include <math.h>
 #include <stdio.h>
-#include "smoother/cell_patch/cell_patch.h"
+#include "smoother/line_patch/line_patch.h"
 #include "smoother/spectrum.h"
 
 typedef struct Plan {
@@ -176,10 +176,25 @@ done:
   return status;
 }
 
-/* The least applications of the operator to a solution, among degrees 2 to 6 (docs/performance-one-world.md). */
-static int usual_degree(const TesSmoother *smoother) {
+/* Whether nodes of different patches are coupled more strongly than within: lines that hanging nodes cut, or cells so
+ * far stretched (their strongest coupling over the weakest) that are in no line. */
+static bool leaves_strong_couplings(const TesiCellPatches *p) {
+  enum { STRETCHED = 9 };
+  if (p->lines && p->lines->lines.cut) return true;
+  for (int64_t c = 0; c < p->m->cells; c++) {
+    const double *g = p->g[c], gz = p->m->dim == 3 ? g[2] : g[0];
+    if (p->lines && tesi_is_in_line(p, c)) continue;
+    if (fmax(fmax(g[0], g[1]), gz) > STRETCHED * fmin(fmin(g[0], g[1]), gz)) return true;
+  }
+  return false;
+}
+
+/* The least applications of the operator to a solution, among degrees 2 to 6 (docs/performance-one-world.md); where
+ * strong couplings are left degrees 2 to 5 take the same time, and 4 half of the iterations of 2
+ * (docs/performance-adaptive.md). */
+static int usual_degree(const TesSmoother *smoother, const TesiCellPatches *patches) {
   const TesSpace *space = smoother->op->space;
-  if (has_patches(smoother)) return 2;
+  if (patches) return leaves_strong_couplings(patches) ? 4 : 2;
   return space && space->degree >= 5 ? 5 : 4;
 }
 
@@ -191,11 +206,11 @@ TesStatus tesi_smoother_chebyshev_init(TesSmoother *smoother) {
   smoother->table = &table;
   TES_NEW(&plan);
   smoother->plan = plan;
-  if (smoother->degree == 0) smoother->degree = usual_degree(smoother);
   TES_CHECK(smoother->omega == 0, "omega is %g: a chebyshev polynomial has no damping", smoother->omega);
   TES_TRY(tesi_operator_vector(smoother->op, &plan->r));
   TES_TRY(tesi_operator_vector(smoother->op, &plan->p));
   TES_TRY(make_preconditioner(smoother, plan, &lambda));
+  if (smoother->degree == 0) smoother->degree = usual_degree(smoother, plan->patches);
   plan->fourth = smoother->ratio == 0;
   const double low = plan->fourth ? 0 : lambda / smoother->ratio, high = (plan->fourth ? 1.05 : 1.2) * lambda;
   plan->centre = (high + low) / 2;

@@ -30,7 +30,7 @@ static TesStatus check_desc(TesContext *ctx, const TesSmootherDesc *desc) {
   TES_CHECK(desc->local != TES_LOCAL_EXACT || tesi_operator_constant(desc->op) || is_broken(desc->op),
             "exact local solves need constant coefficients (the separable form); use nodal, rank1 or scaled");
   TES_CHECK(desc->local != TES_LOCAL_CG || desc->op->kind == &tesi_operator_saddle,
-            "the local solver cg is for patches of stokes with a constant viscosity");
+            "solver.local_solver: cg is for patches of stokes with a constant viscosity");
 done:
   return status;
 }

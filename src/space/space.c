@@ -26,7 +26,8 @@ static TesStatus create_rt(TesSpace *s) {
   TesStatus status = TES_OK;
   const bool scalar = s->element == TES_ELEMENT_DG;
   for (int d = 0; d < s->dim; d++)
-    TES_CHECK(s->mesh->box[d] >= 2, "element %s needs two cells a direction at least, there is one in %c",
+    TES_CHECK(s->mesh->box[d] >= 2,
+              "mesh.box.cells: element %s needs two cells a direction at least, there is one in %c",
               scalar ? "dg" : "rt", "xyz"[d]);
   TES_TRY(tesi_rt_create(ctx, s->mesh, s->degree, s->given, scalar, &s->rt));
   for (int p = 0; p <= s->parts; p++) s->part_first[p] = s->rt->offset[scalar && p ? s->rt->parts : p];

@@ -39,6 +39,7 @@ static TesStatus read_text(TesiCaseReader *r, const char *text, size_t length, i
   TES_TRY(tesi_case_walk(r));
   if (!r->error_count) TES_TRY(tesi_case_check(r));
   TES_TRY(tell_errors(r));
+  TES_TRY(tesi_case_keep_places(r));
 done:
   return status;
 }
@@ -139,6 +140,8 @@ void tesi_case_clear(TesCase *c) {
   for (int d = 0; d < 3; d++) tesi_free(ctx, &c->mesh.coordinates[d]);
   tesi_free(ctx, &c->adapt.goal.boundary);
   for (int i = 0; i < c->warning_count; i++) tesi_free(ctx, &c->warnings[i]);
+  for (int i = 0; i < c->keys; i++) tesi_free(ctx, &c->key[i].where);
+  tesi_free(ctx, &c->key);
   tesi_free(ctx, &c->name);
   tesi_free(ctx, &c->vtu);
   tesi_free(ctx, &c->json);

@@ -109,6 +109,9 @@ static TesStatus read_line(TesiCaseReader *r, int row, const TesiYaml *node, Tes
   TES_TRY(check_keys(r, row, node, keys));
   TES_TRY(read_point(r, row, from ? from : node, line->from));
   TES_TRY(read_point(r, row, to ? to : node, line->to));
+  if (!r->error_count && !memcmp(line->from, line->to, sizeof line->from))
+    TES_TRY(tesi_case_error(r, row, to,
+                            "`from` and `to` are the same point: a line has two (points: output.points)"));
   TES_TRY(read_count(r, row, tesi_yaml_find(node, "count"), "count", 2, 1000000, &line->count));
   if (!is_text(file))
     TES_TRY(tesi_case_error(r, row, node, "a line needs a file, to which it is written"));

@@ -40,6 +40,8 @@ TesStatus tesi_case_read_words(TesiCaseReader *r);
 TesStatus tesi_case_beside(TesiCaseReader *r, const TesiYaml *node, char **file);
 /* Reads all rows into r->result. */
 TesStatus tesi_case_walk(TesiCaseReader *r);
+/* The places of all keys that are given: case->key. */
+TesStatus tesi_case_keep_places(TesiCaseReader *r);
 /* Reads a value of a row that may have rows below it. */
 TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node);
 /* Which domain and kind, adaptation (case_mesh.c). */

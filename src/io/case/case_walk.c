@@ -164,3 +164,20 @@ TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node) 
 TesStatus tesi_case_walk(TesiCaseReader *r) {
   return walk_map(r, -1, r->root);
 }
+
+TesStatus tesi_case_keep_places(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesCase *c = &r->draft.c;
+  TES_ALLOC(&c->key, tesi_case_key_count);
+  for (int i = 0; i < tesi_case_key_count; i++) {
+    char where[256];
+    if (!r->node[i] || tesi_case_keys[i].repeated) continue;
+    tesi_case_place(r, r->node[i], where);
+    c->key[c->keys].path = tesi_case_keys[i].path;
+    c->key[c->keys].where = tesi_strdup(ctx, where);
+    if (!c->key[c->keys++].where) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the places of keys");
+  }
+done:
+  return status;
+}

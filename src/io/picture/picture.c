@@ -268,7 +268,8 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){extend, ignore_line, &p.extent}));
   TES_CHECK(p.extent.any, "%s: the slice %c = %g misses the mesh", path, "xyz"[tesi_max(desc->slice, 1) - 1],
             desc -> at);
-  if (p.extent.value[0] > p.extent.value[1]) p.extent.value[0] = p.extent.value[1] = 0;
+  if (p.extent.value[0] > p.extent.value[1])
+    TES_FAIL(TES_NAN, "%s is finite at no point of the picture %s", of, path);
   TES_TRY(set_out(ctx, desc, flat, &p));
   scene.detail = 5 / p.scale, scene.edges = desc->edges;
   TES_TRY(tesi_scene_draw(&scene, &(TesiSceneSink){draw_triangle, draw_line, &p}));

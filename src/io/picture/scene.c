@@ -167,6 +167,31 @@ static void cut_faces(const TesiScene *s, const TesiSceneSink *sink, const Latti
   }
 }
 
+/* Points that lie on the plane but for round-off lie on it for all cells alike. */
+static void snap(const TesiScene *s, double length, int n, Lattice *l) {
+  for (int p = 0; p < n; p++) {
+    double *x = &l->x[3 * p + s->slice - 1];
+    if (fabs(*x - s->at) < 1e-9 * length) *x = s->at;
+  }
+}
+
+/* A face of a cell above the plane that lies in it: drawn where no cell below has it too. */
+static void send_face_in_plane(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, int m,
+                               Lattice *l) {
+  const int step[3] = {1, m + 1, (m + 1) * (m + 1)}, n = (m + 1) * (m + 1), normal = s->slice - 1;
+  const int u = normal == 0 ? 1 : 0, v = normal == 2 ? 1 : 2;
+  for (int face = 0; face < 6; face++) {
+    const int d = face / 2, e = step[d == 0 ? 1 : 0], f = step[d == 2 ? 1 : 2];
+    bool inside = tes_mesh_on_boundary(s->mesh, cell, face, NULL);
+    for (int k = 0; k < n && inside; k++) {
+      const int p = (face & 1 ? m * step[d] : 0) + k % (m + 1) * e + k / (m + 1) * f;
+      inside = l->x[3 * p + normal] == s->at;
+      l->corner[k] = (TesiCorner){l->x[3 * p + u], l->x[3 * p + v], 0, l->value[p], 1};
+    }
+    if (inside) send_lattice(s, sink, m, l->corner);
+  }
+}
+
 static TesStatus cut_cell(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, Lattice *l) {
   static const int paths[6][2] = {{1, 3}, {1, 5}, {2, 3},
                                   {2, 6}, {4, 5}, {4, 6}}; /* corners between 0 and 7, by bits */
@@ -174,14 +199,22 @@ static TesStatus cut_cell(const TesiScene *s, const TesiSceneSink *sink, int64_t
   TesStatus status = measure(s, cell, l, &length);
   const int m = pieces(s, length, MOST_3D), q = m + 1, n = q * q * q;
   const int step[3] = {1, q, q * q};
-  int above = 0;
+  int above = 0, on = 0;
   for (int p = 0; p < n; p++)
     for (int d = 0; d < 3; d++) l->xi[3 * p + d] = (const int[3]){p % q, p / q % q, p / q / q}[d] / (double)m;
   if (status == TES_OK) status = tesi_mesh_points(s->mesh, cell, n, l->xi, l->x, l->J);
   if (status != TES_OK) return status;
-  for (int p = 0; p < n; p++) above += is_above(s, l, p);
-  if (above == 0 || above == n) return status;
+  snap(s, length, n, l);
+  for (int p = 0; p < n; p++) {
+    above += is_above(s, l, p);
+    on += l->x[3 * p + s->slice - 1] == s->at;
+  }
+  if (above == 0 || (above == n && on < q * q)) return status;
   tesi_quantity_at(s->quantity, cell, n, l->xi, l->x, l->J, NULL, l->value);
+  if (above == n) {
+    send_face_in_plane(s, sink, cell, m, l);
+    return status;
+  }
   for (int p = 0; p < m * m * m; p++) {
     const int base = p % m + p / m % m * step[1] + p / m / m * step[2];
     int corner[8];

@@ -188,11 +188,11 @@ TesStatus tesi_saddle_check_determined(const TesOperator *op) {
     for (int d = 0; d < s->rt->dim; d++)
       for (int end = 0; end < 2; end++)
         held = held || (d == i ? s->rt->axis[d].normal[end] : s->rt->axis[d].tangential[end]);
-    TES_CHECK(
-        held,
-        "nothing fixes the velocity in direction %c: it is periodic or open at both ends, no face of another "
-        "direction has a velocity, and alpha = 0. Give a velocity, or alpha > 0",
-        "xyz"[i]);
+    TES_CHECK(held,
+              "boundary: nothing fixes the velocity in direction %c: it is periodic or open at both ends, no "
+              "face of another "
+              "direction has a velocity, and alpha = 0. Give a velocity, or alpha > 0",
+              "xyz"[i]);
   }
 done:
   return status;

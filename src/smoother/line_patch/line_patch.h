@@ -28,6 +28,7 @@ typedef struct TesiLineCell {
 typedef struct TesiLines {
   int64_t count, *first;
   TesiLineCell *cell; /* [cells of the mesh] */
+  bool cut;           /* some line ends where hanging nodes lie across it */
 } TesiLines;
 
 typedef void (*TesiLineRun)(const TesiLinePatches *l, int64_t batch, const void *r);
@@ -70,6 +71,8 @@ TesStatus tesi_lines_find(const TesiCellPatches *p, TesiLines *lines);
 void tesi_lines_release(TesContext *ctx, TesiLines *lines);
 /* How much stronger a cell is coupled in one direction, which is returned, than in all others. */
 int tesi_strong_direction(const TesiCellPatches *p, int64_t cell, double *ratio);
+/* Whether that is strong enough for a line. */
+bool tesi_is_in_line(const TesiCellPatches *p, int64_t cell);
 /* Number in the cell of node i[3] of the line's directions. */
 int tesi_line_node(const TesiMapped *m, const TesiLineCell *c, const int i[3]);
 /* The node at a row of a line of `length` cells, -1: not in the patch. */

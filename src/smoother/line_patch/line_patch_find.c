@@ -16,6 +16,12 @@ int tesi_strong_direction(const TesiCellPatches *p, int64_t cell, double *ratio)
   return strong;
 }
 
+bool tesi_is_in_line(const TesiCellPatches *p, int64_t cell) {
+  double ratio;
+  tesi_strong_direction(p, cell, &ratio);
+  return ratio >= STRONG;
+}
+
 int tesi_line_node(const TesiMapped *m, const TesiLineCell *c, const int i[3]) {
   const int n = m->n, step[3] = {1, n, n * n};
   int at = 0;
@@ -85,6 +91,12 @@ static bool find_next(const TesiCellPatches *p, const TesiLineCell *a, int forwa
   return false;
 }
 
+/* Whether cells go on beyond the end of a line, but smaller ones: the faces between hang. */
+static bool is_cut(const TesiCellPatches *p, const TesiLineCell *end, int forward) {
+  const int axis = end->axis[0], side = forward ^ end->flip[0];
+  return p->across[end->cell][axis][side].cell < 0 && p->end[end->cell][axis][side] >= TESI_END_RATIO;
+}
+
 /* The first cell of the line that a cell is in; of a line that is closed the cell itself. */
 static TesiLineCell find_first(const TesiCellPatches *p, TesiLineCell cell) {
   TesiLineCell first = cell, before;
@@ -118,6 +130,8 @@ TesStatus tesi_lines_find(const TesiCellPatches *p, TesiLines *lines) {
       const TesiLineCell last = next;
       more = ratio >= STRONG && find_next(p, &last, 1, &next);
     }
+    const TesiLineCell *first = lines->cell + lines->first[lines->count], *last = lines->cell + at - 1;
+    if (ratio >= STRONG && (is_cut(p, first, 0) || is_cut(p, last, 1))) lines->cut = true;
     lines->first[++lines->count] = at;
   }
 done:
