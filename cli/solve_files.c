@@ -7,7 +7,9 @@
 
 /* The name of the solution in checkpoints: what is of another kind of problem is no start. */
 static const char *field_of(const Solve *s) {
-  return s->input->problem.equation == TES_STOKES ? "velocity, pressure" : "u";
+  return s->input->problem.equation == TES_STOKES       ? "velocity, pressure"
+         : s->input->problem.equation == TES_ELASTICITY ? "displacement"
+                                                        : "u";
 }
 
 const char *solve_vtu_path(const Solve *s) {

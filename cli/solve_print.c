@@ -66,6 +66,21 @@ static void print_flow(const Solve *s) {
     solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], text_of(p->data.f[d], "0"));
 }
 
+static void print_elasticity(const Solve *s) {
+  const TesProblemDesc *p = &s->input->problem;
+  const int dim = tes_mesh_info(s->mesh).dim;
+  solve_log(s, TES_LOG_INFO, "case      %s: %s-div(lambda div u I + 2 mu eps(u)) = f%s", s->input->name,
+            p->time.step > 0 ? "density u_tt " : "",
+            dim == 3                       ? ""
+            : p->plane == TES_PLANE_STRESS ? ", plane stress"
+                                           : ", plane strain");
+  solve_log(s, TES_LOG_INFO, "data      lambda = %s   mu = %s", text_of(p->data.lambda, "0"),
+            text_of(p->data.a, "1"));
+  for (int d = 0; d < dim; d++)
+    if (p->data.f[d])
+      solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], tes_function_text(p->data.f[d]));
+}
+
 void solve_print_problem(const Solve *s) {
   static const char *const domains[] = {"box",     "ball", "shell", "L-shape", "Fichera corner",
                                         "channel", "file", "cells"};
@@ -75,6 +90,8 @@ void solve_print_problem(const Solve *s) {
   char cells[64];
   if (c->problem.equation == TES_STOKES) {
     print_flow(s);
+  } else if (c->problem.equation == TES_ELASTICITY) {
+    print_elasticity(s);
   } else {
     solve_log(s, TES_LOG_INFO, "case      %s: %sdiv(a grad u)%s + c u = f", c->name,
               c->problem.time.step > 0 ? "u_t - " : "-", data->b[0] ? " + b . grad u" : "");

@@ -10,7 +10,7 @@
 
 static const char *const operators[] = {"separable",         "quadrature", "mapped",    "saddle",
                                         "saddle_varying",    "dg",         "transport", "assembled",
-                                        "assembled_hanging", "parts"};
+                                        "assembled_hanging", "elasticity", "parts"};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
 /* How often each kind took what it was asked for. */
@@ -70,9 +70,12 @@ static void assert_same(TesContext *ctx, const TesVector *a, const TesVector *b,
   if (!(difference <= tolerance)) fail_msg("%s differ by %.3g", what, difference);
 }
 
-/* A form that every kind over cells takes, but for that of transport, where it moves; of Stokes its own. */
+/* A form that every kind over cells takes; one that moves, for transport, and one that strains, for elasticity; of
+ * Stokes its own. */
+typedef enum What { PLAIN, MOVES, STRAINS } What;
+
 static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecision precision,
-                               const char *kind, bool moves, TesOperator **op) {
+                               const char *kind, What what, TesOperator **op) {
   TesFunction *a, *alpha;
   int natural = 0;
   while (natural < tes_mesh_boundaries(space->mesh) && tes_space_given(space, natural)) natural++;
@@ -82,10 +85,16 @@ static TesStatus make_operator(TesContext *ctx, const TesSpace *space, TesPrecis
                               {.term = TES_TERM_MASS, .factor = 0.5},
                               {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural},
                               {.term = TES_TERM_TRANSPORT, .b = {a, alpha}}},
+                    strain[] = {{.term = TES_TERM_STRAIN, .a = {.all = a}},
+                                {.term = TES_TERM_GRAD_DIV, .a = {.all = alpha}},
+                                {.term = TES_TERM_ROBIN, .a = {.all = alpha}, .boundary = natural}},
                     flow[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}}, {.term = TES_TERM_DIVERGENCE}};
   const bool rt = space->element == TES_ELEMENT_RT, broken = space->element == TES_ELEMENT_DG;
   const TesOperatorDesc desc = {.space = space,
-                                .form = {.terms = rt || broken ? 2 : 3 + moves, .term = rt ? flow : term},
+                                .form = {.terms = rt || broken ? 2 : 3 + (what == MOVES),
+                                         .term = rt                ? flow
+                                                 : what == STRAINS ? strain
+                                                                   : term},
                                 .precision = precision,
                                 .kind = kind};
   const TesStatus status = tes_operator_create(ctx, &desc, op);
@@ -133,11 +142,11 @@ static void check_operator(TesContext *ctx, const TesOperator *op, TesVector **f
     *first = plain, *diagonal = d;
 }
 
-static void check_operators(TesContext *ctx, const TesSpace *space, TesPrecision precision, bool moves) {
+static void check_operators(TesContext *ctx, const TesSpace *space, TesPrecision precision, What what) {
   TesVector *first = NULL, *diagonal = NULL;
   for (int i = 0; i < OPERATORS; i++) {
     TesOperator *op;
-    const TesStatus status = make_operator(ctx, space, precision, operators[i], moves, &op);
+    const TesStatus status = make_operator(ctx, space, precision, operators[i], what, &op);
     if (status == TES_MISSING) { /* a library for sparse matrices */
       tes_context_clear(ctx);
       continue;
@@ -150,7 +159,7 @@ static void check_operators(TesContext *ctx, const TesSpace *space, TesPrecision
     check_operator(ctx, op, &first, &diagonal);
     tes_operator_destroy(&op);
   }
-  assert_true(first || moves); /* transport is on the host alone */
+  assert_true(first || what != PLAIN); /* transport and elasticity are on the host alone */
   tes_vector_destroy(&first);
   tes_vector_destroy(&diagonal);
 }
@@ -223,9 +232,10 @@ static void check_space(TesContext *ctx, const TesSpace *space) {
   for (int p = 0; p < 2; p++) {
     TesOperator *op;
     const TesPrecision precision = p ? TES_SINGLE : TES_DOUBLE;
-    check_operators(ctx, space, precision, false);
-    if (!p && space->scalars == 1) check_operators(ctx, space, precision, true);
-    assert_ok(ctx, make_operator(ctx, space, precision, NULL, false, &op));
+    check_operators(ctx, space, precision, PLAIN);
+    if (!p && space->scalars == 1) check_operators(ctx, space, precision, MOVES);
+    if (space->scalars == space->dim) check_operators(ctx, space, precision, STRAINS);
+    assert_ok(ctx, make_operator(ctx, space, precision, NULL, PLAIN, &op));
     check_smoothers(ctx, op);
     check_levels(ctx, op);
     tes_operator_destroy(&op);

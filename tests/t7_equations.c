@@ -26,7 +26,7 @@ static TesStatus heat_load(const TesProblem *p, TesVector *b) {
   const Heat *heat = p->user;
   TesContext *on = p->context;
   TesVector *old = NULL;
-  TesStatus status = tesi_problem_load(p, p->numbered.data.f, p->numbered.f, b);
+  TesStatus status = tesi_problem_load(p, p->numbered.data.f, p->numbered.f, false, b);
   if (status == TES_OK) status = tes_vector_create(on, tes_vector_length(b), TES_DOUBLE, &old);
   if (status == TES_OK)
     status = tes_functional_load(&(TesLoadDesc){.space = p->space, .f = {heat->old}}, old);
@@ -185,7 +185,7 @@ static int vector_form(const TesProblem *p, TesTermDesc *term) {
 }
 
 static TesStatus vector_load(const TesProblem *p, TesVector *b) {
-  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, b);
+  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, false, b);
 }
 
 static int vector_shown(const TesProblem *p, TesiShown *shown) {
@@ -195,7 +195,10 @@ static int vector_shown(const TesProblem *p, TesiShown *shown) {
   return 2;
 }
 
-static const TesiEquation vector_laplacian = {"vector laplacian", 0, vector_form, vector_load, vector_shown,
+static const TesiEquation vector_laplacian = {.name = "vector laplacian",
+                                              .form = vector_form,
+                                              .load = vector_load,
+                                              .shown = vector_shown,
                                               .vector = true};
 
 /* u_c = (c + 1) sin(x + 2y + z/2 + c), a = 1 + x/2; component 1 is free at the top. */
@@ -407,8 +410,8 @@ static void wrong_names_are_told(void **state) {
   static const TesMaterial steel = {.name = "steel"};
   static const char *const messages[] = {
       "a.yaml:3:1: the mesh has no boundary called roof; it has: left, right, bottom, top",
-      "the condition of boundary top is 7, expected 0..3",
-      "the mesh has no material called steel; it has: none", "equation is 9, expected 0..2",
+      "the condition of boundary top is 7, expected 0..4",
+      "the mesh has no material called steel; it has: none", "equation is 9, expected 0..4",
       "the guess has 3 values, the space of the problem has 81 nodes"};
   TesMesh *mesh;
   TesVector *guess;

@@ -23,9 +23,10 @@ static const struct {
     {"problem: poisson\nmesh: {box: {dim: 2}}\n",
      "a.yaml:2:13: mesh.box.cells: is missing: cells in each direction..."},
     {"problem: poison\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson, stokes or transport, got 'poison'; did you mean 'poisson'?"},
+     "a.yaml:1:10: problem: expected poisson, stokes, transport or elasticity, got 'poison'; did you mean "
+     "'poisson'?"},
     {"problem: [poisson]\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson, stokes or transport, got a list"},
+     "a.yaml:1:10: problem: expected poisson, stokes, transport or elasticity, got a list"},
     {FLOW "data: {nu: 0, alpha: x}", "a.yaml:3:12: data.nu: expected a number > 0, got '0'\n"
                                      "a.yaml:3:22: data.alpha: expected a number >= 0, got 'x'"},
     {FLOW "data: {f: 1}", "a.yaml:3:11: data.f: expected a list of expressions, one a direction"},
@@ -151,14 +152,16 @@ static const struct {
     {HEAD "output: {vtk: a}\n", "a.yaml:3:10: output: unknown key 'vtk'; did you mean 'vtu'?"},
     {HEAD "boundary: {left: {dirichlet: 0, neumann: 1}}\n",
      "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, robin, velocity, slip, "
-     "outflow, pressure, flux, got 2"},
+     "outflow, pressure, flux, displacement, traction, roller, got 2"},
     {HEAD "boundary: {left: {}}\n", "a.yaml:3:18: boundary.left: expected exactly one of dirichlet, neumann, "
-                                    "robin, velocity, slip, outflow, pressure, flux, got 0"},
+                                    "robin, velocity, slip, outflow, pressure, flux, displacement, traction, "
+                                    "roller, got 0"},
     {HEAD "boundary: {left: 0}\n",
      "a.yaml:3:18: boundary.left: expected keys with values (dirichlet, "
-     "neumann, robin, velocity, slip, outflow, pressure, flux), got a single value"},
+     "neumann, robin, velocity, slip, outflow, pressure, flux, displacement, traction, "
+     "roller), got a single value"},
     {HEAD "boundary: {left: {robin: {alpha: 1}}}\n",
-     "a.yaml:3:26: boundary.left.robin.g: is missing: right-hand side"},
+     "a.yaml:3:26: boundary.left.robin.g: is missing: right-hand side; elasticity: a list"},
     {HEAD "boundary: {front: {neumann: 0}}\n",
      "a.yaml:3:19: boundary.front: a box of dim 2 has no such face"},
     {HEAD "boundary: {lef: {neumann: 0}}\n",

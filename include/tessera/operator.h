@@ -17,6 +17,8 @@
  *  - transport: a form with a transport term, which is not symmetric, over q elements of any mesh: an operator of one
  *  of the kinds above for its other terms, and the transport with degree + 2 Gauss points a direction: eight cells at a
  *  time on the host, in float64, else a kernel, up to degree 8. It tells no diagonal.
+ *  - elasticity: spaces of dim components, element q over any mesh, with a strain term, and grad-div, mass and Robin
+ *  terms: the components together, degree + 1 Gauss points a direction, hanging nodes. On the processor.
  *  - parts: spaces of several components, and products, with forms that couple no parts: an operator a part, each
  *  of the first kind above that
  *    takes it; components that are alike share one.
@@ -57,8 +59,12 @@ typedef enum TesTerm {
   TES_TERM_MASS,
   TES_TERM_ROBIN,
   TES_TERM_DIVERGENCE, /**< of element rt: - int p div v - int q div u, without a coefficient */
-  TES_TERM_STRAIN, /**< of element rt, in the place of diffusion: int 2 a eps(u) : eps(v), the symmetric gradient */
-  TES_TERM_TRANSPORT /**< int (b . grad u) v, and what `streamline` adds; beside a diffusion term */
+  TES_TERM_STRAIN, /**< int 2 a eps(u) : eps(v), the symmetric gradient: of element rt, in the place of diffusion; of
+                        element q over dim components */
+  TES_TERM_TRANSPORT, /**< int (b . grad u) v, and what `streamline` adds; beside a diffusion term */
+  /** Of element q over dim components, beside strain: int a div u div v. With a = lambda, and mu that of strain, this
+   *  is linear elasticity: mu > 0 and 2 mu + dim lambda > 0. */
+  TES_TERM_GRAD_DIV
 } TesTerm;
 
 /** Streamline terms (SUPG): test functions v + tau b . grad v for the residual inside cells, int tau (c u + b . grad u
@@ -78,10 +84,10 @@ typedef struct TesTermDesc {
   /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term
    *  stands on each of them, the Robin term on those that have no values on its boundary. */
   int trial, test;
-  double factor;            /**< positive; 0 means 1 */
-  TesCoefficient a;         /**< diffusion, strain: a > 0; mass: c >= 0; Robin: alpha >= 0 */
-  int boundary;             /**< Robin: its number */
-  const TesFunction *b[3];  /**< transport: the velocity; NULL: 0 */
+  double factor;           /**< positive; 0 means 1 */
+  TesCoefficient a;        /**< diffusion, strain: a > 0; mass: c >= 0; Robin: alpha >= 0; grad-div: lambda */
+  int boundary;            /**< Robin: its number */
+  const TesFunction *b[3]; /**< transport: the velocity; NULL: 0 */
   TesStreamline streamline; /**< transport */
   /** Transport: - int u b . grad v in the place of int (b . grad u) v, and div (b u) in the residual. */
   bool conservative;

@@ -15,6 +15,15 @@
  *  or, where nu varies, with div(2 nu eps(u)) in the place of div(nu grad u) (TesFlowForm), with Raviart-Thomas
  *  elements (TES_ELEMENT_RT). Lists by component have the velocity first, and the pressure as component `dim`.
  *
+ *  And linear elasticity, of a displacement u with a component a direction, on meshes of any kind (docs/elasticity.md):
+ *
+ *      density u_tt - div sigma = f,   sigma = lambda div u I + 2 mu eps(u)   in the domain; static without u_tt
+ *      u = g,   or u.n = 0 without tangential stress,   or sigma n = g,   or sigma n + alpha u = g   on each boundary
+ *
+ *  by components: some of u may be given where others have a traction (TesBoundary.components). In 2D plane strain, or
+ *  plane stress (TesPlane). Rigid motions that nothing holds are no part of u, and the loads must balance in them (else
+ *  TES_INVALID_INPUT tells forces and moments).
+ *
  *  In time a, b, c, f, g and `exact` may depend on t; alpha may not. M u' + K u = F(t) is solved by the methods of
  *  time.h; M and K act on boundary values too. A solve ends where |b - A x| is at most the tolerance times that of the
  *  old solution with the new boundary values.
@@ -37,13 +46,19 @@ extern "C" {
 
 typedef struct TesProblem TesProblem;
 
-typedef enum TesEquation { TES_POISSON, TES_STOKES, TES_TRANSPORT, TES_NAVIER_STOKES } TesEquation;
+typedef enum TesEquation {
+  TES_POISSON,
+  TES_STOKES,
+  TES_TRANSPORT,
+  TES_ELASTICITY,
+  TES_NAVIER_STOKES
+} TesEquation;
 
 typedef enum TesCondition {
   TES_DIRICHLET,
   TES_NEUMANN,
   TES_ROBIN,
-  TES_SLIP, /**< flows: u.n = 0, no tangential stress */
+  TES_SLIP, /**< flows and elasticity: u.n = 0, no tangential stress; faces along the axes */
   TES_FLUX  /**< transport: a du/dn - (b.n) u = g, what enters */
 } TesCondition;
 
@@ -74,11 +89,17 @@ typedef enum TesFlowForm { TES_FLOW_AUTO, TES_FLOW_GRADIENT, TES_FLOW_SYMMETRIC 
  *  boundaries. With a du/dn given it flows through a boundary with (b.n) u in both. */
 typedef enum TesTransportForm { TES_TRANSPORT_CONVECTIVE, TES_TRANSPORT_CONSERVATIVE } TesTransportForm;
 
+/** Elasticity in 2D: nothing moves in the third direction, or no stress acts there, so that
+ *  2 lambda mu / (lambda + 2 mu) takes the place of lambda. */
+typedef enum TesPlane { TES_PLANE_STRAIN, TES_PLANE_STRESS } TesPlane;
+
 /** The functions of the equation. */
 typedef struct TesData {
-  const TesFunction *a, *c; /**< NULL: 1, 0; flows: nu > 0, and alpha, a constant */
-  const TesFunction *b[3];  /**< transport: velocity; NULL: 0; of the whole problem, not of a material */
-  const TesFunction *f[3];  /**< by component; NULL: 1, flows and transport: 0 */
+  /** NULL: 1, 0; flows: nu > 0, and alpha, a constant; elasticity: mu > 0, and the density, NULL: 1 */
+  const TesFunction *a, *c;
+  const TesFunction *lambda; /**< elasticity: dim lambda + 2 mu > 0; NULL: 0 */
+  const TesFunction *b[3];   /**< transport: velocity; NULL: 0; of the whole problem, not of a material */
+  const TesFunction *f[3];   /**< by component; NULL: 1, flows, transport and elasticity: 0 */
 } TesData;
 
 /** Functions of one material of the mesh. */
@@ -137,6 +158,7 @@ typedef struct TesProblemDesc {
   TesTransportForm transport_form;
   bool
       balance; /**< transport: what goes in and out is counted, a residual more a solve: TesProblemInfo.balance */
+  TesPlane plane; /**< elasticity */
   int materials;
   const TesMaterial *material; /**< [materials] */
   int boundaries;
@@ -218,7 +240,7 @@ typedef struct TesFlowResult {
   double flux[6];                  /**< int u.n over each face of the box, by its number */
 } TesFlowResult;
 TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
-enum { TES_PROBLEM_FIELDS = 8 };
+enum { TES_PROBLEM_FIELDS = 16 };
 
 /** Transport: what goes in and out, of the whole run, in steady problems a unit of time. in + sources = out + stored +
  *  defect, where the defect is what solves have left of their residuals. A boundary counts as in or as out by its
@@ -244,8 +266,10 @@ typedef struct TesProblemInfo {
   TesBalance balance;
   double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */
   int fields;
-  /** Names of the solution's fields: "u" of poisson; "u", "v" (, "w") and "p" of flows. Expressions over them also
-   * know their derivatives, ux, uy, uz (flows: also vx .., none of p). */
+  /** Names of the solution's fields: "u" of poisson; "u", "v" (, "w") and "p" of flows; of elasticity "u", "v" (, "w"),
+   *  stresses "sxx", "syy" (, "szz"), "sxy" (, "syz", "sxz") and "von_mises". Expressions over them also know their
+   *  derivatives, ux, uy, uz (flows and elasticity: also vx .., none of p); of elasticity in 2D also szz, and lambda,
+   *  mu and strain_energy. */
   const char *field[TES_PROBLEM_FIELDS];
 } TesProblemInfo;
 TesProblemInfo tes_problem_info(const TesProblem *problem);

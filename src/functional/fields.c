@@ -1,5 +1,6 @@
 /* See fields.h. */
 #include "functional/fields.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,12 +28,16 @@ int tesi_fields_of(int dim, int components, const TesSpace *const *space, const 
 /* The number of the field's vector; -1: there are too many. */
 static int source_of(TesiQuantity *q, const TesiField *field) {
   int i = 0;
-  while (i < q->sources && (q->source[i].vector != field->vector || q->source[i].part != field->part)) i++;
+  while (i < q->sources && (q->source[i].vector != field->vector || q->source[i].part != field->part ||
+                            q->source[i].coefficient != field->coefficient))
+    i++;
   if (i == TESI_SOURCES) return -1;
   q->source[i].space = field->space;
   q->source[i].vector = field->vector;
   q->source[i].rt = field->rt;
   q->source[i].part = field->part;
+  q->source[i].coefficient = field->coefficient;
+  q->source[i].by_material = field->by_material;
   q->sources = tesi_max(q->sources, i + 1);
   return i;
 }
@@ -44,6 +49,7 @@ static TesStatus take_values(TesiQuantity *q, int source) {
   const TesSpace *space = q->source[source].space;
   const TesVector *vector = q->source[source].vector;
   const TesiRt *rt = q->source[source].rt;
+  if (q->source[source].coefficient) return TES_OK;
   const int64_t length = rt ? rt->offset[rt->parts] : space->length;
   TES_CHECK(vector->length == length, "a vector of length %lld, the space has %lld nodes",
             (long long)vector->length, (long long)length);
@@ -77,14 +83,66 @@ done:
   return status;
 }
 
-/* The function of the text: normals first, then the fields. */
+/* Length of the number or name that a text begins with; 0: of neither. */
+static size_t token(const char *text) {
+  size_t n = 0;
+  if (isalpha((unsigned char)*text) || *text == '_') {
+    while (isalnum((unsigned char)text[n]) || text[n] == '_') n++;
+  } else if (isdigit((unsigned char)*text) || *text == '.') {
+    while (isalnum((unsigned char)text[n]) || text[n] == '.' ||
+           ((text[n] == '-' || text[n] == '+') && (text[n - 1] == 'e' || text[n - 1] == 'E')))
+      n++;
+  }
+  return n;
+}
+
+/* out <- the text with what names stand for in their place; false: there is no room. */
+static bool expand(const char *text, int fields, const TesiField *field, char *out, size_t size,
+                   size_t *length) {
+  while (*text) {
+    const size_t n = token(text);
+    int i = 0;
+    while (i < fields &&
+           (!n || !field[i].text || strlen(field[i].name) != n || strncmp(field[i].name, text, n)))
+      i++;
+    if (*length + 2 * n + 4 > size) return false;
+    if (i < fields) {
+      out[(*length)++] = '(';
+      if (!expand(field[i].text, i, field, out, size, length)) return false;
+      out[(*length)++] = ')';
+    } else {
+      memcpy(out + *length, text, n ? n : 1);
+      *length += n ? n : 1;
+    }
+    text += n ? n : 1;
+  }
+  out[*length] = 0;
+  return true;
+}
+
+/* The function of the text: normals first, then the fields; names that stand for expressions are written out. */
 static TesStatus parse(TesContext *ctx, const char *text, bool boundary, int fields, const TesiField *field,
                        TesFunction **function) {
+  enum { LONGEST = 65536 };
+  TesStatus status = TES_OK;
   const char *names[TESI_FIELDS + 3];
+  char *written = NULL;
+  size_t length = 0;
   int count = 0;
+  bool derived = false;
   for (int d = 0; d < 3 && boundary; d++) names[count++] = normal_names[d];
-  for (int i = 0; i < fields; i++) names[count++] = field[i].name;
-  return tesi_function_create_over(ctx, text, count, names, function);
+  for (int i = 0; i < fields; i++) names[count++] = field[i].name, derived = derived || field[i].text;
+  TES_TRY(
+      tesi_function_create_over(ctx, text, count, names, function)); /* tells mistakes as they were written */
+  if (!derived) goto done;
+  tes_function_destroy(function);
+  TES_ALLOC(&written, LONGEST);
+  TES_CHECK(expand(text, fields, field, written, LONGEST, &length), "an expression that is too long: %.100s",
+            text);
+  TES_TRY(tesi_function_create_over(ctx, written, count, names, function));
+done:
+  tesi_free(ctx, &written);
+  return status;
 }
 
 TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, int fields,
@@ -129,7 +187,7 @@ void tesi_quantity_destroy(TesiQuantity **quantity) {
 
 bool tesi_quantity_is_continuous(const TesiQuantity *q) {
   for (int i = 0; i < q->sources; i++)
-    if (q->source[i].gradient || q->source[i].rt) return false;
+    if (q->source[i].gradient || q->source[i].rt || q->source[i].by_material) return false;
   return true;
 }
 
@@ -154,12 +212,22 @@ enum {
   LOCAL = (TESI_MAX_DEGREE + 1) * (TESI_MAX_DEGREE + 1) * (TESI_MAX_DEGREE + 1)
 };
 
-/* One source at the points: value[n], gradient[3][POINTS]. */
+const TesFunction *tesi_quantity_coefficient(const TesiQuantity *q, int source, int64_t cell) {
+  const TesFunction *const *by_material = q->source[source].by_material;
+  const int material = by_material ? tes_mesh_material(q->mesh, cell) : -1;
+  return material >= 0 && by_material[material] ? by_material[material] : q->source[source].coefficient;
+}
+
+/* One source at the points x[3][POINTS]: value[n], gradient[3][POINTS]. */
 static void evaluate_source(const TesiQuantity *q, int source, int64_t cell, int n, const double *xi,
-                            const double *J, double *value, double *gradient) {
+                            const double *J, double (*x)[POINTS], double *value, double *gradient) {
   const TesSpace *space = q->source[source].space;
   double local[LOCAL], slope[3 * POINTS];
   const int dim = q->dim;
+  if (q->source[source].coefficient) {
+    tesi_function_values(tesi_quantity_coefficient(q, source, cell), n, x[0], x[1], x[2], 0, value);
+    return;
+  }
   if (q->source[source].rt)
     tesi_flow_nodes(q->source[source].rt, q->source[source].nodes, q->source[source].part, cell,
                     q->source[source].values, local);
@@ -184,7 +252,7 @@ void tesi_quantity_at(const TesiQuantity *q, int64_t cell, int n, const double *
       if (normal) at[3 + d][p] = normal[p * q->dim + d];
     }
   for (int i = 0; i < q->sources; i++) {
-    evaluate_source(q, i, cell, n, xi, J, value[i], gradient[i][0]);
+    evaluate_source(q, i, cell, n, xi, J, at, value[i], gradient[i][0]);
     values[i] = value[i];
     for (int d = 0; d < 3; d++) gradients[i][d] = gradient[i][d];
   }

@@ -20,6 +20,11 @@ typedef struct TesiField {
   const TesiRt *rt;
   int part;
   double time; /* t in expressions; of all fields of a list the same */
+  const char
+      *text; /* an expression in the names before it in the list, which this name stands for; else NULL */
+  /* A function of the data in the place of a vector: that of all materials, [materials] or NULL, NULL inside. */
+  const TesFunction *coefficient, *const *by_material;
+  bool unlisted; /* known to expressions, not shown unless it is asked for */
 } TesiField;
 
 extern const char *const tesi_field_names[3][4]; /* of u, v, w: the function, and its derivatives */
@@ -47,7 +52,8 @@ typedef struct TesiQuantity {
     bool value, gradient; /* which are needed */
     const TesiRt *rt;     /* as of the field */
     int part;
-    TesiFlowTables *nodes; /* of rt: values at the nodes of `space` */
+    TesiFlowTables *nodes;                               /* of rt: values at the nodes of `space` */
+    const TesFunction *coefficient, *const *by_material; /* as of the field */
   } source[TESI_SOURCES];
   int source_of[TESI_FIELDS], derivative[TESI_FIELDS]; /* of each field; source -1: not needed */
 } TesiQuantity;
@@ -57,13 +63,15 @@ typedef struct TesiQuantity {
 TesStatus tesi_quantity_create(const TesMesh *mesh, const char *text, bool boundary, int fields,
                                const TesiField *field, TesiQuantity **quantity);
 void tesi_quantity_destroy(TesiQuantity **quantity);
-/* Whether it is the same on both sides of a face: no derivative takes part, and nothing of element rt. */
+/* Whether it is the same on both sides of a face: no derivative takes part, no material, and nothing of element rt. */
 bool tesi_quantity_is_continuous(const TesiQuantity *q);
 /* out[n] <- values at points xi[n][dim] of a cell, n <= TESI_QUANTITY_POINTS; x[n][dim] and J[n][dim][dim] as of
  * tesi_mesh_points(), normal[n][dim] (NULL where there is none). No value is checked. */
 enum { TESI_QUANTITY_POINTS = 576 };
 void tesi_quantity_at(const TesiQuantity *q, int64_t cell, int n, const double *xi, const double *x,
                       const double *J, const double *normal, double *out);
+/* The function of a source that is a coefficient in a cell; NULL: 0. */
+const TesFunction *tesi_quantity_coefficient(const TesiQuantity *q, int source, int64_t cell);
 /* The same of n numbers each: values and gradients of the sources [source][n] and [source][3][n] are there already
  * (those that are not needed may be NULL), x[3] arrays of n. */
 void tesi_quantity_values(const TesiQuantity *q, int64_t n, const double *const x[3],

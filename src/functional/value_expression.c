@@ -43,6 +43,15 @@ done:
   return status;
 }
 
+/* values <- a source that is a coefficient. */
+static TesStatus coefficient_values(const Task *task, int source, const TesiBatch *batch,
+                                    const TesiBatchPoints *at, double *values, double *scratch) {
+  const TesFunction *of[TESI_BATCH];
+  for (int l = 0; l < TESI_BATCH; l++)
+    of[l] = tesi_quantity_coefficient(task->quantity, source, batch->first + tesi_min(l, batch->count - 1));
+  return tesi_batch_values(task->at, batch, of, at, values, scratch);
+}
+
 /* sum += integral, size of the batch's cells. */
 static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *memory, double sum[2]) {
   const TesiQuantity *q = task->quantity;
@@ -53,10 +62,16 @@ static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *mem
                               .weight = memory + 3 * n,
                               .J = b->geometry ? memory + FIXED * n : NULL};
   double *values = memory + 4 * n, *scratch = memory + 5 * n, *next = memory + (FIXED + jacobians) * n;
-  const double *value[TESI_SOURCES], *gradient[TESI_SOURCES][3];
+  const double *value[TESI_SOURCES], *gradient[TESI_SOURCES][3] = {{NULL}};
   b->kind->points(b, batch, true, &at, next + 4 * q->sources * n);
   for (int s = 0; s < q->sources; s++, next += 4 * n) {
     double *const slopes[3] = {next + n, next + 2 * n, next + 3 * n};
+    if (q->source[s].coefficient) {
+      const TesStatus status = coefficient_values(task, s, batch, &at, next, scratch);
+      if (status != TES_OK) return status;
+      value[s] = next;
+      continue;
+    }
     tesi_batch_evaluate(task->batches[s], batch, q->source[s].values, next, scratch);
     if (q->source[s].gradient) tesi_batch_differentiate(task->batches[s], batch, &at, next, slopes);
     value[s] = next;
@@ -132,6 +147,7 @@ static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const 
   TES_CHECK(task.material < tes_mesh_materials(q->mesh), "material %d, the mesh has %d", what->number,
             tes_mesh_materials(q->mesh));
   for (int s = 0; s < q->sources; s++) {
+    if (q->source[s].coefficient) continue;
     TES_TRY(tesi_batches_create(q->source[s].space, points_of(space), &task.batches[s]));
     if (q->source[s].rt)
       tesi_batches_read_part(task.batches[s], q->source[s].rt, q->source[s].part, q->source[s].nodes);

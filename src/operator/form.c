@@ -4,14 +4,15 @@
 #include "functional/functional.h"
 #include <string.h>
 
-static const char *const names[] = {"diffusion", "mass", "Robin", "divergence", "strain", "transport"};
+static const char *const names[] = {"diffusion", "mass",      "Robin",   "divergence",
+                                    "strain",    "transport", "grad-div"};
 
 static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesTermDesc *t = &form->term[i];
-  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_TRANSPORT,
-            "term %d is of number %d, expected 0..5", i, (int)t->term);
+  TES_CHECK(t->term >= TES_TERM_DIFFUSION && t->term <= TES_TERM_GRAD_DIV,
+            "term %d is of number %d, expected 0..6", i, (int)t->term);
   TES_CHECK(t->factor >= 0 && isfinite(t->factor), "the factor of the %s term is %g, expected > 0",
             names[t->term], t->factor);
   const int parts = space->product ? space->parts : 1;

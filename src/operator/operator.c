@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const TesiOperatorKind *const kinds[] = {
-    &tesi_operator_separable, &tesi_operator_quadrature,     &tesi_operator_mapped,
-    &tesi_operator_saddle,    &tesi_operator_saddle_varying, &tesi_operator_dg,
-    &tesi_operator_transport, &tesi_operator_assembled,      &tesi_operator_assembled_hanging,
-    &tesi_operator_parts};
+    &tesi_operator_separable,  &tesi_operator_quadrature,     &tesi_operator_mapped,
+    &tesi_operator_saddle,     &tesi_operator_saddle_varying, &tesi_operator_dg,
+    &tesi_operator_transport,  &tesi_operator_assembled,      &tesi_operator_assembled_hanging,
+    &tesi_operator_elasticity, &tesi_operator_parts};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
@@ -32,6 +32,9 @@ static const char *refuses(const TesiOperatorKind *kind, const TesOperatorDesc *
   if (desc->space->scalars > 1 && !kind->parts) return "the space has several components";
   if (kind != &tesi_operator_transport && tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0))
     return "the form has a transport term";
+  if (desc->space->element == TES_ELEMENT_Q && kind != &tesi_operator_elasticity &&
+      (tesi_form_term(&desc->form, TES_TERM_STRAIN, 0) || tesi_form_term(&desc->form, TES_TERM_GRAD_DIV, 0)))
+    return "the form has a strain or grad-div term, which couple the components";
   return kind->refuses(desc);
 }
 
@@ -55,7 +58,7 @@ static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const Tesi
   TES_CHECK(known,
             "there is no operator of kind %s; there are separable, quadrature, mapped, saddle, "
             "saddle_varying, dg, transport, "
-            "assembled, assembled_hanging and parts",
+            "assembled, assembled_hanging, elasticity and parts",
             desc->kind);
   TES_FAIL(TES_INVALID_INPUT, "no operator of this form on this space: %s", reasons);
 done:

@@ -43,7 +43,7 @@ typedef struct TesiOperatorKind {
 } TesiOperatorKind;
 extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature, tesi_operator_mapped,
     tesi_operator_saddle, tesi_operator_saddle_varying, tesi_operator_dg, tesi_operator_transport,
-    tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_parts;
+    tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_elasticity, tesi_operator_parts;
 
 struct TesOperator {
   atomic_int references;

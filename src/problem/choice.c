@@ -171,9 +171,11 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   TesiSurvey survey;
   TES_TRY(tesi_survey(p, &survey));
   if (p->mesh->kind == TES_MESH_BOX && aspect_ratio(p->space) > 1.5) survey.stretch = TESI_STRETCHED;
+  if (p->equation->couples)
+    survey.stretch = TESI_EVEN; /* no smoother of lines or cells serves several components */
   warn(p, &survey);
   const TesiSituation situation = {
-      .mesh = p->mesh->kind,
+      .mesh = p->equation->couples ? TES_MESH_CELLS : p->mesh->kind,
       .constant = tesi_operator_constant(p->levels),
       .stretch = p->mesh->kind == TES_MESH_BOX || has_cell_patches(p->space) ? survey.stretch : TESI_EVEN,
       .guess = p->start || p->in_time,

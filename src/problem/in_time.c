@@ -15,7 +15,7 @@ static TesStatus set_numbers(TesProblem *p, double time, double sigma) {
   TesiNumbered now = {0};
   if (it->at == time && it->sigma == sigma) return TES_OK;
   TES_TRY(tesi_numbered_copy(p->mesh, &it->given, &now));
-  TES_TRY(tesi_numbered_at(p->mesh, time, sigma, &now));
+  TES_TRY(tesi_numbered_at(p->mesh, time, 1, sigma, &now));
   tesi_numbered_free(p->mesh, &p->numbered);
   p->numbered = now, now = (TesiNumbered){0};
   for (int c = 0; c <= TESI_AXES; c++) {

@@ -12,7 +12,7 @@
 #include "smoother/smoother.h"
 
 static const TesiEquation *const equations[] = {&tesi_poisson, &tesi_stokes, &tesi_transport,
-                                                &tesi_navier_stokes};
+                                                &tesi_elasticity, &tesi_navier_stokes};
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
@@ -139,15 +139,19 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_problem_choose(p, &smoother));
   const bool symmetric =
       o->order == TES_ORDER_AUTO ? p->method == TES_METHOD_CG : o->order == TES_ORDER_REVERSED;
-  const TesMultigridDesc mg = {
-      .op = p->levels,
-      .precision = p->cycle,
-      .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree, .colours = o->colours},
-      .coarsening = o->coarsening,
-      .coarse = o->coarse,
-      .pre = o->pre,
-      .post = o->post,
-      .symmetric = symmetric};
+  const bool couples = p->equation->couples;
+  const TesMultigridDesc mg = {.op = p->levels,
+                               .precision = p->cycle,
+                               .smoother = {.kind = smoother,
+                                            .local = o->local,
+                                            .degree = couples && !o->smoother_degree ? 5 : o->smoother_degree,
+                                            .ratio = couples ? 15 : 0,
+                                            .colours = o->colours},
+                               .coarsening = o->coarsening,
+                               .coarse = o->coarse,
+                               .pre = o->pre,
+                               .post = o->post,
+                               .symmetric = symmetric};
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
 done:
   return status;
@@ -196,8 +200,9 @@ static TesStatus refuse_conditions(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP, "boundary %s: slip is for flows, %s is none",
-              tes_mesh_boundary_name(p->mesh, i), p->equation->name);
+    TES_CHECK(p->numbered.boundary[i].condition != TES_SLIP || p->equation->slips,
+              "boundary %s: slip is for flows and elasticity, not for %s", tes_mesh_boundary_name(p->mesh, i),
+              p->equation->name);
   for (int i = 0; p->numbered.boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_CHECK(p->numbered.boundary[i].condition != TES_FLUX || p->equation == &tesi_transport,
               "boundary %s: flux is for transport, %s has neumann", tes_mesh_boundary_name(p->mesh, i),
@@ -217,6 +222,7 @@ static TesStatus describe(TesProblem *p, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
   if (p->equation->flow) TES_TRY(p->equation->flow->check(p, desc));
   if (!p->equation->flow) TES_TRY(refuse_conditions(p));
+  if (p->equation->check) TES_TRY(p->equation->check(p, desc));
   if (is_timed(desc)) TES_TRY(tesi_in_time_create(p, desc));
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
@@ -289,6 +295,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
                  {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
                  {"transport_form", (int)desc->transport_form, TES_TRANSPORT_CONSERVATIVE},
+                 {"plane", (int)desc->plane, TES_PLANE_STRESS},
                  {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
                  {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
                  {"solver.method", (int)o->method, TES_METHOD_CG},
@@ -343,6 +350,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->stabilization = desc->stabilization;
   p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
   p->balanced = desc->balance;
+  p->plane = desc->plane;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
 done:
@@ -432,6 +440,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tesi_free(ctx, &p->term);
   tesi_free(ctx, &p->through);
   tesi_balance_destroy(p, &p->balance);
+  tesi_free(ctx, &p->motion);
   tesi_numbered_free(p->mesh, &p->numbered);
   tes_mesh_destroy(&p->mesh);
   tesi_free(ctx, &p);
@@ -483,6 +492,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)
-    if (field[i].derivative == TESI_FIELD_VALUE) info.field[info.fields++] = field[i].name;
+    if (field[i].derivative == TESI_FIELD_VALUE && !field[i].unlisted)
+      info.field[info.fields++] = field[i].name;
   return info;
 }

@@ -40,8 +40,18 @@ typedef struct TesiEquation {
   /* Component `direction` of the force on a boundary: of the fluid on it, or of the support; NULL: there is none. */
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
   const struct TesiMarch *march; /* in time: steps of its own; NULL: those of time/ */
-  bool vector;                   /* the solution has a component a direction; else one */
-  bool in_time;                  /* it may have steps in time */
+  /* Refuses what the equation cannot have, and completes numbers and options; NULL: nothing. */
+  TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
+  /* The right-hand side is there; NULL: nothing. */
+  TesStatus (*balance)(TesProblem *problem);
+  /* After the iteration of a steady problem; NULL: nothing. */
+  TesStatus (*complete)(TesProblem *problem);
+  /* By component: all loads, and what supports do to the body; NULL: that is not known of the equation. */
+  TesStatus (*totals)(const TesProblem *problem, double load[TESI_AXES], double reaction[TESI_AXES]);
+  bool vector;  /* the solution has a component a direction; else one */
+  bool slips;   /* it has the condition slip */
+  bool couples; /* components, in one operator: smoothed by chebyshev in conjugate gradients, on boxes too */
+  bool in_time; /* it may have steps in time */
 } TesiEquation;
 
 /* What flows do otherwise, whose unknowns are velocity and pressure, and discontinuous elements. */
@@ -65,13 +75,14 @@ typedef struct TesiMarch {
   void (*destroy)(TesProblem *problem);
 } TesiMarch;
 
-extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_navier_stokes;
+extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_elasticity,
+    tesi_navier_stokes;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
   TesBoundary *boundary; /* [boundaries + 1], names left out; NULL: values are given everywhere, and are 0 */
   TesData data;          /* a NULL: 1; f NULL: 0 */
-  const TesFunction **a, **c, **f[TESI_AXES]; /* [materials + 1]; NULL inside: that of data */
+  const TesFunction **a, **c, **lambda, **f[TESI_AXES]; /* [materials + 1]; NULL inside: that of data */
 } TesiNumbered;
 
 struct TesProblem {
@@ -88,7 +99,10 @@ struct TesProblem {
   bool conservative, balanced; /* of transport: the form; whether what goes in and out is counted */
   struct TesiBalance *balance; /* NULL: it is not, or is not known before a solve */
   signed char *through;        /* [boundaries + 1] of the transport term */
-  TesTermDesc *term;           /* of the form */
+  TesPlane plane;
+  int motions;       /* rigid motions that nothing holds */
+  double *motion;    /* [motions][length], orthonormal */
+  TesTermDesc *term; /* of the form */
   TesForm form;
   TesSpace *space;
   TesSpace *shape; /* of flows: Q_(k+1), what parts are in a cell, for expressions over them; else NULL */
@@ -131,6 +145,9 @@ TesStatus tesi_problem_create_full(const TesProblem *problem, TesSpace **full);
 int tesi_problem_fields(const TesProblem *problem, TesiField *field);
 /* Those of an equation in space dimension dim, before there is a problem: the vectors are missing. */
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field);
+/* Names of elasticity: u, v (, w), derivatives, lambda, mu, stresses, von_mises, strain_energy; without spaces, vectors
+ * and coefficients. */
+int tesi_elasticity_fields(int dim, TesPlane plane, TesiField *field);
 /* Whether a component of the solution has values on a boundary. */
 bool tesi_problem_given(const TesProblem *problem, int boundary, int component);
 /* v <- v with zeros at Dirichlet nodes. */
@@ -148,8 +165,9 @@ size_t tesi_problem_spare(const TesProblem *problem);
 /* f: the right-hand side where the description has none. */
 TesStatus tesi_numbered_create(TesContext *ctx, const TesProblemDesc *desc, double f, TesiNumbered *numbered);
 TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to);
-/* All functions become those at a time, and c becomes c + sigma. */
-TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double sigma, TesiNumbered *numbered);
+/* All functions become those at a time, and c becomes factor c + offset. */
+TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, double offset,
+                           TesiNumbered *numbered);
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
 /* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a
  * Dirichlet or Robin boundary or a mass term. TES_INVALID_INPUT names a cell of the first part where it is not. A

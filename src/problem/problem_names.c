@@ -60,6 +60,7 @@ done:
 static TesStatus refuse_normals(TesContext *ctx, const TesData *data) {
   TesStatus status = refuse_normal(ctx, "a", data->a);
   if (status == TES_OK) status = refuse_normal(ctx, "c", data->c);
+  if (status == TES_OK) status = refuse_normal(ctx, "lambda", data->lambda);
   for (int i = 0; i < TESI_AXES && status == TES_OK; i++) status = refuse_normal(ctx, "f", data->f[i]);
   for (int i = 0; i < TESI_AXES && status == TES_OK; i++) status = refuse_normal(ctx, "b", data->b[i]);
   return status;
@@ -121,6 +122,7 @@ static TesStatus number_materials(TesContext *ctx, const TesProblemDesc *desc, T
     TES_TRY(place(ctx, material->where, tes_mesh_find_material(desc->mesh, material->name, &number)));
     set_function(&n->a[number], material->data.a);
     set_function(&n->c[number], material->data.c);
+    set_function(&n->lambda[number], material->data.lambda);
     for (int k = 0; k < TESI_AXES; k++) set_function(&n->f[k][number], material->data.f[k]);
   }
 done:
@@ -133,6 +135,7 @@ static TesStatus allocate(const TesMesh *mesh, bool boundaries, TesiNumbered *n)
   const int materials = tes_mesh_materials(mesh);
   TES_ALLOC(&n->a, materials + 1);
   TES_ALLOC(&n->c, materials + 1);
+  TES_ALLOC(&n->lambda, materials + 1);
   for (int i = 0; i < TESI_AXES; i++) TES_ALLOC(&n->f[i], materials + 1);
   if (boundaries) TES_ALLOC(&n->boundary, tes_mesh_boundaries(mesh) + 1);
 done:
@@ -142,6 +145,7 @@ done:
 static void retain_data(TesiNumbered *n, const TesData *data) {
   n->data.a = tesi_function_retain(data->a);
   n->data.c = tesi_function_retain(data->c);
+  n->data.lambda = tesi_function_retain(data->lambda);
   for (int i = 0; i < TESI_AXES; i++) n->data.f[i] = tesi_function_retain(data->f[i]);
   for (int i = 0; i < TESI_AXES; i++) n->data.b[i] = tesi_function_retain(data->b[i]);
 }
@@ -174,17 +178,18 @@ TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, Tesi
   for (int i = 0; i < tes_mesh_materials(mesh); i++) {
     set_function(&to->a[i], from->a[i]);
     set_function(&to->c[i], from->c[i]);
+    set_function(&to->lambda[i], from->lambda[i]);
     for (int k = 0; k < TESI_AXES; k++) set_function(&to->f[k][i], from->f[k][i]);
   }
 done:
   return status;
 }
 
-/* *f <- factor-free f + offset at a time; NULL stays NULL. */
-static TesStatus bind(const TesFunction **f, double time, double offset) {
+/* *f <- factor f + offset at a time; NULL stays NULL. */
+static TesStatus bind_affine(const TesFunction **f, double time, double factor, double offset) {
   TesFunction *shifted = NULL, *bound = NULL;
   if (!*f) return TES_OK;
-  TesStatus status = tesi_function_affine(*f, 1, offset, &shifted);
+  TesStatus status = tesi_function_affine(*f, factor, offset, &shifted);
   if (status == TES_OK) status = tesi_function_at(shifted, time, &bound);
   tes_function_destroy(&shifted);
   if (status != TES_OK) return status;
@@ -193,24 +198,27 @@ static TesStatus bind(const TesFunction **f, double time, double offset) {
   return TES_OK;
 }
 
-static TesStatus bind_data(double time, double sigma, const TesFunction **a, const TesFunction **c) {
-  const TesStatus status = bind(a, time, 0);
-  return status == TES_OK ? bind(c, time, sigma) : status;
+static TesStatus bind(const TesFunction **f, double time) {
+  return bind_affine(f, time, 1, 0);
 }
 
-TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double sigma, TesiNumbered *n) {
+TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, double offset, TesiNumbered *n) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  TES_TRY(bind_data(time, sigma, &n->data.a, &n->data.c));
-  for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.f[k], time, 0));
-  for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.b[k], time, 0));
+  TES_TRY(bind(&n->data.a, time));
+  TES_TRY(bind(&n->data.lambda, time));
+  TES_TRY(bind_affine(&n->data.c, time, factor, offset));
+  for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.f[k], time));
+  for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->data.b[k], time));
   for (int i = 0; i < tes_mesh_materials(mesh); i++) {
-    TES_TRY(bind_data(time, sigma, &n->a[i], &n->c[i]));
-    for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->f[k][i], time, 0));
+    TES_TRY(bind(&n->a[i], time));
+    TES_TRY(bind(&n->lambda[i], time));
+    TES_TRY(bind_affine(&n->c[i], time, factor, offset));
+    for (int k = 0; k < TESI_AXES; k++) TES_TRY(bind(&n->f[k][i], time));
   }
   for (int i = 0; n->boundary && i < tes_mesh_boundaries(mesh); i++) {
-    for (int k = 0; k <= TESI_AXES; k++) TES_TRY(bind(&n->boundary[i].g[k], time, 0));
-    TES_TRY(bind(&n->boundary[i].alpha, time, 0));
+    for (int k = 0; k <= TESI_AXES; k++) TES_TRY(bind(&n->boundary[i].g[k], time));
+    TES_TRY(bind(&n->boundary[i].alpha, time));
   }
 done:
   return status;
@@ -219,8 +227,8 @@ done:
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   if (!mesh) return;
   TesContext *ctx = mesh->context;
-  const TesFunction ***arrays[] = {&numbered->a, &numbered->c, &numbered->f[0], &numbered->f[1],
-                                   &numbered->f[2]};
+  const TesFunction ***arrays[] = {&numbered->a,    &numbered->c,    &numbered->lambda,
+                                   &numbered->f[0], &numbered->f[1], &numbered->f[2]};
   for (int i = 0; numbered->boundary && i < tes_mesh_boundaries(mesh); i++)
     set_boundary(&numbered->boundary[i], &(TesBoundary){0});
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
@@ -229,6 +237,7 @@ void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered) {
   }
   set_function(&numbered->data.a, NULL);
   set_function(&numbered->data.c, NULL);
+  set_function(&numbered->data.lambda, NULL);
   for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.f[i], NULL);
   for (int i = 0; i < TESI_AXES; i++) set_function(&numbered->data.b[i], NULL);
   tesi_free(ctx, &numbered->boundary);

@@ -11,8 +11,14 @@ static int flow_fields(int dim, const TesSpace *shape, const TesVector *u, const
   int count = 0;
   for (int c = 0; c < dim; c++)
     for (int i = 0; i <= dim; i++)
-      field[count++] = (TesiField){tesi_field_names[c][i], shape, u, i - 1, rt, c, 0};
-  field[count++] = (TesiField){"p", shape, u, TESI_FIELD_VALUE, rt, dim, 0};
+      field[count++] = (TesiField){.name = tesi_field_names[c][i],
+                                   .space = shape,
+                                   .vector = u,
+                                   .derivative = i - 1,
+                                   .rt = rt,
+                                   .part = c};
+  field[count++] = (TesiField){
+      .name = "p", .space = shape, .vector = u, .derivative = TESI_FIELD_VALUE, .rt = rt, .part = dim};
   return count;
 }
 
@@ -48,6 +54,7 @@ int tesi_problem_fields(const TesProblem *p, TesiField *field) {
 int tesi_equation_fields(TesEquation equation, int dim, TesiField *field) {
   if (equation == TES_NAVIER_STOKES) return tesi_navier_stokes_fields(dim, field);
   if (equation == TES_STOKES) return flow_fields(dim, NULL, NULL, NULL, field);
+  if (equation == TES_ELASTICITY) return tesi_elasticity_fields(dim, TES_PLANE_STRAIN, field);
   return tesi_fields_of(dim, 1, NULL, NULL, field);
 }
 

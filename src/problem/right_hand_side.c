@@ -240,7 +240,7 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
     TES_TRY(p->equation->flow->lift(p));
   } else {
     TES_TRY(subtract_lifting(p));
-    TES_TRY(check_balances(p));
+    TES_TRY(p->equation->balance ? p->equation->balance(p) : check_balances(p));
   }
   p->times.right_hand_side = tesi_now() - start;
 done:

@@ -13,6 +13,7 @@ static TesStatus complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   if (p->equation->flow) return p->equation->flow->complete(p);
+  if (p->equation->complete) return p->equation->complete(p);
   for (int c = 0; c < p->space->parts && p->shift; c++) {
     const TesVector shift = tesi_space_range(p->space, p->shift, c);
     TesVector u = tesi_space_range(p->space, p->u, c);

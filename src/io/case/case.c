@@ -106,6 +106,7 @@ static void clear_functions(int count, const TesFunction **function) {
 static void clear_data(TesData *data) {
   clear_functions(1, &data->a);
   clear_functions(1, &data->c);
+  clear_functions(1, &data->lambda);
   clear_functions(3, data->f);
   clear_functions(3, data->b);
 }

@@ -109,7 +109,8 @@ static TesStatus add_all(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiCaseFace *all = &r->draft.all;
   r->draft.c.mesh.rest = all->condition ? "rest" : NULL;
-  if (!all->condition && r->draft.c.problem.equation != TES_STOKES)
+  if (!all->condition && r->draft.c.problem.equation != TES_STOKES &&
+      r->draft.c.problem.equation != TES_ELASTICITY)
     TES_TRY(tes_function_create_constant(ctx, 0, &all->g[0]));
   if (!all->condition) all->condition = TESI_CASE_DIRICHLET;
   TES_TRY(tesi_case_add_boundary(r, NULL, NULL, all));
@@ -211,6 +212,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesMeshDesc *mesh = &r->draft.c.mesh;
   TES_TRY(tesi_case_check_flow(r));
+  TES_TRY(tesi_case_check_elasticity(r));
   TES_TRY(tesi_case_check_time(r));
   if (r->error_count) goto done;
   TES_TRY(tesi_case_check_mesh(r));
@@ -244,13 +246,17 @@ void tesi_case_finish(TesiCaseReader *r) {
   TesiCaseDraft *d = &r->draft;
   TesCase *c = &d->c;
   const int pressure = c->mesh.dim == 2 ? 2 : 3; /* after an error there may be a third velocity in 2D */
-  c->problem.data = (TesData){.a = d->a, .c = d->reaction, .f = {d->f[0], d->f[1], d->f[2]}};
+  c->problem.data =
+      (TesData){.a = d->a, .c = d->reaction, .lambda = d->lambda, .f = {d->f[0], d->f[1], d->f[2]}};
+  tes_function_destroy(&d->young);
+  tes_function_destroy(&d->poisson);
   for (int i = 0; i < 3; i++) c->problem.exact[i] = d->exact[i];
   for (int i = 0; i < 3; i++) c->problem.data.b[i] = d->b[i];
   c->problem.stabilization = (TesStreamline)d->stabilization;
   if (d->form <= TES_FLOW_SYMMETRIC) c->problem.flow_form = (TesFlowForm)d->form;
   if (d->form > TES_FLOW_SYMMETRIC + 1) c->problem.transport_form = TES_TRANSPORT_CONSERVATIVE;
-  c->problem.initial[0] = d->initial;
+  for (int i = 0; i < 3; i++) c->problem.initial[i] = d->initial[i];
+  for (int i = 0; i < 3; i++) tes_function_destroy(&d->initial_velocity[i]);
   c->problem.solver.guess = d->guess == 0 ? -1 : d->guess;
   if (d->exact_pressure) tes_function_destroy((TesFunction **)&c->problem.exact[pressure]);
   if (d->exact_pressure) c->problem.exact[pressure] = d->exact_pressure;

@@ -9,8 +9,8 @@ static const TesiYaml *given(const TesiCaseReader *r, const char *path) {
 
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text) {
   int *condition = (int *)((char *)&r->draft + tesi_case_keys[row].target);
-  if (strcmp(text, "slip") != 0 && strcmp(text, "outflow") != 0) return false;
-  *condition = *text == 's' ? TESI_CASE_SLIP : TESI_CASE_OUTFLOW;
+  if (strcmp(text, "slip") != 0 && strcmp(text, "outflow") != 0 && strcmp(text, "roller") != 0) return false;
+  *condition = *text == 's' ? TESI_CASE_SLIP : *text == 'o' ? TESI_CASE_OUTFLOW : TESI_CASE_ROLLER;
   return true;
 }
 
@@ -48,6 +48,9 @@ static TesStatus check_face(TesiCaseReader *r, const char *name, const TesiCaseF
   snprintf(path, sizeof path, "boundary.%s", name);
   const int row = tesi_case_row(path);
   if (!face->condition) return TES_OK;
+  if (r->draft.c.problem.equation == TES_ELASTICITY) return tesi_case_check_elastic_face(r, path, face);
+  if (face->condition > TESI_CASE_FLUX)
+    return tesi_case_error(r, row, r->node[row], "displacement, traction and roller belong to elasticity");
   if (!flow && face->condition == TESI_CASE_OUTFLOW && r->draft.c.problem.equation == TES_TRANSPORT)
     return check_zero_outflow(r, path, face);
   if (face->condition == TESI_CASE_FLUX) {
@@ -142,13 +145,16 @@ static TesStatus refuse_flow_keys(TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
   const int f = tesi_case_row("data.f"), exact = tesi_case_row("data.exact"),
             element = tesi_case_row("space.element");
-  const bool dg = d->c.problem.element == TES_ELEMENT_DG;
+  const bool dg = d->c.problem.element == TES_ELEMENT_DG, elastic = d->c.problem.equation == TES_ELASTICITY;
   for (int i = 0; i < 4; i++)
     if (!dg || strcmp(flow[i], "solver.penalty") != 0) TES_TRY(belongs(r, flow[i], "stokes"));
-  if (r->entries[f]) TES_TRY(tesi_case_error(r, f, r->node[f], "expected one expression, got a list"));
+  if (r->entries[f] && !elastic)
+    TES_TRY(tesi_case_error(r, f, r->node[f], "expected one expression, got a list"));
+  if (r->entries[exact] && !elastic)
+    TES_TRY(tesi_case_error(r, exact, r->node[exact], "expected one expression, got a list"));
   if (given(r, "data.exact.velocity") || given(r, "data.exact.pressure"))
-    TES_TRY(tesi_case_error(r, exact, r->node[exact],
-                            "velocity and pressure belong to stokes: expected one expression"));
+    TES_TRY(tesi_case_error(r, exact, r->node[exact], "velocity and pressure belong to stokes: expected %s",
+                            elastic ? "a list" : "one expression"));
   if (d->c.problem.element == TES_ELEMENT_RT)
     TES_TRY(tesi_case_error(r, element, r->node[element],
                             "poisson has the elements q and dg; rt belongs to stokes"));

@@ -1,4 +1,5 @@
 /* Boundaries and materials by name: the lists of the problem. */
+#include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 
@@ -19,11 +20,35 @@ static void place_of(const TesiCaseReader *r, const TesiYaml *node, char where[2
 }
 
 /* An outflow gives the stress, and a pressure is one against the normal. */
-static const TesCondition meaning[] = {
-    [TESI_CASE_DIRICHLET] = TES_DIRICHLET, [TESI_CASE_NEUMANN] = TES_NEUMANN,
-    [TESI_CASE_ROBIN] = TES_ROBIN,         [TESI_CASE_VELOCITY] = TES_DIRICHLET,
-    [TESI_CASE_SLIP] = TES_SLIP,           [TESI_CASE_OUTFLOW] = TES_NEUMANN,
-    [TESI_CASE_PRESSURE] = TES_NEUMANN,    [TESI_CASE_FLUX] = TES_FLUX};
+static const TesCondition meaning[] = {[TESI_CASE_DIRICHLET] = TES_DIRICHLET,
+                                       [TESI_CASE_NEUMANN] = TES_NEUMANN,
+                                       [TESI_CASE_ROBIN] = TES_ROBIN,
+                                       [TESI_CASE_VELOCITY] = TES_DIRICHLET,
+                                       [TESI_CASE_SLIP] = TES_SLIP,
+                                       [TESI_CASE_OUTFLOW] = TES_NEUMANN,
+                                       [TESI_CASE_PRESSURE] = TES_NEUMANN,
+                                       [TESI_CASE_DISPLACEMENT] = TES_DIRICHLET,
+                                       [TESI_CASE_TRACTION] = TES_NEUMANN,
+                                       [TESI_CASE_ROLLER] = TES_SLIP,
+                                       [TESI_CASE_FLUX] = TES_FLUX};
+
+/* Of elasticity: sigma n = -P n. */
+static TesStatus press(TesiCaseReader *r, const TesFunction *pressure, TesBoundary *entry) {
+  static const char *const normal[3] = {"nx", "ny", "nz"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const size_t size = strlen(tes_function_text(pressure)) + 16;
+  char *text = NULL;
+  TES_ALLOC(&text, size);
+  for (int c = 0; c < (r->draft.c.mesh.dim == 2 ? 2 : 3); c++) {
+    snprintf(text, size, "-(%s)*%s", tes_function_text(pressure), normal[c]);
+    TES_TRY(tes_function_create_expression(ctx, text, (TesFunction **)&entry->g[c]));
+    TES_TRY(tesi_function_set_where((TesFunction *)entry->g[c], tesi_function_where(pressure)));
+  }
+done:
+  tesi_free(ctx, &text);
+  return status;
+}
 
 TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face) {
   TesContext *ctx = r->ctx;
@@ -32,13 +57,18 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
   *entry = (TesBoundary){
       .condition = meaning[face->condition], .g = {face->g[0], face->g[1], face->g[2]}, .alpha = face->alpha};
-  if (face->pressure)
+  const bool presses = face->pressure && p->equation == TES_ELASTICITY;
+  TesFunction *pressure = presses ? face->pressure : NULL;
+  if (face->pressure && !presses)
     entry->g[r->draft.c.mesh.dim] = face->pressure; /* alone: with `pressure` there is no g */
+  if (face->condition == TESI_CASE_DISPLACEMENT && face->free) entry->components = ~face->free & 7;
   *face = (TesiCaseFace){0};
+  if (presses) TES_TRY(press(r, pressure, entry));
   entry->name = name ? tesi_strdup(ctx, name) : NULL;
   entry->where = where ? tesi_strdup(ctx, where) : NULL;
   if ((name && !entry->name) || (where && !entry->where)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
 done:
+  tes_function_destroy(&pressure);
   return status;
 }
 
@@ -54,8 +84,10 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   r->draft.all = (TesiCaseFace){0};
   r->row_path = "boundary.all", r->named_path = "boundary", r->named = node->key;
   status = tesi_case_row_value(r, row, node);
-  r->row_path = NULL;
   face = r->draft.all;
+  if (status == TES_OK && face.condition && r->draft.c.problem.equation == TES_ELASTICITY)
+    status = tesi_case_check_elastic_face(r, "boundary.all", &face);
+  r->row_path = NULL;
   r->draft.all = all;
   r->node[row] = kept;
   place_of(r, node, where);
@@ -64,8 +96,10 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   TES_TRY(status);
   TES_TRY(added);
   if (none && !r->error_count)
-    TES_TRY(
-        tesi_case_error(r, row, node, "%.60s has no condition: give dirichlet, neumann or robin", node->key));
+    TES_TRY(tesi_case_error(r, row, node, "%.60s has no condition: give %s", node->key,
+                            r->draft.c.problem.equation == TES_ELASTICITY
+                                ? "displacement, traction, pressure, roller or robin"
+                                : "dirichlet, neumann or robin"));
 done:
   return status;
 }
@@ -94,6 +128,57 @@ static TesStatus read_function(TesiCaseReader *r, const char *path, const TesiYa
   return status;
 }
 
+/* A list, one a direction. */
+static TesStatus read_load(TesiCaseReader *r, const TesiYaml *node, const TesFunction **f) {
+  TesFunction *kept[3];
+  memcpy(kept, r->draft.f, sizeof kept);
+  memset(r->draft.f, 0, sizeof r->draft.f);
+  const TesStatus status = node->kind == TESI_YAML_LIST
+                               ? tesi_case_value(r, tesi_case_row("data.f"), node)
+                               : tesi_case_error(r, tesi_case_row("data.f"), node,
+                                                 "expected a list of expressions, one a direction");
+  for (int c = 0; c < 3; c++) f[c] = r->draft.f[c];
+  memcpy(r->draft.f, kept, sizeof kept);
+  return status;
+}
+
+/* Constants, density, f. */
+static TesStatus read_elastic_material(TesiCaseReader *r, const TesiYaml *map, TesData *data) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiCaseDraft *d = &r->draft;
+  const TesFunction *young = NULL, *poisson = NULL;
+  const struct {
+    const char *key, *path;
+    TesFunction **slot;
+    const TesFunction **target;
+  } known[] = {{"lambda", "data.lambda", &d->lambda, &data->lambda},
+               {"mu", "data.mu", &d->a, &data->a},
+               {"young", "data.young", &d->young, &young},
+               {"poisson", "data.poisson", &d->poisson, &poisson},
+               {"density", "data.density", &d->reaction, &data->c}};
+  for (const TesiYaml *child = map->first; child; child = child->next) {
+    size_t i = 0;
+    while (i < sizeof known / sizeof *known && strcmp(child->key, known[i].key)) i++;
+    if (i < sizeof known / sizeof *known)
+      TES_TRY(read_function(r, known[i].path, child, known[i].slot, known[i].target));
+    else if (!strcmp(child->key, "f"))
+      TES_TRY(read_load(r, child, data->f));
+    else
+      TES_TRY(tesi_case_error(r, tesi_case_row("data"), child,
+                              "unknown key '%.60s'; known keys: lambda, mu, young, poisson, density, f",
+                              child->key));
+  }
+  if (!r->error_count)
+    TES_TRY(tesi_case_elastic_constants(r, map, "data.materials", (TesFunction **)&young,
+                                        (TesFunction **)&poisson, (TesFunction **)&data->lambda,
+                                        (TesFunction **)&data->a));
+done:
+  tes_function_destroy((TesFunction **)&young);
+  tes_function_destroy((TesFunction **)&poisson);
+  return status;
+}
+
 static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -110,6 +195,10 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
     goto done;
   }
   r->row_path = "data", r->named_path = "data.materials", r->named = map->key;
+  if (d->c.problem.equation == TES_ELASTICITY) {
+    TES_TRY(read_elastic_material(r, map, &material->data));
+    goto done;
+  }
   for (const TesiYaml *child = map->first; child; child = child->next) {
     if (!strcmp(child->key, "a"))
       TES_TRY(read_function(r, "data.a", child, &d->a, &material->data.a));

@@ -6,7 +6,7 @@
 #include "io/case/case_schema.h"
 #include "io/yaml.h"
 
-enum { TESI_CASE_ROWS = 240, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
+enum { TESI_CASE_ROWS = 300, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
 typedef struct TesiCaseReader {
   TesContext *ctx;
@@ -81,6 +81,13 @@ bool tesi_case_has_list(const TesiCaseReader *r, int d);
 
 /* So many steps, or {time: number}: of any key. */
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every);
+/* Keys of elasticity (case_elasticity.c): those of the case, and a face at its row; then lambda and mu of what was
+ * given. */
+TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
+TesStatus tesi_case_check_elastic_face(TesiCaseReader *r, const char *path, const TesiCaseFace *face);
+TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
+                                      TesFunction **young, TesFunction **poisson, TesFunction **lambda,
+                                      TesFunction **mu);
 /* Keys of problems in time (case_time.c). */
 TesStatus tesi_case_check_time(TesiCaseReader *r);
 

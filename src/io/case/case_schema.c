@@ -31,7 +31,7 @@
       {.path = "boundary." name ".robin",                                                                    \
        .type = TESI_KEY_MAP,                                                                                 \
        .repeated = true,                                                                                     \
-       .help = "a du/dn + alpha u = g"},                                                                     \
+       .help = "a du/dn + alpha u = g; elasticity: springs, sigma n + alpha u = g"},                         \
       {.path = "boundary." name ".robin.alpha",                                                              \
        .type = TESI_KEY_BOUNDARY,                                                                            \
        .target = AT(member.alpha),                                                                           \
@@ -40,10 +40,11 @@
        .help = "coefficient of u, not negative"},                                                            \
       {.path = "boundary." name ".robin.g",                                                                  \
        .type = TESI_KEY_BOUNDARY,                                                                            \
+       .lists = true,                                                                                        \
        .target = AT(member.g),                                                                               \
        .required = true,                                                                                     \
        .repeated = true,                                                                                     \
-       .help = "right-hand side"},                                                                           \
+       .help = "right-hand side; elasticity: a list"},                                                       \
       {.path = "boundary." name ".velocity",                                                                 \
        .type = TESI_KEY_VECTOR,                                                                              \
        .target = AT(member.g),                                                                               \
@@ -64,19 +65,38 @@
        .type = TESI_KEY_EXPRESSION,                                                                          \
        .target = AT(member.pressure),                                                                        \
        .repeated = true,                                                                                     \
-       .help = "flows: nu du/dn - p n = -this n"},                                                           \
+       .help = "flows: nu du/dn - p n = -this n; elasticity: sigma n = -this n"},                            \
+      {.path = "boundary." name ".flux",                                                                     \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
+       .target = AT(member.g),                                                                               \
+       .repeated = true,                                                                                     \
+       .help = "transport: a du/dn - (b.n) u = this, what enters"},                                          \
+      {.path = "boundary." name ".displacement",                                                             \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
+       .lists = true,                                                                                        \
+       .target = AT(member.g),                                                                               \
+       .repeated = true,                                                                                     \
+       .help = "elasticity: u = this list, where null leaves a component free; `exact`: data.exact"},        \
+      {.path = "boundary." name ".traction",                                                                 \
+       .type = TESI_KEY_BOUNDARY,                                                                            \
+       .lists = true,                                                                                        \
+       .target = AT(member.g),                                                                               \
+       .repeated = true,                                                                                     \
+       .help = "elasticity: sigma n = this list, n the outer normal"},                                       \
   {                                                                                                          \
-    .path = "boundary." name ".flux", .type = TESI_KEY_BOUNDARY, .target = AT(member.g), .repeated = true,   \
-    .help = "transport: a du/dn - (b.n) u = this, what enters"                                               \
+    .path = "boundary." name ".roller", .type = TESI_KEY_CHOICE, .target = AT(member.slip),                  \
+    .choices = WORDS("true"), .repeated = true,                                                              \
+    .help = "elasticity: u.n = 0 without tangential stress, on faces along the axes; the word `roller` "     \
+            "says the same"                                                                                  \
   }
 
 /* clang-format off */
 const TesiKey tesi_case_keys[] = {
   {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation),
-   .choices = WORDS("poisson", "stokes", "transport"), .required = true,
+   .choices = WORDS("poisson", "stokes", "transport", "elasticity"), .required = true,
    .help = "the equation; poisson: -div(a grad u) + c u = f; stokes: -div(nu grad u) + alpha u + grad p = f, "
      "div u = 0, on boxes; transport: u_t - div(a grad u) + b . grad u + c u = f in time, or "
-     "steady without u_t"},
+     "steady without u_t; elasticity: -div(lambda div u I + 2 mu eps(u)) = f"},
 
   {.path = "constants", .type = TESI_KEY_CONSTANTS, .fallback_note = "none",
    .help = "names of numbers, for all expressions of the case; a name may stand in those below it"},
@@ -170,21 +190,27 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
   {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1",
-   .fallback_note = "1; stokes, transport: 0", .help = "right-hand side; stokes: a list"},
+   .fallback_note = "1; stokes, transport, elasticity: 0", .help = "right-hand side; stokes, elasticity: a list"},
   {.path = "data.a", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback = "1", .help = "diffusion, positive"},
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
    .help = "transport: velocity"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",
    .help = "reaction, not negative"},
-  {.path = "data.exact", .type = TESI_KEY_EXPRESSION, .target = AT(exact), .fallback_note = "not known",
-   .map_too = true, .help = "exact solution: the report tells the errors; stokes: {velocity: [..], pressure: ..}"},
+  {.path = "data.exact", .type = TESI_KEY_FIELD, .target = AT(exact), .fallback_note = "not known",
+   .map_too = true,
+   .help = "exact solution: the report tells the errors; elasticity: a list; stokes: {velocity: [..], pressure: ..}"},
   {.path = "data.exact.velocity", .type = TESI_KEY_VECTOR, .target = AT(exact),
    .fallback_note = "not known", .help = "stokes: the exact velocity"},
   {.path = "data.exact.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(exact_pressure),
    .fallback_note = "not known",
    .help = "stokes: the exact pressure; its mean does not matter where no face is open"},
-  {.path = "data.initial", .type = TESI_KEY_EXPRESSION, .target = AT(initial),
-   .fallback_note = "data.exact, else 0", .help = "the solution at `time.start`, taken at the nodes"},
+  {.path = "data.initial", .type = TESI_KEY_EXPRESSION, .target = AT(initial), .map_too = true,
+   .fallback_note = "data.exact, else 0",
+   .help = "the solution at `time.start`, taken at the nodes; elasticity: {displacement: [..], velocity: [..]}"},
+  {.path = "data.initial.displacement", .type = TESI_KEY_VECTOR, .target = AT(initial),
+   .fallback_note = "data.exact, else 0", .help = "elasticity: u at `time.start`"},
+  {.path = "data.initial.velocity", .type = TESI_KEY_VECTOR, .target = AT(initial_velocity),
+   .fallback_note = "that of data.exact, else 0", .help = "elasticity: u_t at `time.start`"},
   {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "1",
    .help = "stokes: viscosity, positive"},
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
@@ -194,8 +220,22 @@ const TesiKey tesi_case_keys[] = {
    .help = "stokes: gradient, nu grad u, or symmetric, 2 nu eps(u); auto: symmetric where nu is not a number. "
      "transport: convective (auto), b . grad u, or conservative, div(b u)"},
 
+  {.path = "data.lambda", .type = TESI_KEY_EXPRESSION, .target = AT(lambda), .fallback_note = "none",
+   .help = "elasticity: Lame's first constant, with `mu`: 3 lambda + 2 mu > 0 (2D: lambda + mu > 0)"},
+  {.path = "data.mu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "none",
+   .help = "elasticity: the shear modulus, positive"},
+  {.path = "data.young", .type = TESI_KEY_EXPRESSION, .target = AT(young), .fallback_note = "none",
+   .help = "elasticity: Young's modulus, positive, with `poisson` in the place of lambda and mu"},
+  {.path = "data.poisson", .type = TESI_KEY_EXPRESSION, .target = AT(poisson), .fallback_note = "none",
+   .help = "elasticity: Poisson's ratio, between -1 and 1/2"},
+  {.path = "data.plane", .type = TESI_KEY_CHOICE, .target = AT(c.problem.plane), .choices = WORDS("strain", "stress"),
+   .fallback = "strain", .help = "elasticity in 2D: nothing moves out of the plane, or no stress acts out of it"},
+  {.path = "data.density", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "1",
+   .help = "elasticity with `time`: mass a volume, positive"},
+
   {.path = "data.materials", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "NAME: {a, c, f} for materials that a mesh file names; what is left out is as above. A box has none"},
+   .help = "NAME: {a, c, f} (elasticity: lambda, mu or young, poisson; density, f) for materials that a mesh file "
+     "names; what is left out is as above. A box has none"},
 
   {.path = "boundary", .type = TESI_KEY_MAP,
    .help = "what holds on the faces of the box, or on boundaries by their names"},

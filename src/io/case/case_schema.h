@@ -16,23 +16,28 @@ typedef enum TesiCaseCondition {
   TESI_CASE_SLIP,
   TESI_CASE_OUTFLOW,
   TESI_CASE_PRESSURE,
-  TESI_CASE_FLUX
+  TESI_CASE_FLUX,
+  TESI_CASE_DISPLACEMENT,
+  TESI_CASE_TRACTION,
+  TESI_CASE_ROLLER
 } TesiCaseCondition;
 
 /* What holds on one face. */
 typedef struct TesiCaseFace {
   int condition;         /* TesiCaseCondition */
   TesFunction *g[3];     /* values, flux, stress or right-hand side of the Robin condition, by component */
-  TesFunction *pressure; /* flows */
+  TesFunction *pressure; /* flows and elasticity */
   TesFunction *alpha;    /* Robin only */
   int slip;
+  unsigned free; /* bit c: component c of a displacement is */
 } TesiCaseFace;
 
 /* A case while it is read. */
 typedef struct TesiCaseDraft {
   TesCase c;
-  TesFunction *a, *reaction; /* flows: nu, alpha */
-  TesFunction *f[3], *exact[3], *exact_pressure, *initial, *where, *map[3], *b[3];
+  TesFunction *a, *reaction; /* flows: nu, alpha; elasticity: mu, density */
+  TesFunction *lambda, *young, *poisson;
+  TesFunction *f[3], *exact[3], *exact_pressure, *initial[3], *initial_velocity[3], *where, *map[3], *b[3];
   int stabilization, form;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;
@@ -49,7 +54,7 @@ typedef enum TesiKeyType {
   TESI_KEY_NUMBER,     /* a number or a constant expression; target: double */
   TESI_KEY_NUMBERS,    /* one for all directions, or one a direction; target: double[3] */
   TESI_KEY_EXPRESSION, /* target: TesFunction * */
-  TESI_KEY_BOUNDARY,   /* the same over a boundary, with its normal */
+  TESI_KEY_BOUNDARY,   /* the same over a boundary, with its normal; `lists`: or a list of them */
   TESI_KEY_VECTOR,     /* a list of expressions, one a direction; target: TesFunction *[3] */
   TESI_KEY_FIELD,      /* an expression or such a list; target: TesFunction *[3] */
   TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
@@ -75,6 +80,7 @@ typedef struct TesiKey {
   bool open, required;
   bool automatic;            /* integers: "auto" is allowed and becomes -1 */
   bool map_too;              /* expressions: or keys, the rows below */
+  bool lists;                /* of a boundary: or a list, one a direction; target: TesFunction *[3] */
   bool repeated;             /* rows of single faces, which the help tells once */
   const char *fallback;      /* the default, in the words of the file; NULL: none */
   const char *fallback_note; /* what the help says instead */

@@ -213,11 +213,14 @@ done:
 /* The word `exact` for a value of u. */
 static TesStatus take_exact(TesiCaseReader *r, int row, const TesiYaml *node) {
   const char *key = tesi_key_name(&tesi_case_keys[row]);
-  if (strcmp(key, "dirichlet"))
-    return tesi_case_error(r, row, node,
-                           "`exact` is the value of u itself, for dirichlet: write out what %s is", key);
+  const bool displacement = !strcmp(key, "displacement");
+  TesFunction **to = target(r, row);
+  if (strcmp(key, "dirichlet") && !displacement)
+    return tesi_case_error(
+        r, row, node,
+        "`exact` is the value of u itself, for dirichlet and displacement: write out what %s is", key);
   if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "`exact` needs data.exact");
-  *(TesFunction **)target(r, row) = tesi_function_retain(r->draft.exact[0]);
+  for (int c = 0; c < (displacement ? 3 : 1); c++) to[c] = tesi_function_retain(r->draft.exact[c]);
   return TES_OK;
 }
 
@@ -232,11 +235,16 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
-/* Two or three expressions. Counted in r->entries. */
+/* Two or three expressions. Counted in r->entries. Entries of a displacement may be null. */
 static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesFunction **to = target(r, row);
+  const char *const *names =
+      tesi_case_keys[row].type == TESI_KEY_BOUNDARY ? tesi_boundary_names : tesi_space_names;
+  const bool displacement = tesi_case_keys[row].type == TESI_KEY_BOUNDARY &&
+                            !strcmp(tesi_key_name(&tesi_case_keys[row]), "displacement");
+  TesiCaseFace *const face = (TesiCaseFace *)(void *)((char *)to - offsetof(TesiCaseFace, g));
   char message[TESI_EXPRESSION_MESSAGE];
   int n = 0;
   if (node->kind != TESI_YAML_LIST) return tesi_case_wrong(r, row, node);
@@ -244,12 +252,16 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
     return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);
   r->entries[row] = node->count;
   for (const TesiYaml *item = node->first; item; item = item->next, n++) {
+    if (displacement && tesi_yaml_is_null(item) && *item->text) {
+      face->free |= 1u << n;
+      continue;
+    }
     if (item->kind != TESI_YAML_SCALAR || !*item->text) {
       TES_TRY(tesi_case_error(r, row, item, "expected an expression in x, y, z, t in entry %d", n + 1));
       continue;
     }
     tes_function_destroy(&to[n]);
-    status = tesi_function_from_text(ctx, item->text, tesi_space_names, &to[n], message);
+    status = tesi_function_from_text(ctx, item->text, names, &to[n], message);
     if (status == TES_OK) status = tesi_case_mark(r, row, item, to[n]);
     if (status == TES_INVALID_INPUT) status = tesi_case_error(r, row, item, "%s", message);
     TES_TRY(status);
@@ -300,7 +312,8 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);
   if (key->type == TESI_KEY_SPACING) return TES_OK;
   if (key->type == TESI_KEY_EVERY) return tesi_case_every(r, row, node, target(r, row));
-  if (key->type == TESI_KEY_VECTOR || (key->type == TESI_KEY_FIELD && node->kind == TESI_YAML_LIST))
+  if (key->type == TESI_KEY_VECTOR ||
+      ((key->type == TESI_KEY_FIELD || key->lists) && node->kind == TESI_YAML_LIST))
     return read_vector(r, row, node);
   if (node->kind != TESI_YAML_SCALAR || !*node->text) return tesi_case_wrong(r, row, node);
   switch (key->type) {

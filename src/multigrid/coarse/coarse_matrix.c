@@ -8,6 +8,7 @@
 #include "operator/operator.h"
 #include "operator/assembled/matrix.h"
 #include "basis/blas.h"
+#include "operator/elasticity/elasticity_motions.h"
 
 enum { MOST_STEPS = 2000 };
 
@@ -17,6 +18,8 @@ struct TesiCoarseMatrix {
   int64_t length;
   double *factor;           /* [length][length], lower triangle; NULL: conjugate gradients */
   TesiAmg *amg;             /* of conjugate gradients; NULL: the diagonal */
+  int motions;              /* rigid ones that nothing holds */
+  double *motion;           /* [motions][length], orthonormal */
   double *diagonal, *r, *z; /* [length] inverse; host */
   TesVector *p, *q;         /* device */
 };
@@ -45,6 +48,10 @@ static TesStatus factorize(TesiCoarseMatrix *m) {
   TES_TRY(assemble(m));
   for (int64_t i = 0; i < n; i++) trace += m->factor[i * n + i];
   for (int64_t i = 0; m->op->singular && i < n * n; i++) m->factor[i] += trace / ((double)n * (double)n);
+  for (int k = 0; k < m->motions; k++)
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < n; j++)
+        m->factor[i * n + j] += trace / (double)n * m->motion[k * n + i] * m->motion[k * n + j];
   TES_TRY(tesi_blas_begin(ctx, (int)n));
   const int info = (int)LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, m->factor, (lapack_int)n);
   if (info != 0)
@@ -107,13 +114,16 @@ done:
 static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind kind) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
+  const bool elasticity = tesi_is_elasticity(m->op);
   if (kind == TES_COARSE_AUTO)
-    kind = tesi_ranks(ctx) > 1       ? TES_COARSE_CG
-           : m->length <= TESI_DENSE ? TES_COARSE_DIRECT
-           : tesi_amg_available()    ? TES_COARSE_AMG
-                                     : TES_COARSE_CG;
+    kind = tesi_ranks(ctx) > 1                   ? TES_COARSE_CG
+           : m->length <= TESI_DENSE             ? TES_COARSE_DIRECT
+           : tesi_amg_available() && !elasticity ? TES_COARSE_AMG
+                                                 : TES_COARSE_CG;
   TES_CHECK(tesi_ranks(ctx) == 1 || kind == TES_COARSE_CG,
             "several ranks solve the coarsest level by conjugate gradients: coarse cg");
+  TES_CHECK(kind != TES_COARSE_AMG || !elasticity,
+            "coarse amg is for one component; elasticity has direct and cg on its coarsest level");
   if (kind == TES_COARSE_DIRECT) {
     TES_TRY(check_memory(m));
     TES_TRY(factorize(m));
@@ -138,6 +148,7 @@ TesStatus tesi_coarse_matrix_create(TesContext *ctx, const TesOperator *op, TesC
   TES_ALLOC(&m->z, m->length);
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->p));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &m->q));
+  TES_TRY(tesi_elasticity_motions(op, &m->motions, &m->motion));
   TES_TRY(choose(m, kind));
   *matrix = m;
   m = NULL;
@@ -153,6 +164,7 @@ void tesi_coarse_matrix_destroy(TesiCoarseMatrix **matrix) {
   *matrix = NULL;
   tesi_amg_destroy(&m->amg);
   tesi_free(ctx, &m->factor);
+  tesi_free(ctx, &m->motion);
   tesi_free(ctx, &m->diagonal);
   tesi_free(ctx, &m->r);
   tesi_free(ctx, &m->z);
@@ -185,6 +197,7 @@ static TesStatus precondition(TesiCoarseMatrix *m) {
     for (int64_t i = 0; i < m->length; i++) m->z[i] = m->r[i] * m->diagonal[i];
   const double mean = mean_of(m, m->z);
   for (int64_t i = 0; i < m->length; i++) m->z[i] -= mean;
+  tesi_elasticity_project(m->length, m->motions, m->motion, m->z);
   return status;
 }
 
@@ -199,6 +212,7 @@ static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, doubl
   TES_ALLOC(&image, n);
   const double mean = mean_of(m, b);
   for (int64_t i = 0; i < n; i++) m->r[i] = b[i] - mean, x[i] = 0;
+  tesi_elasticity_project(n, m->motions, m->motion, m->r);
   norm = first = tesi_layout_product(layout, m->r, m->r);
   for (int step = 0; step < MOST_STEPS && norm > 1e-20 * first; step++) {
     TES_TRY(precondition(m));
@@ -229,6 +243,7 @@ TesStatus tesi_coarse_matrix_solve(TesiCoarseMatrix *matrix, const double *b, do
   const double mean = mean_of(matrix, b);
   if (!matrix->factor) return conjugate_gradients(matrix, b, x);
   for (int64_t i = 0; i < n; i++) x[i] = b[i] - mean;
+  tesi_elasticity_project(n, matrix->motions, matrix->motion, x);
   const int info = (int)LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, matrix->factor, (lapack_int)n,
                                        x, (lapack_int)n);
   if (info != 0) TES_FAIL(TES_INTERNAL, "LAPACK dpotrs: %d", info);

@@ -21,6 +21,15 @@ void tesi_mapped_subtract_faces(const TesOperator *op, const double *u, double *
   if (has_faces(op)) tesi_face_mass_add(&((const Plan *)op->plan)->mass, TES_DOUBLE, -1, true, u, b);
 }
 
+void tesi_robin_add(const TesOperator *op, TesPrecision precision, double sign, bool every, const void *x,
+                    void *y) {
+  if (has_faces(op)) tesi_face_mass_add(&((const Plan *)op->plan)->mass, precision, sign, every, x, y);
+}
+
+bool tesi_robin_holds(const TesOperator *op) {
+  return has_faces(op) && ((const Plan *)op->plan)->held;
+}
+
 /* The entry of a row and column that the matrix has. */
 static double *entry(TesiMatrix *A, int32_t row, int32_t column) {
   int64_t low = A->row[row], high = A->row[row + 1] - 1;
@@ -92,6 +101,10 @@ static void add_diagonal(const TesiFaceMass *mass, TesPrecision precision, void 
       else
         ((float *)d)[node] += (float)sum;
     }
+}
+
+void tesi_robin_add_diagonal(const TesOperator *op, double *d) {
+  if (has_faces(op)) add_diagonal(&((const Plan *)op->plan)->mass, TES_DOUBLE, d);
 }
 
 static TesStatus diagonal(const TesOperator *op, void *d) {

@@ -15,6 +15,14 @@ const TesOperator *tesi_robin_inner(const TesOperator *op);
  * cell. */
 void tesi_mapped_add_faces(const TesOperator *op, TesiMatrix *matrix);
 TesStatus tesi_mapped_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix);
+/* y <- y + sign R x with the Robin terms alone, on the host, for vectors of that precision; every: Dirichlet values of
+ * x too. */
+void tesi_robin_add(const TesOperator *op, TesPrecision precision, double sign, bool every, const void *x,
+                    void *y);
+/* d <- d + their diagonal. */
+void tesi_robin_add_diagonal(const TesOperator *op, double *d);
+/* Whether one of them is positive somewhere. */
+bool tesi_robin_holds(const TesOperator *op);
 /* b <- b - R u with the Robin terms, Dirichlet values of u included. */
 void tesi_mapped_subtract_faces(const TesOperator *op, const double *u, double *b);
 

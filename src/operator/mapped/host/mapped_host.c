@@ -17,6 +17,7 @@ static void set_sizes(const TesOperator *op, TesiMappedHost *plan) {
   const TesiMapped *m = tesi_mapped_of(op);
   plan->m = m;
   plan->dim = m->dim, plan->n = m->n, plan->q = m->q, plan->components = m->components;
+  plan->vectors = 1;
   plan->entries = m->factors;
   plan->stiffness = m->stiffness, plan->mass = m->mass;
   plan->nodes = m->cell_nodes, plan->points = m->cell_points;
@@ -25,15 +26,18 @@ static void set_sizes(const TesOperator *op, TesiMappedHost *plan) {
 
 /* Zero, or b, on the nodes that a step is first to touch. */
 static void set_first(const TesiMappedHost *plan, const TesiMappedStep *step, const void *b, void *y) {
-  const size_t size = tesi_precision_size(plan->m->precision) * (size_t)plan->components;
+  const size_t size = tesi_precision_size(plan->m->precision) * (size_t)plan->components,
+               vector = (size_t)plan->m->nodes * size;
   if (b == y) return;
-  for (int64_t i = step->zero; i < step->zero_end; i++) {
-    const size_t at = (size_t)plan->zero[i][0] * size, bytes = (size_t)plan->zero[i][1] * size - at;
-    if (b)
-      memcpy((char *)y + at, (const char *)b + at, bytes);
-    else
-      memset((char *)y + at, 0, bytes);
-  }
+  for (int64_t i = step->zero; i < step->zero_end; i++)
+    for (int v = 0; v < plan->vectors; v++) {
+      const size_t first = (size_t)plan->zero[i][0] * size, bytes = (size_t)plan->zero[i][1] * size - first,
+                   at = first + (size_t)v * vector;
+      if (b)
+        memcpy((char *)y + at, (const char *)b + at, bytes);
+      else
+        memset((char *)y + at, 0, bytes);
+    }
 }
 
 /* One application: y <- b + sign A x. */
@@ -100,22 +104,22 @@ static void run_all(const void *data, const TesiTeamMember *me) {
   }
 }
 
-/* y <- b + sign A x */
-static TesStatus run(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y) {
+void tesi_mapped_host_run(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y) {
   int64_t taken[65];
   const Run r = {.plan = plan, .sign = sign, .b = b, .x = x, .y = y, .taken = taken};
   memcpy(taken, plan->first_of_colour, sizeof taken);
   tesi_team_run(plan->threads, run_all, &r);
   if (plan->m->global) tesi_team_for(plan->threads, plan->m->constrained, set_constrained, &r);
-  return TES_OK;
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
-  return run(op->plan, 1, NULL, x, y);
+  tesi_mapped_host_run(op->plan, 1, NULL, x, y);
+  return TES_OK;
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
-  return run(op->plan, -1, b, x, r);
+  tesi_mapped_host_run(op->plan, -1, b, x, r);
+  return TES_OK;
 }
 
 static TesStatus diagonal(const TesOperator *op, void *d) {
@@ -162,6 +166,10 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .apply_ref = tesi_mapped_apply_ref,
                                         .cost = tesi_mapped_cost,
                                         .destroy = destroy};
+
+const TesiMappedHost *tesi_mapped_host_of(const TesOperator *op) {
+  return op->table == &table ? op->plan : NULL;
+}
 
 /* A thread's arrays of a batch: values at nodes, which derivatives in the slow direction take the place of, two at
  * points, three planes of points, rows of a plane. */

@@ -89,7 +89,8 @@ struct TesiMappedHost {
   TesiMappedKernels kernels;
   TesFactors factors;
   int dim, n, q, components;
-  int entries;         /* stored numbers a point: factors, or weights */
+  int vectors; /* that a run works on, each behind the one before; operators around this plan have several */
+  int entries; /* stored numbers a point: factors, or weights */
   int geometry_degree; /* of cells, where Jacobians come from their polynomials (weights) */
   bool stiffness, mass;
   bool eliminates; /* trilinear cells from monomials, rows of points by elimination: mapped_points_body.h */
@@ -141,5 +142,11 @@ TesiMappedKernels tesi_mapped_choose_kernels(const TesOperator *op, const TesiMa
 void tesi_mapped_run_chunks(const TesiMappedHost *plan, int64_t first, int64_t end, double sign,
                             const void *b, const void *x, void *y);
 TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan);
+/* Products of functions at points, t[3][q][n]: squares of values, value times derivative, squares of derivatives. */
+void tesi_mapped_square_tables(const TesiMapped *m, double *t);
+/* y <- b + sign A x on all chunks, colour by colour; rows of constrained nodes are y = x, or b - x. */
+void tesi_mapped_host_run(const TesiMappedHost *plan, double sign, const void *b, const void *x, void *y);
+/* The plan of an operator of kind mapped on the host, without Robin terms; else NULL. */
+const TesiMappedHost *tesi_mapped_host_of(const TesOperator *op);
 
 #endif

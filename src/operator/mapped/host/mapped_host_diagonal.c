@@ -10,15 +10,14 @@ typedef struct Diagonal {
   const TesiMapped *m;
   TesiFill fill;
   TesiHangingDiagonal *hanging; /* NULL: nothing hangs */
-  double *tables;               /* [3][q][n] of square_tables */
+  double *tables;               /* [3][q][n] of tesi_mapped_square_tables() */
   double *work; /* [threads][share]: the fill's work, factors, two arrays of products, values; a cell's */
   int64_t factors, products, share;
   int64_t *taken; /* [colours] chunks */
   double *d;
 } Diagonal;
 
-/* Products of functions at points: t[0] squares of values, t[1] value times derivative, t[2] squares of derivatives. */
-static void square_tables(const TesiMapped *m, double *t) {
+void tesi_mapped_square_tables(const TesiMapped *m, double *t) {
   const int n = m->n, q = m->q, size = q * n;
   for (int p = 0; p < q; p++)
     for (int i = 0; i < n; i++) {
@@ -92,7 +91,7 @@ static TesStatus make(TesContext *ctx, const TesiMappedHost *plan, Diagonal *s) 
   TES_TRY(tesi_fill_create(m, m->q, m->point, m->weight, false, &s->fill));
   if (m->mask) TES_TRY(tesi_hanging_diagonal_create(m, &s->hanging));
   TES_ALLOC(&s->tables, 3 * m->q * m->n);
-  square_tables(m, s->tables);
+  tesi_mapped_square_tables(m, s->tables);
   const int64_t cube = (int64_t)m->q * m->q * (m->dim == 3 ? m->q : 1);
   s->factors = m->factors * m->cell_points * TESI_LANES;
   s->products = 2 * cube * TESI_LANES;

@@ -41,6 +41,7 @@ TESI_INLINE void mapped_prefetch(Ahead *ahead) {
 #define LINE_UNROLL TESI_UNROLL
 #define SPECIALISED 1
 #include "operator/mapped/host/mapped_lines_body.h"
+#include "operator/mapped/host/mapped_tensor_body.h"
 #include "operator/mapped/host/mapped_points_body.h"
 #include "operator/mapped/host/mapped_cells_body.h"
 #include "operator/mapped/host/mapped_rows_body.h"
@@ -54,6 +55,7 @@ TESI_INLINE void mapped_prefetch(Ahead *ahead) {
 #define SPECIALISED 0
 #define MAPPED_SECOND
 #include "operator/mapped/host/mapped_lines_body.h"
+#include "operator/mapped/host/mapped_tensor_body.h"
 #include "operator/mapped/host/mapped_points_body.h"
 #include "operator/mapped/host/mapped_cells_body.h"
 #include "operator/mapped/host/mapped_rows_body.h"

@@ -1,0 +1,298 @@
+/* The kind: an operator of kind mapped over all nodes of one component lends batches and tables. */
+#include "operator/elasticity/elasticity.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/simd_builds.h"
+#include "base/team.h"
+#include "device/kernel.h"
+#include "operator/form.h"
+#include "operator/mapped/mapped_robin.h"
+#include "parallel/comm.h"
+
+static double get(TesPrecision precision, const void *x, int64_t i) {
+  return precision == TES_DOUBLE ? ((const double *)x)[i] : (double)((const float *)x)[i];
+}
+
+static void set(TesPrecision precision, void *y, int64_t i, double value) {
+  if (precision == TES_DOUBLE)
+    ((double *)y)[i] = value;
+  else
+    ((float *)y)[i] = (float)value;
+}
+
+static void *entry(const TesOperator *op, const void *vector, int component) {
+  return (char *)vector + (size_t)op->space->part_first[component] * tesi_precision_size(op->precision);
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+/* y <- b + sign A x with x as it is, given values included; rows of constrained nodes are whatever they are. */
+static void run(const TesOperator *op, double sign, const void *b, const void *x, void *y) {
+  const TesiElasticity *e = op->plan;
+  tesi_mapped_host_run(&e->host, sign, b, x, y);
+  for (int c = 0; c < op->space->dim; c++)
+    if (e->springs[c])
+      tesi_robin_add(e->springs[c], op->precision, sign, true, entry(op, x, c), entry(op, y, c));
+}
+
+double tesi_elasticity_poisson(const TesOperator *op) {
+  return ((const TesiElasticity *)op->plan)->poisson;
+}
+
+TesStatus tesi_elasticity_apply_whole(const TesOperator *op, const TesVector *x, TesVector *y) {
+  const TesiElasticity *e = op->plan;
+  tesi_mapped_host_run(&e->host, 1, NULL, x->data, y->data);
+  return TES_OK;
+}
+
+/* x where it is zero at constrained nodes, as nearly always; else a copy that is, in *copy. */
+static TesStatus clear(const TesOperator *op, const void *x, void **copy, const void **cleared) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  const size_t size = tesi_precision_size(op->precision);
+  int64_t i = 0;
+  *cleared = x;
+  while (i < e->constrained && get(op->precision, x, e->list[i]) == 0) i++;
+  if (i == e->constrained) return TES_OK;
+  TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, copy));
+  memcpy(*copy, x, (size_t)op->length * size);
+  for (i = 0; i < e->constrained; i++) set(op->precision, *copy, e->list[i], 0);
+  *cleared = *copy;
+done:
+  return status;
+}
+
+/* y <- b + sign A x; rows of constrained nodes: b + sign x. */
+static TesStatus run_cleared(const TesOperator *op, double sign, const void *b, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  void *copy = NULL;
+  const void *cleared;
+  double *rows = NULL;
+  TES_TRY(clear(op, x, &copy, &cleared));
+  if (b) {
+    TES_ALLOC(&rows, e->constrained);
+    for (int64_t i = 0; i < e->constrained; i++) rows[i] = get(op->precision, b, e->list[i]);
+  }
+  run(op, sign, b, cleared, y);
+  for (int64_t i = 0; i < e->constrained; i++)
+    set(op->precision, y, e->list[i], (b ? rows[i] : 0) + sign * get(op->precision, x, e->list[i]));
+done:
+  tesi_free(ctx, &rows);
+  tesi_free(ctx, &copy);
+  return status;
+}
+
+static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  return run_cleared(op, 1, NULL, x, y);
+}
+
+static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
+  return run_cleared(op, -1, b, x, r);
+}
+
+static TesStatus diagonal(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  double *values = NULL;
+  TES_ALLOC(&values, op->length);
+  TES_TRY(tesi_elasticity_diagonal(op, values));
+  for (int c = 0; c < op->space->dim; c++)
+    if (e->springs[c]) tesi_robin_add_diagonal(e->springs[c], values + op->space->part_first[c]);
+  for (int64_t i = 0; i < e->constrained; i++) values[e->list[i]] = 1;
+  TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, TES_DOUBLE, values, op->precision, d));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  TesVector *r = NULL;
+  TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &r));
+  run(op, -1, b->data, u->data, r->data);
+  for (int64_t i = 0; i < e->constrained; i++) set(TES_DOUBLE, r->data, e->list[i], 0);
+  TES_TRY(tes_vector_copy(r, 1, b));
+done:
+  tes_vector_destroy(&r);
+  return status;
+}
+
+static TesCost cost(const TesOperator *op) {
+  const TesiElasticity *e = op->plan;
+  const TesiMapped *m = e->host.m;
+  const int dim = op->space->dim;
+  const double cells = (double)m->cells, points = (double)m->cell_points,
+               size = (double)tesi_precision_size(op->precision);
+  const TesCost scalar = e->inner->table->cost(e->inner);
+  const double slopes = 2 * dim * (points / m->q) * 2 * m->q * m->q; /* D and D', both ways */
+  const double point = e->kind == TESI_ELASTIC_ALIGNED ? 2 * dim * dim : 4 * dim * dim * dim;
+  const double numbers = cells * (e->kind == TESI_ELASTIC_POINTS ? points : 1) * e->entries;
+  return (TesCost){.flops = dim * (scalar.flops + cells * slopes) + cells * points * (point + 4 * dim * dim),
+                   .bytes = size * (2 * (double)op->length + numbers) + 4 * cells * (double)m->cell_nodes};
+}
+
+static void destroy(TesOperator *op) {
+  TesiElasticity *e = op->plan;
+  if (!e) return;
+  tesi_free(op->context, &e->host.g);
+  tesi_free(op->context, &e->host.work);
+  tesi_free(op->context, &e->list);
+  for (int c = 0; c < 3; c++) tes_operator_destroy(&e->springs[c]);
+  tes_operator_destroy(&e->inner);
+  tesi_free(op->context, &op->plan);
+}
+
+static const TesiOperatorTable table = {.apply = apply,
+                                        .residual = residual,
+                                        .diagonal = diagonal,
+                                        .lift = lift,
+                                        .apply_ref = tesi_elasticity_apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy};
+
+/* ---- set-up -------------------------------------------------------------------------------------------- */
+
+static const char *refuses(const TesOperatorDesc *desc) {
+  const TesSpace *space = desc->space;
+  if (space->element != TES_ELEMENT_Q || space->product || space->scalars != space->dim)
+    return "the space is not one of dim components of element q";
+  if (!tesi_form_term(&desc->form, TES_TERM_STRAIN, 0)) return "the form has no strain term";
+  for (int i = 0; i < desc->form.terms; i++) {
+    const TesTerm term = desc->form.term[i].term;
+    if (term != TES_TERM_STRAIN && term != TES_TERM_GRAD_DIV && term != TES_TERM_MASS &&
+        term != TES_TERM_ROBIN)
+      return "a term is none of strain, grad-div, mass and Robin";
+  }
+  return space->degree > TESI_MAPPED_DEGREE ? "the degree is above 15" : NULL;
+}
+
+/* The mass over all nodes of one component: its batches, chunks and tables are used, not its product. */
+static TesStatus create_inner(const TesOperator *op, TesOperator **inner) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesSpace *whole = NULL;
+  uint8_t *none = NULL;
+  const TesMesh *mesh = op->space->mesh;
+  const TesiGeometry *geometry;
+  const TesTermDesc mass = {.term = TES_TERM_MASS};
+  TES_TRY(tesi_mesh_geometry(mesh, &geometry));
+  TES_ALLOC(&none, tes_mesh_boundaries(mesh) + 1);
+  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = op->space->degree, .given = none},
+                           &whole));
+  TES_TRY(tes_operator_create(ctx,
+                              &(TesOperatorDesc){.space = whole,
+                                                 .form = {1, &mass, 0},
+                                                 .precision = op->precision,
+                                                 .points = op->space->degree + 1,
+                                                 .factors = geometry->kind == TES_GEOMETRY_AFFINE
+                                                                ? TES_FACTORS_AFFINE
+                                                                : TES_FACTORS_STORED,
+                                                 .kind = "mapped"},
+                              inner));
+done:
+  tes_space_destroy(&whole);
+  tesi_free(ctx, &none);
+  return status;
+}
+
+/* Robin terms of a component, beside a mass of zero. */
+static TesStatus create_springs(const TesOperator *op, int component, TesOperator **springs) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesForm *form = &op->desc.form;
+  const TesSpace *part = op->space->part[component];
+  TesTermDesc *term = NULL;
+  TesFunction *zero = NULL;
+  int terms = 1;
+  TES_ALLOC(&term, form->terms + 1);
+  for (int i = 0; i < form->terms; i++)
+    if (form->term[i].term == TES_TERM_ROBIN && !tes_space_given(part, form->term[i].boundary))
+      term[terms++] = form->term[i];
+  if (terms == 1) goto done;
+  TES_TRY(tes_function_create_constant(ctx, 0, &zero));
+  term[0] = (TesTermDesc){.term = TES_TERM_MASS, .a = {.all = zero}};
+  TES_TRY(tes_operator_create(
+      ctx,
+      &(TesOperatorDesc){
+          .space = part, .form = {terms, term, 0}, .precision = op->precision, .kind = "mapped"},
+      springs));
+done:
+  tesi_free(ctx, &term);
+  tes_function_destroy(&zero);
+  return status;
+}
+
+static TesStatus list_constrained(const TesOperator *op, TesiElasticity *e) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiCellView *view[3];
+  int64_t at = 0;
+  for (int c = 0; c < op->space->dim; c++) {
+    TES_TRY(tesi_space_cells(op->space->part[c], &view[c]));
+    e->constrained += view[c]->length - view[c]->dofs;
+  }
+  TES_ALLOC(&e->list, e->constrained);
+  for (int c = 0; c < op->space->dim; c++)
+    for (int64_t i = 0; i < view[c]->length - view[c]->dofs; i++)
+      e->list[at++] = op->space->part_first[c] + view[c]->constrained[i];
+done:
+  return status;
+}
+
+/* The plan of the operator inside, with kernels, numbers and memory of its own. */
+static TesStatus take_host(const TesOperator *op, TesiElasticity *e) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const int dim = op->space->dim, n = op->space->degree + 1;
+  e->host = *tesi_mapped_host_of(e->inner);
+  e->host.g = NULL, e->host.work = NULL;
+  e->host.vectors = dim;
+  e->host.kernels =
+      TESI_SIMD_PICK(tes_context_simd_bits(ctx), tesi_elasticity_kernels)(&e->host, op->precision);
+  const size_t vector = (size_t)e->host.kernels.lanes * tesi_precision_size(op->precision);
+  e->host.work_size = (size_t)(3 * dim * e->host.nodes + (3 * dim + 1) * n * n) * vector;
+  e->host.work_size = (e->host.work_size + 4095) / 4096 * 4096 + 128;
+  TES_TRY(tesi_alloc(ctx, (size_t)e->host.threads, e->host.work_size, &e->host.work));
+done:
+  return status;
+}
+
+static void describe(TesOperator *op, const TesiElasticity *e) {
+  static const char *const names[] = {"at points", "affine", "aligned"};
+  const int degree = op->space->degree;
+  snprintf(op->description, sizeof op->description,
+           "elasticity, degree %d %s, %d points, numbers %s, float%d, %d lanes of cells%s", degree,
+           tesi_simd_word(e->host.kernels.specialised, degree, 8), degree + 1, names[e->kind],
+           op->precision == TES_DOUBLE ? 64 : 32, e->host.kernels.lanes, e->held ? "; springs" : "");
+}
+
+static TesStatus init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiElasticity *e;
+  op->table = &table;
+  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "elasticity runs on the device cpu alone");
+  TES_CHECK(tesi_ranks(ctx) == 1, "elasticity runs on one rank alone");
+  TES_NEW(&e);
+  op->plan = e;
+  TES_TRY(create_inner(op, &e->inner));
+  TES_TRY(take_host(op, e));
+  TES_TRY(list_constrained(op, e));
+  TES_TRY(tesi_elasticity_fill(op, e));
+  for (int c = 0; c < op->space->dim; c++) {
+    TES_TRY(create_springs(op, c, &e->springs[c]));
+    e->held = e->held || (e->springs[c] && tesi_robin_holds(e->springs[c]));
+  }
+  describe(op, e);
+done:
+  return status;
+}
+
+const TesiOperatorKind tesi_operator_elasticity = {
+    .name = "elasticity", .parts = true, .refuses = refuses, .init = init};

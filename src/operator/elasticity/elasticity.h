@@ -1,0 +1,62 @@
+/* Operators of linear elasticity over the dim components of a displacement, continuous Q_k on a mesh of any kind:
+ *
+ *   (A u, v) = int 2 mu eps(u) : eps(v) + int lambda div u div v + int c u . v + Robin terms a component
+ *
+ * by k + 1 Gauss points a direction. What cells, nodes, hanging nodes, batches and chunks are is that of an operator
+ * of kind mapped over all nodes (mapped_host.h), around which this one stands: its kernels work on the dim vectors of
+ * the components, one behind the other, and know no constrained node. Those come after: rows of constrained nodes are
+ * y = x.
+ *
+ * With K = J^-1 at a point and g[c][d] the derivative of component c in the reference direction d:
+ *   G = g K,   S = w|J| (lambda tr G I + mu (G + G')),   flux in direction d of component c: sum_r S[c][r] K[d][r].
+ *
+ * Numbers of a batch, [..][lane] in the operator's precision:
+ *   at points  [point][K[d][r] at d dim + r, w|J| lambda, w|J| mu, (w|J| c)]
+ *   affine     the same once a cell, without the weights w: affine cells and constant coefficients
+ *   aligned    [K[d][d], |J| lambda, |J| mu, (|J| c)]: affine cells whose edges lie along the axes
+ *
+ * Flops a cell: sum factorization of dim scalars (mapped_cost.c), and a point 66 + 2 dim^2 multiply-adds in 3D
+ * (aligned: 30). Bytes: dim vectors in and out, one index, numbers once. */
+#ifndef TESI_ELASTICITY_H
+#define TESI_ELASTICITY_H
+
+#include "operator/elasticity/elasticity_motions.h"
+#include "operator/mapped/host/mapped_host.h"
+
+typedef enum TesiElasticNumbers {
+  TESI_ELASTIC_POINTS,
+  TESI_ELASTIC_AFFINE,
+  TESI_ELASTIC_ALIGNED
+} TesiElasticNumbers;
+
+/* The plan begins with that of the operator inside: kernels get its address. */
+typedef struct TesiElasticity {
+  TesiMappedHost host; /* batches, index, tables: those of `inner`; own: kernels, g, stride, work */
+  TesOperator *inner;
+  TesOperator *springs[3]; /* by component, mapped operators whose Robin terms alone are used; NULL: none */
+  TesiElasticNumbers kind;
+  int entries;     /* numbers a point, or a cell */
+  bool mass, held; /* a mass is somewhere; a spring is */
+  double poisson;  /* largest lambda / (2 (lambda + mu)) at a point */
+  int64_t constrained;
+  int64_t *list; /* [constrained] entries of vectors with given values, ascending */
+} TesiElasticity;
+
+/* NULL for operators of other kinds. */
+static inline const TesiElasticity *tesi_elasticity_of(const TesOperator *op) {
+  return op->kind == &tesi_operator_elasticity ? op->plan : NULL;
+}
+
+TesiMappedKernels tesi_elasticity_kernels_128(const TesiMappedHost *plan, TesPrecision precision);
+TesiMappedKernels tesi_elasticity_kernels_256(const TesiMappedHost *plan, TesPrecision precision);
+TesiMappedKernels tesi_elasticity_kernels_512(const TesiMappedHost *plan, TesPrecision precision);
+
+/* kind, entries, numbers; checks coefficients. */
+TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan);
+/* d[length], float64 on the host, without springs. */
+TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d);
+/* y <- A x at all nodes, with x as it is at those with given values; without springs. Float64. */
+TesStatus tesi_elasticity_apply_whole(const TesOperator *op, const TesVector *x, TesVector *y);
+TesStatus tesi_elasticity_apply_ref(const TesOperator *op, const double *x, double *y);
+
+#endif

@@ -1,0 +1,1 @@
+#include "operator/elasticity/elasticity_kernels_body.h"

@@ -1,0 +1,2 @@
+#define TESI_REAL_SINGLE
+#include "operator/elasticity/elasticity_kernels_body.h"

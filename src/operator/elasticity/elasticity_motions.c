@@ -1,0 +1,127 @@
+/* Rigid motions that nothing holds: translations and rotations whose combinations vanish at all constrained entries
+ * and stretch no spring. With r_k the motions, they are the null space of the small matrix
+ *   H_kl = sum over constrained entries r_k r_l + scale times the energy of the springs. */
+#include "operator/elasticity/elasticity.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+#include "basis/blas.h"
+#include "operator/mapped/mapped_robin.h"
+
+enum { MOST = 6 };
+
+/* raw[count][length]: of unit size on the mesh; d(n) / dx of rotations about its centre. */
+static void fill_raw(const TesSpace *space, const double *x, double *raw) {
+  const int dim = space->dim;
+  const int64_t n = space->part[0]->length, length = space->length;
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int d = 0; d < dim; d++)
+      low[d] = fmin(low[d], x[i * dim + d]), high[d] = fmax(high[d], x[i * dim + d]);
+  for (int d = 0; d < dim; d++) size = fmax(size, (high[d] - low[d]) / 2);
+  for (int d = 0; d < dim; d++)
+    for (int64_t i = 0; i < n; i++) raw[d * length + d * n + i] = 1;
+  for (int k = dim, a = 0; a < dim; a++)
+    for (int b = a + 1; b < dim; b++, k++)
+      for (int64_t i = 0; i < n; i++) {
+        raw[k * length + a * n + i] = -(x[i * dim + b] - (low[b] + high[b]) / 2) / size;
+        raw[k * length + b * n + i] = (x[i * dim + a] - (low[a] + high[a]) / 2) / size;
+      }
+}
+
+static double trace(int count, const double *H) {
+  double sum = 0;
+  for (int k = 0; k < count; k++) sum += H[k * MOST + k];
+  return sum;
+}
+
+/* H += that of the springs, scaled to the size of what is there. */
+static TesStatus add_springs(const TesOperator *op, int count, const double *raw, double *H) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  double *y = NULL, S[MOST * MOST] = {0};
+  TES_ALLOC(&y, op->length);
+  for (int k = 0; k < count; k++) {
+    memset(y, 0, (size_t)op->length * sizeof *y);
+    for (int c = 0; c < op->space->dim; c++) {
+      const int64_t at = op->space->part_first[c];
+      if (e->springs[c])
+        tesi_robin_add(e->springs[c], TES_DOUBLE, 1, true, raw + k * op->length + at, y + at);
+    }
+    for (int l = 0; l < count; l++) S[k * MOST + l] = tesi_host_product(op->length, raw + l * op->length, y);
+  }
+  const double springs = trace(count, S), rest = trace(count, H);
+  for (int i = 0; springs > 0 && i < MOST * MOST; i++) H[i] += S[i] / springs * (rest > 0 ? rest : 1);
+done:
+  tesi_free(ctx, &y);
+  return status;
+}
+
+/* *free_count null vectors of H, first in vectors[MOST][count] by rows. */
+static TesStatus find_null(TesContext *ctx, int count, const double *H, int *free_count, double *vectors) {
+  TesStatus status = TES_OK;
+  double values[MOST];
+  memset(vectors, 0, MOST * MOST * sizeof *vectors);
+  for (int k = 0; k < count; k++)
+    for (int l = 0; l < count; l++) vectors[k * count + l] = H[k * MOST + l];
+  TES_TRY(tesi_blas_begin(ctx, count));
+  const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', count, vectors, count, values);
+  if (info != 0) TES_FAIL(TES_INTERNAL, "the eigenproblem of rigid motions failed (LAPACK dsyev: %d)", info);
+  *free_count = 0;
+  while (*free_count < count && values[*free_count] <= 1e-10 * values[count - 1]) (*free_count)++;
+done:
+  return status;
+}
+
+/* Gram-Schmidt, twice. */
+static void orthonormalize(int64_t n, int count, double *motion) {
+  for (int k = 0; k < count; k++) {
+    double *v = motion + k * n;
+    for (int pass = 0; pass < 2; pass++) {
+      tesi_elasticity_project(n, k, motion, v);
+      const double norm = sqrt(tesi_host_product(n, v, v));
+      for (int64_t i = 0; i < n; i++) v[i] /= norm;
+    }
+  }
+}
+
+void tesi_elasticity_project(int64_t n, int count, const double *motion, double *v) {
+  for (int k = 0; k < count; k++) {
+    const double part = tesi_host_product(n, motion + k * n, v);
+    for (int64_t i = 0; i < n; i++) v[i] -= part * motion[k * n + i];
+  }
+}
+
+TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **motion) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  double *x = NULL, *raw = NULL, H[MOST * MOST] = {0}, vectors[MOST * MOST];
+  *count = 0, *motion = NULL;
+  if (!tesi_is_elasticity(op) || e->mass) return TES_OK;
+  const int dim = op->space->dim, all = dim * (dim + 1) / 2;
+  const int64_t n = op->length;
+  TES_ALLOC(&x, op->space->part[0]->length * dim);
+  TES_ALLOC(&raw, all * n);
+  TES_TRY(tes_space_coordinates(op->space->part[0], x));
+  fill_raw(op->space, x, raw);
+  for (int k = 0; k < all; k++)
+    for (int l = 0; l < all; l++)
+      for (int64_t i = 0; i < e->constrained; i++)
+        H[k * MOST + l] += raw[k * n + e->list[i]] * raw[l * n + e->list[i]];
+  if (e->held) TES_TRY(add_springs(op, all, raw, H));
+  TES_TRY(find_null(ctx, all, H, count, vectors));
+  if (!*count) goto done;
+  TES_ALLOC(motion, *count * n);
+  for (int k = 0; k < *count; k++)
+    for (int l = 0; l < all; l++)
+      for (int64_t i = 0; i < n; i++) (*motion)[k * n + i] += vectors[k * all + l] * raw[l * n + i];
+  for (int k = 0; k < *count; k++)
+    for (int64_t i = 0; i < e->constrained; i++) (*motion)[k * n + e->list[i]] = 0;
+  orthonormalize(n, *count, *motion);
+done:
+  tesi_free(ctx, &x);
+  tesi_free(ctx, &raw);
+  return status;
+}

@@ -1,0 +1,24 @@
+/* Rigid motions of elasticity operators. */
+#ifndef TESI_ELASTICITY_MOTIONS_H
+#define TESI_ELASTICITY_MOTIONS_H
+
+#include "operator/operator.h"
+
+static inline bool tesi_is_elasticity(const TesOperator *op) {
+  return op->kind == &tesi_operator_elasticity;
+}
+/* sum of x_i y_i, y NULL: of x_i, on one thread. Elasticity is on one rank alone. */
+static inline double tesi_host_product(int64_t n, const double *x, const double *y) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += y ? x[i] * y[i] : x[i];
+  return sum;
+}
+/* The largest Poisson's ratio lambda / (2 (lambda + mu)) at a point; of an elasticity operator. */
+double tesi_elasticity_poisson(const TesOperator *op);
+/* The rigid motions that nothing holds, orthonormal as vectors of the operator: motion[*count][length], 6 at most;
+ * allocated, NULL where *count is 0, as for operators of other kinds. A mass holds all of them. */
+TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **motion);
+/* v <- v without its parts in motion[count][n]. */
+void tesi_elasticity_project(int64_t n, int count, const double *motion, double *v);
+
+#endif

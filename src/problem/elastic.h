@@ -1,0 +1,18 @@
+/* Parts of the equation of elasticity. */
+#ifndef TESI_PROBLEM_ELASTICITY_H
+#define TESI_PROBLEM_ELASTICITY_H
+
+#include "problem/problem.h"
+
+/* The load is there: what it has of rigid motions that nothing holds is taken away where that is rounding, else
+ * refused. */
+TesStatus tesi_elasticity_balance(TesProblem *problem);
+/* u <- u without free motions, or with those of the exact solution at the nodes. */
+TesStatus tesi_elasticity_remove_motions(TesProblem *problem);
+/* Component `direction` of int sigma n over a boundary, by the residual of the equation at its nodes. */
+TesStatus tesi_elasticity_force(const TesProblem *problem, int boundary, int direction, double *force);
+/* By component: the sum of all loads, and that of what supports and springs do to the body. */
+TesStatus tesi_elasticity_totals(const TesProblem *problem, double load[TESI_AXES],
+                                 double reaction[TESI_AXES]);
+
+#endif

@@ -1,0 +1,111 @@
+/* Forces on bodies by the residual of the equation, K u - F at nodes: of order 2 k, where integrals of stresses are of
+ * order k. */
+#include <math.h>
+#include "functional/functional.h"
+#include "operator/elasticity/elasticity.h"
+#include "operator/mapped/mapped_robin.h"
+#include "problem/elastic.h"
+#include "problem/in_time.h"
+
+/* y <- K u + M u_tt at all nodes, given ones too, without springs. */
+static TesStatus apply_whole(const TesProblem *p, TesVector *y) {
+  return tesi_elasticity_apply_whole(p->op, p->u, y);
+}
+
+/* b <- int f phi + sum over boundaries other than `left_out` (-1: none) int g phi of a component, at all nodes. */
+static TesStatus load_whole(const TesProblem *p, int component, int left_out, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *boundary = p->numbered.boundary;
+  const int names = tes_mesh_boundaries(p->mesh);
+  const TesFunction **g = NULL;
+  TES_ALLOC(&g, names + 1);
+  for (int i = 0; boundary && i < names; i++)
+    if (i != left_out && !tesi_problem_given(p, i, component)) g[i] = boundary[i].g[component];
+  TES_TRY(tesi_functional_load(&(TesiLoad){.space = p->space->part[component],
+                                           .f = p->numbered.data.f[component],
+                                           .material_f = p->numbered.f[component],
+                                           .g = g},
+                               true, b));
+done:
+  tesi_free(ctx, &g);
+  return status;
+}
+
+/* y += alpha u of a component. */
+static void add_springs(const TesProblem *p, int component, TesVector *y) {
+  const TesiElasticity *e = tesi_elasticity_of(p->op);
+  const TesVector u = tesi_space_range(p->space, p->u, component);
+  if (e->springs[component]) tesi_robin_add(e->springs[component], TES_DOUBLE, 1, true, u.data, y->data);
+}
+
+/* residual <- K u + springs - F of a component; springs not where the boundary has some itself. */
+static TesStatus find_residual(const TesProblem *p, int component, int boundary, TesVector *residual) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool own =
+      boundary >= 0 && p->numbered.boundary && p->numbered.boundary[boundary].condition == TES_ROBIN;
+  TesVector *whole = NULL, *load = NULL;
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &whole));
+  TES_TRY(tes_vector_create(ctx, residual->length, TES_DOUBLE, &load));
+  TES_TRY(apply_whole(p, whole));
+  const TesVector part = tesi_space_range(p->space, whole, component);
+  TES_TRY(tes_vector_copy(&part, 1, residual));
+  if (!own) add_springs(p, component, residual);
+  TES_TRY(load_whole(p, component, boundary, load));
+  TES_TRY(tes_vector_axpy(-1, load, residual));
+done:
+  tes_vector_destroy(&whole);
+  tes_vector_destroy(&load);
+  return status;
+}
+
+TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSpace *part = p->space->part[direction];
+  const TesValue on = {.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = boundary};
+  TesVector *residual = NULL, *weight = NULL;
+  double most = 0;
+  TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &residual));
+  TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &weight));
+  TES_TRY(find_residual(p, direction, boundary, residual));
+  TES_TRY(tesi_functional_weights(part, &on, weight));
+  const double *w = weight->data, *r = residual->data;
+  for (int64_t i = 0; i < part->length; i++) most = fmax(most, fabs(w[i]));
+  *force = 0;
+  for (int64_t i = 0; i < part->length; i++)
+    if (fabs(w[i]) > 1e-13 * most) *force += r[i];
+done:
+  tes_vector_destroy(&residual);
+  tes_vector_destroy(&weight);
+  return status;
+}
+
+static TesStatus find_totals(const TesProblem *p, int component, double *load, double *reaction) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = tesi_elasticity_of(p->op);
+  const int64_t first = p->space->part_first[component], end = p->space->part_first[component + 1];
+  TesVector *v = NULL;
+  TES_TRY(tes_vector_create(ctx, end - first, TES_DOUBLE, &v));
+  TES_TRY(load_whole(p, component, -1, v));
+  *load = tesi_host_product(v->length, v->data, NULL);
+  TES_TRY(find_residual(p, component, -1, v));
+  *reaction = 0;
+  for (int64_t i = 0; i < e->constrained; i++)
+    if (e->list[i] >= first && e->list[i] < end) *reaction += ((const double *)v->data)[e->list[i] - first];
+  TES_TRY(tes_vector_fill(v, 0));
+  add_springs(p, component, v);
+  *reaction -= tesi_host_product(v->length, v->data, NULL);
+done:
+  tes_vector_destroy(&v);
+  return status;
+}
+
+TesStatus tesi_elasticity_totals(const TesProblem *p, double load[TESI_AXES], double reaction[TESI_AXES]) {
+  TesStatus status = TES_OK;
+  for (int c = 0; c < p->mesh->dim && status == TES_OK; c++)
+    status = find_totals(p, c, &load[c], &reaction[c]);
+  return status;
+}
