@@ -38,6 +38,28 @@ static void memory_is_accounted_and_zeroed(void **state) {
   assert_null(ctx);
 }
 
+/* Without a log of its own a program gets no lines of progress among its output. */
+static void progress_is_for_logs(void **state) {
+  (void)state;
+  TesContext *ctx;
+  char text[200] = "";
+  FILE *file = tmpfile();
+  const int kept = dup(STDOUT_FILENO);
+  assert_non_null(file);
+  assert_int_equal(tesi_context_new(NULL, &ctx), TES_OK);
+  fflush(stdout);
+  dup2(fileno(file), STDOUT_FILENO);
+  tesi_log(ctx, TES_LOG_PROGRESS, "half of it");
+  tesi_log(ctx, TES_LOG_INFO, "all of it");
+  dup2(kept, STDOUT_FILENO);
+  close(kept);
+  rewind(file);
+  assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+  fclose(file);
+  assert_string_equal(text, "all of it\n");
+  tes_context_destroy(&ctx);
+}
+
 /* More than the machine has free is refused before it is filled. */
 static void too_much_is_refused(void **state) {
   (void)state;
@@ -97,6 +119,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_table_is_complete),
       cmocka_unit_test(memory_is_accounted_and_zeroed),
+      cmocka_unit_test(progress_is_for_logs),
       cmocka_unit_test(too_much_is_refused),
       cmocka_unit_test(the_limit_of_the_address_space_is_known),
       cmocka_unit_test(functions_name_the_point_of_a_nan),

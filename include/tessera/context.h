@@ -43,7 +43,7 @@ typedef struct TesContextDesc {
   const char *device;     /**< "auto" (default), "cpu", "cuda", "cuda:N" or "emulator" */
   int threads;            /**< threads of the host device; 0: as many as OpenMP would use (OMP_NUM_THREADS) */
   TesVerbosity verbosity; /**< lines of a higher level are dropped before `log` sees them */
-  /** Receives log lines without newline; NULL: warnings to stderr, the rest to stdout. */
+  /** Receives log lines without newline; NULL: warnings to stderr, the rest to stdout, no progress. */
   void (*log)(void *user, TesLogLevel level, const char *line);
   void *log_user;
   TesAllocator allocator;

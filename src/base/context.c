@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -29,10 +28,8 @@ static void default_release(void *user, void *block) {
 static void default_log(void *user, TesLogLevel level, const char *line) {
   (void)user;
   FILE *out = level == TES_LOG_WARNING ? stderr : stdout;
-  if (level == TES_LOG_PROGRESS && isatty(STDOUT_FILENO))
-    fprintf(out, "\r\033[K%s", line);
-  else
-    fprintf(out, "%s\n", line);
+  if (level == TES_LOG_PROGRESS) return; /* for those who know when the next line comes */
+  fprintf(out, "%s\n", line);
   fflush(out);
 }
 

@@ -114,7 +114,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.box.dim", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.dim), .low = 2, .high = 3,
    .fallback_note = "the number of entries of `cells`", .help = "directions: 2 (x, y) or 3 (x, y, z)"},
   {.path = "mesh.box.cells", .type = TESI_KEY_INTEGERS, .target = AT(c.mesh.cells), .low = 1, .high = 1000000,
-   .required = true, .help = "cells in each direction; multigrid halves even numbers"},
+   .required = true, .help = "cells in each direction; multigrid halves any number of them"},
   {.path = "mesh.box.lower", .type = TESI_KEY_NUMBERS, .target = AT(c.mesh.lower), ANY, .fallback = "0",
    .help = "lower corner"},
   {.path = "mesh.box.upper", .type = TESI_KEY_NUMBERS, .target = AT(c.mesh.upper), ANY, .fallback = "1",
@@ -127,7 +127,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.box.spacing.z", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in z"},
   {.path = "mesh.box.periodic", .type = TESI_KEY_CHOICE, .target = AT(periodic), /* a bit a direction */
    .choices = WORDS("none", "x", "y", "xy", "z", "xz", "yz", "xyz"), .fallback = "none",
-   .help = "directions in which opposite faces are one; such a box is a forest, for stokes a box"},
+   .help = "directions in which opposite faces are one; such a box is a forest, for elements rt and dg a box"},
   {.path = "mesh.ball", .type = TESI_KEY_MAP, .help = "a disk or ball; boundary: surface"},
   {.path = "mesh.ball.dim", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.dim), .low = 2, .high = 3,
    .fallback_note = "3", .help = "directions"},
