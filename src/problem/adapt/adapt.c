@@ -43,6 +43,7 @@ typedef struct Loop {
   TesContext *context;
   const TesAdaptDesc *desc;
   TesProblemDesc desc_at; /* of the step at hand */
+  TesValue goal;          /* DWR */
   TesMesh *mesh;          /* of later steps */
   TesProblem *problem;
   double *indicator;
@@ -104,13 +105,13 @@ done:
 static TesStatus goal_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesGoal *goal = &s->desc->goal;
+  const TesValue *goal = &s->goal;
   const TesiCellView *space = s->problem->space->view;
   double exact;
   uint8_t *none = NULL;
   TesSpace *fine = NULL;
   TesVector *v = NULL;
-  if (goal->kind == TES_GOAL_POINT) {
+  if (goal->kind == TES_VALUE_POINT) {
     TES_TRY(tes_function_evaluate(s->problem->exact[0], 1, &goal->point[0], &goal->point[1], &goal->point[2],
                                   0, &exact));
   } else {
@@ -140,8 +141,8 @@ static TesStatus estimate(Loop *s) {
   TES_ALLOC(&s->indicator, s->at.cells);
   s->at.goal = s->at.error = s->at.error_l2 = s->at.error_h1 = NAN;
   if (dual) {
-    TES_TRY(tesi_goal_value(s->problem->space, &s->desc->goal, s->problem->u, &s->at.goal));
-    TES_TRY(tes_estimate_dwr(s->problem, &s->desc->goal, s->indicator));
+    TES_TRY(tesi_goal_value(s->problem->space, &s->goal, s->problem->u, &s->at.goal));
+    TES_TRY(tesi_estimate_dwr(s->problem, &s->goal, s->indicator));
   } else {
     TES_TRY(tes_estimate_residual(s->problem, s->indicator));
   }
@@ -280,6 +281,7 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             "the estimators are those of steady problems without a velocity");
   TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
             "only meshes of kind forest are adapted");
+  if (desc->estimator == TES_ESTIMATE_DWR) TES_TRY(tesi_goal_number(problem->mesh, &desc->goal, &s.goal));
   for (int i = 0; i < steps && !stop; i++) {
     TES_TRY(step(&s, i));
     stop = i + 1 == steps || s.at.upper <= desc->tolerance;

@@ -194,7 +194,7 @@ static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
 }
 
 /* The problem's own with all data 0 but the coefficients, one degree higher, loaded with the goal. */
-static TesStatus solve_dual(const TesProblem *problem, const TesGoal *goal, TesProblem **dual) {
+static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, TesProblem **dual) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiNumbered numbered = problem->numbered;
@@ -225,7 +225,7 @@ done:
   return status;
 }
 
-TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta) {
+TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, double *eta) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesProblem *dual = NULL;
@@ -248,5 +248,15 @@ done:
   tesi_free(ctx, &w.z);
   tesi_free(ctx, &w.low);
   tes_problem_destroy(&dual);
+  return status;
+}
+
+TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesValue value;
+  TES_TRY(tesi_goal_number(problem->mesh, goal, &value));
+  TES_TRY(tesi_estimate_dwr(problem, &value, eta));
+done:
   return status;
 }

@@ -42,9 +42,13 @@ bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *wei
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
+/* What a goal asks for, its boundary by number: of all meshes over the same trees. */
+TesStatus tesi_goal_number(const TesMesh *mesh, const TesGoal *goal, TesValue *value);
 /* b += J(phi_i); checks the goal. */
-TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, TesVector *b);
+TesStatus tesi_goal_load(const TesSpace *space, const TesValue *goal, TesVector *b);
 /* value <- J(u). */
-TesStatus tesi_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value);
+TesStatus tesi_goal_value(const TesSpace *space, const TesValue *goal, const TesVector *u, double *value);
+/* tes_estimate_dwr() of a goal by number. */
+TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, double *eta);
 
 #endif

@@ -3,35 +3,37 @@
 #include "functional/functional.h"
 #include "problem/adapt/estimate.h"
 
-static TesStatus find_boundary(const TesSpace *space, const TesGoal *goal, int *boundary) {
-  TesContext *ctx = space->context;
+TesStatus tesi_goal_number(const TesMesh *mesh, const TesGoal *goal, TesValue *value) {
+  TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
+  *value = (TesValue){.kind = TES_VALUE_POINT, .point = {goal->point[0], goal->point[1], goal->point[2]}};
+  if (goal->kind == TES_GOAL_POINT) return TES_OK;
+  value->kind = TES_VALUE_MEAN, value->where = TES_ON_BOUNDARY;
   TES_CHECK(goal->boundary, "the goal is a mean on a boundary: which one?");
-  TES_TRY(tes_mesh_find_boundary(space->mesh, goal->boundary, boundary));
-  TES_CHECK(tesi_mesh_boundary_faces(space->mesh, *boundary) > 0,
+  TES_TRY(tes_mesh_find_boundary(mesh, goal->boundary, &value->number));
+  TES_CHECK(tesi_mesh_boundary_faces(mesh, value->number) > 0,
             "the goal is the mean on %s, whose faces all lie between cells: choose one of the boundary",
-            goal->boundary);
-  TES_CHECK(!tes_space_given(space, *boundary),
-            "the goal is the mean on %s, where the values are given: choose a boundary with a neumann or "
-            "robin condition",
             goal->boundary);
 done:
   return status;
 }
 
 /* b += the functional of the mean. */
-static TesStatus add_mean(const TesSpace *space, const TesGoal *goal, TesVector *b) {
+static TesStatus add_mean(const TesSpace *space, const TesValue *goal, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesValue area = {.where = TES_ON_BOUNDARY};
+  const TesValue area = {.where = TES_ON_BOUNDARY, .number = goal->number};
   const TesFunction **g = NULL;
   TesFunction *one = NULL;
   TesVector *load = NULL;
   double size;
-  TES_TRY(find_boundary(space, goal, &area.number));
+  TES_CHECK(!tes_space_given(space, goal->number),
+            "the goal is the mean on %s, where the values are given: choose a boundary with a neumann or "
+            "robin condition",
+            tes_mesh_boundary_name(space->mesh, goal->number));
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_ALLOC(&g, tes_mesh_boundaries(space->mesh));
-  g[area.number] = one;
+  g[goal->number] = one;
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &load));
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .g = {g}}, load));
   TES_TRY(tes_functional_value(space, NULL, &area, &size));
@@ -54,7 +56,7 @@ static void functions_at(const TesiCellView *space, const double *xi, double *lo
 }
 
 /* b += the values of the functions at the point. */
-static TesStatus add_point(const TesSpace *of, const TesGoal *goal, TesVector *b) {
+static TesStatus add_point(const TesSpace *of, const TesValue *goal, TesVector *b) {
   TesContext *ctx = of->context;
   TesStatus status = TES_OK;
   double local[TESI_CELL_MOST], xi[3], *sum = NULL;
@@ -70,19 +72,10 @@ done:
   return status;
 }
 
-TesStatus tesi_goal_load(const TesSpace *space, const TesGoal *goal, TesVector *b) {
-  return goal->kind == TES_GOAL_POINT ? add_point(space, goal, b) : add_mean(space, goal, b);
+TesStatus tesi_goal_load(const TesSpace *space, const TesValue *goal, TesVector *b) {
+  return goal->kind == TES_VALUE_POINT ? add_point(space, goal, b) : add_mean(space, goal, b);
 }
 
-TesStatus tesi_goal_value(const TesSpace *space, const TesGoal *goal, const TesVector *u, double *value) {
-  TesContext *ctx = space->context;
-  TesStatus status = TES_OK;
-  TesValue what = {.kind = TES_VALUE_POINT, .point = {goal->point[0], goal->point[1], goal->point[2]}};
-  if (goal->kind == TES_GOAL_MEAN) {
-    what.kind = TES_VALUE_MEAN, what.where = TES_ON_BOUNDARY;
-    TES_TRY(find_boundary(space, goal, &what.number));
-  }
-  TES_TRY(tes_functional_value(space, u, &what, value));
-done:
-  return status;
+TesStatus tesi_goal_value(const TesSpace *space, const TesValue *goal, const TesVector *u, double *value) {
+  return tes_functional_value(space, u, goal, value);
 }
