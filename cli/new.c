@@ -170,6 +170,54 @@ static const struct {
                "  points: {middle: [0.5, 0.5]}\n"
                "  lines: [{from: [0.5, 0], to: [0.5, 1], file: cavity.csv}]\n"
                "  vtu: cavity.vtu\n"},
+    {"cavity-flow",
+     "# A lid drives the flow in a square in time, Reynolds number 1000 (docs/navier-stokes.md).\n"
+     "problem: navier_stokes\n"
+     "mesh: {box: {cells: [12, 12], spacing: {x: (1 - cos(pi*s))/2, y: (1 - cos(pi*s))/2}}}\n"
+     "space: {degree: 4}              # of the velocity; the pressure has one less\n"
+     "data:\n"
+     "  nu: 1e-3                      # viscosity, a number\n"
+     "  initial: {velocity: [0, 0], pressure: 0}\n"
+     "boundary:                       # velocity, slip, outflow or pressure; walls at rest where nothing is "
+     "said\n"
+     "  top: {velocity: [1, 0]}       # corners are at rest; {velocity: [1, 0], priority: 1}: they move\n"
+     "time:\n"
+     "  end: 40\n"
+     "  cfl: 0.5                      # distances of nodes that the flow crosses a step; or step: 0.001\n"
+     "output:\n"
+     "  values:\n"
+     "    energy: {integral: domain, of: (u*u + v*v)/2}\n"
+     "    drag: {force: top, of: x}   # of the fluid on the lid\n"
+     "  series: {file: cavity.csv, every: 20}\n"
+     "  vtu: {file: cavity.vtu, every: {time: 4}}  # velocity, pressure, divergence and vorticity\n"
+     "  checkpoint: cavity.h5         # tessera solve --restart cavity.h5 goes on\n"},
+    {"cylinder", "# Vortices behind a cylinder in a channel, Reynolds number 100; a built-in mesh.\n"
+                 "problem: navier_stokes\n"
+                 "mesh: {channel: {dim: 2}, refine: 1, geometry_degree: 4}\n"
+                 "space: {degree: 4}\n"
+                 "data: {nu: 1e-3}\n"
+                 "boundary:\n"
+                 "  inflow: {velocity: [\"6*y*(0.41 - y)/(0.41*0.41)*min(t, 1)\", 0]}\n"
+                 "  outflow: outflow\n"
+                 "time: {end: 8, cfl: 0.5}\n"
+                 "output:\n"
+                 "  values: {drag: {force: cylinder, of: x}, lift: {force: cylinder, of: y}}\n"
+                 "  series: {file: cylinder.csv, every: 5}\n"
+                 "  vtu: {file: cylinder.vtu, every: {time: 0.5}}\n"},
+    {"taylor-green",
+     "# Vortices in a periodic square lose their energy to friction; the exact solution is known.\n"
+     "problem: navier_stokes\n"
+     "mesh: {box: {cells: [8, 8], upper: [2*pi, 2*pi], periodic: xy}}\n"
+     "space: {degree: 4}\n"
+     "data:\n"
+     "  nu: 0.01\n"
+     "  exact:\n"
+     "    velocity: [sin(x)*cos(y)*exp(-0.02*t), -cos(x)*sin(y)*exp(-0.02*t)]\n"
+     "    pressure: (cos(2*x) + cos(2*y))*exp(-0.04*t)/4\n"
+     "time: {end: 10, cfl: 0.5, max_step: 0.1}\n"
+     "output:\n"
+     "  values: {energy: {mean: domain, of: (u*u + v*v)/2}}\n"
+     "  series: taylor-green.csv\n"},
     {"channel", "# A parabola enters a channel, the right end is open: nu du/dn - p n = 0 there.\n"
                 "problem: stokes\n"
                 "mesh: {box: {cells: [16, 8], upper: [2, 1]}}\n"
@@ -215,6 +263,6 @@ int cli_new(int argc, char **argv) {
     if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
   return cli_usage_error(
       "there is no template '%s'; expected poisson, l-shape, goal, mesh, ball, heat, transport, stokes, "
-      "stokes-3d, cavity, channel, shear or viscosity",
+      "stokes-3d, cavity, cavity-flow, cylinder, taylor-green, channel, shear or viscosity",
       name);
 }

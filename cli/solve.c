@@ -80,9 +80,11 @@ static bool parse_option(int option, SolveOptions *o) {
 
 /* ---- what is kept of a problem ------------------------------------------------------------------------- */
 
-/* (k + 1)^dim a cell with element rt. */
+/* (k + 1)^dim a cell with element rt; the second part of a product with element q. */
 static int64_t solve_pressures(const TesSpace *space) {
   int64_t pressures = tes_mesh_info(tes_space_mesh(space)).cells;
+  if (tes_space_parts(space) == 2 && tes_space_degree(tes_space_part(space, 1)) < tes_space_degree(space))
+    return tes_space_dofs(tes_space_part(space, 1));
   if (tes_space_element(space) != TES_ELEMENT_RT) return 0;
   for (int d = 0; d < tes_mesh_info(tes_space_mesh(space)).dim; d++) pressures *= tes_space_degree(space) + 1;
   return pressures;
@@ -132,7 +134,7 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
 
 TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
-  if (s->input->problem.equation == TES_STOKES && s->outcome != TES_NAN) {
+  if (solve_is_flow(s) && s->outcome != TES_NAN) {
     const TesStatus status = tes_problem_flow(problem, &s->flow);
     s->is_flow = status == TES_OK;
     s->errors_seconds = solve_now() - start;
@@ -255,7 +257,7 @@ static TesStatus run(Solve *s) {
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
   desc.balance = desc.equation == TES_TRANSPORT && !s->input->adaptive;
-  if (desc.time.step > 0) return solve_in_time(s, &desc);
+  if (desc.time.end > desc.time.start) return solve_in_time(s, &desc);
   return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
 }
 

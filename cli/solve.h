@@ -100,7 +100,8 @@ const char *solve_png_path(const Solve *s);
 char *solve_step_file(const char *path, const char *ending, int step);
 /* The number of the last output at or before a step in time, and whether it is due at that step; the last step has one
  * of its own. */
-bool solve_is_due(const TesCaseEvery *every, const TesProblemInfo *info, int step, int *number);
+bool solve_is_due(const Solve *s, const TesCaseEvery *every, const TesProblemInfo *info, int step,
+                  int *number);
 /* Levels and choices of a problem's solver, and the outcome of its iteration, for the report. */
 void solve_keep_solver(Solve *s, const TesProblem *problem);
 TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result);
@@ -126,6 +127,12 @@ void solve_free_outputs(Solve *s);
 /* Replaces the mesh of the case by that of the checkpoint, and takes its solution as the start. */
 TesStatus solve_restart(Solve *s);
 void solve_free_files(Solve *s);
+
+/* Whether the unknowns are a velocity and a pressure. */
+static inline bool solve_is_flow(const Solve *s) {
+  const TesEquation e = s->input->problem.equation;
+  return e == TES_STOKES || e == TES_NAVIER_STOKES;
+}
 
 /* Seconds since some time. */
 double solve_now(void);

@@ -117,7 +117,7 @@ static TesStatus begin_collection(Solve *s, const TesProblem *problem, const cha
   for (int i = 0; i < s->first_step && status == TES_OK; i++) {
     if (!info.steps)
       status = list_old(s, path, i, i);
-    else if (solve_is_due(&s->input->vtu_every, &info, i, &number))
+    else if (!info.varies && solve_is_due(s, &s->input->vtu_every, &info, i, &number))
       status = list_old(s, path, number, s->input->problem.time.start + i * info.dt);
   }
   return status;

@@ -100,7 +100,8 @@ static TesStatus check_steps(Solve *s, int inputs, const Named *input, int outpu
 TesStatus solve_check_outputs(Solve *s) {
   const TesCase *c = s->input;
   const char *json = solve_json_path(s), *vtu = solve_vtu_path(s), *png = solve_png_path(s);
-  const bool many = c && (c->adaptive || c->problem.time.step > 0), steps = many && (vtu || png);
+  const bool many = c && (c->adaptive || c->problem.time.end > c->problem.time.start),
+             steps = many && (vtu || png);
   Named *output = calloc((size_t)(c ? c->lines : 0) + FEW, sizeof *output);
   Named *input = calloc((size_t)(c ? c->tables : 0) + INPUTS, sizeof *input);
   TesStatus status = TES_OK;

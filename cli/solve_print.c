@@ -58,10 +58,14 @@ static const char *text_of(const TesFunction *function, const char *otherwise) {
 
 static void print_flow(const Solve *s) {
   const TesProblemDesc *p = &s->input->problem;
-  solve_log(s, TES_LOG_INFO, "case      %s: -div(nu grad u) + alpha u + grad p = f, div u = 0",
-            s->input->name);
-  solve_log(s, TES_LOG_INFO, "data      nu = %s   alpha = %s", text_of(p->data.a, "1"),
-            text_of(p->data.c, "0"));
+  const bool in_time = p->equation == TES_NAVIER_STOKES;
+  solve_log(s, TES_LOG_INFO, "case      %s: %s + grad p = f, div u = 0", s->input->name,
+            in_time ? "u_t + u . grad u - nu div(grad u)" : "-div(nu grad u) + alpha u");
+  if (in_time)
+    solve_log(s, TES_LOG_INFO, "data      nu = %s", text_of(p->data.a, "1"));
+  else
+    solve_log(s, TES_LOG_INFO, "data      nu = %s   alpha = %s", text_of(p->data.a, "1"),
+              text_of(p->data.c, "0"));
   for (int d = 0; d < tes_mesh_info(s->mesh).dim; d++)
     solve_log(s, TES_LOG_INFO, "          f%c = %.200s", "xyz"[d], text_of(p->data.f[d], "0"));
 }
@@ -88,7 +92,7 @@ void solve_print_problem(const Solve *s) {
   const TesData *data = &c->problem.data;
   const TesMeshInfo mesh = tes_mesh_info(s->mesh);
   char cells[64];
-  if (c->problem.equation == TES_STOKES) {
+  if (solve_is_flow(s)) {
     print_flow(s);
   } else if (c->problem.equation == TES_ELASTICITY) {
     print_elasticity(s);

@@ -51,7 +51,7 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
                                  .x = {c->point[i].x[0], c->point[i].x[1], c->point[i].x[2]},
                                  .dim = tes_mesh_info(s->mesh).dim,
                                  .fields = o->fields,
-                                 .flow = c->problem.equation == TES_STOKES,
+                                 .flow = solve_is_flow(s),
                                  .field = o->field,
                                  .value = o->point + i * o->fields,
                                  .moved = o->moved[i]};
@@ -63,8 +63,10 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
   report->lines = lines, report->line_count = o->lines;
 }
 
-static void fill_flow(const Solve *s, TesReportFlow *flow) {
-  static const char *const names[] = {"left", "right", "bottom", "top", "back", "front"};
+/* names[6]: of boundaries, filled in. */
+static void fill_flow(const Solve *s, const char **names, TesReportFlow *flow) {
+  const int boundaries = tes_mesh_boundaries(s->mesh), fluxes = boundaries < 6 ? boundaries : 6;
+  for (int i = 0; i < fluxes; i++) names[i] = tes_mesh_boundary_name(s->mesh, i);
   *flow = (TesReportFlow){.velocity_dofs = s->velocity_dofs,
                           .pressure_dofs = s->pressure_dofs,
                           .velocity_l2 = s->flow.velocity_l2,
@@ -73,13 +75,14 @@ static void fill_flow(const Solve *s, TesReportFlow *flow) {
                           .divergence_relative = s->flow.divergence_relative,
                           .boundary = names,
                           .flux = s->flow.flux,
-                          .fluxes = 2 * tes_mesh_info(s->mesh).dim};
+                          .fluxes = fluxes};
 }
 
 TesStatus solve_write_report(const Solve *s, const char *path) {
   TesReportTime times[TIMES];
   TesReportText texts[4];
   TesReportFlow flow;
+  const char *names[6];
   TesReport report = {.status = s->status,
                       .message = s->message[0] ? s->message : tes_context_message(s->context),
                       .case_file = s->options->path,
@@ -106,7 +109,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
   if (s->solved) fill_result(s, &report);
   if (s->balance.flux) report.balance = &s->balance;
   if (s->in_time.report.steps) report.in_time = &s->in_time.report;
-  if (s->is_flow) fill_flow(s, &flow), report.flow = &flow;
+  if (s->is_flow) fill_flow(s, names, &flow), report.flow = &flow;
   const size_t most = s->input ? (size_t)(s->input->points + s->input->values + s->input->lines) + 1 : 1;
   TesReportPoint *points = calloc(most, sizeof *points);
   TesReportValue *values = calloc(most, sizeof *values);

@@ -8,16 +8,22 @@
 /* ---- when ---------------------------------------------------------------------------------------------- */
 
 /* Outputs before and at a step, without that of the start. */
-static int outputs_until(const TesCaseEvery *every, const TesProblemInfo *info, int step) {
+static int outputs_until(const Solve *s, const TesCaseEvery *every, const TesProblemInfo *info, int step) {
   enum { USUAL = 51 };
+  const TesTimeDesc *t = &s->input->problem.time;
+  if (info->varies && every->steps == 0) { /* of this step and the one before */
+    const double each = every->time > 0 ? every->time : (t->end - t->start) / USUAL;
+    return (int)floor(((step == info->step ? info->time : info->before) - t->start) / each + 1e-9);
+  }
   if (every->time > 0) return (int)floor(step * info->dt / every->time + 1e-9);
   if (every->steps > 0) return step / every->steps;
   return info->steps <= USUAL ? step : (int)((int64_t)step * USUAL / info->steps);
 }
 
-bool solve_is_due(const TesCaseEvery *every, const TesProblemInfo *info, int step, int *number) {
-  *number = outputs_until(every, info, step);
-  if (step == 0 || *number > outputs_until(every, info, step - 1)) return true;
+bool solve_is_due(const Solve *s, const TesCaseEvery *every, const TesProblemInfo *info, int step,
+                  int *number) {
+  *number = outputs_until(s, every, info, step);
+  if (step == 0 || *number > outputs_until(s, every, info, step - 1)) return true;
   if (step == info->steps) ++*number;
   return step == info->steps;
 }
@@ -107,7 +113,7 @@ static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
   int number;
   if (!s->input->checkpoint || info->step == 0) return false;
   if (info->step == info->steps) return true;
-  if (every->steps > 0 || every->time > 0) return solve_is_due(every, info, info->step, &number);
+  if (every->steps > 0 || every->time > 0) return solve_is_due(s, every, info, info->step, &number);
   return solve_now() - s->in_time.written > 60 * minutes;
 }
 
@@ -119,14 +125,14 @@ static TesStatus write_outputs(Solve *s, const TesProblem *problem, int iteratio
   const double start = solve_now();
   TesStatus status = TES_OK;
   int number;
-  if (c->series && solve_is_due(series, &info, info.step, &number)) {
+  if (c->series && solve_is_due(s, series, &info, info.step, &number)) {
     status = solve_find_numbers(s, problem);
     if (status == TES_OK && !s->in_time.series) status = begin_series(s);
     if (status == TES_OK) status = add_row(s, &info, iterations);
   }
-  if (status == TES_OK && solve_is_due(&c->vtu_every, &info, info.step, &number))
+  if (status == TES_OK && solve_is_due(s, &c->vtu_every, &info, info.step, &number))
     status = solve_write_numbered(s, problem, number, info.time, NULL);
-  if (status == TES_OK && solve_is_due(&c->picture.every, &info, info.step, &number))
+  if (status == TES_OK && solve_is_due(s, &c->picture.every, &info, info.step, &number))
     status = solve_write_png(s, problem, number);
   if (status == TES_OK && checkpoint_is_due(s, &info)) {
     status = tes_problem_write(problem, c->checkpoint);

@@ -103,6 +103,206 @@ static void time_errors_are_of_second_order(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* The same cells as trees: the same errors. */
+static void trees_are_as_good(void **state) {
+  TesContext *ctx = make_context();
+  Flow s;
+  (void)state;
+  make_vortex(ctx, TES_MESH_FOREST, 8, 4, 0.1, 200, &s);
+  assert_errors(&s, 4.1297e-6, 1.9017e-5, 1e-3, "trees");
+  drop(&s);
+  tes_context_destroy(&ctx);
+}
+
+/* Steps of the flow's own choice: as accurate, and their lengths follow `cfl`. */
+static void the_flow_chooses_steps(void **state) {
+  TesContext *ctx = make_context();
+  TesProblem *p;
+  TesSolveResult result;
+  TesFlowResult errors;
+  Flow s;
+  double dt[2], velocity[2];
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    make_vortex(ctx, TES_MESH_BOX, 4, 6, 0.5, 1, &s);
+    s.desc.time.step = 0, s.desc.time.cfl = i ? 0.25 : 0.5, s.desc.time.max_step = 0.1;
+    assert_ok(ctx, tes_problem_create(ctx, &s.desc, &p));
+    assert_ok(ctx, tes_problem_step(p, &result));
+    const TesProblemInfo info = tes_problem_info(p);
+    assert_true(info.varies && info.step == 1 && info.steps > 10);
+    dt[i] = info.time;
+    assert_ok(ctx, tes_problem_solve(p, &result));
+    assert_near(tes_problem_info(p).time, 0.5, 0);
+    assert_ok(ctx, tes_problem_flow(p, &errors));
+
+    velocity[i] = errors.velocity_l2;
+    tes_problem_destroy(&p);
+    drop(&s);
+  }
+  printf("steps of the flow: %.3g and %.3g, errors %.3e and %.3e\n", dt[0], dt[1], velocity[0], velocity[1]);
+  assert_true(dt[1] < dt[0] && dt[1] > dt[0] / 3);
+  assert_true(velocity[0] < 2e-3 && velocity[1] < 0.5 * velocity[0]);
+  tes_context_destroy(&ctx);
+}
+
+/* Flow between plates, u = (4 y (1 - y), 0 (, 0)), p = 8 (3 - x), between an inflow and an open end: all steps keep it,
+ * and the friction on the wall at the bottom is 4 times its area. */
+static void flow_between_plates_stays(void **state) {
+  TesContext *ctx = make_context();
+  (void)state;
+  for (int kind = 0; kind < 2; kind++)
+    for (int dim = 2; dim <= 3; dim++) {
+      const double upper[3] = {3, 1, 1};
+      TesFunction *corner = expression(ctx, "0.4 - y - abs(x - 1)"), *u = expression(ctx, "4*y*(1 - y)"),
+                  *zero = expression(ctx, "0"), *pressure = expression(ctx, "8*(3 - x)");
+      TesMesh *mesh;
+      TesProblem *p;
+      TesSolveResult result;
+      TesFlowResult flow;
+      double drag;
+      const TesMeshDesc desc = {.kind = kind ? TES_MESH_FOREST : TES_MESH_BOX,
+                                .dim = dim,
+                                .cells = {3, 2, 1},
+                                .upper = {upper[0], upper[1], upper[2]},
+                                .refine_where = kind ? corner : NULL};
+      const TesStatus status = tes_mesh_create(ctx, &desc, &mesh);
+      if (status != TES_MISSING) {
+        assert_ok(ctx, status);
+        const TesBoundary boundary[] = {{.g = {zero, zero, dim == 3 ? zero : NULL}},
+                                        {.name = "left", .g = {u, zero, dim == 3 ? zero : NULL}},
+                                        {.name = "right", .condition = TES_NEUMANN},
+                                        {.name = "back", .condition = TES_SLIP},
+                                        {.name = "front", .condition = TES_SLIP}};
+        TesProblemDesc flow_desc = {
+            .equation = TES_NAVIER_STOKES,
+            .mesh = mesh,
+            .degree = 2,
+            .boundaries = dim == 3 ? 5 : 3,
+            .boundary = boundary,
+            .exact = {u, zero, dim == 3 ? zero : pressure, dim == 3 ? pressure : NULL},
+            .time = {.end = 0.1, .step = 0.01},
+            .solver = {.tolerance = 1e-10}};
+        assert_ok(ctx, tes_problem_create(ctx, &flow_desc, &p));
+        assert_ok(ctx, tes_problem_solve(p, &result));
+        assert_ok(ctx, tes_problem_flow(p, &flow));
+        assert_true(flow.velocity_l2 < 1e-9 && flow.pressure_l2 < 1e-7 && flow.divergence_l2 < 1e-8);
+        assert_near(flow.flux[0], -2 / 3., 1e-10);
+        assert_near(flow.flux[1], 2 / 3., 1e-10);
+        assert_ok(ctx,
+                  tes_problem_value(
+                      p,
+                      &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 2, .of = "x"},
+                      &drag));
+        assert_near(drag, 12, 1e-6);
+        tes_problem_destroy(&p);
+      }
+      tes_mesh_destroy(&mesh);
+      tes_function_destroy(&corner), tes_function_destroy(&u);
+      tes_function_destroy(&zero), tes_function_destroy(&pressure);
+    }
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
+/* Corners of a cavity are at rest, unless the lid has priority. */
+static void walls_at_rest_win(void **state) {
+  TesContext *ctx = make_context();
+  TesFunction *zero = expression(ctx, "0"), *one = expression(ctx, "1");
+  TesMesh *mesh;
+  (void)state;
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {2, 2}}, &mesh));
+  for (int priority = 0; priority < 2; priority++) {
+    const TesBoundary boundary[] = {{.g = {zero, zero}},
+                                    {.name = "top", .priority = priority, .g = {one, zero}}};
+    TesProblemDesc desc = {.equation = TES_NAVIER_STOKES,
+                           .mesh = mesh,
+                           .degree = 2,
+                           .boundaries = 2,
+                           .boundary = boundary,
+                           .time = {.end = 0.1, .step = 0.01}};
+    TesProblem *p;
+    double values[2];
+    const double x[4] = {1, 1, 0.5, 1};
+    assert_ok(ctx, tes_problem_create(ctx, &desc, &p));
+    assert_ok(ctx, tes_problem_sample(p, 2, x, 1, (const char *const[]){"u"}, values, NULL));
+    assert_near(values[0], priority, 0);
+    assert_near(values[1], 1, 0);
+    tes_problem_destroy(&p);
+  }
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&zero), tes_function_destroy(&one);
+  tes_context_destroy(&ctx);
+}
+
+static void make_steps(TesContext *ctx, TesProblem *p, int count) {
+  TesSolveResult result;
+  for (int i = 0; i < count; i++) assert_ok(ctx, tes_problem_step(p, &result));
+}
+
+/* With steps by the flow, on trees with hanging nodes: the same bits as without the way through a file. */
+static void checkpoints_go_on_bit_for_bit(void **state) {
+  TesContext *ctx;
+  TesFunction *lid, *zero, *corner;
+  TesMesh *mesh;
+  TesProblem *p, *q;
+  TesCheckpoint *checkpoint;
+  (void)state;
+  assert_int_equal(
+      tes_context_create(&(TesContextDesc){.device = "cpu", .deterministic = true}, &ctx, NULL, 0), TES_OK);
+  lid = expression(ctx, "sin(3*t) + x"), zero = expression(ctx, "0"), corner = expression(ctx, "y - 0.8");
+  const TesMeshDesc desc = {.kind = TES_MESH_FOREST, .dim = 2, .cells = {3, 3}, .refine_where = corner};
+  const TesStatus status = tes_mesh_create(ctx, &desc, &mesh);
+  if (status == TES_OK && tes_has_part("hdf5")) {
+    const TesBoundary boundary[] = {{.g = {zero, zero}}, {.name = "top", .g = {lid, zero}}};
+    TesProblemDesc flow = {.equation = TES_NAVIER_STOKES,
+                           .mesh = mesh,
+                           .degree = 3,
+                           .boundaries = 2,
+                           .boundary = boundary,
+                           .time = {.end = 2, .cfl = 0.4}};
+    assert_ok(ctx, tes_problem_create(ctx, &flow, &p));
+    make_steps(ctx, p, 13);
+    assert_ok(ctx, tes_problem_write(p, "flow.h5"));
+    make_steps(ctx, p, 12);
+    assert_ok(ctx, tes_checkpoint_read(ctx, "flow.h5", 2, &checkpoint));
+    assert_ok(ctx, tes_problem_create(ctx, &flow, &q));
+    assert_ok(ctx, tes_problem_read(q, checkpoint));
+    make_steps(ctx, q, 12);
+    assert_near(tes_problem_info(q).time, tes_problem_info(p).time, 0);
+    assert_memory_equal(tes_vector_data_const(tes_problem_solution(p)),
+                        tes_vector_data_const(tes_problem_solution(q)),
+                        (size_t)tes_vector_length(tes_problem_solution(p)) * sizeof(double));
+    tes_problem_destroy(&p), tes_problem_destroy(&q);
+    tes_checkpoint_destroy(&checkpoint);
+    remove("flow.h5");
+  }
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&lid), tes_function_destroy(&zero), tes_function_destroy(&corner);
+  tes_context_destroy(&ctx);
+}
+
+/* A step far above what is stable ends with a sentence, and what was there before it stays. */
+static void unstable_steps_end(void **state) {
+  TesContext *ctx = make_context();
+  TesProblem *p;
+  TesSolveResult result;
+  TesStatus status = TES_OK;
+  double norm;
+  Flow s;
+  (void)state;
+  make_vortex(ctx, TES_MESH_BOX, 8, 4, 100, 100, &s);
+  s.desc.solver.tolerance = 1e-3;
+  assert_ok(ctx, tes_problem_create(ctx, &s.desc, &p));
+  for (int i = 0; i < 100 && status == TES_OK; i++) status = tes_problem_step(p, &result);
+  assert_true(status == TES_NAN || status == TES_DIVERGED);
+  assert_non_null(strstr(tes_context_message(ctx), "unstable"));
+  assert_ok(ctx, tes_vector_maximum(tes_problem_solution(p), &norm));
+  assert_true(isfinite(norm));
+  tes_problem_destroy(&p);
+  drop(&s);
+  tes_context_destroy(&ctx);
+}
+
 static void assert_refused(Flow *s, const char *part) {
   TesProblem *p;
   tesi_context_forget(s->ctx);
@@ -134,6 +334,12 @@ static void what_cannot_be_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(space_errors_are_known),
                                      cmocka_unit_test(time_errors_are_of_second_order),
+                                     cmocka_unit_test(trees_are_as_good),
+                                     cmocka_unit_test(the_flow_chooses_steps),
+                                     cmocka_unit_test(flow_between_plates_stays),
+                                     cmocka_unit_test(walls_at_rest_win),
+                                     cmocka_unit_test(checkpoints_go_on_bit_for_bit),
+                                     cmocka_unit_test(unstable_steps_end),
                                      cmocka_unit_test(what_cannot_be_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #define FLOW "problem: stokes\nmesh: {box: {cells: [4, 4]}}\n"
 #define HEAD "problem: poisson\nmesh: {box: {dim: 2, cells: [4, 4]}}\n"
+#define IN_TIME "problem: navier_stokes\nmesh: {box: {cells: [4, 4]}}\n"
 #define TIMED "problem: transport\nmesh: {box: {dim: 2, cells: 4}}\n"
 
 static const struct {
@@ -23,10 +24,11 @@ static const struct {
     {"problem: poisson\nmesh: {box: {dim: 2}}\n",
      "a.yaml:2:13: mesh.box.cells: is missing: cells in each direction..."},
     {"problem: poison\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson, stokes, transport or elasticity, got 'poison'; did you mean "
+     "a.yaml:1:10: problem: expected poisson, stokes, transport, elasticity or navier_stokes, got 'poison'; "
+     "did you mean "
      "'poisson'?"},
     {"problem: [poisson]\nmesh: {box: {cells: [4, 4]}}",
-     "a.yaml:1:10: problem: expected poisson, stokes, transport or elasticity, got a list"},
+     "a.yaml:1:10: problem: expected poisson, stokes, transport, elasticity or navier_stokes, got a list"},
     {FLOW "data: {nu: 0, alpha: x}", "a.yaml:3:12: data.nu: expected a number > 0, got '0'\n"
                                      "a.yaml:3:22: data.alpha: expected a number >= 0, got 'x'"},
     {FLOW "data: {f: 1}", "a.yaml:3:11: data.f: expected a list of expressions, one a direction"},
@@ -39,7 +41,7 @@ static const struct {
     {FLOW "space: {degree: 16}", "a.yaml:3:17: space.degree: expected 1 to 15 with element rt, got 16"},
     {FLOW "space: {element: q}",
      "a.yaml:3:18: space.element: stokes has the element rt; q and dg are for poisson"},
-    {FLOW "adapt: {steps: 2}", "a.yaml:3:8: adapt: stokes does not have this"},
+    {FLOW "adapt: {steps: 2}", "a.yaml:3:8: adapt: stokes and navier_stokes do not have this"},
     {"problem: stokes\nmesh: {kind: forest, box: {cells: [4, 4]}}\n",
      "a.yaml:2:7: mesh: stokes is solved on boxes of kind box alone, with element rt"},
     {"problem: stokes\nmesh: {l_shape: {dim: 2}}\n",
@@ -57,7 +59,7 @@ static const struct {
      "a.yaml:3:30: space.degree: expected 1 to 15 with element dg, got 16"},
     {HEAD "space: {element: dg}\noutput: {checkpoint: a.ckpt}",
      "a.yaml:4:22: output.checkpoint: holds solutions of elements q and rt"},
-    {FLOW "data: {a: 2}", "a.yaml:3:11: data.a: stokes does not have this"},
+    {FLOW "data: {a: 2}", "a.yaml:3:11: data.a: stokes and navier_stokes do not have this"},
     {FLOW "boundary: {top: {dirichlet: 0}}",
      "a.yaml:3:17: boundary.top: flows have velocity, slip, outflow and pressure"},
     {FLOW "boundary: {top: {velocity: [1, 0, 0]}}",
@@ -66,14 +68,14 @@ static const struct {
      "a.yaml:3:27: boundary.top.outflow: expected 0 or a list of 2 expressions"},
     {HEAD "boundary: {top: slip}",
      "a.yaml:3:17: boundary.top: velocity, slip, outflow and pressure belong to "
-     "stokes; poisson has dirichlet, neumann and robin"},
+     "flows; poisson has dirichlet, neumann and robin"},
     {HEAD "boundary: {top: {flux: 1}}",
      "a.yaml:3:17: boundary.top: flux belongs to transport; poisson has dirichlet, neumann and robin"},
     {HEAD "data: {form: conservative}", "a.yaml:3:14: data.form: belongs to stokes and transport"},
     {FLOW "data: {form: conservative}",
      "a.yaml:3:14: data.form: stokes has the forms gradient and symmetric"},
     {HEAD "time: {end: 1, step: 0.1}\n",
-     "a.yaml:3:7: time: poisson and stokes are steady: `time` belongs to transport"},
+     "a.yaml:3:7: time: poisson and stokes are steady: `time` belongs to transport and navier_stokes"},
     {HEAD "data: {initial: 0}\n",
      "a.yaml:3:17: data.initial: belongs to problems in time, that is, with `time`"},
     {HEAD "output: {vtu: {file: a.vtu, every: 3}}\n",
@@ -101,7 +103,33 @@ static const struct {
      "a.yaml:4:39: output.series.every: every: expected a number of steps, or {time: a number > 0}"},
     {TIMED "time: {end: 1, step: 0.1}\nsolver: {guess: 5}\n",
      "a.yaml:4:17: solver.guess: expected an integer from 0 to 4, got '5'"},
-    {HEAD "data: {nu: 1}", "a.yaml:3:12: data.nu: belongs to stokes"},
+    {HEAD "data: {nu: 1}", "a.yaml:3:12: data.nu: belongs to flows"},
+    {IN_TIME "space: {degree: 2}", "a.yaml: time: is missing: navier_stokes is solved in time"},
+    {IN_TIME "time: {end: 1, step: 0.1, cfl: 0.5}",
+     "a.yaml:3:32: time.cfl: expected one of step and cfl, got both"},
+    {IN_TIME "time: {end: 1, step: 0.1, max_step: 1}",
+     "a.yaml:3:37: time.max_step: belongs to steps that the flow chooses: cfl in the place of step"},
+    {IN_TIME "time: {end: 1}\nspace: {element: rt}",
+     "a.yaml:4:18: space.element: navier_stokes has the element q..."},
+    {IN_TIME "time: {end: 1}\nspace: {degree: 1}",
+     "a.yaml:4:17: space.degree: expected 2 to 8 for navier_stokes, got 1"},
+    {IN_TIME "time: {end: 1}\ndata: {nu: 0}", "a.yaml:4:12: data.nu: expected a number > 0, got '0'"},
+    {IN_TIME "time: {end: 1}\ndata: {nu: x}", "a.yaml:4:12: data.nu: expected a number > 0, got 'x'"},
+    {IN_TIME "time: {end: 1}\ndata: {alpha: 1}", "a.yaml:4:15: data.alpha: belongs to stokes"},
+    {IN_TIME "time: {end: 1}\ndata: {initial: 1}",
+     "a.yaml:4:17: data.initial: expected {velocity: [..], pressure: ..}"},
+    {IN_TIME "time: {end: 1, method: bdf3}", "a.yaml:3:24: time.method: navier_stokes has one method: auto"},
+    {IN_TIME "time: {end: 1}\nboundary: {top: {velocity: [1, 0, 0]}}",
+     "a.yaml:4:28: boundary.top.velocity: expected 2 entries, as dim is 2, got 3"},
+    {IN_TIME "time: {end: 1}\nboundary: {top: {velocity: [null, null]}}",
+     "a.yaml:4:17: boundary.top: no component of the velocity is given: that is outflow"},
+    {IN_TIME "time: {end: 1}\nboundary: {top: {velocity: [1, 0], slip: true, priority: 1}}",
+     "a.yaml:4:17: boundary.top: expected exactly one of..."},
+    {IN_TIME "time: {end: 1}\nboundary: {top: {dirichlet: 1}}",
+     "a.yaml:4:17: boundary.top: flows have velocity, slip, outflow and pressure"},
+    {TIMED "time: {end: 1, cfl: 0.5, step: 0.1}", "a.yaml:3:21: time.cfl: belongs to navier_stokes"},
+    {TIMED "time: {end: 1, step: 0.1}\ndata: {initial: {velocity: [1, 0]}}",
+     "a.yaml:4:17: data.initial: velocity and pressure belong to navier_stokes..."},
     {HEAD "data: {f: [1, 2]}", "a.yaml:3:11: data.f: expected one expression, got a list"},
     {HEAD "problem: poisson\n", "a.yaml:3:1: key 'problem' was given before, in line 1"},
     {HEAD "space: {degree: 0}\n", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '0'"},

@@ -31,6 +31,18 @@ static bool is_value(const cJSON *value, const TesiYaml *node) {
   return !yes && !no && node->text && !strcmp(node->text, value->valuestring);
 }
 
+/* Whether a map has at most so many keys, and those that are required. */
+static bool counts(const cJSON *rule, const TesiYaml *node) {
+  const cJSON *most = cJSON_GetObjectItem(rule, "maxProperties"), *any = cJSON_GetObjectItem(rule, "anyOf"),
+              *item;
+  bool good = !any;
+  if (most && node->count > most->valueint) return false;
+  cJSON_ArrayForEach(
+      item, cJSON_GetObjectItem(rule, "required")) if (!tesi_yaml_find(node, item->valuestring)) return false;
+  cJSON_ArrayForEach(item, any) good |= counts(item, node);
+  return good;
+}
+
 static bool fits(const cJSON *rule, const TesiYaml *node) {
   const cJSON *list, *properties = cJSON_GetObjectItem(rule, "properties"), *item;
   bool good = false;
@@ -43,9 +55,7 @@ static bool fits(const cJSON *rule, const TesiYaml *node) {
     good = strtod(node->text, NULL) >= item->valuedouble &&
            strtod(node->text, NULL) <= cJSON_GetObjectItem(rule, "maximum")->valuedouble;
   if (!good || node->kind != TESI_YAML_MAP || !cJSON_GetObjectItem(rule, "additionalProperties")) return good;
-  if ((item = cJSON_GetObjectItem(rule, "maxProperties")) && node->count > item->valueint) return false;
-  cJSON_ArrayForEach(
-      item, cJSON_GetObjectItem(rule, "required")) if (!tesi_yaml_find(node, item->valuestring)) return false;
+  good = counts(rule, node);
   for (const TesiYaml *child = node->first; child && good; child = child->next) {
     const cJSON *below = cJSON_GetObjectItem(properties, child->key);
     good = below ? fits(below, child) : cJSON_IsTrue(cJSON_GetObjectItem(rule, "additionalProperties"));
@@ -80,9 +90,13 @@ static void cases_fit(void **state) {
   }
   globfree(&files);
   static const char head[] = "problem: poisson\nmesh: {box: {cells: [2, 2]}}\n";
-  static const char *const bad[] = {"spase: {degree: 3}",    "space: {degree: 99}",
-                                    "space: {degree: [1]}",  "space: 3",
-                                    "solver: {method: cgg}", "boundary: {left: {dirichlet: 0, neumann: 1}}",
+  static const char *const bad[] = {"spase: {degree: 3}",
+                                    "space: {degree: 99}",
+                                    "space: {degree: [1]}",
+                                    "space: 3",
+                                    "solver: {method: cgg}",
+                                    "boundary: {left: {dirichlet: 0, neumann: 1}}",
+                                    "boundary: {left: {dirichlet: 0, neumann: 1, priority: 1}}",
                                     "output: {points: 3}"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     snprintf(text, sizeof text, "%s%s\n", head, bad[i]);

@@ -237,7 +237,8 @@ typedef struct TesFlowResult {
   double velocity_l2, pressure_l2; /**< errors; of the pressure without its mean where that is undetermined */
   double divergence_l2;            /**< of div u */
   double divergence_relative;      /**< divided by the norm of grad u, cell by cell */
-  double flux[6];                  /**< int u.n over each face of the box, by its number */
+  double flux
+      [6]; /**< int u.n over each face of the box, by its number; of other meshes over the first boundaries */
 } TesFlowResult;
 TesStatus tes_problem_flow(const TesProblem *problem, TesFlowResult *result);
 enum { TES_PROBLEM_FIELDS = 16 };
@@ -262,6 +263,8 @@ typedef struct TesProblemInfo {
   double floor;
   TesProblemTimes times;
   double time, dt; /**< in time: that of the solution; the step */
+  double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
+  bool varies;     /**< the flow chooses the steps; how many there will be is as the last one says */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
   TesBalance balance;
   double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */

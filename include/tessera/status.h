@@ -22,6 +22,7 @@ extern "C" {
   X(TES_ABOVE_TOLERANCE, "estimate_above_tolerance", 1,                                                      \
     "an adaptive solve ended with its estimate above the tolerance")                                         \
   X(TES_DIVERGED, "diverged", 1, "the residual grew beyond all measure")                                     \
+  X(TES_STEP_TOO_SMALL, "step_too_small", 1, "steps in time became shorter than is allowed")                 \
   X(TES_NAN, "nan", 1, "a NaN or an infinity was met")                                                       \
   X(TES_INTERRUPTED, "interrupted", 1, "the user asked to stop")                                             \
   X(TES_INVALID_INPUT, "invalid_input", 2, "an argument or an input file is not valid")                      \

@@ -49,7 +49,7 @@ typedef struct TesTimeDesc {
    *  factors 2^(1/4), down at once, up by one after ten steps. */
   double cfl;
   double max_step; /**< with cfl: the longest step; 0: a hundredth of the time */
-  double min_step; /**< with cfl: a shorter one is TES_INVALID_INPUT; 0: none is too short */
+  double min_step; /**< with cfl: a shorter one is TES_STEP_TOO_SMALL; 0: none is too short */
   /** > 0: the end comes earlier where |u1 - u0| / dt <= steady times the largest |u| so far, in L2. */
   double steady;
   TesTimeMethod method;

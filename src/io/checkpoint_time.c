@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "problem/balance.h"
+#include "io/checkpoint.h"
 #include "problem/in_time.h"
 #include "tessera/checkpoint.h"
 
@@ -41,6 +42,7 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   double *state = NULL;
   TesCheckpointField field[1 + TESI_STEPPER_OLD] = {{names[0], problem->u}};
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
+  if (problem->equation->march) return tesi_checkpoint_write_flow(problem, path);
   const TesiStepper *s = it->stepper;
   const double numbers[STATES] = {[S_METHOD] = tesi_time_named(s->method),
                                   [S_STEP] = it->dt,
@@ -105,6 +107,7 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  if (problem->equation->march) return tesi_checkpoint_read_flow(problem, checkpoint);
   TES_TRY(check(problem, found, tes_checkpoint_space(checkpoint)));
   TesiInTime *it = problem->in_time;
   for (int i = 0; i < found->fields; i++) {

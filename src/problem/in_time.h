@@ -10,6 +10,7 @@
 typedef struct TesiInTime {
   TesTimeDesc desc;
   double dt, time, sigma; /* time: that of the problem's solution */
+  double before;          /* the time of the solution before */
   int steps, step;        /* in all, done; a steady state lowers the first */
   int all_steps;          /* to the end of time */
   double at;              /* the time that the problem's numbers are of */

@@ -83,7 +83,13 @@ TesStatus tesi_navier_stokes_flow(const TesProblem *p, TesFlowResult *result) {
                            : "ux*ux + uy*uy + uz*uz + vx*vx + vy*vy + vz*vz + wx*wx + wy*wy + wz*wz",
                   &gradient));
   result->divergence_relative = gradient > 0 ? result->divergence_l2 / gradient : 0;
-  for (int i = 0; i < 6; i++) result->flux[i] = NAN;
+  for (int i = 0; i < 6 && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_TRY(tes_problem_value(p,
+                              &(TesValue){.kind = TES_VALUE_INTEGRAL,
+                                          .where = TES_ON_BOUNDARY,
+                                          .number = i,
+                                          .of = dim == 2 ? "u*nx + v*ny" : "u*nx + v*ny + w*nz"},
+                              &result->flux[i]));
 done:
   return status;
 }

@@ -412,8 +412,8 @@ TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, Te
   const TesiEquation *equation = equation_of(ctx, desc);
   if (!equation) return TES_INVALID_INPUT;
   TES_TRY(begin(ctx, equation, NULL, desc, NULL, &p));
-  TES_TRY(describe(p, desc));
-  *memory = tesi_problem_memory(p);
+  if (!p->equation->march) TES_TRY(describe(p, desc));
+  *memory = tesi_problem_memory(p, desc->degree);
 done:
   tes_problem_destroy(&p);
   return status;
@@ -489,6 +489,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->dt * it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
+  if (it && it->desc.cfl > 0) info.varies = true, info.before = it->before;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)

@@ -1,4 +1,5 @@
 #include "problem/problem_memory.h"
+#include <math.h>
 #include "device/kernel.h"
 #include "multigrid/multigrid.h"
 #include "problem/problem.h"
@@ -69,7 +70,17 @@ static TesProblemMemory find_bytes(const TesProblem *p) {
                             .gpu_host = (size_t)(positions + 24 * (double)p->space->length)};
 }
 
-TesProblemMemory tesi_problem_memory(const TesProblem *p) {
+/* Of flows in time, by the cells alone: some 16 vectors of a component and 14 of the pressure, masses and operators of
+ * both, and the pressure's multigrid; sums that threads put aside. */
+static TesProblemMemory march_memory(const TesProblem *p, int degree) {
+  const double dim = p->mesh->dim, cells = (double)tes_mesh_info(p->mesh).cells,
+               nodes = cells * pow(degree, dim), factors = p->mesh->kind == TES_MESH_BOX ? 2 : 60;
+  const double bytes = nodes * (8 * (16 * dim + 14) + 8 * factors);
+  return (TesProblemMemory){.processor = (size_t)bytes, .gpu = (size_t)bytes, .gpu_host = (size_t)bytes};
+}
+
+TesProblemMemory tesi_problem_memory(const TesProblem *p, int degree) {
+  if (p->equation->march) return march_memory(p, tesi_space_usual_degree(TES_ELEMENT_Q, degree));
   TesProblemMemory memory = find_bytes(p);
   const bool flow = p->equation->flow && !p->equation->flow->scalar;
   memory.processor += (size_t)krylov_bytes(p, flow ? COLUMNS_FLOW : COLUMNS_LEAST);

@@ -5,7 +5,7 @@
 #include "tessera/problem.h"
 
 /* For a problem whose space and precision exist. */
-TesProblemMemory tesi_problem_memory(const TesProblem *problem);
+TesProblemMemory tesi_problem_memory(const TesProblem *problem, int degree);
 /* Told before anything large is allocated. */
 TesStatus tesi_problem_check_memory(const TesProblem *problem);
 

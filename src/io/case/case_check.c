@@ -109,8 +109,7 @@ static TesStatus add_all(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiCaseFace *all = &r->draft.all;
   r->draft.c.mesh.rest = all->condition ? "rest" : NULL;
-  if (!all->condition && r->draft.c.problem.equation != TES_STOKES &&
-      r->draft.c.problem.equation != TES_ELASTICITY)
+  if (!all->condition && !tesi_case_is_flow(r) && r->draft.c.problem.equation != TES_ELASTICITY)
     TES_TRY(tes_function_create_constant(ctx, 0, &all->g[0]));
   if (!all->condition) all->condition = TESI_CASE_DIRICHLET;
   TES_TRY(tesi_case_add_boundary(r, NULL, NULL, all));
@@ -256,7 +255,13 @@ void tesi_case_finish(TesiCaseReader *r) {
   if (d->form <= TES_FLOW_SYMMETRIC) c->problem.flow_form = (TesFlowForm)d->form;
   if (d->form > TES_FLOW_SYMMETRIC + 1) c->problem.transport_form = TES_TRANSPORT_CONSERVATIVE;
   for (int i = 0; i < 3; i++) c->problem.initial[i] = d->initial[i];
-  for (int i = 0; i < 3; i++) tes_function_destroy(&d->initial_velocity[i]);
+  for (int i = 0; i < 3; i++) {
+    const bool flow = c->problem.equation == TES_NAVIER_STOKES; /* the velocity is its solution */
+    tes_function_destroy(flow ? (TesFunction **)&c->problem.initial[i] : &d->initial_velocity[i]);
+    if (flow) c->problem.initial[i] = d->initial_velocity[i];
+  }
+  if (d->initial_pressure) tes_function_destroy((TesFunction **)&c->problem.initial[pressure]);
+  if (d->initial_pressure) c->problem.initial[pressure] = d->initial_pressure;
   c->problem.solver.guess = d->guess == 0 ? -1 : d->guess;
   if (d->exact_pressure) tes_function_destroy((TesFunction **)&c->problem.exact[pressure]);
   if (d->exact_pressure) c->problem.exact[pressure] = d->exact_pressure;

@@ -39,8 +39,8 @@ static TesStatus check_zero_outflow(TesiCaseReader *r, const char *path, const T
 }
 
 /* Dirichlet, Neumann and Robin are for scalars, the others for flows, and outflow for transport too. */
-static TesStatus check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face, int dim,
-                            bool flow) {
+TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face, int dim) {
+  const bool flow = tesi_case_is_flow(r);
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   char path[64], below[80];
@@ -62,13 +62,15 @@ static TesStatus check_face(TesiCaseReader *r, const char *name, const TesiCaseF
   if (flow != (face->condition > TESI_CASE_ROBIN)) {
     TES_TRY(tesi_case_error(r, row, r->node[row],
                             flow ? "flows have velocity, slip, outflow and pressure"
-                                 : "velocity, slip, outflow and pressure belong to stokes; "
+                                 : "velocity, slip, outflow and pressure belong to flows; "
                                    "poisson has dirichlet, neumann and robin"));
     goto done;
   }
   if (!flow) goto done;
   snprintf(below, sizeof below, "%s.velocity", path);
   TES_TRY(check_length(r, below, dim));
+  if (face->condition == TESI_CASE_VELOCITY && !face->g[0] && !face->g[1] && !face->g[2] && !r->error_count)
+    TES_TRY(tesi_case_error(r, row, r->node[row], "no component of the velocity is given: that is outflow"));
   snprintf(below, sizeof below, "%s.outflow", path);
   TES_TRY(check_length(r, below, dim));
   const int outflow = tesi_case_row(below);
@@ -79,36 +81,57 @@ done:
   return status;
 }
 
-static TesStatus check_faces(TesiCaseReader *r, int dim, bool flow) {
+static TesStatus check_faces(TesiCaseReader *r, int dim) {
   static const char *const names[6] = {"left", "right", "bottom", "top", "back", "front"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  TES_TRY(check_face(r, "all", &r->draft.all, dim, flow));
-  for (int i = 0; i < 6; i++) TES_TRY(check_face(r, names[i], &r->draft.face[i], dim, flow));
+  TES_TRY(tesi_case_check_face(r, "all", &r->draft.all, dim));
+  for (int i = 0; i < 6; i++) TES_TRY(tesi_case_check_face(r, names[i], &r->draft.face[i], dim));
 done:
   return status;
 }
 
-/* Keys that are there, and not for a flow. */
-static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
-  static const char *const scalar[] = {"data.a", "data.c", "data.materials", "adapt", "mesh.refine_where"};
+static TesStatus refuse_keys(TesiCaseReader *r, int count, const char *const *path, const char *why) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  const TesiCaseDraft *d = &r->draft;
-  const int exact = tesi_case_row("data.exact"), element = tesi_case_row("space.element"),
-            f = tesi_case_row("data.f"), mesh = tesi_case_row("mesh");
-  for (int i = 0; i < 5; i++)
-    if (given(r, scalar[i]))
-      TES_TRY(tesi_case_error(r, tesi_case_row(scalar[i]), given(r, scalar[i]), "stokes does not have this"));
+  for (int i = 0; i < count; i++)
+    if (given(r, path[i])) TES_TRY(tesi_case_error(r, tesi_case_row(path[i]), given(r, path[i]), "%s", why));
+done:
+  return status;
+}
+
+/* Keys that are there, and not for a flow; shapes of those that are. */
+static TesStatus refuse_scalar_keys(TesiCaseReader *r) {
+  static const char *const scalar[] = {"data.a", "data.c", "data.materials", "adapt"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int exact = tesi_case_row("data.exact"), f = tesi_case_row("data.f");
+  TES_TRY(refuse_keys(r, 4, scalar, "stokes and navier_stokes do not have this"));
   if (r->node[exact] && r->node[exact]->kind != TESI_YAML_MAP)
     TES_TRY(tesi_case_error(r, exact, r->node[exact], "expected {velocity: [..], pressure: ..}"));
   if (given(r, "data.exact.pressure") && !given(r, "data.exact.velocity"))
     TES_TRY(tesi_case_error(r, exact, r->node[exact], "velocity is missing"));
   if (r->node[f] && !r->entries[f])
     TES_TRY(tesi_case_error(r, f, r->node[f], "expected a list of expressions, one a direction"));
+done:
+  return status;
+}
+
+static TesStatus check_stokes(TesiCaseReader *r) {
+  static const char *const more[] = {"mesh.refine_where"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiCaseDraft *d = &r->draft;
+  const int element = tesi_case_row("space.element"), mesh = tesi_case_row("mesh"),
+            degree = tesi_case_row("space.degree");
+  TES_TRY(refuse_keys(r, 1, more, "stokes does not have this"));
   if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST)
     TES_TRY(tesi_case_error(r, mesh, r->node[mesh],
                             "stokes is solved on boxes of kind box alone, with element rt"));
+  if (!r->node[degree]) d->c.problem.degree = 2;
+  if (d->c.problem.degree > 15)
+    TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element rt, got %d",
+                            d->c.problem.degree));
   if (d->c.problem.element == TES_ELEMENT_Q || d->c.problem.element == TES_ELEMENT_DG)
     TES_TRY(
         tesi_case_error(r, element, r->node[element], "stokes has the element rt; q and dg are for poisson"));
@@ -147,14 +170,18 @@ static TesStatus refuse_flow_keys(TesiCaseReader *r) {
             element = tesi_case_row("space.element");
   const bool dg = d->c.problem.element == TES_ELEMENT_DG, elastic = d->c.problem.equation == TES_ELASTICITY;
   for (int i = 0; i < 4; i++)
-    if (!dg || strcmp(flow[i], "solver.penalty") != 0) TES_TRY(belongs(r, flow[i], "stokes"));
+    if (!dg || strcmp(flow[i], "solver.penalty") != 0) TES_TRY(belongs(r, flow[i], "flows"));
   if (r->entries[f] && !elastic)
     TES_TRY(tesi_case_error(r, f, r->node[f], "expected one expression, got a list"));
   if (r->entries[exact] && !elastic)
     TES_TRY(tesi_case_error(r, exact, r->node[exact], "expected one expression, got a list"));
   if (given(r, "data.exact.velocity") || given(r, "data.exact.pressure"))
-    TES_TRY(tesi_case_error(r, exact, r->node[exact], "velocity and pressure belong to stokes: expected %s",
+    TES_TRY(tesi_case_error(r, exact, r->node[exact], "velocity and pressure belong to flows: expected %s",
                             elastic ? "a list" : "one expression"));
+  if (given(r, "data.initial.pressure") || (given(r, "data.initial.velocity") && !elastic))
+    TES_TRY(tesi_case_error(r, tesi_case_row("data.initial"), given(r, "data.initial"),
+                            "velocity and pressure belong to navier_stokes: expected %s",
+                            elastic ? "displacement and velocity" : "one expression"));
   if (d->c.problem.element == TES_ELEMENT_RT)
     TES_TRY(tesi_case_error(r, element, r->node[element],
                             "poisson has the elements q and dg; rt belongs to stokes"));
@@ -186,26 +213,53 @@ static TesStatus check_form(TesiCaseReader *r) {
                                                    : "stokes has the forms gradient and symmetric");
 }
 
+static TesStatus check_navier_stokes(TesiCaseReader *r) {
+  enum { LEAST = 2, MOST = 8 };
+  static const char *const of_stokes[] = {"data.alpha", "solver.colours", "solver.penalty"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiCaseDraft *d = &r->draft;
+  const int element = tesi_case_row("space.element"), degree = tesi_case_row("space.degree"),
+            method = tesi_case_row("time.method"), initial = tesi_case_row("data.initial"),
+            form = tesi_case_row("data.form");
+  TES_TRY(refuse_keys(r, 3, of_stokes, "belongs to stokes"));
+  TES_TRY(check_number(r, "data.nu", d->a, true));
+  if (d->c.problem.element == TES_ELEMENT_RT || d->c.problem.element == TES_ELEMENT_DG)
+    TES_TRY(
+        tesi_case_error(r, element, r->node[element],
+                        "navier_stokes has the element q: velocities of the degree, pressures of one less"));
+  if (d->c.problem.degree < LEAST || d->c.problem.degree > MOST)
+    TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected %d to %d for navier_stokes, got %d", LEAST,
+                            MOST, d->c.problem.degree));
+  if (d->c.problem.time.method != TES_TIME_AUTO)
+    TES_TRY(tesi_case_error(r, method, r->node[method], "navier_stokes has one method: auto"));
+  if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)
+    TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected {velocity: [..], pressure: ..}"));
+  if (r->node[form] && d->form == TES_FLOW_SYMMETRIC)
+    TES_TRY(tesi_case_error(r, form, r->node[form], "navier_stokes has the form gradient: nu is a number"));
+  if (!given(r, "time"))
+    TES_TRY(tesi_case_error(r, tesi_case_row("time"), NULL, "is missing: navier_stokes is solved in time"));
+done:
+  return status;
+}
+
 TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiCaseDraft *d = &r->draft;
-  const bool flow = d->c.problem.equation == TES_STOKES;
+  const bool flow = tesi_case_is_flow(r), stokes = d->c.problem.equation == TES_STOKES;
   double value;
-  const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = d->c.mesh.dim ? d->c.mesh.dim : cells,
-            degree = tesi_case_row("space.degree");
-  TES_TRY(check_faces(r, dim, flow));
+  const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = d->c.mesh.dim ? d->c.mesh.dim : cells;
+  TES_TRY(check_faces(r, dim));
   TES_TRY(check_form(r));
   TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));
   if (!flow) goto done;
-  if (d->a && tes_function_constant(d->a, &value)) TES_TRY(check_number(r, "data.nu", d->a, true));
+  if (stokes && d->a && tes_function_constant(d->a, &value)) TES_TRY(check_number(r, "data.nu", d->a, true));
   TES_TRY(check_number(r, "data.alpha", d->reaction, false));
   TES_TRY(check_length(r, "data.f", dim));
   TES_TRY(check_length(r, "data.exact.velocity", dim));
-  if (!r->node[degree]) d->c.problem.degree = 2;
-  if (d->c.problem.degree > 15)
-    TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element rt, got %d",
-                            d->c.problem.degree));
+  TES_TRY(check_length(r, "data.initial.velocity", dim));
+  TES_TRY(stokes ? check_stokes(r) : check_navier_stokes(r));
   if (!given(r, "data.f")) tes_function_destroy(&d->f[0]);
 done:
   return status;

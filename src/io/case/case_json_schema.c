@@ -74,6 +74,21 @@ static bool is_open(const TesiKey *key) {
   return !strcmp(key->path, "boundary") || !strcmp(key->path, "data.materials");
 }
 
+/* One key, and what may stand beside it. */
+static void count_one(cJSON *item, int row) {
+  cJSON *any = cJSON_AddArrayToObject(item, "anyOf"), *alone = cJSON_CreateObject();
+  cJSON_AddNumberToObject(alone, "maxProperties", 1);
+  cJSON_AddItemToArray(any, alone);
+  for (int i = 0; i < tesi_case_key_count; i++) {
+    if (!tesi_case_is_child(i, row) || !tesi_case_keys[i].beside) continue;
+    cJSON *both = cJSON_CreateObject();
+    cJSON_AddNumberToObject(both, "maxProperties", 2);
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(both, "required"),
+                         cJSON_CreateString(tesi_key_name(&tesi_case_keys[i])));
+    cJSON_AddItemToArray(any, both);
+  }
+}
+
 static cJSON *schema_of(int row) {
   static const char *const object[] = {"object", NULL}, *const automatic[] = {"integer", "string", NULL},
                            *const or_map[] = {"number", "string", "object", NULL};
@@ -97,7 +112,7 @@ static cJSON *schema_of(int row) {
     if (!required) required = cJSON_AddArrayToObject(item, "required");
     cJSON_AddItemToArray(required, cJSON_CreateString(tesi_key_name(&tesi_case_keys[i])));
   }
-  if (key && key->type == TESI_KEY_ONE_OF) cJSON_AddNumberToObject(item, "maxProperties", 1);
+  if (key && key->type == TESI_KEY_ONE_OF) count_one(item, row);
   cJSON_AddBoolToObject(item, "additionalProperties", key && is_open(key));
   return item;
 }

@@ -55,13 +55,15 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   TesStatus status = TES_OK;
   TesProblemDesc *p = &r->draft.c.problem;
   TesBoundary *entry = (TesBoundary *)&p->boundary[p->boundaries++];
-  *entry = (TesBoundary){
-      .condition = meaning[face->condition], .g = {face->g[0], face->g[1], face->g[2]}, .alpha = face->alpha};
+  *entry = (TesBoundary){.condition = meaning[face->condition],
+                         .priority = face->priority,
+                         .g = {face->g[0], face->g[1], face->g[2]},
+                         .alpha = face->alpha};
   const bool presses = face->pressure && p->equation == TES_ELASTICITY;
   TesFunction *pressure = presses ? face->pressure : NULL;
   if (face->pressure && !presses)
     entry->g[r->draft.c.mesh.dim] = face->pressure; /* alone: with `pressure` there is no g */
-  if (face->condition == TESI_CASE_DISPLACEMENT && face->free) entry->components = ~face->free & 7;
+  if (face->free) entry->components = ~face->free & 7;
   *face = (TesiCaseFace){0};
   if (presses) TES_TRY(press(r, pressure, entry));
   entry->name = name ? tesi_strdup(ctx, name) : NULL;
@@ -85,8 +87,7 @@ static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   r->row_path = "boundary.all", r->named_path = "boundary", r->named = node->key;
   status = tesi_case_row_value(r, row, node);
   face = r->draft.all;
-  if (status == TES_OK && face.condition && r->draft.c.problem.equation == TES_ELASTICITY)
-    status = tesi_case_check_elastic_face(r, "boundary.all", &face);
+  if (status == TES_OK) status = tesi_case_check_face(r, "all", &face, r->draft.c.mesh.dim);
   r->row_path = NULL;
   r->draft.all = all;
   r->node[row] = kept;

@@ -159,10 +159,6 @@ static const TesiYaml *find_kind(const TesiYaml *map, TesValueKind *kind, int *c
   return found;
 }
 
-static bool is_flow(const TesiCaseReader *r) {
-  return r->draft.c.problem.equation == TES_STOKES;
-}
-
 /* On a boundary, in a direction. */
 static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
   const char *of = v->value.of ? v->value.of : "";
@@ -200,7 +196,7 @@ static TesStatus check_flow_error(TesiCaseReader *r, int row, const TesiYaml *no
 static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
   if (v->place)
     return tesi_case_error(r, row, node, "the error is that on the domain: {error: domain, of: l2}");
-  if (is_flow(r)) return check_flow_error(r, row, node, v->value.of);
+  if (tesi_case_is_flow(r)) return check_flow_error(r, row, node, v->value.of);
   if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "the error needs data.exact");
   if (v->value.of && strcmp(v->value.of, "l2") && strcmp(v->value.of, "h1"))
     return tesi_case_error(r, row, node, "of: expected l2 or h1, got '%.60s'", v->value.of);
@@ -225,7 +221,8 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
                             "%.60s: expected exactly one of point, mean, integral, force, error", node->key));
     goto done;
   }
-  if (v->value.kind == TES_VALUE_FORCE && !is_flow(r) && r->draft.c.problem.equation != TES_ELASTICITY) {
+  if (v->value.kind == TES_VALUE_FORCE && !tesi_case_is_flow(r) &&
+      r->draft.c.problem.equation != TES_ELASTICITY) {
     TES_TRY(tesi_case_error(r, row, what, "force: poisson has none; flows and elasticity have"));
     goto done;
   }

@@ -6,7 +6,7 @@
 #include "io/case/case_schema.h"
 #include "io/yaml.h"
 
-enum { TESI_CASE_ROWS = 300, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
+enum { TESI_CASE_ROWS = 320, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
 typedef struct TesiCaseReader {
   TesContext *ctx;
@@ -68,8 +68,15 @@ TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
 TesStatus tesi_case_read_outputs(TesiCaseReader *r);
 void tesi_case_clear_outputs(TesCase *c);
 
+/* Whether the unknowns are a velocity and a pressure. */
+static inline bool tesi_case_is_flow(const TesiCaseReader *r) {
+  const TesEquation e = r->draft.c.problem.equation;
+  return e == TES_STOKES || e == TES_NAVIER_STOKES;
+}
 /* Keys of flows and their shapes, keys of other problems (case_flow.c). */
 TesStatus tesi_case_check_flow(TesiCaseReader *r);
+/* What a boundary may have; name: of the row that it was read by. */
+TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face, int dim);
 /* A word in the place of keys: `outflow`, `slip`. False: it is none. */
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text);
 /* What needs more than one key: the box, the faces. */

@@ -49,7 +49,7 @@
        .type = TESI_KEY_VECTOR,                                                                              \
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
-       .help = "flows: u = this"},                                                                           \
+       .help = "flows: u = this; null: this component is free (navier_stokes)"},                             \
       {.path = "boundary." name ".slip",                                                                     \
        .type = TESI_KEY_CHOICE,                                                                              \
        .target = AT(member.slip),                                                                            \
@@ -83,20 +83,29 @@
        .target = AT(member.g),                                                                               \
        .repeated = true,                                                                                     \
        .help = "elasticity: sigma n = this list, n the outer normal"},                                       \
+      {.path = "boundary." name ".roller",                                                                   \
+       .type = TESI_KEY_CHOICE,                                                                              \
+       .target = AT(member.slip),                                                                            \
+       .choices = WORDS("true"),                                                                             \
+       .repeated = true,                                                                                     \
+       .help = "elasticity: u.n = 0 without tangential stress, on faces along the axes; the word `roller` "  \
+               "says the same"},                                                                             \
   {                                                                                                          \
-    .path = "boundary." name ".roller", .type = TESI_KEY_CHOICE, .target = AT(member.slip),                  \
-    .choices = WORDS("true"), .repeated = true,                                                              \
-    .help = "elasticity: u.n = 0 without tangential stress, on faces along the axes; the word `roller` "     \
-            "says the same"                                                                                  \
+    .path = "boundary." name ".priority", .type = TESI_KEY_INTEGER, .target = AT(member.priority),           \
+    .low = -1000, .high = 1000, .beside = true, .fallback = "0", .repeated = true,                           \
+    .help =                                                                                                  \
+        "beside the condition: where boundaries with values meet those of the larger number hold; among "    \
+        "equals the later boundary, of a velocity in time the shorter one"                                   \
   }
 
 /* clang-format off */
 const TesiKey tesi_case_keys[] = {
   {.path = "problem", .type = TESI_KEY_CHOICE, .target = AT(c.problem.equation),
-   .choices = WORDS("poisson", "stokes", "transport", "elasticity"), .required = true,
+   .choices = WORDS("poisson", "stokes", "transport", "elasticity", "navier_stokes"), .required = true,
    .help = "the equation; poisson: -div(a grad u) + c u = f; stokes: -div(nu grad u) + alpha u + grad p = f, "
      "div u = 0, on boxes; transport: u_t - div(a grad u) + b . grad u + c u = f in time, or "
-     "steady without u_t; elasticity: -div(lambda div u I + 2 mu eps(u)) = f"},
+     "steady without u_t; elasticity: -div(lambda div u I + 2 mu eps(u)) = f; "
+     "navier_stokes: u_t + u . grad u - nu div(grad u) + grad p = f, div u = 0 in time"},
 
   {.path = "constants", .type = TESI_KEY_CONSTANTS, .fallback_note = "none",
    .help = "names of numbers, for all expressions of the case; a name may stand in those below it"},
@@ -190,7 +199,7 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
   {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1",
-   .fallback_note = "1; stokes, transport, elasticity: 0", .help = "right-hand side; stokes, elasticity: a list"},
+   .fallback_note = "1; flows, transport, elasticity: 0", .help = "right-hand side; flows, elasticity: a list"},
   {.path = "data.a", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback = "1", .help = "diffusion, positive"},
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
    .help = "transport: velocity"},
@@ -198,21 +207,25 @@ const TesiKey tesi_case_keys[] = {
    .help = "reaction, not negative"},
   {.path = "data.exact", .type = TESI_KEY_FIELD, .target = AT(exact), .fallback_note = "not known",
    .map_too = true,
-   .help = "exact solution: the report tells the errors; elasticity: a list; stokes: {velocity: [..], pressure: ..}"},
+   .help = "exact solution: the report tells the errors; elasticity: a list; flows: {velocity: [..], pressure: ..}"},
   {.path = "data.exact.velocity", .type = TESI_KEY_VECTOR, .target = AT(exact),
-   .fallback_note = "not known", .help = "stokes: the exact velocity"},
+   .fallback_note = "not known", .help = "flows: the exact velocity"},
   {.path = "data.exact.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(exact_pressure),
    .fallback_note = "not known",
-   .help = "stokes: the exact pressure; its mean does not matter where no face is open"},
+   .help = "flows: the exact pressure; its mean does not matter where no face is open"},
   {.path = "data.initial", .type = TESI_KEY_EXPRESSION, .target = AT(initial), .map_too = true,
    .fallback_note = "data.exact, else 0",
-   .help = "the solution at `time.start`, taken at the nodes; elasticity: {displacement: [..], velocity: [..]}"},
+   .help = "the solution at `time.start`, taken at the nodes; elasticity: {displacement: [..], velocity: [..]}; "
+     "navier_stokes: {velocity: [..], pressure: ..}"},
   {.path = "data.initial.displacement", .type = TESI_KEY_VECTOR, .target = AT(initial),
    .fallback_note = "data.exact, else 0", .help = "elasticity: u at `time.start`"},
   {.path = "data.initial.velocity", .type = TESI_KEY_VECTOR, .target = AT(initial_velocity),
-   .fallback_note = "that of data.exact, else 0", .help = "elasticity: u_t at `time.start`"},
+   .fallback_note = "that of data.exact, else 0",
+   .help = "at `time.start`: elasticity u_t, navier_stokes u, where at boundaries their values hold"},
+  {.path = "data.initial.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(initial_pressure), .fallback_note = "0",
+   .help = "navier_stokes: the pressure"},
   {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "1",
-   .help = "stokes: viscosity, positive"},
+   .help = "flows: viscosity, positive; navier_stokes: a number"},
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
    .help = "stokes: mass term, a number not negative"},
   {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
@@ -249,21 +262,28 @@ const TesiKey tesi_case_keys[] = {
   FACE("front", face[5], false, "as `all`", "the face z = upper; 3D only"),
 
   {.path = "time", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "transport: the solution in time; f, boundary values and data.exact may then depend on t"},
+   .help = "transport, navier_stokes: the solution in time; f, boundary values and data.exact may then depend on t"},
   {.path = "time.start", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.start), ANY, .fallback = "0",
    .help = "where it begins"},
   {.path = "time.end", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.end), ANY, .required = true,
    .help = "where it ends"},
   {.path = "time.step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.step), .low = 0, .high = DBL_MAX,
-   .open = true, .required = true,
+   .open = true, .fallback_note = "none",
    .help = "length of a step; a little less where the time is no multiple of it, so that steps are equal"},
+  {.path = "time.cfl", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.cfl), .low = 0, .high = 10,
+   .open = true, .fallback_note = "navier_stokes without step: 0.5",
+   .help = "navier_stokes, instead of `step`: distances of nodes that the flow crosses a step at most"},
+  {.path = "time.max_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.max_step), .low = 0, .high = DBL_MAX,
+   .open = true, .fallback_note = "a hundredth of the time", .help = "with cfl: the longest step"},
+  {.path = "time.min_step", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.min_step), .low = 0, .high = DBL_MAX,
+   .open = true, .fallback_note = "none", .help = "with cfl: a shorter step ends the run, exit status 1"},
   {.path = "time.steady", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.steady), .low = 0, .high = DBL_MAX,
    .fallback = "0",
    .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
    .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3"),
-   .fallback = "auto", .help = "formula of a step (docs/time.md); auto: bdf2"},
+   .fallback = "auto", .help = "formula of a step (docs/time.md); auto: bdf2; navier_stokes has auto alone"},
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),

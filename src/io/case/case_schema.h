@@ -28,8 +28,8 @@ typedef struct TesiCaseFace {
   TesFunction *g[3];     /* values, flux, stress or right-hand side of the Robin condition, by component */
   TesFunction *pressure; /* flows and elasticity */
   TesFunction *alpha;    /* Robin only */
-  int slip;
-  unsigned free; /* bit c: component c of a displacement is */
+  int slip, priority;
+  unsigned free; /* bit c: component c of a displacement or velocity is */
 } TesiCaseFace;
 
 /* A case while it is read. */
@@ -37,7 +37,9 @@ typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha; elasticity: mu, density */
   TesFunction *lambda, *young, *poisson;
-  TesFunction *f[3], *exact[3], *exact_pressure, *initial[3], *initial_velocity[3], *where, *map[3], *b[3];
+  TesFunction *f[3], *exact[3], *exact_pressure, *initial[3], *initial_velocity[3], *initial_pressure, *where,
+      *map[3];
+  TesFunction *b[3];
   int stabilization, form;
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;
@@ -81,6 +83,7 @@ typedef struct TesiKey {
   bool automatic;            /* integers: "auto" is allowed and becomes -1 */
   bool map_too;              /* expressions: or keys, the rows below */
   bool lists;                /* of a boundary: or a list, one a direction; target: TesFunction *[3] */
+  bool beside;               /* stands beside the one of its parent's children */
   bool repeated;             /* rows of single faces, which the help tells once */
   const char *fallback;      /* the default, in the words of the file; NULL: none */
   const char *fallback_note; /* what the help says instead */

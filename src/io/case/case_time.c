@@ -21,12 +21,30 @@ done:
   return status;
 }
 
+/* Steps of one length, or by the flow. */
+static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
+  static const char *const keys[] = {"time.cfl", "time.max_step", "time.min_step"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int step = tesi_case_row("time.step");
+  if (!flow && !r->node[step])
+    TES_TRY(tesi_case_error(r, step, given(r, "time"), "is missing: %s", tesi_case_keys[step].help));
+  for (int i = 0; i < 3 && !flow; i++) TES_TRY(refuse(r, keys[i], "belongs to navier_stokes"));
+  if (flow && r->node[step] && given(r, "time.cfl"))
+    TES_TRY(refuse(r, "time.cfl", "expected one of step and cfl, got both"));
+  for (int i = 1; i < 3 && flow && r->node[step]; i++)
+    TES_TRY(refuse(r, keys[i], "belongs to steps that the flow chooses: cfl in the place of step"));
+done:
+  return status;
+}
+
 TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesCase *c = &r->draft.c;
   const TesTimeDesc *t = &c->problem.time;
-  const bool transport = c->problem.equation == TES_TRANSPORT;
+  const bool transport = c->problem.equation == TES_TRANSPORT,
+             flow = c->problem.equation == TES_NAVIER_STOKES;
   const int end = tesi_case_row("time.end"), b = tesi_case_row("data.b");
   const int dim = c->mesh.dim ? c->mesh.dim : r->entries[tesi_case_row("mesh.box.cells")];
   if (r->node[b] && dim && r->entries[b] && r->entries[b] != dim)
@@ -43,10 +61,12 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
     TES_TRY(refuse_keys_of_time(r));
     goto done;
   }
-  if (!transport) {
-    TES_TRY(refuse(r, "time", "poisson and stokes are steady: `time` belongs to transport"));
+  if (!transport && !flow) {
+    TES_TRY(
+        refuse(r, "time", "poisson and stokes are steady: `time` belongs to transport and navier_stokes"));
     goto done;
   }
+  TES_TRY(check_lengths(r, flow));
   if (r->node[end] && !(t->end > t->start))
     TES_TRY(
         tesi_case_error(r, end, r->node[end], "expected more than time.start, %g, got %g", t->start, t->end));

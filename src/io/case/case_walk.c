@@ -61,7 +61,7 @@ static const char *elsewhere(const char *name) {
 static void list_children(int parent, char *text, size_t size) {
   size_t length = 0;
   for (int i = 0; i < tesi_case_key_count && length < size; i++)
-    if (tesi_case_is_child(i, parent))
+    if (tesi_case_is_child(i, parent) && !tesi_case_keys[i].beside)
       length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
                                  tesi_key_name(&tesi_case_keys[i]));
 }
@@ -100,17 +100,26 @@ done:
   return status;
 }
 
+/* Children of a map without those that stand beside the one. */
+static int count_chosen(int row, const TesiYaml *map) {
+  int count = map->count;
+  for (int i = 0; i < tesi_case_key_count; i++)
+    count -= tesi_case_is_child(i, row) && tesi_case_keys[i].beside &&
+             tesi_yaml_find(map, tesi_key_name(&tesi_case_keys[i]));
+  return count;
+}
+
 /* Exactly one child is wanted. */
 static TesStatus choose_one(TesiCaseReader *r, int row, const TesiYaml *map) {
   int *chosen = (int *)((char *)&r->draft + tesi_case_keys[row].target), number = 0;
   char known[160] = "";
   list_children(row, known, sizeof known);
-  if (map->count != 1)
-    return tesi_case_error(r, row, map, "expected exactly one of %s, got %d", known, map->count);
+  const int count = count_chosen(row, map);
+  if (count != 1) return tesi_case_error(r, row, map, "expected exactly one of %s, got %d", known, count);
   for (int i = 0; i < tesi_case_key_count; i++) {
-    if (!tesi_case_is_child(i, row)) continue;
+    if (!tesi_case_is_child(i, row) || tesi_case_keys[i].beside) continue;
     number++;
-    if (!strcmp(tesi_key_name(&tesi_case_keys[i]), map->first->key)) *chosen = number;
+    if (tesi_yaml_find(map, tesi_key_name(&tesi_case_keys[i]))) *chosen = number;
   }
   return TES_OK;
 }
@@ -135,7 +144,7 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
     TES_TRY(refuse_unknown(r, row, map));
   }
   if (one && map) TES_TRY(choose_one(r, row, map));
-  if (one && (!map || map->count != 1)) goto done; /* two conditions would write to one target */
+  if (one && (!map || count_chosen(row, map) != 1)) goto done; /* two conditions would write to one target */
   for (int i = 0; i < tesi_case_key_count; i++) {
     if (!tesi_case_is_child(i, row)) continue;
     const TesiYaml *child = tesi_yaml_find(map, tesi_key_name(&tesi_case_keys[i]));

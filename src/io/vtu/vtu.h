@@ -60,6 +60,9 @@ void tesi_vtu_function(const TesFunction *function, int n, const double *x, doub
 /* tes_vtu_write_problem() of flows. */
 TesStatus tesi_vtu_write_flow(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                               const char *path);
+/* The same of flows with continuous elements. */
+TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                                    const char *path);
 /* Writes the whole array, some cells at a time. */
 TesStatus tesi_vtu_item_write(const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuStream *stream);
 

@@ -258,7 +258,7 @@ static double choose_step(TesProblem *p) {
 }
 
 /* How many steps there will be, as far as is known. */
-static void count_steps(TesProblem *p) {
+void tesi_projection_count(TesProblem *p) {
   TesiInTime *it = p->in_time;
   const double left = it->desc.end - it->time;
   if (!(it->desc.cfl > 0)) return;
@@ -277,7 +277,7 @@ TesStatus tesi_projection_begin_steps(TesProblem *p) {
   TES_TRY(tesi_projection_carry(p));
   if (!(it->desc.cfl > 0)) goto done;
   choose_step(p);
-  count_steps(p);
+  tesi_projection_count(p);
 done:
   return status;
 }
@@ -298,9 +298,9 @@ static TesStatus watch(TesProblem *p, double dt) {
              "%.1g: take time.step %.2g or less, or time.cfl",
              courant, dt, p->in_time->time, limit, 0.5 / courant * dt);
   }
-  TES_CHECK(dt >= p->in_time->desc.min_step * (1 - 1e-9),
-            "the step is %.3g at t = %.6g, below time.min_step, %.3g", dt, p->in_time->time,
-            p->in_time->desc.min_step);
+  if (!(dt >= p->in_time->desc.min_step * (1 - 1e-9)))
+    TES_FAIL(TES_STEP_TOO_SMALL, "the step is %.3g at t = %.6g, below time.min_step, %.3g", dt,
+             p->in_time->time, p->in_time->desc.min_step);
 done:
   return status;
 }
@@ -352,6 +352,7 @@ static void go_on(TesProblem *p, double dt) {
   const bool last =
       it->desc.cfl > 0 ? it->time + dt >= it->desc.end - 1e-9 * dt : it->step + 1 == it->all_steps;
   it->step++;
+  it->before = it->time;
   it->time = last ? it->desc.end : it->desc.cfl > 0 ? it->time + dt : it->desc.start + it->step * it->dt;
 }
 
@@ -381,54 +382,8 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
   }
   go_on(p, dt);
   TES_TRY(tesi_in_time_at(p, p->in_time->time));
-  count_steps(p);
+  tesi_projection_count(p);
   if (p->in_time->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
 done:
-  return status;
-}
-
-/* ---- forces -------------------------------------------------------------------------------------------- */
-
-/* r <- M u_t + N(u) + nu K u - B' p - F over all nodes. u_t by the last formula; 0 at the start. */
-static TesStatus momentum_residual(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
-  const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
-  TES_TRY(tesi_projection_carry(p));
-  TES_TRY(tesi_projection_load(p, pr->b));
-  TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
-  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
-  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
-  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - (pr->known ? a0 / dt : 0), pr->d));
-  if (pr->known) TES_TRY(tes_vector_axpy(a1 / dt, pr->old[0], pr->d));
-  if (pr->known > 1) TES_TRY(tes_vector_axpy(-a2 / dt, pr->old[1], pr->d));
-  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
-  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
-  TES_TRY(tes_operator_apply(pr->whole, &pr->u, pr->r));
-  TES_TRY(tes_vector_axpy(-1, pr->b, pr->r));
-done:
-  return status;
-}
-
-TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force) {
-  TesContext *ctx = problem->context;
-  TesStatus status = TES_OK;
-  TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
-  TesiProjection *pr = tesi_projection_of(p);
-  uint8_t *mark = NULL;
-  int64_t count;
-  const int64_t length = pr->mixed->velocity->length;
-  TES_TRY(tesi_projection_use_sigma(p, pr->op ? pr->sigma : 1));
-  TES_TRY(momentum_residual(p));
-  TES_ALLOC(&mark, length);
-  TES_TRY(tesi_walls_mark(pr->mixed, boundary, mark, &count));
-  const double *r = (const double *)pr->r->data + direction * length;
-  *force = 0;
-  for (int64_t i = 0; i < length; i++)
-    if (mark[i]) *force -= r[i];
-done:
-  tesi_free(ctx, &mark);
   return status;
 }

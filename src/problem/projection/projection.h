@@ -137,6 +137,8 @@ TesStatus tesi_projection_remove_mean(TesProblem *problem, TesVector *v);
 TesStatus tesi_projection_step(TesProblem *problem, TesSolveResult *result);
 /* The length of the first step, and how many there are. */
 TesStatus tesi_projection_begin_steps(TesProblem *problem);
+/* How many steps there will be, as far as is known. */
+void tesi_projection_count(TesProblem *problem);
 /* carried[0] and rate of the solution. */
 TesStatus tesi_projection_carry(TesProblem *problem);
 /* b <- int f v + stress of open boundaries, of the problem's numbers. */

@@ -95,7 +95,7 @@ static void describe(TesProblem *p, const TesiProjection *pr) {
   p->op = tesi_operator_retain(pr->poisson->op);
   p->cycle = pr->poisson->cycle;
   snprintf(p->method_text, sizeof p->method_text,
-           "BDF2, convection extrapolated, pressure correction; pressure: %.70s", pr->poisson->method_text);
+           "BDF2, convection extrapolated, pressure correction; pressure: %.90s", pr->poisson->method_text);
   snprintf(p->precision_text, sizeof p->precision_text, "%s", pr->poisson->precision_text);
 }
 
@@ -184,7 +184,6 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
   TES_CHECK(!desc->materials, "navier_stokes has one material: the same fluid everywhere");
   TES_CHECK(desc->time.method == TES_TIME_AUTO, "the method in time of navier_stokes is imex_bdf2: auto");
   TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
-  TES_CHECK(!desc->guess, "a problem in time starts from its initial values, not from a guess");
 done:
   return status;
 }

@@ -1,0 +1,118 @@
+/* Flows with continuous elements in a VTU file: velocity, pressure, divergence and vorticity as expressions in the
+ * problem's fields, cell by cell, so that derivatives jump where they do. */
+#include <string.h>
+#include "basis/gauss.h"
+#include "functional/fields.h"
+#include "io/vtu/vtu.h"
+#include "problem/problem.h"
+
+enum { SHOWN = 4, MOST = 9 * 9 * 9 };
+
+/* A field of the file and its components. */
+static const struct {
+  const char *name, *of[2][3]; /* in 2D and 3D */
+} shown[SHOWN] = {{"velocity", {{"u", "v"}, {"u", "v", "w"}}},
+                  {"pressure", {{"p"}, {"p"}}},
+                  {"divergence", {{"ux + vy"}, {"ux + vy + wz"}}},
+                  {"vorticity", {{"vx - uy"}, {"wy - vz", "uz - wx", "vx - uy"}}}};
+
+/* The nodes of a cell, and their places in space. */
+typedef struct Nodes {
+  const TesMesh *mesh;
+  int n;
+  double xi[3 * MOST], x[3 * MOST], J[9 * MOST], value[MOST];
+} Nodes;
+
+typedef struct Field {
+  Nodes *nodes;
+  int components;
+  TesiQuantity *quantity[3];
+} Field;
+
+static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, double *values) {
+  Nodes *s = user;
+  const int dim = s->mesh->dim;
+  TesStatus status = TES_OK;
+  for (int64_t c = 0; c < count && status == TES_OK; c++) {
+    status = tesi_mesh_points(s->mesh, first + c, s->n, s->xi, s->x, NULL);
+    for (int i = 0; i < s->n; i++)
+      for (int d = 0; d < dim; d++) values[(c * dim + d) * s->n + i] = s->x[i * dim + d];
+  }
+  return status;
+}
+
+static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
+  const Field *f = user;
+  Nodes *s = f->nodes;
+  const int dim = s->mesh->dim;
+  TesStatus status = TES_OK;
+  for (int64_t c = 0; c < count && status == TES_OK; c++) {
+    status = tesi_mesh_points(s->mesh, first + c, s->n, s->xi, s->x, s->J);
+    for (int k = 0; k < f->components && status == TES_OK; k++)
+      for (int i = 0; i < s->n; i += TESI_QUANTITY_POINTS)
+        tesi_quantity_at(f->quantity[k], first + c, tesi_min(TESI_QUANTITY_POINTS, s->n - i), s->xi + i * dim,
+                         s->x + i * dim, s->J + i * dim * dim, NULL,
+                         values + (c * f->components + k) * s->n + i);
+  }
+  return status;
+}
+
+static void place_nodes(const TesMesh *mesh, int degree, Nodes *s) {
+  double node[TESI_MAX_POINTS];
+  const int q = degree + 1;
+  tesi_gauss_lobatto(q, node, NULL);
+  s->mesh = mesh;
+  s->n = mesh->dim == 2 ? q * q : q * q * q;
+  for (int i = 0; i < s->n; i++) {
+    const int at[3] = {i % q, i / q % q, i / q / q};
+    for (int d = 0; d < mesh->dim; d++) s->xi[i * mesh->dim + d] = node[at[d]];
+  }
+}
+
+static TesStatus create_field(const TesProblem *problem, int number, Nodes *nodes, Field *f) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesiField field[TESI_FIELDS];
+  const int count = tesi_problem_fields(problem, field);
+  f->nodes = nodes;
+  for (int i = 0; i < 3; i++) {
+    const char *of = shown[number].of[problem->mesh->dim - 2][i];
+    if (!of) break;
+    TES_TRY(tesi_quantity_create(problem->mesh, of, false, count, field, &f->quantity[i]));
+    f->components++;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
+                                    const char *path) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  Nodes *nodes = NULL;
+  Field field[SHOWN] = {{0}};
+  TesVtuArray arrays[SHOWN];
+  const int degree = problem->space->degree;
+  TES_NEW(&nodes);
+  place_nodes(problem->mesh, degree, nodes);
+  for (int i = 0; i < SHOWN; i++) {
+    TES_TRY(create_field(problem, i, nodes, &field[i]));
+    arrays[i] = (TesVtuArray){
+        .name = shown[i].name, .components = field[i].components, .fill = fill_field, .user = &field[i]};
+  }
+  TES_TRY(tes_vtu_write(ctx,
+                        &(TesVtuDesc){.dim = problem->mesh->dim,
+                                      .degree = degree,
+                                      .cells = problem->mesh->cells,
+                                      .coordinates = {.fill = fill_coordinates, .user = nodes},
+                                      .point_fields = arrays,
+                                      .point_field_count = SHOWN,
+                                      .cell_fields = cell_fields,
+                                      .cell_field_count = cell_count},
+                        path));
+done:
+  for (int i = 0; i < SHOWN; i++)
+    for (int k = 0; k < 3; k++) tesi_quantity_destroy(&field[i].quantity[k]);
+  tesi_free(ctx, &nodes);
+  return status;
+}

@@ -1,0 +1,73 @@
+/* Forces on boundaries: see projection.h. */
+#include "operator/operator.h"
+#include "problem/projection/projection.h"
+
+/* r <- M u_t + N(u) + nu K u - B' p - F over all nodes. u_t by the last formula; 0 at the start. */
+static TesStatus momentum_residual(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
+  const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
+  TES_TRY(tesi_projection_carry(p));
+  TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tes_vector_copy(&pr->u, pr->sigma - (pr->known ? a0 / dt : 0), pr->d));
+  if (pr->known) TES_TRY(tes_vector_axpy(a1 / dt, pr->old[0], pr->d));
+  if (pr->known > 1) TES_TRY(tes_vector_axpy(-a2 / dt, pr->old[1], pr->d));
+  TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
+  TES_TRY(tes_vector_axpy(1, pr->r, pr->b));
+  TES_TRY(tes_operator_apply(pr->whole, &pr->u, pr->r));
+  TES_TRY(tes_vector_axpy(-1, pr->b, pr->r));
+done:
+  return status;
+}
+
+/* What flows through other boundaries whose velocity is given has a part of the test function at nodes that belong to
+ * both: it is taken away. Open boundaries have none, their stress stands in F. */
+static TesStatus find_others(const TesProblem *p, int boundary, int direction, const double *w, double *sum) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiProjection *pr = tesi_projection_of(p);
+  TesiMixedFaces faces = {.count = 0};
+  bool *wanted = NULL;
+  *sum = 0;
+  TES_ALLOC(&wanted, pr->walls.boundaries + 1);
+  for (int i = 0; i < pr->walls.boundaries; i++)
+    wanted[i] = i != boundary && (pr->walls.wall[i].components >> direction & 1);
+  TES_TRY(tesi_mixed_faces_create(pr->mixed, wanted, &faces));
+  const TesiMixedTraction of = {
+      .nu = pr->nu, .u = pr->u.data, .p = pr->p.data, .w = w, .component = direction};
+  TES_TRY(tesi_mixed_traction(pr->mixed, &faces, &of, sum));
+done:
+  tesi_mixed_faces_free(pr->mixed, &faces);
+  tesi_free(ctx, &wanted);
+  return status;
+}
+
+/* - the residual tested with the function w that is 1 at the nodes of the boundary. */
+TesStatus tesi_projection_force(const TesProblem *problem, int boundary, int direction, double *force) {
+  TesContext *ctx = problem->context;
+  TesStatus status = TES_OK;
+  TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
+  TesiProjection *pr = tesi_projection_of(p);
+  uint8_t *mark = NULL;
+  double *w = NULL;
+  int64_t count;
+  const int64_t length = pr->mixed->velocity->length;
+  TES_TRY(tesi_projection_use_sigma(p, pr->op ? pr->sigma : 1));
+  TES_TRY(momentum_residual(p));
+  TES_ALLOC(&mark, length);
+  TES_ALLOC(&w, length);
+  TES_TRY(tesi_walls_mark(pr->mixed, boundary, mark, &count));
+  for (int64_t i = 0; i < length; i++) w[i] = mark[i];
+  TES_TRY(find_others(p, boundary, direction, w, force));
+  const double *r = (const double *)pr->r->data + direction * length;
+  for (int64_t i = 0; i < length; i++) *force -= w[i] * r[i];
+done:
+  tesi_free(ctx, &mark);
+  tesi_free(ctx, &w);
+  return status;
+}
