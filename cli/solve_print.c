@@ -98,7 +98,8 @@ void solve_print_problem(const Solve *s) {
     print_elasticity(s);
   } else {
     solve_log(s, TES_LOG_INFO, "case      %s: %sdiv(a grad u)%s + c u = f", c->name,
-              c->problem.time.step > 0 ? "u_t - " : "-", data->b[0] ? " + b . grad u" : "");
+              c->problem.time.end > c->problem.time.start ? "u_t - " : "-",
+              data->b[0] ? " + b . grad u" : "");
     for (int d = 0; d < tes_mesh_info(s->mesh).dim && data->b[0]; d++)
       solve_log(s, TES_LOG_INFO, "          b%d = %.200s", d + 1, text_of(data->b[d], "0"));
     solve_log(s, TES_LOG_INFO, "data      a = %s   c = %s", tes_function_text(data->a),

@@ -1,175 +1,9 @@
-/* Run: ctest -R t7_time. Steps in time. Every method alone, on ordinary differential equations whose solutions are
- * formulas; then heat on boxes and forests, on the host and in the emulator, against manufactured solutions that the
- * elements hold exactly, so that errors are those of time; transport against the numbers of another program. */
-#include <math.h>
-#include <stdio.h>
-#include "problem/in_time.h"
-#include "tessera/tessera.h"
-#include "device_testing.h"
+/* Run: ctest -R t7_time. Heat in time on boxes and forests against manufactured solutions that the elements hold
+ * exactly, so that errors are those of time; transport against the numbers of another program, on the host and by
+ * kernels. */
+#include "time_testing.h"
 
 static TesContext *ctx;
-
-/* ---- methods alone ------------------------------------------------------------------------------------- */
-
-/* M u' + K u = F of two unknowns that are not coupled: m u' + k u = m p'(t) + k p(t), whose solution from u(0) = p(0)
- * is p = cos(3 t) + i / 2. Numbers of unknown i: m, k. */
-static const double m_of[2] = {2, 0.5}, k_of[2] = {3, 40};
-
-static double exact_of(int i, double t) {
-  return cos(3 * t) + i / 2.;
-}
-
-static TesStatus ode_mass(void *user, const TesVector *x, TesVector *y) {
-  double v[2];
-  (void)user;
-  TesStatus status = tes_vector_get(x, v);
-  for (int i = 0; i < 2; i++) v[i] *= m_of[i];
-  return status == TES_OK ? tes_vector_set(y, v) : status;
-}
-
-static TesStatus ode_load(void *user, double t, TesVector *b) {
-  double v[2];
-  (void)user;
-  for (int i = 0; i < 2; i++) v[i] = -3 * m_of[i] * sin(3 * t) + k_of[i] * exact_of(i, t);
-  return tes_vector_set(b, v);
-}
-
-static TesStatus ode_subtract(void *user, double sigma, double t, const TesVector *x, TesVector *b) {
-  double v[2], r[2];
-  (void)user, (void)t;
-  TesStatus status = tes_vector_get(x, v);
-  if (status == TES_OK) status = tes_vector_get(b, r);
-  for (int i = 0; i < 2; i++) r[i] -= (sigma * m_of[i] + k_of[i]) * v[i];
-  return status == TES_OK ? tes_vector_set(b, r) : status;
-}
-
-static TesStatus ode_solve(void *user, double sigma, double t, const TesVector *b, const TesVector *old,
-                           TesVector *x) {
-  double v[2];
-  (void)user, (void)t, (void)old;
-  TesStatus status = tes_vector_get(b, v);
-  for (int i = 0; i < 2; i++) v[i] /= sigma * m_of[i] + k_of[i];
-  return status == TES_OK ? tes_vector_set(x, v) : status;
-}
-
-/* Largest error at t = 1 after `steps` steps. */
-static double ode_error(TesTimeMethod method, int steps) {
-  const TesiEvolution evolution = {.context = ctx,
-                                   .length = 2,
-                                   .mass = ode_mass,
-                                   .load = ode_load,
-                                   .subtract = ode_subtract,
-                                   .solve = ode_solve};
-  TesiStepper *stepper;
-  TesVector *u;
-  double v[2] = {exact_of(0, 0), exact_of(1, 0)};
-  assert_ok(ctx, tesi_stepper_create(&evolution, method, 1. / steps, 3, &stepper));
-  assert_ok(ctx, tes_vector_create(ctx, 2, TES_DOUBLE, &u));
-  assert_ok(ctx, tes_vector_set(u, v));
-  for (int n = 0; n < steps; n++) assert_ok(ctx, tesi_stepper_step(stepper, (double)n / steps, u));
-  assert_ok(ctx, tes_vector_get(u, v));
-  tes_vector_destroy(&u);
-  tesi_stepper_destroy(&stepper);
-  return fmax(fabs(v[0] - exact_of(0, 1)), fabs(v[1] - exact_of(1, 1)));
-}
-
-static const struct {
-  TesTimeMethod method;
-  int order;
-} methods[] = {{TES_TIME_BACKWARD_EULER, 1}, {TES_TIME_CRANK_NICOLSON, 2}, {TES_TIME_BDF2, 2},
-               {TES_TIME_BDF3, 3},           {TES_TIME_BDF4, 4},           {TES_TIME_SDIRK2, 2},
-               {TES_TIME_SDIRK3, 3}};
-enum { METHODS = sizeof methods / sizeof *methods };
-
-static void test_orders(void **state) {
-  (void)state;
-  for (int i = 0; i < METHODS; i++) {
-    const double coarse = ode_error(methods[i].method, 160), fine = ode_error(methods[i].method, 320),
-                 order = log2(coarse / fine);
-    if (!(fabs(order - methods[i].order) < 0.25))
-      fail_msg("%s: errors %g and %g, order %g", tesi_time_method(methods[i].method)->name, coarse, fine,
-               order);
-  }
-}
-
-static TesStatus no_load(void *user, double t, TesVector *b) {
-  (void)user, (void)t;
-  return tes_vector_fill(b, 0);
-}
-
-/* The growth factor of u' = -k u, from the formulas of textbooks: z = -k dt. */
-static void test_growth(void **state) {
-  (void)state;
-  const double z = -0.3, g = 1 - sqrt(0.5);
-  const struct {
-    TesTimeMethod method;
-    double growth;
-  } rows[] = {{TES_TIME_BACKWARD_EULER, 1 / (1 - z)},
-              {TES_TIME_CRANK_NICOLSON, (1 + z / 2) / (1 - z / 2)},
-              {TES_TIME_SDIRK2, (1 + (1 - 2 * g) * z) / ((1 - g * z) * (1 - g * z))}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    TesTimeMethod method = rows[i].method;
-    double v[2] = {1, 1};
-    TesiStepper *stepper;
-    TesVector *u;
-    const TesiEvolution evolution = {.context = ctx,
-                                     .length = 2,
-                                     .mass = ode_mass,
-                                     .load = no_load,
-                                     .subtract = ode_subtract,
-                                     .solve = ode_solve};
-    assert_ok(ctx, tesi_stepper_create(&evolution, method, -z * m_of[0] / k_of[0], 0, &stepper));
-    assert_ok(ctx, tes_vector_create(ctx, 2, TES_DOUBLE, &u));
-    assert_ok(ctx, tes_vector_set(u, v));
-    assert_ok(ctx, tesi_stepper_step(stepper, 0, u));
-    assert_ok(ctx, tes_vector_get(u, v));
-    assert_near(v[0], rows[i].growth, 1e-14);
-    tes_vector_destroy(&u);
-    tesi_stepper_destroy(&stepper);
-  }
-}
-
-/* ---- heat ---------------------------------------------------------------------------------------------- */
-
-static TesFunction *expression(TesContext *on, const char *text) {
-  TesFunction *f;
-  assert_ok(on, tes_function_create_expression(on, text, &f));
-  return f;
-}
-
-/* A problem with u = T(t) w, w = x^2 + x y - y^2 / 2 + 1, which elements of degree 2 hold: Lap w = 1. The top has the
- * flux a u_y = a T (x - y). a = 2, c = 3. */
-typedef struct Heat {
-  TesFunction *a, *c, *f, *u, *flux;
-} Heat;
-
-#define W "(x*x + x*y - y*y/2 + 1)"
-static Heat make_heat(TesContext *on, const char *T, const char *dT) {
-  char f[300], u[200], flux[200];
-  snprintf(f, sizeof f, "(%s)*" W " - 2*(%s) + 3*(%s)*" W, dT, T, T);
-  snprintf(u, sizeof u, "(%s)*" W, T);
-  snprintf(flux, sizeof flux, "2*(%s)*(x - y)", T);
-  return (Heat){expression(on, "2"), expression(on, "3"), expression(on, f), expression(on, u),
-                expression(on, flux)};
-}
-
-static void forget(Heat *h) {
-  TesFunction **all[] = {&h->a, &h->c, &h->f, &h->u, &h->flux};
-  for (int i = 0; i < 5; i++) tes_function_destroy(all[i]);
-}
-
-static bool make_mesh(TesContext *on, TesMeshKind kind, int cells, TesMesh **mesh) {
-  TesFunction *corner = expression(on, "0.1 - x - y");
-  const TesStatus status =
-      tes_mesh_create(on,
-                      &(TesMeshDesc){.kind = kind,
-                                     .dim = 2,
-                                     .cells = {cells, cells},
-                                     .refine_where = kind == TES_MESH_BOX ? NULL : corner},
-                      mesh);
-  tes_function_destroy(&corner);
-  return status != TES_MISSING;
-}
 
 /* L2 error at the end of (0, 1) by `method` in `steps` steps; negative: a build without p4est. */
 static double heat_error(TesContext *on, TesMeshKind kind, TesTimeMethod method, int steps, int *iterations) {
@@ -424,13 +258,13 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
-                                     cmocka_unit_test(test_growth),
-                                     cmocka_unit_test(test_heat),
-                                     cmocka_unit_test(test_moving_coefficients),
-                                     cmocka_unit_test(test_moving_tests_are_refused),
-                                     cmocka_unit_test(test_transport),
-                                     cmocka_unit_test(test_transport_on_devices),
-                                     cmocka_unit_test(test_layer)};
+  const struct CMUnitTest tests[] = {
+
+      cmocka_unit_test(test_heat),
+      cmocka_unit_test(test_moving_coefficients),
+      cmocka_unit_test(test_moving_tests_are_refused),
+      cmocka_unit_test(test_transport),
+      cmocka_unit_test(test_transport_on_devices),
+      cmocka_unit_test(test_layer)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

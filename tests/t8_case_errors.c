@@ -108,7 +108,7 @@ static const struct {
     {IN_TIME "time: {end: 1, step: 0.1, cfl: 0.5}",
      "a.yaml:3:32: time.cfl: expected one of step and cfl, got both"},
     {IN_TIME "time: {end: 1, step: 0.1, max_step: 1}",
-     "a.yaml:3:37: time.max_step: belongs to steps that the flow chooses: cfl in the place of step"},
+     "a.yaml:3:37: time.max_step: belongs to steps that differ: with cfl or tolerance in the place of step"},
     {IN_TIME "time: {end: 1}\nspace: {element: rt}",
      "a.yaml:4:18: space.element: navier_stokes has the element q..."},
     {IN_TIME "time: {end: 1}\nspace: {degree: 1}",

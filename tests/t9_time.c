@@ -111,6 +111,45 @@ static void other_histories_are_refused(void **state) {
   assert_output("the checkpoint holds a steady solution");
 }
 
+/* Steps by tolerance: the same rows after a restart, and steps that grow; what does not fit together. */
+static void steps_differ(void **state) {
+  static const struct {
+    const char *time, *message;
+  } bad[] = {{"{end: 1}", "time.step: is missing"},
+             {"{end: 1, step: 0.1, cfl: 1}", "time.cfl: expected one of step, cfl and tolerance, got more"},
+             {"{end: 1, step: 0.1, max_step: 1}", "time.max_step: belongs to steps that differ"},
+             {"{end: 1, cfl: 1}", "time.cfl: is of a velocity"},
+             {"{end: 1, tolerance: 1e-3, method: bdf3}", "time.tolerance is of the method bdf2"}};
+  char command[400];
+  (void)state;
+  write_case(0, "1");
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    snprintf(command, sizeof command, "solve a.yaml --quiet --set \"time=%s\"", bad[i].time);
+    assert_run(command, 2);
+    assert_output(bad[i].message);
+  }
+  assert_run("solve a.yaml --quiet --device cpu --set \"time={end: 1, tolerance: 1e-4, max_step: 0.2, "
+             "min_step: 0.15}\"",
+             1);
+  assert_output("is shorter than time.min_step");
+  if (!has_checkpoints()) skip();
+  static const char set[] =
+      "--device cpu --threads 1 --quiet --set time.step=null --set time.tolerance=1e-5 --set "
+      "time.max_step=0.1";
+  snprintf(command, sizeof command, "solve a.yaml %s --set output.series=full.csv", set);
+  assert_run(command, 0);
+  snprintf(
+      command, sizeof command,
+      "solve a.yaml %s --set output.series=part.csv --set \"output.checkpoint={file: a.h5, every: 7}\" --set "
+      "time.steady=0",
+      set);
+  assert_run(command, 0);
+  the_same("full.csv", "part.csv", "with checkpoints");
+  assert_int_equal(system("awk -F, 'NR > 2 && $3 + 0 > most {most = $3 + 0} NR == 4 {first = $3 + 0} END "
+                          "{exit !(most > 1.5*first)}' full.csv"),
+                   0);
+}
+
 /* Start, end, and what is between. */
 static void films_and_series_have_their_rows(void **state) {
   (void)state;
@@ -164,7 +203,8 @@ static void steady_states_end_a_run(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(films_and_series_have_their_rows), cmocka_unit_test(restarts_give_the_same_bytes),
-      cmocka_unit_test(other_histories_are_refused), cmocka_unit_test(steady_states_end_a_run)};
+      cmocka_unit_test(films_and_series_have_their_rows), cmocka_unit_test(steps_differ),
+      cmocka_unit_test(restarts_give_the_same_bytes), cmocka_unit_test(other_histories_are_refused),
+      cmocka_unit_test(steady_states_end_a_run)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

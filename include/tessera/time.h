@@ -44,12 +44,17 @@ typedef enum TesToleranceOf {
  *  count), so that the last one ends at `end`. */
 typedef struct TesTimeDesc {
   double start, end, step;
-  /** Navier-Stokes, instead of `step`: steps in which the flow crosses `cfl` distances of nodes at most, the largest
-   *  |u_i| dt / distance over cells and directions (Gauss-Lobatto nodes); 0 and no step: 0.5. Steps move on a ladder of
-   *  factors 2^(1/4), down at once, up by one after ten steps. */
+  /** Navier-Stokes and transport with a velocity, instead of `step`: steps in which the flow crosses `cfl` distances of
+   *  nodes at most, the largest |u_i| dt / distance over cells and directions (Gauss-Lobatto nodes); Navier-Stokes
+   *  with 0 and no step: 0.5. Steps move on a ladder of factors 2^(1/4), down at once, up by one after ten steps. */
   double cfl;
-  double max_step; /**< with cfl: the longest step; 0: a hundredth of the time */
-  double min_step; /**< with cfl: a shorter one is TES_STEP_TOO_SMALL; 0: none is too short */
+  /** Transport by bdf2, instead of `step`: the local error of a step in L2, relative to the largest |u| so far. It is
+   *  told by the difference to what the last three values extrapolate to; a step with more is made again, the next
+   *  one is 0.5 to 2 times as long, on the same ladder. The first steps have no estimate: they take a tenth of the
+   *  cube root of the tolerance of the whole time, if max_step is not shorter. */
+  double tolerance;
+  double max_step; /**< with cfl and tolerance: the longest step; 0: a hundredth of the time */
+  double min_step; /**< the same: a shorter one is TES_STEP_TOO_SMALL; 0: none is too short */
   /** > 0: the end comes earlier where |u1 - u0| / dt <= steady times the largest |u| so far, in L2. */
   double steady;
   TesTimeMethod method;

@@ -8,7 +8,19 @@
 #include "tessera/checkpoint.h"
 
 /* The numbers of a state. */
-enum { S_METHOD, S_STEP, S_START, S_SQUARES, S_KNOWN, S_KEPT, S_LARGEST, S_MASS, STATES };
+enum {
+  S_METHOD,
+  S_STEP,
+  S_START,
+  S_SQUARES,
+  S_KNOWN,
+  S_KEPT,
+  S_LARGEST,
+  S_MASS,
+  S_SINCE,
+  S_WHEN,
+  STATES = S_WHEN + TESI_STEPPER_OLD
+};
 
 static const char *const names[] = {"u", "u-1", "u-2", "u-3", "u-4"};
 
@@ -51,9 +63,11 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
                                   [S_KNOWN] = s->known,
                                   [S_KEPT] = s->kept,
                                   [S_LARGEST] = it->largest,
-                                  [S_MASS] = NAN};
+                                  [S_MASS] = NAN,
+                                  [S_SINCE] = it->since};
   TES_ALLOC(&state, STATES + amounts_of(problem));
   memcpy(state, numbers, sizeof numbers);
+  memcpy(state + S_WHEN, s->when, sizeof s->when);
   put_amounts(problem, state);
   for (int i = 0; i < s->known; i++) field[1 + i] = (TesCheckpointField){names[1 + i], s->old[i]};
   TES_TRY(tes_checkpoint_write(ctx,
@@ -86,13 +100,13 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TES_CHECK((int)s[S_METHOD] == (int)tesi_time_named(it->stepper->method),
             "the checkpoint holds histories of %s, the problem steps by %s",
             tesi_time_method((TesTimeMethod)s[S_METHOD])->name, tesi_time_method(it->stepper->method)->name);
-  TES_CHECK(fabs(s[S_STEP] - it->dt) <= 1e-9 * it->dt,
+  TES_CHECK(it->varies || fabs(s[S_STEP] - it->dt) <= 1e-9 * it->dt,
             "the checkpoint holds histories of steps of %.10g, the problem has steps of %.10g", s[S_STEP],
             it->dt);
   TES_CHECK(s[S_START] == it->desc.start, "the checkpoint's time begins at %g, that of the problem at %g",
             s[S_START], it->desc.start);
   TES_CHECK(
-      found->step >= 0 && found->step < it->steps,
+      found->step >= 0 && (it->varies ? found->time < it->desc.end : found->step < it->steps),
       "the checkpoint is of step %lld at time %g, the problem ends with step %d at %g: let it end later",
       (long long)found->step, found->time, it->steps, it->desc.end);
   TES_CHECK(s[S_KNOWN] == found->fields - 1 && s[S_KNOWN] <= TESI_STEPPER_OLD,
@@ -119,7 +133,14 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   it->squares = found->state[S_SQUARES];
   it->largest = found->state[S_LARGEST];
   take_amounts(problem, found);
-  TES_TRY(tesi_in_time_go_to(problem, (int)found->step));
+  memcpy(it->stepper->when, found->state + S_WHEN, sizeof it->stepper->when);
+  if (it->varies) {
+    it->dt = found->state[S_STEP], it->since = (int)found->state[S_SINCE], it->time = found->time;
+    it->step = (int)found->step, it->steps = it->all_steps = it->step + 1;
+    TES_TRY(tesi_in_time_at(problem, found->time));
+  } else {
+    TES_TRY(tesi_in_time_go_to(problem, (int)found->step));
+  }
 done:
   return status;
 }

@@ -1,10 +1,12 @@
 #include "problem/in_time.h"
+#include <float.h>
 #include <math.h>
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
+#include "problem/step_control.h"
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
 
@@ -215,15 +217,17 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesP
             "the time ends at %g, expected above its start, %g", t->end, t->start);
   TES_CHECK(t->steady >= 0 && isfinite(t->steady), "a steady state is one of %g, expected 0 (none) or more",
             t->steady);
-  TES_CHECK(by_flow || (t->step > 0 && isfinite(t->step)), "the time step is %g, expected > 0", t->step);
-  TES_CHECK(by_flow ? t->cfl > 0 && t->cfl <= 10 && t->step == 0 : t->cfl == 0,
-            "time.step is %g and time.cfl %g: expected one of them above 0, and cfl, at most 10, for "
-            "navier_stokes alone",
-            t->step, t->cfl);
+  TES_CHECK(
+      t->step >= 0 && isfinite(t->step) && t->cfl >= 0 && t->cfl <= 10 && t->tolerance >= 0 &&
+          t->tolerance < (equation->march ? DBL_MIN : 1) &&
+          (t->step > 0) + (t->cfl > 0) + (t->tolerance > 0) == 1,
+      "time.step is %g, time.cfl %g and time.tolerance %g: expected one of them above 0, cfl at most 10, "
+      "tolerance below 1 and for transport alone",
+      t->step, t->cfl, t->tolerance);
   TES_CHECK(t->max_step >= 0 && t->min_step >= 0 && isfinite(t->max_step) && isfinite(t->min_step),
             "time.max_step is %g and time.min_step %g, expected 0 (none) or more", t->max_step, t->min_step);
-  TES_CHECK(by_flow || (t->end - t->start) / t->step < 1e9, "steps of %g from %g to %g are more than 1e9",
-            t->step, t->start, t->end);
+  TES_CHECK(!(t->step > 0) || (t->end - t->start) / t->step < 1e9,
+            "steps of %g from %g to %g are more than 1e9", t->step, t->start, t->end);
   TES_CHECK(desc->solver.guess >= -1 && desc->solver.guess <= TESI_STEPPER_OLD,
             "guess is %d, expected -1 (zero), 0 (3) or 1..%d old values", desc->solver.guess,
             TESI_STEPPER_OLD);
@@ -240,13 +244,14 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TES_NEW(&it);
   p->in_time = it;
   it->desc = time;
-  it->steps = it->desc.cfl > 0
-                  ? 1
-                  : tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)));
+  it->steps = it->desc.step > 0
+                  ? tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)))
+                  : 1;
   it->all_steps = it->steps;
   it->dt = (it->desc.end - it->desc.start) / it->steps;
-  if (it->desc.cfl > 0) it->dt = 0; /* chosen when there is a flow */
   if (fabs(it->dt - it->desc.step) <= 1e-9 * it->dt) it->dt = it->desc.step;
+  if (!p->equation->march) TES_TRY(tesi_steps_create(p));
+  if (p->equation->march && it->desc.cfl > 0) it->dt = 0; /* chosen when there is a flow */
   it->time = it->desc.start;
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
   TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
@@ -318,7 +323,8 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(refuse_moving_tests(p));
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
-  TES_TRY(tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, &it->stepper));
+  TES_TRY(
+      tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, it->desc.tolerance > 0, &it->stepper));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
   TES_TRY(interpolate(p, desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact));
@@ -351,7 +357,7 @@ static TesStatus add_error(TesProblem *p) {
       p->exact[0]
           ? tes_functional_error(p->space, p->u, (const TesFunction *const *)p->exact, &l2, NULL, NULL, NULL)
           : TES_OK;
-  p->in_time->squares += l2 * l2;
+  p->in_time->squares += p->in_time->last * l2 * l2;
   return status;
 }
 
@@ -376,7 +382,7 @@ static TesStatus end_if_steady(TesProblem *p) {
   TES_TRY(tes_vector_copy(p->u, 1, it->r));
   TES_TRY(tes_vector_axpy(-1, it->stepper->old[0], it->r));
   TES_TRY(find_norm(p, it->r, &change));
-  if (change <= it->desc.steady * it->largest * it->dt) it->steps = it->step;
+  if (change <= it->desc.steady * it->largest * it->last) it->steps = it->step;
 done:
   return status;
 }
@@ -402,10 +408,9 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
     goto done;
   }
   it->sum = *result;
-  status = tesi_stepper_step(it->stepper, it->time, p->u);
+  status = tesi_steps_make(p);
   *result = it->sum;
   TES_TRY(status);
-  TES_TRY(tesi_in_time_go_to(p, it->step + 1));
   result->seconds = tesi_now() - start;
   TES_TRY(add_error(p));
   if (it->desc.steady > 0) TES_TRY(end_if_steady(p));

@@ -13,6 +13,9 @@ typedef struct TesiInTime {
   double before;          /* the time of the solution before */
   int steps, step;        /* in all, done; a steady state lowers the first */
   int all_steps;          /* to the end of time */
+  bool varies;            /* steps differ; then the two are estimates before the end */
+  double base, last;      /* of their ladder; the length of the step made last */
+  int since;              /* steps of this length, by the velocity */
   double at;              /* the time that the problem's numbers are of */
   TesiNumbered given;     /* functions of time */
   TesFunction *exact[TESI_AXES + 1];

@@ -213,7 +213,8 @@ done:
 }
 
 static bool is_timed(const TesProblemDesc *desc) {
-  return desc->time.start != 0 || desc->time.end != 0 || desc->time.step != 0 || desc->time.cfl != 0;
+  return desc->time.start != 0 || desc->time.end != 0 || desc->time.step != 0 || desc->time.cfl != 0 ||
+         desc->time.tolerance != 0;
 }
 
 /* What is small: all that the memory of the rest follows from. */
@@ -486,10 +487,10 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
       .floor = problem->floor,
       .times = problem->times};
   const TesiInTime *it = problem->in_time;
-  info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->dt * it->squares) : NAN;
+  info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
-  if (it && it->desc.cfl > 0) info.varies = true, info.before = it->before;
+  if (it && (it->desc.cfl > 0 || it->varies)) info.varies = true, info.before = it->before;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);
   for (int i = 0; i < count && info.fields < TES_PROBLEM_FIELDS; i++)

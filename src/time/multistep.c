@@ -6,17 +6,18 @@ TesStatus tesi_multistep(TesiStepper *s, const TesiTimeMethod *method, double ti
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  double back[TESI_STEPPER_OLD];
-  TES_TRY(tes_vector_copy(s->old[0], method->back[0], s->y));
-  for (int j = 1; j < method->old; j++) TES_TRY(tes_vector_axpy(method->back[j], s->old[j], s->y));
+  double back[TESI_STEPPER_OLD], sigma;
+  tesi_stepper_backward(s, method, &sigma, back);
+  TES_TRY(tes_vector_copy(s->old[0], back[0], s->y));
+  for (int j = 1; j < method->old; j++) TES_TRY(tes_vector_axpy(back[j], s->old[j], s->y));
   TES_TRY(e->load(e->user, time + s->dt, s->b));
   TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
   TES_TRY(tesi_stepper_guess(s, 1, u));
-  TES_TRY(e->solve(e->user, method->sigma / s->dt, time + s->dt, s->b, s->old[0], u));
-  TES_TRY(tesi_stepper_rates(s, method->sigma / s->dt, time + s->dt, u));
-  for (int j = 0; j < method->old; j++) back[j] = method->back[j] / method->sigma;
+  TES_TRY(e->solve(e->user, sigma / s->dt, time + s->dt, s->b, s->old[0], u));
+  TES_TRY(tesi_stepper_rates(s, sigma / s->dt, time + s->dt, u));
+  for (int j = 0; j < method->old; j++) back[j] /= sigma;
   tesi_stepper_begin_amounts(s, method->old, back);
-  tesi_stepper_add_amounts(s, s->dt / method->sigma);
+  tesi_stepper_add_amounts(s, s->dt / sigma);
 done:
   return status;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod method, double dt, int guess,
-                              TesiStepper **stepper) {
+                              int spare, TesiStepper **stepper) {
   TesContext *ctx = evolution->context;
   TesStatus status = TES_OK;
   TesiStepper *s = NULL;
@@ -17,7 +17,7 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
   s->method = method;
   s->dt = dt;
   s->guess = guess;
-  s->kept = tesi_max(guess, tesi_time_method(method)->old);
+  s->kept = tesi_min(tesi_max(guess, tesi_time_method(method)->old) + spare, TESI_STEPPER_OLD);
   for (int i = 0; i < s->kept; i++)
     TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->old[i]));
   TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->b));
@@ -43,10 +43,10 @@ void tesi_stepper_destroy(TesiStepper **stepper) {
 }
 
 /* old <- u, and those before move on. */
-static TesStatus keep(TesiStepper *s, const TesVector *u) {
+static TesStatus keep(TesiStepper *s, double time, const TesVector *u) {
   TesVector *last = s->old[s->kept - 1];
-  for (int i = s->kept - 1; i > 0; i--) s->old[i] = s->old[i - 1];
-  s->old[0] = last;
+  for (int i = s->kept - 1; i > 0; i--) s->old[i] = s->old[i - 1], s->when[i] = s->when[i - 1];
+  s->old[0] = last, s->when[0] = time;
   s->known = tesi_min(s->known + 1, s->kept);
   return tes_vector_copy(u, 1, last);
 }
@@ -80,7 +80,7 @@ void tesi_stepper_add_amounts(TesiStepper *s, double factor) {
 }
 
 TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
-  TesStatus status = keep(stepper, u);
+  TesStatus status = keep(stepper, time, u);
   const TesiTimeMethod *method = tesi_time_method(stepper->method);
   if (stepper->evolution.amounts) keep_amounts(stepper->evolution.amounts);
   if (stepper->known < method->old) method = tesi_time_method(method->starter);
@@ -88,16 +88,35 @@ TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
   return status;
 }
 
-/* Lagrange's polynomial through the values at 0, -1, ..: exact for polynomials in time of degree `count` - 1. */
+/* x <- x + factor (what `count` old values extrapolate to). */
+static TesStatus add_extrapolation(const TesiStepper *s, int count, double at, double factor, TesVector *x) {
+  double weight[TESI_STEPPER_OLD];
+  TesStatus status = TES_OK;
+  tesi_stepper_extrapolation(s, count, at, weight);
+  for (int j = 0; j < count && status == TES_OK; j++)
+    status = tes_vector_axpy(factor * weight[j], s->old[j], x);
+  return status;
+}
+
 TesStatus tesi_stepper_guess(const TesiStepper *s, double at, TesVector *x) {
-  const int count = tesi_min(s->guess, s->known);
-  TesStatus status = count ? TES_OK : tes_vector_fill(x, 0);
-  for (int j = 0; j < count && status == TES_OK; j++) {
-    double weight = 1;
-    for (int i = 0; i < count; i++)
-      if (i != j) weight *= (at + i) / (i - j);
-    status = j ? tes_vector_axpy(weight, s->old[j], x) : tes_vector_copy(s->old[j], weight, x);
-  }
+  const TesStatus status = tes_vector_fill(x, 0);
+  return status == TES_OK ? add_extrapolation(s, tesi_min(s->guess, s->known), at, 1, x) : status;
+}
+
+TesStatus tesi_stepper_difference(const TesiStepper *s, const TesVector *u, TesVector *x) {
+  const TesStatus status = tes_vector_copy(u, 1, x);
+  return status == TES_OK ? add_extrapolation(s, 3, 1, -1, x) : status;
+}
+
+TesStatus tesi_stepper_undo(TesiStepper *s, TesVector *u) {
+  TesVector *first = s->old[0];
+  TesiAmounts *a = s->evolution.amounts;
+  const TesStatus status = tes_vector_copy(first, 1, u);
+  for (int i = 1; i < s->kept; i++) s->old[i - 1] = s->old[i], s->when[i - 1] = s->when[i];
+  s->old[s->kept - 1] = first;
+  s->known = tesi_min(s->known, s->kept) - 1;
+  for (int i = 0; a && i < a->count; i++) a->now[i] = a->old[i];
+  if (a) memmove(a->old, a->old + a->count, (TESI_STEPPER_OLD - 1) * (size_t)a->count * sizeof *a->old);
   return status;
 }
 

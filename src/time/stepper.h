@@ -59,6 +59,7 @@ struct TesiStepper {
   double dt;
   int guess, known, kept;           /* old values: that guesses take, that are there, that are wanted */
   TesVector *old[TESI_STEPPER_OLD]; /* u(t), u(t - dt), .. */
+  double when[TESI_STEPPER_OLD];    /* their times */
   TesVector *b, *y, *product;
   TesVector *slope[TESI_STEPPER_STAGES]; /* Runge-Kutta; made when first needed */
 };
@@ -69,14 +70,39 @@ TesTimeMethod tesi_time_named(TesTimeMethod method);
 /* sigma of the first step. */
 double tesi_time_first_sigma(TesTimeMethod method, double dt);
 
-/* guess: 0..4 old values from which each solution is extrapolated; 0: from zero. */
+/* guess: 0..4 old values from which each solution is extrapolated; 0: from zero. spare: old values that are kept
+ * beyond those, as far as there is room; one, where steps are undone. stepper->dt may be changed before a step. */
 TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod method, double dt, int guess,
-                              TesiStepper **stepper);
+                              int spare, TesiStepper **stepper);
 void tesi_stepper_destroy(TesiStepper **stepper);
+/* u and the history are those before the last step, but for its oldest value. */
+TesStatus tesi_stepper_undo(TesiStepper *stepper, TesVector *u);
 /* u(time) becomes u(time + dt). After a failure of a solve u is what that left. */
 TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u);
 
+/* ---- steps that differ ---- */
+
+/* x <- u - what the last three old values extrapolate to at its time; after a step, where three are known. */
+TesStatus tesi_stepper_difference(const TesiStepper *stepper, const TesVector *u, TesVector *x);
+/* The part of that difference that is the local error of bdf2: with h, h0, h1 the last step and those before, and
+ * r = h / h0, errors are h^3 (1 + r)^2 / (6 r (1 + 2 r)) d of the formula and h (h + h0) (h + h0 + h1) / 6 d of
+ * the extrapolation, d the third derivative; 2/11 where steps are equal. */
+double tesi_stepper_error_share(const TesiStepper *stepper);
+/* The longest base 2^(j/4), j <= 0, not above `step`; the next step after one whose local error was `error` times
+ * what is allowed: 0.5 to 2 times as long, on a rung, and no longer for a gain of less than a rung. */
+double tesi_step_rung(double base, double step);
+double tesi_step_next(double base, double step, double error);
+
 /* ---- for the kinds of formulas ---- */
+
+/* Whether this many old values are a step apart, each from the next. */
+bool tesi_stepper_equal(const TesiStepper *stepper, int count);
+/* weight[count] of old values at time t + at dt: Lagrange's polynomial. */
+void tesi_stepper_extrapolation(const TesiStepper *stepper, int count, double at, double *weight);
+/* sigma and back[] of a multistep formula for the times of the old values: the derivative at t + dt of the polynomial
+ * through them. */
+void tesi_stepper_backward(const TesiStepper *stepper, const TesiTimeMethod *method, double *sigma,
+                           double *back);
 
 /* x <- what the old values extrapolate to at time t + s dt. */
 TesStatus tesi_stepper_guess(const TesiStepper *stepper, double s, TesVector *x);

@@ -21,19 +21,27 @@ done:
   return status;
 }
 
-/* Steps of one length, or by the flow. */
+/* Exactly one of step, cfl and tolerance; flows do without, and have no tolerance. */
 static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
-  static const char *const keys[] = {"time.cfl", "time.max_step", "time.min_step"};
+  static const char *const keys[] = {"time.step", "time.cfl", "time.tolerance"}, *const bounds[] = {
+                                                                                     "time.max_step",
+                                                                                     "time.min_step"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int step = tesi_case_row("time.step");
-  if (!flow && !r->node[step])
-    TES_TRY(tesi_case_error(r, step, given(r, "time"), "is missing: %s", tesi_case_keys[step].help));
-  for (int i = 0; i < 3 && !flow; i++) TES_TRY(refuse(r, keys[i], "belongs to navier_stokes"));
-  if (flow && r->node[step] && given(r, "time.cfl"))
-    TES_TRY(refuse(r, "time.cfl", "expected one of step and cfl, got both"));
-  for (int i = 1; i < 3 && flow && r->node[step]; i++)
-    TES_TRY(refuse(r, keys[i], "belongs to steps that the flow chooses: cfl in the place of step"));
+  const int count = (given(r, keys[0]) != NULL) + (given(r, keys[1]) != NULL) + (given(r, keys[2]) != NULL);
+  if (!flow && !count)
+    TES_TRY(tesi_case_error(r, step, given(r, "time"), "is missing: %s; or cfl, or tolerance",
+                            tesi_case_keys[step].help));
+  if (flow) TES_TRY(refuse(r, "time.tolerance", "belongs to transport"));
+  if (count > 1)
+    TES_TRY(refuse(r, given(r, keys[2]) ? keys[2] : keys[1],
+                   flow ? "expected one of step and cfl, got both"
+                        : "expected one of step, cfl and tolerance, got more"));
+  if (given(r, "time.cfl") && !flow && !given(r, "data.b"))
+    TES_TRY(refuse(r, "time.cfl", "is of a velocity: expected data.b, or step or tolerance"));
+  for (int i = 0; i < 2 && r->node[step]; i++)
+    TES_TRY(refuse(r, bounds[i], "belongs to steps that differ: with cfl or tolerance in the place of step"));
 done:
   return status;
 }

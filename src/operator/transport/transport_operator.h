@@ -34,6 +34,7 @@ typedef struct TesiTransport {
   TesiFaceMass through;               /* +- (b . n) w|J| */
   double peclet;                      /* largest |b| h / (2 k a) at a point */
   double speed;                       /* largest k |B|: nodes a unit of time */
+  double rate;     /* largest |B_e|: widths of a cell a unit of time, along a direction of it */
   int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), a M[dim (dim + 1) / 2] */
   double *numbers; /* [batches, or 1][arrays][points][lane] */
   double *memory;  /* [threads][share] */

@@ -88,7 +88,10 @@ static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const 
   for (int64_t i = 0; i < n && status == TES_OK; i++) {
     double B2 = 0, trace = 0;
     int at = 2;
-    for (int e = 0; e < dim; e++) B2 += B[e * n + i] * B[e * n + i];
+    for (int e = 0; e < dim; e++) {
+      B2 += B[e * n + i] * B[e * n + i];
+      t->rate = fmax(t->rate, fabs(B[e * n + i]));
+    }
     for (int e = 0; e < dim; e++)
       for (int f = e; f < dim; f++, at++) {
         double M = 0;
@@ -162,7 +165,7 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   fill.at.J = b->geometry ? memory + 16 * n : NULL;
   fill.product[0] = memory + 25 * n, fill.product[1] = memory + 26 * n;
   fill.scratch = memory + 27 * n;
-  t->peclet = t->speed = 0;
+  t->peclet = t->speed = t->rate = 0;
   TES_TRY(tes_function_create_constant(ctx, 1, &fill.one));
   for (int64_t i = 0; i < batches; i++) TES_TRY(fill_batch(&fill, i, term));
   for (int64_t i = 0; t->uniform && i < t->arrays * n; i++)

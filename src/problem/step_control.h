@@ -1,0 +1,12 @@
+/* How long steps in time are: equal ones, by what flows through a cell, or by the local error of bdf2. */
+#ifndef TESI_STEP_CONTROL_H
+#define TESI_STEP_CONTROL_H
+
+#include "problem/in_time.h"
+
+/* Refuses what does not fit together; the first length, with which the first operators are made. */
+TesStatus tesi_steps_create(TesProblem *problem);
+/* One step: again and shorter where its error is too large. */
+TesStatus tesi_steps_make(TesProblem *problem);
+
+#endif
