@@ -130,7 +130,7 @@ static const struct {
     {TIMED "time: {end: 1, cfl: 0.5}",
      "a.yaml:3:21: time.cfl: is of a velocity: expected data.b, or step or tolerance"},
     {TIMED "time: {end: 1, step: 0.1}\ndata: {initial: {velocity: [1, 0]}}",
-     "a.yaml:4:17: data.initial: velocity and pressure belong to navier_stokes..."},
+     "a.yaml:4:28: data.initial.velocity: belongs to elasticity and navier_stokes..."},
     {HEAD "data: {f: [1, 2]}", "a.yaml:3:11: data.f: expected one expression, got a list"},
     {HEAD "problem: poisson\n", "a.yaml:3:1: key 'problem' was given before, in line 1"},
     {HEAD "space: {degree: 0}\n", "a.yaml:3:17: space.degree: expected an integer from 1 to 20, got '0'"},

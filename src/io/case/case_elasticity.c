@@ -58,15 +58,16 @@ done:
 }
 
 static TesStatus refuse_keys_of_elasticity(TesiCaseReader *r) {
-  static const char *const keys[] = {"data.lambda",          "data.mu",      "data.young",
-                                     "data.poisson",         "data.density", "data.initial.displacement",
-                                     "data.initial.velocity"};
+  static const char *const keys[] = {"data.lambda",  "data.mu",      "data.young",
+                                     "data.poisson", "data.density", "data.initial.displacement"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int initial = tesi_case_row("data.initial");
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     TES_TRY(refuse(r, keys[i], "belongs to elasticity"));
   TES_TRY(refuse(r, "data.plane", "belongs to elasticity"));
+  if (tesi_case_is_flow(r)) goto done;
+  TES_TRY(refuse(r, "data.initial.velocity", "belongs to elasticity and navier_stokes"));
   if (r->node[initial] && r->node[initial]->kind == TESI_YAML_MAP && !r->error_count)
     TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected one expression"));
 done:

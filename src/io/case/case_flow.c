@@ -178,10 +178,7 @@ static TesStatus refuse_flow_keys(TesiCaseReader *r) {
   if (given(r, "data.exact.velocity") || given(r, "data.exact.pressure"))
     TES_TRY(tesi_case_error(r, exact, r->node[exact], "velocity and pressure belong to flows: expected %s",
                             elastic ? "a list" : "one expression"));
-  if (given(r, "data.initial.pressure") || (given(r, "data.initial.velocity") && !elastic))
-    TES_TRY(tesi_case_error(r, tesi_case_row("data.initial"), given(r, "data.initial"),
-                            "velocity and pressure belong to navier_stokes: expected %s",
-                            elastic ? "displacement and velocity" : "one expression"));
+  TES_TRY(belongs(r, "data.initial.pressure", "navier_stokes"));
   if (d->c.problem.element == TES_ELEMENT_RT)
     TES_TRY(tesi_case_error(r, element, r->node[element],
                             "poisson has the elements q and dg; rt belongs to stokes"));

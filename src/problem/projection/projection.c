@@ -234,11 +234,6 @@ static double node_distance(const TesProblem *p) {
   return node[1] - node[0];
 }
 
-/* The longest rung of base 2^(j/4) not above `step`. */
-static double rung(double base, double step) {
-  return step >= base ? base : base * pow(2, floor(4 * log2(step / base) + 1e-9) / 4);
-}
-
 /* Down at once, up by a rung after ten steps; the last two are alike. */
 static double choose_step(TesProblem *p) {
   enum { WAIT = 10 };
@@ -247,7 +242,7 @@ static double choose_step(TesProblem *p) {
   const double left = it->desc.end - it->time, up = pow(2, 0.25);
   if (!(it->desc.cfl > 0)) return it->dt;
   const double allowed = pr->rate > 0 ? it->desc.cfl * node_distance(p) / pr->rate : INFINITY,
-               longest = rung(pr->base, fmin(pr->base, allowed));
+               longest = tesi_step_rung(pr->base, fmin(pr->base, allowed));
   double dt = it->dt;
   pr->since++;
   if (!(dt > 0) || longest < dt * (1 - 1e-9)) dt = longest, pr->since = 0;

@@ -1,0 +1,100 @@
+/* Run: ctest -R t9_navier_stokes. Flows in time by the program: reports with values and fluxes, series, films and
+ * pictures, restarts with the same bytes, steps that are unstable or too short. */
+#include "program_testing.h"
+#include "tessera/tessera.h"
+
+static const char cavity[] = "problem: navier_stokes\n"
+                             "mesh: {box: {cells: [4, 4]}}\n"
+                             "space: {degree: 3}\n"
+                             "data: {nu: 0.01, initial: {velocity: [\"sin(pi*x)*y\", 0], pressure: x}}\n"
+                             "boundary: {top: {velocity: [1, 0]}}\n"
+                             "time: {end: 0.2, step: 0.01}\n"
+                             "output:\n"
+                             "  values: {e: {integral: domain, of: u*u + v*v}, d: {force: top, of: x}}\n"
+                             "  points: {middle: [0.5, 0.5]}\n";
+
+static void write_case(void) {
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs(cavity, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static double number_of(const cJSON *json, const char *key) {
+  const cJSON *item = cJSON_GetObjectItem(json, key);
+  assert_true(cJSON_IsNumber(item));
+  return cJSON_GetNumberValue(item);
+}
+
+static void runs_tell_of_the_flow(void **state) {
+  (void)state;
+  write_case();
+  assert_run("solve a.yaml --quiet --device cpu --json a.json --vtu a.vtu --set output.series=a.csv", 0);
+  cJSON *json = read_json("a.json");
+  assert_string_equal(text_of(json, "status"), "converged");
+  assert_string_equal(text_of(json, "problem"), "navier_stokes");
+  assert_int_equal(number_of(json, "time_steps"), 20);
+  assert_near(number_of(json, "time"), 0.2, 0);
+  assert_int_equal(number_of(json, "velocity_dofs"), 2 * 11 * 11);
+  assert_int_equal(number_of(json, "pressure_dofs"), 9 * 9);
+  assert_int_equal(number_of(json, "dofs"), 2 * 11 * 11 + 81);
+  const cJSON *values = cJSON_GetObjectItem(json, "values"), *flux = cJSON_GetObjectItem(json, "flux");
+  assert_true(number_of(values, "e") > 0 && number_of(values, "d") < 0);
+  assert_near(number_of(flux, "top"), 0, 1e-14);
+  const cJSON *point = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "points"), 0);
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(point, "velocity")), 2);
+  assert_true(cJSON_IsNumber(cJSON_GetObjectItem(point, "pressure")));
+  cJSON_Delete(json);
+  assert_true(exists("a.csv") && exists("a.pvd") && exists("a-000.vtu") && exists("a-020.vtu"));
+}
+
+/* Steps of one length, and steps of the flow, of which the first run makes some and leaves a checkpoint. */
+static void restarts_give_the_same_bytes(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_case();
+  assert_run("solve a.yaml --quiet --deterministic --device cpu --set output.series=full.csv", 0);
+  assert_run("solve a.yaml --quiet --deterministic --device cpu --set output.series=part.csv --set "
+             "time.end=0.1 --set "
+             "output.checkpoint=a.h5",
+             0);
+  assert_run("solve a.yaml --quiet --deterministic --device cpu --set output.series=part.csv --restart a.h5",
+             0);
+  assert_int_equal(system("cmp full.csv part.csv"), 0);
+  assert_run("solve a.yaml --quiet --device cpu --restart a.h5 --set time.step=null", 2);
+  assert_output("the checkpoint holds steps of one length, the problem has time.cfl");
+  assert_run("solve a.yaml --quiet --device cpu --restart a.h5 --set space.degree=2", 2);
+  assert_run("solve a.yaml --quiet --device cpu --restart a.h5 --set time.step=0.02", 2);
+  assert_output("histories of steps of 0.01, the problem has steps of 0.02");
+}
+
+static void steps_that_fail_end_with_a_sentence(void **state) {
+  (void)state;
+  write_case();
+  assert_run("solve a.yaml --quiet --device cpu --set time.step=1 --set time.end=400 --set data.nu=1e-5 "
+             "--json a.json "
+             "--set mesh.box.cells=[16,16]",
+             1);
+  assert_output("unstable");
+  cJSON *json = read_json("a.json");
+  const char *status = text_of(json, "status");
+  assert_true(!strcmp(status, "nan") || !strcmp(status, "diverged"));
+  cJSON_Delete(json);
+  assert_run("solve a.yaml --quiet --device cpu --set time.step=null --set time.min_step=0.1 --set "
+             "time.max_step=0.2 "
+             "--json a.json",
+             1);
+  assert_output("below time.min_step");
+  json = read_json("a.json");
+  assert_string_equal(text_of(json, "status"), "step_too_small");
+  cJSON_Delete(json);
+  assert_run("solve a.yaml --quiet --device cpu --set boundary.left.velocity=[1,0]", 2);
+  assert_output("lets more in than out: its net flux is -1");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(runs_tell_of_the_flow),
+                                     cmocka_unit_test(restarts_give_the_same_bytes),
+                                     cmocka_unit_test(steps_that_fail_end_with_a_sentence)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
