@@ -147,7 +147,8 @@ static const struct {
     {HEAD "Solver: {}\n", "a.yaml:3:1: unknown key 'Solver'; did you mean 'solver'?"},
     {HEAD "solver: {coarse: amg}\n", "a.yaml:3:18: solver.coarse: only meshes of trees have this; a box "
                                      "becomes one with mesh.kind: forest"},
-    {HEAD "tolerance: 1\n", "a.yaml:3:1: unknown key 'tolerance'; it belongs to solver.tolerance"},
+    {HEAD "tolerance: 1\n", "a.yaml:3:1: unknown key 'tolerance'; it belongs to time.tolerance, "
+                            "solver.tolerance, adapt.tolerance"},
     {HEAD "space: {quadrature: 4}\n",
      "a.yaml:3:9: space: unknown key 'quadrature'; known keys: degree, element, stabilization"},
     {HEAD "data: {f: max(x, y)}\n",

@@ -51,11 +51,12 @@ TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, cons
 }
 
 /* Where else a key of this name may stand, e.g. 'tolerance' below 'mesh'. */
-static const char *elsewhere(const char *name) {
-  for (int i = 0; i < tesi_case_key_count && name[0] && name[1]; i++)
+static void list_elsewhere(const char *name, char *text, size_t size) {
+  size_t length = 0;
+  for (int i = 0; i < tesi_case_key_count && name[0] && name[1] && length < size; i++)
     if (!tesi_case_keys[i].repeated && !strcmp(tesi_key_name(&tesi_case_keys[i]), name))
-      return tesi_case_keys[i].path;
-  return NULL;
+      length +=
+          (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", tesi_case_keys[i].path);
 }
 
 static void list_children(int parent, char *text, size_t size) {
@@ -69,15 +70,15 @@ static void list_children(int parent, char *text, size_t size) {
 static TesStatus unknown_key(TesiCaseReader *r, int parent, const TesiYaml *node) {
   TesiNearest nearest = {.name = node->key};
   TesiYaml at_key = *node; /* the key is what is wrong, not its value */
-  char known[300] = "", hint[400];
+  char known[300] = "", other[300] = "", hint[400];
   for (int i = 0; i < tesi_case_key_count; i++)
     if (tesi_case_is_child(i, parent)) tesi_nearest_try(&nearest, tesi_key_name(&tesi_case_keys[i]));
   at_key.line = node->key_line, at_key.column = node->key_column;
   list_children(parent, known, sizeof known);
-  const char *other = elsewhere(node->key);
+  list_elsewhere(node->key, other, sizeof other);
   if (nearest.best)
     snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
-  else if (other)
+  else if (other[0])
     snprintf(hint, sizeof hint, "; it belongs to %s", other);
   else if (strpbrk(node->key, "()*/+"))
     snprintf(hint, sizeof hint, "; an expression with a comma needs quotes");
