@@ -320,7 +320,7 @@ static void what_cannot_be_is_refused(void **state) {
   s.desc.degree = 2, s.desc.time.method = TES_TIME_BDF3;
   assert_refused(&s, "the method in time of navier_stokes is imex_bdf2");
   s.desc.time.method = TES_TIME_AUTO, s.desc.time.cfl = 0.5;
-  assert_refused(&s, "time.step is 0.1 and time.cfl 0.5");
+  assert_refused(&s, "time.step is 0.1, time.cfl 0.5");
   s.desc.time.cfl = 0, s.desc.data.a = zero;
   assert_refused(&s, "nu is 0, expected > 0");
   const TesBoundary in[] = {{.g = {zero, zero}}, {.name = "left", .g = {one, zero}}};
