@@ -34,19 +34,24 @@ static int mirrored(bool node, int count, int i, int *sign) {
   return node ? count - 1 - i : i < n ? n + i : i - n;
 }
 
-/* Whether A[rows][columns] mirrored is sign A, to round-off. */
-static bool is_mirrored(const double *A, bool row_nodes, int rows, bool column_nodes, int columns, int sign) {
+/* Whether B[rows][columns] mirrored is sign A, to round-off. */
+static bool is_image(const double *A, const double *B, bool row_nodes, int rows, bool column_nodes,
+                     int columns, int sign) {
   double largest = 0, difference = 0;
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < columns; j++) {
       int of_row, of_column;
       const int mi = mirrored(row_nodes, rows, i, &of_row),
                 mj = mirrored(column_nodes, columns, j, &of_column);
-      const double image = of_row * of_column * sign * A[mi * columns + mj];
+      const double image = of_row * of_column * sign * B[mi * columns + mj];
       largest = fmax(largest, fabs(A[i * columns + j]));
       difference = fmax(difference, fabs(A[i * columns + j] - image));
     }
   return difference <= 1e-12 * largest;
+}
+
+static bool is_mirrored(const double *A, bool row_nodes, int rows, bool column_nodes, int columns, int sign) {
+  return is_image(A, A, row_nodes, rows, column_nodes, columns, sign);
 }
 
 static bool is_symmetric(const TesiSaddleLocalAxis *l) {
@@ -140,6 +145,33 @@ void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *l) {
   for (int i = 0; i < 7; i++) tesi_free(ctx, arrays[i]);
 }
 
+/* Whether b mirrored is a, to round-off. */
+bool tesi_saddle_local_mirrors(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b) {
+  const int M = a->nodes, N = a->modes;
+  if (M != b->nodes || N != b->modes) return false;
+  const double *A = a->matrices, *B = b->matrices;
+  return is_image(A, B, true, M, true, M, 1) && is_image(A + M * M, B + M * M, true, M, true, M, 1) &&
+         is_image(A + 2 * M * M, B + 2 * M * M, false, N, false, N, 1) &&
+         is_image(A + 2 * M * M + N * N, B + 2 * M * M + N * N, false, N, true, M, -1);
+}
+
+void tesi_saddle_local_mirror(const TesiSaddleLocalAxis *from, TesiSaddleLocalAxis *l) {
+  const int M = l->nodes, N = l->modes;
+  for (int i = 0; i < M; i++) {
+    int sign;
+    memcpy(l->Zc + i * M, from->Zc + mirrored(true, M, i, &sign) * M, sizeof *l->Zc * (size_t)M);
+    l->lc[i] = from->lc[i];
+  }
+  for (int i = 0; i < N; i++) {
+    int sign;
+    const double *row = from->Zd + mirrored(false, N, i, &sign) * N;
+    for (int j = 0; j < N; j++) l->Zd[i * N + j] = sign * row[j];
+    l->ld[i] = from->ld[i];
+    l->e[i] = from->e[i];
+  }
+  for (int i = 0; i < N * M; i++) l->G[i] = -from->G[i];
+}
+
 bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b) {
   const int M = a->nodes, N = a->modes, sizes[4] = {M * M, M * M, N * N, N * M};
   if (M != b->nodes || N != b->modes) return false;
@@ -200,43 +232,51 @@ static void add_component(const TesiSaddleLocal *l, int i, const TesiSaddleBlock
   }
 }
 
-static double constant_at(const TesiSaddleLocal *l, const TesiSaddleBlock *b, int row) {
-  int m[3];
-  modes_of(b, row, m);
-  return l->axis[0]->e[m[0]] * l->axis[1]->e[m[1]] * l->axis[2]->e[m[2]];
-}
-
-/* S <- S + factor e e', e the constant, of norm 1. */
-static void add_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double factor, double *S) {
-  const int n = b->size;
+/* The constant, of norm 1. */
+static void fill_constant(const TesiSaddleLocal *l, const TesiSaddleBlock *b, double *e) {
   double norm = 0;
-  for (int r = 0; r < n; r++) norm += constant_at(l, b, r) * constant_at(l, b, r);
-  for (int r = 0; r < n; r++)
-    for (int c = 0; c < n; c++)
-      S[(int64_t)r * n + c] += factor / norm * constant_at(l, b, r) * constant_at(l, b, c);
+  for (int r = 0; r < b->size; r++) {
+    int m[3];
+    modes_of(b, r, m);
+    e[r] = l->axis[0]->e[m[0]] * l->axis[1]->e[m[1]] * l->axis[2]->e[m[2]];
+    norm += e[r] * e[r];
+  }
+  for (int r = 0; r < b->size; r++) e[r] /= sqrt(norm);
 }
 
-/* The constant is even: it stands in the first block. */
+/* S <- S + factor e e'. */
+static void add_constant(int n, const double *e, double factor, double *S) {
+  for (int r = 0; r < n; r++)
+    for (int c = 0; c < n; c++) S[(int64_t)r * n + c] += factor * e[r] * e[c];
+}
+
+/* The constant is even: it stands in the first block. Symmetric matrices: what LAPACK calls the lower triangle of
+ * columns is the upper one of rows. */
 TesStatus tesi_saddle_local_invert_block(TesContext *ctx, const TesiSaddleLocal *l, const TesiSaddleBlock *b,
                                          double *S) {
   TesStatus status = TES_OK;
   const int n = b->size;
   const bool closed = l->closed && b->first[0] + b->first[1] + b->first[2] == 0;
-  double trace = 0;
+  double trace = 0, *e = NULL;
   memset(S, 0, sizeof *S * (size_t)n * (size_t)n);
   for (int i = 0; i < l->dim; i++) add_component(l, i, b, S);
   for (int r = 0; r < n; r++) trace += S[(int64_t)r * n + r] / n;
-  if (closed) add_constant(l, b, trace, S);
+  if (closed) {
+    TES_ALLOC(&e, n);
+    fill_constant(l, b, e);
+    add_constant(n, e, trace, S);
+  }
   TES_TRY(tesi_blas_begin(ctx, n));
-  int info = LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', n, S, n);
-  if (info == 0) info = LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'U', n, S, n);
+  int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
+  if (info == 0) info = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
   if (info != 0)
     TES_FAIL(TES_INTERNAL, "a Schur complement of %d pressures is not positive definite (LAPACK: %d)", n,
              info);
   for (int r = 0; r < n; r++)
     for (int c = 0; c < r; c++) S[(int64_t)r * n + c] = S[(int64_t)c * n + r];
-  if (closed) add_constant(l, b, -1 / trace, S);
+  if (closed) add_constant(n, e, -1 / trace, S);
 done:
+  tesi_free(ctx, &e);
   return status;
 }
 

@@ -30,6 +30,10 @@ TesStatus tesi_saddle_local_create(TesContext *ctx, const TesiRtAxis *a, const T
 void tesi_saddle_local_free(TesContext *ctx, TesiSaddleLocalAxis *local);
 /* Whether both have the same matrices, to round-off. */
 bool tesi_saddle_local_equal(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);
+/* Whether two intervals of two cells are mirror images; the eigenvectors of `from` mirrored, for its image l: G is then
+ * that of `from` but for its sign, and S of a patch the same. */
+bool tesi_saddle_local_mirrors(const TesiSaddleLocalAxis *a, const TesiSaddleLocalAxis *b);
+void tesi_saddle_local_mirror(const TesiSaddleLocalAxis *from, TesiSaddleLocalAxis *l);
 
 typedef struct TesiSaddleLocal {
   int dim;

@@ -24,6 +24,7 @@ typedef struct TesiSaddlePatchOuter {
 typedef struct TesiSaddlePatchAxis {
   int span, vertices, colours, types, most; /* most: nodes of an interval at most */
   int *type, *colour;                       /* [vertices] */
+  int *image;                               /* [types] the type of which it is the mirror image, or itself */
   int *node, *mode;                         /* [vertices][most], [vertices][modes], modes = span n */
   TesiSaddleLocalAxis *local;               /* [types] */
   TesiSaddlePatchOuter *outer;              /* [types] */
@@ -56,9 +57,11 @@ typedef struct TesiSaddlePatchTable {
 typedef struct TesiSaddlePatchKind {
   bool closed;
   int like; /* the kind whose S^+ it takes: its own, that of a patch of nearly the same cells, or -1, none */
-  int blocks; /* 0: it has no S^+ */
+  const void
+      *inverses; /* numbers of S^+: of this kind, or of one whose mirror image it is, which has the same */
+  int blocks;    /* 0: it has no S^+ */
   TesiSaddleBlock block[8];
-  int64_t S[8], reciprocal[3]; /* offsets into the numbers that follow */
+  int64_t S[8], reciprocal[3]; /* offsets into `inverses`, and into the numbers that follow */
 } TesiSaddlePatchKind;
 
 /* Patches of one colour and one kind, by their vertices. */

@@ -90,9 +90,13 @@ static TesStatus add_type(TesContext *ctx, const TesiRtAxis *a, const TesiSaddle
   if (t < p->types || status != TES_OK) {
     tesi_saddle_local_free(ctx, local);
     tesi_free(ctx, &outer->values);
-  } else {
-    p->types++;
+    return status;
   }
+  p->image[t] = 0;
+  while (p->image[t] < t && !(p->span == 2 && tesi_saddle_local_mirrors(&p->local[p->image[t]], local)))
+    p->image[t]++;
+  if (p->image[t] < t) tesi_saddle_local_mirror(&p->local[p->image[t]], local);
+  p->types++;
   return status;
 }
 
@@ -117,6 +121,7 @@ static TesStatus fill_axis(TesContext *ctx, const TesiRtAxis *a, const TesiSaddl
   p->ring_of_two = p->span == 2 && a->periodic && a->cells == 2;
   TES_ALLOC(&p->type, p->vertices);
   TES_ALLOC(&p->colour, p->vertices);
+  TES_ALLOC(&p->image, p->vertices);
   TES_ALLOC(&p->wraps, p->vertices);
   TES_ALLOC(&p->node, (int64_t)p->vertices * p->most);
   TES_ALLOC(&p->mode, (int64_t)p->vertices * N);
@@ -147,6 +152,7 @@ static TesStatus fill_nothing(TesContext *ctx, TesiSaddlePatchAxis *p) {
   TES_ALLOC(&p->mode_at, 1);
   TES_ALLOC(&p->outer, 1);
   TES_ALLOC(&p->colour, 1);
+  TES_ALLOC(&p->image, 1);
   TES_ALLOC(&p->node, 1);
   TES_ALLOC(&p->mode, 1);
   TES_ALLOC(&p->local, 1);
@@ -165,8 +171,8 @@ TesStatus tesi_saddle_patch_axis_create(TesContext *ctx, const TesiSaddle *saddl
 void tesi_saddle_patch_axis_free(TesContext *ctx, TesiSaddlePatchAxis *a) {
   for (int t = 0; a->local && t < a->types; t++) tesi_saddle_local_free(ctx, &a->local[t]);
   for (int t = 0; a->outer && t < a->types; t++) tesi_free(ctx, &a->outer[t].values);
-  int **const lists[] = {&a->type, &a->colour, &a->node, &a->mode, &a->node_at, &a->mode_at};
-  for (int i = 0; i < 6; i++) tesi_free(ctx, lists[i]);
+  int **const lists[] = {&a->type, &a->colour, &a->image, &a->node, &a->mode, &a->node_at, &a->mode_at};
+  for (int i = 0; i < 7; i++) tesi_free(ctx, lists[i]);
   tesi_free(ctx, &a->local);
   tesi_free(ctx, &a->outer);
   tesi_free(ctx, &a->wraps);

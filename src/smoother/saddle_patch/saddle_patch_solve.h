@@ -232,7 +232,7 @@ static void copy_block(const TesiSaddleBlock *b, int N, bool out, V *whole, V *b
 static void apply_inverse(const Patch *p, const TesiSaddlePatchKind *kind, int N, V *from, V *to) {
   for (int k = 0; k < kind->blocks; k++) {
     const TesiSaddleBlock *const b = &kind->block[k];
-    const Real *const S = (const Real *)(kind + 1) + kind->S[k];
+    const Real *const S = (const Real *)kind->inverses + kind->S[k];
     V *const result = p->U;
     int r = 0;
     copy_block(b, N, false, from, p->spare);

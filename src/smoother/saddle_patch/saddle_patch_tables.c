@@ -2,6 +2,7 @@
  * share. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "smoother/saddle_patch/saddle_patch.h"
 
 /* Where numbers are appended. */
@@ -162,19 +163,40 @@ static int64_t count_numbers(const TesiSaddlePatchPlan *p, int kind, bool invers
   return count;
 }
 
+/* The kind with other types a direction. */
+static int kind_of(const TesiSaddlePatchPlan *p, int kind, int *const other[3]) {
+  const TesiSaddlePatchAxis *a = p->axis;
+  const int x = other[0][kind % a[0].types], y = other[1][kind / a[0].types % a[1].types],
+            z = other[2][kind / a[0].types / a[1].types];
+  return x + a[0].types * (y + a[1].types * z);
+}
+
+/* The kind whose numbers hold S^+ of a kind: its own, or one of which it is the mirror image; -1: it has none. */
+static int keeper_of(const TesiSaddlePatchPlan *p, int kind, int *const like[3]) {
+  int *const image[3] = {p->axis[0].image, p->axis[1].image, p->axis[2].image};
+  const int other = kind_of(p, kind, image);
+  if (kind_of(p, kind, like) != kind) return -1;
+  return kind_of(p, other, like) == other ? other : kind;
+}
+
+/* keeper, which is this kind or made before. */
 static TesStatus fill_kind(TesContext *ctx, TesPrecision precision, TesiSaddlePatchPlan *p, int kind,
-                           int like, double *S) {
+                           int like, int keeper, double *S) {
   TesStatus status = TES_OK;
   const TesiSaddleLocal l = local_of(p, kind);
-  const size_t size = (size_t)count_numbers(p, kind, like == kind) * tesi_precision_size(precision);
+  const size_t size = (size_t)count_numbers(p, kind, keeper == kind) * tesi_precision_size(precision);
   TesiSaddlePatchKind *k;
   TES_TRY(tesi_alloc(ctx, sizeof *k + size, 1, &p->kind[kind]));
   k = p->kind[kind];
   k->closed = l.closed;
   k->like = like;
-  if (like == kind) k->blocks = tesi_saddle_local_blocks(&l, k->block);
+  if (keeper >= 0) {
+    k->inverses = (TesiSaddlePatchKind *)p->kind[keeper] + 1;
+    k->blocks = tesi_saddle_local_blocks(&l, k->block);
+    memcpy(k->S, ((TesiSaddlePatchKind *)p->kind[keeper])->S, sizeof k->S);
+  }
   Writer w = {precision, k + 1, 0};
-  for (int b = 0; b < k->blocks; b++) {
+  for (int b = 0; b < k->blocks && keeper == kind; b++) {
     TES_TRY(tesi_saddle_local_invert_block(ctx, &l, &k->block[b], S));
     k->S[b] = put_all(&w, S, k->block[b].size, k->block[b].size, false, 1);
   }
@@ -216,16 +238,9 @@ static int find_like(const TesiSaddlePatchPlan *p, const int *like, int d, int t
   return type;
 }
 
-static int kind_like(const TesiSaddlePatchPlan *p, int kind, int *const like[3]) {
-  const TesiSaddlePatchAxis *a = p->axis;
-  const int x = like[0][kind % a[0].types], y = like[1][kind / a[0].types % a[1].types],
-            z = like[2][kind / a[0].types / a[1].types];
-  return x + a[0].types * (y + a[1].types * z);
-}
-
 static double bytes_of(const TesSmoother *smoother, const TesiSaddlePatchPlan *p, int *const like[3]) {
   double all = 0;
-  for (int i = 0; i < p->kinds; i++) all += (double)count_numbers(p, i, kind_like(p, i, like) == i);
+  for (int i = 0; i < p->kinds; i++) all += (double)count_numbers(p, i, keeper_of(p, i, like) == i);
   return all * (double)tesi_precision_size(smoother->op->precision);
 }
 
@@ -263,9 +278,10 @@ static TesStatus fill_kinds(const TesSmoother *smoother, TesiSaddlePatchPlan *p,
   TES_ALLOC(&p->kind, p->kinds);
   TES_ALLOC(&S, (int64_t)p->pressures * p->pressures);
   for (int i = 0; i < p->kinds; i++) {
-    const int its = smoother->local == TES_LOCAL_CG ? -1 : kind_like(p, i, like);
-    TES_TRY(fill_kind(ctx, smoother->op->precision, p, i, its, S));
-    p->inverses += its == i;
+    const bool none = smoother->local == TES_LOCAL_CG;
+    const int its = none ? -1 : kind_of(p, i, like), keeper = none ? -1 : keeper_of(p, i, like);
+    TES_TRY(fill_kind(ctx, smoother->op->precision, p, i, its, keeper, S));
+    p->inverses += keeper == i;
   }
 done:
   tesi_free(ctx, &S);

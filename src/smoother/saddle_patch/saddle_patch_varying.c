@@ -357,7 +357,7 @@ TesStatus tesi_smoother_saddle_varying_init(TesSmoother *smoother) {
   const size_t size = tesi_precision_size(smoother->op->precision);
   TesiSaddleVaryingPlan *p;
   int64_t most = 1;
-  TES_CHECK(!smoother->red_black, "red-black colours are for patches of a constant viscosity");
+  TES_CHECK(!smoother->red_black, "solver.colours: red_black is for a constant viscosity; take parquet");
   smoother->table = &table;
   TES_NEW(&p);
   smoother->plan = p;
