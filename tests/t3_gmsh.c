@@ -8,6 +8,7 @@
 
 static TesContext *ctx;
 static char warning[512];
+static TesiGmshOptions options;
 
 static void keep_warning(void *user, TesLogLevel level, const char *line) {
   (void)user;
@@ -28,7 +29,7 @@ static size_t read_corpus(const char *name, char *text, size_t room) {
 static TesStatus parse(const char *text, size_t length, int dim, TesiTrees **trees) {
   TesiGmsh mesh;
   *trees = NULL;
-  TesStatus status = tesi_gmsh_parse(ctx, text, length, "t.msh", &mesh);
+  TesStatus status = tesi_gmsh_parse(ctx, text, length, "t.msh", options, &mesh);
   if (status == TES_OK) status = tesi_gmsh_trees(&mesh, dim, trees);
   tesi_gmsh_free(&mesh);
   return status;
@@ -168,8 +169,13 @@ static void test_refusals(void **state) {
     const char *text, *message;
   } bad[] = {
       {"hello", "not a Gmsh file"},
-      {"$MeshFormat\n4.0 0 8\n$EndMeshFormat\n",
-       "t.msh:2: format 4 is not read; save the mesh as version 4.1 or 2.2"},
+      {"$MeshFormat\n3 0 8\n$EndMeshFormat\n",
+       "t.msh:2: format 3 is not read; save the mesh as version 4.1, 4.0 or 2.2"},
+      {"$Comments\nno mesh\n", "section $Comments has no end"},
+      {"$Comments\nno mesh\n$EndComments\nhello", "not a Gmsh file"},
+      {"$NOD\n1\n1 0 0 0\n$EndNodes\n", "found $EndNodes where $EndNOD should stand"},
+      {"$NOD\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n$ENDNOD\n$ELM\n1\n1 3 0 0 5 1 2 3 4\n$ENDELM\n",
+       "t.msh:10: element 1, a quadrilateral, has 5 nodes, expected 4"},
       {"$MeshFormat\n2.2 2 8\n$EndMeshFormat\n", "file type 2"},
       {HEAD "$Nodes\n1\n1 0 0 x\n$EndNodes\n",
        "t.msh:6: found \"x\" where a coordinate of a node should stand"},
@@ -181,11 +187,12 @@ static void test_refusals(void **state) {
       {HEAD SIX "$Elements\n2\n1 3 0 1 2 3 4\n2 2 0 2 5 3\n$EndElements\n",
        "t.msh:16: element 2 is a triangle; lines, quadrilaterals of 4, 8 or 9 nodes"},
       {HEAD SIX "$Elements\n1\n7 4 0 1 2 3 4\n$EndElements\n", "element 7 is a tetrahedron"},
-      {HEAD SIX "$Elements\n1\n7 36 0 1 2 3 4\n$EndElements\n", "element 7 is of Gmsh's type 36"},
+      {HEAD SIX "$Elements\n1\n7 46 0 1 2 3 4\n$EndElements\n", "element 7 is of Gmsh's type 46"},
+      {HEAD SIX "$Elements\n1\n7 7 0 1 2 3 4 5\n$EndElements\n", "element 7 is a pyramid"},
+      {HEAD SIX "$Elements\n1\n7 39 0 1 2 3 4\n$EndElements\n", "element 7 is a quadrilateral of 12 nodes"},
       {HEAD SIX "$Elements\n1\n7 3 0 1 2 3 8\n$EndElements\n", "element 7 has node 8, which does not exist"},
-      {HEAD SIX "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 2 3 6 5\n$EndElements\n",
-       "element 2 (a quadrilateral, line 16): inverted or degenerate: |J| = -1"},
-      {HEAD SIX "$Elements\n1\n1 3 0 4 3 2 1\n$EndElements\n", "its nodes run clockwise"},
+      {HEAD SIX "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 2 3 5 6\n$EndElements\n",
+       "element 2 (a quadrilateral, line 16): inverted or degenerate: |J| = "},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 3\n$EndElements\n", "node 3 stands twice in it"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 5 4\n$EndElements\n", "inverted or degenerate"},
       {HEAD "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\n6 2 1 0\n7 2 -1 0\n8 2 3 0\n$EndNodes\n"
@@ -211,7 +218,6 @@ static void test_refusals(void **state) {
       {HEAD "$Elements\n1\n1 3 0 1 2 3 4\n$EndElements\n", "elements stand before nodes"},
       {HEAD "$Strange\nabc\n", "section $Strange has no end"},
       {HEAD SIX SIX, "section $Nodes stands twice"},
-      {"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PartitionedEntities\n", "partitioned meshes"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     TesiTrees *trees;
@@ -222,6 +228,177 @@ static void test_refusals(void **state) {
     assert_null(trees);
   }
   tes_context_clear(ctx);
+}
+
+static void read_file(const char *name, TesiGmshOptions of, TesiTrees **trees) {
+  static char text[1 << 17];
+  options = of;
+  const size_t size = read_corpus(name, text, sizeof text);
+  if (parse(text, size, 0, trees)) fail_msg("%s: %s", name, tes_context_message(ctx));
+  options = (TesiGmshOptions){0};
+}
+
+/* How far points of this boundary lie from the circle of radius 2, at most. */
+static double off_circle(const TesiTrees *t, int number) {
+  double most = 0;
+  for (int64_t i = 0; i < t->trees * 4; i++)
+    for (int p = 0; p < 7 && t->boundary[i] == number; p++) {
+      const int face = (int)(i % 4);
+      double xi[2] = {(p + 0.5) / 7, (p + 0.5) / 7}, x[2];
+      xi[face / 2] = face & 1;
+      tesi_trees_evaluate(t, i / 4, 1, xi, x);
+      most = fmax(most, fabs(hypot(x[0], x[1]) - 2));
+    }
+  return most;
+}
+
+/* Files of Gmsh 4.15 in all formats and degrees: area or volume, and names. */
+static void test_other_formats(void **state) {
+  (void)state;
+  static const char *const formats[] = {"msh10", "msh20", "msh21b", "msh22", "msh40", "msh41b"};
+  const double quarter = 0.75 * 4 * atan(1);
+  TesiTrees *t;
+  char name[80];
+  for (int i = 0; i < 12; i++) {
+    const bool block = i >= 6;
+    snprintf(name, sizeof name, "gmsh-%s-3-%s.msh", block ? "block" : "ring", formats[i % 6]);
+    read_file(name, (TesiGmshOptions){0}, &t);
+    assert_int_equal(t->trees, block ? 12 : 6);
+    assert_int_equal(t->degree, 3);
+    assert_near(measure(t), block ? 2 * quarter : quarter, 3e-3);
+    const bool named = strcmp(formats[i % 6], "msh10") != 0; /* format 1 has no names */
+    assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name,
+                                              !named  ? "7"
+                                              : block ? "bottom"
+                                                      : "outer")),
+                     block ? 6 : 3);
+    assert_string_equal(t->material_name[t->material[0]], named ? "steel" : "3");
+    tesi_trees_release(&t);
+  }
+  static const double error[] = {0, 0, 0, 0, 1e-5, 1e-6, 0, 0, 1e-9};
+  for (int k = 4; k <= 8; k = k == 5 ? 8 : k + 1) {
+    snprintf(name, sizeof name, "gmsh-ring-%d-msh41b.msh", k);
+    read_file(name, (TesiGmshOptions){0}, &t);
+    assert_int_equal(t->degree, k);
+    assert_near(measure(t), quarter, 3e-3);
+    assert_true(off_circle(t, number_of(t->boundaries, t->boundary_name, "outer")) < error[k]);
+    tesi_trees_release(&t);
+  }
+  read_file("gmsh-block-4-msh41b.msh", (TesiGmshOptions){0}, &t);
+  assert_near(measure(t), 2 * quarter, 3e-3);
+  tesi_trees_release(&t);
+}
+
+/* Partitioned files in one piece are the mesh. */
+static void test_partitions(void **state) {
+  (void)state;
+  static const char *const names[] = {"gmsh-parts-msh22.msh", "gmsh-parts-msh40.msh", "gmsh-parts-msh41.msh",
+                                      "gmsh-parts3-msh41.msh"};
+  TesiTrees *t;
+  for (int i = 0; i < 4; i++) {
+    read_file(names[i], (TesiGmshOptions){0}, &t);
+    assert_int_equal(t->trees, i == 3 ? 12 : 6);
+    assert_near(measure(t), i == 3 ? 4.5 : 2.25, 1e-6);
+    assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name, i == 3 ? "bottom" : "outer")),
+                     i == 3 ? 6 : 3);
+    assert_string_equal(t->material_name[t->material[5]], "steel");
+    tesi_trees_release(&t);
+  }
+}
+
+/* A square whose left and right are one: of 4 x 4 quadrilaterals, and of triangles that are split. */
+static void test_periodic(void **state) {
+  (void)state;
+  static const char *const formats[] = {"msh40", "msh41", "msh41b"};
+  for (int i = 0; i < 6; i++) {
+    const bool split = i >= 3;
+    TesiTrees *t;
+    char name[80];
+    snprintf(name, sizeof name, "gmsh-periodic%s-%s.msh", split ? "-triangles" : "", formats[i % 3]);
+    read_file(name, (TesiGmshOptions){.split = split, .periodic = true}, &t);
+    assert_near(measure(t), 1, 1e-6);
+    assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name, "bottom")), split ? 8 : 4);
+    assert_int_equal(count_faces(t, number_of(t->boundaries, t->boundary_name, "top")), split ? 8 : 4);
+    assert_int_equal(count_faces(t, TESI_TREES_UNNAMED), 0);
+    tesi_trees_release(&t);
+    read_file(name, (TesiGmshOptions){.split = split}, &t);
+    assert_int_equal(count_faces(t, TESI_TREES_UNNAMED), split ? 16 : 8);
+    tesi_trees_release(&t);
+  }
+  static const char narrow[] =
+      HEAD SIX "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 2 5 6 3\n$EndElements\n$Periodic\n1\n1 2 4\n"
+               "Affine 1 0 0 2 0 1 0 0 0 0 1 0 0 0 0 1\n2\n5 1\n6 4\n$EndPeriodic\n";
+  TesiTrees *t;
+  options.periodic = true;
+  assert_int_equal(parse(narrow, sizeof narrow - 1, 0, &t), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "needs 3 cells at least"));
+  tes_context_clear(ctx);
+  static const char missing[] = HEAD SIX
+      "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 2 5 6 3\n$EndElements\n$Periodic\n1\n1 2 4\n1\n9 1\n$EndPeriodic\n";
+  assert_int_equal(parse(missing, sizeof missing - 1, 0, &t), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "$Periodic names node 9, which does not exist"));
+  tes_context_clear(ctx);
+  static const char none[] = HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n$EndElements\n";
+  assert_int_equal(parse(none, sizeof none - 1, 0, &t), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "no section $Periodic"));
+  tes_context_clear(ctx);
+  options.periodic = false;
+}
+
+/* Splitting keeps the domain: one cell a vertex of each cell, right-handed without turning any. */
+static void test_split(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int trees;
+    double size;
+  } files[] = {{"gmsh-triangles.msh", 36, 2.25},
+               {"gmsh-tetrahedra.msh", 3732, 6},
+               {"gmsh-prisms.msh", 144, 4.5},
+               {"ring-1-msh41.msh", 24, 2.25},
+               {"block-1-msh22b.msh", 32, 0}};
+  for (int i = 0; i < 5; i++) {
+    TesiTrees *t, *whole;
+    *warning = 0;
+    read_file(files[i].name, (TesiGmshOptions){.split = true}, &t);
+    assert_int_equal(t->trees, files[i].trees);
+    assert_string_equal(warning, "");
+    if (files[i].size > 0) {
+      assert_near(measure(t), files[i].size, t->dim == 2 ? 1e-6 : 1e-2); /* of the midpoint rule */
+    } else {
+      read_file(files[i].name, (TesiGmshOptions){0}, &whole);
+      assert_near(measure(t), measure(whole), 1e-2);
+      assert_int_equal(count_faces(t, 0), 4 * count_faces(whole, 0));
+      tesi_trees_release(&whole);
+    }
+    tesi_trees_release(&t);
+  }
+  static const char curved[] = HEAD SIX "$Elements\n1\n1 9 0 1 2 3 4 5 6\n$EndElements\n",
+                    pyramid[] = HEAD SIX "$Elements\n1\n1 7 0 1 2 3 4 5\n$EndElements\n";
+  TesiTrees *t;
+  options.split = true;
+  assert_int_equal(parse(curved, sizeof curved - 1, 0, &t), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "element 1 is a triangle of 6 nodes; mesh.split splits"));
+  tes_context_clear(ctx);
+  assert_int_equal(parse(pyramid, sizeof pyramid - 1, 0, &t), TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "element 1 is a pyramid; mesh.split splits"));
+  tes_context_clear(ctx);
+  options.split = false;
+}
+
+/* Nodes in the order of the mirror image are turned; what changes its sign is refused. Comments may come first. */
+static void test_left_handed(void **state) {
+  (void)state;
+  static const char left[] = "\xef\xbb\xbf\n$Comments\nMade by $hand\n$EndComments\n" HEAD SIX
+                             "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 2 3 6 5\n3 1 1 8 5 6\n$EndElements\n";
+  TesiTrees *t;
+  *warning = 0;
+  assert_ok(ctx, parse(left, sizeof left - 1, 0, &t));
+  assert_non_null(strstr(warning, "1 of 2 cells are left-handed (|J| < 0); their nodes are reordered"));
+  assert_near(measure(t), 2, 1e-8);
+  assert_int_equal(count_faces(t, 0), 1);
+  assert_int_equal(count_faces(t, TESI_TREES_INSIDE), 2);
+  tesi_trees_release(&t);
 }
 
 static void test_warnings_and_dim(void **state) {
@@ -245,17 +422,20 @@ static void test_warnings_and_dim(void **state) {
   assert_int_equal(trees->boundaries, 1);
   assert_string_equal(trees->boundary_name[trees->boundary[4 + 1]], "9");
   tesi_trees_release(&trees);
-  assert_int_equal(tesi_trees_file(ctx, "/no/such.msh", 0, &trees), TES_IO);
+  assert_int_equal(tesi_trees_file(ctx, "/no/such.msh", 0, false, false, &trees), TES_IO);
   tes_context_clear(ctx);
-  assert_int_equal(tesi_trees_file(ctx, TESI_SOURCE_DIR, 0, &trees), TES_IO);
+  assert_int_equal(tesi_trees_file(ctx, TESI_SOURCE_DIR, 0, false, false, &trees), TES_IO);
   tes_context_clear(ctx);
 }
 
 int main(void) {
   assert_int_equal(tes_context_create(&(TesContextDesc){.log = keep_warning}, &ctx, NULL, 0), TES_OK);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formats), cmocka_unit_test(test_damage),
-                                     cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_warnings_and_dim)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_formats),         cmocka_unit_test(test_damage),
+      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_other_formats),
+      cmocka_unit_test(test_partitions),      cmocka_unit_test(test_periodic),
+      cmocka_unit_test(test_split),           cmocka_unit_test(test_left_handed),
+      cmocka_unit_test(test_warnings_and_dim)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

@@ -12,7 +12,7 @@ packages_check=(clang libclang-rt-dev libomp-dev llvm python3 python3-vtk9 pytho
 # solver, no checkpoints or no pictures, and says so.
 packages_parts=(libp4est-dev mpi-default-dev libhypre-dev libhdf5-dev libpng-dev)
 # The step that wants one of these says so when it is skipped.
-packages_optional=(clang-format-14)
+packages_optional=(clang-format-14 python3-meshio python3-netcdf4)
 
 say() { printf '%s\n' "$*"; }
 die() {

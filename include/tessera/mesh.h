@@ -91,7 +91,11 @@ typedef struct TesMeshDesc {
   /** Channel (0, length) x (0, height) (x (0, height)): defaults 2.2 (3D 2.5), 0.41; axis of the cylinder (0.2,
    *  0.2) (3D (0.5, 0.2)), its radius 0.05: the benchmark of Schaefer and Turek (1996). */
   double length, height, cylinder[2], cylinder_radius;
-  const char *file;          /**< of TES_DOMAIN_FILE */
+  const char *file; /**< of TES_DOMAIN_FILE */
+  /** All cells of the file are split at the middles of edges, faces and cells: triangles become 3 quadrilaterals,
+   *  tetrahedra 4 hexahedra, prisms 6, hexahedra 8. */
+  bool split;
+  bool file_periodic;        /**< faces that the file's $Periodic calls one are one */
   const TesCellsDesc *trees; /**< of TES_DOMAIN_CELLS; copied */
   const char
       *rest; /**< name for those faces of the boundary that have none, e.g. "rest"; NULL: they keep none */
@@ -111,8 +115,8 @@ typedef struct TesMeshDesc {
   uint64_t shuffle; /**< not 0: cells in the random order of this seed */
 } TesMeshDesc;
 
-/** Makes the mesh. Gmsh files: formats 2.2 and 4.1, ASCII or binary; quadrilaterals of 4, 8 or 9 nodes and
- *  hexahedra of 8, 20 or 27.
+/** Makes the mesh. Gmsh files: formats 1, 2.0 to 2.2, 4.0 and 4.1, ASCII or binary; quadrilaterals and hexahedra,
+ *  complete up to degree 8, and serendipity ones of degree 2; with `split` also triangles, tetrahedra and prisms.
  *  Errors: TES_INVALID_INPUT (arguments; coordinates that do not ascend: the index is named; a kind that cannot
  *  have what is asked: the reason; a file that is damaged or holds what is not allowed: file, line or element, what
  *  was found and what is allowed; cells that are inverted or degenerate: the first, with the point and |J| there),

@@ -107,7 +107,8 @@ void fuzz_mesh(const uint8_t *data, size_t size) {
   TesContext *ctx = new_context();
   TesiGmsh mesh;
   TesiTrees *trees = NULL;
-  TesStatus status = tesi_gmsh_parse(ctx, text, size, "fuzz.msh", &mesh);
+  const TesiGmshOptions options = {.split = size % 2 == 1, .periodic = size % 3 == 1};
+  TesStatus status = tesi_gmsh_parse(ctx, text, size, "fuzz.msh", options, &mesh);
   if (status == TES_OK) status = tesi_gmsh_trees(&mesh, 0, &trees);
   tesi_gmsh_free(&mesh);
   demand(status == TES_OK || status == TES_INVALID_INPUT || status == TES_OUT_OF_MEMORY);

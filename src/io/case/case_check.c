@@ -267,6 +267,7 @@ void tesi_case_finish(TesiCaseReader *r) {
   if (d->exact_pressure) c->problem.exact[pressure] = d->exact_pressure;
   c->problem.solver.pre = steps(d->pre), c->problem.solver.post = steps(d->post);
   c->mesh.file = d->file;
+  c->mesh.split = d->split, c->mesh.file_periodic = d->file_periodic;
   if (d->refine_times == 0) tes_function_destroy(&d->where);
   for (int i = 0; i < 3; i++) c->mesh.map[i] = d->map[i];
   c->mesh.refine_where = d->where, c->mesh.refine_times = d->refine_times;

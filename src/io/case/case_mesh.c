@@ -30,6 +30,13 @@ static TesStatus choose_domain(TesiCaseReader *r) {
     return tesi_case_error(
         r, tesi_case_row("mesh"), given(r, "mesh"),
         "expected exactly one of box, ball, shell, l_shape, fichera, channel, file, got %d", count);
+  for (int i = 0; i < 2; i++) {
+    static const char *const of_files[] = {"mesh.split", "mesh.periodic"};
+    if (given(r, of_files[i]) && mesh->domain != TES_DOMAIN_FILE)
+      return tesi_case_error(r, tesi_case_row(of_files[i]), given(r, of_files[i]),
+                             "is for meshes from a file (mesh.file)%s",
+                             i ? "; boxes have mesh.box.periodic" : "");
+  }
   if (given(r, "mesh.refine_times") && !given(r, "mesh.refine_where"))
     return tesi_case_error(r, tesi_case_row("mesh.refine_times"), given(r, "mesh.refine_times"),
                            "expected mesh.refine_where beside it, which says where cells are refined");

@@ -168,8 +168,15 @@ const TesiKey tesi_case_keys[] = {
   {.path = "mesh.channel.dim", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.dim), .low = 2, .high = 3,
    .fallback_note = "2", .help = "directions"},
   {.path = "mesh.file", .type = TESI_KEY_FILE, .target = AT(file), .fallback_note = "none",
-   .help = "a Gmsh file of quadrilaterals or hexahedra, relative to the case's folder; its physical groups "
+   .help = "a Gmsh file of quadrilaterals or hexahedra (`split`: of others too), "
+     "relative to the case's folder; its physical groups "
      "name boundaries and materials"},
+  {.path = "mesh.split", .type = TESI_KEY_CHOICE, .target = AT(split), .choices = WORDS("false", "true"),
+   .fallback = "false",
+   .help = "true: all cells of the file are split at the middles of edges, faces and cells: triangles become 3 "
+           "quadrilaterals, tetrahedra 4 hexahedra, prisms 6"},
+  {.path = "mesh.periodic", .type = TESI_KEY_CHOICE, .target = AT(file_periodic), .choices = WORDS("none", "file"),
+   .fallback = "none", .help = "file: faces that the mesh file's $Periodic calls one are one"},
   {.path = "mesh.refine", .type = TESI_KEY_INTEGER, .target = AT(c.mesh.refine), .low = 0, .high = 18, .fallback = "0",
    .help = "uniform refinements: times that all cells are halved in every direction"},
   {.path = "mesh.refine_where", .type = TESI_KEY_EXPRESSION, .target = AT(where), .fallback_note = "nowhere",

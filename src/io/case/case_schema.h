@@ -44,6 +44,7 @@ typedef struct TesiCaseDraft {
   TesiCaseFace all, face[6]; /* of a box: left, right, bottom, top, back, front */
   char *file, *goal;
   int periodic; /* bit d: in direction d */
+  int split, file_periodic;
   int refine_times, max_dofs, pre, post, guess;
 } TesiCaseDraft;
 

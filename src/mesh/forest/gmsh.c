@@ -1,42 +1,11 @@
 /* Trees from a Gmsh file: cells, their curved maps, the names of their faces. */
-#include "mesh/forest/gmsh.h"
+#include "mesh/forest/gmsh_build.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Positions of Gmsh's nodes in {0, 1, 2}^3, two bits a direction: section 9.2 of Gmsh's manual. Quadrilaterals and
- * hexahedra of first degree have the first 4 or 8 of them, serendipity ones the first 8 or 20. */
-#define AT(x, y, z) ((x) + 3 * (y) + 9 * (z))
-static const int8_t quadrilateral[9] = {AT(0, 0, 0), AT(2, 0, 0), AT(2, 2, 0), AT(0, 2, 0), AT(1, 0, 0),
-                                        AT(2, 1, 0), AT(1, 2, 0), AT(0, 1, 0), AT(1, 1, 0)};
-static const int8_t hexahedron[27] = {
-    AT(0, 0, 0), AT(2, 0, 0), AT(2, 2, 0), AT(0, 2, 0), AT(0, 0, 2), AT(2, 0, 2), AT(2, 2, 2),
-    AT(0, 2, 2), AT(1, 0, 0), AT(0, 1, 0), AT(0, 0, 1), AT(2, 1, 0), AT(2, 0, 1), AT(1, 2, 0),
-    AT(2, 2, 1), AT(0, 2, 1), AT(1, 0, 2), AT(0, 1, 2), AT(2, 1, 2), AT(1, 2, 2), AT(1, 1, 0),
-    AT(1, 0, 1), AT(0, 1, 1), AT(2, 1, 1), AT(1, 2, 1), AT(1, 1, 2), AT(1, 1, 1)};
-
-typedef struct Side {
-  int32_t vertex[4]; /* ascending; 2D: the first two are -1 */
-  int32_t element;
-} Side;
-
-typedef struct Builder {
-  TesContext *ctx;
-  const TesiGmsh *mesh;
-  int dim, degree;
-  int64_t trees, sides;
-  int32_t *cell;     /* [trees] element */
-  Side *side;        /* [sides] elements of dimension dim - 1 */
-  TesCellsDesc desc; /* points to the following */
-  double *nodes;
-  int32_t *vertices, *boundary, *material;
-  char **names[2]; /* of boundaries and materials */
-  int32_t *tags[2], *number[2], name_count[2];
-} Builder;
-
-static TesStatus refuse(const Builder *b, int64_t element, const char *format, ...) TESI_PRINTF(3, 4);
-static TesStatus refuse(const Builder *b, int64_t element, const char *format, ...) {
+TesStatus tesi_gmsh_refuse(const TesiGmshBuilder *b, int64_t element, const char *format, ...) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   char text[400];
@@ -53,7 +22,7 @@ done:
 
 /* ---- which elements are cells, which are sides ---- */
 
-static TesStatus choose_dim(Builder *b, int dim) {
+static TesStatus choose_dim(TesiGmshBuilder *b, int dim) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   int highest = 0;
@@ -68,7 +37,7 @@ done:
   return status;
 }
 
-static TesStatus sort_elements(Builder *b) {
+static TesStatus sort_elements(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   TES_ALLOC(&b->cell, b->mesh->elements);
@@ -77,7 +46,8 @@ static TesStatus sort_elements(Builder *b) {
     const TesiGmshType *type = b->mesh->element[i].type;
     if (type->dim == b->dim) {
       if (b->trees && type->degree != b->degree)
-        TES_TRY(refuse(b, i, "cells of first and second degree are mixed; make all alike (SetOrder)"));
+        TES_TRY(tesi_gmsh_refuse(b, i, "cells of degree %d and %d are mixed; make all alike (SetOrder)",
+                                 b->degree, type->degree));
       b->degree = type->degree;
       b->cell[b->trees++] = (int32_t)i;
     } else if (type->dim == b->dim - 1) {
@@ -88,71 +58,11 @@ done:
   return status;
 }
 
-/* ---- cells ---- */
-
-static int64_t node_of(const Builder *b, int64_t element, int i) {
-  return b->mesh->element_node[b->mesh->element[element].first + i];
-}
-
-/* Face and inner nodes that a serendipity cell lacks, from its vertices and edges: its shape functions at (0, 0)
- * are -1/4 and 1/2, at (0, 0, 0)
- * -1/4 and 1/4. */
-static void complete_serendipity(int dim, double x[27][3]) {
-  for (int p = 0; p < (dim == 2 ? 9 : 27); p++) {
-    const int at[3] = {p % 3, p / 3 % 3, p / 9};
-    int middle = 0;
-    for (int d = 0; d < dim; d++) middle += at[d] == 1;
-    if (middle < 2) continue;
-    for (int r = 0; r < 3; r++) x[p][r] = 0;
-    for (int q = 0; q < (dim == 2 ? 9 : 27); q++) {
-      const int to[3] = {q % 3, q / 3 % 3, q / 9};
-      int free = 0;
-      bool on = true;
-      for (int d = 0; d < dim; d++) {
-        on = on && (at[d] == 1 || to[d] == at[d]);
-        free += to[d] == 1;
-      }
-      if (!on || free > 1) continue;
-      const double weight = free == 0 ? -0.25 : middle == 2 ? 0.5 : 0.25;
-      for (int r = 0; r < 3; r++) x[p][r] += weight * x[q][r];
-    }
-  }
-}
-
-static TesStatus fill_cell(Builder *b, int64_t tree) {
-  TesContext *ctx = b->ctx;
-  TesStatus status = TES_OK;
-  const int dim = b->dim, n = b->degree + 1, points = dim == 2 ? n * n : n * n * n;
-  const int64_t element = b->cell[tree];
-  const TesiGmshType *type = b->mesh->element[element].type;
-  const int8_t *position = dim == 2 ? quadrilateral : hexahedron;
-  double x[27][3] = {{0}};
-  for (int i = 0; i < type->nodes; i++) {
-    const int64_t node = node_of(b, element, i);
-    memcpy(x[position[i]], b->mesh->node[node], sizeof x[0]);
-    if (i >= 1 << dim) continue;
-    const int at = position[i], v = (at % 3 != 0) + 2 * (at / 3 % 3 != 0) + 4 * (at / 9 != 0);
-    b->vertices[(tree << dim) + v] = (int32_t)node;
-  }
-  for (int v = 0; v < 1 << dim; v++)
-    for (int w = 0; w < v; w++)
-      if (b->vertices[(tree << dim) + v] == b->vertices[(tree << dim) + w])
-        TES_TRY(refuse(b, element, "degenerate: node %lld stands twice in it",
-                       (long long)b->mesh->node_number[b->vertices[(tree << dim) + v]]));
-  if (type->degree == 2 && type->nodes < points) complete_serendipity(dim, x);
-  for (int p = 0; p < points; p++) {
-    const int step = 2 / b->degree, at[3] = {p % n * step, p / n % n * step, p / n / n * step};
-    for (int r = 0; r < dim; r++) b->nodes[(tree * points + p) * dim + r] = x[AT(at[0], at[1], at[2])][r];
-  }
-done:
-  return status;
-}
-
 /* ---- names ---- */
 
 /* The number of the name of a physical group: of boundaries (kind 0) or materials (1). Groups without a name are
  * called by their tag. */
-static TesStatus find_name(Builder *b, int kind, int32_t tag, int32_t *number) {
+static TesStatus find_name(TesiGmshBuilder *b, int kind, int32_t tag, int32_t *number) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const int dim = kind ? b->dim : b->dim - 1;
@@ -167,7 +77,8 @@ static TesStatus find_name(Builder *b, int kind, int32_t tag, int32_t *number) {
     }
   snprintf(text, sizeof text, "%d", tag);
   for (int64_t i = 0; i < b->mesh->names; i++)
-    if (b->mesh->name[i].dim == dim && b->mesh->name[i].tag == tag) name = b->mesh->name[i].name;
+    if ((b->mesh->name[i].dim == dim || b->mesh->name[i].dim == TESI_GMSH_ANY) && b->mesh->name[i].tag == tag)
+      name = b->mesh->name[i].name;
   const int count = b->name_count[kind];
   int distinct = kind ? b->desc.materials : b->desc.boundaries;
   int64_t room = count, room_tags = count, room_numbers = count;
@@ -202,7 +113,7 @@ static void sort_vertices(int32_t v[4]) {
 }
 
 static int by_vertices(const void *a, const void *b) {
-  const Side *f = a, *g = b;
+  const TesiGmshSide *f = a, *g = b;
   for (int i = 0; i < 4; i++)
     if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
   return 0;
@@ -210,16 +121,16 @@ static int by_vertices(const void *a, const void *b) {
 
 static int by_vertices_and_place(const void *a, const void *b) {
   const int order = by_vertices(a, b);
-  return order ? order : ((const Side *)a)->element - ((const Side *)b)->element;
+  return order ? order : ((const TesiGmshSide *)a)->element - ((const TesiGmshSide *)b)->element;
 }
 
 /* Elements that lie on one another, sorted by their place in the file, become the first of them that is in a
  * physical group. */
-static void join_sides(Builder *b) {
+static void join_sides(TesiGmshBuilder *b) {
   int64_t kept = 0, several = 0;
   for (int64_t i = 0; i < b->sides; i++) {
     const TesiGmshElement *element = &b->mesh->element[b->side[i].element];
-    Side *last = kept ? &b->side[kept - 1] : NULL;
+    TesiGmshSide *last = kept ? &b->side[kept - 1] : NULL;
     if (!last || by_vertices(last, &b->side[i])) {
       b->side[kept++] = b->side[i];
       continue;
@@ -236,24 +147,26 @@ static void join_sides(Builder *b) {
 }
 
 /* Names of tree faces, from the elements that lie on them. */
-static TesStatus name_faces(Builder *b) {
+static TesStatus name_faces(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   int64_t used = 0;
   for (int64_t i = 0; i < b->sides; i++) {
     for (int v = 0; v < 4; v++)
-      b->side[i].vertex[v] = v < 1 << (b->dim - 1) ? (int32_t)node_of(b, b->side[i].element, v) : -1;
+      b->side[i].vertex[v] =
+          v < 1 << (b->dim - 1) ? (int32_t)tesi_gmsh_node_of(b, b->side[i].element, v) : -1;
     sort_vertices(b->side[i].vertex);
   }
   qsort(b->side, (size_t)b->sides, sizeof *b->side, by_vertices_and_place);
   join_sides(b);
   for (int64_t t = 0; t < b->trees; t++)
     for (int f = 0; f < 2 * b->dim; f++) {
-      Side key = {.vertex = {-1, -1, -1, -1}};
+      TesiGmshSide key = {.vertex = {-1, -1, -1, -1}};
       for (int v = 0, n = 0; v < 1 << b->dim; v++)
         if ((v >> (f / 2) & 1) == (f & 1)) key.vertex[n++] = b->vertices[(t << b->dim) + v];
       sort_vertices(key.vertex);
-      const Side *side = b->sides ? bsearch(&key, b->side, (size_t)b->sides, sizeof key, by_vertices) : NULL;
+      const TesiGmshSide *side =
+          b->sides ? bsearch(&key, b->side, (size_t)b->sides, sizeof key, by_vertices) : NULL;
       b->boundary[t * 2 * b->dim + f] = -1;
       if (!side) continue;
       used++;
@@ -266,163 +179,66 @@ done:
   return status;
 }
 
-/* ---- what is wrong with the whole ---- */
+/* ---- cells ---- */
 
-static const double (*compared)[3]; /* qsort has no argument for it */
-
-static int by_position(const void *a, const void *b) {
-  const double *x = compared[*(const int32_t *)a], *y = compared[*(const int32_t *)b];
-  for (int d = 0; d < 3; d++)
-    if (x[d] != y[d]) return x[d] < y[d] ? -1 : 1;
-  return 0;
+int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i) {
+  return b->mesh->element_node[b->mesh->element[element].first + i];
 }
 
-/* Two vertices at one point are a crack nobody sees. Equal to the last digit, as Gmsh writes them. */
-static TesStatus check_duplicates(const Builder *b) {
-  TesContext *ctx = b->ctx;
-  TesStatus status = TES_OK;
-  const int64_t corners = b->trees << b->dim;
-  int32_t *vertex = NULL;
-  TES_ALLOC(&vertex, corners);
-  memcpy(vertex, b->vertices, (size_t)corners * sizeof *vertex);
-#pragma omp critical(tesi_gmsh)
-  {
-    compared = (const double(*)[3])b->mesh->node;
-    qsort(vertex, (size_t)corners, sizeof *vertex, by_position);
-  }
-  for (int64_t i = 1; i < corners; i++)
-    if (vertex[i] != vertex[i - 1] &&
-        !memcmp(b->mesh->node[vertex[i]], b->mesh->node[vertex[i - 1]], sizeof *b->mesh->node))
-      TES_FAIL(TES_INVALID_INPUT,
-               "%s: nodes %lld and %lld are at one point, (%g, %g, %g); join them (Coherence Mesh)",
-               b->mesh->file, (long long)b->mesh->node_number[vertex[i - 1]],
-               (long long)b->mesh->node_number[vertex[i]], b->mesh->node[vertex[i]][0],
-               b->mesh->node[vertex[i]][1], b->mesh->node[vertex[i]][2]);
-done:
-  tesi_free(ctx, &vertex);
-  return status;
-}
-
-static int32_t find_root(int32_t *parent, int32_t v) {
-  while (parent[v] != v) v = parent[v] = parent[parent[v]];
-  return v;
-}
-
-static TesStatus tell_parts(const Builder *b) {
-  TesContext *ctx = b->ctx;
-  TesStatus status = TES_OK;
-  int32_t *parent = NULL;
-  char *seen = NULL;
-  int parts = 0;
-  TES_ALLOC(&parent, b->mesh->nodes);
-  TES_ALLOC(&seen, b->mesh->nodes);
-  for (int64_t i = 0; i < b->mesh->nodes; i++) parent[i] = (int32_t)i;
-  for (int64_t i = 0; i < b->trees << b->dim; i++)
-    parent[find_root(parent, b->vertices[i])] = find_root(parent, b->vertices[i >> b->dim << b->dim]);
-  for (int64_t i = 0; i < b->trees << b->dim; i++) {
-    const int32_t root = find_root(parent, b->vertices[i]);
-    parts += !seen[root];
-    seen[root] = 1;
-  }
-  if (parts > 1)
-    tesi_log(ctx, TES_LOG_WARNING, "%s: the mesh consists of %d parts that share no vertex", b->mesh->file,
-             parts);
-done:
-  tesi_free(ctx, &parent);
-  tesi_free(ctx, &seen);
-  return status;
-}
-
-/* A mesh in the plane has one z, nodes on edges included. */
-static TesStatus check_plane(const Builder *b) {
-  double size = 0;
-  const double z = b->mesh->node[b->vertices[0]][2];
-  for (int64_t i = 0; i < b->trees << 2; i++)
-    for (int d = 0; d < 2; d++) size = fmax(size, fabs(b->mesh->node[b->vertices[i]][d]));
-  for (int64_t t = 0; t < b->trees; t++)
-    for (int i = 0; i < b->mesh->element[b->cell[t]].type->nodes; i++)
-      if (fabs(b->mesh->node[node_of(b, b->cell[t], i)][2] - z) > 1e-9 * size)
-        return refuse(b, b->cell[t],
-                      "it does not lie in the plane z = %g: quadrilaterals make a mesh of the plane", z);
+static TesStatus check_corners(const TesiGmshBuilder *b, int64_t tree) {
+  const int32_t *v = b->vertices + (tree << b->dim);
+  for (int i = 0; i < 1 << b->dim; i++)
+    for (int j = 0; j < i; j++)
+      if (v[i] == v[j])
+        return tesi_gmsh_refuse(b, b->cell[tree], "degenerate: node %lld stands twice in it",
+                                (long long)b->mesh->node_number[v[i]]);
   return TES_OK;
 }
 
-typedef struct Twin {
-  int32_t vertex[8], tree; /* ascending; 2D: the last four are -1 */
-} Twin;
-
-static int by_twins(const void *a, const void *b) {
-  const Twin *f = a, *g = b;
-  for (int i = 0; i < 8; i++)
-    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
-  return f->tree - g->tree;
-}
-
-static int by_number(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* Two cells of the same vertices lie on one another: format 2 writes a cell once for each of its physical groups. */
-static TesStatus check_twins(const Builder *b) {
+static TesStatus fill_cells(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  const int corners = 1 << b->dim;
-  Twin *twin = NULL;
-  TES_ALLOC(&twin, b->trees);
+  const int n = b->degree + 1, points = b->dim == 2 ? n * n : n * n * n;
+  int64_t turned = 0;
+  TesiGmshCells *cells = NULL;
+  TES_NEW(&cells);
+  tesi_gmsh_cells_begin(b->dim, b->degree, (const double(*)[3])b->mesh->node, cells);
   for (int64_t t = 0; t < b->trees; t++) {
-    twin[t].tree = (int32_t)t;
-    for (int v = 0; v < 8; v++) twin[t].vertex[v] = v < corners ? b->vertices[t * corners + v] : -1;
-    qsort(twin[t].vertex, (size_t)corners, sizeof *twin[t].vertex, by_number);
+    const TesiGmshElement *e = &b->mesh->element[b->cell[t]];
+    turned += tesi_gmsh_cell(cells, e->type, b->mesh->element_node + e->first, b->vertices + (t << b->dim),
+                             b->nodes + t * points * b->dim);
+    TES_TRY(check_corners(b, t));
+    TES_TRY(find_name(b, 1, e->physical, &b->material[t]));
   }
-  qsort(twin, (size_t)b->trees, sizeof *twin, by_twins);
-  for (int64_t i = 1; i < b->trees; i++)
-    if (!memcmp(twin[i].vertex, twin[i - 1].vertex, sizeof twin[i].vertex))
-      TES_TRY(
-          refuse(b, b->cell[twin[i].tree],
-                 "it has the vertices of element %lld, and lies on it: format 2 writes a cell once for each "
-                 "of its physical groups; give it one, or save format 4.1",
-                 (long long)b->mesh->element[b->cell[twin[i - 1].tree]].number));
+  if (turned)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "%s: %lld of %lld cells are left-handed (|J| < 0); their nodes are reordered", b->mesh->file,
+             (long long)turned, (long long)b->trees);
 done:
-  tesi_free(ctx, &twin);
+  tesi_free(ctx, &cells);
   return status;
 }
 
-/* Twice the area within the corners of a quadrilateral, negative where they run clockwise. */
-static double signed_area(const Builder *b, int64_t tree) {
-  static const int round[5] = {0, 1, 3, 2, 0};
-  double area = 0;
-  for (int i = 0; i < 4; i++) {
-    const double *p = b->mesh->node[b->vertices[4 * tree + round[i]]],
-                 *q = b->mesh->node[b->vertices[4 * tree + round[i + 1]]];
-    area += p[0] * q[1] - q[0] * p[1];
-  }
-  return area;
-}
-
 /* As the check of trees, but telling Gmsh's element. */
-static TesStatus check_shapes(const Builder *b, const TesiTrees *trees) {
+static TesStatus check_shapes(const TesiGmshBuilder *b, const TesiTrees *trees) {
   int64_t tree;
   double J, x[3] = {0};
   TesStatus status = tesi_trees_find_inverted(trees, &tree, &J, x);
   if (status == TES_OK && tree >= 0)
-    status =
-        refuse(b, b->cell[tree], "inverted or degenerate: |J| = %.3g at (%g, %g, %g)%s", J, x[0], x[1], x[2],
-               b->dim == 2 && signed_area(b, tree) < 0
-                   ? "; its nodes run clockwise, which ReverseMesh Surface{:} in Gmsh turns"
-                   : "");
+    status = tesi_gmsh_refuse(b, b->cell[tree], "inverted or degenerate: |J| = %.3g at (%g, %g, %g)", J, x[0],
+                              x[1], x[2]);
   return status;
 }
 
 /* What messages about trees call a cell. */
 static void write_label(const void *user, int64_t tree, char *text, size_t size) {
-  const Builder *b = user;
+  const TesiGmshBuilder *b = user;
   const TesiGmshElement *e = &b->mesh->element[b->cell[tree]];
   snprintf(text, size, "element %lld (%s %lld)", (long long)e->number, b->mesh->binary ? "byte" : "line",
            (long long)e->line);
 }
 
-static void builder_free(Builder *b) {
+static void builder_free(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   for (int kind = 0; kind < 2; kind++) {
     for (int i = 0; i < (kind ? b->desc.materials : b->desc.boundaries); i++)
@@ -439,7 +255,7 @@ static void builder_free(Builder *b) {
   tesi_free(ctx, &b->material);
 }
 
-static TesStatus build(Builder *b, TesiTrees **trees) {
+static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const int n = b->degree + 1, points = b->dim == 2 ? n * n : n * n * n;
@@ -450,14 +266,12 @@ static TesStatus build(Builder *b, TesiTrees **trees) {
   TES_ALLOC(&b->vertices, b->trees << b->dim);
   TES_ALLOC(&b->boundary, b->trees * 2 * b->dim);
   TES_ALLOC(&b->material, b->trees);
-  for (int64_t t = 0; t < b->trees; t++) {
-    TES_TRY(fill_cell(b, t));
-    TES_TRY(find_name(b, 1, b->mesh->element[b->cell[t]].physical, &b->material[t]));
-  }
-  if (b->dim == 2) TES_TRY(check_plane(b));
-  TES_TRY(check_duplicates(b));
-  TES_TRY(check_twins(b));
+  TES_TRY(fill_cells(b));
+  if (b->dim == 2) TES_TRY(tesi_gmsh_check_plane(b));
+  TES_TRY(tesi_gmsh_check_duplicates(b));
+  TES_TRY(tesi_gmsh_check_twins(b));
   TES_TRY(name_faces(b));
+  if (b->mesh->pairs) TES_TRY(tesi_gmsh_join_periodic(b));
   b->desc.trees = b->trees;
   b->desc.degree = b->degree;
   b->desc.nodes = b->nodes;
@@ -468,7 +282,7 @@ static TesStatus build(Builder *b, TesiTrees **trees) {
   b->desc.material_names = (const char *const *)b->names[1];
   TES_TRY(tesi_trees_from_cells(ctx, b->dim, &b->desc, &label, trees));
   TES_TRY(check_shapes(b, *trees));
-  TES_TRY(tell_parts(b));
+  TES_TRY(tesi_gmsh_tell_parts(b));
 done:
   if (status != TES_OK) tesi_trees_release(trees);
   return status;
@@ -477,7 +291,7 @@ done:
 TesStatus tesi_gmsh_trees(const TesiGmsh *mesh, int dim, TesiTrees **trees) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
-  Builder b = {.ctx = ctx, .mesh = mesh};
+  TesiGmshBuilder b = {.ctx = ctx, .mesh = mesh};
   *trees = NULL;
   TES_TRY(choose_dim(&b, dim));
   TES_TRY(sort_elements(&b));

@@ -4,12 +4,37 @@
 
 #include "mesh/forest/trees.h"
 
-/* A kind of element that can be a cell or the side of one. */
+enum { TESI_GMSH_NODES = 729 }; /* of an element, at most */
+
+typedef enum TesiGmshShape {
+  TESI_GMSH_POINT,
+  TESI_GMSH_LINE,
+  TESI_GMSH_QUADRILATERAL,
+  TESI_GMSH_HEXAHEDRON,
+  TESI_GMSH_TRIANGLE, /* these three of first degree, which can be split */
+  TESI_GMSH_TETRAHEDRON,
+  TESI_GMSH_PRISM,
+  TESI_GMSH_OTHER /* known by name, and refused */
+} TesiGmshShape;
+
+/* A type of elements. Quadrilaterals and hexahedra are complete, or of second degree and serendipity. */
 typedef struct TesiGmshType {
   int type; /* Gmsh's number */
   int dim, degree, nodes;
+  TesiGmshShape shape;
   const char *name;
 } TesiGmshType;
+
+/* NULL: a number that is not known. */
+const TesiGmshType *tesi_gmsh_type(int64_t number);
+/* Where the nodes of a quadrilateral or hexahedron lie, in Gmsh's order: {0..degree}^dim. */
+void tesi_gmsh_positions(const TesiGmshType *type, int16_t at[TESI_GMSH_NODES][3]);
+
+/* What is asked of a file beside its cells. */
+typedef struct TesiGmshOptions {
+  bool split;    /* triangles, tetrahedra, prisms are split, and all other cells with them */
+  bool periodic; /* $Periodic is obeyed */
+} TesiGmshOptions;
 
 typedef struct TesiGmshElement {
   int64_t number, line; /* Gmsh's number; line or byte of the file, for messages */
@@ -24,6 +49,8 @@ typedef struct TesiGmshName {
   char *name;
 } TesiGmshName;
 
+enum { TESI_GMSH_ANY = -1 }; /* dimension of names in format 2.0 */
+
 /* Entities of format 4, which say the physical group of their elements. */
 typedef struct TesiGmshEntity {
   int dim;
@@ -33,6 +60,7 @@ typedef struct TesiGmshEntity {
 typedef struct TesiGmsh {
   TesContext *ctx;
   const char *file;
+  TesiGmshOptions options;
   bool binary;
   int64_t nodes, elements, element_nodes, names, entities;
   int64_t *node_number;     /* [nodes] ascending */
@@ -41,11 +69,14 @@ typedef struct TesiGmsh {
   int64_t *element_node;    /* numbers of nodes, later their places in `node` */
   TesiGmshName *name;
   TesiGmshEntity *entity;
+  int64_t pairs, pair_room;
+  int64_t (*pair)[2]; /* [pairs] numbers of nodes that $Periodic calls one */
   int64_t node_room, element_room, element_node_room, name_room, entity_room;
 } TesiGmsh;
 
 /* Reads text[length], which has a 0 behind it; `file` stands in messages. mesh may be freed after failure too. */
-TesStatus tesi_gmsh_parse(TesContext *ctx, const char *text, size_t length, const char *file, TesiGmsh *mesh);
+TesStatus tesi_gmsh_parse(TesContext *ctx, const char *text, size_t length, const char *file,
+                          TesiGmshOptions options, TesiGmsh *mesh);
 void tesi_gmsh_free(TesiGmsh *mesh);
 /* The trees; dim 0: 3 when there are hexahedra. Every cell is checked. */
 TesStatus tesi_gmsh_trees(const TesiGmsh *mesh, int dim, TesiTrees **trees);
@@ -56,8 +87,9 @@ typedef struct TesiGmshCursor {
   TesContext *ctx;
   const char *file, *begin, *at, *end;
   int64_t line;
-  bool binary, swap; /* swap: the other order of bytes */
-  int version;       /* 2 or 4 */
+  bool binary, swap;  /* swap: the other order of bytes */
+  int version, minor; /* 1; 2, 0..2; 4, 0..1 */
+  TesiGmshOptions options;
 } TesiGmshCursor;
 
 /* Records "FILE:LINE: message" (binary files: "FILE: byte N: "). */
@@ -70,6 +102,19 @@ TesStatus tesi_gmsh_number(TesiGmshCursor *c, const char *what, double *value);
 TesStatus tesi_gmsh_count_of(TesiGmshCursor *c, const char *what, size_t bytes, int64_t *value);
 /* The same at the head of a section, where format 2 has text in binary files too. */
 TesStatus tesi_gmsh_total(TesiGmshCursor *c, const char *what, size_t bytes, int64_t *value);
+/* A number of a node or an element: as a count, but in format 4.0, which is before. */
+TesStatus tesi_gmsh_tag(TesiGmshCursor *c, const char *what, int64_t *value);
+/* A word of text, where it stands there. */
+bool tesi_gmsh_accept(TesiGmshCursor *c, const char *word);
+/* The section $PhysicalNames, $Entities, $PartitionedEntities or $Periodic behind its first line (gmsh_groups.c). */
+TesStatus tesi_gmsh_names(TesiGmshCursor *c, TesiGmsh *mesh);
+TesStatus tesi_gmsh_entities(TesiGmshCursor *c, bool partitioned, TesiGmsh *mesh);
+int32_t tesi_gmsh_physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag);
+TesStatus tesi_gmsh_periodic(TesiGmshCursor *c, TesiGmsh *mesh);
+/* root[nodes]: nodes that $Periodic calls one have one. */
+TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *root);
+/* Splits all elements at the middles of their edges, faces and cells (gmsh_split.c). */
+TesStatus tesi_gmsh_split(TesiGmsh *mesh);
 /* The section $Nodes or $Elements behind its first line. */
 TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, TesiGmsh *mesh);
 TesStatus tesi_gmsh_elements(TesiGmshCursor *c, TesiGmsh *mesh);

@@ -26,14 +26,15 @@ done:
   return status;
 }
 
-TesStatus tesi_trees_file(TesContext *context, const char *path, int dim, TesiTrees **trees) {
+TesStatus tesi_trees_file(TesContext *context, const char *path, int dim, bool split, bool periodic,
+                          TesiTrees **trees) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   TesiGmsh mesh = {0};
   char *text = NULL;
   size_t length = 0;
   TES_TRY(read_all(ctx, path, &text, &length));
-  TES_TRY(tesi_gmsh_parse(ctx, text, length, path, &mesh));
+  TES_TRY(tesi_gmsh_parse(ctx, text, length, path, (TesiGmshOptions){split, periodic}, &mesh));
   TES_TRY(tesi_gmsh_trees(&mesh, dim, trees));
 done:
   tesi_gmsh_free(&mesh);

@@ -1,4 +1,4 @@
-/* Numbers and sections of a Gmsh file. Formats 2.2 and 4.1, as section 10 of Gmsh's manual tells them. */
+/* Numbers and sections of a Gmsh file. Formats 1 to 4.1, as section 10 of Gmsh's manual tells them. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -93,6 +93,19 @@ TesStatus tesi_gmsh_count(TesiGmshCursor *c, const char *what, int64_t *value) {
   return take_bytes(c, what, 8, value);
 }
 
+TesStatus tesi_gmsh_tag(TesiGmshCursor *c, const char *what, int64_t *value) {
+  if (c->version == 4 && c->minor == 0) return tesi_gmsh_integer(c, what, value);
+  return tesi_gmsh_count(c, what, value);
+}
+
+bool tesi_gmsh_accept(TesiGmshCursor *c, const char *word) {
+  const size_t length = strlen(word);
+  skip_space(c);
+  if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length)) return false;
+  c->at += length;
+  return true;
+}
+
 TesStatus tesi_gmsh_number(TesiGmshCursor *c, const char *what, double *value) {
   char *end;
   if (c->binary) {
@@ -141,7 +154,7 @@ static TesStatus read_end(TesiGmshCursor *c, const char *section) {
   char name[40];
   const TesStatus status = read_mark(c, name);
   if (status != TES_OK) return status;
-  if (strncmp(name, "End", 3) || strcmp(name + 3, section))
+  if ((strncmp(name, "End", 3) && strncmp(name, "END", 3)) || strcmp(name + 3, section))
     return tesi_gmsh_fail(c, "found $%s where $End%s should stand", name, section);
   return TES_OK;
 }
@@ -168,12 +181,13 @@ static TesStatus read_format(TesiGmshCursor *c) {
   if (status == TES_OK) status = tesi_gmsh_integer(c, "the file type", &binary);
   if (status == TES_OK) status = tesi_gmsh_integer(c, "the size of numbers", &size);
   if (status != TES_OK) return status;
-  if (fabs(version - 2.2) > 1e-9 && fabs(version - 4.1) > 1e-9)
-    return tesi_gmsh_fail(c, "format %g is not read; save the mesh as version 4.1 or 2.2", version);
+  const int tenths = version > 0 && version < 100 ? (int)(10 * version + 0.5) : 0;
+  if (fabs(10 * version - tenths) > 1e-6 || tenths < 20 || tenths > 41 || (tenths > 22 && tenths < 40))
+    return tesi_gmsh_fail(c, "format %g is not read; save the mesh as version 4.1, 4.0 or 2.2", version);
   if (binary < 0 || binary > 1 || size != 8)
     return tesi_gmsh_fail(c, "file type %lld with numbers of %lld bytes; expected 0 or 1, and 8",
                           (long long)binary, (long long)size);
-  c->version = version < 3 ? 2 : 4;
+  c->version = tenths / 10, c->minor = tenths % 10;
   if (binary) {
     while (c->at < c->end && *c->at != '\n') c->at++;
     c->at += c->at < c->end;
@@ -185,95 +199,26 @@ static TesStatus read_format(TesiGmshCursor *c) {
   return status == TES_OK ? read_end(c, "MeshFormat") : status;
 }
 
-/* dim tag "name", text even in binary files. */
-static TesStatus read_name(TesiGmshCursor *c, TesiGmsh *mesh) {
-  TesContext *ctx = c->ctx;
-  TesStatus status = TES_OK;
-  int64_t dim, tag;
-  char text[128];
-  size_t n = 0;
-  TES_TRY(text_integer(c, "a dimension", &dim));
-  TES_TRY(text_integer(c, "the tag of a physical group", &tag));
-  skip_space(c);
-  if (c->at == c->end || *c->at != '"') TES_TRY(refuse_word(c, "a name in quotes"));
-  for (c->at++; c->at < c->end && *c->at != '"' && *c->at != '\n' && n < sizeof text - 1; c->at++)
-    text[n++] = (unsigned char)*c->at < ' ' ? '?' : *c->at;
-  text[n] = 0;
-  if (c->at == c->end || *c->at != '"' || !n)
-    TES_TRY(tesi_gmsh_fail(c, "a name of 1..%zu characters in quotes should stand here", sizeof text - 1));
-  c->at++;
-  if (dim < 0 || dim > 3 || tag < 0 || tag > INT32_MAX)
-    TES_TRY(tesi_gmsh_fail(c, "physical group %s has dimension %lld and tag %lld", text, (long long)dim,
-                           (long long)tag));
-  TES_TRY(
-      tesi_gmsh_grow(ctx, &mesh->name, sizeof *mesh->name, mesh->names, mesh->names + 1, &mesh->name_room));
-  mesh->name[mesh->names] = (TesiGmshName){(int)dim, (int32_t)tag, tesi_strdup(ctx, text)};
-  if (!mesh->name[mesh->names].name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
-  mesh->names++;
-done:
-  return status;
-}
-
-static TesStatus read_names(TesiGmshCursor *c, TesiGmsh *mesh) {
-  int64_t count;
-  TesStatus status = text_integer(c, "the number of names", &count);
-  for (int64_t i = 0; status == TES_OK && i < count; i++) status = read_name(c, mesh);
-  return status;
-}
-
-/* Of one entity only its tag and its first physical group are kept; of curves and more, others are told. */
-static TesStatus read_entity(TesiGmshCursor *c, int dim, TesiGmsh *mesh) {
-  TesContext *ctx = c->ctx;
-  TesStatus status = TES_OK;
-  int64_t tag, groups, group, bounding = 0, first = 0;
-  double x;
-  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
-  for (int i = 0; i < (dim ? 6 : 3); i++) TES_TRY(tesi_gmsh_number(c, "a coordinate of an entity", &x));
-  TES_TRY(tesi_gmsh_count_of(c, "the number of physical groups", 4, &groups));
-  for (int64_t i = 0; i < groups; i++) {
-    TES_TRY(tesi_gmsh_integer(c, "a physical group", &group));
-    if (i == 0) first = group < 0 ? -group : group; /* negative: reversed */
-  }
-  if (dim && groups > 1)
-    tesi_log(ctx, TES_LOG_WARNING,
-             "%s: the %s %lld is in %lld physical groups; %lld, which stands first, names its elements",
-             c->file,
-             dim == 1   ? "curve"
-             : dim == 2 ? "surface"
-                        : "volume",
-             (long long)tag, (long long)groups, (long long)first);
-  if (dim) TES_TRY(tesi_gmsh_count_of(c, "the number of bounding entities", 4, &bounding));
-  for (int64_t i = 0; i < bounding; i++) TES_TRY(tesi_gmsh_integer(c, "a bounding entity", &group));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->entity, sizeof *mesh->entity, mesh->entities, mesh->entities + 1,
-                         &mesh->entity_room));
-  mesh->entity[mesh->entities++] = (TesiGmshEntity){dim, (int32_t)tag, (int32_t)first};
-done:
-  return status;
-}
-
-static TesStatus read_entities(TesiGmshCursor *c, TesiGmsh *mesh) {
-  int64_t count[4];
-  TesStatus status = TES_OK;
-  for (int d = 0; status == TES_OK && d < 4; d++)
-    status = tesi_gmsh_count_of(c, "a number of entities", 4, &count[d]);
-  for (int d = 0; status == TES_OK && d < 4; d++)
-    for (int64_t i = 0; status == TES_OK && i < count[d]; i++) status = read_entity(c, d, mesh);
-  return status;
+/* Of format 1: $NOD .. $ENDNOD, $ELM .. $ENDELM. */
+static bool is_section(const TesiGmshCursor *c, const char *name, const char *wanted, const char *in_first) {
+  return !strcmp(name, c->version == 1 ? in_first : wanted);
 }
 
 static TesStatus read_section(TesiGmshCursor *c, const char *name, TesiGmsh *mesh) {
   TesStatus status;
   if (!strcmp(name, "PhysicalNames"))
-    status = read_names(c, mesh);
+    status = tesi_gmsh_names(c, mesh);
   else if (!strcmp(name, "Entities") && c->version == 4)
-    status = read_entities(c, mesh);
-  else if (!strcmp(name, "Nodes"))
+    status = tesi_gmsh_entities(c, false, mesh);
+  else if (!strcmp(name, "PartitionedEntities") && c->version == 4)
+    status = tesi_gmsh_entities(c, true, mesh);
+  else if (!strcmp(name, "Periodic") && c->options.periodic)
+    status = tesi_gmsh_periodic(c, mesh);
+  else if (is_section(c, name, "Nodes", "NOD"))
     status = mesh->nodes ? tesi_gmsh_fail(c, "section $Nodes stands twice") : tesi_gmsh_nodes(c, mesh);
-  else if (!strcmp(name, "Elements"))
+  else if (is_section(c, name, "Elements", "ELM"))
     status =
         mesh->elements ? tesi_gmsh_fail(c, "section $Elements stands twice") : tesi_gmsh_elements(c, mesh);
-  else if (!strcmp(name, "PartitionedEntities"))
-    return tesi_gmsh_fail(c, "partitioned meshes are not read");
   else
     return skip_section(c, name);
   return status == TES_OK ? read_end(c, name) : status;
@@ -286,17 +231,45 @@ static void begin_section(TesiGmshCursor *c) {
   c->at += c->at < c->end;
 }
 
+/* The first section: $MeshFormat, or that of format 1, which has no number; comments may stand before it. */
+static TesStatus read_head(TesiGmshCursor *c) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  char name[40] = "";
+  for (;;) {
+    skip_space(c);
+    const char *mark = c->at;
+    const int64_t line = c->line;
+    if (c->at < c->end && *c->at == '$') TES_TRY(read_mark(c, name));
+    if (!strcmp(name, "MeshFormat")) return read_format(c);
+    if (!strcmp(name, "NOD")) {
+      c->version = 1, c->at = mark, c->line = line;
+      return TES_OK;
+    }
+    if (strcmp(name, "Comments"))
+      TES_FAIL(TES_INVALID_INPUT, "%s: not a Gmsh file: it does not begin with $MeshFormat", c->file);
+    TES_TRY(skip_section(c, name));
+    name[0] = 0;
+  }
+done:
+  return status;
+}
+
 TesStatus tesi_gmsh_parse(TesContext *context, const char *text, size_t length, const char *file,
-                          TesiGmsh *mesh) {
+                          TesiGmshOptions options, TesiGmsh *mesh) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  TesiGmshCursor c = {.ctx = ctx, .file = file, .begin = text, .at = text, .end = text + length, .line = 1};
+  TesiGmshCursor c = {.ctx = ctx,
+                      .file = file,
+                      .begin = text,
+                      .at = text,
+                      .end = text + length,
+                      .line = 1,
+                      .options = options};
   char name[40];
-  *mesh = (TesiGmsh){.ctx = ctx, .file = file};
-  if (length < 11 || memcmp(text, "$MeshFormat", 11) != 0)
-    TES_FAIL(TES_INVALID_INPUT, "%s: not a Gmsh file: it does not begin with $MeshFormat", file);
-  TES_TRY(read_mark(&c, name));
-  TES_TRY(read_format(&c));
+  *mesh = (TesiGmsh){.ctx = ctx, .file = file, .options = options};
+  if (length > 3 && !memcmp(text, "\xef\xbb\xbf", 3)) c.at += 3; /* the mark of UTF-8 */
+  TES_TRY(read_head(&c));
   mesh->binary = c.binary;
   for (skip_space(&c); c.at < c.end; skip_space(&c)) {
     TES_TRY(read_mark(&c, name));
@@ -305,6 +278,9 @@ TesStatus tesi_gmsh_parse(TesContext *context, const char *text, size_t length, 
   }
   if (!mesh->nodes) TES_TRY(tesi_gmsh_fail(&c, "the mesh has no nodes"));
   if (!mesh->elements) TES_TRY(tesi_gmsh_fail(&c, "the mesh has no lines, quadrilaterals or hexahedra"));
+  if (options.periodic && !mesh->pairs)
+    TES_FAIL(TES_INVALID_INPUT, "%s: mesh.periodic is file, and the file has no section $Periodic", file);
+  if (options.split) TES_TRY(tesi_gmsh_split(mesh));
 done:
   return status;
 }
@@ -315,6 +291,7 @@ void tesi_gmsh_free(TesiGmsh *mesh) {
   for (int64_t i = 0; i < mesh->names; i++) tesi_free(ctx, &mesh->name[i].name);
   tesi_free(ctx, &mesh->name);
   tesi_free(ctx, &mesh->entity);
+  tesi_free(ctx, &mesh->pair);
   tesi_free(ctx, &mesh->node_number);
   tesi_free(ctx, &mesh->node);
   tesi_free(ctx, &mesh->element);

@@ -3,41 +3,27 @@
 #include <string.h>
 #include "mesh/forest/gmsh.h"
 
-/* What is read, and what is not, by Gmsh's numbers of types; degree 0: refused. */
-static const TesiGmshType types[] = {
-    {1, 1, 1, 2, "line"},
-    {2, 2, 0, 3, "triangle"},
-    {3, 2, 1, 4, "quadrilateral"},
-    {4, 3, 0, 4, "tetrahedron"},
-    {5, 3, 1, 8, "hexahedron"},
-    {6, 3, 0, 6, "prism"},
-    {7, 3, 0, 5, "pyramid"},
-    {8, 1, 2, 3, "line"},
-    {9, 2, 0, 6, "triangle of 6 nodes"},
-    {10, 2, 2, 9, "quadrilateral"},
-    {11, 3, 0, 10, "tetrahedron of 10 nodes"},
-    {12, 3, 2, 27, "hexahedron"},
-    {13, 3, 0, 18, "prism of 18 nodes"},
-    {14, 3, 0, 14, "pyramid of 14 nodes"},
-    {15, 0, 1, 1, "point"},
-    {16, 2, 2, 8, "quadrilateral"},
-    {17, 3, 2, 20, "hexahedron"},
-    {18, 3, 0, 15, "prism of 15 nodes"},
-    {19, 3, 0, 13, "pyramid of 13 nodes"},
-};
-
 static TesStatus find_type(const TesiGmshCursor *c, int64_t number, int64_t element,
                            const TesiGmshType **type) {
-  static const char allowed[] =
-      "lines, quadrilaterals of 4, 8 or 9 nodes and hexahedra of 8, 20 or 27 nodes are read";
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (types[i].type == number) {
-      *type = types + i;
-      if (types[i].degree) return TES_OK;
-      return tesi_gmsh_fail(c, "element %lld is a %s; %s", (long long)element, types[i].name, allowed);
-    }
-  return tesi_gmsh_fail(c, "element %lld is of Gmsh's type %lld; %s", (long long)element, (long long)number,
-                        allowed);
+  static const char allowed[] = "lines, quadrilaterals of 4, 8 or 9 nodes, hexahedra of 8, 20 or 27 nodes, "
+                                "and complete ones up to degree 8 are "
+                                "read";
+  *type = tesi_gmsh_type(number);
+  if (!*type)
+    return tesi_gmsh_fail(c, "element %lld is of Gmsh's type %lld; %s", (long long)element, (long long)number,
+                          allowed);
+  const TesiGmshShape shape = (*type)->shape;
+  const bool split = shape >= TESI_GMSH_TRIANGLE && shape < TESI_GMSH_OTHER;
+  if (c->options.split && (shape == TESI_GMSH_OTHER || (*type)->degree > 1))
+    return tesi_gmsh_fail(
+        c,
+        "element %lld is a %s; mesh.split splits lines, triangles, quadrilaterals, tetrahedra, prisms "
+        "and hexahedra of first degree",
+        (long long)element, (*type)->name);
+  if (shape == TESI_GMSH_OTHER || (split && !c->options.split))
+    return tesi_gmsh_fail(c, "element %lld is a %s; %s%s", (long long)element, (*type)->name, allowed,
+                          split ? ", and mesh.split: true splits others" : "");
+  return TES_OK;
 }
 
 static TesStatus read_node(TesiGmshCursor *c, double x[3]) {
@@ -87,14 +73,14 @@ done:
   return status;
 }
 
-/* Nodes of one entity in format 4: all numbers, then all coordinates. */
+/* Nodes of one entity in format 4: all numbers, then all coordinates; in 4.0 one by one. */
 static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t dim, tag, parametric, count, room = mesh->node_room;
   double parameter;
-  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", &dim));
-  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", c->minor ? &dim : &tag));
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", c->minor ? &tag : &dim));
   TES_TRY(tesi_gmsh_integer(c, "0 or 1", &parametric));
   TES_TRY(tesi_gmsh_count_of(c, "the number of nodes", 32, &count));
   if (dim < 0 || dim > 3 || parametric < 0 || parametric > 1)
@@ -104,9 +90,10 @@ static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
                          &room));
   TES_TRY(tesi_gmsh_grow(ctx, &mesh->node, sizeof *mesh->node, mesh->nodes, mesh->nodes + count,
                          &mesh->node_room));
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count && c->minor; i++)
     TES_TRY(tesi_gmsh_count(c, "the number of a node", &mesh->node_number[mesh->nodes + i]));
   for (int64_t i = 0; i < count; i++) {
+    if (!c->minor) TES_TRY(tesi_gmsh_tag(c, "the number of a node", &mesh->node_number[mesh->nodes + i]));
     TES_TRY(read_node(c, mesh->node[mesh->nodes + i]));
     for (int64_t d = 0; parametric && d < dim; d++)
       TES_TRY(tesi_gmsh_number(c, "a parameter of a node", &parameter));
@@ -122,7 +109,7 @@ TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   int64_t count, total;
   if (c->version == 4) {
     TES_TRY(tesi_gmsh_total(c, "the number of blocks of nodes", 20, &count));
-    for (int i = 0; i < 3; i++) TES_TRY(tesi_gmsh_count(c, "a number of nodes", &total));
+    for (int i = 0; i < (c->minor ? 3 : 1); i++) TES_TRY(tesi_gmsh_count(c, "a number of nodes", &total));
     for (int64_t i = 0; i < count; i++) TES_TRY(read_node_block(c, mesh));
   } else {
     TES_TRY(tesi_gmsh_total(c, "the number of nodes", 28, &count));
@@ -154,7 +141,7 @@ static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64
                                                     .type = type,
                                                     .physical = (int32_t)physical};
   for (int i = 0; i < type->nodes; i++) {
-    TES_TRY(tesi_gmsh_count(c, "the node of an element", &node));
+    TES_TRY(tesi_gmsh_tag(c, "the node of an element", &node));
     const int64_t *found = bsearch(&node, mesh->node_number, (size_t)mesh->nodes, sizeof node, by_value);
     if (!found)
       TES_TRY(tesi_gmsh_fail(c, "element %lld has node %lld, which does not exist", (long long)number,
@@ -168,24 +155,18 @@ done:
   return status;
 }
 
-static int32_t physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag) {
-  for (int64_t i = 0; i < mesh->entities; i++)
-    if (mesh->entity[i].dim == dim && mesh->entity[i].tag == tag) return mesh->entity[i].physical;
-  return 0;
-}
-
 static TesStatus read_element_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t dim, tag, number, count, element = 0;
   const TesiGmshType *type = NULL;
-  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", &dim));
-  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", c->minor ? &dim : &tag));
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", c->minor ? &tag : &dim));
   TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
   TES_TRY(tesi_gmsh_count_of(c, "the number of elements", 16, &count));
-  const int32_t physical = physical_of(mesh, dim, tag);
+  const int32_t physical = tesi_gmsh_physical_of(mesh, dim, tag);
   for (int64_t i = 0; i < count; i++) {
-    TES_TRY(tesi_gmsh_count(c, "the number of an element", &element));
+    TES_TRY(tesi_gmsh_tag(c, "the number of an element", &element));
     TES_TRY(find_type(c, number, element, &type));
     TES_TRY(read_element(c, type, element, physical, mesh));
   }
@@ -193,7 +174,8 @@ done:
   return status;
 }
 
-/* Format 2, text: number type tags... nodes...; the first tag is the physical group. */
+/* Text of format 2: number type tags... nodes...; the first tag is the physical group. Format 1: number type group
+ * entity count nodes... */
 static TesStatus read_element_line(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
@@ -202,10 +184,19 @@ static TesStatus read_element_line(TesiGmshCursor *c, TesiGmsh *mesh) {
   TES_TRY(tesi_gmsh_integer(c, "the number of an element", &element));
   TES_TRY(tesi_gmsh_integer(c, "the type of an element", &number));
   TES_TRY(find_type(c, number, element, &type));
-  TES_TRY(tesi_gmsh_count_of(c, "the number of tags", 4, &tags));
+  if (c->version == 1)
+    tags = 2;
+  else
+    TES_TRY(tesi_gmsh_count_of(c, "the number of tags", 4, &tags));
   for (int64_t i = 0; i < tags; i++) {
     TES_TRY(tesi_gmsh_integer(c, "a tag", &tag));
     if (i == 0) physical = tag;
+  }
+  if (c->version == 1) {
+    TES_TRY(tesi_gmsh_integer(c, "the number of nodes", &tag));
+    if (tag != type->nodes)
+      TES_TRY(tesi_gmsh_fail(c, "element %lld, a %s, has %lld nodes, expected %d", (long long)element,
+                             type->name, (long long)tag, type->nodes));
   }
   TES_TRY(read_element(c, type, element, physical, mesh));
 done:
@@ -246,7 +237,7 @@ TesStatus tesi_gmsh_elements(TesiGmshCursor *c, TesiGmsh *mesh) {
   if (!mesh->nodes) TES_TRY(tesi_gmsh_fail(c, "elements stand before nodes"));
   TES_TRY(tesi_gmsh_total(c, "the number of elements", 8, &count));
   if (c->version == 4) {
-    for (int i = 0; i < 3; i++) TES_TRY(tesi_gmsh_count(c, "a number of elements", &total));
+    for (int i = 0; i < (c->minor ? 3 : 1); i++) TES_TRY(tesi_gmsh_count(c, "a number of elements", &total));
     for (int64_t i = 0; i < count; i++) TES_TRY(read_element_block(c, mesh));
   } else if (c->binary) {
     TES_TRY(read_binary_elements(c, count, mesh));

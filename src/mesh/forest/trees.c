@@ -224,7 +224,7 @@ TesStatus tesi_trees_create(TesContext *context, const TesMeshDesc *desc, TesiTr
     break;
   case TES_DOMAIN_FILE:
     TES_CHECK(desc->file && *desc->file, "a mesh file needs a name");
-    TES_TRY(tesi_trees_file(ctx, desc->file, desc->dim, &c));
+    TES_TRY(tesi_trees_file(ctx, desc->file, desc->dim, desc->split, desc->file_periodic, &c));
     break;
   case TES_DOMAIN_CELLS:
     TES_CHECK(desc->trees, "TES_DOMAIN_CELLS needs trees");

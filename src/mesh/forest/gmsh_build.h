@@ -1,0 +1,56 @@
+/* From the elements of a Gmsh file to trees: what the files gmsh*.c share. */
+#ifndef TESI_GMSH_BUILD_H
+#define TESI_GMSH_BUILD_H
+
+#include "mesh/forest/gmsh.h"
+
+/* Tables for cells of one degree; they change with the type that was asked for last. */
+typedef struct TesiGmshCells {
+  int dim, degree;
+  const double (*node)[3]; /* of the file */
+  const TesiGmshType *type;
+  int16_t position[TESI_GMSH_NODES][3];
+  double to_lobatto[(TESI_TREES_DEGREE + 1) * (TESI_TREES_DEGREE + 1)]; /* from equally spaced nodes */
+} TesiGmshCells;
+
+void tesi_gmsh_cells_begin(int dim, int degree, const double (*node)[3], TesiGmshCells *cells);
+/* vertices[2^dim], to[(m+1)^dim][dim] of a cell through `nodes` in Gmsh's order; true where it was left-handed and is
+ * turned. */
+bool tesi_gmsh_cell(TesiGmshCells *cells, const TesiGmshType *type, const int64_t *nodes, int32_t *vertices,
+                    double *to);
+
+typedef struct TesiGmshSide {
+  int32_t vertex[4]; /* ascending; 2D: the last two are -1 */
+  int32_t element;
+} TesiGmshSide;
+
+typedef struct TesiGmshBuilder {
+  TesContext *ctx;
+  const TesiGmsh *mesh;
+  int dim, degree;
+  int64_t trees, sides;
+  int32_t *cell;      /* [trees] element */
+  TesiGmshSide *side; /* [sides] elements of dimension dim - 1 */
+  TesCellsDesc desc;  /* points to the following */
+  double *nodes;
+  int32_t *vertices, *boundary, *material;
+  char **names[2]; /* of boundaries and materials */
+  int32_t *tags[2], *number[2], name_count[2];
+} TesiGmshBuilder;
+
+/* "FILE: element N (a hexahedron, line L): message". */
+TesStatus tesi_gmsh_refuse(const TesiGmshBuilder *b, int64_t element, const char *format, ...)
+    TESI_PRINTF(3, 4);
+/* Node i of an element, its place among the nodes. */
+int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i);
+
+/* What is wrong with the whole (gmsh_checks.c): two vertices at one point, two cells on one another, cells out of the
+ * plane; parts are told. */
+TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b);
+TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b);
+TesStatus tesi_gmsh_check_plane(const TesiGmshBuilder *b);
+TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b);
+/* Vertices that $Periodic calls one become one. */
+TesStatus tesi_gmsh_join_periodic(TesiGmshBuilder *b);
+
+#endif

@@ -1,0 +1,164 @@
+/* Physical groups, entities, and nodes that are one, of a Gmsh file. */
+#include <string.h>
+#include "mesh/forest/gmsh.h"
+
+/* Text even in binary files. */
+static TesStatus text_number(TesiGmshCursor *c, const char *what, int64_t *value) {
+  const bool binary = c->binary;
+  c->binary = false;
+  const TesStatus status = tesi_gmsh_integer(c, what, value);
+  c->binary = binary;
+  return status;
+}
+
+/* dim tag "name", text even in binary files. */
+static TesStatus read_name(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t dim = TESI_GMSH_ANY, tag;
+  char text[128];
+  size_t n = 0;
+  if (c->version != 2 || c->minor > 0) TES_TRY(text_number(c, "a dimension", &dim));
+  TES_TRY(text_number(c, "the tag of a physical group", &tag));
+  if (!tesi_gmsh_accept(c, "\"")) TES_TRY(tesi_gmsh_fail(c, "a name in quotes should stand here"));
+  for (; c->at < c->end && *c->at != '"' && *c->at != '\n' && n < sizeof text - 1; c->at++)
+    text[n++] = (unsigned char)*c->at < ' ' ? '?' : *c->at;
+  text[n] = 0;
+  if (c->at == c->end || *c->at != '"' || !n)
+    TES_TRY(tesi_gmsh_fail(c, "a name of 1..%zu characters in quotes should stand here", sizeof text - 1));
+  c->at++;
+  if (dim < TESI_GMSH_ANY || dim > 3 || tag < 0 || tag > INT32_MAX)
+    TES_TRY(tesi_gmsh_fail(c, "physical group %s has dimension %lld and tag %lld", text, (long long)dim,
+                           (long long)tag));
+  TES_TRY(
+      tesi_gmsh_grow(ctx, &mesh->name, sizeof *mesh->name, mesh->names, mesh->names + 1, &mesh->name_room));
+  mesh->name[mesh->names] = (TesiGmshName){(int)dim, (int32_t)tag, tesi_strdup(ctx, text)};
+  if (!mesh->name[mesh->names].name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+  mesh->names++;
+done:
+  return status;
+}
+
+TesStatus tesi_gmsh_names(TesiGmshCursor *c, TesiGmsh *mesh) {
+  int64_t count;
+  TesStatus status = text_number(c, "the number of names", &count);
+  for (int64_t i = 0; status == TES_OK && i < count; i++) status = read_name(c, mesh);
+  return status;
+}
+
+/* The physical group of an entity; those of partitions, read later, are found first. */
+int32_t tesi_gmsh_physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag) {
+  for (int64_t i = mesh->entities - 1; i >= 0; i--)
+    if (mesh->entity[i].dim == dim && mesh->entity[i].tag == tag) return mesh->entity[i].physical;
+  return 0;
+}
+
+/* Of a part of an entity: what it is a part of, whose group is its own where it has none. */
+static TesStatus read_parent(TesiGmshCursor *c, const TesiGmsh *mesh, int64_t *physical) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t dim, tag, count, partition;
+  TES_TRY(tesi_gmsh_integer(c, "the dimension of an entity", &dim));
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  TES_TRY(tesi_gmsh_count_of(c, "the number of partitions", 4, &count));
+  for (int64_t i = 0; i < count; i++) TES_TRY(tesi_gmsh_integer(c, "a partition", &partition));
+  *physical = tesi_gmsh_physical_of(mesh, dim, tag);
+done:
+  return status;
+}
+
+/* Of one entity only its tag and its first physical group are kept; of curves and more, others are told. */
+static TesStatus read_entity(TesiGmshCursor *c, int dim, bool partitioned, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t tag, groups, group, bounding = 0, first = 0;
+  double x;
+  TES_TRY(tesi_gmsh_integer(c, "the tag of an entity", &tag));
+  if (partitioned) TES_TRY(read_parent(c, mesh, &first));
+  for (int i = 0; i < (dim || c->minor == 0 ? 6 : 3); i++)
+    TES_TRY(tesi_gmsh_number(c, "a coordinate of an entity", &x));
+  TES_TRY(tesi_gmsh_count_of(c, "the number of physical groups", 4, &groups));
+  for (int64_t i = 0; i < groups; i++) {
+    TES_TRY(tesi_gmsh_integer(c, "a physical group", &group));
+    if (i == 0) first = group < 0 ? -group : group; /* negative: reversed */
+  }
+  if (dim && groups > 1 && !partitioned)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "%s: the %s %lld is in %lld physical groups; %lld, which stands first, names its elements",
+             c->file,
+             dim == 1   ? "curve"
+             : dim == 2 ? "surface"
+                        : "volume",
+             (long long)tag, (long long)groups, (long long)first);
+  if (dim) TES_TRY(tesi_gmsh_count_of(c, "the number of bounding entities", 4, &bounding));
+  for (int64_t i = 0; i < bounding; i++) TES_TRY(tesi_gmsh_integer(c, "a bounding entity", &group));
+  TES_TRY(tesi_gmsh_grow(ctx, &mesh->entity, sizeof *mesh->entity, mesh->entities, mesh->entities + 1,
+                         &mesh->entity_room));
+  mesh->entity[mesh->entities++] = (TesiGmshEntity){dim, (int32_t)tag, (int32_t)first};
+done:
+  return status;
+}
+
+/* Partitions and entities at the ends of partitions. */
+static TesStatus skip_partitions(TesiGmshCursor *c) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t count, number;
+  TES_TRY(tesi_gmsh_count(c, "the number of partitions", &count));
+  TES_TRY(tesi_gmsh_count_of(c, "the number of ghost entities", 8, &count));
+  for (int64_t i = 0; i < 2 * count; i++) TES_TRY(tesi_gmsh_integer(c, "a ghost entity", &number));
+done:
+  return status;
+}
+
+TesStatus tesi_gmsh_entities(TesiGmshCursor *c, bool partitioned, TesiGmsh *mesh) {
+  int64_t count[4];
+  TesStatus status = partitioned ? skip_partitions(c) : TES_OK;
+  for (int d = 0; status == TES_OK && d < 4; d++)
+    status = tesi_gmsh_count_of(c, "a number of entities", 4, &count[d]);
+  for (int d = 0; status == TES_OK && d < 4; d++)
+    for (int64_t i = 0; status == TES_OK && i < count[d]; i++) status = read_entity(c, d, partitioned, mesh);
+  return status;
+}
+
+/* ---- nodes that are one -------------------------------------------------------------------------------- */
+
+/* The affine map between them, which the pairs make superfluous: "Affine" and numbers to the end of the line, or their
+ * count and they. */
+static TesStatus skip_affine(TesiGmshCursor *c) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  int64_t count;
+  double number;
+  if (c->version == 2 || (c->minor == 0 && !c->binary)) {
+    if (tesi_gmsh_accept(c, "Affine"))
+      while (c->at < c->end && *c->at != '\n') c->at++;
+    return TES_OK;
+  }
+  TES_TRY(tesi_gmsh_count_of(c, "the number of entries of an affine map", 8, &count));
+  for (int64_t i = 0; i < count; i++) TES_TRY(tesi_gmsh_number(c, "an entry of an affine map", &number));
+done:
+  return status;
+}
+
+/* Format 2 has this section as text in binary files too. */
+TesStatus tesi_gmsh_periodic(TesiGmshCursor *c, TesiGmsh *mesh) {
+  TesContext *ctx = c->ctx;
+  TesStatus status = TES_OK;
+  const bool binary = c->binary;
+  int64_t links, nodes, number;
+  c->binary = binary && c->version == 4;
+  TES_TRY(tesi_gmsh_count_of(c, "the number of periodic entities", 12, &links));
+  for (int64_t i = 0; i < links; i++) {
+    for (int k = 0; k < 3; k++) TES_TRY(tesi_gmsh_integer(c, "a periodic entity", &number));
+    TES_TRY(skip_affine(c));
+    TES_TRY(tesi_gmsh_count_of(c, "the number of periodic nodes", 8, &nodes));
+    TES_TRY(tesi_gmsh_grow(ctx, &mesh->pair, sizeof *mesh->pair, mesh->pairs, mesh->pairs + nodes,
+                           &mesh->pair_room));
+    for (int64_t k = 0; k < nodes; k++, mesh->pairs++)
+      for (int s = 0; s < 2; s++) TES_TRY(tesi_gmsh_tag(c, "a periodic node", &mesh->pair[mesh->pairs][s]));
+  }
+done:
+  c->binary = binary;
+  return status;
+}
