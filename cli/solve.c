@@ -93,6 +93,7 @@ static int64_t solve_pressures(const TesSpace *space) {
 /* Levels and choices of a problem's solver, for the report. */
 void solve_keep_solver(Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
+  if (!mg) return; /* of a step that was refused: that of the step before stays */
   const TesProblemInfo choice = tes_problem_info(problem);
   const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
   s->level_count = tes_multigrid_levels(mg);
@@ -111,7 +112,8 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
 
 /* The residuals of this solve; seconds, iterations and unknowns of all. There are none when even the start failed. */
 TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result) {
-  const TesMultigridTimes t = tes_multigrid_times(tes_problem_multigrid(problem));
+  const TesMultigrid *mg = tes_problem_multigrid(problem);
+  const TesMultigridTimes t = mg ? tes_multigrid_times(mg) : (TesMultigridTimes){0};
   const double seconds = s->result.seconds + result->seconds;
   const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
   if (!result->residuals) return TES_OK;

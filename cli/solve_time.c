@@ -173,12 +173,16 @@ static TesStatus keep_step(Solve *s, const TesProblem *problem, const TesSolveRe
   SolveInTime *t = &s->in_time;
   const TesProblemInfo info = tes_problem_info(problem);
   const int most = SOLVE_COUNTS - 1;
-  t->report.time = info.time, t->report.steps++;
+  t->report.time = info.time;
   t->report.l2_space_time = info.l2_space_time;
-  t->count[result->iterations < most ? result->iterations : most]++;
-  summarize(t);
+  if (s->outcome == TES_OK) { /* else the step is not made */
+    t->report.steps++;
+    t->count[result->iterations < most ? result->iterations : most]++;
+    summarize(t);
+  }
   const TesStatus status = solve_keep_result(s, problem, result);
-  s->cycle = tes_multigrid_times(tes_problem_multigrid(problem)); /* of all its cycles */
+  if (tes_problem_multigrid(problem))
+    s->cycle = tes_multigrid_times(tes_problem_multigrid(problem)); /* of all cycles */
   return status;
 }
 

@@ -151,6 +151,27 @@ static void steps_differ(void **state) {
 }
 
 /* Start, end, and what is between. */
+/* A coefficient that is refused on the way: with its line, and what was found is written. */
+static void coefficients_that_go_wrong_are_told(void **state) {
+  (void)state;
+  static const char *const data[] = {"a: 0.06 - t", "a: 0.06 - t, b: [1, y]", "a: 1, c: 1/(t - 0.1)"};
+  for (size_t i = 0; i < sizeof data / sizeof *data; i++) {
+    FILE *file = fopen("a.yaml", "w");
+    assert_non_null(file);
+    fprintf(file,
+            "problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2}\ndata: {%s, f: 1}\n"
+            "time: {end: 0.2, step: 0.05, method: backward_euler}\n",
+            data[i]);
+    assert_int_equal(fclose(file), 0);
+    assert_run("solve a.yaml --device cpu --json a.json --set output.series=s.csv", 2);
+    assert_output(i < 2 ? "a.yaml:4:11: data.a: " : "a.yaml:4:17: data.c: ");
+    cJSON *json = read_json("a.json");
+    assert_int_equal(cJSON_GetObjectItem(json, "time_steps")->valueint, 1);
+    cJSON_Delete(json);
+  }
+  remove("a.json"), remove("s.csv"), remove("a.yaml");
+}
+
 static void films_and_series_have_their_rows(void **state) {
   (void)state;
   write_case(0, "0.625");
@@ -202,9 +223,11 @@ static void steady_states_end_a_run(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(films_and_series_have_their_rows), cmocka_unit_test(steps_differ),
-      cmocka_unit_test(restarts_give_the_same_bytes), cmocka_unit_test(other_histories_are_refused),
-      cmocka_unit_test(steady_states_end_a_run)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(coefficients_that_go_wrong_are_told),
+                                     cmocka_unit_test(films_and_series_have_their_rows),
+                                     cmocka_unit_test(steps_differ),
+                                     cmocka_unit_test(restarts_give_the_same_bytes),
+                                     cmocka_unit_test(other_histories_are_refused),
+                                     cmocka_unit_test(steady_states_end_a_run)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -186,13 +186,23 @@ static TesStatus create_iteration(TesProblem *p) {
 TesStatus tesi_problem_create_solver(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  tes_solver_destroy(&p->solver);
+  TesOperator *before = p->op;
+  const TesOperator *levels_before = p->levels;
+  tes_solver_destroy(&p->solver); /* and the residuals of its last solve */
+  if (p->in_time) p->in_time->sum.residuals = NULL, p->in_time->sum.residual_count = 0;
   tes_multigrid_destroy(&p->multigrid);
-  tes_operator_destroy(&p->op);
+  p->op = NULL;
   TES_TRY(create_form(p));
   TES_TRY(create_operators(p));
   TES_TRY(create_iteration(p));
 done:
+  if (status != TES_OK) { /* that of the state which is there stays, without levels */
+    tes_multigrid_destroy(&p->multigrid);
+    tes_operator_destroy(&p->op);
+    p->op = before, p->levels = levels_before;
+    before = NULL;
+  }
+  tes_operator_destroy(&before);
   return status;
 }
 
@@ -469,6 +479,7 @@ const TesMultigrid *tes_problem_multigrid(const TesProblem *problem) {
 
 static const char *describe_smoother(const TesProblem *problem) {
   const TesProblem *p = tesi_problem_solved(problem);
+  if (!p->multigrid) return "none";
   const TesSmoother *smoother =
       tes_multigrid_level(p->multigrid, tes_multigrid_levels(p->multigrid) - 1).smoother;
   if (smoother) return tes_smoother_describe(smoother);
@@ -476,16 +487,20 @@ static const char *describe_smoother(const TesProblem *problem) {
                                        : "none: there is one level alone";
 }
 
+static const char *describe_coarse(const TesProblem *problem) {
+  const TesMultigrid *multigrid = tesi_problem_solved(problem)->multigrid;
+  return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
+}
+
 TesProblemInfo tes_problem_info(const TesProblem *problem) {
-  TesProblemInfo info = {
-      .op = problem->op->description,
-      .smoother = describe_smoother(problem),
-      .method = problem->method_text,
-      .precision = problem->precision_text,
-      .coarse = tesi_coarse_describe(tesi_multigrid_coarse(tesi_problem_solved(problem)->multigrid)),
-      .tolerance = problem->tolerance,
-      .floor = problem->floor,
-      .times = problem->times};
+  TesProblemInfo info = {.op = problem->op->description,
+                         .smoother = describe_smoother(problem),
+                         .method = problem->method_text,
+                         .precision = problem->precision_text,
+                         .coarse = describe_coarse(problem),
+                         .tolerance = problem->tolerance,
+                         .floor = problem->floor,
+                         .times = problem->times};
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
