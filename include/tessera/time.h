@@ -9,9 +9,12 @@
  *                         + K u1 = F1
  *      sdirk2           two stages, gamma = 1 - 1 / sqrt 2, L-stable                    2       2    at infinity
  *      sdirk3           three stages, gamma = 0.43586652, L-stable (Alexander 1977)     3       3    at infinity
+ *      imex_bdf2        bdf2 with the transport term C of the velocity explicit:              1       2    at infinity
+ *                         M (derivative) + K u1 = F1 - C (2 u0 - u-1)
  *
  *  bdf2 is started by a step of sdirk2, bdf3 and bdf4 by two and three steps of sdirk3. Where boundary values change
- *  in time the stages of sdirk3 lose half an order; the BDF methods lose nothing.
+ *  in time the stages of sdirk3 lose half an order; the BDF methods lose nothing. imex_bdf2 begins with a step of order
+ *  one; it is stable for steps that cross up to about 0.6 distances of nodes, and its operators are symmetric.
  */
 #ifndef TESSERA_TIME_H
 #define TESSERA_TIME_H
@@ -30,7 +33,8 @@ typedef enum TesTimeMethod {
   TES_TIME_BDF3,
   TES_TIME_BDF4,
   TES_TIME_SDIRK2,
-  TES_TIME_SDIRK3
+  TES_TIME_SDIRK3,
+  TES_TIME_IMEX_BDF2 /**< transport with a velocity */
 } TesTimeMethod;
 
 /** What a tolerance is relative to: |b - A x| <= tolerance times */

@@ -95,7 +95,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TES_CHECK(space->length == p->space->length && space->degree == p->space->degree,
             "the checkpoint holds histories of degree %d, the problem has degree %d", space->degree,
             p->space->degree);
-  TES_CHECK(s[S_METHOD] >= TES_TIME_BACKWARD_EULER && s[S_METHOD] <= TES_TIME_SDIRK3,
+  TES_CHECK(s[S_METHOD] >= TES_TIME_BACKWARD_EULER && s[S_METHOD] <= TES_TIME_IMEX_BDF2,
             "the checkpoint is damaged: it has a method of number %g", s[S_METHOD]);
   TES_CHECK((int)s[S_METHOD] == (int)tesi_time_named(it->stepper->method),
             "the checkpoint holds histories of %s, the problem steps by %s",

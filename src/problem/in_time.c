@@ -70,7 +70,7 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
   for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_TRY(refuse_timed(ctx, "alpha", n->boundary[i].alpha));
   if (p->equation->march) TES_TRY(refuse_timed(ctx, "nu", n->data.a));
-  p->balanced = p->balanced && !it->moves && !it->changes;
+  p->balanced = p->balanced && !it->moves && !it->changes && !tesi_time_method(it->desc.method)->carries;
 done:
   return status;
 }
@@ -94,12 +94,13 @@ static TesStatus use_operators(TesProblem *p, double sigma, double time) {
   if (same && (!timed || it->operated == time)) return TES_OK;
   TES_TRY(set_numbers(p, timed ? time : it->at, sigma));
   if (same && !it->changes) {
-    TES_TRY(tesi_transport_move(p->op, p->numbered.data.b));
-    TES_TRY(tesi_transport_move(it->whole, p->numbered.data.b));
+    if (!it->carrier) TES_TRY(tesi_transport_move(p->op, p->numbered.data.b));
+    TES_TRY(tesi_transport_move(it->carrier ? it->carrier : it->whole, p->numbered.data.b));
   } else {
     tes_operator_destroy(&it->whole);
     if (it->made) TES_TRY(tesi_problem_create_solver(p));
     TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
+    if (it->carrier && it->moves) TES_TRY(tesi_transport_move(it->carrier, p->numbered.data.b));
   }
   it->operated = time, it->made = true;
 done:
@@ -111,6 +112,7 @@ static TesStatus find_load(TesProblem *p, double time, TesVector *b) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  if (it->moves || it->changes) TES_TRY(use_operators(p, it->sigma, time));
   if (it->load) return tes_vector_copy(it->load, 1, b);
   TES_TRY(use_operators(p, it->sigma, time));
   TES_TRY(set_numbers(p, time, it->sigma));
@@ -127,6 +129,10 @@ static TesStatus make_load(void *user, double time, TesVector *b) {
   TesProblem *p = user;
   const TesStatus status = find_load(p, time, b);
   return status == TES_OK && p->balance ? tesi_balance_loaded(p->balance, time, b) : status;
+}
+
+static TesStatus carry(void *user, const TesVector *x, TesVector *b) {
+  return tesi_transport_subtract(((const TesProblem *)user)->in_time->carrier, x, b);
 }
 
 static TesStatus subtract(void *user, double sigma, double time, const TesVector *x, TesVector *b) {
@@ -290,6 +296,31 @@ done:
   return status;
 }
 
+/* Transport that steps take from old values. */
+static TesStatus create_carrier(TesProblem *p) {
+  enum { NODES = 6 }; /* tenths of a distance of nodes that steps may cross */
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
+  TesTermDesc term[TESI_TERMS];
+  if (!tesi_time_method(it->desc.method)->carries) return TES_OK;
+  TES_CHECK(tesi_problem_transports(p), "imex_bdf2 is of a velocity, and there is none: take bdf2");
+  TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
+            "imex_bdf2 has no streamline terms: take bdf2, or stabilization none");
+  const int terms = tesi_transport_form(p, term);
+  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {terms, term, 0}},
+                              &it->carrier));
+  const double crossed = it->dt * tesi_steps_rate(p);
+  if (it->desc.step > 0 && crossed > NODES / 10.)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "warning: the velocity crosses %.2g distances of nodes a step; steps of imex_bdf2 are stable up "
+             "to about "
+             "%.1g: take time.step %.2g or less, or time.cfl",
+             crossed, NODES / 10., it->dt * NODES / 10 / crossed);
+done:
+  return status;
+}
+
 /* By nodes: the initial function, then the boundary values. */
 static TesStatus interpolate(TesProblem *p, const TesFunction *const *initial) {
   TesContext *ctx = p->context;
@@ -316,11 +347,13 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                              .mass = apply_mass,
                              .load = make_load,
                              .subtract = subtract,
-                             .solve = solve};
+                             .solve = solve,
+                             .carry = carry};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
   TES_TRY(use_operators(p, it->sigma, it->time));
   TES_TRY(refuse_moving_tests(p));
+  TES_TRY(create_carrier(p));
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(
@@ -340,6 +373,7 @@ void tesi_in_time_destroy(TesProblem *p) {
   tesi_stepper_destroy(&it->stepper);
   tes_operator_destroy(&it->mass);
   tes_operator_destroy(&it->whole);
+  tes_operator_destroy(&it->carrier);
   tes_space_destroy(&it->full);
   tes_vector_destroy(&it->r);
   tes_vector_destroy(&it->d);

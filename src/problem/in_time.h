@@ -21,6 +21,8 @@ typedef struct TesiInTime {
   TesFunction *exact[TESI_AXES + 1];
   TesSpace *full;            /* no node has given values */
   TesOperator *mass, *whole; /* over it: M, sigma M + K */
+  TesOperator
+      *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;
   TesVector *r, *d;    /* residual and correction of a solve */
   TesVector *load;     /* F, where it is the same at all times; NULL: it is not, or is not known yet */

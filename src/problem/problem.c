@@ -302,7 +302,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
   const struct {
     const char *name;
     int value, most;
-  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_SDIRK3},
+  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_IMEX_BDF2},
                  {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
                  {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
                  {"transport_form", (int)desc->transport_form, TES_TRANSPORT_CONSERVATIVE},

@@ -182,6 +182,8 @@ TesStatus tesi_problem_create_solver(TesProblem *problem);
 int tesi_diffusion_form(const TesProblem *problem, TesTermDesc *term);
 TesStatus tesi_diffusion_load(const TesProblem *problem, TesVector *b);
 int tesi_diffusion_shown(const TesProblem *problem, TesiShown *shown);
+/* The form with its transport term, also where steps take that from old values; terms as TesiEquation.form. */
+int tesi_transport_form(const TesProblem *problem, TesTermDesc *term);
 /* Whether there is a velocity. */
 bool tesi_problem_transports(const TesProblem *problem);
 

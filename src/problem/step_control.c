@@ -28,13 +28,18 @@ done:
 
 /* ---- by the velocity ----------------------------------------------------------------------------------- */
 
+double tesi_steps_rate(const TesProblem *p) {
+  const TesOperator *op = p->in_time->carrier ? p->in_time->carrier : p->op;
+  double node[TESI_MAX_POINTS];
+  tesi_gauss_lobatto(p->space->degree + 1, node, NULL);
+  return tesi_transport_of(op)->rate / (node[1] - node[0]);
+}
+
 /* The longest rung that is allowed: down at once, up by one after ten steps. */
 static void follow_velocity(TesProblem *p) {
   enum { WAIT = 10 };
   TesiInTime *it = p->in_time;
-  double node[TESI_MAX_POINTS];
-  tesi_gauss_lobatto(p->space->degree + 1, node, NULL);
-  const double rate = tesi_transport_of(p->op)->rate / (node[1] - node[0]),
+  const double rate = tesi_steps_rate(p),
                longest = rate > 0 ? tesi_step_rung(it->base, it->desc.cfl / rate) : it->base;
   it->since++;
   if (longest < it->dt * (1 - 1e-9) || it->step == 0) it->dt = longest, it->since = 0;

@@ -6,6 +6,8 @@
 
 /* Refuses what does not fit together; the first length, with which the first operators are made. */
 TesStatus tesi_steps_create(TesProblem *problem);
+/* Distances of nodes that the velocity crosses a unit of time. */
+double tesi_steps_rate(const TesProblem *problem);
 /* One step: again and shorter where its error is too large. */
 TesStatus tesi_steps_make(TesProblem *problem);
 

@@ -12,7 +12,12 @@ bool tesi_problem_transports(const TesProblem *p) {
   return any;
 }
 
-static int form(const TesProblem *p, TesTermDesc *term) {
+/* Whether steps take the transport term from old values. */
+static bool carries(const TesProblem *p) {
+  return p->in_time && tesi_time_method(p->in_time->desc.method)->carries;
+}
+
+int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
   const int n = tesi_diffusion_form(p, term);
   const TesFunction *const *b = p->numbered.data.b;
   const TesBoundary *boundary = p->numbered.boundary;
@@ -23,11 +28,15 @@ static int form(const TesProblem *p, TesTermDesc *term) {
                                                               : -(boundary[i].condition == TES_FLUX));
   term[n] = (TesTermDesc){.term = TES_TERM_TRANSPORT,
                           .b = {b[0], b[1], p->mesh->dim == 3 ? b[2] : NULL},
-                          .streamline = p->stabilization,
+                          .streamline = carries(p) ? TES_STREAMLINE_NONE : p->stabilization,
                           .conservative = p->conservative,
                           .through = boundary ? p->through : NULL,
                           .rate = p->in_time ? 2 / p->in_time->dt : 0};
   return n + 1;
+}
+
+static int form(const TesProblem *p, TesTermDesc *term) {
+  return carries(p) ? tesi_diffusion_form(p, term) : tesi_transport_form(p, term);
 }
 
 /* Of the unknowns, or (whole: the operator of all nodes) of all rows. */

@@ -22,6 +22,28 @@ done:
   return status;
 }
 
+/* The same, without a part of K that is taken of what the old values extrapolate to; with one value of order one. */
+TesStatus tesi_carrying_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const TesiEvolution *e = &s->evolution;
+  const int count = tesi_min(s->known, method->old);
+  double back[TESI_STEPPER_OLD], weight[TESI_STEPPER_OLD], sigma;
+  tesi_stepper_backward(s, count == 1 ? tesi_time_method(method->starter) : method, &sigma, back);
+  tesi_stepper_extrapolation(s, count, 1, weight);
+  TES_TRY(e->load(e->user, time + s->dt, s->b));
+  TES_TRY(tes_vector_copy(s->old[0], back[0], s->y));
+  for (int j = 1; j < count; j++) TES_TRY(tes_vector_axpy(back[j], s->old[j], s->y));
+  TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
+  TES_TRY(tes_vector_copy(s->old[0], weight[0], s->y));
+  for (int j = 1; j < count; j++) TES_TRY(tes_vector_axpy(weight[j], s->old[j], s->y));
+  TES_TRY(e->carry(e->user, s->y, s->b));
+  TES_TRY(tesi_stepper_guess(s, 1, u));
+  TES_TRY(e->solve(e->user, sigma / s->dt, time + s->dt, s->b, s->old[0], u));
+done:
+  return status;
+}
+
 /* (sigma M + K) u1 = F1 + F0 + 2 sigma M u0 - (sigma M + K) u0, sigma = 2 / dt. */
 TesStatus tesi_trapezoid(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;

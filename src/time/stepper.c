@@ -8,8 +8,8 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
   TesStatus status = TES_OK;
   TesiStepper *s = NULL;
   *stepper = NULL;
-  TES_CHECK(method >= TES_TIME_AUTO && method <= TES_TIME_SDIRK3, "the method in time is %d, expected 0..%d",
-            (int)method, TES_TIME_SDIRK3);
+  TES_CHECK(method >= TES_TIME_AUTO && method <= TES_TIME_IMEX_BDF2,
+            "the method in time is %d, expected 0..%d", (int)method, TES_TIME_IMEX_BDF2);
   TES_CHECK(guess >= 0 && guess <= TESI_STEPPER_OLD, "guesses from %d old values, expected 0..%d", guess,
             TESI_STEPPER_OLD);
   TES_NEW(&s);
@@ -83,7 +83,7 @@ TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
   TesStatus status = keep(stepper, time, u);
   const TesiTimeMethod *method = tesi_time_method(stepper->method);
   if (stepper->evolution.amounts) keep_amounts(stepper->evolution.amounts);
-  if (stepper->known < method->old) method = tesi_time_method(method->starter);
+  if (stepper->known < method->old && !method->carries) method = tesi_time_method(method->starter);
   if (status == TES_OK) status = method->step(stepper, method, time, u);
   return status;
 }

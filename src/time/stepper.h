@@ -34,7 +34,9 @@ typedef struct TesiEvolution {
    * at the beginning of the step, with which tolerances are measured. */
   TesStatus (*solve)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
                      TesVector *x);
-  TesiAmounts *amounts; /* NULL: none */
+  TesStatus (*carry)(void *user, const TesVector *x,
+                     TesVector *b); /* b <- b - C x, at the last load's time */
+  TesiAmounts *amounts;             /* NULL: none */
 } TesiEvolution;
 
 typedef struct TesiStepper TesiStepper;
@@ -43,6 +45,7 @@ typedef struct TesiStepper TesiStepper;
 typedef struct TesiTimeMethod {
   const char *name;
   TesTimeMethod starter; /* what makes the steps until there are `old` values; auto: none is needed */
+  bool carries;          /* it starts by itself, and takes transport from old values; not in K then */
   int old;               /* values before the step, u(t) among them, that it is made of */
   TesStatus (*step)(TesiStepper *stepper, const struct TesiTimeMethod *method, double time, TesVector *u);
   double sigma; /* times 1 / dt */
@@ -114,6 +117,8 @@ TesStatus tesi_stepper_rates(TesiStepper *stepper, double sigma, double time, co
 void tesi_stepper_begin_amounts(TesiStepper *stepper, int count, const double *back);
 void tesi_stepper_add_amounts(TesiStepper *stepper, double factor);
 TesStatus tesi_multistep(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
+TesStatus tesi_carrying_multistep(TesiStepper *stepper, const TesiTimeMethod *method, double time,
+                                  TesVector *u);
 TesStatus tesi_trapezoid(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 TesStatus tesi_runge_kutta(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 

@@ -293,7 +293,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "end earlier where the change a unit of time is this fraction of the largest solution so far, both in "
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
-   .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3"),
+   .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3",
+     "imex_bdf2"),
    .fallback = "auto", .help = "formula of a step (docs/time.md); auto: bdf2; navier_stokes has auto alone"},
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},

@@ -207,6 +207,10 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   return status == TES_OK ? add(op, (Pass){.what = CONVECTION, .sign = -1}, false, x, r) : status;
 }
 
+TesStatus tesi_transport_subtract(const TesOperator *op, const TesVector *x, TesVector *b) {
+  return add(op, (Pass){.what = CONVECTION, .sign = -1}, true, x->data, b->data);
+}
+
 TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y) {
   const TesStatus status = tes_vector_fill(y, 0);
   return status == TES_OK ? add(op, (Pass){.what = SLOPES, .sign = 1}, false, NULL, y->data) : status;

@@ -58,6 +58,8 @@ TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, doubl
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y);
 /* Another velocity, of which numbers at points and faces are made again; streamline terms stay or stay away. */
 TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]);
+/* b <- b - T x, T the transport term with its boundaries and streamlines. */
+TesStatus tesi_transport_subtract(const TesOperator *op, const TesVector *x, TesVector *b);
 /* y_i <- int b . grad phi_i */
 TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y);
 /* b_i += int f tau b . grad phi_i; f: that of all materials, material[materials] (NULL: f everywhere). */
