@@ -98,9 +98,12 @@ TesStatus tes_solver_create(TesContext *context, const TesSolverDesc *desc, TesS
   if (s->desc.tolerance == 0) s->desc.tolerance = 1e-9;
   if (s->desc.max_iterations == 0) s->desc.max_iterations = 100;
   if (s->desc.method == TES_METHOD_AUTO) s->desc.method = s->desc.multigrid ? TES_METHOD_FMG : TES_METHOD_CG;
+  if (s->desc.start_cycles == 0) s->desc.start_cycles = 1;
   if (s->desc.restart == 0) choose_restart(s);
   const bool stationary = s->desc.method == TES_METHOD_FMG || s->desc.method == TES_METHOD_VCYCLE;
   TES_CHECK(!stationary || s->desc.multigrid, "vcycle and fmg need a multigrid");
+  TES_CHECK(s->desc.start_cycles > 0, "start_cycles is %d, expected 1 or more, or 0 for 1",
+            s->desc.start_cycles);
   TES_CHECK(s->desc.method != TES_METHOD_CG || !s->desc.multigrid ||
                 tesi_multigrid_symmetric(s->desc.multigrid),
             "cg needs a symmetric cycle (order of smoothing reversed after): ask for one, or for gmres");

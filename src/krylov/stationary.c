@@ -20,7 +20,7 @@ done:
   return status;
 }
 
-/* The last V-cycle of the start corrects a defect computed in float64: a cycle that computes x itself leaves a
+/* The last V-cycles of the start correct a defect computed in float64: a cycle that computes x itself leaves a
  * residual of the size of its own round-off times |A| |x|, which for float32 is far too much, and for float64 still
  * shows at high degrees (patch solves replace values instead of correcting them). */
 static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) {
@@ -35,8 +35,10 @@ static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) 
   } else {
     TES_TRY(tesi_multigrid_start(s->desc.multigrid, b, x));
   }
-  TES_TRY(tesi_solver_residual(s, b, x, &relative));
-  TES_TRY(correct(s, relative * s->b_norm, x));
+  for (int i = 0; i < s->desc.start_cycles; i++) {
+    TES_TRY(tesi_solver_residual(s, b, x, &relative));
+    TES_TRY(correct(s, relative * s->b_norm, x));
+  }
 done:
   return status;
 }
@@ -50,7 +52,7 @@ static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector 
   bool stop = false;
   TesiCorrection correction = {.b = b->data, .x = x->data, .r = s->mg_b->data};
   if (s->full) TES_TRY(tesi_full_start(s->full, b, tesi_solver_factor(s, norm), x));
-  for (int iteration = s->full ? -1 : 0; !stop; iteration++) {
+  for (int iteration = s->full ? -s->desc.start_cycles : 0; !stop; iteration++) {
     correction.factor = tesi_solver_factor(s, norm);
     TES_TRY(s->desc.op->table->correct_residual(s->desc.op, &correction, &norm));
     if (iteration >= 0) status = tesi_solver_record(s, iteration, norm / s->b_norm, &stop);

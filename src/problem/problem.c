@@ -172,7 +172,9 @@ done:
 }
 
 static TesStatus create_iteration(TesProblem *p) {
+  const bool is_flow = p->equation->flow && !p->equation->flow->scalar;
   const TesSolverDesc solver = {.op = p->op,
+                                .start_cycles = is_flow ? 2 : 1, /* one leaves up to 40 times the error */
                                 .multigrid = p->multigrid,
                                 .method = p->method,
                                 .full_start = p->full_start,
