@@ -165,15 +165,20 @@ static int64_t cell_at(const TesSpace *space, int face, int64_t i) {
   return cell;
 }
 
+/* Of a box; cuts between ranks are no boundary. */
+static bool is_wanted(const TesiBatches *b, const bool *wanted, int face) {
+  return wanted[face] && !tesi_mesh_cut(b->space->mesh, face);
+}
+
 static TesStatus faces_of_box(const TesiBatches *b, const bool *wanted, TesiBoundaryFace **face,
                               int64_t *count) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
   int64_t at = 0;
-  for (int f = 0; f < b->boundaries; f++) at += wanted[f] ? cells_of_face(b->box, f) : 0;
+  for (int f = 0; f < b->boundaries; f++) at += is_wanted(b, wanted, f) ? cells_of_face(b->box, f) : 0;
   TES_ALLOC(face, at);
   for (int f = 0; f < b->boundaries; f++)
-    for (int64_t i = 0; wanted[f] && i < cells_of_face(b->box, f); i++)
+    for (int64_t i = 0; is_wanted(b, wanted, f) && i < cells_of_face(b->box, f); i++)
       (*face)[(*count)++] = (TesiBoundaryFace){cell_at(b->box, f, i), f, f};
 done:
   return status;

@@ -262,7 +262,7 @@ static TesStatus lift_on_host(const TesSpace *space, const TesFunction *const *g
   TES_ALLOC(&wanted, b->boundaries + 1);
   TES_ALLOC(&nodes.first, b->boundaries + 1);
   for (int i = 0; g && i < b->boundaries; i++) {
-    wanted[i] = g[i] && tes_space_given(space, i);
+    wanted[i] = g[i] && tes_space_given(space, i) && (!b->box || !tesi_mesh_cut(space->mesh, i));
     any = any || wanted[i];
     normals = normals || (wanted[i] && tesi_function_uses(g[i]));
   }
@@ -270,7 +270,7 @@ static TesStatus lift_on_host(const TesSpace *space, const TesFunction *const *g
   if (normals) TES_TRY(list_normals(b, wanted, &nodes));
   for (int i = 0; any && i < b->boundaries; i++)
     if (wanted[i]) TES_TRY(put_values(&nodes, g[i], nodes.first[i], nodes.first[i + 1], u));
-  if (any) TES_TRY(share_values(space, &nodes, u));
+  if (!b->box) TES_TRY(share_values(space, &nodes, u));
 done:
   free_nodes(ctx, &nodes);
   tesi_free(ctx, &wanted);

@@ -47,6 +47,7 @@ static TesStatus multiply_axes(const TesSpace *space, double *w) {
   }
   tesi_team_for(tesi_team_threads(ctx, space->length), (int64_t)axis[1].nodes * axis[2].nodes, multiply_rows,
                 &(Rows){axis, line, w});
+  tesi_exchange_sum(space->layout->shared, TES_DOUBLE, w);
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &line[d]);
   return status;

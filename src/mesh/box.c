@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "mesh/mesh.h"
+#include "parallel/comm.h"
 
 static TesStatus check(TesContext *ctx, const TesMeshDesc *desc, int dim) {
   TesStatus status = TES_OK;
@@ -47,16 +48,37 @@ static TesStatus fill(TesMesh *mesh, const TesMeshDesc *desc, int d) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const bool exists = d < mesh->dim;
-  const int n = mesh->box[d] = exists ? desc->cells[d] << desc->refine : 1;
+  const int n = mesh->box[d], first = mesh->window[d].first;
   TES_ALLOC(&mesh->coordinates[d], n + 1);
-  for (int i = 0; i <= n; i++) mesh->coordinates[d][i] = exists ? coordinate(desc, d, n, i) : i;
+  for (int i = 0; i <= n; i++)
+    mesh->coordinates[d][i] = exists ? coordinate(desc, d, mesh->window[d].cells, first + i) : i;
   mesh->cells *= n;
   mesh->box_periodic[d] = exists && mesh->kind == TES_MESH_BOX && desc->periodic[d];
 done:
   return status;
 }
 
-TesStatus tesi_mesh_create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDesc *desc, TesMesh **mesh) {
+/* Ranks have layers of the last direction, cut where most coarsenings leave a vertex. */
+static TesStatus cut(TesMesh *mesh) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int ranks = tesi_ranks(ctx), d = mesh->dim - 1, n = mesh->window[d].cells;
+  if (ranks == 1 || mesh->kind != TES_MESH_BOX) return TES_OK;
+  const int rank = tesi_context_communicator(ctx)->rank;
+  int layer = 1;
+  TES_CHECK(n >= ranks, "%d cells in direction %c are cut between ranks, of which there are %d", n, "xyz"[d],
+            ranks);
+  while (n % (2 * layer) == 0 && n / (2 * layer) >= ranks) layer *= 2;
+  const int64_t layers = n / layer;
+  mesh->window[d].first = (int)(layers * rank / ranks) * layer;
+  mesh->box[d] = (int)(layers * (rank + 1) / ranks) * layer - mesh->window[d].first;
+done:
+  return status;
+}
+
+/* window: of each direction whose cells desc has; NULL: desc has all cells. */
+static TesStatus create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDesc *desc,
+                             const TesiWindow *window, TesMesh **mesh) {
   TesStatus status = TES_OK;
   TesMesh *m = NULL;
   const int dim = desc->dim ? desc->dim : 3;
@@ -64,12 +86,22 @@ TesStatus tesi_mesh_create_grid(TesContext *ctx, TesMeshKind kind, const TesMesh
   TES_TRY(check(ctx, desc, dim));
   TES_TRY(tesi_mesh_new(ctx, kind, dim, desc->geometry_degree, &m));
   m->cells = 1;
+  for (int d = 0; d < 3; d++) {
+    m->box[d] = d < dim ? desc->cells[d] << desc->refine : 1;
+    m->window[d] = (TesiWindow){0, m->box[d]};
+  }
+  if (!window) TES_TRY(cut(m));
   for (int d = 0; d < 3; d++) TES_TRY(fill(m, desc, d));
+  for (int d = 0; window && d < 3; d++) m->window[d] = window[d];
   *mesh = m;
   m = NULL;
 done:
   tes_mesh_destroy(&m);
   return status;
+}
+
+TesStatus tesi_mesh_create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDesc *desc, TesMesh **mesh) {
+  return create_grid(ctx, kind, desc, NULL, mesh);
 }
 
 /* Whether n cells become fewer; 2 and 3 stay. */
@@ -85,6 +117,12 @@ static int halved_cells(const double *x, int n) {
   return n / 2 + single;
 }
 
+/* Whether a cut parts two cells that would be one. */
+static bool parts_pairs(const TesMesh *mesh, int d) {
+  const bool whole = mesh->box[d] == mesh->window[d].cells;
+  return tesi_reduce_any(mesh->context, !whole && (mesh->window[d].first % 2 || mesh->box[d] % 2));
+}
+
 /* Those of the directions that can still be halved in which cells are narrow, by their mean widths. Neighbours
  * along the wide side of a cell are coupled weakly: smoothers leave errors that change fast there, which a mesh
  * halved in that direction could not show. */
@@ -94,10 +132,11 @@ static void choose_directions(const TesMesh *mesh, bool halve[3]) {
   for (int d = 0; d < mesh->dim; d++) {
     const int n = mesh->box[d];
     width[d] = (mesh->coordinates[d][n] - mesh->coordinates[d][0]) / n;
-    if (can_be_halved(n)) narrow = fmin(narrow, width[d]);
+    tesi_reduce(mesh->context, TESI_MAXIMUM, 1, &width[d]);
+    halve[d] = can_be_halved(mesh->window[d].cells) && !parts_pairs(mesh, d);
+    if (halve[d]) narrow = fmin(narrow, width[d]);
   }
-  for (int d = 0; d < 3; d++)
-    halve[d] = d < mesh->dim && can_be_halved(mesh->box[d]) && width[d] <= most * narrow;
+  for (int d = 0; d < 3; d++) halve[d] = d < mesh->dim && halve[d] && width[d] <= most * narrow;
 }
 
 TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
@@ -105,6 +144,7 @@ TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
   TesStatus status = TES_OK;
   double *halved[3] = {NULL, NULL, NULL};
   TesMeshDesc desc = {.dim = mesh->dim, .geometry_degree = mesh->geometry_degree};
+  TesiWindow window[3] = {{0, 1}, {0, 1}, {0, 1}};
   bool halve[3], any = false;
   *coarse = NULL;
   choose_directions(mesh, halve);
@@ -112,14 +152,17 @@ TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
     const int n = mesh->box[d], cells = desc.cells[d] = halve[d] ? halved_cells(mesh->coordinates[d], n) : n;
     desc.coordinates[d] = mesh->coordinates[d];
     desc.periodic[d] = mesh->box_periodic[d];
+    window[d] = mesh->window[d];
     if (!halve[d]) continue;
+    window[d].first /= 2;
+    window[d].cells = n == mesh->window[d].cells ? cells : window[d].cells / 2;
     TES_ALLOC(&halved[d], cells + 1);
     for (int i = 0; i < cells; i++) halved[d][i] = mesh->coordinates[d][2 * i];
     halved[d][cells] = mesh->coordinates[d][n];
     desc.coordinates[d] = halved[d];
     any = true;
   }
-  if (any) TES_TRY(tesi_mesh_create_grid(ctx, TES_MESH_BOX, &desc, coarse));
+  if (any) TES_TRY(create_grid(ctx, TES_MESH_BOX, &desc, window, coarse));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &halved[d]);
   return status;

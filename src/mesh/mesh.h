@@ -6,6 +6,12 @@
 #include "mesh/forest/forest_p4est.h"
 #include "tessera/mesh.h"
 
+/* Which cells of a direction of a box are here: `box[d]` of them, of all ranks' `cells`, from number `first` on. On one
+ * rank: all. */
+typedef struct TesiWindow {
+  int first, cells;
+} TesiWindow;
+
 struct TesMesh {
   atomic_int references;
   TesContext *context;
@@ -16,6 +22,7 @@ struct TesMesh {
   int box[3];
   double *coordinates[3]; /* [box[d] + 1]; {0, 1} in directions that do not exist */
   bool box_periodic[3];   /* of kind box: opposite faces are one */
+  TesiWindow window[3];   /* of kind box */
   /* Kind forest, and cells made of trees: the coarse mesh, NULL: neither. Cells of trees are their own leaves. */
   TesiTrees *coarse;
   const TesiP4est *p4est; /* the functions; NULL: cells of trees */
@@ -49,6 +56,12 @@ TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesM
 TesStatus tesi_mesh_coarsen_forest(const TesMesh *mesh, TesMesh **coarse);
 /* *mesh <- refined where the description says. On failure *mesh is NULL. */
 TesStatus tesi_mesh_refine_where(const TesMeshDesc *desc, TesMesh **mesh);
+
+/* Whether a face of a box is a cut between ranks: no boundary. */
+static inline bool tesi_mesh_cut(const TesMesh *m, int face) {
+  const TesiWindow *w = &m->window[face / 2];
+  return m->kind == TES_MESH_BOX && (face & 1 ? w->first + m->box[face / 2] < w->cells : w->first > 0);
+}
 
 /* Grid position of a cell of a box. */
 static inline void tesi_mesh_at(const TesMesh *m, int64_t cell, int at[3]) {

@@ -58,7 +58,7 @@ bool tes_mesh_on_boundary(const TesMesh *mesh, int64_t cell, int face, int *boun
   if (!mesh->coarse) {
     int at[3];
     tesi_mesh_at(mesh, tesi_mesh_box_cell(mesh, cell), at);
-    if (at[d] != (face & 1 ? mesh->box[d] - 1 : 0)) return false;
+    if (at[d] != (face & 1 ? mesh->box[d] - 1 : 0) || tesi_mesh_cut(mesh, face)) return false;
   } else {
     const int32_t at = mesh->leaves.origin[3 * cell + d],
                   length = (int32_t)1 << (mesh->depth - mesh->leaves.level[cell]);

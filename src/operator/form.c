@@ -157,7 +157,8 @@ TesStatus tesi_diffusion_create(TesOperator *op) {
   TES_TRY(take_constant(ctx, d->c_function, 0, false, "the reaction coefficient c", &d->c));
   op->singular = d->c == 0;
   for (int face = 0; face < 6; face++) {
-    const TesTermDesc *robin = tesi_form_term(form, TES_TERM_ROBIN, face);
+    const bool cut = face < 2 * op->space->dim && tesi_mesh_cut(op->space->mesh, face);
+    const TesTermDesc *robin = cut ? NULL : tesi_form_term(form, TES_TERM_ROBIN, face);
     d->alpha_function[face] = robin ? (TesFunction *)robin->a.all : NULL;
     TES_TRY(
         take_constant(ctx, d->alpha_function[face], 0, false, "a Robin coefficient alpha", &d->alpha[face]));

@@ -30,11 +30,13 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   return status == TES_OK ? sum(op, d) : status;
 }
 
-/* b <- b - A u, where b is in every copy: the parts of A u apart. */
+/* b <- b - A u, where b is in every copy: the parts of A u apart. Of boxes it is done by an operator on all nodes,
+ * which is one of all ranks itself. */
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesVector *part = NULL;
+  if (tesi_is_separable(op)) return op->local->lift(op, u, b);
   TES_TRY(tesi_vector_create_on(op->space->layout, TES_DOUBLE, &part));
   TES_TRY(op->local->lift(op, u, part));
   TES_TRY(sum(op, part->data));
@@ -71,10 +73,13 @@ TesStatus tesi_operator_share(TesOperator *op) {
   TesStatus status = TES_OK;
   if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_parts) return TES_OK; /* parts have their own */
   TES_CHECK(!tesi_has_kernels(ctx), "several ranks compute on devices without kernels: cpu");
-  TES_CHECK(
-      op->kind == &tesi_operator_mapped && op->space->mesh->kind == TES_MESH_FOREST,
-      "several ranks have forests and operators of kinds mapped and parts on them; this one is of kind %s",
-      op->kind->name);
+  const TesMeshKind mesh = op->space->mesh->kind;
+  const bool known = mesh == TES_MESH_FOREST ? op->kind == &tesi_operator_mapped
+                                             : mesh == TES_MESH_BOX && tesi_is_separable(op);
+  TES_CHECK(known,
+            "several ranks have operators of kinds mapped (on forests), separable and parts; this one is of "
+            "kind %s",
+            op->kind->name);
   op->local = op->table;
   op->table = &table;
   if (tesi_reduce_any(ctx, !op->singular)) op->singular = 0;

@@ -11,14 +11,14 @@ done:
   return status;
 }
 
-TesStatus tesi_layout_create(TesContext *ctx, int64_t length, int64_t owned, int64_t first,
-                             const TesiSharers *sharers, TesiLayout **layout) {
+TesStatus tesi_layout_create(TesContext *ctx, int64_t length, TesiOwned block, const TesiSharers *sharers,
+                             TesiLayout **layout) {
   TesStatus status = TES_OK;
   TES_TRY(create(ctx, length, layout));
-  (*layout)->owned = owned;
+  (*layout)->owned = block.owned;
   (*layout)->blocks = 1;
-  (*layout)->block[0] = (TesiOwned){0, owned, first};
-  (*layout)->global = tesi_reduce_count(ctx, owned);
+  (*layout)->block[0] = block;
+  (*layout)->global = tesi_reduce_count(ctx, block.owned);
   if (sharers) TES_TRY(tesi_exchange_create(ctx, sharers, NULL, &(*layout)->shared));
 done:
   if (status != TES_OK) tesi_layout_destroy(layout);
@@ -26,7 +26,7 @@ done:
 }
 
 TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout **layout) {
-  return tesi_layout_create(ctx, length, length, 0, NULL, layout);
+  return tesi_layout_create(ctx, length, (TesiOwned){0, length, 0}, NULL, layout);
 }
 
 TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,

@@ -31,9 +31,9 @@ typedef struct TesiLayout {
 
 /* All entries are owned. */
 TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout **layout);
-/* One block, which begins at entry 0. sharers (NULL: nothing is shared) are read, `sum` is the caller's to make. */
-TesStatus tesi_layout_create(TesContext *ctx, int64_t length, int64_t owned, int64_t first,
-                             const TesiSharers *sharers, TesiLayout **layout);
+/* Of one block. sharers (NULL: nothing is shared) are read, `sum` is the caller's to make. */
+TesStatus tesi_layout_create(TesContext *ctx, int64_t length, TesiOwned block, const TesiSharers *sharers,
+                             TesiLayout **layout);
 /* Of vectors that hold those of the parts one after the other; it has no exchanges of its own. */
 TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,
                                    TesiLayout **layout);

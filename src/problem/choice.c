@@ -12,10 +12,10 @@
 /* Boxes. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a
  * few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients: every level
  * tries which smoother serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it does not
- * reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes: chebyshev, or patches of cells
- * or of lines of them where these are stretched, whose cycles are symmetric, inside cg from the start that full
- * multigrid makes: a sixth of a cycle that saves one to three. The first row that fits holds; full multigrid makes its
- * own start, so that V-cycles, or cg alone, take its place where there is a guess. */
+ * reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes, and boxes of several ranks:
+ * chebyshev, or patches of cells or of lines of them where these are stretched, whose cycles are symmetric, inside
+ * cg from the start that full multigrid makes: a sixth of a cycle that saves one to three. The first row that fits
+ * holds; full multigrid makes its own start, so that V-cycles, or cg alone, take its place where there is a guess. */
 enum { BOX = 1, OTHER = 2, NO = 1, YES = 2, ONE_WAY = 4, ANY = 7 };
 enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
 static const struct {
@@ -175,9 +175,11 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
     survey.stretch = TESI_EVEN; /* no smoother of lines or cells serves several components */
   warn(p, &survey);
   const TesiSituation situation = {
-      .mesh = p->equation->couples ? TES_MESH_CELLS : p->mesh->kind,
+      .mesh = p->equation->couples || tesi_ranks(ctx) > 1 ? TES_MESH_CELLS : p->mesh->kind,
       .constant = tesi_operator_constant(p->levels),
-      .stretch = p->mesh->kind == TES_MESH_BOX || has_cell_patches(p->space) ? survey.stretch : TESI_EVEN,
+      .stretch = (p->mesh->kind == TES_MESH_BOX && tesi_ranks(ctx) == 1) || has_cell_patches(p->space)
+                     ? survey.stretch
+                     : TESI_EVEN,
       .guess = p->start || p->in_time,
       .smoother = p->options.smoother,
       .method = p->options.method};

@@ -56,7 +56,12 @@ done:
   return status;
 }
 
+static const char *wants_one_rank(const TesOperator *op) {
+  return op->local ? "it does not reach over the cuts between ranks; use chebyshev or jacobi" : NULL;
+}
+
 static const char *wants_patches(const TesOperator *op) {
+  if (wants_one_rank(op)) return wants_one_rank(op);
   return tesi_is_diffusion(op) || is_broken(op)
              ? NULL
              : "it is for operators over a box (separable, quadrature, saddle, dg)";
@@ -67,11 +72,12 @@ static const char *wants_diagonal(const TesOperator *op) {
 }
 
 static const char *wants_box(const TesOperator *op) {
+  if (wants_one_rank(op)) return wants_one_rank(op);
   return tesi_is_diffusion(op) ? NULL : "it is for operators over a box (separable, quadrature)";
 }
 
 static const char *wants_mapped(const TesOperator *op) {
-  if (op->local) return "its patches end at the cuts between ranks; use chebyshev";
+  if (wants_one_rank(op)) return wants_one_rank(op);
   return op->kind == &tesi_operator_mapped ? NULL
                                            : "it is for mapped operators; boxes have vertex patches (patch)";
 }
@@ -113,7 +119,8 @@ static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
-  const bool any = smoother->kind == TES_SMOOTHER_AUTO, box = tesi_is_diffusion(smoother->op);
+  const bool any = smoother->kind == TES_SMOOTHER_AUTO,
+             box = tesi_is_diffusion(smoother->op) && !smoother->op->local;
   if (any) smoother->kind = box || is_broken(smoother->op) ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;

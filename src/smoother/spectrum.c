@@ -26,6 +26,7 @@ static double start_value(int64_t n) {
 
 void tesi_start_vector(const TesSpace *space, double *v) {
   const TesiAxis *axis = space->axis;
+  const int64_t number = space->layout->block[0].first - space->layout->block[0].start; /* of node 0 */
   int64_t n = 0;
   for (int k = 0; k < axis[2].nodes; k++)
     for (int j = 0; j < axis[1].nodes; j++)
@@ -33,7 +34,7 @@ void tesi_start_vector(const TesSpace *space, double *v) {
         const bool unknown = i >= tesi_axis_first(&axis[0]) && i < tesi_axis_end(&axis[0]) &&
                              j >= tesi_axis_first(&axis[1]) && j < tesi_axis_end(&axis[1]) &&
                              k >= tesi_axis_first(&axis[2]) && k < tesi_axis_end(&axis[2]);
-        v[n] = unknown ? start_value(n) : 0;
+        v[n] = unknown ? start_value(number + n) : 0;
       }
 }
 

@@ -43,7 +43,9 @@ static TesStatus create_scalar(TesSpace *s) {
   TesStatus status = TES_OK;
   if (s->mesh->kind == TES_MESH_BOX) {
     TES_TRY(tesi_space_fill_axes(s));
-    TES_CHECK(s->dofs > 0, "no unknowns: degree %d, and Dirichlet values at all vertices", s->degree);
+    if (tesi_ranks(ctx) > 1) TES_TRY(tesi_space_lay_out(s));
+    TES_CHECK(tesi_reduce_any(ctx, s->dofs > 0),
+              "no unknowns: degree %d, and Dirichlet values at all vertices", s->degree);
   } else {
     TES_TRY(tesi_cells_create(s, &s->view));
     s->length = s->view->length;

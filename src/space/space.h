@@ -13,7 +13,7 @@
 /* One direction of a tensor-product space: all that 1D kernels need. */
 typedef struct TesiAxis {
   int degree, cells, nodes; /* nodes = cells * degree + 1; in directions that do not exist: 0, 1, 1 */
-  bool natural[2];          /* at the lower and upper end: free, not Dirichlet */
+  bool natural[2];          /* at the lower and upper end: free, not Dirichlet; cuts between ranks too */
   bool uniform;             /* all cells equally wide, up to round-off of the coordinates */
   bool odd_end;             /* all but the last: what remains where an odd number of equal cells is halved */
   double *h;                /* [cells] widths */
@@ -98,6 +98,8 @@ static inline int tesi_axis_end(const TesiAxis *axis) {
 
 /* ---- steps of tes_space_create() ---- */
 TesStatus tesi_space_fill_axes(TesSpace *space);
+/* space->layout, of a box of which ranks have layers: each owns all of its nodes but those on its lower cut. */
+TesStatus tesi_space_lay_out(TesSpace *space);
 /* The only part of a space of one component, whose length is set, is itself. */
 void tesi_space_be_own_part(TesSpace *space);
 /* The components of a space whose mesh, degree, parts and given are set. */

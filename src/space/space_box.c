@@ -24,7 +24,8 @@ static TesStatus fill_axis(TesSpace *space, int d) {
   axis->degree = exists ? space->degree : 0;
   axis->cells = space->mesh->box[d];
   axis->nodes = axis->cells * axis->degree + 1;
-  for (int end = 0; end < 2; end++) axis->natural[end] = !exists || !space->given[2 * d + end];
+  for (int end = 0; end < 2; end++)
+    axis->natural[end] = !exists || !space->given[2 * d + end] || tesi_mesh_cut(space->mesh, 2 * d + end);
   TES_ALLOC(&axis->h, axis->cells);
   TES_ALLOC(&axis->x, axis->nodes);
   if (exists) tesi_gauss_lobatto(axis->degree + 1, points, NULL);
@@ -50,6 +51,56 @@ TesStatus tesi_space_fill_axes(TesSpace *space) {
     space->dofs *= tesi_axis_end(&space->axis[d]) - tesi_axis_first(&space->axis[d]);
   }
 done:
+  return status;
+}
+
+/* The layers of nodes at both ends, which a rank shares with the one before and the one behind: entries [3], of both
+ * neighbours and of this rank. */
+static TesStatus list_sharers(const TesSpace *s, int64_t layer, TesiSharers *to) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int face = 2 * (s->dim - 1), rank = tesi_context_communicator(ctx)->rank;
+  const bool cut[2] = {tesi_mesh_cut(s->mesh, face), tesi_mesh_cut(s->mesh, face + 1)};
+  int64_t at = 0;
+  TES_ALLOC(&to->rank, 3);
+  TES_ALLOC(&to->first, 4);
+  TES_ALLOC(&to->entry, 4 * layer);
+  for (int other = -1; other <= 1; other++) {
+    const bool at_end[2] = {cut[0] && other <= 0, cut[1] && other >= 0};
+    if (other && !at_end[other > 0]) continue;
+    for (int end = 0; end < 2; end++)
+      for (int64_t i = 0; at_end[end] && i < layer; i++)
+        to->entry[at++] = (int32_t)(end ? s->length - layer + i : i);
+    to->rank[to->ranks++] = rank + other;
+    to->first[to->ranks] = at;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_space_lay_out(TesSpace *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const int d = s->dim - 1;
+  const TesiAxis *axis = s->axis;
+  const int64_t layer = s->length / axis[d].nodes, start = tesi_mesh_cut(s->mesh, 2 * d) ? layer : 0,
+                number = (int64_t)s->mesh->window[d].first * axis[d].degree * layer;
+  TesiSharers sharers = {0};
+  bool *left_out = NULL;
+  TES_TRY(list_sharers(s, layer, &sharers));
+  TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){start, s->length - start, number + start}, &sharers,
+                             &s->layout));
+  TES_ALLOC(&left_out, s->length);
+  for (int64_t i = 0; i < s->length; i++) {
+    const int64_t at[3] = {i % axis[0].nodes, i / axis[0].nodes % axis[1].nodes,
+                           i / axis[0].nodes / axis[1].nodes};
+    for (int e = 0; e < 3; e++)
+      left_out[i] = left_out[i] || at[e] < tesi_axis_first(&axis[e]) || at[e] >= tesi_axis_end(&axis[e]);
+  }
+  TES_TRY(tesi_exchange_create(ctx, &sharers, left_out, &s->layout->sum));
+done:
+  tesi_sharers_free(ctx, &sharers);
+  tesi_free(ctx, &left_out);
   return status;
 }
 

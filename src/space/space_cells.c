@@ -113,7 +113,7 @@ static TesStatus constrain(TesiCellView *s, const TesiSharers *sharers) {
                         &(Marks){s, marked, NULL}));
   TES_TRY(share_marks(s, marked));
   TES_TRY(list_constrained(ctx, s, marked));
-  if (!s->layout->shared) goto done;
+  if (!s->layout->shared || s->layout->sum) goto done;
   TES_ALLOC(&left_out, s->length);
   for (int64_t i = 0; i < s->length - s->dofs; i++) left_out[s->constrained[i]] = true;
   TES_TRY(tesi_exchange_create(ctx, sharers, left_out, &s->layout->sum));
@@ -144,8 +144,9 @@ static void number_box(TesiCellView *s) {
   tesi_team_for(tesi_team_threads(s->context, s->cells * s->cell_nodes), s->cells, number_cells, s);
 }
 
-static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
-  TesContext *ctx = context;
+/* layout: the space's, of a box; NULL: it follows from the nodes. */
+static TesStatus number_nodes(TesiCellView *s, const TesiLayout *layout) {
+  TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesiGeometry *geometry;
   const TesNumberingDesc by_cells = {.degree = s->degree};
@@ -170,8 +171,11 @@ static TesStatus number_nodes(TesContext *context, TesiCellView *s) {
     TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
     TES_TRY(tesi_geometry_number(geometry, &by_cells, s->index, &s->length));
   }
-  if (s->mesh->kind == TES_MESH_FOREST)
-    TES_TRY(tesi_layout_create(ctx, nodes.nodes, nodes.owned, nodes.first, &nodes.sharers, &s->layout));
+  if (layout)
+    s->layout = tesi_layout_retain(layout);
+  else if (s->mesh->kind == TES_MESH_FOREST)
+    TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){0, nodes.owned, nodes.first}, &nodes.sharers,
+                               &s->layout));
   else
     TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
   TES_TRY(constrain(s, &nodes.sharers));
@@ -200,7 +204,7 @@ TesStatus tesi_cells_create(const TesSpace *space, TesiCellView **cells) {
   memcpy(s->given, space->given, (size_t)names + 1);
   tesi_gauss_lobatto(s->n, s->node, NULL);
   if (s->n <= TESI_HANGING_NODES) tesi_hanging_halves(s->n, s->halves);
-  TES_TRY(number_nodes(ctx, s));
+  TES_TRY(number_nodes(s, space->layout));
   *cells = s;
   s = NULL;
 done:

@@ -32,6 +32,8 @@ typedef struct TesiTransferTable {
 
 struct TesTransfer {
   const TesiTransferTable *table;
+  const TesiTransferTable *local; /* of kind box on several ranks: the kind's own, of this rank's cells */
+  void *owned;                    /* there: a fine vector with zeros in what others own */
   TesContext *context;
   TesSpace *coarse, *fine;
   int64_t coarse_length, fine_length;
@@ -59,6 +61,8 @@ typedef struct TesiTransferKind {
 } TesiTransferKind;
 extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_rt, tesi_transfer_parts;
 
+/* The last step of creations of kind box on several ranks. */
+TesStatus tesi_transfer_share(TesTransfer *transfer);
 /* The plain versions of kind box. */
 TesStatus tesi_transfer_box_prolongate_ref(const TesTransfer *transfer, const double *coarse, bool add,
                                            double *fine);

@@ -168,7 +168,7 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
   TesStatus status = TES_OK;
   const bool saddle =
                  c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) || tesi_is_dg(c->op),
-             box = tesi_is_diffusion(c->op) || saddle;
+             box = (tesi_is_diffusion(c->op) && !c->op->local) || saddle;
   TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
             "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
             "meshes");

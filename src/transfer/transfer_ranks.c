@@ -1,0 +1,63 @@
+/* Transfers of kind box on several ranks: each has the coarse cells over its fine ones, and cuts lie on coarse
+ * vertices. So prolongation needs nobody. A node on a cut is restricted by the rank that owns it alone, and what comes
+ * to coarse nodes from both sides is summed. */
+#include <string.h>
+#include "device/kernel.h"
+#include "transfer/transfer.h"
+
+static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
+  return t->local->prolongate(t, coarse, add, fine);
+}
+
+static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const size_t size = tesi_precision_size(t->precision);
+  const TesiOwned *own = &t->fine->layout->block[0];
+  memcpy((char *)t->owned + (size_t)own->start * size, (const char *)fine + (size_t)own->start * size,
+         (size_t)own->owned * size);
+  TES_TRY(t->local->restrict_(t, t->owned, coarse));
+  tesi_exchange_sum(t->coarse->layout->sum, t->precision, coarse);
+done:
+  return status;
+}
+
+static void destroy(TesTransfer *t) {
+  t->local->destroy(t);
+  tesi_free(t->context, &t->owned);
+}
+
+static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool add, double *fine) {
+  return t->local->prolongate_ref(t, coarse, add, fine);
+}
+
+static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *coarse) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  const TesiOwned *own = &t->fine->layout->block[0];
+  double *owned = NULL;
+  TES_ALLOC(&owned, t->fine_length);
+  memcpy(owned + own->start, fine + own->start, (size_t)own->owned * sizeof *owned);
+  TES_TRY(t->local->restrict_ref(t, owned, coarse));
+  tesi_exchange_sum(t->coarse->layout->sum, TES_DOUBLE, coarse);
+done:
+  tesi_free(ctx, &owned);
+  return status;
+}
+
+static const TesiTransferTable table = {.prolongate = prolongate,
+                                        .restrict_ = restrict_,
+                                        .destroy = destroy,
+                                        .prolongate_ref = prolongate_ref,
+                                        .restrict_ref = restrict_ref};
+
+TesStatus tesi_transfer_share(TesTransfer *t) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(!tesi_has_kernels(ctx), "several ranks compute on devices without kernels: cpu");
+  TES_TRY(tesi_alloc(ctx, (size_t)t->fine_length, tesi_precision_size(t->precision), &t->owned));
+  t->local = t->table;
+  t->table = &table;
+done:
+  return status;
+}
