@@ -303,6 +303,54 @@ static void unstable_steps_end(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* Steady flow with continuous elements: orders on trees with hanging nodes, and iterations that do not grow. */
+static void steady_flow_on_trees(void **state) {
+  TesContext *ctx = make_context();
+  TesFunction *corner = expression(ctx, "0.3 - x"), *u[2], *f[2], *pressure = expression(ctx, "x*y");
+  double error[2][2];
+  (void)state;
+  u[0] = expression(ctx, "sin(pi*x)*cos(pi*y)"), u[1] = expression(ctx, "-cos(pi*x)*sin(pi*y)");
+  f[0] = expression(ctx, "2*pi*pi*sin(pi*x)*cos(pi*y) + y");
+  f[1] = expression(ctx, "-2*pi*pi*cos(pi*x)*sin(pi*y) + x");
+  const TesBoundary boundary = {.g = {u[0], u[1]}};
+  for (int degree = 2; degree <= 4; degree += 2)
+    for (int level = 0; level < 2; level++) {
+      TesMesh *mesh;
+      TesProblem *p;
+      TesSolveResult result;
+      TesFlowResult flow;
+      const int cells = 4 << level;
+      const TesMeshDesc desc = {
+          .kind = TES_MESH_FOREST, .dim = 2, .cells = {cells, cells}, .refine_where = corner};
+      const TesStatus status = tes_mesh_create(ctx, &desc, &mesh);
+      if (status == TES_MISSING) continue;
+      assert_ok(ctx, status);
+      const TesProblemDesc stokes = {.equation = TES_STOKES,
+                                     .mesh = mesh,
+                                     .degree = degree,
+                                     .data = {.f = {f[0], f[1]}},
+                                     .boundaries = 1,
+                                     .boundary = &boundary,
+                                     .exact = {u[0], u[1], pressure},
+                                     .solver = {.tolerance = 1e-11}};
+      assert_ok(ctx, tes_problem_create(ctx, &stokes, &p));
+      assert_ok(ctx, tes_problem_solve(p, &result));
+      assert_ok(ctx, tes_problem_flow(p, &flow));
+      printf("steady, degree %d: %d iterations, errors %.3e and %.3e\n", degree, result.iterations,
+             flow.velocity_l2, flow.pressure_l2);
+      assert_true(result.iterations < 40);
+      error[level][0] = flow.velocity_l2, error[level][1] = flow.pressure_l2;
+      if (level) assert_true(log2(error[0][0] / error[1][0]) > degree + 0.7);
+      if (level) assert_true(log2(error[0][1] / error[1][1]) > degree - 0.3);
+      tes_problem_destroy(&p);
+      tes_mesh_destroy(&mesh);
+    }
+  for (int c = 0; c < 2; c++) tes_function_destroy(&u[c]), tes_function_destroy(&f[c]);
+  tes_function_destroy(&corner), tes_function_destroy(&pressure);
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
 static void assert_refused(Flow *s, const char *part) {
   TesProblem *p;
   tesi_context_forget(s->ctx);
@@ -340,6 +388,7 @@ int main(void) {
                                      cmocka_unit_test(walls_at_rest_win),
                                      cmocka_unit_test(checkpoints_go_on_bit_for_bit),
                                      cmocka_unit_test(unstable_steps_end),
+                                     cmocka_unit_test(steady_flow_on_trees),
                                      cmocka_unit_test(what_cannot_be_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

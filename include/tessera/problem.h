@@ -149,9 +149,9 @@ typedef TesStatus (*TesLoadCallback)(void *user, const TesSpace *space, TesVecto
 typedef struct TesProblemDesc {
   TesEquation equation;
   const TesMesh *mesh; /**< a reference is kept */
-  int degree;          /**< 0 means 4, flows 2; limits: TesSpaceDesc */
-  /** Auto: q, flows rt. Poisson over boxes also has dg: discontinuous Q_k and interior penalties; a and c constants, no
-   * Robin boundaries; on the processor. */
+  int degree;          /**< 0 means 4, rt 2; limits: TesSpaceDesc */
+  /** Auto: q; stokes rt on boxes, else q: Q_k/Q_(k-1), nu a number, no mass term, on the processor. Poisson over boxes
+   * also has dg: discontinuous Q_k and interior penalties; a and c constants, no Robin boundaries; on the processor. */
   TesElement element;
   TesData data;
   TesFlowForm flow_form;

@@ -369,7 +369,6 @@ done:
 void tesi_in_time_destroy(TesProblem *p) {
   TesiInTime *it = p->in_time;
   if (!it) return;
-  if (p->equation->march) p->equation->march->destroy(p);
   tesi_stepper_destroy(&it->stepper);
   tes_operator_destroy(&it->mass);
   tes_operator_destroy(&it->whole);

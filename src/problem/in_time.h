@@ -29,11 +29,10 @@ typedef struct TesiInTime {
   bool timed;          /* F depends on time */
   bool moves, changes; /* b does; a or c do: then the operator is that of the time operated */
   double operated;
-  bool made;                         /* the solver that stands is that of it->sigma */
-  double largest;                    /* |u| in L2 so far, where a steady state is looked for */
-  double squares;                    /* sum over steps of |error|^2 in L2 */
-  TesSolveResult sum;                /* of the step being made */
-  struct TesiProjection *projection; /* of flows; then there is no stepper */
+  bool made;          /* the solver that stands is that of it->sigma */
+  double largest;     /* |u| in L2 so far, where a steady state is looked for */
+  double squares;     /* sum over steps of |error|^2 in L2 */
+  TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;
   void *add_load_user;
 } TesiInTime;

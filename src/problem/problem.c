@@ -246,7 +246,7 @@ done:
 }
 
 static TesStatus create_march(TesProblem *p, const TesProblemDesc *desc) {
-  const TesStatus status = tesi_in_time_create(p, desc);
+  const TesStatus status = p->equation->in_time ? tesi_in_time_create(p, desc) : TES_OK;
   return status == TES_OK ? p->equation->march->create(p, desc) : status;
 }
 
@@ -400,13 +400,17 @@ static const TesiEquation *equation_of(TesContext *ctx, const TesProblemDesc *de
   const bool dg = desc->element == TES_ELEMENT_DG;
   TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
             (int)desc->equation, count - 1);
-  TES_CHECK(desc->element == TES_ELEMENT_AUTO ||
-                desc->element == (desc->equation == TES_STOKES ? TES_ELEMENT_RT : TES_ELEMENT_Q) ||
+  TES_CHECK(desc->element == TES_ELEMENT_AUTO || desc->element == TES_ELEMENT_Q ||
+                (desc->element == TES_ELEMENT_RT && desc->equation == TES_STOKES) ||
                 (dg && desc->equation == TES_POISSON),
-            "element %d is not for this equation: poisson has q and dg, flows rt, others q",
+            "element %d is not for this equation: poisson has q and dg, stokes rt and q, others q",
             (int)desc->element);
 done:
   if (status != TES_OK) return NULL;
+  const bool box = desc->mesh && desc->mesh->kind == TES_MESH_BOX;
+  if (desc->equation == TES_STOKES &&
+      (desc->element == TES_ELEMENT_Q || (desc->element == TES_ELEMENT_AUTO && desc->mesh && !box)))
+    return &tesi_stokes_q;
   return dg ? &tesi_poisson_dg : equations[desc->equation];
 }
 
@@ -437,6 +441,7 @@ void tes_problem_destroy(TesProblem **problem) {
   TesProblem *p = *problem;
   TesContext *ctx = p->context;
   *problem = NULL;
+  if (p->equation->march) p->equation->march->destroy(p);
   tesi_in_time_destroy(p);
   tes_solver_destroy(&p->solver);
   tes_multigrid_destroy(&p->multigrid);
@@ -463,8 +468,8 @@ void tes_problem_destroy(TesProblem **problem) {
 /* ---- what it consists of ------------------------------------------------------------------------------- */
 
 const TesProblem *tesi_problem_solved(const TesProblem *problem) {
-  const TesiInTime *it = problem->in_time;
-  return it && it->projection && it->projection->poisson ? it->projection->poisson : problem;
+  const TesiProjection *own = problem->projection;
+  return own && own->poisson ? own->poisson : problem;
 }
 
 const TesSpace *tes_problem_space(const TesProblem *problem) {

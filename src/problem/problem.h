@@ -39,7 +39,7 @@ typedef struct TesiEquation {
   int (*fields)(const TesProblem *problem, TesiField *field);
   /* Component `direction` of the force on a boundary: of the fluid on it, or of the support; NULL: there is none. */
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
-  const struct TesiMarch *march; /* in time: steps of its own; NULL: those of time/ */
+  const struct TesiMarch *march; /* flows with continuous elements; NULL: others */
   /* Refuses what the equation cannot have, and completes numbers and options; NULL: nothing. */
   TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
   /* The right-hand side is there; NULL: nothing. */
@@ -67,16 +67,17 @@ typedef struct TesiFlowEquation {
   TesStatus (*complete)(TesProblem *problem);
 } TesiFlowEquation;
 
-/* An equation in time whose steps are not those of M u' + K u = F. */
+/* An equation that makes its own system, or in time steps that are not those of M u' + K u = F. */
 typedef struct TesiMarch {
   /* All that is made after the problem's numbers: spaces, operators, the solution at the start. */
   TesStatus (*create)(TesProblem *problem, const TesProblemDesc *desc);
   TesStatus (*step)(TesProblem *problem, TesSolveResult *result);
+  TesStatus (*solve)(TesProblem *problem, TesSolveResult *result); /* of a steady one; NULL: it is in time */
   void (*destroy)(TesProblem *problem);
 } TesiMarch;
 
 extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_elasticity,
-    tesi_navier_stokes;
+    tesi_navier_stokes, tesi_stokes_q;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -87,7 +88,8 @@ typedef struct TesiNumbered {
 
 struct TesProblem {
   TesContext *context;
-  struct TesiInTime *in_time; /* NULL: a steady problem */
+  struct TesiInTime *in_time;        /* NULL: a steady problem */
+  struct TesiProjection *projection; /* of flows with continuous elements */
   const TesiEquation *equation;
   const void *user; /* of the equation; NULL for those of the library */
   TesMesh *mesh;

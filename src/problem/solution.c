@@ -75,6 +75,7 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
 
 TesStatus tes_problem_solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
+  if (p->equation->march) return p->equation->march->solve(p, result);
   TesStatus status = p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0);
   if (status != TES_OK) return status;
   const TesStatus outcome = tes_solver_solve(p->solver, p->b, p->u, result);

@@ -117,6 +117,31 @@ done:
   return status;
 }
 
+static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunction *f, bool positive);
+
+/* What flows with continuous elements have in common. */
+static TesStatus check_continuous(TesiCaseReader *r) {
+  enum { LEAST = 2, MOST = 8 };
+  static const char *const of_rt[] = {"data.alpha", "solver.colours", "solver.penalty"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiCaseDraft *d = &r->draft;
+  const int degree = tesi_case_row("space.degree"), form = tesi_case_row("data.form"),
+            checkpoint = tesi_case_row("output.checkpoint");
+  TES_TRY(refuse_keys(r, 3, of_rt, "belongs to stokes with element rt"));
+  TES_TRY(check_number(r, "data.nu", d->a, true));
+  if (d->c.problem.degree < LEAST || d->c.problem.degree > MOST)
+    TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected %d to %d for flows with element q, got %d",
+                            LEAST, MOST, d->c.problem.degree));
+  if (r->node[form] && d->form == TES_FLOW_SYMMETRIC)
+    TES_TRY(tesi_case_error(r, form, r->node[form],
+                            "flows with element q have the form gradient: nu is a number"));
+  if (r->node[checkpoint] && d->c.problem.equation == TES_STOKES)
+    TES_TRY(tesi_case_error(r, checkpoint, r->node[checkpoint], "does not hold steady flows with element q"));
+done:
+  return status;
+}
+
 static TesStatus check_stokes(TesiCaseReader *r) {
   static const char *const more[] = {"mesh.refine_where"};
   TesContext *ctx = r->ctx;
@@ -124,17 +149,21 @@ static TesStatus check_stokes(TesiCaseReader *r) {
   TesiCaseDraft *d = &r->draft;
   const int element = tesi_case_row("space.element"), mesh = tesi_case_row("mesh"),
             degree = tesi_case_row("space.degree");
-  TES_TRY(refuse_keys(r, 1, more, "stokes does not have this"));
-  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST)
-    TES_TRY(tesi_case_error(r, mesh, r->node[mesh],
-                            "stokes is solved on boxes of kind box alone, with element rt"));
+  const bool box =
+      given(r, "mesh.box") && d->c.mesh.kind != TES_MESH_FOREST && !given(r, "mesh.refine_where");
+  if (d->c.problem.element == TES_ELEMENT_Q || (d->c.problem.element == TES_ELEMENT_AUTO && !box))
+    return check_continuous(r);
+  TES_TRY(refuse_keys(r, 1, more, "element rt does not have this"));
+  if (!box)
+    TES_TRY(
+        tesi_case_error(r, mesh, r->node[mesh], "element rt is for boxes of kind box; other meshes have q"));
   if (!r->node[degree]) d->c.problem.degree = 2;
   if (d->c.problem.degree > 15)
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element rt, got %d",
                             d->c.problem.degree));
-  if (d->c.problem.element == TES_ELEMENT_Q || d->c.problem.element == TES_ELEMENT_DG)
+  if (d->c.problem.element == TES_ELEMENT_DG)
     TES_TRY(
-        tesi_case_error(r, element, r->node[element], "stokes has the element rt; q and dg are for poisson"));
+        tesi_case_error(r, element, r->node[element], "stokes has the elements rt and q; dg is for poisson"));
 done:
   return status;
 }
@@ -211,29 +240,20 @@ static TesStatus check_form(TesiCaseReader *r) {
 }
 
 static TesStatus check_navier_stokes(TesiCaseReader *r) {
-  enum { LEAST = 2, MOST = 8 };
-  static const char *const of_stokes[] = {"data.alpha", "solver.colours", "solver.penalty"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
-  const int element = tesi_case_row("space.element"), degree = tesi_case_row("space.degree"),
-            method = tesi_case_row("time.method"), initial = tesi_case_row("data.initial"),
-            form = tesi_case_row("data.form");
-  TES_TRY(refuse_keys(r, 3, of_stokes, "belongs to stokes"));
-  TES_TRY(check_number(r, "data.nu", d->a, true));
+  const int element = tesi_case_row("space.element"), method = tesi_case_row("time.method"),
+            initial = tesi_case_row("data.initial");
+  TES_TRY(check_continuous(r));
   if (d->c.problem.element == TES_ELEMENT_RT || d->c.problem.element == TES_ELEMENT_DG)
     TES_TRY(
         tesi_case_error(r, element, r->node[element],
                         "navier_stokes has the element q: velocities of the degree, pressures of one less"));
-  if (d->c.problem.degree < LEAST || d->c.problem.degree > MOST)
-    TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected %d to %d for navier_stokes, got %d", LEAST,
-                            MOST, d->c.problem.degree));
   if (d->c.problem.time.method != TES_TIME_AUTO)
     TES_TRY(tesi_case_error(r, method, r->node[method], "navier_stokes has one method: auto"));
   if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)
     TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected {velocity: [..], pressure: ..}"));
-  if (r->node[form] && d->form == TES_FLOW_SYMMETRIC)
-    TES_TRY(tesi_case_error(r, form, r->node[form], "navier_stokes has the form gradient: nu is a number"));
   if (!given(r, "time"))
     TES_TRY(tesi_case_error(r, tesi_case_row("time"), NULL, "is missing: navier_stokes is solved in time"));
 done:

@@ -45,7 +45,8 @@ static TesStatus choose_domain(TesiCaseReader *r) {
 
 /* Elements of boxes that may be periodic. */
 static bool has_rings(const TesiCaseReader *r) {
-  return r->draft.c.problem.equation == TES_STOKES || r->draft.c.problem.element == TES_ELEMENT_DG;
+  const TesElement element = r->draft.c.problem.element;
+  return (r->draft.c.problem.equation == TES_STOKES && element != TES_ELEMENT_Q) || element == TES_ELEMENT_DG;
 }
 
 /* What a grid cannot have. */

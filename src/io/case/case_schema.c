@@ -198,7 +198,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
    .choices = WORDS("auto", "q", "rt", "dg"), .fallback = "auto",
    .help = "q: continuous; dg: discontinuous, of poisson on boxes; rt: Raviart-Thomas velocity and discontinuous "
-     "pressure, of stokes"},
+     "pressure, of stokes on boxes, where auto is rt; all others are q"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
    .choices = WORDS("auto", "none", "supg"), .fallback = "auto",

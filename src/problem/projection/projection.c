@@ -71,7 +71,8 @@ TesStatus tesi_projection_load(TesProblem *p, TesVector *b) {
                      .f = {n->data.f[0], n->data.f[1], p->mesh->dim == 3 ? n->data.f[2] : NULL}},
       b));
   if (n->boundary) TES_TRY(tesi_mixed_stress(pr->mixed, &pr->open, n->boundary, b));
-  if (p->in_time->add_load) TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
+  if (p->in_time && p->in_time->add_load)
+    TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, b));
   if (pr->timed) goto done;
   TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &pr->load));
   TES_TRY(tes_vector_copy(b, 1, pr->load));

@@ -83,18 +83,20 @@ typedef struct TesiProjection {
   double largest;  /* rate so far */
   TesVector *load; /* F where it is the same at all times; NULL: not, or not known */
   bool timed, warned;
-  TesVector *given_pressure; /* P at nodes of open boundaries; NULL: 0 */
-  double base;               /* of the ladder of steps */
+  TesVector *cycle_b, *cycle_x; /* of the cycle's precision; of steady flows (steady.c) */
+  double *residuals;            /* the same */
+  TesVector *given_pressure;    /* P at nodes of open boundaries; NULL: 0 */
+  double base;                  /* of the ladder of steps */
   /* work */
   TesVector *b, *r, *x, *d, *z, *q, *s;        /* velocities */
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
 } TesiProjection;
 
 static inline TesiProjection *tesi_projection_of(const TesProblem *problem) {
-  return problem->in_time ? problem->in_time->projection : NULL;
+  return problem->projection;
 }
 
-extern const TesiMarch tesi_projection_march;
+extern const TesiMarch tesi_projection_march, tesi_steady_march;
 
 /* ---- given values (projection_walls.c) ---- */
 
@@ -126,10 +128,20 @@ TesStatus tesi_projection_velocity(TesProblem *problem, const TesVector *b, cons
 /* phi <- that of b = -(div u, psi), from the guess at a time for a step dt / a0. */
 TesStatus tesi_projection_potential(TesProblem *problem, double time, double scale, TesVector *b,
                                     TesVector *phi, TesSolveResult *result);
+/* b <- b of mean zero where the pressure is undetermined. */
+TesStatus tesi_projection_balance(const TesiProjection *projection, TesVector *b);
 /* x <- M^-1 b for pressures. b is lost. */
 TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, TesVector *x);
 /* v <- v without its mean. */
 TesStatus tesi_projection_remove_mean(TesProblem *problem, TesVector *v);
+
+/* ---- creation (projection_create.c) ---- */
+
+/* Refuses degrees, data and devices that flows with continuous elements do not have. */
+TesStatus tesi_projection_check(TesProblem *problem, const TesProblemDesc *desc, int degree);
+/* Spaces, faces, vectors and masses. */
+TesStatus tesi_projection_create_spaces(TesProblem *problem, int degree);
+void tesi_projection_destroy(TesProblem *problem);
 
 /* ---- steps (projection.c) ---- */
 

@@ -134,6 +134,18 @@ static TesStatus create_masses(TesProblem *p, TesiProjection *pr) {
                              &pr->pressure_mass);
 }
 
+TesStatus tesi_projection_create_spaces(TesProblem *p, int degree) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TES_TRY(create_spaces(p, pr, degree));
+  TES_TRY(create_faces(p, pr));
+  TES_TRY(create_vectors(p, pr));
+  TES_TRY(create_masses(p, pr));
+done:
+  return status;
+}
+
 /* ---- the start ----------------------------------------------------------------------------------------- */
 
 static TesStatus interpolate(const TesSpace *space, const TesFunction *const *f, double time, TesVector *v) {
@@ -167,12 +179,13 @@ done:
   return status;
 }
 
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
+TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double alpha;
-  TesiProjection *pr = p->in_time->projection;
-  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "navier_stokes runs on the device cpu alone");
+  TesiProjection *pr = p->projection;
+  const char *name = p->equation->name;
+  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "%s with element q runs on the device cpu alone", name);
   TES_CHECK(degree >= LEAST && degree <= MOST,
             "the degree of the velocity is %d, expected %d..%d: the pressure has one less", degree, LEAST,
             MOST);
@@ -180,8 +193,9 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
             "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
   if (!p->numbered.data.a) pr->nu = 1;
   TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
-  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
-  TES_CHECK(!desc->materials, "navier_stokes has one material: the same fluid everywhere");
+  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "%s with element q has no alpha",
+            name);
+  TES_CHECK(!desc->materials, "%s has one material: the same fluid everywhere", name);
   TES_CHECK(desc->time.method == TES_TIME_AUTO, "the method in time of navier_stokes is imex_bdf2: auto");
   TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
 done:
@@ -194,13 +208,10 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesiProjection *pr;
   const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
   TES_NEW(&pr);
-  p->in_time->projection = pr;
+  p->projection = pr;
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
-  TES_TRY(check(p, desc, degree));
-  TES_TRY(create_spaces(p, pr, degree));
-  TES_TRY(create_faces(p, pr));
-  TES_TRY(create_vectors(p, pr));
-  TES_TRY(create_masses(p, pr));
+  TES_TRY(tesi_projection_check(p, desc, degree));
+  TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(create_poisson(p, pr));
   describe(p, pr);
   TES_TRY(begin(p, pr, desc));
@@ -210,7 +221,7 @@ done:
   return status;
 }
 
-static void destroy(TesProblem *p) {
+void tesi_projection_destroy(TesProblem *p) {
   TesContext *ctx = p->context;
   TesiProjection *pr = tesi_projection_of(p);
   if (!pr) return;
@@ -241,7 +252,9 @@ static void destroy(TesProblem *p) {
                                  &pr->guess[2],
                                  &pr->guess[3],
                                  &pr->pressure_inverse,
-                                 &pr->given_pressure};
+                                 &pr->given_pressure,
+                                 &pr->cycle_b,
+                                 &pr->cycle_x};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tes_problem_destroy(&pr->poisson);
   TesOperator **const operators[] = {&pr->mass, &pr->op, &pr->whole, &pr->pressure_mass};
@@ -254,7 +267,8 @@ static void destroy(TesProblem *p) {
   tesi_mixed_destroy(&pr->mixed);
   tes_space_destroy(&pr->velocity);
   tes_space_destroy(&pr->full);
-  tesi_free(ctx, &p->in_time->projection);
+  tesi_free(ctx, &pr->residuals);
+  tesi_free(ctx, &p->projection);
 }
 
-const TesiMarch tesi_projection_march = {create, tesi_projection_step, destroy};
+const TesiMarch tesi_projection_march = {create, tesi_projection_step, NULL, tesi_projection_destroy};

@@ -60,7 +60,8 @@ TesStatus tesi_projection_use_sigma(TesProblem *p, double sigma) {
   TES_TRY(tes_function_create_constant(ctx, sigma, &c));
   const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = nu}},
                               {.term = TES_TERM_MASS, .a = {.all = c}}};
-  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {2, term, 0}}, &pr->op));
+  TES_TRY(tes_operator_create(
+      ctx, &(TesOperatorDesc){.space = pr->velocity, .form = {sigma > 0 ? 2 : 1, term, 0}}, &pr->op));
   TES_TRY(tesi_operator_on(pr->op, pr->full, TES_DOUBLE, &pr->whole));
   TES_TRY(find_inverse(pr->op, &pr->inverse));
   pr->sigma = sigma;
@@ -127,7 +128,7 @@ static TesStatus keep_guess(TesiProjection *pr, double time, double factor, cons
 }
 
 /* What rounding and the interpolation of boundary values leave of the net flux is no part of the equation. */
-static TesStatus balance(const TesiProjection *pr, TesVector *b) {
+TesStatus tesi_projection_balance(const TesiProjection *pr, TesVector *b) {
   double sum = 0, *values = b->data;
   if (pr->walls.any_open) return TES_OK;
   for (int64_t i = 0; i < b->length; i++) sum += values[i];
@@ -154,7 +155,7 @@ TesStatus tesi_projection_potential(TesProblem *p, double time, double factor, T
   TesStatus status = TES_OK;
   TesSolveResult one = {0};
   double load, norm;
-  TES_TRY(balance(pr, b));
+  TES_TRY(tesi_projection_balance(pr, b));
   TES_TRY(tesi_problem_clear(pr->poisson, b));
   TES_TRY(tes_vector_norm(b, &load));
   TES_TRY(extrapolate(pr, time, factor, phi));

@@ -1,0 +1,141 @@
+/* See flexible.h. */
+#include "krylov/flexible.h"
+#include <math.h>
+#include "base/work.h"
+
+enum { M = TESI_FLEXIBLE_RESTART };
+
+typedef struct State {
+  TesVector *v[M + 1], *z[M];
+  double H[M + 1][M], c[M], s[M], g[M + 1];
+  double size; /* |b| */
+  int iterations;
+} State;
+
+static TesStatus residual(const TesiFlexible *f, const TesVector *b, const TesVector *x, TesVector *r) {
+  const TesStatus status = f->apply(f->user, x, r);
+  return status == TES_OK ? tes_vector_xpay(b, -1, r) : status;
+}
+
+static void record(const TesiFlexible *f, State *s, double relative) {
+  f->residuals[s->iterations] = relative;
+  if (f->monitor) f->monitor(f->monitor_user, s->iterations, relative);
+}
+
+static TesStatus take_vectors(const TesiFlexible *f, State *s, int column) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  if (!s->v[column + 1]) TES_TRY(tes_vector_create(ctx, f->length, TES_DOUBLE, &s->v[column + 1]));
+  if (!s->z[column]) TES_TRY(tes_vector_create(ctx, f->length, TES_DOUBLE, &s->z[column]));
+done:
+  return status;
+}
+
+/* Makes column j orthogonal and rotates it; g[j + 1] is the residual then. */
+static TesStatus add_column(const TesiFlexible *f, State *s, int j) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  TES_TRY(take_vectors(f, s, j));
+  TES_TRY(f->precondition(f->user, s->v[j], s->z[j]));
+  TES_TRY(f->apply(f->user, s->z[j], s->v[j + 1]));
+  for (int i = 0; i <= j; i++) {
+    TES_TRY(tes_vector_dot(s->v[i], s->v[j + 1], &s->H[i][j]));
+    TES_TRY(tes_vector_axpy(-s->H[i][j], s->v[i], s->v[j + 1]));
+  }
+  TES_TRY(tes_vector_norm(s->v[j + 1], &s->H[j + 1][j]));
+  if (s->H[j + 1][j] > 0) TES_TRY(tes_vector_copy(s->v[j + 1], 1 / s->H[j + 1][j], s->v[j + 1]));
+  for (int i = 0; i < j; i++) {
+    const double a = s->H[i][j], b = s->H[i + 1][j];
+    s->H[i][j] = s->c[i] * a + s->s[i] * b;
+    s->H[i + 1][j] = -s->s[i] * a + s->c[i] * b;
+  }
+  const double length = hypot(s->H[j][j], s->H[j + 1][j]);
+  s->c[j] = length > 0 ? s->H[j][j] / length : 1, s->s[j] = length > 0 ? s->H[j + 1][j] / length : 0;
+  s->H[j][j] = length;
+  s->g[j + 1] = -s->s[j] * s->g[j];
+  s->g[j] *= s->c[j];
+done:
+  return status;
+}
+
+static TesStatus correct(State *s, int columns, TesVector *x) {
+  double y[M];
+  TesStatus status = TES_OK;
+  for (int i = columns - 1; i >= 0; i--) {
+    y[i] = s->g[i];
+    for (int k = i + 1; k < columns; k++) y[i] -= s->H[i][k] * y[k];
+    y[i] = s->H[i][i] != 0 ? y[i] / s->H[i][i] : 0;
+  }
+  for (int i = 0; i < columns && status == TES_OK; i++) status = tes_vector_axpy(y[i], s->z[i], x);
+  return status;
+}
+
+/* Columns until the tolerance, the restart or the last iteration. */
+static TesStatus cycle(const TesiFlexible *f, State *s, TesVector *x, double *relative) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  int j = 0;
+  while (j < M && s->iterations<f->max_iterations && * relative> f->tolerance) {
+    TES_TRY(tesi_work_go_on(ctx));
+    if (tesi_context_interrupted(ctx)) return TES_INTERRUPTED;
+    TES_TRY(add_column(f, s, j));
+    *relative = fabs(s->g[++j]) / s->size;
+    s->iterations++;
+    record(f, s, *relative);
+    if (!isfinite(*relative)) return TES_NAN;
+  }
+  TES_TRY(correct(s, j, x));
+done:
+  return status;
+}
+
+static TesStatus iterate(const TesiFlexible *f, State *s, const TesVector *b, TesVector *x) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  double norm, relative = 1;
+  TES_TRY(tes_vector_create(ctx, f->length, TES_DOUBLE, &s->v[0]));
+  TES_TRY(tes_vector_norm(b, &s->size));
+  if (s->size == 0) {
+    TES_TRY(tes_vector_fill(x, 0));
+    record(f, s, 0);
+    goto done;
+  }
+  for (bool first = true;; first = false) {
+    TES_TRY(residual(f, b, x, s->v[0]));
+    TES_TRY(tes_vector_norm(s->v[0], &norm));
+    relative = norm / s->size;
+    if (first) record(f, s, relative);
+    f->residuals[s->iterations] = relative;
+    if (!isfinite(relative)) return TES_NAN;
+    if (relative <= f->tolerance) break;
+    if (s->iterations == f->max_iterations) return TES_NOT_CONVERGED;
+    TES_TRY(tes_vector_copy(s->v[0], 1 / norm, s->v[0]));
+    s->g[0] = norm;
+    TES_TRY(cycle(f, s, x, &relative));
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVector *x,
+                              TesSolveResult *result) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  State *s = NULL;
+  const double start = tesi_now();
+  TES_NEW(&s);
+  status = iterate(f, s, b, x);
+  *result = (TesSolveResult){.iterations = s->iterations,
+                             .fractional_iterations = NAN,
+                             .residual_count = s->iterations + 1,
+                             .residuals = f->residuals,
+                             .seconds = tesi_now() - start};
+  const double last = f->residuals[s->iterations], first = f->residuals[0];
+  if (s->iterations > 0 && last > 0 && first > last)
+    result->fractional_iterations = s->iterations * log(f->tolerance / first) / log(last / first);
+done:
+  for (int i = 0; s && i <= M; i++) tes_vector_destroy(&s->v[i]);
+  for (int i = 0; s && i < M; i++) tes_vector_destroy(&s->z[i]);
+  tesi_free(ctx, &s);
+  return status;
+}

@@ -1,0 +1,29 @@
+/* Flexible GMRES for any operator and preconditioner, given as calls: of systems that no TesOperator describes. */
+#ifndef TESI_FLEXIBLE_H
+#define TESI_FLEXIBLE_H
+
+#include "device/vector.h"
+#include "tessera/solver.h"
+
+enum { TESI_FLEXIBLE_RESTART = 50 };
+
+typedef struct TesiFlexible {
+  TesContext *context;
+  int64_t length;
+  void *user;
+  TesStatus (*apply)(void *user, const TesVector *x, TesVector *y); /* y <- A x */
+  TesStatus (*precondition)(void *user, const TesVector *r,
+                            TesVector *z); /* z <- about A^-1 r, differs as it may */
+  double tolerance;                        /* of |b - A x| / |b| */
+  int max_iterations;
+  void (*monitor)(void *user, int iteration, double residual);
+  void *monitor_user;
+  double *residuals; /* [max_iterations + 1] */
+} TesiFlexible;
+
+/* From x. Right-preconditioned, modified Gram-Schmidt, begun anew every TESI_FLEXIBLE_RESTART columns; two vectors a
+ * column. result->residuals are those of the description, the last one computed anew. Errors: as tes_solver_solve(). */
+TesStatus tesi_flexible_solve(const TesiFlexible *desc, const TesVector *b, TesVector *x,
+                              TesSolveResult *result);
+
+#endif

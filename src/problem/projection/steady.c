@@ -1,0 +1,180 @@
+/* Steady Stokes flow with Q_k/Q_(k-1) on meshes of any kind:
+ *
+ *   K (u, p) = (A u - B' p, -B u),   A = nu K_1 by component,   (B u, q) = (div u, q)
+ *
+ * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
+ * complement's -nu M_p^-1, M_p the mass matrix of the pressures, by conjugate gradients with its diagonal:
+ *
+ *   z_p = -nu M_p^-1 r_p,    z_u = V (r_u + B' z_p)
+ *
+ * Iterations depend on the inf-sup constant, not on the mesh. u = u_0 + u_D, u_D the values on boundaries. */
+#include <math.h>
+#include <stdio.h>
+#include "device/kernel.h"
+#include "krylov/flexible.h"
+#include "multigrid/multigrid.h"
+#include "operator/operator.h"
+#include "problem/projection/projection.h"
+
+/* ---- the system ---------------------------------------------------------------------------------------- */
+
+static TesVector part_of(const TesProblem *p, const TesVector *v, int part) {
+  return tesi_space_range(p->space, v, part);
+}
+
+static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
+  TesProblem *p = user;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector u = part_of(p, x, 0), q = part_of(p, x, 1);
+  TesVector to_u = part_of(p, y, 0), to_p = part_of(p, y, 1);
+  TES_TRY(tes_operator_apply(pr->op, &u, &to_u));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &q, pr->r));
+  tesi_walls_put(&pr->walls, false, pr->r);
+  TES_TRY(tes_vector_axpy(-1, pr->r, &to_u));
+  TES_TRY(tesi_mixed_divergence(pr->mixed, &u, &to_p));
+  TES_TRY(tes_vector_copy(&to_p, -1, &to_p));
+done:
+  return status;
+}
+
+/* x <- V b in the cycle's precision, b scaled to a norm of 1. */
+static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  double norm;
+  TES_TRY(tes_vector_norm(b, &norm));
+  TES_TRY(tes_vector_fill(x, 0));
+  if (!(norm > 0)) goto done;
+  TES_TRY(tes_vector_copy(b, 1 / norm, pr->cycle_b));
+  TES_TRY(tes_multigrid_cycle(p->multigrid, pr->cycle_b, pr->cycle_x, true));
+  TES_TRY(tes_vector_axpy(norm, pr->cycle_x, x));
+done:
+  return status;
+}
+
+static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
+  TesProblem *p = user;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
+  TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
+  TES_TRY(tes_vector_copy(&r_p, -pr->nu, pr->pb));
+  TES_TRY(tesi_projection_project(p, pr->pb, &z_p));
+  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &z_p));
+  TES_TRY(tesi_mixed_gradient(pr->mixed, &z_p, pr->r));
+  TES_TRY(tes_vector_axpy(1, &r_u, pr->r));
+  tesi_walls_put(&pr->walls, false, pr->r);
+  TES_TRY(cycle(p, pr->r, &z_u));
+done:
+  return status;
+}
+
+/* b <- (F - A u_D, B u_D), whose second part has mean zero where the pressure has. pr->x: u_D. */
+static TesStatus right_hand_side(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesVector b_u = part_of(p, p->b, 0), b_p = part_of(p, p->b, 1);
+  TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tes_vector_fill(pr->x, 0));
+  TES_TRY(tesi_walls_update(p, 0, &pr->walls));
+  tesi_walls_put(&pr->walls, true, pr->x);
+  TES_TRY(tes_operator_residual(pr->whole, pr->b, pr->x, &b_u));
+  tesi_walls_put(&pr->walls, false, &b_u);
+  TES_TRY(tesi_mixed_divergence(pr->mixed, pr->x, &b_p));
+  TES_TRY(tesi_projection_balance(pr, &b_p));
+done:
+  return status;
+}
+
+static TesStatus solve(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const int most = p->options.max_iterations ? p->options.max_iterations : 100;
+  if (!pr->residuals) TES_ALLOC(&pr->residuals, most + 1);
+  const TesiFlexible system = {.context = ctx,
+                               .length = p->space->length,
+                               .user = p,
+                               .apply = apply,
+                               .precondition = precondition,
+                               .tolerance = p->tolerance,
+                               .max_iterations = most,
+                               .monitor = p->options.monitor,
+                               .monitor_user = p->options.monitor_user,
+                               .residuals = pr->residuals};
+  TES_TRY(right_hand_side(p));
+  TES_TRY(tes_vector_fill(p->u, 0));
+  const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
+  TES_TRY(tes_vector_axpy(1, pr->x, &pr->u));
+  if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
+  status = outcome;
+done:
+  return status;
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------ */
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc, int degree) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSolveOptions *o = &p->options;
+  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of stokes with element q is gradient");
+  TES_TRY(tesi_projection_check(p, desc, degree));
+  TES_CHECK(o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES,
+            "solver.method: stokes with element q is solved by gmres, the operator is indefinite");
+  TES_CHECK(!desc->add_load, "stokes with element q takes no added load");
+  o->method = TES_METHOD_AUTO; /* the V-cycle's smoother is chosen as for its own equation */
+done:
+  return status;
+}
+
+static TesStatus create_multigrid(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesSmootherKind smoother;
+  const TesSolveOptions *o = &p->options;
+  TES_TRY(tesi_projection_use_sigma(p, 0));
+  TES_CHECK(!pr->op->singular, "a component of the velocity has values on no boundary: it is undetermined");
+  p->op = tesi_operator_retain(pr->op);
+  p->levels = p->op;
+  TES_TRY(tesi_problem_choose_precision(p));
+  TES_TRY(tesi_problem_choose(p, &smoother));
+  const TesMultigridDesc mg = {
+      .op = p->op,
+      .precision = p->cycle,
+      .smoother = {.kind = smoother, .local = o->local, .degree = o->smoother_degree},
+      .coarsening = o->coarsening,
+      .coarse = o->coarse,
+      .pre = o->pre,
+      .post = o->post};
+  TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
+  TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_b));
+  TES_TRY(tes_vector_create(ctx, pr->full->length, p->cycle, &pr->cycle_x));
+  snprintf(p->method_text, sizeof p->method_text,
+           "flexible GMRES, block-triangular: a V-cycle, and the mass of the pressure");
+done:
+  return status;
+}
+
+static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr;
+  const int degree = tesi_space_usual_degree(TES_ELEMENT_Q, desc->degree);
+  TES_NEW(&pr);
+  p->projection = pr;
+  TES_TRY(check(p, desc, degree));
+  TES_TRY(tesi_projection_create_spaces(p, degree));
+  TES_TRY(create_multigrid(p, pr));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->b));
+  TES_TRY(tesi_projection_check_flux(p));
+done:
+  return status;
+}
+
+const TesiMarch tesi_steady_march = {create, NULL, solve, tesi_projection_destroy};
