@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "solve.h"
 
-enum { TIMES = 10 };
+enum { TIMES = 11 };
 
 static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[0] = (TesReportTime){"operators", s->setup.operators};
@@ -16,6 +16,7 @@ static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[7] = (TesReportTime){"vtu", s->vtu_seconds};
   times[8] = (TesReportTime){"first_step", s->in_time.first_step_seconds};
   times[9] = (TesReportTime){"output", s->in_time.output_seconds};
+  times[10] = (TesReportTime){"load", s->setup.load};
 }
 
 static void fill_input(const Solve *s, TesReport *report) {
@@ -101,7 +102,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     for (int i = 0; i < 4; i++) texts[i] = (TesReportText){solve_texts[i], s->text[i]};
     fill_times(s, times);
     report.solver = texts, report.solver_count = 4;
-    report.times = times, report.time_count = s->in_time.report.steps ? TIMES : TIMES - 2;
+    report.times = times, report.time_count = s->in_time.report.steps ? TIMES : TIMES - 3;
     report.levels = s->levels, report.level_count = s->level_count;
     report.dofs = s->dofs;
     report.tolerance = s->tolerance;

@@ -34,9 +34,10 @@ typedef struct BenchOptions {
   /* stokes */
   bool random, error_plot; /* right-hand side; error over time is drawn, not time over size */
   TesPenalty penalty;
-  int pre, post;                 /* smoothing steps; 0: chosen, -1: none */
-  double alpha, aspect;          /* mass term; length of the box in x */
-  int level[BENCH_LIST], levels; /* stokes-tables: of 2^(level - 1) cells a direction */
+  int pre, post;        /* smoothing steps; 0: chosen, -1: none */
+  double alpha, aspect; /* mass term; length of the box in x */
+  int level[BENCH_LIST],
+      levels; /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */
   const char *csv, *plot;
   char comment[512], machine[256];
 } BenchOptions;
@@ -55,6 +56,7 @@ TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult
 TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_stokes(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+TesStatus bench_applications(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_stokes_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 

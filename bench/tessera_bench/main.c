@@ -17,6 +17,7 @@ static const char help[] =
     "matrix-free beside CSR\n"
     "  stokes         operator, sweep and time to solution of Stokes flow with Raviart-Thomas elements\n"
     "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
+    "  applications   transport in time of adaptive-multigrid-liebchen, Table 1, beside ours\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
     "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
     "  --dim LIST            2, 3 or 2,3                                     (3)\n"
@@ -50,6 +51,7 @@ static const char help[] =
     "  --aspect A            stokes: length of the box in x, with --rhs random (1)\n"
     "  --draw WHAT           stokes: what --plot draws, time or errors over time (time)\n"
     "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
+    "                        applications: 3..12, of 2^level cells           (7..10)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
@@ -68,6 +70,7 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"adaptive", bench_adaptive, 8},
                                 {"stokes", bench_stokes, 15},
                                 {"stokes-tables", bench_stokes_tables, 15},
+                                {"applications", bench_applications, 20},
                                 {"patch-tables", bench_patch_tables, 20}};
 
 enum {
@@ -233,7 +236,7 @@ static bool parse_stokes(int option, BenchOptions *o) {
   case ASPECT:
     return one_number("aspect", 1e-3, 1e3, &o->aspect);
   case LEVEL:
-    return (o->levels = whole_list("level", optarg, 3, 9, BENCH_LIST, o->level)) > 0;
+    return (o->levels = whole_list("level", optarg, 3, 12, BENCH_LIST, o->level)) > 0;
   default:
     choice = cli_parse_choice("draw", optarg, drawn);
     o->error_plot = choice == 1;
@@ -345,7 +348,7 @@ static const struct {
                {ALPHA, "stokes"},
                {ASPECT, "stokes"},
                {DRAW, "stokes"},
-               {LEVEL, "stokes-tables"}};
+               {LEVEL, "stokes-tables applications"}};
 
 /* Whether `names` has this one. */
 static bool has_name(const char *names, const char *name) {
@@ -476,10 +479,12 @@ static int measure(int argc, char **argv) {
   }
   if (optind + 1 != argc)
     return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive, stokes, "
-                           "stokes-tables or patch-tables "
+                           "stokes-tables, applications or patch-tables "
                            "(tessera bench --help)");
   o.name = argv[optind];
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
+  for (int i = 0; i < 4 && !strcmp(o.name, "applications") && !was_given(given, LEVEL); i++)
+    o.level[i] = 7 + i;
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
     o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
@@ -488,7 +493,7 @@ static int measure(int argc, char **argv) {
       return refused ? refused : run_bench(&benches[i], argc, argv, &o);
     }
   return cli_usage_error("there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive, "
-                         "stokes, stokes-tables or patch-tables",
+                         "stokes, stokes-tables, applications or patch-tables",
                          o.name);
 }
 

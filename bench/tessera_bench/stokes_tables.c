@@ -51,6 +51,10 @@ TesStatus bench_stokes_tables(TesContext *ctx, const BenchOptions *options, Benc
   TesStatus status = TES_OK;
   CliTable *table = &result->table;
   cli_table_begin(table, columns, COLUMNS, options->common.verbosity >= TES_NORMAL);
+  for (int l = 0; l < options->levels; l++)
+    TES_CHECK(options->level[l] < STOKES_FIRST_LEVEL + STOKES_LEVELS,
+              "the paper's levels are %d to %d, got %d", STOKES_FIRST_LEVEL,
+              STOKES_FIRST_LEVEL + STOKES_LEVELS - 1, options->level[l]);
   for (int l = 0; l < options->levels && !tesi_context_interrupted(ctx); l++) {
     const int level = options->level[l];
     double left[STOKES_DEGREES], right[STOKES_DEGREES];

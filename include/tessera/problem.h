@@ -182,6 +182,7 @@ typedef struct TesProblemDesc {
 /** Where set-up time went, in seconds. */
 typedef struct TesProblemTimes {
   double operators, right_hand_side, total;
+  double load; /**< in time: right-hand sides of the steps so far */
 } TesProblemTimes;
 
 /** Sets everything up: spaces, operators, multigrid, right-hand side. Of the description nothing has to live on;

@@ -127,7 +127,9 @@ done:
 
 static TesStatus make_load(void *user, double time, TesVector *b) {
   TesProblem *p = user;
+  const double start = tesi_now();
   const TesStatus status = find_load(p, time, b);
+  p->times.load += tesi_now() - start;
   return status == TES_OK && p->balance ? tesi_balance_loaded(p->balance, time, b) : status;
 }
 
