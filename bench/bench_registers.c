@@ -1,6 +1,6 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes), patch smoothers,
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg), patch smoothers,
  * cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised degree and one beyond. One
  * line a kernel: target, kernel, options, registers, stack, spill stores and loads in bytes. The exit status is
  * 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
@@ -23,8 +23,9 @@ static int lines, broken;
  * small levels spill 8. */
 static bool promises(const char *options) {
   int degree = 1;
-  const char *at = strstr(options, "DEGREE=");
+  const char *at = strstr(options, "DEGREE="), *modes = strstr(options, " N=");
   if (at) degree = atoi(at + 7);
+  if (modes) degree = atoi(modes + 3) - 1;
   return strstr(options, "real=float") && degree <= 4 && !strstr(options, "tesk_quadrature_tiles") &&
          !(strstr(options, "tesk_saddle_lanes") && strstr(options, "N1=5"));
 }
@@ -152,6 +153,30 @@ done:
   return status;
 }
 
+/* Discontinuous Q_k: operator and patches. */
+static TesStatus compile_broken(TesContext *ctx, const Job *job) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh = NULL;
+  TesSpace *space = NULL;
+  TesOperator *op = NULL;
+  TesSmoother *smoother = NULL;
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION}};
+  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = job->dim, .cells = {2, 2, 2}}, &mesh));
+  TES_TRY(tes_space_create(
+      ctx, &(TesSpaceDesc){.mesh = mesh, .degree = job->degree, .element = TES_ELEMENT_DG}, &space));
+  TES_TRY(tes_operator_create(
+      ctx,
+      &(TesOperatorDesc){.space = space, .form = {.terms = 1, .term = term}, .precision = job->precision},
+      &op));
+  TES_TRY(tes_smoother_create(ctx, &(TesSmootherDesc){.op = op, .kind = TES_SMOOTHER_PATCH}, &smoother));
+done:
+  tes_smoother_destroy(&smoother);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
 static Job jobs[512];
 static int job_count, next_job;
 
@@ -174,6 +199,7 @@ static void *work(void *unused) {
     status = compile_forms(ctx, job);
     if (status == TES_OK) status = compile_mapped(ctx, job);
     if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
+    if (status == TES_OK) status = compile_broken(ctx, job);
     if (status != TES_OK) {
       fprintf(stderr, "%s %dD degree %d: %s\n%s", job->target, job->dim, job->degree,
               tes_context_message(ctx), tes_context_trace(ctx));

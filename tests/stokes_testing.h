@@ -8,11 +8,12 @@
 #include "tessera/tessera.h"
 #include "testing.h"
 
-/* given: a letter a face, left right bottom top back front: v velocity, s slip, o open, p periodic (both faces). */
+/* given: a letter a face, left right bottom top back front: v velocity, s slip, o open, p periodic (both faces).
+ * broken: discontinuous Q_k with diffusion and mass instead. */
 typedef struct Flow {
   int dim, degree, cells[3];
   const char *given;
-  bool graded;
+  bool graded, broken;
   double nu, alpha;
   TesPenalty penalty;
 } Flow;
@@ -36,12 +37,12 @@ static inline TesSpace *flow_space_on(TesContext *ctx, const Flow *f, const TesM
   TesSpace *space;
   uint8_t given[6] = {0};
   for (int i = 0; i < 6 && i < 2 * f->dim; i++)
-    given[i] = !f->given || f->given[i] == 'v' ? 3 : f->given[i] == 's' ? 1 : 0;
+    given[i] = !f->given || f->given[i] == 'v' ? (f->broken ? 1 : 3) : f->given[i] == 's' ? 1 : 0;
   assert_ok(ctx, tes_space_create(ctx,
                                   &(TesSpaceDesc){.mesh = mesh,
                                                   .degree = f->degree,
                                                   .given = f->given ? given : NULL,
-                                                  .element = TES_ELEMENT_RT},
+                                                  .element = f->broken ? TES_ELEMENT_DG : TES_ELEMENT_RT},
                                   &space));
   return space;
 }
@@ -61,7 +62,8 @@ static inline TesOperator *flow_operator(TesContext *ctx, const Flow *f, const T
   const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .factor = f->nu},
                               {.term = TES_TERM_MASS, .a = {.all = alpha}},
                               {.term = TES_TERM_DIVERGENCE}};
-  const TesOperatorDesc desc = {.space = space, .form = {3, term, f->penalty}, .precision = precision};
+  const TesOperatorDesc desc = {
+      .space = space, .form = {f->broken ? 2 : 3, term, f->penalty}, .precision = precision};
   assert_ok(ctx, tes_operator_create(ctx, &desc, &op));
   tes_function_destroy(&alpha);
   return op;

@@ -40,6 +40,7 @@ static const struct {
     {"periodic", "--set mesh.box.cells=[4,4] --set space.degree=2 --set mesh.refine_where=0.1-x"},
     {"plate", STEPS("2") " --set space.degree=1"},
     {"poisson-cube", "--set mesh.box.cells=[4,4,4] --set space.degree=2"},
+    {"poisson-dg", "--set mesh.box.cells=[8,5] --set space.degree=3"},
     {"poisson-square", "--set mesh.box.cells=8"},
     {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=jacobi --set "
                        "solver.precision=double"},

@@ -20,24 +20,18 @@
  * MIN_BLOCKS. */
 #include "kernel.h"
 #include "saddle_arguments.h"
+#include "saddle_faces.h"
 
 #define PAIRS (ACROSS_A * ACROSS_B)
 #define THREADS (TESK_TILES_LINE * PAIRS)
-/* Number k of a cell of a direction with `all` cells. */
-#define NUMBER(c, k, all) TESK_READ((c) + (k) * (all))
 #define SIZE (N * N * MODE) /* from w to u */
 #define P (N + 1)
 
-/* Of the reference cell: values and derivatives of the modes at the upper end, (l_i', l_j'), the mass and stiffness
- * matrices of the nodes, (l_q, phi_j'). */
+/* Of the reference cell: its modes, the mass and stiffness matrices of the nodes, (l_q, phi_j'). */
 typedef struct Reference {
-  real value[N], slope[N], bending[N * N], mass[P * P], stiffness[P * P], derivative[N * P];
+  Modes modes;
+  real mass[P * P], stiffness[P * P], derivative[N * P];
 } Reference;
-
-/* A line of modes at the lower and the upper end of its reference cell. */
-typedef struct Trace {
-  real value[2], slope[2];
-} Trace;
 
 typedef struct Part {
   const real *x;       /* first entry of the part */
@@ -45,77 +39,26 @@ typedef struct Part {
   int start[3], cells; /* of the tile; cells along the component */
 } Part;
 
-TESK_DEVICE Trace trace_of(const Reference *r, const real v[N]) {
-  real value[2] = {0, 0}, slope[2] = {0, 0}; /* of even and odd modes */
-  Trace t;
-  TESK_UNROLL
-  for (int j = 0; j < N; j++) {
-    value[j % 2] += r->value[j] * v[j];
-    if (j > 0) slope[j % 2] += r->slope[j] * v[j];
-  }
-  t.value[0] = value[0] - value[1];
-  t.value[1] = value[0] + value[1];
-  t.slope[0] = slope[1] - slope[0];
-  t.slope[1] = slope[1] + slope[0];
-  return t;
-}
-
-/* out <- out + nu Ld v of a line of modes of a cell; c: its first number, of `all` cells; the traces beside it. */
-TESK_DEVICE void add_across(const Reference *r, const real *TESK_RESTRICT c, int all, const real v[N],
-                            const Trace *below, const Trace *above, real out[N]) {
-  const Trace t = trace_of(r, v);
-  const real root = NUMBER(c, TESK_TILES_ROOT, all), stiffness = NUMBER(c, TESK_TILES_BENDING, all),
-             own0 = NUMBER(c, TESK_TILES_OWN, all), own1 = NUMBER(c, TESK_TILES_OWN + 1, all);
-  const real jump0 = NUMBER(c, TESK_TILES_BESIDE, all) * below->value[1] - root * t.value[0],
-             jump1 = root * t.value[1] - NUMBER(c, TESK_TILES_BESIDE + 1, all) * above->value[0],
-             mean0 = NUMBER(c, TESK_TILES_OTHER, all) * below->slope[1] + own0 * t.slope[0],
-             mean1 = NUMBER(c, TESK_TILES_OTHER + 1, all) * above->slope[0] + own1 * t.slope[1],
-             p0 = root * (NUMBER(c, TESK_TILES_PENALTY, all) * jump0 - mean0),
-             p1 = root * (NUMBER(c, TESK_TILES_PENALTY + 1, all) * jump1 - mean1), q0 = own0 * jump0,
-             q1 = own1 * jump1;
-  const real p[2] = {p1 - p0, p1 + p0}, q[2] = {q0 - q1, -q0 - q1}; /* for even and odd modes */
-  TESK_UNROLL
-  for (int i = 0; i < N; i++) {
-    real sum = 0;
-    TESK_UNROLL
-    for (int j = 1; j < N; j++)
-      if ((i + j) % 2 == 0 && i > 0) sum += r->bending[i * N + j] * v[j];
-    out[i] += r->value[i] * p[i % 2];
-    if (i > 0) out[i] += r->slope[i] * q[i % 2] + stiffness * sum;
-  }
-}
-
-TESK_DEVICE Trace trace_at(const Reference *r, const real *TESK_RESTRICT x, long long step) {
-  real v[N];
-  TESK_UNROLL
-  for (int l = 0; l < N; l++) v[l] = TESK_READ(x + l * step);
-  return trace_of(r, v);
-}
-
-/* From a cell to the one below (side 0) or above, on a ring the last or first; 0 where there is none. */
-TESK_DEVICE int beside(const TeskSaddleTiles *s, int d, int cell, int side) {
-  const int last = s->cells[d] - 1;
-  if (cell == (side ? last : 0)) return s->ring[d] ? (side ? -last : last) : 0;
-  return side ? 1 : -1;
-}
-
 /* Stage 1 of a thread; x: its first entry. W, U: of mode 0. */
 TESK_DEVICE void across(const TeskSaddleTiles *s, const Reference *r, int a, int b, int ca, int cb,
                         const real *TESK_RESTRICT x, long long sa, long long sb, real *W) {
   real *const U = W + SIZE;
   const real *const of_a = (const real *)s->numbers[a] + ca, *const of_b = (const real *)s->numbers[b] + cb;
-  const long long a0 = N * sa * beside(s, a, ca, 0), a1 = N * sa * beside(s, a, ca, 1),
-                  b0 = N * sb * beside(s, b, cb, 0), b1 = N * sb * beside(s, b, cb, 1);
+  const long long a0 = N * sa * beside(s->cells, s->ring, a, ca, 0),
+                  a1 = N * sa * beside(s->cells, s->ring, a, ca, 1),
+                  b0 = N * sb * beside(s->cells, s->ring, b, cb, 0),
+                  b1 = N * sb * beside(s->cells, s->ring, b, cb, 1);
   real line[N], sum[N];
   TESK_UNROLL
   for (int m = 0; m < N; m++) {
-    const Trace below = trace_at(r, x + m * sb + a0, sa), above = trace_at(r, x + m * sb + a1, sa);
+    const Trace below = trace_at(&r->modes, x + m * sb + a0, sa),
+                above = trace_at(&r->modes, x + m * sb + a1, sa);
     TESK_UNROLL
     for (int l = 0; l < N; l++) {
       line[l] = TESK_READ(x + m * sb + l * sa);
       sum[l] = (real)s->alpha * line[l];
     }
-    add_across(r, of_a, s->cells[a], line, &below, &above, sum);
+    add_across(&r->modes, of_a, s->cells[a], line, &below, &above, sum);
     TESK_UNROLL
     for (int l = 0; l < N; l++) {
       U[(m * N + l) * MODE] = line[l];
@@ -124,13 +67,14 @@ TESK_DEVICE void across(const TeskSaddleTiles *s, const Reference *r, int a, int
   }
   TESK_UNROLL
   for (int l = 0; l < N; l++) {
-    const Trace below = trace_at(r, x + l * sa + b0, sb), above = trace_at(r, x + l * sa + b1, sb);
+    const Trace below = trace_at(&r->modes, x + l * sa + b0, sb),
+                above = trace_at(&r->modes, x + l * sa + b1, sb);
     TESK_UNROLL
     for (int m = 0; m < N; m++) {
       line[m] = U[(m * N + l) * MODE];
       sum[m] = W[(m * N + l) * MODE];
     }
-    add_across(r, of_b, s->cells[b], line, &below, &above, sum);
+    add_across(&r->modes, of_b, s->cells[b], line, &below, &above, sum);
     TESK_UNROLL
     for (int m = 0; m < N; m++) W[(m * N + l) * MODE] = sum[m];
   }

@@ -1,7 +1,6 @@
 /* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, values on boundaries weakly. */
 #include <math.h>
 #include <string.h>
-#include "device/kernel.h"
 #include "functional/flow.h"
 #include "operator/dg/dg.h"
 #include "problem/problem.h"
@@ -40,7 +39,6 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   double value;
   TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element dg is for meshes of kind box; this one is not");
   TES_CHECK(!desc->materials, "a box has no materials");
-  TES_CHECK(!tesi_has_kernels(ctx), "element dg is solved on the processor alone: --device cpu");
   TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &value),
             "%sa is %s: element dg has constants alone", tesi_function_where(p->numbered.data.a),
             tes_function_text(p->numbered.data.a));

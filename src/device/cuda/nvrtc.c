@@ -23,7 +23,7 @@ typedef struct Program_ *Program;
   X(log_size, "nvrtcGetProgramLogSize", (Program, size_t *))                                                 \
   X(log, "nvrtcGetProgramLog", (Program, char *))
 
-enum { MAX_TARGETS = 64, MAX_HEADERS = 32 };
+enum { MAX_TARGETS = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 #define X(name, symbol, arguments) int(*name) arguments;
@@ -119,9 +119,9 @@ done:
 
 /* nvrtc wants headers and their names as two arrays. */
 static int create(const TesiCompilation *c, Program *program) {
-  const char *texts[MAX_HEADERS], *names[MAX_HEADERS];
+  const char *texts[TESI_TEXTS], *names[TESI_TEXTS];
   int n = 0;
-  for (int i = 1; i < c->count && n < MAX_HEADERS; i++, n++) {
+  for (int i = 1; i < c->count && n < TESI_TEXTS; i++, n++) {
     texts[n] = c->texts[i].text;
     names[n] = c->texts[i].name;
   }

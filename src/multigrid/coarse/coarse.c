@@ -100,7 +100,7 @@ done:
 static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, &c->dg);
+  if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, precision, &c->dg);
   if (tesi_is_saddle_varying(c->op)) return tesi_coarse_saddle_varying_create(ctx, c->op, &c->saddle_varying);
   if (!tesi_coarse_saddle_on_device(c->op)) return tesi_coarse_saddle_create(ctx, c->op, &c->saddle);
   TES_TRY(tesi_coarse_saddle_device_create(ctx, c->op, TES_DOUBLE, &c->saddle_device[TES_DOUBLE]));
@@ -289,6 +289,8 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   if (coarse->parts) return solve_parts(coarse, b, x);
   if (coarse->saddle_device[b->precision])
     return tesi_coarse_saddle_device_solve(coarse->saddle_device[b->precision], b->data, x->data);
+  if (coarse->dg && tesi_coarse_dg_on_device(coarse->dg))
+    return tesi_coarse_dg_solve_device(coarse->dg, b, x);
   if (coarse->device_double && b->precision == TES_DOUBLE)
     return tesi_coarse_device_solve(coarse->device_double, b->data, x->data);
   if (coarse->device) return tesi_coarse_device_solve(coarse->device, b->data, x->data);

@@ -1,6 +1,9 @@
-/* The coarsest level over discontinuous Q_k: fast diagonalization of the whole box, on the host in float64. */
+/* The coarsest level over discontinuous Q_k: fast diagonalization of the whole box, on the host in float64, or, where
+ * the box is one vertex patch, by the kernel of these. */
 #include "multigrid/coarse/coarse_dg.h"
+#include "device/kernel.h"
 #include "multigrid/coarse/coarse_saddle_device.h"
+#include "smoother/dg_patch/dg_patches.h"
 
 enum { MODES = 4096 };
 
@@ -10,9 +13,32 @@ struct TesiCoarseDg {
   TesiSaddleLocal local; /* of these */
   int64_t length;
   double *work;
+  TesiDgPatches *patch[2]; /* by precision of the vectors; instead of all of these */
 };
 
-TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesiCoarseDg **coarse) {
+static bool is_patch(const TesiRt *rt) {
+  for (int d = 0; d < rt->dim; d++)
+    if (rt->axis[d].cells != 2) return false;
+  return true;
+}
+
+static TesStatus create_patches(TesContext *ctx, const TesOperator *op, TesPrecision precision,
+                                TesiCoarseDg *c) {
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesiSaddlePatchAxis axis[3] = {{0}};
+  int vertex[1][3] = {{0, 0, 0}};
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_saddle_patch_axis_create(ctx, s, d, 2, &axis[d]));
+  for (int p = 0; p < 2; p++)
+    if (p == TES_DOUBLE || p == (int)precision)
+      TES_TRY(tesi_dg_patches_create(op, (TesPrecision)p, axis, vertex, 1, op->singular, &c->patch[p]));
+done:
+  for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &axis[d]);
+  return status;
+}
+
+TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
+                                TesiCoarseDg **coarse) {
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   TesiCoarseDg *c = NULL;
@@ -25,6 +51,12 @@ TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesiCoar
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
   c->length = op->length;
+  if (tesi_has_kernels(ctx) && is_patch(s->rt)) {
+    TES_TRY(create_patches(ctx, op, precision, c));
+    *coarse = c;
+    c = NULL;
+    goto done;
+  }
   for (int d = 0; d < 3; d++) TES_TRY(tesi_coarse_saddle_axis(ctx, s, d, &first, &c->axis[d]));
   c->local = (TesiSaddleLocal){.dim = s->rt->dim,
                                .axis = {&c->axis[0], &c->axis[1], &c->axis[2]},
@@ -45,6 +77,7 @@ void tesi_coarse_dg_destroy(TesiCoarseDg **coarse) {
   TesContext *ctx = c->context;
   *coarse = NULL;
   for (int d = 0; d < 3; d++) tesi_saddle_local_free(ctx, &c->axis[d]);
+  for (int p = 0; p < 2; p++) tesi_dg_patches_destroy(ctx, &c->patch[p]);
   tesi_free(ctx, &c->work);
   tesi_free(ctx, &c);
   tes_context_destroy(&ctx);
@@ -53,4 +86,17 @@ void tesi_coarse_dg_destroy(TesiCoarseDg **coarse) {
 void tesi_coarse_dg_solve(TesiCoarseDg *c, const double *b, double *x) {
   for (int64_t i = 0; i < c->length; i++) x[i] = b[i];
   tesi_saddle_local_solve_scalar(&c->local, x, c->work);
+}
+
+bool tesi_coarse_dg_on_device(const TesiCoarseDg *coarse) {
+  return coarse->patch[TES_DOUBLE] != NULL;
+}
+
+TesStatus tesi_coarse_dg_solve_device(TesiCoarseDg *c, const TesVector *b, TesVector *x) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TES_TRY(tesi_context_device(ctx)->fill(ctx, x->precision, c->length, 0, x->data));
+  TES_TRY(tesi_dg_patches_solve(ctx, c->patch[b->precision], 0, 1, b->data, x->data));
+done:
+  return status;
 }

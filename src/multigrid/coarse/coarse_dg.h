@@ -5,9 +5,14 @@
 #include "operator/operator.h"
 
 typedef struct TesiCoarseDg TesiCoarseDg;
-TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesiCoarseDg **coarse);
+/* precision: of the vectors besides float64 ones. */
+TesStatus tesi_coarse_dg_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
+                                TesiCoarseDg **coarse);
 void tesi_coarse_dg_destroy(TesiCoarseDg **coarse);
-/* Host arrays of the operator's length. */
+/* Whether kernels solve it: two cells in every direction, one patch. */
+bool tesi_coarse_dg_on_device(const TesiCoarseDg *coarse);
+TesStatus tesi_coarse_dg_solve_device(TesiCoarseDg *coarse, const TesVector *b, TesVector *x);
+/* Else: host arrays of the operator's length. */
 void tesi_coarse_dg_solve(TesiCoarseDg *coarse, const double *b, double *x);
 
 #endif

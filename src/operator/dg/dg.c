@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
+#include "operator/dg/dg_device.h"
 #include "operator/form.h"
 
 /* y <- keep y + factor Ld in direction d x. */
@@ -27,12 +28,14 @@ static TesStatus add(const TesOperator *op, double sign, bool keep, const void *
 }
 
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
+  if (tesi_dg_of(op)->device) return tesi_dg_device_add(op, NULL, 1, x, y);
   return add(op, 1, false, x, y);
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
+  if (tesi_dg_of(op)->device) return tesi_dg_device_add(op, b, -1, x, r);
   if (r != b) TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, b, op->precision, r));
   TES_TRY(add(op, -1, true, x, r));
 done:
@@ -43,21 +46,30 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   return residual(op, b->data, u->data, b->data);
 }
 
+/* On the host, then sent. */
 static TesStatus diagonal(const TesOperator *op, void *out) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
   const int *extent = s->rt->extent[s->rt->dim];
+  double *exact = NULL;
+  float *single = NULL;
+  TES_ALLOC(&exact, op->length);
+  TES_ALLOC(&single, op->length);
   for (int64_t j = 0; j < op->length; j++) {
     const int mode[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
                          (int)(j / extent[0] / extent[1])};
-    double sum = s->alpha;
+    exact[j] = s->alpha;
     for (int d = 0; d < s->rt->dim; d++)
-      sum += s->nu * tesi_band_entry(&s->axis[d].penalty, mode[d], mode[d]);
-    if (op->precision == TES_DOUBLE)
-      ((double *)out)[j] = sum;
-    else
-      ((float *)out)[j] = (float)sum;
+      exact[j] += s->nu * tesi_band_entry(&s->axis[d].penalty, mode[d], mode[d]);
+    single[j] = (float)exact[j];
   }
-  return TES_OK;
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, out, op->precision == TES_DOUBLE ? (void *)exact : single,
+                                              (size_t)op->length * tesi_precision_size(op->precision)));
+done:
+  tesi_free(ctx, &exact);
+  tesi_free(ctx, &single);
+  return status;
 }
 
 static TesCost cost(const TesOperator *op) {
@@ -69,9 +81,10 @@ static TesCost cost(const TesOperator *op) {
 
 static void destroy(TesOperator *op) {
   TesContext *ctx = op->context;
-  TesiSaddle *s = op->data;
-  if (!s) return;
-  for (int d = 0; d < 3; d++) tesi_saddle_axis_free(ctx, &s->axis[d]);
+  TesiDg *dg = op->data;
+  if (!dg) return;
+  for (int d = 0; d < 3; d++) tesi_saddle_axis_free(ctx, &dg->saddle.axis[d]);
+  tesi_dg_device_destroy(ctx, &dg->device);
   tes_vector_destroy(&op->null);
   tesi_free(ctx, &op->data);
 }
@@ -87,7 +100,6 @@ static const TesiOperatorTable table = {.apply = apply,
 static const char *refuses(const TesOperatorDesc *desc) {
   double value;
   if (!desc->space || desc->space->element != TES_ELEMENT_DG) return "the space is not of element dg";
-  if (tesi_has_kernels(desc->space->context)) return "devices with kernels do not have it: --device cpu";
   for (int i = 0; i < desc->form.terms; i++) {
     const TesTermDesc *t = &desc->form.term[i];
     if (t->term != TES_TERM_DIFFUSION && t->term != TES_TERM_MASS)
@@ -108,10 +120,11 @@ static TesStatus init(TesOperator *op) {
   TesStatus status = TES_OK;
   const TesTermDesc *nu = tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0),
                     *alpha = tesi_form_term(&op->desc.form, TES_TERM_MASS, 0);
-  TesiSaddle *s;
+  TesiDg *dg;
   op->table = &table;
-  TES_NEW(&s);
-  op->data = s;
+  TES_NEW(&dg);
+  op->data = dg;
+  TesiSaddle *const s = &dg->saddle;
   s->rt = tesi_space_rt(op->space);
   s->nu = 1;
   if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
@@ -124,8 +137,9 @@ static TesStatus init(TesOperator *op) {
     TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
   op->singular = is_free(s->rt) && s->alpha == 0;
   if (op->singular) TES_TRY(tesi_saddle_create_null(op));
-  snprintf(op->description, sizeof op->description,
-           "dg: discontinuous Q_%d, interior penalties, banded matrices", op->space->degree);
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_dg_device_create(op, &dg->device));
+  snprintf(op->description, sizeof op->description, "dg: discontinuous Q_%d, interior penalties, %s",
+           op->space->degree, dg->device ? "by a kernel" : "banded matrices");
 done:
   return status;
 }

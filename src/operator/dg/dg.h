@@ -11,6 +11,15 @@
 #include "functional/flow.h"
 #include "operator/saddle/saddle.h"
 
+typedef struct TesiDgDevice TesiDgDevice;
+typedef struct TesiDg {
+  TesiSaddle saddle;    /* first: it is what tesi_saddle_of() finds */
+  TesiDgDevice *device; /* NULL on the host */
+} TesiDg;
+
+static inline const TesiDg *tesi_dg_of(const TesOperator *op) {
+  return op->data;
+}
 static inline bool tesi_is_dg(const TesOperator *op) {
   return op->kind == &tesi_operator_dg;
 }

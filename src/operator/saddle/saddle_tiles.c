@@ -1,11 +1,11 @@
 #include "operator/saddle/saddle_tiles.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
 #include "device/kernel.h"
 #include "device/upload.h"
+#include "operator/saddle/saddle_faces.h"
 #include "space/rt_device.h"
 
 enum { DEGREES = 4, MOST = DEGREES + 1, NODES = MOST + 1 };
@@ -15,7 +15,7 @@ typedef struct Cut {
   int across[2], blocks;
 } Cut;
 static const Cut cuts[2][MOST + 1] = {
-    {{{0}, 0}, {{0}, 0}, {{4, 2}, 4}, {{4, 2}, 3}, {{4, 2}, 2}, {{4, 2}, 2}},
+    {{{0}, 0}, {{0}, 0}, {{4, 2}, 4}, {{4, 2}, 3}, {{4, 2}, 2}, {{4, 1}, 4}},
     {{{0}, 0}, {{0}, 0}, {{4, 2}, 4}, {{4, 2}, 4}, {{4, 2}, 4}, {{4, 2}, 2}}};
 
 struct TesiSaddleTiles {
@@ -35,47 +35,18 @@ bool tesi_saddle_tiles_serve(const TesOperator *op) {
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
-/* The face of cell c below (side 0) or above. */
-static void fill_face(const TesOperator *op, int d, int c, int side, double *at) {
-  const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRtAxis *a = &s->rt->axis[d];
-  const bool end = c == (side ? a->cells - 1 : 0) && !a->periodic;
-  const double h = a->h[c], beside = end ? 0 : a->h[(c + (side ? 1 : a->cells - 1)) % a->cells];
-  if (end && !a->tangential[side]) return;
-  at[(TESK_TILES_OWN + side) * a->cells] = s->nu * (end ? 1 : 0.5) * pow(h, -1.5);
-  at[(TESK_TILES_PENALTY + side) * a->cells] = s->nu * s->axis[d].boundary[side];
-  if (end) return;
-  at[(TESK_TILES_PENALTY + side) * a->cells] =
-      s->nu * tesi_saddle_penalty(op->desc.form.penalty, a->n - 1, side ? h : beside, side ? beside : h);
-  at[(TESK_TILES_BESIDE + side) * a->cells] = 1 / sqrt(beside);
-  at[(TESK_TILES_OTHER + side) * a->cells] = s->nu * 0.5 * pow(beside, -1.5);
-}
-
 static TesStatus make_axis(const TesOperator *op, int d, TesiSaddleTiles *tiles) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiSaddle *s = tesi_saddle_of(op);
-  const TesiRtAxis *a = &s->rt->axis[d];
+  const TesiRtAxis *a = &tesi_saddle_of(op)->rt->axis[d];
   TeskSaddleTiles *arguments = &tiles->arguments;
-  double *numbers = NULL;
-  TES_ALLOC(&numbers, (int64_t)a->cells * TESK_TILES_NUMBERS);
-  for (int c = 0; c < a->cells; c++) {
-    double *at = numbers + c;
-    at[TESK_TILES_WIDTH * a->cells] = a->h[c];
-    at[TESK_TILES_STIFFNESS * a->cells] = s->nu / a->h[c];
-    at[TESK_TILES_ROOT * a->cells] = 1 / sqrt(a->h[c]);
-    at[TESK_TILES_BENDING * a->cells] = s->nu / (a->h[c] * a->h[c]);
-    for (int side = 0; side < 2; side++) fill_face(op, d, c, side, at);
-  }
-  TES_TRY(tesi_upload_numbers(ctx, numbers, (int64_t)a->cells * TESK_TILES_NUMBERS, op->precision,
-                              &tiles->numbers[d]));
+  TES_TRY(tesi_saddle_faces_upload(op, d, &tiles->numbers[d]));
   arguments->numbers[d] = tiles->numbers[d];
   arguments->cells[d] = a->cells;
   arguments->ring[d] = a->periodic;
   arguments->known[d][0] = tesi_rt_first(a) > 0;
   arguments->known[d][1] = tesi_rt_end(a) < a->nodes;
 done:
-  tesi_free(ctx, &numbers);
   return status;
 }
 
@@ -84,22 +55,18 @@ static TesStatus make_reference(const TesOperator *op, TesiSaddleTiles *tiles) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const int n = tesi_saddle_of(op)->rt->n, p = n + 1;
-  double nodes[NODES], points[NODES], weights[NODES], slopes[NODES * NODES], l[MOST], dl[MOST];
-  double *const value = tiles->reference, *const slope = value + n, *const bending = slope + n,
-                *const mass = bending + n * n, *const stiffness = mass + p * p,
-                *const derivative = stiffness + p * p;
+  double nodes[NODES], points[NODES], weights[NODES], slopes[NODES * NODES], l[MOST];
+  double *const mass = tiles->reference + tesi_saddle_faces_modes(n, tiles->reference),
+                *const stiffness = mass + p * p, *const derivative = stiffness + p * p;
   const int size = 2 * n + n * n + 2 * p * p + n * p;
-  tesi_rt_legendre(n, 1, 1, value, slope);
   tesi_cell_matrices(n, mass, stiffness);
   tesi_gauss_lobatto(p, nodes, NULL);
   tesi_gauss(p, points, weights);
   tesi_lagrange(p, nodes, p, points, NULL, slopes);
   for (int g = 0; g < p; g++) {
-    tesi_rt_legendre(n, 1, points[g], l, dl);
-    for (int q = 0; q < n; q++) {
-      for (int j = 0; j < n; j++) bending[q * n + j] += weights[g] * dl[q] * dl[j];
+    tesi_rt_legendre(n, 1, points[g], l, NULL);
+    for (int q = 0; q < n; q++)
       for (int j = 0; j < p; j++) derivative[q * p + j] += weights[g] * l[q] * slopes[g * p + j];
-    }
   }
   TES_TRY(tesi_upload_numbers(ctx, derivative, n * p, op->precision, &tiles->derivative));
   tiles->arguments.derivative = tiles->derivative;

@@ -65,6 +65,11 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
     const bool first = i == 0 && zero_guess;
     const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i, start = p->first[colour];
     if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
+    if (p->device) {
+      TES_TRY(
+          tesi_dg_patches_solve(ctx, p->device, start, p->first[colour + 1] - start, first ? b : p->r, x));
+      continue;
+    }
     const Colour c = {
         .plan = p, .first = start, .single = op->precision == TES_SINGLE, .r = first ? b : p->r, .x = x};
     tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches, &c);
@@ -93,6 +98,7 @@ static void destroy(TesSmoother *smoother) {
   TesiDgPatchPlan *p = smoother->plan;
   if (!p) return;
   for (int d = 0; d < 3; d++) tesi_saddle_patch_axis_free(ctx, &p->axis[d]);
+  tesi_dg_patches_destroy(ctx, &p->device);
   if (p->r) tesi_context_device(ctx)->release(ctx, &p->r);
   tesi_free(ctx, &p->first);
   tesi_free(ctx, &p->vertex);
@@ -140,14 +146,18 @@ TesStatus tesi_smoother_dg_init(TesSmoother *smoother) {
     if (d < p->saddle->rt->dim) p->numbers *= 2 * p->saddle->rt->n;
   }
   TES_TRY(list_patches(ctx, p));
-  TES_ALLOC(&p->work, (int64_t)p->threads * 2 * p->numbers);
+  if (tesi_has_kernels(ctx))
+    TES_TRY(tesi_dg_patches_create(smoother->op, smoother->op->precision, p->axis, p->vertex,
+                                   p->first[p->colours], false, &p->device));
+  else
+    TES_ALLOC(&p->work, (int64_t)p->threads * 2 * p->numbers);
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)smoother->op->length * tesi_precision_size(smoother->op->precision), &p->r));
   smoother->omega = 1;
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,
-           "vertex patches of %d unknowns in %d colours, solved by fast diagonalization", p->numbers,
-           p->colours);
+           "vertex patches of %d unknowns in %d colours, solved by fast diagonalization%s", p->numbers,
+           p->colours, p->device ? " by kernels" : "");
 done:
   return status;
 }

@@ -4,16 +4,17 @@
 #ifndef TESI_DG_PATCH_H
 #define TESI_DG_PATCH_H
 
-#include "smoother/saddle_patch/saddle_patch.h"
+#include "smoother/dg_patch/dg_patches.h"
 
 typedef struct TesiDgPatchPlan {
   const TesiSaddle *saddle;
   TesiSaddlePatchAxis axis[3];
-  int colours, *first;  /* [colours + 1] */
-  int (*vertex)[3];     /* colour by colour */
-  int threads, numbers; /* unknowns of a patch */
-  double *work;         /* [threads][2 numbers] */
-  void *r;              /* residual */
+  int colours, *first;   /* [colours + 1] */
+  int (*vertex)[3];      /* colour by colour */
+  int threads, numbers;  /* unknowns of a patch */
+  double *work;          /* [threads][2 numbers] */
+  void *r;               /* residual */
+  TesiDgPatches *device; /* kernels, instead of work; NULL on the host */
 } TesiDgPatchPlan;
 
 TesStatus tesi_smoother_dg_init(TesSmoother *smoother);

@@ -1,0 +1,24 @@
+/* What kernels of discontinuous elements get by value; the host includes this text too. */
+#ifndef TESK_DG_ARGUMENTS_H
+#define TESK_DG_ARGUMENTS_H
+
+typedef struct TeskDg {
+  int cells[3], ring[3];
+  double alpha;
+  const void *numbers[3]; /* real: [TESK_TILES_NUMBERS][cells] (saddle_arguments.h) */
+} TeskDg;
+
+/* A patch: its vertex, the kinds of its intervals, and by bits of directions whether their modes are even, then odd. */
+typedef struct TeskDgPatch {
+  int vertex[3], kind[3], even, unused;
+} TeskDgPatch;
+
+/* Tables of a kind (real), rows padded to four numbers: Zd' [P][ROW], Zd [P][ROW], nu ld [ROW], for P = 2 n modes. */
+typedef struct TeskDgPatches {
+  int extent[3];        /* modes of the whole axes: on rings numbers go on at the beginning */
+  int closed;           /* the constant is in the null space: its mode becomes zero */
+  const void *table[3]; /* of the kinds of each direction */
+  const TeskDgPatch *patch;
+} TeskDgPatches;
+
+#endif

@@ -1,0 +1,197 @@
+/* Vertex patches of discontinuous Q_k (src/smoother/dg_patch/dg_patch.h): x <- x + K^-1 r for the P^DIM unknowns of
+ * each, P = 2 N, by fast diagonalization, K = nu (sum over directions of Ld) + alpha. Patches of a launch have no
+ * unknowns in common. 2D and 3D, any kinds of intervals.
+ *
+ * A block has PATCHES patches, a thread lines of them: the last direction first, read from global memory, to modes; the
+ * others in shared memory (GLOBAL_WORK: in `work`), where along x lines go to modes, are divided by the eigenvalues and
+ * come back; the last direction is added to x. 5 passes in 3D, 4 barriers. Shared memory: PATCHES P^(DIM - 1) (P + 1)
+ * numbers. An unknown: 4 DIM N multiply-adds, half of that where intervals are symmetric; bytes 3 numbers. Tables come
+ * through the L1 cache, four numbers a load, the same for all threads of a patch. Registers: docs/dg.md.
+ * Macros: real, DIM, N, PATCHES, THREADS, MIN_BLOCKS, GLOBAL_WORK. */
+#include "kernel.h"
+#include "dg_arguments.h"
+
+#define P (2 * N)
+#define ROW ((P + 3) / 4 * 4)
+#define AT_BACK (P * ROW)
+#define AT_VALUES (2 * P * ROW)
+#define TABLE (AT_VALUES + ROW)
+#define LAYERS (DIM == 3 ? P : 1)
+#define LINES (P * (DIM == 3 ? P : 1)) /* of a direction */
+#define SIZE ((P + 1) * P * LAYERS)
+
+typedef struct TESK_ALIGNED(16) Four {
+  real v[4];
+} Four;
+
+/* A line of a patch: numbers across it, u and v, lower direction first. */
+typedef struct Line {
+  const TeskDgPatch *patch;
+  int u, v, first; /* first: of the patch in shared memory */
+} Line;
+
+/* False: there is none. */
+TESK_DEVICE int line_of(const TeskDgPatches *s, int id, int count, Line *l) {
+  const int own = id / LINES, number = (int)blockIdx.x * PATCHES + own;
+  l->patch = s->patch + number;
+  l->u = (id - own * LINES) % P;
+  l->v = (id - own * LINES) / P;
+  l->first = own * SIZE;
+  return own < PATCHES && number < count;
+}
+
+TESK_DEVICE const real *table_of(const TeskDgPatches *s, const Line *l, int d) {
+  return (const real *)s->table[d] + l->patch->kind[d] * TABLE;
+}
+
+/* out <- A in, A[rows][ROW] with `count` columns. */
+TESK_DEVICE void multiply(const real *A, int rows, int count, const real *in, real *out) {
+  TESK_UNROLL
+  for (int r = 0; r < rows; r++) {
+    real sum = 0;
+    TESK_UNROLL
+    for (int c = 0; c < count; c += 4) {
+      const Four a = *(const Four *)(A + r * ROW + c);
+      TESK_UNROLL
+      for (int e = 0; e < 4; e++)
+        if (c + e < count) sum += a.v[e] * in[c + e];
+    }
+    out[r] = sum;
+  }
+}
+
+/* Of intervals that are their own mirror images the first N modes are even, the others odd, and mode j of the lower
+ * cell is mirrored to (-1)^j times mode j of the upper one: sums and differences meet half of a table each. */
+#define SIGN(j) ((j) % 2 ? -1 : 1)
+#define IS_EVEN(l, d) ((l)->patch->even >> (d)&1)
+
+/* out <- Zd' in of direction d. */
+TESK_DEVICE void to_modes(const TeskDgPatches *s, const Line *l, int d, const real in[P], real out[P]) {
+  const real *const A = table_of(s, l, d);
+  if (IS_EVEN(l, d)) {
+    real even[N], odd[N];
+    TESK_UNROLL
+    for (int j = 0; j < N; j++) {
+      even[j] = in[j] + SIGN(j) * in[N + j];
+      odd[j] = in[j] - SIGN(j) * in[N + j];
+    }
+    multiply(A, N, N, even, out);
+    multiply(A + N * ROW, N, N, odd, out + N);
+  } else {
+    multiply(A, P, P, in, out);
+  }
+}
+
+/* out <- Zd in; the rows of the lower cell, with their sum and difference. */
+TESK_DEVICE void from_modes(const TeskDgPatches *s, const Line *l, int d, const real in[P], real out[P]) {
+  const real *const A = table_of(s, l, d) + AT_BACK;
+  if (IS_EVEN(l, d)) {
+    TESK_UNROLL
+    for (int j = 0; j < N; j++) {
+      real sum[2] = {0, 0};
+      TESK_UNROLL
+      for (int c = 0; c < P; c += 4) {
+        const Four a = *(const Four *)(A + j * ROW + c);
+        TESK_UNROLL
+        for (int e = 0; e < 4; e++)
+          if (c + e < P) sum[(c + e) / N] += a.v[e] * in[c + e];
+      }
+      out[j] = sum[0] + sum[1];
+      out[N + j] = SIGN(j) * (sum[0] - sum[1]);
+    }
+  } else {
+    multiply(A, P, P, in, out);
+  }
+}
+
+/* Mode i of a direction among those of the whole axis. */
+TESK_DEVICE int mode_of(const TeskDgPatches *s, const Line *l, int d, int i) {
+  const int mode = l->patch->vertex[d] * N + i;
+  return mode < s->extent[d] ? mode : mode - s->extent[d];
+}
+
+/* A line of the last direction in the vector: its entry i. */
+TESK_DEVICE long long entry_of(const TeskDgPatches *s, const Line *l, int i) {
+  const long long x = mode_of(s, l, 0, l->u);
+  if (DIM == 2) return x + (long long)s->extent[0] * mode_of(s, l, 1, i);
+  return x +
+         (long long)s->extent[0] * (mode_of(s, l, 1, l->v) + (long long)s->extent[1] * mode_of(s, l, 2, i));
+}
+
+TESK_DEVICE void take(const TeskDgPatches *s, const Line *l, const real *TESK_RESTRICT r, real *U) {
+  const int first = l->first + l->v * (P + 1) + l->u, step = DIM == 2 ? P + 1 : P * (P + 1);
+  real in[P], out[P];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = TESK_READ(r + entry_of(s, l, i));
+  to_modes(s, l, DIM - 1, in, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) U[first + i * step] = out[i];
+}
+
+TESK_DEVICE void put(const TeskDgPatches *s, const Line *l, const real *U, real *x) {
+  const int first = l->first + l->v * (P + 1) + l->u, step = DIM == 2 ? P + 1 : P * (P + 1);
+  real in[P], out[P];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = U[first + i * step];
+  from_modes(s, l, DIM - 1, in, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) x[entry_of(s, l, i)] += out[i];
+}
+
+#if DIM == 3
+/* Along y, in place, to modes or back. */
+TESK_DEVICE void middle(const TeskDgPatches *s, const Line *l, const int back, real *U) {
+  const int first = l->first + l->v * P * (P + 1) + l->u;
+  real in[P], out[P];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = U[first + i * (P + 1)];
+  if (back)
+    from_modes(s, l, 1, in, out);
+  else
+    to_modes(s, l, 1, in, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) U[first + i * (P + 1)] = out[i];
+}
+#endif
+
+/* Along x to modes, divided, and back; u, v: modes of the others. */
+TESK_DEVICE void divide(const TeskDgPatches *s, const Line *l, real alpha, real *U) {
+  const real *const value = table_of(s, l, 0) + AT_VALUES;
+  real *const line = U + l->first + (l->v * P + l->u) * (P + 1);
+  real across = alpha + table_of(s, l, 1)[AT_VALUES + l->u], in[P], out[P];
+  if (DIM == 3) across += table_of(s, l, 2)[AT_VALUES + l->v];
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) in[i] = line[i];
+  to_modes(s, l, 0, in, out);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++)
+    out[i] = s->closed && i + l->u + l->v == 0 ? 0 : out[i] * TESK_RECIPROCAL(value[i] + across);
+  from_modes(s, l, 0, out, in);
+  TESK_UNROLL
+  for (int i = 0; i < P; i++) line[i] = in[i];
+}
+
+#define FOR_LINES(l)                                                                                         \
+  for (int id = (int)threadIdx.x; id < PATCHES * LINES; id += THREADS)                                       \
+    if (line_of(&s, id, count, &l))
+
+/* Grid: groups of PATCHES patches. work: SIZE numbers for each. */
+TESK_KERNEL(tesk_dg_patch, THREADS, MIN_BLOCKS, (TeskDgPatches)s, (int)count, (real)alpha,
+            (const real *TESK_RESTRICT)r, (real *)x, (real *)work) {
+  TESK_SHARED(shared);
+  real *const U = GLOBAL_WORK ? work + (long long)blockIdx.x * (PATCHES * SIZE) : shared;
+  Line l;
+  FOR_LINES(l) take(&s, &l, r, U);
+  __syncthreads();
+#if DIM == 3
+  FOR_LINES(l) middle(&s, &l, 0, U);
+  __syncthreads();
+#endif
+  FOR_LINES(l) divide(&s, &l, alpha, U);
+  __syncthreads();
+#if DIM == 3
+  FOR_LINES(l) middle(&s, &l, 1, U);
+  __syncthreads();
+#endif
+  FOR_LINES(l) put(&s, &l, U, x);
+}

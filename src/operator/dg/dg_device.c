@@ -1,0 +1,98 @@
+#include "operator/dg/dg_device.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include "device/kernel.h"
+#include "kernels/dg_arguments.h"
+#include "operator/saddle/saddle_faces.h"
+
+enum { MOST = TESI_MAX_POINTS, ACROSS = 32 /* numbers in x of a tile, about; twice that in 2D */ };
+
+struct TesiDgDevice {
+  TesPrecision precision;
+  TesiKernel kernel;
+  TeskDg arguments;
+  double modes[2 * MOST + MOST * MOST]; /* numbers of the precision */
+  void *numbers[3];                     /* device */
+  unsigned threads;
+  size_t shared;
+  TesiGrid grid;
+};
+
+static TesStatus get_kernel(const TesOperator *op, TesiDgDevice *device) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = tesi_saddle_of(op)->rt;
+  TesiProgram *program;
+  char text[4][24];
+  const int n = rt->n, layers = rt->dim == 3 ? n : 1,
+            cells = tesi_max(1, (rt->dim == 3 ? ACROSS : 2 * ACROSS) / n);
+  const double blocks =
+      (double)((rt->axis[0].cells + cells - 1) / cells) * rt->axis[1].cells * rt->axis[2].cells;
+  TES_CHECK(blocks < INT_MAX, "kernels number at most 2^31 - 1 rows of cells");
+  device->grid = (TesiGrid){(unsigned)blocks, 1, 1};
+  device->threads = (unsigned)tesi_min(256, (cells * n * layers + 31) / 32 * 32);
+  device->shared = (size_t)(2 * (cells * n | 1) * n * layers) * tesi_precision_size(op->precision);
+  snprintf(text[0], sizeof text[0], "DIM=%d", rt->dim);
+  snprintf(text[1], sizeof text[1], "N=%d", n);
+  snprintf(text[2], sizeof text[2], "CELLS=%d", cells);
+  snprintf(text[3], sizeof text[3], "THREADS=%u", device->threads);
+  const TesiProgramDesc desc = {.file = "dg.cu",
+                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            text[0], text[1], text[2], text[3]}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg", device->shared, &device->kernel));
+done:
+  return status;
+}
+
+TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgDevice **result) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesiDgDevice *device = NULL;
+  *result = NULL;
+  TES_NEW(&device);
+  device->precision = op->precision;
+  device->arguments.alpha = s->alpha;
+  for (int d = 0; d < 3; d++) {
+    device->arguments.cells[d] = s->rt->axis[d].cells;
+    device->arguments.ring[d] = s->rt->axis[d].periodic;
+    if (d >= s->rt->dim) continue;
+    TES_TRY(tesi_saddle_faces_upload(op, d, &device->numbers[d]));
+    device->arguments.numbers[d] = device->numbers[d];
+  }
+  const int count = tesi_saddle_faces_modes(s->rt->n, device->modes);
+  for (int i = 0; i < count && op->precision == TES_SINGLE; i++) {
+    const float narrow = (float)device->modes[i];
+    memcpy((float *)device->modes + i, &narrow, sizeof narrow);
+  }
+  TES_TRY(get_kernel(op, device));
+  *result = device;
+  device = NULL;
+done:
+  tesi_dg_device_destroy(ctx, &device);
+  return status;
+}
+
+void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device) {
+  TesiDgDevice *d = *device;
+  if (!d) return;
+  for (int i = 0; i < 3; i++) tesi_context_device(ctx)->release(ctx, &d->numbers[i]);
+  tesi_free(ctx, device);
+}
+
+TesStatus tesi_dg_device_add(const TesOperator *op, const void *b, double sign, const void *x, void *y) {
+  TesiDgDevice *d = tesi_dg_of(op)->device;
+  int keep = b != NULL;
+  float single = (float)sign;
+  const void *old = b ? b : y;
+  void *arguments[] = {&x,
+                       &old,
+                       &y,
+                       &d->arguments,
+                       d->modes,
+                       &keep,
+                       d->precision == TES_SINGLE ? (void *)&single : (void *)&sign};
+  return tesi_kernel_launch(op->context, &d->kernel, d->grid, d->threads, d->shared, arguments);
+}

@@ -1,0 +1,148 @@
+#include "smoother/dg_patch/dg_patches.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "device/kernel.h"
+#include "device/upload.h"
+#include "kernels/dg_arguments.h"
+
+enum {
+  LINES = 256,             /* of a block, about */
+  SHARED_MOST = 220 << 10, /* bytes of shared memory */
+  WAVE = 1024              /* blocks of a launch where patches stand in global memory */
+};
+
+struct TesiDgPatches {
+  TesPrecision precision;
+  TesiKernel kernel;
+  TeskDgPatches arguments;
+  double alpha;
+  void *table[3], *patch, *work; /* device; work: where shared memory is too small */
+  int group;                     /* patches of a block */
+  unsigned threads;
+  size_t shared;
+};
+
+static int padded(int count) {
+  return (count + 3) / 4 * 4;
+}
+
+/* Zd', Zd and nu ld of all kinds of a direction. */
+static TesStatus upload_kinds(TesContext *ctx, const TesiSaddle *s, const TesiSaddlePatchAxis *a, int d,
+                              TesiDgPatches *p) {
+  TesStatus status = TES_OK;
+  const int n = 2 * s->rt->n, row = padded(n), size = 2 * n * row + row;
+  double *table = NULL;
+  TES_ALLOC(&table, (int64_t)a->types * size);
+  for (int k = 0; k < a->types; k++) {
+    double *const forward = table + (int64_t)k * size, *const back = forward + n * row,
+                  *const value = back + n * row;
+    for (int i = 0; i < n; i++) {
+      for (int m = 0; m < n; m++) forward[m * row + i] = back[i * row + m] = a->local[k].Zd[i * n + m];
+      value[i] = s->nu * a->local[k].ld[i];
+    }
+  }
+  TES_TRY(tesi_upload_numbers(ctx, table, (int64_t)a->types * size, p->precision, &p->table[d]));
+  p->arguments.table[d] = p->table[d];
+done:
+  tesi_free(ctx, &table);
+  return status;
+}
+
+static TesStatus upload_patches(TesContext *ctx, const TesiSaddlePatchAxis axis[3], int (*vertex)[3],
+                                int count, TesiDgPatches *p) {
+  TesStatus status = TES_OK;
+  TeskDgPatch *patch = NULL;
+  TES_ALLOC(&patch, count);
+  for (int i = 0; i < count; i++)
+    for (int d = 0; d < 3; d++) {
+      patch[i].vertex[d] = vertex[i][d];
+      patch[i].kind[d] = axis[d].type[vertex[i][d]];
+      patch[i].even |= axis[d].local[patch[i].kind[d]].symmetric << d;
+    }
+  TES_TRY(tesi_upload(ctx, patch, (size_t)count * sizeof *patch, &p->patch));
+done:
+  tesi_free(ctx, &patch);
+  return status;
+}
+
+static TesStatus get_kernel(TesContext *ctx, const TesiRt *rt, TesiDgPatches *p) {
+  TesStatus status = TES_OK;
+  TesiProgram *program;
+  char text[6][24];
+  const int n = 2 * rt->n, lines = rt->dim == 3 ? n * n : n;
+  p->group = tesi_max(1, LINES / lines);
+  p->threads = (unsigned)tesi_min(LINES, (p->group * lines + 31) / 32 * 32);
+  const size_t memory = (size_t)p->group * (size_t)(lines * (n + 1)) * tesi_precision_size(p->precision);
+  p->shared = memory <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL") /* for tests */ ? memory : 0;
+  snprintf(text[0], sizeof text[0], "DIM=%d", rt->dim);
+  snprintf(text[1], sizeof text[1], "N=%d", rt->n);
+  snprintf(text[2], sizeof text[2], "PATCHES=%d", p->group);
+  snprintf(text[3], sizeof text[3], "THREADS=%u", p->threads);
+  snprintf(text[4], sizeof text[4], "MIN_BLOCKS=%d", rt->n <= (p->precision == TES_SINGLE ? 8 : 4) ? 2 : 1);
+  snprintf(text[5], sizeof text[5], "GLOBAL_WORK=%d", !p->shared);
+  const TesiProgramDesc desc = {.file = "dg_patch.cu",
+                                .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",
+                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg_patch", p->shared, &p->kernel));
+  if (!p->shared) TES_TRY(tesi_context_device(ctx)->allocate(ctx, WAVE * memory, &p->work));
+done:
+  return status;
+}
+
+TesStatus tesi_dg_patches_create(const TesOperator *op, TesPrecision precision,
+                                 const TesiSaddlePatchAxis axis[3], int (*vertex)[3], int count, bool closed,
+                                 TesiDgPatches **patches) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesiDgPatches *p = NULL;
+  *patches = NULL;
+  TES_NEW(&p);
+  p->precision = precision;
+  p->alpha = s->alpha;
+  p->arguments.closed = closed;
+  for (int d = 0; d < 3; d++) {
+    p->arguments.extent[d] = s->rt->axis[d].modes;
+    if (d < s->rt->dim) TES_TRY(upload_kinds(ctx, s, &axis[d], d, p));
+  }
+  TES_TRY(upload_patches(ctx, axis, vertex, count, p));
+  p->arguments.patch = p->patch;
+  TES_TRY(get_kernel(ctx, s->rt, p));
+  *patches = p;
+  p = NULL;
+done:
+  tesi_dg_patches_destroy(ctx, &p);
+  return status;
+}
+
+void tesi_dg_patches_destroy(TesContext *ctx, TesiDgPatches **patches) {
+  TesiDgPatches *p = *patches;
+  const TesiDevice *device = tesi_context_device(ctx);
+  if (!p) return;
+  for (int d = 0; d < 3; d++) device->release(ctx, &p->table[d]);
+  device->release(ctx, &p->patch);
+  device->release(ctx, &p->work);
+  tesi_free(ctx, patches);
+}
+
+TesStatus tesi_dg_patches_solve(TesContext *ctx, const TesiDgPatches *p, int first, int count, const void *r,
+                                void *x) {
+  TesStatus status = TES_OK;
+  const int step = p->shared ? count : WAVE * p->group;
+  TeskDgPatches arguments = p->arguments;
+  double alpha = p->alpha;
+  float single = (float)alpha;
+  void *work = p->work;
+  for (int i = 0; i < count; i += step) {
+    int here = tesi_min(step, count - i);
+    arguments.patch = (const TeskDgPatch *)p->patch + first + i;
+    void *const of_kernel[] = {
+        &arguments, &here, p->precision == TES_SINGLE ? (void *)&single : (void *)&alpha, &r, &x, &work};
+    TES_TRY(tesi_kernel_launch(ctx, &p->kernel,
+                               (TesiGrid){(unsigned)((here + p->group - 1) / p->group), 1, 1}, p->threads,
+                               p->shared, (void **)of_kernel));
+  }
+done:
+  return status;
+}

@@ -1,0 +1,18 @@
+/* Patches of discontinuous elements as a kernel (src/kernels/dg_patch.cu). */
+#ifndef TESI_DG_PATCHES_H
+#define TESI_DG_PATCHES_H
+
+#include "smoother/saddle_patch/saddle_patch.h"
+
+typedef struct TesiDgPatches TesiDgPatches;
+/* Of vectors in `precision`; vertex[count]; closed: the constant is in the null space of all of them. *patches is NULL
+ * after a failure. */
+TesStatus tesi_dg_patches_create(const TesOperator *op, TesPrecision precision,
+                                 const TesiSaddlePatchAxis axis[3], int (*vertex)[3], int count, bool closed,
+                                 TesiDgPatches **patches);
+void tesi_dg_patches_destroy(TesContext *ctx, TesiDgPatches **patches);
+/* x <- x + K^-1 r in patches first .. first + count - 1, which have no unknowns in common. */
+TesStatus tesi_dg_patches_solve(TesContext *ctx, const TesiDgPatches *patches, int first, int count,
+                                const void *r, void *x);
+
+#endif
