@@ -247,6 +247,7 @@ static double off_circle(const TesiTrees *t, int number) {
       double xi[2] = {(p + 0.5) / 7, (p + 0.5) / 7}, x[2];
       xi[face / 2] = face & 1;
       tesi_trees_evaluate(t, i / 4, 1, xi, x);
+      assert_true(isfinite(x[0]) && isfinite(x[1]));
       most = fmax(most, fabs(hypot(x[0], x[1]) - 2));
     }
   return most;

@@ -230,9 +230,9 @@ static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunc
 static TesStatus check_form(TesiCaseReader *r) {
   const int row = tesi_case_row("data.form"), form = r->draft.form;
   const TesEquation equation = r->draft.c.problem.equation;
-  if (!r->node[row] || (form == 0 && equation != TES_POISSON)) return TES_OK;
-  if (equation == TES_POISSON)
-    return tesi_case_error(r, row, r->node[row], "belongs to stokes and transport");
+  const bool none = equation == TES_POISSON || equation == TES_ELASTICITY;
+  if (!r->node[row] || (form == 0 && !none)) return TES_OK;
+  if (none) return tesi_case_error(r, row, r->node[row], "belongs to stokes and transport");
   if ((form > TES_FLOW_SYMMETRIC) == (equation == TES_TRANSPORT)) return TES_OK;
   return tesi_case_error(r, row, r->node[row], "%s",
                          equation == TES_TRANSPORT ? "transport has the forms convective and conservative"

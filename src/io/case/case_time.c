@@ -40,6 +40,9 @@ static TesStatus check_lengths(TesiCaseReader *r, bool flow) {
                         : "expected one of step, cfl and tolerance, got more"));
   if (given(r, "time.cfl") && !flow && !given(r, "data.b"))
     TES_TRY(refuse(r, "time.cfl", "is of a velocity: expected data.b, or step or tolerance"));
+  const TesTimeDesc *t = &r->draft.c.problem.time;
+  if (given(r, bounds[0]) && t->min_step > t->max_step)
+    TES_TRY(refuse(r, bounds[1], "expected at most time.max_step"));
   for (int i = 0; i < 2 && r->node[step]; i++)
     TES_TRY(refuse(r, bounds[i], "belongs to steps that differ: with cfl or tolerance in the place of step"));
 done:
