@@ -20,6 +20,7 @@ static const char help[] =
     "  channel   a flow with an open end\n"
     "  shear     a periodic flow\n"
     "  viscosity a flow whose viscosity varies\n"
+    "  cantilever a clamped beam under a load\n"
     "  --help    this text\n";
 
 static const struct {
@@ -127,6 +128,28 @@ static const struct {
                   "  series: transport.csv\n"
                   "  values: {inside: {integral: domain}}\n"
                   "  vtu: transport.vtu\n"},
+    {"cantilever",
+     "# Linear elasticity: -div(lambda div u I + 2 mu eps(u)) = f (docs/elasticity.md).\n"
+     "problem: elasticity\n"
+     "mesh: {box: {cells: [40, 4, 4], upper: [10, 1, 1]}}  # two numbers of cells for a plate in 2D\n"
+     "space: {degree: 2}              # 1 locks where poisson is near 1/2\n"
+     "data:\n"
+     "  young: 1000                   # or lambda and mu; expressions in x, y, z\n"
+     "  poisson: 0.3                  # between -1 and 1/2\n"
+     "  f: [0, 0, 0]                  # force a volume\n"
+     "  # plane: stress               # in 2D; else strain\n"
+     "boundary:                       # left right bottom top back front\n"
+     "  all: {traction: [0, 0, 0]}    # free, where nothing else is said\n"
+     "  left: {displacement: [0, 0, 0]}  # null leaves a component free; roller: the normal one alone is "
+     "held\n"
+     "  right: {traction: [0, 0, -1]} # force an area; or pressure: P, or robin: {alpha, g}, springs\n"
+     "# time: {end: 4, step: 0.05}    # density u_tt too, with data.density and data.initial\n"
+     "output:\n"
+     "  vtu: cantilever.vtu           # displacement, stress, von_mises\n"
+     "  values:\n"
+     "    tip: {point: [10, 0.5, 0.5], of: w}\n"
+     "    energy: {integral: domain, of: strain_energy}\n"
+     "    support: {force: left, of: z}\n"},
     {"stokes",
      "# Stokes flow, -div(nu grad u) + alpha u + grad p = f, div u = 0, whose solution is known: errors are "
      "told (docs/stokes.md).\n"

@@ -151,6 +151,11 @@ TesStatus solve_find_errors(Solve *s, const TesProblem *problem) {
 
 TesStatus solve_keep_balance(Solve *s, const TesProblem *problem) {
   const TesBalance b = tes_problem_info(problem).balance;
+  if (!isnan(b.load[0])) {
+    s->forces.dim = tes_mesh_info(tes_space_mesh(tes_problem_space(problem))).dim;
+    memcpy(s->forces.load, b.load, sizeof b.load);
+    memcpy(s->forces.reaction, b.reaction, sizeof b.reaction);
+  }
   const int n = tes_mesh_boundaries(s->mesh);
   if (!b.flux) return TES_OK;
   double *flux = malloc((size_t)(n + 1) * sizeof *flux);

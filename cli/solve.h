@@ -57,6 +57,7 @@ typedef struct Solve {
   bool is_flow; /* then `flow` in the place of the two */
   TesFlowResult flow;
   TesReportBalance balance; /* of transport; fluxes 0: not known */
+  TesReportForces forces;   /* of elasticity; dim 0: not known */
   SolveInTime in_time;
   int64_t velocity_dofs, pressure_dofs;
   double started, setup_seconds, errors_seconds, vtu_seconds;

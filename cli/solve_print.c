@@ -253,6 +253,15 @@ void solve_print_outcome(const Solve *s) {
   if (s->is_flow)
     solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
               s->flow.divergence_relative);
+  if (s->forces.dim) {
+    const double *l = s->forces.load, *r = s->forces.reaction;
+    if (s->forces.dim == 3)
+      solve_log(s, TES_LOG_INFO, "balance   load (%.6g, %.6g, %.6g), reaction (%.6g, %.6g, %.6g)", l[0], l[1],
+                l[2], r[0], r[1], r[2]);
+    else
+      solve_log(s, TES_LOG_INFO, "balance   load (%.6g, %.6g), reaction (%.6g, %.6g)", l[0], l[1], r[0],
+                r[1]);
+  }
   if (s->balance.flux)
     solve_log(s, TES_LOG_INFO, "balance   in %.6g + sources %.6g = out %.6g + stored %.6g, but for %.1e",
               s->balance.in, s->balance.sources, s->balance.out, s->balance.stored, s->balance.defect);

@@ -53,6 +53,7 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
                                  .dim = tes_mesh_info(s->mesh).dim,
                                  .fields = o->fields,
                                  .flow = solve_is_flow(s),
+                                 .elastic = c->problem.equation == TES_ELASTICITY,
                                  .field = o->field,
                                  .value = o->point + i * o->fields,
                                  .moved = o->moved[i]};
@@ -109,6 +110,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
   }
   if (s->solved) fill_result(s, &report);
   if (s->balance.flux) report.balance = &s->balance;
+  if (s->forces.dim) report.forces = &s->forces;
   if (s->in_time.report.steps) report.in_time = &s->in_time.report;
   if (s->is_flow) fill_flow(s, names, &flow), report.flow = &flow;
   const size_t most = s->input ? (size_t)(s->input->points + s->input->values + s->input->lines) + 1 : 1;

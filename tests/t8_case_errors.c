@@ -85,7 +85,8 @@ static const struct {
     {FLOW "data: {form: conservative}",
      "a.yaml:3:14: data.form: stokes has the forms gradient and symmetric"},
     {HEAD "time: {end: 1, step: 0.1}\n",
-     "a.yaml:3:7: time: poisson and stokes are steady: `time` belongs to transport and navier_stokes"},
+     "a.yaml:3:7: time: poisson and stokes are steady: `time` belongs to transport, elasticity and "
+     "navier_stokes"},
     {HEAD "data: {initial: 0}\n",
      "a.yaml:3:17: data.initial: belongs to problems in time, that is, with `time`"},
     {HEAD "output: {vtu: {file: a.vtu, every: 3}}\n",

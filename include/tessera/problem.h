@@ -173,6 +173,8 @@ typedef struct TesProblemDesc {
   /** In time: the solution at its start, by component; NULL: `exact`, where that is unknown 0. Flows: the pressure is
    * component dim, and 0 where it is not given beside a velocity. */
   const TesFunction *initial[4];
+  /** Elasticity in time: u_t at the start; NULL: that of `exact` where u is taken from it too, else 0. */
+  const TesFunction *initial_velocity[3];
   TesTimeDesc time; /**< all zero: a steady problem */
   TesStreamline
       stabilization; /**< transport; steady and not stabilized is refused where the cell Peclet number asks for it */
@@ -251,6 +253,8 @@ enum { TES_PROBLEM_FIELDS = 16 };
  *  formula, as u is. */
 typedef struct TesBalance {
   double in, out, sources, stored, defect; /**< NaN: not asked for, not known */
+  /** Elasticity, after the last solve: all loads, and what supports do to the body, by direction; NaN: not known. */
+  double load[3], reaction[3];
   const double *flux; /**< [boundaries] int (b.n) u - a du/dn, at the end; NULL: not known */
 } TesBalance;
 

@@ -44,7 +44,10 @@ typedef struct TesReportPoint {
   const char *name; /**< NULL: it has none */
   double x[3];
   int dim, fields;
-  bool flow;                /**< fields are the components of the velocity, then the pressure */
+  bool flow; /**< fields are the components of the velocity, then the pressure */
+  /** Fields are the displacement, the stress (xx, yy, xy; 3D: xx, yy, zz, xy, yz, xz), von Mises and, in time, u_t:
+   *  members `displacement`, `stress`, `von_mises`, `velocity`. */
+  bool elastic;
   const char *const *field; /**< [fields] */
   const double *value;      /**< [fields] */
   /** told where not 0: how far outside of the mesh it lay, in lengths of a cell, before it was moved to it */
@@ -56,6 +59,13 @@ typedef struct TesReportValue {
   const char *name;
   double value;
 } TesReportValue;
+/** Elasticity: `balance` {`load`, `reaction`, `defect`}, lists by direction: all loads, what supports do to the body,
+ *  and their sum. */
+typedef struct TesReportForces {
+  int dim;
+  double load[3], reaction[3];
+} TesReportForces;
+
 /** What the solution of a flow is like. */
 typedef struct TesReportFlow {
   int64_t velocity_dofs, pressure_dofs; /**< `velocity_dofs`, `pressure_dofs` */
@@ -106,6 +116,7 @@ typedef struct TesReport {
   double error_l2, error_h1;           /**< `errors` {`l2`, `h1`}: of the solution, and of its gradient */
   const TesReportFlow *flow;           /**< of flows; in the place of the two */
   const TesReportBalance *balance;     /**< NULL: not known */
+  const TesReportForces *forces;       /**< NULL: not known */
   const TesReportInTime *in_time;      /**< NULL: a steady problem */
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
   const TesReportTime *times;          /**< further members of `times` [time_count] */

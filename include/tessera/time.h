@@ -12,6 +12,14 @@
  *      imex_bdf2        bdf2 with the transport term C of the velocity explicit:              1       2    at infinity
  *                         M (derivative) + K u1 = F1 - C (2 u0 - u-1)
  *
+ *  For M u'' + K u = F (elasticity) one solve a step with sigma = (number) / dt^2:
+ *
+ *      backward_euler     v1 = (u1 - u0) / dt, M (v1 - v0) / dt + K u1 = F1                   1    all
+ *      newmark            the trapezoidal rule for u and v (beta 1/4, gamma 1/2)              2    none
+ *      generalized_alpha  Chung and Hulbert 1993, by rho_inf                                  2    rho_inf at infinity
+ *
+ *  They begin with M u'' = F - K u, solved by conjugate gradients; backward_euler needs none.
+ *
  *  bdf2 is started by a step of sdirk2, bdf3 and bdf4 by two and three steps of sdirk3. Where boundary values change
  *  in time the stages of sdirk3 lose half an order; the BDF methods lose nothing. imex_bdf2 begins with a step of order
  *  one; it is stable for steps that cross up to about 0.6 distances of nodes, and its operators are symmetric.
@@ -26,7 +34,7 @@ extern "C" {
 #endif
 
 typedef enum TesTimeMethod {
-  TES_TIME_AUTO, /**< bdf2 */
+  TES_TIME_AUTO, /**< bdf2; elasticity: generalized_alpha */
   TES_TIME_BACKWARD_EULER,
   TES_TIME_CRANK_NICOLSON,
   TES_TIME_BDF2,
@@ -34,7 +42,9 @@ typedef enum TesTimeMethod {
   TES_TIME_BDF4,
   TES_TIME_SDIRK2,
   TES_TIME_SDIRK3,
-  TES_TIME_IMEX_BDF2 /**< transport with a velocity */
+  TES_TIME_IMEX_BDF2, /**< transport with a velocity */
+  TES_TIME_NEWMARK,   /**< elasticity, as the next one */
+  TES_TIME_GENERALIZED_ALPHA
 } TesTimeMethod;
 
 /** What a tolerance is relative to: |b - A x| <= tolerance times */
@@ -62,6 +72,8 @@ typedef struct TesTimeDesc {
   /** > 0: the end comes earlier where |u1 - u0| / dt <= steady times the largest |u| so far, in L2. */
   double steady;
   TesTimeMethod method;
+  double
+      rho_inf; /**< generalized_alpha: what a step leaves of the highest frequencies, up to 1; 0: 0.8, -1: nothing */
 } TesTimeDesc;
 
 #ifdef __cplusplus

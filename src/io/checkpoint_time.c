@@ -23,6 +23,8 @@ enum {
 };
 
 static const char *const names[] = {"u", "u-1", "u-2", "u-3", "u-4"};
+/* Behind the old values, of second order. */
+static const char *const rates[] = {"u_t", "u_tt"};
 
 /* Behind them the amounts of the balance, now and before; in files without them there is none. */
 static int amounts_of(const TesProblem *p) {
@@ -52,7 +54,8 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesStatus status = TES_OK;
   const TesiInTime *it = problem->in_time;
   double *state = NULL;
-  TesCheckpointField field[1 + TESI_STEPPER_OLD] = {{names[0], problem->u}};
+  TesCheckpointField field[3 + TESI_STEPPER_OLD] = {{names[0], problem->u}};
+  int count = 1;
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
   if (problem->equation->march) return tesi_checkpoint_write_flow(problem, path);
   const TesiStepper *s = it->stepper;
@@ -69,10 +72,12 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   memcpy(state, numbers, sizeof numbers);
   memcpy(state + S_WHEN, s->when, sizeof s->when);
   put_amounts(problem, state);
-  for (int i = 0; i < s->known; i++) field[1 + i] = (TesCheckpointField){names[1 + i], s->old[i]};
+  for (int i = 0; i < s->known; i++) field[count++] = (TesCheckpointField){names[1 + i], s->old[i]};
+  if (s->rate) field[count++] = (TesCheckpointField){rates[0], s->rate};
+  if (s->rate) field[count++] = (TesCheckpointField){rates[1], s->second};
   TES_TRY(tes_checkpoint_write(ctx,
                                &(TesCheckpointDesc){.space = problem->space,
-                                                    .count = 1 + s->known,
+                                                    .count = count,
                                                     .fields = field,
                                                     .time = it->time,
                                                     .step = it->step,
@@ -95,7 +100,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TES_CHECK(space->length == p->space->length && space->degree == p->space->degree,
             "the checkpoint holds histories of degree %d, the problem has degree %d", space->degree,
             p->space->degree);
-  TES_CHECK(s[S_METHOD] >= TES_TIME_BACKWARD_EULER && s[S_METHOD] <= TES_TIME_IMEX_BDF2,
+  TES_CHECK(s[S_METHOD] >= TES_TIME_BACKWARD_EULER && s[S_METHOD] <= TESI_TIME_SECOND_EULER,
             "the checkpoint is damaged: it has a method of number %g", s[S_METHOD]);
   TES_CHECK((int)s[S_METHOD] == (int)tesi_time_named(it->stepper->method),
             "the checkpoint holds histories of %s, the problem steps by %s",
@@ -109,7 +114,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
       found->step >= 0 && (it->varies ? found->time < it->desc.end : found->step < it->steps),
       "the checkpoint is of step %lld at time %g, the problem ends with step %d at %g: let it end later",
       (long long)found->step, found->time, it->steps, it->desc.end);
-  TES_CHECK(s[S_KNOWN] == found->fields - 1 && s[S_KNOWN] <= TESI_STEPPER_OLD,
+  TES_CHECK(s[S_KNOWN] == found->fields - (it->stepper->rate ? 3 : 1) && s[S_KNOWN] <= TESI_STEPPER_OLD,
             "the checkpoint is damaged: it has %d fields", found->fields);
   TES_CHECK(s[S_KEPT] == it->stepper->kept,
             "the checkpoint holds guesses of other old values: solver.guess differs");
@@ -124,11 +129,18 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   if (problem->equation->march) return tesi_checkpoint_read_flow(problem, checkpoint);
   TES_TRY(check(problem, found, tes_checkpoint_space(checkpoint)));
   TesiInTime *it = problem->in_time;
+  const int old = (int)found->state[S_KNOWN];
   for (int i = 0; i < found->fields; i++) {
-    const double *values = tes_checkpoint_values(checkpoint, names[i]);
-    TES_CHECK(values, "the checkpoint holds no field '%s'", names[i]);
-    TES_TRY(tes_vector_set(i ? it->stepper->old[i - 1] : problem->u, values));
+    const char *name = i <= old ? names[i] : rates[i - old - 1];
+    const double *values = tes_checkpoint_values(checkpoint, name);
+    TES_CHECK(values, "the checkpoint holds no field '%s'", name);
+    TES_TRY(tes_vector_set(i == 0         ? problem->u
+                           : i <= old     ? it->stepper->old[i - 1]
+                           : i == old + 1 ? it->stepper->rate
+                                          : it->stepper->second,
+                           values));
   }
+  it->stepper->started = true;
   it->stepper->known = (int)found->state[S_KNOWN];
   it->squares = found->state[S_SQUARES];
   it->largest = found->state[S_LARGEST];

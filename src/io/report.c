@@ -164,8 +164,35 @@ static void put_solver(Writer *w, const TesReport *r) {
   put(w, w->root, "solver", solver);
 }
 
+static void put_list(Writer *w, cJSON *object, const char *name, int count, const double *value) {
+  cJSON *list = cJSON_CreateArray();
+  for (int i = 0; i < count; i++) append(w, list, number(value[i]));
+  put(w, object, name, list);
+}
+
+static void put_elastic(Writer *w, cJSON *point, const TesReportPoint *p) {
+  const int dim = p->dim, stresses = dim * (dim + 1) / 2;
+  put_list(w, point, "displacement", dim, p->value);
+  put_list(w, point, "stress", stresses, p->value + dim);
+  put(w, point, "von_mises", number(p->value[dim + stresses]));
+  if (p->fields > dim + stresses + 1) put_list(w, point, "velocity", dim, p->value + dim + stresses + 1);
+}
+
+static void put_forces(Writer *w, const TesReportForces *f) {
+  double defect[3];
+  if (!f) return;
+  cJSON *balance = cJSON_CreateObject();
+  for (int i = 0; i < f->dim; i++) defect[i] = f->load[i] + f->reaction[i];
+  put_list(w, balance, "load", f->dim, f->load);
+  put_list(w, balance, "reaction", f->dim, f->reaction);
+  put_list(w, balance, "defect", f->dim, defect);
+  put(w, w->root, "balance", balance);
+}
+
 static void put_fields(Writer *w, cJSON *point, const TesReportPoint *p) {
-  for (int f = 0; f < p->fields && !p->flow; f++) put(w, point, p->field[f], number(p->value[f]));
+  if (p->elastic) put_elastic(w, point, p);
+  for (int f = 0; f < p->fields && !p->flow && !p->elastic; f++)
+    put(w, point, p->field[f], number(p->value[f]));
   if (!p->flow) return;
   cJSON *velocity = cJSON_CreateArray();
   for (int d = 0; d < p->dim; d++) append(w, velocity, number(p->value[d]));
@@ -219,6 +246,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_steps(w, r);
   put_in_time(w, r->in_time);
   put_errors(w, r);
+  put_forces(w, r->forces);
   put_times(w, r);
   put_number(w, "dofs_per_second", r->dofs_per_second);
   put_text(w, "device", r->device ? r->device : "unknown");

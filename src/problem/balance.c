@@ -302,7 +302,7 @@ done:
 
 TesBalance tesi_balance_result(const TesProblem *p) {
   TesiBalance *b = p->balance;
-  TesBalance result = {NAN, NAN, NAN, NAN, NAN, NULL};
+  TesBalance result = {.in = NAN, .out = NAN, .sources = NAN, .stored = NAN, .defect = NAN};
   double now;
   if (!b || isnan(b->start)) return result;
   result = (TesBalance){.flux = b->flux, .sources = b->amounts.now[b->boundaries]};

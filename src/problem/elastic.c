@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "functional/batch_faces.h"
+#include "problem/in_time.h"
 
 static int form(const TesProblem *p, TesTermDesc *term) {
   const TesiNumbered *n = &p->numbered;
@@ -14,6 +15,11 @@ static int form(const TesProblem *p, TesTermDesc *term) {
 
 static TesStatus load(const TesProblem *p, TesVector *b) {
   return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, false, b);
+}
+
+static TesStatus load_all(const TesProblem *p, const TesOperator *whole, TesVector *b) {
+  (void)whole;
+  return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, true, b);
 }
 
 static int shown(const TesProblem *p, TesiShown *shown) {
@@ -69,7 +75,8 @@ int tesi_elasticity_fields(int dim, TesPlane plane, TesiField *field) {
 }
 
 static int fields(const TesProblem *p, TesiField *field) {
-  const int dim = p->mesh->dim, count = tesi_elasticity_fields(dim, p->plane, field);
+  const int dim = p->mesh->dim;
+  int count = tesi_elasticity_fields(dim, p->plane, field);
   const TesiNumbered *n = &p->numbered;
   const bool materials = tes_mesh_materials(p->mesh) > 0;
   for (int i = 0; i < dim * (dim + 1); i++)
@@ -81,6 +88,13 @@ static int fields(const TesProblem *p, TesiField *field) {
     f->by_material = !materials ? NULL
                      : i        ? (const TesFunction *const *)n->a
                                 : (const TesFunction *const *)n->lambda;
+  }
+  for (int c = 0; c < dim && p->in_time && p->in_time->rate[c]; c++) {
+    static const char *const names[] = {"ut", "vt", "wt"};
+    field[count++] = (TesiField){.name = names[c],
+                                 .space = p->space->part[c],
+                                 .vector = p->in_time->rate[c],
+                                 .derivative = TESI_FIELD_VALUE};
   }
   return count;
 }
@@ -240,6 +254,7 @@ static TesStatus complete(TesProblem *p) {
   TesStatus status = TES_OK;
   if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
   TES_TRY(tesi_elasticity_remove_motions(p));
+  TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
 done:
   return status;
 }
@@ -247,13 +262,15 @@ done:
 const TesiEquation tesi_elasticity = {.name = "elasticity",
                                       .form = form,
                                       .load = load,
+                                      .load_all = load_all,
+                                      .in_time = true,
+                                      .second_order = true,
                                       .shown = shown,
                                       .fields = fields,
                                       .check = check,
                                       .balance = tesi_elasticity_balance,
                                       .complete = complete,
                                       .force = tesi_elasticity_force,
-                                      .totals = tesi_elasticity_totals,
                                       .vector = true,
                                       .slips = true,
                                       .couples = true};

@@ -9,7 +9,17 @@
 
 /* y <- K u + M u_tt at all nodes, given ones too, without springs. */
 static TesStatus apply_whole(const TesProblem *p, TesVector *y) {
-  return tesi_elasticity_apply_whole(p->op, p->u, y);
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = p->in_time;
+  TES_TRY(tesi_elasticity_apply_whole(p->op, p->u, y));
+  if (!it) goto done;
+  TES_TRY(tes_vector_copy(p->u, -it->sigma, it->d)); /* the operator has sigma M in it */
+  TES_TRY(tes_vector_axpy(1, it->stepper->second, it->d));
+  TES_TRY(tes_operator_apply(it->mass, it->d, it->r));
+  TES_TRY(tes_vector_axpy(1, it->r, y));
+done:
+  return status;
 }
 
 /* b <- int f phi + sum over boundaries other than `left_out` (-1: none) int g phi of a component, at all nodes. */

@@ -6,6 +6,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
+#include "problem/elastic.h"
 #include "problem/step_control.h"
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
@@ -17,7 +18,8 @@ static TesStatus set_numbers(TesProblem *p, double time, double sigma) {
   TesiNumbered now = {0};
   if (it->at == time && it->sigma == sigma) return TES_OK;
   TES_TRY(tesi_numbered_copy(p->mesh, &it->given, &now));
-  TES_TRY(tesi_numbered_at(p->mesh, time, 1, sigma, &now));
+  TES_TRY(p->equation->second_order ? tesi_numbered_at(p->mesh, time, sigma, 0, &now)
+                                    : tesi_numbered_at(p->mesh, time, 1, sigma, &now));
   tesi_numbered_free(p->mesh, &p->numbered);
   p->numbered = now, now = (TesiNumbered){0};
   for (int c = 0; c <= TESI_AXES; c++) {
@@ -252,6 +254,8 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TES_NEW(&it);
   p->in_time = it;
   it->desc = time;
+  TES_TRY(tesi_in_time_check_method(p, &time));
+  if (p->equation->second_order) it->desc.method = tesi_time_second(time.method);
   it->steps = it->desc.step > 0
                   ? tesi_max(1, (int)ceil((it->desc.end - it->desc.start) / it->desc.step * (1 - 1e-9)))
                   : 1;
@@ -267,7 +271,11 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(find_timed_coefficients(p));
   it->timed = load_is_timed(p) || ((it->moves || it->changes) && p->stabilization != TES_STREAMLINE_NONE);
   it->at = NAN;
-  TES_TRY(set_numbers(p, it->time, p->equation->march ? 0 : tesi_time_first_sigma(it->desc.method, it->dt)));
+  const double sigma = p->equation->march ? 0
+                       : p->equation->second_order
+                           ? tesi_time_second_sigma(it->desc.method, tesi_in_time_rho(&it->desc), it->dt)
+                           : tesi_time_first_sigma(it->desc.method, it->dt);
+  TES_TRY(set_numbers(p, it->time, sigma));
 done:
   return status;
 }
@@ -291,7 +299,8 @@ static TesStatus create_operators(TesProblem *p) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesTermDesc mass = {.term = TES_TERM_MASS};
+  TesTermDesc mass = {.term = TES_TERM_MASS};
+  if (p->equation->second_order) mass.a = (TesCoefficient){it->given.data.c, it->given.c};
   TES_TRY(tesi_problem_create_full(p, &it->full));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {1, &mass, 0}}, &it->mass));
 done:
@@ -350,7 +359,8 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                              .load = make_load,
                              .subtract = subtract,
                              .solve = solve,
-                             .carry = carry};
+                             .carry = carry,
+                             .accelerate = p->equation->second_order ? tesi_in_time_accelerate : NULL};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
   TES_TRY(use_operators(p, it->sigma, it->time));
@@ -364,6 +374,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
   TES_TRY(interpolate(p, desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact));
   if (p->balanced) TES_TRY(tesi_balance_begin(p));
+  if (p->equation->second_order) TES_TRY(tesi_in_time_begin_second(p, desc));
 done:
   return status;
 }
@@ -371,6 +382,7 @@ done:
 void tesi_in_time_destroy(TesProblem *p) {
   TesiInTime *it = p->in_time;
   if (!it) return;
+  for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&it->rate[c]);
   tesi_stepper_destroy(&it->stepper);
   tes_operator_destroy(&it->mass);
   tes_operator_destroy(&it->whole);
@@ -449,6 +461,8 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   result->seconds = tesi_now() - start;
   TES_TRY(add_error(p));
   if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
+  if (it->step == it->steps && p->equation->second_order)
+    TES_TRY(tesi_elasticity_totals(p, p->load, p->reaction));
 done:
   return status;
 }

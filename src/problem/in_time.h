@@ -24,10 +24,11 @@ typedef struct TesiInTime {
   TesOperator
       *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;
-  TesVector *r, *d;    /* residual and correction of a solve */
-  TesVector *load;     /* F, where it is the same at all times; NULL: it is not, or is not known yet */
-  bool timed;          /* F depends on time */
-  bool moves, changes; /* b does; a or c do: then the operator is that of the time operated */
+  TesVector *rate[TESI_AXES]; /* of second order: views of u_t, by component */
+  TesVector *r, *d;           /* residual and correction of a solve */
+  TesVector *load;            /* F, where it is the same at all times; NULL: it is not, or is not known yet */
+  bool timed;                 /* F depends on time */
+  bool moves, changes;        /* b does; a or c do: then the operator is that of the time operated */
   double operated;
   bool made;          /* the solver that stands is that of it->sigma */
   double largest;     /* |u| in L2 so far, where a steady state is looked for */
@@ -37,6 +38,12 @@ typedef struct TesiInTime {
   void *add_load_user;
 } TesiInTime;
 
+/* Of second order (in_time_second.c): rho of a description; u_t at the start; a <- M^-1 (F - K u), for steppers;
+ * whether the method is one of the equation's. */
+double tesi_in_time_rho(const TesTimeDesc *desc);
+TesStatus tesi_in_time_begin_second(TesProblem *problem, const TesProblemDesc *desc);
+TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const TesVector *u, TesVector *a);
+TesStatus tesi_in_time_check_method(const TesProblem *problem, const TesTimeDesc *desc);
 /* Checks the description; the numbers of the problem become those at the start, for the first step's operator. */
 TesStatus tesi_in_time_create(TesProblem *problem, const TesProblemDesc *desc);
 /* After the operators: the solution at the start. */

@@ -1,6 +1,7 @@
 #include "problem/problem.h"
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator.h"
@@ -304,7 +305,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
   const struct {
     const char *name;
     int value, most;
-  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_IMEX_BDF2},
+  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_GENERALIZED_ALPHA},
                  {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
                  {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
                  {"transport_form", (int)desc->transport_form, TES_TRANSPORT_CONSERVATIVE},
@@ -364,6 +365,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
   p->balanced = desc->balance;
   p->plane = desc->plane;
+  for (int d = 0; d < TESI_AXES; d++) p->load[d] = p->reaction[d] = NAN;
   TES_TRY(numbered ? tesi_numbered_copy(p->mesh, numbered, &p->numbered)
                    : tesi_numbered_create(ctx, desc, equation->f, &p->numbered));
 done:
@@ -511,6 +513,8 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
+  memcpy(info.balance.load, problem->load, sizeof problem->load);
+  memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;
   if (it && (it->desc.cfl > 0 || it->varies)) info.varies = true, info.before = it->before;
   TesiField field[TESI_FIELDS];

@@ -46,10 +46,9 @@ typedef struct TesiEquation {
   TesStatus (*balance)(TesProblem *problem);
   /* After the iteration of a steady problem; NULL: nothing. */
   TesStatus (*complete)(TesProblem *problem);
-  /* By component: all loads, and what supports do to the body; NULL: that is not known of the equation. */
-  TesStatus (*totals)(const TesProblem *problem, double load[TESI_AXES], double reaction[TESI_AXES]);
-  bool vector;  /* the solution has a component a direction; else one */
-  bool slips;   /* it has the condition slip */
+  bool vector;       /* the solution has a component a direction; else one */
+  bool slips;        /* it has the condition slip */
+  bool second_order; /* in time c is the density of u_tt */
   bool couples; /* components, in one operator: smoothed by chebyshev in conjugate gradients, on boxes too */
   bool in_time; /* it may have steps in time */
 } TesiEquation;
@@ -102,9 +101,10 @@ struct TesProblem {
   struct TesiBalance *balance; /* NULL: it is not, or is not known before a solve */
   signed char *through;        /* [boundaries + 1] of the transport term */
   TesPlane plane;
-  int motions;       /* rigid motions that nothing holds */
-  double *motion;    /* [motions][length], orthonormal */
-  TesTermDesc *term; /* of the form */
+  double load[TESI_AXES], reaction[TESI_AXES]; /* in all; NaN: not known */
+  int motions;                                 /* rigid motions that nothing holds */
+  double *motion;                              /* [motions][length], orthonormal */
+  TesTermDesc *term;                           /* of the form */
   TesForm form;
   TesSpace *space;
   TesSpace *shape; /* of flows: Q_(k+1), what parts are in a cell, for expressions over them; else NULL */

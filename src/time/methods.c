@@ -51,6 +51,9 @@ static const TesiTimeMethod methods[] = {
                          .stages = 3,
                          .a = {{G3}, {(1 - G3) / 2, G3}, {B1, B2, G3}},
                          .c = {G3, (1 + G3) / 2, 1}},
+    [TES_TIME_NEWMARK] = {.name = "newmark", .old = 1, .step = tesi_second_order},
+    [TES_TIME_GENERALIZED_ALPHA] = {.name = "generalized_alpha", .old = 1, .step = tesi_second_order},
+    [TESI_TIME_SECOND_EULER] = {.name = "backward_euler", .old = 1, .step = tesi_second_order},
 };
 
 TesTimeMethod tesi_time_named(TesTimeMethod method) {

@@ -8,8 +8,8 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
   TesStatus status = TES_OK;
   TesiStepper *s = NULL;
   *stepper = NULL;
-  TES_CHECK(method >= TES_TIME_AUTO && method <= TES_TIME_IMEX_BDF2,
-            "the method in time is %d, expected 0..%d", (int)method, TES_TIME_IMEX_BDF2);
+  TES_CHECK((int)method >= TES_TIME_AUTO && (int)method <= TESI_TIME_SECOND_EULER,
+            "the method in time is %d, expected 0..%d", (int)method, TES_TIME_GENERALIZED_ALPHA);
   TES_CHECK(guess >= 0 && guess <= TESI_STEPPER_OLD, "guesses from %d old values, expected 0..%d", guess,
             TESI_STEPPER_OLD);
   TES_NEW(&s);
@@ -23,6 +23,8 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
   TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->b));
   TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->y));
   TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->product));
+  if (evolution->accelerate) TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->rate));
+  if (evolution->accelerate) TES_TRY(tes_vector_create(ctx, evolution->length, TES_DOUBLE, &s->second));
   *stepper = s;
   s = NULL;
 done:
@@ -39,6 +41,8 @@ void tesi_stepper_destroy(TesiStepper **stepper) {
   tes_vector_destroy(&s->b);
   tes_vector_destroy(&s->y);
   tes_vector_destroy(&s->product);
+  tes_vector_destroy(&s->rate);
+  tes_vector_destroy(&s->second);
   tesi_free(ctx, stepper);
 }
 

@@ -36,7 +36,9 @@ typedef struct TesiEvolution {
                      TesVector *x);
   TesStatus (*carry)(void *user, const TesVector *x,
                      TesVector *b); /* b <- b - C x, at the last load's time */
-  TesiAmounts *amounts;             /* NULL: none */
+  /* Of second order: a <- the solution of M a = F(time) - K u, with what boundary values have. NULL: of first order. */
+  TesStatus (*accelerate)(void *user, double sigma, double time, const TesVector *u, TesVector *a);
+  TesiAmounts *amounts; /* NULL: none */
 } TesiEvolution;
 
 typedef struct TesiStepper TesiStepper;
@@ -64,6 +66,9 @@ struct TesiStepper {
   TesVector *old[TESI_STEPPER_OLD]; /* u(t), u(t - dt), .. */
   double when[TESI_STEPPER_OLD];    /* their times */
   TesVector *b, *y, *product;
+  TesVector *rate, *second;              /* of second order: u' and u'' at t; else NULL */
+  double rho;                            /* of generalized_alpha */
+  bool started;                          /* `second` is known */
   TesVector *slope[TESI_STEPPER_STAGES]; /* Runge-Kutta; made when first needed */
 };
 
@@ -72,6 +77,12 @@ const TesiTimeMethod *tesi_time_method(TesTimeMethod method);
 TesTimeMethod tesi_time_named(TesTimeMethod method);
 /* sigma of the first step. */
 double tesi_time_first_sigma(TesTimeMethod method, double dt);
+
+/* The method of second order, whose number it has inside; its sigma; whether it is one. */
+enum { TESI_TIME_SECOND_EULER = TES_TIME_GENERALIZED_ALPHA + 1 };
+TesTimeMethod tesi_time_second(TesTimeMethod method);
+double tesi_time_second_sigma(TesTimeMethod method, double rho, double dt);
+bool tesi_time_is_second(TesTimeMethod method);
 
 /* guess: 0..4 old values from which each solution is extrapolated; 0: from zero. spare: old values that are kept
  * beyond those, as far as there is room; one, where steps are undone. stepper->dt may be changed before a step. */
@@ -120,6 +131,7 @@ TesStatus tesi_multistep(TesiStepper *stepper, const TesiTimeMethod *method, dou
 TesStatus tesi_carrying_multistep(TesiStepper *stepper, const TesiTimeMethod *method, double time,
                                   TesVector *u);
 TesStatus tesi_trapezoid(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
+TesStatus tesi_second_order(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 TesStatus tesi_runge_kutta(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 
 #endif

@@ -117,6 +117,7 @@ static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   clear_data(&p->data);
   clear_functions(4, p->exact);
   clear_functions(3, p->initial);
+  clear_functions(3, p->initial_velocity);
   for (int i = 0; i < p->boundaries; i++) {
     tesi_free(ctx, &boundary[i].name);
     tesi_free(ctx, &boundary[i].where);

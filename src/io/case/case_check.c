@@ -257,8 +257,8 @@ void tesi_case_finish(TesiCaseReader *r) {
   for (int i = 0; i < 3; i++) c->problem.initial[i] = d->initial[i];
   for (int i = 0; i < 3; i++) {
     const bool flow = c->problem.equation == TES_NAVIER_STOKES; /* the velocity is its solution */
-    tes_function_destroy(flow ? (TesFunction **)&c->problem.initial[i] : &d->initial_velocity[i]);
-    if (flow) c->problem.initial[i] = d->initial_velocity[i];
+    if (flow) tes_function_destroy((TesFunction **)&c->problem.initial[i]);
+    *(flow ? &c->problem.initial[i] : &c->problem.initial_velocity[i]) = d->initial_velocity[i];
   }
   if (d->initial_pressure) tes_function_destroy((TesFunction **)&c->problem.initial[pressure]);
   if (d->initial_pressure) c->problem.initial[pressure] = d->initial_pressure;

@@ -168,6 +168,14 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
                          r->draft.c.mesh.dim == 2 ? "or y" : "y or z");
 }
 
+/* Of elasticity with `time`. */
+static int add_rates(const TesiCaseReader *r, int dim, int count, TesiField *field) {
+  static const char *const names[] = {"ut", "vt", "wt"};
+  for (int c = 0; c < dim && r->draft.c.problem.equation == TES_ELASTICITY; c++)
+    field[count++] = (TesiField){.name = names[c], .derivative = TESI_FIELD_VALUE};
+  return count;
+}
+
 /* What `of` says must be known before anything is computed. */
 static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, const char *text, bool boundary) {
   TesContext *ctx = r->ctx;
@@ -175,7 +183,8 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   TesiField field[TESI_FIELDS];
   char message[512];
   const int dim = r->draft.c.mesh.dim,
-            fields = tesi_equation_fields(r->draft.c.problem.equation, dim ? dim : 3, field);
+            known = tesi_equation_fields(r->draft.c.problem.equation, dim ? dim : 3, field),
+            fields = r->node[tesi_case_row("time")] ? add_rates(r, dim ? dim : 3, known, field) : known;
   status = tesi_quantity_check(ctx, text, boundary, fields, field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));

@@ -269,7 +269,8 @@ const TesiKey tesi_case_keys[] = {
   FACE("front", face[5], false, "as `all`", "the face z = upper; 3D only"),
 
   {.path = "time", .type = TESI_KEY_MAP, .fallback_note = "none",
-   .help = "transport, navier_stokes: the solution in time; f, boundary values and data.exact may then depend on t"},
+   .help = "transport, elasticity, navier_stokes: the solution in time; f, boundary values and data.exact may then "
+     "depend on t"},
   {.path = "time.start", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.start), ANY, .fallback = "0",
    .help = "where it begins"},
   {.path = "time.end", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.end), ANY, .required = true,
@@ -294,8 +295,13 @@ const TesiKey tesi_case_keys[] = {
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
    .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3",
-     "imex_bdf2"),
-   .fallback = "auto", .help = "formula of a step (docs/time.md); auto: bdf2; navier_stokes has auto alone"},
+                    "imex_bdf2", "newmark", "generalized_alpha"),
+   .fallback = "auto",
+   .help = "formula of a step (docs/time.md); auto: bdf2; elasticity: backward_euler, newmark or "
+     "generalized_alpha (auto); navier_stokes has auto alone"},
+  {.path = "time.rho_inf", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.rho_inf), .low = 0, .high = 1,
+   .fallback = "0.8",
+   .help = "elasticity, generalized_alpha: what a step leaves of the highest frequencies; 1: the trapezoidal rule"},
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),

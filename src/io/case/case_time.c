@@ -49,13 +49,29 @@ done:
   return status;
 }
 
+/* Methods of second order in time are for elasticity, which has backward_euler too. */
+static TesStatus check_method(TesiCaseReader *r, bool elastic) {
+  TesTimeDesc *t = &r->draft.c.problem.time;
+  const TesiYaml *method = given(r, "time.method");
+  const bool second = t->method == TES_TIME_NEWMARK || t->method == TES_TIME_GENERALIZED_ALPHA;
+  if (t->rho_inf == 0) t->rho_inf = -1;
+  if (elastic && method && !second && t->method > TES_TIME_BACKWARD_EULER)
+    return tesi_case_error(r, tesi_case_row("time.method"), method,
+                           "elasticity steps by backward_euler, newmark or generalized_alpha");
+  if (elastic) return TES_OK;
+  if (second)
+    return tesi_case_error(r, tesi_case_row("time.method"), method,
+                           "newmark and generalized_alpha are for elasticity");
+  return refuse(r, "time.rho_inf", "belongs to elasticity");
+}
+
 TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesCase *c = &r->draft.c;
   const TesTimeDesc *t = &c->problem.time;
   const bool transport = c->problem.equation == TES_TRANSPORT,
-             flow = c->problem.equation == TES_NAVIER_STOKES;
+             flow = c->problem.equation == TES_NAVIER_STOKES, elastic = c->problem.equation == TES_ELASTICITY;
   const int end = tesi_case_row("time.end"), b = tesi_case_row("data.b");
   const int dim = c->mesh.dim ? c->mesh.dim : r->entries[tesi_case_row("mesh.box.cells")];
   if (r->node[b] && dim && r->entries[b] && r->entries[b] != dim)
@@ -72,12 +88,16 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
     TES_TRY(refuse_keys_of_time(r));
     goto done;
   }
-  if (!transport && !flow) {
+  if (!transport && !flow && !elastic) {
     TES_TRY(
-        refuse(r, "time", "poisson and stokes are steady: `time` belongs to transport and navier_stokes"));
+        refuse(r, "time",
+               "poisson and stokes are steady: `time` belongs to transport, elasticity and navier_stokes"));
     goto done;
   }
   TES_TRY(check_lengths(r, flow));
+  TES_TRY(check_method(r, elastic));
+  if (elastic) TES_TRY(refuse(r, "time.cfl", "belongs to navier_stokes and transport"));
+  if (elastic) TES_TRY(refuse(r, "time.tolerance", "belongs to transport"));
   if (r->node[end] && !(t->end > t->start))
     TES_TRY(
         tesi_case_error(r, end, r->node[end], "expected more than time.start, %g, got %g", t->start, t->end));

@@ -6,7 +6,7 @@
 #include "io/vtu/vtu.h"
 #include "device/vector.h"
 #include "mesh/mesh.h"
-#include "problem/problem.h"
+#include "problem/in_time.h"
 #include "space/space.h"
 #include "tessera/vtu.h"
 
@@ -160,15 +160,64 @@ done:
   return status;
 }
 
-TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
-                               const TesVtuArray *cell_fields, const char *path) {
+/* An expression a component, at the nodes of a cell. */
+typedef struct Derived {
+  const Cells *cells;
+  const char *name;
+  int components;
+  TesiQuantity *quantity[6];
+  double *xi, *x, *J; /* of a cell's nodes */
+} Derived;
+
+static TesStatus fill_derived(void *user, int64_t first, int64_t count, double *values) {
+  const Derived *d = user;
+  const int n = d->cells->n, dim = d->cells->space->dim;
+  TesStatus status = TES_OK;
+  for (int64_t c = 0; c < count && status == TES_OK; c++) {
+    status = tesi_mesh_points(d->cells->space->mesh, first + c, n, d->xi, d->x, d->J);
+    for (int k = 0; k < d->components && status == TES_OK; k++)
+      for (int at = 0; at < n; at += TESI_QUANTITY_POINTS)
+        tesi_quantity_at(d->quantity[k], first + c, tesi_min(TESI_QUANTITY_POINTS, n - at), d->xi + at * dim,
+                         d->x + at * dim, d->J + at * dim * dim, NULL,
+                         values + (c * d->components + k) * n + at);
+  }
+  return status;
+}
+
+static TesStatus begin_derived(const TesSpace *space, const Cells *cells, Derived *d, TesVtuArray *array) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const int n = cells->n, dim = space->dim, m = space->degree + 1;
+  double node[TESI_MAX_POINTS];
+  tesi_gauss_lobatto(m, node, NULL);
+  d->cells = cells;
+  TES_ALLOC(&d->xi, n * dim);
+  TES_ALLOC(&d->x, n * dim);
+  TES_ALLOC(&d->J, n * dim * dim);
+  for (int i = 0; i < n; i++)
+    for (int k = 0, rest = i; k < dim; k++, rest /= m) d->xi[i * dim + k] = node[rest % m];
+  *array = (TesVtuArray){.name = d->name, .components = d->components, .fill = fill_derived, .user = d};
+done:
+  return status;
+}
+
+static void end_derived(TesContext *ctx, Derived *d) {
+  for (int k = 0; k < 6; k++) tesi_quantity_destroy(&d->quantity[k]);
+  tesi_free(ctx, &d->xi);
+  tesi_free(ctx, &d->x);
+  tesi_free(ctx, &d->J);
+}
+
+static TesStatus write_fields(const TesSpace *space, int count, const TesVtuField *fields, int derived_count,
+                              Derived *derived, int cell_count, const TesVtuArray *cell_fields,
+                              const char *path) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   Cells of;
   Field state[FIELDS] = {{0}}, geometry = {.cells = &of};
   TesVtuArray arrays[FIELDS] = {{0}}, cells[FIELDS + 2] = {{0}};
   double *work = NULL;
-  TES_CHECK(count >= 0 && count <= FIELDS && cell_count >= 0 && cell_count <= FIELDS,
+  TES_CHECK(count >= 0 && count + derived_count <= FIELDS && cell_count >= 0 && cell_count <= FIELDS,
             "%d fields and %d of cells, expected 0..%d", count, cell_count, FIELDS);
   TES_CHECK(space->mesh->kind == TES_MESH_BOX || space->degree < TESI_HANGING_NODES,
             "fields over meshes that are no box are written to degree %d, the space has %d",
@@ -178,6 +227,7 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
   TES_ALLOC(&work, 4 * of.n);
   geometry.work = work;
   for (int i = 0; i < count; i++) TES_TRY(begin_field(space, &of, &fields[i], work, &state[i], &arrays[i]));
+  for (int i = 0; i < derived_count; i++) TES_TRY(begin_derived(space, &of, &derived[i], &arrays[count + i]));
   int n = mesh_fields(space->mesh, &geometry, cells);
   for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
   TES_TRY(tes_vtu_write(ctx,
@@ -186,7 +236,7 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
                                       .cells = space->mesh->cells,
                                       .coordinates = {.fill = fill_coordinates, .user = &geometry},
                                       .point_fields = arrays,
-                                      .point_field_count = count,
+                                      .point_field_count = count + derived_count,
                                       .cell_fields = cells,
                                       .cell_field_count = n},
                         path));
@@ -196,11 +246,48 @@ done:
   return status;
 }
 
+TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
+                               const TesVtuArray *cell_fields, const char *path) {
+  return write_fields(space, count, fields, 0, NULL, cell_count, cell_fields, path);
+}
+
+/* Stress and von Mises: jumps between cells are shown. */
+static TesStatus derive_stress(const TesProblem *p, Derived derived[2]) {
+  static const char *const names[] = {"sxx", "syy", "szz", "sxy", "syz", "sxz"}, *const flat[] = {
+                                                                                     "sxx", "syy", "sxy"};
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiField field[TESI_FIELDS];
+  const int dim = p->mesh->dim, fields = tesi_problem_fields(p, field);
+  derived[0] = (Derived){.name = "stress", .components = dim == 3 ? 6 : 3};
+  derived[1] = (Derived){.name = "von_mises", .components = 1};
+  for (int k = 0; k < derived[0].components; k++)
+    TES_TRY(tesi_quantity_create(p->mesh, dim == 3 ? names[k] : flat[k], false, fields, field,
+                                 &derived[0].quantity[k]));
+  TES_TRY(tesi_quantity_create(p->mesh, "von_mises", false, fields, field, &derived[1].quantity[0]));
+done:
+  return status;
+}
+
+static TesStatus write_elastic(const TesProblem *p, int count, TesVtuField *fields, int cell_count,
+                               const TesVtuArray *cell_fields, const char *path) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  Derived derived[2] = {{0}};
+  fields[0].name = "displacement";
+  if (p->in_time) fields[count++] = (TesVtuField){.name = "velocity", .vector = p->in_time->stepper->rate};
+  TES_TRY(derive_stress(p, derived));
+  TES_TRY(write_fields(p->space, count, fields, 2, derived, cell_count, cell_fields, path));
+done:
+  for (int i = 0; i < 2; i++) end_derived(ctx, &derived[i]);
+  return status;
+}
+
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                 const char *path) {
   if (problem->equation->march) return tesi_vtu_write_quantities(problem, cell_count, cell_fields, path);
   if (problem->equation->flow) return tesi_vtu_write_flow(problem, cell_count, cell_fields, path);
-  TesVtuField fields[TESI_SHOWN + 2] = {{.name = "u", .vector = problem->u}};
+  TesVtuField fields[TESI_SHOWN + 3] = {{.name = "u", .vector = problem->u}};
   TesiShown shown[TESI_SHOWN];
   const int more = problem->equation->shown(problem, shown);
   int n = 1;
@@ -211,5 +298,7 @@ TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const
     }
   TesFunction *const *exact = problem->exact;
   if (exact[0]) fields[n++] = (TesVtuField){"error", problem->u, {exact[0], exact[1], exact[2]}, NULL};
+  if (problem->equation == &tesi_elasticity)
+    return write_elastic(problem, n, fields, cell_count, cell_fields, path);
   return tes_vtu_write_fields(problem->space, n, fields, cell_count, cell_fields, path);
 }

@@ -1,0 +1,160 @@
+/* Equations of second order in time: how u_t and u_tt begin. */
+#include <math.h>
+#include "operator/operator.h"
+#include "problem/in_time.h"
+
+double tesi_in_time_rho(const TesTimeDesc *desc) {
+  return desc->rho_inf == 0 ? 0.8 : fmax(desc->rho_inf, 0);
+}
+
+TesStatus tesi_in_time_check_method(const TesProblem *p, const TesTimeDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const bool second = p->equation->second_order, of_second = tesi_time_is_second(desc->method);
+  TES_CHECK(second || !of_second, "time.method: %s is for elasticity", tesi_time_method(desc->method)->name);
+  TES_CHECK(!second || of_second || desc->method == TES_TIME_AUTO || desc->method == TES_TIME_BACKWARD_EULER,
+            "time.method: elasticity steps by backward_euler, newmark or generalized_alpha, not by %s",
+            tesi_time_method(desc->method)->name);
+  TES_CHECK(desc->rho_inf <= 1 && (desc->rho_inf >= 0 || desc->rho_inf == -1),
+            "time.rho_inf is %g, expected 0 (0.8) to 1, or -1 for zero", desc->rho_inf);
+done:
+  return status;
+}
+
+/* *values[3] <- boundary values of three times, h apart. */
+static TesStatus lift_three(TesProblem *p, double time, double h, TesVector *values[3]) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 3; i++) {
+    TES_TRY(tesi_in_time_at(p, time + i * h));
+    TES_TRY(tesi_problem_lift(p));
+    TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &values[i]));
+    if (p->lifted) TES_TRY(tes_vector_copy(p->shift, 1, values[i]));
+  }
+  TES_TRY(tesi_in_time_at(p, time));
+  TES_TRY(tesi_problem_lift(p));
+done:
+  return status;
+}
+
+static bool boundary_is_timed(const TesProblem *p) {
+  const TesBoundary *boundary = p->in_time->given.boundary;
+  bool timed = false;
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c < TESI_AXES; c++)
+      timed = timed || (tesi_problem_given(p, i, c) && tesi_function_timed(boundary[i].g[c]));
+  return timed;
+}
+
+/* v <- v, with the first or second difference of boundary values where they are given: 0 where they stay. */
+static TesStatus give_rates(TesProblem *p, double time, int order, TesVector *v) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *g[3] = {NULL};
+  const double h = p->in_time->dt / 16, first[3] = {-1.5 / h, 2 / h, -0.5 / h},
+               second[3] = {1 / h / h, -2 / h / h, 1 / h / h};
+  if (p->some_given) TES_TRY(tesi_problem_clear(p, v));
+  if (!boundary_is_timed(p)) goto done;
+  TES_TRY(lift_three(p, time, h, g));
+  for (int i = 0; i < 3; i++) TES_TRY(tes_vector_axpy(order == 1 ? first[i] : second[i], g[i], v));
+done:
+  for (int i = 0; i < 3; i++) tes_vector_destroy(&g[i]);
+  return status;
+}
+
+/* The functions of u_t: given, or the derivatives of the exact solution where u is taken from it. */
+static TesStatus find_functions(const TesProblem *p, const TesProblemDesc *desc, TesFunction *v[TESI_AXES]) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double time = p->in_time->time;
+  TesFunction *slope = NULL;
+  for (int c = 0; c < p->mesh->dim; c++) {
+    if (desc->initial_velocity[0]) {
+      TES_TRY(tesi_function_at(desc->initial_velocity[c], time, &v[c]));
+    } else if (desc->exact[0] && !desc->initial[0]) {
+      TES_TRY(tes_function_create_derivative(desc->exact[c], 3, &slope));
+      TES_TRY(tesi_function_at(slope, time, &v[c]));
+      tes_function_destroy(&slope);
+    }
+  }
+done:
+  tes_function_destroy(&slope);
+  return status;
+}
+
+TesStatus tesi_in_time_begin_second(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
+  TesFunction *v[TESI_AXES] = {NULL};
+  TesVector *rate = it->stepper->rate;
+  it->stepper->rho = tesi_in_time_rho(&it->desc);
+  TES_TRY(find_functions(p, desc, v));
+  if (v[0]) TES_TRY(tes_space_interpolate(p->space, (const TesFunction *const *)v, rate));
+  TES_TRY(give_rates(p, it->time, 1, rate));
+  for (int c = 0; c < p->space->parts; c++) TES_TRY(tes_vector_part(p->space, rate, c, &it->rate[c]));
+done:
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&v[c]);
+  return status;
+}
+
+/* Conjugate gradients with the diagonal of M for M x = b at nodes that are free; x is 0 before. */
+static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
+  enum { MOST = 500 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = p->in_time;
+  TesVector *z = NULL, *q = NULL, *s = NULL, *d = NULL;
+  double first = 0, rz = 0, next, sq;
+  TesVector **all[] = {&z, &q, &s, &d};
+  for (int i = 0; i < 4; i++) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, all[i]));
+  TES_TRY(tes_operator_diagonal(it->mass, d));
+  double *inverse = d->data; /* host memory: elasticity is on the processor */
+  for (int64_t i = 0; i < d->length; i++) inverse[i] = 1 / inverse[i];
+  for (int step = 0; step < MOST; step++) {
+    const double *r = b->data;
+    for (int64_t i = 0; i < d->length; i++) ((double *)z->data)[i] = inverse[i] * r[i];
+    TES_TRY(tes_vector_dot(b, z, &next));
+    if (step == 0) first = next;
+    if (!(next > 1e-28 * first)) break;
+    if (step)
+      TES_TRY(tes_vector_xpay(z, next / rz, s));
+    else
+      TES_TRY(tes_vector_copy(z, 1, s));
+    rz = next;
+    TES_TRY(tes_operator_apply(it->mass, s, q));
+    if (p->some_given) TES_TRY(tesi_problem_clear(p, q));
+    TES_TRY(tes_vector_dot(s, q, &sq));
+    TES_TRY(tes_vector_axpy(rz / sq, s, x));
+    TES_TRY(tes_vector_axpy(-rz / sq, q, b));
+  }
+done:
+  for (int i = 0; i < 4; i++) tes_vector_destroy(all[i]);
+  return status;
+}
+
+TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const TesVector *u, TesVector *a) {
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *b = NULL, *x = NULL;
+  const TesiEvolution *e = &it->stepper->evolution;
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &b));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &x));
+  TES_TRY(e->load(p, time, b));
+  TES_TRY(e->subtract(p, sigma, time, u, b));
+  TES_TRY(tes_operator_apply(it->mass, u, it->d));
+  TES_TRY(tes_vector_axpy(sigma, it->d, b));
+  TES_TRY(tes_vector_fill(a, 0));
+  TES_TRY(give_rates(p, time, 2, a));
+  TES_TRY(tes_operator_apply(it->mass, a, it->d));
+  TES_TRY(tes_vector_axpy(-1, it->d, b));
+  if (p->some_given) TES_TRY(tesi_problem_clear(p, b));
+  TES_TRY(solve_mass(p, b, x));
+  TES_TRY(tes_vector_axpy(1, x, a));
+done:
+  tes_vector_destroy(&b);
+  tes_vector_destroy(&x);
+  return status;
+}
