@@ -32,7 +32,7 @@ static void enums_out_of_range(void **state) {
   static const struct {
     TesSolveOptions options;
     const char *message;
-  } wrong[] = {{{.method = (TesMethod)77}, "solver.method is 77, expected 0..4"},
+  } wrong[] = {{{.method = (TesMethod)77}, "solver.method is 77, expected 0..5"},
                {{.smoother = (TesSmootherKind)77}, "solver.smoother is 77"},
                {{.local = (TesLocalSolver)77}, "solver.local is 77"},
                {{.order = (TesOrder)77}, "solver.order is 77"},
@@ -54,7 +54,7 @@ static void enums_out_of_range(void **state) {
   assert_refused(
       ctx,
       tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .boundary = &slip, .boundaries = 1}, &problem),
-      "boundary left: slip is for flows, poisson is none");
+      "boundary left: slip is for flows and elasticity, not for poisson");
   TesVector *v = NULL;
   assert_refused(ctx, tes_vector_create(ctx, 3, (TesPrecision)77, &v), "precision is 77");
   tes_mesh_destroy(&mesh);

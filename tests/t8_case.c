@@ -353,7 +353,7 @@ static void help_tells_parts(void **state) {
   char text[4096], short_text[16];
   const size_t length = tes_case_help("solver.method", TES_CASE_HELP_TEXT, text, sizeof text);
   assert_int_equal(length, strlen(text));
-  assert_non_null(strstr(text, "auto, vcycle, fmg, gmres or cg; default: auto"));
+  assert_non_null(strstr(text, "auto, vcycle, fmg, gmres, cg or direct; default: auto"));
   assert_null(strstr(text, "smoother"));
   assert_int_equal(tes_case_help("solver.method", TES_CASE_HELP_TEXT, short_text, sizeof short_text), length);
   assert_int_equal(strlen(short_text), sizeof short_text - 1);

@@ -98,6 +98,7 @@ t4_assembled 1-2 3-6
 t7_device_solve -
 t7_time -
 t7_balance -
+t7_direct -
 t7_scale -
 t4_mapped_cuts -
 t1_device -

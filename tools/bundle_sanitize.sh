@@ -40,6 +40,7 @@ t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memo
 t7_scale -
 t7_time -
 t7_balance -
+t7_direct -
 t4_functional_device 2 3 4 1 7 8
 t5_smoother_kernels 1 2 3 4 7 8
 t5_transfer_kernels 3 1,2 4 7 8

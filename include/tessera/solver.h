@@ -35,7 +35,8 @@ typedef enum TesMethod {
   TES_METHOD_VCYCLE,
   TES_METHOD_FMG,
   TES_METHOD_GMRES,
-  TES_METHOD_CG
+  TES_METHOD_CG,
+  TES_METHOD_DIRECT /**< of problems alone: fast diagonalization of a whole box; a V-cycle of one level */
 } TesMethod;
 
 typedef struct TesSolverDesc {

@@ -54,11 +54,12 @@ TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening
   TesContext *ctx = finest->context;
   TesStatus status = TES_OK;
   Levels s = {.context = ctx, .count = 1, .space = space};
-  TES_CHECK(coarsening == TES_COARSEN_MESH || coarsening == TES_COARSEN_DEGREE,
-            "coarsening is %d, expected 0 or 1", (int)coarsening);
-  TES_CHECK(coarsening == TES_COARSEN_MESH || finest->element == TES_ELEMENT_Q,
+  TES_CHECK(coarsening >= TES_COARSEN_MESH && coarsening <= TES_COARSEN_NONE,
+            "coarsening is %d, expected 0..2", (int)coarsening);
+  TES_CHECK(coarsening != TES_COARSEN_DEGREE || finest->element == TES_ELEMENT_Q,
             "levels of elements rt and dg are meshes: coarsening is mesh");
   space[0] = tesi_space_retain(finest);
+  if (coarsening == TES_COARSEN_NONE) goto done;
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0));
   TES_TRY(coarsen_meshes(&s));
   if (finest->mesh->kind != TES_MESH_BOX) TES_TRY(coarsen_degrees(&s, SMALL));

@@ -111,7 +111,9 @@ TesStatus tesi_problem_choose_precision(TesProblem *p) {
     for (int i = 0; i < axis[d].cells; i++) held = held && in_range(axis[d].h[i]);
   if (!axis) TES_TRY(check_lengths(p->mesh, &held));
   held = !tesi_reduce_any(ctx, !held);
-  p->cycle = p->options.precision == TES_SOLVE_DOUBLE || !held ? TES_DOUBLE : TES_SINGLE;
+  p->cycle = p->options.precision == TES_SOLVE_DOUBLE || p->options.method == TES_METHOD_DIRECT || !held
+                 ? TES_DOUBLE
+                 : TES_SINGLE;
 done:
   return status;
 }
@@ -127,7 +129,8 @@ static void choose_tolerance(TesProblem *p) {
              "warning: tolerance %.1e is below the round-off floor of the residual, about %.1e", p->tolerance,
              p->floor);
   snprintf(p->precision_text, sizeof p->precision_text, "%s",
-           p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
+           p->options.method == TES_METHOD_DIRECT ? "float64"
+           : p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
                ? "float64 (chosen: float32 does not hold cells of this size)"
                : names[p->options.precision]);
 }
@@ -162,6 +165,22 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
              "iterations");
 }
 
+/* One level, whose operator is a sum of products of 1D matrices. */
+static TesStatus choose_direct(TesProblem *p, TesSmootherKind *smoother) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(tesi_is_separable(p->op) && tesi_ranks(ctx) == 1,
+            "solver.method: direct is fast diagonalization: of boxes with constant a and c, without a "
+            "velocity that "
+            "is solved for, on one rank");
+  p->method = TES_METHOD_VCYCLE;
+  *smoother = TES_SMOOTHER_AUTO;
+  choose_tolerance(p);
+  snprintf(p->method_text, sizeof p->method_text, "direct: fast diagonalization of the box");
+done:
+  return status;
+}
+
 TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -169,6 +188,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
                                       "GMRES, right-preconditioned by a V-cycle",
                                       "conjugate gradients, preconditioned by a symmetric V-cycle"};
   TesiSurvey survey;
+  if (p->options.method == TES_METHOD_DIRECT) return choose_direct(p, smoother);
   TES_TRY(tesi_survey(p, &survey));
   if (p->mesh->kind == TES_MESH_BOX && aspect_ratio(p->space) > 1.5) survey.stretch = TESI_STRETCHED;
   if (p->equation->couples)

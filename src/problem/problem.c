@@ -90,7 +90,9 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   const TesMethod method = p->options.method;
   TES_CHECK(method == TES_METHOD_AUTO || method == TES_METHOD_GMRES,
             "solver.method: %s: transport is not symmetric and is solved by gmres",
-            method == TES_METHOD_CG ? "cg" : "a V-cycle");
+            method == TES_METHOD_CG       ? "cg"
+            : method == TES_METHOD_DIRECT ? "direct"
+                                          : "a V-cycle");
   TES_CHECK(p->in_time || t->streamline || !(t->peclet > 1),
             "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
             "without stabilization "
@@ -148,7 +150,8 @@ static TesStatus create_operators(TesProblem *p) {
                                             .degree = couples && !o->smoother_degree ? 5 : o->smoother_degree,
                                             .ratio = couples ? 15 : 0,
                                             .colours = o->colours},
-                               .coarsening = o->coarsening,
+                               .coarsening =
+                                   o->method == TES_METHOD_DIRECT ? TES_COARSEN_NONE : o->coarsening,
                                .coarse = o->coarse,
                                .pre = o->pre,
                                .post = o->post,
@@ -312,13 +315,13 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
                  {"plane", (int)desc->plane, TES_PLANE_STRESS},
                  {"solver.tolerance_of", (int)o->tolerance_of, TES_TOLERANCE_LOAD},
                  {"solver.penalty", (int)o->penalty, TES_PENALTY_PAPER},
-                 {"solver.method", (int)o->method, TES_METHOD_CG},
+                 {"solver.method", (int)o->method, TES_METHOD_DIRECT},
                  {"solver.smoother", (int)o->smoother, TES_SMOOTHER_GAUSS_SEIDEL_MORTON},
                  {"solver.local", (int)o->local, TES_LOCAL_CG},
                  {"solver.colours", (int)o->colours, TES_COLOURS_RED_BLACK},
                  {"solver.order", (int)o->order, TES_ORDER_REVERSED},
                  {"solver.coarse", (int)o->coarse, TES_COARSE_CG},
-                 {"solver.coarsening", (int)o->coarsening, TES_COARSEN_DEGREE},
+                 {"solver.coarsening", (int)o->coarsening, TES_COARSEN_NONE},
                  {"solver.precision", (int)o->precision, TES_SOLVE_SINGLE}};
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
     TES_CHECK(choices[i].value >= 0 && choices[i].value <= choices[i].most, "%s is %d, expected 0..%d",

@@ -305,8 +305,9 @@ const TesiKey tesi_case_keys[] = {
 
   {.path = "solver", .type = TESI_KEY_MAP, .help = "how the system is solved"},
   {.path = "solver.method", .type = TESI_KEY_CHOICE, .target = SOLVER(method),
-   .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg"),
-   .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle"},
+   .choices = WORDS("auto", "vcycle", "fmg", "gmres", "cg", "direct"),
+   .fallback = "auto", .help = "V-cycles, full multigrid, or a Krylov method preconditioned by a V-cycle; direct: fast "
+     "diagonalization of a whole box with constant coefficients"},
   {.path = "solver.smoother", .type = TESI_KEY_CHOICE, .target = SOLVER(smoother),
    .choices = WORDS("auto", "patch", "patch_additive", "jacobi", "chebyshev", "gauss_seidel", "cell_patch",
      "line_patch"),
