@@ -2,6 +2,7 @@
  * symmetry and null space; patches against pseudo-inverses of assembled ones; transfers against dense embeddings,
  * adjoint, exact for functions of the coarse space.
  * Labels: threads simd */
+#include "kernels/stokes_dense.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 #include "context_testing.h"
@@ -89,14 +90,16 @@ static void operator_is_symmetric(void **state) {
   }
 }
 
-/* Incompatible right-hand sides too: the pseudo-inverse is what is computed. */
+/* Incompatible right-hand sides too: the pseudo-inverse is what is computed. desc.ratio < 0: by the dense inverses of
+ * the benches. */
 static void compare_with_pseudo_inverses(const Flow *f, TesSmootherDesc desc, TesPrecision precision,
                                          TesSweep sweep) {
   TesSpace *space = flow_space(ctx, f);
   TesOperator *op = flow_operator(ctx, f, space, precision);
   TesSmoother *smoother;
   desc.op = op;
-  assert_ok(ctx, tes_smoother_create(ctx, &desc, &smoother));
+  assert_ok(ctx, desc.ratio < 0 ? bench_stokes_dense_create(ctx, op, &smoother)
+                                : tes_smoother_create(ctx, &desc, &smoother));
   double *values = flow_random(space, 5 + (uint64_t)f->degree), *start = flow_random(space, 50);
   TesVector *b = flow_vector(ctx, space, precision, values), *x = flow_vector(ctx, space, precision, start),
             *expected = flow_vector(ctx, space, precision, start);
@@ -135,6 +138,15 @@ static void patches_are_pseudo_inverses(void **state) {
         compare_with_pseudo_inverses(&flows[i], desc, way % 2 ? TES_SINGLE : TES_DOUBLE,
                                      way / 2 % 2 ? TES_BACKWARD : TES_FORWARD);
     }
+}
+
+static void dense_patches_are_pseudo_inverses(void **state) {
+  (void)state;
+  for (int i = 0; i < FLOWS; i++)
+    for (int way = 0; way < 4; way++)
+      if (way == 0 || !is_large(&flows[i]))
+        compare_with_pseudo_inverses(&flows[i], (TesSmootherDesc){.ratio = -1},
+                                     way % 2 ? TES_SINGLE : TES_DOUBLE, way / 2 ? TES_BACKWARD : TES_FORWARD);
 }
 
 /* Two colours, or 2^dim and more where a ring is odd. Graded, and long enough to fill vectors. */
@@ -412,6 +424,7 @@ int main(void) {
                                      cmocka_unit_test(operator_is_symmetric),
                                      cmocka_unit_test(patches_are_pseudo_inverses),
                                      cmocka_unit_test(closed_cells_are_pseudo_inverses),
+                                     cmocka_unit_test(dense_patches_are_pseudo_inverses),
                                      cmocka_unit_test(local_solves_are_exact),
                                      cmocka_unit_test(residuals_inside_patches),
                                      cmocka_unit_test(iterations_are_nearly_exact),

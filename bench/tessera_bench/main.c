@@ -31,6 +31,7 @@ static const char help[] =
     "ours, "
     "or list\n"
     "                        (bp: element vectors)\n"
+    "                        stokes, sweeps: all exact unfused cg dense red_black cells\n"
     "  --method M            auto vcycle fmg gmres cg\n"
     "  --tolerance T         of the relative residual                        (1e-9, stokes: 1e-8)\n"
     "  --bp LIST             bp: 1, 3, 5 or, with dim components, 2, 4, 6     (1,3,5)\n"
@@ -328,7 +329,7 @@ static const struct {
                {PRECISION, "operator smoother solver bp adaptive stokes"},
                {COEFFICIENT, "operator smoother solver"},
                {SMOOTHER, "smoother solver stokes"},
-               {VARIANT, "smoother bp"},
+               {VARIANT, "smoother bp stokes"},
                {METHOD, "solver stokes"},
                {TOLERANCE, "solver stokes"},
                {BP, "bp"},

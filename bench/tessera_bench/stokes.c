@@ -224,6 +224,7 @@ done:
 TesStatus bench_stokes(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   const BenchOptions *o = options;
   TesStatus status = TES_OK;
+  if (o->variant) return bench_stokes_variants(ctx, o, result);
   const bool wanted[] = {o->mixed, o->double_precision, o->single_precision}, errors = o->error_plot;
   cli_table_begin(&result->table, columns, COLUMNS, o->common.verbosity >= TES_NORMAL);
   result->plot = (CliPlot){.title = "Stokes flow, time to solution",

@@ -1,0 +1,11 @@
+/* Vertex patches of Stokes by dense inverses, one a kind of patches: what stokes-multigrid-cui-2025 calls "direct"
+ * (figure 10), to be compared with. The sweep is that of unfused exact patches. On the host. */
+#ifndef BENCH_STOKES_DENSE_H
+#define BENCH_STOKES_DENSE_H
+
+#include "smoother/smoother.h"
+
+/* op: a saddle operator with a constant viscosity. Errors: TES_OUT_OF_MEMORY. */
+TesStatus bench_stokes_dense_create(TesContext *ctx, const TesOperator *op, TesSmoother **smoother);
+
+#endif
