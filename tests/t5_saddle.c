@@ -9,15 +9,36 @@
 #include "stokes_testing.h"
 #include "transfer/transfer.h"
 
-static const Flow flows[] = {{2, 1, {3, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_AUTO},
-                             {2, 2, {3, 4}, "vovsvv", true, 2, 3, TES_PENALTY_PAPER},
-                             {2, 3, {2, 3}, "oosvvv", false, 1, 0, TES_PENALTY_STANDARD},
-                             {2, 2, {4, 3}, "ppvsvv", false, 1, 0, TES_PENALTY_STANDARD},
-                             {2, 1, {2, 5}, "ppppvv", true, 0.5, 1, TES_PENALTY_STANDARD},
-                             {2, 5, {3, 2}, "svsosv", false, 1, 10, TES_PENALTY_STANDARD},
-                             {3, 1, {3, 2, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_STANDARD},
-                             {3, 1, {2, 3, 3}, "vovspp", true, 1, 1, TES_PENALTY_AUTO},
-                             {3, 2, {2, 2, 2}, "svvvov", false, 3, 0, TES_PENALTY_STANDARD}};
+static const Flow flows[] = {
+    {.dim = 2, .degree = 1, .cells = {3, 2}, .given = "vvvvvv", .nu = 1},
+    {.dim = 2,
+     .degree = 2,
+     .cells = {3, 4},
+     .given = "vovsvv",
+     .graded = true,
+     .nu = 2,
+     .alpha = 3,
+     .penalty = TES_PENALTY_PAPER},
+    {.dim = 2, .degree = 3, .cells = {2, 3}, .given = "oosvvv", .nu = 1, .penalty = TES_PENALTY_STANDARD},
+    {.dim = 2, .degree = 2, .cells = {4, 3}, .given = "ppvsvv", .nu = 1, .penalty = TES_PENALTY_STANDARD},
+    {.dim = 2,
+     .degree = 1,
+     .cells = {2, 5},
+     .given = "ppppvv",
+     .graded = true,
+     .nu = 0.5,
+     .alpha = 1,
+     .penalty = TES_PENALTY_STANDARD},
+    {.dim = 2,
+     .degree = 5,
+     .cells = {3, 2},
+     .given = "svsosv",
+     .nu = 1,
+     .alpha = 10,
+     .penalty = TES_PENALTY_STANDARD},
+    {.dim = 3, .degree = 1, .cells = {3, 2, 2}, .given = "vvvvvv", .nu = 1, .penalty = TES_PENALTY_STANDARD},
+    {.dim = 3, .degree = 1, .cells = {2, 3, 3}, .given = "vovspp", .graded = true, .nu = 1, .alpha = 1},
+    {.dim = 3, .degree = 2, .cells = {2, 2, 2}, .given = "svvvov", .nu = 3, .penalty = TES_PENALTY_STANDARD}};
 enum { FLOWS = sizeof flows / sizeof *flows };
 
 static void operator_is_what_quadrature_says(void **state) {
@@ -152,9 +173,16 @@ static void dense_patches_are_pseudo_inverses(void **state) {
 /* Two colours, or 2^dim and more where a ring is odd. Graded, and long enough to fill vectors. */
 static void closed_cells_are_pseudo_inverses(void **state) {
   (void)state;
-  static const Flow more[] = {{2, 2, {7, 5}, "vvsovv", true, 1, 0, TES_PENALTY_STANDARD},
-                              {2, 1, {11, 2}, "ppovvv", false, 1, 2, TES_PENALTY_AUTO},
-                              {2, 4, {3, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_STANDARD}};
+  static const Flow more[] = {
+      {.dim = 2,
+       .degree = 2,
+       .cells = {7, 5},
+       .given = "vvsovv",
+       .graded = true,
+       .nu = 1,
+       .penalty = TES_PENALTY_STANDARD},
+      {.dim = 2, .degree = 1, .cells = {11, 2}, .given = "ppovvv", .nu = 1, .alpha = 2},
+      {.dim = 2, .degree = 4, .cells = {3, 2}, .given = "vvvvvv", .nu = 1, .penalty = TES_PENALTY_STANDARD}};
   for (int i = 0; i < FLOWS + 3; i++)
     for (int way = 0; way < 4; way++) {
       const Flow *f = i < FLOWS ? &flows[i] : &more[i - FLOWS];
@@ -389,8 +417,8 @@ static void divergence_commutes_with_the_embedding(void **state) {
 
 static void what_is_not_there_is_told(void **state) {
   (void)state;
-  static const Flow box = {2, 2, {2, 2}, "vvvvvv", false, 1, 0, TES_PENALTY_AUTO},
-                    loose = {2, 2, {2, 2}, "ppsoss", false, 1, 0, TES_PENALTY_AUTO};
+  static const Flow box = {.dim = 2, .degree = 2, .cells = {2, 2}, .given = "vvvvvv", .nu = 1},
+                    loose = {.dim = 2, .degree = 2, .cells = {2, 2}, .given = "ppsoss", .nu = 1};
   TesSpace *space = flow_space(ctx, &box), *other, *free_space = flow_space(ctx, &loose);
   TesOperator *op;
   TesMesh *mesh = flow_mesh(ctx, &box), *periodic = flow_mesh(ctx, &loose);
