@@ -298,7 +298,7 @@ const TesiKey tesi_case_keys[] = {
                     "imex_bdf2", "newmark", "generalized_alpha"),
    .fallback = "auto",
    .help = "formula of a step (docs/time.md); auto: bdf2; elasticity: backward_euler, newmark or "
-     "generalized_alpha (auto); navier_stokes has auto alone"},
+     "generalized_alpha (auto); navier_stokes: auto, imex_bdf2"},
   {.path = "time.rho_inf", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.rho_inf), .low = 0, .high = 1,
    .fallback = "0.8",
    .help = "elasticity, generalized_alpha: what a step leaves of the highest frequencies; 1: the trapezoidal rule"},

@@ -196,7 +196,8 @@ TesStatus tesi_projection_check(TesProblem *p, const TesProblemDesc *desc, int d
   TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "%s with element q has no alpha",
             name);
   TES_CHECK(!desc->materials, "%s has one material: the same fluid everywhere", name);
-  TES_CHECK(desc->time.method == TES_TIME_AUTO, "the method in time of navier_stokes is imex_bdf2: auto");
+  TES_CHECK(desc->time.method == TES_TIME_AUTO || desc->time.method == TES_TIME_IMEX_BDF2,
+            "the method in time of navier_stokes is imex_bdf2: auto");
   TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
 done:
   return status;
