@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MANY_TREES = 10000 }; /* from here on times are worth a line */
+
 int64_t tesi_mesh_memory(int dim, int64_t cells, int degree, int geometry_degree) {
   const double n = degree > 0 ? pow(degree + 1, dim) : 0, fresh = degree > 0 ? pow(degree, dim) : 0,
                m = degree > 0 ? pow((geometry_degree ? geometry_degree : 2) + 1, dim) * dim : 0;
@@ -79,10 +81,15 @@ TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesM
   TES_TRY(tesi_p4est_check(ctx));
   TES_TRY(check_level(ctx, coarse, desc->refine));
   const TesiP4est *functions = tesi_p4est(coarse->dim);
+  const double start = tesi_now();
   coarse->connectivity = functions->connect(coarse);
+  const double connected = tesi_now();
   TES_TRY(wrap(ctx, coarse, desc->geometry_degree,
                functions->create(tesi_context_communicator(ctx), coarse->connectivity, desc->refine),
                forest));
+  if (coarse->trees >= MANY_TREES)
+    tesi_log(ctx, TES_LOG_DETAIL, "mesh: %lld trees connected in %.2f s, refined in %.2f s",
+             (long long)coarse->trees, connected - start, tesi_now() - connected);
 done:
   tesi_trees_release(&coarse);
   return status;

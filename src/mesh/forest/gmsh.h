@@ -30,6 +30,10 @@ const TesiGmshType *tesi_gmsh_type(int64_t number);
 /* Where the nodes of a quadrilateral or hexahedron lie, in Gmsh's order: {0..degree}^dim. */
 void tesi_gmsh_positions(const TesiGmshType *type, int16_t at[TESI_GMSH_NODES][3]);
 
+struct TesiGmsh;
+/* The place of the node of a number, -1: there is none. */
+int64_t tesi_gmsh_find_node(const struct TesiGmsh *mesh, int64_t number);
+
 /* What is asked of a file beside its cells. */
 typedef struct TesiGmshOptions {
   bool split;    /* triangles, tetrahedra, prisms are split, and all other cells with them */
@@ -63,8 +67,9 @@ typedef struct TesiGmsh {
   TesiGmshOptions options;
   bool binary;
   int64_t nodes, elements, element_nodes, names, entities;
-  int64_t *node_number;     /* [nodes] ascending */
-  double (*node)[3];        /* [nodes] */
+  int64_t *node_number; /* [nodes] ascending */
+  int32_t *node_at;     /* their places, by number - node_number[0]; -1: none; NULL: numbers are far apart */
+  double (*node)[3];    /* [nodes] */
   TesiGmshElement *element; /* [elements]: lines, quadrilaterals, hexahedra */
   int64_t *element_node;    /* numbers of nodes, later their places in `node` */
   TesiGmshName *name;

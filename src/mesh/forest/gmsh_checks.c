@@ -4,38 +4,67 @@
 #include <string.h>
 #include "mesh/forest/gmsh_build.h"
 
-static const double (*compared)[3]; /* qsort has no argument for it */
+static uint64_t mix(uint64_t h, uint64_t value) {
+  h = (h ^ value) * 0x9e3779b97f4a7c15u;
+  return h ^ h >> 29;
+}
 
-static int by_position(const void *a, const void *b) {
-  const double *x = compared[*(const int32_t *)a], *y = compared[*(const int32_t *)b];
-  for (int d = 0; d < 3; d++)
-    if (x[d] != y[d]) return x[d] < y[d] ? -1 : 1;
-  return 0;
+/* The least power of two that is at least twice this. */
+static int64_t table_size(int64_t entries) {
+  int64_t size = 64;
+  while (size < 2 * entries) size *= 2;
+  return size;
+}
+
+static uint64_t hash_point(const double x[3]) {
+  uint64_t h = 1, bits;
+  for (int d = 0; d < 3; d++) {
+    const double value = x[d] == 0 ? 0 : x[d]; /* -0 is 0 */
+    memcpy(&bits, &value, sizeof bits);
+    h = mix(h, bits);
+  }
+  return h;
+}
+
+static TesStatus tell_duplicates(const TesiGmshBuilder *b, int32_t first, int32_t second) {
+  TesContext *ctx = b->ctx;
+  TesStatus status = TES_OK;
+  const double *x = b->mesh->node[first];
+  const int32_t low = tesi_min(first, second), high = tesi_max(first, second);
+  TES_FAIL(TES_INVALID_INPUT,
+           "%s: nodes %lld and %lld are at one point, (%g, %g, %g); join them (Coherence Mesh)",
+           b->mesh->file, (long long)b->mesh->node_number[low], (long long)b->mesh->node_number[high], x[0],
+           x[1], x[2]);
+done:
+  return status;
 }
 
 /* Two vertices at one point are a crack nobody sees. Equal to the last digit, as Gmsh writes them. */
 TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  const int64_t corners = b->trees << b->dim;
-  int32_t *vertex = NULL;
-  TES_ALLOC(&vertex, corners);
-  memcpy(vertex, b->vertices, (size_t)corners * sizeof *vertex);
-#pragma omp critical(tesi_gmsh)
-  {
-    compared = (const double(*)[3])b->mesh->node;
-    qsort(vertex, (size_t)corners, sizeof *vertex, by_position);
+  const int64_t size = table_size(b->mesh->nodes);
+  int32_t *at = NULL;
+  bool *seen = NULL;
+  TES_ALLOC(&at, size);
+  TES_ALLOC(&seen, b->mesh->nodes);
+  for (int64_t i = 0; i < size; i++) at[i] = -1;
+  for (int64_t i = 0; i < b->trees << b->dim; i++) {
+    const int32_t v = b->vertices[i];
+    const double *x = b->mesh->node[v];
+    if (seen[v]) continue;
+    seen[v] = true;
+    uint64_t place = hash_point(x);
+    for (; at[place & (uint64_t)(size - 1)] >= 0; place++) {
+      const int32_t other = at[place & (uint64_t)(size - 1)];
+      const double *y = b->mesh->node[other];
+      if (x[0] == y[0] && x[1] == y[1] && x[2] == y[2]) TES_TRY(tell_duplicates(b, other, v));
+    }
+    at[place & (uint64_t)(size - 1)] = v;
   }
-  for (int64_t i = 1; i < corners; i++)
-    if (vertex[i] != vertex[i - 1] &&
-        !memcmp(b->mesh->node[vertex[i]], b->mesh->node[vertex[i - 1]], sizeof *b->mesh->node))
-      TES_FAIL(TES_INVALID_INPUT,
-               "%s: nodes %lld and %lld are at one point, (%g, %g, %g); join them (Coherence Mesh)",
-               b->mesh->file, (long long)b->mesh->node_number[vertex[i - 1]],
-               (long long)b->mesh->node_number[vertex[i]], b->mesh->node[vertex[i]][0],
-               b->mesh->node[vertex[i]][1], b->mesh->node[vertex[i]][2]);
 done:
-  tesi_free(ctx, &vertex);
+  tesi_free(ctx, &at);
+  tesi_free(ctx, &seen);
   return status;
 }
 
@@ -83,20 +112,18 @@ TesStatus tesi_gmsh_check_plane(const TesiGmshBuilder *b) {
   return TES_OK;
 }
 
-typedef struct Twin {
-  int32_t vertex[8], tree; /* ascending; 2D: the last four are -1 */
-} Twin;
-
-static int by_twins(const void *a, const void *b) {
-  const Twin *f = a, *g = b;
-  for (int i = 0; i < 8; i++)
-    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
-  return f->tree - g->tree;
+/* The same whatever the order of the vertices. */
+static uint64_t hash_cell(int corners, const int32_t *v) {
+  uint64_t h = 0;
+  for (int i = 0; i < corners; i++) h += mix(7, (uint64_t)v[i]);
+  return mix(3, h);
 }
 
-static int by_number(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
+static bool same_cell(int corners, const int32_t *v, const int32_t *w) {
+  int met = 0;
+  for (int i = 0; i < corners; i++)
+    for (int j = 0; j < corners; j++) met += v[i] == w[j];
+  return met == corners;
 }
 
 /* Two cells of the same vertices, -1: there are none. */
@@ -104,20 +131,22 @@ static TesStatus find_twins(const TesiGmshBuilder *b, int64_t *first, int64_t *s
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   const int corners = 1 << b->dim;
-  Twin *twin = NULL;
+  const int64_t size = table_size(b->trees);
+  int32_t *at = NULL;
   *first = *second = -1;
-  TES_ALLOC(&twin, b->trees);
-  for (int64_t t = 0; t < b->trees; t++) {
-    twin[t].tree = (int32_t)t;
-    for (int v = 0; v < 8; v++) twin[t].vertex[v] = v < corners ? b->vertices[t * corners + v] : -1;
-    qsort(twin[t].vertex, (size_t)corners, sizeof *twin[t].vertex, by_number);
+  TES_ALLOC(&at, size);
+  for (int64_t i = 0; i < size; i++) at[i] = -1;
+  for (int64_t t = 0; t < b->trees && *first < 0; t++) {
+    const int32_t *v = b->vertices + t * corners;
+    uint64_t place = hash_cell(corners, v);
+    for (; at[place & (uint64_t)(size - 1)] >= 0; place++) {
+      const int64_t other = at[place & (uint64_t)(size - 1)];
+      if (same_cell(corners, v, b->vertices + other * corners)) *first = other, *second = t;
+    }
+    at[place & (uint64_t)(size - 1)] = (int32_t)t;
   }
-  qsort(twin, (size_t)b->trees, sizeof *twin, by_twins);
-  for (int64_t i = 1; i < b->trees && *first < 0; i++)
-    if (!memcmp(twin[i].vertex, twin[i - 1].vertex, sizeof twin[i].vertex))
-      *first = twin[i - 1].tree, *second = twin[i].tree;
 done:
-  tesi_free(ctx, &twin);
+  tesi_free(ctx, &at);
   return status;
 }
 
@@ -135,11 +164,6 @@ TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b) {
 
 /* ---- nodes that are one -------------------------------------------------------------------------------- */
 
-static int by_node_number(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *parent) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
@@ -147,11 +171,10 @@ TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *parent) {
   for (int64_t i = 0; i < mesh->pairs; i++) {
     int32_t at[2] = {0};
     for (int s = 0; s < 2; s++) {
-      const int64_t *found = bsearch(&mesh->pair[i][s], mesh->node_number, (size_t)mesh->nodes,
-                                     sizeof *mesh->node_number, by_node_number);
-      TES_CHECK(found, "%s: $Periodic names node %lld, which does not exist", mesh->file,
+      const int64_t found = tesi_gmsh_find_node(mesh, mesh->pair[i][s]);
+      TES_CHECK(found >= 0, "%s: $Periodic names node %lld, which does not exist", mesh->file,
                 (long long)mesh->pair[i][s]);
-      at[s] = (int32_t)(found - mesh->node_number);
+      at[s] = (int32_t)found;
     }
     parent[find_root(parent, at[0])] = find_root(parent, at[1]);
   }

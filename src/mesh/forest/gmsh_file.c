@@ -33,8 +33,10 @@ TesStatus tesi_trees_file(TesContext *context, const char *path, int dim, bool s
   TesiGmsh mesh = {0};
   char *text = NULL;
   size_t length = 0;
+  const double start = tesi_now();
   TES_TRY(read_all(ctx, path, &text, &length));
   TES_TRY(tesi_gmsh_parse(ctx, text, length, path, (TesiGmshOptions){split, periodic}, &mesh));
+  tesi_log(ctx, TES_LOG_DETAIL, "mesh: %s read in %.2f s", path, tesi_now() - start);
   TES_TRY(tesi_gmsh_trees(&mesh, dim, trees));
 done:
   tesi_gmsh_free(&mesh);

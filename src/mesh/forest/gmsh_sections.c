@@ -48,6 +48,27 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+int64_t tesi_gmsh_find_node(const TesiGmsh *mesh, int64_t number) {
+  const int64_t last = mesh->nodes - 1;
+  if (number < mesh->node_number[0] || number > mesh->node_number[last]) return -1;
+  if (mesh->node_at) return mesh->node_at[number - mesh->node_number[0]];
+  const int64_t *found = bsearch(&number, mesh->node_number, (size_t)mesh->nodes, sizeof number, by_value);
+  return found ? found - mesh->node_number : -1;
+}
+
+/* Where numbers leave few gaps, as nearly always. */
+static TesStatus index_nodes(TesiGmsh *mesh) {
+  TesContext *ctx = mesh->ctx;
+  TesStatus status = TES_OK;
+  const int64_t first = mesh->node_number[0], span = mesh->node_number[mesh->nodes - 1] - first;
+  if (span < 0 || span > 8 * mesh->nodes || mesh->nodes > INT32_MAX) return TES_OK;
+  TES_ALLOC(&mesh->node_at, span + 1);
+  for (int64_t i = 0; i <= span; i++) mesh->node_at[i] = -1;
+  for (int64_t i = 0; i < mesh->nodes; i++) mesh->node_at[mesh->node_number[i] - first] = (int32_t)i;
+done:
+  return status;
+}
+
 /* Puts nodes into the order of their numbers, which must differ. */
 static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
@@ -57,7 +78,9 @@ static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   TES_ALLOC(&place, mesh->nodes);
   TES_ALLOC(&node, mesh->nodes);
   for (int64_t i = 0; i < mesh->nodes; i++) place[i] = (Place){mesh->node_number[i], i};
-  qsort(place, (size_t)mesh->nodes, sizeof *place, by_number);
+  bool sorted = true;
+  for (int64_t i = 1; i < mesh->nodes && sorted; i++) sorted = place[i].number > place[i - 1].number;
+  if (!sorted) qsort(place, (size_t)mesh->nodes, sizeof *place, by_number);
   for (int64_t i = 0; i < mesh->nodes; i++) {
     if (i && place[i].number == place[i - 1].number)
       TES_TRY(tesi_gmsh_fail(c, "node %lld stands twice", (long long)place[i].number));
@@ -67,6 +90,7 @@ static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   tesi_free(ctx, &mesh->node);
   mesh->node = node;
   node = NULL;
+  TES_TRY(index_nodes(mesh));
 done:
   tesi_free(ctx, &place);
   tesi_free(ctx, &node);
@@ -142,11 +166,11 @@ static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64
                                                     .physical = (int32_t)physical};
   for (int i = 0; i < type->nodes; i++) {
     TES_TRY(tesi_gmsh_tag(c, "the node of an element", &node));
-    const int64_t *found = bsearch(&node, mesh->node_number, (size_t)mesh->nodes, sizeof node, by_value);
-    if (!found)
+    const int64_t found = tesi_gmsh_find_node(mesh, node);
+    if (found < 0)
       TES_TRY(tesi_gmsh_fail(c, "element %lld has node %lld, which does not exist", (long long)number,
                              (long long)node));
-    mesh->element_node[mesh->element_nodes + i] = found - mesh->node_number;
+    mesh->element_node[mesh->element_nodes + i] = found;
   }
   if (type->dim == 0) return TES_OK;
   mesh->elements++;

@@ -264,6 +264,7 @@ TesStatus tesi_gmsh_split(TesiGmsh *mesh) {
   TesStatus status = TES_OK;
   Splitter s = {.ctx = ctx, .mesh = mesh, .number_room = mesh->nodes};
   mesh->node_room = mesh->nodes;
+  tesi_free(ctx, &mesh->node_at); /* it does not know the new ones */
   for (int64_t i = 0; i < mesh->elements; i++) TES_TRY(split_element(&s, &mesh->element[i]));
   if (mesh->pairs) TES_TRY(pair_middles(&s));
   tesi_free(ctx, &mesh->element);

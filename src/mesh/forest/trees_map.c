@@ -1,6 +1,7 @@
 /* The maps of trees, and whether they are invertible. */
 #include <math.h>
 #include <string.h>
+#include "base/work.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "mesh/forest/trees.h"
@@ -134,27 +135,55 @@ static bool invertible(int dim, int q, const double *D, const double *x, const i
   return *det > 1e-8 * scale;
 }
 
+/* Points of the check in a tree, and where each thread keeps their places. */
+typedef struct Shapes {
+  const TesiTrees *trees;
+  int q, points;
+  const double *xi, *D;
+  double *x;    /* [threads][points][dim] */
+  int64_t *bad; /* the first tree so far */
+} Shapes;
+
+/* The first point of a tree where the map cannot be inverted, -1: none; x[points][dim] are its points. */
+static int find_fault(const Shapes *s, int64_t tree, double *x, double *J) {
+  const int q = s->q;
+  tesi_trees_evaluate(s->trees, tree, s->points, s->xi, x);
+  for (int p = 0; p < s->points; p++)
+    if (!invertible(s->trees->dim, q, s->D, x, (const int[3]){p % q, p / q % q, p / q / q}, J)) return p;
+  return -1;
+}
+
+static void check_span(const void *data, TesiSpan span) {
+  const Shapes *s = data;
+  double J;
+  for (int64_t t = span.first; t < span.end; t++)
+    if (find_fault(s, t, s->x + (int64_t)span.thread * s->points * s->trees->dim, &J) >= 0) {
+      tesi_team_least(s->bad, t);
+      return;
+    }
+}
+
 TesStatus tesi_trees_find_inverted(const TesiTrees *c, int64_t *tree, double *J, double where[3]) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   enum { Q = TESI_TREES_DEGREE + 2 };
   const int dim = c->dim, q = c->degree + 2, points = dim == 2 ? q * q : q * q * q;
+  const int threads = tesi_team_threads(ctx, c->trees * points * dim);
   double at[Q], D[Q * Q], *xi = NULL, *x = NULL;
+  int64_t bad = INT64_MAX;
   *tree = -1;
   tesi_gauss_lobatto(q, at, NULL);
   tesi_lagrange(q, at, q, at, NULL, D);
   TES_ALLOC(&xi, points * dim);
-  TES_ALLOC(&x, points * dim);
+  TES_ALLOC(&x, (int64_t)threads * points * dim);
   for (int p = 0; p < points; p++)
     for (int d = 0; d < dim; d++) xi[p * dim + d] = at[(const int[3]){p % q, p / q % q, p / q / q}[d]];
-  for (int64_t t = 0; t < c->trees && *tree < 0; t++) {
-    tesi_trees_evaluate(c, t, points, xi, x);
-    for (int p = 0; p < points && *tree < 0; p++)
-      if (!invertible(dim, q, D, x, (const int[3]){p % q, p / q % q, p / q / q}, J)) {
-        *tree = t;
-        for (int d = 0; d < 3; d++) where[d] = d < dim ? x[p * dim + d] : 0;
-      }
-  }
+  const Shapes shapes = {c, q, points, xi, D, x, &bad};
+  TES_TRY(tesi_work_for(ctx, threads, c->trees, check_span, &shapes));
+  if (bad == INT64_MAX) goto done;
+  *tree = bad;
+  const int p = find_fault(&shapes, bad, x, J);
+  for (int d = 0; d < 3; d++) where[d] = d < dim ? x[p * dim + d] : 0;
 done:
   tesi_free(ctx, &xi);
   tesi_free(ctx, &x);
