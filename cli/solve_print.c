@@ -247,9 +247,12 @@ void solve_print_outcome(const Solve *s) {
   if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
   if (s->has_errors && s->in_time.report.steps)
     solve_log(s, TES_LOG_INFO, "          L2 in space and time %.4e", s->in_time.report.l2_space_time);
-  if (s->is_flow && !isnan(s->flow.velocity_l2))
-    solve_log(s, TES_LOG_INFO, "error     L2 of velocity %.4e   of pressure %.4e", s->flow.velocity_l2,
-              s->flow.pressure_l2);
+  if (s->is_flow && !isnan(s->flow.velocity_l2)) {
+    char pressure[40] = "";
+    if (!isnan(s->flow.pressure_l2))
+      snprintf(pressure, sizeof pressure, "   of pressure %.4e", s->flow.pressure_l2);
+    solve_log(s, TES_LOG_INFO, "error     L2 of velocity %.4e%s", s->flow.velocity_l2, pressure);
+  }
   if (s->is_flow)
     solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
               s->flow.divergence_relative);

@@ -213,6 +213,33 @@ static void test_tolerances(void **state) {
 }
 
 /* b = (0.5, 0) on cells of 1/4, degree 2: nodes are 1/8 apart, so that cfl 0.4 is a step of 0.1 at most. */
+/* The unit of the solution does not matter, where squares of it overflow or underflow neither. */
+static void test_units_of_tolerances(void **state) {
+  (void)state;
+  int steps[3];
+  for (int i = 0; i < 3; i++) {
+    TesMesh *mesh;
+    TesProblem *problem;
+    TesFunction *f;
+    TesSolveResult result;
+    assert_true(make_mesh(ctx, TES_MESH_BOX, 2, &mesh));
+    assert_ok(ctx, tes_function_create_constant(ctx, (const double[]){1, 1e200, 1e-200}[i], &f));
+    const TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                                 .mesh = mesh,
+                                 .degree = 2,
+                                 .data = {.f = {f}},
+                                 .time = {.end = 1, .tolerance = 1e-3}};
+    assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+    assert_ok(ctx, tes_problem_solve(problem, &result));
+    steps[i] = tes_problem_info(problem).step;
+    tes_problem_destroy(&problem);
+    tes_function_destroy(&f);
+    tes_mesh_destroy(&mesh);
+  }
+  assert_true(abs(steps[1] - steps[0]) <= 2 + steps[0] / 10);
+  assert_true(abs(steps[2] - steps[0]) <= 2 + steps[0] / 10);
+}
+
 static void test_cfl(void **state) {
   TesMesh *mesh;
   TesProblem *problem;
@@ -257,8 +284,11 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_growth),
-                                     cmocka_unit_test(test_uneven_steps), cmocka_unit_test(test_tolerances),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                     cmocka_unit_test(test_growth),
+                                     cmocka_unit_test(test_uneven_steps),
+                                     cmocka_unit_test(test_tolerances),
+                                     cmocka_unit_test(test_units_of_tolerances),
                                      cmocka_unit_test(test_cfl)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -49,13 +49,15 @@ static void follow_velocity(TesProblem *p) {
 
 /* ---- by the error -------------------------------------------------------------------------------------- */
 
-/* |v| in L2, and of the largest solution so far. it->d is written over. */
+/* |v| in L2; where its square over- or underflows the largest value in place of it, which the ratios of sizes that are
+ * asked for hardly notice. it->d is written over. */
 static TesStatus find_size(TesProblem *p, const TesVector *v, double *size) {
   TesiInTime *it = p->in_time;
   double square = 0;
   TesStatus status = tes_operator_apply(it->mass, v, it->d);
   if (status == TES_OK) status = tes_vector_dot(v, it->d, &square);
   *size = sqrt(fmax(square, 0));
+  if (status == TES_OK && (square == 0 || !isfinite(square))) status = tes_vector_maximum(v, size);
   return status;
 }
 
