@@ -98,12 +98,6 @@ int64_t tesi_batches_of_task(const TesiBatches *b, int64_t task, int64_t *first)
   return *first + b->task_batches <= b->batches ? b->task_batches : b->batches - *first;
 }
 
-TesiBatch tesi_batches_at(const TesiBatches *b, int64_t cell) {
-  if (!b->box) return b->kind->batch(b, cell / TESI_BATCH);
-  const int row = b->box->axis[0].cells;
-  return b->kind->batch(b, cell / row * b->task_batches + cell % row / TESI_BATCH);
-}
-
 /* Rows of cells of a box that have one parity in y and z share no nodes: they are done at once, the four parities
  * in turn. */
 static void parity_rows(const TesiBatches *b, int set, int first[2], int64_t count[2]) {

@@ -130,8 +130,6 @@ int64_t tesi_batches_of_task(const TesiBatches *b, int64_t task, int64_t *first)
 int64_t tesi_batches_set_size(const TesiBatches *b, int set);
 int64_t tesi_batches_set_task(const TesiBatches *b, int set, int64_t i);
 
-/* The batch that has a cell. */
-TesiBatch tesi_batches_at(const TesiBatches *b, int64_t cell);
 /* values[points] <- the finite element function with nodal values u, polynomials of degree q - 1 along any
  * direction. scratch: [points]. */
 void tesi_batch_evaluate(const TesiBatches *b, const TesiBatch *batch, const double *u, double *values,

@@ -4,6 +4,7 @@
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
 #include "functional/flow.h"
+#include "tensor/contract.h"
 
 void tesi_flow_tables_at(int n, int points, const double *x, TesiFlowTables *t) {
   double nodes[TESI_MAX_POINTS];
@@ -66,25 +67,6 @@ void tesi_flow_clear(const TesiRt *rt, int part, const int cell[3], double *u) {
       for (int x = 0; x < e[0]; x++) u[number(rt, part, cell, (int[]){x, y, z})] = 0;
 }
 
-/* y <- A x or A' x in direction d; A[rows][columns]; extent becomes that of y. */
-static void contract(const double *A, int rows, int columns, bool transposed, int extent[3], int d,
-                     const double *x, double *y) {
-  const int out = transposed ? columns : rows, in = transposed ? rows : columns,
-            inner = d == 0   ? 1
-                    : d == 1 ? extent[0]
-                             : extent[0] * extent[1],
-            outer = extent[0] * extent[1] * extent[2] / (inner * in);
-  for (int o = 0; o < outer; o++)
-    for (int r = 0; r < out; r++)
-      for (int i = 0; i < inner; i++) {
-        double sum = 0;
-        for (int c = 0; c < in; c++)
-          sum += (transposed ? A[c * columns + r] : A[r * columns + c]) * x[(o * in + c) * inner + i];
-        y[(o * out + r) * inner + i] = sum;
-      }
-  extent[d] = out;
-}
-
 enum { MOST = TESI_FLOW_POINTS * TESI_FLOW_POINTS * TESI_FLOW_POINTS };
 
 void tesi_flow_values(const TesiRt *rt, const TesiFlowTables *t, int part, int derivative,
@@ -96,7 +78,7 @@ void tesi_flow_values(const TesiRt *rt, const TesiFlowTables *t, int part, int d
   for (int d = 0; d < rt->dim; d++) {
     const double *A = (d == part ? t->nodal : t->modal)[d == derivative];
     double *to = d == rt->dim - 1 ? values : work[d % 2];
-    contract(A, t->points, e[d], false, e, d, from, to);
+    tesi_contract(A, t->points, e[d], false, e, d, from, to);
     from = to;
   }
 }
@@ -123,8 +105,8 @@ void tesi_flow_moments(const TesiRt *rt, const TesiFlowTables *t, int part, cons
   for (int d = 0; d < rt->dim; d++) e[d] = t->points;
   for (int d = 0; d < rt->dim; d++) {
     double *to = d == rt->dim - 1 ? local : work[d % 2];
-    contract((d == part ? t->nodal : t->modal)[0], t->points, tesi_flow_extent(rt, part, d), true, e, d, from,
-             to);
+    tesi_contract((d == part ? t->nodal : t->modal)[0], t->points, tesi_flow_extent(rt, part, d), true, e, d,
+                  from, to);
     from = to;
   }
 }

@@ -86,7 +86,7 @@ static void reduce_some(const TesCommunicator *communicator, TesiReduction reduc
 }
 
 static void reduce(const TesCommunicator *communicator, TesiReduction reduction, int n, double *values) {
-  for (int i = 0; i < n; i += TOGETHER)
+  for (int i = 0; communicator->size > 1 && i < n; i += TOGETHER)
     reduce_some(communicator, reduction, n - i < TOGETHER ? n - i : TOGETHER, values + i);
 }
 

@@ -118,21 +118,12 @@ static bool is_free(const TesiRt *rt) {
 static TesStatus init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesTermDesc *nu = tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0),
-                    *alpha = tesi_form_term(&op->desc.form, TES_TERM_MASS, 0);
   TesiDg *dg;
   op->table = &table;
   TES_NEW(&dg);
   op->data = dg;
   TesiSaddle *const s = &dg->saddle;
-  s->rt = tesi_space_rt(op->space);
-  s->nu = 1;
-  if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
-  if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
-  TES_CHECK(s->nu > 0, "%sthe coefficient a is %g, expected > 0", tesi_function_where(nu ? nu->a.all : NULL),
-            s->nu);
-  TES_CHECK(s->alpha >= 0, "%sthe coefficient c is %g, expected >= 0",
-            tesi_function_where(alpha ? alpha->a.all : NULL), s->alpha);
+  TES_TRY(tesi_saddle_take_constants(op, "the coefficient a", "the coefficient c", s));
   for (int d = 0; d < s->rt->dim; d++)
     TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
   op->singular = is_free(s->rt) && s->alpha == 0;

@@ -198,23 +198,32 @@ done:
   return status;
 }
 
-static TesStatus init(TesOperator *op) {
+TesStatus tesi_saddle_take_constants(const TesOperator *op, const char *diffusion, const char *mass,
+                                     TesiSaddle *s) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesTermDesc *nu = tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0),
                     *alpha = tesi_form_term(&op->desc.form, TES_TERM_MASS, 0);
-  TesiSaddle *s;
-  op->table = &table;
-  TES_NEW(&s);
-  op->data = s;
   s->rt = tesi_space_rt(op->space);
   s->nu = 1;
   if (nu) tesi_coefficient_constant(&nu->a, 0, &s->nu);
   if (alpha) tesi_coefficient_constant(&alpha->a, 0, &s->alpha);
-  TES_CHECK(s->nu > 0, "%sthe viscosity nu is %g, expected > 0", tesi_function_where(nu ? nu->a.all : NULL),
+  TES_CHECK(s->nu > 0, "%s%s is %g, expected > 0", tesi_function_where(nu ? nu->a.all : NULL), diffusion,
             s->nu);
-  TES_CHECK(s->alpha >= 0, "%salpha is %g, expected >= 0", tesi_function_where(alpha ? alpha->a.all : NULL),
-            s->alpha);
+  TES_CHECK(s->alpha >= 0, "%s%s is %g, expected >= 0", tesi_function_where(alpha ? alpha->a.all : NULL),
+            mass, s->alpha);
+done:
+  return status;
+}
+
+static TesStatus init(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesiSaddle *s;
+  op->table = &table;
+  TES_NEW(&s);
+  op->data = s;
+  TES_TRY(tesi_saddle_take_constants(op, "the viscosity nu", "alpha", s));
   TES_TRY(tesi_saddle_check_determined(op));
   int64_t largest = 0;
   for (int d = 0; d < s->rt->dim; d++) {

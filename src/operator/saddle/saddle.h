@@ -37,6 +37,9 @@ static inline const TesiSaddle *tesi_saddle_of(const TesOperator *op) {
 /* Kinds of saddle operators: over such an operator's TesiSaddle. The constant pressure as op->null; whether every
  * component of the velocity is determined (TES_INVALID_INPUT). */
 TesStatus tesi_saddle_create_null(TesOperator *op);
+/* The space's axes, nu and alpha, which messages call so. */
+TesStatus tesi_saddle_take_constants(const TesOperator *op, const char *diffusion, const char *mass,
+                                     TesiSaddle *s);
 TesStatus tesi_saddle_check_determined(const TesOperator *op);
 /* Added to a penalty: twice that, which the symmetric gradient needs. */
 enum { TESI_PENALTY_DOUBLED = 4 };

@@ -1,6 +1,7 @@
 /* Exact solution on a product of intervals: transforms, the Schur complement's inverse, and back. */
 #include <string.h>
 #include "operator/saddle/saddle_local.h"
+#include "tensor/contract.h"
 
 static void extents_of(const TesiSaddleLocal *l, int part, int extent[3]) {
   for (int d = 0; d < 3; d++) extent[d] = d >= l->dim ? 1 : d == part ? l->axis[d]->nodes : l->axis[d]->modes;
@@ -18,25 +19,6 @@ int tesi_saddle_local_most(const TesiSaddleLocal *l) {
   return most;
 }
 
-/* y <- A x or A' x in direction d; A[rows][columns]. extent, of x, becomes that of y. */
-static void contract(const double *A, int rows, int columns, bool transposed, int extent[3], int d,
-                     const double *x, double *y) {
-  const int out = transposed ? columns : rows, in = transposed ? rows : columns,
-            inner = d == 0   ? 1
-                    : d == 1 ? extent[0]
-                             : extent[0] * extent[1],
-            outer = extent[0] * extent[1] * extent[2] / (inner * in);
-  for (int o = 0; o < outer; o++)
-    for (int r = 0; r < out; r++)
-      for (int i = 0; i < inner; i++) {
-        double sum = 0;
-        for (int c = 0; c < in; c++)
-          sum += (transposed ? A[c * columns + r] : A[r * columns + c]) * x[(o * in + c) * inner + i];
-        y[(o * out + r) * inner + i] = sum;
-      }
-  extent[d] = out;
-}
-
 /* x <- Z' x or Z x. */
 static void transform(const TesiSaddleLocal *l, int part, bool back, double *x, double *work) {
   int extent[3];
@@ -45,7 +27,7 @@ static void transform(const TesiSaddleLocal *l, int part, bool back, double *x, 
   for (int d = 0; d < l->dim; d++) {
     const TesiSaddleLocalAxis *a = l->axis[d];
     const int n = extent[d];
-    contract(d == part ? a->Zc : a->Zd, n, n, !back, extent, d, x, work);
+    tesi_contract(d == part ? a->Zc : a->Zd, n, n, !back, extent, d, x, work);
     memcpy(x, work, size);
   }
 }
@@ -72,7 +54,7 @@ void tesi_saddle_local_solve(const TesiSaddleLocal *l, const double *S, double *
     transform(l, i, false, part[i], other);
     divide(l, i, part[i]);
     extents_of(l, i, extent);
-    contract(l->axis[i]->G, l->axis[i]->modes, l->axis[i]->nodes, false, extent, i, part[i], other);
+    tesi_contract(l->axis[i]->G, l->axis[i]->modes, l->axis[i]->nodes, false, extent, i, part[i], other);
     for (int j = 0; j < n; j++) r[j] -= other[j];
   }
   for (int row = 0; row < n; row++) {
@@ -81,7 +63,7 @@ void tesi_saddle_local_solve(const TesiSaddleLocal *l, const double *S, double *
   }
   for (int i = 0; i < dim; i++) {
     extents_of(l, dim, extent);
-    contract(l->axis[i]->G, l->axis[i]->modes, l->axis[i]->nodes, true, extent, i, p, other);
+    tesi_contract(l->axis[i]->G, l->axis[i]->modes, l->axis[i]->nodes, true, extent, i, p, other);
     divide(l, i, other);
     for (int j = 0; j < extent[0] * extent[1] * extent[2]; j++) part[i][j] += other[j];
     transform(l, i, true, part[i], other);

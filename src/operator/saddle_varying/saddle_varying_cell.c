@@ -1,6 +1,7 @@
 /* What a cell and its faces add to the rows of the cell: sum factorisation with tables of the unit cell. */
 #include <string.h>
 #include "operator/saddle_varying/saddle_varying.h"
+#include "tensor/contract.h"
 
 enum { AXES = 3 };
 
@@ -33,25 +34,6 @@ static Work divide_work(const TesiSaddleVarying *s, double *memory) {
   return w;
 }
 
-/* y <- A x or A' x in direction d of a tensor whose extents in[3] become those of y. */
-static void contract(const double *A, int rows, int columns, bool transposed, int extent[3], int d,
-                     const double *x, double *y) {
-  const int out = transposed ? columns : rows, in = transposed ? rows : columns;
-  int inner = 1, outer = 1;
-  for (int e = 0; e < d; e++) inner *= extent[e];
-  for (int e = d + 1; e < 3; e++) outer *= extent[e];
-  memset(y, 0, sizeof *y * (size_t)(inner * outer * out));
-  for (int o = 0; o < outer; o++)
-    for (int r = 0; r < out; r++)
-      for (int c = 0; c < in; c++) {
-        const double a = transposed ? A[c * columns + r] : A[r * columns + c];
-        const double *from = x + (o * in + c) * inner;
-        double *to = y + (o * out + r) * inner;
-        for (int i = 0; i < inner; i++) to[i] += a * from[i];
-      }
-  extent[d] = out;
-}
-
 /* Tables of the three directions at the points of a cell (face -1), or of a face with normal `face`. */
 static void pick_tables(const TesiSaddleVarying *s, int face, int end, const TesiFlowTables *t[3]) {
   for (int d = 0; d < 3; d++) t[d] = d == face ? &s->end[end] : &s->cell;
@@ -70,7 +52,7 @@ static void evaluate(const TesiSaddleVarying *s, const TesiFlowTables *const t[3
   for (int d = 0; d < 3; d++) e[d] = tesi_flow_extent(rt, part, d);
   for (int d = 0; d < rt->dim; d++) {
     double *to = d == rt->dim - 1 ? values : w->scratch[d % 2];
-    contract(table_of(t[d], d == part, d == derivative), t[d]->points, e[d], false, e, d, from, to);
+    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, e[d], false, e, d, from, to);
     from = to;
   }
 }
@@ -84,8 +66,8 @@ static void test(const TesiSaddleVarying *s, const TesiFlowTables *const t[3], c
   for (int d = 0; d < 3; d++) e[d] = d < rt->dim ? t[d]->points : 1;
   for (int d = 0; d < rt->dim; d++) {
     double *to = w->scratch[d % 2];
-    contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_flow_extent(rt, part, d), true, e,
-             d, from, to);
+    tesi_contract(table_of(t[d], d == part, d == derivative), t[d]->points, tesi_flow_extent(rt, part, d),
+                  true, e, d, from, to);
     from = to;
   }
   for (int i = 0; i < e[0] * e[1] * e[2]; i++) out[i] += factor * from[i];
