@@ -106,6 +106,9 @@ static void cases_fit(void **state) {
   assert_true(text_fits(head));
   assert_true(text_fits("problem: stokes\nmesh: {box: {cells: [2, 2]}}\nboundary: {top: {slip: true}}\n"));
   assert_false(text_fits("problem: stokes\nmesh: {box: {cells: [2, 2]}}\nboundary: {top: {slip: 1}}\n"));
+  assert_true(
+      text_fits("problem: elasticity\nmesh: {box: {cells: [2, 2]}}\ndata: {exact: [x, y]}\n"
+                "boundary: {top: {displacement: [0, null]}, left: {robin: {alpha: 1, g: [0, 1]}}}\n"));
   cJSON_Delete(schema);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);
