@@ -357,9 +357,23 @@ done:
   return status;
 }
 
+enum { DEGREES = 8 };
+
+/* The line of a row: over degrees one a mesh, over sizes one a mesh, degree and precision. */
+static const char *series_of(const BenchOptions *o, int dim, int degree, bool shells,
+                             TesPrecision precision) {
+  static const char *const meshes[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}};
+  static char names[2][2][DEGREES + 1][2][32];
+  const bool single = precision == TES_SINGLE;
+  char *name = names[dim - 2][shells][degree][single];
+  if (o->sizes == 1) return meshes[dim - 2][shells];
+  snprintf(name, sizeof names[0][0][0][0], "%s Q%d %s", meshes[dim - 2][shells], degree,
+           single ? "float32" : "float64");
+  return name;
+}
+
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
                          bool shells, TesPrecision precision, BenchResult *result) {
-  static const char *const series[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}};
   static const char *const factors[] = {"auto", "stored", "vertices", "affine", "matrix", "weights"};
   TesStatus status = TES_OK;
   TesFunction *a = NULL;
@@ -372,7 +386,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   TES_TRY(time_both(&s, o->seconds, &with, &without));
   row[DIM].number = dim, row[DEGREE].number = degree;
   row[MESH].text = shells ? "shells" : "uniform";
-  row[SERIES].text = series[dim - 2][shells];
+  row[SERIES].text = series_of(o, dim, degree, shells, precision);
   row[FACTORS].text = factors[tes_operator_info(s.op).factors];
   row[PRECISION].text = precision == TES_DOUBLE ? "double" : "single";
   row[CELLS].number = (double)tes_mesh_info(s.forest).cells;
@@ -398,12 +412,16 @@ done:
 TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *o, BenchResult *result) {
   TesStatus status = TES_OK;
   cli_table_begin(&result->table, columns, COLUMNS, o->common.verbosity >= TES_NORMAL);
-  result->plot = (CliPlot){.title = "Ball with hanging nodes: matrix-free, float64 and float32",
-                           .x_label = "degree",
+  const bool sizes = o->sizes > 1;
+  result->plot = (CliPlot){.title = sizes ? "Ball: matrix-free and, dashed, assembled (CSR)"
+                                          : "Ball with hanging nodes: matrix-free, float64 and float32",
+                           .x_label = sizes ? "unknowns" : "degree",
                            .y_label = "million unknowns a second",
-                           .x = DEGREE,
+                           .x = sizes ? DOFS : DEGREE,
                            .y = RATE,
-                           .series = SERIES};
+                           .series = SERIES,
+                           .limit = {sizes && !o->alone ? CSR_RATE : 0},
+                           .log_x = sizes};
   for (int d = 0; d < o->dims; d++)
     for (int shells = 0; shells < 2; shells++)
       for (int k = 0; k < o->degrees; k++)
