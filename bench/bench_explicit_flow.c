@@ -1,4 +1,4 @@
-/* Algorithm 4 (src/problem/explicit_flow.h) on the cavity of the paper's Table 4: N x N x 2N cells of the pressure,
+/* Algorithm 4 (src/problem/explicit/) on the cavity of the paper's Table 4: N x N x 2N cells of the pressure,
  * spaced by cosines, Re = 1000. Milliseconds of a whole step, and of each of its parts by itself; medians of nine
  * batches in turn.
  * bench_explicit_flow [--device D] [--threads N] [--cells N[:N]] [--step K] [--pressure direct|multigrid]
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common.h"
-#include "problem/explicit_flow.h"
+#include "problem/explicit/explicit_flow.h"
 
 static TesContext *ctx;
 

@@ -105,6 +105,11 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
   s->setup = choice.times;
   s->dofs = tes_space_dofs(tes_problem_space(problem));
   s->pressure_dofs = solve_pressures(tes_problem_space(problem));
+  if (s->input->problem.element ==
+      TES_ELEMENT_ISO) { /* shown on halved cells, unknown on those of the mesh */
+    s->pressure_dofs = s->levels[0].dofs;
+    s->dofs += s->pressure_dofs - tes_space_dofs(tes_space_part(tes_problem_space(problem), 1));
+  }
   s->velocity_dofs = s->dofs - s->pressure_dofs;
   s->tolerance = choice.tolerance;
   s->has_solver = true;
@@ -116,7 +121,11 @@ TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveR
   const TesMultigridTimes t = mg ? tes_multigrid_times(mg) : (TesMultigridTimes){0};
   const double seconds = s->result.seconds + result->seconds;
   const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
-  if (!result->residuals) return TES_OK;
+  if (!result->residuals) { /* a step whose systems are solved directly has none */
+    s->solved = s->solved || s->outcome == TES_OK;
+    s->result.seconds = seconds;
+    return TES_OK;
+  }
   free(s->residuals);
   s->residuals = malloc(bytes);
   if (!s->residuals) return TES_OUT_OF_MEMORY;

@@ -159,10 +159,12 @@ TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) 
 TesStatus solve_restart(Solve *s) {
   const char *path = s->options->restart;
   TesStatus status = tes_checkpoint_read(s->context, path, s->input->mesh.geometry_degree, &s->checkpoint);
-  if (status == TES_OK)
+  /* the state of iso is over halved cells, which tes_problem_read() compares */
+  const bool halved = s->input->problem.element == TES_ELEMENT_ISO;
+  if (status == TES_OK && !halved)
     status = tes_checkpoint_restart(s->checkpoint, field_of(s), s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;
-  s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
+  if (!halved) s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
   s->first_step = (int)tes_checkpoint_contents(s->checkpoint)->step;
   solve_log(s, TES_LOG_INFO, "restart   from step %d of %s", s->first_step, path);
   return TES_OK;

@@ -233,9 +233,13 @@ void solve_print_outcome(const Solve *s) {
   if (s->input->adaptive) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
   if (!isnan(solve_rate(s)))
     snprintf(rate, sizeof rate, ": %.3g million unknowns a second", 1e-6 * solve_rate(s));
-  solve_log(s, TES_LOG_INFO, "%s after %s%d iterations, %.3f s%s", outcome, steps, s->iterations,
-            solve_seconds(s), rate);
-  if (s->iterations == 0 && s->outcome == TES_OK) print_no_iterations(s);
+  if (!s->result.residuals && s->outcome == TES_OK) /* of steps whose systems are solved directly */
+    solve_log(s, TES_LOG_INFO, "ended after %lld steps, %.3f s", (long long)s->in_time.report.steps,
+              solve_seconds(s));
+  else
+    solve_log(s, TES_LOG_INFO, "%s after %s%d iterations, %.3f s%s", outcome, steps, s->iterations,
+              solve_seconds(s), rate);
+  if (s->iterations == 0 && s->outcome == TES_OK && s->result.residuals) print_no_iterations(s);
   solve_log(s, TES_LOG_DETAIL,
             "time in   smoothing %.3f s, residuals %.3f s, transfers %.3f s, coarse level %.3f s, outer "
             "iteration %.3f s",

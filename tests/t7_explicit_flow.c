@@ -1,9 +1,9 @@
-/* Run: ctest -R t7_explicit_flow. Algorithm 4 (problem/explicit_flow.h) beside figures of an independent program with
+/* Run: ctest -R t7_explicit_flow. Algorithm 4 (src/problem/explicit/) beside figures of an independent program with
  * assembled sparse matrices: lid-driven cavities to six digits, with the pressure by fast diagonalization, by cycles
  * (to their tolerance) and on the emulator; the Taylor-Green vortex against its exact solution. */
 #include <stdio.h>
 #include "device_testing.h"
-#include "problem/explicit_flow.h"
+#include "problem/explicit/explicit_flow.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -197,7 +197,7 @@ static void vortices_converge(void **state) {
               cos(2 * PI * iso->axis[1].x[2 * (i / iso->axis[0].coarse)])) /
              4;
     assert_ok(ctx, tes_vector_set(flow->p, p));
-    assert_ok(ctx, tes_vector_set(flow->s, p));
+    assert_ok(ctx, tesi_explicit_flow_begin(flow));
     free(p);
     for (int step = 1; step <= rows[r].steps; step++) {
       set_vortex(flow, flow->given, step * k);

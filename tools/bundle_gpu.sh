@@ -105,6 +105,7 @@ t1_device -
 t4_iso -
 t7_explicit_flow -
 t6_coarse_kernels -
+t7_iso -
 P
   for case in "$here"/cases/*.yaml; do echo "t9_devices $(basename "$case" .yaml)"; done
 }

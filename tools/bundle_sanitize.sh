@@ -48,6 +48,7 @@ t1_device -
 t4_iso -
 t7_explicit_flow -
 t6_coarse_kernels -
+t7_iso -
 R
 }
 

@@ -87,7 +87,9 @@ typedef enum TesElement {
   /** Discontinuous Q_k over a box with at least two cells a direction: in each one Legendre polynomials, orthonormal on
    *  their cell of width h, sqrt((2 j + 1) / h) P_j, so that the mass matrix is 1. All entries are unknowns; values on
    *  boundaries are given weakly. Number: mode c (k + 1) + j of cell c in each direction, x fastest. */
-  TES_ELEMENT_DG
+  TES_ELEMENT_DG,
+  /** Of problems only: Q_1-iso-Q_2/Q_1, velocities of Q_1 on the halved cells of a box, pressures of Q_1 on the box. */
+  TES_ELEMENT_ISO
 } TesElement;
 
 typedef struct TesSpaceDesc {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "io/checkpoint.h"
+#include "problem/explicit/explicit_flow.h"
 #include "problem/projection/projection.h"
 #include "tessera/checkpoint.h"
 
@@ -27,6 +28,12 @@ static const char *const names[FIELDS] = {"u",     "u-1",     "u-2",     "carrie
 
 /* The vectors in the order of their names; NULL: not there. */
 static void list(const TesiProjection *pr, const TesVector *vector[FIELDS]) {
+  const TesiExplicitFlow *flow = pr->explicit_flow;
+  for (int i = 0; i < FIELDS; i++) vector[i] = NULL;
+  if (flow) { /* all that its steps are made of */
+    vector[0] = flow->u[flow->now], vector[4] = flow->p, vector[5] = flow->q;
+    return;
+  }
   const TesVector *const all[FIELDS] = {&pr->u,
                                         pr->known > 0 ? pr->old[0] : NULL,
                                         pr->known > 1 ? pr->old[1] : NULL,
@@ -96,6 +103,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   const TesiInTime *it = p->in_time;
   TES_CHECK(found->states == STATES, "the checkpoint holds no flow in time");
   const double *s = found->state;
+  if (pr->explicit_flow) TES_TRY(tesi_checkpoint_compare("the checkpoint", space->mesh, p->mesh));
   TES_CHECK(space->length == pr->velocity->length && space->degree == pr->velocity->degree,
             "the checkpoint holds velocities of degree %d, the problem has degree %d", space->degree,
             pr->velocity->degree);
@@ -148,6 +156,10 @@ TesStatus tesi_checkpoint_read_flow(TesProblem *p, const TesCheckpoint *checkpoi
     TES_TRY(tes_vector_set((TesVector *)vector[i], values));
   }
   TES_TRY(tesi_in_time_at(p, found->time));
+  if (pr->explicit_flow) {
+    TES_TRY(tesi_explicit_resume(p));
+    goto done;
+  }
   TES_TRY(tesi_walls_update(p, found->time, &pr->walls));
   if (pr->given_pressure) TES_TRY(tesi_projection_give_pressure(p, &none));
   tesi_projection_count(p);

@@ -283,3 +283,18 @@ TESK_KERNEL(tesk_iso_pressure, BLOCK, 1, (const double *TESK_RESTRICT)q, (const 
     s[id] = value + q[id];
   }
 }
+
+/* w <- I s: a thread a node of the fine grid, at most 8 pressures from the caches. Bytes: 9. */
+TESK_KERNEL(tesk_iso_embed, BLOCK, 1, (const double *TESK_RESTRICT)s, (double *)w, (TeskIso)iso) {
+  for (long long id = (long long)blockIdx.x * BLOCK + threadIdx.x; id < iso.nodes;
+       id += (long long)gridDim.x * BLOCK) {
+    const int x = (int)(id % iso.fine[0]), y = (int)(id / iso.fine[0] % iso.fine[1]),
+              z = (int)(id / iso.fine[0] / iso.fine[1]);
+    double sum = 0;
+    for (int corner = 0; corner < 8; corner++) {
+      const int i = (x + (corner & 1)) / 2, j = (y + (corner >> 1 & 1)) / 2, k = (z + (corner >> 2)) / 2;
+      sum += TESK_READ(s + ((long long)k * iso.coarse[1] + j) * iso.coarse[0] + i);
+    }
+    w[id] = sum / 8;
+  }
+}

@@ -223,6 +223,8 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesP
   TesStatus status = TES_OK;
   const bool by_flow = equation->march && !(t->step > 0);
   if (by_flow && t->cfl == 0) t->cfl = 0.5;
+  TES_CHECK(t->method != TES_TIME_EXPLICIT || equation == &tesi_navier_stokes_iso,
+            "the method explicit is that of navier_stokes with element iso");
   TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
             "the time ends at %g, expected above its start, %g", t->end, t->start);
   TES_CHECK(t->steady >= 0 && isfinite(t->steady), "a steady state is one of %g, expected 0 (none) or more",

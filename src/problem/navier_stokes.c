@@ -48,6 +48,13 @@ const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .force = tesi_projection_force,
                                     .march = &tesi_steady_march};
 
+/* By Algorithm 4. Forces by the volume form are those of element q. */
+const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
+                                             .in_time = true,
+                                             .shown = shown,
+                                             .fields = problem_fields,
+                                             .march = &tesi_explicit_march};
+
 /* The norm of the pressure's error; where the pressure is undetermined it is shifted to the mean of the exact one. */
 static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, double *l2) {
   TesContext *ctx = p->context;

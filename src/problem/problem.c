@@ -7,6 +7,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
+#include "problem/explicit/explicit_flow.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
 #include "problem/projection/projection.h"
@@ -308,7 +309,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
   const struct {
     const char *name;
     int value, most;
-  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_GENERALIZED_ALPHA},
+  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_EXPLICIT},
                  {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
                  {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
                  {"transport_form", (int)desc->transport_form, TES_TRANSPORT_CONSERVATIVE},
@@ -402,21 +403,24 @@ TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDe
 static const TesiEquation *equation_of(TesContext *ctx, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
   const int count = sizeof equations / sizeof *equations;
-  const bool dg = desc->element == TES_ELEMENT_DG;
+  const bool dg = desc->element == TES_ELEMENT_DG,
+             iso = desc->element == TES_ELEMENT_ISO && desc->equation == TES_NAVIER_STOKES;
   TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
             (int)desc->equation, count - 1);
-  TES_CHECK(desc->element == TES_ELEMENT_AUTO || desc->element == TES_ELEMENT_Q ||
-                (desc->element == TES_ELEMENT_RT && desc->equation == TES_STOKES) ||
-                (dg && desc->equation == TES_POISSON),
-            "element %d is not for this equation: poisson has q and dg, stokes rt and q, others q",
-            (int)desc->element);
+  TES_CHECK(
+      desc->element == TES_ELEMENT_AUTO || desc->element == TES_ELEMENT_Q ||
+          (desc->element == TES_ELEMENT_RT && desc->equation == TES_STOKES) ||
+          (dg && desc->equation == TES_POISSON) || iso,
+      "element %d is not for this equation: poisson has q and dg, stokes rt and q, navier_stokes q and iso, "
+      "others q",
+      (int)desc->element);
 done:
   if (status != TES_OK) return NULL;
   const bool box = desc->mesh && desc->mesh->kind == TES_MESH_BOX;
   if (desc->equation == TES_STOKES &&
       (desc->element == TES_ELEMENT_Q || (desc->element == TES_ELEMENT_AUTO && desc->mesh && !box)))
     return &tesi_stokes_q;
-  return dg ? &tesi_poisson_dg : equations[desc->equation];
+  return dg ? &tesi_poisson_dg : iso ? &tesi_navier_stokes_iso : equations[desc->equation];
 }
 
 TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem) {
@@ -486,21 +490,22 @@ const TesOperator *tes_problem_operator(const TesProblem *problem) {
 }
 
 const TesMultigrid *tes_problem_multigrid(const TesProblem *problem) {
-  return tesi_problem_solved(problem)->multigrid;
+  const TesiProjection *flow = tesi_projection_of(problem);
+  return flow && flow->explicit_flow ? flow->explicit_flow->multigrid
+                                     : tesi_problem_solved(problem)->multigrid;
 }
 
 static const char *describe_smoother(const TesProblem *problem) {
-  const TesProblem *p = tesi_problem_solved(problem);
-  if (!p->multigrid) return "none";
-  const TesSmoother *smoother =
-      tes_multigrid_level(p->multigrid, tes_multigrid_levels(p->multigrid) - 1).smoother;
+  const TesMultigrid *mg = tes_problem_multigrid(problem);
+  if (!mg) return "none";
+  const TesSmoother *smoother = tes_multigrid_level(mg, tes_multigrid_levels(mg) - 1).smoother;
   if (smoother) return tes_smoother_describe(smoother);
-  return p->mesh->kind == TES_MESH_BOX ? "none: solved directly on the only level"
-                                       : "none: there is one level alone";
+  return problem->mesh->kind == TES_MESH_BOX ? "none: solved directly on the only level"
+                                             : "none: there is one level alone";
 }
 
 static const char *describe_coarse(const TesProblem *problem) {
-  const TesMultigrid *multigrid = tesi_problem_solved(problem)->multigrid;
+  const TesMultigrid *multigrid = tes_problem_multigrid(problem);
   return multigrid ? tesi_coarse_describe(tesi_multigrid_coarse(multigrid)) : "none";
 }
 

@@ -76,7 +76,7 @@ typedef struct TesiMarch {
 } TesiMarch;
 
 extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_elasticity,
-    tesi_navier_stokes, tesi_stokes_q;
+    tesi_navier_stokes, tesi_navier_stokes_iso, tesi_stokes_q;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {

@@ -130,7 +130,8 @@ static TesStatus check_continuous(TesiCaseReader *r) {
             checkpoint = tesi_case_row("output.checkpoint");
   TES_TRY(refuse_keys(r, 3, of_rt, "belongs to stokes with element rt"));
   TES_TRY(check_number(r, "data.nu", d->a, true));
-  if (d->c.problem.degree < LEAST || d->c.problem.degree > MOST)
+  const bool iso = d->c.problem.element == TES_ELEMENT_ISO;
+  if (!iso && (d->c.problem.degree < LEAST || d->c.problem.degree > MOST))
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected %d to %d for flows with element q, got %d",
                             LEAST, MOST, d->c.problem.degree));
   if (r->node[form] && d->form == TES_FLOW_SYMMETRIC)
@@ -239,19 +240,43 @@ static TesStatus check_form(TesiCaseReader *r) {
                                                    : "stokes has the forms gradient and symmetric");
 }
 
+/* Q1-iso-Q2/Q1: Algorithm 4 as it is. */
+static TesStatus check_iso(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiCaseDraft *d = &r->draft;
+  const int degree = tesi_case_row("space.degree"), mesh = tesi_case_row("mesh"),
+            step = tesi_case_row("time.step");
+  if (!r->node[degree]) d->c.problem.degree = 1;
+  if (d->c.problem.degree != 1)
+    TES_TRY(tesi_case_error(r, degree, r->node[degree], "element iso has the degree 1, got %d",
+                            d->c.problem.degree));
+  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "mesh.refine_where"))
+    TES_TRY(tesi_case_error(r, mesh, r->node[mesh], "element iso is for boxes of kind box"));
+  if (given(r, "time") && !r->node[step])
+    TES_TRY(tesi_case_error(r, step, NULL, "is missing: element iso has a fixed time.step"));
+done:
+  return status;
+}
+
 static TesStatus check_navier_stokes(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
   const int element = tesi_case_row("space.element"), method = tesi_case_row("time.method"),
             initial = tesi_case_row("data.initial");
+  const bool iso = d->c.problem.element == TES_ELEMENT_ISO;
   TES_TRY(check_continuous(r));
+  if (iso) TES_TRY(check_iso(r));
   if (d->c.problem.element == TES_ELEMENT_RT || d->c.problem.element == TES_ELEMENT_DG)
-    TES_TRY(
-        tesi_case_error(r, element, r->node[element],
-                        "navier_stokes has the element q: velocities of the degree, pressures of one less"));
-  if (d->c.problem.time.method != TES_TIME_AUTO && d->c.problem.time.method != TES_TIME_IMEX_BDF2)
-    TES_TRY(tesi_case_error(r, method, r->node[method], "navier_stokes has one method: auto, imex_bdf2"));
+    TES_TRY(tesi_case_error(
+        r, element, r->node[element],
+        "navier_stokes has the elements q, velocities of the degree and pressures of one less, "
+        "and iso"));
+  const TesTimeMethod own = iso ? TES_TIME_EXPLICIT : TES_TIME_IMEX_BDF2;
+  if (d->c.problem.time.method != TES_TIME_AUTO && d->c.problem.time.method != own && r->node[method])
+    TES_TRY(tesi_case_error(r, method, r->node[method], "navier_stokes has the methods auto and %s",
+                            iso ? "explicit with element iso" : "imex_bdf2 with element q"));
   if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)
     TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected {velocity: [..], pressure: ..}"));
   if (!given(r, "time"))
@@ -267,6 +292,12 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   const bool flow = tesi_case_is_flow(r), stokes = d->c.problem.equation == TES_STOKES;
   double value;
   const int cells = r->entries[tesi_case_row("mesh.box.cells")], dim = d->c.mesh.dim ? d->c.mesh.dim : cells;
+  if (d->c.problem.time.method == TES_TIME_EXPLICIT && d->c.problem.equation != TES_NAVIER_STOKES)
+    TES_TRY(tesi_case_error(r, tesi_case_row("time.method"), given(r, "time.method"),
+                            "explicit is the method of navier_stokes with element iso"));
+  if (d->c.problem.element == TES_ELEMENT_ISO && d->c.problem.equation != TES_NAVIER_STOKES)
+    TES_TRY(tesi_case_error(r, tesi_case_row("space.element"), given(r, "space.element"),
+                            "iso is an element of navier_stokes"));
   TES_TRY(check_faces(r, dim));
   TES_TRY(check_form(r));
   TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));

@@ -205,16 +205,33 @@ TesStatus tesi_iso_pressure(TesiIso *iso, double rate, const TesVector *q, const
   return TES_OK;
 }
 
-void tesi_iso_embed(const TesiIso *iso, const double *s, double *w) {
-  const TesiIsoAxis *axis = iso->axis;
-  for (int z = 0; z < axis[2].fine; z++)
-    for (int y = 0; y < axis[1].fine; y++)
-      for (int x = 0; x < axis[0].fine; x++) {
-        double sum = 0;
-        for (int corner = 0; corner < 8; corner++) {
-          const int at[3] = {(x + (corner & 1)) / 2, (y + (corner >> 1 & 1)) / 2, (z + (corner >> 2)) / 2};
-          sum += s[((int64_t)at[2] * axis[1].coarse + at[1]) * axis[0].coarse + at[0]] / 8;
-        }
-        w[((int64_t)z * axis[1].fine + y) * axis[0].fine + x] = sum;
-      }
+typedef struct Embedding {
+  const TesiIso *iso;
+  const double *s;
+  double *w;
+} Embedding;
+
+/* Rows of x of the fine grid. */
+static void embed(const void *data, TesiSpan span) {
+  const Embedding *e = data;
+  const TesiIsoAxis *axis = e->iso->axis;
+  const int n = axis[0].coarse;
+  for (int64_t line = span.first; line < span.end; line++) {
+    const int64_t y = line % axis[1].fine, z = line / axis[1].fine, ny = axis[1].coarse;
+    const double *a = e->s + (z / 2 * ny + y / 2) * n, *b = e->s + (z / 2 * ny + (y + 1) / 2) * n,
+                 *c = e->s + ((z + 1) / 2 * ny + y / 2) * n, *d = e->s + ((z + 1) / 2 * ny + (y + 1) / 2) * n;
+    double *w = e->w + line * axis[0].fine, left = 0;
+    for (int i = 0; i < n; i++) {
+      const double own = 0.25 * ((a[i] + b[i]) + (c[i] + d[i]));
+      if (i) w[2 * i - 1] = 0.5 * (left + own);
+      w[2 * i] = left = own;
+    }
+  }
+}
+
+TesStatus tesi_iso_embed(TesiIso *iso, const TesVector *s, TesVector *w) {
+  if (iso->device) return tesi_iso_device_embed(iso->device, s, w);
+  tesi_team_for(tesi_team_threads(iso->context, iso->nodes), (int64_t)iso->axis[1].fine * iso->axis[2].fine,
+                embed, &(Embedding){iso, s->data, w->data});
+  return TES_OK;
 }

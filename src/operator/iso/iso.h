@@ -62,7 +62,7 @@ TesStatus tesi_iso_divergence(TesiIso *iso, double scale, const TesVector *u, Te
 TesStatus tesi_iso_pressure(TesiIso *iso, double rate, const TesVector *q, const TesVector *b, TesVector *p,
                             TesVector *s);
 /* w <- I s at the nodes of the fine grid. */
-void tesi_iso_embed(const TesiIso *iso, const double *s, double *w);
+TesStatus tesi_iso_embed(TesiIso *iso, const TesVector *s, TesVector *w);
 
 /* Whether component c has a given value at a node of the fine grid. */
 static inline bool tesi_iso_is_given(const TesiIso *iso, int c, const int at[3]) {

@@ -9,7 +9,7 @@ enum { WIDE = 32, HIGH = 8, BLOCK = 128, WHOLE = 256 /* threads, as in iso.cu */
 
 struct TesiIsoDevice {
   TesContext *context;
-  TesiKernel momentum, divergence, pressure;
+  TesiKernel momentum, divergence, pressure, embed;
   TeskIso arguments;
   void *numbers[6];
   unsigned threads;
@@ -91,6 +91,7 @@ TesStatus tesi_iso_device_create(const TesiIso *iso, TesiIsoDevice **device) {
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_momentum", self->shared, &self->momentum));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_divergence", self->of_rows, &self->divergence));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_pressure", 0, &self->pressure));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_embed", 0, &self->embed));
   *device = self;
   self = NULL;
 done:
@@ -144,4 +145,10 @@ TesStatus tesi_iso_device_pressure(TesiIsoDevice *device, const TesiIso *iso, do
   (void)iso;
   void *arguments[] = {(void *)&q->data, (void *)&b->data, &p->data, &s->data, &rate, &device->arguments};
   return over_pressures(device, &device->pressure, arguments);
+}
+
+TesStatus tesi_iso_device_embed(TesiIsoDevice *device, const TesVector *s, TesVector *w) {
+  void *arguments[] = {(void *)&s->data, &w->data, &device->arguments};
+  const TesiGrid grid = {(unsigned)((device->arguments.nodes + BLOCK - 1) / BLOCK), 1, 1};
+  return tesi_kernel_launch(device->context, &device->embed, grid, BLOCK, 0, arguments);
 }

@@ -13,5 +13,6 @@ TesStatus tesi_iso_device_divergence(TesiIsoDevice *device, const TesiIso *iso, 
                                      const TesVector *u, TesVector *b);
 TesStatus tesi_iso_device_pressure(TesiIsoDevice *device, const TesiIso *iso, double rate, const TesVector *q,
                                    const TesVector *b, TesVector *p, TesVector *s);
+TesStatus tesi_iso_device_embed(TesiIsoDevice *device, const TesVector *s, TesVector *w);
 
 #endif

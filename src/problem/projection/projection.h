@@ -87,6 +87,8 @@ typedef struct TesiProjection {
   double *residuals;            /* the same */
   TesVector *given_pressure;    /* P at nodes of open boundaries; NULL: 0 */
   double base;                  /* of the ladder of steps */
+  struct TesiExplicitFlow
+      *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
   /* work */
   TesVector *b, *r, *x, *d, *z, *q, *s;        /* velocities */
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps; /* pressures */
@@ -96,7 +98,9 @@ static inline TesiProjection *tesi_projection_of(const TesProblem *problem) {
   return problem->projection;
 }
 
-extern const TesiMarch tesi_projection_march, tesi_steady_march;
+extern const TesiMarch tesi_projection_march, tesi_steady_march, tesi_explicit_march;
+/* Of element iso: the problem's time and the flow's u, p and q are others now. */
+TesStatus tesi_explicit_resume(TesProblem *problem);
 
 /* ---- given values (projection_walls.c) ---- */
 
@@ -158,6 +162,11 @@ TesStatus tesi_projection_load(TesProblem *problem, TesVector *b);
 /* Where pressures are given: pn <- phi for the change to the numbers' P, `factor` dt / a0; NULL: the solution's own
  * pressure <- P there. */
 TesStatus tesi_projection_give_pressure(TesProblem *problem, const double *factor);
+/* Faces of open and closed boundaries, from spaces and walls. */
+TesStatus tesi_projection_create_faces(TesProblem *problem, TesiProjection *projection);
+/* v <- functions of a time, by component; NULL: 0. */
+TesStatus tesi_projection_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
+                                      TesVector *v);
 /* Refuses what flows in through closed boundaries and not out. */
 TesStatus tesi_projection_check_flux(TesProblem *problem);
 /* Force of the fluid on a boundary: - the residual of the momentum equation there. */

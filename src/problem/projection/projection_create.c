@@ -35,7 +35,7 @@ done:
   return status;
 }
 
-static TesStatus create_faces(TesProblem *p, TesiProjection *pr) {
+TesStatus tesi_projection_create_faces(TesProblem *p, TesiProjection *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int names = tes_mesh_boundaries(p->mesh);
@@ -139,7 +139,7 @@ TesStatus tesi_projection_create_spaces(TesProblem *p, int degree) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TES_TRY(create_spaces(p, pr, degree));
-  TES_TRY(create_faces(p, pr));
+  TES_TRY(tesi_projection_create_faces(p, pr));
   TES_TRY(create_vectors(p, pr));
   TES_TRY(create_masses(p, pr));
 done:
@@ -148,7 +148,8 @@ done:
 
 /* ---- the start ----------------------------------------------------------------------------------------- */
 
-static TesStatus interpolate(const TesSpace *space, const TesFunction *const *f, double time, TesVector *v) {
+TesStatus tesi_projection_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
+                                      TesVector *v) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesFunction *now[TESI_AXES] = {NULL};
@@ -169,10 +170,10 @@ static TesStatus begin(TesProblem *p, TesiProjection *pr, const TesProblemDesc *
   const TesFunction *pressure = desc->initial[dim] ? desc->initial[dim]
                                 : desc->initial[0] ? NULL
                                                    : desc->exact[dim];
-  TES_TRY(interpolate(pr->full, initial, time, &pr->u));
+  TES_TRY(tesi_projection_interpolate(pr->full, initial, time, &pr->u));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   tesi_walls_put(&pr->walls, true, &pr->u);
-  TES_TRY(interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
+  TES_TRY(tesi_projection_interpolate(pr->mixed->pressure, &pressure, time, &pr->p));
   if (!pr->walls.any_open) TES_TRY(tesi_projection_remove_mean(p, &pr->p));
   TES_TRY(tesi_projection_give_pressure(p, NULL));
 done:

@@ -1,16 +1,28 @@
-#include "problem/explicit_flow.h"
+#include "problem/explicit/explicit_flow.h"
 
 static TesStatus create_vectors(TesiExplicitFlow *flow) {
   TesContext *ctx = flow->context;
   TesStatus status = TES_OK;
   const int64_t velocities = flow->iso->dim * flow->iso->nodes, pressures = flow->iso->pressures;
   TesVector **const velocity[] = {&flow->u[0], &flow->u[1], &flow->given, &flow->load},
-                    **const of_pressure[] = {&flow->p, &flow->q, &flow->s, &flow->b};
-  for (int j = 0; j < 4; j++) {
-    TES_TRY(tes_vector_create(ctx, velocities, TES_DOUBLE, velocity[j]));
-    TES_TRY(tes_vector_create(ctx, pressures, TES_DOUBLE, of_pressure[j]));
+                    **const of_pressure[] = {&flow->p, &flow->q,       &flow->s,
+                                             &flow->b, &flow->weights, &flow->ones};
+  double *weight = NULL;
+  for (int j = 0; j < 4; j++) TES_TRY(tes_vector_create(ctx, velocities, TES_DOUBLE, velocity[j]));
+  for (int j = 0; j < 6; j++) TES_TRY(tes_vector_create(ctx, pressures, TES_DOUBLE, of_pressure[j]));
+  TES_TRY(tes_vector_fill(flow->ones, 1));
+  TES_ALLOC(&weight, pressures);
+  for (int64_t i = 0; i < pressures; i++) {
+    int64_t rest = i;
+    weight[i] = 1;
+    for (int d = 0; d < 3; d++) {
+      weight[i] /= flow->iso->axis[d].coarse_divided[rest % flow->iso->axis[d].coarse];
+      rest /= flow->iso->axis[d].coarse;
+    }
   }
+  TES_TRY(tes_vector_set(flow->weights, weight));
 done:
+  tesi_free(ctx, &weight);
   return status;
 }
 
@@ -22,12 +34,12 @@ static TesStatus create_solver(TesiExplicitFlow *flow, const TesMesh *mesh, bool
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = none}, &flow->pressure));
   const TesOperatorDesc desc = {.space = flow->pressure, .form = {1, &diffusion, 0}};
   TES_TRY(tes_operator_create(ctx, &desc, &flow->laplace));
+  const TesMultigridDesc cycle = {.op = flow->laplace, .symmetric = true};
+  TES_TRY(tes_multigrid_create(ctx, &cycle, &flow->multigrid));
   if (direct) {
     TES_TRY(tesi_coarse_create(flow->laplace, TES_DOUBLE, TES_COARSE_AUTO, &flow->direct));
     goto done;
   }
-  const TesMultigridDesc cycle = {.op = flow->laplace, .symmetric = true};
-  TES_TRY(tes_multigrid_create(ctx, &cycle, &flow->multigrid));
   TES_TRY(tes_solver_create(
       ctx,
       &(TesSolverDesc){
@@ -68,8 +80,9 @@ void tesi_explicit_flow_destroy(TesiExplicitFlow **flow) {
     tesi_recorded_release(ctx, &self->recorded[j]);
     tes_vector_destroy(&self->u[j]);
   }
-  TesVector **const all[] = {&self->given, &self->load, &self->p, &self->q, &self->s, &self->b};
-  for (int j = 0; j < 6; j++) tes_vector_destroy(all[j]);
+  TesVector **const all[] = {&self->given, &self->load, &self->p,       &self->q,
+                             &self->s,     &self->b,    &self->weights, &self->ones};
+  for (int j = 0; j < 8; j++) tes_vector_destroy(all[j]);
   tesi_coarse_destroy(&self->direct);
   tes_solver_destroy(&self->solver);
   tes_multigrid_destroy(&self->multigrid);
@@ -78,6 +91,27 @@ void tesi_explicit_flow_destroy(TesiExplicitFlow **flow) {
   tesi_iso_destroy(&self->iso);
   tesi_free(ctx, &self);
   tes_context_destroy(&ctx);
+}
+
+static TesStatus remove_mean(TesiExplicitFlow *flow, TesVector *v) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  double integral, volume;
+  TES_TRY(tes_vector_dot(flow->weights, v, &integral));
+  TES_TRY(tes_vector_dot(flow->weights, flow->ones, &volume));
+  TES_TRY(tes_vector_axpy(-integral / volume, flow->ones, v));
+done:
+  return status;
+}
+
+TesStatus tesi_explicit_flow_begin(TesiExplicitFlow *flow) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  TES_TRY(remove_mean(flow, flow->p));
+  TES_TRY(tes_vector_fill(flow->q, 0));
+  TES_TRY(tes_vector_copy(flow->p, 1, flow->s));
+done:
+  return status;
 }
 
 static TesStatus step(void *user) {
@@ -99,6 +133,7 @@ static TesStatus step(void *user) {
     TesSolveResult result;
     TES_TRY(tes_solver_solve(flow->solver, flow->b, flow->q, &result));
     flow->cycles = result.iterations;
+    TES_TRY(remove_mean(flow, flow->q));
   }
   TES_TRY(tesi_iso_pressure(flow->iso, flow->nu * flow->k, flow->q, flow->b, flow->p, flow->s));
 done:

@@ -6,8 +6,8 @@
  *   p <- p + q - nu n^-1 (div u, psi)                 p of mean zero
  *
  * q is found by fast diagonalization, exactly, or by conjugate gradients with V-cycles from the last q to 1e-3 of the
- * right-hand side. Constants of p and q do not matter to the velocity; exact solutions have none, and means of p are
- * taken off where it is shown. On devices with kernels a step with the exact solution is one graph. */
+ * right-hand side. Means are taken off q where cycles found it; fast diagonalization leaves none. On devices with
+ * kernels a step with the exact solution is one graph. */
 #ifndef TESI_EXPLICIT_FLOW_H
 #define TESI_EXPLICIT_FLOW_H
 
@@ -21,15 +21,15 @@ typedef struct TesiExplicitFlow {
   TesiIso *iso;
   TesSpace *pressure;
   TesOperator *laplace;
-  TesiCoarse *direct;      /* NULL: by cycles */
-  TesMultigrid *multigrid; /* NULL: direct */
-  TesSolver *solver;
+  TesiCoarse *direct; /* NULL: by cycles */
+  TesMultigrid *multigrid;
+  TesSolver *solver; /* NULL: direct */
   double k, nu;
-  int now;         /* which u is that of the time */
-  TesVector *u[2]; /* [component][fine nodes] */
-  TesVector *given, *load, *p, *q, *s, *b;
-  bool loaded; /* load is not zero */
-  int cycles;  /* of the last step */
+  int now;                                                  /* which u is that of the time */
+  TesVector *u[2];                                          /* [component][fine nodes] */
+  TesVector *given, *load, *p, *q, *s, *b, *weights, *ones; /* weights: of integrals of pressures */
+  bool loaded;                                              /* load is not zero */
+  int cycles;                                               /* of the last step */
   TesiRecorded recorded[2];
 } TesiExplicitFlow;
 
@@ -38,6 +38,8 @@ typedef struct TesiExplicitFlow {
 TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, double nu, double k,
                                     bool direct, TesiExplicitFlow **flow);
 void tesi_explicit_flow_destroy(TesiExplicitFlow **flow);
+/* The state is u and p (p <- p without its mean); q is 0. */
+TesStatus tesi_explicit_flow_begin(TesiExplicitFlow *flow);
 /* One step, to boundary values in flow->given and the load in flow->load. Errors: TES_NAN, TES_NOT_CONVERGED of the
  * solver; a velocity that is not finite is not looked for. */
 TesStatus tesi_explicit_flow_step(TesiExplicitFlow *flow);

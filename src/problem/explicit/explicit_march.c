@@ -1,0 +1,272 @@
+/* Navier-Stokes by Algorithm 4 (explicit_flow.h) as a problem: `element` iso, whose mesh is that of the pressure. The
+ * problem's own mesh has its cells halved; its solution holds velocities of Q_1 and the embedded pressure, both there,
+ * so that values, errors and files are those of continuous elements. Boundary values are those of projection/. */
+#include <math.h>
+#include <stdio.h>
+#include "functional/functional.h"
+#include "operator/operator.h"
+#include "problem/explicit/explicit_flow.h"
+#include "problem/projection/projection.h"
+
+enum { LOOK = 10 /* steps from one look at the velocity to the next */ };
+
+static TesiExplicitFlow *flow_of(const TesProblem *p) {
+  return tesi_projection_of(p)->explicit_flow;
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------ */
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  double alpha;
+  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element iso is for meshes of kind box");
+  TES_CHECK(desc->degree == 0 || desc->degree == 1, "element iso has degree 1, got %d", desc->degree);
+  TES_CHECK(p->numbered.data.a == NULL || tes_function_constant(p->numbered.data.a, &pr->nu),
+            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
+  if (!p->numbered.data.a) pr->nu = 1;
+  TES_CHECK(pr->nu > 0 && isfinite(pr->nu), "nu is %g, expected > 0", pr->nu);
+  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
+  TES_CHECK(!desc->materials, "navier_stokes has one material: the same fluid everywhere");
+  TES_CHECK(desc->time.method == TES_TIME_EXPLICIT || desc->time.method == TES_TIME_AUTO,
+            "the method in time of element iso is explicit");
+  TES_CHECK(desc->time.step > 0, "element iso has a fixed time.step");
+  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
+done:
+  return status;
+}
+
+static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
+  TesContext *ctx = coarse->context;
+  TesStatus status = TES_OK;
+  double *x[3] = {NULL};
+  TesMeshDesc desc = {.dim = coarse->dim, .kind = TES_MESH_BOX};
+  for (int d = 0; d < coarse->dim; d++) {
+    const double *from = coarse->coordinates[d];
+    desc.cells[d] = 2 * coarse->box[d];
+    TES_ALLOC(&x[d], desc.cells[d] + 1);
+    for (int i = 0; i <= desc.cells[d]; i++)
+      x[d][i] = i % 2 ? (from[i / 2] + from[i / 2 + 1]) / 2 : from[i / 2];
+    desc.coordinates[d] = x[d];
+    TES_CHECK(!coarse->box_periodic[d], "element iso needs boundaries in all directions: %c is periodic",
+              "xyz"[d]);
+  }
+  TES_TRY(tes_mesh_create(ctx, &desc, fine));
+done:
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &x[d]);
+  return status;
+}
+
+/* Velocities and pressures over the halved cells, and which of them are given. */
+static TesStatus create_spaces(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh), dim = p->mesh->dim;
+  uint8_t *given = NULL;
+  TesSpace *pressure = NULL;
+  TES_ALLOC(&given, names + 1);
+  TesSpaceDesc desc = {.mesh = p->mesh, .degree = 1, .components = dim, .given = given};
+  TES_TRY(tes_space_create(ctx, &desc, &pr->full));
+  desc.components = 1;
+  TES_TRY(tes_space_create(ctx, &desc, &pressure));
+  TES_TRY(tesi_mixed_create(pr->full->part[0], pressure, &pr->mixed));
+  TES_TRY(tesi_walls_classify(p, pr->mixed, &pr->walls));
+  for (int i = 0; i < names; i++) given[i] = (uint8_t)pr->walls.wall[i].components;
+  TES_CHECK(!pr->walls.any_open, "element iso needs the normal velocity on all boundaries: velocity or slip");
+  desc.components = dim;
+  if (!p->numbered.boundary) desc.given = NULL;
+  TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));
+  TES_TRY(tes_space_create_product(ctx, 2, (const TesSpace *const[]){pr->velocity, pressure}, &p->space));
+  TES_TRY(tesi_walls_create(p, pr->velocity, pr->mixed, &pr->walls));
+  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+  pr->u = tesi_space_range(p->space, p->u, 0);
+  pr->p = tesi_space_range(p->space, p->u, 1);
+  TES_TRY(tes_vector_create(ctx, pressure->length, TES_DOUBLE, &pr->ps));
+  for (int c = 0; c < dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
+done:
+  tes_space_destroy(&pressure);
+  tesi_free(ctx, &given);
+  return status;
+}
+
+/* The steps; the mesh becomes that of velocities. Faces of a box are its boundaries, in their order. */
+static TesStatus create_flow(TesProblem *p, TesiProjection *pr) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesMesh *coarse = p->mesh, *fine = NULL;
+  uint8_t given[6] = {0};
+  const bool direct = p->options.method == TES_METHOD_AUTO;
+  TES_TRY(halve(coarse, &fine));
+  p->mesh = fine;
+  TES_TRY(create_spaces(p, pr));
+  for (int f = 0; f < pr->walls.boundaries; f++) given[f] = (uint8_t)pr->walls.wall[f].components;
+  TES_TRY(tesi_explicit_flow_create(coarse, given, pr->nu, p->in_time->dt, direct, &pr->explicit_flow));
+  p->op = tesi_operator_retain(pr->explicit_flow->laplace);
+  snprintf(p->method_text, sizeof p->method_text, "Algorithm 4, explicit; pressure: %s",
+           direct ? "fast diagonalization" : "conjugate gradients with V-cycles");
+  snprintf(p->precision_text, sizeof p->precision_text, "float64");
+done:
+  if (p->mesh != coarse) tes_mesh_destroy(&coarse);
+  return status;
+}
+
+/* ---- data at a time ------------------------------------------------------------------------------------ */
+
+/* v [dim][nodes] <- given values at their entries, on the host. */
+static void put_given(const TesiWalls *walls, double *v) {
+  for (int64_t i = 0; i < walls->count; i++) v[walls->entry[i]] = walls->value[i];
+}
+
+/* flow->given <- boundary values of a time. */
+static TesStatus update_given(TesProblem *p, double time) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  double *v = NULL;
+  if (pr->walls.at == time || (isfinite(pr->walls.at) && !pr->walls.timed)) return TES_OK;
+  TES_TRY(tesi_walls_update(p, time, &pr->walls));
+  TES_ALLOC(&v, pr->u.length);
+  put_given(&pr->walls, v);
+  TES_TRY(tes_vector_set(pr->explicit_flow->given, v));
+done:
+  tesi_free(ctx, &v);
+  return status;
+}
+
+static TesStatus update_load(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiExplicitFlow *flow = pr->explicit_flow;
+  const TesFunction *const *f = (const TesFunction *const *)p->numbered.data.f;
+  bool timed = p->in_time->add_load;
+  for (int c = 0; c < p->mesh->dim; c++) timed = timed || tesi_function_timed(p->in_time->given.data.f[c]);
+  if (flow->loaded && !timed) return TES_OK;
+  if (!f[0] && !f[1] && !f[2] && !p->in_time->add_load) return TES_OK;
+  TES_TRY(tes_functional_load(
+      &(TesLoadDesc){.space = pr->full, .f = {f[0], f[1], p->mesh->dim == 3 ? f[2] : NULL}}, flow->load));
+  if (p->in_time->add_load) TES_TRY(p->in_time->add_load(p->in_time->add_load_user, pr->full, flow->load));
+  flow->loaded = true;
+done:
+  return status;
+}
+
+/* The solution <- the state of the steps. */
+static TesStatus show(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiExplicitFlow *flow = pr->explicit_flow;
+  TES_TRY(tes_vector_copy(flow->u[flow->now], 1, &pr->u));
+  TES_TRY(tesi_iso_embed(flow->iso, flow->p, &pr->p));
+done:
+  return status;
+}
+
+static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiExplicitFlow *flow = pr->explicit_flow;
+  const int dim = p->mesh->dim;
+  const bool by_exact = !desc->initial[0] && desc->exact[0];
+  const TesFunction *const *initial = by_exact ? desc->exact : desc->initial;
+  const TesFunction *pressure = initial[dim];
+  double *u = NULL;
+  TES_TRY(update_given(p, p->in_time->time));
+  TES_TRY(tesi_projection_interpolate(pr->full, initial, p->in_time->time, &pr->u));
+  TES_ALLOC(&u, pr->u.length);
+  TES_TRY(tes_vector_get(&pr->u, u));
+  put_given(&pr->walls, u);
+  TES_TRY(tes_vector_set(flow->u[0], u));
+  TES_TRY(tesi_projection_interpolate(flow->pressure, &pressure, p->in_time->time, flow->p));
+  TES_TRY(tesi_explicit_flow_begin(flow));
+  TES_TRY(show(p));
+done:
+  tesi_free(ctx, &u);
+  return status;
+}
+
+static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr;
+  TES_NEW(&pr);
+  p->projection = pr;
+  p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
+  TES_TRY(check(p, desc));
+  TES_TRY(create_flow(p, pr));
+  TES_TRY(tesi_projection_create_faces(p, pr));
+  TES_TRY(begin(p, desc));
+  TES_TRY(tesi_projection_check_flux(p));
+done:
+  return status;
+}
+
+/* ---- a step -------------------------------------------------------------------------------------------- */
+
+/* Now and then, and at the end: whether the velocity is finite and no larger than a flow's may become. */
+static TesStatus look(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiInTime *it = p->in_time;
+  double largest;
+  if (it->step % LOOK && it->step != it->all_steps) return TES_OK;
+  TES_TRY(tes_vector_maximum(pr->explicit_flow->u[pr->explicit_flow->now], &largest));
+  if (!isfinite(largest))
+    TES_FAIL(TES_NAN,
+             "at t = %.6g the velocity is not finite: steps of %.3g are unstable, take a smaller time.step",
+             it->time, it->dt);
+  if (pr->largest > 0 && largest > 100 * pr->largest)
+    TES_FAIL(TES_DIVERGED,
+             "within %d steps to t = %.6g the velocity grew from %.3g to %.3g: steps of %.3g are unstable, "
+             "take a smaller "
+             "time.step",
+             LOOK, it->time, pr->largest, largest, it->dt);
+  pr->largest = largest;
+done:
+  return status;
+}
+
+static TesStatus step(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiInTime *it = p->in_time;
+  const double time = it->step + 1 == it->all_steps ? it->desc.end : it->desc.start + (it->step + 1) * it->dt;
+  TES_TRY(update_load(p));
+  TES_TRY(tesi_in_time_at(p, time));
+  TES_TRY(update_given(p, time));
+  if (tesi_projection_of(p)->walls.timed) TES_TRY(tesi_projection_check_flux(p));
+  TES_TRY(tesi_explicit_flow_step(flow_of(p)));
+  result->iterations = flow_of(p)->cycles;
+  it->step++;
+  it->time = time;
+  TES_TRY(look(p));
+  TES_TRY(show(p));
+done:
+  return status;
+}
+
+TesStatus tesi_explicit_resume(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiExplicitFlow *flow = pr->explicit_flow;
+  pr->walls.at = NAN;
+  TES_TRY(update_given(p, p->in_time->time));
+  TES_TRY(tes_vector_copy(flow->p, 1, flow->s));
+  TES_TRY(tes_vector_axpy(1, flow->q, flow->s));
+  TES_TRY(show(p));
+done:
+  return status;
+}
+
+static void destroy(TesProblem *p) {
+  TesiProjection *pr = tesi_projection_of(p);
+  if (pr) tesi_explicit_flow_destroy(&pr->explicit_flow);
+  tesi_projection_destroy(p);
+}
+
+const TesiMarch tesi_explicit_march = {create, step, NULL, destroy};
