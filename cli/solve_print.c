@@ -257,7 +257,7 @@ void solve_print_outcome(const Solve *s) {
       snprintf(pressure, sizeof pressure, "   of pressure %.4e", s->flow.pressure_l2);
     solve_log(s, TES_LOG_INFO, "error     L2 of velocity %.4e%s", s->flow.velocity_l2, pressure);
   }
-  if (s->is_flow)
+  if (s->is_flow && isfinite(s->flow.divergence_l2))
     solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
               s->flow.divergence_relative);
   if (s->forces.dim) {
