@@ -79,9 +79,11 @@ static TesStatus find_residual(TesiProjection *pr, const TesVector *b, const Tes
   return status == TES_OK ? tes_vector_norm(r, norm) : status;
 }
 
-/* The tolerance is of the residual of the old solution with the new values. */
+/* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
+ * right-hand side and guesses what is left is noise. */
 TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
   enum { MOST = 1000 };
+  const double share = 0.01;
   TesiProjection *pr = tesi_projection_of(p);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -96,8 +98,8 @@ TesStatus tesi_projection_velocity(TesProblem *p, const TesVector *b, const TesV
     TES_TRY(tes_vector_copy(pr->d, 1, x));
     TES_TRY(find_residual(pr, b, x, pr->r, &norm));
   }
-  TES_TRY(tesi_jacobi_cg(pr->op, pr->inverse, fmax(p->tolerance * reference, 1e-15 * norm), MOST, pr->r,
-                         pr->d, pr->z, pr->q, pr->s));
+  TES_TRY(tesi_jacobi_cg(pr->op, pr->inverse, fmax(share * p->tolerance * reference, 1e-15 * norm), MOST,
+                         pr->r, pr->d, pr->z, pr->q, pr->s));
   TES_TRY(tes_vector_axpy(1, pr->d, x));
 done:
   return status;
