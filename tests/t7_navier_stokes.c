@@ -204,6 +204,41 @@ static void flow_between_plates_stays(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* Between two open ends without friction, P = 2 t where the flow enters and 0 where it leaves: there P is p + u^2 / 2,
+ * so that 2 u' = 2 t - u^2 / 2 and p = u' (2 - x). */
+static void pressures_may_change_in_time(void **state) {
+  TesContext *ctx = make_context();
+  TesFunction *push = expression(ctx, "2*t");
+  TesMesh *mesh;
+  TesProblem *p;
+  TesSolveResult result;
+  enum { FINE = 100000 };
+  double u, pressure, known = 0;
+  const double x[2] = {1, 0.5};
+  (void)state;
+  assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.dim = 2, .cells = {4, 2}, .upper = {2, 1}}, &mesh));
+  const TesBoundary boundary[] = {{.condition = TES_SLIP},
+                                  {.name = "left", .condition = TES_NEUMANN, .g = {[2] = push}},
+                                  {.name = "right", .condition = TES_NEUMANN}};
+  const TesProblemDesc desc = {.equation = TES_NAVIER_STOKES,
+                               .mesh = mesh,
+                               .degree = 3,
+                               .boundaries = 3,
+                               .boundary = boundary,
+                               .time = {.end = 1, .step = 0.05}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &p));
+  assert_ok(ctx, tes_problem_solve(p, &result));
+  assert_ok(ctx, tes_problem_sample(p, 1, x, 1, (const char *const[]){"u"}, &u, NULL));
+  assert_ok(ctx, tes_problem_sample(p, 1, x, 1, (const char *const[]){"p"}, &pressure, NULL));
+  for (int i = 0; i < FINE; i++) known += ((i + 0.5) / FINE - known * known / 4) / FINE;
+  assert_near(u, known, 2e-3);
+  assert_near(pressure, 1 - known * known / 4, 2e-3);
+  tes_problem_destroy(&p);
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&push);
+  tes_context_destroy(&ctx);
+}
+
 /* Corners of a cavity are at rest, unless the lid has priority. */
 static void walls_at_rest_win(void **state) {
   TesContext *ctx = make_context();
@@ -380,15 +415,12 @@ static void what_cannot_be_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(space_errors_are_known),
-                                     cmocka_unit_test(time_errors_are_of_second_order),
-                                     cmocka_unit_test(trees_are_as_good),
-                                     cmocka_unit_test(the_flow_chooses_steps),
-                                     cmocka_unit_test(flow_between_plates_stays),
-                                     cmocka_unit_test(walls_at_rest_win),
-                                     cmocka_unit_test(checkpoints_go_on_bit_for_bit),
-                                     cmocka_unit_test(unstable_steps_end),
-                                     cmocka_unit_test(steady_flow_on_trees),
-                                     cmocka_unit_test(what_cannot_be_is_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(space_errors_are_known),    cmocka_unit_test(time_errors_are_of_second_order),
+      cmocka_unit_test(trees_are_as_good),         cmocka_unit_test(the_flow_chooses_steps),
+      cmocka_unit_test(flow_between_plates_stays), cmocka_unit_test(pressures_may_change_in_time),
+      cmocka_unit_test(walls_at_rest_win),         cmocka_unit_test(checkpoints_go_on_bit_for_bit),
+      cmocka_unit_test(unstable_steps_end),        cmocka_unit_test(steady_flow_on_trees),
+      cmocka_unit_test(what_cannot_be_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
