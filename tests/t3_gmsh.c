@@ -207,6 +207,14 @@ static void test_refusals(void **state) {
        "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 .5 0 0\n6 1 .5 0\n7 .5 1 .1\n8 0 .5 0\n$EndNodes\n"
        "$Elements\n1\n1 16 0 1 2 3 4 5 6 7 8\n$EndElements\n",
        "element 1 (a quadrilateral, line 17): it does not lie in the plane z = 0"},
+      {HEAD "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 1 2 0\n6 0 2 0\n$EndNodes\n"
+            "$Elements\n2\n1 3 0 1 2 3 4\n2 3 0 1 2 5 6\n$EndElements\n",
+       "element 1 (line 15) and element 2 (line 16) lie on one side of the face that they share"},
+      {HEAD "$Nodes\n12\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1\n6 1 0 1\n7 1 1 1\n8 0 1 1\n9 0 0 2\n10 "
+            "1 0 2\n"
+            "11 1 1 2\n12 0 1 2\n$EndNodes\n"
+            "$Elements\n2\n1 5 0 1 2 3 4 5 6 7 8\n2 5 0 1 2 3 4 9 10 11 12\n$EndElements\n",
+       "element 1 (line 21) and element 2 (line 22) lie on one side of the face that they share"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n", "the file ends"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n$EndNodes\n", "found $EndNodes where $EndElements"},
       {HEAD "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 1\n$EndNodes\n$Elements\n1\n1 3 0 1 2 3 "

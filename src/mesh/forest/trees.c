@@ -230,6 +230,7 @@ TesStatus tesi_trees_create(TesContext *context, const TesMeshDesc *desc, TesiTr
     TES_CHECK(desc->trees, "TES_DOMAIN_CELLS needs trees");
     TES_TRY(tesi_trees_from_cells(ctx, dim, desc->trees, NULL, &c));
     TES_TRY(tesi_trees_check_trees(ctx, c));
+    TES_TRY(tesi_trees_check_sides(ctx, NULL, c));
     break;
   default:
     TES_FAIL(TES_INVALID_INPUT, "there is no domain %d", (int)desc->domain);

@@ -36,8 +36,9 @@ typedef struct TesiTrees {
   int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: no box */
   bool periodic[3];
   TesFunction *deform[3]; /* where each point of the trees goes; NULL: nowhere else */
-  uint64_t identity;      /* hash of all that, to know a mesh again */
-  void *connectivity;     /* of p4est */
+  int32_t same_side[2]; /* the first two trees that lie on one side of a face that they share; both 0: none */
+  uint64_t identity;    /* hash of all that, to know a mesh again */
+  void *connectivity;   /* of p4est */
 } TesiTrees;
 
 /* How messages call a tree that was something else before; NULL: "tree 7". */
@@ -79,6 +80,8 @@ TesStatus tesi_trees_check_pinches(TesContext *ctx, const TesiTreeLabel *label, 
 const char *tesi_trees_call(const TesiTreeLabel *label, int64_t tree, char text[48]);
 /* The first tree with |J| <= 0 at a Gauss-Lobatto point of degree m + 1, -1: none. */
 TesStatus tesi_trees_find_inverted(const TesiTrees *trees, int64_t *tree, double *J, double where[3]);
+/* Refuses two trees on one side of a face: one lies on the other. Once all are known to have |J| > 0. */
+TesStatus tesi_trees_check_sides(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *coarse);
 /* |J| > 0 in all trees, at the Gauss-Lobatto points of degree m + 1 (TES_INVALID_INPUT naming tree and point). */
 TesStatus tesi_trees_check_trees(TesContext *ctx, const TesiTrees *coarse);
 

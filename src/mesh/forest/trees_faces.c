@@ -49,6 +49,31 @@ static bool same_quadrilateral(const TesiTrees *c, const Face *f, const Face *g)
          (a[0] == b[2] && a[3] == b[1]);
 }
 
+/* Corners round a face, counterclockwise as seen from outside of a right-handed tree; in 2D the two along it. */
+static int turn(const TesiTrees *c, const Face *f, int32_t round[4]) {
+  const int d = f->face / 2, n = c->dim == 2 ? 2 : 4;
+  const bool forward = (c->dim == 2 ? d == 0 : d != 1) == (f->face & 1);
+  int32_t v[4];
+  corners(c, f->tree, f->face, v);
+  if (n == 4) {
+    const int32_t swap = v[2];
+    v[2] = v[3];
+    v[3] = swap;
+  }
+  for (int i = 0; i < n; i++) round[i] = v[forward ? i : n - 1 - i];
+  return n;
+}
+
+/* Trees on both sides of a face see its corners in opposite order. */
+static bool same_side(const TesiTrees *c, const Face *f, const Face *g) {
+  int32_t a[4], b[4];
+  const int n = turn(c, f, a);
+  turn(c, g, b);
+  int at = 0;
+  while (at < n - 1 && b[at] != a[0]) at++;
+  return n == 2 ? a[0] == b[0] : b[(at + 1) % n] == a[1];
+}
+
 const char *tesi_trees_call(const TesiTreeLabel *label, int64_t tree, char text[48]) {
   if (label)
     label->write(label->user, tree, text, 48);
@@ -125,6 +150,8 @@ TesStatus tesi_trees_match_faces(TesContext *context, const TesiTreeLabel *label
     TES_CHECK(same_quadrilateral(c, face + i, face + i + 1),
               "%sthe face between %s and %s has its vertices in another order for each", before(label),
               name[0], name[1]);
+    if (c->same_side[0] == c->same_side[1] && same_side(c, face + i, face + i + 1))
+      c->same_side[0] = face[i].tree, c->same_side[1] = face[i + 1].tree;
     for (int64_t j = i; j < i + 2; j++) {
       int32_t *boundary = c->boundary + 2 * c->dim * face[j].tree + face[j].face;
       named_inside += *boundary >= 0;
@@ -136,6 +163,19 @@ TesStatus tesi_trees_match_faces(TesContext *context, const TesiTreeLabel *label
              (long long)named_inside);
 done:
   tesi_free(ctx, &face);
+  return status;
+}
+
+TesStatus tesi_trees_check_sides(TesContext *context, const TesiTreeLabel *label, const TesiTrees *c) {
+  TesContext *ctx = context;
+  TesStatus status = TES_OK;
+  char name[2][48];
+  if (c->same_side[0] == c->same_side[1]) return TES_OK;
+  TES_FAIL(TES_INVALID_INPUT,
+           "%s%s and %s lie on one side of the face that they share: one lies on the other", before(label),
+           tesi_trees_call(label, c->same_side[0], name[0]),
+           tesi_trees_call(label, c->same_side[1], name[1]));
+done:
   return status;
 }
 
