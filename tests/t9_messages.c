@@ -96,6 +96,8 @@ static void refusals_name_key_or_line(void **state) {
       thin[] = "problem: stokes\nmesh: {box: {cells: [4, 4], upper: [%s, 1]}}\n",
       solver[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\nsolver: {%s}\n",
       lid[] = "problem: stokes\nmesh: {box: {cells: [4, 4]}}\nboundary: {top: {velocity: [%s]}}\n",
+      moving[] = "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 1}\n"
+                 "time: {end: 0.2, step: 0.1}\ndata: {young: 1, poisson: 0.3, %s}\n",
       narrow[] = "problem: stokes\nmesh: {box: {cells: [%s]}}\n",
       steady[] =
           "problem: transport\nmesh: {box: {cells: [4, 4]}}\ndata: {b: [1, 0]}\nsolver: {method: %s}\n";
@@ -118,6 +120,7 @@ static void refusals_name_key_or_line(void **state) {
       {solver, "method: cg", "a.yaml:3:18: solver.method: stokes is solved by gmres or fmg"},
       {solver, "local_solver: mean", "a.yaml:3:24: solver.local_solver: those of stokes are exact"},
       {lid, "1, 1", "a.yaml:3:11: boundary: the velocity lets more out than in: its net flux is 1"},
+      {moving, "density: t", "a.yaml:5:41: data.density: density is \"t\": it cannot depend on t"},
       {narrow, "1, 4", "a.yaml:2:21: mesh.box.cells: element rt needs two cells a direction"},
       {steady, "cg", "a.yaml:4:18: solver.method: cg: transport is not symmetric"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

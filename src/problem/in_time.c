@@ -51,10 +51,11 @@ static bool load_is_timed(const TesProblem *p) {
 
 static TesStatus refuse_timed(TesContext *ctx, const char *what, const TesFunction *f) {
   TesStatus status = TES_OK;
-  TES_CHECK(!tesi_function_timed(f) || !tesi_function_has_text(f),
-            "%s%s is \"%.200s\": it cannot depend on t; a, b, c, f, boundary values, fluxes and the exact "
-            "solution can",
-            tesi_function_where(f), what, tes_function_text(f));
+  TES_CHECK(
+      !tesi_function_timed(f) || !tesi_function_has_text(f),
+      "%s%s is \"%.200s\": it cannot depend on t; f, boundary values, fluxes, the exact solution and, of "
+      "transport, a, b and c can",
+      tesi_function_where(f), what, tes_function_text(f));
 done:
   return status;
 }
@@ -72,6 +73,11 @@ static TesStatus find_timed_coefficients(TesProblem *p) {
   for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
     TES_TRY(refuse_timed(ctx, "alpha", n->boundary[i].alpha));
   if (p->equation->march) TES_TRY(refuse_timed(ctx, "nu", n->data.a));
+  for (int i = -1; p->equation->couples && i < tes_mesh_materials(p->mesh); i++) {
+    TES_TRY(refuse_timed(ctx, "lambda", i < 0 ? n->data.lambda : n->lambda[i]));
+    TES_TRY(refuse_timed(ctx, "mu", i < 0 ? n->data.a : n->a[i]));
+    TES_TRY(refuse_timed(ctx, "density", i < 0 ? n->data.c : n->c[i]));
+  }
   p->balanced = p->balanced && !it->moves && !it->changes && !tesi_time_method(it->desc.method)->carries;
 done:
   return status;
