@@ -100,7 +100,7 @@ TesStatus tesi_iso_create(const TesMesh *mesh, const uint8_t *given, TesiIso **i
     self->nodes *= self->axis[d].fine;
     self->pressures *= self->axis[d].coarse;
   }
-  for (int f = 0; f < 2 * mesh->dim; f++) self->given[f] = given[f];
+  for (int f = 0; f < 6 && f < 2 * mesh->dim; f++) self->given[f] = given[f]; /* gcc wants to see the 6 */
   if (tesi_has_kernels(ctx)) {
     TES_TRY(tesi_iso_device_create(self, &self->device));
   } else {
