@@ -1,6 +1,6 @@
 /* Parts of the equation of elasticity. */
-#ifndef TESI_PROBLEM_ELASTICITY_H
-#define TESI_PROBLEM_ELASTICITY_H
+#ifndef TESI_ELASTIC_H
+#define TESI_ELASTIC_H
 
 #include "problem/problem.h"
 
