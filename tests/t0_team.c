@@ -233,13 +233,7 @@ static void users_do_not_disturb_each_other(void **state) {
 static void children_make_teams_of_their_own(void **state) {
   (void)state;
   int wrong = 0, status;
-#ifdef __SANITIZE_THREAD__
-  skip(); /* the sanitizer has no threads in the child */
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-  skip();
-#endif
-#endif
+  if (TEST_THREAD_SANITIZER) skip();
   use_team(&wrong);
   const pid_t child = fork();
   assert_true(child >= 0);

@@ -1,7 +1,7 @@
 /* Run: ctest -R t4_iso. Parts of explicit steps with velocities on halved cells (operator/iso) against their
  * definition: graded boxes of odd and even counts, one cell too, 2D and 3D, given components that differ by face,
  * poisoned outputs; all SIMD widths, threads, emulator and GPU.
- * Labels: threads simd */
+ * Labels: threads */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
 #include "device_testing.h"
@@ -117,6 +117,7 @@ static void loops_are_their_definition(void **state) {
 
 static void kernels_are_their_definition(void **state) {
   (void)state;
+  if (TEST_THREAD_SANITIZER) skip();
   TesContext *ctx = test_device("emulator");
   for (int order = TESI_ORDER_FORWARD; ctx && order <= TESI_ORDER_SHUFFLED; order++) {
     tesi_fiber_order((TesiOrder)order, 17);

@@ -25,6 +25,7 @@ static const struct {
   const char *name, *small; /* options that make it small */
 } cases[] = {
     {"ball", "--set mesh.refine=0 --set mesh.refine_times=1 --set space.degree=1"},
+    {"cavity-explicit", "--set mesh.box.cells=[4,4,6] --set time.end=0.01"},
     {"fichera", STEPS("2") " --set space.degree=1 --set solver.precision=double"},
     {"graded", "--set mesh.box.cells=[4,2] --set mesh.box.spacing.y=[0,0.3,1] --set space.degree=3"},
     {"heat", "--set mesh.box.cells=[4,4] --set time.end=0.1"},
@@ -47,6 +48,7 @@ static const struct {
     {"poisson-square", "--set mesh.box.cells=4 --set space.degree=2 --set solver.smoother=gauss_seidel --set "
                        "solver.method=gmres"},
     {"pure-neumann", "--set mesh.box.cells=8 --set space.degree=3"},
+    {"rotating-gaussian", "--set mesh.box.cells=[8,8] --set time.end=0.1"},
     {"stokes-cavity", "--set mesh.box.cells=[3,2,4] --set space.degree=1"},
     {"stokes-channel", "--set mesh.box.cells=[8,4]"},
     {"stokes-manufactured", "--set mesh.box.cells=[8,8] --set solver.method=fmg"},

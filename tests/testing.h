@@ -48,6 +48,15 @@ static inline bool test_has_simd(int bits) {
   return true;
 }
 
+/* 1 in a build with the thread sanitizer, which knows neither fibers nor threads after fork(). */
+#if defined(__SANITIZE_THREAD__)
+#define TEST_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#define TEST_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#define TEST_THREAD_SANITIZER 0
+#endif
+
 /* Whether TESSERA_TEST_BRIEF asks for few cases, one of each kind: for tools that follow every access to memory.
  * What "few" is, each test says. */
 static inline bool test_brief(void) {

@@ -53,6 +53,7 @@ static const TesiTimeMethod methods[] = {
                          .c = {G3, (1 + G3) / 2, 1}},
     [TES_TIME_NEWMARK] = {.name = "newmark", .old = 1, .step = tesi_second_order},
     [TES_TIME_GENERALIZED_ALPHA] = {.name = "generalized_alpha", .old = 1, .step = tesi_second_order},
+    [TES_TIME_EXPLICIT] = {.name = "explicit", .old = 1}, /* steps of its own: problem/explicit */
     [TESI_TIME_SECOND_EULER] = {.name = "backward_euler", .old = 1, .step = tesi_second_order},
 };
 

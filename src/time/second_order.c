@@ -24,7 +24,8 @@ static Family family_of(TesTimeMethod method, double rho) {
 }
 
 bool tesi_time_is_second(TesTimeMethod method) {
-  return (int)method >= TES_TIME_NEWMARK && (int)method <= TESI_TIME_SECOND_EULER;
+  return method == TES_TIME_NEWMARK || method == TES_TIME_GENERALIZED_ALPHA ||
+         (int)method == TESI_TIME_SECOND_EULER;
 }
 
 TesTimeMethod tesi_time_second(TesTimeMethod method) {
