@@ -241,7 +241,8 @@ static void apply(TesContext *ctx, const Case *is, Applied *to) {
   create_mesh(ctx, is, &to->mesh);
   assert_ok(ctx, tes_space_create(ctx, &(TesSpaceDesc){.mesh = to->mesh, .degree = is->degree}, &to->space));
   assert_ok(ctx,
-            tes_operator_create(ctx, &(TesOperatorDesc){.space = to->space, .form = {.terms = 1, .term = &term}}, &to->op));
+            tes_operator_create(
+                ctx, &(TesOperatorDesc){.space = to->space, .form = {.terms = 1, .term = &term}}, &to->op));
   TesVector **vectors[] = {&to->x, &to->y, &to->r, &to->d, &load};
   for (int i = 0; i < 5; i++) assert_ok(ctx, tesi_operator_new_vector(to->op, TES_DOUBLE, vectors[i]));
   assert_ok(ctx, tes_space_interpolate(to->space, (const TesFunction *[]){x}, to->x));

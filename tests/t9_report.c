@@ -66,7 +66,8 @@ static void the_document_has_every_key(void **state) {
   collect_run("solve " CASES "heat.yaml --set mesh.box.cells=[4,4] --set time.end=0.05 --set "
               "output.series=a.csv --set data.exact=x");
   collect_run("solve " CASES "l-shape.yaml --set adapt.steps=1");
-  collect_run("solve " CASES "cantilever.yaml --set mesh.box.cells=[4,1,1] --set \"output.points={tip: [10, 0.5, 0.5]}\"");
+  collect_run("solve " CASES
+              "cantilever.yaml --set mesh.box.cells=[4,1,1] --set \"output.points={tip: [10, 0.5, 0.5]}\"");
   for (int i = 0; i < seen_count; i++)
     if (!is_known(told, count, seen[i])) fail_msg("docs/report.md does not tell of %s", seen[i]);
   if (!has_forests()) return; /* no steps */
