@@ -17,6 +17,7 @@ static const char help[] =
     "  stokes    a flow whose solution is known\n"
     "  stokes-3d the same in space\n"
     "  cavity    a flow that a lid drives\n"
+    "  cavity-flow, cylinder, taylor-green, channel-flow  flows in time\n"
     "  channel   a flow with an open end\n"
     "  shear     a periodic flow\n"
     "  viscosity a flow whose viscosity varies\n"
@@ -241,6 +242,20 @@ static const struct {
      "output:\n"
      "  values: {energy: {mean: domain, of: (u*u + v*v)/2}}\n"
      "  series: taylor-green.csv\n"},
+    {"channel-flow",
+     "# A channel that repeats itself in x, kept at a mean velocity by a uniform force, which is told.\n"
+     "problem: navier_stokes\n"
+     "mesh: {box: {cells: [8, 4], upper: [2, 1], periodic: x}}\n"
+     "space: {degree: 4}\n"
+     "data:\n"
+     "  nu: 0.01\n"
+     "  mean_velocity: [1, null]      # null: no force in this direction\n"
+     "  initial: {velocity: [6*y*(1 - y) + sin(pi*x)*sin(pi*y), 0]}\n"
+     "time: {end: 20, cfl: 0.4}       # a flow along a channel is not stable with the usual 0.5\n"
+     "output:\n"
+     "  values: {drag: {force: bottom, of: x}, mean: {mean: domain, of: u}}\n"
+     "  series: {file: channel-flow.csv, every: 10}\n"
+     "  vtu: channel-flow.vtu\n"},
     {"channel", "# A parabola enters a channel, the right end is open: nu du/dn - p n = 0 there.\n"
                 "problem: stokes\n"
                 "mesh: {box: {cells: [16, 8], upper: [2, 1]}}\n"
@@ -286,6 +301,6 @@ int cli_new(int argc, char **argv) {
     if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
   return cli_usage_error(
       "there is no template '%s'; expected poisson, l-shape, goal, mesh, ball, heat, transport, stokes, "
-      "stokes-3d, cavity, cavity-flow, cylinder, taylor-green, channel, shear or viscosity",
+      "stokes-3d, cavity, cavity-flow, cylinder, taylor-green, channel-flow, channel, shear or viscosity",
       name);
 }

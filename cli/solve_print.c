@@ -260,6 +260,10 @@ void solve_print_outcome(const Solve *s) {
   if (s->is_flow && isfinite(s->flow.divergence_l2))
     solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
               s->flow.divergence_relative);
+  for (int d = 0; d < s->in_time.report.mean_forces; d++)
+    if (!isnan(s->in_time.report.mean_force[d]))
+      solve_log(s, TES_LOG_INFO, "force     %.10g in direction %c keeps the mean velocity",
+                s->in_time.report.mean_force[d], "xyz"[d]);
   if (s->forces.dim) {
     const double *l = s->forces.load, *r = s->forces.reaction;
     if (s->forces.dim == 3)

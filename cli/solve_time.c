@@ -175,6 +175,8 @@ static TesStatus keep_step(Solve *s, const TesProblem *problem, const TesSolveRe
   const int most = SOLVE_COUNTS - 1;
   t->report.time = info.time;
   t->report.l2_space_time = info.l2_space_time;
+  t->report.mean_forces = s->input->problem.mean_components ? tes_mesh_info(s->mesh).dim : 0;
+  memcpy(t->report.mean_force, info.mean_force, sizeof info.mean_force);
   if (s->outcome == TES_OK) { /* else the step is not made */
     t->report.steps++;
     t->count[result->iterations < most ? result->iterations : most]++;

@@ -65,6 +65,9 @@ static void the_document_has_every_key(void **state) {
               "--set \"output.points=[[0.5, 0.5]]\"");
   collect_run("solve " CASES "heat.yaml --set mesh.box.cells=[4,4] --set time.end=0.05 --set "
               "output.series=a.csv --set data.exact=x");
+  collect_run("solve " CASES
+              "channel-flow.yaml --device cpu --set mesh.box.cells=[3,2] --set time.end=0.05 --set "
+              "output.png=null");
   collect_run("solve " CASES "l-shape.yaml --set adapt.steps=1");
   collect_run("solve " CASES
               "cantilever.yaml --set mesh.box.cells=[4,1,1] --set \"output.points={tip: [10, 0.5, 0.5]}\"");

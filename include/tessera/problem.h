@@ -176,6 +176,10 @@ typedef struct TesProblemDesc {
   /** Elasticity in time: u_t at the start; NULL: that of `exact` where u is taken from it too, else 0. */
   const TesFunction *initial_velocity[3];
   TesTimeDesc time; /**< all zero: a steady problem */
+  /** Navier-Stokes with element q: bit d says that a uniform force keeps the mean of component d of the velocity at
+   *  mean_velocity[d]; the domain must be periodic in that direction. */
+  unsigned mean_components;
+  double mean_velocity[3];
   TesStreamline
       stabilization; /**< transport; steady and not stabilized is refused where the cell Peclet number asks for it */
   TesSolveOptions solver;
@@ -273,6 +277,7 @@ typedef struct TesProblemInfo {
   bool varies;     /**< the flow chooses the steps; how many there will be is as the last one says */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
   TesBalance balance;
+  double mean_force[3]; /**< the uniform force that keeps TesProblemDesc.mean_velocity; NaN: there is none */
   double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */
   int fields;
   /** Names of the solution's fields: "u" of poisson; "u", "v" (, "w") and "p" of flows; of elasticity "u", "v" (, "w"),

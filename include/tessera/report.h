@@ -91,6 +91,8 @@ typedef struct TesReportInTime {
   int64_t steps;        /**< `time_steps`: that were made */
   int iterations[3];    /**< `iterations_per_step`: least, median, most */
   double l2_space_time; /**< `errors.l2_space_time`; NaN: unknown, left out */
+  double mean_force[3]; /**< `mean_force`: list of `mean_forces`, null where NaN */
+  int mean_forces;      /**< 0: left out */
   const char *series;   /**< `series`: the file that was written; NULL: none */
 } TesReportInTime;
 

@@ -19,9 +19,10 @@ enum {
   F_SINCE,
   F_LARGEST,
   F_BEFORE,
-  F_GUESS_AT
+  F_GUESS_AT,
+  F_FORCE = F_GUESS_AT + TESI_PROJECTION_GUESSES /* in files without them the forces are 0 */
 };
-enum { STATES = F_GUESS_AT + TESI_PROJECTION_GUESSES, VELOCITIES = 4, FIELDS = 7 + TESI_PROJECTION_GUESSES };
+enum { STATES = F_FORCE + TESI_AXES, VELOCITIES = 4, FIELDS = 7 + TESI_PROJECTION_GUESSES };
 
 static const char *const names[FIELDS] = {"u",     "u-1",     "u-2",     "carried-1", "pressure", "phi",
                                           "phi-1", "guess-1", "guess-2", "guess-3",   "guess-4"};
@@ -53,6 +54,7 @@ static void fill_state(const TesProblem *p, double state[STATES]) {
   state[F_GUESSES] = pr->guesses, state[F_KEPT] = pr->guesses_kept, state[F_SINCE] = pr->since;
   state[F_LARGEST] = it->largest, state[F_BEFORE] = it->before;
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) state[F_GUESS_AT + i] = pr->guess_at[i];
+  for (int i = 0; i < TESI_AXES; i++) state[F_FORCE + i] = pr->drive.force[i];
 }
 
 /* to <- a vector of pressures, zeros behind. */
@@ -101,7 +103,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TesStatus status = TES_OK;
   const TesiProjection *pr = tesi_projection_of(p);
   const TesiInTime *it = p->in_time;
-  TES_CHECK(found->states == STATES, "the checkpoint holds no flow in time");
+  TES_CHECK(found->states == STATES || found->states == F_FORCE, "the checkpoint holds no flow in time");
   const double *s = found->state;
   if (pr->explicit_flow) TES_TRY(tesi_checkpoint_compare("the checkpoint", space->mesh, p->mesh));
   TES_CHECK(space->length == pr->velocity->length && space->degree == pr->velocity->degree,
@@ -134,6 +136,7 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   pr->known = (int)s[F_KNOWN], pr->step[0] = s[F_STEP], pr->step[1] = s[F_OLDER_STEP];
   pr->guesses = (int)s[F_GUESSES], pr->since = (int)s[F_SINCE];
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) pr->guess_at[i] = s[F_GUESS_AT + i];
+  for (int i = 0; i < TESI_AXES && found->states == STATES; i++) pr->drive.force[i] = s[F_FORCE + i];
   pr->is_carried = false;
   it->dt = s[F_DT], it->largest = s[F_LARGEST], it->before = s[F_BEFORE];
   it->time = found->time, it->step = (int)found->step;

@@ -146,6 +146,11 @@ static void put_in_time(Writer *w, const TesReportInTime *t) {
   put_number(w, "time_steps", (double)t->steps);
   for (int i = 0; i < 3; i++) append(w, iterations, number(t->iterations[i]));
   put(w, w->root, "iterations_per_step", iterations);
+  if (t->mean_forces) {
+    cJSON *force = cJSON_CreateArray();
+    for (int i = 0; i < t->mean_forces; i++) append(w, force, number(t->mean_force[i]));
+    put(w, w->root, "mean_force", force);
+  }
   put_text(w, "series", t->series);
 }
 

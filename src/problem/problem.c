@@ -357,6 +357,8 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TES_CHECK(desc->mesh, "a problem needs a mesh");
   TES_TRY(check_counts(ctx, desc));
   TES_TRY(check_options(ctx, desc));
+  TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes,
+            "a mean velocity is kept in flows of navier_stokes with element q");
   TES_NEW(&p);
   *problem = p;
   p->context = tesi_context_retain(ctx);
@@ -521,6 +523,10 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   const TesiInTime *it = problem->in_time;
   info.l2_space_time = it && it->step && it->exact[0] ? sqrt(it->squares) : NAN;
   info.balance = tesi_balance_result(problem);
+  for (int d = 0; d < TESI_AXES; d++) {
+    const TesiProjection *flow = tesi_projection_of(problem);
+    info.mean_force[d] = flow && flow->drive.components >> d & 1 ? flow->drive.force[d] : NAN;
+  }
   memcpy(info.balance.load, problem->load, sizeof problem->load);
   memcpy(info.balance.reaction, problem->reaction, sizeof problem->reaction);
   if (it) info.time = it->time, info.dt = it->dt, info.step = it->step, info.steps = it->steps;

@@ -260,6 +260,12 @@ void tesi_case_finish(TesiCaseReader *r) {
     if (flow) tes_function_destroy((TesFunction **)&c->problem.initial[i]);
     *(flow ? &c->problem.initial[i] : &c->problem.initial_velocity[i]) = d->initial_velocity[i];
   }
+  for (int i = 0; i < 3; i++) {
+    const bool mean =
+        d->mean_velocity[i] && tes_function_constant(d->mean_velocity[i], &c->problem.mean_velocity[i]);
+    if (mean) c->problem.mean_components |= 1u << i;
+    tes_function_destroy(&d->mean_velocity[i]);
+  }
   if (d->initial_pressure) tes_function_destroy((TesFunction **)&c->problem.initial[pressure]);
   if (d->initial_pressure) c->problem.initial[pressure] = d->initial_pressure;
   c->problem.solver.guess = d->guess == 0 ? -1 : d->guess;

@@ -259,6 +259,25 @@ done:
   return status;
 }
 
+/* Numbers, one a direction, of flows with element q. */
+static TesStatus check_mean_velocity(TesiCaseReader *r, int dim) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const int row = tesi_case_row("data.mean_velocity");
+  TesFunction *const *mean = r->draft.mean_velocity;
+  double value;
+  if (!r->node[row] || r->error_count) return TES_OK;
+  TES_TRY(check_length(r, "data.mean_velocity", dim));
+  for (int c = 0; c < 3; c++)
+    if (mean[c] && !tes_function_constant(mean[c], &value))
+      TES_TRY(tesi_case_error(r, row, r->node[row], "expected a number or null in entry %d, got '%.60s'",
+                              c + 1, tes_function_text(mean[c])));
+  if (!mean[0] && !mean[1] && !mean[2])
+    TES_TRY(tesi_case_error(r, row, r->node[row], "expected a number in some direction"));
+done:
+  return status;
+}
+
 static TesStatus check_navier_stokes(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -300,6 +319,9 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
                             "iso is an element of navier_stokes"));
   TES_TRY(check_faces(r, dim));
   TES_TRY(check_form(r));
+  const bool mean_q = d->c.problem.equation == TES_NAVIER_STOKES && d->c.problem.element != TES_ELEMENT_ISO &&
+                      d->c.problem.element != TES_ELEMENT_RT;
+  if (!mean_q) TES_TRY(belongs(r, "data.mean_velocity", "navier_stokes with element q"));
   TES_TRY(flow ? refuse_scalar_keys(r) : refuse_flow_keys(r));
   if (!flow) goto done;
   if (stokes && d->a && tes_function_constant(d->a, &value)) TES_TRY(check_number(r, "data.nu", d->a, true));
@@ -307,6 +329,7 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   TES_TRY(check_length(r, "data.f", dim));
   TES_TRY(check_length(r, "data.exact.velocity", dim));
   TES_TRY(check_length(r, "data.initial.velocity", dim));
+  if (!stokes) TES_TRY(check_mean_velocity(r, dim));
   TES_TRY(stokes ? check_stokes(r) : check_navier_stokes(r));
   if (!given(r, "data.f")) tes_function_destroy(&d->f[0]);
 done:

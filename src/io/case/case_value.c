@@ -235,7 +235,8 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
-/* Two or three expressions. Counted in r->entries. Entries of a displacement or velocity of a boundary may be null. */
+/* Two or three expressions. Counted in r->entries. Entries of a displacement or velocity of a boundary may be null, and
+ * those of a mean velocity. */
 static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -244,7 +245,8 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
       tesi_case_keys[row].type == TESI_KEY_BOUNDARY ? tesi_boundary_names : tesi_space_names;
   const char *name = tesi_key_name(&tesi_case_keys[row]);
   const bool frees = !strncmp(tesi_case_keys[row].path, "boundary.", strlen("boundary.")) &&
-                     (!strcmp(name, "displacement") || !strcmp(name, "velocity"));
+                     (!strcmp(name, "displacement") || !strcmp(name, "velocity")),
+             mean = !strcmp(name, "mean_velocity");
   TesiCaseFace *const face = (TesiCaseFace *)(void *)((char *)to - offsetof(TesiCaseFace, g));
   char message[TESI_EXPRESSION_MESSAGE];
   int n = 0;
@@ -253,8 +255,8 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
     return tesi_case_error(r, row, node, "expected 2 or 3 entries, got %d", node->count);
   r->entries[row] = node->count;
   for (const TesiYaml *item = node->first; item; item = item->next, n++) {
-    if (frees && tesi_yaml_is_null(item) && *item->text) {
-      face->free |= 1u << n;
+    if ((frees || mean) && tesi_yaml_is_null(item) && *item->text) {
+      if (frees) face->free |= 1u << n;
       continue;
     }
     if (item->kind != TESI_YAML_SCALAR || !*item->text) {

@@ -106,6 +106,7 @@ static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tesi_drive_load(pr, pr->b));
   TES_TRY(tes_vector_copy(&pr->u, f->a1 / f->dt, pr->d));
   if (f->a2 != 0) TES_TRY(tes_vector_axpy(-f->a2 / f->dt, pr->old[0], pr->d));
   TES_TRY(tes_operator_apply(pr->mass, pr->d, pr->r));
@@ -197,6 +198,7 @@ static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSo
   TES_TRY(gather(p, f));
   TES_TRY(guess_velocity(pr, f->dt));
   TES_TRY(tesi_projection_velocity(p, pr->b, &pr->u, pr->x));
+  TES_TRY(tesi_drive_keep(pr, pr->x));
   TES_TRY(correct(p, time, f, result));
 done:
   return status;

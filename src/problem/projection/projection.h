@@ -56,8 +56,17 @@ typedef struct TesiFormula {
   double dt, a0, a1, a2, e0, e1;
 } TesiFormula;
 
+/* A uniform force a direction, which keeps the mean velocity there (projection_drive.c). */
+typedef struct TesiDrive {
+  unsigned components; /* bit c: direction c has one */
+  double mean[3], force[3], volume;
+  double sigma, gain[3];            /* of the responses */
+  TesVector *weights, *response[3]; /* velocities; NULL: not needed */
+} TesiDrive;
+
 typedef struct TesiProjection {
   double nu;
+  TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
   TesSpace *velocity; /* those of the problem; its part 0 */
   TesiMixed *mixed;
@@ -138,6 +147,16 @@ TesStatus tesi_projection_balance(const TesiProjection *projection, TesVector *b
 TesStatus tesi_projection_project(TesProblem *problem, TesVector *b, TesVector *x);
 /* v <- v without its mean. */
 TesStatus tesi_projection_remove_mean(TesProblem *problem, TesVector *v);
+
+/* ---- mean velocities (projection_drive.c) ---- */
+
+/* Of the description, after spaces and masses. Refuses directions in which the domain is not periodic. */
+TesStatus tesi_drive_create(TesProblem *problem, const TesProblemDesc *desc);
+void tesi_drive_free(TesiDrive *drive);
+/* b <- b + int F v. */
+TesStatus tesi_drive_load(const TesiProjection *projection, TesVector *b);
+/* x <- x with the mean that is to be, of the operator that stands, and the force that makes it. */
+TesStatus tesi_drive_keep(TesiProjection *projection, TesVector *x);
 
 /* ---- creation (projection_create.c) ---- */
 

@@ -214,6 +214,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   p->tolerance = p->options.tolerance > 0 ? p->options.tolerance : 1e-3;
   TES_TRY(tesi_projection_check(p, desc, degree));
   TES_TRY(tesi_projection_create_spaces(p, degree));
+  TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(create_poisson(p, pr));
   describe(p, pr);
   TES_TRY(begin(p, pr, desc));
@@ -265,6 +266,7 @@ void tesi_projection_destroy(TesProblem *p) {
     tesi_mixed_faces_free(pr->mixed, &pr->open);
     tesi_mixed_faces_free(pr->mixed, &pr->closed);
   }
+  tesi_drive_free(&pr->drive);
   tesi_walls_free(ctx, &pr->walls);
   tesi_mixed_destroy(&pr->mixed);
   tes_space_destroy(&pr->velocity);

@@ -10,6 +10,7 @@ static TesStatus momentum_residual(TesProblem *p) {
   const double w = pr->known > 1 ? pr->step[0] / pr->step[1] : 0, dt = pr->step[0];
   const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
   TES_TRY(tesi_projection_load(p, pr->b));
+  TES_TRY(tesi_drive_load(pr, pr->b));
   if (p->in_time) TES_TRY(tesi_projection_carry(p)); /* else there is no convection */
   if (p->in_time) TES_TRY(tes_vector_axpy(-1, pr->carried[0], pr->b));
   TES_TRY(tesi_mixed_gradient(pr->mixed, &pr->p, pr->r));
