@@ -207,12 +207,43 @@ static void point_gauss_seidel_counts_of_the_paper(void **state) {
   }
 }
 
+/* Levels end where one has at most so many unknowns; a cycle with nothing but the coarsest level is a solve. */
+static void coarsening_ends_where_it_is_told(void **state) {
+  (void)state;
+  static const struct {
+    int64_t enough;
+    int levels;
+  } ends[] = {{0, 5}, {33 * 33 - 1, 4}, {33 * 33, 3}, {65 * 65, 2}, {129 * 129, 1}};
+  Problem p = make_problem_with(2, 32, 4, TES_DOUBLE, false, TES_SMOOTHER_AUTO);
+  TesMultigrid *mg;
+  double norm, residual;
+  TesVector *r;
+  assert_ok(p.ctx, tes_vector_create(p.ctx, tes_space_length(p.space), TES_DOUBLE, &r));
+  assert_int_equal(tes_multigrid_levels(p.mg), 5);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    const TesMultigridDesc desc = {.op = p.op, .coarse_dofs = ends[i].enough};
+    assert_ok(p.ctx, tes_multigrid_create(p.ctx, &desc, &mg));
+    assert_int_equal(tes_multigrid_levels(mg), ends[i].levels);
+    assert_ok(p.ctx, tes_multigrid_cycle(mg, p.b, p.x, true));
+    assert_ok(p.ctx, tes_operator_residual(p.op, p.b, p.x, r));
+    assert_ok(p.ctx, tes_vector_norm(p.b, &norm));
+    assert_ok(p.ctx, tes_vector_norm(r, &residual));
+    assert_true(residual < (ends[i].levels == 1 ? 1e-11 : 0.2) * norm);
+    tes_multigrid_destroy(&mg);
+  }
+  const TesMultigridDesc wrong = {.op = p.op, .coarse_dofs = -1};
+  assert_int_equal(tes_multigrid_create(p.ctx, &wrong, &mg), TES_INVALID_INPUT);
+  tes_vector_destroy(&r);
+  destroy_problem(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(histories_equal_the_prototype),
       cmocka_unit_test(mixed_precision_costs_no_iteration),
       cmocka_unit_test(values_of_the_unit_load),
       cmocka_unit_test(point_gauss_seidel_counts_of_the_paper),
+      cmocka_unit_test(coarsening_ends_where_it_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -515,6 +515,8 @@ static void benches_write_tables(void **state) {
   assert_output("symmetric");
   assert_run("bench bp --variant list", 0);
   assert_output("registers");
+  assert_run("bench applications --table 4 --cells 4 --seconds 0.01 --device cpu", 0);
+  assert_output("tessera, multigrid");
   remove("o.csv");
   remove("o.json");
 }
@@ -531,6 +533,8 @@ static void wrong_benches_are_refused(void **state) {
       {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored or weights"},
       {"bp --cg-tolerance 1e-3", "--cg-tolerance needs --cg"},
       {"bp --cells 8 --dofs 100", "not both"},
+      {"applications --table 4 --level 3", "--level with table 1 and --cells with table 4"},
+      {"applications --cells 8", "--level with table 1 and --cells with table 4"},
       {"bp --variant foo --device emulator", "no variant 'foo'"},
       {"bp --variant shared --bp 2 --device emulator", "one component"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -139,6 +139,7 @@ static bool add_paper(CliTable *table, int level, int device) {
 TesStatus bench_applications(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   static const Run same[] = {{"the same error, Q4", 4, 4, 100, TES_TIME_BACKWARD_EULER, 0},
                              {"the same error, Q4, crank_nicolson", 4, 4, 12, TES_TIME_CRANK_NICOLSON, 0}};
+  if (options->paper_table == 4) return bench_explicit_flow(ctx, options, result);
   TesStatus status = TES_OK;
   CliTable *table = &result->table;
   Data data = {0};

@@ -17,7 +17,7 @@ static const char help[] =
     "matrix-free beside CSR\n"
     "  stokes         operator, sweep and time to solution of Stokes flow with Raviart-Thomas elements\n"
     "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
-    "  applications   transport in time of adaptive-multigrid-liebchen, Table 1, beside ours\n"
+    "  applications   problems in time of adaptive-multigrid-liebchen, Tables 1 and 4, beside ours\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
     "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
     "  --dim LIST            2, 3 or 2,3                                     (3)\n"
@@ -42,7 +42,8 @@ static const char help[] =
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
     "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
     "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
-    "  --cells LIST          bp: cells in all, instead of --dofs; stokes: a direction (16)\n"
+    "  --cells LIST          bp: cells in all, instead of --dofs; stokes: a direction (16);\n"
+    "                        applications, table 4: of the pressure across   (32)\n"
     "  --cg N                bp: N iterations of conjugate gradients too, with the diagonal\n"
     "  --cg-tolerance T      bp: they end when the residual is reduced by T  (--cg alone: never)\n"
     "  --rhs R               stokes: manufactured or random                  (manufactured)\n"
@@ -52,7 +53,8 @@ static const char help[] =
     "  --aspect A            stokes: length of the box in x, with --rhs random (1)\n"
     "  --draw WHAT           stokes: what --plot draws, time or errors over time (time)\n"
     "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
-    "                        applications: 3..12, of 2^level cells           (7..10)\n"
+    "                        applications, table 1: 3..12, of 2^level cells  (7..10)\n"
+    "  --table N             applications: 1, transport, or 4, explicit steps of flows (1)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
@@ -102,6 +104,7 @@ enum {
   ASPECT,
   DRAW,
   LEVEL,
+  TABLE,
   SECONDS,
   CLOCK,
   CSV,
@@ -136,6 +139,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"aspect", required_argument, NULL, ASPECT},
                                              {"draw", required_argument, NULL, DRAW},
                                              {"level", required_argument, NULL, LEVEL},
+                                             {"table", required_argument, NULL, TABLE},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
                                              CLI_COMMON_OPTIONS,
@@ -213,11 +217,11 @@ static bool parse_steps(const char *option, int *steps) {
   return true;
 }
 
-/* The options of stokes alone. */
+/* The options of stokes and of applications. */
 static bool parse_stokes(int option, BenchOptions *o) {
   static const char *const sides[] = {"manufactured", "random", NULL},
                            *const penalties[] = {"auto", "standard", "paper", NULL},
-                           *const drawn[] = {"time", "errors", NULL};
+                           *const drawn[] = {"time", "errors", NULL}, *const tables[] = {"1", "4", NULL};
   int choice;
   switch (option) {
   case RIGHT_HAND_SIDE:
@@ -238,6 +242,10 @@ static bool parse_stokes(int option, BenchOptions *o) {
     return one_number("aspect", 1e-3, 1e3, &o->aspect);
   case LEVEL:
     return (o->levels = whole_list("level", optarg, 3, 12, BENCH_LIST, o->level)) > 0;
+  case TABLE:
+    choice = cli_parse_choice("table", optarg, tables);
+    o->paper_table = choice == 1 ? 4 : 1;
+    return choice >= 0;
   default:
     choice = cli_parse_choice("draw", optarg, drawn);
     o->error_plot = choice == 1;
@@ -295,6 +303,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case ASPECT:
   case DRAW:
   case LEVEL:
+  case TABLE:
     return parse_stokes(option, o);
   case ASSEMBLED:
     choice = cli_parse_choice("assembled", optarg, switches);
@@ -339,7 +348,7 @@ static const struct {
                {NUMBERING, "bp"},
                {POINTS, "bp"},
                {LAMBDA, "bp"},
-               {CELLS, "bp stokes"},
+               {CELLS, "bp stokes applications"},
                {CONJUGATE_GRADIENTS, "bp"},
                {CG_TOLERANCE, "bp"},
                {RIGHT_HAND_SIDE, "stokes"},
@@ -349,7 +358,8 @@ static const struct {
                {ALPHA, "stokes"},
                {ASPECT, "stokes"},
                {DRAW, "stokes"},
-               {LEVEL, "stokes-tables applications"}};
+               {LEVEL, "stokes-tables applications"},
+               {TABLE, "applications"}};
 
 /* Whether `names` has this one. */
 static bool has_name(const char *names, const char *name) {
@@ -385,6 +395,8 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
     return cli_usage_error("bench bp takes --dofs or --cells, not both");
   if (o->aspect != 1 && !o->random)
     return cli_usage_error("--aspect needs --rhs random: the manufactured flow is that of the unit square");
+  if (!strcmp(bench->name, "applications") && was_given(given, o->paper_table == 4 ? LEVEL : CELLS))
+    return cli_usage_error("bench applications takes --level with table 1 and --cells with table 4");
   if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
   return 0;
 }
@@ -470,6 +482,7 @@ static int measure(int argc, char **argv) {
                     .bps = 3,
                     .numbering = TES_NUMBER_LEXICOGRAPHIC,
                     .aspect = 1,
+                    .paper_table = 1,
                     .level = {3, 4, 5, 6},
                     .levels = 4};
   uint64_t given = 0;
@@ -484,6 +497,7 @@ static int measure(int argc, char **argv) {
                            "(tessera bench --help)");
   o.name = argv[optind];
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
+  if (o.paper_table == 4 && !was_given(given, CELLS)) o.cells = 1, o.cell_counts[0] = 32;
   for (int i = 0; i < 4 && !strcmp(o.name, "applications") && !was_given(given, LEVEL); i++)
     o.level[i] = 7 + i;
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))

@@ -52,6 +52,10 @@ typedef struct TesMultigridDesc {
   /** smooth backward after: the cycle is then a symmetric operator, as CG needs. Over meshes other than
    *  boxes it always is */
   bool symmetric;
+  /** end coarsening at the first level of at most so many unknowns; 0: coarsen as far as the mesh allows. On boxes
+   *  with constant coefficients the coarse solver is a fast diagonalization, which costs 2 n (n_1 + .. + n_dim)
+   *  flops in few launches: on a GPU it is faster than cycles up to some ten thousand unknowns */
+  int64_t coarse_dofs;
 } TesMultigridDesc;
 
 /** Errors: those of operators, smoothers and transfers; TES_OUT_OF_MEMORY, told before anything large is allocated;

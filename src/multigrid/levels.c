@@ -1,5 +1,6 @@
 /* The spaces of a multigrid: meshes coarsened as a whole, and degrees. */
 #include "multigrid/multigrid.h"
+#include "operator/operator.h"
 #include "space/space.h"
 
 enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, SMALL = 1000 };
@@ -20,12 +21,13 @@ done:
   return status;
 }
 
-static TesStatus coarsen_meshes(Levels *s) {
+static TesStatus coarsen_meshes(Levels *s, int64_t enough) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesMesh *coarse = NULL;
   for (;;) {
     const TesSpace *last = s->space[s->count - 1];
+    if (tes_space_length(last) <= enough) break;
     TES_TRY(tes_mesh_coarsen(last->mesh, &coarse));
     if (!coarse) break;
     TES_TRY(add_level(s, coarse, last->degree));
@@ -49,8 +51,10 @@ done:
   return status;
 }
 
-TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening,
-                                TesSpace *space[TESI_MULTIGRID_LEVELS], int *count) {
+TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TESI_MULTIGRID_LEVELS],
+                                int *count) {
+  const TesSpace *finest = desc->op->space;
+  const TesCoarsening coarsening = desc->coarsening;
   TesContext *ctx = finest->context;
   TesStatus status = TES_OK;
   Levels s = {.context = ctx, .count = 1, .space = space};
@@ -58,10 +62,11 @@ TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening
             "coarsening is %d, expected 0..2", (int)coarsening);
   TES_CHECK(coarsening != TES_COARSEN_DEGREE || finest->element == TES_ELEMENT_Q,
             "levels of elements rt and dg are meshes: coarsening is mesh");
+  TES_CHECK(desc->coarse_dofs >= 0, "coarse_dofs is %lld, expected >= 0", (long long)desc->coarse_dofs);
   space[0] = tesi_space_retain(finest);
   if (coarsening == TES_COARSEN_NONE) goto done;
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0));
-  TES_TRY(coarsen_meshes(&s));
+  TES_TRY(coarsen_meshes(&s, desc->coarse_dofs));
   if (finest->mesh->kind != TES_MESH_BOX) TES_TRY(coarsen_degrees(&s, SMALL));
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];

@@ -49,7 +49,7 @@ static void drop_small(TesSpace **space, int *levels) {
 
 static TesStatus create_spaces(TesMultigrid *mg, const TesMultigridDesc *desc) {
   TesSpace *space[MAX_LEVELS] = {NULL};
-  TesStatus status = tesi_multigrid_spaces(desc->op->space, desc->coarsening, space, &mg->levels);
+  TesStatus status = tesi_multigrid_spaces(desc, space, &mg->levels);
   if (tesi_is_elasticity(desc->op)) drop_small(space, &mg->levels);
   for (int l = 0; l < mg->levels; l++) mg->level[l].space = space[l];
   return status;

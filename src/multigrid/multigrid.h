@@ -24,7 +24,7 @@ size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision pr
                              TesSmootherKind smoother);
 
 /* The spaces of the levels, coarsest first; levels.c. */
-TesStatus tesi_multigrid_spaces(const TesSpace *finest, TesCoarsening coarsening,
-                                TesSpace *space[TESI_MULTIGRID_LEVELS], int *count);
+TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TESI_MULTIGRID_LEVELS],
+                                int *count);
 
 #endif

@@ -34,7 +34,11 @@ static TesStatus create_solver(TesiExplicitFlow *flow, const TesMesh *mesh, bool
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = none}, &flow->pressure));
   const TesOperatorDesc desc = {.space = flow->pressure, .form = {1, &diffusion, 0}};
   TES_TRY(tes_operator_create(ctx, &desc, &flow->laplace));
-  const TesMultigridDesc cycle = {.op = flow->laplace, .symmetric = true};
+  /* On cells stretched towards walls the polynomial takes half the cycles of patches; few levels are few launches. */
+  const TesMultigridDesc cycle = {.op = flow->laplace,
+                                  .symmetric = true,
+                                  .smoother = {.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 6},
+                                  .coarse_dofs = 20000};
   TES_TRY(tes_multigrid_create(ctx, &cycle, &flow->multigrid));
   if (direct) {
     TES_TRY(tesi_coarse_create(flow->laplace, TES_DOUBLE, TES_COARSE_AUTO, &flow->direct));
