@@ -97,6 +97,7 @@ t4_transport_kernels 7-8 5-6 1-4
 t4_assembled 1-2 3-6
 t7_device_solve -
 t7_time -
+t7_time_device -
 t7_balance -
 t7_direct -
 t7_scale -

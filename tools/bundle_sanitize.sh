@@ -39,6 +39,7 @@ t9_devices stokes-cavity stokes-channel
 t7_device_solve gmres conjugate_gradients restarted_gmres_is_the_hosts lent_memory_changes_nothing multigrid_alone pure_neumann cell_patches
 t7_scale -
 t7_time -
+t7_time_device -
 t7_balance -
 t7_direct -
 t4_functional_device 2 3 4 1 7 8

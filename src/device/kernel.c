@@ -4,7 +4,7 @@
 #include "device/build.h"
 #include "device/sha256.h"
 
-enum { CACHE_FORMAT = 1 };
+enum { CACHE_FORMAT = 2, OWN_TEXTS = 2 /* of a program: its file, tables.h; the headers follow */ };
 
 struct TesiKernelEntry {
   TesiKernelEntry *next;
@@ -27,17 +27,34 @@ static void add_text(TesiSha256 *sha, const char *text) {
   tesi_sha256_add(sha, text, strlen(text) + 1);
 }
 
-/* Key: format, compiler and target, options in order, names and texts of all files. */
-static void make_key(const char *compiler, const TesiCompilation *compilation, char key[65]) {
+static bool is_header(const TesiText *text) {
+  const size_t length = strlen(text->name);
+  return length > 2 && !strcmp(text->name + length - 2, ".h");
+}
+
+/* The key of all headers, which programs have in common: 100 KB that are digested once, and not for each program. */
+static const char *headers_key(TesiKernelState *state) {
+  TesiSha256 sha;
+  if (state->headers[0]) return state->headers;
+  tesi_sha256_init(&sha);
+  for (const TesiText *t = tesi_kernel_texts; t->name; t++)
+    if (is_header(t)) add_text(&sha, t->name), add_text(&sha, t->text);
+  tesi_sha256_hex(&sha, state->headers);
+  return state->headers;
+}
+
+/* Key: format, compiler and target, options in order, the headers, the file and tables.h. */
+static void make_key(TesiKernelState *state, const TesiCompilation *compilation, char key[65]) {
   TesiSha256 sha;
   char format[32];
   snprintf(format, sizeof format, "format %d", CACHE_FORMAT);
   tesi_sha256_init(&sha);
   add_text(&sha, format);
-  add_text(&sha, compiler);
+  add_text(&sha, state->description);
   for (const char *const *o = compilation->options; *o; o++) add_text(&sha, *o);
   add_text(&sha, "texts");
-  for (int i = 0; i < compilation->count; i++) {
+  add_text(&sha, headers_key(state));
+  for (int i = 0; i < OWN_TEXTS; i++) {
     add_text(&sha, compilation->texts[i].name);
     add_text(&sha, compilation->texts[i].text);
   }
@@ -48,14 +65,14 @@ static void make_key(const char *compiler, const TesiCompilation *compilation, c
 static TesStatus collect(TesContext *ctx, const TesiProgramDesc *desc, TesiText texts[TESI_TEXTS],
                          int *count) {
   TesStatus status = TES_OK;
-  int n = 2;
+  int n = OWN_TEXTS;
   texts[0] = (TesiText){desc->text ? desc->file : NULL, desc->text};
   texts[1] = (TesiText){"tables.h", desc->tables ? desc->tables : ""};
   for (const TesiText *t = tesi_kernel_texts; t->name; t++) {
-    const size_t length = strlen(t->name);
     if (!strcmp(t->name, desc->file)) texts[0] = *t;
-    if (length <= 2 || strcmp(t->name + length - 2, ".h") != 0) continue;
-    if (n == TESI_TEXTS) TES_FAIL(TES_INTERNAL, "there are more than %d headers of kernels", TESI_TEXTS - 2);
+    if (!is_header(t)) continue;
+    if (n == TESI_TEXTS)
+      TES_FAIL(TES_INTERNAL, "there are more than %d headers of kernels", TESI_TEXTS - OWN_TEXTS);
     texts[n++] = *t;
   }
   if (!texts[0].name) TES_FAIL(TES_INTERNAL, "there is no kernel file %s", desc->file);
@@ -83,7 +100,7 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
   *program = NULL;
   if (!state->description[0]) TES_TRY(table->describe(ctx, state->description, sizeof state->description));
   TES_TRY(collect(ctx, desc, texts, &compilation.count));
-  make_key(state->description, &compilation, key);
+  make_key(state, &compilation, key);
   for (TesiProgram *q = state->programs; q; q = q->next)
     if (!strcmp(q->key, key)) {
       *program = q;

@@ -77,7 +77,7 @@ struct TesiKernelTable {
 
 /* What a context asked of its device since it was opened. */
 typedef struct TesiCounts {
-  long long to_host, allocations, launches, graphs;
+  long long to_host, to_device, allocations, launches, graphs;
 } TesiCounts;
 
 /* Blocks of device memory that a context holds: devices do not tell the size of an address. */
@@ -99,7 +99,8 @@ typedef struct TesiKernelState {
   TesiBlocks blocks;
   void *partial;               /* device memory for the partial sums of reductions */
   TesiKernel vector[2][2][10]; /* vector kernels by precision of x, of y, and operation */
-  char description[128];
+  char description[128],
+      headers[65]; /* of the compiler; the key of the kernels' headers, empty before it is known */
 } TesiKernelState;
 
 void tesi_kernel_state_destroy(TesiKernelState *state);

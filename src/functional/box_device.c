@@ -10,12 +10,11 @@ static TesStatus send(TesiBoxDevice *b) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiAxis *axis = b->batches->box->axis;
-  size_t size = 2, at = 2;
+  size_t size = 0, at = 0;
   double *values = NULL;
   for (int d = 0; d < 3; d++) size += (size_t)axis[d].nodes + 2 * (size_t)axis[d].cells;
   TES_ALLOC(&values, size);
   TES_TRY(device->allocate(ctx, size * sizeof(double), &b->memory));
-  b->notes = b->memory;
   for (int d = 0; d < 3; d++) {
     const TesiAxis *a = &axis[d];
     b->nodes[d] = (double *)b->memory + at;

@@ -14,7 +14,6 @@ typedef struct TesiBoxDevice {
   TesContext *context;
   void *memory;
   const double *nodes[3], *ends[3], *widths[3]; /* device */
-  long long *notes;                             /* device: a value was not finite */
   TesiBatches *batches;                         /* points and basis */
 } TesiBoxDevice;
 

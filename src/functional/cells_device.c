@@ -35,7 +35,6 @@ TesStatus tesi_cells_device_create(const TesSpace *space, int q, TesiCellsDevice
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiCellsDevice *c = NULL;
-  const long long none = 0;
   *cells = NULL;
   TES_NEW(&c);
   c->context = ctx;
@@ -48,7 +47,6 @@ TesStatus tesi_cells_device_create(const TesSpace *space, int q, TesiCellsDevice
       tesi_upload(ctx, g->nodes, (size_t)(g->cells * g->cell_nodes * g->dim) * sizeof *g->nodes, &c->nodes));
   TES_TRY(tesi_upload(ctx, s->index, (size_t)(s->cells * s->cell_nodes) * sizeof *s->index, &c->index));
   TES_TRY(tesi_upload(ctx, s->mask, (size_t)s->cells * sizeof *s->mask, &c->mask));
-  TES_TRY(tesi_upload(ctx, &none, sizeof none, &c->notes));
   *cells = c;
   c = NULL;
 done:
@@ -60,7 +58,7 @@ void tesi_cells_device_destroy(TesiCellsDevice **cells) {
   TesiCellsDevice *c = *cells;
   if (!c) return;
   TesContext *ctx = c->context;
-  void **all[] = {&c->nodes, &c->index, &c->mask, &c->tables, &c->notes};
+  void **all[] = {&c->nodes, &c->index, &c->mask, &c->tables};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) tesi_context_device(ctx)->release(ctx, all[i]);
   tesi_batches_destroy(&c->batches);
   tesi_free(ctx, cells);

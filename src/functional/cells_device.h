@@ -10,7 +10,7 @@ enum { TESI_CELLS_THREADS = 128, TESI_CELLS_BLOCKS = 8192, TESI_CELLS_SHARED = 9
 typedef struct TesiCellsDevice {
   TesContext *context;
   TesiBatches *batches;
-  void *nodes, *index, *mask, *tables, *notes; /* device; notes: a value was not finite */
+  void *nodes, *index, *mask, *tables; /* device */
 } TesiCellsDevice;
 
 /* q points a direction. *cells NULL: an analytic map or a degree above 8, which kernels do not know. */

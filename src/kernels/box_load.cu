@@ -4,16 +4,18 @@
  *              cells in turn: f at the Gauss points, a thread a point, into shared memory, then one contraction a
  *              direction.
  *   tesk_lift  u <- f at the nodes of a face, a thread a node.
- * Values that are not finite are told by notes[0] = 1. For set-up: what f costs, 2 POINTS flops a point and
+ * The time is in `when`, where values that are not finite are told. What f costs, 2 POINTS flops a point and
  * direction, 16 bytes a node and cell.
  * Shared memory: B, points, weights, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
 #include "kernel.h"
 #include "tables.h"
 #include "box_points.h"
+#include "clock.h"
 
-TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes, (double)time) {
+TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
   TESK_SHARED(memory);
   double *B = memory, *point = B + POINTS * NODES, *w = point + POINTS, *values = w + POINTS, *other;
+  const double time = when->time;
   const int t = (int)threadIdx.x;
   long long cells = 1;
   int points = 1, nodes = 1;
@@ -36,7 +38,7 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes, (d
     for (int q = t; q < points; q += TESK_BOX_THREADS) {
       double x[3];
       const double weight = box_point(&box, at, q, point, w, x), value = tesk_f0(x[0], x[1], x[2], time);
-      if (!(value - value == 0)) notes[0] = 1;
+      if (!(value - value == 0)) when->refused = 1;
       values[q] = weight * value;
     }
     for (int d = 0; d < 3; d++) { /* inner: nodes of the directions before, outer: points of those after */
@@ -62,7 +64,8 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (long long *)notes, (d
   }
 }
 
-TESK_KERNEL(tesk_lift, 128, 1, (double *)u, (TeskFace)face, (long long *)notes, (double)time) {
+TESK_KERNEL(tesk_lift, 128, 1, (double *)u, (TeskFace)face, (TeskClock *)when) {
+  const double time = when->time;
   const long long count = face_nodes(&face);
   for (long long i = (long long)blockIdx.x * TESK_BOX_THREADS + threadIdx.x; i < count;
        i += (long long)gridDim.x * TESK_BOX_THREADS) {
@@ -70,7 +73,7 @@ TESK_KERNEL(tesk_lift, 128, 1, (double *)u, (TeskFace)face, (long long *)notes, 
     const double value =
         tesk_f0(face.x[0][node % face.nodes[0]], face.x[1][node / face.nodes[0] % face.nodes[1]],
                 face.x[2][node / face.nodes[0] / face.nodes[1]], time);
-    if (!(value - value == 0)) notes[0] = 1;
+    if (!(value - value == 0)) when->refused = 1;
     u[node] = value;
   }
 }

@@ -1,19 +1,21 @@
 /* Loads over mapped cells, in float64: b_i += int f phi_i. A block takes cells in turn: f (function number[cell] of
  * tesk_value() in "tables.h", -1: none) at the Gauss points, a thread a point, into shared memory, one contraction
  * a direction, hanging nodes back to those they are interpolated from, and atomic additions. Given nodes (index <
- * 0) get theirs if `given` says so. A value that is not finite is told by notes[0] = 1. For set-up: what f costs,
+ * 0) get theirs if `given` says so. The time is in `when`, where values that are not finite are told. What f costs,
  * the geometry (cells_points.h), 2 Q flops a point and direction, 12 bytes a node and cell.
  * Shared memory: tables, nodes of the geometry, two arrays of a cell's points.
  * nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: of cells_points.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "cells_points.h"
+#include "clock.h"
 
 TESK_KERNEL(tesk_load_cells, 128, 1, (double *)b, (const double *TESK_RESTRICT)nodes,
             (const int *TESK_RESTRICT)index, (const unsigned short *TESK_RESTRICT)mask,
             (const int *TESK_RESTRICT)number, (const double *TESK_RESTRICT)tables, (long long)cells,
-            (int)given, (long long *)notes, (double)time) {
+            (int)given, (TeskClock *)when) {
   TESK_SHARED(memory);
+  const double time = when->time;
   double *const B = memory, *const geometry_B = B + 2 * Q * N, *const geometry_G = geometry_B + Q * M,
                 *const W = geometry_G + Q * M, *const w = W + 2 * N * N, *const place = w + Q,
                 *const values = place + GEOMETRY_NODES * DIM, *const other = values + CELL_POINTS;
@@ -30,7 +32,7 @@ TESK_KERNEL(tesk_load_cells, 128, 1, (double *)b, (const double *TESK_RESTRICT)n
       double x[3], J[9], c[9];
       cells_point(place, geometry_B, geometry_G, p, x, J);
       const double value = tesk_value(f, x[0], x[1], x[2], time);
-      if (!(value - value == 0)) notes[0] = 1;
+      if (!(value - value == 0)) when->refused = 1;
       values[p] = cells_cofactors(J, c) * cells_weight(w, p) * value;
     }
     __syncthreads();

@@ -123,6 +123,10 @@ static TesStatus find_load(TesProblem *p, double time, TesVector *b) {
   if (it->moves || it->changes) TES_TRY(use_operators(p, it->sigma, time));
   if (it->load) return tes_vector_copy(it->load, 1, b);
   TES_TRY(use_operators(p, it->sigma, time));
+  if (it->data.load) {
+    TES_TRY(tesi_timed_data_at(p, time));
+    return tesi_load_plan_run(it->data.load, b);
+  }
   TES_TRY(set_numbers(p, time, it->sigma));
   TES_TRY(p->equation->load_all(p, it->whole, b));
   if (it->add_load) TES_TRY(it->add_load(it->add_load_user, p->space, b));
@@ -147,12 +151,23 @@ static TesStatus carry(void *user, const TesVector *x, TesVector *b) {
 
 static TesStatus subtract(void *user, double sigma, double time, const TesVector *x, TesVector *b) {
   TesProblem *p = user;
-  const TesStatus status = use_operators(p, sigma, time);
-  return status == TES_OK ? tes_operator_residual(p->in_time->whole, b, x, b) : status;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(use_operators(p, sigma, time));
+  TES_TRY(tes_operator_residual(p->in_time->whole, b, x, p->in_time->r));
+  TES_TRY(tes_vector_copy(p->in_time->r, 1, b));
+done:
+  return status;
 }
 
-/* x <- x with the boundary values of the time. */
+/* Boundary values are those of a time. */
+static TesStatus take_values(TesProblem *p, double time) {
+  return p->in_time->data.given ? tesi_timed_data_at(p, time) : tesi_problem_lift(p);
+}
+
+/* x <- x with these values. */
 static TesStatus give_values(const TesProblem *p, TesVector *x) {
+  if (p->in_time->data.given) return tesi_given_put(p->in_time->data.given, x);
   const TesStatus status = p->some_given ? tesi_problem_clear(p, x) : TES_OK;
   return status == TES_OK && p->lifted ? tes_vector_axpy(1, p->shift, x) : status;
 }
@@ -163,7 +178,10 @@ static TesStatus find_residual(const TesProblem *p, const TesVector *b, const Te
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(tes_operator_residual(p->in_time->whole, b, x, r));
-  if (p->some_given) TES_TRY(tesi_problem_clear(p, r));
+  if (p->in_time->data.given)
+    TES_TRY(tesi_given_clear(p->in_time->data.given, r));
+  else if (p->some_given)
+    TES_TRY(tesi_problem_clear(p, r));
   TES_TRY(tes_vector_norm(r, norm));
 done:
   return status;
@@ -205,7 +223,7 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
   TesSolveResult result = {0};
   TES_TRY(use_operators(p, sigma, time));
   TES_TRY(set_numbers(p, time, sigma));
-  TES_TRY(tesi_problem_lift(p));
+  TES_TRY(take_values(p, time));
   TES_TRY(give_values(p, x));
   TES_TRY(find_start(p, b, old, x, &tolerance));
   tesi_solver_set_tolerance(p->solver, fmin(fmax(tolerance, 1e-14), 1. / ONE_CYCLE));
@@ -217,6 +235,7 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
   it->sum.fractional_iterations = NAN;
   const TesStatus added = tes_vector_axpy(1, it->d, x);
   if (status == TES_OK) status = added;
+  status = tesi_timed_data_explain(p, time, status);
 done:
   return status;
 }
@@ -349,7 +368,7 @@ static TesStatus interpolate(TesProblem *p, const TesFunction *const *initial) {
     if (initial[c]) TES_TRY(tesi_function_at(initial[c], p->in_time->time, &now[c]));
   TES_TRY(now[0] ? tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u)
                  : tes_vector_fill(p->u, 0));
-  TES_TRY(tesi_problem_lift(p));
+  TES_TRY(take_values(p, p->in_time->time));
   TES_TRY(give_values(p, p->u));
 done:
   for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&now[c]);
@@ -374,6 +393,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(use_operators(p, it->sigma, it->time));
   TES_TRY(refuse_moving_tests(p));
   TES_TRY(create_carrier(p));
+  TES_TRY(tesi_timed_data_create(p));
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(
@@ -392,6 +412,7 @@ void tesi_in_time_destroy(TesProblem *p) {
   if (!it) return;
   for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&it->rate[c]);
   tesi_stepper_destroy(&it->stepper);
+  tesi_timed_data_destroy(p);
   tes_operator_destroy(&it->mass);
   tes_operator_destroy(&it->whole);
   tes_operator_destroy(&it->carrier);

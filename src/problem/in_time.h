@@ -4,6 +4,7 @@
 #ifndef TESI_IN_TIME_H
 #define TESI_IN_TIME_H
 
+#include "problem/in_time_data.h"
 #include "problem/problem.h"
 #include "time/stepper.h"
 
@@ -28,6 +29,7 @@ typedef struct TesiInTime {
   TesVector *r, *d;           /* residual and correction of a solve */
   TesVector *load;            /* F, where it is the same at all times; NULL: it is not, or is not known yet */
   bool timed;                 /* F depends on time */
+  TesiTimedData data;         /* on devices */
   bool moves, changes;        /* b does; a or c do: then the operator is that of the time operated */
   double operated;
   bool made;          /* the solver that stands is that of it->sigma */

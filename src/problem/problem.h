@@ -178,6 +178,11 @@ TesStatus tesi_problem_check_parts(const TesProblem *problem);
 TesStatus tesi_problem_create_right_hand_side(TesProblem *problem, const TesProblemDesc *desc);
 /* lifted and shift <- the boundary values, whose interpolation u_D is. */
 TesStatus tesi_problem_lift(TesProblem *problem);
+/* g on boundaries with fluxes, NULL where it is 0; [boundaries + 1], the caller's to free. */
+TesStatus tesi_problem_fluxes(const TesProblem *problem, const TesiNumbered *numbered, int component,
+                              const TesFunction ***flux);
+/* mark[length]: 1 + the boundary whose value a node has, 0: none; of problems of one component. */
+TesStatus tesi_problem_mark_given(const TesProblem *problem, double *mark);
 /* Form, operator, multigrid and solver of the problem's numbers, instead of those that are there. */
 TesStatus tesi_problem_create_solver(TesProblem *problem);
 /* What equations without a flow share: diffusion and reaction, f. */

@@ -4,11 +4,12 @@
 #include "operator/operator.h"
 #include "problem/problem.h"
 
-/* The problem's g of a component, on its boundaries with values or with fluxes; [boundaries + 1]. */
-static TesStatus pick(const TesProblem *p, int component, bool given, const TesFunction ***g) {
+/* The g of a component, on boundaries with values or with fluxes; [boundaries + 1]. */
+static TesStatus pick(const TesProblem *p, const TesiNumbered *numbered, int component, bool given,
+                      const TesFunction ***g) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const TesBoundary *boundary = p->numbered.boundary;
+  const TesBoundary *boundary = numbered->boundary;
   TES_ALLOC(g, tes_mesh_boundaries(p->mesh) + 1);
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     if (tesi_problem_given(p, i, component) == given) (*g)[i] = boundary[i].g[component];
@@ -19,6 +20,14 @@ done:
 static bool is_zero(const TesFunction *function) {
   double value;
   return !function || (tes_function_constant(function, &value) && value == 0);
+}
+
+TesStatus tesi_problem_fluxes(const TesProblem *p, const TesiNumbered *numbered, int component,
+                              const TesFunction ***flux) {
+  const TesStatus status = pick(p, numbered, component, false, flux);
+  for (int i = 0; status == TES_OK && i < tes_mesh_boundaries(p->mesh); i++)
+    if (is_zero((*flux)[i])) (*flux)[i] = NULL;
+  return status;
 }
 
 static TesStatus clear_component(const TesSpace *space, TesVector *v) {
@@ -67,9 +76,7 @@ TesStatus tesi_problem_load(const TesProblem *p, const TesFunction *const *f,
   TesLoadDesc load = {.space = p->space};
   const TesFunction **flux[TES_COMPONENTS] = {NULL};
   for (int c = 0; c < p->space->scalars; c++) {
-    TES_TRY(pick(p, c, false, &flux[c]));
-    for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
-      if (is_zero(flux[c][i])) flux[c][i] = NULL;
+    TES_TRY(tesi_problem_fluxes(p, &p->numbered, c, &flux[c]));
     load.f[c] = f[c], load.material_f[c] = material_f[c], load.g[c] = flux[c];
   }
   TES_TRY(all ? tesi_functional_load_all(&load, true, b) : tes_functional_load(&load, b));
@@ -141,12 +148,37 @@ static TesStatus lift_component(const TesProblem *p, int component, const TesFun
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesFunction **g = NULL;
-  TES_TRY(pick(p, component, true, &g));
+  TES_TRY(pick(p, &p->numbered, component, true, &g));
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     if (!g[i] && tesi_problem_given(p, i, component)) g[i] = zero;
   TES_TRY(lift(p, p->space->part[component], g, u));
 done:
   tesi_free(ctx, &g);
+  return status;
+}
+
+TesStatus tesi_problem_mark_given(const TesProblem *p, double *mark) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int names = tes_mesh_boundaries(p->mesh);
+  const TesFunction **g = NULL;
+  TesFunction **number = NULL;
+  TesVector *v = NULL;
+  TES_ALLOC(&g, names + 1);
+  TES_ALLOC(&number, names + 1);
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &v));
+  for (int i = 0; i < names; i++) {
+    if (!tesi_problem_given(p, i, 0)) continue;
+    TES_TRY(tes_function_create_constant(ctx, i + 1, &number[i]));
+    g[i] = number[i];
+  }
+  TES_TRY(lift(p, p->space->part[0], g, v));
+  TES_TRY(tes_vector_get(v, mark));
+done:
+  for (int i = 0; number && i < names; i++) tes_function_destroy(&number[i]);
+  tesi_free(ctx, &number);
+  tesi_free(ctx, &g);
+  tes_vector_destroy(&v);
   return status;
 }
 

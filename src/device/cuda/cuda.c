@@ -75,6 +75,7 @@ done:
 static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
+  s->kernels.counts.to_device++;
   CU(s, context_set(s->context));
   CU(s, to_device(address_of(device), host, bytes, s->stream));
   CU(s, stream_synchronize(s->stream));

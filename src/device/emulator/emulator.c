@@ -68,6 +68,7 @@ done:
 
 static TesStatus to_device(TesContext *ctx, void *device, const void *host, size_t bytes) {
   const TesStatus status = refuse_in_recording(ctx, "a copy to the device");
+  state_of(ctx)->kernels.counts.to_device++;
   if (status == TES_OK) memcpy(device, host, bytes);
   return status;
 }

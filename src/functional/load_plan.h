@@ -1,0 +1,17 @@
+/* Loads by kernels (src/kernels/box_load.cu, cells_load.cu), prepared once: a run is launches and nothing else, so that
+ * it can be recorded; the time is that of a clock in device memory (device_text.h). */
+#ifndef TESI_LOAD_PLAN_H
+#define TESI_LOAD_PLAN_H
+
+#include "functional/functional.h"
+
+typedef struct TesiLoadPlan TesiLoadPlan;
+
+/* Rows of given values get their part if `given`, on boxes always. *plan stays NULL where the host must do it: a
+ * function without text, a high degree, a flux on a boundary with values, on forests a flux that depends on time. */
+TesStatus tesi_load_plan_create(const TesiLoad *desc, bool given, void *clock, TesiLoadPlan **plan);
+void tesi_load_plan_destroy(TesiLoadPlan **plan);
+/* b <- the load at the clock's time. */
+TesStatus tesi_load_plan_run(const TesiLoadPlan *plan, TesVector *b);
+
+#endif

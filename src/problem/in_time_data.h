@@ -1,0 +1,25 @@
+/* The data of a problem in time on a device: loads and boundary values whose kernels take the time from device memory,
+ * made once, so that a step evaluates nothing on the host, allocates nothing and can be recorded. */
+#ifndef TESI_IN_TIME_DATA_H
+#define TESI_IN_TIME_DATA_H
+
+#include "functional/given_device.h"
+#include "functional/load_plan.h"
+#include "problem/problem.h"
+
+/* What is NULL is done by the host, or not needed; clock NULL: all. */
+typedef struct TesiTimedData {
+  void *clock;
+  TesiLoadPlan *load; /* F of all rows, where it depends on time */
+  TesiGiven *given;   /* the nodes with values */
+} TesiTimedData;
+
+/* Of a problem whose operators are there; one component, continuous elements, one rank. */
+TesStatus tesi_timed_data_create(TesProblem *problem);
+void tesi_timed_data_destroy(TesProblem *problem);
+/* The time of what is queued from now on. */
+TesStatus tesi_timed_data_at(const TesProblem *problem, double time);
+/* After a solve that ended with `outcome`, not a number: tells which function is none, where one is. */
+TesStatus tesi_timed_data_explain(TesProblem *problem, double time, TesStatus outcome);
+
+#endif

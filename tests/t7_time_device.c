@@ -1,0 +1,151 @@
+/* Run: ctest -R t7_time_device. Steps in time on devices with kernels beside those of the host, and what a step asks of
+ * the device: no memory, and no more numbers than are told. */
+#include <string.h>
+#include "device/kernel.h"
+#include "time_testing.h"
+
+static TesContext *host;
+
+enum { STEPS = 6 };
+
+/* Transport or (no velocity) heat on the square: values on all sides but for a flux at the top, where `flux`. */
+typedef struct Case {
+  TesMeshKind kind;
+  int degree, cells;
+  TesTimeMethod method;
+  bool velocity, flux, priorities;
+  TesMethod solver;
+  const char *f, *g;
+} Case;
+
+static const char *const source = "sin(3*t)*(1 + x) + y", *const value = "cos(2*t) + x*y*t";
+
+static TesStatus create(TesContext *ctx, const Case *c, TesProblem **problem) {
+  TesMesh *mesh;
+  TesFunction *a = expression(ctx, "0.1"), *b = expression(ctx, "-1"),
+              *f = expression(ctx, c->f ? c->f : source), *g = expression(ctx, c->g ? c->g : value),
+              *other = expression(ctx, "1 + t"),
+              *flux = expression(ctx, c->kind == TES_MESH_BOX ? "x*t" : "x");
+  const TesBoundary boundary[] = {
+      {.g = {g}},
+      {.name = "left", .g = {other}, .priority = c->priorities ? -1 : 0},
+      {.name = "top", .condition = c->flux ? TES_NEUMANN : TES_DIRICHLET, .g = {c->flux ? flux : other}}};
+  assert_true(make_mesh(ctx, c->kind, c->cells, &mesh));
+  const TesStatus status =
+      tes_problem_create(ctx,
+                         &(TesProblemDesc){.equation = TES_TRANSPORT,
+                                           .mesh = mesh,
+                                           .degree = c->degree,
+                                           .stabilization = TES_STREAMLINE_NONE,
+                                           .data = {.a = a, .b = {NULL, c->velocity ? b : NULL}, .f = {f}},
+                                           .boundary = boundary,
+                                           .boundaries = 3,
+                                           .time = {.end = 0.6, .step = 0.6 / STEPS, .method = c->method},
+                                           .solver = {.tolerance = 1e-11, .method = c->solver}},
+                         problem);
+  TesFunction **all[] = {&a, &b, &f, &g, &other, &flux};
+  for (int i = 0; i < 6; i++) tes_function_destroy(all[i]);
+  tes_mesh_destroy(&mesh);
+  return status;
+}
+
+/* The solution after all steps, the caller's to free; *length, and what the last step asked for. */
+static double *run(TesContext *ctx, const Case *c, int64_t *length, TesiCounts *last) {
+  TesProblem *problem;
+  TesSolveResult result;
+  TesiCounts before = {0};
+  const TesiKernelState *state = tesi_has_kernels(ctx) ? tesi_context_device_state(ctx) : NULL;
+  assert_ok(ctx, create(ctx, c, &problem));
+  for (int i = 0; i < STEPS; i++) {
+    if (state) before = state->counts;
+    assert_ok(ctx, tes_problem_step(problem, &result));
+  }
+  if (state)
+    *last = (TesiCounts){.to_host = state->counts.to_host - before.to_host,
+                         .to_device = state->counts.to_device - before.to_device,
+                         .allocations = state->counts.allocations - before.allocations,
+                         .launches = state->counts.launches - before.launches,
+                         .graphs = state->counts.graphs - before.graphs};
+  const TesVector *u = tes_problem_solution(problem);
+  *length = tes_vector_length(u);
+  double *values = malloc((size_t)*length * sizeof *values);
+  assert_ok(ctx, tes_vector_get(u, values));
+  tes_problem_destroy(&problem);
+  return values;
+}
+
+static void compare(TesContext *ctx, const Case *c) {
+  TesiCounts counts = {0};
+  int64_t n, m;
+  double *expected = run(host, c, &n, NULL), *got = run(ctx, c, &m, &counts);
+  assert_int_equal(n, m);
+  for (int64_t i = 0; i < n; i++)
+    if (!(fabs(got[i] - expected[i]) <= 1e-9))
+      fail_msg("node %lld of degree %d: %.17g, expected %.17g", (long long)i, c->degree, got[i], expected[i]);
+  if (counts.allocations) fail_msg("a step allocates %lld times", counts.allocations);
+  free(expected), free(got);
+}
+
+static void test_as_on_the_host(void **state) {
+  static const char *const devices[] = {"emulator", "cuda"};
+  static const Case cases[] = {
+      {TES_MESH_BOX, 1, 8, TES_TIME_BACKWARD_EULER, true, false, false, TES_METHOD_AUTO, NULL, NULL},
+      {TES_MESH_BOX, 2, 4, TES_TIME_BDF2, true, true, true, TES_METHOD_AUTO, NULL, NULL},
+      {TES_MESH_BOX, 4, 3, TES_TIME_CRANK_NICOLSON, true, true, false, TES_METHOD_AUTO, NULL, NULL},
+      {TES_MESH_BOX, 3, 4, TES_TIME_SDIRK2, false, true, false, TES_METHOD_AUTO, NULL, NULL},
+      {TES_MESH_BOX, 2, 5, TES_TIME_BDF3, false, true, true, TES_METHOD_DIRECT, NULL, NULL},
+      {TES_MESH_BOX, 1, 8, TES_TIME_BACKWARD_EULER, false, false, false, TES_METHOD_CG, NULL, "1 + x"},
+      {TES_MESH_FOREST, 2, 2, TES_TIME_BDF2, true, true, true, TES_METHOD_AUTO, NULL, NULL},
+      {TES_MESH_FOREST, 3, 2, TES_TIME_CRANK_NICOLSON, false, false, false, TES_METHOD_AUTO, "x", NULL},
+  };
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    TesContext *ctx = test_device(devices[d]);
+    for (size_t i = 0; ctx && i < sizeof cases / sizeof *cases; i++)
+      if (cases[i].kind == TES_MESH_BOX || tes_has_part("p4est")) compare(ctx, &cases[i]);
+    if (ctx) tes_context_destroy(&ctx);
+  }
+}
+
+/* Kernels see that a value is none; the host says which. */
+static void test_values_that_are_none(void **state) {
+  static const Case cases[] = {
+      {TES_MESH_BOX, 2, 4, TES_TIME_BACKWARD_EULER, true, false, false, TES_METHOD_AUTO, "sqrt(0.25 - t)",
+       NULL},
+      {TES_MESH_BOX, 2, 4, TES_TIME_BACKWARD_EULER, true, false, false, TES_METHOD_AUTO, NULL,
+       "sqrt(0.25 - t)"},
+  };
+  TesContext *ctx = test_device("emulator");
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    TesProblem *problem;
+    TesSolveResult result;
+    assert_ok(ctx, create(ctx, &cases[i], &problem));
+    assert_ok(ctx, tes_problem_step(problem, &result));
+    assert_ok(ctx, tes_problem_step(problem, &result));
+    assert_int_equal(tes_problem_step(problem, &result), TES_NAN);
+    if (!strstr(tes_context_message(ctx), "sqrt(0.25 - t)"))
+      fail_msg("it says '%s'", tes_context_message(ctx));
+    tes_context_clear(ctx);
+    tes_problem_destroy(&problem);
+  }
+  tes_context_destroy(&ctx);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  return tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0) != TES_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  const size_t left = tes_context_memory(host);
+  tes_context_destroy(&host);
+  return left != 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_on_the_host),
+                                     cmocka_unit_test(test_values_that_are_none)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
