@@ -280,6 +280,7 @@ static TesStatus run(Solve *s) {
 static void release(Solve *s) {
   solve_free_files(s);
   solve_free_outputs(s);
+  solve_free_samples(s);
   free(s->residuals);
   free((double *)s->balance.flux), free((const char **)s->balance.boundary);
   tes_vector_destroy(&s->guess);

@@ -22,6 +22,7 @@ typedef struct SolveOptions {
 /* What the case wants to be told of the solution; arrays as long as those of the case. */
 typedef struct SolveOutputs {
   bool known;
+  int step; /* in time: the step that they are of */
   int fields;
   const char *field[TES_PROBLEM_FIELDS];
   double *point, *moved, *value; /* [points][fields], [points], [values] */
@@ -37,6 +38,14 @@ typedef struct SolveInTime {
   double written; /* when the last checkpoint was */
   FILE *series;
 } SolveInTime;
+
+/* Values of steps since a time, for output.average. */
+typedef struct SolveSamples {
+  size_t count, room;
+  double *row; /* [count][1 + values]: time, values */
+  int statistics;
+  TesReportStatistic *statistic; /* [statistics] */
+} SolveSamples;
 
 /* All that one solve knows; the report is made from it. Problems of adaptive steps are gone by then: what it needs
  * of them is kept here. */
@@ -65,6 +74,7 @@ typedef struct Solve {
   const char *vtu; /* written */
   char *png;       /* the same */
   SolveOutputs outputs;
+  SolveSamples samples;
   /* Of the last step; levels finest first. */
   TesReportLevel levels[SOLVE_LEVELS];
   int level_count;
@@ -125,6 +135,11 @@ TesStatus solve_find_numbers(Solve *s, const TesProblem *problem);
 TesStatus solve_find_outputs(Solve *s, const TesProblem *problem);
 void solve_print_outputs(const Solve *s);
 void solve_free_outputs(Solve *s);
+/* Of output.average (solve_statistics.c): the values after a step; what is told of all. */
+TesStatus solve_add_sample(Solve *s, const TesProblem *problem);
+TesStatus solve_find_statistics(Solve *s);
+void solve_print_statistics(const Solve *s);
+void solve_free_samples(Solve *s);
 /* Replaces the mesh of the case by that of the checkpoint, and takes its solution as the start. */
 TesStatus solve_restart(Solve *s);
 void solve_free_files(Solve *s);

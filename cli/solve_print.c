@@ -277,6 +277,7 @@ void solve_print_outcome(const Solve *s) {
     solve_log(s, TES_LOG_INFO, "balance   in %.6g + sources %.6g = out %.6g + stored %.6g, but for %.1e",
               s->balance.in, s->balance.sources, s->balance.out, s->balance.stored, s->balance.defect);
   solve_print_outputs(s);
+  solve_print_statistics(s);
   if (s->vtu) solve_log(s, TES_LOG_INFO, "written   %s", s->vtu);
   if (s->png) solve_log(s, TES_LOG_INFO, "written   %s", s->png);
 }

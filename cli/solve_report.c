@@ -61,6 +61,7 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
   for (int i = 0; i < c->values; i++) values[i] = (TesReportValue){c->value[i].name, o->value[i]};
   for (int i = 0; i < o->lines; i++) lines[i] = c->line[i].file;
   report->points = points, report->point_count = c->points;
+  report->statistics = s->samples.statistic, report->statistic_count = s->samples.statistics;
   report->values = values, report->value_count = c->values;
   report->lines = lines, report->line_count = o->lines;
 }

@@ -202,7 +202,8 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
     print_step(s, &info, &result);
     if (info.step == info.steps && info.time < s->input->problem.time.end - info.dt / 2)
       solve_log(s, TES_LOG_INFO, "          a steady state, as time.steady says");
-    status = write_outputs(s, problem, result.iterations);
+    status = solve_add_sample(s, problem);
+    if (status == TES_OK) status = write_outputs(s, problem, result.iterations);
   }
   return status;
 }
@@ -211,6 +212,7 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = solve_find_errors(s, problem);
   if (status == TES_OK) status = solve_keep_balance(s, problem);
   if (status == TES_OK && s->outcome != TES_NAN) status = solve_find_outputs(s, problem);
+  if (status == TES_OK) status = solve_find_statistics(s);
   if (s->in_time.series && fclose(s->in_time.series) != 0 && status == TES_OK) status = tell_failure(s);
   s->in_time.series = NULL;
   return status;
@@ -225,6 +227,8 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   solve_print_solver(s, problem);
   solve_log(s, TES_LOG_INFO, "     step           time  iterations   residual    seconds  to go");
   if (s->checkpoint) status = tes_problem_read(problem, s->checkpoint);
+  if (s->checkpoint && s->input->average && tes_problem_info(problem).time > s->input->average_from)
+    solve_log(s, TES_LOG_WARNING, "warning: output.average: values are those since the restart");
   s->solve_started = s->in_time.written = solve_now();
   if (status == TES_OK) status = make_steps(s, problem);
   if (s->solved) solve_keep_solver(s, problem);

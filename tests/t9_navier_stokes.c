@@ -92,9 +92,41 @@ static void steps_that_fail_end_with_a_sentence(void **state) {
   assert_output("lets more in than out: its net flux is -1");
 }
 
+/* A plate over a fluid moves as 3 + sin(2 pi 2.5 t): ten periods since t = 1. */
+static void values_are_averaged(void **state) {
+  (void)state;
+  FILE *file = fopen("b.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: navier_stokes\n"
+        "mesh: {box: {cells: [3, 3], periodic: x}}\n"
+        "space: {degree: 2}\n"
+        "data: {f: [0, 0]}\n"
+        "boundary: {top: {velocity: [\"3 + sin(2*pi*2.5*t)\", 0]}}\n"
+        "time: {end: 5, step: 0.01}\n"
+        "output:\n"
+        "  values: {top: {mean: top, of: u}, one: {mean: domain, of: 1}}\n"
+        "  average: {from: 1}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  const int code = run("solve b.yaml --quiet --device cpu --json b.json");
+  if (code == 3) skip(); /* no forests */
+  assert_int_equal(code, 0);
+  cJSON *json = read_json("b.json");
+  const cJSON *all = cJSON_GetObjectItem(json, "statistics"), *top = cJSON_GetObjectItem(all, "top"),
+              *one = cJSON_GetObjectItem(all, "one");
+  assert_near(number_of(top, "mean"), 3, 1e-6);
+  assert_near(number_of(top, "rms"), sqrt(0.5), 1e-3);
+  assert_near(number_of(top, "min"), 2, 1e-10);
+  assert_near(number_of(top, "max"), 4, 1e-10);
+  assert_near(number_of(top, "frequency"), 2.5, 1e-3);
+  assert_near(number_of(one, "mean"), 1, 1e-12);
+  assert_true(cJSON_IsNull(cJSON_GetObjectItem(one, "frequency")));
+  cJSON_Delete(json);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(runs_tell_of_the_flow),
-                                     cmocka_unit_test(restarts_give_the_same_bytes),
-                                     cmocka_unit_test(steps_that_fail_end_with_a_sentence)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(runs_tell_of_the_flow), cmocka_unit_test(values_are_averaged),
+      cmocka_unit_test(restarts_give_the_same_bytes), cmocka_unit_test(steps_that_fail_end_with_a_sentence)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

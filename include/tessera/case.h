@@ -67,6 +67,8 @@ typedef struct TesCase {
   bool adaptive;
   TesAdaptDesc adapt;                     /**< where it is adaptive */
   char *vtu, *json, *checkpoint, *series; /**< output files, relative to the working folder; NULL: none */
+  bool average;                           /**< values and fields are averaged over time, */
+  double average_from;                    /**< from this time on */
   TesCaseEvery vtu_every, series_every, checkpoint_every;
   int points, lines, values;
   TesCasePoint *point; /**< [points] */

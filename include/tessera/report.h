@@ -59,6 +59,13 @@ typedef struct TesReportValue {
   const char *name;
   double value;
 } TesReportValue;
+/** A value since a time: `statistics` {NAME: {`mean`, `rms`, `min`, `max`, `frequency`}}. */
+typedef struct TesReportStatistic {
+  const char *name;
+  double mean, rms; /**< rms: of the distance from the mean */
+  double min, max;
+  double frequency; /**< that of largest power; NaN (null): the value does not oscillate */
+} TesReportStatistic;
 /** Elasticity: `balance` {`load`, `reaction`, `defect`}, lists by direction: all loads, what supports do to the body,
  *  and their sum. */
 typedef struct TesReportForces {
@@ -137,6 +144,8 @@ typedef struct TesReport {
   int point_count;
   const TesReportValue *values; /**< `values` {NAME: number} [value_count] */
   int value_count;
+  const TesReportStatistic *statistics; /**< `statistics` [statistic_count] */
+  int statistic_count;
   const char *vtu;          /**< `vtu`: the file that was written */
   const char *const *lines; /**< `lines` [line_count]: the files that were written */
   int line_count;

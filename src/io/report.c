@@ -228,6 +228,22 @@ static void put_values(Writer *w, const TesReport *r) {
   put(w, w->root, "values", values);
 }
 
+static void put_statistics(Writer *w, const TesReport *r) {
+  if (!r->statistic_count) return;
+  cJSON *statistics = cJSON_CreateObject();
+  for (int i = 0; i < r->statistic_count; i++) {
+    const TesReportStatistic *s = &r->statistics[i];
+    cJSON *of = cJSON_CreateObject();
+    put(w, of, "mean", number(s->mean));
+    put(w, of, "rms", number(s->rms));
+    put(w, of, "min", number(s->min));
+    put(w, of, "max", number(s->max));
+    put(w, of, "frequency", number(s->frequency));
+    put(w, statistics, s->name, of);
+  }
+  put(w, w->root, "statistics", statistics);
+}
+
 static void put_texts(Writer *w, const char *name, int count, const char *const *texts) {
   if (!count) return;
   cJSON *array = cJSON_CreateArray();
@@ -262,6 +278,7 @@ static void put_all(Writer *w, const TesReport *r) {
   put_texts(w, "warnings", r->warning_count, r->warnings);
   put_points(w, r);
   put_values(w, r);
+  put_statistics(w, r);
   put_text(w, "vtu", r->vtu);
   put_text(w, "png", r->png);
   put_texts(w, "lines", r->line_count, r->lines);

@@ -406,6 +406,11 @@ const TesiKey tesi_case_keys[] = {
    .help = "its name"},
   {.path = "output.series.every", .type = TESI_KEY_EVERY, .target = AT(c.series_every), .fallback_note = "1",
    .help = "how often"},
+  {.path = "output.average", .type = TESI_KEY_MAP, .fallback_note = "none",
+   .help = "in time: mean, rms, least, largest and main frequency of output.values over all steps; navier_stokes "
+     "with element q: also means of the fields and of their squares"},
+  {.path = "output.average.from", .type = TESI_KEY_NUMBER, .target = AT(c.average_from), ANY, .required = true,
+   .help = "the time when they begin"},
   {.path = "output.checkpoint", .type = TESI_KEY_FILE, .target = AT(c.checkpoint), .fallback_note = "none",
    .map_too = true,
    .help = "mesh and solution, after each step of an adaptive solve, as HDF5, with which `tessera solve "

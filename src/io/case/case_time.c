@@ -12,13 +12,24 @@ static TesStatus refuse(TesiCaseReader *r, const char *path, const char *why) {
 
 static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
   static const char *const keys[] = {"data.initial",     "solver.guess",  "solver.tolerance_of",
-                                     "output.vtu.every", "output.series", "output.checkpoint.every"};
+                                     "output.vtu.every", "output.series", "output.checkpoint.every",
+                                     "output.average"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     TES_TRY(refuse(r, keys[i], "belongs to problems in time, that is, with `time`"));
 done:
   return status;
+}
+
+static TesStatus check_average(TesiCaseReader *r) {
+  TesCase *c = &r->draft.c;
+  const int row = tesi_case_row("output.average.from");
+  c->average = given(r, "output.average") && r->node[row];
+  if (!c->average || !r->node[tesi_case_row("time.end")] || c->average_from < c->problem.time.end)
+    return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "expected less than time.end, %g, got %g", c->problem.time.end,
+                         c->average_from);
 }
 
 /* Exactly one of step, cfl and tolerance; flows do without, and have no tolerance. */
@@ -94,6 +105,7 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
                "poisson and stokes are steady: `time` belongs to transport, elasticity and navier_stokes"));
     goto done;
   }
+  TES_TRY(check_average(r));
   TES_TRY(check_lengths(r, flow));
   TES_TRY(check_method(r, elastic));
   if (elastic) TES_TRY(refuse(r, "time.cfl", "belongs to navier_stokes and transport"));
