@@ -1,9 +1,9 @@
 /* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
- * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg), patch smoothers,
- * cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised degree and one beyond. One
- * line a kernel: target, kernel, options, registers, stack, spill stores and loads in bytes. The exit status is
- * 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
+ * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, elasticity),
+ * patch smoothers, cell patches and transfers, in 2D and 3D, float64 and float32; --all: every specialised
+ * degree and one beyond. One line a kernel: target, kernel, options, registers, stack, spill stores and loads in
+ * bytes. The exit status is 1 when a kernel spills that promises not to (see promises()), 3 without NVRTC. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -177,6 +177,45 @@ done:
   return status;
 }
 
+/* Elasticity: numbers at points and once a cell, with and without a mass and hanging nodes. */
+static TesStatus compile_elastic(TesContext *ctx, const Job *job) {
+  TesStatus status = TES_OK;
+  TesMesh *mesh[2] = {NULL};
+  TesSpace *space[2] = {NULL};
+  TesFunction *mu = NULL, *corner = NULL;
+  TesOperator *op[2] = {NULL};
+  TES_TRY(tes_function_create_expression(ctx, "1 + x", &mu));
+  TES_TRY(tes_function_create_expression(ctx, "0.1 - x", &corner));
+  const TesTermDesc varying[] = {{.term = TES_TERM_STRAIN, .a = {.all = mu}}, {.term = TES_TERM_GRAD_DIV}},
+                    constant[] = {
+                        {.term = TES_TERM_STRAIN}, {.term = TES_TERM_GRAD_DIV}, {.term = TES_TERM_MASS}};
+  for (int i = 0; i < 2; i++) {
+    const TesMeshDesc desc = {.kind = i ? TES_MESH_BOX : TES_MESH_FOREST,
+                              .dim = job->dim,
+                              .cells = {2, 2, 2},
+                              .refine_where = i ? NULL : corner};
+    const TesStatus made = tes_mesh_create(ctx, &desc, &mesh[i]);
+    if (made == TES_MISSING) continue; /* a build without trees */
+    TES_TRY(made);
+    TES_TRY(tes_space_create(
+        ctx, &(TesSpaceDesc){.mesh = mesh[i], .degree = job->degree, .components = job->dim}, &space[i]));
+    TES_TRY(tes_operator_create(ctx,
+                                &(TesOperatorDesc){.space = space[i],
+                                                   .form = {i ? 3 : 2, i ? constant : varying, 0},
+                                                   .precision = job->precision},
+                                &op[i]));
+  }
+done:
+  for (int i = 0; i < 2; i++) {
+    tes_operator_destroy(&op[i]);
+    tes_space_destroy(&space[i]);
+    tes_mesh_destroy(&mesh[i]);
+  }
+  tes_function_destroy(&mu);
+  tes_function_destroy(&corner);
+  return status;
+}
+
 static Job jobs[512];
 static int job_count, next_job;
 
@@ -200,6 +239,7 @@ static void *work(void *unused) {
     if (status == TES_OK) status = compile_mapped(ctx, job);
     if (status == TES_OK && job->degree <= (job->dim == 3 ? 4 : 8)) status = compile_stokes(ctx, job);
     if (status == TES_OK) status = compile_broken(ctx, job);
+    if (status == TES_OK && job->degree <= 8) status = compile_elastic(ctx, job);
     if (status != TES_OK) {
       fprintf(stderr, "%s %dD degree %d: %s\n%s", job->target, job->dim, job->degree,
               tes_context_message(ctx), tes_context_trace(ctx));

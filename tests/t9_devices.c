@@ -25,7 +25,10 @@ static const struct {
   const char *name, *small; /* options that make it small */
 } cases[] = {
     {"ball", "--set mesh.refine=0 --set mesh.refine_times=1 --set space.degree=1"},
+    {"cantilever", "--set mesh.box.cells=[4,2,2] --set solver.precision=double"},
     {"cavity-explicit", "--set mesh.box.cells=[4,4,6] --set time.end=0.01"},
+    {"elastic-cube", "--set mesh.box.cells=[4,4,4] --set time.end=0.00125"},
+    {"elastic-plate", "--set mesh.refine=2 --set space.degree=2"},
     {"fichera", STEPS("2") " --set space.degree=1 --set solver.precision=double"},
     {"graded", "--set mesh.box.cells=[4,2] --set mesh.box.spacing.y=[0,0.3,1] --set space.degree=3"},
     {"heat", "--set mesh.box.cells=[4,4] --set time.end=0.1"},

@@ -28,6 +28,7 @@ t4_mapped_ladder 2 3 1 4
 t4_mapped_cuts 3 2 4,6 1 13,14
 t4_forest_kernels 3 2 4 1 7 8
 t4_transport_kernels 3 2 4 1 7 8
+t4_elasticity_kernels 3 2 1 4 7 8
 t4_assembled 2 1 3 4-6
 t5_forest_kernels 3 2 4 1 7 8
 t5_cell_patch_kernels 3 2 4 1 7 8

@@ -59,4 +59,17 @@ TESK_DEVICE void interpolated_at(const Node *n, const double *own, int point, do
   }
 }
 
+/* The diagonal entry of a node, own: [6][Q][N], with the factors M[7][POINTS] of the cell: G packed, then the mass. */
+TESK_DEVICE double interpolated_entry(const Node *n, const double *own, const double *M) {
+  double sum = 0;
+  for (int point = 0; point < POINTS; point++) {
+    double g[4];
+    interpolated_at(n, own, point, g);
+    for (int c = 0; c < DIM && STIFFNESS; c++)
+      for (int e = c; e < DIM; e++) sum += (c == e ? 1 : 2) * M[packed(c, e) * POINTS + point] * g[c] * g[e];
+    if (MASS) sum += M[6 * POINTS + point] * g[3] * g[3];
+  }
+  return sum;
+}
+
 #endif

@@ -11,19 +11,6 @@
 #include "hanging_points.h"
 
 #if HANGING
-/* M[7][POINTS]: the factors of the cell. */
-TESK_DEVICE double interpolated_entry(const Node *n, const double *own, const double *M) {
-  double sum = 0;
-  for (int point = 0; point < POINTS; point++) {
-    double g[4];
-    interpolated_at(n, own, point, g);
-    for (int c = 0; c < DIM && STIFFNESS; c++)
-      for (int e = c; e < DIM; e++) sum += (c == e ? 1 : 2) * M[packed(c, e) * POINTS + point] * g[c] * g[e];
-    if (MASS) sum += M[6 * POINTS + point] * g[3] * g[3];
-  }
-  return sum;
-}
-
 /* Replaces the entries of hanging nodes. own: [2][Q][N] of the cell's functions, of those interpolated in lower
  * children, in upper ones. */
 TESK_DEVICE void at_hanging_nodes(const TeskMapped *a, long long cell, const double *own, double *M,

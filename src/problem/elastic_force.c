@@ -42,11 +42,24 @@ done:
   return status;
 }
 
-/* y += alpha u of a component. */
-static void add_springs(const TesProblem *p, int component, TesVector *y) {
+/* y += alpha u of a component, at given nodes too; on the host. */
+static TesStatus add_springs(const TesProblem *p, int component, TesVector *y) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
   const TesiElasticity *e = tesi_elasticity_of(p->op);
-  const TesVector u = tesi_space_range(p->space, p->u, component);
-  if (e->springs[component]) tesi_robin_add(e->springs[component], TES_DOUBLE, 1, true, u.data, y->data);
+  const TesVector of_u = tesi_space_range(p->space, p->u, component);
+  double *u = NULL, *values = NULL;
+  if (!e->springs[component]) return TES_OK;
+  TES_ALLOC(&u, y->length);
+  TES_ALLOC(&values, y->length);
+  TES_TRY(tes_vector_get(&of_u, u));
+  TES_TRY(tes_vector_get(y, values));
+  tesi_robin_add(e->springs[component], TES_DOUBLE, 1, true, u, values);
+  TES_TRY(tes_vector_set(y, values));
+done:
+  tesi_free(ctx, &u);
+  tesi_free(ctx, &values);
+  return status;
 }
 
 /* residual <- K u + springs - F of a component; springs not where the boundary has some itself. */
@@ -61,7 +74,7 @@ static TesStatus find_residual(const TesProblem *p, int component, int boundary,
   TES_TRY(apply_whole(p, whole));
   const TesVector part = tesi_space_range(p->space, whole, component);
   TES_TRY(tes_vector_copy(&part, 1, residual));
-  if (!own) add_springs(p, component, residual);
+  if (!own) TES_TRY(add_springs(p, component, residual));
   TES_TRY(load_whole(p, component, boundary, load));
   TES_TRY(tes_vector_axpy(-1, load, residual));
 done:
@@ -76,17 +89,22 @@ TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction
   const TesSpace *part = p->space->part[direction];
   const TesValue on = {.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = boundary};
   TesVector *residual = NULL, *weight = NULL;
-  double most = 0;
+  double *w = NULL, *r = NULL, most = 0;
   TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &residual));
   TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &weight));
   TES_TRY(find_residual(p, direction, boundary, residual));
   TES_TRY(tesi_functional_weights(part, &on, weight));
-  const double *w = weight->data, *r = residual->data;
+  TES_ALLOC(&w, part->length);
+  TES_ALLOC(&r, part->length);
+  TES_TRY(tes_vector_get(weight, w));
+  TES_TRY(tes_vector_get(residual, r));
   for (int64_t i = 0; i < part->length; i++) most = fmax(most, fabs(w[i]));
   *force = 0;
   for (int64_t i = 0; i < part->length; i++)
     if (fabs(w[i]) > 1e-13 * most) *force += r[i];
 done:
+  tesi_free(ctx, &w);
+  tesi_free(ctx, &r);
   tes_vector_destroy(&residual);
   tes_vector_destroy(&weight);
   return status;
@@ -98,17 +116,23 @@ static TesStatus find_totals(const TesProblem *p, int component, double *load, d
   const TesiElasticity *e = tesi_elasticity_of(p->op);
   const int64_t first = p->space->part_first[component], end = p->space->part_first[component + 1];
   TesVector *v = NULL;
+  double *values = NULL;
   TES_TRY(tes_vector_create(ctx, end - first, TES_DOUBLE, &v));
+  TES_ALLOC(&values, end - first);
   TES_TRY(load_whole(p, component, -1, v));
-  *load = tesi_host_product(v->length, v->data, NULL);
+  TES_TRY(tes_vector_get(v, values));
+  *load = tesi_host_product(end - first, values, NULL);
   TES_TRY(find_residual(p, component, -1, v));
+  TES_TRY(tes_vector_get(v, values));
   *reaction = 0;
   for (int64_t i = 0; i < e->constrained; i++)
-    if (e->list[i] >= first && e->list[i] < end) *reaction += ((const double *)v->data)[e->list[i] - first];
+    if (e->list[i] >= first && e->list[i] < end) *reaction += values[e->list[i] - first];
   TES_TRY(tes_vector_fill(v, 0));
-  add_springs(p, component, v);
-  *reaction -= tesi_host_product(v->length, v->data, NULL);
+  TES_TRY(add_springs(p, component, v));
+  TES_TRY(tes_vector_get(v, values));
+  *reaction -= tesi_host_product(end - first, values, NULL);
 done:
+  tesi_free(ctx, &values);
   tes_vector_destroy(&v);
   return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include "operator/operator.h"
 #include "problem/in_time.h"
+#include "smoother/spectrum.h"
 
 double tesi_in_time_rho(const TesTimeDesc *desc) {
   return desc->rho_inf == 0 ? 0.8 : fmax(desc->rho_inf, 0);
@@ -104,16 +105,14 @@ static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
-  TesVector *z = NULL, *q = NULL, *s = NULL, *d = NULL;
+  TesVector *z = NULL, *q = NULL, *s = NULL;
+  void *inverse = NULL;
   double first = 0, rz = 0, next, sq;
-  TesVector **all[] = {&z, &q, &s, &d};
-  for (int i = 0; i < 4; i++) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, all[i]));
-  TES_TRY(tes_operator_diagonal(it->mass, d));
-  double *inverse = d->data; /* host memory: elasticity is on the processor */
-  for (int64_t i = 0; i < d->length; i++) inverse[i] = 1 / inverse[i];
+  TesVector **all[] = {&z, &q, &s};
+  for (int i = 0; i < 3; i++) TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, all[i]));
+  TES_TRY(tesi_inverse_diagonal(it->mass, &inverse));
   for (int step = 0; step < MOST; step++) {
-    const double *r = b->data;
-    for (int64_t i = 0; i < d->length; i++) ((double *)z->data)[i] = inverse[i] * r[i];
+    TES_TRY(tesi_device_multiply(ctx, TES_DOUBLE, b->length, 1, b->data, inverse, z->data));
     TES_TRY(tes_vector_dot(b, z, &next));
     if (step == 0) first = next;
     if (!(next > 1e-28 * first)) break;
@@ -129,7 +128,8 @@ static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
     TES_TRY(tes_vector_axpy(-rz / sq, q, b));
   }
 done:
-  for (int i = 0; i < 4; i++) tes_vector_destroy(all[i]);
+  for (int i = 0; i < 3; i++) tes_vector_destroy(all[i]);
+  tesi_context_device(ctx)->release(ctx, &inverse);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"
 #include "basis/blas.h"
+#include "operator/elasticity/elasticity_motions.h"
 
 struct TesiCoarseDense {
   TesContext *context;
@@ -36,9 +37,25 @@ done:
   return status;
 }
 
+/* Rigid motions that nothing holds get what constants get. */
+static TesStatus hold_motions(TesContext *ctx, const TesOperator *op, int n, double *A) {
+  TesStatus status = TES_OK;
+  int motions;
+  double *motion = NULL, trace = 0;
+  TES_TRY(tesi_elasticity_motions(op, &motions, &motion));
+  for (int i = 0; i < n; i++) trace += A[(int64_t)i * n + i];
+  for (int k = 0; k < motions; k++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) A[(int64_t)i * n + j] += trace / n * motion[k * n + i] * motion[k * n + j];
+done:
+  tesi_free(ctx, &motion);
+  return status;
+}
+
 static TesStatus invert(TesContext *ctx, const TesOperator *op, int n, double *A) {
   TesStatus status = TES_OK;
   double sigma = 0;
+  TES_TRY(hold_motions(ctx, op, n, A));
   for (int i = 0; i < n && op->singular; i++) sigma += A[(int64_t)i * n + i] / n;
   for (int64_t i = 0; i < (int64_t)n * n && op->singular; i++) A[i] += sigma / n;
   TES_TRY(tesi_blas_begin(ctx, n));

@@ -41,6 +41,11 @@ double tesi_elasticity_poisson(const TesOperator *op) {
 
 TesStatus tesi_elasticity_apply_whole(const TesOperator *op, const TesVector *x, TesVector *y) {
   const TesiElasticity *e = op->plan;
+  if (e->device) {
+    const TesStatus status = tes_vector_fill(y, 0);
+    return status == TES_OK ? tesi_elasticity_device_add(op->context, e->device, true, 1, x->data, y->data)
+                            : status;
+  }
   tesi_mapped_host_run(&e->host, 1, NULL, x->data, y->data);
   return TES_OK;
 }
@@ -109,32 +114,49 @@ done:
   return status;
 }
 
+/* On the host: it is done once a solve. */
+static void lift_springs(const TesOperator *op, const double *u, double *b) {
+  const TesiElasticity *e = op->plan;
+  for (int c = 0; c < op->space->dim; c++) {
+    const int64_t first = op->space->part_first[c];
+    if (e->springs[c]) tesi_robin_add(e->springs[c], TES_DOUBLE, -1, true, u + first, b + first);
+  }
+}
+
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiElasticity *e = op->plan;
+  double *values = NULL, *given = NULL;
   TesVector *r = NULL;
   TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &r));
-  run(op, -1, b->data, u->data, r->data);
-  for (int64_t i = 0; i < e->constrained; i++) set(TES_DOUBLE, r->data, e->list[i], 0);
-  TES_TRY(tes_vector_copy(r, 1, b));
+  TES_TRY(tesi_elasticity_apply_whole(op, u, r));
+  TES_ALLOC(&values, op->length);
+  TES_ALLOC(&given, op->length);
+  TES_TRY(tes_vector_axpy(-1, r, b));
+  TES_TRY(tes_vector_get(b, values));
+  TES_TRY(tes_vector_get(u, given));
+  lift_springs(op, given, values);
+  for (int64_t i = 0; i < e->constrained; i++) values[e->list[i]] = 0;
+  TES_TRY(tes_vector_set(b, values));
 done:
   tes_vector_destroy(&r);
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &given);
   return status;
 }
 
 static TesCost cost(const TesOperator *op) {
   const TesiElasticity *e = op->plan;
-  const TesiMapped *m = e->host.m;
-  const int dim = op->space->dim;
-  const double cells = (double)m->cells, points = (double)m->cell_points,
+  const int dim = op->space->dim, n = op->space->degree + 1;
+  const double cells = (double)op->space->mesh->cells, points = n * n * (dim == 3 ? n : 1.),
                size = (double)tesi_precision_size(op->precision);
-  const TesCost scalar = e->inner->table->cost(e->inner);
-  const double slopes = 2 * dim * (points / m->q) * 2 * m->q * m->q; /* D and D', both ways */
+  const double line =
+      e->inner ? n : 2 * n; /* the host contracts by even-odd halves; I, D and both transposed */
   const double point = e->kind == TESI_ELASTIC_ALIGNED ? 2 * dim * dim : 4 * dim * dim * dim;
   const double numbers = cells * (e->kind == TESI_ELASTIC_POINTS ? points : 1) * e->entries;
-  return (TesCost){.flops = dim * (scalar.flops + cells * slopes) + cells * points * (point + 4 * dim * dim),
-                   .bytes = size * (2 * (double)op->length + numbers) + 4 * cells * (double)m->cell_nodes};
+  return (TesCost){.flops = cells * points * (4 * dim * dim * line + point + 4 * dim * dim),
+                   .bytes = size * (2 * (double)op->length + numbers) + 4 * cells * points};
 }
 
 static void destroy(TesOperator *op) {
@@ -143,6 +165,7 @@ static void destroy(TesOperator *op) {
   tesi_free(op->context, &e->host.g);
   tesi_free(op->context, &e->host.work);
   tesi_free(op->context, &e->list);
+  tesi_elasticity_device_destroy(op->context, &e->device);
   for (int c = 0; c < 3; c++) tes_operator_destroy(&e->springs[c]);
   tes_operator_destroy(&e->inner);
   tesi_free(op->context, &op->plan);
@@ -155,6 +178,53 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .apply_ref = tesi_elasticity_apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
+
+/* ---- on devices ---------------------------------------------------------------------------------------- */
+
+static TesStatus add_on_device(const TesOperator *op, double sign, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  TES_TRY(tesi_elasticity_device_add(ctx, e->device, false, sign, x, y));
+  for (int c = 0; c < op->space->dim; c++)
+    if (e->springs[c]) TES_TRY(tesi_robin_add_here(e->springs[c], sign, entry(op, x, c), entry(op, y, c)));
+done:
+  return status;
+}
+
+static TesStatus apply_on_device(const TesOperator *op, const void *x, void *y) {
+  const TesStatus status =
+      tesi_context_device(op->context)->fill(op->context, op->precision, op->length, 0, y);
+  return status == TES_OK ? add_on_device(op, 1, x, y) : status;
+}
+
+static TesStatus residual_on_device(const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  if (r != b) TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, b, op->precision, r));
+  TES_TRY(add_on_device(op, -1, x, r));
+done:
+  return status;
+}
+
+static TesStatus diagonal_on_device(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiElasticity *e = op->plan;
+  TES_TRY(tesi_elasticity_device_diagonal(ctx, e->device, d));
+  for (int c = 0; c < op->space->dim; c++)
+    if (e->springs[c]) TES_TRY(tesi_robin_add_diagonal_here(e->springs[c], entry(op, d, c)));
+done:
+  return status;
+}
+
+static const TesiOperatorTable table_on_device = {.apply = apply_on_device,
+                                                  .residual = residual_on_device,
+                                                  .diagonal = diagonal_on_device,
+                                                  .lift = lift,
+                                                  .apply_ref = tesi_elasticity_apply_ref,
+                                                  .cost = cost,
+                                                  .destroy = destroy};
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
@@ -266,25 +336,48 @@ done:
 static void describe(TesOperator *op, const TesiElasticity *e) {
   static const char *const names[] = {"at points", "affine", "aligned"};
   const int degree = op->space->degree;
+  char how[80];
+  int cells, threads;
+  if (e->device) {
+    tesi_elasticity_device_cut(e->device, &cells, &threads);
+    snprintf(how, sizeof how, "%d cells a block of %d threads", cells, threads);
+  } else {
+    snprintf(how, sizeof how, "%s, %d lanes of cells", tesi_simd_word(e->host.kernels.specialised, degree, 8),
+             e->host.kernels.lanes);
+  }
   snprintf(op->description, sizeof op->description,
-           "elasticity, degree %d %s, %d points, numbers %s, float%d, %d lanes of cells%s", degree,
-           tesi_simd_word(e->host.kernels.specialised, degree, 8), degree + 1, names[e->kind],
-           op->precision == TES_DOUBLE ? 64 : 32, e->host.kernels.lanes, e->held ? "; springs" : "");
+           "elasticity, degree %d, %d points, numbers %s, float%d, %s%s", degree, degree + 1, names[e->kind],
+           op->precision == TES_DOUBLE ? 64 : 32, how, e->held ? "; springs" : "");
+}
+
+/* Batches and loops, or the arrays of a device; and the numbers. */
+static TesStatus make_plan(const TesOperator *op, TesiElasticity *e) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  void *numbers = NULL;
+  TES_TRY(list_constrained(op, e));
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(tesi_elasticity_fill(op, e, &numbers));
+    TES_TRY(tesi_elasticity_device_create(op, numbers, &e->device));
+  } else {
+    TES_TRY(create_inner(op, &e->inner));
+    TES_TRY(take_host(op, e));
+    TES_TRY(tesi_elasticity_fill(op, e, NULL));
+  }
+done:
+  tesi_free(ctx, &numbers);
+  return status;
 }
 
 static TesStatus init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiElasticity *e;
-  op->table = &table;
-  if (tesi_has_kernels(ctx)) TES_FAIL(TES_MISSING, "elasticity runs on the device cpu alone");
+  op->table = tesi_has_kernels(ctx) ? &table_on_device : &table;
   TES_CHECK(tesi_ranks(ctx) == 1, "elasticity runs on one rank alone");
   TES_NEW(&e);
   op->plan = e;
-  TES_TRY(create_inner(op, &e->inner));
-  TES_TRY(take_host(op, e));
-  TES_TRY(list_constrained(op, e));
-  TES_TRY(tesi_elasticity_fill(op, e));
+  TES_TRY(make_plan(op, e));
   for (int c = 0; c < op->space->dim; c++) {
     TES_TRY(create_springs(op, c, &e->springs[c]));
     e->held = e->held || (e->springs[c] && tesi_robin_holds(e->springs[c]));

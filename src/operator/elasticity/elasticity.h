@@ -15,11 +15,15 @@
  *   affine     the same once a cell, without the weights w: affine cells and constant coefficients
  *   aligned    [K[d][d], |J| lambda, |J| mu, (|J| c)]: affine cells whose edges lie along the axes
  *
+ * On devices the numbers are [cell][entry][point], or [cell][entry], and nothing stands inside: elasticity_device.h.
+ *
  * Flops a cell: sum factorization of dim scalars (mapped_cost.c), and a point 66 + 2 dim^2 multiply-adds in 3D
  * (aligned: 30). Bytes: dim vectors in and out, one index, numbers once. */
 #ifndef TESI_ELASTICITY_H
 #define TESI_ELASTICITY_H
 
+#include "functional/batch.h"
+#include "operator/elasticity/elasticity_device.h"
 #include "operator/elasticity/elasticity_motions.h"
 #include "operator/mapped/host/mapped_host.h"
 
@@ -31,8 +35,10 @@ typedef enum TesiElasticNumbers {
 
 /* The plan begins with that of the operator inside: kernels get its address. */
 typedef struct TesiElasticity {
-  TesiMappedHost host; /* batches, index, tables: those of `inner`; own: kernels, g, stride, work */
+  TesiMappedHost
+      host; /* batches, index, tables: those of `inner`; own: kernels, g, stride, work. Not on devices */
   TesOperator *inner;
+  TesiElasticityDevice *device; /* NULL on the host */
   TesOperator *springs[3]; /* by component, mapped operators whose Robin terms alone are used; NULL: none */
   TesiElasticNumbers kind;
   int entries;     /* numbers a point, or a cell */
@@ -51,8 +57,9 @@ TesiMappedKernels tesi_elasticity_kernels_128(const TesiMappedHost *plan, TesPre
 TesiMappedKernels tesi_elasticity_kernels_256(const TesiMappedHost *plan, TesPrecision precision);
 TesiMappedKernels tesi_elasticity_kernels_512(const TesiMappedHost *plan, TesPrecision precision);
 
-/* kind, entries, numbers; checks coefficients. */
-TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan);
+/* kind, entries, poisson, and numbers in host memory: host.g, or on devices *numbers, of the caller. Checks
+ * coefficients. */
+TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan, void **numbers);
 /* d[length], float64 on the host, without springs. */
 TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d);
 /* y <- A x at all nodes, with x as it is at those with given values; without springs. Float64. */

@@ -11,8 +11,11 @@ typedef struct Fill {
   TesiBatches *batches;
   const TesTermDesc *mu, *lambda, *mass; /* the last two may be NULL */
   TesFunction *one;
-  int32_t *place; /* [cells] of each cell in plan->host.cell */
-  double *memory; /* [threads][share] */
+  void *numbers;
+  int lanes;                              /* of a batch; 1 on devices */
+  int64_t stride, entry_step, point_step; /* of numbers: of batches, entries, points */
+  int32_t *place;                         /* [cells] of each cell in plan->host.cell; NULL: its own number */
+  double *memory;                         /* [threads][share] */
   int64_t share;
   double *poisson; /* [threads] */
   int *failed;
@@ -83,27 +86,26 @@ static TesStatus check(const Fill *f, const TesiBatch *batch, const Arrays *a, d
 
 static void set(const Fill *f, int64_t at, double value) {
   if (f->op->precision == TES_DOUBLE)
-    ((double *)f->plan->host.g)[at] = value;
+    ((double *)f->numbers)[at] = value;
   else
-    ((float *)f->plan->host.g)[at] = (float)value;
+    ((float *)f->numbers)[at] = (float)value;
 }
 
 /* The numbers of lane l at point p, w = 1, or once a cell with w the weight of that point. */
 static void put(const Fill *f, const Arrays *a, int64_t cell, int64_t p, int l, double w) {
   const TesiElasticity *e = f->plan;
-  const int lanes = e->host.kernels.lanes, dim = f->op->space->dim;
-  const int64_t place = f->place[cell], i = p * TESI_BATCH + l;
-  int64_t at = place / lanes * e->host.stride + place % lanes +
-               (e->kind == TESI_ELASTIC_POINTS ? p * e->entries * lanes : 0);
+  const int dim = f->op->space->dim;
+  const int64_t place = f->place ? f->place[cell] : cell, i = p * TESI_BATCH + l;
+  int64_t at = place / f->lanes * f->stride + place % f->lanes + p * f->point_step;
   for (int d = 0; d < dim; d++)
     for (int r = 0; r < dim; r++) {
       if (e->kind == TESI_ELASTIC_ALIGNED && r != d) continue;
       set(f, at, a->K[d][r][i]);
-      at += lanes;
+      at += f->entry_step;
     }
   set(f, at, a->at.weight[i] / w * a->value[1][i]);
-  set(f, at + lanes, a->at.weight[i] / w * a->value[0][i]);
-  if (e->mass) set(f, at + 2 * lanes, a->at.weight[i] / w * a->value[2][i]);
+  set(f, at + f->entry_step, a->at.weight[i] / w * a->value[0][i]);
+  if (e->mass) set(f, at + 2 * f->entry_step, a->at.weight[i] / w * a->value[2][i]);
 }
 
 static TesStatus fill_batch(const Fill *f, int64_t number, const Arrays *a, double *poisson) {
@@ -171,38 +173,53 @@ static bool is_aligned(const TesiGeometry *g) {
   return true;
 }
 
-static void choose_kind(const Fill *f, TesiElasticity *e) {
+static void choose_kind(Fill *f, const TesiGeometry *g, TesiElasticity *e) {
   const int materials = tes_mesh_materials(f->op->space->mesh), dim = f->op->space->dim;
-  const TesiGeometry *g = e->host.m->geometry;
   const bool affine = g->kind == TES_GEOMETRY_AFFINE && constant(f->mu, materials) &&
                       constant(f->lambda, materials) && constant(f->mass, materials);
   e->kind = !affine ? TESI_ELASTIC_POINTS : is_aligned(g) ? TESI_ELASTIC_ALIGNED : TESI_ELASTIC_AFFINE;
   e->mass = f->mass && !vanishes(f->mass, materials);
   e->entries = (e->kind == TESI_ELASTIC_ALIGNED ? dim : dim * dim) + 2 + e->mass;
-  e->host.stride = e->entries * (affine ? 1 : e->host.points) * e->host.kernels.lanes;
+  f->lanes = e->inner ? e->host.kernels.lanes : 1;
+  f->stride = e->entries * (affine ? 1 : f->batches->points) * f->lanes;
+  f->entry_step = e->inner || affine ? f->lanes : f->batches->points;
+  f->point_step = affine ? 0 : e->inner ? e->entries * f->lanes : 1;
 }
 
 /* Lanes without a cell get the numbers of the first. */
 static void pad(const Fill *f) {
   const TesiMappedHost *h = &f->plan->host;
-  const int lanes = h->kernels.lanes;
+  const int lanes = f->lanes;
   const bool single = f->op->precision == TES_SINGLE;
   for (int64_t b = 0; b < h->batches; b++)
     for (int64_t i = h->batch[b].count < lanes ? 0 : h->stride; i < h->stride; i += lanes)
       for (int l = h->batch[b].count; l < lanes; l++) {
         const int64_t at = b * h->stride + i;
-        set(f, at + l, single ? (double)((float *)h->g)[at] : ((double *)h->g)[at]);
+        set(f, at + l, single ? (double)((float *)f->numbers)[at] : ((double *)f->numbers)[at]);
       }
 }
 
-static TesStatus allocate(TesContext *ctx, Fill *f, int threads) {
+/* Numbers, in batches of the host or cell by cell. */
+static TesStatus allocate_numbers(TesContext *ctx, Fill *f, void **numbers) {
   TesStatus status = TES_OK;
   TesiMappedHost *h = &f->plan->host;
-  const int lanes = h->kernels.lanes;
-  TES_TRY(tesi_alloc(ctx, (size_t)(h->batches * h->stride), tesi_precision_size(f->op->precision), &h->g));
+  const bool host = f->plan->inner;
+  const int64_t batches = host ? h->batches : f->batches->cells;
+  TES_TRY(tesi_alloc(ctx, (size_t)(batches * f->stride), tesi_precision_size(f->op->precision), &f->numbers));
+  *(host ? &h->g : numbers) = f->numbers;
+  h->stride = f->stride;
+  if (!host) goto done;
   TES_ALLOC(&f->place, f->batches->cells);
-  for (int64_t b = 0; b < h->batches; b++)
-    for (int l = 0; l < h->batch[b].count; l++) f->place[h->cell[b * lanes + l]] = (int32_t)(b * lanes + l);
+  for (int64_t b = 0; b < batches; b++)
+    for (int l = 0; l < h->batch[b].count; l++)
+      f->place[h->cell[b * f->lanes + l]] = (int32_t)(b * f->lanes + l);
+done:
+  return status;
+}
+
+static TesStatus allocate(TesContext *ctx, Fill *f, int threads, void **numbers) {
+  TesStatus status = TES_OK;
+  TES_TRY(allocate_numbers(ctx, f, numbers));
   f->share = ARRAYS * tesi_batches_array(f->batches) + tesi_batches_work(f->batches);
   TES_ALLOC(&f->memory, threads * f->share);
   TES_ALLOC(&f->poisson, threads);
@@ -211,11 +228,12 @@ done:
   return status;
 }
 
-TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan) {
+TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan, void **numbers) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   int failed = TES_OK;
-  const int threads = plan->host.threads;
+  const int threads = plan->inner ? plan->host.threads : tesi_team_threads(ctx, op->length);
+  const TesiGeometry *geometry;
   const TesForm *form = &op->desc.form;
   Fill f = {.op = op,
             .plan = plan,
@@ -225,11 +243,12 @@ TesStatus tesi_elasticity_fill(const TesOperator *op, TesiElasticity *plan) {
             .failed = &failed};
   TES_TRY(tesi_batches_create(op->space->part[0], op->space->degree + 1, &f.batches));
   TES_TRY(tes_function_create_constant(ctx, 1, &f.one));
-  choose_kind(&f, plan);
-  TES_TRY(allocate(ctx, &f, threads));
+  TES_TRY(tesi_mesh_geometry(op->space->mesh, &geometry));
+  choose_kind(&f, geometry, plan);
+  TES_TRY(allocate(ctx, &f, threads, numbers));
   TES_TRY(tesi_work_for(ctx, threads, f.batches->batches, fill_span, &f));
   TES_TRY((TesStatus)failed);
-  pad(&f);
+  if (plan->inner) pad(&f);
   plan->poisson = -1;
   for (int t = 0; t < threads; t++) plan->poisson = fmax(plan->poisson, f.poisson[t]);
 done:

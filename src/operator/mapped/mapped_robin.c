@@ -107,17 +107,22 @@ void tesi_robin_add_diagonal(const TesOperator *op, double *d) {
   if (has_faces(op)) add_diagonal(&((const Plan *)op->plan)->mass, TES_DOUBLE, d);
 }
 
+TesStatus tesi_robin_add_here(const TesOperator *op, double sign, const void *x, void *y) {
+  return has_faces(op) ? tesi_face_mass_add_here(op->context, &((const Plan *)op->plan)->mass, sign, x, y)
+                       : TES_OK;
+}
+
+TesStatus tesi_robin_add_diagonal_here(const TesOperator *op, void *d) {
+  const Plan *plan = has_faces(op) ? op->plan : NULL;
+  if (plan && plan->mass.kernel) return tesi_robin_kernel_columns(op->context, plan->mass.kernel, d, NULL);
+  if (plan) add_diagonal(&plan->mass, op->precision, d);
+  return TES_OK;
+}
+
 static TesStatus diagonal(const TesOperator *op, void *d) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
   const Plan *plan = op->plan;
-  TES_TRY(plan->inner->table->diagonal(plan->inner, d));
-  if (plan->mass.kernel)
-    TES_TRY(tesi_robin_kernel_columns(ctx, plan->mass.kernel, d, NULL));
-  else
-    add_diagonal(&plan->mass, op->precision, d);
-done:
-  return status;
+  const TesStatus status = plan->inner->table->diagonal(plan->inner, d);
+  return status == TES_OK ? tesi_robin_add_diagonal_here(op, d) : status;
 }
 
 static TesStatus apply_ref(const TesOperator *op, const double *x, double *y) {

@@ -21,6 +21,9 @@ void tesi_robin_add(const TesOperator *op, TesPrecision precision, double sign, 
                     void *y);
 /* d <- d + their diagonal. */
 void tesi_robin_add_diagonal(const TesOperator *op, double *d);
+/* Both where the operator runs, for its own precision, without Dirichlet values. */
+TesStatus tesi_robin_add_here(const TesOperator *op, double sign, const void *x, void *y);
+TesStatus tesi_robin_add_diagonal_here(const TesOperator *op, void *d);
 /* Whether one of them is positive somewhere. */
 bool tesi_robin_holds(const TesOperator *op);
 /* b <- b - R u with the Robin terms, Dirichlet values of u included. */

@@ -1,0 +1,21 @@
+/* What the kernels of elasticity get by value; the host includes this text too. */
+#ifndef TESK_ELASTICITY_ARGUMENTS_H
+#define TESK_ELASTICITY_ARGUMENTS_H
+
+typedef struct TeskElastic {
+  long long cells;  /* of this launch */
+  long long blocks; /* of cells; those behind them have rows of given entries */
+  long long rows;   /* given entries of vectors, row[rows], whose rows are those of the identity */
+  long long length; /* entries of a component */
+  double sign;      /* y += sign A x */
+  int every;        /* given entries are read and added to as all others */
+  const int *order; /* [cells]; NULL: 0, 1, ... */
+  const int *index; /* [cell][N^DIM] node, or ~node where some component is given */
+  const long long *row;
+  const unsigned char *given;  /* [node] bit c: component c is */
+  const unsigned short *masks; /* [cell] TesMask */
+  const void *numbers; /* [cell][entries][points], or once a cell [cell][entries]: operator/elasticity */
+  const void *tables;  /* see the kernels */
+} TeskElastic;
+
+#endif

@@ -1,0 +1,21 @@
+/* Elasticity on devices with kernels (src/kernels/elasticity.cu, elasticity_diagonal.cu). */
+#ifndef TESI_ELASTICITY_DEVICE_H
+#define TESI_ELASTICITY_DEVICE_H
+
+#include "operator/operator.h"
+
+typedef struct TesiElasticityDevice TesiElasticityDevice;
+
+/* The rest of a plan whose entries are listed and whose numbers are at g, [cell][entry][point], or once a cell.
+ * Degrees up to 8: else TES_MISSING. May be destroyed after failure too. */
+TesStatus tesi_elasticity_device_create(const TesOperator *op, const void *g, TesiElasticityDevice **device);
+void tesi_elasticity_device_destroy(TesContext *ctx, TesiElasticityDevice **device);
+/* y += sign A x with given entries read as 0, whose rows are those of the identity; every: with all entries. */
+TesStatus tesi_elasticity_device_add(TesContext *ctx, const TesiElasticityDevice *device, bool every,
+                                     double sign, const void *x, void *y);
+/* Without springs; 1 at given entries. */
+TesStatus tesi_elasticity_device_diagonal(TesContext *ctx, const TesiElasticityDevice *device, void *d);
+/* Cells a block, and its threads. */
+void tesi_elasticity_device_cut(const TesiElasticityDevice *device, int *cells, int *threads);
+
+#endif
