@@ -150,8 +150,9 @@ typedef struct TesProblemDesc {
   TesEquation equation;
   const TesMesh *mesh; /**< a reference is kept */
   int degree;          /**< 0 means 4, rt 2; limits: TesSpaceDesc */
-  /** Auto: q; stokes rt on boxes, else q: Q_k/Q_(k-1), nu a number, no mass term, on the processor. Poisson over boxes
-   * also has dg: discontinuous Q_k and interior penalties; a and c constants, no Robin boundaries; on the processor. */
+  /** Auto: q; stokes rt on boxes, else q: Q_k/Q_(k-1), nu a number, no mass term, on the processor. Poisson and
+   * transport over boxes also have dg: discontinuous Q_k, interior penalties, upwind traces of a velocity; a and c
+   * constants, no Robin boundaries, transport on the processor. */
   TesElement element;
   TesData data;
   TesFlowForm flow_form;
@@ -181,7 +182,7 @@ typedef struct TesProblemDesc {
   unsigned mean_components;
   double mean_velocity[3];
   TesStreamline
-      stabilization; /**< transport; steady and not stabilized is refused where the cell Peclet number asks for it */
+      stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
   TesSolveOptions solver;
 } TesProblemDesc;
 

@@ -21,8 +21,8 @@ static TesiBatchLoops choose(int bits) {
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-static void take_box(TesiBatches *b, const TesSpace *space) {
-  b->kind = &tesi_batch_box;
+static void take_box(TesiBatches *b, const TesSpace *space, const TesiBatchKind *kind) {
+  b->kind = kind;
   b->box = space;
   b->tasks = (int64_t)space->axis[1].cells * (space->dim == 3 ? space->axis[2].cells : 1);
   b->cells = b->tasks * space->axis[0].cells;
@@ -62,9 +62,10 @@ TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batche
   b->length = space->length;
   b->boundaries = tes_mesh_boundaries(space->mesh);
   b->materials = tes_mesh_materials(space->mesh);
+  const bool broken = space->element == TES_ELEMENT_DG;
   if (tesi_space_box(space))
-    take_box(b, space);
-  else
+    take_box(b, space, &tesi_batch_box);
+  else if (!broken)
     TES_TRY(take_cells(b, space));
   b->loops = choose(tes_context_simd_bits(ctx));
   b->nodes = b->points = 1;
@@ -73,6 +74,8 @@ TesStatus tesi_batches_create(const TesSpace *space, int q, TesiBatches **batche
   tesi_gauss(q, b->point, b->weight);
   tesi_lagrange(b->n, nodes, q, b->point, b->B, NULL);
   tesi_lagrange(q, b->point, q, b->point, NULL, b->D);
+  if (broken) TES_TRY(tesi_batches_take_dg(b));
+  if (broken) take_box(b, b->axes, &b->own);
   if (b->geometry) {
     TES_ALLOC(&b->w, b->points);
     for (int64_t p = 0; p < b->points; p++)
@@ -89,6 +92,7 @@ done:
 void tesi_batches_destroy(TesiBatches **batches) {
   if (!*batches) return;
   TesContext *ctx = (*batches)->context;
+  tes_space_destroy(&(*batches)->axes);
   tesi_free(ctx, &(*batches)->w);
   tesi_free(ctx, batches);
 }

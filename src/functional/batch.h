@@ -83,7 +83,7 @@ typedef struct TesiBatchLoops {
 struct TesiBatches {
   TesContext *context;
   const TesiBatchKind *kind;
-  TesiBatchKind own; /* `kind` of parts of element rt */
+  TesiBatchKind own; /* `kind` of parts of element rt, and of element dg */
   TesiBatchLoops loops;
   int dim, n, q;                   /* nodes and points a direction */
   int64_t nodes, points;           /* a cell */
@@ -96,12 +96,14 @@ struct TesiBatches {
   double D[TESI_MAX_POINTS * TESI_MAX_POINTS]; /* [q][q]: derivative of polynomials through the points */
   double *w;                                   /* [points] products of weights (cells) */
   const TesSpace *space;
+  TesSpace *axes; /* of element dg: what `box` is then; own */
   /* where the cells are: a box, or cells with a geometry */
   const TesSpace *box;
   const TesiCellView *view;
   const TesiGeometry *geometry;
   const TesiLanes *lanes;
-  /* a part of element rt in the place of a function of the space, which is Q_(k+1) on the same box */
+  /* a part of element rt in the place of a function of the space, which is Q_(k+1) on the same box; of element dg
+   * the axes alone: then `nodes` are modes */
   const TesiRt *rt;
   const TesiFlowTables *tables;
   int part;
@@ -115,6 +117,8 @@ void tesi_batches_destroy(TesiBatches **batches);
 /* From now on vectors are of element rt, and this part of them is read. rt and tables (tesi_flow_node_tables())
  * outlive the batches. */
 void tesi_batches_read_part(TesiBatches *batches, const TesiRt *rt, int part, const TesiFlowTables *nodes);
+/* The part of creation that element dg has for itself: space, points and all numbers are there. */
+TesStatus tesi_batches_take_dg(TesiBatches *batches);
 int tesi_functional_degree(const TesSpace *space);
 int64_t tesi_functional_length(const TesSpace *space);
 TesContext *tesi_functional_context(const TesSpace *space);

@@ -5,6 +5,7 @@
 #include "functional/functional.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
+#include "problem/broken.h"
 #include "problem/in_time.h"
 
 static bool is_given(const TesProblem *p, int boundary) {
@@ -19,11 +20,16 @@ static TesStatus new_vector(const TesProblem *p, TesVector **v) {
   return tes_vector_create(p->context, p->space->length, TES_DOUBLE, v);
 }
 
-/* v <- int over a boundary of g phi, at all nodes. */
+static bool is_broken(const TesProblem *p) {
+  return p->space->element == TES_ELEMENT_DG;
+}
+
+/* v <- int over a boundary of g phi, at all nodes; of discontinuous elements the whole of its load. */
 static TesStatus load_boundary(const TesProblem *p, int boundary, const TesFunction *g, TesVector *v) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesFunction **all = NULL;
+  if (is_broken(p)) return tesi_broken_given_load(p, p->op, boundary, g, v);
   TES_ALLOC(&all, tes_mesh_boundaries(p->mesh) + 1);
   all[boundary] = g;
   TES_TRY(tesi_functional_load(&(TesiLoad){.space = p->space, .g = all}, true, v));
@@ -122,15 +128,29 @@ done:
   return status;
 }
 
+/* Discontinuous elements: all rows are equations, and A 1 has what diffusion lets in through given boundaries. */
+static TesStatus weigh_broken(const TesProblem *p, const TesOperator *whole, int i, TesiBalance *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *transport = tesi_transport_of(whole);
+  TES_TRY(new_vector(p, &b->enter[i]));
+  TES_TRY(tesi_broken_enter(p, transport ? transport->symmetric : whole, i, b->work));
+  TES_TRY(tes_vector_axpy(-1, b->work, b->source));
+  TES_TRY(tesi_broken_enter(p, whole, i, b->enter[i]));
+done:
+  return status;
+}
+
 static TesStatus weigh(const TesProblem *p, const TesOperator *whole, double sigma, TesiBalance *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
   const TesiTransport *transport = tesi_transport_of(whole);
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  TES_TRY(share_nodes(p, b, one));
+  if (!is_broken(p)) TES_TRY(share_nodes(p, b, one));
   TES_TRY(weigh_reaction(p, whole, sigma, b));
-  for (int i = 0; i < b->boundaries; i++) TES_TRY(weigh_boundary(p, whole, i, b));
+  for (int i = 0; i < b->boundaries; i++)
+    TES_TRY(is_broken(p) ? weigh_broken(p, whole, i, b) : weigh_boundary(p, whole, i, b));
   if (transport && !transport->conservative) {
     TES_TRY(tesi_transport_slopes(whole, b->work));
     TES_TRY(tes_vector_axpy(-1, b->work, b->source));
@@ -142,6 +162,15 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
+static TesStatus fill_one(const TesProblem *p, TesVector *v) {
+  TesFunction *one = NULL;
+  if (!is_broken(p)) return tes_vector_fill(v, 1);
+  TesStatus status = tes_function_create_constant(p->context, 1, &one);
+  if (status == TES_OK) status = tesi_broken_project(p->space, one, v);
+  tes_function_destroy(&one);
+  return status;
+}
+
 static TesStatus exchange(void *user, double time, const TesVector *u, double *rate) {
   return tesi_balance_exchange(user, time, u, rate);
 }
@@ -150,6 +179,7 @@ static TesStatus leak(void *user, double sigma, const TesVector *x, const TesVec
   const TesProblem *p = user;
   TesiBalance *balance = p->balance;
   (void)sigma;
+  if (is_broken(p)) return TES_OK;
   const TesStatus status = tes_operator_residual(p->in_time->whole, b, x, balance->work);
   return status == TES_OK ? tesi_balance_leak(p, balance->work, rate) : status;
 }
@@ -173,11 +203,12 @@ TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const Tes
   b->loaded[0] = b->loaded[1] = NAN;
   TES_TRY(new_vector(p, &b->one));
   TES_TRY(new_vector(p, &b->work));
-  TES_TRY(tes_vector_fill(b->one, 1));
+  TES_TRY(fill_one(p, b->one));
   if (mass) TES_TRY(new_vector(p, &b->mass));
   if (mass) TES_TRY(tes_operator_apply(mass, b->one, b->mass));
   TES_TRY(weigh(p, whole, sigma, b));
-  for (int i = 0; i < n; i++) b->g[i] = is_given(p, i) || !p->numbered.boundary[i].g[0] ? 0 : NAN;
+  for (int i = 0; p->numbered.boundary && i < n; i++)
+    b->g[i] = (is_given(p, i) && !is_broken(p)) || !p->numbered.boundary[i].g[0] ? 0 : NAN;
 done:
   return status;
 }

@@ -6,6 +6,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
+#include "problem/broken.h"
 #include "problem/elastic.h"
 #include "problem/step_control.h"
 
@@ -44,7 +45,8 @@ static bool load_is_timed(const TesProblem *p) {
     timed = timed || tesi_function_timed(n->data.f[c]);
     for (int i = 0; i < tes_mesh_materials(p->mesh); i++) timed = timed || tesi_function_timed(n->f[c][i]);
     for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
-      timed = timed || (!tesi_problem_given(p, i, c) && tesi_function_timed(n->boundary[i].g[c]));
+      timed = timed || ((!tesi_problem_given(p, i, c) || p->equation->flow) &&
+                        tesi_function_timed(n->boundary[i].g[c]));
   }
   return timed;
 }
@@ -296,7 +298,8 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
   for (int c = 0; c <= TESI_AXES; c++) it->exact[c] = tesi_function_retain(p->exact[c]);
   TES_TRY(find_timed_coefficients(p));
-  it->timed = load_is_timed(p) || ((it->moves || it->changes) && p->stabilization != TES_STREAMLINE_NONE);
+  it->timed = load_is_timed(p) ||
+              ((it->moves || it->changes) && (p->equation->flow || p->stabilization != TES_STREAMLINE_NONE));
   it->at = NAN;
   const double sigma = p->equation->march ? 0
                        : p->equation->second_order
@@ -359,15 +362,16 @@ done:
   return status;
 }
 
-/* By nodes: the initial function, then the boundary values. */
+/* By nodes: the initial function, then the boundary values; of discontinuous elements its projection. */
 static TesStatus interpolate(TesProblem *p, const TesFunction *const *initial) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *now[TESI_AXES] = {NULL};
   for (int c = 0; c < TESI_AXES; c++)
     if (initial[c]) TES_TRY(tesi_function_at(initial[c], p->in_time->time, &now[c]));
-  TES_TRY(now[0] ? tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u)
-                 : tes_vector_fill(p->u, 0));
+  TES_TRY(!now[0]             ? tes_vector_fill(p->u, 0)
+          : p->equation->flow ? tesi_broken_project(p->space, now[0], p->u)
+                              : tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u));
   TES_TRY(take_values(p, p->in_time->time));
   TES_TRY(give_values(p, p->u));
 done:
@@ -429,10 +433,12 @@ void tesi_in_time_destroy(TesProblem *p) {
 
 static TesStatus add_error(TesProblem *p) {
   double l2 = 0;
-  const TesStatus status =
-      p->exact[0]
-          ? tes_functional_error(p->space, p->u, (const TesFunction *const *)p->exact, &l2, NULL, NULL, NULL)
-          : TES_OK;
+  const TesFunction *const *exact = (const TesFunction *const *)p->exact;
+  double h1;
+  const TesStatus status = !p->exact[0] ? TES_OK
+                           : p->equation->flow
+                               ? tesi_dg_errors(p->space, p->u, exact[0], &l2, &h1)
+                               : tes_functional_error(p->space, p->u, exact, &l2, NULL, NULL, NULL);
   p->in_time->squares += p->in_time->last * l2 * l2;
   return status;
 }

@@ -1,12 +1,10 @@
 /* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, values on boundaries weakly. */
 #include <math.h>
 #include <string.h>
-#include "functional/flow.h"
 #include "operator/dg/dg.h"
-#include "problem/problem.h"
+#include "problem/broken.h"
 
-/* Without an entry: the value is 0. */
-static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
+void tesi_broken_faces(const TesProblem *p, TesiFlowFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
   const TesiRt *rt = tesi_space_rt(p->space);
   memset(face, 0, 6 * sizeof *face);
@@ -15,27 +13,26 @@ static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
     face[i].penalty =
         tesi_saddle_boundary_penalty(p->options.penalty, rt->n - 1, a->h[i % 2 ? a->cells - 1 : 0]);
     if (!boundary) continue;
-    face[i].kind = boundary[i].condition == TES_NEUMANN ? TESI_FLOW_OUTFLOW : TESI_FLOW_VELOCITY;
+    face[i].kind = boundary[i].condition == TES_DIRICHLET ? TESI_FLOW_VELOCITY : TESI_FLOW_OUTFLOW;
     face[i].g[rt->dim] = boundary[i].g[0];
   }
 }
 
 static TesStatus load(const TesProblem *p, TesVector *b) {
   TesiFlowFace face[6];
-  fill_faces(p, face);
+  tesi_broken_faces(p, face);
   return tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b);
 }
 
-static void given(const TesProblem *p, uint8_t *given) {
+void tesi_broken_given(const TesProblem *p, uint8_t *given) {
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     given[i] = p->numbered.boundary[i].condition == TES_DIRICHLET;
 }
 
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+TesStatus tesi_broken_check(const TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesSolveOptions *o = &p->options;
-  const TesBoundary *boundary = p->numbered.boundary;
   double value;
   TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element dg is for meshes of kind box; this one is not");
   TES_CHECK(!desc->materials, "a box has no materials");
@@ -45,10 +42,6 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TES_CHECK(!p->numbered.data.c || tes_function_constant(p->numbered.data.c, &value),
             "%sc is %s: element dg has constants alone", tesi_function_where(p->numbered.data.c),
             tes_function_text(p->numbered.data.c));
-  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
-    TES_CHECK(boundary[i].condition == TES_DIRICHLET || boundary[i].condition == TES_NEUMANN,
-              "boundary.%s: element dg has the conditions Dirichlet and Neumann",
-              tes_mesh_boundary_name(p->mesh, i));
   TES_CHECK(o->local == TES_LOCAL_AUTO || o->local == TES_LOCAL_EXACT,
             "solver.local_solver: that of element dg is exact");
   TES_CHECK(o->coarsening == TES_COARSEN_MESH,
@@ -57,8 +50,21 @@ done:
   return status;
 }
 
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *boundary = p->numbered.boundary;
+  TES_TRY(tesi_broken_check(p, desc));
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_CHECK(boundary[i].condition == TES_DIRICHLET || boundary[i].condition == TES_NEUMANN,
+              "boundary.%s: element dg has the conditions Dirichlet and Neumann",
+              tes_mesh_boundary_name(p->mesh, i));
+done:
+  return status;
+}
+
 /* Nothing is lifted. Where only fluxes are given the data must be in balance, int f + int g = 0. */
-static TesStatus balance(TesProblem *p) {
+TesStatus tesi_broken_balance(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector *one = p->op->null;
@@ -75,7 +81,7 @@ done:
 }
 
 /* A constant that is free becomes that of the mean 0, or of the exact solution's. */
-static TesStatus complete(TesProblem *p) {
+TesStatus tesi_broken_complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowFace none[6];
@@ -98,8 +104,11 @@ done:
   return status;
 }
 
-static const TesiFlowEquation broken = {
-    .scalar = true, .check = check, .given = given, .lift = balance, .complete = complete};
+static const TesiFlowEquation broken = {.scalar = true,
+                                        .check = check,
+                                        .given = tesi_broken_given,
+                                        .lift = tesi_broken_balance,
+                                        .complete = tesi_broken_complete};
 const TesiEquation tesi_poisson_dg = {.name = "poisson",
                                       .f = 1,
                                       .form = tesi_diffusion_form,

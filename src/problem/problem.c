@@ -94,7 +94,7 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
             method == TES_METHOD_CG       ? "cg"
             : method == TES_METHOD_DIRECT ? "direct"
                                           : "a V-cycle");
-  TES_CHECK(p->in_time || t->streamline || !(t->peclet > 1),
+  TES_CHECK(p->in_time || t->streamline || t->broken || !(t->peclet > 1),
             "space.stabilization: the cell Peclet number |b| h / (2 k a) is %.3g, above 1: without time and "
             "without stabilization "
             "the solution "
@@ -114,10 +114,15 @@ done:
   return status;
 }
 
+/* Discontinuous elements have no nodes whose values are given. */
 TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   uint8_t *none = NULL;
+  if (p->equation->flow) {
+    *full = tesi_space_retain(p->space);
+    return TES_OK;
+  }
   TES_ALLOC(&none, tes_mesh_boundaries(p->mesh) + 1);
   TES_TRY(tes_space_create(ctx,
                            &(TesSpaceDesc){.mesh = p->mesh,
@@ -409,20 +414,21 @@ static const TesiEquation *equation_of(TesContext *ctx, const TesProblemDesc *de
              iso = desc->element == TES_ELEMENT_ISO && desc->equation == TES_NAVIER_STOKES;
   TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
             (int)desc->equation, count - 1);
-  TES_CHECK(
-      desc->element == TES_ELEMENT_AUTO || desc->element == TES_ELEMENT_Q ||
-          (desc->element == TES_ELEMENT_RT && desc->equation == TES_STOKES) ||
-          (dg && desc->equation == TES_POISSON) || iso,
-      "element %d is not for this equation: poisson has q and dg, stokes rt and q, navier_stokes q and iso, "
-      "others q",
-      (int)desc->element);
+  TES_CHECK(desc->element == TES_ELEMENT_AUTO || desc->element == TES_ELEMENT_Q ||
+                (desc->element == TES_ELEMENT_RT && desc->equation == TES_STOKES) ||
+                (dg && (desc->equation == TES_POISSON || desc->equation == TES_TRANSPORT)) || iso,
+            "element %d is not for this equation: poisson and transport have q and dg, stokes rt and q, "
+            "navier_stokes "
+            "q and iso, elasticity q",
+            (int)desc->element);
 done:
   if (status != TES_OK) return NULL;
   const bool box = desc->mesh && desc->mesh->kind == TES_MESH_BOX;
   if (desc->equation == TES_STOKES &&
       (desc->element == TES_ELEMENT_Q || (desc->element == TES_ELEMENT_AUTO && desc->mesh && !box)))
     return &tesi_stokes_q;
-  return dg ? &tesi_poisson_dg : iso ? &tesi_navier_stokes_iso : equations[desc->equation];
+  if (dg) return desc->equation == TES_TRANSPORT ? &tesi_transport_dg : &tesi_poisson_dg;
+  return iso ? &tesi_navier_stokes_iso : equations[desc->equation];
 }
 
 TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, TesProblem **problem) {

@@ -75,8 +75,8 @@ typedef struct TesiMarch {
   void (*destroy)(TesProblem *problem);
 } TesiMarch;
 
-extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_elasticity,
-    tesi_navier_stokes, tesi_navier_stokes_iso, tesi_stokes_q;
+extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_transport_dg,
+    tesi_elasticity, tesi_navier_stokes, tesi_navier_stokes_iso, tesi_stokes_q;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -191,6 +191,9 @@ TesStatus tesi_diffusion_load(const TesProblem *problem, TesVector *b);
 int tesi_diffusion_shown(const TesProblem *problem, TesiShown *shown);
 /* The form with its transport term, also where steps take that from old values; terms as TesiEquation.form. */
 int tesi_transport_form(const TesProblem *problem, TesTermDesc *term);
+/* That of the equation, and what it shows. */
+int tesi_transport_form_of_steps(const TesProblem *problem, TesTermDesc *term);
+int tesi_transport_shown(const TesProblem *problem, TesiShown *shown);
 /* Whether there is a velocity. */
 bool tesi_problem_transports(const TesProblem *problem);
 

@@ -61,6 +61,7 @@ done:
 
 TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
   TesStatus status = TES_OK;
+  if (p->space->element == TES_ELEMENT_DG) return TES_OK;
   if (tesi_space_rt(p->space)) return clear_flow(p->space, v);
   for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
     TesVector of_v = tesi_space_range(p->space, v, c);
@@ -189,6 +190,7 @@ TesStatus tesi_problem_lift(TesProblem *p) {
   TesFunction *zero = NULL;
   const TesBoundary *boundary = p->numbered.boundary;
   p->lifted = false;
+  if (p->equation->flow) return TES_OK; /* theirs */
   for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < p->space->parts; c++)
       p->lifted = p->lifted || (tesi_problem_given(p, i, c) && !is_zero(boundary[i].g[c]));

@@ -35,7 +35,7 @@ int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
   return n + 1;
 }
 
-static int form(const TesProblem *p, TesTermDesc *term) {
+int tesi_transport_form_of_steps(const TesProblem *p, TesTermDesc *term) {
   return carries(p) ? tesi_diffusion_form(p, term) : tesi_transport_form(p, term);
 }
 
@@ -52,7 +52,7 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
   return load_rows(p, NULL, b);
 }
 
-static int shown(const TesProblem *p, TesiShown *shown) {
+int tesi_transport_shown(const TesProblem *p, TesiShown *shown) {
   const int n = tesi_diffusion_shown(p, shown);
   static const char *const names[] = {"b1", "b2", "b3"};
   int count = n;
@@ -61,5 +61,9 @@ static int shown(const TesProblem *p, TesiShown *shown) {
   return count;
 }
 
-const TesiEquation tesi_transport = {
-    .name = "transport", .in_time = true, .form = form, .load = load, .load_all = load_rows, .shown = shown};
+const TesiEquation tesi_transport = {.name = "transport",
+                                     .in_time = true,
+                                     .form = tesi_transport_form_of_steps,
+                                     .load = load,
+                                     .load_all = load_rows,
+                                     .shown = tesi_transport_shown};

@@ -163,20 +163,24 @@ static TesStatus check_stokes(TesiCaseReader *r) {
     TES_TRY(tesi_case_error(r, degree, r->node[degree], "expected 1 to 15 with element rt, got %d",
                             d->c.problem.degree));
   if (d->c.problem.element == TES_ELEMENT_DG)
-    TES_TRY(
-        tesi_case_error(r, element, r->node[element], "stokes has the elements rt and q; dg is for poisson"));
+    TES_TRY(tesi_case_error(r, element, r->node[element],
+                            "stokes has the elements rt and q; dg is for poisson and transport"));
 done:
   return status;
 }
 
-/* Over boxes of kind box, of poisson. */
+/* Over boxes of kind box, of poisson and transport. */
 static TesStatus check_dg(TesiCaseReader *r, int row) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
-  const int degree = tesi_case_row("space.degree"), checkpoint = tesi_case_row("output.checkpoint");
-  if (d->c.problem.equation != TES_POISSON)
-    TES_TRY(tesi_case_error(r, row, r->node[row], "dg is for poisson; transport has the element q"));
+  const int degree = tesi_case_row("space.degree"), checkpoint = tesi_case_row("output.checkpoint"),
+            stabilization = tesi_case_row("space.stabilization");
+  if (r->node[stabilization] && d->stabilization == TES_STREAMLINE_ALWAYS)
+    TES_TRY(tesi_case_error(r, stabilization, r->node[stabilization],
+                            "supg is of element q; dg takes upwind traces"));
+  if (d->c.problem.equation != TES_POISSON && d->c.problem.equation != TES_TRANSPORT)
+    TES_TRY(tesi_case_error(r, row, r->node[row], "dg is for poisson and transport"));
   else if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST || given(r, "adapt") ||
            given(r, "mesh.refine_where"))
     TES_TRY(

@@ -20,7 +20,9 @@ static void product(const TesOperator *op, int d, double factor, bool keep, cons
 static TesStatus add(const TesOperator *op, double sign, bool keep, const void *x, void *y) {
   TesStatus status = TES_OK;
   const TesiSaddle *s = tesi_saddle_of(op);
-  for (int d = 0; d < s->rt->dim; d++) product(op, d, sign * s->nu, keep || d > 0, x, y);
+  if (s->nu == 0 && !keep)
+    status = tesi_context_device(op->context)->fill(op->context, op->precision, op->length, 0, y);
+  for (int d = 0; d < s->rt->dim && s->nu != 0; d++) product(op, d, sign * s->nu, keep || d > 0, x, y);
   if (s->alpha != 0)
     status = tesi_context_device(op->context)
                  ->axpy(op->context, op->length, sign * s->alpha, op->precision, x, op->precision, y);
@@ -124,6 +126,7 @@ static TesStatus init(TesOperator *op) {
   op->data = dg;
   TesiSaddle *const s = &dg->saddle;
   TES_TRY(tesi_saddle_take_constants(op, "the coefficient a", "the coefficient c", s));
+  if (!tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0)) s->nu = 0; /* mass alone */
   for (int d = 0; d < s->rt->dim; d++)
     TES_TRY(tesi_saddle_axis_create(ctx, &s->rt->axis[d], op->desc.form.penalty, &s->axis[d]));
   op->singular = is_free(s->rt) && s->alpha == 0;

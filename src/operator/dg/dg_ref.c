@@ -1,18 +1,11 @@
 /* The operator from its definition: quadrature over cells and faces, basis function by basis function. */
 #include <string.h>
-#include "basis/gauss.h"
 #include "operator/dg/dg.h"
+#include "operator/dg/dg_modes.h"
 
 enum { N = TESI_MAX_POINTS };
 
-/* Values of the modes of a cell at a point, or their derivative in direction `slope` (-1: none), one by one. */
-typedef struct Modes {
-  const TesiRt *rt;
-  int cell[3];
-  double value[3][N], slope[3][N];
-} Modes;
-
-static void set_modes(const TesiRt *rt, const int cell[3], const double xi[3], Modes *m) {
+void tesi_dg_modes(const TesiRt *rt, const int cell[3], const double xi[3], TesiDgModes *m) {
   m->rt = rt;
   memcpy(m->cell, cell, sizeof m->cell);
   for (int d = 0; d < 3; d++) {
@@ -21,8 +14,7 @@ static void set_modes(const TesiRt *rt, const int cell[3], const double xi[3], M
   }
 }
 
-/* Adds factor times the values to y, or sums what x has of them: returns that. */
-static double visit(const Modes *m, int slope, const double *x, double factor, double *y) {
+double tesi_dg_visit(const TesiDgModes *m, int slope, const double *x, double factor, double *y) {
   const TesiRt *rt = m->rt;
   const int count[3] = {rt->n, rt->n, rt->dim == 3 ? rt->n : 1}, *e = rt->extent[rt->dim];
   double sum = 0;
@@ -52,7 +44,7 @@ typedef struct Form {
 static void add_cell(const Form *f, const int cell[3]) {
   const TesiRt *rt = f->s->rt;
   const int q = f->count, all = rt->dim == 2 ? q * q : q * q * q;
-  Modes m;
+  TesiDgModes m;
   for (int i = 0; i < all; i++) {
     const int at[3] = {i % q, i / q % q, i / q / q};
     double w = 1, xi[3];
@@ -60,9 +52,10 @@ static void add_cell(const Form *f, const int cell[3]) {
       xi[d] = f->points[at[d]];
       if (d < rt->dim) w *= f->weights[at[d]] * rt->axis[d].h[cell[d]];
     }
-    set_modes(rt, cell, xi, &m);
-    for (int d = 0; d < rt->dim; d++) visit(&m, d, NULL, w * f->s->nu * visit(&m, d, f->x, 0, NULL), f->y);
-    visit(&m, -1, NULL, w * f->s->alpha * visit(&m, -1, f->x, 0, NULL), f->y);
+    tesi_dg_modes(rt, cell, xi, &m);
+    for (int d = 0; d < rt->dim; d++)
+      tesi_dg_visit(&m, d, NULL, w * f->s->nu * tesi_dg_visit(&m, d, f->x, 0, NULL), f->y);
+    tesi_dg_visit(&m, -1, NULL, w * f->s->alpha * tesi_dg_visit(&m, -1, f->x, 0, NULL), f->y);
   }
 }
 
@@ -74,7 +67,7 @@ static void add_face(const Form *f, const int *below, const int *above, int d, d
   const double share = below && above ? 0.5 : 1;
   for (int i = 0; i < all; i++) {
     double w = f->s->nu, xi[3] = {0}, J = 0, A = 0;
-    Modes m[2];
+    TesiDgModes m[2];
     for (int e = 0, rest = i; e < rt->dim; e++) {
       if (e == d) continue;
       xi[e] = f->points[rest % q];
@@ -84,14 +77,14 @@ static void add_face(const Form *f, const int *below, const int *above, int d, d
     for (int side = 0; side < 2; side++) {
       if (!cell[side]) continue;
       xi[d] = 1 - side;
-      set_modes(rt, cell[side], xi, &m[side]);
-      J += (side ? -1 : 1) * visit(&m[side], -1, f->x, 0, NULL);
-      A += share * visit(&m[side], d, f->x, 0, NULL);
+      tesi_dg_modes(rt, cell[side], xi, &m[side]);
+      J += (side ? -1 : 1) * tesi_dg_visit(&m[side], -1, f->x, 0, NULL);
+      A += share * tesi_dg_visit(&m[side], d, f->x, 0, NULL);
     }
     for (int side = 0; side < 2; side++) {
       if (!cell[side]) continue;
-      visit(&m[side], -1, NULL, w * (side ? -1 : 1) * (gamma * J - A), f->y);
-      visit(&m[side], d, NULL, -w * share * J, f->y);
+      tesi_dg_visit(&m[side], -1, NULL, w * (side ? -1 : 1) * (gamma * J - A), f->y);
+      tesi_dg_visit(&m[side], d, NULL, -w * share * J, f->y);
     }
   }
 }

@@ -9,7 +9,7 @@
 #include "operator/transport/transport_device.h"
 
 /* What a pass over the cells adds to y. */
-typedef enum What { CONVECTION, MASS, LOAD, SLOPES, FACES } What;
+typedef enum What { CONVECTION, MASS, LOAD, SLOPES, FACES, TRACES } What;
 
 typedef struct Pass {
   TesiTransport *t;
@@ -102,8 +102,12 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
                *tau = numbers + (1 + b->dim) * n;
   double *r = w->other;
   TesStatus status = TES_OK;
-  if (pass->what == CONVECTION || pass->what == MASS)
+  if (pass->what == CONVECTION || pass->what == MASS || pass->what == TRACES)
     tesi_batch_evaluate(b, &batch, pass->x, w->u, w->scratch);
+  if (pass->what == TRACES) {
+    tesi_upwind_put(&t->upwind, number, w->u);
+    return TES_OK;
+  }
   if (pass->what == CONVECTION) convect(t, numbers, w, r);
   if (pass->what == MASS)
     for (int64_t i = 0; i < n; i++) r[i] = w->u[i], w->v[i] = numbers[i] * w->u[i];
@@ -116,6 +120,8 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
   for (int64_t i = 0; t->streamline && !slopes && status == TES_OK && i < n; i++) r[i] *= tau[i];
   for (int64_t i = 0; carried && i < n; i++) r[i] = (t->streamline ? r[i] : 0) - numbers[i] * w->u[i];
   if ((t->streamline || carried || slopes) && status == TES_OK) test_streamline(b, numbers + n, r, w);
+  if (t->broken && pass->what == CONVECTION) tesi_upwind_add(&t->upwind, number, w->v, w->scratch, w->more);
+  if (t->broken && slopes) tesi_upwind_subtract_speeds(&t->upwind, number, w->v, w->scratch, w->more);
   for (int64_t i = 0; i < n; i++) w->v[i] *= pass->sign;
   if (status == TES_OK) tesi_batch_integrate(&t->sums, task, &batch, w->v, w->scratch);
   return status;
@@ -139,6 +145,12 @@ static void run_tasks(const void *data, TesiSpan span) {
   }
 }
 
+static void run_sets(Pass *pass) {
+  const TesiBatches *b = pass->t->batches;
+  for (pass->set = 0; pass->set < b->sets; pass->set++)
+    tesi_team_share(pass->t->threads, tesi_batches_set_size(b, pass->set), 1, run_tasks, pass);
+}
+
 /* y <- y + sign (what the pass adds), arrays of the host. */
 static TesStatus add_on_host(Pass pass, double *y) {
   TesiTransport *t = pass.t;
@@ -147,8 +159,12 @@ static TesStatus add_on_host(Pass pass, double *y) {
   pass.failed = &failed;
   t->sums.values = y;
   for (int64_t i = 0; t->sums.at && i < b->tasks; i++) t->sums.at[i] = t->sums.first[i];
-  for (pass.set = 0; pass.set < b->sets; pass.set++)
-    tesi_team_share(t->threads, tesi_batches_set_size(b, pass.set), 1, run_tasks, &pass);
+  if (t->broken && pass.what == CONVECTION) {
+    pass.what = TRACES;
+    run_sets(&pass);
+    pass.what = CONVECTION;
+  }
+  run_sets(&pass);
   tesi_sums_finish(&t->sums);
   if (pass.what == CONVECTION) tesi_face_mass_add(&t->through, TES_DOUBLE, pass.sign, true, pass.x, y);
   return (TesStatus)failed;
@@ -263,6 +279,7 @@ static void destroy(TesOperator *op) {
   tes_operator_destroy(&t->symmetric);
   tesi_sums_free(&t->sums);
   tesi_face_mass_free(ctx, &t->through);
+  tesi_upwind_free(ctx, &t->upwind);
   if (t->batches) tesi_batches_destroy(&t->batches);
   tesi_transport_device_destroy(ctx, &t->device);
   tesi_free(ctx, &t->numbers);
@@ -284,7 +301,13 @@ static const char *refuses(const TesOperatorDesc *desc) {
   if (!tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)) return "the form has no transport term";
   if (!tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)) return "the form has no diffusion term";
   if (desc->precision != TES_DOUBLE && !tesi_has_kernels(desc->space->context)) return "it is in float64";
-  if (tesi_space_rt(desc->space)) return "the element is not q";
+  if (tesi_space_rt(desc->space) && desc->space->element != TES_ELEMENT_DG)
+    return "the element is not q or dg";
+  if (tesi_space_rt(desc->space) &&
+      tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)->streamline == TES_STREAMLINE_ALWAYS)
+    return "streamline terms are of element q";
+  if (tesi_space_rt(desc->space) && tesi_has_kernels(desc->space->context))
+    return "of element dg it runs on the device cpu alone";
   return NULL;
 }
 
@@ -316,7 +339,7 @@ static TesStatus fill_points(const TesOperator *op, const TesTermDesc *term, Tes
   TES_TRY(tesi_batches_create(op->space, op->space->degree + TESI_TRANSPORT_MORE, &t->batches));
   t->streamline = term->streamline == TES_STREAMLINE_ALWAYS;
   TES_TRY(tesi_transport_fill(op, t));
-  const bool more = term->streamline == TES_STREAMLINE_AUTO && t->peclet > 1;
+  const bool more = term->streamline == TES_STREAMLINE_AUTO && t->peclet > 1 && !t->broken;
   if (t->uniform && !t->streamline && !more) {
     tesi_batches_destroy(&t->batches);
     TES_TRY(tesi_batches_create(op->space, op->space->degree + 1, &t->batches));
@@ -340,16 +363,22 @@ static TesStatus init(TesOperator *op) {
   op->singular = t->symmetric->singular;
   t->conservative = term->conservative;
   t->through.precision = op->precision;
-  if (term->through) TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
+  t->broken = op->space->element == TES_ELEMENT_DG;
+  if (term->through && !t->broken)
+    TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));
   TES_TRY(fill_points(op, term, t));
+  if (t->broken)
+    TES_TRY(
+        tesi_upwind_create(op->space, t->batches, t->conservative, t->uniform, term->through, &t->upwind));
+  if (t->broken) TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
   t->threads = tesi_team_threads(ctx, t->batches->cells * t->batches->points);
   t->share = ARRAYS * tesi_batches_array(t->batches) + tesi_batches_work(t->batches);
   TES_ALLOC(&t->memory, t->share * t->threads);
-  TES_TRY(tesi_sums_create(t->batches, false, NULL, &t->sums));
+  TES_TRY(tesi_sums_create(t->batches, t->broken, NULL, &t->sums));
   if (tesi_has_kernels(ctx)) TES_TRY(tesi_transport_device_create(op, t, &t->device));
   snprintf(op->description, sizeof op->description,
-           "transport%s, degree %d, %s, cell Peclet number %.2g%s; with %.58s",
-           t->conservative ? " (conservative)" : "", op->space->degree,
+           "transport%s%s, degree %d, %s, cell Peclet number %.2g%s; with %.58s",
+           t->conservative ? " (conservative)" : "", t->broken ? ", upwind" : "", op->space->degree,
            op->precision == TES_DOUBLE ? "float64" : "float32", t->peclet, t->streamline ? ", SUPG" : "",
            t->symmetric->description);
 done:
@@ -368,7 +397,8 @@ TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
   }
   TES_TRY(tesi_transport_fill(op, t));
   if (t->device) TES_TRY(tesi_transport_device_fill(ctx, t, t->device));
-  if (!term->through) goto done;
+  if (t->broken) TES_TRY(tesi_upwind_fill(&t->upwind, term->b));
+  if (!term->through || t->broken) goto done;
   tesi_face_mass_free(ctx, &t->through);
   t->through = (TesiFaceMass){.precision = op->precision};
   TES_TRY(tesi_transport_faces(op->space, term->b, term->through, &t->through));

@@ -12,6 +12,8 @@
  *
  * with |B| = |b| / h and tr M / dim = 1 / h^2 on squares of width h.
  *
+ * Over discontinuous elements on boxes faces between cells are added (upwind.h), and there are no streamline terms.
+ *
  * The symmetric form is an operator of its own, of any kind; multigrid methods are made of it. */
 #ifndef TESI_TRANSPORT_OPERATOR_H
 #define TESI_TRANSPORT_OPERATOR_H
@@ -19,6 +21,7 @@
 #include "functional/batch.h"
 #include "operator/mapped/face_mass.h"
 #include "operator/operator.h"
+#include "operator/transport/upwind.h"
 
 enum { TESI_TRANSPORT_MORE = 2 /* points a direction beyond the degree */ };
 
@@ -31,7 +34,9 @@ typedef struct TesiTransport {
   bool
       uniform; /* equal cells of a box and constant coefficients: the numbers are those of one batch, with all lanes */
   struct TesiTransportDevice *device; /* NULL on the host */
-  TesiFaceMass through;               /* +- (b . n) w|J| */
+  TesiFaceMass through;               /* +- (b . n) w|J|; of continuous elements */
+  TesiUpwind upwind;                  /* of discontinuous elements */
+  bool broken;                        /* they are discontinuous */
   double peclet;                      /* largest |b| h / (2 k a) at a point */
   double speed;                       /* largest k |B|: nodes a unit of time */
   double rate;     /* largest |B_e|: widths of a cell a unit of time, along a direction of it */
@@ -52,6 +57,8 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *transport);
 /* mass <- through[boundary] (b . n) w|J| at the faces of those boundaries where it is not 0; with its precision. */
 TesStatus tesi_transport_faces(const TesSpace *space, const TesFunction *const b[3],
                                const signed char *through, TesiFaceMass *mass);
+/* y <- y + the term of the velocity, of discontinuous elements (upwind_ref.c). */
+TesStatus tesi_upwind_apply_ref(const TesOperator *op, const double *x, double *y);
 TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, double *y);
 
 /* y <- M x with the test functions of the operator, v + tau b . grad v. */
@@ -60,7 +67,7 @@ TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVect
 TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]);
 /* b <- b - T x, T the transport term with its boundaries and streamlines. */
 TesStatus tesi_transport_subtract(const TesOperator *op, const TesVector *x, TesVector *b);
-/* y_i <- int b . grad phi_i */
+/* y_i <- int b . grad phi_i; discontinuous elements: without (b.n) phi_i on the faces of cells, - int phi_i div b */
 TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y);
 /* b_i += int f tau b . grad phi_i; f: that of all materials, material[materials] (NULL: f everywhere). */
 TesStatus tesi_transport_load(const TesOperator *op, const TesFunction *f, const TesFunction *const *material,

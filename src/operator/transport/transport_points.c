@@ -131,13 +131,13 @@ static bool is_constant(const TesFunction *f) {
 }
 
 /* Equal cells, with equal numbers. */
-static bool is_uniform(const TesOperator *op, const TesTermDesc *term) {
+static bool is_uniform(const TesOperator *op, const TesSpace *box, const TesTermDesc *term) {
   const TesForm *form = &op->desc.form;
   const int materials = tes_mesh_materials(op->space->mesh);
   double value;
-  if (!tesi_space_box(op->space)) return false;
+  if (!box) return false;
   for (int d = 0; d < op->space->dim; d++)
-    if (!op->space->axis[d].uniform || !is_constant(term->b[d])) return false;
+    if (!box->axis[d].uniform || !is_constant(term->b[d])) return false;
   for (int i = 0; i < form->terms; i++)
     if (form->term[i].term != TES_TERM_TRANSPORT && form->term[i].term != TES_TERM_ROBIN &&
         !tesi_coefficient_constant(&form->term[i].a, materials, &value))
@@ -154,7 +154,7 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   double *memory = NULL;
   Fill fill = {.op = op, .transport = t};
   t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 1) / 2 : 0);
-  t->uniform = is_uniform(op, term);
+  t->uniform = is_uniform(op, b->box, term);
   const int64_t batches = t->uniform ? 1 : b->batches;
   tesi_free(ctx, &t->numbers);
   TES_ALLOC(&t->numbers, batches * t->arrays * n);

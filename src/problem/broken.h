@@ -1,0 +1,29 @@
+/* What equations with discontinuous elements share (poisson_dg.c). */
+#ifndef TESI_BROKEN_H
+#define TESI_BROKEN_H
+
+#include "functional/flow.h"
+#include "problem/problem.h"
+
+/* Conditions as loads know them; without an entry the value is 0. */
+void tesi_broken_faces(const TesProblem *problem, TesiFlowFace face[6]);
+/* As TesiFlowEquation. */
+void tesi_broken_given(const TesProblem *problem, uint8_t *given);
+/* Refuses meshes, coefficients and choices of the solver. */
+TesStatus tesi_broken_check(const TesProblem *problem, const TesProblemDesc *desc);
+
+/* Steady problems with a free constant: the balance of the data, and the constant of the solution. */
+TesStatus tesi_broken_balance(TesProblem *problem);
+TesStatus tesi_broken_complete(TesProblem *problem);
+
+/* ---- transport ---- */
+
+/* y <- what an amount through a boundary of transport is made of (transport_dg.c): what u lets in, entry by entry of
+ * u, and what is given lets in, whose sum with v = 1 it is. op: with the transport term. */
+TesStatus tesi_broken_enter(const TesProblem *problem, const TesOperator *op, int boundary, TesVector *y);
+TesStatus tesi_broken_given_load(const TesProblem *problem, const TesOperator *op, int boundary,
+                                 const TesFunction *g, TesVector *y);
+/* u <- the L2 projection of f. */
+TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u);
+
+#endif

@@ -1,0 +1,133 @@
+/* u_t - div(a grad u) + b . grad u + c u = f with discontinuous Q_k: interior penalties for diffusion and upwind traces
+ * for the velocity (operator/transport/upwind.h). Values on boundaries are given weakly: in the diffusion as in
+ * poisson_dg.c, in the transport where the velocity enters. */
+#include <string.h>
+#include "device/kernel.h"
+#include "operator/dg/dg.h"
+#include "operator/transport/transport_operator.h"
+#include "problem/broken.h"
+#include "problem/in_time.h"
+
+/* The operator that has the transport term, NULL: there is none; that of diffusion. */
+static const TesiTransport *transport_of(const TesProblem *p, const TesOperator *op) {
+  return tesi_transport_of(p->in_time && p->in_time->carrier ? p->in_time->carrier : op);
+}
+
+static double diffusion_of(const TesOperator *op) {
+  const TesiTransport *t = tesi_transport_of(op);
+  return tesi_saddle_of(t ? t->symmetric : op)->nu;
+}
+
+/* y += factor int (that part of b.n) g v over a boundary. */
+static TesStatus add_boundary(const TesiTransport *t, int boundary, TesiUpwindPart part, double factor,
+                              const TesFunction *g, TesVector *y) {
+  TesContext *ctx = y->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  TES_ALLOC(&values, y->length);
+  TES_TRY(tes_vector_get(y, values));
+  TES_TRY(tesi_upwind_boundary(&t->upwind, boundary, part, factor, g, values));
+  TES_TRY(tes_vector_set(y, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static bool is_ring(const TesProblem *p, int boundary) {
+  return tesi_space_rt(p->space)->axis[boundary / 2].periodic;
+}
+
+static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesOperator *op = whole ? whole : p->op;
+  const TesiTransport *t = transport_of(p, op);
+  const TesBoundary *boundary = p->numbered.boundary;
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, face);
+  TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, diffusion_of(op), face, b));
+  for (int i = 0; boundary && t && i < 2 * p->mesh->dim; i++)
+    if (boundary[i].condition == TES_DIRICHLET && boundary[i].g[0] && !is_ring(p, i))
+      TES_TRY(add_boundary(t, i, TESI_UPWIND_IN, -1, boundary[i].g[0], b));
+done:
+  return status;
+}
+
+static TesStatus load(const TesProblem *p, TesVector *b) {
+  return load_rows(p, NULL, b);
+}
+
+/* ---- amounts ------------------------------------------------------------------------------------------- */
+
+/* y <- the load of one boundary alone, g NULL: 0. */
+static TesStatus load_face(const TesProblem *p, double nu, int boundary, const TesFunction *g, TesVector *y) {
+  const TesFunction *none[3] = {NULL};
+  TesiFlowFace face[6];
+  tesi_broken_faces(p, face);
+  for (int i = 0; i < 6; i++) face[i].g[p->mesh->dim] = i == boundary ? g : NULL;
+  return tesi_flow_load(p->space, none, nu, face, y);
+}
+
+TesStatus tesi_broken_enter(const TesProblem *p, const TesOperator *op, int boundary, TesVector *y) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = tesi_transport_of(op);
+  const bool given = tesi_problem_given(p, boundary, 0),
+             closed = !given && p->numbered.boundary[boundary].condition == TES_FLUX;
+  TesFunction *minus = NULL; /* in the place of what is given, the values of u itself, that leave */
+  TES_TRY(tes_function_create_constant(ctx, -1, &minus));
+  TES_TRY(load_face(p, diffusion_of(op), boundary, given ? minus : NULL, y));
+  if (t && !closed && !is_ring(p, boundary))
+    TES_TRY(add_boundary(t, boundary, given ? TESI_UPWIND_OUT : TESI_UPWIND_BOTH, -1, NULL, y));
+done:
+  tes_function_destroy(&minus);
+  return status;
+}
+
+TesStatus tesi_broken_given_load(const TesProblem *p, const TesOperator *op, int boundary,
+                                 const TesFunction *g, TesVector *y) {
+  const TesiTransport *t = tesi_transport_of(op);
+  const TesStatus status = load_face(p, diffusion_of(op), boundary, g, y);
+  if (status != TES_OK || !t || !tesi_problem_given(p, boundary, 0) || is_ring(p, boundary)) return status;
+  return add_boundary(t, boundary, TESI_UPWIND_IN, -1, g, y);
+}
+
+TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVector *u) {
+  const TesFunction *of[3] = {f};
+  TesiFlowFace none[6];
+  memset(none, 0, sizeof none);
+  return tesi_flow_load(space, of, 0, none, u);
+}
+
+/* ---- the equation -------------------------------------------------------------------------------------- */
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesBoundary *boundary = p->numbered.boundary;
+  if (tesi_has_kernels(ctx))
+    TES_FAIL(TES_MISSING, "transport with element dg runs on the device cpu alone; element q runs on others");
+  TES_TRY(tesi_broken_check(p, desc));
+  TES_CHECK(p->stabilization != TES_STREAMLINE_ALWAYS,
+            "space.stabilization: supg is of element q; element dg takes upwind traces, which need no more");
+  for (int i = 0; boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    TES_CHECK(boundary[i].condition != TES_ROBIN && boundary[i].condition != TES_SLIP,
+              "boundary.%s: transport with element dg has dirichlet, neumann, flux and outflow",
+              tes_mesh_boundary_name(p->mesh, i));
+  p->stabilization = TES_STREAMLINE_NONE;
+done:
+  return status;
+}
+
+static const TesiFlowEquation broken = {.scalar = true,
+                                        .check = check,
+                                        .given = tesi_broken_given,
+                                        .lift = tesi_broken_balance,
+                                        .complete = tesi_broken_complete};
+const TesiEquation tesi_transport_dg = {.name = "transport",
+                                        .in_time = true,
+                                        .form = tesi_transport_form_of_steps,
+                                        .load = load,
+                                        .load_all = load_rows,
+                                        .shown = tesi_transport_shown,
+                                        .flow = &broken};

@@ -1,0 +1,236 @@
+/* Run: ctest -R t5_upwind. Transport between discontinuous elements against the plain version from the definition:
+ * equal and graded boxes, rings, all conditions, 2D and 3D, both forms; the rows that sum to nothing; refusals.
+ * Labels: threads */
+#include "functional/flow.h"
+#include "operator/transport/transport_operator.h"
+#include "stokes_testing.h"
+
+/* given: v values, o open, c closed, p periodic. */
+static const Flow shapes[] = {
+    {.dim = 2, .degree = 1, .cells = {4, 3}},
+    {.dim = 2, .degree = 2, .cells = {9, 4}, .given = "voco", .graded = true, .alpha = 2},
+    {.dim = 2, .degree = 4, .cells = {17, 2}, .given = "ppvc"},
+    {.dim = 2, .degree = 7, .cells = {2, 3}, .given = "ocpp"},
+    {.dim = 2, .degree = 15, .cells = {2, 2}, .given = "vovo", .graded = true},
+    {.dim = 3, .degree = 1, .cells = {8, 2, 3}, .given = "vcppov"},
+    {.dim = 3, .degree = 3, .cells = {3, 2, 2}, .given = "ovcvpp", .graded = true}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+typedef struct Velocity {
+  TesFunction *b[3];
+} Velocity;
+
+static Velocity make_velocity(TesContext *ctx, bool constant) {
+  static const char *const texts[2][3] = {{"1 + y - 2*x*z", "x - 0.4", "0.3 - x*y"}, {"1.2", "-0.7", "0.4"}};
+  Velocity v;
+  for (int d = 0; d < 3; d++)
+    assert_ok(ctx, tes_function_create_expression(ctx, texts[constant][d], &v.b[d]));
+  return v;
+}
+
+static void forget(Velocity *v) {
+  for (int d = 0; d < 3; d++) tes_function_destroy(&v->b[d]);
+}
+
+static TesOperator *make(TesContext *ctx, const TesSpace *space, const Flow *f, const Velocity *v,
+                         bool conservative) {
+  TesOperator *op;
+  TesFunction *alpha;
+  signed char through[7] = {0};
+  for (int i = 0; i < 2 * f->dim && f->given; i++)
+    through[i] = (signed char)(conservative ? f->given[i] == 'o' : -(f->given[i] == 'c'));
+  assert_ok(ctx, tes_function_create_constant(ctx, f->alpha, &alpha));
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .factor = 0.3},
+                              {.term = TES_TERM_MASS, .a = {.all = alpha}},
+                              {.term = TES_TERM_TRANSPORT,
+                               .b = {v->b[0], v->b[1], f->dim == 3 ? v->b[2] : NULL},
+                               .conservative = conservative,
+                               .through = through}};
+  assert_ok(ctx, tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {3, term, 0}}, &op));
+  assert_string_equal(tes_operator_info(op).kind, "transport");
+  tes_function_destroy(&alpha);
+  return op;
+}
+
+static void check(TesContext *ctx, const Flow *f, bool constant, bool conservative) {
+  Flow of = *f;
+  of.broken = true;
+  TesSpace *space = flow_space(ctx, &of);
+  Velocity v = make_velocity(ctx, constant);
+  TesOperator *op = make(ctx, space, f, &v, conservative);
+  double *values = flow_random(space, 3);
+  TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL),
+            *z = flow_vector(ctx, space, TES_DOUBLE, NULL);
+  double rest;
+  assert_ok(ctx, tes_vector_fill(y, NAN));
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tesi_operator_apply_ref(op, x, z));
+  assert_near(flow_difference(ctx, y, z), 0, 1e-12);
+  assert_ok(ctx, tes_operator_residual(op, y, x, z));
+  assert_ok(ctx, tes_vector_maximum(z, &rest));
+  assert_near(rest, 0, 1e-9);
+  /* another velocity in the same operator */
+  Velocity other = make_velocity(ctx, !constant);
+  if (!constant) {
+    assert_ok(ctx, tesi_transport_move(op, (const TesFunction *const *)other.b));
+    assert_ok(ctx, tes_operator_apply(op, x, y));
+    assert_ok(ctx, tesi_operator_apply_ref(op, x, z));
+    assert_near(flow_difference(ctx, y, z), 0, 1e-12);
+  }
+  tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&z);
+  free(values);
+  forget(&v), forget(&other);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+}
+
+static TesContext *open_context(int threads) {
+  TesContext *ctx;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .threads = threads}, &ctx, NULL, 0),
+                   TES_OK);
+  return ctx;
+}
+
+static void close_context(TesContext *ctx) {
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
+static void operators_are_their_definition(void **state) {
+  TesContext *ctx = open_context(3);
+  (void)state;
+  for (int i = 0; i < SHAPES; i++)
+    for (int way = 0; way < 4; way++) check(ctx, &shapes[i], way & 1, way >> 1);
+  close_context(ctx);
+}
+
+/* Loads of a function over discontinuous elements by batches: those of the flows' own quadrature, of a polynomial. */
+static void boundaries_have_their_parts(void **state) {
+  TesContext *ctx = open_context(1);
+  const Flow f = {.dim = 2, .degree = 3, .cells = {10, 3}, .given = "vvvv", .broken = true};
+  TesSpace *space = flow_space(ctx, &f);
+  Velocity v = make_velocity(ctx, false);
+  TesOperator *op = make(ctx, space, &f, &v, false);
+  const int64_t n = tes_space_length(space);
+  TesFunction *g, *one;
+  const TesFunction *f_one[3] = {NULL};
+  TesiFlowFace none[6];
+  (void)state;
+  assert_ok(ctx, tes_function_create_expression(ctx, "x + 2*y", &g));
+  assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
+  memset(none, 0, sizeof none);
+  f_one[0] = one;
+  TesVector *ones = flow_vector(ctx, space, TES_DOUBLE, NULL), *y;
+  assert_ok(ctx, tesi_flow_load(space, f_one, 0, none, ones));
+  double *values = calloc((size_t)n, sizeof *values), sum;
+  /* on the right (1 + y), of g = 1 + 2 y: int (1 + y)(1 + 2 y) = 19/6; at the bottom n = -y: -(x - 0.4) x */
+  const struct {
+    int face;
+    TesiUpwindPart part;
+    double expected;
+  } rows[] = {{1, TESI_UPWIND_BOTH, 19. / 6},
+              {1, TESI_UPWIND_OUT, 19. / 6},
+              {1, TESI_UPWIND_IN, 0},
+              {2, TESI_UPWIND_BOTH, -(1. / 3 - 0.2)}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    memset(values, 0, (size_t)n * sizeof *values);
+    assert_ok(ctx,
+              tesi_upwind_boundary(&tesi_transport_of(op)->upwind, rows[i].face, rows[i].part, 1, g, values));
+    y = flow_vector(ctx, space, TES_DOUBLE, values);
+    assert_ok(ctx, tes_vector_dot(ones, y, &sum));
+    assert_near(sum, rows[i].expected, 1e-12);
+    tes_vector_destroy(&y);
+  }
+  free(values);
+  tes_vector_destroy(&ones);
+  tes_function_destroy(&g), tes_function_destroy(&one);
+  forget(&v);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  close_context(ctx);
+}
+
+/* Closed walls, conservative, without diffusion through boundaries: the sum of all rows is 0, whatever b. */
+static void conservative_sums_are_zero(void **state) {
+  TesContext *ctx = open_context(2);
+  const Flow f = {.dim = 2, .degree = 3, .cells = {9, 5}, .given = "cccc", .graded = true, .broken = true};
+  TesSpace *space = flow_space(ctx, &f);
+  TesFunction *one;
+  TesiFlowFace none[6];
+  double sum;
+  (void)state;
+  assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
+  const TesFunction *f_one[3] = {one};
+  memset(none, 0, sizeof none);
+  Velocity v = make_velocity(ctx, false);
+  TesOperator *op = make(ctx, space, &f, &v, true);
+  double *values = flow_random(space, 8);
+  TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values), *y = flow_vector(ctx, space, TES_DOUBLE, NULL),
+            *ones = flow_vector(ctx, space, TES_DOUBLE, NULL);
+  assert_ok(ctx, tesi_flow_load(space, f_one, 0, none, ones));
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tes_vector_dot(ones, y, &sum));
+  assert_near(sum, 0, 1e-11);
+  tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&ones);
+  free(values);
+  tes_function_destroy(&one);
+  forget(&v);
+  tes_operator_destroy(&op);
+  tes_space_destroy(&space);
+  close_context(ctx);
+}
+
+static void threads_do_not_matter(void **state) {
+  double *bits[2] = {NULL};
+  int64_t length = 0;
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    TesContext *ctx = open_context(1 + 3 * i);
+    const Flow f = {.dim = 2, .degree = 3, .cells = {33, 17}, .given = "ppvo", .broken = true};
+    TesSpace *space = flow_space(ctx, &f);
+    Velocity v = make_velocity(ctx, false);
+    TesOperator *op = make(ctx, space, &f, &v, false);
+    double *values = flow_random(space, 5);
+    TesVector *x = flow_vector(ctx, space, TES_DOUBLE, values),
+              *y = flow_vector(ctx, space, TES_DOUBLE, NULL);
+    assert_ok(ctx, tes_operator_apply(op, x, y));
+    length = tes_space_length(space);
+    bits[i] = calloc((size_t)length, sizeof **bits);
+    assert_ok(ctx, tes_vector_get(y, bits[i]));
+    tes_vector_destroy(&x), tes_vector_destroy(&y);
+    free(values);
+    forget(&v);
+    tes_operator_destroy(&op);
+    tes_space_destroy(&space);
+    close_context(ctx);
+  }
+  for (int64_t k = 0; k < length; k++) assert_true(bits[0][k] == bits[1][k]);
+  free(bits[0]), free(bits[1]);
+}
+
+static void streamlines_are_refused(void **state) {
+  TesContext *ctx = open_context(1);
+  const Flow f = {.dim = 2, .degree = 2, .cells = {2, 2}, .broken = true};
+  TesSpace *space = flow_space(ctx, &f);
+  Velocity v = make_velocity(ctx, true);
+  TesOperator *op;
+  (void)state;
+  const TesTermDesc term[] = {
+      {.term = TES_TERM_DIFFUSION},
+      {.term = TES_TERM_TRANSPORT, .b = {v.b[0]}, .streamline = TES_STREAMLINE_ALWAYS}};
+  assert_int_equal(tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {2, term, 0}}, &op),
+                   TES_INVALID_INPUT);
+  assert_non_null(strstr(tes_context_message(ctx), "streamline terms are of element q"));
+  tes_context_clear(ctx);
+  forget(&v);
+  tes_space_destroy(&space);
+  close_context(ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(operators_are_their_definition), cmocka_unit_test(boundaries_have_their_parts),
+      cmocka_unit_test(conservative_sums_are_zero), cmocka_unit_test(threads_do_not_matter),
+      cmocka_unit_test(streamlines_are_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
