@@ -171,9 +171,16 @@ static void test_degrees_3d_high(void **state) {
 static void test_variants(void **state) {
   (void)state;
   static const char *const tensors[6] = {"2 + x", "0.3*y", "0.2*z", "3 + y*y", "0.1", "2.5 + sin(x)"};
-  TesFunction *a[6], *c, *two_d[3];
+  static const int place[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+  TesFunction *a[6], *c, *matrix[2][2];
   for (int i = 0; i < 6; i++) assert_ok(ctx, tes_function_create_expression(ctx, tensors[i], &a[i]));
-  two_d[0] = a[0], two_d[1] = a[1], two_d[2] = a[3];
+  for (int dim = 2; dim <= 3; dim++)
+    for (int full = 0; full < 2; full++) {
+      const TesFunction *entry[9];
+      for (int i = 0; i < dim * dim; i++)
+        entry[i] = full || i / dim == i % dim ? a[place[i / dim][i % dim]] : NULL;
+      assert_ok(ctx, tes_function_create_matrix(ctx, dim, entry, &matrix[dim - 2][full]));
+    }
   assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*y", &c));
   for (int dim = 2; dim <= 3; dim++)
     for (int shape = CUBE; shape < SHAPES; shape++) {
@@ -191,24 +198,20 @@ static void test_variants(void **state) {
                                                               : 0,
                                  .components = 1 + variant % 4,
                                  .lambda = 1.5,
-                                 .tensor = (TesiTensorKind)(variant % 3),
                                  .precision = variant % 5 == 4 ? TES_SINGLE : TES_DOUBLE,
                                  .numbering = {.order = (TesNumberingOrder)(variant / 4 % 3),
                                                .seed = 8,
                                                .dirichlet = variant % 2}};
           if (form == TESI_ELEMENT_VECTORS) desc.numbering = (TesNumberingDesc){0};
-          for (int i = 0; i < 6; i++)
-            if (desc.tensor == TESI_TENSOR_FULL)
-              desc.a[i] = dim == 3 ? a[i] : i < 3 ? two_d[i] : NULL;
-            else if (desc.tensor == TESI_TENSOR_DIAGONAL && i < dim)
-              desc.a[i] = a[i == 0 ? 0 : i == 1 ? 3 : 5];
-          if (variant % 6 == 3) desc.a[0] = a[0];
+          if (variant % 3) desc.a = matrix[dim - 2][variant % 3 == 2];
+          if (variant % 6 == 3) desc.a = a[0];
           if (variant % 4 == 1) desc.c = c;
           check_operator(&desc, "variants");
         }
       tes_mesh_destroy(&g);
     }
   for (int i = 0; i < 6; i++) tes_function_destroy(&a[i]);
+  for (int i = 0; i < 4; i++) tes_function_destroy(&matrix[i / 2][i % 2]);
   tes_function_destroy(&c);
 }
 
@@ -345,9 +348,18 @@ static void test_assembled(void **state) {
 static void test_refused(void **state) {
   (void)state;
   TesMesh *g = geometry(2, CURVED, 3), *affine = geometry(2, CUBE, 3);
-  TesFunction *negative;
+  TesFunction *negative, *mirrored, *one, *other_dim, *indefinite, *askew;
   TesOperator *op = NULL;
   assert_ok(ctx, tes_function_create_expression(ctx, "x - 0.5", &negative));
+  assert_ok(ctx, tes_function_create_expression(ctx, "x * 0.5 - y", &mirrored));
+  assert_ok(ctx, tes_function_create_constant(ctx, 1, &one));
+  assert_ok(ctx, tes_function_create_matrix(
+                     ctx, 3, (const TesFunction *[9]){one, NULL, NULL, NULL, one, NULL, NULL, NULL, one},
+                     &other_dim));
+  assert_ok(ctx, tes_function_create_matrix(ctx, 2, (const TesFunction *[4]){one, NULL, NULL, negative},
+                                            &indefinite));
+  assert_ok(ctx, tes_function_create_matrix(ctx, 2, (const TesFunction *[4]){one, negative, mirrored, one},
+                                            &askew));
   const TesiMappedDesc bad[] = {
       {.degree = 2},
       {.mesh = g},
@@ -359,10 +371,12 @@ static void test_refused(void **state) {
       {.mesh = g, .degree = 2, .factors = TES_FACTORS_AFFINE},
       {.mesh = g, .degree = 3, .factors = TES_FACTORS_MATRIX},
       {.mesh = affine, .degree = 2, .terms = TESI_MASS, .factors = TES_FACTORS_WEIGHTS},
-      {.mesh = affine, .degree = 2, .a = {negative}},
-      {.mesh = affine, .degree = 2, .a = {NULL, negative}},
+      {.mesh = affine, .degree = 2, .a = negative},
+      {.mesh = affine, .degree = 2, .a = other_dim},
+      {.mesh = affine, .degree = 2, .a = indefinite},
+      {.mesh = affine, .degree = 2, .a = askew},
       {.mesh = affine, .degree = 2, .terms = TESI_MASS, .c = negative},
-      {.mesh = affine, .degree = 1, .a = {negative}, .factors = TES_FACTORS_MATRIX}};
+      {.mesh = affine, .degree = 1, .a = negative, .factors = TES_FACTORS_MATRIX}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     if (tesi_mapped_create(ctx, &bad[i], &op) != TES_INVALID_INPUT) fail_msg("case %zu was not refused", i);
     assert_null(op);
@@ -376,7 +390,8 @@ static void test_refused(void **state) {
       TES_INVALID_INPUT);
   tes_context_clear(ctx);
   tes_operator_destroy(&op);
-  tes_function_destroy(&negative);
+  tes_function_destroy(&negative), tes_function_destroy(&mirrored), tes_function_destroy(&one);
+  tes_function_destroy(&other_dim), tes_function_destroy(&indefinite), tes_function_destroy(&askew);
   tes_mesh_destroy(&g);
   tes_mesh_destroy(&affine);
 }

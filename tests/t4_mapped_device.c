@@ -82,6 +82,18 @@ static int degree_of(int i) {
 }
 
 /* Case i: forms, terms, points, factors, components, precisions, conflicts, boundary, in turns that meet. */
+/* a <- [[a, a / 4, 0], [a / 4, 2, 0], [0, 0, a]] */
+static void make_matrix(TesContext *ctx, int dim, TesFunction **a) {
+  TesFunction *beside, *two, *matrix;
+  must(ctx, tes_function_create_expression(ctx, "(1 + x*x + 0.3*y) / 4", &beside));
+  must(ctx, tes_function_create_constant(ctx, 2, &two));
+  const TesFunction *of_3d[9] = {*a, beside, NULL, beside, two, NULL, NULL, NULL, *a},
+                    *of_2d[4] = {*a, beside, beside, two};
+  must(ctx, tes_function_create_matrix(ctx, dim, dim == 3 ? of_3d : of_2d, &matrix));
+  tes_function_destroy(a), tes_function_destroy(&beside), tes_function_destroy(&two);
+  *a = matrix;
+}
+
 static void check_case(TesContext *ctx, int i) {
   const int dim = 2 + i % 2, factors = i / 2 % 4;
   TesMesh *g = make_mesh(ctx, dim, factors == TES_FACTORS_AFFINE);
@@ -100,10 +112,11 @@ static void check_case(TesContext *ctx, int i) {
       .numbering = {.order = (TesNumberingOrder)(i % 3), .seed = 3, .dirichlet = i / 2 % 2}};
   if (factors == TES_FACTORS_STORED) {
     must(ctx, tes_function_create_expression(ctx, "1 + x*x + 0.3*y", &a));
-    desc.a[0] = a;
+    if (i % 3 == 0) make_matrix(ctx, dim, &a);
+    desc.a = a;
   } else if (factors != TES_FACTORS_AUTO) {
     must(ctx, tes_function_create_constant(ctx, 2.5, &a));
-    desc.a[0] = a;
+    desc.a = a;
   }
   check(ctx, &desc);
   tes_function_destroy(&a);

@@ -192,7 +192,8 @@ static const struct {
      "a.yaml:3:11: data.f: expected a number, a name or '(', found the end at column 4 of \"x +\""},
     {HEAD "data: {f: [1, 2]}\n", "a.yaml:3:11: data.f: expected one expression, got a list"},
     {HEAD "data: {f: 1/0}\n", "a.yaml:3:11: data.f: \"1/0\" is infinite or undefined"},
-    {HEAD "data: {a: ''}\n", "a.yaml:3:11: data.a: expected an expression in x, y, z, t, got nothing"},
+    {HEAD "data: {a: ''}\n", "a.yaml:3:11: data.a: expected an expression in x, y, z, t, a list of one a "
+                             "direction, or a list of the rows of a matrix, got nothing"},
     {HEAD "solver: {tolerance: 0}\n",
      "a.yaml:3:21: solver.tolerance: expected a number > 0 and < 1, got '0'"},
     {HEAD "solver: {tolerance: 1}\n",

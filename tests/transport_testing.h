@@ -27,6 +27,16 @@ static const char *const kinds[] = {"box", "forest", "ball", "equal cells"};
 
 enum { BOX, FOREST, BALL, EQUAL, PLACES }; /* equal: and constant coefficients */
 
+/* a <- [[a, 0.05 y, 0], [0.05 y, 0.3, 0], [0, 0, a]] */
+static inline void make_matrix(int dim, Place *p) {
+  TesFunction *beside = expression(p->ctx, "0.05*y"), *number = expression(p->ctx, "0.3"), *matrix;
+  const TesFunction *of_3d[9] = {p->a, beside, NULL, beside, number, NULL, NULL, NULL, p->a},
+                    *of_2d[4] = {p->a, beside, beside, number};
+  assert_ok(p->ctx, tes_function_create_matrix(p->ctx, dim, dim == 3 ? of_3d : of_2d, &matrix));
+  tes_function_destroy(&p->a), tes_function_destroy(&beside), tes_function_destroy(&number);
+  p->a = matrix;
+}
+
 /* False: a build without p4est. Values are given on boundary 0 alone (all: everywhere). */
 static inline bool make_place(TesContext *ctx, int kind, int dim, int degree, bool all, Place *p) {
   *p = (Place){.ctx = ctx,
@@ -43,6 +53,7 @@ static inline bool make_place(TesContext *ctx, int kind, int dim, int degree, bo
   };
   const uint8_t given[8] = {1};
   const TesStatus status = tes_mesh_create(ctx, &desc[kind], &p->mesh);
+  if (kind == FOREST || kind == BALL) make_matrix(dim, p);
   tes_function_destroy(&corner);
   static const char *const varying[] = {"1 + y", "x - 0.3*y", "-0.4 + z"}, *const equal[] = {"1.2", "-0.7",
                                                                                              "0.4"};

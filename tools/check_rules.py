@@ -14,7 +14,7 @@ import re
 
 MAX_PUBLIC = 160
 FOREST = ("mesh", "space", "geometry")
-CREATE = {"tes_function_create": 4, "tes_space_create": 2}
+CREATE = {"tes_function_create": 5, "tes_space_create": 2}
 # Coordinates, numbers of cells or boundaries, values at points, and how vectors are filled and read.
 ARRAYS = {"tes_estimate_residual", "tes_estimate_dwr", "tes_mark_cells", "tes_function_evaluate",
           "tes_functional_error", "tes_mesh_evaluate", "tes_mesh_locate", "tes_problem_sample",

@@ -1,5 +1,6 @@
 /** \file function.h
- *  Scalar functions of space and time, f(x, y, z, t): coefficients, right-hand sides, boundary data, exact solutions.
+ *  Functions of space and time, f(x, y, z, t): coefficients, right-hand sides, boundary data, exact solutions. They
+ *  are scalar; the coefficient a of diffusion may be a symmetric matrix of them.
  *
  *  Reference-counted and immutable. Evaluation is in batches of points, host memory, float64.
  */
@@ -36,6 +37,13 @@ TesStatus tes_function_create_expression(TesContext *context, const char *text, 
  *  lgamma of an argument that varies. */
 TesStatus tes_function_create_derivative(const TesFunction *function, int direction,
                                          TesFunction **derivative);
+/** A symmetric matrix, for the coefficient a of diffusion, div(a grad u): entry[dim][dim], row by row, NULL beside the
+ *  diagonal: 0. Entries are referenced. Where a number is asked for it is the mean of its diagonal. Errors:
+ *  TES_INVALID_INPUT (dim is not 2 or 3, a diagonal entry that is missing, an entry that is a matrix, constants that
+ *  differ from those they mirror); where functions that mirror each other differ, or a is not positive, operators tell
+ *  the point. */
+TesStatus tes_function_create_matrix(TesContext *context, int dim, const TesFunction *const *entry,
+                                     TesFunction **function);
 void tes_function_destroy(TesFunction **function);
 
 /** Values at n points; y and z may be NULL (zero). Errors: TES_NAN, naming the first point with a value that is not

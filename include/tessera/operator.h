@@ -12,7 +12,8 @@
  *  M_d; exact.
  *  - quadrature: boxes, coefficients that are functions, (degree + 1)^dim Gauss points a cell, where a and c are
  *  stored.
- *  - mapped: meshes of any kind, curved cells, hanging faces and edges interpolated inside the kernels
+ *  - mapped: meshes of any kind, coefficients a that are matrices too, curved cells, hanging faces and edges
+ *    interpolated inside the kernels
  *    (adaptive-matrix-free-ljungkvist-2017, section 3); degree 1..15, with hanging nodes 1..8.
  *  - transport: a form with a transport term, which is not symmetric, over q elements of any mesh: an operator of one
  *  of the kinds above for its other terms, and the transport with degree + 2 Gauss points a direction: eight cells at a
@@ -84,10 +85,11 @@ typedef struct TesTermDesc {
   /** Parts of a product: u and v are those of trial and test. Else 0: in a space of several components the term
    *  stands on each of them, the Robin term on those that have no values on its boundary. */
   int trial, test;
-  double factor;           /**< positive; 0 means 1 */
-  TesCoefficient a;        /**< diffusion, strain: a > 0; mass: c >= 0; Robin: alpha >= 0; grad-div: lambda */
-  int boundary;            /**< Robin: its number */
-  const TesFunction *b[3]; /**< transport: the velocity; NULL: 0 */
+  double factor; /**< positive; 0 means 1 */
+  /** Diffusion: a > 0, or a matrix (function.h); strain: a > 0; mass: c >= 0; Robin: alpha >= 0; grad-div: lambda */
+  TesCoefficient a;
+  int boundary;             /**< Robin: its number */
+  const TesFunction *b[3];  /**< transport: the velocity; NULL: 0 */
   TesStreamline streamline; /**< transport */
   /** Transport: - int u b . grad v in the place of int (b . grad u) v, and div (b u) in the residual. */
   bool conservative;

@@ -95,7 +95,8 @@ typedef enum TesPlane { TES_PLANE_STRAIN, TES_PLANE_STRESS } TesPlane;
 
 /** The functions of the equation. */
 typedef struct TesData {
-  /** NULL: 1, 0; flows: nu > 0, and alpha, a constant; elasticity: mu > 0, and the density, NULL: 1 */
+  /** NULL: 1, 0; poisson, transport: a is a number or a matrix (function.h); flows: nu > 0, and alpha, a constant;
+   *  elasticity: mu > 0, and the density, NULL: 1 */
   const TesFunction *a, *c;
   const TesFunction *lambda; /**< elasticity: dim lambda + 2 mu > 0; NULL: 0 */
   const TesFunction *b[3];   /**< transport: velocity; NULL: 0; of the whole problem, not of a material */

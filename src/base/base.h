@@ -152,6 +152,21 @@ TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction
 /* What tesi_function_at() was made of; any other function: itself, time 0. */
 const TesFunction *tesi_function_inner(const TesFunction *function, double *time);
 TesFunction *tesi_function_retain(const TesFunction *function);
+/* Coefficients of diffusion: NULL is 1, a number that times the identity, and tes_function_create_matrix() a matrix.
+ * Entry r, c; NULL: *otherwise. */
+const TesFunction *tesi_function_entry(const TesFunction *f, int r, int c, double *otherwise);
+bool tesi_function_is_matrix(const TesFunction *f);
+int tesi_function_matrix_dim(const TesFunction *f); /* 0: no matrix */
+/* Whether entries r, c and c, r are known to be equal everywhere. */
+bool tesi_function_mirrored(const TesFunction *f, int r, int c);
+/* a[entries][n] <- the entries 00 01 (02) 11 (12 22) at n points. */
+void tesi_function_entries(const TesFunction *f, int dim, int64_t n, const double *x, const double *y,
+                           const double *z, double t, double *a);
+/* The matrix of change(entry, first, second); `second` is 0 beside the diagonal. */
+typedef TesStatus (*TesiFunctionChange)(const TesFunction *f, double first, double second,
+                                        TesFunction **result);
+TesStatus tesi_function_each(const TesFunction *matrix, TesiFunctionChange change, double first,
+                             double second, TesFunction **result);
 
 /* ---- small arithmetic ---------------------------------------------------------------------------------- */
 static inline int tesi_min(int a, int b) {

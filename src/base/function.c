@@ -213,6 +213,8 @@ TesStatus tesi_function_affine(const TesFunction *function, double factor, doubl
   *result = NULL;
   if (factor == 1 && offset == 0) {
     *result = tesi_function_retain(function);
+  } else if (tesi_function_is_matrix(function)) {
+    TES_TRY(tesi_function_each(function, tesi_function_affine, factor, offset, result));
   } else if (!function->evaluate) {
     TES_TRY(tes_function_create_constant(ctx, factor * function->constant + offset, result));
     TES_TRY(tesi_function_set_where(*result, function->where));
@@ -282,6 +284,11 @@ const TesFunction *tesi_function_inner(const TesFunction *function, double *time
   return at ? at->function : function;
 }
 
+static TesStatus entry_at(const TesFunction *entry, double time, double none, TesFunction **result) {
+  (void)none;
+  return tesi_function_at(entry, time, result);
+}
+
 TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction **result) {
   TesContext *ctx = function->context;
   TesStatus status = TES_OK;
@@ -291,6 +298,7 @@ TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction
     *result = tesi_function_retain(function);
     return TES_OK;
   }
+  if (tesi_function_is_matrix(function)) return tesi_function_each(function, entry_at, time, 0, result);
   TES_NEW(&at);
   at->function = tesi_function_retain(function);
   at->time = time;

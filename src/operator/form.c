@@ -7,6 +7,26 @@
 static const char *const names[] = {"diffusion", "mass",      "Robin",   "divergence",
                                     "strain",    "transport", "grad-div"};
 
+/* Diffusion alone has a matrix, of the dimension of the mesh. */
+static TesStatus check_matrix(const TesSpace *space, const TesTermDesc *t, const TesFunction *f) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  if (!tesi_function_is_matrix(f)) return TES_OK;
+  TES_CHECK(t->term == TES_TERM_DIFFUSION, "%sthe coefficient of the %s term is a matrix, expected a number",
+            tesi_function_where(f), names[t->term]);
+  TES_CHECK(tesi_function_matrix_dim(f) == space->dim, "%sa is a matrix of dimension %d, the mesh has %d",
+            tesi_function_where(f), tesi_function_matrix_dim(f), space->dim);
+done:
+  return status;
+}
+
+static TesStatus check_matrices(const TesSpace *space, const TesTermDesc *t) {
+  TesStatus status = check_matrix(space, t, t->a.all);
+  for (int i = 0; t->a.material && i < tes_mesh_materials(space->mesh) && status == TES_OK; i++)
+    status = check_matrix(space, t, t->a.material[i]);
+  return status;
+}
+
 static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -24,6 +44,7 @@ static TesStatus check_term(const TesSpace *space, const TesForm *form, int i) {
         form->term[j].term != t->term || form->term[j].trial != t->trial || form->term[j].test != t->test ||
             (t->term == TES_TERM_ROBIN && form->term[j].boundary != t->boundary),
         "the form has two %s terms%s", names[t->term], t->term == TES_TERM_ROBIN ? " on one boundary" : "");
+  TES_TRY(check_matrices(space, t));
   if (t->term != TES_TERM_ROBIN) goto done;
   TES_CHECK(t->boundary >= 0 && t->boundary < tes_mesh_boundaries(space->mesh),
             "a Robin term on boundary %d, the mesh has %d", t->boundary, tes_mesh_boundaries(space->mesh));
@@ -107,6 +128,19 @@ void tesi_form_release(TesContext *ctx, int materials, TesForm *copy) {
   }
   tesi_free(ctx, &terms);
   *copy = (TesForm){0};
+}
+
+bool tesi_coefficient_is_matrix(const TesCoefficient *a, int materials) {
+  bool matrix = tesi_function_is_matrix(a->all);
+  for (int i = 0; a->material && i < materials; i++)
+    matrix = matrix || tesi_function_is_matrix(a->material[i]);
+  return matrix;
+}
+
+bool tesi_form_has_matrix(const TesForm *form, int materials) {
+  for (int i = 0; i < form->terms; i++)
+    if (tesi_coefficient_is_matrix(&form->term[i].a, materials)) return true;
+  return false;
 }
 
 const TesTermDesc *tesi_form_term(const TesForm *form, TesTerm term, int boundary) {

@@ -14,6 +14,10 @@ const TesTermDesc *tesi_form_term(const TesForm *form, TesTerm term, int boundar
 /* Whether a coefficient is a constant everywhere, its value (1 without a function). */
 bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *value);
 
+/* Whether a coefficient of diffusion is a matrix somewhere. */
+bool tesi_coefficient_is_matrix(const TesCoefficient *a, int materials);
+bool tesi_form_has_matrix(const TesForm *form, int materials);
+
 /* Over a box: op->data <- TesiDiffusion of its form, checked. */
 TesStatus tesi_diffusion_create(TesOperator *op);
 void tesi_diffusion_release(TesOperator *op);

@@ -35,6 +35,8 @@ static const char *refuses(const TesiOperatorKind *kind, const TesOperatorDesc *
   if (desc->space->element == TES_ELEMENT_Q && kind != &tesi_operator_elasticity &&
       (tesi_form_term(&desc->form, TES_TERM_STRAIN, 0) || tesi_form_term(&desc->form, TES_TERM_GRAD_DIV, 0)))
     return "the form has a strain or grad-div term, which couple the components";
+  if (!kind->matrices && tesi_form_has_matrix(&desc->form, tes_mesh_materials(desc->space->mesh)))
+    return "a is a matrix";
   return kind->refuses(desc);
 }
 

@@ -36,7 +36,8 @@ typedef struct TesiOperatorTable {
  * length, singular, data, plan, table, description. */
 typedef struct TesiOperatorKind {
   const char *name;
-  bool parts; /* it takes spaces of several components, and products */
+  bool parts;    /* it takes spaces of several components, and products */
+  bool matrices; /* it takes coefficients of diffusion that are matrices */
   const char *(*refuses)(const TesOperatorDesc *desc);
   TesStatus (*init)(TesOperator *op);
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */

@@ -196,7 +196,7 @@ done:
 }
 
 const TesiOperatorKind tesi_operator_parts = {
-    .name = "parts", .parts = true, .refuses = refuses, .init = init};
+    .name = "parts", .parts = true, .matrices = true, .refuses = refuses, .init = init};
 
 const TesiOperatorParts *tesi_operator_parts_of(const TesOperator *op) {
   return op->kind == &tesi_operator_parts ? op->plan : NULL;

@@ -9,13 +9,14 @@
 #include "problem/problem.h"
 #include "problem/survey.h"
 
-/* Boxes. Isotropic cells and constant coefficients: the patch smoother leaves so little that full multigrid and a
- * few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients: every level
- * tries which smoother serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it does not
- * reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes, and boxes of several ranks:
- * chebyshev, or patches of cells or of lines of them where these are stretched, whose cycles are symmetric, inside
- * cg from the start that full multigrid makes: a sixth of a cycle that saves one to three. The first row that fits
- * holds; full multigrid makes its own start, so that V-cycles, or cg alone, take its place where there is a guess. */
+/* Boxes where a is a number. Isotropic cells and constant coefficients: the patch smoother leaves so little that full
+ * multigrid and a few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients:
+ * every level tries which smoother serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it
+ * does not reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes, and boxes of several
+ * ranks: chebyshev, or patches of cells or of lines of them where these are stretched, whose cycles are symmetric,
+ * inside cg from the start that full multigrid makes: a sixth of a cycle that saves one to three. The first row that
+ * fits holds; full multigrid makes its own start, so that V-cycles, or cg alone, take its place where there is a
+ * guess. */
 enum { BOX = 1, OTHER = 2, NO = 1, YES = 2, ONE_WAY = 4, ANY = 7 };
 enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
 static const struct {
@@ -152,7 +153,7 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
              "a mesh "
              "file), or let it change over several cells",
              survey->jump);
-  if (p->mesh->kind == TES_MESH_BOX || p->options.smoother != TES_SMOOTHER_AUTO ||
+  if ((p->mesh->kind == TES_MESH_BOX && !survey->matrices) || p->options.smoother != TES_SMOOTHER_AUTO ||
       survey->stretch == TESI_EVEN)
     return;
   if (!has_cell_patches(p->space))
@@ -190,14 +191,16 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   TesiSurvey survey;
   if (p->options.method == TES_METHOD_DIRECT) return choose_direct(p, smoother);
   TES_TRY(tesi_survey(p, &survey));
-  if (p->mesh->kind == TES_MESH_BOX && aspect_ratio(p->space) > 1.5) survey.stretch = TESI_STRETCHED;
+  if (p->mesh->kind == TES_MESH_BOX && !survey.matrices && aspect_ratio(p->space) > 1.5)
+    survey.stretch = TESI_STRETCHED;
   if (p->equation->couples)
     survey.stretch = TESI_EVEN; /* no smoother of lines or cells serves several components */
   warn(p, &survey);
   const TesiSituation situation = {
-      .mesh = p->equation->couples || tesi_ranks(ctx) > 1 ? TES_MESH_CELLS : p->mesh->kind,
+      .mesh = p->equation->couples || survey.matrices || tesi_ranks(ctx) > 1 ? TES_MESH_CELLS : p->mesh->kind,
       .constant = tesi_operator_constant(p->levels),
-      .stretch = (p->mesh->kind == TES_MESH_BOX && tesi_ranks(ctx) == 1) || has_cell_patches(p->space)
+      .stretch = (p->mesh->kind == TES_MESH_BOX && !survey.matrices && tesi_ranks(ctx) == 1) ||
+                         has_cell_patches(p->space)
                      ? survey.stretch
                      : TESI_EVEN,
       .guess = p->start || p->in_time,
@@ -211,7 +214,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   snprintf(p->method_text, sizeof p->method_text, "%s%s%s", p->full_start ? "full multigrid, then " : "",
            names[p->method],
            p->options.method != TES_METHOD_AUTO ? ""
-           : situation.stretch && (situation.constant || p->mesh->kind != TES_MESH_BOX)
+           : situation.stretch && (situation.constant || situation.mesh != TES_MESH_BOX)
                ? " (chosen: cells are anisotropic)"
                : " (chosen)");
 done:

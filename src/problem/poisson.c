@@ -24,9 +24,17 @@ TesStatus tesi_diffusion_load(const TesProblem *p, TesVector *b) {
   return tesi_problem_load(p, p->numbered.data.f, p->numbered.f, false, b);
 }
 
+/* A matrix is shown by the mean of its diagonal. */
+static bool has_matrix(const TesProblem *p) {
+  bool matrix = tesi_function_is_matrix(p->numbered.data.a);
+  for (int i = 0; i < tes_mesh_materials(p->mesh); i++)
+    matrix = matrix || tesi_function_is_matrix(p->numbered.a[i]);
+  return matrix;
+}
+
 int tesi_diffusion_shown(const TesProblem *p, TesiShown *shown) {
   shown[0] = (TesiShown){"f", {p->numbered.data.f[0]}, p->numbered.f[0]};
-  shown[1] = (TesiShown){"a", {p->numbered.data.a}, p->numbered.a};
+  shown[1] = (TesiShown){has_matrix(p) ? "a_mean" : "a", {p->numbered.data.a}, p->numbered.a};
   return 2;
 }
 

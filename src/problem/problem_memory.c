@@ -2,6 +2,7 @@
 #include <math.h>
 #include "device/kernel.h"
 #include "multigrid/multigrid.h"
+#include "operator/form.h"
 #include "problem/problem.h"
 
 /* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
@@ -33,14 +34,20 @@ static double time_bytes(const TesProblem *p) {
   return p->in_time ? 80 * (double)p->space->length : 0;
 }
 
-/* Float64 vectors of the outer iteration, and the multigrid. */
-static double box_bytes(const TesProblem *p) {
-  return (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother) +
-         48 * (double)p->space->length;
-}
-
 static double cell_levels(const TesProblem *p) {
   return p->mesh->dim == 3 ? 8 / 7. : 4 / 3.;
+}
+
+/* Float64 vectors of the outer iteration, and the multigrid. */
+static double box_bytes(const TesProblem *p) {
+  const bool matrices = tesi_form_has_matrix(&p->form, tes_mesh_materials(p->mesh));
+  const double factors = p->mesh->dim == 3 ? 6 : 3,
+               points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
+  return (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother) +
+         48 * (double)p->space->length +
+         (matrices
+              ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
+              : 0);
 }
 
 /* Two operators with numbers of nodes (twice) and factors, the one of the cycle with its coarser levels, some ten

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/work.h"
+#include "operator/form.h"
 #include "parallel/comm.h"
 
 enum { SAMPLE = 16384, POINTS = 27 };
@@ -19,23 +20,24 @@ static int make_points(int dim, double *xi) {
   return points;
 }
 
-/* g[d] <- entry d, d of J^-1 J^-T by cofactors, but for a common factor. */
-static void couplings(int dim, const double *J, double g[3]) {
+/* g[d] <- entry d, d of J^-1 a J^-T by cofactors, but for a common factor; a: 00 01 (02) 11 (12 22). */
+static void couplings(int dim, const double *J, const double *matrix, double g[3]) {
   for (int d = 0; d < dim; d++) {
-    double sum = 0;
+    double cofactor[3], sum = 0;
     for (int r = 0; r < dim; r++) {
       const int a = (r + 1) % dim, b = (r + 2) % dim, e = (d + 1) % dim, f = (d + 2) % dim;
-      const double cofactor =
-          dim == 2 ? J[a * 2 + e] : J[a * 3 + e] * J[b * 3 + f] - J[a * 3 + f] * J[b * 3 + e];
-      sum += cofactor * cofactor;
+      cofactor[r] = dim == 2 ? (r == d ? 1 : -1) * J[a * 2 + e]
+                             : J[a * 3 + e] * J[b * 3 + f] - J[a * 3 + f] * J[b * 3 + e];
     }
+    for (int r = 0, at = 0; r < dim; r++)
+      for (int c = r; c < dim; c++, at++) sum += (r == c ? 1 : 2) * matrix[at] * cofactor[r] * cofactor[c];
     g[d] = sum;
   }
 }
 
-static TesiStretch stretch_of(int dim, const double *J) {
+static TesiStretch stretch_of(int dim, const double *J, const double *a) {
   double g[3] = {0}, least, middle, most;
-  couplings(dim, J, g);
+  couplings(dim, J, a, g);
   most = fmax(fmax(g[0], g[1]), g[2]);
   least = dim == 3 ? fmin(fmin(g[0], g[1]), g[2]) : fmin(g[0], g[1]);
   middle = dim == 3 ? g[0] + g[1] + g[2] - most - least : least;
@@ -75,8 +77,10 @@ static bool data_vary(const TesProblem *p) {
   return false;
 }
 
-/* The diffusion coefficients of the form in a cell; they are positive there, which operators have checked. */
-static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, const double *x, double *jump) {
+/* The diffusion coefficients of the form in a cell; they are positive there, which operators have checked. matrix <-
+ * that at the point in the middle, where it is one. */
+static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, const double *x, double *jump,
+                              double matrix[6]) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int material = tes_mesh_material(p->mesh, cell);
@@ -86,6 +90,10 @@ static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, con
     if (term->term != TES_TERM_DIFFUSION) continue;
     if (term->a.material && material >= 0 && term->a.material[material]) a = term->a.material[material];
     if (varies(a)) TES_TRY(jump_of(p, a, points, x, jump));
+    if (!tesi_function_is_matrix(a)) continue;
+    double middle[3] = {0};
+    for (int d = 0; d < p->mesh->dim; d++) middle[d] = x[points / 2 * p->mesh->dim + d];
+    tesi_function_entries(a, p->mesh->dim, 1, &middle[0], &middle[1], &middle[2], 0, matrix);
   }
 done:
   return status;
@@ -120,17 +128,20 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const int most = make_points(dim, xi), points = vary ? most : 1;
   const double *at = vary ? xi : xi + most / 2 * dim;
   double of[3] = {0};
-  *survey = (TesiSurvey){.jump = 1};
-  if (p->equation->flow || (p->mesh->kind == TES_MESH_BOX && !vary)) return TES_OK;
+  const bool matrices = tesi_form_has_matrix(&p->form, tes_mesh_materials(p->mesh)),
+             box = p->mesh->kind == TES_MESH_BOX && !matrices;
+  *survey = (TesiSurvey){.jump = 1, .matrices = matrices};
+  if (p->equation->flow || (box && !vary)) return TES_OK;
   for (int64_t c = 0; c < cells; c += stride) {
+    double matrix[6] = {1, 0, dim == 2, dim == 3, 0, dim == 3}; /* the identity */
     TES_TRY(place(p->mesh, c, points, at, x, J));
-    if (vary) TES_TRY(look_at_data(p, c, points, x, &survey->jump));
-    of[stretch_of(dim, J + points / 2 * dim * dim)]++;
+    if (vary) TES_TRY(look_at_data(p, c, points, x, &survey->jump, matrix));
+    of[stretch_of(dim, J + points / 2 * dim * dim, matrix)]++;
   }
   tesi_reduce(ctx, TESI_SUM, 3, of);
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &survey->jump);
   const double all = of[0] + of[1] + of[2];
-  if (p->mesh->kind != TES_MESH_BOX && 100 * (of[TESI_STRETCHED] + of[TESI_STRETCHED_ONE_WAY]) > all)
+  if (!box && 100 * (of[TESI_STRETCHED] + of[TESI_STRETCHED_ONE_WAY]) > all)
     survey->stretch =
         2 * of[TESI_STRETCHED] > of[TESI_STRETCHED_ONE_WAY] ? TESI_STRETCHED : TESI_STRETCHED_ONE_WAY;
 done:

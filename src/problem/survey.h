@@ -6,8 +6,11 @@
 
 /* Of at most some ten thousand cells, evenly taken. */
 typedef struct TesiSurvey {
-  TesiStretch stretch; /* of cells of meshes other than boxes: of one in a hundred at least */
-  double jump;         /* largest quotient of two values of a diffusion coefficient within a cell */
+  TesiStretch
+      stretch; /* of cells of meshes other than boxes: of one in a hundred at least; where a is a matrix also
+                        * of boxes, in the metric of a */
+  bool matrices; /* a is a matrix somewhere */
+  double jump;   /* largest quotient of two values of a diffusion coefficient within a cell */
 } TesiSurvey;
 
 TesStatus tesi_survey(const TesProblem *problem, TesiSurvey *survey);

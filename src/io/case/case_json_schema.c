@@ -51,6 +51,7 @@ static const char *const *types_of(TesiKeyType type) {
   case TESI_KEY_NUMBERS:
   case TESI_KEY_SPACING:
   case TESI_KEY_FIELD:
+  case TESI_KEY_MATRIX:
     return numbers;
   case TESI_KEY_VECTOR:
     return list;

@@ -59,6 +59,8 @@ void tesi_case_clear(TesCase *c);
 bool tesi_case_takes_names(const TesiCaseReader *r, int row);
 /* Reads one value of a row that is no map, from its node or, where that is NULL, from its default. */
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node);
+/* A list that is a matrix: its diagonal, or its rows (case_matrix.c). *to <- the matrix. */
+TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, TesFunction **to);
 /* A number within the range of the row; *valid is false after an error. */
 TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid);
 

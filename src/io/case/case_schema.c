@@ -208,7 +208,9 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data", .type = TESI_KEY_MAP, .help = "the functions of the equation"},
   {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1",
    .fallback_note = "1; flows, transport, elasticity: 0", .help = "right-hand side; flows, elasticity: a list"},
-  {.path = "data.a", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback = "1", .help = "diffusion, positive"},
+  {.path = "data.a", .type = TESI_KEY_MATRIX, .target = AT(a), .fallback = "1",
+   .help = "diffusion, positive; a list of one a direction, or of the rows of a matrix, symmetric and positive "
+     "definite, is a matrix a in div(a grad u): not of element dg"},
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
    .help = "transport: velocity"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",

@@ -61,6 +61,7 @@ typedef enum TesiKeyType {
   TESI_KEY_BOUNDARY,   /* the same over a boundary, with its normal; `lists`: or a list of them */
   TESI_KEY_VECTOR,     /* a list of expressions, one a direction; target: TesFunction *[3] */
   TESI_KEY_FIELD,      /* an expression or such a list; target: TesFunction *[3] */
+  TESI_KEY_MATRIX,     /* an expression, or a list: of a diagonal, or of rows; target: TesFunction * */
   TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
   TESI_KEY_FILE,       /* target: char * */
   TESI_KEY_NAME,       /* of a boundary; target: char * */

@@ -67,6 +67,10 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
   case TESI_KEY_FIELD:
     snprintf(text, 200, "an expression in x, y, z, t, or a list of one a direction");
     break;
+  case TESI_KEY_MATRIX:
+    snprintf(text, 200,
+             "an expression in x, y, z, t, a list of one a direction, or a list of the rows of a matrix");
+    break;
   case TESI_KEY_SPACING:
     snprintf(text, 200, "an expression in s or a list of coordinates");
     break;
@@ -315,6 +319,8 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);
   if (key->type == TESI_KEY_SPACING) return TES_OK;
   if (key->type == TESI_KEY_EVERY) return tesi_case_every(r, row, node, target(r, row));
+  if (key->type == TESI_KEY_MATRIX && node->kind == TESI_YAML_LIST)
+    return tesi_case_matrix(r, row, node, target(r, row));
   if (key->type == TESI_KEY_VECTOR ||
       ((key->type == TESI_KEY_FIELD || key->lists) && node->kind == TESI_YAML_LIST))
     return read_vector(r, row, node);
@@ -329,6 +335,7 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   case TESI_KEY_EXPRESSION:
   case TESI_KEY_BOUNDARY:
   case TESI_KEY_FIELD:
+  case TESI_KEY_MATRIX:
     return read_expression(r, row, node);
   default:
     return read_name(r, row, node);

@@ -234,6 +234,7 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_assembled = {.name = "assembled", .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_assembled = {
+    .name = "assembled", .matrices = true, .refuses = refuses, .init = init};
 const TesiOperatorKind tesi_operator_assembled_hanging = {
-    .name = "assembled_hanging", .refuses = refuses, .init = init};
+    .name = "assembled_hanging", .matrices = true, .refuses = refuses, .init = init};

@@ -27,8 +27,6 @@ static TesStatus check_desc(TesContext *ctx, const TesiMappedDesc *d, int dim) {
   TES_CHECK(d->components >= 0 && d->components <= TESI_MAPPED_COMPONENTS, "%d components, expected 1..%d",
             d->components, TESI_MAPPED_COMPONENTS);
   TES_CHECK(d->lambda >= 0 && isfinite(d->lambda), "lambda is %g, expected >= 0", d->lambda);
-  TES_CHECK(d->tensor >= TESI_TENSOR_SCALAR && d->tensor <= TESI_TENSOR_FULL, "tensor is %d, expected 0..2",
-            (int)d->tensor);
   TES_CHECK(d->precision == TES_DOUBLE || d->precision == TES_SINGLE, "precision is %d, expected 0 or 1",
             (int)d->precision);
   TES_CHECK(d->form == TESI_GLOBAL_VECTORS || d->form == TESI_ELEMENT_VECTORS, "form is %d, expected 0 or 1",
@@ -40,15 +38,11 @@ static TesStatus check_desc(TesContext *ctx, const TesiMappedDesc *d, int dim) {
   TES_CHECK(!d->index || d->form == TESI_GLOBAL_VECTORS, "an index belongs to the global form");
   TES_CHECK(!d->index || (d->nodes >= 1 && d->nodes <= INT32_MAX), "%lld nodes, expected 1..2^31-1",
             (long long)d->nodes);
-  const int last = d->tensor == TESI_TENSOR_SCALAR     ? 1
-                   : d->tensor == TESI_TENSOR_DIAGONAL ? dim
-                                                       : dim * (dim + 1) / 2;
   TES_CHECK(!d->masks || (d->index && d->degree <= TESI_HANGING_NODES - 1 && d->components <= 1),
             "masks of hanging nodes go with an index, degrees 1..8 and one component");
-  TES_CHECK(!d->part || (d->tensor == TESI_TENSOR_SCALAR && d->parts >= 0),
-            "parts go with scalar coefficients");
-  for (int i = last; i < 6; i++)
-    TES_CHECK(!d->a[i], "coefficient a[%d] is given, the tensor has %d", i, last);
+  TES_CHECK(!d->part || d->parts >= 0, "%d parts, expected at least 0", d->parts);
+  TES_CHECK(!tesi_function_is_matrix(d->a) || tesi_function_matrix_dim(d->a) == dim,
+            "a is a matrix of dimension %d, the cells have %d", tesi_function_matrix_dim(d->a), dim);
 done:
   return status;
 }
@@ -85,30 +79,20 @@ static void set_tables(TesiMapped *m) {
     for (int j = 0; j < m->n; j++) m->I[i * m->n + j] = i == j;
 }
 
-/* Entry (r, c) of the coefficient in the packed order, and whether it is on the diagonal. */
-static int packed(int dim, int r, int c) {
-  return dim == 2 ? r + c : r == 0 ? c : r + c + 1;
-}
-
 /* The constants a[6] and c; whether all are constant. */
 static bool take_constants(TesiMapped *m) {
   const TesiMappedDesc *d = &m->desc;
   bool constant = true;
-  const int entries = m->dim * (m->dim + 1) / 2;
   m->c = 1;
   if (d->c && m->mass) constant = tes_function_constant(d->c, &m->c);
-  for (int i = 0; i < entries; i++) m->a[i] = 0;
-  for (int r = 0; r < m->dim; r++)
-    for (int c = r; c < m->dim; c++) {
-      const int at = packed(m->dim, r, c);
-      const TesFunction *f = d->tensor == TESI_TENSOR_FULL       ? d->a[at]
-                             : r != c                            ? NULL
-                             : d->tensor == TESI_TENSOR_DIAGONAL ? d->a[r]
-                                                                 : d->a[0];
-      m->a[at] = r == c;
+  for (int r = 0, at = 0; r < m->dim; r++)
+    for (int c = r; c < m->dim; c++, at++) {
+      const TesFunction *f = tesi_function_entry(d->a, r, c, &m->a[at]);
       if (f && m->stiffness && !tes_function_constant(f, &m->a[at])) constant = false;
+      constant = constant && tesi_function_mirrored(d->a, r, c);
     }
-  m->a_identity = d->tensor == TESI_TENSOR_SCALAR;
+  m->scalar = !tesi_function_is_matrix(d->a);
+  for (int i = 0; i < m->parts; i++) m->scalar = m->scalar && !tesi_function_is_matrix(m->part_a[i]);
   return constant;
 }
 
@@ -116,8 +100,8 @@ static TesStatus take_coefficients(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
   const bool constant = take_constants(m) && !m->part;
   m->can_affine = constant && m->geometry->kind == TES_GEOMETRY_AFFINE;
-  m->can_vertices = constant && m->a_identity && m->geometry->kind <= TES_GEOMETRY_TRILINEAR;
-  m->can_weights = m->stiffness && m->a_identity && m->geometry->kind != TES_GEOMETRY_ANALYTIC &&
+  m->can_vertices = constant && m->scalar && m->geometry->kind <= TES_GEOMETRY_TRILINEAR;
+  m->can_weights = m->stiffness && m->scalar && m->geometry->kind != TES_GEOMETRY_ANALYTIC &&
                    m->geometry->degree <= TESI_MAPPED_CELL_DEGREE;
   if (m->can_weights) m->cell_degree = tesi_mapped_cell_degree(m);
   TES_CHECK(m->desc.factors != TES_FACTORS_WEIGHTS || m->can_weights,
@@ -236,8 +220,7 @@ done:
 }
 
 static void retain_functions(TesiMapped *m) {
-  for (int i = 0; i < 6; i++)
-    if (m->desc.a[i]) tesi_function_retain(m->desc.a[i]);
+  if (m->desc.a) tesi_function_retain(m->desc.a);
   if (m->desc.c) tesi_function_retain(m->desc.c);
 }
 
@@ -251,7 +234,7 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped) {
   *mapped = NULL;
   if (!m || --m->references > 0) return;
   tesi_geometry_destroy(&m->geometry);
-  for (int i = 0; i < 6; i++) tes_function_destroy((TesFunction **)&m->desc.a[i]);
+  tes_function_destroy((TesFunction **)&m->desc.a);
   tes_function_destroy((TesFunction **)&m->desc.c);
   tesi_cells_destroy(&m->view);
   tesi_free(ctx, &m->own_index);
@@ -371,7 +354,7 @@ static TesStatus init_plain(TesOperator *op, const TesiCellView *s, const TesiGe
                                               : TESI_MASS,
                            .degree = s->degree,
                            .points = d->points ? d->points : s->degree + 1,
-                           .a = {a ? a->a.all : NULL},
+                           .a = a ? a->a.all : NULL,
                            .c = mass ? c->a.all : NULL,
                            .precision = op->precision,
                            .factors = d->factors,
@@ -426,7 +409,7 @@ static void release(TesOperator *op) {
 }
 
 const TesiOperatorKind tesi_operator_mapped = {
-    .name = "mapped", .refuses = refuses, .init = init, .release = release};
+    .name = "mapped", .matrices = true, .refuses = refuses, .init = init, .release = release};
 
 TesFactors tesi_mapped_factors(const TesOperator *op) {
   const TesiMapped *m = tesi_mapped_of(op);

@@ -50,7 +50,7 @@ typedef struct TesiMapped {
   uint16_t *own_mask;
   int32_t *part; /* [cells], -1: none; NULL: no parts */
   int parts;
-  TesFunction **part_a, **part_c; /* [parts]; NULL inside: a[0], c */
+  TesFunction **part_a, **part_c; /* [parts]; NULL inside: a, c */
   /* 1D tables, float64: nodes [n], points and weights [q] on [0, 1]; I[q][n]; D[q][q] differentiates at the points */
   double node[TESI_MAPPED_POINTS], point[TESI_MAPPED_POINTS], weight[TESI_MAPPED_POINTS];
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
@@ -63,8 +63,8 @@ typedef struct TesiMapped {
       /* constant coefficients: dim == 3: 00 01 02 11 12 22, dim == 2: 00 01 11; set where can_vertices or
        * can_affine */
       c;
-  bool a_identity; /* a = a[0] times the identity */
-  int factors;     /* s */
+  bool scalar; /* a is a number in every cell, not a matrix */
+  int factors; /* s */
 } TesiMapped;
 
 /* Fill caller's arrays, float64, with the numbers of cells first .. first + count - 1, in parallel. Coefficients
@@ -102,10 +102,10 @@ static inline int64_t tesi_min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* The functions that hold in a cell (NULL: 1), scalar tensor. */
+/* The functions that hold in a cell (NULL: 1). */
 static inline const TesFunction *tesi_mapped_a(const TesiMapped *m, int64_t cell) {
   const int32_t part = m->part ? m->part[cell] : -1;
-  return part >= 0 && m->part_a[part] ? m->part_a[part] : m->desc.a[0];
+  return part >= 0 && m->part_a[part] ? m->part_a[part] : m->desc.a;
 }
 static inline const TesFunction *tesi_mapped_c(const TesiMapped *m, int64_t cell) {
   const int32_t part = m->part ? m->part[cell] : -1;

@@ -1,5 +1,5 @@
 /* Mapped operators by all that they can be told: what a form over a space asks for, and what the benchmark operators of
- * tensor-product-bp-swirydowicz-2019 (BP1 to BP6) have besides: element vectors, components, numberings, tensors.
+ * tensor-product-bp-swirydowicz-2019 (BP1 to BP6) have besides: element vectors, components, numberings.
  *
  *     (A u, v) = int grad u . a grad v  (stiffness)  +  lambda int c u v  (mass),     for every component alike.
  *
@@ -19,7 +19,6 @@
 
 typedef enum TesiVectorForm { TESI_GLOBAL_VECTORS, TESI_ELEMENT_VECTORS } TesiVectorForm;
 typedef enum TesiMappedTerms { TESI_STIFFNESS = 1, TESI_MASS = 2, TESI_STIFFNESS_MASS = 3 } TesiMappedTerms;
-typedef enum TesiTensorKind { TESI_TENSOR_SCALAR, TESI_TENSOR_DIAGONAL, TESI_TENSOR_FULL } TesiTensorKind;
 
 typedef struct TesiMappedDesc {
   const TesMesh *mesh;   /* its geometry is kept */
@@ -29,11 +28,8 @@ typedef struct TesiMappedDesc {
   bool collocated;       /* Gauss-Lobatto points at the nodes; points is ignored */
   int components;        /* 1..4; 0 means 1 */
   double lambda;         /* factor of the mass; 0 means 1 */
-  TesiTensorKind tensor;
-  /* Coefficient a: scalar a[0]; diagonal a[0..dim-1]; full symmetric: 00 01 02 11 12 22 (2D: 00 01 11). NULL: 1, or
-   *  the identity's entry. Functions of x, y, z. */
-  const TesFunction *a[6];
-  const TesFunction *c; /* coefficient of the mass; NULL: 1 */
+  const TesFunction *a;  /* coefficient of the stiffness, a number or a matrix; NULL: 1 */
+  const TesFunction *c;  /* coefficient of the mass; NULL: 1 */
   TesPrecision precision;
   TesiVectorForm form;
   TesNumberingDesc numbering; /* global form without index: how to number; its degree is ignored */
@@ -43,8 +39,8 @@ typedef struct TesiMappedDesc {
    *  copied; NULL: none.
    *  Cells are grouped by whether they have any, so that the others pay nothing. */
   const uint16_t *masks;
-  /* Coefficients that differ from cell to cell (materials), scalar tensor: part[cells] is a number of part_a and
-   *  part_c [parts], or -1; NULL there and -1 mean a[0] and c. Copied. */
+  /* Coefficients that differ from cell to cell (materials): part[cells] is a number of part_a and part_c [parts], or
+   *  -1; NULL there and -1 mean a and c. Copied. */
   const int32_t *part;
   int parts;
   const TesFunction *const *part_a, *const *part_c;

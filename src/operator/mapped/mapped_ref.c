@@ -46,16 +46,12 @@ static double value_at(const TesFunction *f, const double x[3], double otherwise
 
 /* The coefficient as a full matrix a[dim][dim]. */
 static void tensor_at(const TesiMapped *m, int64_t cell, const double x[3], double *a) {
-  const TesiMappedDesc *d = &m->desc;
   const int dim = m->dim;
-  for (int r = 0, at = 0; r < dim; r++)
-    for (int c = r; c < dim; c++, at++) {
-      double value = r == c;
-      if (d->tensor == TESI_TENSOR_FULL)
-        value = value_at(d->a[at], x, value);
-      else if (r == c)
-        value = value_at(d->tensor == TESI_TENSOR_DIAGONAL ? d->a[r] : tesi_mapped_a(m, cell), x, 1);
-      a[r * dim + c] = a[c * dim + r] = value;
+  for (int r = 0; r < dim; r++)
+    for (int c = r; c < dim; c++) {
+      double otherwise;
+      const TesFunction *entry = tesi_function_entry(tesi_mapped_a(m, cell), r, c, &otherwise);
+      a[r * dim + c] = a[c * dim + r] = value_at(entry, x, otherwise);
     }
 }
 

@@ -406,4 +406,5 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_transport = {.name = "transport", .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_transport = {
+    .name = "transport", .matrices = true, .refuses = refuses, .init = init};

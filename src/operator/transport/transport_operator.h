@@ -5,12 +5,13 @@
  * or, conservative, - int u b . grad v in the place of the first, and div (b u) in that of b . grad u in the residual;
  * and int over boundaries +- (b . n) u v where the term asks for it.
  *
- * Inside cells, on reference coordinates: B = J^-1 b is b . grad there, and Lap u = sum M_ef u_ef with M = J^-1 J^-T,
- * without derivatives of J; div b is that of the polynomial through its values at the points. k the degree:
+ * In cells, on reference coordinates: B = J^-1 b is b . grad there, and a Lap u = sum N_ef u_ef with N = J^-1 a J^-T
+ * (a a number or a matrix), without derivatives of J and a; div b is that of the polynomial through its values at the
+ * points. k the degree:
  *
- *   tau = (rate^2 + (2 k |B|)^2 + (12 k^2 a tr M / dim)^2)^(-1/2)
+ *   tau = (rate^2 + (2 k |B|)^2 + (12 k^2 tr N / dim)^2)^(-1/2)
  *
- * with |B| = |b| / h and tr M / dim = 1 / h^2 on squares of width h.
+ * with |B| = |b| / h and tr N / dim = a / h^2 on squares of width h.
  *
  * Over discontinuous elements on boxes faces between cells are added (upwind.h), and there are no streamline terms.
  *
@@ -40,7 +41,7 @@ typedef struct TesiTransport {
   double peclet;                      /* largest |b| h / (2 k a) at a point */
   double speed;                       /* largest k |B|: nodes a unit of time */
   double rate;     /* largest |B_e|: widths of a cell a unit of time, along a direction of it */
-  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), a M[dim (dim + 1) / 2] */
+  int arrays;      /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), N[dim (dim + 1) / 2] */
   double *numbers; /* [batches, or 1][arrays][points][lane] */
   double *memory;  /* [threads][share] */
   int64_t share;

@@ -10,20 +10,54 @@ typedef struct Fill {
   TesiBatchPoints at;
   double *inverse[3][3]; /* [e][r]: d xi_e / d x_r */
   double *value[3], *product[2], *scratch;
-  TesFunction *one;
+  double *a[6]; /* the matrix of diffusion, 00 01 (02) 11 (12 22); a number: a[0] */
+  bool matrix;
+  TesFunction *one, *zero;
 } Fill;
 
-/* values <- a coefficient in the cells of a batch; without a function 1. */
-static TesStatus evaluate(const Fill *fill, const TesiBatch *batch, const TesCoefficient *a, double *values) {
+/* values <- entry r, c of a coefficient in the cells of a batch (r < 0: a number, without a function 1). */
+static TesStatus evaluate_entry(const Fill *fill, const TesiBatch *batch, const TesCoefficient *a, int r,
+                                int c, double *values) {
   const TesiBatches *b = fill->transport->batches;
   const TesFunction *f[TESI_BATCH];
   for (int l = 0; l < TESI_BATCH; l++) {
     const int material =
         a->material ? tes_mesh_material(b->space->mesh, batch->first + tesi_min(l, batch->count - 1)) : -1;
+    double otherwise = 1;
     f[l] = material >= 0 && a->material[material] ? a->material[material] : a->all;
-    if (!f[l]) f[l] = fill->one;
+    if (r >= 0) f[l] = tesi_function_entry(f[l], r, c, &otherwise);
+    if (!f[l]) f[l] = otherwise == 0 ? fill->zero : fill->one;
   }
   return tesi_batch_values(b, batch, f, &fill->at, values, fill->scratch);
+}
+
+static TesStatus evaluate(const Fill *fill, const TesiBatch *batch, const TesCoefficient *a, double *values) {
+  return evaluate_entry(fill, batch, a, -1, -1, values);
+}
+
+static TesStatus evaluate_diffusion(const Fill *fill, const TesiBatch *batch, const TesCoefficient *a) {
+  TesStatus status = TES_OK;
+  const int dim = fill->transport->batches->dim;
+  if (!fill->matrix) return evaluate(fill, batch, a, fill->a[0]);
+  for (int r = 0, at = 0; r < dim; r++)
+    for (int c = r; c < dim && status == TES_OK; c++, at++)
+      status = evaluate_entry(fill, batch, a, r, c, fill->a[at]);
+  return status;
+}
+
+/* Entry e, f of J^-1 a J^-T at a point of a lane. */
+static double metric(const Fill *fill, int64_t i, int e, int f) {
+  const int dim = fill->transport->batches->dim;
+  double sum = 0;
+  for (int r = 0; r < dim && !fill->matrix; r++) sum += fill->inverse[e][r][i] * fill->inverse[f][r][i];
+  if (!fill->matrix) return fill->a[0][i] * sum;
+  for (int r = 0, at = 0; r < dim; r++)
+    for (int c = r; c < dim; c++, at++) {
+      const double first = fill->inverse[e][r][i] * fill->inverse[f][c][i],
+                   second = r == c ? 0 : fill->inverse[e][c][i] * fill->inverse[f][r][i];
+      sum += fill->a[at][i] * (first + second);
+    }
+  return sum;
 }
 
 /* The columns of J^-T are what gradients of the reference directions become. */
@@ -72,7 +106,7 @@ static void add_divergence(const Fill *fill, const double *w, const double *B, d
   }
 }
 
-/* tau w|J|, c and a M of a batch; the Peclet number. */
+/* tau w|J|, c and the metric of a batch; the Peclet number. */
 static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const TesTermDesc *term,
                                 const double *w, const double *B, double *to) {
   TesiTransport *t = fill->transport;
@@ -82,8 +116,8 @@ static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const 
                     *diffusion = tesi_form_term(form, TES_TERM_DIFFUSION, 0);
   const int64_t n = tesi_batches_array(b);
   const int k = b->n - 1, dim = b->dim;
-  double *a = fill->value[0], *c = fill->value[1];
-  TesStatus status = evaluate(fill, batch, &diffusion->a, a);
+  double *c = fill->value[1];
+  TesStatus status = evaluate_diffusion(fill, batch, &diffusion->a);
   if (status == TES_OK && mass) status = evaluate(fill, batch, &mass->a, c);
   for (int64_t i = 0; i < n && status == TES_OK; i++) {
     double B2 = 0, trace = 0;
@@ -94,15 +128,14 @@ static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const 
     }
     for (int e = 0; e < dim; e++)
       for (int f = e; f < dim; f++, at++) {
-        double M = 0;
-        for (int r = 0; r < dim; r++) M += fill->inverse[e][r][i] * fill->inverse[f][r][i];
+        const double M = metric(fill, i, e, f);
         if (e == f) trace += M / dim;
-        if (to) to[at * n + i] = a[i] * M * (e == f ? 1 : 2);
+        if (to) to[at * n + i] = M * (e == f ? 1 : 2);
       }
     t->speed = fmax(t->speed, k * sqrt(B2));
-    t->peclet = fmax(t->peclet, sqrt(B2) / (2 * k * a[i] * trace));
+    t->peclet = fmax(t->peclet, sqrt(B2) / (2 * k * trace));
     if (!to) continue;
-    const double diffusive = 12. * k * k * a[i] * trace;
+    const double diffusive = 12. * k * k * trace;
     to[i] = w[i] / sqrt(term->rate * term->rate + 4. * k * k * B2 + diffusive * diffusive);
     to[n + i] = mass ? c[i] : 0;
   }
@@ -158,20 +191,25 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   const int64_t batches = t->uniform ? 1 : b->batches;
   tesi_free(ctx, &t->numbers);
   TES_ALLOC(&t->numbers, batches * t->arrays * n);
-  TES_ALLOC(&memory, 28 * n + tesi_batches_work(b));
+  TES_ALLOC(&memory, 34 * n + tesi_batches_work(b));
   for (int d = 0; d < 3; d++) fill.at.x[d] = memory + d * n, fill.value[d] = memory + (4 + d) * n;
   for (int i = 0; i < 9; i++) fill.inverse[i / 3][i % 3] = memory + (7 + i) * n;
   fill.at.weight = memory + 3 * n;
   fill.at.J = b->geometry ? memory + 16 * n : NULL;
   fill.product[0] = memory + 25 * n, fill.product[1] = memory + 26 * n;
-  fill.scratch = memory + 27 * n;
+  for (int i = 0; i < 6; i++) fill.a[i] = memory + (27 + i) * n;
+  fill.matrix = tesi_coefficient_is_matrix(&tesi_form_term(&op->desc.form, TES_TERM_DIFFUSION, 0)->a,
+                                           tes_mesh_materials(op->space->mesh));
+  fill.scratch = memory + 33 * n;
   t->peclet = t->speed = t->rate = 0;
   TES_TRY(tes_function_create_constant(ctx, 1, &fill.one));
+  TES_TRY(tes_function_create_constant(ctx, 0, &fill.zero));
   for (int64_t i = 0; i < batches; i++) TES_TRY(fill_batch(&fill, i, term));
   for (int64_t i = 0; t->uniform && i < t->arrays * n; i++)
     t->numbers[i] = t->numbers[i / TESI_BATCH * TESI_BATCH];
 done:
   tes_function_destroy(&fill.one);
+  tes_function_destroy(&fill.zero);
   tesi_free(ctx, &memory);
   return status;
 }

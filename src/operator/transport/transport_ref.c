@@ -5,8 +5,10 @@
 #include "operator/form.h"
 #include "operator/transport/transport_operator.h"
 
-/* second[nodes]: M_ef phi_ef at a point, from 1D derivatives: phi'' = sum over nodes m of phi_m' phi'(node m). */
-static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoint *at, double *second) {
+/* second[nodes]: (J^-1 a J^-T)_ef phi_ef at a point, from 1D derivatives: phi'' = sum over nodes m of phi_m' times
+ * phi'(node m). */
+static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoint *at, double a[3][3],
+                               double *second) {
   double B[3][TESI_MAX_POINTS], G[3][TESI_MAX_POINTS], H[3][TESI_MAX_POINTS] = {{0}};
   const int n = plain->n;
   for (int d = 0; d < plain->dim; d++, p /= plain->q) {
@@ -22,7 +24,8 @@ static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoi
     for (int e = 0; e < plain->dim; e++)
       for (int f = 0; f < plain->dim; f++) {
         double M = 0, value = 1;
-        for (int r = 0; r < plain->dim; r++) M += at->inverse[e][r] * at->inverse[f][r];
+        for (int r = 0; r < plain->dim; r++)
+          for (int s = 0; s < plain->dim; s++) M += at->inverse[e][r] * a[r][s] * at->inverse[f][s];
         for (int d = 0; d < plain->dim; d++)
           value *= d == e && d == f ? H[d][node[d]] : d == e || d == f ? G[d][node[d]] : B[d][node[d]];
         second[i] += M * value;
@@ -30,12 +33,25 @@ static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoi
   }
 }
 
+static const TesFunction *pick(const TesCoefficient *a, int material) {
+  return material >= 0 && a->material && a->material[material] ? a->material[material] : a->all;
+}
+
 static TesStatus value_of(const TesCoefficient *a, int material, const double x[3], double otherwise,
                           double *value) {
-  const TesFunction *f =
-      material >= 0 && a->material && a->material[material] ? a->material[material] : a->all;
+  const TesFunction *f = pick(a, material);
   *value = otherwise;
   return f ? tes_function_evaluate(f, 1, &x[0], &x[1], &x[2], 0, value) : TES_OK;
+}
+
+static TesStatus matrix_of(const TesCoefficient *a, int material, const double x[3], double value[3][3]) {
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 9 && status == TES_OK; i++) {
+    double *to = &value[i / 3][i % 3];
+    const TesFunction *entry = tesi_function_entry(pick(a, material), i / 3, i % 3, to);
+    if (entry) status = tes_function_evaluate(entry, 1, &x[0], &x[1], &x[2], 0, to);
+  }
+  return status;
 }
 
 /* What one point gives to the nodes of its cell; slope[3]: derivatives of b in their own directions. */
@@ -49,32 +65,33 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFun
                     *mass = tesi_form_term(form, TES_TERM_MASS, 0);
   const int k = plain->n - 1, material = tes_mesh_material(op->space->mesh, cell);
   TesiPlainPoint at;
-  double b[3] = {0}, a, c = 0, second[TESI_PLAIN_NODES], convection = 0, value = 0, laplacian = 0, B2 = 0,
-         trace = 0, divergence = 0;
+  double b[3] = {0}, a[3][3], c = 0, second[TESI_PLAIN_NODES], convection = 0, value = 0, laplacian = 0,
+         B2 = 0, trace = 0, divergence = 0;
   TES_TRY(tesi_plain_point(plain, cell, -1, p, &at));
   for (int d = 0; d < plain->dim; d++)
     TES_TRY(value_of(&(TesCoefficient){.all = term->b[d]}, -1, at.x, 0, &b[d]));
-  TES_TRY(value_of(&tesi_form_term(form, TES_TERM_DIFFUSION, 0)->a, material, at.x, 1, &a));
+  TES_TRY(matrix_of(&tesi_form_term(form, TES_TERM_DIFFUSION, 0)->a, material, at.x, a));
   if (mass) TES_TRY(value_of(&mass->a, material, at.x, 1, &c));
   for (int d = 0; term->conservative && d < plain->dim; d++) {
     double along = 0;
     TES_TRY(value_of(&(TesCoefficient){.all = slope[d]}, -1, at.x, 0, &along));
     divergence += along;
   }
-  second_derivatives(plain, p, &at, second);
+  second_derivatives(plain, p, &at, a, second);
   for (int i = 0; i < plain->nodes; i++) {
     for (int d = 0; d < plain->dim; d++) convection += b[d] * at.slope[d][i] * u[i];
-    value += at.phi[i] * u[i], laplacian += a * second[i] * u[i];
+    value += at.phi[i] * u[i], laplacian += second[i] * u[i];
   }
   for (int e = 0; e < plain->dim; e++) {
     double B = 0;
     for (int r = 0; r < plain->dim; r++) B += at.inverse[e][r] * b[r];
-    for (int r = 0; r < plain->dim; r++) trace += at.inverse[e][r] * at.inverse[e][r] / plain->dim;
+    for (int r = 0; r < plain->dim; r++)
+      for (int s = 0; s < plain->dim; s++)
+        trace += at.inverse[e][r] * a[r][s] * at.inverse[e][s] / plain->dim;
     B2 += B * B;
   }
   const double tau =
-      t->streamline ? 1 / sqrt(term->rate * term->rate + 4. * k * k * B2 + pow(12. * k * k * a * trace, 2))
-                    : 0;
+      t->streamline ? 1 / sqrt(term->rate * term->rate + 4. * k * k * B2 + pow(12. * k * k * trace, 2)) : 0;
   for (int i = 0; i < plain->nodes; i++) {
     double along = 0;
     for (int d = 0; d < plain->dim; d++) along += b[d] * at.slope[d][i];

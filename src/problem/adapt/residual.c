@@ -65,6 +65,16 @@ static void values_of(const TesFunction *f, double constant, int64_t n, const do
   if (f) tesi_function_values(f, n, x, x + n, x + 2 * n, 0, value);
 }
 
+/* A matrix as it is in memory, 00 01 (02) 11 (12 22), times v. */
+static void multiply(int dim, int64_t n, const double *a, int64_t p, const double *v, double *out) {
+  for (int r = 0; r < dim; r++) out[r] = 0;
+  for (int r = 0, at = 0; r < dim; r++)
+    for (int c = r; c < dim; c++, at++) {
+      out[r] += a[at * n + p] * v[c];
+      if (c > r) out[c] += a[at * n + p] * v[r];
+    }
+}
+
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell) {
   const TesFunction *a = pick(s->data->a, material_of(s, cell), s->data->data.a);
   const double middle[3] = {0.5, 0.5, 0.5};
@@ -91,16 +101,19 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
   const TesiCellRule *rule = &s->rule;
   const int dim = rule->dim, material = material_of(s, cell);
   const int64_t n = rule->points;
-  double local[TESI_CELL_MOST], g[3 * TESI_CELL_POINTS], value[TESI_CELL_POINTS], source[TESI_CELL_POINTS];
+  double local[TESI_CELL_MOST], g[3 * TESI_CELL_POINTS], a[6 * TESI_CELL_POINTS], source[TESI_CELL_POINTS];
+  double *value = a;
   tesi_cell_points(rule, cell, at);
   tesi_cells_read(s->space, cell, s->u, local);
   for (int d = 0; d < dim; d++) tesi_cell_evaluate(rule, d, local, g + d * n);
   tesi_cell_gradient(rule, at, g, g);
-  values_of(pick(s->data->a, material, s->data->data.a), 1, n, at->x, value);
+  tesi_function_entries(pick(s->data->a, material, s->data->data.a), dim, n, at->x, at->x + n, at->x + 2 * n,
+                        0, a);
   for (int64_t p = 0; p < n; p++) {
-    double inverse[9], flux[3];
+    double inverse[9], gradient[3], flux[3];
     tesi_cell_inverse(rule, at, p, inverse);
-    for (int d = 0; d < dim; d++) flux[d] = value[p] * at->det[p] * g[d * n + p];
+    for (int d = 0; d < dim; d++) gradient[d] = at->det[p] * g[d * n + p];
+    multiply(dim, n, a, p, gradient, flux);
     for (int c = 0; c < dim; c++) {
       g[c * n + p] = 0;
       for (int d = 0; d < dim; d++) g[c * n + p] += inverse[c * dim + d] * flux[d];
@@ -206,15 +219,18 @@ static double cofactors(int dim, const double *J, double rows[3][3]) {
 static void normal_flux(const TesiResidual *s, int64_t cell, const SidePoints *at, const double *normal,
                         double *flux) {
   const int dim = s->rule.dim, n = s->face_rule.points;
-  double a[TESI_FACE_MOST];
-  values_of(pick(s->data->a, material_of(s, cell), s->data->data.a), 1, n, at->x, a);
+  double a[6 * TESI_FACE_MOST];
+  tesi_function_entries(pick(s->data->a, material_of(s, cell), s->data->data.a), dim, n, at->x, at->x + n,
+                        at->x + 2 * n, 0, a);
   for (int p = 0; p < n; p++) {
-    double J[9], rows[3][3], sum = 0;
+    double J[9], rows[3][3], gradient[3] = {0}, of_a[3], sum = 0;
     jacobian_at(dim, n, at, p, J);
     const double det = cofactors(dim, J, rows);
     for (int r = 0; r < dim; r++)
-      for (int c = 0; c < dim; c++) sum += rows[c][r] * at->gradient[c * n + p] * normal[p * dim + r];
-    flux[p] = a[p] * sum / det;
+      for (int c = 0; c < dim; c++) gradient[r] += rows[c][r] * at->gradient[c * n + p];
+    multiply(dim, n, a, p, gradient, of_a);
+    for (int r = 0; r < dim; r++) sum += of_a[r] * normal[p * dim + r];
+    flux[p] = sum / det;
   }
 }
 

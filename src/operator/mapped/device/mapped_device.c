@@ -406,7 +406,7 @@ TesStatus tesi_mapped_device_init(TesOperator *op) {
   op->table = &table;
   TES_CHECK(m->desc.factors != TES_FACTORS_MATRIX,
             "kernels have no factors of kind matrix: stored, vertices, affine or weights");
-  TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->a_identity || !m->stiffness,
+  TES_CHECK(m->desc.factors != TES_FACTORS_VERTICES || m->scalar || !m->stiffness,
             "kernels take factors from vertices for scalar coefficients only");
   TES_NEW(&plan);
   op->plan = plan;
