@@ -17,7 +17,7 @@ static const char help[] =
     "  stokes    a flow whose solution is known\n"
     "  stokes-3d the same in space\n"
     "  cavity    a flow that a lid drives\n"
-    "  cavity-flow, cylinder, taylor-green, channel-flow  flows in time\n"
+    "  cavity-flow, cylinder, taylor-green, channel-flow, step  flows in time\n"
     "  channel   a flow with an open end\n"
     "  shear     a periodic flow\n"
     "  viscosity a flow whose viscosity varies\n"
@@ -242,6 +242,20 @@ static const struct {
      "output:\n"
      "  values: {energy: {mean: domain, of: (u*u + v*v)/2}}\n"
      "  series: taylor-green.csv\n"},
+    {"step",
+     "# Flow over a backward-facing step, Reynolds number 200, on a Gmsh file (docs/meshes.md).\n"
+     "problem: navier_stokes\n"
+     "mesh: {file: step.msh}          # beside this file; tools/flow_meshes.py writes it\n"
+     "space: {degree: 4}\n"
+     "data: {nu: 1/200}\n"
+     "boundary:                       # names of curves in the file\n"
+     "  all: {velocity: [0, 0]}\n"
+     "  inflow: {velocity: [24*(y - 0.5)*(1 - y)*min(t, 1), 0]}\n"
+     "  outflow: outflow\n"
+     "time: {end: 60, cfl: 0.4, steady: 1e-4}\n"
+     "output:\n"
+     "  lines: [{from: [0, 0.001], to: [8, 0.001], count: 801, file: step.csv}]  # where u changes its sign\n"
+     "  vtu: {file: step.vtu, every: {time: 10}}\n"},
     {"channel-flow",
      "# A channel that repeats itself in x, kept at a mean velocity by a uniform force, which is told.\n"
      "problem: navier_stokes\n"
@@ -301,6 +315,7 @@ int cli_new(int argc, char **argv) {
     if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
   return cli_usage_error(
       "there is no template '%s'; expected poisson, l-shape, goal, mesh, ball, heat, transport, stokes, "
-      "stokes-3d, cavity, cavity-flow, cylinder, taylor-green, channel-flow, channel, shear or viscosity",
+      "stokes-3d, cavity, cavity-flow, cylinder, taylor-green, channel-flow, step, channel, shear or "
+      "viscosity",
       name);
 }

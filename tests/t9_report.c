@@ -84,12 +84,13 @@ static void the_document_has_every_key(void **state) {
 
 /* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
 static void templates_are_valid(void **state) {
-  static const char *const names[] = {"",          "poisson", "heat",    "transport", "stokes",
-                                      "stokes-3d", "cavity",  "channel", "shear",     "viscosity",
-                                      "l-shape",   "goal",    "ball"};
+  static const char *const names[] = {
+      "",       "poisson",  "heat",         "transport",    "stokes",     "stokes-3d",
+      "cavity", "channel",  "shear",        "viscosity",    "l-shape",    "goal",
+      "ball",   "cylinder", "taylor-green", "channel-flow", "cavity-flow"};
   (void)state;
   const bool forests = has_forests();
-  for (int i = 0; i < (forests ? 13 : 10); i++) {
+  for (int i = 0; i < (forests ? 17 : 10); i++) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
     assert_run(arguments, 0);

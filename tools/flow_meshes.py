@@ -128,15 +128,15 @@ def cylinder():
 
 
 def step():
-    """Inlet (-1, 0) x (0.5, 1), then (0, 15) x (0, 1): lengths in heights of the channel behind the step."""
+    """Inlet (-1, 0) x (0.5, 1), then (0, 10) x (0, 1): lengths in heights of the channel behind the step."""
     mesh = Mesh(1)
-    behind = graded(0, 15, 24, 1.06)
+    behind = graded(0, 10, 22, 1.06)
     rows = [0, 0.2, 0.5, 0.8, 1]
     for a, b in zip([-1, -0.5] + behind, [-0.5] + behind):
         for c, d in zip(rows, rows[1:]):
             if (a + b) / 2 > 0 or c > 0.4:
                 mesh.cell(lambda s, t: (a + s * (b - a), c + t * (d - c)))
-    mesh.name_boundary(lambda x, y: "inflow" if x < -1 + 1e-9 else "outflow" if x > 15 - 1e-9 else "walls")
+    mesh.name_boundary(lambda x, y: "inflow" if x < -1 + 1e-9 else "outflow" if x > 10 - 1e-9 else "walls")
     return mesh
 
 
