@@ -150,6 +150,8 @@ static const struct {
      "a.yaml:4:26: output.average.from: expected less than time.end, 1, got 1"},
     {IN_TIME "time: {end: 1}\noutput: {average: {since: 1}}",
      "a.yaml:4:20: output.average: unknown key 'since'..."},
+    {IN_TIME "time: {end: 1}\noutput: {values: {a: {mean: domain, of: mean_u}}}",
+     "a.yaml:4:41: output.values: of:..."},
     {HEAD "output: {average: {from: 0}}",
      "a.yaml:3:19: output.average: belongs to problems in time, that is, with `time`"},
     {IN_TIME "time: {end: 1, method: bdf3}",

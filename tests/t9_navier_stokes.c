@@ -104,11 +104,11 @@ static void values_are_averaged(void **state) {
         "boundary: {top: {velocity: [\"3 + sin(2*pi*2.5*t)\", 0]}}\n"
         "time: {end: 5, step: 0.01}\n"
         "output:\n"
-        "  values: {top: {mean: top, of: u}, one: {mean: domain, of: 1}}\n"
+        "  values: {top: {mean: top, of: u}, one: {mean: domain, of: 1}, mean: {mean: top, of: mean_u}}\n"
         "  average: {from: 1}\n",
         file);
   assert_int_equal(fclose(file), 0);
-  const int code = run("solve b.yaml --quiet --device cpu --json b.json");
+  const int code = run("solve b.yaml --quiet --device cpu --json b.json --vtu b.vtu");
   if (code == 3) skip(); /* no forests */
   assert_int_equal(code, 0);
   cJSON *json = read_json("b.json");
@@ -119,6 +119,8 @@ static void values_are_averaged(void **state) {
   assert_near(number_of(top, "min"), 2, 1e-10);
   assert_near(number_of(top, "max"), 4, 1e-10);
   assert_near(number_of(top, "frequency"), 2.5, 1e-3);
+  assert_near(number_of(cJSON_GetObjectItem(json, "values"), "mean"), 3, 1e-6);
+  assert_run("--version > /dev/null; grep -ac 'Name=\"mean_velocity_squares\"' b-001.vtu", 0);
   assert_near(number_of(one, "mean"), 1, 1e-12);
   assert_true(cJSON_IsNull(cJSON_GetObjectItem(one, "frequency")));
   cJSON_Delete(json);

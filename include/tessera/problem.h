@@ -182,6 +182,10 @@ typedef struct TesProblemDesc {
    *  mean_velocity[d]; the domain must be periodic in that direction. */
   unsigned mean_components;
   double mean_velocity[3];
+  /** Navier-Stokes with element q: means in time of velocity and pressure and of their squares since average_from, by
+   *  the trapezoidal rule: mean_u, .., mean_p, mean_uu, .., mean_pp in expressions, in VTU files and checkpoints. */
+  bool average;
+  double average_from;
   TesStreamline
       stabilization; /**< transport, element q; steady ones without it need a small cell Peclet number */
   TesSolveOptions solver;

@@ -20,12 +20,26 @@ enum {
   F_LARGEST,
   F_BEFORE,
   F_GUESS_AT,
-  F_FORCE = F_GUESS_AT + TESI_PROJECTION_GUESSES /* in files without them the forces are 0 */
+  F_FORCE = F_GUESS_AT + TESI_PROJECTION_GUESSES /* in files without them the forces are 0 */,
+  F_AVERAGED = F_FORCE + TESI_AXES /* in files without it there are no means */
 };
-enum { STATES = F_FORCE + TESI_AXES, VELOCITIES = 4, FIELDS = 7 + TESI_PROJECTION_GUESSES };
+enum { STATES = F_AVERAGED + 1, MEANS = 7 + TESI_PROJECTION_GUESSES, FIELDS = MEANS + 4 };
 
-static const char *const names[FIELDS] = {"u",     "u-1",     "u-2",     "carried-1", "pressure", "phi",
-                                          "phi-1", "guess-1", "guess-2", "guess-3",   "guess-4"};
+static const char *const names[FIELDS] = {"u",
+                                          "u-1",
+                                          "u-2",
+                                          "carried-1",
+                                          "pressure",
+                                          "phi",
+                                          "phi-1",
+                                          "guess-1",
+                                          "guess-2",
+                                          "guess-3",
+                                          "guess-4",
+                                          "mean-velocity",
+                                          "mean-velocity-squares",
+                                          "mean-pressure",
+                                          "mean-pressure-squares"};
 
 /* The vectors in the order of their names; NULL: not there. */
 static void list(const TesiProjection *pr, const TesVector *vector[FIELDS]) {
@@ -44,6 +58,10 @@ static void list(const TesiProjection *pr, const TesVector *vector[FIELDS]) {
                                         pr->phi[1]};
   for (int i = 0; i < 7; i++) vector[i] = all[i];
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) vector[7 + i] = i < pr->guesses ? pr->guess[i] : NULL;
+  for (int i = 0; i < 2 && pr->average.time > 0; i++) {
+    vector[MEANS + i] = pr->average.velocity[i];
+    vector[MEANS + 2 + i] = pr->average.pressure[i];
+  }
 }
 
 static void fill_state(const TesProblem *p, double state[STATES]) {
@@ -55,6 +73,7 @@ static void fill_state(const TesProblem *p, double state[STATES]) {
   state[F_LARGEST] = it->largest, state[F_BEFORE] = it->before;
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) state[F_GUESS_AT + i] = pr->guess_at[i];
   for (int i = 0; i < TESI_AXES; i++) state[F_FORCE + i] = pr->drive.force[i];
+  state[F_AVERAGED] = pr->average.time;
 }
 
 /* to <- a vector of pressures, zeros behind. */
@@ -81,7 +100,7 @@ TesStatus tesi_checkpoint_write_flow(const TesProblem *p, const char *path) {
   fill_state(p, state);
   for (int i = 0; i < FIELDS; i++) {
     if (!vector[i]) continue;
-    if (i >= VELOCITIES) TES_TRY(pad(vector[i], pr->velocity->length, &padded[i]));
+    if (vector[i]->length != pr->velocity->length) TES_TRY(pad(vector[i], pr->velocity->length, &padded[i]));
     field[count++] = (TesCheckpointField){names[i], padded[i] ? padded[i] : vector[i]};
   }
   TES_TRY(tes_checkpoint_write(ctx,
@@ -103,7 +122,8 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TesStatus status = TES_OK;
   const TesiProjection *pr = tesi_projection_of(p);
   const TesiInTime *it = p->in_time;
-  TES_CHECK(found->states == STATES || found->states == F_FORCE, "the checkpoint holds no flow in time");
+  TES_CHECK(found->states == STATES || found->states == F_FORCE || found->states == F_AVERAGED,
+            "the checkpoint holds no flow in time");
   const double *s = found->state;
   if (pr->explicit_flow) TES_TRY(tesi_checkpoint_compare("the checkpoint", space->mesh, p->mesh));
   TES_CHECK(space->length == pr->velocity->length && space->degree == pr->velocity->degree,
@@ -136,7 +156,8 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   pr->known = (int)s[F_KNOWN], pr->step[0] = s[F_STEP], pr->step[1] = s[F_OLDER_STEP];
   pr->guesses = (int)s[F_GUESSES], pr->since = (int)s[F_SINCE];
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) pr->guess_at[i] = s[F_GUESS_AT + i];
-  for (int i = 0; i < TESI_AXES && found->states == STATES; i++) pr->drive.force[i] = s[F_FORCE + i];
+  if (pr->average.velocity[0]) pr->average.time = found->states == STATES ? s[F_AVERAGED] : 0;
+  for (int i = 0; i < TESI_AXES && found->states > F_FORCE; i++) pr->drive.force[i] = s[F_FORCE + i];
   pr->is_carried = false;
   it->dt = s[F_DT], it->largest = s[F_LARGEST], it->before = s[F_BEFORE];
   it->time = found->time, it->step = (int)found->step;

@@ -24,7 +24,8 @@ static int fields(const TesProblem *p, int dim, TesiField *field) {
                                    .space = pr ? pr->mixed->pressure : NULL,
                                    .vector = pr ? &pr->p : NULL,
                                    .derivative = i - 1};
-  return count + dim + 1;
+  const int all = count + dim + 1;
+  return all + (pr && pr->average.velocity[0] ? tesi_average_fields(pr, dim, field + all) : 0);
 }
 
 static int problem_fields(const TesProblem *p, TesiField *field) {

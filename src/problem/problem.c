@@ -364,6 +364,8 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   TES_TRY(check_options(ctx, desc));
   TES_CHECK(!desc->mean_components || equation == &tesi_navier_stokes,
             "a mean velocity is kept in flows of navier_stokes with element q");
+  TES_CHECK(!desc->average || equation == &tesi_navier_stokes,
+            "means in time are those of navier_stokes with element q");
   TES_NEW(&p);
   *problem = p;
   p->context = tesi_context_retain(ctx);

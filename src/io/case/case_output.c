@@ -6,7 +6,7 @@
 #include "io/case/case_reader.h"
 #include "io/nearest.h"
 #include "io/number.h"
-#include "problem/problem.h"
+#include "problem/projection/projection.h"
 
 static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
   TesStatus status = TES_OK;
@@ -184,7 +184,10 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   char message[512];
   const int dim = r->draft.c.mesh.dim,
             known = tesi_equation_fields(r->draft.c.problem.equation, dim ? dim : 3, field),
-            fields = r->node[tesi_case_row("time")] ? add_rates(r, dim ? dim : 3, known, field) : known;
+            rates = r->node[tesi_case_row("time")] ? add_rates(r, dim ? dim : 3, known, field) : known,
+            fields =
+                rates +
+                (r->draft.c.problem.average ? tesi_average_fields(NULL, dim ? dim : 3, field + rates) : 0);
   status = tesi_quantity_check(ctx, text, boundary, fields, field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));

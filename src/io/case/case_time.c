@@ -25,7 +25,10 @@ done:
 static TesStatus check_average(TesiCaseReader *r) {
   TesCase *c = &r->draft.c;
   const int row = tesi_case_row("output.average.from");
+  const bool fields = c->problem.equation == TES_NAVIER_STOKES && c->problem.element != TES_ELEMENT_ISO &&
+                      c->problem.element != TES_ELEMENT_RT;
   c->average = given(r, "output.average") && r->node[row];
+  c->problem.average = c->average && fields, c->problem.average_from = c->average_from;
   if (!c->average || !r->node[tesi_case_row("time.end")] || c->average_from < c->problem.time.end)
     return TES_OK;
   return tesi_case_error(r, row, r->node[row], "expected less than time.end, %g, got %g", c->problem.time.end,

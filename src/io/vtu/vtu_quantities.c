@@ -4,9 +4,9 @@
 #include "basis/gauss.h"
 #include "functional/fields.h"
 #include "io/vtu/vtu.h"
-#include "problem/problem.h"
+#include "problem/projection/projection.h"
 
-enum { SHOWN = 4, MOST = 9 * 9 * 9 };
+enum { SHOWN = 8, ALWAYS = 4, MOST = 9 * 9 * 9 };
 
 /* A field of the file and its components. */
 static const struct {
@@ -14,7 +14,12 @@ static const struct {
 } shown[SHOWN] = {{"velocity", {{"u", "v"}, {"u", "v", "w"}}},
                   {"pressure", {{"p"}, {"p"}}},
                   {"divergence", {{"ux + vy"}, {"ux + vy + wz"}}},
-                  {"vorticity", {{"vx - uy"}, {"wy - vz", "uz - wx", "vx - uy"}}}};
+                  {"vorticity", {{"vx - uy"}, {"wy - vz", "uz - wx", "vx - uy"}}},
+                  /* where means in time are taken */
+                  {"mean_velocity", {{"mean_u", "mean_v"}, {"mean_u", "mean_v", "mean_w"}}},
+                  {"mean_pressure", {{"mean_p"}, {"mean_p"}}},
+                  {"mean_velocity_squares", {{"mean_uu", "mean_vv"}, {"mean_uu", "mean_vv", "mean_ww"}}},
+                  {"mean_pressure_square", {{"mean_pp"}, {"mean_pp"}}}};
 
 /* The nodes of a cell, and their places in space. */
 typedef struct Nodes {
@@ -92,10 +97,11 @@ TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, c
   Nodes *nodes = NULL;
   Field field[SHOWN] = {{0}};
   TesVtuArray arrays[SHOWN];
-  const int degree = problem->space->degree;
+  const int degree = problem->space->degree,
+            count = tesi_projection_of(problem)->average.velocity[0] ? SHOWN : ALWAYS;
   TES_NEW(&nodes);
   place_nodes(problem->mesh, degree, nodes);
-  for (int i = 0; i < SHOWN; i++) {
+  for (int i = 0; i < count; i++) {
     TES_TRY(create_field(problem, i, nodes, &field[i]));
     arrays[i] = (TesVtuArray){
         .name = shown[i].name, .components = field[i].components, .fill = fill_field, .user = &field[i]};
@@ -106,7 +112,7 @@ TesStatus tesi_vtu_write_quantities(const TesProblem *problem, int cell_count, c
                                       .cells = problem->mesh->cells,
                                       .coordinates = {.fill = fill_coordinates, .user = nodes},
                                       .point_fields = arrays,
-                                      .point_field_count = SHOWN,
+                                      .point_field_count = count,
                                       .cell_fields = cell_fields,
                                       .cell_field_count = cell_count},
                         path));

@@ -374,10 +374,13 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
     const TesiFormula f = tesi_projection_formula(pr, dt);
     TES_TRY(tell_failure(p, dt, advance(p, time + dt, &f, result)));
     TES_TRY(check_state(p, dt));
+    tesi_average_add(pr, time, time + dt, false);
     TES_TRY(commit(pr, &f, true));
   } else {
+    tesi_average_add(pr, time, time + dt, false);
     TES_TRY(tell_failure(p, dt, start(p, time, dt, result)));
   }
+  tesi_average_add(pr, time, time + dt, true);
   go_on(p, dt);
   TES_TRY(tesi_in_time_at(p, p->in_time->time));
   tesi_projection_count(p);

@@ -64,7 +64,15 @@ typedef struct TesiDrive {
   TesVector *weights, *response[3]; /* velocities; NULL: not needed */
 } TesiDrive;
 
+/* Means in time [0] and those of squares [1]; NULL: not wanted. */
+typedef struct TesiAverage {
+  double from, time; /* since when, of how much time so far */
+  TesVector *velocity[2], *pressure[2];
+  TesVector component[2][TESI_AXES]; /* views of the first two */
+} TesiAverage;
+
 typedef struct TesiProjection {
+  TesiAverage average;
   double nu;
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
@@ -157,6 +165,15 @@ void tesi_drive_free(TesiDrive *drive);
 TesStatus tesi_drive_load(const TesiProjection *projection, TesVector *b);
 /* x <- x with the mean that is to be, of the operator that stands, and the force that makes it. */
 TesStatus tesi_drive_keep(TesiProjection *projection, TesVector *x);
+
+/* ---- means in time (projection_average.c) ---- */
+
+TesStatus tesi_average_create(TesProblem *problem, const TesProblemDesc *desc);
+void tesi_average_free(TesiAverage *average);
+/* The solution counts as that at the begin or the end of a step, by the trapezoidal rule from average.from on. */
+void tesi_average_add(TesiProjection *projection, double begin, double end, bool at_end);
+/* mean_u, .., mean_p, mean_uu, .., mean_pp; projection NULL: the names alone. Returns how many. */
+int tesi_average_fields(const TesiProjection *projection, int dim, TesiField *field);
 
 /* ---- creation (projection_create.c) ---- */
 

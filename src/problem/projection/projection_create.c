@@ -215,6 +215,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_projection_check(p, desc, degree));
   TES_TRY(tesi_projection_create_spaces(p, degree));
   TES_TRY(tesi_drive_create(p, desc));
+  TES_TRY(tesi_average_create(p, desc));
   TES_TRY(create_poisson(p, pr));
   describe(p, pr);
   TES_TRY(begin(p, pr, desc));
@@ -267,6 +268,7 @@ void tesi_projection_destroy(TesProblem *p) {
     tesi_mixed_faces_free(pr->mixed, &pr->closed);
   }
   tesi_drive_free(&pr->drive);
+  tesi_average_free(&pr->average);
   tesi_walls_free(ctx, &pr->walls);
   tesi_mixed_destroy(&pr->mixed);
   tes_space_destroy(&pr->velocity);

@@ -1,0 +1,72 @@
+/* Means in time of velocity and pressure and of their squares: see projection.h. */
+#include <math.h>
+#include "problem/projection/projection.h"
+
+const char *const tesi_average_names[2][TESI_AXES + 1] = {{"mean_u", "mean_v", "mean_w", "mean_p"},
+                                                          {"mean_uu", "mean_vv", "mean_ww", "mean_pp"}};
+
+TesStatus tesi_average_create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  TesiAverage *a = &pr->average;
+  if (!desc->average) return TES_OK;
+  TES_CHECK(isfinite(desc->average_from), "the time from which means are taken is not finite");
+  a->from = desc->average_from;
+  for (int i = 0; i < 2; i++) {
+    TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, &a->velocity[i]));
+    TES_TRY(tes_vector_create(ctx, pr->p.length, TES_DOUBLE, &a->pressure[i]));
+    TES_TRY(tes_vector_fill(a->velocity[i], 0));
+    TES_TRY(tes_vector_fill(a->pressure[i], 0));
+    for (int c = 0; c < pr->mixed->dim; c++)
+      a->component[i][c] =
+          tesi_vector_range(a->velocity[i], c * pr->mixed->velocity->length, pr->mixed->velocity->length);
+  }
+done:
+  return status;
+}
+
+void tesi_average_free(TesiAverage *a) {
+  for (int i = 0; i < 2; i++) {
+    tes_vector_destroy(&a->velocity[i]);
+    tes_vector_destroy(&a->pressure[i]);
+  }
+}
+
+/* The means of so much time get `share` of a value in the place of their own. */
+static void mix(const TesVector *value, double share, TesVector *mean, TesVector *square) {
+  const double *from = value->data;
+  double *m = mean->data, *s = square->data;
+  for (int64_t i = 0; i < value->length; i++) {
+    m[i] += share * (from[i] - m[i]);
+    s[i] += share * (from[i] * from[i] - s[i]);
+  }
+}
+
+void tesi_average_add(TesiProjection *pr, double begin, double end, bool at_end) {
+  TesiAverage *a = &pr->average;
+  const double part = end - fmax(begin, a->from), early = part * part / (2 * (end - begin));
+  if (!a->velocity[0] || !(part > 0)) return;
+  const double weight = at_end ? part - early : early;
+  a->time += weight;
+  mix(&pr->u, weight / a->time, a->velocity[0], a->velocity[1]);
+  mix(&pr->p, weight / a->time, a->pressure[0], a->pressure[1]);
+}
+
+int tesi_average_fields(const TesiProjection *pr, int dim, TesiField *field) {
+  int count = 0;
+  for (int i = 0; i < 2; i++) {
+    for (int c = 0; c < dim; c++)
+      field[count++] = (TesiField){.name = tesi_average_names[i][c],
+                                   .space = pr ? pr->mixed->velocity : NULL,
+                                   .vector = pr ? &pr->average.component[i][c] : NULL,
+                                   .derivative = TESI_FIELD_VALUE,
+                                   .unlisted = true};
+    field[count++] = (TesiField){.name = tesi_average_names[i][TESI_AXES],
+                                 .space = pr ? pr->mixed->pressure : NULL,
+                                 .vector = pr ? pr->average.pressure[i] : NULL,
+                                 .derivative = TESI_FIELD_VALUE,
+                                 .unlisted = true};
+  }
+  return count;
+}
