@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "solve.h"
 
-enum { INPUTS = 3 /* beside tables */, FEW = 6 /* outputs beside lines */ };
+enum { INPUTS = 5 /* beside tables */, FEW = 6 /* outputs beside lines */ };
 
 /* A file and what it is for: "the report". */
 typedef struct Named {
@@ -46,6 +46,9 @@ static int list_inputs(const Solve *s, Named *input) {
     input[n++] = (Named){"the mesh (mesh.file)", s->input->mesh.file};
   for (int i = 0; s->input && i < s->input->tables; i++)
     input[n++] = (Named){"a table (tables)", s->input->table[i]};
+  if (s->input && s->input->initial_file)
+    input[n++] = (Named){"the checkpoint of data.initial", s->input->initial_file};
+  if (s->input && s->input->b_file) input[n++] = (Named){"the checkpoint of data.b", s->input->b_file};
   return n;
 }
 

@@ -137,7 +137,7 @@ static const struct {
     {IN_TIME "time: {end: 1}\ndata: {alpha: 1}",
      "a.yaml:4:15: data.alpha: belongs to stokes with element rt"},
     {IN_TIME "time: {end: 1}\ndata: {initial: 1}",
-     "a.yaml:4:17: data.initial: expected {velocity: [..], pressure: ..}"},
+     "a.yaml:4:17: data.initial: expected {velocity: [..], pressure: ..} or {file: FILE}"},
     {IN_TIME "time: {end: 1}\ndata: {mean_velocity: [1, x]}",
      "a.yaml:4:23: data.mean_velocity: expected a number or null in entry 2, got 'x'"},
     {IN_TIME "time: {end: 1}\ndata: {mean_velocity: [1, null, null]}",

@@ -77,6 +77,8 @@ typedef struct TesCase {
   TesCasePicture picture;
   int tables;
   char **table; /**< [tables] files that were read */
+  char *initial_file,
+      *b_file; /**< checkpoints that were read, data.initial.file and data.b.file; NULL: none */
   int keys;
   TesCaseKey *key; /**< [keys]: those of docs/case-file.md that are given, but for names of the mesh */
   char *warnings[4];

@@ -71,6 +71,13 @@ const TesCheckpointContents *tes_checkpoint_contents(const TesCheckpoint *checkp
 /** Values of a field, [tes_space_length()], owned by the checkpoint; NULL when there is no such name. */
 const double *tes_checkpoint_values(const TesCheckpoint *checkpoint, const char *name);
 
+/** *function <- u, v, w (components; u of one), p (of flows), ut, vt or wt (of elasticity in time) of the checkpoint as
+ *  a function of space: initial values, or a velocity that carries, over any mesh. It is a number where the
+ *  checkpoint's mesh is, or next to it by less than a hundredth of a cell; elsewhere it is not finite, so that
+ *  what takes it refuses the point. It holds what it needs of the checkpoint. Cost a value: the cells near it, and
+ *  (k + 1)^dim flops; evaluated on the host. Errors: TES_INVALID_INPUT (no such field), TES_OUT_OF_MEMORY. */
+TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *name, TesFunction **function);
+
 /** A problem in time: its solution "u", the older ones "u-1", .. that its method and its guesses know, and what else
  *  its next step depends on. Errors: those of tes_checkpoint_write(); TES_INVALID_INPUT (a steady problem). */
 TesStatus tes_problem_write(const TesProblem *problem, const char *path);

@@ -36,6 +36,14 @@ int tesi_fields_of(int dim, int components, const TesSpace *const *space, const 
 TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, int fields,
                               const TesiField *field);
 
+/* A field as a function of space that does not depend on t; `of`: an expression in the fields, which are over the mesh
+ * of space[0]. References of the spaces are kept, the vectors are copied. `text`: of the function, for messages.
+ * Outside of the mesh, by more than a hundredth of a cell, it is NaN. Any number of threads may ask for values.
+ * Errors: those of tesi_quantity_create(). */
+enum { TESI_FIELD_SPACES = 2 };
+TesStatus tesi_field_function(int spaces, const TesSpace *const *space, int fields, const TesiField *field,
+                              const char *of, const char *text, TesFunction **function);
+
 /* An expression in fields, x, y, z, t, r and, on boundaries, nx, ny, nz. The vectors that it needs are copied to
  * the host, once each. */
 typedef struct TesiQuantity {

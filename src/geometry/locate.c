@@ -6,8 +6,7 @@
 #include <string.h>
 #include "base/team.h"
 
-/* What counts as inside, in lengths of the cell. */
-static const double round_off = 1e-9;
+static const double round_off = TESI_LOCATE_ROUND_OFF;
 
 void tesi_solve_small(int dim, const double *J, const double *r, double *delta) {
   if (dim == 2) {
@@ -136,16 +135,26 @@ done:
   return status;
 }
 
-/* ---- cells --------------------------------------------------------------------------------------------- */
+bool tesi_grid_find(const TesMesh *mesh, const double *x, double reach, int64_t *cell, double *xi) {
+  int64_t stride = 1;
+  *cell = 0;
+  for (int d = 0; d < mesh->dim; d++) {
+    int at[2];
+    double t[2];
+    if (!find_on_line(mesh->coordinates[d], mesh->box[d], x[d], fmax(reach, round_off), at, t)) return false;
+    *cell += at[0] * stride, xi[d] = t[0];
+    stride *= mesh->box[d];
+  }
+  clamp(mesh->dim, xi);
+  return true;
+}
 
-typedef struct Box {
-  double low[3], high[3];
-} Box;
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 /* Points by the bin they lie in: those of bin i are point[first[i]] .. point[first[i + 1] - 1]. */
 typedef struct Bins {
   int dim, bins[3];
-  Box box;
+  TesiCellBox box;
   int64_t *first, *point;
 } Bins;
 
@@ -191,20 +200,19 @@ done:
   return status;
 }
 
-static void grow(Box *box, int dim, int64_t n, const double *x) {
+static void grow(TesiCellBox *box, int dim, int64_t n, const double *x) {
   for (int64_t i = 0; i < n * dim; i++) {
     box->low[i % dim] = fmin(box->low[i % dim], x[i]);
     box->high[i % dim] = fmax(box->high[i % dim], x[i]);
   }
 }
 
-/* Twice the box of the cell's nodes, which has the cell; behind an analytic map that of a lattice of points. */
-static TesStatus box_of_cell(const TesiGeometry *g, int64_t cell, Box *box) {
+TesStatus tesi_cell_box(const TesiGeometry *g, int64_t cell, TesiCellBox *box) {
   enum { LATTICE = 5 };
   double xi[LATTICE * LATTICE * LATTICE * 3], x[LATTICE * LATTICE * LATTICE * 3];
   const int n = g->dim == 3 ? LATTICE * LATTICE * LATTICE : LATTICE * LATTICE;
   TesStatus status = TES_OK;
-  *box = (Box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  *box = (TesiCellBox){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
   if (g->map[0]) {
     for (int i = 0; i < n; i++)
       for (int d = 0; d < g->dim; d++)
@@ -250,10 +258,15 @@ static bool invert(const TesiGeometry *g, int64_t cell, const double *x, double 
   return false;
 }
 
-static bool is_inside(const Box *box, int dim, const double *x) {
+static bool is_inside(const TesiCellBox *box, int dim, const double *x) {
   bool inside = true;
   for (int d = 0; d < dim; d++) inside = inside && x[d] >= box->low[d] && x[d] <= box->high[d];
   return inside;
+}
+
+double tesi_cell_find(const TesiGeometry *g, int64_t cell, const TesiCellBox *box, const double *x,
+                      double *xi) {
+  return is_inside(box, g->dim, x) && invert(g, cell, x, xi) ? clamp(g->dim, xi) : INFINITY;
 }
 
 /* The points in one cell. */
@@ -262,8 +275,8 @@ static TesStatus look_in_cell(const TesiGeometry *g, int64_t cell, const Bins *b
   TesStatus status = TES_OK;
   const int dim = g->dim;
   int low[3] = {0}, high[3] = {0}, at[3];
-  Box box;
-  status = box_of_cell(g, cell, &box);
+  TesiCellBox box;
+  status = tesi_cell_box(g, cell, &box);
   for (int d = 0; d < dim; d++) {
     if (box.high[d] < bins->box.low[d] || box.low[d] > bins->box.high[d]) return status;
     low[d] = bin_of(bins, d, box.low[d]), high[d] = bin_of(bins, d, box.high[d]);
@@ -274,8 +287,8 @@ static TesStatus look_in_cell(const TesiGeometry *g, int64_t cell, const Bins *b
         for (int64_t i = bins->first[bin_at(bins, at)]; i < bins->first[bin_at(bins, at) + 1]; i++) {
           TesiHit hit = {.point = bins->point[i], .cell = cell};
           const double *point = x + hit.point * dim;
-          if (status != TES_OK || !is_inside(&box, dim, point) || !invert(g, cell, point, hit.xi)) continue;
-          hit.moved = clamp(dim, hit.xi);
+          if (status != TES_OK) continue;
+          hit.moved = tesi_cell_find(g, cell, &box, point, hit.xi);
           if (hit.moved > reach) continue;
 #pragma omp critical(tesi_locate)
           status = add_hit(g->context, &hit, found);

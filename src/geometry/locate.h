@@ -11,11 +11,25 @@ typedef struct TesiHit {
   double xi[3], moved;
 } TesiHit;
 
+/* What counts as inside, in lengths of the cell. */
+#define TESI_LOCATE_ROUND_OFF 1e-9
+
 /* All cells whose closure has one of the points x[n][dim], sorted by point and cell. A point that lies in none gets
  * the cell from which it is less than `reach` lengths away, if there is one. The caller frees *hit. Cost: a look at
  * each cell, and Newton's method for those near a point. */
 TesStatus tesi_mesh_find(const TesMesh *mesh, int64_t n, const double *x, double reach, TesiHit **hit,
                          int64_t *count);
+/* A box that has a cell: twice that of its nodes; behind an analytic map that of a lattice of points. */
+typedef struct TesiCellBox {
+  double low[3], high[3];
+} TesiCellBox;
+TesStatus tesi_cell_box(const TesiGeometry *geometry, int64_t cell, TesiCellBox *box);
+/* xi <- the point of the cell, in [0, 1]^dim, at x or next to it; returns how far x lies outside, as `moved` of a hit;
+ * infinity: far away. */
+double tesi_cell_find(const TesiGeometry *geometry, int64_t cell, const TesiCellBox *box, const double *x,
+                      double *xi);
+/* The first cell of a mesh of kind box that has x, or from which it is within reach. False: there is none. */
+bool tesi_grid_find(const TesMesh *mesh, const double *x, double reach, int64_t *cell, double *xi);
 /* delta <- J^-1 r, J[dim][dim] by rows. */
 void tesi_solve_small(int dim, const double *J, const double *r, double *delta);
 /* As tes_mesh_evaluate(); over a grid from its coordinates, without a geometry. J may be NULL. */

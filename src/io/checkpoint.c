@@ -492,6 +492,10 @@ void tes_checkpoint_destroy(TesCheckpoint **checkpoint) {
   tes_context_destroy(&ctx);
 }
 
+const char *tesi_checkpoint_path(const TesCheckpoint *checkpoint) {
+  return checkpoint->path;
+}
+
 const TesSpace *tes_checkpoint_space(const TesCheckpoint *checkpoint) {
   return checkpoint->space;
 }

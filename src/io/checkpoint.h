@@ -8,6 +8,9 @@
  * of the checkpoint, for the message (TES_INVALID_INPUT). */
 TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const TesMesh *mesh);
 
+/* The file that it was read from. */
+const char *tesi_checkpoint_path(const TesCheckpoint *checkpoint);
+
 /* tes_problem_write() and tes_problem_read() of flows. */
 TesStatus tesi_checkpoint_write_flow(const TesProblem *problem, const char *path);
 TesStatus tesi_checkpoint_read_flow(TesProblem *problem, const TesCheckpoint *checkpoint);

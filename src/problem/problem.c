@@ -43,20 +43,6 @@ bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
 }
 
 /* On a mesh of its own, without rings, which element q does not have; no memory but its axes. */
-static TesStatus create_shape(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesMesh *mesh = NULL;
-  TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = p->mesh->dim};
-  for (int d = 0; d < p->mesh->dim; d++)
-    desc.cells[d] = p->mesh->box[d], desc.coordinates[d] = p->mesh->coordinates[d];
-  TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = p->space->degree + 1}, &p->shape));
-done:
-  tes_mesh_destroy(&mesh);
-  return status;
-}
-
 static TesStatus create_space(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -78,7 +64,7 @@ static TesStatus create_space(TesProblem *p, int degree) {
                                         : p->equation->flow->scalar ? TES_ELEMENT_DG
                                                                     : TES_ELEMENT_RT};
   TES_TRY(tes_space_create(ctx, &desc, &p->space));
-  if (p->equation->flow) TES_TRY(create_shape(p));
+  if (p->equation->flow) TES_TRY(tesi_space_create_shape(p->space, &p->shape));
 done:
   tesi_free(ctx, &given);
   return status;

@@ -80,6 +80,8 @@ const TesiAxis *tesi_space_box(const TesSpace *space);
 /* The axes of elements rt and dg (scalar); NULL for others. */
 const TesiRt *tesi_space_rt(const TesSpace *space);
 /* The cell view of a space of one component; owned by the space, made under a lock when first asked for. */
+/* Of element rt or dg: Q_(k+1) on the same cells, the shape of every part in a cell, for values at points. */
+TesStatus tesi_space_create_shape(const TesSpace *space, TesSpace **shape);
 TesStatus tesi_space_cells(const TesSpace *space, const TesiCellView **cells);
 
 /* The degree of a description: the element's usual one where it gives none. */

@@ -151,6 +151,8 @@ void tesi_case_clear(TesCase *c) {
   tesi_free(ctx, &c->series);
   for (int i = 0; i < c->tables; i++) tesi_free(ctx, &c->table[i]);
   tesi_free(ctx, &c->table);
+  tesi_free(ctx, &c->initial_file);
+  tesi_free(ctx, &c->b_file);
   tesi_case_clear_outputs(c);
 }
 

@@ -221,6 +221,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   if (given(r, "mesh.box")) TES_TRY(check_box(r));
   if (given(r, "mesh.box")) TES_TRY(check_faces(r));
   TES_TRY(check_map(r));
+  TES_TRY(tesi_case_read_fields(r));
   TES_TRY(add_all(r));
   TES_TRY(check_solver(r));
   TES_TRY(tesi_case_read_outputs(r));

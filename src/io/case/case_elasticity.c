@@ -68,8 +68,9 @@ static TesStatus refuse_keys_of_elasticity(TesiCaseReader *r) {
   TES_TRY(refuse(r, "data.plane", "belongs to elasticity"));
   if (tesi_case_is_flow(r)) goto done;
   TES_TRY(refuse(r, "data.initial.velocity", "belongs to elasticity and navier_stokes"));
-  if (r->node[initial] && r->node[initial]->kind == TESI_YAML_MAP && !r->error_count)
-    TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected one expression"));
+  if (r->node[initial] && r->node[initial]->kind == TESI_YAML_MAP && !r->error_count &&
+      !r->node[tesi_case_row("data.initial.file")])
+    TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected one expression, or {file: FILE}"));
 done:
   return status;
 }
@@ -86,7 +87,8 @@ static TesStatus refuse_keys_of_others(TesiCaseReader *r) {
   if (d->c.problem.element > TES_ELEMENT_Q)
     TES_TRY(tesi_case_error(r, element, r->node[element], "elasticity has the element q"));
   if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)
-    TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected {displacement: [..], velocity: [..]}"));
+    TES_TRY(tesi_case_error(r, initial, r->node[initial],
+                            "expected {displacement: [..], velocity: [..]} or {file: FILE}"));
   if (dim_of(r) == 3) TES_TRY(refuse(r, "data.plane", "is for two dimensions, the mesh has three"));
 done:
   return status;

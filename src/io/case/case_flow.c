@@ -301,7 +301,8 @@ static TesStatus check_navier_stokes(TesiCaseReader *r) {
     TES_TRY(tesi_case_error(r, method, r->node[method], "navier_stokes has the methods auto and %s",
                             iso ? "explicit with element iso" : "imex_bdf2 with element q"));
   if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)
-    TES_TRY(tesi_case_error(r, initial, r->node[initial], "expected {velocity: [..], pressure: ..}"));
+    TES_TRY(tesi_case_error(r, initial, r->node[initial],
+                            "expected {velocity: [..], pressure: ..} or {file: FILE}"));
   if (!given(r, "time"))
     TES_TRY(tesi_case_error(r, tesi_case_row("time"), NULL, "is missing: navier_stokes is solved in time"));
 done:

@@ -93,6 +93,7 @@ static void count_one(cJSON *item, int row) {
 static cJSON *schema_of(int row) {
   static const char *const object[] = {"object", NULL}, *const automatic[] = {"integer", "string", NULL},
                            *const or_map[] = {"number", "string", "object", NULL},
+                           *const list_or_map[] = {"array", "object", NULL},
                            *const any[] = {"number", "string", "array", "object", NULL};
   const TesiKey *key = row < 0 ? NULL : &tesi_case_keys[row];
   cJSON *item = cJSON_CreateObject(), *properties = NULL, *required = NULL;
@@ -100,12 +101,13 @@ static cJSON *schema_of(int row) {
   if (key && key->choices)
     set_words(item, key->choices);
   else
-    set_types(item, !key                                          ? object
-                    : key->automatic                              ? automatic
-                    : key->map_too && key->type == TESI_KEY_FIELD ? any
-                    : key->map_too                                ? or_map
-                    : key->lists                                  ? types_of(TESI_KEY_FIELD)
-                                                                  : types_of(key->type));
+    set_types(item, !key                                           ? object
+                    : key->automatic                               ? automatic
+                    : key->map_too && key->type == TESI_KEY_FIELD  ? any
+                    : key->map_too && key->type == TESI_KEY_VECTOR ? list_or_map
+                    : key->map_too                                 ? or_map
+                    : key->lists                                   ? types_of(TESI_KEY_FIELD)
+                                                                   : types_of(key->type));
   if (key && key->type == TESI_KEY_INTEGER) {
     cJSON_AddNumberToObject(item, "minimum", key->low);
     cJSON_AddNumberToObject(item, "maximum", key->high);

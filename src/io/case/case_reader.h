@@ -97,6 +97,8 @@ TesStatus tesi_case_check_elastic_face(TesiCaseReader *r, const char *path, cons
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);
+/* Functions of checkpoints, data.initial.file and data.b.file (case_fields.c); once the dimension is known. */
+TesStatus tesi_case_read_fields(TesiCaseReader *r);
 /* Keys of problems in time (case_time.c). */
 TesStatus tesi_case_check_time(TesiCaseReader *r);
 

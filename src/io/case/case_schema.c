@@ -212,7 +212,9 @@ const TesiKey tesi_case_keys[] = {
    .help = "diffusion, positive; a list of one a direction, or of the rows of a matrix, symmetric and positive "
      "definite, is a matrix a in div(a grad u): not of element dg"},
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
-   .help = "transport: velocity"},
+   .map_too = true, .help = "transport: velocity, a list, or {file: FILE}"},
+  {.path = "data.b.file", .type = TESI_KEY_FILE, .target = AT(c.b_file), .fallback_note = "none",
+   .help = "the velocity of this checkpoint of a flow, whose mesh has all points of this one's"},
   {.path = "data.c", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback = "0",
    .help = "reaction, not negative"},
   {.path = "data.exact", .type = TESI_KEY_FIELD, .target = AT(exact), .fallback_note = "not known",
@@ -226,7 +228,10 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data.initial", .type = TESI_KEY_EXPRESSION, .target = AT(initial), .map_too = true,
    .fallback_note = "data.exact, else 0",
    .help = "the solution at `time.start`, taken at the nodes; elasticity: {displacement: [..], velocity: [..]}; "
-     "navier_stokes: {velocity: [..], pressure: ..}"},
+     "navier_stokes: {velocity: [..], pressure: ..}; or {file: FILE}"},
+  {.path = "data.initial.file", .type = TESI_KEY_FILE, .target = AT(c.initial_file), .fallback_note = "none",
+   .help = "the last state of this checkpoint, taken at the nodes: of transport u, of elasticity u and u_t, of "
+     "navier_stokes velocity and pressure; its mesh has all points of this one's"},
   {.path = "data.initial.displacement", .type = TESI_KEY_VECTOR, .target = AT(initial),
    .fallback_note = "data.exact, else 0", .help = "elasticity: u at `time.start`"},
   {.path = "data.initial.velocity", .type = TESI_KEY_VECTOR, .target = AT(initial_velocity),

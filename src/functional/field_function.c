@@ -1,0 +1,58 @@
+/* A field over one mesh as a function of space, which a problem over another mesh can take as its data. */
+#include <math.h>
+#include "functional/fields.h"
+#include "geometry/locator.h"
+#include "space/space.h"
+
+typedef struct Held {
+  TesContext *context;
+  TesSpace *space[TESI_FIELD_SPACES]; /* of the quantity; the first one's mesh is that of the locator */
+  TesiLocator *locator;
+  TesiQuantity *quantity;
+} Held;
+
+static void forget(void *user) {
+  Held *held = user;
+  TesContext *ctx = held->context;
+  tesi_quantity_destroy(&held->quantity);
+  tesi_locator_destroy(&held->locator);
+  for (int i = 0; i < TESI_FIELD_SPACES; i++) tes_space_destroy(&held->space[i]);
+  tesi_free(ctx, &held);
+  tes_context_destroy(&ctx);
+}
+
+/* Outside of the mesh there is no value: NaN, which who asks for values refuses by the point. */
+static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                     double *out) {
+  const Held *held = user;
+  const TesMesh *mesh = held->space[0]->mesh;
+  (void)t;
+  for (int64_t i = 0; i < n; i++) {
+    const double at[3] = {x[i], y[i], z[i]};
+    double xi[3], place[3], J[9];
+    int64_t cell;
+    out[i] = NAN;
+    if (tesi_locator_find(held->locator, at, 0.01, &cell, xi) &&
+        tesi_mesh_points(mesh, cell, 1, xi, place, J) == TES_OK)
+      tesi_quantity_at(held->quantity, cell, 1, xi, place, J, NULL, out + i);
+  }
+}
+
+TesStatus tesi_field_function(int spaces, const TesSpace *const *space, int fields, const TesiField *field,
+                              const char *of, const char *text, TesFunction **function) {
+  const TesMesh *mesh = space[0]->mesh;
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  Held *held = NULL;
+  *function = NULL;
+  TES_NEW(&held);
+  held->context = tesi_context_retain(ctx);
+  for (int i = 0; i < spaces; i++) held->space[i] = tesi_space_retain(space[i]);
+  TES_TRY(tesi_locator_create(mesh, &held->locator));
+  TES_TRY(tesi_quantity_create(mesh, of, false, fields, field, &held->quantity));
+  TES_TRY(tesi_function_create(ctx, evaluate, held, forget, text, function));
+  held = NULL;
+done:
+  if (held) forget(held);
+  return status;
+}

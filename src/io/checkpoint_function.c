@@ -1,0 +1,108 @@
+/* Fields of checkpoints as functions of space. */
+#include <stdio.h>
+#include <string.h>
+#include "functional/fields.h"
+#include "io/checkpoint.h"
+#include "space/space.h"
+#include "tessera/checkpoint.h"
+
+/* What a name means in this file: values of a vector over a space, which component, and whether it is a pressure that
+ * stands at the beginning of a vector of velocities. */
+typedef struct Found {
+  const char *field;
+  int component;
+  bool padded;
+} Found;
+
+static const char *const solutions[] = {"u", "displacement", "velocity, pressure"};
+
+static const char *first_field(const TesCheckpoint *checkpoint) {
+  for (size_t i = 0; i < sizeof solutions / sizeof *solutions; i++)
+    if (tes_checkpoint_values(checkpoint, solutions[i])) return solutions[i];
+  return NULL;
+}
+
+static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const char *name, Found *found) {
+  const TesSpace *space = tes_checkpoint_space(checkpoint);
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = tesi_space_rt(space);
+  const int dim = space->mesh->dim, components = rt ? rt->parts > 1 ? dim : 1 : space->parts;
+  const bool rate = strlen(name) == 2 && name[1] == 't', pressure = !strcmp(name, "p");
+  const char *const at = strchr("uvw", *name);
+  const bool known = pressure || (*name && at && (!name[1] || rate));
+  *found = (Found){.field = rate ? "u_t" : first_field(checkpoint),
+                   .component = known && !pressure ? (int)(at - "uvw") : dim};
+  TES_CHECK(known, "checkpoints have no field '%.40s': they have u, v, w, p, ut, vt and wt", name);
+  if (pressure && !rt && space->degree > 1 && tes_checkpoint_values(checkpoint, "pressure"))
+    *found = (Found){.field = "pressure", .padded = true};
+  else
+    TES_CHECK(found->field && tes_checkpoint_values(checkpoint, found->field) &&
+                  (pressure ? rt && rt->parts > 1 : found->component < components),
+              "%s holds no %s", path, name);
+done:
+  return status;
+}
+
+/* Axis by axis over a box: a part of a Raviart-Thomas space, or an element dg. */
+static TesStatus create_of_rt(const TesSpace *space, const double *values, int part, const char *text,
+                              TesFunction **function) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = tesi_space_rt(space);
+  TesSpace *shape = NULL;
+  TesVector *vector = NULL;
+  TES_TRY(tesi_space_create_shape(space, &shape));
+  TES_TRY(tes_vector_create(ctx, space->length, TES_DOUBLE, &vector));
+  TES_TRY(tes_vector_set(vector, values));
+  const TesiField field = {.name = "u",
+                           .space = shape,
+                           .vector = vector,
+                           .derivative = TESI_FIELD_VALUE,
+                           .rt = rt,
+                           .part = rt->parts > 1 ? part : rt->dim};
+  TES_TRY(tesi_field_function(2, (const TesSpace *const[]){space, shape}, 1, &field, "u", text, function));
+done:
+  tes_vector_destroy(&vector);
+  tes_space_destroy(&shape);
+  return status;
+}
+
+static TesStatus create_of_nodes(const TesSpace *space, const double *values, const Found *found,
+                                 const char *text, TesFunction **function) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesSpace *pressure = NULL;
+  TesVector *vector = NULL;
+  if (found->padded)
+    TES_TRY(
+        tes_space_create(ctx, &(TesSpaceDesc){.mesh = space->mesh, .degree = space->degree - 1}, &pressure));
+  const TesSpace *all = pressure ? pressure : space;
+  TES_TRY(tes_vector_create(ctx, all->length, TES_DOUBLE, &vector));
+  TES_TRY(tes_vector_set(vector, values));
+  const TesVector part = tesi_space_scalar_range(all, vector, found->component);
+  const TesiField field = {
+      .name = "u", .space = all->scalar[found->component], .vector = &part, .derivative = TESI_FIELD_VALUE};
+  TES_TRY(tesi_field_function(1, &all, 1, &field, "u", text, function));
+done:
+  tes_vector_destroy(&vector);
+  tes_space_destroy(&pressure);
+  return status;
+}
+
+TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *name, TesFunction **function) {
+  const TesSpace *space = tes_checkpoint_space(checkpoint);
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const char *path = tesi_checkpoint_path(checkpoint);
+  char text[300];
+  Found found;
+  *function = NULL;
+  TES_TRY(find(checkpoint, path, name, &found));
+  const double *values = tes_checkpoint_values(checkpoint, found.field);
+  snprintf(text, sizeof text, "%s of %.200s", name, path);
+  TES_TRY(tesi_space_rt(space) ? create_of_rt(space, values, found.component, text, function)
+                               : create_of_nodes(space, values, &found, text, function));
+done:
+  return status;
+}

@@ -1,0 +1,163 @@
+/* Run: ctest -R t9_fields. Checkpoints as data: a run in two parts over two meshes ends where one run ends; a velocity
+ * that a solve of Stokes left carries as its expression does; a flow begins with Stokes' velocity; what is refused. */
+#include "program_testing.h"
+#include "tessera/tessera.h"
+
+static void write_file(const char *name, const char *text) {
+  FILE *file = fopen(name, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* A number of the first point of a.json. */
+static double at_point(const char *field) {
+  cJSON *json = read_json("a.json");
+  const cJSON *point = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "points"), 0),
+              *item = cJSON_GetObjectItem(point, field);
+  if (cJSON_IsArray(item)) item = cJSON_GetArrayItem(item, 0);
+  assert_true(cJSON_IsNumber(item));
+  const double value = cJSON_GetNumberValue(item);
+  cJSON_Delete(json);
+  return value;
+}
+
+static const char heat[] = "problem: transport\n"
+                           "mesh: {box: {cells: [6, 6]}}\n"
+                           "space: {degree: 4}\n"
+                           "data: {a: 0.01, initial: \"sin(pi*x)*sin(pi*y)\"}\n"
+                           "time: {end: 0.1, step: 0.01, method: crank_nicolson}\n"
+                           "solver: {tolerance: 1e-8}\n"
+                           "output: {points: [[0.3, 0.4]]}\n";
+
+static void a_run_in_two_parts(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_file("heat.yaml", heat);
+  assert_run("solve heat.yaml --quiet --json a.json --set time.end=0.2", 0);
+  const double whole = at_point("u");
+  assert_run("solve heat.yaml --quiet --set output.checkpoint=h.h5", 0);
+  assert_run(
+      "solve heat.yaml --quiet --json a.json --set mesh.box.cells=[7,8] --set data.initial={file: h.h5} "
+      "--set time.start=0.1 --set time.end=0.2",
+      2); /* the shell cuts at blanks */
+  assert_run(
+      "solve heat.yaml --quiet --json a.json --set mesh.box.cells=[7,8] --set \"data.initial={file: h.h5}\" "
+      "--set time.start=0.1 --set time.end=0.2",
+      0);
+  assert_near(at_point("u"), whole, 2e-6);
+}
+
+static const char turning[] = "problem: stokes\n"
+                              "mesh: {box: {cells: [4, 4]}}\n"
+                              "space: {element: rt, degree: 1}\n"
+                              "data: {exact: {velocity: [\"0.5 - y\", \"x - 0.5\"], pressure: 0}}\n"
+                              "boundary: {all: {velocity: [\"0.5 - y\", \"x - 0.5\"]}}\n"
+                              "solver: {tolerance: 1e-11}\n"
+                              "output: {checkpoint: turning.h5}\n";
+static const char carried[] = "problem: transport\n"
+                              "mesh: {box: {cells: [6, 6]}}\n"
+                              "space: {degree: 3}\n"
+                              "data: {a: 0.01, b: {file: turning.h5}, initial: x*x}\n"
+                              "boundary: {all: {neumann: 0}}\n"
+                              "time: {end: 0.2, step: 0.02}\n"
+                              "solver: {tolerance: 1e-8}\n"
+                              "output: {points: [[0.3, 0.4]]}\n";
+static const char flow[] = "problem: navier_stokes\n"
+                           "mesh: {box: {cells: [4, 4]}}\n"
+                           "space: {degree: 3}\n"
+                           "data: {nu: 0.1, initial: {file: turning.h5}}\n"
+                           "boundary: {all: {velocity: [\"0.5 - y\", \"x - 0.5\"]}}\n"
+                           "time: {end: 0.01, step: 0.001}\n"
+                           "output: {checkpoint: flow.h5, points: [[0.3, 0.4]]}\n";
+
+static void velocities_carry_and_begin(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_file("turning.yaml", turning);
+  write_file("carried.yaml", carried);
+  write_file("flow.yaml", flow);
+  assert_run("solve turning.yaml --quiet", 0);
+  assert_run("solve carried.yaml --quiet --json a.json", 0);
+  const double from_file = at_point("u");
+  assert_run("solve carried.yaml --quiet --json a.json --device emulator", 0);
+  assert_near(at_point("u"), from_file, 1e-6);
+  assert_run("solve carried.yaml --quiet --json a.json --set \"data.b=[0.5 - y, x - 0.5]\"", 0);
+  assert_near(at_point("u"), from_file, 1e-6);
+  /* of a turning fluid nothing changes; then its checkpoint carries too */
+  assert_run("solve flow.yaml --quiet --json a.json", 0);
+  assert_near(at_point("velocity"), 0.1, 1e-3);
+  assert_run("solve carried.yaml --quiet --json a.json --set data.b.file=flow.h5", 0);
+  assert_near(at_point("u"), from_file, 1e-3);
+  assert_run(
+      "solve flow.yaml --quiet --json a.json --set \"data.initial={file: flow.h5}\" --set time.start=0.01 "
+      "--set time.end=0.02 --set output.checkpoint=later.h5",
+      0);
+  assert_near(at_point("velocity"), 0.1, 1e-3);
+}
+
+static const char plate[] =
+    "problem: elasticity\n"
+    "mesh: {box: {cells: [4, 1], upper: [4, 1]}}\n"
+    "space: {degree: 2}\n"
+    "data: {young: 100, poisson: 0.3}\n"
+    "boundary: {all: {traction: [0, 0]}, left: {displacement: [0, 0]}, right: {traction: [1, 0]}}\n"
+    "output: {points: [[4, 0.5]]}\n";
+
+/* A plate that is let go: at first where it was, then on its way back. */
+static void bodies_begin_where_they_were(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_file("plate.yaml", plate);
+  assert_run("solve plate.yaml --quiet --json a.json --set output.checkpoint=plate.h5", 0);
+  const double drawn = at_point("displacement");
+  assert_true(drawn > 0.03);
+  assert_run("solve plate.yaml --quiet --json a.json --set \"data.initial={file: plate.h5}\" --set "
+             "\"time={end: 1e-3, step: 5e-4}\" --set \"boundary.right={traction: [0, 0]}\" --set "
+             "output.checkpoint=b.h5",
+             0);
+  assert_near(at_point("displacement"), drawn, 1e-2 * drawn);
+  assert_run("solve plate.yaml --quiet --json a.json --set \"data.initial={file: b.h5}\" --set "
+             "\"time={start: 1e-3, end: 0.2, step: 0.01}\" --set \"boundary.right={traction: [0, 0]}\"",
+             0);
+  assert_true(at_point("displacement") < 0.9 * drawn);
+}
+
+static void what_is_refused(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  write_file("heat.yaml", heat);
+  write_file("carried.yaml", carried);
+  write_file("flow.yaml", flow);
+  assert_run("solve heat.yaml --quiet --set output.checkpoint=h.h5", 0);
+  static const char *const wrong[][2] = {
+      {"heat.yaml --set \"data.initial={file: none.h5}\"", "data.initial.file: cannot read none.h5"},
+      {"heat.yaml --set \"data.initial={file: heat.yaml}\"", "data.initial.file: heat.yaml"},
+      {"heat.yaml --set \"data.initial={file: h.h5}\" --set mesh.box.upper=[1.5,1]",
+       "u of h.h5 is nan at (1.0"},
+      {"heat.yaml --set \"data.initial={file: h.h5}\" --set mesh.box.cells=[2,2,2]",
+       "of 2 dimensions, the mesh has 3"},
+      {"heat.yaml --set \"data.initial={velocity: [x, y]}\"", "belongs to elasticity and navier_stokes"},
+      {"heat.yaml --set \"data.initial={file: h.h5}\" --set output.checkpoint=h.h5",
+       "would overwrite the checkpoint"},
+      {"carried.yaml --set data.b.file=h.h5", "data.b.file: h.h5 holds no v"},
+      {"carried.yaml --set data.b.fiel=h.h5", "did you mean 'file'?"},
+      {"flow.yaml --set data.initial.file=h.h5", "data.initial.file: h.h5 holds no v"},
+      {"flow.yaml --set data.initial.pressure=x", "data.initial.pressure: data.initial.file gives it"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char arguments[300];
+    snprintf(arguments, sizeof arguments, "solve %s --quiet", wrong[i][0]);
+    assert_run(arguments, 2);
+    assert_output(wrong[i][1]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_run_in_two_parts),
+      cmocka_unit_test(velocities_carry_and_begin),
+      cmocka_unit_test(bodies_begin_where_they_were),
+      cmocka_unit_test(what_is_refused),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
