@@ -99,7 +99,7 @@ static int64_t check_case(TesContext *ctx, TesFactors factors, int dim, int degr
                                .points = degree + 1 + i / 2 % 2,
                                .collocated = i % 5 == 4,
                                .lambda = 1.3,
-                               .a = {a},
+                               .a = a,
                                .c = c,
                                .precision = i % 4 == 3 ? TES_SINGLE : TES_DOUBLE,
                                .index = m.space->view->index,
