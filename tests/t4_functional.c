@@ -1,6 +1,7 @@
 /* Run: ctest -R t4_functional. Loads, boundary values, errors and values on boxes, deformed boxes and forests:
  * against the plain versions for every degree, exact integrals, orders of convergence, the same bits for any number
  * of threads, what is refused, and failing allocations.
+ * TESSERA_TEST_DEGREES leaves degrees out.
  * Labels: threads simd */
 #include "device_testing.h"
 #include "failing_allocator.h"
@@ -137,6 +138,7 @@ static void the_definitions_hold(void **state) {
   TesContext *ctx = make_context(2);
   const bool forests = test_has_forests(ctx);
   for (int degree = 1; degree <= 12; degree++) {
+    if (!test_degree(degree)) continue;
     check_place(ctx, &(TestCase){TEST_BOX, 2, degree, 0x6u + (unsigned)degree % 3, degree < 4 ? 9 : 2});
     check_place(ctx, &(TestCase){TEST_CELLS, 2, degree, 0x9, 3});
     if (degree > 8 || !forests) continue;
@@ -422,6 +424,7 @@ static void liftings_hold_the_boundary_values(void **state) {
   (void)state;
   TesContext *ctx = make_context(2);
   for (int degree = 1; degree <= 8; degree++) {
+    if (!test_degree(degree)) continue;
     check_lifting(ctx, &(TestCase){TEST_BOX, 2, degree, 1 << TES_TOP, 2}, 0xf);
     check_lifting(ctx, &(TestCase){TEST_BOX, 3, degree, 0x20, 3}, 0x17);
     check_lifting(ctx, &(TestCase){TEST_CELLS, 3, degree, 0x20, 3}, 0x17);

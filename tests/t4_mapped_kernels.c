@@ -26,7 +26,7 @@ typedef struct Data {
   int n, corners, s;
   int64_t cell_nodes, cell_points, nodes, length;
   double point[MOST], weight[MOST], I[MOST * MOST], G[MOST * MOST], D[MOST * MOST], lambda;
-  double *vertices, *geometry, *x, *y;
+  double *vertices, *geometry, *x, *y, *shape; /* shape: of a point, four numbers a node */
   int32_t *index, *order;
   int64_t geometry_size;
 } Data;
@@ -87,7 +87,7 @@ static double value_of(const Data *d, int cell, int component, int64_t node, int
 /* y += the part of one point of a cell; with it the factors of the kernels. */
 static void add_point(Data *d, int cell, int64_t point) {
   int p[3];
-  double xi[3] = {0}, weight = 1, J[3][3], inverse[3][3], G[3][3], f[4];
+  double xi[3] = {0}, weight = 1, J[3][3], inverse[3][3], G[3][3];
   for (int e = 0, rest = (int)point; e < d->c.dim; e++, rest /= d->c.q) {
     p[e] = rest % d->c.q;
     xi[e] = d->point[p[e]];
@@ -115,19 +115,19 @@ static void add_point(Data *d, int cell, int64_t point) {
   if (d->c.mass && d->c.geometry == TESI_MAPPED_STORED)
     d->geometry[((int64_t)cell * d->s + s) * d->cell_points + point] = mass;
   if (d->c.mass && d->c.geometry == TESI_MAPPED_AFFINE) d->geometry[(int64_t)cell * d->s + s] = det;
+  for (int64_t node = 0; node < d->cell_nodes; node++) shape(d, p, node, d->shape + 4 * node);
   for (int component = 0; component < d->c.components; component++) {
     double u[4] = {0}, w[4];
     int64_t at;
     for (int64_t node = 0; node < d->cell_nodes; node++) {
-      const double v = value_of(d, cell, component, node, &at);
-      shape(d, p, node, f);
+      const double v = value_of(d, cell, component, node, &at), *f = d->shape + 4 * node;
       for (int e = 0; e < 4; e++) u[e] += f[e] * v;
     }
     w[0] = d->lambda * mass * u[0];
     for (int a = 0; a < 3; a++) w[a + 1] = G[a][0] * u[1] + G[a][1] * u[2] + G[a][2] * u[3];
     for (int64_t node = 0; node < d->cell_nodes; node++) {
+      const double *f = d->shape + 4 * node;
       value_of(d, cell, component, node, &at);
-      shape(d, p, node, f);
       if (at >= 0) d->y[at] += f[0] * w[0] + f[1] * w[1] + f[2] * w[2] + f[3] * w[3];
     }
   }
@@ -204,6 +204,7 @@ static void make_data(Data *d, const Case *c) {
   d->index = test_malloc((size_t)(c->cells * d->cell_nodes) * sizeof(int32_t));
   d->order = test_malloc((size_t)c->cells * sizeof(int32_t));
   d->x = test_malloc((size_t)d->length * sizeof(double));
+  d->shape = test_malloc((size_t)d->cell_nodes * 4 * sizeof(double));
   d->y = test_calloc((size_t)d->length, sizeof(double));
   make_vertices(d, &seed);
   make_index(d, &seed);
@@ -228,6 +229,7 @@ static void free_data(Data *d) {
   test_free(d->order);
   test_free(d->x);
   test_free(d->y);
+  test_free(d->shape);
 }
 
 /* ---- the kernel ---------------------------------------------------------------------------------------- */

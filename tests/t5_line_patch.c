@@ -1,7 +1,7 @@
 /* Run: ctest -R t5_line_patch. Patches that are lines of stretched cells: across trees of any orientation, against
  * the dense reference on the host and by kernels, exact where a line is the whole problem, symmetric and definite;
  * and counts that do not depend on how far cells are stretched.
- * Brief: one precision a degree, in turns.
+ * Brief: one precision a degree, in turns; counts of low degrees.
  * Labels: simd */
 #include <math.h>
 #include "device/emulator/fiber.h"
@@ -268,13 +268,13 @@ static void counts_where_couplings_leave_the_patches(void **state) {
   (void)state;
   TesContext *ctx = test_device("cpu");
   if (!ctx || !test_has_forests(ctx)) skip();
-  for (int degree = 1; degree <= 5; degree++) {
+  for (int degree = 1; degree <= (test_brief() ? 2 : 5); degree++) {
     const TesMeshDesc bar = {
         .kind = TES_MESH_FOREST, .dim = 3, .refine = degree < 3 ? 4 : 3, .upper = {1, 0.01, 0.01}};
     const int count = iterations_over(ctx, &bar, degree, "cell patches");
     if (count > 20) fail_msg("bar, degree %d: %d iterations", degree, count);
   }
-  for (int times = 1; times <= 3; times++)
+  for (int times = 1; times <= (test_brief() ? 1 : 3); times++)
     for (int degree = 1; degree <= 4; degree++) {
       TesFunction *where;
       assert_ok(ctx, tes_function_create_expression(ctx, "0.005 - y", &where));

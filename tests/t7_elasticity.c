@@ -1,6 +1,6 @@
 /* Run: ctest -R t7_elasticity. Static elasticity by tes_problem_solve(): numbers of independent dense solves (the cube
  * of adaptive-multigrid-liebchen, manufactured fields, Timoshenko's cantilever, one in 3D, near-incompressible fields).
- */
+ * Brief: the smaller meshes. */
 #include "elasticity_testing.h"
 
 static void the_cube_of_the_paper(void **state) {
@@ -13,6 +13,7 @@ static void the_cube_of_the_paper(void **state) {
               {6, 2, 4.2645800256e-07, -1.1691795354e-06}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (test_brief() && rows[i].degree * rows[i].n > 8) continue;
     TesMesh *mesh = box(3, rows[i].n);
     check_cube(mesh, rows[i].degree, rows[i].compliance, rows[i].middle, "box");
     tes_mesh_destroy(&mesh);
@@ -40,6 +41,7 @@ static void the_orders_of_convergence(void **state) {
                                        "18e4*sin(pi*x)*sin(pi*y)*sin(pi*z))"};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (test_brief() && rows[i].degree * rows[i].n > 8) continue;
     TesMesh *mesh = box(3, rows[i].n);
     TesProblemDesc desc = cube(mesh, rows[i].degree);
     TesSolveResult result;
@@ -158,6 +160,7 @@ static void a_beam_in_space(void **state) {
   } rows[] = {{2, {20, 2, 2}, -3.99403281}, {1, {20, 2, 2}, -3.50318906}, {4, {10, 2, 2}, -3.99966490}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (test_brief() && rows[i].degree > 1) continue;
     TesMesh *mesh;
     TesSolveResult result;
     const int *n = rows[i].cells;
@@ -322,6 +325,7 @@ static void adaptive_meshes(void **state) {
               {"vertex", "%g - max(x, max(y, z))", 2, 4, 0}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (test_brief() && (rows[i].level > 2 || rows[i].degree > 2)) continue;
     TesMesh *mesh = paper_mesh(rows[i].where, rows[i].level);
     TesSolveResult result;
     if (!mesh) continue;
@@ -364,6 +368,7 @@ static void the_cube_in_time(void **state) {
       {TES_TIME_NEWMARK, 4, 4, 4, 2.5e-4, -4.97017664e-07, 1.76479944e-07, 1.353679321e-07}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (test_brief() && (i < 1 || rows[i].degree > 1)) continue;
     TesMesh *mesh = box(3, rows[i].n);
     TesProblem *problem;
     TesProblemDesc desc = cube(mesh, rows[i].degree);

@@ -9,12 +9,16 @@
  * phi'(node m). */
 static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoint *at, double a[3][3],
                                double *second) {
-  double B[3][TESI_MAX_POINTS], G[3][TESI_MAX_POINTS], H[3][TESI_MAX_POINTS] = {{0}};
+  double B[3][TESI_MAX_POINTS], G[3][TESI_MAX_POINTS], H[3][TESI_MAX_POINTS] = {{0}}, M[3][3] = {{0}},
+                                                       slopes[TESI_MAX_POINTS * TESI_MAX_POINTS];
   const int n = plain->n;
+  tesi_lagrange(n, plain->node, n, plain->node, NULL, slopes);
+  for (int e = 0; e < plain->dim; e++)
+    for (int f = 0; f < plain->dim; f++)
+      for (int r = 0; r < plain->dim; r++)
+        for (int s = 0; s < plain->dim; s++) M[e][f] += at->inverse[e][r] * a[r][s] * at->inverse[f][s];
   for (int d = 0; d < plain->dim; d++, p /= plain->q) {
-    double slopes[TESI_MAX_POINTS * TESI_MAX_POINTS];
     tesi_lagrange(n, plain->node, 1, &plain->point[p % plain->q], B[d], G[d]);
-    tesi_lagrange(n, plain->node, n, plain->node, NULL, slopes);
     for (int i = 0; i < n; i++)
       for (int m = 0; m < n; m++) H[d][i] += G[d][m] * slopes[m * n + i];
   }
@@ -23,12 +27,10 @@ static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoi
     second[i] = 0;
     for (int e = 0; e < plain->dim; e++)
       for (int f = 0; f < plain->dim; f++) {
-        double M = 0, value = 1;
-        for (int r = 0; r < plain->dim; r++)
-          for (int s = 0; s < plain->dim; s++) M += at->inverse[e][r] * a[r][s] * at->inverse[f][s];
+        double value = 1;
         for (int d = 0; d < plain->dim; d++)
           value *= d == e && d == f ? H[d][node[d]] : d == e || d == f ? G[d][node[d]] : B[d][node[d]];
-        second[i] += M * value;
+        second[i] += M[e][f] * value;
       }
   }
 }
@@ -65,7 +67,7 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFun
                     *mass = tesi_form_term(form, TES_TERM_MASS, 0);
   const int k = plain->n - 1, material = tes_mesh_material(op->space->mesh, cell);
   TesiPlainPoint at;
-  double b[3] = {0}, a[3][3], c = 0, second[TESI_PLAIN_NODES], convection = 0, value = 0, laplacian = 0,
+  double b[3] = {0}, a[3][3], c = 0, second[TESI_PLAIN_NODES] = {0}, convection = 0, value = 0, laplacian = 0,
          B2 = 0, trace = 0, divergence = 0;
   TES_TRY(tesi_plain_point(plain, cell, -1, p, &at));
   for (int d = 0; d < plain->dim; d++)
@@ -77,7 +79,7 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFun
     TES_TRY(value_of(&(TesCoefficient){.all = slope[d]}, -1, at.x, 0, &along));
     divergence += along;
   }
-  second_derivatives(plain, p, &at, a, second);
+  if (t->streamline) second_derivatives(plain, p, &at, a, second);
   for (int i = 0; i < plain->nodes; i++) {
     for (int d = 0; d < plain->dim; d++) convection += b[d] * at.slope[d][i] * u[i];
     value += at.phi[i] * u[i], laplacian += second[i] * u[i];
