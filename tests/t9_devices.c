@@ -150,7 +150,12 @@ static int run_cases(const char *device, bool large) {
 
 static void cases_take_the_same_iterations(const char *device, bool large) {
   if (strcmp(from_environment("TESSERA_TEST_DEVICE", device), device)) skip();
-  if (!run_cases(device, large)) fail_msg("no case is named %s", getenv("TESSERA_TEST_CASE"));
+  if (run_cases(device, large)) return;
+  char path[1024]; /* cases that run on the processor alone are not in the list */
+  snprintf(path, sizeof path, "%s/%s.yaml", from_environment("TESSERA_TEST_CASES", TESI_SOURCE_DIR "/cases"),
+           getenv("TESSERA_TEST_CASE"));
+  if (access(path, F_OK)) fail_msg("no case is named %s", getenv("TESSERA_TEST_CASE"));
+  skip();
 }
 
 static void small_cases_on_the_emulator(void **state) {
