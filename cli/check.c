@@ -90,8 +90,10 @@ static TesStatus create_space(Check *c) {
 }
 
 static TesStatus tell_space(const Check *c) {
-  const bool flow = c->input->problem.equation == TES_STOKES && tes_mesh_info(c->mesh).kind == TES_MESH_BOX &&
-                    c->input->problem.element != TES_ELEMENT_Q;
+  const TesElement element = c->input->problem.element;
+  const bool stokes = c->input->problem.equation == TES_STOKES && element != TES_ELEMENT_Q,
+             in_time = c->input->problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT;
+  const bool flow = (stokes || in_time) && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
   TesSpace *space = NULL;
   const TesSpaceDesc desc = {.mesh = c->mesh, .degree = c->input->problem.degree, .element = TES_ELEMENT_RT};
   const TesStatus status = flow ? tes_space_create(c->context, &desc, &space) : TES_OK;

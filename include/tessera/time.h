@@ -45,7 +45,8 @@ typedef enum TesTimeMethod {
   TES_TIME_IMEX_BDF2, /**< transport with a velocity */
   TES_TIME_NEWMARK,   /**< elasticity, as the next one */
   TES_TIME_GENERALIZED_ALPHA,
-  TES_TIME_EXPLICIT /**< Navier-Stokes with element iso: Algorithm 4 of adaptive-multigrid-liebchen */
+  TES_TIME_EXPLICIT, /**< Navier-Stokes with element iso: Algorithm 4 of adaptive-multigrid-liebchen */
+  TES_TIME_IMEX_BDF3 /**< Navier-Stokes with element rt */
 } TesTimeMethod;
 
 /** What a tolerance is relative to: |b - A x| <= tolerance times */

@@ -25,6 +25,11 @@ TesStatus tesi_flow_load(const TesSpace *space, const TesFunction *const *f, dou
 /* u <- the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the integral of
  * |g.n|. */
 TesStatus tesi_flow_lifting(const TesSpace *space, const TesiFlowFace *face, TesVector *u, double *flux);
+/* u <- the interpolant of a velocity f[dim] and a pressure f[dim] (NULL: 0): component i has the integrals of f_i over
+ * faces with normal i, and inside cells its moments with polynomials of degree k - 1 in direction i, in the others of
+ * degree k, so that the divergence of the interpolant is the projection of that of f (Raviart and Thomas 1977); of the
+ * pressure the L2 projection. By k + 5 Gauss points a direction. Errors: TES_NAN with the point. */
+TesStatus tesi_flow_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u);
 /* flux[2 d + end]: the integral of u.n over each face of the box, 0 where there is none. */
 TesStatus tesi_flow_fluxes(const TesSpace *space, const TesVector *u, double flux[6]);
 

@@ -14,5 +14,8 @@ const char *tesi_checkpoint_path(const TesCheckpoint *checkpoint);
 /* tes_problem_write() and tes_problem_read() of flows. */
 TesStatus tesi_checkpoint_write_flow(const TesProblem *problem, const char *path);
 TesStatus tesi_checkpoint_read_flow(TesProblem *problem, const TesCheckpoint *checkpoint);
+/* The same with element rt. */
+TesStatus tesi_checkpoint_write_rt(const TesProblem *problem, const char *path);
+TesStatus tesi_checkpoint_read_rt(TesProblem *problem, const TesCheckpoint *checkpoint);
 
 #endif

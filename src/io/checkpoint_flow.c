@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "io/checkpoint.h"
 #include "problem/explicit/explicit_flow.h"
+#include "problem/flow_steps.h"
 #include "problem/projection/projection.h"
 #include "tessera/checkpoint.h"
 
@@ -69,7 +70,7 @@ static void fill_state(const TesProblem *p, double state[STATES]) {
   const TesiInTime *it = p->in_time;
   state[F_CFL] = it->desc.cfl, state[F_DT] = it->dt, state[F_START] = it->desc.start;
   state[F_KNOWN] = pr->known, state[F_STEP] = pr->step[0], state[F_OLDER_STEP] = pr->step[1];
-  state[F_GUESSES] = pr->guesses, state[F_KEPT] = pr->guesses_kept, state[F_SINCE] = pr->since;
+  state[F_GUESSES] = pr->guesses, state[F_KEPT] = pr->guesses_kept, state[F_SINCE] = it->since;
   state[F_LARGEST] = it->largest, state[F_BEFORE] = it->before;
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) state[F_GUESS_AT + i] = pr->guess_at[i];
   for (int i = 0; i < TESI_AXES; i++) state[F_FORCE + i] = pr->drive.force[i];
@@ -154,7 +155,7 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   TesiInTime *it = p->in_time;
   const double *s = found->state;
   pr->known = (int)s[F_KNOWN], pr->step[0] = s[F_STEP], pr->step[1] = s[F_OLDER_STEP];
-  pr->guesses = (int)s[F_GUESSES], pr->since = (int)s[F_SINCE];
+  pr->guesses = (int)s[F_GUESSES], it->since = (int)s[F_SINCE];
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) pr->guess_at[i] = s[F_GUESS_AT + i];
   if (pr->average.velocity[0]) pr->average.time = found->states == STATES ? s[F_AVERAGED] : 0;
   for (int i = 0; i < TESI_AXES && found->states > F_FORCE; i++) pr->drive.force[i] = s[F_FORCE + i];
@@ -186,7 +187,7 @@ TesStatus tesi_checkpoint_read_flow(TesProblem *p, const TesCheckpoint *checkpoi
   }
   TES_TRY(tesi_walls_update(p, found->time, &pr->walls));
   if (pr->given_pressure) TES_TRY(tesi_projection_give_pressure(p, &none));
-  tesi_projection_count(p);
+  tesi_flow_steps_count(p);
 done:
   return status;
 }

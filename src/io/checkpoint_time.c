@@ -57,6 +57,7 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   TesCheckpointField field[3 + TESI_STEPPER_OLD] = {{names[0], problem->u}};
   int count = 1;
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
+  if (problem->rt_flow) return tesi_checkpoint_write_rt(problem, path);
   if (problem->equation->march) return tesi_checkpoint_write_flow(problem, path);
   const TesiStepper *s = it->stepper;
   const double numbers[STATES] = {[S_METHOD] = tesi_time_named(s->method),
@@ -126,6 +127,7 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
+  if (problem->rt_flow) return tesi_checkpoint_read_rt(problem, checkpoint);
   if (problem->equation->march) return tesi_checkpoint_read_flow(problem, checkpoint);
   TES_TRY(check(problem, found, tes_checkpoint_space(checkpoint)));
   TesiInTime *it = problem->in_time;

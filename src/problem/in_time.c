@@ -37,6 +37,10 @@ TesStatus tesi_in_time_at(TesProblem *p, double time) {
   return set_numbers(p, time, p->in_time->sigma);
 }
 
+TesStatus tesi_in_time_shift(TesProblem *p, double time, double sigma) {
+  return set_numbers(p, time, sigma);
+}
+
 /* Whether right-hand sides differ from time to time. */
 static bool load_is_timed(const TesProblem *p) {
   const TesiNumbered *n = &p->in_time->given;
@@ -252,6 +256,8 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, const TesP
   if (by_flow && t->cfl == 0) t->cfl = 0.5;
   TES_CHECK(t->method != TES_TIME_EXPLICIT || equation == &tesi_navier_stokes_iso,
             "the method explicit is that of navier_stokes with element iso");
+  TES_CHECK(t->method != TES_TIME_IMEX_BDF3 || equation == &tesi_navier_stokes_rt,
+            "the method imex_bdf3 is that of navier_stokes with element rt");
   TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
             "the time ends at %g, expected above its start, %g", t->end, t->start);
   TES_CHECK(t->steady >= 0 && isfinite(t->steady), "a steady state is one of %g, expected 0 (none) or more",

@@ -53,6 +53,8 @@ TesStatus tesi_in_time_begin(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_in_time_destroy(TesProblem *problem);
 /* The problem's numbers become those at a time. */
 TesStatus tesi_in_time_at(TesProblem *problem, double time);
+/* The same, and the mass term becomes c + sigma. */
+TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
 /* So many steps are done; data become those of that time. */
 TesStatus tesi_in_time_go_to(TesProblem *problem, int step);
 

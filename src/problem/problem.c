@@ -42,8 +42,7 @@ bool tesi_problem_given(const TesProblem *p, int boundary, int component) {
   return !b || (b->condition == TES_DIRICHLET && (!b->components || b->components >> component & 1));
 }
 
-/* On a mesh of its own, without rings, which element q does not have; no memory but its axes. */
-static TesStatus create_space(TesProblem *p, int degree) {
+TesStatus tesi_problem_create_space(TesProblem *p, int degree) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   uint8_t *given = NULL;
@@ -181,6 +180,16 @@ static TesStatus create_iteration(TesProblem *p) {
   return tes_solver_create(p->context, &solver, &p->solver);
 }
 
+TesStatus tesi_problem_create_system(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TES_TRY(create_form(p));
+  TES_TRY(create_operators(p));
+  TES_TRY(create_iteration(p));
+done:
+  return status;
+}
+
 TesStatus tesi_problem_create_solver(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -190,9 +199,7 @@ TesStatus tesi_problem_create_solver(TesProblem *p) {
   if (p->in_time) p->in_time->sum.residuals = NULL, p->in_time->sum.residual_count = 0;
   tes_multigrid_destroy(&p->multigrid);
   p->op = NULL;
-  TES_TRY(create_form(p));
-  TES_TRY(create_operators(p));
-  TES_TRY(create_iteration(p));
+  TES_TRY(tesi_problem_create_system(p));
 done:
   if (status != TES_OK) { /* that of the state which is there stays, without levels */
     tes_multigrid_destroy(&p->multigrid);
@@ -235,7 +242,7 @@ static TesStatus describe(TesProblem *p, const TesProblemDesc *desc) {
   if (is_timed(desc)) TES_TRY(tesi_in_time_create(p, desc));
   TES_TRY(create_form(p));
   TES_TRY(tesi_problem_check_parts(p));
-  TES_TRY(create_space(p, desc->degree));
+  TES_TRY(tesi_problem_create_space(p, desc->degree));
   TES_TRY(tesi_problem_choose_precision(p));
 done:
   return status;
@@ -300,7 +307,7 @@ static TesStatus check_options(TesContext *ctx, const TesProblemDesc *desc) {
   const struct {
     const char *name;
     int value, most;
-  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_EXPLICIT},
+  } choices[] = {{"time.method", (int)desc->time.method, TES_TIME_IMEX_BDF3},
                  {"stabilization", (int)desc->stabilization, TES_STREAMLINE_ALWAYS},
                  {"flow_form", (int)desc->flow_form, TES_FLOW_SYMMETRIC},
                  {"transport_form", (int)desc->transport_form, TES_TRANSPORT_CONSERVATIVE},
@@ -398,16 +405,15 @@ TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDe
 static const TesiEquation *equation_of(TesContext *ctx, const TesProblemDesc *desc) {
   TesStatus status = TES_OK;
   const int count = sizeof equations / sizeof *equations;
-  const bool dg = desc->element == TES_ELEMENT_DG,
+  const bool dg = desc->element == TES_ELEMENT_DG, rt = desc->element == TES_ELEMENT_RT,
              iso = desc->element == TES_ELEMENT_ISO && desc->equation == TES_NAVIER_STOKES;
   TES_CHECK((int)desc->equation >= 0 && (int)desc->equation < count, "equation is %d, expected 0..%d",
             (int)desc->equation, count - 1);
   TES_CHECK(desc->element == TES_ELEMENT_AUTO || desc->element == TES_ELEMENT_Q ||
-                (desc->element == TES_ELEMENT_RT && desc->equation == TES_STOKES) ||
+                (rt && (desc->equation == TES_STOKES || desc->equation == TES_NAVIER_STOKES)) ||
                 (dg && (desc->equation == TES_POISSON || desc->equation == TES_TRANSPORT)) || iso,
             "element %d is not for this equation: poisson and transport have q and dg, stokes rt and q, "
-            "navier_stokes "
-            "q and iso, elasticity q",
+            "navier_stokes q, rt and iso, elasticity q",
             (int)desc->element);
 done:
   if (status != TES_OK) return NULL;
@@ -416,6 +422,7 @@ done:
       (desc->element == TES_ELEMENT_Q || (desc->element == TES_ELEMENT_AUTO && desc->mesh && !box)))
     return &tesi_stokes_q;
   if (dg) return desc->equation == TES_TRANSPORT ? &tesi_transport_dg : &tesi_poisson_dg;
+  if (rt && desc->equation == TES_NAVIER_STOKES) return &tesi_navier_stokes_rt;
   return iso ? &tesi_navier_stokes_iso : equations[desc->equation];
 }
 
@@ -434,7 +441,7 @@ TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, Te
   const TesiEquation *equation = equation_of(ctx, desc);
   if (!equation) return TES_INVALID_INPUT;
   TES_TRY(begin(ctx, equation, NULL, desc, NULL, &p));
-  if (!p->equation->march) TES_TRY(describe(p, desc));
+  if (!p->equation->march || p->equation->flow) TES_TRY(describe(p, desc));
   *memory = tesi_problem_memory(p, desc->degree);
 done:
   tes_problem_destroy(&p);

@@ -39,7 +39,7 @@ typedef struct TesiEquation {
   int (*fields)(const TesProblem *problem, TesiField *field);
   /* Component `direction` of the force on a boundary: of the fluid on it, or of the support; NULL: there is none. */
   TesStatus (*force)(const TesProblem *problem, int boundary, int direction, double *force);
-  const struct TesiMarch *march; /* flows with continuous elements; NULL: others */
+  const struct TesiMarch *march; /* of flows in time, and of those with continuous elements; NULL: others */
   /* Refuses what the equation cannot have, and completes numbers and options; NULL: nothing. */
   TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
   /* The right-hand side is there; NULL: nothing. */
@@ -76,7 +76,7 @@ typedef struct TesiMarch {
 } TesiMarch;
 
 extern const TesiEquation tesi_poisson, tesi_poisson_dg, tesi_stokes, tesi_transport, tesi_transport_dg,
-    tesi_elasticity, tesi_navier_stokes, tesi_navier_stokes_iso, tesi_stokes_q;
+    tesi_elasticity, tesi_navier_stokes, tesi_navier_stokes_iso, tesi_navier_stokes_rt, tesi_stokes_q;
 
 /* Data and conditions by number; functions are referenced. */
 typedef struct TesiNumbered {
@@ -89,6 +89,7 @@ struct TesProblem {
   TesContext *context;
   struct TesiInTime *in_time;        /* NULL: a steady problem */
   struct TesiProjection *projection; /* of flows with continuous elements */
+  struct TesiRtFlow *rt_flow;        /* of flows in time with element rt */
   const TesiEquation *equation;
   const void *user; /* of the equation; NULL for those of the library */
   TesMesh *mesh;
@@ -183,6 +184,10 @@ TesStatus tesi_problem_fluxes(const TesProblem *problem, const TesiNumbered *num
                               const TesFunction ***flux);
 /* mark[length]: 1 + the boundary whose value a node has, 0: none; of problems of one component. */
 TesStatus tesi_problem_mark_given(const TesProblem *problem, double *mark);
+/* Form, operator, multigrid and solver of the problem's numbers, where there are none. */
+TesStatus tesi_problem_create_system(TesProblem *problem);
+/* The space, of the problem's boundaries. */
+TesStatus tesi_problem_create_space(TesProblem *problem, int degree);
 /* Form, operator, multigrid and solver of the problem's numbers, instead of those that are there. */
 TesStatus tesi_problem_create_solver(TesProblem *problem);
 /* What equations without a flow share: diffusion and reaction, f. */

@@ -29,9 +29,14 @@ static double krylov_bytes(const TesProblem *p, int columns) {
   return iterates_gmres(p) ? 16.0 * columns * (double)p->space->length : 0;
 }
 
-/* In time: old values that guesses are made from, right-hand sides, a second operator. */
+/* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (rt_flow.h) 13 vectors,
+ * four of convection, and three more systems. */
 static double time_bytes(const TesProblem *p) {
-  return p->in_time ? 80 * (double)p->space->length : 0;
+  const double length = (double)p->space->length;
+  if (p->equation->march)
+    return 136 * length +
+           3 * (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother);
+  return p->in_time ? 80 * length : 0;
 }
 
 static double cell_levels(const TesProblem *p) {
@@ -87,7 +92,8 @@ static TesProblemMemory march_memory(const TesProblem *p, int degree) {
 }
 
 TesProblemMemory tesi_problem_memory(const TesProblem *p, int degree) {
-  if (p->equation->march) return march_memory(p, tesi_space_usual_degree(TES_ELEMENT_Q, degree));
+  if (p->equation->march && !p->equation->flow)
+    return march_memory(p, tesi_space_usual_degree(TES_ELEMENT_Q, degree));
   TesProblemMemory memory = find_bytes(p);
   const bool flow = p->equation->flow && !p->equation->flow->scalar;
   memory.processor += (size_t)krylov_bytes(p, flow ? COLUMNS_FLOW : COLUMNS_LEAST);

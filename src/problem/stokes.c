@@ -5,13 +5,13 @@
 #include "device/vector.h"
 #include "functional/flow.h"
 #include "operator/saddle_varying/saddle_varying.h"
-#include "problem/problem.h"
+#include "problem/stokes.h"
 
 static bool is_symmetric(const TesProblem *p) {
   return p->flow_form == TES_FLOW_SYMMETRIC;
 }
 
-static int form(const TesProblem *p, TesTermDesc *term) {
+int tesi_stokes_form(const TesProblem *p, TesTermDesc *term) {
   term[0] = (TesTermDesc){.term = is_symmetric(p) ? TES_TERM_STRAIN : TES_TERM_DIFFUSION,
                           .a = {p->numbered.data.a, NULL}};
   term[1] = (TesTermDesc){.term = TES_TERM_MASS, .a = {p->numbered.data.c, NULL}};
@@ -19,8 +19,7 @@ static int form(const TesProblem *p, TesTermDesc *term) {
   return 3;
 }
 
-/* Without an entry: the velocity is 0. */
-static void fill_faces(const TesProblem *p, TesiFlowFace face[6]) {
+void tesi_stokes_faces(const TesProblem *p, TesiFlowFace face[6]) {
   const TesBoundary *boundary = p->numbered.boundary;
   const TesiRt *rt = tesi_space_rt(p->space);
   memset(face, 0, 6 * sizeof *face);
@@ -44,14 +43,14 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
   TesStatus status = TES_OK;
   TesiFlowFace face[6];
   const bool varies = tesi_is_saddle_varying(p->op);
-  fill_faces(p, face);
+  tesi_stokes_faces(p, face);
   TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, varies ? 0 : tesi_saddle_of(p->op)->nu, face, b));
   if (varies) TES_TRY(tesi_saddle_varying_load(p->op, face, b));
 done:
   return status;
 }
 
-static int shown(const TesProblem *p, TesiShown *shown) {
+int tesi_stokes_shown(const TesProblem *p, TesiShown *shown) {
   (void)p;
   (void)shown;
   return 0;
@@ -115,8 +114,7 @@ done:
   return status;
 }
 
-/* V(0,1) is less work from degree 2 on where local solves are exact; full multigrid does not work with it. */
-static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+TesStatus tesi_stokes_check(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesSolveOptions *o = &p->options;
@@ -164,35 +162,43 @@ done:
   return status;
 }
 
-static void given(const TesProblem *p, uint8_t *given) {
+void tesi_stokes_given(const TesProblem *p, uint8_t *given) {
   const TesBoundary *boundary = p->numbered.boundary;
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     given[i] = boundary[i].condition == TES_NEUMANN ? 0 : boundary[i].condition == TES_SLIP ? 1 : 3;
 }
 
-/* b <- b - K u_D; where no face is open the net flux must vanish, and what rounding leaves of it is taken away by
- * the iteration. */
-static TesStatus lift(TesProblem *p) {
+TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesiFlowFace face[6];
-  double flux, net, volume;
   const TesVector *one = p->op->null;
-  fill_faces(p, face);
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
-  TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
-  p->lifted = flux > 0;
-  if (!p->lifted) goto done;
-  TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
-  if (!one) goto done;
-  TES_TRY(tes_vector_dot(p->b, one, &net));
+  double net, volume;
+  if (!one) return TES_OK;
+  TES_TRY(tes_vector_dot(b, one, &net));
   TES_TRY(tes_vector_dot(one, one, &volume));
   TES_CHECK(fabs(net) <= 1e-10 * flux,
             "boundary: the velocity lets more out than in: its net flux is %.6g, of %.6g through the "
             "boundary, "
             "and no face is open. Change the velocities, or make a face an outflow",
             net, flux);
-  TES_TRY(tes_vector_axpy(-net / volume, one, p->b));
+  TES_TRY(tes_vector_axpy(-net / volume, one, b));
+done:
+  return status;
+}
+
+/* b <- b - K u_D */
+static TesStatus lift(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace face[6];
+  double flux;
+  tesi_stokes_faces(p, face);
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->shift));
+  TES_TRY(tesi_flow_lifting(p->space, face, p->shift, &flux));
+  p->lifted = flux > 0;
+  if (!p->lifted) goto done;
+  TES_TRY(tes_operator_lift(p->op, p->shift, p->b));
+  TES_TRY(tesi_stokes_balance(p, flux, p->b));
 done:
   return status;
 }
@@ -220,9 +226,7 @@ done:
   return status;
 }
 
-/* x <- x + the cycle applied to the divergence in r, whose velocity part becomes 0: the correction is then as small as
- * the divergence, and so is the round-off of a float32 cycle. */
-static TesStatus correct(TesProblem *p, TesVector *r) {
+TesStatus tesi_stokes_correct(TesProblem *p, TesVector *r, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesVector *single[2] = {NULL, NULL}, *part = NULL;
@@ -238,7 +242,7 @@ static TesStatus correct(TesProblem *p, TesVector *r) {
   for (int i = 0; i < 2; i++) TES_TRY(tes_vector_create(ctx, r->length, precision, &single[i]));
   TES_TRY(tes_vector_copy(r, 1 / norm, single[0]));
   TES_TRY(tes_multigrid_cycle(p->multigrid, single[0], single[1], true));
-  TES_TRY(tes_vector_axpy(norm, single[1], p->u));
+  TES_TRY(tes_vector_axpy(norm, single[1], u));
 done:
   tes_vector_destroy(&part);
   for (int i = 0; i < 2; i++) tes_vector_destroy(&single[i]);
@@ -262,23 +266,22 @@ static TesStatus clean_divergence(TesProblem *p) {
     TES_TRY(tes_operator_residual(p->op, p->b, p->u, r));
     TES_TRY(measure_divergence(p, r, &divergence, &gradient));
     if (!(divergence > small * gradient) || !isfinite(divergence)) break;
-    TES_TRY(correct(p, r));
+    TES_TRY(tesi_stokes_correct(p, r, p->u));
   }
 done:
   tes_vector_destroy(&r);
   return status;
 }
 
-/* p of mean zero where it is undetermined. */
-static TesStatus remove_mean(TesProblem *p) {
+TesStatus tesi_stokes_remove_mean(const TesProblem *p, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector *one = p->op->null;
   double sum, volume;
   if (!one) return TES_OK;
-  TES_TRY(tes_vector_dot(p->u, one, &sum));
+  TES_TRY(tes_vector_dot(u, one, &sum));
   TES_TRY(tes_vector_dot(one, one, &volume));
-  TES_TRY(tes_vector_axpy(-sum / volume, one, p->u));
+  TES_TRY(tes_vector_axpy(-sum / volume, one, u));
 done:
   return status;
 }
@@ -287,7 +290,7 @@ static TesStatus complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(clean_divergence(p));
-  TES_TRY(remove_mean(p));
+  TES_TRY(tesi_stokes_remove_mean(p, p->u));
   if (p->lifted) TES_TRY(tes_vector_axpy(1, p->shift, p->u));
 done:
   return status;
@@ -297,7 +300,7 @@ static TesStatus force(const TesProblem *p, int boundary, int direction, double 
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowFace face[6];
-  fill_faces(p, face);
+  tesi_stokes_faces(p, face);
   TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
             name_of(p->mesh, boundary));
   TES_TRY(tesi_flow_force(p->space, p->u,
@@ -311,16 +314,21 @@ done:
   return status;
 }
 
-static const TesiFlowEquation flow = {.check = check, .given = given, .lift = lift, .complete = complete};
-const TesiEquation tesi_stokes = {
-    .name = "stokes", .form = form, .load = load, .shown = shown, .force = force, .flow = &flow};
+static const TesiFlowEquation flow = {
+    .check = tesi_stokes_check, .given = tesi_stokes_given, .lift = lift, .complete = complete};
+const TesiEquation tesi_stokes = {.name = "stokes",
+                                  .form = tesi_stokes_form,
+                                  .load = load,
+                                  .shown = tesi_stokes_shown,
+                                  .force = force,
+                                  .flow = &flow};
 
 TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiFlowErrors e;
   *result = (TesFlowResult){.velocity_l2 = NAN, .pressure_l2 = NAN};
-  if (p->equation->march) return tesi_navier_stokes_flow(p, result);
+  if (p->projection) return tesi_navier_stokes_flow(p, result);
   TES_CHECK(p->equation->flow && !p->equation->flow->scalar, "the equation %s is no flow", p->equation->name);
   const bool exact = p->exact[0] != NULL;
   TES_TRY(tesi_flow_errors(p->space, p->u, exact ? (const TesFunction *const *)p->exact : NULL,

@@ -53,7 +53,8 @@ static const TesiTimeMethod methods[] = {
                          .c = {G3, (1 + G3) / 2, 1}},
     [TES_TIME_NEWMARK] = {.name = "newmark", .old = 1, .step = tesi_second_order},
     [TES_TIME_GENERALIZED_ALPHA] = {.name = "generalized_alpha", .old = 1, .step = tesi_second_order},
-    [TES_TIME_EXPLICIT] = {.name = "explicit", .old = 1}, /* steps of its own: problem/explicit */
+    [TES_TIME_EXPLICIT] = {.name = "explicit", .old = 1},   /* steps of its own: problem/explicit */
+    [TES_TIME_IMEX_BDF3] = {.name = "imex_bdf3", .old = 3}, /* of its own: problem/rt_flow */
     [TESI_TIME_SECOND_EULER] = {.name = "backward_euler", .old = 1, .step = tesi_second_order},
 };
 

@@ -9,7 +9,7 @@ TesStatus tesi_stepper_create(const TesiEvolution *evolution, TesTimeMethod meth
   TesiStepper *s = NULL;
   *stepper = NULL;
   TES_CHECK((int)method >= TES_TIME_AUTO && (int)method <= TESI_TIME_SECOND_EULER &&
-                method != TES_TIME_EXPLICIT,
+                method != TES_TIME_EXPLICIT && method != TES_TIME_IMEX_BDF3,
             "the method in time is %d, expected 0..%d", (int)method, TES_TIME_GENERALIZED_ALPHA);
   TES_CHECK(guess >= 0 && guess <= TESI_STEPPER_OLD, "guesses from %d old values, expected 0..%d", guess,
             TESI_STEPPER_OLD);

@@ -79,7 +79,7 @@ TesTimeMethod tesi_time_named(TesTimeMethod method);
 double tesi_time_first_sigma(TesTimeMethod method, double dt);
 
 /* The method of second order, whose number it has inside; its sigma; whether it is one. */
-enum { TESI_TIME_SECOND_EULER = TES_TIME_EXPLICIT + 1 };
+enum { TESI_TIME_SECOND_EULER = TES_TIME_IMEX_BDF3 + 1 };
 TesTimeMethod tesi_time_second(TesTimeMethod method);
 double tesi_time_second_sigma(TesTimeMethod method, double rho, double dt);
 bool tesi_time_is_second(TesTimeMethod method);

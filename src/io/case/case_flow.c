@@ -282,24 +282,60 @@ done:
   return status;
 }
 
+/* Exactly divergence-free, on boxes. */
+static TesStatus check_rt_in_time(TesiCaseReader *r) {
+  enum { MOST = 8 };
+  static const char *const of_others[] = {"data.alpha", "space.stabilization", "mesh.refine_where"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesiCaseDraft *d = &r->draft;
+  const int degree = tesi_case_row("space.degree"), mesh = tesi_case_row("mesh"),
+            form = tesi_case_row("data.form");
+  TES_TRY(refuse_keys(r, 3, of_others, "navier_stokes with element rt does not have this"));
+  TES_TRY(check_number(r, "data.nu", d->a, true));
+  if (!given(r, "mesh.box") || d->c.mesh.kind == TES_MESH_FOREST)
+    TES_TRY(
+        tesi_case_error(r, mesh, r->node[mesh], "element rt is for boxes of kind box; other meshes have q"));
+  if (!r->node[degree]) d->c.problem.degree = 2;
+  if (d->c.problem.degree < 1 || d->c.problem.degree > MOST)
+    TES_TRY(tesi_case_error(r, degree, r->node[degree],
+                            "expected 1 to %d for navier_stokes with element rt, got %d", MOST,
+                            d->c.problem.degree));
+  if (r->node[form] && d->form == TES_FLOW_SYMMETRIC)
+    TES_TRY(tesi_case_error(r, form, r->node[form], "navier_stokes has the form gradient: nu is a number"));
+done:
+  return status;
+}
+
+/* Each element steps by methods of its own. */
+static TesStatus check_flow_method(TesiCaseReader *r) {
+  const TesiCaseDraft *d = &r->draft;
+  const int row = tesi_case_row("time.method");
+  const TesElement element = d->c.problem.element;
+  const TesTimeMethod method = d->c.problem.time.method;
+  const bool iso = element == TES_ELEMENT_ISO, rt = element == TES_ELEMENT_RT;
+  const bool own = iso ? method == TES_TIME_EXPLICIT
+                       : method == TES_TIME_IMEX_BDF2 || (rt && method == TES_TIME_IMEX_BDF3);
+  if (method == TES_TIME_AUTO || own || !r->node[row]) return TES_OK;
+  return tesi_case_error(r, row, r->node[row], "navier_stokes has the methods auto%s",
+                         iso  ? " and explicit with element iso"
+                         : rt ? ", imex_bdf2 and imex_bdf3 with element rt"
+                              : " and imex_bdf2 with element q");
+}
+
 static TesStatus check_navier_stokes(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiCaseDraft *d = &r->draft;
-  const int element = tesi_case_row("space.element"), method = tesi_case_row("time.method"),
-            initial = tesi_case_row("data.initial");
-  const bool iso = d->c.problem.element == TES_ELEMENT_ISO;
-  TES_TRY(check_continuous(r));
-  if (iso) TES_TRY(check_iso(r));
-  if (d->c.problem.element == TES_ELEMENT_RT || d->c.problem.element == TES_ELEMENT_DG)
+  const int element = tesi_case_row("space.element"), initial = tesi_case_row("data.initial");
+  TES_TRY(d->c.problem.element == TES_ELEMENT_RT ? check_rt_in_time(r) : check_continuous(r));
+  if (d->c.problem.element == TES_ELEMENT_ISO) TES_TRY(check_iso(r));
+  if (d->c.problem.element == TES_ELEMENT_DG)
     TES_TRY(tesi_case_error(
         r, element, r->node[element],
         "navier_stokes has the elements q, velocities of the degree and pressures of one less, "
-        "and iso"));
-  const TesTimeMethod own = iso ? TES_TIME_EXPLICIT : TES_TIME_IMEX_BDF2;
-  if (d->c.problem.time.method != TES_TIME_AUTO && d->c.problem.time.method != own && r->node[method])
-    TES_TRY(tesi_case_error(r, method, r->node[method], "navier_stokes has the methods auto and %s",
-                            iso ? "explicit with element iso" : "imex_bdf2 with element q"));
+        "rt and iso"));
+  TES_TRY(check_flow_method(r));
   if (r->node[initial] && r->node[initial]->kind != TESI_YAML_MAP)
     TES_TRY(tesi_case_error(r, initial, r->node[initial],
                             "expected {velocity: [..], pressure: ..} or {file: FILE}"));
@@ -319,6 +355,9 @@ TesStatus tesi_case_check_flow(TesiCaseReader *r) {
   if (d->c.problem.time.method == TES_TIME_EXPLICIT && d->c.problem.equation != TES_NAVIER_STOKES)
     TES_TRY(tesi_case_error(r, tesi_case_row("time.method"), given(r, "time.method"),
                             "explicit is the method of navier_stokes with element iso"));
+  if (d->c.problem.time.method == TES_TIME_IMEX_BDF3 && d->c.problem.equation != TES_NAVIER_STOKES)
+    TES_TRY(tesi_case_error(r, tesi_case_row("time.method"), given(r, "time.method"),
+                            "imex_bdf3 is a method of navier_stokes with element rt"));
   if (d->c.problem.element == TES_ELEMENT_ISO && d->c.problem.equation != TES_NAVIER_STOKES)
     TES_TRY(tesi_case_error(r, tesi_case_row("space.element"), given(r, "space.element"),
                             "iso is an element of navier_stokes"));

@@ -46,7 +46,9 @@ static TesStatus choose_domain(TesiCaseReader *r) {
 /* Elements of boxes that may be periodic. */
 static bool has_rings(const TesiCaseReader *r) {
   const TesElement element = r->draft.c.problem.element;
-  return (r->draft.c.problem.equation == TES_STOKES && element != TES_ELEMENT_Q) || element == TES_ELEMENT_DG;
+  return (r->draft.c.problem.equation == TES_STOKES && element != TES_ELEMENT_Q) ||
+         element == TES_ELEMENT_DG ||
+         (r->draft.c.problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT);
 }
 
 /* What a grid cannot have. */

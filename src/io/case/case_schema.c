@@ -198,7 +198,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
    .choices = WORDS("auto", "q", "rt", "dg", "iso"), .fallback = "auto",
    .help = "q: continuous; dg: discontinuous, of poisson and transport on boxes; rt: Raviart-Thomas "
-     "velocity and discontinuous pressure, of stokes on boxes, where auto is rt; iso: Q1-iso-Q2/Q1 of "
+     "velocity and discontinuous pressure, of flows on boxes, and auto of stokes there; iso: Q1-iso-Q2/Q1 of "
      "navier_stokes on boxes, the mesh is that of the pressure; all others are q"},
 
   {.path = "space.stabilization", .type = TESI_KEY_CHOICE, .target = AT(stabilization),
@@ -306,10 +306,10 @@ const TesiKey tesi_case_keys[] = {
      "L2; 0: never"},
   {.path = "time.method", .type = TESI_KEY_CHOICE, .target = AT(c.problem.time.method),
    .choices = WORDS("auto", "backward_euler", "crank_nicolson", "bdf2", "bdf3", "bdf4", "sdirk2", "sdirk3",
-                    "imex_bdf2", "newmark", "generalized_alpha", "explicit"),
+                    "imex_bdf2", "newmark", "generalized_alpha", "explicit", "imex_bdf3"),
    .fallback = "auto",
    .help = "formula of a step (docs/time.md); auto: bdf2; elasticity: backward_euler, newmark or "
-     "generalized_alpha (auto); navier_stokes: auto, imex_bdf2, with element iso explicit"},
+     "generalized_alpha (auto); navier_stokes: auto, imex_bdf2, with element rt imex_bdf3, with element iso explicit"},
   {.path = "time.rho_inf", .type = TESI_KEY_NUMBER, .target = AT(c.problem.time.rho_inf), .low = 0, .high = 1,
    .fallback = "0.8",
    .help = "elasticity, generalized_alpha: what a step leaves of the highest frequencies; 1: the trapezoidal rule"},

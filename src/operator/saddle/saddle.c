@@ -59,6 +59,33 @@ done:
   return status;
 }
 
+TesStatus tesi_saddle_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y) {
+  const TesiSaddle *s = tesi_saddle_of(op);
+  for (int i = 0; i < s->rt->dim; i++)
+    product(op, &s->axis[i].mass, s->rt->extent[i], i, factor, true, at(op, x->data, s->rt->offset[i]),
+            at(op, y->data, s->rt->offset[i]));
+  return TES_OK;
+}
+
+TesStatus tesi_saddle_stretching(const TesOperator *op, const TesVector *u, double *square) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiSaddle *s = tesi_saddle_of(op);
+  TesVector *derivative = NULL;
+  double norm;
+  *square = 0;
+  TES_TRY(tes_vector_create(ctx, tesi_rt_size(s->rt, s->rt->dim), TES_DOUBLE, &derivative));
+  for (int i = 0; i < s->rt->dim; i++) {
+    product(op, &s->axis[i].derivative, s->rt->extent[i], i, 1, false, at(op, u->data, s->rt->offset[i]),
+            derivative->data);
+    TES_TRY(tes_vector_norm(derivative, &norm));
+    *square += norm * norm;
+  }
+done:
+  tes_vector_destroy(&derivative);
+  return status;
+}
+
 static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   if (tesi_saddle_of(op)->device) return tesi_saddle_device_add(op, NULL, 1, x, y);
   memset(y, 0, (size_t)op->length * tesi_precision_size(op->precision));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "functional/functional.h"
 #include "operator/operator.h"
+#include "problem/flow_steps.h"
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
 
@@ -237,94 +238,26 @@ static double node_distance(const TesProblem *p) {
   return node[1] - node[0];
 }
 
-/* Down at once, up by a rung after ten steps; the last two are alike. */
-static double choose_step(TesProblem *p) {
-  enum { WAIT = 10 };
-  TesiProjection *pr = tesi_projection_of(p);
-  TesiInTime *it = p->in_time;
-  const double left = it->desc.end - it->time, up = pow(2, 0.25);
-  if (!(it->desc.cfl > 0)) return it->dt;
-  const double allowed = pr->rate > 0 ? it->desc.cfl * node_distance(p) / pr->rate : INFINITY,
-               longest = tesi_step_rung(pr->base, fmin(pr->base, allowed));
-  double dt = it->dt;
-  pr->since++;
-  if (!(dt > 0) || longest < dt * (1 - 1e-9)) dt = longest, pr->since = 0;
-  if (pr->since >= WAIT && longest > dt * (1 + 1e-9)) dt = fmin(dt * up, longest), pr->since = 0;
-  it->dt = dt;
-  if (dt >= left * (1 - 1e-9)) return left;
-  return 2 * dt > left ? left / 2 : dt;
-}
-
-/* How many steps there will be, as far as is known. */
-void tesi_projection_count(TesProblem *p) {
-  TesiInTime *it = p->in_time;
-  const double left = it->desc.end - it->time;
-  if (!(it->desc.cfl > 0)) return;
-  it->steps = it->step + (left > 0 ? (int)fmin(1e8, ceil(left / it->dt * (1 - 1e-9))) : 0);
-  it->all_steps = it->steps;
+/* Distances of nodes that the flow crosses a unit of time. */
+static double crossed(const TesProblem *p) {
+  return tesi_projection_of(p)->rate / node_distance(p);
 }
 
 TesStatus tesi_projection_begin_steps(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
-  TesiInTime *it = p->in_time;
-  const double whole = it->desc.end - it->desc.start;
   pr->timed = load_is_timed(p);
-  pr->base = it->desc.max_step > 0 ? fmin(it->desc.max_step, whole) : whole / 100;
+  tesi_flow_steps_begin(p);
   TES_TRY(tesi_projection_carry(p));
-  if (!(it->desc.cfl > 0)) goto done;
-  choose_step(p);
-  tesi_projection_count(p);
+  if (!(p->in_time->desc.cfl > 0)) goto done;
+  tesi_flow_steps_choose(p, crossed(p));
+  tesi_flow_steps_count(p);
 done:
   return status;
 }
 
 /* ---- a step -------------------------------------------------------------------------------------------- */
-
-/* Explicit convection is stable up to about 0.6 node distances a step. */
-static TesStatus watch(TesProblem *p, double dt) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiProjection *pr = tesi_projection_of(p);
-  const double limit = 0.6, courant = dt * pr->rate / node_distance(p);
-  if (!pr->warned && courant > limit && !(p->in_time->desc.cfl > 0)) {
-    pr->warned = true;
-    tesi_log(ctx, TES_LOG_WARNING,
-             "warning: the flow crosses %.2g node distances a step of %.3g at t = %.6g; steps are stable up "
-             "to about "
-             "%.1g: take time.step %.2g or less, or time.cfl",
-             courant, dt, p->in_time->time, limit, 0.5 / courant * dt);
-  }
-  if (!(dt >= p->in_time->desc.min_step * (1 - 1e-9)))
-    TES_FAIL(TES_STEP_TOO_SMALL, "the step is %.3g at t = %.6g, below time.min_step, %.3g", dt,
-             p->in_time->time, p->in_time->desc.min_step);
-done:
-  return status;
-}
-
-/* Whether velocities are finite and grow as a flow may. */
-static TesStatus check_state(TesProblem *p, double dt) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiProjection *pr = tesi_projection_of(p);
-  double now, before, pressure;
-  TES_TRY(tes_vector_maximum(pr->x, &now));
-  TES_TRY(tes_vector_maximum(&pr->u, &before));
-  TES_TRY(tes_vector_maximum(pr->pn, &pressure));
-  if (!isfinite(now) || !isfinite(pressure))
-    TES_FAIL(TES_NAN,
-             "a step of %.3g from t = %.6g left values that are not finite: the step is unstable, take a "
-             "smaller time.step or time.cfl",
-             dt, p->in_time->time);
-  if (pr->known && before > 0 && now > 100 * before)
-    TES_FAIL(TES_DIVERGED,
-             "a step of %.3g from t = %.6g made the velocity grow from %.3g to %.3g: the step is "
-             "unstable, take a smaller time.step or time.cfl",
-             dt, p->in_time->time, before, now);
-done:
-  return status;
-}
 
 /* The last step becomes this one where the velocity no longer changes. */
 static TesStatus end_if_steady(TesProblem *p, double dt) {
@@ -345,45 +278,27 @@ done:
   return status;
 }
 
-static void go_on(TesProblem *p, double dt) {
-  TesiInTime *it = p->in_time;
-  const bool last =
-      it->desc.cfl > 0 ? it->time + dt >= it->desc.end - 1e-9 * dt : it->step + 1 == it->all_steps;
-  it->step++;
-  it->before = it->time;
-  it->time = last ? it->desc.end : it->desc.cfl > 0 ? it->time + dt : it->desc.start + it->step * it->dt;
-}
-
-static TesStatus tell_failure(TesProblem *p, double dt, TesStatus status) {
-  TesContext *ctx = p->context;
-  if ((status == TES_NAN || status == TES_DIVERGED) && !tes_context_message(ctx)[0])
-    return tesi_fail(ctx, status, __FILE__, __LINE__, __func__,
-                     "a step of %.3g from t = %.6g is unstable: take a smaller time.step or time.cfl", dt,
-                     p->in_time->time);
-  return status;
-}
-
 TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiProjection *pr = tesi_projection_of(p);
   TES_TRY(tesi_projection_carry(p));
-  const double time = p->in_time->time, dt = choose_step(p);
-  TES_TRY(watch(p, dt));
+  const double time = p->in_time->time, dt = tesi_flow_steps_choose(p, crossed(p));
+  TES_TRY(tesi_flow_steps_watch(p, dt, crossed(p), &pr->warned));
   if (pr->known) {
     const TesiFormula f = tesi_projection_formula(pr, dt);
-    TES_TRY(tell_failure(p, dt, advance(p, time + dt, &f, result)));
-    TES_TRY(check_state(p, dt));
+    TES_TRY(tesi_flow_steps_tell(p, dt, advance(p, time + dt, &f, result)));
+    TES_TRY(tesi_flow_steps_check(p, dt, pr->x, pr->pn, &pr->u));
     tesi_average_add(pr, time, time + dt, false);
     TES_TRY(commit(pr, &f, true));
   } else {
     tesi_average_add(pr, time, time + dt, false);
-    TES_TRY(tell_failure(p, dt, start(p, time, dt, result)));
+    TES_TRY(tesi_flow_steps_tell(p, dt, start(p, time, dt, result)));
   }
   tesi_average_add(pr, time, time + dt, true);
-  go_on(p, dt);
+  tesi_flow_steps_go_on(p, dt);
   TES_TRY(tesi_in_time_at(p, p->in_time->time));
-  tesi_projection_count(p);
+  tesi_flow_steps_count(p);
   if (p->in_time->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
 done:
   return status;

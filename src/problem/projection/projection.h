@@ -96,14 +96,12 @@ typedef struct TesiProjection {
   TesVector *guess[TESI_PROJECTION_GUESSES];
   double guess_at[TESI_PROJECTION_GUESSES];
   int guesses, guesses_kept;
-  int since;       /* steps since the step changed */
   double largest;  /* rate so far */
   TesVector *load; /* F where it is the same at all times; NULL: not, or not known */
   bool timed, warned;
   TesVector *cycle_b, *cycle_x; /* of the cycle's precision; of steady flows (steady.c) */
   double *residuals;            /* the same */
   TesVector *given_pressure;    /* P at nodes of open boundaries; NULL: 0 */
-  double base;                  /* of the ladder of steps */
   struct TesiExplicitFlow
       *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
   /* work */
@@ -189,8 +187,6 @@ void tesi_projection_destroy(TesProblem *problem);
 TesStatus tesi_projection_step(TesProblem *problem, TesSolveResult *result);
 /* The length of the first step, and how many there are. */
 TesStatus tesi_projection_begin_steps(TesProblem *problem);
-/* How many steps there will be, as far as is known. */
-void tesi_projection_count(TesProblem *problem);
 /* carried[0] and rate of the solution. */
 TesStatus tesi_projection_carry(TesProblem *problem);
 /* b <- int f v + stress of open boundaries, of the problem's numbers. */

@@ -1,0 +1,116 @@
+/* The interpolant of Raviart and Thomas, cell by cell. Along a component's own direction, with the orthonormal Legendre
+ * polynomials l_j of [0, 1], the derivative of the interpolant is the projection of f':
+ *   (I f)(x) = f(0) + sum over j <= k of (f(1) l_j(1) - f(0) l_j(0) - int f l_j') int over (0, x) of l_j,
+ * in the other directions it is the L2 projection. */
+#include <string.h>
+#include "basis/gauss.h"
+#include "functional/flow.h"
+#include "tensor/contract.h"
+
+enum { LINE = TESI_FLOW_POINTS + 2, MOST = LINE * LINE * LINE, TABLE = TESI_FLOW_LOCAL * LINE };
+
+typedef struct Interpolant {
+  const TesiRt *rt;
+  int n, q;
+  double x[LINE];                   /* Gauss points, then 0 and 1 */
+  double own[TABLE], across[TABLE]; /* [n + 1][q + 2], [n][q] */
+  double at[3 * MOST], values[MOST], work[2][MOST];
+} Interpolant;
+
+/* int over (0, x) of l_j */
+static double integral(int n, int j, double x) {
+  double point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS], l[TESI_FLOW_LOCAL], sum = 0;
+  tesi_gauss(n, point, weight);
+  for (int q = 0; q < n; q++) {
+    tesi_rt_legendre(n, 1, x * point[q], l, NULL);
+    sum += x * weight[q] * l[j];
+  }
+  return sum;
+}
+
+static void fill_tables(const TesiRt *rt, int points, Interpolant *p) {
+  double weight[TESI_MAX_POINTS], nodes[TESI_MAX_POINTS], l[TESI_FLOW_LOCAL], slope[TESI_FLOW_LOCAL];
+  const int n = rt->n, all = points + 2;
+  p->rt = rt, p->n = n, p->q = points;
+  tesi_gauss(points, p->x, weight);
+  p->x[points] = 0, p->x[points + 1] = 1;
+  tesi_gauss_lobatto(n + 1, nodes, NULL);
+  memset(p->own, 0, sizeof p->own);
+  for (int q = 0; q < all; q++) {
+    tesi_rt_legendre(n, 1, p->x[q], l, slope);
+    for (int i = 0; i <= n; i++)
+      for (int j = 0; j < n; j++) {
+        const double factor = q < points ? -weight[q] * slope[j] : q == points ? -l[j] : l[j];
+        p->own[i * all + q] += factor * integral(n, j, nodes[i]);
+      }
+    for (int j = 0; j < n && q < points; j++) p->across[j * points + q] = weight[q] * l[j];
+  }
+  for (int i = 0; i <= n; i++) p->own[i * all + points] += 1;
+}
+
+/* Points of a cell for a part: Gauss points, and the ends of its own direction. Returns how many. */
+static int set_points(Interpolant *p, int part, const int cell[3], int extent[3]) {
+  const TesiRt *rt = p->rt;
+  int count = 1;
+  for (int d = 0; d < 3; d++) {
+    extent[d] = d >= rt->dim ? 1 : d == part ? p->q + 2 : p->q;
+    count *= extent[d];
+  }
+  for (int i = 0; i < count; i++) {
+    int rest = i;
+    for (int d = 0; d < 3; d++) {
+      const double *x = rt->axis[d].x, xi = p->x[rest % extent[d]];
+      p->at[d * count + i] = d >= rt->dim ? 0
+                             : xi == 1    ? x[cell[d] + 1]
+                                          : x[cell[d]] + xi * (x[cell[d] + 1] - x[cell[d]]);
+      rest /= extent[d];
+    }
+  }
+  return count;
+}
+
+static TesStatus interpolate_cell(Interpolant *p, int part, const int cell[3], const TesFunction *f,
+                                  double *u) {
+  TesStatus status;
+  const TesiRt *rt = p->rt;
+  int extent[3];
+  double volume = 1;
+  const int count = set_points(p, part, cell, extent);
+  status = tes_function_evaluate(f, count, p->at, p->at + count, p->at + 2 * count, 0, p->values);
+  if (status != TES_OK) return status;
+  const double *from = p->values;
+  for (int d = 0; d < rt->dim; d++) {
+    const int rows = tesi_flow_extent(rt, part, d), columns = extent[d];
+    tesi_contract(d == part ? p->own : p->across, rows, columns, false, extent, d, from, p->work[d % 2]);
+    from = p->work[d % 2];
+    if (d != part) volume *= rt->axis[d].h[cell[d]];
+  }
+  double *local = p->work[(rt->dim - 1) % 2];
+  for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) local[i] *= volume;
+  tesi_flow_clear(rt, part, cell, u);
+  tesi_flow_add(rt, part, cell, local, u);
+  return TES_OK;
+}
+
+TesStatus tesi_flow_interpolate(const TesSpace *space, const TesFunction *const *f, TesVector *u) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = space->rt;
+  const int cells[3] = {rt->axis[0].cells, rt->axis[1].cells, rt->axis[2].cells};
+  Interpolant *p = NULL;
+  double *values = NULL;
+  TES_NEW(&p);
+  TES_ALLOC(&values, space->length);
+  fill_tables(rt, space->degree + 5, p);
+  for (int part = 0; part <= rt->dim; part++)
+    for (int64_t c = 0; c < (int64_t)cells[0] * cells[1] * cells[2] && f[part]; c++) {
+      const int cell[3] = {(int)(c % cells[0]), (int)(c / cells[0] % cells[1]),
+                           (int)(c / cells[0] / cells[1])};
+      TES_TRY(interpolate_cell(p, part, cell, f[part], values));
+    }
+  TES_TRY(tes_vector_set(u, values));
+done:
+  tesi_free(ctx, &values);
+  tesi_free(ctx, &p);
+  return status;
+}

@@ -1,0 +1,266 @@
+/* Set-up, boundaries and threads: see rt_convection.h. */
+#include "operator/rt_convection/rt_convection.h"
+#include <math.h>
+#include <string.h>
+#include "base/simd_builds.h"
+#include "base/team.h"
+#include "basis/gauss.h"
+#include "basis/lagrange.h"
+#include "functional/batch_faces.h"
+
+enum { LANES = TESI_RT_CONVECTION_LANES, FACE = TESI_FLOW_POINTS * TESI_FLOW_POINTS };
+
+/* ---- set-up -------------------------------------------------------------------------------------------- */
+
+static void fill_tables(TesiRtConvection *c) {
+  tesi_flow_tables(c->n, c->q, &c->table);
+  tesi_lagrange(c->q, c->table.x, c->q, c->table.x, NULL, c->derivative);
+  for (int end = 0; end < 2; end++) tesi_rt_legendre(c->n, 1, end, c->end[end], NULL);
+}
+
+TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **convection) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiRtConvection *c = NULL;
+  const TesiRt *rt = space->rt;
+  int64_t points = 1, size, aside = 0;
+  *convection = NULL;
+  TES_CHECK(space->degree >= 1 && space->degree <= TESI_RT_CONVECTION_DEGREE,
+            "convection of element rt has the degrees 1 to %d, got %d", TESI_RT_CONVECTION_DEGREE,
+            space->degree);
+  TES_NEW(&c);
+  c->context = ctx, c->space = space, c->rt = rt;
+  c->n = rt->n, c->q = (3 * rt->n + 1) / 2;
+  fill_tables(c);
+  c->cells = tesi_rt_size(rt, rt->dim);
+  size = c->n + 1;
+  for (int d = 0; d < rt->dim; d++) {
+    points *= c->q, c->cells /= c->n;
+    if (d > 0) size *= c->n;
+  }
+  c->batches = (c->cells + LANES - 1) / LANES;
+  c->threads = tesi_team_threads(ctx, c->cells * points * c->q);
+  c->share = LANES * (int64_t)(8 * points + 7 * size + 8);
+  for (int i = 0; i < rt->dim; i++) {
+    c->aside_size[i] = size / (c->n + 1);
+    c->aside_at[i] = aside;
+    aside += c->aside_size[i] * c->cells;
+  }
+  TES_ALLOC(&c->u, space->length);
+  TES_ALLOC(&c->y, space->length);
+  TES_ALLOC(&c->aside, aside);
+  TES_ALLOC(&c->work, c->share * c->threads + LANES);
+  TES_ALLOC(&c->rates, c->batches);
+  *convection = c;
+  c = NULL;
+done:
+  tesi_rt_convection_destroy(&c);
+  return status;
+}
+
+static void free_side(TesContext *ctx, TesiRtConvectionSide *side) {
+  for (int i = 0; i < 3; i++) tesi_free(ctx, &side->g[i]);
+}
+
+void tesi_rt_convection_destroy(TesiRtConvection **convection) {
+  TesiRtConvection *c = *convection;
+  if (!c) return;
+  TesContext *ctx = c->context;
+  *convection = NULL;
+  for (int f = 0; f < 6; f++) free_side(ctx, &c->side[f]);
+  tesi_free(ctx, &c->u);
+  tesi_free(ctx, &c->y);
+  tesi_free(ctx, &c->aside);
+  tesi_free(ctx, &c->work);
+  tesi_free(ctx, &c->rates);
+  tesi_free(ctx, &c);
+}
+
+/* ---- boundaries ---------------------------------------------------------------------------------------- */
+
+/* Cell `number` of those at a side, x fastest. */
+static void side_cell(const TesiRt *rt, int side, int64_t number, int cell[3]) {
+  const int d = side / 2;
+  for (int e = 0; e < 3; e++) {
+    cell[e] = e == d ? (side % 2 ? rt->axis[e].cells - 1 : 0) : (int)(number % rt->axis[e].cells);
+    if (e != d) number /= rt->axis[e].cells;
+  }
+}
+
+static int64_t side_cells(const TesiRtConvection *c, int side) {
+  return c->cells / c->rt->axis[side / 2].cells;
+}
+
+/* Points x[3][q^(dim - 1)] of a cell's face, and weights. */
+static int face_points(const TesiRtConvection *c, int side, const int cell[3], double *x, double *w) {
+  const TesiRt *rt = c->rt;
+  const int d = side / 2, q = c->q, count = rt->dim == 2 ? q : q * q;
+  for (int p = 0; p < count; p++) {
+    int rest = p;
+    w[p] = 1;
+    for (int e = 0; e < 3; e++) {
+      const TesiRtAxis *a = &rt->axis[e];
+      x[e * count + p] = e >= rt->dim ? 0 : a->x[side % 2 ? a->cells : 0];
+      if (e == d || e >= rt->dim) continue;
+      x[e * count + p] = a->x[cell[e]] + c->table.x[rest % q] * a->h[cell[e]];
+      w[p] *= c->table.w[rest % q] * a->h[cell[e]];
+      rest /= q;
+    }
+  }
+  return count;
+}
+
+/* What holds on a side, at its points; nothing is stored for zeros. */
+static TesStatus fill_side(TesiRtConvection *c, int side, const TesiFlowFace *face) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  TesiRtConvectionSide *s = &c->side[side];
+  double x[3 * FACE], normal[3 * FACE] = {0}, w[FACE], zero = 0;
+  const int d = side / 2;
+  free_side(ctx, s);
+  s->kind = face->kind;
+  if (face->kind != TESI_FLOW_VELOCITY) return TES_OK;
+  for (int i = 0; i < c->rt->dim; i++) {
+    const TesFunction *g = face->g[i];
+    if (i == d || !g || (tes_function_constant(g, &zero) && zero == 0)) continue;
+    TES_ALLOC(&s->g[i], side_cells(c, side) * (c->rt->dim == 2 ? c->q : c->q * c->q));
+    for (int64_t k = 0; k < side_cells(c, side); k++) {
+      int cell[3];
+      side_cell(c->rt, side, k, cell);
+      const int count = face_points(c, side, cell, x, w);
+      for (int p = 0; p < count; p++) normal[d * count + p] = side % 2 ? 1 : -1;
+      TES_TRY(tesi_boundary_values(g, count, x, normal, s->g[i] + k * count));
+    }
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_rt_convection_face(TesiRtConvection *c, const TesiFlowFace *face) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  for (int side = 0; side < 2 * c->rt->dim; side++)
+    if (!c->rt->axis[side / 2].periodic) TES_TRY(fill_side(c, side, &face[side]));
+done:
+  return status;
+}
+
+/* values[q^(dim - 1)] <- component i on the face of a cell at a side; or, integrals given, y <- y + them. */
+static void trace(const TesiRtConvection *c, int side, const int cell[3], int i, const double *u, bool add,
+                  double *values, double *y) {
+  enum { LOCAL = TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL };
+  const TesiRt *rt = c->rt;
+  const int d = side / 2, end = side % 2, q = c->q, count = rt->dim == 2 ? q : q * q;
+  int e[3];
+  double local[LOCAL];
+  for (int a = 0; a < 3; a++) e[a] = tesi_flow_extent(rt, i, a);
+  if (add) memset(local, 0, sizeof *local * (size_t)(e[0] * e[1] * e[2]));
+  if (!add) tesi_flow_read(rt, i, cell, u, local);
+  for (int p = 0; p < count; p++) {
+    double sum = 0;
+    for (int k = 0; k < e[0] * e[1] * e[2]; k++) {
+      const int at[3] = {k % e[0], k / e[0] % e[1], k / e[0] / e[1]};
+      double basis = i == d ? at[d] == (end ? e[d] - 1 : 0) : c->end[end][at[d]];
+      int rest = p;
+      for (int a = 0; a < rt->dim && basis != 0; a++) {
+        if (a == d) continue;
+        basis *= (a == i ? c->table.nodal : c->table.modal)[0][rest % q * e[a] + at[a]];
+        rest /= q;
+      }
+      sum += basis * local[k];
+      if (add) local[k] += basis * values[p];
+    }
+    if (!add) values[p] = sum;
+  }
+  if (add) tesi_flow_add(rt, i, cell, local, y);
+}
+
+/* y <- y + what flows through a side. */
+static void add_side(const TesiRtConvection *c, int side, double *y) {
+  const TesiRtConvectionSide *s = &c->side[side];
+  const int d = side / 2, outwards = side % 2 ? 1 : -1;
+  double x[3 * FACE], w[FACE], normal[FACE], value[FACE];
+  if (s->kind == TESI_FLOW_SLIP) return;
+  const double share = s->kind == TESI_FLOW_OUTFLOW ? 0.5 : 1;
+  for (int64_t k = 0; k < side_cells(c, side); k++) {
+    int cell[3];
+    bool enters = false;
+    side_cell(c->rt, side, k, cell);
+    const int count = face_points(c, side, cell, x, w);
+    trace(c, side, cell, d, c->u, false, normal, NULL);
+    for (int p = 0; p < count; p++) enters = enters || outwards * normal[p] < 0;
+    for (int i = 0; i < c->rt->dim && enters; i++) {
+      if (i == d && s->kind == TESI_FLOW_VELOCITY) continue;
+      trace(c, side, cell, i, c->u, false, value, NULL);
+      for (int p = 0; p < count; p++) {
+        const double given = s->g[i] ? s->g[i][k * count + p] : 0;
+        value[p] = share * w[p] * fmax(0, -outwards * normal[p]) * (value[p] - given);
+      }
+      trace(c, side, cell, i, NULL, true, value, y);
+    }
+  }
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+typedef struct Task {
+  const TesiRtConvection *c;
+  TesiRtConvectionCells *cells;
+} Task;
+
+/* Vectors of eight lanes stand at addresses of 64 bytes. */
+static double *aligned(double *work) {
+  return (double *)(((uintptr_t)work + 63) / 64 * 64);
+}
+
+static void run_cells(const void *data, TesiSpan span) {
+  const Task *t = data;
+  t->cells(t->c, span.first, span.end, aligned(t->c->work + span.thread * t->c->share));
+}
+
+/* y at the lower nodes of each cell <- y + what the cell below put aside. */
+static void add_aside(const void *data, TesiSpan span) {
+  const TesiRtConvection *c = ((const Task *)data)->c;
+  const TesiRt *rt = c->rt;
+  for (int64_t k = span.first; k < span.end; k++)
+    for (int i = 0; i < rt->dim; i++) {
+      const TesiRtAxis *axis = &rt->axis[i];
+      int cell[3], below[3];
+      tesi_rt_cell(rt, k, cell);
+      memcpy(below, cell, sizeof below);
+      if (cell[i] == 0 && !axis->periodic) continue;
+      below[i] = (cell[i] + axis->cells - 1) % axis->cells;
+      const double *from = c->aside + c->aside_at[i] + tesi_rt_cell_number(rt, below) * c->aside_size[i];
+      int64_t first = rt->offset[i], stride = 1, step[3] = {0};
+      int e[3] = {1, 1, 1};
+      for (int d = 0; d < rt->dim; d++) {
+        first += stride * cell[d] * c->n;
+        e[d] = d == i ? 1 : c->n, step[d] = stride;
+        stride *= rt->extent[i][d];
+      }
+      for (int z = 0; z < e[2]; z++)
+        for (int y = 0; y < e[1]; y++)
+          for (int x = 0; x < e[0]; x++) c->y[first + x * step[0] + y * step[1] + z * step[2]] += *from++;
+    }
+}
+
+TesStatus tesi_rt_convection_apply(TesiRtConvection *c, const TesVector *u, TesVector *b, double *rate) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = c->rt;
+  const int bits = tes_context_simd_bits(ctx);
+  const Task task = {c, TESI_SIMD_PICK(bits, tesi_rt_convection_cells)};
+  TES_TRY(tes_vector_get(u, c->u));
+  tesi_team_for(c->threads, c->batches, run_cells, &task);
+  tesi_team_for(c->threads, c->cells, add_aside, &task);
+  for (int side = 0; side < 2 * rt->dim; side++)
+    if (!rt->axis[side / 2].periodic) add_side(c, side, c->y);
+  for (int64_t i = rt->offset[rt->dim]; i < rt->offset[rt->parts]; i++) c->y[i] = 0;
+  tesi_rt_clear(rt, c->y);
+  *rate = 0;
+  for (int64_t i = 0; i < c->batches; i++)
+    if (c->rates[i] > *rate || isnan(c->rates[i])) *rate = c->rates[i];
+  TES_TRY(tes_vector_set(b, c->y));
+done:
+  return status;
+}

@@ -1,0 +1,79 @@
+/* Convection of a divergence-free velocity u of element rt by itself (stokes-multigrid-cui-2025's space; upwind as of
+ * Guzman, Shu and Sequeira 2017):
+ *
+ *   N(u)(v) = int (u . grad u) . v  over the cells
+ *           + sum over faces of cells where u enters: int |u.n| (u - u_out) . v     u_out: beyond the face
+ *           + sum over outflows: int -1/2 min(u.n, 0) u . v
+ *
+ * u_out is the neighbour's velocity, and on a boundary with given velocities these, where they enter; only tangential
+ * components jump. That is (w . grad u, v) - sum over inner faces <(w.n) [u], {v}> + 1/2 <|w.n| [u], [v]> with w = u:
+ * N(u)(u) = 1/2 sum over faces <|u.n| [u], [u]> + what flows through boundaries, so that energy does not grow. The last
+ * term takes from a flow that turns back into an outflow the energy that it would gain.
+ *
+ * (3 k + 4) / 2 Gauss points a direction, k the degree: exact inside of cells, and at faces where u.n does not change
+ * its sign.
+ *
+ * The processor works on eight cells at a time, one a lane: values at the points by sum factorisation, derivatives by
+ * the 1D matrix of polynomials through the points. Each cell reads its neighbours and adds to none: what it gives to
+ * the nodes at its upper faces is put aside, and added by the cell above. Flops a cell in 3D, n = k + 1, q points:
+ * about 2 (18 q^4 + 12 q^3 n + 72 q^2 n). Bytes: the velocity read, N written, 2 n^(dim - 1) a component and cell put
+ * aside. */
+#ifndef TESI_RT_CONVECTION_H
+#define TESI_RT_CONVECTION_H
+
+#include "functional/flow.h"
+
+enum { TESI_RT_CONVECTION_DEGREE = 8, TESI_RT_CONVECTION_LANES = 8 };
+
+/* Given tangential velocities at the points of the faces of one side of the box. */
+typedef struct TesiRtConvectionSide {
+  TesiFlowKind kind;
+  double *g[3]; /* [cells of the side][points], x fastest; NULL: 0 */
+} TesiRtConvectionSide;
+
+typedef struct TesiRtConvection {
+  TesContext *context;
+  const TesSpace *space;
+  const TesiRt *rt;
+  int n, q;
+  TesiFlowTables table;                                   /* at the points */
+  double derivative[TESI_FLOW_POINTS * TESI_FLOW_POINTS]; /* [q][q] of polynomials through the points */
+  double end[2][TESI_FLOW_LOCAL];                         /* Legendre modes at 0 and 1 */
+  int64_t cells, batches, share;                          /* share: doubles of work a thread */
+  int threads;
+  int64_t aside_size[3], aside_at[3];   /* what a cell puts aside for a component; where those of it begin */
+  double *u, *y, *aside, *work, *rates; /* work: [threads][share]; rates: [batches] */
+  TesiRtConvectionSide side[6];
+} TesiRtConvection;
+
+/* On the host, degrees 1 to TESI_RT_CONVECTION_DEGREE. The space outlives it. */
+TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **convection);
+void tesi_rt_convection_destroy(TesiRtConvection **convection);
+/* What holds on the boundary from now on: face[2 dim], with functions of one time. Errors: TES_NAN with the point. */
+TesStatus tesi_rt_convection_face(TesiRtConvection *convection, const TesiFlowFace *face);
+/* b <- N(u), 0 at known nodes and pressures. *rate <- the largest |u_d| / h_d at a point: cells that it crosses a unit
+ * of time. The same bits for any number of threads. */
+TesStatus tesi_rt_convection_apply(TesiRtConvection *convection, const TesVector *u, TesVector *b,
+                                   double *rate);
+/* From the definition, basis function by basis function, with `points` Gauss points a direction; host arrays. */
+void tesi_rt_convection_ref(const TesiRtConvection *convection, int points, const double *u, double *b,
+                            double *rate);
+
+/* ---- inside ---- */
+
+/* Batches first .. end - 1: y, aside and rates. */
+typedef void TesiRtConvectionCells(const TesiRtConvection *c, int64_t first, int64_t end, double *work);
+void tesi_rt_convection_cells_128(const TesiRtConvection *c, int64_t first, int64_t end, double *work);
+void tesi_rt_convection_cells_256(const TesiRtConvection *c, int64_t first, int64_t end, double *work);
+void tesi_rt_convection_cells_512(const TesiRtConvection *c, int64_t first, int64_t end, double *work);
+
+/* A cell by its number, x fastest. */
+static inline void tesi_rt_cell(const TesiRt *rt, int64_t number, int cell[3]) {
+  const int x = rt->axis[0].cells, y = rt->axis[1].cells;
+  cell[0] = (int)(number % x), cell[1] = (int)(number / x % y), cell[2] = (int)(number / x / y);
+}
+static inline int64_t tesi_rt_cell_number(const TesiRt *rt, const int cell[3]) {
+  return cell[0] + (int64_t)rt->axis[0].cells * (cell[1] + (int64_t)rt->axis[1].cells * cell[2]);
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* Convection from its definition, by interior faces with jumps and means and a dense product over basis functions:
+ *   (u . grad u, v) over cells - <(u.n) [u], {v}> + 1/2 <|u.n| [u], [v]> over inner faces,
+ *   - <min(u.n, 0)(u - g), v> over faces with given velocities, - 1/2 <min(u.n, 0) u, v> over outflows. */
+#include <math.h>
+#include <string.h>
+#include "basis/gauss.h"
+#include "operator/rt_convection/rt_convection.h"
+
+typedef struct Form {
+  const TesiRtConvection *c;
+  int points;
+  const double *u;
+  double *b;
+} Form;
+
+/* One point of a cell: reference coordinates, and values of its basis. */
+typedef struct At {
+  const TesiRt *rt;
+  int cell[3];
+  double nodal[3][2][TESI_FLOW_LOCAL], modal[3][2][TESI_FLOW_LOCAL];
+} At;
+
+static void set_at(const TesiRt *rt, const int cell[3], const double xi[3], At *at) {
+  double nodes[TESI_FLOW_LOCAL];
+  at->rt = rt;
+  memcpy(at->cell, cell, sizeof at->cell);
+  tesi_gauss_lobatto(rt->n + 1, nodes, NULL);
+  for (int d = 0; d < rt->dim; d++) {
+    const double h = rt->axis[d].h[cell[d]];
+    for (int j = 0; j <= rt->n; j++) {
+      double value = 1, slope = 0;
+      for (int k = 0; k <= rt->n; k++) {
+        if (k == j) continue;
+        const double factor = 1 / (nodes[j] - nodes[k]);
+        slope = (slope * (xi[d] - nodes[k]) + value) * factor;
+        value *= (xi[d] - nodes[k]) * factor;
+      }
+      at->nodal[d][0][j] = value, at->nodal[d][1][j] = slope / h;
+    }
+    tesi_rt_legendre(rt->n, h, xi[d], at->modal[d][0], at->modal[d][1]);
+  }
+}
+
+/* Basis function k of component i, or its derivative; its number in *entry. */
+static double basis(const At *at, int i, int k, int derivative, int64_t *entry) {
+  const TesiRt *rt = at->rt;
+  double value = 1;
+  int64_t stride = 1;
+  *entry = rt->offset[i];
+  for (int d = 0; d < rt->dim; d++) {
+    const int e = tesi_flow_extent(rt, i, d), j = k % e;
+    const TesiRtAxis *a = &rt->axis[d];
+    value *= d == i ? at->nodal[d][d == derivative][j] : at->modal[d][d == derivative][j];
+    *entry += stride * (d == i ? tesi_rt_node(a, at->cell[d], j) : at->cell[d] * a->n + j);
+    stride *= rt->extent[i][d];
+    k /= e;
+  }
+  return value;
+}
+
+static int functions(const TesiRt *rt, int i) {
+  return tesi_flow_extent(rt, i, 0) * tesi_flow_extent(rt, i, 1) * tesi_flow_extent(rt, i, 2);
+}
+
+static double value_at(const Form *f, const At *at, int i, int derivative) {
+  double sum = 0;
+  int64_t entry;
+  for (int k = 0; k < functions(at->rt, i); k++) {
+    const double v = basis(at, i, k, derivative, &entry);
+    sum += v * f->u[entry];
+  }
+  return sum;
+}
+
+static void test_at(const Form *f, const At *at, int i, double factor) {
+  int64_t entry;
+  for (int k = 0; k < functions(at->rt, i); k++) {
+    const double v = basis(at, i, k, -1, &entry);
+    f->b[entry] += factor * v;
+  }
+}
+
+/* Point p of a cell (face -1) or of its face normal to `face` at `end`; its weight. */
+static double set_point(const Form *f, const int cell[3], int face, double end, int p, double xi[3]) {
+  double x[TESI_FLOW_POINTS], w[TESI_FLOW_POINTS], weight = 1;
+  tesi_gauss(f->points, x, w);
+  for (int d = 0; d < f->c->rt->dim; d++) {
+    xi[d] = d == face ? end : x[p % f->points];
+    if (d == face) continue;
+    weight *= w[p % f->points] * f->c->rt->axis[d].h[cell[d]];
+    p /= f->points;
+  }
+  return weight;
+}
+
+static void add_cell(const Form *f, const int cell[3], int count, double *rate) {
+  const TesiRt *rt = f->c->rt;
+  for (int p = 0; p < count; p++) {
+    double xi[3], u[3];
+    At at;
+    const double w = set_point(f, cell, -1, 0, p, xi);
+    set_at(rt, cell, xi, &at);
+    for (int d = 0; d < rt->dim; d++) {
+      u[d] = value_at(f, &at, d, -1);
+      *rate = fmax(*rate, fabs(u[d]) / rt->axis[d].h[cell[d]]);
+    }
+    for (int i = 0; i < rt->dim; i++) {
+      double sum = 0;
+      for (int d = 0; d < rt->dim; d++) sum += u[d] * value_at(f, &at, i, d);
+      test_at(f, &at, i, w * sum);
+    }
+  }
+}
+
+/* The face above a cell in direction d, with its neighbour. */
+static void add_inner(const Form *f, const int cell[3], int d, int count) {
+  const TesiRt *rt = f->c->rt;
+  int above[3] = {cell[0], cell[1], cell[2]};
+  above[d] = (cell[d] + 1) % rt->axis[d].cells;
+  for (int p = 0; p < count; p++) {
+    double xi[3];
+    At side[2];
+    const double w = set_point(f, cell, d, 1, p, xi);
+    set_at(rt, cell, xi, &side[0]);
+    xi[d] = 0;
+    set_at(rt, above, xi, &side[1]);
+    const double normal = value_at(f, &side[0], d, -1);
+    for (int i = 0; i < rt->dim; i++) {
+      const double jump = value_at(f, &side[0], i, -1) - value_at(f, &side[1], i, -1);
+      for (int s = 0; s < 2; s++)
+        test_at(f, &side[s], i, w * jump * (-normal / 2 + (s ? -1 : 1) * fabs(normal) / 2));
+    }
+  }
+}
+
+static void add_boundary(const Form *f, const int cell[3], int side, int count) {
+  const TesiRt *rt = f->c->rt;
+  const int d = side / 2, end = side % 2;
+  const TesiRtConvectionSide *s = &f->c->side[side];
+  int64_t number = 0;
+  if (s->kind == TESI_FLOW_SLIP) return;
+  for (int e = rt->dim - 1; e >= 0; e--)
+    if (e != d) number = number * rt->axis[e].cells + cell[e];
+  for (int p = 0; p < count; p++) {
+    double xi[3];
+    At at;
+    const double w = set_point(f, cell, d, end, p, xi);
+    set_at(rt, cell, xi, &at);
+    const double enters = fmin(0, (end ? 1 : -1) * value_at(f, &at, d, -1));
+    for (int i = 0; i < rt->dim; i++) {
+      if (s->kind == TESI_FLOW_VELOCITY && i == d) continue;
+      const double g = s->g[i] ? s->g[i][number * count + p] : 0,
+                   share = s->kind == TESI_FLOW_OUTFLOW ? 0.5 : 1;
+      test_at(f, &at, i, -share * w * enters * (value_at(f, &at, i, -1) - g));
+    }
+  }
+}
+
+void tesi_rt_convection_ref(const TesiRtConvection *c, int points, const double *u, double *b, double *rate) {
+  const TesiRt *rt = c->rt;
+  const Form f = {c, points, u, b};
+  const int face = rt->dim == 2 ? points : points * points;
+  memset(b, 0, sizeof *b * (size_t)rt->offset[rt->parts]);
+  *rate = 0;
+  for (int64_t k = 0; k < c->cells; k++) {
+    int cell[3];
+    tesi_rt_cell(rt, k, cell);
+    add_cell(&f, cell, face * points, rate);
+    for (int d = 0; d < rt->dim; d++) {
+      const TesiRtAxis *a = &rt->axis[d];
+      if (cell[d] + 1 < a->cells || a->periodic)
+        add_inner(&f, cell, d, face);
+      else
+        add_boundary(&f, cell, 2 * d + 1, face);
+      if (cell[d] == 0 && !a->periodic) add_boundary(&f, cell, 2 * d, face);
+    }
+  }
+  tesi_rt_clear(rt, b);
+}

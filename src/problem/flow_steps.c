@@ -1,0 +1,94 @@
+/* See flow_steps.h. */
+#include "problem/flow_steps.h"
+#include <math.h>
+#include "device/vector.h"
+
+void tesi_flow_steps_begin(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  const double whole = it->desc.end - it->desc.start;
+  it->base = it->desc.max_step > 0 ? fmin(it->desc.max_step, whole) : whole / 100;
+}
+
+double tesi_flow_steps_choose(TesProblem *p, double crossed) {
+  enum { WAIT = 10 };
+  TesiInTime *it = p->in_time;
+  const double left = it->desc.end - it->time, up = pow(2, 0.25);
+  if (!(it->desc.cfl > 0)) return it->dt;
+  const double allowed = crossed > 0 ? it->desc.cfl / crossed : INFINITY,
+               longest = tesi_step_rung(it->base, fmin(it->base, allowed));
+  double dt = it->dt;
+  it->since++;
+  if (!(dt > 0) || longest < dt * (1 - 1e-9)) dt = longest, it->since = 0;
+  if (it->since >= WAIT && longest > dt * (1 + 1e-9)) dt = fmin(dt * up, longest), it->since = 0;
+  it->dt = dt;
+  if (dt >= left * (1 - 1e-9)) return left;
+  return 2 * dt > left ? left / 2 : dt;
+}
+
+void tesi_flow_steps_count(TesProblem *p) {
+  TesiInTime *it = p->in_time;
+  const double left = it->desc.end - it->time;
+  if (!(it->desc.cfl > 0)) return;
+  it->steps = it->step + (left > 0 ? (int)fmin(1e8, ceil(left / it->dt * (1 - 1e-9))) : 0);
+  it->all_steps = it->steps;
+}
+
+TesStatus tesi_flow_steps_watch(const TesProblem *p, double dt, double crossed, bool *warned) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiInTime *it = p->in_time;
+  const double limit = TESI_FLOW_STEPS_STABLE, courant = dt * crossed;
+  if (!*warned && courant > limit && !(it->desc.cfl > 0)) {
+    *warned = true;
+    tesi_log(ctx, TES_LOG_WARNING,
+             "warning: the flow crosses %.2g node distances a step of %.3g at t = %.6g; steps are stable up "
+             "to about "
+             "%.1g: take time.step %.2g or less, or time.cfl",
+             courant, dt, it->time, limit, 0.5 / courant * dt);
+  }
+  if (!(dt >= it->desc.min_step * (1 - 1e-9)))
+    TES_FAIL(TES_STEP_TOO_SMALL, "the step is %.3g at t = %.6g, below time.min_step, %.3g", dt, it->time,
+             it->desc.min_step);
+done:
+  return status;
+}
+
+TesStatus tesi_flow_steps_check(const TesProblem *p, double dt, const TesVector *velocity,
+                                const TesVector *pressure, const TesVector *before) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double now, of_pressure, old = 0;
+  TES_TRY(tes_vector_maximum(velocity, &now));
+  TES_TRY(tes_vector_maximum(pressure, &of_pressure));
+  if (before) TES_TRY(tes_vector_maximum(before, &old));
+  if (!isfinite(now) || !isfinite(of_pressure))
+    TES_FAIL(TES_NAN,
+             "a step of %.3g from t = %.6g left values that are not finite: the step is unstable, take a "
+             "smaller time.step or time.cfl",
+             dt, p->in_time->time);
+  if (old > 0 && now > 100 * old)
+    TES_FAIL(TES_DIVERGED,
+             "a step of %.3g from t = %.6g made the velocity grow from %.3g to %.3g: the step is "
+             "unstable, take a smaller time.step or time.cfl",
+             dt, p->in_time->time, old, now);
+done:
+  return status;
+}
+
+TesStatus tesi_flow_steps_tell(const TesProblem *p, double dt, TesStatus status) {
+  TesContext *ctx = p->context;
+  if ((status == TES_NAN || status == TES_DIVERGED) && !tes_context_message(ctx)[0])
+    return tesi_fail(ctx, status, __FILE__, __LINE__, __func__,
+                     "a step of %.3g from t = %.6g is unstable: take a smaller time.step or time.cfl", dt,
+                     p->in_time->time);
+  return status;
+}
+
+void tesi_flow_steps_go_on(TesProblem *p, double dt) {
+  TesiInTime *it = p->in_time;
+  const bool last =
+      it->desc.cfl > 0 ? it->time + dt >= it->desc.end - 1e-9 * dt : it->step + 1 == it->all_steps;
+  it->step++;
+  it->before = it->time;
+  it->time = last ? it->desc.end : it->desc.cfl > 0 ? it->time + dt : it->desc.start + it->step * it->dt;
+}

@@ -1,0 +1,27 @@
+/* How long the steps of a flow are whose convection is explicit, and what ends them: for all flows in time. */
+#ifndef TESI_FLOW_STEPS_H
+#define TESI_FLOW_STEPS_H
+
+#include "problem/in_time.h"
+
+/* Distances of neighbouring nodes that the flow may cross in a step, so that it is stable. */
+#define TESI_FLOW_STEPS_STABLE 0.6
+
+/* The longest step of time.cfl, from which the ladder goes down. */
+void tesi_flow_steps_begin(TesProblem *problem);
+/* The length of the next step, for a flow that crosses so many distances of nodes a unit of time: that of time.step, or
+ * by time.cfl, on the ladder, down at once, up by a rung after ten steps; the last two are alike. */
+double tesi_flow_steps_choose(TesProblem *problem, double crossed);
+/* How many steps there will be, as far as is known. */
+void tesi_flow_steps_count(TesProblem *problem);
+/* Warns once of a step that is too long, where time.step says it; refuses one below time.min_step. */
+TesStatus tesi_flow_steps_watch(const TesProblem *problem, double dt, double crossed, bool *warned);
+/* Whether the values after a step are finite and have grown as those of a flow may; before NULL: one that starts. */
+TesStatus tesi_flow_steps_check(const TesProblem *problem, double dt, const TesVector *velocity,
+                                const TesVector *pressure, const TesVector *before);
+/* The message of a solve inside a step that found no finite numbers, where it left none. */
+TesStatus tesi_flow_steps_tell(const TesProblem *problem, double dt, TesStatus status);
+/* The step is done. */
+void tesi_flow_steps_go_on(TesProblem *problem, double dt);
+
+#endif

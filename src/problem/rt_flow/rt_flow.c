@@ -1,0 +1,166 @@
+/* Set-up and the start: see rt_flow.h. */
+#include "problem/rt_flow/rt_flow.h"
+#include <math.h>
+#include "device/kernel.h"
+#include "krylov/solver.h"
+#include "problem/problem_memory.h"
+#include "problem/stokes.h"
+
+static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int degree = tesi_space_usual_degree(TES_ELEMENT_RT, desc->degree);
+  const TesTimeMethod method = desc->time.method;
+  double alpha, nu = 1;
+  if (tesi_has_kernels(ctx))
+    TES_FAIL(TES_MISSING, "navier_stokes with element rt runs on the device cpu alone");
+  TES_CHECK(p->mesh->kind == TES_MESH_BOX, "element rt is for meshes of kind box; this one is not");
+  TES_CHECK(degree >= 1 && degree <= TESI_RT_CONVECTION_DEGREE,
+            "the degree of navier_stokes with element rt is 1 to %d, got %d", TESI_RT_CONVECTION_DEGREE,
+            degree);
+  TES_CHECK(!p->numbered.data.a || tes_function_constant(p->numbered.data.a, &nu),
+            "nu is \"%.100s\", expected a number", tes_function_text(p->numbered.data.a));
+  TES_CHECK(nu > 0 && isfinite(nu), "nu is %g, expected > 0", nu);
+  TES_CHECK(tes_function_constant(p->numbered.data.c, &alpha) && alpha == 0, "navier_stokes has no alpha");
+  TES_CHECK(desc->flow_form != TES_FLOW_SYMMETRIC, "the form of navier_stokes is gradient");
+  TES_CHECK(method == TES_TIME_AUTO || method == TES_TIME_IMEX_BDF2 || method == TES_TIME_IMEX_BDF3,
+            "the methods in time of navier_stokes with element rt are imex_bdf2 (auto) and imex_bdf3");
+  TES_CHECK(!desc->mean_components, "a mean velocity is kept with element q alone");
+  TES_CHECK(p->options.method != TES_METHOD_FMG,
+            "solver.method: steps begin with a guess, and are solved by gmres");
+  TES_CHECK(p->options.local != TES_LOCAL_CG,
+            "solver.local_solver: cg leaves a divergence: navier_stokes has exact");
+  TES_TRY(tesi_stokes_check(p, desc));
+done:
+  return status;
+}
+
+static TesStatus create_vectors(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesVector **const vectors[] = {&p->u,
+                                 &flow->old[0],
+                                 &flow->old[1],
+                                 &flow->old[2],
+                                 &flow->carried[0],
+                                 &flow->carried[1],
+                                 &flow->carried[2],
+                                 &flow->b,
+                                 &flow->r,
+                                 &flow->d,
+                                 &flow->x,
+                                 &flow->w,
+                                 &flow->sum};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, vectors[i]));
+done:
+  return status;
+}
+
+static bool velocities_are_timed(const TesProblem *p) {
+  const TesiNumbered *n = &p->in_time->given;
+  for (int i = 0; n->boundary && i < tes_mesh_boundaries(p->mesh); i++)
+    for (int c = 0; c <= TESI_AXES; c++)
+      if (tesi_function_timed(n->boundary[i].g[c])) return true;
+  return false;
+}
+
+/* u <- the interpolant of the initial velocity, divergence-free, with the values on the boundary: where it was neither
+ * the nearest one, in the norm of sigma (u, u) + nu (grad u, grad u). */
+static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  const int dim = p->mesh->dim;
+  const bool own = desc->initial[0] || !desc->exact[0];
+  TesFunction *now[TESI_AXES + 1] = {NULL};
+  double norm, size;
+  TesSolveResult result = {0};
+  for (int c = 0; c <= dim; c++) {
+    const TesFunction *f = own ? desc->initial[c] : desc->exact[c];
+    if (f) TES_TRY(tesi_function_at(f, p->in_time->time, &now[c]));
+  }
+  TES_TRY(tesi_flow_interpolate(p->space, (const TesFunction *const *)now, p->u));
+  /* a step long enough that the choice by the flow makes it shorter */
+  TES_TRY(tesi_rt_flow_carry(p));
+  const double dt = tesi_flow_steps_choose(p, tesi_rt_flow_crossed(p));
+  TES_TRY(tesi_rt_flow_use(p, p->in_time->time, 1 / dt));
+  TES_TRY(tes_vector_copy(p->u, 1, flow->x));
+  TES_TRY(tesi_rt_flow_give(p, flow->x));
+  TES_TRY(tes_vector_fill(flow->b, 0));
+  TES_TRY(tes_operator_residual(p->op, flow->b, flow->x, flow->r));
+  const TesiRt *rt = tesi_space_rt(p->space);
+  TesVector velocity = tesi_vector_range(flow->r, 0, rt->offset[dim]);
+  TES_TRY(tes_vector_fill(&velocity, 0));
+  TES_TRY(tes_vector_norm(flow->r, &norm));
+  TES_TRY(tes_vector_norm(flow->x, &size));
+  if (norm > 1e-13 * size) {
+    TesVector part;
+    tesi_solver_set_tolerance(p->solver, 1e-10);
+    TES_TRY(tes_vector_fill(flow->d, 0));
+    TES_TRY(tes_solver_solve(p->solver, flow->r, flow->d, &result));
+    part = tesi_vector_range(flow->d, rt->offset[dim], tesi_rt_size(rt, dim));
+    TES_TRY(tes_vector_fill(&part, 0)); /* its pressure is none */
+    TES_TRY(tes_vector_axpy(1, flow->d, flow->x));
+  }
+  TES_TRY(tesi_rt_flow_clean(p, flow->x));
+  TES_TRY(tes_vector_copy(flow->x, 1, p->u));
+  flow->is_carried = false;
+  p->in_time->dt = p->in_time->desc.cfl > 0 ? 0 : p->in_time->dt, p->in_time->since = 0;
+  TES_TRY(tesi_rt_flow_carry(p));
+  tesi_flow_steps_choose(p, tesi_rt_flow_crossed(p));
+  tesi_flow_steps_count(p);
+done:
+  for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&now[c]);
+  return status;
+}
+
+static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow;
+  TES_NEW(&flow);
+  p->rt_flow = flow;
+  flow->order = desc->time.method == TES_TIME_IMEX_BDF3 ? 3 : 2;
+  flow->guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
+  TES_TRY(check(p, desc));
+  TES_TRY(tesi_problem_create_space(p, desc->degree));
+  TES_TRY(tesi_problem_choose_precision(p));
+  TES_TRY(tesi_problem_check_memory(p));
+  TES_TRY(create_vectors(p));
+  TES_TRY(tesi_rt_convection_create(p->space, &flow->convection));
+  flow->timed = velocities_are_timed(p);
+  tesi_flow_steps_begin(p);
+  TES_TRY(begin(p, desc));
+done:
+  return status;
+}
+
+static void destroy(TesProblem *p) {
+  TesiRtFlow *flow = p->rt_flow;
+  if (!flow) return;
+  TesVector **const vectors[] = {&flow->old[0],     &flow->old[1],     &flow->old[2], &flow->carried[0],
+                                 &flow->carried[1], &flow->carried[2], &flow->b,      &flow->r,
+                                 &flow->d,          &flow->x,          &flow->w,      &flow->sum,
+                                 &flow->load};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
+  for (int i = 0; i < TESI_RT_FLOW_SYSTEMS; i++) {
+    tes_solver_destroy(&flow->system[i].solver);
+    tes_multigrid_destroy(&flow->system[i].multigrid);
+    tes_operator_destroy(&flow->system[i].op);
+  }
+  p->op = NULL, p->multigrid = NULL, p->solver = NULL;
+  tesi_rt_convection_destroy(&flow->convection);
+  tesi_free(p->context, &p->rt_flow);
+}
+
+const TesiMarch tesi_rt_march = {create, tesi_rt_flow_step, NULL, destroy};
+
+static const TesiFlowEquation flow_equation = {.check = check, .given = tesi_stokes_given};
+const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",
+                                            .in_time = true,
+                                            .form = tesi_stokes_form,
+                                            .shown = tesi_stokes_shown,
+                                            .flow = &flow_equation,
+                                            .march = &tesi_rt_march};

@@ -1,0 +1,67 @@
+/* Navier-Stokes in time with Raviart-Thomas elements over boxes, exactly divergence-free:
+ *
+ *   (sigma u - sum over j of back_j u^(n-j)) - nu Lap u + grad p + sum over j of weight_j N(u^(n-j)) = f,   div u = 0
+ *
+ * at the new time t: sigma and back_j differentiate the polynomial through the new velocity and the 2 or 3 old ones
+ * (BDF2, BDF3), weight_j extrapolate convection N (operator/rt_convection) from these; times need not be equally far
+ * apart. One solve of the generalised Stokes problem (problem/stokes.c) a step: no splitting, no boundary condition for
+ * the pressure. The first step of BDF2, the first two of BDF3, are steps of backward Euler with explicit convection,
+ * extrapolated (Aitken and Neville): of 1 and 2 parts, 2 E_2 - E_1; of 1, 2 and 3, (E_1 - 8 E_2 + 9 E_3) / 2.
+ *
+ * A solve is that of a correction of a guess extrapolated from the last velocities and pressures, so that its tolerance
+ * is that of a small right-hand side. What a float32 cycle leaves in the divergence is taken away by another cycle.
+ *
+ * sigma is a mass term of the operator: the systems of the last SYSTEMS numbers sigma are kept, with their multigrid.
+ * On the host. */
+#ifndef TESI_RT_FLOW_H
+#define TESI_RT_FLOW_H
+
+#include "operator/rt_convection/rt_convection.h"
+#include "problem/flow_steps.h"
+
+enum { TESI_RT_FLOW_SYSTEMS = 4, TESI_RT_FLOW_OLD = 3, TESI_RT_FLOW_TIMES = TESI_RT_FLOW_OLD + 1 };
+
+typedef struct TesiRtSystem {
+  double sigma;
+  TesOperator *op;
+  TesMultigrid *multigrid;
+  TesSolver *solver;
+} TesiRtSystem;
+
+typedef struct TesiRtFlow {
+  int order; /* 2, 3 */
+  TesiRtConvection *convection;
+  TesiRtSystem system[TESI_RT_FLOW_SYSTEMS]; /* the last one used first; op NULL: none */
+  /* The state: solutions before that of now, their times (that of now first), N of now and before. */
+  TesVector *old[TESI_RT_FLOW_OLD], *carried[TESI_RT_FLOW_OLD];
+  double when[TESI_RT_FLOW_TIMES];
+  int known;       /* old solutions that are there */
+  int guess;       /* old values that guesses take */
+  bool is_carried; /* carried[0] is that of now */
+  double rate;     /* cells that it crosses a unit of time */
+  bool timed;      /* velocities on the boundary are */
+  bool checked;    /* their flux */
+  bool warned;
+  TesVector *load;                    /* F where it is the same at all times; NULL: not, or not known */
+  TesVector *b, *r, *d, *x, *w, *sum; /* work */
+} TesiRtFlow;
+
+extern const TesiMarch tesi_rt_march;
+
+/* Distances of neighbouring nodes that the flow crosses a unit of time. */
+double tesi_rt_flow_crossed(const TesProblem *problem);
+/* carried[0] and rate of the solution. */
+TesStatus tesi_rt_flow_carry(TesProblem *problem);
+/* The problem's operator, multigrid and solver become those of sigma, its numbers those of a time. */
+TesStatus tesi_rt_flow_use(TesProblem *problem, double time, double sigma);
+/* x <- x with known nodes and the free constant of the pressure as they must be, divergence-free, of the problem's
+ * numbers. */
+TesStatus tesi_rt_flow_clean(TesProblem *problem, TesVector *x);
+/* x <- x with the values of the time on the boundary. Errors: TES_INVALID_INPUT where they let more in than out. */
+TesStatus tesi_rt_flow_give(TesProblem *problem, TesVector *x);
+/* x <- x + the solution of K d = b - K x, to the problem's tolerance of `reference`. b's pressures are 0. */
+TesStatus tesi_rt_flow_solve(TesProblem *problem, double reference, TesVector *x, TesSolveResult *result);
+/* One step. The state is that before it after a failure. */
+TesStatus tesi_rt_flow_step(TesProblem *problem, TesSolveResult *result);
+
+#endif

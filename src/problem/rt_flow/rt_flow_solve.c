@@ -1,0 +1,140 @@
+/* Systems and solves of a step: see rt_flow.h. */
+#include <math.h>
+#include <stdio.h>
+#include "krylov/solver.h"
+#include "operator/saddle/saddle.h"
+#include "problem/rt_flow/rt_flow.h"
+#include "problem/stokes.h"
+
+/* ---- systems ------------------------------------------------------------------------------------------- */
+
+static void show_system(TesProblem *p, const TesiRtSystem *s) {
+  p->op = s->op, p->levels = s->op, p->multigrid = s->multigrid, p->solver = s->solver;
+}
+
+static void drop_system(TesiRtSystem *s) {
+  tes_solver_destroy(&s->solver);
+  tes_multigrid_destroy(&s->multigrid);
+  tes_operator_destroy(&s->op);
+}
+
+static void describe(TesProblem *p) {
+  char solver[sizeof p->method_text];
+  snprintf(solver, sizeof solver, "%s", p->method_text);
+  snprintf(p->method_text, sizeof p->method_text, "BDF%d, convection extrapolated, upwind; %.100s",
+           p->rt_flow->order, solver);
+}
+
+TesStatus tesi_rt_flow_use(TesProblem *p, double time, double sigma) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesiRtSystem wanted = {.sigma = sigma};
+  int i = 0;
+  TES_TRY(tesi_in_time_shift(p, time, sigma));
+  while (i < TESI_RT_FLOW_SYSTEMS - 1 && flow->system[i].op && flow->system[i].sigma != sigma) i++;
+  if (flow->system[i].op && flow->system[i].sigma == sigma) {
+    wanted = flow->system[i];
+  } else {
+    drop_system(&flow->system[i]);
+    show_system(p, &wanted);
+    status = tesi_problem_create_system(p);
+    wanted = (TesiRtSystem){sigma, p->op, p->multigrid, p->solver};
+    if (status != TES_OK) {
+      drop_system(&wanted);
+      show_system(p, &flow->system[0]);
+      goto done;
+    }
+    describe(p);
+  }
+  for (; i > 0; i--) flow->system[i] = flow->system[i - 1];
+  flow->system[0] = wanted;
+  show_system(p, &wanted);
+done:
+  return status;
+}
+
+/* ---- what a solution must be --------------------------------------------------------------------------- */
+
+TesStatus tesi_rt_flow_give(TesProblem *p, TesVector *x) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesiFlowFace face[6];
+  double flux;
+  tesi_stokes_faces(p, face);
+  TES_TRY(tesi_flow_lifting(p->space, face, flow->w, &flux));
+  TES_TRY(tesi_problem_clear(p, x));
+  TES_TRY(tes_vector_axpy(1, flow->w, x));
+  if (flow->checked && !flow->timed) goto done;
+  TES_TRY(tes_vector_fill(flow->r, 0));
+  TES_TRY(tes_operator_residual(p->op, flow->r, flow->w, flow->r));
+  TES_TRY(tesi_stokes_balance(p, flux, flow->r));
+  flow->checked = true;
+done:
+  return status;
+}
+
+/* *divergence <- |div x| in L2, *size <- what it is compared with: at most about |grad x|. r <- b - K x. */
+static TesStatus measure(const TesProblem *p, const TesVector *x, double *divergence, double *size) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  const TesiRt *rt = tesi_space_rt(p->space);
+  double stretching, energy, extent = 0;
+  for (int d = 0; d < rt->dim; d++)
+    extent = fmax(extent, rt->axis[d].x[rt->axis[d].cells] - rt->axis[d].x[0]);
+  TES_TRY(tesi_saddle_stretching(p->op, x, &stretching));
+  TES_TRY(tes_vector_fill(flow->w, 0));
+  TES_TRY(tesi_saddle_add_mass(p->op, 1, x, flow->w));
+  TES_TRY(tes_vector_dot(x, flow->w, &energy));
+  TES_TRY(tes_vector_fill(flow->w, 0));
+  TES_TRY(tes_operator_residual(p->op, flow->w, x, flow->r));
+  const TesVector part = tesi_vector_range(flow->r, rt->offset[rt->dim], tesi_rt_size(rt, rt->dim));
+  TES_TRY(tes_vector_norm(&part, divergence));
+  *size = sqrt(stretching + fmax(energy, 0) / (extent * extent));
+done:
+  return status;
+}
+
+TesStatus tesi_rt_flow_clean(TesProblem *p, TesVector *x) {
+  enum { CYCLES = 8 };
+  const double small = 3e-13;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double divergence, size;
+  for (int i = 0; i < CYCLES; i++) {
+    TES_TRY(measure(p, x, &divergence, &size));
+    if (!(divergence > small * size) || !isfinite(divergence)) break;
+    TES_TRY(tesi_stokes_correct(p, p->rt_flow->r, x));
+  }
+  TES_TRY(tesi_stokes_remove_mean(p, x));
+done:
+  return status;
+}
+
+/* ---- a solve ------------------------------------------------------------------------------------------- */
+
+TesStatus tesi_rt_flow_solve(TesProblem *p, double reference, TesVector *x, TesSolveResult *result) {
+  enum { ONE_CYCLE = 2 };
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesSolveResult one = {0};
+  double norm;
+  TES_TRY(tes_operator_residual(p->op, flow->b, x, flow->r));
+  TES_TRY(tes_vector_norm(flow->r, &norm));
+  if (!isfinite(norm)) return TES_NAN;
+  if (norm > 0 && norm > 1e-15 * reference) {
+    tesi_solver_set_tolerance(p->solver, fmin(fmax(p->tolerance * reference / norm, 1e-13), 1. / ONE_CYCLE));
+    TES_TRY(tes_vector_fill(flow->d, 0));
+    TES_TRY(tes_solver_solve(p->solver, flow->r, flow->d, &one));
+    TES_TRY(tes_vector_axpy(1, flow->d, x));
+  }
+  TES_TRY(tesi_rt_flow_clean(p, x));
+  one.iterations += result->iterations;
+  one.fractional_iterations = NAN;
+  *result = one;
+done:
+  return status;
+}

@@ -1,0 +1,291 @@
+/* Steps: see rt_flow.h. */
+#include <math.h>
+#include "basis/gauss.h"
+#include "operator/saddle/saddle.h"
+#include "problem/rt_flow/rt_flow.h"
+#include "problem/stokes.h"
+
+/* ---- formulas ------------------------------------------------------------------------------------------ */
+
+/* Of a step to a time from `count` old values: derivative sigma u - sum back_j u_j, extrapolation sum weight_j u_j. */
+typedef struct Formula {
+  int count;
+  double sigma, back[TESI_RT_FLOW_TIMES], weight[TESI_RT_FLOW_TIMES];
+} Formula;
+
+/* For equal steps the same numbers to the last bit in every step. */
+static bool are_equal(double time, const double *when, int count) {
+  const double dt = time - when[0];
+  for (int j = 1; j < count; j++)
+    if (fabs(when[0] - when[j] - j * dt) > 1e-9 * dt) return false;
+  return true;
+}
+
+static Formula find_formula(double time, const double *when, int count, double dt) {
+  Formula f = {.count = count};
+  double at[TESI_RT_FLOW_TIMES];
+  const bool equal = are_equal(time, when, count);
+  for (int j = 0; j < count; j++) at[j] = equal ? -(j + 1) * dt : when[j] - time;
+  for (int j = 0; j < count; j++) {
+    f.weight[j] = 1;
+    for (int i = 0; i < count; i++)
+      if (i != j) f.weight[j] *= at[i] / (at[i] - at[j]);
+    f.sigma -= 1 / at[j];
+    f.back[j] = -f.weight[j] / at[j];
+  }
+  return f;
+}
+
+/* ---- what a step is made of ---------------------------------------------------------------------------- */
+
+/* The shortest distance of Gauss-Lobatto nodes on a cell [0, 1]. */
+static double node_distance(const TesProblem *p) {
+  double node[TESI_MAX_POINTS];
+  tesi_gauss_lobatto(tesi_space_rt(p->space)->n + 1, node, NULL);
+  return node[1] - node[0];
+}
+
+double tesi_rt_flow_crossed(const TesProblem *p) {
+  return p->rt_flow->rate / node_distance(p);
+}
+
+/* to <- N(u) with the values on the boundary of a time. */
+static TesStatus convect(TesProblem *p, double time, const TesVector *u, TesVector *to, double *rate) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFlowFace face[6];
+  TES_TRY(tesi_in_time_at(p, time));
+  tesi_stokes_faces(p, face);
+  TES_TRY(tesi_rt_convection_face(p->rt_flow->convection, face));
+  TES_TRY(tesi_rt_convection_apply(p->rt_flow->convection, u, to, rate));
+done:
+  return status;
+}
+
+TesStatus tesi_rt_flow_carry(TesProblem *p) {
+  TesiRtFlow *flow = p->rt_flow;
+  if (flow->is_carried) return TES_OK;
+  const TesStatus status = convect(p, p->in_time->time, p->u, flow->carried[0], &flow->rate);
+  flow->is_carried = status == TES_OK;
+  return status;
+}
+
+static bool load_is_timed(const TesProblem *p) {
+  return p->in_time->timed || p->rt_flow->timed;
+}
+
+/* b <- forces and what is given on the boundary, at the time of the problem's numbers. */
+static TesStatus find_load(TesProblem *p, TesVector *b) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesiFlowFace face[6];
+  if (flow->load) return tes_vector_copy(flow->load, 1, b);
+  const double start = tesi_now();
+  tesi_stokes_faces(p, face);
+  TES_TRY(tesi_flow_load(p->space, p->numbered.data.f, tesi_saddle_of(p->op)->nu, face, b));
+  if (p->in_time->add_load) {
+    TES_TRY(p->in_time->add_load(p->in_time->add_load_user, p->space, b));
+    TES_TRY(tesi_problem_clear(p, b));
+  }
+  p->times.load += tesi_now() - start;
+  if (load_is_timed(p)) goto done;
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &flow->load));
+  TES_TRY(tes_vector_copy(b, 1, flow->load));
+done:
+  return status;
+}
+
+/* b <- the right-hand side of a step from old solutions and their convection. */
+static TesStatus gather(TesProblem *p, const Formula *f, const TesVector *const *old,
+                        TesVector *const *carried) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TES_TRY(find_load(p, flow->b));
+  for (int j = 0; j < f->count; j++) {
+    TES_TRY(tesi_saddle_add_mass(p->op, f->back[j], old[j], flow->b));
+    TES_TRY(tes_vector_axpy(-f->weight[j], carried[j], flow->b));
+  }
+done:
+  return status;
+}
+
+/* x, with the values of the time, as good as the last solution with them or better; the residual of that one, or the
+ * right-hand side, is what tolerances are of. */
+static TesStatus choose_start(TesProblem *p, const TesVector *last, TesVector *x, double *reference) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  double of_guess, of_last;
+  TES_TRY(tesi_rt_flow_give(p, x));
+  TES_TRY(tes_vector_copy(last, 1, flow->d));
+  TES_TRY(tesi_rt_flow_give(p, flow->d));
+  TES_TRY(tes_operator_residual(p->op, flow->b, flow->d, flow->r));
+  TES_TRY(tes_vector_norm(flow->r, &of_last));
+  TES_TRY(tes_operator_residual(p->op, flow->b, x, flow->r));
+  TES_TRY(tes_vector_norm(flow->r, &of_guess));
+  if (!isfinite(of_guess) || !isfinite(of_last)) return TES_NAN;
+  if (of_last < of_guess && p->options.guess >= 0) TES_TRY(tes_vector_copy(flow->d, 1, x));
+  *reference = of_last;
+  if (p->options.tolerance_of == TES_TOLERANCE_LOAD) TES_TRY(tes_vector_norm(flow->b, reference));
+done:
+  return status;
+}
+
+/* x, a guess, becomes the solution at a time. */
+static TesStatus advance(TesProblem *p, double time, const Formula *f, const TesVector *const *old,
+                         TesVector *const *carried, TesVector *x, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double reference;
+  TES_TRY(tesi_rt_flow_use(p, time, f->sigma));
+  TES_TRY(gather(p, f, old, carried));
+  TES_TRY(choose_start(p, old[0], x, &reference));
+  TES_TRY(tesi_rt_flow_solve(p, reference, x, result));
+done:
+  return status;
+}
+
+/* ---- the first steps ----------------------------------------------------------------------------------- */
+
+/* x <- `parts` steps of backward Euler over dt. carried: scratch of N. */
+static TesStatus make_euler(TesProblem *p, double dt, int parts, TesVector *carried, TesVector *before,
+                            TesVector *x, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double start = p->in_time->time, h = dt / parts;
+  const Formula f = {.count = 1, .sigma = parts / dt, .back = {parts / dt}, .weight = {1}};
+  double rate;
+  TES_TRY(tes_vector_copy(p->u, 1, x));
+  TES_TRY(tes_vector_copy(p->rt_flow->carried[0], 1, carried));
+  for (int i = 1; i <= parts; i++) {
+    if (i > 1) TES_TRY(convect(p, start + (i - 1) * h, x, carried, &rate));
+    TES_TRY(tes_vector_copy(x, 1, before));
+    TES_TRY(advance(p, i == parts ? start + dt : start + i * h, &f, (const TesVector *const[]){before},
+                    &carried, x, result));
+  }
+done:
+  return status;
+}
+
+/* x <- the extrapolated end of a step. */
+static TesStatus start(TesProblem *p, double dt, TesSolveResult *result) {
+  static const double share[2][3] = {{-1, 2}, {0.5, -4, 4.5}};
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesVector *carried = NULL, *before = NULL;
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &carried));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &before));
+  TES_TRY(tes_vector_fill(flow->sum, 0));
+  for (int parts = 1; parts <= flow->order; parts++) {
+    TES_TRY(make_euler(p, dt, parts, carried, before, flow->x, result));
+    TES_TRY(tes_vector_axpy(share[flow->order - 2][parts - 1], flow->x, flow->sum));
+  }
+  TES_TRY(tes_vector_copy(flow->sum, 1, flow->x));
+  TES_TRY(tesi_rt_flow_clean(p, flow->x));
+done:
+  tes_vector_destroy(&carried);
+  tes_vector_destroy(&before);
+  return status;
+}
+
+/* ---- a step -------------------------------------------------------------------------------------------- */
+
+/* x <- the solution at a time, by BDF. */
+static TesStatus go(TesProblem *p, double time, double dt, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  const TesVector *const all[] = {p->u, flow->old[0], flow->old[1], flow->old[2]};
+  const Formula f = find_formula(time, flow->when, flow->order, dt),
+                guess =
+                    find_formula(time, flow->when, tesi_min(tesi_max(flow->guess, 1), flow->known + 1), dt);
+  TES_TRY(tes_vector_fill(flow->x, 0));
+  for (int j = 0; j < guess.count && flow->guess > 0; j++)
+    TES_TRY(tes_vector_axpy(guess.weight[j], all[j], flow->x));
+  TES_TRY(advance(p, time, &f, all, flow->carried, flow->x, result));
+done:
+  return status;
+}
+
+/* v[0] <- v[count - 1], the others move back by one. */
+static void rotate(TesVector **v, int count) {
+  TesVector *last = v[count - 1];
+  for (int i = count - 1; i > 0; i--) v[i] = v[i - 1];
+  v[0] = last;
+}
+
+static TesStatus commit(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  rotate(flow->old, TESI_RT_FLOW_OLD);
+  rotate(flow->carried, TESI_RT_FLOW_OLD);
+  TES_TRY(tes_vector_copy(p->u, 1, flow->old[0]));
+  TES_TRY(tes_vector_copy(flow->x, 1, p->u));
+  for (int i = TESI_RT_FLOW_TIMES - 1; i > 0; i--) flow->when[i] = flow->when[i - 1];
+  flow->known = tesi_min(flow->known + 1, TESI_RT_FLOW_OLD);
+  flow->is_carried = false;
+done:
+  return status;
+}
+
+static TesStatus check_state(const TesProblem *p, double dt) {
+  const TesiRtFlow *flow = p->rt_flow;
+  const TesiRt *rt = tesi_space_rt(p->space);
+  const int64_t velocities = rt->offset[rt->dim];
+  const TesVector now = tesi_vector_range(flow->x, 0, velocities),
+                  before = tesi_vector_range(p->u, 0, velocities),
+                  pressure = tesi_vector_range(flow->x, velocities, tesi_rt_size(rt, rt->dim));
+  return tesi_flow_steps_check(p, dt, &now, &pressure, flow->known ? &before : NULL);
+}
+
+/* The last step becomes this one where the velocity no longer changes. */
+static TesStatus end_if_steady(TesProblem *p, double dt) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesiInTime *it = p->in_time;
+  double size, change;
+  TES_TRY(tes_vector_fill(flow->r, 0));
+  TES_TRY(tesi_saddle_add_mass(p->op, 1, p->u, flow->r));
+  TES_TRY(tes_vector_dot(p->u, flow->r, &size));
+  it->largest = fmax(it->largest, sqrt(fmax(size, 0)));
+  TES_TRY(tes_vector_copy(p->u, 1, flow->d));
+  TES_TRY(tes_vector_axpy(-1, flow->old[0], flow->d));
+  TES_TRY(tes_vector_fill(flow->r, 0));
+  TES_TRY(tesi_saddle_add_mass(p->op, 1, flow->d, flow->r));
+  TES_TRY(tes_vector_dot(flow->d, flow->r, &change));
+  if (sqrt(fmax(change, 0)) <= it->desc.steady * it->largest * dt) it->steps = it->step;
+done:
+  return status;
+}
+
+static TesStatus make_step(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesiInTime *it = p->in_time;
+  TES_TRY(tesi_rt_flow_carry(p));
+  const double crossed = tesi_rt_flow_crossed(p), dt = tesi_flow_steps_choose(p, crossed);
+  TES_TRY(tesi_flow_steps_watch(p, dt, crossed, &flow->warned));
+  flow->when[0] = it->time;
+  status = flow->known + 1 < flow->order ? start(p, dt, result) : go(p, it->time + dt, dt, result);
+  TES_TRY(tesi_flow_steps_tell(p, dt, status));
+  TES_TRY(check_state(p, dt));
+  TES_TRY(commit(p));
+  tesi_flow_steps_go_on(p, dt);
+  TES_TRY(tesi_in_time_at(p, it->time));
+  tesi_flow_steps_count(p);
+  if (it->desc.steady > 0) TES_TRY(end_if_steady(p, dt));
+done:
+  return status;
+}
+
+TesStatus tesi_rt_flow_step(TesProblem *p, TesSolveResult *result) {
+  const TesStatus status = make_step(p, result);
+  if (status != TES_OK) tesi_in_time_at(p, p->in_time->time); /* what is told is that of the last state */
+  return status;
+}
