@@ -249,7 +249,8 @@ static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
 
 static TesStatus create_mesh(Solve *s) {
   TesMeshDesc desc = s->input->mesh;
-  if (s->options->restart) desc.refine_where = NULL; /* the checkpoint's mesh holds */
+  const bool in_time = s->input->problem.time.end > s->input->problem.time.start;
+  if (s->options->restart && !in_time) desc.refine_where = NULL; /* the checkpoint's mesh holds */
   const TesStatus status = tes_mesh_create(s->context, &desc, &s->own_mesh);
   s->mesh = s->own_mesh;
   return status == TES_OK && s->options->restart ? solve_restart(s) : status;
@@ -272,8 +273,9 @@ static TesStatus run(Solve *s) {
   solve_print_problem(s);
   TesProblemDesc desc = s->input->problem;
   desc.mesh = s->mesh, desc.guess = s->guess;
-  desc.balance = desc.equation == TES_TRANSPORT && !s->input->adaptive;
-  if (desc.time.end > desc.time.start) return solve_in_time(s, &desc);
+  const bool in_time = desc.time.end > desc.time.start;
+  desc.balance = desc.equation == TES_TRANSPORT && (in_time || !s->input->adaptive);
+  if (in_time) return solve_in_time(s, &desc);
   return s->input->adaptive ? adapt(s, &desc) : solve_once(s, &desc);
 }
 
@@ -282,6 +284,7 @@ static void release(Solve *s) {
   solve_free_outputs(s);
   solve_free_samples(s);
   free(s->residuals);
+  free(s->in_time.remesh);
   free((double *)s->balance.flux), free((const char **)s->balance.boundary);
   tes_vector_destroy(&s->guess);
   tes_checkpoint_destroy(&s->checkpoint);

@@ -35,7 +35,10 @@ typedef struct SolveInTime {
   TesReportInTime report;      /* of a problem with `time`; also of its start */
   int64_t count[SOLVE_COUNTS]; /* [its]: steps that took so many iterations, the last of so many or more */
   double first_step_seconds, output_seconds;
-  double written; /* when the last checkpoint was */
+  double written;          /* when the last checkpoint was */
+  TesReportRemesh *remesh; /* [remesh_room] of the report */
+  int64_t remesh_room;
+  double adapt_seconds; /* of all changes of the mesh */
   FILE *series;
 } SolveInTime;
 

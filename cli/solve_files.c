@@ -114,7 +114,9 @@ static TesStatus begin_collection(Solve *s, const TesProblem *problem, const cha
   int number;
   s->collection = solve_step_file(path, ".vtu", -1);
   if (!s->collection) return TES_OUT_OF_MEMORY;
-  for (int i = 0; i < s->first_step && status == TES_OK; i++) {
+  const int last =
+      s->first_step - (info.steps ? 0 : 1); /* in time the checkpoint's own step has been written */
+  for (int i = 0; s->options->restart && i <= last && status == TES_OK; i++) {
     if (!info.steps)
       status = list_old(s, path, i, i);
     else if (!info.varies && solve_is_due(s, &s->input->vtu_every, &info, i, &number))

@@ -180,7 +180,7 @@ void solve_monitor_step(void *user, int iteration, double residual) {
 }
 
 double solve_seconds(const Solve *s) {
-  return s->result.seconds + (s->input->adaptive ? s->setup_seconds : 0);
+  return s->result.seconds + (s->step_count ? s->setup_seconds : 0);
 }
 
 /* Whether full multigrid made the start of the last solve: the choice says so first. */
@@ -230,7 +230,7 @@ void solve_print_outcome(const Solve *s) {
   const TesMultigridTimes *t = &s->cycle;
   char steps[32] = "", outcome[64], rate[64] = "";
   name_outcome(s->outcome, sizeof outcome, outcome);
-  if (s->input->adaptive) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
+  if (s->step_count) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
   if (!isnan(solve_rate(s)))
     snprintf(rate, sizeof rate, ": %.3g million unknowns a second", 1e-6 * solve_rate(s));
   if (!s->result.residuals && s->outcome == TES_OK) /* of steps whose systems are solved directly */
@@ -247,7 +247,7 @@ void solve_print_outcome(const Solve *s) {
             s->result.seconds - t->smooth - t->residual - t->transfer - t->coarse);
   solve_log(s, TES_LOG_DETAIL, "memory    %.3f GiB at most",
             (double)tes_context_memory_peak(s->context) / (1 << 30));
-  if (s->input->adaptive && s->outcome == TES_OK) print_end_of_steps(s);
+  if (s->step_count && s->outcome == TES_OK) print_end_of_steps(s);
   if (s->has_errors) solve_log(s, TES_LOG_INFO, "error     L2 %.4e   H1 %.4e", s->error_l2, s->error_h1);
   if (s->has_errors && s->in_time.report.steps)
     solve_log(s, TES_LOG_INFO, "          L2 in space and time %.4e", s->in_time.report.l2_space_time);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "solve.h"
 
-enum { TIMES = 11 };
+enum { TIMES = 12 };
 
 static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[0] = (TesReportTime){"operators", s->setup.operators};
@@ -17,6 +17,7 @@ static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[8] = (TesReportTime){"first_step", s->in_time.first_step_seconds};
   times[9] = (TesReportTime){"output", s->in_time.output_seconds};
   times[10] = (TesReportTime){"load", s->setup.load};
+  times[11] = (TesReportTime){"adapt", s->in_time.adapt_seconds};
 }
 
 static void fill_input(const Solve *s, TesReport *report) {
@@ -104,7 +105,8 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
     for (int i = 0; i < 4; i++) texts[i] = (TesReportText){solve_texts[i], s->text[i]};
     fill_times(s, times);
     report.solver = texts, report.solver_count = 4;
-    report.times = times, report.time_count = s->in_time.report.steps ? TIMES : TIMES - 3;
+    report.times = times;
+    report.time_count = !s->in_time.report.steps ? TIMES - 4 : s->in_time.report.adaptive ? TIMES : TIMES - 1;
     report.levels = s->levels, report.level_count = s->level_count;
     report.dofs = s->dofs;
     report.tolerance = s->tolerance;

@@ -144,11 +144,13 @@ static TesStatus write_outputs(Solve *s, const TesProblem *problem, int iteratio
 
 /* About twenty lines in all, or one a step. */
 static void print_step(const Solve *s, const TesProblemInfo *info, const TesSolveResult *result) {
+  char dofs[32] = "";
+  if (s->input->adaptive) snprintf(dofs, sizeof dofs, "  %10lld", (long long)s->dofs);
   const int done = info->step - s->first_step, left = info->steps - info->step;
   const double elapsed = solve_now() - s->solve_started;
   const bool shown = info->step % (1 + info->steps / 20) == 0 || done == 1 || !left;
-  solve_log(s, shown ? TES_LOG_INFO : TES_LOG_DETAIL, "%9d    %11.5g  %10d  %9.3e  %9.3f  %.2g s", info->step,
-            info->time, result->iterations,
+  solve_log(s, shown ? TES_LOG_INFO : TES_LOG_DETAIL, "%9d    %11.5g%s  %10d  %9.3e  %9.3f  %.2g s",
+            info->step, info->time, dofs, result->iterations,
             result->residual_count ? result->residuals[result->residual_count - 1] : 0, elapsed,
             elapsed / done * left);
 }
@@ -188,11 +190,60 @@ static TesStatus keep_step(Solve *s, const TesProblem *problem, const TesSolveRe
   return status;
 }
 
+/* ---- meshes -------------------------------------------------------------------------------------------- */
+
+static TesStatus keep_remesh(Solve *s, const TesProblemInfo *info, const TesRemesh *r) {
+  SolveInTime *t = &s->in_time;
+  if (t->report.remeshes == t->remesh_room) {
+    const int64_t room = 2 * t->remesh_room + 64;
+    TesReportRemesh *list = realloc(t->remesh, (size_t)room * sizeof *list);
+    if (!list) return TES_OUT_OF_MEMORY;
+    t->report.remesh = t->remesh = list, t->remesh_room = room;
+  }
+  t->remesh[t->report.remeshes++] = (TesReportRemesh){info->step, info->time, r->cells, r->dofs};
+  return TES_OK;
+}
+
+/* The mesh follows the solution, where the case says so. */
+static TesStatus remesh(Solve *s, TesProblem *problem) {
+  TesAdaptDesc desc = s->input->adapt;
+  TesRemesh r;
+  desc.first = s->own_mesh;
+  if (!s->input->adaptive) return TES_OK;
+  s->in_time.report.adaptive = true;
+  const TesStatus status = tes_problem_remesh(problem, &desc, &r);
+  const TesProblemInfo info = tes_problem_info(problem);
+  s->in_time.adapt_seconds += r.seconds;
+  if (status != TES_OK || !r.changed) return status;
+  solve_log(s, TES_LOG_DETAIL,
+            "mesh      after step %d: %lld cells, %lld unknowns; estimated in %.3g s, set up in %.3g s, "
+            "moved in %.3g s",
+            info.step, (long long)r.cells, (long long)r.dofs, r.estimate_seconds, r.setup_seconds,
+            r.move_seconds);
+  solve_keep_solver(s, problem);
+  return keep_remesh(s, &info, &r);
+}
+
+/* How many, and what one costs beside a step. */
+static void print_remeshes(const Solve *s) {
+  const SolveInTime *t = &s->in_time;
+  const int64_t n = t->report.remeshes;
+  if (!n || !t->report.steps) return;
+  const double each = t->adapt_seconds / (double)n, step = s->result.seconds / (double)t->report.steps;
+  solve_log(s, TES_LOG_INFO, "adapt     %lld changes of the mesh, %.3g s each, %.2g times a step",
+            (long long)n, each, each / step);
+}
+
+/* ---- all ----------------------------------------------------------------------------------------------- */
+
 static TesStatus make_steps(Solve *s, TesProblem *problem) {
-  TesStatus status = s->options->restart ? TES_OK : write_outputs(s, problem, 0);
+  TesStatus status = s->options->restart ? TES_OK : remesh(s, problem);
+  if (status == TES_OK && !s->options->restart) status = write_outputs(s, problem, 0);
   TesProblemInfo info = tes_problem_info(problem);
   while (status == TES_OK && info.step < info.steps) {
     TesSolveResult result = {0};
+    status = remesh(s, problem);
+    if (status != TES_OK) break;
     const double start = solve_now();
     s->outcome = tes_problem_step(problem, &result);
     if (!s->in_time.report.steps) s->in_time.first_step_seconds = solve_now() - start;
@@ -205,6 +256,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
     status = solve_add_sample(s, problem);
     if (status == TES_OK) status = write_outputs(s, problem, result.iterations);
   }
+  print_remeshes(s);
   return status;
 }
 
@@ -225,7 +277,8 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   s->setup_seconds = solve_now() - s->started;
   solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
-  solve_log(s, TES_LOG_INFO, "     step           time  iterations   residual    seconds  to go");
+  solve_log(s, TES_LOG_INFO, "     step           time%s  iterations   residual    seconds  to go",
+            s->input->adaptive ? "    unknowns" : "");
   if (s->checkpoint) status = tes_problem_read(problem, s->checkpoint);
   if (s->checkpoint && s->input->average && tes_problem_info(problem).time > s->input->average_from)
     solve_log(s, TES_LOG_WARNING, "warning: output.average: values are those since the restart");

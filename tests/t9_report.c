@@ -71,6 +71,7 @@ static void the_document_has_every_key(void **state) {
               "channel-flow.yaml --device cpu --set mesh.box.cells=[3,2] --set time.end=0.05 --set "
               "output.png=null --set output.average.from=0");
   collect_run("solve " CASES "l-shape.yaml --set adapt.steps=1");
+  collect_run("solve " CASES "adaptive-hill.yaml --set space.degree=1 --set time.end=0.01");
   collect_run("solve " CASES
               "cantilever.yaml --set mesh.box.cells=[4,1,1] --set \"output.points={tip: [10, 0.5, 0.5]}\"");
   for (int i = 0; i < seen_count; i++)
@@ -85,12 +86,12 @@ static void the_document_has_every_key(void **state) {
 /* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
 static void templates_are_valid(void **state) {
   static const char *const names[] = {
-      "",       "poisson",  "heat",         "transport",    "stokes",     "stokes-3d",
-      "cavity", "channel",  "shear",        "viscosity",    "l-shape",    "goal",
-      "ball",   "cylinder", "taylor-green", "channel-flow", "cavity-flow"};
+      "",       "poisson",  "heat",         "transport",    "stokes",      "stokes-3d",
+      "cavity", "channel",  "shear",        "viscosity",    "l-shape",     "goal",
+      "ball",   "cylinder", "taylor-green", "channel-flow", "cavity-flow", "front"};
   (void)state;
   const bool forests = has_forests();
-  for (int i = 0; i < (forests ? 17 : 10); i++) {
+  for (int i = 0; i < (forests ? 18 : 10); i++) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
     assert_run(arguments, 0);

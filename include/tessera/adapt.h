@@ -9,6 +9,12 @@
  *      j = [a du/dn] inside, g - alpha u - a du/dn on Neumann and Robin boundaries, 0 on Dirichlet boundaries;
  *  h: diameter by volume. Hanging faces count from their fine side, where both gradients are smooth.
  *
+ *  With a velocity, and in time, the same residual estimates the error in the L2 norm:
+ *      eta_K^2 = tau_K^2 { |r|_K^2 + sum over faces h_F k / h_K^2 [1/2 inside] |j|_F^2 },
+ *      r = f + div(a grad u) - b . grad u - c u - u_t,   tau_K = h_K / (k |b| + 2 k^2 a / h_K),
+ *  |b| the largest one in the cell, u_t the derivative of the polynomial through the last three solutions; the
+ *  conservative form has div(b u), and a boundary with a flux j = g - a du/dn + (b.n) u.
+ *
  *  Dual-weighted residuals (Becker, Rannacher: Acta Numerica 10, 2001) for a goal J(u): the dual solution z of
  *  degree k + 1 weighs the residual,
  *      eta_K = (f + div(a grad u) - c u, w)_K - sum over faces ([1/2 inside] j', w)_F,   w = z - I_k z,
@@ -19,6 +25,7 @@
 #ifndef TESSERA_ADAPT_H
 #define TESSERA_ADAPT_H
 
+#include <stdbool.h>
 #include "problem.h"
 
 #ifdef __cplusplus
@@ -75,6 +82,10 @@ typedef struct TesAdaptDesc {
   int steps;        /**< solves at most; 0 means 10 */
   double tolerance; /**< stop when the upper figure is not above; 0: never */
   int64_t max_dofs; /**< no mesh beyond so many unknowns is solved; 0: no limit */
+  /** In time: the mesh is looked at after so many steps; 0: when the flow has crossed two cells. */
+  int every;
+  int max_level;        /**< in time: refinements above the first mesh; 0: no limit but max_dofs */
+  const TesMesh *first; /**< in time: nothing is coarsened beyond it; NULL: the problem's own mesh */
   /** Called after each step; anything but TES_OK ends the loop with that status. May be NULL. */
   TesStatus (*report)(void *user, const TesAdaptStep *step);
   void *report_user;
@@ -88,6 +99,40 @@ typedef struct TesAdaptDesc {
  *  max_dofs. */
 TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, const TesAdaptDesc *desc,
                         TesAdaptStep *last);
+
+/** What tes_problem_remesh() has done. */
+typedef struct TesRemesh {
+  bool looked;         /**< it was time to */
+  bool changed;        /**< the problem has another mesh */
+  int64_t cells, dofs; /**< of the mesh that it has now */
+  double estimate;     /**< sqrt of the sum of all indicators, before; NaN: none */
+  double seconds;      /**< of all of it */
+  double estimate_seconds, setup_seconds,
+      move_seconds; /**< indicators; spaces, operators, levels; projections */
+} TesRemesh;
+
+/** Between two steps of a problem in time, and before the first one: fits its mesh to the solution, where that is
+ *  due.
+ *
+ *  Refined are the cells that desc->marking and desc->fraction choose by the estimate (none where that is not
+ *  above desc->tolerance), with one layer of cells around them; coarsened are families not refined, whose squared
+ *  indicators have a sum below 5 % of what a family has in the mean. A cell changes by one level at most. Before the
+ *  first step the indicator is the error in L2 of the interpolated initial function, and up to desc->max_level
+ *  (without it 10) rounds follow each other, each with new values of that function. Where the mesh would pass
+ *  desc->max_dofs the fraction is halved until it does not, and then nothing is refined.
+ *
+ *  The solution and the old values of the method go to the new mesh by L2 projection over all nodes, exact where
+ *  cells are refined; so int u changes by round-off. Solved to 1e-10 by conjugate gradients, what that has left of
+ *  the mean is added as a constant. Older values, which start guesses alone, are interpolated. Steps go on as if
+ *  nothing had happened, also those of a restart.
+ *
+ *  The problem stays the same object, but its space, operators, multigrid and solution are others, and those of
+ *  before are gone. Cost: an estimate, the set-up of a problem, two or three solves with a mass matrix. Of the
+ *  description every, max_level, first, marking, fraction, tolerance and max_dofs are obeyed.
+ *  Errors: TES_INVALID_INPUT (not transport, steady, a mesh that is no forest, another first mesh, neither max_level
+ *  nor max_dofs, no velocity and no `every`, dual-weighted residuals), those of tes_problem_create(): the problem is
+ *  then as it was. */
+TesStatus tes_problem_remesh(TesProblem *problem, const TesAdaptDesc *desc, TesRemesh *remesh);
 
 #ifdef __cplusplus
 }

@@ -92,15 +92,25 @@ typedef struct TesReportBalance {
   int fluxes;
 } TesReportBalance;
 
+/** A change of the mesh in time: {`step`, `time`, `cells`, `dofs`}. */
+typedef struct TesReportRemesh {
+  int64_t step; /**< that was made before it */
+  double time;
+  int64_t cells, dofs; /**< of the new mesh */
+} TesReportRemesh;
+
 /** A solution in time. */
 typedef struct TesReportInTime {
-  double time;          /**< `time`: where it ended */
-  int64_t steps;        /**< `time_steps`: that were made */
-  int iterations[3];    /**< `iterations_per_step`: least, median, most */
-  double l2_space_time; /**< `errors.l2_space_time`; NaN: unknown, left out */
-  double mean_force[3]; /**< `mean_force`: list of `mean_forces`, null where NaN */
-  int mean_forces;      /**< 0: left out */
-  const char *series;   /**< `series`: the file that was written; NULL: none */
+  double time;                   /**< `time`: where it ended */
+  int64_t steps;                 /**< `time_steps`: that were made */
+  int iterations[3];             /**< `iterations_per_step`: least, median, most */
+  double l2_space_time;          /**< `errors.l2_space_time`; NaN: unknown, left out */
+  double mean_force[3];          /**< `mean_force`: list of `mean_forces`, null where NaN */
+  int mean_forces;               /**< 0: left out */
+  const char *series;            /**< `series`: the file that was written; NULL: none */
+  bool adaptive;                 /**< the mesh may change */
+  const TesReportRemesh *remesh; /**< `remeshes` [remeshes], where it may */
+  int64_t remeshes;
 } TesReportInTime;
 
 typedef struct TesReport {

@@ -31,6 +31,11 @@ static int amounts_of(const TesProblem *p) {
   return p->balance ? (1 + TESI_STEPPER_OLD) * p->balance->amounts.count : 0;
 }
 
+/* Last what the flow has crossed since the mesh was changed, in cells; files without it are of before such meshes. */
+static int states_of(const TesProblem *p) {
+  return STATES + amounts_of(p) + 1;
+}
+
 static void put_amounts(const TesProblem *p, double *state) {
   if (!p->balance) return;
   const TesiAmounts *a = &p->balance->amounts;
@@ -43,7 +48,8 @@ static void take_amounts(TesProblem *p, const TesCheckpointContents *found) {
   if (!p->balance) return;
   const TesiAmounts *a = &p->balance->amounts;
   const double *state = found->state;
-  p->balance->start = found->states == STATES + amounts_of(p) ? state[S_MASS] : NAN;
+  const bool counted = found->states == states_of(p) || found->states == states_of(p) - 1;
+  p->balance->start = counted ? state[S_MASS] : NAN;
   if (isnan(p->balance->start)) return;
   memcpy(a->now, state + STATES, (size_t)a->count * sizeof *state);
   memcpy(a->old, state + STATES + a->count, (size_t)(TESI_STEPPER_OLD * a->count) * sizeof *state);
@@ -69,10 +75,11 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
                                   [S_LARGEST] = it->largest,
                                   [S_MASS] = NAN,
                                   [S_SINCE] = it->since};
-  TES_ALLOC(&state, STATES + amounts_of(problem));
+  TES_ALLOC(&state, states_of(problem));
   memcpy(state, numbers, sizeof numbers);
   memcpy(state + S_WHEN, s->when, sizeof s->when);
   put_amounts(problem, state);
+  state[states_of(problem) - 1] = it->crossed;
   for (int i = 0; i < s->known; i++) field[count++] = (TesCheckpointField){names[1 + i], s->old[i]};
   if (s->rate) field[count++] = (TesCheckpointField){rates[0], s->rate};
   if (s->rate) field[count++] = (TesCheckpointField){rates[1], s->second};
@@ -82,7 +89,7 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
                                                     .fields = field,
                                                     .time = it->time,
                                                     .step = it->step,
-                                                    .states = STATES + amounts_of(problem),
+                                                    .states = states_of(problem),
                                                     .state = state},
                                path));
 done:
@@ -147,6 +154,7 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   it->squares = found->state[S_SQUARES];
   it->largest = found->state[S_LARGEST];
   take_amounts(problem, found);
+  if (found->states == states_of(problem)) it->crossed = found->state[found->states - 1];
   memcpy(it->stepper->when, found->state + S_WHEN, sizeof it->stepper->when);
   if (it->varies) {
     it->dt = found->state[S_STEP], it->since = (int)found->state[S_SINCE], it->time = found->time;

@@ -139,6 +139,21 @@ static void put_errors(Writer *w, const TesReport *r) {
   put(w, w->root, "errors", errors);
 }
 
+static void put_remeshes(Writer *w, const TesReportInTime *t) {
+  if (!t->adaptive) return;
+  cJSON *array = cJSON_CreateArray();
+  for (int64_t i = 0; i < t->remeshes; i++) {
+    const TesReportRemesh *r = &t->remesh[i];
+    cJSON *remesh = cJSON_CreateObject();
+    put(w, remesh, "step", number((double)r->step));
+    put(w, remesh, "time", number(r->time));
+    put(w, remesh, "cells", number((double)r->cells));
+    put(w, remesh, "dofs", number((double)r->dofs));
+    append(w, array, remesh);
+  }
+  put(w, w->root, "remeshes", array);
+}
+
 static void put_in_time(Writer *w, const TesReportInTime *t) {
   if (!t) return;
   cJSON *iterations = cJSON_CreateArray();
@@ -152,6 +167,7 @@ static void put_in_time(Writer *w, const TesReportInTime *t) {
     put(w, w->root, "mean_force", force);
   }
   put_text(w, "series", t->series);
+  put_remeshes(w, t);
 }
 
 static void put_times(Writer *w, const TesReport *r) {

@@ -40,6 +40,8 @@ TesMesh *tesi_mesh_retain(const TesMesh *mesh);
 void tesi_mesh_map(const TesMesh *mesh, int64_t cell, int n, const double *xi, double *x);
 /* Lower corner of a cell in its tree's reference cell [0, 1]^dim; its edges are 2^-level long. */
 void tesi_mesh_origin(const TesMesh *mesh, int64_t cell, double origin[3]);
+/* Whether cell c of a forest `inner` lies in cell d of `outer`, or is it; both stand on the same trees. */
+bool tesi_mesh_lies_in(const TesMesh *inner, int64_t c, const TesMesh *outer, int64_t d);
 /* Faces of trees on the boundary that have this name; 0 where all of them lie between trees. */
 int64_t tesi_mesh_boundary_faces(const TesMesh *mesh, int boundary);
 /* Faces of trees on the boundary that have no name; *tree and *face (may be NULL) are the first. */

@@ -280,6 +280,23 @@ done:
   return status;
 }
 
+/* The steps of the problem that is gone on from go on. */
+static void take_steps(const TesiInTime *from, TesiInTime *it) {
+  it->dt = from->dt, it->time = from->time, it->before = from->before;
+  it->step = from->step, it->steps = from->steps, it->all_steps = from->all_steps;
+  it->base = from->base, it->last = from->last, it->since = from->since;
+  it->largest = from->largest, it->squares = from->squares, it->remeshed = from->remeshed;
+}
+
+static double first_sigma(const TesProblem *p) {
+  const TesiInTime *it = p->in_time;
+  if (p->before) return p->before->in_time->sigma;
+  if (p->equation->march) return 0;
+  return p->equation->second_order
+             ? tesi_time_second_sigma(it->desc.method, tesi_in_time_rho(&it->desc), it->dt)
+             : tesi_time_first_sigma(it->desc.method, it->dt);
+}
+
 TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -299,7 +316,9 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   if (fabs(it->dt - it->desc.step) <= 1e-9 * it->dt) it->dt = it->desc.step;
   if (!p->equation->march) TES_TRY(tesi_steps_create(p));
   if (p->equation->march && it->desc.cfl > 0) it->dt = 0; /* chosen when there is a flow */
-  it->time = it->desc.start;
+  it->time = it->desc.start, it->remeshed = -1;
+  if (p->before) take_steps(p->before->in_time, it);
+  it->first = tesi_mesh_retain(p->before ? p->before->in_time->first : p->mesh);
   it->add_load = desc->add_load, it->add_load_user = desc->add_load_user;
   TES_TRY(tesi_numbered_copy(p->mesh, &p->numbered, &it->given));
   for (int c = 0; c <= TESI_AXES; c++) it->exact[c] = tesi_function_retain(p->exact[c]);
@@ -307,11 +326,7 @@ TesStatus tesi_in_time_create(TesProblem *p, const TesProblemDesc *desc) {
   it->timed = load_is_timed(p) ||
               ((it->moves || it->changes) && (p->equation->flow || p->stabilization != TES_STREAMLINE_NONE));
   it->at = NAN;
-  const double sigma = p->equation->march ? 0
-                       : p->equation->second_order
-                           ? tesi_time_second_sigma(it->desc.method, tesi_in_time_rho(&it->desc), it->dt)
-                           : tesi_time_first_sigma(it->desc.method, it->dt);
-  TES_TRY(set_numbers(p, it->time, sigma));
+  TES_TRY(set_numbers(p, it->time, first_sigma(p)));
 done:
   return status;
 }
@@ -358,7 +373,7 @@ static TesStatus create_carrier(TesProblem *p) {
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {terms, term, 0}},
                               &it->carrier));
   const double crossed = it->dt * tesi_steps_rate(p);
-  if (it->desc.step > 0 && crossed > NODES / 10.)
+  if (it->desc.step > 0 && crossed > NODES / 10. && !p->before)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: the velocity crosses %.2g distances of nodes a step; steps of imex_bdf2 are stable up "
              "to about "
@@ -368,8 +383,8 @@ done:
   return status;
 }
 
-/* By nodes: the initial function, then the boundary values; of discontinuous elements its projection. */
-static TesStatus interpolate(TesProblem *p, const TesFunction *const *initial) {
+TesStatus tesi_in_time_interpolate(TesProblem *p) {
+  TesFunction *const *initial = p->in_time->initial;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesFunction *now[TESI_AXES] = {NULL};
@@ -410,7 +425,10 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
       tesi_stepper_create(&evolution, it->desc.method, it->dt, guess, it->desc.tolerance > 0, &it->stepper));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
-  TES_TRY(interpolate(p, desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact));
+  if (p->before) goto done;
+  const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
+  for (int c = 0; c < TESI_AXES; c++) it->initial[c] = tesi_function_retain(initial[c]);
+  TES_TRY(tesi_in_time_interpolate(p));
   if (p->balanced) TES_TRY(tesi_balance_begin(p));
   if (p->equation->second_order) TES_TRY(tesi_in_time_begin_second(p, desc));
 done:
@@ -427,10 +445,12 @@ void tesi_in_time_destroy(TesProblem *p) {
   tes_operator_destroy(&it->whole);
   tes_operator_destroy(&it->carrier);
   tes_space_destroy(&it->full);
+  tes_mesh_destroy(&it->first);
   tes_vector_destroy(&it->r);
   tes_vector_destroy(&it->d);
   tes_vector_destroy(&it->load);
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&it->exact[c]);
+  for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&it->initial[c]);
   tesi_numbered_free(p->mesh, &it->given);
   tesi_free(p->context, &p->in_time);
 }
@@ -500,6 +520,7 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   *result = it->sum;
   TES_TRY(status);
   result->seconds = tesi_now() - start;
+  it->crossed += it->last * tesi_steps_crossed(p);
   TES_TRY(add_error(p));
   if (it->desc.steady > 0) TES_TRY(end_if_steady(p));
   if (it->step == it->steps && p->equation->second_order)

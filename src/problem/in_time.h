@@ -19,9 +19,9 @@ typedef struct TesiInTime {
   int since;              /* steps of this length, by the velocity */
   double at;              /* the time that the problem's numbers are of */
   TesiNumbered given;     /* functions of time */
-  TesFunction *exact[TESI_AXES + 1];
-  TesSpace *full;            /* no node has given values */
-  TesOperator *mass, *whole; /* over it: M, sigma M + K */
+  TesFunction *exact[TESI_AXES + 1], *initial[TESI_AXES]; /* functions of time */
+  TesSpace *full;                                         /* no node has given values */
+  TesOperator *mass, *whole;                              /* over it: M, sigma M + K */
   TesOperator
       *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;
@@ -34,6 +34,9 @@ typedef struct TesiInTime {
   double operated;
   bool made;          /* the solver that stands is that of it->sigma */
   double largest;     /* |u| in L2 so far, where a steady state is looked for */
+  TesMesh *first;     /* that of the first problem, where the mesh changes */
+  double crossed;     /* by the flow since the mesh was changed, in cells */
+  int remeshed;       /* the step after which the mesh was looked at last; -1: never */
   double squares;     /* sum over steps of |error|^2 in L2 */
   TesSolveResult sum; /* of the step being made */
   TesLoadCallback add_load;
@@ -55,6 +58,8 @@ void tesi_in_time_destroy(TesProblem *problem);
 TesStatus tesi_in_time_at(TesProblem *problem, double time);
 /* The same, and the mass term becomes c + sigma. */
 TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
+/* u <- the initial function over the problem's space, with the boundary values. */
+TesStatus tesi_in_time_interpolate(TesProblem *problem);
 /* So many steps are done; data become those of that time. */
 TesStatus tesi_in_time_go_to(TesProblem *problem, int step);
 

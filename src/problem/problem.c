@@ -85,7 +85,7 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
             "the solution "
             "oscillates everywhere. Take stabilization supg, or a finer mesh",
             t->peclet);
-  if (p->in_time && p->in_time->desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
+  if (p->in_time && !p->before && p->in_time->desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
       t->speed * p->in_time->dt > 1)
     tesi_log(ctx, TES_LOG_WARNING,
              "warning: backward_euler damps what is carried over %.2g nodes a step: take crank_nicolson, "
@@ -347,9 +347,11 @@ done:
   return status;
 }
 
-/* Of what is asked for, with numbers for names. `numbered`: instead of the names of the description; NULL: these. */
+/* Of what is asked for, with numbers for names. `numbered`: instead of the names of the description; NULL: these.
+ * before: NULL, or the problem that it goes on from. */
 static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void *user,
-                       const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
+                       const TesProblemDesc *desc, const TesiNumbered *numbered, const TesProblem *before,
+                       TesProblem **problem) {
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
   TES_CHECK(desc->mesh, "a problem needs a mesh");
@@ -364,6 +366,7 @@ static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void
   p->context = tesi_context_retain(ctx);
   p->equation = equation;
   p->user = user;
+  p->before = before;
   p->mesh = tesi_mesh_retain(desc->mesh);
   TES_TRY(take_exact(p, desc));
   p->options = desc->solver;
@@ -379,12 +382,14 @@ done:
 }
 
 static TesStatus create(TesContext *ctx, const TesiEquation *equation, const void *user,
-                        const TesProblemDesc *desc, const TesiNumbered *numbered, TesProblem **problem) {
+                        const TesProblemDesc *desc, const TesiNumbered *numbered, const TesProblem *before,
+                        TesProblem **problem) {
   TesStatus status = TES_OK;
   *problem = NULL;
   tesi_work_begin(ctx, "the set-up");
-  TES_TRY(begin(ctx, equation, user, desc, numbered, problem));
+  TES_TRY(begin(ctx, equation, user, desc, numbered, before, problem));
   TES_TRY(set_up(*problem, desc));
+  (*problem)->before = NULL;
 done:
   if (status != TES_OK) tes_problem_destroy(problem);
   tesi_work_end(ctx);
@@ -393,12 +398,30 @@ done:
 
 TesStatus tesi_problem_create(TesContext *context, const TesiEquation *equation, const void *user,
                               const TesProblemDesc *desc, TesProblem **problem) {
-  return create(context, equation, user, desc, NULL, problem);
+  return create(context, equation, user, desc, NULL, NULL, problem);
 }
 
 TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDesc *desc,
                                    const TesiNumbered *numbered, TesProblem **other) {
-  return create(problem->context, problem->equation, problem->user, desc, numbered, other);
+  return create(problem->context, problem->equation, problem->user, desc, numbered, NULL, other);
+}
+
+TesStatus tesi_problem_create_next(const TesProblem *p, const TesMesh *mesh, TesProblem **next) {
+  const TesiInTime *it = p->in_time;
+  TesProblemDesc desc = {.mesh = mesh,
+                         .degree = p->space->degree,
+                         .flow_form = p->flow_form,
+                         .transport_form =
+                             p->conservative ? TES_TRANSPORT_CONSERVATIVE : TES_TRANSPORT_CONVECTIVE,
+                         .balance = p->balanced,
+                         .plane = p->plane,
+                         .add_load = it->add_load,
+                         .add_load_user = it->add_load_user,
+                         .time = it->desc,
+                         .stabilization = p->stabilization,
+                         .solver = p->options};
+  for (int c = 0; c <= TESI_AXES; c++) desc.exact[c] = it->exact[c];
+  return create(p->context, p->equation, p->user, &desc, &it->given, p, next);
 }
 
 /* NULL, and a message, where the description has none. */
@@ -430,7 +453,7 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   TES_REFUSE_NULL(context, desc, problem);
   *problem = NULL;
   const TesiEquation *equation = equation_of(context, desc);
-  return equation ? create(context, equation, NULL, desc, NULL, problem) : TES_INVALID_INPUT;
+  return equation ? create(context, equation, NULL, desc, NULL, NULL, problem) : TES_INVALID_INPUT;
 }
 
 TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, TesProblemMemory *memory) {
@@ -440,7 +463,7 @@ TesStatus tes_problem_memory(TesContext *context, const TesProblemDesc *desc, Te
   TES_REFUSE_NULL(context, desc, memory);
   const TesiEquation *equation = equation_of(ctx, desc);
   if (!equation) return TES_INVALID_INPUT;
-  TES_TRY(begin(ctx, equation, NULL, desc, NULL, &p));
+  TES_TRY(begin(ctx, equation, NULL, desc, NULL, NULL, &p));
   if (!p->equation->march || p->equation->flow) TES_TRY(describe(p, desc));
   *memory = tesi_problem_memory(p, desc->degree);
 done:

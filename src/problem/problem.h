@@ -88,6 +88,7 @@ typedef struct TesiNumbered {
 struct TesProblem {
   TesContext *context;
   struct TesiInTime *in_time;        /* NULL: a steady problem */
+  const TesProblem *before;          /* while it is made: the problem on the mesh before, whose steps go on */
   struct TesiProjection *projection; /* of flows with continuous elements */
   struct TesiRtFlow *rt_flow;        /* of flows in time with element rt */
   const TesiEquation *equation;
@@ -137,6 +138,9 @@ TesStatus tesi_problem_create(TesContext *context, const TesiEquation *equation,
  * in favour of `numbered`, of which copies are made. */
 TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDesc *desc,
                                    const TesiNumbered *numbered, TesProblem **other);
+/* The same problem in time on another mesh over the same trees, with the operators of its next step; its solution and
+ * history are zero. */
+TesStatus tesi_problem_create_next(const TesProblem *problem, const TesMesh *mesh, TesProblem **next);
 /* b <- int f phi + sum over boundaries int g phi with the problem's fluxes, by component: f[components], NULL
  * inside: 0; material_f[components], each
  * [materials], NULL inside: f. all: in rows of given values too, else they are zero. */

@@ -28,11 +28,15 @@ done:
 
 /* ---- by the velocity ----------------------------------------------------------------------------------- */
 
+double tesi_steps_crossed(const TesProblem *p) {
+  const TesiTransport *transport = tesi_transport_of(p->in_time->carrier ? p->in_time->carrier : p->op);
+  return transport ? transport->rate : 0;
+}
+
 double tesi_steps_rate(const TesProblem *p) {
-  const TesOperator *op = p->in_time->carrier ? p->in_time->carrier : p->op;
   double node[TESI_MAX_POINTS];
   tesi_gauss_lobatto(p->space->degree + 1, node, NULL);
-  return tesi_transport_of(op)->rate / (node[1] - node[0]);
+  return tesi_steps_crossed(p) / (node[1] - node[0]);
 }
 
 /* The longest rung that is allowed: down at once, up by one after ten steps. */

@@ -8,6 +8,8 @@
 TesStatus tesi_steps_create(TesProblem *problem);
 /* Distances of nodes that the velocity crosses a unit of time. */
 double tesi_steps_rate(const TesProblem *problem);
+/* The same in cells; 0: there is no velocity. */
+double tesi_steps_crossed(const TesProblem *problem);
 /* One step: again and shorter where its error is too large. */
 TesStatus tesi_steps_make(TesProblem *problem);
 

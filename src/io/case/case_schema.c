@@ -397,6 +397,11 @@ const TesiKey tesi_case_keys[] = {
   {.path = "adapt.max_dofs", .type = TESI_KEY_INTEGER, .target = AT(max_dofs), .low = 0, .high = 2147483647,
    .fallback = "0",
    .help = "no mesh with more unknowns is solved; 0: no limit"},
+  {.path = "adapt.every", .type = TESI_KEY_INTEGER, .target = AT(c.adapt.every), .low = 1, .high = 1000000000,
+   .fallback_note = "when the flow has crossed two cells",
+   .help = "with `time`: the mesh is changed after so many steps"},
+  {.path = "adapt.max_level", .type = TESI_KEY_INTEGER, .target = AT(c.adapt.max_level), .low = 1, .high = 18,
+   .fallback_note = "none", .help = "with `time`: refinements above the first mesh, at most; needed without max_dofs"},
 
   {.path = "output", .type = TESI_KEY_MAP, .help = "files to write, relative to the working folder"},
   {.path = "output.vtu", .type = TESI_KEY_FILE, .target = AT(c.vtu), .fallback_note = "none",

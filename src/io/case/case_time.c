@@ -13,7 +13,7 @@ static TesStatus refuse(TesiCaseReader *r, const char *path, const char *why) {
 static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
   static const char *const keys[] = {"data.initial",     "solver.guess",  "solver.tolerance_of",
                                      "output.vtu.every", "output.series", "output.checkpoint.every",
-                                     "output.average"};
+                                     "output.average",   "adapt.every",   "adapt.max_level"};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -79,6 +79,26 @@ static TesStatus check_method(TesiCaseReader *r, bool elastic) {
   return refuse(r, "time.rho_inf", "belongs to elasticity");
 }
 
+/* A mesh that changes while steps are made. */
+static TesStatus check_adapt(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesAdaptDesc *a = &r->draft.c.adapt;
+  const TesiYaml *adapt = given(r, "adapt");
+  if (!adapt) return TES_OK;
+  if (a->estimator == TES_ESTIMATE_DWR)
+    TES_TRY(refuse(r, "adapt.estimator", "is for steady problems: with `time` there is residual"));
+  TES_TRY(refuse(r, "adapt.steps", "is for steady problems: with `time` `every` says when the mesh changes"));
+  if (!given(r, "adapt.max_level") && !given(r, "adapt.max_dofs"))
+    TES_TRY(tesi_case_error(r, tesi_case_row("adapt.max_level"), adapt,
+                            "is missing: with `time` this or max_dofs bounds the mesh"));
+  if (!given(r, "adapt.every") && !given(r, "data.b"))
+    TES_TRY(tesi_case_error(r, tesi_case_row("adapt.every"), adapt,
+                            "is missing: without data.b no flow says when the mesh changes"));
+done:
+  return status;
+}
+
 TesStatus tesi_case_check_time(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -97,7 +117,8 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   }
   if (!transport) TES_TRY(refuse(r, "data.b", "belongs to transport"));
   if (!transport) TES_TRY(refuse(r, "space.stabilization", "belongs to transport"));
-  if (r->node[b]) TES_TRY(refuse(r, "adapt", "has no estimator for transport with a velocity"));
+  if (r->node[b] && c->adapt.estimator == TES_ESTIMATE_DWR)
+    TES_TRY(refuse(r, "adapt.estimator", "dual-weighted residuals are for problems without a velocity"));
   if (!given(r, "time")) {
     TES_TRY(refuse_keys_of_time(r));
     goto done;
@@ -119,7 +140,7 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
   else if (t->step > 0 && (t->end - t->start) / t->step > 1e8)
     TES_TRY(tesi_case_error(r, tesi_case_row("time.step"), given(r, "time.step"),
                             "makes %.3g steps, expected at most 1e8", (t->end - t->start) / t->step));
-  TES_TRY(refuse(r, "adapt", "is for steady problems; transport with `time` has one mesh"));
+  if (transport) TES_TRY(check_adapt(r));
   if (!given(r, "solver.tolerance")) c->problem.solver.tolerance = 1e-3;
 done:
   return status;

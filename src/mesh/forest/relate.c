@@ -34,8 +34,7 @@ void tesi_mesh_map(const TesMesh *forest, int64_t cell, int n, const double *xi,
   }
 }
 
-/* Whether cell c of `inner` lies in cell d of `outer`, or is it. */
-static bool lies_in(const TesMesh *inner, int64_t c, const TesMesh *outer, int64_t d) {
+bool tesi_mesh_lies_in(const TesMesh *inner, int64_t c, const TesMesh *outer, int64_t d) {
   const TesiLeaves *l = &inner->leaves, *m = &outer->leaves;
   const int32_t size = tesi_forest_length(outer, d);
   if (l->tree[c] != m->tree[d] || l->level[c] < m->level[d]) return false;
@@ -59,7 +58,7 @@ TesStatus tes_mesh_relate(const TesMesh *from, const TesMesh *to, TesRelation *r
     TES_CHECK(finer >= -1 && finer <= 1, "cell %lld differs by %d levels, expected one at most", (long long)c,
               finer);
     const int8_t kinship = finer == 0 ? TES_KIN_SAME : finer > 0 ? TES_KIN_CHILD : TES_KIN_PARENT;
-    TES_CHECK(finer < 0 ? lies_in(from, old, to, c) : lies_in(to, c, from, old),
+    TES_CHECK(finer < 0 ? tesi_mesh_lies_in(from, old, to, c) : tesi_mesh_lies_in(to, c, from, old),
               "the forests do not match at cell %lld", (long long)c);
     relation[c] = (TesRelation){(int32_t)old, kinship, finer > 0 ? to->leaves.child[c] : 0};
     if (finer < 0)

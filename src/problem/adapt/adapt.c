@@ -94,7 +94,8 @@ static TesStatus energy_error(Loop *s) {
     sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
   }
   s->at.error_l2 = sqrt(sum[0]), s->at.error_h1 = sqrt(sum[1]);
-  if (s->desc->estimator == TES_ESTIMATE_RESIDUAL) s->at.error = sqrt(sum[2]);
+  if (s->desc->estimator == TES_ESTIMATE_RESIDUAL)
+    s->at.error = sqrt(tesi_problem_transports(s->problem) ? sum[0] : sum[2]);
 done:
   tesi_free(ctx, &l2);
   tesi_free(ctx, &h1);
@@ -277,8 +278,11 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             fraction);
   TES_CHECK(steps > 0 && desc->tolerance >= 0 && desc->max_dofs >= 0,
             "negative steps, tolerance or max_dofs");
-  TES_CHECK(problem->time.step == 0 && !problem->data.b[0] && !problem->data.b[1] && !problem->data.b[2],
-            "the estimators are those of steady problems without a velocity");
+  const bool carries = problem->data.b[0] || problem->data.b[1] || problem->data.b[2];
+  TES_CHECK(problem->time.end == 0 && problem->time.step == 0,
+            "problems in time are solved once, on meshes that change: tes_problem_remesh()");
+  TES_CHECK(!carries || desc->estimator == TES_ESTIMATE_RESIDUAL,
+            "dual-weighted residuals are those of problems without a velocity");
   TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
             "only meshes of kind forest are adapted");
   if (desc->estimator == TES_ESTIMATE_DWR) TES_TRY(tesi_goal_number(problem->mesh, &desc->goal, &s.goal));

@@ -26,34 +26,47 @@ static int threads_for(const TesiResidual *s) {
 typedef struct Estimate {
   const TesiResidual *s;
   TesiCellPoints *points; /* [threads] */
-  double *diffusion, *eta2;
+  double *face, *eta2;    /* [cells]; face: what h |j|^2 counts with */
 } Estimate;
 
-/* diffusion[cells] <- a at the middle of each cell. */
+/* Of the energy norm, a at the middle of the cell; or, with a velocity or in time, of the L2 norm: adapt.h. */
+static void find_weights(const TesiResidual *s, int64_t cell, const TesiCellPoints *at, double *inside,
+                         double *face) {
+  const double k = s->space->degree, h = pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim),
+               a = tesi_residual_diffusion(s, cell);
+  if (s->l2) {
+    const double rate = k * tesi_residual_speed(s, at) / h + 2 * k * k * a / (h * h),
+                 time = rate > 0 ? 1 / rate : 0;
+    *inside = time * time;
+    *face = time * time * k / (h * h);
+  } else {
+    *inside = h * h / (8 * k * k * a);
+    *face = 1 / (8 * k * a);
+  }
+}
+
 static void add_cells(const void *data, TesiSpan span) {
   const Estimate *e = data;
   const TesiResidual *s = e->s;
-  const double k = s->space->degree;
   TesiCellPoints *at = &e->points[span.thread];
   for (int64_t c = span.first; c < span.end; c++) {
-    double r[TESI_CELL_POINTS];
+    double r[TESI_CELL_POINTS], inside;
     tesi_residual_cell(s, c, at, r);
-    const double h = pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim);
-    e->diffusion[c] = tesi_residual_diffusion(s, c);
-    e->eta2[c] = h * h / (k * k * e->diffusion[c]) * square(r, at->weight, s->rule.points) / 8;
+    find_weights(s, c, at, &inside, &e->face[c]);
+    e->eta2[c] = inside * square(r, at->weight, s->rule.points);
   }
 }
 
 static void add_faces(const void *data, TesiSpan span) {
   const TesiResidual *s = ((const Estimate *)data)->s;
-  const double k = s->space->degree, *diffusion = ((const Estimate *)data)->diffusion;
+  const double *factor = ((const Estimate *)data)->face;
   double *eta2 = ((const Estimate *)data)->eta2;
   for (int64_t i = span.first; i < span.end; i++) {
     const TesiFacePair *pair = &s->pair[i];
     double j[TESI_FACE_MOST], weight[TESI_FACE_MOST];
     if (!tesi_residual_face(s, i, j, weight)) continue;
     const double area = sum_of(weight, s->face_rule.points), h = s->rule.dim == 3 ? sqrt(area) : area;
-    const double eta = h / (k * diffusion[pair->cell]) * square(j, weight, s->face_rule.points) / 8;
+    const double eta = h * factor[pair->cell] * square(j, weight, s->face_rule.points);
     const double share = pair->other < 0 ? 1 : 0.5;
 #pragma omp atomic
     eta2[pair->cell] += share * eta;
@@ -77,22 +90,24 @@ TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2) {
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
   TesiCellPoints *points = NULL;
-  double time[4] = {tesi_now()}, *diffusion = NULL;
+  double time[4] = {tesi_now()}, *face = NULL;
   TES_TRY(check_mesh(problem));
   TES_TRY(tesi_residual_create(problem, &s));
   TES_ALLOC(&points, threads_for(s));
-  TES_ALLOC(&diffusion, s->space->cells);
-  const Estimate estimate = {s, points, diffusion, eta2};
+  TES_ALLOC(&face, s->space->cells);
+  const Estimate estimate = {s, points, face, eta2};
   time[1] = tesi_now();
   tesi_team_share(threads_for(s), s->space->cells, CHUNK, add_cells, &estimate);
   time[2] = tesi_now();
-  tesi_team_share(threads_for(s), s->pairs, CHUNK, add_faces, &estimate);
+  /* several threads add in no order */
+  tesi_team_share(tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK, add_faces,
+                  &estimate);
   time[3] = tesi_now();
   tesi_log(ctx, TES_LOG_DETAIL, "estimate: %lld faces found in %.3g s, cells take %.3g s, faces %.3g s",
            (long long)s->pairs, time[1] - time[0], time[2] - time[1], time[3] - time[2]);
 done:
   tesi_free(ctx, &points);
-  tesi_free(ctx, &diffusion);
+  tesi_free(ctx, &face);
   tesi_residual_destroy(ctx, &s);
   return status;
 }

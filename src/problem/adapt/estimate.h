@@ -17,7 +17,12 @@ typedef struct TesiSideTables {
 } TesiSideTables;
 
 typedef struct TesiResidual {
-  const TesiNumbered *data;
+  const TesiNumbered *data; /* in time: those of the solution's time */
+  TesiNumbered own;         /* in time: `data` is this */
+  TesMesh *mesh;            /* of `own` */
+  double *rate;             /* [length] about u_t, host; NULL: a steady problem, or no step is made */
+  bool transports, conservative;
+  bool l2; /* the error is estimated in the L2 norm, else in that of the energy */
   const TesiCellView *space;
   const TesiGeometry *geometry;
   double *u; /* [length] the solution, host */
@@ -32,14 +37,16 @@ typedef struct TesiResidual {
 TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual);
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
 
-/* r[points] <- f + div(a grad u) - c u in a cell; at: its points. */
+/* r[points] <- f + div(a grad u) - b . grad u - c u - u_t in a cell, or with div(b u) as the form has it; at: its
+ * points. */
 void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r);
 /* On face pair i: j[points] (inside: a du/dn of the cell minus that of the other, along the cell's outward normal;
  * Neumann and Robin:
  * a du/dn + alpha u - g; Dirichlet: 0), weight[points] = w |J_F|. Returns whether the face counts. */
 bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight);
-/* Diffusion at the middle of a cell. */
+/* Diffusion at the middle of a cell; the largest |b| at its points. */
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
+double tesi_residual_speed(const TesiResidual *s, const TesiCellPoints *at);
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* What a goal asks for, its boundary by number: of all meshes over the same trees. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "basis/lagrange.h"
 #include "problem/adapt/estimate.h"
+#include "problem/in_time.h"
 
 static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   static const double ends[2] = {0, 1};
@@ -18,6 +19,46 @@ static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   }
 }
 
+/* u_t by the polynomial through the last solutions: two of them, or three where they are there. */
+static TesStatus find_rate(const TesProblem *p, TesiResidual *s) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiStepper *stepper = p->in_time->stepper;
+  const int old = tesi_min(stepper->known, 2);
+  const double t[3] = {p->in_time->time, stepper->when[0], stepper->when[1]};
+  double *values = NULL, weight[3];
+  if (old == 0) return TES_OK;
+  TES_ALLOC(&s->rate, s->space->length);
+  TES_ALLOC(&values, s->space->length);
+  weight[0] = 1 / (t[0] - t[1]), weight[1] = -weight[0];
+  if (old == 2) {
+    weight[0] += 1 / (t[0] - t[2]);
+    weight[1] = (t[0] - t[2]) / ((t[1] - t[0]) * (t[1] - t[2]));
+    weight[2] = (t[0] - t[1]) / ((t[2] - t[0]) * (t[2] - t[1]));
+  }
+  for (int64_t i = 0; i < s->space->length; i++) s->rate[i] = weight[0] * s->u[i];
+  for (int j = 0; j < old; j++) {
+    TES_TRY(tes_vector_get(stepper->old[j], values));
+    for (int64_t i = 0; i < s->space->length; i++) s->rate[i] += weight[1 + j] * values[i];
+  }
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+/* The problem's numbers are those of operators, with sigma in c, and of another time. */
+static TesStatus take_time(const TesProblem *p, TesiResidual *s) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  s->mesh = tesi_mesh_retain(p->mesh);
+  TES_TRY(tesi_numbered_copy(p->mesh, &p->in_time->given, &s->own));
+  TES_TRY(tesi_numbered_at(p->mesh, p->in_time->time, 1, 0, &s->own));
+  s->data = &s->own;
+  TES_TRY(find_rate(p, s));
+done:
+  return status;
+}
+
 TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual) {
   const TesiCellView *space = problem->space->view;
   TesContext *ctx = space->context;
@@ -30,6 +71,10 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   s->geometry = space->mesh->geometry;
   TES_ALLOC(&s->u, space->length);
   TES_TRY(tes_vector_get(problem->u, s->u));
+  s->transports = tesi_problem_transports(problem);
+  s->conservative = problem->conservative;
+  s->l2 = s->transports || problem->in_time;
+  if (problem->in_time) TES_TRY(take_time(problem, s));
   tesi_cell_rule(space, space->degree + 2, &s->rule);
   tesi_face_rule(space->dim, space->degree, space->degree + 2, s->geometry, &s->face_rule);
   tesi_lagrange(s->rule.q, s->rule.point, s->rule.q, s->rule.point, NULL, s->D);
@@ -47,6 +92,9 @@ void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual) {
   if (!*residual) return;
   tesi_free(ctx, &(*residual)->pair);
   tesi_free(ctx, &(*residual)->u);
+  tesi_free(ctx, &(*residual)->rate);
+  tesi_numbered_free((*residual)->mesh, &(*residual)->own);
+  tes_mesh_destroy(&(*residual)->mesh);
   tesi_free(ctx, residual);
 }
 
@@ -96,39 +144,86 @@ static void add_derivative(const TesiResidual *s, int c, const double *in, doubl
   }
 }
 
-/* div F = 1/|J| sum over c of d/dxi_c (|J| J^-1 F)_c. */
+/* b[3][points]; 0 beyond dim. */
+static void velocity_at(const TesiResidual *s, const TesiCellPoints *at, double *b) {
+  const int64_t n = s->rule.points;
+  for (int d = 0; d < 3; d++) values_of(s->data->data.b[d], 0, n, at->x, b + d * n);
+}
+
+double tesi_residual_speed(const TesiResidual *s, const TesiCellPoints *at) {
+  const int64_t n = s->rule.points;
+  double b[3 * TESI_CELL_POINTS], most = 0;
+  if (!s->transports) return 0;
+  velocity_at(s, at, b);
+  for (int64_t p = 0; p < n; p++) {
+    double square = 0;
+    for (int d = 0; d < s->rule.dim; d++) square += b[d * n + p] * b[d * n + p];
+    most = fmax(most, square);
+  }
+  return sqrt(most);
+}
+
+/* r -= b . grad u, F[dim][points] the gradient; conservative: F -= b u, F the flux a grad u. */
+static void carry(const TesiResidual *s, const TesiCellPoints *at, const double *u, double *F, double *r) {
+  const int64_t n = s->rule.points;
+  double b[3 * TESI_CELL_POINTS];
+  velocity_at(s, at, b);
+  for (int d = 0; d < s->rule.dim; d++)
+    for (int64_t p = 0; p < n; p++)
+      if (s->conservative)
+        F[d * n + p] -= b[d * n + p] * u[p];
+      else
+        r[p] -= b[d * n + p] * F[d * n + p];
+}
+
+/* r += div F, F[dim][points], which is lost: 1/|J| sum over c of d/dxi_c (|J| J^-1 F)_c. */
+static void add_divergence(const TesiResidual *s, const TesiCellPoints *at, double *F, double *r) {
+  const int dim = s->rule.dim;
+  const int64_t n = s->rule.points;
+  double sum[TESI_CELL_POINTS] = {0};
+  for (int64_t p = 0; p < n; p++) {
+    double inverse[9], flux[3];
+    tesi_cell_inverse(&s->rule, at, p, inverse);
+    for (int d = 0; d < dim; d++) flux[d] = at->det[p] * F[d * n + p];
+    for (int c = 0; c < dim; c++) {
+      F[c * n + p] = 0;
+      for (int d = 0; d < dim; d++) F[c * n + p] += inverse[c * dim + d] * flux[d];
+    }
+  }
+  for (int c = 0; c < dim; c++) add_derivative(s, c, F + c * n, sum);
+  for (int64_t p = 0; p < n; p++) r[p] += sum[p] / at->det[p];
+}
+
 void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r) {
   const TesiCellRule *rule = &s->rule;
   const int dim = rule->dim, material = material_of(s, cell);
   const int64_t n = rule->points;
-  double local[TESI_CELL_MOST], g[3 * TESI_CELL_POINTS], a[6 * TESI_CELL_POINTS], source[TESI_CELL_POINTS];
+  double local[TESI_CELL_MOST], F[3 * TESI_CELL_POINTS], a[6 * TESI_CELL_POINTS], u[TESI_CELL_POINTS];
   double *value = a;
   tesi_cell_points(rule, cell, at);
   tesi_cells_read(s->space, cell, s->u, local);
-  for (int d = 0; d < dim; d++) tesi_cell_evaluate(rule, d, local, g + d * n);
-  tesi_cell_gradient(rule, at, g, g);
+  tesi_cell_evaluate(rule, -1, local, u);
+  for (int d = 0; d < dim; d++) tesi_cell_evaluate(rule, d, local, F + d * n);
+  tesi_cell_gradient(rule, at, F, F);
+  values_of(pick(s->data->f[0], material, s->data->data.f[0]), 0, n, at->x, r);
+  if (s->transports && !s->conservative) carry(s, at, u, F, r);
   tesi_function_entries(pick(s->data->a, material, s->data->data.a), dim, n, at->x, at->x + n, at->x + 2 * n,
                         0, a);
   for (int64_t p = 0; p < n; p++) {
-    double inverse[9], gradient[3], flux[3];
-    tesi_cell_inverse(rule, at, p, inverse);
-    for (int d = 0; d < dim; d++) gradient[d] = at->det[p] * g[d * n + p];
+    double gradient[3], flux[3];
+    for (int d = 0; d < dim; d++) gradient[d] = F[d * n + p];
     multiply(dim, n, a, p, gradient, flux);
-    for (int c = 0; c < dim; c++) {
-      g[c * n + p] = 0;
-      for (int d = 0; d < dim; d++) g[c * n + p] += inverse[c * dim + d] * flux[d];
-    }
+    for (int d = 0; d < dim; d++) F[d * n + p] = flux[d];
   }
-  memset(r, 0, (size_t)n * sizeof *r);
-  for (int c = 0; c < dim; c++) add_derivative(s, c, g + c * n, r);
-  for (int64_t p = 0; p < n; p++) r[p] /= at->det[p];
-  values_of(pick(s->data->f[0], material, s->data->data.f[0]), 1, n, at->x, source);
-  for (int64_t p = 0; p < n; p++) r[p] += source[p];
+  if (s->transports && s->conservative) carry(s, at, u, F, r);
+  add_divergence(s, at, F, r);
   const TesFunction *c = pick(s->data->c, material, s->data->data.c);
-  if (!c) return;
-  tesi_cell_evaluate(rule, -1, local, g);
-  values_of(c, 0, n, at->x, value);
-  for (int64_t p = 0; p < n; p++) r[p] -= value[p] * g[p];
+  if (c) values_of(c, 0, n, at->x, value);
+  for (int64_t p = 0; c && p < n; p++) r[p] -= value[p] * u[p];
+  if (!s->rate) return;
+  tesi_cells_read(s->space, cell, s->rate, local);
+  tesi_cell_evaluate(rule, -1, local, u);
+  for (int64_t p = 0; p < n; p++) r[p] -= u[p];
 }
 
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi) {
@@ -266,6 +361,12 @@ static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const
     tesi_function_values_over(boundary->g[0], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
   values_of(boundary && boundary->condition == TES_ROBIN ? boundary->alpha : NULL, 0, n, at->x, alpha);
   for (int p = 0; p < n; p++) j[p] += alpha[p] * at->u[p] - g[p];
+  if (boundary && boundary->condition == TES_FLUX && s->transports)
+    for (int d = 0; d < s->rule.dim; d++) {
+      double b[TESI_FACE_MOST];
+      values_of(s->data->data.b[d], 0, n, at->x, b);
+      for (int p = 0; p < n; p++) j[p] -= b[p] * out[d * n + p] * at->u[p];
+    }
   return true;
 }
 

@@ -1,0 +1,133 @@
+/* Which cells are refined and coarsened: tes_problem_remesh() in tessera/adapt.h. */
+#include <string.h>
+#include "problem/adapt/remesh.h"
+#include "space/space.h"
+
+/* level[cells] <- that of the cell of the first mesh in which each cell lies. */
+static TesStatus find_first_levels(const TesMesh *mesh, const TesMesh *first, int8_t *level) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  int64_t at = 0;
+  TES_CHECK(first->kind == TES_MESH_FOREST && first->coarse->identity == mesh->coarse->identity,
+            "the first mesh stands on other trees than that of the problem");
+  for (int64_t c = 0; c < mesh->cells; c++) {
+    while (at < first->cells && !tesi_mesh_lies_in(mesh, c, first, at)) at++;
+    TES_CHECK(at < first->cells, "the mesh of the problem is coarser than the first one at cell %lld",
+              (long long)c);
+    level[c] = first->leaves.level[at];
+  }
+done:
+  return status;
+}
+
+/* Cells that share a node with a marked one are marked, those of a coarse cell beside hanging nodes too. */
+static TesStatus add_layer(const TesiCellView *space, int8_t *mark) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  int8_t *touched = NULL;
+  const int n = space->cell_nodes;
+  TES_ALLOC(&touched, space->length);
+  for (int64_t c = 0; c < space->cells; c++)
+    for (int i = 0; mark[c] && i < n; i++) touched[tesi_cells_node(space->index[c * n + i])] = 1;
+  for (int64_t c = 0; c < space->cells; c++)
+    for (int i = 0; i < n && !mark[c]; i++) mark[c] = touched[tesi_cells_node(space->index[c * n + i])];
+done:
+  tesi_free(ctx, &touched);
+  return status;
+}
+
+/* Whether the cells from c on are all children of one cell; leaves stand in Morton order. */
+static bool is_family(const TesiLeaves *l, int children, int64_t c) {
+  if (c + children > l->cells || l->level[c] == 0) return false;
+  for (int i = 0; i < children; i++)
+    if (l->child[c + i] != i || l->level[c + i] != l->level[c] || l->tree[c + i] != l->tree[c]) return false;
+  return true;
+}
+
+/* Families without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. */
+static void mark_calm(const TesMesh *mesh, const int8_t *first, const double *eta2, int8_t *mark) {
+  const double part = 0.05;
+  const int children = 1 << mesh->dim;
+  double all = 0;
+  for (int64_t c = 0; c < mesh->cells; c++) all += eta2[c];
+  const double most = part * all / (double)mesh->cells * children;
+  for (int64_t c = 0; c < mesh->cells; c++) {
+    double sum = 0;
+    bool calm = is_family(&mesh->leaves, children, c);
+    for (int i = 0; i < children && calm; i++) {
+      sum += eta2[c + i];
+      calm = mark[c + i] == 0 && first[c + i] < mesh->leaves.level[c + i];
+    }
+    for (int i = 0; calm && sum < most && i < children; i++) mark[c + i] = -1;
+  }
+}
+
+/* The mesh of one fraction; NULL: no cell changes. */
+static TesStatus try_fraction(const TesSpace *space, const TesAdaptDesc *desc, double fraction,
+                              const int8_t *first, const double *eta2, int8_t *mark, TesMesh **adapted) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesMesh *mesh = space->mesh;
+  bool any = false;
+  memset(mark, 0, (size_t)mesh->cells);
+  if (fraction > 0 && tes_mark_cells(ctx, desc->marking, fraction, mesh->cells, eta2, mark) < 0)
+    TES_FAIL(TES_OUT_OF_MEMORY, "no memory for marking cells");
+  TES_TRY(add_layer(space->view, mark));
+  mark_calm(mesh, first, eta2, mark);
+  for (int64_t c = 0; c < mesh->cells; c++) {
+    const int most = desc->max_level ? tesi_min(first[c] + desc->max_level, mesh->p4est->max_level)
+                                     : mesh->p4est->max_level;
+    if (mark[c] > 0 && mesh->leaves.level[c] >= most) mark[c] = 0;
+    any = any || mark[c];
+  }
+  if (any) TES_TRY(tes_mesh_adapt(mesh, mark, adapted));
+done:
+  return status;
+}
+
+/* Whether the balance has undone all marks. */
+static bool is_same(const TesMesh *a, const TesMesh *b) {
+  bool same = a->cells == b->cells;
+  for (int64_t c = 0; same && c < a->cells; c++) same = a->leaves.level[c] == b->leaves.level[c];
+  return same;
+}
+
+/* Whether there are too many unknowns. */
+static TesStatus passes(const TesSpace *space, const TesMesh *mesh, int64_t most, bool *too_many) {
+  TesSpace *next = NULL;
+  *too_many = false;
+  if (!most || mesh->cells <= space->mesh->cells) return TES_OK;
+  const TesStatus status =
+      tes_space_create(space->context, &(TesSpaceDesc){.mesh = mesh, .degree = space->degree}, &next);
+  *too_many = status == TES_OK && next->length > most;
+  tes_space_destroy(&next);
+  return status;
+}
+
+TesStatus tesi_regrid(const TesSpace *space, const TesAdaptDesc *desc, bool refine, const double *eta2,
+                      TesMesh **adapted) {
+  enum { HALVED = 6 };
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  int8_t *mark = NULL, *first = NULL;
+  double fraction = desc->fraction > 0 ? desc->fraction : desc->marking == TES_MARK_BULK ? 0.5 : 0.2;
+  bool too_many = true;
+  *adapted = NULL;
+  TES_ALLOC(&mark, space->mesh->cells);
+  TES_ALLOC(&first, space->mesh->cells);
+  TES_TRY(find_first_levels(space->mesh, desc->first, first));
+  for (int i = 0; i <= HALVED && too_many; i++, fraction /= 2) {
+    tes_mesh_destroy(adapted);
+    if (i == HALVED || !refine) fraction = 0;
+    TES_TRY(try_fraction(space, desc, fraction, first, eta2, mark, adapted));
+    if (!*adapted) break;
+    TES_TRY(passes(space, *adapted, desc->max_dofs, &too_many));
+    too_many = too_many && fraction > 0;
+  }
+  if (*adapted && is_same(*adapted, space->mesh)) tes_mesh_destroy(adapted);
+done:
+  tesi_free(ctx, &mark);
+  tesi_free(ctx, &first);
+  if (status != TES_OK) tes_mesh_destroy(adapted);
+  return status;
+}

@@ -1,0 +1,21 @@
+/* Meshes that change while steps are made: which cells, and what goes from one mesh to the next. */
+#ifndef TESI_REMESH_H
+#define TESI_REMESH_H
+
+#include "problem/in_time.h"
+#include "tessera/adapt.h"
+
+/* adapted <- the mesh of a problem with its cells refined and coarsened by their squared indicators; NULL where no
+ * cell changes. The marks of tes_problem_remesh(). refine: else nothing is refined. */
+TesStatus tesi_regrid(const TesSpace *space, const TesAdaptDesc *desc, bool refine, const double *eta2,
+                      TesMesh **adapted);
+/* next <- the solution, the history and the amounts of a problem in time; which has just been made. */
+TesStatus tesi_move_state(const TesProblem *from, TesProblem *next);
+/* The problem goes on on a mesh whose cells are at most a level from its own, with its state; before the first step
+ * with the initial function. The times of `remesh` are filled in. */
+TesStatus tesi_change_mesh(TesProblem *problem, const TesMesh *mesh, TesRemesh *remesh);
+/* v <- the L2 projection of u; mass: M over `to`, a space without given values. */
+TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const TesOperator *mass,
+                              TesVector *v);
+
+#endif
