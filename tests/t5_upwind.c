@@ -3,6 +3,7 @@
  * Labels: threads */
 #include "functional/flow.h"
 #include "operator/transport/transport_operator.h"
+#include "smoother/smoother.h"
 #include "stokes_testing.h"
 
 /* given: v values, o open, c closed, p periodic. */
@@ -208,6 +209,78 @@ static void threads_do_not_matter(void **state) {
   free(bits[0]), free(bits[1]);
 }
 
+/* Cells in the order of the flow: each is solved exactly, by columns of the plain operator. */
+static void cells_are_solved(void **state) {
+  TesContext *ctx = open_context(3);
+  (void)state;
+  for (int i = 0; i < SHAPES; i++)
+    for (int way = 0; way < 8; way++) {
+      Flow f = shapes[i];
+      f.broken = true;
+      if (f.degree > (f.dim == 2 ? 4 : 1)) continue; /* the plain version is slow */
+      TesSpace *space = flow_space(ctx, &f);
+      Velocity v = make_velocity(ctx, way & 1);
+      TesOperator *op = make(ctx, space, &f, &v, way >> 1 & 1);
+      TesSmoother *smoother;
+      assert_ok(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &smoother));
+      assert_non_null(strstr(tes_smoother_describe(smoother), "in the order of the flow"));
+      double *values = flow_random(space, 5), *start = flow_random(space, 50);
+      TesVector *b = flow_vector(ctx, space, TES_DOUBLE, values),
+                *x = flow_vector(ctx, space, TES_DOUBLE, start),
+                *expected = flow_vector(ctx, space, TES_DOUBLE, start);
+      const TesSweep sweep = way >> 2 ? TES_BACKWARD : TES_FORWARD;
+      assert_ok(ctx, tesi_smoother_apply_ref(smoother, b, expected, sweep, false));
+      assert_ok(ctx, tes_smoother_apply(smoother, b, x, sweep, false));
+      assert_near(flow_difference(ctx, x, expected), 0, 1e-10);
+      assert_ok(ctx, tesi_smoother_apply_ref(smoother, b, expected, sweep, true));
+      assert_ok(ctx, tes_vector_fill(x, NAN));
+      assert_ok(ctx, tes_smoother_apply(smoother, b, x, sweep, true));
+      assert_near(flow_difference(ctx, x, expected), 0, 1e-10);
+      tes_vector_destroy(&b), tes_vector_destroy(&x), tes_vector_destroy(&expected);
+      free(values), free(start);
+      tes_smoother_destroy(&smoother);
+      forget(&v);
+      tes_operator_destroy(&op);
+      tes_space_destroy(&space);
+    }
+  close_context(ctx);
+}
+
+/* Hardly any diffusion, and no closed paths: one step along the flow leaves next to nothing. */
+static void one_step_is_a_solution(void **state) {
+  TesContext *ctx = open_context(2);
+  const Flow f = {.dim = 2, .degree = 3, .cells = {9, 7}, .given = "vvvv", .graded = true, .broken = true};
+  TesSpace *space = flow_space(ctx, &f);
+  TesFunction *a, *b[2];
+  TesOperator *op;
+  TesSmoother *smoother;
+  double first, rest;
+  (void)state;
+  assert_ok(ctx, tes_function_create_constant(ctx, 1e-9, &a));
+  assert_ok(ctx, tes_function_create_expression(ctx, "1 + y", &b[0]));
+  assert_ok(ctx, tes_function_create_expression(ctx, "x - 2", &b[1]));
+  const TesTermDesc term[] = {{.term = TES_TERM_DIFFUSION, .a = {.all = a}},
+                              {.term = TES_TERM_TRANSPORT, .b = {b[0], b[1]}}};
+  assert_ok(ctx, tes_operator_create(ctx, &(TesOperatorDesc){.space = space, .form = {2, term, 0}}, &op));
+  assert_ok(ctx, tes_smoother_create(ctx, &(TesSmootherDesc){.op = op}, &smoother));
+  double *values = flow_random(space, 8);
+  TesVector *x = flow_vector(ctx, space, TES_DOUBLE, NULL), *r = flow_vector(ctx, space, TES_DOUBLE, values);
+  TesVector *load = flow_vector(ctx, space, TES_DOUBLE, values);
+  assert_ok(ctx, tes_vector_norm(load, &first));
+  assert_ok(ctx, tes_smoother_apply(smoother, load, x, TES_FORWARD, true));
+  assert_ok(ctx, tes_operator_residual(op, load, x, r));
+  assert_ok(ctx, tes_vector_norm(r, &rest));
+  assert_true(rest < 1e-4 * first);
+  tes_vector_destroy(&x), tes_vector_destroy(&r), tes_vector_destroy(&load);
+  free(values);
+  tes_smoother_destroy(&smoother);
+  tes_operator_destroy(&op);
+  for (int d = 0; d < 2; d++) tes_function_destroy(&b[d]);
+  tes_function_destroy(&a);
+  tes_space_destroy(&space);
+  close_context(ctx);
+}
+
 static void streamlines_are_refused(void **state) {
   TesContext *ctx = open_context(1);
   const Flow f = {.dim = 2, .degree = 2, .cells = {2, 2}, .broken = true};
@@ -228,9 +301,12 @@ static void streamlines_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operators_are_their_definition), cmocka_unit_test(boundaries_have_their_parts),
-      cmocka_unit_test(conservative_sums_are_zero), cmocka_unit_test(threads_do_not_matter),
-      cmocka_unit_test(streamlines_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operators_are_their_definition),
+                                     cmocka_unit_test(boundaries_have_their_parts),
+                                     cmocka_unit_test(conservative_sums_are_zero),
+                                     cmocka_unit_test(threads_do_not_matter),
+                                     cmocka_unit_test(cells_are_solved),
+                                     cmocka_unit_test(one_step_is_a_solution),
+                                     cmocka_unit_test(streamlines_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

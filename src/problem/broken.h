@@ -18,6 +18,9 @@ TesStatus tesi_broken_complete(TesProblem *problem);
 
 /* ---- transport ---- */
 
+/* Whether the multigrid is of the whole operator; else of its symmetric part. */
+struct TesiTransport;
+bool tesi_transport_dg_levels(const TesProblem *problem, const struct TesiTransport *transport);
 /* y <- what an amount through a boundary of transport is made of (transport_dg.c): what u lets in, entry by entry of
  * u, and what is given lets in, whose sum with v = 1 it is. op: with the transport term. */
 TesStatus tesi_broken_enter(const TesProblem *problem, const TesOperator *op, int boundary, TesVector *y);

@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator_parts.h"
+#include "operator/transport/transport_operator.h"
 #include "problem/problem.h"
 #include "problem/survey.h"
 
@@ -131,6 +132,7 @@ static void choose_tolerance(TesProblem *p) {
              p->floor);
   snprintf(p->precision_text, sizeof p->precision_text, "%s",
            p->options.method == TES_METHOD_DIRECT ? "float64"
+           : tesi_is_upwind(p->levels)            ? "float64, as cells are solved in the order of the flow"
            : p->cycle == TES_DOUBLE && p->options.precision != TES_SOLVE_DOUBLE
                ? "float64 (chosen: float32 does not hold cells of this size)"
                : names[p->options.precision]);

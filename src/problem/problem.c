@@ -7,6 +7,7 @@
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
 #include "problem/balance.h"
+#include "problem/broken.h"
 #include "problem/explicit/explicit_flow.h"
 #include "problem/in_time.h"
 #include "problem/problem_memory.h"
@@ -128,7 +129,8 @@ static TesStatus create_operators(TesProblem *p) {
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
-  p->levels = transport ? transport->symmetric : p->op;
+  p->levels = !transport || tesi_transport_dg_levels(p, transport) ? p->op : transport->symmetric;
+  if (transport && p->levels == p->op) p->cycle = TES_DOUBLE;
   if (transport) TES_TRY(check_transport(p, transport));
   TES_TRY(tesi_problem_choose(p, &smoother));
   const bool symmetric =

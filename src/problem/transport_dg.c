@@ -7,6 +7,7 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/broken.h"
 #include "problem/in_time.h"
+#include "smoother/flow_patch/flow_patch.h"
 
 /* The operator that has the transport term, NULL: there is none; that of diffusion. */
 static const TesiTransport *transport_of(const TesProblem *p, const TesOperator *op) {
@@ -97,6 +98,15 @@ TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVe
   TesiFlowFace none[6];
   memset(none, 0, sizeof none);
   return tesi_flow_load(space, of, 0, none, u);
+}
+
+/* The matrices of cells would not be those of a velocity that moves, and may be too large. */
+bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
+  const TesSmootherKind asked = p->options.smoother;
+  if (!t->broken || (p->in_time && p->in_time->moves)) return false;
+  if (asked != TES_SMOOTHER_AUTO) return asked == TES_SMOOTHER_CELL_PATCH;
+  const double bytes = 1.4 * tesi_smoother_flow_bytes(p->space);
+  return bytes < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
 }
 
 /* ---- the equation -------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "operator/dg/dg.h"
 #include "operator/operator_parts.h"
 #include "smoother/dg_patch/dg_patch.h"
+#include "smoother/flow_patch/flow_patch.h"
 #include "smoother/saddle_patch/saddle_patch_varying.h"
 
 static bool is_saddle(const TesOperator *op) {
@@ -68,7 +69,9 @@ static const char *wants_patches(const TesOperator *op) {
 }
 
 static const char *wants_diagonal(const TesOperator *op) {
-  return is_saddle(op) ? "the pressure has no diagonal; use patch" : NULL;
+  return is_saddle(op)        ? "the pressure has no diagonal; use patch"
+         : tesi_is_upwind(op) ? "transport tells no diagonal; use cell_patch"
+                              : NULL;
 }
 
 static const char *wants_box(const TesOperator *op) {
@@ -83,10 +86,11 @@ static const char *wants_mapped(const TesOperator *op) {
 }
 
 static const char *wants_cells(const TesOperator *op) {
-  return op->kind == &tesi_operator_saddle ? NULL : wants_mapped(op);
+  return op->kind == &tesi_operator_saddle || tesi_is_upwind(op) ? NULL : wants_mapped(op);
 }
 
 static TesStatus init_cells(TesSmoother *smoother) {
+  if (tesi_is_upwind(smoother->op)) return tesi_smoother_flow_init(smoother);
   return is_saddle(smoother->op) ? tesi_smoother_saddle_init(smoother)
                                  : tesi_smoother_chebyshev_init(smoother);
 }
@@ -121,7 +125,10 @@ static TesStatus init(TesSmoother *smoother) {
   if (goes_by_part(smoother)) return tesi_smoother_parts_init(smoother);
   const bool any = smoother->kind == TES_SMOOTHER_AUTO,
              box = tesi_is_diffusion(smoother->op) && !smoother->op->local;
-  if (any) smoother->kind = box || is_broken(smoother->op) ? TES_SMOOTHER_PATCH : TES_SMOOTHER_CHEBYSHEV;
+  if (any)
+    smoother->kind = box || is_broken(smoother->op) ? TES_SMOOTHER_PATCH
+                     : tesi_is_upwind(smoother->op) ? TES_SMOOTHER_CELL_PATCH
+                                                    : TES_SMOOTHER_CHEBYSHEV;
   if (any && box && smoother->local == TES_LOCAL_AUTO) return tesi_smoother_choose_kind(smoother);
   const char *reason = kinds[smoother->kind].refuses ? kinds[smoother->kind].refuses(smoother->op) : NULL;
   TES_CHECK(!reason, "no smoother %s for this operator: %s", kinds[smoother->kind].name, reason);

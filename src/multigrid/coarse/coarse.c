@@ -5,6 +5,8 @@
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_device.h"
 #include "multigrid/coarse/coarse_dg.h"
+#include "multigrid/coarse/coarse_lu.h"
+#include "operator/transport/transport_operator.h"
 #include "multigrid/coarse/coarse_saddle_device.h"
 #include "multigrid/coarse/coarse_saddle_varying.h"
 #include "operator/dg/dg.h"
@@ -27,6 +29,7 @@ struct TesiCoarse {
   TesiCoarseSaddle *saddle;
   TesiCoarseSaddleVarying *saddle_varying;
   TesiCoarseDg *dg;
+  TesiCoarseLu *lu;
   TesiCoarseSaddleDevice
       *saddle_device[2];    /* by precision of the vectors; float64 ones for all, float32 for a cycle */
   TesiCoarseDevice *device; /* the same on a device with kernels, else NULL */
@@ -100,6 +103,7 @@ done:
 static TesStatus create_saddle(TesiCoarse *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
+  if (tesi_is_upwind(c->op)) return tesi_coarse_lu_create(ctx, c->op, &c->lu);
   if (tesi_is_dg(c->op)) return tesi_coarse_dg_create(ctx, c->op, precision, &c->dg);
   if (tesi_is_saddle_varying(c->op)) return tesi_coarse_saddle_varying_create(ctx, c->op, &c->saddle_varying);
   if (!tesi_coarse_saddle_on_device(c->op)) return tesi_coarse_saddle_create(ctx, c->op, &c->saddle);
@@ -166,8 +170,8 @@ static TesStatus create_parts(TesiCoarse *c, TesPrecision precision, TesCoarseKi
 static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKind kind) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  const bool saddle =
-                 c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) || tesi_is_dg(c->op),
+  const bool saddle = c->op->kind == &tesi_operator_saddle || tesi_is_saddle_varying(c->op) ||
+                      tesi_is_dg(c->op) || tesi_is_upwind(c->op),
              box = (tesi_is_diffusion(c->op) && !c->op->local) || saddle;
   TES_CHECK(!box || kind == TES_COARSE_AUTO || kind == TES_COARSE_DIRECT,
             "the coarsest level of a box is solved by fast diagonalization: coarse amg and cg are for other "
@@ -220,6 +224,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
   tesi_coarse_saddle_destroy(&c->saddle);
   tesi_coarse_saddle_varying_destroy(&c->saddle_varying);
   tesi_coarse_dg_destroy(&c->dg);
+  tesi_coarse_lu_destroy(&c->lu);
   for (int p = 0; p < 2; p++) tesi_coarse_saddle_device_destroy(&c->saddle_device[p]);
   tesi_diagonalization_destroy(&c->diagonalization);
   tes_operator_destroy(&c->op);
@@ -229,6 +234,7 @@ void tesi_coarse_destroy(TesiCoarse **coarse) {
 
 const char *tesi_coarse_describe(const TesiCoarse *coarse) {
   if (coarse->parts) return tesi_coarse_describe(coarse->part[0]);
+  if (coarse->lu) return tesi_coarse_lu_describe(coarse->lu);
   return coarse->matrix ? tesi_coarse_matrix_describe(coarse->matrix) : "solved directly";
 }
 
@@ -299,6 +305,8 @@ TesStatus tesi_coarse_solve(TesiCoarse *coarse, const TesVector *b, TesVector *x
   TES_TRY(tes_vector_get(b, coarse->b));
   if (coarse->matrix)
     TES_TRY(tesi_coarse_matrix_solve(coarse->matrix, coarse->b, coarse->x));
+  else if (coarse->lu)
+    TES_TRY(tesi_coarse_lu_solve(coarse->lu, coarse->b, coarse->x));
   else if (coarse->dg)
     tesi_coarse_dg_solve(coarse->dg, coarse->b, coarse->x);
   else if (coarse->saddle_varying)

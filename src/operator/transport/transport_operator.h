@@ -53,6 +53,9 @@ static inline const TesiTransport *tesi_transport_of(const TesOperator *op) {
   return op->kind == &tesi_operator_transport ? op->plan : NULL;
 }
 
+static inline bool tesi_is_upwind(const TesOperator *op) {
+  return tesi_transport_of(op) && tesi_transport_of(op)->broken;
+}
 /* transport->numbers, streamline and peclet. */
 TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *transport);
 /* mass <- through[boundary] (b . n) w|J| at the faces of those boundaries where it is not 0; with its precision. */

@@ -1,0 +1,232 @@
+/* The smoother: see flow_patch.h. */
+#include "smoother/flow_patch/flow_patch.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/team.h"
+#include "operator/saddle/saddle.h"
+
+/* ---- a cell -------------------------------------------------------------------------------------------- */
+
+/* local <- the modes of a cell, or back. */
+static void move(const TesiFlowPatch *p, const int place[3], double *vector, double *local, bool back) {
+  const int *extent = p->rt->extent[p->rt->dim], n = p->n, nz = p->rt->dim == 3 ? n : 1;
+  for (int z = 0; z < nz; z++)
+    for (int y = 0; y < n; y++, local += n) {
+      const int64_t row = ((int64_t)(place[2] * nz + z) * extent[1] + place[1] * n + y) * extent[0];
+      double *from = vector + p->rt->offset[p->rt->dim] + row + place[0] * n;
+      if (back)
+        memcpy(from, local, (size_t)n * sizeof *local);
+      else
+        memcpy(local, from, (size_t)n * sizeof *local);
+    }
+}
+
+/* r <- r - A_KN x of the neighbour behind a face. */
+static void subtract_neighbour(const TesiFlowPatch *p, int64_t cell, const int place[3], int face,
+                               const int next[3], const double *x, double *r) {
+  const int d = face / 2, side = face % 2, n = p->n, across = p->across;
+  const double *C = p->jump[d] + (place[d] * 2 + side) * n * n,
+               *F = p->inflow + (cell * 2 * p->rt->dim + face) * across * across;
+  const bool enters = p->enters[cell * 2 * p->rt->dim + face];
+  const double scale = 1 / sqrt(p->rt->axis[d].h[place[d]] * p->rt->axis[d].h[next[d]]);
+  double trace[TESI_MAX_POINTS * TESI_MAX_POINTS], flux[TESI_MAX_POINTS * TESI_MAX_POINTS];
+  int step = 1;
+  for (int e = 0; e < d; e++) step *= n;
+  for (int s = 0; s < across; s++) {
+    const double *line = x + s % step + s / step * step * n;
+    trace[s] = 0;
+    for (int j = 0; j < n && enters; j++) trace[s] += scale * p->ends[1 - side][j] * line[j * step];
+  }
+  for (int s = 0; s < across; s++) {
+    flux[s] = 0;
+    for (int t = 0; t < across && enters; t++) flux[s] += F[s * across + t] * trace[t];
+  }
+  for (int s = 0; s < across; s++) {
+    const int64_t at = s % step + s / step * step * n;
+    for (int i = 0; i < n; i++) {
+      double sum = p->ends[side][i] * flux[s];
+      for (int j = 0; j < n; j++) sum += C[i * n + j] * x[at + j * step];
+      r[at + i * step] -= sum;
+    }
+  }
+}
+
+static void solve_cell(const TesiFlowPatch *p, int64_t cell, const double *b, double *x, double *work) {
+  double *r = work, *other = work + p->modes, *y = work + 2 * p->modes;
+  const double *inverse = p->inverse + cell * p->modes * p->modes;
+  int place[3], next[3];
+  tesi_flow_place(p->rt, cell, place);
+  move(p, place, (double *)b, r, false);
+  for (int f = 0; f < 2 * p->rt->dim; f++) {
+    if (tesi_flow_behind(p->rt, place, f, next) < 0) continue;
+    move(p, next, x, other, false);
+    subtract_neighbour(p, cell, place, f, next, other, r);
+  }
+  for (int i = 0; i < p->modes; i++) {
+    const double *row = inverse + (int64_t)i * p->modes;
+    double sum = 0;
+    for (int j = 0; j < p->modes; j++) sum += row[j] * r[j];
+    y[i] = sum;
+  }
+  move(p, place, x, y, true);
+}
+
+typedef struct Layer {
+  const TesiFlowPatch *p;
+  int64_t first;
+  const double *b;
+  double *x;
+} Layer;
+
+static void solve_layer(const void *data, TesiSpan span) {
+  const Layer *l = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    solve_cell(l->p, l->p->order[l->first + i], l->b, l->x,
+               l->p->work + (int64_t)span.thread * 4 * l->p->modes);
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  const TesiFlowPatch *p = smoother->plan;
+  if (zero_guess) memset(x, 0, (size_t)smoother->op->length * sizeof(double));
+  for (int i = 0; i < p->layers; i++) {
+    const int l = sweep == TES_FORWARD ? i : p->layers - 1 - i;
+    tesi_team_share(p->threads, p->first[l + 1] - p->first[l], 1, solve_layer,
+                    &(Layer){p, p->first[l], b, x});
+  }
+  return TES_OK;
+}
+
+/* ---- the plain version --------------------------------------------------------------------------------- */
+
+/* r <- A^-1 r, by elimination with pivots; A is lost. */
+static void eliminate(int n, double *A, double *r) {
+  for (int c = 0; c < n; c++) {
+    int pivot = c;
+    for (int k = c + 1; k < n; k++)
+      if (fabs(A[k * n + c]) > fabs(A[pivot * n + c])) pivot = k;
+    for (int k = 0; k < n; k++) {
+      const double swap = A[c * n + k];
+      A[c * n + k] = A[pivot * n + k], A[pivot * n + k] = swap;
+    }
+    const double swap = r[c];
+    r[c] = r[pivot], r[pivot] = swap;
+    for (int k = c + 1; k < n; k++) {
+      const double factor = A[k * n + c] / A[c * n + c];
+      for (int m = c; m < n; m++) A[k * n + m] -= factor * A[c * n + m];
+      r[k] -= factor * r[c];
+    }
+  }
+  for (int c = n - 1; c >= 0; c--) {
+    for (int k = c + 1; k < n; k++) r[c] -= A[c * n + k] * r[k];
+    r[c] /= A[c * n + c];
+  }
+}
+
+/* A <- the operator within a cell, column by column. unit and image are as long as vectors; local[modes] */
+static TesStatus take_columns(const TesSmoother *smoother, const int place[3], double *unit, double *image,
+                              double *local, double *A) {
+  const TesiFlowPatch *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  TesStatus status = TES_OK;
+  for (int j = 0; j < p->modes && status == TES_OK; j++) {
+    memset(unit, 0, (size_t)op->length * sizeof *unit);
+    for (int k = 0; k < p->modes; k++) local[k] = k == j;
+    move(p, place, unit, local, true);
+    status = op->table->apply(op, unit, image);
+    move(p, place, image, local, false);
+    for (int k = 0; k < p->modes; k++) A[k * p->modes + j] = local[k];
+  }
+  return status;
+}
+
+/* x_K <- x_K + A_KK^-1 (b - A x)_K, cell by cell. */
+static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesiFlowPatch *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const int n = p->modes;
+  double *unit = NULL, *image = NULL, *A = NULL, *r = NULL;
+  TES_ALLOC(&unit, op->length);
+  TES_ALLOC(&image, op->length);
+  TES_ALLOC(&A, (int64_t)n * n);
+  TES_ALLOC(&r, 2LL * n);
+  for (int64_t i = 0; i < p->cells; i++) {
+    int place[3];
+    tesi_flow_place(p->rt, p->order[sweep == TES_FORWARD ? i : p->cells - 1 - i], place);
+    TES_TRY(take_columns(smoother, place, unit, image, r, A));
+    TES_TRY(op->table->apply(op, x, image));
+    for (int64_t k = 0; k < op->length; k++) image[k] = b[k] - image[k];
+    move(p, place, image, r, false);
+    eliminate(n, A, r);
+    move(p, place, x, r + n, false);
+    for (int k = 0; k < n; k++) r[n + k] += r[k];
+    move(p, place, x, r + n, true);
+  }
+done:
+  tesi_free(ctx, &unit);
+  tesi_free(ctx, &image);
+  tesi_free(ctx, &A);
+  tesi_free(ctx, &r);
+  return status;
+}
+
+/* ---- set-up -------------------------------------------------------------------------------------------- */
+
+static TesCost cost(const TesSmoother *smoother) {
+  const TesiFlowPatch *p = smoother->plan;
+  const double modes = p->modes, faces = 2 * p->rt->dim, across = p->across;
+  const double numbers = modes * modes + faces * across * across;
+  return (TesCost){.flops = (double)p->cells * 2 * (numbers + faces * modes * (p->n + 2)),
+                   .bytes = (double)p->cells * 8 * (numbers + (faces + 3) * modes)};
+}
+
+static void destroy(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesiFlowPatch *p = smoother->plan;
+  if (!p) return;
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &p->jump[d]);
+  tesi_free(ctx, &p->order);
+  tesi_free(ctx, &p->first);
+  tesi_free(ctx, &p->inverse);
+  tesi_free(ctx, &p->inflow);
+  tesi_free(ctx, &p->enters);
+  tesi_free(ctx, &p->work);
+  tesi_free(ctx, &smoother->plan);
+}
+
+static const TesiSmootherTable table = {apply, apply_ref, cost, destroy};
+
+double tesi_smoother_flow_bytes(const TesSpace *space) {
+  const TesiRt *rt = tesi_space_rt(space);
+  const double modes = pow(rt->n, rt->dim), across = modes / rt->n;
+  return 8 * (double)space->length / modes * (modes * modes + 2 * rt->dim * across * across);
+}
+
+TesStatus tesi_smoother_flow_init(TesSmoother *smoother) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  TesiFlowPatch *p;
+  smoother->table = &table;
+  TES_NEW(&p);
+  smoother->plan = p;
+  p->transport = tesi_transport_of(smoother->op);
+  p->rt = tesi_space_rt(smoother->op->space);
+  const TesiSaddle *saddle = tesi_saddle_of(p->transport->symmetric);
+  p->nu = saddle->nu, p->alpha = saddle->alpha;
+  p->n = p->rt->n, p->modes = p->across = 1;
+  for (int d = 0; d < p->rt->dim; d++) p->modes *= p->n, p->across *= d ? p->n : 1;
+  p->cells = (int64_t)p->rt->axis[0].cells * p->rt->axis[1].cells * p->rt->axis[2].cells;
+  p->threads = tesi_team_threads(ctx, p->cells * p->modes);
+  TES_ALLOC(&p->work, (int64_t)p->threads * 4 * p->modes);
+  TES_TRY(tesi_flow_matrices(smoother->op, p));
+  TES_TRY(tesi_flow_order(ctx, p));
+  smoother->omega = 1;
+  smoother->symmetric = false;
+  snprintf(smoother->description, sizeof smoother->description,
+           "cells of %d unknowns, solved exactly in the order of the flow, in %d layers", p->modes,
+           p->layers);
+done:
+  return status;
+}
