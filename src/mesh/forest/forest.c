@@ -82,7 +82,7 @@ TesStatus tesi_mesh_create_forest(TesContext *ctx, const TesMeshDesc *desc, TesM
   TES_TRY(check_level(ctx, coarse, desc->refine));
   const TesiP4est *functions = tesi_p4est(coarse->dim);
   const double start = tesi_now();
-  coarse->connectivity = functions->connect(coarse);
+  TES_TRY(functions->connect(ctx, coarse, &coarse->connectivity));
   const double connected = tesi_now();
   TES_TRY(wrap(ctx, coarse, desc->geometry_degree,
                functions->create(tesi_context_communicator(ctx), coarse->connectivity, desc->refine),
@@ -171,7 +171,7 @@ TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_d
   TES_TRY(tesi_p4est_check(ctx));
   const TesiP4est *functions = tesi_p4est(coarse->dim);
   TES_CHECK(leaves_are_complete(coarse, functions, leaves), "the cells do not cover the trees of the mesh");
-  if (!coarse->connectivity) coarse->connectivity = functions->connect(coarse);
+  if (!coarse->connectivity) TES_TRY(functions->connect(ctx, coarse, &coarse->connectivity));
   void *p4est = functions->rebuild(coarse->connectivity, leaves);
   TES_CHECK(p4est, "neighbouring cells differ by more than one level");
   TES_TRY(wrap(ctx, coarse, geometry_degree, p4est, forest));

@@ -25,7 +25,8 @@ typedef struct TesiForestNodes {
 typedef struct TesiP4est {
   int depth; /* a tree is 2^depth long */
   int max_level;
-  void *(*connect)(const TesiTrees *coarse);
+  /* Errors: TES_OUT_OF_MEMORY. */
+  TesStatus (*connect)(TesContext *ctx, const TesiTrees *coarse, void **connectivity);
   void (*disconnect)(void *connectivity);
   void *(*create)(const TesCommunicator *communicator, void *connectivity, int level);
   /* A forest of one rank with these leaves, which are complete and in order. NULL when they are not balanced. */

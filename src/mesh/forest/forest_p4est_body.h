@@ -2,6 +2,7 @@
  * names, and TABLE, the name of the table. */
 #include <stdlib.h>
 #include <string.h>
+#include "mesh/forest/tree_parts.h"
 #include "parallel/mpi.h"
 
 /* A box in p4est's own order of trees, renumbered to the lexicographic one of the coarse mesh: periodic directions
@@ -28,15 +29,108 @@ static p4est_connectivity_t *connect_box(const TesiTrees *c) {
   return brick;
 }
 
-static void *connect_trees(const TesiTrees *c) {
-  if (c->box[0]) return connect_box(c);
-  p4est_connectivity_t *conn =
-      p4est_connectivity_new((p4est_topidx_t)c->vertex_count, (p4est_topidx_t)c->trees, 0, 0
+/* Which parts of trees are the same, by kind. */
+typedef struct Parts {
+  TesiPartGroups face, corner;
 #ifdef P4_TO_P8
-                             ,
-                             0, 0
+  TesiPartGroups edge;
 #endif
-      );
+} Parts;
+
+static TesStatus find_parts(TesContext *ctx, const TesiTrees *c, Parts *p) {
+  TesStatus status = TES_OK;
+  static const int whole[P4EST_CHILDREN] = {0,
+                                            1,
+                                            2,
+                                            3
+#ifdef P4_TO_P8
+                                            ,
+                                            4,
+                                            5,
+                                            6,
+                                            7
+#endif
+  };
+  TES_TRY(tesi_part_groups(ctx, c, (TesiPartKind){P4EST_FACES, P4EST_HALF, p4est_face_corners[0]}, &p->face));
+  TES_TRY(tesi_part_groups(ctx, c, (TesiPartKind){P4EST_CHILDREN, 1, whole}, &p->corner));
+#ifdef P4_TO_P8
+  TES_TRY(tesi_part_groups(ctx, c, (TesiPartKind){P8EST_EDGES, 2, p8est_edge_corners[0]}, &p->edge));
+#endif
+done:
+  return status;
+}
+
+static void free_parts(TesContext *ctx, Parts *p) {
+  tesi_part_groups_free(ctx, &p->face);
+  tesi_part_groups_free(ctx, &p->corner);
+#ifdef P4_TO_P8
+  tesi_part_groups_free(ctx, &p->edge);
+#endif
+}
+
+/* Faces `own` and `other`, tree * P4EST_FACES + face, are one: p4est wants the corner of the face with the larger
+ * number that is corner 0 of the other one. */
+static void join_faces(const TesiTrees *c, p4est_connectivity_t *conn, int32_t own, int32_t other) {
+  int orientation = 0;
+  if (own % P4EST_FACES > other % P4EST_FACES) {
+    const int32_t swap = own;
+    own = other, other = swap;
+  }
+  const int32_t *low = c->vertices + own / P4EST_FACES * P4EST_CHILDREN,
+                *high = c->vertices + other / P4EST_FACES * P4EST_CHILDREN;
+  for (int i = 0; i < P4EST_HALF; i++)
+    if (high[p4est_face_corners[other % P4EST_FACES][i]] == low[p4est_face_corners[own % P4EST_FACES][0]])
+      orientation = i;
+  conn->tree_to_tree[own] = other / P4EST_FACES;
+  conn->tree_to_tree[other] = own / P4EST_FACES;
+  conn->tree_to_face[own] = (int8_t)(other % P4EST_FACES + P4EST_FACES * orientation);
+  conn->tree_to_face[other] = (int8_t)(own % P4EST_FACES + P4EST_FACES * orientation);
+}
+
+#ifdef P4_TO_P8
+/* An edge points to its larger vertex. */
+static void set_edges(const TesiTrees *c, const TesiPartGroups *g, p4est_connectivity_t *conn) {
+  for (int32_t i = 0; i < c->trees * P8EST_EDGES; i++) conn->tree_to_edge[i] = -1;
+  for (int32_t e = 0; e <= g->groups; e++) conn->ett_offset[e] = g->first[e];
+  for (int32_t e = 0; e < g->groups; e++)
+    for (int32_t i = g->first[e]; i < g->first[e + 1]; i++) {
+      const int32_t tree = g->member[i] / P8EST_EDGES, edge = g->member[i] % P8EST_EDGES;
+      const int32_t *v = c->vertices + tree * P4EST_CHILDREN;
+      const bool back = v[p8est_edge_corners[edge][0]] > v[p8est_edge_corners[edge][1]];
+      conn->tree_to_edge[g->member[i]] = e;
+      conn->edge_to_tree[i] = tree;
+      conn->edge_to_edge[i] = (int8_t)(edge + (back ? P8EST_EDGES : 0));
+    }
+}
+#endif
+
+static void set_corners(const TesiTrees *c, const TesiPartGroups *g, p4est_connectivity_t *conn) {
+  for (int32_t i = 0; i < c->trees * P4EST_CHILDREN; i++) conn->tree_to_corner[i] = -1;
+  for (int32_t k = 0; k <= g->groups; k++) conn->ctt_offset[k] = g->first[k];
+  for (int32_t k = 0; k < g->groups; k++)
+    for (int32_t i = g->first[k]; i < g->first[k + 1]; i++) {
+      conn->tree_to_corner[g->member[i]] = k;
+      conn->corner_to_tree[i] = g->member[i] / P4EST_CHILDREN;
+      conn->corner_to_corner[i] = (int8_t)(g->member[i] % P4EST_CHILDREN);
+    }
+}
+
+/* What p4est_connectivity_complete() finds, in a tenth of its time. */
+static TesStatus connect_trees(TesContext *ctx, const TesiTrees *c, void **connectivity) {
+  TesStatus status = TES_OK;
+  Parts p = {.face = {0}};
+  *connectivity = NULL;
+  if (c->box[0]) {
+    *connectivity = connect_box(c);
+    return TES_OK;
+  }
+  TES_TRY(find_parts(ctx, c, &p));
+  p4est_connectivity_t *conn =
+      p4est_connectivity_new((p4est_topidx_t)c->vertex_count, (p4est_topidx_t)c->trees,
+#ifdef P4_TO_P8
+                             p.edge.groups, p.edge.members,
+#endif
+                             p.corner.groups, p.corner.members);
   memset(conn->vertices, 0, (size_t)conn->num_vertices * 3 * sizeof *conn->vertices);
   for (int64_t i = 0; i < c->trees * P4EST_CHILDREN; i++) conn->tree_to_vertex[i] = c->vertices[i];
   for (p4est_topidx_t t = 0; t < conn->num_trees; t++)
@@ -44,8 +138,16 @@ static void *connect_trees(const TesiTrees *c) {
       conn->tree_to_tree[P4EST_FACES * t + f] = t;
       conn->tree_to_face[P4EST_FACES * t + f] = f;
     }
-  p4est_connectivity_complete(conn);
-  return conn;
+  for (int32_t f = 0; f < p.face.groups; f++)
+    join_faces(c, conn, p.face.member[p.face.first[f]], p.face.member[p.face.first[f] + 1]);
+#ifdef P4_TO_P8
+  if (p.edge.groups) set_edges(c, &p.edge, conn);
+#endif
+  if (p.corner.groups) set_corners(c, &p.corner, conn);
+  *connectivity = conn;
+done:
+  free_parts(ctx, &p);
+  return status;
 }
 
 static void disconnect(void *connectivity) {

@@ -1,0 +1,26 @@
+/* Which faces, edges and corners of trees are the same: those with the same vertices. */
+#ifndef TESI_TREE_PARTS_H
+#define TESI_TREE_PARTS_H
+
+#include "mesh/forest/trees.h"
+
+/* Parts of one kind: `parts` a tree, with `corners` corners each; corner[parts][corners] are numbers of a tree's. */
+typedef struct TesiPartKind {
+  int parts, corners;
+  const int *corner;
+} TesiPartKind;
+
+/* Groups of two or more; a member is tree * parts + part, ascending in a group. */
+typedef struct TesiPartGroups {
+  int32_t groups, members;
+  int32_t *first;  /* [groups + 1] */
+  int32_t *member; /* [members] */
+} TesiPartGroups;
+
+/* By sorting: buckets of the least vertex, within which vertices are compared. Time and memory are those of the parts,
+ * as long as few of them share a vertex. Freed by tesi_part_groups_free(), after failure too. */
+TesStatus tesi_part_groups(TesContext *ctx, const TesiTrees *trees, TesiPartKind kind,
+                           TesiPartGroups *groups);
+void tesi_part_groups_free(TesContext *ctx, TesiPartGroups *groups);
+
+#endif
