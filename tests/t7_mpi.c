@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_mpi. Forests and boxes on several ranks against the same on one: mpirun starts as many processes as
  * the test's name ends with, each of which computes both, and compares node by node.
  * Ranks: 2 3 4 */
+#include <stdio.h>
 #include <stdlib.h>
 #include "operator/operator.h"
 #include "parallel/layout.h"
@@ -146,6 +147,13 @@ static void compare(const char *what, const TesVector *whole, const TesVector *p
   free(y);
 }
 
+static void expect_one_rank(const char *what) {
+  char text[120];
+  snprintf(text, sizeof text, "%s is for one rank, there are %d", what, world->size);
+  if (!strstr(tes_context_message(together), text)) fail_msg("%s: '%s'", what, tes_context_message(together));
+  tes_context_clear(together);
+}
+
 /* What is not done on several ranks says so, on each of them. */
 static void the_rest_is_refused(void **state) {
   (void)state;
@@ -168,7 +176,21 @@ static void the_rest_is_refused(void **state) {
   tes_space_destroy(&space);
   tes_mesh_destroy(&mesh);
   create_mesh(together, &(Case){.mesh = {.dim = 2, .cells = {8, 8}}}, &mesh);
+  TesMesh *adapted;
+  int64_t cell;
+  int8_t mark[64] = {1};
+  assert_int_equal(tes_mesh_adapt(mesh, mark, &adapted), TES_INVALID_INPUT);
+  assert_null(adapted);
+  expect_one_rank("adaptation by marks");
+  assert_int_equal(tes_mesh_locate(mesh, 1, (const double[2]){0.5, 0.5}, &cell, NULL), TES_INVALID_INPUT);
+  expect_one_rank("looking for the cells of points");
   assert_ok(together, tes_space_create(together, &(TesSpaceDesc){.mesh = mesh}, &space));
+  assert_int_equal(tes_vtu_write_fields(space, 0, NULL, 0, NULL, "t7_mpi.vtu"), TES_INVALID_INPUT);
+  expect_one_rank("writing files");
+  const TesCheckpointDesc checkpoint = {.space = space};
+  const TesStatus written = tes_checkpoint_write(together, &checkpoint, "t7_mpi.h5");
+  if (written != TES_MISSING) expect_one_rank("writing files");
+  tes_context_clear(together);
   assert_ok(together, tes_operator_create(together, &(TesOperatorDesc){.space = space}, &op));
   const TesSmootherDesc patches = {.op = op, .kind = TES_SMOOTHER_CELL_PATCH};
   assert_int_equal(tes_smoother_create(together, &patches, &smoother), TES_INVALID_INPUT);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "parallel/comm.h"
 #include "tessera/report.h"
 
 enum { BUFFER = 65536 };
@@ -145,6 +146,7 @@ TesStatus tesi_file_create(TesContext *ctx, const char *path, TesiFile **file) {
   TesiFile *f = NULL;
   *file = NULL;
   TES_CHECK(path && *path, "the name of the file to write is empty");
+  TES_TRY(tesi_one_rank(ctx, "writing files"));
   TES_NEW(&f);
   f->ctx = ctx;
   f->descriptor = -1;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "parallel/comm.h"
 
 #ifdef TESI_HDF5
 #include <hdf5.h>
@@ -78,6 +79,7 @@ TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **s
   const size_t length = strlen(path) + 6;
   struct stat there;
   *store = NULL;
+  TES_TRY(tesi_one_rank(ctx, "writing files"));
   if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a new file will take its place */
     TES_FAIL(TES_IO, "cannot write %s: it is %s", path,
              S_ISDIR(there.st_mode) ? "a folder" : "no ordinary file");

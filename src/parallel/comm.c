@@ -5,6 +5,13 @@ int tesi_ranks(const TesContext *ctx) {
   return communicator && communicator->table->begin ? communicator->size : 1;
 }
 
+TesStatus tesi_one_rank(TesContext *ctx, const char *what) {
+  TesStatus status = TES_OK;
+  TES_CHECK(tesi_ranks(ctx) == 1, "%s is for one rank, there are %d", what, tesi_ranks(ctx));
+done:
+  return status;
+}
+
 void tesi_reduce(const TesContext *ctx, TesiReduction reduction, int n, double *values) {
   const TesCommunicator *communicator = tesi_context_communicator(ctx);
   if (communicator) communicator->table->reduce(communicator, reduction, n, values);

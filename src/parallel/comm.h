@@ -43,6 +43,8 @@ void tesi_communicator_destroy(TesCommunicator **communicator);
 
 /* How many ranks hold the mesh together; 1 where they share nothing. */
 int tesi_ranks(const TesContext *ctx);
+/* Refuses `what` ("a value at a point") where there are several: every rank calls it. TES_INVALID_INPUT. */
+TesStatus tesi_one_rank(TesContext *ctx, const char *what);
 /* Set-up and iteration alike; every rank calls it, with the same n. */
 void tesi_reduce(const TesContext *ctx, TesiReduction reduction, int n, double *values);
 /* Of a count: the sum over all ranks. */

@@ -2,6 +2,7 @@
 #include "mesh/forest/forest.h"
 #include <math.h>
 #include <string.h>
+#include "parallel/comm.h"
 
 enum { MANY_TREES = 10000 }; /* from here on times are worth a line */
 
@@ -123,7 +124,9 @@ done:
 }
 
 TesStatus tes_mesh_adapt(const TesMesh *forest, const int8_t *mark, TesMesh **adapted) {
-  return tesi_forest_adapt(forest, mark, false, adapted);
+  *adapted = NULL;
+  const TesStatus status = tesi_one_rank(forest->context, "adaptation by marks");
+  return status == TES_OK ? tesi_forest_adapt(forest, mark, false, adapted) : status;
 }
 
 TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {

@@ -374,7 +374,7 @@ static TesStatus init(TesOperator *op) {
   TesStatus status = TES_OK;
   TesiElasticity *e;
   op->table = tesi_has_kernels(ctx) ? &table_on_device : &table;
-  TES_CHECK(tesi_ranks(ctx) == 1, "elasticity runs on one rank alone");
+  TES_TRY(tesi_one_rank(ctx, "elasticity"));
   TES_NEW(&e);
   op->plan = e;
   TES_TRY(make_plan(op, e));
