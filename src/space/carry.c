@@ -6,6 +6,7 @@
 #include "device/vector.h"
 #include "mesh/mesh.h"
 #include "space/space.h"
+#include "tensor/contract.h"
 
 enum { CELL_MOST = TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES };
 
@@ -27,11 +28,32 @@ static void locate(const TesRelation *r, int dim, const double *node, double *xi
   }
 }
 
+/* Of a cell that is one of the old mesh, or its child, with nodes of the same degree: all nodes at once. */
+static void carry_same(const TesiCellView *from, const double *u, const TesiCellView *to,
+                       const TesRelation *r, int64_t cell, double *v) {
+  const int n = to->n, nodes = to->cell_nodes;
+  const int32_t *index = to->index + cell * nodes;
+  double local[CELL_MOST], next[CELL_MOST];
+  int extent[3] = {n, n, to->dim == 3 ? n : 1};
+  tesi_cells_read(from, r->from, u, local);
+  for (int d = 0; d < to->dim && r->kinship == TES_KIN_CHILD; d++) {
+    tesi_contract(to->halves + (r->child >> d & 1) * n * n, n, n, false, extent, d, local, next);
+    memcpy(local, next, (size_t)nodes * sizeof *local);
+  }
+  for (int p = 0; p < nodes; p++)
+    if (!tesi_hanging_directions(to->dim, n, to->mask[cell], (const int[3]){p % n, p / n % n, p / n / n}))
+      v[tesi_cells_node(index[p])] = local[p];
+}
+
 static void carry_cell(const TesiCellView *from, const double *u, const TesiCellView *to,
                        const TesRelation *r, int64_t cell, double *v) {
   const int n = to->n;
   double local[CELL_MOST];
   int64_t last = -1, source;
+  if (r->kinship != TES_KIN_PARENT && from->degree == to->degree) {
+    carry_same(from, u, to, r, cell, v);
+    return;
+  }
   for (int p = 0; p < to->cell_nodes; p++) {
     const int at[3] = {p % n, p / n % n, p / n / n};
     const double node[3] = {to->node[at[0]], to->node[at[1]], to->node[at[2]]};

@@ -68,16 +68,19 @@ TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const Te
   TesContext *ctx = mass->context;
   TesStatus status = TES_OK;
   const TesSpace *to = mass->space;
-  const double tolerance = 1e-10;
+  const double tolerance = 1e-10, round_off = 1e-15;
   TesVector *w[VECTORS] = {NULL};
-  double norm;
+  double norm, size;
   TES_TRY(tes_space_carry(from, u, to, v));
   for (int i = 0; i < VECTORS; i++) TES_TRY(tesi_vector_create_on(to->layout, TES_DOUBLE, &w[i]));
   TES_TRY(find_difference(from, u, to, v, w[R]));
   TES_TRY(tes_vector_norm(w[R], &norm));
   if (norm == 0) goto done;
+  TES_TRY(tes_operator_apply(mass, v, w[Q]));
+  TES_TRY(tes_vector_norm(w[Q], &size)); /* where cells were refined alone the difference is round-off */
   TES_TRY(find_inverse(mass, w[INVERSE]));
-  TES_TRY(tesi_jacobi_cg(mass, w[INVERSE], tolerance * norm, MOST, w[R], w[D], w[Z], w[Q], w[P]));
+  TES_TRY(tesi_jacobi_cg(mass, w[INVERSE], fmax(tolerance * norm, round_off * size), MOST, w[R], w[D], w[Z],
+                         w[Q], w[P]));
   TES_TRY(correct_mean(mass, w[R], w[P], w[Q], w[D]));
   TES_TRY(tes_vector_axpy(1, w[D], v));
 done:
