@@ -517,6 +517,13 @@ static void benches_write_tables(void **state) {
   assert_output("registers");
   assert_run("bench applications --table 4 --cells 4 --seconds 0.01 --device cpu", 0);
   assert_output("tessera, multigrid");
+  if (tes_has_part("p4est")) {
+    assert_run("bench applications --table 2 --mesh face --level 2", 0);
+    assert_output("     4.92      4.92           7.11      5313");
+    assert_run("bench applications --table 3 --mesh edge --level 1 --device cpu", 0);
+    assert_output("4.054402878e-07"); /* backward Euler ends at the static solution */
+    assert_output("7.796249721e-07");
+  }
   remove("o.csv");
   remove("o.json");
 }
@@ -533,8 +540,12 @@ static void wrong_benches_are_refused(void **state) {
       {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored or weights"},
       {"bp --cg-tolerance 1e-3", "--cg-tolerance needs --cg"},
       {"bp --cells 8 --dofs 100", "not both"},
-      {"applications --table 4 --level 3", "--level with table 1 and --cells with table 4"},
-      {"applications --cells 8", "--level with table 1 and --cells with table 4"},
+      {"applications --table 4 --level 3", "--level with tables 1 to 3 and --cells with table 4"},
+      {"applications --cells 8", "--level with tables 1 to 3 and --cells with table 4"},
+      {"applications --level 2", "--level 2, expected 3 or more"},
+      {"applications --table 3 --level 7", "--level 7, expected 1 to 6 with tables 2 and 3"},
+      {"applications --mesh face", "--mesh is for tables 2 and 3"},
+      {"stokes --mesh face", "bench stokes has no --mesh; that is for: applications"},
       {"bp --variant foo --device emulator", "no variant 'foo'"},
       {"bp --variant shared --bp 2 --device emulator", "one component"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -6,11 +6,11 @@
 #include "bench.h"
 #include "problem/problem.h"
 
-enum { LEVEL, UNKNOWNS, WHO, STEPS, SETUP, FIRST, LOAD, SOLVE, SUM, ITERATIONS, ERROR, COLUMNS };
-static const CliColumn columns[COLUMNS] = {{"level", 5, 0},    {"unknowns", 9, 0}, {"who", 34, -1},
-                                           {"steps", 5, 0},    {"init", 8, 3},     {"first step", 10, 4},
-                                           {"rhs", 8, 3},      {"solve", 8, 3},    {"sum", 8, 3},
-                                           {"its/step", 8, 2}, {"error", 10, -2}};
+enum { LEVEL, UNKNOWNS, WHO, DEVICE, STEPS, SETUP, FIRST, LOAD, SOLVE, SUM, ITERATIONS, ERROR, COLUMNS };
+static const CliColumn columns[COLUMNS] = {{"level", 5, 0},       {"unknowns", 9, 0}, {"who", 34, -1},
+                                           {"device", 8, -1},     {"steps", 5, 0},    {"init", 8, 3},
+                                           {"first step", 10, 4}, {"rhs", 8, 3},      {"solve", 8, 3},
+                                           {"sum", 8, 3},         {"its/step", 8, 2}, {"error", 10, -2}};
 
 /* Table 1 of the paper: init, rhs, solve. */
 enum { PAPER_FIRST = 7, PAPER_LEVELS = 4 };
@@ -107,6 +107,7 @@ static TesStatus measure(TesContext *ctx, const Run *run, const Data *d, CliCell
   TES_TRY(find_error(p, d->u, &error));
   row[UNKNOWNS] = (CliCell){(double)tes_space_length(p->space), NULL};
   row[WHO] = (CliCell){0, run->who};
+  row[DEVICE] = (CliCell){0, tes_context_device(ctx)};
   row[STEPS] = (CliCell){run->steps, NULL};
   row[SETUP] = (CliCell){tes_problem_info(p).times.total, NULL};
   row[FIRST] = (CliCell){first, NULL};
@@ -125,6 +126,7 @@ static bool add_paper(CliTable *table, int level, int device) {
   const CliCell row[COLUMNS] = {[LEVEL] = {level, NULL},
                                 [UNKNOWNS] = {nodes * nodes, NULL},
                                 [WHO] = {0, device ? "paper, H100" : "paper, EPYC 7773X, 8 threads"},
+                                [DEVICE] = {0, ""},
                                 [STEPS] = {100, NULL},
                                 [SETUP] = {t[0], NULL},
                                 [FIRST] = {NAN, NULL},
@@ -139,6 +141,7 @@ static bool add_paper(CliTable *table, int level, int device) {
 TesStatus bench_applications(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   static const Run same[] = {{"the same error, Q4", 4, 4, 100, TES_TIME_BACKWARD_EULER, 0},
                              {"the same error, Q4, crank_nicolson", 4, 4, 12, TES_TIME_CRANK_NICOLSON, 0}};
+  if (options->paper_table == 2 || options->paper_table == 3) return bench_elastic_cube(ctx, options, result);
   if (options->paper_table == 4) return bench_explicit_flow(ctx, options, result);
   TesStatus status = TES_OK;
   CliTable *table = &result->table;

@@ -37,8 +37,9 @@ typedef struct BenchOptions {
   int pre, post;        /* smoothing steps; 0: chosen, -1: none */
   double alpha, aspect; /* mass term; length of the box in x */
   int level[BENCH_LIST],
-      levels;      /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */
-  int paper_table; /* applications: which of the paper's */
+      levels;       /* stokes-tables: of 2^(level - 1) cells a direction; applications: 2^level */
+  int paper_table;  /* applications: which of the paper's */
+  const char *mesh; /* of tables 2 and 3; NULL: all */
   const char *csv, *plot;
   char comment[512], machine[256];
 } BenchOptions;
@@ -60,7 +61,8 @@ TesStatus bench_stokes(TesContext *ctx, const BenchOptions *options, BenchResult
 /* The same with options->variant: sweeps of patches in ways that are to be compared. */
 TesStatus bench_stokes_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_applications(TesContext *ctx, const BenchOptions *options, BenchResult *result);
-/* The same with options->paper_table 4. */
+/* The same with options->paper_table 2 and 3; 4. */
+TesStatus bench_elastic_cube(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_explicit_flow(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_stokes_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result);

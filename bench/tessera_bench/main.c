@@ -17,7 +17,7 @@ static const char help[] =
     "matrix-free beside CSR\n"
     "  stokes         operator, sweep and time to solution of Stokes flow with Raviart-Thomas elements\n"
     "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
-    "  applications   problems in time of adaptive-multigrid-liebchen, Tables 1 and 4, beside ours\n"
+    "  applications   problems in time of adaptive-multigrid-liebchen, Tables 1 to 4, beside ours\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
     "options (lists: 4 | 1,2,7 | 1..8; sizes may be 1e3..2e7, in steps of four):\n"
     "  --dim LIST            2, 3 or 2,3                                     (3)\n"
@@ -54,7 +54,10 @@ static const char help[] =
     "  --draw WHAT           stokes: what --plot draws, time or errors over time (time)\n"
     "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
     "                        applications, table 1: 3..12, of 2^level cells  (7..10)\n"
-    "  --table N             applications: 1, transport, or 4, explicit steps of flows (1)\n"
+    "                        tables 2 and 3: 1..6, of the cube's meshes      (2: all; 3: 2..4)\n"
+    "  --table N             applications: 1, transport; 2, meshes of elasticity; 3, its times;\n"
+    "                        4, explicit steps of flows                      (1)\n"
+    "  --mesh M              applications, tables 2 and 3: face, edge or vertex (all)\n"
     "  --seconds S           time for each measurement                       (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
@@ -105,6 +108,7 @@ enum {
   DRAW,
   LEVEL,
   TABLE,
+  MESH,
   SECONDS,
   CLOCK,
   CSV,
@@ -140,6 +144,7 @@ static const struct option long_options[] = {{"dim", required_argument, NULL, DI
                                              {"draw", required_argument, NULL, DRAW},
                                              {"level", required_argument, NULL, LEVEL},
                                              {"table", required_argument, NULL, TABLE},
+                                             {"mesh", required_argument, NULL, MESH},
                                              {"seconds", required_argument, NULL, SECONDS},
                                              {"clock", required_argument, NULL, CLOCK},
                                              CLI_COMMON_OPTIONS,
@@ -219,9 +224,10 @@ static bool parse_steps(const char *option, int *steps) {
 
 /* The options of stokes and of applications. */
 static bool parse_stokes(int option, BenchOptions *o) {
-  static const char *const sides[] = {"manufactured", "random", NULL},
-                           *const penalties[] = {"auto", "standard", "paper", NULL},
-                           *const drawn[] = {"time", "errors", NULL}, *const tables[] = {"1", "4", NULL};
+  static const char *const
+      sides[] = {"manufactured", "random", NULL},
+      *const penalties[] = {"auto", "standard", "paper", NULL}, *const drawn[] = {"time", "errors", NULL},
+      *const tables[] = {"1", "2", "3", "4", NULL}, *const meshes[] = {"face", "edge", "vertex", NULL};
   int choice;
   switch (option) {
   case RIGHT_HAND_SIDE:
@@ -241,10 +247,14 @@ static bool parse_stokes(int option, BenchOptions *o) {
   case ASPECT:
     return one_number("aspect", 1e-3, 1e3, &o->aspect);
   case LEVEL:
-    return (o->levels = whole_list("level", optarg, 3, 12, BENCH_LIST, o->level)) > 0;
+    return (o->levels = whole_list("level", optarg, 1, 12, BENCH_LIST, o->level)) > 0;
   case TABLE:
     choice = cli_parse_choice("table", optarg, tables);
-    o->paper_table = choice == 1 ? 4 : 1;
+    o->paper_table = choice + 1;
+    return choice >= 0;
+  case MESH:
+    choice = cli_parse_choice("mesh", optarg, meshes);
+    o->mesh = choice >= 0 ? meshes[choice] : NULL;
     return choice >= 0;
   default:
     choice = cli_parse_choice("draw", optarg, drawn);
@@ -304,6 +314,7 @@ static bool parse_option(int option, BenchOptions *o) {
   case DRAW:
   case LEVEL:
   case TABLE:
+  case MESH:
     return parse_stokes(option, o);
   case ASSEMBLED:
     choice = cli_parse_choice("assembled", optarg, switches);
@@ -359,7 +370,8 @@ static const struct {
                {ASPECT, "stokes"},
                {DRAW, "stokes"},
                {LEVEL, "stokes-tables applications"},
-               {TABLE, "applications"}};
+               {TABLE, "applications"},
+               {MESH, "applications"}};
 
 /* Whether `names` has this one. */
 static bool has_name(const char *names, const char *name) {
@@ -395,8 +407,15 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
     return cli_usage_error("bench bp takes --dofs or --cells, not both");
   if (o->aspect != 1 && !o->random)
     return cli_usage_error("--aspect needs --rhs random: the manufactured flow is that of the unit square");
+  const bool cube = o->paper_table == 2 || o->paper_table == 3;
   if (!strcmp(bench->name, "applications") && was_given(given, o->paper_table == 4 ? LEVEL : CELLS))
-    return cli_usage_error("bench applications takes --level with table 1 and --cells with table 4");
+    return cli_usage_error("bench applications takes --level with tables 1 to 3 and --cells with table 4");
+  if (was_given(given, MESH) && !cube)
+    return cli_usage_error("bench applications: --mesh is for tables 2 and 3");
+  for (int l = 0; was_given(given, LEVEL) && l < o->levels; l++)
+    if (cube ? o->level[l] > 6 : o->level[l] < 3)
+      return cli_usage_error("--level %d, expected %s", o->level[l],
+                             cube ? "1 to 6 with tables 2 and 3" : "3 or more");
   if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
   return 0;
 }
@@ -466,6 +485,18 @@ static void set_stokes_defaults(uint64_t given, BenchOptions *o) {
   if (!was_given(given, CELLS)) o->cells = 1, o->cell_counts[0] = 16;
 }
 
+/* Of applications: by table. */
+static void set_levels(BenchOptions *o) {
+  const int first = o->paper_table == 1   ? 7
+                    : o->paper_table == 2 ? 1
+                                          : 2,
+            last = o->paper_table == 1   ? 10
+                   : o->paper_table == 2 ? 6
+                                         : 4;
+  o->levels = 0;
+  for (int level = first; level <= last; level++) o->level[o->levels++] = level;
+}
+
 static int measure(int argc, char **argv) {
   BenchOptions o = {.dim = {3},
                     .dims = 1,
@@ -498,8 +529,7 @@ static int measure(int argc, char **argv) {
   o.name = argv[optind];
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
   if (o.paper_table == 4 && !was_given(given, CELLS)) o.cells = 1, o.cell_counts[0] = 32;
-  for (int i = 0; i < 4 && !strcmp(o.name, "applications") && !was_given(given, LEVEL); i++)
-    o.level[i] = 7 + i;
+  if (!strcmp(o.name, "applications") && !was_given(given, LEVEL)) set_levels(&o);
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
     o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
