@@ -109,6 +109,10 @@ static const struct {
      "a.yaml:3:29: boundary.right.outflow: expected 0: transport has no other outflow"},
     {TIMED "data: {b: [1, 0]}\nadapt: {estimator: dwr, goal: {point: [0.5, 0.5]}}\n",
      "a.yaml:4:20: adapt.estimator: dual-weighted residuals are for problems without a velocity"},
+    {"problem: elasticity\ndata: {lambda: 1, mu: 1}\nmesh: {box: {cells: [4, 4]}}\nadapt: {estimator: dwr, "
+     "goal: {point: [0.5, "
+     "0.5]}}\n",
+     "a.yaml:4:20: adapt.estimator: dwr is for one component; elasticity has residual"},
     {TIMED "time: {end: 1}\n", "a.yaml:3:7: time.step: is missing: length of a step..."},
     {TIMED "time: {step: 1}\n", "a.yaml:3:7: time.end: is missing: where it ends"},
     {TIMED "time: {start: 2, end: 1, step: 0.1}\n",

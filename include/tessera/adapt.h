@@ -7,7 +7,9 @@
  *      eta_K^2 = s { h_K^2 / (k^2 a) |f + div(a grad u) - c u|_K^2 + sum over faces h_F / (k a) [1/2 inside]
  *      |j|_F^2 },   s = 1/8,
  *      j = [a du/dn] inside, g - alpha u - a du/dn on Neumann and Robin boundaries, 0 on Dirichlet boundaries;
- *  h: diameter by volume. Hanging faces count from their fine side, where both gradients are smooth.
+ *  h: diameter by volume. Hanging faces count from their fine side, where both gradients are smooth. Elasticity has
+ *  f + div sigma, sigma n for a du/dn and mu for a, component by component; the norm is that of the energy of the
+ *  error, (int sigma(e) : eps(e))^1/2. It has no dual-weighted residuals.
  *
  *  With a velocity, and in time, the same residual estimates the error in the L2 norm:
  *      eta_K^2 = tau_K^2 { |r|_K^2 + sum over faces h_F k / h_K^2 [1/2 inside] |j|_F^2 },
@@ -45,7 +47,8 @@ typedef struct TesGoal {
  *  (Doerfler 1996). Fraction: that part of the cells, largest indicators first. */
 typedef enum TesMarking { TES_MARK_BULK, TES_MARK_FRACTION } TesMarking;
 
-/** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees. */
+/** eta2[cells] of the residual estimator for the solution of a problem on a mesh with trees: of poisson, or elasticity
+ *  at rest. */
 TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2);
 /** eta[cells] of dual-weighted residuals, signed. Solves the dual problem, degree + 1 <= 8, to 1e-6. Errors:
  *  TES_INVALID_INPUT (the point lies in no cell; no such boundary; a Dirichlet boundary). */

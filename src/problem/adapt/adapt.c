@@ -65,8 +65,10 @@ static TesStatus solve(Loop *s) {
   tesi_work_end(ctx);
   TES_TRY(status);
   s->at.setup_seconds = s->refine_seconds + tesi_now() - start;
-  const TesiCellView *space = s->problem->space->view;
-  s->at.cells = space->cells, s->at.dofs = space->dofs, s->at.hanging = space->hanging;
+  const TesSpace *space = s->problem->space;
+  const TesiCellView *view;
+  TES_TRY(tesi_space_cells(space->part[0], &view));
+  s->at.cells = view->cells, s->at.dofs = space->dofs, s->at.hanging = view->hanging;
   s->at.problem = s->problem, s->at.mesh = s->desc_at.mesh;
   TES_CHECK(s->at.step || !s->desc->max_dofs || space->dofs <= s->desc->max_dofs,
             "the first mesh has %lld unknowns, and max_dofs allows %lld", (long long)space->dofs,
@@ -78,20 +80,25 @@ done:
   return status;
 }
 
-/* |sqrt(a) grad e| with a at the middle of each cell; the two norms of the report. */
+/* |sqrt(a) grad e| with a at the middle of each cell, or the energy of elasticity; the two norms of the report. */
 static TesStatus energy_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesiCellView *space = s->problem->space->view;
+  const TesiCellView *space;
+  double *l2 = NULL, *h1 = NULL, *energy = NULL, sum[3] = {0};
+  TES_TRY(tesi_space_cells(s->problem->space->part[0], &space));
   TesiResidual residual = {.data = &s->problem->numbered, .space = space, .geometry = space->mesh->geometry};
-  double *l2 = NULL, *h1 = NULL, sum[3] = {0};
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
   TES_TRY(tes_functional_error(s->problem->space, s->problem->u,
                                (const TesFunction *const *)s->problem->exact, NULL, NULL, l2, h1));
+  if (s->problem->equation->couples) {
+    TES_ALLOC(&energy, space->cells);
+    TES_TRY(tesi_elastic_error(s->problem, energy));
+  }
   for (int64_t c = 0; c < space->cells; c++) {
     sum[0] += l2[c], sum[1] += h1[c];
-    sum[2] += tesi_residual_diffusion(&residual, c) * h1[c];
+    sum[2] += energy ? energy[c] : tesi_residual_diffusion(&residual, c) * h1[c];
   }
   s->at.error_l2 = sqrt(sum[0]), s->at.error_h1 = sqrt(sum[1]);
   if (s->desc->estimator == TES_ESTIMATE_RESIDUAL)
@@ -99,6 +106,7 @@ static TesStatus energy_error(Loop *s) {
 done:
   tesi_free(ctx, &l2);
   tesi_free(ctx, &h1);
+  tesi_free(ctx, &energy);
   return status;
 }
 
@@ -164,12 +172,12 @@ done:
   return status;
 }
 
-static TesStatus check_room(const Loop *s, const TesiCellView *next) {
-  const TesiCellView *now = s->problem->space->view;
-  const double cells = (double)next->cells / (double)now->cells,
-               nodes = (double)next->length / (double)now->length;
+static TesStatus check_room(const Loop *s, const TesSpace *next) {
+  const int64_t more = tes_mesh_info(next->mesh).cells;
+  const double cells = (double)more / (double)s->at.cells,
+               nodes = (double)next->length / (double)s->problem->space->length;
   return tesi_room_check(s->context, &s->room,
-                         &(TesiNextMesh){.cells = next->cells,
+                         &(TesiNextMesh){.cells = more,
                                          .dofs = next->length,
                                          .growth = fmax(cells, nodes),
                                          .spare = tesi_problem_spare(s->problem)});
@@ -192,13 +200,13 @@ static TesStatus refine(Loop *s, double fraction, bool *stop) {
     TES_FAIL(tesi_context_interrupted(ctx) ? TES_INTERRUPTED : TES_OUT_OF_MEMORY,
              "no memory for marking cells");
   TES_TRY(tes_mesh_adapt(s->desc_at.mesh, s->mark, &next));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = next, .degree = old->degree}, &space));
+  TES_TRY(tesi_space_create_on(old, next, old->degree, &space));
   *stop = s->desc->max_dofs > 0 && space->length > s->desc->max_dofs;
   if (*stop) {
     s->next_dofs = space->length;
     goto done;
   }
-  TES_TRY(check_room(s, space->view));
+  TES_TRY(check_room(s, space));
   tes_vector_destroy(&s->guess);
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &s->guess));
   TES_TRY(tes_space_carry(old, s->problem->u, space, s->guess));
@@ -283,6 +291,8 @@ TesStatus tes_adapt_run(TesContext *context, const TesProblemDesc *problem, cons
             "problems in time are solved once, on meshes that change: tes_problem_remesh()");
   TES_CHECK(!carries || desc->estimator == TES_ESTIMATE_RESIDUAL,
             "dual-weighted residuals are those of problems without a velocity");
+  TES_CHECK(problem->equation != TES_ELASTICITY || desc->estimator == TES_ESTIMATE_RESIDUAL,
+            "dual-weighted residuals are for one component, elasticity has the residual estimator");
   TES_CHECK(problem->mesh && problem->mesh->kind == TES_MESH_FOREST,
             "only meshes of kind forest are adapted");
   if (desc->estimator == TES_ESTIMATE_DWR) TES_TRY(tesi_goal_number(problem->mesh, &desc->goal, &s.goal));

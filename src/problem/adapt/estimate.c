@@ -5,9 +5,10 @@
 #include <string.h>
 #include "base/team.h"
 
-static double square(const double *values, const double *weight, int64_t n) {
+/* values[components][n] */
+static double square(int components, const double *values, const double *weight, int64_t n) {
   double sum = 0;
-  for (int64_t p = 0; p < n; p++) sum += weight[p] * values[p] * values[p];
+  for (int64_t i = 0; i < components * n; i++) sum += weight[i % n] * values[i] * values[i];
   return sum;
 }
 
@@ -50,10 +51,10 @@ static void add_cells(const void *data, TesiSpan span) {
   const TesiResidual *s = e->s;
   TesiCellPoints *at = &e->points[span.thread];
   for (int64_t c = span.first; c < span.end; c++) {
-    double r[TESI_CELL_POINTS], inside;
+    double r[3 * TESI_CELL_POINTS], inside;
     tesi_residual_cell(s, c, at, r);
     find_weights(s, c, at, &inside, &e->face[c]);
-    e->eta2[c] = inside * square(r, at->weight, s->rule.points);
+    e->eta2[c] = inside * square(s->components, r, at->weight, s->rule.points);
   }
 }
 
@@ -63,10 +64,10 @@ static void add_faces(const void *data, TesiSpan span) {
   double *eta2 = ((const Estimate *)data)->eta2;
   for (int64_t i = span.first; i < span.end; i++) {
     const TesiFacePair *pair = &s->pair[i];
-    double j[TESI_FACE_MOST], weight[TESI_FACE_MOST];
+    double j[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST];
     if (!tesi_residual_face(s, i, j, weight)) continue;
     const double area = sum_of(weight, s->face_rule.points), h = s->rule.dim == 3 ? sqrt(area) : area;
-    const double eta = h * factor[pair->cell] * square(j, weight, s->face_rule.points);
+    const double eta = h * factor[pair->cell] * square(s->components, j, weight, s->face_rule.points);
     const double share = pair->other < 0 ? 1 : 0.5;
 #pragma omp atomic
     eta2[pair->cell] += share * eta;
@@ -81,6 +82,8 @@ static TesStatus check_mesh(const TesProblem *problem) {
   TesStatus status = TES_OK;
   TES_CHECK(problem->mesh->kind == TES_MESH_FOREST,
             "errors are estimated on meshes of kind forest, which can be refined");
+  TES_CHECK(problem->space->parts == 1 || (problem->equation->couples && !problem->in_time),
+            "there is no estimator for %s%s", problem->equation->name, problem->in_time ? " in time" : "");
 done:
   return status;
 }
@@ -247,6 +250,8 @@ TesStatus tesi_estimate_dwr(const TesProblem *problem, const TesValue *goal, dou
   TesiResidual *s = NULL;
   Weights w = {0};
   TES_TRY(check_mesh(problem));
+  TES_CHECK(problem->space->parts == 1, "dual-weighted residuals are for one component, not for %s",
+            problem->equation->name);
   TES_CHECK(problem->space->degree < TESI_FOREST_DEGREE,
             "dual-weighted residuals need degree %d or less, the space has %d", TESI_FOREST_DEGREE - 1,
             problem->space->degree);

@@ -16,6 +16,7 @@ typedef struct TesiSideTables {
   double ends[2 * TESI_HANGING_NODES];                                   /* derivatives at 0 and 1 */
 } TesiSideTables;
 
+/* Of -div(a grad u) + c u = f, one component, or of elasticity, -div sigma = f in dim components. */
 typedef struct TesiResidual {
   const TesiNumbered *data; /* in time: those of the solution's time */
   TesiNumbered own;         /* in time: `data` is this */
@@ -23,9 +24,11 @@ typedef struct TesiResidual {
   double *rate;             /* [length] about u_t, host; NULL: a steady problem, or no step is made */
   bool transports, conservative;
   bool l2; /* the error is estimated in the L2 norm, else in that of the energy */
-  const TesiCellView *space;
+  int components;
+  const TesiCellView *space;           /* of the first component: all have the same nodes */
+  const TesiCellView *part[TESI_AXES]; /* of each: where it is given */
   const TesiGeometry *geometry;
-  double *u; /* [length] the solution, host */
+  double *u; /* [components][length] the solution, host */
   TesiCellRule rule;
   TesiFaceRule face_rule;
   double D[TESI_FACE_POINTS * TESI_FACE_POINTS]; /* differentiates at the cell rule's points */
@@ -37,16 +40,22 @@ typedef struct TesiResidual {
 TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual);
 void tesi_residual_destroy(TesContext *ctx, TesiResidual **residual);
 
-/* r[points] <- f + div(a grad u) - b . grad u - c u - u_t in a cell, or with div(b u) as the form has it; at: its
- * points. */
+/* r[components][points] <- f + div(a grad u) - b . grad u - c u - u_t in a cell, or with div(b u) as the form has it;
+ * f + div sigma; at: its points. */
 void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r);
-/* On face pair i: j[points] (inside: a du/dn of the cell minus that of the other, along the cell's outward normal;
- * Neumann and Robin:
- * a du/dn + alpha u - g; Dirichlet: 0), weight[points] = w |J_F|. Returns whether the face counts. */
+/* On face pair i: j[components][points] (inside: a du/dn, or sigma n, of the cell minus that of the other, along the
+ * cell's outward normal n; Neumann and Robin: a du/dn, or sigma n, + alpha u - g; given components: 0), weight[points]
+ * = w |J_F|. Returns whether the face counts. */
 bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight);
-/* Diffusion at the middle of a cell; the largest |b| at its points. */
+/* error2[cells] <- the energy of u - exact in each cell of elasticity, int sigma(e) : eps(e). */
+TesStatus tesi_elastic_error(const TesProblem *problem, double *error2);
+/* Diffusion, or mu, at the middle of a cell; the largest |b| at its points. */
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
 double tesi_residual_speed(const TesiResidual *s, const TesiCellPoints *at);
+/* gradient[components][dim][n] in space, at n points x[3][n] of a cell, becomes a grad u, or sigma. */
+void tesi_residual_flux(const TesiResidual *s, int64_t cell, int64_t n, const double *x, double *gradient);
+/* gradient[components][dim][points] <- that of the solution in space at the points of a cell. */
+void tesi_residual_gradient(const TesiResidual *s, int64_t cell, const TesiCellPoints *at, double *gradient);
 /* Reference points of the face rule in the cell of a pair, or in the other one: xi[points][dim]. */
 void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool other, double *xi);
 /* What a goal asks for, its boundary by number: of all meshes over the same trees. */

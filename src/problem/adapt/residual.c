@@ -60,16 +60,17 @@ done:
 }
 
 TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residual) {
-  const TesiCellView *space = problem->space->view;
-  TesContext *ctx = space->context;
+  TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
   *residual = NULL;
   TES_NEW(&s);
   s->data = &problem->numbered;
-  s->space = space;
+  s->components = problem->space->parts;
+  for (int c = 0; c < s->components; c++) TES_TRY(tesi_space_cells(problem->space->part[c], &s->part[c]));
+  const TesiCellView *space = s->space = s->part[0];
   s->geometry = space->mesh->geometry;
-  TES_ALLOC(&s->u, space->length);
+  TES_ALLOC(&s->u, problem->space->length);
   TES_TRY(tes_vector_get(problem->u, s->u));
   s->transports = tesi_problem_transports(problem);
   s->conservative = problem->conservative;
@@ -194,31 +195,70 @@ static void add_divergence(const TesiResidual *s, const TesiCellPoints *at, doub
   for (int64_t p = 0; p < n; p++) r[p] += sum[p] / at->det[p];
 }
 
+/* gradient[dim][n] <- a gradient. */
+static void diffuse(const TesiResidual *s, const TesFunction *f, int64_t n, const double *x,
+                    double *gradient) {
+  const int dim = s->space->dim;
+  double a[6 * TESI_CELL_POINTS];
+  tesi_function_entries(f, dim, n, x, x + n, x + 2 * n, 0, a);
+  for (int64_t p = 0; p < n; p++) {
+    double in[3], out[3];
+    for (int d = 0; d < dim; d++) in[d] = gradient[d * n + p];
+    multiply(dim, n, a, p, in, out);
+    for (int d = 0; d < dim; d++) gradient[d * n + p] = out[d];
+  }
+}
+
+void tesi_residual_flux(const TesiResidual *s, int64_t cell, int64_t n, const double *x, double *gradient) {
+  const int dim = s->space->dim, material = material_of(s, cell);
+  const TesFunction *a = pick(s->data->a, material, s->data->data.a);
+  double mu[TESI_CELL_POINTS], lambda[TESI_CELL_POINTS];
+  if (s->components == 1) {
+    diffuse(s, a, n, x, gradient);
+    return;
+  }
+  values_of(a, 1, n, x, mu);
+  values_of(pick(s->data->lambda, material, s->data->data.lambda), 0, n, x, lambda);
+  for (int64_t p = 0; p < n; p++) {
+    double G[3][3], trace = 0;
+    for (int c = 0; c < dim; c++)
+      for (int r = 0; r < dim; r++) G[c][r] = gradient[(c * dim + r) * n + p];
+    for (int c = 0; c < dim; c++) trace += G[c][c];
+    for (int c = 0; c < dim; c++)
+      for (int r = 0; r < dim; r++)
+        gradient[(c * dim + r) * n + p] = mu[p] * (G[c][r] + G[r][c]) + (c == r ? lambda[p] * trace : 0);
+  }
+}
+
+void tesi_residual_gradient(const TesiResidual *s, int64_t cell, const TesiCellPoints *at, double *gradient) {
+  const TesiCellRule *rule = &s->rule;
+  const int64_t n = rule->points;
+  double local[TESI_CELL_MOST];
+  for (int c = 0; c < s->components; c++) {
+    double *const g = gradient + c * rule->dim * n;
+    tesi_cells_read(s->space, cell, s->u + c * s->space->length, local);
+    for (int d = 0; d < rule->dim; d++) tesi_cell_evaluate(rule, d, local, g + d * n);
+    tesi_cell_gradient(rule, at, g, g);
+  }
+}
+
 void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r) {
   const TesiCellRule *rule = &s->rule;
   const int dim = rule->dim, material = material_of(s, cell);
   const int64_t n = rule->points;
-  double local[TESI_CELL_MOST], F[3 * TESI_CELL_POINTS], a[6 * TESI_CELL_POINTS], u[TESI_CELL_POINTS];
-  double *value = a;
+  double local[TESI_CELL_MOST], F[9 * TESI_CELL_POINTS], value[TESI_CELL_POINTS], u[TESI_CELL_POINTS];
   tesi_cell_points(rule, cell, at);
   tesi_cells_read(s->space, cell, s->u, local);
   tesi_cell_evaluate(rule, -1, local, u);
-  for (int d = 0; d < dim; d++) tesi_cell_evaluate(rule, d, local, F + d * n);
-  tesi_cell_gradient(rule, at, F, F);
-  values_of(pick(s->data->f[0], material, s->data->data.f[0]), 0, n, at->x, r);
+  tesi_residual_gradient(s, cell, at, F);
+  for (int c = 0; c < s->components; c++)
+    values_of(pick(s->data->f[c], material, s->data->data.f[c]), 0, n, at->x, r + c * n);
   if (s->transports && !s->conservative) carry(s, at, u, F, r);
-  tesi_function_entries(pick(s->data->a, material, s->data->data.a), dim, n, at->x, at->x + n, at->x + 2 * n,
-                        0, a);
-  for (int64_t p = 0; p < n; p++) {
-    double gradient[3], flux[3];
-    for (int d = 0; d < dim; d++) gradient[d] = F[d * n + p];
-    multiply(dim, n, a, p, gradient, flux);
-    for (int d = 0; d < dim; d++) F[d * n + p] = flux[d];
-  }
+  tesi_residual_flux(s, cell, n, at->x, F);
   if (s->transports && s->conservative) carry(s, at, u, F, r);
-  add_divergence(s, at, F, r);
-  const TesFunction *c = pick(s->data->c, material, s->data->data.c);
-  if (c) values_of(c, 0, n, at->x, value);
+  for (int c = 0; c < s->components; c++) add_divergence(s, at, F + c * dim * n, r + c * n);
+  const TesFunction *c = s->components == 1 ? pick(s->data->c, material, s->data->data.c) : NULL;
+  if (c) values_of(c, 0, n, at->x, value); /* of elasticity: its density */
   for (int64_t p = 0; c && p < n; p++) r[p] -= value[p] * u[p];
   if (!s->rate) return;
   tesi_cells_read(s->space, cell, s->rate, local);
@@ -238,9 +278,10 @@ void tesi_pair_points(const TesiResidual *s, const TesiFacePair *pair, bool othe
   }
 }
 
-/* One side of a face at its points, n of them, in the order of the pair's own face. */
+/* One side of a face at its points, n of them, in the order of the pair's own face; gradient[components][dim][n],
+ * reference. */
 typedef struct SidePoints {
-  double x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST], u[TESI_FACE_MOST], gradient[3 * TESI_FACE_MOST];
+  double x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST], u[3 * TESI_FACE_MOST], gradient[9 * TESI_FACE_MOST];
 } SidePoints;
 
 /* Which of the six tables the points t = origin + axis s need. */
@@ -280,14 +321,16 @@ static void evaluate_side(const TesiResidual *s, const TesiFacePair *pair, bool 
   }
   const TesiFaceTables tables = pick_tables(&s->side, q, number),
                        geometry = pick_tables(&s->geometry_side, q, number);
-  tesi_cells_read(s->space, cell, s->u, local);
-  tesi_tensor_face(dim, face, &tables, local, 1, at->u, at->gradient, n);
+  for (int c = 0; c < s->components; c++) {
+    tesi_cells_read(s->space, cell, s->u + c * s->space->length, local);
+    tesi_tensor_face(dim, face, &tables, local, 1, at->u + c * n, at->gradient + c * dim * n, n);
+  }
   tesi_geometry_face(s->geometry, cell, face, &geometry, at->x, at->J);
   if (!swapped) return;
   transpose(q, 3, at->x);
   transpose(q, 9, at->J);
-  transpose(q, 1, at->u);
-  transpose(q, 3, at->gradient);
+  transpose(q, s->components, at->u);
+  transpose(q, 3 * s->components, at->gradient); /* of 3D: in 2D nothing is swapped */
 }
 
 static void jacobian_at(int dim, int n, const SidePoints *at, int p, double *J) {
@@ -310,23 +353,28 @@ static double cofactors(int dim, const double *J, double rows[3][3]) {
   return det;
 }
 
-/* a grad u . normal of one side; normal[points][dim]. */
+/* a grad u . normal, or sigma normal, of one side; normal[points][dim], flux[components][points]. */
 static void normal_flux(const TesiResidual *s, int64_t cell, const SidePoints *at, const double *normal,
                         double *flux) {
   const int dim = s->rule.dim, n = s->face_rule.points;
-  double a[6 * TESI_FACE_MOST];
-  tesi_function_entries(pick(s->data->a, material_of(s, cell), s->data->data.a), dim, n, at->x, at->x + n,
-                        at->x + 2 * n, 0, a);
+  double G[9 * TESI_FACE_MOST];
   for (int p = 0; p < n; p++) {
-    double J[9], rows[3][3], gradient[3] = {0}, of_a[3], sum = 0;
+    double J[9], rows[3][3];
     jacobian_at(dim, n, at, p, J);
     const double det = cofactors(dim, J, rows);
-    for (int r = 0; r < dim; r++)
-      for (int c = 0; c < dim; c++) gradient[r] += rows[c][r] * at->gradient[c * n + p];
-    multiply(dim, n, a, p, gradient, of_a);
-    for (int r = 0; r < dim; r++) sum += of_a[r] * normal[p * dim + r];
-    flux[p] = sum / det;
+    for (int c = 0; c < s->components; c++)
+      for (int r = 0; r < dim; r++) {
+        double sum = 0;
+        for (int d = 0; d < dim; d++) sum += rows[d][r] * at->gradient[(c * dim + d) * n + p];
+        G[(c * dim + r) * n + p] = sum / det;
+      }
   }
+  tesi_residual_flux(s, cell, n, at->x, G);
+  for (int c = 0; c < s->components; c++)
+    for (int p = 0; p < n; p++) {
+      flux[c * n + p] = 0;
+      for (int r = 0; r < dim; r++) flux[c * n + p] += G[(c * dim + r) * n + p] * normal[p * dim + r];
+    }
 }
 
 /* weight = w |J_F| and the unit normal outwards of the pair's own cell. */
@@ -349,30 +397,34 @@ static void normals(const TesiResidual *s, const TesiFacePair *pair, const SideP
 static bool boundary_face(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at,
                           const double *normal, double *j) {
   const int n = s->face_rule.points;
-  int name;
+  int name, counts = 0;
   if (!tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name)) return false;
-  if (tesi_cells_given(s->space, name)) return false;
   const TesBoundary *boundary = s->data->boundary && name >= 0 ? &s->data->boundary[name] : NULL;
-  double g[TESI_FACE_MOST] = {0}, alpha[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
+  double alpha[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
   for (int p = 0; p < n; p++)
     for (int d = 0; d < s->rule.dim; d++) out[d * n + p] = normal[p * s->rule.dim + d];
   const double *const more[3] = {out, out + n, out + 2 * n};
-  if (boundary && boundary->g[0])
-    tesi_function_values_over(boundary->g[0], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
   values_of(boundary && boundary->condition == TES_ROBIN ? boundary->alpha : NULL, 0, n, at->x, alpha);
-  for (int p = 0; p < n; p++) j[p] += alpha[p] * at->u[p] - g[p];
+  for (int c = 0; c < s->components; c++) {
+    double g[TESI_FACE_MOST] = {0};
+    const bool given = tesi_cells_given(s->part[c], name);
+    counts += !given;
+    if (!given && boundary && boundary->g[c])
+      tesi_function_values_over(boundary->g[c], n, at->x, at->x + n, at->x + 2 * n, 0, more, g);
+    for (int p = 0; p < n; p++) j[c * n + p] = given ? 0 : j[c * n + p] + alpha[p] * at->u[c * n + p] - g[p];
+  }
   if (boundary && boundary->condition == TES_FLUX && s->transports)
     for (int d = 0; d < s->rule.dim; d++) {
       double b[TESI_FACE_MOST];
       values_of(s->data->data.b[d], 0, n, at->x, b);
       for (int p = 0; p < n; p++) j[p] -= b[p] * out[d * n + p] * at->u[p];
     }
-  return true;
+  return counts > 0;
 }
 
-bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight) {
-  const TesiFacePair *pair = &s->pair[i];
-  double normal[3 * TESI_FACE_MOST], flux[TESI_FACE_MOST];
+bool tesi_residual_face(const TesiResidual *s, int64_t face, double *j, double *weight) {
+  const TesiFacePair *pair = &s->pair[face];
+  double normal[3 * TESI_FACE_MOST], flux[3 * TESI_FACE_MOST];
   SidePoints at;
   evaluate_side(s, pair, false, &at);
   normals(s, pair, &at, weight, normal);
@@ -380,6 +432,6 @@ bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *wei
   if (pair->other < 0) return boundary_face(s, pair, &at, normal, j);
   evaluate_side(s, pair, true, &at);
   normal_flux(s, pair->other, &at, normal, flux);
-  for (int p = 0; p < s->face_rule.points; p++) j[p] -= flux[p];
+  for (int i = 0; i < s->components * s->face_rule.points; i++) j[i] -= flux[i];
   return true;
 }
