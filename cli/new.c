@@ -290,6 +290,19 @@ static const struct {
      "  values: {drag: {force: bottom, of: x}, mean: {mean: domain, of: u}}\n"
      "  series: {file: channel-flow.csv, every: 10}\n"
      "  vtu: channel-flow.vtu\n"},
+    {"shear-layers",
+     "# Layers of shear roll up in a periodic square, exactly divergence-free, nearly without friction.\n"
+     "problem: navier_stokes\n"
+     "mesh: {box: {cells: [12, 12], periodic: xy}}\n"
+     "space: {element: rt, degree: 3} # velocities of Raviart and Thomas: boxes alone\n"
+     "data:\n"
+     "  nu: 1e-4\n"
+     "  initial: {velocity: [tanh(30*(0.25 - abs(y - 0.5))), 0.05*sin(2*pi*x)]}\n"
+     "time: {end: 1.2, cfl: 0.4}      # method: imex_bdf2, or imex_bdf3\n"
+     "output:\n"
+     "  values: {energy: {integral: domain, of: (u*u + v*v)/2}}\n"
+     "  series: shear-layers.csv\n"
+     "  png: {file: shear-layers.png, of: vx - uy, every: {time: 0.6}}\n"},
     {"channel", "# A parabola enters a channel, the right end is open: nu du/dn - p n = 0 there.\n"
                 "problem: stokes\n"
                 "mesh: {box: {cells: [16, 8], upper: [2, 1]}}\n"
@@ -335,7 +348,8 @@ int cli_new(int argc, char **argv) {
     if (!strcmp(templates[i].name, name)) return fputs(templates[i].text, stdout) < 0;
   return cli_usage_error(
       "there is no template '%s'; expected poisson, l-shape, goal, mesh, ball, heat, transport, stokes, "
-      "stokes-3d, cavity, cavity-flow, cylinder, taylor-green, channel-flow, step, channel, shear or "
+      "stokes-3d, cavity, cavity-flow, cylinder, taylor-green, channel-flow, step, shear-layers, channel, "
+      "shear or "
       "viscosity",
       name);
 }

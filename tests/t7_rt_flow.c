@@ -173,6 +173,41 @@ static void channels_are_exact(void **state) {
   }
 }
 
+/* Beside - int sigma n of the exact solution, whose pressure has the mean (2 sin(1/2))^2 cos t. */
+static void forces_converge(void **state) {
+  static const char *const cells[] = {"mesh.box.cells=[3, 3]", "mesh.box.cells=[6, 6]"};
+  static const char *const exact[] = {
+      "-(0.1*-1.5*cos(x + 2*t)*sin(1.5*y - t) - cos(x - y + t) + pow(2*sin(0.5), 2)*cos(t))",
+      "-(0.1*sin(x + 2*t)*cos(1.5*y - t))"};
+  (void)state;
+  for (int direction = 0; direction < 2; direction++) {
+    double error[2];
+    for (int i = 0; i < 2; i++) {
+      Flow s = make_flow(MOVING, (const char *const[]){cells[i], "space.degree=2", "time.method=imex_bdf3",
+                                                       "time.end=0.2", "time.step=0.01", NULL});
+      TesSolveResult result;
+      double force, known;
+      assert_ok(s.ctx, tes_problem_solve(s.problem, &result));
+      assert_ok(s.ctx, tes_problem_value(s.problem,
+                                         &(TesValue){.kind = TES_VALUE_FORCE,
+                                                     .where = TES_ON_BOUNDARY,
+                                                     .number = 1,
+                                                     .of = direction ? "y" : "x"},
+                                         &force));
+      assert_ok(s.ctx, tes_problem_value(s.problem,
+                                         &(TesValue){.kind = TES_VALUE_INTEGRAL,
+                                                     .where = TES_ON_BOUNDARY,
+                                                     .number = 1,
+                                                     .of = exact[direction]},
+                                         &known));
+      error[i] = fabs(force - known);
+      printf("force %d: %.6f, exact %.6f\n", direction, force, known);
+      drop(&s);
+    }
+    assert_true(error[1] < 5e-5 && error[1] < error[0] / 2);
+  }
+}
+
 /* ---- structure ----------------------------------------------------------------------------------------- */
 
 /* Layers that roll up, nearly without friction and not resolved: energy falls, the divergence stays at round-off. */
@@ -310,6 +345,7 @@ int main(void) {
                                      cmocka_unit_test(orders_in_space),
                                      cmocka_unit_test(beltrami),
                                      cmocka_unit_test(channels_are_exact),
+                                     cmocka_unit_test(forces_converge),
                                      cmocka_unit_test(energy_falls),
                                      cmocka_unit_test(the_flow_chooses_steps),
                                      cmocka_unit_test(checkpoints_go_on_bit_for_bit),

@@ -86,12 +86,12 @@ static void the_document_has_every_key(void **state) {
 /* Templates are valid cases, but for the mesh that is somebody's own; a check tells of the mesh. */
 static void templates_are_valid(void **state) {
   static const char *const names[] = {
-      "",       "poisson",  "heat",         "transport",    "stokes",      "stokes-3d",
-      "cavity", "channel",  "shear",        "viscosity",    "l-shape",     "goal",
-      "ball",   "cylinder", "taylor-green", "channel-flow", "cavity-flow", "front"};
+      "",         "poisson",      "heat",         "transport",    "stokes",  "stokes-3d", "cavity",
+      "channel",  "shear",        "viscosity",    "shear-layers", "l-shape", "goal",      "ball",
+      "cylinder", "taylor-green", "channel-flow", "cavity-flow",  "front"};
   (void)state;
   const bool forests = has_forests();
-  for (int i = 0; i < (forests ? 18 : 10); i++) {
+  for (int i = 0; i < (forests ? 19 : 11); i++) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, "new %s > a.yaml; " PROGRAM " check a.yaml --vtu a.vtu", names[i]);
     assert_run(arguments, 0);

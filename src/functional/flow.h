@@ -40,6 +40,8 @@ typedef struct TesiFlowStress {
   double alpha;
   bool symmetric;
   const TesiFlowFace *face; /* [2 * dim] */
+  /* In time: u_t, and convection tested with all velocities, those of known nodes too; NULL: none. */
+  const TesVector *rate, *carried;
 } TesiFlowStress;
 /* *force <- component i of the force of the fluid on a face of the box, - int sigma n, by the residual of the
  * equation: for the normal component tested with the function of the face's nodes, which is 1 on the face and 0

@@ -2,6 +2,7 @@
  * normal d and 0 from the second layer of cells on,
  *   int over the face (sigma n)_d = int over the layer sigma_dd phi' + (alpha u_d - f_d) phi
  *                                   - sum over other boundary faces of the layer int (sigma n)_d phi,
+ * in time with u_t and convection, tested with phi e_d, beside alpha u_d,
  * where the stress of a tangential component on a face with given velocity is that of the form,
  *   (sigma n)_i = nu (du_i/dn - gamma (u_i - g_i)), and + nu du_n/dx_i with the symmetric gradient.
  * Across inner faces phi e_d does not jump, and has no normal derivative. */
@@ -27,8 +28,8 @@ typedef struct Force {
   const TesiRt *rt;
   const TesiFlowStress *stress;
   TesiFlowTables t, nodes;
-  double *u;
-  int d, end; /* the face */
+  double *u, *rate; /* rate NULL: 0 */
+  int d, end;       /* the face */
   Points at;
   double value[MOST], gradient[3 * MOST], nu[MOST], other[MOST], normal[3 * MOST];
 } Force;
@@ -71,13 +72,13 @@ static void set_points(Force *f, const int cell[3], int a, int end) {
 }
 
 /* value and gradient of a part at the points. */
-static void evaluate(Force *f, int part) {
+static void evaluate(Force *f, const double *u, int part) {
   double local[TESI_FLOW_LOCAL * TESI_FLOW_LOCAL * TESI_FLOW_LOCAL];
   const TesiRt *rt = f->rt;
   const Points *at = &f->at;
   const int64_t cell =
       at->cell[0] + (int64_t)rt->axis[0].cells * (at->cell[1] + (int64_t)rt->axis[1].cells * at->cell[2]);
-  tesi_flow_nodes(rt, &f->nodes, part, cell, f->u, local);
+  tesi_flow_nodes(rt, &f->nodes, part, cell, u, local);
   tesi_local_values(rt->dim, rt->n, local, at->count, at->xi, f->value, f->gradient);
   for (int q = 0; q < at->count; q++)
     for (int d = 0; d < rt->dim; d++) f->gradient[q * rt->dim + d] /= rt->axis[d].h[at->cell[d]];
@@ -117,12 +118,12 @@ static TesStatus add_stress(Force *f, const int cell[3], int a, int end, int i, 
   for (int q = 0; q < at->count && face->kind == TESI_FLOW_OUTFLOW; q++)
     *sum += factor * at->w[q] * at->phi[q] * f->other[q];
   if (face->kind == TESI_FLOW_OUTFLOW) goto done;
-  evaluate(f, i);
+  evaluate(f, f->u, i);
   for (int q = 0; q < at->count; q++)
     *sum += factor * at->w[q] * at->phi[q] * f->nu[q] *
             (sign * f->gradient[q * dim + a] - face->penalty * (f->value[q] - f->other[q]));
   if (!f->stress->symmetric) goto done;
-  evaluate(f, a);
+  evaluate(f, f->u, a);
   for (int q = 0; q < at->count; q++)
     *sum += factor * at->w[q] * at->phi[q] * f->nu[q] * sign * f->gradient[q * dim + i];
 done:
@@ -139,12 +140,15 @@ static TesStatus add_cell(Force *f, const int cell[3], double *sum) {
   set_points(f, cell, -1, 0);
   TES_TRY(take(f, f->stress->f[d], 0, f->other));
   TES_TRY(take(f, f->stress->nu, 1, f->nu));
-  evaluate(f, d);
+  evaluate(f, f->u, d);
   for (int q = 0; q < at->count; q++)
     *sum += at->w[q] * (viscous * f->nu[q] * f->gradient[q * dim + d] * at->slope[q] +
                         (f->stress->alpha * f->value[q] - f->other[q]) * at->phi[q]);
-  evaluate(f, dim);
+  evaluate(f, f->u, dim);
   for (int q = 0; q < at->count; q++) *sum -= at->w[q] * f->value[q] * at->slope[q];
+  if (!f->rate) goto done;
+  evaluate(f, f->rate, d);
+  for (int q = 0; q < at->count; q++) *sum += at->w[q] * f->value[q] * at->phi[q];
 done:
   return status;
 }
@@ -179,6 +183,36 @@ done:
   return status;
 }
 
+/* Convection tested with phi e_d: 1 is sqrt(area) times the mode 0 of each cell across. */
+static TesStatus sum_carried(const Force *f, double *sum) {
+  TesContext *ctx = f->context;
+  TesStatus status = TES_OK;
+  const TesiRt *rt = f->rt;
+  const int *extent = rt->extent[f->d];
+  double *values = NULL;
+  const int node = f->end ? extent[f->d] - 1 : 0;
+  TES_ALLOC(&values, f->stress->carried->length);
+  TES_TRY(tes_vector_get(f->stress->carried, values));
+  for (int z = 0; z < extent[2]; z++)
+    for (int y = 0; y < extent[1]; y++)
+      for (int x = 0; x < extent[0]; x++) {
+        const int at[3] = {x, y, z};
+        double area = 1;
+        bool first = at[f->d] == node;
+        for (int d = 0; d < rt->dim; d++) {
+          if (d == f->d) continue;
+          first = first && at[d] % rt->n == 0;
+          area *= rt->axis[d].h[at[d] / rt->n];
+        }
+        if (first)
+          *sum +=
+              sqrt(area) * values[rt->offset[f->d] + x + (int64_t)extent[0] * (y + (int64_t)extent[1] * z)];
+      }
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
 TesStatus tesi_flow_force(const TesSpace *space, const TesVector *u, const TesiFlowStress *stress, int face,
                           int i, double *force) {
   TesContext *ctx = space->context;
@@ -191,11 +225,14 @@ TesStatus tesi_flow_force(const TesSpace *space, const TesVector *u, const TesiF
   tesi_flow_node_tables(f->rt->n, &f->nodes);
   TES_ALLOC(&f->u, space->length);
   TES_TRY(tes_vector_get(u, f->u));
+  if (stress->rate) TES_ALLOC(&f->rate, space->length);
+  if (stress->rate) TES_TRY(tes_vector_get(stress->rate, f->rate));
   TES_TRY(sum_layer(f, i, &sum));
+  if (stress->carried && i == f->d) TES_TRY(sum_carried(f, &sum));
   tesi_reduce(ctx, TESI_SUM, 1, &sum);
   *force = -sum;
 done:
-  if (f) tesi_free(ctx, &f->u);
+  if (f) tesi_free(ctx, &f->u), tesi_free(ctx, &f->rate);
   tesi_free(ctx, &f);
   return status;
 }

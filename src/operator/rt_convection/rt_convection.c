@@ -256,7 +256,6 @@ TesStatus tesi_rt_convection_apply(TesiRtConvection *c, const TesVector *u, TesV
   for (int side = 0; side < 2 * rt->dim; side++)
     if (!rt->axis[side / 2].periodic) add_side(c, side, c->y);
   for (int64_t i = rt->offset[rt->dim]; i < rt->offset[rt->parts]; i++) c->y[i] = 0;
-  tesi_rt_clear(rt, c->y);
   *rate = 0;
   for (int64_t i = 0; i < c->batches; i++)
     if (c->rates[i] > *rate || isnan(c->rates[i])) *rate = c->rates[i];

@@ -51,7 +51,8 @@ TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **co
 void tesi_rt_convection_destroy(TesiRtConvection **convection);
 /* What holds on the boundary from now on: face[2 dim], with functions of one time. Errors: TES_NAN with the point. */
 TesStatus tesi_rt_convection_face(TesiRtConvection *convection, const TesiFlowFace *face);
-/* b <- N(u), 0 at known nodes and pressures. *rate <- the largest |u_d| / h_d at a point: cells that it crosses a unit
+/* b <- N(u), tested with the velocities of known nodes too; 0 at pressures.
+ * *rate <- the largest |u_d| / h_d at a point: cells that it crosses a unit
  * of time. The same bits for any number of threads. */
 TesStatus tesi_rt_convection_apply(TesiRtConvection *convection, const TesVector *u, TesVector *b,
                                    double *rate);

@@ -175,5 +175,4 @@ void tesi_rt_convection_ref(const TesiRtConvection *c, int points, const double 
       if (cell[d] == 0 && !a->periodic) add_boundary(&f, cell, 2 * d, face);
     }
   }
-  tesi_rt_clear(rt, b);
 }

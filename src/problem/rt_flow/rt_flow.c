@@ -162,5 +162,6 @@ const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",
                                             .in_time = true,
                                             .form = tesi_stokes_form,
                                             .shown = tesi_stokes_shown,
+                                            .force = tesi_rt_flow_force,
                                             .flow = &flow_equation,
                                             .march = &tesi_rt_march};

@@ -61,6 +61,8 @@ TesStatus tesi_rt_flow_clean(TesProblem *problem, TesVector *x);
 TesStatus tesi_rt_flow_give(TesProblem *problem, TesVector *x);
 /* x <- x + the solution of K d = b - K x, to the problem's tolerance of `reference`. b's pressures are 0. */
 TesStatus tesi_rt_flow_solve(TesProblem *problem, double reference, TesVector *x, TesSolveResult *result);
+/* TesiEquation.force: by the residual of the equation, u_t that of the last step's formula. */
+TesStatus tesi_rt_flow_force(const TesProblem *problem, int boundary, int direction, double *force);
 /* One step. The state is that before it after a failure. */
 TesStatus tesi_rt_flow_step(TesProblem *problem, TesSolveResult *result);
 

@@ -58,6 +58,7 @@ static TesStatus convect(TesProblem *p, double time, const TesVector *u, TesVect
   tesi_stokes_faces(p, face);
   TES_TRY(tesi_rt_convection_face(p->rt_flow->convection, face));
   TES_TRY(tesi_rt_convection_apply(p->rt_flow->convection, u, to, rate));
+  TES_TRY(tesi_problem_clear(p, to));
 done:
   return status;
 }
@@ -143,6 +144,41 @@ static TesStatus advance(TesProblem *p, double time, const Formula *f, const Tes
   TES_TRY(gather(p, f, old, carried));
   TES_TRY(choose_start(p, old[0], x, &reference));
   TES_TRY(tesi_rt_flow_solve(p, reference, x, result));
+done:
+  return status;
+}
+
+/* rate <- u_t, of the polynomial in time through the solutions that a step takes. */
+static TesStatus find_rate(const TesProblem *p, TesVector *rate) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiRtFlow *flow = p->rt_flow;
+  const double now = p->in_time->time;
+  TES_TRY(tes_vector_fill(rate, 0));
+  if (flow->known == 0) goto done;
+  const int count = tesi_min(flow->known, flow->order);
+  const Formula f = find_formula(now, flow->when + 1, count, now - flow->when[1]);
+  TES_TRY(tes_vector_axpy(f.sigma, p->u, rate));
+  for (int j = 0; j < count; j++) TES_TRY(tes_vector_axpy(-f.back[j], flow->old[j], rate));
+done:
+  return status;
+}
+
+TesStatus tesi_rt_flow_force(const TesProblem *p, int boundary, int direction, double *force) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiRtFlow *flow = p->rt_flow;
+  TesiFlowFace face[6];
+  double rate;
+  TES_CHECK(!p->mesh->box_periodic[boundary / 2], "there is no force on %s: the box is periodic there",
+            tes_mesh_boundary_name(p->mesh, boundary));
+  tesi_stokes_faces(p, face);
+  TES_TRY(tesi_rt_convection_face(flow->convection, face));
+  TES_TRY(tesi_rt_convection_apply(flow->convection, p->u, flow->w, &rate));
+  TES_TRY(find_rate(p, flow->d));
+  const TesiFlowStress stress = {
+      .nu = p->numbered.data.a, .f = p->numbered.data.f, .face = face, .rate = flow->d, .carried = flow->w};
+  TES_TRY(tesi_flow_force(p->space, p->u, &stress, boundary, direction, force));
 done:
   return status;
 }
