@@ -260,6 +260,13 @@ void solve_print_outcome(const Solve *s) {
   if (s->is_flow && isfinite(s->flow.divergence_l2))
     solve_log(s, TES_LOG_INFO, "div u     L2 %.2e, %.2e of grad u", s->flow.divergence_l2,
               s->flow.divergence_relative);
+  if (s->in_time.report.steps && s->flow.divergence_relative > 0.25 &&
+      s->input->problem.element != TES_ELEMENT_ISO)
+    solve_log(s, TES_LOG_WARNING,
+              "warning: div u is %.0f %% of grad u: cells are too large for this flow, or steps too long "
+              "(time.cfl, "
+              "time.step)",
+              100 * s->flow.divergence_relative);
   for (int d = 0; d < s->in_time.report.mean_forces; d++)
     if (!isnan(s->in_time.report.mean_force[d]))
       solve_log(s, TES_LOG_INFO, "force     %.10g in direction %c keeps the mean velocity",

@@ -89,6 +89,9 @@ static void check_passes(const Place *p, const char *what) {
   assert_ok(p->ctx, tes_vector_dot(u, grad, &left));
   assert_ok(p->ctx, tes_vector_dot(q, div, &right));
   assert_near(left, right, 1e-12 * (double)n);
+  assert_ok(p->ctx, tesi_mixed_reach(p->mixed, u, &rate));
+  assert_ok(p->ctx, tesi_mixed_reach_ref(p->mixed, tes_vector_data(u), &plain_rate));
+  assert_near(rate, plain_rate, 1e-12 * plain_rate);
   assert_ok(p->ctx, tesi_mixed_convection(p->mixed, u, grad, &rate));
   assert_ok(p->ctx, tesi_mixed_convection_ref(p->mixed, tes_vector_data(u), plain, &plain_rate));
   assert_close(grad, plain, what, "convection");

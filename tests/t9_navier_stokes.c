@@ -68,6 +68,19 @@ static void restarts_give_the_same_bytes(void **state) {
   assert_output("histories of steps of 0.01, the problem has steps of 0.02");
 }
 
+/* A flow that four cells do not resolve. */
+static void coarse_cells_are_told(void **state) {
+  (void)state;
+  write_case();
+  assert_run("solve a.yaml --device cpu --set mesh.box.cells=[2,2] --set data.nu=1e-5 --set time.step=0.02",
+             0);
+  assert_output("warning: the Reynolds number of cells, |u| h / nu, is up to ");
+  assert_output("warning: div u is ");
+  assert_run("solve a.yaml --device cpu --set boundary.top.velocity=[0.001,0] --set data.initial=null 2>&1 | "
+             "grep warning",
+             1);
+}
+
 static void steps_that_fail_end_with_a_sentence(void **state) {
   (void)state;
   write_case();
@@ -129,6 +142,7 @@ static void values_are_averaged(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(runs_tell_of_the_flow), cmocka_unit_test(values_are_averaged),
-      cmocka_unit_test(restarts_give_the_same_bytes), cmocka_unit_test(steps_that_fail_end_with_a_sentence)};
+      cmocka_unit_test(coarse_cells_are_told), cmocka_unit_test(restarts_give_the_same_bytes),
+      cmocka_unit_test(steps_that_fail_end_with_a_sentence)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -105,19 +105,42 @@ static double largest(const TesiBatches *b, double *const B[3], const double *we
   return most;
 }
 
+/* The velocity along the reference axes. */
+static void find_along(const Pass *pass, const TesiBatch *batch, const Work *w) {
+  const TesiBatches *b = pass->m->over;
+  const int64_t n = tesi_batches_array(b);
+  for (int c = 0; c < b->dim; c++)
+    tesi_batch_evaluate(b, batch, pass->in + c * b->length, w->u[c], w->scratch);
+  for (int e = 0; e < b->dim; e++) {
+    memset(w->B[e], 0, (size_t)n * sizeof *w->B[e]);
+    for (int c = 0; c < b->dim; c++)
+      for (int64_t i = 0; is_there(b, e, c) && i < n; i++) w->B[e][i] += w->X[e][c][i] * w->u[c][i];
+  }
+}
+
+static void reach(const Pass *pass, int64_t task, int64_t number, double *memory, double *most) {
+  const TesiBatches *b = pass->m->over;
+  const int64_t n = tesi_batches_array(b);
+  const TesiBatch batch = b->kind->batch(b, number);
+  const Work w = begin(b, &batch, memory);
+  (void)task;
+  find_along(pass, &batch, &w);
+  for (int e = 0; e < b->dim; e++) {
+    memset(w.sum, 0, (size_t)n * sizeof *w.sum);
+    for (int c = 0; c < b->dim; c++)
+      for (int64_t i = 0; is_there(b, e, c) && i < n; i++) w.sum[i] += w.X[e][c][i] * w.X[e][c][i];
+    for (int64_t i = 0; i < n; i++)
+      if (w.at.weight[i] != 0 && !(fabs(w.B[e][i]) / w.sum[i] <= *most)) *most = fabs(w.B[e][i]) / w.sum[i];
+  }
+}
+
 static void convection(const Pass *pass, int64_t task, int64_t number, double *memory, double *rate) {
   const TesiMixed *m = pass->m;
   const TesiBatches *b = m->over;
   const int64_t n = tesi_batches_array(b);
   const TesiBatch batch = b->kind->batch(b, number);
   const Work w = begin(b, &batch, memory);
-  for (int c = 0; c < b->dim; c++)
-    tesi_batch_evaluate(b, &batch, pass->in + c * b->length, w.u[c], w.scratch);
-  for (int e = 0; e < b->dim; e++) {
-    memset(w.B[e], 0, (size_t)n * sizeof *w.B[e]);
-    for (int c = 0; c < b->dim; c++)
-      for (int64_t i = 0; is_there(b, e, c) && i < n; i++) w.B[e][i] += w.X[e][c][i] * w.u[c][i];
-  }
+  find_along(pass, &batch, &w);
   const double most = largest(b, w.B, w.at.weight);
   if (!(most <= *rate)) *rate = most;
   for (int c = 0; c < b->dim; c++) {
@@ -171,18 +194,28 @@ TesStatus tesi_mixed_gradient(TesiMixed *m, const TesVector *p, TesVector *b) {
   return TES_OK;
 }
 
-TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, double *rate) {
-  TesContext *ctx = m->context;
+/* The same, and the largest of what the threads find. */
+static TesStatus run_most(Pass pass, TesiSums *sums, int count, double *out, double *most) {
+  TesContext *ctx = pass.m->context;
   TesStatus status = TES_OK;
-  double *rates = NULL;
-  TES_ALLOC(&rates, m->threads);
-  run(&(Pass){.m = m, .batch = convection, .in = u->data, .rate = rates}, m->over_sums, m->dim, b->data);
-  *rate = 0;
-  for (int t = 0; t < m->threads; t++)
-    if (!(rates[t] <= *rate)) *rate = rates[t];
+  TES_ALLOC(&pass.rate, pass.m->threads);
+  run(&pass, sums, count, out);
+  *most = 0;
+  for (int t = 0; t < pass.m->threads; t++)
+    if (!(pass.rate[t] <= *most)) *most = pass.rate[t];
 done:
-  tesi_free(ctx, &rates);
+  tesi_free(ctx, &pass.rate);
   return status;
+}
+
+TesStatus tesi_mixed_convection(TesiMixed *m, const TesVector *u, TesVector *b, double *rate) {
+  const Pass pass = {.m = m, .batch = convection, .in = u->data};
+  return run_most(pass, m->over_sums, m->dim, b->data, rate);
+}
+
+TesStatus tesi_mixed_reach(TesiMixed *m, const TesVector *u, double *most) {
+  double none;
+  return run_most((Pass){.m = m, .batch = reach, .in = u->data}, m->over_sums, 0, &none, most);
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------ */

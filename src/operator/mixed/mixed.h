@@ -40,10 +40,14 @@ TesStatus tesi_mixed_gradient(TesiMixed *mixed, const TesVector *p, TesVector *b
 /* rate <- the largest |B_e| at a point, on cells [0, 1]: cells a unit of time. */
 TesStatus tesi_mixed_convection(TesiMixed *mixed, const TesVector *u, TesVector *b, double *rate);
 
+/* *most <- the largest |B_e| / |X_e|^2 at a point: velocity times the length of the cell along it. */
+TesStatus tesi_mixed_reach(TesiMixed *mixed, const TesVector *u, double *most);
+
 /* Plain, cell by cell and point by point, all basis functions at each point: the tests' yardstick. Host arrays. */
 TesStatus tesi_mixed_divergence_ref(const TesiMixed *mixed, const double *u, double *b);
 TesStatus tesi_mixed_gradient_ref(const TesiMixed *mixed, const double *p, double *b);
 TesStatus tesi_mixed_convection_ref(const TesiMixed *mixed, const double *u, double *b, double *rate);
+TesStatus tesi_mixed_reach_ref(const TesiMixed *mixed, const double *u, double *most);
 /* The terms of one boundary, added to b; g NULL: the backflow of u, else the stress. */
 TesStatus tesi_mixed_boundary_ref(const TesiMixed *mixed, int boundary, const TesFunction *const *g,
                                   const double *u, double *b);

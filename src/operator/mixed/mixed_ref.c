@@ -93,6 +93,32 @@ done:
   return status;
 }
 
+TesStatus tesi_mixed_reach_ref(const TesiMixed *m, const double *u, double *most) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  TesiPlain v;
+  TesiPlainPoint at;
+  TES_TRY(tesi_plain_init(m->velocity, 3 * m->velocity->degree / 2 + 2, &v));
+  *most = 0;
+  for (int64_t cell = 0; cell < v.cells; cell++) {
+    double local[3][TESI_PLAIN_NODES];
+    read_cell(&v, cell, m->dim, u, local);
+    for (int i = 0; i < v.points; i++) {
+      TES_TRY(tesi_plain_point(&v, cell, -1, i, &at));
+      for (int e = 0; e < m->dim; e++) {
+        double along = 0, square = 0;
+        for (int c = 0; c < m->dim; c++) {
+          along += at.inverse[e][c] * sum_of(v.nodes, at.phi, local[c]);
+          square += at.inverse[e][c] * at.inverse[e][c];
+        }
+        *most = fmax(*most, fabs(along) / square);
+      }
+    }
+  }
+done:
+  return status;
+}
+
 /* The outer normal at a point of a face. */
 static void find_normal(int dim, const TesiPlainPoint *at, int face, double normal[3]) {
   double size = 0;

@@ -259,6 +259,27 @@ done:
 
 /* ---- a step -------------------------------------------------------------------------------------------- */
 
+/* Looked at after 1, 2, 4, .. steps. */
+static TesStatus watch_cells(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiProjection *pr = tesi_projection_of(p);
+  const int step = p->in_time->step;
+  const double limit = 1e3;
+  double reach;
+  if (pr->warned_of_cells || (step & (step - 1))) return TES_OK;
+  TES_TRY(tesi_mixed_reach(pr->mixed, &pr->u, &reach));
+  if (!(reach > limit * pr->nu)) goto done;
+  pr->warned_of_cells = true;
+  tesi_log(
+      ctx, TES_LOG_WARNING,
+      "warning: the Reynolds number of cells, |u| h / nu, is up to %.2g at t = %.6g: above %g cells do not "
+      "resolve the flow, and its smallest waves are those of the mesh; refine it",
+      reach / pr->nu, p->in_time->time, limit);
+done:
+  return status;
+}
+
 /* The last step becomes this one where the velocity no longer changes. */
 static TesStatus end_if_steady(TesProblem *p, double dt) {
   TesContext *ctx = p->context;
@@ -285,6 +306,7 @@ TesStatus tesi_projection_step(TesProblem *p, TesSolveResult *result) {
   TES_TRY(tesi_projection_carry(p));
   const double time = p->in_time->time, dt = tesi_flow_steps_choose(p, crossed(p));
   TES_TRY(tesi_flow_steps_watch(p, dt, crossed(p), &pr->warned));
+  TES_TRY(watch_cells(p));
   if (pr->known) {
     const TesiFormula f = tesi_projection_formula(pr, dt);
     TES_TRY(tesi_flow_steps_tell(p, dt, advance(p, time + dt, &f, result)));

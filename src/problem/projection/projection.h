@@ -98,7 +98,7 @@ typedef struct TesiProjection {
   int guesses, guesses_kept;
   double largest;  /* rate so far */
   TesVector *load; /* F where it is the same at all times; NULL: not, or not known */
-  bool timed, warned;
+  bool timed, warned, warned_of_cells;
   TesVector *cycle_b, *cycle_x; /* of the cycle's precision; of steady flows (steady.c) */
   double *residuals;            /* the same */
   TesVector *given_pressure;    /* P at nodes of open boundaries; NULL: 0 */
