@@ -52,9 +52,9 @@ TesStatus tesi_load_device(const TesiLoad *desc, bool given, TesVector *b, bool 
   bool refused;
   *done = false;
   TES_TRY(tesi_clock_create(ctx, time_of(desc), &clock));
-  TES_TRY(tesi_load_plan_create(desc, given, clock, &plan));
+  TES_TRY(tesi_load_plan_create(desc, given, &plan));
   if (!plan) goto done;
-  TES_TRY(tesi_load_plan_run(plan, b));
+  TES_TRY(tesi_load_plan_run(plan, clock, b));
   TES_TRY(tesi_clock_refused(ctx, clock, &refused));
   if (!refused && !given && tesi_space_box(desc->space)) TES_TRY(tesi_clear_device(desc->space, b));
   *done = !refused;

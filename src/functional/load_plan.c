@@ -12,7 +12,6 @@ typedef struct Piece {
 
 struct TesiLoadPlan {
   TesContext *context;
-  void *clock; /* not its own */
   TesiBoxDevice *box;
   Piece piece[7];
   int pieces;
@@ -63,11 +62,11 @@ done:
 }
 
 /* Colour by colour, so that the sums have one order. */
-static TesStatus run_piece(const TesiLoadPlan *plan, const Piece *piece, double *b) {
+static TesStatus run_piece(const TesiLoadPlan *plan, const Piece *piece, const void *clock, double *b) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   TeskBox box = piece->cells;
-  void *list[] = {&b, &box, (void *)&plan->clock};
+  void *list[] = {&b, &box, (void *)&clock};
   for (int colour = 0; colour < 8; colour++) {
     int64_t cells = 1;
     for (int d = 0; d < 3; d++) {
@@ -157,7 +156,7 @@ done:
   return status;
 }
 
-static TesStatus run_cells(const TesiLoadPlan *plan, TesVector *b) {
+static TesStatus run_cells(const TesiLoadPlan *plan, const void *clock, TesVector *b) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;
   const TesiCellsDevice *c = plan->cells;
@@ -171,7 +170,7 @@ static TesStatus run_cells(const TesiLoadPlan *plan, TesVector *b) {
                   (void *)&c->tables,
                   &cells,
                   &given,
-                  (void *)&plan->clock};
+                  (void *)&clock};
   TES_TRY(tesi_kernel_launch(ctx, &plan->kernel, tesi_cells_grid(c), TESI_CELLS_THREADS, plan->shared, list));
   if (plan->surface) TES_TRY(tes_vector_axpy(1, plan->surface, b));
 done:
@@ -180,7 +179,7 @@ done:
 
 /* ---- both ---------------------------------------------------------------------------------------------- */
 
-TesStatus tesi_load_plan_create(const TesiLoad *desc, bool given, void *clock, TesiLoadPlan **plan) {
+TesStatus tesi_load_plan_create(const TesiLoad *desc, bool given, TesiLoadPlan **plan) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
   TesiLoadPlan *p = NULL;
@@ -188,7 +187,6 @@ TesStatus tesi_load_plan_create(const TesiLoad *desc, bool given, void *clock, T
   *plan = NULL;
   TES_NEW(&p);
   p->context = ctx;
-  p->clock = clock;
   TES_TRY((tesi_space_box(desc->space) ? plan_box : plan_cells)(desc, given, p, &good));
   if (!good) goto done;
   *plan = p;
@@ -209,9 +207,9 @@ void tesi_load_plan_destroy(TesiLoadPlan **plan) {
   tesi_free(ctx, plan);
 }
 
-TesStatus tesi_load_plan_run(const TesiLoadPlan *plan, TesVector *b) {
+TesStatus tesi_load_plan_run(const TesiLoadPlan *plan, const void *clock, TesVector *b) {
   TesStatus status = tes_vector_fill(b, 0);
   for (int i = 0; i < plan->pieces && status == TES_OK; i++)
-    status = run_piece(plan, &plan->piece[i], b->data);
-  return status == TES_OK && plan->cells ? run_cells(plan, b) : status;
+    status = run_piece(plan, &plan->piece[i], clock, b->data);
+  return status == TES_OK && plan->cells ? run_cells(plan, clock, b) : status;
 }

@@ -9,9 +9,9 @@ typedef struct TesiLoadPlan TesiLoadPlan;
 
 /* Rows of given values get their part if `given`, on boxes always. *plan stays NULL where the host must do it: a
  * function without text, a high degree, a flux on a boundary with values, on forests a flux that depends on time. */
-TesStatus tesi_load_plan_create(const TesiLoad *desc, bool given, void *clock, TesiLoadPlan **plan);
+TesStatus tesi_load_plan_create(const TesiLoad *desc, bool given, TesiLoadPlan **plan);
 void tesi_load_plan_destroy(TesiLoadPlan **plan);
 /* b <- the load at the clock's time. */
-TesStatus tesi_load_plan_run(const TesiLoadPlan *plan, TesVector *b);
+TesStatus tesi_load_plan_run(const TesiLoadPlan *plan, const void *clock, TesVector *b);
 
 #endif

@@ -24,6 +24,90 @@ TESK_KERNEL(tesk_krylov_round, THREADS, 1, (long long)n, (const double *)v, (rea
   FOR_EACH(i, n) out[i] = (real)(factor * v[i]);
 }
 
+/* ---- one of two starts ---------------------------------------------------------------------------------- */
+
+/* Parts of u.u, then of v.v */
+TESK_KERNEL(tesk_start_squares, THREADS, 1, (long long)n, (const double *)u, (const double *)v,
+            (double *)partial) {
+  TESK_SHARED(memory);
+  double uu = 0, vv = 0;
+  FOR_EACH(i, n) {
+    uu += u[i] * u[i];
+    vv += v[i] * v[i];
+  }
+  uu = add_threads(uu, (double *)memory);
+  vv = add_threads(vv, (double *)memory);
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = uu;
+    partial[TESK_PARTS + blockIdx.x] = vv;
+  }
+}
+
+/* One block. The residual of one start has the squares uu, that of the other one, which tolerances are of, vv: which is
+ * taken, and all scalars of the iteration to come. factor 0: that of its residual; g: of GMRES, or 0. */
+TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, (int)either,
+            (double)tolerance, (double)factor, (double)root, (double *)g, (TeskKrylov *)s) {
+  TESK_SHARED(memory);
+  const double first = sqrt(add_parts(partial, parts, (double *)memory)),
+               old = sqrt(add_parts(partial + TESK_PARTS, parts, (double *)memory));
+  if (threadIdx.x) return;
+  const int take = either && old < first;
+  const double norm = take ? old : first, wanted = norm > 0 ? tolerance * old / norm : 1;
+  s->old = take;
+  s->b_norm = norm;
+  s->relative = norm > 0 ? 1 : norm; /* not a number stays so */
+  s->tolerance = wanted < 1e-14 ? 1e-14 : wanted > 0.5 ? 0.5 : wanted;
+  s->inverse = norm > 0 ? 1 / norm : 0;
+  s->factor = factor > 0 ? factor : choose_factor(norm, root);
+  s->root = root;
+  s->pq = 0;
+  s->column = 0;
+  if (g) g[0] = 1;
+}
+
+/* x and r become those of the start that is taken; copy <- r; 0 in `old`, and in p and q where they are. Bytes an
+ * entry: 24 to 56. */
+TESK_KERNEL(tesk_start_take, THREADS, 1, (long long)n, (double *)old, (const double *)old_r, (double *)x,
+            (double *)r, (double *)copy, (double *)p, (double *)q, (const TeskKrylov *)s) {
+  const int take = s->old != 0;
+  FOR_EACH(i, n) {
+    const double value = take ? old_r[i] : r[i];
+    if (take) {
+      x[i] = old[i];
+      r[i] = value;
+    }
+    copy[i] = value;
+    old[i] = 0;
+    if (p) p[i] = q[i] = 0;
+  }
+}
+
+/* ---- a cycle as the iteration itself ------------------------------------------------------------------- */
+
+/* x <- x + z / factor */
+TESK_KERNEL(tesk_cycle_add, THREADS, 1, (long long)n, (const real *)z, (double *)x, (int)scaled,
+            (const TeskKrylov *)s) {
+  const double scale = scaled ? 1 / s->factor : 1;
+  FOR_EACH(i, n) x[i] += scale * (double)z[i];
+}
+
+/* Parts of r.r */
+TESK_KERNEL(tesk_cycle_square, THREADS, 1, (long long)n, (const double *)r, (double *)squares) {
+  TESK_SHARED(memory);
+  double sum = 0;
+  FOR_EACH(i, n) sum += r[i] * r[i];
+  sum = add_threads(sum, (double *)memory);
+  if (threadIdx.x == 0) squares[blockIdx.x] = sum;
+}
+
+TESK_KERNEL(tesk_cycle_finish, THREADS, 1, (int)parts, (const double *)squares, (TeskKrylov *)s) {
+  TESK_SHARED(memory);
+  const double norm = sqrt(add_parts(squares, parts, (double *)memory));
+  if (threadIdx.x) return;
+  s->factor = choose_factor(norm, s->root);
+  s->relative = s->b_norm > 0 ? norm / s->b_norm : norm;
+}
+
 /* ---- conjugate gradients ------------------------------------------------------------------------------- */
 
 /* Parts of z.q */

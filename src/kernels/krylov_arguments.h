@@ -10,6 +10,8 @@ typedef struct TeskKrylov {
   double inverse;            /* GMRES: 1 / |v| of the basis vector that is to be normalised */
   double root;               /* sqrt(length) */
   long long column;          /* GMRES: the Arnoldi step under way */
+  double tolerance;          /* what `relative` is to become, where the device decides it */
+  long long old;             /* whether the second start was taken */
 } TeskKrylov;
 
 /* Of GMRES: addresses of the vectors, and the small least-squares problem with n = restart columns. */

@@ -7,18 +7,8 @@ enum { ROUND, DOT, DIRECTION, DOTS, UPDATE, FINISH, KERNELS };
 TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device) {
   static const char *const names[KERNELS] = {"tesk_krylov_round", "tesk_cg_dot",    "tesk_cg_direction",
                                              "tesk_cg_dots",      "tesk_cg_update", "tesk_cg_finish"};
-  TesContext *ctx = device->context;
-  TesStatus status = TES_OK;
-  for (int i = 0; i < KERNELS; i++)
-    TES_TRY(tesi_kernel_get(ctx, device->program, names[i], 256 * sizeof(double), &device->kernel[i]));
-done:
-  return status;
+  return tesi_krylov_kernels(device, KERNELS, names, device->kernel);
 }
-
-typedef struct Step {
-  TesSolver *solver;
-  TesVector *x;
-} Step;
 
 /* The cycle's image of r, to be divided by the factor where it rounds. */
 static TesStatus precondition(TesSolver *s, const void **z) {
@@ -37,8 +27,8 @@ done:
   return status;
 }
 
-static TesStatus step(void *user) {
-  const Step *work = user;
+TesStatus tesi_cg_device_step(void *iteration) {
+  const TesiIteration *work = iteration;
   TesSolver *s = work->solver;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -85,12 +75,12 @@ TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector
   TesStatus status = TES_OK;
   double relative;
   bool stop;
-  Step work = {s, x};
+  TesiIteration work = {.solver = s, .x = x};
   TES_TRY(tesi_solver_begin(s, b, x, &relative));
   TesStatus outcome = tesi_solver_record(s, 0, relative, &stop);
   if (!stop) TES_TRY(begin(s, x, relative));
   for (int iteration = 1; !stop; iteration++) {
-    TES_TRY(tesi_recorded_run(ctx, &s->device->step, step, &work));
+    TES_TRY(tesi_recorded_run(ctx, &s->device->step, tesi_cg_device_step, &work));
     TES_TRY(tesi_krylov_relative(s->device, &relative));
     if (relative < 0) return tesi_solver_record(s, iteration, INFINITY, &stop); /* not positive definite */
     if (relative <= s->desc.tolerance)

@@ -10,12 +10,7 @@ TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device) {
   static const char *const names[KERNELS] = {"tesk_gmres_take",    "tesk_gmres_put",    "tesk_gmres_dots",
                                              "tesk_gmres_project", "tesk_gmres_update", "tesk_gmres_finish",
                                              "tesk_gmres_solve",   "tesk_gmres_correct"};
-  TesContext *ctx = device->context;
-  TesStatus status = TES_OK;
-  for (int i = 0; i < KERNELS; i++)
-    TES_TRY(tesi_kernel_get(ctx, device->program, names[i], 256 * sizeof(double), &device->kernel[i]));
-done:
-  return status;
+  return tesi_krylov_kernels(device, KERNELS, names, device->kernel);
 }
 
 /* v_j through the cycle: `in` and `out` of its precision; without a multigrid both are one vector. */
@@ -33,8 +28,8 @@ done:
   return status;
 }
 
-static TesStatus step(void *user) {
-  TesSolver *s = user;
+TesStatus tesi_gmres_device_step(void *iteration) {
+  TesSolver *s = ((const TesiIteration *)iteration)->solver;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
@@ -71,12 +66,12 @@ done:
 
 static TesStatus advance(TesSolver *s, void *data, int column, double *relative) {
   (void)data, (void)column;
-  const TesStatus status = tesi_recorded_run(s->context, &s->device->step, step, s);
+  TesiIteration work = {.solver = s};
+  const TesStatus status = tesi_recorded_run(s->context, &s->device->step, tesi_gmres_device_step, &work);
   return status == TES_OK ? tesi_krylov_relative(s->device, relative) : status;
 }
 
-static TesStatus correct(TesSolver *s, void *data, int columns, TesVector *x) {
-  (void)data, (void)columns;
+TesStatus tesi_gmres_device_correct(TesSolver *s, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   TesiKrylovDevice *d = s->device;
@@ -86,6 +81,11 @@ static TesStatus correct(TesSolver *s, void *data, int columns, TesVector *x) {
   TES_TRY(tesi_krylov_launch(d, CORRECT, 1, 0, arguments));
 done:
   return status;
+}
+
+static TesStatus correct(TesSolver *s, void *data, int columns, TesVector *x) {
+  (void)data, (void)columns;
+  return tesi_gmres_device_correct(s, x);
 }
 
 TesStatus tesi_solver_gmres_device(TesSolver *solver, const TesVector *b, TesVector *x) {

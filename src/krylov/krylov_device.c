@@ -51,6 +51,27 @@ done:
   return status;
 }
 
+TesStatus tesi_krylov_kernels(TesiKrylovDevice *device, int count, const char *const *names,
+                              TesiKernel *kernel) {
+  TesContext *ctx = device->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < count; i++)
+    TES_TRY(tesi_kernel_get(ctx, device->program, names[i], 256 * sizeof(double), &kernel[i]));
+done:
+  return status;
+}
+
+static TesStatus get_kernels(const TesSolver *solver, TesiKrylovDevice *d) {
+  switch (solver->desc.method) {
+  case TES_METHOD_CG:
+    return tesi_cg_device_kernels(d);
+  case TES_METHOD_GMRES:
+    return tesi_gmres_device_kernels(d);
+  default:
+    return tesi_cycle_device_kernels(d);
+  }
+}
+
 TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device) {
   TesContext *ctx = solver->context;
   TesStatus status = TES_OK;
@@ -65,7 +86,7 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
   const TesiProgramDesc desc = {.file = "krylov.cu",
                                 .options = {solver->mg_b ? "real=float" : "real=double"}};
   TES_TRY(tesi_program_get(ctx, &desc, &d->program));
-  TES_TRY(gmres ? tesi_gmres_device_kernels(d) : tesi_cg_device_kernels(d));
+  TES_TRY(get_kernels(solver, d));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, sizeof(TeskKrylov) + count_numbers(n) * sizeof(double),
                                              &d->memory));
   place(d, n);

@@ -11,6 +11,7 @@ typedef struct TesiKrylovDevice {
   TesContext *context;
   TesiProgram *program;
   TesiKernel kernel[8]; /* of the method */
+  TesiKernel start[3];  /* of one of two starts (queued.h) */
   TesiRecorded step;
   const void *x;       /* of the recorded step of conjugate gradients */
   void *memory;        /* device: scalars, parts of sums, and for GMRES all that `arnoldi` points to */
@@ -20,12 +21,28 @@ typedef struct TesiKrylovDevice {
   unsigned parts; /* blocks of vector kernels */
 } TesiKrylovDevice;
 
-/* For solver->desc.method cg or gmres, whose vectors are there. */
+/* Whose vectors are there; of V-cycles for queued.h alone. */
 TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device);
 void tesi_krylov_device_destroy(TesiKrylovDevice **device);
 
+/* device->kernel[] <- the named ones. */
+TesStatus tesi_krylov_kernels(TesiKrylovDevice *device, int count, const char *const *names,
+                              TesiKernel *kernel);
 TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device);
+TesStatus tesi_cycle_device_kernels(TesiKrylovDevice *device);
+
+/* An iteration, which can be recorded, of a TesiIteration; x: what conjugate gradients and cycles correct. */
+typedef struct TesiIteration {
+  TesSolver *solver;
+  const TesVector *b; /* of cycles */
+  TesVector *x, *r;   /* r: of cycles */
+} TesiIteration;
+TesStatus tesi_cg_device_step(void *iteration);
+TesStatus tesi_gmres_device_step(void *iteration);
+TesStatus tesi_cycle_device_step(void *iteration);
+/* x <- x + what the columns so far give. */
+TesStatus tesi_gmres_device_correct(TesSolver *solver, TesVector *x);
 
 /* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads;
  * `extra`: numbers of shared memory beyond those of a sum. */

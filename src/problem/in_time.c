@@ -98,9 +98,8 @@ static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
                                             : tes_operator_apply(it->mass, x, y);
 }
 
-/* Operators of sigma M + K at a time, and all that is made of them: another velocity alone is put into those that are
- * there. */
-static TesStatus use_operators(TesProblem *p, double sigma, double time) {
+/* Another velocity alone is put into the operators that are there. */
+TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -111,6 +110,7 @@ static TesStatus use_operators(TesProblem *p, double sigma, double time) {
     if (!it->carrier) TES_TRY(tesi_transport_move(p->op, p->numbered.data.b));
     TES_TRY(tesi_transport_move(it->carrier ? it->carrier : it->whole, p->numbered.data.b));
   } else {
+    tesi_in_time_forget(p);
     tes_operator_destroy(&it->whole);
     if (it->made) TES_TRY(tesi_problem_create_solver(p));
     TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
@@ -126,13 +126,10 @@ static TesStatus find_load(TesProblem *p, double time, TesVector *b) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  if (it->moves || it->changes) TES_TRY(use_operators(p, it->sigma, time));
+  if (it->moves || it->changes) TES_TRY(tesi_in_time_use(p, it->sigma, time));
   if (it->load) return tes_vector_copy(it->load, 1, b);
-  TES_TRY(use_operators(p, it->sigma, time));
-  if (it->data.load) {
-    TES_TRY(tesi_timed_data_at(p, time));
-    return tesi_load_plan_run(it->data.load, b);
-  }
+  TES_TRY(tesi_in_time_use(p, it->sigma, time));
+  if (it->data.load) return tesi_timed_data_load(p, time, b);
   TES_TRY(set_numbers(p, time, it->sigma));
   TES_TRY(p->equation->load_all(p, it->whole, b));
   if (it->add_load) TES_TRY(it->add_load(it->add_load_user, p->space, b));
@@ -159,7 +156,7 @@ static TesStatus subtract(void *user, double sigma, double time, const TesVector
   TesProblem *p = user;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TES_TRY(use_operators(p, sigma, time));
+  TES_TRY(tesi_in_time_use(p, sigma, time));
   TES_TRY(tes_operator_residual(p->in_time->whole, b, x, p->in_time->r));
   TES_TRY(tes_vector_copy(p->in_time->r, 1, b));
 done:
@@ -168,19 +165,16 @@ done:
 
 /* Boundary values are those of a time. */
 static TesStatus take_values(TesProblem *p, double time) {
-  return p->in_time->data.given ? tesi_timed_data_at(p, time) : tesi_problem_lift(p);
+  return p->in_time->data.given ? tesi_timed_data_at(p, 0, time) : tesi_problem_lift(p);
 }
 
-/* x <- x with these values. */
-static TesStatus give_values(const TesProblem *p, TesVector *x) {
+TesStatus tesi_in_time_give(const TesProblem *p, TesVector *x) {
   if (p->in_time->data.given) return tesi_given_put(p->in_time->data.given, x);
   const TesStatus status = p->some_given ? tesi_problem_clear(p, x) : TES_OK;
   return status == TES_OK && p->lifted ? tes_vector_axpy(1, p->shift, x) : status;
 }
 
-/* r <- b - (sigma M + K) x at the nodes without given values, 0 at the others; its norm. */
-static TesStatus find_residual(const TesProblem *p, const TesVector *b, const TesVector *x, TesVector *r,
-                               double *norm) {
+TesStatus tesi_in_time_residual(const TesProblem *p, const TesVector *b, const TesVector *x, TesVector *r) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_TRY(tes_operator_residual(p->in_time->whole, b, x, r));
@@ -188,9 +182,14 @@ static TesStatus find_residual(const TesProblem *p, const TesVector *b, const Te
     TES_TRY(tesi_given_clear(p->in_time->data.given, r));
   else if (p->some_given)
     TES_TRY(tesi_problem_clear(p, r));
-  TES_TRY(tes_vector_norm(r, norm));
 done:
   return status;
+}
+
+static TesStatus find_residual(const TesProblem *p, const TesVector *b, const TesVector *x, TesVector *r,
+                               double *norm) {
+  const TesStatus status = tesi_in_time_residual(p, b, x, r);
+  return status == TES_OK ? tes_vector_norm(r, norm) : status;
 }
 
 /* What |r| is to be reduced to, in |r|: the problem's tolerance of the residual of the old solution, or of the load.
@@ -203,7 +202,7 @@ static TesStatus find_start(TesProblem *p, const TesVector *b, const TesVector *
   double of_guess, reference;
   const bool of_load = p->options.tolerance_of == TES_TOLERANCE_LOAD, zero = p->options.guess < 0;
   TES_TRY(tes_vector_copy(old, of_load ? 0 : 1, it->d));
-  TES_TRY(give_values(p, it->d));
+  TES_TRY(tesi_in_time_give(p, it->d));
   TES_TRY(find_residual(p, b, it->d, it->r, &reference));
   TES_TRY(find_residual(p, b, x, p->b, &of_guess));
   if (!zero && !of_load && reference < of_guess) {
@@ -218,32 +217,40 @@ done:
 
 /* The correction d of the start: (sigma M + K) d = r from zero, so that no tolerance is below round-off; at least
  * one iteration, unless nothing is left. */
-static TesStatus solve(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
-                       TesVector *x) {
+static TesStatus find_correction(TesProblem *p, double sigma, double time, const TesVector *b,
+                                 const TesVector *old, TesVector *x, TesSolveResult *result) {
   enum { ONE_CYCLE = 2 };
-  TesProblem *p = user;
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double tolerance;
-  TesSolveResult result = {0};
-  TES_TRY(use_operators(p, sigma, time));
+  TES_TRY(tesi_in_time_use(p, sigma, time));
   TES_TRY(set_numbers(p, time, sigma));
   TES_TRY(take_values(p, time));
-  TES_TRY(give_values(p, x));
+  TES_TRY(tesi_in_time_give(p, x));
   TES_TRY(find_start(p, b, old, x, &tolerance));
   tesi_solver_set_tolerance(p->solver, fmin(fmax(tolerance, 1e-14), 1. / ONE_CYCLE));
   TES_TRY(tes_vector_fill(it->d, 0));
-  status = tes_solver_solve(p->solver, p->b, it->d, &result);
+  TES_TRY(tes_solver_solve(p->solver, p->b, it->d, result));
+done:
+  return status;
+}
+
+static TesStatus solve(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
+                       TesVector *x) {
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesSolveResult result = {0};
+  const bool begun = it->begun;
+  TesStatus status =
+      begun ? tesi_in_time_finish(p, &result) : find_correction(p, sigma, time, b, old, x, &result);
   const int iterations = it->sum.iterations + result.iterations;
   it->sum = result;
   it->sum.iterations = iterations;
   it->sum.fractional_iterations = NAN;
   const TesStatus added = tes_vector_axpy(1, it->d, x);
   if (status == TES_OK) status = added;
-  status = tesi_timed_data_explain(p, time, status);
-done:
-  return status;
+  return tesi_timed_data_explain(p, time, status);
 }
 
 /* ---- a problem ----------------------------------------------------------------------------------------- */
@@ -394,7 +401,7 @@ TesStatus tesi_in_time_interpolate(TesProblem *p) {
           : p->equation->flow ? tesi_broken_project(p->space, now[0], p->u)
                               : tes_space_interpolate(p->space, (const TesFunction *const *)now, p->u));
   TES_TRY(take_values(p, p->in_time->time));
-  TES_TRY(give_values(p, p->u));
+  TES_TRY(tesi_in_time_give(p, p->u));
 done:
   for (int c = 0; c < TESI_AXES; c++) tes_function_destroy(&now[c]);
   return status;
@@ -415,10 +422,11 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                              .accelerate = p->equation->second_order ? tesi_in_time_accelerate : NULL};
   const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
-  TES_TRY(use_operators(p, it->sigma, it->time));
+  TES_TRY(tesi_in_time_use(p, it->sigma, it->time));
   TES_TRY(refuse_moving_tests(p));
   TES_TRY(create_carrier(p));
   TES_TRY(tesi_timed_data_create(p));
+  tesi_in_time_evolve_on_device(p, &evolution);
   if (p->balanced) TES_TRY(tesi_balance_create(p, it->whole, it->mass, it->sigma, &p->balance));
   if (p->balanced) evolution.amounts = &p->balance->amounts;
   TES_TRY(
@@ -440,6 +448,7 @@ void tesi_in_time_destroy(TesProblem *p) {
   if (!it) return;
   for (int c = 0; c < TESI_AXES; c++) tes_vector_destroy(&it->rate[c]);
   tesi_stepper_destroy(&it->stepper);
+  tesi_in_time_forget(p);
   tesi_timed_data_destroy(p);
   tes_operator_destroy(&it->mass);
   tes_operator_destroy(&it->whole);

@@ -30,7 +30,9 @@ typedef struct TesiInTime {
   TesVector *load;            /* F, where it is the same at all times; NULL: it is not, or is not known yet */
   bool timed;                 /* F depends on time */
   TesiTimedData data;         /* on devices */
-  bool moves, changes;        /* b does; a or c do: then the operator is that of the time operated */
+  bool begun;                 /* the solve to come was begun by what the device replays (in_time_device.c) */
+  TesiRecorded recorded[TESI_STEPPER_STAGES];
+  bool moves, changes; /* b does; a or c do: then the operator is that of the time operated */
   double operated;
   bool made;          /* the solver that stands is that of it->sigma */
   double largest;     /* |u| in L2 so far, where a steady state is looked for */
@@ -62,5 +64,21 @@ TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
 TesStatus tesi_in_time_interpolate(TesProblem *problem);
 /* So many steps are done; data become those of that time. */
 TesStatus tesi_in_time_go_to(TesProblem *problem, int step);
+
+/* ---- of a solve ---- */
+
+/* Operators of sigma M + K at a time, and all that is made of them. */
+TesStatus tesi_in_time_use(TesProblem *problem, double sigma, double time);
+/* x <- x with the boundary values of the time they were taken for. */
+TesStatus tesi_in_time_give(const TesProblem *problem, TesVector *x);
+/* r <- b - (sigma M + K) x at the nodes without given values, 0 at the others. */
+TesStatus tesi_in_time_residual(const TesProblem *problem, const TesVector *b, const TesVector *x,
+                                TesVector *r);
+/* Where a device can make the beginning of a stage without the host: evolution->at, begin and start. */
+void tesi_in_time_evolve_on_device(TesProblem *problem, TesiEvolution *evolution);
+/* The rest of such a solve. */
+TesStatus tesi_in_time_finish(TesProblem *problem, TesSolveResult *result);
+/* What was recorded is forgotten. */
+void tesi_in_time_forget(TesProblem *problem);
 
 #endif

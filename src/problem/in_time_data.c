@@ -13,7 +13,7 @@ static TesStatus create_load(TesProblem *p, TesiTimedData *data) {
   if (!it->timed || it->add_load || streamline || !tesi_sums_on_device(p->space)) return TES_OK;
   TES_TRY(tesi_problem_fluxes(p, &it->given, 0, &flux));
   const TesiLoad desc = {p->space, it->given.data.f[0], it->given.f[0], flux};
-  TES_TRY(tesi_load_plan_create(&desc, true, data->clock, &data->load));
+  TES_TRY(tesi_load_plan_create(&desc, true, &data->load));
 done:
   tesi_free(ctx, &flux);
   return status;
@@ -32,7 +32,7 @@ static TesStatus create_given(TesProblem *p, TesiTimedData *data) {
   for (int i = 0; i < names; i++)
     if (tesi_problem_given(p, i, 0)) g[i] = it->given.boundary[i].g[0];
   TES_TRY(tesi_problem_mark_given(p, mark));
-  TES_TRY(tesi_given_create(p->space, mark, names, g, data->clock, &data->given));
+  TES_TRY(tesi_given_create(p->space, mark, names, g, data->clock[0], &data->given));
 done:
   tesi_free(ctx, &g);
   tesi_free(ctx, &mark);
@@ -46,7 +46,10 @@ TesStatus tesi_timed_data_create(TesProblem *p) {
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1 || p->space->scalars != 1 ||
       p->space->element != TES_ELEMENT_Q)
     return TES_OK;
-  TES_TRY(tesi_clock_create(ctx, p->in_time->time, &data->clock));
+  for (int i = 0; i < TESI_CLOCKS; i++) {
+    TES_TRY(tesi_clock_create(ctx, p->in_time->time, &data->clock[i]));
+    data->when[i] = p->in_time->time;
+  }
   TES_TRY(create_load(p, data));
   TES_TRY(create_given(p, data));
 done:
@@ -57,12 +60,21 @@ void tesi_timed_data_destroy(TesProblem *p) {
   TesiTimedData *data = &p->in_time->data;
   tesi_load_plan_destroy(&data->load);
   tesi_given_destroy(&data->given);
-  if (data->clock) tesi_context_device(p->context)->release(p->context, &data->clock);
+  for (int i = 0; i < TESI_CLOCKS; i++)
+    if (data->clock[i]) tesi_context_device(p->context)->release(p->context, &data->clock[i]);
 }
 
-TesStatus tesi_timed_data_at(const TesProblem *p, double time) {
+TesStatus tesi_timed_data_at(TesProblem *p, int clock, double time) {
+  TesiTimedData *data = &p->in_time->data;
+  data->when[clock] = time;
+  return tesi_clock_set(p->context, data->clock[clock], time);
+}
+
+TesStatus tesi_timed_data_load(TesProblem *p, double time, TesVector *b) {
   const TesiTimedData *data = &p->in_time->data;
-  return data->clock ? tesi_clock_set(p->context, data->clock, time) : TES_OK;
+  const int clock = data->when[0] != time && data->when[1] == time;
+  const TesStatus status = data->when[clock] == time ? TES_OK : tesi_timed_data_at(p, clock, time);
+  return status == TES_OK ? tesi_load_plan_run(data->load, data->clock[clock], b) : status;
 }
 
 TesStatus tesi_timed_data_explain(TesProblem *p, double time, TesStatus outcome) {
@@ -70,8 +82,8 @@ TesStatus tesi_timed_data_explain(TesProblem *p, double time, TesStatus outcome)
   TesStatus status = TES_OK;
   const TesiTimedData *data = &p->in_time->data;
   bool refused = false;
-  if (!data->clock || outcome != TES_NAN) return outcome;
-  TES_TRY(tesi_clock_refused(ctx, data->clock, &refused));
+  if (!data->clock[0] || outcome != TES_NAN) return outcome;
+  TES_TRY(tesi_clock_refused(ctx, data->clock[0], &refused));
   if (!refused) return outcome;
   tesi_context_forget(ctx);
   TES_TRY(tesi_in_time_at(p, time));

@@ -7,9 +7,11 @@
 #include "functional/load_plan.h"
 #include "problem/problem.h"
 
-/* What is NULL is done by the host, or not needed; clock NULL: all. */
+/* What is NULL is done by the host, or not needed; clock NULL: all. The first clock is that of boundary values. */
+enum { TESI_CLOCKS = 2 };
 typedef struct TesiTimedData {
-  void *clock;
+  void *clock[TESI_CLOCKS];
+  double when[TESI_CLOCKS];
   TesiLoadPlan *load; /* F of all rows, where it depends on time */
   TesiGiven *given;   /* the nodes with values */
 } TesiTimedData;
@@ -17,8 +19,9 @@ typedef struct TesiTimedData {
 /* Of a problem whose operators are there; one component, continuous elements, one rank. */
 TesStatus tesi_timed_data_create(TesProblem *problem);
 void tesi_timed_data_destroy(TesProblem *problem);
-/* The time of what is queued from now on. */
-TesStatus tesi_timed_data_at(const TesProblem *problem, double time);
+/* The time of a clock for what is queued from now on; b <- F(time), by the clock that is at it, or the first one. */
+TesStatus tesi_timed_data_at(TesProblem *problem, int clock, double time);
+TesStatus tesi_timed_data_load(TesProblem *problem, double time, TesVector *b);
 /* After a solve that ended with `outcome`, not a number: tells which function is none, where one is. */
 TesStatus tesi_timed_data_explain(TesProblem *problem, double time, TesStatus outcome);
 

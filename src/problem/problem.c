@@ -121,6 +121,16 @@ done:
   return status;
 }
 
+/* Steps in time on a device wait for launches: a level of so few unknowns is solved directly by one block
+ * (contract.cu), in the place of the smoothers of all levels below, nine launches each. */
+static int64_t enough(const TesProblem *p) {
+  enum { ONE_BLOCK = 1200 };
+  const TesSolveOptions *o = &p->options;
+  const bool small = p->in_time && tesi_has_kernels(p->context) && tesi_is_separable(p->levels) &&
+                     o->smoother == TES_SMOOTHER_AUTO && o->coarsening == TES_COARSEN_MESH;
+  return small ? ONE_BLOCK : 0;
+}
+
 static TesStatus create_operators(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -146,6 +156,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .coarsening =
                                    o->method == TES_METHOD_DIRECT ? TES_COARSEN_NONE : o->coarsening,
                                .coarse = o->coarse,
+                               .coarse_dofs = enough(p),
                                .pre = o->pre,
                                .post = o->post,
                                .symmetric = symmetric};

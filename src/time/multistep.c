@@ -1,18 +1,40 @@
 /* Formulas of one solve a step: backward differences, and the trapezoidal rule. */
 #include "time/stepper.h"
 
+/* A step before its iterations. */
+typedef struct Begin {
+  TesiStepper *s;
+  const TesiTimeMethod *method;
+  double time, sigma, back[TESI_STEPPER_OLD];
+  TesVector *u;
+} Begin;
+
+static TesStatus begin_multistep(void *data) {
+  const Begin *begin = data;
+  TesiStepper *s = begin->s;
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const TesiEvolution *e = &s->evolution;
+  TES_TRY(tes_vector_copy(s->old[0], begin->back[0], s->y));
+  for (int j = 1; j < begin->method->old; j++) TES_TRY(tes_vector_axpy(begin->back[j], s->old[j], s->y));
+  TES_TRY(e->load(e->user, begin->time + s->dt, s->b));
+  TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
+  TES_TRY(tesi_stepper_guess(s, 1, begin->u));
+  TES_TRY(tesi_stepper_start(s, begin->sigma / s->dt, begin->time + s->dt, begin->u));
+done:
+  return status;
+}
+
 /* sigma M u1 + K u1 = F1 + M sum back[j] u(t - j dt) / dt. Backward Euler is the one of one old value. */
 TesStatus tesi_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  double back[TESI_STEPPER_OLD], sigma;
-  tesi_stepper_backward(s, method, &sigma, back);
-  TES_TRY(tes_vector_copy(s->old[0], back[0], s->y));
-  for (int j = 1; j < method->old; j++) TES_TRY(tes_vector_axpy(back[j], s->old[j], s->y));
-  TES_TRY(e->load(e->user, time + s->dt, s->b));
-  TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
-  TES_TRY(tesi_stepper_guess(s, 1, u));
+  Begin begin = {.s = s, .method = method, .time = time, .u = u};
+  double *const back = begin.back;
+  tesi_stepper_backward(s, method, &begin.sigma, back);
+  const double sigma = begin.sigma, then = time + s->dt;
+  TES_TRY(tesi_stepper_begin(s, 0, sigma / s->dt, 1, &then, begin_multistep, &begin));
   TES_TRY(e->solve(e->user, sigma / s->dt, time + s->dt, s->b, s->old[0], u));
   TES_TRY(tesi_stepper_rates(s, sigma / s->dt, time + s->dt, u));
   for (int j = 0; j < method->old; j++) back[j] /= sigma;
@@ -44,18 +66,31 @@ done:
   return status;
 }
 
+static TesStatus begin_trapezoid(void *data) {
+  const Begin *begin = data;
+  TesiStepper *s = begin->s;
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  const TesiEvolution *e = &s->evolution;
+  TES_TRY(e->load(e->user, begin->time + s->dt, s->y));
+  TES_TRY(e->load(e->user, begin->time, s->b));
+  TES_TRY(tes_vector_axpy(1, s->y, s->b));
+  TES_TRY(e->subtract(e->user, begin->sigma, begin->time, s->old[0], s->b));
+  TES_TRY(tesi_stepper_add_mass(s, 2 * begin->sigma, s->old[0]));
+  TES_TRY(tesi_stepper_guess(s, 1, begin->u));
+  TES_TRY(tesi_stepper_start(s, begin->sigma, begin->time + s->dt, begin->u));
+done:
+  return status;
+}
+
 /* (sigma M + K) u1 = F1 + F0 + 2 sigma M u0 - (sigma M + K) u0, sigma = 2 / dt. */
 TesStatus tesi_trapezoid(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  const double sigma = method->sigma / s->dt, one = 1;
-  TES_TRY(e->load(e->user, time + s->dt, s->y));
-  TES_TRY(e->load(e->user, time, s->b));
-  TES_TRY(tes_vector_axpy(1, s->y, s->b));
-  TES_TRY(e->subtract(e->user, sigma, time, s->old[0], s->b));
-  TES_TRY(tesi_stepper_add_mass(s, 2 * sigma, s->old[0]));
-  TES_TRY(tesi_stepper_guess(s, 1, u));
+  const double sigma = method->sigma / s->dt, one = 1, times[] = {time + s->dt, time};
+  Begin begin = {.s = s, .method = method, .time = time, .sigma = sigma, .u = u};
+  TES_TRY(tesi_stepper_begin(s, 0, sigma, 2, times, begin_trapezoid, &begin));
   TES_TRY(e->solve(e->user, sigma, time + s->dt, s->b, s->old[0], u));
   TES_TRY(tesi_stepper_rates(s, sigma, time + s->dt, u));
   if (e->amounts) TES_TRY(e->amounts->exchange(e->user, time, s->old[0], e->amounts->rate));

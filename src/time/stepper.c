@@ -47,8 +47,21 @@ void tesi_stepper_destroy(TesiStepper **stepper) {
   tesi_free(ctx, stepper);
 }
 
+/* The same by copies: what is replayed knows addresses. */
+static TesStatus copy_on(TesiStepper *s, double time, const TesVector *u) {
+  TesStatus status = TES_OK;
+  s->known = tesi_min(s->known + 1, s->kept);
+  for (int i = s->known - 1; i > 0 && status == TES_OK; i--) {
+    s->when[i] = s->when[i - 1];
+    status = tes_vector_copy(s->old[i - 1], 1, s->old[i]);
+  }
+  s->when[0] = time;
+  return status == TES_OK ? tes_vector_copy(u, 1, s->old[0]) : status;
+}
+
 /* old <- u, and those before move on. */
 static TesStatus keep(TesiStepper *s, double time, const TesVector *u) {
+  if (s->evolution.begin) return copy_on(s, time, u);
   TesVector *last = s->old[s->kept - 1];
   for (int i = s->kept - 1; i > 0; i--) s->old[i] = s->old[i - 1], s->when[i] = s->when[i - 1];
   s->old[0] = last, s->when[0] = time;
@@ -89,8 +102,24 @@ TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
   const TesiTimeMethod *method = tesi_time_method(stepper->method);
   if (stepper->evolution.amounts) keep_amounts(stepper->evolution.amounts);
   if (stepper->known < method->old && !method->carries) method = tesi_time_method(method->starter);
+  stepper->same = stepper->last == method && stepper->last_dt == stepper->dt &&
+                  stepper->last_known == stepper->known && tesi_stepper_equal(stepper, stepper->known);
   if (status == TES_OK) status = method->step(stepper, method, time, u);
+  stepper->last = method, stepper->last_dt = stepper->dt, stepper->last_known = stepper->known;
   return status;
+}
+
+TesStatus tesi_stepper_begin(TesiStepper *s, int stage, double sigma, int count, const double *times,
+                             TesiWork work, void *data) {
+  const TesiEvolution *e = &s->evolution;
+  if (!e->begin) return work(data);
+  const TesStatus status = e->at(e->user, stage, s->same, sigma, count, times);
+  return status == TES_OK ? e->begin(e->user, stage, work, data) : status;
+}
+
+TesStatus tesi_stepper_start(TesiStepper *s, double sigma, double time, TesVector *x) {
+  const TesiEvolution *e = &s->evolution;
+  return e->start ? e->start(e->user, sigma, time, s->b, s->old[0], x) : TES_OK;
 }
 
 /* x <- x + factor (what `count` old values extrapolate to). */
@@ -120,6 +149,7 @@ TesStatus tesi_stepper_undo(TesiStepper *s, TesVector *u) {
   for (int i = 1; i < s->kept; i++) s->old[i - 1] = s->old[i], s->when[i - 1] = s->when[i];
   s->old[s->kept - 1] = first;
   s->known = tesi_min(s->known, s->kept) - 1;
+  s->last = NULL; /* addresses have moved */
   for (int i = 0; a && i < a->count; i++) a->now[i] = a->old[i];
   if (a) memmove(a->old, a->old + a->count, (TESI_STEPPER_OLD - 1) * (size_t)a->count * sizeof *a->old);
   return status;

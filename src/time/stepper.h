@@ -3,6 +3,7 @@
 #ifndef TESI_STEPPER_H
 #define TESI_STEPPER_H
 
+#include "device/recorded.h"
 #include "device/vector.h"
 #include "tessera/time.h"
 
@@ -39,6 +40,13 @@ typedef struct TesiEvolution {
   /* Of second order: a <- the solution of M a = F(time) - K u, with what boundary values have. NULL: of first order. */
   TesStatus (*accelerate)(void *user, double sigma, double time, const TesVector *u, TesVector *a);
   TesiAmounts *amounts; /* NULL: none */
+  /* All NULL, or what devices replay. at: the times of the loads that a stage is made of come, the first one is that
+   * of its solution; same: vectors, weights and dt are those of this stage a step ago. begin: work(data), which makes
+   * the load, the guess and all that the solve begins with. start: the last of that, with the arguments of solve. */
+  TesStatus (*at)(void *user, int stage, bool same, double sigma, int count, const double *times);
+  TesStatus (*begin)(void *user, int stage, TesiWork work, void *data);
+  TesStatus (*start)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
+                     TesVector *x);
 } TesiEvolution;
 
 typedef struct TesiStepper TesiStepper;
@@ -66,9 +74,13 @@ struct TesiStepper {
   TesVector *old[TESI_STEPPER_OLD]; /* u(t), u(t - dt), .. */
   double when[TESI_STEPPER_OLD];    /* their times */
   TesVector *b, *y, *product;
-  TesVector *rate, *second;              /* of second order: u' and u'' at t; else NULL */
-  double rho;                            /* of generalized_alpha */
-  bool started;                          /* `second` is known */
+  TesVector *rate, *second;          /* of second order: u' and u'' at t; else NULL */
+  double rho;                        /* of generalized_alpha */
+  bool started;                      /* `second` is known */
+  const struct TesiTimeMethod *last; /* of the last step, with its dt and old values that were known */
+  double last_dt;
+  int last_known;
+  bool same;                             /* all of these are those of this step */
   TesVector *slope[TESI_STEPPER_STAGES]; /* Runge-Kutta; made when first needed */
 };
 
@@ -118,6 +130,11 @@ void tesi_stepper_extrapolation(const TesiStepper *stepper, int count, double at
 void tesi_stepper_backward(const TesiStepper *stepper, const TesiTimeMethod *method, double *sigma,
                            double *back);
 
+/* What a stage does before its iterations: work(data), which makes the load of `times` (the first one is that of the
+ * solution) and the guess, and ends with tesi_stepper_start(). Then the solve. */
+TesStatus tesi_stepper_begin(TesiStepper *stepper, int stage, double sigma, int count, const double *times,
+                             TesiWork work, void *data);
+TesStatus tesi_stepper_start(TesiStepper *stepper, double sigma, double time, TesVector *x);
 /* x <- what the old values extrapolate to at time t + s dt. */
 TesStatus tesi_stepper_guess(const TesiStepper *stepper, double s, TesVector *x);
 /* stepper->b <- stepper->b + sigma M y */

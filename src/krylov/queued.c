@@ -1,0 +1,151 @@
+#include "krylov/queued.h"
+#include <math.h>
+#include "krylov/krylov_device.h"
+
+enum { SQUARES, CHOOSE, TAKE, STARTS };
+enum { ROUND, ADD, SQUARE, FINISH, CYCLES };
+
+/* ---- a cycle as the iteration itself ------------------------------------------------------------------- */
+
+TesStatus tesi_cycle_device_kernels(TesiKrylovDevice *device) {
+  static const char *const names[CYCLES] = {"tesk_krylov_round", "tesk_cycle_add", "tesk_cycle_square",
+                                            "tesk_cycle_finish"};
+  return tesi_krylov_kernels(device, CYCLES, names, device->kernel);
+}
+
+/* x <- x + MG r, r <- b - A x */
+TesStatus tesi_cycle_device_step(void *iteration) {
+  const TesiIteration *work = iteration;
+  TesSolver *s = work->solver;
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesiKrylovDevice *d = s->device;
+  long long n = s->desc.op->length;
+  int scaled = s->mg_b != NULL, parts = (int)d->parts;
+  const TesVector *in = scaled ? s->mg_b : work->r;
+  TesVector *out = scaled ? s->mg_x : s->z;
+  void *round[] = {&n, &work->r->data, (void *)&in->data, &d->scalars},
+       *add[] = {&n, &out->data, &work->x->data, &scaled, &d->scalars},
+       *square[] = {&n, &work->r->data, &d->squares}, *finish[] = {&parts, &d->squares, &d->scalars};
+  if (scaled) {
+    TES_TRY(tesi_krylov_launch(d, ROUND, 1, 0, round));
+  }
+  TES_TRY(tes_multigrid_cycle(s->desc.multigrid, in, out, true));
+  TES_TRY(tesi_krylov_launch(d, ADD, 1, 0, add));
+  TES_TRY(tes_operator_residual(s->desc.op, work->b, work->x, work->r));
+  TES_TRY(tesi_krylov_launch(d, SQUARE, 1, 0, square));
+  TES_TRY(tesi_krylov_launch(d, FINISH, 0, 0, finish));
+done:
+  return status;
+}
+
+/* ---- the start ----------------------------------------------------------------------------------------- */
+
+TesStatus tesi_solver_can_queue(TesSolver *s, bool *can) {
+  static const char *const names[STARTS] = {"tesk_start_squares", "tesk_start_choose", "tesk_start_take"};
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  *can = tesi_has_kernels(ctx) && !s->desc.op->singular && tesi_ranks(ctx) == 1 &&
+         s->desc.method != TES_METHOD_FMG && !s->desc.full_start;
+  if (!*can) return TES_OK;
+  if (!s->device) TES_TRY(tesi_krylov_device_create(s, &s->device));
+  if (!s->device->start[0].entry) TES_TRY(tesi_krylov_kernels(s->device, STARTS, names, s->device->start));
+done:
+  return status;
+}
+
+static TesiWork step_of(const TesSolver *s) {
+  return s->desc.method == TES_METHOD_CG      ? tesi_cg_device_step
+         : s->desc.method == TES_METHOD_GMRES ? tesi_gmres_device_step
+                                              : tesi_cycle_device_step;
+}
+
+static TesiIteration iteration_of(TesSolver *s, const TesiStarts *starts) {
+  return (TesiIteration){.solver = s, .b = starts->r, .x = starts->old, .r = starts->old_r};
+}
+
+static TesStatus launch(TesiKrylovDevice *d, int kernel, bool one_block, void **arguments) {
+  enum { THREADS = 256 };
+  const TesiGrid grid = {one_block ? 1 : d->parts, 1, 1};
+  return tesi_kernel_launch(d->context, &d->start[kernel], grid, THREADS, THREADS * sizeof(double),
+                            arguments);
+}
+
+TesStatus tesi_solver_queue(TesSolver *s, const TesiStarts *starts) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TesiKrylovDevice *d = s->device;
+  const bool gmres = s->desc.method == TES_METHOD_GMRES, cg = s->desc.method == TES_METHOD_CG;
+  long long n = s->desc.op->length;
+  int parts = (int)d->parts, either = starts->either;
+  double tolerance = starts->tolerance, root = s->root,
+         factor = !gmres    ? 0
+                  : s->mg_b ? tesi_solver_factor(s, 1)
+                            : 1; /* vectors of the basis have norm 1 */
+  double *g = gmres ? d->arnoldi.g : NULL;
+  void *copy = gmres ? s->basis[0]->data
+               : cg  ? s->r->data
+                     : starts->old_r->data,
+       *p = cg ? s->p->data : NULL, *q = cg ? s->q->data : NULL;
+  void *squares[] = {&n, &starts->r->data, &starts->old_r->data, &d->partial},
+       *choose[] = {&parts, &d->partial, &either, &tolerance, &factor, &root, &g, &d->scalars},
+       *take[] = {&n, &starts->old->data, &starts->old_r->data, &starts->x->data, &starts->r->data, &copy, &p,
+                  &q, &d->scalars};
+  TesiIteration iteration = iteration_of(s, starts);
+  TES_TRY(launch(d, SQUARES, false, squares));
+  TES_TRY(launch(d, CHOOSE, true, choose));
+  TES_TRY(launch(d, TAKE, false, take));
+  TES_TRY(step_of(s)(&iteration));
+done:
+  return status;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------ */
+
+/* From the correction there is: what did not converge within the columns of GMRES, is no number, or is to be told. */
+static TesStatus solve_on(TesSolver *s, const TesiStarts *starts, int done, TesSolveResult *result) {
+  const TesStatus status = tes_solver_solve(s, starts->r, starts->old, result);
+  result->iterations += done;
+  return status;
+}
+
+static TesStatus read_scalars(const TesSolver *s, TeskKrylov *scalars) {
+  return tesi_context_device(s->context)->to_host(s->context, scalars, s->device->scalars, sizeof *scalars);
+}
+
+TesStatus tesi_solver_finish(TesSolver *s, const TesiStarts *starts, TesSolveResult *result) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const double begin = tesi_now();
+  const bool gmres = s->desc.method == TES_METHOD_GMRES;
+  const int most = gmres ? tesi_min(s->desc.restart, s->desc.max_iterations) : s->desc.max_iterations;
+  TeskKrylov now;
+  TesiIteration iteration = iteration_of(s, starts);
+  bool stop = false;
+  int done = 1;
+  if (s->device->x != starts->old->data) tesi_recorded_release(ctx, &s->device->step);
+  s->device->x = starts->old->data;
+  TES_TRY(read_scalars(s, &now));
+  tesi_solver_set_tolerance(s, now.tolerance);
+  s->b_norm = now.b_norm;
+  if (!isfinite(now.b_norm)) return solve_on(s, starts, 0, result);
+  TES_TRY(tesi_solver_record(s, 0, now.b_norm > 0 ? 1 : 0, &stop));
+  if (now.b_norm == 0) goto tell;
+  while (!stop && now.relative > now.tolerance && done < most) {
+    if (tesi_solver_record(s, done, now.relative, &stop) != TES_OK) break;
+    TES_TRY(tesi_recorded_run(ctx, &s->device->step, step_of(s), &iteration));
+    TES_TRY(read_scalars(s, &now));
+    done++;
+  }
+  if (gmres && isfinite(now.relative)) TES_TRY(tesi_gmres_device_correct(s, starts->old));
+  if (!(now.relative >= 0 && now.relative <= now.tolerance)) return solve_on(s, starts, done, result);
+  TES_TRY(tesi_solver_record(s, done, now.relative, &stop));
+tell:
+  *result = (TesSolveResult){.iterations = s->iterations,
+                             .residual_count = s->iterations + 1,
+                             .residuals = s->residuals,
+                             .seconds = tesi_now() - begin,
+                             .fractional_iterations = NAN};
+done:
+  return status;
+}

@@ -1,0 +1,78 @@
+/* Stages of problems in time on devices with kernels: load, guess, residuals of both starts and the first iteration are
+ * launches alone, which are recorded and replayed as long as dt and the formula stay; the times are in device memory.
+ * The better start and the tolerance are chosen there. An iteration more costs one number for the host. */
+#include <math.h>
+#include "krylov/queued.h"
+#include "problem/balance.h"
+#include "problem/in_time.h"
+
+static TesiStarts starts_of(const TesProblem *p, TesVector *x) {
+  TesiInTime *it = p->in_time;
+  const bool of_load = p->options.tolerance_of == TES_TOLERANCE_LOAD;
+  return (TesiStarts){.x = x,
+                      .r = p->b,
+                      .old = it->d,
+                      .old_r = it->r,
+                      .either = p->options.guess >= 0 && !of_load,
+                      .tolerance = p->tolerance};
+}
+
+static TesStatus at(void *user, int stage, bool same, double sigma, int count, const double *times) {
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  bool can;
+  if (!same) tesi_recorded_release(ctx, &it->recorded[stage]);
+  TES_TRY(tesi_in_time_use(p, sigma, times[0]));
+  if (p->balance) TES_TRY(tesi_in_time_at(p, times[0]));
+  TES_TRY(tesi_solver_can_queue(p->solver, &can));
+  it->begun = can;
+  for (int i = 0; i < count; i++) TES_TRY(tesi_timed_data_at(p, i, times[i]));
+done:
+  return status;
+}
+
+/* Balances ask for sums of loads, which the host waits for. */
+static TesStatus begin(void *user, int stage, TesiWork work, void *data) {
+  TesProblem *p = user;
+  return p->balance || !p->in_time->begun
+             ? work(data)
+             : tesi_recorded_run(p->context, &p->in_time->recorded[stage], work, data);
+}
+
+static TesStatus start(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
+                       TesVector *x) {
+  TesProblem *p = user;
+  TesiInTime *it = p->in_time;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  (void)sigma, (void)time;
+  const TesiStarts starts = starts_of(p, x);
+  if (!it->begun) return TES_OK;
+  TES_TRY(tesi_in_time_give(p, x));
+  TES_TRY(tes_vector_copy(old, p->options.tolerance_of == TES_TOLERANCE_LOAD ? 0 : 1, it->d));
+  TES_TRY(tesi_in_time_give(p, it->d));
+  TES_TRY(tesi_in_time_residual(p, b, it->d, it->r));
+  TES_TRY(tesi_in_time_residual(p, b, x, p->b));
+  TES_TRY(tesi_solver_queue(p->solver, &starts));
+done:
+  return status;
+}
+
+void tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution) {
+  const TesiInTime *it = p->in_time;
+  const bool loads = !it->timed || it->data.load, gives = !p->some_given || it->data.given;
+  if (!it->data.clock[0] || it->moves || it->changes || it->carrier || evolution->accelerate) return;
+  if (loads && gives) evolution->at = at, evolution->begin = begin, evolution->start = start;
+}
+
+TesStatus tesi_in_time_finish(TesProblem *p, TesSolveResult *result) {
+  const TesiStarts starts = starts_of(p, p->u);
+  p->in_time->begun = false;
+  return tesi_solver_finish(p->solver, &starts, result);
+}
+
+void tesi_in_time_forget(TesProblem *p) {
+  for (int i = 0; i < TESI_STEPPER_STAGES; i++) tesi_recorded_release(p->context, &p->in_time->recorded[i]);
+}
