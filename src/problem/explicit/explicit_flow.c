@@ -21,6 +21,7 @@ static TesStatus create_vectors(TesiExplicitFlow *flow) {
     }
   }
   TES_TRY(tes_vector_set(flow->weights, weight));
+  TES_TRY(tes_vector_dot(flow->weights, flow->ones, &flow->volume));
 done:
   tesi_free(ctx, &weight);
   return status;
@@ -34,10 +35,11 @@ static TesStatus create_solver(TesiExplicitFlow *flow, const TesMesh *mesh, bool
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = none}, &flow->pressure));
   const TesOperatorDesc desc = {.space = flow->pressure, .form = {1, &diffusion, 0}};
   TES_TRY(tes_operator_create(ctx, &desc, &flow->laplace));
-  /* On cells stretched towards walls the polynomial takes half the cycles of patches; few levels are few launches. */
+  /* On cells stretched towards walls a polynomial of this degree takes about one cycle a step, patches five; few levels
+   * are few launches. */
   const TesMultigridDesc cycle = {.op = flow->laplace,
                                   .symmetric = true,
-                                  .smoother = {.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 6},
+                                  .smoother = {.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 10},
                                   .coarse_dofs = 20000};
   TES_TRY(tes_multigrid_create(ctx, &cycle, &flow->multigrid));
   if (direct) {
@@ -100,10 +102,9 @@ void tesi_explicit_flow_destroy(TesiExplicitFlow **flow) {
 static TesStatus remove_mean(TesiExplicitFlow *flow, TesVector *v) {
   TesContext *ctx = flow->context;
   TesStatus status = TES_OK;
-  double integral, volume;
+  double integral;
   TES_TRY(tes_vector_dot(flow->weights, v, &integral));
-  TES_TRY(tes_vector_dot(flow->weights, flow->ones, &volume));
-  TES_TRY(tes_vector_axpy(-integral / volume, flow->ones, v));
+  TES_TRY(tes_vector_axpy(-integral / flow->volume, flow->ones, v));
 done:
   return status;
 }

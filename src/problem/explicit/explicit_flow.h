@@ -28,8 +28,9 @@ typedef struct TesiExplicitFlow {
   int now;                                                  /* which u is that of the time */
   TesVector *u[2];                                          /* [component][fine nodes] */
   TesVector *given, *load, *p, *q, *s, *b, *weights, *ones; /* weights: of integrals of pressures */
-  bool loaded;                                              /* load is not zero */
-  int cycles;                                               /* of the last step */
+  double volume;
+  bool loaded; /* load is not zero */
+  int cycles;  /* of the last step */
   TesiRecorded recorded[2];
 } TesiExplicitFlow;
 
