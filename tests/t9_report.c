@@ -132,7 +132,8 @@ static void completion_offers_what_there_is(void **state) {
                {"tessera solve --ver", "--verbose\n"},
                {"tessera check --v", "--vtu\n"},
                {"tessera new l", "l-shape\n"},
-               {"tessera solve --set space.d", "space.degree=\n"}};
+               {"tessera solve --set space.d", "space.degree=\n"},
+               {"tessera study a.yaml --over space.d", "space.degree=\n"}};
   (void)state;
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     char command[1000];

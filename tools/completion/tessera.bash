@@ -3,7 +3,7 @@ _tessera() {
   local current=${COMP_WORDS[COMP_CWORD]} words
   if [ "$COMP_CWORD" = 1 ]; then
     words="$(tessera --help 2>/dev/null | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p') --help --version"
-  elif [ "${COMP_WORDS[COMP_CWORD - 1]}" = --set ]; then
+  elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --set || ${COMP_WORDS[COMP_CWORD - 1]} == --over ]]; then
     words=$(tessera solve --keys 2>/dev/null | sed -n 's/^ *\([a-z_.]*\): .*/\1=/p')
     compopt -o nospace 2>/dev/null
   elif [ "${COMP_WORDS[1]}" = new ]; then

@@ -3,7 +3,7 @@ function __tessera_words
     set -l words (commandline -opc)
     if test (count $words) = 1
         tessera --help 2>/dev/null | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
-    else if test $words[-1] = --set
+    else if contains -- $words[-1] --set --over
         tessera solve --keys 2>/dev/null | sed -n 's/^ *\([a-z_.]*\): .*/\1=/p'
     else if test $words[2] = new
         tessera new --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
