@@ -515,6 +515,8 @@ static void benches_write_tables(void **state) {
   assert_output("symmetric");
   assert_run("bench bp --variant list", 0);
   assert_output("registers");
+  assert_run("bench patch-tables --dim 2,3 --level 3,4 --degree 1,3 --csv o.csv", 0);
+  assert_output("paper, Table 2, level 4");
   assert_run("bench applications --table 4 --cells 4 --seconds 0.01 --device cpu", 0);
   assert_output("tessera, multigrid");
   if (tes_has_part("p4est")) {
@@ -537,6 +539,7 @@ static void wrong_benches_are_refused(void **state) {
       {"bp --precision mixed", "mixed is for solver"},
       {"bp --smoother patch", "bench bp has no --smoother; that is for: smoother solver"},
       {"operator --cells 5", "bench operator has no --cells"},
+      {"patch-tables --dim 2", "bench patch-tables takes --dim and --degree with --level"},
       {"adaptive --geometry affine", "bench adaptive: --geometry auto, curved, vertices, stored or weights"},
       {"bp --cg-tolerance 1e-3", "--cg-tolerance needs --cg"},
       {"bp --cells 8 --dofs 100", "not both"},

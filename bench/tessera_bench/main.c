@@ -9,12 +9,11 @@
 static const char help[] =
     "usage: tessera bench NAME [OPTION]...\n\n"
     "  operator       one application y = A x\n"
-    "  smoother       one smoothing sweep, beside one application of the operator\n"
+    "  smoother       one smoothing sweep, beside the operator\n"
     "  solver         time to solution of -div(a grad u) = f\n"
-    "  bp             the benchmark problems BP1..BP6 on deformed cells: mass, stiffness, Gauss or "
-    "collocated\n"
-    "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, uniform and with hanging nodes: "
-    "matrix-free beside CSR\n"
+    "  bp             BP1..BP6 on deformed cells: mass, stiffness, Gauss or collocated\n"
+    "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, also with hanging nodes: "
+    "beside CSR\n"
     "  stokes         operator, sweep and time to solution of Stokes flow with Raviart-Thomas elements\n"
     "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
     "  applications   problems in time of adaptive-multigrid-liebchen, Tables 1 to 4, beside ours\n"
@@ -55,10 +54,11 @@ static const char help[] =
     "  --level LIST          stokes-tables: 3..9, of 2^(level - 1) cells     (3..6)\n"
     "                        applications, table 1: 3..12, of 2^level cells  (7..10)\n"
     "                        tables 2 and 3: 1..6, of the cube's meshes      (2: all; 3: 2..4)\n"
+    "                        patch-tables: 3..12 of Tables 1 and 2\n"
     "  --table N             applications: 1, transport; 2, meshes of elasticity; 3, its times;\n"
     "                        4, explicit steps of flows                      (1)\n"
     "  --mesh M              applications, tables 2 and 3: face, edge or vertex (all)\n"
-    "  --seconds S           time for each measurement                       (0.5)\n"
+    "  --seconds S           for each measurement                            (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
     "  --csv FILE --json FILE --plot FILE.svg\n"
@@ -77,7 +77,7 @@ static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"stokes", bench_stokes, 15},
                                 {"stokes-tables", bench_stokes_tables, 15},
                                 {"applications", bench_applications, 20},
-                                {"patch-tables", bench_patch_tables, 20}};
+                                {"patch-tables", bench_patch_tables, 10}};
 
 enum {
   DIM = CLI_OWN_OPTIONS,
@@ -343,8 +343,8 @@ static bool parse_option(int option, BenchOptions *o) {
 static const struct {
   int option;
   const char *benches;
-} special[] = {{DIM, "operator smoother solver bp adaptive stokes"},
-               {DEGREE, "operator smoother solver bp adaptive stokes"},
+} special[] = {{DIM, "operator smoother solver bp adaptive stokes patch-tables"},
+               {DEGREE, "operator smoother solver bp adaptive stokes patch-tables"},
                {DOFS, "operator smoother solver bp adaptive"},
                {PRECISION, "operator smoother solver bp adaptive stokes"},
                {COEFFICIENT, "operator smoother solver"},
@@ -369,7 +369,7 @@ static const struct {
                {ALPHA, "stokes"},
                {ASPECT, "stokes"},
                {DRAW, "stokes"},
-               {LEVEL, "stokes-tables applications"},
+               {LEVEL, "stokes-tables applications patch-tables"},
                {TABLE, "applications"},
                {MESH, "applications"}};
 
@@ -416,6 +416,9 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
     if (cube ? o->level[l] > 6 : o->level[l] < 3)
       return cli_usage_error("--level %d, expected %s", o->level[l],
                              cube ? "1 to 6 with tables 2 and 3" : "3 or more");
+  if (!strcmp(bench->name, "patch-tables") && !was_given(given, LEVEL) &&
+      (was_given(given, DIM) || was_given(given, DEGREE)))
+    return cli_usage_error("bench patch-tables takes --dim and --degree with --level");
   if (was_given(given, CG_TOLERANCE) && !o->cg) return cli_usage_error("--cg-tolerance needs --cg N");
   return 0;
 }
@@ -500,7 +503,7 @@ static void set_levels(BenchOptions *o) {
 static int measure(int argc, char **argv) {
   BenchOptions o = {.dim = {3},
                     .dims = 1,
-                    .degree = {1, 2, 3, 4, 5, 6, 7, 8},
+                    .degree = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
                     .degrees = 8,
                     .dofs = {4e6},
                     .sizes = 1,
@@ -530,6 +533,8 @@ static int measure(int argc, char **argv) {
   if (!strcmp(o.name, "stokes")) set_stokes_defaults(given, &o);
   if (o.paper_table == 4 && !was_given(given, CELLS)) o.cells = 1, o.cell_counts[0] = 32;
   if (!strcmp(o.name, "applications") && !was_given(given, LEVEL)) set_levels(&o);
+  if (!strcmp(o.name, "patch-tables") && !was_given(given, DEGREE)) o.degrees = 10;
+  if (!strcmp(o.name, "patch-tables") && !was_given(given, LEVEL)) o.levels = 0;
   if ((o.csv && !strcmp(o.csv, "-")) || (o.common.json && !strcmp(o.common.json, "-")))
     o.common.verbosity = TES_QUIET; /* nothing else on the standard output */
   for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)

@@ -1,7 +1,8 @@
 /* tessera bench patch-tables: iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours, to 1e-9 for
  * -lap u = 1.
  * Conventions: B: right-hand side of ones on the finest level, full multigrid start; Z: true load,
- * V-cycles from zero; A: true load, after the full multigrid start; R: right-preconditioned GMRES. */
+ * V-cycles from zero; A: true load, after the full multigrid start; R: right-preconditioned GMRES.
+ * With --level the rows of Tables 1 and 2 of these levels, convention B; what memory is too small for is left out. */
 #include <math.h>
 #include <string.h>
 #include "bench.h"
@@ -25,7 +26,7 @@ static const Convention conventions[] = {{"B: ones, FMG start", TES_METHOD_FMG, 
                                          {"A: load, FMG start", TES_METHOD_FMG, false},
                                          {"R: load, GMRES", TES_METHOD_GMRES, false}};
 
-/* The paper's rows (level 4 is 8 cells a direction). 0: not printed. */
+/* The paper's rows (level L is 2^(L - 1) cells a direction). 0: not printed. */
 typedef struct PaperRow {
   int dim, cells;
   const char *smoother, *source;
@@ -35,7 +36,14 @@ typedef struct PaperRow {
 static const PaperRow paper[] = {
     {2, 8, "patch", "paper, Table 1, level 4", {9, 5, 3, 3, 3, 2, 2, 2, 2, 2}},
     {3, 8, "patch", "paper, Table 2, level 4", {6, 5, 3, 3, 3, 3, 2, 2, 0, 0}},
-    {3, 8, "gauss_seidel_morton", "paper, Table 3", {6, 8, 11, 13, 19, 20, 27, 30, 0, 0}}};
+    {3, 8, "gauss_seidel_morton", "paper, Table 3", {6, 8, 11, 13, 19, 20, 27, 30, 0, 0}},
+    {2, 1024, "patch", "paper, Table 1, level 11", {7, 5, 3, 3, 3, 2, 2, 2, 2, 2}},
+    {2, 2048, "patch", "paper, Table 1, level 12", {7, 4, 3, 3, 2, 2, 2, 2, 2, 2}},
+    {3, 64, "patch", "paper, Table 2, level 7", {6, 5, 3, 3, 3, 3, 2, 2, 0, 0}},
+    {3, 128, "patch", "paper, Table 2, level 8", {6, 5, 3, 3, 3, 3, 2, 0, 0, 0}},
+    {3, 256, "patch", "paper, Table 2, level 9", {6, 5, 3, 0, 0, 0, 0, 0, 0, 0}},
+    {3, 512, "patch", "paper, Table 2, level 10", {6, 0, 0, 0, 0, 0, 0, 0, 0, 0}}};
+enum { PAPER_ROWS = sizeof paper / sizeof *paper };
 
 static TesStatus right_hand_side(TesContext *ctx, const TesSpace *space, bool ones, TesVector *b) {
   TesStatus status = TES_OK;
@@ -94,8 +102,9 @@ static bool add_paper_row(CliTable *table, const PaperRow *row) {
   return cli_table_add(table, cells);
 }
 
-static TesStatus add_row(TesContext *ctx, int dim, int n, TesSmootherKind kind, const char *smoother,
-                         const Convention *convention, CliTable *table) {
+/* wanted: bit k: degree k. Degrees end where memory is too small. */
+static TesStatus add_row(TesContext *ctx, int dim, int n, unsigned wanted, TesSmootherKind kind,
+                         const char *smoother, const Convention *convention, CliTable *table) {
   TesStatus status = TES_OK;
   CliCell cells[COLUMNS] = {[DIM] = {dim, NULL},
                             [CELLS] = {n, NULL},
@@ -104,8 +113,14 @@ static TesStatus add_row(TesContext *ctx, int dim, int n, TesSmootherKind kind, 
   for (int k = 1; k <= DEGREES; k++) {
     int iterations = 0;
     cells[FIRST_DEGREE + k - 1].number = NAN;
-    if (dim == 3 && k > 8) continue;
-    TES_TRY(count(ctx, dim, n, k, kind, convention, &iterations));
+    if ((dim == 3 && k > 8) || !(wanted >> k & 1)) continue;
+    const TesStatus counted = count(ctx, dim, n, k, kind, convention, &iterations);
+    if (counted == TES_OUT_OF_MEMORY) {
+      tes_context_clear(ctx);
+      wanted = 0;
+      continue;
+    }
+    TES_TRY(counted);
     cells[FIRST_DEGREE + k - 1].number = iterations;
   }
   if (!cli_table_add(table, cells)) status = TES_OUT_OF_MEMORY;
@@ -113,21 +128,49 @@ done:
   return status;
 }
 
+/* The paper's row of a mesh, where it has one; only degrees that both have are worth the time of large ones. */
+static TesStatus add_level(TesContext *ctx, const BenchOptions *o, int dim, int n, CliTable *table) {
+  TesStatus status = TES_OK;
+  unsigned wanted = 0;
+  for (int k = 0; k < o->degrees; k++) wanted |= 1u << o->degree[k];
+  for (int p = 0; p < PAPER_ROWS; p++) {
+    if (paper[p].dim != dim || paper[p].cells != n || strcmp(paper[p].smoother, "patch") != 0) continue;
+    if (!add_paper_row(table, &paper[p])) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a row");
+    for (int k = 1; k <= DEGREES; k++)
+      if (!paper[p].count[k - 1]) wanted &= ~(1u << k);
+  }
+  TES_TRY(add_row(ctx, dim, n, wanted, TES_SMOOTHER_PATCH, "patch", &conventions[0], table));
+done:
+  return status;
+}
+
+static TesStatus add_levels(TesContext *ctx, const BenchOptions *o, CliTable *table) {
+  TesStatus status = TES_OK;
+  for (int d = 0; d < o->dims; d++)
+    for (int l = 0; l < o->levels && !tesi_context_interrupted(ctx); l++)
+      TES_TRY(add_level(ctx, o, o->dim[d], 1 << (o->level[l] - 1), table));
+done:
+  return status;
+}
+
 TesStatus bench_patch_tables(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   TesStatus status = TES_OK;
   static const int meshes[][2] = {{2, 8}, {2, 32}, {3, 8}};
+  enum { ALL = ~0 };
   CliTable *table = &result->table;
   cli_table_begin(table, columns, COLUMNS, options->common.verbosity >= TES_NORMAL);
+  if (options->levels) return add_levels(ctx, options, table);
   for (int m = 0; m < 3; m++) {
     for (int p = 0; p < 2; p++)
       if (paper[p].dim == meshes[m][0] && paper[p].cells == meshes[m][1] && !add_paper_row(table, &paper[p]))
         return TES_OUT_OF_MEMORY;
     for (int c = 0; c < 4; c++)
-      TES_TRY(add_row(ctx, meshes[m][0], meshes[m][1], TES_SMOOTHER_PATCH, "patch", &conventions[c], table));
+      TES_TRY(add_row(ctx, meshes[m][0], meshes[m][1], (unsigned)ALL, TES_SMOOTHER_PATCH, "patch",
+                      &conventions[c], table));
   }
   if (!add_paper_row(table, &paper[2])) return TES_OUT_OF_MEMORY;
-  TES_TRY(
-      add_row(ctx, 3, 8, TES_SMOOTHER_GAUSS_SEIDEL_MORTON, "gauss_seidel_morton", &conventions[0], table));
+  TES_TRY(add_row(ctx, 3, 8, (unsigned)ALL, TES_SMOOTHER_GAUSS_SEIDEL_MORTON, "gauss_seidel_morton",
+                  &conventions[0], table));
 done:
   return status;
 }
