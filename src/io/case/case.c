@@ -116,7 +116,7 @@ static void clear_problem(TesContext *ctx, TesProblemDesc *p) {
   TesMaterial *material = (TesMaterial *)p->material;
   clear_data(&p->data);
   clear_functions(4, p->exact);
-  clear_functions(3, p->initial);
+  clear_functions(4, p->initial);
   clear_functions(3, p->initial_velocity);
   for (int i = 0; i < p->boundaries; i++) {
     tesi_free(ctx, &boundary[i].name);
