@@ -93,9 +93,12 @@ static TesStatus tell_space(const Check *c) {
   const TesElement element = c->input->problem.element;
   const bool stokes = c->input->problem.equation == TES_STOKES && element != TES_ELEMENT_Q,
              in_time = c->input->problem.equation == TES_NAVIER_STOKES && element == TES_ELEMENT_RT;
-  const bool flow = (stokes || in_time) && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
+  const bool broken = element == TES_ELEMENT_DG,
+             flow = (stokes || in_time || broken) && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
   TesSpace *space = NULL;
-  const TesSpaceDesc desc = {.mesh = c->mesh, .degree = c->input->problem.degree, .element = TES_ELEMENT_RT};
+  const TesSpaceDesc desc = {.mesh = c->mesh,
+                             .degree = c->input->problem.degree,
+                             .element = broken ? TES_ELEMENT_DG : TES_ELEMENT_RT};
   const TesStatus status = flow ? tes_space_create(c->context, &desc, &space) : TES_OK;
   const TesSpace *told = flow ? space : c->space;
   if (status == TES_OK)

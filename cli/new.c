@@ -130,6 +130,22 @@ static const struct {
                   "  series: transport.csv\n"
                   "  values: {inside: {integral: domain}}\n"
                   "  vtu: transport.vtu\n"},
+    {"transport-dg",
+     "# What a velocity carries, with discontinuous elements: each cell keeps its balance (docs/time.md).\n"
+     "problem: transport\n"
+     "mesh: {box: {cells: [32, 16], upper: [2, 1], periodic: x}}\n"
+     "space: {degree: 3, element: dg}  # on boxes; a and c are numbers\n"
+     "data:\n"
+     "  a: 1e-5\n"
+     "  b: [1 + y, 0]                  # may depend on t\n"
+     "  form: conservative             # div(b u); convective: b . grad u\n"
+     "  initial: \"pow(x - 1, 2) + pow(y - 0.5, 2) < 0.04 ? 1 : 0\"\n"
+     "boundary: {all: {flux: 0}}       # closed walls; also dirichlet, neumann, outflow\n"
+     "time: {end: 1, step: 0.01, method: sdirk3}  # without it: the steady solution\n"
+     "output:\n"
+     "  series: transport.csv\n"
+     "  values: {inside: {integral: domain}}\n"
+     "  vtu: transport.vtu\n"},
     {"front", "# A mesh that goes with the solution: fine where the front is, coarse again behind it "
               "(docs/time.md).\n"
               "problem: transport\n"

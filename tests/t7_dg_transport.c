@@ -1,6 +1,7 @@
 /* Run: ctest -R t7_dg_transport. Transport with discontinuous elements from data to solution: orders, polynomials of
  * the space with all conditions, the numbers of another program, steps of all methods, the balance, refusals.
  * Labels: threads */
+#include <stdio.h>
 #include "stokes_testing.h"
 
 static TesContext *ctx;
@@ -247,6 +248,60 @@ done:;
   for (int i = 0; i < 5; i++) tes_function_destroy(functions[i]);
 }
 
+/* A run that stops, writes and goes on has the bits of one that does not; with closed walls and a balance. */
+static void runs_go_on(void **state) {
+  const Flow f = {.dim = 2, .degree = 3, .cells = {4, 3}, .given = "ppvv"};
+  const char *path = "t7_dg_transport.h5";
+  TesFunction *b = function("1 + y"), *u = function("sin(2*pi*x)*(1 + y)"), *a = function("0.01");
+  TesMesh *mesh = flow_mesh(ctx, &f);
+  const TesBoundary closed = {.condition = TES_FLUX};
+  double *bits[2] = {NULL};
+  int64_t length = 0;
+  (void)state;
+  if (!tes_has_part("hdf5")) skip();
+  for (int stops = 0; stops < 2; stops++) {
+    TesProblem *problem;
+    TesSolveResult result;
+    const TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                                 .element = TES_ELEMENT_DG,
+                                 .mesh = mesh,
+                                 .degree = 3,
+                                 .data = {.a = a, .b = {b}},
+                                 .initial = {u},
+                                 .boundaries = 1,
+                                 .boundary = &closed,
+                                 .balance = true,
+                                 .transport_form = TES_TRANSPORT_CONSERVATIVE,
+                                 .time = {.end = 0.2, .step = 0.02, .method = TES_TIME_BDF3},
+                                 .solver = {.tolerance = 1e-12}};
+    assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+    for (int i = 0; i < 5 && stops; i++) assert_ok(ctx, tes_problem_step(problem, &result));
+    if (stops) {
+      TesCheckpoint *checkpoint;
+      assert_ok(ctx, tes_problem_write(problem, path));
+      tes_problem_destroy(&problem);
+      assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+      assert_ok(ctx, tes_checkpoint_read(ctx, path, 0, &checkpoint));
+      assert_int_equal(tes_space_element(tes_checkpoint_space(checkpoint)), TES_ELEMENT_DG);
+      assert_ok(ctx, tes_problem_read(problem, checkpoint));
+      tes_checkpoint_destroy(&checkpoint);
+      remove(path);
+    }
+    assert_ok(ctx, tes_problem_solve(problem, &result));
+    length = tes_vector_length(tes_problem_solution(problem));
+    bits[stops] = calloc((size_t)length, sizeof **bits);
+    assert_ok(ctx, tes_vector_get(tes_problem_solution(problem), bits[stops]));
+    const TesBalance balance = tes_problem_info(problem).balance;
+    assert_near(balance.in + balance.out, 0, 1e-13);
+    assert_near(balance.defect, 0, 1e-11);
+    tes_problem_destroy(&problem);
+  }
+  for (int64_t i = 0; i < length; i++) assert_true(bits[0][i] == bits[1][i]);
+  free(bits[0]), free(bits[1]);
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&a), tes_function_destroy(&b), tes_function_destroy(&u);
+}
+
 static void bad_input_is_told(void **state) {
   TesFunction *varies = function("1 + x"), *one = function("1");
   const TesBoundary robin = {.name = "top", .condition = TES_ROBIN, .alpha = one},
@@ -295,6 +350,7 @@ int main(void) {
                                      cmocka_unit_test(steps_have_their_orders),
                                      cmocka_unit_test(layers_are_those_of_another_program),
                                      cmocka_unit_test(hills_are_those_of_another_program),
+                                     cmocka_unit_test(runs_go_on),
                                      cmocka_unit_test(bad_input_is_told)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -19,7 +19,8 @@ enum {
   BOX_VERSION = 2,
   COMPONENTS_VERSION = 2,
   RT_VERSION = 6,
-  LAST_VERSION = 6
+  DG_VERSION = 8,
+  LAST_VERSION = 8
 };
 static const char format[] = "tessera checkpoint";
 
@@ -81,7 +82,10 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc) {
   const TesSpace *s = desc->space;
   const TesiTrees *t = s->mesh->coarse;
   const int64_t components = s->scalars;
-  const int version = s->rt ? RT_VERSION : t ? FOREST_VERSION : BOX_VERSION;
+  const int version = s->element == TES_ELEMENT_DG ? DG_VERSION
+                      : s->rt                      ? RT_VERSION
+                      : t                          ? FOREST_VERSION
+                                                   : BOX_VERSION;
   int64_t whole[W_COUNT] = {[W_VERSION] = version + (s->scalars > 1 ? COMPONENTS_VERSION : 0),
                             [W_DIM] = s->dim,
                             [W_CELLS] = s->mesh->cells,
@@ -166,8 +170,6 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   TES_REFUSE_NULL(context, desc, path);
   TES_CHECK(desc->space, "a checkpoint needs a space");
   TES_CHECK(desc->space->mesh->kind != TES_MESH_CELLS, "a checkpoint holds a mesh of kind box or forest");
-  TES_CHECK(desc->space->element != TES_ELEMENT_DG,
-            "a checkpoint holds fields of elements q and rt, not of dg");
   TES_CHECK(!desc->space->product, "a checkpoint holds fields of one space, not of a product");
   TES_CHECK(!desc->space->mesh->coarse || !desc->space->mesh->coarse->deform[0],
             "a checkpoint does not hold the map of a deformed mesh");
@@ -292,7 +294,8 @@ static TesStatus get_head(Image *m) {
   }
   TES_TRY(tesi_store_get(m->store, "head", TESI_STORE_INT64, -1, &m->head, NULL));
   h = m->head;
-  TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= LAST_VERSION && h[W_VERSION] != RT_VERSION - 1,
+  TES_CHECK(h[W_VERSION] >= FOREST_VERSION && h[W_VERSION] <= LAST_VERSION &&
+                h[W_VERSION] != RT_VERSION - 1 && h[W_VERSION] != DG_VERSION - 1,
             "%s is a checkpoint of version %lld; this is version %d", m->path, (long long)h[W_VERSION],
             LAST_VERSION);
   tesi_free(ctx, &m->head);
@@ -304,7 +307,7 @@ static TesStatus get_head(Image *m) {
                 h[W_FIELDS] <= FIELDS && h[W_BOUNDARIES] >= 0 && h[W_BOUNDARIES] < 1 << 24 &&
                 (box ? box_is_possible(h) : forest_is_possible(h)),
             "%s is damaged: its head holds impossible numbers", m->path);
-  if (h[W_VERSION] <= COMPONENTS_VERSION || h[W_VERSION] == RT_VERSION) goto done;
+  if (h[W_VERSION] <= COMPONENTS_VERSION || h[W_VERSION] >= RT_VERSION) goto done;
   TES_TRY(tesi_store_get(m->store, "components", TESI_STORE_INT64, 1, &m->components, NULL));
   TES_CHECK(*m->components > 1 && *m->components <= TESI_COMPONENTS, "%s is damaged: %lld components",
             m->path, (long long)*m->components);
@@ -384,7 +387,7 @@ static TesStatus make_box_space(Image *m, TesSpace **space) {
   TesStatus status = TES_OK;
   const int64_t *h = m->head;
   TesMesh *mesh = NULL;
-  const bool rt = h[W_VERSION] == RT_VERSION;
+  const bool rt = h[W_VERSION] == RT_VERSION, dg = h[W_VERSION] == DG_VERSION;
   TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = (int)h[W_DIM], .geometry_degree = m->geometry_degree};
   for (int d = 0; d < desc.dim; d++) {
     TES_TRY(tesi_store_get(m->store, axes[d], TESI_STORE_DOUBLE, h[W_BOX + d] + 1, &m->coordinates[d], NULL));
@@ -397,10 +400,12 @@ static TesStatus make_box_space(Image *m, TesSpace **space) {
   TES_TRY(tes_space_create(ctx,
                            &(TesSpaceDesc){.mesh = mesh,
                                            .degree = (int)h[W_DEGREE],
-                                           .components = rt              ? 0
+                                           .components = rt || dg        ? 0
                                                          : m->components ? (int)*m->components
                                                                          : 1,
-                                           .element = rt ? TES_ELEMENT_RT : TES_ELEMENT_Q,
+                                           .element = rt   ? TES_ELEMENT_RT
+                                                      : dg ? TES_ELEMENT_DG
+                                                           : TES_ELEMENT_Q,
                                            .given = m->given[h[W_BOUNDARIES]] ? NULL : m->given},
                            space));
   TES_CHECK((*space)->length == h[W_LENGTH], "%s is damaged: its box has %lld nodes, expected %lld", m->path,

@@ -108,6 +108,7 @@ static TesStatus check(const TesProblem *p, const TesCheckpointContents *found, 
   TES_CHECK(space->length == p->space->length && space->degree == p->space->degree,
             "the checkpoint holds histories of degree %d, the problem has degree %d", space->degree,
             p->space->degree);
+  TES_CHECK(space->element == p->space->element, "the checkpoint holds histories of another element");
   TES_CHECK(s[S_METHOD] >= TES_TIME_BACKWARD_EULER && s[S_METHOD] <= TESI_TIME_SECOND_EULER,
             "the checkpoint is damaged: it has a method of number %g", s[S_METHOD]);
   TES_CHECK((int)s[S_METHOD] == (int)tesi_time_named(it->stepper->method),

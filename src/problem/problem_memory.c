@@ -3,7 +3,7 @@
 #include "device/kernel.h"
 #include "multigrid/multigrid.h"
 #include "operator/form.h"
-#include "problem/problem.h"
+#include "problem/broken.h"
 
 /* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
  * more than there is room for. */
@@ -49,7 +49,7 @@ static double box_bytes(const TesProblem *p) {
   const double factors = p->mesh->dim == 3 ? 6 : 3,
                points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
   return (double)tesi_multigrid_memory(p->space, box_varies(p), p->cycle, p->options.smoother) +
-         48 * (double)p->space->length +
+         48 * (double)p->space->length + tesi_transport_dg_bytes(p) +
          (matrices
               ? (double)p->space->length * points * (8 + factors * 8 + cell_levels(p) * (8 + factors * 4))
               : 0);

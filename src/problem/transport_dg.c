@@ -100,13 +100,26 @@ TesStatus tesi_broken_project(const TesSpace *space, const TesFunction *f, TesVe
   return tesi_flow_load(space, of, 0, none, u);
 }
 
+static double all_levels(const TesProblem *p) {
+  return (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) * tesi_smoother_flow_bytes(p->space);
+}
+
+/* In half of the memory. */
+static bool fits(const TesProblem *p) {
+  return all_levels(p) < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
+}
+
 /* The matrices of cells would not be those of a velocity that moves, and may be too large. */
 bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
   const TesSmootherKind asked = p->options.smoother;
   if (!t->broken || (p->in_time && p->in_time->moves)) return false;
-  if (asked != TES_SMOOTHER_AUTO) return asked == TES_SMOOTHER_CELL_PATCH;
-  const double bytes = 1.4 * tesi_smoother_flow_bytes(p->space);
-  return bytes < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
+  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && fits(p));
+}
+
+double tesi_transport_dg_bytes(const TesProblem *p) {
+  const TesSmootherKind asked = p->options.smoother;
+  if (p->equation != &tesi_transport_dg || !tesi_problem_transports(p)) return 0;
+  return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && fits(p)) ? all_levels(p) : 0;
 }
 
 /* ---- the equation -------------------------------------------------------------------------------------- */
