@@ -52,6 +52,7 @@ static void run_all(const char *device, int most) {
   if (!ctx) return;
   assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &host, NULL, 0), TES_OK);
   check(host, ctx, &(TestCase){TEST_BOX, 2, 1, 0x0, 4});
+  check(host, ctx, &(TestCase){TEST_BOX, 2, 1, 0x6, 40}); /* several blocks of cells */
   check(host, ctx, &(TestCase){TEST_BOX, 2, 4, 0x6, 4});
   check(host, ctx, &(TestCase){TEST_BOX, 3, 1, 0x3f, 4});
   check(host, ctx, &(TestCase){TEST_BOX, 3, 2, 0x19, 4});

@@ -8,6 +8,7 @@
 typedef struct Piece {
   TesiKernel kernel;
   TeskBox cells;
+  bool corners; /* the cells of a plane of degree 1, by a kernel of their own */
 } Piece;
 
 struct TesiLoadPlan {
@@ -23,6 +24,8 @@ struct TesiLoadPlan {
   size_t shared;
 };
 
+enum { CELLS = TESK_LOAD_X * TESK_LOAD_Y, OF_CORNERS = 4 * CELLS * sizeof(double) /* shared memory */ };
+
 /* ---- boxes --------------------------------------------------------------------------------------------- */
 
 static TesStatus add_piece(TesiLoadPlan *plan, const TesFunction *f, int face, bool *good) {
@@ -34,8 +37,10 @@ static TesStatus add_piece(TesiLoadPlan *plan, const TesFunction *f, int face, b
   *good = text != NULL;
   if (!text) goto done;
   piece->cells = tesi_box_arguments(plan->box, face);
-  for (int d = 0; d < 3; d++) piece->cells.step[d] = 2;
-  TES_TRY(tesi_box_kernel(plan->box, "box_load.cu", "tesk_load", text, plan->shared, &piece->kernel));
+  piece->corners = face < 0 && plan->box->batches->dim == 2 && plan->box->batches->n == 2;
+  for (int d = 0; d < 3; d++) piece->cells.step[d] = piece->corners ? 1 : 2;
+  TES_TRY(tesi_box_kernel(plan->box, "box_load.cu", piece->corners ? "tesk_load_corners" : "tesk_load", text,
+                          piece->corners ? OF_CORNERS : plan->shared, &piece->kernel));
   plan->pieces++;
 done:
   tesi_free(ctx, &text);
@@ -67,6 +72,11 @@ static TesStatus run_piece(const TesiLoadPlan *plan, const Piece *piece, const v
   TesStatus status = TES_OK;
   TeskBox box = piece->cells;
   void *list[] = {&b, &box, (void *)&clock};
+  if (piece->corners) {
+    const TesiGrid grid = {(unsigned)(box.cells[0] + TESK_LOAD_X - 1) / (TESK_LOAD_X - 1),
+                           (unsigned)(box.cells[1] + TESK_LOAD_Y - 1) / (TESK_LOAD_Y - 1), 1};
+    return tesi_kernel_launch(ctx, &piece->kernel, grid, CELLS, OF_CORNERS, list);
+  }
   for (int colour = 0; colour < 8; colour++) {
     int64_t cells = 1;
     for (int d = 0; d < 3; d++) {

@@ -3,6 +3,9 @@
 #ifndef TESK_BOX_ARGUMENTS_H
 #define TESK_BOX_ARGUMENTS_H
 
+/* Cells of a block that takes a thread a cell. */
+enum { TESK_LOAD_X = 32, TESK_LOAD_Y = 8 };
+
 typedef struct TeskBox {
   int cells[3], there[3]; /* 0: the direction has one point, at `level` */
   int parity[3], step[3]; /* cells of one colour: parity + step i */

@@ -3,6 +3,9 @@
  *   have one order. A block takes
  *              cells in turn: f at the Gauss points, a thread a point, into shared memory, then one contraction a
  *              direction.
+ *   tesk_load_corners  b <- the same over all cells of a plane of degree 1 at once: a thread a cell, whose four parts
+ *              go to shared memory; a block has 32 x 8 cells and the 31 x 7 nodes between them, which add theirs in one
+ *              order. Cells are computed 1.18 times. Shared memory: 4 numbers a thread.
  *   tesk_lift  u <- f at the nodes of a face, a thread a node.
  * The time is in `when`, where values that are not finite are told. What f costs, 2 POINTS flops a point and
  * direction, 16 bytes a node and cell.
@@ -63,6 +66,45 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
     }
   }
 }
+
+#if NODES == 2
+/* What a cell gives its corners, x first. */
+TESK_DEVICE void load_cell(const TeskBox *box, int cx, int cy, double time, TeskClock *when, double sum[4]) {
+  const double x0 = box->x[0][cx], hx = box->h[0][cx], y0 = box->x[1][cy], hy = box->h[1][cy];
+  TESK_ROLL
+  for (int j = 0; j < POINTS; j++) {
+    const double y = y0 + hy * tesk_point(j), weight = tesk_w(j) * hx * hy;
+    double left = 0, right = 0;
+    TESK_ROLL
+    for (int i = 0; i < POINTS; i++) {
+      const double value = tesk_f0(x0 + hx * tesk_point(i), y, box->level[2], time);
+      if (!(value - value == 0)) when->refused = 1;
+      left += tesk_w(i) * tesk_B(2 * i) * value;
+      right += tesk_w(i) * tesk_B(2 * i + 1) * value;
+    }
+    sum[0] += weight * tesk_B(2 * j) * left;
+    sum[1] += weight * tesk_B(2 * j) * right;
+    sum[2] += weight * tesk_B(2 * j + 1) * left;
+    sum[3] += weight * tesk_B(2 * j + 1) * right;
+  }
+}
+
+TESK_KERNEL(tesk_load_corners, TESK_LOAD_X *TESK_LOAD_Y, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
+  enum { THREADS = TESK_LOAD_X * TESK_LOAD_Y };
+  TESK_SHARED(memory);
+  const int t = (int)threadIdx.x, column = t % TESK_LOAD_X, row = t / TESK_LOAD_X,
+            cx = (int)blockIdx.x * (TESK_LOAD_X - 1) - 1 + column,
+            cy = (int)blockIdx.y * (TESK_LOAD_Y - 1) - 1 + row;
+  double sum[4] = {0, 0, 0, 0};
+  if (cx >= 0 && cy >= 0 && cx < box.cells[0] && cy < box.cells[1])
+    load_cell(&box, cx, cy, when->time, when, sum);
+  for (int i = 0; i < 4; i++) memory[i * THREADS + t] = sum[i];
+  __syncthreads();
+  if (column == 0 || row == 0 || cx > box.cells[0] || cy > box.cells[1]) return;
+  b[cx + cy * box.stride[1]] = memory[3 * THREADS + t - TESK_LOAD_X - 1] +
+                               memory[2 * THREADS + t - TESK_LOAD_X] + memory[THREADS + t - 1] + memory[t];
+}
+#endif
 
 TESK_KERNEL(tesk_lift, 128, 1, (double *)u, (TeskFace)face, (TeskClock *)when) {
   const double time = when->time;
