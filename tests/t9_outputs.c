@@ -305,6 +305,19 @@ static void points_beside_a_curve_are_moved(void **state) {
   remove("a.yaml"), remove("a.json");
 }
 
+/* Stresses of bodies: three numbers in 2D, the six of a symmetric tensor in 3D. */
+static void stresses_are_in_the_file(void **state) {
+  (void)state;
+  assert_run("solve " CASES "cantilever.yaml --quiet --set \"mesh.box.cells=[2, 1, 1]\" --set space.degree=2 "
+             "--set output.png=null --vtu a.vtu",
+             0);
+  assert_run("--version; grep -a 'Name=\"stress\"' a.vtu", 0);
+  assert_output("NumberOfComponents=\"6\"");
+  assert_run("--version; grep -a 'Name=\"displacement\"' a.vtu", 0);
+  assert_output("NumberOfComponents=\"3\"");
+  remove("a.vtu");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_those_of_the_solution),
                                      cmocka_unit_test(flows_tell_their_numbers),
@@ -314,6 +327,7 @@ int main(void) {
                                      cmocka_unit_test(fluxes_know_the_normal),
                                      cmocka_unit_test(values_that_are_not_finite_are_told),
                                      cmocka_unit_test(pictures_without_values_are_told),
-                                     cmocka_unit_test(points_beside_a_curve_are_moved)};
+                                     cmocka_unit_test(points_beside_a_curve_are_moved),
+                                     cmocka_unit_test(stresses_are_in_the_file)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -25,7 +25,9 @@ extern "C" {
  */
 typedef struct TesVtuArray {
   const char *name; /**< shown by ParaView; not needed for coordinates; no < > & or quotes */
-  int components; /**< 1, 2 or 3; 0 means 1. Two are written as three, the last one 0: VTK's vectors have three. */
+  /** 1, 2 or 3; 0 means 1. Two are written as three, the last one 0: VTK's vectors have three. 6: a symmetric tensor,
+   *  in VTK's order xx, yy, zz, xy, yz, xz */
+  int components;
   const double *values;
   /** Used when values is NULL: writes those of cells first, ..., first + count - 1 to `values`. Called from one
    *  thread, in ascending order, once for each cell. Another status than TES_OK ends the writing. */

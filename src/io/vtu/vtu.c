@@ -29,8 +29,8 @@ static bool is_plain(const char *name) {
 static TesStatus check_array(TesContext *ctx, const TesVtuArray *a, const char *what, int64_t cells) {
   TesStatus status = TES_OK;
   TES_CHECK(is_plain(a->name), "%s needs a name without < > & and quotes", what);
-  TES_CHECK(a->components >= 0 && a->components <= 3, "%s '%s' has %d components, expected 1 to 3", what,
-            a->name, a->components);
+  TES_CHECK((a->components >= 0 && a->components <= 3) || a->components == 6,
+            "%s '%s' has %d components, expected 1 to 3 or 6", what, a->name, a->components);
   TES_CHECK(a->values || a->fill || !cells, "%s '%s' has neither values nor a function", what, a->name);
 done:
   return status;
