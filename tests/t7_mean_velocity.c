@@ -142,6 +142,12 @@ static void make_steps(TesContext *ctx, TesProblem *p, int count) {
   for (int i = 0; i < count; i++) assert_ok(ctx, tes_problem_step(p, &result));
 }
 
+static double drag_of(TesContext *ctx, const TesProblem *p) {
+  return value_of(ctx, p,
+                  &(TesValue){.kind = TES_VALUE_FORCE, .where = TES_ON_BOUNDARY, .number = 2, .of = "x"});
+}
+
+/* Forces are those of the state, also where others were asked for before. */
 static void checkpoints_know_the_force(void **state) {
   TesContext *ctx = make_context();
   TesProblem *p, *q;
@@ -152,12 +158,17 @@ static void checkpoints_know_the_force(void **state) {
     s.desc.time = (TesTimeDesc){.end = 0.5, .step = 0.02};
     assert_ok(ctx, tes_problem_create(ctx, &s.desc, &p));
     make_steps(ctx, p, 5);
+    const double drag = drag_of(ctx, p);
     assert_ok(ctx, tes_problem_write(p, "channel.h5"));
     make_steps(ctx, p, 5);
+    assert_true(fabs(drag_of(ctx, p) - drag) > 1e-6 * fabs(drag));
     assert_ok(ctx, tes_checkpoint_read(ctx, "channel.h5", 2, &checkpoint));
     assert_ok(ctx, tes_problem_create(ctx, &s.desc, &q));
+    drag_of(ctx, q);
     assert_ok(ctx, tes_problem_read(q, checkpoint));
+    assert_near(drag_of(ctx, q), drag, 1e-12 * fabs(drag));
     make_steps(ctx, q, 5);
+    assert_near(drag_of(ctx, q), drag_of(ctx, p), 0);
     assert_near(tes_problem_info(q).mean_force[0], tes_problem_info(p).mean_force[0], 0);
     assert_memory_equal(tes_vector_data_const(tes_problem_solution(p)),
                         tes_vector_data_const(tes_problem_solution(q)),

@@ -159,7 +159,7 @@ static void take_state(TesProblem *p, const TesCheckpointContents *found) {
   for (int i = 0; i < TESI_PROJECTION_GUESSES; i++) pr->guess_at[i] = s[F_GUESS_AT + i];
   if (pr->average.velocity[0]) pr->average.time = found->states == STATES ? s[F_AVERAGED] : 0;
   for (int i = 0; i < TESI_AXES && found->states > F_FORCE; i++) pr->drive.force[i] = s[F_FORCE + i];
-  pr->is_carried = false;
+  pr->is_carried = pr->is_balanced = false;
   it->dt = s[F_DT], it->largest = s[F_LARGEST], it->before = s[F_BEFORE];
   it->time = found->time, it->step = (int)found->step;
 }

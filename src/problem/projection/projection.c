@@ -181,7 +181,7 @@ static TesStatus commit(TesiProjection *pr, const TesiFormula *f, bool remember)
   }
   TES_TRY(tes_vector_copy(pr->x, 1, &pr->u));
   TES_TRY(tes_vector_copy(pr->pn, 1, &pr->p));
-  pr->is_carried = false;
+  pr->is_carried = pr->is_balanced = false;
 done:
   return status;
 }

@@ -91,7 +91,9 @@ typedef struct TesiProjection {
   double step[TESI_PROJECTION_OLD]; /* dt_1, dt_2 */
   int known;                        /* old velocities that are there */
   bool is_carried;                  /* carried[0] is that of u */
-  double rate;                      /* cells that it crosses a unit of time */
+  bool is_balanced;                 /* balance is that of the state */
+  TesVector *balance; /* residual of the momentum equation, from which forces are; NULL: none asked for */
+  double rate;        /* cells that it crosses a unit of time */
   /* phi / step, from which guesses are extrapolated, and their times. */
   TesVector *guess[TESI_PROJECTION_GUESSES];
   double guess_at[TESI_PROJECTION_GUESSES];

@@ -251,6 +251,7 @@ void tesi_projection_destroy(TesProblem *p) {
                                  &pr->ps,
                                  &pr->inverse,
                                  &pr->load,
+                                 &pr->balance,
                                  &pr->guess[0],
                                  &pr->guess[1],
                                  &pr->guess[2],
