@@ -141,7 +141,7 @@ static void test_values_that_are_none(void **state) {
     tes_context_clear(ctx);
     tes_problem_destroy(&problem);
   }
-  tes_context_destroy(&ctx);
+  if (ctx) tes_context_destroy(&ctx);
 }
 
 static int set_up(void **state) {
