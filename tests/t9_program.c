@@ -513,6 +513,8 @@ static void benches_write_tables(void **state) {
              "emulator",
              0);
   assert_output("symmetric");
+  assert_run("bench cycle --dim 2,3 --degree 2,4 --dofs 1e3 --seconds 0.001 --csv o.csv --plot o.svg", 0);
+  assert_output("percent");
   assert_run("bench bp --variant list", 0);
   assert_output("registers");
   assert_run("bench patch-tables --dim 2,3 --level 3,4 --degree 1,3 --csv o.csv", 0);

@@ -54,6 +54,8 @@ TesStatus bench_operator(TesContext *ctx, const BenchOptions *options, BenchResu
 TesStatus bench_smoother(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 /* The same for variants of the patch kernel on a GPU: options->variant is a name, "all" or "list". */
 TesStatus bench_variants(TesContext *ctx, const BenchOptions *options, BenchResult *result);
+/* By part and by level. */
+TesStatus bench_cycle(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_solver(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_bp(TesContext *ctx, const BenchOptions *options, BenchResult *result);
 TesStatus bench_adaptive(TesContext *ctx, const BenchOptions *options, BenchResult *result);

@@ -10,11 +10,12 @@ static const char help[] =
     "usage: tessera bench NAME [OPTION]...\n\n"
     "  operator       one application y = A x\n"
     "  smoother       one smoothing sweep, beside the operator\n"
-    "  solver         time to solution of -div(a grad u) = f\n"
-    "  bp             BP1..BP6 on deformed cells: mass, stiffness, Gauss or collocated\n"
+    "  cycle          parts of a V-cycle, by level\n"
+    "  solver         time to solution of Poisson\n"
+    "  bp             BP1..BP6 on deformed cells: mass, stiffness\n"
     "  adaptive       the ball of adaptive-matrix-free-ljungkvist-2017, also with hanging nodes: "
     "beside CSR\n"
-    "  stokes         operator, sweep and time to solution of Stokes flow with Raviart-Thomas elements\n"
+    "  stokes         operator, sweep and solve of Stokes flow, Raviart-Thomas elements\n"
     "  stokes-tables  the fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours\n"
     "  applications   problems in time of adaptive-multigrid-liebchen, Tables 1 to 4, beside ours\n"
     "  patch-tables   the iteration counts of patch-smoothers-cui-2024, Tables 1-3, beside ours\n\n"
@@ -58,7 +59,7 @@ static const char help[] =
     "  --table N             applications: 1, transport; 2, meshes of elasticity; 3, its times;\n"
     "                        4, explicit steps of flows                      (1)\n"
     "  --mesh M              applications, tables 2 and 3: face, edge or vertex (all)\n"
-    "  --seconds S           for each measurement                            (0.5)\n"
+    "  --seconds S           for each row                                    (0.5)\n"
     "  --clock C             wall, or cpu: processor time, for one thread     (wall)\n"
     "  --device D --threads N --simd BITS\n"
     "  --csv FILE --json FILE --plot FILE.svg\n"
@@ -71,6 +72,7 @@ typedef struct Bench {
 } Bench;
 static const Bench benches[] = {{"operator", bench_operator, 20},
                                 {"smoother", bench_smoother, 20},
+                                {"cycle", bench_cycle, 20},
                                 {"solver", bench_solver, 20},
                                 {"bp", bench_bp, 15},
                                 {"adaptive", bench_adaptive, 8},
@@ -343,12 +345,12 @@ static bool parse_option(int option, BenchOptions *o) {
 static const struct {
   int option;
   const char *benches;
-} special[] = {{DIM, "operator smoother solver bp adaptive stokes patch-tables"},
-               {DEGREE, "operator smoother solver bp adaptive stokes patch-tables"},
-               {DOFS, "operator smoother solver bp adaptive"},
-               {PRECISION, "operator smoother solver bp adaptive stokes"},
-               {COEFFICIENT, "operator smoother solver"},
-               {SMOOTHER, "smoother solver stokes"},
+} special[] = {{DIM, "operator smoother solver cycle bp adaptive stokes patch-tables"},
+               {DEGREE, "operator smoother solver cycle bp adaptive stokes patch-tables"},
+               {DOFS, "operator smoother solver cycle bp adaptive"},
+               {PRECISION, "operator smoother solver cycle bp adaptive stokes"},
+               {COEFFICIENT, "operator smoother solver cycle"},
+               {SMOOTHER, "smoother solver cycle stokes"},
                {VARIANT, "smoother bp stokes"},
                {METHOD, "solver stokes"},
                {TOLERANCE, "solver stokes"},
@@ -526,7 +528,7 @@ static int measure(int argc, char **argv) {
     if (option >= DIM) given |= UINT64_C(1) << (option - DIM);
   }
   if (optind + 1 != argc)
-    return cli_usage_error("bench takes one name: operator, smoother, solver, bp, adaptive, stokes, "
+    return cli_usage_error("bench takes one name: operator, smoother, cycle, solver, bp, adaptive, stokes, "
                            "stokes-tables, applications or patch-tables "
                            "(tessera bench --help)");
   o.name = argv[optind];
@@ -542,9 +544,10 @@ static int measure(int argc, char **argv) {
       const int refused = check_options(&benches[i], &o, given);
       return refused ? refused : run_bench(&benches[i], argc, argv, &o);
     }
-  return cli_usage_error("there is no benchmark '%s'; expected operator, smoother, solver, bp, adaptive, "
-                         "stokes, stokes-tables, applications or patch-tables",
-                         o.name);
+  return cli_usage_error(
+      "there is no benchmark '%s'; expected operator, smoother, cycle, solver, bp, adaptive, "
+      "stokes, stokes-tables, applications or patch-tables",
+      o.name);
 }
 
 int main(int argc, char **argv) {
