@@ -76,19 +76,57 @@ TESI_INLINE void gather(const Cells *s, int dim, int n, int i, const Place *plac
 }
 
 /* out[o][r][i] <- sum over c of T[r * row + c * column] in[o][c][i]. */
-TESI_INLINE void contract(int outer, int inner, int rows, int columns, const double *T, int row, int column,
-                          const Lanes *in, Lanes *out) {
-  for (int o = 0; o < outer; o++)
-    for (int i = 0; i < inner; i++) {
+typedef struct Product {
+  int outer, inner, rows, columns;
+  const double *T;
+  int row, column;
+} Product;
+
+TESI_INLINE void multiply(const Product *p, int columns, const Lanes *in, Lanes *out) {
+  for (int o = 0; o < p->outer; o++)
+    for (int i = 0; i < p->inner; i++) {
       Lanes line[LINE];
-      for (int c = 0; c < columns; c++) line[c] = in[(o * columns + c) * inner + i];
-      for (int r = 0; r < rows; r++) {
-        Lanes *to = &out[(o * rows + r) * inner + i];
-        Lanes sum = T[r * row] * line[0];
-        for (int c = 1; c < columns; c++) sum += T[r * row + c * column] * line[c];
-        *to = sum;
+      TESI_UNROLL
+      for (int c = 0; c < columns; c++) line[c] = in[(o * columns + c) * p->inner + i];
+      for (int r = 0; r < p->rows; r++) {
+        const double *t = p->T + r * p->row;
+        Lanes sum = t[0] * line[0];
+        TESI_UNROLL
+        for (int c = 1; c < columns; c++) sum += t[c * p->column] * line[c];
+        out[(o * p->rows + r) * p->inner + i] = sum;
       }
     }
+}
+
+/* Lines of a few entries stay in registers. */
+TESI_APART void contract(int outer, int inner, int rows, int columns, const double *T, int row, int column,
+                         const Lanes *in, Lanes *out) {
+  const Product p = {outer, inner, rows, columns, T, row, column};
+  switch (columns) {
+  case 2:
+    multiply(&p, 2, in, out);
+    return;
+  case 3:
+    multiply(&p, 3, in, out);
+    return;
+  case 4:
+    multiply(&p, 4, in, out);
+    return;
+  case 5:
+    multiply(&p, 5, in, out);
+    return;
+  case 6:
+    multiply(&p, 6, in, out);
+    return;
+  case 7:
+    multiply(&p, 7, in, out);
+    return;
+  case 8:
+    multiply(&p, 8, in, out);
+    return;
+  default:
+    multiply(&p, columns, in, out);
+  }
 }
 
 /* values[q^m] <- the function of component i in the m directions but `without` (-1: all of them) of coefficients.
@@ -321,29 +359,10 @@ TESI_INLINE void run(const TesiRtConvection *c, int dim, int n, int q, int64_t f
   }
 }
 
-#define POINTS(n) ((3 * (n) + 1) / 2)
-#define SPECIALISED(k)                                                                                       \
-  static void run_##k(const TesiRtConvection *c, int64_t first, int64_t end, double *work) {                 \
-    if (c->rt->dim == 2)                                                                                     \
-      run(c, 2, (k) + 1, POINTS((k) + 1), first, end, work);                                                 \
-    else                                                                                                     \
-      run(c, 3, (k) + 1, POINTS((k) + 1), first, end, work);                                                 \
-  }
-TESI_EACH_DEGREE_4(SPECIALISED)
-
-static void run_any(const TesiRtConvection *c, int64_t first, int64_t end, double *work) {
-  run(c, c->rt->dim, c->n, c->q, first, end, work);
-}
-
-#define CASE(k)                                                                                              \
-  case k:                                                                                                    \
-    run_##k(c, first, end, work);                                                                            \
-    return;
 void TESI_SIMD(tesi_rt_convection_cells)(const TesiRtConvection *c, int64_t first, int64_t end,
                                          double *work) {
-  switch (c->n - 1) {
-    TESI_EACH_DEGREE_4(CASE)
-  default:
-    run_any(c, first, end, work);
-  }
+  if (c->rt->dim == 2)
+    run(c, 2, c->n, c->q, first, end, work);
+  else
+    run(c, 3, c->n, c->q, first, end, work);
 }
