@@ -224,7 +224,7 @@ TesStatus tesi_flow_matrices(const TesOperator *op, TesiFlowPatch *p) {
   TES_ALLOC(&p->enters, p->cells * 2 * p->rt->dim);
   TES_ALLOC(&b.work, p->threads * b.share);
   TES_TRY(make_tables(ctx, batches, &b.tables));
-  TES_TRY(tesi_blas_begin(ctx, p->modes));
+  TES_TRY(tesi_blas_begin(ctx, 1)); /* the threads of the team each have cells */
   tesi_team_for(p->threads, p->cells, build_cells, &b);
   TES_CHECK(!failed, "a cell has no inverse: neither diffusion, c nor a velocity determines u in it");
 done:
