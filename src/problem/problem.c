@@ -499,6 +499,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_vector_destroy(&p->u);
   tes_vector_destroy(&p->shift);
   tes_vector_destroy(&p->weights);
+  tes_vector_destroy(&p->free);
   tes_vector_destroy(&p->start);
   for (int c = 0; c <= TESI_AXES; c++) tes_function_destroy(&p->exact[c]);
   tes_space_destroy(&p->space);

@@ -118,6 +118,7 @@ struct TesProblem {
   TesVector *b, *u;                /* right-hand side of u_0; u_0 while solving, u_0 + u_D after */
   TesVector
       *shift; /* what is added after: u_D, or 1 where the constant of a component is free; NULL: nothing */
+  TesVector *free;                           /* 0 at given nodes, else 1; NULL: on the host, and of boxes */
   TesVector *weights;                        /* of integrals, of components whose constant is free */
   TesVector *start;                          /* of the iteration; NULL: zero */
   bool some_given;                           /* some boundary has values */

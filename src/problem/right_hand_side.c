@@ -1,5 +1,6 @@
 /* The right-hand side of u_0: loads, what the caller adds, boundary values, and the balance of singular problems. */
 #include <math.h>
+#include "device/kernel.h"
 #include "functional/functional.h"
 #include "operator/operator.h"
 #include "problem/problem.h"
@@ -63,6 +64,8 @@ TesStatus tesi_problem_clear(const TesProblem *p, TesVector *v) {
   TesStatus status = TES_OK;
   if (p->space->element == TES_ELEMENT_DG) return TES_OK;
   if (tesi_space_rt(p->space)) return clear_flow(p->space, v);
+  if (p->free && v->precision == TES_DOUBLE)
+    return tesi_device_multiply(p->context, TES_DOUBLE, v->length, 1, v->data, p->free->data, v->data);
   for (int c = 0; c < p->space->parts && status == TES_OK; c++) {
     TesVector of_v = tesi_space_range(p->space, v, c);
     status = clear_component(p->space->part[c], &of_v);
@@ -256,10 +259,29 @@ done:
   return status;
 }
 
+/* On devices given nodes are cleared by a product, once a residual in time. */
+static TesStatus mark_free(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSpace *space = p->space;
+  TesVector *marks = NULL;
+  if (!tesi_has_kernels(ctx) || !p->in_time || !p->some_given || space->element != TES_ELEMENT_Q ||
+      (tesi_space_box(space->part[0]) && space->parts == 1))
+    return TES_OK;
+  TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &marks));
+  TES_TRY(tes_vector_fill(marks, 1));
+  TES_TRY(tesi_problem_clear(p, marks));
+  p->free = marks, marks = NULL;
+done:
+  tes_vector_destroy(&marks);
+  return status;
+}
+
 TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double start = tesi_now();
+  TES_TRY(mark_free(p));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   for (int c = 0; c < p->space->parts && p->equation->vector; c++)
