@@ -62,6 +62,7 @@ static void order_in_3d(void **state) {
              "  f: (8*x*z*sin(x)*sin(z) + 16*x*sin(x)*cos(z) - 10*y*cos(x)*cos(z) + 20*z*z*sin(x)*cos(z) + "
              "40*z*sin(x)*sin(z) - 25*cos(x)*cos(z))*exp(y)/20\n"
              "boundary: {all: {dirichlet: exact}}\nsolver: {tolerance: 1e-11}\n");
+  if (test_brief()) return;
   check_order("--set mesh.refine=1", "--set mesh.refine=2", 3, 14);
   check_order("--set mesh.kind=forest --set mesh.refine=1", "--set mesh.kind=forest --set mesh.refine=2", 3,
               14);
