@@ -141,6 +141,7 @@ TesStatus tesi_case_check_time(TesiCaseReader *r) {
     TES_TRY(tesi_case_error(r, tesi_case_row("time.step"), given(r, "time.step"),
                             "makes %.3g steps, expected at most 1e8", (t->end - t->start) / t->step));
   if (transport) TES_TRY(check_adapt(r));
+  if (elastic) TES_TRY(refuse(r, "adapt", "with `time` belongs to transport"));
   if (!given(r, "solver.tolerance")) c->problem.solver.tolerance = 1e-3;
 done:
   return status;
