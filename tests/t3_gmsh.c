@@ -203,6 +203,11 @@ static void test_refusals(void **state) {
       {HEAD "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\n6 2 .5 0\n7 1 .5 0\n8 2 1 0\n$EndNodes\n"
             "$Elements\n3\n1 3 0 1 2 3 4\n2 3 0 2 5 6 7\n3 3 0 7 6 8 3\n$EndElements\n",
        "element 2 (line 18) and element 1 (line 17) meet at a vertex, round which the first shares no face"},
+      {HEAD "$Nodes\n14\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 1 2 0\n6 0 2 0\n7 1 3 0\n8 0 3 0\n9 2 0 0\n10 "
+            "2 1 0\n11 2 2 0\n12 2 3 0\n13 2 1.5 0\n14 1 1.5 0\n$EndNodes\n"
+            "$Elements\n7\n1 3 0 1 2 3 4\n2 3 0 4 3 5 6\n3 3 0 6 5 7 8\n4 3 0 2 9 10 3\n5 3 0 5 11 12 7\n6 3 "
+            "0 3 10 13 14\n7 3 0 14 13 11 5\n$EndElements\n",
+       "node 14 lies in the middle of a side, at (1, 1.5, 0): cells must share whole faces"},
       {HEAD
        "$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 .5 0 0\n6 1 .5 0\n7 .5 1 .1\n8 0 .5 0\n$EndNodes\n"
        "$Elements\n1\n1 16 0 1 2 3 4 5 6 7 8\n$EndElements\n",

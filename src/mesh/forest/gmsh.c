@@ -287,6 +287,7 @@ static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   const double joined = tesi_now();
   TES_TRY(check_shapes(b, *trees));
   TES_TRY(tesi_trees_check_sides(ctx, &label, *trees));
+  TES_TRY(tesi_gmsh_check_middles(b, *trees));
   TES_TRY(tesi_gmsh_tell_parts(b));
   tesi_log(ctx, TES_LOG_DETAIL,
            "mesh: cells %.2f s, checks and names %.2f s, faces %.2f s, shapes and parts %.2f s",

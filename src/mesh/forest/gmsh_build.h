@@ -49,6 +49,8 @@ int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i);
 TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_check_plane(const TesiGmshBuilder *b);
+/* Refuses hanging nodes: a vertex in the middle of an edge or face that no other cell shares. */
+TesStatus tesi_gmsh_check_middles(const TesiGmshBuilder *b, const TesiTrees *trees);
 TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b);
 /* Vertices that $Periodic calls one become one. */
 TesStatus tesi_gmsh_join_periodic(TesiGmshBuilder *b);
