@@ -9,7 +9,8 @@
  * Where cells come colour by colour (order) an atomic has no rival, and sums have one order.
  * Blocks behind those of cells have rows of given entries.
  * Shared: 6 N^2 + N numbers of tables and 2 DIM CELLS N^DIM: 39 KiB for degree 8 in 3D, float64.
- * Registers: 3 DIM^2 numbers, float64 some 80; blocks of 736 threads (degree 8, 3D) leave 88.
+ * Registers: some 3 DIM^2 numbers; on sm_90 32 to 80 of float32, 46 to 98 of float64, blocks of 736 threads (degree 8,
+ * 3D) 77 and 79; none spill.
  * Flops a cell: 8 DIM^2 N a point, with 66 + 2 DIM^2 (3D; aligned: 30) multiply-adds between.
  * Bytes a cell: nodes, DIM numbers each, twice; 4 a node for the index; numbers once.
  * Macros: real, DIM, N, CELLS, NUMBERS, MASS, HANGING. tables: I'[N][N], I, D', D (I, D [point][node or point]),
