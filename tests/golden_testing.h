@@ -18,7 +18,8 @@
  * and 128 bits with one and two, and clang with 128 bits and few specialised degrees. Histories of float64 differ by at
  * most 9.7e-12 (a tenth of the bound), errors by 1.2e-14 + 1e-11 g, steps by 5e-12 g; float32 stays below 0.35 of
  * its bounds. Where cells tie (cases/plate.yaml and cases/fichera.yaml are symmetric), round-off chooses which of two
- * equal ones is refined: counts are the same, and bounds a hundred times as large.
+ * equal ones is refined: cells and unknowns are the same, bounds a hundred times as large, and a residual next to the
+ * tolerance may end one iteration earlier or later (fichera: 8.9e-10 or 1.04e-9 after the third).
  *
  * TESSERA_TEST_PROGRAM: another program ("tessera" with its path). TESSERA_TEST_ROW: only rows whose name has this in
  * it. TESSERA_TEST_BRIEF: 25 small rows, one of each kind. */
@@ -128,6 +129,13 @@ static inline bool golden_same(Golden *s, const cJSON *row, const char *what, co
   return false;
 }
 
+/* The same for a number of iterations. */
+static inline bool golden_iterations(Golden *s, const cJSON *row, const char *what, const cJSON *found,
+                                     const cJSON *golden) {
+  const bool near = found && fabs(found->valuedouble - golden->valuedouble) <= 1;
+  return (golden_is(row, "ties") && near) || golden_same(s, row, what, found, golden);
+}
+
 /* What a float32 cycle of the iteration before i can change (see above). */
 static inline double golden_float(const cJSON *row, int i) {
   const cJSON *residuals = cJSON_GetObjectItem(row, "residuals");
@@ -146,10 +154,11 @@ static inline double golden_bound(const cJSON *row, int i) {
 static inline void golden_compare_residuals(Golden *s, const cJSON *row, const cJSON *report) {
   const cJSON *golden = cJSON_GetObjectItem(row, "residuals"),
               *found = cJSON_GetObjectItem(report, "residuals");
-  const int n = cJSON_GetArraySize(golden) - 1;
+  const int all = cJSON_GetArraySize(golden) - 1, mine = cJSON_GetArraySize(found) - 1,
+            n = mine < all ? mine : all;
   char what[64];
-  if (cJSON_GetArraySize(found) != n + 1) {
-    golden_wrong(s, row, "%d residuals, golden %d", cJSON_GetArraySize(found), n + 1);
+  if (mine != all && !golden_is(row, "ties")) {
+    golden_wrong(s, row, "%d residuals, golden %d", mine + 1, all + 1);
     return;
   }
   for (int i = 0; i <= n; i++) {
@@ -162,7 +171,7 @@ static inline void golden_compare_residuals(Golden *s, const cJSON *row, const c
                last = cJSON_GetArrayItem(golden, n)->valuedouble;
   const double change = golden_bound(row, n) / last + golden_bound(row, 0) / first,
                fraction = golden_number(row, "fractional");
-  if (n > 0 && change < 0.1)
+  if (n > 0 && mine == all && change < 0.1)
     golden_near(s, row, 3, golden_kinds[3], golden_number(report, "fractional_iterations"), fraction,
                 1.2 * fraction * change / fabs(log(last / first)) + 1e-12);
 }
@@ -192,8 +201,8 @@ static inline void golden_compare_steps(Golden *s, const cJSON *row, const cJSON
     const cJSON *mine = cJSON_GetArrayItem(found, step++);
     for (int i = 0; i < 4; i++) {
       snprintf(what, sizeof what, "step %d of %d: %s", step, cJSON_GetArraySize(all), counts[i]);
-      if (!golden_same(s, row, what, cJSON_GetObjectItem(mine, counts[i]),
-                       cJSON_GetObjectItem(golden, counts[i])))
+      if (!(i == 3 ? golden_iterations : golden_same)(s, row, what, cJSON_GetObjectItem(mine, counts[i]),
+                                                      cJSON_GetObjectItem(golden, counts[i])))
         return;
     }
     for (int i = 0; i < 5; i++) {
@@ -224,8 +233,8 @@ static inline void golden_compare(Golden *s, const cJSON *row, int status, const
   if (status != (int)golden_number(row, "exit"))
     golden_wrong(s, row, "exit status %d, golden %d", status, (int)golden_number(row, "exit"));
   for (int i = 0; i < (answer ? 2 : 4); i++)
-    same &= golden_same(s, row, counts[i], cJSON_GetObjectItem(report, counts[i]),
-                        cJSON_GetObjectItem(row, counts[i]));
+    same &= (i == 3 ? golden_iterations : golden_same)(
+        s, row, counts[i], cJSON_GetObjectItem(report, counts[i]), cJSON_GetObjectItem(row, counts[i]));
   golden_compare_steps(s, row, report);
   if (!answer) {
     cJSON *hierarchy = golden_hierarchy(report);

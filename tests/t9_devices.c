@@ -15,6 +15,7 @@
 typedef struct Outcome {
   int exit_status, iterations;
   double residual, l2;
+  bool in_time;
   char device[64], text[1 << 15];
 } Outcome;
 
@@ -88,6 +89,7 @@ static void solve(const char *name, const char *options, const char *device, Out
   if (!json) fail_msg("%s\n%s", command, outcome->text);
   const cJSON *residuals = cJSON_GetObjectItem(json, "residuals");
   outcome->iterations = (int)cJSON_GetNumberValue(cJSON_GetObjectItem(json, "iterations"));
+  outcome->in_time = cJSON_HasObjectItem(json, "time_steps");
   outcome->residual = cJSON_GetNumberValue(cJSON_GetArrayItem(residuals, cJSON_GetArraySize(residuals) - 1));
   outcome->l2 = cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "errors"), "l2"));
   snprintf(outcome->device, sizeof outcome->device, "%s",
@@ -96,7 +98,7 @@ static void solve(const char *name, const char *options, const char *device, Out
 }
 
 /* Counts are the same; residuals differ by round-off, which the last digits before the tolerance of float32 cycles
- * show. */
+ * show. Of many steps in time, each to three digits of its own, a tenth of the iterations may be more or less. */
 static void compare(const char *name, const char *options, const char *device) {
   static Outcome host, other;
   solve(name, options, "cpu", &host);
@@ -109,7 +111,7 @@ static void compare(const char *name, const char *options, const char *device) {
   assert_int_equal(strncmp(other.device, device, strlen(device)), 0);
   printf("%s %s: %d iterations to %.2e, on the host %.2e\n", name, options, other.iterations, other.residual,
          host.residual);
-  if (host.iterations != other.iterations)
+  if (abs(host.iterations - other.iterations) > (host.in_time ? host.iterations / 10 : 0))
     fail_msg("%s %s: %d iterations on the %s, %d on the host", name, options, other.iterations, device,
              host.iterations);
   assert_int_equal(isnan(other.l2), isnan(host.l2)); /* not told without an exact solution */

@@ -48,13 +48,16 @@ enum { PAPER_ROWS = sizeof paper / sizeof *paper };
 static TesStatus right_hand_side(TesContext *ctx, const TesSpace *space, bool ones, TesVector *b) {
   TesStatus status = TES_OK;
   TesFunction *one = NULL;
+  double *values = NULL;
   TES_TRY(tes_function_create_constant(ctx, 1, &one));
   TES_TRY(tes_functional_load(&(TesLoadDesc){.space = space, .f = {one}}, b));
-  if (ones) {
-    double *values = tes_vector_data(b); /* loads are positive at unknowns, zero at Dirichlet nodes */
-    for (int64_t i = 0; i < tes_vector_length(b); i++) values[i] = values[i] != 0;
-  }
+  if (!ones) goto done;
+  TES_ALLOC(&values, tes_vector_length(b));
+  TES_TRY(tes_vector_get(b, values)); /* loads are positive at unknowns, zero at Dirichlet nodes */
+  for (int64_t i = 0; i < tes_vector_length(b); i++) values[i] = values[i] != 0;
+  TES_TRY(tes_vector_set(b, values));
 done:
+  tesi_free(ctx, &values);
   tes_function_destroy(&one);
   return status;
 }
