@@ -193,14 +193,24 @@ static void run_block(const Frame *f, const TesiKernel *kernels, int n) {
     memcpy(f->out, address(f, f->program->result), (size_t)n * sizeof *f->out);
 }
 
+/* What does not depend on the point: eight numbers each, of which one fills the slot as far as blocks of n read it. */
+static void run_prologue(const Frame *f, const TesiKernel *kernels, int n) {
+  for (int i = 0; i < f->program->prologue; i++) {
+    double *to = address(f, f->program->code[i].out);
+    run(f, kernels, i, i + 1, 8);
+    for (int j = 8; j < n; j++) to[j] = to[0];
+  }
+}
+
 void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int64_t n,
                       const double *const *variables, double *out) {
   const int block = program->block;
   _Alignas(64) double slots[STACK_DOUBLES], time[LARGEST_BLOCK], last[TESI_EXPRESSION_VARIABLES][8], tail[8];
   Frame f = {.program = program, .variables = {[TESI_EXPRESSION_TIME] = time}, .slots = slots, .out = out};
-  for (int i = 0; i < block && program->variables > TESI_EXPRESSION_TIME; i++)
+  const int most = n < block ? (int)(n + 7) / 8 * 8 : block; /* points of a block of this call */
+  for (int i = 0; i < most && program->variables > TESI_EXPRESSION_TIME; i++)
     time[i] = *variables[TESI_EXPRESSION_TIME];
-  run(&f, kernels, 0, program->prologue, block);
+  run_prologue(&f, kernels, most);
   const int64_t whole = n - n % 8;
   int64_t i = 0;
   for (int count; i < whole; i += count) {
