@@ -236,7 +236,8 @@ TesStatus tesi_upwind_boundary(const TesiUpwind *u, int boundary, TesiUpwindPart
   TesStatus status = TES_OK;
   const int64_t n = tesi_batches_array(b);
   TesiSums sums = {.batches = b, .values = y, .given = true};
-  double *work = NULL, values[FACE];
+  double *work = NULL;
+  _Alignas(64) double values[FACE]; /* what vectors are loaded from */
   TES_ALLOC(&work, 3 * n);
   for (int64_t i = 0; i < b->batches && !u->ring[boundary / 2]; i++) {
     const TesiBatch batch = b->kind->batch(b, i);
