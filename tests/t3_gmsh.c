@@ -220,6 +220,12 @@ static void test_refusals(void **state) {
             "11 1 1 2\n12 0 1 2\n$EndNodes\n"
             "$Elements\n2\n1 5 0 1 2 3 4 5 6 7 8\n2 5 0 1 2 3 4 9 10 11 12\n$EndElements\n",
        "element 1 (line 21) and element 2 (line 22) lie on one side of the face that they share"},
+      {HEAD "$Nodes\n14\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 .5 0 0\n6 1.1 .5 0\n7 .5 1 0\n8 0 .5 0\n9 2 "
+            "0 0\n10 2 1 0\n11 1.5 0 0\n12 2 .5 0\n13 1.5 1 0\n14 1 .5 0\n$EndNodes\n"
+            "$Elements\n2\n5 16 0 1 2 3 4 5 6 7 8\n6 16 0 2 9 10 3 11 12 13 14\n$EndElements\n",
+       "element 6 (a quadrilateral, line 24): it shares an edge with element 5 and bends it otherwise: at "
+       "(1, 0.5, "
+       "0), 0.1 from where"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n", "the file ends"},
       {HEAD SIX "$Elements\n1\n1 3 0 1 2 3 4\n$EndNodes\n", "found $EndNodes where $EndElements"},
       {HEAD "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 1\n$EndNodes\n$Elements\n1\n1 3 0 1 2 3 "
@@ -240,6 +246,53 @@ static void test_refusals(void **state) {
       fail_msg("%s\nis not\n%s", tes_context_message(ctx), bad[i].message);
     assert_null(trees);
   }
+  tes_context_clear(ctx);
+}
+
+/* Two hexahedra of 20 nodes side by side, the second with nodes of its own in the middle of the sides of the face that
+ * they share: at the same places, or one of them moved. Which one of the four edges (in 3D) is told by its point. */
+static void write_hexahedra(double moved, char *text, size_t room) {
+  static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                   {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}},
+                   edge[12][2] = {{0, 1}, {0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3},
+                                  {2, 6}, {3, 7}, {4, 5}, {4, 7}, {5, 6}, {6, 7}};
+  size_t used = (size_t)snprintf(text, room, HEAD "$Nodes\n36\n");
+  for (int i = 0; i < 12; i++) /* three layers of corners in x: number 1 + x + 3 (y + 2 z) */
+    used += (size_t)snprintf(text + used, room - used, "%d %d %d %d\n", i + 1, i % 3, i / 3 % 2, i / 6);
+  for (int c = 0; c < 2; c++)
+    for (int e = 0; e < 12; e++) {
+      double x[3];
+      for (int d = 0; d < 3; d++) x[d] = (corner[edge[e][0]][d] + corner[edge[e][1]][d]) / 2.0;
+      const double bent = c == 1 && x[0] == 0 && x[1] == 1 && x[2] == 0.5 ? moved : 0;
+      used += (size_t)snprintf(text + used, room - used, "%d %.17g %.17g %g\n", 13 + 12 * c + e,
+                               x[0] + c + bent, x[1], x[2]);
+    }
+  used += (size_t)snprintf(text + used, room - used, "$EndNodes\n$Elements\n2\n");
+  for (int c = 0; c < 2; c++) {
+    used += (size_t)snprintf(text + used, room - used, "%d 17 0", c + 1);
+    for (int i = 0; i < 8; i++)
+      used += (size_t)snprintf(text + used, room - used, " %d",
+                               1 + c + corner[i][0] + 3 * (corner[i][1] + 2 * corner[i][2]));
+    for (int e = 0; e < 12; e++) used += (size_t)snprintf(text + used, room - used, " %d", 13 + 12 * c + e);
+    used += (size_t)snprintf(text + used, room - used, "\n");
+  }
+  snprintf(text + used, room - used, "$EndElements\n");
+}
+
+static void test_shared_edges(void **state) {
+  (void)state;
+  char text[4096];
+  TesiTrees *trees;
+  write_hexahedra(0, text, sizeof text);
+  if (parse(text, strlen(text), 0, &trees)) fail_msg("%s", tes_context_message(ctx));
+  assert_near(measure(trees), 2, 1e-9);
+  tesi_trees_release(&trees);
+  write_hexahedra(0.05, text, sizeof text);
+  assert_int_equal(parse(text, strlen(text), 0, &trees), TES_INVALID_INPUT);
+  if (!strstr(tes_context_message(ctx),
+              "element 2 (a hexahedron, line 46): it shares an edge with element 1 and "
+              "bends it otherwise: at (1.05, 1, 0.5), 0.05 from where"))
+    fail_msg("%s", tes_context_message(ctx));
   tes_context_clear(ctx);
 }
 
@@ -445,11 +498,11 @@ static void test_warnings_and_dim(void **state) {
 int main(void) {
   assert_int_equal(tes_context_create(&(TesContextDesc){.log = keep_warning}, &ctx, NULL, 0), TES_OK);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_formats),         cmocka_unit_test(test_damage),
-      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_other_formats),
-      cmocka_unit_test(test_partitions),      cmocka_unit_test(test_periodic),
-      cmocka_unit_test(test_split),           cmocka_unit_test(test_left_handed),
-      cmocka_unit_test(test_warnings_and_dim)};
+      cmocka_unit_test(test_formats),       cmocka_unit_test(test_damage),
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_shared_edges),
+      cmocka_unit_test(test_other_formats), cmocka_unit_test(test_partitions),
+      cmocka_unit_test(test_periodic),      cmocka_unit_test(test_split),
+      cmocka_unit_test(test_left_handed),   cmocka_unit_test(test_warnings_and_dim)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

@@ -272,6 +272,7 @@ static TesStatus build(TesiGmshBuilder *b, TesiTrees **trees) {
   if (b->dim == 2) TES_TRY(tesi_gmsh_check_plane(b));
   TES_TRY(tesi_gmsh_check_duplicates(b));
   TES_TRY(tesi_gmsh_check_twins(b));
+  TES_TRY(tesi_gmsh_check_shared(b));
   TES_TRY(name_faces(b));
   if (b->mesh->pairs) TES_TRY(tesi_gmsh_join_periodic(b));
   b->desc.trees = b->trees;

@@ -51,6 +51,8 @@ TesStatus tesi_gmsh_check_twins(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_check_plane(const TesiGmshBuilder *b);
 /* Refuses hanging nodes: a vertex in the middle of an edge or face that no other cell shares. */
 TesStatus tesi_gmsh_check_middles(const TesiGmshBuilder *b, const TesiTrees *trees);
+/* Refuses cells that bend an edge or a face in two ways (gmsh_shared.c). */
+TesStatus tesi_gmsh_check_shared(const TesiGmshBuilder *b);
 TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b);
 /* Vertices that $Periodic calls one become one. */
 TesStatus tesi_gmsh_join_periodic(TesiGmshBuilder *b);
